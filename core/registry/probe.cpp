@@ -117,10 +117,19 @@ std::vector<std::string> mapped_files() {
 }  // namespace
 
 void Probe::operator()(mk_plugin_kind kind, const std::string& name, const std::string& real_path) const {
-  Passed passed(setup_.cache_directory, real_path);
+  const auto tell = [&](const std::string& text) {
+    if (setup_.tell) setup_.tell(text);
+  };
+  const Passed passed(setup_.cache_directory, real_path);
   if (passed.known()) return;
-  if (passed.damaged() && setup_.tell) setup_.tell(passed.file() + " is damaged and is written again");
-  passed.remember(Trial(setup_, kind, name, real_path).run());
+  if (passed.damaged()) tell(passed.file() + " is damaged and is written again");
+  try {
+    passed.remember(Trial(setup_, kind, name, real_path).run());
+  } catch (const Error& e) {
+    if (e.status() == MK_CANCELLED) throw;
+    // The machine may allow no further process, and the library is probably good.
+    tell(fmt::format("the {} '{}' ({}) is loaded without a trial: {}", kind_name(kind), name, real_path, e.what()));
+  }
 }
 
 void serve_probe(mk_plugin_kind kind, const std::string& name, const std::string& real_path, const mk_host* host) {

@@ -17,7 +17,7 @@ struct ProbeSetup {
   std::string cache_directory;             // "": remember nothing
   double limit_s = 120;                    // OpenCL drivers may take 20 s each to be tried in their turn
   double patience_s = 10;                  // before `tell` is called
-  std::function<void(const std::string& text)> tell = {};  // that a library takes long, or that the cache is damaged
+  std::function<void(const std::string& text)> tell = {};  // that a library takes long, and other warnings
   std::function<bool()> stopped = {};                      // whether the user wants the program to end
 };
 
@@ -25,7 +25,8 @@ class Probe {
  public:
   explicit Probe(ProbeSetup setup) : setup_(std::move(setup)) {}
 
-  // Throws Refused, with the stage at which the library failed, or Error(MK_CANCELLED) if the program is to end.
+  // Throws Refused, with the stage at which the library failed, or Error(MK_CANCELLED) if the program is to end. If no
+  // child can be started, the library passes and `tell` is called.
   void operator()(mk_plugin_kind kind, const std::string& name, const std::string& real_path) const;
 
  private:

@@ -4,6 +4,8 @@
 //   fail     MK_DEVICE_ERROR           memory   MK_OUT_OF_MEMORY
 //   crash    SIGSEGV                   hang     never returns
 //   slow     takes a millisecond more  garbage  writes bytes that are no message to descriptor 3, and never returns
+//   throw    an exception, which must not cross the boundary
+// MOKUME_FAULT_IN=FUNCTION counts calls of buffer_create, queue_create, copy or finish in place of ops (submit).
 // MOKUME_FAULT_ONCE=FILE: only the first time; FILE is created then.
 #include <dlfcn.h>
 #include <fcntl.h>
@@ -15,6 +17,7 @@
 #include <cstdlib>
 #include <cstring>
 #include <memory>
+#include <stdexcept>
 #include <string>
 #include <thread>
 
@@ -36,10 +39,12 @@ std::string variable(const char* name) {
 struct Fault {
   std::string kind;
   uint64_t from = 0;
-  std::string once;  // path
+  std::string once;      // path
+  std::string function;  // that counts
   std::atomic<uint64_t> ops{0};
 
-  Fault() : once(variable("MOKUME_FAULT_ONCE")) {
+  Fault() : once(variable("MOKUME_FAULT_ONCE")), function(variable("MOKUME_FAULT_IN")) {
+    if (function.empty()) function = "submit";
     const std::string text = variable("MOKUME_FAULT");
     const size_t colon = text.find(':');
     kind = text.substr(0, colon);
@@ -102,12 +107,35 @@ int32_t open(void* self, uint32_t index, const mk_choice* choices, uint32_t coun
   return status != MK_OK ? status : the_backend->host->open(self, index, choices, count, device, error);
 }
 
-int32_t submit(mk_queue* queue, const mk_op* op, mk_event** event, mk_error* error) {
-  const int32_t status = sdk::guard(error, [] {
-    if (the_backend->fault.due()) the_backend->fault.strike();
+// Calls the host backend's function, unless the fault is due in this one.
+template <class Function, class... Arguments>
+int32_t call(const char* name, Function function, mk_error* error, Arguments... arguments) {
+  Fault& fault = the_backend->fault;
+  const bool due = fault.function == name && fault.due();
+  if (due && fault.kind == "throw") throw std::runtime_error("thrown across the boundary, as it was told to");
+  const int32_t status = sdk::guard(error, [&] {
+    if (due) fault.strike();
   });
-  return status != MK_OK ? status : the_backend->host->submit(queue, op, event, error);
+  return status != MK_OK ? status : function(arguments..., error);
 }
+
+int32_t buffer_create(mk_device* device, uint64_t bytes, mk_buffer** buffer, mk_error* error) {
+  return call("buffer_create", the_backend->host->buffer_create, error, device, bytes, buffer);
+}
+
+int32_t queue_create(mk_device* device, uint32_t flags, mk_queue** queue, mk_error* error) {
+  return call("queue_create", the_backend->host->queue_create, error, device, flags, queue);
+}
+
+int32_t copy(mk_queue* queue, const mk_copy* what, mk_event** event, mk_error* error) {
+  return call("copy", the_backend->host->copy, error, queue, what, event);
+}
+
+int32_t submit(mk_queue* queue, const mk_op* op, mk_event** event, mk_error* error) {
+  return call("submit", the_backend->host->submit, error, queue, op, event);
+}
+
+int32_t finish(mk_queue* queue, mk_error* error) { return call("finish", the_backend->host->finish, error, queue); }
 
 int32_t start(const mk_host* host, const void** table, mk_error* error) {
   return sdk::guard(error, [&] {
@@ -122,7 +150,11 @@ int32_t start(const mk_host* host, const void** table, mk_error* error) {
     backend->table = *backend->host;
     backend->table.enumerate = enumerate;
     backend->table.open = open;
+    backend->table.buffer_create = buffer_create;
+    backend->table.queue_create = queue_create;
+    backend->table.copy = copy;
     backend->table.submit = submit;
+    backend->table.finish = finish;
     the_backend = backend.release();
     *table = &the_backend->table;
   });

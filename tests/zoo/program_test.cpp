@@ -25,7 +25,8 @@ class Zoo : public testing::TestWithParam<Animal> {
     setenv("XDG_CACHE_HOME", (place_.path() / "cache").c_str(), 1);
   }
   ~Zoo() override {
-    for (const char* name : {"MOKUME_PLUGIN_PATH", "MOKUME_PROBE_SECONDS", "XDG_CACHE_HOME", "OCL_ICD_VENDORS"})
+    for (const char* name : {"MOKUME_PLUGIN_PATH", "MOKUME_PROBE_SECONDS", "XDG_CACHE_HOME", "OCL_ICD_VENDORS",
+                             "MOKUME_FAULT", "MOKUME_FAULT_IN", "MOKUME_FAULT_ONCE"})
       unsetenv(name);
   }
 
@@ -112,6 +113,24 @@ TEST_F(Keeper, ADeviceThatDiesInOpenIsLeftOutInAProcessOfItsOwn) {
     EXPECT_EQ(results("open_" + how + ",host", both, "isolation = \"process\"\n"), expected);
     EXPECT_NE(both.err.find("the run continues without it"), std::string::npos) << both.err;
   }
+}
+
+// The backend of tests/faults computes until it is told to misbehave.
+TEST_F(Keeper, ADeviceThatMisbehavesLaterCostsOnlyItsOwnWork) {
+  Ended alone;
+  const std::string expected = results("host", alone);
+  setenv("MOKUME_PLUGIN_PATH", cli_test::fault_library().c_str(), 1);
+  for (const std::string function : {"queue_create", "buffer_create", "copy", "submit", "finish"})
+    for (const std::string kind : {"throw", "crash"}) {
+      const fs::path struck = place_.path() / (function + kind);
+      setenv("MOKUME_FAULT_IN", function.c_str(), 1);
+      setenv("MOKUME_FAULT", (kind + ":" + (function == "queue_create" ? "1" : "3")).c_str(), 1);
+      setenv("MOKUME_FAULT_ONCE", struck.c_str(), 1);
+      fs::remove_all(place_.path() / "fault:0");
+      Ended both;
+      EXPECT_EQ(results("fault:0,host", both, "isolation = \"process\"\n"), expected) << function << " " << kind;
+      EXPECT_TRUE(fs::exists(struck)) << function << " " << kind << " did not happen";
+    }
 }
 
 TEST_F(Keeper, ATruncatedBackendIsLeftOut) {
