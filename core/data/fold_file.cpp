@@ -30,7 +30,7 @@ std::vector<int32_t> read_npy_folds(const std::string& path) {
   file.read([&](const double* numbers, size_t count) {
     for (size_t i = 0; i < count; ++i)
       fold_of.push_back(fold_number(path, "row " + std::to_string(fold_of.size() + 1), numbers[i],
-                                    std::to_string(static_cast<int64_t>(numbers[i]))));
+                                    base::shortest(numbers[i])));
   });
   return fold_of;
 }

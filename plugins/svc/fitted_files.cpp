@@ -1,6 +1,7 @@
 // Saves and loads a fitted model as LIBSVM files and a manifest.
 #include <algorithm>
 #include <charconv>
+#include <cmath>
 #include <fstream>
 #include <numeric>
 #include <utility>
@@ -194,6 +195,9 @@ Fitted Fitted::load(const std::string& directory) {
     f.settings.kernel = m.kernel;
     load_pairs(f, std::move(m));
   }
+  for (const std::vector<float>* numbers : {&f.vectors, &f.coefficients, &f.rho})
+    if (!std::all_of(numbers->begin(), numbers->end(), [](float v) { return std::isfinite(v); }))
+      throw Error(MK_BAD_DATA, directory + ": a number in its model files does not fit into float32: they are damaged");
   return f;
 }
 

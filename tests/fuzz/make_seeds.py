@@ -146,6 +146,7 @@ def data():
     seed("npy_rows", "channels-first", b"\x02" + npy("<i2", [1, 3, 2, 2], struct.pack("<12h", *range(12))))
     seed("folds", "text", b"\x060\n1\n2\n2\n1\n0\n")
     seed("folds", "array", b"\x06" + npy("<i4", [6], struct.pack("<6i", 0, 1, 2, 2, 1, -1)))
+    seed("folds", "too-large", b"\x01" + npy("<u8", [1], b"\xff" * 8))
     seed("gzip", "compressed", gzip.compress(b"text\n" * 20, mtime=0))
     seed("gzip", "plain", "\ufefftext\n")
     seed("picture", "grey", png(3, 2, 0, 8, b"\x00\x00\x80\xff\x01\x10\x20\x30"))
@@ -347,6 +348,7 @@ def models():
                 "labels": [0, 1, 2], "features": 2, "scaling": {"mean": [0.5], "scale": [2.0]}, "kernel": "rbf", "C": 1.0,
                 "files": ["model.libsvm"]}
     seed("svc_model", "pairs", CUT.join([compact(manifest).encode(), pairs.encode()]))
+    seed("svc_model", "infinite", CUT.join([compact(manifest).encode(), pairs.replace("0.5 0.5 1:1", "1e300 0.5 1:1e300").encode()]))
     manifest["multiclass"] = "ovr"
     seed("svc_model", "rest", CUT.join([compact(manifest).encode()] + [svm.encode()] * 3))
     for member in ["000", "001"]:

@@ -1,4 +1,6 @@
 // Targets for the files of support vector machines.
+#include <cmath>
+
 #include "fitted.hpp"
 #include "fuzz.hpp"
 #include "libsvm_file.hpp"
@@ -30,6 +32,8 @@ FUZZ_TARGET(svc_model) {
     require(read.vectors.size() == static_cast<size_t>(read.n_vectors() * read.features), "vectors of another size");
     require(read.coefficients.size() == static_cast<size_t>(read.n_vectors() * read.problems()),
             "coefficients of another size");
+    for (const auto* numbers : {&read.vectors, &read.coefficients, &read.rho})
+      for (const float number : *numbers) require(std::isfinite(number), "a model with infinities");
     file("svc-again/manifest.json", "");
     read.save(scratch() + "/svc-again");
     svc::Fitted::load(scratch() + "/svc-again");
