@@ -85,6 +85,7 @@ TEST_F(InitialValues, KeepTheBytesOfFiles) {
   for (uint32_t k = 0; k < 2; ++k) engine.states()[k].write(0, all_initial_values(network_, 3, 8 + k));
   Checkpoint c;
   c.fingerprint = "the fit";
+  c.batch_size = 4;
   c.epoch = 2;
   c.batch = 1;
   c.history.train_loss = {0.5, 0.25};
@@ -134,7 +135,9 @@ TEST_F(InitialValues, PassThroughFilesInPieces) {
     write_initial_values(world_.host(), network_.parameters, 3, 7, engine.parameters());
     fitted.parameters = engine.parameters().all();
     EXPECT_TRUE(fitted.parameters == all_initial_values(network_, 3, 7));
-    save_checkpoint(directory_.string(), {}, engine);
+    Checkpoint start;
+    start.batch_size = 1;
+    save_checkpoint(directory_.string(), start, engine);
   }
   const Engine engine(world_.device(), network_, 1, false);
   find_checkpoint(world_.host(), directory_.string(), "", engine).value().read_into(engine);
