@@ -1,6 +1,6 @@
 // Jobs with everything that goes wrong in a machine room, drawn from a seed.
 //
-//   MOKUME_SIMULATIONS=N    the number of jobs (default 2000)
+//   MOKUME_SIMULATIONS=N    the number of jobs (default 1000)
 //   MOKUME_SIMULATION=SEED  the first seed, to replay one
 #include <gtest/gtest.h>
 
@@ -18,7 +18,7 @@ uint64_t from_environment(const char* name, uint64_t otherwise) {
 
 TEST(Simulation, EveryJobFinishesWithEveryFit) {
   const uint64_t first = from_environment("MOKUME_SIMULATION", 1);
-  const uint64_t jobs = from_environment("MOKUME_SIMULATIONS", 2000);
+  const uint64_t jobs = from_environment("MOKUME_SIMULATIONS", 1000);
   Report sum;
   for (uint64_t seed = first; seed < first + jobs; ++seed) {
     const Report report = simulate(seed);
