@@ -295,7 +295,7 @@ class Ending : public Trust {
 };
 
 TEST_F(Ending, AStoppedRunSaysHowToResumeItWithItsLibraries) {
-  place.write("e.toml", directories() + small_experiment("fault:0", 3000));
+  place.write("e.toml", directories() + small_experiment("fault:0", 1500));
   const pid_t pid = place.start({"run", "e.toml"});
   EXPECT_TRUE(eventually([&] {
     std::error_code none;
