@@ -23,8 +23,7 @@ class SystemMonitor final : public Monitor {
     using Time = std::chrono::steady_clock::time_point;
     const std::chrono::duration<double> since_start(steady_s);
     std::unique_lock lock(mutex_, std::adopt_lock);
-    const bool is_done =
-        changed_.wait_until(lock, Time(std::chrono::duration_cast<Time::duration>(since_start)), done);
+    const bool is_done = changed_.wait_until(lock, Time(std::chrono::duration_cast<Time::duration>(since_start)), done);
     lock.release();
     return is_done;
   }

@@ -37,7 +37,7 @@ struct Leading {
 
 struct RunOptions {
   Limits limits = {};
-  TeamChannel* team = nullptr;  // must outlive the run; null without a team
+  TeamChannel* team = nullptr;                             // must outlive the run; null without a team
   const base::Threads* threads = &base::system_threads();  // those of its devices
   // Bounds the delay of events without a wake-up: a stop request, and the coordinator's timeouts.
   std::chrono::milliseconds longest_wait{20};

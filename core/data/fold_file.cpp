@@ -29,8 +29,8 @@ std::vector<int32_t> read_npy_folds(const std::string& path) {
   std::vector<int32_t> fold_of;
   file.read([&](const double* numbers, size_t count) {
     for (size_t i = 0; i < count; ++i)
-      fold_of.push_back(fold_number(path, "row " + std::to_string(fold_of.size() + 1), numbers[i],
-                                    base::shortest(numbers[i])));
+      fold_of.push_back(
+          fold_number(path, "row " + std::to_string(fold_of.size() + 1), numbers[i], base::shortest(numbers[i])));
   });
   return fold_of;
 }

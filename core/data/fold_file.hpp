@@ -14,7 +14,8 @@ inline constexpr int32_t kMostGivenFolds = 1000;
 // the cure.
 std::vector<int32_t> read_folds(const std::string& path, int64_t rows);
 
-// `fold_of` has at least one row. Throws Error(MK_BAD_DATA) unless each of `folds` folds validates a row and trains on one, and there is no other fold.
+// `fold_of` has at least one row. Throws Error(MK_BAD_DATA) unless each of `folds` folds validates a row and trains on
+// one, and there is no other fold.
 void check_folds(const std::string& path, const std::vector<int32_t>& fold_of, uint32_t folds);
 
 }  // namespace mokume::data

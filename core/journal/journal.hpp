@@ -26,8 +26,8 @@ class Journal {
  public:
   // Opens DIRECTORY/node-NNNN.ndjson, creating both if needed, cuts off a torn last line, and records the start of a
   // session. Error(MK_BAD_DATA) if the file belongs to another plan or node. This and all functions below throw
-  // Error(MK_STORAGE) if the file cannot be written. `disk` and `threads` must outlive the journal. Commits are at least
-  // `interval` apart.
+  // Error(MK_STORAGE) if the file cannot be written. `disk` and `threads` must outlive the journal. Commits are at
+  // least `interval` apart.
   Journal(const std::string& directory, uint32_t node, const search::Plan& plan,
           std::chrono::milliseconds interval = std::chrono::milliseconds(20),
           const base::Disk& disk = base::system_disk(), const base::Threads& threads = base::system_threads());

@@ -19,7 +19,7 @@ namespace mokume::node {
 namespace {
 
 constexpr std::chrono::milliseconds kGlance(20);  // how often a stop request is checked for
-constexpr double kNoticeSeconds = 60;              // between two notices that a device is still not open
+constexpr double kNoticeSeconds = 60;             // between two notices that a device is still not open
 
 // The child ended by itself, which may be an accident. A refusal, or silence, would only repeat itself.
 class ChildGone : public Error {

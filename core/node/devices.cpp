@@ -43,9 +43,10 @@ class OpeningNotice {
     constexpr std::chrono::seconds kPause(60);
     std::unique_lock lock(mutex_);
     for (auto waited = kPause; !opened_.wait_for(lock, kPause, [this] { return open_; }); waited += kPause)
-      log_.info(id_, fmt::format("still opening it after {} s; with devices.isolation = \"process\" a driver that hangs "
-                                 "is ended and costs only its device",
-                                 waited.count()));
+      log_.info(id_,
+                fmt::format("still opening it after {} s; with devices.isolation = \"process\" a driver that hangs "
+                            "is ended and costs only its device",
+                            waited.count()));
   }
 
   base::Log& log_;

@@ -119,8 +119,9 @@ void StoredCheckpoint::read_into(const Engine& engine) const {
 }
 
 int64_t checkpoint_batch(const sdk::Host& host, const std::string& directory, const std::string& fingerprint) {
-  return read_checkpoint(host, directory, fingerprint,
-                         [](const st::Reader&, const json& position) -> int64_t { return sdk::whole_number(position.at("batch_size")); });
+  return read_checkpoint(host, directory, fingerprint, [](const st::Reader&, const json& position) -> int64_t {
+    return sdk::whole_number(position.at("batch_size"));
+  });
 }
 
 std::optional<StoredCheckpoint> find_checkpoint(const sdk::Host& host, const std::string& directory,

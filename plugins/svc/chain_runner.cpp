@@ -52,12 +52,13 @@ std::vector<std::pair<size_t, double>> settled_in_note(const std::string& note) 
   return settled;
 }
 
-ChainRunner::ChainRunner(const sdk::Device& device, const RowOrder& order, KernelStore& store, SmoBench& bench,
-                         const Settings& settings)
+ChainRunner::ChainRunner(const sdk::Device& device, const RowOrder& order, KernelStore& store, Places& places,
+                         Solver& solver, const Settings& settings)
     : device_(device),
       order_(order),
       store_(store),
-      bench_(bench),
+      places_(places),
+      solver_(solver),
       settings_(settings),
       problems_(weighted_problems(order.classes(), settings, 0)),
       rows_per_fold_(coef_rows_per_fold(static_cast<int64_t>(problems_.size()))) {
@@ -87,13 +88,13 @@ void ChainRunner::run(const std::vector<FoldSteps>& folds, const mk_fit_sink& si
     }
     folds_.push_back(std::move(fold));
   }
-  store_.select(settings_.kernel);
+  store_.select(kernel_of(settings_));
 
   // Runs as many whole folds at once as the places and coefficient rows allow.
-  const int64_t coef_rows = static_cast<int64_t>(bench_.coefficients().bytes() / sizeof(float)) / order_.stride();
+  const int64_t coef_rows = static_cast<int64_t>(places_.coefficients().bytes() / sizeof(float)) / order_.stride();
   const auto chains_per_fold = static_cast<int64_t>(problems_.size());
   const int64_t folds_at_once =
-      std::max<int64_t>(1, std::min(bench_.places() / chains_per_fold, coef_rows / rows_per_fold_));
+      std::max<int64_t>(1, std::min(places_.count() / chains_per_fold, coef_rows / rows_per_fold_));
   for (size_t first = 0; first < folds_.size(); first += static_cast<size_t>(folds_at_once)) {
     const size_t last = std::min(folds_.size(), first + static_cast<size_t>(folds_at_once));
     std::vector<Chain> chains;
@@ -108,8 +109,8 @@ void ChainRunner::run(const std::vector<FoldSteps>& folds, const mk_fit_sink& si
         chains.push_back(std::move(chain));
       }
     }
-    for (size_t at = 0; at < chains.size(); at += static_cast<size_t>(bench_.places())) {
-      const auto count = std::min(chains.size() - at, static_cast<size_t>(bench_.places()));
+    for (size_t at = 0; at < chains.size(); at += static_cast<size_t>(places_.count())) {
+      const auto count = std::min(chains.size() - at, static_cast<size_t>(places_.count()));
       std::vector<Chain> wave(chains.begin() + static_cast<std::ptrdiff_t>(at),
                               chains.begin() + static_cast<std::ptrdiff_t>(at + count));
       run_wave(wave);
@@ -134,7 +135,7 @@ void ChainRunner::run_wave(std::vector<Chain>& chains) {
     chain.place = place++;
     BinaryProblem problem = problems_[chain.problem];
     problem.fold = static_cast<int32_t>(folds_[chain.fold].fold);
-    bench_.occupy(chain.place, problem);
+    places_.occupy(chain.place, problem);
   }
   while (true) {
     check_cancelled();
@@ -147,10 +148,10 @@ void ChainRunner::run_wave(std::vector<Chain>& chains) {
       running = running || chain.running;
     }
     if (!running) break;
-    bench_.advance(store_, settings_.max_iterations);
+    solver_.advance(places_, store_, settings_.max_iterations);
     for (Chain& chain : chains)
       if (chain.running)
-        if (const auto solution = bench_.solution(chain.place)) finish_solve(chain, *solution);
+        if (const auto solution = places_.solution(chain.place)) finish_solve(chain, *solution);
     show_progress();
   }
   for (Fold& fold : folds_) validate(fold);
@@ -180,14 +181,14 @@ bool ChainRunner::start_next(Chain& chain) {
     chain.c = chain.recall ? *chain.settled_c : fit.step.c;
     chain.target = std::make_shared<Decisions>();
     chain.running = true;
-    bench_.start(chain.place, chain.c, settings_.tol, fold.coef_base + chain.coef_row);
+    places_.start(chain.place, chain.c, settings_.tol, fold.coef_base + chain.coef_row);
     return true;
   }
   return true;
 }
 
 void ChainRunner::finish_solve(Chain& chain, const Solution& solution) {
-  bench_.stop(chain.place);
+  places_.stop(chain.place);
   chain.running = false;
   Fold& fold = folds_[chain.fold];
   fold.pending.push_back({chain.coef_row, solution.rho, problems_[chain.problem].sign(), chain.target});
@@ -214,7 +215,7 @@ void ChainRunner::validate(Fold& fold) {
   if (!fold.pending.empty()) {
     const int64_t n = order_.rows(), ld = order_.stride(), count = order_.fold_rows(fold.fold);
     const int64_t begin = order_.fold_begin(fold.fold);
-    const mk_tensor coef = sdk::matrix(bench_.coefficients().get(), rows_per_fold_, n, ld, fold.coef_base * ld);
+    const mk_tensor coef = sdk::matrix(places_.coefficients().get(), rows_per_fold_, n, ld, fold.coef_base * ld);
     store_.for_rows(begin, count, [&](const mk_tensor& k, int64_t first) {
       device_.submit(
           ops::gemm(k, false, coef, true,

@@ -14,7 +14,7 @@
 #include "kernel_store.hpp"
 #include "rows.hpp"
 #include "settings.hpp"
-#include "smo.hpp"
+#include "solver.hpp"
 
 namespace mokume::svc {
 
@@ -24,7 +24,7 @@ int64_t coef_rows_per_fold(int64_t problems);
 class ChainRunner {
  public:
   // All fits share everything but C and fold (same_chain). The sink receives the index in Step::fit.
-  ChainRunner(const sdk::Device& device, const RowOrder& order, KernelStore& store, SmoBench& bench,
+  ChainRunner(const sdk::Device& device, const RowOrder& order, KernelStore& store, Places& places, Solver& solver,
               const Settings& settings);
 
   struct Step {
@@ -105,7 +105,8 @@ class ChainRunner {
   const sdk::Device& device_;
   const RowOrder& order_;
   KernelStore& store_;
-  SmoBench& bench_;
+  Places& places_;
+  Solver& solver_;
   Settings settings_;
   std::vector<BinaryProblem> problems_;
   int64_t rows_per_fold_;

@@ -34,6 +34,8 @@ double kernel_value(const ops::KernelFunction& k, const float* x, const float* y
       return std::pow(k.gamma * dot + k.coef0, k.degree);
     case ops::KernelKind::rbf:
       return std::exp(-k.gamma * distance);
+    case ops::KernelKind::rbf_minus_one:
+      return std::expm1(-k.gamma * distance);
     case ops::KernelKind::sigmoid:
       return std::tanh(k.gamma * dot + k.coef0);
   }
@@ -51,6 +53,8 @@ double value_error(const ops::KernelFunction& k, double norm) {
     }
     case ops::KernelKind::rbf:
       return kKernelError * (1 + 4 * k.gamma * norm);
+    case ops::KernelKind::rbf_minus_one:
+      return kKernelError * 4 * k.gamma * norm;
     case ops::KernelKind::sigmoid:
       return kKernelError * (1 + k.gamma * norm);
   }
@@ -69,7 +73,7 @@ std::vector<float> Fitted::rounding_bounds() const {
     double sum = 0;
     for (int64_t v = 0; v < n_vectors(); ++v)
       sum += std::fabs(static_cast<double>(coefficients[static_cast<size_t>(p * n_vectors() + v)]));
-    bounds.push_back(static_cast<float>(sum * value_error(settings.kernel, largest)));
+    bounds.push_back(static_cast<float>(sum * value_error(ops::without_one(settings.kernel), largest)));
   }
   return bounds;
 }
@@ -83,6 +87,18 @@ bool Fitted::in_doubt(const float* decisions, const std::vector<float>& bounds) 
     widest = std::max(widest, bounds[p]);
   }
   return bounds.size() > 1 && settings.multiclass == Multiclass::one_vs_rest && first - second <= 2 * widest;
+}
+
+// rho for decisions by without_one(kernel).
+std::vector<float> Fitted::rho_without_one() const {
+  std::vector<float> shifted;
+  for (int64_t p = 0; p < problems(); ++p) {
+    double ones = 0;
+    for (int64_t v = 0; v < n_vectors() && settings.kernel.kind == ops::KernelKind::rbf; ++v)
+      ones += static_cast<double>(coefficients[static_cast<size_t>(p * n_vectors() + v)]);
+    shifted.push_back(static_cast<float>(static_cast<double>(rho[static_cast<size_t>(p)]) - ones));
+  }
+  return shifted;
 }
 
 void Fitted::decide_in_double(const float* x, float* decisions) const {
@@ -99,6 +115,7 @@ void Fitted::predict(const sdk::Device& device, const float* x, int64_t rows, in
   const int64_t p = problems(), d = features, nv = std::max<int64_t>(n_vectors(), 1);
   const int64_t row_block = std::min(rows, kRowBlock), vector_block = std::min(nv, kVectorBlock);
   if (rows == 0) return;
+  const ops::KernelFunction kernel = ops::without_one(settings.kernel);
   const sdk::Buffer sv = device.buffer<float>(static_cast<uint64_t>(vector_block * d));
   const sdk::Buffer sv_norms = device.buffer<float>(static_cast<uint64_t>(vector_block));
   const sdk::Buffer coef = device.buffer<float>(static_cast<uint64_t>(p * vector_block));
@@ -124,17 +141,16 @@ void Fitted::predict(const sdk::Device& device, const float* x, int64_t rows, in
       const mk_tensor dot = sdk::matrix(dots.get(), rb, nb);
       device.submit(ops::row_norm2(x_view, sdk::vector(x_norms.get(), rb)));
       device.submit(ops::gemm(x_view, false, sv_view, true, dot));
-      device.submit(
-          ops::kernel_map(dot, sdk::vector(x_norms.get(), rb), sdk::vector(sv_norms.get(), nb), dot, settings.kernel));
+      device.submit(ops::kernel_map(dot, sdk::vector(x_norms.get(), rb), sdk::vector(sv_norms.get(), nb), dot, kernel));
       device.submit(ops::gemm(dot, false, sdk::matrix(coef.get(), p, nb), true, sdk::matrix(out.get(), rb, p)));
       device.read(out, block.data(), static_cast<uint64_t>(rb * p));
       for (int64_t k = 0; k < rb * p; ++k) sums[static_cast<size_t>(r * p + k)] += block[static_cast<size_t>(k)];
     }
   }
-  const std::vector<float> bounds = rounding_bounds();
+  const std::vector<float> bounds = rounding_bounds(), offset = rho_without_one();
   for (int64_t r = 0; r < rows; ++r) {
     float* row = sums.data() + r * p;
-    for (int64_t k = 0; k < p; ++k) row[k] -= rho[static_cast<size_t>(k)];
+    for (int64_t k = 0; k < p; ++k) row[k] -= offset[static_cast<size_t>(k)];
     if (in_doubt(row, bounds)) decide_in_double(x + r * d, row);
     labels[r] = predict_class(row, classes(), settings.multiclass);
   }

@@ -44,6 +44,7 @@ struct Fitted {
 
  private:
   std::vector<float> rounding_bounds() const;
+  std::vector<float> rho_without_one() const;
   bool in_doubt(const float* decisions, const std::vector<float>& bounds) const;
   void decide_in_double(const float* x, float* decisions) const;
 };

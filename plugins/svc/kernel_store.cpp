@@ -32,10 +32,29 @@ double diagonal_value(const ops::KernelFunction& f, double norm) {
       return std::pow(f.gamma * norm + f.coef0, f.degree);
     case ops::KernelKind::rbf:
       return 1.0;
+    case ops::KernelKind::rbf_minus_one:
+      return 0.0;
     case ops::KernelKind::sigmoid:
       return std::tanh(f.gamma * norm + f.coef0);
   }
   return 0;
+}
+
+// A bound on the size of the stored values: of those on the diagonal if the kernel is positive definite.
+double largest_value(const ops::KernelFunction& f, const std::vector<float>& norms) {
+  const auto most = static_cast<double>(*std::max_element(norms.begin(), norms.end()));
+  switch (f.kind) {
+    case ops::KernelKind::rbf:
+      return 1;
+    case ops::KernelKind::rbf_minus_one:
+      return std::min(1.0, f.gamma * 4 * most);
+    case ops::KernelKind::linear:
+    case ops::KernelKind::polynomial:
+      return std::fabs(diagonal_value(f, most)) + std::pow(std::fabs(f.coef0), f.degree);
+    case ops::KernelKind::sigmoid:
+      return 1;
+  }
+  return 1;
 }
 
 }  // namespace
@@ -168,6 +187,7 @@ void KernelStore::select(const ops::KernelFunction& function) {
   for (size_t r = 0; r < host_norms_.size(); ++r)
     diagonal[r] = static_cast<float>(diagonal_value(function, static_cast<double>(host_norms_[r])));
   device_.write(diagonal_, diagonal.data(), diagonal.size());
+  largest_ = static_cast<float>(largest_value(function, host_norms_));
 
   if (mode_ == Mode::on_the_fly) {
     std::fill(slot_.begin(), slot_.end(), -1);

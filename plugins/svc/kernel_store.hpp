@@ -44,7 +44,12 @@ class KernelStore {
   const sdk::Buffer& slots() const { return slot_buffer_; }  // stride() ints: panel row of each row, or -1
   const sdk::Buffer& diagonal() const { return diagonal_; }  // stride() floats
 
-  // on_the_fly: brings `rows` in and keeps the rows in `keep`. Both lists combined must not exceed 2 * solver_rows.
+  // No kernel value is larger, in size.
+  float largest() const { return largest_; }
+
+  // on_the_fly: the rows that fit at once, at least 2 * solver_rows.
+  int64_t capacity() const { return cached_rows_; }
+  // on_the_fly: brings `rows` in and keeps the rows in `keep`. Both lists combined must not exceed capacity().
   void fetch(const std::vector<int32_t>& rows, const std::vector<int32_t>& keep);
 
   // Computes the kernel values of rows [first, first + count) against all rows, piece by piece. Each piece is passed to
@@ -65,6 +70,7 @@ class KernelStore {
   bool selected_ = false;
   Mode mode_ = Mode::gram_kept;
   int64_t panel_rows_ = 0;
+  float largest_ = 0;
   int64_t cached_rows_ = 0;  // on_the_fly: rows that the panels hold
   sdk::Buffer x_, norms_, diagonal_, slot_buffer_;
   std::vector<sdk::Buffer> gram_, kernel_;

@@ -22,6 +22,12 @@ int64_t most_problems(const mk_experiment& experiment) {
   return most;
 }
 
+bool any_blocked(const mk_experiment& experiment) {
+  for (uint32_t c = 0; c < experiment.n_candidates; ++c)
+    if (candidate_settings(experiment, c).solver == SolverKind::blocked) return true;
+  return false;
+}
+
 // Half the mean square distance of two rows, estimated from fewer than 2000 rows; the inverse is sklearn's gamma =
 // "scale".
 double spread(const mk_data& data) {
@@ -104,7 +110,8 @@ Session::Session(const sdk::Host& host, const mk_experiment& experiment, const m
 void Session::prepare(uint32_t bootstrap) {
   if (store_ && bootstrap == bootstrap_) return;
   const auto phase = device_.phase("load");
-  bench_.reset();
+  blocked_.reset();
+  places_.reset();
   store_.reset();
   order_.emplace(experiment_, bootstrap);
   bootstrap_ = bootstrap;
@@ -112,8 +119,10 @@ void Session::prepare(uint32_t bootstrap) {
   const int64_t folds = std::max<int64_t>(1, experiment_.n_folds);
   int64_t places = std::min(kMaxPlaces, folds * problems);
   int64_t folds_at_once = std::max<int64_t>(1, std::min(folds, places / problems));
+  const bool blocked = any_blocked(experiment_);
   const auto reserve = [&] {
-    return SmoBench::bytes(*order_, places, folds_at_once * coef_rows_per_fold(problems)) +
+    return Places::bytes(*order_, places, folds_at_once * coef_rows_per_fold(problems)) +
+           (blocked ? BlockedSolver::bytes(*order_, places) : 0) +
            static_cast<uint64_t>(order_->rows() * coef_rows_per_fold(problems)) * sizeof(float);
   };
   const auto matrix = static_cast<uint64_t>(order_->rows()) * static_cast<uint64_t>(order_->stride()) * sizeof(float);
@@ -121,11 +130,19 @@ void Session::prepare(uint32_t bootstrap) {
     places = std::min(places, kPlacesOnTheFly);
     folds_at_once = 1;
   }
-  store_.emplace(device_, *experiment_.train, *order_, reserve(), places);
-  bench_.emplace(host_, device_, *order_, places, folds_at_once * coef_rows_per_fold(problems));
+  const int64_t rows_at_once = blocked ? std::max(places, working_set(order_->rows()) / 2) : places;
+  store_.emplace(device_, *experiment_.train, *order_, reserve(), rows_at_once);
+  places_.emplace(device_, *order_, places, folds_at_once * coef_rows_per_fold(problems));
+  if (!libsvm_) libsvm_.emplace(host_, device_);
+  if (blocked) blocked_.emplace(host_, device_, *order_, places);
   host_.log(
       MK_LOG_INFO, "svc",
       std::string(device_.info().name) + ": " + store_->mode_name() + ", " + std::to_string(order_->rows()) + " rows");
+}
+
+Solver& Session::solver_for(const Settings& settings) {
+  if (settings.solver == SolverKind::blocked) return *blocked_;
+  return *libsvm_;
 }
 
 void Session::fit(std::span<const mk_fit> fits, const mk_fit_sink& sink) {
@@ -155,7 +172,7 @@ void Session::fit(std::span<const mk_fit> fits, const mk_fit_sink& sink) {
     for (auto& fold : folds)
       std::stable_sort(fold.steps.begin(), fold.steps.end(), [](const auto& a, const auto& b) { return a.c < b.c; });
     const double share = static_cast<double>(members) / static_cast<double>(fits.size());
-    ChainRunner(device_, *order_, *store_, *bench_, settings[first])
+    ChainRunner(device_, *order_, *store_, *places_, solver_for(settings[first]), settings[first])
         .run(folds, sink, static_cast<double>(first) / static_cast<double>(fits.size()), share);
   }
 }
@@ -164,22 +181,23 @@ std::unique_ptr<Fitted> Session::refit(const mk_fit& fit, const mk_fit_sink& sin
   prepare(fit.bootstrap);
   const Settings settings = settings_for(fit);
   const auto problems = weighted_problems(order_->classes(), settings, MK_ALL_ROWS);
-  store_->select(settings.kernel);
+  Solver& solver = solver_for(settings);
+  store_->select(kernel_of(settings));
   std::vector<Solution> solutions(problems.size());
-  for (size_t at = 0; at < problems.size(); at += static_cast<size_t>(bench_->places())) {
-    const auto count = std::min<size_t>(problems.size() - at, static_cast<size_t>(bench_->places()));
+  for (size_t at = 0; at < problems.size(); at += static_cast<size_t>(places_->count())) {
+    const auto count = std::min<size_t>(problems.size() - at, static_cast<size_t>(places_->count()));
     for (size_t k = 0; k < count; ++k) {
-      bench_->occupy(static_cast<int64_t>(k), problems[at + k]);
-      bench_->start(static_cast<int64_t>(k), settings.c, settings.tol, static_cast<int64_t>(at + k));
+      places_->occupy(static_cast<int64_t>(k), problems[at + k]);
+      places_->start(static_cast<int64_t>(k), settings.c, settings.tol, static_cast<int64_t>(at + k));
     }
     size_t open = count;
     while (open > 0) {
       if (sink.cancelled(sink.self) != 0) throw Error(MK_CANCELLED, "stopped");
-      bench_->advance(*store_, settings.max_iterations);
+      solver.advance(*places_, *store_, settings.max_iterations);
       for (size_t k = 0; k < count; ++k) {
-        if (const auto solution = bench_->solution(static_cast<int64_t>(k))) {
+        if (const auto solution = places_->solution(static_cast<int64_t>(k))) {
           solutions[at + k] = *solution;
-          bench_->stop(static_cast<int64_t>(k));
+          places_->stop(static_cast<int64_t>(k));
           --open;
         }
       }
@@ -195,7 +213,7 @@ std::unique_ptr<Fitted> Session::collect(const Settings& settings, const std::ve
   const auto phase = device_.phase("collect");
   const int64_t ld = order_->stride(), d = order_->features();
   std::vector<float> coef(problems.size() * static_cast<size_t>(ld));
-  device_.read(bench_->coefficients(), coef.data(), coef.size());
+  device_.read(places_->coefficients(), coef.data(), coef.size());
   std::vector<int64_t> used;
   for (int64_t r = 0; r < order_->rows(); ++r)
     for (size_t p = 0; p < problems.size(); ++p)
@@ -216,9 +234,14 @@ std::unique_ptr<Fitted> Session::collect(const Settings& settings, const std::ve
   }
   for (size_t p = 0; p < problems.size(); ++p) {
     const auto sign = static_cast<float>(problems[p].sign());
-    for (const int64_t r : used)
+    double sum = 0;
+    for (const int64_t r : used) {
       fitted->coefficients.push_back(sign * coef[p * static_cast<size_t>(ld) + static_cast<size_t>(r)]);
-    fitted->rho.push_back(sign * solutions[p].rho);
+      sum += static_cast<double>(fitted->coefficients.back());
+    }
+    // Coefficients are rounded, so the sum by which rho differs for a kernel less its 1 need not be 0.
+    const double ones = kernel_of(settings).kind == ops::KernelKind::rbf_minus_one ? sum : 0;
+    fitted->rho.push_back(static_cast<float>(static_cast<double>(sign * solutions[p].rho) + ones));
     fitted->steps.push_back(solutions[p].steps);
     if (!std::isfinite(solutions[p].rho))
       throw Error(MK_INVALID_ARGUMENT,

@@ -9,12 +9,13 @@
 #include <tuple>
 #include <vector>
 
+#include "blocked_solver.hpp"
 #include "chain_runner.hpp"
 #include "fitted.hpp"
 #include "kernel_store.hpp"
+#include "libsvm_solver.hpp"
 #include "rows.hpp"
 #include "settings.hpp"
-#include "smo.hpp"
 
 namespace mokume::svc {
 
@@ -29,6 +30,7 @@ class Session {
  private:
   Settings settings_for(const mk_fit& fit);  // with gamma in the unit 1
   void prepare(uint32_t bootstrap);
+  Solver& solver_for(const Settings& settings);
   std::unique_ptr<Fitted> collect(const Settings& settings, const std::vector<BinaryProblem>& problems,
                                   const std::vector<Solution>& solutions);
 
@@ -38,7 +40,9 @@ class Session {
   uint32_t bootstrap_ = 0;  // that the members below belong to
   std::optional<RowOrder> order_;
   std::optional<KernelStore> store_;
-  std::optional<SmoBench> bench_;
+  std::optional<Places> places_;
+  std::optional<LibsvmSolver> libsvm_;
+  std::optional<BlockedSolver> blocked_;
   std::map<std::tuple<GammaUnit, uint32_t, int32_t>, double> gamma_units_;  // by bootstrap and fold
 };
 

@@ -9,7 +9,19 @@
 namespace mokume::svc {
 namespace {
 
-enum Param { kC, kGamma, kKernel, kDegree, kCoef0, kMulticlass, kTol, kMaxIterations, kGammaUnit, kClassWeight };
+enum Param {
+  kC,
+  kGamma,
+  kKernel,
+  kDegree,
+  kCoef0,
+  kMulticlass,
+  kTol,
+  kMaxIterations,
+  kGammaUnit,
+  kClassWeight,
+  kSolver
+};
 
 ops::KernelKind kernel_kind(std::string_view name) {
   if (name == "linear") return ops::KernelKind::linear;
@@ -107,6 +119,9 @@ const std::vector<mk_param> kParams = {
      "C is multiplied by the weight of a row's class: \"balanced\" (rows / (classes * rows of the class)) or "
      "\"NAME=WEIGHT,...\" (others: 1); for two classes or one-vs-one",
      nullptr, 0, 0},
+    {"solver", MK_PARAM_TEXT, MK_PARAM_YOUNGER, 0, 0, "\"libsvm\"", "libsvm|blocked",
+     "takes LIBSVM's steps (libsvm), or larger ones over blocks of rows to the same tolerance (blocked)", nullptr, 0,
+     0},
 };
 
 const std::vector<mk_metric> kMetrics = {{"errors", 1, 0}, {"error", 0, 1}};
@@ -124,7 +139,12 @@ Settings settings_of(const mk_value* v) {
   const std::string_view unit = v[kGammaUnit].text;
   s.gamma_unit = unit == "auto" ? GammaUnit::automatic : unit == "scale" ? GammaUnit::scale : GammaUnit::one;
   s.class_weight = v[kClassWeight].text;
+  s.solver = std::string_view(v[kSolver].text) == "blocked" ? SolverKind::blocked : SolverKind::libsvm;
   return s;
+}
+
+ops::KernelFunction kernel_of(const Settings& settings) {
+  return settings.solver == SolverKind::blocked ? ops::without_one(settings.kernel) : settings.kernel;
 }
 
 std::vector<double> weights_of(const std::string& text, const mk_experiment& experiment, uint32_t sample,
@@ -148,6 +168,7 @@ bool same_kernel(const ops::KernelFunction& a, const ops::KernelFunction& b) {
     case ops::KernelKind::linear:
       return true;
     case ops::KernelKind::rbf:
+    case ops::KernelKind::rbf_minus_one:
       return a.gamma == b.gamma;
     case ops::KernelKind::sigmoid:
       return a.gamma == b.gamma && a.coef0 == b.coef0;
@@ -158,7 +179,7 @@ bool same_kernel(const ops::KernelFunction& a, const ops::KernelFunction& b) {
 }
 
 bool same_chain(const Settings& a, const Settings& b) {
-  return same_kernel(a.kernel, b.kernel) && a.multiclass == b.multiclass && a.tol == b.tol &&
+  return same_kernel(a.kernel, b.kernel) && a.multiclass == b.multiclass && a.solver == b.solver && a.tol == b.tol &&
          a.max_iterations == b.max_iterations && a.class_weights == b.class_weights;
 }
 

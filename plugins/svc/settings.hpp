@@ -12,6 +12,9 @@ namespace mokume::svc {
 
 enum class Multiclass { one_vs_rest, one_vs_one };
 
+// Which of many solutions within the tolerance is found, and how fast: by LIBSVM's steps, or by blocks of rows.
+enum class SolverKind { libsvm, blocked };
+
 // What gamma is a multiple of, as scikit-learn defines the words: 1; 1 / features; 1 / (features * variance of all
 // inputs that a fit trains on).
 enum class GammaUnit { one, automatic, scale };
@@ -24,12 +27,18 @@ struct Settings {
   Multiclass multiclass = Multiclass::one_vs_rest;
   double tol = 1e-3;
   int64_t max_iterations = 10'000'000;
+  SolverKind solver = SolverKind::libsvm;
   std::string class_weight;           // as the file says it
   std::vector<double> class_weights;  // of each class, for one fit; empty: all 1
 };
 
 extern const std::vector<mk_param> kParams;
 extern const std::vector<mk_metric> kMetrics;
+
+// The kernel that a solver works with. LIBSVM's steps depend on the rounding of its values, which is that of LIBSVM's
+// own. The other solver takes RBF less its 1: multipliers of both classes have equal sums, so solutions and decisions
+// are the same, and a wide kernel, whose values are all close to 1, loses no digits.
+ops::KernelFunction kernel_of(const Settings& settings);
 
 // values[p] in the order of kParams.
 Settings settings_of(const mk_value* values);

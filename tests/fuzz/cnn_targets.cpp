@@ -50,8 +50,8 @@ FUZZ_TARGET(cnn_model) {
     const cnn::Fitted read = cnn::Fitted::load(scratch() + "/cnn");
     file("cnn-again/manifest.json", "");
     read.save(scratch() + "/cnn-again");
-    const std::string first = contents(scratch() + "/cnn-again/manifest.json") +
-                              contents(scratch() + "/cnn-again/model.safetensors");
+    const std::string first =
+        contents(scratch() + "/cnn-again/manifest.json") + contents(scratch() + "/cnn-again/model.safetensors");
     cnn::Fitted::load(scratch() + "/cnn-again").save(scratch() + "/cnn-again");
     require(contents(scratch() + "/cnn-again/manifest.json") + contents(scratch() + "/cnn-again/model.safetensors") ==
                 first,

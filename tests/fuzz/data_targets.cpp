@@ -1,4 +1,5 @@
 // Targets for the readers of data files.
+#include "base/files.hpp"
 #include "data/csv.hpp"
 #include "data/fold_file.hpp"
 #include "data/idx.hpp"
@@ -9,7 +10,6 @@
 #include "data/libsvm.hpp"
 #include "data/npy/npy.hpp"
 #include "data/npy/npy_rows.hpp"
-#include "base/files.hpp"
 #include "fuzz.hpp"
 
 namespace mokume::fuzz {
@@ -20,7 +20,8 @@ using namespace data;
 void check(const RawTable& read) {
   const Table& table = read.table;
   require(table.rows >= 0 && table.features >= 0, "a negative size");
-  require(table.x.size() == static_cast<size_t>(table.rows) * static_cast<size_t>(table.features), "rows of unequal size");
+  require(table.x.size() == static_cast<size_t>(table.rows) * static_cast<size_t>(table.features),
+          "rows of unequal size");
   require(read.labels.size() == 0 || read.labels.size() >= static_cast<size_t>(table.rows), "rows without labels");
 }
 
@@ -116,8 +117,8 @@ FUZZ_TARGET(picture) {
   const std::string path = file("a.png", bytes);
   accepts([&] {
     const Picture read = read_picture(path);
-    require(read.pixels.size() == static_cast<size_t>(read.width) * static_cast<size_t>(read.height) *
-                                      static_cast<size_t>(read.channels),
+    require(read.pixels.size() ==
+                static_cast<size_t>(read.width) * static_cast<size_t>(read.height) * static_cast<size_t>(read.channels),
             "a picture of another size");
     for (const Shape& shape : {Shape{28, 28, 1}, Shape{5, 7, 3}}) {
       require(to_plain_image(read, shape).values.size() == static_cast<size_t>(shape.values()), "another shape");

@@ -16,7 +16,8 @@ namespace fs = std::filesystem;
 // Belongs to the process that made it: a forked child must not remove it.
 struct Directory {
   Directory() {
-    path = fs::is_directory("/dev/shm") ? "/dev/shm/mokume-fuzz-XXXXXX" : fs::temp_directory_path() / "mokume-fuzz-XXXXXX";
+    path =
+        fs::is_directory("/dev/shm") ? "/dev/shm/mokume-fuzz-XXXXXX" : fs::temp_directory_path() / "mokume-fuzz-XXXXXX";
     require(mkdtemp(path.data()) != nullptr, "cannot create " + path);
     owner = ::getpid();
   }

@@ -31,8 +31,8 @@ struct Registration {
 };
 
 // FUZZ_TARGET(name) { ... bytes ... } defines the target `name`; FUZZ_TARGET(name, repair) one with a checksum.
-#define FUZZ_TARGET(name, ...)                                                          \
-  void run_##name(std::string_view bytes);                                              \
+#define FUZZ_TARGET(name, ...)                                                                          \
+  void run_##name(std::string_view bytes);                                                              \
   const ::mokume::fuzz::Registration registered_##name({#name, run_##name __VA_OPT__(, ) __VA_ARGS__}); \
   void run_##name(std::string_view bytes)
 

@@ -82,7 +82,8 @@ FUZZ_TARGET(cluster_messages) {
     coordinator.handle((first >> 4) % 3U, *message, now);
     coordinator.tick(now);
   }
-  for (const journal::FitRecord& record : coordinator.records()) require(record.fit < 7, "a fit that is not in the plan");
+  for (const journal::FitRecord& record : coordinator.records())
+    require(record.fit < 7, "a fit that is not in the plan");
 }
 
 // Contributions of the other members of a team.

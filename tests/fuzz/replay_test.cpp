@@ -39,8 +39,7 @@ TEST_P(Seeds, AreReadOrRefused) {
   }
 }
 
-INSTANTIATE_TEST_SUITE_P(Fuzz, Seeds, testing::ValuesIn(names()),
-                         [](const auto& chosen) { return chosen.param; });
+INSTANTIATE_TEST_SUITE_P(Fuzz, Seeds, testing::ValuesIn(names()), [](const auto& chosen) { return chosen.param; });
 
 // targets.json says what each target reads, and which sources count for its coverage.
 TEST(Fuzz, TheTableIsComplete) {

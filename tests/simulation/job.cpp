@@ -26,8 +26,8 @@ namespace {
 namespace fs = std::filesystem;
 
 constexpr const char* kJournals = "run/journal";
-constexpr uint32_t kTroubledStarts = 6;    // then one without trouble, which must finish
-constexpr double kLongestStart = 6000;     // includes the half hour for devices that do not open
+constexpr uint32_t kTroubledStarts = 6;  // then one without trouble, which must finish
+constexpr double kLongestStart = 6000;   // includes the half hour for devices that do not open
 constexpr double kHangSeconds = 60;
 
 // What the seed draws once for a job.
@@ -67,7 +67,11 @@ struct Rank {
 class Job {
  public:
   Job(uint64_t seed, const Troubles& troubles)
-      : troubles_(troubles), world_(seed), shape_(world_.random()), plan_(cluster::make_plan(shape_.fits)), disk_(world_) {
+      : troubles_(troubles),
+        world_(seed),
+        shape_(world_.random()),
+        plan_(cluster::make_plan(shape_.fits)),
+        disk_(world_) {
     report_.seed = seed;
   }
 
@@ -171,7 +175,8 @@ Report Job::run() {
   report_.switches = world_.switches();
   report_.bytes_hash = 14695981039346656037U;  // FNV-1a
   for (const auto& [path, text] : disk_.files)
-    for (const char c : text) report_.bytes_hash = (report_.bytes_hash ^ static_cast<unsigned char>(c)) * 1099511628211U;
+    for (const char c : text)
+      report_.bytes_hash = (report_.bytes_hash ^ static_cast<unsigned char>(c)) * 1099511628211U;
   return report_;
 }
 
@@ -293,8 +298,8 @@ void Start::take_part(Rank& self, uint32_t rank) {
   options.stay_awake_s = 0;
   cluster::participate(transport, [&] {
     const cluster::Leader leader{"run", {}};
-    const cluster::Handshake shaken = cluster::handshake(
-        transport, {"0.1.0", "p", self.executor->devices(), {}}, rank == 0 ? &leader : nullptr, self.stop);
+    const cluster::Handshake shaken = cluster::handshake(transport, {"0.1.0", "p", self.executor->devices(), {}},
+                                                         rank == 0 ? &leader : nullptr, self.stop);
     std::optional<cluster::Leading> leading;
     if (rank == 0) leading.emplace(cluster::Leading{workload(), self.rules, self.observer});
     self.journal = std::make_unique<journal::Journal>(kJournals, rank, job_.plan_, std::chrono::milliseconds(20),
@@ -305,7 +310,8 @@ void Start::take_part(Rank& self, uint32_t rank) {
     // Now and then the report takes longer than the others are patient.
     const double report_s = job_.random().chance(0.03) ? 70 : job_.random().about(0.1);
     if (rank == 0)
-      cluster::attend(transport, [&] { world_.sleep_until(world_.now() + report_s); }, *self.process);
+      cluster::attend(
+          transport, [&] { world_.sleep_until(world_.now() + report_s); }, *self.process);
   });
 }
 

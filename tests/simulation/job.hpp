@@ -1,5 +1,5 @@
-// A whole job in a simulated machine room: starts it, lets things go wrong, starts it again until it is done, and checks
-// what it left.
+// A whole job in a simulated machine room: starts it, lets things go wrong, starts it again until it is done, and
+// checks what it left.
 #pragma once
 
 #include <cstdint>
@@ -24,7 +24,7 @@ struct Report {
   std::vector<std::string> faults;  // what should not have happened; empty: all is well
   std::vector<std::string> story;   // what went wrong on purpose, and how each start ended
   uint32_t starts = 0;
-  uint64_t switches = 0;  // between threads
+  uint64_t switches = 0;    // between threads
   uint64_t bytes_hash = 0;  // of all journals at the end
   double cut_off_s = 0;     // how long rank 1 lived after it was cut off for good; 0: it had ended before
   uint32_t deaths = 0, freezes = 0, cuts = 0, steps = 0, full_disks = 0, slow_disks = 0, stops = 0, failures = 0,

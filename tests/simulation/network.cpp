@@ -111,8 +111,7 @@ void Network::send(Node& from, uint32_t to, std::string text) {
 // Delivers the oldest message of a direction: an event of one message may come in the place of another's.
 void Network::deliver(uint32_t from, uint32_t to) {
   // It was sent before the connection was cut; it is sent again afterwards.
-  if (cut_until(from, to) > world_.now())
-    return world_.at(arrival(from, to), [this, from, to] { deliver(from, to); });
+  if (cut_until(from, to) > world_.now()) return world_.at(arrival(from, to), [this, from, to] { deliver(from, to); });
   std::deque<std::string>& under_way = directions_[from][to].under_way;
   Node& target = nodes_[to];
   if (!target.process->dead() && !target.closed[from]) target.inbox.emplace_back(from, std::move(under_way.front()));

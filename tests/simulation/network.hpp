@@ -60,8 +60,8 @@ class Network {
   World& world_;
   const Weather weather_;
   std::deque<Node> nodes_;
-  std::vector<double> cuts_;                          // by rank: until when its connection is cut
-  std::vector<std::vector<Direction>> directions_;    // from, to
+  std::vector<double> cuts_;                        // by rank: until when its connection is cut
+  std::vector<std::vector<Direction>> directions_;  // from, to
 };
 
 }  // namespace mokume::simulation

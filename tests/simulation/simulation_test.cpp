@@ -31,11 +31,11 @@ TEST(Simulation, EveryJobFinishesWithEveryFit) {
     sum.failures += report.failures, sum.hangs += report.hangs;
     if (jobs == 1) std::printf("%s", report.text().c_str());
   }
-  std::printf("%llu jobs, %u starts, %u deaths, %u freezes, %u cuts, %u clock steps, %u full disks, %u slow disks, "
-              "%u stops, %u failed fits, %u hangs, %llu switches\n",
-              static_cast<unsigned long long>(jobs), sum.starts, sum.deaths, sum.freezes, sum.cuts, sum.steps,
-              sum.full_disks, sum.slow_disks, sum.stops, sum.failures, sum.hangs,
-              static_cast<unsigned long long>(sum.switches));
+  std::printf(
+      "%llu jobs, %u starts, %u deaths, %u freezes, %u cuts, %u clock steps, %u full disks, %u slow disks, "
+      "%u stops, %u failed fits, %u hangs, %llu switches\n",
+      static_cast<unsigned long long>(jobs), sum.starts, sum.deaths, sum.freezes, sum.cuts, sum.steps, sum.full_disks,
+      sum.slow_disks, sum.stops, sum.failures, sum.hangs, static_cast<unsigned long long>(sum.switches));
 }
 
 // Node 0 is as good as dead after a minute, whatever this rank waits for.

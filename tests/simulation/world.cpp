@@ -22,10 +22,10 @@ struct Handled {
 namespace {
 
 constexpr size_t kStackBytes = 512 << 10;
-constexpr size_t kGuardBytes = 64 << 10;   // below a stack, so that an overflow ends the test
-constexpr double kEpoch = 1.7e9;           // the wall clocks at the start of a world
-constexpr double kSwitchSeconds = 2e-5;    // until a thread that may run does, at most
-constexpr double kRetrySeconds = 1e-3;     // between two looks of a thread whose process is dead
+constexpr size_t kGuardBytes = 64 << 10;  // below a stack, so that an overflow ends the test
+constexpr double kEpoch = 1.7e9;          // the wall clocks at the start of a world
+constexpr double kSwitchSeconds = 2e-5;   // until a thread that may run does, at most
+constexpr double kRetrySeconds = 1e-3;    // between two looks of a thread whose process is dead
 
 void swap_handled(Handled& mine) {
   Handled now;

@@ -1,8 +1,8 @@
 // A simulated machine room: processes whose threads run one at a time, on a clock that advances when all of them wait.
 // Everything that happens is a function of the seed, so a failure can be replayed.
 //
-// A simulated thread is a fiber (ucontext). It gives up the processor only where it waits, and several that could run at
-// the same moment run in an order drawn from the seed.
+// A simulated thread is a fiber (ucontext). It gives up the processor only where it waits, and several that could run
+// at the same moment run in an order drawn from the seed.
 #pragma once
 
 #include <cstddef>
@@ -106,8 +106,8 @@ class World {
     double time;
     uint64_t order;  // drawn, among events of the same time
     uint64_t number;
-    Fiber* fiber;   // or null
-    uint64_t nap;   // the park() that it ends
+    Fiber* fiber;  // or null
+    uint64_t nap;  // the park() that it ends
     std::shared_ptr<std::function<void()>> action;
     bool operator>(const Event& other) const;
   };

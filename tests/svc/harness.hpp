@@ -21,7 +21,8 @@
 
 namespace mokume::svc_test {
 
-inline constexpr int kParams = 10;  // C gamma kernel degree coef0 multiclass tol max_iterations gamma_unit class_weight
+inline constexpr int kParams =
+    11;  // C gamma kernel degree coef0 multiclass tol max_iterations gamma_unit class_weight solver
 
 struct Candidate {
   double c = 1, gamma = 0.1;
@@ -33,6 +34,7 @@ struct Candidate {
   int64_t max_iterations = 10'000'000;
   const char* gamma_unit = "one";
   const char* class_weight = "";
+  const char* solver = "libsvm";
 };
 
 // Overlapping blobs: `classes` classes, rows dealt round robin, folds contiguous.
@@ -122,6 +124,7 @@ class Experiment {
       v[7].integer = c.max_iterations;
       v[8].text = c.gamma_unit;
       v[9].text = c.class_weight;
+      v[10].text = c.solver;
       values_.insert(values_.end(), v, v + kParams);
     }
     for (int32_t k = 0; k < blobs.classes; ++k) names_.push_back(std::to_string(10 * k + 1));

@@ -1,7 +1,7 @@
 // Limits on the length of a launch of the solver.
 #include <gtest/gtest.h>
 
-#include "smo.hpp"
+#include "libsvm_solver.hpp"
 
 namespace mokume::svc {
 namespace {

@@ -21,7 +21,7 @@ void linear(const Call& call) {
 void kernel_map(const Call& call) {
   const mk_op& op = call.op;
   if (op.integers[0] == static_cast<int64_t>(ops::KernelKind::linear)) return linear(call);
-  const bool norms = op.integers[0] == static_cast<int64_t>(ops::KernelKind::rbf);
+  const bool norms = ops::needs_norms(static_cast<ops::KernelKind>(op.integers[0]));
   const View<const float> dot = call.input(0);
   const View<const float> norm_x = norms ? call.input(1) : View<const float>{};
   const View<const float> norm_y = norms ? call.input(2) : View<const float>{};

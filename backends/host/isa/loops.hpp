@@ -14,7 +14,7 @@ namespace mokume::host {
 
 struct MapRow {
   const float* dot;
-  const float* norm_y;  // rbf only
+  const float* norm_y;  // rbf and rbf_minus_one only
   float* out;           // may be dot; must not partly overlap it
   int64_t n;
   float norm_x;

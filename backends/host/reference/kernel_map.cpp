@@ -17,6 +17,10 @@ double kernel_value(const ops::KernelFunction& f, double dot, double norm_x, dou
       const double distance2 = norm_x + norm_y - 2 * dot;
       return std::exp(-f.gamma * (distance2 < 0 ? 0 : distance2));
     }
+    case ops::KernelKind::rbf_minus_one: {
+      const double distance2 = norm_x + norm_y - 2 * dot;
+      return std::expm1(-f.gamma * (distance2 < 0 ? 0 : distance2));
+    }
     case ops::KernelKind::sigmoid:
       return std::tanh(f.gamma * dot + f.coef0);
   }
@@ -29,7 +33,7 @@ void kernel_map(const Call& call) {
   const mk_op& op = call.op;
   const ops::KernelFunction f{static_cast<ops::KernelKind>(op.integers[0]), op.reals[0], op.reals[1],
                               static_cast<int>(op.reals[2])};
-  const bool norms = f.kind == ops::KernelKind::rbf;
+  const bool norms = ops::needs_norms(f.kind);
   const View<const float> dot = call.input(0);
   const View<const float> norm_x = norms ? call.input(1) : View<const float>{};
   const View<const float> norm_y = norms ? call.input(2) : View<const float>{};

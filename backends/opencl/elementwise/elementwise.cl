@@ -6,12 +6,15 @@
 #define LINEAR 0
 #define POLYNOMIAL 1
 #define RBF 2
+#define RBF_MINUS_ONE 4
+#define NEEDS_NORMS(kind) ((kind) == RBF || (kind) == RBF_MINUS_ONE)
 
 static vec kernel_value(int kind, vec dot, float norm_x, vec norm_y, float gamma, float coef0, int degree) {
   if (kind == LINEAR) return dot;
-  if (kind == RBF) {
+  if (NEEDS_NORMS(kind)) {
     const vec distance = fma(SPLAT(-2.0f), dot, SPLAT(norm_x) + norm_y);
-    return exp_f32(SPLAT(-gamma) * select(distance, SPLAT(0.0f), (ivec)(distance < SPLAT(0.0f))));
+    const vec x = SPLAT(-gamma) * select(distance, SPLAT(0.0f), (ivec)(distance < SPLAT(0.0f)));
+    return kind == RBF ? exp_f32(x) : exp_minus_one_f32(x);
   }
   const vec argument = fma(SPLAT(gamma), dot, SPLAT(coef0));
   if (kind != POLYNOMIAL) return tanh_f32(argument);
@@ -32,12 +35,12 @@ __kernel void scale(ITEM const FillArgs args, __global float* out) {
   }
 }
 
-// norm_x and norm_y are read only if kind is RBF.
+// norm_x and norm_y are read only if the kind needs norms.
 __kernel void kernel_map(ITEM const KernelMapArgs args, __global const float* dot, __global const float* norm_x,
                          __global const float* norm_y, __global float* out) {
   FOR_EACH_RUN {
-    const float nx = args.kind == RBF ? norm_x[args.norm_x_offset + r] : 0.0f;
-    const vec ny = args.kind == RBF ? load_some(norm_y + args.norm_y_offset + c, RUN) : SPLAT(0.0f);
+    const float nx = NEEDS_NORMS(args.kind) ? norm_x[args.norm_x_offset + r] : 0.0f;
+    const vec ny = NEEDS_NORMS(args.kind) ? load_some(norm_y + args.norm_y_offset + c, RUN) : SPLAT(0.0f);
     const vec value = kernel_value(args.kind, load_some(dot + args.dot.offset + r * args.dot.step + c, RUN), nx, ny,
                                    args.gamma, args.coef0, args.degree);
     store_some(value, out + args.out.offset + r * args.out.step + c, RUN);

@@ -30,9 +30,9 @@ void scale(Launcher& launcher, const mk_tensor& view, float keep) { run_fill(lau
 void kernel_map(Launcher& launcher, const mk_op& op) {
   const mk_tensor &dot = op.inputs[0], &out = op.outputs[0];
   if (sdk::empty(out)) return;
-  const bool rbf = op.integers[0] == static_cast<int64_t>(ops::KernelKind::rbf);
+  const bool norms = ops::needs_norms(static_cast<ops::KernelKind>(op.integers[0]));
   // An argument must be a buffer even if this kind does not read it.
-  const mk_tensor &norm_x = rbf ? op.inputs[1] : dot, &norm_y = rbf ? op.inputs[2] : dot;
+  const mk_tensor &norm_x = norms ? op.inputs[1] : dot, &norm_y = norms ? op.inputs[2] : dot;
   const RunLaunch l(launcher.device(), out.rows, out.columns);
   launcher.run(elementwise_kernel(launcher.device(), "kernel_map"), l.range,
                KernelMapArgs{.grid = l.grid,

@@ -117,7 +117,8 @@ Agent::Agent(Executor& executor, journal::Journal& journal, std::function<void()
       clock_(threads.clock()),
       devices_(local_.size()),
       inbox_{{}, {}, {}, std::vector<State>(local_.size())},
-      feeders_(static_cast<uint32_t>(local_.size()), [](uint32_t, const std::exception_ptr&) {}, threads) {
+      feeders_(
+          static_cast<uint32_t>(local_.size()), [](uint32_t, const std::exception_ptr&) {}, threads) {
   journal_.on_failure([this](const Error& error) {
     {
       const std::lock_guard lock(inbox_mutex_);

@@ -95,7 +95,8 @@ void cache_pictures(const std::string& key, const DecodedPictures& pictures) {
   if (path.empty() || bytes.size() < kFewestBytes || bytes.size() > kMostBytes) return;
   try {
     fs::create_directories(fs::path(path).parent_path());
-    base::write_file(path, base::to_json(PicturesHeader{pictures, sums_of(pictures, bytes)}) + '\n' + std::string(bytes));
+    base::write_file(path,
+                     base::to_json(PicturesHeader{pictures, sums_of(pictures, bytes)}) + '\n' + std::string(bytes));
   } catch (const std::exception&) {  // the cache may be read-only or full
   }
 }

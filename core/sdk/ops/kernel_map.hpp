@@ -1,7 +1,7 @@
 // kernel_map: kernel values from dot products (f32), in LIBSVM's definitions.
 //
-//   inputs   dot: M x N, dot[r][c] = <x_r, y_c>;   norm_x: vector of M, norm_y: vector of N (squared norms; RBF only,
-//            n_inputs is 1 for the others)
+//   inputs   dot: M x N, dot[r][c] = <x_r, y_c>;   norm_x: vector of M, norm_y: vector of N (squared norms; the
+//            RBF kinds only, n_inputs is 1 for the others)
 //   outputs  out: M x N; may be the same view as dot (in place), must not overlap it otherwise
 //   integers [0] = KernelKind   reals [0] = gamma, [1] = coef0, [2] = degree (an integer >= 0)
 //
@@ -9,6 +9,7 @@
 //   polynomial  (gamma * dot + coef0)^degree
 //   rbf         exp(-gamma * max(0, norm_x[r] + norm_y[c] - 2 * dot))
 //   sigmoid     tanh(gamma * dot + coef0)
+//   rbf_minus_one  exp(-gamma * max(0, norm_x[r] + norm_y[c] - 2 * dot)) - 1, exact to a float even where exp is near 1
 #pragma once
 
 #include <cmath>
@@ -17,7 +18,9 @@
 
 namespace mokume::ops {
 
-enum class KernelKind : int64_t { linear = 0, polynomial = 1, rbf = 2, sigmoid = 3 };
+enum class KernelKind : int64_t { linear = 0, polynomial = 1, rbf = 2, sigmoid = 3, rbf_minus_one = 4 };
+
+constexpr bool needs_norms(KernelKind kind) { return kind == KernelKind::rbf || kind == KernelKind::rbf_minus_one; }
 
 struct KernelFunction {
   KernelKind kind = KernelKind::rbf;
@@ -26,16 +29,22 @@ struct KernelFunction {
   int degree = 3;
 };
 
+// The function whose values keep their digits in floats: RBF less its 1.
+constexpr KernelFunction without_one(KernelFunction f) {
+  if (f.kind == KernelKind::rbf) f.kind = KernelKind::rbf_minus_one;
+  return f;
+}
+
 inline constexpr int kMaxDegree = 64;
 
-// The norms are ignored unless the kind is rbf.
+// The norms are ignored unless the kind needs them.
 inline mk_op kernel_map(const mk_tensor& dot, const mk_tensor& norm_x, const mk_tensor& norm_y, const mk_tensor& out,
                         const KernelFunction& f) {
   mk_op op = sdk::make_op(MK_OP_KERNEL_MAP);
-  op.n_inputs = f.kind == KernelKind::rbf ? 3 : 1;
+  op.n_inputs = needs_norms(f.kind) ? 3 : 1;
   op.n_outputs = 1;
   op.inputs[0] = dot;
-  if (f.kind == KernelKind::rbf) {
+  if (needs_norms(f.kind)) {
     op.inputs[1] = norm_x;
     op.inputs[2] = norm_y;
   }
@@ -52,9 +61,9 @@ inline void check_kernel_map(const mk_op& op) {
   sdk::check_view("kernel_map", "dot", dot, MK_F32);
   sdk::check_view("kernel_map", "out", op.outputs[0], MK_F32);
   sdk::check_shape("kernel_map", "out", op.outputs[0], dot.rows, dot.columns);
-  if (op.integers[0] < 0 || op.integers[0] > static_cast<int64_t>(KernelKind::sigmoid))
+  if (op.integers[0] < 0 || op.integers[0] > static_cast<int64_t>(KernelKind::rbf_minus_one))
     throw Error(MK_INVALID_ARGUMENT, "kernel_map: unknown kernel " + std::to_string(op.integers[0]));
-  const bool rbf = op.integers[0] == static_cast<int64_t>(KernelKind::rbf);
+  const bool rbf = needs_norms(static_cast<KernelKind>(op.integers[0]));
   if (op.n_inputs != (rbf ? 3U : 1U)) throw Error(MK_INVALID_ARGUMENT, "kernel_map: wrong number of inputs");
   if (rbf) {
     sdk::check_view("kernel_map", "norm_x", op.inputs[1], MK_F32);
@@ -69,6 +78,7 @@ inline void check_kernel_map(const mk_op& op) {
 // |out - oracle| <= tolerance * scale, where scale is, elementwise,
 //   rbf, sigmoid  1 + |gamma| * (norm_x + norm_y + 2|dot|) * |derivative|, so that the argument's own rounding counts
 //   linear        |out|
+//   rbf_minus_one  |out| + |gamma| * (norm_x + norm_y + 2|dot|) * (1 + out)
 //   polynomial    (|gamma * dot| + |coef0|)^degree * max(1, degree)
 inline double tolerance_kernel_map(const mk_op&) { return 16.0 * 0x1p-24; }
 

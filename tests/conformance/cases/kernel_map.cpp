@@ -20,7 +20,7 @@ Case map_case(std::string name, Size size, const KernelFunction& f, const Shape&
             Problem p;
             const mk_tensor dot = p.random(s.rows, s.columns, s.dot, -s.dot_range, s.dot_range);
             mk_tensor norm_x{}, norm_y{};
-            if (f.kind == KernelKind::rbf) {
+            if (ops::needs_norms(f.kind)) {
               norm_x = p.random(1, s.rows, {s.dot.offset, 0}, 0.5F * s.dot_range, 2.0F * s.dot_range);
               norm_y = p.random(1, s.columns, {s.out.offset, 0}, 0.5F * s.dot_range, 2.0F * s.dot_range);
             }
@@ -31,6 +31,7 @@ Case map_case(std::string name, Size size, const KernelFunction& f, const Shape&
 }
 
 std::vector<Case> cases() {
+  const KernelFunction from_one{KernelKind::rbf_minus_one, 0.7, 0, 3};
   const KernelFunction linear{KernelKind::linear, 1, 0, 3}, rbf{KernelKind::rbf, 0.7, 0, 3};
   const KernelFunction cubic{KernelKind::polynomial, 0.3, 1.1, 3}, sigmoid{KernelKind::sigmoid, 0.8, -0.2, 3};
   std::vector<Case> list;
@@ -38,7 +39,7 @@ std::vector<Case> cases() {
     list.push_back(map_case(name, size, f, shape));
   };
   const std::pair<const char*, KernelFunction> kinds[] = {
-      {"linear", linear}, {"polynomial", cubic}, {"rbf", rbf}, {"sigmoid", sigmoid}};
+      {"linear", linear}, {"polynomial", cubic}, {"rbf", rbf}, {"sigmoid", sigmoid}, {"rbf_minus_one", from_one}};
   for (const auto& [kind, f] : kinds) {
     const std::string name = kind;
     add(name + "_1x1", Size::tiny, f, {1, 1});
@@ -53,6 +54,8 @@ std::vector<Case> cases() {
   }
   add("rbf_gamma_zero", Size::tiny, {KernelKind::rbf, 0, 0, 3}, {3, 9});
   add("rbf_underflows_to_zero", Size::tiny, {KernelKind::rbf, 1e6, 0, 3}, {5, 33});
+  add("rbf_minus_one_tiny_gamma", Size::tiny, {KernelKind::rbf_minus_one, 1e-6, 0, 3}, {5, 33});
+  add("rbf_minus_one_underflows_to_minus_one", Size::tiny, {KernelKind::rbf_minus_one, 1e6, 0, 3}, {5, 33});
   add("rbf_large_dot", Size::tiny, {KernelKind::rbf, 1e-30, 0, 3}, {5, 33, false, {}, {}, 1e30F});
   add("polynomial_degree_0", Size::tiny, {KernelKind::polynomial, 2, 1, 0}, {3, 9});
   add("polynomial_degree_1", Size::tiny, {KernelKind::polynomial, 2, 1, 1}, {3, 9});
@@ -74,6 +77,8 @@ double scale_of(const KernelFunction& f, double dot, double norms, double value)
       return std::pow(std::fabs(f.gamma * dot) + std::fabs(f.coef0), f.degree) * std::max(1, f.degree);
     case KernelKind::rbf:
       return 1 + std::fabs(f.gamma) * (norms + 2 * std::fabs(dot)) * value;
+    case KernelKind::rbf_minus_one:
+      return std::fabs(value) + std::fabs(f.gamma) * (norms + 2 * std::fabs(dot)) * (1 + value);
     case KernelKind::sigmoid:
       return 1 + std::fabs(f.gamma) * 2 * std::fabs(dot) * (1 - value * value);
   }
@@ -88,7 +93,7 @@ std::vector<double> scale(const Problem& p, uint32_t, const std::vector<Words>& 
   std::vector<double> result;
   for (int64_t r = 0; r < out.rows; ++r)
     for (int64_t c = 0; c < out.columns; ++c) {
-      const double norms = f.kind == KernelKind::rbf ? p.at(op.inputs[1], 0, r) + p.at(op.inputs[2], 0, c) : 0;
+      const double norms = ops::needs_norms(f.kind) ? p.at(op.inputs[1], 0, r) + p.at(op.inputs[2], 0, c) : 0;
       const double value = as_float(want[Problem::memory_of(out)][Problem::place(out, r, c)]);
       result.push_back(scale_of(f, p.at(op.inputs[0], r, c), norms, value));
     }

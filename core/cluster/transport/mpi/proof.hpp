@@ -1,6 +1,6 @@
 // How two ranks show each other that they know the key of the run without sending it: each answers the other's nonce
-// with an HMAC (RFC 2104) of both nonces. Who listens to this learns nothing that opens another connection. What follows
-// is neither encrypted nor authenticated (docs/trust.md).
+// with an HMAC (RFC 2104) of both nonces. Who listens to this learns nothing that opens another connection. What
+// follows is neither encrypted nor authenticated (docs/trust.md).
 #pragma once
 
 #include <array>

@@ -1,5 +1,5 @@
-// Where rank 0 receives the other ranks. Anyone may connect, so a guest that has not proven yet to be a rank gets little
-// time, and there are never more than a few.
+// Where rank 0 receives the other ranks. Anyone may connect, so a guest that has not proven yet to be a rank gets
+// little time, and there are never more than a few.
 #pragma once
 
 #include <asio/io_context.hpp>

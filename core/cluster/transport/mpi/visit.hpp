@@ -21,9 +21,9 @@ bool run_until(asio::io_context& io, Clock::time_point deadline, Done&& done) {
   return true;
 }
 
-// Connects to rank 0 as `rank`, and returns the connection once rank 0 has proven that it knows the key. Tries the local
-// socket and then every address, again and again. Throws Error(MK_CANCELLED) if none is reached by the deadline, or if
-// all refuse for some seconds: rank 0 is gone.
+// Connects to rank 0 as `rank`, and returns the connection once rank 0 has proven that it knows the key. Tries the
+// local socket and then every address, again and again. Throws Error(MK_CANCELLED) if none is reached by the deadline,
+// or if all refuse for some seconds: rank 0 is gone.
 Stream::socket visit(asio::io_context& io, const Invitation& invitation, uint32_t rank, Clock::time_point deadline);
 
 }  // namespace mokume::mpi

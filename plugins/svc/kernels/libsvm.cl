@@ -8,93 +8,6 @@
 // not converge at large C and not every device has fp64. Elementwise operations are the same in every variant and in
 // the native solver, and ties go to the largest index as in LIBSVM. All of them therefore take the same steps over the
 // same kernel matrix.
-//
-// Per problem p (all arrays have stride `ld`, the number of rows rounded up to 16):
-//   sign   y: +1, -1, or 0 for rows that are not in the problem
-//   flags  bit 0: in I_up, bit 1: in I_low
-//   f, a   2 * ld floats: high parts, then low parts
-//   spans  ranges of 16-row blocks that hold the problem's rows: first, one past last; ended by first < 0
-//   is, fs state, indices below
-// Kernel rows are stored in up to eight panels. slot[k] is the panel row that holds row k, or -1 if none does. In that
-// case the problem stops with NEED, reports the row, and continues when it is launched again.
-#pragma OPENCL FP_CONTRACT OFF
-
-#define BLOCK 16
-#define UP 1
-#define LOW 2
-#define TAU 1e-12f
-#define MAX_SPANS 64
-#define NONE -1
-
-// Some drivers build any(), fmax() and conversions of 16 elements from 16 scalars; these macros stay in vectors.
-#define ANY16(m) any_long8(as_long8(m))
-#define LARGER16(a, b) select(a, b, (b) > (a))
-int any_long8(long8 m) {
-  const long4 a = m.lo | m.hi;
-  const long2 b = a.lo | a.hi;
-  return (b.x | b.y) != 0;
-}
-
-// Status values.
-#define RUNNING 0
-#define CONVERGED 1
-#define NEED 2
-#define START 3
-// Integer state, stride 8.
-#define I_STATUS 0
-#define I_BEST 1  // the pair's first row; at START the row to begin with
-#define I_NEED 2
-#define I_STEPS 3
-#define I_AT_C 4
-#define I_VECTORS 5
-#define I_COEF 6  // row of the coefficient matrix to write
-// Float state, stride 8.
-#define S_UP 0
-#define S_LOW 1
-#define S_RHO 2
-#define S_C 3
-#define S_TOL 4
-#define S_UP_REST 5  // low part of S_UP
-#define S_C_MINUS 6  // C of the rows of sign -1; S_C is that of the others
-
-#define PANELS                                                                                                        \
-  __global const float *k0, __global const float *k1, __global const float *k2, __global const float *k3,             \
-      __global const float *k4, __global const float *k5, __global const float *k6, __global const float *k7,         \
-      const int panel_rows
-
-__global const float* kernel_row(int slot, long ld, PANELS) {
-  const int panel = slot / panel_rows;
-  const long at = (long)(slot - panel * panel_rows) * ld;
-  switch (panel) {
-    case 0: return k0 + at;
-    case 1: return k1 + at;
-    case 2: return k2 + at;
-    case 3: return k3 + at;
-    case 4: return k4 + at;
-    case 5: return k5 + at;
-    case 6: return k6 + at;
-    default: return k7 + at;
-  }
-}
-#define ROW(s) kernel_row(s, ld, k0, k1, k2, k3, k4, k5, k6, k7, panel_rows)
-
-// Returns the high part of a + b and stores the low part.
-float two_sum(float a, float b, float* low) {
-  const float s = a + b;
-  const float t = s - a;
-  *low = (a - (s - t)) + (b - t);
-  return s;
-}
-
-// Adds x to (high, low) in place.
-void add_to(__global float* high, __global float* low, float x) {
-  float e;
-  const float s = two_sum(*high, x, &e);
-  const float l = *low + e;
-  const float h = s + l;
-  *low = l - (h - s);
-  *high = h;
-}
 
 // Takes one step on the pair (i, j): moves both multipliers, updates their flags and returns the step length.
 float take_step(int i, int j, float k_ij, float k_ii, float k_jj, float c, float c_minus, __global const char* y,
@@ -274,36 +187,8 @@ __kernel void smo_vector(__global const int* order, __global int* is, __global f
   sf[S_UP] = up;
   sf[S_UP_REST] = up_rest;
   sf[S_LOW] = low;
-  // Writes the current model, so that a capped problem has one too.
-  __global float* out = coef + si[I_COEF] * ld;
-  float sum[16];
-  int free_count[16];
-  int any_at_c = 0, vectors = 0;
-  for (int t = 0; t < 16; ++t) {
-    sum[t] = 0.0f;
-    free_count[t] = 0;
-  }
-  if (status == CONVERGED || steps >= max_steps) {
-    for (long k = 0; k < ld; ++k) {
-      const bool at_zero = y[k] == 0 || flags[k] == (y[k] > 0 ? UP : LOW);
-      const bool at_c = y[k] != 0 && flags[k] == (y[k] > 0 ? LOW : UP);
-      out[k] = at_zero ? 0.0f : (float)y[k] * (at_c ? (y[k] > 0 ? c : c_minus) : a[k]);
-      vectors += !at_zero;
-      any_at_c |= at_c;
-      if (flags[k] == (UP | LOW)) {
-        sum[k & 15] += f[k];
-        ++free_count[k & 15];
-      }
-    }
-    for (int t = 1; t < 16; ++t) {
-      sum[0] += sum[t];
-      free_count[0] += free_count[t];
-    }
-    si[I_AT_C] = any_at_c;
-    si[I_VECTORS] = vectors;
-    sf[S_RHO] = free_count[0] > 0 && !isnan(up) ? sum[0] / (float)free_count[0]
-                                                : (up == INFINITY ? low : (low == -INFINITY ? up : 0.5f * (up + low)));
-  }
+  // A capped problem has a model too.
+  if (status == CONVERGED || steps >= max_steps) write_model(si, sf, y, flags, f, a, coef, ld);
 }
 
 // ---- one work-group per problem, one row per work-item and iteration: for GPUs --------------------------------------
@@ -311,31 +196,6 @@ __kernel void smo_vector(__global const int* order, __global int* is, __global f
 #ifndef GROUP
 #define GROUP 64
 #endif
-
-// Gives every work-item the best (value, index) of the group: smallest value (value + rest), ties to the largest index.
-void group_min(__local float* value, __local float* rest, __local int* at, int lid, float* v, float* r, int* k) {
-  value[lid] = *v;
-  rest[lid] = *r;
-  at[lid] = *k;
-  barrier(CLK_LOCAL_MEM_FENCE);
-  for (int half_ = GROUP / 2; half_ > 0; half_ >>= 1) {
-    if (lid < half_) {
-      const float v0 = value[lid], v1 = value[lid + half_];
-      const float r0 = rest[lid], r1 = rest[lid + half_];
-      const int k1 = at[lid + half_];
-      if (v1 < v0 || (v1 == v0 && (r1 < r0 || (r1 == r0 && k1 > at[lid])))) {
-        value[lid] = v1;
-        rest[lid] = r1;
-        at[lid] = k1;
-      }
-    }
-    barrier(CLK_LOCAL_MEM_FENCE);
-  }
-  *v = value[0];
-  *r = rest[0];
-  *k = at[0];
-  barrier(CLK_LOCAL_MEM_FENCE);
-}
 
 __kernel __attribute__((reqd_work_group_size(GROUP, 1, 1))) void smo_group(
     __global const int* order, __global int* is, __global float* fs, __global const int* spans,
@@ -345,8 +205,7 @@ __kernel __attribute__((reqd_work_group_size(GROUP, 1, 1))) void smo_group(
   __local float l_value[GROUP], l_rest[GROUP];
   __local int l_at[GROUP];
   __local float l_step;
-  __local float l_sum[16];
-  __local int l_free[16], l_vectors[16], l_at_c[16];
+  __local ModelSums l_sums;
   const int lid = get_local_id(0);
   const long p = order[get_group_id(0)];
   __global int* si = is + p * 8;
@@ -412,7 +271,7 @@ __kernel __attribute__((reqd_work_group_size(GROUP, 1, 1))) void smo_group(
           }
         }
       }
-      group_min(l_value, l_rest, l_at, lid, &loss, &nothing, &j);
+      group_min(GROUP, l_value, l_rest, l_at, lid, &loss, &nothing, &j);
       if (j == NONE) {
         up = NAN;
         status = CONVERGED;
@@ -460,39 +319,16 @@ __kernel __attribute__((reqd_work_group_size(GROUP, 1, 1))) void smo_group(
         if ((flag & LOW) != 0 && -h < high) high = -h;
       }
     }
-    group_min(l_value, l_rest, l_at, lid, &up, &up_rest, &i);
+    group_min(GROUP, l_value, l_rest, l_at, lid, &up, &up_rest, &i);
     float nothing = 0.0f;
     int none = 0;
-    group_min(l_value, l_rest, l_at, lid, &high, &nothing, &none);
+    group_min(GROUP, l_value, l_rest, l_at, lid, &high, &nothing, &none);
     low = -high;
     if (first) i = si[I_BEST];
     first = false;
     barrier(CLK_GLOBAL_MEM_FENCE);
   }
 
-  const bool finished = status == CONVERGED || steps >= max_steps;
-  if (finished && lid < 16) {
-    // Adds the same 16 partial sums in the same order as the vector variant.
-    __global float* out = coef + si[I_COEF] * ld;
-    float sum = 0.0f;
-    int free_count = 0, vectors = 0, any_at_c = 0;
-    for (long k = lid; k < ld; k += 16) {
-      const bool at_zero = y[k] == 0 || flags[k] == (y[k] > 0 ? UP : LOW);
-      const bool at_c = y[k] != 0 && flags[k] == (y[k] > 0 ? LOW : UP);
-      out[k] = at_zero ? 0.0f : (float)y[k] * (at_c ? (y[k] > 0 ? c : c_minus) : a[k]);
-      vectors += !at_zero;
-      any_at_c |= at_c;
-      if (flags[k] == (UP | LOW)) {
-        sum += f[k];
-        ++free_count;
-      }
-    }
-    l_sum[lid] = sum;
-    l_free[lid] = free_count;
-    l_vectors[lid] = vectors;
-    l_at_c[lid] = any_at_c;
-  }
-  barrier(CLK_LOCAL_MEM_FENCE);
   if (lid == 0) {
     si[I_STATUS] = status;
     si[I_BEST] = i;
@@ -501,19 +337,8 @@ __kernel __attribute__((reqd_work_group_size(GROUP, 1, 1))) void smo_group(
     sf[S_UP] = up;
     sf[S_UP_REST] = up_rest;
     sf[S_LOW] = low;
-    if (finished) {
-      float sum = l_sum[0];
-      int free_count = l_free[0], vectors = l_vectors[0], any_at_c = l_at_c[0];
-      for (int t = 1; t < 16; ++t) {
-        sum += l_sum[t];
-        free_count += l_free[t];
-        vectors += l_vectors[t];
-        any_at_c |= l_at_c[t];
-      }
-      si[I_AT_C] = any_at_c;
-      si[I_VECTORS] = vectors;
-      sf[S_RHO] = free_count > 0 && !isnan(up) ? sum / (float)free_count
-                                 : (up == INFINITY ? low : (low == -INFINITY ? up : 0.5f * (up + low)));
-    }
   }
+  barrier(CLK_GLOBAL_MEM_FENCE);
+  if (status == CONVERGED || steps >= max_steps)
+    write_model_together(lid, &l_sums, si, sf, y, flags, f, a, coef, ld);
 }

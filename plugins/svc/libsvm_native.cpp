@@ -1,83 +1,11 @@
-// Compiled once per instruction set, which SMO_ISA names. Follows kernels/smo.cl operation by operation; the method is
-// described there.
-#include "smo_native.hpp"
+// Compiled once per instruction set, which SOLVER_ISA names. Follows kernels/libsvm.cl operation by operation; the
+// method is described there.
+#include "libsvm_native.hpp"
 
-#include <cmath>
-#include <limits>
+#include "native.hpp"
 
-#ifndef SMO_ISA
-#define SMO_ISA base
-#endif
-
-namespace mokume::svc::SMO_ISA {
+namespace mokume::svc::SOLVER_ISA {
 namespace {
-
-typedef float Floats __attribute__((vector_size(64), aligned(4)));
-typedef int32_t Ints __attribute__((vector_size(64), aligned(4)));
-
-constexpr int kLanes = 16;
-constexpr int32_t kUp = 1, kLow = 2;
-constexpr float kTau = 1e-12F;
-constexpr float kInfinity = std::numeric_limits<float>::infinity();
-constexpr int32_t kNone = -1;
-constexpr int32_t kRunning = 0, kConverged = 1, kNeed = 2, kStart = 3;
-
-struct Problem {
-  const SmoArrays& arrays;
-  const int32_t* span;
-  const int8_t* y;
-  int32_t* flags;
-  float* f;
-  float* a;
-  int64_t ld;
-
-  Problem(const SmoArrays& all, int64_t place)
-      : arrays(all),
-        span(all.spans + place * kMaxSpans * 2),
-        y(all.sign + place * all.ld),
-        flags(all.flags + place * all.ld),
-        f(all.f + place * 2 * all.ld),
-        a(all.a + place * 2 * all.ld),
-        ld(all.ld) {}
-
-  const float* row(int32_t slot) const {
-    return arrays.panels[slot / arrays.panel_rows] + slot % arrays.panel_rows * ld;
-  }
-};
-
-// Keeps the casts in one place: the 16 elements of block b.
-inline const Floats& at(const float* p, int64_t b) { return *reinterpret_cast<const Floats*>(p + b * kLanes); }
-inline Floats& at(float* p, int64_t b) { return *reinterpret_cast<Floats*>(p + b * kLanes); }
-inline const Ints& flags_at(const int32_t* p, int64_t b) { return *reinterpret_cast<const Ints*>(p + b * kLanes); }
-
-inline Floats spread(float x) { return Floats{} + x; }
-
-inline Ints lanes_from(int64_t b) {
-  constexpr Ints kLane = {0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15};
-  return kLane + static_cast<int32_t>(b * kLanes);
-}
-
-inline bool any(const Ints& mask) {
-  int32_t all = 0;
-  for (int t = 0; t < kLanes; ++t) all |= mask[t];
-  return all != 0;
-}
-
-inline float two_sum(float x, float y, float& low) {
-  const float s = x + y;
-  const float t = s - x;
-  low = (x - (s - t)) + (y - t);
-  return s;
-}
-
-inline void add_to(float& high, float& low, float x) {
-  float e;
-  const float s = two_sum(high, x, e);
-  const float l = low + e;
-  const float h = s + l;
-  low = l - (h - s);
-  high = h;
-}
 
 float take_step(const Problem& p, int32_t i, int32_t j, float kIj, float kIi, float kJj, float c, float c_minus) {
   float* f = p.f;
@@ -143,8 +71,7 @@ Extremes sweep(const Problem& p, float step, const float* ki, const float* kj) {
         l = at(p.f + p.ld, b);
         const Floats t = at(ki, b) - at(kj, b);
         const Floats pr = step * t;
-        Floats q;
-        for (int k = 0; k < kLanes; ++k) q[k] = __builtin_fmaf(step, t[k], -pr[k]);
+        const Floats q = fused(spread(step), t, -pr);
         const Floats sum = h + pr;
         const Floats bb = sum - h;
         const Floats e = (h - (sum - bb)) + (pr - bb);
@@ -186,34 +113,9 @@ void begin(const Problem& p) {
   }
 }
 
-// Writes the coefficients, rho and counts of the problem in its current state.
-void write_model(const Problem& p, PlaceInts& si, PlaceFloats& sf, const Extremes& ends) {
-  float* out = p.arrays.coef + si.coef_row * p.ld;
-  float sum[kLanes] = {};
-  int32_t free_count = 0;
-  si.at_c = 0;
-  si.vectors = 0;
-  for (int64_t k = 0; k < p.ld; ++k) {
-    const bool at_zero = p.y[k] == 0 || p.flags[k] == (p.y[k] > 0 ? kUp : kLow);
-    const bool at_c = p.y[k] != 0 && p.flags[k] == (p.y[k] > 0 ? kLow : kUp);
-    out[k] = at_zero ? 0.0F : static_cast<float>(p.y[k]) * (at_c ? (p.y[k] > 0 ? sf.c : sf.c_minus) : p.a[k]);
-    si.vectors += at_zero ? 0 : 1;
-    si.at_c |= at_c ? 1 : 0;
-    if (p.flags[k] == (kUp | kLow)) {
-      sum[k % kLanes] += p.f[k];
-      ++free_count;
-    }
-  }
-  for (int t = 1; t < kLanes; ++t) sum[0] += sum[t];
-  if (free_count > 0 && !std::isnan(ends.up))
-    sf.rho = sum[0] / static_cast<float>(free_count);
-  else
-    sf.rho = ends.up == kInfinity ? ends.low : (ends.low == -kInfinity ? ends.up : 0.5F * (ends.up + ends.low));
-}
-
 }  // namespace
 
-void smo(const SmoArrays& arrays, int32_t place) noexcept {
+void smo(const PlaceArrays& arrays, int32_t max_steps, int32_t place) noexcept {
   const Problem p(arrays, place);
   PlaceInts& si = arrays.ints[place];
   PlaceFloats& sf = arrays.floats[place];
@@ -230,7 +132,7 @@ void smo(const SmoArrays& arrays, int32_t place) noexcept {
       status = kConverged;
       break;
     }
-    if (steps >= arrays.max_steps) break;
+    if (steps >= max_steps) break;
     const int32_t i = ends.i;
     if (arrays.slot[i] < 0) {
       si.need = i;
@@ -260,12 +162,12 @@ void smo(const SmoArrays& arrays, int32_t place) noexcept {
   sf.up = ends.up;
   sf.up_rest = ends.up_rest;
   sf.low = ends.low;
-  if (status == kConverged || steps >= arrays.max_steps) write_model(p, si, sf, ends);
+  if (status == kConverged || steps >= max_steps) write_model(p, si, sf);
 }
 
-}  // namespace mokume::svc::SMO_ISA
+}  // namespace mokume::svc::SOLVER_ISA
 
-#if defined(SMO_DISPATCH)
+#if defined(SOLVER_DISPATCH)
 namespace mokume::svc {
 
 SmoFunction smo_native() {

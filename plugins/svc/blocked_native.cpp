@@ -1,0 +1,436 @@
+// Compiled once per instruction set, which SOLVER_ISA names. Follows kernels/blocked.cl operation by operation; the
+// method is described there.
+#include "blocked_native.hpp"
+
+#include <algorithm>
+#include <bit>
+#include <vector>
+
+#include "native.hpp"
+
+namespace mokume::svc::SOLVER_ISA {
+namespace {
+
+enum Count : int32_t { kMembers = 0, kMoved = 1, kInPairs = 2 };
+
+constexpr float kShareOfGap = 0.1F, kShareOfTol = 0.9F, kRoundingOfTol = 0.0625F, kHalfUlp = 5.9604645e-8F;
+
+// Rows with v < value, and those with v == value from `row` on; v is F for I_up and -F for I_low.
+struct Cut {
+  float value = kInfinity;
+  int32_t row = 0;
+};
+
+int32_t key_of(float x) {
+  const auto bits = std::bit_cast<int32_t>(x);
+  return bits ^ ((bits >> 31) & 0x7fffffff);
+}
+float float_of(int32_t key) { return std::bit_cast<float>(key ^ ((key >> 31) & 0x7fffffff)); }
+
+float shuffled(int64_t k) { return static_cast<float>((static_cast<uint32_t>(k) * 2654435761U) >> 8); }
+
+Ints within(const Floats& v, const Ints& row, const Cut& cut) {
+  return (v < spread(cut.value)) | ((v == spread(cut.value)) & (row >= cut.row));
+}
+
+Ints eligible(const Problem& p, int64_t b, bool low, const Cut& up) {
+  const Ints flag = flags_at(p.flags, b);
+  if (!low) return (flag & kUp) != 0;
+  return ((flag & kLow) != 0) & ~(((flag & kUp) != 0) & within(at(p.f, b), lanes_from(b), up));
+}
+
+int32_t count_rows(const Problem& p, bool low, const Cut& up, float value, int32_t from) {
+  Ints count{};
+  for (const int32_t* s = p.span; s[0] >= 0; s += 2)
+    for (int64_t b = s[0]; b < s[1]; ++b) {
+      const Floats f = at(p.f, b);
+      const Floats v = low ? -f : f;
+      const Ints taken = from < 0 ? Ints(v <= spread(value)) : (v == spread(value)) & (lanes_from(b) >= from);
+      count -= eligible(p, b, low, up) & taken;
+    }
+  int32_t sum = 0;
+  for (int t = 0; t < kLanes; ++t) sum += count[t];
+  return sum;
+}
+
+Cut find_cut(const Problem& p, bool low, const Cut& up, int32_t want, float least, float most) {
+  Cut cut;
+  if (count_rows(p, low, up, kInfinity, -1) <= want) return cut;
+  int64_t from = key_of(least), to = key_of(most);
+  int32_t at_or_below = 0;
+  while (from < to) {
+    const int64_t middle = from + (to - from) / 2;
+    at_or_below = count_rows(p, low, up, float_of(static_cast<int32_t>(middle)), -1);
+    if (at_or_below >= want)
+      to = middle;
+    else
+      from = middle + 1;
+    if (at_or_below == want) break;
+  }
+  cut.value = float_of(static_cast<int32_t>(to));
+  if (at_or_below == want) return cut;
+  const int32_t extra = count_rows(p, low, up, cut.value, -1) - want;
+  const int32_t equal = count_rows(p, low, up, cut.value, 0);
+  int32_t first = 0, last = static_cast<int32_t>(p.ld);
+  while (last - first > 1) {
+    const int32_t middle = first + (last - first) / 2;
+    if (count_rows(p, low, up, cut.value, middle) >= equal - extra)
+      first = middle;
+    else
+      last = middle;
+  }
+  cut.row = first;
+  return cut;
+}
+
+void start_shuffled(const Problem& p) {
+  for (int64_t k = 0; k < p.ld; ++k) {
+    p.f[k] = shuffled(k);
+    p.f[p.ld + k] = 0;
+    p.a[k] = 0;
+    p.a[p.ld + k] = 0;
+    p.flags[k] = p.y[k] > 0 ? kUp : (p.y[k] < 0 ? kLow : 0);
+  }
+}
+
+struct Bounds {
+  float up = kInfinity, up_most = -kInfinity, low = -kInfinity, low_least = kInfinity;
+};
+
+Bounds bounds_of(const Problem& p) {
+  Floats up = spread(kInfinity), up_most = spread(-kInfinity), low = up_most, low_least = up;
+  for (const int32_t* s = p.span; s[0] >= 0; s += 2)
+    for (int64_t b = s[0]; b < s[1]; ++b) {
+      const Floats h = at(p.f, b);
+      const Ints flag = flags_at(p.flags, b);
+      const Ints is_up = (flag & kUp) != 0, is_low = (flag & kLow) != 0;
+      up = is_up & (h < up) ? h : up;
+      up_most = is_up & (h > up_most) ? h : up_most;
+      low = is_low & (h > low) ? h : low;
+      low_least = is_low & (h < low_least) ? h : low_least;
+    }
+  Bounds found;
+  for (int t = 0; t < kLanes; ++t) {
+    found.up = std::fmin(found.up, up[t]);
+    found.up_most = std::fmax(found.up_most, up_most[t]);
+    found.low = std::fmax(found.low, low[t]);
+    found.low_least = std::fmin(found.low_least, low_least[t]);
+  }
+  return found;
+}
+
+int32_t collect(const Problem& p, const Cut& up, const Cut& low, int32_t* members) {
+  int32_t m = 0;
+  for (const int32_t* s = p.span; s[0] >= 0; s += 2)
+    for (int64_t b = s[0]; b < s[1]; ++b) {
+      const Floats h = at(p.f, b);
+      const Ints row = lanes_from(b);
+      const Ints taken =
+          (eligible(p, b, false, up) & within(h, row, up)) | (eligible(p, b, true, up) & within(-h, row, low));
+      if (!any(taken)) continue;
+      for (int t = 0; t < kLanes; ++t)
+        if (taken[t] != 0) members[m++] = row[t];
+    }
+  return m;
+}
+
+void choose(const BlockArrays& arrays, int32_t place, int32_t want) noexcept {
+  const Problem p(arrays.places, place);
+  PlaceInts& si = arrays.places.ints[place];
+  PlaceFloats& sf = arrays.places.floats[place];
+  int32_t* const count = arrays.counts + int64_t{place} * 4;
+  const bool first = si.status == kStart;
+  count[kMoved] = 0;
+  count[kMembers] = 0;
+  if (!first && si.status != kRunning) return;
+  if (first) start_shuffled(p);
+  Bounds bounds = bounds_of(p);
+  const bool both = bounds.up < kInfinity && bounds.low > -kInfinity;
+  if (!both || !(first || bounds.low - bounds.up >= sf.tol)) {
+    si.status = kConverged;
+  } else if (si.steps_left <= 0) {
+    si.status = kStuck;
+  } else {
+    const Cut up = find_cut(p, false, Cut{-kInfinity, 0}, want, bounds.up, bounds.up_most);
+    const Cut low = find_cut(p, true, up, want, -bounds.low, -bounds.low_least);
+    count[kMembers] = collect(p, up, low, arrays.members + place * arrays.set);
+    si.status = kRunning;
+  }
+  if (first) {
+    for (int64_t k = 0; k < p.ld; ++k) p.f[k] = -static_cast<float>(p.y[k]);
+    if (bounds.up < kInfinity) bounds.up = -1;
+    if (bounds.low > -kInfinity) bounds.low = 1;
+  }
+  sf.up = bounds.up;
+  sf.low = bounds.low;
+  if (si.status != kRunning) write_model(p, si, sf);
+}
+
+// The working set of a round, in the order of its members.
+class WorkingSet {
+ public:
+  WorkingSet(const BlockArrays& arrays, int32_t place)
+      : arrays_(arrays),
+        p_(arrays.places, place),
+        sf_(arrays.places.floats[place]),
+        count_(arrays.counts + int64_t{place} * 4),
+        members_(arrays.members + place * arrays.set),
+        tile_(arrays.tile + place * arrays.set * arrays.set),
+        size_(count_[kMembers]),
+        blocks_((size_ + kLanes - 1) / kLanes),
+        f_(room()),
+        high_(room()),
+        rest_(room()),
+        diagonal_(room()),
+        state_(room()),
+        label_(room()),
+        have_(room()) {
+    for (int32_t x = 0; x < size_; ++x) {
+      const int32_t k = members_[x];
+      f_[at(x)] = p_.f[k];
+      high_[at(x)] = p_.a[k];
+      rest_[at(x)] = p_.a[p_.ld + k];
+      diagonal_[at(x)] = arrays.places.diagonal[k];
+      state_[at(x)] = p_.flags[k];
+      label_[at(x)] = p_.y[k];
+    }
+  }
+
+  // Takes at most `most` steps; returns how many.
+  int32_t solve(int32_t most) {
+    int32_t steps = 0;
+    Pair pair = extremes<false>(0, nullptr, nullptr);
+    const float enough = std::fmax(kShareOfTol * sf_.tol, kShareOfGap * (pair.low - pair.up));
+    while (pair.low - pair.up >= enough && pair.i != kNone && steps < most) {
+      const float* ki = row(pair.i);
+      const int32_t j = second(pair, ki);
+      if (j == kNone) break;
+      const float* kj = row(j);
+      const float step = take_step(pair.i, j, ki[j]);
+      pair = extremes<true>(step, ki, kj);
+      ++steps;
+    }
+    return steps;
+  }
+
+  // Puts the moved multipliers back and lists the changes. Returns the sum of their sizes.
+  float put_back(int32_t* moved, float* delta) {
+    int32_t n = 0;
+    float size[kLanes] = {};
+    for (int32_t x = 0; x < size_; ++x) {
+      const int32_t k = members_[x];
+      float low;
+      float d = change(x, low);
+      if (d == 0 && low == 0) continue;
+      moved[n] = k;
+      delta[n] = d;
+      delta[arrays_.set + n] = low;
+      ++n;
+      size[x % kLanes] += std::fabs(d);
+      p_.a[k] = high_[at(x)];
+      p_.a[p_.ld + k] = rest_[at(x)];
+      p_.flags[k] = state_[at(x)];
+    }
+    for (int t = 1; t < kLanes; ++t) size[0] += size[t];
+    count_[kMoved] = n;
+    return size[0];
+  }
+
+ private:
+  struct Pair {
+    float up = kInfinity, low = -kInfinity;
+    int32_t i = kNone;
+  };
+
+  static size_t at(int32_t x) { return static_cast<size_t>(x); }
+  size_t room() const { return static_cast<size_t>(blocks_ * kLanes); }
+
+  const float* row(int32_t x) {
+    float* const to = tile_ + x * arrays_.set;
+    if (have_[at(x)] == 0) {
+      const float* from = p_.row(arrays_.places.slot[members_[x]]);
+      for (int32_t z = 0; z < size_; ++z) to[z] = from[members_[z]];
+      for (int64_t z = size_; z < blocks_ * kLanes; ++z) to[z] = 0;
+      have_[at(x)] = 1;
+    }
+    return to;
+  }
+
+  template <bool kUpdate>
+  Pair extremes(float step, const float* ki, const float* kj) {
+    Floats up = spread(kInfinity), low = spread(-kInfinity);
+    Ints up_at = Ints{} + kNone;
+    for (int64_t b = 0; b < blocks_; ++b) {
+      Floats h = SOLVER_ISA::at(f_.data(), b);
+      if constexpr (kUpdate) {
+        h = fused(spread(step), SOLVER_ISA::at(ki, b) - SOLVER_ISA::at(kj, b), h);
+        SOLVER_ISA::at(f_.data(), b) = h;
+      }
+      const Ints flag = flags_at(state_.data(), b);
+      const Ints better = ((flag & kUp) != 0) & (h <= up);
+      up = better ? h : up;
+      up_at = better ? lanes_from(b) : up_at;
+      low = ((flag & kLow) != 0) & (h > low) ? h : low;
+    }
+    Pair found;
+    for (int t = 0; t < kLanes; ++t) {
+      if (up[t] < found.up || (up[t] == found.up && up_at[t] > found.i)) {
+        found.up = up[t];
+        found.i = up_at[t];
+      }
+      found.low = std::fmax(found.low, low[t]);
+    }
+    return found;
+  }
+
+  // Returns the member of I_low with the largest second-order gain.
+  int32_t second(const Pair& pair, const float* ki) const {
+    Floats best = spread(-1.0F);
+    Ints best_at = Ints{} + kNone;
+    const Floats zero = spread(0), tau = spread(kTau);
+    const float kii = diagonal_[at(pair.i)];
+    for (int64_t b = 0; b < blocks_; ++b) {
+      const Floats diff = SOLVER_ISA::at(f_.data(), b) - spread(pair.up);
+      const Ints wanted = ((flags_at(state_.data(), b) & kLow) != 0) & (diff > zero);
+      Floats eta = (kii + SOLVER_ISA::at(diagonal_.data(), b)) - 2.0F * SOLVER_ISA::at(ki, b);
+      eta = eta > tau ? eta : tau;
+      const Floats gain = diff * diff / eta;
+      const Ints better = wanted & (gain >= best);
+      best = better ? gain : best;
+      best_at = better ? lanes_from(b) : best_at;
+    }
+    float g = -1.0F;
+    int32_t j = kNone;
+    for (int t = 0; t < kLanes; ++t)
+      if (best[t] > g || (best[t] == g && best_at[t] > j)) {
+        g = best[t];
+        j = best_at[t];
+      }
+    return j;
+  }
+
+  float take_step(int32_t i, int32_t j, float k_ij) {
+    const size_t x = at(i), z = at(j);
+    const float c = sf_.c, c_minus = sf_.c_minus;
+    const float eta = std::fmax(diagonal_[x] + diagonal_[z] - 2.0F * k_ij, kTau);
+    const float room_i = label_[x] > 0 ? (c - high_[x]) - rest_[x] : high_[x] + rest_[x];
+    const float room_j = label_[z] > 0 ? high_[z] + rest_[z] : (c_minus - high_[z]) - rest_[z];
+    const float step = std::fmin((f_[z] - f_[x]) / eta, std::fmin(room_i, room_j));
+    add_to(high_[x], rest_[x], label_[x] > 0 ? step : -step);
+    add_to(high_[z], rest_[z], label_[z] > 0 ? -step : step);
+    state_[x] = step >= room_i ? kLow : (kUp | kLow);
+    state_[z] = step >= room_j ? kUp : (kUp | kLow);
+    return step;
+  }
+
+  float change(int32_t x, float& low) const {
+    const int32_t k = members_[x];
+    float e;
+    const float d = two_sum(high_[at(x)], -p_.a[k], e);
+    low = e + (rest_[at(x)] - p_.a[p_.ld + k]);
+    if (label_[at(x)] < 0) low = -low;
+    return label_[at(x)] > 0 ? d : -d;
+  }
+
+  const BlockArrays& arrays_;
+  Problem p_;
+  PlaceFloats& sf_;
+  int32_t* count_;
+  const int32_t* members_;
+  float* tile_;
+  int32_t size_;
+  int64_t blocks_;
+  std::vector<float> f_, high_, rest_, diagonal_;
+  std::vector<int32_t> state_, label_, have_;
+};
+
+void solve(const BlockArrays& arrays, int32_t place, float largest) noexcept {
+  int32_t* const count = arrays.counts + int64_t{place} * 4;
+  if (count[kMembers] == 0) return;
+  PlaceInts& si = arrays.places.ints[place];
+  PlaceFloats& sf = arrays.places.floats[place];
+  WorkingSet working(arrays, place);
+  const int32_t steps = working.solve(si.steps_left);
+  si.steps += steps;
+  si.steps_left -= steps;
+  const float size = working.put_back(arrays.moved + place * arrays.set, arrays.delta + place * 2 * arrays.set);
+  const float rounding = sf.rounding + kHalfUlp * largest * size;
+  const bool small = rounding <= kRoundingOfTol * sf.tol;
+  if (small) sf.rounding = rounding;
+  count[kInPairs] = small ? 0 : 1;
+  if (count[kMoved] == 0) si.steps_left = 0;
+}
+
+// Updates kBlocks blocks with their F in registers.
+template <int kBlocks>
+void update_blocks(const BlockArrays& arrays, const Problem& p, int32_t place, int64_t b) {
+  const int32_t* const count = arrays.counts + int64_t{place} * 4;
+  const int32_t* const moved = arrays.moved + place * arrays.set;
+  const float* const delta = arrays.delta + place * 2 * arrays.set;
+  Floats h[kBlocks], l[kBlocks], sum[kBlocks];
+  for (int u = 0; u < kBlocks; ++u) {
+    h[u] = at(p.f, b + u);
+    l[u] = at(p.f + p.ld, b + u);
+    sum[u] = Floats{};
+  }
+  for (int32_t t = 0; t < count[kMoved]; ++t) {
+    const float* row = p.row(arrays.places.slot[moved[t]]) + b * kLanes;
+    const Floats d = spread(delta[t]);
+    if (count[kInPairs] == 0) {
+      for (int u = 0; u < kBlocks; ++u) sum[u] = fused(d, at(row, u), sum[u]);
+      continue;
+    }
+    const Floats d_rest = spread(delta[arrays.set + t]);
+    for (int u = 0; u < kBlocks; ++u) {
+      const Floats k = at(row, u);
+      const Floats pr = d * k;
+      const Floats q = fused(d, k, -pr);
+      const Floats s = h[u] + pr;
+      const Floats bb = s - h[u];
+      const Floats e = (h[u] - (s - bb)) + (pr - bb);
+      l[u] += e + fused(d_rest, k, q);
+      h[u] = s;
+    }
+  }
+  for (int u = 0; u < kBlocks; ++u) {
+    const Floats s = h[u] + sum[u];
+    const Floats bb = s - h[u];
+    const Floats r = l[u] + ((h[u] - (s - bb)) + (sum[u] - bb));
+    h[u] = s + r;
+    at(p.f, b + u) = h[u];
+    at(p.f + p.ld, b + u) = r - (h[u] - s);
+  }
+}
+
+void update(const BlockArrays& arrays, int32_t place, int64_t from, int64_t to) noexcept {
+  if (arrays.counts[int64_t{place} * 4 + kMoved] == 0) return;
+  const Problem p(arrays.places, place);
+  for (const int32_t* s = p.span; s[0] >= 0; s += 2) {
+    int64_t b = std::max<int64_t>(from, s[0]);
+    const int64_t end = std::min<int64_t>(to, s[1]);
+    for (; b + 4 <= end; b += 4) update_blocks<4>(arrays, p, place, b);
+    for (; b < end; ++b) update_blocks<1>(arrays, p, place, b);
+  }
+}
+
+}  // namespace
+
+BlockedFunctions blocked() noexcept { return {choose, solve, update}; }
+
+}  // namespace mokume::svc::SOLVER_ISA
+
+#if defined(SOLVER_DISPATCH)
+namespace mokume::svc {
+
+BlockedFunctions blocked_native() {
+#if defined(__x86_64__)
+  if (__builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512dq") && __builtin_cpu_supports("avx512vl") &&
+      __builtin_cpu_supports("avx512bw"))
+    return avx512::blocked();
+  if (__builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma")) return avx2::blocked();
+#endif
+  return base::blocked();
+}
+
+}  // namespace mokume::svc
+#endif

@@ -1,0 +1,44 @@
+// The native twin of kernels/blocked.cl for backends without kernels, compiled once per instruction set.
+#pragma once
+
+#include <cstdint>
+
+#include "places.hpp"
+
+namespace mokume::svc {
+
+// The arrays of kernels/blocked.cl; `set` is the most rows of a working set.
+struct BlockArrays {
+  PlaceArrays places;
+  int64_t set;
+  int32_t* counts;
+  int32_t* members;
+  int32_t* moved;
+  float* delta;
+  float* tile;
+};
+
+// One set for an instruction set. Different places may run concurrently.
+struct BlockedFunctions {
+  void (*choose)(const BlockArrays& arrays, int32_t place, int32_t want) noexcept;
+  void (*solve)(const BlockArrays& arrays, int32_t place, float largest) noexcept;
+  // Updates F in the blocks [from, to).
+  void (*update)(const BlockArrays& arrays, int32_t place, int64_t from, int64_t to) noexcept;
+};
+
+// Returns the functions for the best instruction set of this CPU. All of them give the same bits.
+BlockedFunctions blocked_native();
+
+namespace base {
+BlockedFunctions blocked() noexcept;
+}
+#if defined(__x86_64__)
+namespace avx2 {
+BlockedFunctions blocked() noexcept;
+}
+namespace avx512 {
+BlockedFunctions blocked() noexcept;
+}
+#endif
+
+}  // namespace mokume::svc

@@ -1,0 +1,145 @@
+#include "blocked_solver.hpp"
+
+#include <algorithm>
+#include <limits>
+
+#include "blocked.embed.hpp"
+#include "places.embed.hpp"
+
+namespace mokume::svc {
+namespace {
+
+constexpr int64_t kBlocksPerItem = 16;  // WIDE in kernels/blocked.cl
+constexpr int32_t kCounts = 4;          // integers per place: members, moved, ...
+constexpr int32_t kSteps = 32'768;      // per launch of `solve`
+// Devices that cut a work-item's loops short (MK_DEVICE_SOFTWARE) do at most 65,535 turns, and a step takes up to 60.
+constexpr int32_t kStepsInSoftware = 800;
+constexpr int kRounds = 4;  // per wait, where the host is far from the device
+
+}  // namespace
+
+uint64_t BlockedSolver::bytes(const RowOrder& order, int64_t count) {
+  const auto set = static_cast<uint64_t>(working_set(order.rows()));
+  return static_cast<uint64_t>(count) * sizeof(float) * (kCounts + 9 * set + set * set);
+}
+
+BlockedSolver::BlockedSolver(const sdk::Host& host, const sdk::Device& device, const RowOrder& order, int64_t count)
+    : host_(host),
+      device_(device),
+      set_(working_set(order.rows())),
+      program_(sdk::Program::build(device, "blocked", (std::string(kPlaces) + kBlocked).c_str(),
+                                   "-DGROUP=" + std::to_string(kItems) + " -DSET=" + std::to_string(set_))),
+      groups_(device.info().kind != MK_DEVICE_CPU || (device.info().flags & MK_DEVICE_SOFTWARE) != 0) {
+  const auto n = static_cast<uint64_t>(count), set = static_cast<uint64_t>(set_);
+  counts_ = device.buffer<int32_t>(n * kCounts);
+  members_ = device.buffer<int32_t>(n * set);
+  moved_ = device.buffer<int32_t>(n * set);
+  delta_ = device.buffer<float>(n * 2 * set);
+  inner_ = device.buffer<float>(n * 5 * set);
+  tile_ = device.buffer<float>(n * set * set);
+}
+
+void BlockedSolver::advance(Places& places, KernelStore& store, int64_t max_iterations) {
+  const Order order = places.running();
+  if (order.empty()) return;
+  const auto phase = device_.phase("solve");
+  for (const int32_t p : order) {
+    const int64_t left = max_iterations - places.steps(p);
+    places.ints()[static_cast<size_t>(p)].steps_left =
+        static_cast<int32_t>(std::min<int64_t>(left, std::numeric_limits<int32_t>::max()));
+  }
+  places.send(order);
+  for (int k = 0; k < (groups_ ? kRounds : 1); ++k) round(places, store, order);
+  places.fetch();
+  places.count_steps(order, std::numeric_limits<int64_t>::max());
+}
+
+void BlockedSolver::round(Places& places, KernelStore& store, const Order& order) {
+  choose(places, order);
+  if (store.mode() != KernelStore::Mode::on_the_fly) return solve_and_update(places, store, order);
+  // The rows of some problems' working sets at a time.
+  std::vector<int32_t> counts(static_cast<size_t>(places.count() * kCounts));
+  std::vector<int32_t> members(static_cast<size_t>(places.count() * set_));
+  device_.read(counts_, counts.data(), counts.size());
+  device_.read(members_, members.data(), members.size());
+  Order some;
+  std::vector<int32_t> rows;
+  const auto finish = [&] {
+    if (some.empty()) return;
+    store.fetch(rows, {});
+    places.send_order(some);
+    solve_and_update(places, store, some);
+    some.clear();
+    rows.clear();
+  };
+  for (const int32_t p : order) {
+    const auto size = static_cast<int64_t>(counts[static_cast<size_t>(p * kCounts)]);
+    if (static_cast<int64_t>(rows.size()) + size > store.capacity()) finish();
+    some.push_back(p);
+    const auto first = members.begin() + p * set_;
+    rows.insert(rows.end(), first, first + size);
+  }
+  finish();
+  places.send_order(order);
+}
+
+void BlockedSolver::choose(Places& places, const Order& order) {
+  const auto want = static_cast<int32_t>(set_ / 2);
+  const Places::Buffers& b = places.buffers();
+  if (program_) {
+    program_->launch(groups_ ? "choose_group" : "choose_vector", order.size() * items(), items(), b.order, b.ints,
+                     b.floats, b.spans, b.sign, b.flags, b.f, b.a, places.coefficients(), counts_, members_,
+                     places.stride(), want);
+    return;
+  }
+  const BlockArrays arrays = arrays_of_blocks(places, nullptr);
+  const auto kernel = device_.kernel("choose_native");
+  host_.parallel_for(order.size(), [&](uint64_t k) { blocked_native().choose(arrays, order[k], want); });
+}
+
+void BlockedSolver::solve_and_update(Places& places, const KernelStore& store, const Order& order) {
+  const Places::Buffers& b = places.buffers();
+  const int64_t blocks = places.stride() / kBlock;
+  const auto running = static_cast<int64_t>(order.size());
+  if (program_) {
+    const auto [k] = panels_of(store);
+    const auto panel_rows = static_cast<int32_t>(store.panel_rows());
+    const int32_t steps = (device_.info().flags & MK_DEVICE_SOFTWARE) != 0 ? kStepsInSoftware : kSteps;
+    program_->launch(groups_ ? "solve_group" : "solve_vector", order.size() * items(), items(), b.order, b.ints,
+                     b.floats, b.sign, b.flags, b.f, b.a, counts_, members_, moved_, delta_, inner_, tile_,
+                     store.diagonal(), store.slots(), places.stride(), steps, store.largest(), k[0], k[1], k[2], k[3],
+                     k[4], k[5], k[6], k[7], panel_rows);
+    const int64_t chunk = groups_ ? static_cast<int64_t>(kItems) / kBlock : kBlocksPerItem;
+    const auto work = static_cast<uint64_t>((blocks + chunk - 1) / chunk * running);
+    program_->launch(groups_ ? "update_group" : "update_vector", work * items(), items(), b.order,
+                     static_cast<int32_t>(running), b.spans, b.sign, b.f, counts_, moved_, delta_, store.slots(),
+                     places.stride(), k[0], k[1], k[2], k[3], k[4], k[5], k[6], k[7], panel_rows);
+    return;
+  }
+  const BlockArrays arrays = arrays_of_blocks(places, &store);
+  {
+    const auto kernel = device_.kernel("solve_native");
+    host_.parallel_for(order.size(), [&](uint64_t k) { blocked_native().solve(arrays, order[k], store.largest()); });
+  }
+  // In the order of the columns, so that problems share the part of the kernel matrix that is in the caches.
+  const auto kernel = device_.kernel("update_native");
+  const auto chunks = static_cast<uint64_t>((blocks + kBlocksPerItem - 1) / kBlocksPerItem);
+  host_.parallel_for(chunks * order.size(), [&](uint64_t k) {
+    const auto from = static_cast<int64_t>(k / order.size()) * kBlocksPerItem;
+    blocked_native().update(arrays, order[k % order.size()], from, std::min(from + kBlocksPerItem, blocks));
+  });
+}
+
+BlockArrays BlockedSolver::arrays_of_blocks(Places& places, const KernelStore* store) const {
+  BlockArrays arrays{};
+  arrays.places = arrays_of(places, store);
+  arrays.set = set_;
+  arrays.counts = device_.host_pointer<int32_t>(counts_);
+  arrays.members = device_.host_pointer<int32_t>(members_);
+  arrays.moved = device_.host_pointer<int32_t>(moved_);
+  arrays.delta = device_.host_pointer<float>(delta_);
+  arrays.tile = device_.host_pointer<float>(tile_);
+  return arrays;
+}
+
+}  // namespace mokume::svc

@@ -1,0 +1,48 @@
+// The solver with large working sets: with kernels/blocked.cl, which describes the method, where the device compiles
+// kernels and with its native twin elsewhere. docs/adr/0034 has its figures.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "blocked_native.hpp"
+#include "solver.hpp"
+
+namespace mokume::svc {
+
+// The most rows of a working set, for a data set of this many rows. Part of the method: it decides which solution is
+// found within the tolerance.
+constexpr int64_t working_set(int64_t rows) { return rows <= 8192 ? 512 : 1024; }
+
+class BlockedSolver final : public Solver {
+ public:
+  // For `count` places.
+  BlockedSolver(const sdk::Host& host, const sdk::Device& device, const RowOrder& order, int64_t count);
+
+  // Returns the device memory that `count` places take, in bytes.
+  static uint64_t bytes(const RowOrder& order, int64_t count);
+
+  // Advances by a few rounds.
+  void advance(Places& places, KernelStore& store, int64_t max_iterations) override;
+
+ private:
+  using Order = std::vector<int32_t>;
+
+  void round(Places& places, KernelStore& store, const Order& order);
+  void choose(Places& places, const Order& order);
+  void solve_and_update(Places& places, const KernelStore& store, const Order& order);
+  BlockArrays arrays_of_blocks(Places& places, const KernelStore* store) const;
+  uint64_t items() const { return groups_ ? kItems : 1; }
+
+  static constexpr uint64_t kItems = 256;  // of a work-group
+
+  sdk::Host host_;
+  const sdk::Device& device_;
+  int64_t set_;
+  std::optional<sdk::Program> program_;
+  bool groups_;  // a work-group per problem instead of a work-item
+  sdk::Buffer counts_, members_, moved_, delta_, inner_, tile_;
+};
+
+}  // namespace mokume::svc

@@ -1,0 +1,871 @@
+// Decomposition with large working sets, for many binary C-SVC problems over one kernel matrix (Joachims: Making
+// large-scale SVM learning practical, 1998; the dual and F are described in libsvm.cl).
+//
+// A round has three kernels. choose: takes the `want` rows of I_up with the smallest F and as many of I_low with the
+// largest F into the problem's working set, or ends the problem if it meets the tolerance. solve: takes SMO steps on
+// the working set alone until its gap is a tenth of the gap at the start of the round, or below the tolerance. update:
+// adds what the moved multipliers change to F of all rows of the problem.
+//
+// Steps cost what the working set has of rows, and all rows are visited once per round. F and a are pairs of floats as
+// in libsvm.cl; within a round, F of the working set is one float. `update` adds the products of a round as floats while
+// the errors of that stay far below the tolerance (S_ROUNDING), else as pairs of floats.
+//
+// Elementwise operations and the order of every sum are the same in all variants and in the native solver, ties go to
+// the largest row, and the working set is a function of F alone: all of them give the same bits over the same kernel
+// matrix.
+//
+// Per problem p, besides the arrays of places.cl:
+//   counts   4 ints, indices below
+//   members  SET ints: the rows of the working set, ascending
+//   moved    SET ints: the rows whose multipliers moved; delta: 2 * SET floats, y times the change, high and low parts
+//   inner    5 * SET floats: the state of the working set between two launches of `solve`
+//   tile     SET * SET floats: kernel values of members, a row at its first use
+#define MEMBERS 0
+#define MOVED 1
+#define IN_PAIRS 2  // whether `update` adds pairs of floats
+#define INSIDE 3    // whether `solve` continues a round
+
+// Of the gap at the start of a round, and of the tolerance.
+#define SHARE_OF_GAP 0.1f
+#define SHARE_OF_TOL 0.9f
+// Of the tolerance: the most that rounding may add to F.
+#define ROUNDING_OF_TOL 0.0625f
+#define HALF_ULP 5.9604645e-8f
+
+// Rows are ordered by v: F for I_up, and -F for those of I_low that are not in the set already. A cut selects the rows
+// with v < value, and those with v == value from `row` on.
+typedef struct {
+  float value;
+  int row;
+} Cut;
+
+#define KEY(x) ((x) ^ (((x) >> 31) & 0x7fffffff))  // floats as integers in the same order, and back
+float float_of_key(int key) { return as_float(KEY(key)); }
+int key_of_float(float x) { return KEY(as_int(x)); }
+
+// A different number for each row, in no visible order: the first working set is a random sample.
+float shuffled(long k) { return (float)(((uint)k * 2654435761u) >> 8); }
+
+// ---- one work-item per problem, 16 rows at a time: for CPUs --------------------------------------------------------
+
+typedef struct {
+  __global const int* span;
+  __global const int* flags;
+  __global const float* f;
+} Rows;
+
+#define LANES ((int16)(0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15))
+
+int16 within16(float16 v, int16 row, Cut cut) { return (v < cut.value) | ((v == cut.value) & (row >= cut.row)); }
+
+// The rows of a block that a side may choose from: those of I_up, or those of I_low beyond the cut of I_up.
+int16 eligible16(Rows r, int b, int low, Cut up) {
+  const int16 flag = vload16(b, r.flags);
+  if (!low) return (flag & UP) != 0;
+  return ((flag & LOW) != 0) & ~(((flag & UP) != 0) & within16(vload16(b, r.f), b * BLOCK + LANES, up));
+}
+
+int sum16(int16 x) {
+  const int8 a = x.lo + x.hi;
+  const int4 b = a.lo + a.hi;
+  const int2 c = b.lo + b.hi;
+  return c.x + c.y;
+}
+
+// Counts the eligible rows with v <= value (or v == value and row >= from).
+int count_rows(Rows r, int low, Cut up, float value, int from) {
+  int16 count = (int16)(0);
+  for (int s = 0; r.span[2 * s] >= 0; ++s) {
+    for (int b = r.span[2 * s]; b < r.span[2 * s + 1]; ++b) {
+      const float16 f = vload16(b, r.f);
+      const float16 v = low ? -f : f;
+      const int16 taken = from < 0 ? v <= value : (v == value) & (b * BLOCK + LANES >= from);
+      count -= eligible16(r, b, low, up) & taken;
+    }
+  }
+  return sum16(count);
+}
+
+// The cut that selects the `want` best rows of a side, whose v lie within [least, most].
+Cut find_cut(Rows r, int low, Cut up, int want, float least, float most, long ld) {
+  Cut cut;
+  cut.value = INFINITY;
+  cut.row = 0;
+  if (count_rows(r, low, up, INFINITY, -1) <= want) return cut;
+  long from = key_of_float(least), to = key_of_float(most);
+  int at_or_below = 0;
+  while (from < to) {
+    const long middle = from + (to - from) / 2;
+    at_or_below = count_rows(r, low, up, float_of_key((int)middle), -1);
+    if (at_or_below >= want) to = middle;
+    else from = middle + 1;
+    if (at_or_below == want) break;
+  }
+  cut.value = float_of_key((int)to);
+  if (at_or_below == want) return cut;
+  // Several rows are at the cut.
+  const int extra = count_rows(r, low, up, cut.value, -1) - want;
+  const int equal = count_rows(r, low, up, cut.value, 0);
+  int first = 0, last = (int)ld;  // the largest first row from which equal - extra rows are left
+  while (last - first > 1) {
+    const int middle = first + (last - first) / 2;
+    if (count_rows(r, low, up, cut.value, middle) >= equal - extra) first = middle;
+    else last = middle;
+  }
+  cut.row = first;
+  return cut;
+}
+
+// Starts a problem at a = 0. F holds the shuffled numbers until the first working set is chosen.
+#define BEGIN_ROW(k)                                   \
+  do {                                                 \
+    f[k] = shuffled(k);                                \
+    f[ld + k] = 0.0f;                                  \
+    a[k] = 0.0f;                                       \
+    a[ld + k] = 0.0f;                                  \
+    flags[k] = y[k] > 0 ? UP : (y[k] < 0 ? LOW : 0);   \
+  } while (0)
+
+#define CHOOSE_ARGUMENTS                                                                                             \
+  __global const int *order, __global int *is, __global float *fs, __global const int *spans,                        \
+      __global const char *sign, __global int *flags_all, __global float *f_all, __global float *a_all,              \
+      __global float *coef, __global int *counts, __global int *members_all, const long ld, const int want
+
+__kernel void choose_vector(CHOOSE_ARGUMENTS) {
+  const long p = order[get_group_id(0)];
+  __global int* si = is + p * 8;
+  __global float* sf = fs + p * 8;
+  __global int* count = counts + p * 4;
+  __global const char* y = sign + p * ld;
+  __global int* flags = flags_all + p * ld;
+  __global float* f = f_all + p * 2 * ld;
+  __global float* a = a_all + p * 2 * ld;
+  __global int* members = members_all + p * SET;
+  const Rows r = {spans + p * MAX_SPANS * 2, flags, f};
+  const bool first = si[I_STATUS] == START;
+  count[MOVED] = 0;
+  if (first) count[INSIDE] = 0;
+  if (count[INSIDE] != 0) return;
+  count[MEMBERS] = 0;
+  if (!first && si[I_STATUS] != RUNNING) return;
+  if (first)
+    for (long k = 0; k < ld; ++k) BEGIN_ROW(k);
+
+  float16 up16 = (float16)(INFINITY), up_most16 = (float16)(-INFINITY);
+  float16 low16 = (float16)(-INFINITY), low_least16 = (float16)(INFINITY);
+  for (int s = 0; r.span[2 * s] >= 0; ++s) {
+    for (int b = r.span[2 * s]; b < r.span[2 * s + 1]; ++b) {
+      const float16 h = vload16(b, f);
+      const int16 flag = vload16(b, flags);
+      const int16 is_up = (flag & UP) != 0, is_low = (flag & LOW) != 0;
+      up16 = select(up16, h, is_up & (h < up16));
+      up_most16 = select(up_most16, h, is_up & (h > up_most16));
+      low16 = select(low16, h, is_low & (h > low16));
+      low_least16 = select(low_least16, h, is_low & (h < low_least16));
+    }
+  }
+  float us[16], um[16], ls[16], lm[16];
+  vstore16(up16, 0, us);
+  vstore16(up_most16, 0, um);
+  vstore16(low16, 0, ls);
+  vstore16(low_least16, 0, lm);
+  float up = INFINITY, up_most = -INFINITY, low = -INFINITY, low_least = INFINITY;
+  for (int t = 0; t < 16; ++t) {
+    up = fmin(up, us[t]);
+    up_most = fmax(up_most, um[t]);
+    low = fmax(low, ls[t]);
+    low_least = fmin(low_least, lm[t]);
+  }
+  const bool both = up < INFINITY && low > -INFINITY;
+  if (!both || !(first || low - up >= sf[S_TOL])) {
+    si[I_STATUS] = CONVERGED;
+  } else if (si[I_LEFT] <= 0) {
+    si[I_STATUS] = STUCK;
+  } else {
+    Cut none;
+    none.value = -INFINITY;
+    none.row = 0;
+    const Cut up_cut = find_cut(r, 0, none, want, up, up_most, ld);
+    const Cut low_cut = find_cut(r, 1, up_cut, want, -low, -low_least, ld);
+    int m = 0;
+    for (int s = 0; r.span[2 * s] >= 0; ++s) {
+      for (int b = r.span[2 * s]; b < r.span[2 * s + 1]; ++b) {
+        const float16 h = vload16(b, f);
+        const int16 row = b * BLOCK + LANES;
+        const int16 taken = (eligible16(r, b, 0, up_cut) & within16(h, row, up_cut)) |
+                            (eligible16(r, b, 1, up_cut) & within16(-h, row, low_cut));
+        if (ANY16(taken)) {
+          int each[16];
+          vstore16(taken, 0, each);
+          for (int t = 0; t < 16; ++t)
+            if (each[t] != 0) members[m++] = b * BLOCK + t;
+        }
+      }
+    }
+    count[MEMBERS] = m;
+    si[I_STATUS] = RUNNING;
+  }
+  if (first) {
+    for (long k = 0; k < ld; ++k) f[k] = -(float)y[k];
+    if (up < INFINITY) up = -1.0f;
+    if (low > -INFINITY) low = 1.0f;
+  }
+  sf[S_UP] = up;
+  sf[S_LOW] = low;
+  if (si[I_STATUS] != RUNNING) write_model(si, sf, y, flags, f, a, coef, ld);
+}
+
+// Moves the multipliers of the members i and j, as take_step in libsvm.cl does; returns the step.
+#define TAKE_STEP(step, i, j, k_ij)                                                       \
+  do {                                                                                    \
+    const float eta_ = fmax(diagonal_of[i] + diagonal_of[j] - 2.0f * (k_ij), TAU);        \
+    const float room_i_ = label[i] > 0 ? (c - high[i]) - rest[i] : high[i] + rest[i];     \
+    const float room_j_ = label[j] > 0 ? high[j] + rest[j] : (c_minus - high[j]) - rest[j]; \
+    (step) = fmin((fm[j] - fm[i]) / eta_, fmin(room_i_, room_j_));                        \
+    ADD_TO(high[i], rest[i], label[i] > 0 ? (step) : -(step));                            \
+    ADD_TO(high[j], rest[j], label[j] > 0 ? -(step) : (step));                            \
+    state[i] = (step) >= room_i_ ? LOW : (UP | LOW);                                      \
+    state[j] = (step) >= room_j_ ? UP : (UP | LOW);                                       \
+  } while (0)
+
+#define ADD_TO(h, l, x)                          \
+  do {                                           \
+    float e_;                                    \
+    const float s_ = two_sum(h, x, &e_);         \
+    const float l_ = (l) + e_;                   \
+    (h) = s_ + l_;                               \
+    (l) = l_ - ((h) - s_);                       \
+  } while (0)
+
+// y times the change of a member's multiplier, in two parts.
+float change_of(float high, float rest, float old_high, float old_rest, int y, float* low) {
+  float e;
+  const float d = two_sum(high, -old_high, &e);
+  const float l = e + (rest - old_rest);
+  *low = y > 0 ? l : -l;
+  return y > 0 ? d : -d;
+}
+
+#define SOLVE_ARGUMENTS                                                                                               \
+  __global const int *order, __global int *is, __global float *fs, __global const char *sign, __global int *flags_all, \
+      __global const float *f_all, __global float *a_all, __global int *counts, __global const int *members_all,      \
+      __global int *moved_all, __global float *delta_all, __global float *inner_all, __global float *tile_all,         \
+      __global const float *diagonal, __global const int *slot, const long ld, const int max_steps,                    \
+      const float largest, PANELS
+
+__kernel void solve_vector(SOLVE_ARGUMENTS) {
+  const long p = order[get_group_id(0)];
+  __global int* si = is + p * 8;
+  __global float* sf = fs + p * 8;
+  __global int* count = counts + p * 4;
+  const int m = count[MEMBERS];
+  if (m == 0) return;
+  __global const char* y = sign + p * ld;
+  __global int* flags = flags_all + p * ld;
+  __global const float* f = f_all + p * 2 * ld;
+  __global float* a = a_all + p * 2 * ld;
+  __global const int* members = members_all + p * SET;
+  __global int* moved = moved_all + p * SET;
+  __global float* delta = delta_all + p * 2 * SET;
+  __global float* inner = inner_all + p * 5 * SET;
+  __global float* tile = tile_all + p * SET * SET;
+  const float c = sf[S_C], c_minus = sf[S_C_MINUS], tol = sf[S_TOL];
+  const bool again = count[INSIDE] != 0;
+  const int blocks = (m + BLOCK - 1) / BLOCK;
+
+  float fm[SET], high[SET], rest[SET], diagonal_of[SET];
+  int state[SET], label[SET], have[SET];
+  for (int x = 0; x < m; ++x) {
+    const int k = members[x];
+    label[x] = y[k];
+    diagonal_of[x] = diagonal[k];
+    fm[x] = again ? inner[x] : f[k];
+    high[x] = again ? inner[SET + x] : a[k];
+    rest[x] = again ? inner[2 * SET + x] : a[ld + k];
+    state[x] = again ? as_int(inner[3 * SET + x]) : flags[k];
+    have[x] = again ? as_int(inner[4 * SET + x]) : 0;
+  }
+  for (int x = m; x < blocks * BLOCK; ++x) {
+    fm[x] = 0.0f;
+    diagonal_of[x] = 0.0f;
+    state[x] = 0;
+  }
+
+  float step = 0.0f;
+  __global const float* ki = 0;
+  __global const float* kj = 0;
+  float enough = again ? sf[S_UP_REST] : 0.0f;  // the gap at which the round ends
+  bool fresh = true;
+  bool done = false;
+  int steps = 0;
+  const int most = min(max_steps, si[I_LEFT]);
+  while (true) {
+    float16 up16 = (float16)(INFINITY), low16 = (float16)(-INFINITY);
+    int16 up_at = (int16)(NONE);
+    const float16 step16 = (float16)(step);
+    for (int b = 0; b < blocks; ++b) {
+      float16 h = vload16(b, fm);
+      if (!fresh) {
+        h = fma(step16, vload16(b, ki) - vload16(b, kj), h);
+        vstore16(h, b, fm);
+      }
+      const int16 flag = vload16(b, state);
+      const int16 better = ((flag & UP) != 0) & (h <= up16);
+      up16 = select(up16, h, better);
+      up_at = select(up_at, b * BLOCK + LANES, better);
+      low16 = select(low16, h, ((flag & LOW) != 0) & (h > low16));
+    }
+    float us[16], ls[16];
+    int ua[16];
+    vstore16(up16, 0, us);
+    vstore16(low16, 0, ls);
+    vstore16(up_at, 0, ua);
+    float up = INFINITY, low = -INFINITY;
+    int i = NONE;
+    for (int t = 0; t < 16; ++t) {
+      if (us[t] < up || (us[t] == up && ua[t] > i)) {
+        up = us[t];
+        i = ua[t];
+      }
+      low = fmax(low, ls[t]);
+    }
+    if (fresh && !again) enough = fmax(SHARE_OF_TOL * tol, SHARE_OF_GAP * (low - up));
+    fresh = false;
+    done = !(low - up >= enough) || i == NONE;
+    if (done || steps >= most) break;
+
+    ki = tile + i * SET;
+    if (have[i] == 0) {
+      __global float* to = tile + i * SET;
+      __global const float* row = ROW(slot[members[i]]);
+      for (int x = 0; x < m; ++x) to[x] = row[members[x]];
+      for (int x = m; x < blocks * BLOCK; ++x) to[x] = 0.0f;
+      have[i] = 1;
+    }
+    float16 best = (float16)(-1.0f);
+    int16 best_at = (int16)(NONE);
+    for (int b = 0; b < blocks; ++b) {
+      const float16 diff = vload16(b, fm) - up;
+      const int16 wanted = ((vload16(b, state) & LOW) != 0) & (diff > 0.0f);
+      const float16 raw = diagonal_of[i] + vload16(b, diagonal_of) - 2.0f * vload16(b, ki);
+      const float16 eta = LARGER16((float16)(TAU), raw);
+      const float16 gain = diff * diff / eta;
+      const int16 better = wanted & (gain >= best);
+      best = select(best, gain, better);
+      best_at = select(best_at, b * BLOCK + LANES, better);
+    }
+    float bs[16];
+    int ba[16];
+    vstore16(best, 0, bs);
+    vstore16(best_at, 0, ba);
+    float g = -1.0f;
+    int j = NONE;
+    for (int t = 0; t < 16; ++t)
+      if (bs[t] > g || (bs[t] == g && ba[t] > j)) {
+        g = bs[t];
+        j = ba[t];
+      }
+    if (j == NONE) {  // kernel values have overflowed
+      done = true;
+      break;
+    }
+    if (have[j] == 0) {
+      __global float* to = tile + j * SET;
+      __global const float* row = ROW(slot[members[j]]);
+      for (int x = 0; x < m; ++x) to[x] = row[members[x]];
+      for (int x = m; x < blocks * BLOCK; ++x) to[x] = 0.0f;
+      have[j] = 1;
+    }
+    kj = tile + j * SET;
+    TAKE_STEP(step, i, j, ki[j]);
+    ++steps;
+  }
+  si[I_STEPS] += steps;
+  si[I_LEFT] -= steps;
+
+  if (!done && si[I_LEFT] > 0) {  // the launch is over, but not the round
+    for (int x = 0; x < m; ++x) {
+      inner[x] = fm[x];
+      inner[SET + x] = high[x];
+      inner[2 * SET + x] = rest[x];
+      inner[3 * SET + x] = as_float(state[x]);
+      inner[4 * SET + x] = as_float(have[x]);
+    }
+    sf[S_UP_REST] = enough;
+    count[INSIDE] = 1;
+    return;
+  }
+  int n = 0;
+  float size[16];
+  for (int t = 0; t < 16; ++t) size[t] = 0.0f;
+  for (int x = 0; x < m; ++x) {
+    const int k = members[x];
+    float low;
+    const float d = change_of(high[x], rest[x], a[k], a[ld + k], label[x], &low);
+    if (d == 0.0f && low == 0.0f) continue;
+    moved[n] = k;
+    delta[n] = d;
+    delta[SET + n] = low;
+    ++n;
+    size[x % 16] += fabs(d);
+    a[k] = high[x];
+    a[ld + k] = rest[x];
+    flags[k] = state[x];
+  }
+  for (int t = 1; t < 16; ++t) size[0] += size[t];
+  const float rounding = sf[S_ROUNDING] + HALF_ULP * largest * size[0];
+  const bool small_ = rounding <= ROUNDING_OF_TOL * tol;
+  if (small_) sf[S_ROUNDING] = rounding;
+  count[IN_PAIRS] = !small_;
+  count[MOVED] = n;
+  count[INSIDE] = 0;
+  if (n == 0) si[I_LEFT] = 0;  // nothing can move any more
+}
+
+#define UPDATE_ARGUMENTS                                                                                        \
+  __global const int *order, const int running, __global const int *spans, __global const char *sign,           \
+      __global float *f_all, __global const int *counts, __global const int *moved_all,                          \
+      __global const float *delta_all, __global const int *slot, const long ld, PANELS
+
+// (h, l) += d * k, where l collects the errors (Ogita, Rump, Oishi: Accurate sum and dot product, 2005).
+#define ADD_PRODUCT(T, h, l, d, d_rest, k)            \
+  do {                                                \
+    const T k_ = (k);                                 \
+    const T p_ = (d) * k_;                            \
+    const T q_ = fma((T)(d), k_, -p_);                \
+    const T s_ = (h) + p_;                            \
+    const T b_ = s_ - (h);                            \
+    const T e_ = ((h) - (s_ - b_)) + (p_ - b_);       \
+    (l) += e_ + fma((T)(d_rest), k_, q_);             \
+    (h) = s_;                                         \
+  } while (0)
+
+// (h, l) += x, with h the rounded value at the end.
+#define ADD_SUM(T, h, l, x)                           \
+  do {                                                \
+    const T s_ = (h) + (x);                           \
+    const T b_ = s_ - (h);                            \
+    const T r_ = (l) + (((h) - (s_ - b_)) + ((x) - b_)); \
+    (h) = s_ + r_;                                    \
+    (l) = r_ - ((h) - s_);                            \
+  } while (0)
+
+#define WIDE 16  // blocks per work-item
+
+// Updates `N` blocks from block b on, with their F in registers.
+#define UPDATE_BLOCKS(N)                                                                    \
+  do {                                                                                      \
+    float16 h[N], l[N], sum[N];                                                             \
+    for (int u = 0; u < (N); ++u) {                                                         \
+      h[u] = vload16(b + u, f);                                                             \
+      l[u] = vload16(b + u, f + ld);                                                        \
+      sum[u] = (float16)(0.0f);                                                             \
+    }                                                                                       \
+    if (count[IN_PAIRS] != 0) {                                                             \
+      for (int t = 0; t < n; ++t) {                                                         \
+        __global const float* row = ROW(slot[moved[t]]) + b * BLOCK;                        \
+        for (int u = 0; u < (N); ++u)                                                       \
+          ADD_PRODUCT(float16, h[u], l[u], delta[t], delta[SET + t], vload16(u, row));      \
+      }                                                                                     \
+    } else {                                                                                \
+      for (int t = 0; t < n; ++t) {                                                         \
+        __global const float* row = ROW(slot[moved[t]]) + b * BLOCK;                        \
+        for (int u = 0; u < (N); ++u) sum[u] = fma((float16)(delta[t]), vload16(u, row), sum[u]); \
+      }                                                                                     \
+    }                                                                                       \
+    for (int u = 0; u < (N); ++u) {                                                         \
+      ADD_SUM(float16, h[u], l[u], sum[u]);                                                 \
+      vstore16(h[u], b + u, f);                                                             \
+      vstore16(l[u], b + u, f + ld);                                                        \
+    }                                                                                       \
+    b += (N);                                                                               \
+  } while (0)
+
+// Work-items are ordered by columns, then by places, so that problems share the part of the kernel matrix that is in
+// the caches.
+__kernel void update_vector(UPDATE_ARGUMENTS) {
+  const long p = order[get_group_id(0) % running];
+  __global const int* count = counts + p * 4;
+  const int n = count[MOVED];
+  if (n == 0) return;
+  __global const int* moved = moved_all + p * SET;
+  __global const float* delta = delta_all + p * 2 * SET;
+  __global float* f = f_all + p * 2 * ld;
+  __global const int* span = spans + p * MAX_SPANS * 2;
+  const int from = (int)(get_group_id(0) / running) * WIDE;
+  for (int s = 0; span[2 * s] >= 0; ++s) {
+    const int end = min(from + WIDE, span[2 * s + 1]);
+    int b = max(from, span[2 * s]);
+    while (b + 4 <= end) UPDATE_BLOCKS(4);
+    while (b < end) UPDATE_BLOCKS(1);
+  }
+}
+
+// ---- one work-group per problem, one row per work-item and iteration: for GPUs --------------------------------------
+
+#define TOGETHER __kernel __attribute__((reqd_work_group_size(GROUP, 1, 1)))
+
+// Every row k of the problem, in the iterations of this work-item.
+#define FOR_ROWS(k)                            \
+  for (int s_ = 0; r.span[2 * s_] >= 0; ++s_)  \
+    for (int k = r.span[2 * s_] * BLOCK + lid; k < r.span[2 * s_ + 1] * BLOCK; k += GROUP)
+
+bool within(float v, int row, Cut cut) { return v < cut.value || (v == cut.value && row >= cut.row); }
+
+bool eligible(Rows r, int k, int low, Cut up) {
+  if (!low) return (r.flags[k] & UP) != 0;
+  return (r.flags[k] & LOW) != 0 && !((r.flags[k] & UP) != 0 && within(r.f[k], k, up));
+}
+
+// Gives every work-item the sum.
+int group_sum(__local int* of, int lid, int x) {
+  of[lid] = x;
+  barrier(CLK_LOCAL_MEM_FENCE);
+  for (int half_ = GROUP / 2; half_ > 0; half_ >>= 1) {
+    if (lid < half_) of[lid] += of[lid + half_];
+    barrier(CLK_LOCAL_MEM_FENCE);
+  }
+  const int sum = of[0];
+  barrier(CLK_LOCAL_MEM_FENCE);
+  return sum;
+}
+
+int count_together(__local int* scratch, int lid, Rows r, int low, Cut up, float value, int from) {
+  int count = 0;
+  FOR_ROWS(k) {
+    const float v = low ? -r.f[k] : r.f[k];
+    const bool taken = from < 0 ? v <= value : v == value && k >= from;
+    count += taken && eligible(r, k, low, up);
+  }
+  return group_sum(scratch, lid, count);
+}
+
+Cut find_cut_together(__local int* scratch, int lid, Rows r, int low, Cut up, int want, float least, float most,
+                      long ld) {
+  Cut cut;
+  cut.value = INFINITY;
+  cut.row = 0;
+  if (count_together(scratch, lid, r, low, up, INFINITY, -1) <= want) return cut;
+  long from = key_of_float(least), to = key_of_float(most);
+  int at_or_below = 0;
+  while (from < to) {
+    const long middle = from + (to - from) / 2;
+    at_or_below = count_together(scratch, lid, r, low, up, float_of_key((int)middle), -1);
+    if (at_or_below >= want) to = middle;
+    else from = middle + 1;
+    if (at_or_below == want) break;
+  }
+  cut.value = float_of_key((int)to);
+  if (at_or_below == want) return cut;
+  const int extra = count_together(scratch, lid, r, low, up, cut.value, -1) - want;
+  const int equal = count_together(scratch, lid, r, low, up, cut.value, 0);
+  int first = 0, last = (int)ld;
+  while (last - first > 1) {
+    const int middle = first + (last - first) / 2;
+    if (count_together(scratch, lid, r, low, up, cut.value, middle) >= equal - extra) first = middle;
+    else last = middle;
+  }
+  cut.row = first;
+  return cut;
+}
+
+// Sorts SET integers.
+void sort_together(__local int* x, int lid) {
+  for (int size = 2; size <= SET; size <<= 1)
+    for (int stride = size >> 1; stride > 0; stride >>= 1) {
+      for (int t = lid; t < SET; t += GROUP) {
+        const int other = t ^ stride;
+        const int a = x[t], b = x[other];
+        if (other > t && (a > b) == ((t & size) == 0)) {
+          x[t] = b;
+          x[other] = a;
+        }
+      }
+      barrier(CLK_LOCAL_MEM_FENCE);
+    }
+}
+
+TOGETHER void choose_group(CHOOSE_ARGUMENTS) {
+  __local float l_value[GROUP], l_rest[GROUP];
+  __local int l_at[GROUP], l_members[SET], l_count;
+  __local ModelSums l_sums;
+  const int lid = get_local_id(0);
+  const long p = order[get_group_id(0)];
+  __global int* si = is + p * 8;
+  __global float* sf = fs + p * 8;
+  __global int* count = counts + p * 4;
+  __global const char* y = sign + p * ld;
+  __global int* flags = flags_all + p * ld;
+  __global float* f = f_all + p * 2 * ld;
+  __global float* a = a_all + p * 2 * ld;
+  __global int* members = members_all + p * SET;
+  const Rows r = {spans + p * MAX_SPANS * 2, flags, f};
+  const int before = si[I_STATUS];
+  const int left = si[I_LEFT];
+  const bool first = before == START;
+  const bool inside = !first && count[INSIDE] != 0;
+  barrier(CLK_GLOBAL_MEM_FENCE);
+  if (lid == 0) {
+    count[MOVED] = 0;
+    if (first) count[INSIDE] = 0;
+    if (!inside) count[MEMBERS] = 0;
+  }
+  if (inside || (!first && before != RUNNING)) return;
+  if (first)
+    for (long k = lid; k < ld; k += GROUP) BEGIN_ROW(k);
+  barrier(CLK_GLOBAL_MEM_FENCE);
+
+  float up = INFINITY, up_most = INFINITY, low = INFINITY, low_least = INFINITY;  // all but `up` and low_least negated
+  FOR_ROWS(k) {
+    const float h = f[k];
+    if ((flags[k] & UP) != 0) {
+      up = h < up ? h : up;
+      up_most = -h < up_most ? -h : up_most;
+    }
+    if ((flags[k] & LOW) != 0) {
+      low = -h < low ? -h : low;
+      low_least = h < low_least ? h : low_least;
+    }
+  }
+  float nothing = 0.0f;
+  int none_at = 0;
+  group_min(GROUP, l_value, l_rest, l_at, lid, &up, &nothing, &none_at);
+  group_min(GROUP, l_value, l_rest, l_at, lid, &up_most, &nothing, &none_at);
+  group_min(GROUP, l_value, l_rest, l_at, lid, &low, &nothing, &none_at);
+  group_min(GROUP, l_value, l_rest, l_at, lid, &low_least, &nothing, &none_at);
+  up_most = -up_most;
+  low = -low;
+  const bool both = up < INFINITY && low > -INFINITY;
+  int status = RUNNING;
+  if (!both || !(first || low - up >= sf[S_TOL])) {
+    status = CONVERGED;
+  } else if (left <= 0) {
+    status = STUCK;
+  } else {
+    Cut none;
+    none.value = -INFINITY;
+    none.row = 0;
+    const Cut up_cut = find_cut_together(l_at, lid, r, 0, none, want, up, up_most, ld);
+    const Cut low_cut = find_cut_together(l_at, lid, r, 1, up_cut, want, -low, -low_least, ld);
+    for (int x = lid; x < SET; x += GROUP) l_members[x] = INT_MAX;
+    if (lid == 0) l_count = 0;
+    barrier(CLK_LOCAL_MEM_FENCE);
+    FOR_ROWS(k) {
+      if ((eligible(r, k, 0, up_cut) && within(f[k], k, up_cut)) ||
+          (eligible(r, k, 1, up_cut) && within(-f[k], k, low_cut)))
+        l_members[atomic_inc(&l_count)] = k;
+    }
+    barrier(CLK_LOCAL_MEM_FENCE);
+    sort_together(l_members, lid);
+    for (int x = lid; x < l_count; x += GROUP) members[x] = l_members[x];
+    if (lid == 0) count[MEMBERS] = l_count;
+  }
+  barrier(CLK_GLOBAL_MEM_FENCE);
+  if (first) {
+    for (long k = lid; k < ld; k += GROUP) f[k] = -(float)y[k];
+    if (up < INFINITY) up = -1.0f;
+    if (low > -INFINITY) low = 1.0f;
+  }
+  if (lid == 0) {
+    si[I_STATUS] = status;
+    sf[S_UP] = up;
+    sf[S_LOW] = low;
+  }
+  barrier(CLK_GLOBAL_MEM_FENCE);
+  if (status != RUNNING) write_model_together(lid, &l_sums, si, sf, y, flags, f, a, coef, ld);
+}
+
+TOGETHER void solve_group(SOLVE_ARGUMENTS) {
+  __local float fm[SET], high[SET], rest[SET], diagonal_of[SET];
+  __local int state[SET];
+  __local char label[SET], have[SET];
+  __local float l_value[GROUP], l_rest[GROUP];
+  __local int l_at[GROUP];
+  __local float l_step;
+  const int lid = get_local_id(0);
+  const long p = order[get_group_id(0)];
+  __global int* si = is + p * 8;
+  __global float* sf = fs + p * 8;
+  __global int* count = counts + p * 4;
+  const int m = count[MEMBERS];
+  if (m == 0) return;
+  __global const char* y = sign + p * ld;
+  __global int* flags = flags_all + p * ld;
+  __global const float* f = f_all + p * 2 * ld;
+  __global float* a = a_all + p * 2 * ld;
+  __global const int* members = members_all + p * SET;
+  __global int* moved = moved_all + p * SET;
+  __global float* delta = delta_all + p * 2 * SET;
+  __global float* inner = inner_all + p * 5 * SET;
+  __global float* tile = tile_all + p * SET * SET;
+  const float c = sf[S_C], c_minus = sf[S_C_MINUS], tol = sf[S_TOL];
+  const bool again = count[INSIDE] != 0;
+  const int most = min(max_steps, si[I_LEFT]);
+
+  for (int x = lid; x < m; x += GROUP) {
+    const int k = members[x];
+    label[x] = y[k];
+    diagonal_of[x] = diagonal[k];
+    fm[x] = again ? inner[x] : f[k];
+    high[x] = again ? inner[SET + x] : a[k];
+    rest[x] = again ? inner[2 * SET + x] : a[ld + k];
+    state[x] = again ? as_int(inner[3 * SET + x]) : flags[k];
+    have[x] = again ? (char)as_int(inner[4 * SET + x]) : 0;
+  }
+  barrier(CLK_LOCAL_MEM_FENCE | CLK_GLOBAL_MEM_FENCE);
+
+  float step = 0.0f;
+  __global const float* ki = 0;
+  __global const float* kj = 0;
+  float enough = again ? sf[S_UP_REST] : 0.0f;
+  bool fresh = true;
+  bool done = false;
+  int steps = 0;
+  float nothing = 0.0f;
+  while (true) {
+    float up = INFINITY, high_low = INFINITY;  // the second is the negated maximum over I_low
+    int i = NONE;
+    for (int x = lid; x < m; x += GROUP) {
+      float h = fm[x];
+      if (!fresh) {
+        h = fma(step, ki[x] - kj[x], h);
+        fm[x] = h;
+      }
+      if ((state[x] & UP) != 0 && h <= up) {
+        up = h;
+        i = x;
+      }
+      if ((state[x] & LOW) != 0 && -h < high_low) high_low = -h;
+    }
+    int none_at = 0;
+    group_min(GROUP, l_value, l_rest, l_at, lid, &up, &nothing, &i);
+    group_min(GROUP, l_value, l_rest, l_at, lid, &high_low, &nothing, &none_at);
+    const float low = -high_low;
+    if (fresh && !again) enough = fmax(SHARE_OF_TOL * tol, SHARE_OF_GAP * (low - up));
+    fresh = false;
+    done = !(low - up >= enough) || i == NONE;
+    if (done || steps >= most) break;
+
+    ki = tile + i * SET;
+    __global const float* row_i = ROW(slot[members[i]]);
+    if (have[i] == 0)
+      for (int x = lid; x < m; x += GROUP) tile[i * SET + x] = row_i[members[x]];
+    float loss = 1.0f;  // the negated gain
+    int j = NONE;
+    const float kii = diagonal_of[i];
+    for (int x = lid; x < m; x += GROUP) {
+      const float diff = fm[x] - up;
+      if ((state[x] & LOW) != 0 && diff > 0.0f) {
+        const float raw = kii + diagonal_of[x] - 2.0f * ki[x];
+        const float eta = raw > TAU ? raw : TAU;
+        const float gain = diff * diff / eta;
+        if (-gain <= loss) {
+          loss = -gain;
+          j = x;
+        }
+      }
+    }
+    group_min(GROUP, l_value, l_rest, l_at, lid, &loss, &nothing, &j);
+    if (j == NONE) {
+      done = true;
+      break;
+    }
+    kj = tile + j * SET;
+    if (have[j] == 0) {
+      __global const float* row_j = ROW(slot[members[j]]);
+      for (int x = lid; x < m; x += GROUP) tile[j * SET + x] = row_j[members[x]];
+    }
+    barrier(CLK_LOCAL_MEM_FENCE);
+    if (lid == 0) {
+      have[i] = 1;
+      have[j] = 1;
+      float taken;
+      TAKE_STEP(taken, i, j, row_i[members[j]]);
+      l_step = taken;
+    }
+    barrier(CLK_LOCAL_MEM_FENCE);
+    step = l_step;
+    ++steps;
+  }
+  const int left = si[I_LEFT] - steps;
+  barrier(CLK_GLOBAL_MEM_FENCE);
+  if (lid == 0) {
+    si[I_STEPS] += steps;
+    si[I_LEFT] = left;
+  }
+  if (!done && left > 0) {
+    for (int x = lid; x < m; x += GROUP) {
+      inner[x] = fm[x];
+      inner[SET + x] = high[x];
+      inner[2 * SET + x] = rest[x];
+      inner[3 * SET + x] = as_float(state[x]);
+      inner[4 * SET + x] = as_float((int)have[x]);
+    }
+    if (lid == 0) {
+      sf[S_UP_REST] = enough;
+      count[INSIDE] = 1;
+    }
+    return;
+  }
+  // fm and high become the two parts of the change, and state the new place of a moved member.
+  for (int x = lid; x < m; x += GROUP) {
+    const int k = members[x];
+    float low;
+    const float d = change_of(high[x], rest[x], a[k], a[ld + k], label[x], &low);
+    have[x] = d != 0.0f || low != 0.0f;
+    if (have[x]) {
+      a[k] = high[x];
+      a[ld + k] = rest[x];
+      flags[k] = state[x];
+    }
+    fm[x] = d;
+    high[x] = low;
+  }
+  barrier(CLK_LOCAL_MEM_FENCE);
+  if (lid < 16) {
+    float size = 0.0f;
+    for (int x = lid; x < m; x += 16)
+      if (have[x]) size += fabs(fm[x]);
+    l_value[lid] = size;
+  }
+  barrier(CLK_LOCAL_MEM_FENCE);
+  if (lid == 0) {
+    int n = 0;
+    for (int x = 0; x < m; ++x)
+      if (have[x]) {
+        moved[n] = members[x];
+        delta[n] = fm[x];
+        delta[SET + n] = high[x];
+        ++n;
+      }
+    float size = l_value[0];
+    for (int t = 1; t < 16; ++t) size += l_value[t];
+    const float rounding = sf[S_ROUNDING] + HALF_ULP * largest * size;
+    const bool small_ = rounding <= ROUNDING_OF_TOL * tol;
+    if (small_) sf[S_ROUNDING] = rounding;
+    count[IN_PAIRS] = !small_;
+    count[MOVED] = n;
+    count[INSIDE] = 0;
+    if (n == 0) si[I_LEFT] = 0;
+  }
+}
+
+TOGETHER void update_group(UPDATE_ARGUMENTS) {
+  const long p = order[get_group_id(0) % running];
+  const long k = (long)(get_group_id(0) / running) * GROUP + get_local_id(0);
+  __global const int* count = counts + p * 4;
+  const int n = count[MOVED];
+  if (n == 0 || k >= ld || sign[p * ld + k] == 0) return;
+  __global const int* moved = moved_all + p * SET;
+  __global const float* delta = delta_all + p * 2 * SET;
+  __global float* f = f_all + p * 2 * ld;
+  float h = f[k], l = f[ld + k], sum = 0.0f;
+  if (count[IN_PAIRS] != 0) {
+    for (int t = 0; t < n; ++t) ADD_PRODUCT(float, h, l, delta[t], delta[SET + t], ROW(slot[moved[t]])[k]);
+  } else {
+    for (int t = 0; t < n; ++t) sum = fma(delta[t], ROW(slot[moved[t]])[k], sum);
+  }
+  ADD_SUM(float, h, l, sum);
+  f[k] = h;
+  f[ld + k] = l;
+}

@@ -1,0 +1,189 @@
+// The state of problems in their places, as solvers see it (places.hpp). Put before the source of each solver.
+//
+// Per problem p (all arrays have stride `ld`, the number of rows rounded up to 16):
+//   sign   y: +1, -1, or 0 for rows that are not in the problem
+//   flags  bit 0: in I_up, bit 1: in I_low
+//   f, a   2 * ld floats: high parts, then low parts
+//   spans  ranges of 16-row blocks that hold the problem's rows: first, one past last; ended by first < 0
+//   is, fs state, indices below
+// Kernel rows are stored in up to eight panels. slot[k] is the panel row that holds row k, or -1 if none does. In that
+// case the problem stops with NEED, reports the row, and continues when it is launched again.
+#pragma OPENCL FP_CONTRACT OFF
+
+#define BLOCK 16
+#define UP 1
+#define LOW 2
+#define TAU 1e-12f
+#define MAX_SPANS 64
+#define NONE -1
+
+// Some drivers build any(), fmax() and conversions of 16 elements from 16 scalars; these macros stay in vectors.
+#define ANY16(m) any_long8(as_long8(m))
+#define LARGER16(a, b) select(a, b, (b) > (a))
+int any_long8(long8 m) {
+  const long4 a = m.lo | m.hi;
+  const long2 b = a.lo | a.hi;
+  return (b.x | b.y) != 0;
+}
+
+// Status values.
+#define RUNNING 0
+#define CONVERGED 1
+#define NEED 2
+#define START 3
+#define STUCK 4
+// Integer state, stride 8.
+#define I_STATUS 0
+#define I_BEST 1  // the pair's first row; at START the row to begin with
+#define I_NEED 2
+#define I_STEPS 3
+#define I_AT_C 4
+#define I_VECTORS 5
+#define I_COEF 6  // row of the coefficient matrix to write
+#define I_LEFT 7  // blocked solver: the steps that it may still take
+// Float state, stride 8.
+#define S_UP 0
+#define S_LOW 1
+#define S_RHO 2
+#define S_C 3
+#define S_TOL 4
+#define S_UP_REST 5  // low part of S_UP
+#define S_C_MINUS 6  // C of the rows of sign -1; S_C is that of the others
+#define S_ROUNDING 7  // blocked solver: a bound on the rounding errors in F so far
+
+#define PANELS                                                                                                        \
+  __global const float *k0, __global const float *k1, __global const float *k2, __global const float *k3,             \
+      __global const float *k4, __global const float *k5, __global const float *k6, __global const float *k7,         \
+      const int panel_rows
+
+__global const float* kernel_row(int slot, long ld, PANELS) {
+  const int panel = slot / panel_rows;
+  const long at = (long)(slot - panel * panel_rows) * ld;
+  switch (panel) {
+    case 0: return k0 + at;
+    case 1: return k1 + at;
+    case 2: return k2 + at;
+    case 3: return k3 + at;
+    case 4: return k4 + at;
+    case 5: return k5 + at;
+    case 6: return k6 + at;
+    default: return k7 + at;
+  }
+}
+#define ROW(s) kernel_row(s, ld, k0, k1, k2, k3, k4, k5, k6, k7, panel_rows)
+
+// Returns the high part of a + b and stores the low part.
+float two_sum(float a, float b, float* low) {
+  const float s = a + b;
+  const float t = s - a;
+  *low = (a - (s - t)) + (b - t);
+  return s;
+}
+
+// Adds x to (high, low) in place.
+void add_to(__global float* high, __global float* low, float x) {
+  float e;
+  const float s = two_sum(*high, x, &e);
+  const float l = *low + e;
+  const float h = s + l;
+  *low = l - (h - s);
+  *high = h;
+}
+
+// rho of LIBSVM: the mean of F over the free rows, or the middle of what is allowed.
+float offset_of(float sum, int free_rows, float up, float low) {
+  if (free_rows > 0 && !isnan(up)) return sum / (float)free_rows;
+  return up == INFINITY ? low : (low == -INFINITY ? up : 0.5f * (up + low));
+}
+
+// Writes the coefficient of row k; adds to the counts of the model.
+#define WRITE_COEFFICIENT(k, sum, free_rows, vectors, any_at_c)                              \
+  do {                                                                                       \
+    const bool at_zero_ = y[k] == 0 || flags[k] == (y[k] > 0 ? UP : LOW);                    \
+    const bool at_c_ = y[k] != 0 && flags[k] == (y[k] > 0 ? LOW : UP);                       \
+    out[k] = at_zero_ ? 0.0f : (float)y[k] * (at_c_ ? (y[k] > 0 ? c : c_minus) : a[k]);      \
+    (vectors) += !at_zero_;                                                                  \
+    (any_at_c) |= at_c_;                                                                     \
+    if (flags[k] == (UP | LOW)) {                                                            \
+      (sum) += f[k];                                                                         \
+      ++(free_rows);                                                                         \
+    }                                                                                        \
+  } while (0)
+
+// Writes the model of a problem in its current state: coefficients, rho and counts. One work-item.
+void write_model(__global int* si, __global float* sf, __global const char* y, __global const int* flags,
+                 __global const float* f, __global const float* a, __global float* coef, long ld) {
+  const float c = sf[S_C], c_minus = sf[S_C_MINUS];
+  __global float* out = coef + si[I_COEF] * ld;
+  float sum[16];
+  for (int t = 0; t < 16; ++t) sum[t] = 0.0f;
+  int free_rows = 0, any_at_c = 0, vectors = 0;
+  for (long k = 0; k < ld; ++k) WRITE_COEFFICIENT(k, sum[k & 15], free_rows, vectors, any_at_c);
+  for (int t = 1; t < 16; ++t) sum[0] += sum[t];
+  si[I_AT_C] = any_at_c;
+  si[I_VECTORS] = vectors;
+  sf[S_RHO] = offset_of(sum[0], free_rows, sf[S_UP], sf[S_LOW]);
+}
+
+// The same by a work-group, with the same 16 partial sums in the same order. Everyone calls it.
+typedef struct {
+  float sum[16];
+  int free_rows[16], vectors[16], at_c[16];
+} ModelSums;
+
+void write_model_together(int lid, __local ModelSums* sums, __global int* si, __global float* sf,
+                          __global const char* y, __global const int* flags, __global const float* f,
+                          __global const float* a, __global float* coef, long ld) {
+  if (lid < 16) {
+    const float c = sf[S_C], c_minus = sf[S_C_MINUS];
+    __global float* out = coef + si[I_COEF] * ld;
+    float sum = 0.0f;
+    int free_rows = 0, vectors = 0, any_at_c = 0;
+    for (long k = lid; k < ld; k += 16) WRITE_COEFFICIENT(k, sum, free_rows, vectors, any_at_c);
+    sums->sum[lid] = sum;
+    sums->free_rows[lid] = free_rows;
+    sums->vectors[lid] = vectors;
+    sums->at_c[lid] = any_at_c;
+  }
+  barrier(CLK_LOCAL_MEM_FENCE);
+  if (lid == 0) {
+    float sum = sums->sum[0];
+    int free_rows = sums->free_rows[0], vectors = sums->vectors[0], any_at_c = sums->at_c[0];
+    for (int t = 1; t < 16; ++t) {
+      sum += sums->sum[t];
+      free_rows += sums->free_rows[t];
+      vectors += sums->vectors[t];
+      any_at_c |= sums->at_c[t];
+    }
+    si[I_AT_C] = any_at_c;
+    si[I_VECTORS] = vectors;
+    sf[S_RHO] = offset_of(sum, free_rows, sf[S_UP], sf[S_LOW]);
+  }
+}
+
+// Gives every work-item the best (value, rest, index) of a group of `size`: smallest value (value + rest), ties to the
+// largest index. The local arrays have `size` elements, a power of two.
+void group_min(int size, __local float* value, __local float* rest, __local int* at, int lid, float* v, float* r,
+               int* k) {
+  value[lid] = *v;
+  rest[lid] = *r;
+  at[lid] = *k;
+  barrier(CLK_LOCAL_MEM_FENCE);
+  for (int half_ = size / 2; half_ > 0; half_ >>= 1) {
+    if (lid < half_) {
+      const float v0 = value[lid], v1 = value[lid + half_];
+      const float r0 = rest[lid], r1 = rest[lid + half_];
+      const int k1 = at[lid + half_];
+      if (v1 < v0 || (v1 == v0 && (r1 < r0 || (r1 == r0 && k1 > at[lid])))) {
+        value[lid] = v1;
+        rest[lid] = r1;
+        at[lid] = k1;
+      }
+    }
+    barrier(CLK_LOCAL_MEM_FENCE);
+  }
+  *v = value[0];
+  *r = rest[0];
+  *k = at[0];
+  barrier(CLK_LOCAL_MEM_FENCE);
+}

@@ -1,0 +1,28 @@
+// The native twin of kernels/libsvm.cl for backends without kernels, compiled once per instruction set.
+#pragma once
+
+#include <cstdint>
+
+#include "places.hpp"
+
+namespace mokume::svc {
+
+// Advances the problem in `place` by up to `max_steps` steps. Different places may run concurrently.
+using SmoFunction = void (*)(const PlaceArrays& arrays, int32_t max_steps, int32_t place) noexcept;
+
+// Returns the function for the best instruction set of this CPU. All of them give the same bits.
+SmoFunction smo_native();
+
+namespace base {
+void smo(const PlaceArrays& arrays, int32_t max_steps, int32_t place) noexcept;
+}
+#if defined(__x86_64__)
+namespace avx2 {
+void smo(const PlaceArrays& arrays, int32_t max_steps, int32_t place) noexcept;
+}
+namespace avx512 {
+void smo(const PlaceArrays& arrays, int32_t max_steps, int32_t place) noexcept;
+}
+#endif
+
+}  // namespace mokume::svc

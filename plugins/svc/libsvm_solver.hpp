@@ -1,0 +1,47 @@
+// The solver that takes LIBSVM's steps (docs/adr/0007): with kernels/libsvm.cl where the device compiles kernels and
+// with its native twin elsewhere.
+#pragma once
+
+#include <algorithm>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "solver.hpp"
+
+namespace mokume::svc {
+
+// Steps per launch: few enough to keep all compute units busy until the last problem finishes and to react to a cancel,
+// and enough to hide the cost of a launch.
+inline constexpr int kStepsPerLaunch = 512;
+inline constexpr int kGroup = 64;  // work-items per problem of the "group" variant
+
+// Devices that cut a work-item's loops short (MK_DEVICE_SOFTWARE) get fewer steps, so that the "group" variant surely
+// stays below that limit. Its turns are both sweeps over the spans and the group's reductions for each step, and a
+// first and a last pass.
+inline int32_t steps_per_launch(const mk_device_info& device, int64_t stride) {
+  if ((device.flags & MK_DEVICE_SOFTWARE) == 0) return kStepsPerLaunch;
+  constexpr int64_t kTurns = 60'000;
+  const int64_t each = 2 * (stride / kGroup + kMaxSpans) + 64, once = stride / kGroup + stride / 16 + 64;
+  return static_cast<int32_t>(std::clamp<int64_t>((kTurns - once) / each, 1, kStepsPerLaunch));
+}
+
+class LibsvmSolver final : public Solver {
+ public:
+  LibsvmSolver(const sdk::Host& host, const sdk::Device& device);
+
+  // Advances by up to kStepsPerLaunch steps; fetches the rows that places requested.
+  void advance(Places& places, KernelStore& store, int64_t max_iterations) override;
+
+ private:
+  void launch(Places& places, const KernelStore& store, const std::vector<int32_t>& order);
+  void enqueue(const Places& places, const KernelStore& store, const std::vector<int32_t>& order, int32_t steps) const;
+  void choose_variant(const Places& places, const KernelStore& store, const std::vector<int32_t>& order);
+
+  sdk::Host host_;
+  const sdk::Device& device_;
+  std::optional<sdk::Program> program_;
+  std::string variant_;  // of the kernel; empty before the first launch
+};
+
+}  // namespace mokume::svc

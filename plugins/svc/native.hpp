@@ -1,0 +1,115 @@
+// What the native solvers share: vectors of 16 rows, one problem, its model. Included by files that are compiled once per
+// instruction set, which SOLVER_ISA names.
+#pragma once
+
+#include <cmath>
+#include <cstdint>
+#include <limits>
+
+#include "places.hpp"
+
+#ifndef SOLVER_ISA
+#define SOLVER_ISA base
+#endif
+
+namespace mokume::svc::SOLVER_ISA {
+
+typedef float Floats __attribute__((vector_size(64), aligned(4)));
+typedef int32_t Ints __attribute__((vector_size(64), aligned(4)));
+
+constexpr int kLanes = 16;
+constexpr int32_t kUp = 1, kLow = 2;
+constexpr float kTau = 1e-12F;
+constexpr float kInfinity = std::numeric_limits<float>::infinity();
+constexpr int32_t kNone = -1;
+
+struct Problem {
+  const PlaceArrays& arrays;
+  const int32_t* span;
+  const int8_t* y;
+  int32_t* flags;
+  float* f;
+  float* a;
+  int64_t ld;
+
+  Problem(const PlaceArrays& all, int64_t place)
+      : arrays(all),
+        span(all.spans + place * kMaxSpans * 2),
+        y(all.sign + place * all.ld),
+        flags(all.flags + place * all.ld),
+        f(all.f + place * 2 * all.ld),
+        a(all.a + place * 2 * all.ld),
+        ld(all.ld) {}
+
+  const float* row(int32_t slot) const {
+    return arrays.panels[slot / arrays.panel_rows] + slot % arrays.panel_rows * ld;
+  }
+};
+
+// Keeps the casts in one place: the 16 elements of block b.
+inline const Floats& at(const float* p, int64_t b) { return *reinterpret_cast<const Floats*>(p + b * kLanes); }
+inline Floats& at(float* p, int64_t b) { return *reinterpret_cast<Floats*>(p + b * kLanes); }
+inline const Ints& flags_at(const int32_t* p, int64_t b) { return *reinterpret_cast<const Ints*>(p + b * kLanes); }
+
+inline Floats spread(float x) { return Floats{} + x; }
+
+inline Ints lanes_from(int64_t b) {
+  constexpr Ints kLane = {0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15};
+  return kLane + static_cast<int32_t>(b * kLanes);
+}
+
+inline bool any(const Ints& mask) {
+  int32_t all = 0;
+  for (int t = 0; t < kLanes; ++t) all |= mask[t];
+  return all != 0;
+}
+
+inline float two_sum(float x, float y, float& low) {
+  const float s = x + y;
+  const float t = s - x;
+  low = (x - (s - t)) + (y - t);
+  return s;
+}
+
+inline void add_to(float& high, float& low, float x) {
+  float e;
+  const float s = two_sum(high, x, e);
+  const float l = low + e;
+  const float h = s + l;
+  low = l - (h - s);
+  high = h;
+}
+
+// The element-wise fma: the same bits with every instruction set.
+inline Floats fused(const Floats& a, const Floats& b, const Floats& c) {
+  Floats result;
+  for (int t = 0; t < kLanes; ++t) result[t] = __builtin_fmaf(a[t], b[t], c[t]);
+  return result;
+}
+
+// Writes the coefficients, rho and counts of the problem in its current state.
+inline void write_model(const Problem& p, PlaceInts& si, PlaceFloats& sf) {
+  float* out = p.arrays.coef + si.coef_row * p.ld;
+  float sum[kLanes] = {};
+  int32_t free_count = 0;
+  si.at_c = 0;
+  si.vectors = 0;
+  for (int64_t k = 0; k < p.ld; ++k) {
+    const bool at_zero = p.y[k] == 0 || p.flags[k] == (p.y[k] > 0 ? kUp : kLow);
+    const bool at_c = p.y[k] != 0 && p.flags[k] == (p.y[k] > 0 ? kLow : kUp);
+    out[k] = at_zero ? 0.0F : static_cast<float>(p.y[k]) * (at_c ? (p.y[k] > 0 ? sf.c : sf.c_minus) : p.a[k]);
+    si.vectors += at_zero ? 0 : 1;
+    si.at_c |= at_c ? 1 : 0;
+    if (p.flags[k] == (kUp | kLow)) {
+      sum[k % kLanes] += p.f[k];
+      ++free_count;
+    }
+  }
+  for (int t = 1; t < kLanes; ++t) sum[0] += sum[t];
+  if (free_count > 0 && !std::isnan(sf.up))
+    sf.rho = sum[0] / static_cast<float>(free_count);
+  else
+    sf.rho = sf.up == kInfinity ? sf.low : (sf.low == -kInfinity ? sf.up : 0.5F * (sf.up + sf.low));
+}
+
+}  // namespace mokume::svc::SOLVER_ISA

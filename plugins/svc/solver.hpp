@@ -1,0 +1,34 @@
+// What solves the problems of places: by LIBSVM's steps (libsvm_solver) or by blocks of rows (blocked_solver).
+//
+// With every solver, the solution of a problem depends neither on the problems solved alongside it, nor on the number
+// of places, nor on how much work one call does.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+
+#include "kernel_store.hpp"
+#include "places.hpp"
+#include "sdk/plugin.hpp"
+
+namespace mokume::svc {
+
+class Solver {
+ public:
+  virtual ~Solver() = default;
+
+  // Advances every running place by a bounded amount of work. A problem that takes `max_iterations` steps is capped.
+  virtual void advance(Places& places, KernelStore& store, int64_t max_iterations) = 0;
+};
+
+// The host pointers of everything that the places hold, and of the kernel rows if there is a store, after waiting for
+// the device. Throws MK_UNSUPPORTED if the device does not share its memory.
+PlaceArrays arrays_of(Places& places, const KernelStore* store);
+
+// The panels of a store as kernels take them: kMaxPanels buffers, unused ones repeating the first.
+struct PanelArguments {
+  mk_buffer* k[kMaxPanels];
+};
+PanelArguments panels_of(const KernelStore& store);
+
+}  // namespace mokume::svc
