@@ -179,6 +179,7 @@ class WorkingSet {
         size_(count_[kMembers]),
         blocks_((size_ + kLanes - 1) / kLanes),
         f_(room()),
+        f_rest_(room()),
         high_(room()),
         rest_(room()),
         diagonal_(room()),
@@ -188,6 +189,7 @@ class WorkingSet {
     for (int32_t x = 0; x < size_; ++x) {
       const int32_t k = members_[x];
       f_[at(x)] = p_.f[k];
+      f_rest_[at(x)] = p_.f[p_.ld + k];
       high_[at(x)] = p_.a[k];
       rest_[at(x)] = p_.a[p_.ld + k];
       diagonal_[at(x)] = arrays.places.diagonal[k];
@@ -263,8 +265,10 @@ class WorkingSet {
     for (int64_t b = 0; b < blocks_; ++b) {
       Floats h = SOLVER_ISA::at(f_.data(), b);
       if constexpr (kUpdate) {
-        h = fused(spread(step), SOLVER_ISA::at(ki, b) - SOLVER_ISA::at(kj, b), h);
+        Floats l = SOLVER_ISA::at(f_rest_.data(), b);
+        add_step(h, l, spread(step), SOLVER_ISA::at(ki, b) - SOLVER_ISA::at(kj, b));
         SOLVER_ISA::at(f_.data(), b) = h;
+        SOLVER_ISA::at(f_rest_.data(), b) = l;
       }
       const Ints flag = flags_at(state_.data(), b);
       const Ints better = ((flag & kUp) != 0) & (h <= up);
@@ -315,7 +319,7 @@ class WorkingSet {
     const float eta = std::fmax(diagonal_[x] + diagonal_[z] - 2.0F * k_ij, kTau);
     const float room_i = label_[x] > 0 ? (c - high_[x]) - rest_[x] : high_[x] + rest_[x];
     const float room_j = label_[z] > 0 ? high_[z] + rest_[z] : (c_minus - high_[z]) - rest_[z];
-    const float step = std::fmin((f_[z] - f_[x]) / eta, std::fmin(room_i, room_j));
+    const float step = std::fmin(((f_[z] - f_[x]) + (f_rest_[z] - f_rest_[x])) / eta, std::fmin(room_i, room_j));
     add_to(high_[x], rest_[x], label_[x] > 0 ? step : -step);
     add_to(high_[z], rest_[z], label_[z] > 0 ? -step : step);
     state_[x] = step >= room_i ? kLow : (kUp | kLow);
@@ -340,7 +344,7 @@ class WorkingSet {
   float* tile_;
   int32_t size_;
   int64_t blocks_;
-  std::vector<float> f_, high_, rest_, diagonal_;
+  std::vector<float> f_, f_rest_, high_, rest_, diagonal_;
   std::vector<int32_t> state_, label_, have_;
 };
 

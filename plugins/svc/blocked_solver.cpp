@@ -20,7 +20,7 @@ constexpr int kRounds = 4;  // per wait, where the host is far from the device
 
 uint64_t BlockedSolver::bytes(const RowOrder& order, int64_t count) {
   const auto set = static_cast<uint64_t>(working_set(order.rows()));
-  return static_cast<uint64_t>(count) * sizeof(float) * (kCounts + 9 * set + set * set);
+  return static_cast<uint64_t>(count) * sizeof(float) * (kCounts + 10 * set + set * set);
 }
 
 BlockedSolver::BlockedSolver(const sdk::Host& host, const sdk::Device& device, const RowOrder& order, int64_t count)
@@ -35,7 +35,7 @@ BlockedSolver::BlockedSolver(const sdk::Host& host, const sdk::Device& device, c
   members_ = device.buffer<int32_t>(n * set);
   moved_ = device.buffer<int32_t>(n * set);
   delta_ = device.buffer<float>(n * 2 * set);
-  inner_ = device.buffer<float>(n * 5 * set);
+  inner_ = device.buffer<float>(n * 6 * set);
   tile_ = device.buffer<float>(n * set * set);
 }
 

@@ -69,15 +69,7 @@ Extremes sweep(const Problem& p, float step, const float* ki, const float* kj) {
       Floats h = at(p.f, b), l = spread(0);
       if constexpr (kUpdate) {
         l = at(p.f + p.ld, b);
-        const Floats t = at(ki, b) - at(kj, b);
-        const Floats pr = step * t;
-        const Floats q = fused(spread(step), t, -pr);
-        const Floats sum = h + pr;
-        const Floats bb = sum - h;
-        const Floats e = (h - (sum - bb)) + (pr - bb);
-        l += e + q;
-        h = sum + l;
-        l -= h - sum;
+        add_step(h, l, spread(step), at(ki, b) - at(kj, b));
         at(p.f, b) = h;
         at(p.f + p.ld, b) = l;
       }

@@ -87,6 +87,18 @@ inline Floats fused(const Floats& a, const Floats& b, const Floats& c) {
   return result;
 }
 
+// (h, l) += step * t, with h the rounded value.
+inline void add_step(Floats& h, Floats& l, const Floats& step, const Floats& t) {
+  const Floats pr = step * t;
+  const Floats q = fused(step, t, -pr);
+  const Floats sum = h + pr;
+  const Floats bb = sum - h;
+  const Floats e = (h - (sum - bb)) + (pr - bb);
+  l += e + q;
+  h = sum + l;
+  l -= h - sum;
+}
+
 // Writes the coefficients, rho and counts of the problem in its current state.
 inline void write_model(const Problem& p, PlaceInts& si, PlaceFloats& sf) {
   float* out = p.arrays.coef + si.coef_row * p.ld;

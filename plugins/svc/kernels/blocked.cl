@@ -7,7 +7,7 @@
 // adds what the moved multipliers change to F of all rows of the problem.
 //
 // Steps cost what the working set has of rows, and all rows are visited once per round. F and a are pairs of floats as
-// in libsvm.cl; within a round, F of the working set is one float. `update` adds the products of a round as floats while
+// in libsvm.cl. `update` adds the products of a round as floats while
 // the errors of that stay far below the tolerance (S_ROUNDING), else as pairs of floats.
 //
 // Elementwise operations and the order of every sum are the same in all variants and in the native solver, ties go to
@@ -18,7 +18,7 @@
 //   counts   4 ints, indices below
 //   members  SET ints: the rows of the working set, ascending
 //   moved    SET ints: the rows whose multipliers moved; delta: 2 * SET floats, y times the change, high and low parts
-//   inner    5 * SET floats: the state of the working set between two launches of `solve`
+//   inner    6 * SET floats: the state of the working set between two launches of `solve`
 //   tile     SET * SET floats: kernel values of members, a row at its first use
 #define MEMBERS 0
 #define MOVED 1
@@ -221,11 +221,25 @@ __kernel void choose_vector(CHOOSE_ARGUMENTS) {
     const float eta_ = fmax(diagonal_of[i] + diagonal_of[j] - 2.0f * (k_ij), TAU);        \
     const float room_i_ = label[i] > 0 ? (c - high[i]) - rest[i] : high[i] + rest[i];     \
     const float room_j_ = label[j] > 0 ? high[j] + rest[j] : (c_minus - high[j]) - rest[j]; \
-    (step) = fmin((fm[j] - fm[i]) / eta_, fmin(room_i_, room_j_));                        \
+    (step) = fmin(((fm[j] - fm[i]) + (fl[j] - fl[i])) / eta_, fmin(room_i_, room_j_));    \
     ADD_TO(high[i], rest[i], label[i] > 0 ? (step) : -(step));                            \
     ADD_TO(high[j], rest[j], label[j] > 0 ? -(step) : (step));                            \
     state[i] = (step) >= room_i_ ? LOW : (UP | LOW);                                      \
     state[j] = (step) >= room_j_ ? UP : (UP | LOW);                                       \
+  } while (0)
+
+// (h, l) += step * t, with h the rounded value.
+#define ADD_STEP(T, h, l, step, t)                  \
+  do {                                              \
+    const T t_ = (t);                               \
+    const T p_ = (step) * t_;                       \
+    const T q_ = fma((step), t_, -p_);              \
+    const T s_ = (h) + p_;                          \
+    const T b_ = s_ - (h);                          \
+    const T e_ = ((h) - (s_ - b_)) + (p_ - b_);     \
+    (l) += e_ + q_;                                 \
+    (h) = s_ + (l);                                 \
+    (l) -= (h) - s_;                                \
   } while (0)
 
 #define ADD_TO(h, l, x)                          \
@@ -267,13 +281,13 @@ __kernel void solve_vector(SOLVE_ARGUMENTS) {
   __global const int* members = members_all + p * SET;
   __global int* moved = moved_all + p * SET;
   __global float* delta = delta_all + p * 2 * SET;
-  __global float* inner = inner_all + p * 5 * SET;
+  __global float* inner = inner_all + p * 6 * SET;
   __global float* tile = tile_all + p * SET * SET;
   const float c = sf[S_C], c_minus = sf[S_C_MINUS], tol = sf[S_TOL];
   const bool again = count[INSIDE] != 0;
   const int blocks = (m + BLOCK - 1) / BLOCK;
 
-  float fm[SET], high[SET], rest[SET], diagonal_of[SET];
+  float fm[SET], fl[SET], high[SET], rest[SET], diagonal_of[SET];
   int state[SET], label[SET], have[SET];
   for (int x = 0; x < m; ++x) {
     const int k = members[x];
@@ -284,9 +298,11 @@ __kernel void solve_vector(SOLVE_ARGUMENTS) {
     rest[x] = again ? inner[2 * SET + x] : a[ld + k];
     state[x] = again ? as_int(inner[3 * SET + x]) : flags[k];
     have[x] = again ? as_int(inner[4 * SET + x]) : 0;
+    fl[x] = again ? inner[5 * SET + x] : f[ld + k];
   }
   for (int x = m; x < blocks * BLOCK; ++x) {
     fm[x] = 0.0f;
+    fl[x] = 0.0f;
     diagonal_of[x] = 0.0f;
     state[x] = 0;
   }
@@ -306,8 +322,10 @@ __kernel void solve_vector(SOLVE_ARGUMENTS) {
     for (int b = 0; b < blocks; ++b) {
       float16 h = vload16(b, fm);
       if (!fresh) {
-        h = fma(step16, vload16(b, ki) - vload16(b, kj), h);
+        float16 l = vload16(b, fl);
+        ADD_STEP(float16, h, l, step16, vload16(b, ki) - vload16(b, kj));
         vstore16(h, b, fm);
+        vstore16(l, b, fl);
       }
       const int16 flag = vload16(b, state);
       const int16 better = ((flag & UP) != 0) & (h <= up16);
@@ -390,6 +408,7 @@ __kernel void solve_vector(SOLVE_ARGUMENTS) {
       inner[2 * SET + x] = rest[x];
       inner[3 * SET + x] = as_float(state[x]);
       inner[4 * SET + x] = as_float(have[x]);
+      inner[5 * SET + x] = fl[x];
     }
     sf[S_UP_REST] = enough;
     count[INSIDE] = 1;
@@ -676,7 +695,7 @@ TOGETHER void choose_group(CHOOSE_ARGUMENTS) {
 }
 
 TOGETHER void solve_group(SOLVE_ARGUMENTS) {
-  __local float fm[SET], high[SET], rest[SET], diagonal_of[SET];
+  __local float fm[SET], fl[SET], high[SET], rest[SET], diagonal_of[SET];
   __local int state[SET];
   __local char label[SET], have[SET];
   __local float l_value[GROUP], l_rest[GROUP];
@@ -696,7 +715,7 @@ TOGETHER void solve_group(SOLVE_ARGUMENTS) {
   __global const int* members = members_all + p * SET;
   __global int* moved = moved_all + p * SET;
   __global float* delta = delta_all + p * 2 * SET;
-  __global float* inner = inner_all + p * 5 * SET;
+  __global float* inner = inner_all + p * 6 * SET;
   __global float* tile = tile_all + p * SET * SET;
   const float c = sf[S_C], c_minus = sf[S_C_MINUS], tol = sf[S_TOL];
   const bool again = count[INSIDE] != 0;
@@ -711,6 +730,7 @@ TOGETHER void solve_group(SOLVE_ARGUMENTS) {
     rest[x] = again ? inner[2 * SET + x] : a[ld + k];
     state[x] = again ? as_int(inner[3 * SET + x]) : flags[k];
     have[x] = again ? (char)as_int(inner[4 * SET + x]) : 0;
+    fl[x] = again ? inner[5 * SET + x] : f[ld + k];
   }
   barrier(CLK_LOCAL_MEM_FENCE | CLK_GLOBAL_MEM_FENCE);
 
@@ -728,8 +748,10 @@ TOGETHER void solve_group(SOLVE_ARGUMENTS) {
     for (int x = lid; x < m; x += GROUP) {
       float h = fm[x];
       if (!fresh) {
-        h = fma(step, ki[x] - kj[x], h);
+        float l = fl[x];
+        ADD_STEP(float, h, l, step, ki[x] - kj[x]);
         fm[x] = h;
+        fl[x] = l;
       }
       if ((state[x] & UP) != 0 && h <= up) {
         up = h;
@@ -800,6 +822,7 @@ TOGETHER void solve_group(SOLVE_ARGUMENTS) {
       inner[2 * SET + x] = rest[x];
       inner[3 * SET + x] = as_float(state[x]);
       inner[4 * SET + x] = as_float((int)have[x]);
+      inner[5 * SET + x] = fl[x];
     }
     if (lid == 0) {
       sf[S_UP_REST] = enough;
