@@ -258,6 +258,7 @@ ChainRunner::Classes ChainRunner::classify(const Fold& fold, const Fit& fit) con
     said.labels.push_back(order_.label(begin + r));
     said.predicted.push_back(predict_class(row, order_.classes(), settings_.multiclass));
     said.errors += said.predicted.back() != said.labels.back() ? 1 : 0;
+    for (int t=0;t<5;++t) said.un[t] += is_unsure(row, order_.classes(), settings_.multiclass, static_cast<float>(settings_.tol*(1<<t))) ? 1 : 0;
   }
   return said;
 }
@@ -266,6 +267,7 @@ void ChainRunner::report(Fold& fold, Fit& fit) {
   const Classes said = classify(fold, fit);
   const auto n = static_cast<int64_t>(said.labels.size());
   std::string note = make_note(fit.steps, fit.settled_c);
+  for (int t=0;t<5;++t) note += " u" + std::to_string(1<<t) + "=" + std::to_string(said.un[t]);
   if (!said.finite) note = "kernel values overflow: scale the data or lower gamma, coef0 or degree";
   const auto errors = static_cast<double>(said.errors);
   const double values[] = {errors, n == 0 ? 0.0 : errors / static_cast<double>(n)};

@@ -89,6 +89,7 @@ class ChainRunner {
     std::vector<int32_t> labels, predicted;
     std::vector<float> decisions;  // rows x problems
     int64_t errors = 0;
+    int64_t un[5] = {};
     bool finite = true;  // all decisions
   };
 

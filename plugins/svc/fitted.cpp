@@ -35,7 +35,7 @@ double kernel_value(const ops::KernelFunction& k, const float* x, const float* y
     case ops::KernelKind::rbf:
       return std::exp(-k.gamma * distance);
     case ops::KernelKind::rbf_minus_one:
-      return std::expm1(-k.gamma * distance);
+      return std::exp(-k.gamma * distance) - 1;
     case ops::KernelKind::sigmoid:
       return std::tanh(k.gamma * dot + k.coef0);
   }
@@ -52,9 +52,8 @@ double value_error(const ops::KernelFunction& k, double norm) {
       return kKernelError * std::max(1, k.degree) * std::pow(base, k.degree);
     }
     case ops::KernelKind::rbf:
-      return kKernelError * (1 + 4 * k.gamma * norm);
     case ops::KernelKind::rbf_minus_one:
-      return kKernelError * 4 * k.gamma * norm;
+      return kKernelError * (1 + 4 * k.gamma * norm);
     case ops::KernelKind::sigmoid:
       return kKernelError * (1 + k.gamma * norm);
   }

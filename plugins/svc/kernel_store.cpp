@@ -47,7 +47,7 @@ double largest_value(const ops::KernelFunction& f, const std::vector<float>& nor
     case ops::KernelKind::rbf:
       return 1;
     case ops::KernelKind::rbf_minus_one:
-      return std::min(1.0, f.gamma * 4 * most);
+      return std::min(1.0, f.gamma * 4 * most + 0x1p-24);
     case ops::KernelKind::linear:
     case ops::KernelKind::polynomial:
       return std::fabs(diagonal_value(f, most)) + std::pow(std::fabs(f.coef0), f.degree);

@@ -1,6 +1,7 @@
 #include "rows.hpp"
 
 #include <algorithm>
+#include <cmath>
 #include <numeric>
 #include <tuple>
 
@@ -60,6 +61,28 @@ int32_t predict_class(const float* decisions, int32_t classes, Multiclass multic
   for (int32_t a = 0, at = 0; a < classes; ++a)
     for (int32_t b = a + 1; b < classes; ++b, ++at) ++votes[static_cast<size_t>(decisions[at] > 0 ? a : b)];
   return static_cast<int32_t>(std::max_element(votes.begin(), votes.end()) - votes.begin());
+}
+
+bool is_unsure(const float* decisions, int32_t classes, Multiclass multiclass, float open) {
+  if (classes == 2) return std::fabs(decisions[0]) <= open;
+  const int32_t winner = predict_class(decisions, classes, multiclass);
+  if (multiclass == Multiclass::one_vs_rest) {
+    for (int32_t k = 0; k < classes; ++k)
+      if (k != winner && decisions[winner] - decisions[k] <= 2 * open) return true;
+    return false;
+  }
+  // The votes that each class has at least, and at most.
+  std::vector<int32_t> least(static_cast<size_t>(classes), 0), most(static_cast<size_t>(classes), 0);
+  for (int32_t a = 0, at = 0; a < classes; ++a)
+    for (int32_t b = a + 1; b < classes; ++b, ++at) {
+      const float d = decisions[at];
+      least[static_cast<size_t>(d > 0 ? a : b)] += std::fabs(d) > open ? 1 : 0;
+      most[static_cast<size_t>(a)] += d > -open ? 1 : 0;
+      most[static_cast<size_t>(b)] += d < open ? 1 : 0;
+    }
+  for (int32_t k = 0; k < classes; ++k)
+    if (k != winner && most[static_cast<size_t>(k)] >= least[static_cast<size_t>(winner)]) return true;
+  return false;
 }
 
 int32_t mark_rows(const RowOrder& order, const BinaryProblem& problem, int8_t* sign, int32_t* spans) {

@@ -63,6 +63,9 @@ std::vector<BinaryProblem> weighted_problems(int32_t classes, const Settings& se
 // (one-vs-one). Ties go to the lower class.
 int32_t predict_class(const float* decisions, int32_t classes, Multiclass multiclass);
 
+// Whether another class could be predicted if each decision value were up to `open` larger or smaller.
+bool is_unsure(const float* decisions, int32_t classes, Multiclass multiclass, float open);
+
 // Returns the meaning of those decision values.
 mk_score_kind score_kind(Multiclass multiclass, int64_t classes);
 

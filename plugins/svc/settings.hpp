@@ -35,9 +35,9 @@ struct Settings {
 extern const std::vector<mk_param> kParams;
 extern const std::vector<mk_metric> kMetrics;
 
-// The kernel that a solver works with. LIBSVM's steps depend on the rounding of its values, which is that of LIBSVM's
-// own. The other solver takes RBF less its 1: multipliers of both classes have equal sums, so solutions and decisions
-// are the same, and a wide kernel, whose values are all close to 1, loses no digits.
+// The kernel that a solver works with. The blocked one takes RBF less its 1: multipliers of both classes have equal
+// sums, so solutions and decisions are the same, but sums of many values keep their digits where the kernel is wide and
+// all values are close to 1. LIBSVM's steps depend on the roundings of such sums.
 ops::KernelFunction kernel_of(const Settings& settings);
 
 // values[p] in the order of kParams.

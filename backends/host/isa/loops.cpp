@@ -15,8 +15,22 @@ namespace {
 // copies, the compiler need not assume that out and dot overlap.
 constexpr int kBlock = 256;
 
+// exp(x) for the x of rbf_block. Near 0, where the result is close to 1, it is the rounded exact value: 1 plus a sum of
+// powers up to x^8.
+float rbf_one(float x) {
+  float p = 2.48015873e-5F;
+  p = __builtin_fmaf(p, x, 1.98412698e-4F);
+  p = __builtin_fmaf(p, x, 1.38888889e-3F);
+  p = __builtin_fmaf(p, x, 8.33333333e-3F);
+  p = __builtin_fmaf(p, x, 4.16666667e-2F);
+  p = __builtin_fmaf(p, x, 0.166666667F);
+  p = __builtin_fmaf(p, x, 0.5F);
+  const float near = 1.0F + __builtin_fmaf(p * x, x, x);
+  return __builtin_fabsf(x) < 0.5F ? near : exp_one(x);
+}
+
 void exp_block(float* t, int n) {
-  for (int i = 0; i < n; ++i) t[i] = exp_one(t[i]);
+  for (int i = 0; i < n; ++i) t[i] = rbf_one(t[i]);
 }
 
 // The arguments of exp.
@@ -27,22 +41,6 @@ void rbf_block(const MapRow& row, int64_t at, float* t, int n) {
   for (int i = 0; i < n; ++i) {
     const float d2 = norm_x + norm_y[i] - 2.0F * dot[i];
     t[i] = -gamma * (d2 < 0.0F ? 0.0F : d2);  // written so that a NaN is not taken for a distance of 0
-  }
-}
-
-// exp(x) - 1 for the x of rbf_block: near 0 a sum of powers up to x^8, whose rest is below 1e-8 of the result.
-void exp_minus_one_block(float* t, int n) {
-  for (int i = 0; i < n; ++i) {
-    const float x = t[i];
-    float p = 2.48015873e-5F;
-    p = __builtin_fmaf(p, x, 1.98412698e-4F);
-    p = __builtin_fmaf(p, x, 1.38888889e-3F);
-    p = __builtin_fmaf(p, x, 8.33333333e-3F);
-    p = __builtin_fmaf(p, x, 4.16666667e-2F);
-    p = __builtin_fmaf(p, x, 0.166666667F);
-    p = __builtin_fmaf(p, x, 0.5F);
-    const float near = __builtin_fmaf(p * x, x, x), far = exp_one(x) - 1.0F;
-    t[i] = __builtin_fabsf(x) < 0.5F ? near : far;
   }
 }
 
@@ -87,7 +85,8 @@ void kernel_map(const MapRow& row) {
         break;
       case 4:
         rbf_block(row, at, t, n);
-        exp_minus_one_block(t, n);
+        exp_block(t, n);
+        for (int i = 0; i < n; ++i) t[i] -= 1.0F;
         break;
       default:
         affine_block(row, at, t, n);

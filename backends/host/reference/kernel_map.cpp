@@ -19,7 +19,7 @@ double kernel_value(const ops::KernelFunction& f, double dot, double norm_x, dou
     }
     case ops::KernelKind::rbf_minus_one: {
       const double distance2 = norm_x + norm_y - 2 * dot;
-      return std::expm1(-f.gamma * (distance2 < 0 ? 0 : distance2));
+      return static_cast<double>(static_cast<float>(std::exp(-f.gamma * (distance2 < 0 ? 0 : distance2)))) - 1;
     }
     case ops::KernelKind::sigmoid:
       return std::tanh(f.gamma * dot + f.coef0);

@@ -26,18 +26,6 @@ static vec exp_f32(vec x) {
   return p * AS_VEC((half_power + 127) << 23) * AS_VEC((power - half_power + 127) << 23);
 }
 
-// exp(x) - 1: near 0 a sum of powers up to x^8, whose rest is below 1e-8 of the result. Within 2 ulp; NaN gives NaN.
-static vec exp_minus_one_f32(vec x) {
-  vec p = SPLAT(2.48015873e-5f);
-  p = fma(p, x, SPLAT(1.98412698e-4f));
-  p = fma(p, x, SPLAT(1.38888889e-3f));
-  p = fma(p, x, SPLAT(8.33333333e-3f));
-  p = fma(p, x, SPLAT(4.16666667e-2f));
-  p = fma(p, x, SPLAT(0.166666667f));
-  p = fma(p, x, SPLAT(0.5f));
-  return select(exp_f32(x) - SPLAT(1.0f), fma(p * x, x, x), (ivec)(fabs(x) < SPLAT(0.5f)));
-}
-
 // 1 / x for normal x > 0 below 2^126, within 1 ulp: a guess from the exponent and four Newton steps. Division is
 // avoided because OpenCL C leaves its rounding to the device.
 static vec reciprocal(vec x) {

@@ -9,7 +9,7 @@
 //   polynomial  (gamma * dot + coef0)^degree
 //   rbf         exp(-gamma * max(0, norm_x[r] + norm_y[c] - 2 * dot))
 //   sigmoid     tanh(gamma * dot + coef0)
-//   rbf_minus_one  exp(-gamma * max(0, norm_x[r] + norm_y[c] - 2 * dot)) - 1, exact to a float even where exp is near 1
+//   rbf_minus_one  the float of rbf, less 1
 #pragma once
 
 #include <cmath>
@@ -29,7 +29,7 @@ struct KernelFunction {
   int degree = 3;
 };
 
-// The function whose values keep their digits in floats: RBF less its 1.
+// RBF less its 1: sums of its values keep digits where all of them are close to 1.
 constexpr KernelFunction without_one(KernelFunction f) {
   if (f.kind == KernelKind::rbf) f.kind = KernelKind::rbf_minus_one;
   return f;
@@ -77,8 +77,8 @@ inline void check_kernel_map(const mk_op& op) {
 
 // |out - oracle| <= tolerance * scale, where scale is, elementwise,
 //   rbf, sigmoid  1 + |gamma| * (norm_x + norm_y + 2|dot|) * |derivative|, so that the argument's own rounding counts
+//   rbf_minus_one  as rbf
 //   linear        |out|
-//   rbf_minus_one  |out| + |gamma| * (norm_x + norm_y + 2|dot|) * (1 + out)
 //   polynomial    (|gamma * dot| + |coef0|)^degree * max(1, degree)
 inline double tolerance_kernel_map(const mk_op&) { return 16.0 * 0x1p-24; }
 

@@ -78,7 +78,7 @@ double scale_of(const KernelFunction& f, double dot, double norms, double value)
     case KernelKind::rbf:
       return 1 + std::fabs(f.gamma) * (norms + 2 * std::fabs(dot)) * value;
     case KernelKind::rbf_minus_one:
-      return std::fabs(value) + std::fabs(f.gamma) * (norms + 2 * std::fabs(dot)) * (1 + value);
+      return 1 + std::fabs(f.gamma) * (norms + 2 * std::fabs(dot)) * (1 + value);
     case KernelKind::sigmoid:
       return 1 + std::fabs(f.gamma) * 2 * std::fabs(dot) * (1 - value * value);
   }
