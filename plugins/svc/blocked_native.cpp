@@ -13,7 +13,8 @@ namespace {
 
 enum Count : int32_t { kMembers = 0, kMoved = 1, kInPairs = 2 };
 
-constexpr float kShareOfGap = 0.1F, kShareOfTol = 0.9F, kRoundingOfTol = 0.0625F, kHalfUlp = 5.9604645e-8F;
+constexpr int32_t kLeastSteps = 1000;
+constexpr float kShareOfGap = 0.1F, kShareOfTol = 0.9F, kRoundingOfTol = 0.25F, kHalfUlp = 5.9604645e-8F;
 
 // Rows with v < value, and those with v == value from `row` on; v is F for I_up and -F for I_low.
 struct Cut {
@@ -54,8 +55,8 @@ int32_t count_rows(const Problem& p, bool low, const Cut& up, float value, int32
 }
 
 Cut find_cut(const Problem& p, bool low, const Cut& up, int32_t want, float least, float most) {
-  Cut cut;
-  if (count_rows(p, low, up, kInfinity, -1) <= want) return cut;
+  Cut cut{most, 0};
+  if (count_rows(p, low, up, most, -1) <= want) return cut;
   int64_t from = key_of(least), to = key_of(most);
   int32_t at_or_below = 0;
   while (from < to) {
@@ -94,27 +95,22 @@ void start_shuffled(const Problem& p) {
 }
 
 struct Bounds {
-  float up = kInfinity, up_most = -kInfinity, low = -kInfinity, low_least = kInfinity;
+  float up = kInfinity, low = -kInfinity;
 };
 
 Bounds bounds_of(const Problem& p) {
-  Floats up = spread(kInfinity), up_most = spread(-kInfinity), low = up_most, low_least = up;
+  Floats up = spread(kInfinity), low = spread(-kInfinity);
   for (const int32_t* s = p.span; s[0] >= 0; s += 2)
     for (int64_t b = s[0]; b < s[1]; ++b) {
       const Floats h = at(p.f, b);
       const Ints flag = flags_at(p.flags, b);
-      const Ints is_up = (flag & kUp) != 0, is_low = (flag & kLow) != 0;
-      up = is_up & (h < up) ? h : up;
-      up_most = is_up & (h > up_most) ? h : up_most;
-      low = is_low & (h > low) ? h : low;
-      low_least = is_low & (h < low_least) ? h : low_least;
+      up = ((flag & kUp) != 0) & (h < up) ? h : up;
+      low = ((flag & kLow) != 0) & (h > low) ? h : low;
     }
   Bounds found;
   for (int t = 0; t < kLanes; ++t) {
     found.up = std::fmin(found.up, up[t]);
-    found.up_most = std::fmax(found.up_most, up_most[t]);
     found.low = std::fmax(found.low, low[t]);
-    found.low_least = std::fmin(found.low_least, low_least[t]);
   }
   return found;
 }
@@ -146,13 +142,15 @@ void choose(const BlockArrays& arrays, int32_t place, int32_t want) noexcept {
   if (first) start_shuffled(p);
   Bounds bounds = bounds_of(p);
   const bool both = bounds.up < kInfinity && bounds.low > -kInfinity;
+  if (both && !(bounds.low - bounds.up < kInfinity)) bounds.up = std::numeric_limits<float>::quiet_NaN();
   if (!both || !(first || bounds.low - bounds.up >= sf.tol)) {
     si.status = kConverged;
   } else if (si.steps_left <= 0) {
     si.status = kStuck;
   } else {
-    const Cut up = find_cut(p, false, Cut{-kInfinity, 0}, want, bounds.up, bounds.up_most);
-    const Cut low = find_cut(p, true, up, want, -bounds.low, -bounds.low_least);
+    const float gap = bounds.low - bounds.up;
+    const Cut up = find_cut(p, false, Cut{-kInfinity, 0}, want, bounds.up, bounds.low + gap);
+    const Cut low = find_cut(p, true, up, want, -bounds.low, gap - bounds.up);
     count[kMembers] = collect(p, up, low, arrays.members + place * arrays.set);
     si.status = kRunning;
   }
@@ -164,6 +162,21 @@ void choose(const BlockArrays& arrays, int32_t place, int32_t want) noexcept {
   sf.up = bounds.up;
   sf.low = bounds.low;
   if (si.status != kRunning) write_model(p, si, sf);
+}
+
+// Copies the kernel values among members, of those members that lie in [from, to).
+void gather(const BlockArrays& arrays, int32_t place, int32_t from, int32_t to) noexcept {
+  const Problem p(arrays.places, place);
+  const int32_t m = arrays.counts[int64_t{place} * 4 + kMembers];
+  const int32_t* const members = arrays.members + place * arrays.set;
+  const auto first = std::lower_bound(members, members + m, from) - members;
+  for (int64_t x = first; x < m && members[x] < to; ++x) {
+    const float* const row = p.row(arrays.places.slot[members[x]]);
+    float* const out = arrays.tile + (place * arrays.set + x) * arrays.set;
+    int64_t z = 0;
+    for (; z < m; ++z) out[z] = row[members[z]];
+    for (; z % kLanes != 0; ++z) out[z] = 0;
+  }
 }
 
 // The working set of a round, in the order of its members.
@@ -184,8 +197,7 @@ class WorkingSet {
         rest_(room()),
         diagonal_(room()),
         state_(room()),
-        label_(room()),
-        have_(room()) {
+        label_(room()) {
     for (int32_t x = 0; x < size_; ++x) {
       const int32_t k = members_[x];
       f_[at(x)] = p_.f[k];
@@ -203,7 +215,11 @@ class WorkingSet {
     int32_t steps = 0;
     Pair pair = extremes<false>(0, nullptr, nullptr);
     const float enough = std::fmax(kShareOfTol * sf_.tol, kShareOfGap * (pair.low - pair.up));
-    while (pair.low - pair.up >= enough && pair.i != kNone && steps < most) {
+    const auto goes_on = [&] {
+      const float gap = pair.low - pair.up;
+      return gap >= enough && gap < kInfinity && pair.i != kNone;
+    };
+    while (steps < most && goes_on()) {
       const float* ki = row(pair.i);
       const int32_t j = second(pair, ki);
       if (j == kNone) break;
@@ -247,16 +263,7 @@ class WorkingSet {
   static size_t at(int32_t x) { return static_cast<size_t>(x); }
   size_t room() const { return static_cast<size_t>(blocks_ * kLanes); }
 
-  const float* row(int32_t x) {
-    float* const to = tile_ + x * arrays_.set;
-    if (have_[at(x)] == 0) {
-      const float* from = p_.row(arrays_.places.slot[members_[x]]);
-      for (int32_t z = 0; z < size_; ++z) to[z] = from[members_[z]];
-      for (int64_t z = size_; z < blocks_ * kLanes; ++z) to[z] = 0;
-      have_[at(x)] = 1;
-    }
-    return to;
-  }
+  const float* row(int32_t x) const { return tile_ + x * arrays_.set; }
 
   template <bool kUpdate>
   Pair extremes(float step, const float* ki, const float* kj) {
@@ -341,11 +348,11 @@ class WorkingSet {
   PlaceFloats& sf_;
   int32_t* count_;
   const int32_t* members_;
-  float* tile_;
+  const float* tile_;
   int32_t size_;
   int64_t blocks_;
   std::vector<float> f_, f_rest_, high_, rest_, diagonal_;
-  std::vector<int32_t> state_, label_, have_;
+  std::vector<int32_t> state_, label_;
 };
 
 void solve(const BlockArrays& arrays, int32_t place, float largest) noexcept {
@@ -356,7 +363,7 @@ void solve(const BlockArrays& arrays, int32_t place, float largest) noexcept {
   WorkingSet working(arrays, place);
   const int32_t steps = working.solve(si.steps_left);
   si.steps += steps;
-  si.steps_left -= steps;
+  si.steps_left -= std::max(steps, kLeastSteps);
   const float size = working.put_back(arrays.moved + place * arrays.set, arrays.delta + place * 2 * arrays.set);
   const float rounding = sf.rounding + kHalfUlp * largest * size;
   const bool small = rounding <= kRoundingOfTol * sf.tol;
@@ -372,6 +379,7 @@ void update_blocks(const BlockArrays& arrays, const Problem& p, int32_t place, i
   const int32_t* const moved = arrays.moved + place * arrays.set;
   const float* const delta = arrays.delta + place * 2 * arrays.set;
   Floats h[kBlocks], l[kBlocks], sum[kBlocks];
+#pragma GCC unroll 8
   for (int u = 0; u < kBlocks; ++u) {
     h[u] = at(p.f, b + u);
     l[u] = at(p.f + p.ld, b + u);
@@ -381,10 +389,12 @@ void update_blocks(const BlockArrays& arrays, const Problem& p, int32_t place, i
     const float* row = p.row(arrays.places.slot[moved[t]]) + b * kLanes;
     const Floats d = spread(delta[t]);
     if (count[kInPairs] == 0) {
+#pragma GCC unroll 8
       for (int u = 0; u < kBlocks; ++u) sum[u] = fused(d, at(row, u), sum[u]);
       continue;
     }
     const Floats d_rest = spread(delta[arrays.set + t]);
+#pragma GCC unroll 8
     for (int u = 0; u < kBlocks; ++u) {
       const Floats k = at(row, u);
       const Floats pr = d * k;
@@ -396,6 +406,7 @@ void update_blocks(const BlockArrays& arrays, const Problem& p, int32_t place, i
       h[u] = s;
     }
   }
+#pragma GCC unroll 8
   for (int u = 0; u < kBlocks; ++u) {
     const Floats s = h[u] + sum[u];
     const Floats bb = s - h[u];
@@ -419,7 +430,7 @@ void update(const BlockArrays& arrays, int32_t place, int64_t from, int64_t to) 
 
 }  // namespace
 
-BlockedFunctions blocked() noexcept { return {choose, solve, update}; }
+BlockedFunctions blocked() noexcept { return {choose, gather, solve, update}; }
 
 }  // namespace mokume::svc::SOLVER_ISA
 

@@ -21,6 +21,8 @@ struct BlockArrays {
 // One set for an instruction set. Different places may run concurrently.
 struct BlockedFunctions {
   void (*choose)(const BlockArrays& arrays, int32_t place, int32_t want) noexcept;
+  // Copies the kernel values among members, of those members that lie in the rows [from, to).
+  void (*gather)(const BlockArrays& arrays, int32_t place, int32_t from, int32_t to) noexcept;
   void (*solve)(const BlockArrays& arrays, int32_t place, float largest) noexcept;
   // Updates F in the blocks [from, to).
   void (*update)(const BlockArrays& arrays, int32_t place, int64_t from, int64_t to) noexcept;

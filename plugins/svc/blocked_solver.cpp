@@ -9,18 +9,28 @@
 namespace mokume::svc {
 namespace {
 
-constexpr int64_t kBlocksPerItem = 16;  // WIDE in kernels/blocked.cl
+constexpr int64_t kBlocksPerItem = 64;  // WIDE in kernels/blocked.cl
+constexpr int64_t kRowsPerItem = 32;    // STRIP there
 constexpr int32_t kCounts = 4;          // integers per place: members, moved, ...
 constexpr int32_t kSteps = 32'768;      // per launch of `solve`
 // Devices that cut a work-item's loops short (MK_DEVICE_SOFTWARE) do at most 65,535 turns, and a step takes up to 60.
 constexpr int32_t kStepsInSoftware = 800;
 constexpr int kRounds = 4;  // per wait, where the host is far from the device
 
+// One work-item per problem suits real CPUs. Both give the same bits.
+bool suits_groups(const sdk::Device& device) {
+  const auto recorded = device.choice("svc.blocked");
+  const bool real_cpu = device.info().kind == MK_DEVICE_CPU && (device.info().flags & MK_DEVICE_SOFTWARE) == 0;
+  const bool groups = recorded ? *recorded == "group" : !real_cpu;
+  device.set_choice("svc.blocked", groups ? "group" : "vector");
+  return groups;
+}
+
 }  // namespace
 
 uint64_t BlockedSolver::bytes(const RowOrder& order, int64_t count) {
   const auto set = static_cast<uint64_t>(working_set(order.rows()));
-  return static_cast<uint64_t>(count) * sizeof(float) * (kCounts + 10 * set + set * set);
+  return static_cast<uint64_t>(count) * sizeof(float) * (kCounts + 9 * set + set * set);
 }
 
 BlockedSolver::BlockedSolver(const sdk::Host& host, const sdk::Device& device, const RowOrder& order, int64_t count)
@@ -29,13 +39,13 @@ BlockedSolver::BlockedSolver(const sdk::Host& host, const sdk::Device& device, c
       set_(working_set(order.rows())),
       program_(sdk::Program::build(device, "blocked", (std::string(kPlaces) + kBlocked).c_str(),
                                    "-DGROUP=" + std::to_string(kItems) + " -DSET=" + std::to_string(set_))),
-      groups_(device.info().kind != MK_DEVICE_CPU || (device.info().flags & MK_DEVICE_SOFTWARE) != 0) {
+      groups_(suits_groups(device)) {
   const auto n = static_cast<uint64_t>(count), set = static_cast<uint64_t>(set_);
   counts_ = device.buffer<int32_t>(n * kCounts);
   members_ = device.buffer<int32_t>(n * set);
   moved_ = device.buffer<int32_t>(n * set);
   delta_ = device.buffer<float>(n * 2 * set);
-  inner_ = device.buffer<float>(n * 6 * set);
+  inner_ = device.buffer<float>(n * 5 * set);
   tile_ = device.buffer<float>(n * set * set);
 }
 
@@ -44,9 +54,9 @@ void BlockedSolver::advance(Places& places, KernelStore& store, int64_t max_iter
   if (order.empty()) return;
   const auto phase = device_.phase("solve");
   for (const int32_t p : order) {
-    const int64_t left = max_iterations - places.steps(p);
-    places.ints()[static_cast<size_t>(p)].steps_left =
-        static_cast<int32_t>(std::min<int64_t>(left, std::numeric_limits<int32_t>::max()));
+    PlaceInts& i = places.ints()[static_cast<size_t>(p)];
+    constexpr int64_t kMost = std::numeric_limits<int32_t>::max();
+    if (i.status == kStart) i.steps_left = static_cast<int32_t>(std::min(max_iterations, kMost));
   }
   places.send(order);
   for (int k = 0; k < (groups_ ? kRounds : 1); ++k) round(places, store, order);
@@ -104,11 +114,14 @@ void BlockedSolver::solve_and_update(Places& places, const KernelStore& store, c
   if (program_) {
     const auto [k] = panels_of(store);
     const auto panel_rows = static_cast<int32_t>(store.panel_rows());
+    const int64_t strips = groups_ ? set_ : (places.stride() + kRowsPerItem - 1) / kRowsPerItem;
+    program_->launch(groups_ ? "gather_group" : "gather_vector", static_cast<uint64_t>(strips * running) * items(),
+                     items(), b.order, static_cast<int32_t>(running), counts_, members_, tile_, store.slots(),
+                     places.stride(), k[0], k[1], k[2], k[3], k[4], k[5], k[6], k[7], panel_rows);
     const int32_t steps = (device_.info().flags & MK_DEVICE_SOFTWARE) != 0 ? kStepsInSoftware : kSteps;
     program_->launch(groups_ ? "solve_group" : "solve_vector", order.size() * items(), items(), b.order, b.ints,
                      b.floats, b.sign, b.flags, b.f, b.a, counts_, members_, moved_, delta_, inner_, tile_,
-                     store.diagonal(), store.slots(), places.stride(), steps, store.largest(), k[0], k[1], k[2], k[3],
-                     k[4], k[5], k[6], k[7], panel_rows);
+                     store.diagonal(), places.stride(), steps, store.largest());
     const int64_t chunk = groups_ ? static_cast<int64_t>(kItems) / kBlock : kBlocksPerItem;
     const auto work = static_cast<uint64_t>((blocks + chunk - 1) / chunk * running);
     program_->launch(groups_ ? "update_group" : "update_vector", work * items(), items(), b.order,
@@ -117,6 +130,14 @@ void BlockedSolver::solve_and_update(Places& places, const KernelStore& store, c
     return;
   }
   const BlockArrays arrays = arrays_of_blocks(places, &store);
+  {
+    const auto kernel = device_.kernel("gather_native");
+    const auto strips = static_cast<uint64_t>((places.stride() + kRowsPerItem - 1) / kRowsPerItem);
+    host_.parallel_for(strips * order.size(), [&](uint64_t k) {
+      const auto from = static_cast<int32_t>(static_cast<int64_t>(k / order.size()) * kRowsPerItem);
+      blocked_native().gather(arrays, order[k % order.size()], from, from + static_cast<int32_t>(kRowsPerItem));
+    });
+  }
   {
     const auto kernel = device_.kernel("solve_native");
     host_.parallel_for(order.size(), [&](uint64_t k) { blocked_native().solve(arrays, order[k], store.largest()); });

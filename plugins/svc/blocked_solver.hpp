@@ -2,6 +2,8 @@
 // kernels and with its native twin elsewhere. docs/adr/0034 has its figures.
 #pragma once
 
+#include <algorithm>
+#include <bit>
 #include <optional>
 #include <string>
 #include <vector>
@@ -13,7 +15,10 @@ namespace mokume::svc {
 
 // The most rows of a working set, for a data set of this many rows. Part of the method: it decides which solution is
 // found within the tolerance.
-constexpr int64_t working_set(int64_t rows) { return rows <= 8192 ? 512 : 1024; }
+constexpr int64_t working_set(int64_t rows) {
+  const auto half = static_cast<int64_t>(std::bit_floor(static_cast<uint64_t>(rows / 2)));
+  return std::clamp<int64_t>(half, 64, rows <= 8192 ? 512 : 1024);
+}
 
 class BlockedSolver final : public Solver {
  public:

@@ -20,7 +20,7 @@ std::string shortest(double x) {
 
 int64_t coef_rows_per_fold(int64_t problems) { return std::max<int64_t>(32, (2 * problems + 15) / 16 * 16); }
 
-std::string make_note(int64_t steps, const std::vector<double>& settled_c) {
+std::string make_note(int64_t steps, const std::vector<double>& settled_c, int64_t unsure) {
   std::string note = "steps=" + std::to_string(steps);
   const char* separator = " settled=";
   for (size_t k = 0; k < settled_c.size(); ++k) {
@@ -28,6 +28,7 @@ std::string make_note(int64_t steps, const std::vector<double>& settled_c) {
     note += separator + std::to_string(k) + "@" + shortest(settled_c[k]);
     separator = ",";
   }
+  if (unsure > 0) note += " unsure=" + std::to_string(unsure);
   return note;
 }
 
@@ -37,7 +38,7 @@ std::vector<std::pair<size_t, double>> settled_in_note(const std::string& note) 
   const size_t at = note.find(key);
   if (at == std::string::npos) return settled;
   const char* p = note.data() + at + key.size();
-  const char* const end = note.data() + note.size();
+  const char* const end = note.data() + std::min(note.find(' ', at + key.size()), note.size());
   while (p < end) {
     size_t problem = 0;
     double c = 0;
@@ -53,13 +54,14 @@ std::vector<std::pair<size_t, double>> settled_in_note(const std::string& note) 
 }
 
 ChainRunner::ChainRunner(const sdk::Device& device, const RowOrder& order, KernelStore& store, Places& places,
-                         Solver& solver, const Settings& settings)
+                         Solver& solver, const Settings& settings, Pass pass)
     : device_(device),
       order_(order),
       store_(store),
       places_(places),
       solver_(solver),
       settings_(settings),
+      pass_(pass),
       problems_(weighted_problems(order.classes(), settings, 0)),
       rows_per_fold_(coef_rows_per_fold(static_cast<int64_t>(problems_.size()))) {
   int64_t most = 1;
@@ -192,7 +194,7 @@ void ChainRunner::finish_solve(Chain& chain, const Solution& solution) {
   chain.running = false;
   Fold& fold = folds_[chain.fold];
   fold.pending.push_back({chain.coef_row, solution.rho, problems_[chain.problem].sign(), chain.target});
-  const bool settled = !solution.at_c && !solution.capped;
+  const bool settled = !solution.at_c && !solution.capped && pass_ != Pass::handed_over;
   if (chain.recall) {
     chain.settled = chain.target;  // start_next copies it into the waiting fits
     return;
@@ -258,16 +260,26 @@ ChainRunner::Classes ChainRunner::classify(const Fold& fold, const Fit& fit) con
     said.labels.push_back(order_.label(begin + r));
     said.predicted.push_back(predict_class(row, order_.classes(), settings_.multiclass));
     said.errors += said.predicted.back() != said.labels.back() ? 1 : 0;
-    for (int t=0;t<5;++t) said.un[t] += is_unsure(row, order_.classes(), settings_.multiclass, static_cast<float>(settings_.tol*(1<<t))) ? 1 : 0;
+    said.unsure += is_unsure(row, order_.classes(), settings_.multiclass, static_cast<float>(settings_.tol)) ? 1 : 0;
   }
   return said;
+}
+
+void ChainRunner::hand_over(const Fold& fold, const Fit& fit) {
+  auto at = std::find_if(handed_over_.begin(), handed_over_.end(), [&](const auto& f) { return f.fold == fold.fold; });
+  if (at == handed_over_.end()) at = handed_over_.insert(handed_over_.end(), {fold.fold, {}});
+  at->steps.push_back({fit.step.c, fit.step.fit, false, "", fit.settled_c});
 }
 
 void ChainRunner::report(Fold& fold, Fit& fit) {
   const Classes said = classify(fold, fit);
   const auto n = static_cast<int64_t>(said.labels.size());
-  std::string note = make_note(fit.steps, fit.settled_c);
-  for (int t=0;t<5;++t) note += " u" + std::to_string(1<<t) + "=" + std::to_string(said.un[t]);
+  if (pass_ == Pass::first && said.unsure > n / kUnsure && said.finite) {
+    fit.reported = true;
+    fit.decisions.clear();
+    return hand_over(fold, fit);
+  }
+  std::string note = make_note(fit.steps, fit.step.settled_c.empty() ? fit.settled_c : fit.step.settled_c, said.unsure);
   if (!said.finite) note = "kernel values overflow: scale the data or lower gamma, coef0 or degree";
   const auto errors = static_cast<double>(said.errors);
   const double values[] = {errors, n == 0 ? 0.0 : errors / static_cast<double>(n)};

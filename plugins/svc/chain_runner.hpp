@@ -21,17 +21,24 @@ namespace mokume::svc {
 // Coefficient rows per fold that let chains continue while others wait for validation.
 int64_t coef_rows_per_fold(int64_t problems);
 
+// A fit is ill-determined if the tolerance leaves the class open of more than one in kUnsure of the rows that it
+// validates. Its errors then depend on the solver. A first pass does not report such fits; they are handed over to
+// LIBSVM's steps, whose errors researchers know, and solved one by one there.
+enum class Pass { only, first, handed_over };
+inline constexpr int64_t kUnsure = 50;
+
 class ChainRunner {
  public:
   // All fits share everything but C and fold (same_chain). The sink receives the index in Step::fit.
   ChainRunner(const sdk::Device& device, const RowOrder& order, KernelStore& store, Places& places, Solver& solver,
-              const Settings& settings);
+              const Settings& settings, Pass pass);
 
   struct Step {
     double c = 0;
     uint32_t fit = 0;  // index reported to the sink
     bool done = false;
-    std::string note;  // of a fit that is done
+    std::string note;               // of a fit that is done
+    std::vector<double> settled_c;  // of a fit that is handed over: what its note says
   };
   // The fits of one fold, ascending in C.
   struct FoldSteps {
@@ -41,6 +48,9 @@ class ChainRunner {
   // Solves, validates and reports every step that is not done. This call is the part of the bundle of size `share` that
   // follows `share_done`.
   void run(const std::vector<FoldSteps>& folds, const mk_fit_sink& sink, double share_done, double share);
+
+  // After a first pass: the fits that it did not report.
+  const std::vector<FoldSteps>& handed_over() const { return handed_over_; }
 
  private:
   using Decisions = std::vector<float>;  // one value per validation row; empty until validated
@@ -89,7 +99,7 @@ class ChainRunner {
     std::vector<int32_t> labels, predicted;
     std::vector<float> decisions;  // rows x problems
     int64_t errors = 0;
-    int64_t un[5] = {};
+    int64_t unsure = 0;  // rows whose class the tolerance leaves open: see is_unsure()
     bool finite = true;  // all decisions
   };
 
@@ -100,6 +110,7 @@ class ChainRunner {
   void report_complete(Fold& fold);
   Classes classify(const Fold& fold, const Fit& fit) const;
   void report(Fold& fold, Fit& fit);
+  void hand_over(const Fold& fold, const Fit& fit);
   void check_cancelled() const;
   void show_progress() const;
 
@@ -109,6 +120,8 @@ class ChainRunner {
   Places& places_;
   Solver& solver_;
   Settings settings_;
+  Pass pass_;
+  std::vector<FoldSteps> handed_over_;
   std::vector<BinaryProblem> problems_;
   int64_t rows_per_fold_;
   sdk::Buffer values_;  // decision values of one fold
@@ -118,9 +131,9 @@ class ChainRunner {
   double share_done_ = 0, share_ = 1;
 };
 
-// The note of a fit, for example "steps=1234 settled=3@0.5,7@1.5" (problem@C). A malformed note yields no settled
-// problems.
-std::string make_note(int64_t steps, const std::vector<double>& settled_c);
+// The note of a fit, for example "steps=1234 settled=3@0.5,7@1.5 unsure=2" (problem@C; rows). A malformed note yields
+// no settled problems.
+std::string make_note(int64_t steps, const std::vector<double>& settled_c, int64_t unsure);
 std::vector<std::pair<size_t, double>> settled_in_note(const std::string& note);
 
 }  // namespace mokume::svc

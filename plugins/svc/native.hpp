@@ -1,5 +1,5 @@
-// What the native solvers share: vectors of 16 rows, one problem, its model. Included by files that are compiled once per
-// instruction set, which SOLVER_ISA names.
+// What the native solvers share: vectors of 16 rows, one problem, its model. Included by files that are compiled once
+// per instruction set, which SOLVER_ISA names.
 #pragma once
 
 #include <cmath>

@@ -9,8 +9,8 @@ namespace mokume::svc {
 
 uint64_t Places::bytes(const RowOrder& order, int64_t count, int64_t coef_rows) {
   const auto ld = static_cast<uint64_t>(order.stride());
-  const uint64_t each = ld * (4 * sizeof(float) + sizeof(int32_t) + sizeof(int8_t)) +
-                        2 * kMaxSpans * sizeof(int32_t) + sizeof(PlaceInts) + sizeof(PlaceFloats) + sizeof(int32_t);
+  const uint64_t each = ld * (4 * sizeof(float) + sizeof(int32_t) + sizeof(int8_t)) + 2 * kMaxSpans * sizeof(int32_t) +
+                        sizeof(PlaceInts) + sizeof(PlaceFloats) + sizeof(int32_t);
   return static_cast<uint64_t>(count) * each + static_cast<uint64_t>(coef_rows) * ld * sizeof(float);
 }
 

@@ -65,7 +65,6 @@ class Places {
   void fetch();
   // Counts the steps that these places have taken since the last call. Ends those that are stuck or took `limit`.
   void count_steps(const std::vector<int32_t>& order, int64_t limit);
-  int64_t steps(int64_t place) const { return steps_[static_cast<size_t>(place)]; }
 
   std::vector<PlaceInts>& ints() { return ints_; }
   std::vector<PlaceFloats>& floats() { return floats_; }

@@ -129,6 +129,7 @@ void Session::prepare(uint32_t bootstrap) {
   if (reserve() + matrix > device_.budget_bytes()) {
     places = std::min(places, kPlacesOnTheFly);
     folds_at_once = 1;
+    while (places > 1 && reserve() > device_.budget_bytes() / 2) places = (places + 1) / 2;
   }
   const int64_t rows_at_once = blocked ? std::max(places, working_set(order_->rows()) / 2) : places;
   store_.emplace(device_, *experiment_.train, *order_, reserve(), rows_at_once);
@@ -166,15 +167,31 @@ void Session::fit(std::span<const mk_fit> fits, const mk_fit_sink& sink) {
       const auto fold = static_cast<uint32_t>(fits[k].fold);
       auto at = std::find_if(folds.begin(), folds.end(), [&](const auto& f) { return f.fold == fold; });
       if (at == folds.end()) at = folds.insert(folds.end(), {fold, {}});
-      at->steps.push_back(
-          {settings[k].c, static_cast<uint32_t>(k), fits[k].done != 0, fits[k].note != nullptr ? fits[k].note : ""});
+      at->steps.push_back({settings[k].c,
+                           static_cast<uint32_t>(k),
+                           fits[k].done != 0,
+                           fits[k].note != nullptr ? fits[k].note : "",
+                           {}});
     }
     for (auto& fold : folds)
       std::stable_sort(fold.steps.begin(), fold.steps.end(), [](const auto& a, const auto& b) { return a.c < b.c; });
     const double share = static_cast<double>(members) / static_cast<double>(fits.size());
-    ChainRunner(device_, *order_, *store_, *places_, solver_for(settings[first]), settings[first])
-        .run(folds, sink, static_cast<double>(first) / static_cast<double>(fits.size()), share);
+    const double share_done = static_cast<double>(first) / static_cast<double>(fits.size());
+    run_chains(settings[first], folds, sink, share_done, share);
   }
+}
+
+void Session::run_chains(const Settings& settings, const std::vector<ChainRunner::FoldSteps>& folds,
+                         const mk_fit_sink& sink, double share_done, double share) {
+  const bool hands_over = settings.solver == SolverKind::blocked;
+  ChainRunner runner(device_, *order_, *store_, *places_, solver_for(settings), settings,
+                     hands_over ? Pass::first : Pass::only);
+  runner.run(folds, sink, share_done, share);
+  if (runner.handed_over().empty()) return;
+  Settings by_libsvm = settings;
+  by_libsvm.solver = SolverKind::libsvm;
+  ChainRunner(device_, *order_, *store_, *places_, *libsvm_, by_libsvm, Pass::handed_over)
+      .run(runner.handed_over(), sink, share_done + share, 0);
 }
 
 std::unique_ptr<Fitted> Session::refit(const mk_fit& fit, const mk_fit_sink& sink) {

@@ -31,6 +31,9 @@ class Session {
   Settings settings_for(const mk_fit& fit);  // with gamma in the unit 1
   void prepare(uint32_t bootstrap);
   Solver& solver_for(const Settings& settings);
+  // Solves, validates and reports fits that differ only in C and fold.
+  void run_chains(const Settings& settings, const std::vector<ChainRunner::FoldSteps>& folds, const mk_fit_sink& sink,
+                  double share_done, double share);
   std::unique_ptr<Fitted> collect(const Settings& settings, const std::vector<BinaryProblem>& problems,
                                   const std::vector<Solution>& solutions);
 

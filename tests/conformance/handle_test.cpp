@@ -55,7 +55,11 @@ void enumerate_is_stable(DeviceUnderTest& dut) {
   uint32_t count = 0;
   sdk::call(t.enumerate, t.self, infos.data(), static_cast<uint32_t>(infos.size()), &count);
   ASSERT_GT(count, dut.index());
-  EXPECT_EQ(std::memcmp(&infos[dut.index()], &dut.info(), sizeof(mk_device_info)), 0);
+  // A driver may report the memory that is free at the moment.
+  mk_device_info now = infos[dut.index()];
+  now.memory_bytes = dut.info().memory_bytes;
+  now.max_buffer_bytes = dut.info().max_buffer_bytes;
+  EXPECT_EQ(std::memcmp(&now, &dut.info(), sizeof(mk_device_info)), 0);
   mk_device* device = nullptr;
   mk_error error{};
   EXPECT_NE(t.open(t.self, count, nullptr, 0, &device, &error), MK_OK) << "a device beyond the last was opened";

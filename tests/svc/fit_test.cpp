@@ -2,6 +2,7 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <cmath>
 #include <fstream>
 #include <numeric>
 
@@ -45,15 +46,27 @@ void write_libsvm_rows(const std::string& path, const Blobs& blobs, const std::v
   }
 }
 
-class SvcOnDevice : public testing::TestWithParam<const char*> {};
-INSTANTIATE_TEST_SUITE_P(Devices, SvcOnDevice, testing::Values("host", "opencl"),
-                         [](const auto& i) { return std::string(i.param); });
+struct Way {
+  const char* backend;
+  const char* solver;
+};
+
+class SvcOnDevice : public testing::TestWithParam<Way> {
+ protected:
+  void SetUp() override { default_solver = GetParam().solver; }
+  void TearDown() override { default_solver = "libsvm"; }
+  static const char* backend() { return GetParam().backend; }
+};
+INSTANTIATE_TEST_SUITE_P(Devices, SvcOnDevice,
+                         testing::Values(Way{"host", "libsvm"}, Way{"opencl", "libsvm"}, Way{"host", "blocked"},
+                                         Way{"opencl", "blocked"}),
+                         [](const auto& i) { return std::string(i.param.backend) + "_" + i.param.solver; });
 
 #define REQUIRE_DEVICE(world) \
   if (!(world).present()) GTEST_SKIP() << "no OpenCL device: install pocl-opencl-icd"
 
 TEST_P(SvcOnDevice, ClassesMayHaveWeights) {
-  World world(GetParam());
+  World world(backend());
   REQUIRE_DEVICE(world);
   const Blobs blobs(240, 4, 3, 3, 2.0);
   std::vector<Candidate> candidates(4);
@@ -99,7 +112,7 @@ TEST(Svc, RefusesWeightsThatItCannotUse) {
 
 // The variance of the inputs that a fit trains on differs from fold to fold.
 TEST_P(SvcOnDevice, GammaMayBeAMultipleOfWhatTheFoldsRowsSay) {
-  World world(GetParam());
+  World world(backend());
   REQUIRE_DEVICE(world);
   const Blobs blobs(300, 5, 3, 3, 3.0);
   const auto scale = [&](int32_t fold) {
@@ -135,7 +148,7 @@ TEST_P(SvcOnDevice, GammaMayBeAMultipleOfWhatTheFoldsRowsSay) {
 
 TEST_P(SvcOnDevice, CountsTheSameErrorsAsLibsvm) {
   if (!have_libsvm()) GTEST_SKIP() << "svm-train is missing: install libsvm-tools";
-  World world(GetParam());
+  World world(backend());
   REQUIRE_DEVICE(world);
   const Blobs blobs(600, 6, 4, 3);
   std::vector<Candidate> candidates = line_of_c(0.3, "ovo");
@@ -173,7 +186,7 @@ TEST_P(SvcOnDevice, CountsTheSameErrorsAsLibsvm) {
 }
 
 TEST_P(SvcOnDevice, CopiesSettledSolutionsCorrectly) {
-  World world(GetParam());
+  World world(backend());
   REQUIRE_DEVICE(world);
   const Blobs blobs(300, 5, 3, 3);
   const auto candidates = line_of_c(2.0);
@@ -192,7 +205,7 @@ TEST_P(SvcOnDevice, CopiesSettledSolutionsCorrectly) {
 }
 
 TEST_P(SvcOnDevice, SplitsAndResumesToTheSameBits) {
-  World world(GetParam());
+  World world(backend());
   REQUIRE_DEVICE(world);
   const Blobs blobs(300, 5, 3, 3);
   const auto candidates = line_of_c(1.0);
@@ -231,7 +244,7 @@ TEST_P(SvcOnDevice, KeepsToItsBudgetWithTheSameResults) {
   const uint64_t matrix = 900 * 912 * sizeof(float);
   std::set<uint64_t> peaks;
   for (const uint64_t budget : {uint64_t{64} << 20, matrix + matrix / 2 + (1 << 20), matrix / 2 + (1 << 20)}) {
-    World world(GetParam(), 0, budget);
+    World world(backend(), 0, budget);
     REQUIRE_DEVICE(world);
     {
       Session session(world, experiment);
@@ -240,7 +253,7 @@ TEST_P(SvcOnDevice, KeepsToItsBudgetWithTheSameResults) {
       for (const auto& [key, result] : results) {
         // The host's GEMM may round a row differently when it is computed alone; opencl's own kernels may not.
         EXPECT_NEAR(static_cast<double>(result.errors), static_cast<double>(expected.at(key).errors), 2) << budget;
-        if (std::string(GetParam()) == "opencl") {
+        if (std::string(backend()) == "opencl") {
           EXPECT_EQ(result, expected.at(key)) << budget;
         }
       }
@@ -253,7 +266,7 @@ TEST_P(SvcOnDevice, KeepsToItsBudgetWithTheSameResults) {
 }
 
 TEST_P(SvcOnDevice, RefusesABudgetThatCannotWork) {
-  World world(GetParam(), 0, 4096);
+  World world(backend(), 0, 4096);
   REQUIRE_DEVICE(world);
   const Blobs blobs(300, 5, 3, 3);
   const Experiment experiment(blobs, line_of_c(0.5), 3);
@@ -268,7 +281,7 @@ TEST_P(SvcOnDevice, RefusesABudgetThatCannotWork) {
 }
 
 TEST_P(SvcOnDevice, MarksACappedFit) {
-  World world(GetParam());
+  World world(backend());
   REQUIRE_DEVICE(world);
   const Blobs blobs(900, 5, 2, 3);
   std::vector<Candidate> candidates(1);
@@ -281,7 +294,7 @@ TEST_P(SvcOnDevice, MarksACappedFit) {
 }
 
 TEST_P(SvcOnDevice, FailsAFitWhoseKernelOverflows) {
-  World world(GetParam());
+  World world(backend());
   REQUIRE_DEVICE(world);
   Blobs blobs(90, 5, 3, 3);
   for (float& x : blobs.x) x *= 1e6F;
@@ -301,7 +314,7 @@ TEST_P(SvcOnDevice, FailsAFitWhoseKernelOverflows) {
 // A few kernel values that overflow among many that do not: the solver meets each of them in turn, and none may lead it
 // out of its rows.
 TEST_P(SvcOnDevice, FailsAFitIfSomeKernelValuesOverflow) {
-  World world(GetParam());
+  World world(backend());
   REQUIRE_DEVICE(world);
   for (const float huge : {1e19F, 3e19F, 1e25F, 1e38F}) {
     Blobs blobs(90, 5, 3, 3);
@@ -318,7 +331,7 @@ TEST_P(SvcOnDevice, FailsAFitIfSomeKernelValuesOverflow) {
 }
 
 TEST_P(SvcOnDevice, LearnsEvenIfAFoldLacksAClass) {
-  World world(GetParam());
+  World world(backend());
   REQUIRE_DEVICE(world);
   Blobs blobs(90, 5, 3, 3);
   for (int64_t r = 0; r < 90; ++r)  // class 2 occurs only in fold 0
@@ -329,6 +342,52 @@ TEST_P(SvcOnDevice, LearnsEvenIfAFoldLacksAClass) {
   const Results results = session.fit(all_fits(1, 3));
   EXPECT_GE(results.at({0, 0}).errors, 10);  // the ten rows of class 2 cannot be predicted
   EXPECT_EQ(results.at({0, 1}).status, MK_FIT_OK);
+}
+
+// A work-item or a work-group per problem, OpenCL or native code: over the same kernel matrix the same steps. A linear
+// kernel of small integers has no roundings.
+TEST(SvcAcrossDevices, VariantsOfTheBlockedSolverTakeTheSameSteps) {
+  World host("host"), vector("opencl", 0, uint64_t{2} << 30, {{"svc.blocked", "vector"}});
+  World group("opencl", 0, uint64_t{2} << 30, {{"svc.blocked", "group"}});
+  REQUIRE_DEVICE(vector);
+  Blobs blobs(300, 6, 3, 3, 3.0);
+  for (float& x : blobs.x) x = std::round(4 * x);
+  std::vector<Candidate> candidates;
+  for (const char* multiclass : {"ovr", "ovo"})
+    for (const double c : {1e-4, 0.01}) {
+      candidates.emplace_back();
+      candidates.back().kernel = "linear";
+      candidates.back().c = c;
+      candidates.back().multiclass = multiclass;
+      candidates.back().solver = "blocked";
+      candidates.back().max_iterations = 1'000;
+    }
+  const Experiment experiment(blobs, candidates, 3);
+  Session a(host, experiment), b(vector, experiment), c(group, experiment);
+  const auto keys = all_fits(candidates.size(), 3);
+  const Results expected = a.fit(keys);
+  EXPECT_EQ(b.fit(keys), expected);
+  EXPECT_EQ(c.fit(keys), expected);
+}
+
+// What the tolerance leaves open of small C is decided by LIBSVM's steps, whichever solver is asked for.
+TEST(SvcSolvers, CountTheSameErrorsWhereTheToleranceLeavesTheClassOpen) {
+  World world("host");
+  const Blobs blobs(600, 6, 4, 3);
+  std::vector<Candidate> candidates(4);
+  candidates[0].c = candidates[1].c = 1e-4;
+  candidates[2].c = candidates[3].c = 1.0;
+  candidates[1].solver = candidates[3].solver = "blocked";
+  const Experiment experiment(blobs, candidates, 3);
+  Session session(world, experiment);
+  const Results results = session.fit(all_fits(4, 3));
+  for (int32_t fold = 0; fold < 3; ++fold) {
+    EXPECT_NE(results.at({1, fold}).note.find("unsure="), std::string::npos);
+    EXPECT_EQ(results.at({1, fold}), results.at({0, fold})) << "handed over";
+    EXPECT_NEAR(static_cast<double>(results.at({3, fold}).errors), static_cast<double>(results.at({2, fold}).errors),
+                1);
+    EXPECT_NE(results.at({3, fold}).note, results.at({2, fold}).note) << "other steps";
+  }
 }
 
 TEST(SvcAcrossDevices, HostAndOpenClAgree) {

@@ -7,6 +7,7 @@
 #include <filesystem>
 #include <map>
 #include <memory>
+#include <ostream>
 #include <set>
 #include <string>
 #include <vector>
@@ -24,6 +25,8 @@ namespace mokume::svc_test {
 inline constexpr int kParams =
     11;  // C gamma kernel degree coef0 multiclass tol max_iterations gamma_unit class_weight solver
 
+inline const char* default_solver = "libsvm";
+
 struct Candidate {
   double c = 1, gamma = 0.1;
   const char* kernel = "rbf";
@@ -34,7 +37,7 @@ struct Candidate {
   int64_t max_iterations = 10'000'000;
   const char* gamma_unit = "one";
   const char* class_weight = "";
-  const char* solver = "libsvm";
+  const char* solver = default_solver;
 };
 
 // Overlapping blobs: `classes` classes, rows dealt round robin, folds contiguous.
@@ -69,6 +72,9 @@ struct Result {
 
   bool operator==(const Result&) const = default;
 };
+inline void PrintTo(const Result& r, std::ostream* out) {
+  *out << "status " << r.status << ", " << r.errors << " of " << r.n << " wrong, '" << r.note << "'";
+}
 using Key = std::pair<uint32_t, int32_t>;  // candidate, fold
 using Results = std::map<Key, Result>;
 

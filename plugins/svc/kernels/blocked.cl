@@ -1,8 +1,9 @@
 // Decomposition with large working sets, for many binary C-SVC problems over one kernel matrix (Joachims: Making
 // large-scale SVM learning practical, 1998; the dual and F are described in libsvm.cl).
 //
-// A round has three kernels. choose: takes the `want` rows of I_up with the smallest F and as many of I_low with the
-// largest F into the problem's working set, or ends the problem if it meets the tolerance. solve: takes SMO steps on
+// A round has four kernels. choose: takes the `want` rows of I_up with the smallest F and as many of I_low with the
+// largest F into the problem's working set, but none that is further from violating a bound than the worst violation; or
+// ends the problem if it meets the tolerance. gather: copies the kernel values among members. solve: takes SMO steps on
 // the working set alone until its gap is a tenth of the gap at the start of the round, or below the tolerance. update:
 // adds what the moved multipliers change to F of all rows of the problem.
 //
@@ -18,8 +19,8 @@
 //   counts   4 ints, indices below
 //   members  SET ints: the rows of the working set, ascending
 //   moved    SET ints: the rows whose multipliers moved; delta: 2 * SET floats, y times the change, high and low parts
-//   inner    6 * SET floats: the state of the working set between two launches of `solve`
-//   tile     SET * SET floats: kernel values of members, a row at its first use
+//   inner    5 * SET floats: the state of the working set between two launches of `solve`
+//   tile     SET * SET floats: the kernel values among members, padded with zeros to blocks of 16
 #define MEMBERS 0
 #define MOVED 1
 #define IN_PAIRS 2  // whether `update` adds pairs of floats
@@ -29,7 +30,9 @@
 #define SHARE_OF_GAP 0.1f
 #define SHARE_OF_TOL 0.9f
 // Of the tolerance: the most that rounding may add to F.
-#define ROUNDING_OF_TOL 0.0625f
+#define ROUNDING_OF_TOL 0.25f
+// Rounds with fewer steps count as so many, so that a problem whose values overflow ends.
+#define LEAST_STEPS 1000
 #define HALF_ULP 5.9604645e-8f
 
 // Rows are ordered by v: F for I_up, and -F for those of I_low that are not in the set already. A cut selects the rows
@@ -86,12 +89,12 @@ int count_rows(Rows r, int low, Cut up, float value, int from) {
   return sum16(count);
 }
 
-// The cut that selects the `want` best rows of a side, whose v lie within [least, most].
+// The cut that selects the `want` best rows of a side, or fewer if fewer have a v up to `most`; the best v is `least`.
 Cut find_cut(Rows r, int low, Cut up, int want, float least, float most, long ld) {
   Cut cut;
-  cut.value = INFINITY;
+  cut.value = most;
   cut.row = 0;
-  if (count_rows(r, low, up, INFINITY, -1) <= want) return cut;
+  if (count_rows(r, low, up, most, -1) <= want) return cut;
   long from = key_of_float(least), to = key_of_float(most);
   int at_or_below = 0;
   while (from < to) {
@@ -151,32 +154,25 @@ __kernel void choose_vector(CHOOSE_ARGUMENTS) {
   if (first)
     for (long k = 0; k < ld; ++k) BEGIN_ROW(k);
 
-  float16 up16 = (float16)(INFINITY), up_most16 = (float16)(-INFINITY);
-  float16 low16 = (float16)(-INFINITY), low_least16 = (float16)(INFINITY);
+  float16 up16 = (float16)(INFINITY), low16 = (float16)(-INFINITY);
   for (int s = 0; r.span[2 * s] >= 0; ++s) {
     for (int b = r.span[2 * s]; b < r.span[2 * s + 1]; ++b) {
       const float16 h = vload16(b, f);
       const int16 flag = vload16(b, flags);
-      const int16 is_up = (flag & UP) != 0, is_low = (flag & LOW) != 0;
-      up16 = select(up16, h, is_up & (h < up16));
-      up_most16 = select(up_most16, h, is_up & (h > up_most16));
-      low16 = select(low16, h, is_low & (h > low16));
-      low_least16 = select(low_least16, h, is_low & (h < low_least16));
+      up16 = select(up16, h, ((flag & UP) != 0) & (h < up16));
+      low16 = select(low16, h, ((flag & LOW) != 0) & (h > low16));
     }
   }
-  float us[16], um[16], ls[16], lm[16];
+  float us[16], ls[16];
   vstore16(up16, 0, us);
-  vstore16(up_most16, 0, um);
   vstore16(low16, 0, ls);
-  vstore16(low_least16, 0, lm);
-  float up = INFINITY, up_most = -INFINITY, low = -INFINITY, low_least = INFINITY;
+  float up = INFINITY, low = -INFINITY;
   for (int t = 0; t < 16; ++t) {
     up = fmin(up, us[t]);
-    up_most = fmax(up_most, um[t]);
     low = fmax(low, ls[t]);
-    low_least = fmin(low_least, lm[t]);
   }
   const bool both = up < INFINITY && low > -INFINITY;
+  if (both && !(low - up < INFINITY)) up = NAN;  // kernel values have overflowed, which rho shows
   if (!both || !(first || low - up >= sf[S_TOL])) {
     si[I_STATUS] = CONVERGED;
   } else if (si[I_LEFT] <= 0) {
@@ -185,8 +181,9 @@ __kernel void choose_vector(CHOOSE_ARGUMENTS) {
     Cut none;
     none.value = -INFINITY;
     none.row = 0;
-    const Cut up_cut = find_cut(r, 0, none, want, up, up_most, ld);
-    const Cut low_cut = find_cut(r, 1, up_cut, want, -low, -low_least, ld);
+    const float gap = low - up;
+    const Cut up_cut = find_cut(r, 0, none, want, up, low + gap, ld);
+    const Cut low_cut = find_cut(r, 1, up_cut, want, -low, gap - up, ld);
     int m = 0;
     for (int s = 0; r.span[2 * s] >= 0; ++s) {
       for (int b = r.span[2 * s]; b < r.span[2 * s + 1]; ++b) {
@@ -260,12 +257,40 @@ float change_of(float high, float rest, float old_high, float old_rest, int y, f
   return y > 0 ? d : -d;
 }
 
+#define GATHER_ARGUMENTS                                                                                   \
+  __global const int *order, const int running, __global const int *counts, __global const int *members_all, \
+      __global float *tile_all, __global const int *slot, const long ld, PANELS
+
+#define STRIP 32  // rows of the kernel matrix per work-item of gather_vector
+
+// Work-items are ordered by rows, then by places: problems share the rows that are in the caches.
+__kernel void gather_vector(GATHER_ARGUMENTS) {
+  const long p = order[get_group_id(0) % running];
+  __global const int* count = counts + p * 4;
+  const int m = count[MEMBERS];
+  if (m == 0 || count[INSIDE] != 0) return;
+  __global const int* members = members_all + p * SET;
+  const int from = (int)(get_group_id(0) / running) * STRIP;
+  int first = 0, last = m;  // the first member from row `from` on
+  while (first < last) {
+    const int middle = (first + last) / 2;
+    if (members[middle] < from) first = middle + 1;
+    else last = middle;
+  }
+  for (int x = first; x < m && members[x] < from + STRIP; ++x) {
+    __global const float* row = ROW(slot[members[x]]);
+    __global float* to = tile_all + (p * SET + x) * SET;
+    for (int z = 0; z < m; ++z) to[z] = row[members[z]];
+    for (int z = m; z % BLOCK != 0; ++z) to[z] = 0.0f;
+  }
+}
+
 #define SOLVE_ARGUMENTS                                                                                               \
   __global const int *order, __global int *is, __global float *fs, __global const char *sign, __global int *flags_all, \
       __global const float *f_all, __global float *a_all, __global int *counts, __global const int *members_all,      \
-      __global int *moved_all, __global float *delta_all, __global float *inner_all, __global float *tile_all,         \
-      __global const float *diagonal, __global const int *slot, const long ld, const int max_steps,                    \
-      const float largest, PANELS
+      __global int *moved_all, __global float *delta_all, __global float *inner_all,                                   \
+      __global const float *tile_all, __global const float *diagonal, const long ld, const int max_steps,             \
+      const float largest
 
 __kernel void solve_vector(SOLVE_ARGUMENTS) {
   const long p = order[get_group_id(0)];
@@ -281,14 +306,14 @@ __kernel void solve_vector(SOLVE_ARGUMENTS) {
   __global const int* members = members_all + p * SET;
   __global int* moved = moved_all + p * SET;
   __global float* delta = delta_all + p * 2 * SET;
-  __global float* inner = inner_all + p * 6 * SET;
-  __global float* tile = tile_all + p * SET * SET;
+  __global float* inner = inner_all + p * 5 * SET;
+  __global const float* tile = tile_all + p * SET * SET;
   const float c = sf[S_C], c_minus = sf[S_C_MINUS], tol = sf[S_TOL];
   const bool again = count[INSIDE] != 0;
   const int blocks = (m + BLOCK - 1) / BLOCK;
 
   float fm[SET], fl[SET], high[SET], rest[SET], diagonal_of[SET];
-  int state[SET], label[SET], have[SET];
+  int state[SET], label[SET];
   for (int x = 0; x < m; ++x) {
     const int k = members[x];
     label[x] = y[k];
@@ -297,8 +322,7 @@ __kernel void solve_vector(SOLVE_ARGUMENTS) {
     high[x] = again ? inner[SET + x] : a[k];
     rest[x] = again ? inner[2 * SET + x] : a[ld + k];
     state[x] = again ? as_int(inner[3 * SET + x]) : flags[k];
-    have[x] = again ? as_int(inner[4 * SET + x]) : 0;
-    fl[x] = again ? inner[5 * SET + x] : f[ld + k];
+    fl[x] = again ? inner[4 * SET + x] : f[ld + k];
   }
   for (int x = m; x < blocks * BLOCK; ++x) {
     fm[x] = 0.0f;
@@ -349,17 +373,10 @@ __kernel void solve_vector(SOLVE_ARGUMENTS) {
     }
     if (fresh && !again) enough = fmax(SHARE_OF_TOL * tol, SHARE_OF_GAP * (low - up));
     fresh = false;
-    done = !(low - up >= enough) || i == NONE;
+    done = !(low - up >= enough) || low - up == INFINITY || i == NONE;
     if (done || steps >= most) break;
 
     ki = tile + i * SET;
-    if (have[i] == 0) {
-      __global float* to = tile + i * SET;
-      __global const float* row = ROW(slot[members[i]]);
-      for (int x = 0; x < m; ++x) to[x] = row[members[x]];
-      for (int x = m; x < blocks * BLOCK; ++x) to[x] = 0.0f;
-      have[i] = 1;
-    }
     float16 best = (float16)(-1.0f);
     int16 best_at = (int16)(NONE);
     for (int b = 0; b < blocks; ++b) {
@@ -387,19 +404,12 @@ __kernel void solve_vector(SOLVE_ARGUMENTS) {
       done = true;
       break;
     }
-    if (have[j] == 0) {
-      __global float* to = tile + j * SET;
-      __global const float* row = ROW(slot[members[j]]);
-      for (int x = 0; x < m; ++x) to[x] = row[members[x]];
-      for (int x = m; x < blocks * BLOCK; ++x) to[x] = 0.0f;
-      have[j] = 1;
-    }
     kj = tile + j * SET;
     TAKE_STEP(step, i, j, ki[j]);
     ++steps;
   }
   si[I_STEPS] += steps;
-  si[I_LEFT] -= steps;
+  si[I_LEFT] -= done ? max(steps, LEAST_STEPS) : steps;
 
   if (!done && si[I_LEFT] > 0) {  // the launch is over, but not the round
     for (int x = 0; x < m; ++x) {
@@ -407,8 +417,7 @@ __kernel void solve_vector(SOLVE_ARGUMENTS) {
       inner[SET + x] = high[x];
       inner[2 * SET + x] = rest[x];
       inner[3 * SET + x] = as_float(state[x]);
-      inner[4 * SET + x] = as_float(have[x]);
-      inner[5 * SET + x] = fl[x];
+      inner[4 * SET + x] = fl[x];
     }
     sf[S_UP_REST] = enough;
     count[INSIDE] = 1;
@@ -469,7 +478,7 @@ __kernel void solve_vector(SOLVE_ARGUMENTS) {
     (l) = r_ - ((h) - s_);                            \
   } while (0)
 
-#define WIDE 16  // blocks per work-item
+#define WIDE 64  // blocks per work-item
 
 // Updates `N` blocks from block b on, with their F in registers.
 #define UPDATE_BLOCKS(N)                                                                    \
@@ -559,26 +568,24 @@ int count_together(__local int* scratch, int lid, Rows r, int low, Cut up, float
   return group_sum(scratch, lid, count);
 }
 
+// As find_cut. All branches are the bounds of loops: some compilers fail on barriers below conditions.
 Cut find_cut_together(__local int* scratch, int lid, Rows r, int low, Cut up, int want, float least, float most,
                       long ld) {
   Cut cut;
-  cut.value = INFINITY;
-  cut.row = 0;
-  if (count_together(scratch, lid, r, low, up, INFINITY, -1) <= want) return cut;
+  int at_or_below = count_together(scratch, lid, r, low, up, most, -1);
+  const bool all_fit = at_or_below <= want;
   long from = key_of_float(least), to = key_of_float(most);
-  int at_or_below = 0;
-  while (from < to) {
+  while (from < to && !all_fit && at_or_below != want) {
     const long middle = from + (to - from) / 2;
     at_or_below = count_together(scratch, lid, r, low, up, float_of_key((int)middle), -1);
     if (at_or_below >= want) to = middle;
     else from = middle + 1;
-    if (at_or_below == want) break;
   }
   cut.value = float_of_key((int)to);
-  if (at_or_below == want) return cut;
+  const bool exact = all_fit || at_or_below == want;
   const int extra = count_together(scratch, lid, r, low, up, cut.value, -1) - want;
   const int equal = count_together(scratch, lid, r, low, up, cut.value, 0);
-  int first = 0, last = (int)ld;
+  int first = 0, last = exact ? 1 : (int)ld;
   while (last - first > 1) {
     const int middle = first + (last - first) / 2;
     if (count_together(scratch, lid, r, low, up, cut.value, middle) >= equal - extra) first = middle;
@@ -619,85 +626,85 @@ TOGETHER void choose_group(CHOOSE_ARGUMENTS) {
   __global float* a = a_all + p * 2 * ld;
   __global int* members = members_all + p * SET;
   const Rows r = {spans + p * MAX_SPANS * 2, flags, f};
-  const int before = si[I_STATUS];
-  const int left = si[I_LEFT];
+  const int before = si[I_STATUS], left = si[I_LEFT];
   const bool first = before == START;
-  const bool inside = !first && count[INSIDE] != 0;
+  const bool active = first || (before == RUNNING && count[INSIDE] == 0);
   barrier(CLK_GLOBAL_MEM_FENCE);
   if (lid == 0) {
     count[MOVED] = 0;
     if (first) count[INSIDE] = 0;
-    if (!inside) count[MEMBERS] = 0;
+    if (active || before != RUNNING) count[MEMBERS] = 0;
   }
-  if (inside || (!first && before != RUNNING)) return;
-  if (first)
-    for (long k = lid; k < ld; k += GROUP) BEGIN_ROW(k);
+  for (long k = first ? lid : ld; k < ld; k += GROUP) BEGIN_ROW(k);
   barrier(CLK_GLOBAL_MEM_FENCE);
 
-  float up = INFINITY, up_most = INFINITY, low = INFINITY, low_least = INFINITY;  // all but `up` and low_least negated
+  float up = INFINITY, low = INFINITY;  // `low` is negated
   FOR_ROWS(k) {
     const float h = f[k];
-    if ((flags[k] & UP) != 0) {
-      up = h < up ? h : up;
-      up_most = -h < up_most ? -h : up_most;
-    }
-    if ((flags[k] & LOW) != 0) {
-      low = -h < low ? -h : low;
-      low_least = h < low_least ? h : low_least;
-    }
+    if ((flags[k] & UP) != 0) up = h < up ? h : up;
+    if ((flags[k] & LOW) != 0) low = -h < low ? -h : low;
   }
   float nothing = 0.0f;
   int none_at = 0;
   group_min(GROUP, l_value, l_rest, l_at, lid, &up, &nothing, &none_at);
-  group_min(GROUP, l_value, l_rest, l_at, lid, &up_most, &nothing, &none_at);
   group_min(GROUP, l_value, l_rest, l_at, lid, &low, &nothing, &none_at);
-  group_min(GROUP, l_value, l_rest, l_at, lid, &low_least, &nothing, &none_at);
-  up_most = -up_most;
   low = -low;
   const bool both = up < INFINITY && low > -INFINITY;
-  int status = RUNNING;
-  if (!both || !(first || low - up >= sf[S_TOL])) {
-    status = CONVERGED;
-  } else if (left <= 0) {
-    status = STUCK;
-  } else {
-    Cut none;
-    none.value = -INFINITY;
-    none.row = 0;
-    const Cut up_cut = find_cut_together(l_at, lid, r, 0, none, want, up, up_most, ld);
-    const Cut low_cut = find_cut_together(l_at, lid, r, 1, up_cut, want, -low, -low_least, ld);
-    for (int x = lid; x < SET; x += GROUP) l_members[x] = INT_MAX;
-    if (lid == 0) l_count = 0;
-    barrier(CLK_LOCAL_MEM_FENCE);
-    FOR_ROWS(k) {
-      if ((eligible(r, k, 0, up_cut) && within(f[k], k, up_cut)) ||
-          (eligible(r, k, 1, up_cut) && within(-f[k], k, low_cut)))
-        l_members[atomic_inc(&l_count)] = k;
-    }
-    barrier(CLK_LOCAL_MEM_FENCE);
-    sort_together(l_members, lid);
-    for (int x = lid; x < l_count; x += GROUP) members[x] = l_members[x];
-    if (lid == 0) count[MEMBERS] = l_count;
+  if (both && !(low - up < INFINITY)) up = NAN;  // kernel values have overflowed, which rho shows
+  int status = before;
+  if (active) status = !both || !(first || low - up >= sf[S_TOL]) ? CONVERGED : (left <= 0 ? STUCK : RUNNING);
+
+  const bool chooses = active && status == RUNNING;
+  const int wanted = chooses ? want : 0;
+  const float gap = chooses ? low - up : 0.0f;
+  Cut none;
+  none.value = -INFINITY;
+  none.row = 0;
+  // Where nothing is to be chosen, both bounds are the same and no row is searched for.
+  const Cut up_cut = find_cut_together(l_at, lid, r, 0, none, wanted, up, chooses ? low + gap : up, ld);
+  const Cut low_cut = find_cut_together(l_at, lid, r, 1, up_cut, wanted, -low, chooses ? gap - up : -low, ld);
+  for (int x = lid; x < SET; x += GROUP) l_members[x] = INT_MAX;
+  if (lid == 0) l_count = 0;
+  barrier(CLK_LOCAL_MEM_FENCE);
+  FOR_ROWS(k) {
+    if (chooses && ((eligible(r, k, 0, up_cut) && within(f[k], k, up_cut)) ||
+                    (eligible(r, k, 1, up_cut) && within(-f[k], k, low_cut))))
+      l_members[atomic_inc(&l_count)] = k;
   }
+  barrier(CLK_LOCAL_MEM_FENCE);
+  sort_together(l_members, lid);
+  for (int x = lid; x < l_count; x += GROUP) members[x] = l_members[x];
+  if (lid == 0 && chooses) count[MEMBERS] = l_count;
   barrier(CLK_GLOBAL_MEM_FENCE);
-  if (first) {
-    for (long k = lid; k < ld; k += GROUP) f[k] = -(float)y[k];
-    if (up < INFINITY) up = -1.0f;
-    if (low > -INFINITY) low = 1.0f;
-  }
-  if (lid == 0) {
+  for (long k = first ? lid : ld; k < ld; k += GROUP) f[k] = -(float)y[k];
+  if (first && up < INFINITY) up = -1.0f;
+  if (first && low > -INFINITY) low = 1.0f;
+  if (lid == 0 && active) {
     si[I_STATUS] = status;
     sf[S_UP] = up;
     sf[S_LOW] = low;
   }
   barrier(CLK_GLOBAL_MEM_FENCE);
-  if (status != RUNNING) write_model_together(lid, &l_sums, si, sf, y, flags, f, a, coef, ld);
+  write_model_together(lid, active && status != RUNNING ? 16 : 0, &l_sums, si, sf, y, flags, f, a, coef, ld);
+}
+
+// A work-group per member.
+TOGETHER void gather_group(GATHER_ARGUMENTS) {
+  const long p = order[get_group_id(0) % running];
+  const int x = (int)(get_group_id(0) / running);
+  __global const int* count = counts + p * 4;
+  const int m = count[MEMBERS];
+  if (x >= m || count[INSIDE] != 0) return;
+  __global const int* members = members_all + p * SET;
+  __global const float* row = ROW(slot[members[x]]);
+  __global float* to = tile_all + (p * SET + x) * SET;
+  for (int z = get_local_id(0); z < m; z += GROUP) to[z] = row[members[z]];
 }
 
 TOGETHER void solve_group(SOLVE_ARGUMENTS) {
   __local float fm[SET], fl[SET], high[SET], rest[SET], diagonal_of[SET];
   __local int state[SET];
-  __local char label[SET], have[SET];
+  __local char label[SET];
   __local float l_value[GROUP], l_rest[GROUP];
   __local int l_at[GROUP];
   __local float l_step;
@@ -707,7 +714,6 @@ TOGETHER void solve_group(SOLVE_ARGUMENTS) {
   __global float* sf = fs + p * 8;
   __global int* count = counts + p * 4;
   const int m = count[MEMBERS];
-  if (m == 0) return;
   __global const char* y = sign + p * ld;
   __global int* flags = flags_all + p * ld;
   __global const float* f = f_all + p * 2 * ld;
@@ -715,11 +721,11 @@ TOGETHER void solve_group(SOLVE_ARGUMENTS) {
   __global const int* members = members_all + p * SET;
   __global int* moved = moved_all + p * SET;
   __global float* delta = delta_all + p * 2 * SET;
-  __global float* inner = inner_all + p * 6 * SET;
-  __global float* tile = tile_all + p * SET * SET;
+  __global float* inner = inner_all + p * 5 * SET;
+  __global const float* tile = tile_all + p * SET * SET;
   const float c = sf[S_C], c_minus = sf[S_C_MINUS], tol = sf[S_TOL];
   const bool again = count[INSIDE] != 0;
-  const int most = min(max_steps, si[I_LEFT]);
+  const int most = m == 0 ? 0 : min(max_steps, si[I_LEFT]);
 
   for (int x = lid; x < m; x += GROUP) {
     const int k = members[x];
@@ -729,8 +735,7 @@ TOGETHER void solve_group(SOLVE_ARGUMENTS) {
     high[x] = again ? inner[SET + x] : a[k];
     rest[x] = again ? inner[2 * SET + x] : a[ld + k];
     state[x] = again ? as_int(inner[3 * SET + x]) : flags[k];
-    have[x] = again ? (char)as_int(inner[4 * SET + x]) : 0;
-    fl[x] = again ? inner[5 * SET + x] : f[ld + k];
+    fl[x] = again ? inner[4 * SET + x] : f[ld + k];
   }
   barrier(CLK_LOCAL_MEM_FENCE | CLK_GLOBAL_MEM_FENCE);
 
@@ -765,13 +770,10 @@ TOGETHER void solve_group(SOLVE_ARGUMENTS) {
     const float low = -high_low;
     if (fresh && !again) enough = fmax(SHARE_OF_TOL * tol, SHARE_OF_GAP * (low - up));
     fresh = false;
-    done = !(low - up >= enough) || i == NONE;
+    done = !(low - up >= enough) || low - up == INFINITY || i == NONE;
     if (done || steps >= most) break;
 
     ki = tile + i * SET;
-    __global const float* row_i = ROW(slot[members[i]]);
-    if (have[i] == 0)
-      for (int x = lid; x < m; x += GROUP) tile[i * SET + x] = row_i[members[x]];
     float loss = 1.0f;  // the negated gain
     int j = NONE;
     const float kii = diagonal_of[i];
@@ -793,83 +795,73 @@ TOGETHER void solve_group(SOLVE_ARGUMENTS) {
       break;
     }
     kj = tile + j * SET;
-    if (have[j] == 0) {
-      __global const float* row_j = ROW(slot[members[j]]);
-      for (int x = lid; x < m; x += GROUP) tile[j * SET + x] = row_j[members[x]];
-    }
-    barrier(CLK_LOCAL_MEM_FENCE);
     if (lid == 0) {
-      have[i] = 1;
-      have[j] = 1;
       float taken;
-      TAKE_STEP(taken, i, j, row_i[members[j]]);
+      TAKE_STEP(taken, i, j, ki[j]);
       l_step = taken;
     }
     barrier(CLK_LOCAL_MEM_FENCE);
     step = l_step;
     ++steps;
   }
-  const int left = si[I_LEFT] - steps;
+  const int left = si[I_LEFT] - (done ? max(steps, LEAST_STEPS) : steps);
+  const bool continues = !done && left > 0;  // the launch is over, but not the round
   barrier(CLK_GLOBAL_MEM_FENCE);
-  if (lid == 0) {
-    si[I_STEPS] += steps;
-    si[I_LEFT] = left;
-  }
-  if (!done && left > 0) {
-    for (int x = lid; x < m; x += GROUP) {
+  // fm and high become the two parts of the change, and state whether there is any.
+  for (int x = lid; x < m; x += GROUP) {
+    if (continues) {
       inner[x] = fm[x];
       inner[SET + x] = high[x];
       inner[2 * SET + x] = rest[x];
       inner[3 * SET + x] = as_float(state[x]);
-      inner[4 * SET + x] = as_float((int)have[x]);
-      inner[5 * SET + x] = fl[x];
+      inner[4 * SET + x] = fl[x];
+    } else {
+      const int k = members[x];
+      float low;
+      const float d = change_of(high[x], rest[x], a[k], a[ld + k], label[x], &low);
+      const bool has_moved = d != 0.0f || low != 0.0f;
+      if (has_moved) {
+        a[k] = high[x];
+        a[ld + k] = rest[x];
+        flags[k] = state[x];
+      }
+      state[x] = has_moved;
+      fm[x] = d;
+      high[x] = low;
     }
-    if (lid == 0) {
-      sf[S_UP_REST] = enough;
-      count[INSIDE] = 1;
-    }
-    return;
-  }
-  // fm and high become the two parts of the change, and state the new place of a moved member.
-  for (int x = lid; x < m; x += GROUP) {
-    const int k = members[x];
-    float low;
-    const float d = change_of(high[x], rest[x], a[k], a[ld + k], label[x], &low);
-    have[x] = d != 0.0f || low != 0.0f;
-    if (have[x]) {
-      a[k] = high[x];
-      a[ld + k] = rest[x];
-      flags[k] = state[x];
-    }
-    fm[x] = d;
-    high[x] = low;
   }
   barrier(CLK_LOCAL_MEM_FENCE);
   if (lid < 16) {
     float size = 0.0f;
     for (int x = lid; x < m; x += 16)
-      if (have[x]) size += fabs(fm[x]);
+      if (!continues && state[x] != 0) size += fabs(fm[x]);
     l_value[lid] = size;
   }
   barrier(CLK_LOCAL_MEM_FENCE);
-  if (lid == 0) {
-    int n = 0;
-    for (int x = 0; x < m; ++x)
-      if (have[x]) {
-        moved[n] = members[x];
-        delta[n] = fm[x];
-        delta[SET + n] = high[x];
-        ++n;
-      }
-    float size = l_value[0];
-    for (int t = 1; t < 16; ++t) size += l_value[t];
-    const float rounding = sf[S_ROUNDING] + HALF_ULP * largest * size;
-    const bool small_ = rounding <= ROUNDING_OF_TOL * tol;
-    if (small_) sf[S_ROUNDING] = rounding;
-    count[IN_PAIRS] = !small_;
-    count[MOVED] = n;
-    count[INSIDE] = 0;
-    if (n == 0) si[I_LEFT] = 0;
+  if (lid == 0 && m > 0) {
+    si[I_STEPS] += steps;
+    si[I_LEFT] = left;
+    count[INSIDE] = continues;
+    if (continues) {
+      sf[S_UP_REST] = enough;
+    } else {
+      int n = 0;
+      for (int x = 0; x < m; ++x)
+        if (state[x] != 0) {
+          moved[n] = members[x];
+          delta[n] = fm[x];
+          delta[SET + n] = high[x];
+          ++n;
+        }
+      float size = l_value[0];
+      for (int t = 1; t < 16; ++t) size += l_value[t];
+      const float rounding = sf[S_ROUNDING] + HALF_ULP * largest * size;
+      const bool small_ = rounding <= ROUNDING_OF_TOL * tol;
+      if (small_) sf[S_ROUNDING] = rounding;
+      count[IN_PAIRS] = !small_;
+      count[MOVED] = n;
+      if (n == 0) si[I_LEFT] = 0;
+    }
   }
 }
 

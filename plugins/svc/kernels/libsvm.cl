@@ -339,6 +339,6 @@ __kernel __attribute__((reqd_work_group_size(GROUP, 1, 1))) void smo_group(
     sf[S_LOW] = low;
   }
   barrier(CLK_GLOBAL_MEM_FENCE);
-  if (status == CONVERGED || steps >= max_steps)
-    write_model_together(lid, &l_sums, si, sf, y, flags, f, a, coef, ld);
+  const int writers = status == CONVERGED || steps >= max_steps ? 16 : 0;
+  write_model_together(lid, writers, &l_sums, si, sf, y, flags, f, a, coef, ld);
 }

@@ -125,16 +125,17 @@ void write_model(__global int* si, __global float* sf, __global const char* y, _
   sf[S_RHO] = offset_of(sum[0], free_rows, sf[S_UP], sf[S_LOW]);
 }
 
-// The same by a work-group, with the same 16 partial sums in the same order. Everyone calls it.
+// The same by the first 16 work-items of a group, with the same 16 partial sums in the same order. All work-items call
+// it; with `writers` 0 it does nothing.
 typedef struct {
   float sum[16];
   int free_rows[16], vectors[16], at_c[16];
 } ModelSums;
 
-void write_model_together(int lid, __local ModelSums* sums, __global int* si, __global float* sf,
+void write_model_together(int lid, int writers, __local ModelSums* sums, __global int* si, __global float* sf,
                           __global const char* y, __global const int* flags, __global const float* f,
                           __global const float* a, __global float* coef, long ld) {
-  if (lid < 16) {
+  if (lid < writers) {
     const float c = sf[S_C], c_minus = sf[S_C_MINUS];
     __global float* out = coef + si[I_COEF] * ld;
     float sum = 0.0f;
@@ -146,7 +147,7 @@ void write_model_together(int lid, __local ModelSums* sums, __global int* si, __
     sums->at_c[lid] = any_at_c;
   }
   barrier(CLK_LOCAL_MEM_FENCE);
-  if (lid == 0) {
+  if (lid == 0 && writers > 0) {
     float sum = sums->sum[0];
     int free_rows = sums->free_rows[0], vectors = sums->vectors[0], any_at_c = sums->at_c[0];
     for (int t = 1; t < 16; ++t) {
