@@ -323,6 +323,7 @@ TEST_P(SvcOnDevice, FailsAFitIfSomeKernelValuesOverflow) {
     candidates[0].kernel = "linear";
     candidates[1].kernel = "linear";
     candidates[1].c = 1e6;
+    for (Candidate& c : candidates) c.max_iterations = 200'000;
     const Experiment experiment(blobs, candidates, 3);
     Session session(world, experiment);
     for (const auto& [key, result] : session.fit(all_fits(2, 3)))
