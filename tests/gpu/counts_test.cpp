@@ -139,5 +139,23 @@ TEST(Solver, steps_5120) {
   EXPECT_EQ(more - some, (Asked{10, 50, 20, 1280, 30, 1320, 0, 0}));
 }
 
+// The blocked solver takes four rounds of four launches for each wait, which reads two arrays.
+TEST(Solver, rounds_of_blocks) {
+  svc_test::World world("opencl", 0, uint64_t{2} << 30, kChoices);
+  ASSERT_TRUE(world.present());
+  const svc_test::Blobs blobs(400, 6, 2, 2, 3.0);
+  const auto fit = [&](int64_t steps) {
+    svc_test::Candidate candidate{.c = 1e5, .gamma = 0.02, .tol = 1e-6, .max_iterations = steps, .solver = "blocked"};
+    const svc_test::Experiment experiment(blobs, {candidate}, 2);
+    svc_test::Session session(world, experiment);
+    EXPECT_EQ(session.fit({{0, 0}}).begin()->second.status, MK_FIT_CAPPED);
+  };
+  fit(2'000);
+  const Asked some = asked_by([&] { fit(2'000); }), more = asked_by([&] { fit(100'000); });
+  const Asked asked = more - some;
+  EXPECT_GT(asked.launches, 0U);
+  EXPECT_EQ(asked.launches, 8 * asked.reads);
+}
+
 }  // namespace
 }  // namespace mokume

@@ -531,8 +531,6 @@ __kernel void update_vector(UPDATE_ARGUMENTS) {
 
 // ---- one work-group per problem, one row per work-item and iteration: for GPUs --------------------------------------
 
-#define TOGETHER __kernel __attribute__((reqd_work_group_size(GROUP, 1, 1)))
-
 // Every row k of the problem, in the iterations of this work-item.
 #define FOR_ROWS(k)                            \
   for (int s_ = 0; r.span[2 * s_] >= 0; ++s_)  \
@@ -568,8 +566,9 @@ int count_together(__local int* scratch, int lid, Rows r, int low, Cut up, float
   return group_sum(scratch, lid, count);
 }
 
-// As find_cut. All branches are the bounds of loops: some compilers fail on barriers below conditions.
-Cut find_cut_together(__local int* scratch, int lid, Rows r, int low, Cut up, int want, float least, float most,
+// As find_cut. All branches are the bounds of loops, because some compilers fail on barriers below conditions; a call
+// would cost stack on some cards.
+__attribute__((always_inline)) Cut find_cut_together(__local int* scratch, int lid, Rows r, int low, Cut up, int want, float least, float most,
                       long ld) {
   Cut cut;
   int at_or_below = count_together(scratch, lid, r, low, up, most, -1);
@@ -611,7 +610,7 @@ void sort_together(__local int* x, int lid) {
     }
 }
 
-TOGETHER void choose_group(CHOOSE_ARGUMENTS) {
+__kernel __attribute__((reqd_work_group_size(GROUP, 1, 1))) void choose_group(CHOOSE_ARGUMENTS) {
   __local float l_value[GROUP], l_rest[GROUP];
   __local int l_at[GROUP], l_members[SET], l_count;
   __local ModelSums l_sums;
@@ -689,7 +688,7 @@ TOGETHER void choose_group(CHOOSE_ARGUMENTS) {
 }
 
 // A work-group per member.
-TOGETHER void gather_group(GATHER_ARGUMENTS) {
+__kernel __attribute__((reqd_work_group_size(GROUP, 1, 1))) void gather_group(GATHER_ARGUMENTS) {
   const long p = order[get_group_id(0) % running];
   const int x = (int)(get_group_id(0) / running);
   __global const int* count = counts + p * 4;
@@ -701,7 +700,7 @@ TOGETHER void gather_group(GATHER_ARGUMENTS) {
   for (int z = get_local_id(0); z < m; z += GROUP) to[z] = row[members[z]];
 }
 
-TOGETHER void solve_group(SOLVE_ARGUMENTS) {
+__kernel __attribute__((reqd_work_group_size(GROUP, 1, 1))) void solve_group(SOLVE_ARGUMENTS) {
   __local float fm[SET], fl[SET], high[SET], rest[SET], diagonal_of[SET];
   __local int state[SET];
   __local char label[SET];
@@ -865,7 +864,7 @@ TOGETHER void solve_group(SOLVE_ARGUMENTS) {
   }
 }
 
-TOGETHER void update_group(UPDATE_ARGUMENTS) {
+__kernel __attribute__((reqd_work_group_size(GROUP, 1, 1))) void update_group(UPDATE_ARGUMENTS) {
   const long p = order[get_group_id(0) % running];
   const long k = (long)(get_group_id(0) / running) * GROUP + get_local_id(0);
   __global const int* count = counts + p * 4;
