@@ -122,8 +122,8 @@ TEST(KernelMap, ChecksShapesAndAttributes) {
   op.reals[2] = 1.5;
   expect_refused(op, "degree");
   op = kernel_map(m(3, 4), {}, {}, m(3, 4), cubic);
-  op.integers[0] = 4;
-  expect_refused(op, "unknown kernel 4");
+  op.integers[0] = 5;
+  expect_refused(op, "unknown kernel 5");
   op.integers[0] = static_cast<int64_t>(KernelKind::rbf);
   expect_refused(op, "wrong number of inputs");
 }
