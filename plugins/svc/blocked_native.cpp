@@ -104,8 +104,9 @@ Bounds bounds_of(const Problem& p) {
     for (int64_t b = s[0]; b < s[1]; ++b) {
       const Floats h = at(p.f, b);
       const Ints flag = flags_at(p.flags, b);
-      up = ((flag & kUp) != 0) & (h < up) ? h : up;
-      low = ((flag & kLow) != 0) & (h > low) ? h : low;
+      const Ints lower = ((flag & kUp) != 0) & (h < up), higher = ((flag & kLow) != 0) & (h > low);
+      up = lower ? h : up;
+      low = higher ? h : low;
     }
   Bounds found;
   for (int t = 0; t < kLanes; ++t) {
@@ -281,7 +282,8 @@ class WorkingSet {
       const Ints better = ((flag & kUp) != 0) & (h <= up);
       up = better ? h : up;
       up_at = better ? lanes_from(b) : up_at;
-      low = ((flag & kLow) != 0) & (h > low) ? h : low;
+      const Ints higher = ((flag & kLow) != 0) & (h > low);
+      low = higher ? h : low;
     }
     Pair found;
     for (int t = 0; t < kLanes; ++t) {
