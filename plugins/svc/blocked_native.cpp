@@ -108,12 +108,7 @@ Bounds bounds_of(const Problem& p) {
       up = lower ? h : up;
       low = higher ? h : low;
     }
-  Bounds found;
-  for (int t = 0; t < kLanes; ++t) {
-    found.up = std::fmin(found.up, up[t]);
-    found.low = std::fmax(found.low, low[t]);
-  }
-  return found;
+  return {-largest_of(-up), largest_of(low)};
 }
 
 int32_t collect(const Problem& p, const Cut& up, const Cut& low, int32_t* members) {
@@ -285,15 +280,7 @@ class WorkingSet {
       const Ints higher = ((flag & kLow) != 0) & (h > low);
       low = higher ? h : low;
     }
-    Pair found;
-    for (int t = 0; t < kLanes; ++t) {
-      if (up[t] < found.up || (up[t] == found.up && up_at[t] > found.i)) {
-        found.up = up[t];
-        found.i = up_at[t];
-      }
-      found.low = std::fmax(found.low, low[t]);
-    }
-    return found;
+    return {-largest_of(-up), largest_of(low), index_of_largest(-up, up_at)};
   }
 
   // Returns the member of I_low with the largest second-order gain.
@@ -312,14 +299,7 @@ class WorkingSet {
       best = better ? gain : best;
       best_at = better ? lanes_from(b) : best_at;
     }
-    float g = -1.0F;
-    int32_t j = kNone;
-    for (int t = 0; t < kLanes; ++t)
-      if (best[t] > g || (best[t] == g && best_at[t] > j)) {
-        g = best[t];
-        j = best_at[t];
-      }
-    return j;
+    return index_of_largest(best, best_at);
   }
 
   float take_step(int32_t i, int32_t j, float k_ij) {

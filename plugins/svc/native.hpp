@@ -64,6 +64,39 @@ inline bool any(const Ints& mask) {
   return all != 0;
 }
 
+// One step of a reduction over 16 lanes: each lane and its partner, `by` lanes further.
+#define SOLVER_PARTNERS(v, by)                                                                                       \
+  __builtin_shufflevector(v, v, (0 + (by)) % 16, (1 + (by)) % 16, (2 + (by)) % 16, (3 + (by)) % 16, (4 + (by)) % 16, \
+                          (5 + (by)) % 16, (6 + (by)) % 16, (7 + (by)) % 16, (8 + (by)) % 16, (9 + (by)) % 16,       \
+                          (10 + (by)) % 16, (11 + (by)) % 16, (12 + (by)) % 16, (13 + (by)) % 16, (14 + (by)) % 16,  \
+                          (15 + (by)) % 16)
+
+inline float largest_of(Floats v) {
+  const auto step = [&v](const Floats& other) {
+    const Ints larger = other > v;
+    v = larger ? other : v;
+  };
+  step(SOLVER_PARTNERS(v, 8));
+  step(SOLVER_PARTNERS(v, 4));
+  step(SOLVER_PARTNERS(v, 2));
+  step(SOLVER_PARTNERS(v, 1));
+  return v[0];
+}
+
+// Returns the index of the largest lane; of equal ones the largest index. No lane is NaN.
+inline int32_t index_of_largest(Floats v, Ints index) {
+  const auto step = [&](const Floats& other, const Ints& other_index) {
+    const Ints better = (other > v) | ((other == v) & (other_index > index));
+    v = better ? other : v;
+    index = better ? other_index : index;
+  };
+  step(SOLVER_PARTNERS(v, 8), SOLVER_PARTNERS(index, 8));
+  step(SOLVER_PARTNERS(v, 4), SOLVER_PARTNERS(index, 4));
+  step(SOLVER_PARTNERS(v, 2), SOLVER_PARTNERS(index, 2));
+  step(SOLVER_PARTNERS(v, 1), SOLVER_PARTNERS(index, 1));
+  return index[0];
+}
+
 inline float two_sum(float x, float y, float& low) {
   const float s = x + y;
   const float t = s - x;

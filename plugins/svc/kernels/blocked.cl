@@ -68,6 +68,27 @@ int16 eligible16(Rows r, int b, int low, Cut up) {
   return ((flag & LOW) != 0) & ~(((flag & UP) != 0) & within16(vload16(b, r.f), b * BLOCK + LANES, up));
 }
 
+float largest16(float16 v) {
+  const float8 a = LARGER(v.lo, v.hi);
+  const float4 b = LARGER(a.lo, a.hi);
+  const float2 c = LARGER(b.lo, b.hi);
+  return c.y > c.x ? c.y : c.x;
+}
+
+// Leaves the better half of (v, at) in (w, to): larger values, of equal ones the larger index. No lane is NaN.
+#define BETTER_HALF(v, at, w, to)                                                                      \
+  const int##w better_##w = (v.hi > v.lo) | ((v.hi == v.lo) & (at.hi > at.lo));                        \
+  const float##w value_##w = select(v.lo, v.hi, better_##w);                                           \
+  const int##w to = select(at.lo, at.hi, better_##w);
+
+int index_of_largest16(float16 v, int16 at) {
+  BETTER_HALF(v, at, 8, at8)
+  BETTER_HALF(value_8, at8, 4, at4)
+  BETTER_HALF(value_4, at4, 2, at2)
+  const bool second = value_2.y > value_2.x || (value_2.y == value_2.x && at2.y > at2.x);
+  return second ? at2.y : at2.x;
+}
+
 int sum16(int16 x) {
   const int8 a = x.lo + x.hi;
   const int4 b = a.lo + a.hi;
@@ -163,14 +184,7 @@ __kernel void choose_vector(CHOOSE_ARGUMENTS) {
       low16 = select(low16, h, ((flag & LOW) != 0) & (h > low16));
     }
   }
-  float us[16], ls[16];
-  vstore16(up16, 0, us);
-  vstore16(low16, 0, ls);
-  float up = INFINITY, low = -INFINITY;
-  for (int t = 0; t < 16; ++t) {
-    up = fmin(up, us[t]);
-    low = fmax(low, ls[t]);
-  }
+  float up = -largest16(-up16), low = largest16(low16);
   const bool both = up < INFINITY && low > -INFINITY;
   if (both && !(low - up < INFINITY)) up = NAN;  // kernel values have overflowed, which rho shows
   if (!both || !(first || low - up >= sf[S_TOL])) {
@@ -357,20 +371,8 @@ __kernel void solve_vector(SOLVE_ARGUMENTS) {
       up_at = select(up_at, b * BLOCK + LANES, better);
       low16 = select(low16, h, ((flag & LOW) != 0) & (h > low16));
     }
-    float us[16], ls[16];
-    int ua[16];
-    vstore16(up16, 0, us);
-    vstore16(low16, 0, ls);
-    vstore16(up_at, 0, ua);
-    float up = INFINITY, low = -INFINITY;
-    int i = NONE;
-    for (int t = 0; t < 16; ++t) {
-      if (us[t] < up || (us[t] == up && ua[t] > i)) {
-        up = us[t];
-        i = ua[t];
-      }
-      low = fmax(low, ls[t]);
-    }
+    const float up = -largest16(-up16), low = largest16(low16);
+    const int i = index_of_largest16(-up16, up_at);
     if (fresh && !again) enough = fmax(SHARE_OF_TOL * tol, SHARE_OF_GAP * (low - up));
     fresh = false;
     done = !(low - up >= enough) || low - up == INFINITY || i == NONE;
@@ -383,23 +385,13 @@ __kernel void solve_vector(SOLVE_ARGUMENTS) {
       const float16 diff = vload16(b, fm) - up;
       const int16 wanted = ((vload16(b, state) & LOW) != 0) & (diff > 0.0f);
       const float16 raw = diagonal_of[i] + vload16(b, diagonal_of) - 2.0f * vload16(b, ki);
-      const float16 eta = LARGER16((float16)(TAU), raw);
+      const float16 eta = LARGER((float16)(TAU), raw);
       const float16 gain = diff * diff / eta;
       const int16 better = wanted & (gain >= best);
       best = select(best, gain, better);
       best_at = select(best_at, b * BLOCK + LANES, better);
     }
-    float bs[16];
-    int ba[16];
-    vstore16(best, 0, bs);
-    vstore16(best_at, 0, ba);
-    float g = -1.0f;
-    int j = NONE;
-    for (int t = 0; t < 16; ++t)
-      if (bs[t] > g || (bs[t] == g && ba[t] > j)) {
-        g = bs[t];
-        j = ba[t];
-      }
+    const int j = index_of_largest16(best, best_at);
     if (j == NONE) {  // kernel values have overflowed
       done = true;
       break;

@@ -101,7 +101,7 @@ __kernel void smo_vector(__global const int* order, __global int* is, __global f
           const int16 wanted = is_low & (diff > 0.0f);
           if (ANY16(wanted)) {
             const float16 raw = kii + vload16(b, diagonal) - 2.0f * vload16(b, ki);
-            const float16 eta = LARGER16((float16)(TAU), raw);
+            const float16 eta = LARGER((float16)(TAU), raw);
             const float16 gain = diff * diff / eta;
             const int16 better = wanted & (gain >= best);
             best = select(best, gain, better);

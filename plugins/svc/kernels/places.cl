@@ -19,7 +19,7 @@
 
 // Some drivers build any(), fmax() and conversions of 16 elements from 16 scalars; these macros stay in vectors.
 #define ANY16(m) any_long8(as_long8(m))
-#define LARGER16(a, b) select(a, b, (b) > (a))
+#define LARGER(a, b) select(a, b, (b) > (a))
 int any_long8(long8 m) {
   const long4 a = m.lo | m.hi;
   const long2 b = a.lo | a.hi;
