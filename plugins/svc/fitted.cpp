@@ -20,13 +20,22 @@ double norm2(const float* x, int64_t d) {
   return sum;
 }
 
+// Sums term(x[f], y[f]) in eight partial sums, so that additions need not wait for each other.
+template <class Term>
+double sum_of(const float* x, const float* y, int64_t d, Term&& term) {
+  constexpr int64_t kSums = 8;
+  double sums[kSums] = {};
+  int64_t f = 0;
+  for (; f + kSums <= d; f += kSums)
+    for (int64_t t = 0; t < kSums; ++t) sums[t] += term(double{x[f + t]}, double{y[f + t]});
+  for (; f < d; ++f) sums[0] += term(double{x[f]}, double{y[f]});
+  return ((sums[0] + sums[4]) + (sums[1] + sums[5])) + ((sums[2] + sums[6]) + (sums[3] + sums[7]));
+}
+
 double kernel_value(const ops::KernelFunction& k, const float* x, const float* y, int64_t d) {
-  double dot = 0, distance = 0;
-  for (int64_t f = 0; f < d; ++f) {
-    const double a = static_cast<double>(x[f]), b = static_cast<double>(y[f]);
-    dot += a * b;
-    distance += (a - b) * (a - b);
-  }
+  const bool distances = ops::needs_norms(k.kind);
+  const double dot = distances ? 0 : sum_of(x, y, d, [](double a, double b) { return a * b; });
+  const double distance = distances ? sum_of(x, y, d, [](double a, double b) { return (a - b) * (a - b); }) : 0;
   switch (k.kind) {
     case ops::KernelKind::linear:
       return dot;
