@@ -4,12 +4,14 @@
 #include <limits>
 
 #include "blocked.embed.hpp"
+#include "blocked_group.embed.hpp"
+#include "blocked_vector.embed.hpp"
 #include "places.embed.hpp"
 
 namespace mokume::svc {
 namespace {
 
-constexpr int64_t kBlocksPerItem = 64;  // WIDE in kernels/blocked.cl
+constexpr int64_t kBlocksPerItem = 64;  // WIDE in kernels/blocked_vector.cl
 constexpr int64_t kRowsPerItem = 32;    // STRIP there
 constexpr int32_t kCounts = 4;          // integers per place: members, moved, ...
 constexpr int32_t kSteps = 32'768;      // per launch of `solve`
@@ -37,9 +39,10 @@ BlockedSolver::BlockedSolver(const sdk::Host& host, const sdk::Device& device, c
     : host_(host),
       device_(device),
       set_(working_set(order.rows())),
-      program_(sdk::Program::build(device, "blocked", (std::string(kPlaces) + kBlocked).c_str(),
-                                   "-DGROUP=" + std::to_string(kItems) + " -DSET=" + std::to_string(set_))),
-      groups_(suits_groups(device)) {
+      groups_(suits_groups(device)),
+      program_(sdk::Program::build(
+          device, "blocked", (std::string(kPlaces) + kBlocked + (groups_ ? kBlocked_group : kBlocked_vector)).c_str(),
+          "-DGROUP=" + std::to_string(kItems) + " -DSET=" + std::to_string(set_))) {
   const auto n = static_cast<uint64_t>(count), set = static_cast<uint64_t>(set_);
   counts_ = device.buffer<int32_t>(n * kCounts);
   members_ = device.buffer<int32_t>(n * set);

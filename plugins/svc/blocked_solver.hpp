@@ -45,8 +45,8 @@ class BlockedSolver final : public Solver {
   sdk::Host host_;
   const sdk::Device& device_;
   int64_t set_;
-  std::optional<sdk::Program> program_;
   bool groups_;  // a work-group per problem instead of a work-item
+  std::optional<sdk::Program> program_;
   sdk::Buffer counts_, members_, moved_, delta_, inner_, tile_;
 };
 

@@ -1,0 +1,356 @@
+// The blocked solver with one work-group per problem, one row per work-item and iteration: for GPUs. Comes after places.cl
+// and blocked.cl.
+
+
+// Every row k of the problem, in the iterations of this work-item.
+#define FOR_ROWS(k)                            \
+  for (int s_ = 0; r.span[2 * s_] >= 0; ++s_)  \
+    for (int k = r.span[2 * s_] * BLOCK + lid; k < r.span[2 * s_ + 1] * BLOCK; k += GROUP)
+
+bool within(float v, int row, Cut cut) { return v < cut.value || (v == cut.value && row >= cut.row); }
+
+bool eligible(Rows r, int k, int low, Cut up) {
+  if (!low) return (r.flags[k] & UP) != 0;
+  return (r.flags[k] & LOW) != 0 && !((r.flags[k] & UP) != 0 && within(r.f[k], k, up));
+}
+
+// Gives every work-item the sum.
+int group_sum(__local int* of, int lid, int x) {
+  of[lid] = x;
+  barrier(CLK_LOCAL_MEM_FENCE);
+  for (int half_ = GROUP / 2; half_ > 0; half_ >>= 1) {
+    if (lid < half_) of[lid] += of[lid + half_];
+    barrier(CLK_LOCAL_MEM_FENCE);
+  }
+  const int sum = of[0];
+  barrier(CLK_LOCAL_MEM_FENCE);
+  return sum;
+}
+
+int count_together(__local int* scratch, int lid, Rows r, int low, Cut up, float value, int from) {
+  int count = 0;
+  FOR_ROWS(k) {
+    const float v = low ? -r.f[k] : r.f[k];
+    const bool taken = from < 0 ? v <= value : v == value && k >= from;
+    count += taken && eligible(r, k, low, up);
+  }
+  return group_sum(scratch, lid, count);
+}
+
+// As find_cut. All branches are the bounds of loops, because some compilers fail on barriers below conditions; a call
+// would cost stack on some cards.
+__attribute__((always_inline)) Cut find_cut_together(__local int* scratch, int lid, Rows r, int low, Cut up, int want, float least, float most,
+                      long ld) {
+  Cut cut;
+  int at_or_below = count_together(scratch, lid, r, low, up, most, -1);
+  const bool all_fit = at_or_below <= want;
+  long from = key_of_float(least), to = key_of_float(most);
+  while (from < to && !all_fit && at_or_below != want) {
+    const long middle = from + (to - from) / 2;
+    at_or_below = count_together(scratch, lid, r, low, up, float_of_key((int)middle), -1);
+    if (at_or_below >= want) to = middle;
+    else from = middle + 1;
+  }
+  cut.value = float_of_key((int)to);
+  const bool exact = all_fit || at_or_below == want;
+  const int extra = count_together(scratch, lid, r, low, up, cut.value, -1) - want;
+  const int equal = count_together(scratch, lid, r, low, up, cut.value, 0);
+  int first = 0, last = exact ? 1 : (int)ld;
+  while (last - first > 1) {
+    const int middle = first + (last - first) / 2;
+    if (count_together(scratch, lid, r, low, up, cut.value, middle) >= equal - extra) first = middle;
+    else last = middle;
+  }
+  cut.row = first;
+  return cut;
+}
+
+// Sorts SET integers.
+void sort_together(__local int* x, int lid) {
+  for (int size = 2; size <= SET; size <<= 1)
+    for (int stride = size >> 1; stride > 0; stride >>= 1) {
+      for (int t = lid; t < SET; t += GROUP) {
+        const int other = t ^ stride;
+        const int a = x[t], b = x[other];
+        if (other > t && (a > b) == ((t & size) == 0)) {
+          x[t] = b;
+          x[other] = a;
+        }
+      }
+      barrier(CLK_LOCAL_MEM_FENCE);
+    }
+}
+
+__kernel __attribute__((reqd_work_group_size(GROUP, 1, 1))) void choose_group(CHOOSE_ARGUMENTS) {
+  __local float l_value[GROUP], l_rest[GROUP];
+  __local int l_at[GROUP], l_members[SET], l_count;
+  __local ModelSums l_sums;
+  const int lid = get_local_id(0);
+  const long p = order[get_group_id(0)];
+  __global int* si = is + p * 8;
+  __global float* sf = fs + p * 8;
+  __global int* count = counts + p * 4;
+  __global const char* y = sign + p * ld;
+  __global int* flags = flags_all + p * ld;
+  __global float* f = f_all + p * 2 * ld;
+  __global float* a = a_all + p * 2 * ld;
+  __global int* members = members_all + p * SET;
+  const Rows r = {spans + p * MAX_SPANS * 2, flags, f};
+  const int before = si[I_STATUS], left = si[I_LEFT];
+  const bool first = before == START;
+  const bool active = first || (before == RUNNING && count[INSIDE] == 0);
+  barrier(CLK_GLOBAL_MEM_FENCE);
+  if (lid == 0) {
+    count[MOVED] = 0;
+    if (first) count[INSIDE] = 0;
+    if (active || before != RUNNING) count[MEMBERS] = 0;
+  }
+  for (long k = first ? lid : ld; k < ld; k += GROUP) BEGIN_ROW(k);
+  barrier(CLK_GLOBAL_MEM_FENCE);
+
+  float up = INFINITY, low = INFINITY;  // `low` is negated
+  FOR_ROWS(k) {
+    const float h = f[k];
+    if ((flags[k] & UP) != 0) up = h < up ? h : up;
+    if ((flags[k] & LOW) != 0) low = -h < low ? -h : low;
+  }
+  float nothing = 0.0f;
+  int none_at = 0;
+  group_min(GROUP, l_value, l_rest, l_at, lid, &up, &nothing, &none_at);
+  group_min(GROUP, l_value, l_rest, l_at, lid, &low, &nothing, &none_at);
+  low = -low;
+  const bool both = up < INFINITY && low > -INFINITY;
+  if (both && !(low - up < INFINITY)) up = NAN;  // kernel values have overflowed, which rho shows
+  int status = before;
+  if (active) status = !both || !(first || low - up >= sf[S_TOL]) ? CONVERGED : (left <= 0 ? STUCK : RUNNING);
+
+  const bool chooses = active && status == RUNNING;
+  const int wanted = chooses ? want : 0;
+  const float gap = chooses ? low - up : 0.0f;
+  Cut none;
+  none.value = -INFINITY;
+  none.row = 0;
+  // Where nothing is to be chosen, both bounds are the same and no row is searched for.
+  const Cut up_cut = find_cut_together(l_at, lid, r, 0, none, wanted, up, chooses ? low + gap : up, ld);
+  const Cut low_cut = find_cut_together(l_at, lid, r, 1, up_cut, wanted, -low, chooses ? gap - up : -low, ld);
+  for (int x = lid; x < SET; x += GROUP) l_members[x] = INT_MAX;
+  if (lid == 0) l_count = 0;
+  barrier(CLK_LOCAL_MEM_FENCE);
+  FOR_ROWS(k) {
+    if (chooses && ((eligible(r, k, 0, up_cut) && within(f[k], k, up_cut)) ||
+                    (eligible(r, k, 1, up_cut) && within(-f[k], k, low_cut))))
+      l_members[atomic_inc(&l_count)] = k;
+  }
+  barrier(CLK_LOCAL_MEM_FENCE);
+  sort_together(l_members, lid);
+  for (int x = lid; x < l_count; x += GROUP) members[x] = l_members[x];
+  if (lid == 0 && chooses) count[MEMBERS] = l_count;
+  barrier(CLK_GLOBAL_MEM_FENCE);
+  for (long k = first ? lid : ld; k < ld; k += GROUP) f[k] = -(float)y[k];
+  if (first && up < INFINITY) up = -1.0f;
+  if (first && low > -INFINITY) low = 1.0f;
+  if (lid == 0 && active) {
+    si[I_STATUS] = status;
+    sf[S_UP] = up;
+    sf[S_LOW] = low;
+  }
+  barrier(CLK_GLOBAL_MEM_FENCE);
+  write_model_together(lid, active && status != RUNNING ? 16 : 0, &l_sums, si, sf, y, flags, f, a, coef, ld);
+}
+
+// A work-group per member.
+__kernel __attribute__((reqd_work_group_size(GROUP, 1, 1))) void gather_group(GATHER_ARGUMENTS) {
+  const long p = order[get_group_id(0) % running];
+  const int x = (int)(get_group_id(0) / running);
+  __global const int* count = counts + p * 4;
+  const int m = count[MEMBERS];
+  if (x >= m || count[INSIDE] != 0) return;
+  __global const int* members = members_all + p * SET;
+  __global const float* row = ROW(slot[members[x]]);
+  __global float* to = tile_all + (p * SET + x) * SET;
+  for (int z = get_local_id(0); z < m; z += GROUP) to[z] = row[members[z]];
+}
+
+__kernel __attribute__((reqd_work_group_size(GROUP, 1, 1))) void solve_group(SOLVE_ARGUMENTS) {
+  __local float fm[SET], fl[SET], high[SET], rest[SET], diagonal_of[SET];
+  __local int state[SET];
+  __local char label[SET];
+  __local float l_value[GROUP], l_rest[GROUP];
+  __local int l_at[GROUP];
+  __local float l_step;
+  const int lid = get_local_id(0);
+  const long p = order[get_group_id(0)];
+  __global int* si = is + p * 8;
+  __global float* sf = fs + p * 8;
+  __global int* count = counts + p * 4;
+  const int m = count[MEMBERS];
+  __global const char* y = sign + p * ld;
+  __global int* flags = flags_all + p * ld;
+  __global const float* f = f_all + p * 2 * ld;
+  __global float* a = a_all + p * 2 * ld;
+  __global const int* members = members_all + p * SET;
+  __global int* moved = moved_all + p * SET;
+  __global float* delta = delta_all + p * 2 * SET;
+  __global float* inner = inner_all + p * 5 * SET;
+  __global const float* tile = tile_all + p * SET * SET;
+  const float c = sf[S_C], c_minus = sf[S_C_MINUS], tol = sf[S_TOL];
+  const bool again = count[INSIDE] != 0;
+  const int most = m == 0 ? 0 : min(max_steps, si[I_LEFT]);
+
+  for (int x = lid; x < m; x += GROUP) {
+    const int k = members[x];
+    label[x] = y[k];
+    diagonal_of[x] = diagonal[k];
+    fm[x] = again ? inner[x] : f[k];
+    high[x] = again ? inner[SET + x] : a[k];
+    rest[x] = again ? inner[2 * SET + x] : a[ld + k];
+    state[x] = again ? as_int(inner[3 * SET + x]) : flags[k];
+    fl[x] = again ? inner[4 * SET + x] : f[ld + k];
+  }
+  barrier(CLK_LOCAL_MEM_FENCE | CLK_GLOBAL_MEM_FENCE);
+
+  float step = 0.0f;
+  __global const float* ki = 0;
+  __global const float* kj = 0;
+  float enough = again ? sf[S_UP_REST] : 0.0f;
+  bool fresh = true;
+  bool done = false;
+  int steps = 0;
+  float nothing = 0.0f;
+  while (true) {
+    float up = INFINITY, high_low = INFINITY;  // the second is the negated maximum over I_low
+    int i = NONE;
+    for (int x = lid; x < m; x += GROUP) {
+      float h = fm[x];
+      if (!fresh) {
+        float l = fl[x];
+        ADD_STEP(float, h, l, step, ki[x] - kj[x]);
+        fm[x] = h;
+        fl[x] = l;
+      }
+      if ((state[x] & UP) != 0 && h <= up) {
+        up = h;
+        i = x;
+      }
+      if ((state[x] & LOW) != 0 && -h < high_low) high_low = -h;
+    }
+    int none_at = 0;
+    group_min(GROUP, l_value, l_rest, l_at, lid, &up, &nothing, &i);
+    group_min(GROUP, l_value, l_rest, l_at, lid, &high_low, &nothing, &none_at);
+    const float low = -high_low;
+    if (fresh && !again) enough = fmax(SHARE_OF_TOL * tol, SHARE_OF_GAP * (low - up));
+    fresh = false;
+    done = !(low - up >= enough) || low - up == INFINITY || i == NONE;
+    if (done || steps >= most) break;
+
+    ki = tile + i * SET;
+    float loss = 1.0f;  // the negated gain
+    int j = NONE;
+    const float kii = diagonal_of[i];
+    for (int x = lid; x < m; x += GROUP) {
+      const float diff = fm[x] - up;
+      if ((state[x] & LOW) != 0 && diff > 0.0f) {
+        const float raw = kii + diagonal_of[x] - 2.0f * ki[x];
+        const float eta = raw > TAU ? raw : TAU;
+        const float gain = diff * diff / eta;
+        if (-gain <= loss) {
+          loss = -gain;
+          j = x;
+        }
+      }
+    }
+    group_min(GROUP, l_value, l_rest, l_at, lid, &loss, &nothing, &j);
+    if (j == NONE) {
+      done = true;
+      break;
+    }
+    kj = tile + j * SET;
+    if (lid == 0) {
+      float taken;
+      TAKE_STEP(taken, i, j, ki[j]);
+      l_step = taken;
+    }
+    barrier(CLK_LOCAL_MEM_FENCE);
+    step = l_step;
+    ++steps;
+  }
+  const int left = si[I_LEFT] - (done ? max(steps, LEAST_STEPS) : steps);
+  const bool continues = !done && left > 0;  // the launch is over, but not the round
+  barrier(CLK_GLOBAL_MEM_FENCE);
+  // fm and high become the two parts of the change, and state whether there is any.
+  for (int x = lid; x < m; x += GROUP) {
+    if (continues) {
+      inner[x] = fm[x];
+      inner[SET + x] = high[x];
+      inner[2 * SET + x] = rest[x];
+      inner[3 * SET + x] = as_float(state[x]);
+      inner[4 * SET + x] = fl[x];
+    } else {
+      const int k = members[x];
+      float low;
+      const float d = change_of(high[x], rest[x], a[k], a[ld + k], label[x], &low);
+      const bool has_moved = d != 0.0f || low != 0.0f;
+      if (has_moved) {
+        a[k] = high[x];
+        a[ld + k] = rest[x];
+        flags[k] = state[x];
+      }
+      state[x] = has_moved;
+      fm[x] = d;
+      high[x] = low;
+    }
+  }
+  barrier(CLK_LOCAL_MEM_FENCE);
+  if (lid < 16) {
+    float size = 0.0f;
+    for (int x = lid; x < m; x += 16)
+      if (!continues && state[x] != 0) size += fabs(fm[x]);
+    l_value[lid] = size;
+  }
+  barrier(CLK_LOCAL_MEM_FENCE);
+  if (lid == 0 && m > 0) {
+    si[I_STEPS] += steps;
+    si[I_LEFT] = left;
+    count[INSIDE] = continues;
+    if (continues) {
+      sf[S_UP_REST] = enough;
+    } else {
+      int n = 0;
+      for (int x = 0; x < m; ++x)
+        if (state[x] != 0) {
+          moved[n] = members[x];
+          delta[n] = fm[x];
+          delta[SET + n] = high[x];
+          ++n;
+        }
+      float size = l_value[0];
+      for (int t = 1; t < 16; ++t) size += l_value[t];
+      const float rounding = sf[S_ROUNDING] + HALF_ULP * largest * size;
+      const bool small_ = rounding <= ROUNDING_OF_TOL * tol;
+      if (small_) sf[S_ROUNDING] = rounding;
+      count[IN_PAIRS] = !small_;
+      count[MOVED] = n;
+      if (n == 0) si[I_LEFT] = 0;
+    }
+  }
+}
+
+__kernel __attribute__((reqd_work_group_size(GROUP, 1, 1))) void update_group(UPDATE_ARGUMENTS) {
+  const long p = order[get_group_id(0) % running];
+  const long k = (long)(get_group_id(0) / running) * GROUP + get_local_id(0);
+  __global const int* count = counts + p * 4;
+  const int n = count[MOVED];
+  if (n == 0 || k >= ld || sign[p * ld + k] == 0) return;
+  __global const int* moved = moved_all + p * SET;
+  __global const float* delta = delta_all + p * 2 * SET;
+  __global float* f = f_all + p * 2 * ld;
+  float h = f[k], l = f[ld + k], sum = 0.0f;
+  if (count[IN_PAIRS] != 0) {
+    for (int t = 0; t < n; ++t) ADD_PRODUCT(float, h, l, delta[t], delta[SET + t], ROW(slot[moved[t]])[k]);
+  } else {
+    for (int t = 0; t < n; ++t) sum = fma(delta[t], ROW(slot[moved[t]])[k], sum);
+  }
+  ADD_SUM(float, h, l, sum);
+  f[k] = h;
+  f[ld + k] = l;
+}
