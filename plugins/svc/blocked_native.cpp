@@ -419,15 +419,7 @@ BlockedFunctions blocked() noexcept { return {choose, gather, solve, update}; }
 #if defined(SOLVER_DISPATCH)
 namespace mokume::svc {
 
-BlockedFunctions blocked_native() {
-#if defined(__x86_64__)
-  if (__builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512dq") && __builtin_cpu_supports("avx512vl") &&
-      __builtin_cpu_supports("avx512bw"))
-    return avx512::blocked();
-  if (__builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma")) return avx2::blocked();
-#endif
-  return base::blocked();
-}
+BlockedFunctions blocked_native() { return SOLVER_BEST(blocked)(); }
 
 }  // namespace mokume::svc
 #endif

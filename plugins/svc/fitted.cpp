@@ -81,7 +81,7 @@ std::vector<float> Fitted::rounding_bounds() const {
     double sum = 0;
     for (int64_t v = 0; v < n_vectors(); ++v)
       sum += std::fabs(static_cast<double>(coefficients[static_cast<size_t>(p * n_vectors() + v)]));
-    bounds.push_back(static_cast<float>(sum * value_error(ops::without_one(settings.kernel), largest)));
+    bounds.push_back(static_cast<float>(sum * value_error(settings.kernel, largest)));
   }
   return bounds;
 }

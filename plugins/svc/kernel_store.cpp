@@ -49,8 +49,9 @@ double largest_value(const ops::KernelFunction& f, const std::vector<float>& nor
     case ops::KernelKind::rbf_minus_one:
       return std::min(1.0, f.gamma * 4 * most + 0x1p-24);
     case ops::KernelKind::linear:
+      return most;
     case ops::KernelKind::polynomial:
-      return std::fabs(diagonal_value(f, most)) + std::pow(std::fabs(f.coef0), f.degree);
+      return std::pow(f.gamma * most + std::fabs(f.coef0), f.degree);
     case ops::KernelKind::sigmoid:
       return 1;
   }

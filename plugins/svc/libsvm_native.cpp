@@ -162,15 +162,7 @@ void smo(const PlaceArrays& arrays, int32_t max_steps, int32_t place) noexcept {
 #if defined(SOLVER_DISPATCH)
 namespace mokume::svc {
 
-SmoFunction smo_native() {
-#if defined(__x86_64__)
-  if (__builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512dq") && __builtin_cpu_supports("avx512vl") &&
-      __builtin_cpu_supports("avx512bw"))
-    return avx512::smo;
-  if (__builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma")) return avx2::smo;
-#endif
-  return base::smo;
-}
+SmoFunction smo_native() { return SOLVER_BEST(smo); }
 
 }  // namespace mokume::svc
 #endif

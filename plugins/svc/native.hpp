@@ -158,3 +158,28 @@ inline void write_model(const Problem& p, PlaceInts& si, PlaceFloats& sf) {
 }
 
 }  // namespace mokume::svc::SOLVER_ISA
+
+#if defined(SOLVER_DISPATCH)
+namespace mokume::svc {
+
+// Returns the one of three that suits this CPU.
+template <class T>
+T best_of(T base, T avx2, T avx512) {
+#if defined(__x86_64__)
+  if (__builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512dq") && __builtin_cpu_supports("avx512vl") &&
+      __builtin_cpu_supports("avx512bw"))
+    return avx512;
+  if (__builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma")) return avx2;
+#endif
+  return base;
+}
+
+// The function of this name that is compiled for the best instruction set.
+#if defined(__x86_64__)
+#define SOLVER_BEST(function) best_of(base::function, avx2::function, avx512::function)
+#else
+#define SOLVER_BEST(function) best_of(base::function, base::function, base::function)
+#endif
+
+}  // namespace mokume::svc
+#endif

@@ -5,7 +5,6 @@
 #pragma once
 
 #include <cstdint>
-#include <memory>
 
 #include "kernel_store.hpp"
 #include "places.hpp"

@@ -63,9 +63,9 @@ inline void check_kernel_map(const mk_op& op) {
   sdk::check_shape("kernel_map", "out", op.outputs[0], dot.rows, dot.columns);
   if (op.integers[0] < 0 || op.integers[0] > static_cast<int64_t>(KernelKind::rbf_minus_one))
     throw Error(MK_INVALID_ARGUMENT, "kernel_map: unknown kernel " + std::to_string(op.integers[0]));
-  const bool rbf = needs_norms(static_cast<KernelKind>(op.integers[0]));
-  if (op.n_inputs != (rbf ? 3U : 1U)) throw Error(MK_INVALID_ARGUMENT, "kernel_map: wrong number of inputs");
-  if (rbf) {
+  const bool norms = needs_norms(static_cast<KernelKind>(op.integers[0]));
+  if (op.n_inputs != (norms ? 3U : 1U)) throw Error(MK_INVALID_ARGUMENT, "kernel_map: wrong number of inputs");
+  if (norms) {
     sdk::check_view("kernel_map", "norm_x", op.inputs[1], MK_F32);
     sdk::check_view("kernel_map", "norm_y", op.inputs[2], MK_F32);
     sdk::check_shape("kernel_map", "norm_x", op.inputs[1], 1, dot.rows);

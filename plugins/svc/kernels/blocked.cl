@@ -7,9 +7,9 @@
 // the working set alone until its gap is a tenth of the gap at the start of the round, or below the tolerance. update:
 // adds what the moved multipliers change to F of all rows of the problem.
 //
-// Steps cost what the working set has of rows, and all rows are visited once per round. F and a are pairs of floats as
-// in libsvm.cl. `update` adds the products of a round as floats while
-// the errors of that stay far below the tolerance (S_ROUNDING), else as pairs of floats.
+// A step visits the rows of the working set, and a round visits all rows once. F and a are pairs of floats as in
+// libsvm.cl. `update` adds the products of a round as floats while the errors of that stay below a share of the tolerance
+// (S_ROUNDING), else as pairs of floats.
 //
 // Elementwise operations and the order of every sum are the same in all variants and in the native solver, ties go to
 // the largest row, and the working set is a function of F alone: all of them give the same bits over the same kernel
@@ -26,10 +26,10 @@
 #define IN_PAIRS 2  // whether `update` adds pairs of floats
 #define INSIDE 3    // whether `solve` continues a round
 
-// Of the gap at the start of a round, and of the tolerance.
+// A round ends at this share of the gap at its start, or of the tolerance.
 #define SHARE_OF_GAP 0.1f
 #define SHARE_OF_TOL 0.9f
-// Of the tolerance: the most that rounding may add to F.
+// The most that rounding may add to F, as a share of the tolerance.
 #define ROUNDING_OF_TOL 0.25f
 // Rounds with fewer steps count as so many, so that a problem whose values overflow ends.
 #define LEAST_STEPS 1000
@@ -81,29 +81,6 @@ typedef struct {
     ADD_TO(high[j], rest[j], label[j] > 0 ? -(step) : (step));                            \
     state[i] = (step) >= room_i_ ? LOW : (UP | LOW);                                      \
     state[j] = (step) >= room_j_ ? UP : (UP | LOW);                                       \
-  } while (0)
-
-// (h, l) += step * t, with h the rounded value.
-#define ADD_STEP(T, h, l, step, t)                  \
-  do {                                              \
-    const T t_ = (t);                               \
-    const T p_ = (step) * t_;                       \
-    const T q_ = fma((step), t_, -p_);              \
-    const T s_ = (h) + p_;                          \
-    const T b_ = s_ - (h);                          \
-    const T e_ = ((h) - (s_ - b_)) + (p_ - b_);     \
-    (l) += e_ + q_;                                 \
-    (h) = s_ + (l);                                 \
-    (l) -= (h) - s_;                                \
-  } while (0)
-
-#define ADD_TO(h, l, x)                          \
-  do {                                           \
-    float e_;                                    \
-    const float s_ = two_sum(h, x, &e_);         \
-    const float l_ = (l) + e_;                   \
-    (h) = s_ + l_;                               \
-    (l) = l_ - ((h) - s_);                       \
   } while (0)
 
 // y times the change of a member's multiplier, in two parts.

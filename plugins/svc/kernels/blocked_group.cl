@@ -1,7 +1,6 @@
 // The blocked solver with one work-group per problem, one row per work-item and iteration: for GPUs. Comes after places.cl
 // and blocked.cl.
 
-
 // Every row k of the problem, in the iterations of this work-item.
 #define FOR_ROWS(k)                            \
   for (int s_ = 0; r.span[2 * s_] >= 0; ++s_)  \
@@ -39,8 +38,8 @@ int count_together(__local int* scratch, int lid, Rows r, int low, Cut up, float
 
 // As find_cut. All branches are the bounds of loops, because some compilers fail on barriers below conditions; a call
 // would cost stack on some cards.
-__attribute__((always_inline)) Cut find_cut_together(__local int* scratch, int lid, Rows r, int low, Cut up, int want, float least, float most,
-                      long ld) {
+__attribute__((always_inline)) Cut find_cut_together(__local int* scratch, int lid, Rows r, int low, Cut up, int want,
+                                                     float least, float most, long ld) {
   Cut cut;
   int at_or_below = count_together(scratch, lid, r, low, up, most, -1);
   const bool all_fit = at_or_below <= want;
@@ -87,13 +86,8 @@ __kernel __attribute__((reqd_work_group_size(GROUP, 1, 1))) void choose_group(CH
   __local ModelSums l_sums;
   const int lid = get_local_id(0);
   const long p = order[get_group_id(0)];
-  __global int* si = is + p * 8;
-  __global float* sf = fs + p * 8;
+  STATE_OF(p);
   __global int* count = counts + p * 4;
-  __global const char* y = sign + p * ld;
-  __global int* flags = flags_all + p * ld;
-  __global float* f = f_all + p * 2 * ld;
-  __global float* a = a_all + p * 2 * ld;
   __global int* members = members_all + p * SET;
   const Rows r = {spans + p * MAX_SPANS * 2, flags, f};
   const int before = si[I_STATUS], left = si[I_LEFT];
@@ -125,12 +119,11 @@ __kernel __attribute__((reqd_work_group_size(GROUP, 1, 1))) void choose_group(CH
   if (active) status = !both || !(first || low - up >= sf[S_TOL]) ? CONVERGED : (left <= 0 ? STUCK : RUNNING);
 
   const bool chooses = active && status == RUNNING;
-  const int wanted = chooses ? want : 0;
+  const int wanted = chooses ? want : (int)ld;  // all rows fit, so nothing is searched for
   const float gap = chooses ? low - up : 0.0f;
   Cut none;
   none.value = -INFINITY;
   none.row = 0;
-  // Where nothing is to be chosen, both bounds are the same and no row is searched for.
   const Cut up_cut = find_cut_together(l_at, lid, r, 0, none, wanted, up, chooses ? low + gap : up, ld);
   const Cut low_cut = find_cut_together(l_at, lid, r, 1, up_cut, wanted, -low, chooses ? gap - up : -low, ld);
   for (int x = lid; x < SET; x += GROUP) l_members[x] = INT_MAX;
@@ -180,14 +173,9 @@ __kernel __attribute__((reqd_work_group_size(GROUP, 1, 1))) void solve_group(SOL
   __local float l_step;
   const int lid = get_local_id(0);
   const long p = order[get_group_id(0)];
-  __global int* si = is + p * 8;
-  __global float* sf = fs + p * 8;
+  STATE_OF(p);
   __global int* count = counts + p * 4;
   const int m = count[MEMBERS];
-  __global const char* y = sign + p * ld;
-  __global int* flags = flags_all + p * ld;
-  __global const float* f = f_all + p * 2 * ld;
-  __global float* a = a_all + p * 2 * ld;
   __global const int* members = members_all + p * SET;
   __global int* moved = moved_all + p * SET;
   __global float* delta = delta_all + p * 2 * SET;

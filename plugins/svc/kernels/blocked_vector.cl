@@ -1,6 +1,5 @@
 // The blocked solver with one work-item per problem, 16 rows at a time: for CPUs. Comes after places.cl and blocked.cl.
 
-
 #define LANES ((int16)(0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15))
 
 int16 within16(float16 v, int16 row, Cut cut) { return (v < cut.value) | ((v == cut.value) & (row >= cut.row)); }
@@ -86,13 +85,8 @@ Cut find_cut(Rows r, int low, Cut up, int want, float least, float most, long ld
 
 __kernel void choose_vector(CHOOSE_ARGUMENTS) {
   const long p = order[get_group_id(0)];
-  __global int* si = is + p * 8;
-  __global float* sf = fs + p * 8;
+  STATE_OF(p);
   __global int* count = counts + p * 4;
-  __global const char* y = sign + p * ld;
-  __global int* flags = flags_all + p * ld;
-  __global float* f = f_all + p * 2 * ld;
-  __global float* a = a_all + p * 2 * ld;
   __global int* members = members_all + p * SET;
   const Rows r = {spans + p * MAX_SPANS * 2, flags, f};
   const bool first = si[I_STATUS] == START;
@@ -181,15 +175,10 @@ __kernel void gather_vector(GATHER_ARGUMENTS) {
 
 __kernel void solve_vector(SOLVE_ARGUMENTS) {
   const long p = order[get_group_id(0)];
-  __global int* si = is + p * 8;
-  __global float* sf = fs + p * 8;
+  STATE_OF(p);
   __global int* count = counts + p * 4;
   const int m = count[MEMBERS];
   if (m == 0) return;
-  __global const char* y = sign + p * ld;
-  __global int* flags = flags_all + p * ld;
-  __global const float* f = f_all + p * 2 * ld;
-  __global float* a = a_all + p * 2 * ld;
   __global const int* members = members_all + p * SET;
   __global int* moved = moved_all + p * SET;
   __global float* delta = delta_all + p * 2 * SET;

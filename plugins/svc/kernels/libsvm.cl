@@ -17,8 +17,8 @@ float take_step(int i, int j, float k_ij, float k_ii, float k_jj, float c, float
   const float room_i = y[i] > 0 ? (c - a[i]) - a[ld + i] : a[i] + a[ld + i];
   const float room_j = y[j] > 0 ? a[j] + a[ld + j] : (c_minus - a[j]) - a[ld + j];
   const float step = fmin(gap / eta, fmin(room_i, room_j));
-  add_to(a + i, a + ld + i, y[i] > 0 ? step : -step);
-  add_to(a + j, a + ld + j, y[j] > 0 ? -step : step);
+  ADD_TO(a[i], a[ld + i], y[i] > 0 ? step : -step);
+  ADD_TO(a[j], a[ld + j], y[j] > 0 ? -step : step);
   // i moved so that F grows. At its bound it can only move back, so it is in I_low. For j it is the other way round.
   flags[i] = step >= room_i ? LOW : (UP | LOW);
   flags[j] = step >= room_j ? UP : (UP | LOW);
@@ -27,32 +27,13 @@ float take_step(int i, int j, float k_ij, float k_ii, float k_jj, float c, float
 
 // ---- one work-item per problem, 16 rows at a time: for CPUs --------------------------------------------------------
 
-// F += step * (K_i - K_j) as two-float, 16 rows.
-#define UPDATE_BLOCK(h, l, ki, kj)                 \
-  do {                                             \
-    const float16 t_ = (ki) - (kj);                \
-    const float16 p_ = step16 * t_;                \
-    const float16 q_ = fma(step16, t_, -p_);       \
-    const float16 s_ = (h) + p_;                   \
-    const float16 b_ = s_ - (h);                   \
-    const float16 e_ = ((h) - (s_ - b_)) + (p_ - b_); \
-    (l) += e_ + q_;                                \
-    (h) = s_ + (l);                                \
-    (l) -= (h) - s_;                               \
-  } while (0)
-
 __kernel void smo_vector(__global const int* order, __global int* is, __global float* fs, __global const int* spans,
                          __global const char* sign, __global int* flags_all, __global float* f_all,
                          __global float* a_all, __global float* coef, __global const float* diagonal,
                          __global const int* slot, const long ld, const int max_steps, PANELS) {
   const long p = order[get_group_id(0)];
-  __global int* si = is + p * 8;
-  __global float* sf = fs + p * 8;
+  STATE_OF(p);
   __global const int* span = spans + p * MAX_SPANS * 2;
-  __global const char* y = sign + p * ld;
-  __global int* flags = flags_all + p * ld;
-  __global float* f = f_all + p * 2 * ld;
-  __global float* a = a_all + p * 2 * ld;
   const int16 lane = (int16)(0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15);
   const float c = sf[S_C], c_minus = sf[S_C_MINUS];
   const float tol = sf[S_TOL];
@@ -146,7 +127,7 @@ __kernel void smo_vector(__global const int* order, __global int* is, __global f
         float16 l = (float16)(0.0f);
         if (!first) {
           l = vload16(b, f + ld);
-          UPDATE_BLOCK(h, l, vload16(b, ki), vload16(b, kj));
+          ADD_STEP(float16, h, l, step16, vload16(b, ki) - vload16(b, kj));
           vstore16(h, b, f);
           vstore16(l, b, f + ld);
         }
@@ -208,13 +189,8 @@ __kernel __attribute__((reqd_work_group_size(GROUP, 1, 1))) void smo_group(
   __local ModelSums l_sums;
   const int lid = get_local_id(0);
   const long p = order[get_group_id(0)];
-  __global int* si = is + p * 8;
-  __global float* sf = fs + p * 8;
+  STATE_OF(p);
   __global const int* span = spans + p * MAX_SPANS * 2;
-  __global const char* y = sign + p * ld;
-  __global int* flags = flags_all + p * ld;
-  __global float* f = f_all + p * 2 * ld;
-  __global float* a = a_all + p * 2 * ld;
   const float c = sf[S_C], c_minus = sf[S_C_MINUS];
   const float tol = sf[S_TOL];
 
@@ -299,14 +275,7 @@ __kernel __attribute__((reqd_work_group_size(GROUP, 1, 1))) void smo_group(
         float l = 0.0f;
         if (!first) {
           l = f[ld + k];
-          const float t = ki[k] - kj[k];
-          const float pr = step * t;
-          const float q = fma(step, t, -pr);
-          float e;
-          const float sum = two_sum(h, pr, &e);
-          l += e + q;
-          h = sum + l;
-          l -= h - sum;
+          ADD_STEP(float, h, l, step, ki[k] - kj[k]);
           f[k] = h;
           f[ld + k] = l;
         }

@@ -72,6 +72,15 @@ __global const float* kernel_row(int slot, long ld, PANELS) {
 }
 #define ROW(s) kernel_row(s, ld, k0, k1, k2, k3, k4, k5, k6, k7, panel_rows)
 
+// The state of place p in the arrays that every solver gets.
+#define STATE_OF(p)                          \
+  __global int* si = is + (p) * 8;           \
+  __global float* sf = fs + (p) * 8;         \
+  __global const char* y = sign + (p) * ld;  \
+  __global int* flags = flags_all + (p) * ld; \
+  __global float* f = f_all + (p) * 2 * ld;  \
+  __global float* a = a_all + (p) * 2 * ld
+
 // Returns the high part of a + b and stores the low part.
 float two_sum(float a, float b, float* low) {
   const float s = a + b;
@@ -80,15 +89,29 @@ float two_sum(float a, float b, float* low) {
   return s;
 }
 
-// Adds x to (high, low) in place.
-void add_to(__global float* high, __global float* low, float x) {
-  float e;
-  const float s = two_sum(*high, x, &e);
-  const float l = *low + e;
-  const float h = s + l;
-  *low = l - (h - s);
-  *high = h;
-}
+// (h, l) += x, with h the rounded value.
+#define ADD_TO(h, l, x)                          \
+  do {                                           \
+    float e_;                                    \
+    const float s_ = two_sum(h, x, &e_);         \
+    const float l_ = (l) + e_;                   \
+    (h) = s_ + l_;                               \
+    (l) = l_ - ((h) - s_);                       \
+  } while (0)
+
+// (h, l) += step * t, with h the rounded value.
+#define ADD_STEP(T, h, l, step, t)                  \
+  do {                                              \
+    const T t_ = (t);                               \
+    const T p_ = (step) * t_;                       \
+    const T q_ = fma((step), t_, -p_);              \
+    const T s_ = (h) + p_;                          \
+    const T b_ = s_ - (h);                          \
+    const T e_ = ((h) - (s_ - b_)) + (p_ - b_);     \
+    (l) += e_ + q_;                                 \
+    (h) = s_ + (l);                                 \
+    (l) -= (h) - s_;                                \
+  } while (0)
 
 // rho of LIBSVM: the mean of F over the free rows, or the middle of what is allowed.
 float offset_of(float sum, int free_rows, float up, float low) {
