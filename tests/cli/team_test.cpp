@@ -226,7 +226,7 @@ TEST_F(InTeam, GivesTheSameBytesWithItsDevicesInSeparateProcesses) {
 TEST(Team, ResumesWithoutADeviceWhoseProcessIsKilled) {
   for (const size_t victim : {0U, 1U}) {
     const Place place;
-    place.write("e.toml", experiment(60, kSynchronous));
+    place.write("e.toml", experiment(200, kSynchronous));
     const pid_t pid = place.start({"run", "e.toml", "--devices", "host,pocl", "--set", "devices.isolation=process"});
     const auto trains = [&] {
       if (!fs::exists(place.path() / "runs/net") || place.run("net").empty()) return false;

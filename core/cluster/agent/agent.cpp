@@ -140,10 +140,9 @@ Agent::~Agent() {
 }
 
 void Agent::handle(const Message& message, double now) {
-  now_ = now;
   heard_ = listening_.seconds();
   if (const Grant* granted = std::get_if<Grant>(&message)) {
-    grant(*granted, now);
+    grant(*granted);
   } else if (const None* none = std::get_if<None>(&message)) {
     if (none->device >= devices_.size() || devices_[none->device].lane != Lane::asked) {
       throw Error(MK_INTERNAL, "node 0 answered a request that was not made");
@@ -179,11 +178,11 @@ void Agent::cancel(uint64_t lease) {
   if (found != leases_.end()) *found->second.cancelled = true;
 }
 
-void Agent::grant(const Grant& grant, double now) {
+void Agent::grant(const Grant& grant) {
   if (grant.device >= devices_.size() || devices_[grant.device].lane != Lane::asked || leases_.count(grant.lease) > 0) {
     throw Error(MK_INTERNAL, "node 0 granted work that was not requested");
   }
-  devices_[grant.device] = {Lane::busy, grant.lease, 0, 0, now, false, false};
+  devices_[grant.device] = {Lane::busy, grant.lease, 0, 0, listening_.seconds(), false, false};
   Lease& lease = leases_[grant.lease];
   lease.device = grant.device;
   if (leaving_) *lease.cancelled = true;
@@ -223,7 +222,6 @@ void Agent::run_attempt(const Grant& grant, const std::shared_ptr<std::atomic<bo
 std::vector<Message> Agent::collect(double now) {
   std::vector<Message> out;
   if (over_) return out;
-  now_ = now;
   listening_.turn(now);
   std::vector<std::pair<uint64_t, journal::FitRecord>> durable;
   std::vector<Ended> ended;
@@ -234,7 +232,7 @@ std::vector<Message> Agent::collect(double now) {
     ended.swap(inbox_.ended);
     journal_failure.swap(inbox_.journal_failure);
     for (uint32_t i = 0; i < devices_.size(); ++i)
-      if (std::exchange(inbox_.states[i].alive, false)) devices_[i].sign_at = now;
+      if (std::exchange(inbox_.states[i].alive, false)) devices_[i].sign_at = listening_.seconds();
   }
   if (journal_failure) {
     journal_failed_ = true;
@@ -243,7 +241,7 @@ std::vector<Message> Agent::collect(double now) {
   take_durable(std::move(durable), out);
   take_ended(std::move(ended), out);
   watch_node_0();
-  watch_devices(now);
+  watch_devices();
   if (!leaving_ && !failed_) ask(now, out);
   if (!node_0_lost_) beat(now, out);
   if (leaving_) try_to_end(out);
@@ -304,8 +302,7 @@ void Agent::beat(double now, std::vector<Message>& out) {
     for (uint32_t i = 0; i < devices_.size(); ++i) {
       const Device& device = devices_[i];
       const State& state = inbox_.states[i];
-      if (device.lane == Lane::busy)
-        beat.states.push_back({i, device.lease, state.what, state.share, now - device.sign_at});
+      if (device.lane == Lane::busy) beat.states.push_back({i, device.lease, state.what, state.share, quiet(device)});
     }
   }
   out.emplace_back(std::move(beat));
@@ -322,14 +319,15 @@ void Agent::watch_node_0() {
   lose_node_0(fmt::format("node 0 did not respond for {:.0f} s", silence));
 }
 
-bool Agent::hangs(const Device& device, double now) const {
-  return device.lane == Lane::busy && *leases_.at(device.lease).cancelled && now - device.sign_at >= limits_.hang_s;
+bool Agent::hangs(const Device& device, double patience_s) const {
+  return device.lane == Lane::busy && *leases_.at(device.lease).cancelled &&
+         quiet(device) >= limits_.hang_s + patience_s;
 }
 
 // Ends cancelled work that still gives no sign of life.
-void Agent::watch_devices(double now) {
+void Agent::watch_devices() {
   for (uint32_t i = 0; i < devices_.size(); ++i) {
-    if (devices_[i].given_up || !hangs(devices_[i], now)) continue;
+    if (devices_[i].given_up || !hangs(devices_[i])) continue;
     devices_[i].given_up = true;
     devices_[i].killed = executor_.kill(i);
   }
@@ -341,7 +339,7 @@ void Agent::try_to_end(std::vector<Message>& out) {
   for (uint32_t i = 0; i < devices_.size(); ++i) {
     if (devices_[i].lane != Lane::busy) continue;
     const double patience = devices_[i].killed ? kKillSeconds : 0;
-    if (!hangs(devices_[i], now_ - patience)) return;
+    if (!hangs(devices_[i], patience)) return;
     hanging.push_back(i);
   }
   for (const auto& [id, lease] : leases_)

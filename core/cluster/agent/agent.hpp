@@ -59,7 +59,7 @@ class Agent {
     uint64_t lease = 0;  // of a busy one
     double ask_at = 0;
     double pause_s = 0;     // before it asks again
-    double sign_at = 0;     // the work's last sign of life
+    double sign_at = 0;     // the work's last sign of life, on the clock of listening_
     bool given_up = false;  // it hangs
     bool killed = false;    // it will return
   };
@@ -87,7 +87,7 @@ class Agent {
     std::vector<State> states;  // by device
   };
 
-  void grant(const Grant& grant, double now);
+  void grant(const Grant& grant);
   void run_attempt(const Grant& grant, const std::shared_ptr<std::atomic<bool>>& cancelled);
   void take_ended(std::vector<Ended> ended, std::vector<Message>& out);
   void take_durable(std::vector<std::pair<uint64_t, journal::FitRecord>>&& durable, std::vector<Message>& out);
@@ -97,9 +97,10 @@ class Agent {
   void ask(double now, std::vector<Message>& out);
   void beat(double now, std::vector<Message>& out);
   void watch_node_0();
-  void watch_devices(double now);
+  void watch_devices();
   void try_to_end(std::vector<Message>& out);
-  bool hangs(const Device& device, double now) const;
+  double quiet(const Device& device) const { return listening_.seconds() - device.sign_at; }
+  bool hangs(const Device& device, double patience_s = 0) const;
 
   Executor& executor_;
   const std::vector<LocalDevice> local_;
@@ -111,7 +112,6 @@ class Agent {
 
   std::vector<Device> devices_;
   std::map<uint64_t, Lease> leases_;
-  double now_ = 0;
   double next_beat_ = 0;
   Listening listening_;
   double heard_ = 0;             // when node 0 was last heard, on the clock of listening_
