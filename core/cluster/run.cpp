@@ -223,14 +223,17 @@ Outcome run(Transport& transport, const Handshake& handshake, Executor& executor
   const auto bell = std::make_shared<Bell>(transport);
   const std::shared_ptr<void> until_the_end(nullptr, [bell](void*) { bell->take_down(); });
   const auto ring = [bell] { bell->ring(); };
-  auto agent = std::make_unique<Agent>(executor, journal, ring, options.limits, options.team, *options.threads);
+  const auto end = [&executor](Agent* ended) {
+    if (ended->abandoned().empty())
+      delete ended;
+    else
+      executor.abandon();  // a feeder still uses the agent
+  };
+  std::unique_ptr<Agent, decltype(end)> agent(
+      new Agent(executor, journal, ring, options.limits, options.team, *options.threads), end);
   if (options.team != nullptr) options.team->on_ring(ring);
   Loop(transport, *agent, coordinator ? &*coordinator : nullptr, options, stop).run();
   const std::optional<Stop> stopped = agent->stopped();
-  if (!agent->abandoned().empty()) {
-    static_cast<void>(agent.release());  // its feeder still uses it
-    executor.abandon();
-  }
   agent.reset();
   if (stopped && stopped->code != MK_CANCELLED) throw Error(static_cast<mk_status>(stopped->code), stopped->reason);
   if (observer && observer->gave_up()) journal.flush();

@@ -38,6 +38,15 @@ TEST(Simulation, EveryJobFinishesWithEveryFit) {
       sum.slow_disks, sum.stops, sum.failures, sum.hangs, static_cast<unsigned long long>(sum.switches));
 }
 
+// A frozen process blamed its devices for its own absence; a run that failed after it had abandoned work freed what that
+// work still used.
+TEST(Simulation, SeedsThatFailedOnce) {
+  for (const uint64_t seed : {31082U, 266198U}) {
+    const Report report = simulate(seed);
+    EXPECT_TRUE(report.faults.empty()) << report.text();
+  }
+}
+
 // Node 0 is as good as dead after a minute, whatever this rank waits for.
 TEST(Simulation, ARankThatIsCutOffEndsAfterAMinute) {
   Troubles cut = Troubles::none();
