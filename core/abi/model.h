@@ -48,7 +48,9 @@ typedef struct mk_param {
   const char* doc;      /* one line */
   const mk_form* forms; /* FORM, FORMS: the possible tables; else NULL */
   uint32_t n_forms;
-  uint32_t reserved;
+  /* YOUNGER text with choices: runs that were started before the param existed behave as with this choice (1: the first
+   * one); 0: as with the fallback. */
+  uint32_t before;
 } mk_param;
 
 /* One kind of table: { type = name, ... }. Its params are REAL, INTEGER, TEXT or BOOL. A param whose fallback is "" is
@@ -187,8 +189,10 @@ typedef struct mk_fit_result {
   int64_t n;      /* rows validated on */
   uint32_t n_values;
   uint32_t reserved;
-  const double* values;   /* in the order of the model's metrics; may be NULL if the fit failed */
-  const char* note;       /* kept in the journal and returned on resume; "" if none; a pure function of the fit */
+  const double* values; /* in the order of the model's metrics; may be NULL if the fit failed */
+  /* Words kept in the journal and returned on resume; "" if none; a pure function of the fit. Reports read the word
+   * "unsure=K": the solver's tolerance leaves the class of K of the n rows open. */
+  const char* note;
   const mk_curve* curves; /* kept in the journal and plotted; pure functions of the fit */
   uint32_t n_curves;
   uint32_t reserved2;

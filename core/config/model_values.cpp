@@ -15,8 +15,9 @@ namespace {
 
 class ModelValues {
  public:
-  explicit ModelValues(Reading& reading)
+  ModelValues(Reading& reading, Origin origin)
       : reading_(reading),
+        origin_(origin),
         config_(reading.config),
         diagnostics_(reading.diagnostics),
         takes_(config_.model + " takes: ") {}
@@ -37,8 +38,9 @@ class ModelValues {
     if (!reading_.schema) return;
     for (const Parameter& parameter : *reading_.schema) {
       try {
+        keep_behaviour(parameter);
         fill_in(parameter);
-        if (parameter.has(kPlanIfSet)) note_default(parameter);
+        if (parameter.has(kPlanIfSet)) leave_out_of_plan(parameter);
       } catch (const std::exception& error) {
         diagnostics_.add(model_location(), error.what());
       }
@@ -163,6 +165,7 @@ class ModelValues {
     const std::string& name = parameter.name;
     const bool tagged = parameter.is_tagged();
     if ((!tagged && reading_.find(kSearched, name) != nullptr) || reading_.find(kOptions, name) != nullptr) return;
+    if (config_.options.count(name) > 0) return;  // kept
     if (tagged) {
       if (auto tables = default_tagged(parameter)) {
         config_.tagged[name] = std::move(*tables);
@@ -177,13 +180,26 @@ class ModelValues {
                        tagged ? "add it to [model_options]" : "add it to [model_options] or [search.params]");
   }
 
-  void note_default(const Parameter& parameter) {
+  // A run that was started before the parameter existed keeps the results that it had.
+  void keep_behaviour(const Parameter& parameter) {
+    if (origin_ != Origin::run || parameter.before.empty() || reading_.find(kSearched, parameter.name) != nullptr)
+      return;
+    config_.options.try_emplace(parameter.name, before(parameter));
+  }
+
+  void leave_out_of_plan(const Parameter& parameter) {
     const auto option = config_.options.find(parameter.name);
-    if (option != config_.options.end() && default_value(parameter) == option->second)
+    if (option != config_.options.end() && before(parameter) == option->second)
       config_.unplanned.insert(parameter.name);
   }
 
+  static search::Value before(const Parameter& parameter) {
+    if (parameter.before.empty()) return default_value(parameter).value();
+    return Json::parse(parameter.before).get<std::string>();
+  }
+
   Reading& reading_;
+  const Origin origin_;
   Config& config_;
   Diagnostics& diagnostics_;
   std::string takes_;
@@ -193,6 +209,6 @@ class ModelValues {
 
 }  // namespace
 
-void read_model_values(Reading& reading) { ModelValues(reading).read(); }
+void read_model_values(Reading& reading, Origin origin) { ModelValues(reading, origin).read(); }
 
 }  // namespace mokume::config

@@ -1,12 +1,13 @@
 // The tables whose keys the model defines: [model_options] and [search.params].
 #pragma once
 
+#include "config/parse.hpp"
 #include "config/reading.hpp"
 
 namespace mokume::config {
 
-// Reads both tables into the config and fills in the model's defaults. Without a schema it only checks the notation of
-// [search.params].
-void read_model_values(Reading& reading);
+// Reads both tables into the config and fills in the model's defaults, or for a run what it behaves like. Without a
+// schema it only checks the notation of [search.params].
+void read_model_values(Reading& reading, Origin origin);
 
 }  // namespace mokume::config

@@ -44,6 +44,8 @@ Parameter parameter_of(const mk_param& param) {
   result.range = {param.minimum, param.maximum, (param.flags & MK_PARAM_EXCLUSIVE_MIN) != 0, false};
   if (const std::string choices = text_of(param.choices); !choices.empty()) result.choices = base::split(choices, '|');
   result.fallback = text_of(param.fallback);
+  if (param.before > 0 && param.before <= result.choices.size())
+    result.before = Json(result.choices[param.before - 1]).dump();
   for (const mk_form& form : std::span(param.forms, param.n_forms))
     result.tags.push_back({form.name, text_of(form.doc), model_schema({form.params, form.n_params})});
   return result;

@@ -54,11 +54,10 @@ struct Range {
 };
 
 // Flags.
-inline constexpr uint32_t kOfModel = 1;   // published by a model: accepts any text
-inline constexpr uint32_t kRequired = 2;  // every file must have the key
-inline constexpr uint32_t kInPlan = 4;    // fits depend on it
-inline constexpr uint32_t kPlanIfSet =
-    8;  // in the plan only if it differs from `before` (of a model: from its default)
+inline constexpr uint32_t kOfModel = 1;        // published by a model: accepts any text
+inline constexpr uint32_t kRequired = 2;       // every file must have the key
+inline constexpr uint32_t kInPlan = 4;         // fits depend on it
+inline constexpr uint32_t kPlanIfSet = 8;      // in the plan only if it differs from `before`
 inline constexpr uint32_t kZeroAllowed = 16;   // 0 is accepted in addition to `range`
 inline constexpr uint32_t kEmptyAllowed = 32;  // the list may be empty
 inline constexpr uint32_t kFoldsOnly = 64;     // meaningless with validation.share

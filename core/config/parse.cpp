@@ -61,7 +61,7 @@ ParseResult parse(const std::string& text, const std::string& file, const std::v
   reading.report_missing_keys();
   check_data(reading);
   check_validation(reading);
-  read_model_values(reading);
+  read_model_values(reading, origin);
   check_search(reading);
   if (!diagnostics.empty()) return {std::nullopt, diagnostics.take()};
   return {std::move(reading.config), {}};

@@ -253,6 +253,32 @@ TEST(MakePlan, AYoungerParameterWithItsDefaultChangesNoHash) {
   EXPECT_NE(hash("unit = [\"one\", \"two\"]\n"), hash(""));
 }
 
+// The default of such a parameter may change: runs from before the parameter keep what they were started with.
+TEST(MakePlan, AYoungerParameterKeepsTheBehaviourOfOlderRuns) {
+  std::vector<mk_param> younger(kSvcParams.begin(), kSvcParams.end());
+  younger.push_back(
+      {"unit", MK_PARAM_TEXT, MK_PARAM_YOUNGER, 0, 0, "\"two\"", "one|two", "a younger one", nullptr, 0, 1});
+  const ModelSchema schema = model_schema(younger);
+  const auto read = [&](const std::string& more, Origin origin) {
+    return parse(
+        grid("C = [1, 2]\n") + more, "svm.toml", {},
+        [&](const std::string&, const std::vector<std::string>&, std::string&) { return schema; }, origin);
+  };
+  const auto hash = [&](const std::string& more, Origin origin) {
+    return make_plan(read(more, origin).config.value(), kData).hash;
+  };
+  const std::string one = "[model_options]\nunit = \"one\"\n", two = "[model_options]\nunit = \"two\"\n";
+  const std::string old = make_plan(good(grid("C = [1, 2]\n")), kData).hash;
+  EXPECT_EQ(hash("", Origin::run), old);
+  EXPECT_EQ(hash(one, Origin::experiment), old);
+  EXPECT_EQ(hash(one, Origin::run), old);
+  EXPECT_NE(hash("", Origin::experiment), old);
+  EXPECT_EQ(hash("", Origin::experiment), hash(two, Origin::experiment));
+  EXPECT_EQ(hash(two, Origin::run), hash(two, Origin::experiment));
+  EXPECT_EQ(read("", Origin::run).config->options.at("unit"), Value(std::string("one")));
+  EXPECT_EQ(read("", Origin::experiment).config->options.at("unit"), Value(std::string("two")));
+}
+
 TEST(MakePlan, RefusesTooManyCandidatesAndFits) {
   const auto fails = [](const Config& c, const char* word) {
     try {
