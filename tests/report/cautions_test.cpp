@@ -1,5 +1,6 @@
 #include "report/tables/cautions.hpp"
 
+#include <fmt/format.h>
 #include <gtest/gtest.h>
 
 #include "report/support.hpp"
@@ -46,6 +47,24 @@ TEST(Cautions, NameALossThatExplodesButStaysFinite) {
   view.records[4].curves = {{"train_loss", {2.0, 1.0}}};
   view.records[5].curves = {{"train_loss", {std::nan("")}}};  // it failed, and is counted as that
   EXPECT_HAS(said(view), "The training loss of 1 fit exploded, up to 1e6 (fit 3: candidate 1, fold 1)");
+}
+
+TEST(Cautions, NameABestCandidateWhoseErrorsDependOnTheSolver) {
+  RunView view = testing::grid();
+  const uint32_t folds = view.plan.fits_per_candidate(), first = *view.best * folds;
+  const auto leave_open = [&](int64_t rows) {
+    for (uint32_t fold = 0; fold < folds; ++fold) {
+      journal::FitRecord& record = view.records[first + fold];
+      record.n = 100;
+      record.note = "steps=9 unsure=" + std::to_string(rows);
+    }
+  };
+  leave_open(2);
+  EXPECT_EQ(said(view), "");
+  EXPECT_HAS_NOT(testing::page(view), "ill-determined");
+  leave_open(3);
+  EXPECT_HAS(said(view), fmt::format("leaves the class of {} of its {} validated rows open", 3 * folds, 100 * folds));
+  EXPECT_HAS(testing::page(view), fmt::format("<b>{}</b>ill-determined", folds));
 }
 
 TEST(Cautions, NameABestCandidateOnTheEdgeOfItsGrid) {

@@ -58,9 +58,20 @@ TEST(ResultsCsv, WritesNonIntegersOfIntegerMetricsAsTheyAre) {
 
 TEST(CandidatesCsv, HasTheExpectedText) {
   EXPECT_EQ(candidates_csv(two_candidates()),
-            "candidate,bootstrap,C,gamma,mean,sd,min,max,rank\n"
-            "0,0,0.1,\"a, \"\"b\"\"\nc\",0.2,0.1414213562373095,0.1,0.3,1\n"
-            "1,0,1e-07,rbf,,,,,2\n");
+            "candidate,bootstrap,C,gamma,mean,sd,min,max,rank,unsure\n"
+            "0,0,0.1,\"a, \"\"b\"\"\nc\",0.2,0.1414213562373095,0.1,0.3,1,0\n"
+            "1,0,1e-07,rbf,,,,,2,0\n");
+}
+
+TEST(CandidatesCsv, SaysHowManyRowsTheToleranceLeavesOpen) {
+  RunView view = two_candidates();
+  view.records[0].note = "steps=12 unsure=3";
+  view.records[1].note = "unsure=1 settled=0@1";
+  EXPECT_HAS(candidates_csv(view), "0.3,1,4\n");
+  for (const char* odd : {"unsure=", "unsure=x", "unsure=3x", "unsure=99999999999999999999", "very unsure=3rows"}) {
+    view.records[0].note = odd;
+    EXPECT_HAS(candidates_csv(view), "0.3,1,1\n");
+  }
 }
 
 TEST(TimelineCsv, HasTheExpectedText) {
@@ -176,7 +187,7 @@ TEST(SummaryJson, HostileNumbersAndTextsStayValidJson) {
 TEST(Tables, AnEmptyRunHasHeadersOnly) {
   const RunView view;
   EXPECT_EQ(results_csv(view), "candidate,bootstrap,fold,n,status\n");
-  EXPECT_EQ(candidates_csv(view), "candidate,bootstrap,mean,sd,min,max,rank\n");
+  EXPECT_EQ(candidates_csv(view), "candidate,bootstrap,mean,sd,min,max,rank,unsure\n");
   EXPECT_EQ(timeline_csv(view), "candidate,bootstrap,fold,bundle,node,device,start_s,end_s,attempt\n");
   EXPECT_EQ(nlohmann::json::parse(summary_json(view)).at("fits"), 0);
 }

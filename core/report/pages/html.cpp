@@ -194,7 +194,8 @@ std::string fits_section(const Figure& figure) {
   const size_t planned = view.plan.n_fits(), failed = count_fits(view, FitStatus::failed);
   if (planned == 0) return notes.empty() ? "" : section("Fits", "", notes);
   size_t unusable = 0;  // no value to rank by, regardless of the status
-  for (const CandidateRow& row : figure.pooled) unusable += row.failed;
+  size_t ill_determined = 0;
+  for (const CandidateRow& row : figure.pooled) unusable += row.failed, ill_determined += row.ill_determined;
   std::string body;
   const auto add = [&](const char* name, size_t number, const char* classes) {
     body += element("div", number > 0 ? classes : "", element("b", "", grouped(number)) + name) + '\n';
@@ -205,6 +206,7 @@ std::string fits_section(const Figure& figure) {
   add("done", count_fits(view, FitStatus::ok), "");
   add_if_any("copied from an equal problem", count_fits(view, FitStatus::copied));
   add_if_any("stopped at the iteration cap", count_fits(view, FitStatus::capped));
+  add_if_any("ill-determined: the tolerance leaves the class of more than 2 % of the rows open", ill_determined);
   add("failed", failed, "class=\"bad\"");
   add_if_any("without a finite value, left out of plots", unusable - std::min(failed, unusable), "class=\"bad\"");
   add_if_any("not finished", planned - recorded(view).size());

@@ -102,12 +102,23 @@ std::optional<std::string> edge_caution(const RunView& view, const std::vector<C
       edges);
 }
 
+std::optional<std::string> unsure_caution(const RunView& view, const std::vector<CandidateRow>& rows) {
+  if (!view.best) return std::nullopt;
+  const CandidateRow& best = rows[*view.best];
+  if (best.unsure <= best.rows / kUnsure) return std::nullopt;
+  return fmt::format(
+      "The best candidate is ill-determined: the solver's tolerance leaves the class of {} of its {} validated rows "
+      "open, and another solver or tolerance gives other errors. A smaller tol decides more of them.",
+      best.unsure, best.rows);
+}
+
 }  // namespace
 
 std::vector<std::string> cautions(const RunView& view) {
   const std::vector<CandidateRow> rows = pool(view);
   std::vector<std::string> all;
-  for (auto& one : {guess_caution(view, rows), loss_caution(view), edge_caution(view, rows)})
+  for (auto& one :
+       {guess_caution(view, rows), loss_caution(view), unsure_caution(view, rows), edge_caution(view, rows)})
     if (one) all.push_back(*one);
   return all;
 }

@@ -1,10 +1,14 @@
 #include "report/tables/stats.hpp"
 
 #include <algorithm>
+#include <charconv>
 #include <cmath>
 #include <map>
+#include <string_view>
 #include <tuple>
 #include <utility>
+
+#include "base/text.hpp"
 
 namespace mokume::report {
 namespace {
@@ -24,6 +28,10 @@ CandidateRow gather(const Fits& fits, std::optional<size_t> metric, size_t first
       row.values.push_back(*value);
     else
       ++(fits[i] == nullptr ? row.missing : row.failed);
+    if (fits[i] == nullptr) continue;
+    row.rows += fits[i]->n;
+    row.unsure += unsure_rows(*fits[i]);
+    row.ill_determined += is_ill_determined(*fits[i]) ? 1 : 0;
   }
   row.complete = count > 0 && row.values.size() == count;
   if (row.complete) static_cast<Moments&>(row) = moments(row.values);
@@ -118,6 +126,19 @@ std::vector<CandidateRow> pool(const RunView& view) {
   rank_by_bootstrap(rows, view.metrics);
   return rows;
 }
+
+int64_t unsure_rows(const FitRecord& record) {
+  constexpr std::string_view kWord = "unsure=";
+  for (const std::string& word : base::split(record.note, ' ')) {
+    if (!word.starts_with(kWord)) continue;
+    int64_t rows = 0;
+    const auto [end, error] = std::from_chars(word.data() + kWord.size(), word.data() + word.size(), rows);
+    if (error == std::errc() && end == word.data() + word.size()) return std::clamp<int64_t>(rows, 0, record.n);
+  }
+  return 0;
+}
+
+bool is_ill_determined(const FitRecord& record) { return unsure_rows(record) > record.n / kUnsure; }
 
 std::optional<double> mean_over_folds(const RunView& view, const FitRecord& refit, size_t metric) {
   const search::Plan& plan = view.plan;

@@ -29,6 +29,13 @@ std::vector<const journal::FitRecord*> recorded(const RunView& view);
 // large.
 std::optional<double> value_of(const journal::FitRecord* record, std::optional<size_t> metric);
 
+// Returns how many of the record's validated rows have a class that the solver's tolerance leaves open, as its note
+// says.
+int64_t unsure_rows(const journal::FitRecord& record);
+// A fit is ill-determined if these are more than one row in kUnsure: another solver or tolerance gives another error.
+inline constexpr int64_t kUnsure = 50;
+bool is_ill_determined(const journal::FitRecord& record);
+
 // Returns the mean of a metric over the folds of the refit's candidate in its bootstrap; nothing if a fold has no
 // value.
 std::optional<double> mean_over_folds(const RunView& view, const journal::FitRecord& refit, size_t metric);
@@ -46,11 +53,13 @@ Moments moments(const std::vector<double>& values);
 // The selecting metric's values over the fits of a candidate; the moments are set if the candidate is complete.
 struct CandidateRow : Moments {
   uint32_t candidate = 0, bootstrap = 0;
-  bool complete = false;       // every fit has a finite value
-  uint32_t failed = 0;         // fits with a record but without a value
-  uint32_t missing = 0;        // fits without a record
-  uint32_t rank = 0;           // from 1 by (mean, candidate), the better mean first; incomplete candidates come last
-  std::vector<double> values;  // by bootstrap and fold
+  bool complete = false;         // every fit has a finite value
+  uint32_t failed = 0;           // fits with a record but without a value
+  uint32_t missing = 0;          // fits without a record
+  uint32_t rank = 0;             // from 1 by (mean, candidate), the better mean first; incomplete candidates come last
+  std::vector<double> values;    // by bootstrap and fold
+  int64_t rows = 0, unsure = 0;  // validated by all fits; of these, unsure_rows()
+  uint32_t ill_determined = 0;   // fits
 };
 // Returns a row for each candidate in each of its bootstraps, ranked within the bootstrap.
 std::vector<CandidateRow> summarise(const search::Plan& plan, const std::vector<Metric>& metrics,

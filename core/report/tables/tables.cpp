@@ -148,14 +148,14 @@ std::string candidates_csv(const RunView& view) {
   Csv csv;
   csv.add("candidate", "bootstrap");
   csv.add_names(view.plan.params);
-  csv.add_names({"mean", "sd", "min", "max", "rank"});
+  csv.add_names({"mean", "sd", "min", "max", "rank", "unsure"});
   csv.end_row();
   for (const CandidateRow& row : summarise(view.plan, view.metrics, view.records)) {
     csv.add(row.candidate, row.bootstrap);
     csv.add_params(view.plan, row.candidate);
     for (const double value : {row.mean, row.sd, row.min, row.max})
       csv.add(row.complete ? std::optional(value) : std::nullopt);
-    csv.add(row.rank);
+    csv.add(row.rank, row.unsure);
     csv.end_row();
   }
   return std::move(csv).text();
