@@ -11,10 +11,10 @@
 namespace mokume::svc {
 namespace {
 
-constexpr int64_t kBlocksPerItem = 64;  // WIDE in kernels/blocked_vector.cl
-constexpr int64_t kRowsPerItem = 32;    // STRIP there
-constexpr int32_t kCounts = 4;          // integers per place: members, moved, ...
-constexpr int32_t kSteps = 32'768;      // per launch of `solve`
+constexpr int64_t kBlocksPerItem = 8;  // WIDE in kernels/blocked_vector.cl
+constexpr int64_t kRowsPerItem = 32;   // STRIP there
+constexpr int32_t kCounts = 4;         // integers per place: members, moved, ...
+constexpr int32_t kSteps = 32'768;     // per launch of `solve`
 // Devices that cut a work-item's loops short (MK_DEVICE_SOFTWARE) do at most 65,535 turns, and a step takes up to 60.
 constexpr int32_t kStepsInSoftware = 800;
 constexpr int kRounds = 4;  // per wait, where the host is far from the device

@@ -18,7 +18,16 @@ std::string shortest(double x) {
 
 }  // namespace
 
-int64_t coef_rows_per_fold(int64_t problems) { return std::max<int64_t>(32, (2 * problems + 15) / 16 * 16); }
+int64_t problems_at_once(const mk_device_info& device) {
+  constexpr int64_t kPerUnit = 4;   // hides the waits of one problem behind the work of others
+  constexpr int64_t kFewest = 200;  // share the rows of a kernel matrix that is too large for the caches
+  return std::max(kFewest, kPerUnit * int64_t{device.compute_units});
+}
+
+int64_t coef_rows_per_fold(int64_t problems, int64_t places) {
+  const int64_t running = std::min(places, kMostAhead * problems);
+  return std::max<int64_t>(32, (running + problems + 15) / 16 * 16);
+}
 
 std::string make_note(int64_t steps, const std::vector<double>& settled_c, int64_t unsure) {
   std::string note = "steps=" + std::to_string(steps);
@@ -63,7 +72,7 @@ ChainRunner::ChainRunner(const sdk::Device& device, const RowOrder& order, Kerne
       settings_(settings),
       pass_(pass),
       problems_(weighted_problems(order.classes(), settings, 0)),
-      rows_per_fold_(coef_rows_per_fold(static_cast<int64_t>(problems_.size()))) {
+      rows_per_fold_(coef_rows_per_fold(static_cast<int64_t>(problems_.size()), places.count())) {
   int64_t most = 1;
   for (uint32_t f = 0; f < order.folds(); ++f) most = std::max(most, order.fold_rows(f));
   values_ = device.buffer<float>(static_cast<uint64_t>(most * rows_per_fold_));
@@ -90,7 +99,7 @@ void ChainRunner::run(const std::vector<FoldSteps>& folds, const mk_fit_sink& si
     }
     folds_.push_back(std::move(fold));
   }
-  store_.select(kernel_of(settings_));
+  store_.select(kernel_of(settings_, store_));
 
   // Runs as many whole folds at once as the places and coefficient rows allow.
   const int64_t coef_rows = static_cast<int64_t>(places_.coefficients().bytes() / sizeof(float)) / order_.stride();
@@ -111,12 +120,7 @@ void ChainRunner::run(const std::vector<FoldSteps>& folds, const mk_fit_sink& si
         chains.push_back(std::move(chain));
       }
     }
-    for (size_t at = 0; at < chains.size(); at += static_cast<size_t>(places_.count())) {
-      const auto count = std::min(chains.size() - at, static_cast<size_t>(places_.count()));
-      std::vector<Chain> wave(chains.begin() + static_cast<std::ptrdiff_t>(at),
-                              chains.begin() + static_cast<std::ptrdiff_t>(at + count));
-      run_wave(wave);
-    }
+    run_chains(chains);
     for (size_t f = first; f < last; ++f) folds_[f] = Fold{};
   }
 }
@@ -131,85 +135,127 @@ void ChainRunner::show_progress() const {
   sink_->progress(sink_->self, what.c_str(), share_done_ + share_ * part);
 }
 
-void ChainRunner::run_wave(std::vector<Chain>& chains) {
-  int64_t place = 0;
-  for (Chain& chain : chains) {
-    chain.place = place++;
-    BinaryProblem problem = problems_[chain.problem];
-    problem.fold = static_cast<int32_t>(folds_[chain.fold].fold);
-    places_.occupy(chain.place, problem);
-  }
+void ChainRunner::run_chains(std::vector<Chain>& chains) {
+  free_places_.clear();
+  for (int64_t place = places_.count() - 1; place >= 0; --place) free_places_.push_back(place);
   while (true) {
     check_cancelled();
-    bool running = false;
-    for (Chain& chain : chains) {
-      if (!chain.running && !start_next(chain)) {
-        validate(folds_[chain.fold]);
-        if (!start_next(chain)) throw Error(MK_INTERNAL, "svc: no coefficient row is free after validation");
-      }
-      running = running || chain.running;
-    }
+    start_solves(chains);
+    const bool running =
+        std::any_of(chains.begin(), chains.end(), [](const Chain& chain) { return !chain.solves.empty(); });
     if (!running) break;
     solver_.advance(places_, store_, settings_.max_iterations);
-    for (Chain& chain : chains)
-      if (chain.running)
-        if (const auto solution = places_.solution(chain.place)) finish_solve(chain, *solution);
+    for (Chain& chain : chains) take_solutions(chain);
     show_progress();
   }
+  for (const Chain& chain : chains)
+    if (chain.next < folds_[chain.fold].fits.size()) throw Error(MK_INTERNAL, "svc: a chain waits for nothing");
   for (Fold& fold : folds_) validate(fold);
 }
 
-bool ChainRunner::start_next(Chain& chain) {
+// Every chain gets one place before any gets two.
+void ChainRunner::start_solves(std::vector<Chain>& chains) {
+  const int64_t wanted = problems_at_once(device_.info());
+  for (int64_t ahead = 0; ahead < kMostAhead; ++ahead)
+    for (Chain& chain : chains) {
+      skip_done(chain);
+      if (static_cast<int64_t>(chain.solves.size()) != ahead || ahead >= chain.ahead) continue;
+      if (chain.next == folds_[chain.fold].fits.size()) continue;
+      const int64_t running = places_.count() - static_cast<int64_t>(free_places_.size());
+      if (free_places_.empty() || (ahead > 0 && running >= wanted)) return;
+      start_next(chain);
+    }
+}
+
+// Skips the fits that are done or copy a solution.
+void ChainRunner::skip_done(Chain& chain) {
   Fold& fold = folds_[chain.fold];
   for (; chain.next < fold.fits.size(); ++chain.next) {
     Fit& fit = fold.fits[chain.next];
     if (fit.step.done) {
-      if (!chain.settled_c)
-        for (const auto& [problem, c] : settled_in_note(fit.step.note))
-          if (problem == chain.problem) chain.settled_c = c;
-      continue;
-    }
-    if (chain.settled) {
+      if (chain.settled_c) continue;
+      for (const auto& [problem, c] : settled_in_note(fit.step.note))
+        if (problem == chain.problem) chain.settled_c = c;
+    } else if (chain.settled) {
       fit.decisions[chain.problem] = chain.settled;
       fit.settled_c[chain.problem] = *chain.settled_c;
       ++fit.copied;
       ++solves_done_;
-      continue;
+    } else {
+      return;
     }
-    if (fold.free_rows.empty()) return false;
-    chain.coef_row = fold.free_rows.back();
-    fold.free_rows.pop_back();
-    chain.recall = chain.settled_c.has_value();
-    chain.c = chain.recall ? *chain.settled_c : fit.step.c;
-    chain.target = std::make_shared<Decisions>();
-    chain.running = true;
-    places_.start(chain.place, chain.c, settings_.tol, fold.coef_base + chain.coef_row);
-    return true;
   }
+}
+
+bool ChainRunner::start_next(Chain& chain) {
+  if (!chain.solves.empty() && chain.solves.back().recall) return false;
+  Fold& fold = folds_[chain.fold];
+  if (fold.free_rows.empty()) validate(fold);
+  if (fold.free_rows.empty()) return false;
+  Solve solve;
+  solve.step = chain.next;
+  solve.recall = chain.settled_c.has_value();
+  solve.c = solve.recall ? *chain.settled_c : fold.fits[chain.next].step.c;
+  solve.coef_row = fold.free_rows.back();
+  fold.free_rows.pop_back();
+  solve.place = free_places_.back();
+  free_places_.pop_back();
+  solve.target = std::make_shared<Decisions>();
+  if (!solve.recall) ++chain.next;
+  BinaryProblem problem = problems_[chain.problem];
+  problem.fold = static_cast<int32_t>(fold.fold);
+  places_.occupy(solve.place, problem);
+  places_.start(solve.place, solve.c, settings_.tol, fold.coef_base + solve.coef_row);
+  chain.solves.push_back(std::move(solve));
   return true;
 }
 
-void ChainRunner::finish_solve(Chain& chain, const Solution& solution) {
-  places_.stop(chain.place);
-  chain.running = false;
+void ChainRunner::take_solutions(Chain& chain) {
+  for (Solve& solve : chain.solves) {
+    if (solve.solution) continue;
+    solve.solution = places_.solution(solve.place);
+    if (!solve.solution) continue;
+    places_.stop(solve.place);
+    free_places_.push_back(solve.place);
+  }
+  while (!chain.solves.empty() && chain.solves.front().solution) {
+    const Solve solve = std::move(chain.solves.front());
+    chain.solves.pop_front();
+    accept(chain, solve);
+  }
+}
+
+void ChainRunner::accept(Chain& chain, const Solve& solve) {
+  const Solution& solution = *solve.solution;
   Fold& fold = folds_[chain.fold];
-  fold.pending.push_back({chain.coef_row, solution.rho, problems_[chain.problem].sign(), chain.target});
-  const bool settled = !solution.at_c && !solution.capped && pass_ != Pass::handed_over;
-  if (chain.recall) {
-    chain.settled = chain.target;  // start_next copies it into the waiting fits
+  fold.pending.push_back({solve.coef_row, solution.rho, problems_[chain.problem].sign(), solve.target});
+  if (solve.recall) {
+    chain.settled = solve.target;  // skip_done copies it into the waiting fits
     return;
   }
-  Fit& fit = fold.fits[chain.next];
-  fit.decisions[chain.problem] = chain.target;
+  Fit& fit = fold.fits[solve.step];
+  fit.decisions[chain.problem] = solve.target;
   fit.steps += solution.steps;
   fit.capped = fit.capped || solution.capped;
   ++solves_done_;
-  ++chain.next;
-  if (settled) {
-    chain.settled_c = chain.c;
-    chain.settled = chain.target;
-    fit.settled_c[chain.problem] = chain.c;
+  if (solution.vectors > 0) chain.ahead = 1 + (kMostAhead - 1) * solution.at_c / solution.vectors;
+  if (solution.at_c > 0 || solution.capped || pass_ == Pass::handed_over) return;
+  chain.settled_c = solve.c;
+  chain.settled = solve.target;
+  fit.settled_c[chain.problem] = solve.c;
+  cancel_solves(chain);
+  chain.next = solve.step + 1;
+}
+
+void ChainRunner::cancel_solves(Chain& chain) {
+  for (const Solve& solve : chain.solves) {
+    if (!solve.solution) {
+      places_.stop(solve.place);
+      free_places_.push_back(solve.place);
+    }
+    folds_[chain.fold].free_rows.push_back(solve.coef_row);
   }
+  chain.solves.clear();
 }
 
 void ChainRunner::validate(Fold& fold) {

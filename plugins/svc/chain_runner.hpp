@@ -6,6 +6,7 @@
 // depend on earlier solves of the chain. On resume, a settled chain is solved once more at the C where it settled.
 #pragma once
 
+#include <deque>
 #include <memory>
 #include <optional>
 #include <string>
@@ -18,8 +19,14 @@
 
 namespace mokume::svc {
 
-// Coefficient rows per fold that let chains continue while others wait for validation.
-int64_t coef_rows_per_fold(int64_t problems);
+// How many problems are solved at once if there is memory for them. Where there are fewer chains than that, a chain
+// runs ahead: it solves up to kMostAhead values of C at once, although the larger may turn out to be copies of the
+// smaller.
+int64_t problems_at_once(const mk_device_info& device);
+inline constexpr int64_t kMostAhead = 8;
+
+// Coefficient rows per fold: for the solves that run, in `places` places, and for solutions that wait for validation.
+int64_t coef_rows_per_fold(int64_t problems, int64_t places);
 
 // A fit is ill-determined if the tolerance leaves the class open of more than one in kUnsure of the rows that it
 // validates. Its errors then depend on the solver. A first pass does not report such fits; they are handed over to
@@ -55,20 +62,25 @@ class ChainRunner {
  private:
   using Decisions = std::vector<float>;  // one value per validation row; empty until validated
 
-  // One (fold, problem) pair: its solutions so far and its next step.
-  struct Chain {
-    size_t fold = 0;     // index into folds_
-    size_t problem = 0;  // index into the fit's binary problems
-    size_t next = 0;     // step
-    int64_t place = -1;
-    std::optional<double> settled_c;
-    std::shared_ptr<Decisions> settled;  // null if it settled in an earlier session
-    // The running solve.
-    bool running = false;
-    bool recall = false;  // solving again at settled_c
+  // A problem at one C in a place, or in none once it is solved.
+  struct Solve {
+    size_t step = 0;
     double c = 0;
+    bool recall = false;  // solving again at Chain::settled_c
+    int64_t place = -1;
     int64_t coef_row = -1;
     std::shared_ptr<Decisions> target;
+    std::optional<Solution> solution;
+  };
+  // One (fold, problem) pair: its solutions so far and its next step.
+  struct Chain {
+    size_t fold = 0;             // index into folds_
+    size_t problem = 0;          // index into the fit's binary problems
+    size_t next = 0;             // step
+    int64_t ahead = kMostAhead;  // how many solves may run: the fewer multipliers are at C, the sooner it settles
+    std::deque<Solve> solves;    // ascending in C; a solved one waits for those before it
+    std::optional<double> settled_c;
+    std::shared_ptr<Decisions> settled;  // null if it settled in an earlier session
   };
   // A fit whose problems are being collected.
   struct Fit {
@@ -103,9 +115,13 @@ class ChainRunner {
     bool finite = true;  // all decisions
   };
 
-  void run_wave(std::vector<Chain>& chains);
-  bool start_next(Chain& chain);  // false: it waits for a coefficient row
-  void finish_solve(Chain& chain, const Solution& solution);
+  void run_chains(std::vector<Chain>& chains);
+  void start_solves(std::vector<Chain>& chains);
+  void skip_done(Chain& chain);
+  bool start_next(Chain& chain);  // false: it waits for a coefficient row, or for a solve that runs
+  void take_solutions(Chain& chain);
+  void accept(Chain& chain, const Solve& solve);
+  void cancel_solves(Chain& chain);
   void validate(Fold& fold);
   void report_complete(Fold& fold);
   Classes classify(const Fold& fold, const Fit& fit) const;
@@ -126,6 +142,7 @@ class ChainRunner {
   int64_t rows_per_fold_;
   sdk::Buffer values_;  // decision values of one fold
   std::vector<Fold> folds_;
+  std::vector<int64_t> free_places_;
   const mk_fit_sink* sink_ = nullptr;
   size_t solves_ = 0, solves_done_ = 0;
   double share_done_ = 0, share_ = 1;

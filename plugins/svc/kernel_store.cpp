@@ -179,6 +179,11 @@ void KernelStore::map_panel(size_t p, const std::vector<sdk::Buffer>& from) {
                                  function_));
 }
 
+ops::KernelFunction KernelStore::for_sums(const ops::KernelFunction& function) const {
+  const ops::KernelFunction less = ops::without_one(function);
+  return largest_value(less, host_norms_) < 1 ? less : function;
+}
+
 void KernelStore::select(const ops::KernelFunction& function) {
   if (selected_ && equal(function, function_)) return;
   const auto phase = device_.phase("kernel");

@@ -34,6 +34,10 @@ class KernelStore {
   KernelStore(const sdk::Device& device, const mk_data& data, const RowOrder& order, uint64_t reserve,
               int64_t solver_rows);
 
+  // Returns the kernel function whose values give sums of many products their digits: an RBF kernel that is close to 1
+  // for all pairs of rows, less its 1. Multipliers of both classes have equal sums, so that solutions are the same.
+  ops::KernelFunction for_sums(const ops::KernelFunction& function) const;
+
   // Makes the values of this kernel function available, unless they already are.
   void select(const ops::KernelFunction& function);
 

@@ -144,7 +144,7 @@ inline void write_model(const Problem& p, PlaceInts& si, PlaceFloats& sf) {
     const bool at_c = p.y[k] != 0 && p.flags[k] == (p.y[k] > 0 ? kLow : kUp);
     out[k] = at_zero ? 0.0F : static_cast<float>(p.y[k]) * (at_c ? (p.y[k] > 0 ? sf.c : sf.c_minus) : p.a[k]);
     si.vectors += at_zero ? 0 : 1;
-    si.at_c |= at_c ? 1 : 0;
+    si.at_c += at_c ? 1 : 0;
     if (p.flags[k] == (kUp | kLow)) {
       sum[k % kLanes] += p.f[k];
       ++free_count;

@@ -62,7 +62,7 @@ void Places::start(int64_t place, double c, double tol, int64_t coef_row) {
 std::optional<Solution> Places::solution(int64_t place) const {
   const auto p = static_cast<size_t>(place);
   if (!active_[p] || (ints_[p].status != kConverged && !capped_[p])) return std::nullopt;
-  return Solution{floats_[p].rho, steps_[p], ints_[p].vectors, ints_[p].at_c != 0, capped_[p]};
+  return Solution{floats_[p].rho, steps_[p], ints_[p].vectors, ints_[p].at_c, capped_[p]};
 }
 
 std::vector<int32_t> Places::running() const {
@@ -94,6 +94,10 @@ void Places::count_steps(const std::vector<int32_t>& order, int64_t limit) {
     ints_[at].steps = 0;
     if (ints_[at].status == kStuck || (ints_[at].status == kRunning && steps_[at] >= limit)) capped_[at] = true;
   }
+}
+
+ops::KernelFunction kernel_of(const Settings& settings, const KernelStore& store) {
+  return settings.solver == SolverKind::blocked ? store.for_sums(settings.kernel) : settings.kernel;
 }
 
 PlaceArrays arrays_of(Places& places, const KernelStore* store) {

@@ -18,7 +18,7 @@ struct Solution {
   float rho = 0;  // decision = sum of coefficient * kernel - rho
   int64_t steps = 0;
   int64_t vectors = 0;  // support vectors
-  bool at_c = false;    // whether a multiplier is at C; if not, this also solves every larger C
+  int64_t at_c = 0;     // of these, those at C; if there are none, this also solves every larger C
   bool capped = false;  // stopped before it converged
 };
 

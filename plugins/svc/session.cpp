@@ -22,12 +22,6 @@ int64_t most_problems(const mk_experiment& experiment) {
   return most;
 }
 
-bool any_blocked(const mk_experiment& experiment) {
-  for (uint32_t c = 0; c < experiment.n_candidates; ++c)
-    if (candidate_settings(experiment, c).solver == SolverKind::blocked) return true;
-  return false;
-}
-
 // Half the mean square distance of two rows, estimated from fewer than 2000 rows; the inverse is sklearn's gamma =
 // "scale".
 double spread(const mk_data& data) {
@@ -42,6 +36,22 @@ double spread(const mk_data& data) {
   if (count == 0) return 1;
   const double mean = sum / count;
   return static_cast<double>(data.features) * std::max(0.0, squares / count - mean * mean);
+}
+
+// An RBF kernel whose values between typical rows are below exp(-2): it is narrower than with scikit-learn's gamma =
+// "scale". Nearly all rows become support vectors and move once or twice, so large working sets gain nothing over
+// LIBSVM's steps, and lose where the kernel matrix is larger than the caches (ADR 34).
+bool is_narrow(const ops::KernelFunction& kernel, double spread) {
+  return kernel.kind == ops::KernelKind::rbf && kernel.gamma * spread >= 1;
+}
+
+bool any_blocked(const mk_experiment& experiment, double spread) {
+  for (uint32_t c = 0; c < experiment.n_candidates; ++c) {
+    const Settings s = candidate_settings(experiment, c);
+    const bool narrow = s.gamma_unit == GammaUnit::one && is_narrow(s.kernel, spread);
+    if (s.solver == SolverKind::blocked && !narrow) return true;
+  }
+  return false;
 }
 
 // Guesses the relative duration of a fit until it has been learned: wide kernels take many steps, narrow ones have many
@@ -88,6 +98,11 @@ std::vector<Group> kernel_groups(const mk_experiment& experiment) {
   return groups;
 }
 
+// How much is solved at once.
+struct Room {
+  int64_t places, folds;
+};
+
 }  // namespace
 
 Settings candidate_settings(const mk_experiment& experiment, uint32_t candidate) {
@@ -101,11 +116,12 @@ Settings Session::settings_for(const mk_fit& fit) {
   settings.kernel.gamma *= known->second;
   settings.gamma_unit = GammaUnit::one;
   settings.class_weights = weights_of(settings.class_weight, experiment_, fit.bootstrap, fit.fold);
+  if (is_narrow(settings.kernel, spread_)) settings.solver = SolverKind::libsvm;
   return settings;
 }
 
 Session::Session(const sdk::Host& host, const mk_experiment& experiment, const mk_device_services* device)
-    : host_(host), experiment_(experiment), device_(device) {}
+    : host_(host), experiment_(experiment), device_(device), spread_(spread(*experiment.train)) {}
 
 void Session::prepare(uint32_t bootstrap) {
   if (store_ && bootstrap == bootstrap_) return;
@@ -117,25 +133,29 @@ void Session::prepare(uint32_t bootstrap) {
   bootstrap_ = bootstrap;
   const int64_t problems = most_problems(experiment_);
   const int64_t folds = std::max<int64_t>(1, experiment_.n_folds);
-  int64_t places = std::min(kMaxPlaces, folds * problems);
-  int64_t folds_at_once = std::max<int64_t>(1, std::min(folds, places / problems));
-  const bool blocked = any_blocked(experiment_);
+  const int64_t folds_at_once = std::max<int64_t>(1, std::min(folds, kMaxPlaces / problems));
+  const bool blocked = any_blocked(experiment_, spread_);
+  const int64_t fewest = std::min(kMaxPlaces, folds_at_once * problems);
+  const int64_t ahead = std::min(kMostAhead * fewest, problems_at_once(device_.info()));
+  Room room{std::clamp(ahead, fewest, kMaxPlaces), folds_at_once};
   const auto reserve = [&] {
-    return Places::bytes(*order_, places, folds_at_once * coef_rows_per_fold(problems)) +
-           (blocked ? BlockedSolver::bytes(*order_, places) : 0) +
-           static_cast<uint64_t>(order_->rows() * coef_rows_per_fold(problems)) * sizeof(float);
+    const int64_t coef_rows = coef_rows_per_fold(problems, room.places);
+    return Places::bytes(*order_, room.places, room.folds * coef_rows) +
+           (blocked ? BlockedSolver::bytes(*order_, room.places) : 0) +
+           static_cast<uint64_t>(order_->rows() * coef_rows) * sizeof(float);
   };
   const auto matrix = static_cast<uint64_t>(order_->rows()) * static_cast<uint64_t>(order_->stride()) * sizeof(float);
-  if (reserve() + matrix > device_.budget_bytes()) {
-    places = std::min(places, kPlacesOnTheFly);
-    folds_at_once = 1;
-    while (places > 1 && reserve() > device_.budget_bytes() / 2) places = (places + 1) / 2;
+  const uint64_t budget = device_.budget_bytes();
+  while (room.places > fewest && reserve() + matrix > budget) room.places = std::max(fewest, room.places / 2);
+  if (reserve() + matrix > budget) {
+    room = {std::min(fewest, kPlacesOnTheFly), 1};
+    while (room.places > 1 && reserve() > budget / 2) room.places = (room.places + 1) / 2;
   }
-  const int64_t rows_at_once = blocked ? std::max(places, working_set(order_->rows()) / 2) : places;
+  const int64_t rows_at_once = blocked ? std::max(room.places, working_set(order_->rows()) / 2) : room.places;
   store_.emplace(device_, *experiment_.train, *order_, reserve(), rows_at_once);
-  places_.emplace(device_, *order_, places, folds_at_once * coef_rows_per_fold(problems));
+  places_.emplace(device_, *order_, room.places, room.folds * coef_rows_per_fold(problems, room.places));
   if (!libsvm_) libsvm_.emplace(host_, device_);
-  if (blocked) blocked_.emplace(host_, device_, *order_, places);
+  if (blocked) blocked_.emplace(host_, device_, *order_, room.places);
   host_.log(
       MK_LOG_INFO, "svc",
       std::string(device_.info().name) + ": " + store_->mode_name() + ", " + std::to_string(order_->rows()) + " rows");
@@ -199,7 +219,7 @@ std::unique_ptr<Fitted> Session::refit(const mk_fit& fit, const mk_fit_sink& sin
   const Settings settings = settings_for(fit);
   const auto problems = weighted_problems(order_->classes(), settings, MK_ALL_ROWS);
   Solver& solver = solver_for(settings);
-  store_->select(kernel_of(settings));
+  store_->select(kernel_of(settings, *store_));
   std::vector<Solution> solutions(problems.size());
   for (size_t at = 0; at < problems.size(); at += static_cast<size_t>(places_->count())) {
     const auto count = std::min<size_t>(problems.size() - at, static_cast<size_t>(places_->count()));
@@ -257,7 +277,7 @@ std::unique_ptr<Fitted> Session::collect(const Settings& settings, const std::ve
       sum += static_cast<double>(fitted->coefficients.back());
     }
     // Coefficients are rounded, so the sum by which rho differs for a kernel less its 1 need not be 0.
-    const double ones = kernel_of(settings).kind == ops::KernelKind::rbf_minus_one ? sum : 0;
+    const double ones = kernel_of(settings, *store_).kind == ops::KernelKind::rbf_minus_one ? sum : 0;
     fitted->rho.push_back(static_cast<float>(static_cast<double>(sign * solutions[p].rho) + ones));
     fitted->steps.push_back(solutions[p].steps);
     if (!std::isfinite(solutions[p].rho))

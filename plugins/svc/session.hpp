@@ -28,7 +28,7 @@ class Session {
   std::unique_ptr<Fitted> refit(const mk_fit& fit, const mk_fit_sink& sink);
 
  private:
-  Settings settings_for(const mk_fit& fit);  // with gamma in the unit 1
+  Settings settings_for(const mk_fit& fit);  // with gamma in the unit 1, and the solver that suits the kernel
   void prepare(uint32_t bootstrap);
   Solver& solver_for(const Settings& settings);
   // Solves, validates and reports fits that differ only in C and fold.
@@ -40,6 +40,7 @@ class Session {
   sdk::Host host_;
   const mk_experiment& experiment_;
   sdk::Device device_;
+  const double spread_;     // half the mean square distance of two rows
   uint32_t bootstrap_ = 0;  // that the members below belong to
   std::optional<RowOrder> order_;
   std::optional<KernelStore> store_;

@@ -119,9 +119,10 @@ const std::vector<mk_param> kParams = {
      "C is multiplied by the weight of a row's class: \"balanced\" (rows / (classes * rows of the class)) or "
      "\"NAME=WEIGHT,...\" (others: 1); for two classes or one-vs-one",
      nullptr, 0, 0},
-    {"solver", MK_PARAM_TEXT, MK_PARAM_YOUNGER, 0, 0, "\"libsvm\"", "libsvm|blocked",
-     "takes LIBSVM's steps (libsvm), or larger ones over blocks of rows to the same tolerance (blocked)", nullptr, 0,
-     0},
+    {"solver", MK_PARAM_TEXT, MK_PARAM_YOUNGER, 0, 0, "\"blocked\"", "libsvm|blocked",
+     "takes LIBSVM's steps (libsvm), or where they are faster, larger ones over blocks of rows to the same tolerance "
+     "(blocked)",
+     nullptr, 0, 1},
 };
 
 const std::vector<mk_metric> kMetrics = {{"errors", 1, 0}, {"error", 0, 1}};
@@ -141,10 +142,6 @@ Settings settings_of(const mk_value* v) {
   s.class_weight = v[kClassWeight].text;
   s.solver = std::string_view(v[kSolver].text) == "blocked" ? SolverKind::blocked : SolverKind::libsvm;
   return s;
-}
-
-ops::KernelFunction kernel_of(const Settings& settings) {
-  return settings.solver == SolverKind::blocked ? ops::without_one(settings.kernel) : settings.kernel;
 }
 
 std::vector<double> weights_of(const std::string& text, const mk_experiment& experiment, uint32_t sample,

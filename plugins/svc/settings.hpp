@@ -35,11 +35,6 @@ struct Settings {
 extern const std::vector<mk_param> kParams;
 extern const std::vector<mk_metric> kMetrics;
 
-// The kernel that a solver works with. The blocked one takes RBF less its 1: multipliers of both classes have equal
-// sums, so solutions and decisions are the same, but sums of many values keep their digits where the kernel is wide and
-// all values are close to 1. LIBSVM's steps depend on the roundings of such sums.
-ops::KernelFunction kernel_of(const Settings& settings);
-
 // values[p] in the order of kParams.
 Settings settings_of(const mk_value* values);
 

@@ -9,6 +9,7 @@
 #include "kernel_store.hpp"
 #include "places.hpp"
 #include "sdk/plugin.hpp"
+#include "settings.hpp"
 
 namespace mokume::svc {
 
@@ -19,6 +20,10 @@ class Solver {
   // Advances every running place by a bounded amount of work. A problem that takes `max_iterations` steps is capped.
   virtual void advance(Places& places, KernelStore& store, int64_t max_iterations) = 0;
 };
+
+// The kernel function with whose values the solver of these settings works. LIBSVM's steps depend on the roundings of
+// its sums, so its solver takes the kernel as it is.
+ops::KernelFunction kernel_of(const Settings& settings, const KernelStore& store);
 
 // The host pointers of everything that the places hold, and of the kernel rows if there is a store, after waiting for
 // the device. Throws MK_UNSUPPORTED if the device does not share its memory.

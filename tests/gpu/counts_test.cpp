@@ -121,7 +121,8 @@ TEST_F(Networks, lightning_at_128) { EXPECT_EQ(step_of("lightning", 128), (Asked
 TEST_F(Networks, study_at_10) { EXPECT_EQ(step_of("13,8,227", 10), (Asked{23})); }
 TEST_F(Networks, stack_of_784_100_10) { EXPECT_EQ(step_of("0,0,100", 10, 32), (Asked{14})); }
 
-// 5,120 more steps of a solver that has not converged, at 512 a launch.
+// 5,120 more steps of a solver that has not converged, at 512 a launch. Two problems have 16 places, which are sent and
+// read with every launch.
 TEST(Solver, steps_5120) {
   constexpr int64_t kSteps = 5120;
   svc_test::World world("opencl", 0, uint64_t{2} << 30, kChoices);
@@ -136,7 +137,25 @@ TEST(Solver, steps_5120) {
   };
   fit(kSteps);
   const Asked some = asked_by([&] { fit(kSteps); }), more = asked_by([&] { fit(2 * kSteps); });
-  EXPECT_EQ(more - some, (Asked{10, 50, 20, 1280, 30, 1320, 0, 0}));
+  EXPECT_EQ(more - some, (Asked{10, 50, 20, 10240, 30, 10280, 0, 0}));
+}
+
+// Solves of one chain share launches: eight values of C take fewer than the sum of each alone.
+TEST(Solver, values_of_c_at_once) {
+  svc_test::World world("opencl", 0, uint64_t{2} << 30, kChoices);
+  ASSERT_TRUE(world.present());
+  const svc_test::Blobs blobs(400, 6, 2, 2, 3.0);
+  std::vector<svc_test::Candidate> candidates;
+  for (double c = 1; c < 1000; c *= 2.5) candidates.push_back({.c = c, .gamma = 0.02, .solver = "blocked"});
+  const svc_test::Experiment experiment(blobs, candidates, 2);
+  svc_test::Session session(world, experiment);
+  std::vector<svc_test::Key> all;
+  uint64_t one_by_one = 0;
+  for (uint32_t c = 0; c < candidates.size(); ++c) {
+    all.emplace_back(c, 0);
+    one_by_one += asked_by([&] { session.fit({all.back()}); }).launches;
+  }
+  EXPECT_LT(2 * asked_by([&] { session.fit(all); }).launches, one_by_one);
 }
 
 // The blocked solver takes four rounds of four launches for each wait, which reads two arrays.

@@ -151,7 +151,7 @@ TEST_P(SvcOnDevice, CountsTheSameErrorsAsLibsvm) {
   World world(backend());
   REQUIRE_DEVICE(world);
   const Blobs blobs(600, 6, 4, 3);
-  std::vector<Candidate> candidates = line_of_c(0.3, "ovo");
+  std::vector<Candidate> candidates = line_of_c(0.15, "ovo");
   candidates.resize(5);
   for (const char* kernel : {"linear", "polynomial", "sigmoid"}) {
     Candidate c;
@@ -188,8 +188,8 @@ TEST_P(SvcOnDevice, CountsTheSameErrorsAsLibsvm) {
 TEST_P(SvcOnDevice, CopiesSettledSolutionsCorrectly) {
   World world(backend());
   REQUIRE_DEVICE(world);
-  const Blobs blobs(300, 5, 3, 3);
-  const auto candidates = line_of_c(2.0);
+  const Blobs blobs(300, 5, 3, 3, 0.3);
+  const auto candidates = line_of_c(0.1);
   const Experiment experiment(blobs, candidates, 3);
   Session session(world, experiment);
   const Results chain = session.fit(all_fits(candidates.size(), 3));
@@ -207,8 +207,8 @@ TEST_P(SvcOnDevice, CopiesSettledSolutionsCorrectly) {
 TEST_P(SvcOnDevice, SplitsAndResumesToTheSameBits) {
   World world(backend());
   REQUIRE_DEVICE(world);
-  const Blobs blobs(300, 5, 3, 3);
-  const auto candidates = line_of_c(1.0);
+  const Blobs blobs(300, 5, 3, 3, 0.7);
+  const auto candidates = line_of_c(0.15);
   const Experiment experiment(blobs, candidates, 3);
   const std::vector<Key> keys = all_fits(candidates.size(), 3);
   Session whole(world, experiment);
@@ -237,8 +237,9 @@ TEST_P(SvcOnDevice, SplitsAndResumesToTheSameBits) {
 }
 
 TEST_P(SvcOnDevice, KeepsToItsBudgetWithTheSameResults) {
-  const Blobs blobs(900, 5, 3, 3);
-  const auto candidates = line_of_c(0.5);
+  const Blobs blobs(900, 5, 3, 3, 0.7);
+  auto candidates = line_of_c(0.15);
+  candidates.resize(5);  // larger C would take long
   const Experiment experiment(blobs, candidates, 3);
   Results expected;
   const uint64_t matrix = 900 * 912 * sizeof(float);
@@ -388,6 +389,24 @@ TEST(SvcSolvers, CountTheSameErrorsWhereTheToleranceLeavesTheClassOpen) {
     EXPECT_NEAR(static_cast<double>(results.at({3, fold}).errors), static_cast<double>(results.at({2, fold}).errors),
                 1);
     EXPECT_NE(results.at({3, fold}).note, results.at({2, fold}).note) << "other steps";
+  }
+}
+
+// Kernels that are narrower than with gamma = "scale" are left to LIBSVM's steps.
+TEST(SvcSolvers, TakeTheSameStepsWhereTheKernelIsNarrow) {
+  World world("host");
+  const Blobs blobs(600, 6, 2, 3);
+  std::vector<Candidate> candidates(4);
+  for (Candidate& c : candidates) c.gamma_unit = "scale";
+  candidates[0].gamma = candidates[1].gamma = 1.5;
+  candidates[2].gamma = candidates[3].gamma = 0.5;
+  candidates[1].solver = candidates[3].solver = "blocked";
+  const Experiment experiment(blobs, candidates, 3);
+  Session session(world, experiment);
+  const Results results = session.fit(all_fits(4, 3));
+  for (int32_t fold = 0; fold < 3; ++fold) {
+    EXPECT_EQ(results.at({1, fold}), results.at({0, fold})) << "narrow";
+    EXPECT_NE(results.at({3, fold}).note, results.at({2, fold}).note) << "wide";
   }
 }
 

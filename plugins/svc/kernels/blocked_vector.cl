@@ -304,7 +304,7 @@ __kernel void solve_vector(SOLVE_ARGUMENTS) {
   if (n == 0) si[I_LEFT] = 0;  // nothing can move any more
 }
 
-#define WIDE 64  // blocks per work-item
+#define WIDE 8  // blocks per work-item
 
 // Updates `N` blocks from block b on, with their F in registers.
 #define UPDATE_BLOCKS(N)                                                                    \

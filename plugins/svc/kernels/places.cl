@@ -120,13 +120,13 @@ float offset_of(float sum, int free_rows, float up, float low) {
 }
 
 // Writes the coefficient of row k; adds to the counts of the model.
-#define WRITE_COEFFICIENT(k, sum, free_rows, vectors, any_at_c)                              \
+#define WRITE_COEFFICIENT(k, sum, free_rows, vectors, rows_at_c)                             \
   do {                                                                                       \
     const bool at_zero_ = y[k] == 0 || flags[k] == (y[k] > 0 ? UP : LOW);                    \
     const bool at_c_ = y[k] != 0 && flags[k] == (y[k] > 0 ? LOW : UP);                       \
     out[k] = at_zero_ ? 0.0f : (float)y[k] * (at_c_ ? (y[k] > 0 ? c : c_minus) : a[k]);      \
     (vectors) += !at_zero_;                                                                  \
-    (any_at_c) |= at_c_;                                                                     \
+    (rows_at_c) += at_c_;                                                                    \
     if (flags[k] == (UP | LOW)) {                                                            \
       (sum) += f[k];                                                                         \
       ++(free_rows);                                                                         \
@@ -140,10 +140,10 @@ void write_model(__global int* si, __global float* sf, __global const char* y, _
   __global float* out = coef + si[I_COEF] * ld;
   float sum[16];
   for (int t = 0; t < 16; ++t) sum[t] = 0.0f;
-  int free_rows = 0, any_at_c = 0, vectors = 0;
-  for (long k = 0; k < ld; ++k) WRITE_COEFFICIENT(k, sum[k & 15], free_rows, vectors, any_at_c);
+  int free_rows = 0, rows_at_c = 0, vectors = 0;
+  for (long k = 0; k < ld; ++k) WRITE_COEFFICIENT(k, sum[k & 15], free_rows, vectors, rows_at_c);
   for (int t = 1; t < 16; ++t) sum[0] += sum[t];
-  si[I_AT_C] = any_at_c;
+  si[I_AT_C] = rows_at_c;
   si[I_VECTORS] = vectors;
   sf[S_RHO] = offset_of(sum[0], free_rows, sf[S_UP], sf[S_LOW]);
 }
@@ -162,24 +162,24 @@ void write_model_together(int lid, int writers, __local ModelSums* sums, __globa
     const float c = sf[S_C], c_minus = sf[S_C_MINUS];
     __global float* out = coef + si[I_COEF] * ld;
     float sum = 0.0f;
-    int free_rows = 0, vectors = 0, any_at_c = 0;
-    for (long k = lid; k < ld; k += 16) WRITE_COEFFICIENT(k, sum, free_rows, vectors, any_at_c);
+    int free_rows = 0, vectors = 0, rows_at_c = 0;
+    for (long k = lid; k < ld; k += 16) WRITE_COEFFICIENT(k, sum, free_rows, vectors, rows_at_c);
     sums->sum[lid] = sum;
     sums->free_rows[lid] = free_rows;
     sums->vectors[lid] = vectors;
-    sums->at_c[lid] = any_at_c;
+    sums->at_c[lid] = rows_at_c;
   }
   barrier(CLK_LOCAL_MEM_FENCE);
   if (lid == 0 && writers > 0) {
     float sum = sums->sum[0];
-    int free_rows = sums->free_rows[0], vectors = sums->vectors[0], any_at_c = sums->at_c[0];
+    int free_rows = sums->free_rows[0], vectors = sums->vectors[0], rows_at_c = sums->at_c[0];
     for (int t = 1; t < 16; ++t) {
       sum += sums->sum[t];
       free_rows += sums->free_rows[t];
       vectors += sums->vectors[t];
-      any_at_c |= sums->at_c[t];
+      rows_at_c += sums->at_c[t];
     }
-    si[I_AT_C] = any_at_c;
+    si[I_AT_C] = rows_at_c;
     si[I_VECTORS] = vectors;
     sf[S_RHO] = offset_of(sum, free_rows, sf[S_UP], sf[S_LOW]);
   }
