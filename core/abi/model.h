@@ -28,8 +28,8 @@ typedef enum mk_param_type {
 } mk_param_type;
 
 #define MK_PARAM_EXCLUSIVE_MIN 1u /* real: value > minimum instead of >= */
-/* The parameter is younger than some runs. Its default means what was done before, and plans with the default keep the
- * hash that they had without the parameter, so that these runs can be resumed. */
+/* The parameter is younger than some runs. Its default, or the choice `before`, means what was done before: plans with
+ * that value keep the hash that they had without the parameter, so that these runs can be resumed. */
 #define MK_PARAM_YOUNGER 2u
 
 typedef struct mk_form mk_form;
