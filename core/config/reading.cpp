@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <nlohmann/json.hpp>
 
+#include "config/other_names.hpp"
 #include "config/value.hpp"
 #include "config/wording.hpp"
 
@@ -85,6 +86,7 @@ void Reading::report_unknown(const std::string& table, const Entry& entry, const
     hint = fmt::format("write [{}]", path);
     meant_.insert(path);
   }
+  if (hint.empty()) hint = instead_of_key(entry.key);
   if (hint.empty() && schema && (table == kSearched || table == kOptions))
     hint = suggest_field(*schema, table, entry.key);
   if (hint.empty()) {

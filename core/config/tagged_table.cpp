@@ -6,6 +6,7 @@
 #include <nlohmann/json.hpp>
 #include <set>
 
+#include "config/other_names.hpp"
 #include "config/value.hpp"
 #include "config/wording.hpp"
 #include "config/write.hpp"
@@ -107,14 +108,15 @@ class TableReader {
     known.insert(known.begin(), kType);
     for (const Entry& entry : node_.entries) {
       if (std::find(known.begin(), known.end(), entry.key) != known.end()) continue;
-      const std::string best = closest(entry.key, known);
+      const std::string best = closest(entry.key, known), theirs = instead_of_key(entry.key);
       if (!best.empty()) {
         meant_.insert(best);
       } else if (entry.key.size() <= 3) {  // too short for a suggestion: it may mean any key
         meant_.insert(known.begin(), known.end());
       }
       diagnostics_.add(entry.location, fmt::format("unknown key {} in {}", in_quotes(entry.key), title_),
-                       suggest(entry.key, known), fmt::format("{} takes: {}", tag.name, join(known)));
+                       theirs.empty() ? suggest(entry.key, known) : theirs,
+                       fmt::format("{} takes: {}", tag.name, join(known)));
     }
   }
 

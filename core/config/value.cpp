@@ -8,6 +8,7 @@
 #include <set>
 
 #include "base/text.hpp"
+#include "config/other_names.hpp"
 #include "config/wording.hpp"
 #include "config/write.hpp"
 #include "sdk/error.hpp"
@@ -98,13 +99,15 @@ class ValueReader {
     return std::nullopt;
   }
   std::nullopt_t wrong_type(const std::string& note = "") {
-    return fail(node_, fmt::format("must be {}, not {}", wanted(parameter_.type), describe(node_.kind)), "", note);
+    const std::string hint = node_.kind == Node::Kind::text ? instead_of_value(parameter_.name, node_.text) : "";
+    return fail(node_, fmt::format("must be {}, not {}", wanted(parameter_.type), describe(node_.kind)), hint, note);
   }
   std::optional<std::string> choice(const Node& node, const std::string& note) {
     const std::vector<std::string>& choices = parameter_.choices;
     if (std::find(choices.begin(), choices.end(), node.text) != choices.end()) return node.text;
+    const std::string theirs = instead_of_value(parameter_.name, node.text);
     diagnostics_.add(node.location, fmt::format("unknown {} {}", path_, in_quotes(node.text)),
-                     suggest(node.text, choices), note);
+                     theirs.empty() ? suggest(node.text, choices) : theirs, note);
     return std::nullopt;
   }
 

@@ -460,5 +460,22 @@ TEST(Messages, DeepNestingIsRefused) {
   good("# " + dots + "\n" + grid(list + "]\n[output]\ndirectory = \"" + dots + "\" # " + dots + "\n"));
 }
 
+// Users come from other programs.
+TEST(Messages, NamesOfOtherProgramsAreTranslated) {
+  const std::vector<std::pair<std::string, std::string>> cases = {
+      {"[model_options]\nmax_iter = 1000\n", "write max_iterations (svc) or epochs (cnn)"},
+      {"[model_options]\nkernel = \"poly\"\n", "write \"polynomial\""},
+      {"[model_options]\ngamma = \"scale\"\n", "write gamma = 1 and gamma_unit = \"scale\""},
+      {"[model_options]\nprobability = true\n", "write calibrate = true in [validation]"},
+      {"random_state = 3\n", "write seed at the top of the file"},
+      {"[validation]\ncv = 5\n", "write folds in [validation]"},
+      {"[search.params]\nkernel = [\"poly\", \"rbf\"]\n", "write \"polynomial\""}};
+  for (const auto& [lines, advice] : cases) {
+    const std::string text = "name = \"e\"\nmodel = \"svc\"\n" + lines;
+    const std::string said = shown(text, {});
+    EXPECT_NE(said.find(advice), std::string::npos) << said;
+  }
+}
+
 }  // namespace
 }  // namespace mokume::config
