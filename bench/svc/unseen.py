@@ -11,10 +11,10 @@ Needs numpy and scikit-learn (pip install numpy scikit-learn).
 """
 import argparse
 import csv
-import datetime
 import json
 import pathlib
 import subprocess
+import sys
 import tempfile
 
 import numpy as np
@@ -24,6 +24,10 @@ from sklearn import datasets
 from sklearn.model_selection import KFold
 from sklearn.multiclass import OneVsRestClassifier
 from sklearn.svm import SVC
+
+ROOT = pathlib.Path(__file__).resolve().parents[2]
+sys.path.insert(0, str(ROOT / "bench/campaign"))
+import campaign  # noqa: E402
 
 FOLDS, SEED = 5, 7
 C = [float(c) for c in np.logspace(-2, 4, 9)]
@@ -97,10 +101,9 @@ def by_mokume(program, devices, x, y, gammas, multiclass, solver):
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    root = pathlib.Path(__file__).resolve().parents[2]
-    parser.add_argument("--mokume", type=pathlib.Path, default=root / "build/release/bin/mokume")
+    parser.add_argument("--mokume", type=pathlib.Path, default=ROOT / "build/release/bin/mokume")
     parser.add_argument("--devices", default="host")
-    parser.add_argument("--out", type=pathlib.Path, default=root / "bench/results/svc-unseen.json")
+    parser.add_argument("--out", type=pathlib.Path, default=ROOT / "bench/results/svc-unseen.json")
     options = parser.parse_args()
     table = []
     for name, x, y, gammas in data_sets():
@@ -118,7 +121,7 @@ def main():
                 print(json.dumps(row), flush=True)
     options.out.write_text(json.dumps({
         "what": "validation errors of SVC grids against scikit-learn's, fold by fold", "scikit_learn": sklearn.__version__,
-        "date": str(datetime.date.today()), "devices": options.devices,
+        **campaign.measured_here(), "devices": options.devices,
         "command": f"bench/svc/unseen.py --devices {options.devices}", "table": table}, indent=1) + "\n")
 
 

@@ -78,9 +78,8 @@ std::string instead_of_key(const std::string& key) {
 }
 
 std::string instead_of_value(const std::string& key, const std::string& text) {
-  const auto* const found = std::find_if(kValues.begin(), kValues.end(), [&](const Value& value) {
-    return value.key == key && value.theirs == text;
-  });
+  const auto* const found = std::find_if(kValues.begin(), kValues.end(),
+                                         [&](const Value& value) { return value.key == key && value.theirs == text; });
   return found == kValues.end() ? "" : std::string(found->ours);
 }
 

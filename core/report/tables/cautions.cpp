@@ -103,7 +103,7 @@ std::optional<std::string> edge_caution(const RunView& view, const std::vector<C
 }
 
 std::optional<std::string> unsure_caution(const RunView& view, const std::vector<CandidateRow>& rows) {
-  if (!view.best) return std::nullopt;
+  if (!view.best || *view.best >= rows.size()) return std::nullopt;
   const CandidateRow& best = rows[*view.best];
   if (best.unsure <= best.rows / kUnsure) return std::nullopt;
   return fmt::format(
