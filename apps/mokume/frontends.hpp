@@ -48,6 +48,7 @@ class Terminal : public ProcessFrontend {
   void best_so_far(const report::BestSoFar& best) override { progress_.best(best.text()); }
   void device_state(uint32_t node, const std::string& id, const std::string& name, const std::string& what,
                     double share) override;
+  void time_left(std::optional<double> seconds) override { progress_.time_left(seconds); }
   void end_fits() override { progress_.end_fits(); }
 
  private:

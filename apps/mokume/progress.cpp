@@ -59,7 +59,7 @@ void Progress::begin_fits(const run::FitCounts& total, const run::FitCounts& don
   counts_ = total;
   refits_done_ = done.refits;
   total_ = total.fits + total.refits;
-  done_ = done_before_ = done.fits + done.refits;
+  done_ = done.fits + done.refits;
   fitting_ = true;
   start_ = last_line_ = Clock::now();
   last_share_ = total_ == 0 ? 1 : static_cast<double>(done_) / static_cast<double>(total_);
@@ -81,10 +81,14 @@ void Progress::fit_done(const journal::FitRecord& record) {
 void Progress::device(uint32_t node, const std::string& id, const std::string& name, const std::string& what,
                       double share) {
   const std::lock_guard lock(mutex_);
-  const auto [at, added] = devices_.try_emplace({node, id}, DeviceLine{name, what, share, share});
-  // If the share decreases, the device has begun another fit from zero.
-  const double before = added || share >= at->second.share ? at->second.before : 0.0;
-  at->second = {name, what, share, before};
+  devices_[{node, id}] = {name, what, share};
+}
+
+void Progress::time_left(std::optional<double> seconds) {
+  const std::lock_guard lock(mutex_);
+  end_.reset();
+  if (seconds)
+    end_ = Clock::now() + std::chrono::duration_cast<Clock::duration>(std::chrono::duration<double>(*seconds));
 }
 
 void Progress::end_fits() {
@@ -125,14 +129,9 @@ double Progress::share() const {
 }
 
 std::string Progress::eta() const {
-  const double elapsed = std::chrono::duration<double>(Clock::now() - start_).count();
-  double work = static_cast<double>(done_ - done_before_), running = 0;
-  for (const auto& [key, device] : devices_) {
-    work += device.share - device.before;
-    running += device.share;
-  }
-  if (work <= 0 || elapsed < 1) return "ETA unknown";
-  return "ETA " + base::human_seconds(elapsed / work * std::max(0.0, static_cast<double>(total_ - done_) - running));
+  if (!end_) return "ETA unknown";
+  const double left = std::chrono::duration<double>(*end_ - Clock::now()).count();
+  return "ETA " + base::human_seconds(std::max(0.0, left));
 }
 
 std::string Progress::total_line() const {

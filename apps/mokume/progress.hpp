@@ -7,6 +7,7 @@
 #include <cstdint>
 #include <map>
 #include <mutex>
+#include <optional>
 #include <string>
 #include <utility>
 
@@ -28,6 +29,7 @@ class Progress {
   void best(const std::string& text);  // of the best candidate so far
   void fit_done(const journal::FitRecord& record);
   void device(uint32_t node, const std::string& id, const std::string& name, const std::string& what, double share);
+  void time_left(std::optional<double> seconds);
   void end_fits();
   void tick();  // redraws if it is due
 
@@ -39,8 +41,7 @@ class Progress {
   using Clock = std::chrono::steady_clock;
   struct DeviceLine {
     std::string name, what;
-    double share = 0;   // finished part of the current fit
-    double before = 0;  // finished part when first reported: done by an earlier, stopped session
+    double share = 0;  // finished part of the current fit
   };
   void draw();
   void clear();
@@ -55,9 +56,10 @@ class Progress {
   run::FitCounts counts_;  // of the plan
   std::string best_;       // shown below the total
   uint64_t refits_done_ = 0;
-  uint64_t total_ = 0, done_ = 0, done_before_ = 0, failed_ = 0;
+  uint64_t total_ = 0, done_ = 0, failed_ = 0;
   bool fitting_ = false;
   Clock::time_point start_, last_draw_, last_line_;
+  std::optional<Clock::time_point> end_;  // the predicted one
   double last_share_ = 0;
   int drawn_lines_ = 0;
 };

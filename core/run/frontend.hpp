@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -44,6 +45,7 @@ class Frontend {
     static_cast<void>(node), static_cast<void>(id), static_cast<void>(name), static_cast<void>(what);
     static_cast<void>(share);
   }
+  virtual void time_left(std::optional<double> seconds) { static_cast<void>(seconds); }  // nothing: unknown
   virtual void end_fits() {}
 
   // ---- process settings

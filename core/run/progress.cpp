@@ -10,7 +10,7 @@ Progress::Progress(Frontend& frontend, const Run& run, std::vector<std::vector<c
                    const std::vector<journal::FitRecord>& done)
     : frontend_(frontend),
       nodes_(std::move(nodes)),
-      status_(run.directory, nodes_, run.plan.n_slots(), done, base::wall_s),
+      status_(run.directory, nodes_, run.plan.n_slots(), done, base::wall_s, run.costs),
       metrics_(run.metrics),
       best_(run.plan, metrics_) {
   uint64_t refits = 0;
@@ -37,6 +37,7 @@ void Progress::phase(const std::string& text) {
 void Progress::fit_done(const journal::FitRecord& record) {
   status_.record(record);
   frontend_.fit_done(record);
+  frontend_.time_left(status_.seconds_left());
   if (best_.add(record)) frontend_.best_so_far(best_);
 }
 
@@ -47,6 +48,7 @@ void Progress::device_state(uint32_t node, uint32_t device, const std::string& w
   const cluster::LocalDevice& info = nodes_[node][device];
   status_.device_state(node, device, what, share);
   frontend_.device_state(node, info.id, info.name, what, share);
+  frontend_.time_left(status_.seconds_left());
 }
 
 }  // namespace mokume::run

@@ -18,6 +18,7 @@ class Progress : public cluster::Observer {
     bool resumed = false;
     const search::Plan& plan;
     std::vector<report::Metric> metrics;
+    std::vector<double> costs = {};  // of Eta
   };
   // `nodes` holds the devices of each node. `frontend` and the plan must outlive this object.
   Progress(Frontend& frontend, const Run& run, std::vector<std::vector<cluster::LocalDevice>> nodes,

@@ -213,7 +213,8 @@ class NodeRun {
                                           "now the best: it is trained again"));
     work.done = std::move(earlier.done);
     work.attempts = std::move(earlier.attempts);
-    const Progress::Run started{directory, recorded_->directory().existed(), plan, experiment_->metrics()};
+    const Progress::Run started{directory, recorded_->directory().existed(), plan, experiment_->metrics(),
+                                cost_by_fit(work.bundles.bundles, plan.n_fits())};
     progress_ = std::make_unique<Progress>(frontend_, started, handshake.nodes, work.done);
     rules_ = std::make_unique<AnnouncedRefit>(*experiment_, work.bundles.bundles, *progress_);
     return std::make_unique<cluster::Leading>(cluster::Leading{std::move(work), *rules_, *progress_});

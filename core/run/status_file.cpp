@@ -58,8 +58,10 @@ bool failed(const journal::FitRecord& record) { return record.status == journal:
 }  // namespace
 
 StatusFile::StatusFile(std::string run_directory, const std::vector<std::vector<cluster::LocalDevice>>& nodes,
-                       uint64_t fits, const std::vector<journal::FitRecord>& done, std::function<double()> now)
-    : file_{std::move(run_directory), kStatus}, now_(std::move(now)), done_before_(done.size()), start_s_(now_()) {
+                       uint64_t fits, const std::vector<journal::FitRecord>& done, std::function<double()> now,
+                       std::vector<double> costs)
+    : file_{std::move(run_directory), kStatus}, now_(std::move(now)), eta_(std::move(costs), fits, done, now_()) {
+  const double start_s = now_();
   status_.host = cluster::host_name();
   status_.pid = ::getpid();
   status_.phase = "fits";
@@ -69,7 +71,7 @@ StatusFile::StatusFile(std::string run_directory, const std::vector<std::vector<
   for (uint32_t node = 0; node < nodes.size(); ++node) {
     lanes_.emplace_back();
     for (const cluster::LocalDevice& d : nodes[node])
-      lanes_.back().push_back({{node, d.id, d.name, d.budget_bytes, "idle", "", 0, start_s_}, start_s_});
+      lanes_.back().push_back({{node, d.id, d.name, d.budget_bytes, "idle", "", 0, start_s}, start_s, -1});
   }
   write();
 }
@@ -82,6 +84,9 @@ void StatusFile::device_state(uint32_t node, uint32_t device, const std::string&
   if (status.state == "retired" || status.state == "lost") return;
   const bool fresh = status.state != "working" || now_s - lane.heard_s > kQuiet || share < status.share;
   if (fresh) status.since_s = now_s;
+  // Only what a device works on first can have been begun by an earlier session.
+  if (lane.before < 0) lane.before = share;
+  if (share < status.share) lane.before = 0;
   status.state = "working";
   status.what = what;
   status.share = share;
@@ -91,6 +96,7 @@ void StatusFile::device_state(uint32_t node, uint32_t device, const std::string&
 
 void StatusFile::record(const journal::FitRecord& record) {
   ++status_.done;
+  eta_.done(record.fit, now_());
   if (failed(record)) ++status_.failed;
   write_if_due();
 }
@@ -130,21 +136,20 @@ LiveStatus StatusFile::snapshot() const {
       idle.share = 0;
       idle.since_s = lane.heard_s;
     }
-  status.eta_s = eta(status.time_s);
+  status.eta_s = seconds_left();
   return status;
 }
 
-// Extrapolates the pace of this session. A device at work counts as the finished share of one fit.
-std::optional<double> StatusFile::eta(double now_s) const {
-  double running = 0;
+std::optional<double> StatusFile::seconds_left() const {
+  const double now_s = now_();
+  double running = 0, gained = 0;
   for (const auto& node : lanes_)
-    for (const Lane& lane : node)
-      if (lane.status.state == "working" && now_s - lane.heard_s <= kQuiet) running += lane.status.share;
-  const double done = static_cast<double>(status_.done - done_before_) + running;
-  const double left = static_cast<double>(status_.fits) - static_cast<double>(status_.done) - running;
-  if (left <= 0) return 0;
-  if (done <= 0 || now_s - start_s_ < 1) return std::nullopt;
-  return (now_s - start_s_) / done * left;
+    for (const Lane& lane : node) {
+      if (lane.status.state != "working" || now_s - lane.heard_s > kQuiet) continue;
+      running += lane.status.share;
+      gained += lane.status.share - std::max(0.0, lane.before);
+    }
+  return eta_.seconds_left(now_s, running, gained);
 }
 
 void StatusFile::write_if_due() {

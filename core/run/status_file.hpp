@@ -13,6 +13,7 @@
 #include "base/below.hpp"
 #include "cluster/protocol/messages.hpp"
 #include "journal/record.hpp"
+#include "run/eta.hpp"
 #include "scheduler/policy.hpp"
 
 namespace mokume::run {
@@ -65,22 +66,24 @@ struct LiveStatus {
 // The writer, on rank 0. Calls come from one thread.
 class StatusFile {
  public:
-  // `now` returns seconds since the epoch. Writes the initial state.
+  // `now` returns seconds since the epoch; `costs` are those of Eta. Writes the initial state.
   StatusFile(std::string run_directory, const std::vector<std::vector<cluster::LocalDevice>>& nodes, uint64_t fits,
-             const std::vector<journal::FitRecord>& done, std::function<double()> now);
+             const std::vector<journal::FitRecord>& done, std::function<double()> now, std::vector<double> costs = {});
 
   void device_state(uint32_t node, uint32_t device, const std::string& what, double share);
   void record(const journal::FitRecord& record);
   void event(const journal::EventRecord& event);
   void phase(const std::string& text);  // written immediately
 
+  std::optional<double> seconds_left() const;  // nothing: unknown
+
  private:
   struct Lane {
     DeviceStatus status;
     double heard_s = 0;
+    double before = -1;  // the share that an earlier session had done; unknown before the first report
   };
   LiveStatus snapshot() const;
-  std::optional<double> eta(double now_s) const;
   void write_if_due();
   void write();
 
@@ -88,8 +91,8 @@ class StatusFile {
   std::function<double()> now_;
   LiveStatus status_;
   std::vector<std::vector<Lane>> lanes_;  // by node and device
-  uint64_t done_before_ = 0;
-  double start_s_ = 0, written_s_ = 0;
+  Eta eta_;
+  double written_s_ = 0;
 };
 
 // Returns nothing if the run directory has no such file, or an unreadable one.

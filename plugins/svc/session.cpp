@@ -55,11 +55,13 @@ bool any_blocked(const mk_experiment& experiment, double spread) {
 }
 
 // Guesses the relative duration of a fit until it has been learned: wide kernels take many steps, narrow ones have many
-// support vectors. Fitted to a grid on MNIST over four decades of gamma (bench/results/svc-grid-times.csv).
-double guessed_cost(const ops::KernelFunction& kernel, double gamma, double spread) {
+// support vectors. Fitted to grids on MNIST over four decades of gamma (for LIBSVM's steps
+// bench/results/svc-grid-times.csv; for the default ADR 34).
+double guessed_cost(SolverKind solver, const ops::KernelFunction& kernel, double gamma, double spread) {
   if (kernel.kind != ops::KernelKind::rbf) return 1;
   const double narrowness = std::clamp(gamma * spread, 1e-6, 1e3);
-  return 1 / std::cbrt(narrowness) + narrowness / 2;
+  if (solver == SolverKind::libsvm) return 1 / std::cbrt(narrowness) + narrowness / 2;
+  return std::pow(narrowness, -0.2) + 0.55 * narrowness;
 }
 
 // Candidates that share a kernel matrix, by ascending C.
@@ -316,8 +318,9 @@ void make_bundles(const mk_experiment& experiment, uint32_t parts, const mk_bund
   const uint64_t bytes = n * d * sizeof(float) + 256 * n * sizeof(float);  // training rows, and kernel rows on the fly
   const double rows_spread = spread(*experiment.train);
   for (size_t g = 0; g < groups.size(); ++g) {
-    const double each =
-        guessed_cost(groups[g].kernel, gamma_in_one(groups[g], *experiment.train, rows_spread), rows_spread);
+    const SolverKind solver = candidate_settings(experiment, groups[g].candidates.front()).solver;
+    const double gamma = gamma_in_one(groups[g], *experiment.train, rows_spread);
+    const double each = guessed_cost(solver, groups[g].kernel, gamma, rows_spread);
     for (uint32_t piece = 0; piece < pieces; ++piece) {
       std::vector<mk_fit> fits;
       for (const uint32_t c : groups[g].candidates)

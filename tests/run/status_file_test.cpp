@@ -98,15 +98,36 @@ TEST_F(StatusFileTest, PredictsTheEndFromThePaceOfThisSession) {
   now_ += 10;
   status.record(test::fit_record(1));
   EXPECT_DOUBLE_EQ(read().eta_s.value_or(-1), 10.0 * 8) << "8 of 10 are left, one took 10 s";
+  status.device_state(0, 0, "C = 10", 0);
   now_ += 5;
   status.device_state(0, 0, "C = 10", 0.5);
-  EXPECT_DOUBLE_EQ(read().eta_s.value_or(-1), 15 / 1.5 * 7.5);
+  EXPECT_DOUBLE_EQ(read().eta_s.value_or(-1), 5 / 0.5 * 7.5) << "the time up to the first fit contains loading";
   journal::FitRecord failed = test::fit_record(2);
   failed.status = journal::FitStatus::failed;
   for (uint32_t fit = 2; fit < 10; ++fit) status.record(failed);
   status.phase("refitting");
   EXPECT_EQ(read().failed, 8U);
   EXPECT_EQ(read().eta_s, 0);
+}
+
+// A grid begins with its longest fits.
+TEST(Eta, WeighsFitsByTheirPredictedCosts) {
+  Eta eta({100, 100, 10, 10, 10}, 6, {}, 0);  // and a refit, which weighs 46
+  EXPECT_FALSE(eta.seconds_left(10, 0, 0).has_value());
+  eta.done(0, 25);  // 5 of them for loading
+  EXPECT_DOUBLE_EQ(eta.seconds_left(25, 0, 0).value(), 25.0 / 100 * 176);
+  eta.done(1, 45);
+  EXPECT_DOUBLE_EQ(eta.seconds_left(45, 0, 0).value(), 20.0 / 100 * 76);
+  for (const uint32_t fit : {2U, 3U, 4U}) eta.done(fit, 51);
+  EXPECT_DOUBLE_EQ(eta.seconds_left(51, 0.5, 0.5).value(), 26.0 / (130 + 23) * 23);
+  eta.done(5, 60);
+  EXPECT_EQ(eta.seconds_left(60, 0, 0), 0);
+}
+
+TEST(Eta, DoesNotCountWhatAnEarlierSessionDid) {
+  const Eta eta({1, 1}, 2, {test::fit_record(0)}, 0);
+  EXPECT_FALSE(eta.seconds_left(10, 0.8, 0).has_value());
+  EXPECT_NEAR(eta.seconds_left(10, 0.9, 0.1).value(), 10, 1e-9);
 }
 
 TEST_F(StatusFileTest, RetiredAndLostDevicesStayRetiredAndLost) {
