@@ -40,8 +40,7 @@ std::optional<double> Eta::seconds_left(double now_s, double running, double gai
   const double left = std::max(0.0, left_cost_ - running * mean);
   const double done = done_cost_ + gained * mean, since_first = done - first_cost_;
   if (done <= 0 || now_s - start_s_ < 1) return std::nullopt;
-  if (first_s_ && now_s > *first_s_ && since_first >= kEnough * total_)
-    return (now_s - *first_s_) / since_first * left;
+  if (first_s_ && now_s > *first_s_ && since_first >= kEnough * total_) return (now_s - *first_s_) / since_first * left;
   return (now_s - start_s_) / done * left;
 }
 

@@ -12,8 +12,8 @@ namespace mokume::run {
 // Fits weigh as much as they are predicted to take, not as much as each other.
 class Eta {
  public:
-  // `costs` holds the predicted cost of each fit, in any unit; empty: all are equal. The other `slots`, which are refits,
-  // weigh as much as a mean fit. `done` are those of earlier sessions. Times are in seconds.
+  // `costs` holds the predicted cost of each fit, in any unit; empty: all are equal. The other `slots`, which are
+  // refits, weigh as much as a mean fit. `done` are those of earlier sessions. Times are in seconds.
   Eta(std::vector<double> costs, uint64_t slots, const std::vector<journal::FitRecord>& done, double now_s);
 
   void done(uint32_t fit, double now_s);
