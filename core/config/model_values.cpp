@@ -184,7 +184,7 @@ class ModelValues {
   void keep_behaviour(const Parameter& parameter) {
     if (origin_ != Origin::run || parameter.before.empty() || reading_.find(kSearched, parameter.name) != nullptr)
       return;
-    config_.options.try_emplace(parameter.name, before(parameter));
+    config_.options.try_emplace(parameter.name, *before(parameter));
   }
 
   void leave_out_of_plan(const Parameter& parameter) {
@@ -193,8 +193,8 @@ class ModelValues {
       config_.unplanned.insert(parameter.name);
   }
 
-  static search::Value before(const Parameter& parameter) {
-    if (parameter.before.empty()) return default_value(parameter).value();
+  static std::optional<search::Value> before(const Parameter& parameter) {
+    if (parameter.before.empty()) return default_value(parameter);
     return Json::parse(parameter.before).get<std::string>();
   }
 

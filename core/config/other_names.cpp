@@ -26,7 +26,6 @@ constexpr std::array kKeys = {
     OtherKey{"verbose", "leave it out, and start the program with --verbose"},
     OtherKey{"n_jobs", "leave it out: all devices work, or those that use in [devices] names"},
     OtherKey{"nu", "leave it out: svc is C-SVC, and takes C"},
-    OtherKey{"epsilon", "leave it out: svc is a classifier"},
     OtherKey{"hidden_layer_sizes", "write [[model_options.layers]], a table for each layer"},
     OtherKey{"learning_rate_init", "write lr in the optimizer: optimizer = { type = \"adam\", lr = 0.001 }"},
     OtherKey{"early_stopping", "write stop = { type = \"plateau\" }"},

@@ -86,13 +86,13 @@ void Reading::report_unknown(const std::string& table, const Entry& entry, const
     hint = fmt::format("write [{}]", path);
     meant_.insert(path);
   }
-  if (hint.empty()) hint = instead_of_key(entry.key);
   if (hint.empty() && schema && (table == kSearched || table == kOptions))
     hint = suggest_field(*schema, table, entry.key);
   if (hint.empty()) {
     hint = suggest(entry.key, known);
     if (!hint.empty()) meant_.insert(dotted(table, closest(entry.key, known)));
   }
+  if (hint.empty()) hint = instead_of_key(entry.key);
   if (hint.empty()) hint = suggest_elsewhere(table, entry.key);
   // Too short for a suggestion: it may stand for any key of its table.
   if (hint.empty() && entry.key.size() <= 3) meant_.insert(dotted(table, "*"));

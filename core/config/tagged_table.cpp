@@ -108,14 +108,14 @@ class TableReader {
     known.insert(known.begin(), kType);
     for (const Entry& entry : node_.entries) {
       if (std::find(known.begin(), known.end(), entry.key) != known.end()) continue;
-      const std::string best = closest(entry.key, known), theirs = instead_of_key(entry.key);
+      const std::string best = closest(entry.key, known);
       if (!best.empty()) {
         meant_.insert(best);
       } else if (entry.key.size() <= 3) {  // too short for a suggestion: it may mean any key
         meant_.insert(known.begin(), known.end());
       }
       diagnostics_.add(entry.location, fmt::format("unknown key {} in {}", in_quotes(entry.key), title_),
-                       theirs.empty() ? suggest(entry.key, known) : theirs,
+                       best.empty() ? instead_of_key(entry.key) : suggest(entry.key, known),
                        fmt::format("{} takes: {}", tag.name, join(known)));
     }
   }

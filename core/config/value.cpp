@@ -105,9 +105,9 @@ class ValueReader {
   std::optional<std::string> choice(const Node& node, const std::string& note) {
     const std::vector<std::string>& choices = parameter_.choices;
     if (std::find(choices.begin(), choices.end(), node.text) != choices.end()) return node.text;
-    const std::string theirs = instead_of_value(parameter_.name, node.text);
-    diagnostics_.add(node.location, fmt::format("unknown {} {}", path_, in_quotes(node.text)),
-                     theirs.empty() ? suggest(node.text, choices) : theirs, note);
+    std::string hint = suggest(node.text, choices);
+    if (hint.empty()) hint = instead_of_value(parameter_.name, node.text);
+    diagnostics_.add(node.location, fmt::format("unknown {} {}", path_, in_quotes(node.text)), hint, note);
     return std::nullopt;
   }
 

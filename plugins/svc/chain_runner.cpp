@@ -187,11 +187,11 @@ void ChainRunner::skip_done(Chain& chain) {
   }
 }
 
-bool ChainRunner::start_next(Chain& chain) {
-  if (!chain.solves.empty() && chain.solves.back().recall) return false;
+void ChainRunner::start_next(Chain& chain) {
+  if (!chain.solves.empty() && chain.solves.back().recall) return;
   Fold& fold = folds_[chain.fold];
   if (fold.free_rows.empty()) validate(fold);
-  if (fold.free_rows.empty()) return false;
+  if (fold.free_rows.empty()) return;
   Solve solve;
   solve.step = chain.next;
   solve.recall = chain.settled_c.has_value();
@@ -207,7 +207,6 @@ bool ChainRunner::start_next(Chain& chain) {
   places_.occupy(solve.place, problem);
   places_.start(solve.place, solve.c, settings_.tol, fold.coef_base + solve.coef_row);
   chain.solves.push_back(std::move(solve));
-  return true;
 }
 
 void ChainRunner::take_solutions(Chain& chain) {

@@ -118,7 +118,7 @@ class ChainRunner {
   void run_chains(std::vector<Chain>& chains);
   void start_solves(std::vector<Chain>& chains);
   void skip_done(Chain& chain);
-  bool start_next(Chain& chain);  // false: it waits for a coefficient row, or for a solve that runs
+  void start_next(Chain& chain);  // unless it waits for a coefficient row, or for a solve that recalls
   void take_solutions(Chain& chain);
   void accept(Chain& chain, const Solve& solve);
   void cancel_solves(Chain& chain);

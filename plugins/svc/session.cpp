@@ -38,9 +38,9 @@ double spread(const mk_data& data) {
   return static_cast<double>(data.features) * std::max(0.0, squares / count - mean * mean);
 }
 
-// An RBF kernel whose values between typical rows are below exp(-2): it is narrower than with scikit-learn's gamma =
-// "scale". Nearly all rows become support vectors and move once or twice, so large working sets gain nothing over
-// LIBSVM's steps, and lose where the kernel matrix is larger than the caches (ADR 34).
+// An RBF kernel that is narrower than with scikit-learn's gamma = "scale". Nearly all rows become support vectors and
+// move once or twice, so large working sets gain nothing over LIBSVM's steps, and lose where the kernel matrix is
+// larger than the caches (ADR 34).
 bool is_narrow(const ops::KernelFunction& kernel, double spread) {
   return kernel.kind == ops::KernelKind::rbf && kernel.gamma * spread >= 1;
 }
@@ -148,8 +148,16 @@ void Session::prepare(uint32_t bootstrap) {
   };
   const auto matrix = static_cast<uint64_t>(order_->rows()) * static_cast<uint64_t>(order_->stride()) * sizeof(float);
   const uint64_t budget = device_.budget_bytes();
-  while (room.places > fewest && reserve() + matrix > budget) room.places = std::max(fewest, room.places / 2);
-  if (reserve() + matrix > budget) {
+  const auto fits = [&](int64_t places, uint64_t matrices) {
+    room.places = places;
+    return reserve() + matrices * matrix <= budget;
+  };
+  // Running ahead must not cost the Gram or the kernel matrix its place in memory.
+  const int64_t most = room.places;
+  const uint64_t matrices = fits(fewest, 2) ? 2 : 1;
+  if (fits(fewest, matrices)) {
+    for (int64_t places = most; !fits(places, matrices);) places = std::max(fewest, places / 2);
+  } else {
     room = {std::min(fewest, kPlacesOnTheFly), 1};
     while (room.places > 1 && reserve() > budget / 2) room.places = (room.places + 1) / 2;
   }

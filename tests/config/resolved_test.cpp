@@ -279,6 +279,16 @@ TEST(MakePlan, AYoungerParameterKeepsTheBehaviourOfOlderRuns) {
   EXPECT_EQ(read("", Origin::experiment).config->options.at("unit"), Value(std::string("two")));
 }
 
+TEST(MakePlan, AYoungerParameterNeedsNoDefault) {
+  std::vector<mk_param> younger(kSvcParams.begin(), kSvcParams.end());
+  younger.push_back({"unit", MK_PARAM_TEXT, MK_PARAM_YOUNGER, 0, 0, "", "one|two", "a younger one", nullptr, 0, 0});
+  const ModelSchema schema = model_schema(younger);
+  const ParseResult result =
+      parse(grid("C = [1, 2]\n") + "[model_options]\nunit = \"one\"\n", "svm.toml", {},
+            [&](const std::string&, const std::vector<std::string>&, std::string&) { return schema; });
+  EXPECT_TRUE(result.config.has_value()) << all_messages(result);
+}
+
 TEST(MakePlan, RefusesTooManyCandidatesAndFits) {
   const auto fails = [](const Config& c, const char* word) {
     try {
