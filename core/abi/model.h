@@ -95,6 +95,9 @@ typedef struct mk_data {
   int32_t height;
   int32_t width;
   const char* const* class_names;
+  /* rows; what an error on a row costs, compared with other rows: 0 or more; 0: the row teaches nothing. NULL: all 1.
+   * Only for models with `weighs`. */
+  const float* weights;
 } mk_data;
 
 /* The rows that the fits of one bootstrap learn from, one per place, in training order; without bagging, every row
@@ -386,6 +389,10 @@ typedef struct mk_model {
   /* Writes the model with its scaling as an ONNX file to `path`, which does not exist (sdk/onnx.hpp). NULL: the model
    * has no such form. MK_UNSUPPORTED: this one has none, for the stated reason. */
   int32_t (*export_onnx)(const mk_fitted* fitted, const char* path, mk_error* error);
+
+  /* Non-zero: fit() and refit() heed mk_data.weights. */
+  uint32_t weighs;
+  uint32_t reserved;
 } mk_model;
 
 #ifdef __cplusplus

@@ -179,6 +179,11 @@ std::vector<Parameter> data_keys() {
       Key("data", "ignore", Type::texts, "columns that are no features, such as names and IDs",
           kInPlan | kPlanIfSet | kEmptyAllowed, kIn<&DataSpec::ignore>)
           .for_sources({"csv"}),
+      Key("data", "weight", Type::text,
+          "column with the weight of each training row: what an error on it costs in training, compared with other "
+          "rows",
+          kInPlan | kPlanIfSet, kIn<&DataSpec::weight>)
+          .for_sources({"csv"}),
       Key("data", "task", Type::text,
           "what the targets are; else whole numbers with at most 1000 different values are classes, and others numbers",
           kInPlan | kPlanIfSet, kIn<&DataSpec::task>)

@@ -131,6 +131,7 @@ class Reader {
       if (group_ == target_)
         bad_data(path_, "", "the target " + quoted(options_.group) + " is named in validation.group; name another");
     }
+    choose_weight();
     const auto& list = options_.categorical;
     for (size_t place = 0; place < header_.size(); ++place) {
       if (place == target_ || is_ignored(header_[place])) continue;
@@ -143,8 +144,20 @@ class Reader {
       bad_data(path_, "line " + std::to_string(header_line_), "has only the target column; add features");
   }
 
+  void choose_weight() {
+    if (options_.weight.empty()) return;
+    if (place_of_.count(options_.weight) == 0) no_column(options_.weight, " for data.weight");
+    weight_ = place_of_.at(options_.weight);
+    if (weight_ == target_)
+      bad_data(path_, "", "the target " + quoted(options_.weight) + " is named in data.weight; name another");
+    const auto& list = options_.categorical;
+    if (std::find(list.begin(), list.end(), options_.weight) != list.end())
+      bad_data(path_, "", "the column " + quoted(options_.weight) + " of data.weight is listed in data.categorical");
+  }
+
   bool is_ignored(const std::string& name) const {
     return (!options_.group.empty() && name == options_.group) ||
+           (!options_.weight.empty() && name == options_.weight) ||
            std::find(options_.ignore.begin(), options_.ignore.end(), name) != options_.ignore.end();
   }
 
@@ -186,11 +199,13 @@ class Reader {
     const auto needed = [&](size_t place) { return drop && is_missing_cell(cells[place]); };
     if (options_.target_required && target_ < header_.size() && needed(target_)) return;
     if (group_ < header_.size() && needed(group_)) return;
+    if (weight_ < header_.size() && needed(weight_)) return;
     for (const Source& column : columns_)
       if (needed(column.place)) return;
     const bool keep = options_.limit == 0 || count_ < options_.limit;
     for (Source& column : columns_) read_cell(line, cells[column.place], keep, column);
     if (group_ < header_.size() && keep) read_group(cells[group_], line);
+    if (weight_ < header_.size()) read_weight(cells[weight_], line, keep);
     if (target_ < header_.size()) read_label(cells[target_], line);
     ++count_;
     if (!keep) return;
@@ -233,6 +248,15 @@ class Reader {
       bad_cell(line, options_.group, "the group of the row is missing; fill it in, or remove the row");
     const auto id = static_cast<uint32_t>(groups_.size());
     part_.table.groups.push_back(groups_.emplace(cell, id).first->second);
+  }
+
+  void read_weight(std::string_view cell, int64_t line, bool keep) {
+    float weight = -1;
+    if (is_missing_cell(cell))
+      bad_cell(line, options_.weight, "the weight of the row is missing; fill it in, or remove the row");
+    if (!parse_number(format_, cell, weight) || weight < 0)
+      bad_cell(line, options_.weight, "found " + quoted(cell) + ", but a weight is a number from 0 up");
+    if (keep) part_.table.weights.push_back(weight);
   }
 
   int32_t level_of(int64_t line, std::string_view cell, Source& column) {
@@ -404,6 +428,7 @@ class Reader {
   std::vector<size_t> copies_;  // the places of options_.copy in the header
   size_t target_ = std::numeric_limits<size_t>::max();
   size_t group_ = std::numeric_limits<size_t>::max();
+  size_t weight_ = std::numeric_limits<size_t>::max();
   std::unordered_map<std::string, uint32_t> groups_;  // numbered by first appearance
   std::vector<Source> columns_;
   std::vector<float> numbers_;  // numeric cells of the kept rows, row by row; kNoValue: empty

@@ -15,6 +15,7 @@ struct CsvOptions {
   std::vector<std::string> categorical;  // ignored if `columns` is given
   std::vector<std::string> ignore = {};  // columns that are no features
   std::string group = {};                // no feature: its values number Table::groups; "" or for rows to predict: none
+  std::string weight = {};               // no feature: fills Table::weights; "" or for rows to predict: none
   Missing missing = Missing::error;
   int64_t limit = 0;
   const std::vector<Column>* columns = nullptr;  // of the training file

@@ -61,6 +61,7 @@ struct DataSpec {
   std::vector<std::string> categorical;  // csv: columns turned into one-hot features
   std::vector<std::string> ignore = {};  // csv: columns that are no features
   std::string group = {};                // csv: column whose equal values keep rows in one fold; no feature
+  std::string weight = {};               // csv: column with the weight of each training row; no feature
   std::string labels = {};               // npy: file of the labels of `path`; "" for rows to predict without labels
   std::string test_labels = {};          // npy: file of the labels of `test`
   Layout layout = Layout::none;          // npy: of pictures with channels
@@ -85,6 +86,7 @@ struct Table {
   std::vector<float> x;
   std::vector<int32_t> labels;
   std::vector<float> targets;
+  std::vector<float> weights = {};    // training rows with DataSpec::weight: what an error on each costs, 0 or more
   std::vector<uint32_t> groups = {};  // training rows with DataSpec::group: equal values are in one fold; from 0, dense
   std::vector<int32_t> given_folds = {};  // training rows with DataSpec::folds_file: see read_folds()
 };

@@ -74,6 +74,7 @@ CsvOptions csv_options(const DataSpec& spec) {
   options.categorical = spec.categorical;
   options.ignore = spec.ignore;
   options.group = spec.group;
+  options.weight = spec.weight;
   options.missing = spec.missing;
   options.limit = spec.limit;
   return options;

@@ -34,6 +34,7 @@ Table rows_of(const Table& all, const std::vector<uint32_t>& rows) {
     some.x.insert(some.x.end(), x, x + all.features);
     copy_row(all.labels, row, some.labels);
     copy_row(all.targets, row, some.targets);
+    copy_row(all.weights, row, some.weights);
     copy_row(all.groups, row, some.groups);
     copy_row(all.given_folds, row, some.given_folds);
   }
@@ -66,6 +67,7 @@ void hold_out(const OuterFold& outer, Dataset& data, std::vector<Gap>& gaps) {
   }
   gaps = std::move(left);
   data.test = rows_of(data.train, held);
+  data.test.weights.clear();
   data.test.groups.clear();
   data.test.given_folds.clear();
   data.train = rows_of(data.train, kept);

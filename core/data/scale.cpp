@@ -140,6 +140,7 @@ std::string content_hash(const Dataset& data) {
     hash.update(name.data(), name.size());
   }
   if (!data.train.given_folds.empty()) hash_values(hash, data.train.given_folds);  // fits depend on them
+  if (!data.train.weights.empty()) hash_values(hash, data.train.weights);
   return hash.hex();
 }
 

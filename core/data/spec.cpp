@@ -124,6 +124,8 @@ void set_key(std::string_view part, const std::string& key, const std::string& v
     spec.categorical = parse_list(value);
   } else if (key == "ignore") {
     spec.ignore = parse_list(value);
+  } else if (key == "weight") {
+    spec.weight = unquoted(value);
   } else if (key == "labels") {
     spec.labels = unquoted(value);
   } else if (key == "test_labels") {
@@ -182,7 +184,7 @@ std::vector<std::string> source_names() {
 }
 
 std::vector<std::string> spec_keys() {
-  return {"path", "test",     "target", "categorical", "ignore", "task",        "missing",
+  return {"path", "test",     "target", "categorical", "ignore", "weight",      "task",  "missing",
           "size", "channels", "limit",  "standardize", "labels", "test_labels", "layout"};
 }
 
@@ -205,6 +207,8 @@ DataSpec parse_spec(std::string_view text, const DataSpec* like) {
     spec.target = like->target;
     spec.categorical = like->categorical;
     spec.ignore = like->ignore;
+    spec.group = like->group;
+    spec.weight = like->weight;
     spec.missing = like->missing;
     spec.size = like->size;
     spec.channels = like->channels;
@@ -240,9 +244,11 @@ void check_spec(const DataSpec& spec) {
   if (spec.path == kStandardInput && !reads_text(spec.source))
     contradiction("standard input (-) is for the sources csv and libsvm only; name a file");
   if (spec.test == kStandardInput) contradiction("data.test cannot be standard input (-); name a file");
-  if (spec.source != "csv" &&
-      (!spec.target.empty() || !spec.categorical.empty() || !spec.ignore.empty() || spec.missing != Missing::error))
-    contradiction("data.target, data.categorical, data.ignore and data.missing are for source csv only; remove them");
+  if (spec.source != "csv" && (!spec.target.empty() || !spec.categorical.empty() || !spec.ignore.empty() ||
+                               !spec.weight.empty() || spec.missing != Missing::error))
+    contradiction(
+        "data.target, data.categorical, data.ignore, data.weight and data.missing are for source csv only; remove "
+        "them");
   check_task(spec);
   check_npy(spec);
   check_images(spec);

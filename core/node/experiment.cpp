@@ -20,6 +20,9 @@ Experiment::Experiment(registry::Registry& registry, const config::Config& confi
   data_ = data::load(spec);
   check_metrics();
   check_measures();
+  if (!data_.train.weights.empty() && model_->weighs == 0)
+    throw Error(MK_INVALID_ARGUMENT, "data.weight is '" + config_.data.weight + "', but the model '" + config_.model +
+                                         "' does not weigh rows: remove it");
   measures_ = measures_of(*model_, !data_.class_names.empty(), config_);
   plan_ = config::make_plan(config, data_.sha256, data_.train.rows);
   splits_ = std::make_unique<Splits>(config_, plan_, data_);

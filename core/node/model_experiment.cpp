@@ -15,6 +15,7 @@ ModelExperiment::ModelExperiment(const config::Config& config, const search::Pla
   train_.x = data.train.x.data();
   train_.labels = data.train.labels.empty() ? nullptr : data.train.labels.data();
   train_.targets = data.train.targets.empty() ? nullptr : data.train.targets.data();
+  train_.weights = data.train.weights.empty() ? nullptr : data.train.weights.data();
   train_.height = data.shape.height;
   train_.width = data.shape.width;
   train_.channels = data.shape.channels;

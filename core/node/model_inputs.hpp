@@ -25,6 +25,7 @@ struct ModelInputs {
     field.optional("categorical", self.data.categorical);
     field.optional("ignore", self.data.ignore);
     field.optional("group", self.data.group);
+    field.optional("weight", self.data.weight);
     field("missing", self.data.missing);
     field("layout", self.data.layout);
     field.optional("size", self.data.size);

@@ -21,6 +21,7 @@
 //     static mk_score_kind score_kind(const Fitted&);  // optional: without it, scores have no known meaning
 //     static constexpr bool teams = true;            // optional: devices can train one model together
 //     static constexpr bool seedless = true;         // optional: fits need no random numbers (mk_model.seedless)
+//     static constexpr bool weighs = true;           // optional: fits heed the weights of rows
 //     static constexpr mk_validated_kind validated = ...;  // optional: fit() reports mk_fit_result.validated
 //   };
 //   MOKUME_MODEL(Model, "name", "one line")
@@ -91,6 +92,7 @@ class ModelTable {
     }
     if constexpr (requires { Model::teams; }) table_.teams = Model::teams ? 1 : 0;
     if constexpr (requires { Model::seedless; }) table_.seedless = Model::seedless ? 1 : 0;
+    if constexpr (requires { Model::weighs; }) table_.weighs = Model::weighs ? 1 : 0;
     if constexpr (requires { Model::validated; }) table_.validated = Model::validated;
     table_.check = check;
     table_.bundle = bundle;

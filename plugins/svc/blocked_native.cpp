@@ -259,6 +259,7 @@ class WorkingSet {
   static size_t at(int32_t x) { return static_cast<size_t>(x); }
   size_t room() const { return static_cast<size_t>(blocks_ * kLanes); }
 
+  float weight(int32_t x) const { return p_.arrays.weight[members_[x]]; }
   const float* row(int32_t x) const { return tile_ + x * arrays_.set; }
 
   template <bool kUpdate>
@@ -306,8 +307,8 @@ class WorkingSet {
     const size_t x = at(i), z = at(j);
     const float c = sf_.c, c_minus = sf_.c_minus;
     const float eta = std::fmax(diagonal_[x] + diagonal_[z] - 2.0F * k_ij, kTau);
-    const float room_i = label_[x] > 0 ? (c - high_[x]) - rest_[x] : high_[x] + rest_[x];
-    const float room_j = label_[z] > 0 ? high_[z] + rest_[z] : (c_minus - high_[z]) - rest_[z];
+    const float room_i = label_[x] > 0 ? (c * weight(i) - high_[x]) - rest_[x] : high_[x] + rest_[x];
+    const float room_j = label_[z] > 0 ? high_[z] + rest_[z] : (c_minus * weight(j) - high_[z]) - rest_[z];
     const float step = std::fmin(((f_[z] - f_[x]) + (f_rest_[z] - f_rest_[x])) / eta, std::fmin(room_i, room_j));
     add_to(high_[x], rest_[x], label_[x] > 0 ? step : -step);
     add_to(high_[z], rest_[z], label_[z] > 0 ? -step : step);

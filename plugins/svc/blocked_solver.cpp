@@ -101,7 +101,7 @@ void BlockedSolver::choose(Places& places, const Order& order) {
   const Places::Buffers& b = places.buffers();
   if (program_) {
     program_->launch(groups_ ? "choose_group" : "choose_vector", order.size() * items(), items(), b.order, b.ints,
-                     b.floats, b.spans, b.sign, b.flags, b.f, b.a, places.coefficients(), counts_, members_,
+                     b.floats, b.spans, b.sign, b.flags, b.f, b.a, places.coefficients(), counts_, members_, b.weight,
                      places.stride(), want);
     return;
   }
@@ -124,7 +124,7 @@ void BlockedSolver::solve_and_update(Places& places, const KernelStore& store, c
     const int32_t steps = (device_.info().flags & MK_DEVICE_SOFTWARE) != 0 ? kStepsInSoftware : kSteps;
     program_->launch(groups_ ? "solve_group" : "solve_vector", order.size() * items(), items(), b.order, b.ints,
                      b.floats, b.sign, b.flags, b.f, b.a, counts_, members_, moved_, delta_, inner_, tile_,
-                     store.diagonal(), places.stride(), steps, store.largest());
+                     store.diagonal(), b.weight, places.stride(), steps, store.largest());
     const int64_t chunk = groups_ ? static_cast<int64_t>(kItems) / kBlock : kBlocksPerItem;
     const auto work = static_cast<uint64_t>((blocks + chunk - 1) / chunk * running);
     program_->launch(groups_ ? "update_group" : "update_vector", work * items(), items(), b.order,

@@ -75,7 +75,7 @@ ChainRunner::ChainRunner(const sdk::Device& device, const RowOrder& order, Kerne
       rows_per_fold_(coef_rows_per_fold(static_cast<int64_t>(problems_.size()), places.count())) {
   int64_t most = 1;
   for (uint32_t f = 0; f < order.folds(); ++f) most = std::max(most, order.fold_rows(f));
-  values_ = device.buffer<float>(static_cast<uint64_t>(most * rows_per_fold_));
+  values_ = device.buffer<float>(static_cast<uint64_t>(most * rows_per_fold_ * order.copies()));
 }
 
 void ChainRunner::run(const std::vector<FoldSteps>& folds, const mk_fit_sink& sink, double share_done, double share) {
@@ -205,7 +205,7 @@ void ChainRunner::start_next(Chain& chain) {
   BinaryProblem problem = problems_[chain.problem];
   problem.fold = static_cast<int32_t>(fold.fold);
   places_.occupy(solve.place, problem);
-  places_.start(solve.place, solve.c, settings_.tol, fold.coef_base + solve.coef_row);
+  places_.start(solve.place, start_of(settings_, order_, problem.fold, solve.c), fold.coef_base + solve.coef_row);
   chain.solves.push_back(std::move(solve));
 }
 
@@ -260,21 +260,24 @@ void ChainRunner::cancel_solves(Chain& chain) {
 void ChainRunner::validate(Fold& fold) {
   const auto phase = device_.phase("validate");
   if (!fold.pending.empty()) {
-    const int64_t n = order_.rows(), ld = order_.stride(), count = order_.fold_rows(fold.fold);
-    const int64_t begin = order_.fold_begin(fold.fold);
-    const mk_tensor coef = sdk::matrix(places_.coefficients().get(), rows_per_fold_, n, ld, fold.coef_base * ld);
+    const int64_t count = order_.fold_rows(fold.fold), begin = order_.fold_begin(fold.fold);
+    const int64_t copies = order_.copies(), each = rows_per_fold_ * copies;
+    const mk_tensor coef = sdk::matrix(places_.coefficients().get(), each, order_.rows(), order_.width(),
+                                       fold.coef_base * order_.stride());
     store_.for_rows(begin, count, [&](const mk_tensor& k, int64_t first) {
       device_.submit(
-          ops::gemm(k, false, coef, true,
-                    sdk::matrix(values_.get(), k.rows, rows_per_fold_, 0, (first - begin) * rows_per_fold_)));
+          ops::gemm(k, false, coef, true, sdk::matrix(values_.get(), k.rows, each, 0, (first - begin) * each)));
     });
-    std::vector<float> values(static_cast<size_t>(count * rows_per_fold_));
+    std::vector<float> values(static_cast<size_t>(count * each));
     device_.read(values_, values.data(), values.size());
+    const auto value = [&](int64_t r, int64_t row) {
+      const float* const of = values.data() + r * each + row * copies;
+      return copies == 1 ? of[0] : of[0] + of[1];
+    };
     for (const Pending& p : fold.pending) {
       p.target->resize(static_cast<size_t>(count));
       for (int64_t r = 0; r < count; ++r)
-        (*p.target)[static_cast<size_t>(r)] =
-            static_cast<float>(p.sign) * (values[static_cast<size_t>(r * rows_per_fold_ + p.row)] - p.rho);
+        (*p.target)[static_cast<size_t>(r)] = static_cast<float>(p.sign) * (value(r, p.row) - p.rho);
       fold.free_rows.push_back(p.row);
     }
     fold.pending.clear();
@@ -287,7 +290,11 @@ void ChainRunner::report_complete(Fold& fold) {
     if (fit.reported) continue;
     const bool complete = std::all_of(fit.decisions.begin(), fit.decisions.end(),
                                       [](const auto& d) { return d != nullptr && !d->empty(); });
-    if (complete || order_.fold_rows(fold.fold) == 0) report(fold, fit);
+    if (!complete && order_.fold_rows(fold.fold) > 0) continue;
+    if (order_.regression())
+      report_numbers(fold, fit);
+    else
+      report_classes(fold, fit);
   }
 }
 
@@ -316,7 +323,7 @@ void ChainRunner::hand_over(const Fold& fold, const Fit& fit) {
   at->steps.push_back({fit.step.c, fit.step.fit, false, "", fit.settled_c});
 }
 
-void ChainRunner::report(Fold& fold, Fit& fit) {
+void ChainRunner::report_classes(Fold& fold, Fit& fit) {
   const Classes said = classify(fold, fit);
   const auto n = static_cast<int64_t>(said.labels.size());
   if (pass_ == Pass::first && said.unsure > n / kUnsure && said.finite) {
@@ -324,26 +331,54 @@ void ChainRunner::report(Fold& fold, Fit& fit) {
     fit.decisions.clear();
     return hand_over(fold, fit);
   }
-  std::string note = make_note(fit.steps, fit.step.settled_c.empty() ? fit.settled_c : fit.step.settled_c, said.unsure);
-  if (!said.finite) note = "kernel values overflow: scale the data or lower gamma, coef0 or degree";
+  const std::vector<double>& settled = fit.step.settled_c.empty() ? fit.settled_c : fit.step.settled_c;
   const auto errors = static_cast<double>(said.errors);
   const double values[] = {errors, n == 0 ? 0.0 : errors / static_cast<double>(n)};
   const mk_validated validated{said.labels.data(), said.predicted.data(), said.decisions.data(),
                                static_cast<uint32_t>(problems_.size()),
                                score_kind(settings_.multiclass, order_.classes())};
   mk_fit_result result{};
+  result.n = n;
+  result.validated = sink_->wants_validated != 0 ? &validated : nullptr;
+  report(fit, result, make_note(fit.steps, settled, said.unsure), &values[0], said.finite ? 2 : 0);
+  fit.reported = true;
+  fit.decisions.clear();
+}
+
+double ChainRunner::mean_squared_error(const Fold& fold, const Fit& fit) const {
+  const std::vector<float>& predicted = *fit.decisions.front();
+  const float* const targets = order_.targets().data() + order_.fold_begin(fold.fold);
+  double sum = 0;
+  for (size_t r = 0; r < predicted.size(); ++r) {
+    const double off = double{predicted[r]} - double{targets[r]};
+    sum += off * off;
+  }
+  return predicted.empty() ? 0 : sum / static_cast<double>(predicted.size());
+}
+
+void ChainRunner::report_numbers(Fold& fold, Fit& fit) {
+  const double mse = mean_squared_error(fold, fit);
+  mk_fit_result result{};
+  result.n = order_.fold_rows(fold.fold);
+  report(fit, result, make_note(fit.steps, fit.settled_c, 0), &mse, std::isfinite(mse) ? 1 : 0);
+  fit.reported = true;
+  fit.decisions.clear();
+}
+
+// Reports a fit that has failed if there are no values.
+void ChainRunner::report(const Fit& fit, mk_fit_result result, std::string note, const double* values,
+                         uint32_t n_values) {
   result.index = fit.step.fit;
   result.status = MK_FIT_OK;
   if (fit.copied == problems_.size()) result.status = MK_FIT_COPIED;
   if (fit.capped) result.status = MK_FIT_CAPPED;
-  if (!said.finite) result.status = MK_FIT_FAILED;
-  result.n = n;
-  result.n_values = said.finite ? 2 : 0;
-  result.values = said.finite ? &values[0] : nullptr;
+  if (n_values == 0) {
+    result.status = MK_FIT_FAILED;
+    note = "kernel values overflow: scale the data or lower gamma, coef0 or degree";
+  }
+  result.n_values = n_values;
+  result.values = n_values > 0 ? values : nullptr;
   result.note = note.c_str();
-  result.validated = sink_->wants_validated != 0 ? &validated : nullptr;
-  fit.reported = true;
-  fit.decisions.clear();
   sdk::call(sink_->report, sink_->self, &result);
 }
 

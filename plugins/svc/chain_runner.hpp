@@ -106,7 +106,7 @@ class ChainRunner {
     std::vector<Pending> pending;
   };
 
-  // What a fit says about the rows that its fold validates.
+  // What a classifier says about the rows that its fold validates.
   struct Classes {
     std::vector<int32_t> labels, predicted;
     std::vector<float> decisions;  // rows x problems
@@ -125,7 +125,10 @@ class ChainRunner {
   void validate(Fold& fold);
   void report_complete(Fold& fold);
   Classes classify(const Fold& fold, const Fit& fit) const;
-  void report(Fold& fold, Fit& fit);
+  void report_classes(Fold& fold, Fit& fit);
+  double mean_squared_error(const Fold& fold, const Fit& fit) const;
+  void report_numbers(Fold& fold, Fit& fit);
+  void report(const Fit& fit, mk_fit_result result, std::string note, const double* values, uint32_t n_values);
   void hand_over(const Fold& fold, const Fit& fit);
   void check_cancelled() const;
   void show_progress() const;

@@ -159,6 +159,7 @@ void Fitted::predict(const sdk::Device& device, const float* x, int64_t rows, in
   for (int64_t r = 0; r < rows; ++r) {
     float* row = sums.data() + r * p;
     for (int64_t k = 0; k < p; ++k) row[k] -= offset[static_cast<size_t>(k)];
+    if (regression()) continue;
     if (in_doubt(row, bounds)) decide_in_double(x + r * d, row);
     labels[r] = predict_class(row, classes(), settings.multiclass);
   }

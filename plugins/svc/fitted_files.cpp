@@ -55,6 +55,17 @@ LibsvmModel binary_model(const Fitted& f, int64_t problem, const std::vector<int
   return m;
 }
 
+LibsvmModel regression_model(const Fitted& f) {
+  LibsvmModel m;
+  m.kernel = f.settings.kernel;
+  m.vectors_per_class = {f.n_vectors()};
+  m.rho = {static_cast<double>(f.rho.front())};
+  m.coefficients.assign(f.coefficients.begin(), f.coefficients.end());
+  m.vectors = f.vectors;
+  m.features = f.features;
+  return m;
+}
+
 LibsvmModel pairs_model(const Fitted& f, const std::vector<int64_t>& labels) {
   LibsvmModel m;
   m.kernel = f.settings.kernel;
@@ -79,7 +90,7 @@ LibsvmModel pairs_model(const Fitted& f, const std::vector<int64_t>& labels) {
 
 namespace {
 
-bool one_file(const Fitted& f) { return f.classes() == 2 || f.settings.multiclass == Multiclass::one_vs_one; }
+bool one_file(const Fitted& f) { return f.classes() <= 2 || f.settings.multiclass == Multiclass::one_vs_one; }
 
 std::string class_file(int64_t k) { return "class-" + std::to_string(k) + ".libsvm"; }
 
@@ -99,6 +110,19 @@ void load_pairs(Fitted& f, LibsvmModel m) {
         f.coefficients[static_cast<size_t>(p * n + v)] =
             static_cast<float>(m.coefficients[static_cast<size_t>((c == a ? b - 1 : a) * n + v)]);
       }
+}
+
+void load_regression(Fitted& f, LibsvmModel m) {
+  f.vector_class.assign(static_cast<size_t>(m.n_vectors()), 0);
+  f.vectors = std::move(m.vectors);
+  f.coefficients.assign(m.coefficients.begin(), m.coefficients.end());
+  f.rho = {static_cast<float>(m.rho.front())};
+}
+
+LibsvmModel model_of(const Fitted& f) {
+  if (f.regression()) return regression_model(f);
+  const std::vector<int64_t> labels = numeric_labels(f.class_names);
+  return f.classes() == 2 ? binary_model(f, 0, labels) : pairs_model(f, labels);
 }
 
 // There is one file per class; the vectors of all files are concatenated.
@@ -132,8 +156,7 @@ void load_rest(Fitted& f, const std::string& directory) {
 void Fitted::save(const std::string& directory) const {
   json files = json::array();
   if (one_file(*this)) {
-    write_libsvm(directory + "/model.libsvm", classes() == 2 ? binary_model(*this, 0, numeric_labels(class_names))
-                                                             : pairs_model(*this, numeric_labels(class_names)));
+    write_libsvm(directory + "/model.libsvm", model_of(*this));
     files.push_back("model.libsvm");
   } else {
     for (int64_t k = 0; k < problems(); ++k) {
@@ -181,8 +204,9 @@ Fitted Fitted::load(const std::string& directory) {
   const auto fits = [&](const std::vector<double>& s) {
     return s.size() <= 1 || s.size() == static_cast<size_t>(f.features);
   };
-  if (f.classes() < 2 || f.classes() > 10000 || f.features < 1 || f.features > (1 << 24) || !fits(f.mean) ||
-      f.mean.size() != f.scale.size() || std::any_of(f.scale.begin(), f.scale.end(), [](double s) { return !(s > 0); }))
+  if (f.classes() == 1 || (rest && f.classes() < 3) || f.classes() > 10000 || f.features < 1 ||
+      f.features > (1 << 24) || !fits(f.mean) || f.mean.size() != f.scale.size() ||
+      std::any_of(f.scale.begin(), f.scale.end(), [](double s) { return !(s > 0); }))
     throw Error(MK_BAD_DATA, path + ": classes, features or scaling are out of range: the file is damaged");
   f.settings.multiclass = rest ? Multiclass::one_vs_rest : Multiclass::one_vs_one;
   if (rest) {
@@ -193,7 +217,10 @@ Fitted Fitted::load(const std::string& directory) {
     if (static_cast<int32_t>(m.labels.size()) != f.classes())
       throw Error(MK_BAD_DATA, directory + "/model.libsvm: the number of classes differs from the manifest");
     f.settings.kernel = m.kernel;
-    load_pairs(f, std::move(m));
+    if (f.regression())
+      load_regression(f, std::move(m));
+    else
+      load_pairs(f, std::move(m));
   }
   for (const std::vector<float>* numbers : {&f.vectors, &f.coefficients, &f.rho})
     if (!std::all_of(numbers->begin(), numbers->end(), [](float v) { return std::isfinite(v); }))

@@ -35,7 +35,7 @@ Attributes support_vectors(const LibsvmModel& m) {
 LibsvmModel with_a_vector(LibsvmModel m) {
   if (m.n_vectors() > 0) return m;
   m.vectors.assign(static_cast<size_t>(m.features), 0.0F);
-  m.coefficients.assign(m.labels.size() - 1, 0.0);
+  m.coefficients.assign(static_cast<size_t>(m.coefficient_rows()), 0.0);
   m.vectors_per_class[0] = 1;
   return m;
 }
@@ -69,7 +69,11 @@ void add_regressors(Graph& graph, const std::string& x, const Fitted& f) {
 void Fitted::export_onnx(const std::string& path) const {
   Graph graph("mokume svc");
   const std::string x = graph.scaled(graph.input("rows", kFloat, {Graph::kRows, features}), mean, scale);
-  if (classes() > 2 && settings.multiclass == Multiclass::one_vs_rest)
+  if (regression()) {
+    const LibsvmModel m = with_a_vector(regression_model(*this));
+    graph.add("SVMRegressor", {x}, support_vectors(m).set("n_supports", m.n_vectors()), "predicted", kMl);
+    graph.output("predicted", kFloat, {Graph::kRows, 1});
+  } else if (classes() > 2 && settings.multiclass == Multiclass::one_vs_rest)
     add_regressors(graph, x, *this);
   else
     add_classifier(graph, x,

@@ -8,6 +8,8 @@
 namespace mokume::svc {
 namespace {
 
+constexpr int64_t kShortestStrip = 512;  // rows
+
 bool equal(const ops::KernelFunction& a, const ops::KernelFunction& b) {
   return a.kind == b.kind && a.gamma == b.gamma && a.coef0 == b.coef0 && a.degree == b.degree;
 }
@@ -60,10 +62,10 @@ double largest_value(const ops::KernelFunction& f, const std::vector<float>& nor
 
 }  // namespace
 
-KernelStore::KernelStore(const sdk::Device& device, const mk_data& data, const RowOrder& order, uint64_t reserve,
-                         int64_t solver_rows)
-    : device_(device), order_(order) {
-  const int64_t n = order.rows(), d = order.features(), ld = order.stride();
+KernelStore::KernelStore(const sdk::Host& host, const sdk::Device& device, const mk_data& data, const RowOrder& order,
+                         uint64_t reserve, int64_t solver_rows)
+    : device_(device), mirror_(host, device), order_(order) {
+  const int64_t n = order.rows(), d = order.features(), ld = order.width();
   const auto row_bytes = static_cast<uint64_t>(ld) * sizeof(float);
   const uint64_t matrix = static_cast<uint64_t>(n) * row_bytes;
   const uint64_t x_bytes = static_cast<uint64_t>(n) * static_cast<uint64_t>(d) * sizeof(float);
@@ -95,9 +97,10 @@ KernelStore::KernelStore(const sdk::Device& device, const mk_data& data, const R
   device.submit(ops::row_norm2(sdk::matrix(x_.get(), n, d), sdk::vector(norms_.get(), n)));
   host_norms_.resize(static_cast<size_t>(n));
   device.read(norms_, host_norms_.data(), static_cast<uint64_t>(n));
-  diagonal_ = device.buffer<float>(static_cast<uint64_t>(ld));
+  diagonal_ = device.buffer<float>(static_cast<uint64_t>(order.stride()));
 
-  slot_.assign(static_cast<size_t>(ld), -1);
+  slot_.assign(static_cast<size_t>(n), -1);
+  slot_buffer_ = device.buffer<int32_t>(static_cast<uint64_t>(order.stride()));
   if (mode_ == Mode::on_the_fly) {
     kernel_ = make_panels(cached_rows_);
     row_in_.assign(static_cast<size_t>(cached_rows_), -1);
@@ -114,7 +117,12 @@ KernelStore::KernelStore(const sdk::Device& device, const mk_data& data, const R
       gram_into(gram_);
     }
   }
-  slot_buffer_ = device.upload(slot_);
+  send_slots();
+}
+
+void KernelStore::send_slots() {
+  const std::vector<int32_t> slots = order_.repeated(slot_, -1);
+  device_.write(slot_buffer_, slots.data(), slots.size());
 }
 
 KernelStore::Mode KernelStore::best_mode(uint64_t fixed, uint64_t matrix) const {
@@ -150,33 +158,49 @@ std::vector<sdk::Buffer> KernelStore::make_panels(int64_t rows) const {
   std::vector<sdk::Buffer> panels;
   for (int64_t at = 0; at < rows; at += panel_rows_) {
     const int64_t count = std::min(panel_rows_, rows - at);
-    panels.push_back(device_.buffer<float>(static_cast<uint64_t>(count * order_.stride())));
+    panels.push_back(device_.buffer<float>(static_cast<uint64_t>(count * order_.width())));
     // The solver reads the columns past the last row, so they must be finite.
-    device_.submit(ops::fill(sdk::matrix(panels.back().get(), count, order_.stride()), 0.0F));
+    device_.submit(ops::fill(sdk::matrix(panels.back().get(), count, order_.width()), 0.0F));
   }
   return panels;
 }
 
-int64_t KernelStore::rows_in_panel(size_t p) const {
-  return std::min(panel_rows_, order_.rows() - static_cast<int64_t>(p) * panel_rows_);
+// About 16 strips, so that little is computed twice, but none too short for a fast product.
+std::vector<KernelStore::Strip> KernelStore::strips() const {
+  const int64_t n = order_.rows();
+  const int64_t most = std::max(kShortestStrip, (n / 16 + kBlock - 1) / kBlock * kBlock);
+  std::vector<Strip> list;
+  for (int64_t first = 0; first < n;) {
+    const int64_t panel = first / panel_rows_;
+    const int64_t rows = std::min({most, n - first, (panel + 1) * panel_rows_ - first});
+    list.push_back({first, rows, static_cast<size_t>(panel), (first - panel * panel_rows_) * order_.width()});
+    first += rows;
+  }
+  return list;
 }
 
 void KernelStore::gram_into(const std::vector<sdk::Buffer>& panels) {
-  const int64_t n = order_.rows(), d = order_.features();
-  for (size_t p = 0; p < panels.size(); ++p) {
-    const int64_t count = rows_in_panel(p);
-    device_.submit(ops::gemm(sdk::matrix(x_.get(), count, d, 0, static_cast<int64_t>(p) * panel_rows_ * d), false,
-                             sdk::matrix(x_.get(), n, d), true,
-                             sdk::matrix(panels[p].get(), count, n, order_.stride())));
-  }
+  const int64_t d = order_.features();
+  for (const Strip& s : strips())
+    device_.submit(ops::gemm(sdk::matrix(x_.get(), s.rows, d, 0, s.first * d), false,
+                             sdk::matrix(x_.get(), s.first + s.rows, d), true,
+                             sdk::matrix(panels[s.panel].get(), s.rows, s.first + s.rows, order_.width(), s.at)));
 }
 
-void KernelStore::map_panel(size_t p, const std::vector<sdk::Buffer>& from) {
-  const int64_t n = order_.rows(), count = rows_in_panel(p);
-  device_.submit(ops::kernel_map(sdk::matrix(from[p].get(), count, n, order_.stride()),
-                                 sdk::vector(norms_.get(), count, static_cast<int64_t>(p) * panel_rows_),
-                                 sdk::vector(norms_.get(), n), sdk::matrix(kernel_[p].get(), count, n, order_.stride()),
-                                 function_));
+void KernelStore::map_strip(const Strip& s, const std::vector<sdk::Buffer>& from) {
+  const int64_t columns = s.first + s.rows, ld = order_.width();
+  device_.submit(ops::kernel_map(sdk::matrix(from[s.panel].get(), s.rows, columns, ld, s.at),
+                                 sdk::vector(norms_.get(), s.rows, s.first), sdk::vector(norms_.get(), columns),
+                                 sdk::matrix(kernel_[s.panel].get(), s.rows, columns, ld, s.at), function_));
+}
+
+// Copies what lies left of the strip's square on the diagonal into the columns above it.
+void KernelStore::mirror_strip(const Strip& s) {
+  for (size_t p = 0; p <= s.panel; ++p) {
+    const int64_t above = static_cast<int64_t>(p) * panel_rows_, end = std::min(s.first, above + panel_rows_);
+    if (end > above)
+      mirror_.copy({kernel_[s.panel], s.at + above}, {kernel_[p], s.first}, s.rows, end - above, order_.width());
+  }
 }
 
 ops::KernelFunction KernelStore::for_sums(const ops::KernelFunction& function) const {
@@ -189,20 +213,23 @@ void KernelStore::select(const ops::KernelFunction& function) {
   const auto phase = device_.phase("kernel");
   function_ = function;
   selected_ = true;
-  std::vector<float> diagonal(static_cast<size_t>(order_.stride()), 0.0F);
-  for (size_t r = 0; r < host_norms_.size(); ++r)
-    diagonal[r] = static_cast<float>(diagonal_value(function, static_cast<double>(host_norms_[r])));
+  std::vector<float> values;
+  for (const float norm : host_norms_) values.push_back(static_cast<float>(diagonal_value(function, double{norm})));
+  const std::vector<float> diagonal = order_.repeated(values, 0.0F);
   device_.write(diagonal_, diagonal.data(), diagonal.size());
   largest_ = static_cast<float>(largest_value(function, host_norms_));
 
   if (mode_ == Mode::on_the_fly) {
     std::fill(slot_.begin(), slot_.end(), -1);
     std::fill(row_in_.begin(), row_in_.end(), -1);
-    device_.write(slot_buffer_, slot_.data(), slot_.size());
+    send_slots();
     return;
   }
   if (mode_ == Mode::in_place) gram_into(kernel_);
-  for (size_t p = 0; p < kernel_.size(); ++p) map_panel(p, mode_ == Mode::in_place ? kernel_ : gram_);
+  for (const Strip& strip : strips()) {
+    map_strip(strip, mode_ == Mode::in_place ? kernel_ : gram_);
+    mirror_strip(strip);
+  }
 }
 
 void KernelStore::compute_rows(const mk_tensor& x, const mk_tensor& norms, const mk_tensor& out) {
@@ -213,14 +240,17 @@ void KernelStore::compute_rows(const mk_tensor& x, const mk_tensor& norms, const
 
 void KernelStore::fetch(const std::vector<int32_t>& rows, const std::vector<int32_t>& keep) {
   const auto phase = device_.phase("kernel");
-  const int64_t n = order_.rows(), d = order_.features(), ld = order_.stride();
+  const int64_t n = order_.rows(), d = order_.features(), ld = order_.width();
   std::vector<bool> kept(static_cast<size_t>(cached_rows_), false);
-  const auto keep_row = [&](int32_t r) {
+  const auto row_of = [&](int32_t k) { return k < ld ? k : k - static_cast<int32_t>(ld); };
+  const auto keep_row = [&](int32_t k) {
+    const int32_t r = row_of(k);
     if (slot_[static_cast<size_t>(r)] >= 0) kept[static_cast<size_t>(slot_[static_cast<size_t>(r)])] = true;
   };
   std::for_each(keep.begin(), keep.end(), keep_row);
   std::vector<int32_t> missing;
-  for (const int32_t r : rows) {
+  for (const int32_t k : rows) {
+    const int32_t r = row_of(k);
     if (slot_[static_cast<size_t>(r)] >= 0)
       keep_row(r);
     else
@@ -253,11 +283,11 @@ void KernelStore::fetch(const std::vector<int32_t>& rows, const std::vector<int3
                 kernel_[static_cast<size_t>(s / panel_rows_)].get(), to, row_bytes);
     }
   }
-  device_.write(slot_buffer_, slot_.data(), slot_.size());
+  send_slots();
 }
 
 void KernelStore::for_rows(int64_t first, int64_t count, const std::function<void(const mk_tensor&, int64_t)>& use) {
-  const int64_t n = order_.rows(), d = order_.features(), ld = order_.stride();
+  const int64_t n = order_.rows(), d = order_.features(), ld = order_.width();
   const int64_t step = mode_ == Mode::on_the_fly ? scratch_rows_ : panel_rows_;
   for (int64_t r = first; r < first + count;) {
     int64_t end = std::min(first + count, r + step);

@@ -6,6 +6,8 @@
 //   in_place    One matrix of n^2 floats. For each kernel function, the Gram matrix is computed again and turned into
 //               kernel values in place.
 //   on_the_fly  As many kernel rows as fit. They are computed when a solver requests them; the oldest is evicted first.
+// Both matrices are symmetric: what lies left of the diagonal is computed, a strip of rows at a time, and for kernel
+// values copied to the right.
 // Matrices are stored in row panels, none larger than the device's largest buffer. The bits of a row are the same in
 // every mode if the backend's GEMM keeps one order of summation (opencl's own kernels do).
 #pragma once
@@ -15,6 +17,7 @@
 #include <string>
 #include <vector>
 
+#include "mirror.hpp"
 #include "rows.hpp"
 #include "sdk/device.hpp"
 #include "sdk/ops/kernel_map.hpp"
@@ -31,8 +34,8 @@ class KernelStore {
   // requested at a time. Throws MK_OUT_OF_MEMORY, stating what would be enough, if not even on_the_fly fits. The mode
   // is recorded with the run (choice "svc.kernel") and kept on resume if it still fits, since the host backend's GEMM
   // may round a row differently when it is computed alone.
-  KernelStore(const sdk::Device& device, const mk_data& data, const RowOrder& order, uint64_t reserve,
-              int64_t solver_rows);
+  KernelStore(const sdk::Host& host, const sdk::Device& device, const mk_data& data, const RowOrder& order,
+              uint64_t reserve, int64_t solver_rows);
 
   // Returns the kernel function whose values give sums of many products their digits: an RBF kernel that is close to 1
   // for all pairs of rows, less its 1. Multipliers of both classes have equal sums, so that solutions are the same.
@@ -53,7 +56,8 @@ class KernelStore {
 
   // on_the_fly: the rows that fit at once, at least 2 * solver_rows.
   int64_t capacity() const { return cached_rows_; }
-  // on_the_fly: brings `rows` in and keeps the rows in `keep`. Both lists combined must not exceed capacity().
+  // on_the_fly: brings `rows` (also as second copies of rows) in and keeps the rows in `keep`. Both lists combined must
+  // not exceed capacity().
   void fetch(const std::vector<int32_t>& rows, const std::vector<int32_t>& keep);
 
   // Computes the kernel values of rows [first, first + count) against all rows, piece by piece. Each piece is passed to
@@ -62,13 +66,22 @@ class KernelStore {
 
  private:
   Mode best_mode(uint64_t fixed, uint64_t matrix) const;
+  // Some rows of the matrix, in one panel.
+  struct Strip {
+    int64_t first, rows;
+    size_t panel;
+    int64_t at;  // its first element in the panel
+  };
+  std::vector<Strip> strips() const;
   void gram_into(const std::vector<sdk::Buffer>& panels);
-  void map_panel(size_t p, const std::vector<sdk::Buffer>& from);
+  void map_strip(const Strip& strip, const std::vector<sdk::Buffer>& from);
+  void mirror_strip(const Strip& strip);
   void compute_rows(const mk_tensor& x, const mk_tensor& norms, const mk_tensor& out);
+  void send_slots();
   std::vector<sdk::Buffer> make_panels(int64_t rows) const;
-  int64_t rows_in_panel(size_t p) const;
 
   const sdk::Device& device_;
+  Mirror mirror_;
   const RowOrder& order_;
   ops::KernelFunction function_;
   bool selected_ = false;

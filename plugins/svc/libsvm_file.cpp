@@ -77,7 +77,7 @@ class Line {
 };
 
 void read_vector(Line& line, LibsvmModel& m, int64_t v) {
-  const int64_t rows = static_cast<int64_t>(m.labels.size()) - 1, n = m.n_vectors();
+  const int64_t rows = m.coefficient_rows(), n = m.n_vectors();
   for (int64_t k = 0; k < rows; ++k)
     m.coefficients[static_cast<size_t>(k * n + v)] = line.number<double>("coefficient");
   int64_t previous = 0;
@@ -109,7 +109,7 @@ int64_t LibsvmModel::n_vectors() const {
 
 void write_libsvm(const std::string& path, const LibsvmModel& m) {
   std::ofstream file(path, std::ios::binary | std::ios::trunc);
-  std::string text = "svm_type c_svc\nkernel_type ";
+  std::string text = std::string("svm_type ") + (m.regression() ? "epsilon_svr" : "c_svc") + "\nkernel_type ";
   text += kKernelNames[static_cast<int>(m.kernel.kind)];
   const auto value_line = [&](const char* key, double value) {
     text += std::string("\n") + key + " ";
@@ -129,12 +129,15 @@ void write_libsvm(const std::string& path, const LibsvmModel& m) {
       append(text, v);
     }
   };
-  text += "\nnr_class " + std::to_string(m.labels.size()) + "\ntotal_sv " + std::to_string(m.n_vectors());
+  text += "\nnr_class " + std::to_string(m.regression() ? 2 : m.labels.size()) + "\ntotal_sv " +
+          std::to_string(m.n_vectors());
   list_line("rho", m.rho);
-  list_line("label", m.labels);
-  list_line("nr_sv", m.vectors_per_class);
+  if (!m.regression()) {
+    list_line("label", m.labels);
+    list_line("nr_sv", m.vectors_per_class);
+  }
   text += "\nSV\n";
-  const int64_t n = m.n_vectors(), rows = static_cast<int64_t>(m.labels.size()) - 1;
+  const int64_t n = m.n_vectors(), rows = m.coefficient_rows();
   for (int64_t v = 0; v < n; ++v) {
     for (int64_t k = 0; k < rows; ++k) {
       append(text, m.coefficients[static_cast<size_t>(k * n + v)]);
@@ -175,7 +178,17 @@ class Header {
     return true;
   }
 
+  // What follows from the header of a regression, which has neither labels nor nr_sv.
+  void complete(const Line& line) {
+    if (!regression_) return;
+    if (!model_.labels.empty() || !model_.vectors_per_class.empty() || classes != 2 || model_.rho.size() != 1)
+      line.fail("an epsilon_svr model has nr_class 2, one rho, and neither label nor nr_sv");
+    if (total < 0 || total > (int64_t{1} << 31)) line.fail("total_sv is out of range");
+    model_.vectors_per_class = {total};
+  }
+
   void check(const Line& line) const {
+    if (regression_) return;
     if (static_cast<int64_t>(model_.labels.size()) != classes ||
         model_.vectors_per_class.size() != model_.labels.size() ||
         static_cast<int64_t>(model_.rho.size()) != classes * (classes - 1) / 2)
@@ -189,7 +202,7 @@ class Header {
   // classes but one. Features that are zero are not written, so that dense vectors are larger than their text.
   void check_memory(const Line& line, uint64_t bytes) const {
     constexpr uint64_t kFree = uint64_t{256} << 20, kMostPerByte = 65536;
-    const auto vectors = static_cast<uint64_t>(total), width = static_cast<uint64_t>(classes - 1);
+    const auto vectors = static_cast<uint64_t>(total), width = static_cast<uint64_t>(model_.coefficient_rows());
     if (vectors > bytes / (2 * width))
       line.fail("total_sv is " + std::to_string(total) + ", more than a file of " + std::to_string(bytes) +
                 " bytes can hold");
@@ -207,7 +220,9 @@ class Header {
  private:
   bool take_kernel(std::string_view key, Line& line) {
     if (key == "svm_type") {
-      if (line.word() != "c_svc") line.fail("not a c_svc model");
+      const std::string_view type = line.word();
+      regression_ = type == "epsilon_svr";
+      if (!regression_ && type != "c_svc") line.fail("neither a c_svc nor an epsilon_svr model");
     } else if (key == "kernel_type") {
       const std::string_view name = line.word();
       const auto found = std::find(std::begin(kKernelNames), std::end(kKernelNames), name);
@@ -245,6 +260,7 @@ class Header {
   }
 
   LibsvmModel& model_;
+  bool regression_ = false;
 };
 
 }  // namespace
@@ -264,10 +280,11 @@ LibsvmModel read_libsvm(const std::string& path, int64_t features) {
   }
   const Line end(path, number, "");
   if (!vectors) end.fail("no SV section");
+  header.complete(end);
   header.check(end);
   header.check_memory(end, std::filesystem::file_size(path));
   m.vectors.reserve(static_cast<size_t>(header.total * features));
-  m.coefficients.assign(static_cast<size_t>((header.classes - 1) * header.total), 0.0);
+  m.coefficients.assign(static_cast<size_t>(m.coefficient_rows() * header.total), 0.0);
   for (int64_t v = 0; v < header.total; ++v) {
     if (!std::getline(file, text))
       end.fail("the file ends after " + std::to_string(v) + " of " + std::to_string(header.total) + " vectors");

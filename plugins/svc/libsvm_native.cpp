@@ -13,8 +13,8 @@ float take_step(const Problem& p, int32_t i, int32_t j, float kIj, float kIi, fl
   const int64_t ld = p.ld;
   const float eta = std::fmax(kIi + kJj - 2.0F * kIj, kTau);
   const float gap = (f[j] - f[i]) + (f[ld + j] - f[ld + i]);
-  const float room_i = p.y[i] > 0 ? (c - a[i]) - a[ld + i] : a[i] + a[ld + i];
-  const float room_j = p.y[j] > 0 ? a[j] + a[ld + j] : (c_minus - a[j]) - a[ld + j];
+  const float room_i = p.y[i] > 0 ? (c * p.arrays.weight[i] - a[i]) - a[ld + i] : a[i] + a[ld + i];
+  const float room_j = p.y[j] > 0 ? a[j] + a[ld + j] : (c_minus * p.arrays.weight[j] - a[j]) - a[ld + j];
   const float step = std::fmin(gap / eta, std::fmin(room_i, room_j));
   add_to(a[i], a[ld + i], p.y[i] > 0 ? step : -step);
   add_to(a[j], a[ld + j], p.y[j] > 0 ? -step : step);
@@ -31,12 +31,13 @@ int32_t choose_second(const Problem& p, float up, float up_rest, const float* ki
   const Floats zero = spread(0.0F);
   const Floats tau = spread(kTau);
   for (const int32_t* s = p.span; s[0] >= 0; s += 2) {
+    const int64_t behind = p.blocks_behind(s[0]);
     for (int64_t b = s[0]; b < s[1]; ++b) {
       const float* f = p.f;
       const Floats diff = (at(f, b) - up16) + (at(f + p.ld, b) - up_rest16);
       const Ints wanted = ((flags_at(p.flags, b) & kLow) != 0) & (diff > zero);
       if (!any(wanted)) continue;
-      Floats eta = (kii + at(p.arrays.diagonal, b)) - 2.0F * at(ki, b);
+      Floats eta = (kii + at(p.arrays.diagonal, b)) - 2.0F * at(ki, b - behind);
       eta = eta > tau ? eta : tau;
       const Floats gain = diff * diff / eta;
       const Ints better = wanted & (gain >= best);
@@ -65,11 +66,11 @@ Extremes sweep(const Problem& p, float step, const float* ki, const float* kj) {
   Floats up16 = spread(kInfinity), up_rest16 = spread(0), low16 = spread(-kInfinity);
   Ints up_at = Ints{} + kNone;
   for (const int32_t* s = p.span; s[0] >= 0; s += 2) {
+    const int64_t behind = p.blocks_behind(s[0]);
     for (int64_t b = s[0]; b < s[1]; ++b) {
-      Floats h = at(p.f, b), l = spread(0);
+      Floats h = at(p.f, b), l = at(p.f + p.ld, b);
       if constexpr (kUpdate) {
-        l = at(p.f + p.ld, b);
-        add_step(h, l, spread(step), at(ki, b) - at(kj, b));
+        add_step(h, l, spread(step), at(ki, b - behind) - at(kj, b - behind));
         at(p.f, b) = h;
         at(p.f + p.ld, b) = l;
       }
@@ -95,10 +96,9 @@ Extremes sweep(const Problem& p, float step, const float* ki, const float* kj) {
   return found;
 }
 
-void begin(const Problem& p) {
+void begin(const Problem& p, const PlaceFloats& sf) {
   for (int64_t k = 0; k < p.ld; ++k) {
-    p.f[k] = -static_cast<float>(p.y[k]);
-    p.f[p.ld + k] = 0;
+    p.f[k] = two_sum(static_cast<float>(p.y[k]) * sf.linear, -p.arrays.target[k], p.f[p.ld + k]);
     p.a[k] = 0;
     p.a[p.ld + k] = 0;
     p.flags[k] = p.y[k] > 0 ? kUp : (p.y[k] < 0 ? kLow : 0);
@@ -113,9 +113,9 @@ void smo(const PlaceArrays& arrays, int32_t max_steps, int32_t place) noexcept {
   PlaceFloats& sf = arrays.floats[place];
   Extremes ends{sf.up, sf.up_rest, sf.low, si.best};
   if (si.status == kStart) {
-    begin(p);
+    begin(p, sf);
     ends = sweep<false>(p, 0, nullptr, nullptr);
-    ends.i = si.best;
+    if (si.best != kNone) ends.i = si.best;
   }
   int32_t status = kRunning;
   int32_t steps = 0;
@@ -144,7 +144,7 @@ void smo(const PlaceArrays& arrays, int32_t max_steps, int32_t place) noexcept {
       break;
     }
     const float* kj = p.row(arrays.slot[j]);
-    const float step = take_step(p, i, j, ki[j], arrays.diagonal[i], arrays.diagonal[j], sf.c, sf.c_minus);
+    const float step = take_step(p, i, j, ki[p.column(j)], arrays.diagonal[i], arrays.diagonal[j], sf.c, sf.c_minus);
     ends = sweep<true>(p, step, ki, kj);
     ++steps;
   }

@@ -82,8 +82,9 @@ void LibsvmSolver::enqueue(const Places& places, const KernelStore& store, const
   const bool vector = variant_ == kVector;
   const uint64_t local = vector ? 1 : kGroup;
   program_->launch(vector ? "smo_vector" : "smo_group", order.size() * local, local, b.order, b.ints, b.floats, b.spans,
-                   b.sign, b.flags, b.f, b.a, places.coefficients(), store.diagonal(), store.slots(), places.stride(),
-                   steps, k[0], k[1], k[2], k[3], k[4], k[5], k[6], k[7], static_cast<int32_t>(store.panel_rows()));
+                   b.sign, b.flags, b.f, b.a, places.coefficients(), store.diagonal(), store.slots(), b.target,
+                   b.weight, places.width(), places.stride(), steps, k[0], k[1], k[2], k[3], k[4], k[5], k[6], k[7],
+                   static_cast<int32_t>(store.panel_rows()));
 }
 
 void LibsvmSolver::launch(Places& places, const KernelStore& store, const std::vector<int32_t>& order) {

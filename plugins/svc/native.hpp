@@ -30,7 +30,7 @@ struct Problem {
   int32_t* flags;
   float* f;
   float* a;
-  int64_t ld;
+  int64_t width, ld;
 
   Problem(const PlaceArrays& all, int64_t place)
       : arrays(all),
@@ -39,11 +39,16 @@ struct Problem {
         flags(all.flags + place * all.ld),
         f(all.f + place * 2 * all.ld),
         a(all.a + place * 2 * all.ld),
+        width(all.width),
         ld(all.ld) {}
 
   const float* row(int32_t slot) const {
-    return arrays.panels[slot / arrays.panel_rows] + slot % arrays.panel_rows * ld;
+    return arrays.panels[slot / arrays.panel_rows] + slot % arrays.panel_rows * width;
   }
+  // The column of kernel rows that belongs to a row, and by how many blocks the rows of a span lie behind their
+  // columns.
+  int32_t column(int32_t row) const { return row < width ? row : row - static_cast<int32_t>(width); }
+  int64_t blocks_behind(int64_t first_block) const { return first_block * kLanes < width ? 0 : width / kLanes; }
 };
 
 // Keeps the casts in one place: the 16 elements of block b.
@@ -142,7 +147,9 @@ inline void write_model(const Problem& p, PlaceInts& si, PlaceFloats& sf) {
   for (int64_t k = 0; k < p.ld; ++k) {
     const bool at_zero = p.y[k] == 0 || p.flags[k] == (p.y[k] > 0 ? kUp : kLow);
     const bool at_c = p.y[k] != 0 && p.flags[k] == (p.y[k] > 0 ? kLow : kUp);
-    out[k] = at_zero ? 0.0F : static_cast<float>(p.y[k]) * (at_c ? (p.y[k] > 0 ? sf.c : sf.c_minus) : p.a[k]);
+    out[k] = at_zero
+                 ? 0.0F
+                 : static_cast<float>(p.y[k]) * (at_c ? (p.y[k] > 0 ? sf.c : sf.c_minus) * p.arrays.weight[k] : p.a[k]);
     si.vectors += at_zero ? 0 : 1;
     si.at_c += at_c ? 1 : 0;
     if (p.flags[k] == (kUp | kLow)) {

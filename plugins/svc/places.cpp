@@ -11,7 +11,8 @@ uint64_t Places::bytes(const RowOrder& order, int64_t count, int64_t coef_rows) 
   const auto ld = static_cast<uint64_t>(order.stride());
   const uint64_t each = ld * (4 * sizeof(float) + sizeof(int32_t) + sizeof(int8_t)) + 2 * kMaxSpans * sizeof(int32_t) +
                         sizeof(PlaceInts) + sizeof(PlaceFloats) + sizeof(int32_t);
-  return static_cast<uint64_t>(count) * each + static_cast<uint64_t>(coef_rows) * ld * sizeof(float);
+  return static_cast<uint64_t>(count) * each + static_cast<uint64_t>(coef_rows) * ld * sizeof(float) +
+         2 * ld * sizeof(float);
 }
 
 Places::Places(const sdk::Device& device, const RowOrder& order, int64_t count, int64_t coef_rows)
@@ -26,6 +27,8 @@ Places::Places(const sdk::Device& device, const RowOrder& order, int64_t count, 
   buffers_.flags = device.buffer<int32_t>(p * ld);
   buffers_.f = device.buffer<float>(p * 2 * ld);
   buffers_.a = device.buffer<float>(p * 2 * ld);
+  buffers_.target = device.upload(order.repeated(order.targets(), 0.0F));
+  buffers_.weight = device.upload(order.repeated(order.weights(), 1.0F));
   coef_ = device.buffer<float>(static_cast<uint64_t>(coef_rows) * ld);
   device.submit(ops::fill(sdk::matrix(coef_.get(), coef_rows, order.stride()), 0.0F));
   ints_.resize(p);
@@ -49,11 +52,15 @@ void Places::occupy(int64_t place, const BinaryProblem& problem) {
   device_.write(buffers_.spans, spans.data(), spans.size(), static_cast<uint64_t>(place) * spans.size());
 }
 
-void Places::start(int64_t place, double c, double tol, int64_t coef_row) {
+void Places::start(int64_t place, const Start& start, int64_t coef_row) {
   const auto p = static_cast<size_t>(place);
   ints_[p] = {kStart, first_[p], -1, 0, 0, 0, static_cast<int32_t>(coef_row), 0};
   const auto [plus, minus] = weights_[p];
-  floats_[p] = {0, 0, 0, static_cast<float>(c * plus), static_cast<float>(tol), 0, static_cast<float>(c * minus), 0};
+  floats_[p] = {};
+  floats_[p].c = static_cast<float>(start.c * plus);
+  floats_[p].c_minus = static_cast<float>(start.c * minus);
+  floats_[p].tol = static_cast<float>(start.tol);
+  floats_[p].linear = static_cast<float>(start.linear);
   active_[p] = true;
   steps_[p] = 0;
   capped_[p] = false;
@@ -100,6 +107,14 @@ ops::KernelFunction kernel_of(const Settings& settings, const KernelStore& store
   return settings.solver == SolverKind::blocked ? store.for_sums(settings.kernel) : settings.kernel;
 }
 
+// A regression of targets that are divided by s is, with the solution times s, that of the targets as they are with s
+// times C, epsilon and the tolerance.
+Places::Start start_of(const Settings& settings, const RowOrder& order, int32_t fold, double c) {
+  if (!order.regression()) return {c, settings.tol};
+  const double unit = settings.standardise_target ? order.target_deviation(fold) : 1;
+  return {c * unit, settings.tol * unit, settings.epsilon * unit};
+}
+
 PlaceArrays arrays_of(Places& places, const KernelStore* store) {
   const sdk::Device& device = places.device();
   const Places::Buffers& buffers = places.buffers();
@@ -118,6 +133,9 @@ PlaceArrays arrays_of(Places& places, const KernelStore* store) {
   arrays.f = device.host_pointer<float>(buffers.f);
   arrays.a = device.host_pointer<float>(buffers.a);
   arrays.coef = device.host_pointer<float>(places.coefficients());
+  arrays.target = device.host_pointer<float>(buffers.target);
+  arrays.weight = device.host_pointer<float>(buffers.weight);
+  arrays.width = places.width();
   arrays.ld = places.stride();
   if (store == nullptr) return arrays;
   arrays.diagonal = device.host_pointer<float>(store->diagonal());

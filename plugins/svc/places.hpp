@@ -27,7 +27,7 @@ struct PlaceInts {
   int32_t status, best, need, steps, at_c, vectors, coef_row, steps_left;
 };
 struct PlaceFloats {
-  float up, low, rho, c, tol, up_rest, c_minus, rounding;
+  float up, low, rho, c, tol, up_rest, c_minus, rounding, linear;
 };
 
 // Status values of kernels/places.cl.
@@ -43,13 +43,17 @@ class Places {
 
   int64_t count() const { return count_; }
   int64_t stride() const { return order_.stride(); }
+  int64_t width() const { return order_.width(); }
   const sdk::Buffer& coefficients() const { return coef_; }  // coef_rows x stride() floats
 
   // Puts a problem into a place, where it stays until another replaces it.
   void occupy(int64_t place, const BinaryProblem& problem);
-  // Starts the problem of a place at C, times the weights of its classes. Its coefficients go to `coef_row`; rows
-  // outside the problem get 0.
-  void start(int64_t place, double c, double tol, int64_t coef_row);
+  // Starts the problem of a place. Its coefficients go to `coef_row`; rows outside the problem get 0.
+  struct Start {
+    double c, tol;       // c: times the weights of classes and rows
+    double linear = -1;  // the linear term of the dual: -1 for a classifier, epsilon for a regression
+  };
+  void start(int64_t place, const Start& start, int64_t coef_row);
   void stop(int64_t place) { active_[static_cast<size_t>(place)] = false; }
 
   // Returns the solution of a started place that is done; call stop() or start() afterwards.
@@ -71,7 +75,7 @@ class Places {
 
   // What a kernel gets of the places.
   struct Buffers {
-    sdk::Buffer order, ints, floats, spans, sign, flags, f, a;
+    sdk::Buffer order, ints, floats, spans, sign, flags, f, a, target, weight;
   };
   const Buffers& buffers() const { return buffers_; }
   const sdk::Device& device() const { return device_; }
@@ -104,6 +108,9 @@ struct PlaceArrays {
   float* coef;
   const float* diagonal;
   const int32_t* slot;
+  const float* target;
+  const float* weight;
+  int64_t width;
   int64_t ld;
   const float* panels[kMaxPanels];
   int64_t panel_rows;

@@ -12,6 +12,7 @@ struct Model {
   using Fitted = svc::Fitted;
   static constexpr const auto& params = svc::kParams;
   static constexpr const auto& metrics = svc::kMetrics;
+  static constexpr const auto& regression_metrics = svc::kRegressionMetrics;
   static void check(const mk_experiment& experiment) { svc::check(experiment); }
   static void bundle(const mk_experiment& experiment, uint32_t parts, const mk_bundle_sink& sink) {
     svc::make_bundles(experiment, parts, sink);
@@ -19,6 +20,7 @@ struct Model {
   static int64_t features(const Fitted& fitted) { return fitted.features; }
   static int64_t scores_per_row(const Fitted& fitted) { return fitted.problems(); }
   static constexpr bool seedless = true;
+  static constexpr bool weighs = true;
   static constexpr mk_validated_kind validated = MK_VALIDATED_SCORES;
   static mk_score_kind score_kind(const Fitted& fitted) {
     return svc::score_kind(fitted.settings.multiclass, fitted.classes());
@@ -27,4 +29,4 @@ struct Model {
 
 }  // namespace
 
-MOKUME_MODEL(Model, "svc", "C-support vector classification by dual SMO (grid search, cross-validation)")
+MOKUME_MODEL(Model, "svc", "support vector machines: C-SVC and epsilon-SVR by dual SMO")

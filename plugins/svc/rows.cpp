@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 #include <numeric>
 #include <tuple>
 
@@ -15,7 +16,7 @@ RowOrder::RowOrder(const mk_experiment& experiment, uint32_t bootstrap) {
   features_ = data.features;
   classes_ = data.n_classes;
   const auto fold_of = [&](int64_t i) { return experiment.n_folds == 0 ? 0 : sample.fold_of[i]; };
-  const auto label_of = [&](int64_t i) { return data.labels[sample.row[i]]; };
+  const auto label_of = [&](int64_t i) { return regression() ? 0 : data.labels[sample.row[i]]; };
   std::vector<int64_t> places(static_cast<size_t>(sample.places));
   std::iota(places.begin(), places.end(), int64_t{0});
   std::sort(places.begin(), places.end(), [&](int64_t a, int64_t b) {
@@ -30,11 +31,42 @@ RowOrder::RowOrder(const mk_experiment& experiment, uint32_t bootstrap) {
     ++fold_begin_[static_cast<size_t>(fold_of(i)) + 1];
   }
   std::partial_sum(fold_begin_.begin(), fold_begin_.end(), fold_begin_.begin());
+  take_targets(data);
+  take_weights(data);
+}
+
+void RowOrder::take_targets(const mk_data& data) {
+  if (!regression()) return;
+  for (const int64_t row : original_) target_mean_ += double{data.targets[row]};
+  target_mean_ /= static_cast<double>(rows());
+  for (const int64_t row : original_) targets_.push_back(static_cast<float>(double{data.targets[row]} - target_mean_));
+}
+
+void RowOrder::take_weights(const mk_data& data) {
+  if (data.weights == nullptr) return;
+  for (const int64_t row : original_) weights_.push_back(data.weights[row]);
+}
+
+double RowOrder::target_deviation(int32_t fold) const {
+  const auto for_each_target = [&](const auto& take) {
+    for (int64_t r = 0; r < rows(); ++r)
+      if (fold == MK_ALL_ROWS || r < fold_begin(static_cast<uint32_t>(fold)) ||
+          r >= fold_begin(static_cast<uint32_t>(fold) + 1))
+        take(double{targets_[static_cast<size_t>(r)]});
+  };
+  double sum = 0, count = 0, squares = 0;
+  for_each_target([&](double target) {
+    sum += target;
+    ++count;
+  });
+  if (count == 0) return 1;
+  for_each_target([&](double target) { squares += (target - sum / count) * (target - sum / count); });
+  return squares > 0 ? std::sqrt(squares / count) : 1;
 }
 
 std::vector<BinaryProblem> binary_problems(int32_t classes, Multiclass multiclass, int32_t fold) {
   std::vector<BinaryProblem> problems;
-  if (classes == 2) return {{fold, 0, 1}};
+  if (classes == 0 || classes == 2) return {{fold, 0, 1}};
   for (int32_t a = 0; a < classes; ++a) {
     if (multiclass == Multiclass::one_vs_rest) problems.push_back({fold, a, BinaryProblem::kRest});
     if (multiclass == Multiclass::one_vs_one)
@@ -85,44 +117,76 @@ bool is_unsure(const float* decisions, int32_t classes, Multiclass multiclass, f
   return false;
 }
 
+namespace {
+
+// Ranges of blocks, ascending, none on both sides of `width`.
+class Spans {
+ public:
+  explicit Spans(int64_t width) : half_(static_cast<int32_t>(width / kBlock)) {}
+
+  void cover(int64_t row) {
+    const auto block = static_cast<int32_t>(row / kBlock);
+    if (!ranges_.empty() && block <= ranges_.back()[1] && (block != half_ || ranges_.back()[0] >= half_))
+      ranges_.back()[1] = std::max(ranges_.back()[1], block + 1);
+    else
+      ranges_.push_back({block, block + 1});
+  }
+
+  // If there are too many ranges, the smallest gaps are closed. Rows in a gap have sign 0 and change nothing.
+  void write(int32_t* spans) {
+    while (ranges_.size() >= kMaxSpans) {
+      size_t best = 0;
+      for (size_t k = 1; k + 1 < ranges_.size(); ++k)
+        if (gap(k) < gap(best)) best = k;
+      ranges_[best][1] = ranges_[best + 1][1];
+      ranges_.erase(ranges_.begin() + static_cast<std::ptrdiff_t>(best) + 1);
+    }
+    for (const auto& [first, last] : ranges_) {
+      *spans++ = first;
+      *spans++ = last;
+    }
+    spans[0] = -1;
+    spans[1] = -1;
+  }
+
+ private:
+  int32_t gap(size_t k) const {
+    const bool crosses = ranges_[k][0] < half_ && ranges_[k + 1][0] >= half_;
+    return crosses ? std::numeric_limits<int32_t>::max() : ranges_[k + 1][0] - ranges_[k][1];
+  }
+
+  int32_t half_;
+  std::vector<std::array<int32_t, 2>> ranges_;
+};
+
+// The sign of a row in a binary problem, or 0 if it has another class.
+int sign_of(const BinaryProblem& problem, int32_t label) {
+  if (label == problem.positive) return problem.sign();
+  return problem.negative == BinaryProblem::kRest || label == problem.negative ? -problem.sign() : 0;
+}
+
+}  // namespace
+
 int32_t mark_rows(const RowOrder& order, const BinaryProblem& problem, int8_t* sign, int32_t* spans) {
   std::fill(sign, sign + order.stride(), int8_t{0});
-  std::vector<std::array<int32_t, 2>> ranges;
+  Spans ranges(order.width());
   int64_t first = -1;
   const bool all = problem.fold == MK_ALL_ROWS;
   const int64_t left_out = all ? 0 : order.fold_begin(static_cast<uint32_t>(problem.fold));
   const int64_t left_out_end = all ? 0 : left_out + order.fold_rows(static_cast<uint32_t>(problem.fold));
-  for (int64_t r = 0; r < order.rows(); ++r) {
-    if (r >= left_out && r < left_out_end) continue;
-    const int32_t label = order.label(r);
-    if (label == problem.positive)
-      sign[r] = static_cast<int8_t>(problem.sign());
-    else if (problem.negative == BinaryProblem::kRest || label == problem.negative)
-      sign[r] = static_cast<int8_t>(-problem.sign());
-    else
-      continue;
-    if (sign[r] > 0 && (first < 0 || order.original(r) > order.original(first))) first = r;
-    const auto block = static_cast<int32_t>(r / kBlock);
-    if (!ranges.empty() && block <= ranges.back()[1])
-      ranges.back()[1] = std::max(ranges.back()[1], block + 1);
-    else
-      ranges.push_back({block, block + 1});
-  }
-  // There are too many ranges, so the smallest gaps are closed. Rows in a gap have sign 0 and change nothing.
-  while (ranges.size() >= kMaxSpans) {
-    size_t best = 0;
-    for (size_t k = 1; k + 1 < ranges.size(); ++k)
-      if (ranges[k + 1][0] - ranges[k][1] < ranges[best + 1][0] - ranges[best][1]) best = k;
-    ranges[best][1] = ranges[best + 1][1];
-    ranges.erase(ranges.begin() + static_cast<std::ptrdiff_t>(best) + 1);
-  }
-  for (size_t k = 0; k < ranges.size(); ++k) {
-    spans[2 * k] = ranges[k][0];
-    spans[2 * k + 1] = ranges[k][1];
-  }
-  spans[2 * ranges.size()] = -1;
-  spans[2 * ranges.size() + 1] = -1;
-  return static_cast<int32_t>(first);
+  for (int64_t copy = 0; copy < order.copies(); ++copy)
+    for (int64_t r = 0; r < order.rows(); ++r) {
+      if (r >= left_out && r < left_out_end) continue;
+      int y = order.regression() ? 1 : sign_of(problem, order.label(r));
+      if (y == 0) continue;
+      if (copy > 0) y = -y;
+      ranges.cover(copy * order.width() + r);
+      if (order.weight(r) == 0) continue;  // no multiplier can move
+      sign[copy * order.width() + r] = static_cast<int8_t>(y);
+      if (y > 0 && (first < 0 || order.original(r) > order.original(first))) first = r;
+    }
+  ranges.write(spans);
+  return order.regression() ? -1 : static_cast<int32_t>(first);
 }
 
 mk_score_kind score_kind(Multiclass multiclass, int64_t classes) {

@@ -1,6 +1,7 @@
 // The order of the training rows on the device, and the selection of rows for a binary problem.
 #pragma once
 
+#include <algorithm>
 #include <array>
 #include <cstdint>
 #include <vector>
@@ -19,20 +20,47 @@ class RowOrder {
   RowOrder(const mk_experiment& experiment, uint32_t bootstrap);
 
   int64_t rows() const { return static_cast<int64_t>(original_.size()); }
-  int64_t stride() const { return (rows() + kBlock - 1) / kBlock * kBlock; }  // rows rounded up to blocks
+  int64_t width() const { return (rows() + kBlock - 1) / kBlock * kBlock; }  // rows rounded up to blocks
+  // A regression has two multipliers per row: those of row k are k and width() + k of the arrays of a problem, which
+  // have stride() elements.
+  bool regression() const { return classes_ == 0; }
+  int64_t copies() const { return regression() ? 2 : 1; }
+  int64_t stride() const { return copies() * width(); }
   int64_t features() const { return features_; }
   int32_t classes() const { return classes_; }
   uint32_t folds() const { return static_cast<uint32_t>(fold_begin_.size()) - 1; }
   int64_t original(int64_t row) const { return original_[static_cast<size_t>(row)]; }
-  int32_t label(int64_t row) const { return labels_[static_cast<size_t>(row)]; }
+  int32_t label(int64_t row) const { return labels_[static_cast<size_t>(row)]; }  // 0 for a regression
+  double weight(int64_t row) const { return weights_.empty() ? 1 : double{weights_[static_cast<size_t>(row)]}; }
   int64_t fold_begin(uint32_t fold) const { return fold_begin_[fold]; }
   int64_t fold_rows(uint32_t fold) const { return fold_begin_[fold + 1] - fold_begin_[fold]; }
 
+  // Of each row, or none: the target less target_mean() (regression), and the weight.
+  const std::vector<float>& targets() const { return targets_; }
+  const std::vector<float>& weights() const { return weights_; }
+  double target_mean() const { return target_mean_; }
+  // The standard deviation of the targets of the rows that a fit of this fold trains on; 1 if they are all equal.
+  double target_deviation(int32_t fold) const;
+
+  // Returns stride() values: that of each row in all its copies, and `otherwise` where there is none.
+  template <class T>
+  std::vector<T> repeated(const std::vector<T>& values, T otherwise) const {
+    std::vector<T> all(static_cast<size_t>(stride()), otherwise);
+    for (int64_t copy = 0; copy < copies(); ++copy)
+      std::copy(values.begin(), values.end(), all.begin() + copy * width());
+    return all;
+  }
+
  private:
+  void take_targets(const mk_data& data);
+  void take_weights(const mk_data& data);
+
   int64_t features_ = 0;
   int32_t classes_ = 0;
   std::vector<int64_t> original_;
   std::vector<int32_t> labels_;
+  std::vector<float> targets_, weights_;
+  double target_mean_ = 0;
   std::vector<int64_t> fold_begin_;  // folds + 1
 };
 
@@ -53,7 +81,7 @@ struct BinaryProblem {
 };
 
 // Returns the binary problems of one fit in decision order: one per class, or one per pair in LIBSVM's order (0,1),
-// (0,2), ... Two classes make one problem, with class 0 positive.
+// (0,2), ... Two classes make one problem, with class 0 positive. A regression (no classes) is one problem, too.
 std::vector<BinaryProblem> binary_problems(int32_t classes, Multiclass multiclass, int32_t fold);
 
 // The same with the weights of the settings.
@@ -72,8 +100,8 @@ mk_score_kind score_kind(Multiclass multiclass, int64_t classes);
 inline constexpr int kMaxSpans = 64;  // as in kernels/smo.cl
 
 // Sets sign[row] to +1, -1 or 0 for stride() rows, and up to kMaxSpans ranges of blocks that cover every row with a
-// sign. Returns the row where the solver starts: the last row of sign +1 in the order of the data, as in LIBSVM (at the
-// start all of them are equal), or -1 if there is none.
+// sign; none lies on both sides of width(). Returns the row where the solver starts: the last row of sign +1 in the
+// order of the data, as in LIBSVM (at the start all of them are equal), or -1 if there is none, or for a regression.
 int32_t mark_rows(const RowOrder& order, const BinaryProblem& problem, int8_t* sign, int32_t* spans);
 
 }  // namespace mokume::svc

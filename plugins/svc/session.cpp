@@ -46,6 +46,7 @@ bool is_narrow(const ops::KernelFunction& kernel, double spread) {
 }
 
 bool any_blocked(const mk_experiment& experiment, double spread) {
+  if (experiment.train->n_classes == 0) return false;
   for (uint32_t c = 0; c < experiment.n_candidates; ++c) {
     const Settings s = candidate_settings(experiment, c);
     const bool narrow = s.gamma_unit == GammaUnit::one && is_narrow(s.kernel, spread);
@@ -118,7 +119,7 @@ Settings Session::settings_for(const mk_fit& fit) {
   settings.kernel.gamma *= known->second;
   settings.gamma_unit = GammaUnit::one;
   settings.class_weights = weights_of(settings.class_weight, experiment_, fit.bootstrap, fit.fold);
-  if (is_narrow(settings.kernel, spread_)) settings.solver = SolverKind::libsvm;
+  if (experiment_.train->n_classes == 0 || is_narrow(settings.kernel, spread_)) settings.solver = SolverKind::libsvm;
   return settings;
 }
 
@@ -144,9 +145,9 @@ void Session::prepare(uint32_t bootstrap) {
     const int64_t coef_rows = coef_rows_per_fold(problems, room.places);
     return Places::bytes(*order_, room.places, room.folds * coef_rows) +
            (blocked ? BlockedSolver::bytes(*order_, room.places) : 0) +
-           static_cast<uint64_t>(order_->rows() * coef_rows) * sizeof(float);
+           static_cast<uint64_t>(order_->rows() * coef_rows * order_->copies()) * sizeof(float);
   };
-  const auto matrix = static_cast<uint64_t>(order_->rows()) * static_cast<uint64_t>(order_->stride()) * sizeof(float);
+  const auto matrix = static_cast<uint64_t>(order_->rows()) * static_cast<uint64_t>(order_->width()) * sizeof(float);
   const uint64_t budget = device_.budget_bytes();
   const auto fits = [&](int64_t places, uint64_t matrices) {
     room.places = places;
@@ -162,7 +163,7 @@ void Session::prepare(uint32_t bootstrap) {
     while (room.places > 1 && reserve() > budget / 2) room.places = (room.places + 1) / 2;
   }
   const int64_t rows_at_once = blocked ? std::max(room.places, working_set(order_->rows()) / 2) : room.places;
-  store_.emplace(device_, *experiment_.train, *order_, reserve(), rows_at_once);
+  store_.emplace(host_, device_, *experiment_.train, *order_, reserve(), rows_at_once);
   places_.emplace(device_, *order_, room.places, room.folds * coef_rows_per_fold(problems, room.places));
   if (!libsvm_) libsvm_.emplace(host_, device_);
   if (blocked) blocked_.emplace(host_, device_, *order_, room.places);
@@ -235,7 +236,8 @@ std::unique_ptr<Fitted> Session::refit(const mk_fit& fit, const mk_fit_sink& sin
     const auto count = std::min<size_t>(problems.size() - at, static_cast<size_t>(places_->count()));
     for (size_t k = 0; k < count; ++k) {
       places_->occupy(static_cast<int64_t>(k), problems[at + k]);
-      places_->start(static_cast<int64_t>(k), settings.c, settings.tol, static_cast<int64_t>(at + k));
+      places_->start(static_cast<int64_t>(k), start_of(settings, *order_, MK_ALL_ROWS, settings.c),
+                     static_cast<int64_t>(at + k));
     }
     size_t open = count;
     while (open > 0) {
@@ -258,13 +260,21 @@ std::unique_ptr<Fitted> Session::collect(const Settings& settings, const std::ve
                                          const std::vector<Solution>& solutions) {
   auto fitted = std::make_unique<Fitted>();
   const auto phase = device_.phase("collect");
-  const int64_t ld = order_->stride(), d = order_->features();
-  std::vector<float> coef(problems.size() * static_cast<size_t>(ld));
-  device_.read(places_->coefficients(), coef.data(), coef.size());
+  const int64_t d = order_->features();
+  std::vector<float> solved(problems.size() * static_cast<size_t>(order_->stride()));
+  device_.read(places_->coefficients(), solved.data(), solved.size());
+  // At most one of the two multipliers of a row in a regression is not 0.
+  const auto coefficient = [&](size_t problem, int64_t row) {
+    float sum = 0;
+    for (int64_t copy = 0; copy < order_->copies(); ++copy)
+      sum +=
+          solved[problem * static_cast<size_t>(order_->stride()) + static_cast<size_t>(copy * order_->width() + row)];
+    return sum;
+  };
   std::vector<int64_t> used;
   for (int64_t r = 0; r < order_->rows(); ++r)
     for (size_t p = 0; p < problems.size(); ++p)
-      if (coef[p * static_cast<size_t>(ld) + static_cast<size_t>(r)] != 0) {
+      if (coefficient(p, r) != 0) {
         used.push_back(r);
         break;
       }
@@ -283,12 +293,13 @@ std::unique_ptr<Fitted> Session::collect(const Settings& settings, const std::ve
     const auto sign = static_cast<float>(problems[p].sign());
     double sum = 0;
     for (const int64_t r : used) {
-      fitted->coefficients.push_back(sign * coef[p * static_cast<size_t>(ld) + static_cast<size_t>(r)]);
+      fitted->coefficients.push_back(sign * coefficient(p, r));
       sum += static_cast<double>(fitted->coefficients.back());
     }
     // Coefficients are rounded, so the sum by which rho differs for a kernel less its 1 need not be 0.
     const double ones = kernel_of(settings, *store_).kind == ops::KernelKind::rbf_minus_one ? sum : 0;
-    fitted->rho.push_back(static_cast<float>(static_cast<double>(sign * solutions[p].rho) + ones));
+    fitted->rho.push_back(
+        static_cast<float>(static_cast<double>(sign * solutions[p].rho) + ones - order_->target_mean()));
     fitted->steps.push_back(solutions[p].steps);
     if (!std::isfinite(solutions[p].rho))
       throw Error(MK_INVALID_ARGUMENT,
@@ -299,17 +310,18 @@ std::unique_ptr<Fitted> Session::collect(const Settings& settings, const std::ve
 
 void check(const mk_experiment& experiment) {
   const mk_data& train = *experiment.train;
-  if (train.labels == nullptr || train.n_classes == 0)
-    throw Error(
-        MK_BAD_DATA,
-        "svc is a classifier, but this data set has no classes: choose a target column with whole numbers or words");
-  if (train.n_classes < 2)
+  const bool regression = train.n_classes == 0;
+  if (regression ? train.targets == nullptr : train.labels == nullptr)
+    throw Error(MK_BAD_DATA, "svc learns from labels or targets, and this data set has none");
+  if (train.n_classes == 1)
     throw Error(MK_BAD_DATA, "svc needs at least two classes, but the training rows have only one");
   if (train.rows >= (int64_t{1} << 31) - kBlock)
     throw Error(MK_BAD_DATA, "svc supports at most 2^31 rows: set data.limit");
   for (uint32_t c = 0; c < experiment.n_candidates; ++c) {
     const Settings settings = candidate_settings(experiment, c);
-    const bool weighs = !weights_of(settings.class_weight, experiment, 0, MK_ALL_ROWS).empty();
+    if (regression && !settings.class_weight.empty())
+      throw Error(MK_INVALID_ARGUMENT, "class_weight weighs classes, but the targets are numbers: remove it");
+    const bool weighs = !regression && !weights_of(settings.class_weight, experiment, 0, MK_ALL_ROWS).empty();
     if (weighs && train.n_classes > 2 && settings.multiclass == Multiclass::one_vs_rest)
       throw Error(MK_INVALID_ARGUMENT,
                   "class_weight needs multiclass = \"ovo\": against the rest, the other side has rows of many classes");

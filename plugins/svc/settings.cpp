@@ -20,7 +20,9 @@ enum Param {
   kMaxIterations,
   kGammaUnit,
   kClassWeight,
-  kSolver
+  kSolver,
+  kEpsilon,
+  kStandardise
 };
 
 ops::KernelKind kernel_kind(std::string_view name) {
@@ -121,11 +123,17 @@ const std::vector<mk_param> kParams = {
      nullptr, 0, 0},
     {"solver", MK_PARAM_TEXT, MK_PARAM_YOUNGER, 0, 0, "\"blocked\"", "libsvm|blocked",
      "takes LIBSVM's steps (libsvm), or where they are faster, larger ones over blocks of rows to the same tolerance "
-     "(blocked)",
+     "(blocked; regressions take LIBSVM's)",
      nullptr, 0, 1},
+    {"epsilon", MK_PARAM_REAL, MK_PARAM_YOUNGER, 0, 1e12, "0.1", "", "regression: errors up to this cost nothing",
+     nullptr, 0, 0},
+    {"standardise_target", MK_PARAM_BOOL, MK_PARAM_YOUNGER, 0, 0, "false", "",
+     "regression: learn (target - mean) / deviation over the training rows; metrics stay in the target's own unit",
+     nullptr, 0, 0},
 };
 
 const std::vector<mk_metric> kMetrics = {{"errors", 1, 0}, {"error", 0, 1}};
+const std::vector<mk_metric> kRegressionMetrics = {{"mse", 0, 1}};
 
 Settings settings_of(const mk_value* v) {
   Settings s;
@@ -141,6 +149,8 @@ Settings settings_of(const mk_value* v) {
   s.gamma_unit = unit == "auto" ? GammaUnit::automatic : unit == "scale" ? GammaUnit::scale : GammaUnit::one;
   s.class_weight = v[kClassWeight].text;
   s.solver = std::string_view(v[kSolver].text) == "blocked" ? SolverKind::blocked : SolverKind::libsvm;
+  s.epsilon = v[kEpsilon].real;
+  s.standardise_target = v[kStandardise].integer != 0;
   return s;
 }
 
@@ -177,7 +187,8 @@ bool same_kernel(const ops::KernelFunction& a, const ops::KernelFunction& b) {
 
 bool same_chain(const Settings& a, const Settings& b) {
   return same_kernel(a.kernel, b.kernel) && a.multiclass == b.multiclass && a.solver == b.solver && a.tol == b.tol &&
-         a.max_iterations == b.max_iterations && a.class_weights == b.class_weights;
+         a.max_iterations == b.max_iterations && a.class_weights == b.class_weights && a.epsilon == b.epsilon &&
+         a.standardise_target == b.standardise_target;
 }
 
 }  // namespace mokume::svc

@@ -1,4 +1,4 @@
-// The parameters of a C-SVC and the metrics it reports.
+// The parameters of a C-SVC or an epsilon-SVR, and the metrics they report.
 #pragma once
 
 #include <cstdint>
@@ -28,12 +28,14 @@ struct Settings {
   double tol = 1e-3;
   int64_t max_iterations = 10'000'000;
   SolverKind solver = SolverKind::libsvm;
+  double epsilon = 0.1;               // regression: errors up to this cost nothing
+  bool standardise_target = false;    // regression: C, epsilon and tol are in units of the targets' deviation
   std::string class_weight;           // as the file says it
   std::vector<double> class_weights;  // of each class, for one fit; empty: all 1
 };
 
 extern const std::vector<mk_param> kParams;
-extern const std::vector<mk_metric> kMetrics;
+extern const std::vector<mk_metric> kMetrics, kRegressionMetrics;
 
 // values[p] in the order of kParams.
 Settings settings_of(const mk_value* values);

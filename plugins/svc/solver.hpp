@@ -25,6 +25,9 @@ class Solver {
 // its sums, so its solver takes the kernel as it is.
 ops::KernelFunction kernel_of(const Settings& settings, const KernelStore& store);
 
+// How a fit of this fold starts a problem at C.
+Places::Start start_of(const Settings& settings, const RowOrder& order, int32_t fold, double c);
+
 // The host pointers of everything that the places hold, and of the kernel rows if there is a store, after waiting for
 // the device. Throws MK_UNSUPPORTED if the device does not share its memory.
 PlaceArrays arrays_of(Places& places, const KernelStore* store);

@@ -139,9 +139,9 @@ TEST(Shipped, EveryConfigIsValid) {
 
 TEST_F(Kinds, TargetsThatTheModelCannotPredictAreRefused) {
   place.write("e.toml", experiment(kCsv, ""));
-  const Ended ended = place.mokume("run e.toml --set model=svc");
+  const Ended ended = place.mokume("run e.toml --set model=template");
   EXPECT_EQ(ended.code, 3) << ended.err;
-  EXPECT_NE(ended.err.find("the model 'svc' does not predict numbers, and the targets of 'train' are not classes"),
+  EXPECT_NE(ended.err.find("the model 'template' does not predict numbers, and the targets of 'train' are not classes"),
             std::string::npos)
       << ended.err;
 }
@@ -245,6 +245,53 @@ TEST_F(Kinds, RepeatsHaveFoldsOfTheirOwn) {
   EXPECT_EQ(column(file("results.csv"), 2), (std::vector<double>{0, 1, 2, 3, 4, 5}));
   const std::vector<double> mse = column(file("results.csv"), 4);
   EXPECT_NE((std::pair{mse[0], mse[1]}), (std::pair{mse[2], mse[3]}));
+}
+
+TEST_F(Kinds, RowsHaveWeightsWhichAreNoFeature) {
+  std::string rows = "a,w,y\n";
+  for (int r = 0; r < 12; ++r)
+    rows += std::to_string(r) + (r == 5 ? ",0,90.5\n" : ",2.5," + std::to_string(r) + ".5\n");
+  place.write("train.csv", rows);
+  const std::string start =
+      "name = \"k\"\nmodel = \"svc\"\ndevices.use = \"host\"\nvalidation.folds = 3\n"
+      "model_options = { kernel = \"linear\", C = 100.0, epsilon = 0.01 }\n"
+      "data = { source = \"csv\", path = \"./train.csv\", weight = \"w\" }\n";
+  place.write("e.toml", start);
+  const Ended ended = place.mokume("run e.toml");
+  ASSERT_EQ(ended.code, 0) << ended.err;
+  place.write("new.csv", "a\n5\n7\n");
+  const Ended said = place.mokume("predict " + place.run("k").string() + " --data csv:./new.csv --devices host");
+  ASSERT_EQ(said.code, 0) << said.err;
+  std::istringstream lines(said.out);
+  std::string header;
+  std::getline(lines, header);
+  EXPECT_EQ(header, "row,predicted");
+  for (const double expected : {5.5, 7.5}) {
+    std::string line;
+    std::getline(lines, line);
+    EXPECT_NEAR(std::stod(line.substr(2)), expected, 0.05) << "the row with weight 0 teaches nothing";
+  }
+  const auto refused = [&](const std::string& from, const std::string& to, const char* words) {
+    std::string text = rows;
+    text.replace(text.find(from), from.size(), to);
+    place.write("train.csv", text);
+    const Ended bad = place.mokume("run e.toml --fresh");
+    EXPECT_EQ(bad.code, 3) << bad.err;
+    EXPECT_NE(bad.err.find(words), std::string::npos) << bad.err;
+  };
+  refused("0,2.5", "0,-1", "line 2, column 'w': found '-1', but a weight is a number from 0 up");
+  refused("0,2.5", "0,", "line 2, column 'w': the weight of the row is missing");
+  refused("w,y", "v,y", "has no column 'w' for data.weight");
+}
+
+TEST_F(Kinds, WeightsAreRefusedWhereNothingHeedsThem) {
+  const Ended ended = run(R"(source = "csv", path = "./train.csv", weight = "a")", "validation.folds = 2\n");
+  EXPECT_EQ(ended.code, 3) << "the weight is no feature, so there is none: " << ended.err;
+  place.write("train.csv", "w,a,y\n1,1,1.5\n1,2,3.5\n1,1,1.5\n1,1,3.5\n");
+  const Ended with = run(R"(source = "csv", path = "./train.csv", weight = "w")", "validation.folds = 2\n");
+  EXPECT_EQ(with.code, 2) << with.err;
+  EXPECT_NE(with.err.find("data.weight is 'w', but the model 'mean' does not weigh rows: remove it"), std::string::npos)
+      << with.err;
 }
 
 TEST_F(Kinds, AGroupIsNeverTrainedOnAndValidated) {

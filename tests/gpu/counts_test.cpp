@@ -137,7 +137,21 @@ TEST(Solver, steps_5120) {
   };
   fit(kSteps);
   const Asked some = asked_by([&] { fit(kSteps); }), more = asked_by([&] { fit(2 * kSteps); });
-  EXPECT_EQ(more - some, (Asked{10, 50, 20, 10240, 30, 10280, 0, 0}));
+  EXPECT_EQ(more - some, (Asked{10, 50, 20, 10880, 30, 10920, 0, 0}));
+}
+
+// Half of a kernel matrix is computed, in strips of 512 rows, and copied to the other half.
+TEST(Solver, a_kernel_matrix_of_1100_rows) {
+  svc_test::World world("opencl", 0, uint64_t{2} << 30, kChoices);
+  ASSERT_TRUE(world.present());
+  const svc_test::Blobs blobs(1100, 6, 2, 2, 3.0);
+  const svc_test::Candidate one{.gamma = 0.02, .max_iterations = 1}, other{.gamma = 0.03, .max_iterations = 1};
+  const svc_test::Experiment experiment(blobs, {one, other}, 2);
+  svc_test::Session session(world, experiment);
+  session.fit({{0, 0}});
+  const Asked with_matrix = asked_by([&] { session.fit({{1, 0}}); });
+  const Asked without = asked_by([&] { session.fit({{1, 0}}); });
+  EXPECT_EQ((with_matrix - without).launches, 5U) << "three strips, two of which have columns to their left";
 }
 
 // Solves of one chain share launches: eight values of C take fewer than the sum of each alone.

@@ -46,24 +46,13 @@ void write_libsvm_rows(const std::string& path, const Blobs& blobs, const std::v
   }
 }
 
-struct Way {
-  const char* backend;
-  const char* solver;
-};
-
 class SvcOnDevice : public testing::TestWithParam<Way> {
  protected:
   void SetUp() override { default_solver = GetParam().solver; }
   void TearDown() override { default_solver = "libsvm"; }
   static const char* backend() { return GetParam().backend; }
 };
-INSTANTIATE_TEST_SUITE_P(Devices, SvcOnDevice,
-                         testing::Values(Way{"host", "libsvm"}, Way{"opencl", "libsvm"}, Way{"host", "blocked"},
-                                         Way{"opencl", "blocked"}),
-                         [](const auto& i) { return std::string(i.param.backend) + "_" + i.param.solver; });
-
-#define REQUIRE_DEVICE(world) \
-  if (!(world).present()) GTEST_SKIP() << "no OpenCL device: install pocl-opencl-icd"
+INSTANTIATE_TEST_SUITE_P(Devices, SvcOnDevice, testing::ValuesIn(kWays), name_of_way);
 
 TEST_P(SvcOnDevice, ClassesMayHaveWeights) {
   World world(backend());

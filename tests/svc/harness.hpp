@@ -22,10 +22,23 @@
 
 namespace mokume::svc_test {
 
-inline constexpr int kParams =
-    11;  // C gamma kernel degree coef0 multiclass tol max_iterations gamma_unit class_weight solver
+// C gamma kernel degree coef0 multiclass tol max_iterations gamma_unit class_weight solver epsilon standardise_target
+inline constexpr int kParams = 13;
 
 inline const char* default_solver = "libsvm";
+
+// A backend, and a solver on it.
+struct Way {
+  const char* backend;
+  const char* solver;
+};
+inline constexpr Way kWays[] = {{"host", "libsvm"}, {"opencl", "libsvm"}, {"host", "blocked"}, {"opencl", "blocked"}};
+inline std::string name_of_way(const testing::TestParamInfo<Way>& i) {
+  return std::string(i.param.backend) + "_" + i.param.solver;
+}
+
+#define REQUIRE_DEVICE(world) \
+  if (!(world).present()) GTEST_SKIP() << "no OpenCL device: install pocl-opencl-icd"
 
 struct Candidate {
   double c = 1, gamma = 0.1;
@@ -38,6 +51,8 @@ struct Candidate {
   const char* gamma_unit = "one";
   const char* class_weight = "";
   const char* solver = default_solver;
+  double epsilon = 0.1;
+  bool standardise_target = false;
 };
 
 // Overlapping blobs: `classes` classes, rows dealt round robin, folds contiguous.
@@ -46,6 +61,7 @@ struct Blobs {
   int32_t classes;
   std::vector<float> x;
   std::vector<int32_t> labels, fold_of;
+  std::vector<float> targets, weights;  // with targets, a regression
 
   Blobs(int64_t n, int64_t d, int32_t k, uint32_t folds, double spread = 1.3) : rows(n), features(d), classes(k) {
     for (int64_t r = 0; r < n; ++r) {
@@ -68,6 +84,7 @@ struct Result {
   int32_t status = -1;
   int64_t n = 0;
   int64_t errors = -1;
+  double value = -1;  // the first metric
   std::string note;
 
   bool operator==(const Result&) const = default;
@@ -131,15 +148,20 @@ class Experiment {
       v[8].text = c.gamma_unit;
       v[9].text = c.class_weight;
       v[10].text = c.solver;
+      v[11].real = c.epsilon;
+      v[12].integer = c.standardise_target ? 1 : 0;
       values_.insert(values_.end(), v, v + kParams);
     }
-    for (int32_t k = 0; k < blobs.classes; ++k) names_.push_back(std::to_string(10 * k + 1));
+    const bool regression = !blobs.targets.empty();
+    for (int32_t k = 0; k < blobs.classes && !regression; ++k) names_.push_back(std::to_string(10 * k + 1));
     for (const std::string& name : names_) name_pointers_.push_back(name.c_str());
     data_.rows = blobs.rows;
     data_.features = blobs.features;
     data_.x = blobs.x.data();
-    data_.labels = blobs.labels.data();
-    data_.n_classes = blobs.classes;
+    data_.labels = regression ? nullptr : blobs.labels.data();
+    data_.targets = regression ? blobs.targets.data() : nullptr;
+    data_.weights = blobs.weights.empty() ? nullptr : blobs.weights.data();
+    data_.n_classes = static_cast<int32_t>(names_.size());
     data_.class_names = name_pointers_.data();
     experiment_.struct_size = sizeof(mk_experiment);
     experiment_.n_candidates = static_cast<uint32_t>(candidates.size());
@@ -190,20 +212,21 @@ class Session {
       const std::vector<Key>& keys;
       Results results;
     } context{keys, {}};
-    const mk_fit_sink sink{
-        &context,
-        [](void* self, const mk_fit_result* r, mk_error* error) -> int32_t {
-          return sdk::guard(error, [&] {
-            auto& c = *static_cast<Context*>(self);
-            const Key key = c.keys.at(r->index);
-            if (c.results.count(key) != 0) throw Error(MK_INTERNAL, "reported twice");
-            c.results[key] = {r->status, r->n, r->n_values > 0 ? static_cast<int64_t>(r->values[0]) : -1, r->note};
-          });
-        },
-        [](void*, const char*, double) {},
-        [](void*) -> int32_t { return 0; },
-        0,
-        0};
+    const mk_fit_sink sink{&context,
+                           [](void* self, const mk_fit_result* r, mk_error* error) -> int32_t {
+                             return sdk::guard(error, [&] {
+                               auto& c = *static_cast<Context*>(self);
+                               const Key key = c.keys.at(r->index);
+                               if (c.results.count(key) != 0) throw Error(MK_INTERNAL, "reported twice");
+                               c.results[key] = {r->status, r->n,
+                                                 r->n_values > 0 ? static_cast<int64_t>(r->values[0]) : -1,
+                                                 r->n_values > 0 ? r->values[0] : -1, r->note};
+                             });
+                           },
+                           [](void*, const char*, double) {},
+                           [](void*) -> int32_t { return 0; },
+                           0,
+                           0};
     sdk::call(world_.model().fit, session_, static_cast<const mk_fit*>(fits.data()), static_cast<uint32_t>(fits.size()),
               &sink);
     return context.results;

@@ -1,5 +1,6 @@
 // Decomposition with large working sets, for many binary C-SVC problems over one kernel matrix (Joachims: Making
-// large-scale SVM learning practical, 1998; the dual and F are described in libsvm.cl).
+// large-scale SVM learning practical, 1998; the dual and F are described in libsvm.cl). Regressions have more free rows
+// than a working set holds, and take LIBSVM's steps.
 //
 // A round has four kernels. choose: takes the `want` rows of I_up with the smallest F and as many of I_low with the
 // largest F into the problem's working set, but none that is further from violating a bound than the worst violation; or
@@ -68,14 +69,15 @@ typedef struct {
 #define CHOOSE_ARGUMENTS                                                                                             \
   __global const int *order, __global int *is, __global float *fs, __global const int *spans,                        \
       __global const char *sign, __global int *flags_all, __global float *f_all, __global float *a_all,              \
-      __global float *coef, __global int *counts, __global int *members_all, const long ld, const int want
+      __global float *coef, __global int *counts, __global int *members_all, __global const float *weight,             \
+      const long ld, const int want
 
 // Moves the multipliers of the members i and j, as take_step in libsvm.cl does; returns the step.
 #define TAKE_STEP(step, i, j, k_ij)                                                       \
   do {                                                                                    \
     const float eta_ = fmax(diagonal_of[i] + diagonal_of[j] - 2.0f * (k_ij), TAU);        \
-    const float room_i_ = label[i] > 0 ? (c - high[i]) - rest[i] : high[i] + rest[i];     \
-    const float room_j_ = label[j] > 0 ? high[j] + rest[j] : (c_minus - high[j]) - rest[j]; \
+    const float room_i_ = label[i] > 0 ? (c * weight[members[i]] - high[i]) - rest[i] : high[i] + rest[i]; \
+    const float room_j_ = label[j] > 0 ? high[j] + rest[j] : (c_minus * weight[members[j]] - high[j]) - rest[j]; \
     (step) = fmin(((fm[j] - fm[i]) + (fl[j] - fl[i])) / eta_, fmin(room_i_, room_j_));    \
     ADD_TO(high[i], rest[i], label[i] > 0 ? (step) : -(step));                            \
     ADD_TO(high[j], rest[j], label[j] > 0 ? -(step) : (step));                            \
@@ -100,8 +102,8 @@ float change_of(float high, float rest, float old_high, float old_rest, int y, f
   __global const int *order, __global int *is, __global float *fs, __global const char *sign, __global int *flags_all, \
       __global const float *f_all, __global float *a_all, __global int *counts, __global const int *members_all,      \
       __global int *moved_all, __global float *delta_all, __global float *inner_all,                                   \
-      __global const float *tile_all, __global const float *diagonal, const long ld, const int max_steps,             \
-      const float largest
+      __global const float *tile_all, __global const float *diagonal, __global const float *weight, const long ld,    \
+      const int max_steps, const float largest
 
 #define UPDATE_ARGUMENTS                                                                                        \
   __global const int *order, const int running, __global const int *spans, __global const char *sign,           \

@@ -1,8 +1,12 @@
-// Sequential minimal optimisation for many binary C-SVC problems over one kernel matrix, one work-group per problem.
+// Sequential minimal optimisation for many problems over one kernel matrix, one work-group per problem.
 //
-// Dual: min 1/2 a'Qa - e'a, 0 <= a <= C, y'a = 0. With F_k = sum_l a_l y_l K_kl - y_k, the pair (i, j) is chosen by
-// second-order information (Fan, Chen, Lin: Working Set Selection Using Second Order Information for Training SVM, JMLR
-// 6, 2005). The loop stops when max F over I_low - min F over I_up < tol, which is LIBSVM's rule.
+// Dual of a binary C-SVC: min 1/2 a'Qa - e'a, 0 <= a_k <= C w_k, y'a = 0, with the weights w of the rows and of their
+// classes. With F_k = sum_l a_l y_l K_kl - y_k, the pair (i, j) is chosen by second-order information (Fan, Chen, Lin:
+// Working Set Selection Using Second Order Information for Training SVM, JMLR 6, 2005). The loop stops when max F over
+// I_low - min F over I_up < tol, which is LIBSVM's rule.
+//
+// Dual of an epsilon-SVR for targets z (Chang, Lin: LIBSVM, ACM TIST 2, 2011, section 2.4): the same with two
+// multipliers per row, y = +1 for the first and -1 for the second, and F_k = sum_l a_l y_l K_kl + epsilon y_k - z_k.
 //
 // F and a are stored as pairs of floats whose sum is the value (Dekker 1971, Knuth's two-sum), because plain fp32 does
 // not converge at large C and not every device has fp64. Elementwise operations are the same in every variant and in
@@ -11,11 +15,12 @@
 
 // Takes one step on the pair (i, j): moves both multipliers, updates their flags and returns the step length.
 float take_step(int i, int j, float k_ij, float k_ii, float k_jj, float c, float c_minus, __global const char* y,
-                       __global int* flags, __global const float* f, __global float* a, long ld) {
+                       __global int* flags, __global const float* f, __global float* a, __global const float* weight,
+                       long ld) {
   const float eta = fmax(k_ii + k_jj - 2.0f * k_ij, TAU);
   const float gap = (f[j] - f[i]) + (f[ld + j] - f[ld + i]);
-  const float room_i = y[i] > 0 ? (c - a[i]) - a[ld + i] : a[i] + a[ld + i];
-  const float room_j = y[j] > 0 ? a[j] + a[ld + j] : (c_minus - a[j]) - a[ld + j];
+  const float room_i = y[i] > 0 ? (c * weight[i] - a[i]) - a[ld + i] : a[i] + a[ld + i];
+  const float room_j = y[j] > 0 ? a[j] + a[ld + j] : (c_minus * weight[j] - a[j]) - a[ld + j];
   const float step = fmin(gap / eta, fmin(room_i, room_j));
   ADD_TO(a[i], a[ld + i], y[i] > 0 ? step : -step);
   ADD_TO(a[j], a[ld + j], y[j] > 0 ? -step : step);
@@ -30,7 +35,8 @@ float take_step(int i, int j, float k_ij, float k_ii, float k_jj, float c, float
 __kernel void smo_vector(__global const int* order, __global int* is, __global float* fs, __global const int* spans,
                          __global const char* sign, __global int* flags_all, __global float* f_all,
                          __global float* a_all, __global float* coef, __global const float* diagonal,
-                         __global const int* slot, const long ld, const int max_steps, PANELS) {
+                         __global const int* slot, __global const float* target, __global const float* weight,
+                         const long width, const long ld, const int max_steps, PANELS) {
   const long p = order[get_group_id(0)];
   STATE_OF(p);
   __global const int* span = spans + p * MAX_SPANS * 2;
@@ -46,8 +52,7 @@ __kernel void smo_vector(__global const int* order, __global int* is, __global f
   bool first = si[I_STATUS] == START;
   if (first) {
     for (long k = 0; k < ld; ++k) {
-      f[k] = -(float)y[k];
-      f[ld + k] = 0.0f;
+      START_F(k);
       a[k] = 0.0f;
       a[ld + k] = 0.0f;
       flags[k] = y[k] > 0 ? UP : (y[k] < 0 ? LOW : 0);
@@ -71,17 +76,18 @@ __kernel void smo_vector(__global const int* order, __global int* is, __global f
         status = NEED;
         break;
       }
-      ki = ROW(slot[i]);
+      ki = ROW(slot[i], width);
       const float kii = diagonal[i];
       float16 best = (float16)(-1.0f);
       int16 best_at = (int16)(NONE);
       for (int s = 0; span[2 * s] >= 0; ++s) {
+        const int behind = BLOCKS_BEHIND(span[2 * s]);
         for (int b = span[2 * s]; b < span[2 * s + 1]; ++b) {
           const float16 diff = (vload16(b, f) - up) + (vload16(b, f + ld) - up_rest);
           const int16 is_low = (vload16(b, flags) & LOW) != 0;
           const int16 wanted = is_low & (diff > 0.0f);
           if (ANY16(wanted)) {
-            const float16 raw = kii + vload16(b, diagonal) - 2.0f * vload16(b, ki);
+            const float16 raw = kii + vload16(b, diagonal) - 2.0f * vload16(b - behind, ki);
             const float16 eta = LARGER((float16)(TAU), raw);
             const float16 gain = diff * diff / eta;
             const int16 better = wanted & (gain >= best);
@@ -111,8 +117,8 @@ __kernel void smo_vector(__global const int* order, __global int* is, __global f
         status = NEED;
         break;
       }
-      kj = ROW(slot[j]);
-      step = take_step(i, j, ki[j], kii, diagonal[j], c, c_minus, y, flags, f, a, ld);
+      kj = ROW(slot[j], width);
+      step = take_step(i, j, ki[COLUMN(j)], kii, diagonal[j], c, c_minus, y, flags, f, a, weight, ld);
       ++steps;
     }
 
@@ -122,12 +128,12 @@ __kernel void smo_vector(__global const int* order, __global int* is, __global f
     float16 low16 = (float16)(-INFINITY);
     int16 up_at = (int16)(NONE);
     for (int s = 0; span[2 * s] >= 0; ++s) {
+      const int behind = BLOCKS_BEHIND(span[2 * s]);
       for (int b = span[2 * s]; b < span[2 * s + 1]; ++b) {
         float16 h = vload16(b, f);
-        float16 l = (float16)(0.0f);
+        float16 l = vload16(b, f + ld);
         if (!first) {
-          l = vload16(b, f + ld);
-          ADD_STEP(float16, h, l, step16, vload16(b, ki) - vload16(b, kj));
+          ADD_STEP(float16, h, l, step16, vload16(b - behind, ki) - vload16(b - behind, kj));
           vstore16(h, b, f);
           vstore16(l, b, f + ld);
         }
@@ -158,7 +164,7 @@ __kernel void smo_vector(__global const int* order, __global int* is, __global f
       }
       low = fmax(low, ls[t]);
     }
-    if (first) i = si[I_BEST];
+    if (first && si[I_BEST] != NONE) i = si[I_BEST];
     first = false;
   }
 
@@ -169,7 +175,7 @@ __kernel void smo_vector(__global const int* order, __global int* is, __global f
   sf[S_UP_REST] = up_rest;
   sf[S_LOW] = low;
   // A capped problem has a model too.
-  if (status == CONVERGED || steps >= max_steps) write_model(si, sf, y, flags, f, a, coef, ld);
+  if (status == CONVERGED || steps >= max_steps) write_model(si, sf, y, flags, f, a, coef, weight, ld);
 }
 
 // ---- one work-group per problem, one row per work-item and iteration: for GPUs --------------------------------------
@@ -181,8 +187,8 @@ __kernel void smo_vector(__global const int* order, __global int* is, __global f
 __kernel __attribute__((reqd_work_group_size(GROUP, 1, 1))) void smo_group(
     __global const int* order, __global int* is, __global float* fs, __global const int* spans,
     __global const char* sign, __global int* flags_all, __global float* f_all, __global float* a_all,
-    __global float* coef, __global const float* diagonal, __global const int* slot, const long ld, const int max_steps,
-    PANELS) {
+    __global float* coef, __global const float* diagonal, __global const int* slot, __global const float* target,
+    __global const float* weight, const long width, const long ld, const int max_steps, PANELS) {
   __local float l_value[GROUP], l_rest[GROUP];
   __local int l_at[GROUP];
   __local float l_step;
@@ -203,8 +209,7 @@ __kernel __attribute__((reqd_work_group_size(GROUP, 1, 1))) void smo_group(
   barrier(CLK_GLOBAL_MEM_FENCE);
   if (first) {
     for (long k = lid; k < ld; k += GROUP) {
-      f[k] = -(float)y[k];
-      f[ld + k] = 0.0f;
+      START_F(k);
       a[k] = 0.0f;
       a[ld + k] = 0.0f;
       flags[k] = y[k] > 0 ? UP : (y[k] < 0 ? LOW : 0);
@@ -229,16 +234,17 @@ __kernel __attribute__((reqd_work_group_size(GROUP, 1, 1))) void smo_group(
         status = NEED;
         break;
       }
-      ki = ROW(slot[i]);
+      ki = ROW(slot[i], width);
       const float kii = diagonal[i];
       float nothing = 0.0f;
       float loss = 1.0f;  // the negated gain: group_min finds the largest gain
       int j = NONE;
       for (int s = 0; span[2 * s] >= 0; ++s) {
+        const int behind = BLOCKS_BEHIND(span[2 * s]) * BLOCK;
         for (int k = span[2 * s] * BLOCK + lid; k < span[2 * s + 1] * BLOCK; k += GROUP) {
           const float diff = (f[k] - up) + (f[ld + k] - up_rest);
           if ((flags[k] & LOW) != 0 && diff > 0.0f) {
-            const float eta = fmax(kii + diagonal[k] - 2.0f * ki[k], TAU);
+            const float eta = fmax(kii + diagonal[k] - 2.0f * ki[k - behind], TAU);
             const float gain = diff * diff / eta;
             if (-gain <= loss) {
               loss = -gain;
@@ -258,8 +264,8 @@ __kernel __attribute__((reqd_work_group_size(GROUP, 1, 1))) void smo_group(
         status = NEED;
         break;
       }
-      kj = ROW(slot[j]);
-      if (lid == 0) l_step = take_step(i, j, ki[j], kii, diagonal[j], c, c_minus, y, flags, f, a, ld);
+      kj = ROW(slot[j], width);
+      if (lid == 0) l_step = take_step(i, j, ki[COLUMN(j)], kii, diagonal[j], c, c_minus, y, flags, f, a, weight, ld);
       barrier(CLK_LOCAL_MEM_FENCE | CLK_GLOBAL_MEM_FENCE);
       step = l_step;
       ++steps;
@@ -270,12 +276,12 @@ __kernel __attribute__((reqd_work_group_size(GROUP, 1, 1))) void smo_group(
     i = NONE;
     float high = INFINITY;  // the negated maximum over I_low
     for (int s = 0; span[2 * s] >= 0; ++s) {
+      const int behind = BLOCKS_BEHIND(span[2 * s]) * BLOCK;
       for (int k = span[2 * s] * BLOCK + lid; k < span[2 * s + 1] * BLOCK; k += GROUP) {
         float h = f[k];
-        float l = 0.0f;
+        float l = f[ld + k];
         if (!first) {
-          l = f[ld + k];
-          ADD_STEP(float, h, l, step, ki[k] - kj[k]);
+          ADD_STEP(float, h, l, step, ki[k - behind] - kj[k - behind]);
           f[k] = h;
           f[ld + k] = l;
         }
@@ -293,7 +299,7 @@ __kernel __attribute__((reqd_work_group_size(GROUP, 1, 1))) void smo_group(
     int none = 0;
     group_min(GROUP, l_value, l_rest, l_at, lid, &high, &nothing, &none);
     low = -high;
-    if (first) i = si[I_BEST];
+    if (first && si[I_BEST] != NONE) i = si[I_BEST];
     first = false;
     barrier(CLK_GLOBAL_MEM_FENCE);
   }
@@ -309,5 +315,5 @@ __kernel __attribute__((reqd_work_group_size(GROUP, 1, 1))) void smo_group(
   }
   barrier(CLK_GLOBAL_MEM_FENCE);
   const int writers = status == CONVERGED || steps >= max_steps ? 16 : 0;
-  write_model_together(lid, writers, &l_sums, si, sf, y, flags, f, a, coef, ld);
+  write_model_together(lid, writers, &l_sums, si, sf, y, flags, f, a, coef, weight, ld);
 }

@@ -1,10 +1,18 @@
 // The state of problems in their places, as solvers see it (places.hpp). Put before the source of each solver.
 //
-// Per problem p (all arrays have stride `ld`, the number of rows rounded up to 16):
+// Kernel rows have stride `width`, the number of rows rounded up to 16. The arrays of a problem have stride `ld`: for a
+// classifier that is `width`. A regression has every row twice, as row k and as row width + k, and ld is 2 * width.
+//
+// For all problems:
+//   target  ld floats: what a regression learns; 0 for a classifier
+//   weight  ld floats: C times this bounds the multiplier of a row
+//
+// Per problem p:
 //   sign   y: +1, -1, or 0 for rows that are not in the problem
 //   flags  bit 0: in I_up, bit 1: in I_low
 //   f, a   2 * ld floats: high parts, then low parts
-//   spans  ranges of 16-row blocks that hold the problem's rows: first, one past last; ended by first < 0
+//   spans  ranges of 16-row blocks that hold the problem's rows: first, one past last; ended by first < 0. None has
+//          rows on both sides of `width`.
 //   is, fs state, indices below
 // Kernel rows are stored in up to eight panels. slot[k] is the panel row that holds row k, or -1 if none does. In that
 // case the problem stops with NEED, reports the row, and continues when it is launched again.
@@ -34,14 +42,14 @@ int any_long8(long8 m) {
 #define STUCK 4
 // Integer state, stride 8.
 #define I_STATUS 0
-#define I_BEST 1  // the pair's first row; at START the row to begin with
+#define I_BEST 1  // the pair's first row; at START the row to begin with, or NONE for the one with the smallest F
 #define I_NEED 2
 #define I_STEPS 3
 #define I_AT_C 4
 #define I_VECTORS 5
 #define I_COEF 6  // row of the coefficient matrix to write
 #define I_LEFT 7  // blocked solver: the steps that it may still take
-// Float state, stride 8.
+// Float state, stride 9.
 #define S_UP 0
 #define S_LOW 1
 #define S_RHO 2
@@ -50,15 +58,16 @@ int any_long8(long8 m) {
 #define S_UP_REST 5  // low part of S_UP
 #define S_C_MINUS 6  // C of the rows of sign -1; S_C is that of the others
 #define S_ROUNDING 7  // blocked solver: a bound on the rounding errors in F so far
+#define S_LINEAR 8    // the linear term of the dual: -1 for a classifier, epsilon for a regression
 
 #define PANELS                                                                                                        \
   __global const float *k0, __global const float *k1, __global const float *k2, __global const float *k3,             \
       __global const float *k4, __global const float *k5, __global const float *k6, __global const float *k7,         \
       const int panel_rows
 
-__global const float* kernel_row(int slot, long ld, PANELS) {
+__global const float* kernel_row(int slot, long width, PANELS) {
   const int panel = slot / panel_rows;
-  const long at = (long)(slot - panel * panel_rows) * ld;
+  const long at = (long)(slot - panel * panel_rows) * width;
   switch (panel) {
     case 0: return k0 + at;
     case 1: return k1 + at;
@@ -70,12 +79,16 @@ __global const float* kernel_row(int slot, long ld, PANELS) {
     default: return k7 + at;
   }
 }
-#define ROW(s) kernel_row(s, ld, k0, k1, k2, k3, k4, k5, k6, k7, panel_rows)
+#define ROW(s, width) kernel_row(s, width, k0, k1, k2, k3, k4, k5, k6, k7, panel_rows)
+// The column of kernel rows that belongs to row k.
+#define COLUMN(k) ((k) < width ? (k) : (k) - width)
+// By how many blocks the rows of a span lie behind their columns.
+#define BLOCKS_BEHIND(first_block) ((first_block) * BLOCK < width ? 0 : (int)(width / BLOCK))
 
 // The state of place p in the arrays that every solver gets.
 #define STATE_OF(p)                          \
   __global int* si = is + (p) * 8;           \
-  __global float* sf = fs + (p) * 8;         \
+  __global float* sf = fs + (p) * 9;         \
   __global const char* y = sign + (p) * ld;  \
   __global int* flags = flags_all + (p) * ld; \
   __global float* f = f_all + (p) * 2 * ld;  \
@@ -113,6 +126,14 @@ float two_sum(float a, float b, float* low) {
     (l) -= (h) - s_;                                \
   } while (0)
 
+// F of row k where all multipliers are 0, in two parts.
+#define START_F(k)                                                              \
+  do {                                                                          \
+    float low_;                                                                 \
+    f[k] = two_sum((float)y[k] * sf[S_LINEAR], -target[k], &low_);              \
+    f[ld + (k)] = low_;                                                         \
+  } while (0)
+
 // rho of LIBSVM: the mean of F over the free rows, or the middle of what is allowed.
 float offset_of(float sum, int free_rows, float up, float low) {
   if (free_rows > 0 && !isnan(up)) return sum / (float)free_rows;
@@ -124,7 +145,7 @@ float offset_of(float sum, int free_rows, float up, float low) {
   do {                                                                                       \
     const bool at_zero_ = y[k] == 0 || flags[k] == (y[k] > 0 ? UP : LOW);                    \
     const bool at_c_ = y[k] != 0 && flags[k] == (y[k] > 0 ? LOW : UP);                       \
-    out[k] = at_zero_ ? 0.0f : (float)y[k] * (at_c_ ? (y[k] > 0 ? c : c_minus) : a[k]);      \
+    out[k] = at_zero_ ? 0.0f : (float)y[k] * (at_c_ ? (y[k] > 0 ? c : c_minus) * weight[k] : a[k]); \
     (vectors) += !at_zero_;                                                                  \
     (rows_at_c) += at_c_;                                                                    \
     if (flags[k] == (UP | LOW)) {                                                            \
@@ -135,7 +156,8 @@ float offset_of(float sum, int free_rows, float up, float low) {
 
 // Writes the model of a problem in its current state: coefficients, rho and counts. One work-item.
 void write_model(__global int* si, __global float* sf, __global const char* y, __global const int* flags,
-                 __global const float* f, __global const float* a, __global float* coef, long ld) {
+                 __global const float* f, __global const float* a, __global float* coef, __global const float* weight,
+                 long ld) {
   const float c = sf[S_C], c_minus = sf[S_C_MINUS];
   __global float* out = coef + si[I_COEF] * ld;
   float sum[16];
@@ -157,7 +179,7 @@ typedef struct {
 
 void write_model_together(int lid, int writers, __local ModelSums* sums, __global int* si, __global float* sf,
                           __global const char* y, __global const int* flags, __global const float* f,
-                          __global const float* a, __global float* coef, long ld) {
+                          __global const float* a, __global float* coef, __global const float* weight, long ld) {
   if (lid < writers) {
     const float c = sf[S_C], c_minus = sf[S_C_MINUS];
     __global float* out = coef + si[I_COEF] * ld;
