@@ -1,0 +1,137 @@
+#!/usr/bin/env python3
+"""Compares grids of support vector regression with scikit-learn's SVR, fold by fold, with and without weights of rows.
+
+For every data set, 24 candidates and 5 folds are run by mokume and by scikit-learn on all cores. Prints the largest
+relative difference of a fold's mean squared error, and the seconds of each. Writes the figures as JSON.
+
+    bench/svc/regression.py [--mokume build/release/bin/mokume] [--devices host] [--housing housing.csv]
+                            [--out bench/results/svc-regression.json]
+
+Needs numpy and scikit-learn (pip install numpy scikit-learn). Without a file of California's houses, that set is left
+out.
+"""
+import argparse
+import csv
+import json
+import pathlib
+import subprocess
+import sys
+import tempfile
+import time
+
+import numpy as np
+import sklearn
+from joblib import Parallel, delayed
+from sklearn import datasets
+from sklearn.model_selection import KFold
+from sklearn.svm import SVR
+
+ROOT = pathlib.Path(__file__).resolve().parents[2]
+sys.path.insert(0, str(ROOT / "bench/campaign"))
+import campaign  # noqa: E402
+
+FOLDS, SEED = 5, 11
+C, EPSILON = [0.1, 1.0, 10.0, 100.0], [0.05, 0.3]
+EXPERIMENT = """
+name = "regression"
+model = "svc"
+data = {{ source = "csv", path = "./rows.csv", target = "y", task = "regression"{weight} }}
+validation = {{ folds = {folds}, shuffle = false, stratified = false }}
+[search]
+method = "grid"
+[search.params]
+C = {c}
+gamma = {gamma}
+epsilon = {epsilon}
+"""
+
+
+def houses(path):
+    with path.open() as file:
+        rows = [[float(v) for k, v in row.items() if k != "ocean_proximity" and v != ""] for row in csv.DictReader(file)]
+    table = np.array([row for row in rows if len(row) == 9])
+    return table[:, :-1], table[:, -1]
+
+
+def data_sets(housing):
+    made = {
+        "diabetes": datasets.load_diabetes(return_X_y=True),
+        "friedman 1": datasets.make_friedman1(2000, noise=1.0, random_state=SEED),
+        "friedman 2": datasets.make_friedman2(2000, noise=100.0, random_state=SEED),
+        "friedman 3": datasets.make_friedman3(2000, noise=0.1, random_state=SEED),
+        "linear": datasets.make_regression(1500, 30, n_informative=10, noise=20.0, random_state=SEED),
+    }
+    if housing:
+        made["houses"] = houses(housing)
+    order = np.random.RandomState(SEED)
+    for name, (x, y) in made.items():
+        rows = order.permutation(len(y))[:min(3000, len(y)) // FOLDS * FOLDS]  # folds of one size, where both split alike
+        x, y = np.asarray(x, float)[rows], np.asarray(y, float)[rows]
+        x = ((x - x.mean(0)) / x.std(0)).astype(np.float32)
+        y = ((y - y.mean()) / y.std()).astype(np.float32)
+        weights = order.randint(0, 5, len(y)) / 2
+        yield name, x, y, weights, [g / x.shape[1] for g in (0.1, 0.5, 2.0)]
+
+
+def error_of_sklearn(x, y, weights, cell, train, test):
+    c, gamma, epsilon = cell
+    svr = SVR(C=c, gamma=gamma, epsilon=epsilon, tol=1e-3, cache_size=1000)
+    svr.fit(x[train], y[train], sample_weight=None if weights is None else weights[train])
+    return float(np.mean((svr.predict(x[test]) - y[test]) ** 2))
+
+
+def by_sklearn(x, y, weights, gammas):
+    folds = list(KFold(FOLDS).split(x))
+    cells = [(c, g, e, f) for c in C for g in gammas for e in EPSILON for f in range(FOLDS)]
+    x, y = x.astype(np.float64), y.astype(np.float64)
+    start = time.monotonic()
+    errors = Parallel(n_jobs=-1)(delayed(error_of_sklearn)(x, y, weights, cell[:3], *folds[cell[3]]) for cell in cells)
+    return dict(zip(cells, errors)), time.monotonic() - start
+
+
+def by_mokume(program, devices, x, y, weights, gammas):
+    with tempfile.TemporaryDirectory() as folder:
+        place = pathlib.Path(folder)
+        columns = [*x.T, y] + ([] if weights is None else [weights])
+        names = [f"x{k}" for k in range(x.shape[1])] + ["y"] + ([] if weights is None else ["w"])
+        np.savetxt(place / "rows.csv", np.column_stack(columns), delimiter=",", header=",".join(names), comments="",
+                   fmt="%.9g")
+        (place / "e.toml").write_text(EXPERIMENT.format(
+            folds=FOLDS, c=C, gamma=gammas, epsilon=EPSILON, weight="" if weights is None else ', weight = "w"'))
+        start = time.monotonic()
+        subprocess.run([program, "run", "e.toml", "--devices", devices, "--quiet"], cwd=place, check=True,
+                       capture_output=True)
+        seconds = time.monotonic() - start
+        run = next((place / "runs/regression").iterdir())
+        rows = list(csv.DictReader((run / "results.csv").open()))
+    return {(float(r["C"]), float(r["gamma"]), float(r["epsilon"]), int(r["fold"])): float(r["mse"])
+            for r in rows}, seconds
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--mokume", type=pathlib.Path, default=ROOT / "build/release/bin/mokume")
+    parser.add_argument("--devices", default="host")
+    parser.add_argument("--housing", type=pathlib.Path)
+    parser.add_argument("--out", type=pathlib.Path, default=ROOT / "bench/results/svc-regression.json")
+    options = parser.parse_args()
+    table = []
+    for name, x, y, weights, gammas in data_sets(options.housing):
+        for of_rows in (None, weights):
+            theirs, their_seconds = by_sklearn(x, y, of_rows, gammas)
+            ours, our_seconds = by_mokume(options.mokume.resolve(), options.devices, x, y, of_rows, gammas)
+            off = np.array([abs(ours[cell] - error) / error for cell, error in theirs.items()])
+            row = {"data": name, "rows": len(y), "features": x.shape[1], "weights": of_rows is not None,
+                   "fits": len(off), "largest relative difference": float(f"{off.max():.2g}"),
+                   "median relative difference": float(f"{np.median(off):.2g}"),
+                   "scikit-learn s": round(their_seconds, 2), "mokume s": round(our_seconds, 2)}
+            table.append(row)
+            print(json.dumps(row), flush=True)
+    options.out.write_text(json.dumps({
+        "what": "validation errors of SVR grids against scikit-learn's, fold by fold", "scikit_learn": sklearn.__version__,
+        **campaign.measured_here(), "devices": options.devices,
+        "command": f"bench/svc/regression.py --devices {options.devices}", "table": table}, indent=1) + "\n")
+
+
+if __name__ == "__main__":
+    main()
