@@ -36,7 +36,6 @@ int32_t choose_second(const Problem& p, float up, float up_rest, const float* ki
       const float* f = p.f;
       const Floats diff = (at(f, b) - up16) + (at(f + p.ld, b) - up_rest16);
       const Ints wanted = ((flags_at(p.flags, b) & kLow) != 0) & (diff > zero);
-      if (!any(wanted)) continue;
       Floats eta = (kii + at(p.arrays.diagonal, b)) - 2.0F * at(ki, b - behind);
       eta = eta > tau ? eta : tau;
       const Floats gain = diff * diff / eta;

@@ -19,8 +19,8 @@ class Mirror {
  public:
   Mirror(const sdk::Host& host, const sdk::Device& device);
 
-  // to[c][r] = from[r][c] for `rows` rows and `columns` columns of `from`. Both parts have rows of stride `ld` and do not
-  // overlap. Throws MK_UNSUPPORTED if the device neither compiles kernels nor shares its memory.
+  // to[c][r] = from[r][c] for `rows` rows and `columns` columns of `from`. Both parts have rows of stride `ld` and do
+  // not overlap. Throws MK_UNSUPPORTED if the device neither compiles kernels nor shares its memory.
   void copy(const MatrixPart& from, const MatrixPart& to, int64_t rows, int64_t columns, int64_t ld) const;
 
  private:

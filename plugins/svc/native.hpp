@@ -2,6 +2,10 @@
 // per instruction set, which SOLVER_ISA names.
 #pragma once
 
+#if defined(__AVX2__)
+#include <immintrin.h>
+#endif
+
 #include <cmath>
 #include <cstdint>
 #include <limits>
@@ -63,10 +67,21 @@ inline Ints lanes_from(int64_t b) {
   return kLane + static_cast<int32_t>(b * kLanes);
 }
 
+// Compilers test the lanes one by one unless they are told the instruction.
 inline bool any(const Ints& mask) {
+#if defined(__AVX512F__)
+  const auto lanes = reinterpret_cast<__m512i>(mask);
+  return _mm512_test_epi32_mask(lanes, lanes) != 0;
+#elif defined(__AVX2__)
+  const auto first = _mm256_loadu_si256(reinterpret_cast<const __m256i_u*>(&mask));
+  const auto second = _mm256_loadu_si256(reinterpret_cast<const __m256i_u*>(&mask) + 1);
+  const __m256i lanes = _mm256_or_si256(first, second);
+  return _mm256_testz_si256(lanes, lanes) == 0;
+#else
   int32_t all = 0;
   for (int t = 0; t < kLanes; ++t) all |= mask[t];
   return all != 0;
+#endif
 }
 
 // One step of a reduction over 16 lanes: each lane and its partner, `by` lanes further.

@@ -174,8 +174,7 @@ TEST_P(SvrOnDevice, SavesAModelThatSvmPredictReads) {
   const Experiment experiment(blobs, candidates, 3);
   Session session(world, experiment);
   mk_fitted* fitted = session.refit(1);
-  const std::string directory =
-      (fs::temp_directory_path() / ("mokume-svr-model-" + std::to_string(getpid()))).string();
+  const std::string directory = (fs::temp_directory_path() / ("mokume-svr-model-" + std::to_string(getpid()))).string();
   fs::create_directories(directory);
   sdk::call(world.model().save, static_cast<const mk_fitted*>(fitted), directory.c_str());
   mk_fitted* loaded = nullptr;
@@ -214,8 +213,8 @@ TEST(Svr, TakesLibsvmStepsWhicheverSolverIsAskedFor) {
   EXPECT_EQ(blocked.fit(all_fits(4, 3)), libsvm.fit(all_fits(4, 3)));
 }
 
-// OpenCL, a work-item or a work-group per problem, or native code: the same steps. A linear kernel of small integers has
-// no roundings; sums of a validation are rounded otherwise on each device.
+// OpenCL, a work-item or a work-group per problem, or native code: the same steps. A linear kernel of small integers
+// has no roundings; sums of a validation are rounded otherwise on each device.
 TEST(SvrAcrossDevices, AllVariantsTakeTheSameSteps) {
   World host("host"), vector("opencl", 0, uint64_t{2} << 30, {{"svc.smo", "vector"}});
   World group("opencl", 0, uint64_t{2} << 30, {{"svc.smo", "group"}});
@@ -299,7 +298,8 @@ TEST_P(RowWeights, CountLikeCopiesOfARow) {
     Session with_weights(world, a), with_copies(world, b);
     mk_fitted* const one = with_weights.refit(0);
     mk_fitted* const other = with_copies.refit(0);
-    const std::vector<float> mine = predict_numbers(world, one, weighted), expected = predict_numbers(world, other, weighted);
+    const std::vector<float> mine = predict_numbers(world, one, weighted),
+                             expected = predict_numbers(world, other, weighted);
     for (size_t r = 0; r < mine.size(); ++r) EXPECT_NEAR(mine[r], expected[r], 2e-4) << regression;
     world.model().fitted_destroy(one);
     world.model().fitted_destroy(other);
