@@ -52,6 +52,7 @@ MODELS = [
     ("svc linear", "digits", FIXED, machine(kernel="linear", multiclass="ovo", C=0.01)),
     ("svc polynomial", "digits", FIXED, machine(kernel="polynomial", coef0=1.0)),
     ("svc sigmoid", "digits", FIXED, machine(kernel="sigmoid", gamma=0.0005)),
+    ("svc regression", "curve", 'standardize = "features"', machine(gamma=0.1, epsilon=0.05)),
     ("svc two classes", "pair", 'standardize = "features"', machine(gamma=0.1)),
 ]
 

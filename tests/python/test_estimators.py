@@ -2,9 +2,9 @@
 
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
-from mokume.sklearn import SVC, GridSearchCV, MLPClassifier
+from mokume.sklearn import SVC, SVR, GridSearchCV, MLPClassifier
 
 
-@parametrize_with_checks([SVC(), MLPClassifier(max_iter=40), GridSearchCV(SVC(), {"C": [0.5, 1]}, cv=2)])
+@parametrize_with_checks([SVC(), SVR(), MLPClassifier(max_iter=40), GridSearchCV(SVC(), {"C": [0.5, 1]}, cv=2)])
 def test_check_estimator(estimator, check):
     check(estimator)

@@ -3,5 +3,6 @@
 from mokume.sklearn._mlp import MLPClassifier
 from mokume.sklearn._search import GridSearchCV
 from mokume.sklearn._svc import SVC
+from mokume.sklearn._svr import SVR
 
-__all__ = ["SVC", "GridSearchCV", "MLPClassifier"]
+__all__ = ["SVC", "SVR", "GridSearchCV", "MLPClassifier"]

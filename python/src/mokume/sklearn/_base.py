@@ -1,4 +1,4 @@
-"""What the classifiers share: checks of their input, and experiments of the program in temporary directories."""
+"""What the estimators share: checks of their input, and experiments of the program in temporary directories."""
 
 import csv
 import io
@@ -8,7 +8,7 @@ import tempfile
 from pathlib import Path
 
 import numpy as np
-from sklearn.base import BaseEstimator, ClassifierMixin
+from sklearn.base import BaseEstimator, ClassifierMixin, RegressorMixin
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_is_fitted
 
@@ -47,13 +47,13 @@ def refuse(estimator, **supported):
 class Experiment:
     """An experiment in a temporary directory, which is removed at the end of the `with` block."""
 
-    def __init__(self, model, X, classes, options, *, devices=None, seed=0, verbose=False):
+    def __init__(self, model, X, y, options, *, task="classification", devices=None, seed=0, verbose=False):
         self.verbose = verbose
-        self.rows, self.classes = X, classes
+        self.rows, self.y = X, y
         self.devices = devices or ("host" if X.size < _SMALL else "all")
         self.tables = {
             "": {"name": "fit", "model": model, "seed": str(seed)},
-            "data": {"source": "npy", "path": "rows.npy", "labels": "labels.npy", "task": "classification"},
+            "data": {"source": "npy", "path": "rows.npy", "labels": "labels.npy", "task": task},
             "validation": {"folds": 0},
             "search": {"method": "none"},
             "search.params": {},
@@ -79,7 +79,7 @@ class Experiment:
     def run(self):
         """Runs the experiment; returns its run directory."""
         save_rows(self.place, "rows.npy", self.rows)
-        np.save(os.path.join(self.place, "labels.npy"), self.classes.astype(np.int64))
+        np.save(os.path.join(self.place, "labels.npy"), self.y)
         text = ""
         for table, keys in self.tables.items():
             if keys or not table:
@@ -100,19 +100,8 @@ def read_json(path):
     return json.loads(Path(path).read_text())
 
 
-class ProgramClassifier(ClassifierMixin, BaseEstimator):
-    """A classifier whose model is a directory of the program, kept as bytes so that it can be copied and pickled."""
-
-    def _checked(self, X, y):
-        """Returns rows and class numbers; sets classes_ and n_features_in_."""
-        X, y = validate_data(self, X, y, dtype=np.float32, order="C")
-        check_classification_targets(y)
-        self.classes_, numbers = np.unique(y, return_inverse=True)
-        if len(self.classes_) < 2:
-            raise ValueError(
-                f"{type(self).__name__} needs samples of at least 2 classes, but y has 1 class: {self.classes_[0]}"
-            )
-        return X, numbers
+class ProgramEstimator(BaseEstimator):
+    """An estimator whose model is a directory of the program, kept as bytes so that it can be copied and pickled."""
 
     def _keep(self, run, devices):
         """Keeps the model of a run directory. The devices of a fit are those of its predictions."""
@@ -128,8 +117,8 @@ class ProgramClassifier(ClassifierMixin, BaseEstimator):
         check_is_fitted(self)
         return validate_data(self, X, dtype=np.float32, order="C", reset=False)
 
-    def _scores_of_program(self, X):
-        """Returns the scores that the program predicts for rows that are checked."""
+    def _scores_of_program(self, X, after="predicted"):
+        """Returns the columns that the program predicts after this one, for rows that are checked."""
         with tempfile.TemporaryDirectory(prefix="mokume-") as place:
             run = Path(place, "run")
             for name, content in self._files.items():
@@ -139,4 +128,28 @@ class ProgramClassifier(ClassifierMixin, BaseEstimator):
             text = predict("run", save_rows(place, "rows.npy", X), devices=self._devices, place=place)
         names = text[: text.index("\n")].split(",")
         table = np.loadtxt(io.StringIO(text), delimiter=",", skiprows=1, ndmin=2, dtype=np.float64)
-        return table[:, names.index("predicted") + 1 :]
+        return table[:, names.index(after) + 1 :]
+
+
+class ProgramClassifier(ClassifierMixin, ProgramEstimator):
+    """A classifier of the program."""
+
+    def _checked(self, X, y):
+        """Returns rows and class numbers; sets classes_ and n_features_in_."""
+        X, y = validate_data(self, X, y, dtype=np.float32, order="C")
+        check_classification_targets(y)
+        self.classes_, numbers = np.unique(y, return_inverse=True)
+        if len(self.classes_) < 2:
+            raise ValueError(
+                f"{type(self).__name__} needs samples of at least 2 classes, but y has 1 class: {self.classes_[0]}"
+            )
+        return X, numbers.astype(np.int64)
+
+
+class ProgramRegressor(RegressorMixin, ProgramEstimator):
+    """A regression of the program."""
+
+    def _checked(self, X, y):
+        """Returns rows and targets; sets n_features_in_."""
+        X, y = validate_data(self, X, y, dtype=np.float32, order="C", y_numeric=True)
+        return X, y.astype(np.float64)

@@ -1,20 +1,16 @@
 """C-support vector classification with scikit-learn's signature: one-vs-one, LIBSVM's stopping rule."""
 
 import itertools
-import numbers
 
 import numpy as np
-from sklearn.metrics.pairwise import rbf_kernel
 from sklearn.utils.multiclass import _ovr_decision_function
 from sklearn.utils.validation import check_is_fitted
 
 from mokume.sklearn._base import FEW_PRODUCTS, Experiment, ProgramClassifier, refuse
-
-_KERNELS = {"linear": "linear", "poly": "polynomial", "rbf": "rbf", "sigmoid": "sigmoid"}
-_NO_LIMIT = 10**12
+from mokume.sklearn._kernel import KernelMachine
 
 
-class SVC(ProgramClassifier):
+class SVC(KernelMachine, ProgramClassifier):
     """scikit-learn's SVC, fitted by mokume.
 
     `devices` are those of `mokume run --devices`; None takes the host for small data and all devices otherwise. The
@@ -63,30 +59,11 @@ class SVC(ProgramClassifier):
         """Returns the parameters of the program's svc. A word as gamma is a unit, of which gamma is 1."""
         refuse(
             self,
-            kernel=list(_KERNELS),
             probability=[False, "deprecated"],
             decision_function_shape=["ovr", "ovo"],
             break_ties=[False],
         )
-        for name in ["C", "tol", "coef0"]:
-            value = getattr(self, name)
-            if not isinstance(value, numbers.Real) or (name != "coef0" and not value > 0):
-                raise ValueError(f"{name}={value!r} is not a number{'' if name == 'coef0' else ' above 0'}")
-        word = isinstance(self.gamma, str)
-        if self.gamma not in ("scale", "auto") if word else not (isinstance(self.gamma, numbers.Real) and self.gamma > 0):
-            raise ValueError(f"gamma={self.gamma!r} is neither 'scale' nor 'auto' nor a number above 0")
-        return {
-            "C": float(self.C),
-            "kernel": _KERNELS[self.kernel],
-            "degree": int(self.degree),
-            "gamma": 1.0 if word else float(self.gamma),
-            "gamma_unit": self.gamma if word else "one",
-            "coef0": float(self.coef0),
-            "tol": float(self.tol),
-            "max_iterations": _NO_LIMIT if self.max_iter == -1 else int(self.max_iter),
-            "multiclass": "ovo",
-            "class_weight": self._class_weight(classes),
-        }
+        return {**self._machine(), "multiclass": "ovo", "class_weight": self._class_weight(classes)}
 
     def _class_weight(self, classes):
         """Returns class_weight with the numbers that the program knows the classes by."""
@@ -115,9 +92,7 @@ class SVC(ProgramClassifier):
         self.support_vectors_ = X[self.support_].astype(np.float64)
         self.shape_fit_ = X.shape
         self.fit_status_ = 0
-        header, _, vectors = self._files["models/best/model.libsvm"].decode().partition("\nSV\n")
-        values = dict(line.split(" ", 1) for line in header.splitlines())
-        self._gamma = float(values.get("gamma", 0))
+        values, vectors = self._machine_file()
         # The steps of the solver for each pair of classes.
         self.n_iter_ = np.maximum(np.array(manifest["steps"], dtype=np.int32), 1)
         self.n_support_ = np.array(values["nr_sv"].split(), dtype=np.int32)
@@ -125,7 +100,6 @@ class SVC(ProgramClassifier):
         pairs = len(self.classes_) - 1
         coefficients = [line.split(" ", pairs)[:pairs] for line in vectors.splitlines()]
         dual = np.array(coefficients, dtype=np.float64).reshape(len(self.support_), pairs).T
-        self._fitted_kernel = dict(kernel=self.kernel, degree=self.degree, coef0=self.coef0)
         # With two classes, a positive decision value means classes_[1].
         self.dual_coef_, self.intercept_ = (-dual, rho) if pairs == 1 else (dual, -rho)
 
@@ -149,16 +123,6 @@ class SVC(ProgramClassifier):
             for a, b in pairs
         ]
         return np.stack(columns, axis=1) + self.intercept_
-
-    def _kernel_values(self, X):
-        fitted = self._fitted_kernel
-        if fitted["kernel"] == "rbf":
-            return rbf_kernel(X, self.support_vectors_, gamma=self._gamma)
-        if fitted["kernel"] == "linear":
-            return X @ self.support_vectors_.T
-        if fitted["kernel"] == "poly":
-            return (self._gamma * (X @ self.support_vectors_.T) + fitted["coef0"]) ** fitted["degree"]
-        return np.tanh(self._gamma * (X @ self.support_vectors_.T) + fitted["coef0"])
 
     def predict(self, X):
         """Returns the class that wins most pairs, for each row."""
