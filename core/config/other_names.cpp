@@ -61,7 +61,6 @@ struct OtherValue {
 constexpr std::array kValues = {
     OtherValue{"kernel", "poly", "write \"polynomial\""},
     OtherValue{"kernel", "gaussian", "write \"rbf\""},
-    OtherValue{"kernel", "precomputed", "there are no precomputed kernels yet"},
     OtherValue{"gamma", "scale", "write gamma = 1 and gamma_unit = \"scale\""},
     OtherValue{"gamma", "auto", "write gamma = 1 and gamma_unit = \"auto\""},
     OtherValue{"multiclass", "one_vs_rest", "write \"ovr\""},

@@ -22,6 +22,8 @@ std::string choice_word(KernelStore::Mode mode) {
       return "in_place";
     case KernelStore::Mode::on_the_fly:
       return "on_the_fly";
+    case KernelStore::Mode::given:
+      return "given";
   }
   return "";
 }
@@ -63,61 +65,98 @@ double largest_value(const ops::KernelFunction& f, const std::vector<float>& nor
 }  // namespace
 
 KernelStore::KernelStore(const sdk::Host& host, const sdk::Device& device, const mk_data& data, const RowOrder& order,
-                         uint64_t reserve, int64_t solver_rows)
+                         uint64_t reserve, int64_t solver_rows, bool given)
     : device_(device), mirror_(host, device), order_(order) {
-  const int64_t n = order.rows(), d = order.features(), ld = order.width();
-  const auto row_bytes = static_cast<uint64_t>(ld) * sizeof(float);
+  const int64_t n = order.rows();
+  plan_memory(reserve, solver_rows, given);
+  diagonal_ = device.buffer<float>(static_cast<uint64_t>(order.stride()));
+  slot_buffer_ = device.buffer<int32_t>(static_cast<uint64_t>(order.stride()));
+  slot_.assign(static_cast<size_t>(n), -1);
+  if (mode_ == Mode::given) {
+    load_matrix(data);
+  } else {
+    load_rows(data);
+    if (mode_ == Mode::on_the_fly) {
+      make_cache();
+    } else {
+      kernel_ = make_panels(n);
+      if (mode_ == Mode::gram_kept) {
+        gram_ = make_panels(n);
+        gram_into(gram_);
+      }
+    }
+  }
+  if (mode_ != Mode::on_the_fly)
+    for (int64_t r = 0; r < n; ++r) slot_[static_cast<size_t>(r)] = static_cast<int32_t>(r);
+  send_slots();
+}
+
+void KernelStore::plan_memory(uint64_t reserve, int64_t solver_rows, bool given) {
+  const int64_t n = order_.rows(), d = given ? 0 : order_.features();
+  const auto row_bytes = static_cast<uint64_t>(order_.width()) * sizeof(float);
   const uint64_t matrix = static_cast<uint64_t>(n) * row_bytes;
   const uint64_t x_bytes = static_cast<uint64_t>(n) * static_cast<uint64_t>(d) * sizeof(float);
   const uint64_t fixed = reserve + x_bytes + 4 * row_bytes;
-  const uint64_t budget = device.budget_bytes();
-  const uint64_t max_buffer = device.info().max_buffer_bytes;
+  const uint64_t budget = device_.budget_bytes();
+  const uint64_t max_buffer = device_.info().max_buffer_bytes;
 
+  const auto refuse = [&](uint64_t least, const std::string& what) {
+    throw Error(MK_OUT_OF_MEMORY, "svc needs at least " + std::to_string(least >> 20) + " MiB for " +
+                                      std::to_string(n) + " rows" + what + ", but " + device_.info().name +
+                                      " has a budget of " + std::to_string(budget >> 20) +
+                                      " MiB: raise [devices] memory or set data.limit");
+  };
   panel_rows_ = std::min<int64_t>(n, static_cast<int64_t>(max_buffer / row_bytes));
-  mode_ = best_mode(fixed, matrix);
-  if (mode_ == Mode::on_the_fly) {
-    scratch_rows_ = std::clamp<int64_t>(solver_rows, 16, 256);
-    const uint64_t scratch =
-        static_cast<uint64_t>(scratch_rows_) * (row_bytes + static_cast<uint64_t>(d) * sizeof(float));
-    const uint64_t least = fixed + scratch + 2 * static_cast<uint64_t>(solver_rows) * row_bytes;
-    if (least > budget || row_bytes > max_buffer)
-      throw Error(MK_OUT_OF_MEMORY, "svc needs at least " + std::to_string(least >> 20) + " MiB for " +
-                                        std::to_string(n) + " rows of " + std::to_string(d) + " features, but " +
-                                        device.info().name + " has a budget of " + std::to_string(budget >> 20) +
-                                        " MiB: raise [devices] memory or set data.limit");
-    panel_rows_ = std::max<int64_t>(1, panel_rows_);
-    cached_rows_ = std::min<int64_t>(static_cast<int64_t>((budget - fixed - scratch) / row_bytes), n);
-    cached_rows_ = std::min<int64_t>(cached_rows_, kMaxPanels * panel_rows_);
-  }
+  mode_ = given ? Mode::given : best_mode(fixed, matrix);
+  if (mode_ == Mode::given && (panel_rows_ == 0 || n > kMaxPanels * panel_rows_ || fixed + matrix > budget))
+    refuse(fixed + matrix, " of kernel values");
+  if (mode_ != Mode::on_the_fly) return;
+  scratch_rows_ = std::clamp<int64_t>(solver_rows, 16, 256);
+  const uint64_t scratch =
+      static_cast<uint64_t>(scratch_rows_) * (row_bytes + static_cast<uint64_t>(d) * sizeof(float));
+  const uint64_t least = fixed + scratch + 2 * static_cast<uint64_t>(solver_rows) * row_bytes;
+  if (least > budget || row_bytes > max_buffer) refuse(least, " of " + std::to_string(d) + " features");
+  panel_rows_ = std::max<int64_t>(1, panel_rows_);
+  cached_rows_ = std::min<int64_t>(static_cast<int64_t>((budget - fixed - scratch) / row_bytes), n);
+  cached_rows_ = std::min<int64_t>(cached_rows_, kMaxPanels * panel_rows_);
+}
 
+void KernelStore::load_rows(const mk_data& data) {
+  const int64_t n = order_.rows(), d = order_.features();
   std::vector<float> x(static_cast<size_t>(n * d));
-  for (int64_t r = 0; r < n; ++r) std::copy_n(data.x + order.original(r) * d, d, x.data() + r * d);
-  x_ = device.upload(x);
-  norms_ = device.buffer<float>(static_cast<uint64_t>(ld));
-  device.submit(ops::row_norm2(sdk::matrix(x_.get(), n, d), sdk::vector(norms_.get(), n)));
+  for (int64_t r = 0; r < n; ++r) std::copy_n(data.x + order_.original(r) * d, d, x.data() + r * d);
+  x_ = device_.upload(x);
+  norms_ = device_.buffer<float>(static_cast<uint64_t>(order_.width()));
+  device_.submit(ops::row_norm2(sdk::matrix(x_.get(), n, d), sdk::vector(norms_.get(), n)));
   host_norms_.resize(static_cast<size_t>(n));
-  device.read(norms_, host_norms_.data(), static_cast<uint64_t>(n));
-  diagonal_ = device.buffer<float>(static_cast<uint64_t>(order.stride()));
+  device_.read(norms_, host_norms_.data(), static_cast<uint64_t>(n));
+}
 
-  slot_.assign(static_cast<size_t>(n), -1);
-  slot_buffer_ = device.buffer<int32_t>(static_cast<uint64_t>(order.stride()));
-  if (mode_ == Mode::on_the_fly) {
-    kernel_ = make_panels(cached_rows_);
-    row_in_.assign(static_cast<size_t>(cached_rows_), -1);
-    index_ = device.buffer<int32_t>(static_cast<uint64_t>(scratch_rows_));
-    gathered_ = device.buffer<float>(static_cast<uint64_t>(scratch_rows_ * d));
-    gathered_norms_ = device.buffer<float>(static_cast<uint64_t>(scratch_rows_));
-    scratch_ = device.buffer<float>(static_cast<uint64_t>(scratch_rows_ * ld));
-    device.submit(ops::fill(sdk::matrix(scratch_.get(), scratch_rows_, ld), 0.0F));
-  } else {
-    kernel_ = make_panels(n);
-    for (int64_t r = 0; r < n; ++r) slot_[static_cast<size_t>(r)] = static_cast<int32_t>(r);
-    if (mode_ == Mode::gram_kept) {
-      gram_ = make_panels(n);
-      gram_into(gram_);
+void KernelStore::load_matrix(const mk_data& data) {
+  const int64_t n = order_.rows(), ld = order_.width();
+  kernel_ = make_panels(n);
+  std::vector<float> row(static_cast<size_t>(ld), 0.0F);
+  for (int64_t r = 0; r < n; ++r) {
+    const float* const values = data.x + order_.original(r) * order_.features();
+    for (int64_t c = 0; c < n; ++c) {
+      row[static_cast<size_t>(c)] = values[order_.original(c)];
+      largest_given_ = std::max(largest_given_, std::fabs(row[static_cast<size_t>(c)]));
     }
+    host_norms_.push_back(row[static_cast<size_t>(r)]);
+    device_.write(kernel_[static_cast<size_t>(r / panel_rows_)], row.data(), row.size(),
+                  static_cast<uint64_t>(r % panel_rows_ * ld));
   }
-  send_slots();
+}
+
+void KernelStore::make_cache() {
+  const int64_t d = order_.features(), ld = order_.width();
+  kernel_ = make_panels(cached_rows_);
+  row_in_.assign(static_cast<size_t>(cached_rows_), -1);
+  index_ = device_.buffer<int32_t>(static_cast<uint64_t>(scratch_rows_));
+  gathered_ = device_.buffer<float>(static_cast<uint64_t>(scratch_rows_ * d));
+  gathered_norms_ = device_.buffer<float>(static_cast<uint64_t>(scratch_rows_));
+  scratch_ = device_.buffer<float>(static_cast<uint64_t>(scratch_rows_ * ld));
+  device_.submit(ops::fill(sdk::matrix(scratch_.get(), scratch_rows_, ld), 0.0F));
 }
 
 void KernelStore::send_slots() {
@@ -146,6 +185,8 @@ const char* KernelStore::mode_name() const {
       return "kernel matrix resident, Gram matrix computed per kernel";
     case Mode::on_the_fly:
       return "kernel rows on the fly";
+    case Mode::given:
+      return "kernel matrix given by the data";
   }
   return "";
 }
@@ -219,6 +260,10 @@ void KernelStore::select(const ops::KernelFunction& function) {
   device_.write(diagonal_, diagonal.data(), diagonal.size());
   largest_ = static_cast<float>(largest_value(function, host_norms_));
 
+  if (mode_ == Mode::given) {
+    largest_ = largest_given_;
+    return;
+  }
   if (mode_ == Mode::on_the_fly) {
     std::fill(slot_.begin(), slot_.end(), -1);
     std::fill(row_in_.begin(), row_in_.end(), -1);

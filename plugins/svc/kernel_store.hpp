@@ -1,11 +1,14 @@
 // Kernel values of the training rows on one device, within its memory budget.
 //
-// There are three modes; the first that fits is used:
+// There are three modes for kernel functions; the first that fits is used:
 //   gram_kept   The Gram matrix and the kernel matrix are both resident (2 n^2 floats). A new gamma takes one
 //               elementwise pass.
 //   in_place    One matrix of n^2 floats. For each kernel function, the Gram matrix is computed again and turned into
 //               kernel values in place.
 //   on_the_fly  As many kernel rows as fit. They are computed when a solver requests them; the oldest is evicted first.
+//
+// A fourth mode, given, is that of data whose inputs are kernel values: they are uploaded once.
+//
 // Both matrices are symmetric: what lies left of the diagonal is computed, a strip of rows at a time, and for kernel
 // values copied to the right.
 // Matrices are stored in row panels, none larger than the device's largest buffer. The bits of a row are the same in
@@ -28,14 +31,14 @@ inline constexpr int kMaxPanels = 8;  // as in kernels/smo.cl
 
 class KernelStore {
  public:
-  enum class Mode { gram_kept, in_place, on_the_fly };
+  enum class Mode { gram_kept, in_place, on_the_fly, given };
 
   // Uploads the rows in `order`. Leaves `reserve` bytes of the budget to others; at most `solver_rows` rows are
   // requested at a time. Throws MK_OUT_OF_MEMORY, stating what would be enough, if not even on_the_fly fits. The mode
   // is recorded with the run (choice "svc.kernel") and kept on resume if it still fits, since the host backend's GEMM
   // may round a row differently when it is computed alone.
   KernelStore(const sdk::Host& host, const sdk::Device& device, const mk_data& data, const RowOrder& order,
-              uint64_t reserve, int64_t solver_rows);
+              uint64_t reserve, int64_t solver_rows, bool given);
 
   // Returns the kernel function whose values give sums of many products their digits: an RBF kernel that is close to 1
   // for all pairs of rows, less its 1. Multipliers of both classes have equal sums, so that solutions are the same.
@@ -65,7 +68,11 @@ class KernelStore {
   void for_rows(int64_t first, int64_t count, const std::function<void(const mk_tensor&, int64_t)>& use);
 
  private:
+  void plan_memory(uint64_t reserve, int64_t solver_rows, bool given);
   Mode best_mode(uint64_t fixed, uint64_t matrix) const;
+  void load_rows(const mk_data& data);
+  void load_matrix(const mk_data& data);
+  void make_cache();
   // Some rows of the matrix, in one panel.
   struct Strip {
     int64_t first, rows;
@@ -88,10 +95,11 @@ class KernelStore {
   Mode mode_ = Mode::gram_kept;
   int64_t panel_rows_ = 0;
   float largest_ = 0;
+  float largest_given_ = 0;  // given: the largest value, in size
   int64_t cached_rows_ = 0;  // on_the_fly: rows that the panels hold
   sdk::Buffer x_, norms_, diagonal_, slot_buffer_;
   std::vector<sdk::Buffer> gram_, kernel_;
-  std::vector<float> host_norms_;
+  std::vector<float> host_norms_;  // given: the diagonal
   // on_the_fly
   sdk::Buffer index_, gathered_, gathered_norms_, scratch_;
   int64_t scratch_rows_ = 0;

@@ -163,7 +163,8 @@ void Session::prepare(uint32_t bootstrap) {
     while (room.places > 1 && reserve() > budget / 2) room.places = (room.places + 1) / 2;
   }
   const int64_t rows_at_once = blocked ? std::max(room.places, working_set(order_->rows()) / 2) : room.places;
-  store_.emplace(host_, device_, *experiment_.train, *order_, reserve(), rows_at_once);
+  store_.emplace(host_, device_, *experiment_.train, *order_, reserve(), rows_at_once,
+                 candidate_settings(experiment_, 0).precomputed);
   places_.emplace(device_, *order_, room.places, room.folds * coef_rows_per_fold(problems, room.places));
   if (!libsvm_) libsvm_.emplace(host_, device_);
   if (blocked) blocked_.emplace(host_, device_, *order_, room.places);
@@ -284,8 +285,13 @@ std::unique_ptr<Fitted> Session::collect(const Settings& settings, const std::ve
   const mk_data& train = *experiment_.train;
   sdk::take_description(experiment_, *fitted);
   for (const int64_t r : used) {
-    const float* x = train.x + order_->original(r) * d;
-    fitted->vectors.insert(fitted->vectors.end(), x, x + d);
+    if (settings.precomputed) {
+      fitted->vectors.resize(fitted->vectors.size() + static_cast<size_t>(d), 0.0F);
+      fitted->vectors[fitted->vectors.size() - static_cast<size_t>(d - order_->original(r))] = 1;
+    } else {
+      const float* x = train.x + order_->original(r) * d;
+      fitted->vectors.insert(fitted->vectors.end(), x, x + d);
+    }
     fitted->vector_class.push_back(order_->label(r));
     fitted->training_rows.push_back(order_->original(r));
   }
@@ -308,6 +314,31 @@ std::unique_ptr<Fitted> Session::collect(const Settings& settings, const std::ve
   return fitted;
 }
 
+namespace {
+
+void check_precomputed(const mk_experiment& experiment) {
+  const mk_data& train = *experiment.train;
+  uint32_t precomputed = 0;
+  for (uint32_t c = 0; c < experiment.n_candidates; ++c)
+    precomputed += candidate_settings(experiment, c).precomputed ? 1 : 0;
+  if (precomputed == 0) return;
+  if (precomputed < experiment.n_candidates)
+    throw Error(
+        MK_INVALID_ARGUMENT,
+        "the kernel of some candidates is precomputed: then it must be that of all, since the inputs are its values");
+  if (train.features != train.rows)
+    throw Error(
+        MK_BAD_DATA,
+        "a precomputed kernel needs one column per training row, but the data has " + std::to_string(train.features) +
+            " columns and " + std::to_string(train.rows) +
+            " training rows: give the square matrix of the training rows without limit, outer folds or dropped rows");
+  if (experiment.n_scaling > 0)
+    throw Error(MK_INVALID_ARGUMENT,
+                "the kernel is precomputed, and scaling would change its values: set data.standardize to \"none\"");
+}
+
+}  // namespace
+
 void check(const mk_experiment& experiment) {
   const mk_data& train = *experiment.train;
   const bool regression = train.n_classes == 0;
@@ -317,6 +348,7 @@ void check(const mk_experiment& experiment) {
     throw Error(MK_BAD_DATA, "svc needs at least two classes, but the training rows have only one");
   if (train.rows >= (int64_t{1} << 31) - kBlock)
     throw Error(MK_BAD_DATA, "svc supports at most 2^31 rows: set data.limit");
+  check_precomputed(experiment);
   for (uint32_t c = 0; c < experiment.n_candidates; ++c) {
     const Settings settings = candidate_settings(experiment, c);
     if (regression && !settings.class_weight.empty())

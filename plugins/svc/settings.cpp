@@ -26,7 +26,7 @@ enum Param {
 };
 
 ops::KernelKind kernel_kind(std::string_view name) {
-  if (name == "linear") return ops::KernelKind::linear;
+  if (name == "linear" || name == "precomputed") return ops::KernelKind::linear;
   if (name == "polynomial") return ops::KernelKind::polynomial;
   if (name == "rbf") return ops::KernelKind::rbf;
   if (name == "sigmoid") return ops::KernelKind::sigmoid;
@@ -103,8 +103,11 @@ const std::vector<mk_param> kParams = {
     {"C", MK_PARAM_REAL, MK_PARAM_EXCLUSIVE_MIN, 0, 1e12, "1.0", "", "penalty of a margin violation", nullptr, 0, 0},
     {"gamma", MK_PARAM_REAL, MK_PARAM_EXCLUSIVE_MIN, 0, 1e6, "0.001", "",
      "scale of the rbf, polynomial and sigmoid kernels", nullptr, 0, 0},
-    {"kernel", MK_PARAM_TEXT, 0, 0, 0, "\"rbf\"", "linear|polynomial|rbf|sigmoid",
-     "kernel function, as LIBSVM defines them", nullptr, 0, 0},
+    {"kernel", MK_PARAM_TEXT, 0, 0, 0, "\"rbf\"", "linear|polynomial|rbf|sigmoid|precomputed",
+     "kernel function, as LIBSVM defines them; precomputed: the inputs of a row are its kernel values with all "
+     "training "
+     "rows",
+     nullptr, 0, 0},
     {"degree", MK_PARAM_INTEGER, 0, 0, ops::kMaxDegree, "3", "", "exponent of the polynomial kernel", nullptr, 0, 0},
     {"coef0", MK_PARAM_REAL, 0, -1e6, 1e6, "0.0", "", "constant of the polynomial and sigmoid kernels", nullptr, 0, 0},
     {"multiclass", MK_PARAM_TEXT, 0, 0, 0, "\"ovr\"", "ovr|ovo",
@@ -139,6 +142,7 @@ Settings settings_of(const mk_value* v) {
   Settings s;
   s.c = v[kC].real;
   s.kernel.kind = kernel_kind(v[kKernel].text);
+  s.precomputed = std::string_view(v[kKernel].text) == "precomputed";
   s.kernel.gamma = v[kGamma].real;
   s.kernel.coef0 = v[kCoef0].real;
   s.kernel.degree = static_cast<int>(v[kDegree].integer);

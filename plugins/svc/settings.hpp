@@ -25,6 +25,9 @@ struct Settings {
   ops::KernelFunction kernel;  // its gamma is in this unit:
   GammaUnit gamma_unit = GammaUnit::one;
   Multiclass multiclass = Multiclass::one_vs_rest;
+  // The inputs of a row are its kernel values with all training rows, and `kernel` is linear: over unit vectors, it
+  // gives these values.
+  bool precomputed = false;
   double tol = 1e-3;
   int64_t max_iterations = 10'000'000;
   SolverKind solver = SolverKind::libsvm;

@@ -361,6 +361,60 @@ TEST(SvcAcrossDevices, VariantsOfTheBlockedSolverTakeTheSameSteps) {
   EXPECT_EQ(c.fit(keys), expected);
 }
 
+// A matrix of kernel values as data gives the fits and the model of the kernel function.
+TEST_P(SvcOnDevice, KernelValuesMayBeGiven) {
+  World world(backend());
+  REQUIRE_DEVICE(world);
+  const Blobs blobs(210, 5, 3, 3, 2.0);
+  Blobs given = blobs;
+  given.features = blobs.rows;
+  given.x.clear();
+  for (int64_t r = 0; r < blobs.rows; ++r)
+    for (int64_t c = 0; c < blobs.rows; ++c) {
+      double distance = 0;
+      for (int64_t f = 0; f < 5; ++f)
+        distance += std::pow(
+            double{blobs.x[static_cast<size_t>(r * 5 + f)]} - double{blobs.x[static_cast<size_t>(c * 5 + f)]}, 2);
+      given.x.push_back(static_cast<float>(std::exp(-0.3 * distance)));
+    }
+  std::vector<Candidate> functions = line_of_c(0.3), matrices = line_of_c(0.3);
+  functions.resize(5);
+  matrices.resize(5);
+  for (Candidate& c : matrices) c.kernel = "precomputed";
+  const Experiment a(blobs, functions, 3), b(given, matrices, 3);
+  Session by_function(world, a), by_matrix(world, b);
+  const Results expected = by_function.fit(all_fits(5, 3)), results = by_matrix.fit(all_fits(5, 3));
+  for (const auto& [key, result] : results)
+    EXPECT_NEAR(static_cast<double>(result.errors), static_cast<double>(expected.at(key).errors), 1) << key.first;
+  const auto predicted = [&](mk_fitted* fitted, const Blobs& rows) {
+    std::vector<int32_t> labels(static_cast<size_t>(rows.rows));
+    sdk::call(world.model().predict, world.model().self, static_cast<const mk_fitted*>(fitted),
+              world.device().services(), rows.x.data(), rows.rows, rows.features, labels.data(),
+              static_cast<float*>(nullptr));
+    world.model().fitted_destroy(fitted);
+    return labels;
+  };
+  EXPECT_EQ(predicted(by_matrix.refit(2), given), predicted(by_function.refit(2), blobs));
+}
+
+TEST(Svc, RefusesKernelValuesThatCannotBe) {
+  World world("host");
+  const auto refuses = [&](const Blobs& blobs, const std::vector<Candidate>& candidates, const char* words) {
+    const Experiment experiment(blobs, candidates, 2);
+    try {
+      sdk::call(world.model().check, world.model().self, experiment.get());
+      ADD_FAILURE() << words;
+    } catch (const Error& e) {
+      EXPECT_NE(std::string(e.what()).find(words), std::string::npos) << e.what();
+    }
+  };
+  std::vector<Candidate> candidates(2);
+  candidates[1].kernel = "precomputed";
+  refuses(Blobs(60, 60, 3, 2), candidates, "the kernel of some candidates is precomputed");
+  candidates[0].kernel = "precomputed";
+  refuses(Blobs(60, 59, 3, 2), candidates, "59 columns and 60 training rows");
+}
+
 // What the tolerance leaves open of small C is decided by LIBSVM's steps, whichever solver is asked for.
 TEST(SvcSolvers, CountTheSameErrorsWhereTheToleranceLeavesTheClassOpen) {
   World world("host");

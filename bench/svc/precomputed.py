@@ -1,0 +1,67 @@
+#!/usr/bin/env python3
+"""Compares fits on given kernel values with scikit-learn's SVC, fold by fold: chi-squared and Laplacian kernels of digits.
+
+    bench/svc/precomputed.py [--mokume build/release/bin/mokume] [--devices host]
+
+Needs numpy and scikit-learn (pip install numpy scikit-learn).
+"""
+import argparse
+import csv
+import pathlib
+import subprocess
+import tempfile
+
+import numpy as np
+from sklearn.datasets import load_digits
+from sklearn.metrics.pairwise import chi2_kernel, laplacian_kernel
+from sklearn.model_selection import KFold
+from sklearn.svm import SVC
+
+ROOT = pathlib.Path(__file__).resolve().parents[2]
+ROWS, FOLDS, C = 1500, 5, [0.01, 0.1, 1.0, 10.0, 100.0]
+EXPERIMENT = f"""
+name = "precomputed"
+model = "svc"
+data = {{ source = "npy", path = "k.npy", labels = "y.npy" }}
+validation = {{ folds = {FOLDS}, shuffle = false, stratified = false }}
+model_options = {{ kernel = "precomputed", multiclass = "ovo" }}
+[search]
+method = "grid"
+[search.params]
+C = {C}
+"""
+
+
+def by_mokume(program, devices, k, y):
+    with tempfile.TemporaryDirectory() as folder:
+        place = pathlib.Path(folder)
+        np.save(place / "k.npy", k.astype(np.float32))
+        np.save(place / "y.npy", y)
+        (place / "e.toml").write_text(EXPERIMENT)
+        subprocess.run([program, "run", "e.toml", "--devices", devices, "--quiet"], cwd=place, check=True)
+        rows = csv.DictReader((next((place / "runs/precomputed").iterdir()) / "results.csv").open())
+        return {(float(r["C"]), int(r["fold"])): int(r["errors"]) for r in rows}
+
+
+def by_sklearn(k, y):
+    return {(c, fold): int((SVC(C=c, kernel="precomputed").fit(k[np.ix_(train, train)], y[train])
+                            .predict(k[np.ix_(test, train)]) != y[test]).sum())
+            for fold, (train, test) in enumerate(KFold(FOLDS).split(k)) for c in C}
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--mokume", type=pathlib.Path, default=ROOT / "build/release/bin/mokume")
+    parser.add_argument("--devices", default="host")
+    options = parser.parse_args()
+    x, y = load_digits(return_X_y=True)
+    x, y = x[:ROWS] / 16, y[:ROWS]
+    for name, k in (("chi-squared", chi2_kernel(x, gamma=0.5)), ("Laplacian", laplacian_kernel(x, gamma=0.05))):
+        theirs = by_sklearn(k, y)
+        ours = by_mokume(options.mokume.resolve(), options.devices, k, y)
+        equal = sum(ours[cell] == errors for cell, errors in theirs.items())
+        print(f"{name}: {equal} of {len(theirs)} fits have the errors of scikit-learn")
+
+
+if __name__ == "__main__":
+    main()
