@@ -75,7 +75,7 @@ ChainRunner::ChainRunner(const sdk::Device& device, const RowOrder& order, Kerne
       rows_per_fold_(coef_rows_per_fold(static_cast<int64_t>(problems_.size()), places.count())) {
   int64_t most = 1;
   for (uint32_t f = 0; f < order.folds(); ++f) most = std::max(most, order.fold_rows(f));
-  values_ = device.buffer<float>(static_cast<uint64_t>(most * rows_per_fold_ * order.copies()));
+  values_ = device.buffer<float>(static_cast<uint64_t>(most * rows_per_fold_));
 }
 
 void ChainRunner::run(const std::vector<FoldSteps>& folds, const mk_fit_sink& sink, double share_done, double share) {
@@ -260,24 +260,21 @@ void ChainRunner::cancel_solves(Chain& chain) {
 void ChainRunner::validate(Fold& fold) {
   const auto phase = device_.phase("validate");
   if (!fold.pending.empty()) {
-    const int64_t count = order_.fold_rows(fold.fold), begin = order_.fold_begin(fold.fold);
-    const int64_t copies = order_.copies(), each = rows_per_fold_ * copies;
-    const mk_tensor coef = sdk::matrix(places_.coefficients().get(), each, order_.rows(), order_.width(),
-                                       fold.coef_base * order_.stride());
+    const int64_t n = order_.rows(), ld = order_.stride(), count = order_.fold_rows(fold.fold);
+    const int64_t begin = order_.fold_begin(fold.fold);
+    const mk_tensor coef = sdk::matrix(places_.coefficients().get(), rows_per_fold_, n, ld, fold.coef_base * ld);
     store_.for_rows(begin, count, [&](const mk_tensor& k, int64_t first) {
       device_.submit(
-          ops::gemm(k, false, coef, true, sdk::matrix(values_.get(), k.rows, each, 0, (first - begin) * each)));
+          ops::gemm(k, false, coef, true,
+                    sdk::matrix(values_.get(), k.rows, rows_per_fold_, 0, (first - begin) * rows_per_fold_)));
     });
-    std::vector<float> values(static_cast<size_t>(count * each));
+    std::vector<float> values(static_cast<size_t>(count * rows_per_fold_));
     device_.read(values_, values.data(), values.size());
-    const auto value = [&](int64_t r, int64_t row) {
-      const float* const of = values.data() + r * each + row * copies;
-      return copies == 1 ? of[0] : of[0] + of[1];
-    };
     for (const Pending& p : fold.pending) {
       p.target->resize(static_cast<size_t>(count));
       for (int64_t r = 0; r < count; ++r)
-        (*p.target)[static_cast<size_t>(r)] = static_cast<float>(p.sign) * (value(r, p.row) - p.rho);
+        (*p.target)[static_cast<size_t>(r)] =
+            static_cast<float>(p.sign) * (values[static_cast<size_t>(r * rows_per_fold_ + p.row)] - p.rho);
       fold.free_rows.push_back(p.row);
     }
     fold.pending.clear();

@@ -71,7 +71,7 @@ KernelStore::KernelStore(const sdk::Host& host, const sdk::Device& device, const
   plan_memory(reserve, solver_rows, given);
   diagonal_ = device.buffer<float>(static_cast<uint64_t>(order.stride()));
   slot_buffer_ = device.buffer<int32_t>(static_cast<uint64_t>(order.stride()));
-  slot_.assign(static_cast<size_t>(n), -1);
+  slot_.assign(static_cast<size_t>(order.stride()), -1);
   if (mode_ == Mode::given) {
     load_matrix(data);
   } else {
@@ -93,7 +93,7 @@ KernelStore::KernelStore(const sdk::Host& host, const sdk::Device& device, const
 
 void KernelStore::plan_memory(uint64_t reserve, int64_t solver_rows, bool given) {
   const int64_t n = order_.rows(), d = given ? 0 : order_.features();
-  const auto row_bytes = static_cast<uint64_t>(order_.width()) * sizeof(float);
+  const auto row_bytes = static_cast<uint64_t>(order_.stride()) * sizeof(float);
   const uint64_t matrix = static_cast<uint64_t>(n) * row_bytes;
   const uint64_t x_bytes = static_cast<uint64_t>(n) * static_cast<uint64_t>(d) * sizeof(float);
   const uint64_t fixed = reserve + x_bytes + 4 * row_bytes;
@@ -126,14 +126,14 @@ void KernelStore::load_rows(const mk_data& data) {
   std::vector<float> x(static_cast<size_t>(n * d));
   for (int64_t r = 0; r < n; ++r) std::copy_n(data.x + order_.original(r) * d, d, x.data() + r * d);
   x_ = device_.upload(x);
-  norms_ = device_.buffer<float>(static_cast<uint64_t>(order_.width()));
+  norms_ = device_.buffer<float>(static_cast<uint64_t>(order_.stride()));
   device_.submit(ops::row_norm2(sdk::matrix(x_.get(), n, d), sdk::vector(norms_.get(), n)));
   host_norms_.resize(static_cast<size_t>(n));
   device_.read(norms_, host_norms_.data(), static_cast<uint64_t>(n));
 }
 
 void KernelStore::load_matrix(const mk_data& data) {
-  const int64_t n = order_.rows(), ld = order_.width();
+  const int64_t n = order_.rows(), ld = order_.stride();
   kernel_ = make_panels(n);
   std::vector<float> row(static_cast<size_t>(ld), 0.0F);
   for (int64_t r = 0; r < n; ++r) {
@@ -149,7 +149,7 @@ void KernelStore::load_matrix(const mk_data& data) {
 }
 
 void KernelStore::make_cache() {
-  const int64_t d = order_.features(), ld = order_.width();
+  const int64_t d = order_.features(), ld = order_.stride();
   kernel_ = make_panels(cached_rows_);
   row_in_.assign(static_cast<size_t>(cached_rows_), -1);
   index_ = device_.buffer<int32_t>(static_cast<uint64_t>(scratch_rows_));
@@ -159,10 +159,7 @@ void KernelStore::make_cache() {
   device_.submit(ops::fill(sdk::matrix(scratch_.get(), scratch_rows_, ld), 0.0F));
 }
 
-void KernelStore::send_slots() {
-  const std::vector<int32_t> slots = order_.repeated(slot_, -1);
-  device_.write(slot_buffer_, slots.data(), slots.size());
-}
+void KernelStore::send_slots() { device_.write(slot_buffer_, slot_.data(), slot_.size()); }
 
 KernelStore::Mode KernelStore::best_mode(uint64_t fixed, uint64_t matrix) const {
   const bool panels_suffice = panel_rows_ > 0 && (order_.rows() + panel_rows_ - 1) / panel_rows_ <= kMaxPanels;
@@ -199,9 +196,9 @@ std::vector<sdk::Buffer> KernelStore::make_panels(int64_t rows) const {
   std::vector<sdk::Buffer> panels;
   for (int64_t at = 0; at < rows; at += panel_rows_) {
     const int64_t count = std::min(panel_rows_, rows - at);
-    panels.push_back(device_.buffer<float>(static_cast<uint64_t>(count * order_.width())));
+    panels.push_back(device_.buffer<float>(static_cast<uint64_t>(count * order_.stride())));
     // The solver reads the columns past the last row, so they must be finite.
-    device_.submit(ops::fill(sdk::matrix(panels.back().get(), count, order_.width()), 0.0F));
+    device_.submit(ops::fill(sdk::matrix(panels.back().get(), count, order_.stride()), 0.0F));
   }
   return panels;
 }
@@ -214,7 +211,7 @@ std::vector<KernelStore::Strip> KernelStore::strips() const {
   for (int64_t first = 0; first < n;) {
     const int64_t panel = first / panel_rows_;
     const int64_t rows = std::min({most, n - first, (panel + 1) * panel_rows_ - first});
-    list.push_back({first, rows, static_cast<size_t>(panel), (first - panel * panel_rows_) * order_.width()});
+    list.push_back({first, rows, static_cast<size_t>(panel), (first - panel * panel_rows_) * order_.stride()});
     first += rows;
   }
   return list;
@@ -225,11 +222,11 @@ void KernelStore::gram_into(const std::vector<sdk::Buffer>& panels) {
   for (const Strip& s : strips())
     device_.submit(ops::gemm(sdk::matrix(x_.get(), s.rows, d, 0, s.first * d), false,
                              sdk::matrix(x_.get(), s.first + s.rows, d), true,
-                             sdk::matrix(panels[s.panel].get(), s.rows, s.first + s.rows, order_.width(), s.at)));
+                             sdk::matrix(panels[s.panel].get(), s.rows, s.first + s.rows, order_.stride(), s.at)));
 }
 
 void KernelStore::map_strip(const Strip& s, const std::vector<sdk::Buffer>& from) {
-  const int64_t columns = s.first + s.rows, ld = order_.width();
+  const int64_t columns = s.first + s.rows, ld = order_.stride();
   device_.submit(ops::kernel_map(sdk::matrix(from[s.panel].get(), s.rows, columns, ld, s.at),
                                  sdk::vector(norms_.get(), s.rows, s.first), sdk::vector(norms_.get(), columns),
                                  sdk::matrix(kernel_[s.panel].get(), s.rows, columns, ld, s.at), function_));
@@ -240,7 +237,7 @@ void KernelStore::mirror_strip(const Strip& s) {
   for (size_t p = 0; p <= s.panel; ++p) {
     const int64_t above = static_cast<int64_t>(p) * panel_rows_, end = std::min(s.first, above + panel_rows_);
     if (end > above)
-      mirror_.copy({kernel_[s.panel], s.at + above}, {kernel_[p], s.first}, s.rows, end - above, order_.width());
+      mirror_.copy({kernel_[s.panel], s.at + above}, {kernel_[p], s.first}, s.rows, end - above, order_.stride());
   }
 }
 
@@ -256,7 +253,7 @@ void KernelStore::select(const ops::KernelFunction& function) {
   selected_ = true;
   std::vector<float> values;
   for (const float norm : host_norms_) values.push_back(static_cast<float>(diagonal_value(function, double{norm})));
-  const std::vector<float> diagonal = order_.repeated(values, 0.0F);
+  const std::vector<float> diagonal = order_.padded(std::move(values), 0);
   device_.write(diagonal_, diagonal.data(), diagonal.size());
   largest_ = static_cast<float>(largest_value(function, host_norms_));
 
@@ -285,17 +282,14 @@ void KernelStore::compute_rows(const mk_tensor& x, const mk_tensor& norms, const
 
 void KernelStore::fetch(const std::vector<int32_t>& rows, const std::vector<int32_t>& keep) {
   const auto phase = device_.phase("kernel");
-  const int64_t n = order_.rows(), d = order_.features(), ld = order_.width();
+  const int64_t n = order_.rows(), d = order_.features(), ld = order_.stride();
   std::vector<bool> kept(static_cast<size_t>(cached_rows_), false);
-  const auto row_of = [&](int32_t k) { return k < ld ? k : k - static_cast<int32_t>(ld); };
-  const auto keep_row = [&](int32_t k) {
-    const int32_t r = row_of(k);
+  const auto keep_row = [&](int32_t r) {
     if (slot_[static_cast<size_t>(r)] >= 0) kept[static_cast<size_t>(slot_[static_cast<size_t>(r)])] = true;
   };
   std::for_each(keep.begin(), keep.end(), keep_row);
   std::vector<int32_t> missing;
-  for (const int32_t k : rows) {
-    const int32_t r = row_of(k);
+  for (const int32_t r : rows) {
     if (slot_[static_cast<size_t>(r)] >= 0)
       keep_row(r);
     else
@@ -332,7 +326,7 @@ void KernelStore::fetch(const std::vector<int32_t>& rows, const std::vector<int3
 }
 
 void KernelStore::for_rows(int64_t first, int64_t count, const std::function<void(const mk_tensor&, int64_t)>& use) {
-  const int64_t n = order_.rows(), d = order_.features(), ld = order_.width();
+  const int64_t n = order_.rows(), d = order_.features(), ld = order_.stride();
   const int64_t step = mode_ == Mode::on_the_fly ? scratch_rows_ : panel_rows_;
   for (int64_t r = first; r < first + count;) {
     int64_t end = std::min(first + count, r + step);

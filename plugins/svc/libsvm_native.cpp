@@ -7,6 +7,55 @@
 namespace mokume::svc::SOLVER_ISA {
 namespace {
 
+// A regression's F of the rows as they count in I_up or I_low differs by epsilon, see kernels/libsvm.cl.
+float up_offset(int32_t flag, float epsilon) { return (flag & kNegative) != 0 ? -epsilon : epsilon; }
+float low_offset(int32_t flag, float epsilon) { return (flag & kPositive) != 0 ? epsilon : -epsilon; }
+
+Floats up_offsets(const Ints& flag, float epsilon) {
+  return ((flag & kNegative) != 0) ? spread(-epsilon) : spread(epsilon);
+}
+Floats low_offsets(const Ints& flag, float epsilon) {
+  return ((flag & kPositive) != 0) ? spread(epsilon) : spread(-epsilon);
+}
+
+// (h, l) += offset
+inline void shift(Floats& h, Floats& l, const Floats& offset) {
+  const Floats sum = h + offset;
+  const Floats bb = sum - h;
+  l += (h - (sum - bb)) + (offset - bb);
+  h = sum;
+}
+
+// Moves the multiplier of row k by `step` (up if `sign` is 1, down if it is -1); `last` says that this is all its room.
+void move(const Problem& p, int32_t k, float step, float sign, bool last) {
+  const int32_t away = sign > 0 ? kPositive : kNegative, back = sign > 0 ? kNegative : kPositive;
+  if (last && (p.flags[k] & back) != 0) {
+    p.a[k] = 0;
+    p.a[p.ld + k] = 0;
+    p.flags[k] = kUp | kLow;
+    return;
+  }
+  add_to(p.a[k], p.a[p.ld + k], sign * step);
+  const int32_t side = p.a[k] > 0 ? kPositive : (p.a[k] < 0 ? kNegative : 0);
+  p.flags[k] = last ? (away | (sign > 0 ? kLow : kUp)) : (side | kUp | kLow);
+}
+
+float regression_step(const Problem& p, int32_t i, int32_t j, float kIj, float kIi, float kJj, const PlaceFloats& sf) {
+  const float* f = p.f;
+  const float* a = p.a;
+  const int64_t ld = p.ld;
+  const float eta = std::fmax(kIi + kJj - 2.0F * kIj, kTau);
+  const float offsets = low_offset(p.flags[j], sf.epsilon) - up_offset(p.flags[i], sf.epsilon);
+  const float gap = ((f[j] - f[i]) + offsets) + (f[ld + j] - f[ld + i]);
+  const float most_i = sf.c * p.arrays.weight[i], most_j = sf.c * p.arrays.weight[j];
+  const float room_i = (p.flags[i] & kNegative) != 0 ? -a[i] - a[ld + i] : (most_i - a[i]) - a[ld + i];
+  const float room_j = (p.flags[j] & kPositive) != 0 ? a[j] + a[ld + j] : (most_j + a[j]) + a[ld + j];
+  const float step = std::fmin(gap / eta, std::fmin(room_i, room_j));
+  move(p, i, step, 1, step >= room_i);
+  move(p, j, step, -1, step >= room_j);
+  return step;
+}
+
 float take_step(const Problem& p, int32_t i, int32_t j, float kIj, float kIi, float kJj, float c, float c_minus) {
   float* f = p.f;
   float* a = p.a;
@@ -24,19 +73,22 @@ float take_step(const Problem& p, int32_t i, int32_t j, float kIj, float kIi, fl
 }
 
 // Returns the row of I_low with the largest second-order gain against row i.
-int32_t choose_second(const Problem& p, float up, float up_rest, const float* ki, float kii) {
+template <bool kRegression>
+int32_t choose_second(const Problem& p, float epsilon, float up, float up_rest, const float* ki, float kii) {
   Floats best = spread(-1.0F);
   Ints best_at = Ints{} + kNone;
   const Floats up16 = spread(up), up_rest16 = spread(up_rest);
   const Floats zero = spread(0.0F);
   const Floats tau = spread(kTau);
   for (const int32_t* s = p.span; s[0] >= 0; s += 2) {
-    const int64_t behind = p.blocks_behind(s[0]);
     for (int64_t b = s[0]; b < s[1]; ++b) {
       const float* f = p.f;
-      const Floats diff = (at(f, b) - up16) + (at(f + p.ld, b) - up_rest16);
-      const Ints wanted = ((flags_at(p.flags, b) & kLow) != 0) & (diff > zero);
-      Floats eta = (kii + at(p.arrays.diagonal, b)) - 2.0F * at(ki, b - behind);
+      const Ints flag = flags_at(p.flags, b);
+      Floats h = at(f, b), l = at(f + p.ld, b);
+      if constexpr (kRegression) shift(h, l, low_offsets(flag, epsilon));
+      const Floats diff = (h - up16) + (l - up_rest16);
+      const Ints wanted = ((flag & kLow) != 0) & (diff > zero);
+      Floats eta = (kii + at(p.arrays.diagonal, b)) - 2.0F * at(ki, b);
       eta = eta > tau ? eta : tau;
       const Floats gain = diff * diff / eta;
       const Ints better = wanted & (gain >= best);
@@ -60,26 +112,30 @@ struct Extremes {
 };
 
 // Computes F += step * (K_i - K_j), if there is a step, and the new extremes.
-template <bool kUpdate>
-Extremes sweep(const Problem& p, float step, const float* ki, const float* kj) {
+template <bool kRegression, bool kUpdate>
+Extremes sweep(const Problem& p, float epsilon, float step, const float* ki, const float* kj) {
   Floats up16 = spread(kInfinity), up_rest16 = spread(0), low16 = spread(-kInfinity);
   Ints up_at = Ints{} + kNone;
   for (const int32_t* s = p.span; s[0] >= 0; s += 2) {
-    const int64_t behind = p.blocks_behind(s[0]);
     for (int64_t b = s[0]; b < s[1]; ++b) {
       Floats h = at(p.f, b), l = at(p.f + p.ld, b);
       if constexpr (kUpdate) {
-        add_step(h, l, spread(step), at(ki, b - behind) - at(kj, b - behind));
+        add_step(h, l, spread(step), at(ki, b) - at(kj, b));
         at(p.f, b) = h;
         at(p.f + p.ld, b) = l;
       }
       const Ints flag = flags_at(p.flags, b);
+      Floats as_low = h;
+      if constexpr (kRegression) {
+        as_low += low_offsets(flag, epsilon);
+        shift(h, l, up_offsets(flag, epsilon));
+      }
       const Ints better = ((flag & kUp) != 0) & ((h < up16) | ((h == up16) & (l <= up_rest16)));
       up16 = better ? h : up16;
       up_rest16 = better ? l : up_rest16;
       up_at = better ? lanes_from(b) : up_at;
-      const Ints higher = ((flag & kLow) != 0) & (h > low16);
-      low16 = higher ? h : low16;
+      const Ints higher = ((flag & kLow) != 0) & (as_low > low16);
+      low16 = higher ? as_low : low16;
     }
   }
   Extremes found;
@@ -95,25 +151,29 @@ Extremes sweep(const Problem& p, float step, const float* ki, const float* kj) {
   return found;
 }
 
-void begin(const Problem& p, const PlaceFloats& sf) {
+template <bool kRegression>
+void begin(const Problem& p) {
   for (int64_t k = 0; k < p.ld; ++k) {
-    p.f[k] = two_sum(static_cast<float>(p.y[k]) * sf.linear, -p.arrays.target[k], p.f[p.ld + k]);
+    p.f[k] = kRegression ? -p.arrays.target[k] : -static_cast<float>(p.y[k]);
+    p.f[p.ld + k] = 0;
     p.a[k] = 0;
     p.a[p.ld + k] = 0;
-    p.flags[k] = p.y[k] > 0 ? kUp : (p.y[k] < 0 ? kLow : 0);
+    if (kRegression)
+      p.flags[k] = p.y[k] != 0 ? kUp | kLow : 0;
+    else
+      p.flags[k] = p.y[k] > 0 ? kUp : (p.y[k] < 0 ? kLow : 0);
   }
 }
 
-}  // namespace
-
-void smo(const PlaceArrays& arrays, int32_t max_steps, int32_t place) noexcept {
+template <bool kRegression>
+void advance(const PlaceArrays& arrays, int32_t max_steps, int32_t place) {
   const Problem p(arrays, place);
   PlaceInts& si = arrays.ints[place];
   PlaceFloats& sf = arrays.floats[place];
   Extremes ends{sf.up, sf.up_rest, sf.low, si.best};
   if (si.status == kStart) {
-    begin(p, sf);
-    ends = sweep<false>(p, 0, nullptr, nullptr);
+    begin<kRegression>(p);
+    ends = sweep<kRegression, false>(p, sf.epsilon, 0, nullptr, nullptr);
     if (si.best != kNone) ends.i = si.best;
   }
   int32_t status = kRunning;
@@ -131,7 +191,7 @@ void smo(const PlaceArrays& arrays, int32_t max_steps, int32_t place) noexcept {
       break;
     }
     const float* ki = p.row(arrays.slot[i]);
-    const int32_t j = choose_second(p, ends.up, ends.up_rest, ki, arrays.diagonal[i]);
+    const int32_t j = choose_second<kRegression>(p, sf.epsilon, ends.up, ends.up_rest, ki, arrays.diagonal[i]);
     if (j == kNone) {
       ends.up = std::numeric_limits<float>::quiet_NaN();
       status = kConverged;
@@ -143,8 +203,12 @@ void smo(const PlaceArrays& arrays, int32_t max_steps, int32_t place) noexcept {
       break;
     }
     const float* kj = p.row(arrays.slot[j]);
-    const float step = take_step(p, i, j, ki[p.column(j)], arrays.diagonal[i], arrays.diagonal[j], sf.c, sf.c_minus);
-    ends = sweep<true>(p, step, ki, kj);
+    float step = 0;
+    if constexpr (kRegression)
+      step = regression_step(p, i, j, ki[j], arrays.diagonal[i], arrays.diagonal[j], sf);
+    else
+      step = take_step(p, i, j, ki[j], arrays.diagonal[i], arrays.diagonal[j], sf.c, sf.c_minus);
+    ends = sweep<kRegression, true>(p, sf.epsilon, step, ki, kj);
     ++steps;
   }
   si.status = status;
@@ -153,7 +217,17 @@ void smo(const PlaceArrays& arrays, int32_t max_steps, int32_t place) noexcept {
   sf.up = ends.up;
   sf.up_rest = ends.up_rest;
   sf.low = ends.low;
-  if (status == kConverged || steps >= max_steps) write_model(p, si, sf);
+  if (status == kConverged || steps >= max_steps) write_model<kRegression>(p, si, sf);
+}
+
+}  // namespace
+
+void smo(const PlaceArrays& arrays, int32_t max_steps, int32_t place) noexcept {
+  advance<false>(arrays, max_steps, place);
+}
+
+void smo_regression(const PlaceArrays& arrays, int32_t max_steps, int32_t place) noexcept {
+  advance<true>(arrays, max_steps, place);
 }
 
 }  // namespace mokume::svc::SOLVER_ISA
@@ -161,7 +235,7 @@ void smo(const PlaceArrays& arrays, int32_t max_steps, int32_t place) noexcept {
 #if defined(SOLVER_DISPATCH)
 namespace mokume::svc {
 
-SmoFunction smo_native() { return SOLVER_BEST(smo); }
+SmoFunction smo_native(bool regression) { return regression ? SOLVER_BEST(smo_regression) : SOLVER_BEST(smo); }
 
 }  // namespace mokume::svc
 #endif

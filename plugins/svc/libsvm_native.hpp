@@ -11,18 +11,21 @@ namespace mokume::svc {
 using SmoFunction = void (*)(const PlaceArrays& arrays, int32_t max_steps, int32_t place) noexcept;
 
 // Returns the function for the best instruction set of this CPU. All of them give the same bits.
-SmoFunction smo_native();
+SmoFunction smo_native(bool regression);
 
 namespace base {
 void smo(const PlaceArrays& arrays, int32_t max_steps, int32_t place) noexcept;
-}
+void smo_regression(const PlaceArrays& arrays, int32_t max_steps, int32_t place) noexcept;
+}  // namespace base
 #if defined(__x86_64__)
 namespace avx2 {
 void smo(const PlaceArrays& arrays, int32_t max_steps, int32_t place) noexcept;
-}
+void smo_regression(const PlaceArrays& arrays, int32_t max_steps, int32_t place) noexcept;
+}  // namespace avx2
 namespace avx512 {
 void smo(const PlaceArrays& arrays, int32_t max_steps, int32_t place) noexcept;
-}
+void smo_regression(const PlaceArrays& arrays, int32_t max_steps, int32_t place) noexcept;
+}  // namespace avx512
 #endif
 
 }  // namespace mokume::svc

@@ -17,11 +17,12 @@ constexpr int32_t kRaceSteps = 16;
 
 }  // namespace
 
-LibsvmSolver::LibsvmSolver(const sdk::Host& host, const sdk::Device& device)
+LibsvmSolver::LibsvmSolver(const sdk::Host& host, const sdk::Device& device, bool regression)
     : host_(host),
       device_(device),
+      regression_(regression),
       program_(sdk::Program::build(device, "smo", (std::string(kPlaces) + kLibsvm).c_str(),
-                                   "-DGROUP=" + std::to_string(kGroup))) {}
+                                   "-DGROUP=" + std::to_string(kGroup) + (regression ? " -DREGRESSION=1" : ""))) {}
 
 // One work-item per problem suits CPUs, and one work-group per problem suits GPUs, but some drivers claim to be a CPU
 // and suit neither rule. So both kernels start the first problems, and the faster one is recorded. Both take the same
@@ -83,7 +84,7 @@ void LibsvmSolver::enqueue(const Places& places, const KernelStore& store, const
   const uint64_t local = vector ? 1 : kGroup;
   program_->launch(vector ? "smo_vector" : "smo_group", order.size() * local, local, b.order, b.ints, b.floats, b.spans,
                    b.sign, b.flags, b.f, b.a, places.coefficients(), store.diagonal(), store.slots(), b.target,
-                   b.weight, places.width(), places.stride(), steps, k[0], k[1], k[2], k[3], k[4], k[5], k[6], k[7],
+                   b.weight, places.stride(), steps, k[0], k[1], k[2], k[3], k[4], k[5], k[6], k[7],
                    static_cast<int32_t>(store.panel_rows()));
 }
 
@@ -96,7 +97,7 @@ void LibsvmSolver::launch(Places& places, const KernelStore& store, const std::v
   }
   places.send(order);
   const PlaceArrays arrays = arrays_of(places, &store);
-  const SmoFunction solve = smo_native();
+  const SmoFunction solve = smo_native(regression_);
   {
     const auto kernel = device_.kernel("smo_native");
     host_.parallel_for(order.size(), [&](uint64_t k) { solve(arrays, kStepsPerLaunch, arrays.order[k]); });

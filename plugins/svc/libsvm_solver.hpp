@@ -28,7 +28,7 @@ inline int32_t steps_per_launch(const mk_device_info& device, int64_t stride) {
 
 class LibsvmSolver final : public Solver {
  public:
-  LibsvmSolver(const sdk::Host& host, const sdk::Device& device);
+  LibsvmSolver(const sdk::Host& host, const sdk::Device& device, bool regression);
 
   // Advances by up to kStepsPerLaunch steps; fetches the rows that places requested.
   void advance(Places& places, KernelStore& store, int64_t max_iterations) override;
@@ -40,6 +40,7 @@ class LibsvmSolver final : public Solver {
 
   sdk::Host host_;
   const sdk::Device& device_;
+  bool regression_;
   std::optional<sdk::Program> program_;
   std::string variant_;  // of the kernel; empty before the first launch
 };

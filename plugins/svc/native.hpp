@@ -22,7 +22,7 @@ typedef float Floats __attribute__((vector_size(64), aligned(4)));
 typedef int32_t Ints __attribute__((vector_size(64), aligned(4)));
 
 constexpr int kLanes = 16;
-constexpr int32_t kUp = 1, kLow = 2;
+constexpr int32_t kUp = 1, kLow = 2, kPositive = 4, kNegative = 8;
 constexpr float kTau = 1e-12F;
 constexpr float kInfinity = std::numeric_limits<float>::infinity();
 constexpr int32_t kNone = -1;
@@ -34,7 +34,7 @@ struct Problem {
   int32_t* flags;
   float* f;
   float* a;
-  int64_t width, ld;
+  int64_t ld;
 
   Problem(const PlaceArrays& all, int64_t place)
       : arrays(all),
@@ -43,16 +43,11 @@ struct Problem {
         flags(all.flags + place * all.ld),
         f(all.f + place * 2 * all.ld),
         a(all.a + place * 2 * all.ld),
-        width(all.width),
         ld(all.ld) {}
 
   const float* row(int32_t slot) const {
-    return arrays.panels[slot / arrays.panel_rows] + slot % arrays.panel_rows * width;
+    return arrays.panels[slot / arrays.panel_rows] + slot % arrays.panel_rows * ld;
   }
-  // The column of kernel rows that belongs to a row, and by how many blocks the rows of a span lie behind their
-  // columns.
-  int32_t column(int32_t row) const { return row < width ? row : row - static_cast<int32_t>(width); }
-  int64_t blocks_behind(int64_t first_block) const { return first_block * kLanes < width ? 0 : width / kLanes; }
 };
 
 // Keeps the casts in one place: the 16 elements of block b.
@@ -152,23 +147,45 @@ inline void add_step(Floats& h, Floats& l, const Floats& step, const Floats& t) 
   l -= h - sum;
 }
 
+// What the model says of row k.
+struct Multiplier {
+  bool at_zero, at_c;
+  float coefficient;
+  float f;  // if it is free
+};
+
+template <bool kRegression>
+Multiplier multiplier(const Problem& p, const PlaceFloats& sf, int64_t k) {
+  const int32_t flag = p.flags[k];
+  const float weight = p.arrays.weight[k];
+  if constexpr (kRegression) {
+    const bool zero = (flag & (kPositive | kNegative)) == 0, bound = !zero && (flag & (kUp | kLow)) != (kUp | kLow);
+    const bool positive = (flag & kPositive) != 0;
+    const float most = sf.c * weight;
+    return {zero, bound, bound ? (positive ? most : -most) : p.a[k], p.f[k] + (positive ? sf.epsilon : -sf.epsilon)};
+  } else {
+    const bool zero = p.y[k] == 0 || flag == (p.y[k] > 0 ? kUp : kLow);
+    const bool bound = p.y[k] != 0 && flag == (p.y[k] > 0 ? kLow : kUp);
+    const float size = bound ? (p.y[k] > 0 ? sf.c : sf.c_minus) * weight : p.a[k];
+    return {zero, bound, static_cast<float>(p.y[k]) * size, p.f[k]};
+  }
+}
+
 // Writes the coefficients, rho and counts of the problem in its current state.
-inline void write_model(const Problem& p, PlaceInts& si, PlaceFloats& sf) {
+template <bool kRegression = false>
+void write_model(const Problem& p, PlaceInts& si, PlaceFloats& sf) {
   float* out = p.arrays.coef + si.coef_row * p.ld;
   float sum[kLanes] = {};
   int32_t free_count = 0;
   si.at_c = 0;
   si.vectors = 0;
   for (int64_t k = 0; k < p.ld; ++k) {
-    const bool at_zero = p.y[k] == 0 || p.flags[k] == (p.y[k] > 0 ? kUp : kLow);
-    const bool at_c = p.y[k] != 0 && p.flags[k] == (p.y[k] > 0 ? kLow : kUp);
-    out[k] = at_zero
-                 ? 0.0F
-                 : static_cast<float>(p.y[k]) * (at_c ? (p.y[k] > 0 ? sf.c : sf.c_minus) * p.arrays.weight[k] : p.a[k]);
-    si.vectors += at_zero ? 0 : 1;
-    si.at_c += at_c ? 1 : 0;
-    if (p.flags[k] == (kUp | kLow)) {
-      sum[k % kLanes] += p.f[k];
+    const Multiplier of = multiplier<kRegression>(p, sf, k);
+    out[k] = of.at_zero ? 0.0F : of.coefficient;
+    si.vectors += of.at_zero ? 0 : 1;
+    si.at_c += of.at_c ? 1 : 0;
+    if (!of.at_zero && !of.at_c) {
+      sum[k % kLanes] += of.f;
       ++free_count;
     }
   }

@@ -27,8 +27,8 @@ Places::Places(const sdk::Device& device, const RowOrder& order, int64_t count, 
   buffers_.flags = device.buffer<int32_t>(p * ld);
   buffers_.f = device.buffer<float>(p * 2 * ld);
   buffers_.a = device.buffer<float>(p * 2 * ld);
-  buffers_.target = device.upload(order.repeated(order.targets(), 0.0F));
-  buffers_.weight = device.upload(order.repeated(order.weights(), 1.0F));
+  buffers_.target = device.upload(order.padded(order.targets(), 0));
+  buffers_.weight = device.upload(order.padded(order.weights(), 1));
   coef_ = device.buffer<float>(static_cast<uint64_t>(coef_rows) * ld);
   device.submit(ops::fill(sdk::matrix(coef_.get(), coef_rows, order.stride()), 0.0F));
   ints_.resize(p);
@@ -60,7 +60,7 @@ void Places::start(int64_t place, const Start& start, int64_t coef_row) {
   floats_[p].c = static_cast<float>(start.c * plus);
   floats_[p].c_minus = static_cast<float>(start.c * minus);
   floats_[p].tol = static_cast<float>(start.tol);
-  floats_[p].linear = static_cast<float>(start.linear);
+  floats_[p].epsilon = static_cast<float>(start.epsilon);
   active_[p] = true;
   steps_[p] = 0;
   capped_[p] = false;
@@ -135,7 +135,6 @@ PlaceArrays arrays_of(Places& places, const KernelStore* store) {
   arrays.coef = device.host_pointer<float>(places.coefficients());
   arrays.target = device.host_pointer<float>(buffers.target);
   arrays.weight = device.host_pointer<float>(buffers.weight);
-  arrays.width = places.width();
   arrays.ld = places.stride();
   if (store == nullptr) return arrays;
   arrays.diagonal = device.host_pointer<float>(store->diagonal());

@@ -27,7 +27,7 @@ struct PlaceInts {
   int32_t status, best, need, steps, at_c, vectors, coef_row, steps_left;
 };
 struct PlaceFloats {
-  float up, low, rho, c, tol, up_rest, c_minus, rounding, linear;
+  float up, low, rho, c, tol, up_rest, c_minus, rounding, epsilon;
 };
 
 // Status values of kernels/places.cl.
@@ -43,7 +43,6 @@ class Places {
 
   int64_t count() const { return count_; }
   int64_t stride() const { return order_.stride(); }
-  int64_t width() const { return order_.width(); }
   const sdk::Buffer& coefficients() const { return coef_; }  // coef_rows x stride() floats
 
   // Puts a problem into a place, where it stays until another replaces it.
@@ -51,7 +50,7 @@ class Places {
   // Starts the problem of a place. Its coefficients go to `coef_row`; rows outside the problem get 0.
   struct Start {
     double c, tol;       // c: times the weights of classes and rows
-    double linear = -1;  // the linear term of the dual: -1 for a classifier, epsilon for a regression
+    double epsilon = 0;  // of a regression
   };
   void start(int64_t place, const Start& start, int64_t coef_row);
   void stop(int64_t place) { active_[static_cast<size_t>(place)] = false; }
@@ -110,7 +109,6 @@ struct PlaceArrays {
   const int32_t* slot;
   const float* target;
   const float* weight;
-  int64_t width;
   int64_t ld;
   const float* panels[kMaxPanels];
   int64_t panel_rows;

@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <cmath>
-#include <limits>
 #include <numeric>
 #include <tuple>
 
@@ -119,14 +118,12 @@ bool is_unsure(const float* decisions, int32_t classes, Multiclass multiclass, f
 
 namespace {
 
-// Ranges of blocks, ascending, none on both sides of `width`.
+// Ranges of blocks, ascending.
 class Spans {
  public:
-  explicit Spans(int64_t width) : half_(static_cast<int32_t>(width / kBlock)) {}
-
   void cover(int64_t row) {
     const auto block = static_cast<int32_t>(row / kBlock);
-    if (!ranges_.empty() && block <= ranges_.back()[1] && (block != half_ || ranges_.back()[0] >= half_))
+    if (!ranges_.empty() && block <= ranges_.back()[1])
       ranges_.back()[1] = std::max(ranges_.back()[1], block + 1);
     else
       ranges_.push_back({block, block + 1});
@@ -134,6 +131,7 @@ class Spans {
 
   // If there are too many ranges, the smallest gaps are closed. Rows in a gap have sign 0 and change nothing.
   void write(int32_t* spans) {
+    const auto gap = [&](size_t k) { return ranges_[k + 1][0] - ranges_[k][1]; };
     while (ranges_.size() >= kMaxSpans) {
       size_t best = 0;
       for (size_t k = 1; k + 1 < ranges_.size(); ++k)
@@ -150,12 +148,6 @@ class Spans {
   }
 
  private:
-  int32_t gap(size_t k) const {
-    const bool crosses = ranges_[k][0] < half_ && ranges_[k + 1][0] >= half_;
-    return crosses ? std::numeric_limits<int32_t>::max() : ranges_[k + 1][0] - ranges_[k][1];
-  }
-
-  int32_t half_;
   std::vector<std::array<int32_t, 2>> ranges_;
 };
 
@@ -169,22 +161,19 @@ int sign_of(const BinaryProblem& problem, int32_t label) {
 
 int32_t mark_rows(const RowOrder& order, const BinaryProblem& problem, int8_t* sign, int32_t* spans) {
   std::fill(sign, sign + order.stride(), int8_t{0});
-  Spans ranges(order.width());
+  Spans ranges;
   int64_t first = -1;
   const bool all = problem.fold == MK_ALL_ROWS;
   const int64_t left_out = all ? 0 : order.fold_begin(static_cast<uint32_t>(problem.fold));
   const int64_t left_out_end = all ? 0 : left_out + order.fold_rows(static_cast<uint32_t>(problem.fold));
-  for (int64_t copy = 0; copy < order.copies(); ++copy)
-    for (int64_t r = 0; r < order.rows(); ++r) {
-      if (r >= left_out && r < left_out_end) continue;
-      int y = order.regression() ? 1 : sign_of(problem, order.label(r));
-      if (y == 0) continue;
-      if (copy > 0) y = -y;
-      ranges.cover(copy * order.width() + r);
-      if (order.weight(r) == 0) continue;  // no multiplier can move
-      sign[copy * order.width() + r] = static_cast<int8_t>(y);
-      if (y > 0 && (first < 0 || order.original(r) > order.original(first))) first = r;
-    }
+  for (int64_t r = 0; r < order.rows(); ++r) {
+    if (r >= left_out && r < left_out_end) continue;
+    const int y = order.regression() ? 1 : sign_of(problem, order.label(r));
+    if (y == 0 || order.weight(r) == 0) continue;  // with weight 0, no multiplier can move
+    ranges.cover(r);
+    sign[r] = static_cast<int8_t>(y);
+    if (y > 0 && (first < 0 || order.original(r) > order.original(first))) first = r;
+  }
   ranges.write(spans);
   return order.regression() ? -1 : static_cast<int32_t>(first);
 }

@@ -1,7 +1,6 @@
 // The order of the training rows on the device, and the selection of rows for a binary problem.
 #pragma once
 
-#include <algorithm>
 #include <array>
 #include <cstdint>
 #include <vector>
@@ -20,12 +19,8 @@ class RowOrder {
   RowOrder(const mk_experiment& experiment, uint32_t bootstrap);
 
   int64_t rows() const { return static_cast<int64_t>(original_.size()); }
-  int64_t width() const { return (rows() + kBlock - 1) / kBlock * kBlock; }  // rows rounded up to blocks
-  // A regression has two multipliers per row: those of row k are k and width() + k of the arrays of a problem, which
-  // have stride() elements.
+  int64_t stride() const { return (rows() + kBlock - 1) / kBlock * kBlock; }  // rows rounded up to blocks
   bool regression() const { return classes_ == 0; }
-  int64_t copies() const { return regression() ? 2 : 1; }
-  int64_t stride() const { return copies() * width(); }
   int64_t features() const { return features_; }
   int32_t classes() const { return classes_; }
   uint32_t folds() const { return static_cast<uint32_t>(fold_begin_.size()) - 1; }
@@ -42,13 +37,10 @@ class RowOrder {
   // The standard deviation of the targets of the rows that a fit of this fold trains on; 1 if they are all equal.
   double target_deviation(int32_t fold) const;
 
-  // Returns stride() values: that of each row in all its copies, and `otherwise` where there is none.
-  template <class T>
-  std::vector<T> repeated(const std::vector<T>& values, T otherwise) const {
-    std::vector<T> all(static_cast<size_t>(stride()), otherwise);
-    for (int64_t copy = 0; copy < copies(); ++copy)
-      std::copy(values.begin(), values.end(), all.begin() + copy * width());
-    return all;
+  // Returns stride() values: those of the rows, and `otherwise` after the last one or if there are none.
+  std::vector<float> padded(std::vector<float> values, float otherwise) const {
+    values.resize(static_cast<size_t>(stride()), otherwise);
+    return values;
   }
 
  private:
@@ -100,8 +92,9 @@ mk_score_kind score_kind(Multiclass multiclass, int64_t classes);
 inline constexpr int kMaxSpans = 64;  // as in kernels/smo.cl
 
 // Sets sign[row] to +1, -1 or 0 for stride() rows, and up to kMaxSpans ranges of blocks that cover every row with a
-// sign; none lies on both sides of width(). Returns the row where the solver starts: the last row of sign +1 in the
-// order of the data, as in LIBSVM (at the start all of them are equal), or -1 if there is none, or for a regression.
+// sign; all rows of a regression have the sign +1. Returns the row where the solver starts: the last row of sign +1 in
+// the order of the data, as in LIBSVM (at the start all of them are equal), or -1 if there is none, or for a
+// regression.
 int32_t mark_rows(const RowOrder& order, const BinaryProblem& problem, int8_t* sign, int32_t* spans);
 
 }  // namespace mokume::svc

@@ -145,9 +145,9 @@ void Session::prepare(uint32_t bootstrap) {
     const int64_t coef_rows = coef_rows_per_fold(problems, room.places);
     return Places::bytes(*order_, room.places, room.folds * coef_rows) +
            (blocked ? BlockedSolver::bytes(*order_, room.places) : 0) +
-           static_cast<uint64_t>(order_->rows() * coef_rows * order_->copies()) * sizeof(float);
+           static_cast<uint64_t>(order_->rows() * coef_rows) * sizeof(float);
   };
-  const auto matrix = static_cast<uint64_t>(order_->rows()) * static_cast<uint64_t>(order_->width()) * sizeof(float);
+  const auto matrix = static_cast<uint64_t>(order_->rows()) * static_cast<uint64_t>(order_->stride()) * sizeof(float);
   const uint64_t budget = device_.budget_bytes();
   const auto fits = [&](int64_t places, uint64_t matrices) {
     room.places = places;
@@ -166,7 +166,7 @@ void Session::prepare(uint32_t bootstrap) {
   store_.emplace(host_, device_, *experiment_.train, *order_, reserve(), rows_at_once,
                  candidate_settings(experiment_, 0).precomputed);
   places_.emplace(device_, *order_, room.places, room.folds * coef_rows_per_fold(problems, room.places));
-  if (!libsvm_) libsvm_.emplace(host_, device_);
+  if (!libsvm_) libsvm_.emplace(host_, device_, order_->regression());
   if (blocked) blocked_.emplace(host_, device_, *order_, room.places);
   host_.log(
       MK_LOG_INFO, "svc",
@@ -261,21 +261,13 @@ std::unique_ptr<Fitted> Session::collect(const Settings& settings, const std::ve
                                          const std::vector<Solution>& solutions) {
   auto fitted = std::make_unique<Fitted>();
   const auto phase = device_.phase("collect");
-  const int64_t d = order_->features();
-  std::vector<float> solved(problems.size() * static_cast<size_t>(order_->stride()));
-  device_.read(places_->coefficients(), solved.data(), solved.size());
-  // At most one of the two multipliers of a row in a regression is not 0.
-  const auto coefficient = [&](size_t problem, int64_t row) {
-    float sum = 0;
-    for (int64_t copy = 0; copy < order_->copies(); ++copy)
-      sum +=
-          solved[problem * static_cast<size_t>(order_->stride()) + static_cast<size_t>(copy * order_->width() + row)];
-    return sum;
-  };
+  const int64_t ld = order_->stride(), d = order_->features();
+  std::vector<float> coef(problems.size() * static_cast<size_t>(ld));
+  device_.read(places_->coefficients(), coef.data(), coef.size());
   std::vector<int64_t> used;
   for (int64_t r = 0; r < order_->rows(); ++r)
     for (size_t p = 0; p < problems.size(); ++p)
-      if (coefficient(p, r) != 0) {
+      if (coef[p * static_cast<size_t>(ld) + static_cast<size_t>(r)] != 0) {
         used.push_back(r);
         break;
       }
@@ -299,7 +291,7 @@ std::unique_ptr<Fitted> Session::collect(const Settings& settings, const std::ve
     const auto sign = static_cast<float>(problems[p].sign());
     double sum = 0;
     for (const int64_t r : used) {
-      fitted->coefficients.push_back(sign * coefficient(p, r));
+      fitted->coefficients.push_back(sign * coef[p * static_cast<size_t>(ld) + static_cast<size_t>(r)]);
       sum += static_cast<double>(fitted->coefficients.back());
     }
     // Coefficients are rounded, so the sum by which rho differs for a kernel less its 1 need not be 0.

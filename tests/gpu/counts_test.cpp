@@ -2,6 +2,7 @@
 // wait or a copy fails here until the number is changed on purpose.
 #include <dlfcn.h>
 
+#include <cmath>
 #include <cstdlib>
 #include <functional>
 #include <ostream>
@@ -152,6 +153,18 @@ TEST(Solver, a_kernel_matrix_of_1100_rows) {
   const Asked with_matrix = asked_by([&] { session.fit({{1, 0}}); });
   const Asked without = asked_by([&] { session.fit({{1, 0}}); });
   EXPECT_EQ((with_matrix - without).launches, 5U) << "three strips, two of which have columns to their left";
+}
+
+// A card takes the steps of the host.
+TEST(Solver, a_regression) {
+  svc_test::World world("opencl", 0, uint64_t{2} << 30, kChoices), host("host");
+  ASSERT_TRUE(world.present());
+  svc_test::Blobs blobs(300, 4, 2, 3, 2.0);
+  for (float& x : blobs.x) x = std::round(4 * x);  // kernel values without roundings
+  for (int64_t r = 0; r < blobs.rows; ++r) blobs.targets.push_back(blobs.x[static_cast<size_t>(4 * r)] * 0.5F);
+  const svc_test::Experiment experiment(blobs, {{.c = 0.01, .kernel = "linear"}}, 3);
+  svc_test::Session on_card(world, experiment), on_host(host, experiment);
+  EXPECT_EQ(on_card.fit({{0, 1}}).begin()->second.note, on_host.fit({{0, 1}}).begin()->second.note);
 }
 
 // Solves of one chain share launches: eight values of C take fewer than the sum of each alone.

@@ -33,6 +33,7 @@ struct Way {
   const char* solver;
 };
 inline constexpr Way kWays[] = {{"host", "libsvm"}, {"opencl", "libsvm"}, {"host", "blocked"}, {"opencl", "blocked"}};
+inline void PrintTo(const Way& way, std::ostream* out) { *out << way.solver << " on " << way.backend; }
 inline std::string name_of_way(const testing::TestParamInfo<Way>& i) {
   return std::string(i.param.backend) + "_" + i.param.solver;
 }

@@ -159,7 +159,7 @@ __kernel __attribute__((reqd_work_group_size(GROUP, 1, 1))) void gather_group(GA
   const int m = count[MEMBERS];
   if (x >= m || count[INSIDE] != 0) return;
   __global const int* members = members_all + p * SET;
-  __global const float* row = ROW(slot[members[x]], ld);
+  __global const float* row = ROW(slot[members[x]]);
   __global float* to = tile_all + (p * SET + x) * SET;
   for (int z = get_local_id(0); z < m; z += GROUP) to[z] = row[members[z]];
 }
@@ -334,9 +334,9 @@ __kernel __attribute__((reqd_work_group_size(GROUP, 1, 1))) void update_group(UP
   __global float* f = f_all + p * 2 * ld;
   float h = f[k], l = f[ld + k], sum = 0.0f;
   if (count[IN_PAIRS] != 0) {
-    for (int t = 0; t < n; ++t) ADD_PRODUCT(float, h, l, delta[t], delta[SET + t], ROW(slot[moved[t]], ld)[k]);
+    for (int t = 0; t < n; ++t) ADD_PRODUCT(float, h, l, delta[t], delta[SET + t], ROW(slot[moved[t]])[k]);
   } else {
-    for (int t = 0; t < n; ++t) sum = fma(delta[t], ROW(slot[moved[t]], ld)[k], sum);
+    for (int t = 0; t < n; ++t) sum = fma(delta[t], ROW(slot[moved[t]])[k], sum);
   }
   ADD_SUM(float, h, l, sum);
   f[k] = h;

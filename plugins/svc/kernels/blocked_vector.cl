@@ -166,7 +166,7 @@ __kernel void gather_vector(GATHER_ARGUMENTS) {
     else last = middle;
   }
   for (int x = first; x < m && members[x] < from + STRIP; ++x) {
-    __global const float* row = ROW(slot[members[x]], ld);
+    __global const float* row = ROW(slot[members[x]]);
     __global float* to = tile_all + (p * SET + x) * SET;
     for (int z = 0; z < m; ++z) to[z] = row[members[z]];
     for (int z = m; z % BLOCK != 0; ++z) to[z] = 0.0f;
@@ -317,13 +317,13 @@ __kernel void solve_vector(SOLVE_ARGUMENTS) {
     }                                                                                       \
     if (count[IN_PAIRS] != 0) {                                                             \
       for (int t = 0; t < n; ++t) {                                                         \
-        __global const float* row = ROW(slot[moved[t]], ld) + b * BLOCK;                        \
+        __global const float* row = ROW(slot[moved[t]]) + b * BLOCK;                        \
         for (int u = 0; u < (N); ++u)                                                       \
           ADD_PRODUCT(float16, h[u], l[u], delta[t], delta[SET + t], vload16(u, row));      \
       }                                                                                     \
     } else {                                                                                \
       for (int t = 0; t < n; ++t) {                                                         \
-        __global const float* row = ROW(slot[moved[t]], ld) + b * BLOCK;                        \
+        __global const float* row = ROW(slot[moved[t]]) + b * BLOCK;                        \
         for (int u = 0; u < (N); ++u) sum[u] = fma((float16)(delta[t]), vload16(u, row), sum[u]); \
       }                                                                                     \
     }                                                                                       \

@@ -1,26 +1,28 @@
 // The state of problems in their places, as solvers see it (places.hpp). Put before the source of each solver.
 //
-// Kernel rows have stride `width`, the number of rows rounded up to 16. The arrays of a problem have stride `ld`: for a
-// classifier that is `width`. A regression has every row twice, as row k and as row width + k, and ld is 2 * width.
-//
-// For all problems:
-//   target  ld floats: what a regression learns; 0 for a classifier
-//   weight  ld floats: C times this bounds the multiplier of a row
+// For all problems (arrays have stride `ld`, the number of rows rounded up to 16):
+//   target  what a regression learns
+//   weight  C times this bounds the multiplier of a row
 //
 // Per problem p:
 //   sign   y: +1, -1, or 0 for rows that are not in the problem
-//   flags  bit 0: in I_up, bit 1: in I_low
+//   flags  bit 0: in I_up, bit 1: in I_low; of a regression, bits 2 and 3: the multiplier is above or below 0
 //   f, a   2 * ld floats: high parts, then low parts
-//   spans  ranges of 16-row blocks that hold the problem's rows: first, one past last; ended by first < 0. None has
-//          rows on both sides of `width`.
+//   spans  ranges of 16-row blocks that hold the problem's rows: first, one past last; ended by first < 0
 //   is, fs state, indices below
 // Kernel rows are stored in up to eight panels. slot[k] is the panel row that holds row k, or -1 if none does. In that
 // case the problem stops with NEED, reports the row, and continues when it is launched again.
 #pragma OPENCL FP_CONTRACT OFF
 
+#ifndef REGRESSION
+#define REGRESSION 0
+#endif
+
 #define BLOCK 16
 #define UP 1
 #define LOW 2
+#define POSITIVE 4
+#define NEGATIVE 8
 #define TAU 1e-12f
 #define MAX_SPANS 64
 #define NONE -1
@@ -58,16 +60,16 @@ int any_long8(long8 m) {
 #define S_UP_REST 5  // low part of S_UP
 #define S_C_MINUS 6  // C of the rows of sign -1; S_C is that of the others
 #define S_ROUNDING 7  // blocked solver: a bound on the rounding errors in F so far
-#define S_LINEAR 8    // the linear term of the dual: -1 for a classifier, epsilon for a regression
+#define S_EPSILON 8  // regression: errors up to this cost nothing
 
 #define PANELS                                                                                                        \
   __global const float *k0, __global const float *k1, __global const float *k2, __global const float *k3,             \
       __global const float *k4, __global const float *k5, __global const float *k6, __global const float *k7,         \
       const int panel_rows
 
-__global const float* kernel_row(int slot, long width, PANELS) {
+__global const float* kernel_row(int slot, long ld, PANELS) {
   const int panel = slot / panel_rows;
-  const long at = (long)(slot - panel * panel_rows) * width;
+  const long at = (long)(slot - panel * panel_rows) * ld;
   switch (panel) {
     case 0: return k0 + at;
     case 1: return k1 + at;
@@ -79,11 +81,7 @@ __global const float* kernel_row(int slot, long width, PANELS) {
     default: return k7 + at;
   }
 }
-#define ROW(s, width) kernel_row(s, width, k0, k1, k2, k3, k4, k5, k6, k7, panel_rows)
-// The column of kernel rows that belongs to row k.
-#define COLUMN(k) ((k) < width ? (k) : (k) - width)
-// By how many blocks the rows of a span lie behind their columns.
-#define BLOCKS_BEHIND(first_block) ((first_block) * BLOCK < width ? 0 : (int)(width / BLOCK))
+#define ROW(s) kernel_row(s, ld, k0, k1, k2, k3, k4, k5, k6, k7, panel_rows)
 
 // The state of place p in the arrays that every solver gets.
 #define STATE_OF(p)                          \
@@ -126,32 +124,40 @@ float two_sum(float a, float b, float* low) {
     (l) -= (h) - s_;                                \
   } while (0)
 
-// F of row k where all multipliers are 0, in two parts.
-#define START_F(k)                                                              \
-  do {                                                                          \
-    float low_;                                                                 \
-    f[k] = two_sum((float)y[k] * sf[S_LINEAR], -target[k], &low_);              \
-    f[ld + (k)] = low_;                                                         \
-  } while (0)
-
 // rho of LIBSVM: the mean of F over the free rows, or the middle of what is allowed.
 float offset_of(float sum, int free_rows, float up, float low) {
   if (free_rows > 0 && !isnan(up)) return sum / (float)free_rows;
   return up == INFINITY ? low : (low == -INFINITY ? up : 0.5f * (up + low));
 }
 
+#if REGRESSION
+#define AT_ZERO(k) ((flags[k] & (POSITIVE | NEGATIVE)) == 0)
+#define AT_C(k) (!AT_ZERO(k) && (flags[k] & (UP | LOW)) != (UP | LOW))
+#define COEFFICIENT_AT_C(k) ((flags[k] & POSITIVE) != 0 ? c * weight[k] : -(c * weight[k]))
+#define COEFFICIENT(k) a[k]
+#define IS_FREE(k) (!AT_ZERO(k) && !AT_C(k))
+#define F_OF_FREE(k) (f[k] + ((flags[k] & POSITIVE) != 0 ? sf[S_EPSILON] : -sf[S_EPSILON]))
+#else
+#define AT_ZERO(k) (y[k] == 0 || flags[k] == (y[k] > 0 ? UP : LOW))
+#define AT_C(k) (y[k] != 0 && flags[k] == (y[k] > 0 ? LOW : UP))
+#define COEFFICIENT_AT_C(k) ((float)y[k] * ((y[k] > 0 ? c : c_minus) * weight[k]))
+#define COEFFICIENT(k) ((float)y[k] * a[k])
+#define IS_FREE(k) (flags[k] == (UP | LOW))
+#define F_OF_FREE(k) f[k]
+#endif
+
 // Writes the coefficient of row k; adds to the counts of the model.
-#define WRITE_COEFFICIENT(k, sum, free_rows, vectors, rows_at_c)                             \
-  do {                                                                                       \
-    const bool at_zero_ = y[k] == 0 || flags[k] == (y[k] > 0 ? UP : LOW);                    \
-    const bool at_c_ = y[k] != 0 && flags[k] == (y[k] > 0 ? LOW : UP);                       \
-    out[k] = at_zero_ ? 0.0f : (float)y[k] * (at_c_ ? (y[k] > 0 ? c : c_minus) * weight[k] : a[k]); \
-    (vectors) += !at_zero_;                                                                  \
-    (rows_at_c) += at_c_;                                                                    \
-    if (flags[k] == (UP | LOW)) {                                                            \
-      (sum) += f[k];                                                                         \
-      ++(free_rows);                                                                         \
-    }                                                                                        \
+#define WRITE_COEFFICIENT(k, sum, free_rows, vectors, rows_at_c)                  \
+  do {                                                                            \
+    const bool at_zero_ = AT_ZERO(k);                                             \
+    const bool at_c_ = AT_C(k);                                                   \
+    out[k] = at_zero_ ? 0.0f : (at_c_ ? COEFFICIENT_AT_C(k) : COEFFICIENT(k));    \
+    (vectors) += !at_zero_;                                                       \
+    (rows_at_c) += at_c_;                                                         \
+    if (IS_FREE(k)) {                                                             \
+      (sum) += F_OF_FREE(k);                                                      \
+      ++(free_rows);                                                              \
+    }                                                                             \
   } while (0)
 
 // Writes the model of a problem in its current state: coefficients, rho and counts. One work-item.
