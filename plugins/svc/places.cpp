@@ -112,7 +112,9 @@ ops::KernelFunction kernel_of(const Settings& settings, const KernelStore& store
 Places::Start start_of(const Settings& settings, const RowOrder& order, int32_t fold, double c) {
   if (!order.regression()) return {c, settings.tol};
   const double unit = settings.standardise_target ? order.target_deviation(fold) : 1;
-  return {c * unit, settings.tol * unit, settings.epsilon * unit};
+  // The solver compares the high parts of F, which are as large as the targets.
+  const double resolved = 0x1p-20 * order.largest_target();
+  return {c * unit, std::max(settings.tol * unit, resolved), settings.epsilon * unit};
 }
 
 PlaceArrays arrays_of(Places& places, const KernelStore* store) {

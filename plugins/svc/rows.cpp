@@ -38,7 +38,11 @@ void RowOrder::take_targets(const mk_data& data) {
   if (!regression()) return;
   for (const int64_t row : original_) target_mean_ += double{data.targets[row]};
   target_mean_ /= static_cast<double>(rows());
-  for (const int64_t row : original_) targets_.push_back(static_cast<float>(double{data.targets[row]} - target_mean_));
+  for (const int64_t row : original_) {
+    const double target = double{data.targets[row]} - target_mean_;
+    targets_.push_back(static_cast<float>(target));
+    largest_target_ = std::max(largest_target_, std::fabs(target));
+  }
 }
 
 void RowOrder::take_weights(const mk_data& data) {

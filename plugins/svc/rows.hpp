@@ -34,6 +34,7 @@ class RowOrder {
   const std::vector<float>& targets() const { return targets_; }
   const std::vector<float>& weights() const { return weights_; }
   double target_mean() const { return target_mean_; }
+  double largest_target() const { return largest_target_; }  // in size
   // The standard deviation of the targets of the rows that a fit of this fold trains on; 1 if they are all equal.
   double target_deviation(int32_t fold) const;
 
@@ -52,7 +53,7 @@ class RowOrder {
   std::vector<int64_t> original_;
   std::vector<int32_t> labels_;
   std::vector<float> targets_, weights_;
-  double target_mean_ = 0;
+  double target_mean_ = 0, largest_target_ = 0;
   std::vector<int64_t> fold_begin_;  // folds + 1
 };
 

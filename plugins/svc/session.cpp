@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <cstdio>
 #include <string>
 
 #include "sdk/model.hpp"
@@ -134,6 +135,7 @@ void Session::prepare(uint32_t bootstrap) {
   store_.reset();
   order_.emplace(experiment_, bootstrap);
   bootstrap_ = bootstrap;
+  warn_of_unit();
   const int64_t problems = most_problems(experiment_);
   const int64_t folds = std::max<int64_t>(1, experiment_.n_folds);
   const int64_t folds_at_once = std::max<int64_t>(1, std::min(folds, kMaxPlaces / problems));
@@ -171,6 +173,21 @@ void Session::prepare(uint32_t bootstrap) {
   host_.log(
       MK_LOG_INFO, "svc",
       std::string(device_.info().name) + ": " + store_->mode_name() + ", " + std::to_string(order_->rows()) + " rows");
+}
+
+// C and epsilon of a regression suit targets of about 1.
+void Session::warn_of_unit() {
+  constexpr double kFar = 30;
+  if (warned_ || !order_->regression()) return;
+  warned_ = true;
+  const double deviation = order_->target_deviation(MK_ALL_ROWS);
+  if (candidate_settings(experiment_, 0).standardise_target || (deviation < kFar && deviation > 1 / kFar)) return;
+  char text[32];
+  std::snprintf(&text[0], sizeof(text), "%.3g", deviation);
+  host_.log(
+      MK_LOG_WARNING, "svc",
+      std::string("the targets deviate by ") + &text[0] +
+          ", and C and epsilon are in their unit: set standardise_target = true in [model_options], or scale them");
 }
 
 Solver& Session::solver_for(const Settings& settings) {

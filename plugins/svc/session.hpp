@@ -30,6 +30,7 @@ class Session {
  private:
   Settings settings_for(const mk_fit& fit);  // with gamma in the unit 1, and the solver that suits the kernel
   void prepare(uint32_t bootstrap);
+  void warn_of_unit();
   Solver& solver_for(const Settings& settings);
   // Solves, validates and reports fits that differ only in C and fold.
   void run_chains(const Settings& settings, const std::vector<ChainRunner::FoldSteps>& folds, const mk_fit_sink& sink,
@@ -40,7 +41,8 @@ class Session {
   sdk::Host host_;
   const mk_experiment& experiment_;
   sdk::Device device_;
-  const double spread_;     // half the mean square distance of two rows
+  const double spread_;  // half the mean square distance of two rows
+  bool warned_ = false;
   uint32_t bootstrap_ = 0;  // that the members below belong to
   std::optional<RowOrder> order_;
   std::optional<KernelStore> store_;

@@ -116,6 +116,19 @@ TEST_P(SvrOnDevice, MayScaleItsTargets) {
   }
 }
 
+// Targets of 100,000 in their own unit, with a tolerance that their floats do not resolve.
+TEST_P(SvrOnDevice, EndsWhereFloatsResolveNoMore) {
+  World world(GetParam().backend);
+  REQUIRE_DEVICE(world);
+  const Blobs blobs = curve(200, 3, 1e5, 2e5);
+  std::vector<Candidate> candidates = curve_candidates("libsvm");
+  for (Candidate& c : candidates) c.max_iterations = 200'000;
+  const Experiment experiment(blobs, candidates, 3);
+  Session session(world, experiment);
+  for (const auto& [key, result] : session.fit(all_fits(candidates.size(), 3)))
+    EXPECT_TRUE(result.status == MK_FIT_OK || result.status == MK_FIT_COPIED) << key.first << " " << result.note;
+}
+
 TEST_P(SvrOnDevice, ComputesKernelRowsOnTheFlyWithTheSameErrors) {
   const Blobs blobs = curve(900, 3);
   std::vector<Candidate> candidates = curve_candidates(GetParam().solver);
