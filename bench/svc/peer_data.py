@@ -56,7 +56,7 @@ def write_libsvm(path, x, y):
         for k, label in enumerate(y):
             part = slice(sparse.indptr[k], sparse.indptr[k + 1])
             cells = [f"{names[j]}{v:.9g}" for j, v in zip(sparse.indices[part], sparse.data[part].tolist())]
-                if k == 0 and x[0, -1] == 0:
+            if k == 0 and x[0, -1] == 0:
                 cells.append(f"{names[-1]}0")
             file.write(f"{label} {' '.join(cells)}\n")
 

@@ -1,13 +1,15 @@
-"""mokume and its peers as programs that fit the same candidates on the same folds, each measured as a tree of processes."""
+"""mokume and its peers: programs that fit the same candidates on the same folds, measured as trees of processes."""
 import concurrent.futures
 import csv
 import dataclasses
 import importlib.metadata
+import importlib.util
 import json
 import os
 import pathlib
 import re
 import shutil
+import signal
 import subprocess
 import sys
 import tempfile
@@ -18,17 +20,18 @@ import numpy as np
 
 TOL = 1e-3
 CORES = len(os.sched_getaffinity(0))
-LIMIT = 520  # seconds that one timed program may take
+LIMIT = 540  # seconds that one timed program may take
 PAGE = os.sysconf("SC_PAGE_SIZE")
 
 
 @dataclasses.dataclass
 class Measurement:
-    """What one timed run gave: errors are by (C, gamma, fold), unsure is the share of rows whose class tol leaves open."""
+    """What one timed run gave, by fit: its errors, and the share of its rows whose class tol leaves open."""
     seconds: float
     peak_mb: float
     load: float  # the load average when it started
     others: float  # cores that other programs kept busy meanwhile
+    cpu: float = 0.0  # processor seconds of all its processes, with their start
     errors: dict = dataclasses.field(default_factory=dict)
     unsure: dict = dataclasses.field(default_factory=dict)
     failure: str = ""
@@ -85,14 +88,16 @@ class Watch:
 
     def __exit__(self, *_):
         self.seconds = time.perf_counter() - self.start
-        own = sum(os.times()[:4]) - sum(self.own[:4])
+        now = os.times()
+        self.cpu = sum(now[2:4]) - sum(self.own[2:4])
+        own = sum(now[:4]) - sum(self.own[:4])
         self.others = max(0.0, busy_seconds() - self.busy - own) / self.seconds
         self.over.set()
         self.thread.join()
 
     def measurement(self, **more):
         return Measurement(**{"seconds": self.seconds, "peak_mb": self.peak / 2**20, "load": self.load,
-                              "others": self.others, **more})
+                              "others": self.others, "cpu": self.cpu, **more})
 
 
 def words_after(failed):
@@ -101,8 +106,17 @@ def words_after(failed):
     return (output.strip().splitlines() or [f"ended with {failed.returncode}"])[-1]
 
 
-def run(command, **how):
-    return subprocess.run([str(word) for word in command], capture_output=True, text=True, timeout=LIMIT, **how)
+def run(command):
+    """Runs a program to its end, or at the limit ends it with all processes that it started."""
+    command = [str(word) for word in command]
+    with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
+                          start_new_session=True) as process:
+        try:
+            output, errors = process.communicate(timeout=LIMIT)
+        except subprocess.TimeoutExpired:
+            os.killpg(process.pid, signal.SIGKILL)
+            raise
+    return subprocess.CompletedProcess(command, process.returncode, output, errors)
 
 
 EXPERIMENT = """

@@ -6,10 +6,10 @@ grid, which is scaled and marked as an estimate; mokume always fits the whole gr
 process, with start, refit, test and report. Programs run in turn, never side by side, in rounds whose order rotates. A
 peer that needs longer than --once-above seconds runs in the first round only.
 
-    bench/svc/peers.py [--cases mnist,clusters,adult,growth,flat] [--rounds 3] [--quick] [--full]
+    bench/svc/peers.py [--cases ovr,ovo,clusters,adult,growth,flat] [--rounds 3] [--quick] [--full]
                        [--thundersvm FOLDER] [--plssvm FOLDER] [--a9a FILE] [--out bench/results/svc-peers.json]
 
-  mnist     5,000 digits on the published grid of 24 x 24 candidates, one-vs-rest and one-vs-one
+  ovr, ovo  5,000 digits on the published grid of 24 x 24 candidates, one-vs-rest and one-vs-one
   clusters  the protocol of arXiv 2606.06742: 10,000 rows, 1,000 features, 10 folds x 50 values of C
   adult     a9a, 10 x 10 candidates x 5 folds
   growth    1,000 to 20,000 digits (with --full 60,000), 3 x 3 candidates x 5 folds: time and memory
@@ -41,7 +41,7 @@ from peer_programs import key
 sys.path.insert(0, str(peer_data.ROOT / "bench/campaign"))
 import campaign  # noqa: E402
 
-CASES = ["mnist", "clusters", "adult", "growth", "flat"]
+CASES = ["ovr", "ovo", "clusters", "adult", "growth", "flat"]
 
 
 @dataclasses.dataclass
@@ -68,8 +68,8 @@ def contest(title, contestants, options):
                 result = programs.Measurement(programs.LIMIT, 0, 0, 0, failure=f"longer than {programs.LIMIT} s")
             result.failure = re.sub(r"/\S*/", "", result.failure)  # no paths of this machine
             before.append(result)
-            print(f"{title}, {one.name}: {result.seconds:.1f} s for {one.fits} of {one.whole} fits, "
-                  f"{result.peak_mb:.0f} MB, load {result.load:.1f}, others {result.others:.2f} {result.failure}",
+            print(f"{title}, {one.name}: {result.seconds:.1f} s, cpu {result.cpu:.1f} s for {one.fits} of {one.whole} "
+                  f"fits, {result.peak_mb:.0f} MB, load {result.load:.1f}, others {result.others:.2f} {result.failure}",
                   flush=True)
     return [row_of(one, runs[one.name]) for one in contestants], {name: of[0] for name, of in runs.items()}
 
@@ -81,8 +81,8 @@ def row_of(one, runs):
            "whole": round(statistics.median(seconds) * one.whole / one.fits, 1),
            "whole_min": round(min(seconds) * one.whole / one.fits, 1),
            "whole_max": round(max(seconds) * one.whole / one.fits, 1),
-           "peak_mb": round(max(run.peak_mb for run in runs)), "load": [round(run.load, 2) for run in runs],
-           "others": [round(run.others, 2) for run in runs]}
+           "cpu": [round(run.cpu, 1) for run in runs], "peak_mb": round(max(run.peak_mb for run in runs)),
+           "load": [round(run.load, 2) for run in runs], "others": [round(run.others, 2) for run in runs]}
     failures = [run.failure for run in runs if run.failure]
     return {**row, "failure": failures[0]} if failures else row
 
@@ -93,7 +93,8 @@ def agreement(ours, theirs):
     off = [(abs(ours.errors[fit] - theirs.errors[fit]), ours.unsure.get(fit, 0.0) > 0.02) for fit in both]
     return {"fits": len(off), "equal": sum(d == 0 for d, _ in off), "one or two off": sum(0 < d <= 2 for d, _ in off),
             "further off": sum(d > 2 for d, _ in off), "of these ill-determined": sum(d > 2 and u for d, u in off),
-            "most": max((d for d, _ in off), default=0), "most, well-determined": max((d for d, u in off if not u), default=0),
+            "most": max((d for d, _ in off), default=0),
+            "most, well-determined": max((d for d, u in off if not u), default=0),
             "fits further off": [f"{fit}: {ours.errors[fit]} and {theirs.errors[fit]}"
                                  for fit, (d, u) in zip(both, off) if d > 2 and not u][:20]}
 
@@ -109,10 +110,13 @@ def compared(rows, results, reference, sampled=None):
         if row["program"] == reference or "failure" in row:
             continue
         row["ratio"] = round(row["whole"] / ours["whole"], 2)
+        row["ratio_cpu"] = round(statistics.median(row["cpu"]) / row["fits"] * row["of"]
+                                 / statistics.median(ours["cpu"]), 2)
         if part and row["estimate"] and row is not part and row["fits"] == part["fits"]:
             row["ratio_on_sample"] = round(row["median"] / part["median"], 2)
         row["agreement"] = agreement(results[reference], results[row["program"]])
-        print(row["program"], "ratio", row["ratio"], row.get("ratio_on_sample", ""), row["agreement"], flush=True)
+        print(row["program"], "ratio", row["ratio"], row["ratio_cpu"], row.get("ratio_on_sample", ""), row["agreement"],
+              flush=True)
     return rows
 
 
@@ -128,24 +132,30 @@ def grid_of_mokume(bench, mokume, work, multiclass, cs, gammas, name=None, **mor
                       lambda: mokume.grid(work, multiclass, bench.place(), cs, gammas, **more), whole, whole)
 
 
-def mnist(bench, options):
+def mnist(bench, options, multiclass, names, devices):
+    """The published grid, or a small one, by mokume; a sample of its cells by the peers, and by mokume."""
     rows, n = (300, 6) if options.quick else (5000, 24)
     work = peer_data.digits(bench.folder, bench.mnist, rows)
     cs, gammas = np.logspace(-3, 6, n).tolist(), np.logspace(-6, -2, n).tolist()
     cells = [(cs[c], gammas[g]) for g in ([2, 4] if options.quick else [3, 9, 15, 21])
              for c in ([1, 4] if options.quick else [5, 17])]  # the middles of equal parts of the grid
     fits = [[c, g, fold] for c, g in cells for fold in range(work.folds)]
-    host, pocl = bench.mokume
-    answer = {"rows": rows, "features": work.features, "classes": 10, "grid": f"{n} x {n}", "folds": 5,
-              "sample": [key(c, g, 0)[:-2] for c, g in cells]}
-    for multiclass, names in (("ovr", ["scikit-learn", "oneDAL fp64", "oneDAL fp32", "PLSSVM"]),
-                              ("ovo", [peer.name for peer in bench.peers])):
-        ran = [grid_of_mokume(bench, mokume, work, multiclass, cs, gammas) for mokume in (host, pocl)]
-        ran.append(Contestant("mokume host, sample", lambda m=multiclass: host.cells(work, m, bench.place(), cells),
-                              len(fits), n * n * work.folds))
-        ran += of_peers(bench, work, multiclass, fits, n * n * work.folds, names)
-        answer[multiclass] = compared(*contest(f"mnist {multiclass}", ran, options), host.name, "mokume host, sample")
-    return answer
+    whole, host = n * n * work.folds, bench.mokume[0]
+    ran = [grid_of_mokume(bench, mokume, work, multiclass, cs, gammas) for mokume in bench.mokume[:devices]]
+    ran.append(Contestant("mokume host, sample", lambda: host.cells(work, multiclass, bench.place(), cells), len(fits),
+                          whole))
+    ran += of_peers(bench, work, multiclass, fits, whole, names)
+    return {"rows": rows, "features": work.features, "classes": 10, "grid": f"{n} x {n}", "folds": 5,
+            "multiclass": multiclass, "sample": [key(c, g, 0)[:-2] for c, g in cells],
+            "table": compared(*contest(f"mnist {multiclass}", ran, options), host.name, "mokume host, sample")}
+
+
+def ovr(bench, options):
+    return mnist(bench, options, "ovr", ["scikit-learn", "oneDAL fp64", "oneDAL fp32", "PLSSVM"], 2)
+
+
+def ovo(bench, options):
+    return mnist(bench, options, "ovo", [peer.name for peer in bench.peers], 1)
 
 
 def dual_objective(gamma, coefficients, vectors):
@@ -193,7 +203,7 @@ def objectives(bench, work, gamma, cs):
 
 
 def clusters(bench, options):
-    rows, features, values = (400, 50, 5) if options.quick else (10000, 1000, 50)
+    rows, features, values = (400, 50, 10) if options.quick else (10000, 1000, 50)
     work, gamma = peer_data.clusters(bench.folder, rows, features, 10, seed=42)
     grids = {"lambda": (1 / (2 * rows * np.logspace(3, -3, values))).tolist(),  # as the paper's program has it
              "C": np.logspace(-3, 3, values).tolist()}  # as its appendix has it
@@ -212,13 +222,12 @@ def clusters(bench, options):
 def adult(bench, options):
     work = peer_data.adult(bench.folder, options.a9a, 600 if options.quick else 32561)
     n = 3 if options.quick else 10
-    cs, gammas = (2.0 ** np.linspace(-5, 13, n)).tolist(), (2.0 ** np.linspace(-15, 3, n)).tolist()
-    picked = [(c, g) for g in (0, 1, 2) for c in (0, 2)] if options.quick else [(c, g) for g in (1, 4, 6, 8) for c in (2, 7)]
-    fits = [[cs[c], gammas[g], 0] for c, g in picked]
+    cs, gammas = (2.0 ** np.linspace(-5, 4, n)).tolist(), (2.0 ** np.linspace(-11, -2, n)).tolist()
+    fits = [[cs[c], gammas[g], 0] for g in ([0, 2] if options.quick else [1, 3, 6, 8])
+            for c in ([0, 2] if options.quick else [2, 7])]
     ran = [grid_of_mokume(bench, mokume, work, "ovo", cs, gammas, text=True) for mokume in bench.mokume]
-    names = [peer.name for peer in bench.peers if options.full or peer.name != "scikit-learn"]
-    for name in names:  # one by one, so that a slow one ends at the limit by itself
-        ran += of_peers(bench, work, "ovo", fits, n * n * work.folds, [name])
+    ran += of_peers(bench, work, "ovo", fits, n * n * work.folds,
+                    [peer.name for peer in bench.peers if options.full or peer.name != "scikit-learn"])
     rows = compared(*contest("adult", ran, options), bench.mokume[0].name)
     return {"rows": work.rows, "features": work.features, "classes": 2, "folds": 5, "data": work.origin,
             "sample": [key(*fit) for fit in fits], "table": rows}
@@ -232,11 +241,11 @@ def growth(bench, options):
         x = np.load(work.folder / "x.npy")
         scale = 1 / (work.features * float(x.var(dtype=float)))
         gammas = [scale / 5, scale, scale * 5]
-        every = [[c, g, fold] for c in cs for g in gammas for fold in range(work.folds)]
-        fits = every if rows <= 1000 else [[c, g, 0] for c, g in zip(cs, gammas)]
+        cells = [(c, g) for c in cs for g in gammas] if rows <= 2000 else zip(cs, gammas)
+        fits = [[c, g, 0] for c, g in cells]
         ran = [grid_of_mokume(bench, mokume, work, "ovo", cs, gammas) for mokume in bench.mokume]
         names = [peer.name for peer in bench.peers if rows <= 20000]
-        ran += of_peers(bench, work, "ovo", fits, len(every), names)
+        ran += of_peers(bench, work, "ovo", fits, len(cs) * len(gammas) * work.folds, names)
         answer.append({"rows": rows, "table": compared(*contest(f"growth {rows}", ran, options), bench.mokume[0].name)})
     return {"features": 784, "classes": 10, "folds": 5, "grid": "3 x 3", "sizes": answer}
 
@@ -246,7 +255,8 @@ def flat(bench, options):
     from sklearn.datasets import load_wine
     x, y = load_wine(return_X_y=True)
     order = np.random.default_rng(1).permutation(len(y))
-    work = peer_data.store("wine", bench.folder, ((x - x.mean(0)) / x.std(0))[order], y[order], 5, "scikit-learn's wine")
+    x = ((x - x.mean(0)) / x.std(0))[order]
+    work = peer_data.store("wine", bench.folder, x, y[order], 5, "scikit-learn's wine")
     n = (10, 10) if options.quick else (50, 40)
     cs, gammas = np.logspace(-2, 3, n[0]).tolist(), np.logspace(-4, 0, n[1]).tolist()
     answer = {}
@@ -279,6 +289,7 @@ class Bench:
         self.folder = pathlib.Path(folder)
         self.mokume = [programs.Mokume(options.mokume.resolve(), devices) for devices in ("host", "pocl")]
         self.peers, self.missing = programs.peers(options.thundersvm, options.plssvm)
+        self.peers = [peer for peer in self.peers if not options.peers or peer.name in options.peers.split(",")]
         self.mnist = pathlib.Path(os.environ.get("MOKUME_DATA", "")) / "mnist"
 
     def place(self):
@@ -293,6 +304,7 @@ def main():
     parser.add_argument("--once-above", type=float, default=100, metavar="SECONDS")
     parser.add_argument("--quick", action="store_true", help="tiny sizes, to see that everything works")
     parser.add_argument("--full", action="store_true", help="also 60,000 rows, and scikit-learn on a9a")
+    parser.add_argument("--peers", default="", help="only these peers, e.g. LIBSVM,ThunderSVM")
     parser.add_argument("--thundersvm", default="", help="the folder of thundersvm-train and thundersvm-predict")
     parser.add_argument("--plssvm", default="", help="the folder of plssvm-train and plssvm-predict")
     parser.add_argument("--a9a", default="", help="the file a9a of LIBSVM's data page")
