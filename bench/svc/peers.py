@@ -215,7 +215,7 @@ def clusters(bench, options):
         ran = [grid_of_mokume(bench, mokume, work, "ovo", cs, [gamma]) for mokume in bench.mokume]
         ran += of_peers(bench, work, "ovo", fits, 10 * values, [peer.name for peer in bench.peers])
         answer[name] = compared(*contest(f"clusters {name}", ran, options), bench.mokume[0].name)
-        answer[f"objectives {name}"] = objectives(bench, work, gamma, [picked[1], picked[3]])
+        answer[f"objectives {name}"] = objectives(bench, work, gamma, [picked[3]] + [picked[1]] * options.full)
     return answer
 
 
@@ -235,6 +235,7 @@ def adult(bench, options):
 
 def growth(bench, options):
     sizes = [200, 400] if options.quick else [1000, 2000, 5000, 10000, 20000] + [60000] * options.full
+    sizes = [rows for rows in sizes if rows <= options.rows]
     cs, answer = [0.1, 3.0, 100.0], []
     for rows in sizes:
         work = peer_data.digits(bench.folder, bench.mnist, rows)
@@ -302,6 +303,7 @@ def main():
     parser.add_argument("--cases", default=",".join(CASES))
     parser.add_argument("--rounds", type=int, default=3)
     parser.add_argument("--once-above", type=float, default=100, metavar="SECONDS")
+    parser.add_argument("--rows", type=int, default=60000, help="growth: no more rows than these")
     parser.add_argument("--quick", action="store_true", help="tiny sizes, to see that everything works")
     parser.add_argument("--full", action="store_true", help="also 60,000 rows, and scikit-learn on a9a")
     parser.add_argument("--peers", default="", help="only these peers, e.g. LIBSVM,ThunderSVM")
