@@ -1,7 +1,8 @@
 #!/usr/bin/env python3
 """Compares mokume's SVC grid search with its strongest peers, on time, memory and the errors of every fold.
 
-All programs get the same rows, folds and tolerance (1e-3), and every core. Peers that are slow fit a sample of the
+`ratio` compares seconds, and `ratio_cpu` processor seconds, which other programs on the machine disturb less but which
+include the start of Python. All programs get the same rows, folds and tolerance (1e-3), and every core. Peers that are slow fit a sample of the
 grid, which is scaled and marked as an estimate; mokume always fits the whole grid, and its time is that of the whole
 process, with start, refit, test and report. Programs run in turn, never side by side, in rounds whose order rotates. A
 peer that needs longer than --once-above seconds runs in the first round only.
@@ -84,7 +85,10 @@ def row_of(one, runs):
            "cpu": [round(run.cpu, 1) for run in runs], "peak_mb": round(max(run.peak_mb for run in runs)),
            "load": [round(run.load, 2) for run in runs], "others": [round(run.others, 2) for run in runs]}
     failures = [run.failure for run in runs if run.failure]
-    return {**row, "failure": failures[0]} if failures else row
+    if failures:  # it did not fit all, so its time cannot be scaled
+        row = {name: value for name, value in row.items() if not name.startswith(("median", "whole"))}
+        row["failure"] = failures[0]
+    return row
 
 
 def agreement(ours, theirs):
