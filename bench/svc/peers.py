@@ -1,11 +1,11 @@
 #!/usr/bin/env python3
 """Compares mokume's SVC grid search with its strongest peers, on time, memory and the errors of every fold.
 
-`ratio` compares seconds, and `ratio_cpu` processor seconds, which other programs on the machine disturb less but which
-include the start of Python. All programs get the same rows, folds and tolerance (1e-3), and every core. Peers that are slow fit a sample of the
+All programs get the same rows, folds and tolerance (1e-3), and every core. Peers that are slow fit a sample of the
 grid, which is scaled and marked as an estimate; mokume always fits the whole grid, and its time is that of the whole
 process, with start, refit, test and report. Programs run in turn, never side by side, in rounds whose order rotates. A
-peer that needs longer than --once-above seconds runs in the first round only.
+peer that needs longer than --once-above seconds runs in the first round only. `ratio` compares seconds, and `ratio_cpu`
+processor seconds, which other programs on the machine disturb less, but which include the start of Python.
 
     bench/svc/peers.py [--cases ovr,ovo,clusters,adult,growth,flat] [--rounds 3] [--quick] [--full]
                        [--thundersvm FOLDER] [--plssvm FOLDER] [--a9a FILE] [--out bench/results/svc-peers.json]
@@ -326,6 +326,8 @@ def main():
                     "missing": bench.missing}
         for case in options.cases.split(","):
             command = f"bench/svc/peers.py --cases {case} --rounds {options.rounds}" + " --full" * options.full
+            bench.folder = pathlib.Path(folder, case)
+            bench.folder.mkdir()
             figures.setdefault("cases", {})[case] = {"date": time.strftime("%Y-%m-%d"), "command": command,
                                                      **globals()[case](bench, options)}
             options.out.write_text(json.dumps(figures, indent=1) + "\n")
