@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <charconv>
+#include <chrono>
 #include <cmath>
 #include <string_view>
 
@@ -137,6 +138,7 @@ void ChainRunner::show_progress() const {
 
 void ChainRunner::run_chains(std::vector<Chain>& chains) {
   free_places_.clear();
+  validated_at_ = std::chrono::steady_clock::now();
   for (int64_t place = places_.count() - 1; place >= 0; --place) free_places_.push_back(place);
   while (true) {
     check_cancelled();
@@ -146,11 +148,25 @@ void ChainRunner::run_chains(std::vector<Chain>& chains) {
     if (!running) break;
     solver_.advance(places_, store_, settings_.max_iterations);
     for (Chain& chain : chains) take_solutions(chain);
+    validate_in_time();
     show_progress();
   }
   for (const Chain& chain : chains)
     if (chain.next < folds_[chain.fold].fits.size()) throw Error(MK_INTERNAL, "svc: a chain waits for nothing");
   for (Fold& fold : folds_) validate(fold);
+}
+
+// A validation multiplies all coefficient rows of a fold, so solutions wait for each other, but not so long that a kill
+// costs much. When they are validated changes no bit. Where kernel rows are computed for it, it may take long itself.
+void ChainRunner::validate_in_time() {
+  constexpr std::chrono::seconds kWait(5);
+  constexpr int kMostShare = 20;  // of the time may go into this: one in 20
+  const auto start = std::chrono::steady_clock::now();
+  if (start - validated_at_ < std::max<std::chrono::steady_clock::duration>(kWait, kMostShare * validation_took_))
+    return;
+  for (Fold& fold : folds_) validate(fold);
+  validated_at_ = std::chrono::steady_clock::now();
+  validation_took_ = validated_at_ - start;
 }
 
 // Every chain gets one place before any gets two.

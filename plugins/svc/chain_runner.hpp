@@ -6,6 +6,7 @@
 // depend on earlier solves of the chain. On resume, a settled chain is solved once more at the C where it settled.
 #pragma once
 
+#include <chrono>
 #include <deque>
 #include <memory>
 #include <optional>
@@ -122,6 +123,7 @@ class ChainRunner {
   void take_solutions(Chain& chain);
   void accept(Chain& chain, const Solve& solve);
   void cancel_solves(Chain& chain);
+  void validate_in_time();
   void validate(Fold& fold);
   void report_complete(Fold& fold);
   Classes classify(const Fold& fold, const Fit& fit) const;
@@ -146,6 +148,8 @@ class ChainRunner {
   sdk::Buffer values_;  // decision values of one fold
   std::vector<Fold> folds_;
   std::vector<int64_t> free_places_;
+  std::chrono::steady_clock::time_point validated_at_;  // the last time that all folds were validated
+  std::chrono::steady_clock::duration validation_took_{};
   const mk_fit_sink* sink_ = nullptr;
   size_t solves_ = 0, solves_done_ = 0;
   double share_done_ = 0, share_ = 1;
