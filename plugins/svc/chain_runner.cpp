@@ -254,7 +254,7 @@ void ChainRunner::accept(Chain& chain, const Solve& solve) {
   fit.capped = fit.capped || solution.capped;
   ++solves_done_;
   if (solution.vectors > 0) chain.ahead = 1 + (kMostAhead - 1) * solution.at_c / solution.vectors;
-  if (solution.at_c > 0 || solution.capped || pass_ == Pass::handed_over) return;
+  if (solution.at_c > 0 || solution.capped || pass_ == Pass::handed_over || pass_ == Pass::again) return;
   chain.settled_c = solve.c;
   chain.settled = solve.target;
   fit.settled_c[chain.problem] = solve.c;
@@ -333,13 +333,16 @@ ChainRunner::Classes ChainRunner::classify(const Fold& fold, const Fit& fit) con
 void ChainRunner::hand_over(const Fold& fold, const Fit& fit) {
   auto at = std::find_if(handed_over_.begin(), handed_over_.end(), [&](const auto& f) { return f.fold == fold.fold; });
   if (at == handed_over_.end()) at = handed_over_.insert(handed_over_.end(), {fold.fold, {}});
-  at->steps.push_back({fit.step.c, fit.step.fit, false, "", fit.settled_c});
+  // What settled at the tolerance asked for is what later fits of the chain copy.
+  at->steps.push_back(
+      {fit.step.c, fit.step.fit, false, "", fit.step.settled_c.empty() ? fit.settled_c : fit.step.settled_c});
 }
 
 void ChainRunner::report_classes(Fold& fold, Fit& fit) {
   const Classes said = classify(fold, fit);
   const auto n = static_cast<int64_t>(said.labels.size());
-  if (pass_ == Pass::first && said.unsure > n / kUnsure && said.finite) {
+  const bool hands_over = pass_ == Pass::first || pass_ == Pass::again;
+  if (hands_over && said.unsure > n / kUnsure && said.finite) {
     fit.reported = true;
     fit.decisions.clear();
     return hand_over(fold, fit);

@@ -31,8 +31,9 @@ int64_t coef_rows_per_fold(int64_t problems, int64_t places);
 
 // A fit is ill-determined if the tolerance leaves the class open of more than one in kUnsure of the rows that it
 // validates. Its errors then depend on the solver. A first pass does not report such fits; they are handed over to
-// LIBSVM's steps, whose errors researchers know, and solved one by one there.
-enum class Pass { only, first, handed_over };
+// LIBSVM's steps, whose errors researchers know, and solved one by one there: once, or again with smaller tolerances
+// until they are determined.
+enum class Pass { only, first, again, handed_over };
 inline constexpr int64_t kUnsure = 50;
 
 class ChainRunner {
@@ -57,7 +58,7 @@ class ChainRunner {
   // follows `share_done`.
   void run(const std::vector<FoldSteps>& folds, const mk_fit_sink& sink, double share_done, double share);
 
-  // After a first pass: the fits that it did not report.
+  // After a first pass or one of those again: the fits that it did not report.
   const std::vector<FoldSteps>& handed_over() const { return handed_over_; }
 
  private:

@@ -12,6 +12,7 @@ namespace mokume::svc {
 namespace {
 
 constexpr int64_t kMaxPlaces = 512;
+constexpr double kLeastTol = 1e-6;       // of fits that are solved again
 constexpr int64_t kPlacesOnTheFly = 64;  // each place may pin two kernel rows
 
 int64_t most_problems(const mk_experiment& experiment) {
@@ -232,15 +233,23 @@ void Session::fit(std::span<const mk_fit> fits, const mk_fit_sink& sink) {
 
 void Session::run_chains(const Settings& settings, const std::vector<ChainRunner::FoldSteps>& folds,
                          const mk_fit_sink& sink, double share_done, double share) {
-  const bool hands_over = settings.solver == SolverKind::blocked;
-  ChainRunner runner(device_, *order_, *store_, *places_, solver_for(settings), settings,
-                     hands_over ? Pass::first : Pass::only);
-  runner.run(folds, sink, share_done, share);
-  if (runner.handed_over().empty()) return;
+  // The first pass is the share of the bundle that is shown; the others follow at its end.
+  const auto solve = [&](const Settings& by, Pass pass, const std::vector<ChainRunner::FoldSteps>& steps) {
+    const bool first = pass == Pass::first || pass == Pass::only;
+    ChainRunner runner(device_, *order_, *store_, *places_, solver_for(by), by, pass);
+    runner.run(steps, sink, share_done + (first ? 0 : share), first ? share : 0);
+    return runner.handed_over();
+  };
+  const bool tightens = settings.tighten && !order_->regression();
+  const bool hands_over = settings.solver == SolverKind::blocked || tightens;
+  std::vector<ChainRunner::FoldSteps> left = solve(settings, hands_over ? Pass::first : Pass::only, folds);
   Settings by_libsvm = settings;
   by_libsvm.solver = SolverKind::libsvm;
-  ChainRunner(device_, *order_, *store_, *places_, *libsvm_, by_libsvm, Pass::handed_over)
-      .run(runner.handed_over(), sink, share_done + share, 0);
+  while (!left.empty()) {
+    if (tightens) by_libsvm.tol = std::max(kLeastTol, by_libsvm.tol / 10);
+    const bool last = !tightens || by_libsvm.tol <= kLeastTol;
+    left = solve(by_libsvm, last ? Pass::handed_over : Pass::again, left);
+  }
 }
 
 std::unique_ptr<Fitted> Session::refit(const mk_fit& fit, const mk_fit_sink& sink) {

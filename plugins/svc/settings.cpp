@@ -22,7 +22,8 @@ enum Param {
   kClassWeight,
   kSolver,
   kEpsilon,
-  kStandardise
+  kStandardise,
+  kTighten
 };
 
 ops::KernelKind kernel_kind(std::string_view name) {
@@ -133,6 +134,8 @@ const std::vector<mk_param> kParams = {
     {"standardise_target", MK_PARAM_BOOL, MK_PARAM_YOUNGER, 0, 0, "false", "",
      "regression: learn (target - mean) / deviation over the training rows; metrics stay in the target's own unit",
      nullptr, 0, 0},
+    {"tighten", MK_PARAM_BOOL, MK_PARAM_YOUNGER, 0, 0, "false", "",
+     "solve fits again whose classes tol leaves open, with tenths of it down to 1e-6", nullptr, 0, 0},
 };
 
 const std::vector<mk_metric> kMetrics = {{"errors", 1, 0}, {"error", 0, 1}};
@@ -155,6 +158,7 @@ Settings settings_of(const mk_value* v) {
   s.solver = std::string_view(v[kSolver].text) == "blocked" ? SolverKind::blocked : SolverKind::libsvm;
   s.epsilon = v[kEpsilon].real;
   s.standardise_target = v[kStandardise].integer != 0;
+  s.tighten = v[kTighten].integer != 0;
   return s;
 }
 
@@ -192,7 +196,7 @@ bool same_kernel(const ops::KernelFunction& a, const ops::KernelFunction& b) {
 bool same_chain(const Settings& a, const Settings& b) {
   return same_kernel(a.kernel, b.kernel) && a.multiclass == b.multiclass && a.solver == b.solver && a.tol == b.tol &&
          a.max_iterations == b.max_iterations && a.class_weights == b.class_weights && a.epsilon == b.epsilon &&
-         a.standardise_target == b.standardise_target;
+         a.standardise_target == b.standardise_target && a.tighten == b.tighten;
 }
 
 }  // namespace mokume::svc

@@ -31,6 +31,7 @@ struct Settings {
   double tol = 1e-3;
   int64_t max_iterations = 10'000'000;
   SolverKind solver = SolverKind::libsvm;
+  bool tighten = false;               // solve ill-determined fits again with smaller tolerances
   double epsilon = 0.1;               // regression: errors up to this cost nothing
   bool standardise_target = false;    // regression: C, epsilon and tol are in units of the targets' deviation
   std::string class_weight;           // as the file says it

@@ -435,6 +435,36 @@ TEST(SvcSolvers, CountTheSameErrorsWhereTheToleranceLeavesTheClassOpen) {
   }
 }
 
+// A smaller tolerance determines the classes of most rows.
+TEST(SvcSolvers, SolveAgainWhatTheToleranceLeavesOpen) {
+  World world("host");
+  const Blobs blobs(600, 6, 4, 3);
+  for (const char* solver : {"libsvm", "blocked"}) {
+    std::vector<Candidate> candidates(3);
+    for (Candidate& c : candidates) {
+      c.c = 1e-4;
+      c.solver = solver;
+    }
+    candidates[1].tighten = true;
+    candidates[2].tol = 1e-4;
+    const Experiment experiment(blobs, candidates, 3);
+    Session session(world, experiment);
+    const Results results = session.fit(all_fits(3, 3));
+    const auto unsure = [&](uint32_t candidate, int32_t fold) {
+      const std::string& note = results.at({candidate, fold}).note;
+      const size_t at = note.find("unsure=");
+      return at == std::string::npos ? 0 : std::stoi(note.substr(at + 7));
+    };
+    for (int32_t fold = 0; fold < 3; ++fold) {
+      EXPECT_GT(unsure(0, fold), 200 / 50) << solver;
+      EXPECT_LE(unsure(1, fold), 200 / 50) << solver;
+      if (unsure(2, fold) <= 200 / 50) {
+        EXPECT_EQ(results.at({1, fold}).errors, results.at({2, fold}).errors) << "a tenth is enough";
+      }
+    }
+  }
+}
+
 // Kernels that are narrower than with gamma = "scale" are left to LIBSVM's steps.
 TEST(SvcSolvers, TakeTheSameStepsWhereTheKernelIsNarrow) {
   World world("host");

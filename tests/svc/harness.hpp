@@ -23,7 +23,8 @@
 namespace mokume::svc_test {
 
 // C gamma kernel degree coef0 multiclass tol max_iterations gamma_unit class_weight solver epsilon standardise_target
-inline constexpr int kParams = 13;
+// tighten
+inline constexpr int kParams = 14;
 
 inline const char* default_solver = "libsvm";
 
@@ -54,6 +55,7 @@ struct Candidate {
   const char* solver = default_solver;
   double epsilon = 0.1;
   bool standardise_target = false;
+  bool tighten = false;
 };
 
 // Overlapping blobs: `classes` classes, rows dealt round robin, folds contiguous.
@@ -151,6 +153,7 @@ class Experiment {
       v[10].text = c.solver;
       v[11].real = c.epsilon;
       v[12].integer = c.standardise_target ? 1 : 0;
+      v[13].integer = c.tighten ? 1 : 0;
       values_.insert(values_.end(), v, v + kParams);
     }
     const bool regression = !blobs.targets.empty();
