@@ -171,11 +171,21 @@ Parts read_to_predict(const DataSpec& spec, int64_t features, const std::vector<
   return {stem(path), read_libsvm(path, spec.limit, features), {}, {}};
 }
 
-std::string task_note(const LabelMap& map, const std::string& task) {
+// Whole numbers are classes unless data.task says otherwise, although some are measurements.
+bool may_be_numbers(const LabelMap& map, int64_t rows) {
+  constexpr int64_t kMany = 20, kFewRows = 10;
+  const auto classes = static_cast<int64_t>(map.class_names.size());
+  return map.numeric && classes > kMany && rows < kFewRows * classes;
+}
+
+std::string task_note(const LabelMap& map, const std::string& task, int64_t rows) {
   std::string text = map.regression
                          ? "the targets are numbers to predict (regression)"
                          : "the targets are " + std::to_string(map.class_names.size()) + " classes (classification)";
-  return task.empty() ? text + "; data.task can say otherwise" : text;
+  if (!task.empty()) return text;
+  if (!map.regression && may_be_numbers(map, rows))
+    return text + " of few rows each; if they are numbers to predict, set data.task to \"regression\"";
+  return text + "; data.task can say otherwise";
 }
 
 Shape shape_of(const RawTable& part) {
@@ -199,7 +209,7 @@ Dataset load(const DataSpec& spec) {
       learn_labels(parts.train.labels, parts.train.path, spec.source == "images" ? "classification" : spec.task);
   data.notes = std::move(parts.notes);
   if (spec.source == "csv" || spec.source == "libsvm" || spec.source == "npy")
-    data.notes.push_back(task_note(map, spec.task));
+    data.notes.push_back(task_note(map, spec.task, data.train.rows));
   apply_labels(map, parts.train.path, parts.train.labels, Unknown::error, data.train);
   data.test.features = data.train.features;
   if (data.test.rows > 0) apply_labels(map, parts.test.path, parts.test.labels, Unknown::error, data.test);

@@ -369,6 +369,10 @@ void check(const mk_experiment& experiment) {
   check_precomputed(experiment);
   for (uint32_t c = 0; c < experiment.n_candidates; ++c) {
     const Settings settings = candidate_settings(experiment, c);
+    if (!regression && (settings.epsilon != kDefaultEpsilon || settings.standardise_target))
+      throw Error(MK_INVALID_ARGUMENT,
+                  "epsilon and standardise_target are for numbers, but the targets are classes: remove them, or set "
+                  "data.task to \"regression\"");
     if (regression && !settings.class_weight.empty())
       throw Error(MK_INVALID_ARGUMENT, "class_weight weighs classes, but the targets are numbers: remove it");
     const bool weighs = !regression && !weights_of(settings.class_weight, experiment, 0, MK_ALL_ROWS).empty();

@@ -19,6 +19,8 @@ enum class SolverKind { libsvm, blocked };
 // inputs that a fit trains on).
 enum class GammaUnit { one, automatic, scale };
 
+inline constexpr double kDefaultEpsilon = 0.1;
+
 // One candidate, with all values resolved.
 struct Settings {
   double c = 1;
@@ -32,7 +34,7 @@ struct Settings {
   int64_t max_iterations = 10'000'000;
   SolverKind solver = SolverKind::libsvm;
   bool tighten = false;               // solve ill-determined fits again with smaller tolerances
-  double epsilon = 0.1;               // regression: errors up to this cost nothing
+  double epsilon = kDefaultEpsilon;   // regression: errors up to this cost nothing
   bool standardise_target = false;    // regression: C, epsilon and tol are in units of the targets' deviation
   std::string class_weight;           // as the file says it
   std::vector<double> class_weights;  // of each class, for one fit; empty: all 1

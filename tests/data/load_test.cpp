@@ -42,7 +42,11 @@ TEST_F(Load, FractionsAndManyDistinctNumbersAreTargets) {
   for (int i = 0; i < 1001; ++i) prices += "1," + std::to_string(1000 + i) + ".0\n";
   EXPECT_EQ(load(spec("csv", write("p.csv", prices))).train.targets.size(), 1001U);
   prices.resize(prices.rfind("1,"));
-  EXPECT_EQ(load(spec("csv", write("p.csv", prices))).class_names.size(), 1000U);
+  const Dataset classes = load(spec("csv", write("p.csv", prices)));
+  EXPECT_EQ(classes.class_names.size(), 1000U);
+  EXPECT_EQ(classes.notes.back(),
+            "the targets are 1000 classes (classification) of few rows each; if they are numbers to predict, set "
+            "data.task to \"regression\"");
 }
 
 TEST_F(Load, TextLabelsAreClassesInOrder) {

@@ -217,6 +217,20 @@ TEST_P(SvrOnDevice, SavesAModelThatSvmPredictReads) {
   world.model().fitted_destroy(loaded);
 }
 
+TEST(Svr, RefusesEpsilonForClasses) {
+  World world("host");
+  std::vector<Candidate> one(1);
+  one.front().epsilon = 0.2;
+  const Blobs blobs(60, 4, 3, 2);
+  const Experiment experiment(blobs, one, 2);
+  try {
+    sdk::call(world.model().check, world.model().self, experiment.get());
+    FAIL();
+  } catch (const Error& e) {
+    EXPECT_NE(std::string(e.what()).find("set data.task to \"regression\""), std::string::npos) << e.what();
+  }
+}
+
 // Regressions have more free rows than a working set holds.
 TEST(Svr, TakesLibsvmStepsWhicheverSolverIsAskedFor) {
   World host("host");
