@@ -198,7 +198,8 @@ std::vector<sdk::Buffer> KernelStore::make_panels(int64_t rows) const {
     const int64_t count = std::min(panel_rows_, rows - at);
     panels.push_back(device_.buffer<float>(static_cast<uint64_t>(count * order_.stride())));
     // The solver reads the columns past the last row, so they must be finite.
-    device_.submit(ops::fill(sdk::matrix(panels.back().get(), count, order_.stride()), 0.0F));
+    const int64_t n = order_.rows(), ld = order_.stride();
+    if (ld > n) device_.submit(ops::fill(sdk::matrix(panels.back().get(), count, ld - n, ld, n), 0.0F));
   }
   return panels;
 }
