@@ -5,10 +5,8 @@
 
 Needs numpy and scikit-learn (pip install numpy scikit-learn).
 """
-import argparse
 import csv
 import pathlib
-import subprocess
 import tempfile
 
 import numpy as np
@@ -17,7 +15,8 @@ from sklearn.metrics.pairwise import chi2_kernel, laplacian_kernel
 from sklearn.model_selection import KFold
 from sklearn.svm import SVC
 
-ROOT = pathlib.Path(__file__).resolve().parents[2]
+import comparison
+
 ROWS, FOLDS, C = 1500, 5, [0.01, 0.1, 1.0, 10.0, 100.0]
 EXPERIMENT = f"""
 name = "precomputed"
@@ -32,14 +31,13 @@ C = {C}
 """
 
 
-def by_mokume(program, devices, k, y):
+def by_mokume(options, k, y):
     with tempfile.TemporaryDirectory() as folder:
         place = pathlib.Path(folder)
         np.save(place / "k.npy", k.astype(np.float32))
         np.save(place / "y.npy", y)
-        (place / "e.toml").write_text(EXPERIMENT)
-        subprocess.run([program, "run", "e.toml", "--devices", devices, "--quiet"], cwd=place, check=True)
-        rows = csv.DictReader((next((place / "runs/precomputed").iterdir()) / "results.csv").open())
+        run = comparison.run_of(options, place, EXPERIMENT)
+        rows = csv.DictReader((run / "results.csv").open())
         return {(float(r["C"]), int(r["fold"])): int(r["errors"]) for r in rows}
 
 
@@ -50,15 +48,12 @@ def by_sklearn(k, y):
 
 
 def main():
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--mokume", type=pathlib.Path, default=ROOT / "build/release/bin/mokume")
-    parser.add_argument("--devices", default="host")
-    options = parser.parse_args()
+    options = comparison.parser(__doc__).parse_args()
     x, y = load_digits(return_X_y=True)
     x, y = x[:ROWS] / 16, y[:ROWS]
     for name, k in (("chi-squared", chi2_kernel(x, gamma=0.5)), ("Laplacian", laplacian_kernel(x, gamma=0.05))):
         theirs = by_sklearn(k, y)
-        ours = by_mokume(options.mokume.resolve(), options.devices, k, y)
+        ours = by_mokume(options, k, y)
         equal = sum(ours[cell] == errors for cell, errors in theirs.items())
         print(f"{name}: {equal} of {len(theirs)} fits have the errors of scikit-learn")
 

@@ -7,28 +7,23 @@ relative difference of a fold's mean squared error, and the seconds of each. Wri
     bench/svc/regression.py [--mokume build/release/bin/mokume] [--devices host] [--housing housing.csv]
                             [--out bench/results/svc-regression.json]
 
-Needs numpy and scikit-learn (pip install numpy scikit-learn). Without a file of California's houses, that set is left
-out.
+Needs numpy and scikit-learn (pip install numpy scikit-learn). California's houses are left out unless they are in
+$MOKUME_DATA or --housing names their file.
 """
-import argparse
 import csv
 import json
+import os
 import pathlib
-import subprocess
-import sys
 import tempfile
 import time
 
 import numpy as np
-import sklearn
 from joblib import Parallel, delayed
 from sklearn import datasets
 from sklearn.model_selection import KFold
 from sklearn.svm import SVR
 
-ROOT = pathlib.Path(__file__).resolve().parents[2]
-sys.path.insert(0, str(ROOT / "bench/campaign"))
-import campaign  # noqa: E402
+import comparison
 
 FOLDS, SEED = 5, 11
 C, EPSILON = [0.1, 1.0, 10.0, 100.0], [0.05, 0.3]
@@ -61,7 +56,7 @@ def data_sets(housing):
         "friedman 3": datasets.make_friedman3(2000, noise=0.1, random_state=SEED),
         "linear": datasets.make_regression(1500, 30, n_informative=10, noise=20.0, random_state=SEED),
     }
-    if housing:
+    if housing.exists():
         made["houses"] = houses(housing)
     order = np.random.RandomState(SEED)
     for name, (x, y) in made.items():
@@ -89,37 +84,33 @@ def by_sklearn(x, y, weights, gammas):
     return dict(zip(cells, errors)), time.monotonic() - start
 
 
-def by_mokume(program, devices, x, y, weights, gammas):
+def by_mokume(options, x, y, weights, gammas):
     with tempfile.TemporaryDirectory() as folder:
         place = pathlib.Path(folder)
         columns = [*x.T, y] + ([] if weights is None else [weights])
         names = [f"x{k}" for k in range(x.shape[1])] + ["y"] + ([] if weights is None else ["w"])
         np.savetxt(place / "rows.csv", np.column_stack(columns), delimiter=",", header=",".join(names), comments="",
                    fmt="%.9g")
-        (place / "e.toml").write_text(EXPERIMENT.format(
-            folds=FOLDS, c=C, gamma=gammas, epsilon=EPSILON, weight="" if weights is None else ', weight = "w"'))
+        experiment = EXPERIMENT.format(folds=FOLDS, c=C, gamma=gammas, epsilon=EPSILON,
+                                       weight="" if weights is None else ', weight = "w"')
         start = time.monotonic()
-        subprocess.run([program, "run", "e.toml", "--devices", devices, "--quiet"], cwd=place, check=True,
-                       capture_output=True)
+        run = comparison.run_of(options, place, experiment)
         seconds = time.monotonic() - start
-        run = next((place / "runs/regression").iterdir())
         rows = list(csv.DictReader((run / "results.csv").open()))
     return {(float(r["C"]), float(r["gamma"]), float(r["epsilon"]), int(r["fold"])): float(r["mse"])
             for r in rows}, seconds
 
 
 def main():
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--mokume", type=pathlib.Path, default=ROOT / "build/release/bin/mokume")
-    parser.add_argument("--devices", default="host")
-    parser.add_argument("--housing", type=pathlib.Path)
-    parser.add_argument("--out", type=pathlib.Path, default=ROOT / "bench/results/svc-regression.json")
+    parser = comparison.parser(__doc__, "svc-regression.json")
+    parser.add_argument("--housing", type=pathlib.Path,
+                        default=pathlib.Path(os.environ.get("MOKUME_DATA", ""), "california-housing/housing.csv"))
     options = parser.parse_args()
     table = []
     for name, x, y, weights, gammas in data_sets(options.housing):
         for of_rows in (None, weights):
             theirs, their_seconds = by_sklearn(x, y, of_rows, gammas)
-            ours, our_seconds = by_mokume(options.mokume.resolve(), options.devices, x, y, of_rows, gammas)
+            ours, our_seconds = by_mokume(options, x, y, of_rows, gammas)
             off = np.array([abs(ours[cell] - error) / error for cell, error in theirs.items()])
             row = {"data": name, "rows": len(y), "features": x.shape[1], "weights": of_rows is not None,
                    "fits": len(off), "largest relative difference": float(f"{off.max():.2g}"),
@@ -127,10 +118,7 @@ def main():
                    "scikit-learn s": round(their_seconds, 2), "mokume s": round(our_seconds, 2)}
             table.append(row)
             print(json.dumps(row), flush=True)
-    options.out.write_text(json.dumps({
-        "what": "validation errors of SVR grids against scikit-learn's, fold by fold", "scikit_learn": sklearn.__version__,
-        **campaign.measured_here(), "devices": options.devices,
-        "command": f"bench/svc/regression.py --devices {options.devices}", "table": table}, indent=1) + "\n")
+    comparison.publish(options, "validation errors of SVR grids against scikit-learn's, fold by fold", "regression.py", table)
 
 
 if __name__ == "__main__":

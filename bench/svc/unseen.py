@@ -9,25 +9,19 @@ calls ill-determined. Writes the figures as JSON.
 
 Needs numpy and scikit-learn (pip install numpy scikit-learn).
 """
-import argparse
 import csv
 import json
 import pathlib
-import subprocess
-import sys
 import tempfile
 
 import numpy as np
-import sklearn
 from joblib import Parallel, delayed
 from sklearn import datasets
 from sklearn.model_selection import KFold
 from sklearn.multiclass import OneVsRestClassifier
 from sklearn.svm import SVC
 
-ROOT = pathlib.Path(__file__).resolve().parents[2]
-sys.path.insert(0, str(ROOT / "bench/campaign"))
-import campaign  # noqa: E402
+import comparison
 
 FOLDS, SEED = 5, 7
 C = [float(c) for c in np.logspace(-2, 4, 9)]
@@ -77,17 +71,14 @@ def by_sklearn(x, y, gammas, multiclass):
     return dict(zip(cells, counts))
 
 
-def by_mokume(program, devices, x, y, gammas, multiclass, solver):
+def by_mokume(options, x, y, gammas, multiclass, solver):
     """The errors and whether the fit is called ill-determined, by (C, gamma, fold)."""
     with tempfile.TemporaryDirectory() as folder:
         place = pathlib.Path(folder)
         np.save(place / "x.npy", x)
         np.save(place / "y.npy", y)
-        (place / "e.toml").write_text(EXPERIMENT.format(folds=FOLDS, multiclass=multiclass, solver=solver, c=C,
-                                                        gamma=gammas))
-        subprocess.run([program, "run", "e.toml", "--devices", devices, "--quiet"], cwd=place, check=True,
-                       capture_output=True)
-        run = next((place / "runs/unseen").iterdir())
+        run = comparison.run_of(options, place, EXPERIMENT.format(folds=FOLDS, multiclass=multiclass, solver=solver, c=C,
+                                                                  gamma=gammas))
         unsure = {}
         for line in (run / "journal/node-0000.ndjson").read_text().splitlines():
             record = json.loads(line)
@@ -100,17 +91,13 @@ def by_mokume(program, devices, x, y, gammas, multiclass, solver):
 
 
 def main():
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--mokume", type=pathlib.Path, default=ROOT / "build/release/bin/mokume")
-    parser.add_argument("--devices", default="host")
-    parser.add_argument("--out", type=pathlib.Path, default=ROOT / "bench/results/svc-unseen.json")
-    options = parser.parse_args()
+    options = comparison.parser(__doc__, "svc-unseen.json").parse_args()
     table = []
     for name, x, y, gammas in data_sets():
         for multiclass in ("ovo", "ovr"):
             theirs = by_sklearn(x, y, gammas, multiclass)
             for solver in ("libsvm", "blocked"):
-                ours = by_mokume(options.mokume.resolve(), options.devices, x, y, gammas, multiclass, solver)
+                ours = by_mokume(options, x, y, gammas, multiclass, solver)
                 off = [(abs(errors - theirs[cell]), unsure) for cell, (errors, unsure) in ours.items()]
                 row = {"data": name, "rows": len(y), "multiclass": multiclass, "solver": solver, "folds": len(off),
                        "equal": sum(d == 0 for d, _ in off), "one or two off": sum(0 < d <= 2 for d, _ in off),
@@ -119,10 +106,7 @@ def main():
                        "most": max(d for d, _ in off)}
                 table.append(row)
                 print(json.dumps(row), flush=True)
-    options.out.write_text(json.dumps({
-        "what": "validation errors of SVC grids against scikit-learn's, fold by fold", "scikit_learn": sklearn.__version__,
-        **campaign.measured_here(), "devices": options.devices,
-        "command": f"bench/svc/unseen.py --devices {options.devices}", "table": table}, indent=1) + "\n")
+    comparison.publish(options, "validation errors of SVC grids against scikit-learn's, fold by fold", "unseen.py", table)
 
 
 if __name__ == "__main__":

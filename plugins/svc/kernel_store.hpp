@@ -59,8 +59,7 @@ class KernelStore {
 
   // on_the_fly: the rows that fit at once, at least 2 * solver_rows.
   int64_t capacity() const { return cached_rows_; }
-  // on_the_fly: brings `rows` in and keeps the rows in `keep`. Both lists combined must
-  // not exceed capacity().
+  // on_the_fly: brings `rows` in and keeps the rows in `keep`. Both lists combined must not exceed capacity().
   void fetch(const std::vector<int32_t>& rows, const std::vector<int32_t>& keep);
 
   // Computes the kernel values of rows [first, first + count) against all rows, piece by piece. Each piece is passed to

@@ -30,7 +30,7 @@ class RowOrder {
   int64_t fold_begin(uint32_t fold) const { return fold_begin_[fold]; }
   int64_t fold_rows(uint32_t fold) const { return fold_begin_[fold + 1] - fold_begin_[fold]; }
 
-  // Of each row, or none: the target less target_mean() (regression), and the weight.
+  // These have a value for each row, or none: the targets of a regression less target_mean(), and the weights.
   const std::vector<float>& targets() const { return targets_; }
   const std::vector<float>& weights() const { return weights_; }
   double target_mean() const { return target_mean_; }

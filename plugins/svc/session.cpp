@@ -240,7 +240,7 @@ void Session::run_chains(const Settings& settings, const std::vector<ChainRunner
     runner.run(steps, sink, share_done + (first ? 0 : share), first ? share : 0);
     return runner.handed_over();
   };
-  const bool tightens = settings.tighten && !order_->regression();
+  const bool tightens = settings.tighten && settings.tol > kLeastTol && !order_->regression();
   const bool hands_over = settings.solver == SolverKind::blocked || tightens;
   std::vector<ChainRunner::FoldSteps> left = solve(settings, hands_over ? Pass::first : Pass::only, folds);
   Settings by_libsvm = settings;

@@ -465,6 +465,20 @@ TEST(SvcSolvers, SolveAgainWhatTheToleranceLeavesOpen) {
   }
 }
 
+// A tolerance that is smaller than the smallest that `tighten` takes stays as it is.
+TEST(SvcSolvers, NeverLoosenATolerance) {
+  World world("host");
+  const Blobs blobs(600, 6, 4, 3);
+  std::vector<Candidate> candidates(1);
+  candidates[0].c = 1e-7;
+  candidates[0].tol = 1e-7;
+  const Experiment plain(blobs, candidates, 3);
+  candidates[0].tighten = true;
+  const Experiment tightened(blobs, candidates, 3);
+  Session a(world, plain), b(world, tightened);
+  EXPECT_EQ(b.fit(all_fits(1, 3)), a.fit(all_fits(1, 3)));
+}
+
 // Kernels that are narrower than with gamma = "scale" are left to LIBSVM's steps.
 TEST(SvcSolvers, TakeTheSameStepsWhereTheKernelIsNarrow) {
   World world("host");
