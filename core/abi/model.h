@@ -31,6 +31,11 @@ typedef enum mk_param_type {
 /* The parameter is younger than some runs. Its default, or the choice `before`, means what was done before: plans with
  * that value keep the hash that they had without the parameter, so that these runs can be resumed. */
 #define MK_PARAM_YOUNGER 2u
+/* FORMS only: the list is a graph, whose tables have the keys `name` and `inputs` in addition to those of their form,
+ * and may be blocks ([model_options.blocks.NAME]), which the program replaces by their layers. In the JSON, `name` and
+ * `inputs` are there only if given; `inputs` is one text, the names of earlier tables or "input", joined by commas. A
+ * table without a name is called by its index, and one without inputs reads the table before it. */
+#define MK_PARAM_GRAPH 4u
 
 typedef struct mk_form mk_form;
 
@@ -54,7 +59,7 @@ typedef struct mk_param {
 } mk_param;
 
 /* One kind of table: { type = name, ... }. Its params are REAL, INTEGER, TEXT or BOOL. A param whose fallback is "" is
- * required. */
+ * required. A YOUNGER param that has its default is left out of the JSON. */
 struct mk_form {
   const char* name;
   const char* doc; /* one line */
@@ -76,8 +81,8 @@ typedef struct mk_metric {
 typedef union mk_value {
   double real;
   int64_t integer; /* INTEGER and BOOL */
-  /* TEXT; FORM and FORMS as JSON: an object with "type" and every param of the form, or a list of such objects, with
-   * defaults filled in and "$name" replaced by the candidate's value. */
+  /* TEXT; FORM and FORMS as JSON: an object with "type" and every param of the form that is not left out, or a list of
+   * such objects, with defaults filled in and "$name" replaced by the candidate's value. */
   const char* text;
 } mk_value;
 

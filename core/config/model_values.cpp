@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <exception>
 
+#include "config/graph.hpp"
 #include "config/space.hpp"
 #include "config/tagged_table.hpp"
 #include "config/value.hpp"
@@ -60,12 +61,9 @@ class ModelValues {
 
   void read_option(const Entry& entry) {
     const Parameter* known = find(*reading_.schema, entry.key);
+    if (known == nullptr && entry.key == kBlocks && has_graph()) return;
     if (known == nullptr) return reading_.report_unknown(kOptions, entry, names_of(*reading_.schema), takes_);
-    if (known->is_tagged()) {
-      if (auto tagged = read_tagged(*known, entry.value, references_, diagnostics_))
-        config_.tagged[entry.key] = std::move(*tagged);
-      return;
-    }
+    if (known->is_tagged()) return read_tables(*known, entry.value);
     if (const Entry* searched = reading_.find(kSearched, entry.key))
       return diagnostics_.add(entry.location,
                               fmt::format("{} is in both [model_options] and [search.params]", in_quotes(entry.key)),
@@ -81,6 +79,22 @@ class ModelValues {
     } else {
       config_.references[entry.key] = std::move(field->reference);
     }
+  }
+
+  bool has_graph() const {
+    return std::any_of(reading_.schema->begin(), reading_.schema->end(),
+                       [](const Parameter& parameter) { return parameter.has(kGraph); });
+  }
+
+  void read_tables(const Parameter& parameter, const Node& node) {
+    std::optional<Node> flat;
+    if (parameter.has(kGraph)) {
+      const Entry* blocks = reading_.find(kOptions, kBlocks);
+      flat = flat_layers(parameter.name, node, blocks == nullptr ? nullptr : &blocks->value, diagnostics_);
+      if (!flat) return;
+    }
+    if (auto tagged = read_tagged(parameter, flat ? *flat : node, references_, diagnostics_))
+      config_.tagged[parameter.name] = std::move(*tagged);
   }
 
   // ---- [search.params]
@@ -188,6 +202,9 @@ class ModelValues {
   }
 
   void leave_out_of_plan(const Parameter& parameter) {
+    const auto tagged = config_.tagged.find(parameter.name);
+    if (tagged != config_.tagged.end() && default_tagged(parameter) == tagged->second)
+      config_.unplanned.insert(parameter.name);
     const auto option = config_.options.find(parameter.name);
     if (option != config_.options.end() && before(parameter) == option->second)
       config_.unplanned.insert(parameter.name);

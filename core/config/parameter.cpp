@@ -7,6 +7,7 @@
 #include <cmath>
 
 #include "base/text.hpp"
+#include "config/graph.hpp"
 
 namespace mokume::config {
 namespace {
@@ -40,7 +41,8 @@ Parameter parameter_of(const mk_param& param) {
   result.name = param.name;
   result.type = kTypes.at(static_cast<size_t>(param.type - 1));
   result.doc = text_of(param.doc);
-  result.flags = kOfModel | ((param.flags & MK_PARAM_YOUNGER) != 0 ? kPlanIfSet : 0);
+  result.flags = kOfModel | ((param.flags & MK_PARAM_YOUNGER) != 0 ? kPlanIfSet : 0) |
+                 ((param.flags & MK_PARAM_GRAPH) != 0 ? kGraph : 0);
   result.range = {param.minimum, param.maximum, (param.flags & MK_PARAM_EXCLUSIVE_MIN) != 0, false};
   if (const std::string choices = text_of(param.choices); !choices.empty()) result.choices = base::split(choices, '|');
   result.fallback = text_of(param.fallback);
@@ -48,6 +50,8 @@ Parameter parameter_of(const mk_param& param) {
     result.before = Json(result.choices[param.before - 1]).dump();
   for (const mk_form& form : std::span(param.forms, param.n_forms))
     result.tags.push_back({form.name, text_of(form.doc), model_schema({form.params, form.n_params})});
+  if (result.has(kGraph))
+    for (Tag& tag : result.tags) add_graph_keys(tag.parameters);
   return result;
 }
 

@@ -61,6 +61,7 @@ inline constexpr uint32_t kPlanIfSet = 8;      // in the plan only if it differs
 inline constexpr uint32_t kZeroAllowed = 16;   // 0 is accepted in addition to `range`
 inline constexpr uint32_t kEmptyAllowed = 32;  // the list may be empty
 inline constexpr uint32_t kFoldsOnly = 64;     // meaningless with validation.share
+inline constexpr uint32_t kGraph = 128;        // tagged tables that form a graph: see graph.hpp
 
 struct Tag;
 

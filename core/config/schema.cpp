@@ -3,6 +3,7 @@
 #include <cmath>
 #include <nlohmann/json.hpp>
 
+#include "config/graph.hpp"
 #include "config/keys.hpp"
 #include "config/space.hpp"
 
@@ -146,6 +147,11 @@ Json tagged_schema(const Parameter& parameter) {
     Json table = closed_object(std::move(properties), required);
     tables.push_back(tag.doc.empty() ? table : described(std::move(table), tag.doc));
   }
+  if (parameter.has(kGraph))  // other keys are the block's own
+    tables.push_back({{"type", "object"},
+                      {"properties", {{"type", {{"enum", {"block"}}}}, {"block", {{"type", "string"}}}}},
+                      {"required", {"type", "block"}},
+                      {"description", "the layers of a block of [model_options.blocks]"}});
   Json one = either(std::move(tables));
   return parameter.type == Type::tagged_table ? one : Json{{"type", "array"}, {"items", std::move(one)}};
 }
@@ -160,7 +166,13 @@ Json option_schema(const Parameter& parameter) {
 
 Json options_schema(const ModelSchema& model) {
   Json properties = Json::object();
-  for (const Parameter& parameter : model) properties[parameter.name] = option_schema(parameter);
+  for (const Parameter& parameter : model) {
+    properties[parameter.name] = option_schema(parameter);
+    if (parameter.has(kGraph))
+      properties[kBlocks] = {{"type", "object"},
+                             {"additionalProperties", {{"type", "object"}, {"required", {"layers"}}}},
+                             {"description", "lists of layers that the network repeats: parameters, and layers"}};
+  }
   return closed_object(std::move(properties));
 }
 

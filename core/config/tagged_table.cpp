@@ -121,8 +121,13 @@ class TableReader {
   }
 
   std::optional<Field> field_of(const Parameter& parameter) {
-    if (const Entry* entry = node_.find(parameter.name))
-      return read_field(parameter, entry->value, references_, diagnostics_);
+    const bool younger = parameter.has(kPlanIfSet);
+    if (const Entry* entry = node_.find(parameter.name)) {
+      auto field = read_field(parameter, entry->value, references_, diagnostics_);
+      const bool left_out = younger && field && field->reference.empty() && field->value == default_value(parameter);
+      return left_out ? std::nullopt : field;
+    }
+    if (younger && !parameter.fallback.empty()) return std::nullopt;
     if (auto value = default_value(parameter)) return Field{parameter.name, std::move(*value), ""};
     if (meant_.count(parameter.name) == 0)
       diagnostics_.add(node_.location, fmt::format("{} needs '{}'", title_, parameter.name),

@@ -40,7 +40,7 @@ uint64_t Engine::bytes(const Network& network, int64_t batch, bool training, con
     if (p >= 0) gradients -= network.parameters[p].size();
   const double vectors = training ? 1.0 + optimizer.states() + levels(options.leaves) : 1.0;
   double elements = vectors * network.n_parameters + (per_row * batch + fixed + workspace);
-  if (training) elements += 2 * flow_elements(network, batch) + batch + gradients;
+  if (training) elements += network.gradient_flow.slots * flow_elements(network, batch) + batch + gradients;
   return 4 * elements;
 }
 
@@ -64,11 +64,9 @@ Engine::Engine(const sdk::Device& device, const Network& network, int64_t batch,
   StackMemory& from = memory != nullptr ? *memory : own;
   const uint64_t segment = std::min(options.segment_bytes, most);
   parameters_ = ParameterVector(device, Segments(network.parameters, segment), from);
-  activations_.push_back(from.take(batch * network.input.elements()));
-  slot_.push_back(0);
+  values_.push_back(from.take(batch * network.input.elements()));
   for (const Layer* s : network.stages) {
-    if (!s->in_place) activations_.push_back(from.take(batch * s->out.elements()));
-    slot_.push_back(activations_.size() - 1);
+    values_.push_back(s->in_place ? values_[s->reads.front()] : from.take(batch * s->out.elements()));
     std::vector<Slice>& buffers = buffers_.emplace_back();
     for (const Layer::Buffer& b : s->buffers) buffers.push_back(from.take(batch * b.per_row + b.fixed));
     s->fill_buffers(device, buffers);
@@ -79,35 +77,37 @@ Engine::Engine(const sdk::Device& device, const Network& network, int64_t batch,
   steps_ = common_runs(parameters_.layout(), gradients_.layout());
   for (uint32_t s = 0; s < optimizer.states(); ++s) states_.emplace_back(device, parameters_.layout(), from);
   for (int k = 0; k < levels(options.leaves); ++k) halves_.emplace_back(device, parameters_.layout(), from);
-  for (Slice& f : flow_) f = from.take(flow);
+  for (int slot = 0; slot < network.gradient_flow.slots; ++slot) flow_.push_back(from.take(flow));
   ones_ = from.take(batch);
   device.submit(ops::fill(ones_.vector(batch), 1.0F));
 }
 
 void Engine::write_input(const float* x, int64_t rows) const {
-  activations_[0].write(device_, x, rows * network_.input.elements());
+  values_[0].write(device_, x, rows * network_.input.elements());
 }
 
 void Engine::read(const mk_tensor& outputs, float* to) const {
-  activations_.back().read(device_, to, outputs.rows * outputs.columns);
+  values_[network_.output].read(device_, to, outputs.rows * outputs.columns);
 }
 
 void Engine::set_moments(const std::vector<float>& mean, const std::vector<float>& deviation) const {
   network_.stages[0]->use_moments(device_, buffers_[0], mean, deviation);
 }
 
-mk_tensor Engine::activation(size_t stage, int64_t rows) const {
-  const Shape& shape = stage == 0 ? network_.input : network_.stages[stage - 1]->out;
-  return activations_[slot_[stage]].matrix(rows, shape.elements());
+mk_tensor Engine::value(size_t value, int64_t rows) const {
+  return values_[value].matrix(rows, network_.shape_of(value).elements());
 }
 
 Pass Engine::pass(size_t k, int64_t rows, const ops::DropoutPlace* dropout) const {
-  return {device_, queue_, parameters_, buffers_[k], dropout, activation(k, rows), activation(k + 1, rows)};
+  const std::vector<size_t>& reads = network_.stages[k]->reads;
+  Pass p{device_, queue_, parameters_, buffers_[k], dropout, value(reads.front(), rows), value(k + 1, rows)};
+  for (size_t i = 1; i < reads.size(); ++i) p.more_x.push_back(value(reads[i], rows));
+  return p;
 }
 
 mk_tensor Engine::forward(int64_t rows, const ops::DropoutPlace* dropout) const {
   for (size_t k = 0; k < network_.stages.size(); ++k) network_.stages[k]->forward(pass(k, rows, dropout));
-  return activation(network_.stages.size(), rows);
+  return value(network_.output, rows);
 }
 
 void Engine::backward(int64_t rows, const ops::DropoutPlace& dropout, const ParameterVector& to,
@@ -137,18 +137,25 @@ void Engine::train_back(int64_t rows, const ops::DropoutPlace& dropout, const op
 
 void Engine::go_back(int64_t rows, const ops::DropoutPlace& dropout, const OwnStep* step,
                      const Gradients& gradients) const {
-  const size_t first = network_.first_trained;
-  int current = 0;
-  bool relu_done = false;  // the next stage has applied the gradient of this one's relu
-  bool in_place = false;   // dy occupies the memory of y
-  for (size_t k = network_.stages.size(); k-- > first;) {
+  std::vector<Slice> slots = flow_;
+  bool relu_done = false;  // the stage after this one has applied the gradient of this one's relu
+  for (const GradientFlow::Step& at : network_.gradient_flow.steps) {
+    const size_t k = at.stage;
     const Layer& s = *network_.stages[k];
     Pass p = pass(k, rows, &dropout);
-    p.dy = in_place ? p.y : flow_[current].matrix(rows, s.out.elements());
-    if (s.activation != ops::Activation::none && !relu_done) submit(ops::act_grad(p.dy, p.y, s.activation, p.dy));
-    if (k > first) {
-      const Layer& before = *network_.stages[k - 1];
-      p.dx = s.in_place ? p.dy : flow_[1 - current].matrix(rows, s.in.elements());
+    const mk_tensor dy = slots[at.dy].matrix(rows, s.out.elements());
+    if (at.activated != at.dy) slots[at.activated] = flow_[at.activated];
+    p.dy = slots[at.activated].matrix(rows, s.out.elements());
+    if (s.activation != ops::Activation::none && !relu_done) submit(ops::act_grad(dy, p.y, s.activation, p.dy));
+    for (size_t i = 0; i < s.reads.size(); ++i) {
+      const int slot = at.dx[i];
+      if (slot >= 0 && slot != at.activated) slots[slot] = flow_[slot];
+      const mk_tensor dx = slot < 0 ? mk_tensor{} : slots[slot].matrix(rows, network_.shape_of(s.reads[i]).elements());
+      i == 0 ? void(p.dx = dx) : p.more_dx.push_back(dx);
+    }
+    const size_t x = s.reads.front();
+    if (at.dx[0] >= 0 && x > 0 && network_.readers[x] == 1) {
+      const Layer& before = *network_.stages[x - 1];
       p.x_is_relu = before.ends_in_relu() && !before.relu_before;
     }
     p.ones = &ones_;
@@ -156,11 +163,26 @@ void Engine::go_back(int64_t rows, const ops::DropoutPlace& dropout, const OwnSt
       s.backward_with_step(p, *step);
     } else {
       if (s.n_parameters > 0) gradients(s, p);
-      if (k > first) s.backward(p);
+      if (!s.passes_gradient && std::any_of(at.dx.begin(), at.dx.end(), [](int slot) { return slot >= 0; }))
+        s.backward(p);
     }
     relu_done = p.relu_done;
-    in_place = relu_done || (in_place && s.in_place);
-    if (!s.in_place) current = 1 - current;
+    if (relu_done) slots[at.dx[0]] = values_[x];
+    add_up(at, slots, rows);
+  }
+}
+
+// Adds the gradients of values that several stages read.
+void Engine::add_up(const GradientFlow::Step& step, std::vector<Slice>& slots, int64_t rows) const {
+  const std::vector<size_t>& reads = network_.stages[step.stage]->reads;
+  size_t i = 0;
+  for (const GradientFlow::Sum& sum : step.sums) {
+    while (step.dx[i] != sum.b) ++i;
+    const int64_t columns = network_.shape_of(reads[i]).elements();
+    if (sum.to != sum.a && sum.to != sum.b) slots[sum.to] = flow_[sum.to];
+    mk_tensor a = slots[sum.a].matrix(rows, columns), b = slots[sum.b].matrix(rows, columns);
+    if (sum.to == sum.b) std::swap(a, b);  // bias_act may write over its first input only
+    submit(ops::bias_act(a, b, ops::Activation::none, slots[sum.to].matrix(rows, columns)));
   }
 }
 

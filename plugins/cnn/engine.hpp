@@ -52,11 +52,11 @@ class Engine {
   void read(const mk_tensor& outputs, float* to) const;
 
   // The batch's input. Fill it, then run forward() on its first `rows` rows, which may be overwritten.
-  mk_tensor input(int64_t rows) const { return activation(0, rows); }
+  mk_tensor input(int64_t rows) const { return value(0, rows); }
   // Returns the outputs: rows x outputs. `dropout` determines the dropout masks; nothing is dropped if it is null.
   mk_tensor forward(int64_t rows, const ops::DropoutPlace* dropout) const;
   // Receives the gradient of the outputs before backward(): rows x outputs.
-  mk_tensor output_gradient(int64_t rows) const { return flow_[0].matrix(rows, network_.outputs()); }
+  mk_tensor output_gradient(int64_t rows) const { return flow_.front().matrix(rows, network_.outputs()); }
   // Computes the gradients of all parameters and replaces the old ones. Runs after forward() with the same masks.
   void backward(int64_t rows, const ops::DropoutPlace& dropout) const {
     backward(rows, dropout, gradients_, {}, [](const Layer&) {});
@@ -88,10 +88,11 @@ class Engine {
 
  private:
   void submit(const mk_op& op) const { queue_ != nullptr ? queue_->push_back(op) : device_.submit(op); }
-  mk_tensor activation(size_t stage, int64_t rows) const;  // the input of stage `stage`
+  mk_tensor value(size_t value, int64_t rows) const;  // network.hpp
   Pass pass(size_t stage, int64_t rows, const ops::DropoutPlace* dropout) const;
   using Gradients = std::function<void(const Layer&, const Pass&)>;
   void go_back(int64_t rows, const ops::DropoutPlace& dropout, const OwnStep* step, const Gradients& gradients) const;
+  void add_up(const GradientFlow::Step& step, std::vector<Slice>& slots, int64_t rows) const;
   void add(const Layer& layer, const ParameterVector& what, const ParameterVector& to) const;
 
   sdk::Device device_;
@@ -103,10 +104,9 @@ class Engine {
   std::vector<ParameterVector> states_, halves_;
   std::vector<CommonRun> steps_;  // elements for which there is a parameter and a gradient
   Slice ones_;
-  std::vector<Slice> activations_;           // stage k reads activations_[slot_[k]]; the last one holds the outputs
-  std::vector<size_t> slot_;                 // stages + 1 entries; an in-place stage shares its input's slot
+  std::vector<Slice> values_;                // by value: network.hpp. An in-place stage shares the memory of its input
   std::vector<std::vector<Slice>> buffers_;  // by stage
-  Slice flow_[2];                            // gradients of the backward pass
+  std::vector<Slice> flow_;                  // the slots of the backward pass: gradient_flow.hpp
   std::vector<mk_op>* queue_ = nullptr;
 };
 

@@ -40,7 +40,13 @@ void Fitted::export_onnx(const std::string& path) const {
   std::string x = add_image(graph, graph.scaled(rows, mean, scale), network.input);
   Export to{graph, [&](int p) { return add_parameter(graph, network.parameters[p], parameters); }, moments.feature_mean,
             moments.feature_deviation};
-  for (const auto& layer : network.layers) x = layer->to_onnx(to, x);
+  std::vector<std::string> outputs;  // by layer
+  for (const auto& layer : network.layers) {
+    std::vector<std::string> xs;
+    for (const int i : layer->inputs) xs.push_back(i < 0 ? x : outputs[size_t(i)]);
+    outputs.push_back(layer->join_onnx(to, xs));
+  }
+  x = outputs.back();
   if (!classifies()) {
     add_number(graph, x, moments);
   } else {

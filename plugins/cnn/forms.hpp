@@ -40,7 +40,8 @@ class Forms {
     return {name, MK_PARAM_FORM, 0, 0, 0, fallback, "", doc, table_.data(), uint32_t(table_.size()), 0};
   }
 
-  // Reads JSON that has every key of its form. Throws nlohmann::json::exception.
+  // Reads JSON that has every key of its form, except younger ones with their defaults. Throws
+  // nlohmann::json::exception.
   T read(const std::string& json) const {
     const auto values = nlohmann::json::parse(json);
     const std::string type = values.at("type");
@@ -49,7 +50,7 @@ class Forms {
       T made;
       made.kind = form.kind;
       for (const Key& key : form.keys)
-        std::visit([&](auto member) { values.at(key.param.name).get_to(made.*member); }, key.member);
+        std::visit([&](auto member) { value_of(values, key.param).get_to(made.*member); }, key.member);
       return made;
     }
     throw Error(MK_INTERNAL, "cnn received the unknown type '" + type + "'");

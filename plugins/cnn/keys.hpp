@@ -2,6 +2,8 @@
 // documentation, and determines which member a value sets.
 #pragma once
 
+#include <nlohmann/json.hpp>
+
 #include "abi/model.h"
 
 namespace mokume::cnn {
@@ -21,6 +23,18 @@ constexpr mk_param flag(const char* name, const char* fallback, const char* doc)
 }
 constexpr mk_param text(const char* name, const char* fallback, const char* choices, const char* doc) {
   return {name, MK_PARAM_TEXT, 0, 0, 0, fallback, choices, doc, nullptr, 0, 0};
+}
+// The same key, added after there were runs and models without it: its default means what was done before.
+constexpr mk_param younger(mk_param key) {
+  key.flags |= MK_PARAM_YOUNGER;
+  return key;
+}
+
+// Returns the value of a key of a form. A younger key with its default is not there. Throws nlohmann::json::exception.
+inline nlohmann::json value_of(const nlohmann::json& values, const mk_param& key) {
+  const auto found = values.find(key.name);
+  if (found == values.end() && (key.flags & MK_PARAM_YOUNGER) != 0) return nlohmann::json::parse(key.fallback);
+  return values.at(key.name);
 }
 
 }  // namespace mokume::cnn

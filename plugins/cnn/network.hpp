@@ -5,27 +5,33 @@
 #include <string>
 #include <vector>
 
+#include "gradient_flow.hpp"
 #include "layers/layer.hpp"
 #include "settings.hpp"
 
 namespace mokume::cnn {
 
+// Layers that compute are stages. Value 0 is the input of the network, and value k + 1 the output of stage k.
 struct Network {
   Shape input;
   std::vector<std::shared_ptr<const Layer>> layers;  // as configured
-  std::vector<const Layer*> stages;                  // those that compute; each reads the output of the one before it
+  std::vector<const Layer*> stages;                  // in the order of the list
   std::vector<Parameter> parameters;
   int64_t n_parameters = 0;
-  size_t first_trained = 0;  // the first stage with parameters; the gradient of its input is not needed
+  std::vector<int> readers;    // by value: how many inputs of stages it is, and 1 more for the output of the network
+  std::vector<bool> trained;   // by value: whether parameters determine it, so that it has a gradient
+  size_t output = 0;           // the value that the last layer gives
+  GradientFlow gradient_flow;  // the order and the memory of the backward pass
 
   int64_t outputs() const { return layers.back()->out.elements(); }
+  const Shape& shape_of(size_t value) const { return value == 0 ? input : stages[value - 1]->out; }
   // Returns whether the first stage needs the mean and the deviation of every feature.
   bool wants_moments() const { return stages.front()->per_feature; }
 };
 
 // Throws Error(MK_INVALID_ARGUMENT) with the layer and the cure: a window larger than its image, a linear layer on an
 // image, a number of outputs other than the number of classes (1 for regression). Throws Error(MK_BAD_DATA) if the
-// layers are malformed, since those of a saved model may contain anything.
+// layers are malformed or read a layer that does not exist, since those of a saved model may contain anything.
 Network make_network(const Settings& settings, const Shape& input, int64_t outputs);
 
 // Returns whether networks may share memory and ops: they may differ only in their numbers and in the length of their

@@ -29,7 +29,7 @@ void Segments::place(const Parameter& p, int64_t most) {
   const int64_t each = most / columns / ops::kGemmCut * ops::kGemmCut;
   const bool cut = p.kind == Parameter::Kind::linear;
   if (!cut || each == 0)
-    throw Error(MK_OUT_OF_MEMORY, "layers[" + std::to_string(std::stoll(p.name)) + "] needs " +
+    throw Error(MK_OUT_OF_MEMORY, "layers[" + p.name.substr(0, p.name.rfind('.')) + "] needs " +
                                       std::to_string(4 * (cut ? ops::kGemmCut * columns : p.size())) +
                                       " bytes of parameters in one piece, but the device's largest piece is " +
                                       std::to_string(most * 4) + ": make the layer smaller, or name another device");

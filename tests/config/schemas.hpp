@@ -30,9 +30,10 @@ inline constexpr std::array<mk_param, 4> kOtherParams = {{
 }};
 
 // A third model with tagged tables: a network.
-inline constexpr std::array<mk_param, 2> kSgdParams = {{
+inline constexpr std::array<mk_param, 3> kSgdParams = {{
     {"lr", MK_PARAM_REAL, MK_PARAM_EXCLUSIVE_MIN, 0, 10, "0.01", "", "learning rate", nullptr, 0, 0},
     {"nesterov", MK_PARAM_BOOL, 0, 0, 0, "false", "", "look ahead", nullptr, 0, 0},
+    {"damp", MK_PARAM_REAL, MK_PARAM_YOUNGER, 0, 1, "0.0", "", "share of the step", nullptr, 0, 0},
 }};
 inline constexpr std::array<mk_param, 1> kAdadeltaParams = {{
     {"lr", MK_PARAM_REAL, MK_PARAM_EXCLUSIVE_MIN, 0, 10, "1.0", "", "learning rate", nullptr, 0, 0},
@@ -49,17 +50,18 @@ inline constexpr std::array<mk_param, 3> kConvParams = {{
 inline constexpr std::array<mk_param, 1> kDropoutParams = {{
     {"p", MK_PARAM_REAL, 0, 0, 1, "0.5", "", "share of zeros", nullptr, 0, 0},
 }};
-inline constexpr std::array<mk_form, 3> kLayers = {{
+inline constexpr std::array<mk_form, 4> kLayers = {{
     {"conv2d", "convolution", kConvParams.data(), kConvParams.size(), 0},
     {"dropout", "zeros at random", kDropoutParams.data(), kDropoutParams.size(), 0},
     {"relu", nullptr, nullptr, 0, 0},
+    {"add", "a sum", nullptr, 0, 0},
 }};
 inline constexpr std::array<mk_param, 4> kNetParams = {{
     {"epochs", MK_PARAM_INTEGER, 0, 1, 1000, "10", "", "passes over the data", nullptr, 0, 0},
     {"momentum", MK_PARAM_REAL, 0, 0, 1, "0.0", "", "of the optimizer", nullptr, 0, 0},
     {"optimizer", MK_PARAM_FORM, 0, 0, 0, "{ type = \"adadelta\" }", "", "how steps are made", kOptimizers.data(),
      kOptimizers.size(), 0},
-    {"layers", MK_PARAM_FORMS, 0, 0, 0, "", "", "from input to output", kLayers.data(), kLayers.size(), 0},
+    {"layers", MK_PARAM_FORMS, MK_PARAM_GRAPH, 0, 0, "", "", "from input to output", kLayers.data(), kLayers.size(), 0},
 }};
 
 inline const ModelSchema kNet = model_schema(kNetParams);

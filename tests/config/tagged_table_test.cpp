@@ -266,10 +266,11 @@ TEST(TaggedTables, SchemaAndStarterDescribeThem) {
   const std::string starter = starter_toml("net", kNet);
   EXPECT_NE(starter.find("optimizer      = { type = \"adadelta\" } # how steps are made\n"), std::string::npos)
       << starter;
-  for (const char* part : {"# [[model_options.layers]]  # convolution\n# type = \"conv2d\"\n# out_channels ",
-                           "# optimizer = { type = \"sgd\", lr = 0.01, nesterov = false }  # gradient descent\n#   lr  "
-                           "           learning rate",
-                           "e.g. epochs = [1, 2]\n"})
+  for (const char* part :
+       {"# [[model_options.layers]]  # convolution\n# type = \"conv2d\"\n# out_channels ",
+        "# optimizer = { type = \"sgd\", lr = 0.01, nesterov = false, damp = 0.0 }  # gradient descent\n#   lr  "
+        "           learning rate",
+        "e.g. epochs = [1, 2]\n"})
     EXPECT_NE(starter.find(part), std::string::npos) << starter;
   good(starter + kLayer);
   good(starter_toml("svc", kSvc));

@@ -18,10 +18,10 @@ namespace {
 // ---- element by element --------------------------------------------------------------------------------------------
 
 void bias_act(const BiasRows& rows) {
-  const float* bias = rows.bias;
   const int64_t n = rows.columns;
   for (int64_t r = 0; r < rows.rows; ++r) {
     const float* x = rows.x + r * rows.x_stride;
+    const float* bias = rows.bias == nullptr ? nullptr : rows.bias + r * rows.bias_stride;
     float* out = rows.out + r * rows.out_stride;
     if (bias != nullptr && rows.relu) {
       MOKUME_INDEPENDENT

@@ -12,6 +12,7 @@ struct BiasRows {
   float* out;
   int64_t rows, columns, x_stride, out_stride;
   bool relu;
+  int64_t bias_stride = 0;  // 0: one row of biases for all rows
 };
 
 // dx = y > 0 ? grad : 0

@@ -31,8 +31,7 @@ ARGS(GatherRowsArgs)
 
 typedef struct {
   RunGrid grid;
-  View x, out;
-  i64 bias_offset;
+  View x, out, bias;
   i32 biased, relu;
 } BiasActArgs;
 ARGS(BiasActArgs)

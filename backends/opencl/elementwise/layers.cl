@@ -10,20 +10,20 @@
 #define BY_VECTORS for (; c + VW <= c1; c += VW)
 #define THE_REST for (; c < c1; ++c)
 
-// bias is not read if there is no bias.
+// bias is not read if there is no bias. Its step is 0 if all rows have the same one.
 __kernel void bias_act(ITEM const BiasActArgs args, __global const float* x, __global const float* bias,
                        __global float* out) {
-  bias += args.bias_offset;
   FOR_EACH_LINE {
     __global const float* from = x + args.x.offset + r * args.x.step;
+    __global const float* add = bias + args.bias.offset + r * args.bias.step;
     __global float* to = out + args.out.offset + r * args.out.step;
     long c = c0;
     BY_VECTORS {
-      const vec v = args.biased ? VLOAD(0, from + c) + VLOAD(0, bias + c) : VLOAD(0, from + c);
+      const vec v = args.biased ? VLOAD(0, from + c) + VLOAD(0, add + c) : VLOAD(0, from + c);
       VSTORE(args.relu ? RELU(v) : v, 0, to + c);
     }
     THE_REST {
-      const float v = args.biased ? from[c] + bias[c] : from[c];
+      const float v = args.biased ? from[c] + add[c] : from[c];
       to[c] = args.relu ? RELU(v) : v;
     }
   }

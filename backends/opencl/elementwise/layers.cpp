@@ -29,18 +29,17 @@ void bias_act(Launcher& launcher, const mk_op& op) {
   mk_tensor x = op.inputs[0], out = op.outputs[0];
   if (sdk::empty(out)) return;
   const bool biased = op.n_inputs == 2;
-  if (!biased && dense(x) && dense(out)) {
-    x = as_one_row(x);
-    out = as_one_row(out);
-  }
-  const mk_tensor& bias = biased ? op.inputs[1] : x;
+  mk_tensor bias = biased ? op.inputs[1] : x;
+  if ((!biased || bias.rows == out.rows) && dense(x) && dense(bias) && dense(out))
+    for (mk_tensor* t : {&x, &bias, &out}) *t = as_one_row(*t);
+  if (bias.rows <= 1) bias.row_stride = 0;
   mk_device& device = launcher.device();
   const RunLaunch l(device, out.rows, out.columns);
   launcher.run(layers_kernel(device, row_width(device, out.columns), "bias_act"), l.range,
                BiasActArgs{.grid = l.grid,
                            .x = view(x),
                            .out = view(out),
-                           .bias_offset = bias.offset,
+                           .bias = view(bias),
                            .biased = biased ? 1 : 0,
                            .relu = is_relu(op)},
                {memory(x), memory(bias), memory(out)});

@@ -1,6 +1,7 @@
-// bias_act: out = activation(x + bias), with the same bias in every row (f32).
+// bias_act: out = activation(x + bias), with the same bias in every row, or one for each element (f32).
 //
-//   inputs   x: M x K, bias: vector of K (n_inputs is 1 without it)   outputs  out: M x K; may be the same view as x
+//   inputs   x: M x K, bias: vector of K, or M x K (n_inputs is 1 without it)
+//   outputs  out: M x K; may be the same view as x
 //   integers [0] = Activation
 //
 // act_grad: dx = grad * activation'(x), expressed through the activation's output y: relu passes grad where y > 0.
@@ -51,7 +52,8 @@ inline void check_bias_act(const mk_op& op) {
   sdk::check_shape("bias_act", "out", op.outputs[0], x.rows, x.columns);
   if (op.n_inputs < 2) return;
   sdk::check_view("bias_act", "bias", op.inputs[1], MK_F32);
-  sdk::check_shape("bias_act", "bias", op.inputs[1], 1, x.columns);
+  if (op.inputs[1].rows != x.rows) sdk::check_shape("bias_act", "bias", op.inputs[1], 1, x.columns);
+  sdk::check_shape("bias_act", "bias", op.inputs[1], op.inputs[1].rows, x.columns);
 }
 
 inline void check_act_grad(const mk_op& op) {

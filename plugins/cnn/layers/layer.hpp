@@ -32,26 +32,42 @@ class Values {
   int64_t integer(const char* key) const;
   double real(const char* key) const;
   bool flag(const char* key) const;
+  std::string text(const char* key) const;  // one of its choices
 
  private:
+  nlohmann::json value(const char* key) const;
+  void check_choice(const mk_param& key) const;
+
   const nlohmann::json& values_;
+  const mk_form& form_;
 };
 
 struct LayerType {
   mk_form form;
   std::shared_ptr<Layer> (*make)(const Values& values, Plan& plan);
+  bool joins = false;  // reads any number of layers; others read one
 };
 
-// The interface to a layer under construction: its input, and the parameters, to which it adds its own.
+// The interface to a layer under construction: its inputs, and the parameters, to which it adds its own.
 class Plan {
  public:
-  // The layer's parameters are appended to `all`.
-  Plan(const LayerType& layer, uint32_t number, const Shape& input, std::vector<Parameter>& all)
-      : type(layer), index(number), in(input), parameters_(all) {}
+  // `called` is "" for a layer without a name. The layer's parameters are appended to `all`.
+  Plan(const LayerType& layer, uint32_t number, std::string called, std::vector<Shape> reads,
+       std::vector<Parameter>& all)
+      : type(layer),
+        index(number),
+        named(!called.empty()),
+        name(named ? std::move(called) : std::to_string(number)),
+        inputs(std::move(reads)),
+        in(inputs.front()),
+        parameters_(all) {}
 
   const LayerType& type;
   const uint32_t index;  // in the list of layers, from 0
-  const Shape in;
+  const bool named;
+  const std::string name;  // its index, if it has none
+  const std::vector<Shape> inputs;
+  const Shape in;      // the first one
   bool first = false;  // no earlier layer has changed the data
   bool last = false;
   bool classifies = false;
@@ -76,11 +92,12 @@ struct Pass {
   const sdk::Device& device;
   std::vector<mk_op>* queue;  // receives the ops; nullptr: they are submitted to the device
   const ParameterVector& weights;
-  std::span<const Slice> buffers;    // those that the layer requested
-  const ops::DropoutPlace* dropout;  // nullptr: nothing is dropped
-  mk_tensor x, y;                    // input and output: rows x elements
-  mk_tensor dy = {}, dx = {};        // backward: their gradients; dx is empty if it is not needed
-  const Slice* ones = nullptr;       // backward: a vector with a one for each row of a batch
+  std::span<const Slice> buffers;                    // those that the layer requested
+  const ops::DropoutPlace* dropout;                  // nullptr: nothing is dropped
+  mk_tensor x, y;                                    // input and output: rows x elements
+  mk_tensor dy = {}, dx = {};                        // backward: their gradients; dx is empty if it is not needed
+  std::vector<mk_tensor> more_x = {}, more_dx = {};  // of a layer that joins others: those after the first
+  const Slice* ones = nullptr;                       // backward: a vector with a one for each row of a batch
   // Backward: x is the output of a relu. A layer may also apply the gradient of that relu. It then writes dx over x and
   // sets `relu_done`.
   bool x_is_relu = false, relu_done = false;
@@ -103,22 +120,24 @@ class Layer {
     int64_t per_row, fixed;  // elements of 4 bytes
   };
 
-  explicit Layer(const Plan& plan) : type(plan.type), index(plan.index), in(plan.in), out(plan.in) {}
+  explicit Layer(const Plan& plan) : type(plan.type), index(plan.index), name(plan.name), in(plan.in), out(plan.in) {}
   virtual ~Layer() = default;
   Layer(const Layer&) = delete;
   Layer& operator=(const Layer&) = delete;
 
   const LayerType& type;
   const uint32_t index;  // in the list of layers, from 0
-  const Shape in;
+  const std::string name;
+  const Shape in;  // of the first input
 
   // ---- set by the constructor of a layer ----
 
   Shape out;                                           // initially the shape of the input
   bool runs = true;                                    // false: computes nothing
   ops::Activation activation = ops::Activation::none;  // applied last; its own, or that of a layer it absorbed
-  bool overwrites = false;                             // can work on its input's memory, ...
+  bool overwrites = false;                             // can work on its first input's memory, ...
   bool keeps_zeros = false;                            // ... and leaves its zeros there for a relu before it
+  bool passes_gradient = false;                        // the gradient of each input is that of the output
   bool per_feature = false;                            // use_moments() gets those of the training rows
   std::vector<Buffer> buffers;
   double products = 0;           // multiply-adds of the forward pass per row
@@ -148,10 +167,16 @@ class Layer {
     if (runs) throw Error(MK_UNSUPPORTED, std::string("the layer ") + type.form.name + " has no ONNX form");
     return x;
   }
+  // The same for a layer that joins others.
+  virtual std::string join_onnx(Export& to, const std::vector<std::string>& xs) const {
+    return to_onnx(to, xs.front());
+  }
 
   // ---- set by the network ----
 
-  bool in_place = false;                          // works on its input's memory, which no other stage needs
+  std::vector<int> inputs;                        // indices of the layers that it reads; -1: the network's input
+  std::vector<size_t> reads;                      // the values that it reads: network.hpp
+  bool in_place = false;                          // works on its first input's memory, which no other stage needs
   bool relu_before = false;                       // a relu before it reads that memory in the backward pass
   int64_t first_parameter = 0, n_parameters = 0;  // elements of the flat vector
   int parameters_begin = 0, parameters_end = 0;   // indices of the network's parameters
@@ -166,11 +191,16 @@ std::shared_ptr<Layer> make(const Values& values, Plan& plan) {
 
 template <class Made, size_t N>
 constexpr LayerType layer_type(const char* name, const char* doc, const mk_param (&keys)[N]) {
-  return {{name, doc, keys, N, 0}, make<Made>};
+  return {{name, doc, keys, N, 0}, make<Made>, false};
 }
 template <class Made>
 constexpr LayerType layer_type(const char* name, const char* doc) {
-  return {{name, doc, nullptr, 0, 0}, make<Made>};
+  return {{name, doc, nullptr, 0, 0}, make<Made>, false};
+}
+// A layer that reads any number of layers.
+template <class Made>
+constexpr LayerType joining_type(const char* name, const char* doc) {
+  return {{name, doc, nullptr, 0, 0}, make<Made>, true};
 }
 
 }  // namespace mokume::cnn

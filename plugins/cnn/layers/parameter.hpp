@@ -25,7 +25,7 @@ std::string text(const Shape& shape);
 struct Parameter {
   enum class Kind { bias, convolution, linear };
 
-  std::string name;     // as in PyTorch: "weight"; the network prepends the layer's number: "0.weight"
+  std::string name;     // as in PyTorch: "weight"; the layer's name comes first: "0.weight"
   Shape in;             // of a weight: the shape it is applied to (a patch for a convolution)
   int64_t outputs = 0;  // the length of a bias
   Kind kind = Kind::bias;

@@ -13,6 +13,8 @@
   layer(kAdaptiveAvgPool2d)      \
   layer(kDropout)                \
   layer(kFlatten)                \
+  layer(kAdd)                    \
+  layer(kConcat)                 \
   layer(kNormalise)              \
   layer(kLogSoftmax)
 // clang-format on
@@ -38,7 +40,7 @@ mk_param layers_param() {
   }();
   return {"layers",
           MK_PARAM_FORMS,
-          0,
+          MK_PARAM_GRAPH,
           0,
           0,
           "[{ type = \"flatten\" }, { type = \"linear\", out_features = 10 }]",
@@ -56,29 +58,43 @@ const LayerType& layer_type_of(const nlohmann::json& layer) {
   throw Error(MK_BAD_DATA, "unknown layer '" + name + "'");
 }
 
-Values::Values(const nlohmann::json& values, const mk_form& form) : values_(values) {
+Values::Values(const nlohmann::json& values, const mk_form& form) : values_(values), form_(form) {
   for (const mk_param& key : std::span(form.params, form.n_params)) {
-    if (key.type == MK_PARAM_BOOL) continue;
+    if (key.type == MK_PARAM_TEXT) check_choice(key);
+    if (key.type == MK_PARAM_BOOL || key.type == MK_PARAM_TEXT) continue;
     const double v = real(key.name);
     if (!(v >= key.minimum && v <= key.maximum) || (v == key.minimum && (key.flags & MK_PARAM_EXCLUSIVE_MIN) != 0))
       throw Error(MK_BAD_DATA, "a layer of the network has a size out of range");
   }
 }
 
-int64_t Values::integer(const char* key) const { return values_.at(key).get<int64_t>(); }
-double Values::real(const char* key) const { return values_.at(key).get<double>(); }
-bool Values::flag(const char* key) const { return values_.at(key).get<bool>(); }
+void Values::check_choice(const mk_param& key) const {
+  const std::string choices = "|" + std::string(key.choices) + "|";
+  if (choices.find("|" + text(key.name) + "|") == std::string::npos)
+    throw Error(MK_BAD_DATA, "a layer of the network has an unknown " + std::string(key.name));
+}
+
+nlohmann::json Values::value(const char* key) const {
+  for (const mk_param& known : std::span(form_.params, form_.n_params))
+    if (std::string_view(known.name) == key) return value_of(values_, known);
+  throw Error(MK_INTERNAL, std::string("a layer has no key ") + key);
+}
+
+int64_t Values::integer(const char* key) const { return value(key).get<int64_t>(); }
+double Values::real(const char* key) const { return value(key).get<double>(); }
+bool Values::flag(const char* key) const { return value(key).get<bool>(); }
+std::string Values::text(const char* key) const { return value(key).get<std::string>(); }
 
 void Plan::refuse(const std::string& what, const std::string& cure) const {
-  throw Error(MK_INVALID_ARGUMENT,
-              "layers[" + std::to_string(index) + "] (" + type.form.name + "): " + what + "; " + cure);
+  const std::string title = named ? "layer '" + name + "'" : "layers[" + name + "]";
+  throw Error(MK_INVALID_ARGUMENT, title + " (" + type.form.name + "): " + what + "; " + cure);
 }
 
 int Plan::parameter(Parameter p) {
   if (!parameters_.empty()) p.offset = parameters_.back().offset + parameters_.back().size();
   if (p.offset + double(p.rows()) * p.outputs > 0x1p40)
     refuse("the network has more than 2^40 parameters", "make it smaller");
-  p.name = std::to_string(index) + "." + p.name;
+  p.name = name + "." + p.name;
   parameters_.push_back(std::move(p));
   return int(parameters_.size()) - 1;
 }

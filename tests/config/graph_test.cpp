@@ -1,0 +1,150 @@
+// Layers with names and inputs, and blocks (config/graph.hpp).
+#include <nlohmann/json.hpp>
+#include <string>
+
+#include "base/text.hpp"
+#include "config/support.hpp"
+#include "config/write.hpp"
+
+namespace mokume::config {
+namespace {
+
+std::string network(const std::string& options) { return experiment("net", "[model_options]\n" + options); }
+
+// The layers as a candidate's JSON has them, without the keys that do not matter here.
+std::string layers_of(const std::string& options) {
+  const Config c = good(network(options));
+  std::string text;
+  for (const TaggedTable& table : c.tagged.at("layers").tables) {
+    text += (text.empty() ? "" : " ") + table.type;
+    for (const Field& field : table.fields) {
+      const Json value = json_of(field);
+      if (field.key == "name") text += ":" + value.get<std::string>();
+      if (field.key == "inputs") text += "<" + value.get<std::string>();
+      if (field.key == "out_channels") text += "=" + value.dump();
+    }
+  }
+  return text;
+}
+
+void expect_error(const std::string& options, const std::string& message, const std::string& hint = "") {
+  const ParseResult result = parse_text(network(options));
+  ASSERT_EQ(result.diagnostics.size(), 1U) << all_messages(result, options);
+  EXPECT_EQ(result.diagnostics[0].message, message);
+  EXPECT_EQ(result.diagnostics[0].hint, hint);
+  EXPECT_GT(result.diagnostics[0].line, 0U);
+}
+
+const std::string kResidual = R"(
+[model_options.blocks.residual]
+channels = 16
+layers = [
+  { type = "conv2d", kernel_size = 3, out_channels = "$channels", name = "main" },
+  { type = "relu", inputs = "input" },
+  { type = "add", inputs = ["main", "previous"] },
+]
+)";
+
+TEST(Graph, APlainListHasNeitherNamesNorInputs) {
+  EXPECT_EQ(layers_of("layers = [{ type = \"relu\" }, { type = \"dropout\" }]\n"), "relu dropout");
+}
+
+TEST(Graph, NamesAndInputsReachTheModel) {
+  EXPECT_EQ(layers_of("layers = [{ type = \"relu\", name = \"a\" }, { type = \"relu\" },\n"
+                      "  { type = \"add\", inputs = [\"a\", \"previous\", \"input\", \"1\"] }]\n"),
+            "relu:a relu add<a,1,input,1");
+}
+
+TEST(Graph, ABlockIsReplacedByItsLayers) {
+  EXPECT_EQ(layers_of("layers = [{ type = \"relu\" }, { type = \"block\", block = \"residual\", channels = 8 },\n"
+                      "  { type = \"dropout\" }]\n" +
+                      kResidual),
+            "relu:0 conv2d=8:1.main<0 relu:1.1<0 add:1.2<1.main,1.1 dropout:2");
+}
+
+TEST(Graph, RepetitionsFollowEachOtherAndMayDiffer) {
+  EXPECT_EQ(layers_of("layers = [{ type = \"block\", block = \"residual\", name = \"s\", repeat = 2, channels = [4, 8] },\n"
+                      "  { type = \"add\", inputs = [\"s\", \"input\"] }]\n" +
+                      kResidual),
+            "conv2d=4:s.0.main<input relu:s.0.1<input add:s.0.2<s.0.main,s.0.1 "
+            "conv2d=8:s.1.main<s.0.2 relu:s.1.1<s.0.2 add:s.1.2<s.1.main,s.1.1 add:1<s.1.2,input");
+}
+
+TEST(Graph, BlocksNestAndReadWhatTheyAreTold) {
+  EXPECT_EQ(layers_of("layers = [{ type = \"relu\", name = \"a\" }, { type = \"relu\" },\n"
+                      "  { type = \"block\", block = \"pair\", name = \"p\", inputs = [\"a\"] },\n"
+                      "  { type = \"add\", inputs = [\"p\", \"1\"] }]\n"
+                      "[model_options.blocks.pair]\nwide = 2\n"
+                      "layers = [{ type = \"block\", block = \"one\", out = \"$wide\" }, { type = \"dropout\" }]\n"
+                      "[model_options.blocks.one]\nout = 1\n"
+                      "layers = [{ type = \"conv2d\", kernel_size = 1, out_channels = \"$out\" }]\n"),
+            "relu:a relu:1 conv2d=2:p.0.0<a dropout:p.1 add:3<p.1,1");
+}
+
+TEST(Graph, ASearchedParameterReachesIntoABlock) {
+  const Config c = good(experiment("net", search_of("grid", "width = [4, 8]\n") +
+                                              "[model_options]\nlayers = [{ type = \"block\", block = \"residual\", "
+                                              "channels = \"$width\" }]\n" +
+                                              kResidual));
+  EXPECT_EQ(c.tagged.at("layers").tables.at(0).fields.at(0).reference, "width");
+}
+
+TEST(Graph, TheResolvedFileGivesTheSamePlan) {
+  const Config c = good(network("layers = [{ type = \"block\", block = \"residual\", repeat = 2 }]\n" + kResidual));
+  const Config again = good(to_toml(c));
+  EXPECT_EQ(again.tagged.at("layers"), c.tagged.at("layers"));
+}
+
+TEST(Graph, WrongNamesAndInputsAreNamed) {
+  expect_error("layers = [{ type = \"relu\", name = \"main\" }, { type = \"add\", inputs = [\"mian\", \"main\"] }]\n",
+               "layers[1] reads 'mian', but no layer has this name", "did you mean 'main'?");
+  expect_error("layers = [{ type = \"add\", inputs = [\"b\"] }, { type = \"relu\", name = \"b\" }]\n",
+               "layers[0] reads 'b', which comes later", "a layer can read only earlier layers");
+  expect_error("layers = [{ type = \"relu\", name = \"a\" }, { type = \"relu\", name = \"a\" }]\n",
+               "two layers are called 'a'", "choose another name");
+  expect_error("layers = [{ type = \"relu\", name = \"1\" }, { type = \"relu\" }]\n", "two layers are called '1'",
+               "choose another name");
+  expect_error("layers = [{ type = \"relu\", name = \"a b\" }]\n",
+               "the name 'a b' of layers[0] may contain only letters, digits, '.', '_' and '-'");
+  expect_error("layers = [{ type = \"relu\", name = \"input\" }]\n",
+               "layers[0] cannot be called 'input', which has a meaning in 'inputs'", "choose another name");
+  expect_error("layers = [{ type = \"relu\" }, { type = \"relu\", inputs = \"input\" }]\n",
+               "no layer reads the output of layers[0]",
+               "remove the layer, or name it in the 'inputs' of another");
+}
+
+TEST(Graph, WrongBlocksAreNamed) {
+  const std::string use = "layers = [{ type = \"block\", block = \"residual\"";
+  expect_error(use + " }]\n", "there is no block 'residual'");
+  expect_error("layers = [{ type = \"block\" }]\n" + kResidual, "layers[0] needs 'block', the name of a block");
+  expect_error("layers = [{ type = \"block\", block = \"residul\" }]\n" + kResidual, "there is no block 'residul'",
+               "did you mean 'residual'?");
+  expect_error(use + ", chanels = 3 }]\n" + kResidual, "unknown key 'chanels' in layers[0]",
+               "did you mean 'channels'?");
+  expect_error(use + ", repeat = 0 }]\n" + kResidual, "repeat of layers[0] must be a whole number from 1 to 1000");
+  expect_error(use + ", repeat = \"$n\" }]\n" + kResidual, "repeat of layers[0] must be a whole number from 1 to 1000",
+               "the number of layers cannot be searched");
+  expect_error(use + ", repeat = 3, channels = [1, 2] }]\n" + kResidual,
+               "'channels' lists 2 values for 3 repetitions", "give one value, or one for each repetition");
+  expect_error("layers = [{ type = \"block\", block = \"a\" }]\n[model_options.blocks.a]\n"
+               "layers = [{ type = \"block\", block = \"a\" }]\n",
+               "the block 'a' contains itself", "remove one of the two");
+  expect_error("layers = [{ type = \"block\", block = \"a\" }]\n[model_options.blocks.a]\nlayers = []\n",
+               "the block 'a' needs a list of layers", "write [[model_options.blocks.a.layers]]");
+  expect_error("layers = [{ type = \"relu\", name = \"x\" }, { type = \"block\", block = \"residual\", "
+               "inputs = [\"x\", \"input\"] }]\n" + kResidual,
+               "the block 'residual' reads one input", "join the layers with add or concat before it");
+}
+
+// Runs and models from before a key existed keep their plan and their meaning.
+TEST(YoungerKeysOfForms, AreLeftOutWithTheirDefaults) {
+  const auto optimizer = [](const std::string& keys) {
+    return json_of(good(network("layers = []\noptimizer = { type = \"sgd\"" + keys + " }\n")).tagged.at("optimizer")).dump();
+  };
+  EXPECT_EQ(optimizer(""), R"({"type":"sgd","lr":0.01,"nesterov":false})");
+  EXPECT_EQ(optimizer(", damp = 0.0"), optimizer(""));
+  EXPECT_EQ(optimizer(", damp = 0.5"), R"({"type":"sgd","lr":0.01,"nesterov":false,"damp":0.5})");
+}
+
+}  // namespace
+}  // namespace mokume::config
