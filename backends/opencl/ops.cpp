@@ -12,6 +12,8 @@
 #include "group/variants.hpp"
 #include "linear_update/linear_update.hpp"
 #include "loss/loss.hpp"
+#include "norm/batch_norm.hpp"
+#include "norm/group_norm.hpp"
 #include "optimizer/optimizer.hpp"
 #include "pool/pool.hpp"
 #include "row_norm2/row_norm2.hpp"
@@ -61,6 +63,10 @@ constexpr OpRow kOps[] = {
     {MK_OP_SQUARED_LOSS, squared_loss, sums_are_short, &kMapVariants},
     {MK_OP_OPTIMIZER_STEP, optimizer_step, always, &kMapVariants},
     {MK_OP_LINEAR_UPDATE, linear_update, sums_are_short, &kMapVariants},
+    {MK_OP_BATCH_NORM, batch_norm, always, &kMapVariants},
+    {MK_OP_BATCH_NORM_GRAD, batch_norm_grad, always, &kMapVariants},
+    {MK_OP_GROUP_NORM, group_norm, always, &kMapVariants},
+    {MK_OP_GROUP_NORM_GRAD, group_norm_grad, always, &kMapVariants},
 };
 
 // The table must be in the order of the codes, since a code is used as an index.

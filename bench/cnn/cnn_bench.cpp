@@ -2,7 +2,9 @@
 // bench/peers/cnn_torch.py runs it alternating with PyTorch.
 //
 //   cnn_bench NETWORK BATCH train|epochs|infer|floor|together:N SECONDS [DEVICE]
-//       NETWORK: guide, lightning or N,KERNEL,HIDDEN of the study; 0,0,HIDDEN without its convolution
+//       NETWORK: guide, lightning or N,KERNEL,HIDDEN of the study; 0,0,HIDDEN without its convolution; or a file
+//       NAME.json
+//           with "input": [height, width, channels] ([features] for rows), "layers" and "optimizer" with all their keys
 //       floor: training, alternating with passes over other memory that do nothing but what every step must do with
 //           each weight: read it once, then read and write it and its momentum. The share of that time is what is
 //           printed: memory that is shared with others gives twice as much in one second as in another
@@ -13,6 +15,7 @@
 #include <chrono>
 #include <cstdio>
 #include <memory>
+#include <nlohmann/json.hpp>
 #include <string>
 #include <vector>
 
@@ -20,6 +23,7 @@
 #include "base/files.hpp"
 #include "base/log.hpp"
 #include "device/device.hpp"
+#include "forms.hpp"
 #include "initial.hpp"
 #include "networks.hpp"
 #include "registry/registry.hpp"
@@ -172,14 +176,30 @@ double infer(const sdk::Host& host, const sdk::Device& device, const Network& ne
   return static_cast<double>(images) / (now_s() - start);
 }
 
+struct Case {
+  Settings settings;
+  Shape input;
+};
+
+Case published_or_file(const std::string& name) {
+  if (!name.ends_with(".json")) return {settings_of(name), {28, 28, 1, false}};
+  const auto file = nlohmann::json::parse(base::read_file(name));
+  const auto sides = file.at("input").get<std::vector<int64_t>>();
+  Case c;
+  c.settings.layers = file.at("layers").dump();
+  c.settings.optimizer = optimizers().read(file.at("optimizer").dump());
+  c.input = sides.size() == 1 ? Shape{1, 1, sides[0], true} : Shape{sides.at(0), sides.at(1), sides.at(2), false};
+  return c;
+}
+
 int run(int argc, char** argv) {
   if (argc < 5)
     throw Error(MK_INVALID_ARGUMENT,
                 "usage: cnn_bench NETWORK BATCH train|epochs|infer|floor|together:N SECONDS [DEVICE]");
-  Settings settings = settings_of(argv[1]);
+  auto [settings, input] = published_or_file(argv[1]);
   settings.batch_size = std::stoll(argv[2]);
   settings.epochs = 1'000'000;
-  const Network network = make_network(settings, {28, 28, 1, false}, 10);
+  const Network network = make_network(settings, input, 10);
   base::Log log;
   scheduler::HostServices host(log, 2, base::cache_directory());
   registry::Registry registry(host.table(), {});
@@ -195,13 +215,13 @@ int run(int argc, char** argv) {
   const sdk::Device device(opened->services());
 
   const sdk::Random random(7, sdk::Purpose::weights, 1);
-  std::vector<float> x(static_cast<size_t>(kImages * 784));
+  std::vector<float> x(static_cast<size_t>(kImages * input.elements()));
   for (size_t i = 0; i < x.size(); ++i) x[i] = static_cast<float>(random.uniform(static_cast<uint32_t>(i)) - 0.5);
   std::vector<int32_t> labels;
   for (int32_t r = 0; r < kImages; ++r) labels.push_back(r % 10);
   mk_data data{};
   data.rows = kImages;
-  data.features = 784;
+  data.features = input.elements();
   data.x = x.data();
   data.labels = labels.data();
   data.n_classes = 10;

@@ -56,11 +56,15 @@ typedef enum mk_op_code {
   MK_OP_SQUARED_LOSS = 18,      /* squared error, and its gradient */
   MK_OP_OPTIMIZER_STEP = 19,    /* one step of SGD, Adam, RMSprop or Adadelta on flat parameters */
   MK_OP_LINEAR_UPDATE = 20,     /* input gradient and SGD step of a fully connected layer: docs/adr/0010 */
+  MK_OP_BATCH_NORM = 21,        /* columns with mean 0 and variance 1, scaled and shifted, and their moments */
+  MK_OP_BATCH_NORM_GRAD = 22,   /* gradients of batch_norm */
+  MK_OP_GROUP_NORM = 23,        /* groups of each row with mean 0 and variance 1, scaled and shifted */
+  MK_OP_GROUP_NORM_GRAD = 24,   /* gradients of group_norm */
   MK_OP_COUNT_                  /* one past the last code */
 } mk_op_code;
 
 #define MK_OP_CAP 32
-#define MK_OP_MAX_INPUTS 4
+#define MK_OP_MAX_INPUTS 5
 #define MK_OP_MAX_OUTPUTS 3
 
 typedef struct mk_op {
@@ -71,7 +75,7 @@ typedef struct mk_op {
   mk_tensor inputs[MK_OP_MAX_INPUTS];
   mk_tensor outputs[MK_OP_MAX_OUTPUTS];
   double reals[6];      /* attributes; see the header of each op */
-  int64_t integers[10]; /* attributes; see the header of each op */
+  int64_t integers[16]; /* attributes; see the header of each op */
 } mk_op;
 
 #ifdef __cplusplus

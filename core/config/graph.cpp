@@ -45,7 +45,8 @@ bool is_block(const Node& layer) {
 std::vector<Node> names_in(const Node& inputs) {
   std::vector<Node> names;
   if (inputs.kind == Node::Kind::text)
-    for (std::string& name : base::split(inputs.text, ',')) names.push_back(text_node(inputs.location, std::move(name)));
+    for (std::string& name : base::split(inputs.text, ','))
+      names.push_back(text_node(inputs.location, std::move(name)));
   for (const Node& item : inputs.items)
     if (item.kind == Node::Kind::text) names.push_back(item);
   return names;
@@ -118,7 +119,8 @@ class Flattener {
     const Entry* entry = layer.find(kName);
     const Node& at = entry == nullptr ? layer : entry->value;
     if (!std::all_of(own.begin(), own.end(), [](char c) { return is_plain(c) || c == '.'; }))
-      add(at, fmt::format("the name {} of {} may contain only letters, digits, '.', '_' and '-'", in_quotes(own), place));
+      add(at,
+          fmt::format("the name {} of {} may contain only letters, digits, '.', '_' and '-'", in_quotes(own), place));
     if (own == kInput || own == kPrevious)
       add(at, fmt::format("{} cannot be called {}, which has a meaning in '{}'", place, in_quotes(own), kInputs),
           "choose another name");
@@ -253,8 +255,8 @@ class Flattener {
       }
       const bool each = entry.value.kind == Node::Kind::array;
       if (each && int64_t(entry.value.items.size()) != times) {
-        add(entry.value, fmt::format("{} lists {} values for {} repetitions", in_quotes(entry.key),
-                                     entry.value.items.size(), times),
+        add(entry.value,
+            fmt::format("{} lists {} values for {} repetitions", in_quotes(entry.key), entry.value.items.size(), times),
             "give one value, or one for each repetition");
         continue;
       }
@@ -297,7 +299,7 @@ class Flattener {
   Diagnostics& diagnostics_;
   bool names_all_ = false;
   std::vector<Node>* flat_ = nullptr;
-  std::vector<std::string> open_;         // the blocks around the current layer
+  std::vector<std::string> open_;          // the blocks around the current layer
   std::map<std::string, Output> outputs_;  // of the flat list
 };
 

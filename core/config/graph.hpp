@@ -13,8 +13,8 @@
 //   repeat = 2
 //   channels = 32
 //
-// The program replaces blocks by their layers (docs/adr/0036). These are called by the place of the block: "stage.0.main"
-// is the layer `main` of the first repetition, and without `repeat` it is "stage.main".
+// The program replaces blocks by their layers (docs/adr/0036). These are called by the place of the block:
+// "stage.0.main" is the layer `main` of the first repetition, and without `repeat` it is "stage.main".
 #pragma once
 
 #include <optional>
@@ -34,9 +34,9 @@ inline constexpr const char* kInputs = "inputs";
 void add_graph_keys(std::vector<Parameter>& keys);
 
 // Returns the layers without blocks, in which every input is the name of an earlier layer or "input". If there were
-// blocks, all layers have names. `list` is the parameter's name in messages; `blocks` is the table of blocks or nullptr.
-// Adds diagnostics and returns nothing if a name is used twice, an input is unknown or comes later, nobody reads a
-// layer, or a block is unknown or contains itself. Layers that are no tables are left to the reader of tables.
+// blocks, all layers have names. `list` is the parameter's name in messages; `blocks` is the table of blocks or
+// nullptr. Adds diagnostics and returns nothing if a name is used twice, an input is unknown or comes later, nobody
+// reads a layer, or a block is unknown or contains itself. Layers that are no tables are left to the reader of tables.
 std::optional<Node> flat_layers(const std::string& list, const Node& layers, const Node* blocks,
                                 Diagnostics& diagnostics);
 

@@ -75,6 +75,7 @@ class Message {
 class Attributes {
  public:
   Attributes& set(const std::string& name, int64_t value) { return add(name, Message().integer(3, value), 2); }
+  Attributes& set(const std::string& name, float value) { return add(name, Message().number(2, value), 1); }
   Attributes& set(const std::string& name, const char* value) { return add(name, Message().text(4, value), 3); }
   Attributes& set(const std::string& name, const std::vector<float>& values) {
     Message all;

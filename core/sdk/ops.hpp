@@ -3,12 +3,14 @@
 
 #include "sdk/ops/affine_columns.hpp"
 #include "sdk/ops/avg_pool.hpp"
+#include "sdk/ops/batch_norm.hpp"
 #include "sdk/ops/bias_act.hpp"
 #include "sdk/ops/conv2d.hpp"
 #include "sdk/ops/dropout.hpp"
 #include "sdk/ops/fill.hpp"
 #include "sdk/ops/gather_rows.hpp"
 #include "sdk/ops/gemm.hpp"
+#include "sdk/ops/group_norm.hpp"
 #include "sdk/ops/kernel_map.hpp"
 #include "sdk/ops/linear_update.hpp"
 #include "sdk/ops/loss.hpp"
@@ -60,6 +62,12 @@ inline constexpr OpRule kOps[] = {
      cost_optimizer_step},
     {MK_OP_LINEAR_UPDATE, "linear_update", 2, 2, 3, 3, kInPlace2, check_linear_update, tolerance_linear_update,
      cost_linear_update},
+    {MK_OP_BATCH_NORM, "batch_norm", 3, 5, 1, 2, kInPlace0, check_batch_norm, tolerance_batch_norm, cost_batch_norm},
+    {MK_OP_BATCH_NORM_GRAD, "batch_norm_grad", 3, 3, 2, 3, kInPlace2, check_batch_norm_grad, tolerance_batch_norm_grad,
+     cost_batch_norm_grad},
+    {MK_OP_GROUP_NORM, "group_norm", 3, 3, 2, 2, kInPlace0, check_group_norm, tolerance_group_norm, cost_group_norm},
+    {MK_OP_GROUP_NORM_GRAD, "group_norm_grad", 4, 4, 2, 3, kInPlace2, check_group_norm_grad, tolerance_group_norm_grad,
+     cost_group_norm_grad},
 };
 static_assert(sizeof(kOps) / sizeof(kOps[0]) == MK_OP_COUNT_ - 1, "every op code needs a row");
 static_assert(MK_OP_COUNT_ - 1 <= MK_OP_CAP, "the op set is closed: see docs/extend/add-op.md");

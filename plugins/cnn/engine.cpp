@@ -74,7 +74,9 @@ Engine::Engine(const sdk::Device& device, const Network& network, int64_t batch,
   keeps_gradients_ = std::all_of(stepped_.begin(), stepped_.end(), [](int p) { return p < 0; });
   if (!training) return;
   gradients_ = ParameterVector(device, Segments(network.parameters, segment, stepped_), from);
-  steps_ = common_runs(parameters_.layout(), gradients_.layout());
+  std::vector<double> momenta;
+  for (const Parameter& p : network.parameters) momenta.push_back(p.momentum);
+  steps_ = common_runs(parameters_.layout(), gradients_.layout(), momenta);
   for (uint32_t s = 0; s < optimizer.states(); ++s) states_.emplace_back(device, parameters_.layout(), from);
   for (int k = 0; k < levels(options.leaves); ++k) halves_.emplace_back(device, parameters_.layout(), from);
   for (int slot = 0; slot < network.gradient_flow.slots; ++slot) flow_.push_back(from.take(flow));
@@ -111,14 +113,15 @@ mk_tensor Engine::forward(int64_t rows, const ops::DropoutPlace* dropout) const 
 }
 
 void Engine::backward(int64_t rows, const ops::DropoutPlace& dropout, const ParameterVector& to,
-                      std::span<const Add> adds, const Summed& summed) const {
+                      std::span<const Add> adds, const Summed& summed, double share) const {
   if (!keeps_gradients_)
     throw Error(MK_INTERNAL, "this engine keeps no gradients: make it with EngineOptions::gradients");
-  go_back(rows, dropout, nullptr, [&](const Layer& layer, const Pass& p) {
+  const auto gradients = [&](const Layer& layer, const Pass& p) {
     layer.gradients(p, to);
     for (const Add& a : adds) add(layer, *a.what, *a.to);
     summed(layer);
-  });
+  };
+  go_back(rows, dropout, nullptr, gradients, share);
 }
 
 void Engine::add(const Layer& layer, const ParameterVector& what, const ParameterVector& to) const {
@@ -132,11 +135,12 @@ void Engine::add(const Layer& layer, const ParameterVector& what, const Paramete
 void Engine::train_back(int64_t rows, const ops::DropoutPlace& dropout, const ops::OptimizerSettings& settings,
                         int64_t t) const {
   const OwnStep step{settings, t, gradients_, states_};
-  go_back(rows, dropout, &step, [&](const Layer& layer, const Pass& p) { layer.gradients(p, gradients_); });
+  go_back(
+      rows, dropout, &step, [&](const Layer& layer, const Pass& p) { layer.gradients(p, gradients_); }, 1);
 }
 
-void Engine::go_back(int64_t rows, const ops::DropoutPlace& dropout, const OwnStep* step,
-                     const Gradients& gradients) const {
+void Engine::go_back(int64_t rows, const ops::DropoutPlace& dropout, const OwnStep* step, const Gradients& gradients,
+                     double share) const {
   std::vector<Slice> slots = flow_;
   bool relu_done = false;  // the stage after this one has applied the gradient of this one's relu
   for (const GradientFlow::Step& at : network_.gradient_flow.steps) {
@@ -146,7 +150,8 @@ void Engine::go_back(int64_t rows, const ops::DropoutPlace& dropout, const OwnSt
     const mk_tensor dy = slots[at.dy].matrix(rows, s.out.elements());
     if (at.activated != at.dy) slots[at.activated] = flow_[at.activated];
     p.dy = slots[at.activated].matrix(rows, s.out.elements());
-    if (s.activation != ops::Activation::none && !relu_done) submit(ops::act_grad(dy, p.y, s.activation, p.dy));
+    if (s.activation != ops::Activation::none && !s.grads_activation && !relu_done)
+      submit(ops::act_grad(dy, p.y, s.activation, p.dy));
     for (size_t i = 0; i < s.reads.size(); ++i) {
       const int slot = at.dx[i];
       if (slot >= 0 && slot != at.activated) slots[slot] = flow_[slot];
@@ -159,6 +164,7 @@ void Engine::go_back(int64_t rows, const ops::DropoutPlace& dropout, const OwnSt
       p.x_is_relu = before.ends_in_relu() && !before.relu_before;
     }
     p.ones = &ones_;
+    p.share = share;
     if (stepped_[k] >= 0) {
       s.backward_with_step(p, *step);
     } else {
@@ -201,6 +207,13 @@ void Engine::end_training() {
 
 void Engine::step(const ops::OptimizerSettings& settings, int64_t t) const {
   for (const CommonRun& r : steps_) {
+    if (r.apart != 0) {
+      ops::OptimizerSettings follow;
+      follow.lr = r.apart;
+      submit(ops::optimizer_step(gradients_.run(r.segment_b, r.at_b, r.size),
+                                 parameters_.run(r.segment_a, r.at_a, r.size), {}, {}, follow, t));
+      continue;
+    }
     const auto run = [&](size_t state) {
       return state < states_.size() ? states_[state].run(r.segment_a, r.at_a, r.size) : mk_tensor{};
     };

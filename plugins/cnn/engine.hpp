@@ -59,18 +59,19 @@ class Engine {
   mk_tensor output_gradient(int64_t rows) const { return flow_.front().matrix(rows, network_.outputs()); }
   // Computes the gradients of all parameters and replaces the old ones. Runs after forward() with the same masks.
   void backward(int64_t rows, const ops::DropoutPlace& dropout) const {
-    backward(rows, dropout, gradients_, {}, [](const Layer&) {});
+    backward(
+        rows, dropout, gradients_, {}, [](const Layer&) {}, 1);
   }
   // Computes the same as one leaf of a binary tree of sums. Layers run from the last to the first. The gradient of a
   // layer goes to `to`; then each of `adds`, in order, adds that layer's part of its first vector to its second; then
-  // `summed` is called.
+  // `summed` is called. `share` is the share of the batch's rows in this leaf.
   struct Add {
     const ParameterVector* what;
     const ParameterVector* to;
   };
   using Summed = std::function<void(const Layer&)>;
   void backward(int64_t rows, const ops::DropoutPlace& dropout, const ParameterVector& to, std::span<const Add> adds,
-                const Summed& summed) const;
+                const Summed& summed, double share) const;
   // The vector in which the second half of 2^(k+1) leaves is summed. EngineOptions::leaves determines how many there
   // are.
   const ParameterVector& half(size_t k) const { return halves_[k]; }
@@ -91,7 +92,8 @@ class Engine {
   mk_tensor value(size_t value, int64_t rows) const;  // network.hpp
   Pass pass(size_t stage, int64_t rows, const ops::DropoutPlace* dropout) const;
   using Gradients = std::function<void(const Layer&, const Pass&)>;
-  void go_back(int64_t rows, const ops::DropoutPlace& dropout, const OwnStep* step, const Gradients& gradients) const;
+  void go_back(int64_t rows, const ops::DropoutPlace& dropout, const OwnStep* step, const Gradients& gradients,
+               double share) const;
   void add_up(const GradientFlow::Step& step, std::vector<Slice>& slots, int64_t rows) const;
   void add(const Layer& layer, const ParameterVector& what, const ParameterVector& to) const;
 

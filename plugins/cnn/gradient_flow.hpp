@@ -1,6 +1,6 @@
 // The backward pass of a graph as a list of steps over a few pieces of memory, the slots, each of which holds the
-// gradient of one value at a time. A value that several stages read has the sum of their gradients, from the last reader
-// to the first, so that a network has one order of summation.
+// gradient of one value at a time. A value that several stages read has the sum of their gradients, from the last
+// reader to the first, so that a network has one order of summation.
 #pragma once
 
 #include <cstddef>
@@ -17,9 +17,9 @@ struct GradientFlow {
   };
   struct Step {
     size_t stage;
-    int dy;               // the gradient of the stage's output
-    int activated;        // the slot after the gradient of its activation: dy, or a copy if other stages read dy
-    std::vector<int> dx;  // by input of the stage; -1: not needed. It may be `activated`
+    int dy;                 // the gradient of the stage's output
+    int activated;          // the slot after the gradient of its activation: dy, or a copy if other stages read dy
+    std::vector<int> dx;    // by input of the stage; -1: not needed. It may be `activated`
     std::vector<Sum> sums;  // after the stage
   };
 

@@ -14,7 +14,8 @@ void fill(const Parameter& p, const sdk::Random& random, int64_t begin, int64_t 
   for (int64_t row = begin / p.outputs; begin < end; ++row) {
     const int64_t row_end = std::min(end, (row + 1) * p.outputs);
     uint64_t at = (begin - row * p.outputs) * p.rows() + p.torch_column(row);
-    for (; begin < row_end; ++begin, at += p.rows()) *values++ = (2 * random.uniform(at) - 1) * p.bound;
+    for (; begin < row_end; ++begin, at += p.rows())
+      *values++ = p.bound == 0 ? p.start : (2 * random.uniform(at) - 1) * p.bound;
   }
 }
 

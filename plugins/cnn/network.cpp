@@ -13,7 +13,7 @@ namespace {
 
 using nlohmann::json;
 
-// The gradient of a relu is 0 where its output is 0, so the relu needs its output. A layer that keeps zeros may
+// The gradient of a relu is 0 where its output is 0, so that the engine needs the output. A layer that keeps zeros may
 // overwrite it. A value that several stages read stays as it is.
 void share_memory(const std::vector<Layer*>& stages, const std::vector<int>& readers) {
   std::vector<bool> relu(stages.size() + 1);  // by value: whether a relu needs its memory
@@ -22,7 +22,7 @@ void share_memory(const std::vector<Layer*>& stages, const std::vector<int>& rea
     const size_t x = s.reads.front();
     s.in_place = s.overwrites && readers[x] == 1 && (s.keeps_zeros || !relu[x]);
     s.relu_before = relu[x] && s.in_place;
-    relu[k + 1] = s.relu_before || s.ends_in_relu();
+    relu[k + 1] = s.relu_before || (s.ends_in_relu() && !s.grads_activation);
   }
 }
 

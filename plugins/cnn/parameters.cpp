@@ -74,18 +74,18 @@ std::vector<float> ParameterVector::all() const {
   return values;
 }
 
-std::vector<CommonRun> common_runs(const Segments& a, const Segments& b) {
+std::vector<CommonRun> common_runs(const Segments& a, const Segments& b, std::span<const double> apart) {
   std::vector<CommonRun> runs;
   for (size_t p = 0; p < a.extents().size(); ++p)
     // Both cut a parameter at the same rows, unless one of them leaves it out.
     for (size_t k = 0; k < std::min(a.extents()[p].size(), b.extents()[p].size()); ++k) {
       const Extent &x = a.extents()[p][k], &y = b.extents()[p][k];
       CommonRun* last = runs.empty() ? nullptr : &runs.back();
-      if (last != nullptr && last->segment_a == x.segment && last->at_a + last->size == x.at &&
-          last->segment_b == y.segment && last->at_b + last->size == y.at)
+      if (last != nullptr && last->apart == apart[p] && last->segment_a == x.segment &&
+          last->at_a + last->size == x.at && last->segment_b == y.segment && last->at_b + last->size == y.at)
         last->size += x.size();
       else
-        runs.push_back({x.segment, x.at, y.segment, y.at, x.size()});
+        runs.push_back({x.segment, x.at, y.segment, y.at, x.size(), apart[p]});
     }
   return runs;
 }

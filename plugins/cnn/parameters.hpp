@@ -95,9 +95,11 @@ struct CommonRun {
   size_t segment_b;
   int64_t at_b;
   int64_t size;
+  double apart;
 };
 
-// Returns all elements that both layouts have, in the longest possible runs.
-std::vector<CommonRun> common_runs(const Segments& a, const Segments& b);
+// Returns all elements that both layouts have, in the longest possible runs. `apart` has a number for each parameter;
+// those with different numbers are in different runs.
+std::vector<CommonRun> common_runs(const Segments& a, const Segments& b, std::span<const double> apart);
 
 }  // namespace mokume::cnn

@@ -160,7 +160,8 @@ void Training::put(Phase phase, const RowRange& part) {
 void Training::backward(const RowRange& part, const ParameterVector& to, std::span<const Engine::Add> adds,
                         const Engine::Summed& summed) {
   engine_.put_ops(nullptr);
-  engine_.backward(part.rows, {dropout_seed_, 0, uint32_t(position_.batches_begun()), part.first}, to, adds, summed);
+  engine_.backward(part.rows, {dropout_seed_, 0, uint32_t(position_.batches_begun()), part.first}, to, adds, summed,
+                   double(part.rows) / double(position_.range().rows));
   engine_.put_ops(&queue_);
 }
 

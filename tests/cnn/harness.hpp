@@ -81,6 +81,23 @@ inline LayerJson flatten() { return {{"type", "flatten"}}; }
 inline LayerJson normalise(double mean, double deviation, bool per_feature) {
   return {{"type", "normalise"}, {"mean", mean}, {"std", deviation}, {"per_feature", per_feature}};
 }
+inline LayerJson batch_norm(double momentum = 0.1) {
+  return {{"type", "batch_norm"}, {"eps", 1e-5}, {"momentum", momentum}};
+}
+inline LayerJson layer_norm() { return {{"type", "layer_norm"}, {"eps", 1e-5}}; }
+inline LayerJson group_norm(int64_t groups) { return {{"type", "group_norm"}, {"num_groups", groups}, {"eps", 1e-5}}; }
+inline LayerJson add() { return {{"type", "add"}}; }
+inline LayerJson concat() { return {{"type", "concat"}}; }
+inline LayerJson called(const std::string& name, LayerJson layer) {
+  layer["name"] = name;
+  return layer;
+}
+inline LayerJson reading(const std::vector<std::string>& inputs, LayerJson layer) {
+  std::string joined;
+  for (const std::string& input : inputs) joined += (joined.empty() ? "" : ",") + input;
+  layer["inputs"] = joined;
+  return layer;
+}
 inline LayerJson log_softmax() { return {{"type", "log_softmax"}}; }
 
 inline std::string layers(const std::vector<LayerJson>& all) { return LayerJson(all).dump(); }

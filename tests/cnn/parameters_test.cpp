@@ -93,13 +93,14 @@ TEST(Segments, CanOmitALinearWeight) {
   const Segments whole(network.parameters, UINT64_MAX);
   const Segments rest(network.parameters, UINT64_MAX, std::array{2});
   EXPECT_EQ(rest.size(0), 27 + 3 + 70 + 70 * kClasses + 3);
-  const std::vector<CommonRun> runs = common_runs(whole, rest);
+  const std::vector<double> apart(network.parameters.size());
+  const std::vector<CommonRun> runs = common_runs(whole, rest, apart);
   ASSERT_EQ(runs.size(), 2U);  // the convolution with its bias, and everything after the large weight
   EXPECT_EQ(runs[0].size, 30);
   EXPECT_EQ(runs[1].at_a, network.parameters[3].offset);
   EXPECT_EQ(runs[1].at_b, 30);
   EXPECT_EQ(runs[1].size, 70 + 70 * kClasses + 3);
-  EXPECT_EQ(common_runs(whole, whole).size(), 1U);
+  EXPECT_EQ(common_runs(whole, whole, apart).size(), 1U);
 }
 
 class Cuts : public testing::TestWithParam<const char*> {};

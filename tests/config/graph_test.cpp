@@ -63,11 +63,12 @@ TEST(Graph, ABlockIsReplacedByItsLayers) {
 }
 
 TEST(Graph, RepetitionsFollowEachOtherAndMayDiffer) {
-  EXPECT_EQ(layers_of("layers = [{ type = \"block\", block = \"residual\", name = \"s\", repeat = 2, channels = [4, 8] },\n"
-                      "  { type = \"add\", inputs = [\"s\", \"input\"] }]\n" +
-                      kResidual),
-            "conv2d=4:s.0.main<input relu:s.0.1<input add:s.0.2<s.0.main,s.0.1 "
-            "conv2d=8:s.1.main<s.0.2 relu:s.1.1<s.0.2 add:s.1.2<s.1.main,s.1.1 add:1<s.1.2,input");
+  EXPECT_EQ(
+      layers_of("layers = [{ type = \"block\", block = \"residual\", name = \"s\", repeat = 2, channels = [4, 8] },\n"
+                "  { type = \"add\", inputs = [\"s\", \"input\"] }]\n" +
+                kResidual),
+      "conv2d=4:s.0.main<input relu:s.0.1<input add:s.0.2<s.0.main,s.0.1 "
+      "conv2d=8:s.1.main<s.0.2 relu:s.1.1<s.0.2 add:s.1.2<s.1.main,s.1.1 add:1<s.1.2,input");
 }
 
 TEST(Graph, BlocksNestAndReadWhatTheyAreTold) {
@@ -109,8 +110,7 @@ TEST(Graph, WrongNamesAndInputsAreNamed) {
   expect_error("layers = [{ type = \"relu\", name = \"input\" }]\n",
                "layers[0] cannot be called 'input', which has a meaning in 'inputs'", "choose another name");
   expect_error("layers = [{ type = \"relu\" }, { type = \"relu\", inputs = \"input\" }]\n",
-               "no layer reads the output of layers[0]",
-               "remove the layer, or name it in the 'inputs' of another");
+               "no layer reads the output of layers[0]", "remove the layer, or name it in the 'inputs' of another");
 }
 
 TEST(Graph, WrongBlocksAreNamed) {
@@ -124,22 +124,26 @@ TEST(Graph, WrongBlocksAreNamed) {
   expect_error(use + ", repeat = 0 }]\n" + kResidual, "repeat of layers[0] must be a whole number from 1 to 1000");
   expect_error(use + ", repeat = \"$n\" }]\n" + kResidual, "repeat of layers[0] must be a whole number from 1 to 1000",
                "the number of layers cannot be searched");
-  expect_error(use + ", repeat = 3, channels = [1, 2] }]\n" + kResidual,
-               "'channels' lists 2 values for 3 repetitions", "give one value, or one for each repetition");
-  expect_error("layers = [{ type = \"block\", block = \"a\" }]\n[model_options.blocks.a]\n"
-               "layers = [{ type = \"block\", block = \"a\" }]\n",
-               "the block 'a' contains itself", "remove one of the two");
+  expect_error(use + ", repeat = 3, channels = [1, 2] }]\n" + kResidual, "'channels' lists 2 values for 3 repetitions",
+               "give one value, or one for each repetition");
+  expect_error(
+      "layers = [{ type = \"block\", block = \"a\" }]\n[model_options.blocks.a]\n"
+      "layers = [{ type = \"block\", block = \"a\" }]\n",
+      "the block 'a' contains itself", "remove one of the two");
   expect_error("layers = [{ type = \"block\", block = \"a\" }]\n[model_options.blocks.a]\nlayers = []\n",
                "the block 'a' needs a list of layers", "write [[model_options.blocks.a.layers]]");
-  expect_error("layers = [{ type = \"relu\", name = \"x\" }, { type = \"block\", block = \"residual\", "
-               "inputs = [\"x\", \"input\"] }]\n" + kResidual,
-               "the block 'residual' reads one input", "join the layers with add or concat before it");
+  expect_error(
+      "layers = [{ type = \"relu\", name = \"x\" }, { type = \"block\", block = \"residual\", "
+      "inputs = [\"x\", \"input\"] }]\n" +
+          kResidual,
+      "the block 'residual' reads one input", "join the layers with add or concat before it");
 }
 
 // Runs and models from before a key existed keep their plan and their meaning.
 TEST(YoungerKeysOfForms, AreLeftOutWithTheirDefaults) {
   const auto optimizer = [](const std::string& keys) {
-    return json_of(good(network("layers = []\noptimizer = { type = \"sgd\"" + keys + " }\n")).tagged.at("optimizer")).dump();
+    return json_of(good(network("layers = []\noptimizer = { type = \"sgd\"" + keys + " }\n")).tagged.at("optimizer"))
+        .dump();
   };
   EXPECT_EQ(optimizer(""), R"({"type":"sgd","lr":0.01,"nesterov":false})");
   EXPECT_EQ(optimizer(", damp = 0.0"), optimizer(""));

@@ -65,6 +65,17 @@ struct OptimizerRange {
   float lr, weight_decay, a, one_minus_a, b, one_minus_b, eps, scale;
 };
 
+// The columns of some rows for batch normalisation: sdk/ops/batch_norm.hpp.
+struct NormRows {
+  const float* dy;
+  const float* x;
+  float* out;  // y or dx
+  int64_t rows, columns, dy_stride, x_stride, out_stride;
+  const float *mean, *scale, *shift;
+  const float *a, *b, *c;  // coefficients
+  bool relu;
+};
+
 struct NetworkLoops {
   void (*bias_act)(const BiasRows& rows);
   void (*relu_grad)(const ReluGradRows& rows);
@@ -84,6 +95,14 @@ struct NetworkLoops {
   void (*exp_minus)(const float* x, float largest, float* e, int64_t n);
   // x[i] *= factor
   void (*scale)(float* x, float factor, int64_t n);
+  // The mean of each column, and the sum of the squares of the differences from it.
+  void (*norm_moments)(const NormRows& rows, float* mean, float* squares);
+  // y = x * scale + shift, or 0 if that is below 0 and `relu`.
+  void (*norm_apply)(const NormRows& rows);
+  // The sums of g and of g * (x - mean) for each column.
+  void (*norm_products)(const NormRows& rows, float* sum, float* product);
+  // dx = a * g + b * x + c
+  void (*norm_grad)(const NormRows& rows);
   // out[i] = factor * (x[i] - target[i])
   void (*scaled_difference)(const float* x, const float* target, float factor, float* out, int64_t n);
 };

@@ -12,8 +12,7 @@ class Concat : public Layer {
     if (plan.inputs.size() < 2) plan.refuse("it joins nothing", "name two layers or more in its inputs");
     out.channels = 0;
     for (const Shape& shape : plan.inputs) {
-      if (shape.flat != in.flat)
-        plan.refuse("it joins images and rows of features", "flatten all of them or none");
+      if (shape.flat != in.flat) plan.refuse("it joins images and rows of features", "flatten all of them or none");
       if (shape.height != in.height || shape.width != in.width)
         plan.refuse("its inputs have the shapes " + size(in) + " and " + size(shape),
                     "join images of one height and width, or put a linear layer after flatten");

@@ -93,14 +93,20 @@ struct Pass {
   std::vector<mk_op>* queue;  // receives the ops; nullptr: they are submitted to the device
   const ParameterVector& weights;
   std::span<const Slice> buffers;                    // those that the layer requested
-  const ops::DropoutPlace* dropout;                  // nullptr: nothing is dropped
+  const ops::DropoutPlace* dropout;                  // nullptr: a prediction, for which nothing is dropped
   mk_tensor x, y;                                    // input and output: rows x elements
   mk_tensor dy = {}, dx = {};                        // backward: their gradients; dx is empty if it is not needed
   std::vector<mk_tensor> more_x = {}, more_dx = {};  // of a layer that joins others: those after the first
   const Slice* ones = nullptr;                       // backward: a vector with a one for each row of a batch
+  double share = 1;                                  // backward: of the batch's rows in this pass
   // Backward: x is the output of a relu. A layer may also apply the gradient of that relu. It then writes dx over x and
   // sets `relu_done`.
   bool x_is_relu = false, relu_done = false;
+
+  // The pixels of all images, or the rows, with one column for each channel.
+  static mk_tensor lines(const mk_tensor& t, int64_t channels) {
+    return sdk::matrix(t.buffer, t.rows * t.columns / channels, channels, 0, t.offset);
+  }
 
   void submit(const mk_op& op) const { queue != nullptr ? queue->push_back(op) : device.submit(op); }
 };
@@ -137,6 +143,7 @@ class Layer {
   ops::Activation activation = ops::Activation::none;  // applied last; its own, or that of a layer it absorbed
   bool overwrites = false;                             // can work on its first input's memory, ...
   bool keeps_zeros = false;                            // ... and leaves its zeros there for a relu before it
+  bool grads_activation = false;                       // backward() and gradients() apply that of the activation too
   bool passes_gradient = false;                        // the gradient of each input is that of the output
   bool per_feature = false;                            // use_moments() gets those of the training rows
   std::vector<Buffer> buffers;
@@ -155,7 +162,7 @@ class Layer {
   virtual void forward(const Pass&) const {}
   // Computes the gradient of the input.
   virtual void backward(Pass&) const {}
-  // Computes the gradients of the parameters and replaces the old ones.
+  // Computes the gradients of the parameters and replaces the old ones. A layer may compute that of its input as well.
   virtual void gradients(const Pass&, const ParameterVector& /*to*/) const {}
   // Returns the parameter whose gradient backward_with_step() does not keep, or -1 if this optimizer has no fused step.
   virtual int stepped_parameter(const ops::OptimizerSettings&, int64_t /*batch*/) const { return -1; }

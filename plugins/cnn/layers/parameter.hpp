@@ -23,14 +23,25 @@ std::string text(const Shape& shape);
 
 // One tensor within the flat vector of all parameters.
 struct Parameter {
-  enum class Kind { bias, convolution, linear };
+  enum class Kind {
+    bias,         // a vector
+    convolution,  // a weight
+    linear,       // a weight
+    features      // a vector with one element for each element of `in`, in PyTorch's order of features; outputs is 1
+  };
 
   std::string name;     // as in PyTorch: "weight"; the layer's name comes first: "0.weight"
   Shape in;             // of a weight: the shape it is applied to (a patch for a convolution)
   int64_t outputs = 0;  // the length of a bias
   Kind kind = Kind::bias;
-  double bound = 0;  // initial values are uniform in +-bound
+  double bound = 0;  // initial values are uniform in +-bound; if it is 0, they are `start`
   int64_t offset = 0;
+  double start = 0;
+  // Above 0: a running mean, not learned. Its gradient is its difference from the mean of the batch, and a step moves
+  // it by this share of the gradient.
+  double momentum = 0;
+
+  bool learned() const { return momentum == 0; }
 
   // A tensor is rows() x outputs here. In PyTorch it is outputs x rows(), and the rows are in another order.
   int64_t rows() const { return kind == Kind::bias ? 1 : in.elements(); }

@@ -9,7 +9,7 @@ class Relu : public Layer {
  public:
   Relu(const Values&, Plan& plan) : Layer(plan) {
     activation = ops::Activation::relu;  // the engine applies its gradient, as for every layer that ends in one
-    overwrites = keeps_zeros = true;
+    overwrites = keeps_zeros = passes_gradient = true;
   }
 
   void forward(const Pass& p) const override { p.submit(ops::bias_act(p.x, {}, activation, p.y)); }

@@ -11,6 +11,9 @@
   layer(kRelu)                   \
   layer(kMaxPool2d)              \
   layer(kAdaptiveAvgPool2d)      \
+  layer(kBatchNorm)              \
+  layer(kLayerNorm)              \
+  layer(kGroupNorm)              \
   layer(kDropout)                \
   layer(kFlatten)                \
   layer(kAdd)                    \

@@ -1,0 +1,80 @@
+#include "sdk/ops/batch_norm.hpp"
+
+#include <cmath>
+
+#include "norm_parts.hpp"
+
+namespace mokume::host::fast {
+namespace {
+
+struct Moments {
+  double mean = 0, squares = 0;
+};
+
+// By the formula of Chan, Golub and LeVeque.
+Moments moments_of(NormParts& parts, int64_t column) {
+  Moments m;
+  double n = 0;
+  for (int64_t b = 0; b < parts.blocks(); ++b) {
+    const auto k = static_cast<double>(parts.rows_of(b));
+    const double difference = parts.line(b, 0)[column] - m.mean;
+    m.mean += difference * (k / (n + k));
+    m.squares += parts.line(b, 1)[column] + difference * difference * (n * k / (n + k));
+    n += k;
+  }
+  return m;
+}
+
+}  // namespace
+
+void batch_norm(const Call& call) {
+  const View<const float> x = call.input(0), weight = call.input(1), bias = call.input(2);
+  const View<float> y = call.output();
+  const bool predicts = call.op.n_inputs == 5;
+  const auto rows = static_cast<double>(x.rows);
+  std::vector<float> given(predicts ? static_cast<size_t>(2 * x.columns) : 0);
+  float* scale = given.data();
+  float* shift = given.data() + given.size() / 2;
+  NormParts parts(predicts ? 0 : x.rows, x.columns);
+  parts.for_each_block(call, [&](int64_t block, int64_t first, int64_t count) {
+    NormRows n{};
+    n.x = x.row(first);
+    n.rows = count;
+    n.columns = x.columns;
+    n.x_stride = x.stride;
+    call.loops.network->norm_moments(n, parts.line(block, 0), parts.line(block, 1));
+  });
+  if (!predicts) {
+    scale = call.output(1).row(ops::kNormScale);
+    shift = call.output(1).row(ops::kNormShift);
+  }
+  call.for_rows(x.columns, 4 * parts.blocks(), [&](int64_t from, int64_t to) {
+    for (int64_t c = from; c < to; ++c) {
+      const Moments m = predicts ? Moments{call.input(3).data[c], 0} : moments_of(parts, c);
+      const double variance = predicts ? call.input(4).data[c] : m.squares / rows;
+      const double inverse = 1 / std::sqrt(variance + call.op.reals[0]);
+      scale[c] = static_cast<float>(weight.data[c] * inverse);
+      shift[c] = static_cast<float>(bias.data[c] - m.mean * static_cast<double>(scale[c]));
+      if (predicts) continue;
+      call.output(1).row(ops::kNormMean)[c] = static_cast<float>(m.mean);
+      call.output(1).row(ops::kNormInverse)[c] = static_cast<float>(inverse);
+      call.output(1).row(ops::kNormVariance)[c] = static_cast<float>(m.squares / std::max(1.0, rows - 1));
+    }
+  });
+  const bool relu = call.op.integers[0] == static_cast<int64_t>(ops::Activation::relu);
+  call.for_rows(x.rows, x.columns, [&](int64_t from, int64_t to) {
+    NormRows n{};
+    n.x = x.row(from);
+    n.out = y.row(from);
+    n.rows = to - from;
+    n.columns = x.columns;
+    n.x_stride = x.stride;
+    n.out_stride = y.stride;
+    n.scale = scale;
+    n.shift = shift;
+    n.relu = relu;
+    call.loops.network->norm_apply(n);
+  });
+}
+
+}  // namespace mokume::host::fast

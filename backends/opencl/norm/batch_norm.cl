@@ -1,0 +1,204 @@
+// Batch normalisation: sdk/ops/batch_norm.hpp. Sums go over blocks of rows, then over groups of blocks; both are the same
+// on every device, and so are the bits.
+#include "common/runs.cl"
+#include "norm/batch_norm_args.h"
+
+// Rows of `moments`.
+enum { kMean, kInverse, kVariance, kScale, kShift };
+
+// `part` holds two lines of `columns` values for each block.
+#define PART(block, line) (part + ((block) * 2 + (line)) * args.columns + c)
+
+// A work-item does VW columns of blocks_each blocks. VW <= columns; the last vector starts early.
+#define FOR_EACH_BLOCK                                                                     \
+  const long vectors = (args.columns + VW - 1) / VW, item = (long)get_global_id(0);        \
+  const long first = item / vectors * args.blocks_each;                                    \
+  const int c = (int)min(item % vectors * VW, (long)args.columns - VW);                    \
+  for (long block = first; block < min(first + args.blocks_each, args.blocks); ++block)
+
+// Writes the mean of each block, and the sum of the squares of the differences from it.
+__kernel void norm_blocks(ITEM const NormBlocksArgs args, __global const float* x, __global float* part) {
+  FOR_EACH_BLOCK {
+    const long begin = block * args.rows_each, end = min(begin + args.rows_each, args.rows);
+    __global const float* from = x + args.x.offset + c;
+    vec a = SPLAT(0.0f), b = SPLAT(0.0f);
+    long r = begin;
+    for (; r + 2 <= end; r += 2) {
+      a += VLOAD(0, from + r * args.x.step);
+      b += VLOAD(0, from + (r + 1) * args.x.step);
+    }
+    if (r < end) a += VLOAD(0, from + r * args.x.step);
+    const vec mean = (a + b) / (float)(end - begin);
+    a = b = SPLAT(0.0f);
+    for (r = begin; r + 2 <= end; r += 2) {
+      const vec u = VLOAD(0, from + r * args.x.step) - mean, v = VLOAD(0, from + (r + 1) * args.x.step) - mean;
+      a = fma(u, u, a);
+      b = fma(v, v, b);
+    }
+    if (r < end) {
+      const vec u = VLOAD(0, from + r * args.x.step) - mean;
+      a = fma(u, u, a);
+    }
+    VSTORE(mean, 0, PART(block, 0));
+    VSTORE(a + b, 0, PART(block, 1));
+  }
+}
+
+// Joins blocks [begin, end) of one column, by Chan, Golub and LeVeque.
+static void merge(__global const float* part, int columns, int c, long begin, long end, long rows_each, long rows,
+                  __private float* mean, __private float* squares) {
+  float m = 0.0f, s = 0.0f, n = 0.0f;
+  for (long block = begin; block < end; ++block) {
+    const float k = (float)(min((block + 1) * rows_each, rows) - block * rows_each), all = n + k;
+    const float difference = part[block * 2 * columns + c] - m;
+    m = fma(difference, k / all, m);
+    s = s + fma(difference * difference, n * k / all, part[(block * 2 + 1) * columns + c]);
+    n = all;
+  }
+  *mean = m;
+  *squares = s;
+}
+
+__kernel void norm_merge(ITEM const NormMergeArgs args, __global const float* from, __global float* part) {
+  const long group = (long)get_global_id(0) / args.columns;
+  const int c = (int)((long)get_global_id(0) % args.columns);
+  if (group * args.fan >= args.count) return;
+  float mean, squares;
+  merge(from, args.columns, c, group * args.fan, min((group + 1) * args.fan, args.count), args.rows_each, args.rows,
+        &mean, &squares);
+  *PART(group, 0) = mean;
+  *PART(group, 1) = squares;
+}
+
+__kernel void norm_moments(ITEM const NormMomentsArgs args, __global const float* part, __global const float* weight,
+                           __global const float* bias, __global float* moments) {
+  const int c = (int)get_global_id(0);
+  if (c >= args.columns) return;
+  float mean, squares;
+  merge(part, args.columns, c, 0, args.count, args.rows_each, args.rows, &mean, &squares);
+  const float inverse = 1.0f / sqrt(squares / (float)args.rows + args.eps);
+  const float scale = weight[args.weight_offset + c] * inverse;
+  moments += args.moments_offset + c;
+  moments[kMean * args.moments_step] = mean;
+  moments[kInverse * args.moments_step] = inverse;
+  moments[kVariance * args.moments_step] = squares / (float)max(args.rows - 1, 1L);
+  moments[kScale * args.moments_step] = scale;
+  moments[kShift * args.moments_step] = bias[args.bias_offset + c] - mean * scale;
+}
+
+// The scale and the shift of a prediction, one after the other.
+__kernel void norm_given(ITEM const NormGivenArgs args, __global const float* weight, __global const float* bias,
+                         __global const float* mean, __global const float* variance, __global float* to) {
+  const int c = (int)get_global_id(0);
+  if (c >= args.columns) return;
+  const float scale = weight[args.weight_offset + c] * (1.0f / sqrt(variance[args.variance_offset + c] + args.eps));
+  to[c] = scale;
+  to[args.columns + c] = bias[args.bias_offset + c] - mean[args.mean_offset + c] * scale;
+}
+
+// Whether a relu passes is decided by this value everywhere, in these roundings.
+#define NORMALISED(x, scale, shift) ((x) * (scale) + (shift))
+#define RELU(x) ((x) < 0.0f ? 0.0f : (x))  // a NaN passes
+
+__kernel void norm_apply(ITEM const NormApplyArgs args, __global const float* x, __global const float* moments,
+                         __global float* y) {
+  __global const float* scale = moments + args.scale_offset;
+  __global const float* shift = moments + args.shift_offset;
+  FOR_EACH_LINE {
+    __global const float* from = x + args.x.offset + r * args.x.step;
+    __global float* to = y + args.y.offset + r * args.y.step;
+    long c = c0;
+    for (; c + VW <= c1; c += VW) {
+      const vec v = NORMALISED(VLOAD(0, from + c), VLOAD(0, scale + c), VLOAD(0, shift + c));
+      VSTORE(args.relu ? RELU(v) : v, 0, to + c);
+    }
+    for (; c < c1; ++c) {
+      const float v = NORMALISED(from[c], scale[c], shift[c]);
+      to[c] = args.relu ? RELU(v) : v;
+    }
+  }
+}
+
+// ---- gradients -----------------------------------------------------------------------------------------------------
+
+// Writes the sums of g and of g * (x - mean) over each block.
+__kernel void norm_products(ITEM const NormBlocksArgs args, __global const float* dy, __global const float* x,
+                            __global const float* moments, __global float* part) {
+  FOR_EACH_BLOCK {
+    const long begin = block * args.rows_each, end = min(begin + args.rows_each, args.rows);
+    __global const float* from = x + args.x.offset + c;
+    __global const float* grad = dy + args.dy.offset + c;
+    __global const float* of = moments + args.moments_offset + c;
+    const vec mean = VLOAD(0, of + kMean * args.moments_step), scale = VLOAD(0, of + kScale * args.moments_step),
+              shift = VLOAD(0, of + kShift * args.moments_step);
+    vec sum = SPLAT(0.0f), product = SPLAT(0.0f);
+    for (long r = begin; r < end; ++r) {
+      const vec v = VLOAD(0, from + r * args.x.step);
+      vec g = VLOAD(0, grad + r * args.dy.step);
+      if (args.relu) g = NORMALISED(v, scale, shift) > 0.0f ? g : 0.0f;
+      sum += g;
+      product = fma(g, v - mean, product);
+    }
+    VSTORE(sum, 0, PART(block, 0));
+    VSTORE(product, 0, PART(block, 1));
+  }
+}
+
+// Sums groups of `fan` blocks; rows do not matter.
+__kernel void norm_add(ITEM const NormMergeArgs args, __global const float* from, __global float* part) {
+  const long group = (long)get_global_id(0) / args.columns;
+  const int c = (int)((long)get_global_id(0) % args.columns);
+  if (group * args.fan >= args.count) return;
+  for (int line = 0; line < 2; ++line) {
+    float sum = 0.0f;
+    for (long block = group * args.fan; block < min((group + 1) * args.fan, args.count); ++block)
+      sum += from[(block * 2 + line) * args.columns + c];
+    *PART(group, line) = sum;
+  }
+}
+
+// Writes dweight and dbias, and b and c of dx = scale * g + b * x + c, one after the other.
+__kernel void norm_coefficients(ITEM const NormCoefficientsArgs args, __global const float* part,
+                                __global const float* moments, __global float* dweight, __global float* dbias,
+                                __global float* to) {
+  const int c = (int)get_global_id(0);
+  if (c >= args.columns) return;
+  float sum = 0.0f, product = 0.0f;
+  for (long block = 0; block < args.count; ++block) {
+    sum += part[block * 2 * args.columns + c];
+    product += part[(block * 2 + 1) * args.columns + c];
+  }
+  moments += args.moments_offset + c;
+  const float inverse = moments[kInverse * args.moments_step], scale = moments[kScale * args.moments_step];
+  product *= inverse;
+  const float b = -scale * product / (float)args.rows * inverse;
+  dweight[args.dweight_offset + c] = product;
+  dbias[args.dbias_offset + c] = sum;
+  to[c] = b;
+  to[args.columns + c] = -scale * sum / (float)args.rows - b * moments[kMean * args.moments_step];
+}
+
+__kernel void norm_grad(ITEM const NormGradArgs args, __global const float* dy, __global const float* x,
+                        __global const float* moments, __global const float* coefficients, __global float* dx) {
+  __global const float* scale = moments + args.moments_offset + kScale * args.moments_step;
+  __global const float* shift = moments + args.moments_offset + kShift * args.moments_step;
+  __global const float* b = coefficients;
+  __global const float* added = coefficients + args.grid.columns;
+  FOR_EACH_LINE {
+    __global const float* grad = dy + args.dy.offset + r * args.dy.step;
+    __global const float* from = x + args.x.offset + r * args.x.step;
+    __global float* to = dx + args.dx.offset + r * args.dx.step;
+    long c = c0;
+    for (; c + VW <= c1; c += VW) {
+      const vec v = VLOAD(0, from + c), s = VLOAD(0, scale + c);
+      vec g = VLOAD(0, grad + c);
+      if (args.relu) g = NORMALISED(v, s, VLOAD(0, shift + c)) > 0.0f ? g : 0.0f;
+      VSTORE(fma(s, g, fma(VLOAD(0, b + c), v, VLOAD(0, added + c))), 0, to + c);
+    }
+    for (; c < c1; ++c) {
+      const float v = from[c];
+      const float g = !args.relu || NORMALISED(v, scale[c], shift[c]) > 0.0f ? grad[c] : 0.0f;
+      to[c] = fma(scale[c], g, fma(b[c], v, added[c]));
+    }
+  }
+}

@@ -1,0 +1,32 @@
+// The arguments of group_norm.cl.
+#pragma once
+
+#include "common/args.h"
+
+BEGIN_ARGS
+
+// Rows of `pixels` x `channels` elements; `each` channels form a group. dy is only that of gradients.
+typedef struct {
+  View x, dy, moments;
+  i64 rows, pixels, weight_offset, bias_offset;
+  i32 channels, groups, each;
+  f32 eps;
+} GroupNormArgs;
+ARGS(GroupNormArgs)
+
+typedef struct {
+  i64 rows, dweight_offset, dbias_offset;
+  View moments;
+  i32 channels, groups, each, reserved;
+} GroupColumnsArgs;
+ARGS(GroupColumnsArgs)
+
+// A line is one pixel of one row; `pixels` of them share the coefficients of a row.
+typedef struct {
+  RunGrid grid;
+  View x, dy, out;
+  i64 pixels;
+} GroupApplyArgs;
+ARGS(GroupApplyArgs)
+
+END_ARGS

@@ -1,0 +1,140 @@
+// Batch normalisation (Ioffe and Szegedy, 2015, arXiv:1502.03167) of the columns of a matrix, as PyTorch's BatchNorm
+// (f32). Rows are samples, or the pixels of images.
+//
+// batch_norm: y = activation(x * scale + shift), column by column, with scale = weight / sqrt(variance + eps) and
+// shift = bias - mean * scale.
+//   inputs   x: M x K, weight: vector of K, bias: vector of K; for predictions also mean: vector of K and
+//            variance: vector of K (n_inputs is 3 without them)
+//   outputs  y: M x K; may be the same view as x
+//            moments: 5 x K, only if n_inputs is 3: the mean and 1 / sqrt(variance + eps) of these rows, the variance
+//            over M - 1 (over M if M is 1), scale, shift. The variance that normalises is the one over M
+//   integers [0] = Activation (none or relu)
+//   reals    [0] = eps, above 0
+//   M may be 0 only for predictions.
+//
+// batch_norm_grad: with g = dy, or 0 where the activation is relu and x * scale + shift is not above 0, and
+// d = (x - mean) / sqrt(variance + eps), dweight = the sum of g * d, dbias = the sum of g, and
+// dx = scale * (g - dbias / M - d * dweight / M).
+//   inputs   dy: M x K, x: M x K, moments: 5 x K
+//   outputs  dweight: vector of K, dbias: vector of K
+//            dx: M x K (n_outputs is 2 without it); may be the same view as dy
+//   integers [0] = Activation
+//   M is at least 1.
+//
+// Sums over rows have a fixed order. Moments are accurate for any mean: the squares are those of differences from means
+// of blocks, which are joined by the formula of Chan, Golub and LeVeque (1983).
+#pragma once
+
+#include <algorithm>
+#include <cmath>
+
+#include "sdk/ops/bias_act.hpp"
+
+namespace mokume::ops {
+
+enum NormMoment { kNormMean, kNormInverse, kNormVariance, kNormScale, kNormShift, kNormMoments };  // rows of `moments`
+
+// A prediction if mean and variance are given; else moments receives those of the batch.
+inline mk_op batch_norm(const mk_tensor& x, const mk_tensor& weight, const mk_tensor& bias, double eps,
+                        Activation activation, const mk_tensor& y, const mk_tensor& moments, const mk_tensor& mean = {},
+                        const mk_tensor& variance = {}) {
+  mk_op op = sdk::make_op(MK_OP_BATCH_NORM);
+  const bool predicts = mean.buffer != nullptr;
+  const mk_tensor all[] = {x, weight, bias, mean, variance};
+  op.n_inputs = predicts ? 5 : 3;
+  std::copy_n(all, op.n_inputs, op.inputs);
+  op.n_outputs = predicts ? 1 : 2;
+  op.outputs[0] = y;
+  if (!predicts) op.outputs[1] = moments;
+  op.integers[0] = static_cast<int64_t>(activation);
+  op.reals[0] = eps;
+  return op;
+}
+
+// No dx if dx.buffer == NULL.
+inline mk_op batch_norm_grad(const mk_tensor& dy, const mk_tensor& x, const mk_tensor& moments, Activation activation,
+                             const mk_tensor& dweight, const mk_tensor& dbias, const mk_tensor& dx) {
+  mk_op op = sdk::make_op(MK_OP_BATCH_NORM_GRAD);
+  op.n_inputs = 3;
+  op.n_outputs = dx.buffer == nullptr ? 2 : 3;
+  op.inputs[0] = dy;
+  op.inputs[1] = x;
+  op.inputs[2] = moments;
+  op.outputs[0] = dweight;
+  op.outputs[1] = dbias;
+  if (op.n_outputs == 3) op.outputs[2] = dx;
+  op.integers[0] = static_cast<int64_t>(activation);
+  return op;
+}
+
+namespace batch_norm_checks {
+
+inline void check_operand(const char* op, const char* role, const mk_tensor& t, int64_t rows, int64_t columns) {
+  sdk::check_view(op, role, t, MK_F32);
+  sdk::check_shape(op, role, t, rows, columns);
+}
+
+inline void check_kind(const char* name, const mk_op& op) {
+  if (op.integers[0] != static_cast<int64_t>(Activation::none) &&
+      op.integers[0] != static_cast<int64_t>(Activation::relu))
+    throw Error(MK_INVALID_ARGUMENT, std::string(name) + ": the activation must be none or relu");
+}
+
+}  // namespace batch_norm_checks
+
+inline void check_batch_norm(const mk_op& op) {
+  using batch_norm_checks::check_operand;
+  constexpr const char* kName = "batch_norm";
+  const mk_tensor& x = op.inputs[0];
+  batch_norm_checks::check_kind(kName, op);
+  sdk::check_view(kName, "x", x, MK_F32);
+  const char* vectors[] = {"weight", "bias", "mean", "variance"};
+  for (uint32_t i = 1; i < op.n_inputs; ++i) check_operand(kName, vectors[i - 1], op.inputs[i], 1, x.columns);
+  check_operand(kName, "y", op.outputs[0], x.rows, x.columns);
+  if (!(op.reals[0] > 0) || !std::isfinite(op.reals[0]))
+    throw Error(MK_INVALID_ARGUMENT, "batch_norm: eps must be above 0");
+  if (op.n_inputs == 4 || op.n_outputs != (op.n_inputs == 5 ? 1U : 2U))
+    throw Error(MK_INVALID_ARGUMENT, "batch_norm: mean and variance are given together, instead of moments");
+  if (op.n_outputs < 2) return;
+  check_operand(kName, "moments", op.outputs[1], kNormMoments, x.columns);
+  if (x.rows < 1) throw Error(MK_INVALID_ARGUMENT, "batch_norm: there are no rows");
+}
+
+inline void check_batch_norm_grad(const mk_op& op) {
+  using batch_norm_checks::check_operand;
+  constexpr const char* kName = "batch_norm_grad";
+  const mk_tensor& x = op.inputs[1];
+  batch_norm_checks::check_kind(kName, op);
+  sdk::check_view(kName, "x", x, MK_F32);
+  check_operand(kName, "dy", op.inputs[0], x.rows, x.columns);
+  check_operand(kName, "moments", op.inputs[2], kNormMoments, x.columns);
+  check_operand(kName, "dweight", op.outputs[0], 1, x.columns);
+  check_operand(kName, "dbias", op.outputs[1], 1, x.columns);
+  if (op.n_outputs > 2) check_operand(kName, "dx", op.outputs[2], x.rows, x.columns);
+  if (x.rows < 1) throw Error(MK_INVALID_ARGUMENT, "batch_norm_grad: there are no rows");
+}
+
+// Sums are made of blocks of at most 4096 rows, whose rounding errors grow with the root of their length.
+inline double tolerance_of_norm_sums(int64_t rows) {
+  return 4.0 * (std::sqrt(static_cast<double>(std::min<int64_t>(rows, 4096))) + 8.0) * 0x1p-24;
+}
+
+// With m = the mean of |x|, q = 1 + m / sqrt(variance + eps), by which an error of the mean grows, and s = |weight| /
+// sqrt(variance + eps), relative to: mean: m; 1 / sqrt, variance and scale: q times themselves; shift: |bias| + q * s *
+// m; y: |bias| + q * s * (|x| + m).
+inline double tolerance_batch_norm(const mk_op& op) { return tolerance_of_norm_sums(op.inputs[0].rows); }
+
+// Relative to the sums of the magnitudes of the terms, with x - mean as |x| + |mean|.
+inline double tolerance_batch_norm_grad(const mk_op& op) { return tolerance_of_norm_sums(op.inputs[1].rows); }
+
+inline sdk::Cost cost_batch_norm(const mk_op& op) {
+  const double e = static_cast<double>(op.inputs[0].rows) * static_cast<double>(op.inputs[0].columns);
+  return op.n_outputs == 2 ? sdk::Cost{7 * e, 12 * e} : sdk::Cost{2 * e, 8 * e};
+}
+
+inline sdk::Cost cost_batch_norm_grad(const mk_op& op) {
+  const double e = static_cast<double>(op.inputs[1].rows) * static_cast<double>(op.inputs[1].columns);
+  return op.n_outputs == 3 ? sdk::Cost{14 * e, 20 * e} : sdk::Cost{7 * e, 8 * e};
+}
+
+}  // namespace mokume::ops

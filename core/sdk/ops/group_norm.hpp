@@ -1,0 +1,150 @@
+// Group normalisation (Wu and He, 2018, arXiv:1803.08494) of each row on its own, as PyTorch's GroupNorm, and LayerNorm
+// and InstanceNorm as its ends (f32). A row is `pixels` pixels of `channels` channels; channels / groups adjacent ones
+// form a group.
+//
+// group_norm: y = (x - mean) / sqrt(variance + eps) * weight + bias, with the mean and the variance (over all elements)
+// of the element's group, and the weight and the bias of its channel.
+//   inputs   x: N x (pixels * channels), weight: vector of channels, bias: vector of channels
+//   outputs  y: N x (pixels * channels); may be the same view as x
+//            moments: N x (2 * groups): the means, then 1 / sqrt(variance + eps)
+//   integers [0] = pixels, [1] = channels, [2] = groups, which divides channels
+//   reals    [0] = eps, above 0
+//
+// group_norm_grad: with d = (x - mean) / sqrt(variance + eps) and g = dy * weight, dweight = the sum of dy * d and
+// dbias = the sum of dy over rows and pixels, and dx = (g - mean of g - d * mean of g * d) / sqrt(variance + eps), with
+// means over the group.
+//   inputs   dy: N x (pixels * channels), x: likewise, weight: vector of channels, moments: N x (2 * groups)
+//   outputs  dweight: vector of channels, dbias: vector of channels
+//            dx: N x (pixels * channels) (n_outputs is 2 without it); may be the same view as dy
+//   integers as above
+//
+// The order of every sum is fixed and does not depend on the other rows, except over the rows of dweight and dbias.
+#pragma once
+
+#include <algorithm>
+#include <cmath>
+
+#include "sdk/tensor.hpp"
+
+namespace mokume::ops {
+
+struct NormGroups {
+  int64_t pixels = 1, channels = 1, groups = 1;
+
+  int64_t row() const { return pixels * channels; }
+  int64_t each() const { return channels / groups; }  // channels of a group
+};
+
+inline NormGroups norm_groups_of(const mk_op& op) { return {op.integers[0], op.integers[1], op.integers[2]}; }
+
+inline void set_norm_groups(mk_op& op, const NormGroups& g) {
+  op.integers[0] = g.pixels;
+  op.integers[1] = g.channels;
+  op.integers[2] = g.groups;
+}
+
+inline mk_op group_norm(const mk_tensor& x, const mk_tensor& weight, const mk_tensor& bias, const NormGroups& groups,
+                        double eps, const mk_tensor& y, const mk_tensor& moments) {
+  mk_op op = sdk::make_op(MK_OP_GROUP_NORM);
+  op.n_inputs = 3;
+  op.n_outputs = 2;
+  op.inputs[0] = x;
+  op.inputs[1] = weight;
+  op.inputs[2] = bias;
+  op.outputs[0] = y;
+  op.outputs[1] = moments;
+  set_norm_groups(op, groups);
+  op.reals[0] = eps;
+  return op;
+}
+
+// No dx if dx.buffer == NULL.
+inline mk_op group_norm_grad(const mk_tensor& dy, const mk_tensor& x, const mk_tensor& weight, const mk_tensor& moments,
+                             const NormGroups& groups, const mk_tensor& dweight, const mk_tensor& dbias,
+                             const mk_tensor& dx) {
+  mk_op op = sdk::make_op(MK_OP_GROUP_NORM_GRAD);
+  op.n_inputs = 4;
+  op.n_outputs = dx.buffer == nullptr ? 2 : 3;
+  op.inputs[0] = dy;
+  op.inputs[1] = x;
+  op.inputs[2] = weight;
+  op.inputs[3] = moments;
+  op.outputs[0] = dweight;
+  op.outputs[1] = dbias;
+  if (op.n_outputs == 3) op.outputs[2] = dx;
+  set_norm_groups(op, groups);
+  return op;
+}
+
+inline NormGroups check_norm_groups(const char* name, const mk_op& op) {
+  constexpr int64_t kLimit = int64_t{1} << 40;
+  const NormGroups g = norm_groups_of(op);
+  if (g.pixels < 1 || g.channels < 1 || g.groups < 1 || g.pixels > kLimit || g.channels > kLimit / g.pixels)
+    throw Error(MK_INVALID_ARGUMENT, std::string(name) + ": pixels, channels and groups must be at least 1");
+  if (g.groups > g.channels || g.channels % g.groups != 0)
+    throw Error(MK_INVALID_ARGUMENT, std::string(name) + ": the number of groups must divide the number of channels");
+  return g;
+}
+
+inline void check_group_norm(const mk_op& op) {
+  constexpr const char* kName = "group_norm";
+  const NormGroups g = check_norm_groups(kName, op);
+  const int64_t rows = op.inputs[0].rows;
+  const auto expect = [&](const char* role, const mk_tensor& t, int64_t r, int64_t c) {
+    sdk::check_view(kName, role, t, MK_F32);
+    sdk::check_shape(kName, role, t, r, c);
+  };
+  expect("x", op.inputs[0], rows, g.row());
+  expect("weight", op.inputs[1], 1, g.channels);
+  expect("bias", op.inputs[2], 1, g.channels);
+  expect("y", op.outputs[0], rows, g.row());
+  expect("moments", op.outputs[1], rows, 2 * g.groups);
+  if (!(op.reals[0] > 0) || !std::isfinite(op.reals[0]))
+    throw Error(MK_INVALID_ARGUMENT, "group_norm: eps must be above 0");
+}
+
+inline void check_group_norm_grad(const mk_op& op) {
+  constexpr const char* kName = "group_norm_grad";
+  const NormGroups g = check_norm_groups(kName, op);
+  const int64_t rows = op.inputs[0].rows;
+  const auto expect = [&](const char* role, const mk_tensor& t, int64_t r, int64_t c) {
+    sdk::check_view(kName, role, t, MK_F32);
+    sdk::check_shape(kName, role, t, r, c);
+  };
+  expect("dy", op.inputs[0], rows, g.row());
+  expect("x", op.inputs[1], rows, g.row());
+  expect("weight", op.inputs[2], 1, g.channels);
+  expect("moments", op.inputs[3], rows, 2 * g.groups);
+  expect("dweight", op.outputs[0], 1, g.channels);
+  expect("dbias", op.outputs[1], 1, g.channels);
+  if (op.n_outputs > 2) expect("dx", op.outputs[2], rows, g.row());
+}
+
+inline double group_norm_units(int64_t terms) {
+  return 4.0 * (std::sqrt(static_cast<double>(std::min<int64_t>(terms, 1 << 20))) + 8.0) * 0x1p-24;
+}
+
+// With m = the mean of |x| over the group, i = 1 / sqrt(variance + eps) and q = 1 + m * i, by which an error of the mean
+// grows, relative to: means: m; 1 / sqrt: q * i; y: q * |weight| * i * (|x| + m) + |bias|.
+inline double tolerance_group_norm(const mk_op& op) {
+  const NormGroups g = norm_groups_of(op);
+  return group_norm_units(g.pixels * g.each());
+}
+
+// Relative to the sums of the magnitudes of the terms, with x - mean as |x| + |mean|.
+inline double tolerance_group_norm_grad(const mk_op& op) {
+  const NormGroups g = norm_groups_of(op);
+  return group_norm_units(std::max(g.pixels * g.each(), g.pixels * op.inputs[0].rows));
+}
+
+inline sdk::Cost cost_group_norm(const mk_op& op) {
+  const double e = static_cast<double>(op.inputs[0].rows) * static_cast<double>(op.inputs[0].columns);
+  return {7 * e, 12 * e};
+}
+
+inline sdk::Cost cost_group_norm_grad(const mk_op& op) {
+  const double e = static_cast<double>(op.inputs[0].rows) * static_cast<double>(op.inputs[0].columns);
+  return op.n_outputs == 3 ? sdk::Cost{16 * e, 20 * e} : sdk::Cost{8 * e, 8 * e};
+}
+
+}  // namespace mokume::ops

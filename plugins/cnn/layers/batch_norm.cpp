@@ -1,0 +1,88 @@
+// batch_norm: normalises each channel over the batch, as PyTorch's BatchNorm2d and BatchNorm1d. Predictions use running
+// moments, which belong to the parameters: what saves, resumes, averages and shares these does the same with them. It
+// absorbs a relu that follows it, forward and backward.
+//
+// Where the batch of a step is cut into shards, each shard has moments of its own, so that the result does not depend on
+// the devices that computed the shards; running moments follow their mean, weighted by rows.
+#include "sdk/ops/batch_norm.hpp"
+
+#include "layers/export.hpp"
+#include "layers/layer.hpp"
+#include "sdk/ops/affine_columns.hpp"
+#include "sdk/ops/fill.hpp"
+
+namespace mokume::cnn {
+namespace {
+
+constexpr mk_param kKeys[] = {
+    positive("eps", 1, "1e-5", "added to the variance"),
+    {"momentum", MK_PARAM_REAL, MK_PARAM_EXCLUSIVE_MIN, 0, 1, "0.1", "",
+     "share of a batch's moments in the running ones", nullptr, 0, 0},
+};
+
+enum { kMoments, kShares };  // indices of its buffers
+
+class BatchNorm : public Layer {
+ public:
+  BatchNorm(const Values& v, Plan& plan)
+      : Layer(plan), eps_(v.real("eps")), channels_(in.flat ? in.elements() : in.channels) {
+    const Shape features = in.flat ? in : Shape{1, 1, in.channels};
+    const auto vector = [&](const char* name, double start, double momentum) {
+      Parameter p{name, features, 1, Parameter::Kind::features};
+      p.start = start;
+      p.momentum = momentum;
+      return plan.parameter(p);
+    };
+    weight_ = vector("weight", 1, 0);
+    bias_ = vector("bias", 0, 0);
+    mean_ = vector("running_mean", 0, v.real("momentum"));
+    variance_ = vector("running_var", 1, v.real("momentum"));
+    buffers = {{0, ops::kNormMoments * channels_}, {0, channels_}};
+    grads_activation = true;
+  }
+
+  bool absorbs(const Layer& next) const override { return next.ends_in_relu(); }
+
+  void forward(const Pass& p) const override {
+    const mk_tensor x = p.lines(p.x, channels_), y = p.lines(p.y, channels_);
+    const ParameterVector& all = p.weights;
+    if (p.dropout != nullptr)
+      p.submit(ops::batch_norm(x, vector(all, weight_), vector(all, bias_), eps_, activation, y, moments(p)));
+    else
+      p.submit(ops::batch_norm(x, vector(all, weight_), vector(all, bias_), eps_, activation, y, {},
+                               vector(all, mean_), vector(all, variance_)));
+  }
+  void gradients(const Pass& p, const ParameterVector& to) const override {
+    const mk_tensor dx = p.dx.buffer == nullptr ? mk_tensor{} : p.lines(p.dx, channels_);
+    p.submit(ops::batch_norm_grad(p.lines(p.dy, channels_), p.lines(p.x, channels_), moments(p), activation,
+                                  vector(to, weight_), vector(to, bias_), dx));
+    const mk_tensor share = p.buffers[kShares].vector(channels_);
+    p.submit(ops::fill(share, float(p.share)));
+    for (const auto& [running, line] : {std::pair(mean_, ops::kNormMean), {variance_, ops::kNormVariance}})
+      p.submit(ops::affine_columns(vector(p.weights, running), share,
+                                   p.buffers[kMoments].vector(channels_, line * channels_), vector(to, running)));
+  }
+  std::string to_onnx(Export& to, const std::string& x) const override {
+    std::vector<std::string> inputs{x};
+    for (const int p : {weight_, bias_, mean_, variance_}) inputs.push_back(to.parameter(p));
+    return to.graph.add("BatchNormalization", inputs, sdk::onnx::Attributes().set("epsilon", float(eps_)));
+  }
+
+ private:
+  mk_tensor vector(const ParameterVector& all, int parameter) const {
+    const mk_tensor t = all.whole(parameter);
+    return sdk::vector(t.buffer, channels_, t.offset);
+  }
+  mk_tensor moments(const Pass& p) const { return p.buffers[kMoments].matrix(ops::kNormMoments, channels_); }
+
+  double eps_;
+  int64_t channels_;
+  int weight_, bias_, mean_, variance_;
+};
+
+}  // namespace
+
+extern constinit const LayerType kBatchNorm =
+    layer_type<BatchNorm>("batch_norm", "each channel with mean 0 and variance 1 over the batch", kKeys);
+
+}  // namespace mokume::cnn
