@@ -46,7 +46,7 @@ typedef enum mk_op_code {
   MK_OP_CONV2D_GRAD_WEIGHT = 8, /* gradients with respect to the weights and the bias */
   MK_OP_MAX_POOL = 9,           /* largest element of each window, and its position */
   MK_OP_MAX_POOL_GRAD = 10,     /* gradient of max_pool */
-  MK_OP_AVG_POOL = 11,          /* adaptive average to a given height and width */
+  MK_OP_AVG_POOL = 11,          /* average of the windows, or of the areas of a grid */
   MK_OP_AVG_POOL_GRAD = 12,     /* gradient of avg_pool */
   MK_OP_BIAS_ACT = 13,          /* out = activation(x + bias) */
   MK_OP_ACT_GRAD = 14,          /* gradient of an activation from its output */
@@ -74,7 +74,7 @@ typedef struct mk_op {
   uint32_t n_outputs;
   mk_tensor inputs[MK_OP_MAX_INPUTS];
   mk_tensor outputs[MK_OP_MAX_OUTPUTS];
-  double reals[6];      /* attributes; see the header of each op */
+  double reals[8];      /* attributes; see the header of each op */
   int64_t integers[16]; /* attributes; see the header of each op */
 } mk_op;
 

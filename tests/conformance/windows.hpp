@@ -34,11 +34,21 @@ inline std::vector<WindowCase> window_cases() {
       {"10x10_3x3_halving", Size::tiny, 2, {10, 10, 1, 3, 3, 2, 2, 0, 0}},
       {"5x6x2_single_pixels", Size::tiny, 2, {5, 6, 2, 1, 1, 1, 1, 0, 0}},
       {"4x5x20_3x3", Size::tiny, 2, {4, 5, 20, 3, 3, 1, 1, 0, 0}},
+      {"2x9x1_wide_strided", Size::tiny, 2, {2, 9, 1, 1, 4, 1, 3, 0, 3}},
       {"no_images", Size::tiny, 0, {5, 4, 2, 3, 3, 1, 1, 1, 1}, {3, 1}, {1, 2}},
       {"28x28_5x5", Size::normal, 33, {28, 28, 1, 5, 5, 1, 1, 2, 2}},
       {"14x15x32_strided", Size::normal, 9, {14, 15, 32, 3, 3, 2, 2, 1, 1}, {3, 1}, {1, 3}},
       {"32x32x3", Size::normal, 17, {32, 32, 3, 3, 3, 1, 1, 1, 1}, {1, 0}, {}},
       {"9x7x130_2x2", Size::normal, 11, {9, 7, 130, 2, 2, 2, 2, 1, 0}},
+  };
+}
+
+// Less and more padding after the image than before it: windows that reach beyond the padding, as of PyTorch's
+// ceil_mode, and none.
+inline std::vector<WindowCase> lopsided_cases() {
+  return {
+      {"6x7x3_beyond_the_image", Size::tiny, 2, {6, 7, 3, 3, 4, 2, 3, 1, 1, 1, 1, 1, 1}, {1, 2}, {3, 0}},
+      {"6x5x17_none_below", Size::tiny, 2, {6, 5, 17, 3, 2, 2, 1, 2, 1, 1, 1, -2, -1}},
   };
 }
 

@@ -52,8 +52,9 @@ TEST(WindowTest, RefusesAWindowThatFitsNoImage) {
     expect_refused(max_pool(m(2, 126), w, m(2, 60), m(2, 60, MK_I32)), part);
     expect_refused(max_pool_grad(m(2, 60), m(2, 60, MK_I32), w, m(2, 126)), part);
   };
-  for (int64_t Window::*side : {&Window::height, &Window::width, &Window::channels, &Window::kernel_h,
-                                &Window::kernel_w, &Window::stride_h, &Window::stride_w})
+  for (int64_t Window::*side :
+       {&Window::height, &Window::width, &Window::channels, &Window::kernel_h, &Window::kernel_w, &Window::stride_h,
+        &Window::stride_w, &Window::dilation_h, &Window::dilation_w, &Window::groups})
     for (const int64_t value : {int64_t{0}, int64_t{-1}, kMaxSide + 1, INT64_MAX, INT64_MIN})
       refused("a side", [&](Window& w) { w.*side = value; });
   refused("padding", [](Window& w) { w.pad_h = 2; });
@@ -61,6 +62,26 @@ TEST(WindowTest, RefusesAWindowThatFitsNoImage) {
   refused("padding", [](Window& w) { w.pad_h = -1; });
   refused("larger than the padded image", [](Window& w) { w.kernel_h = 9; });
   refused("larger than the padded image", [](Window& w) { w.kernel_w = 8; });
+  refused("larger than the padded image", [](Window& w) { w.dilation_w = 4; });
+  refused("wider than 2^20", [](Window& w) { w.dilation_h = kMaxSide; });
+  refused("after the image", [](Window& w) { w.more_h = -2; });
+  refused("after the image", [](Window& w) { w.more_w = INT64_MAX; });
+  refused("in the padding", [](Window& w) { w.more_w = 4; });
+  refused("do not divide the channels", [](Window& w) { w.groups = 2; });
+}
+
+TEST(WindowTest, CountsPixelsThatAreApartInGroupsAndWithMorePadding) {
+  const Window w{6, 7, 4, 2, 3, 2, 1, 1, 0, 3, 2, 1, 0, 2};
+  EXPECT_EQ(w.extent_h(), 4);
+  EXPECT_EQ(w.extent_w(), 5);
+  EXPECT_EQ(w.out_height(), 3);  // rows -1 to 7 have 6 places for 4 rows; every other one counts
+  EXPECT_EQ(w.out_width(), 3);
+  EXPECT_EQ(w.patch(), 12);
+  EXPECT_NO_THROW(check(conv2d(m(2, 168), m(12, 6), {}, w, Activation::none, m(2, 54))));
+  expect_refused(conv2d(m(2, 168), m(12, 5), {}, w, Activation::none, m(2, 45)),
+                 "do not divide the channels of the output");
+  expect_refused(conv2d(m(2, 168), m(24, 6), {}, w, Activation::none, m(2, 54)), "weight is 24x6, expected 12x6");
+  expect_refused(max_pool(m(2, 168), w, m(2, 36), m(2, 36, MK_I32)), "no dilation and no groups");
 }
 
 TEST(Convolution, ChecksShapes) {
@@ -126,6 +147,19 @@ TEST(AvgPoolTest, ChecksShapesAndSides) {
       op.integers[i] = value;
       expect_refused(op, "a side of an image");
     }
+  const AvgPool window{7, 5, 3, 4, 3, 3, 2, 2, 2, 1, 1, 1};
+  EXPECT_NO_THROW(check(avg_pool(m(2, 105), window, m(2, 36))));
+  const auto refused = [&](const char* part, auto&& change) {
+    AvgPool broken = window;
+    change(broken);
+    expect_refused(avg_pool(m(2, 105), broken, m(2, 3 * broken.out_h * broken.out_w)), part);
+    expect_refused(avg_pool_grad(m(2, 3 * broken.out_h * broken.out_w), broken, m(2, 105)), part);
+  };
+  refused("a side of the window", [](AvgPool& p) { p.kernel_w = 0; });
+  refused("a side of the window", [](AvgPool& p) { p.stride_h = 0; });
+  refused("padding must be", [](AvgPool& p) { p.pad_w = 2; });
+  refused("in the padding", [](AvgPool& p) { p.out_h = 5; });
+  refused("0 or 1", [](AvgPool& p) { p.counts_padding = 2; });
 }
 
 // PyTorch's cells: every pixel is in one, and cells that do not divide the side overlap.

@@ -10,14 +10,14 @@
 
 namespace mokume::host {
 
-// Copies the patches under the windows of the images. Element (i * kernel_w + j) * channels + c of a patch is channel c
-// of pixel (i, j) of its window, or 0 in the padding. Each window gives one row of w.patch() elements; windows are in
-// the order of the output.
-void unfold(const Call& call, const View<const float>& images, const ops::Window& w, float* patches);
+// Copies the patches of one group under the windows of the images. Element (i * kernel_w + j) * group_channels + k of a
+// patch is channel k of the group in pixel (i, j) of its window, or 0 in the padding. Each window gives one row of
+// w.patch() elements; windows are in the order of the output.
+void unfold(const Call& call, const View<const float>& images, const ops::Window& w, int64_t group, float* patches);
 
-// The transpose of unfold: adds patches up into images. Every pixel is the sum of the elements that unfold copies it
-// to, in the order of the window's pixels, starting from 0.
-void fold(const Call& call, const float* patches, const ops::Window& w, const View<float>& images);
+// The transpose of unfold: adds patches up into the channels of one group. Every pixel is the sum of the elements that
+// unfold copies it to, in the order of the window's pixels, starting from 0.
+void fold(const Call& call, const float* patches, const ops::Window& w, int64_t group, const View<float>& images);
 
 namespace fast {
 void gemm(const Call& call);
@@ -60,6 +60,12 @@ inline mk_tensor images_of(const mk_tensor& t, int64_t first, int64_t count) {
 // A view with one row per pixel, of images whose rows are contiguous.
 inline mk_tensor pixels_of(const mk_tensor& t, int64_t channels) {
   return sdk::matrix(t.buffer, t.rows * (t.columns / channels), channels, channels, t.offset);
+}
+
+// The columns of the filters of one group, in a matrix with a column for each filter.
+inline mk_tensor filters_of(const mk_tensor& t, const ops::Window& w, int64_t group) {
+  const int64_t each = t.columns / w.groups;
+  return sdk::matrix(t.buffer, t.rows, each, t.row_stride, t.offset + group * each);
 }
 
 inline bool side_by_side(const mk_tensor& t) { return t.rows <= 1 || t.row_stride == t.columns; }

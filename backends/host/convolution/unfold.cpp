@@ -21,7 +21,21 @@ void copy_run(const float* from, float* to, int64_t n) {
   }
 }
 
-// Copies one window. Each of its rows is a run of zeros, a run of the image, and a run of zeros.
+// Copies one window pixel by pixel.
+void copy_pixels(const ops::Window& w, const float* image, int64_t top, int64_t left, float* patch) {
+  const int64_t channels = w.group_channels();
+  for (int64_t i = 0; i < w.kernel_h; ++i)
+    for (int64_t j = 0; j < w.kernel_w; ++j, patch += channels) {
+      const int64_t y = top + i * w.dilation_h, x = left + j * w.dilation_w;
+      if (y < 0 || y >= w.height || x < 0 || x >= w.width)
+        std::fill_n(patch, channels, 0.0F);
+      else
+        copy_run(image + (y * w.width + x) * w.channels, patch, channels);
+    }
+}
+
+// Copies one window of neighbouring pixels with all channels. Each of its rows is a run of zeros, a run of the image,
+// and a run of zeros.
 void copy_window(const ops::Window& w, const float* image, int64_t top, int64_t left, float* patch) {
   const int64_t run = w.kernel_w * w.channels;
   const int64_t begin = std::max<int64_t>(0, -left) * w.channels;
@@ -39,13 +53,15 @@ void copy_window(const ops::Window& w, const float* image, int64_t top, int64_t 
 
 }  // namespace
 
-void unfold(const Call& call, const View<const float>& x, const ops::Window& w, float* patches) {
+void unfold(const Call& call, const View<const float>& x, const ops::Window& w, int64_t group, float* patches) {
+  const auto copy = w.dilated() || w.groups > 1 ? copy_pixels : copy_window;
+  const int64_t first = group * w.group_channels();
   const int64_t across = w.out_width(), down = w.out_height();
   call.for_rows(x.rows * down, across * w.patch(), [&](int64_t from, int64_t to) {
     for (int64_t line = from; line < to; ++line)
       for (int64_t c = 0; c < across; ++c)
-        copy_window(w, x.row(line / down), line % down * w.stride_h - w.pad_h, c * w.stride_w - w.pad_w,
-                    patches + (line * across + c) * w.patch());
+        copy(w, x.row(line / down) + first, line % down * w.stride_h - w.pad_h, c * w.stride_w - w.pad_w,
+             patches + (line * across + c) * w.patch());
   });
 }
 

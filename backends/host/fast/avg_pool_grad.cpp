@@ -8,18 +8,17 @@ namespace mokume::host::fast {
 
 void avg_pool_grad(const Call& call) {
   const ops::AvgPool p = ops::avg_pool_of(call.op);
+  const ops::AvgSide rows = ops::down(p), columns = ops::across(p);
   const View<const float> grad = call.input(0);
   const View<float> dx = call.output();
   const auto line = [&](int64_t n, int64_t i) {
     float* sums = dx.row(n) + i * p.width * p.channels;
     std::fill_n(sums, p.width * p.channels, 0.0F);
     for (int64_t y = 0; y < p.out_h; ++y) {
-      const int64_t top = ops::avg_pool_begin(y, p.height, p.out_h), bottom = ops::avg_pool_end(y, p.height, p.out_h);
-      if (i < top || i >= bottom) continue;
+      if (i < rows.begin(y) || i >= rows.end(y)) continue;
       for (int64_t x = 0; x < p.out_w; ++x) {
-        const int64_t left = ops::avg_pool_begin(x, p.width, p.out_w), right = ops::avg_pool_end(x, p.width, p.out_w);
-        const auto count = static_cast<float>((bottom - top) * (right - left));
-        for (int64_t j = left; j < right; ++j)
+        const auto count = static_cast<float>(rows.count(y) * columns.count(x));
+        for (int64_t j = columns.begin(x); j < columns.end(x); ++j)
           call.loops.network->add_share(sums + j * p.channels, grad.row(n) + (y * p.out_w + x) * p.channels, count,
                                         p.channels);
       }

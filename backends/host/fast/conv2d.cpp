@@ -1,5 +1,6 @@
 #include "sdk/ops/conv2d.hpp"
 
+#include "convolution/depthwise.hpp"
 #include "convolution/patches.hpp"
 #include "sdk/ops.hpp"
 
@@ -8,6 +9,7 @@ namespace mokume::host::fast {
 void conv2d(const Call& call) {
   const ops::Window w = ops::window_of(call.op);
   const mk_tensor &x = call.op.inputs[0], &weight = call.op.inputs[1], &y = call.op.outputs[0];
+  if (is_depthwise(w) && weight.columns > 0) return depthwise(call);
   const mk_tensor bias = call.op.n_inputs == 3 ? call.op.inputs[2] : mk_tensor{};
   const auto activation = static_cast<ops::Activation>(call.op.integers[9]);
   const auto run = [&](OpFunction function, const mk_op& op) { function({op, call.host, call.loops}); };
@@ -16,8 +18,11 @@ void conv2d(const Call& call) {
   for (int64_t first = 0; first < x.rows; first += each) {
     const int64_t count = std::min(each, x.rows - first);
     const mk_tensor out = pixels_of(images_of(y, first, count), weight.columns);
-    unfold(call, some_of(call.input(0), first, count), w, patches.data());
-    run(gemm, ops::gemm_bias_act(patches.of(count), weight, bias, activation, out));
+    for (int64_t g = 0; g < w.groups; ++g) {
+      unfold(call, some_of(call.input(0), first, count), w, g, patches.data());
+      run(gemm, ops::gemm_bias_act(patches.of(count), filters_of(weight, w, g), filters_of(bias, w, g), activation,
+                                   filters_of(out, w, g)));
+    }
   }
 }
 

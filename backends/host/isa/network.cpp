@@ -74,6 +74,11 @@ void add(float* sum, const float* x, int64_t n) {
   for (int64_t i = 0; i < n; ++i) sum[i] += x[i];
 }
 
+void add_product(float* sum, const float* x, const float* weight, int64_t n) {
+  MOKUME_INDEPENDENT
+  for (int64_t i = 0; i < n; ++i) sum[i] += x[i] * weight[i];
+}
+
 void add_chosen(float* sum, const float* grad, const int32_t* place, int32_t chosen, int64_t n) {
   MOKUME_INDEPENDENT
   for (int64_t i = 0; i < n; ++i) {
@@ -414,7 +419,7 @@ void norm_grad(const NormRows& rows) {
 
 extern const NetworkLoops kNetworkLoops;
 const NetworkLoops kNetworkLoops = {bias_act,     relu_grad,  affine,        dropout,   max_window,       optimizer,
-                                    add,          add_chosen, add_share,     divide,    exp_minus,        scale,
+                                    add, add_product, add_chosen, add_share,     divide,    exp_minus,        scale,
                                     norm_moments, norm_apply, norm_products, norm_grad, scaled_difference};
 
 }  // namespace mokume::host::MOKUME_HOST_ISA

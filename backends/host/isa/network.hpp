@@ -85,6 +85,8 @@ struct NetworkLoops {
   void (*optimizer)(const OptimizerRange& range);
   // sum[i] += x[i]
   void (*add)(float* sum, const float* x, int64_t n);
+  // sum[i] += x[i] * weight[i]
+  void (*add_product)(float* sum, const float* x, const float* weight, int64_t n);
   // sum[i] += place[i] == chosen ? grad[i] : 0
   void (*add_chosen)(float* sum, const float* grad, const int32_t* place, int32_t chosen, int64_t n);
   // sum[i] += x[i] / count

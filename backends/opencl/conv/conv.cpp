@@ -1,6 +1,7 @@
 #include "conv/conv.hpp"
 
 #include "conv/column_sums.hpp"
+#include "conv/depthwise.hpp"
 #include "conv/direct.hpp"
 #include "conv/direct_grad.hpp"
 #include "conv/patches.hpp"
@@ -27,6 +28,7 @@ void conv2d(Launcher& launcher, const mk_op& op) {
   const mk_tensor& bias = op.n_inputs == 3 ? op.inputs[2] : kNone;
   const auto activation = static_cast<ops::Activation>(op.integers[9]);
   const bool relu = activation == ops::Activation::relu;
+  if (suits_depthwise(p)) return depthwise_forward(launcher, p, bias, relu);
   if (suits_winograd(launcher.device(), p)) return winograd_forward(launcher, p, bias, relu);
   if (suits_direct(launcher.device(), p)) return direct_forward(launcher, p, bias, relu);
   patches_forward(launcher, p, bias, activation);
@@ -37,6 +39,7 @@ void conv2d_grad_input(Launcher& launcher, const mk_op& op) {
   const mk_tensor& dx = op.outputs[0];
   if (sdk::empty(dx)) return;
   if (p.out_channels == 0) return fill(launcher, ops::fill(dx, 0.0F));
+  if (suits_depthwise(p)) return depthwise_grad_input(launcher, p);
   if (suits_winograd(launcher.device(), p)) return winograd_grad_input(launcher, p);
   patches_grad_input(launcher, p);
 }
@@ -51,7 +54,9 @@ void conv2d_grad_weight(Launcher& launcher, const mk_op& op) {
     if (dbias.buffer != nullptr) fill(launcher, ops::fill(dbias, 0.0F));
     return;
   }
-  if (suits_winograd(launcher.device(), p)) {
+  if (suits_depthwise(p)) {
+    depthwise_grad_weight(launcher, p);
+  } else if (suits_winograd(launcher.device(), p)) {
     winograd_grad_weight(launcher, p);
   } else if (suits_direct_grad(launcher.device(), p)) {
     // It also sums the bias if the images are contiguous.

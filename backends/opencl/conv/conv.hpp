@@ -1,6 +1,7 @@
 // Convolutions, forward and backward. Selects one of the algorithms of this folder:
 //
-// patches: the product of patches and weights, on every device.
+// patches: the product of patches and weights, on every device; with groups, one product for each.
+// depthwise: groups of one input channel, on every device.
 // winograd: windows of 3 x 3 with stride 1 and whole vectors of channels, on CPUs.
 // direct, flat, direct_grad, spread: one channel, on CPUs.
 //

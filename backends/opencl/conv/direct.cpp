@@ -16,7 +16,7 @@ constexpr int64_t kLinesAtOnce = 32;  // LINES of direct.cl
 
 bool suits_direct(const mk_device& device, const ConvProblem& p) {
   const ops::Window& w = p.window;
-  return uses_vectors(device) && device.choices.gemm == "vector" && w.channels == 1 && w.stride_h == 1 &&
+  return uses_vectors(device) && device.choices.gemm == "vector" && p.plain() && w.channels == 1 && w.stride_h == 1 &&
          w.stride_w == 1 && w.patch() <= 256 && w.width <= 4096 && p.out_channels <= 4096;
 }
 

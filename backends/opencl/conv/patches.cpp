@@ -4,6 +4,8 @@
 
 #include "conv/patches.embed.hpp"
 #include "conv/patches_args.h"
+#include "conv/pixels.embed.hpp"
+#include "conv/pixels_args.h"
 #include "gemm/gemm.hpp"
 
 namespace mokume::opencl {
@@ -22,10 +24,35 @@ PatchesArgs args_of(const ImageLaunch& l, const ops::Window& w, const mk_tensor&
   return {.grid = l.grid, .images = view(images), .patches = view(patches), .sides = sides_of(w)};
 }
 
-// Copies the patches under the windows of images, one per row. Element (i * kernel_w + j) * channels + c is channel c
-// of pixel (i, j) of the window, or 0 in the padding. Neither operand is empty.
-void unfold(Launcher& launcher, const mk_tensor& images, const ops::Window& w, const mk_tensor& patches) {
+bool pixel_by_pixel(const ops::Window& w) { return w.dilated() || w.groups > 1; }
+
+const LibraryKernel& pixels_kernel(mk_device& device, const ops::Window& w, const char* name) {
+  return device.kernel(for_width(device, "pixels", kConvPixels, channel_width(device, w.group_channels())), name);
+}
+
+PixelsArgs args_of(const ImageLaunch& l, const ops::Window& w, int64_t group, const mk_tensor& images,
+                   const mk_tensor& patches) {
+  return {.grid = l.grid,
+          .images = {images.offset + group * w.group_channels(), images.row_stride},
+          .patches = view(patches),
+          .sides = sides_of(w),
+          .dilation_h = narrow(w.dilation_h),
+          .dilation_w = narrow(w.dilation_w),
+          .each = narrow(w.group_channels()),
+          .reserved = 0};
+}
+
+// Copies the patches of one group under the windows of images, one per row. Element (i * kernel_w + j) * group_channels
+// + k is channel k of the group in pixel (i, j) of the window, or 0 in the padding. Neither operand is empty.
+void unfold(Launcher& launcher, const mk_tensor& images, const ops::Window& w, int64_t group,
+            const mk_tensor& patches) {
   mk_device& device = launcher.device();
+  if (pixel_by_pixel(w)) {
+    const ImageLaunch l(device, images.rows * w.out_height(), w.out_width(), w.group_channels());
+    launcher.run(pixels_kernel(device, w, "unfold_pixels"), l.range, args_of(l, w, group, images, patches),
+                 {memory(images), memory(patches)});
+    return;
+  }
   const bool runs = uses_vectors(device);  // CPUs copy whole runs
   const int64_t rows = images.rows * w.out_height();
   const ImageLaunch l(device, rows, runs ? 1 : w.out_width(), runs ? w.out_width() * w.patch() : w.patch());
@@ -35,10 +62,16 @@ void unfold(Launcher& launcher, const mk_tensor& images, const ops::Window& w, c
   launcher.run(kernel, l.range, args_of(l, w, images, patches), {memory(images), memory(patches)});
 }
 
-// The transpose of unfold: adds patches up into images. Every pixel is the sum of the elements that unfold copies it
-// to, in the order of the window's pixels, starting from 0.
-void fold(Launcher& launcher, const mk_tensor& patches, const ops::Window& w, const mk_tensor& images) {
+// The transpose of unfold: adds patches up into the channels of one group. Every pixel is the sum of the elements that
+// unfold copies it to, in the order of the window's pixels, starting from 0.
+void fold(Launcher& launcher, const mk_tensor& patches, const ops::Window& w, int64_t group, const mk_tensor& images) {
   mk_device& device = launcher.device();
+  if (pixel_by_pixel(w)) {
+    const ImageLaunch l(device, images.rows * w.height, w.width, w.group_channels());
+    launcher.run(pixels_kernel(device, w, "fold_pixels"), l.range, args_of(l, w, group, images, patches),
+                 {memory(patches), memory(images)});
+    return;
+  }
   const ImageLaunch l(device, images.rows * w.height, w.width, w.channels);
   launcher.run(patches_kernel(device, w.channels, "fold"), l.range, args_of(l, w, images, patches),
                {memory(patches), memory(images)});
@@ -54,6 +87,13 @@ void for_some_images(const mk_device& device, const ConvProblem& p, Body&& body)
   for (int64_t first = 0; first < p.images.rows; first += each) body(first, std::min(each, p.images.rows - first));
 }
 
+// The columns of the filters of one group, in a matrix with a column for each filter.
+mk_tensor filters_of(const mk_tensor& t, const ops::Window& w, int64_t group) {
+  if (t.buffer == nullptr) return t;
+  const int64_t each = t.columns / w.groups;
+  return sdk::matrix(t.buffer, t.rows, each, t.row_stride, t.offset + group * each);
+}
+
 mk_tensor patches_of(Launcher& launcher, const ConvProblem& p, int64_t images) {
   const int64_t rows = images * p.window.out_pixels(), columns = p.window.patch();
   return sdk::matrix(&launcher.queue().workspace_buffer(kPatchesSlot, rows * columns), rows, columns);
@@ -64,24 +104,33 @@ mk_tensor patches_of(Launcher& launcher, const ConvProblem& p, int64_t images) {
 void patches_forward(Launcher& launcher, const ConvProblem& p, const mk_tensor& bias, ops::Activation activation) {
   for_some_images(launcher.device(), p, [&](int64_t first, int64_t count) {
     const mk_tensor patches = patches_of(launcher, p, count);
-    unfold(launcher, some_of(p.images, first, count), p.window, patches);
-    gemm(launcher, ops::gemm_bias_act(patches, p.weight, bias, activation, p.pixels(first, count)));
+    for (int64_t g = 0; g < p.window.groups; ++g) {
+      unfold(launcher, some_of(p.images, first, count), p.window, g, patches);
+      gemm(launcher, ops::gemm_bias_act(patches, filters_of(p.weight, p.window, g), filters_of(bias, p.window, g),
+                                        activation, filters_of(p.pixels(first, count), p.window, g)));
+    }
   });
 }
 
 void patches_grad_input(Launcher& launcher, const ConvProblem& p) {
   for_some_images(launcher.device(), p, [&](int64_t first, int64_t count) {
     const mk_tensor patches = patches_of(launcher, p, count);
-    gemm(launcher, ops::gemm(p.pixels(first, count), false, p.weight, true, patches));
-    fold(launcher, patches, p.window, some_of(p.images, first, count));
+    for (int64_t g = 0; g < p.window.groups; ++g) {
+      gemm(launcher, ops::gemm(filters_of(p.pixels(first, count), p.window, g), false,
+                               filters_of(p.weight, p.window, g), true, patches));
+      fold(launcher, patches, p.window, g, some_of(p.images, first, count));
+    }
   });
 }
 
 void patches_grad_weight(Launcher& launcher, const ConvProblem& p) {
   for_some_images(launcher.device(), p, [&](int64_t first, int64_t count) {
     const mk_tensor patches = patches_of(launcher, p, count);
-    unfold(launcher, some_of(p.images, first, count), p.window, patches);
-    gemm(launcher, ops::gemm(patches, true, p.pixels(first, count), false, p.weight, 1.0F, first == 0 ? 0.0F : 1.0F));
+    for (int64_t g = 0; g < p.window.groups; ++g) {
+      unfold(launcher, some_of(p.images, first, count), p.window, g, patches);
+      gemm(launcher, ops::gemm(patches, true, filters_of(p.pixels(first, count), p.window, g), false,
+                               filters_of(p.weight, p.window, g), 1.0F, first == 0 ? 0.0F : 1.0F));
+    }
   });
 }
 

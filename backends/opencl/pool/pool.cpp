@@ -3,6 +3,8 @@
 #include "common/grid.hpp"
 #include "pool/pool.embed.hpp"
 #include "pool/pool_args.h"
+#include "pool/window.embed.hpp"
+#include "pool/window_args.h"
 #include "sdk/ops.hpp"
 
 namespace mokume::opencl {
@@ -28,6 +30,34 @@ AvgPoolArgs args_of(const ImageLaunch& l, const ops::AvgPool& p, const mk_tensor
           .out_h = narrow(p.out_h),
           .out_w = narrow(p.out_w),
           .reserved = 0};
+}
+
+void run_average(Launcher& launcher, const char* name, const ImageLaunch& l, const ops::AvgPool& p,
+                 const mk_tensor& images, const mk_tensor& cells, std::initializer_list<cl_mem> buffers) {
+  mk_device& device = launcher.device();
+  if (p.kernel_h == 0)
+    return launcher.run(pool_kernel(device, p.channels, name), l.range, args_of(l, p, images, cells), buffers);
+  const LibraryKernel& kernel =
+      device.kernel(for_width(device, "averages", kPoolWindow, channel_width(device, p.channels)), name);
+  launcher.run(kernel, l.range,
+               AvgWindowArgs{.grid = l.grid,
+                             .images = view(images),
+                             .cells = view(cells),
+                             .sides = {.height = narrow(p.height),
+                                       .width = narrow(p.width),
+                                       .channels = narrow(p.channels),
+                                       .kernel_h = narrow(p.kernel_h),
+                                       .kernel_w = narrow(p.kernel_w),
+                                       .stride_h = narrow(p.stride_h),
+                                       .stride_w = narrow(p.stride_w),
+                                       .pad_h = narrow(p.pad_h),
+                                       .pad_w = narrow(p.pad_w),
+                                       .out_h = narrow(p.out_h),
+                                       .out_w = narrow(p.out_w),
+                                       .out_channels = 0},
+                             .counts_padding = narrow(p.counts_padding),
+                             .reserved = 0},
+               buffers);
 }
 
 }  // namespace
@@ -58,8 +88,7 @@ void avg_pool(Launcher& launcher, const mk_op& op) {
   if (sdk::empty(out)) return;
   mk_device& device = launcher.device();
   const ImageLaunch l(device, images.rows * p.out_h, p.out_w, p.channels);
-  launcher.run(pool_kernel(device, p.channels, "avg_pool"), l.range, args_of(l, p, images, out),
-               {memory(images), memory(out)});
+  run_average(launcher, p.kernel_h == 0 ? "avg_pool" : "avg_window", l, p, images, out, {memory(images), memory(out)});
 }
 
 void avg_pool_grad(Launcher& launcher, const mk_op& op) {
@@ -68,8 +97,8 @@ void avg_pool_grad(Launcher& launcher, const mk_op& op) {
   if (sdk::empty(dx)) return;
   mk_device& device = launcher.device();
   const ImageLaunch l(device, dx.rows * p.height, p.width, p.channels);
-  launcher.run(pool_kernel(device, p.channels, "avg_pool_grad"), l.range, args_of(l, p, dx, grad),
-               {memory(grad), memory(dx)});
+  run_average(launcher, p.kernel_h == 0 ? "avg_pool_grad" : "avg_window_grad", l, p, dx, grad,
+              {memory(grad), memory(dx)});
 }
 
 }  // namespace mokume::opencl

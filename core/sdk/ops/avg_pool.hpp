@@ -1,12 +1,18 @@
-// avg_pool: adaptive average pooling, PyTorch's AdaptiveAvgPool2d (f32).
+// avg_pool: average pooling over the areas of a grid, PyTorch's AdaptiveAvgPool2d, or under a window, PyTorch's
+// AvgPool2d (f32).
 //
 //   inputs   x: N x (height * width * channels)   outputs  out: N x (out_h * out_w * channels); must not overlap x
-//   integers [0] = height, [1] = width, [2] = channels, [3] = out_h, [4] = out_w
+//   integers [0] = height, [1] = width, [2] = channels, [3] = out_h, [4] = out_w;
+//            [5], [6] = kernel_h, kernel_w, both 0 for a grid; [7], [8] = stride_h, stride_w; [9], [10] = pad_h, pad_w;
+//            [11] = 1 if the padding counts as pixels of value 0
 //
-// out pixel (y, x) is the mean over rows [floor(y * height / out_h), ceil((y + 1) * height / out_h)) and columns
-// likewise, summed row by row, then divided by the count. A NaN makes every out pixel whose area contains it a NaN. An
-// infinity makes these pixels that infinity, and infinities of both signs make them NaN. Other out pixels and channels
-// are not affected.
+// Grid: out pixel (y, x) is the mean over rows [floor(y * height / out_h), ceil((y + 1) * height / out_h)) and columns
+// likewise. Window: it is the mean over rows [y * stride_h - pad_h, y * stride_h - pad_h + kernel_h) and columns
+// likewise, of those in the image. Pixels are summed row by row, then divided by the count: the number of pixels in the
+// image or, if the padding counts, in the image with pad_h rows and pad_w columns around it. Every window begins before
+// the image ends; the last one may reach beyond the padding (PyTorch's ceil_mode). A NaN makes every out pixel whose
+// area contains it a NaN. An infinity makes these pixels that infinity, and infinities of both signs make them NaN.
+// Other out pixels and channels are not affected.
 //
 // avg_pool_grad: dx = for every pixel, the sum of gradient / count over the out pixels whose area contains it (y, then
 // x, ascending). NaNs and infinities in the gradients spread in the same way to the pixels of their areas, and to no
@@ -15,12 +21,17 @@
 //   inputs   grad: as out above   outputs  dx: N x (height * width * channels)
 #pragma once
 
+#include <algorithm>
+
 #include "sdk/ops/window.hpp"
 
 namespace mokume::ops {
 
 struct AvgPool {
   int64_t height = 1, width = 1, channels = 1, out_h = 1, out_w = 1;
+  int64_t kernel_h = 0, kernel_w = 0;  // 0: the areas of a grid
+  int64_t stride_h = 1, stride_w = 1, pad_h = 0, pad_w = 0;
+  int64_t counts_padding = 0;
 
   int64_t image() const { return height * width * channels; }
   int64_t out_image() const { return out_h * out_w * channels; }
@@ -32,8 +43,34 @@ constexpr int64_t avg_pool_end(int64_t at, int64_t size, int64_t cells) {
   return ((at + 1) * size + cells - 1) / cells;
 }
 
+// One side of the cells of a pool.
+struct AvgSide {
+  int64_t size, cells, kernel, stride, pad;
+  bool counts_padding;
+
+  // The pixels [begin, end) that cell `at` sums, and the factor of its divisor.
+  int64_t begin(int64_t at) const {
+    return kernel == 0 ? avg_pool_begin(at, size, cells) : std::max<int64_t>(at * stride - pad, 0);
+  }
+  int64_t end(int64_t at) const {
+    return kernel == 0 ? avg_pool_end(at, size, cells) : std::min(at * stride - pad + kernel, size);
+  }
+  int64_t count(int64_t at) const {
+    if (kernel == 0 || !counts_padding) return end(at) - begin(at);
+    return std::min(kernel, size + 2 * pad - at * stride);
+  }
+};
+
+inline AvgSide down(const AvgPool& p) {
+  return {p.height, p.out_h, p.kernel_h, p.stride_h, p.pad_h, p.counts_padding != 0};
+}
+inline AvgSide across(const AvgPool& p) {
+  return {p.width, p.out_w, p.kernel_w, p.stride_w, p.pad_w, p.counts_padding != 0};
+}
+
 inline AvgPool avg_pool_of(const mk_op& op) {
-  return {op.integers[0], op.integers[1], op.integers[2], op.integers[3], op.integers[4]};
+  const int64_t* i = op.integers;
+  return {i[0], i[1], i[2], i[3], i[4], i[5], i[6], i[7], i[8], i[9], i[10], i[11]};
 }
 
 inline mk_op avg_pool_op(mk_op_code code, const mk_tensor& in, const AvgPool& pool, const mk_tensor& out) {
@@ -42,8 +79,9 @@ inline mk_op avg_pool_op(mk_op_code code, const mk_tensor& in, const AvgPool& po
   op.n_outputs = 1;
   op.inputs[0] = in;
   op.outputs[0] = out;
-  const int64_t all[] = {pool.height, pool.width, pool.channels, pool.out_h, pool.out_w};
-  for (int i = 0; i < 5; ++i) op.integers[i] = all[i];
+  const int64_t all[] = {pool.height,   pool.width,    pool.channels, pool.out_h, pool.out_w, pool.kernel_h,
+                         pool.kernel_w, pool.stride_h, pool.stride_w, pool.pad_h, pool.pad_w, pool.counts_padding};
+  for (int i = 0; i < 12; ++i) op.integers[i] = all[i];
   return op;
 }
 
@@ -56,9 +94,18 @@ inline mk_op avg_pool_grad(const mk_tensor& grad, const AvgPool& pool, const mk_
 }
 
 inline void check_avg_pool_sides(const char* name, const mk_op& op) {
+  const auto refuse = [&](const std::string& why) { throw Error(MK_INVALID_ARGUMENT, std::string(name) + ": " + why); };
   for (int i = 0; i < 5; ++i)
-    if (op.integers[i] < 1 || op.integers[i] > kMaxSide)
-      throw Error(MK_INVALID_ARGUMENT, std::string(name) + ": a side of an image is not from 1 to 2^20");
+    if (op.integers[i] < 1 || op.integers[i] > kMaxSide) refuse("a side of an image is not from 1 to 2^20");
+  const AvgPool p = avg_pool_of(op);
+  if (p.kernel_h == 0 && p.kernel_w == 0) return;
+  for (const int64_t side : {p.kernel_h, p.kernel_w, p.stride_h, p.stride_w})
+    if (side < 1 || side > kMaxSide) refuse("a side of the window is not from 1 to 2^20");
+  if (p.pad_h < 0 || p.pad_w < 0 || p.pad_h >= p.kernel_h || p.pad_w >= p.kernel_w)
+    refuse("the padding must be at least 0 and smaller than the window");
+  if ((p.out_h - 1) * p.stride_h - p.pad_h >= p.height || (p.out_w - 1) * p.stride_w - p.pad_w >= p.width)
+    refuse("the last window lies in the padding");
+  if (p.counts_padding != 0 && p.counts_padding != 1) refuse("[11] must be 0 or 1");
 }
 
 inline void check_avg_pool(const mk_op& op) {
@@ -80,14 +127,17 @@ inline void check_avg_pool_grad(const mk_op& op) {
 // Relative to the mean of the magnitudes.
 inline double tolerance_avg_pool(const mk_op& op) {
   const AvgPool p = avg_pool_of(op);
-  const int64_t h = p.height / p.out_h + 2, w = p.width / p.out_w + 2;
+  const bool window = p.kernel_h != 0;
+  const int64_t h = window ? p.kernel_h : p.height / p.out_h + 2, w = window ? p.kernel_w : p.width / p.out_w + 2;
   return static_cast<double>(h * w + 2) * 0x1p-24;
 }
 
 // Relative to the sum of the magnitudes of the terms.
 inline double tolerance_avg_pool_grad(const mk_op& op) {
   const AvgPool p = avg_pool_of(op);
-  const int64_t h = p.out_h / p.height + 2, w = p.out_w / p.width + 2;
+  const bool window = p.kernel_h != 0;
+  const int64_t h = (window ? p.kernel_h / p.stride_h : p.out_h / p.height) + 2;
+  const int64_t w = (window ? p.kernel_w / p.stride_w : p.out_w / p.width) + 2;
   return static_cast<double>(h * w + 2) * 0x1p-24;
 }
 

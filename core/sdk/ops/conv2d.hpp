@@ -6,6 +6,9 @@
 //
 //   y[n](p, c) = activation(bias[c] + sum over e of patch e of window p of image n * weight(e, c)); the padding is 0
 //
+// With G groups, column c belongs to group c / (C / G), and its patches hold the channels of that group alone: patch e
+// = (i * kernel_w + j) * (channels / G) + k is channel k of the group in pixel (i, j) of the window. G divides C.
+//
 // conv2d_grad_input: dx, the gradient of x, from dy, the gradient of y before the activation.
 //
 //   inputs   dy: N x (out_pixels * C)    weight: patch x C
@@ -83,6 +86,8 @@ inline void check_convolution(const char* name, const mk_op& op, const mk_tensor
   sdk::check_shape(name, "images", images, images.rows, w.image());
   sdk::check_shape(name, "weight", weight, w.patch(), weight.columns);
   all_windows(name, w, images.rows);
+  if (weight.columns % w.groups != 0)
+    throw Error(MK_INVALID_ARGUMENT, std::string(name) + ": the groups do not divide the channels of the output");
   if (weight.columns > kMaxSide) throw Error(MK_INVALID_ARGUMENT, std::string(name) + ": more than 2^20 channels");
   sdk::check_shape(name, "windows", windows, images.rows, w.out_pixels() * weight.columns);
 }
@@ -127,7 +132,8 @@ inline double tolerance_conv2d(const mk_op& op) {
 
 inline double tolerance_conv2d_grad_input(const mk_op& op) {
   const Window w = window_of(op);
-  const double terms = static_cast<double>(w.kernel_h * w.kernel_w) * static_cast<double>(op.inputs[1].columns);
+  const double terms =
+      static_cast<double>(w.kernel_h * w.kernel_w) * static_cast<double>(op.inputs[1].columns / w.groups);
   return 8.0 * (std::sqrt(terms) + 4.0) * 0x1p-24;
 }
 

@@ -1,7 +1,7 @@
 // max_pool: the largest element in each window, per channel (f32), and its place in the window (i32).
 //
 //   inputs   x: N x image   outputs  out: N x (out_pixels * channels), place: the same shape, i32; none overlaps x
-//   integers the window, see window.hpp
+//   integers the window, see window.hpp; neither dilated nor in groups
 //
 // place = i * kernel_w + j of the first largest pixel of the window (i, then j, ascending); padding is never chosen. A
 // NaN counts as larger than any number; the first NaN is chosen.
@@ -39,9 +39,11 @@ inline mk_op max_pool_grad(const mk_tensor& grad, const mk_tensor& place, const 
   return op;
 }
 
-// Calls check_window, and checks that a place in the window fits an i32.
+// Calls check_window, and checks that the window suits a pool and that a place in it fits an i32.
 inline Window check_pool_window(const char* name, const mk_op& op) {
   const Window w = check_window(name, op);
+  if (w.dilated() || w.groups != 1)
+    throw Error(MK_INVALID_ARGUMENT, std::string(name) + ": the window of a pool has no dilation and no groups");
   if (w.kernel_h * w.kernel_w > INT32_MAX)
     throw Error(MK_INVALID_ARGUMENT, std::string(name) + ": the window has 2^31 pixels or more");
   return w;

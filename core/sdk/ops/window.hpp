@@ -1,8 +1,11 @@
 // A window that slides over images: the geometry that convolutions and pools share.
 //
 // An image is height x width x channels, channels innermost, one image per row of a matrix. Window (y, x) of the
-// out_height() x out_width() windows covers rows y * stride_h - pad_h + [0, kernel_h) and columns likewise; pixels
-// outside the image are padding.
+// out_height() x out_width() windows covers rows y * stride_h - pad_h + i * dilation_h for i in [0, kernel_h) and
+// columns likewise; pixels outside the image are padding. There are pad_h rows of padding above the image and pad_h +
+// more_h below it.
+//
+// With groups, the channels are divided evenly: the filters of group g see only the input channels of group g.
 #pragma once
 
 #include <cstdint>
@@ -17,38 +20,55 @@ struct Window {
   int64_t kernel_h = 1, kernel_w = 1;
   int64_t stride_h = 1, stride_w = 1;
   int64_t pad_h = 0, pad_w = 0;
+  int64_t dilation_h = 1, dilation_w = 1;
+  int64_t more_h = 0, more_w = 0;  // padding after the image less padding before it
+  int64_t groups = 1;
 
-  int64_t out_height() const { return (height + 2 * pad_h - kernel_h) / stride_h + 1; }
-  int64_t out_width() const { return (width + 2 * pad_w - kernel_w) / stride_w + 1; }
+  int64_t extent_h() const { return dilation_h * (kernel_h - 1) + 1; }  // pixels from the first to the last
+  int64_t extent_w() const { return dilation_w * (kernel_w - 1) + 1; }
+  int64_t out_height() const { return (height + 2 * pad_h + more_h - extent_h()) / stride_h + 1; }
+  int64_t out_width() const { return (width + 2 * pad_w + more_w - extent_w()) / stride_w + 1; }
   int64_t out_pixels() const { return out_height() * out_width(); }
-  int64_t image() const { return height * width * channels; }       // in elements
-  int64_t patch() const { return kernel_h * kernel_w * channels; }  // elements in the window
+  int64_t image() const { return height * width * channels; }  // in elements
+  int64_t group_channels() const { return channels / groups; }
+  int64_t patch() const { return kernel_h * kernel_w * group_channels(); }  // elements that a filter sees
+  bool dilated() const { return dilation_h != 1 || dilation_w != 1; }
+  bool lopsided() const { return more_h != 0 || more_w != 0; }
 };
 
 inline constexpr int64_t kMaxSide = int64_t{1} << 20;
 
-// Stores the members in order in integers[0..8].
+// Stores the members in order in integers[0..8] and [10..14].
 inline void set_window(mk_op& op, const Window& w) {
-  const int64_t all[] = {w.height,   w.width,    w.channels, w.kernel_h, w.kernel_w,
-                         w.stride_h, w.stride_w, w.pad_h,    w.pad_w};
-  for (int i = 0; i < 9; ++i) op.integers[i] = all[i];
+  const int64_t all[] = {w.height, w.width, w.channels,   w.kernel_h,   w.kernel_w, w.stride_h, w.stride_w, w.pad_h,
+                         w.pad_w,  0,       w.dilation_h, w.dilation_w, w.more_h,   w.more_w,   w.groups};
+  for (int i = 0; i < 15; ++i)
+    if (i != 9) op.integers[i] = all[i];
 }
 
 inline Window window_of(const mk_op& op) {
   const int64_t* i = op.integers;
-  return {i[0], i[1], i[2], i[3], i[4], i[5], i[6], i[7], i[8]};
+  return {i[0], i[1], i[2], i[3], i[4], i[5], i[6], i[7], i[8], i[10], i[11], i[12], i[13], i[14]};
 }
 
-// Throws unless every side is in range, the padding is smaller than the window, and the window fits the padded image.
+// Throws unless every side is in range, the padding before the image is smaller than the window, every window begins
+// before the image ends, the window fits the padded image, and the groups divide the channels.
 inline Window check_window(const char* op, const mk_op& descriptor) {
   const Window w = window_of(descriptor);
   const auto refuse = [&](const std::string& why) { throw Error(MK_INVALID_ARGUMENT, std::string(op) + ": " + why); };
-  for (const int64_t side : {w.height, w.width, w.channels, w.kernel_h, w.kernel_w, w.stride_h, w.stride_w})
+  for (const int64_t side : {w.height, w.width, w.channels, w.kernel_h, w.kernel_w, w.stride_h, w.stride_w,
+                             w.dilation_h, w.dilation_w, w.groups})
     if (side < 1 || side > kMaxSide) refuse("a side of the window or the image is not from 1 to 2^20");
-  if (w.pad_h < 0 || w.pad_w < 0 || w.pad_h >= w.kernel_h || w.pad_w >= w.kernel_w)
+  if (w.extent_h() > kMaxSide || w.extent_w() > kMaxSide) refuse("the window is wider than 2^20");
+  if (w.pad_h < 0 || w.pad_w < 0 || w.pad_h >= w.extent_h() || w.pad_w >= w.extent_w())
     refuse("the padding must be at least 0 and smaller than the window");
-  if (w.kernel_h > w.height + 2 * w.pad_h || w.kernel_w > w.width + 2 * w.pad_w)
+  if (w.more_h < -w.pad_h || w.more_w < -w.pad_w || w.more_h > kMaxSide || w.more_w > kMaxSide)
+    refuse("the padding after the image must be from 0 to 2^20");
+  if (w.extent_h() > w.height + 2 * w.pad_h + w.more_h || w.extent_w() > w.width + 2 * w.pad_w + w.more_w)
     refuse("the window is larger than the padded image");
+  if ((w.out_height() - 1) * w.stride_h - w.pad_h >= w.height || (w.out_width() - 1) * w.stride_w - w.pad_w >= w.width)
+    refuse("the last window lies in the padding");
+  if (w.channels % w.groups != 0) refuse("the groups do not divide the channels");
   return w;
 }
 

@@ -15,8 +15,47 @@ struct Convolution {
   Layout image{}, windows{}, weight{};
 };
 
+// `w` with pixels that are apart, groups, and more padding after the image than before it.
+ops::Window with(ops::Window w, int64_t dilation_h, int64_t dilation_w, int64_t groups, int64_t more_h = 0,
+                 int64_t more_w = 0) {
+  w.dilation_h = dilation_h;
+  w.dilation_w = dilation_w;
+  w.groups = groups;
+  w.more_h = more_h;
+  w.more_w = more_w;
+  return w;
+}
+
+// Dilation, groups with one and more channels, and padding of two sizes: with few and many channels, with whole
+// vectors and without, with and without gaps between rows.
+void add_kinds(std::vector<Convolution>& list) {
+  const Layout x{1, 2}, y{3, 0}, w{2, 1};
+  list.push_back({"9x8x2_dilated", Size::tiny, 2, with({9, 8, 2, 3, 3, 1, 1, 2, 0}, 2, 3, 1), 3, x, y, w});
+  list.push_back({"11x10x16_dilated_strided", Size::tiny, 1, with({11, 10, 16, 3, 2, 2, 3, 3, 1}, 2, 4, 1), 16});
+  list.push_back({"9x9x1_dilated", Size::tiny, 2, with({9, 9, 1, 3, 3, 1, 1, 0, 0}, 2, 2, 1), 4});
+  list.push_back({"3x3x2_dilated_mostly_padding", Size::tiny, 2, with({3, 3, 2, 2, 2, 1, 1, 3, 3}, 4, 4, 1), 2});
+  list.push_back({"7x6x16_to_16_more_below", Size::tiny, 1, with({7, 6, 16, 3, 3, 1, 1, 0, 1}, 1, 1, 1, 2, -1), 16});
+  list.push_back({"8x8x1_to_37_more_right", Size::tiny, 2, with({8, 8, 1, 4, 4, 1, 1, 1, 1}, 1, 1, 1, 1, 1), 37});
+  list.push_back({"6x5x3_none_below", Size::tiny, 2, with({6, 5, 3, 3, 2, 2, 1, 2, 1}, 1, 1, 1, -2, -1), 4, x, y, w});
+  list.push_back({"6x5x4_2_groups", Size::tiny, 2, with({6, 5, 4, 3, 2, 1, 1, 1, 0}, 1, 1, 2), 6, x, y, w});
+  list.push_back({"6x5x4_2_groups_dense", Size::tiny, 3, with({6, 5, 4, 3, 2, 1, 1, 1, 0}, 1, 1, 2), 6});
+  list.push_back({"7x7x48_3_groups_dilated", Size::tiny, 1, with({7, 7, 48, 3, 3, 1, 2, 2, 1}, 2, 2, 3), 9});
+  list.push_back({"6x6x4_no_filters_in_groups", Size::tiny, 2, with({6, 6, 4, 3, 3, 1, 1, 1, 1}, 1, 1, 2), 0});
+  list.push_back({"6x7x5_depthwise", Size::tiny, 3, with({6, 7, 5, 3, 3, 1, 1, 1, 1}, 1, 1, 5), 5, x, y, w});
+  list.push_back({"7x6x17_depthwise_strided", Size::tiny, 2, with({7, 6, 17, 3, 4, 2, 2, 1, 2}, 1, 1, 17, 1, -1), 17});
+  list.push_back({"8x9x16_depthwise_dilated", Size::tiny, 1, with({8, 9, 16, 3, 3, 1, 1, 2, 3}, 2, 3, 16), 16});
+  list.push_back({"5x6x3_depthwise_2_each", Size::tiny, 2, with({5, 6, 3, 3, 3, 2, 1, 1, 1}, 1, 2, 3), 6, x, y, w});
+  list.push_back({"6x6x4_depthwise_no_filters", Size::tiny, 2, with({6, 6, 4, 3, 3, 1, 1, 1, 1}, 1, 1, 4), 0});
+  list.push_back({"no_images_depthwise", Size::tiny, 0, with({6, 6, 4, 3, 3, 1, 1, 1, 1}, 1, 1, 4), 4});
+  list.push_back({"28x27x64_depthwise", Size::normal, 17, with({28, 27, 64, 3, 3, 1, 1, 1, 1}, 1, 1, 64), 64});
+  list.push_back({"14x15x130_depthwise_5x5", Size::normal, 9, with({14, 15, 130, 5, 5, 2, 1, 2, 2}, 1, 1, 130), 130});
+  list.push_back({"14x14x64_4_groups", Size::normal, 9, with({14, 14, 64, 3, 3, 1, 1, 1, 1}, 1, 1, 4), 96});
+  list.push_back({"30x30x16_dilated", Size::normal, 41, with({30, 30, 16, 3, 3, 1, 1, 2, 2}, 2, 2, 1), 16});
+}
+
 std::vector<Convolution> convolutions() {
   std::vector<Convolution> list;
+  add_kinds(list);
   // Every window with a few output channels, odd and even.
   for (const WindowCase& w : window_cases())
     list.push_back({w.name, w.size, w.images, w.window, 1 + w.window.width % 5, w.image, w.windows, {1, 2}});

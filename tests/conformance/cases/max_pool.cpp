@@ -43,6 +43,7 @@ std::vector<Case> cases() {
     list.push_back(pool_case({std::string(name) + "_padded", Size::tiny, 4, padded, {1, 2}, {3, 0}}, pixel));
     list.push_back(pool_case({std::string(name) + "_halving", Size::tiny, 2, halving}, pixel));
   }
+  for (const WindowCase& w : lopsided_cases()) list.push_back(pool_case(w));
   list.push_back(pool_case({"large_32x32x64", Size::large, 257, {32, 32, 64, 2, 2, 2, 2, 0, 0}}));
   return list;
 }

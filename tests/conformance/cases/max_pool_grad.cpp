@@ -37,6 +37,7 @@ std::vector<Case> cases() {
     list.push_back(grad_case({name + "_overlapping", Size::tiny, 3, {7, 9, 3, 3, 2, 2, 1, 2, 1}}, change));
     list.push_back(grad_case({name + "_halving", Size::tiny, 2, {6, 6, 17, 2, 2, 2, 2, 0, 0}}, change));
   }
+  for (const WindowCase& w : lopsided_cases()) list.push_back(grad_case(w));
   list.push_back(grad_case({"large_32x32x64", Size::large, 257, {32, 32, 64, 2, 2, 2, 2, 0, 0}}));
   return list;
 }

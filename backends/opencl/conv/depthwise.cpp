@@ -1,0 +1,90 @@
+#include "conv/depthwise.hpp"
+
+#include <algorithm>
+
+#include "conv/depthwise.embed.hpp"
+#include "conv/depthwise_args.h"
+
+namespace mokume::opencl {
+namespace {
+
+int64_t per_channel(const ConvProblem& p) { return p.out_channels / p.window.channels; }
+
+int width_of(const mk_device& device, const ConvProblem& p) {
+  return per_channel(p) == 1 ? channel_width(device, p.out_channels) : 1;
+}
+
+const LibraryKernel& kernel_of(mk_device& device, int width, const char* name) {
+  return device.kernel(for_width(device, "depthwise", kConvDepthwise, width), name);
+}
+
+DepthwiseArgs args_of(const ImageLaunch& l, const ConvProblem& p, const OptionalView& bias, bool relu) {
+  return {.grid = l.grid,
+          .images = view(p.images),
+          .weight = view(p.weight),
+          .windows = view(p.windows),
+          .bias_offset = bias.offset,
+          .sides = p.sides(),
+          .dilation_h = narrow(p.window.dilation_h),
+          .dilation_w = narrow(p.window.dilation_w),
+          .per_channel = narrow(per_channel(p)),
+          .biased = bias.there,
+          .relu = relu ? 1 : 0,
+          .reserved = 0};
+}
+
+}  // namespace
+
+bool suits_depthwise(const ConvProblem& p) {
+  return p.window.groups > 1 && p.window.groups == p.window.channels && p.out_channels > 0;
+}
+
+void depthwise_forward(Launcher& launcher, const ConvProblem& p, const mk_tensor& bias, bool relu) {
+  mk_device& device = launcher.device();
+  const ops::Window& w = p.window;
+  const ImageLaunch l(device, p.images.rows * w.out_height(), w.out_width(), p.out_channels);
+  const OptionalView b(bias, p.weight);
+  launcher.run(kernel_of(device, width_of(device, p), "depthwise"), l.range, args_of(l, p, b, relu),
+               {memory(p.images), memory(p.weight), b.memory, memory(p.windows)});
+}
+
+void depthwise_grad_input(Launcher& launcher, const ConvProblem& p) {
+  mk_device& device = launcher.device();
+  const ops::Window& w = p.window;
+  const ImageLaunch l(device, p.images.rows * w.height, w.width, w.channels);
+  launcher.run(kernel_of(device, width_of(device, p), "depthwise_grad_input"), l.range,
+               args_of(l, p, {{}, p.weight}, false), {memory(p.windows), memory(p.weight), memory(p.images)});
+}
+
+// The lines of a block are the same on every device, and so are the bits of the sums.
+void depthwise_grad_weight(Launcher& launcher, const ConvProblem& p) {
+  constexpr int64_t kPixelsEach = 512, kMostFloats = int64_t{16} << 20;
+  mk_device& device = launcher.device();
+  const ops::Window& w = p.window;
+  const int64_t lines = p.images.rows * w.out_height(), taps = w.kernel_h * w.kernel_w, sums = taps * p.out_channels;
+  const int64_t lines_each =
+      std::max(divide_up(kPixelsEach, w.out_width()), divide_up(lines, std::max<int64_t>(kMostFloats / sums, 1)));
+  const int64_t blocks = divide_up(lines, lines_each), local = uses_vectors(device) ? 1 : 64;
+  const int width = width_of(device, p);
+  const int64_t items = blocks * taps * divide_up(p.out_channels, width);
+  const cl_mem part = launcher.queue().workspace(kSumsSlot, blocks * sums);
+  launcher.run(kernel_of(device, width, "depthwise_grad_weight"), {{items, 1, 1}, {local, 1, 1}},
+               DepthwiseGradArgs{.images = view(p.images),
+                                 .windows = view(p.windows),
+                                 .lines = lines,
+                                 .lines_each = lines_each,
+                                 .items = items,
+                                 .sides = p.sides(),
+                                 .dilation_h = narrow(w.dilation_h),
+                                 .dilation_w = narrow(w.dilation_w),
+                                 .per_channel = narrow(per_channel(p)),
+                                 .reserved = 0},
+               {memory(p.images), memory(p.windows), part});
+  launcher.run(
+      kernel_of(device, width, "depthwise_sum"), {{sums, 1, 1}, {64, 1, 1}},
+      DepthwiseSumArgs{
+          .weight = view(p.weight), .blocks = blocks, .taps = narrow(taps), .channels = narrow(p.out_channels)},
+      {part, memory(p.weight)});
+}
+
+}  // namespace mokume::opencl

@@ -1,0 +1,34 @@
+// The arguments of depthwise.cl.
+#pragma once
+
+#include "common/args.h"
+
+BEGIN_ARGS
+
+// `per_channel` filters read each channel of the image.
+typedef struct {
+  ImageGrid grid;
+  View images, weight, windows;
+  i64 bias_offset;
+  WindowSides sides;
+  i32 dilation_h, dilation_w, per_channel, biased, relu, reserved;
+} DepthwiseArgs;
+ARGS(DepthwiseArgs)
+
+// A work-item sums the pixels of lines_each lines of windows.
+typedef struct {
+  View images, windows;
+  i64 lines, lines_each, items;
+  WindowSides sides;
+  i32 dilation_h, dilation_w, per_channel, reserved;
+} DepthwiseGradArgs;
+ARGS(DepthwiseGradArgs)
+
+typedef struct {
+  View weight;
+  i64 blocks;
+  i32 taps, channels;
+} DepthwiseSumArgs;
+ARGS(DepthwiseSumArgs)
+
+END_ARGS

@@ -1,0 +1,16 @@
+// The arguments of window.cl.
+#pragma once
+
+#include "common/args.h"
+
+BEGIN_ARGS
+
+typedef struct {
+  ImageGrid grid;
+  View images, cells;
+  WindowSides sides;
+  i32 counts_padding, reserved;
+} AvgWindowArgs;
+ARGS(AvgWindowArgs)
+
+END_ARGS
