@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Writes tests/cnn/data/torch.safetensors: PyTorch's gradients and losses, the reference of the cnn tests.
 
-Four small networks and a regression, each trained for 100 steps in fixed batches from stored weights by several
+Six small networks and a regression, each trained for 100 steps in fixed batches from stored weights by several
 optimizers. Run it again only if the tests need other cases; the file is part of the tree.
 
     python3 bench/peers/cnn_vectors.py tests/cnn/data/torch.safetensors
@@ -54,6 +54,38 @@ NETS = {
                {"type": "linear", "out_features": 16, "bias": True},
                {"type": "relu"},
                {"type": "linear", "out_features": 3, "bias": True}], (1, 8, 8)),
+    # Convolutions with dilation, groups, depthwise, PyTorch's "same" and rectangular windows; averages under a window.
+    "kinds": ([{"type": "conv2d", "out_channels": 8, "kernel_size": 3, "stride": 1, "padding": 1, "bias": True},
+               {"type": "relu"},
+               {"type": "conv2d", "out_channels": 8, "kernel_size": 4, "stride": 1, "padding": 0, "bias": True,
+                "kernel_width": 3, "groups": 8, "same": True},
+               {"type": "relu"},
+               {"type": "conv2d", "out_channels": 12, "kernel_size": 1, "stride": 1, "padding": 0, "bias": True,
+                "groups": 2},
+               {"type": "relu"},
+               {"type": "conv2d", "out_channels": 6, "kernel_size": 3, "stride": 1, "padding": 2, "bias": False,
+                "kernel_width": 2, "stride_width": 2, "padding_width": 1, "dilation": 2},
+               {"type": "relu"},
+               {"type": "avg_pool2d", "kernel_size": 3, "kernel_width": 2, "stride": 2, "stride_width": 0, "padding": 1,
+                "padding_width": 0, "ceil_mode": True, "count_include_pad": False},
+               {"type": "flatten"},
+               {"type": "linear", "out_features": 3, "bias": True}], (1, 8, 8)),
+    # There and back: a transposed convolution with groups, and pools that reach beyond their padding.
+    "transposed": ([{"type": "conv2d", "out_channels": 6, "kernel_size": 3, "stride": 2, "padding": 1, "bias": True},
+                    {"type": "relu"},
+                    {"type": "conv_transpose2d", "out_channels": 4, "kernel_size": 3, "kernel_width": 0, "stride": 2,
+                     "stride_width": 0, "padding": 1, "padding_width": -1, "output_padding": 1, "dilation": 1,
+                     "groups": 2, "bias": True},
+                    {"type": "relu"},
+                    {"type": "max_pool2d", "kernel_size": 3, "stride": 2, "padding": 0, "kernel_width": 2,
+                     "stride_width": 3, "ceil_mode": True},
+                    {"type": "conv_transpose2d", "out_channels": 2, "kernel_size": 2, "kernel_width": 3, "stride": 1,
+                     "stride_width": 2, "padding": 0, "padding_width": 1, "output_padding": 0, "dilation": 2,
+                     "groups": 1, "bias": False},
+                    {"type": "avg_pool2d", "kernel_size": 3, "kernel_width": 0, "stride": 2, "stride_width": 0,
+                     "padding": 1, "padding_width": -1, "ceil_mode": True, "count_include_pad": True},
+                    {"type": "flatten"},
+                    {"type": "linear", "out_features": 3, "bias": True}], (1, 8, 8)),
     "regression": ([{"type": "linear", "out_features": 20, "bias": True},
                     {"type": "relu"},
                     {"type": "linear", "out_features": 1, "bias": True}], (64,)),
@@ -89,7 +121,8 @@ RUNS = [("pool", "sgd", "constant"), ("pool", "adam", "constant"), ("pool", "ada
         ("average", "plain", "exponential"), ("average", "rmsprop", "cosine"), ("average", "sgd", "one_cycle"),
         ("square", "sgd", "constant"), ("square", "adam", "constant"), ("regression", "adam", "constant"),
         ("study", "study", "constant"), ("study", "sgd", "step"), ("study", "plain", "cosine"),
-        ("regression", "plain", "constant"), ("regression", "study", "cosine")]
+        ("regression", "plain", "constant"), ("regression", "study", "cosine"), ("kinds", "study", "constant"),
+        ("kinds", "adam", "constant"), ("transposed", "study", "constant"), ("transposed", "adam", "step")]
 
 
 class Normalise(nn.Module):
@@ -101,17 +134,36 @@ class Normalise(nn.Module):
         return (x - self.mean) / self.std
 
 
+def window(one):
+    """The size, step and padding of a layer's window, each as (height, width)."""
+    height, step = one["kernel_size"], one["stride"]
+    width = one.get("kernel_width") or height
+    right = one.get("stride_width") or step or width
+    padding = one["padding"]
+    side = one.get("padding_width", -1)
+    return (height, width), (step or height, right), (padding, padding if side < 0 else side)
+
+
 def build(layers, shape):
     modules, size = [], torch.zeros(1, *shape)
     for one in layers:
         kind = one["type"]
         if kind == "conv2d":
-            module = nn.Conv2d(size.shape[1], one["out_channels"], one["kernel_size"], one["stride"], one["padding"],
-                               bias=one["bias"])
+            kernel, stride, padding = window(one)
+            module = nn.Conv2d(size.shape[1], one["out_channels"], kernel, stride,
+                               "same" if one.get("same") else padding, dilation=one.get("dilation", 1),
+                               groups=one.get("groups", 1), bias=one["bias"])
+        elif kind == "conv_transpose2d":
+            module = nn.ConvTranspose2d(size.shape[1], one["out_channels"], *window(one),
+                                        output_padding=one["output_padding"], groups=one["groups"], bias=one["bias"],
+                                        dilation=one["dilation"])
         elif kind == "linear":
             module = nn.Linear(size.shape[1], one["out_features"], bias=one["bias"])
         elif kind == "max_pool2d":
-            module = nn.MaxPool2d(one["kernel_size"])
+            module = nn.MaxPool2d(*window(one), ceil_mode=one.get("ceil_mode", False))
+        elif kind == "avg_pool2d":
+            module = nn.AvgPool2d(*window(one), ceil_mode=one["ceil_mode"],
+                                  count_include_pad=one["count_include_pad"])
         elif kind == "adaptive_avg_pool2d":
             module = nn.AdaptiveAvgPool2d(one["output_size"])
         elif kind == "normalise":

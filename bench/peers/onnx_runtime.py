@@ -25,6 +25,13 @@ IMAGES = """{ type = "conv2d", out_channels = 8, kernel_size = 5, padding = 2 },
   { type = "max_pool2d", kernel_size = 2 }, { type = "conv2d", out_channels = 12, kernel_size = 3, stride = 2 },
   { type = "relu" }, { type = "adaptive_avg_pool2d", output_size = 4 }, { type = "dropout", p = 0.2 }, { type = "flatten" },
   { type = "linear", out_features = 10 }, { type = "log_softmax" }"""
+WINDOWS = """{ type = "conv2d", out_channels = 4, kernel_size = 4, kernel_width = 3, same = true }, { type = "relu" },
+  { type = "conv2d", out_channels = 8, kernel_size = 3, groups = 4, dilation = 2, padding = 2, padding_width = 1 },
+  { type = "conv_transpose2d", out_channels = 4, kernel_size = 3, stride = 2, padding = 1, output_padding = 1, groups = 2 },
+  { type = "relu" }, { type = "max_pool2d", kernel_size = 3, stride = 2, ceil_mode = true },
+  { type = "avg_pool2d", kernel_size = 3, kernel_width = 2, padding = 1, padding_width = 0, count_include_pad = false },
+  { type = "avg_pool2d", kernel_size = 2, ceil_mode = true, padding = 1 },
+  { type = "flatten" }, { type = "linear", out_features = 10 }"""
 ROWS = """{ type = "normalise", per_feature = true }, { type = "flatten" }, { type = "linear", out_features = 60 },
   { type = "relu" }, { type = "linear", out_features = 10, bias = false }"""
 NUMBERS = """{ type = "normalise", per_feature = true }, { type = "linear", out_features = 30 }, { type = "relu" },
@@ -45,6 +52,7 @@ def machine(**options):
 # Name, data and model. Tables are made here (write_tables).
 MODELS = [
     ("cnn images", "digits", FIXED, network(IMAGES)),
+    ("cnn windows", "digits", FIXED, network(WINDOWS)),
     ("cnn rows", "digits", 'limit = 1000', network(ROWS)),
     ("cnn regression", "curve", 'standardize = "features"', network(NUMBERS)),
     ("svc one-vs-rest", "digits", FIXED, machine()),

@@ -70,6 +70,31 @@ inline LayerJson conv2d(int64_t out, int64_t kernel, int64_t stride, int64_t pad
   return {{"type", "conv2d"}, {"out_channels", out}, {"kernel_size", kernel},
           {"stride", stride}, {"padding", padding},  {"bias", bias}};
 }
+// A layer with some keys changed.
+inline LayerJson with(LayerJson layer, const LayerJson& keys) {
+  layer.update(keys);
+  return layer;
+}
+inline LayerJson conv_transpose2d(int64_t out, int64_t kernel, int64_t stride, int64_t padding, int64_t output_padding,
+                                  int64_t groups, bool bias) {
+  return {{"type", "conv_transpose2d"},
+          {"out_channels", out},
+          {"kernel_size", kernel},
+          {"kernel_width", 0},
+          {"stride", stride},
+          {"stride_width", 0},
+          {"padding", padding},
+          {"padding_width", -1},
+          {"output_padding", output_padding},
+          {"dilation", 1},
+          {"groups", groups},
+          {"bias", bias}};
+}
+inline LayerJson avg_pool2d(int64_t kernel, int64_t stride, int64_t padding, bool ceil_mode, bool count_include_pad) {
+  return {{"type", "avg_pool2d"}, {"kernel_size", kernel},  {"kernel_width", 0},
+          {"stride", stride},     {"stride_width", 0},      {"padding", padding},
+          {"padding_width", -1},  {"ceil_mode", ceil_mode}, {"count_include_pad", count_include_pad}};
+}
 inline LayerJson linear(int64_t out, bool bias) { return {{"type", "linear"}, {"out_features", out}, {"bias", bias}}; }
 inline LayerJson relu() { return {{"type", "relu"}}; }
 inline LayerJson max_pool2d(int64_t kernel, int64_t stride, int64_t padding) {

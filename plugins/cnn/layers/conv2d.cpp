@@ -1,4 +1,4 @@
-// conv2d: a convolution with a square window, as PyTorch's Conv2d. It absorbs a relu that follows it into its own op.
+// conv2d: a convolution, as PyTorch's Conv2d. It absorbs a relu that follows it into its own op.
 #include "sdk/ops/conv2d.hpp"
 
 #include "layers/export.hpp"
@@ -9,23 +9,32 @@ namespace {
 
 constexpr mk_param kKeys[] = {
     integer("out_channels", 1, 1e6, "", "filters"),
-    integer("kernel_size", 1, 1024, "", "side of the square window"),
+    integer("kernel_size", 1, 1024, "", "height of the window, and its width without kernel_width"),
     integer("stride", 1, 1024, "1", "step of the window"),
     integer("padding", 0, 1023, "0", "zeros around the image"),
     flag("bias", "true", "one number added per filter"),
+    kKernelWidth,
+    kStrideWidth,
+    kPaddingWidth,
+    younger(integer("dilation", 1, 1024, "1", "distance between neighbouring pixels of the window")),
+    younger(integer("groups", 1, 1e6, "1",
+                    "parts of the channels; a filter sees one part. As many as input channels: depthwise")),
+    younger(flag("same", "false", "choose the padding so that the output has the size of the input; needs stride 1")),
 };
 
 class Conv2d : public Layer {
  public:
-  Conv2d(const Values& v, Plan& plan)
-      : Layer(plan),
-        window_(sliding_window(plan, v.integer("kernel_size"), v.integer("stride"), v.integer("padding"))) {
+  Conv2d(const Values& v, Plan& plan) : Layer(plan), window_(window(v, plan)) {
     out = {window_.out_height(), window_.out_width(), v.integer("out_channels")};
-    plan.weight_and_bias({window_.kernel_h, window_.kernel_w, in.channels}, out.channels, Parameter::Kind::convolution,
-                         v.flag("bias"), &weight_, &bias_);
+    if (out.channels % window_.groups != 0)
+      plan.refuse("its " + std::to_string(out.channels) + " filters cannot be divided into " +
+                      std::to_string(window_.groups) + " groups",
+                  "change out_channels or groups");
+    plan.weight_and_bias({window_.kernel_h, window_.kernel_w, window_.group_channels()}, out.channels,
+                         Parameter::Kind::convolution, v.flag("bias"), &weight_, &bias_);
     products = double(out.elements()) * window_.patch();
     workspace = window_.out_pixels() * window_.patch();
-    variant = {window_.kernel_h, window_.stride_h, window_.pad_h};
+    variant = variant_of(window_);
   }
 
   bool absorbs(const Layer& next) const override { return next.ends_in_relu(); }
@@ -42,10 +51,31 @@ class Conv2d : public Layer {
   std::string to_onnx(Export& to, const std::string& x) const override {
     std::vector<std::string> inputs{x, to.parameter(weight_)};
     if (bias_ >= 0) inputs.push_back(to.parameter(bias_));
-    return to.graph.add("Conv", inputs, onnx_window(window_));
+    return to.graph.add("Conv", inputs, onnx_convolution(window_));
   }
 
  private:
+  // PyTorch's "same": if the padding is odd, the larger half follows the image.
+  static ops::Window window(const Values& v, const Plan& plan) {
+    ops::Window w = window_of_keys(plan, v);
+    w.dilation_h = w.dilation_w = v.integer("dilation");
+    w.groups = v.integer("groups");
+    if (w.channels % w.groups != 0)
+      plan.refuse("its input of " + text(plan.in) + " cannot be divided into " + std::to_string(w.groups) + " groups",
+                  "change groups to a divisor of " + std::to_string(w.channels));
+    if (v.flag("same")) {
+      if (w.stride_h != 1 || w.stride_w != 1) plan.refuse("same needs stride 1", "give padding instead");
+      if (w.pad_h != 0 || w.pad_w != 0) plan.refuse("same chooses the padding itself", "remove padding or same");
+      const int64_t rows = w.extent_h() - 1, columns = w.extent_w() - 1;
+      w.pad_h = rows / 2;
+      w.pad_w = columns / 2;
+      w.more_h = rows % 2;
+      w.more_w = columns % 2;
+    }
+    check_fit(plan, w);
+    return w;
+  }
+
   ops::Window window_;
   int weight_, bias_;
 };

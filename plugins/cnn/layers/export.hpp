@@ -29,7 +29,14 @@ inline sdk::onnx::Attributes onnx_window(const ops::Window& w) {
   return sdk::onnx::Attributes()
       .set("kernel_shape", std::vector<int64_t>{w.kernel_h, w.kernel_w})
       .set("strides", std::vector<int64_t>{w.stride_h, w.stride_w})
-      .set("pads", std::vector<int64_t>{w.pad_h, w.pad_w, w.pad_h, w.pad_w});
+      .set("pads", std::vector<int64_t>{w.pad_h, w.pad_w, w.pad_h + w.more_h, w.pad_w + w.more_w});
+}
+
+inline sdk::onnx::Attributes onnx_convolution(const ops::Window& w) {
+  sdk::onnx::Attributes attributes = onnx_window(w);
+  if (w.dilated()) attributes.set("dilations", std::vector<int64_t>{w.dilation_h, w.dilation_w});
+  if (w.groups > 1) attributes.set("group", w.groups);
+  return attributes;
 }
 
 // Reorders values of an image from channels innermost to channels first.

@@ -1,4 +1,4 @@
-// max_pool2d: the largest element under a square window, as PyTorch's MaxPool2d.
+// max_pool2d: the largest element under a window, as PyTorch's MaxPool2d.
 #include "sdk/ops/max_pool.hpp"
 
 #include "layers/export.hpp"
@@ -8,19 +8,21 @@ namespace mokume::cnn {
 namespace {
 
 constexpr mk_param kKeys[] = {
-    integer("kernel_size", 1, 1024, "", "side of the square window"),
+    integer("kernel_size", 1, 1024, "", "height of the window, and its width without kernel_width"),
     integer("stride", 0, 1024, "0", "step of the window; 0: the size of the window"),
     integer("padding", 0, 1023, "0", "border around the image that is never selected"),
+    kKernelWidth,
+    kStrideWidth,
+    kPaddingWidth,
+    kCeilMode,
 };
 
 class MaxPool2d : public Layer {
  public:
-  MaxPool2d(const Values& v, Plan& plan) : Layer(plan) {
-    const int64_t kernel = v.integer("kernel_size"), stride = v.integer("stride");
-    window_ = sliding_window(plan, kernel, stride == 0 ? kernel : stride, v.integer("padding"));
+  MaxPool2d(const Values& v, Plan& plan) : Layer(plan), window_(pool_window(plan, v)) {
     out = {window_.out_height(), window_.out_width(), in.channels};
     buffers = {{out.elements(), 0}};  // the index of each largest element
-    variant = {window_.kernel_h, window_.stride_h, window_.pad_h};
+    variant = variant_of(window_);
   }
 
   void forward(const Pass& p) const override { p.submit(ops::max_pool(p.x, window_, p.y, chosen(p))); }

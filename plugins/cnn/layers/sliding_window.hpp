@@ -1,21 +1,71 @@
-// The square window that convolutions and pools slide over images.
+// The windows that convolutions and pools slide over images, and the keys that describe them.
 #pragma once
+
+#include <algorithm>
 
 #include "layers/layer.hpp"
 #include "sdk/ops/window.hpp"
 
 namespace mokume::cnn {
 
-inline ops::Window sliding_window(const Plan& plan, int64_t kernel, int64_t stride, int64_t padding) {
-  plan.need_images();
+// The keys of layers whose window may differ in height and width. The other ones are kernel_size, stride and padding.
+constexpr mk_param kKernelWidth =
+    younger(integer("kernel_width", 0, 1024, "0", "width of the window; 0: as its height, kernel_size"));
+constexpr mk_param kStrideWidth =
+    younger(integer("stride_width", 0, 1024, "0", "step of the window to the right; 0: the default or as stride"));
+constexpr mk_param kPaddingWidth =
+    younger(integer("padding_width", -1, 1023, "-1", "padding on the left and on the right; -1: as padding"));
+constexpr mk_param kCeilMode =
+    younger(flag("ceil_mode", "false", "also windows that begin in the image and end beyond its padding"));
+
+// Refuses a window that does not fit the input.
+inline void check_fit(const Plan& plan, const ops::Window& w) {
   const Shape& in = plan.in;
-  if (padding >= kernel)
-    plan.refuse("padding " + std::to_string(padding) + " must be smaller than the kernel", "lower it");
-  if (kernel > in.height + 2 * padding || kernel > in.width + 2 * padding)
-    plan.refuse("a kernel of " + std::to_string(kernel) + " x " + std::to_string(kernel) +
+  const std::string dilation = w.dilated() ? " with dilation " + std::to_string(w.dilation_h) : "";
+  for (const auto& [padding, extent] : {std::pair{w.pad_h, w.extent_h()}, std::pair{w.pad_w, w.extent_w()}})
+    if (padding >= extent)
+      plan.refuse("padding " + std::to_string(padding) + " must be smaller than the kernel", "lower it");
+  if (w.extent_h() > in.height + 2 * w.pad_h + w.more_h || w.extent_w() > in.width + 2 * w.pad_w + w.more_w)
+    plan.refuse("a kernel of " + std::to_string(w.kernel_h) + " x " + std::to_string(w.kernel_w) + dilation +
                     " does not fit its input of " + text(in),
                 "lower kernel_size or add padding");
-  return {in.height, in.width, in.channels, kernel, kernel, stride, stride, padding, padding};
+}
+
+// Reads the six keys. A stride of 0 is the size of the window. The window is not checked.
+inline ops::Window window_of_keys(const Plan& plan, const Values& v) {
+  plan.need_images();
+  ops::Window w{plan.in.height, plan.in.width, plan.in.channels};
+  const int64_t kernel_width = v.integer("kernel_width"), stride = v.integer("stride"),
+                stride_width = v.integer("stride_width"), padding_width = v.integer("padding_width");
+  w.kernel_h = v.integer("kernel_size");
+  w.kernel_w = kernel_width == 0 ? w.kernel_h : kernel_width;
+  w.stride_h = stride == 0 ? w.kernel_h : stride;
+  w.stride_w = stride_width != 0 ? stride_width : stride == 0 ? w.kernel_w : stride;
+  w.pad_h = v.integer("padding");
+  w.pad_w = padding_width < 0 ? w.pad_h : padding_width;
+  return w;
+}
+
+// The window of a pool. With ceil_mode, as many pixels of padding follow the image as the last window needs. As in
+// PyTorch, that window begins before the padding on the far side.
+inline ops::Window pool_window(const Plan& plan, const Values& v) {
+  ops::Window w = window_of_keys(plan, v);
+  check_fit(plan, w);
+  if (!v.flag("ceil_mode")) return w;
+  const auto more = [](int64_t size, int64_t kernel, int64_t stride, int64_t pad) {
+    int64_t last = (size + 2 * pad - kernel + stride - 1) / stride * stride - pad;  // where the last window begins
+    if (last >= size) last -= stride;
+    return std::max<int64_t>(last + kernel - size - pad, 0);
+  };
+  w.more_h = more(w.height, w.kernel_h, w.stride_h, w.pad_h);
+  w.more_w = more(w.width, w.kernel_w, w.stride_w, w.pad_w);
+  return w;
+}
+
+// Everything that affects an op beyond the shapes.
+inline std::vector<int64_t> variant_of(const ops::Window& w) {
+  return {w.kernel_h, w.kernel_w, w.stride_h,   w.stride_w,   w.pad_h, w.pad_w,
+          w.more_h,   w.more_w,   w.dilation_h, w.dilation_w, w.groups};
 }
 
 }  // namespace mokume::cnn

@@ -7,9 +7,11 @@
 // clang-format off
 #define MOKUME_CNN_LAYERS(layer) \
   layer(kConv2d)                 \
+  layer(kConvTranspose2d)        \
   layer(kLinear)                 \
   layer(kRelu)                   \
   layer(kMaxPool2d)              \
+  layer(kAvgPool2d)              \
   layer(kAdaptiveAvgPool2d)      \
   layer(kBatchNorm)              \
   layer(kLayerNorm)              \

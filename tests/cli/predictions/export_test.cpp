@@ -132,6 +132,39 @@ layers = [{ type = "normalise", mean = 0.1, std = 0.3 }, { type = "conv2d", out_
   EXPECT_EQ(file.node("MaxPool").attributes.at("strides").integers.at(8), (std::vector<int64_t>{2, 2}));
 }
 
+TEST_F(Export, WindowsOfEveryKindHaveTheirAttributes) {
+  train("source = \"digits\", limit = 100, standardize = { mean = 0, scale = 255 }", R"(model = "cnn"
+[model_options]
+epochs = 1
+layers = [{ type = "conv2d", out_channels = 4, kernel_size = 4, kernel_width = 3, same = true },
+  { type = "conv2d", out_channels = 8, kernel_size = 3, groups = 4, dilation = 2, padding = 2, padding_width = 1 },
+  { type = "conv_transpose2d", out_channels = 4, kernel_size = 3, stride = 2, padding = 1, output_padding = 1, groups = 2 },
+  { type = "max_pool2d", kernel_size = 3, stride = 2, ceil_mode = true },
+  { type = "avg_pool2d", kernel_size = 3, kernel_width = 2, padding = 1, padding_width = 0, count_include_pad = false },
+  { type = "flatten" }, { type = "linear", out_features = 10 }]
+)");
+  const Exported file = exported();
+  using Numbers = std::vector<int64_t>;
+  const auto numbers = [&](const std::string& op, const char* name) {
+    return file.node(op).attributes.at(name).integers.at(8);
+  };
+  EXPECT_EQ(numbers("Conv", "kernel_shape"), (Numbers{4, 3}));
+  EXPECT_EQ(numbers("Conv", "pads"), (Numbers{1, 1, 2, 1}));
+  const auto second = std::find_if(file.nodes.begin(), file.nodes.end(),
+                                   [](const Node& n) { return n.op == "Conv" && n.attributes.count("group") == 1; });
+  ASSERT_NE(second, file.nodes.end());
+  EXPECT_EQ(second->attributes.at("group").integers.at(3), Numbers{4});
+  EXPECT_EQ(second->attributes.at("dilations").integers.at(8), (Numbers{2, 2}));
+  EXPECT_EQ(second->attributes.at("pads").integers.at(8), (Numbers{2, 1, 2, 1}));
+  EXPECT_EQ(file.constants.at("1.weight"), (Numbers{8, 1, 3, 3}));
+  EXPECT_EQ(numbers("ConvTranspose", "output_padding"), (Numbers{1, 1}));
+  EXPECT_EQ(file.constants.at("2.weight"), (Numbers{8, 2, 3, 3}));
+  EXPECT_EQ(file.constants.at("2.bias"), Numbers{4});
+  EXPECT_EQ(numbers("MaxPool", "pads"), (Numbers{0, 0, 1, 1}));
+  EXPECT_EQ(numbers("AveragePool", "strides"), (Numbers{3, 2}));
+  EXPECT_EQ(file.node("AveragePool").attributes.at("count_include_pad").integers.at(3), Numbers{0});
+}
+
 TEST_F(Export, ARegressionGivesNumbersOnTheScaleOfTheTargets) {
   train("source = \"friedman\", limit = 200", R"(model = "cnn"
 [model_options]
