@@ -24,11 +24,24 @@ struct LossCase {
     return p.indices(rows, out.offset + 1);
   }
   mk_tensor rows(Problem& p) const { return p.unwritten(batch, 2, {in.offset + 1, out.padding}); }
+  // One for each row of the data set, some of them 0.
+  mk_tensor weight(Problem& p) const {
+    const mk_tensor w = p.random(1, data_rows, {out.offset + 2, 0}, -0.25F, 2);
+    p.change(w, [](float v) { return v < 0 ? 0 : v; });
+    return w;
+  }
   mk_tensor grad(Problem& p, const mk_tensor& prediction) const {
     if (gradient == none) return {};
     return gradient == in_place ? prediction : p.unwritten(batch, columns, out);
   }
 };
+
+// The weight of row r of the batch; 1 without weights.
+inline double weight_of(const Problem& p, int64_t r) {
+  if (p.op.n_inputs < 4) return 1;
+  const mk_tensor& index = p.op.inputs[2];
+  return p.at(p.op.inputs[3], 0, p.memory[Problem::memory_of(index)][Problem::place(index, 0, r)]);
+}
 
 inline std::vector<LossCase> loss_cases() {
   return {

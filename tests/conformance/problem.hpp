@@ -91,6 +91,9 @@ struct Case {
 using Scale = std::function<std::vector<double>(const Problem& problem, uint32_t output, const std::vector<Words>& want,
                                                 Machine& machine)>;
 
+// Added to a scale that may be 0, where either zero is right.
+inline constexpr double kAnyZero = 1e-30;
+
 struct OpCases {
   mk_op_code code;
   std::vector<Case> cases;

@@ -183,7 +183,14 @@ TEST(BiasAct, ChecksShapesAndActivation) {
   EXPECT_NO_THROW(check(bias_act(m(3, 4), {}, Activation::none, m(3, 4))));
   expect_refused(bias_act(m(3, 4), v(3), Activation::relu, m(3, 4)), "bias is 1x3, expected 1x4");
   expect_refused(bias_act(m(3, 4), v(4), Activation::relu, m(4, 3)), "out is 4x3");
-  expect_refused(bias_act(m(3, 4), v(4), static_cast<Activation>(2), m(3, 4)), "unknown activation 2");
+  expect_refused(bias_act(m(3, 4), v(4), static_cast<Activation>(8), m(3, 4)), "unknown activation 8");
+  EXPECT_NO_THROW(check(bias_act(m(3, 4), {}, Activation::leaky_relu, m(3, 4), 0.01)));
+  for (const double slope : {-0.1, std::nan(""), HUGE_VAL}) {
+    expect_refused(bias_act(m(3, 4), {}, Activation::leaky_relu, m(3, 4), slope), "bias_act: the slope");
+    expect_refused(act_grad(m(3, 4), m(3, 4), Activation::leaky_relu, m(3, 4), slope), "act_grad: the slope");
+  }
+  mk_op product = gemm_bias_act(m(3, 4), m(4, 5), {}, Activation::gelu, m(3, 5));
+  expect_refused(product, "gemm: unknown activation 3");
   EXPECT_NO_THROW(check(act_grad(m(3, 4), m(3, 4), Activation::relu, m(3, 4))));
   expect_refused(act_grad(m(3, 4), m(3, 5), Activation::relu, m(3, 4)), "y is 3x5");
   expect_refused(act_grad(m(3, 4), m(3, 4), static_cast<Activation>(-1), m(3, 4)), "unknown activation -1");
@@ -256,8 +263,8 @@ TEST(OptimizerStep, ChecksShapesAndStates) {
   op.n_outputs = 2;
   expect_refused(op, "wrong number of states");
   op = optimizer_step(v(7), v(7), v(7), v(7), adam, 1);
-  op.integers[0] = 4;
-  expect_refused(op, "unknown optimizer 4");
+  op.integers[0] = 5;
+  expect_refused(op, "unknown optimizer 5");
 }
 
 TEST(OptimizerStep, ChecksSettings) {

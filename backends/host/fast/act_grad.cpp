@@ -1,6 +1,7 @@
 #include <algorithm>
 
 #include "call.hpp"
+#include "isa/activations.hpp"
 #include "isa/network.hpp"
 #include "sdk/ops/bias_act.hpp"
 
@@ -9,12 +10,18 @@ namespace mokume::host::fast {
 void act_grad(const Call& call) {
   const View<const float> grad = call.input(0), y = call.input(1);
   const View<float> dx = call.output();
-  const bool relu = call.op.integers[0] == static_cast<int64_t>(ops::Activation::relu);
-  if (!relu && grad.data == dx.data) return;  // in place: the values are already there
+  const int64_t kind = call.op.integers[0];
+  const bool none = kind == static_cast<int64_t>(ops::Activation::none);
+  const bool relu = kind == static_cast<int64_t>(ops::Activation::relu);
+  const auto slope = static_cast<float>(call.op.reals[0]);
+  if (none && grad.data == dx.data) return;  // in place: the values are already there
   call.for_rows(grad.rows, grad.columns, [&](int64_t from, int64_t to) {
     if (relu)
       return call.loops.network->relu_grad(
           {grad.row(from), y.row(from), dx.row(from), to - from, grad.columns, grad.stride, y.stride, dx.stride});
+    if (!none)
+      return call.loops.activations->gradient({grad.row(from), y.row(from), dx.row(from), to - from, grad.columns,
+                                               grad.stride, y.stride, dx.stride, kind, slope});
     for (int64_t r = from; r < to; ++r) std::copy_n(grad.row(r), grad.columns, dx.row(r));
   });
 }

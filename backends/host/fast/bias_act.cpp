@@ -1,6 +1,7 @@
 #include "sdk/ops/bias_act.hpp"
 
 #include "call.hpp"
+#include "isa/activations.hpp"
 #include "isa/network.hpp"
 
 namespace mokume::host::fast {
@@ -10,10 +11,16 @@ void bias_act(const Call& call) {
   const View<float> out = call.output();
   View<const float> bias = call.op.n_inputs == 2 ? call.input(1) : View<const float>();
   if (bias.rows <= 1) bias.stride = 0;
-  const bool relu = call.op.integers[0] == static_cast<int64_t>(ops::Activation::relu);
+  const int64_t kind = call.op.integers[0];
+  const bool relu = kind == static_cast<int64_t>(ops::Activation::relu);
+  const bool simple = relu || kind == static_cast<int64_t>(ops::Activation::none);
+  const auto slope = static_cast<float>(call.op.reals[0]);
   call.for_rows(x.rows, x.columns, [&](int64_t from, int64_t to) {
-    call.loops.network->bias_act(
-        {x.row(from), bias.row(from), out.row(from), to - from, x.columns, x.stride, out.stride, relu, bias.stride});
+    if (simple)
+      return call.loops.network->bias_act(
+          {x.row(from), bias.row(from), out.row(from), to - from, x.columns, x.stride, out.stride, relu, bias.stride});
+    call.loops.activations->activate({x.row(from), bias.row(from), out.row(from), to - from, x.columns, x.stride,
+                                      out.stride, bias.stride, kind, slope});
   });
 }
 

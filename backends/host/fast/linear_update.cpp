@@ -37,6 +37,7 @@ class Update {
     step_.lr = static_cast<float>(o.lr);
     step_.weight_decay = static_cast<float>(o.weight_decay);
     step_.a = static_cast<float>(o.a);
+    step_.one_minus_b = step_.factor = 1;
   }
 
   // Updates rows [from, from + ops::kGemmCut) of the weight. Returns false if memory runs out.

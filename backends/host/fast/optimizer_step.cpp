@@ -10,7 +10,7 @@ namespace mokume::host::fast {
 // Terms shared by all elements are computed in double and rounded once: in float, 1 - b would lose half its digits.
 void optimizer_step(const Call& call) {
   const ops::OptimizerSettings o = ops::optimizer_of(call.op);
-  const bool adam = o.kind == ops::Optimizer::adam;
+  const bool adam = o.is_adam(), decoupled = o.kind == ops::Optimizer::adamw;
   const double t = static_cast<double>(call.op.integers[1]);
   OptimizerRange all{};
   all.grad = call.input(0).data;
@@ -21,13 +21,20 @@ void optimizer_step(const Call& call) {
   all.kind = static_cast<int64_t>(o.kind);
   all.first = call.op.integers[1] == 1;
   all.lr = static_cast<float>(adam ? o.lr / (1 - std::pow(o.a, t)) : o.lr);
-  all.weight_decay = static_cast<float>(o.weight_decay);
+  all.weight_decay = static_cast<float>(decoupled ? 0 : o.weight_decay);
+  all.shrink = static_cast<float>(decoupled ? 1 - o.lr * o.weight_decay : 1);
+  all.nesterov = o.nesterov;
   all.a = static_cast<float>(o.a);
   all.one_minus_a = static_cast<float>(1 - o.a);
   all.b = static_cast<float>(o.b);
   all.one_minus_b = static_cast<float>(1 - o.b);
   all.eps = static_cast<float>(o.eps);
   all.scale = static_cast<float>(adam ? 1 / std::sqrt(1 - std::pow(o.b, t)) : 1.0);
+  all.factor = 1;
+  if (call.op.n_inputs == 2) {
+    const double factor = o.clip / (std::sqrt(static_cast<double>(*call.input(1).data)) + 1e-6);
+    all.factor = static_cast<float>(factor > 1 ? 1 : factor);  // a norm of NaN gives NaN
+  }
   call.for_rows(all.n, 1, [&](int64_t from, int64_t to) {
     OptimizerRange range = all;
     range.grad += from;

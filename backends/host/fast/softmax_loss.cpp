@@ -36,6 +36,34 @@ double sum_of_exponentials(const NetworkLoops& loops, const float* x, float larg
   return sum;
 }
 
+// Smoothing, the focal factor and the weight, in doubles, which cost little beside the exponentials.
+struct Form {
+  double smoothing, gamma, columns;
+
+  explicit Form(const mk_op& op)
+      : smoothing(op.reals[1]), gamma(op.reals[2]), columns(static_cast<double>(op.inputs[0].columns)) {}
+
+  // The sum of (largest - logit), which smoothing needs. The gradient may replace the logits afterwards.
+  double sum_below(const float* x, float largest, int64_t n) const {
+    double sum = 0;
+    for (int64_t c = 0; smoothing > 0 && c < n; ++c) sum += static_cast<double>(largest) - static_cast<double>(x[c]);
+    return sum;
+  }
+
+  // Receives log(sum of exponentials), the label's logit less the largest, and sum_below(). Multiplies `scale`, the
+  // factor of the gradient.
+  double loss(double log_sum, double below, double all_below, double weight, double* scale) const {
+    double loss = log_sum - below;
+    if (smoothing > 0) loss = (1 - smoothing) * loss + smoothing * (log_sum + all_below / columns);
+    *scale *= weight;
+    if (gamma == 0) return weight * loss;
+    const double p = std::exp(-loss), rest = -std::expm1(-loss);
+    const double power = rest <= 0 ? 0 : std::pow(rest, gamma);
+    *scale *= power + (p > 0 && !(rest <= 0) ? gamma * power / rest * p * loss : 0);
+    return weight * power * loss;
+  }
+};
+
 }  // namespace
 
 void softmax_loss(const Call& call) {
@@ -46,19 +74,30 @@ void softmax_loss(const Call& call) {
   const NetworkLoops& loops = *call.loops.network;
   const double scale = call.op.reals[0];
   const int64_t k = logits.columns;
+  const Form form(call.op);
+  const bool plain = ops::is_plain_loss(call.op);
   call.for_rows(logits.rows, 8 * k, [&](int64_t from, int64_t to) {
     for (int64_t r = from; r < to; ++r) {
       const int32_t target = label.data[index.data[r]];
       const Largest largest = largest_of(logits.row(r), k);
       const double below = static_cast<double>(logits.row(r)[target]) - static_cast<double>(largest.value);
+      const double all_below = form.sum_below(logits.row(r), largest.value, k);
       float* gradient = grad.row(r);  // null: not requested
       const double sum = sum_of_exponentials(loops, logits.row(r), largest.value, k, gradient);
-      rows.row(r)[0] = static_cast<float>(std::log(sum) - below);
+      double row_scale = scale, loss = std::log(sum) - below;
+      if (!plain) {
+        const double weight = call.op.n_inputs == 4 ? static_cast<double>(call.input(3).data[index.data[r]]) : 1;
+        loss = form.loss(std::log(sum), below, all_below, weight, &row_scale);
+      }
+      rows.row(r)[0] = static_cast<float>(loss);
       rows.row(r)[1] = largest.first == target ? 1.0F : 0.0F;
       if (gradient == nullptr) continue;
       const double probability = static_cast<double>(gradient[target]) / sum;
-      loops.scale(gradient, static_cast<float>(scale / sum), k);
-      gradient[target] = static_cast<float>(scale * (probability - 1));
+      loops.scale(gradient, static_cast<float>(row_scale / sum), k);
+      gradient[target] = static_cast<float>(row_scale * (probability - (1 - form.smoothing)));
+      if (form.smoothing == 0) continue;
+      const auto share = static_cast<float>(row_scale * form.smoothing / form.columns);
+      for (int64_t c = 0; c < k; ++c) gradient[c] -= share;
     }
   });
 }

@@ -1,8 +1,54 @@
+#include <cmath>
+
 #include "call.hpp"
 #include "isa/network.hpp"
 #include "sdk/ops/loss.hpp"
 
 namespace mokume::host::fast {
+namespace {
+
+// The loss of one difference, and `slope` of the gradient.
+double loss_of(double d, ops::Distance distance, double delta, double* slope) {
+  const double size = std::fabs(d);
+  *slope = d;
+  switch (distance) {
+    case ops::Distance::huber:
+      if (!(size > delta)) return d * d / 2;
+      *slope = std::copysign(delta, d);
+      return delta * (size - delta / 2);
+    case ops::Distance::smooth_l1:
+      if (!(size >= delta)) {
+        *slope = d / delta;
+        return d * d / (2 * delta);
+      }
+      *slope = d == 0 ? 0 : std::copysign(1, d);
+      return size - delta / 2;
+    default:
+      *slope = 2 * d;
+      return d * d;
+  }
+}
+
+// In doubles, since the targets of a row are few.
+void general(const Call& call, const View<const float>& prediction, const View<const float>& target, int64_t r) {
+  const int32_t chosen = call.indices(2).data[r];
+  const auto distance = static_cast<ops::Distance>(call.op.integers[0]);
+  const double weight = call.op.n_inputs == 4 ? static_cast<double>(call.input(3).data[chosen]) : 1;
+  const double columns = static_cast<double>(prediction.columns), factor = call.op.reals[0] * weight / columns;
+  float* grad = call.op.n_outputs == 2 ? call.output(1).row(r) : nullptr;
+  double sum = 0, squares = 0;
+  for (int64_t c = 0; c < prediction.columns; ++c) {
+    const double d = static_cast<double>(prediction.row(r)[c]) - static_cast<double>(target.row(chosen)[c]);
+    double slope = 0;
+    sum += loss_of(d, distance, call.op.reals[1], &slope);
+    squares += d * d;
+    if (grad != nullptr) grad[c] = static_cast<float>(factor * slope);
+  }
+  call.output(0).row(r)[0] = static_cast<float>(weight * sum / columns);
+  call.output(0).row(r)[1] = static_cast<float>(squares / columns);
+}
+
+}  // namespace
 
 void squared_loss(const Call& call) {
   const View<const float> prediction = call.input(0), target = call.input(1);
@@ -10,9 +56,14 @@ void squared_loss(const Call& call) {
   const View<float> rows = call.output(0);
   const View<float> grad = call.op.n_outputs == 2 ? call.output(1) : View<float>{};
   const int64_t k = prediction.columns;
+  const bool plain = ops::is_plain_loss(call.op);
   const auto factor = static_cast<float>(call.op.reals[0] * 2 / static_cast<double>(k));
   call.for_rows(prediction.rows, 2 * k, [&](int64_t from, int64_t to) {
     for (int64_t r = from; r < to; ++r) {
+      if (!plain) {
+        general(call, prediction, target, r);
+        continue;
+      }
       const float* p = prediction.row(r);
       const float* t = target.row(index.data[r]);
       double sum = 0;

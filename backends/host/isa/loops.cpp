@@ -119,8 +119,9 @@ float norm2(const float* x, int64_t n) {
 
 }  // namespace
 
-extern const NetworkLoops kNetworkLoops;  // network.cpp
+extern const NetworkLoops kNetworkLoops;        // network.cpp
+extern const ActivationLoops kActivationLoops;  // activations.cpp
 extern const Loops kLoops;
-const Loops kLoops = {MOKUME_TEXT(MOKUME_HOST_ISA), norm2, kernel_map, &kNetworkLoops};
+const Loops kLoops = {MOKUME_TEXT(MOKUME_HOST_ISA), norm2, kernel_map, &kNetworkLoops, &kActivationLoops};
 
 }  // namespace mokume::host::MOKUME_HOST_ISA

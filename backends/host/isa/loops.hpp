@@ -24,13 +24,15 @@ struct MapRow {
   int64_t kind;  // ops::KernelKind
 };
 
-struct NetworkLoops;  // isa/network.hpp
+struct NetworkLoops;     // isa/network.hpp
+struct ActivationLoops;  // isa/activations.hpp
 
 struct Loops {
   const char* isa;
   float (*norm2)(const float* x, int64_t n);
   void (*kernel_map)(const MapRow& row);
   const NetworkLoops* network;
+  const ActivationLoops* activations;
 };
 
 }  // namespace mokume::host

@@ -3,14 +3,7 @@
 #include <string.h>
 
 #include "isa/exp.hpp"
-
-// Asserts that no element depends on an earlier one, although an output may be the same view as an input. Without it,
-// in-place calls are not vectorised.
-#ifdef __clang__
-#define MOKUME_INDEPENDENT _Pragma("clang loop vectorize(assume_safety)")
-#else
-#define MOKUME_INDEPENDENT _Pragma("GCC ivdep")
-#endif
+#include "isa/independent.hpp"
 
 namespace mokume::host::MOKUME_HOST_ISA {
 namespace {
@@ -214,20 +207,29 @@ void max_window(const MaxWindow& w) {
 void sgd(const OptimizerRange& o) {
   const float* grad = o.grad;
   float *weight = o.weight, *state = o.state;
-  const float lr = o.lr, decay = o.weight_decay, a = o.a;
+  const float lr = o.lr, decay = o.weight_decay, a = o.a, undamped = o.one_minus_b, factor = o.factor;
   if (state == nullptr) {
     MOKUME_INDEPENDENT
-    for (int64_t i = 0; i < o.n; ++i) weight[i] -= lr * (grad[i] + decay * weight[i]);
+    for (int64_t i = 0; i < o.n; ++i) weight[i] -= lr * (factor * grad[i] + decay * weight[i]);
+  } else if (o.nesterov) {
+    const float kept = o.first ? 0.0F : a, taken = o.first ? 1.0F : undamped;
+    MOKUME_INDEPENDENT
+    for (int64_t i = 0; i < o.n; ++i) {
+      const float g = factor * grad[i] + decay * weight[i];
+      const float s = kept * state[i] + taken * g;
+      state[i] = s;
+      weight[i] -= lr * (g + a * s);
+    }
   } else if (o.first) {
     MOKUME_INDEPENDENT
     for (int64_t i = 0; i < o.n; ++i) {
-      state[i] = grad[i] + decay * weight[i];
+      state[i] = factor * grad[i] + decay * weight[i];
       weight[i] -= lr * state[i];
     }
   } else {
     MOKUME_INDEPENDENT
     for (int64_t i = 0; i < o.n; ++i) {
-      const float s = a * state[i] + (grad[i] + decay * weight[i]);
+      const float s = a * state[i] + undamped * (factor * grad[i] + decay * weight[i]);
       state[i] = s;
       weight[i] -= lr * s;
     }
@@ -237,28 +239,29 @@ void sgd(const OptimizerRange& o) {
 void adam(const OptimizerRange& o) {
   const float* grad = o.grad;
   float *weight = o.weight, *state = o.state, *state2 = o.state2;
-  const float lr = o.lr, decay = o.weight_decay, eps = o.eps, root_scale = o.scale;
+  const float lr = o.lr, decay = o.weight_decay, factor = o.factor, eps = o.eps, root_scale = o.scale,
+              shrink = o.shrink;
   const float a = o.a, one_minus_a = o.one_minus_a, b = o.b, one_minus_b = o.one_minus_b;
   MOKUME_INDEPENDENT
   for (int64_t i = 0; i < o.n; ++i) {
-    const float g = grad[i] + decay * weight[i];
+    const float g = factor * grad[i] + decay * weight[i];
     const float s = a * state[i] + one_minus_a * g;
     const float u = b * state2[i] + one_minus_b * g * g;
     state[i] = s;
     state2[i] = u;
-    weight[i] -= lr * s / (__builtin_sqrtf(u) * root_scale + eps);
+    weight[i] = shrink * weight[i] - lr * s / (__builtin_sqrtf(u) * root_scale + eps);
   }
 }
 
 void rmsprop(const OptimizerRange& o) {
   const float* grad = o.grad;
   float *weight = o.weight, *state = o.state, *state2 = o.state2;
-  const float lr = o.lr, decay = o.weight_decay, eps = o.eps;
+  const float lr = o.lr, decay = o.weight_decay, factor = o.factor, eps = o.eps;
   const float a = o.a, one_minus_a = o.one_minus_a, b = o.b;
   if (state2 == nullptr) {
     MOKUME_INDEPENDENT
     for (int64_t i = 0; i < o.n; ++i) {
-      const float g = grad[i] + decay * weight[i];
+      const float g = factor * grad[i] + decay * weight[i];
       const float s = a * state[i] + one_minus_a * g * g;
       state[i] = s;
       weight[i] -= lr * (g / (__builtin_sqrtf(s) + eps));
@@ -266,7 +269,7 @@ void rmsprop(const OptimizerRange& o) {
   } else {
     MOKUME_INDEPENDENT
     for (int64_t i = 0; i < o.n; ++i) {
-      const float g = grad[i] + decay * weight[i];
+      const float g = factor * grad[i] + decay * weight[i];
       const float s = a * state[i] + one_minus_a * g * g;
       const float u = b * state2[i] + g / (__builtin_sqrtf(s) + eps);
       state[i] = s;
@@ -279,10 +282,10 @@ void rmsprop(const OptimizerRange& o) {
 void adadelta(const OptimizerRange& o) {
   const float* grad = o.grad;
   float *weight = o.weight, *state = o.state, *state2 = o.state2;
-  const float lr = o.lr, decay = o.weight_decay, eps = o.eps, a = o.a, one_minus_a = o.one_minus_a;
+  const float lr = o.lr, decay = o.weight_decay, factor = o.factor, eps = o.eps, a = o.a, one_minus_a = o.one_minus_a;
   MOKUME_INDEPENDENT
   for (int64_t i = 0; i < o.n; ++i) {
-    const float g = grad[i] + decay * weight[i];
+    const float g = factor * grad[i] + decay * weight[i];
     const float s = a * state[i] + one_minus_a * g * g;
     const float d = __builtin_sqrtf(state2[i] + eps) / __builtin_sqrtf(s + eps) * g;
     state[i] = s;
@@ -296,6 +299,7 @@ void optimizer(const OptimizerRange& range) {
     case 0:
       return sgd(range);
     case 1:
+    case 4:
       return adam(range);
     case 2:
       return rmsprop(range);

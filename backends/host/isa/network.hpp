@@ -52,8 +52,8 @@ struct MaxWindow {
   int32_t* best_place;
 };
 
-// Adam: a = beta1, b = beta2, scale = 1 / sqrt(1 - b^t), and lr is divided by 1 - a^t. The other kinds follow the op's
-// header.
+// Adam and AdamW: a = beta1, b = beta2, scale = 1 / sqrt(1 - b^t), lr is divided by 1 - a^t, and the weight is first
+// multiplied by `shrink`. The other kinds follow the op's header. `factor` multiplies the gradient.
 struct OptimizerRange {
   const float* grad;
   float* weight;
@@ -62,7 +62,8 @@ struct OptimizerRange {
   int64_t n;
   int64_t kind;  // ops::Optimizer
   bool first;    // t == 1
-  float lr, weight_decay, a, one_minus_a, b, one_minus_b, eps, scale;
+  bool nesterov;
+  float lr, weight_decay, a, one_minus_a, b, one_minus_b, eps, scale, shrink, factor;
 };
 
 // The columns of some rows for batch normalisation: sdk/ops/batch_norm.hpp.

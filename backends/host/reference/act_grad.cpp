@@ -1,15 +1,24 @@
-#include "sdk/ops/bias_act.hpp"
-
 #include "call.hpp"
+#include "reference/activation.hpp"
 
 namespace mokume::host::reference {
 
 void act_grad(const Call& call) {
   const View<const float> grad = call.input(0), y = call.input(1);
   const View<float> dx = call.output();
-  const bool relu = call.op.integers[0] == static_cast<int64_t>(ops::Activation::relu);
+  const auto activation = static_cast<ops::Activation>(call.op.integers[0]);
   for (int64_t r = 0; r < grad.rows; ++r)
-    for (int64_t c = 0; c < grad.columns; ++c) dx.row(r)[c] = !relu || y.row(r)[c] > 0 ? grad.row(r)[c] : 0.0F;
+    for (int64_t c = 0; c < grad.columns; ++c) {
+      const float g = grad.row(r)[c], at = y.row(r)[c];
+      float& to = dx.row(r)[c];
+      if (activation == ops::Activation::none)
+        to = g;
+      else if (activation == ops::Activation::relu)
+        to = at > 0 ? g : 0.0F;
+      else
+        to = static_cast<float>(static_cast<double>(g) *
+                                activation_slope(activation, static_cast<double>(at), call.op.reals[0]));
+    }
 }
 
 }  // namespace mokume::host::reference

@@ -12,13 +12,16 @@ struct Element {
 };
 
 Element step(const ops::OptimizerSettings& o, double t, double grad, Element e) {
-  const double g = grad + o.weight_decay * e.weight;
+  const double g = o.kind == ops::Optimizer::adamw ? grad : grad + o.weight_decay * e.weight;
   switch (o.kind) {
     case ops::Optimizer::sgd:
       if (o.a == 0) return {e.weight - o.lr * g, 0, 0};
-      e.state = t == 1 ? g : o.a * e.state + g;
-      e.weight -= o.lr * e.state;
+      e.state = t == 1 ? g : o.a * e.state + (1 - o.b) * g;
+      e.weight -= o.lr * (o.nesterov ? g + o.a * e.state : e.state);
       return e;
+    case ops::Optimizer::adamw:
+      e.weight *= 1 - o.lr * o.weight_decay;
+      [[fallthrough]];
     case ops::Optimizer::adam:
       e.state = o.a * e.state + (1 - o.a) * g;
       e.state2 = o.b * e.state2 + (1 - o.b) * g * g;
@@ -43,16 +46,24 @@ Element step(const ops::OptimizerSettings& o, double t, double grad, Element e) 
   return e;
 }
 
+// The factor of all gradients. A norm of NaN gives NaN.
+double clipping(const Call& call, const ops::OptimizerSettings& o) {
+  if (call.op.n_inputs < 2) return 1;
+  const double factor = o.clip / (std::sqrt(static_cast<double>(*call.input(1).data)) + 1e-6);
+  return factor > 1 ? 1 : factor;
+}
+
 }  // namespace
 
 void optimizer_step(const Call& call) {
   const ops::OptimizerSettings settings = ops::optimizer_of(call.op);
+  const double factor = clipping(call, settings);
   const float* grad = call.input(0).data;
   float* weight = call.output(0).data;
   float* state = settings.states() > 0 ? call.output(1).data : nullptr;
   float* state2 = settings.states() > 1 ? call.output(2).data : nullptr;
   for (int64_t i = 0; i < call.op.inputs[0].columns; ++i) {
-    const Element e = step(settings, static_cast<double>(call.op.integers[1]), static_cast<double>(grad[i]),
+    const Element e = step(settings, static_cast<double>(call.op.integers[1]), factor * static_cast<double>(grad[i]),
                            {static_cast<double>(weight[i]), state != nullptr ? static_cast<double>(state[i]) : 0,
                             state2 != nullptr ? static_cast<double>(state2[i]) : 0});
     weight[i] = static_cast<float>(e.weight);

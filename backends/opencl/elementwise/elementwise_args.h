@@ -1,4 +1,4 @@
-// The arguments of elementwise.cl and layers.cl.
+// The arguments of elementwise.cl, layers.cl and activations.cl.
 #pragma once
 
 #include "common/args.h"
@@ -42,6 +42,23 @@ typedef struct {
   i32 relu, reserved;
 } ActGradArgs;
 ARGS(ActGradArgs)
+
+typedef struct {
+  RunGrid grid;
+  View x, out, bias;
+  i32 biased, kind;
+  f32 slope;
+  i32 reserved;
+} ActivateArgs;
+ARGS(ActivateArgs)
+
+typedef struct {
+  RunGrid grid;
+  View grad, y, dx;
+  i32 kind;
+  f32 slope;
+} ActivationGradArgs;
+ARGS(ActivationGradArgs)
 
 typedef struct {
   RunGrid grid;

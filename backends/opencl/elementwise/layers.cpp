@@ -1,6 +1,7 @@
 #include "elementwise/layers.hpp"
 
 #include "common/grid.hpp"
+#include "elementwise/activations.embed.hpp"
 #include "elementwise/elementwise_args.h"
 #include "elementwise/layers.embed.hpp"
 #include "sdk/ops.hpp"
@@ -11,6 +12,13 @@ namespace {
 const LibraryKernel& layers_kernel(mk_device& device, int width, const char* name) {
   return device.kernel(for_width(device, "layers", kElementwiseLayers, width), name);
 }
+
+const LibraryKernel& activations_kernel(mk_device& device, int width, const char* name) {
+  return device.kernel(for_width(device, "activations", kElementwiseActivations, width), name);
+}
+
+// Whether layers.cl has the activation; activations.cl has the others.
+bool is_simple(const mk_op& op) { return op.integers[0] <= static_cast<int64_t>(ops::Activation::relu); }
 
 bool dense(const mk_tensor& t) { return t.rows <= 1 || t.row_stride == t.columns; }
 
@@ -35,6 +43,17 @@ void bias_act(Launcher& launcher, const mk_op& op) {
   if (bias.rows <= 1) bias.row_stride = 0;
   mk_device& device = launcher.device();
   const RunLaunch l(device, out.rows, out.columns);
+  if (!is_simple(op))
+    return launcher.run(activations_kernel(device, row_width(device, out.columns), "activate"), l.range,
+                        ActivateArgs{.grid = l.grid,
+                                     .x = view(x),
+                                     .out = view(out),
+                                     .bias = view(bias),
+                                     .biased = biased ? 1 : 0,
+                                     .kind = static_cast<i32>(op.integers[0]),
+                                     .slope = static_cast<f32>(op.reals[0]),
+                                     .reserved = 0},
+                        {memory(x), memory(bias), memory(out)});
   launcher.run(layers_kernel(device, row_width(device, out.columns), "bias_act"), l.range,
                BiasActArgs{.grid = l.grid,
                            .x = view(x),
@@ -52,6 +71,15 @@ void act_grad(Launcher& launcher, const mk_op& op) {
     for (mk_tensor* t : {&grad, &y, &dx}) *t = as_one_row(*t);
   mk_device& device = launcher.device();
   const RunLaunch l(device, dx.rows, dx.columns);
+  if (!is_simple(op))
+    return launcher.run(activations_kernel(device, row_width(device, dx.columns), "activation_grad"), l.range,
+                        ActivationGradArgs{.grid = l.grid,
+                                           .grad = view(grad),
+                                           .y = view(y),
+                                           .dx = view(dx),
+                                           .kind = static_cast<i32>(op.integers[0]),
+                                           .slope = static_cast<f32>(op.reals[0])},
+                        {memory(grad), memory(y), memory(dx)});
   launcher.run(
       layers_kernel(device, row_width(device, dx.columns), "act_grad"), l.range,
       ActGradArgs{.grid = l.grid, .grad = view(grad), .y = view(y), .dx = view(dx), .relu = is_relu(op), .reserved = 0},

@@ -1,6 +1,7 @@
 #include "loss/loss.hpp"
 
 #include "common/grid.hpp"
+#include "loss/general.embed.hpp"
 #include "loss/loss.embed.hpp"
 #include "loss/loss_args.h"
 #include "sdk/ops.hpp"
@@ -23,11 +24,68 @@ const LibraryKernel& loss_kernel(mk_device& device, const char* name) {
   return device.kernel(for_width(device, "losses", kLossLoss, run_width(device)), name);
 }
 
+const LibraryKernel& general_kernel(mk_device& device, const char* name) {
+  return device.kernel(for_width(device, "general losses", kLossGeneral, run_width(device)), name);
+}
+
 // If there is no gradient or there are no rows to choose from, kernels get other memory, which they do not access.
 const mk_tensor& gradient_of(const mk_op& op) { return op.outputs[op.n_outputs == 2 ? 1 : 0]; }
 cl_mem targets_of(const mk_op& op) { return memory(op.inputs[sdk::empty(op.inputs[1]) ? 2 : 1]); }
 
+const mk_tensor& weights_of(const mk_op& op) { return op.inputs[op.n_inputs == 4 ? 3 : 0]; }
+
 float rounded(double value) { return static_cast<float>(value); }
+
+void general_softmax_loss(Launcher& launcher, const mk_op& op) {
+  const mk_tensor &x = op.inputs[0], &label = op.inputs[1], &index = op.inputs[2], &out = op.outputs[0],
+                  &grad = gradient_of(op), &weights = weights_of(op);
+  mk_device& device = launcher.device();
+  const LossLaunch l(device, x);
+  launcher.run(general_kernel(device, "softmax_loss_general"), l.range,
+               GeneralSoftmaxArgs{.rows = x.rows,
+                                  .columns = x.columns,
+                                  .rows_each = l.rows_each,
+                                  .x = view(x),
+                                  .out = view(out),
+                                  .grad = view(grad),
+                                  .label_offset = label.offset,
+                                  .labels = label.columns,
+                                  .index_offset = index.offset,
+                                  .weight_offset = weights.offset,
+                                  .wanted = op.n_outputs == 2 ? 1 : 0,
+                                  .weighted = op.n_inputs == 4 ? 1 : 0,
+                                  .scale = rounded(op.reals[0]),
+                                  .smoothing = rounded(op.reals[1]),
+                                  .gamma = rounded(op.reals[2]),
+                                  .per_column = rounded(1 / static_cast<double>(x.columns))},
+               {memory(x), targets_of(op), memory(index), memory(weights), memory(out), memory(grad)});
+}
+
+void distance_loss(Launcher& launcher, const mk_op& op) {
+  const mk_tensor &x = op.inputs[0], &target = op.inputs[1], &index = op.inputs[2], &out = op.outputs[0],
+                  &grad = gradient_of(op), &weights = weights_of(op);
+  mk_device& device = launcher.device();
+  const LossLaunch l(device, x);
+  const auto columns = static_cast<double>(x.columns);
+  launcher.run(general_kernel(device, "distance_loss"), l.range,
+               DistanceLossArgs{.rows = x.rows,
+                                .columns = x.columns,
+                                .rows_each = l.rows_each,
+                                .x = view(x),
+                                .target = view(target),
+                                .out = view(out),
+                                .grad = view(grad),
+                                .target_rows = target.rows,
+                                .index_offset = index.offset,
+                                .weight_offset = weights.offset,
+                                .wanted = op.n_outputs == 2 ? 1 : 0,
+                                .weighted = op.n_inputs == 4 ? 1 : 0,
+                                .distance = static_cast<i32>(op.integers[0]),
+                                .scale = rounded(op.reals[0] / columns),
+                                .delta = rounded(op.reals[1]),
+                                .per_column = rounded(1 / columns)},
+               {memory(x), targets_of(op), memory(index), memory(weights), memory(out), memory(grad)});
+}
 
 }  // namespace
 
@@ -36,6 +94,7 @@ void softmax_loss(Launcher& launcher, const mk_op& op) {
   const mk_tensor &x = op.inputs[0], &label = op.inputs[1], &index = op.inputs[2], &out = op.outputs[0],
                   &grad = gradient_of(op);
   if (sdk::empty(out)) return;
+  if (!ops::is_plain_loss(op)) return general_softmax_loss(launcher, op);
   mk_device& device = launcher.device();
   const LossLaunch l(device, x);
   const bool by_lanes = uses_vectors(device) && x.columns <= kShortRow;
@@ -58,6 +117,7 @@ void squared_loss(Launcher& launcher, const mk_op& op) {
   const mk_tensor &x = op.inputs[0], &target = op.inputs[1], &index = op.inputs[2], &out = op.outputs[0],
                   &grad = gradient_of(op);
   if (sdk::empty(out)) return;
+  if (!ops::is_plain_loss(op)) return distance_loss(launcher, op);
   mk_device& device = launcher.device();
   const LossLaunch l(device, x);
   const auto columns = static_cast<double>(x.columns);

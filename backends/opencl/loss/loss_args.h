@@ -1,4 +1,4 @@
-// The arguments of loss.cl.
+// The arguments of loss.cl and general.cl.
 #pragma once
 
 #include "common/args.h"
@@ -23,5 +23,25 @@ typedef struct {
   f32 mean, factor;
 } SquaredLossArgs;
 ARGS(SquaredLossArgs)
+
+// `per_column` is 1 / columns.
+typedef struct {
+  i64 rows, columns, rows_each;
+  View x, out, grad;
+  i64 label_offset, labels, index_offset, weight_offset;
+  i32 wanted, weighted;
+  f32 scale, smoothing, gamma, per_column;
+} GeneralSoftmaxArgs;
+ARGS(GeneralSoftmaxArgs)
+
+// `per_column` is 1 / columns, `scale` is divided by the columns.
+typedef struct {
+  i64 rows, columns, rows_each;
+  View x, target, out, grad;
+  i64 target_rows, index_offset, weight_offset;
+  i32 wanted, weighted, distance;
+  f32 scale, delta, per_column;
+} DistanceLossArgs;
+ARGS(DistanceLossArgs)
 
 END_ARGS

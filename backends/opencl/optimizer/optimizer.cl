@@ -5,10 +5,18 @@
 
 #define LOAD(name) load_some(name + args.name##_offset + c, n)
 #define STORE(v, name) store_some(v, name + args.name##_offset + c, n)
-// grad + decay * weight
-#define LOAD_GRADIENT fma(SPLAT(args.decay), w, LOAD(grad))
+// grad * factor + decay * weight
+#define LOAD_GRADIENT fma(SPLAT(args.decay), w, LOAD(grad) * factor)
 
-__kernel void sgd(ITEM const OptimizerArgs args, __global const float* grad, __global float* weight) {
+// The factor that limits a norm, of which norm2 is the square. A NaN gives NaN. norm2 is not read without `clip`.
+static float clipping(float norm2, float clip) {
+  const float factor = clip / (sqrt(norm2) + 1e-6f);
+  return factor > 1.0f ? 1.0f : factor;
+}
+
+__kernel void sgd(ITEM const OptimizerArgs args, __global const float* grad, __global const float* norm2,
+                  __global float* weight) {
+  const vec factor = SPLAT(args.clip > 0.0f ? clipping(norm2[args.norm2_offset], args.clip) : 1.0f);
   FOR_EACH_RUN {
     const int n = RUN;
     const vec w = LOAD(weight), g = LOAD_GRADIENT;
@@ -16,19 +24,22 @@ __kernel void sgd(ITEM const OptimizerArgs args, __global const float* grad, __g
   }
 }
 
-__kernel void sgd_momentum(ITEM const OptimizerArgs args, __global const float* grad, __global float* weight,
-                           __global float* state) {
+__kernel void sgd_momentum(ITEM const OptimizerArgs args, __global const float* grad, __global const float* norm2,
+                           __global float* weight, __global float* state) {
+  const vec factor = SPLAT(args.clip > 0.0f ? clipping(norm2[args.norm2_offset], args.clip) : 1.0f);
   FOR_EACH_RUN {
     const int n = RUN;
     const vec w = LOAD(weight), g = LOAD_GRADIENT;
-    const vec s = args.first ? g : fma(SPLAT(args.a), LOAD(state), g);
+    const vec s = args.first ? g : fma(SPLAT(args.a), LOAD(state), SPLAT(args.one_minus_b) * g);
     STORE(s, state);
-    STORE(fma(SPLAT(-args.lr), s, w), weight);
+    STORE(fma(SPLAT(-args.lr), args.nesterov ? fma(SPLAT(args.a), s, g) : s, w), weight);
   }
 }
 
-__kernel void adam(ITEM const OptimizerArgs args, __global const float* grad, __global float* weight,
-                   __global float* state, __global float* state2) {
+// AdamW too: `shrink` is 1 for adam.
+__kernel void adam(ITEM const OptimizerArgs args, __global const float* grad, __global const float* norm2,
+                   __global float* weight, __global float* state, __global float* state2) {
+  const vec factor = SPLAT(args.clip > 0.0f ? clipping(norm2[args.norm2_offset], args.clip) : 1.0f);
   FOR_EACH_RUN {
     const int n = RUN;
     const vec w = LOAD(weight), g = LOAD_GRADIENT;
@@ -36,12 +47,15 @@ __kernel void adam(ITEM const OptimizerArgs args, __global const float* grad, __
     const vec u = fma(SPLAT(args.one_minus_b) * g, g, SPLAT(args.b) * LOAD(state2));
     STORE(s, state);
     STORE(u, state2);
-    STORE(fma(SPLAT(-args.step_size), s / fma(sqrt(u), SPLAT(args.to_root), SPLAT(args.eps)), w), weight);
+    STORE(fma(SPLAT(-args.step_size), s / fma(sqrt(u), SPLAT(args.to_root), SPLAT(args.eps)),
+              w * SPLAT(args.shrink)),
+          weight);
   }
 }
 
-__kernel void rmsprop(ITEM const OptimizerArgs args, __global const float* grad, __global float* weight,
-                      __global float* state) {
+__kernel void rmsprop(ITEM const OptimizerArgs args, __global const float* grad, __global const float* norm2,
+                      __global float* weight, __global float* state) {
+  const vec factor = SPLAT(args.clip > 0.0f ? clipping(norm2[args.norm2_offset], args.clip) : 1.0f);
   FOR_EACH_RUN {
     const int n = RUN;
     const vec w = LOAD(weight), g = LOAD_GRADIENT;
@@ -51,8 +65,10 @@ __kernel void rmsprop(ITEM const OptimizerArgs args, __global const float* grad,
   }
 }
 
-__kernel void rmsprop_momentum(ITEM const OptimizerArgs args, __global const float* grad, __global float* weight,
-                               __global float* state, __global float* state2) {
+__kernel void rmsprop_momentum(ITEM const OptimizerArgs args, __global const float* grad,
+                               __global const float* norm2, __global float* weight, __global float* state,
+                               __global float* state2) {
+  const vec factor = SPLAT(args.clip > 0.0f ? clipping(norm2[args.norm2_offset], args.clip) : 1.0f);
   FOR_EACH_RUN {
     const int n = RUN;
     const vec w = LOAD(weight), g = LOAD_GRADIENT;
@@ -64,8 +80,9 @@ __kernel void rmsprop_momentum(ITEM const OptimizerArgs args, __global const flo
   }
 }
 
-__kernel void adadelta(ITEM const OptimizerArgs args, __global const float* grad, __global float* weight,
-                       __global float* state, __global float* state2) {
+__kernel void adadelta(ITEM const OptimizerArgs args, __global const float* grad, __global const float* norm2,
+                       __global float* weight, __global float* state, __global float* state2) {
+  const vec factor = SPLAT(args.clip > 0.0f ? clipping(norm2[args.norm2_offset], args.clip) : 1.0f);
   FOR_EACH_RUN {
     const int n = RUN;
     const vec w = LOAD(weight), g = LOAD_GRADIENT, before = LOAD(state2);

@@ -1,5 +1,7 @@
 #include "optimizer/optimizer.hpp"
 
+#include <algorithm>
+#include <cfloat>
 #include <cmath>
 
 #include "common/grid.hpp"
@@ -15,6 +17,7 @@ const char* kernel_of(const ops::OptimizerSettings& o) {
     case ops::Optimizer::sgd:
       return o.states() == 0 ? "sgd" : "sgd_momentum";
     case ops::Optimizer::adam:
+    case ops::Optimizer::adamw:
       return "adam";
     case ops::Optimizer::rmsprop:
       return o.states() == 1 ? "rmsprop" : "rmsprop_momentum";
@@ -33,18 +36,20 @@ void optimizer_step(Launcher& launcher, const mk_op& op) {
   if (sdk::empty(weight)) return;
   const ops::OptimizerSettings o = ops::optimizer_of(op);
   const auto t = static_cast<double>(op.integers[1]);
-  const bool adam = o.kind == ops::Optimizer::adam;
+  const bool adam = o.is_adam(), decoupled = o.kind == ops::Optimizer::adamw;
+  const mk_tensor& norm2 = op.inputs[op.n_inputs == 2 ? 1 : 0];
   mk_device& device = launcher.device();
   const RunLaunch l(device, 1, weight.columns);
   const LibraryKernel& kernel =
       device.kernel(for_width(device, "optimizer", kOptimizerOptimizer, run_width(device)), kernel_of(o));
   const OptimizerArgs args{.grid = l.grid,
                            .grad_offset = grad.offset,
+                           .norm2_offset = norm2.offset,
                            .weight_offset = weight.offset,
                            .state_offset = state.offset,
                            .state2_offset = state2.offset,
                            .lr = rounded(o.lr),
-                           .decay = rounded(o.weight_decay),
+                           .decay = rounded(decoupled ? 0 : o.weight_decay),
                            .a = rounded(o.a),
                            .one_minus_a = rounded(1 - o.a),
                            .b = rounded(o.b),
@@ -52,14 +57,19 @@ void optimizer_step(Launcher& launcher, const mk_op& op) {
                            .eps = rounded(o.eps),
                            .step_size = adam ? rounded(o.lr / (1 - std::pow(o.a, t))) : 0.0F,
                            .to_root = adam ? rounded(1 / std::sqrt(1 - std::pow(o.b, t))) : 0.0F,
-                           .first = t == 1 ? 1 : 0};
+                           .shrink = rounded(decoupled ? 1 - o.lr * o.weight_decay : 1),
+                           .clip = op.n_inputs == 2 ? std::max(rounded(o.clip), FLT_MIN) : 0.0F,
+                           .first = t == 1 ? 1 : 0,
+                           .nesterov = o.nesterov ? 1 : 0,
+                           .reserved = 0};
   switch (o.states()) {
     case 0:
-      return launcher.run(kernel, l.range, args, {memory(grad), memory(weight)});
+      return launcher.run(kernel, l.range, args, {memory(grad), memory(norm2), memory(weight)});
     case 1:
-      return launcher.run(kernel, l.range, args, {memory(grad), memory(weight), memory(state)});
+      return launcher.run(kernel, l.range, args, {memory(grad), memory(norm2), memory(weight), memory(state)});
     default:
-      return launcher.run(kernel, l.range, args, {memory(grad), memory(weight), memory(state), memory(state2)});
+      return launcher.run(kernel, l.range, args,
+                          {memory(grad), memory(norm2), memory(weight), memory(state), memory(state2)});
   }
 }
 

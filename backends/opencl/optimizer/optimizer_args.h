@@ -6,12 +6,13 @@
 BEGIN_ARGS
 
 // Each kernel reads the fields of its optimizer. The host computes everything that depends only on the settings: 1 - a
-// and the like, step_size = lr / (1 - a^t), to_root = 1 / sqrt(1 - b^t).
+// and the like, step_size = lr / (1 - a^t), to_root = 1 / sqrt(1 - b^t), shrink = 1 - lr * weight_decay of adamw (else
+// 1). clip is 0 without a limit.
 typedef struct {
   RunGrid grid;
-  i64 grad_offset, weight_offset, state_offset, state2_offset;
-  f32 lr, decay, a, one_minus_a, b, one_minus_b, eps, step_size, to_root;
-  i32 first;
+  i64 grad_offset, norm2_offset, weight_offset, state_offset, state2_offset;
+  f32 lr, decay, a, one_minus_a, b, one_minus_b, eps, step_size, to_root, shrink, clip;
+  i32 first, nesterov, reserved;
 } OptimizerArgs;
 ARGS(OptimizerArgs)
 

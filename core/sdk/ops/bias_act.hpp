@@ -2,22 +2,54 @@
 //
 //   inputs   x: M x K, bias: vector of K, or M x K (n_inputs is 1 without it)
 //   outputs  out: M x K; may be the same view as x
-//   integers [0] = Activation
+//   integers [0] = Activation    reals [0] = slope, of leaky_relu
 //
-// act_grad: dx = grad * activation'(x), expressed through the activation's output y: relu passes grad where y > 0.
+// act_grad: dx = grad * activation'(x).
 //
 //   inputs   grad: M x K, y: M x K   outputs  dx: M x K; may be the same view as grad
-//   integers [0] = Activation
+//   integers [0] = Activation    reals [0] = slope, of leaky_relu
+//
+// For most activations y is their output, through which the derivative is expressed. For gelu, gelu_tanh and silu it is
+// their input (takes_input()). With s = 1 / (1 + exp(-v)), these are PyTorch's functions:
+//
+//   none        x                                          1
+//   relu        max(0, x)                                  y > 0 ? 1 : 0
+//   leaky_relu  x > 0 ? x : slope * x                      y > 0 ? 1 : slope
+//   tanh        tanh(x)                                    1 - y^2
+//   sigmoid     s, v = x                                   y (1 - y)
+//   silu        x s, v = x                                 s + x s (1 - s)
+//   gelu        x P, P = (1 + erf(x / sqrt(2))) / 2        P + x exp(-x^2 / 2) / sqrt(2 pi)
+//   gelu_tanh   x s, v = sqrt(8 / pi) (x + 0.044715 x^3)   s + x s (1 - s) v'
+//
+// A NaN gives NaN, except that relu and leaky_relu take a y of NaN for one below 0. The last three give NaN for -inf,
+// as in PyTorch; their derivatives at -inf and inf are 0 and 1.
 #pragma once
+
+#include <cmath>
 
 #include "sdk/tensor.hpp"
 
 namespace mokume::ops {
 
-enum class Activation : int64_t { none = 0, relu = 1 };
+enum class Activation : int64_t {
+  none = 0,
+  relu = 1,
+  leaky_relu = 2,
+  gelu = 3,
+  gelu_tanh = 4,
+  silu = 5,
+  tanh = 6,
+  sigmoid = 7
+};
+
+// Whether the derivative is a function of the activation's input, not of its output.
+inline bool takes_input(Activation a) {
+  return a == Activation::gelu || a == Activation::gelu_tanh || a == Activation::silu;
+}
 
 // No bias if bias.buffer == NULL.
-inline mk_op bias_act(const mk_tensor& x, const mk_tensor& bias, Activation activation, const mk_tensor& out) {
+inline mk_op bias_act(const mk_tensor& x, const mk_tensor& bias, Activation activation, const mk_tensor& out,
+                      double slope = 0) {
   mk_op op = sdk::make_op(MK_OP_BIAS_ACT);
   op.n_inputs = bias.buffer == nullptr ? 1 : 2;
   op.n_outputs = 1;
@@ -25,10 +57,12 @@ inline mk_op bias_act(const mk_tensor& x, const mk_tensor& bias, Activation acti
   if (op.n_inputs == 2) op.inputs[1] = bias;
   op.outputs[0] = out;
   op.integers[0] = static_cast<int64_t>(activation);
+  op.reals[0] = slope;
   return op;
 }
 
-inline mk_op act_grad(const mk_tensor& grad, const mk_tensor& y, Activation activation, const mk_tensor& dx) {
+inline mk_op act_grad(const mk_tensor& grad, const mk_tensor& y, Activation activation, const mk_tensor& dx,
+                      double slope = 0) {
   mk_op op = sdk::make_op(MK_OP_ACT_GRAD);
   op.n_inputs = 2;
   op.n_outputs = 1;
@@ -36,12 +70,15 @@ inline mk_op act_grad(const mk_tensor& grad, const mk_tensor& y, Activation acti
   op.inputs[1] = y;
   op.outputs[0] = dx;
   op.integers[0] = static_cast<int64_t>(activation);
+  op.reals[0] = slope;
   return op;
 }
 
 inline void check_activation(const char* name, const mk_op& op) {
-  if (op.integers[0] < 0 || op.integers[0] > static_cast<int64_t>(Activation::relu))
+  if (op.integers[0] < 0 || op.integers[0] > static_cast<int64_t>(Activation::sigmoid))
     throw Error(MK_INVALID_ARGUMENT, std::string(name) + ": unknown activation " + std::to_string(op.integers[0]));
+  if (!std::isfinite(op.reals[0]) || op.reals[0] < 0)
+    throw Error(MK_INVALID_ARGUMENT, std::string(name) + ": the slope must be finite and not negative");
 }
 
 inline void check_bias_act(const mk_op& op) {
@@ -66,20 +103,27 @@ inline void check_act_grad(const mk_op& op) {
   sdk::check_shape("act_grad", "dx", op.outputs[0], grad.rows, grad.columns);
 }
 
-// Relative to |x| + |bias|: one sum. relu of a NaN is NaN.
-inline double tolerance_bias_act(const mk_op&) { return 0x1p-24; }
+// Relative to (|x| + |bias|) * max(1, slope), plus 1 for sigmoid: one sum, and then a function within a few units of
+// 2^-24 of its largest possible value for such an argument. Backends have their own exp, erf and tanh.
+inline double tolerance_bias_act(const mk_op& op) {
+  constexpr double kUnits[] = {1, 1, 3, 8, 8, 8, 8, 8};  // by Activation
+  return kUnits[op.integers[0]] * 0x1p-24;
+}
 
-// Exact on every device.
-inline double tolerance_act_grad(const mk_op&) { return 0.0; }
+// Relative to |grad| * max(1, slope). none and relu are exact on every device.
+inline double tolerance_act_grad(const mk_op& op) {
+  constexpr double kUnits[] = {0, 0, 2, 16, 32, 16, 4, 4};  // by Activation
+  return kUnits[op.integers[0]] * 0x1p-24;
+}
 
 inline sdk::Cost cost_bias_act(const mk_op& op) {
   const double e = static_cast<double>(op.outputs[0].rows) * static_cast<double>(op.outputs[0].columns);
-  return {2 * e, 8 * e};
+  return {(op.integers[0] > static_cast<int64_t>(Activation::leaky_relu) ? 30 : 2) * e, 8 * e};
 }
 
 inline sdk::Cost cost_act_grad(const mk_op& op) {
   const double e = static_cast<double>(op.outputs[0].rows) * static_cast<double>(op.outputs[0].columns);
-  return {e, 12 * e};
+  return {(takes_input(static_cast<Activation>(op.integers[0])) ? 40 : 1) * e, 12 * e};
 }
 
 }  // namespace mokume::ops

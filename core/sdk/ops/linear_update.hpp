@@ -31,9 +31,10 @@ namespace mokume::ops {
 // Larger batches are limited by arithmetic; for them, two gemms and a step are as fast: docs/adr/0010.
 inline constexpr int64_t kLinearUpdateRows = 16;
 
-// Whether linear_update supports this step.
+// Whether linear_update supports this step: SGD, without Nesterov's momentum, dampening and clipping.
 inline bool has_linear_update(const OptimizerSettings& settings, int64_t batch) {
-  return settings.kind == Optimizer::sgd && batch <= kLinearUpdateRows;
+  return settings.kind == Optimizer::sgd && !settings.nesterov && settings.b == 0 && settings.clip == 0 &&
+         batch <= kLinearUpdateRows;
 }
 
 // `settings` must satisfy has_linear_update(). `state` is used only as far as settings.states() requires; dx is {} if

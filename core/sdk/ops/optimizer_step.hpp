@@ -1,15 +1,18 @@
 // optimizer_step: one step on flat parameters, elementwise (f32), with PyTorch's definitions and defaults.
 //
-//   inputs   grad: vector of n
+//   inputs   grad: vector of n; norm2: 1 x 1, the squared norm of all gradients (n_inputs is 1 without it)
 //   outputs  weight: vector of n, updated in place; state: one or two vectors of n (n_outputs - 1, see
 //            below), updated in place, 0 before the first step; none overlaps another
-//   integers [0] = Optimizer, [1] = t, the step number, from 1
-//   reals    [0] = lr, [1] = weight_decay, [2] = a, [3] = b, [4] = eps
+//   integers [0] = Optimizer, [1] = t, the step number, from 1, [2] = nesterov, 0 or 1: of sgd
+//   reals    [0] = lr, [1] = weight_decay, [2] = a, [3] = b, [4] = eps, [5] = clip, the largest norm
 //
+// With norm2, grad is first multiplied by min(1, clip / (sqrt(norm2) + 1e-6)), as PyTorch's clip_grad_norm_ does.
 // With g = grad + weight_decay * weight and states s, u:
-//   sgd       a = momentum; no state if it is 0; else s = t == 1 ? g : a * s + g; weight -= lr * s   (g without state)
+//   sgd       a = momentum, b = dampening; no state if a is 0: weight -= lr * g;
+//             else s = t == 1 ? g : a * s + (1 - b) * g; weight -= lr * (nesterov ? g + a * s : s)
 //   adam      a = beta1, b = beta2; s = a * s + (1 - a) * g; u = b * u + (1 - b) * g * g;
 //             weight -= lr / (1 - a^t) * s / (sqrt(u) / sqrt(1 - b^t) + eps)
+//   adamw     as adam, but with g = grad, and first weight *= 1 - lr * weight_decay
 //   rmsprop   a = alpha, b = momentum; s = a * s + (1 - a) * g * g; d = g / (sqrt(s) + eps);
 //             b == 0: weight -= lr * d (one state); else u = b * u + d, weight -= lr * u
 //   adadelta  a = rho; s = a * s + (1 - a) * g * g; d = sqrt(u + eps) / sqrt(s + eps) * g;
@@ -22,23 +25,29 @@
 
 namespace mokume::ops {
 
-enum class Optimizer : int64_t { sgd = 0, adam = 1, rmsprop = 2, adadelta = 3 };
+enum class Optimizer : int64_t { sgd = 0, adam = 1, rmsprop = 2, adadelta = 3, adamw = 4 };
 
 struct OptimizerSettings {
   Optimizer kind = Optimizer::sgd;
   double lr = 1e-3, weight_decay = 0, a = 0, b = 0, eps = 1e-8;
+  bool nesterov = false;
+  double clip = 0;  // the largest norm of all gradients; 0: any
 
+  bool is_adam() const { return kind == Optimizer::adam || kind == Optimizer::adamw; }
   uint32_t states() const {
     if (kind == Optimizer::sgd) return a == 0 ? 0 : 1;
     return kind == Optimizer::rmsprop && b == 0 ? 1 : 2;
   }
 };
 
-// `state` and `state2` are used only as far as settings.states() requires.
+// `state` and `state2` are used only as far as settings.states() requires, and `norm2` only if settings.clip is above
+// 0.
 inline mk_op optimizer_step(const mk_tensor& grad, const mk_tensor& weight, const mk_tensor& state,
-                            const mk_tensor& state2, const OptimizerSettings& settings, int64_t t) {
+                            const mk_tensor& state2, const OptimizerSettings& settings, int64_t t,
+                            const mk_tensor& norm2 = {}) {
   mk_op op = sdk::make_op(MK_OP_OPTIMIZER_STEP);
-  op.n_inputs = 1;
+  op.n_inputs = settings.clip > 0 ? 2 : 1;
+  if (op.n_inputs == 2) op.inputs[1] = norm2;
   op.n_outputs = 1 + settings.states();
   op.inputs[0] = grad;
   op.outputs[0] = weight;
@@ -46,28 +55,43 @@ inline mk_op optimizer_step(const mk_tensor& grad, const mk_tensor& weight, cons
   if (op.n_outputs > 2) op.outputs[2] = state2;
   op.integers[0] = static_cast<int64_t>(settings.kind);
   op.integers[1] = t;
-  const double all[] = {settings.lr, settings.weight_decay, settings.a, settings.b, settings.eps};
-  for (int i = 0; i < 5; ++i) op.reals[i] = all[i];
+  op.integers[2] = settings.nesterov ? 1 : 0;
+  const double all[] = {settings.lr, settings.weight_decay, settings.a, settings.b, settings.eps, settings.clip};
+  for (int i = 0; i < 6; ++i) op.reals[i] = all[i];
   return op;
 }
 
 inline OptimizerSettings optimizer_of(const mk_op& op) {
-  return {static_cast<Optimizer>(op.integers[0]), op.reals[0], op.reals[1], op.reals[2], op.reals[3], op.reals[4]};
+  return {static_cast<Optimizer>(op.integers[0]),
+          op.reals[0],
+          op.reals[1],
+          op.reals[2],
+          op.reals[3],
+          op.reals[4],
+          op.integers[2] != 0,
+          op.reals[5]};
 }
 
 inline void check_optimizer_step(const mk_op& op) {
   const auto refuse = [](const std::string& why) { throw Error(MK_INVALID_ARGUMENT, "optimizer_step: " + why); };
-  if (op.integers[0] < 0 || op.integers[0] > static_cast<int64_t>(Optimizer::adadelta))
+  if (op.integers[0] < 0 || op.integers[0] > static_cast<int64_t>(Optimizer::adamw))
     refuse("unknown optimizer " + std::to_string(op.integers[0]));
   if (op.integers[1] < 1) refuse("steps count from 1");
-  for (int i = 0; i < 5; ++i)
+  for (int i = 0; i < 6; ++i)
     if (!std::isfinite(op.reals[i]) || op.reals[i] < 0) refuse("settings must be finite and not negative");
-  const Optimizer kind = optimizer_of(op).kind;
-  if ((op.reals[2] >= 1 && kind != Optimizer::sgd) || (op.reals[3] >= 1 && kind == Optimizer::adam))
+  const OptimizerSettings settings = optimizer_of(op);
+  if ((settings.a >= 1 && settings.kind != Optimizer::sgd) || (settings.b >= 1 && settings.is_adam()))
     refuse("a decay must be below 1");
+  if ((op.integers[2] != 0 && op.integers[2] != 1) || (settings.nesterov && settings.kind != Optimizer::sgd))
+    refuse("nesterov is 0, or 1 for sgd");
+  if ((op.n_inputs == 2) != (settings.clip > 0)) refuse("norm2 and clip go together");
   if (op.n_outputs != 1 + optimizer_of(op).states()) refuse("wrong number of states");
   sdk::check_view("optimizer_step", "grad", op.inputs[0], MK_F32);
   sdk::check_shape("optimizer_step", "grad", op.inputs[0], 1, op.inputs[0].columns);
+  if (op.n_inputs == 2) {
+    sdk::check_view("optimizer_step", "norm2", op.inputs[1], MK_F32);
+    sdk::check_shape("optimizer_step", "norm2", op.inputs[1], 1, 1);
+  }
   for (uint32_t o = 0; o < op.n_outputs; ++o) {
     sdk::check_view("optimizer_step", o == 0 ? "weight" : "state", op.outputs[o], MK_F32);
     sdk::check_shape("optimizer_step", o == 0 ? "weight" : "state", op.outputs[o], 1, op.inputs[0].columns);
@@ -85,10 +109,13 @@ inline void check_optimizer_step(const mk_op& op) {
 //   squares  2 g + 3 + 1 = 10: the second moment of adam, s of rmsprop and adadelta
 //   adam     s 6; root 10 / 2 + 6, its scale 2, eps 2 = 15; quotient 5; lr 2; weight 1: 29
 //   rmsprop  root 10 / 2 + 6, eps 2 = 13; d = g + root + 5 = 21; u 22; lr 2; weight 1: 25
+//   adamw    adam, weight 1 + 2 more: 32
 //   adadelta roots 2 / 2 + 6 and (10 + 2) / 2 + 6; d = both + 5 + g + 1 = 28; u 2 d + 3 + 1 = 60; weight d + 3
+// Clipping adds 6 / 2 + 6 + 5 + 2 = 16 to g.
 inline double tolerance_optimizer_step(const mk_op& op) {
-  constexpr double kUnits[] = {8, 32, 32, 64};  // by Optimizer
-  return kUnits[op.integers[0]] * 0x1p-24;
+  constexpr double kUnits[] = {8, 32, 32, 64, 32};  // by Optimizer
+  constexpr double kClipped[] = {32, 64, 64, 128, 64};
+  return (op.n_inputs == 2 ? kClipped : kUnits)[op.integers[0]] * 0x1p-24;
 }
 
 inline sdk::Cost cost_optimizer_step(const mk_op& op) {

@@ -1,3 +1,6 @@
+#include <cmath>
+
+#include "activations.hpp"
 #include "elementwise.hpp"
 
 namespace mokume::conformance {
@@ -18,7 +21,8 @@ Case grad_case(const ElementwiseCase& e, const std::string& kind, Activation act
                 if (as_float(word) < 0) word = c % 5 == 0 ? as_word(-0.0F) : 0;
                 if (c % 11 == 3) word = 0x7FC00000U;
               }
-            p.op = ops::act_grad(grad, random, activation, e.output(p, grad));
+            if (ops::takes_input(activation)) p.change(random, [](float v) { return 6 * v; });
+            p.op = ops::act_grad(grad, random, activation, e.output(p, grad), 0.0625);
             return p;
           }};
 }
@@ -27,12 +31,34 @@ std::vector<Case> cases() {
   std::vector<Case> list;
   for (const ElementwiseCase& e : elementwise_cases()) {
     list.push_back(grad_case(e, "_relu", Activation::relu));
-    if (e.size != Size::large) list.push_back(grad_case(e, "_none", Activation::none));
+    if (e.size == Size::large) continue;
+    list.push_back(grad_case(e, "_none", Activation::none));
+    for (const auto& [name, activation] : kActivations)
+      list.push_back(grad_case(e, "_" + std::string(name), activation));
   }
+  for (const auto& [name, activation] : kActivations)
+    list.push_back({"edges_" + std::string(name), Size::tiny, [activation = activation] {
+                      Problem p;
+                      const mk_tensor y = edge_values(p);
+                      const bool bounded = activation == Activation::tanh || activation == Activation::sigmoid;
+                      if (bounded) p.change(y, [](float v) { return std::tanh(v); });
+                      const mk_tensor grad = p.random(y.rows, y.columns);
+                      p.op = ops::act_grad(grad, y, activation, p.unwritten(y.rows, y.columns), 0.0625);
+                      return p;
+                    }});
   return list;
 }
 
-const AddCases kAdded{{MK_OP_ACT_GRAD, cases(), nullptr}};
+// |grad|; none and relu have a tolerance of 0.
+std::vector<double> scale(const Problem& p, uint32_t, const std::vector<Words>&, Machine&) {
+  const mk_tensor& grad = p.op.inputs[0];
+  std::vector<double> result;
+  for (int64_t r = 0; r < grad.rows; ++r)
+    for (int64_t c = 0; c < grad.columns; ++c) result.push_back(std::fabs(p.at(grad, r, c)) + kAnyZero);
+  return result;
+}
+
+const AddCases kAdded{{MK_OP_ACT_GRAD, cases(), scale}};
 
 }  // namespace
 }  // namespace mokume::conformance

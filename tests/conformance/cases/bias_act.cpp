@@ -1,5 +1,6 @@
 #include <cmath>
 
+#include "activations.hpp"
 #include "elementwise.hpp"
 
 namespace mokume::conformance {
@@ -9,13 +10,16 @@ using ops::Activation;
 
 enum Bias { none, row, each };
 
+constexpr double kSlope = 0.0625;
+
 Case bias_case(const ElementwiseCase& e, const std::string& kind, Bias biased, Activation activation) {
   return {e.name + kind, e.size, [=] {
             Problem p;
             const mk_tensor x = e.input(p);
+            if (activation > Activation::relu) p.change(x, [](float v) { return 6 * v; });
             const int64_t rows = biased == each ? e.rows : 1;
             const mk_tensor bias = biased != none ? p.random(rows, e.columns, {e.in.offset + 1, 0}) : mk_tensor{};
-            p.op = ops::bias_act(x, bias, activation, e.output(p, x));
+            p.op = ops::bias_act(x, bias, activation, e.output(p, x), kSlope);
             return p;
           }};
 }
@@ -30,18 +34,32 @@ std::vector<Case> cases() {
     list.push_back(bias_case(e, "_sum_relu", each, Activation::relu));
     list.push_back(bias_case(e, "_relu", none, Activation::relu));
     list.push_back(bias_case(e, "_copy", none, Activation::none));
+    for (const auto& [name, activation] : kActivations) {
+      list.push_back(bias_case(e, "_" + std::string(name), none, activation));
+      if (e.size != Size::tiny) continue;
+      list.push_back(bias_case(e, "_bias_" + std::string(name), row, activation));
+      list.push_back(bias_case(e, "_sum_" + std::string(name), each, activation));
+    }
   }
+  for (const auto& [name, activation] : kActivations)
+    list.push_back({"edges_" + std::string(name), Size::tiny, [activation = activation] {
+                      Problem p;
+                      const mk_tensor x = edge_values(p);
+                      p.op = ops::bias_act(x, {}, activation, p.unwritten(x.rows, x.columns), kSlope);
+                      return p;
+                    }});
   return list;
 }
 
-// |x| + |bias|
+// |x| + |bias|, and 1 for sigmoid
 std::vector<double> scale(const Problem& p, uint32_t, const std::vector<Words>&, Machine&) {
   const mk_op& op = p.op;
   const mk_tensor& x = op.inputs[0];
+  const double least = op.integers[0] == static_cast<int64_t>(Activation::sigmoid) ? 1 : kAnyZero;
   std::vector<double> result;
   for (int64_t r = 0; r < x.rows; ++r)
     for (int64_t c = 0; c < x.columns; ++c)
-      result.push_back(std::fabs(p.at(x, r, c)) +
+      result.push_back(least + std::fabs(p.at(x, r, c)) +
                        (op.n_inputs == 2 ? std::fabs(p.at(op.inputs[1], op.inputs[1].rows > 1 ? r : 0, c)) : 0));
   return result;
 }

@@ -32,7 +32,13 @@ Case step_case(const std::string& kind, const OptimizerSettings& o, const Step& 
             if (o.states() > 1)
               state2 = p.random(1, s.n, {s.weight.offset + 2, 0}, o.kind == Optimizer::rmsprop ? -high : 0,
                                 o.kind == Optimizer::rmsprop ? high : high * high * s.second_moment);
-            p.op = ops::optimizer_step(grad, weight, state, state2, o, s.t);
+            const mk_tensor norm2 = o.clip > 0
+                                        ? p.floats(1, 1, {3, 0},
+                                                   [=](int64_t, int64_t) {
+                                                     return s.gradients * s.gradients * static_cast<float>(s.n) / 3;
+                                                   })
+                                        : mk_tensor{};
+            p.op = ops::optimizer_step(grad, weight, state, state2, o, s.t, norm2);
             return p;
           }};
 }
@@ -41,6 +47,17 @@ std::vector<Case> cases() {
   const std::pair<const char*, OptimizerSettings> kinds[] = {
       {"adam", {Optimizer::adam, 1e-3, 0, 0.9, 0.999, 1e-8}},
       {"adam_decay", {Optimizer::adam, 0.01, 0.01, 0.8, 0.99, 1e-8}},
+      {"adamw", {Optimizer::adamw, 0.01, 0.1, 0.8, 0.99, 1e-8}},
+      {"adam_clip", {Optimizer::adam, 0.01, 0.01, 0.8, 0.99, 1e-8, false, 0.5}},
+      {"adamw_clip", {Optimizer::adamw, 0.01, 0.01, 0.8, 0.99, 1e-8, false, 2}},
+      {"sgd_nesterov", {Optimizer::sgd, 0.05, 1e-4, 0.9, 0, 0, true}},
+      {"sgd_dampening", {Optimizer::sgd, 0.05, 1e-4, 0.9, 0.25, 0}},
+      {"sgd_nesterov_dampening", {Optimizer::sgd, 0.05, 1e-4, 0.9, 0.25, 0, true}},
+      {"sgd_clip", {Optimizer::sgd, 0.1, 0.01, 0, 0, 0, false, 1}},
+      {"sgd_momentum_clip", {Optimizer::sgd, 0.1, 0.01, 0.9, 0, 0, false, 1}},
+      {"rmsprop_clip", {Optimizer::rmsprop, 0.01, 1e-3, 0.9, 0, 1e-8, false, 1}},
+      {"rmsprop_momentum_clip", {Optimizer::rmsprop, 0.01, 1e-3, 0.9, 0.5, 1e-8, false, 1}},
+      {"adadelta_clip", {Optimizer::adadelta, 0.5, 1e-3, 0.95, 0, 1e-6, false, 1}},
       {"sgd", {Optimizer::sgd, 0.1, 0, 0, 0, 0}},
       {"sgd_decay", {Optimizer::sgd, 0.1, 0.01, 0, 0, 0}},
       {"sgd_momentum", {Optimizer::sgd, 0.05, 1e-4, 0.9, 0, 0}},
@@ -65,7 +82,8 @@ std::vector<Case> cases() {
   std::vector<Case> list;
   for (const auto& [kind, settings] : kinds)
     for (const Step& step : steps) list.push_back(step_case(kind, settings, step));
-  list.push_back(step_case("sgd_decay", kinds[3].second, {"large_17000000", Size::large, 17000000}));
+  list.push_back(
+      step_case("sgd_decay", {Optimizer::sgd, 0.1, 0.01, 0, 0, 0}, {"large_17000000", Size::large, 17000000}));
   return list;
 }
 
@@ -75,14 +93,15 @@ struct Magnitudes {
 };
 
 Magnitudes magnitudes(const OptimizerSettings& o, double t, double grad, double weight, double state, double state2) {
-  const double g = grad + o.weight_decay * weight;
+  const double g = grad + (o.kind == Optimizer::adamw ? 0 : o.weight_decay * weight);
   const double decayed = o.a * state, squared = g * g;
   switch (o.kind) {
     case Optimizer::sgd: {
-      const double s = o.a == 0 || t == 1 ? g : decayed + g;
-      return {{weight + o.lr * s, s, 0}};
+      const double s = o.a == 0 || t == 1 ? g : decayed + (1 - o.b) * g;
+      return {{weight + o.lr * (o.nesterov ? g + o.a * s : s), s, 0}};
     }
-    case Optimizer::adam: {
+    case Optimizer::adam:
+    case Optimizer::adamw: {
       const double s = decayed + (1 - o.a) * g, u = o.b * state2 + (1 - o.b) * squared;
       const double root = std::sqrt(u) / std::sqrt(1 - std::pow(o.b, t)) + o.eps;
       return {{weight + o.lr / (1 - std::pow(o.a, t)) * s / root, s, u}};
@@ -103,11 +122,13 @@ Magnitudes magnitudes(const OptimizerSettings& o, double t, double grad, double 
 
 std::vector<double> scale(const Problem& p, uint32_t output, const std::vector<Words>&, Machine&) {
   const OptimizerSettings settings = ops::optimizer_of(p.op);
+  const double norm = p.op.n_inputs == 2 ? std::sqrt(p.at(p.op.inputs[1], 0, 0)) : 0;
+  const double factor = settings.clip > 0 ? std::min(1.0, settings.clip / (norm + 1e-6)) : 1;
   std::vector<double> result;
   for (int64_t i = 0; i < p.op.inputs[0].columns; ++i) {
     const auto size = [&](uint32_t o) { return o < p.op.n_outputs ? std::fabs(p.at(p.op.outputs[o], 0, i)) : 0; };
-    result.push_back(magnitudes(settings, static_cast<double>(p.op.integers[1]), std::fabs(p.at(p.op.inputs[0], 0, i)),
-                                size(0), size(1), size(2))
+    result.push_back(magnitudes(settings, static_cast<double>(p.op.integers[1]),
+                                factor * std::fabs(p.at(p.op.inputs[0], 0, i)), size(0), size(1), size(2))
                          .of[output]);
   }
   return result;

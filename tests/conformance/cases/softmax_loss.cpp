@@ -14,24 +14,43 @@ mk_tensor labels(Problem& p, const LossCase& l) {
 
 using Change = float (*)(float);
 
-Case softmax_case(const LossCase& l, Change change = nullptr) {
-  return {l.name, l.size, [=] {
+struct Form {
+  const char* name;
+  bool weighted;
+  ops::SoftmaxForm form;
+};
+
+constexpr Form kPlain{"", false, {}};
+constexpr Form kForms[] = {
+    {"_weights", true, {}},      {"_smoothing", false, {0.1, 0}},         {"_smoothing_weights", true, {0.4, 0}},
+    {"_focal_2", false, {0, 2}}, {"_focal_half_weights", true, {0, 0.5}},
+};
+
+Case softmax_case(const LossCase& l, Change change = nullptr, const Form& form = kPlain) {
+  return {l.name + form.name, l.size, [=] {
             Problem p;
             const mk_tensor logits = l.prediction(p);
             if (change != nullptr) p.change(logits, change);
             const mk_tensor label = labels(p, l), index = l.index(p), rows = l.rows(p);
-            p.op = ops::softmax_loss(logits, label, index, l.scale, rows, l.grad(p, logits));
+            const mk_tensor weight = form.weighted ? l.weight(p) : mk_tensor{};
+            p.op = ops::softmax_loss(logits, label, index, l.scale, rows, l.grad(p, logits), weight, form.form);
             return p;
           }};
 }
 
 std::vector<Case> cases() {
   std::vector<Case> list;
-  for (const LossCase& l : loss_cases()) list.push_back(softmax_case(l));
+  for (const LossCase& l : loss_cases()) {
+    list.push_back(softmax_case(l));
+    for (const Form& form : kForms)
+      if (l.data_rows > 0) list.push_back(softmax_case(l, nullptr, form));
+  }
   // Rows of two lengths, since devices compute long ones differently.
   const auto special = [&](const std::string& name, float range, Change change) {
     list.push_back(softmax_case({name, Size::tiny, 23, 11, 31, LossCase::apart, {1, 1}, {}, range}, change));
     list.push_back(softmax_case({name + "_long", Size::tiny, 5, 131, 31, LossCase::apart, {1, 1}, {}, range}, change));
+    for (const Form& form : kForms)
+      list.push_back(softmax_case({name, Size::tiny, 23, 11, 31, LossCase::apart, {1, 1}, {}, range}, change, form));
   };
   special("logits_far_apart", 300, nullptr);
   special("logits_beyond_exp", 1e4F, nullptr);
@@ -47,17 +66,21 @@ std::vector<Case> cases() {
 
 std::vector<double> scale(const Problem& p, uint32_t output, const std::vector<Words>& want, Machine&) {
   const mk_tensor& logits = p.op.inputs[0];
-  if (output == 1)
-    return std::vector<double>(static_cast<size_t>(logits.rows * logits.columns), std::fabs(p.op.reals[0]));
   const std::vector<double> rows = values_of(p.op.outputs[0], want);
   std::vector<double> result;
   for (int64_t r = 0; r < logits.rows; ++r) {
+    const double by = weight_of(p, r) * (1 + p.op.reals[2]);
+    const double zero = ops::is_plain_loss(p.op) ? 0 : kAnyZero;
+    if (output == 1) {
+      result.insert(result.end(), static_cast<size_t>(logits.columns), by * std::fabs(p.op.reals[0]) + zero);
+      continue;
+    }
     double low = p.at(logits, r, 0), high = low;
     for (int64_t c = 0; c < logits.columns; ++c) {
       low = std::fmin(low, p.at(logits, r, c));
       high = std::fmax(high, p.at(logits, r, c));
     }
-    result.push_back(1 + std::fabs(rows[static_cast<size_t>(2 * r)]) + std::fmin(high - low, 1e30));
+    result.push_back(zero + by * (1 + std::fmin(high - low, 1e30)) + std::fabs(rows[static_cast<size_t>(2 * r)]));
     result.push_back(0);  // a hit is exactly 1 or 0
   }
   return result;

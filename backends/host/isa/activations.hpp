@@ -1,0 +1,31 @@
+// The loops of activations other than relu, under the rules of loops.hpp. sdk/ops/bias_act.hpp defines them.
+#pragma once
+
+#include <cstdint>
+
+namespace mokume::host {
+
+struct ActivationRows {
+  const float* x;
+  const float* bias;  // null: none
+  float* out;         // may be x
+  int64_t rows, columns, x_stride, out_stride, bias_stride;
+  int64_t kind;  // ops::Activation, from leaky_relu
+  float slope;
+};
+
+struct ActivationGradRows {
+  const float* grad;
+  const float* y;
+  float* dx;  // may be grad
+  int64_t rows, columns, grad_stride, y_stride, dx_stride;
+  int64_t kind;
+  float slope;
+};
+
+struct ActivationLoops {
+  void (*activate)(const ActivationRows& rows);
+  void (*gradient)(const ActivationGradRows& rows);
+};
+
+}  // namespace mokume::host
