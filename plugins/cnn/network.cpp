@@ -13,14 +13,15 @@ namespace {
 
 using nlohmann::json;
 
-// The gradient of a relu is 0 where its output is 0, so that the engine needs the output. A layer that keeps zeros may
-// overwrite it. A value that several stages read stays as it is.
+// The gradient of a relu is 0 where its output is 0, so the relu needs its output. A layer that keeps zeros may
+// overwrite it. Other layers may read all of their output. A value that several stages read stays as it is.
 void share_memory(const std::vector<Layer*>& stages, const std::vector<int>& readers) {
   std::vector<bool> relu(stages.size() + 1);  // by value: whether a relu needs its memory
   for (size_t k = 0; k < stages.size(); ++k) {
     Layer& s = *stages[k];
     const size_t x = s.reads.front();
-    s.in_place = s.overwrites && readers[x] == 1 && (s.keeps_zeros || !relu[x]);
+    const bool kept = readers[x] > 1 || (x > 0 && stages[x - 1]->reads_output);
+    s.in_place = s.overwrites && !kept && (s.keeps_zeros || !relu[x]);
     s.relu_before = relu[x] && s.in_place;
     relu[k + 1] = s.relu_before || (s.ends_in_relu() && !s.grads_activation);
   }

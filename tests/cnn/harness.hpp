@@ -97,6 +97,9 @@ inline LayerJson avg_pool2d(int64_t kernel, int64_t stride, int64_t padding, boo
 }
 inline LayerJson linear(int64_t out, bool bias) { return {{"type", "linear"}, {"out_features", out}, {"bias", bias}}; }
 inline LayerJson relu() { return {{"type", "relu"}}; }
+inline LayerJson leaky_relu(double slope) { return {{"type", "leaky_relu"}, {"negative_slope", slope}}; }
+inline LayerJson gelu(const char* approximate) { return {{"type", "gelu"}, {"approximate", approximate}}; }
+inline LayerJson plain(const char* type) { return {{"type", type}}; }  // of a layer without keys
 inline LayerJson max_pool2d(int64_t kernel, int64_t stride, int64_t padding) {
   return {{"type", "max_pool2d"}, {"kernel_size", kernel}, {"stride", stride}, {"padding", padding}};
 }

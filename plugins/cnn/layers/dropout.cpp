@@ -14,7 +14,10 @@ class Dropout : public Layer {
   }
 
   void forward(const Pass& p) const override {
-    if (p.dropout != nullptr) drop(p, p.x, p.y);
+    if (p.dropout != nullptr)
+      drop(p, p.x, p.y);
+    else if (!in_place)
+      p.submit(ops::bias_act(p.x, {}, ops::Activation::none, p.y));
   }
   void backward(Pass& p) const override { drop(p, p.dy, p.dx); }
   std::string to_onnx(Export&, const std::string& x) const override { return x; }  // predictions drop nothing

@@ -145,6 +145,7 @@ class Layer {
   bool keeps_zeros = false;                            // ... and leaves its zeros there for a relu before it
   bool grads_activation = false;                       // backward() and gradients() apply that of the activation too
   bool passes_gradient = false;                        // the gradient of each input is that of the output
+  bool reads_output = false;                           // its backward pass does, so no later layer may overwrite it
   bool per_feature = false;                            // use_moments() gets those of the training rows
   std::vector<Buffer> buffers;
   double products = 0;           // multiply-adds of the forward pass per row

@@ -10,6 +10,11 @@
   layer(kConvTranspose2d)        \
   layer(kLinear)                 \
   layer(kRelu)                   \
+  layer(kLeakyRelu)              \
+  layer(kGelu)                   \
+  layer(kSilu)                   \
+  layer(kTanh)                   \
+  layer(kSigmoid)                \
   layer(kMaxPool2d)              \
   layer(kAvgPool2d)              \
   layer(kAdaptiveAvgPool2d)      \

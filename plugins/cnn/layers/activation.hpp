@@ -1,0 +1,34 @@
+// What the activation layers other than relu share. No other layer absorbs them: each runs its own op.
+#pragma once
+
+#include "layers/export.hpp"
+#include "layers/layer.hpp"
+
+namespace mokume::cnn {
+
+// Element by element, with the gradient of sdk/ops/bias_act.hpp: from the output, which may share the input's memory,
+// or from the input, which is then kept.
+class ActivationLayer : public Layer {
+ public:
+  ActivationLayer(const Plan& plan, ops::Activation kind, double slope = 0) : Layer(plan), kind_(kind), slope_(slope) {
+    overwrites = reads_output = !ops::takes_input(kind);
+    variant = {static_cast<int64_t>(kind)};
+  }
+
+  void forward(const Pass& p) const override { p.submit(ops::bias_act(p.x, {}, kind_, p.y, slope_)); }
+  void backward(Pass& p) const override {
+    p.submit(ops::act_grad(p.dy, ops::takes_input(kind_) ? p.x : p.y, kind_, p.dx, slope_));
+  }
+
+ protected:
+  // Adds a constant of one number to the graph. Its name begins with the layer's index.
+  std::string number(Export& to, const char* name, double value) const {
+    return to.graph.constant(std::to_string(index) + "." + name, {1}, std::vector<float>{static_cast<float>(value)});
+  }
+
+ private:
+  ops::Activation kind_;
+  double slope_;
+};
+
+}  // namespace mokume::cnn

@@ -1,0 +1,28 @@
+// leaky_relu: x above 0, negative_slope * x below, as PyTorch's LeakyReLU.
+#include "layers/activation.hpp"
+
+namespace mokume::cnn {
+namespace {
+
+constexpr mk_param kKeys[] = {real("negative_slope", 0, 1e6, "0.01", "slope below 0")};
+
+class LeakyRelu : public ActivationLayer {
+ public:
+  LeakyRelu(const Values& v, Plan& plan)
+      : ActivationLayer(plan, ops::Activation::leaky_relu, v.real("negative_slope")),
+        slope_(v.real("negative_slope")) {}
+
+  std::string to_onnx(Export& to, const std::string& x) const override {
+    return to.graph.add("PRelu", {x, number(to, "slope", slope_)});
+  }
+
+ private:
+  double slope_;
+};
+
+}  // namespace
+
+extern constinit const LayerType kLeakyRelu =
+    layer_type<LeakyRelu>("leaky_relu", "x above 0, negative_slope * x below", kKeys);
+
+}  // namespace mokume::cnn

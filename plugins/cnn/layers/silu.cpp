@@ -1,0 +1,20 @@
+// silu: x / (1 + exp(-x)), as PyTorch's SiLU.
+#include "layers/activation.hpp"
+
+namespace mokume::cnn {
+namespace {
+
+class Silu : public ActivationLayer {
+ public:
+  Silu(const Values&, Plan& plan) : ActivationLayer(plan, ops::Activation::silu) {}
+
+  std::string to_onnx(Export& to, const std::string& x) const override {
+    return to.graph.add("Mul", {x, to.graph.add("Sigmoid", {x})});
+  }
+};
+
+}  // namespace
+
+extern constinit const LayerType kSilu = layer_type<Silu>("silu", "x / (1 + exp(-x))");
+
+}  // namespace mokume::cnn

@@ -1,0 +1,18 @@
+// tanh: the hyperbolic tangent, as PyTorch's Tanh.
+#include "layers/activation.hpp"
+
+namespace mokume::cnn {
+namespace {
+
+class Tanh : public ActivationLayer {
+ public:
+  Tanh(const Values&, Plan& plan) : ActivationLayer(plan, ops::Activation::tanh) {}
+
+  std::string to_onnx(Export& to, const std::string& x) const override { return to.graph.add("Tanh", {x}); }
+};
+
+}  // namespace
+
+extern constinit const LayerType kTanh = layer_type<Tanh>("tanh", "the hyperbolic tangent");
+
+}  // namespace mokume::cnn
