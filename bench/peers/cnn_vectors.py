@@ -86,6 +86,22 @@ NETS = {
                      "padding": 1, "padding_width": -1, "ceil_mode": True, "count_include_pad": True},
                     {"type": "flatten"},
                     {"type": "linear", "out_features": 3, "bias": True}], (1, 8, 8)),
+    "activations": ([{"type": "conv2d", "out_channels": 6, "kernel_size": 3, "stride": 1, "padding": 1, "bias": True},
+                     {"type": "leaky_relu", "negative_slope": 0.1},
+                     {"type": "conv2d", "out_channels": 6, "kernel_size": 3, "stride": 2, "padding": 0, "bias": True},
+                     {"type": "gelu", "approximate": "tanh"},
+                     {"type": "flatten"},
+                     {"type": "linear", "out_features": 20, "bias": True},
+                     {"type": "silu"},
+                     {"type": "linear", "out_features": 3, "bias": True}], (1, 8, 8)),
+    "mlp": ([{"type": "flatten"},
+             {"type": "linear", "out_features": 24, "bias": True},
+             {"type": "gelu", "approximate": "none"},
+             {"type": "linear", "out_features": 20, "bias": True},
+             {"type": "tanh"},
+             {"type": "linear", "out_features": 16, "bias": True},
+             {"type": "sigmoid"},
+             {"type": "linear", "out_features": 3, "bias": True}], (1, 8, 8)),
     "regression": ([{"type": "linear", "out_features": 20, "bias": True},
                     {"type": "relu"},
                     {"type": "linear", "out_features": 1, "bias": True}], (64,)),
@@ -97,6 +113,12 @@ OPTIMIZERS = {
     "study": ({"type": "sgd", "lr": 0.02, "momentum": 0.1, "weight_decay": 0.0},
               lambda p: torch.optim.SGD(p, lr=0.02, momentum=0.1)),
     "plain": ({"type": "sgd", "lr": 0.1, "momentum": 0.0, "weight_decay": 0.0}, lambda p: torch.optim.SGD(p, lr=0.1)),
+    "nesterov": ({"type": "sgd", "lr": 0.02, "momentum": 0.9, "weight_decay": 0.001, "nesterov": True},
+                 lambda p: torch.optim.SGD(p, lr=0.02, momentum=0.9, weight_decay=0.001, nesterov=True)),
+    "dampening": ({"type": "sgd", "lr": 0.2, "momentum": 0.8, "weight_decay": 0.0, "dampening": 0.5},
+                  lambda p: torch.optim.SGD(p, lr=0.2, momentum=0.8, dampening=0.5)),
+    "adamw": ({"type": "adamw", "lr": 0.003, "beta1": 0.9, "beta2": 0.999, "eps": 1e-8, "weight_decay": 0.05},
+              lambda p: torch.optim.AdamW(p, lr=0.003, weight_decay=0.05)),
     "adam": ({"type": "adam", "lr": 0.002, "beta1": 0.9, "beta2": 0.999, "eps": 1e-8, "weight_decay": 0.0},
              lambda p: torch.optim.Adam(p, lr=0.002)),
     "rmsprop": ({"type": "rmsprop", "lr": 0.001, "alpha": 0.99, "eps": 1e-8, "momentum": 0.5, "weight_decay": 0.0},
@@ -113,6 +135,19 @@ SCHEDULES = {
                     lambda o: torch.optim.lr_scheduler.ExponentialLR(o, 0.8)),
     "cosine": ({"type": "cosine", "eta_min": 0.0001},
                lambda o: torch.optim.lr_scheduler.CosineAnnealingLR(o, EPOCHS, 0.0001)),
+    "cosine_restarts": ({"type": "cosine_restarts", "T_0": 1, "T_mult": 2, "eta_min": 0.001},
+                        lambda o: torch.optim.lr_scheduler.CosineAnnealingWarmRestarts(o, 1, 2, 0.001)),
+    "linear": ({"type": "linear", "start_factor": 0.5, "end_factor": 0.1, "total_iters": 3},
+               lambda o: torch.optim.lr_scheduler.LinearLR(o, 0.5, 0.1, 3)),
+    "polynomial": ({"type": "polynomial", "total_iters": 4, "power": 2.0},
+                   lambda o: torch.optim.lr_scheduler.PolynomialLR(o, 4, 2.0)),
+    "reduce_on_plateau": ({"type": "reduce_on_plateau", "factor": 0.2, "patience": 0, "threshold": 0.5,
+                           "threshold_mode": "rel", "cooldown": 1, "min_lr": 0.001, "eps": 1e-8},
+                          lambda o: torch.optim.lr_scheduler.ReduceLROnPlateau(o, factor=0.2, patience=0, threshold=0.5,
+                                                                               cooldown=1, min_lr=0.001)),
+    # One epoch of warm-up by step, then the cosine over the epochs that remain.
+    "warmup": ({"type": "cosine", "eta_min": 0.0001, "warmup_epochs": 1, "warmup_factor": 0.25},
+               lambda o: torch.optim.lr_scheduler.LinearLR(o, 0.25, total_iters=ROWS // BATCH)),
     "one_cycle": ({"type": "one_cycle", "max_lr": 0.1, "pct_start": 0.3, "div_factor": 25.0, "final_div_factor": 1e4},
                   lambda o: torch.optim.lr_scheduler.OneCycleLR(o, 0.1, total_steps=100, cycle_momentum=False)),
 }
@@ -122,7 +157,20 @@ RUNS = [("pool", "sgd", "constant"), ("pool", "adam", "constant"), ("pool", "ada
         ("square", "sgd", "constant"), ("square", "adam", "constant"), ("regression", "adam", "constant"),
         ("study", "study", "constant"), ("study", "sgd", "step"), ("study", "plain", "cosine"),
         ("regression", "plain", "constant"), ("regression", "study", "cosine"), ("kinds", "study", "constant"),
-        ("kinds", "adam", "constant"), ("transposed", "study", "constant"), ("transposed", "adam", "step")]
+        ("kinds", "adam", "constant"), ("transposed", "study", "constant"), ("transposed", "adam", "step"),
+        ("activations", "adamw", "warmup"), ("activations", "nesterov", "cosine_restarts"),
+        ("mlp", "dampening", "linear"), ("mlp", "adamw", "polynomial"), ("mlp", "sgd", "reduce_on_plateau"),
+        ("study", "nesterov", "constant"), ("regression", "adamw", "warmup"),
+        ("study", "study", "constant", {"label_smoothing": 0.2}), ("pool", "adam", "constant", {"loss": "focal"}),
+        ("mlp", "adam", "constant", {"class_weight": [0.5, 3.0, 1.5]}),
+        ("pool", "sgd", "constant", {"weights": True, "class_weight": [2.0, 1.0, 0.25]}),
+        ("study", "sgd", "constant", {"clip_grad_norm": 0.5}), ("regression", "adam", "constant", {"loss": "huber"}),
+        ("regression", "adam", "constant", {"loss": "l1"}), ("regression", "sgd", "constant", {"loss": "smooth_l1"}),
+        ("regression", "adam", "constant", {"weights": True, "loss": "mse"}),
+        ("activations", "adam", "constant", {"ema_decay": 0.9, "clip_grad_norm": 1.0})]
+
+# Settings of the runs that have others than the defaults: huber_delta, smooth_l1_beta and focal_gamma.
+DELTA, BETA, GAMMA = 0.7, 0.3, 2.0
 
 
 class Normalise(nn.Module):
@@ -169,10 +217,29 @@ def build(layers, shape):
         elif kind == "normalise":
             module = Normalise(one["mean"], one["std"])
         else:
-            module = {"relu": nn.ReLU, "flatten": nn.Flatten, "log_softmax": lambda: nn.LogSoftmax(1)}[kind]()
+            module = {"leaky_relu": lambda: nn.LeakyReLU(one["negative_slope"]), "tanh": nn.Tanh, "sigmoid": nn.Sigmoid,
+                      "gelu": lambda: nn.GELU(approximate=one["approximate"]), "silu": nn.SiLU, "relu": nn.ReLU, "flatten": nn.Flatten, "log_softmax": lambda: nn.LogSoftmax(1)}[kind]()
         modules.append(module)
         size = module(size)
     return nn.Sequential(*modules)
+
+
+def loss_of(layers, net, more):
+    """The losses of rows, and what their sum is divided by."""
+    none, kind = {"reduction": "none"}, more.get("loss", "mse" if net == "regression" else "cross_entropy")
+    numbers = {"mse": nn.MSELoss(**none), "l1": nn.L1Loss(**none), "huber": nn.HuberLoss(delta=DELTA, **none),
+               "smooth_l1": nn.SmoothL1Loss(beta=BETA, **none)}
+    if kind in numbers:
+        return lambda out, _, target: numbers[kind](out.squeeze(1), target)
+    if layers[-1]["type"] == "log_softmax":
+        plain = nn.NLLLoss(**none)
+    else:
+        plain = nn.CrossEntropyLoss(label_smoothing=more.get("label_smoothing", 0.0), **none)
+
+    def each(out, label, _):
+        loss = plain(out, label)
+        return (1 - torch.exp(-loss)) ** GAMMA * loss if kind == "focal" else loss
+    return each
 
 
 def main():
@@ -182,39 +249,59 @@ def main():
     teacher = torch.randn(64, 3)
     labels = ((x + 0.3 * x * x) @ teacher).argmax(1)
     targets = (x[:, :8].sum(1) + x[:, 8] * x[:, 9]) / 3
-    tensors = {"x": x, "labels": labels.to(torch.int32), "targets": targets}
+    weights = torch.rand(ROWS) * 2
+    tensors = {"x": x, "labels": labels.to(torch.int32), "targets": targets, "weights": weights}
     runs = []
-    for net, optimizer, schedule in RUNS:
+    for net, optimizer, schedule, *rest in RUNS:
+        more = rest[0] if rest else {}
         layers, shape = NETS[net]
         torch.manual_seed(2)
         model = build(layers, shape)
-        loss_of = nn.MSELoss() if net == "regression" else (
-            nn.NLLLoss() if layers[-1]["type"] == "log_softmax" else nn.CrossEntropyLoss())
+        losses_of = loss_of(layers, net, more)
+        cost = weights.clone() if more.get("weights") else torch.ones(ROWS)
+        if "class_weight" in more:
+            cost *= torch.tensor(more["class_weight"])[labels]
+        average = None
         step = OPTIMIZERS[optimizer][1](model.parameters())
         scheduler = SCHEDULES[schedule][1](step) if SCHEDULES[schedule][1] else None
         for name, value in model.named_parameters():
             tensors[f"{net}/initial/{name}"] = value.detach().clone()
         losses = []
-        for _ in range(EPOCHS):
+        for epoch in range(EPOCHS):
             for first in range(0, ROWS, BATCH):
                 rows = slice(first, first + BATCH)
                 step.zero_grad()
                 out = model(x[rows].reshape(-1, *shape))
-                loss = loss_of(out.squeeze(1), targets[rows]) if net == "regression" else loss_of(out, labels[rows])
+                loss = (losses_of(out, labels[rows], targets[rows]) * cost[rows]).sum() / cost[rows].sum()
                 loss.backward()
-                if not losses:
+                if not losses and not more:
                     for name, value in model.named_parameters():
                         tensors[f"{net}/gradient/{name}"] = value.grad.clone()
                 losses.append(loss.item())
+                if "clip_grad_norm" in more:
+                    nn.utils.clip_grad_norm_(model.parameters(), more["clip_grad_norm"])
                 step.step()
-                if scheduler and schedule == "one_cycle":
+                if "ema_decay" in more:
+                    average = average or torch.optim.swa_utils.AveragedModel(
+                        model, multi_avg_fn=torch.optim.swa_utils.get_ema_multi_avg_fn(more["ema_decay"]))
+                    average.update_parameters(model)
+                if schedule == "one_cycle" or (schedule == "warmup" and epoch == 0):
                     scheduler.step()
-            if scheduler and schedule != "one_cycle":
+            if schedule == "reduce_on_plateau":
+                scheduler.step(sum(losses[-(ROWS // BATCH):]) / (ROWS // BATCH))
+            elif schedule == "warmup" and epoch == 0:
+                scheduler = torch.optim.lr_scheduler.CosineAnnealingLR(step, EPOCHS - 1, 0.0001)
+            elif scheduler and schedule != "one_cycle":
                 scheduler.step()
-        name = f"{net}-{optimizer}-{schedule}"
+        name = "-".join([net, optimizer, schedule, *more])
+        if "loss" in more:
+            name += "-" + more["loss"]
+        if average is not None:
+            for key, value in average.module.named_parameters():
+                tensors[f"average/{name}/{key}"] = value.detach().clone()
         tensors[f"losses/{name}"] = torch.tensor(losses, dtype=torch.float32)
         runs.append({"name": name, "net": net, "shape": shape, "layers": layers,
-                     "optimizer": OPTIMIZERS[optimizer][0], "scheduler": SCHEDULES[schedule][0]})
+                     "optimizer": OPTIMIZERS[optimizer][0], "scheduler": SCHEDULES[schedule][0], "more": more})
         print(f"{name}: {losses[0]:.4f} -> {losses[-1]:.4f}")
     save_file(tensors, sys.argv[1], {"runs": json.dumps(runs), "torch": torch.__version__})
 

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "sdk/class_weights.hpp"
 #include "sdk/model.hpp"
 #include "team_training.hpp"
 
@@ -59,7 +60,9 @@ std::vector<Bundle> bundles_of(const mk_experiment& experiment, bool single) {
 }  // namespace
 
 Settings candidate_settings(const mk_experiment& experiment, uint32_t candidate) {
-  return settings_of(experiment.values + candidate * kParams.size(), classifies(experiment));
+  Settings settings = settings_of(experiment.values + candidate * kParams.size(), classifies(experiment));
+  settings.weighted = settings.weighted || experiment.train->weights != nullptr;
+  return settings;
 }
 
 Network candidate_network(const mk_experiment& experiment, const Settings& settings) {
@@ -94,6 +97,30 @@ void check_batches(const mk_experiment& experiment, const sdk::Team& team) {
   }
 }
 
+std::vector<float> row_weights(const mk_experiment& experiment, const Settings& settings, uint32_t sample,
+                               int32_t fold) {
+  const mk_data& d = *experiment.train;
+  if (!settings.weighted) return {};
+  const std::vector<double> classes = sdk::class_weights(settings.class_weight, d, experiment.samples[sample], fold);
+  std::vector<float> weights(d.rows, 1);
+  for (int64_t r = 0; r < d.rows; ++r) {
+    if (d.weights != nullptr) weights[r] = d.weights[r];
+    if (!classes.empty()) weights[r] *= classes[d.labels[r]];
+  }
+  return weights;
+}
+
+namespace {
+
+// Names that are no class.
+void check_class_weights(const mk_experiment& experiment) {
+  for (uint32_t c = 0; c < experiment.n_candidates && experiment.n_bootstraps > 0; ++c)
+    sdk::class_weights(candidate_settings(experiment, c).class_weight, *experiment.train, experiment.samples[0],
+                       MK_ALL_ROWS);
+}
+
+}  // namespace
+
 void check(const mk_experiment& experiment) {
   const mk_data& d = *experiment.train;
   if (d.labels == nullptr && d.targets == nullptr)
@@ -102,6 +129,7 @@ void check(const mk_experiment& experiment) {
   check_batches(experiment, sdk::Team(nullptr));
   for (uint32_t c = 0; c < experiment.n_candidates; ++c)
     candidate_network(experiment, candidate_settings(experiment, c));
+  check_class_weights(experiment);
 }
 
 void make_bundles(const mk_experiment& experiment, uint32_t wanted, const mk_bundle_sink& sink) {

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <string>
+#include <vector>
 
 #include "abi/model.h"
 #include "network.hpp"
@@ -15,6 +16,11 @@ inline bool classifies(const mk_experiment& experiment) { return experiment.trai
 // Both throw Error(MK_INVALID_ARGUMENT).
 Settings candidate_settings(const mk_experiment& experiment, uint32_t candidate);
 Network candidate_network(const mk_experiment& experiment, const Settings& settings);
+
+// Returns what an error on each row of the data costs in a fit of this fold of a sample, by the data's weights and
+// those of the classes; empty if all are 1. Throws Error(MK_INVALID_ARGUMENT) if class_weight names no class.
+std::vector<float> row_weights(const mk_experiment& experiment, const Settings& settings, uint32_t sample,
+                               int32_t fold);
 
 // Returns how many networks of this shape are trained in one stack: enough that the work of a step far exceeds the cost
 // of its launches.

@@ -100,7 +100,8 @@ void save_checkpoint(const std::string& directory, const Checkpoint& c, const En
                                    {"train_loss", c.history.train_loss},
                                    {"train_accuracy", c.history.train_accuracy},
                                    {"validation_loss", c.history.validation_loss},
-                                   {"validation_accuracy", c.history.validation_accuracy}}
+                                   {"validation_accuracy", c.history.validation_accuracy},
+                                   {"validation_squares", c.history.validation_squares}}
                                   .dump());
   try {
     writer.write(file_in(directory));
@@ -144,7 +145,7 @@ std::optional<StoredCheckpoint> find_checkpoint(const sdk::Host& host, const std
                  sdk::whole_number(position.at("batch")),
                  sdk::whole_number(position.at("batch_size")),
                  {position.at("train_loss"), position.at("train_accuracy"), position.at("validation_loss"),
-                  position.at("validation_accuracy")},
+                  position.at("validation_accuracy"), position.value("validation_squares", std::vector<double>{})},
                  {}};
     if (!is_possible(c)) return std::nullopt;
     if (const st::Tensor* results = reader.find("results"); results != nullptr) {

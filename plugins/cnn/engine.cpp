@@ -5,6 +5,7 @@
 
 #include "sdk/ops/bias_act.hpp"
 #include "sdk/ops/fill.hpp"
+#include "sdk/ops/gemm.hpp"
 
 namespace mokume::cnn {
 namespace {
@@ -38,9 +39,12 @@ uint64_t Engine::bytes(const Network& network, int64_t batch, bool training, con
   }
   for (const int p : stepped_parameters(network, batch, training, optimizer, options))
     if (p >= 0) gradients -= network.parameters[p].size();
-  const double vectors = training ? 1.0 + optimizer.states() + levels(options.leaves) : 1.0;
+  const double vectors = training ? 1.0 + optimizer.states() + levels(options.leaves) + (options.average > 0 ? 1 : 0) +
+                                        (options.best ? 1 : 0)
+                                  : 1.0;
   double elements = vectors * network.n_parameters + (per_row * batch + fixed + workspace);
   if (training) elements += network.gradient_flow.slots * flow_elements(network, batch) + batch + gradients;
+  if (training && optimizer.clip > 0) elements += GradientNorm::elements(gradients, int64_t(network.parameters.size()));
   return 4 * elements;
 }
 
@@ -49,6 +53,7 @@ Engine::Engine(const sdk::Device& device, const Network& network, int64_t batch,
     : device_(device),
       network_(network),
       batch_(batch),
+      options_(options),
       stepped_(stepped_parameters(network, batch, training, optimizer, options)) {
   const uint64_t wanted = bytes(network, batch, training, optimizer, options), most = device.info().max_buffer_bytes;
   const int64_t flow = flow_elements(network, batch);
@@ -79,6 +84,9 @@ Engine::Engine(const sdk::Device& device, const Network& network, int64_t batch,
   steps_ = common_runs(parameters_.layout(), gradients_.layout(), momenta);
   for (uint32_t s = 0; s < optimizer.states(); ++s) states_.emplace_back(device, parameters_.layout(), from);
   for (int k = 0; k < levels(options.leaves); ++k) halves_.emplace_back(device, parameters_.layout(), from);
+  if (options.average > 0) average_ = ParameterVector(device, parameters_.layout(), from);
+  if (options.best) best_ = ParameterVector(device, parameters_.layout(), from);
+  if (optimizer.clip > 0) norm_ = GradientNorm(device, gradients_.layout(), from);
   for (int slot = 0; slot < network.gradient_flow.slots; ++slot) flow_.push_back(from.take(flow));
   ones_ = from.take(batch);
   device.submit(ops::fill(ones_.vector(batch), 1.0F));
@@ -102,7 +110,8 @@ mk_tensor Engine::value(size_t value, int64_t rows) const {
 
 Pass Engine::pass(size_t k, int64_t rows, const ops::DropoutPlace* dropout) const {
   const std::vector<size_t>& reads = network_.stages[k]->reads;
-  Pass p{device_, queue_, parameters_, buffers_[k], dropout, value(reads.front(), rows), value(k + 1, rows)};
+  const ParameterVector& weights = uses_average_ ? average_ : parameters_;
+  Pass p{device_, queue_, weights, buffers_[k], dropout, value(reads.front(), rows), value(k + 1, rows)};
   for (size_t i = 1; i < reads.size(); ++i) p.more_x.push_back(value(reads[i], rows));
   return p;
 }
@@ -195,6 +204,8 @@ void Engine::add_up(const GradientFlow::Step& step, std::vector<Slice>& slots, i
 std::vector<std::pair<std::string, const ParameterVector*>> Engine::state() const {
   std::vector<std::pair<std::string, const ParameterVector*>> all = {{"parameters", &parameters_}};
   for (const ParameterVector& s : states_) all.emplace_back("state" + std::to_string(all.size() - 1), &s);
+  if (options_.average > 0) all.emplace_back("average", &average_);
+  if (options_.best) all.emplace_back("best", &best_);
   return all;
 }
 
@@ -205,7 +216,29 @@ void Engine::end_training() {
   gradients_ = ParameterVector();
 }
 
+void Engine::copy(const ParameterVector& from, const ParameterVector& to) const {
+  for (size_t s = 0; s < from.layout().count(); ++s) {
+    const int64_t size = from.layout().size(s);
+    submit(ops::bias_act(from.run(s, 0, size), {}, ops::Activation::none, to.run(s, 0, size)));
+  }
+}
+
+void Engine::keep_best() const { copy(predicting(), best_); }
+
+// average = share * average + (1 - share) * parameters: products with a 1 x 1 of one.
+void Engine::take_average(bool first) const {
+  if (first) return copy(parameters_, average_);
+  const auto kept = float(options_.average), taken = float(1 - options_.average);
+  for (size_t s = 0; s < average_.layout().count(); ++s) {
+    const int64_t size = average_.layout().size(s);
+    submit(ops::gemm(ones_.matrix(1, 1), false, parameters_.run(s, 0, size), false, average_.run(s, 0, size), taken,
+                     kept));
+  }
+}
+
 void Engine::step(const ops::OptimizerSettings& settings, int64_t t) const {
+  mk_tensor norm2{};
+  if (settings.clip > 0) norm2 = norm_.measure(gradients_, [this](const mk_op& op) { submit(op); });
   for (const CommonRun& r : steps_) {
     if (r.apart != 0) {
       ops::OptimizerSettings follow;
@@ -218,8 +251,9 @@ void Engine::step(const ops::OptimizerSettings& settings, int64_t t) const {
       return state < states_.size() ? states_[state].run(r.segment_a, r.at_a, r.size) : mk_tensor{};
     };
     submit(ops::optimizer_step(gradients_.run(r.segment_b, r.at_b, r.size),
-                               parameters_.run(r.segment_a, r.at_a, r.size), run(0), run(1), settings, t));
+                               parameters_.run(r.segment_a, r.at_a, r.size), run(0), run(1), settings, t, norm2));
   }
+  if (options_.average > 0) take_average(t == 1);
 }
 
 }  // namespace mokume::cnn

@@ -7,6 +7,7 @@
 #include <span>
 #include <vector>
 
+#include "gradient_norm.hpp"
 #include "memory.hpp"
 #include "network.hpp"
 #include "parameters.hpp"
@@ -20,6 +21,8 @@ struct EngineOptions {
   bool gradients = true;
   uint64_t segment_bytes = UINT64_MAX;  // the most bytes of a segment of parameters, besides the device's limit
   int64_t leaves = 1;                   // leaves of the binary tree in which gradients are summed: a power of two
+  double average = 0;                   // above 0: keeps an average of the parameters, of which a step keeps this share
+  bool best = false;                    // has memory for the best parameters: keep_best()
 };
 
 // Must be used by one thread at a time. The values of a row depend neither on the batch size nor on the other rows,
@@ -82,6 +85,13 @@ class Engine {
   // (sdk/ops/linear_update.hpp). Leaves no gradients.
   void train_back(int64_t rows, const ops::DropoutPlace& dropout, const ops::OptimizerSettings& settings,
                   int64_t t) const;
+  // With EngineOptions::average, forward() computes with the average from now on, or with the parameters again.
+  void use_average(bool average) { uses_average_ = average && options_.average > 0; }
+  // Copies the parameters, or their average, to best().
+  void keep_best() const;
+  const ParameterVector& best() const { return best_; }
+  // The parameters that predict: the average, if there is one.
+  const ParameterVector& predicting() const { return options_.average > 0 ? average_ : parameters_; }
   // From now on ops are appended to `queue`, or submitted to the device again if it is null.
   void put_ops(std::vector<mk_op>* queue) { queue_ = queue; }
   // Releases the memory that only steps need; forward() still works.
@@ -95,14 +105,19 @@ class Engine {
   void go_back(int64_t rows, const ops::DropoutPlace& dropout, const OwnStep* step, const Gradients& gradients,
                double share) const;
   void add_up(const GradientFlow::Step& step, std::vector<Slice>& slots, int64_t rows) const;
+  void copy(const ParameterVector& from, const ParameterVector& to) const;
+  void take_average(bool first) const;
   void add(const Layer& layer, const ParameterVector& what, const ParameterVector& to) const;
 
   sdk::Device device_;
   const Network& network_;
   int64_t batch_;
+  EngineOptions options_;
+  bool uses_average_ = false;
   std::vector<int> stepped_;  // by stage: the parameter that takes its step in the backward pass, or -1
   bool keeps_gradients_;      // of all parameters
-  ParameterVector parameters_, gradients_;
+  ParameterVector parameters_, gradients_, average_, best_;
+  GradientNorm norm_;
   std::vector<ParameterVector> states_, halves_;
   std::vector<CommonRun> steps_;  // elements for which there is a parameter and a gradient
   Slice ones_;

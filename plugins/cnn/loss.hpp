@@ -4,11 +4,22 @@
 #include <string>
 
 #include "abi/model.h"
-#include "sdk/tensor.hpp"
+#include "sdk/ops/loss.hpp"
 
 namespace mokume::cnn {
 
+// What a network learns: classes or numbers.
 enum class Loss { cross_entropy, mse };
+
+// How errors count in training. Initially, as cross_entropy and mse say.
+struct LossForm {
+  ops::SoftmaxForm softmax = {};
+  ops::DistanceForm distance = {};
+
+  bool is_plain() const {
+    return softmax.smoothing == 0 && softmax.gamma == 0 && distance.distance == ops::Distance::squared;
+  }
+};
 
 mk_param loss_param();
 
@@ -16,12 +27,24 @@ mk_param loss_param();
 // and the last layer is not log_softmax.
 Loss loss_of(const std::string& name, bool classifies, const std::string& last_layer);
 
-// Returns the name of the loss in saved models.
+// The keys that belong to losses. label_smoothing and focal_gamma are 0 or more, the others above 0.
+struct LossNumbers {
+  double label_smoothing = 0, focal_gamma = 2, huber_delta = 1, smooth_l1_beta = 1;
+};
+
+// Throws Error(MK_INVALID_ARGUMENT) if the keys exclude each other or need classes. The name must be one that loss_of()
+// accepts.
+LossForm loss_form(const std::string& name, const LossNumbers& numbers, bool classifies);
+
+// Returns the name in saved models of what a network learns.
 inline const char* name_of(Loss loss) { return loss == Loss::mse ? "mse" : "cross_entropy"; }
 
-// Writes loss and hit of each row to `results`: rows x 2. `target` holds the labels or numbers of all rows; `index`
-// selects those of `outputs`. The gradient is multiplied by `scale`; pass {} if it is not needed.
+// Writes loss and hit of each row to `results`: rows x 2, for numbers the mean square instead of the hit (see
+// sdk/ops/loss.hpp). `target` holds the labels or numbers of all rows; `index`
+// selects those of `outputs`. The gradient is multiplied by `scale`; pass {} if it is not needed. `weight` holds
+// that of each row of `target`; {}: 1.
 mk_op loss_op(Loss loss, const mk_tensor& outputs, const mk_tensor& target, const mk_tensor& index, double scale,
-              const mk_tensor& results, const mk_tensor& gradient);
+              const mk_tensor& results, const mk_tensor& gradient, const LossForm& form = {},
+              const mk_tensor& weight = {});
 
 }  // namespace mokume::cnn

@@ -5,8 +5,10 @@
 #include <map>
 #include <nlohmann/json.hpp>
 #include <sstream>
+#include <tuple>
 
 #include "layers/table.hpp"
+#include "sdk/ops/linear_update.hpp"
 
 namespace mokume::cnn {
 namespace {
@@ -166,10 +168,12 @@ Network make_network(const Settings& settings, const Shape& input, int64_t outpu
 }
 
 bool same_shape(const Network& a, const Settings& a_settings, const Network& b, const Settings& b_settings) {
-  const ops::OptimizerSettings &x = a_settings.optimizer, &y = b_settings.optimizer;
-  return a_settings.batch_size == b_settings.batch_size && a_settings.loss == b_settings.loss &&
-         a_settings.standardise_target == b_settings.standardise_target && x.kind == y.kind &&
-         x.states() == y.states() &&
+  const auto keys = [](const Settings& s) {
+    return std::tuple(s.batch_size, s.loss, s.loss_form.is_plain(), s.weighted, s.standardise_target, s.ema_decay > 0,
+                      s.stop.restore_best, s.optimizer.kind, s.optimizer.states(), s.optimizer.clip > 0,
+                      ops::has_linear_update(s.optimizer, s.batch_size));
+  };
+  return keys(a_settings) == keys(b_settings) &&
          std::equal(a.stages.begin(), a.stages.end(), b.stages.begin(), b.stages.end(), same);
 }
 

@@ -25,6 +25,7 @@ struct Model {
   }
   static mk_score_kind score_kind(const Fitted&) { return MK_SCORES_LOG_PROBABILITIES; }
   static constexpr bool teams = true;
+  static constexpr bool weighs = true;
   static constexpr mk_validated_kind validated = MK_VALIDATED_PROBABILITIES;
 };
 

@@ -24,7 +24,7 @@ int64_t Position::step() const {
 
 ops::OptimizerSettings Position::optimizer() const {
   ops::OptimizerSettings now = settings_.optimizer;
-  now.lr = learning_rate(settings_.schedule, now.lr, step(), steps(), settings_.epochs);
+  now.lr = learning_rate(settings_.schedule, now.lr, {step(), steps(), settings_.epochs, reductions});
   return now;
 }
 

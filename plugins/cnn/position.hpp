@@ -18,6 +18,7 @@ class Position {
   Position(const Settings& settings, int64_t rows) : settings_(settings), rows_(rows) {}
 
   int64_t epoch = 0, batch = 0;  // the current ones, from 0
+  int64_t reductions = 0;        // of the schedule, by the losses of the epochs so far
   // If several workers share the batches of an epoch, steps are counted per worker.
   int64_t workers = 1;
   std::optional<int64_t> step_of_epoch;  // of the current batch, if batches are not taken in sequence

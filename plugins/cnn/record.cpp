@@ -8,15 +8,21 @@
 
 namespace mokume::cnn {
 
-Score sum_up(std::span<const float> results, double unit) {
+Score sum_up(std::span<const float> results, double unit, double square_unit, std::span<const float> weights) {
   Score s;
+  double weight = 0;
   for (size_t r = 0; r + 1 < results.size(); r += 2) {
     s.loss += results[r];
+    s.squares += results[r + 1];
+    if (!weights.empty()) weight += weights[r / 2];
     s.hits += results[r + 1] > 0 ? 1 : 0;
     ++s.rows;
   }
-  if (s.rows > 0) s.loss /= s.rows;
+  if (s.rows > 0) s.squares /= s.rows;
+  if (weights.empty()) weight = s.rows;
+  if (weight > 0) s.loss /= weight;
   s.loss *= unit;
+  s.squares *= square_unit;
   return s;
 }
 
@@ -41,12 +47,30 @@ void Record::add_validation(const Score& validated) {
   validation = validated;
   history.validation_loss.push_back(validation.loss);
   if (classifies) history.validation_accuracy.push_back(validation.accuracy());
+  if (!classifies && rule.restore_best) history.validation_squares.push_back(validation.squares);
   diverged = !std::isfinite(validation.loss);  // in the last steps of the epoch
+}
+
+int64_t Record::best_epoch() const {
+  const std::vector<double>& losses = watched();
+  int64_t best = -1;
+  for (int64_t e = 0; e < int64_t(losses.size()); ++e)
+    if (std::isfinite(losses[e]) && (best < 0 || losses[e] < losses[best])) best = e;
+  return best;
+}
+
+Score Record::validated() const {
+  const int64_t best = best_epoch();
+  if (!rule.restore_best || best < 0 || history.validation_loss.empty()) return validation;
+  Score s{history.validation_loss[best], 0, 0, validation.rows};
+  if (classifies) s.hits = std::llround(history.validation_accuracy[best] * s.rows);
+  if (!classifies) s.squares = history.validation_squares[best];
+  return s;
 }
 
 void Record::apply_rule() {
   const std::vector<double>& train = history.train_loss;
-  const std::vector<double>& loss = history.validation_loss.empty() ? train : history.validation_loss;
+  const std::vector<double>& loss = watched();
   const size_t patience = rule.patience;
   stopped = false;
   if (diverged) return;

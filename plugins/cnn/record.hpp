@@ -12,21 +12,25 @@ namespace mokume::cnn {
 
 // Loss and hits over some rows, summed in double in the order of the rows.
 struct Score {
-  double loss = 0;  // mean
+  double loss = 0;     // mean
+  double squares = 0;  // of numbers: the mean square of the errors, unless that is the loss
   int64_t hits = 0;
   int64_t rows = 0;
 
   double accuracy() const { return rows == 0 ? 0 : double(hits) / rows; }
 };
 
-// Sums up the values that loss ops wrote (rows x 2). A loss of 1 counts as `unit`.
-Score sum_up(std::span<const float> results, double unit = 1);
+// Sums up the values that loss ops wrote (rows x 2). A loss of 1 counts as `unit`, a square of 1 as `square_unit`. With
+// `weights`, one for each row, the losses are already multiplied by them, and the mean is divided by their mean.
+Score sum_up(std::span<const float> results, double unit = 1, double square_unit = 1,
+             std::span<const float> weights = {});
 
 // Returns text such as "epoch 3/10: loss 0.25, 91.5 % right, 1200 rows/s".
 std::string progress_text(int64_t epoch, int64_t epochs, const Score& recent, bool classifies, double rows_per_s);
 
 struct History {
   std::vector<double> train_loss, train_accuracy, validation_loss, validation_accuracy;
+  std::vector<double> validation_squares;  // Score::squares; only with StopRule::restore_best and for numbers
 };
 
 struct Record {
@@ -38,6 +42,16 @@ struct Record {
   bool stopped = false;   // by the rule
 
   int64_t epochs() const { return history.train_loss.size(); }
+  // The epoch with the least watched loss, or -1 if there is none.
+  int64_t best_epoch() const;
+  // Whether the latest epoch is the best one, and the rule keeps it.
+  bool is_best() const { return rule.restore_best && !diverged && best_epoch() + 1 == epochs(); }
+  // The score of the validation with the weights that the training gives: of the last epoch, or of the best one.
+  Score validated() const;
+  // The loss of each epoch that rules and schedules watch: that of the validation, if there is one.
+  const std::vector<double>& watched() const {
+    return history.validation_loss.empty() ? history.train_loss : history.validation_loss;
+  }
   double last_loss() const { return epochs() == 0 ? 0 : history.train_loss.back(); }
   void add_epoch(const Score& trained);
   void add_validation(const Score& validated);

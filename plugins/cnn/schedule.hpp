@@ -2,13 +2,35 @@
 #pragma once
 
 #include <cstdint>
+#include <span>
+#include <string>
 
 namespace mokume::cnn {
 
 struct Schedule {
-  enum class Kind { constant, step, exponential, cosine, one_cycle } kind = Kind::constant;
+  enum class Kind {
+    constant,
+    step,
+    exponential,
+    cosine,
+    one_cycle,
+    cosine_restarts,
+    linear,
+    polynomial,
+    reduce_on_plateau
+  } kind = Kind::constant;
   int64_t step_size = 1;
   double gamma = 0.1, eta_min = 0, max_lr = 0, pct_start = 0.3, div_factor = 25, final_div_factor = 1e4;
+  int64_t t_0 = 10, t_mult = 1;  // cosine_restarts
+  int64_t total_iters = 5;       // linear, polynomial: 0 for the number of epochs
+  double start_factor = 1.0 / 3, end_factor = 1, power = 1;
+  // reduce_on_plateau
+  double factor = 0.1, threshold = 1e-4, min_lr = 0, eps = 1e-8;
+  int64_t patience = 10, cooldown = 0;
+  std::string threshold_mode = "rel";
+  // Before the schedule, the rate rises from warmup_factor times its first rate to that rate.
+  int64_t warmup_epochs = 0;
+  double warmup_factor = 1.0 / 3;
 };
 
 template <class T>
@@ -16,9 +38,21 @@ class Forms;  // see forms.hpp
 
 const Forms<Schedule>& schedules();
 
-// Returns the learning rate of `step` (from 0) of a training of `epochs` with `steps_per_epoch` each. These are
-// PyTorch's closed forms of StepLR, ExponentialLR, CosineAnnealingLR (by epoch) and OneCycleLR (by step, cosine,
-// without momentum).
-double learning_rate(const Schedule& schedule, double base, int64_t step, int64_t steps_per_epoch, int64_t epochs);
+// The steps of a training so far, and those it will have.
+struct Progress {
+  int64_t step = 0;  // from 0
+  int64_t steps_per_epoch = 1, epochs = 1;
+  int64_t reductions = 0;  // of reduce_on_plateau: see reductions()
+};
+
+// Returns the learning rate of the next step. These are PyTorch's closed forms of StepLR, ExponentialLR,
+// CosineAnnealingLR, CosineAnnealingWarmRestarts, LinearLR, PolynomialLR (by epoch) and OneCycleLR (by step, cosine,
+// without momentum), and its ReduceLROnPlateau. A warm-up is LinearLR by step, followed by the schedule for the epochs
+// that remain, as SequentialLR does.
+double learning_rate(const Schedule& schedule, double base, const Progress& progress);
+
+// Returns how often reduce_on_plateau has lowered the rate after epochs with these losses, which PyTorch's
+// ReduceLROnPlateau does with mode "min". Epochs of the warm-up do not count. 0 for other schedules.
+int64_t reductions(const Schedule& schedule, std::span<const double> losses);
 
 }  // namespace mokume::cnn

@@ -74,6 +74,7 @@ Session::Prepared Session::prepare(const mk_fit& fit, uint32_t index) const {
   const uint32_t fold = fit.fold == MK_ALL_ROWS ? experiment_.n_folds : uint32_t(fit.fold);
   t.stream = (fit.bootstrap * experiment_.n_candidates + fit.candidate) * (experiment_.n_folds + 1) + fold;
   t.train = rows_of(experiment_, fit, false);
+  t.weights = row_weights(experiment_, candidate_settings(experiment_, fit.candidate), fit.bootstrap, fit.fold);
   t.scratch = fit.scratch;
   t.fingerprint = "candidate " + std::to_string(fit.candidate) + ", bootstrap " + std::to_string(fit.bootstrap) +
                   ", fold " + std::to_string(fold) + ", rows " + std::to_string(t.train.size());
@@ -172,7 +173,8 @@ struct Session::Validated {
 
 void Session::report(const Prepared& fit, Training& training, const mk_fit_sink& sink) const {
   const Record& record = training.record();
-  const Score& score = record.validation;
+  const Score score = record.validated();
+  const double mse = fit.settings.loss_form.distance.distance == ops::Distance::squared ? score.loss : score.squares;
   const double classified[] = {double(score.rows - score.hits), 1 - score.accuracy(), score.loss};
   mk_fit_result result{};
   result.index = fit.index;
@@ -182,7 +184,7 @@ void Session::report(const Prepared& fit, Training& training, const mk_fit_sink&
   if (record.diverged) {
     result.status = MK_FIT_FAILED;
   } else {
-    result.values = record.classifies ? &classified[0] : &score.loss;
+    result.values = record.classifies ? &classified[0] : &mse;
     result.n_values = record.classifies ? 3 : 1;
     if (sink.wants_validated != 0 && record.classifies) {
       const Fitted fitted = fitted_of(training, fit.settings, fit.network);

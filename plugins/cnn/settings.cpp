@@ -20,7 +20,9 @@ const Forms<StopRule>& stop_rules() {
        S::Kind::plateau,
        "once the validation loss (or the training loss without validation) stops falling",
        {{integer("patience", 1, 1e9, "5", "epochs without a better loss"), &S::patience},
-        {real("min_delta", 0, 1e30, "0.0", "improvement that counts as better"), &S::min_delta}}},
+        {real("min_delta", 0, 1e30, "0.0", "improvement that counts as better"), &S::min_delta},
+        {younger(flag("restore_best", "false", "keep the weights after the epoch with the least loss")),
+         &S::restore_best}}},
   }};
   return all;
 }
@@ -57,6 +59,19 @@ const Forms<Parallel>& parallels() {
   return all;
 }
 
+const ops::OptimizerSettings& checked(const ops::OptimizerSettings& o) {
+  if (o.kind == ops::Optimizer::sgd && o.nesterov && (o.a == 0 || o.b != 0))
+    throw Error(MK_INVALID_ARGUMENT, "optimizer: nesterov needs a momentum above 0 and a dampening of 0");
+  return o;
+}
+
+const Schedule& checked(const Schedule& s, int64_t epochs) {
+  if (s.warmup_epochs >= epochs)
+    throw Error(MK_INVALID_ARGUMENT, "scheduler: warmup_epochs is " + std::to_string(s.warmup_epochs) +
+                                         ", but the training has " + std::to_string(epochs) + " epochs: lower it");
+  return s;
+}
+
 const Parallel& checked(const Parallel& p) {
   if (!std::has_single_bit(uint64_t(p.shards)))
     throw Error(MK_INVALID_ARGUMENT, "parallel: shards is " + std::to_string(p.shards) +
@@ -84,13 +99,24 @@ const Forms<ops::OptimizerSettings>& optimizers() {
       {"sgd",
        Kind::sgd,
        "stochastic gradient descent",
-       {rate("0.001"), share("momentum", 1, "0.0", "share of the previous step that is kept", &S::a), decay}},
+       {rate("0.001"),
+        share("momentum", 1, "0.0", "share of the previous step that is kept", &S::a),
+        decay,
+        {younger(real("dampening", 0, 1, "0.0", "share of the gradient that does not enter the momentum")), &S::b},
+        {younger(flag("nesterov", "false", "Nesterov's momentum")), &S::nesterov}}},
       {"adam",
        Kind::adam,
        "Adam",
        {rate("0.001"), share("beta1", kBelow1, "0.9", "decay of the mean gradient", &S::a),
         share("beta2", kBelow1, "0.999", "decay of the mean square", &S::b),
         share("eps", 1, "1e-8", "added to the divisor", &S::eps), decay}},
+      {"adamw",
+       Kind::adamw,
+       "Adam with decoupled weight decay",
+       {rate("0.001"), share("beta1", kBelow1, "0.9", "decay of the mean gradient", &S::a),
+        share("beta2", kBelow1, "0.999", "decay of the mean square", &S::b),
+        share("eps", 1, "1e-8", "added to the divisor", &S::eps),
+        share("weight_decay", 1e6, "0.01", "share of the weight that a step with lr = 1 removes", &S::weight_decay)}},
       {"rmsprop",
        Kind::rmsprop,
        "RMSprop",
@@ -119,7 +145,14 @@ enum Param {
   kOptimizer,
   kScheduler,
   kStop,
-  kParallel
+  kParallel,
+  kLabelSmoothing,
+  kClassWeight,
+  kFocalGamma,
+  kHuberDelta,
+  kSmoothL1Beta,
+  kClipGradNorm,
+  kEmaDecay
 };
 
 }  // namespace
@@ -139,6 +172,16 @@ const std::vector<mk_param> kParams = {
     stop_rules().param("stop", "{ type = \"none\" }", "when to stop before the last epoch"),
     parallels().param("parallel", "{ type = \"none\" }",
                       "how the devices of a team train one network: see [devices] team"),
+    younger(real("label_smoothing", 0, 0.9999999, "0.0", "classes: share of the label that goes to all classes")),
+    younger(text("class_weight", "\"\"", "",
+                 "classes: what an error in training costs, compared with other classes: \"balanced\", or "
+                 "\"cat=2, dog=0.5\"; others cost 1")),
+    younger(positive("focal_gamma", 100, "2.0", "loss = \"focal\": the exponent of the share that is still wrong")),
+    younger(positive("huber_delta", 1e30, "1.0", "loss = \"huber\": larger errors count linearly")),
+    younger(positive("smooth_l1_beta", 1e30, "1.0", "loss = \"smooth_l1\": larger errors count linearly")),
+    younger(real("clip_grad_norm", 0, 1e30, "0.0", "the largest norm of the gradients of a step; 0: any")),
+    younger(real("ema_decay", 0, 0.9999999, "0.0",
+                 "above 0: validate and predict with an average of the weights, of which a step keeps this share")),
 };
 
 const std::vector<mk_metric> kMetrics = {{"errors", 1, 0}, {"error", 0, 1}, {"loss", 0, 0}};
@@ -150,13 +193,22 @@ Settings settings_of(const mk_value* v, bool classifies) {
     s.layers = v[kLayersParam].text;
     const auto layers = nlohmann::json::parse(s.layers);
     s.loss = loss_of(v[kLossParam].text, classifies, layers.empty() ? "" : layers.back().at("type"));
+    s.loss_form = loss_form(v[kLossParam].text,
+                            {v[kLabelSmoothing].real, v[kFocalGamma].real, v[kHuberDelta].real, v[kSmoothL1Beta].real},
+                            classifies);
+    s.class_weight = v[kClassWeight].text;
+    if (!s.class_weight.empty() && !classifies)
+      throw Error(MK_INVALID_ARGUMENT, "class_weight needs classes, but this data set has a numeric target: remove it");
+    s.weighted = !s.class_weight.empty();
+    s.ema_decay = v[kEmaDecay].real;
     s.epochs = v[kEpochs].integer;
     s.batch_size = v[kBatchSize].integer;
     s.shuffle = v[kShuffle].integer != 0;
     s.drop_last = v[kDropLast].integer != 0;
     s.standardise_target = v[kStandardise].integer != 0 && s.loss == Loss::mse;
-    s.optimizer = optimizers().read(v[kOptimizer].text);
-    s.schedule = schedules().read(v[kScheduler].text);
+    s.optimizer = checked(optimizers().read(v[kOptimizer].text));
+    s.optimizer.clip = v[kClipGradNorm].real;
+    s.schedule = checked(schedules().read(v[kScheduler].text), s.epochs);
     s.stop = stop_rules().read(v[kStop].text);
     s.parallel = checked(parallels().read(v[kParallel].text));
     return s;

@@ -16,7 +16,8 @@ struct StopRule {
   enum class Kind { none, ratio, plateau } kind = Kind::none;
   double ratio = 0.8;  // ratio: stop if the training loss exceeds this share of the last one
   int64_t patience = 5;
-  double min_delta = 0;  // plateau: stop after `patience` epochs without this gain
+  double min_delta = 0;       // plateau: stop after `patience` epochs without this gain
+  bool restore_best = false;  // plateau: the result has the weights after the epoch with the least loss
 };
 
 // How the devices of a team train one network.
@@ -41,6 +42,10 @@ struct Parallel {
 struct Settings {
   std::string layers;  // JSON with every key: defines the network and is kept in saved models
   Loss loss = Loss::cross_entropy;
+  LossForm loss_form;
+  std::string class_weight;  // see sdk/class_weights.hpp
+  bool weighted = false;     // by class_weight or by the data
+  double ema_decay = 0;      // of the average of the weights; 0: there is none
   int64_t epochs = 1, batch_size = 64;
   bool shuffle = true, drop_last = false, standardise_target = false;
   ops::OptimizerSettings optimizer;

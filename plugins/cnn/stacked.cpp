@@ -66,6 +66,7 @@ class StackTrainer {
     validate(ending);
     for (Training* t : ending) {
       t->end_validation();
+      if (t->record().is_best()) t->keep_best();
       t->at_end() ? ended(*t) : t->begin_epoch();
     }
     std::erase_if(live_, at_end);

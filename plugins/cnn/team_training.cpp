@@ -77,7 +77,8 @@ Settings settings_for(Settings settings, const sdk::Team& team, int64_t begun_wi
   const int64_t members = begun_with > 0 ? begun_with : team.members();
   settings.batch_size *= members;
   if (p.scale_lr)
-    for (double* rate : {&settings.optimizer.lr, &settings.schedule.max_lr, &settings.schedule.eta_min})
+    for (double* rate :
+         {&settings.optimizer.lr, &settings.schedule.max_lr, &settings.schedule.eta_min, &settings.schedule.min_lr})
       *rate *= members;
   return settings;
 }
@@ -168,8 +169,15 @@ void TeamTraining::restore() {
   position_.epoch = from_leader(team_, position_.epoch);
   position_.batch = from_leader(team_, position_.batch);
   if (position_.batches_begun() == 0) return;  // all start with the same weights
+  share_reductions();
   share_state();
   if (team_.leads()) mine_ = {{0, position_.rows_done()}};
+}
+
+// Only the leader may have the losses by which the schedule lowers the rate.
+void TeamTraining::share_reductions() {
+  if (training_.settings().schedule.kind == Schedule::Kind::reduce_on_plateau)
+    position_.reductions = from_leader(team_, position_.reductions);
 }
 
 template <class Body>
@@ -196,6 +204,7 @@ void TeamTraining::share_state() {
 void TeamTraining::average(double weight) {
   const auto scope = device_.phase("reduce");
   for_each_state([&](const ParameterVector& all, int64_t first, std::span<float> room) {
+    if (&all == &training_.engine().best()) return;  // the same on all members
     if (weight > 0) all.read(first, room);
     for (float& v : room) v *= weight;
     team_.sum(room, weight == 0);
@@ -368,6 +377,9 @@ void TeamTraining::end_epoch() {
   training_.end_validation();
   bool& stopped = training_.record().stopped;
   stopped = from_leader(team_, stopped) != 0;  // only the leader may have the history of earlier epochs
+  if (training_.record().rule.restore_best && from_leader(team_, training_.record().is_best()) != 0)
+    training_.keep_best();
+  share_reductions();
   if (!training_.at_end()) share_state();
 }
 

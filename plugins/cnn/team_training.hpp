@@ -44,6 +44,7 @@ class TeamTraining {
   bool local() const { return parallel_.kind == Parallel::Kind::local_sgd; }
   void restore();
   void share_state();
+  void share_reductions();
   // Calls body(vector, first element of the chunk, memory for the chunk) for the chunks of parameters and states.
   template <class Body>
   void for_each_state(const Body& body);

@@ -26,6 +26,8 @@ EngineOptions engine_options(const Settings& settings) {
   EngineOptions options;
   options.gradients = settings.parallel.kind == Parallel::Kind::synchronous;
   if (options.gradients) options.leaves = settings.parallel.shards;
+  options.average = settings.ema_decay;
+  options.best = settings.stop.restore_best;
   return options;
 }
 
@@ -53,6 +55,10 @@ Training::Training(const sdk::Host& host, const sdk::Device& device, const Resid
   validation_order_ = from.take(m);
   validation_order_.write(device, task_.validate.data(), task_.validate.size());
   validation_results_ = from.take(2 * m);
+  if (settings_.weighted) {
+    weights_ = from.take(data_.rows);
+    weights_.write(device, task_.weights.data(), task_.weights.size());
+  }
   if (settings_.standardise_target) {
     scaled_target_ = from.take(data_.rows);
     scale_target();
@@ -66,8 +72,9 @@ Training::Training(const sdk::Host& host, const sdk::Device& device, const Resid
 }
 
 uint64_t Training::bytes(const Network& network, const Settings& settings, int64_t rows) {
-  // Each row has its index in an order, its loss and hit, and a scaled target if targets are standardised.
-  const int64_t words = rows * (settings.standardise_target ? 4 : 3);
+  // Each row has its index in an order, its loss and hit, a scaled target if targets are standardised, and its weight
+  // if there are weights.
+  const int64_t words = rows * (3 + (settings.standardise_target ? 1 : 0) + (settings.weighted ? 1 : 0));
   return 4 * words + Engine::bytes(network, rows_of_pass(settings), true, settings.optimizer, engine_options(settings));
 }
 
@@ -90,6 +97,7 @@ void Training::restore() {
   position_.epoch = c.epoch;
   position_.batch = c.batch;
   record_.history = c.history;
+  position_.reductions = reductions(settings_.schedule, record_.watched());
   found->read_into(engine_);
   results_.write(device_, c.results.data(), c.results.size());
 }
@@ -111,6 +119,9 @@ void Training::begin_epoch() {
     for (size_t k = order.size(); k > 1; --k) std::swap(order[k - 1], order[random.below(uint32_t(k - 1), k)]);
   }
   order_.write(device_, order.data(), order.size());
+  epoch_weights_.clear();
+  if (settings_.weighted)
+    for (const int32_t row : order) epoch_weights_.push_back(task_.weights[row]);
   shown_batch_ = position_.batch;
 }
 
@@ -123,13 +134,29 @@ void Training::end_epoch() {
 void Training::diverge() {
   // The epoch's curves record it, wherever in the epoch it was noticed.
   if (!position_.at_start_of_epoch()) position_.next_epoch();
-  record_.add_epoch({std::numeric_limits<double>::quiet_NaN(), 0, 0});
+  record_.add_epoch({std::numeric_limits<double>::quiet_NaN(), 0, 0, 0});
+}
+
+// What the losses of a batch are divided by: its rows, or their weights.
+double Training::batch_weight() const {
+  const RowRange batch = position_.range();
+  if (!settings_.weighted) return batch.rows;
+  double sum = 0;
+  for (int64_t r = batch.first; r < batch.first + batch.rows; ++r) sum += epoch_weights_[r];
+  return sum > 0 ? sum : 1;  // no row teaches anything
+}
+
+void Training::keep_best() {
+  engine_.put_ops(nullptr);
+  engine_.keep_best();
+  engine_.put_ops(&queue_);
 }
 
 void Training::end_validation() {
   if (!record_.diverged && !task_.validate.empty())
-    record_.add_validation(score(validation_results_, 0, validation_rows()));
+    record_.add_validation(score(validation_results_, 0, validation_rows(), {}));
   record_.apply_rule();
+  position_.reductions = reductions(settings_.schedule, record_.watched());
 }
 
 const char* Training::name(Phase phase) {
@@ -148,8 +175,9 @@ void Training::put(Phase phase, const RowRange& part) {
     case Phase::load:
       return queue_.push_back(ops::gather_rows(data_.inputs(), index, engine_.input(rows)));
     case Phase::forward:
-      return put_loss(engine_.forward(rows, &dropout), index, 1.0 / batch.rows, results_.matrix(rows, 2, 2 * first),
-                      engine_.output_gradient(rows));
+      return put_loss(engine_.forward(rows, &dropout), index, 1.0 / batch_weight(), results_.matrix(rows, 2, 2 * first),
+                      engine_.output_gradient(rows), settings_.loss_form,
+                      settings_.weighted ? weights_.vector(data_.rows) : mk_tensor{});
     case Phase::backward:
       return engine_.train_back(rows, dropout, position_.optimizer(), position_.step() + 1);
     case Phase::step:
@@ -184,20 +212,31 @@ void Training::put_validation(int64_t k) {
   queued_rows_.push_back(rows);
   const mk_tensor index = validation_order_.vector(rows, first, MK_I32);
   queue_.push_back(ops::gather_rows(data_.inputs(), index, engine_.input(rows)));
-  put_loss(engine_.forward(rows, nullptr), index, 1, validation_results_.matrix(rows, 2, 2 * first), {});
+  engine_.use_average(true);
+  // Classifiers are compared by the plain cross-entropy, whatever they are trained with.
+  const LossForm form{{}, settings_.loss_form.distance};
+  put_loss(engine_.forward(rows, nullptr), index, 1, validation_results_.matrix(rows, 2, 2 * first), {}, form, {});
+  engine_.use_average(false);
 }
 
 void Training::put_loss(const mk_tensor& outputs, const mk_tensor& index, double scale, const mk_tensor& rows,
-                        const mk_tensor& gradient) {
+                        const mk_tensor& gradient, const LossForm& form, const mk_tensor& weight) {
   const mk_tensor target = settings_.standardise_target ? scaled_target_.matrix(data_.rows, 1) : data_.targets();
-  queue_.push_back(loss_op(settings_.loss, outputs, target, index, scale, rows, gradient));
+  queue_.push_back(loss_op(settings_.loss, outputs, target, index, scale, rows, gradient, form, weight));
 }
 
-Score Training::score(const Slice& results, int64_t first, int64_t rows) const {
+Score Training::score(int64_t first, int64_t rows) const {
+  const std::span<const float> weights(epoch_weights_);
+  return score(results_, first, rows, settings_.weighted ? weights.subspan(first, rows) : weights);
+}
+
+Score Training::score(const Slice& results, int64_t first, int64_t rows, std::span<const float> weights) const {
   const auto phase = device_.phase("transfer");
   std::vector<float> values(2 * rows);
   results.read(device_, values.data(), values.size(), 2 * first);
-  return sum_up(values, moments_.target_deviation * moments_.target_deviation);
+  const double deviation = moments_.target_deviation, square = deviation * deviation;
+  const bool linear = settings_.loss_form.distance.distance == ops::Distance::smooth_l1;
+  return sum_up(values, linear ? deviation : square, square, weights);
 }
 
 Score Training::recent_score() {
@@ -209,12 +248,12 @@ Score Training::recent_score() {
   // An epoch has just ended.
   const std::vector<double>& accuracy = record_.history.train_accuracy;
   const auto n = record_.epochs() == 0 ? 0 : int64_t(task_.train.size());
-  return {record_.last_loss(), accuracy.empty() ? 0 : std::llround(accuracy.back() * n), n};
+  return {record_.last_loss(), 0, accuracy.empty() ? 0 : std::llround(accuracy.back() * n), n};
 }
 
 std::vector<float> Training::take_parameters() {
   engine_.end_training();
-  return engine_.parameters().all();
+  return (record_.rule.restore_best ? engine_.best() : engine_.predicting()).all();
 }
 
 }  // namespace mokume::cnn

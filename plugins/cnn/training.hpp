@@ -20,8 +20,9 @@ struct TrainingTask {
   uint64_t seed = 0;
   uint32_t stream = 0;  // stream of the experiment's random numbers, unique to the fit
   std::vector<int32_t> train, validate;
-  std::string scratch;      // directory for checkpoints; "" for none
-  std::string fingerprint;  // identifies the fit that a checkpoint belongs to
+  std::string scratch;         // directory for checkpoints; "" for none
+  std::string fingerprint;     // identifies the fit that a checkpoint belongs to
+  std::vector<float> weights;  // of each row of the data in training; empty: all 1
   // The largest numbers of rows of any training in its stack; 0 means its own.
   int64_t train_room = 0, validate_room = 0;
 };
@@ -75,6 +76,8 @@ class Training {
   RowRange validation_range(int64_t k) const;  // rows of batch k
   void put_validation(int64_t k);
   void end_validation();
+  // Call after end_validation(), if record().is_best().
+  void keep_best();
   // Ends the training because a loss within the epoch is not finite.
   void diverge();
 
@@ -88,7 +91,7 @@ class Training {
   const Slice& results() const { return results_; }
   const Slice& validation_results() const { return validation_results_; }
   // Returns the score of rows [first, first + rows) of the latest epoch.
-  Score score(int64_t first, int64_t rows) const { return score(results_, first, rows); }
+  Score score(int64_t first, int64_t rows) const;
   // Returns the score since the last call, or of the last epoch if none has begun: for the progress line.
   Score recent_score();
 
@@ -98,9 +101,10 @@ class Training {
 
  private:
   void scale_target();
-  Score score(const Slice& results, int64_t first, int64_t rows) const;
+  Score score(const Slice& results, int64_t first, int64_t rows, std::span<const float> weights) const;
+  double batch_weight() const;
   void put_loss(const mk_tensor& outputs, const mk_tensor& index, double scale, const mk_tensor& rows,
-                const mk_tensor& gradient);
+                const mk_tensor& gradient, const LossForm& form, const mk_tensor& weight);
 
   sdk::Host host_;
   const sdk::Device& device_;
@@ -115,7 +119,9 @@ class Training {
   uint64_t dropout_seed_;
   Slice order_, results_;  // of the epoch
   Slice validation_order_, validation_results_;
-  Slice scaled_target_;  // only with standardise_target
+  Slice scaled_target_;               // only with standardise_target
+  Slice weights_;                     // of the rows of the data; only with task_.weights
+  std::vector<float> epoch_weights_;  // the same, in the order of the epoch
   std::vector<mk_op> queue_;
   std::vector<int64_t> queued_rows_;
   int64_t shown_batch_ = 0;

@@ -43,14 +43,16 @@ struct Pictures {
 
 // The results of a training.
 struct Outcome {
-  std::vector<float> parameters;
+  std::vector<float> parameters, result;  // after the last step; of the fitted network
   std::vector<double> train_loss, validation_loss, train_accuracy;
   bool operator==(const Outcome&) const = default;
 };
 
 inline Outcome outcome_of(const Training& t) {
   const History& h = t.record().history;
-  return {t.engine().parameters().all(), h.train_loss, h.validation_loss, h.train_accuracy};
+  const bool best = t.record().rule.restore_best;
+  return {t.engine().parameters().all(), (best ? t.engine().best() : t.engine().predicting()).all(), h.train_loss,
+          h.validation_loss, h.train_accuracy};
 }
 
 inline std::ostream& operator<<(std::ostream& to, const Outcome& o) {

@@ -110,6 +110,28 @@ TEST_P(Stacks, GiveTheBitsOfSeparateTrainingsWithFusedSteps) {
   for (uint32_t m = 0; m < kNetworks; ++m) EXPECT_TRUE(outcomes[m] && *outcomes[m] == alone(make(m))) << m;
 }
 
+// Networks whose options differ only in numbers share ops.
+TEST_P(Stacks, GiveTheBitsOfSeparateTrainingsWithOptions) {
+  std::vector<Member> members;
+  for (uint32_t m = 0; m < kNetworks; ++m) {
+    members.push_back(member(m));
+    Member& one = members.back();
+    one.settings.layers = layers({conv2d(4, 3, 1, 1, true), leaky_relu(0.1 + 0.1 * m), max_pool2d(2, 2, 0),
+                                  dropout(0.1), flatten(), linear(8, true), gelu("none"), linear(4, true)});
+    one.network = make_network(one.settings, {6, 6, 1, false}, 4);
+    one.settings.optimizer = {ops::Optimizer::adamw, 0.02 / (1 + m), 0.01, 0.9, 0.999, 1e-8, false, 0.2 + m};
+    one.settings.loss_form.softmax.smoothing = 0.1 + 0.1 * m;
+    one.settings.weighted = true;
+    for (int32_t r = 0; r < kRows; ++r) one.task.weights.push_back(1.0F + static_cast<float>((r + m) % 3));
+    one.settings.ema_decay = 0.5 + 0.1 * m;
+    one.settings.stop.kind = StopRule::Kind::plateau;
+    one.settings.stop.restore_best = true;
+    EXPECT_TRUE(same_shape(members[0].network, members[0].settings, one.network, one.settings));
+  }
+  const auto stacked = train_stack(members);
+  for (size_t m = 0; m < members.size(); ++m) EXPECT_EQ(stacked[m], alone(members[m])) << m;
+}
+
 TEST_P(Stacks, AMemberThatDivergesOrStopsDoesNotAffectTheOthers) {
   const auto make = [](uint32_t m) {
     Member made = member(m);

@@ -154,6 +154,29 @@ TEST_P(InTeam, ResumesFromACheckpointWithOtherMembers) {
   EXPECT_EQ(resumed[2]->parameters, whole[0]->parameters);
 }
 
+// What depends on the history of the losses or on all gradients has the bits of one device too, although only the
+// leader may have that history.
+TEST_P(InTeam, SchedulesClippingAveragesAndTheBestWeightsAreThoseOfOneDevice) {
+  Settings s = synchronous_settings();
+  s.epochs = 4;
+  s.optimizer = {ops::Optimizer::sgd, 0.3, 0, 0.9, 0, 0, true, 0.4};
+  s.schedule.kind = Schedule::Kind::reduce_on_plateau;
+  s.schedule.patience = 0;
+  s.schedule.threshold = 0.3;
+  s.stop.kind = StopRule::Kind::plateau;
+  s.stop.restore_best = true;
+  s.ema_decay = 0.7;
+  const auto whole = train(1, s);
+  ASSERT_TRUE(whole[0]);
+  for (const auto& one : train(3, s)) EXPECT_EQ(one, whole[0]);
+  const Scratch scratch;
+  EXPECT_FALSE(train(2, s, scratch.str(), 2)[0]);
+  const auto resumed = train(3, s, scratch.str());
+  ASSERT_TRUE(resumed[0] && resumed[2]);
+  EXPECT_EQ(resumed[0], whole[0]);
+  EXPECT_EQ(resumed[2]->result, whole[0]->result);
+}
+
 // Checks come every 8 batches, and an epoch has 10, the last one not full: the fifth check falls between two epochs.
 TEST_P(InTeam, ResumesFromTheEndOfAnEpoch) {
   Settings s = synchronous_settings();
@@ -203,6 +226,20 @@ TEST_P(InTeam, LocalStepsLearn) {
   EXPECT_EQ(once, again) << "equal speeds: the same shares";
   EXPECT_EQ(once[0], once[2]);
   EXPECT_GT(once[0]->train_accuracy.back(), 0.8);
+}
+
+TEST_P(InTeam, LocalStepsKeepTheBestAverage) {
+  Settings s = local_settings();
+  s.epochs = 4;
+  s.stop.kind = StopRule::Kind::plateau;
+  s.stop.patience = 100;
+  s.stop.restore_best = true;
+  s.ema_decay = 0.5;
+  const auto once = train(3, s);
+  ASSERT_TRUE(once[0]);
+  EXPECT_EQ(once, train(3, s));
+  EXPECT_EQ(once[0]->result, once[2]->result);
+  EXPECT_NE(once[0]->result, once[0]->parameters);
 }
 
 TEST_P(InTeam, RefusesANetworkWithoutAParallelOption) {

@@ -75,6 +75,33 @@ void compare_gradients(const sdk::Device& device, const ResidentData& resident, 
   }
 }
 
+// What the script gives a run besides its network, optimizer and schedule.
+void set_more(const nlohmann::json& more, bool regression, Settings& settings) {
+  constexpr LossNumbers kNumbers{0, 2, 0.7, 0.3};
+  LossNumbers numbers = kNumbers;
+  numbers.label_smoothing = more.value("label_smoothing", 0.0);
+  settings.loss_form = loss_form(more.value("loss", "auto"), numbers, !regression);
+  settings.weighted = more.contains("weights") || more.contains("class_weight");
+  settings.optimizer.clip = more.value("clip_grad_norm", 0.0);
+  settings.ema_decay = more.value("ema_decay", 0.0);
+}
+
+std::vector<float> row_weights(const nlohmann::json& more, const std::vector<int32_t>& labels) {
+  std::vector<float> weights(kTorchRows, 1);
+  if (more.contains("weights")) weights = read<float>("weights");
+  if (more.contains("class_weight"))
+    for (size_t r = 0; r < weights.size(); ++r)
+      weights[r] *= more.at("class_weight").at(static_cast<size_t>(labels[r])).get<float>();
+  return weights;
+}
+
+void compare_average(const Training& training, const std::string& prefix) {
+  const std::vector<float> ours = training.engine().predicting().all();
+  const std::vector<float> theirs = parameters(training.network(), prefix);
+  EXPECT_NE(ours, training.engine().parameters().all());
+  for (size_t i = 0; i < ours.size(); ++i) ASSERT_NEAR(ours[i], theirs[i], 2e-5) << i;
+}
+
 class LikeTorch : public testing::TestWithParam<const char*> {};
 INSTANTIATE_TEST_SUITE_P(Devices, LikeTorch, testing::Values("host", "opencl"),
                          [](const auto& i) { return std::string(i.param); });
@@ -97,6 +124,8 @@ TEST_P(LikeTorch, LossesOf100StepsAndTheFirstGradientsAgree) {
     settings.shuffle = false;
     settings.optimizer = optimizers().read(run.at("optimizer").dump());
     settings.schedule = schedules().read(run.at("scheduler").dump());
+    const nlohmann::json& more = run.at("more");
+    set_more(more, regression, settings);
     const Shape shape = regression ? Shape{1, 1, 64, true} : Shape{8, 8, 1, false};
     const Network network = make_network(settings, shape, regression ? 1 : 3);
 
@@ -110,6 +139,7 @@ TEST_P(LikeTorch, LossesOf100StepsAndTheFirstGradientsAgree) {
     const ResidentData resident(device, data);
     TrainingTask task;
     for (int32_t r = 0; r < kTorchRows; ++r) task.train.push_back(r);
+    if (settings.weighted) task.weights = row_weights(more, labels);
     Training training(world.host(), device, resident, network, settings, task);
     training.engine().parameters().write(0, parameters(network, net + "/initial/"));
 
@@ -125,6 +155,7 @@ TEST_P(LikeTorch, LossesOf100StepsAndTheFirstGradientsAgree) {
       }
     }
     EXPECT_LT(worst, 1e-4);
+    if (settings.ema_decay > 0) compare_average(training, "average/" + run.at("name").get<std::string>() + "/");
 
     compare_gradients(device, resident, network, net);
   }
