@@ -36,6 +36,11 @@ ROWS = """{ type = "normalise", per_feature = true }, { type = "flatten" }, { ty
   { type = "relu" }, { type = "linear", out_features = 10, bias = false }"""
 NUMBERS = """{ type = "normalise", per_feature = true }, { type = "linear", out_features = 30 }, { type = "relu" },
   { type = "linear", out_features = 1 }"""
+CURVES = """{ type = "conv2d", out_channels = 8, kernel_size = 5, stride = 2 }, { type = "leaky_relu", negative_slope = 0.2 },
+  { type = "conv2d", out_channels = 8, kernel_size = 3, stride = 2 }, { type = "gelu" }, { type = "flatten" },
+  { type = "linear", out_features = 40 }, { type = "gelu", approximate = "tanh" }, { type = "linear", out_features = 30 },
+  { type = "silu" }, { type = "linear", out_features = 30 }, { type = "tanh" }, { type = "linear", out_features = 30 },
+  { type = "sigmoid" }, { type = "linear", out_features = 10 }"""
 FIXED = 'limit = 1000, standardize = { mean = 127.5, scale = 73.61 }'
 FEATURES = 'limit = 1000, standardize = "features"'
 
@@ -53,6 +58,7 @@ def machine(**options):
 MODELS = [
     ("cnn images", "digits", FIXED, network(IMAGES)),
     ("cnn windows", "digits", FIXED, network(WINDOWS)),
+    ("cnn activations", "digits", FIXED, network(CURVES)),
     ("cnn rows", "digits", 'limit = 1000', network(ROWS)),
     ("cnn regression", "curve", 'standardize = "features"', network(NUMBERS)),
     ("svc one-vs-rest", "digits", FIXED, machine()),

@@ -34,6 +34,7 @@ void add_kernel_source_tests(Machine& machine, DeviceUnderTest& dut);
 void add_layout_tests(DeviceUnderTest& dut);  // structs that host and kernels share
 void add_oracle_tests(Machine& machine);      // the oracle against numbers worked out by hand
 void add_network_oracle_tests(Machine& machine);
+void add_option_oracle_tests(Machine& machine);
 void add_host_tests(Machine& machine);  // promises that only the host backend makes
 
 }  // namespace mokume::conformance

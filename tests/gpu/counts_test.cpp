@@ -6,6 +6,7 @@
 #include <cstdlib>
 #include <functional>
 #include <ostream>
+#include <regex>
 
 #include "cnn/harness.hpp"
 #include "cnn/networks.hpp"
@@ -85,7 +86,9 @@ class Networks : public testing::Test {
   void TearDown() override { of_layer<pose_idle_fn>(POSE_IDLE_SYMBOL)(0); }
 
   Asked step_of(const char* name, int64_t batch, int64_t members = 1) {
-    cnn::Settings settings = cnn::settings_of(name);
+    return step_of(cnn::settings_of(name), batch, members);
+  }
+  Asked step_of(cnn::Settings settings, int64_t batch, int64_t members = 1) {
     settings.batch_size = batch;
     settings.epochs = 1000;
     const cnn::Network network = cnn::make_network(settings, {28, 28, 1, false}, 10);
@@ -120,6 +123,20 @@ class Networks : public testing::Test {
 TEST_F(Networks, guide_at_128) { EXPECT_EQ(step_of("guide", 128), (Asked{41})); }
 TEST_F(Networks, lightning_at_128) { EXPECT_EQ(step_of("lightning", 128), (Asked{66})); }
 TEST_F(Networks, study_at_10) { EXPECT_EQ(step_of("13,8,227", 10), (Asked{23})); }
+// Each activation is a launch forward and one backward. The loss stays one launch. The norm of the gradients, whose
+// squares are added in whole parts and a rest, takes three, and an average of the weights one.
+TEST_F(Networks, options) {
+  cnn::Settings s = cnn::settings_of("0,0,100");
+  const Asked plain = step_of(s, 100);
+  s.layers = std::regex_replace(s.layers, std::regex("relu"), "tanh");
+  const Asked curved = step_of(s, 100);
+  EXPECT_EQ((curved - plain).launches, 1U) << "relu is part of the product, and its gradient is a launch";
+  s.loss_form.softmax.smoothing = 0.1;
+  EXPECT_EQ(step_of(s, 100), curved);
+  s.optimizer.clip = 1;
+  s.ema_decay = 0.9;
+  EXPECT_EQ((step_of(s, 100) - curved).launches, 4U);
+}
 TEST_F(Networks, stack_of_784_100_10) { EXPECT_EQ(step_of("0,0,100", 10, 32), (Asked{14})); }
 
 // 5,120 more steps of a solver that has not converged, at 512 a launch. Two problems have 16 places, which are sent and

@@ -165,6 +165,21 @@ layers = [{ type = "conv2d", out_channels = 4, kernel_size = 4, kernel_width = 3
   EXPECT_EQ(file.node("AveragePool").attributes.at("count_include_pad").integers.at(3), Numbers{0});
 }
 
+TEST_F(Export, EveryActivationIsAFewOperators) {
+  train("source = \"friedman\", limit = 200", R"(model = "cnn"
+[model_options]
+epochs = 1
+layers = [{ type = "linear", out_features = 4 }, { type = "leaky_relu", negative_slope = 0.2 }, { type = "gelu" },
+  { type = "gelu", approximate = "tanh" }, { type = "silu" }, { type = "tanh" }, { type = "sigmoid" },
+  { type = "linear", out_features = 1 }]
+)");
+  const Exported file = exported();
+  EXPECT_EQ(file.ops,
+            (Names{"Gemm", "PRelu", "Mul", "Erf", "Mul",     "Add", "Mul",  "Mul",     "Mul",  "Add", "Mul", "Mul",
+                   "Tanh", "Mul",   "Add", "Mul", "Sigmoid", "Mul", "Tanh", "Sigmoid", "Gemm", "Mul", "Add"}));
+  EXPECT_EQ(file.constants.at("1.slope"), std::vector<int64_t>{1});
+}
+
 TEST_F(Export, ARegressionGivesNumbersOnTheScaleOfTheTargets) {
   train("source = \"friedman\", limit = 200", R"(model = "cnn"
 [model_options]
