@@ -102,6 +102,42 @@ NETS = {
              {"type": "linear", "out_features": 16, "bias": True},
              {"type": "sigmoid"},
              {"type": "linear", "out_features": 3, "bias": True}], (1, 8, 8)),
+    "norms": ([{"type": "conv2d", "out_channels": 6, "kernel_size": 3, "stride": 1, "padding": 1, "bias": False},
+               {"type": "batch_norm", "eps": 1e-5, "momentum": 0.1},
+               {"type": "relu"},
+               {"type": "conv2d", "out_channels": 6, "kernel_size": 3, "stride": 2, "padding": 1, "bias": True},
+               {"type": "group_norm", "num_groups": 3, "eps": 1e-5},
+               {"type": "relu"},
+               {"type": "layer_norm", "eps": 1e-5},
+               {"type": "relu"},
+               {"type": "flatten"},
+               {"type": "linear", "out_features": 12, "bias": False},
+               {"type": "batch_norm", "eps": 1e-4, "momentum": 0.3},
+               {"type": "relu"},
+               {"type": "linear", "out_features": 3, "bias": True}], (1, 8, 8)),
+    # Residual connections, one of them around a relu, and two branches that are joined.
+    "residual": ([{"type": "conv2d", "out_channels": 8, "kernel_size": 3, "stride": 1, "padding": 1, "bias": False},
+                  {"type": "batch_norm", "eps": 1e-5, "momentum": 0.1},
+                  {"type": "relu", "name": "stem"},
+                  {"type": "conv2d", "out_channels": 8, "kernel_size": 3, "stride": 1, "padding": 1, "bias": False},
+                  {"type": "batch_norm", "eps": 1e-5, "momentum": 0.1},
+                  {"type": "relu"},
+                  {"type": "conv2d", "out_channels": 8, "kernel_size": 3, "stride": 1, "padding": 1, "bias": False},
+                  {"type": "batch_norm", "eps": 1e-5, "momentum": 0.1, "name": "main"},
+                  {"type": "add", "inputs": "main,stem"},
+                  {"type": "relu", "name": "first"},
+                  {"type": "conv2d", "out_channels": 12, "kernel_size": 3, "stride": 2, "padding": 1, "bias": False},
+                  {"type": "batch_norm", "eps": 1e-5, "momentum": 0.1, "name": "down"},
+                  {"type": "conv2d", "out_channels": 12, "kernel_size": 1, "stride": 2, "padding": 0, "bias": True,
+                   "inputs": "first", "name": "shortcut"},
+                  {"type": "add", "inputs": "down,shortcut", "name": "second"},
+                  {"type": "relu", "name": "left"},
+                  {"type": "max_pool2d", "kernel_size": 3, "stride": 1, "padding": 1, "inputs": "second",
+                   "name": "right"},
+                  {"type": "concat", "inputs": "left,right"},
+                  {"type": "adaptive_avg_pool2d", "output_size": 1},
+                  {"type": "flatten"},
+                  {"type": "linear", "out_features": 3, "bias": True}], (1, 8, 8)),
     "regression": ([{"type": "linear", "out_features": 20, "bias": True},
                     {"type": "relu"},
                     {"type": "linear", "out_features": 1, "bias": True}], (64,)),
@@ -158,7 +194,8 @@ RUNS = [("pool", "sgd", "constant"), ("pool", "adam", "constant"), ("pool", "ada
         ("study", "study", "constant"), ("study", "sgd", "step"), ("study", "plain", "cosine"),
         ("regression", "plain", "constant"), ("regression", "study", "cosine"), ("kinds", "study", "constant"),
         ("kinds", "adam", "constant"), ("transposed", "study", "constant"), ("transposed", "adam", "step"),
-        ("activations", "adamw", "warmup"), ("activations", "nesterov", "cosine_restarts"),
+        ("norms", "study", "constant"), ("norms", "adam", "constant"), ("residual", "study", "constant"),
+        ("residual", "sgd", "cosine"), ("activations", "adamw", "warmup"), ("activations", "nesterov", "cosine_restarts"),
         ("mlp", "dampening", "linear"), ("mlp", "adamw", "polynomial"), ("mlp", "sgd", "reduce_on_plateau"),
         ("study", "nesterov", "constant"), ("regression", "adamw", "warmup"),
         ("study", "study", "constant", {"label_smoothing": 0.2}), ("pool", "adam", "constant", {"loss": "focal"}),
@@ -192,36 +229,65 @@ def window(one):
     return (height, width), (step or height, right), (padding, padding if side < 0 else side)
 
 
-def build(layers, shape):
-    modules, size = [], torch.zeros(1, *shape)
-    for one in layers:
-        kind = one["type"]
-        if kind == "conv2d":
-            kernel, stride, padding = window(one)
-            module = nn.Conv2d(size.shape[1], one["out_channels"], kernel, stride,
-                               "same" if one.get("same") else padding, dilation=one.get("dilation", 1),
-                               groups=one.get("groups", 1), bias=one["bias"])
-        elif kind == "conv_transpose2d":
-            module = nn.ConvTranspose2d(size.shape[1], one["out_channels"], *window(one),
-                                        output_padding=one["output_padding"], groups=one["groups"], bias=one["bias"],
-                                        dilation=one["dilation"])
-        elif kind == "linear":
-            module = nn.Linear(size.shape[1], one["out_features"], bias=one["bias"])
-        elif kind == "max_pool2d":
-            module = nn.MaxPool2d(*window(one), ceil_mode=one.get("ceil_mode", False))
-        elif kind == "avg_pool2d":
-            module = nn.AvgPool2d(*window(one), ceil_mode=one["ceil_mode"],
-                                  count_include_pad=one["count_include_pad"])
-        elif kind == "adaptive_avg_pool2d":
-            module = nn.AdaptiveAvgPool2d(one["output_size"])
-        elif kind == "normalise":
-            module = Normalise(one["mean"], one["std"])
-        else:
-            module = {"leaky_relu": lambda: nn.LeakyReLU(one["negative_slope"]), "tanh": nn.Tanh, "sigmoid": nn.Sigmoid,
-                      "gelu": lambda: nn.GELU(approximate=one["approximate"]), "silu": nn.SiLU, "relu": nn.ReLU, "flatten": nn.Flatten, "log_softmax": lambda: nn.LogSoftmax(1)}[kind]()
-        modules.append(module)
-        size = module(size)
-    return nn.Sequential(*modules)
+class Add(nn.Module):
+    def forward(self, *xs):
+        return sum(xs)
+
+
+class Concat(nn.Module):
+    def forward(self, *xs):
+        return torch.cat(xs, 1)
+
+
+def module_of(one, size):
+    """The layer for inputs of this size."""
+    kind = one["type"]
+    if kind == "conv2d":
+        kernel, stride, padding = window(one)
+        return nn.Conv2d(size[1], one["out_channels"], kernel, stride, "same" if one.get("same") else padding,
+                         dilation=one.get("dilation", 1), groups=one.get("groups", 1), bias=one["bias"])
+    if kind == "conv_transpose2d":
+        return nn.ConvTranspose2d(size[1], one["out_channels"], *window(one), output_padding=one["output_padding"],
+                                  groups=one["groups"], bias=one["bias"], dilation=one["dilation"])
+    if kind == "max_pool2d":
+        return nn.MaxPool2d(*window(one), ceil_mode=one.get("ceil_mode", False))
+    if kind == "avg_pool2d":
+        return nn.AvgPool2d(*window(one), ceil_mode=one["ceil_mode"], count_include_pad=one["count_include_pad"])
+    if kind == "batch_norm":
+        norm = nn.BatchNorm1d if len(size) == 2 else nn.BatchNorm2d
+        return norm(size[1], eps=one["eps"], momentum=one["momentum"])
+    return {"linear": lambda: nn.Linear(size[1], one["out_features"], bias=one["bias"]),
+            "adaptive_avg_pool2d": lambda: nn.AdaptiveAvgPool2d(one["output_size"]),
+            "normalise": lambda: Normalise(one["mean"], one["std"]),
+            "group_norm": lambda: nn.GroupNorm(one["num_groups"], size[1], eps=one["eps"]),
+            "layer_norm": lambda: nn.LayerNorm(list(size[1:]), eps=one["eps"]),
+            "leaky_relu": lambda: nn.LeakyReLU(one["negative_slope"]),
+            "gelu": lambda: nn.GELU(approximate=one["approximate"]), "silu": nn.SiLU, "tanh": nn.Tanh,
+            "sigmoid": nn.Sigmoid, "relu": nn.ReLU, "flatten": nn.Flatten, "log_softmax": lambda: nn.LogSoftmax(1),
+            "add": Add, "concat": Concat}[kind]()
+
+
+class Network(nn.Module):
+    """Layers by name, or by number, that read the layer before them or those named in their inputs."""
+
+    def __init__(self, layers, shape):
+        super().__init__()
+        self.reads = []
+        values = {"input": torch.zeros(2, *shape)}
+        for number, one in enumerate(layers):
+            before = list(values)[-1]
+            self.reads.append(one["inputs"].split(",") if "inputs" in one else [before])
+            name = one.get("name", str(number))
+            module = module_of(one, values[self.reads[-1][0]].shape)
+            self.add_module(name, module.eval())
+            values[name] = module(*[values[r] for r in self.reads[-1]])
+            module.train()
+
+    def forward(self, x):
+        values = {"input": x}
+        for (name, module), reads in zip(self.named_children(), self.reads):
+            values[name] = module(*[values[r] for r in reads])
+        return values[name]
 
 
 def loss_of(layers, net, more):
@@ -256,7 +322,7 @@ def main():
         more = rest[0] if rest else {}
         layers, shape = NETS[net]
         torch.manual_seed(2)
-        model = build(layers, shape)
+        model = Network(layers, shape)
         losses_of = loss_of(layers, net, more)
         cost = weights.clone() if more.get("weights") else torch.ones(ROWS)
         if "class_weight" in more:
@@ -264,8 +330,9 @@ def main():
         average = None
         step = OPTIMIZERS[optimizer][1](model.parameters())
         scheduler = SCHEDULES[schedule][1](step) if SCHEDULES[schedule][1] else None
-        for name, value in model.named_parameters():
-            tensors[f"{net}/initial/{name}"] = value.detach().clone()
+        for name, value in model.state_dict().items():
+            if value.dtype == torch.float32:
+                tensors[f"{net}/initial/{name}"] = value.clone()
         losses = []
         for epoch in range(EPOCHS):
             for first in range(0, ROWS, BATCH):
@@ -299,6 +366,9 @@ def main():
         if average is not None:
             for key, value in average.module.named_parameters():
                 tensors[f"average/{name}/{key}"] = value.detach().clone()
+        for key, value in model.named_buffers():
+            if value.dtype == torch.float32:
+                tensors[f"running/{name}/{key}"] = value.clone()
         tensors[f"losses/{name}"] = torch.tensor(losses, dtype=torch.float32)
         runs.append({"name": name, "net": net, "shape": shape, "layers": layers,
                      "optimizer": OPTIMIZERS[optimizer][0], "scheduler": SCHEDULES[schedule][0], "more": more})

@@ -112,6 +112,11 @@ void Fitted::save(const std::string& directory) const {
         put(chunk, bytes);
       });
     });
+  // PyTorch's modules expect this number with their running moments, but do not use it.
+  constexpr int64_t kBatchesTracked = 0;
+  for (const Parameter& p : network.parameters)
+    if (p.name.ends_with(".running_mean"))
+      writer.add(p.name.substr(0, p.name.rfind('.')) + ".num_batches_tracked", st::Shape{}, &kBatchesTracked);
   const auto features = int64_t(moments.feature_mean.size());
   if (features > 0) {
     writer.add(kMean, {features}, moments.feature_mean.data());

@@ -7,7 +7,7 @@
 namespace mokume::cnn {
 
 GradientNorm::GradientNorm(const sdk::Device& device, const Segments& layout, StackMemory& memory) {
-  for (size_t s = 0; s < layout.count(); ++s) parts_ += (layout.size(s) + kPart - 1) / kPart;
+  for (size_t s = 0; s < layout.learned(); ++s) parts_ += (layout.size(s) + kPart - 1) / kPart;
   memory_ = memory.take(2 * parts_ + 1);
   device.submit(ops::fill(memory_.vector(parts_, parts_), 1.0F));
 }
@@ -15,7 +15,7 @@ GradientNorm::GradientNorm(const sdk::Device& device, const Segments& layout, St
 mk_tensor GradientNorm::measure(const ParameterVector& gradients,
                                 const std::function<void(const mk_op&)>& submit) const {
   int64_t part = 0;
-  for (size_t s = 0; s < gradients.layout().count(); ++s) {
+  for (size_t s = 0; s < gradients.layout().learned(); ++s) {
     const int64_t size = gradients.layout().size(s), whole = size / kPart, rest = size % kPart;
     const mk_tensor all = gradients.run(s, 0, size);
     if (whole > 0)

@@ -1,6 +1,7 @@
 #include "parameters.hpp"
 
 #include <algorithm>
+#include <numeric>
 
 #include "sdk/ops/fill.hpp"
 #include "sdk/ops/gemm.hpp"
@@ -14,15 +15,18 @@ Segments::Segments(std::span<const Parameter> parameters, uint64_t most_bytes, s
     elements_ += p.size();
     offsets_.push_back(p.offset);
     extents_.emplace_back();
-    if (std::find(left_out.begin(), left_out.end(), index) == left_out.end()) place(p, most);
+    if (p.learned() && std::find(left_out.begin(), left_out.end(), index) == left_out.end()) place(index, p, most);
   }
+  learned_ = sizes_.size();
+  for (size_t index = 0; index < parameters.size(); ++index)
+    if (!parameters[index].learned()) place(int(index), parameters[index], most);
 }
 
-void Segments::place(const Parameter& p, int64_t most) {
+void Segments::place(int index, const Parameter& p, int64_t most) {
   const int64_t columns = p.outputs, rows = p.size() / columns;
   const auto add = [&](int64_t first_row, int64_t count) {
-    if (sizes_.empty() || sizes_.back() + count * columns > most) sizes_.push_back(0);
-    extents_.back().push_back({sizes_.size() - 1, sizes_.back(), first_row, count, columns});
+    if (sizes_.size() == (p.learned() ? 0 : learned_) || sizes_.back() + count * columns > most) sizes_.push_back(0);
+    extents_[index].push_back({sizes_.size() - 1, sizes_.back(), first_row, count, columns});
     sizes_.back() += count * columns;
   };
   if (p.size() <= most) return add(0, rows);
@@ -76,7 +80,10 @@ std::vector<float> ParameterVector::all() const {
 
 std::vector<CommonRun> common_runs(const Segments& a, const Segments& b, std::span<const double> apart) {
   std::vector<CommonRun> runs;
-  for (size_t p = 0; p < a.extents().size(); ++p)
+  std::vector<size_t> order(a.extents().size());
+  std::iota(order.begin(), order.end(), 0);
+  std::stable_sort(order.begin(), order.end(), [&](size_t p, size_t q) { return apart[p] < apart[q]; });
+  for (const size_t p : order)
     // Both cut a parameter at the same rows, unless one of them leaves it out.
     for (size_t k = 0; k < std::min(a.extents()[p].size(), b.extents()[p].size()); ++k) {
       const Extent &x = a.extents()[p][k], &y = b.extents()[p][k];

@@ -23,7 +23,8 @@ struct Extent {
 
 // Maps the flat vector to segments. Only the weight of a linear layer is ever cut, and only if it is larger than a
 // segment. It is cut at multiples of ops::kGemmCut rows, so that products of its extents give the bits of the whole.
-// The extents of a tensor therefore do not depend on the tensors before it.
+// The extents of a tensor therefore do not depend on the tensors before it. Running moments have segments of their own,
+// after the others.
 class Segments {
  public:
   Segments() = default;
@@ -33,6 +34,7 @@ class Segments {
   Segments(std::span<const Parameter> parameters, uint64_t most_bytes, std::span<const int> left_out = {});
 
   size_t count() const { return sizes_.size(); }
+  size_t learned() const { return learned_; }  // of these segments; those after them hold running moments
   int64_t size(size_t segment) const { return sizes_[segment]; }  // in floats
   int64_t elements() const { return elements_; }                  // of the flat vector
   // The extents of each parameter, in order; empty for parameters that are left out.
@@ -41,9 +43,10 @@ class Segments {
   int64_t flat_begin(size_t parameter, const Extent& e) const { return offsets_[parameter] + e.first_row * e.columns; }
 
  private:
-  void place(const Parameter& parameter, int64_t most);
+  void place(int index, const Parameter& parameter, int64_t most);
 
   int64_t elements_ = 0;
+  size_t learned_ = 0;
   std::vector<int64_t> sizes_, offsets_;
   std::vector<std::vector<Extent>> extents_;
 };

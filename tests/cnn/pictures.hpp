@@ -76,6 +76,17 @@ inline Settings small_settings() {
   return s;
 }
 
+// A residual network with every normalisation, and branches that are joined.
+inline Settings graph_settings() {
+  Settings s = small_settings();
+  s.layers = layers({called("stem", conv2d(4, 3, 1, 1, false)), batch_norm(), relu(), conv2d(4, 3, 1, 1, false),
+                     called("main", batch_norm()), reading({"main", "stem"}, add()), called("sum", relu()),
+                     called("pooled", max_pool2d(2, 2, 0)), called("small", reading({"sum"}, conv2d(3, 2, 2, 0, true))),
+                     group_norm(3), reading({"pooled", "9"}, concat()), dropout(0.1), flatten(), layer_norm(),
+                     linear(4, true)});
+  return s;
+}
+
 inline TrainingTask task_of(const std::string& scratch = "") {
   TrainingTask t;
   t.seed = 11;

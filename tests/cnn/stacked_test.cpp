@@ -110,6 +110,17 @@ TEST_P(Stacks, GiveTheBitsOfSeparateTrainingsWithFusedSteps) {
   for (uint32_t m = 0; m < kNetworks; ++m) EXPECT_TRUE(outcomes[m] && *outcomes[m] == alone(make(m))) << m;
 }
 
+TEST_P(Stacks, GiveTheBitsOfSeparateGraphs) {
+  std::vector<Member> members;
+  for (uint32_t m = 0; m < kNetworks; ++m) {
+    members.push_back(member(m));
+    members.back().settings.layers = graph_settings().layers;
+    members.back().network = make_network(members.back().settings, {6, 6, 1, false}, 4);
+  }
+  const auto stacked = train_stack(members);
+  for (size_t m = 0; m < members.size(); ++m) EXPECT_EQ(stacked[m], alone(members[m])) << m;
+}
+
 // Networks whose options differ only in numbers share ops.
 TEST_P(Stacks, GiveTheBitsOfSeparateTrainingsWithOptions) {
   std::vector<Member> members;

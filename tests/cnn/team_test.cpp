@@ -87,15 +87,19 @@ class InTeam : public testing::TestWithParam<const char*> {
 };
 
 TEST_P(InTeam, GivesTheBitsOfOneDevice) {
-  const auto alone = train(1, synchronous_settings());
-  ASSERT_TRUE(alone[0]);
-  EXPECT_GT(alone[0]->train_accuracy.back(), 0.6);
-  for (const uint32_t members : {2, 3}) {
-    const auto outcomes = train(members, synchronous_settings());
-    for (const auto& one : outcomes) EXPECT_EQ(one, alone[0]) << members << " members";
+  Settings graph = synchronous_settings();
+  graph.layers = graph_settings().layers;
+  for (const Settings& settings : {synchronous_settings(), graph}) {
+    const auto alone = train(1, settings);
+    ASSERT_TRUE(alone[0]);
+    EXPECT_GT(alone[0]->train_accuracy.back(), 0.6);
+    for (const uint32_t members : {2, 3}) {
+      const auto outcomes = train(members, settings);
+      for (const auto& one : outcomes) EXPECT_EQ(one, alone[0]) << members << " members";
+    }
+    const auto uneven = train(2, settings, "", kNever, {5, 1});
+    EXPECT_EQ(uneven[1], alone[0]);
   }
-  const auto uneven = train(2, synchronous_settings(), "", kNever, {5, 1});
-  EXPECT_EQ(uneven[1], alone[0]);
 }
 
 TEST_P(InTeam, MayHaveMoreMembersThanShards) {

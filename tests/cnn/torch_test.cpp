@@ -66,6 +66,7 @@ void compare_gradients(const sdk::Device& device, const ResidentData& resident, 
   engine.backward(kBatch, place);
   const std::vector<float> gradient = engine.gradients().all();
   for (const Parameter& p : network.parameters) {
+    if (!p.learned()) continue;
     const std::vector<float> theirs = read<float>(net + "/gradient/" + p.name);
     std::vector<float> ours(theirs.size());
     to_torch(p, gradient, 0, p.outputs, ours.data());
@@ -100,6 +101,18 @@ void compare_average(const Training& training, const std::string& prefix) {
   const std::vector<float> theirs = parameters(training.network(), prefix);
   EXPECT_NE(ours, training.engine().parameters().all());
   for (size_t i = 0; i < ours.size(); ++i) ASSERT_NEAR(ours[i], theirs[i], 2e-5) << i;
+}
+
+void compare_running_moments(const Training& training, const std::string& prefix) {
+  const std::vector<float> all = training.engine().parameters().all();
+  for (const Parameter& p : training.network().parameters) {
+    if (p.learned()) continue;
+    const std::vector<float> theirs = read<float>(prefix + p.name);
+    std::vector<float> ours(theirs.size());
+    to_torch(p, all, 0, p.outputs, ours.data());
+    for (size_t i = 0; i < ours.size(); ++i)
+      ASSERT_NEAR(ours[i], theirs[i], 1e-4 * std::max(1.0F, std::fabs(theirs[i]))) << p.name << " " << i;
+  }
 }
 
 class LikeTorch : public testing::TestWithParam<const char*> {};
@@ -155,6 +168,7 @@ TEST_P(LikeTorch, LossesOf100StepsAndTheFirstGradientsAgree) {
       }
     }
     EXPECT_LT(worst, 1e-4);
+    compare_running_moments(training, "running/" + run.at("name").get<std::string>() + "/");
     if (settings.ema_decay > 0) compare_average(training, "average/" + run.at("name").get<std::string>() + "/");
 
     compare_gradients(device, resident, network, net);

@@ -10,6 +10,7 @@
 #include "fitted.hpp"
 #include "harness.hpp"
 #include "pictures.hpp"
+#include "safetensors.hpp"
 #include "sdk/ops.hpp"
 #include "support/test_host.hpp"
 
@@ -80,6 +81,47 @@ TEST_P(Trainings, ResumeFromACheckpointToTheSameBytes) {
     train(resumed, whole);
     EXPECT_TRUE(outcome_of(resumed) == outcome_of(undisturbed));
   }
+}
+
+TEST_P(Trainings, OfGraphsResumeAndPredictWithTheirRunningMoments) {
+  const Pictures pictures;
+  const ResidentData data(*device_, pictures.data);
+  const Settings settings = graph_settings();
+  const Network network = make_network(settings, {6, 6, 1, false}, 4);
+  Sink never{kNever};
+  Training undisturbed(world_->host(), *device_, data, network, settings, task_of());
+  train(undisturbed, never.table());
+  EXPECT_GT(undisturbed.record().validation.accuracy(), 0.9);
+  const Scratch scratch;
+  for (const int patience : {0, 1}) {
+    Sink sink{patience};
+    Training stopped(world_->host(), *device_, data, network, settings, task_of(scratch.str()));
+    EXPECT_THROW(train(stopped, sink.table()), Error);
+  }
+  Training resumed(world_->host(), *device_, data, network, settings, task_of(scratch.str()));
+  train(resumed, never.table());
+  EXPECT_EQ(outcome_of(resumed), outcome_of(undisturbed));
+
+  // A prediction gives each validated row the class that the validation gave it.
+  Fitted fitted;
+  fitted.settings = settings;
+  fitted.network = network;
+  fitted.parameters = undisturbed.engine().parameters().all();
+  fitted.class_names = {"a", "b", "c", "d"};
+  const Scratch model;
+  fitted.save(model.str());
+  std::vector<int32_t> predicted(kRows);
+  Fitted::load(model.str()).predict(*device_, pictures.x.data(), kRows, predicted.data(), nullptr);
+  int64_t hits = 0;
+  for (const int32_t r : task_of().validate)
+    if (predicted[static_cast<size_t>(r)] == pictures.labels[static_cast<size_t>(r)]) ++hits;
+  EXPECT_EQ(hits, undisturbed.record().validation.hits);
+  // The file loads into PyTorch's modules, which expect this tensor.
+  const safetensors::Reader file(model.str() + "/model.safetensors");
+  const safetensors::Tensor* tracked = file.find("1.num_batches_tracked");
+  ASSERT_NE(tracked, nullptr);
+  EXPECT_EQ(tracked->dtype, safetensors::Dtype::i64);
+  EXPECT_NE(file.find("main.running_var"), nullptr);
 }
 
 // With two batches an epoch, the training can check for a stop only between epochs.

@@ -56,8 +56,7 @@ void activations_like_pytorch(Machine& machine) {
     const Values out = output_of(machine, p);
     expect_near(out, one.out, name);
     Problem q;
-    const mk_tensor y =
-        tensor(q, 1, ops::takes_input(one.activation) ? x : std::vector<float>(out.begin(), out.end()));
+    const mk_tensor y = tensor(q, 1, ops::takes_input(one.activation) ? x : std::vector<float>(out.begin(), out.end()));
     q.op = ops::act_grad(tensor(q, 1, grad), y, one.activation, q.unwritten(1, 6), 0.25);
     expect_near(output_of(machine, q), one.gradient, name);
   }

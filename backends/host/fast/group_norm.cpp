@@ -11,13 +11,13 @@ namespace {
 
 constexpr int64_t kLanes = 16;
 
-struct Moments {
+struct GroupMoments {
   double mean = 0, squares = 0;
 };
 
 // Of `lines` x `columns` elements whose lines are `stride` apart, and of `rest` further elements.
-Moments moments_of(const Call& call, const float* x, int64_t lines, int64_t columns, int64_t stride, const float* rest,
-                   int64_t n_rest, std::vector<float>& scratch) {
+GroupMoments moments_of(const Call& call, const float* x, int64_t lines, int64_t columns, int64_t stride,
+                        const float* rest, int64_t n_rest, std::vector<float>& scratch) {
   scratch.resize(static_cast<size_t>(2 * columns));
   float* mean = scratch.data();
   float* squares = mean + columns;
@@ -29,7 +29,7 @@ Moments moments_of(const Call& call, const float* x, int64_t lines, int64_t colu
   if (lines > 0) call.loops.network->norm_moments(n, mean, squares);
   if (lines == 0) columns = 0;
   const auto all = static_cast<double>(lines * columns + n_rest);
-  Moments m;
+  GroupMoments m;
   for (int64_t c = 0; c < columns; ++c) m.mean += static_cast<double>(mean[c]) * static_cast<double>(lines) / all;
   for (int64_t i = 0; i < n_rest; ++i) m.mean += rest[i] / all;
   for (int64_t c = 0; c < columns; ++c)
@@ -39,7 +39,7 @@ Moments moments_of(const Call& call, const float* x, int64_t lines, int64_t colu
 }
 
 // A group within a row. The elements of one pixel lie side by side and are read as lines of lanes.
-Moments group_of(const Call& call, const float* x, const ops::NormGroups& g, std::vector<float>& scratch) {
+GroupMoments group_of(const Call& call, const float* x, const ops::NormGroups& g, std::vector<float>& scratch) {
   if (g.pixels > 1) return moments_of(call, x, g.pixels, g.each(), g.channels, nullptr, 0, scratch);
   const int64_t lines = g.each() / kLanes;
   return moments_of(call, x, lines, kLanes, kLanes, x + lines * kLanes, g.each() % kLanes, scratch);
@@ -56,7 +56,7 @@ void group_norm(const Call& call) {
     std::vector<float> scratch, scale(static_cast<size_t>(g.channels)), shift(scale.size());
     for (int64_t r = from; r < to; ++r) {
       for (int64_t group = 0; group < g.groups; ++group) {
-        const Moments m = group_of(call, x.row(r) + group * g.each(), g, scratch);
+        const GroupMoments m = group_of(call, x.row(r) + group * g.each(), g, scratch);
         const double inverse = 1 / std::sqrt(m.squares / terms + call.op.reals[0]);
         moments.row(r)[group] = static_cast<float>(m.mean);
         moments.row(r)[g.groups + group] = static_cast<float>(inverse);

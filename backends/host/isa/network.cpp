@@ -422,8 +422,8 @@ void norm_grad(const NormRows& rows) {
 }  // namespace
 
 extern const NetworkLoops kNetworkLoops;
-const NetworkLoops kNetworkLoops = {bias_act,     relu_grad,  affine,        dropout,   max_window,       optimizer,
-                                    add, add_product, add_chosen, add_share,     divide,    exp_minus,        scale,
-                                    norm_moments, norm_apply, norm_products, norm_grad, scaled_difference};
+const NetworkLoops kNetworkLoops = {bias_act, relu_grad,    affine,     dropout,       max_window, optimizer,
+                                    add,      add_product,  add_chosen, add_share,     divide,     exp_minus,
+                                    scale,    norm_moments, norm_apply, norm_products, norm_grad,  scaled_difference};
 
 }  // namespace mokume::host::MOKUME_HOST_ISA

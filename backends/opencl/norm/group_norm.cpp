@@ -12,7 +12,8 @@ enum { kPartsSlot, kLinesSlot };
 
 class Norm {
  public:
-  Norm(Launcher& launcher, const mk_op& op) : launcher_(launcher), device_(launcher.device()), g_(ops::norm_groups_of(op)), rows_(op.inputs[0].rows) {}
+  Norm(Launcher& launcher, const mk_op& op)
+      : launcher_(launcher), device_(launcher.device()), g_(ops::norm_groups_of(op)), rows_(op.inputs[0].rows) {}
 
   GroupNormArgs args(const mk_tensor& x, const mk_tensor& dy, const mk_tensor& moments) const {
     return {.x = view(x),
@@ -28,7 +29,9 @@ class Norm {
             .eps = 0};
   }
   // `lines` lines of channels for each row.
-  cl_mem workspace(size_t slot, int64_t lines) { return launcher_.queue().workspace(slot, rows_ * lines * g_.channels); }
+  cl_mem workspace(size_t slot, int64_t lines) {
+    return launcher_.queue().workspace(slot, rows_ * lines * g_.channels);
+  }
 
   // One work-item for each vector of channels of each row.
   template <class Args>
@@ -43,9 +46,9 @@ class Norm {
   void by_lines(const char* name, const mk_tensor& x, const mk_tensor& dy, const mk_tensor& out,
                 std::initializer_list<cl_mem> buffers) {
     const RunLaunch l(device_, rows_ * g_.pixels, g_.channels);
-    launcher_.run(
-        kernel(name, row_width(device_, g_.channels)), l.range,
-        GroupApplyArgs{.grid = l.grid, .x = view(x), .dy = view(dy), .out = view(out), .pixels = g_.pixels}, buffers);
+    launcher_.run(kernel(name, row_width(device_, g_.channels)), l.range,
+                  GroupApplyArgs{.grid = l.grid, .x = view(x), .dy = view(dy), .out = view(out), .pixels = g_.pixels},
+                  buffers);
   }
 
   const ops::NormGroups& groups() const { return g_; }
@@ -90,8 +93,7 @@ void group_norm_grad(Launcher& launcher, const mk_op& op) {
   GroupNormArgs args = norm.args(x, dy, moments);
   args.weight_offset = weight.offset;
   const cl_mem parts = norm.workspace(kPartsSlot, 2);
-  if (norm.rows() > 0)
-    norm.rows_by_channels("group_products", args, {memory(dy), memory(x), memory(moments), parts});
+  if (norm.rows() > 0) norm.rows_by_channels("group_products", args, {memory(dy), memory(x), memory(moments), parts});
   norm.items("group_columns", g.channels,
              GroupColumnsArgs{.rows = norm.rows(),
                               .dweight_offset = dweight.offset,
@@ -105,7 +107,8 @@ void group_norm_grad(Launcher& launcher, const mk_op& op) {
   if (op.n_outputs < 3 || norm.rows() == 0) return;
   const mk_tensor& dx = op.outputs[2];
   const cl_mem coefficients = norm.workspace(kLinesSlot, 3);
-  norm.items("group_coefficients", norm.rows() * g.groups, args, {parts, memory(moments), memory(weight), coefficients});
+  norm.items("group_coefficients", norm.rows() * g.groups, args,
+             {parts, memory(moments), memory(weight), coefficients});
   norm.by_lines("group_grad", x, dy, dx, {memory(dy), memory(x), coefficients, memory(dx)});
 }
 

@@ -124,8 +124,8 @@ inline double group_norm_units(int64_t terms) {
   return 4.0 * (std::sqrt(static_cast<double>(std::min<int64_t>(terms, 1 << 20))) + 8.0) * 0x1p-24;
 }
 
-// With m = the mean of |x| over the group, i = 1 / sqrt(variance + eps) and q = 1 + m * i, by which an error of the mean
-// grows, relative to: means: m; 1 / sqrt: q * i; y: q * |weight| * i * (|x| + m) + |bias|.
+// With m = the mean of |x| over the group, i = 1 / sqrt(variance + eps) and q = 1 + m * i, by which an error of the
+// mean grows, relative to: means: m; 1 / sqrt: q * i; y: q * |weight| * i * (|x| + m) + |bias|.
 inline double tolerance_group_norm(const mk_op& op) {
   const NormGroups g = norm_groups_of(op);
   return group_norm_units(g.pixels * g.each());

@@ -2,8 +2,8 @@
 // moments, which belong to the parameters: what saves, resumes, averages and shares these does the same with them. It
 // absorbs a relu that follows it, forward and backward.
 //
-// Where the batch of a step is cut into shards, each shard has moments of its own, so that the result does not depend on
-// the devices that computed the shards; running moments follow their mean, weighted by rows.
+// Where the batch of a step is cut into shards, each shard has moments of its own, so that the result does not depend
+// on the devices that computed the shards; running moments follow their mean, weighted by rows.
 #include "sdk/ops/batch_norm.hpp"
 
 #include "layers/export.hpp"
@@ -49,8 +49,8 @@ class BatchNorm : public Layer {
     if (p.dropout != nullptr)
       p.submit(ops::batch_norm(x, vector(all, weight_), vector(all, bias_), eps_, activation, y, moments(p)));
     else
-      p.submit(ops::batch_norm(x, vector(all, weight_), vector(all, bias_), eps_, activation, y, {},
-                               vector(all, mean_), vector(all, variance_)));
+      p.submit(ops::batch_norm(x, vector(all, weight_), vector(all, bias_), eps_, activation, y, {}, vector(all, mean_),
+                               vector(all, variance_)));
   }
   void gradients(const Pass& p, const ParameterVector& to) const override {
     const mk_tensor dx = p.dx.buffer == nullptr ? mk_tensor{} : p.lines(p.dx, channels_);

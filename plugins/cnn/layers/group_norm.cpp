@@ -30,7 +30,8 @@ class RowNorm : public Layer {
   }
 
   void forward(const Pass& p) const override {
-    p.submit(ops::group_norm(p.x, vector(p.weights, weight_), vector(p.weights, bias_), groups_, eps_, p.y, moments(p)));
+    p.submit(
+        ops::group_norm(p.x, vector(p.weights, weight_), vector(p.weights, bias_), groups_, eps_, p.y, moments(p)));
   }
   void gradients(const Pass& p, const ParameterVector& to) const override {
     p.submit(ops::group_norm_grad(p.dy, p.x, vector(p.weights, weight_), moments(p), groups_, vector(to, weight_),
@@ -85,8 +86,8 @@ class GroupNorm : public RowNorm {
                      {reshape(x, ".apart", apart), to.graph.constant(name + ".ones", {groups_.groups}, ones),
                       to.graph.constant(name + ".zeros", {groups_.groups}, zeros)},
                      sdk::onnx::Attributes().set("epsilon", float(eps_)));
-    const std::string scaled = to.graph.add(
-        "Mul", {reshape(normed, ".image", image), reshape(to.parameter(weight_), ".weights", channels)});
+    const std::string scaled =
+        to.graph.add("Mul", {reshape(normed, ".image", image), reshape(to.parameter(weight_), ".weights", channels)});
     return to.graph.add("Add", {scaled, reshape(to.parameter(bias_), ".biases", channels)});
   }
 
@@ -95,9 +96,9 @@ class GroupNorm : public RowNorm {
     plan.need_images();
     const int64_t groups = v.integer("num_groups");
     if (plan.in.channels % groups != 0)
-      plan.refuse(std::to_string(plan.in.channels) + " channels cannot be divided into " + std::to_string(groups) +
-                      " groups",
-                  "choose a num_groups that divides them");
+      plan.refuse(
+          std::to_string(plan.in.channels) + " channels cannot be divided into " + std::to_string(groups) + " groups",
+          "choose a num_groups that divides them");
     return {plan.in.height * plan.in.width, plan.in.channels, groups};
   }
 };

@@ -40,7 +40,9 @@ std::vector<Rows> shapes() {
 }
 
 // weight, bias and others, by column.
-mk_tensor vector(Problem& p, const Rows& r, float low, float high) { return p.random(1, r.columns, r.other, low, high); }
+mk_tensor vector(Problem& p, const Rows& r, float low, float high) {
+  return p.random(1, r.columns, r.other, low, high);
+}
 
 Case norm_case(const Rows& r, bool predicts) {
   return {r.name + (predicts ? "_given" : ""), r.size, [=] {
@@ -70,7 +72,8 @@ mk_tensor moments_of(Problem& p, const Rows& r) {
 Case grad_case(const Rows& r, bool dx) {
   return {r.name + (dx ? "" : "_no_dx"), r.size, [=] {
             Problem p;
-            const mk_tensor dy = p.random(r.rows, r.columns, r.out), x = p.random(r.rows, r.columns, r.x, r.low, r.high);
+            const mk_tensor dy = p.random(r.rows, r.columns, r.out),
+                            x = p.random(r.rows, r.columns, r.x, r.low, r.high);
             const mk_tensor moments = moments_of(p, r), dweight = p.unwritten(1, r.columns, r.other),
                             dbias = p.unwritten(1, r.columns, r.x);
             p.op = ops::batch_norm_grad(dy, x, moments, r.activation, dweight, dbias,
