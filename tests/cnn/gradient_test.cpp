@@ -111,7 +111,7 @@ std::vector<Net> nets() {
        3,
        Loss::cross_entropy,
        {called("a", conv), called("b", reading({"input"}, conv2d(2, 3, 1, 1, true))),
-        called("c", reading({"a"}, max_pool2d(3, 1, 1))), reading({"a", "input", "b", "c"}, concat()),
+        called("c", reading({"a"}, normalise(0.1, 2, false))), reading({"a", "input", "b", "c"}, concat()),
         conv2d(2, 3, 2, 1, true), flatten(), linear(3, true)}},
       {"SkipAroundDropout",
        image,

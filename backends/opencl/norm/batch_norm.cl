@@ -4,7 +4,11 @@
 #include "norm/batch_norm_args.h"
 
 // Rows of `moments`.
-enum { kMean, kInverse, kVariance, kScale, kShift };
+#define NORM_MEAN 0
+#define NORM_INVERSE 1
+#define NORM_VARIANCE 2
+#define NORM_SCALE 3
+#define NORM_SHIFT 4
 
 // `part` holds two lines of `columns` values for each block.
 #define PART(block, line) (part + ((block) * 2 + (line)) * args.columns + c)
@@ -79,11 +83,11 @@ __kernel void norm_moments(ITEM const NormMomentsArgs args, __global const float
   const float inverse = 1.0f / sqrt(squares / (float)args.rows + args.eps);
   const float scale = weight[args.weight_offset + c] * inverse;
   moments += args.moments_offset + c;
-  moments[kMean * args.moments_step] = mean;
-  moments[kInverse * args.moments_step] = inverse;
-  moments[kVariance * args.moments_step] = squares / (float)max(args.rows - 1, 1L);
-  moments[kScale * args.moments_step] = scale;
-  moments[kShift * args.moments_step] = bias[args.bias_offset + c] - mean * scale;
+  moments[NORM_MEAN * args.moments_step] = mean;
+  moments[NORM_INVERSE * args.moments_step] = inverse;
+  moments[NORM_VARIANCE * args.moments_step] = squares / (float)max(args.rows - 1, 1L);
+  moments[NORM_SCALE * args.moments_step] = scale;
+  moments[NORM_SHIFT * args.moments_step] = bias[args.bias_offset + c] - mean * scale;
 }
 
 // The scale and the shift of a prediction, one after the other.
@@ -129,8 +133,8 @@ __kernel void norm_products(ITEM const NormBlocksArgs args, __global const float
     __global const float* from = x + args.x.offset + c;
     __global const float* grad = dy + args.dy.offset + c;
     __global const float* of = moments + args.moments_offset + c;
-    const vec mean = VLOAD(0, of + kMean * args.moments_step), scale = VLOAD(0, of + kScale * args.moments_step),
-              shift = VLOAD(0, of + kShift * args.moments_step);
+    const vec mean = VLOAD(0, of + NORM_MEAN * args.moments_step), scale = VLOAD(0, of + NORM_SCALE * args.moments_step),
+              shift = VLOAD(0, of + NORM_SHIFT * args.moments_step);
     vec sum = SPLAT(0.0f), product = SPLAT(0.0f);
     for (long r = begin; r < end; ++r) {
       const vec v = VLOAD(0, from + r * args.x.step);
@@ -169,19 +173,19 @@ __kernel void norm_coefficients(ITEM const NormCoefficientsArgs args, __global c
     product += part[(block * 2 + 1) * args.columns + c];
   }
   moments += args.moments_offset + c;
-  const float inverse = moments[kInverse * args.moments_step], scale = moments[kScale * args.moments_step];
+  const float inverse = moments[NORM_INVERSE * args.moments_step], scale = moments[NORM_SCALE * args.moments_step];
   product *= inverse;
   const float b = -scale * product / (float)args.rows * inverse;
   dweight[args.dweight_offset + c] = product;
   dbias[args.dbias_offset + c] = sum;
   to[c] = b;
-  to[args.columns + c] = -scale * sum / (float)args.rows - b * moments[kMean * args.moments_step];
+  to[args.columns + c] = -scale * sum / (float)args.rows - b * moments[NORM_MEAN * args.moments_step];
 }
 
 __kernel void norm_grad(ITEM const NormGradArgs args, __global const float* dy, __global const float* x,
                         __global const float* moments, __global const float* coefficients, __global float* dx) {
-  __global const float* scale = moments + args.moments_offset + kScale * args.moments_step;
-  __global const float* shift = moments + args.moments_offset + kShift * args.moments_step;
+  __global const float* scale = moments + args.moments_offset + NORM_SCALE * args.moments_step;
+  __global const float* shift = moments + args.moments_offset + NORM_SHIFT * args.moments_step;
   __global const float* b = coefficients;
   __global const float* added = coefficients + args.grid.columns;
   FOR_EACH_LINE {
