@@ -65,7 +65,8 @@ bool is_possible(const Checkpoint& c) {
   const History& h = c.history;
   const auto epochs = static_cast<size_t>(c.epoch);
   return c.epoch >= 0 && c.batch >= 0 && c.batch_size > 0 && h.train_loss.size() == epochs &&
-         std::max({h.train_accuracy.size(), h.validation_loss.size(), h.validation_accuracy.size()}) <= epochs;
+         std::max({h.train_accuracy.size(), h.validation_loss.size(), h.validation_accuracy.size(),
+                   h.validation_squares.size()}) <= epochs;
 }
 
 // Removes files of killed writers. A file younger than an hour may belong to a writer that is still running.

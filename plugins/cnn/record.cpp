@@ -61,7 +61,8 @@ int64_t Record::best_epoch() const {
 
 Score Record::validated() const {
   const int64_t best = best_epoch();
-  if (!rule.restore_best || best < 0 || history.validation_loss.empty()) return validation;
+  const size_t measured = (classifies ? history.validation_accuracy : history.validation_squares).size();
+  if (!rule.restore_best || best < 0 || measured != size_t(epochs())) return validation;
   Score s{history.validation_loss[best], 0, 0, validation.rows};
   if (classifies) s.hits = std::llround(history.validation_accuracy[best] * s.rows);
   if (!classifies) s.squares = history.validation_squares[best];

@@ -192,6 +192,38 @@ TEST(RowWeights, MultiplyThoseOfClassesAndRows) {
 
 // ---- trainings -----------------------------------------------------------------------------------------------------
 
+// With a rate of almost 0 the weights stay, so all losses have the same squares, in the target's own unit.
+TEST(Regression, MeasuresSquaresWhateverTheLoss) {
+  Pictures pictures(true);
+  for (float& t : pictures.targets) t = 3 * t + 100;
+  const World world("host");
+  const sdk::Device device = world.device();
+  const ResidentData data(device, pictures.data);
+  Settings s = small_settings();
+  s.layers = layers({flatten(), linear(1, true)});
+  s.loss = Loss::mse;
+  s.epochs = 1;
+  s.optimizer = {ops::Optimizer::sgd, 1e-12, 0, 0, 0, 0};
+  const auto score = [&](const char* loss) {
+    s.loss_form = loss_form(loss, {0, 0, 0.5, 0.5}, false);
+    const Network network = make_network(s, {6, 6, 1, false}, 1);
+    Training training(world.host(), device, data, network, s, task_of());
+    run_epoch(training);
+    return training.record().validated();
+  };
+  for (const bool standardised : {false, true}) {
+    s.standardise_target = standardised;
+    for (const bool best : {false, true}) {
+      s.stop.restore_best = best;
+      const double squares = score("mse").loss;
+      for (const char* loss : {"huber", "l1", "smooth_l1"})
+        EXPECT_NEAR(score(loss).squares / squares, 1, 1e-5) << loss << standardised << best;
+      EXPECT_LT(score("l1").loss * score("l1").loss, squares);
+      EXPECT_GT(score("l1").loss * score("l1").loss, 0.25 * squares) << "in the same unit";
+    }
+  }
+}
+
 class OptionsOf : public testing::TestWithParam<const char*> {
  protected:
   void SetUp() override {

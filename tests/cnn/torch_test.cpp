@@ -41,13 +41,6 @@ std::vector<float> parameters(const Network& network, const std::string& prefix)
   return all;
 }
 
-const mk_fit_sink kSink{nullptr,
-                        [](void*, const mk_fit_result*, mk_error*) -> int32_t { return MK_OK; },
-                        [](void*, const char*, double) {},
-                        [](void*) -> int32_t { return 0; },
-                        0,
-                        0};
-
 // The gradients of the first batch, by a separate engine.
 void compare_gradients(const sdk::Device& device, const ResidentData& resident, const Network& network,
                        const std::string& net) {

@@ -37,13 +37,13 @@ std::vector<Case> cases() {
       list.push_back(grad_case(e, "_" + std::string(name), activation));
   }
   for (const auto& [name, activation] : kActivations)
-    list.push_back({"edges_" + std::string(name), Size::tiny, [activation = activation] {
+    list.push_back({"edges_" + std::string(name), Size::tiny, [kind = activation] {
                       Problem p;
                       const mk_tensor y = edge_values(p);
-                      const bool bounded = activation == Activation::tanh || activation == Activation::sigmoid;
+                      const bool bounded = kind == Activation::tanh || kind == Activation::sigmoid;
                       if (bounded) p.change(y, [](float v) { return std::tanh(v); });
                       const mk_tensor grad = p.random(y.rows, y.columns);
-                      p.op = ops::act_grad(grad, y, activation, p.unwritten(y.rows, y.columns), 0.0625);
+                      p.op = ops::act_grad(grad, y, kind, p.unwritten(y.rows, y.columns), 0.0625);
                       return p;
                     }});
   return list;

@@ -42,10 +42,10 @@ std::vector<Case> cases() {
     }
   }
   for (const auto& [name, activation] : kActivations)
-    list.push_back({"edges_" + std::string(name), Size::tiny, [activation = activation] {
+    list.push_back({"edges_" + std::string(name), Size::tiny, [kind = activation] {
                       Problem p;
                       const mk_tensor x = edge_values(p);
-                      p.op = ops::bias_act(x, {}, activation, p.unwritten(x.rows, x.columns), kSlope);
+                      p.op = ops::bias_act(x, {}, kind, p.unwritten(x.rows, x.columns), kSlope);
                       return p;
                     }});
   return list;
