@@ -95,15 +95,15 @@ void save_checkpoint(const std::string& directory, const Checkpoint& c, const En
   if (!c.results.empty()) writer.add("results", {int64_t(c.results.size())}, c.results.data());
   writer.checksum();
   writer.metadata("fit", c.fingerprint);
-  writer.metadata("position", json{{"epoch", c.epoch},
-                                   {"batch", c.batch},
-                                   {"batch_size", c.batch_size},
-                                   {"train_loss", c.history.train_loss},
-                                   {"train_accuracy", c.history.train_accuracy},
-                                   {"validation_loss", c.history.validation_loss},
-                                   {"validation_accuracy", c.history.validation_accuracy},
-                                   {"validation_squares", c.history.validation_squares}}
-                                  .dump());
+  json position{{"epoch", c.epoch},
+                {"batch", c.batch},
+                {"batch_size", c.batch_size},
+                {"train_loss", c.history.train_loss},
+                {"train_accuracy", c.history.train_accuracy},
+                {"validation_loss", c.history.validation_loss},
+                {"validation_accuracy", c.history.validation_accuracy}};
+  if (!c.history.validation_squares.empty()) position["validation_squares"] = c.history.validation_squares;
+  writer.metadata("position", position.dump());
   try {
     writer.write(file_in(directory));
   } catch (const Error& e) {

@@ -290,6 +290,40 @@ TEST_P(OptionsOf, ResumeToTheSameBytes) {
   }
 }
 
+// The best epoch may lie before the checkpoint, so its squares must be in it.
+TEST(Regression, RemembersTheBestEpochOverACheckpoint) {
+  const Pictures pictures(true);
+  const World world("host");
+  const sdk::Device device = world.device();
+  const ResidentData data(device, pictures.data);
+  Settings s = small_settings();
+  s.layers = layers({flatten(), linear(1, true)});
+  s.loss = Loss::mse;
+  s.loss_form = loss_form("l1", {}, false);
+  s.optimizer = {ops::Optimizer::sgd, 0.3, 0, 0, 0, 0};  // too large: the loss jumps
+  s.epochs = 12;
+  s.stop.kind = StopRule::Kind::plateau;
+  s.stop.patience = 100;
+  s.stop.restore_best = true;
+  const Network network = make_network(s, {6, 6, 1, false}, 1);
+  const auto score = [&](const std::string& scratch, int patience) {
+    Training training(world.host(), device, data, network, s, task_of(scratch));
+    Sink sink{patience};
+    if (patience == kNever)
+      train(training, sink.table());
+    else
+      EXPECT_THROW(train(training, sink.table()), Error);
+    return training.record().validated();
+  };
+  const Score whole = score("", kNever);
+  const Scratch scratch;
+  score(scratch.str(), 1);
+  const Score resumed = score(scratch.str(), kNever);
+  EXPECT_GT(resumed.squares, 0);
+  EXPECT_EQ(resumed.squares, whole.squares);
+  EXPECT_EQ(resumed.loss, whole.loss);
+}
+
 TEST_P(OptionsOf, GiveTheWeightsOfTheBestEpoch) {
   Settings s = small_settings();
   s.optimizer = {ops::Optimizer::sgd, 0.9, 0, 0.9, 0, 0};  // too large: the loss jumps
