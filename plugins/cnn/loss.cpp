@@ -51,9 +51,10 @@ LossForm loss_form(const std::string& name, const LossNumbers& n, bool classifie
 }
 
 mk_op loss_op(Loss loss, const mk_tensor& outputs, const mk_tensor& target, const mk_tensor& index, double scale,
-              const mk_tensor& results, const mk_tensor& gradient, const LossForm& form, const mk_tensor& weight) {
-  return loss == Loss::mse ? ops::squared_loss(outputs, target, index, scale, results, gradient, weight, form.distance)
-                           : ops::softmax_loss(outputs, target, index, scale, results, gradient, weight, form.softmax);
+              const mk_tensor& results, const mk_tensor& gradient, const LossForm& form) {
+  return loss == Loss::mse
+             ? ops::squared_loss(outputs, target, index, scale, results, gradient, form.weight, form.distance)
+             : ops::softmax_loss(outputs, target, index, scale, results, gradient, form.weight, form.softmax);
 }
 
 }  // namespace mokume::cnn

@@ -15,6 +15,7 @@ enum class Loss { cross_entropy, mse };
 struct LossForm {
   ops::SoftmaxForm softmax = {};
   ops::DistanceForm distance = {};
+  mk_tensor weight = {};  // of each row of the target; {}: 1
 
   bool is_plain() const {
     return softmax.smoothing == 0 && softmax.gamma == 0 && distance.distance == ops::Distance::squared;
@@ -40,11 +41,9 @@ LossForm loss_form(const std::string& name, const LossNumbers& numbers, bool cla
 inline const char* name_of(Loss loss) { return loss == Loss::mse ? "mse" : "cross_entropy"; }
 
 // Writes loss and hit of each row to `results`: rows x 2, for numbers the mean square instead of the hit (see
-// sdk/ops/loss.hpp). `target` holds the labels or numbers of all rows; `index`
-// selects those of `outputs`. The gradient is multiplied by `scale`; pass {} if it is not needed. `weight` holds
-// that of each row of `target`; {}: 1.
+// sdk/ops/loss.hpp). `target` holds the labels or numbers of all rows; `index` selects those of `outputs`. The gradient
+// is multiplied by `scale`; pass {} if it is not needed.
 mk_op loss_op(Loss loss, const mk_tensor& outputs, const mk_tensor& target, const mk_tensor& index, double scale,
-              const mk_tensor& results, const mk_tensor& gradient, const LossForm& form = {},
-              const mk_tensor& weight = {});
+              const mk_tensor& results, const mk_tensor& gradient, const LossForm& form = {});
 
 }  // namespace mokume::cnn

@@ -63,6 +63,21 @@ double rate_without_warmup(const Schedule& s, double base, const Progress& p) {
   return base;
 }
 
+Forms<Schedule>::Form plateau_form() {
+  using S = Schedule;
+  return {"reduce_on_plateau",
+          S::Kind::reduce_on_plateau,
+          "multiplied by factor once the validation loss (or the training loss without validation) stops falling",
+          {{positive("factor", 0.9999999, "0.1", "factor of the rate"), &S::factor},
+           {integer("patience", 0, 1e9, "10", "epochs without a better loss that change nothing"), &S::patience},
+           {real("threshold", 0, 1e30, "0.0001", "improvement that counts as better"), &S::threshold},
+           {text("threshold_mode", "\"rel\"", "rel|abs", "whether threshold is a share of the best loss"),
+            &S::threshold_mode},
+           {integer("cooldown", 0, 1e9, "0", "epochs after a change that do not count"), &S::cooldown},
+           {real("min_lr", 0, 1e6, "0.0", "the lowest rate"), &S::min_lr},
+           {real("eps", 0, 1e6, "1e-8", "smaller changes of the rate are left out"), &S::eps}}};
+}
+
 }  // namespace
 
 const Forms<Schedule>& schedules() {
@@ -107,17 +122,7 @@ const Forms<Schedule>& schedules() {
        Kind::polynomial,
        "falls to 0 as a power of the epochs that remain",
        {total_iters, {positive("power", 1e3, "1.0", "the exponent"), &S::power}}},
-      {"reduce_on_plateau",
-       Kind::reduce_on_plateau,
-       "multiplied by factor once the validation loss (or the training loss without validation) stops falling",
-       {{positive("factor", 0.9999999, "0.1", "factor of the rate"), &S::factor},
-        {integer("patience", 0, 1e9, "10", "epochs without a better loss that change nothing"), &S::patience},
-        {real("threshold", 0, 1e30, "0.0001", "improvement that counts as better"), &S::threshold},
-        {text("threshold_mode", "\"rel\"", "rel|abs", "whether threshold is a share of the best loss"),
-         &S::threshold_mode},
-        {integer("cooldown", 0, 1e9, "0", "epochs after a change that do not count"), &S::cooldown},
-        {real("min_lr", 0, 1e6, "0.0", "the lowest rate"), &S::min_lr},
-        {real("eps", 0, 1e6, "1e-8", "smaller changes of the rate are left out"), &S::eps}}},
+      plateau_form(),
   };
   for (Forms<S>::Form& form : all) {
     form.keys.push_back({younger(integer("warmup_epochs", 0, 1e6, "0",

@@ -170,14 +170,15 @@ void Training::put(Phase phase, const RowRange& part) {
   const int64_t first = batch.first + part.first, rows = part.rows;
   const mk_tensor index = order_.vector(rows, first, MK_I32);
   const ops::DropoutPlace dropout{dropout_seed_, 0, uint32_t(position_.batches_begun()), part.first};
+  LossForm form = settings_.loss_form;
+  if (settings_.weighted) form.weight = weights_.vector(data_.rows);
   if (phase == Phase::load || queued_rows_.empty()) queued_rows_.push_back(rows);
   switch (phase) {
     case Phase::load:
       return queue_.push_back(ops::gather_rows(data_.inputs(), index, engine_.input(rows)));
     case Phase::forward:
       return put_loss(engine_.forward(rows, &dropout), index, 1.0 / batch_weight(), results_.matrix(rows, 2, 2 * first),
-                      engine_.output_gradient(rows), settings_.loss_form,
-                      settings_.weighted ? weights_.vector(data_.rows) : mk_tensor{});
+                      engine_.output_gradient(rows), form);
     case Phase::backward:
       return engine_.train_back(rows, dropout, position_.optimizer(), position_.step() + 1);
     case Phase::step:
@@ -214,15 +215,15 @@ void Training::put_validation(int64_t k) {
   queue_.push_back(ops::gather_rows(data_.inputs(), index, engine_.input(rows)));
   engine_.use_average(true);
   // Classifiers are compared by the plain cross-entropy, whatever they are trained with.
-  const LossForm form{{}, settings_.loss_form.distance};
-  put_loss(engine_.forward(rows, nullptr), index, 1, validation_results_.matrix(rows, 2, 2 * first), {}, form, {});
+  const LossForm form{{}, settings_.loss_form.distance, {}};
+  put_loss(engine_.forward(rows, nullptr), index, 1, validation_results_.matrix(rows, 2, 2 * first), {}, form);
   engine_.use_average(false);
 }
 
 void Training::put_loss(const mk_tensor& outputs, const mk_tensor& index, double scale, const mk_tensor& rows,
-                        const mk_tensor& gradient, const LossForm& form, const mk_tensor& weight) {
+                        const mk_tensor& gradient, const LossForm& form) {
   const mk_tensor target = settings_.standardise_target ? scaled_target_.matrix(data_.rows, 1) : data_.targets();
-  queue_.push_back(loss_op(settings_.loss, outputs, target, index, scale, rows, gradient, form, weight));
+  queue_.push_back(loss_op(settings_.loss, outputs, target, index, scale, rows, gradient, form));
 }
 
 Score Training::score(int64_t first, int64_t rows) const {

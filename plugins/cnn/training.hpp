@@ -104,7 +104,7 @@ class Training {
   Score score(const Slice& results, int64_t first, int64_t rows, std::span<const float> weights) const;
   double batch_weight() const;
   void put_loss(const mk_tensor& outputs, const mk_tensor& index, double scale, const mk_tensor& rows,
-                const mk_tensor& gradient, const LossForm& form, const mk_tensor& weight);
+                const mk_tensor& gradient, const LossForm& form);
 
   sdk::Host host_;
   const sdk::Device& device_;

@@ -72,7 +72,7 @@ inline OptimizerSettings optimizer_of(const mk_op& op) {
           op.reals[5]};
 }
 
-inline void check_optimizer_step(const mk_op& op) {
+inline void check_optimizer_settings(const mk_op& op) {
   const auto refuse = [](const std::string& why) { throw Error(MK_INVALID_ARGUMENT, "optimizer_step: " + why); };
   if (op.integers[0] < 0 || op.integers[0] > static_cast<int64_t>(Optimizer::adamw))
     refuse("unknown optimizer " + std::to_string(op.integers[0]));
@@ -85,7 +85,11 @@ inline void check_optimizer_step(const mk_op& op) {
   if ((op.integers[2] != 0 && op.integers[2] != 1) || (settings.nesterov && settings.kind != Optimizer::sgd))
     refuse("nesterov is 0, or 1 for sgd");
   if ((op.n_inputs == 2) != (settings.clip > 0)) refuse("norm2 and clip go together");
-  if (op.n_outputs != 1 + optimizer_of(op).states()) refuse("wrong number of states");
+  if (op.n_outputs != 1 + settings.states()) refuse("wrong number of states");
+}
+
+inline void check_optimizer_step(const mk_op& op) {
+  check_optimizer_settings(op);
   sdk::check_view("optimizer_step", "grad", op.inputs[0], MK_F32);
   sdk::check_shape("optimizer_step", "grad", op.inputs[0], 1, op.inputs[0].columns);
   if (op.n_inputs == 2) {
