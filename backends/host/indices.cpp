@@ -35,6 +35,7 @@ void check_indices(const Call& call) {
   const mk_op& op = call.op;
   switch (op.code) {
     case MK_OP_GATHER_ROWS:
+    case MK_OP_AUGMENT:
       return check_rows(op, call.indices(1), op.inputs[0].rows);
     case MK_OP_SQUARED_LOSS:
       return check_rows(op, call.indices(2), op.inputs[1].rows);

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "augment/augment.hpp"
 #include "conv/conv.hpp"
 #include "conv/variants.hpp"
 #include "elementwise/elementwise.hpp"
@@ -67,6 +68,7 @@ constexpr OpRow kOps[] = {
     {MK_OP_BATCH_NORM_GRAD, batch_norm_grad, always, &kMapVariants},
     {MK_OP_GROUP_NORM, group_norm, always, &kMapVariants},
     {MK_OP_GROUP_NORM_GRAD, group_norm_grad, always, &kMapVariants},
+    {MK_OP_AUGMENT, augment, always, &kMapVariants},
 };
 
 // The table must be in the order of the codes, since a code is used as an index.

@@ -60,6 +60,7 @@ typedef enum mk_op_code {
   MK_OP_BATCH_NORM_GRAD = 22,   /* gradients of batch_norm */
   MK_OP_GROUP_NORM = 23,        /* groups of each row with mean 0 and variance 1, scaled and shifted */
   MK_OP_GROUP_NORM_GRAD = 24,   /* gradients of group_norm */
+  MK_OP_AUGMENT = 25,           /* out row r = image index[r], changed at random: flips, shifts, turns, colours */
   MK_OP_COUNT_                  /* one past the last code */
 } mk_op_code;
 

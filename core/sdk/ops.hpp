@@ -2,6 +2,7 @@
 #pragma once
 
 #include "sdk/ops/affine_columns.hpp"
+#include "sdk/ops/augment.hpp"
 #include "sdk/ops/avg_pool.hpp"
 #include "sdk/ops/batch_norm.hpp"
 #include "sdk/ops/bias_act.hpp"
@@ -68,6 +69,7 @@ inline constexpr OpRule kOps[] = {
     {MK_OP_GROUP_NORM, "group_norm", 3, 3, 2, 2, kInPlace0, check_group_norm, tolerance_group_norm, cost_group_norm},
     {MK_OP_GROUP_NORM_GRAD, "group_norm_grad", 4, 4, 2, 3, kInPlace2, check_group_norm_grad, tolerance_group_norm_grad,
      cost_group_norm_grad},
+    {MK_OP_AUGMENT, "augment", 2, 2, 1, 1, kApart, check_augment, tolerance_augment, cost_augment},
 };
 static_assert(sizeof(kOps) / sizeof(kOps[0]) == MK_OP_COUNT_ - 1, "every op code needs a row");
 static_assert(MK_OP_COUNT_ - 1 <= MK_OP_CAP, "the op set is closed: see docs/extend/add-op.md");

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "augmentation.hpp"
 #include "sdk/class_weights.hpp"
 #include "sdk/model.hpp"
 #include "team_training.hpp"
@@ -69,6 +70,7 @@ Network candidate_network(const mk_experiment& experiment, const Settings& setti
   const mk_data& d = *experiment.train;
   const bool image = int64_t{d.height} * d.width > 1;
   const Shape input = image ? Shape{d.height, d.width, d.channels, false} : Shape{1, 1, d.features, true};
+  augment_for(settings.augment, input);
   return make_network(settings, input, classifies(experiment) ? d.n_classes : 1);
 }
 

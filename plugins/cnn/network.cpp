@@ -173,7 +173,7 @@ bool same_shape(const Network& a, const Settings& a_settings, const Network& b, 
                       s.stop.restore_best, s.optimizer.kind, s.optimizer.states(), s.optimizer.clip > 0,
                       ops::has_linear_update(s.optimizer, s.batch_size));
   };
-  return keys(a_settings) == keys(b_settings) &&
+  return keys(a_settings) == keys(b_settings) && a_settings.augment == b_settings.augment &&
          std::equal(a.stages.begin(), a.stages.end(), b.stages.begin(), b.stages.end(), same);
 }
 

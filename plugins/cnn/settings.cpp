@@ -2,6 +2,7 @@
 
 #include <bit>
 
+#include "augmentation.hpp"
 #include "forms.hpp"
 #include "layers/table.hpp"
 
@@ -152,7 +153,8 @@ enum Param {
   kHuberDelta,
   kSmoothL1Beta,
   kClipGradNorm,
-  kEmaDecay
+  kEmaDecay,
+  kAugment
 };
 
 }  // namespace
@@ -182,6 +184,7 @@ const std::vector<mk_param> kParams = {
     younger(real("clip_grad_norm", 0, 1e30, "0.0", "the largest norm of the gradients of a step; 0: any")),
     younger(real("ema_decay", 0, 0.9999999, "0.0",
                  "above 0: validate and predict with an average of the weights, of which a step keeps this share")),
+    augment_param(),
 };
 
 const std::vector<mk_metric> kMetrics = {{"errors", 1, 0}, {"error", 0, 1}, {"loss", 0, 0}};
@@ -210,6 +213,7 @@ Settings settings_of(const mk_value* v, bool classifies) {
     s.optimizer.clip = v[kClipGradNorm].real;
     s.schedule = checked(schedules().read(v[kScheduler].text), s.epochs);
     s.stop = stop_rules().read(v[kStop].text);
+    s.augment = augment_of_option(v[kAugment].text);
     s.parallel = checked(parallels().read(v[kParallel].text));
     return s;
   } catch (const nlohmann::json::exception& e) {

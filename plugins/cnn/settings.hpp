@@ -8,6 +8,7 @@
 #include "abi/model.h"
 #include "loss.hpp"
 #include "schedule.hpp"
+#include "sdk/ops/augment.hpp"
 #include "sdk/ops/optimizer_step.hpp"
 
 namespace mokume::cnn {
@@ -52,6 +53,7 @@ struct Settings {
   Schedule schedule;
   StopRule stop;
   Parallel parallel;
+  ops::Augment augment;  // without the sides of the images
 };
 
 extern const std::vector<mk_param> kParams;

@@ -4,6 +4,7 @@
 #include <cmath>
 #include <limits>
 
+#include "augmentation.hpp"
 #include "checkpoint.hpp"
 #include "initial.hpp"
 #include "loss.hpp"
@@ -44,7 +45,9 @@ Training::Training(const sdk::Host& host, const sdk::Device& device, const Resid
       engine_(device, network, rows_of_pass(settings), true, settings.optimizer, engine_options(settings), memory),
       position_(settings_, int64_t(task_.train.size())),
       record_{data.classifies, settings.stop},
-      dropout_seed_(sdk::Random(task_.seed, sdk::Purpose::dropout, task_.stream).bits64(0)) {
+      dropout_seed_(sdk::Random(task_.seed, sdk::Purpose::dropout, task_.stream).bits64(0)),
+      augment_seed_(sdk::Random(task_.seed, sdk::Purpose::dropout, task_.stream).bits64(1)),
+      augment_(augment_for(settings.augment, network.input)) {
   const auto phase = device.phase("load");
   StackMemory own(device);
   StackMemory& from = memory != nullptr ? *memory : own;
@@ -175,6 +178,10 @@ void Training::put(Phase phase, const RowRange& part) {
   if (phase == Phase::load || queued_rows_.empty()) queued_rows_.push_back(rows);
   switch (phase) {
     case Phase::load:
+      if (augment_.changes())
+        return queue_.push_back(ops::augment(data_.inputs(), index, augment_,
+                                             {augment_seed_, uint32_t(position_.batches_begun()), part.first},
+                                             engine_.input(rows)));
       return queue_.push_back(ops::gather_rows(data_.inputs(), index, engine_.input(rows)));
     case Phase::forward:
       return put_loss(engine_.forward(rows, &dropout), index, 1.0 / batch_weight(), results_.matrix(rows, 2, 2 * first),

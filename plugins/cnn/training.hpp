@@ -116,7 +116,8 @@ class Training {
   Position position_;
   Record record_;
   Moments moments_;
-  uint64_t dropout_seed_;
+  uint64_t dropout_seed_, augment_seed_;
+  ops::Augment augment_;   // of training batches
   Slice order_, results_;  // of the epoch
   Slice validation_order_, validation_results_;
   Slice scaled_target_;               // only with standardise_target

@@ -172,6 +172,26 @@ TEST_P(Stacks, ResumeFromTheirCheckpoints) {
   for (uint32_t m = 0; m < kNetworks; ++m) EXPECT_TRUE(outcomes[m] && *outcomes[m] == alone(member(m))) << m;
 }
 
+// Windows of every kind, and images that are changed at random, in every member with numbers of its own.
+TEST_P(Stacks, GiveTheBitsOfSeparateTrainingsWithEveryKindOfWindow) {
+  const auto make = [](uint32_t m) {
+    Member made = member(m);
+    made.settings.layers = layers(
+        {with(conv2d(4, 3, 1, 2, true), {{"dilation", 2}}), relu(), with(conv2d(4, 3, 1, 1, true), {{"groups", 4}}),
+         relu(), with(conv2d(6, 2, 2, 0, true), {{"groups", 2}}), relu(), conv_transpose2d(3, 2, 2, 0, 0, 1, true),
+         relu(), avg_pool2d(2, 0, 0, false, true), flatten(), linear(4, true)});
+    made.settings.augment.shift = 1;
+    made.settings.augment.horizontal = 0.5;
+    made.settings.augment.contrast = 0.2;
+    made.network = make_network(made.settings, {6, 6, 1, false}, 4);
+    return made;
+  };
+  std::vector<Member> members;
+  for (uint32_t m = 0; m < kNetworks; ++m) members.push_back(make(m));
+  const auto outcomes = train_stack(members);
+  for (uint32_t m = 0; m < kNetworks; ++m) EXPECT_TRUE(outcomes[m] && *outcomes[m] == alone(make(m))) << m;
+}
+
 TEST(SameShape, ConsidersOnlyShapes) {
   const Member a = member(0), b = member(1);
   EXPECT_TRUE(same_shape(a.network, a.settings, b.network, b.settings));
@@ -184,6 +204,11 @@ TEST(SameShape, ConsidersOnlyShapes) {
   EXPECT_TRUE(differs([](Settings& s) { set_layer(s, 0, conv2d(5, 3, 1, 1, true)); }));
   EXPECT_TRUE(differs([](Settings& s) { set_layer(s, 0, conv2d(4, 3, 1, 1, false)); }));
   EXPECT_TRUE(differs([](Settings& s) { s.batch_size = 9; }));
+  EXPECT_TRUE(differs([](Settings& s) { s.augment.shift = 1; }));
+  EXPECT_TRUE(differs([](Settings& s) {
+    LayerJson with_dilation = with(conv2d(4, 3, 1, 2, true), {{"dilation", 2}});
+    set_layer(s, 0, with_dilation);
+  }));
   EXPECT_TRUE(differs([](Settings& s) { s.optimizer.kind = ops::Optimizer::adadelta; }));
   EXPECT_TRUE(differs([](Settings& s) { set_layer(s, 3, relu()); }));
 }

@@ -102,6 +102,17 @@ TEST_P(InTeam, GivesTheBitsOfOneDevice) {
   }
 }
 
+// A row is changed by its place in the whole batch, whichever shard it is in.
+TEST_P(InTeam, ChangesImagesAsOneDeviceDoes) {
+  Settings s = synchronous_settings();
+  s.augment.shift = 1;
+  s.augment.horizontal = 0.5;
+  s.augment.degrees = 20;
+  const auto alone = train(1, s), three = train(3, s), plain = train(1, synchronous_settings());
+  for (const auto& one : three) EXPECT_EQ(one, alone[0]);
+  EXPECT_NE(alone[0]->train_loss, plain[0]->train_loss);
+}
+
 TEST_P(InTeam, MayHaveMoreMembersThanShards) {
   Settings s = synchronous_settings();
   s.parallel.shards = 2;

@@ -6,6 +6,7 @@
 #include <filesystem>
 #include <fstream>
 
+#include "augmentation.hpp"
 #include "checkpoint.hpp"
 #include "fitted.hpp"
 #include "harness.hpp"
@@ -57,6 +58,8 @@ TEST_P(Trainings, ResumeFromACheckpointToTheSameBytes) {
   Settings settings = small_settings();
   settings.layers = layers({conv2d(4, 3, 1, 1, true), relu(), max_pool2d(2, 2, 0), dropout(0.2), flatten(),
                             linear(20, true), relu(), linear(4, true)});
+  settings.augment.shift = 1;
+  settings.augment.horizontal = 0.5;
   const Network network = make_network(settings, {6, 6, 1, false}, 4);
   const ops::OptimizerSettings optimizers[] = {{ops::Optimizer::adam, 0.01, 0, 0.9, 0.999, 1e-8},
                                                {ops::Optimizer::sgd, 0.05, 1e-3, 0.9, 0, 0},  // fused steps
@@ -122,6 +125,32 @@ TEST_P(Trainings, OfGraphsResumeAndPredictWithTheirRunningMoments) {
   ASSERT_NE(tracked, nullptr);
   EXPECT_EQ(tracked->dtype, safetensors::Dtype::i64);
   EXPECT_NE(file.find("main.running_var"), nullptr);
+}
+
+// With steps too small to change a weight, only the images make a difference.
+TEST_P(Trainings, ChangeTheImagesOfTrainingBatchesAlone) {
+  const Pictures pictures;
+  const ResidentData data(*device_, pictures.data);
+  Settings settings = small_settings();
+  settings.layers = layers({conv2d(4, 3, 1, 1, true), relu(), flatten(), linear(4, true)});
+  settings.optimizer = {ops::Optimizer::sgd, 1e-30, 0, 0, 0, 0};
+  const auto history = [&] {
+    const Network network = make_network(settings, {6, 6, 1, false}, 4);
+    Sink sink{kNever};
+    const mk_fit_sink table = sink.table();
+    Training training(world_->host(), *device_, data, network, settings, task_of());
+    train(training, table);
+    return training.record().history;
+  };
+  const History plain = history();
+  settings.augment.erase = 4;
+  settings.augment.erase_p = 0.5;
+  const History changed = history();
+  EXPECT_EQ(changed.validation_loss, plain.validation_loss);
+  for (size_t e = 0; e < plain.train_loss.size(); ++e) {
+    EXPECT_GT(std::fabs(changed.train_loss[e] - plain.train_loss[e]), 1e-4 * plain.train_loss[e]) << e;
+  }
+  EXPECT_NE(changed.train_loss[1], changed.train_loss[0]) << "every epoch has changes of its own";
 }
 
 // With two batches an epoch, the training can check for a stop only between epochs.
@@ -436,6 +465,20 @@ TEST(Networks, RefusalsNameTheLayerAndTheCure) {
   has(refusal({conv2d(4, 7, 1, 0, true), flatten(), linear(4, true)}), {"layers[0] (conv2d)", "7 x 7", "kernel_size"});
   has(refusal({max_pool2d(4, 4, 0), max_pool2d(2, 2, 0), flatten(), linear(4, true)}), {"layers[1] (max_pool2d)"});
   has(refusal({linear(4, true)}), {"layers[0] (linear)", "flatten"});
+  const LayerJson conv = conv2d(4, 3, 1, 1, true);
+  has(refusal({with(conv, {{"dilation", 4}}), flatten(), linear(4, true)}), {"3 x 3 with dilation 4", "add padding"});
+  has(refusal({with(conv, {{"kernel_width", 9}}), flatten(), linear(4, true)}), {"3 x 9"});
+  has(refusal({with(conv, {{"padding_width", 3}}), flatten(), linear(4, true)}), {"padding 3", "smaller"});
+  has(refusal({with(conv, {{"groups", 2}}), flatten(), linear(4, true)}), {"1 x 6 x 6", "2 groups"});
+  has(refusal({conv, with(conv2d(6, 3, 1, 1, true), {{"groups", 4}}), flatten(), linear(4, true)}),
+      {"layers[1] (conv2d)", "6 filters", "4 groups"});
+  has(refusal({with(conv, {{"same", true}}), flatten(), linear(4, true)}), {"same chooses the padding"});
+  has(refusal({with(conv2d(4, 3, 2, 0, true), {{"same", true}}), flatten(), linear(4, true)}), {"stride 1"});
+  has(refusal({conv_transpose2d(4, 3, 2, 1, 2, 1, true), flatten(), linear(4, true)}),
+      {"conv_transpose2d", "output_padding 2", "smaller than the stride"});
+  has(refusal({conv_transpose2d(4, 3, 2, 1, 1, 4, true), flatten(), linear(4, true)}),
+      {"1 input and 4 output", "groups"});
+  has(refusal({avg_pool2d(7, 1, 0, false, true), flatten(), linear(4, true)}), {"avg_pool2d", "7 x 7"});
   has(refusal({flatten(), conv2d(4, 1, 1, 0, true)}), {"layers[1] (conv2d)", "before flatten"});
   has(refusal({flatten(), linear(5, true)}), {"layers[1] (linear)", "5 outputs", "out_features to 4"});
   has(refusal({conv2d(4, 3, 1, 1, true)}), {"output of the network is images"});
@@ -445,6 +488,56 @@ TEST(Networks, RefusalsNameTheLayerAndTheCure) {
   has(refusal({relu()}, {1, 1, 4, true}), {"no trainable parameters"});
   has(refusal({flatten(), linear(1'000'000'000, true), linear(1'000'000'000, true), linear(4, true)}), {"2^40"});
   EXPECT_EQ(refusal({conv2d(4, 3, 1, 1, true), relu(), flatten(), linear(4, true), log_softmax()}), "");
+}
+
+// PyTorch 2.15's sizes for images of 6 x 6.
+TEST(Networks, HaveTheShapesOfPyTorch) {
+  const auto shape = [](const LayerJson& layer) {
+    Settings s;
+    s.layers = layers({layer, flatten(), linear(4, true)});
+    return text(make_network(s, {6, 6, 1, false}, 4).layers.front()->out);
+  };
+  EXPECT_EQ(shape(with(conv2d(4, 4, 1, 0, true), {{"same", true}, {"kernel_width", 2}})), "4 x 6 x 6");
+  EXPECT_EQ(shape(with(conv2d(4, 3, 2, 1, true), {{"stride_width", 3}, {"padding_width", 0}})), "4 x 3 x 2");
+  EXPECT_EQ(shape(with(conv2d(4, 3, 1, 0, true), {{"dilation", 2}})), "4 x 2 x 2");
+  EXPECT_EQ(shape(with(max_pool2d(3, 0, 1), {{"ceil_mode", true}})), "1 x 3 x 3");
+  EXPECT_EQ(shape(max_pool2d(3, 0, 1)), "1 x 2 x 2");
+  EXPECT_EQ(shape(with(max_pool2d(2, 4, 1), {{"ceil_mode", true}})),
+            "1 x 2 x 2");                                          // a third would begin in the padding
+  EXPECT_EQ(shape(avg_pool2d(2, 3, 0, true, true)), "1 x 2 x 2");  // as above
+  EXPECT_EQ(shape(conv_transpose2d(3, 3, 2, 1, 1, 1, true)), "3 x 12 x 12");
+  EXPECT_EQ(shape(with(conv_transpose2d(3, 2, 1, 0, 0, 1, true), {{"dilation", 3}})), "3 x 9 x 9");
+}
+
+std::string augment_refusal(const std::string& json, const Shape& input) {
+  try {
+    augment_for(augment_of_option(json), input);
+  } catch (const Error& e) {
+    EXPECT_EQ(e.status(), MK_INVALID_ARGUMENT);
+    return e.what();
+  }
+  return "";
+}
+
+TEST(Augmentation, IsReadFromItsOption) {
+  const ops::Augment a = augment_of_option(R"([{"type": "random_horizontal_flip", "p": 0.25},
+    {"type": "random_vertical_flip", "p": 0.75}, {"type": "random_crop", "padding": 4},
+    {"type": "random_rotation", "degrees": 15.0}, {"type": "random_erasing", "size": 8, "p": 0.125},
+    {"type": "color_jitter", "brightness": 0.1, "contrast": 0.2, "saturation": 0.3}])");
+  EXPECT_EQ(a, (ops::Augment{1, 1, 1, 4, 8, 0.25, 0.75, 15, 0.1, 0.2, 0.3, 0.125}));
+  EXPECT_EQ(augment_for(a, {32, 30, 3, false}), (ops::Augment{32, 30, 3, 4, 8, 0.25, 0.75, 15, 0.1, 0.2, 0.3, 0.125}));
+  EXPECT_EQ(augment_for(augment_of_option("[]"), {1, 1, 9, true}), ops::Augment{});
+}
+
+TEST(Augmentation, RefusesWhatItCannotChange) {
+  const std::string crop = R"({"type": "random_crop", "padding": 4})";
+  EXPECT_EQ(augment_refusal("[" + crop + "]", {1, 1, 784, true}),
+            "augment changes images, but the data has rows of features; remove it");
+  EXPECT_EQ(augment_refusal("[" + crop + "," + crop + "]", {28, 28, 1, false}),
+            "augment: random_crop is there twice; keep one of the two");
+  const std::string grey = augment_refusal(
+      R"([{"type": "color_jitter", "brightness": 0.1, "contrast": 0.2, "saturation": 0.3}])", {28, 28, 1, false});
+  EXPECT_NE(grey.find("1 x 28 x 28; remove saturation"), std::string::npos) << grey;
 }
 
 TEST(Networks, NameTheCureIfTheyDoNotFit) {

@@ -13,6 +13,7 @@ int main(int argc, char** argv) {
     add_oracle_tests(machine);
     add_network_oracle_tests(machine);
     add_option_oracle_tests(machine);
+    add_augment_oracle_tests(machine);
     add_host_tests(machine);
     add_refusal_tests(machine);
     for (auto& device : machine.devices()) {

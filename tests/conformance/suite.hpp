@@ -35,6 +35,7 @@ void add_layout_tests(DeviceUnderTest& dut);  // structs that host and kernels s
 void add_oracle_tests(Machine& machine);      // the oracle against numbers worked out by hand
 void add_network_oracle_tests(Machine& machine);
 void add_option_oracle_tests(Machine& machine);
+void add_augment_oracle_tests(Machine& machine);
 void add_host_tests(Machine& machine);  // promises that only the host backend makes
 
 }  // namespace mokume::conformance

@@ -139,6 +139,19 @@ TEST_F(Networks, options) {
 }
 TEST_F(Networks, stack_of_784_100_10) { EXPECT_EQ(step_of("0,0,100", 10, 32), (Asked{14})); }
 
+// Depthwise, dilated and transposed convolutions, groups, averages under a window, and changed images.
+TEST_F(Networks, kinds_of_windows_at_16) {
+  using namespace cnn_test;
+  cnn::Settings settings = cnn::settings_of("guide");
+  settings.layers =
+      layers({conv2d(8, 3, 2, 1, true), with(conv2d(8, 3, 1, 1, true), {{"groups", 8}}),
+              with(conv2d(8, 3, 1, 2, true), {{"dilation", 2}}), with(conv2d(8, 3, 1, 1, true), {{"groups", 2}}),
+              conv_transpose2d(4, 2, 2, 0, 0, 1, true), avg_pool2d(4, 0, 0, false, true), flatten(), linear(10, true)});
+  settings.augment.shift = 2;
+  settings.augment.contrast = 0.2;
+  EXPECT_EQ(step_of(settings, 16), (Asked{65}));
+}
+
 // 5,120 more steps of a solver that has not converged, at 512 a launch. Two problems have 16 places, which are sent and
 // read with every launch.
 TEST(Solver, steps_5120) {

@@ -134,6 +134,38 @@ TEST(MaxPool, RefusesPlacesBeyond32Bits) {
   expect_refused(max_pool_grad(m(1, out), m(1, out, MK_I32), w, m(1, 1)), "2^31");
 }
 
+TEST(AugmentTest, ChecksShapesAndAttributes) {
+  const Augment good{5, 7, 3, 2, 4, 0.5, 1, 30, 0.1, 0.2, 0.3, 0.4};
+  const auto made = [](const Augment& a, const AugmentPlace& place = {}) {
+    return augment(m(4, 105), m(1, 9, MK_I32), a, place, m(9, 105));
+  };
+  EXPECT_NO_THROW(check(made(good)));
+  expect_refused(augment(m(4, 104), m(1, 9, MK_I32), good, {}, m(9, 105)), "augment: x is 4x104");
+  expect_refused(augment(m(4, 105), m(1, 8, MK_I32), good, {}, m(9, 105)), "index is 1x8");
+  expect_refused(augment(m(4, 105), m(1, 9), good, {}, m(9, 105)), "element type");
+  const auto refused = [&](const char* part, auto&& change) {
+    Augment broken = good;
+    change(broken);
+    expect_refused(made(broken), part);
+  };
+  refused("a side of an image", [](Augment& a) { a.width = 0; });
+  refused("the shift", [](Augment& a) { a.shift = -1; });
+  refused("the erased square", [](Augment& a) { a.erase = INT64_MAX; });
+  refused("from 0 to 180", [](Augment& a) { a.degrees = 181; });
+  refused("from 0 to 180", [](Augment& a) { a.degrees = NAN; });
+  for (double Augment::*share : {&Augment::horizontal, &Augment::vertical, &Augment::erase_p, &Augment::brightness,
+                                 &Augment::contrast, &Augment::saturation})
+    for (const double value : {-0.1, 1.1, static_cast<double>(NAN)})
+      refused("from 0 to 1", [&](Augment& a) { a.*share = value; });
+  Augment grey = good;
+  grey.height = 35;
+  grey.width = 3;
+  grey.channels = 1;
+  expect_refused(made(grey), "three channels");
+  EXPECT_NO_THROW(check(made(good, {1, 2, (int64_t{1} << 32) - 9})));
+  expect_refused(made(good, {1, 2, (int64_t{1} << 32) - 8}), "below 2^32");
+}
+
 TEST(AvgPoolTest, ChecksShapesAndSides) {
   const AvgPool pool{7, 5, 3, 2, 4};
   EXPECT_NO_THROW(check(avg_pool(m(2, 105), pool, m(2, 24))));

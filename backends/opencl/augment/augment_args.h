@@ -1,0 +1,20 @@
+// The arguments of augment.cl.
+#pragma once
+
+#include "common/args.h"
+
+BEGIN_ARGS
+
+// Something happens if a word is below its limit. `per_pixel` and `per_channel` are 1 / the numbers of these.
+typedef struct {
+  ImageGrid grid;
+  View x, out;
+  i64 x_rows, index_offset, first_row;
+  i64 flip_x, flip_y, erase;
+  u32 key0, key1, step;
+  i32 height, width, channels, shift, erased;
+  f32 radians, brightness, contrast, saturation, per_pixel, per_channel;
+} AugmentArgs;
+ARGS(AugmentArgs)
+
+END_ARGS

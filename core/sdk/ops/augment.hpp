@@ -1,0 +1,174 @@
+// augment: out row r = image index[r] of x, changed at random, as training batches are (f32).
+//
+//   inputs   x: M x image, index: vector of R (i32), every entry in [0, M)   outputs  out: R x image; must not overlap
+//   x integers [0] = height, [1] = width, [2] = channels, [3] = shift, [4] = side of the erased square (0: none),
+//            [5] = seed (64 bits), [6] = step (32 bits), [7] = first_row, the place of row 0 in the whole batch
+//   reals    [0] = probability of a horizontal flip, [1] = of a vertical flip, [2] = largest angle in degrees (0:
+//   none),
+//            [3] = brightness, [4] = contrast, [5] = saturation (0: none; at most 1), [6] = probability of erasing
+//
+// The changes, in this order:
+//   1. flips: columns, or rows, in the opposite order;
+//   2. shift: out pixel (y, x) = pixel (y + dy, x + dx), dy and dx uniform in [-shift, shift]. This is PyTorch's
+//      RandomCrop of the image's own size with `shift` zeros around it;
+//   3. rotation by an angle uniform in +-[2] about the middle of the image, counter-clockwise, bilinear (torchvision's
+//      RandomRotation with BILINEAR);
+//   4. colour: torchvision's ColorJitter for values of any range, without hue and without cutting to [0, 1]. The factor
+//      b is uniform in 1 +- brightness: v = b * v. Contrast c: v = c * v + (1 - c) * g, where g is the mean brightness
+//      of the image, summed row by row. Saturation s (three channels): v = s * v + (1 - s) * l, where l is the
+//      brightness of the pixel. The brightness of a pixel is 0.2989 r + 0.587 g + 0.114 b with three channels, and the
+//      mean of the channels otherwise;
+//   5. erasing: the pixels of a square become 0. Its middle is uniform over the pixels of the image; the parts outside
+//      are cut off (DeVries, Taylor: Improved Regularization of Convolutional Neural Networks with Cutout. 2017).
+// Pixels from outside the image are 0.
+//
+// The random numbers of a row are the words of philox({first_row + r, 2^31 + block, step, 0}, seed), blocks 0 to 2: see
+// sdk/philox.hpp and augment_draw(). They are a pure function of seed, step and place in the whole batch. All
+// arithmetic is single additions and multiplications of floats in the order of this file and of
+// backends/host/augmented.hpp, so that every device gets the same bits.
+//
+// For an index outside [0, M), the host backend, which can check it, rejects the op with MK_INVALID_ARGUMENT; on other
+// devices that row of out is NaN. Nothing outside x is read.
+#pragma once
+
+#include <cmath>
+
+#include "sdk/ops/window.hpp"
+#include "sdk/philox.hpp"
+
+namespace mokume::ops {
+
+struct Augment {
+  int64_t height = 1, width = 1, channels = 1;
+  int64_t shift = 0, erase = 0;
+  double horizontal = 0, vertical = 0, degrees = 0;
+  double brightness = 0, contrast = 0, saturation = 0, erase_p = 0;
+
+  int64_t image() const { return height * width * channels; }
+  bool operator==(const Augment&) const = default;
+  bool recolours() const { return brightness > 0 || contrast > 0 || saturation > 0; }
+  bool changes() const {
+    return shift > 0 || (erase > 0 && erase_p > 0) || horizontal > 0 || vertical > 0 || degrees > 0 || recolours();
+  }
+};
+
+struct AugmentPlace {
+  uint64_t seed = 0;
+  uint32_t step = 0;
+  int64_t first_row = 0;
+};
+
+inline mk_op augment(const mk_tensor& x, const mk_tensor& index, const Augment& a, const AugmentPlace& place,
+                     const mk_tensor& out) {
+  mk_op op = sdk::make_op(MK_OP_AUGMENT);
+  op.n_inputs = 2;
+  op.n_outputs = 1;
+  op.inputs[0] = x;
+  op.inputs[1] = index;
+  op.outputs[0] = out;
+  const int64_t integers[] = {
+      a.height, a.width, a.channels, a.shift, a.erase, static_cast<int64_t>(place.seed), place.step, place.first_row};
+  for (int i = 0; i < 8; ++i) op.integers[i] = integers[i];
+  const double reals[] = {a.horizontal, a.vertical, a.degrees, a.brightness, a.contrast, a.saturation, a.erase_p};
+  for (int i = 0; i < 7; ++i) op.reals[i] = reals[i];
+  return op;
+}
+
+inline Augment augment_of(const mk_op& op) {
+  const int64_t* i = op.integers;
+  const double* r = op.reals;
+  return {i[0], i[1], i[2], i[3], i[4], r[0], r[1], r[2], r[3], r[4], r[5], r[6]};
+}
+
+// What happens to one row.
+struct AugmentDraw {
+  bool flip_x = false, flip_y = false;
+  int64_t dy = 0, dx = 0;
+  float sine = 0, cosine = 1;
+  float brightness = 1, contrast = 1, saturation = 1;  // factors
+  int64_t top = 0, left = 0, bottom = 0, right = 0;    // the erased pixels
+};
+
+// The number of words below which something of probability p happens.
+inline int64_t augment_threshold(double p) { return static_cast<int64_t>(std::floor(p * 0x1p32 + 0.5)); }
+inline float augment_radians(const Augment& a) {
+  return static_cast<float>(a.degrees * (3.14159265358979323846 / 180));
+}
+
+// Within 2^-21 of the sine and the cosine of an angle of at most pi: Taylor's polynomials of the half angle.
+inline void augment_turn(float angle, float& sine, float& cosine) {
+  const float t = angle * 0.5F, z = t * t;
+  float s = 1.6059044e-10F;  // 1 / 13!
+  for (const float term : {-2.5052108e-8F, 2.7557319e-6F, -1.9841270e-4F, 8.3333333e-3F, -1.6666667e-1F, 1.0F})
+    s = s * z + term;
+  float c = 2.0876757e-9F;  // 1 / 12!
+  for (const float term : {-2.7557319e-7F, 2.4801587e-5F, -1.3888889e-3F, 4.1666667e-2F, -0.5F, 1.0F}) c = c * z + term;
+  s = s * t;
+  sine = 2.0F * s * c;
+  cosine = c * c - s * s;
+}
+
+inline AugmentDraw augment_draw(const mk_op& op, int64_t r) {
+  const Augment a = augment_of(op);
+  const auto seed = static_cast<uint64_t>(op.integers[5]);
+  const auto words = [&](uint32_t block) {
+    return sdk::philox(
+        {static_cast<uint32_t>(op.integers[7] + r), 0x80000000U + block, static_cast<uint32_t>(op.integers[6]), 0},
+        {static_cast<uint32_t>(seed), static_cast<uint32_t>(seed >> 32)});
+  };
+  const auto happens = [](uint32_t word, double p) { return int64_t{word} < augment_threshold(p); };
+  const auto below = [](uint32_t word, int64_t bound) {
+    return static_cast<int64_t>((uint64_t{word} * static_cast<uint64_t>(bound)) >> 32);
+  };
+  // In [-1, 1).
+  const auto even = [](uint32_t word) { return static_cast<float>(word >> 8) * 0x1p-23F - 1.0F; };
+  const sdk::PhiloxCounter place = words(0), colour = words(1), erased = words(2);
+  AugmentDraw d;
+  d.flip_x = happens(place[0], a.horizontal);
+  d.flip_y = happens(place[1], a.vertical);
+  d.dy = below(place[2], 2 * a.shift + 1) - a.shift;
+  d.dx = below(place[3], 2 * a.shift + 1) - a.shift;
+  if (a.degrees > 0) augment_turn(even(colour[0]) * augment_radians(a), d.sine, d.cosine);
+  d.brightness = 1.0F + even(colour[1]) * static_cast<float>(a.brightness);
+  d.contrast = 1.0F + even(colour[2]) * static_cast<float>(a.contrast);
+  d.saturation = 1.0F + even(colour[3]) * static_cast<float>(a.saturation);
+  if (a.erase > 0 && happens(erased[0], a.erase_p)) {
+    d.top = below(erased[1], a.height) - a.erase / 2;
+    d.left = below(erased[2], a.width) - a.erase / 2;
+    d.bottom = d.top + a.erase;
+    d.right = d.left + a.erase;
+  }
+  return d;
+}
+
+inline void check_augment(const mk_op& op) {
+  const auto refuse = [](const std::string& why) { throw Error(MK_INVALID_ARGUMENT, "augment: " + why); };
+  const Augment a = augment_of(op);
+  for (const int64_t side : {a.height, a.width, a.channels})
+    if (side < 1 || side > kMaxSide) refuse("a side of an image is not from 1 to 2^20");
+  if (a.shift < 0 || a.shift > kMaxSide || a.erase < 0 || a.erase > kMaxSide)
+    refuse("the shift and the erased square must be from 0 to 2^20");
+  for (const double share : {a.horizontal, a.vertical, a.erase_p, a.brightness, a.contrast, a.saturation})
+    if (!(share >= 0 && share <= 1)) refuse("probabilities and changes of colours must be from 0 to 1");
+  if (!(a.degrees >= 0 && a.degrees <= 180)) refuse("the angle must be from 0 to 180");
+  if (a.saturation != 0 && a.channels != 3) refuse("saturation needs three channels");
+  constexpr int64_t kWords = int64_t{1} << 32;
+  if (op.integers[6] < 0 || op.integers[6] >= kWords) refuse("step must be from 0 to 2^32 - 1");
+  if (op.integers[7] < 0 || op.integers[7] > kWords - op.outputs[0].rows) refuse("rows must be below 2^32");
+  sdk::check_view("augment", "x", op.inputs[0], MK_F32);
+  sdk::check_view("augment", "index", op.inputs[1], MK_I32);
+  sdk::check_view("augment", "out", op.outputs[0], MK_F32);
+  sdk::check_shape("augment", "x", op.inputs[0], op.inputs[0].rows, a.image());
+  sdk::check_shape("augment", "index", op.inputs[1], 1, op.outputs[0].rows);
+  sdk::check_shape("augment", "out", op.outputs[0], op.outputs[0].rows, a.image());
+}
+
+// Exact on every device.
+inline double tolerance_augment(const mk_op&) { return 0.0; }
+
+inline sdk::Cost cost_augment(const mk_op& op) {
+  const double e = static_cast<double>(op.outputs[0].rows) * static_cast<double>(op.outputs[0].columns);
+  return {8 * e, 8 * e};
+}
+
+}  // namespace mokume::ops
