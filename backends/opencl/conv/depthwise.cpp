@@ -81,7 +81,7 @@ void depthwise_grad_weight(Launcher& launcher, const ConvProblem& p) {
                                  .reserved = 0},
                {memory(p.images), memory(p.windows), part});
   launcher.run(
-      kernel_of(device, width, "depthwise_sum"), {{sums, 1, 1}, {64, 1, 1}},
+      kernel_of(device, width, "depthwise_sum"), {{sums, 1, 1}, {local, 1, 1}},
       DepthwiseSumArgs{
           .weight = view(p.weight), .blocks = blocks, .taps = narrow(taps), .channels = narrow(p.out_channels)},
       {part, memory(p.weight)});
