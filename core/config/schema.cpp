@@ -148,10 +148,12 @@ Json tagged_schema(const Parameter& parameter) {
     tables.push_back(tag.doc.empty() ? table : described(std::move(table), tag.doc));
   }
   if (parameter.has(kGraph))  // other keys are the block's own
-    tables.push_back({{"type", "object"},
-                      {"properties", {{"type", {{"enum", {"block"}}}}, {"block", {{"type", "string"}}}}},
-                      {"required", {"type", "block"}},
-                      {"description", "the layers of a block of [model_options.blocks]"}});
+    tables.push_back(
+        {{"type", "object"},
+         {"properties",
+          {{"type", {{"enum", {"block"}}}}, {"block", {{"type", "string"}, {"description", "name of the block"}}}}},
+         {"required", {"type", "block"}},
+         {"description", "the layers of a block of [model_options.blocks]"}});
   Json one = either(std::move(tables));
   return parameter.type == Type::tagged_table ? one : Json{{"type", "array"}, {"items", std::move(one)}};
 }

@@ -4,6 +4,8 @@
 #include "conv/depthwise.hpp"
 #include "conv/direct.hpp"
 #include "conv/direct_grad.hpp"
+#include "conv/lines.hpp"
+#include "conv/lines_grad.hpp"
 #include "conv/patches.hpp"
 #include "conv/winograd.hpp"
 #include "elementwise/elementwise.hpp"
@@ -31,6 +33,7 @@ void conv2d(Launcher& launcher, const mk_op& op) {
   if (suits_depthwise(p)) return depthwise_forward(launcher, p, bias, relu);
   if (suits_winograd(launcher.device(), p)) return winograd_forward(launcher, p, bias, relu);
   if (suits_direct(launcher.device(), p)) return direct_forward(launcher, p, bias, relu);
+  if (suits_lines(launcher.device(), p)) return lines_forward(launcher, p, bias, relu);
   patches_forward(launcher, p, bias, activation);
 }
 
@@ -41,6 +44,7 @@ void conv2d_grad_input(Launcher& launcher, const mk_op& op) {
   if (p.out_channels == 0) return fill(launcher, ops::fill(dx, 0.0F));
   if (suits_depthwise(p)) return depthwise_grad_input(launcher, p);
   if (suits_winograd(launcher.device(), p)) return winograd_grad_input(launcher, p);
+  if (suits_lines_grad_input(launcher.device(), p)) return lines_grad_input(launcher, p);
   patches_grad_input(launcher, p);
 }
 
@@ -62,6 +66,8 @@ void conv2d_grad_weight(Launcher& launcher, const mk_op& op) {
     // It also sums the bias if the images are contiguous.
     direct_grad_weight(launcher, p, p.dense() ? dbias : kNone);
     if (p.dense()) return;
+  } else if (suits_lines_grad(launcher.device(), p)) {
+    lines_grad_weight(launcher, p);
   } else {
     patches_grad_weight(launcher, p);
   }

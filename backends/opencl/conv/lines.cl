@@ -1,0 +1,108 @@
+// Convolutions on CPUs for windows of any size and stride, without building patches: a register tile covers neighbouring
+// windows of a row and one or two vectors of output channels. In one line of the window, the elements of the patch are
+// adjacent in the image. Every output is one chain of additions in the order of the patch, whatever the tile.
+#include "common/padded_lines.cl"
+#include "conv/lines_args.h"
+
+#define FOR_4(X) X(0) X(1) X(2) X(3)
+#define FOR_8(X) FOR_4(X) X(4) X(5) X(6) X(7)
+#define FOR_12(X) FOR_8(X) X(8) X(9) X(10) X(11)
+
+// Written so that a NaN passes through.
+#define FINISHED(v, bias) (relu ? ((v) + (bias) < 0.0f ? SPLAT(0.0f) : (v) + (bias)) : (v) + (bias))
+
+#define ONE_ZERO(i) vec s##i = SPLAT(0.0f);
+#define ONE_STEP(i) s##i = fma(SPLAT(p[i * x_step]), b, s##i);
+#define ONE_SET(i) \
+  if (i < live) VSTORE(FINISHED(s##i, bias0), 0, out + i * channels);
+#define TWO_ZERO(i) vec s##i##0 = SPLAT(0.0f), s##i##1 = SPLAT(0.0f);
+#define TWO_STEP(i)                    \
+  {                                    \
+    const vec a = SPLAT(p[i * x_step]);      \
+    s##i##0 = fma(a, b, s##i##0);      \
+    s##i##1 = fma(a, b_next, s##i##1); \
+  }
+#define TWO_SET(i)                                              \
+  if (i < live) {                                               \
+    VSTORE(FINISHED(s##i##0, bias0), 0, out + i * channels);    \
+    VSTORE(FINISHED(s##i##1, bias1), 0, out + i * channels + next); \
+  }
+
+// Computes `live` windows, at most as many as FOR_ROWS has, from the one at `x` on, which are x_step apart. `next` is
+// the distance to the second vector of channels. Windows past the live ones are read, too: see conv2d_lines.
+#define TILE(name, FOR_ROWS, ZERO, STEP, SET)                                                                        \
+  static void name(__global const float* restrict x, long x_step, long line, int lines, int taps,                    \
+                   __global const float* restrict weight, long w_step, int next, vec bias0, vec bias1, int relu,     \
+                   int live, __global float* restrict out, int channels) {                                           \
+    FOR_ROWS(ZERO)                                                                                                   \
+    for (int h = 0; h < lines; ++h, x += line) {                                                                     \
+      __global const float* p = x;                                                                                   \
+      for (int j = 0; j < taps; ++j, ++p, weight += w_step) {                                                        \
+        const vec b = VLOAD(0, weight), b_next = VLOAD(0, weight + next);                                            \
+        FOR_ROWS(STEP)                                                                                               \
+      }                                                                                                              \
+    }                                                                                                                \
+    FOR_ROWS(SET)                                                                                                    \
+  }
+TILE(two_of_4, FOR_4, TWO_ZERO, TWO_STEP, TWO_SET)
+TILE(two_of_8, FOR_8, TWO_ZERO, TWO_STEP, TWO_SET)
+TILE(two_of_12, FOR_12, TWO_ZERO, TWO_STEP, TWO_SET)
+TILE(one_of_4, FOR_4, ONE_ZERO, ONE_STEP, ONE_SET)
+TILE(one_of_8, FOR_8, ONE_ZERO, ONE_STEP, ONE_SET)
+TILE(one_of_12, FOR_12, ONE_ZERO, ONE_STEP, ONE_SET)
+
+// VW <= out_channels; the last vector starts early. The scratch of a work-item holds the lines of a band with their
+// padding, and 12 windows more.
+__kernel ONE_ITEM void conv2d_lines(ITEM const LinesArgs args, __global const float* images,
+                                    __global const float* weight, __global const float* bias, __global float* out,
+                                    __global float* scratch) {
+  const WindowSides s = args.sides;
+  const int line = (s.width + 2 * s.pad_w) * s.channels, taps = s.kernel_w * s.channels, relu = args.relu;
+  const long first = (long)get_global_id(0) * args.bands_each, last = min(first + args.bands_each, args.bands);
+  const long x_step = (long)s.stride_w * s.channels;
+  scratch += (long)get_global_id(0) * args.scratch_each;
+  for (long band = first; band < last; ++band) {
+    const long n = band / args.bands_per_image;
+    const int begin = (int)(band % args.bands_per_image) * args.rows_each, rows = min(args.rows_each, s.out_h - begin);
+    padded_band(images + args.images.offset + n * args.images.step, s.height, s.width * s.channels,
+                s.pad_w * s.channels, begin * s.stride_h - s.pad_h, (rows - 1) * s.stride_h + s.kernel_h, scratch);
+    for (int c = 0; c < s.out_channels; c += 2 * VW) {
+      const int c0 = min(c, s.out_channels - VW), two = c + VW < s.out_channels,
+                next = two ? min(c + VW, s.out_channels - VW) - c0 : 0;
+      const vec bias0 = args.biased ? VLOAD(0, bias + args.bias_offset + c0) : SPLAT(0.0f),
+                bias1 = args.biased ? VLOAD(0, bias + args.bias_offset + c0 + next) : SPLAT(0.0f);
+      for (int r = 0; r < rows; ++r)
+        for (int i = 0; i < s.out_w; i += 12) {
+          const int live = min(12, s.out_w - i);
+          __global float* to = out + args.out.offset + n * args.out.step +
+                               ((long)(begin + r) * s.out_w + i) * s.out_channels + c0;
+#define TILE_ARGUMENTS                                                                                             \
+  (scratch + (long)r * s.stride_h * line + i * x_step, x_step, line, s.kernel_h, taps,                             \
+   weight + args.weight.offset + c0, args.weight.step, next, bias0, bias1, relu, live, to, s.out_channels)
+          if (two && live > 8)
+            two_of_12 TILE_ARGUMENTS;
+          else if (two && live > 4)
+            two_of_8 TILE_ARGUMENTS;
+          else if (two)
+            two_of_4 TILE_ARGUMENTS;
+          else if (live > 8)
+            one_of_12 TILE_ARGUMENTS;
+          else if (live > 4)
+            one_of_8 TILE_ARGUMENTS;
+          else
+            one_of_4 TILE_ARGUMENTS;
+        }
+    }
+  }
+}
+
+// Turns the window by 180 degrees and swaps the channels: the weights of the convolution that is the gradient with
+// respect to the images. A work-item does one pixel of the window.
+__kernel ONE_ITEM void turn_weights(ITEM const TurnWeightsArgs args, __global const float* weight,
+                                    __global float* turned) {
+  const int pixel = (int)get_global_id(0), last = args.kernel_h * args.kernel_w - 1;
+  __global const float* from = weight + args.weight.offset + (long)(last - pixel) * args.channels * args.weight.step;
+  __global float* to = turned + (long)pixel * args.channels * args.out_channels;
+  for (int o = 0; o < args.out_channels; ++o)
+    for (int c = 0; c < args.channels; ++c) to[(long)o * args.channels + c] = from[c * args.weight.step + o];
+}

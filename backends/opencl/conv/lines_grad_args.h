@@ -1,0 +1,24 @@
+// The arguments of lines_grad.cl.
+#pragma once
+
+#include "common/args.h"
+
+BEGIN_ARGS
+
+// A band is rows_each rows of windows of one image. A work-item does bands_each bands.
+typedef struct {
+  View images, dy;
+  i64 bands, bands_each, part_each, scratch_each;
+  WindowSides sides;
+  i32 rows_each, bands_per_image;
+} LinesGradArgs;
+ARGS(LinesGradArgs)
+
+typedef struct {
+  View dweight;
+  i64 parts, part_each;
+  i32 rows, columns;
+} LinesSumArgs;
+ARGS(LinesSumArgs)
+
+END_ARGS
