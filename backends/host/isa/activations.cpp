@@ -58,6 +58,12 @@ constexpr float kGelu3 = 0.0713548163F;  // 0.044715 sqrt(8 / pi)
 constexpr float kRootHalf = 0.707106781F;
 constexpr float kDensity = 0.398942280F;  // 1 / sqrt(2 pi)
 
+// Returns x * factor, and x itself if it is a NaN: of two NaNs, an instruction set may propagate either.
+inline float scaled(float x, float factor) {
+  const float product = x * factor;
+  return x == x ? product : x;
+}
+
 struct Leaky {
   static float of(float x, float leak) { return x > 0.0F ? x : leak * x; }
   static float slope(float y, float leak) { return y > 0.0F ? 1.0F : leak; }
@@ -70,7 +76,7 @@ struct Gelu {
   }
 };
 struct GeluTanh {
-  static float of(float x, float) { return x * logistic(x * (kGelu1 + kGelu3 * x * x)).value; }
+  static float of(float x, float) { return scaled(x, logistic(x * (kGelu1 + kGelu3 * x * x)).value); }
   static float slope(float x, float) {
     const float square = x * x;
     const Logistic s = logistic(x * (kGelu1 + kGelu3 * square));
@@ -79,7 +85,7 @@ struct GeluTanh {
   }
 };
 struct Silu {
-  static float of(float x, float) { return x * logistic(x).value; }
+  static float of(float x, float) { return scaled(x, logistic(x).value); }
   static float slope(float x, float) {
     const Logistic s = logistic(x);
     const float term = x * s.bump;
