@@ -23,7 +23,8 @@ static uint4 random_words(const AugmentArgs args, long r, uint block) {
 static float even(uint word) { return (float)(word >> 8) * 0x1p-23f - 1.0f; }
 static int below(uint word, int bound) { return (int)mul_hi(word, (uint)bound); }
 
-static draw_t draw_of(const AugmentArgs args, long r) {
+// Structs are written through pointers: Oclgrind does not know what compilers say of a returned one.
+static void draw_of(const AugmentArgs args, long r, __private draw_t* to) {
   const uint4 place = random_words(args, r, 0), colour = random_words(args, r, 1), erased = random_words(args, r, 2);
   draw_t d;
   d.flip_x = (long)place.x < args.flip_x;
@@ -56,7 +57,7 @@ static draw_t draw_of(const AugmentArgs args, long r) {
   d.left = below(erased.z, args.width) - args.erased / 2;
   d.bottom = erases ? d.top + args.erased : d.top;
   d.right = d.left + args.erased;
-  return d;
+  *to = d;
 }
 
 static float pixel_at(const AugmentArgs args, const draw_t d, __global const float* image, int y, int x, int k) {
@@ -75,17 +76,15 @@ typedef struct {
   float wy, wx;
 } from_t;
 
-static from_t from_of(const AugmentArgs args, const draw_t d, int y, int x) {
-  from_t f;
+static void from_of(const AugmentArgs args, const draw_t d, int y, int x, __private from_t* to) {
   const float middle_y = (float)(args.height - 1) * 0.5f, middle_x = (float)(args.width - 1) * 0.5f;
   const float v = (float)y - middle_y, u = (float)x - middle_x;
   const float from_x = (d.cosine * u - d.sine * v) + middle_x, from_y = (d.sine * u + d.cosine * v) + middle_y;
   const float left = floor(from_x), top = floor(from_y);
-  f.wx = from_x - left;
-  f.wy = from_y - top;
-  f.x0 = (int)left;
-  f.y0 = (int)top;
-  return f;
+  to->wx = from_x - left;
+  to->wy = from_y - top;
+  to->x0 = (int)left;
+  to->y0 = (int)top;
 }
 
 static float moved(const AugmentArgs args, const draw_t d, const from_t f, __global const float* image, int y, int x,
@@ -123,12 +122,16 @@ __kernel void augment_lines(ITEM const AugmentArgs args, __global const float* i
     const long n = divide(r, args.height), row = index[args.index_offset + n];
     const int y = (int)(r - n * args.height);
     if (row < 0 || row >= args.x_rows) continue;
-    const draw_t d = draw_of(args, n);
+    draw_t d;
+    draw_of(args, n, &d);
     __global const float* image = images + args.x.offset + row * args.x.step;
     FOR_EACH_COLUMN(1) {
       float sum = 0.0f;
-      for (int column = 0; column < args.width; ++column)
-        sum += grey_of(args, d, from_of(args, d, y, column), image, y, column, 0, 1.0f, 0.0f);
+      for (int column = 0; column < args.width; ++column) {
+        from_t f;
+        from_of(args, d, y, column, &f);
+        sum += grey_of(args, d, f, image, y, column, 0, 1.0f, 0.0f);
+      }
       sums[r + x] = sum;
     }
   }
@@ -139,7 +142,8 @@ __kernel void augment_images(ITEM const AugmentArgs args, __global const float* 
   FOR_EACH_ROW {
     const long n = divide(r, args.height), row = index[args.index_offset + n];
     const int y = (int)(r - n * args.height), there = row >= 0 && row < args.x_rows;
-    const draw_t d = draw_of(args, n);
+    draw_t d;
+    draw_of(args, n, &d);
     __global const float* image = images + args.x.offset + (there ? row * args.x.step : 0);
     __global float* line = out + args.out.offset + n * args.out.step + (long)y * args.width * args.channels;
     float shade = 0.0f;
@@ -158,7 +162,8 @@ __kernel void augment_images(ITEM const AugmentArgs args, __global const float* 
         for (int k = 0; k < args.channels; ++k) to[k] = 0.0f;
         continue;
       }
-      const from_t f = from_of(args, d, y, x);
+      from_t f;
+      from_of(args, d, y, x, &f);
       const int contrasts = args.contrast > 0.0f;
       float grey = 0.0f;
       if (args.saturation > 0.0f)

@@ -49,9 +49,7 @@ void convolve(Launcher& launcher, const mk_tensor& from, const ops::Window& w, c
 
 }  // namespace
 
-bool suits_lines(const mk_device& device, const ConvProblem& p) {
-  return uses_lines(device, p) && p.out_channels >= 4;
-}
+bool suits_lines(const mk_device& device, const ConvProblem& p) { return uses_lines(device, p) && p.out_channels >= 4; }
 
 void lines_forward(Launcher& launcher, const ConvProblem& p, const mk_tensor& bias, bool relu) {
   convolve(launcher, p.images, p.window, memory(p.weight), view(p.weight), bias, relu, p.windows);
@@ -71,17 +69,15 @@ void lines_grad_input(Launcher& launcher, const ConvProblem& p) {
   back.channels = p.out_channels;
   back.pad_h = w.kernel_h - 1 - w.pad_h;
   back.pad_w = w.kernel_w - 1 - w.pad_w;
-  const cl_mem turned =
-      launcher.queue().kept(p.weight, "turned", w.patch() * p.out_channels, [&](cl_mem to) {
-        launcher.run(lines_kernel(launcher.device(), w.channels, "turn_weights"),
-                     {{w.kernel_h * w.kernel_w, 1, 1}},
-                     TurnWeightsArgs{.weight = view(p.weight),
-                                     .kernel_h = narrow(w.kernel_h),
-                                     .kernel_w = narrow(w.kernel_w),
-                                     .channels = narrow(w.channels),
-                                     .out_channels = narrow(p.out_channels)},
-                     {memory(p.weight), to});
-      });
+  const cl_mem turned = launcher.queue().kept(p.weight, "turned", w.patch() * p.out_channels, [&](cl_mem to) {
+    launcher.run(lines_kernel(launcher.device(), w.channels, "turn_weights"), {{w.kernel_h * w.kernel_w, 1, 1}},
+                 TurnWeightsArgs{.weight = view(p.weight),
+                                 .kernel_h = narrow(w.kernel_h),
+                                 .kernel_w = narrow(w.kernel_w),
+                                 .channels = narrow(w.channels),
+                                 .out_channels = narrow(p.out_channels)},
+                 {memory(p.weight), to});
+  });
   convolve(launcher, p.windows, back, turned, {0, w.channels}, {}, false, p.images);
 }
 

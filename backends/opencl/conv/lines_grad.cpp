@@ -9,12 +9,12 @@ namespace mokume::opencl {
 namespace {
 
 // All of these determine the order of sums, so they are the same on every device.
-constexpr int64_t kBandFloats = 12288;                  // lines of a band, which stay in a core's cache
-constexpr int64_t kPixelsEach = 1024;                   // windows of a part: fewer do not pay for its sums
-constexpr int64_t kPartsFloats = int64_t{4} << 20;      // of all parts
-constexpr int64_t kFewestParts = 8;                     // work for the cores, even if the sums are large
-constexpr int64_t kMostFloats = int64_t{1} << 20;       // of one part
-constexpr int64_t kSlack = 12;                          // the registers of a tile extend past the last line
+constexpr int64_t kBandFloats = 12288;              // lines of a band, which stay in a core's cache
+constexpr int64_t kPixelsEach = 1024;               // windows of a part: fewer do not pay for its sums
+constexpr int64_t kPartsFloats = int64_t{4} << 20;  // of all parts
+constexpr int64_t kFewestParts = 8;                 // work for the cores, even if the sums are large
+constexpr int64_t kMostFloats = int64_t{1} << 20;   // of one part
+constexpr int64_t kSlack = 12;                      // the registers of a tile extend past the last line
 
 struct Bands {
   int64_t rows, per_image, all, each, parts, part_floats;
