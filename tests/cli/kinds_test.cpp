@@ -289,10 +289,11 @@ TEST_F(Kinds, NetworksHeedWeightsOfRowsAndClasses) {
   std::string rows = "w,a,kind\n";
   for (int r = 0; r < 60; ++r) rows += r % 3 == 0 ? "0,-1,yes\n" : r % 3 == 1 ? "1,1,yes\n" : "2,-1,no\n";
   place.write("train.csv", rows);
-  const auto error = [&](const std::string& data, const std::string& more) {
+  const auto predicted = [&](const std::string& name, const std::string& data, const std::string& more) {
     place.write("e.toml",
-                "name = \"k\"\nmodel = \"cnn\"\ndevices.use = \"host\"\nvalidation.folds = 0\n"
-                "data = { source = \"csv\", path = \"./train.csv\"" +
+                "name = \"" + name +
+                    "\"\nmodel = \"cnn\"\ndevices.use = \"host\"\nvalidation.folds = 0\n"
+                    "data = { source = \"csv\", path = \"./train.csv\"" +
                     data +
                     " }\n[model_options]\nepochs = 20\nbatch_size = 10\noptimizer = { type = \"sgd\", lr = 0.5 }\n"
                     "layers = [{ type = \"linear\", out_features = 2 }]\n" +
@@ -300,12 +301,12 @@ TEST_F(Kinds, NetworksHeedWeightsOfRowsAndClasses) {
     const Ended ended = place.mokume("run e.toml --fresh");
     EXPECT_EQ(ended.code, 0) << ended.err;
     place.write("new.csv", "a\n-1\n");
-    const Ended said = place.mokume("predict " + place.run("k").string() + " --data csv:./new.csv --devices host");
+    const Ended said = place.mokume("predict " + place.run(name).string() + " --data csv:./new.csv --devices host");
     EXPECT_EQ(said.code, 0) << said.err;
     return said.out;
   };
-  EXPECT_NE(error(", weight = \"w\"", "").find("0,no"), std::string::npos);
-  EXPECT_NE(error(", ignore = [\"w\"]", "class_weight = \"yes=9\"\n").find("0,yes"), std::string::npos);
+  EXPECT_NE(predicted("weights", ", weight = \"w\"", "").find("0,no"), std::string::npos);
+  EXPECT_NE(predicted("classes", ", ignore = [\"w\"]", "class_weight = \"yes=9\"\n").find("0,yes"), std::string::npos);
   place.write("e.toml",
               "name = \"k\"\nmodel = \"cnn\"\ndevices.use = \"host\"\nvalidation.folds = 2\n"
               "data = { source = \"csv\", path = \"./train.csv\" }\n[model_options]\nclass_weight = \"cow=2\"\n"
