@@ -12,7 +12,7 @@
 namespace mokume::config {
 namespace {
 
-constexpr const char *kType = "type", *kLayers = "layers";
+constexpr const char *kTypeKey = "type", *kLayers = "layers";
 constexpr const char *kBlock = "block", *kRepeat = "repeat", *kInput = "input", *kPrevious = "previous";
 constexpr size_t kMostLayers = 100'000;
 constexpr size_t kMostDepth = 16;  // of blocks within blocks
@@ -37,12 +37,12 @@ const std::string* text_of(const Node& table, const char* key) {
 }
 
 bool is_block(const Node& layer) {
-  const std::string* type = layer.kind == Node::Kind::table ? text_of(layer, kType) : nullptr;
+  const std::string* type = layer.kind == Node::Kind::table ? text_of(layer, kTypeKey) : nullptr;
   return type != nullptr && *type == kBlock;
 }
 
 // The names that a value of `inputs` lists, with their locations; anything else is left to the reader of tables.
-std::vector<Node> names_in(const Node& inputs) {
+std::vector<Node> listed_names(const Node& inputs) {
   std::vector<Node> names;
   if (inputs.kind == Node::Kind::text)
     for (std::string& name : base::split(inputs.text, ','))
@@ -141,7 +141,7 @@ class Flattener {
       return;
     }
     const Location at = entry->value.location;
-    for (const Node& name : names_in(entry->value)) {
+    for (const Node& name : listed_names(entry->value)) {
       const std::string found = resolved(name, index, place, list, scope, input, previous);
       note_reader(found);
       joined += (joined.empty() ? "" : ",") + found;
@@ -244,7 +244,7 @@ class Flattener {
     for (const Entry& entry : block.entries)
       if (entry.key != kLayers) values[entry.key] = entry.value, known.push_back(entry.key);
     for (const Entry& entry : instance.entries) {
-      if (entry.key == kType || entry.key == kBlock || entry.key == kName || entry.key == kInputs ||
+      if (entry.key == kTypeKey || entry.key == kBlock || entry.key == kName || entry.key == kInputs ||
           entry.key == kRepeat)
         continue;
       if (values.count(entry.key) == 0) {
