@@ -182,6 +182,7 @@ class Flattener {
       report_unknown_block(instance, place, called);
       return name;
     }
+    if (broken_.count(*called) > 0) return name;
     if (std::find(open_.begin(), open_.end(), *called) != open_.end() || open_.size() >= kMostDepth) {
       add(instance, fmt::format("the block {} contains itself", in_quotes(*called)), "remove one of the two");
       return name;
@@ -214,7 +215,9 @@ class Flattener {
       substitute(copy, values);
       const std::string prefix = name + (repeat == nullptr ? "." : fmt::format(".{}.", r));
       output = add_layers(copy, fmt::format("{}.{}.{}", kBlocks, *called, kLayers), prefix, output);
-      if (diagnostics_.size() != before) break;  // every repetition would report the same
+      if (diagnostics_.size() == before) continue;
+      broken_.insert(*called);
+      break;
     }
     open_.pop_back();
     return output;
@@ -299,6 +302,7 @@ class Flattener {
   Diagnostics& diagnostics_;
   bool names_all_ = false;
   std::vector<Node>* flat_ = nullptr;
+  std::set<std::string> broken_;           // blocks with errors, which are reported once
   std::vector<std::string> open_;          // the blocks around the current layer
   std::map<std::string, Output> outputs_;  // of the flat list
 };
