@@ -130,9 +130,10 @@ TEST(Graph, WrongBlocksAreNamed) {
       "layers = [{ type = \"block\", block = \"a\" }]\n[model_options.blocks.a]\n"
       "layers = [{ type = \"block\", block = \"a\" }]\n",
       "the block 'a' contains itself", "remove one of the two");
-  expect_error("layers = [{ type = \"block\", block = \"a\", repeat = 2 }, { type = \"block\", block = \"a\" }]\n"
-               "[model_options.blocks.a]\nlayers = [{ type = \"relu\", inputs = \"x\" }]\n",
-               "blocks.a.layers[0] reads 'x', but no layer has this name");
+  expect_error(
+      "layers = [{ type = \"block\", block = \"a\", repeat = 2 }, { type = \"block\", block = \"a\" }]\n"
+      "[model_options.blocks.a]\nlayers = [{ type = \"relu\", inputs = \"x\" }]\n",
+      "blocks.a.layers[0] reads 'x', but no layer has this name");
   expect_error("layers = [{ type = \"block\", block = \"a\" }]\n[model_options.blocks.a]\nlayers = []\n",
                "the block 'a' needs a list of layers", "write [[model_options.blocks.a.layers]]");
   expect_error(

@@ -24,6 +24,9 @@ static vec logistic(vec v, __private vec* bump) {
   return select(r, e * r, (ivec)(v < SPLAT(0.0f)));
 }
 
+// The value, or x if x is a NaN: sums and products of two NaNs may be either, as the compiler likes.
+static vec or_nan(vec value, vec x) { return select(value, x, (ivec)(x != x)); }
+
 static vec activated(vec x, int kind, float slope) {
   vec bump;
   switch (kind) {
@@ -32,9 +35,9 @@ static vec activated(vec x, int kind, float slope) {
     case GELU:
       return x * normal_share(x);
     case GELU_TANH:
-      return x * logistic(x * fma(GELU_3, x * x, GELU_1), &bump);
+      return or_nan(x * logistic(x * fma(GELU_3, x * x, GELU_1), &bump), x);
     case SILU:
-      return x * logistic(x, &bump);
+      return or_nan(x * logistic(x, &bump), x);
     case TANH:
       return tanh_f32(x);
     default:
@@ -56,10 +59,11 @@ static vec slope_at(vec y, int kind, float slope) {
       return plus_product(normal_share(y), y, SPLAT(0.39894228f) * exp_f32(SPLAT(-0.5f) * y * y));
     case GELU_TANH:
       value = logistic(y * fma(GELU_3, y * y, GELU_1), &bump);
-      return select(value, fma(y * bump, fma(SPLAT(3.0f) * GELU_3, y * y, GELU_1), value), (ivec)(bump > SPLAT(0.0f)));
+      value = select(value, fma(y * bump, fma(SPLAT(3.0f) * GELU_3, y * y, GELU_1), value), (ivec)(bump > SPLAT(0.0f)));
+      return or_nan(value, y);
     case SILU:
       value = logistic(y, &bump);
-      return plus_product(value, y, bump);
+      return or_nan(plus_product(value, y, bump), y);
     case TANH:
       return fma(-y, y, SPLAT(1.0f));
     default:

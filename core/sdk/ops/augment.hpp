@@ -25,7 +25,7 @@
 // The random numbers of a row are the words of philox({first_row + r, 2^31 + block, step, 0}, seed), blocks 0 to 2: see
 // sdk/philox.hpp and augment_draw(). They are a pure function of seed, step and place in the whole batch. All
 // arithmetic is single additions and multiplications of floats in the order of this file and of
-// backends/host/augmented.hpp, so that every device gets the same bits.
+// backends/host/augmented.hpp, so that devices get the same bits; see tolerance_augment().
 //
 // For an index outside [0, M), the host backend, which can check it, rejects the op with MK_INVALID_ARGUMENT; on other
 // devices that row of out is NaN. Nothing outside x is read.
@@ -163,8 +163,12 @@ inline void check_augment(const mk_op& op) {
   sdk::check_shape("augment", "out", op.outputs[0], op.outputs[0].rows, a.image());
 }
 
-// Exact on every device.
-inline double tolerance_augment(const mk_op&) { return 0.0; }
+// Exact on every device, but for contrast together with saturation, where Intel's OpenCL for CPUs rounds otherwise.
+// Relative to eight times the largest |x|: three factors of at most 2.
+inline double tolerance_augment(const mk_op& op) {
+  const Augment a = augment_of(op);
+  return a.contrast > 0 && a.saturation > 0 ? 64.0 * 0x1p-24 : 0.0;
+}
 
 inline sdk::Cost cost_augment(const mk_op& op) {
   const double e = static_cast<double>(op.outputs[0].rows) * static_cast<double>(op.outputs[0].columns);

@@ -1,3 +1,6 @@
+#include <algorithm>
+#include <cmath>
+
 #include "problem.hpp"
 
 namespace mokume::conformance {
@@ -51,7 +54,15 @@ std::vector<Case> cases() {
   return list;
 }
 
-const AddCases kAdded{{MK_OP_AUGMENT, cases(), nullptr}};
+std::vector<double> scale(const Problem& p, uint32_t, const std::vector<Words>&, Machine&) {
+  const mk_tensor &x = p.op.inputs[0], &out = p.op.outputs[0];
+  double largest = 0;
+  for (int64_t r = 0; r < x.rows; ++r)
+    for (int64_t c = 0; c < x.columns; ++c) largest = std::max(largest, std::fabs(p.at(x, r, c)));
+  return std::vector<double>(static_cast<size_t>(out.rows * out.columns), 8 * largest);
+}
+
+const AddCases kAdded{{MK_OP_AUGMENT, cases(), scale}};
 
 }  // namespace
 }  // namespace mokume::conformance
