@@ -27,7 +27,7 @@ struct GradientFlow {
   int slots = 0;            // slot 0 receives the gradient of the output
 };
 
-// `stages` with their reads and in_place; `readers` and `trained` by value, see network.hpp.
+// `stages` have their reads and in_place. `trained`, by value, and `output` are those of network.hpp.
 GradientFlow gradient_flow(const std::vector<const Layer*>& stages, const std::vector<bool>& trained, size_t output);
 
 }  // namespace mokume::cnn

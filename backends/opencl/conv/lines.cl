@@ -1,12 +1,8 @@
 // Convolutions on CPUs for windows of any size and stride, without building patches: a register tile covers neighbouring
 // windows of a row and one or two vectors of output channels. In one line of the window, the elements of the patch are
 // adjacent in the image. Every output is one chain of additions in the order of the patch, whatever the tile.
-#include "common/padded_lines.cl"
+#include "conv/tiles.cl"
 #include "conv/lines_args.h"
-
-#define FOR_4(X) X(0) X(1) X(2) X(3)
-#define FOR_8(X) FOR_4(X) X(4) X(5) X(6) X(7)
-#define FOR_12(X) FOR_8(X) X(8) X(9) X(10) X(11)
 
 // Written so that a NaN passes through.
 #define FINISHED(v, bias) (relu ? ((v) + (bias) < 0.0f ? SPLAT(0.0f) : (v) + (bias)) : (v) + (bias))
@@ -44,12 +40,7 @@
     }                                                                                                                \
     FOR_ROWS(SET)                                                                                                    \
   }
-TILE(two_of_4, FOR_4, TWO_ZERO, TWO_STEP, TWO_SET)
-TILE(two_of_8, FOR_8, TWO_ZERO, TWO_STEP, TWO_SET)
-TILE(two_of_12, FOR_12, TWO_ZERO, TWO_STEP, TWO_SET)
-TILE(one_of_4, FOR_4, ONE_ZERO, ONE_STEP, ONE_SET)
-TILE(one_of_8, FOR_8, ONE_ZERO, ONE_STEP, ONE_SET)
-TILE(one_of_12, FOR_12, ONE_ZERO, ONE_STEP, ONE_SET)
+FOR_ALL_TILES(TILE)
 
 // VW <= out_channels; the last vector starts early. The scratch of a work-item holds the lines of a band with their
 // padding, and 12 windows more.
@@ -79,18 +70,7 @@ __kernel ONE_ITEM void conv2d_lines(ITEM const LinesArgs args, __global const fl
 #define TILE_ARGUMENTS                                                                                             \
   (scratch + (long)r * s.stride_h * line + i * x_step, x_step, line, s.kernel_h, taps,                             \
    weight + args.weight.offset + c0, args.weight.step, next, bias0, bias1, relu, live, to, s.out_channels)
-          if (two && live > 8)
-            two_of_12 TILE_ARGUMENTS;
-          else if (two && live > 4)
-            two_of_8 TILE_ARGUMENTS;
-          else if (two)
-            two_of_4 TILE_ARGUMENTS;
-          else if (live > 8)
-            one_of_12 TILE_ARGUMENTS;
-          else if (live > 4)
-            one_of_8 TILE_ARGUMENTS;
-          else
-            one_of_4 TILE_ARGUMENTS;
+          RUN_TILE(two, live, TILE_ARGUMENTS)
         }
     }
   }

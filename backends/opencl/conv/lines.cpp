@@ -8,8 +8,7 @@
 namespace mokume::opencl {
 namespace {
 
-constexpr int64_t kBandFloats = 12288;  // lines of a band, which stay in a core's cache
-constexpr int64_t kWindows = 12;        // of a register tile, which extends past the end of a row
+constexpr int64_t kWindows = 12;  // of a register tile, which extends past the end of a row
 
 const LibraryKernel& lines_kernel(mk_device& device, int64_t channels, const char* name) {
   return device.kernel(for_width(device, "lines", kConvLines, channel_width(device, channels)), name);
@@ -24,7 +23,7 @@ void convolve(Launcher& launcher, const mk_tensor& from, const ops::Window& w, c
               const mk_tensor& bias, bool relu, const mk_tensor& to) {
   mk_device& device = launcher.device();
   const int64_t out_channels = to.columns / w.out_pixels(), line = (w.width + 2 * w.pad_w) * w.channels;
-  const int64_t rows = std::clamp<int64_t>((kBandFloats / line - w.kernel_h) / w.stride_h + 1, 1, w.out_height());
+  const int64_t rows = rows_of_band(w);
   const int64_t per_image = divide_up(w.out_height(), rows), bands = from.rows * per_image;
   const int64_t each = divide_up(bands, std::min(bands, 8 * device.cores)), items = divide_up(bands, each);
   const int64_t scratch_each =
@@ -48,6 +47,12 @@ void convolve(Launcher& launcher, const mk_tensor& from, const ops::Window& w, c
 }
 
 }  // namespace
+
+int64_t rows_of_band(const ops::Window& w) {
+  constexpr int64_t kFloats = 12288;
+  const int64_t line = (w.width + 2 * w.pad_w) * w.channels;
+  return std::clamp<int64_t>((kFloats / line - w.kernel_h) / w.stride_h + 1, 1, w.out_height());
+}
 
 bool suits_lines(const mk_device& device, const ConvProblem& p) { return uses_lines(device, p) && p.out_channels >= 4; }
 

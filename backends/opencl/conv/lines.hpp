@@ -6,6 +6,9 @@
 
 namespace mokume::opencl {
 
+// The rows of windows in a band, whose lines stay in a core's cache. They depend on the shape alone.
+int64_t rows_of_band(const ops::Window& window);
+
 bool suits_lines(const mk_device& device, const ConvProblem& p);
 void lines_forward(Launcher& launcher, const ConvProblem& p, const mk_tensor& bias, bool relu);
 

@@ -4,16 +4,12 @@
 //
 // Sums go over the pixels of a band, then over the bands of a part, then over the parts; all three depend on the shape
 // alone.
-#include "common/padded_lines.cl"
+#include "conv/tiles.cl"
 #include "conv/lines_grad_args.h"
-
-#define FOR_4(X) X(0) X(1) X(2) X(3)
-#define FOR_8(X) FOR_4(X) X(4) X(5) X(6) X(7)
-#define FOR_12(X) FOR_8(X) X(8) X(9) X(10) X(11)
 
 #define ONE_ZERO(i) vec s##i = SPLAT(0.0f);
 #define ONE_STEP(i) s##i = fma(SPLAT(p[i]), b, s##i);
-#define ONE_ADD(i) \
+#define ONE_SET(i) \
   if (i < live) VSTORE(VLOAD(0, to + i * step) + s##i, 0, to + i * step);
 #define TWO_ZERO(i) vec s##i##0 = SPLAT(0.0f), s##i##1 = SPLAT(0.0f);
 #define TWO_STEP(i)                       \
@@ -22,7 +18,7 @@
     s##i##0 = fma(a, b, s##i##0);         \
     s##i##1 = fma(a, b_next, s##i##1);    \
   }
-#define TWO_ADD(i)                                                                       \
+#define TWO_SET(i)                                                                       \
   if (i < live) {                                                                        \
     VSTORE(VLOAD(0, to + i * step) + s##i##0, 0, to + i * step);                         \
     VSTORE(VLOAD(0, to + i * step + VW) + s##i##1, 0, to + i * step + VW);               \
@@ -31,7 +27,7 @@
 // Adds the sums of `live` elements, at most as many as FOR_ROWS has, from `x` on. Windows are x_step apart within a row,
 // and rows x_row; pixels of dy follow each other, and its rows are d_row apart. `next` is the distance to the second
 // vector of dy.
-#define TILE(name, FOR_ROWS, ZERO, STEP, ADD)                                                                        \
+#define TILE(name, FOR_ROWS, ZERO, STEP, SET)                                                                        \
   static void name(__global const float* restrict x, long x_step, long x_row, __global const float* restrict dy,     \
                    int channels, long d_row, int next, int rows, int columns, int live, __global float* restrict to, \
                    int step) {                                                                                       \
@@ -44,14 +40,9 @@
         FOR_ROWS(STEP)                                                                                               \
       }                                                                                                              \
     }                                                                                                                \
-    FOR_ROWS(ADD)                                                                                                    \
+    FOR_ROWS(SET)                                                                                                    \
   }
-TILE(two_of_4, FOR_4, TWO_ZERO, TWO_STEP, TWO_ADD)
-TILE(two_of_8, FOR_8, TWO_ZERO, TWO_STEP, TWO_ADD)
-TILE(two_of_12, FOR_12, TWO_ZERO, TWO_STEP, TWO_ADD)
-TILE(one_of_4, FOR_4, ONE_ZERO, ONE_STEP, ONE_ADD)
-TILE(one_of_8, FOR_8, ONE_ZERO, ONE_STEP, ONE_ADD)
-TILE(one_of_12, FOR_12, ONE_ZERO, ONE_STEP, ONE_ADD)
+FOR_ALL_TILES(TILE)
 
 // `part` has part_each floats for each work-item: for each element of the patch, its vectors of output channels, one
 // after the other. VW <= out_channels; the last vector starts early. The scratch of a work-item holds the lines of a
@@ -81,18 +72,7 @@ __kernel ONE_ITEM void conv2d_lines_grad(ITEM const LinesGradArgs args, __global
 #define TILE_ARGUMENTS                                                                                            \
   (scratch + (long)h * line + j, (long)s.stride_w * s.channels, (long)s.stride_h * line, grads + c, s.out_channels, \
    (long)s.out_w * s.out_channels, next, rows, s.out_w, live, part + ((long)h * taps + j) * step + v * VW, step)
-          if (two && live > 8)
-            two_of_12 TILE_ARGUMENTS;
-          else if (two && live > 4)
-            two_of_8 TILE_ARGUMENTS;
-          else if (two)
-            two_of_4 TILE_ARGUMENTS;
-          else if (live > 8)
-            one_of_12 TILE_ARGUMENTS;
-          else if (live > 4)
-            one_of_8 TILE_ARGUMENTS;
-          else
-            one_of_4 TILE_ARGUMENTS;
+          RUN_TILE(two, live, TILE_ARGUMENTS)
         }
     }
   }

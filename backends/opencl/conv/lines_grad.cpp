@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "conv/lines.hpp"
 #include "conv/lines_grad.embed.hpp"
 #include "conv/lines_grad_args.h"
 
@@ -9,7 +10,6 @@ namespace mokume::opencl {
 namespace {
 
 // All of these determine the order of sums, so they are the same on every device.
-constexpr int64_t kBandFloats = 12288;              // lines of a band, which stay in a core's cache
 constexpr int64_t kPixelsEach = 1024;               // windows of a part: fewer do not pay for its sums
 constexpr int64_t kPartsFloats = int64_t{4} << 20;  // of all parts
 constexpr int64_t kFewestParts = 8;                 // work for the cores, even if the sums are large
@@ -21,8 +21,7 @@ struct Bands {
 
   explicit Bands(const ConvProblem& p, int64_t width) {
     const ops::Window& w = p.window;
-    const int64_t line = p.line() * w.channels;
-    rows = std::clamp<int64_t>((kBandFloats / line - w.kernel_h) / w.stride_h + 1, 1, w.out_height());
+    rows = rows_of_band(w);
     per_image = divide_up(w.out_height(), rows);
     all = p.images.rows * per_image;
     part_floats = w.patch() * round_up(p.out_channels, width);

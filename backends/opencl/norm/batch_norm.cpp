@@ -10,7 +10,7 @@
 namespace mokume::opencl {
 namespace {
 
-// Of every device, so that the bits do not depend on it.
+// These are the same on every device, so that the bits do not depend on it.
 constexpr int64_t kRowsEach = 64;  // of a block
 constexpr int64_t kFan = 64;       // blocks of a group
 

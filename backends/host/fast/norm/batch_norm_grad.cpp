@@ -1,4 +1,4 @@
-#include "norm_parts.hpp"
+#include "fast/norm/norm_parts.hpp"
 #include "sdk/ops/batch_norm.hpp"
 
 namespace mokume::host::fast {

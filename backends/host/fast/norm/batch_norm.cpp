@@ -2,7 +2,7 @@
 
 #include <cmath>
 
-#include "norm_parts.hpp"
+#include "fast/norm/norm_parts.hpp"
 
 namespace mokume::host::fast {
 namespace {

@@ -1,0 +1,58 @@
+// What convolutions without patches share: lines of an image with the zeros around it, and register tiles.
+#include "common/vector.cl"
+
+static void copy_line(__global const float* from, int count, __global float* to) {
+  int i = 0;
+  for (; i + VW <= count; i += VW) VSTORE(VLOAD(0, from + i), 0, to + i);
+  for (; i < count; ++i) to[i] = from[i];
+}
+
+static void zero_line(int count, __global float* to) {
+  int i = 0;
+  for (; i + VW <= count; i += VW) VSTORE(SPLAT(0.0f), 0, to + i);
+  for (; i < count; ++i) to[i] = 0.0f;
+}
+
+// Copies lines [first, first + count) of an image of `height` lines of `width` floats; lines may lie outside. Each gets
+// `pad` zeros on either side.
+static void padded_band(__global const float* image, int height, int width, int pad, int first, int count,
+                        __global float* to) {
+  const int line = width + 2 * pad;
+  for (int y = first; y < first + count; ++y, to += line) {
+    if (y < 0 || y >= height) {
+      zero_line(line, to);
+      continue;
+    }
+    zero_line(pad, to);
+    copy_line(image + (long)y * width, width, to + pad);
+    zero_line(pad, to + pad + width);
+  }
+}
+
+// A tile has 4, 8 or 12 rows of one or two vectors, which ONE_ZERO, ONE_STEP and ONE_SET, or TWO_ZERO and so on, make,
+// multiply and store.
+#define FOR_4(X) X(0) X(1) X(2) X(3)
+#define FOR_8(X) FOR_4(X) X(4) X(5) X(6) X(7)
+#define FOR_12(X) FOR_8(X) X(8) X(9) X(10) X(11)
+#define FOR_ALL_TILES(TILE)                            \
+  TILE(two_of_4, FOR_4, TWO_ZERO, TWO_STEP, TWO_SET)   \
+  TILE(two_of_8, FOR_8, TWO_ZERO, TWO_STEP, TWO_SET)   \
+  TILE(two_of_12, FOR_12, TWO_ZERO, TWO_STEP, TWO_SET) \
+  TILE(one_of_4, FOR_4, ONE_ZERO, ONE_STEP, ONE_SET)   \
+  TILE(one_of_8, FOR_8, ONE_ZERO, ONE_STEP, ONE_SET)   \
+  TILE(one_of_12, FOR_12, ONE_ZERO, ONE_STEP, ONE_SET)
+
+// Calls the smallest tile with `live` rows; `arguments` is a list in parentheses.
+#define RUN_TILE(two, live, arguments) \
+  if ((two) && (live) > 8)             \
+    two_of_12 arguments;               \
+  else if ((two) && (live) > 4)        \
+    two_of_8 arguments;                \
+  else if (two)                        \
+    two_of_4 arguments;                \
+  else if ((live) > 8)                 \
+    one_of_12 arguments;               \
+  else if ((live) > 4)                 \
+    one_of_8 arguments;                \
+  else                                 \
+    one_of_4 arguments;

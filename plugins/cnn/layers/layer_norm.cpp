@@ -1,0 +1,31 @@
+// layer_norm: normalises all elements of a row, each of which has a weight and a bias, as PyTorch's LayerNorm.
+#include "layers/row_norm.hpp"
+
+namespace mokume::cnn {
+namespace {
+
+constexpr mk_param kKeys[] = {positive("eps", 1, "1e-5", "added to the variance")};
+
+class LayerNorm : public RowNorm {
+ public:
+  LayerNorm(const Values& v, Plan& plan) : RowNorm(v, plan, {1, plan.in.elements(), 1}, plan.in) {}
+
+  std::string to_onnx(Export& to, const std::string& x) const override {
+    const auto rank = int64_t(onnx_shape(in).size());
+    const std::vector<int64_t> shape = onnx_shape(in);
+    const auto shaped = [&](int parameter) {
+      const std::string name = to.parameter(parameter);
+      if (rank == 1) return name;
+      return to.graph.add("Reshape", {name, to.graph.constant(name + ".shape", {rank}, shape)});
+    };
+    return to.graph.add("LayerNormalization", {x, shaped(weight_), shaped(bias_)},
+                        sdk::onnx::Attributes().set("axis", -rank).set("epsilon", float(eps_)));
+  }
+};
+
+}  // namespace
+
+extern constinit const LayerType kLayerNorm =
+    layer_type<LayerNorm>("layer_norm", "all elements of a row with mean 0 and variance 1", kKeys);
+
+}  // namespace mokume::cnn
