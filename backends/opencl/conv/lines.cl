@@ -40,7 +40,7 @@
     }                                                                                                                \
     FOR_ROWS(SET)                                                                                                    \
   }
-FOR_ALL_TILES(TILE)
+#include "conv/tile_sizes.cl"
 
 // VW <= out_channels; the last vector starts early. The scratch of a work-item holds the lines of a band with their
 // padding, and 12 windows more.

@@ -42,7 +42,7 @@
     }                                                                                                                \
     FOR_ROWS(SET)                                                                                                    \
   }
-FOR_ALL_TILES(TILE)
+#include "conv/tile_sizes.cl"
 
 // `part` has part_each floats for each work-item: for each element of the patch, its vectors of output channels, one
 // after the other. VW <= out_channels; the last vector starts early. The scratch of a work-item holds the lines of a

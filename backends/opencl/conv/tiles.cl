@@ -29,18 +29,10 @@ static void padded_band(__global const float* image, int height, int width, int 
   }
 }
 
-// A tile has 4, 8 or 12 rows of one or two vectors, which ONE_ZERO, ONE_STEP and ONE_SET, or TWO_ZERO and so on, make,
-// multiply and store.
+// A tile has 4, 8 or 12 rows: see tile_sizes.cl.
 #define FOR_4(X) X(0) X(1) X(2) X(3)
 #define FOR_8(X) FOR_4(X) X(4) X(5) X(6) X(7)
 #define FOR_12(X) FOR_8(X) X(8) X(9) X(10) X(11)
-#define FOR_ALL_TILES(TILE)                            \
-  TILE(two_of_4, FOR_4, TWO_ZERO, TWO_STEP, TWO_SET)   \
-  TILE(two_of_8, FOR_8, TWO_ZERO, TWO_STEP, TWO_SET)   \
-  TILE(two_of_12, FOR_12, TWO_ZERO, TWO_STEP, TWO_SET) \
-  TILE(one_of_4, FOR_4, ONE_ZERO, ONE_STEP, ONE_SET)   \
-  TILE(one_of_8, FOR_8, ONE_ZERO, ONE_STEP, ONE_SET)   \
-  TILE(one_of_12, FOR_12, ONE_ZERO, ONE_STEP, ONE_SET)
 
 // Calls the smallest tile with `live` rows; `arguments` is a list in parentheses.
 #define RUN_TILE(two, live, arguments) \
