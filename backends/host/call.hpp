@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cstdint>
 
+#include "crew.hpp"
 #include "device.hpp"
 #include "subnormals.hpp"
 
@@ -22,6 +23,9 @@ struct Call {
   const mk_op& op;
   sdk::Host host;
   const Loops& loops;
+  Crew* crew = nullptr;  // null: loops are handed to the host
+
+  Call with(const mk_op& other) const { return {other, host, loops, crew}; }
 
   View<const float> input(int i) const { return view<const float>(op.inputs[i]); }
   View<const int32_t> indices(int i) const { return view<const int32_t>(op.inputs[i]); }
@@ -31,18 +35,20 @@ struct Call {
   // Calls body(i) for every i in [0, count) in parallel. The body must not throw.
   template <class Body>
   void parallel_for(uint64_t count, Body&& body) const {
-    host.parallel_for(count, [&](uint64_t i) {
-      const SubnormalsAreZero here;
+    const auto here = [&](uint64_t i) {
+      const SubnormalsAreZero zeros;
       body(i);
-    });
+    };
+    crew != nullptr ? crew->parallel_for(count, here) : host.parallel_for(count, here);
   }
 
-  // Splits [0, rows) into pieces and calls body(begin, end) for each in parallel. The piece size is fixed, so results
-  // cannot depend on the number of threads. `work_per_row` is in elements.
+  // Splits [0, rows) into pieces and calls body(begin, end) for each in parallel. No result may depend on the pieces.
+  // `work_per_row` is in elements.
   template <class Body>
   void for_rows(int64_t rows, int64_t work_per_row, Body&& body) const {
-    constexpr int64_t kPiece = 32768;  // elements; costs about as much as ten hand-overs to another thread
-    const int64_t step = std::max<int64_t>(1, kPiece / std::max<int64_t>(1, work_per_row));
+    // Elements that cost about as much as ten hand-overs to another thread.
+    const int64_t piece_size = crew != nullptr ? 4096 : 32768;
+    const int64_t step = std::max<int64_t>(1, piece_size / std::max<int64_t>(1, work_per_row));
     if (rows <= step) return body(int64_t{0}, rows);
     parallel_for(static_cast<uint64_t>((rows + step - 1) / step), [&](uint64_t piece) {
       const int64_t from = static_cast<int64_t>(piece) * step;

@@ -8,6 +8,7 @@
 #include <string_view>
 
 #include "call.hpp"
+#include "convolution/direct.hpp"
 #include "device_info.hpp"
 #include "fast_table.hpp"
 #include "indices.hpp"
@@ -81,6 +82,40 @@ const Loops* apply_choices(std::span<const mk_choice> choices) {
   return loops;
 }
 
+void run(const mk_device& device, const Call& call) {
+  const auto code = static_cast<size_t>(call.op.code);
+  const OpFunction function = device.oracle || kFast[code] == nullptr ? kReference[code] : kFast[code];
+  const SubnormalsAreZero here;
+  if (!sdk::empty(call.op.outputs[0])) function(call);
+}
+
+bool run_both(const mk_device& device, const Call& call, const mk_op& next) {
+  const SubnormalsAreZero here;
+  return !device.oracle && convolve_and_normalise(call, next);
+}
+
+// One crew for all ops: they follow each other without a hand-over to sleeping threads.
+int32_t submit_group(mk_queue* queue, const mk_op* const* ops, uint32_t members, uint32_t each, mk_event** event,
+                     mk_error* error) {
+  return sdk::guard(error, [&] {
+    const mk_device& device = *queue->device;
+    auto done = timed(*queue, event != nullptr, [&] {
+      Crew::run(device.host, [&](Crew& crew) {
+        for (uint32_t m = 0; m < members; ++m)
+          for (uint32_t k = 0; k < each; ++k) {
+            const Call call{ops[m][k], device.host, *device.loops, &crew};
+            check_indices(call);
+            if (k + 1 < each && run_both(device, call, ops[m][k + 1]))
+              ++k;
+            else
+              run(device, call);
+          }
+      });
+    });
+    if (event != nullptr) *event = done.release();
+  });
+}
+
 void* pointer(mk_buffer* buffer) { return buffer == nullptr ? nullptr : buffer->memory; }
 
 // Commands have completed when submit() and copy() return.
@@ -127,15 +162,9 @@ class Backend {
   }
 
   static std::unique_ptr<mk_event> submit(mk_queue& queue, const mk_op& op, bool want_event) {
-    const mk_device& device = *queue.device;
-    const Call call{op, device.host, *device.loops};
+    const Call call{op, queue.device->host, *queue.device->loops};
     check_indices(call);
-    const auto code = static_cast<size_t>(op.code);
-    const OpFunction run = device.oracle || kFast[code] == nullptr ? kReference[code] : kFast[code];
-    return timed(queue, want_event, [&] {
-      const SubnormalsAreZero here;
-      if (!sdk::empty(op.outputs[0])) run(call);
-    });
+    return timed(queue, want_event, [&] { run(*queue.device, call); });
   }
 
   static int32_t supports(const mk_device&, const mk_op&) { return MK_SUPPORT_YES; }
@@ -151,7 +180,9 @@ class Backend {
 
   static const void* extension(std::string_view name) {
     static constexpr mk_host_pointer kHostPointer = {sizeof(mk_host_pointer), 0, pointer};
-    return name == "host_pointer_v1" ? &kHostPointer : nullptr;
+    static constexpr mk_group kGroup = {sizeof(mk_group), 0, submit_group};
+    if (name == "host_pointer_v1") return &kHostPointer;
+    return name == "group_v2" ? &kGroup : nullptr;
   }
 
  private:

@@ -162,7 +162,7 @@ double epochs(const sdk::Host& host, const sdk::Device& device, const Network& n
 
 double infer(const sdk::Host& host, const sdk::Device& device, const Network& network, const Settings& settings,
              const mk_data& data, double seconds) {
-  const Engine engine(device, network, settings.batch_size, false);
+  Engine engine(device, network, settings.batch_size, false);
   write_initial_values(host, network.parameters, 1, 0, engine.parameters());
   std::vector<float> out(static_cast<size_t>(settings.batch_size * network.outputs()));
   double start = 0;
@@ -170,7 +170,7 @@ double infer(const sdk::Host& host, const sdk::Device& device, const Network& ne
   for (int turn = 0; turn < 4 || now_s() - start < seconds; ++turn) {
     if (turn == 3) start = now_s(), images = 0;
     engine.write_input(data.x, settings.batch_size);
-    engine.read(engine.forward(settings.batch_size, nullptr), out.data());
+    engine.read(engine.predict(settings.batch_size), out.data());
     images += settings.batch_size;
   }
   return static_cast<double>(images) / (now_s() - start);

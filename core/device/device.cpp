@@ -258,7 +258,7 @@ void Device::submit(const mk_op& op) {
 }
 
 void Device::submit_group(std::span<const mk_op* const> members, size_t each) {
-  bool grouped = group_ != nullptr && members.size() > 1;
+  bool grouped = group_ != nullptr;
   for (const mk_op* ops : members)
     for (size_t k = 0; k < each; ++k) {
       check(ops[k]);

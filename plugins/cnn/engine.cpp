@@ -25,6 +25,8 @@ std::vector<int> stepped_parameters(const Network& network, int64_t batch, bool 
   return stepped;
 }
 
+bool in_place(const Layer& layer, bool training) { return training ? layer.in_place : layer.in_place_to_predict; }
+
 int levels(int64_t leaves) { return std::countr_zero(uint64_t(leaves)); }
 
 }  // namespace
@@ -33,7 +35,7 @@ uint64_t Engine::bytes(const Network& network, int64_t batch, bool training, con
                        const EngineOptions& options) {
   int64_t per_row = network.input.elements(), fixed = 0, workspace = 0, gradients = network.n_parameters;
   for (const Layer* s : network.stages) {
-    if (!s->in_place) per_row += s->out.elements();
+    if (!in_place(*s, training)) per_row += s->out.elements();
     workspace = std::max(workspace, s->workspace);
     for (const Layer::Buffer& b : s->buffers) per_row += b.per_row, fixed += b.fixed;
   }
@@ -71,7 +73,7 @@ Engine::Engine(const sdk::Device& device, const Network& network, int64_t batch,
   parameters_ = ParameterVector(device, Segments(network.parameters, segment), from);
   values_.push_back(from.take(batch * network.input.elements()));
   for (const Layer* s : network.stages) {
-    values_.push_back(s->in_place ? values_[s->reads.front()] : from.take(batch * s->out.elements()));
+    values_.push_back(in_place(*s, training) ? values_[s->reads.front()] : from.take(batch * s->out.elements()));
     std::vector<Slice>& buffers = buffers_.emplace_back();
     for (const Layer::Buffer& b : s->buffers) buffers.push_back(from.take(batch * b.per_row + b.fixed));
     s->fill_buffers(device, buffers);
@@ -118,6 +120,19 @@ Pass Engine::pass(size_t k, int64_t rows, const ops::DropoutPlace* dropout) cons
 
 mk_tensor Engine::forward(int64_t rows, const ops::DropoutPlace* dropout) const {
   for (size_t k = 0; k < network_.stages.size(); ++k) network_.stages[k]->forward(pass(k, rows, dropout));
+  return value(network_.output, rows);
+}
+
+mk_tensor Engine::predict(int64_t rows) {
+  if (rows != recorded_rows_) {
+    recorded_.clear();
+    put_ops(&recorded_);
+    forward(rows, nullptr);
+    put_ops(nullptr);
+    recorded_rows_ = rows;
+  }
+  const mk_op* const member = recorded_.data();
+  device_.submit_group({&member, 1}, recorded_.size());
   return value(network_.output, rows);
 }
 

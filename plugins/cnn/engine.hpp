@@ -58,6 +58,8 @@ class Engine {
   mk_tensor input(int64_t rows) const { return value(0, rows); }
   // Returns the outputs: rows x outputs. `dropout` determines the dropout masks; nothing is dropped if it is null.
   mk_tensor forward(int64_t rows, const ops::DropoutPlace* dropout) const;
+  // The same for a network that only predicts, in one launch where the device can do so.
+  mk_tensor predict(int64_t rows);
   // Receives the gradient of the outputs before backward(): rows x outputs.
   mk_tensor output_gradient(int64_t rows) const { return flow_.front().matrix(rows, network_.outputs()); }
   // Computes the gradients of all parameters and replaces the old ones. Runs after forward() with the same masks.
@@ -125,6 +127,8 @@ class Engine {
   std::vector<std::vector<Slice>> buffers_;  // by stage
   std::vector<Slice> flow_;                  // the slots of the backward pass: gradient_flow.hpp
   std::vector<mk_op>* queue_ = nullptr;
+  std::vector<mk_op> recorded_;  // the ops of the last predict()
+  int64_t recorded_rows_ = 0;
 };
 
 }  // namespace mokume::cnn

@@ -83,14 +83,14 @@ bool read_manifest(const std::string& path, Fitted& f) {
 void Fitted::predict(const sdk::Device& device, const float* x, int64_t rows, int32_t* labels, float* scores) const {
   const int64_t features = network.input.elements(), outputs = network.outputs();
   const int64_t batch = std::min(kPredictBatch, std::max<int64_t>(1, rows));
-  const Engine engine(device, network, batch, false);
+  Engine engine(device, network, batch, false);
   engine.parameters().write(0, parameters);
   if (!moments.feature_mean.empty()) engine.set_moments(moments.feature_mean, moments.feature_deviation);
   std::vector<float> values(batch * outputs);
   for (int64_t first = 0; first < rows; first += batch) {
     const int64_t count = std::min(batch, rows - first);
     engine.write_input(x + first * features, count);
-    engine.read(engine.forward(count, nullptr), values.data());
+    engine.read(engine.predict(count), values.data());
     expect_numbers({values.data(), size_t(count * outputs)});
     for (int64_t r = 0; r < count; ++r) {
       const std::span<const float> row(values.data() + r * outputs, outputs);

@@ -24,6 +24,7 @@ void share_memory(const std::vector<Layer*>& stages, const std::vector<int>& rea
     const size_t x = s.reads.front();
     const bool kept = readers[x] > 1 || (x > 0 && stages[x - 1]->reads_output);
     s.in_place = s.overwrites && !kept && (s.keeps_zeros || !relu[x]);
+    s.in_place_to_predict = s.in_place || (s.overwrites_to_predict && readers[x] == 1);
     s.relu_before = relu[x] && s.in_place;
     relu[k + 1] = s.relu_before || (s.ends_in_relu() && !s.grads_activation);
   }

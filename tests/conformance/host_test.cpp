@@ -4,6 +4,7 @@
 #include <cmath>
 #include <limits>
 #include <map>
+#include <string_view>
 #include <tuple>
 
 #include "problem.hpp"
@@ -89,6 +90,9 @@ void instruction_sets_are_honoured(Machine& machine) {
   EXPECT_EQ(gemm.status(), MK_DEVICE_ERROR);
 }
 
+// The smallest instruction set has no fused multiply-adds, with which the others multiply convolutions and single rows.
+bool multiplies(const mk_op& op) { return op.code == MK_OP_CONV2D || op.code == MK_OP_GEMM; }
+
 void instruction_sets_give_the_same_bits(Machine& machine) {
   for (const OpCases& op : all_cases())
     for (const Case& one : op.cases) {
@@ -98,7 +102,11 @@ void instruction_sets_give_the_same_bits(Machine& machine) {
       for (const char* isa : kSets) {
         const Opened opened(fast(machine), "host.isa", isa);
         if (opened.status() != MK_OK) continue;  // instruction_sets_are_honoured checks which ones must open
-        EXPECT_TRUE(opened.run(problem) == want) << isa << " " << one.name;
+        const std::vector<Words> got = opened.run(problem);
+        if (std::string_view(isa) == "base" && multiplies(problem.op))
+          expect_near_oracle(machine, op, problem, got);
+        else
+          EXPECT_TRUE(got == want) << isa << " " << one.name;
       }
     }
 }

@@ -85,12 +85,7 @@ void check_case(Machine& machine, DeviceUnderTest& dut, const OpCases& op, const
   const std::vector<Words> got = run(dut, problem);
   expect_guards_kept(problem, got);
   if (::testing::Test::HasFatalFailure()) return;
-  const std::vector<Words> want = run(machine.oracle(), problem);
-  for (uint32_t o = 0; o < problem.op.n_outputs; ++o) {
-    const mk_tensor& out = problem.op.outputs[o];
-    const bool exact = !op.scale || out.dtype == MK_I32 || sdk::empty(out);
-    expect_close(problem, o, got, want, exact ? std::vector<double>{} : op.scale(problem, o, want, machine));
-  }
+  expect_near_oracle(machine, op, problem, got);
   EXPECT_TRUE(run(dut, problem) == got) << "the same op gave other bits the second time";
   if (one.size == Size::large) return;
   const size_t said = machine.host().lines().size();
@@ -101,6 +96,15 @@ void check_case(Machine& machine, DeviceUnderTest& dut, const OpCases& op, const
 }
 
 }  // namespace
+
+void expect_near_oracle(Machine& machine, const OpCases& op, const Problem& problem, const std::vector<Words>& got) {
+  const std::vector<Words> want = run(machine.oracle(), problem);
+  for (uint32_t o = 0; o < problem.op.n_outputs; ++o) {
+    const mk_tensor& out = problem.op.outputs[o];
+    const bool exact = !op.scale || out.dtype == MK_I32 || sdk::empty(out);
+    expect_close(problem, o, got, want, exact ? std::vector<double>{} : op.scale(problem, o, want, machine));
+  }
+}
 
 // The cases left out on a device show as one skipped test for each reason, with their number.
 void add_op_tests(Machine& machine, DeviceUnderTest& dut) {

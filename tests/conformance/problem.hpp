@@ -104,6 +104,9 @@ struct OpCases {
 std::vector<double> sum_of_magnitudes(const Problem& problem, uint32_t output, const std::vector<Words>& want,
                                       Machine& machine);
 
+// Expects all outputs of the op within its tolerance of the oracle's.
+void expect_near_oracle(Machine& machine, const OpCases& op, const Problem& problem, const std::vector<Words>& got);
+
 // The cases of every op, by code. Each file of cases/ adds its own with one AddCases at namespace scope.
 std::vector<OpCases>& all_cases();
 

@@ -10,7 +10,7 @@ namespace {
 
 void by_patches(const Call& call, const ops::Window& w) {
   const mk_tensor &x = call.op.inputs[0], &dy = call.op.inputs[1], &dweight = call.op.outputs[0];
-  const auto run = [&](OpFunction function, const mk_op& op) { function({op, call.host, call.loops}); };
+  const auto run = [&](OpFunction function, const mk_op& op) { function(call.with(op)); };
   Patches patches(w, x.rows);
   const int64_t each = side_by_side(dy) ? patches.images_each() : 1;
   if (x.rows == 0) run(fill, ops::fill(dweight, 0.0F));

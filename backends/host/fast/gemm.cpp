@@ -8,6 +8,8 @@
 namespace mokume::host::fast {
 namespace {
 
+constexpr int64_t kSmall = 65536;  // products that are not worth a hand-over to another thread
+
 void scale(const Call& call, float beta) {
   const View<float> out = call.output();
   call.for_rows(out.rows, out.columns, [&](int64_t from, int64_t to) {
@@ -26,7 +28,8 @@ void gemm(const Call& call) {
                         ops::gemm_shape(call.op).k,
                         call.input(0),
                         call.input(1),
-                        call.output()};
+                        call.output(),
+                        call.loops.convolution};
   const View<float>& out = product.out;
   const float* bias = call.op.n_inputs == 3 ? call.input(2).data : nullptr;
   const bool relu = call.op.integers[2] == static_cast<int64_t>(ops::Activation::relu);
@@ -39,6 +42,20 @@ void gemm(const Call& call) {
   if (product.k == 0) {
     scale(call, product.beta);
     return finish(0, 0, out.rows, out.columns);
+  }
+
+  if (out.rows == 1 && product.takes_rows()) {
+    constexpr int64_t kEach = 128;  // columns, so that the parts of a small product keep all cores busy
+    const auto part = [&](uint64_t index) {
+      const int64_t c = static_cast<int64_t>(index) * kEach, columns = std::min(kEach, out.columns - c);
+      product.row(0, c, columns);
+      finish(0, c, 1, columns);
+    };
+    if (product.k * out.columns < kSmall) {
+      for (uint64_t i = 0; static_cast<int64_t>(i) * kEach < out.columns; ++i) part(i);
+      return;
+    }
+    return call.parallel_for(static_cast<uint64_t>((out.columns + kEach - 1) / kEach), part);
   }
 
   const int64_t across = (out.columns + kTileColumns - 1) / kTileColumns;

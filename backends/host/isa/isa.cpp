@@ -33,7 +33,7 @@ constexpr Candidate kCandidates[] = {
        return __builtin_cpu_supports("avx512f") != 0 && __builtin_cpu_supports("avx512bw") != 0 &&
               __builtin_cpu_supports("avx512dq") != 0 && __builtin_cpu_supports("avx512vl") != 0;
      }},
-    {avx2::kLoops, [] { return __builtin_cpu_supports("avx2") != 0; }},
+    {avx2::kLoops, [] { return __builtin_cpu_supports("avx2") != 0 && __builtin_cpu_supports("fma") != 0; }},
 #endif
     {base::kLoops, [] { return true; }},
 };

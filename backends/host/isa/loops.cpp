@@ -121,7 +121,13 @@ float norm2(const float* x, int64_t n) {
 
 extern const NetworkLoops kNetworkLoops;        // network.cpp
 extern const ActivationLoops kActivationLoops;  // activations.cpp
+#ifdef __FMA__
+extern const ConvolutionLoops kConvolutionLoops;  // convolution.cpp
+constexpr const ConvolutionLoops* kConvolution = &kConvolutionLoops;
+#else
+constexpr const ConvolutionLoops* kConvolution = nullptr;
+#endif
 extern const Loops kLoops;
-const Loops kLoops = {MOKUME_TEXT(MOKUME_HOST_ISA), norm2, kernel_map, &kNetworkLoops, &kActivationLoops};
+const Loops kLoops = {MOKUME_TEXT(MOKUME_HOST_ISA), norm2, kernel_map, &kNetworkLoops, &kActivationLoops, kConvolution};
 
 }  // namespace mokume::host::MOKUME_HOST_ISA

@@ -24,8 +24,9 @@ struct MapRow {
   int64_t kind;  // ops::KernelKind
 };
 
-struct NetworkLoops;     // isa/network.hpp
-struct ActivationLoops;  // isa/activations.hpp
+struct NetworkLoops;      // isa/network.hpp
+struct ActivationLoops;   // isa/activations.hpp
+struct ConvolutionLoops;  // isa/convolution.hpp
 
 struct Loops {
   const char* isa;
@@ -33,6 +34,7 @@ struct Loops {
   void (*kernel_map)(const MapRow& row);
   const NetworkLoops* network;
   const ActivationLoops* activations;
+  const ConvolutionLoops* convolution;  // null: the instruction set has none
 };
 
 }  // namespace mokume::host

@@ -6,6 +6,9 @@
 #include "isa/independent.hpp"
 
 namespace mokume::host::MOKUME_HOST_ISA {
+
+void max_window(const MaxWindow& w);  // pooling.cpp
+
 namespace {
 
 // ---- element by element --------------------------------------------------------------------------------------------
@@ -165,41 +168,6 @@ void dropout(const DropoutRows& d) {
       }
     }
   }
-}
-
-// ---- max_pool ------------------------------------------------------------------------------------------------------
-
-inline uint32_t as_bits(float value) {
-  uint32_t bits;
-  memcpy(&bits, &value, sizeof bits);
-  return bits;
-}
-
-inline float as_float(uint32_t bits) {
-  float value;
-  memcpy(&value, &bits, sizeof value);
-  return value;
-}
-
-void max_window(const MaxWindow& w) {
-  float* best = w.best;
-  int32_t* best_place = w.best_place;
-  memcpy(best, w.first, static_cast<size_t>(w.channels) * sizeof(float));
-  for (int64_t c = 0; c < w.channels; ++c) best_place[c] = w.place;
-  for (int64_t i = 0; i < w.rows; ++i)
-    for (int64_t j = 0; j < w.columns; ++j) {
-      if (i == 0 && j == 0) continue;
-      const float* x = w.first + i * w.row_stride + j * w.channels;
-      const auto chosen = static_cast<uint32_t>(w.place + i * w.place_stride + j);
-      MOKUME_INDEPENDENT
-      for (int64_t c = 0; c < w.channels; ++c) {
-        const float old = best[c], value = x[c];
-        const uint32_t take = 0U - static_cast<uint32_t>((old == old) & !(value <= old));  // larger, or the first NaN
-        // Masks, because branches on each element of a few channels would be mispredicted half the time.
-        best[c] = as_float((as_bits(value) & take) | (as_bits(old) & ~take));
-        best_place[c] = static_cast<int32_t>((chosen & take) | (static_cast<uint32_t>(best_place[c]) & ~take));
-      }
-    }
 }
 
 // ---- optimizer_step ------------------------------------------------------------------------------------------------

@@ -39,6 +39,7 @@ class BatchNorm : public Layer {
     variance_ = vector("running_var", 1, v.real("momentum"));
     buffers = {{0, ops::kNormMoments * channels_}, {0, channels_}};
     grads_activation = true;
+    overwrites_to_predict = true;
   }
 
   bool absorbs(const Layer& next) const override { return next.ends_in_relu(); }

@@ -143,6 +143,7 @@ class Layer {
   ops::Activation activation = ops::Activation::none;  // applied last; its own, or that of a layer it absorbed
   bool overwrites = false;                             // can work on its first input's memory, ...
   bool keeps_zeros = false;                            // ... and leaves its zeros there for a relu before it
+  bool overwrites_to_predict = false;                  // can work on that memory if no gradient follows
   bool grads_activation = false;                       // backward() and gradients() apply that of the activation too
   bool passes_gradient = false;                        // the gradient of each input is that of the output
   bool reads_output = false;                           // its backward pass does, so no later layer may overwrite it
@@ -185,6 +186,7 @@ class Layer {
   std::vector<int> inputs;                        // indices of the layers that it reads; -1: the network's input
   std::vector<size_t> reads;                      // the values that it reads: network.hpp
   bool in_place = false;                          // works on its first input's memory, which no other stage needs
+  bool in_place_to_predict = false;               // the same where nothing but predictions is computed
   bool relu_before = false;                       // a relu before it reads that memory in the backward pass
   int64_t first_parameter = 0, n_parameters = 0;  // elements of the flat vector
   int parameters_begin = 0, parameters_end = 0;   // indices of the network's parameters

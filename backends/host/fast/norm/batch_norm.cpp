@@ -25,10 +25,23 @@ Moments moments_of(NormParts& parts, int64_t column) {
   return m;
 }
 
+// Returns 1 / sqrt(variance + eps).
+double set_scale(const Call& call, int64_t c, double mean, double variance, float* scale, float* shift) {
+  const double inverse = 1 / std::sqrt(variance + call.op.reals[0]);
+  scale[c] = static_cast<float>(call.input(1).data[c] * inverse);
+  shift[c] = static_cast<float>(call.input(2).data[c] - mean * static_cast<double>(scale[c]));
+  return inverse;
+}
+
 }  // namespace
 
+void predicting_scale(const Call& call, float* scale, float* shift) {
+  for (int64_t c = 0; c < call.input(0).columns; ++c)
+    set_scale(call, c, call.input(3).data[c], call.input(4).data[c], scale, shift);
+}
+
 void batch_norm(const Call& call) {
-  const View<const float> x = call.input(0), weight = call.input(1), bias = call.input(2);
+  const View<const float> x = call.input(0);
   const View<float> y = call.output();
   const bool predicts = call.op.n_inputs == 5;
   const auto rows = static_cast<double>(x.rows);
@@ -48,14 +61,11 @@ void batch_norm(const Call& call) {
     scale = call.output(1).row(ops::kNormScale);
     shift = call.output(1).row(ops::kNormShift);
   }
-  call.for_rows(x.columns, 4 * parts.blocks(), [&](int64_t from, int64_t to) {
+  if (predicts) predicting_scale(call, scale, shift);
+  call.for_rows(predicts ? 0 : x.columns, 4 * parts.blocks(), [&](int64_t from, int64_t to) {
     for (int64_t c = from; c < to; ++c) {
-      const Moments m = predicts ? Moments{call.input(3).data[c], 0} : moments_of(parts, c);
-      const double variance = predicts ? call.input(4).data[c] : m.squares / rows;
-      const double inverse = 1 / std::sqrt(variance + call.op.reals[0]);
-      scale[c] = static_cast<float>(weight.data[c] * inverse);
-      shift[c] = static_cast<float>(bias.data[c] - m.mean * static_cast<double>(scale[c]));
-      if (predicts) continue;
+      const Moments m = moments_of(parts, c);
+      const double inverse = set_scale(call, c, m.mean, m.squares / rows, scale, shift);
       call.output(1).row(ops::kNormMean)[c] = static_cast<float>(m.mean);
       call.output(1).row(ops::kNormInverse)[c] = static_cast<float>(inverse);
       call.output(1).row(ops::kNormVariance)[c] = static_cast<float>(m.squares / std::max(1.0, rows - 1));

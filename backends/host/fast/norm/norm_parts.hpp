@@ -37,4 +37,9 @@ struct NormParts {
   static constexpr int64_t kMostRows = 4096;
 };
 
+namespace fast {
+// Computes the scale and the shift of each column for a batch_norm that predicts.
+void predicting_scale(const Call& call, float* scale, float* shift);
+}  // namespace fast
+
 }  // namespace mokume::host

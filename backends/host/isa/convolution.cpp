@@ -1,0 +1,124 @@
+// Compiled with -ffp-contract=fast, so that sum += a * b is one instruction.
+#include "isa/convolution.hpp"
+
+#include "isa/vectors.hpp"
+
+namespace mokume::host::MOKUME_HOST_ISA {
+namespace {
+
+#ifdef __AVX512F__
+constexpr int kMostRows = 12;  // of two vectors each, in 32 registers
+#else
+constexpr int kMostRows = 6;  // in 16 registers
+#endif
+
+// The channels that one or two vectors cover. The second may overlap the first.
+struct Columns {
+  int64_t first, next;  // of the first vector, and from it to the second
+};
+
+// Computes `live` windows, at most kRows, from window `at` on.
+template <class Vector, int kRows, int kVectors>
+void tile(const WindowRow& w, const Columns& c, int64_t at, int64_t live) {
+  using Of = LanesOf<Vector>;
+  Vector sum[kRows][kVectors] = {};
+  const float* line = w.x + at * w.x_step;
+  const float* weight = w.weight + c.first;
+  for (int64_t h = 0; h < w.lines; ++h, line += w.x_line) {
+    const float* x = line;
+    for (int64_t j = 0; j < w.line; ++j, ++x, weight += w.weight_step) {
+      Vector b[kVectors];
+#pragma GCC unroll 2
+      for (int v = 0; v < kVectors; ++v) b[v] = Of::load(weight + v * c.next);
+#pragma GCC unroll 12
+      for (int r = 0; r < kRows; ++r) {
+        const float a = x[r * w.x_step];
+#pragma GCC unroll 2
+        for (int v = 0; v < kVectors; ++v) sum[r][v] += a * b[v];
+      }
+    }
+  }
+#pragma GCC unroll 12
+  for (int r = 0; r < kRows; ++r) {
+    if (r >= live) break;
+#pragma GCC unroll 2
+    for (int v = 0; v < kVectors; ++v) {
+      const int64_t channel = c.first + v * c.next;
+      Vector y = sum[r][v];
+      if (w.bias != nullptr) y += Of::load(w.bias + channel);
+      if (w.relu) y = y < 0.0F ? Vector{} : y;  // written so that a NaN passes through
+      Of::store(y, w.out + (at + r) * w.channels + channel, w.channels < Of::kCount ? w.channels : Of::kCount);
+    }
+  }
+}
+
+template <class Vector, int kVectors>
+void tiles(const WindowRow& w, const Columns& c) {
+  for (int64_t at = 0; at < w.windows; at += kMostRows) {
+    const int64_t live = w.windows - at;
+    if (live > kMostRows * 2 / 3)
+      tile<Vector, kMostRows, kVectors>(w, c, at, live);
+    else if (live > kMostRows / 3)
+      tile<Vector, kMostRows * 2 / 3, kVectors>(w, c, at, live);
+    else if (live > 1)
+      tile<Vector, kMostRows / 3, kVectors>(w, c, at, live);
+    else
+      tile<Vector, 1, kVectors>(w, c, at, live);
+  }
+}
+
+template <class Vector>
+void all_columns(const WindowRow& w, int64_t columns) {
+  constexpr int kLanes = LanesOf<Vector>::kCount;
+  for (int64_t first = 0; first < columns; first += 2 * kLanes) {
+    const int64_t rest = columns - first;
+    if (rest > kLanes)
+      tiles<Vector, 2>(w, {first, rest < 2 * kLanes ? rest - kLanes : kLanes});
+    else
+      tiles<Vector, 1>(w, {columns - kLanes, 0});
+  }
+}
+
+void convolve(const WindowRow& w) {
+  const int64_t columns = padded_channels(w.channels);
+  if (columns >= LanesOf<Widest>::kCount) return all_columns<Widest>(w, columns);
+  if (columns >= LanesOf<Eight>::kCount) return all_columns<Eight>(w, columns);
+  all_columns<Four>(w, columns);
+}
+
+// ---- products of one row -------------------------------------------------------------------------------------------
+
+template <class Vector, int kVectors>
+void some_columns(const RowProduct& p, int64_t first) {
+  using Of = LanesOf<Vector>;
+  Vector sum[kVectors] = {};
+  if (p.add)
+    for (int v = 0; v < kVectors; ++v) sum[v] = Of::load(p.out + first + v * Of::kCount);
+  const float* b = p.b + first;
+  for (int64_t k = 0; k < p.k; ++k, b += p.b_stride) {
+    const float a = p.x[k * p.x_stride];
+#pragma GCC unroll 8
+    for (int v = 0; v < kVectors; ++v) sum[v] += a * Of::load(b + v * Of::kCount);
+  }
+  for (int v = 0; v < kVectors; ++v) Of::store(sum[v], p.out + first + v * Of::kCount, Of::kCount);
+}
+
+void row_product(const RowProduct& p) {
+  constexpr int kLanes = LanesOf<Widest>::kCount;
+  int64_t c = 0;
+  for (; c + 8 * kLanes <= p.columns; c += 8 * kLanes) some_columns<Widest, 8>(p, c);
+  for (; c + 2 * kLanes <= p.columns; c += 2 * kLanes) some_columns<Widest, 2>(p, c);
+  for (; c + 4 <= p.columns; c += 4) some_columns<Four, 1>(p, c);
+  for (; c < p.columns; ++c) {
+    float sum = p.add ? p.out[c] : 0.0F;
+    for (int64_t k = 0; k < p.k; ++k) sum += p.x[k * p.x_stride] * p.b[k * p.b_stride + c];
+    p.out[c] = sum;
+  }
+}
+
+}  // namespace
+
+extern const ConvolutionLoops kConvolutionLoops;
+const ConvolutionLoops kConvolutionLoops = {convolve, row_product};
+
+}  // namespace mokume::host::MOKUME_HOST_ISA

@@ -1,0 +1,46 @@
+// Loops of multiply-adds, under the rules of loops.hpp but one: each product and its addition are rounded once (fused).
+// An instruction set without that operation has no such loops; oneDNN multiplies there. Those that have it give the same
+// bits: every result is one chain of additions in the order of the terms.
+#pragma once
+
+#include <cstdint>
+
+namespace mokume::host {
+
+// The columns that weights and biases have in WindowRow: fewer than a vector are filled up.
+constexpr int64_t padded_channels(int64_t channels) { return channels <= 4 ? 4 : channels < 8 ? 8 : channels; }
+
+// Neighbouring windows of a row of a convolution's output. Consecutive elements of a patch's line are adjacent in x.
+struct WindowRow {
+  const float* x;  // the first element under the first window; readable for kMostWindowsMore windows past the last
+  int64_t x_step;  // from a window to the next
+  int64_t x_line;  // from a line of the window to the one below it
+  int64_t windows;
+  int64_t lines, line;  // of a window, and the elements of each
+  const float* weight;  // lines * line rows, weight_step apart, of padded_channels(channels)
+  int64_t weight_step;
+  const float* bias;  // null: none
+  bool relu;
+  float* out;  // windows x channels, contiguous
+  int64_t channels;
+};
+
+constexpr int64_t kMostWindowsMore = 11;
+
+// out[c] = out[c] or 0 plus the sum of x[k] * b[k][c]. The columns of b are adjacent.
+struct RowProduct {
+  const float* x;
+  int64_t x_stride, k;
+  const float* b;
+  int64_t b_stride;
+  float* out;
+  int64_t columns;
+  bool add;
+};
+
+struct ConvolutionLoops {
+  void (*convolve)(const WindowRow& row);
+  void (*row_product)(const RowProduct& product);
+};
+
+}  // namespace mokume::host
