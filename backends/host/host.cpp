@@ -94,23 +94,35 @@ bool run_both(const mk_device& device, const Call& call, const mk_op& next) {
   return !device.oracle && convolve_and_normalise(call, next);
 }
 
-// One crew for all ops: they follow each other without a hand-over to sleeping threads.
+// Ops of tens of microseconds, between which threads should not go to sleep.
+bool are_small(const mk_op* const* ops, uint32_t members, uint32_t each) {
+  constexpr double kSmallOp = 4e6;  // floating-point operations
+  double flops = 0;
+  for (uint32_t m = 0; m < members; ++m)
+    for (uint32_t k = 0; k < each; ++k) flops += ops::rule(ops[m][k].code).cost(ops[m][k]).flops;
+  return flops <= kSmallOp * members * each;
+}
+
 int32_t submit_group(mk_queue* queue, const mk_op* const* ops, uint32_t members, uint32_t each, mk_event** event,
                      mk_error* error) {
   return sdk::guard(error, [&] {
     const mk_device& device = *queue->device;
+    const auto run_all = [&](Crew* crew) {
+      for (uint32_t m = 0; m < members; ++m)
+        for (uint32_t k = 0; k < each; ++k) {
+          const Call call{ops[m][k], device.host, *device.loops, crew};
+          check_indices(call);
+          if (k + 1 < each && run_both(device, call, ops[m][k + 1]))
+            ++k;
+          else
+            run(device, call);
+        }
+    };
     auto done = timed(*queue, event != nullptr, [&] {
-      Crew::run(device.host, [&](Crew& crew) {
-        for (uint32_t m = 0; m < members; ++m)
-          for (uint32_t k = 0; k < each; ++k) {
-            const Call call{ops[m][k], device.host, *device.loops, &crew};
-            check_indices(call);
-            if (k + 1 < each && run_both(device, call, ops[m][k + 1]))
-              ++k;
-            else
-              run(device, call);
-          }
-      });
+      if (are_small(ops, members, each))
+        Crew::run(device.host, [&](Crew& crew) { run_all(&crew); });
+      else
+        run_all(nullptr);
     });
     if (event != nullptr) *event = done.release();
   });
