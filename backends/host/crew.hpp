@@ -20,8 +20,8 @@ namespace mokume::host {
 class Crew {
  public:
   // Runs work(crew) on one thread, while other threads of the host help with its loops, and passes its exception on.
-  // Whichever thread comes first leads: the host may run several bodies one after the other on one thread, and the later
-  // ones find nothing to do.
+  // Whichever thread comes first leads: the host may run several bodies one after the other on one thread, and the
+  // later ones find nothing to do.
   template <class Work>
   static void run(const sdk::Host& host, Work&& work) {
     Crew crew(std::min(host.concurrency(), kMostThreads));

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "augmentation.hpp"
+#include "description.hpp"
 #include "sdk/class_weights.hpp"
 #include "sdk/model.hpp"
 #include "team_training.hpp"
@@ -147,7 +148,8 @@ void make_bundles(const mk_experiment& experiment, uint32_t wanted, const mk_bun
 }
 
 std::string summary(const mk_experiment& experiment, uint32_t candidate) {
-  return describe(candidate_network(experiment, candidate_settings(experiment, candidate)));
+  const Settings settings = candidate_settings(experiment, candidate);
+  return describe(candidate_network(experiment, settings), settings.batch_size);
 }
 
 }  // namespace mokume::cnn

@@ -1,7 +1,6 @@
 #include "network.hpp"
 
 #include <algorithm>
-#include <array>
 #include <map>
 #include <nlohmann/json.hpp>
 #include <sstream>
@@ -176,31 +175,6 @@ bool same_shape(const Network& a, const Settings& a_settings, const Network& b, 
   };
   return keys(a_settings) == keys(b_settings) && a_settings.augment == b_settings.augment &&
          std::equal(a.stages.begin(), a.stages.end(), b.stages.begin(), b.stages.end(), same);
-}
-
-std::string describe(const Network& network) {
-  std::vector<std::array<std::string, 4>> rows{{"layers", "reads", "output", "parameters"},
-                                               {"input", "", text(network.input), ""}};
-  bool joined = false;  // otherwise every layer reads the one before it
-  for (const auto& layer : network.layers) {
-    std::string reads;
-    for (const int i : layer->inputs)
-      reads += (reads.empty() ? "" : ", ") + (i < 0 ? "input" : network.layers[size_t(i)]->name);
-    joined |= layer->inputs.size() > 1 || layer->inputs.front() != int(layer->index) - 1;
-    rows.push_back({"[" + layer->name + "] " + layer->type.form.name, reads, text(layer->out),
-                    layer->n_parameters == 0 ? "" : std::to_string(layer->n_parameters)});
-  }
-  std::array<size_t, 3> widths{25, 0, 17};
-  for (const auto& row : rows)
-    for (size_t c = 0; c < widths.size(); ++c) widths[c] = std::max(widths[c], row[c].size());
-  std::string out;
-  for (const auto& row : rows) {
-    out += "  ";
-    for (size_t c = 0; c < widths.size(); ++c)
-      if (c != 1 || joined) out += row[c] + std::string(widths[c] + 1 - row[c].size(), ' ');
-    out += row.back() + "\n";
-  }
-  return out + "  " + std::to_string(network.n_parameters) + " parameters\n";
 }
 
 }  // namespace mokume::cnn

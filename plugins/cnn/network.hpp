@@ -2,7 +2,6 @@
 #pragma once
 
 #include <memory>
-#include <string>
 #include <vector>
 
 #include "gradient_flow.hpp"
@@ -37,8 +36,5 @@ Network make_network(const Settings& settings, const Shape& input, int64_t outpu
 // Returns whether networks may share memory and ops: they may differ only in their numbers and in the length of their
 // training.
 bool same_shape(const Network& a, const Settings& a_settings, const Network& b, const Settings& b_settings);
-
-// Returns a table of the layers: type, output shape, number of parameters.
-std::string describe(const Network& network);
 
 }  // namespace mokume::cnn

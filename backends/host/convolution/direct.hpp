@@ -13,8 +13,8 @@ bool is_direct(const Call& call, const ops::Window& w);
 // The op conv2d. Throws Error(MK_OUT_OF_MEMORY).
 void convolve_directly(const Call& call, const ops::Window& w);
 
-// Computes the op conv2d and then `next`, if that normalises its output in place with known moments: each row of windows
-// while it is in the cache. Returns false otherwise. The bits are those of the two ops.
+// Computes the op conv2d and then `next`, if that normalises its output in place with known moments: each row of
+// windows while it is in the cache. Returns false otherwise. The bits are those of the two ops.
 bool convolve_and_normalise(const Call& call, const mk_op& next);
 
 }  // namespace mokume::host

@@ -1,6 +1,6 @@
 // Loops of multiply-adds, under the rules of loops.hpp but one: each product and its addition are rounded once (fused).
-// An instruction set without that operation has no such loops; oneDNN multiplies there. Those that have it give the same
-// bits: every result is one chain of additions in the order of the terms.
+// An instruction set without that operation has no such loops; oneDNN multiplies there. Those that have it give the
+// same bits: every result is one chain of additions in the order of the terms.
 #pragma once
 
 #include <cstdint>
