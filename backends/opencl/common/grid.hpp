@@ -24,6 +24,8 @@ bool uses_vectors(const mk_device& device);
 int run_width(const mk_device& device);
 int row_width(const mk_device& device, int64_t columns);
 int channel_width(const mk_device& device, int64_t channels);
+// The same for loops that multiply and add and touch little memory.
+int filters_width(const mk_device& device, int64_t channels);
 
 BuiltIn for_width(const mk_device& device, const char* name, const char* source, int width);
 

@@ -11,7 +11,7 @@ namespace {
 constexpr int64_t kWindows = 12;  // of a register tile, which extends past the end of a row
 
 const LibraryKernel& lines_kernel(mk_device& device, int64_t channels, const char* name) {
-  return device.kernel(for_width(device, "lines", kConvLines, channel_width(device, channels)), name);
+  return device.kernel(for_width(device, "lines", kConvLines, filters_width(device, channels)), name);
 }
 
 bool uses_lines(const mk_device& device, const ConvProblem& p) {
