@@ -58,15 +58,20 @@ void conv2d_grad_weight(Launcher& launcher, const mk_op& op) {
     if (dbias.buffer != nullptr) fill(launcher, ops::fill(dbias, 0.0F));
     return;
   }
+  // Up to this many pairs of channels, the transforms of Winograd's gradient cost more than they save.
+  constexpr int64_t kFewPairs = 256;
+  const bool lines = suits_lines_grad(launcher.device(), p);
   if (suits_depthwise(p)) {
     depthwise_grad_weight(launcher, p);
+  } else if (lines && p.window.channels * p.out_channels <= kFewPairs && suits_winograd(launcher.device(), p)) {
+    lines_grad_weight(launcher, p);
   } else if (suits_winograd(launcher.device(), p)) {
     winograd_grad_weight(launcher, p);
   } else if (suits_direct_grad(launcher.device(), p)) {
     // It also sums the bias if the images are contiguous.
     direct_grad_weight(launcher, p, p.dense() ? dbias : kNone);
     if (p.dense()) return;
-  } else if (suits_lines_grad(launcher.device(), p)) {
+  } else if (lines) {
     lines_grad_weight(launcher, p);
   } else {
     patches_grad_weight(launcher, p);
