@@ -74,8 +74,8 @@ std::string describe(const Network& network, int64_t batch) {
     if (p.momentum > 0) moments += p.size();
   return table(rows, joined) + "  " + std::to_string(network.n_parameters - moments) + " parameters" +
          (moments > 0 ? " and " + std::to_string(moments) + " running moments" : "") + "; for each row " +
-         short_number(products) + " multiply-adds; for a batch of " + std::to_string(batch) + " rows " +
-         memory(bytes) + " of activations\n";
+         short_number(products) + " multiply-adds; for a batch of " + std::to_string(batch) + " rows " + memory(bytes) +
+         " of activations\n";
 }
 
 }  // namespace mokume::cnn

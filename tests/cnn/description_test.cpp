@@ -16,12 +16,14 @@ TEST(Description, CountsParametersMomentsProductsAndMemory) {
   const Network network = make_network(s, {16, 16, 2, false}, 4);
   const std::string text = describe(network, 64);
   // 3 * 3 * 2 * 8 weights at 16 * 16 places, and 64 images of 2,048 floats.
-  EXPECT_NE(text.find("[0] conv2d                8 x 16 x 16       144        36.9 k        512 KiB\n"), std::string::npos)
+  EXPECT_NE(text.find("[0] conv2d                8 x 16 x 16       144        36.9 k        512 KiB\n"),
+            std::string::npos)
       << text;
   EXPECT_NE(text.find("[2] relu                  8 x 16 x 16\n"), std::string::npos) << text;
-  EXPECT_NE(text.find("8356 parameters and 16 running moments; for each row 45.1 k multiply-adds; for a batch of 64 rows "
-                      "1.13 MiB of activations\n"),
-            std::string::npos)
+  EXPECT_NE(
+      text.find("8356 parameters and 16 running moments; for each row 45.1 k multiply-adds; for a batch of 64 rows "
+                "1.13 MiB of activations\n"),
+      std::string::npos)
       << text;
   EXPECT_EQ(text.find("reads"), std::string::npos) << text;
 }

@@ -10,7 +10,7 @@
 #define ONE_ZERO(i) vec s##i = SPLAT(0.0f);
 #define ONE_STEP(i) s##i = fma(SPLAT(p[i * x_step]), b, s##i);
 #define ONE_SET(i) \
-  if (i < live) VSTORE(FINISHED(s##i, bias0), 0, out + i * channels);
+  if (i < live) VSTORE(FINISHED(s##i, bias0), 0, out + i * step);
 #define TWO_ZERO(i) vec s##i##0 = SPLAT(0.0f), s##i##1 = SPLAT(0.0f);
 #define TWO_STEP(i)                    \
   {                                    \
@@ -20,8 +20,8 @@
   }
 #define TWO_SET(i)                                              \
   if (i < live) {                                               \
-    VSTORE(FINISHED(s##i##0, bias0), 0, out + i * channels);    \
-    VSTORE(FINISHED(s##i##1, bias1), 0, out + i * channels + next); \
+    VSTORE(FINISHED(s##i##0, bias0), 0, out + i * step);    \
+    VSTORE(FINISHED(s##i##1, bias1), 0, out + i * step + next); \
   }
 
 // Computes `live` windows, at most as many as FOR_ROWS has, from the one at `x` on, which are x_step apart. `next` is
@@ -29,7 +29,7 @@
 #define TILE(name, FOR_ROWS, ZERO, STEP, SET)                                                                        \
   static void name(__global const float* restrict x, long x_step, long line, int lines, int taps,                    \
                    __global const float* restrict weight, long w_step, int next, vec bias0, vec bias1, int relu,     \
-                   int live, __global float* restrict out, int channels) {                                           \
+                   int live, __global float* restrict out, long step) {                                           \
     FOR_ROWS(ZERO)                                                                                                   \
     for (int h = 0; h < lines; ++h, x += line) {                                                                     \
       __global const float* p = x;                                                                                   \
@@ -48,7 +48,7 @@ __kernel ONE_ITEM void conv2d_lines(ITEM const LinesArgs args, __global const fl
                                     __global const float* weight, __global const float* bias, __global float* out,
                                     __global float* scratch) {
   const WindowSides s = args.sides;
-  const int line = (s.width + 2 * s.pad_w) * s.channels, taps = s.kernel_w * s.channels, relu = args.relu;
+  const int line = args.line, taps = s.kernel_w * s.channels, relu = args.relu;
   const long first = (long)get_global_id(0) * args.bands_each, last = min(first + args.bands_each, args.bands);
   const long x_step = (long)s.stride_w * s.channels;
   scratch += (long)get_global_id(0) * args.scratch_each;
@@ -56,7 +56,7 @@ __kernel ONE_ITEM void conv2d_lines(ITEM const LinesArgs args, __global const fl
     const long n = band / args.bands_per_image;
     const int begin = (int)(band % args.bands_per_image) * args.rows_each, rows = min(args.rows_each, s.out_h - begin);
     padded_band(images + args.images.offset + n * args.images.step, s.height, s.width * s.channels,
-                s.pad_w * s.channels, begin * s.stride_h - s.pad_h, (rows - 1) * s.stride_h + s.kernel_h, scratch);
+                s.pad_w * s.channels, line, begin * s.stride_h - s.pad_h, (rows - 1) * s.stride_h + s.kernel_h, scratch);
     for (int c = 0; c < s.out_channels; c += 2 * VW) {
       const int c0 = min(c, s.out_channels - VW), two = c + VW < s.out_channels,
                 next = two ? min(c + VW, s.out_channels - VW) - c0 : 0;
@@ -65,24 +65,27 @@ __kernel ONE_ITEM void conv2d_lines(ITEM const LinesArgs args, __global const fl
       for (int r = 0; r < rows; ++r)
         for (int i = 0; i < s.out_w; i += 12) {
           const int live = min(12, s.out_w - i);
-          __global float* to = out + args.out.offset + n * args.out.step +
-                               ((long)(begin + r) * s.out_w + i) * s.out_channels + c0;
+          __global float* to =
+              out + args.out.offset + n * args.out.step + (begin + r) * args.out_line + i * args.out_step + c0;
 #define TILE_ARGUMENTS                                                                                             \
   (scratch + (long)r * s.stride_h * line + i * x_step, x_step, line, s.kernel_h, taps,                             \
-   weight + args.weight.offset + c0, args.weight.step, next, bias0, bias1, relu, live, to, s.out_channels)
+   weight + args.weight.offset + c0, args.weight.step, next, bias0, bias1, relu, live, to, args.out_step)
           RUN_TILE(two, live, TILE_ARGUMENTS)
         }
     }
   }
 }
 
-// Turns the window by 180 degrees and swaps the channels: the weights of the convolution that is the gradient with
-// respect to the images. A work-item does one pixel of the window.
+// The weights of the convolution that is the gradient with respect to every stride-th pixel of the images: those pixels
+// of the window, from the last to the first, with the channels swapped. A work-item does one of them.
 __kernel ONE_ITEM void turn_weights(ITEM const TurnWeightsArgs args, __global const float* weight,
                                     __global float* turned) {
-  const int pixel = (int)get_global_id(0), last = args.kernel_h * args.kernel_w - 1;
-  __global const float* from = weight + args.weight.offset + (long)(last - pixel) * args.channels * args.weight.step;
-  __global float* to = turned + (long)pixel * args.channels * args.out_channels;
+  const int pixel = (int)get_global_id(0);
+  const int i = args.first_h + (args.taps_h - 1 - pixel / args.taps_w) * args.stride_h,
+            j = args.first_w + (args.taps_w - 1 - pixel % args.taps_w) * args.stride_w;
+  __global const float* from =
+      weight + args.weight.offset + (long)(i * args.kernel_w + j) * args.channels * args.weight.step;
+  __global float* to = turned + args.turned_offset + (long)pixel * args.channels * args.out_channels;
   for (int o = 0; o < args.out_channels; ++o)
     for (int c = 0; c < args.channels; ++c) to[(long)o * args.channels + c] = from[c * args.weight.step + o];
 }

@@ -1,9 +1,12 @@
 #include "conv/lines.hpp"
 
 #include <algorithm>
+#include <utility>
+#include <vector>
 
 #include "conv/lines.embed.hpp"
 #include "conv/lines_args.h"
+#include "elementwise/elementwise.hpp"
 
 namespace mokume::opencl {
 namespace {
@@ -18,12 +21,20 @@ bool uses_lines(const mk_device& device, const ConvProblem& p) {
   return uses_vectors(device) && device.choices.conv == "winograd" && p.plain();
 }
 
+// Where the outputs of a convolution lie in the rows of a matrix: neighbouring windows are `step` floats apart, and
+// rows of windows `line`.
+struct Places {
+  mk_tensor to;
+  int64_t step, line;
+};
+
+int64_t line_of(const ops::Window& w) { return (w.width + 2 * w.pad_w + w.more_w) * w.channels; }
+
 // `from` convolved with weights that have a row for each element of the patch.
 void convolve(Launcher& launcher, const mk_tensor& from, const ops::Window& w, cl_mem weight, const View& weights,
-              const mk_tensor& bias, bool relu, const mk_tensor& to) {
+              const mk_tensor& bias, bool relu, const Places& out, int64_t out_channels) {
   mk_device& device = launcher.device();
-  const int64_t out_channels = to.columns / w.out_pixels(), line = (w.width + 2 * w.pad_w) * w.channels;
-  const int64_t rows = rows_of_band(w);
+  const int64_t line = line_of(w), rows = rows_of_band(w);
   const int64_t per_image = divide_up(w.out_height(), rows), bands = from.rows * per_image;
   const int64_t each = divide_up(bands, std::min(bands, 8 * device.cores)), items = divide_up(bands, each);
   const int64_t scratch_each =
@@ -33,57 +44,127 @@ void convolve(Launcher& launcher, const mk_tensor& from, const ops::Window& w, c
   launcher.run(lines_kernel(device, out_channels, "conv2d_lines"), {{items, 1, 1}},
                LinesArgs{.images = view(from),
                          .weight = weights,
-                         .out = view(to),
+                         .out = view(out.to),
                          .bias_offset = biased ? bias.offset : 0,
                          .bands = bands,
                          .bands_each = each,
                          .scratch_each = scratch_each,
+                         .out_step = out.step,
+                         .out_line = out.line,
                          .sides = sides_of(w, out_channels),
                          .rows_each = narrow(rows),
                          .bands_per_image = narrow(per_image),
+                         .line = narrow(line),
                          .biased = biased ? 1 : 0,
-                         .relu = relu ? 1 : 0},
-               {memory(from), weight, biased ? memory(bias) : weight, memory(to), scratch});
+                         .relu = relu ? 1 : 0,
+                         .reserved = 0},
+               {memory(from), weight, biased ? memory(bias) : weight, memory(out.to), scratch});
+}
+
+// Every stride-th pixel of one side of an image, from `first` on. Their gradient is a convolution of that side of dy
+// with `taps` pixels of the window, from the last to the first: first_tap + stride * k.
+struct Phase {
+  int64_t first, count, first_tap, taps, pad;
+
+  Phase(int64_t phase, int64_t side, int64_t kernel, int64_t stride, int64_t padding)
+      : first((phase - padding % stride + stride) % stride),
+        count(first < side ? (side - first - 1) / stride + 1 : 0),
+        first_tap(phase),
+        taps(phase < kernel ? (kernel - phase - 1) / stride + 1 : 0),
+        pad(taps - 1 - (first + padding - phase) / stride) {}
+};
+
+struct Phases {
+  std::vector<std::pair<Phase, Phase>> all;  // with pixels of the image and of the window: rows, columns
+  bool whole = true;                         // every pixel of the image is in one of them
+  bool padded = true;                        // no padding is below 0
+
+  explicit Phases(const ops::Window& w) {
+    for (int64_t i = 0; i < w.stride_h; ++i)
+      for (int64_t j = 0; j < w.stride_w; ++j) {
+        const Phase rows(i, w.height, w.kernel_h, w.stride_h, w.pad_h),
+            columns(j, w.width, w.kernel_w, w.stride_w, w.pad_w);
+        if (rows.count == 0 || columns.count == 0) continue;
+        if (rows.taps == 0 || columns.taps == 0) {
+          whole = false;
+          continue;
+        }
+        padded = padded && rows.pad >= 0 && columns.pad >= 0;
+        all.emplace_back(rows, columns);
+      }
+  }
+};
+
+// dy as the images of a convolution whose windows are the pixels of a phase.
+ops::Window window_of(const ConvProblem& p, const Phase& rows, const Phase& columns) {
+  ops::Window w;
+  w.height = p.window.out_height();
+  w.width = p.window.out_width();
+  w.channels = p.out_channels;
+  w.kernel_h = rows.taps;
+  w.kernel_w = columns.taps;
+  w.pad_h = rows.pad;
+  w.pad_w = columns.pad;
+  w.more_h = rows.count - 1 + rows.taps - w.height - 2 * w.pad_h;
+  w.more_w = columns.count - 1 + columns.taps - w.width - 2 * w.pad_w;
+  return w;
+}
+
+// The pixels of the window that each phase uses, phase after phase.
+void turn_weights(Launcher& launcher, const ConvProblem& p, const Phases& phases, cl_mem to) {
+  const ops::Window& w = p.window;
+  int64_t offset = 0;
+  for (const auto& [rows, columns] : phases.all) {
+    launcher.run(lines_kernel(launcher.device(), w.channels, "turn_weights"), {{rows.taps * columns.taps, 1, 1}},
+                 TurnWeightsArgs{.weight = view(p.weight),
+                                 .turned_offset = offset,
+                                 .kernel_w = narrow(w.kernel_w),
+                                 .channels = narrow(w.channels),
+                                 .out_channels = narrow(p.out_channels),
+                                 .stride_h = narrow(w.stride_h),
+                                 .stride_w = narrow(w.stride_w),
+                                 .first_h = narrow(rows.first_tap),
+                                 .first_w = narrow(columns.first_tap),
+                                 .taps_h = narrow(rows.taps),
+                                 .taps_w = narrow(columns.taps),
+                                 .reserved = 0},
+                 {memory(p.weight), to});
+    offset += rows.taps * columns.taps * w.channels * p.out_channels;
+  }
 }
 
 }  // namespace
 
 int64_t rows_of_band(const ops::Window& w) {
   constexpr int64_t kFloats = 12288;
-  const int64_t line = (w.width + 2 * w.pad_w) * w.channels;
-  return std::clamp<int64_t>((kFloats / line - w.kernel_h) / w.stride_h + 1, 1, w.out_height());
+  return std::clamp<int64_t>((kFloats / line_of(w) - w.kernel_h) / w.stride_h + 1, 1, w.out_height());
 }
 
 bool suits_lines(const mk_device& device, const ConvProblem& p) { return uses_lines(device, p) && p.out_channels >= 4; }
 
 void lines_forward(Launcher& launcher, const ConvProblem& p, const mk_tensor& bias, bool relu) {
-  convolve(launcher, p.images, p.window, memory(p.weight), view(p.weight), bias, relu, p.windows);
+  convolve(launcher, p.images, p.window, memory(p.weight), view(p.weight), bias, relu,
+           {p.windows, p.out_channels, p.window.out_width() * p.out_channels}, p.out_channels);
 }
 
-// With stride 1, the gradient is the convolution of dy with the window turned by 180 degrees.
 bool suits_lines_grad_input(const mk_device& device, const ConvProblem& p) {
-  const ops::Window& w = p.window;
-  return uses_lines(device, p) && w.channels >= 4 && w.stride_h == 1 && w.stride_w == 1;
+  return uses_lines(device, p) && p.window.channels >= 4 && Phases(p.window).padded;
 }
 
 void lines_grad_input(Launcher& launcher, const ConvProblem& p) {
   const ops::Window& w = p.window;
-  ops::Window back = w;
-  back.height = w.out_height();
-  back.width = w.out_width();
-  back.channels = p.out_channels;
-  back.pad_h = w.kernel_h - 1 - w.pad_h;
-  back.pad_w = w.kernel_w - 1 - w.pad_w;
-  const cl_mem turned = launcher.queue().kept(p.weight, "turned", w.patch() * p.out_channels, [&](cl_mem to) {
-    launcher.run(lines_kernel(launcher.device(), w.channels, "turn_weights"), {{w.kernel_h * w.kernel_w, 1, 1}},
-                 TurnWeightsArgs{.weight = view(p.weight),
-                                 .kernel_h = narrow(w.kernel_h),
-                                 .kernel_w = narrow(w.kernel_w),
-                                 .channels = narrow(w.channels),
-                                 .out_channels = narrow(p.out_channels)},
-                 {memory(p.weight), to});
-  });
-  convolve(launcher, p.windows, back, turned, {0, w.channels}, {}, false, p.images);
+  const Phases phases(w);
+  const cl_mem turned = launcher.queue().kept(p.weight, "turned", w.patch() * p.out_channels,
+                                              [&](cl_mem to) { turn_weights(launcher, p, phases, to); });
+  if (!phases.whole) fill(launcher, ops::fill(p.images, 0.0F));
+  int64_t offset = 0;
+  for (const auto& [rows, columns] : phases.all) {
+    mk_tensor to = p.images;
+    to.offset += (rows.first * w.width + columns.first) * w.channels;
+    convolve(launcher, p.windows, window_of(p, rows, columns), turned, {offset, w.channels}, {}, false,
+             {to, w.stride_w * w.channels, w.stride_h * w.width * w.channels}, w.channels);
+    offset += rows.taps * columns.taps * w.channels * p.out_channels;
+  }
 }
 
 }  // namespace mokume::opencl

@@ -5,18 +5,20 @@
 
 BEGIN_ARGS
 
-// A band is rows_each rows of windows of one image. A work-item does bands_each bands.
+// A band is rows_each rows of windows of one image, whose lines have `line` floats with their padding. A work-item does
+// bands_each bands. The outputs of neighbouring windows are out_step floats apart, and rows of windows out_line.
 typedef struct {
   View images, weight, out;
-  i64 bias_offset, bands, bands_each, scratch_each;
+  i64 bias_offset, bands, bands_each, scratch_each, out_step, out_line;
   WindowSides sides;
-  i32 rows_each, bands_per_image, biased, relu;
+  i32 rows_each, bands_per_image, line, biased, relu, reserved;
 } LinesArgs;
 ARGS(LinesArgs)
 
 typedef struct {
   View weight;
-  i32 kernel_h, kernel_w, channels, out_channels;
+  i64 turned_offset;
+  i32 kernel_w, channels, out_channels, stride_h, stride_w, first_h, first_w, taps_h, taps_w, reserved;
 } TurnWeightsArgs;
 ARGS(TurnWeightsArgs)
 

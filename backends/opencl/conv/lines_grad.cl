@@ -61,7 +61,7 @@ __kernel ONE_ITEM void conv2d_lines_grad(ITEM const LinesGradArgs args, __global
     const int begin = (int)(band % args.bands_per_image) * args.rows_each, rows = min(args.rows_each, s.out_h - begin);
     __global const float* image = images + args.images.offset + n * args.images.step;
     __global const float* grads = dy + args.dy.offset + n * args.dy.step + (long)begin * s.out_w * s.out_channels;
-    padded_band(image, s.height, s.width * s.channels, s.pad_w * s.channels, begin * s.stride_h - s.pad_h,
+    padded_band(image, s.height, s.width * s.channels, s.pad_w * s.channels, line, begin * s.stride_h - s.pad_h,
                 (rows - 1) * s.stride_h + s.kernel_h, scratch);
     for (int v = 0; v < vectors; v += 2) {
       const int two = v + 1 < vectors, c = min(v * VW, s.out_channels - VW),

@@ -13,19 +13,19 @@ static void zero_line(int count, __global float* to) {
   for (; i < count; ++i) to[i] = 0.0f;
 }
 
-// Copies lines [first, first + count) of an image of `height` lines of `width` floats; lines may lie outside. Each gets
-// `pad` zeros on either side.
-static void padded_band(__global const float* image, int height, int width, int pad, int first, int count,
+// Copies lines [first, first + count) of an image of `height` lines of `width` floats; lines may lie outside. Each
+// becomes a line of `line` floats, of which the first `before` and those past the image are zeros.
+static void padded_band(__global const float* image, int height, int width, int before, int line, int first, int count,
                         __global float* to) {
-  const int line = width + 2 * pad;
+  const int inside = min(width, line - before);
   for (int y = first; y < first + count; ++y, to += line) {
     if (y < 0 || y >= height) {
       zero_line(line, to);
       continue;
     }
-    zero_line(pad, to);
-    copy_line(image + (long)y * width, width, to + pad);
-    zero_line(pad, to + pad + width);
+    zero_line(before, to);
+    copy_line(image + (long)y * width, inside, to + before);
+    zero_line(line - before - inside, to + before + inside);
   }
 }
 
