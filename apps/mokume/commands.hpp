@@ -79,8 +79,9 @@ struct PredictOptions {
   std::string spec;                  // of rows, or ""
   std::vector<std::string> columns;  // of a CSV file, copied to the left of the predictions
   std::string devices = "all";
-  std::string svg;    // file for the picture's plot, or ""
-  bool json = false;  // for rows: one object per line
+  std::string svg;      // file for the picture's plot, or ""
+  bool json = false;    // for rows: one object per line
+  bool stream = false;  // rows of standard input: answers each as it arrives
 };
 int predict(Runtime& runtime, const PredictOptions& options);
 

@@ -112,6 +112,7 @@ void add_predict_options(CLI::App* command, PredictOptions& options) {
       ->take_all()
       ->allow_extra_args(false)
       ->needs(data);
+  command->add_flag("--stream", options.stream, "answer each row of --data csv:- as soon as it arrives")->needs(data);
   command->add_option("--svg", options.svg, "writes the box plot of the members' certainty to this file")->needs(image);
   command->add_flag("--json", options.json, "print JSON: the result for one picture, or an object per row");
   command->add_option("--devices", options.devices, "device to use (the first match)");

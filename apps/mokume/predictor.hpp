@@ -59,6 +59,9 @@ class ClassTable {
   std::optional<RowPrinter> printer_;  // made for the first row, which tells the names of the scores
 };
 
+// Rows of a table: with options.stream, each as soon as it arrives on standard input.
+void predict_rows(const Models& with);
+
 // One picture: everything about the certainty of the members, as text or JSON. Several pictures, or folders of them:
 // a row for each. Returns the exit code: kData if some of several cannot be read.
 int predict_pictures(const Models& with);

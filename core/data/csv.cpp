@@ -46,14 +46,17 @@ class Reader {
   Reader(const std::string& path, const CsvOptions& options) : path_(path), options_(options) {}
 
   CsvTable read() {
-    const std::string text = read_text(path_);
+    const std::string whole = options_.piece == nullptr ? read_text(path_) : "";
+    const std::string_view text = options_.piece == nullptr ? whole : options_.piece->text;
     format_ = detect_csv(path_, text);
     if (const std::string how = to_text(format_); !how.empty()) part_.notes.push_back(shown_path(path_) + ": " + how);
     CsvRows rows(path_, text, format_.delimiter);
     std::vector<std::string_view> cells;
     if (!rows.next(cells)) bad_data(path_, "", "is empty; it needs a header row and data");
     read_header(rows, cells);
-    if (!format_.header) read_row(rows.line(), cells);
+    const int64_t more = options_.piece == nullptr ? 0 : options_.piece->more_lines;
+    if (!format_.header) read_row(rows.line() + more, cells);
+    rows.add_lines(more);
     while (rows.next(cells)) read_row(rows.line(), cells);
     refuse_words();
     if (count_ == 0) bad_data(path_, "", "has no rows that can be used; add rows or change data.missing");

@@ -3,11 +3,18 @@
 
 #include <cstdint>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "data/raw_table.hpp"
 
 namespace mokume::data {
+
+// Some rows of a file that arrives in pieces, each under its header if it has one.
+struct CsvPiece {
+  std::string_view text;
+  int64_t more_lines = 0;  // added to the line numbers of the rows
+};
 
 // Cells lose the blanks around them; see csv_format.hpp for what is found by looking.
 struct CsvOptions {
@@ -21,6 +28,7 @@ struct CsvOptions {
   const std::vector<Column>* columns = nullptr;  // of the training file
   bool target_required = true;
   std::vector<std::string> copy = {};  // columns whose cells are wanted as they are
+  const CsvPiece* piece = nullptr;     // read in place of the file
 };
 struct CsvTable : RawTable {
   std::vector<Column> columns;

@@ -20,6 +20,7 @@ class CsvRows {
   // false at the end. Throws Error(MK_BAD_DATA) for misplaced quotes.
   bool next(std::vector<std::string_view>& cells);
   int64_t line() const { return record_line_; }  // where the record starts, counted from 1
+  void add_lines(int64_t more) { line_ += more; }
 
  private:
   std::string_view plain_cell();

@@ -120,7 +120,7 @@ Parts read_parts(const DataSpec& spec) {
 }
 
 Parts read_csv_to_predict(const DataSpec& spec, const std::string& path, const std::vector<Column>& columns,
-                          CopiedColumns* copied) {
+                          CopiedColumns* copied, const CsvPiece* piece) {
   if (columns.empty() && (!spec.categorical.empty() || spec.missing == Missing::mean))
     throw Error(MK_INVALID_ARGUMENT,
                 "data.categorical and data.missing = \"mean\" need the columns of the training "
@@ -128,6 +128,7 @@ Parts read_csv_to_predict(const DataSpec& spec, const std::string& path, const s
   CsvOptions options = csv_options(spec);
   options.columns = columns.empty() ? nullptr : &columns;
   options.target_required = false;
+  options.piece = piece;
   if (copied != nullptr) options.copy = copied->names;
   CsvTable table = read_csv(path, options);
   if (copied != nullptr) copied->cells = std::move(table.copied);
@@ -151,7 +152,7 @@ Parts read_images_to_predict(const DataSpec& spec, const Shape& shape) {
 
 // Reads the test file if one is named, else `path`, with the encoding of the training file.
 Parts read_to_predict(const DataSpec& spec, int64_t features, const std::vector<Column>& columns, const Shape& shape,
-                      CopiedColumns* copied) {
+                      CopiedColumns* copied, const CsvPiece* piece) {
   if (copied != nullptr && spec.source != "csv")
     throw Error(MK_INVALID_ARGUMENT, "columns can be copied from csv only, but the rows are of source '" + spec.source +
                                          "'; leave --columns out");
@@ -165,7 +166,7 @@ Parts read_to_predict(const DataSpec& spec, int64_t features, const std::vector<
   if (spec.source != "libsvm" && spec.source != "csv" && spec.source != "npy") return read_idx_to_predict(spec);
   const bool standard = !test && spec.path == kStandardInput;
   const std::string path = standard ? spec.path : single_file(test ? spec.test : locate(spec.path));
-  if (spec.source == "csv") return read_csv_to_predict(spec, path, columns, copied);
+  if (spec.source == "csv") return read_csv_to_predict(spec, path, columns, copied, piece);
   if (spec.source == "npy")
     return {stem(path), read_npy_rows({path, test ? spec.test_labels : spec.labels, spec.layout}, spec.limit), {}, {}};
   return {stem(path), read_libsvm(path, spec.limit, features), {}, {}};
@@ -227,10 +228,11 @@ Dataset load(const DataSpec& spec) {
 
 Dataset load_for_prediction(const DataSpec& spec, const std::vector<std::string>& class_names,
                             const std::vector<double>& mean, const std::vector<double>& scale, int64_t features,
-                            const std::vector<Column>& columns, const Shape& shape, CopiedColumns* copied) {
+                            const std::vector<Column>& columns, const Shape& shape, CopiedColumns* copied,
+                            const CsvPiece* piece) {
   check_spec(spec);
   if (features == 0 && mean.size() > 1) features = static_cast<int64_t>(mean.size());
-  Parts parts = read_to_predict(spec, features, columns, shape, copied);
+  Parts parts = read_to_predict(spec, features, columns, shape, copied, piece);
   Dataset data;
   data.name = std::move(parts.name);
   data.columns = std::move(parts.columns);

@@ -9,6 +9,8 @@
 
 namespace mokume::data {
 
+struct CsvPiece;
+
 // Loads, limits and scales. Throws Error(MK_BAD_DATA) naming file, place and cure; Error(MK_INVALID_ARGUMENT) if the
 // spec contradicts itself. A name without a slash that does not exist here is looked up in $MOKUME_DATA/NAME/, then in
 // the cache directory. Classes, one-hot levels and the number of features come from the whole training file, so `limit`
@@ -29,10 +31,11 @@ struct CopiedColumns {
 // difference is an error. `columns` is Dataset::columns of the training set: without it, a csv spec with `categorical`
 // or Missing::mean is rejected; with it, the target column may be absent. `shape` is that of the model's rows if
 // they are images: pictures are converted to it. `copied`, if any, gets the cells of its columns; only csv has columns.
-// The path of csv and libsvm may be kStandardInput (input.hpp).
+// The path of csv and libsvm may be kStandardInput (input.hpp). `piece`, if any, holds rows of csv in place of the
+// file.
 Dataset load_for_prediction(const DataSpec& spec, const std::vector<std::string>& class_names,
                             const std::vector<double>& mean, const std::vector<double>& scale, int64_t features = 0,
                             const std::vector<Column>& columns = {}, const Shape& shape = {},
-                            CopiedColumns* copied = nullptr);
+                            CopiedColumns* copied = nullptr, const CsvPiece* piece = nullptr);
 
 }  // namespace mokume::data

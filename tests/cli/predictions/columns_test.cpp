@@ -247,5 +247,27 @@ TEST_F(Columns, HaveDifferentNamesWhateverTheClassesAreCalled) {
   EXPECT_EQ(std::adjacent_find(names.begin(), names.end()), names.end());
 }
 
+// The third row is written when the second has been answered.
+TEST_F(Columns, OfAStreamAreAnsweredAsTheyArrive) {
+  train(kThree, "model = \"svc\"\n");
+  const std::string file = output();
+  const std::string predict =
+      Place::program() + " predict " + place_.run("c").string() + " --devices host --stream --data ";
+  const Ended ended = place_.shell(
+      "touch answers; (sed -n 1,3p t.csv; for i in $(seq 600); do [ $(wc -l < answers) -ge 3 ] && break; sleep 0.1; "
+      "done; [ $(wc -l < answers) -ge 3 ] && sed '1,3d' t.csv) | " +
+      predict + "csv:- > answers; cat answers");
+  EXPECT_EQ(ended.code, 0) << ended.err;
+  EXPECT_EQ(ended.out, file);
+  const auto refused = [&](const std::string& line, int code, const std::string& phrase) {
+    const Ended refusal = place_.shell(line);
+    EXPECT_EQ(refusal.code, code) << line;
+    EXPECT_NE(refusal.err.find(phrase), std::string::npos) << refusal.err;
+  };
+  refused(predict + "csv:t.csv", 2, "write --data csv:-");
+  refused("cat t.csv | " + predict + "csv:-,missing=drop", 2, "--stream answers every row");
+  refused("gzip -c t.csv | " + predict + "csv:-", 3, "is compressed; send it through gunzip");
+}
+
 }  // namespace
 }  // namespace mokume::cli_test
