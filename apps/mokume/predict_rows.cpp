@@ -138,7 +138,8 @@ class RowPredictor {
   // Answers rows as they arrive.
   void stream() {
     if (spec_.source != "csv" || spec_.path != data::kStandardInput)
-      throw Error(MK_INVALID_ARGUMENT, "--stream answers the rows of a CSV table on standard input: write --data csv:-");
+      throw Error(MK_INVALID_ARGUMENT,
+                  "--stream answers the rows of a CSV table on standard input: write --data csv:-");
     if (spec_.missing == data::Missing::drop)
       throw Error(MK_INVALID_ARGUMENT,
                   "--stream answers every row, but data.missing is \"drop\": add missing=error to --data, and fill "

@@ -19,12 +19,14 @@ namespace mokume::host {
 
 class Crew {
  public:
-  // Runs work(crew) on one thread, while other threads of the host help with its loops, and passes its exception on.
+  // Runs work(crew) on one thread, while others of the host help with its loops, and passes its exception on. At least
+  // one thread runs it.
   // Whichever thread comes first leads: the host may run several bodies one after the other on one thread, and the
   // later ones find nothing to do.
   template <class Work>
-  static void run(const sdk::Host& host, Work&& work) {
-    Crew crew(std::min(host.concurrency(), kMostThreads));
+  static void run(const sdk::Host& host, uint32_t most_threads, Work&& work) {
+    Crew crew(std::min({host.concurrency(), most_threads, kMostThreads}));
+    if (crew.threads_ == 1) return work(crew);
     std::exception_ptr thrown;
     host.parallel_for(crew.threads_, [&](uint64_t) {
       const uint32_t thread = crew.joined_.fetch_add(1);

@@ -1,5 +1,6 @@
 // The host backend computes every op on this machine's processor, in two versions. Device 0 is the fast path. Device 1
 // computes every op plainly with fp64 sums; it is the oracle that every backend is tested against.
+#include <algorithm>
 #include <array>
 #include <chrono>
 #include <cstring>
@@ -94,13 +95,11 @@ bool run_both(const mk_device& device, const Call& call, const mk_op& next) {
   return !device.oracle && convolve_and_normalise(call, next);
 }
 
-// Ops of tens of microseconds, between which threads should not go to sleep.
-bool are_small(const mk_op* const* ops, uint32_t members, uint32_t each) {
-  constexpr double kSmallOp = 4e6;  // floating-point operations
+double flops_of(const mk_op* const* ops, uint32_t members, uint32_t each) {
   double flops = 0;
   for (uint32_t m = 0; m < members; ++m)
     for (uint32_t k = 0; k < each; ++k) flops += ops::rule(ops[m][k].code).cost(ops[m][k]).flops;
-  return flops <= kSmallOp * members * each;
+  return flops;
 }
 
 int32_t submit_group(mk_queue* queue, const mk_op* const* ops, uint32_t members, uint32_t each, mk_event** event,
@@ -118,9 +117,13 @@ int32_t submit_group(mk_queue* queue, const mk_op* const* ops, uint32_t members,
             run(device, call);
         }
     };
+    // Between ops of tens of microseconds, threads should not go to sleep; and a thread needs that long to wake.
+    constexpr double kSmallOp = 4e6, kThread = 1.5e6;  // floating-point operations
+    const double flops = flops_of(ops, members, each);
     auto done = timed(*queue, event != nullptr, [&] {
-      if (are_small(ops, members, each))
-        Crew::run(device.host, [&](Crew& crew) { run_all(&crew); });
+      if (flops <= kSmallOp * members * each)
+        Crew::run(device.host, static_cast<uint32_t>(std::clamp(flops / kThread, 1.0, 1e6)),
+                  [&](Crew& crew) { run_all(&crew); });
       else
         run_all(nullptr);
     });
