@@ -85,8 +85,35 @@ const Parallel& checked(const Parallel& p) {
 
 }  // namespace
 
-const Forms<ops::OptimizerSettings>& optimizers() {
-  using S = ops::OptimizerSettings;
+namespace {
+
+Forms<OptimizerForm>::Form muon_form() {
+  using S = OptimizerForm;
+  constexpr double kBelow1 = 0.9999999;
+  return {"muon",
+          ops::Optimizer::adamw,
+          "Muon for the weights of all layers but the last, AdamW for the other parameters",
+          {{positive("lr", 1e6, "0.001", "learning rate of Muon"), &S::muon_lr},
+           {real("momentum", 0, kBelow1, "0.95", "share of the previous step that is kept"), &S::momentum},
+           {flag("nesterov", "true", "Nesterov's momentum"), &S::muon_nesterov},
+           {integer("ns_steps", 1, 99, "5", "steps of Newton and Schulz towards an orthogonal matrix"), &S::ns_steps},
+           {real("weight_decay", 0, 1e6, "0.1", "share of the weight that a step with lr = 1 removes"),
+            &S::muon_weight_decay},
+           {text("adjust_lr_fn", "\"original\"", "original|match_rms_adamw|spectral_unclamped",
+                 "how the rate depends on the shape of a weight"),
+            &S::adjust_lr_fn},
+           {positive("adamw_lr", 1e6, "0.001", "learning rate of AdamW"), &S::lr},
+           {real("adamw_beta1", 0, kBelow1, "0.9", "decay of the mean gradient"), &S::a},
+           {real("adamw_beta2", 0, kBelow1, "0.999", "decay of the mean square"), &S::b},
+           {real("adamw_eps", 0, 1, "1e-8", "added to the divisor"), &S::eps},
+           {real("adamw_weight_decay", 0, 1e6, "0.01", "share of a parameter that a step with lr = 1 removes"),
+            &S::weight_decay}}};
+}
+
+}  // namespace
+
+const Forms<OptimizerForm>& optimizers() {
+  using S = OptimizerForm;
   using Kind = ops::Optimizer;
   const auto rate = [](const char* fallback) {
     return Forms<S>::Key{positive("lr", 1e6, fallback, "learning rate"), &S::lr};
@@ -95,6 +122,8 @@ const Forms<ops::OptimizerSettings>& optimizers() {
     return Forms<S>::Key{real(name, 0, most, fallback, doc), to};
   };
   constexpr double kBelow1 = 0.9999999;
+  static const Forms<S>::Key amsgrad = {younger(flag("amsgrad", "false", "divide by the largest mean square so far")),
+                                        &S::amsgrad};
   static const auto decay = share("weight_decay", 1e6, "0.0", "L2 penalty added to the gradient", &S::weight_decay);
   static const Forms<S> all = {{
       {"sgd",
@@ -110,14 +139,15 @@ const Forms<ops::OptimizerSettings>& optimizers() {
        "Adam",
        {rate("0.001"), share("beta1", kBelow1, "0.9", "decay of the mean gradient", &S::a),
         share("beta2", kBelow1, "0.999", "decay of the mean square", &S::b),
-        share("eps", 1, "1e-8", "added to the divisor", &S::eps), decay}},
+        share("eps", 1, "1e-8", "added to the divisor", &S::eps), decay, amsgrad}},
       {"adamw",
        Kind::adamw,
        "Adam with decoupled weight decay",
        {rate("0.001"), share("beta1", kBelow1, "0.9", "decay of the mean gradient", &S::a),
         share("beta2", kBelow1, "0.999", "decay of the mean square", &S::b),
         share("eps", 1, "1e-8", "added to the divisor", &S::eps),
-        share("weight_decay", 1e6, "0.01", "share of the weight that a step with lr = 1 removes", &S::weight_decay)}},
+        share("weight_decay", 1e6, "0.01", "share of the weight that a step with lr = 1 removes", &S::weight_decay),
+        amsgrad}},
       {"rmsprop",
        Kind::rmsprop,
        "RMSprop",
@@ -129,6 +159,7 @@ const Forms<ops::OptimizerSettings>& optimizers() {
        "Adadelta",
        {rate("1.0"), share("rho", kBelow1, "0.9", "decay of the mean squares", &S::a),
         share("eps", 1, "1e-6", "added under the roots", &S::eps), decay}},
+      muon_form(),
   }};
   return all;
 }
@@ -154,7 +185,8 @@ enum Param {
   kSmoothL1Beta,
   kClipGradNorm,
   kEmaDecay,
-  kAugment
+  kAugment,
+  kAccumulate
 };
 
 }  // namespace
@@ -185,6 +217,8 @@ const std::vector<mk_param> kParams = {
     younger(real("ema_decay", 0, 0.9999999, "0.0",
                  "above 0: validate and predict with an average of the weights, of which a step keeps this share")),
     augment_param(),
+    younger(integer("gradient_accumulation_steps", 1, 1e6, "1",
+                    "batches whose gradients are averaged for one step; the last step of an epoch may have fewer")),
 };
 
 const std::vector<mk_metric> kMetrics = {{"errors", 1, 0}, {"error", 0, 1}, {"loss", 0, 0}};
@@ -209,12 +243,20 @@ Settings settings_of(const mk_value* v, bool classifies) {
     s.shuffle = v[kShuffle].integer != 0;
     s.drop_last = v[kDropLast].integer != 0;
     s.standardise_target = v[kStandardise].integer != 0 && s.loss == Loss::mse;
-    s.optimizer = checked(optimizers().read(v[kOptimizer].text));
+    const OptimizerForm optimizer = optimizers().read(v[kOptimizer].text);
+    s.optimizer = checked(optimizer);
+    s.muon = optimizer.muon();
     s.optimizer.clip = v[kClipGradNorm].real;
     s.schedule = checked(schedules().read(v[kScheduler].text), s.epochs);
     s.stop = stop_rules().read(v[kStop].text);
     s.augment = augment_of_option(v[kAugment].text);
     s.parallel = checked(parallels().read(v[kParallel].text));
+    s.accumulate = v[kAccumulate].integer;
+    if (s.accumulate > 1 && s.parallel.kind == Parallel::Kind::local_sgd)
+      throw Error(
+          MK_INVALID_ARGUMENT,
+          "gradient_accumulation_steps and parallel = \"local_sgd\", where each device takes a step for each of "
+          "its batches, exclude each other: set it to 1, or use \"synchronous\"");
     return s;
   } catch (const nlohmann::json::exception& e) {
     throw Error(MK_INTERNAL, std::string("cnn received settings that it does not support: ") + e.what());

@@ -7,6 +7,7 @@
 
 #include "abi/model.h"
 #include "loss.hpp"
+#include "muon.hpp"
 #include "schedule.hpp"
 #include "sdk/ops/augment.hpp"
 #include "sdk/ops/optimizer_step.hpp"
@@ -48,8 +49,10 @@ struct Settings {
   bool weighted = false;     // by class_weight or by the data
   double ema_decay = 0;      // of the average of the weights; 0: there is none
   int64_t epochs = 1, batch_size = 64;
+  int64_t accumulate = 1;  // batches whose gradients are averaged for one step
   bool shuffle = true, drop_last = false, standardise_target = false;
-  ops::OptimizerSettings optimizer;
+  ops::OptimizerSettings optimizer;  // with Muon: of the parameters that it leaves to AdamW
+  Muon muon;
   Schedule schedule;
   StopRule stop;
   Parallel parallel;
@@ -60,7 +63,16 @@ extern const std::vector<mk_param> kParams;
 extern const std::vector<mk_metric> kMetrics;  // of classifiers
 extern const std::vector<mk_metric> kRegressionMetrics;
 
-const Forms<ops::OptimizerSettings>& optimizers();
+// What the keys of an optimizer set.
+struct OptimizerForm : ops::OptimizerSettings {
+  double muon_lr = 0, muon_weight_decay = 0, momentum = 0;
+  bool muon_nesterov = false;
+  int64_t ns_steps = 0;
+  std::string adjust_lr_fn;
+
+  Muon muon() const { return {muon_lr, muon_weight_decay, momentum, muon_nesterov, ns_steps, adjust_lr_fn}; }
+};
+const Forms<OptimizerForm>& optimizers();
 
 // values[p] is in the order of kParams. `classifies` determines the meaning of loss = "auto". Throws
 // Error(MK_INVALID_ARGUMENT).

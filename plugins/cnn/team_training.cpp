@@ -77,8 +77,8 @@ Settings settings_for(Settings settings, const sdk::Team& team, int64_t begun_wi
   const int64_t members = begun_with > 0 ? begun_with : team.members();
   settings.batch_size *= members;
   if (p.scale_lr)
-    for (double* rate :
-         {&settings.optimizer.lr, &settings.schedule.max_lr, &settings.schedule.eta_min, &settings.schedule.min_lr})
+    for (double* rate : {&settings.optimizer.lr, &settings.muon.lr, &settings.schedule.max_lr,
+                         &settings.schedule.eta_min, &settings.schedule.min_lr})
       *rate *= members;
   return settings;
 }

@@ -25,10 +25,13 @@ int64_t rows_of_pass(const Settings& settings) {
 
 EngineOptions engine_options(const Settings& settings) {
   EngineOptions options;
-  options.gradients = settings.parallel.kind == Parallel::Kind::synchronous;
-  if (options.gradients) options.leaves = settings.parallel.shards;
+  const bool synchronous = settings.parallel.kind == Parallel::Kind::synchronous;
+  options.accumulate = settings.accumulate > 1;
+  options.gradients = synchronous || options.accumulate;
+  if (synchronous) options.leaves = settings.parallel.shards;
   options.average = settings.ema_decay;
   options.best = settings.stop.restore_best;
+  options.muon = settings.muon;
   return options;
 }
 
@@ -184,12 +187,18 @@ void Training::put(Phase phase, const RowRange& part) {
                                              engine_.input(rows)));
       return queue_.push_back(ops::gather_rows(data_.inputs(), index, engine_.input(rows)));
     case Phase::forward:
-      return put_loss(engine_.forward(rows, &dropout), index, 1.0 / batch_weight(), results_.matrix(rows, 2, 2 * first),
-                      engine_.output_gradient(rows), form);
+      return put_loss(engine_.forward(rows, &dropout), index, 1.0 / (batch_weight() * position_.batches_of_step()),
+                      results_.matrix(rows, 2, 2 * first), engine_.output_gradient(rows), form);
     case Phase::backward:
       return engine_.train_back(rows, dropout, position_.optimizer(), position_.step() + 1);
     case Phase::step:
-      return engine_.step(position_.optimizer(), position_.step() + 1);
+      if (settings_.accumulate > 1) {
+        // Trainings of a stack may be at different batches of a step, whose ops differ in number.
+        queued_rows_.push_back(-1 - (position_.begins_step() ? 1 : 0) - (position_.ends_step() ? 2 : 0));
+        engine_.accumulate(position_.begins_step());
+        if (!position_.ends_step()) return;
+      }
+      return engine_.step(position_.optimizer(), position_.step() + 1, position_.muon_lr());
   }
 }
 

@@ -83,7 +83,8 @@ class Training {
 
   // Ops that are queued but not yet submitted.
   std::vector<mk_op>& queue() { return queue_; }
-  // The rows of the batches in queue(). Trainings with equal rows have ops of equal shapes.
+  // The rows of the batches in queue(), and what the last ops do with their gradients where some do without a step.
+  // Trainings with equal rows have ops of equal shapes.
   const std::vector<int64_t>& queued_rows() const { return queued_rows_; }
   void clear_queue();
 

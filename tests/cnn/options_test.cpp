@@ -126,6 +126,29 @@ TEST(Options, AreOffByDefault) {
   EXPECT_EQ(s.ema_decay, 0);
   EXPECT_EQ(s.optimizer.clip, 0);
   EXPECT_EQ(s.optimizer.b, 0);
+  EXPECT_EQ(s.accumulate, 1);
+  EXPECT_FALSE(s.muon.used());
+}
+
+TEST(Options, SetTheOptimizer) {
+  const Settings s = Given()
+                         .set("optimizer", R"({"type": "muon", "lr": 0.02, "momentum": 0.9, "nesterov": false,
+                              "ns_steps": 4, "weight_decay": 0.2, "adjust_lr_fn": "match_rms_adamw", "adamw_lr": 0.003,
+                              "adamw_beta1": 0.8, "adamw_beta2": 0.99, "adamw_eps": 1e-7, "adamw_weight_decay": 0.05})")
+                         .read();
+  EXPECT_EQ(s.optimizer.kind, ops::Optimizer::adamw);
+  EXPECT_EQ(s.optimizer.lr, 0.003);
+  EXPECT_EQ(s.optimizer.weight_decay, 0.05);
+  EXPECT_EQ(s.muon.lr, 0.02);
+  EXPECT_EQ(s.muon.ns_steps, 4);
+  EXPECT_FALSE(s.muon.nesterov);
+  EXPECT_DOUBLE_EQ(muon_factor("original", 8, 2), 2);
+  EXPECT_DOUBLE_EQ(muon_factor("original", 2, 8), 1);
+  EXPECT_DOUBLE_EQ(muon_factor("spectral_unclamped", 2, 8), 0.5);
+  EXPECT_DOUBLE_EQ(muon_factor("match_rms_adamw", 4, 25), 1);
+  const char* const amsgrad = R"({"type": "adam", "lr": 0.1, "beta1": 0.9, "beta2": 0.999, "eps": 1e-8,
+                                  "weight_decay": 0.0, "amsgrad": true})";
+  EXPECT_TRUE(Given().set("optimizer", amsgrad).read().optimizer.amsgrad);
 }
 
 TEST(Options, SetTheLoss) {
@@ -154,6 +177,9 @@ TEST(Options, AreRefusedWhereTheyMeanNothing) {
   expect(Given().set("label_smoothing", "0.1").set("loss", "focal").refusal(), "exclude each other");
   expect(Given().set("class_weight", "balanced").refusal(false), "class_weight needs classes");
   expect(Given().set("loss", "huber").refusal(), "loss = \"huber\" needs a numeric target");
+  const char* const apart = R"({"type": "local_sgd", "period": 4, "warmup_epochs": 0, "growth": 1, "adapt": false})";
+  expect(Given().set("gradient_accumulation_steps", "2").set("parallel", apart).refusal(),
+         "gradient_accumulation_steps and parallel = \"local_sgd\"");
   expect(Given().set("loss", "focal").refusal(false), "loss = \"focal\" needs classes");
 }
 
@@ -275,19 +301,101 @@ Settings with_everything() {
   return s;
 }
 
+Muon muon_settings() { return {0.02, 0.1, 0.9, true, 5, "original"}; }
+
+// Steps of three batches, one of which is within a step when the training is interrupted after eight or more.
+Settings with_muon_and_accumulation() {
+  Settings s = small_settings();
+  s.layers = graph_settings().layers;
+  s.optimizer = {ops::Optimizer::adamw, 0.01, 0.01, 0.9, 0.999, 1e-8, false, 0.3};
+  s.muon = muon_settings();
+  s.accumulate = 3;
+  s.ema_decay = 0.8;
+  return s;
+}
+
+Settings with_amsgrad() {
+  Settings s = small_settings();
+  s.optimizer.amsgrad = true;
+  return s;
+}
+
 TEST_P(OptionsOf, ResumeToTheSameBytes) {
-  const auto whole = run(with_everything());
-  EXPECT_GT(whole->position().reductions, 0) << "the schedule does something";
-  const Outcome expected = outcome_of(*whole);
-  const std::vector<float> best = whole->take_parameters();
-  for (const int patience : {0, 1}) {
-    const Scratch scratch;
-    run(with_everything(), scratch.str(), patience);
-    ASSERT_TRUE(std::filesystem::exists(scratch.str() + "/checkpoint.safetensors"));
-    const auto resumed = run(with_everything(), scratch.str());
-    EXPECT_EQ(outcome_of(*resumed), expected) << patience;
-    EXPECT_EQ(resumed->take_parameters(), best) << patience;
+  for (const Settings& settings : {with_everything(), with_muon_and_accumulation(), with_amsgrad()}) {
+    const auto whole = run(settings);
+    if (settings.schedule.kind == Schedule::Kind::reduce_on_plateau) {
+      EXPECT_GT(whole->position().reductions, 0) << "the schedule does something";
+    }
+    const Outcome expected = outcome_of(*whole);
+    const std::vector<float> best = whole->take_parameters();
+    for (const int patience : {0, 1}) {
+      const Scratch scratch;
+      run(settings, scratch.str(), patience);
+      ASSERT_TRUE(std::filesystem::exists(scratch.str() + "/checkpoint.safetensors"));
+      const auto resumed = run(settings, scratch.str());
+      EXPECT_EQ(outcome_of(*resumed), expected) << patience;
+      EXPECT_EQ(resumed->take_parameters(), best) << patience;
+    }
   }
+}
+
+// Without dropout, and where batches divide the steps, the mean of the gradients is that of the larger batch.
+TEST_P(OptionsOf, AccumulateTheGradientsOfALargerBatch) {
+  Settings s = small_settings();
+  set_layer(s, 3, relu());
+  s.optimizer = {ops::Optimizer::sgd, 0.1, 0, 0.9, 0, 0};
+  s.epochs = 2;
+  s.batch_size = 48;
+  const auto large = run(s);
+  s.batch_size = 12;
+  s.accumulate = 4;
+  const auto parts = run(s);
+  EXPECT_EQ(parts->position().step(), large->position().step());
+  const std::vector<float> want = large->engine().parameters().all(), got = parts->engine().parameters().all();
+  for (size_t i = 0; i < want.size(); ++i) ASSERT_NEAR(got[i], want[i], 1e-5) << i;
+  s.accumulate = 1;
+  EXPECT_NE(run(s)->record().history.train_loss, parts->record().history.train_loss);
+  // 20 batches in steps of 3: the last step has two, and a step of all batches is one step.
+  s.accumulate = 3;
+  s.epochs = 1;
+  EXPECT_EQ(run(s)->position().step(), 7);
+  s.accumulate = 100;
+  const auto whole = run(s);
+  s.accumulate = 1;
+  s.batch_size = 240;
+  const auto one = run(s);
+  for (size_t i = 0; i < want.size(); ++i)
+    ASSERT_NEAR(whole->engine().parameters().all()[i], one->engine().parameters().all()[i], 1e-5) << i;
+}
+
+// A step of Muon without decay moves a weight by its rate times a matrix whose singular values are near 1: the product
+// of the matrix with its transpose has a diagonal near 1.
+TEST_P(OptionsOf, MoveWeightsByOrthogonalMatrices) {
+  Settings s = small_settings();
+  s.layers = layers({flatten(), linear(24, false), relu(), linear(50, false), relu(), linear(4, false)});
+  s.epochs = 1;
+  s.batch_size = 240;
+  s.optimizer = {ops::Optimizer::adamw, 1e-3, 0, 0.9, 0.999, 1e-8};
+  s.muon = {0.5, 0, 0.9, true, 5, "original"};
+  const auto trained = run(s);
+  const std::vector<float> before = all_initial_values(trained->network(), 11, 0);
+  const std::vector<float> after = trained->engine().parameters().all();
+  for (const int p : muon_weights(trained->network().parameters)) {
+    const Parameter& w = trained->network().parameters[static_cast<size_t>(p)];
+    const int64_t rows = w.rows(), columns = w.outputs, side = std::min(rows, columns);
+    const double rate = 0.5 * muon_factor("original", columns, rows);
+    double squares = 0;
+    for (int64_t i = 0; i < rows * columns; ++i) {
+      const double d =
+          (double{before[static_cast<size_t>(w.offset + i)]} - double{after[static_cast<size_t>(w.offset + i)]}) / rate;
+      squares += d * d;
+    }
+    EXPECT_NEAR(std::sqrt(squares / static_cast<double>(side)), 0.9, 0.25) << w.name;
+  }
+  const Parameter& last = trained->network().parameters.back();
+  for (int64_t i = 0; i < last.size(); ++i)
+    ASSERT_NEAR(before[static_cast<size_t>(last.offset + i)], after[static_cast<size_t>(last.offset + i)], 1.01e-3)
+        << "the last layer takes the steps of AdamW";
 }
 
 // The best epoch may lie before the checkpoint, so its squares must be in it.
@@ -398,11 +506,12 @@ TEST_P(OptionsOf, LeaveOutRowsWithoutWeight) {
 }
 
 TEST_P(OptionsOf, StayWithinThePlannedMemory) {
-  const Settings s = with_everything();
-  const Network network = make_network(s, {6, 6, 1, false}, 4);
-  const uint64_t before = world_->allocated_bytes();
-  const Training training(world_->host(), *device_, *data_, network, s, task_of());
-  EXPECT_LE(world_->allocated_bytes() - before, Training::bytes(network, s, kRows));
+  for (const Settings& s : {with_everything(), with_muon_and_accumulation(), with_amsgrad()}) {
+    const Network network = make_network(s, {6, 6, 1, false}, 4);
+    const uint64_t before = world_->allocated_bytes();
+    const Training training(world_->host(), *device_, *data_, network, s, task_of());
+    EXPECT_LE(world_->allocated_bytes() - before, Training::bytes(network, s, kRows));
+  }
 }
 
 }  // namespace
