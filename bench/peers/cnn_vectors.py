@@ -138,6 +138,22 @@ NETS = {
                   {"type": "adaptive_avg_pool2d", "output_size": 1},
                   {"type": "flatten"},
                   {"type": "linear", "out_features": 3, "bias": True}], (1, 8, 8)),
+    # Padding of every mode, cells that overlap and cells that do not, and softmax over channels and over features.
+    "padded": ([{"type": "conv2d", "out_channels": 6, "kernel_size": 3, "stride": 1, "padding": 1, "bias": True,
+                 "padding_mode": "reflect"},
+                {"type": "relu"},
+                {"type": "conv2d", "out_channels": 6, "kernel_size": 3, "stride": 1, "padding": 2, "bias": False,
+                 "padding_mode": "replicate", "padding_width": 1},
+                {"type": "relu"},
+                {"type": "adaptive_max_pool2d", "output_size": 6},
+                {"type": "conv2d", "out_channels": 8, "kernel_size": 4, "stride": 1, "padding": 0, "bias": True,
+                 "padding_mode": "circular", "same": True},
+                {"type": "softmax"},
+                {"type": "adaptive_max_pool2d", "output_size": 3},
+                {"type": "flatten"},
+                {"type": "linear", "out_features": 12, "bias": True},
+                {"type": "softmax"},
+                {"type": "linear", "out_features": 3, "bias": True}], (1, 8, 8)),
     "regression": ([{"type": "linear", "out_features": 20, "bias": True},
                     {"type": "relu"},
                     {"type": "linear", "out_features": 1, "bias": True}], (64,)),
@@ -264,6 +280,7 @@ RUNS = [("pool", "sgd", "constant"), ("pool", "adam", "constant"), ("pool", "ada
         ("norms", "study", "step", {"gradient_accumulation_steps": 3}),
         ("study", "sgd", "constant", {"gradient_accumulation_steps": 4, "clip_grad_norm": 0.5, "weights": True}),
         ("mlp", "plain", "one_cycle", {"gradient_accumulation_steps": 2}),
+        ("padded", "study", "constant"), ("padded", "adam", "step"),
         ("pool", "amsgrad", "constant"), ("mlp", "amsgradw", "cosine"), ("study", "muon", "constant"),
         ("square", "muon", "cosine"), ("norms", "muon_rms", "warmup"), ("mlp", "muon_rms", "step"),
         ("transposed", "muon", "constant", {"clip_grad_norm": 0.5, "gradient_accumulation_steps": 2})]
@@ -307,7 +324,8 @@ def module_of(one, size):
     if kind == "conv2d":
         kernel, stride, padding = window(one)
         return nn.Conv2d(size[1], one["out_channels"], kernel, stride, "same" if one.get("same") else padding,
-                         dilation=one.get("dilation", 1), groups=one.get("groups", 1), bias=one["bias"])
+                         dilation=one.get("dilation", 1), groups=one.get("groups", 1), bias=one["bias"],
+                         padding_mode=one.get("padding_mode", "zeros"))
     if kind == "conv_transpose2d":
         return nn.ConvTranspose2d(size[1], one["out_channels"], *window(one), output_padding=one["output_padding"],
                                   groups=one["groups"], bias=one["bias"], dilation=one["dilation"])
@@ -320,6 +338,7 @@ def module_of(one, size):
         return norm(size[1], eps=one["eps"], momentum=one["momentum"])
     return {"linear": lambda: nn.Linear(size[1], one["out_features"], bias=one["bias"]),
             "adaptive_avg_pool2d": lambda: nn.AdaptiveAvgPool2d(one["output_size"]),
+            "adaptive_max_pool2d": lambda: nn.AdaptiveMaxPool2d(one["output_size"]), "softmax": lambda: nn.Softmax(1),
             "normalise": lambda: Normalise(one["mean"], one["std"]),
             "group_norm": lambda: nn.GroupNorm(one["num_groups"], size[1], eps=one["eps"]),
             "layer_norm": lambda: nn.LayerNorm(list(size[1:]), eps=one["eps"]),

@@ -152,6 +152,28 @@ TEST_F(Networks, kinds_of_windows_at_16) {
   EXPECT_EQ(step_of(settings, 16), (Asked{65}));
 }
 
+// Padding by reflection and cells of unequal size are a launch each, forward and backward, and so is softmax. Muon's
+// five steps for the first of two weights are 25 launches of 33; AMSGrad takes as many as Adam.
+TEST_F(Networks, padding_softmax_and_muon) {
+  using namespace cnn_test;
+  cnn::Settings settings = cnn::settings_of("guide");
+  settings.optimizer = {ops::Optimizer::adam, 0.01, 0, 0.9, 0.999, 1e-8};
+  settings.layers = layers({conv2d(8, 3, 2, 1, true), relu(), conv2d(8, 3, 1, 1, true), relu(), max_pool2d(2, 2, 0),
+                            flatten(), linear(10, true)});
+  const Asked plain = step_of(settings, 16);
+  settings.layers =
+      layers({conv2d(8, 3, 2, 1, true), relu(), with(conv2d(8, 3, 1, 1, true), {{"padding_mode", "reflect"}}), relu(),
+              cnn_test::plain("softmax"), with(adaptive_avg_pool2d(4), {{"type", "adaptive_max_pool2d"}}), flatten(),
+              linear(10, true)});
+  const Asked padded = step_of(settings, 16);
+  EXPECT_EQ((padded - plain).launches, 6U);
+  settings.optimizer.amsgrad = true;
+  EXPECT_EQ(step_of(settings, 16), padded);
+  settings.optimizer = {ops::Optimizer::adamw, 0.01, 0, 0.9, 0.999, 1e-8};
+  settings.muon = {0.02, 0.1, 0.95, true, 5, "original"};
+  EXPECT_EQ((step_of(settings, 16) - padded).launches, 66U);
+}
+
 // 5,120 more steps of a solver that has not converged, at 512 a launch. Two problems have 16 places, which are sent and
 // read with every launch.
 TEST(Solver, steps_5120) {

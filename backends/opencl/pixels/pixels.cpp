@@ -9,7 +9,7 @@ namespace mokume::opencl {
 namespace {
 
 const LibraryKernel& pixels_kernel(mk_device& device, int64_t channels, const char* name) {
-  return device.kernel(for_width(device, "pixels", kPixelsPixels, channel_width(device, channels)), name);
+  return device.kernel(for_width(device, "gathered pixels", kPixelsPixels, channel_width(device, channels)), name);
 }
 
 PixelArgs args_of(const mk_op& op, const ImageLaunch& l, const mk_tensor& images, const mk_tensor& shown) {
