@@ -16,7 +16,7 @@ RowRange Position::range() const {
 
 int64_t Position::rows_done() const { return std::min(batch * settings_.batch_size, rows_); }
 
-double Position::share_done() const { return (epoch + double(batch) / batches()) / settings_.epochs; }
+double Position::share_done() const { return (epoch + double(batch) / batches()) / settings_.last_epoch(); }
 
 int64_t Position::step() const {
   return epoch * steps() + std::min(step_of_epoch.value_or(batch / settings_.accumulate / workers), steps() - 1);

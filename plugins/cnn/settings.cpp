@@ -19,11 +19,15 @@ const Forms<StopRule>& stop_rules() {
        {{positive("ratio", 1e6, "0.8", "share of the training loss of the previous epoch"), &S::ratio}}},
       {"plateau",
        S::Kind::plateau,
-       "once the validation loss (or the training loss without validation) stops falling",
+       "once the validation loss, or another curve, stops improving",
        {{integer("patience", 1, 1e9, "5", "epochs without a better loss"), &S::patience},
         {real("min_delta", 0, 1e30, "0.0", "improvement that counts as better"), &S::min_delta},
-        {younger(flag("restore_best", "false", "keep the weights after the epoch with the least loss")),
-         &S::restore_best}}},
+        {younger(flag("restore_best", "false", "keep the weights after the best epoch")), &S::restore_best},
+        {younger(text("monitor", "\"auto\"",
+                      "auto|train_loss|train_accuracy|validation_loss|validation_accuracy|validation_mse",
+                      "the curve that says how good an epoch is; auto: validation_loss, or train_loss without "
+                      "validation")),
+         &S::monitor}}},
   }};
   return all;
 }
@@ -70,6 +74,16 @@ const Schedule& checked(const Schedule& s, int64_t epochs) {
   if (s.warmup_epochs >= epochs)
     throw Error(MK_INVALID_ARGUMENT, "scheduler: warmup_epochs is " + std::to_string(s.warmup_epochs) +
                                          ", but the training has " + std::to_string(epochs) + " epochs: lower it");
+  return s;
+}
+
+const StopRule& checked(const StopRule& s, bool classifies) {
+  const bool accuracy = s.monitor.ends_with("accuracy"), squares = s.monitor.ends_with("mse");
+  if ((accuracy && !classifies) || (squares && classifies))
+    throw Error(MK_INVALID_ARGUMENT, "stop: monitor = \"" + s.monitor + "\" needs " +
+                                         (classifies ? "a numeric target, but this data set has classes"
+                                                     : "classes, but this data set has a numeric target") +
+                                         ": use validation_loss");
   return s;
 }
 
@@ -186,7 +200,8 @@ enum Param {
   kClipGradNorm,
   kEmaDecay,
   kAugment,
-  kAccumulate
+  kAccumulate,
+  kRefitEpochs
 };
 
 }  // namespace
@@ -219,6 +234,10 @@ const std::vector<mk_param> kParams = {
     augment_param(),
     younger(integer("gradient_accumulation_steps", 1, 1e6, "1",
                     "batches whose gradients are averaged for one step; the last step of an epoch may have fewer")),
+    {"refit_epochs", MK_PARAM_TEXT, MK_PARAM_YOUNGER, 0, 0, "\"validated\"", "all|validated",
+     "with a stop rule, a refit on all rows trains for as many epochs as validation chose (the median of the folds), "
+     "or by the rule with the training loss (all)",
+     nullptr, 0, 1},
 };
 
 const std::vector<mk_metric> kMetrics = {{"errors", 1, 0}, {"error", 0, 1}, {"loss", 0, 0}};
@@ -248,7 +267,8 @@ Settings settings_of(const mk_value* v, bool classifies) {
     s.muon = optimizer.muon();
     s.optimizer.clip = v[kClipGradNorm].real;
     s.schedule = checked(schedules().read(v[kScheduler].text), s.epochs);
-    s.stop = stop_rules().read(v[kStop].text);
+    s.stop = checked(stop_rules().read(v[kStop].text), classifies);
+    s.refit_validated = v[kRefitEpochs].text == std::string("validated");
     s.augment = augment_of_option(v[kAugment].text);
     s.parallel = checked(parallels().read(v[kParallel].text));
     s.accumulate = v[kAccumulate].integer;

@@ -1,6 +1,7 @@
 // The parameters of the model: their schema and the values of one candidate. Names and defaults are PyTorch's.
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 #include <string>
 #include <vector>
@@ -18,8 +19,9 @@ struct StopRule {
   enum class Kind { none, ratio, plateau } kind = Kind::none;
   double ratio = 0.8;  // ratio: stop if the training loss exceeds this share of the last one
   int64_t patience = 5;
-  double min_delta = 0;       // plateau: stop after `patience` epochs without this gain
-  bool restore_best = false;  // plateau: the result has the weights after the epoch with the least loss
+  double min_delta = 0;          // plateau: stop after `patience` epochs without this gain
+  bool restore_best = false;     // plateau: the result has the weights after the best epoch
+  std::string monitor = "auto";  // plateau: the curve by which epochs are compared
 };
 
 // How the devices of a team train one network.
@@ -55,8 +57,12 @@ struct Settings {
   Muon muon;
   Schedule schedule;
   StopRule stop;
+  bool refit_validated = false;  // with a rule: a refit has as many epochs as validation chose
+  int64_t stop_after = 0;        // epochs of a refit that ends before the schedule does; 0: all
   Parallel parallel;
   ops::Augment augment;  // without the sides of the images
+
+  int64_t last_epoch() const { return stop_after > 0 ? std::min(stop_after, epochs) : epochs; }
 };
 
 extern const std::vector<mk_param> kParams;

@@ -96,7 +96,7 @@ void Training::restore() {
   const auto found = find_checkpoint(host_, task_.scratch, task_.fingerprint, engine_);
   if (!found) return;
   const Checkpoint& c = found->checkpoint;
-  if (c.epoch < 0 || c.epoch >= settings_.epochs || c.batch < 0 || c.batch >= position_.batches() ||
+  if (c.epoch < 0 || c.epoch >= settings_.last_epoch() || c.batch < 0 || c.batch >= position_.batches() ||
       c.batch_size != settings_.batch_size || int64_t(c.results.size()) != 2 * c.batch * c.batch_size ||
       int64_t(c.history.train_loss.size()) != c.epoch)
     return;

@@ -53,7 +53,7 @@ class Training {
   // checkpoint.
   void restore();
   void save();
-  bool at_end() const { return position_.epoch >= settings_.epochs || record_.diverged || record_.stopped; }
+  bool at_end() const { return position_.epoch >= settings_.last_epoch() || record_.diverged || record_.stopped; }
   double share_done() const { return at_end() ? 1 : position_.share_done(); }
 
   void begin_epoch();

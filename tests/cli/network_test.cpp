@@ -1,8 +1,12 @@
 // Networks as a user trains them: searched, stopped, killed, resumed, and used for predictions.
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <chrono>
+#include <cstdio>
+#include <map>
 #include <nlohmann/json.hpp>
+#include <sstream>
 #include <thread>
 
 #include "cli/shell.hpp"
@@ -135,6 +139,44 @@ TEST(Network, GivesTheSameBytesAfterStopsAndKills) {
   const Ended last = place.mokume("run e.toml");
   ASSERT_EQ(last.code, 0) << last.err;
   EXPECT_EQ(bytes_of(place.run("net")), expected);
+}
+
+// The refit has the median of the best epochs of three folds, whatever the training loss says; "all" as before.
+TEST(Network, ARefitHasTheEpochsThatValidationChose) {
+  const Place place;
+  std::string folded = experiment(40);
+  folded.replace(folded.find("share = 0.25"), 12, "folds = 3");
+  place.write("e.toml", folded);
+  const std::string folds =
+      "--set search.params.rate=[0.01] "
+      "'model_options.stop={ type = \"plateau\", patience = 2, restore_best = true, "
+      "monitor = \"validation_accuracy\" }'";
+  const auto notes = [&] {
+    std::map<int, std::string> found;
+    std::istringstream lines(slurp(place.run("net") / "journal" / "node-0000.ndjson"));
+    for (std::string line; std::getline(lines, line);) {
+      const auto record = nlohmann::json::parse(line);
+      if (record.contains("note")) found[record.at("fit")] = record.at("note");
+    }
+    return found;
+  };
+  const Ended run = place.mokume("run e.toml " + folds);
+  ASSERT_EQ(run.code, 0) << run.err;
+  std::map<int, std::string> said = notes();
+  ASSERT_EQ(said.size(), 4U);
+  std::vector<int> best, all;
+  for (int fold = 0; fold < 3; ++fold) {
+    int epochs = 0, chosen = 0;
+    ASSERT_EQ(std::sscanf(said.at(fold).c_str(), "epochs=%d best=%d", &epochs, &chosen), 2) << said.at(fold);
+    EXPECT_LT(epochs, 40);
+    EXPECT_GT(epochs, chosen);
+    best.push_back(chosen);
+  }
+  std::sort(best.begin(), best.end());
+  EXPECT_EQ(said.at(3), "epochs=" + std::to_string(best[1]));
+  fs::remove_all(place.path() / "runs");
+  ASSERT_EQ(place.mokume("run e.toml " + folds + " model_options.refit_epochs=all").code, 0);
+  EXPECT_NE(notes().at(3).find(" best="), std::string::npos) << "by the rule, with the training's accuracy";
 }
 
 // A flipped bit in the checkpoint of a stopped training: the next session reports it and trains from the start, to the

@@ -5,6 +5,7 @@
 #include "candidate.hpp"
 #include "forms.hpp"
 #include "pictures.hpp"
+#include "session.hpp"
 
 namespace mokume::cnn_test {
 namespace {
@@ -128,6 +129,8 @@ TEST(Options, AreOffByDefault) {
   EXPECT_EQ(s.optimizer.b, 0);
   EXPECT_EQ(s.accumulate, 1);
   EXPECT_FALSE(s.muon.used());
+  EXPECT_EQ(s.stop.monitor, "auto");
+  EXPECT_EQ(s.last_epoch(), s.epochs);
 }
 
 TEST(Options, SetTheOptimizer) {
@@ -162,6 +165,39 @@ TEST(Options, SetTheLoss) {
   EXPECT_TRUE(Given().set("class_weight", "balanced").read().weighted);
 }
 
+// Losses that fall while the accuracy has its best value early, and a mean square of another shape.
+TEST(StopRules, FollowTheMonitoredCurve) {
+  const auto best = [](const char* monitor, bool classifies, bool validates, size_t epochs) {
+    Record record{classifies, {StopRule::Kind::plateau, 0, 2, 0, true, monitor}};
+    const double loss[] = {5, 4, 3, 2.5, 2}, squares[] = {9, 7, 8, 6, 10};
+    const int64_t hits[] = {5, 8, 8, 6, 7}, validated_hits[] = {3, 5, 9, 9, 2};
+    for (size_t e = 0; e < epochs && !record.stopped; ++e) {
+      record.add_epoch({loss[e], 0, hits[e], 10});
+      if (validates) record.add_validation({loss[e == 0 ? 0 : 5 - e], squares[e], validated_hits[e], 10});
+      record.apply_rule();
+    }
+    return std::pair(record.best_epoch(), record.epochs());
+  };
+  using Pair = std::pair<int64_t, int64_t>;
+  EXPECT_EQ(best("auto", true, true, 5), (Pair{1, 4})) << "losses of 5, 2, 2.5, 3, 4";
+  EXPECT_EQ(best("validation_loss", true, true, 5), (Pair{1, 4}));
+  EXPECT_EQ(best("validation_accuracy", true, true, 5), (Pair{2, 5}));
+  EXPECT_EQ(best("train_loss", true, true, 5), (Pair{4, 5}));
+  EXPECT_EQ(best("train_accuracy", true, true, 5), (Pair{1, 4}));
+  EXPECT_EQ(best("validation_accuracy", true, false, 5), (Pair{1, 4})) << "of the training";
+  EXPECT_EQ(best("validation_mse", false, true, 5), (Pair{3, 5}));
+  EXPECT_EQ(best("validation_mse", false, false, 5), (Pair{4, 5})) << "the loss of the training";
+}
+
+TEST(Refits, HaveTheMedianOfTheEpochsOfTheFolds) {
+  EXPECT_EQ(chosen_epochs(""), 0);
+  EXPECT_EQ(chosen_epochs("the training diverged: its loss is not finite in epoch 3; lower lr or scale the data"), 0);
+  EXPECT_EQ(chosen_epochs("epochs=12"), 12);
+  EXPECT_EQ(chosen_epochs("epochs=10\nepochs=12 best=4\nepochs=7"), 7);
+  EXPECT_EQ(chosen_epochs("epochs=3\nepochs=6\nunsure=2"), 5);
+  EXPECT_EQ(chosen_epochs("epochs=0"), 0);
+}
+
 TEST(Options, AreRefusedWhereTheyMeanNothing) {
   const char* const nesterov = R"({"type": "sgd", "lr": 0.1, "momentum": 0.0, "weight_decay": 0.0, "nesterov": true})";
   const char* const damped = R"({"type": "sgd", "lr": 0.1, "momentum": 0.9, "weight_decay": 0.0, "nesterov": true,
@@ -180,6 +216,12 @@ TEST(Options, AreRefusedWhereTheyMeanNothing) {
   const char* const apart = R"({"type": "local_sgd", "period": 4, "warmup_epochs": 0, "growth": 1, "adapt": false})";
   expect(Given().set("gradient_accumulation_steps", "2").set("parallel", apart).refusal(),
          "gradient_accumulation_steps and parallel = \"local_sgd\"");
+  const auto monitor = [](const std::string& name) {
+    return R"({"type": "plateau", "patience": 5, "min_delta": 0.0, "monitor": ")" + name + R"("})";
+  };
+  expect(Given().set("stop", monitor("validation_mse")).refusal(),
+         "monitor = \"validation_mse\" needs a numeric target");
+  expect(Given().set("stop", monitor("train_accuracy")).refusal(false), "monitor = \"train_accuracy\" needs classes");
   expect(Given().set("loss", "focal").refusal(false), "loss = \"focal\" needs classes");
 }
 
@@ -430,6 +472,19 @@ TEST(Regression, RemembersTheBestEpochOverACheckpoint) {
   EXPECT_GT(resumed.squares, 0);
   EXPECT_EQ(resumed.squares, whole.squares);
   EXPECT_EQ(resumed.loss, whole.loss);
+}
+
+// A training that ends before its schedule does takes the steps of the longer one.
+TEST_P(OptionsOf, EndBeforeTheSchedule) {
+  Settings s = small_settings();
+  s.schedule.kind = Schedule::Kind::cosine;
+  const auto whole = run(s);
+  s.stop_after = 3;
+  const auto part = run(s);
+  EXPECT_EQ(part->record().epochs(), 3);
+  EXPECT_EQ(part->share_done(), 1);
+  const std::vector<double>& losses = whole->record().history.train_loss;
+  EXPECT_EQ(part->record().history.train_loss, std::vector<double>(losses.begin(), losses.begin() + 3));
 }
 
 TEST_P(OptionsOf, GiveTheWeightsOfTheBestEpoch) {
