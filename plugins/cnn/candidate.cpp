@@ -63,6 +63,11 @@ std::vector<Bundle> bundles_of(const mk_experiment& experiment, bool single) {
 Settings candidate_settings(const mk_experiment& experiment, uint32_t candidate) {
   Settings settings = settings_of(experiment.values + candidate * kParams.size(), classifies(experiment));
   settings.weighted = settings.weighted || experiment.train->weights != nullptr;
+  if (settings.weighted && settings.mixup_alpha > 0)
+    throw Error(
+        MK_INVALID_ARGUMENT,
+        "mixup_alpha excludes weights of rows and classes, since a mixture has two rows: set it to 0, or remove "
+        "class_weight or the weights of the data");
   return settings;
 }
 

@@ -201,7 +201,8 @@ enum Param {
   kEmaDecay,
   kAugment,
   kAccumulate,
-  kRefitEpochs
+  kRefitEpochs,
+  kMixupAlpha
 };
 
 }  // namespace
@@ -238,6 +239,9 @@ const std::vector<mk_param> kParams = {
      "with a stop rule, a refit on all rows trains for as many epochs as validation chose (the median of the folds), "
      "or by the rule with the training loss (all)",
      nullptr, 0, 1},
+    younger(
+        real("mixup_alpha", 0, 8, "0.0",
+             "above 0: learn from mixtures of two rows, whose shares have a Beta distribution with this parameter")),
 };
 
 const std::vector<mk_metric> kMetrics = {{"errors", 1, 0}, {"error", 0, 1}, {"loss", 0, 0}};
@@ -256,6 +260,7 @@ Settings settings_of(const mk_value* v, bool classifies) {
     if (!s.class_weight.empty() && !classifies)
       throw Error(MK_INVALID_ARGUMENT, "class_weight needs classes, but this data set has a numeric target: remove it");
     s.weighted = !s.class_weight.empty();
+    s.mixup_alpha = v[kMixupAlpha].real;
     s.ema_decay = v[kEmaDecay].real;
     s.epochs = v[kEpochs].integer;
     s.batch_size = v[kBatchSize].integer;

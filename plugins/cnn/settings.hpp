@@ -49,6 +49,7 @@ struct Settings {
   LossForm loss_form;
   std::string class_weight;  // see sdk/class_weights.hpp
   bool weighted = false;     // by class_weight or by the data
+  double mixup_alpha = 0;    // of the distribution of the shares; 0: rows are not mixed
   double ema_decay = 0;      // of the average of the weights; 0: there is none
   int64_t epochs = 1, batch_size = 64;
   int64_t accumulate = 1;  // batches whose gradients are averaged for one step

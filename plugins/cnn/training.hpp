@@ -10,6 +10,7 @@
 
 #include "data.hpp"
 #include "engine.hpp"
+#include "mixup.hpp"
 #include "position.hpp"
 #include "record.hpp"
 #include "sdk/plugin.hpp"
@@ -104,8 +105,10 @@ class Training {
   void scale_target();
   Score score(const Slice& results, int64_t first, int64_t rows, std::span<const float> weights) const;
   double batch_weight() const;
-  void put_loss(const mk_tensor& outputs, const mk_tensor& index, double scale, const mk_tensor& rows,
-                const mk_tensor& gradient, const LossForm& form);
+  double mixup_share() const;
+  mk_op loss_of(const mk_tensor& outputs, const mk_tensor& index, double scale, const mk_tensor& rows,
+                const mk_tensor& gradient, const LossForm& form) const;
+  void put_loss(int64_t first, const mk_tensor& outputs);
 
   sdk::Host host_;
   const sdk::Device& device_;
@@ -118,6 +121,7 @@ class Training {
   Record record_;
   Moments moments_;
   uint64_t dropout_seed_, augment_seed_;
+  Mixup mixup_;
   ops::Augment augment_;   // of training batches
   Slice order_, results_;  // of the epoch
   Slice validation_order_, validation_results_;

@@ -277,6 +277,14 @@ TEST(Network, ErrorsAreReportedInSentences) {
   expect(place.mokume("run e.toml --set model_options.layers[0].out_chanels=3"), 2, {"out_channels"});
   expect(place.mokume("run e.toml --set model_options.layers[5].out_features=11"), 2, {"layers[5] (linear)", "10"});
   expect(place.mokume("run e.toml --set model_options.loss=nll"), 2, {"loss = \"nll\"", "log_softmax"});
+  expect(place.mokume("run e.toml --set model_options.mixup_alpha=0.2 model_options.class_weight=balanced"), 2,
+         {"mixup_alpha excludes weights of rows and classes"});
+  expect(place.mokume("run e.toml --set 'model_options.layers=[{ type = \"flatten\" }, { type = \"linear\", "
+                      "out_features = 10 }]' 'model_options.optimizer={ type = \"muon\", lr = \"$rate\" }'"),
+         2, {"optimizer = \"muon\" needs a weight before that of the last layer"});
+  expect(place.mokume("run e.toml --set 'model_options.layers[0]={ type = \"conv2d\", out_channels = 4, "
+                      "kernel_size = 29, padding = 28, padding_mode = \"reflect\" }'"),
+         2, {"layers[0] (conv2d)", "padding_mode \"reflect\" has no pixels for so much padding"});
   std::string rows = "x,y\n";
   for (int k = 0; k < 40; ++k) rows += std::to_string(k) + "," + std::to_string(2 * k) + ".5\n";
   place.write("line.csv", rows);

@@ -128,6 +128,7 @@ TEST(Options, AreOffByDefault) {
   EXPECT_EQ(s.optimizer.clip, 0);
   EXPECT_EQ(s.optimizer.b, 0);
   EXPECT_EQ(s.accumulate, 1);
+  EXPECT_EQ(s.mixup_alpha, 0);
   EXPECT_FALSE(s.muon.used());
   EXPECT_EQ(s.stop.monitor, "auto");
   EXPECT_EQ(s.last_epoch(), s.epochs);
@@ -187,6 +188,23 @@ TEST(StopRules, FollowTheMonitoredCurve) {
   EXPECT_EQ(best("validation_accuracy", true, false, 5), (Pair{1, 4})) << "of the training";
   EXPECT_EQ(best("validation_mse", false, true, 5), (Pair{3, 5}));
   EXPECT_EQ(best("validation_mse", false, false, 5), (Pair{4, 5})) << "the loss of the training";
+}
+
+TEST(Mixup, SharesHaveABetaDistribution) {
+  constexpr int64_t kBatches = 20000;
+  for (const double alpha : {0.01, 0.2, 1.0, 4.0}) {
+    double sum = 0, squares = 0;
+    for (int64_t b = 0; b < kBatches; ++b) {
+      const double share = mixup_share(alpha, 3, 1, b);
+      ASSERT_TRUE(share >= 0 && share <= 1) << share;
+      sum += share, squares += (share - 0.5) * (share - 0.5);
+    }
+    EXPECT_NEAR(sum / kBatches, 0.5, 0.015) << alpha;
+    EXPECT_NEAR(squares / kBatches * 4 * (2 * alpha + 1), 1, 0.03) << alpha;
+  }
+  EXPECT_NE(mixup_share(1, 3, 1, 0), mixup_share(1, 3, 1, 1));
+  EXPECT_NE(mixup_share(1, 3, 1, 0), mixup_share(1, 3, 2, 0));
+  EXPECT_NE(mixup_share(1, 3, 1, 0), mixup_share(1, 4, 1, 0));
 }
 
 TEST(Refits, HaveTheMedianOfTheEpochsOfTheFolds) {
@@ -352,6 +370,7 @@ Settings with_muon_and_accumulation() {
   s.optimizer = {ops::Optimizer::adamw, 0.01, 0.01, 0.9, 0.999, 1e-8, false, 0.3};
   s.muon = muon_settings();
   s.accumulate = 3;
+  s.mixup_alpha = 0.4;
   s.ema_decay = 0.8;
   return s;
 }
@@ -379,6 +398,46 @@ TEST_P(OptionsOf, ResumeToTheSameBytes) {
       EXPECT_EQ(resumed->take_parameters(), best) << patience;
     }
   }
+}
+
+// One step of a linear classifier, by hand.
+TEST_P(OptionsOf, LearnFromMixturesOfTwoRows) {
+  Settings s = small_settings();
+  s.layers = layers({flatten(), linear(4, true)});
+  s.optimizer = {ops::Optimizer::sgd, 0.5, 0, 0, 0, 0};
+  s.epochs = 1;
+  s.batch_size = 240;
+  s.shuffle = false;
+  s.mixup_alpha = 0.7;
+  const auto trained = run(s);
+  const double share = mixup_share(0.7, 11, 0, 0);
+  ASSERT_TRUE(share > 0.01 && share < 0.99) << share;
+  const std::vector<float> before = all_initial_values(trained->network(), 11, 0);
+  std::vector<double> weights(before.begin(), before.end()), after = weights;
+  const std::vector<int32_t> rows = task_of().train;
+  double loss = 0;
+  for (size_t i = 0; i < rows.size(); ++i) {
+    const auto one = static_cast<size_t>(rows[i]),
+               other = static_cast<size_t>(rows[(i + rows.size() - 1) % rows.size()]);
+    std::vector<double> x, logits(weights.end() - 4, weights.end());
+    for (size_t f = 0; f < 36; ++f) {
+      x.push_back(share * double{pictures_.x[one * 36 + f]} + (1 - share) * double{pictures_.x[other * 36 + f]});
+      for (size_t k = 0; k < 4; ++k) logits[k] += x[f] * weights[f * 4 + k];
+    }
+    double sum = 0;
+    for (const double l : logits) sum += std::exp(l);
+    for (size_t k = 0; k < 4; ++k) {
+      const double wanted = (pictures_.labels[one] == static_cast<int32_t>(k) ? share : 0) +
+                            (pictures_.labels[other] == static_cast<int32_t>(k) ? 1 - share : 0);
+      const double p = std::exp(logits[k]) / sum, move = 0.5 / 240 * (p - wanted);
+      loss -= wanted * std::log(p) / 240;
+      for (size_t f = 0; f < 36; ++f) after[f * 4 + k] -= move * x[f];
+      after[144 + k] -= move;
+    }
+  }
+  EXPECT_NEAR(trained->record().history.train_loss[0], loss, 1e-5 * loss);
+  const std::vector<float> got = trained->engine().parameters().all();
+  for (size_t i = 0; i < got.size(); ++i) ASSERT_NEAR(got[i], after[i], 1e-5) << i;
 }
 
 // Without dropout, and where batches divide the steps, the mean of the gradients is that of the larger batch.

@@ -124,6 +124,7 @@ TEST_P(InTeam, ChangesImagesAsOneDeviceDoes) {
   s.augment.shift = 1;
   s.augment.horizontal = 0.5;
   s.augment.degrees = 20;
+  s.mixup_alpha = 0.5;
   const auto alone = train(1, s), three = train(3, s), plain = train(1, synchronous_settings());
   for (const auto& one : three) EXPECT_EQ(one, alone[0]);
   EXPECT_NE(alone[0]->train_loss, plain[0]->train_loss);
