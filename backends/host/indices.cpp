@@ -11,11 +11,11 @@ namespace {
   throw Error(MK_INVALID_ARGUMENT, std::string(ops::rule(op.code).name) + ": " + why);
 }
 
-void check_rows(const mk_op& op, const View<const int32_t>& index, int64_t rows) {
+void check_rows(const mk_op& op, const View<const int32_t>& index, int64_t rows, const char* what = "rows") {
   for (int64_t i = 0; i < index.columns; ++i)
     if (index.data[i] < 0 || index.data[i] >= rows)
       refuse(op, "index " + std::to_string(i) + " is " + std::to_string(index.data[i]) + ", but there are " +
-                     std::to_string(rows) + " rows");
+                     std::to_string(rows) + " " + what);
 }
 
 void check_labels(const Call& call) {
@@ -37,6 +37,10 @@ void check_indices(const Call& call) {
     case MK_OP_GATHER_ROWS:
     case MK_OP_AUGMENT:
       return check_rows(op, call.indices(1), op.inputs[0].rows);
+    case MK_OP_GATHER_PIXELS:
+    case MK_OP_GATHER_PIXELS_GRAD:
+      check_rows(op, call.indices(1), op.integers[0]);
+      return check_rows(op, call.indices(2), op.integers[1], "columns");
     case MK_OP_SQUARED_LOSS:
       return check_rows(op, call.indices(2), op.inputs[1].rows);
     case MK_OP_SOFTMAX_LOSS:

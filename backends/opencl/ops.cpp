@@ -16,10 +16,12 @@
 #include "norm/batch_norm.hpp"
 #include "norm/group_norm.hpp"
 #include "optimizer/optimizer.hpp"
+#include "pixels/pixels.hpp"
 #include "pool/pool.hpp"
 #include "row_norm2/row_norm2.hpp"
 #include "runtime/device.hpp"
 #include "sdk/ops.hpp"
+#include "softmax/softmax.hpp"
 
 namespace mokume::opencl {
 namespace {
@@ -69,6 +71,10 @@ constexpr OpRow kOps[] = {
     {MK_OP_GROUP_NORM, group_norm, always, &kMapVariants},
     {MK_OP_GROUP_NORM_GRAD, group_norm_grad, always, &kMapVariants},
     {MK_OP_AUGMENT, augment, always, &kMapVariants},
+    {MK_OP_GATHER_PIXELS, gather_pixels, always, &kMapVariants},
+    {MK_OP_GATHER_PIXELS_GRAD, gather_pixels_grad, sums_are_short, &kMapVariants},
+    {MK_OP_SOFTMAX, softmax, sums_are_short, &kMapVariants},
+    {MK_OP_SOFTMAX_GRAD, softmax_grad, sums_are_short, &kMapVariants},
 };
 
 // The table must be in the order of the codes, since a code is used as an index.

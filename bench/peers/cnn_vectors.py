@@ -138,12 +138,82 @@ NETS = {
                   {"type": "adaptive_avg_pool2d", "output_size": 1},
                   {"type": "flatten"},
                   {"type": "linear", "out_features": 3, "bias": True}], (1, 8, 8)),
+    # Padding of every mode, cells that overlap and cells that do not, and softmax over channels and over features.
+    "padded": ([{"type": "conv2d", "out_channels": 6, "kernel_size": 3, "stride": 1, "padding": 1, "bias": True,
+                 "padding_mode": "reflect"},
+                {"type": "relu"},
+                {"type": "conv2d", "out_channels": 6, "kernel_size": 3, "stride": 1, "padding": 2, "bias": False,
+                 "padding_mode": "replicate", "padding_width": 1},
+                {"type": "relu"},
+                {"type": "adaptive_max_pool2d", "output_size": 6},
+                {"type": "conv2d", "out_channels": 8, "kernel_size": 4, "stride": 1, "padding": 0, "bias": True,
+                 "padding_mode": "circular", "same": True},
+                {"type": "softmax"},
+                {"type": "adaptive_max_pool2d", "output_size": 3},
+                {"type": "flatten"},
+                {"type": "linear", "out_features": 12, "bias": True},
+                {"type": "softmax"},
+                {"type": "linear", "out_features": 3, "bias": True}], (1, 8, 8)),
     "regression": ([{"type": "linear", "out_features": 20, "bias": True},
                     {"type": "relu"},
                     {"type": "linear", "out_features": 1, "bias": True}], (64,)),
 }
 
+def newton_schulz(grad, coefficients, steps, eps):
+    """What torch.optim.Muon computes in bfloat16, in float32."""
+    a, b, c = coefficients
+    x = grad.T if grad.size(0) > grad.size(1) else grad
+    x = x / x.norm().clamp(min=eps)
+    for _ in range(steps):
+        gram = x @ x.T
+        x = a * x + (b * gram + c * gram @ gram) @ x
+    return x.T if grad.size(0) > grad.size(1) else x
+
+
+torch.optim._muon._zeropower_via_newtonschulz = newton_schulz
+
+
+class MuonAndAdamW(torch.optim.Optimizer):
+    """Muon for all weights but the last, flattened to matrices, and AdamW for the other parameters."""
+
+    def __init__(self, parameters, muon, adamw):
+        parameters = list(parameters)
+        self.weights = [p for p in parameters if p.dim() in (2, 4)][:-1]  # layer_norm has three
+        self.flat = [nn.Parameter(p.detach().view(len(p), -1)) for p in self.weights]
+        self.inner = [torch.optim.Muon(self.flat, **muon),
+                      torch.optim.AdamW([p for p in parameters if all(p is not w for w in self.weights)], **adamw)]
+        super().__init__(parameters, {"lr": muon["lr"]})
+        self.param_groups = [group for one in self.inner for group in one.param_groups]
+
+    def zero_grad(self):
+        self.inner[1].zero_grad()
+        for weight in self.weights:
+            weight.grad = None
+
+    def step(self):
+        for flat, weight in zip(self.flat, self.weights):
+            flat.grad = weight.grad.view(len(weight), -1)
+        for one in self.inner:
+            one.step()
+
+
 OPTIMIZERS = {
+    "amsgrad": ({"type": "adam", "lr": 0.005, "beta1": 0.9, "beta2": 0.9, "eps": 1e-8, "weight_decay": 0.01,
+                 "amsgrad": True},
+                lambda p: torch.optim.Adam(p, lr=0.005, betas=(0.9, 0.9), weight_decay=0.01, amsgrad=True)),
+    "amsgradw": ({"type": "adamw", "lr": 0.005, "beta1": 0.8, "beta2": 0.9, "eps": 1e-8, "weight_decay": 0.05,
+                  "amsgrad": True},
+                 lambda p: torch.optim.AdamW(p, lr=0.005, betas=(0.8, 0.9), weight_decay=0.05, amsgrad=True)),
+    "muon": ({"type": "muon", "lr": 0.02, "momentum": 0.95, "nesterov": True, "ns_steps": 5, "weight_decay": 0.1,
+              "adjust_lr_fn": "original", "adamw_lr": 0.003, "adamw_beta1": 0.9, "adamw_beta2": 0.999,
+              "adamw_eps": 1e-8, "adamw_weight_decay": 0.01},
+             lambda p: MuonAndAdamW(p, {"lr": 0.02}, {"lr": 0.003})),
+    "muon_rms": ({"type": "muon", "lr": 0.01, "momentum": 0.9, "nesterov": False, "ns_steps": 3, "weight_decay": 0.0,
+                  "adjust_lr_fn": "match_rms_adamw", "adamw_lr": 0.002, "adamw_beta1": 0.8, "adamw_beta2": 0.99,
+                  "adamw_eps": 1e-7, "adamw_weight_decay": 0.1},
+                 lambda p: MuonAndAdamW(p, {"lr": 0.01, "momentum": 0.9, "nesterov": False, "ns_steps": 3,
+                                            "weight_decay": 0.0, "adjust_lr_fn": "match_rms_adamw"},
+                                        {"lr": 0.002, "betas": (0.8, 0.99), "eps": 1e-7, "weight_decay": 0.1})),
     "sgd": ({"type": "sgd", "lr": 0.05, "momentum": 0.9, "weight_decay": 0.001},
             lambda p: torch.optim.SGD(p, lr=0.05, momentum=0.9, weight_decay=0.001)),
     "study": ({"type": "sgd", "lr": 0.02, "momentum": 0.1, "weight_decay": 0.0},
@@ -185,7 +255,8 @@ SCHEDULES = {
     "warmup": ({"type": "cosine", "eta_min": 0.0001, "warmup_epochs": 1, "warmup_factor": 0.25},
                lambda o: torch.optim.lr_scheduler.LinearLR(o, 0.25, total_iters=ROWS // BATCH)),
     "one_cycle": ({"type": "one_cycle", "max_lr": 0.1, "pct_start": 0.3, "div_factor": 25.0, "final_div_factor": 1e4},
-                  lambda o: torch.optim.lr_scheduler.OneCycleLR(o, 0.1, total_steps=100, cycle_momentum=False)),
+                  lambda o, steps=100: torch.optim.lr_scheduler.OneCycleLR(o, 0.1, total_steps=steps,
+                                                                           cycle_momentum=False)),
 }
 
 RUNS = [("pool", "sgd", "constant"), ("pool", "adam", "constant"), ("pool", "adadelta", "step"),
@@ -204,7 +275,15 @@ RUNS = [("pool", "sgd", "constant"), ("pool", "adam", "constant"), ("pool", "ada
         ("study", "sgd", "constant", {"clip_grad_norm": 0.5}), ("regression", "adam", "constant", {"loss": "huber"}),
         ("regression", "adam", "constant", {"loss": "l1"}), ("regression", "sgd", "constant", {"loss": "smooth_l1"}),
         ("regression", "adam", "constant", {"weights": True, "loss": "mse"}),
-        ("activations", "adam", "constant", {"ema_decay": 0.9, "clip_grad_norm": 1.0})]
+        ("activations", "adam", "constant", {"ema_decay": 0.9, "clip_grad_norm": 1.0}),
+        # 25 batches of an epoch: the last step has one of them.
+        ("norms", "study", "step", {"gradient_accumulation_steps": 3}),
+        ("study", "sgd", "constant", {"gradient_accumulation_steps": 4, "clip_grad_norm": 0.5, "weights": True}),
+        ("mlp", "plain", "one_cycle", {"gradient_accumulation_steps": 2}),
+        ("padded", "study", "constant"), ("padded", "adam", "step"),
+        ("pool", "amsgrad", "constant"), ("mlp", "amsgradw", "cosine"), ("study", "muon", "constant"),
+        ("square", "muon", "cosine"), ("norms", "muon_rms", "warmup"), ("mlp", "muon_rms", "step"),
+        ("transposed", "muon", "constant", {"clip_grad_norm": 0.5, "gradient_accumulation_steps": 2})]
 
 # Settings of the runs that have others than the defaults: huber_delta, smooth_l1_beta and focal_gamma.
 DELTA, BETA, GAMMA = 0.7, 0.3, 2.0
@@ -245,7 +324,8 @@ def module_of(one, size):
     if kind == "conv2d":
         kernel, stride, padding = window(one)
         return nn.Conv2d(size[1], one["out_channels"], kernel, stride, "same" if one.get("same") else padding,
-                         dilation=one.get("dilation", 1), groups=one.get("groups", 1), bias=one["bias"])
+                         dilation=one.get("dilation", 1), groups=one.get("groups", 1), bias=one["bias"],
+                         padding_mode=one.get("padding_mode", "zeros"))
     if kind == "conv_transpose2d":
         return nn.ConvTranspose2d(size[1], one["out_channels"], *window(one), output_padding=one["output_padding"],
                                   groups=one["groups"], bias=one["bias"], dilation=one["dilation"])
@@ -258,6 +338,7 @@ def module_of(one, size):
         return norm(size[1], eps=one["eps"], momentum=one["momentum"])
     return {"linear": lambda: nn.Linear(size[1], one["out_features"], bias=one["bias"]),
             "adaptive_avg_pool2d": lambda: nn.AdaptiveAvgPool2d(one["output_size"]),
+            "adaptive_max_pool2d": lambda: nn.AdaptiveMaxPool2d(one["output_size"]), "softmax": lambda: nn.Softmax(1),
             "normalise": lambda: Normalise(one["mean"], one["std"]),
             "group_norm": lambda: nn.GroupNorm(one["num_groups"], size[1], eps=one["eps"]),
             "layer_norm": lambda: nn.LayerNorm(list(size[1:]), eps=one["eps"]),
@@ -329,22 +410,30 @@ def main():
             cost *= torch.tensor(more["class_weight"])[labels]
         average = None
         step = OPTIMIZERS[optimizer][1](model.parameters())
-        scheduler = SCHEDULES[schedule][1](step) if SCHEDULES[schedule][1] else None
+        together = more.get("gradient_accumulation_steps", 1)
+        batches = ROWS // BATCH
+        if schedule == "one_cycle":
+            scheduler = SCHEDULES[schedule][1](step, EPOCHS * -(-batches // together))
+        else:
+            scheduler = SCHEDULES[schedule][1](step) if SCHEDULES[schedule][1] else None
         for name, value in model.state_dict().items():
             if value.dtype == torch.float32:
                 tensors[f"{net}/initial/{name}"] = value.clone()
         losses = []
         for epoch in range(EPOCHS):
-            for first in range(0, ROWS, BATCH):
-                rows = slice(first, first + BATCH)
-                step.zero_grad()
+            for batch in range(batches):
+                rows = slice(batch * BATCH, batch * BATCH + BATCH)
+                if batch % together == 0:
+                    step.zero_grad()
                 out = model(x[rows].reshape(-1, *shape))
                 loss = (losses_of(out, labels[rows], targets[rows]) * cost[rows]).sum() / cost[rows].sum()
-                loss.backward()
+                (loss / min(together, batches - batch // together * together)).backward()
                 if not losses and not more:
                     for name, value in model.named_parameters():
                         tensors[f"{net}/gradient/{name}"] = value.grad.clone()
                 losses.append(loss.item())
+                if (batch + 1) % together != 0 and batch + 1 < batches:
+                    continue
                 if "clip_grad_norm" in more:
                     nn.utils.clip_grad_norm_(model.parameters(), more["clip_grad_norm"])
                 step.step()

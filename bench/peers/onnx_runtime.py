@@ -41,6 +41,11 @@ CURVES = """{ type = "conv2d", out_channels = 8, kernel_size = 5, stride = 2 }, 
   { type = "linear", out_features = 40 }, { type = "gelu", approximate = "tanh" }, { type = "linear", out_features = 30 },
   { type = "silu" }, { type = "linear", out_features = 30 }, { type = "tanh" }, { type = "linear", out_features = 30 },
   { type = "sigmoid" }, { type = "linear", out_features = 10 }"""
+PADDED = """{ type = "conv2d", out_channels = 6, kernel_size = 3, padding = 1, padding_mode = "reflect" }, { type = "relu" },
+  { type = "conv2d", out_channels = 6, kernel_size = 5, stride = 2, padding = 2, padding_mode = "circular" },
+  { type = "softmax" }, { type = "conv2d", out_channels = 6, kernel_size = 3, padding = 2, padding_mode = "replicate" },
+  { type = "adaptive_max_pool2d", output_size = 5 }, { type = "relu" }, { type = "adaptive_max_pool2d", output_size = 1 },
+  { type = "flatten" }, { type = "linear", out_features = 10 }, { type = "softmax" }"""
 FIXED = 'limit = 1000, standardize = { mean = 127.5, scale = 73.61 }'
 FEATURES = 'limit = 1000, standardize = "features"'
 
@@ -58,6 +63,7 @@ def machine(**options):
 MODELS = [
     ("cnn images", "digits", FIXED, network(IMAGES)),
     ("cnn windows", "digits", FIXED, network(WINDOWS)),
+    ("cnn padded", "digits", FIXED, network(PADDED)),
     ("cnn activations", "digits", FIXED, network(CURVES)),
     ("cnn rows", "digits", 'limit = 1000', network(ROWS)),
     ("cnn regression", "curve", 'standardize = "features"', network(NUMBERS)),

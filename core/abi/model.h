@@ -149,7 +149,9 @@ typedef struct mk_fit {
   int32_t fold;
   int32_t done; /* already in the journal: do not report it again */
   uint32_t bootstrap;
-  const char* note; /* done: the note from its report, so that later work can build on it; else NULL */
+  /* done: the note from its report, so that later work can build on it. A refit: the notes of the fits of its candidate
+   * and bootstrap, one on each line, in the order of the folds, if there are any. Else NULL. */
+  const char* note;
   /* A directory private to this fit, for the state it needs to resume after a kill. The model creates it, with its
    * parents, when needed. It may hold files of an earlier attempt; treat anything in it as hostile until checked. It is
    * removed once the fit is reported. "" if there is none. */

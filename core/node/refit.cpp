@@ -105,7 +105,10 @@ Fitted train_on_all_rows(const OpenModel& model, const cluster::Attempt& attempt
   const std::string scratch = model.scratch(attempt, attempt.fits.front());
   const uint32_t bootstrap = attempt.fits.front() - model.experiment.plan().n_fits();
   const uint32_t sample = model.experiment.splits().sample_of_refit(bootstrap);
-  const mk_fit fit{attempt.refit.value(), MK_ALL_ROWS, 0, sample, nullptr, scratch.c_str()};
+  std::string notes;
+  for (const std::string& note : attempt.done_notes) notes += (notes.empty() ? "" : "\n") + note;
+  const mk_fit fit{attempt.refit.value(), MK_ALL_ROWS, 0, sample, notes.empty() ? nullptr : notes.c_str(),
+                   scratch.c_str()};
   mk_fitted* fitted = nullptr;
   in_phase(model, device::kOtherPhase, [&] { sdk::call(table.refit, model.session, &fit, sink.table(), &fitted); });
   return {fitted, table.fitted_destroy};

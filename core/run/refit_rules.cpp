@@ -56,9 +56,12 @@ cluster::Refit BestCandidates::choose(uint32_t bootstrap, const std::vector<jour
       const search::FitKey key = experiment_.plan().key(fit);
       if (key.candidate != *refit.candidate || key.bootstrap != bootstrap) continue;
       refit.like = fit;
+      refit.fits.push_back(fit);
       refit.cost = refit_factor(experiment_.config()) * bundle.cost / static_cast<double>(bundle.fits.size());
       refit.bytes = std::max(refit.bytes, bundle.bytes);
     }
+  std::sort(refit.fits.begin(), refit.fits.end(),
+            [&](uint32_t a, uint32_t b) { return experiment_.plan().key(a).fold < experiment_.plan().key(b).fold; });
   return refit;
 }
 

@@ -9,6 +9,7 @@
 #include "sdk/ops/conv2d.hpp"
 #include "sdk/ops/dropout.hpp"
 #include "sdk/ops/fill.hpp"
+#include "sdk/ops/gather_pixels.hpp"
 #include "sdk/ops/gather_rows.hpp"
 #include "sdk/ops/gemm.hpp"
 #include "sdk/ops/group_norm.hpp"
@@ -18,6 +19,7 @@
 #include "sdk/ops/max_pool.hpp"
 #include "sdk/ops/optimizer_step.hpp"
 #include "sdk/ops/row_norm2.hpp"
+#include "sdk/ops/softmax.hpp"
 
 namespace mokume::ops {
 
@@ -59,7 +61,7 @@ inline constexpr OpRule kOps[] = {
      cost_softmax_loss},
     {MK_OP_SQUARED_LOSS, "squared_loss", 3, 4, 1, 2, kInPlace1, check_squared_loss, tolerance_squared_loss,
      cost_squared_loss},
-    {MK_OP_OPTIMIZER_STEP, "optimizer_step", 1, 2, 1, 3, kApart, check_optimizer_step, tolerance_optimizer_step,
+    {MK_OP_OPTIMIZER_STEP, "optimizer_step", 1, 2, 1, 4, kApart, check_optimizer_step, tolerance_optimizer_step,
      cost_optimizer_step},
     {MK_OP_LINEAR_UPDATE, "linear_update", 2, 2, 3, 3, kInPlace2, check_linear_update, tolerance_linear_update,
      cost_linear_update},
@@ -70,6 +72,13 @@ inline constexpr OpRule kOps[] = {
     {MK_OP_GROUP_NORM_GRAD, "group_norm_grad", 4, 4, 2, 3, kInPlace2, check_group_norm_grad, tolerance_group_norm_grad,
      cost_group_norm_grad},
     {MK_OP_AUGMENT, "augment", 2, 2, 1, 1, kApart, check_augment, tolerance_augment, cost_augment},
+    {MK_OP_GATHER_PIXELS, "gather_pixels", 3, 3, 1, 1, kApart, check_gather_pixels, tolerance_gather_pixels,
+     cost_gather_pixels},
+    {MK_OP_GATHER_PIXELS_GRAD, "gather_pixels_grad", 3, 3, 1, 1, kApart, check_gather_pixels_grad,
+     tolerance_gather_pixels_grad, cost_gather_pixels_grad},
+    {MK_OP_SOFTMAX, "softmax", 1, 1, 1, 1, kInPlace0, check_softmax, tolerance_softmax, cost_softmax},
+    {MK_OP_SOFTMAX_GRAD, "softmax_grad", 2, 2, 1, 1, kInPlace0, check_softmax_grad, tolerance_softmax_grad,
+     cost_softmax_grad},
 };
 static_assert(sizeof(kOps) / sizeof(kOps[0]) == MK_OP_COUNT_ - 1, "every op code needs a row");
 static_assert(MK_OP_COUNT_ - 1 <= MK_OP_CAP, "the op set is closed: see docs/extend/add-op.md");

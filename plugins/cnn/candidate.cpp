@@ -64,6 +64,11 @@ std::vector<Bundle> bundles_of(const mk_experiment& experiment, bool single) {
 Settings candidate_settings(const mk_experiment& experiment, uint32_t candidate) {
   Settings settings = settings_of(experiment.values + candidate * kParams.size(), classifies(experiment));
   settings.weighted = settings.weighted || experiment.train->weights != nullptr;
+  if (settings.weighted && settings.mixup_alpha > 0)
+    throw Error(
+        MK_INVALID_ARGUMENT,
+        "mixup_alpha excludes weights of rows and classes, since a mixture has two rows: set it to 0, or remove "
+        "class_weight or the weights of the data");
   return settings;
 }
 
@@ -72,7 +77,12 @@ Network candidate_network(const mk_experiment& experiment, const Settings& setti
   const bool image = int64_t{d.height} * d.width > 1;
   const Shape input = image ? Shape{d.height, d.width, d.channels, false} : Shape{1, 1, d.features, true};
   augment_for(settings.augment, input);
-  return make_network(settings, input, classifies(experiment) ? d.n_classes : 1);
+  Network network = make_network(settings, input, classifies(experiment) ? d.n_classes : 1);
+  if (settings.muon.used() && muon_weights(network.parameters).empty())
+    throw Error(
+        MK_INVALID_ARGUMENT,
+        "optimizer = \"muon\" needs a weight before that of the last layer, and this network has none: use adamw");
+  return network;
 }
 
 size_t stack_size(const Settings& settings, const Network& network) {

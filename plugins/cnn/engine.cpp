@@ -27,6 +27,9 @@ std::vector<int> stepped_parameters(const Network& network, int64_t batch, bool 
 
 bool in_place(const Layer& layer, bool training) { return training ? layer.in_place : layer.in_place_to_predict; }
 
+// Instead of the momentum of a running mean.
+constexpr double kOfMuon = -1;
+
 int levels(int64_t leaves) { return std::countr_zero(uint64_t(leaves)); }
 
 }  // namespace
@@ -42,11 +45,12 @@ uint64_t Engine::bytes(const Network& network, int64_t batch, bool training, con
   for (const int p : stepped_parameters(network, batch, training, optimizer, options))
     if (p >= 0) gradients -= network.parameters[p].size();
   const double vectors = training ? 1.0 + optimizer.states() + levels(options.leaves) + (options.average > 0 ? 1 : 0) +
-                                        (options.best ? 1 : 0)
+                                        (options.best ? 1 : 0) + (options.accumulate ? 1 : 0)
                                   : 1.0;
   double elements = vectors * network.n_parameters + (per_row * batch + fixed + workspace);
   if (training) elements += network.gradient_flow.slots * flow_elements(network, batch) + batch + gradients;
   if (training && optimizer.clip > 0) elements += GradientNorm::elements(gradients, int64_t(network.parameters.size()));
+  if (training && options.muon.used()) elements += MuonStep::elements(network.parameters);
   return 4 * elements;
 }
 
@@ -83,10 +87,15 @@ Engine::Engine(const sdk::Device& device, const Network& network, int64_t batch,
   gradients_ = ParameterVector(device, Segments(network.parameters, segment, stepped_), from);
   std::vector<double> momenta;
   for (const Parameter& p : network.parameters) momenta.push_back(p.momentum);
+  if (options.muon.used()) {
+    muon_ = MuonStep(device, network.parameters, parameters_.layout(), from);
+    for (const int p : muon_weights(network.parameters)) momenta[p] = kOfMuon;
+  }
   steps_ = common_runs(parameters_.layout(), gradients_.layout(), momenta);
   for (uint32_t s = 0; s < optimizer.states(); ++s) states_.emplace_back(device, parameters_.layout(), from);
   for (int k = 0; k < levels(options.leaves); ++k) halves_.emplace_back(device, parameters_.layout(), from);
   if (options.average > 0) average_ = ParameterVector(device, parameters_.layout(), from);
+  if (options.accumulate) accumulated_ = ParameterVector(device, gradients_.layout(), from);
   if (options.best) best_ = ParameterVector(device, parameters_.layout(), from);
   if (optimizer.clip > 0) norm_ = GradientNorm(device, gradients_.layout(), from);
   for (int slot = 0; slot < network.gradient_flow.slots; ++slot) flow_.push_back(from.take(flow));
@@ -221,6 +230,7 @@ std::vector<std::pair<std::string, const ParameterVector*>> Engine::state() cons
   for (const ParameterVector& s : states_) all.emplace_back("state" + std::to_string(all.size() - 1), &s);
   if (options_.average > 0) all.emplace_back("average", &average_);
   if (options_.best) all.emplace_back("best", &best_);
+  if (options_.accumulate) all.emplace_back("accumulated", &accumulated_);
   return all;
 }
 
@@ -229,6 +239,8 @@ void Engine::end_training() {
   states_.clear();
   halves_.clear();
   gradients_ = ParameterVector();
+  accumulated_ = ParameterVector();
+  muon_ = MuonStep();
 }
 
 void Engine::copy(const ParameterVector& from, const ParameterVector& to) const {
@@ -251,22 +263,41 @@ void Engine::take_average(bool first) const {
   }
 }
 
-void Engine::step(const ops::OptimizerSettings& settings, int64_t t) const {
+void Engine::accumulate(bool first) const {
+  for (size_t s = 0; s < gradients_.layout().learned(); ++s) {
+    const int64_t size = gradients_.layout().size(s);
+    const mk_tensor batch = gradients_.run(s, 0, size), sum = accumulated_.run(s, 0, size);
+    submit(ops::bias_act(first ? batch : sum, first ? mk_tensor{} : batch, ops::Activation::none, sum));
+  }
+  for (const CommonRun& r : steps_)
+    if (r.apart > 0) follow_moments(r, 1);
+}
+
+void Engine::follow_moments(const CommonRun& r, int64_t t) const {
+  ops::OptimizerSettings follow;
+  follow.lr = r.apart;
+  submit(ops::optimizer_step(gradients_.run(r.segment_b, r.at_b, r.size), parameters_.run(r.segment_a, r.at_a, r.size),
+                             {}, {}, follow, t));
+}
+
+void Engine::step(const ops::OptimizerSettings& settings, int64_t t, double muon_lr) const {
+  const ParameterVector& gradients = options_.accumulate ? accumulated_ : gradients_;
   mk_tensor norm2{};
-  if (settings.clip > 0) norm2 = norm_.measure(gradients_, [this](const mk_op& op) { submit(op); });
+  if (settings.clip > 0) norm2 = norm_.measure(gradients, [this](const mk_op& op) { submit(op); });
+  if (options_.muon.used())
+    muon_.take(options_.muon, {parameters_, gradients, states_[0], settings.clip, norm2, muon_lr, t},
+               [this](const mk_op& op) { submit(op); });
   for (const CommonRun& r : steps_) {
+    if (r.apart == kOfMuon) continue;
     if (r.apart != 0) {
-      ops::OptimizerSettings follow;
-      follow.lr = r.apart;
-      submit(ops::optimizer_step(gradients_.run(r.segment_b, r.at_b, r.size),
-                                 parameters_.run(r.segment_a, r.at_a, r.size), {}, {}, follow, t));
+      if (!options_.accumulate) follow_moments(r, t);
       continue;
     }
     const auto run = [&](size_t state) {
       return state < states_.size() ? states_[state].run(r.segment_a, r.at_a, r.size) : mk_tensor{};
     };
-    submit(ops::optimizer_step(gradients_.run(r.segment_b, r.at_b, r.size),
-                               parameters_.run(r.segment_a, r.at_a, r.size), run(0), run(1), settings, t, norm2));
+    submit(ops::optimizer_step(gradients.run(r.segment_b, r.at_b, r.size), parameters_.run(r.segment_a, r.at_a, r.size),
+                               run(0), run(1), settings, t, norm2, run(2)));
   }
   if (options_.average > 0) take_average(t == 1);
 }

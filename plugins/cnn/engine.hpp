@@ -9,6 +9,7 @@
 
 #include "gradient_norm.hpp"
 #include "memory.hpp"
+#include "muon.hpp"
 #include "network.hpp"
 #include "parameters.hpp"
 #include "sdk/device.hpp"
@@ -23,6 +24,8 @@ struct EngineOptions {
   int64_t leaves = 1;                   // leaves of the binary tree in which gradients are summed: a power of two
   double average = 0;                   // above 0: keeps an average of the parameters, of which a step keeps this share
   bool best = false;                    // has memory for the best parameters: keep_best()
+  Muon muon = {};                       // steps some weights; the optimizer is AdamW
+  bool accumulate = false;              // needs `gradients`; steps take those that accumulate() has added up
 };
 
 // Must be used by one thread at a time. The values of a row depend neither on the batch size nor on the other rows,
@@ -80,8 +83,12 @@ class Engine {
   // The vector in which the second half of 2^(k+1) leaves is summed. EngineOptions::leaves determines how many there
   // are.
   const ParameterVector& half(size_t k) const { return halves_[k]; }
-  // Takes step t (from 1) of the optimizer. `settings` must be the engine's, except for the learning rate.
-  void step(const ops::OptimizerSettings& settings, int64_t t) const;
+  // With EngineOptions::accumulate, adds the gradients to those of earlier batches, or replaces these if the batch is
+  // the `first` one of a step. Running moments follow each batch at once.
+  void accumulate(bool first) const;
+  // Takes step t (from 1) of the optimizer. `settings` must be the engine's, except for the learning rate. With
+  // EngineOptions::muon, `muon_lr` is the one of Muon.
+  void step(const ops::OptimizerSettings& settings, int64_t t, double muon_lr = 0) const;
   // Replaces backward() and the step() with the same settings that follows it. Layers that can take their steps in the
   // backward pass do so. The bits are the same, except that a fused op has its own order of summation
   // (sdk/ops/linear_update.hpp). Leaves no gradients.
@@ -109,6 +116,7 @@ class Engine {
   void add_up(const GradientFlow::Step& step, std::vector<Slice>& slots, int64_t rows) const;
   void copy(const ParameterVector& from, const ParameterVector& to) const;
   void take_average(bool first) const;
+  void follow_moments(const CommonRun& run, int64_t t) const;
   void add(const Layer& layer, const ParameterVector& what, const ParameterVector& to) const;
 
   sdk::Device device_;
@@ -118,8 +126,9 @@ class Engine {
   bool uses_average_ = false;
   std::vector<int> stepped_;  // by stage: the parameter that takes its step in the backward pass, or -1
   bool keeps_gradients_;      // of all parameters
-  ParameterVector parameters_, gradients_, average_, best_;
+  ParameterVector parameters_, gradients_, accumulated_, average_, best_;
   GradientNorm norm_;
+  MuonStep muon_;
   std::vector<ParameterVector> states_, halves_;
   std::vector<CommonRun> steps_;  // elements for which there is a parameter and a gradient
   Slice ones_;

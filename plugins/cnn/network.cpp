@@ -169,8 +169,10 @@ Network make_network(const Settings& settings, const Shape& input, int64_t outpu
 
 bool same_shape(const Network& a, const Settings& a_settings, const Network& b, const Settings& b_settings) {
   const auto keys = [](const Settings& s) {
-    return std::tuple(s.batch_size, s.loss, s.loss_form.is_plain(), s.weighted, s.standardise_target, s.ema_decay > 0,
-                      s.stop.restore_best, s.optimizer.kind, s.optimizer.states(), s.optimizer.clip > 0,
+    return std::tuple(s.batch_size, s.accumulate, s.loss, s.loss_form.is_plain(), s.weighted, s.mixup_alpha > 0,
+                      s.standardise_target, s.ema_decay > 0, s.stop.restore_best, s.optimizer.kind,
+                      s.optimizer.states(), s.optimizer.clip > 0, s.muon.ns_steps, s.muon.momentum > 0,
+
                       ops::has_linear_update(s.optimizer, s.batch_size));
   };
   return keys(a_settings) == keys(b_settings) && a_settings.augment == b_settings.augment &&

@@ -16,16 +16,27 @@ RowRange Position::range() const {
 
 int64_t Position::rows_done() const { return std::min(batch * settings_.batch_size, rows_); }
 
-double Position::share_done() const { return (epoch + double(batch) / batches()) / settings_.epochs; }
+double Position::share_done() const { return (epoch + double(batch) / batches()) / settings_.last_epoch(); }
 
 int64_t Position::step() const {
-  return epoch * steps() + std::min(step_of_epoch.value_or(batch / workers), steps() - 1);
+  return epoch * steps() + std::min(step_of_epoch.value_or(batch / settings_.accumulate / workers), steps() - 1);
+}
+
+int64_t Position::batches_of_step() const {
+  const int64_t first = batch / settings_.accumulate * settings_.accumulate;
+  return std::min(settings_.accumulate, batches() - first);
 }
 
 ops::OptimizerSettings Position::optimizer() const {
   ops::OptimizerSettings now = settings_.optimizer;
-  now.lr = learning_rate(settings_.schedule, now.lr, {step(), steps(), settings_.epochs, reductions});
+  now.lr = rate(now.lr);
   return now;
+}
+
+double Position::muon_lr() const { return rate(settings_.muon.lr); }
+
+double Position::rate(double base) const {
+  return learning_rate(settings_.schedule, base, {step(), steps(), settings_.epochs, reductions});
 }
 
 }  // namespace mokume::cnn

@@ -31,12 +31,21 @@ class Position {
   RowRange range() const;     // of the current batch, in the epoch's order
   int64_t rows_done() const;  // of this epoch
   int64_t rows_trained() const { return epoch * rows_ + rows_done(); }
-  double share_done() const;                 // of all epochs
+  double share_done() const;  // of all epochs
+  // The current batch among those whose gradients one step averages.
+  bool begins_step() const { return batch % settings_.accumulate == 0; }
+  bool ends_step() const { return (batch + 1) % settings_.accumulate == 0 || batch + 1 == batches(); }
+  int64_t batches_of_step() const;
   int64_t step() const;                      // from 0
   ops::OptimizerSettings optimizer() const;  // with the learning rate of the step
+  double muon_lr() const;                    // of the step
 
  private:
-  int64_t steps() const { return (batches() + workers - 1) / workers; }  // per epoch
+  double rate(double base) const;
+  int64_t steps() const {  // per epoch
+    const int64_t all = (batches() + settings_.accumulate - 1) / settings_.accumulate;
+    return (all + workers - 1) / workers;
+  }
 
   const Settings& settings_;
   int64_t rows_;

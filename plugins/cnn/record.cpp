@@ -47,12 +47,24 @@ void Record::add_validation(const Score& validated) {
   validation = validated;
   history.validation_loss.push_back(validation.loss);
   if (classifies) history.validation_accuracy.push_back(validation.accuracy());
-  if (!classifies && rule.restore_best) history.validation_squares.push_back(validation.squares);
+  if (!classifies && (rule.restore_best || rule.monitor == "validation_mse"))
+    history.validation_squares.push_back(validation.squares);
   diverged = !std::isfinite(validation.loss);  // in the last steps of the epoch
 }
 
+std::vector<double> Record::monitored() const {
+  const bool validated = !history.validation_loss.empty() && !rule.monitor.starts_with("train");
+  if (rule.monitor.ends_with("accuracy")) {
+    std::vector<double> errors = validated ? history.validation_accuracy : history.train_accuracy;
+    for (double& e : errors) e = -e;
+    return errors;
+  }
+  if (validated && rule.monitor == "validation_mse") return history.validation_squares;
+  return validated ? history.validation_loss : history.train_loss;
+}
+
 int64_t Record::best_epoch() const {
-  const std::vector<double>& losses = watched();
+  const std::vector<double> losses = monitored();
   int64_t best = -1;
   for (int64_t e = 0; e < int64_t(losses.size()); ++e)
     if (std::isfinite(losses[e]) && (best < 0 || losses[e] < losses[best])) best = e;
@@ -71,7 +83,7 @@ Score Record::validated() const {
 
 void Record::apply_rule() {
   const std::vector<double>& train = history.train_loss;
-  const std::vector<double>& loss = watched();
+  const std::vector<double> loss = monitored();
   const size_t patience = rule.patience;
   stopped = false;
   if (diverged) return;

@@ -30,7 +30,7 @@ std::string progress_text(int64_t epoch, int64_t epochs, const Score& recent, bo
 
 struct History {
   std::vector<double> train_loss, train_accuracy, validation_loss, validation_accuracy;
-  std::vector<double> validation_squares;  // Score::squares; only with StopRule::restore_best and for numbers
+  std::vector<double> validation_squares;  // Score::squares; for numbers, if the rule needs them
 };
 
 struct Record {
@@ -42,7 +42,7 @@ struct Record {
   bool stopped = false;   // by the rule
 
   int64_t epochs() const { return history.train_loss.size(); }
-  // The epoch with the least watched loss, or -1 if there is none.
+  // The best epoch by the rule's curve, the first one if there are several, or -1 if there is none.
   int64_t best_epoch() const;
   // Whether the latest epoch is the best one, and the rule keeps it.
   bool is_best() const { return rule.restore_best && !diverged && best_epoch() + 1 == epochs(); }
@@ -52,6 +52,9 @@ struct Record {
   const std::vector<double>& watched() const {
     return history.validation_loss.empty() ? history.train_loss : history.validation_loss;
   }
+  // The curve of the rule, of which less is better: an accuracy is negative. Without validation, it is that of the
+  // training.
+  std::vector<double> monitored() const;
   double last_loss() const { return epochs() == 0 ? 0 : history.train_loss.back(); }
   void add_epoch(const Score& trained);
   void add_validation(const Score& validated);

@@ -2,6 +2,9 @@
 
 #include <algorithm>
 #include <cmath>
+#include <cstdlib>
+#include <cstring>
+#include <sstream>
 
 #include "candidate.hpp"
 #include "sdk/model.hpp"
@@ -25,6 +28,11 @@ std::string divergence(const Training& training) {
          "; lower lr or scale the data";
 }
 
+std::string note_of(const Record& record) {
+  const std::string best = record.rule.restore_best ? " best=" + std::to_string(record.best_epoch() + 1) : "";
+  return "epochs=" + std::to_string(record.epochs()) + best;
+}
+
 // Reports the result of a training with its curves. The caller sets values and status.
 void send(mk_fit_result result, const Training& training, const mk_fit_sink& sink) {
   const Record& record = training.record();
@@ -37,8 +45,7 @@ void send(mk_fit_result result, const Training& training, const mk_fit_sink& sin
   add("train_accuracy", h.train_accuracy);
   add("validation_loss", h.validation_loss);
   add("validation_accuracy", h.validation_accuracy);
-  const std::string note =
-      record.diverged ? divergence(training) : "epochs=" + std::to_string(training.record().epochs());
+  const std::string note = record.diverged ? divergence(training) : note_of(record);
   result.note = note.c_str();
   result.curves = curves.data();
   result.n_curves = uint32_t(curves.size());
@@ -46,6 +53,23 @@ void send(mk_fit_result result, const Training& training, const mk_fit_sink& sin
 }
 
 }  // namespace
+
+int64_t chosen_epochs(const std::string& notes) {
+  std::vector<int64_t> chosen;
+  std::istringstream lines(notes);
+  for (std::string line; std::getline(lines, line);) {
+    int64_t epochs = 0;
+    std::istringstream words(line);
+    for (std::string word; words >> word;)
+      for (const char* key : {"epochs=", "best="})
+        if (word.starts_with(key)) epochs = std::strtoll(word.c_str() + std::strlen(key), nullptr, 10);
+    if (epochs > 0) chosen.push_back(epochs);
+  }
+  if (chosen.empty()) return 0;
+  std::sort(chosen.begin(), chosen.end());
+  const size_t n = chosen.size();
+  return (chosen[(n - 1) / 2] + chosen[n / 2] + 1) / 2;
+}
 
 // A fit that is ready to train.
 struct Session::Prepared {
@@ -199,6 +223,10 @@ void Session::report(const Prepared& fit, Training& training, const mk_fit_sink&
 
 std::unique_ptr<Fitted> Session::refit(const mk_fit& fit, const mk_fit_sink& sink) {
   Prepared prepared = prepare(fit, 0);
+  Settings& settings = prepared.settings;
+  if (settings.stop.kind != StopRule::Kind::none && settings.refit_validated)
+    settings.stop_after = chosen_epochs(fit.note == nullptr ? "" : fit.note);
+  if (settings.stop_after > 0) settings.stop = {};
   const auto training = train_alone(prepared, sink);
   const auto expect = [&](bool finite) {
     if (!finite) throw Error(MK_INVALID_ARGUMENT, divergence(*training));

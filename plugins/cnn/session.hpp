@@ -12,6 +12,11 @@
 
 namespace mokume::cnn {
 
+// Returns the median of the epochs that the notes of fits name, one note on each line: those of the best epoch if its
+// weights were kept ("best="), else all ("epochs="). Of two in the middle it is the mean, rounded up; 0 if none names
+// any.
+int64_t chosen_epochs(const std::string& notes);
+
 // Must be used by one thread at a time. Memory is allocated at the first fit.
 class Session {
  public:

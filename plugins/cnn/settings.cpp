@@ -19,11 +19,15 @@ const Forms<StopRule>& stop_rules() {
        {{positive("ratio", 1e6, "0.8", "share of the training loss of the previous epoch"), &S::ratio}}},
       {"plateau",
        S::Kind::plateau,
-       "once the validation loss (or the training loss without validation) stops falling",
+       "once the validation loss, or another curve, stops improving",
        {{integer("patience", 1, 1e9, "5", "epochs without a better loss"), &S::patience},
         {real("min_delta", 0, 1e30, "0.0", "improvement that counts as better"), &S::min_delta},
-        {younger(flag("restore_best", "false", "keep the weights after the epoch with the least loss")),
-         &S::restore_best}}},
+        {younger(flag("restore_best", "false", "keep the weights after the best epoch")), &S::restore_best},
+        {younger(text("monitor", "\"auto\"",
+                      "auto|train_loss|train_accuracy|validation_loss|validation_accuracy|validation_mse",
+                      "the curve that says how good an epoch is; auto: validation_loss, or train_loss without "
+                      "validation")),
+         &S::monitor}}},
   }};
   return all;
 }
@@ -73,6 +77,16 @@ const Schedule& checked(const Schedule& s, int64_t epochs) {
   return s;
 }
 
+const StopRule& checked(const StopRule& s, bool classifies) {
+  const bool accuracy = s.monitor.ends_with("accuracy"), squares = s.monitor.ends_with("mse");
+  if ((accuracy && !classifies) || (squares && classifies))
+    throw Error(MK_INVALID_ARGUMENT, "stop: monitor = \"" + s.monitor + "\" needs " +
+                                         (classifies ? "a numeric target, but this data set has classes"
+                                                     : "classes, but this data set has a numeric target") +
+                                         ": use validation_loss");
+  return s;
+}
+
 const Parallel& checked(const Parallel& p) {
   if (!std::has_single_bit(uint64_t(p.shards)))
     throw Error(MK_INVALID_ARGUMENT, "parallel: shards is " + std::to_string(p.shards) +
@@ -85,8 +99,35 @@ const Parallel& checked(const Parallel& p) {
 
 }  // namespace
 
-const Forms<ops::OptimizerSettings>& optimizers() {
-  using S = ops::OptimizerSettings;
+namespace {
+
+Forms<OptimizerForm>::Form muon_form() {
+  using S = OptimizerForm;
+  constexpr double kBelow1 = 0.9999999;
+  return {"muon",
+          ops::Optimizer::adamw,
+          "Muon for the weights of all layers but the last, AdamW for the other parameters",
+          {{positive("lr", 1e6, "0.001", "learning rate of Muon"), &S::muon_lr},
+           {real("momentum", 0, kBelow1, "0.95", "share of the previous step that is kept"), &S::momentum},
+           {flag("nesterov", "true", "Nesterov's momentum"), &S::muon_nesterov},
+           {integer("ns_steps", 1, 99, "5", "steps of Newton and Schulz towards an orthogonal matrix"), &S::ns_steps},
+           {real("weight_decay", 0, 1e6, "0.1", "share of the weight that a step with lr = 1 removes"),
+            &S::muon_weight_decay},
+           {text("adjust_lr_fn", "\"original\"", "original|match_rms_adamw|spectral_unclamped",
+                 "how the rate depends on the shape of a weight"),
+            &S::adjust_lr_fn},
+           {positive("adamw_lr", 1e6, "0.001", "learning rate of AdamW"), &S::lr},
+           {real("adamw_beta1", 0, kBelow1, "0.9", "decay of the mean gradient"), &S::a},
+           {real("adamw_beta2", 0, kBelow1, "0.999", "decay of the mean square"), &S::b},
+           {real("adamw_eps", 0, 1, "1e-8", "added to the divisor"), &S::eps},
+           {real("adamw_weight_decay", 0, 1e6, "0.01", "share of a parameter that a step with lr = 1 removes"),
+            &S::weight_decay}}};
+}
+
+}  // namespace
+
+const Forms<OptimizerForm>& optimizers() {
+  using S = OptimizerForm;
   using Kind = ops::Optimizer;
   const auto rate = [](const char* fallback) {
     return Forms<S>::Key{positive("lr", 1e6, fallback, "learning rate"), &S::lr};
@@ -95,6 +136,8 @@ const Forms<ops::OptimizerSettings>& optimizers() {
     return Forms<S>::Key{real(name, 0, most, fallback, doc), to};
   };
   constexpr double kBelow1 = 0.9999999;
+  static const Forms<S>::Key amsgrad = {younger(flag("amsgrad", "false", "divide by the largest mean square so far")),
+                                        &S::amsgrad};
   static const auto decay = share("weight_decay", 1e6, "0.0", "L2 penalty added to the gradient", &S::weight_decay);
   static const Forms<S> all = {{
       {"sgd",
@@ -110,14 +153,15 @@ const Forms<ops::OptimizerSettings>& optimizers() {
        "Adam",
        {rate("0.001"), share("beta1", kBelow1, "0.9", "decay of the mean gradient", &S::a),
         share("beta2", kBelow1, "0.999", "decay of the mean square", &S::b),
-        share("eps", 1, "1e-8", "added to the divisor", &S::eps), decay}},
+        share("eps", 1, "1e-8", "added to the divisor", &S::eps), decay, amsgrad}},
       {"adamw",
        Kind::adamw,
        "Adam with decoupled weight decay",
        {rate("0.001"), share("beta1", kBelow1, "0.9", "decay of the mean gradient", &S::a),
         share("beta2", kBelow1, "0.999", "decay of the mean square", &S::b),
         share("eps", 1, "1e-8", "added to the divisor", &S::eps),
-        share("weight_decay", 1e6, "0.01", "share of the weight that a step with lr = 1 removes", &S::weight_decay)}},
+        share("weight_decay", 1e6, "0.01", "share of the weight that a step with lr = 1 removes", &S::weight_decay),
+        amsgrad}},
       {"rmsprop",
        Kind::rmsprop,
        "RMSprop",
@@ -129,6 +173,7 @@ const Forms<ops::OptimizerSettings>& optimizers() {
        "Adadelta",
        {rate("1.0"), share("rho", kBelow1, "0.9", "decay of the mean squares", &S::a),
         share("eps", 1, "1e-6", "added under the roots", &S::eps), decay}},
+      muon_form(),
   }};
   return all;
 }
@@ -154,7 +199,10 @@ enum Param {
   kSmoothL1Beta,
   kClipGradNorm,
   kEmaDecay,
-  kAugment
+  kAugment,
+  kAccumulate,
+  kRefitEpochs,
+  kMixupAlpha
 };
 
 }  // namespace
@@ -185,6 +233,15 @@ const std::vector<mk_param> kParams = {
     younger(real("ema_decay", 0, 0.9999999, "0.0",
                  "above 0: validate and predict with an average of the weights, of which a step keeps this share")),
     augment_param(),
+    younger(integer("gradient_accumulation_steps", 1, 1e6, "1",
+                    "batches whose gradients are averaged for one step; the last step of an epoch may have fewer")),
+    {"refit_epochs", MK_PARAM_TEXT, MK_PARAM_YOUNGER, 0, 0, "\"validated\"", "all|validated",
+     "with a stop rule, a refit on all rows trains for as many epochs as validation chose (the median of the folds), "
+     "or by the rule with the training loss (all)",
+     nullptr, 0, 1},
+    younger(
+        real("mixup_alpha", 0, 8, "0.0",
+             "above 0: learn from mixtures of two rows, whose shares have a Beta distribution with this parameter")),
 };
 
 const std::vector<mk_metric> kMetrics = {{"errors", 1, 0}, {"error", 0, 1}, {"loss", 0, 0}};
@@ -203,18 +260,28 @@ Settings settings_of(const mk_value* v, bool classifies) {
     if (!s.class_weight.empty() && !classifies)
       throw Error(MK_INVALID_ARGUMENT, "class_weight needs classes, but this data set has a numeric target: remove it");
     s.weighted = !s.class_weight.empty();
+    s.mixup_alpha = v[kMixupAlpha].real;
     s.ema_decay = v[kEmaDecay].real;
     s.epochs = v[kEpochs].integer;
     s.batch_size = v[kBatchSize].integer;
     s.shuffle = v[kShuffle].integer != 0;
     s.drop_last = v[kDropLast].integer != 0;
     s.standardise_target = v[kStandardise].integer != 0 && s.loss == Loss::mse;
-    s.optimizer = checked(optimizers().read(v[kOptimizer].text));
+    const OptimizerForm optimizer = optimizers().read(v[kOptimizer].text);
+    s.optimizer = checked(optimizer);
+    s.muon = optimizer.muon();
     s.optimizer.clip = v[kClipGradNorm].real;
     s.schedule = checked(schedules().read(v[kScheduler].text), s.epochs);
-    s.stop = stop_rules().read(v[kStop].text);
+    s.stop = checked(stop_rules().read(v[kStop].text), classifies);
+    s.refit_validated = v[kRefitEpochs].text == std::string("validated");
     s.augment = augment_of_option(v[kAugment].text);
     s.parallel = checked(parallels().read(v[kParallel].text));
+    s.accumulate = v[kAccumulate].integer;
+    if (s.accumulate > 1 && s.parallel.kind == Parallel::Kind::local_sgd)
+      throw Error(
+          MK_INVALID_ARGUMENT,
+          "gradient_accumulation_steps and parallel = \"local_sgd\", where each device takes a step for each of "
+          "its batches, exclude each other: set it to 1, or use \"synchronous\"");
     return s;
   } catch (const nlohmann::json::exception& e) {
     throw Error(MK_INTERNAL, std::string("cnn received settings that it does not support: ") + e.what());

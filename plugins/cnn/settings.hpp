@@ -1,12 +1,14 @@
 // The parameters of the model: their schema and the values of one candidate. Names and defaults are PyTorch's.
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 #include <string>
 #include <vector>
 
 #include "abi/model.h"
 #include "loss.hpp"
+#include "muon.hpp"
 #include "schedule.hpp"
 #include "sdk/ops/augment.hpp"
 #include "sdk/ops/optimizer_step.hpp"
@@ -17,8 +19,9 @@ struct StopRule {
   enum class Kind { none, ratio, plateau } kind = Kind::none;
   double ratio = 0.8;  // ratio: stop if the training loss exceeds this share of the last one
   int64_t patience = 5;
-  double min_delta = 0;       // plateau: stop after `patience` epochs without this gain
-  bool restore_best = false;  // plateau: the result has the weights after the epoch with the least loss
+  double min_delta = 0;          // plateau: stop after `patience` epochs without this gain
+  bool restore_best = false;     // plateau: the result has the weights after the best epoch
+  std::string monitor = "auto";  // plateau: the curve by which epochs are compared
 };
 
 // How the devices of a team train one network.
@@ -46,21 +49,37 @@ struct Settings {
   LossForm loss_form;
   std::string class_weight;  // see sdk/class_weights.hpp
   bool weighted = false;     // by class_weight or by the data
+  double mixup_alpha = 0;    // of the distribution of the shares; 0: rows are not mixed
   double ema_decay = 0;      // of the average of the weights; 0: there is none
   int64_t epochs = 1, batch_size = 64;
+  int64_t accumulate = 1;  // batches whose gradients are averaged for one step
   bool shuffle = true, drop_last = false, standardise_target = false;
-  ops::OptimizerSettings optimizer;
+  ops::OptimizerSettings optimizer;  // with Muon: of the parameters that it leaves to AdamW
+  Muon muon;
   Schedule schedule;
   StopRule stop;
+  bool refit_validated = false;  // with a rule: a refit has as many epochs as validation chose
+  int64_t stop_after = 0;        // epochs of a refit that ends before the schedule does; 0: all
   Parallel parallel;
   ops::Augment augment;  // without the sides of the images
+
+  int64_t last_epoch() const { return stop_after > 0 ? std::min(stop_after, epochs) : epochs; }
 };
 
 extern const std::vector<mk_param> kParams;
 extern const std::vector<mk_metric> kMetrics;  // of classifiers
 extern const std::vector<mk_metric> kRegressionMetrics;
 
-const Forms<ops::OptimizerSettings>& optimizers();
+// What the keys of an optimizer set.
+struct OptimizerForm : ops::OptimizerSettings {
+  double muon_lr = 0, muon_weight_decay = 0, momentum = 0;
+  bool muon_nesterov = false;
+  int64_t ns_steps = 0;
+  std::string adjust_lr_fn;
+
+  Muon muon() const { return {muon_lr, muon_weight_decay, momentum, muon_nesterov, ns_steps, adjust_lr_fn}; }
+};
+const Forms<OptimizerForm>& optimizers();
 
 // values[p] is in the order of kParams. `classifies` determines the meaning of loss = "auto". Throws
 // Error(MK_INVALID_ARGUMENT).

@@ -168,7 +168,7 @@ class StackTrainer {
     }
     recent.loss /= recent.rows;
     const Training& first = *live_.front();
-    const int64_t epochs = first.settings().epochs;
+    const int64_t epochs = first.settings().last_epoch();
     const std::string text = (live_.size() > 1 ? std::to_string(live_.size()) + " networks, " : "") +
                              progress_text(std::min(first.record().epochs() + 1, epochs), epochs, recent,
                                            first.record().classifies, (shown_rows_ - before) / seconds);

@@ -77,8 +77,8 @@ Settings settings_for(Settings settings, const sdk::Team& team, int64_t begun_wi
   const int64_t members = begun_with > 0 ? begun_with : team.members();
   settings.batch_size *= members;
   if (p.scale_lr)
-    for (double* rate :
-         {&settings.optimizer.lr, &settings.schedule.max_lr, &settings.schedule.eta_min, &settings.schedule.min_lr})
+    for (double* rate : {&settings.optimizer.lr, &settings.muon.lr, &settings.schedule.max_lr,
+                         &settings.schedule.eta_min, &settings.schedule.min_lr})
       *rate *= members;
   return settings;
 }
@@ -448,8 +448,8 @@ void TeamTraining::show(double elapsed, const std::vector<double>& busy, int64_t
   }
   const Record& record = training_.record();
   recent.loss = recent.rows > 0 ? loss / recent.rows : record.last_loss();
-  const std::string text = progress_text(position_.epoch + 1, training_.settings().epochs, recent, record.classifies,
-                                         first ? 0 : std::exchange(rows_to_show_, 0) / seconds) +
+  const std::string text = progress_text(position_.epoch + 1, training_.settings().last_epoch(), recent,
+                                         record.classifies, first ? 0 : std::exchange(rows_to_show_, 0) / seconds) +
                            "; " + std::to_string(team_.members()) + " devices" +
                            times_text(shares(), elapsed, busy, steps);
   sink_.progress(sink_.self, text.c_str(), training_.share_done());

@@ -25,10 +25,13 @@ int64_t rows_of_pass(const Settings& settings) {
 
 EngineOptions engine_options(const Settings& settings) {
   EngineOptions options;
-  options.gradients = settings.parallel.kind == Parallel::Kind::synchronous;
-  if (options.gradients) options.leaves = settings.parallel.shards;
+  const bool synchronous = settings.parallel.kind == Parallel::Kind::synchronous;
+  options.accumulate = settings.accumulate > 1;
+  options.gradients = synchronous || options.accumulate;
+  if (synchronous) options.leaves = settings.parallel.shards;
   options.average = settings.ema_decay;
   options.best = settings.stop.restore_best;
+  options.muon = settings.muon;
   return options;
 }
 
@@ -62,6 +65,8 @@ Training::Training(const sdk::Host& host, const sdk::Device& device, const Resid
     weights_ = from.take(data_.rows);
     weights_.write(device, task_.weights.data(), task_.weights.size());
   }
+  if (settings_.mixup_alpha > 0)
+    mixup_ = Mixup(device, engine_.batch(), network.input.elements(), network.outputs(), from);
   if (settings_.standardise_target) {
     scaled_target_ = from.take(data_.rows);
     scale_target();
@@ -78,7 +83,11 @@ uint64_t Training::bytes(const Network& network, const Settings& settings, int64
   // Each row has its index in an order, its loss and hit, a scaled target if targets are standardised, and its weight
   // if there are weights.
   const int64_t words = rows * (3 + (settings.standardise_target ? 1 : 0) + (settings.weighted ? 1 : 0));
-  return 4 * words + Engine::bytes(network, rows_of_pass(settings), true, settings.optimizer, engine_options(settings));
+  const int64_t mixed = settings.mixup_alpha > 0
+                            ? Mixup::elements(rows_of_pass(settings), network.input.elements(), network.outputs())
+                            : 0;
+  return 4 * (words + mixed) +
+         Engine::bytes(network, rows_of_pass(settings), true, settings.optimizer, engine_options(settings));
 }
 
 void Training::scale_target() {
@@ -93,7 +102,7 @@ void Training::restore() {
   const auto found = find_checkpoint(host_, task_.scratch, task_.fingerprint, engine_);
   if (!found) return;
   const Checkpoint& c = found->checkpoint;
-  if (c.epoch < 0 || c.epoch >= settings_.epochs || c.batch < 0 || c.batch >= position_.batches() ||
+  if (c.epoch < 0 || c.epoch >= settings_.last_epoch() || c.batch < 0 || c.batch >= position_.batches() ||
       c.batch_size != settings_.batch_size || int64_t(c.results.size()) != 2 * c.batch * c.batch_size ||
       int64_t(c.history.train_loss.size()) != c.epoch)
     return;
@@ -173,23 +182,29 @@ void Training::put(Phase phase, const RowRange& part) {
   const int64_t first = batch.first + part.first, rows = part.rows;
   const mk_tensor index = order_.vector(rows, first, MK_I32);
   const ops::DropoutPlace dropout{dropout_seed_, 0, uint32_t(position_.batches_begun()), part.first};
-  LossForm form = settings_.loss_form;
-  if (settings_.weighted) form.weight = weights_.vector(data_.rows);
+  const auto submit = [this](const mk_op& op) { queue_.push_back(op); };
   if (phase == Phase::load || queued_rows_.empty()) queued_rows_.push_back(rows);
   switch (phase) {
     case Phase::load:
       if (augment_.changes())
-        return queue_.push_back(ops::augment(data_.inputs(), index, augment_,
-                                             {augment_seed_, uint32_t(position_.batches_begun()), part.first},
-                                             engine_.input(rows)));
-      return queue_.push_back(ops::gather_rows(data_.inputs(), index, engine_.input(rows)));
+        submit(ops::augment(data_.inputs(), index, augment_,
+                            {augment_seed_, uint32_t(position_.batches_begun()), part.first}, engine_.input(rows)));
+      else
+        submit(ops::gather_rows(data_.inputs(), index, engine_.input(rows)));
+      if (settings_.mixup_alpha > 0) mixup_.mix(engine_.input(rows), mixup_share(), submit);
+      return;
     case Phase::forward:
-      return put_loss(engine_.forward(rows, &dropout), index, 1.0 / batch_weight(), results_.matrix(rows, 2, 2 * first),
-                      engine_.output_gradient(rows), form);
+      return put_loss(first, engine_.forward(rows, &dropout));
     case Phase::backward:
       return engine_.train_back(rows, dropout, position_.optimizer(), position_.step() + 1);
     case Phase::step:
-      return engine_.step(position_.optimizer(), position_.step() + 1);
+      if (settings_.accumulate > 1) {
+        // Trainings of a stack may be at different batches of a step, whose ops differ in number.
+        queued_rows_.push_back(-1 - (position_.begins_step() ? 1 : 0) - (position_.ends_step() ? 2 : 0));
+        engine_.accumulate(position_.begins_step());
+        if (!position_.ends_step()) return;
+      }
+      return engine_.step(position_.optimizer(), position_.step() + 1, position_.muon_lr());
   }
 }
 
@@ -223,14 +238,38 @@ void Training::put_validation(int64_t k) {
   engine_.use_average(true);
   // Classifiers are compared by the plain cross-entropy, whatever they are trained with.
   const LossForm form{{}, settings_.loss_form.distance, {}};
-  put_loss(engine_.forward(rows, nullptr), index, 1, validation_results_.matrix(rows, 2, 2 * first), {}, form);
+  queue_.push_back(
+      loss_of(engine_.forward(rows, nullptr), index, 1, validation_results_.matrix(rows, 2, 2 * first), {}, form));
   engine_.use_average(false);
 }
 
-void Training::put_loss(const mk_tensor& outputs, const mk_tensor& index, double scale, const mk_tensor& rows,
-                        const mk_tensor& gradient, const LossForm& form) {
+mk_op Training::loss_of(const mk_tensor& outputs, const mk_tensor& index, double scale, const mk_tensor& rows,
+                        const mk_tensor& gradient, const LossForm& form) const {
   const mk_tensor target = settings_.standardise_target ? scaled_target_.matrix(data_.rows, 1) : data_.targets();
-  queue_.push_back(loss_op(settings_.loss, outputs, target, index, scale, rows, gradient, form));
+  return loss_op(settings_.loss, outputs, target, index, scale, rows, gradient, form);
+}
+
+// Queues the loss of these rows, which begin at place `first` of the epoch's order, and its gradient.
+void Training::put_loss(int64_t first, const mk_tensor& outputs) {
+  const int64_t rows = outputs.rows;
+  LossForm form = settings_.loss_form;
+  if (settings_.weighted) form.weight = weights_.vector(data_.rows);
+  const double scale = 1.0 / (batch_weight() * position_.batches_of_step());
+  const double share = settings_.mixup_alpha > 0 ? mixup_share() : 1;
+  const mk_tensor results = results_.matrix(rows, 2, 2 * first), gradient = engine_.output_gradient(rows);
+  queue_.push_back(loss_of(outputs, order_.vector(rows, first, MK_I32), scale * share, results, gradient, form));
+  if (settings_.mixup_alpha == 0) return;
+  const auto of_partners = [&](int64_t from, int64_t count, int64_t place, const mk_tensor& to, const mk_tensor& grad) {
+    const mk_tensor some = sdk::matrix(outputs.buffer, count, outputs.columns, outputs.row_stride,
+                                       outputs.offset + from * outputs.row_stride);
+    return loss_of(some, order_.vector(count, place, MK_I32), scale * (1 - share), to, grad, form);
+  };
+  mixup_.add_partners(results, gradient, share, first, of_partners, [this](const mk_op& op) { queue_.push_back(op); });
+}
+
+// Of a row in its mixture.
+double Training::mixup_share() const {
+  return cnn::mixup_share(settings_.mixup_alpha, task_.seed, task_.stream, position_.batches_begun());
 }
 
 Score Training::score(int64_t first, int64_t rows) const {

@@ -10,6 +10,7 @@
 
 #include "data.hpp"
 #include "engine.hpp"
+#include "mixup.hpp"
 #include "position.hpp"
 #include "record.hpp"
 #include "sdk/plugin.hpp"
@@ -53,7 +54,7 @@ class Training {
   // checkpoint.
   void restore();
   void save();
-  bool at_end() const { return position_.epoch >= settings_.epochs || record_.diverged || record_.stopped; }
+  bool at_end() const { return position_.epoch >= settings_.last_epoch() || record_.diverged || record_.stopped; }
   double share_done() const { return at_end() ? 1 : position_.share_done(); }
 
   void begin_epoch();
@@ -83,7 +84,8 @@ class Training {
 
   // Ops that are queued but not yet submitted.
   std::vector<mk_op>& queue() { return queue_; }
-  // The rows of the batches in queue(). Trainings with equal rows have ops of equal shapes.
+  // The rows of the batches in queue(), and what the last ops do with their gradients where some do without a step.
+  // Trainings with equal rows have ops of equal shapes.
   const std::vector<int64_t>& queued_rows() const { return queued_rows_; }
   void clear_queue();
 
@@ -103,8 +105,10 @@ class Training {
   void scale_target();
   Score score(const Slice& results, int64_t first, int64_t rows, std::span<const float> weights) const;
   double batch_weight() const;
-  void put_loss(const mk_tensor& outputs, const mk_tensor& index, double scale, const mk_tensor& rows,
-                const mk_tensor& gradient, const LossForm& form);
+  double mixup_share() const;
+  mk_op loss_of(const mk_tensor& outputs, const mk_tensor& index, double scale, const mk_tensor& rows,
+                const mk_tensor& gradient, const LossForm& form) const;
+  void put_loss(int64_t first, const mk_tensor& outputs);
 
   sdk::Host host_;
   const sdk::Device& device_;
@@ -117,6 +121,7 @@ class Training {
   Record record_;
   Moments moments_;
   uint64_t dropout_seed_, augment_seed_;
+  Mixup mixup_;
   ops::Augment augment_;   // of training batches
   Slice order_, results_;  // of the epoch
   Slice validation_order_, validation_results_;

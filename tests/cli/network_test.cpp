@@ -1,8 +1,12 @@
 // Networks as a user trains them: searched, stopped, killed, resumed, and used for predictions.
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <chrono>
+#include <cstdio>
+#include <map>
 #include <nlohmann/json.hpp>
+#include <sstream>
 #include <thread>
 
 #include "cli/shell.hpp"
@@ -137,6 +141,44 @@ TEST(Network, GivesTheSameBytesAfterStopsAndKills) {
   EXPECT_EQ(bytes_of(place.run("net")), expected);
 }
 
+// The refit has the median of the best epochs of three folds, whatever the training loss says; "all" as before.
+TEST(Network, ARefitHasTheEpochsThatValidationChose) {
+  const Place place;
+  std::string folded = experiment(40);
+  folded.replace(folded.find("share = 0.25"), 12, "folds = 3");
+  place.write("e.toml", folded);
+  const std::string folds =
+      "--set search.params.rate=[0.01] "
+      "'model_options.stop={ type = \"plateau\", patience = 2, restore_best = true, "
+      "monitor = \"validation_accuracy\" }'";
+  const auto notes = [&] {
+    std::map<int, std::string> found;
+    std::istringstream lines(slurp(place.run("net") / "journal" / "node-0000.ndjson"));
+    for (std::string line; std::getline(lines, line);) {
+      const auto record = nlohmann::json::parse(line);
+      if (record.contains("note")) found[record.at("fit")] = record.at("note");
+    }
+    return found;
+  };
+  const Ended run = place.mokume("run e.toml " + folds);
+  ASSERT_EQ(run.code, 0) << run.err;
+  std::map<int, std::string> said = notes();
+  ASSERT_EQ(said.size(), 4U);
+  std::vector<int> best, all;
+  for (int fold = 0; fold < 3; ++fold) {
+    int epochs = 0, chosen = 0;
+    ASSERT_EQ(std::sscanf(said.at(fold).c_str(), "epochs=%d best=%d", &epochs, &chosen), 2) << said.at(fold);
+    EXPECT_LT(epochs, 40);
+    EXPECT_GT(epochs, chosen);
+    best.push_back(chosen);
+  }
+  std::sort(best.begin(), best.end());
+  EXPECT_EQ(said.at(3), "epochs=" + std::to_string(best[1]));
+  fs::remove_all(place.path() / "runs");
+  ASSERT_EQ(place.mokume("run e.toml " + folds + " model_options.refit_epochs=all").code, 0);
+  EXPECT_NE(notes().at(3).find(" best="), std::string::npos) << "by the rule, with the training's accuracy";
+}
+
 // A flipped bit in the checkpoint of a stopped training: the next session reports it and trains from the start, to the
 // same bytes.
 TEST(Network, ADamagedCheckpointIsSetAsideAndTheTrainingStartsOver) {
@@ -235,6 +277,14 @@ TEST(Network, ErrorsAreReportedInSentences) {
   expect(place.mokume("run e.toml --set model_options.layers[0].out_chanels=3"), 2, {"out_channels"});
   expect(place.mokume("run e.toml --set model_options.layers[5].out_features=11"), 2, {"layers[5] (linear)", "10"});
   expect(place.mokume("run e.toml --set model_options.loss=nll"), 2, {"loss = \"nll\"", "log_softmax"});
+  expect(place.mokume("run e.toml --set model_options.mixup_alpha=0.2 model_options.class_weight=balanced"), 2,
+         {"mixup_alpha excludes weights of rows and classes"});
+  expect(place.mokume("run e.toml --set 'model_options.layers=[{ type = \"flatten\" }, { type = \"linear\", "
+                      "out_features = 10 }]' 'model_options.optimizer={ type = \"muon\", lr = \"$rate\" }'"),
+         2, {"optimizer = \"muon\" needs a weight before that of the last layer"});
+  expect(place.mokume("run e.toml --set 'model_options.layers[0]={ type = \"conv2d\", out_channels = 4, "
+                      "kernel_size = 29, padding = 28, padding_mode = \"reflect\" }'"),
+         2, {"layers[0] (conv2d)", "padding_mode \"reflect\" has no pixels for so much padding"});
   std::string rows = "x,y\n";
   for (int k = 0; k < 40; ++k) rows += std::to_string(k) + "," + std::to_string(2 * k) + ".5\n";
   place.write("line.csv", rows);

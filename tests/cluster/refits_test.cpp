@@ -34,6 +34,25 @@ TEST(Refits, StartOnceTheirFitsAreDone) {
   EXPECT_EQ(desk.coordinator().records().size(), 3u);
 }
 
+TEST(Refits, GetTheNotesThatTheirRulesName) {
+  TestRules rules;
+  rules.chosen = [](uint32_t, const std::vector<journal::FitRecord>&) {
+    Refit refit;
+    refit.candidate = refit.like = 1;
+    refit.fits = {1, 0};
+    refit.cost = 1;
+    return refit;
+  };
+  Desk desk(bagged(1), {{make_device("host:0"), make_device("host:1")}}, rules);
+  const Grant first = desk.expect_grant(0, 0), second = desk.expect_grant(0, 1);
+  desk.finish(0, first);
+  desk.finish(0, second);
+  const Grant refit = desk.expect_grant(0, 1);
+  EXPECT_EQ(refit.attempt.fits, std::vector<uint32_t>{2});
+  EXPECT_EQ(refit.attempt.done_fits, (std::vector<uint32_t>{1, 0}));
+  EXPECT_EQ(refit.attempt.done_notes, (std::vector<std::string>{"n1", "n0"}));
+}
+
 // If two devices of different classes did the same fit, the first record counts, wherever the files put it, and the
 // refit follows from it.
 TEST(Refits, FollowFromTheRecordsThatCameFirst) {

@@ -6,6 +6,7 @@
 #include "checkpoint.hpp"
 #include "fitted.hpp"
 #include "harness.hpp"
+#include "normal.hpp"
 #include "sdk/ops.hpp"
 
 namespace mokume::cnn_test {
@@ -62,6 +63,96 @@ TEST_F(InitialValues, AreTheSameInAnyPieces) {
                      std::span(joined).subspan(first, std::min(each, whole.size() - first)));
     EXPECT_TRUE(joined == whole) << each;
   }
+}
+
+// By name: the mean square, the largest magnitude (0: none) and the bias of a convolution of 32 x 3 x 3 inputs and 48
+// filters.
+TEST_F(InitialValues, FollowTorchNnInit) {
+  struct Expected {
+    LayerJson keys;
+    double deviation, most;
+  };
+  const double in = 32 * 9, all = 32 * 9 + 48 * 9;
+  const std::vector<Expected> expected = {
+      {{{"initialisation", "default"}}, 1 / std::sqrt(3 * in), 1 / std::sqrt(in)},
+      {{{"initialisation", "kaiming_uniform"}}, std::sqrt(2 / in), std::sqrt(6 / in)},
+      {{{"initialisation", "kaiming_normal"}}, std::sqrt(2 / in), 0},
+      {{{"initialisation", "xavier_uniform"}, {"init_gain", 2.0}}, 2 * std::sqrt(2 / all), 2 * std::sqrt(6 / all)},
+      {{{"initialisation", "xavier_normal"}}, std::sqrt(2 / all), 0},
+      {{{"initialisation", "normal"}, {"init_std", 0.05}}, 0.05, 0},
+      {{{"initialisation", "trunc_normal"}, {"init_std", 0.02}}, 0.02, 0},
+      {{{"initialisation", "trunc_normal"}, {"init_std", 2.0}}, 2 * 0.53956, 2},
+      {{{"initialisation", "zeros"}, {"bias_initialisation", "ones"}}, 0, 0}};
+  for (const Expected& e : expected) {
+    SCOPED_TRACE(e.keys.dump());
+    settings_.layers = layers({with(conv2d(48, 3, 1, 0, true), e.keys), flatten(), linear(4, true)});
+    const Network network = make_network(settings_, {6, 6, 32, false}, 4);
+    const std::vector<float> values = all_initial_values(network, 3, 7);
+    const Parameter &w = network.parameters[0], &b = network.parameters[1];
+    double squares = 0, fourth = 0, most = 0;
+    for (int64_t i = 0; i < w.size(); ++i) {
+      const double v = static_cast<double>(values[static_cast<size_t>(i)]);
+      squares += v * v, fourth += v * v * v * v, most = std::max(most, std::fabs(v));
+    }
+    const auto n = static_cast<double>(w.size());
+    EXPECT_NEAR(std::sqrt(squares / n), e.deviation, 0.03 * e.deviation);
+    if (e.most > 0) {
+      EXPECT_LE(most, e.most);
+      EXPECT_GT(most, 0.99 * e.most);
+    }
+    if (e.most == 0 && e.deviation > 0) {
+      EXPECT_NEAR(fourth / n / std::pow(e.deviation, 4), 3, 0.3) << "of a normal distribution";
+      EXPECT_GT(most, 3 * e.deviation);
+    }
+    const float bias = values[static_cast<size_t>(b.offset)];
+    EXPECT_EQ(bias == 1.0F, e.keys.contains("bias_initialisation"));
+    EXPECT_TRUE(bias == 1.0F || std::fabs(bias) <= 1 / std::sqrt(in));
+  }
+}
+
+TEST_F(InitialValues, OfOrthogonalWeightsAreOrthogonal) {
+  for (const int64_t outputs : {7, 27, 40}) {
+    settings_.layers =
+        layers({with(conv2d(outputs, 3, 1, 0, true), {{"initialisation", "orthogonal"}, {"init_gain", 1.5}}), flatten(),
+                linear(4, true)});
+    const Network network = make_network(settings_, {6, 6, 3, false}, 4);
+    const Engine engine(world_.device(), network, 4, true);
+    write_initial_values(world_.host(), network.parameters, 3, 7, engine.parameters());
+    const Parameter& w = network.parameters[0];
+    std::vector<float> torch(static_cast<size_t>(w.size()));
+    to_torch(w, engine.parameters().all(), 0, w.outputs, torch.data());
+    const int64_t rows = w.rows(), count = std::min(outputs, rows), length = std::max(outputs, rows);
+    const auto at = [&](int64_t v, int64_t i) {
+      return static_cast<double>(torch[static_cast<size_t>(outputs <= rows ? v * rows + i : i * rows + v)]);
+    };
+    for (int64_t v = 0; v < count; ++v)
+      for (int64_t u = 0; u <= v; ++u) {
+        double sum = 0;
+        for (int64_t i = 0; i < length; ++i) sum += at(v, i) * at(u, i);
+        ASSERT_NEAR(sum, u == v ? 1.5 * 1.5 : 0, 1e-5) << outputs << " " << v << " " << u;
+      }
+    // The values of other parameters do not depend on it.
+    EXPECT_EQ(engine.parameters().all().back(), all_initial_values(network, 3, 7).back());
+  }
+}
+
+TEST_F(InitialValues, OfNormsMayBeZero) {
+  for (const LayerJson& norm : {batch_norm(), group_norm(3), layer_norm()})
+    for (const char* how : {"ones", "zeros"}) {
+      settings_.layers = layers({with(norm, {{"initialisation", how}}), flatten(), linear(4, true)});
+      const Network network = make_network(settings_, {6, 6, 3, false}, 4);
+      EXPECT_EQ(all_initial_values(network, 3, 7)[0], how == std::string("ones") ? 1.0F : 0.0F);
+      EXPECT_EQ(all_initial_values(network, 3, 7)[static_cast<size_t>(network.parameters[1].offset)], 0.0F);
+    }
+}
+
+TEST(Normal, QuantilesInvertTheShare) {
+  for (const double p :
+       {0x1p-54, 1e-12, 1e-7, 0.001, 0.02, 0.074, 0.076, 0.3, 0.5, 0.6, 0.92, 0.93, 0.999, 1 - 0x1p-53}) {
+    const double x = normal_quantile(p);
+    EXPECT_NEAR(normal_share(p < 0.5 ? x : -x) / (p < 0.5 ? p : 1 - p), 1, 1e-13) << p;
+  }
+  EXPECT_NEAR(normal_quantile(0.975), 1.959963984540054, 1e-14);
 }
 
 TEST_F(InitialValues, DoNotRepeatBeyond32Bits) {

@@ -102,12 +102,29 @@ TEST_P(InTeam, GivesTheBitsOfOneDevice) {
   }
 }
 
+TEST_P(InTeam, AccumulatesGradientsAsOneDeviceDoes) {
+  Settings s = synchronous_settings();
+  s.layers = graph_settings().layers;
+  s.accumulate = 3;  // 10 batches: the last step has one
+  s.optimizer = {ops::Optimizer::adamw, 0.01, 0.01, 0.9, 0.999, 1e-8, false, 0.3};
+  s.muon = {0.02, 0.1, 0.9, true, 5, "original"};
+  const auto alone = train(1, s), three = train(3, s);
+  for (const auto& one : three) EXPECT_EQ(one, alone[0]);
+  EXPECT_NE(alone[0]->parameters, train(1,
+                                        [&] {
+                                          s.accumulate = 1;
+                                          return s;
+                                        }())[0]
+                                      ->parameters);
+}
+
 // A row is changed by its place in the whole batch, whichever shard it is in.
 TEST_P(InTeam, ChangesImagesAsOneDeviceDoes) {
   Settings s = synchronous_settings();
   s.augment.shift = 1;
   s.augment.horizontal = 0.5;
   s.augment.degrees = 20;
+  s.mixup_alpha = 0.5;
   const auto alone = train(1, s), three = train(3, s), plain = train(1, synchronous_settings());
   for (const auto& one : three) EXPECT_EQ(one, alone[0]);
   EXPECT_NE(alone[0]->train_loss, plain[0]->train_loss);

@@ -78,6 +78,7 @@ void set_more(const nlohmann::json& more, bool regression, Settings& settings) {
   settings.weighted = more.contains("weights") || more.contains("class_weight");
   settings.optimizer.clip = more.value("clip_grad_norm", 0.0);
   settings.ema_decay = more.value("ema_decay", 0.0);
+  settings.accumulate = more.value("gradient_accumulation_steps", 1);
 }
 
 std::vector<float> row_weights(const nlohmann::json& more, const std::vector<int32_t>& labels) {
@@ -128,7 +129,9 @@ TEST_P(LikeTorch, LossesOf100StepsAndTheFirstGradientsAgree) {
     settings.epochs = kEpochs;
     settings.batch_size = kBatch;
     settings.shuffle = false;
-    settings.optimizer = optimizers().read(run.at("optimizer").dump());
+    const OptimizerForm optimizer = optimizers().read(run.at("optimizer").dump());
+    settings.optimizer = optimizer;
+    settings.muon = optimizer.muon();
     settings.schedule = schedules().read(run.at("scheduler").dump());
     const nlohmann::json& more = run.at("more");
     set_more(more, regression, settings);

@@ -191,6 +191,23 @@ void indices_are_checked(Machine& machine) {
     }
 }
 
+void indices_of_pixels_are_checked(Machine& machine) {
+  for (DeviceUnderTest* dut : {&fast(machine), &machine.oracle()})
+    for (const auto& [row, column, part] :
+         {std::tuple<int32_t, int32_t, const char*>{3, 0, "index 1 is 3, but there are 3 rows"},
+          {-1, 0, "index 1 is -1"},
+          {0, 2, "index 1 is 2, but there are 2 columns"}}) {
+      Buffer x(*dut, Words(6, 0)), out(*dut, Words(4, 7));
+      Buffer rows(*dut, Words{0, static_cast<uint32_t>(row)}), columns(*dut, Words{0, static_cast<uint32_t>(column)});
+      const Outcome outcome =
+          submit(*dut, ops::gather_pixels(sdk::matrix(x.handle(), 1, 6), sdk::vector(rows.handle(), 2, 0, MK_I32),
+                                          sdk::vector(columns.handle(), 2, 0, MK_I32), {3, 2, 1, 2, 2},
+                                          sdk::matrix(out.handle(), 1, 4)));
+      EXPECT_EQ(outcome.status, MK_INVALID_ARGUMENT) << part;
+      EXPECT_NE(std::string(outcome.error.text).find(part), std::string::npos) << outcome.error.text;
+    }
+}
+
 void labels_are_checked(Machine& machine) {
   for (DeviceUnderTest* dut : {&fast(machine), &machine.oracle()})
     for (const auto& [label, index, part] : {std::tuple<int32_t, int32_t, const char*>{4, 1, "label 4"},
@@ -271,6 +288,7 @@ void add_host_tests(Machine& machine) {
   add("exp_ends_well", exp_ends_well);
   add("indices_are_checked", indices_are_checked);
   add("labels_are_checked", labels_are_checked);
+  add("indices_of_pixels_are_checked", indices_of_pixels_are_checked);
   add("host_pointer_is_the_memory", host_pointer_is_the_memory);
   add("physical_id_names_the_cores", physical_id_names_the_cores);
   add("oracle_is_out_of_the_way", oracle_is_out_of_the_way);

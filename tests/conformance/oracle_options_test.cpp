@@ -98,14 +98,14 @@ void distances_like_pytorch(Machine& machine) {
 
 // The weight after steps from 1 with these gradients.
 double after(Machine& machine, const ops::OptimizerSettings& settings, const std::vector<float>& gradients) {
-  Values now{1, 0, 0};
+  Values now{1, 0, 0, 0};
   for (size_t t = 1; t <= gradients.size(); ++t) {
     Problem p;
     const auto one = [&](double value) { return tensor(p, 1, {static_cast<float>(value)}); };
     const mk_tensor grad = one(static_cast<double>(gradients[t - 1])), weight = one(now[0]);
-    const mk_tensor state = one(now[1]), state2 = one(now[2]);
+    const mk_tensor state = one(now[1]), state2 = one(now[2]), state3 = one(now[3]);
     const mk_tensor norm2 = one(static_cast<double>(gradients[t - 1] * gradients[t - 1]));
-    p.op = ops::optimizer_step(grad, weight, state, state2, settings, static_cast<int64_t>(t), norm2);
+    p.op = ops::optimizer_step(grad, weight, state, state2, settings, static_cast<int64_t>(t), norm2, state3);
     for (uint32_t o = 0; o < p.op.n_outputs; ++o) now[o] = output_of(machine, p, o)[0];
   }
   return now[0];
@@ -117,6 +117,32 @@ void optimizers_like_pytorch(Machine& machine) {
   EXPECT_NEAR(after(machine, {Kind::sgd, 0.1, 0, 0.9, 0.5, 0}, {2, 1}), 0.57, 1e-6);
   EXPECT_NEAR(after(machine, {Kind::adamw, 0.1, 0.5, 0.9, 0.999, 1e-8}, {2, 1}), 0.7142820372, 1e-6);
   EXPECT_NEAR(after(machine, {Kind::sgd, 0.1, 0, 0, 0, 0, false, 0.5}, {2, 0.25F}), 0.925000025, 1e-7);
+  const std::vector<float> falling{2, 0.5F, 0.25F};
+  EXPECT_NEAR(after(machine, {Kind::adam, 0.1, 0, 0.9, 0.5, 1e-8}, falling), 0.6972357331, 1e-6);
+  EXPECT_NEAR(after(machine, {Kind::adam, 0.1, 0, 0.9, 0.5, 1e-8, false, 0, true}, falling), 0.7692457707, 1e-6);
+  EXPECT_NEAR(after(machine, {Kind::adamw, 0.1, 0.5, 0.9, 0.5, 1e-8, false, 0, true}, falling), 0.6400772353, 1e-6);
+}
+
+void softmax_like_pytorch(Machine& machine) {
+  Problem p;
+  p.op = ops::softmax(tensor(p, 1, {0.5F, -2, 3, 1}), p.unwritten(1, 4));
+  expect_near(output_of(machine, p), {0.06705423914, 0.005504147128, 0.8168878634, 0.1105537504}, "softmax ");
+  Problem back;
+  const mk_tensor y = tensor(back, 1, {0.06705423914F, 0.005504147128F, 0.8168878634F, 0.1105537504F});
+  back.op = ops::softmax_grad(tensor(back, 1, {1, 2, -1, 0.5F}), y, back.unwritten(1, 4));
+  expect_near(output_of(machine, back), {0.1128890607, 0.01477064552, -0.2585054266, 0.1308457204}, "gradient ");
+}
+
+// Rows 2, 0 and 0 of an image of 3 x 2 pixels with 2 channels, and columns 1, 0 and 1.
+void pixels_by_hand(Machine& machine) {
+  Problem p;
+  const mk_tensor x = tensor(p, 1, {1, 10, 2, 20, 3, 30, 4, 40, 5, 50, 6, 60});
+  const mk_tensor row = p.indices({2, 0, 0}), column = p.indices({1, 0, 1});
+  p.op = ops::gather_pixels(x, row, column, {3, 2, 2, 3, 3}, p.unwritten(1, 18));
+  EXPECT_EQ(output_of(machine, p), (Values{6, 60, 5, 50, 6, 60, 2, 20, 1, 10, 2, 20, 2, 20, 1, 10, 2, 20}));
+  p.op = ops::gather_pixels_grad(tensor(p, 1, {1, -1, 2, -2, 4, -4, 8, -8, 16, -16, 32, -32, 64, 0, 128, 0, 256, 0}),
+                                 row, column, {3, 2, 2, 3, 3}, p.unwritten(1, 12));
+  EXPECT_EQ(output_of(machine, p), (Values{144, -16, 360, -40, 0, 0, 0, 0, 2, -2, 5, -5}));
 }
 
 }  // namespace
@@ -129,6 +155,8 @@ void add_option_oracle_tests(Machine& machine) {
   add("softmax_losses_like_pytorch", softmax_losses_like_pytorch);
   add("distances_like_pytorch", distances_like_pytorch);
   add("optimizers_like_pytorch", optimizers_like_pytorch);
+  add("softmax_like_pytorch", softmax_like_pytorch);
+  add("pixels_by_hand", pixels_by_hand);
 }
 
 }  // namespace mokume::conformance

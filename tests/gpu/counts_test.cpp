@@ -152,6 +152,45 @@ TEST_F(Networks, kinds_of_windows_at_16) {
   EXPECT_EQ(step_of(settings, 16), (Asked{65}));
 }
 
+// Padding by reflection gathers pixels forward and backward, and so do cells of unequal size. Softmax is a launch in
+// both directions. AMSGrad takes as many as Adam. Muon takes 32 for each of its two weights, 25 of them in its five
+// steps, and leaves AdamW two runs of other parameters instead of one.
+TEST_F(Networks, padding_softmax_and_muon) {
+  using namespace cnn_test;
+  cnn::Settings settings = cnn::settings_of("guide");
+  settings.optimizer = {ops::Optimizer::adam, 0.01, 0, 0.9, 0.999, 1e-8};
+  const auto step = [&](const LayerJson& second, const std::vector<LayerJson>& more) {
+    std::vector<LayerJson> all{conv2d(8, 3, 2, 1, true), plain("tanh"), second, plain("tanh")};
+    all.insert(all.end(), more.begin(), more.end());
+    all.insert(all.end(), {flatten(), linear(10, true)});
+    settings.layers = layers(all);
+    return step_of(settings, 16);
+  };
+  const LayerJson conv = conv2d(8, 3, 1, 1, true), reflecting = with(conv, {{"padding_mode", "reflect"}});
+  const LayerJson cells = with(adaptive_avg_pool2d(4), {{"type", "adaptive_max_pool2d"}});
+  const Asked padded = step(reflecting, {});
+  EXPECT_EQ((padded - step(conv, {})).launches, 2U);
+  EXPECT_EQ((step(reflecting, {plain("softmax")}) - padded).launches, 2U);
+  EXPECT_EQ((step(reflecting, {cells}) - step(reflecting, {max_pool2d(4, 4, 0)})).launches, 2U);
+  settings.optimizer.amsgrad = true;
+  EXPECT_EQ(step(reflecting, {}), padded);
+  settings.optimizer = {ops::Optimizer::adamw, 0.01, 0, 0.9, 0.999, 1e-8};
+  settings.muon = {0.02, 0.1, 0.95, true, 5, "original"};
+  EXPECT_EQ((step(reflecting, {}) - padded).launches, 65U);
+}
+
+// A batch and its losses are mixed in seven launches, and each batch of a step but the last saves the step for a sum.
+TEST_F(Networks, mixup_and_accumulation) {
+  cnn::Settings settings = cnn::settings_of("0,0,100");
+  settings.optimizer = {ops::Optimizer::adam, 0.01, 0, 0.9, 0.999, 1e-8};
+  const Asked plain = step_of(settings, 64);
+  settings.mixup_alpha = 0.2;
+  EXPECT_EQ((step_of(settings, 64) - plain).launches, 7U);
+  settings.mixup_alpha = 0;
+  settings.accumulate = 1000;
+  EXPECT_EQ(step_of(settings, 64).launches, plain.launches);
+}
+
 // 5,120 more steps of a solver that has not converged, at 512 a launch. Two problems have 16 places, which are sent and
 // read with every launch.
 TEST(Solver, steps_5120) {

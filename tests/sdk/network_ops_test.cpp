@@ -297,6 +297,36 @@ TEST(OptimizerStep, ChecksShapesAndStates) {
   op = optimizer_step(v(7), v(7), v(7), v(7), adam, 1);
   op.integers[0] = 5;
   expect_refused(op, "unknown optimizer 5");
+  OptimizerSettings ams = adam;
+  ams.amsgrad = true;
+  EXPECT_EQ(ams.states(), 3U);
+  EXPECT_NO_THROW(check(optimizer_step(v(7), v(7), v(7), v(7), ams, 3, {}, v(7))));
+  expect_refused(optimizer_step(v(7), v(7), v(7), v(7), ams, 3, {}, v(6)), "state is 1x6");
+  op = optimizer_step(v(7), v(7), v(7), {}, momentum, 1);
+  op.integers[3] = 1;
+  expect_refused(op, "amsgrad is 0, or 1 for adam and adamw");
+}
+
+TEST(GatherPixels, ChecksShapes) {
+  const PixelMap map{5, 4, 3, 7, 6};
+  const mk_tensor row = v(7, MK_I32), column = v(6, MK_I32);
+  EXPECT_NO_THROW(check(gather_pixels(m(2, 60), row, column, map, m(2, 126))));
+  EXPECT_NO_THROW(check(gather_pixels_grad(m(2, 126), row, column, map, m(2, 60))));
+  expect_refused(gather_pixels(m(2, 61), row, column, map, m(2, 126)), "x is 2x61");
+  expect_refused(gather_pixels(m(2, 60), row, column, map, m(2, 125)), "out is 2x125");
+  expect_refused(gather_pixels(m(2, 60), v(7), column, map, m(2, 126)), "row has the wrong element type");
+  expect_refused(gather_pixels(m(2, 60), row, m(6, 1, MK_I32), map, m(2, 21)), "column is 6x1");
+  expect_refused(gather_pixels(m(2, 60), v(0, MK_I32), column, map, m(2, 0)), "not from 1 to 2^20");
+  expect_refused(gather_pixels_grad(m(2, 126), row, column, map, m(2, 59)), "dx is 2x59");
+  expect_refused(gather_pixels_grad(m(3, 126), row, column, map, m(2, 60)), "dx is 2x60");
+}
+
+TEST(Softmax, ChecksShapes) {
+  EXPECT_NO_THROW(check(softmax(m(3, 4), m(3, 4))));
+  EXPECT_NO_THROW(check(softmax_grad(m(3, 4), m(3, 4), m(3, 4))));
+  expect_refused(softmax(m(3, 4), m(3, 5)), "out is 3x5");
+  expect_refused(softmax_grad(m(3, 4), m(3, 3), m(3, 4)), "y is 3x3");
+  expect_refused(softmax_grad(m(3, 4), m(3, 4), m(2, 4)), "dx is 2x4");
 }
 
 TEST(OptimizerStep, ChecksSettings) {

@@ -17,6 +17,7 @@ void optimizer_step(const Call& call) {
   all.weight = call.output(0).data;
   all.state = o.states() > 0 ? call.output(1).data : nullptr;
   all.state2 = o.states() > 1 ? call.output(2).data : nullptr;
+  all.state3 = o.states() > 2 ? call.output(3).data : nullptr;
   all.n = call.op.inputs[0].columns;
   all.kind = static_cast<int64_t>(o.kind);
   all.first = call.op.integers[1] == 1;
@@ -41,6 +42,7 @@ void optimizer_step(const Call& call) {
     range.weight += from;
     if (range.state != nullptr) range.state += from;
     if (range.state2 != nullptr) range.state2 += from;
+    if (range.state3 != nullptr) range.state3 += from;
     range.n = to - from;
     call.loops.network->optimizer(range);
   });

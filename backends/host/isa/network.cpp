@@ -221,6 +221,26 @@ void adam(const OptimizerRange& o) {
   }
 }
 
+// adam() with the largest second moment so far. The comparison lets a NaN of the moment pass.
+void amsgrad(const OptimizerRange& o) {
+  const float* grad = o.grad;
+  float *weight = o.weight, *state = o.state, *state2 = o.state2, *state3 = o.state3;
+  const float lr = o.lr, decay = o.weight_decay, factor = o.factor, eps = o.eps, root_scale = o.scale,
+              shrink = o.shrink;
+  const float a = o.a, one_minus_a = o.one_minus_a, b = o.b, one_minus_b = o.one_minus_b;
+  MOKUME_INDEPENDENT
+  for (int64_t i = 0; i < o.n; ++i) {
+    const float g = factor * grad[i] + decay * weight[i];
+    const float s = a * state[i] + one_minus_a * g;
+    const float u = b * state2[i] + one_minus_b * g * g;
+    const float v = u <= state3[i] ? state3[i] : u;
+    state[i] = s;
+    state2[i] = u;
+    state3[i] = v;
+    weight[i] = shrink * weight[i] - lr * s / (__builtin_sqrtf(v) * root_scale + eps);
+  }
+}
+
 void rmsprop(const OptimizerRange& o) {
   const float* grad = o.grad;
   float *weight = o.weight, *state = o.state, *state2 = o.state2;
@@ -268,7 +288,7 @@ void optimizer(const OptimizerRange& range) {
       return sgd(range);
     case 1:
     case 4:
-      return adam(range);
+      return range.state3 != nullptr ? amsgrad(range) : adam(range);
     case 2:
       return rmsprop(range);
     default:

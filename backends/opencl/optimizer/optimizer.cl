@@ -53,6 +53,25 @@ __kernel void adam(ITEM const OptimizerArgs args, __global const float* grad, __
   }
 }
 
+// adam with the largest second moment so far. The comparison lets a NaN of the moment pass.
+__kernel void amsgrad(ITEM const OptimizerArgs args, __global const float* grad, __global const float* norm2,
+                      __global float* weight, __global float* state, __global float* state2, __global float* state3) {
+  const vec factor = SPLAT(args.clip > 0.0f ? clipping(norm2[args.norm2_offset], args.clip) : 1.0f);
+  FOR_EACH_RUN {
+    const int n = RUN;
+    const vec w = LOAD(weight), g = LOAD_GRADIENT, before = LOAD(state3);
+    const vec s = fma(SPLAT(args.a), LOAD(state), SPLAT(args.one_minus_a) * g);
+    const vec u = fma(SPLAT(args.one_minus_b) * g, g, SPLAT(args.b) * LOAD(state2));
+    const vec v = select(u, before, (ivec)(u <= before));
+    STORE(s, state);
+    STORE(u, state2);
+    STORE(v, state3);
+    STORE(fma(SPLAT(-args.step_size), s / fma(sqrt(v), SPLAT(args.to_root), SPLAT(args.eps)),
+              w * SPLAT(args.shrink)),
+          weight);
+  }
+}
+
 __kernel void rmsprop(ITEM const OptimizerArgs args, __global const float* grad, __global const float* norm2,
                       __global float* weight, __global float* state) {
   const vec factor = SPLAT(args.clip > 0.0f ? clipping(norm2[args.norm2_offset], args.clip) : 1.0f);

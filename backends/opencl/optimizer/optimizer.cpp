@@ -18,7 +18,7 @@ const char* kernel_of(const ops::OptimizerSettings& o) {
       return o.states() == 0 ? "sgd" : "sgd_momentum";
     case ops::Optimizer::adam:
     case ops::Optimizer::adamw:
-      return "adam";
+      return o.amsgrad ? "amsgrad" : "adam";
     case ops::Optimizer::rmsprop:
       return o.states() == 1 ? "rmsprop" : "rmsprop_momentum";
     case ops::Optimizer::adadelta:
@@ -32,7 +32,8 @@ float rounded(double value) { return static_cast<float>(value); }
 }  // namespace
 
 void optimizer_step(Launcher& launcher, const mk_op& op) {
-  const mk_tensor &grad = op.inputs[0], &weight = op.outputs[0], &state = op.outputs[1], &state2 = op.outputs[2];
+  const mk_tensor &grad = op.inputs[0], &weight = op.outputs[0], &state = op.outputs[1], &state2 = op.outputs[2],
+                  &state3 = op.outputs[3];
   if (sdk::empty(weight)) return;
   const ops::OptimizerSettings o = ops::optimizer_of(op);
   const auto t = static_cast<double>(op.integers[1]);
@@ -48,6 +49,7 @@ void optimizer_step(Launcher& launcher, const mk_op& op) {
                            .weight_offset = weight.offset,
                            .state_offset = state.offset,
                            .state2_offset = state2.offset,
+                           .state3_offset = state3.offset,
                            .lr = rounded(o.lr),
                            .decay = rounded(decoupled ? 0 : o.weight_decay),
                            .a = rounded(o.a),
@@ -67,9 +69,12 @@ void optimizer_step(Launcher& launcher, const mk_op& op) {
       return launcher.run(kernel, l.range, args, {memory(grad), memory(norm2), memory(weight)});
     case 1:
       return launcher.run(kernel, l.range, args, {memory(grad), memory(norm2), memory(weight), memory(state)});
-    default:
+    case 2:
       return launcher.run(kernel, l.range, args,
                           {memory(grad), memory(norm2), memory(weight), memory(state), memory(state2)});
+    default:
+      return launcher.run(kernel, l.range, args,
+                          {memory(grad), memory(norm2), memory(weight), memory(state), memory(state2), memory(state3)});
   }
 }
 

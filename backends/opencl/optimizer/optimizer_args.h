@@ -10,7 +10,7 @@ BEGIN_ARGS
 // 1). clip is 0 without a limit.
 typedef struct {
   RunGrid grid;
-  i64 grad_offset, norm2_offset, weight_offset, state_offset, state2_offset;
+  i64 grad_offset, norm2_offset, weight_offset, state_offset, state2_offset, state3_offset;
   f32 lr, decay, a, one_minus_a, b, one_minus_b, eps, step_size, to_root, shrink, clip;
   i32 first, nesterov, reserved;
 } OptimizerArgs;

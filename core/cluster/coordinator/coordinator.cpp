@@ -36,6 +36,7 @@ Coordinator::Coordinator(Workload work, std::vector<std::vector<LocalDevice>> no
       attempts_(bundle_of_.size(), 0),
       refits_behind_(work_.n_fits),
       refit_of_(work_.refit_after.size()),
+      noted_fits_(work_.refit_after.size()),
       failures_(static_cast<uint32_t>(units_of(nodes).size())) {
   work_.bundles = {};
   for (uint32_t node = 0; node < nodes.size(); ++node) {
@@ -374,6 +375,10 @@ Attempt Coordinator::attempt_at(const std::vector<uint32_t>& bundles) const {
   if (const uint32_t first = policy_.bundle(bundles.front()).fits.front(); is_refit(first)) {
     attempt.fits = {first};
     attempt.refit = refit_of_[first - work_.n_fits];
+    for (const uint32_t fit : noted_fits_[first - work_.n_fits]) {
+      attempt.done_fits.push_back(fit);
+      attempt.done_notes.push_back(done_[fit]->note);
+    }
     return attempt;
   }
   std::set<uint32_t> origins;

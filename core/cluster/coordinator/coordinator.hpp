@@ -186,6 +186,7 @@ class Coordinator {
   std::vector<std::vector<uint32_t>> refits_behind_;  // by fit: the refits that wait for it
   std::vector<uint32_t> ready_;                       // refits whose candidate can be chosen
   std::vector<std::optional<uint32_t>> refit_of_;     // by refit: the candidate
+  std::vector<std::vector<uint32_t>> noted_fits_;     // by refit: whose notes it gets
   std::map<uint64_t, Lease> leases_;                  // including ended ones, whose results may arrive late
   uint64_t next_lease_ = 1;
 

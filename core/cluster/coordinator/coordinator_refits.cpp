@@ -46,6 +46,7 @@ void Coordinator::fill_refits() {
       continue;
     }
     refit_of_[refit] = chosen.candidate;
+    noted_fits_[refit] = chosen.fits;
     policy_.fill(bundle, chosen.cost, chosen.bytes, chosen.like.value_or(slot));
     failures_.set_candidate(slot, policy_.candidate(slot));
     policy_.wait(bundle);

@@ -31,6 +31,7 @@ struct Refit {
   std::optional<uint32_t> candidate;  // none if nothing can be trained
   std::string why;                    // the reason in this case: one sentence
   std::optional<uint32_t> like;       // a fit of that candidate, if there is one
+  std::vector<uint32_t> fits;         // whose notes the refit gets, in that order
   double cost = 0;                    // in the unit of the workload's bundles
   uint64_t bytes = 0;
 };

@@ -44,7 +44,7 @@ struct Attempt {
   uint32_t bundle = 0;                  // index of the bundle, or of the first of several that share work
   uint32_t number = 1;                  // from 1, over all attempts at these fits
   std::vector<uint32_t> fits;           // to do, in bundle order
-  std::vector<uint32_t> done_fits;      // of the same bundles, finished before
+  std::vector<uint32_t> done_fits;      // of the same bundles or, of a refit, of its candidate; finished before
   std::vector<std::string> done_notes;  // aligned with done_fits
   bool backup = false;                  // another device works on these fits too; the first result counts
   std::optional<uint32_t> refit = {};   // candidate of a refit, which is then alone in `fits`

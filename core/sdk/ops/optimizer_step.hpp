@@ -1,9 +1,10 @@
 // optimizer_step: one step on flat parameters, elementwise (f32), with PyTorch's definitions and defaults.
 //
 //   inputs   grad: vector of n; norm2: 1 x 1, the squared norm of all gradients (n_inputs is 1 without it)
-//   outputs  weight: vector of n, updated in place; state: one or two vectors of n (n_outputs - 1, see
+//   outputs  weight: vector of n, updated in place; state: one to three vectors of n (n_outputs - 1, see
 //            below), updated in place, 0 before the first step; none overlaps another
-//   integers [0] = Optimizer, [1] = t, the step number, from 1, [2] = nesterov, 0 or 1: of sgd
+//   integers [0] = Optimizer, [1] = t, the step number, from 1, [2] = nesterov, 0 or 1: of sgd,
+//            [3] = amsgrad, 0 or 1: of adam and adamw
 //   reals    [0] = lr, [1] = weight_decay, [2] = a, [3] = b, [4] = eps, [5] = clip, the largest norm
 //
 // With norm2, grad is first multiplied by min(1, clip / (sqrt(norm2) + 1e-6)), as PyTorch's clip_grad_norm_ does.
@@ -13,6 +14,8 @@
 //   adam      a = beta1, b = beta2; s = a * s + (1 - a) * g; u = b * u + (1 - b) * g * g;
 //             weight -= lr / (1 - a^t) * s / (sqrt(u) / sqrt(1 - b^t) + eps)
 //   adamw     as adam, but with g = grad, and first weight *= 1 - lr * weight_decay
+//   amsgrad   as adam or adamw, with v = max(v, u), a third state, in place of u under the root (Reddi, Kale and Kumar,
+//             On the Convergence of Adam and Beyond, 2018)
 //   rmsprop   a = alpha, b = momentum; s = a * s + (1 - a) * g * g; d = g / (sqrt(s) + eps);
 //             b == 0: weight -= lr * d (one state); else u = b * u + d, weight -= lr * u
 //   adadelta  a = rho; s = a * s + (1 - a) * g * g; d = sqrt(u + eps) / sqrt(s + eps) * g;
@@ -32,19 +35,20 @@ struct OptimizerSettings {
   double lr = 1e-3, weight_decay = 0, a = 0, b = 0, eps = 1e-8;
   bool nesterov = false;
   double clip = 0;  // the largest norm of all gradients; 0: any
+  bool amsgrad = false;
 
   bool is_adam() const { return kind == Optimizer::adam || kind == Optimizer::adamw; }
   uint32_t states() const {
     if (kind == Optimizer::sgd) return a == 0 ? 0 : 1;
+    if (is_adam() && amsgrad) return 3;
     return kind == Optimizer::rmsprop && b == 0 ? 1 : 2;
   }
 };
 
-// `state` and `state2` are used only as far as settings.states() requires, and `norm2` only if settings.clip is above
-// 0.
+// The states are used only as far as settings.states() requires, and `norm2` only if settings.clip is above 0.
 inline mk_op optimizer_step(const mk_tensor& grad, const mk_tensor& weight, const mk_tensor& state,
                             const mk_tensor& state2, const OptimizerSettings& settings, int64_t t,
-                            const mk_tensor& norm2 = {}) {
+                            const mk_tensor& norm2 = {}, const mk_tensor& state3 = {}) {
   mk_op op = sdk::make_op(MK_OP_OPTIMIZER_STEP);
   op.n_inputs = settings.clip > 0 ? 2 : 1;
   if (op.n_inputs == 2) op.inputs[1] = norm2;
@@ -53,9 +57,11 @@ inline mk_op optimizer_step(const mk_tensor& grad, const mk_tensor& weight, cons
   op.outputs[0] = weight;
   if (op.n_outputs > 1) op.outputs[1] = state;
   if (op.n_outputs > 2) op.outputs[2] = state2;
+  if (op.n_outputs > 3) op.outputs[3] = state3;
   op.integers[0] = static_cast<int64_t>(settings.kind);
   op.integers[1] = t;
   op.integers[2] = settings.nesterov ? 1 : 0;
+  op.integers[3] = settings.amsgrad ? 1 : 0;
   const double all[] = {settings.lr, settings.weight_decay, settings.a, settings.b, settings.eps, settings.clip};
   for (int i = 0; i < 6; ++i) op.reals[i] = all[i];
   return op;
@@ -69,7 +75,8 @@ inline OptimizerSettings optimizer_of(const mk_op& op) {
           op.reals[3],
           op.reals[4],
           op.integers[2] != 0,
-          op.reals[5]};
+          op.reals[5],
+          op.integers[3] != 0};
 }
 
 inline void check_optimizer_settings(const mk_op& op) {
@@ -84,6 +91,8 @@ inline void check_optimizer_settings(const mk_op& op) {
     refuse("a decay must be below 1");
   if ((op.integers[2] != 0 && op.integers[2] != 1) || (settings.nesterov && settings.kind != Optimizer::sgd))
     refuse("nesterov is 0, or 1 for sgd");
+  if ((op.integers[3] != 0 && op.integers[3] != 1) || (settings.amsgrad && !settings.is_adam()))
+    refuse("amsgrad is 0, or 1 for adam and adamw");
   if ((op.n_inputs == 2) != (settings.clip > 0)) refuse("norm2 and clip go together");
   if (op.n_outputs != 1 + settings.states()) refuse("wrong number of states");
 }

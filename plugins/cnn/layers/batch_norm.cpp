@@ -7,6 +7,7 @@
 #include "sdk/ops/batch_norm.hpp"
 
 #include "layers/export.hpp"
+#include "layers/initialisation.hpp"
 #include "layers/layer.hpp"
 #include "sdk/ops/affine_columns.hpp"
 #include "sdk/ops/fill.hpp"
@@ -18,6 +19,7 @@ constexpr mk_param kKeys[] = {
     positive("eps", 1, "1e-5", "added to the variance"),
     {"momentum", MK_PARAM_REAL, MK_PARAM_EXCLUSIVE_MIN, 0, 1, "0.1", "",
      "share of a batch's moments in the running ones", nullptr, 0, 0},
+    kNormInitialisation,
 };
 
 enum { kMoments, kShares };  // indices of its buffers
@@ -33,7 +35,7 @@ class BatchNorm : public Layer {
       p.momentum = momentum;
       return plan.parameter(p);
     };
-    weight_ = vector("weight", 1, 0);
+    weight_ = vector("weight", norm_start(v), 0);
     bias_ = vector("bias", 0, 0);
     mean_ = vector("running_mean", 0, v.real("momentum"));
     variance_ = vector("running_var", 1, v.real("momentum"));

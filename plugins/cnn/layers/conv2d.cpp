@@ -1,7 +1,10 @@
-// conv2d: a convolution, as PyTorch's Conv2d. It absorbs a relu that follows it into its own op.
+// conv2d: a convolution, as PyTorch's Conv2d. It absorbs a relu that follows it into its own op. Padding other than
+// zeros is a step before the convolution.
 #include "sdk/ops/conv2d.hpp"
 
 #include "layers/export.hpp"
+#include "layers/initialisation.hpp"
+#include "layers/pixels.hpp"
 #include "layers/sliding_window.hpp"
 
 namespace mokume::cnn {
@@ -20,41 +23,90 @@ constexpr mk_param kKeys[] = {
     younger(integer("groups", 1, 1e6, "1",
                     "parts of the channels; a filter sees one part. As many as input channels: depthwise")),
     younger(flag("same", "false", "choose the padding so that the output has the size of the input; needs stride 1")),
+    younger(text("padding_mode", "\"zeros\"", "zeros|reflect|replicate|circular",
+                 "pixels around the image: zeros, its mirror image, its border, or those of the opposite side")),
+    kInitialisation,
+    kInitGain,
+    kInitStd,
+    kBiasInitialisation,
 };
+
+enum { kPadded, kIndices };  // its buffers, with padding other than zeros
 
 class Conv2d : public Layer {
  public:
   Conv2d(const Values& v, Plan& plan) : Layer(plan), window_(window(v, plan)) {
+    pad(v.text("padding_mode"), plan);
     out = {window_.out_height(), window_.out_width(), v.integer("out_channels")};
     if (out.channels % window_.groups != 0)
       plan.refuse("its " + std::to_string(out.channels) + " filters cannot be divided into " +
                       std::to_string(window_.groups) + " groups",
                   "change out_channels or groups");
-    plan.weight_and_bias({window_.kernel_h, window_.kernel_w, window_.group_channels()}, out.channels,
-                         Parameter::Kind::convolution, v.flag("bias"), &weight_, &bias_);
+    plan.weight_and_bias({window_.kernel_h, window_.kernel_w, window_.group_channels()}, out.channels, out.channels,
+                         Parameter::Kind::convolution, v, &weight_, &bias_);
     products = double(out.elements()) * window_.patch();
     workspace = window_.out_pixels() * window_.patch();
     variant = variant_of(window_);
+    variant.push_back(pads_ ? 1 : 0);
   }
 
   bool absorbs(const Layer& next) const override { return next.ends_in_relu(); }
 
+  void fill_buffers(const sdk::Device& device, std::span<const Slice> to) const override {
+    if (pads_) pixels_.fill(device, to[kIndices]);
+  }
   void forward(const Pass& p) const override {
-    p.submit(ops::conv2d(p.x, p.weights.whole(weight_), p.weights.whole(bias_), window_, activation, p.y));
+    if (pads_) p.submit(pixels_.gather(p.x, p.buffers[kIndices], padded(p)));
+    p.submit(ops::conv2d(pads_ ? padded(p) : p.x, p.weights.whole(weight_), p.weights.whole(bias_), window_, activation,
+                         p.y));
   }
   void gradients(const Pass& p, const ParameterVector& to) const override {
-    p.submit(ops::conv2d_grad_weight(p.x, p.dy, window_, to.whole(weight_), to.whole(bias_)));
+    p.submit(ops::conv2d_grad_weight(pads_ ? padded(p) : p.x, p.dy, window_, to.whole(weight_), to.whole(bias_)));
   }
   void backward(Pass& p) const override {
-    p.submit(ops::conv2d_grad_input(p.dy, p.weights.whole(weight_), window_, p.dx));
+    // gradients() is done with the padded image, which makes room for its gradient.
+    p.submit(ops::conv2d_grad_input(p.dy, p.weights.whole(weight_), window_, pads_ ? padded(p) : p.dx));
+    if (pads_) p.submit(pixels_.gradient(padded(p), p.buffers[kIndices], p.dx));
   }
   std::string to_onnx(Export& to, const std::string& x) const override {
-    std::vector<std::string> inputs{x, to.parameter(weight_)};
+    std::vector<std::string> inputs{pads_ ? pixels_.to_onnx(to, x, name) : x, to.parameter(weight_)};
     if (bias_ >= 0) inputs.push_back(to.parameter(bias_));
     return to.graph.add("Conv", inputs, onnx_convolution(window_));
   }
 
  private:
+  mk_tensor padded(const Pass& p) const { return p.buffers[kPadded].matrix(p.x.rows, window_.image()); }
+
+  // Moves the padding from the window to the image.
+  void pad(const std::string& mode, const Plan& plan) {
+    ops::Window& w = window_;
+    pads_ = mode != "zeros" && (w.pad_h + w.pad_w > 0 || w.lopsided());
+    if (!pads_) return;
+    const auto most = [&](int64_t size) {
+      return mode == "reflect" ? size - 1 : mode == "circular" ? size : ops::kMaxSide;
+    };
+    if (w.pad_h + w.more_h > most(w.height) || w.pad_w + w.more_w > most(w.width))
+      plan.refuse("padding_mode \"" + mode + "\" has no pixels for so much padding of an image of " + text(in),
+                  "lower padding");
+    pixels_ = Pixels(in, side(mode, w.height, w.pad_h, w.more_h), side(mode, w.width, w.pad_w, w.more_w));
+    w.height = pixels_.shape().height;
+    w.width = pixels_.shape().width;
+    w.pad_h = w.pad_w = w.more_h = w.more_w = 0;
+    buffers = {{w.image(), 0}, pixels_.indices()};
+  }
+
+  // The pixels of a side with padding.
+  static std::vector<int32_t> side(const std::string& mode, int64_t size, int64_t before, int64_t more) {
+    std::vector<int32_t> pixels;
+    for (int64_t i = -before; i < size + before + more; ++i) {
+      int64_t at = std::clamp<int64_t>(i, 0, size - 1);
+      if (mode == "circular") at = (i + size) % size;
+      if (mode == "reflect") at = i < size ? std::abs(i) : 2 * (size - 1) - i;
+      pixels.push_back(int32_t(at));
+    }
+    return pixels;
+  }
+
   // PyTorch's "same": if the padding is odd, the larger half follows the image.
   static ops::Window window(const Values& v, const Plan& plan) {
     ops::Window w = window_of_keys(plan, v);
@@ -76,7 +128,9 @@ class Conv2d : public Layer {
     return w;
   }
 
-  ops::Window window_;
+  ops::Window window_;  // on the padded image
+  bool pads_ = false;
+  Pixels pixels_;
   int weight_, bias_;
 };
 

@@ -1,9 +1,8 @@
 // conv_transpose2d: the gradient of a convolution as a layer, as PyTorch's ConvTranspose2d. Its output is the image
 // over which the window slides, and its input has a pixel for each window: the ops are those of conv2d in other roles.
 // It absorbs a relu that follows it.
-#include <cmath>
-
 #include "layers/export.hpp"
+#include "layers/initialisation.hpp"
 #include "layers/sliding_window.hpp"
 #include "sdk/ops/conv2d.hpp"
 
@@ -22,6 +21,10 @@ constexpr mk_param kKeys[] = {
     integer("dilation", 1, 1024, "1", "distance between neighbouring pixels of the window"),
     integer("groups", 1, 1e6, "1", "parts of the channels that do not mix"),
     flag("bias", "true", "one number added per channel of the output"),
+    kInitialisation,
+    kInitGain,
+    kInitStd,
+    kBiasInitialisation,
 };
 
 class ConvTranspose2d : public Layer {
@@ -29,9 +32,7 @@ class ConvTranspose2d : public Layer {
   ConvTranspose2d(const Values& v, Plan& plan) : Layer(plan), window_(window(v, plan)) {
     out = {window_.height, window_.width, window_.channels};
     const Shape patch{window_.kernel_h, window_.kernel_w, window_.group_channels()};
-    const double bound = 1 / std::sqrt(patch.elements());
-    weight_ = plan.parameter({"weight", patch, in.channels, Parameter::Kind::convolution, bound});
-    bias_ = v.flag("bias") ? plan.parameter({"bias", patch, out.channels, Parameter::Kind::bias, bound}) : -1;
+    plan.weight_and_bias(patch, in.channels, out.channels, Parameter::Kind::convolution, v, &weight_, &bias_);
     if (bias_ >= 0) buffers = {{0, out.channels}};  // receives a gradient that nothing needs
     products = double(in.elements()) * window_.patch();
     workspace = window_.out_pixels() * window_.patch();

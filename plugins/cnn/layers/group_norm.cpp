@@ -7,6 +7,7 @@ namespace {
 constexpr mk_param kKeys[] = {
     integer("num_groups", 1, 1e6, "", "groups of adjacent channels; as many as channels: each for itself"),
     positive("eps", 1, "1e-5", "added to the variance"),
+    kNormInitialisation,
 };
 
 class GroupNorm : public RowNorm {

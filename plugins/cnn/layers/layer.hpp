@@ -79,9 +79,10 @@ class Plan {
   }
   // Adds a parameter and returns its index among the network's parameters.
   int parameter(Parameter parameter);
-  // Adds a weight from `from` to `outputs` and, if `with_bias`, a bias, initialised as in PyTorch.
-  void weight_and_bias(const Shape& from, int64_t outputs, Parameter::Kind kind, bool with_bias, int* weight,
-                       int* bias);
+  // Adds a weight from `from` to `outputs` and, if the key `bias` says so, a bias of so many numbers (*bias is -1
+  // without one), with the initial values of the keys in layers/initialisation.hpp.
+  void weight_and_bias(const Shape& from, int64_t outputs, int64_t biases, Parameter::Kind kind, const Values& values,
+                       int* weight, int* bias);
 
  private:
   std::vector<Parameter>& parameters_;

@@ -4,7 +4,7 @@
 namespace mokume::cnn {
 namespace {
 
-constexpr mk_param kKeys[] = {positive("eps", 1, "1e-5", "added to the variance")};
+constexpr mk_param kKeys[] = {positive("eps", 1, "1e-5", "added to the variance"), kNormInitialisation};
 
 class LayerNorm : public RowNorm {
  public:

@@ -1,6 +1,7 @@
 // linear: a fully connected layer, as PyTorch's Linear. It absorbs a relu that follows it into its own op. If the
 // optimizer has a fused op, the layer takes its step in the backward pass, in one pass over its weight (docs/adr/0010).
 #include "layers/export.hpp"
+#include "layers/initialisation.hpp"
 #include "layers/layer.hpp"
 #include "sdk/ops/gemm.hpp"
 #include "sdk/ops/linear_update.hpp"
@@ -11,6 +12,10 @@ namespace {
 constexpr mk_param kKeys[] = {
     integer("out_features", 1, 1e9, "", "outputs"),
     flag("bias", "true", "one number added per output"),
+    kInitialisation,
+    kInitGain,
+    kInitStd,
+    kBiasInitialisation,
 };
 
 // Returns the columns of a layer's input that correspond to these rows of its weight.
@@ -23,7 +28,7 @@ class Linear : public Layer {
   Linear(const Values& v, Plan& plan) : Layer(plan) {
     if (!in.flat) plan.refuse("its input is an image of " + text(in), "put a flatten layer before it");
     out = {1, 1, v.integer("out_features"), true};
-    plan.weight_and_bias(in, out.channels, Parameter::Kind::linear, v.flag("bias"), &weight_, &bias_);
+    plan.weight_and_bias(in, out.channels, out.channels, Parameter::Kind::linear, v, &weight_, &bias_);
     products = double(out.channels) * in.elements();
   }
 

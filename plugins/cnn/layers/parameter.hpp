@@ -34,12 +34,19 @@ struct Parameter {
   Shape in;             // of a weight: the shape it is applied to (a patch for a convolution)
   int64_t outputs = 0;  // the length of a bias
   Kind kind = Kind::bias;
-  double bound = 0;  // initial values are uniform in +-bound; if it is 0, they are `start`
+  double bound = 0;  // of initial values, see Draw; if it is 0, they are `start`
   int64_t offset = 0;
   double start = 0;
   // Above 0: a running mean, not learned. Its gradient is its difference from the mean of the batch, and a step moves
   // it by this share of the gradient.
   double momentum = 0;
+
+  enum class Draw {
+    uniform,    // in +-bound
+    normal,     // with mean 0 and the deviation `bound`
+    truncated,  // the same, cut off at -2 and 2
+    orthogonal  // rows or columns, whichever are fewer, are orthogonal, with the norm `bound`
+  } draw = Draw::uniform;
 
   bool learned() const { return momentum == 0; }
 

@@ -2,6 +2,7 @@
 #pragma once
 
 #include "layers/export.hpp"
+#include "layers/initialisation.hpp"
 #include "layers/layer.hpp"
 #include "sdk/ops/group_norm.hpp"
 
@@ -17,7 +18,7 @@ class RowNorm : public Layer {
       p.start = start;
       return plan.parameter(p);
     };
-    weight_ = vector("weight", 1);
+    weight_ = vector("weight", norm_start(v));
     bias_ = vector("bias", 0);
     buffers = {{2 * groups_.groups, 0}};
     variant = {groups_.pixels, groups_.groups};

@@ -3,6 +3,8 @@
 #include <cmath>
 #include <nlohmann/json.hpp>
 
+#include "layers/initialisation.hpp"
+
 // One line per layer, in the order of the documentation. Each layer is defined in the file of its name.
 // clang-format off
 #define MOKUME_CNN_LAYERS(layer) \
@@ -15,9 +17,11 @@
   layer(kSilu)                   \
   layer(kTanh)                   \
   layer(kSigmoid)                \
+  layer(kSoftmax)                \
   layer(kMaxPool2d)              \
   layer(kAvgPool2d)              \
   layer(kAdaptiveAvgPool2d)      \
+  layer(kAdaptiveMaxPool2d)      \
   layer(kBatchNorm)              \
   layer(kLayerNorm)              \
   layer(kGroupNorm)              \
@@ -109,11 +113,14 @@ int Plan::parameter(Parameter p) {
   return int(parameters_.size()) - 1;
 }
 
-void Plan::weight_and_bias(const Shape& from, int64_t outputs, Parameter::Kind kind, bool with_bias, int* weight,
-                           int* bias) {
+void Plan::weight_and_bias(const Shape& from, int64_t outputs, int64_t biases, Parameter::Kind kind, const Values& v,
+                           int* weight, int* bias) {
   const double bound = 1 / std::sqrt(from.elements());
-  *weight = parameter({"weight", from, outputs, kind, bound});
-  *bias = with_bias ? parameter({"bias", from, outputs, Parameter::Kind::bias, bound}) : -1;
+  Parameter w{"weight", from, outputs, kind, bound}, b{"bias", from, biases, Parameter::Kind::bias, bound};
+  initialise(w, v);
+  initialise_bias(b, v);
+  *weight = parameter(std::move(w));
+  *bias = v.flag("bias") ? parameter(std::move(b)) : -1;
 }
 
 }  // namespace mokume::cnn

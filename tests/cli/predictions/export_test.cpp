@@ -165,6 +165,25 @@ layers = [{ type = "conv2d", out_channels = 4, kernel_size = 4, kernel_width = 3
   EXPECT_EQ(file.node("AveragePool").attributes.at("count_include_pad").integers.at(3), Numbers{0});
 }
 
+TEST_F(Export, PaddingAndUnequalCellsGatherPixels) {
+  train("source = \"digits\", limit = 100, standardize = { mean = 0, scale = 255 }", R"(model = "cnn"
+[model_options]
+epochs = 1
+layers = [{ type = "conv2d", out_channels = 4, kernel_size = 3, padding = 1, padding_mode = "reflect" },
+  { type = "softmax" }, { type = "adaptive_max_pool2d", output_size = 5 },
+  { type = "adaptive_max_pool2d", output_size = 1 }, { type = "flatten" }, { type = "linear", out_features = 10 },
+  { type = "softmax" }]
+)");
+  const Exported file = exported();
+  EXPECT_EQ(file.ops,
+            (Names{"Cast", "Sub", "Div", "Cast", "Reshape", "Transpose", "Gather", "Gather", "Conv", "Softmax",
+                   "Gather", "Gather", "MaxPool", "MaxPool", "Flatten", "Gemm", "ArgMax", "LabelEncoder", "Softmax"}))
+      << "the last layer is the Softmax that every classifier has";
+  EXPECT_EQ(file.constants.at("0.rows"), std::vector<int64_t>{30});
+  EXPECT_EQ(file.constants.at("2.columns"), std::vector<int64_t>{35}) << "five cells of up to seven pixels";
+  EXPECT_EQ(file.node("MaxPool").attributes.at("strides").integers.at(8), (std::vector<int64_t>{7, 7}));
+}
+
 TEST_F(Export, EveryActivationIsAFewOperators) {
   train("source = \"friedman\", limit = 200", R"(model = "cnn"
 [model_options]

@@ -26,19 +26,20 @@ Case step_case(const std::string& kind, const OptimizerSettings& o, const Step& 
             const bool squares =
                 o.kind == Optimizer::rmsprop || o.kind == Optimizer::adadelta;  // the state is a mean of squares
             const float high = s.t == 1 ? 0 : s.gradients;
-            mk_tensor state{}, state2{};
+            mk_tensor state{}, state2{}, state3{};
             if (o.states() > 0)
               state = p.random(1, s.n, {s.grad.offset + 1, 0}, squares ? 0 : -high, squares ? high * high : high);
             if (o.states() > 1)
               state2 = p.random(1, s.n, {s.weight.offset + 2, 0}, o.kind == Optimizer::rmsprop ? -high : 0,
                                 o.kind == Optimizer::rmsprop ? high : high * high * s.second_moment);
+            if (o.states() > 2) state3 = p.random(1, s.n, {s.grad.offset + 3, 0}, 0, high * high * s.second_moment);
             const mk_tensor norm2 = o.clip > 0
                                         ? p.floats(1, 1, {3, 0},
                                                    [=](int64_t, int64_t) {
                                                      return s.gradients * s.gradients * static_cast<float>(s.n) / 3;
                                                    })
                                         : mk_tensor{};
-            p.op = ops::optimizer_step(grad, weight, state, state2, o, s.t, norm2);
+            p.op = ops::optimizer_step(grad, weight, state, state2, o, s.t, norm2, state3);
             return p;
           }};
 }
@@ -50,6 +51,8 @@ std::vector<Case> cases() {
       {"adamw", {Optimizer::adamw, 0.01, 0.1, 0.8, 0.99, 1e-8}},
       {"adam_clip", {Optimizer::adam, 0.01, 0.01, 0.8, 0.99, 1e-8, false, 0.5}},
       {"adamw_clip", {Optimizer::adamw, 0.01, 0.01, 0.8, 0.99, 1e-8, false, 2}},
+      {"amsgrad", {Optimizer::adam, 0.01, 0.01, 0.8, 0.99, 1e-8, false, 0, true}},
+      {"amsgrad_w_clip", {Optimizer::adamw, 0.01, 0.1, 0.8, 0.6, 1e-8, false, 0.5, true}},
       {"sgd_nesterov", {Optimizer::sgd, 0.05, 1e-4, 0.9, 0, 0, true}},
       {"sgd_dampening", {Optimizer::sgd, 0.05, 1e-4, 0.9, 0.25, 0}},
       {"sgd_nesterov_dampening", {Optimizer::sgd, 0.05, 1e-4, 0.9, 0.25, 0, true}},
@@ -87,34 +90,36 @@ std::vector<Case> cases() {
   return list;
 }
 
-// The sums of the magnitudes of the terms of one element: weight, state and state2 after the step.
+// The sums of the magnitudes of the terms of one element: weight and states after the step.
 struct Magnitudes {
-  double of[3];
+  double of[4];
 };
 
-Magnitudes magnitudes(const OptimizerSettings& o, double t, double grad, double weight, double state, double state2) {
+Magnitudes magnitudes(const OptimizerSettings& o, double t, double grad, double weight, double state, double state2,
+                      double state3) {
   const double g = grad + (o.kind == Optimizer::adamw ? 0 : o.weight_decay * weight);
   const double decayed = o.a * state, squared = g * g;
   switch (o.kind) {
     case Optimizer::sgd: {
       const double s = o.a == 0 || t == 1 ? g : decayed + (1 - o.b) * g;
-      return {{weight + o.lr * (o.nesterov ? g + o.a * s : s), s, 0}};
+      return {{weight + o.lr * (o.nesterov ? g + o.a * s : s), s, 0, 0}};
     }
     case Optimizer::adam:
     case Optimizer::adamw: {
       const double s = decayed + (1 - o.a) * g, u = o.b * state2 + (1 - o.b) * squared;
-      const double root = std::sqrt(u) / std::sqrt(1 - std::pow(o.b, t)) + o.eps;
-      return {{weight + o.lr / (1 - std::pow(o.a, t)) * s / root, s, u}};
+      const double v = o.amsgrad ? std::max(u, state3) : u,
+                   root = std::sqrt(v) / std::sqrt(1 - std::pow(o.b, t)) + o.eps;
+      return {{weight + o.lr / (1 - std::pow(o.a, t)) * s / root, s, u, v}};
     }
     case Optimizer::rmsprop: {
       const double s = decayed + (1 - o.a) * squared;
       const double u = o.b * state2 + g / (std::sqrt(s) + o.eps);
-      return {{weight + o.lr * u, s, u}};
+      return {{weight + o.lr * u, s, u, 0}};
     }
     case Optimizer::adadelta: {
       const double s = decayed + (1 - o.a) * squared;
       const double d = std::sqrt(state2 + o.eps) / std::sqrt(s + o.eps) * g;
-      return {{weight + o.lr * d, s, o.a * state2 + (1 - o.a) * d * d}};
+      return {{weight + o.lr * d, s, o.a * state2 + (1 - o.a) * d * d, 0}};
     }
   }
   return {};
@@ -128,7 +133,7 @@ std::vector<double> scale(const Problem& p, uint32_t output, const std::vector<W
   for (int64_t i = 0; i < p.op.inputs[0].columns; ++i) {
     const auto size = [&](uint32_t o) { return o < p.op.n_outputs ? std::fabs(p.at(p.op.outputs[o], 0, i)) : 0; };
     result.push_back(magnitudes(settings, static_cast<double>(p.op.integers[1]),
-                                factor * std::fabs(p.at(p.op.inputs[0], 0, i)), size(0), size(1), size(2))
+                                factor * std::fabs(p.at(p.op.inputs[0], 0, i)), size(0), size(1), size(2), size(3))
                          .of[output]);
   }
   return result;

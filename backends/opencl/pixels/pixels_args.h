@@ -1,0 +1,17 @@
+// The arguments of pixels.cl.
+#pragma once
+
+#include "common/args.h"
+
+BEGIN_ARGS
+
+// `images` have height x width pixels, `shown` out_h x out_w.
+typedef struct {
+  ImageGrid grid;
+  View images, shown;
+  i64 row_offset, column_offset;
+  i32 height, width, channels, out_h, out_w, reserved;
+} PixelArgs;
+ARGS(PixelArgs)
+
+END_ARGS

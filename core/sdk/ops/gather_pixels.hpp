@@ -1,0 +1,112 @@
+// gather_pixels: out pixel (y, x) of an image = its pixel (row[y], column[x]), with all channels (f32): padding by
+// reflection and the like, and areas brought to one size.
+//
+//   inputs   x: N x (height * width * channels), row: vector of out_h (i32, every entry in [0, height)), column: vector
+//            of out_w (i32, every entry in [0, width))
+//   outputs  out: N x (out_h * out_w * channels); must not overlap x
+//   integers [0] = height, [1] = width, [2] = channels
+//
+// gather_pixels_grad: dx = for every pixel, the sum of the gradients of the out pixels that show it (y, then x,
+// ascending), starting from 0; 0 for a pixel that none shows.
+//
+//   inputs   grad: as out above, row and column as above   outputs  dx: N x (height * width * channels)
+//
+// For an index out of its range, the host backend, which can check it, rejects the op with MK_INVALID_ARGUMENT; on
+// other devices those pixels of out are NaN, and their gradients are left out. Nothing outside x is read.
+#pragma once
+
+#include <algorithm>
+#include <cmath>
+
+#include "sdk/ops/window.hpp"
+
+namespace mokume::ops {
+
+struct PixelMap {
+  int64_t height = 1, width = 1, channels = 1, out_h = 1, out_w = 1;
+
+  int64_t image() const { return height * width * channels; }
+  int64_t out_image() const { return out_h * out_w * channels; }
+};
+
+inline PixelMap pixel_map_of(const mk_op& op) {
+  return {op.integers[0], op.integers[1], op.integers[2], op.inputs[1].columns, op.inputs[2].columns};
+}
+
+inline mk_op gather_pixels_op(mk_op_code code, const mk_tensor& in, const mk_tensor& row, const mk_tensor& column,
+                              const PixelMap& map, const mk_tensor& out) {
+  mk_op op = sdk::make_op(code);
+  op.n_inputs = 3;
+  op.n_outputs = 1;
+  op.inputs[0] = in;
+  op.inputs[1] = row;
+  op.inputs[2] = column;
+  op.outputs[0] = out;
+  op.integers[0] = map.height;
+  op.integers[1] = map.width;
+  op.integers[2] = map.channels;
+  return op;
+}
+
+// The vectors define out_h and out_w.
+inline mk_op gather_pixels(const mk_tensor& x, const mk_tensor& row, const mk_tensor& column, const PixelMap& map,
+                           const mk_tensor& out) {
+  return gather_pixels_op(MK_OP_GATHER_PIXELS, x, row, column, map, out);
+}
+
+inline mk_op gather_pixels_grad(const mk_tensor& grad, const mk_tensor& row, const mk_tensor& column,
+                                const PixelMap& map, const mk_tensor& dx) {
+  return gather_pixels_op(MK_OP_GATHER_PIXELS_GRAD, grad, row, column, map, dx);
+}
+
+inline PixelMap check_pixel_map(const char* name, const mk_op& op) {
+  sdk::check_view(name, "row", op.inputs[1], MK_I32);
+  sdk::check_view(name, "column", op.inputs[2], MK_I32);
+  const PixelMap map = pixel_map_of(op);
+  for (const int64_t side : {map.height, map.width, map.channels, map.out_h, map.out_w})
+    if (side < 1 || side > kMaxSide)
+      throw Error(MK_INVALID_ARGUMENT, std::string(name) + ": a side of an image is not from 1 to 2^20");
+  sdk::check_shape(name, "row", op.inputs[1], 1, map.out_h);
+  sdk::check_shape(name, "column", op.inputs[2], 1, map.out_w);
+  return map;
+}
+
+inline void check_gather_pixels(const mk_op& op) {
+  const PixelMap map = check_pixel_map("gather_pixels", op);
+  sdk::check_view("gather_pixels", "x", op.inputs[0], MK_F32);
+  sdk::check_view("gather_pixels", "out", op.outputs[0], MK_F32);
+  sdk::check_shape("gather_pixels", "x", op.inputs[0], op.inputs[0].rows, map.image());
+  sdk::check_shape("gather_pixels", "out", op.outputs[0], op.inputs[0].rows, map.out_image());
+}
+
+inline void check_gather_pixels_grad(const mk_op& op) {
+  const PixelMap map = check_pixel_map("gather_pixels_grad", op);
+  sdk::check_view("gather_pixels_grad", "grad", op.inputs[0], MK_F32);
+  sdk::check_view("gather_pixels_grad", "dx", op.outputs[0], MK_F32);
+  sdk::check_shape("gather_pixels_grad", "grad", op.inputs[0], op.inputs[0].rows, map.out_image());
+  sdk::check_shape("gather_pixels_grad", "dx", op.outputs[0], op.inputs[0].rows, map.image());
+}
+
+// Exact on every device.
+inline double tolerance_gather_pixels(const mk_op&) { return 0.0; }
+
+// Relative to the sum of the magnitudes of the terms, of which there may be as many as out pixels.
+inline double tolerance_gather_pixels_grad(const mk_op& op) {
+  const PixelMap map = pixel_map_of(op);
+  return 4.0 * (std::sqrt(static_cast<double>(map.out_h * map.out_w)) + 4.0) * 0x1p-24;
+}
+
+inline sdk::Cost cost_gather_pixels(const mk_op& op) {
+  const double e = static_cast<double>(op.outputs[0].rows) * static_cast<double>(op.outputs[0].columns);
+  return {0, 8 * e};
+}
+
+// A pixel compares itself with all rows and, for those that show it, with all columns.
+inline sdk::Cost cost_gather_pixels_grad(const mk_op& op) {
+  const PixelMap map = pixel_map_of(op);
+  const double in = static_cast<double>(op.inputs[0].rows) * static_cast<double>(op.inputs[0].columns);
+  const double out = static_cast<double>(op.outputs[0].rows) * static_cast<double>(op.outputs[0].columns);
+  return {out * static_cast<double>(map.out_h + map.out_w), 4 * (in + out)};
+}
+
+}  // namespace mokume::ops

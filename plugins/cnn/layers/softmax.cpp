@@ -1,0 +1,40 @@
+// softmax: probabilities of the channels of each pixel, or of the features of a row, as PyTorch's Softmax with dim = 1.
+// At the end of a classifier it does nothing: its loss and its predictions compute the probabilities from the input of
+// this layer, without the loss of precision that a logarithm of probabilities would bring.
+#include "sdk/ops/softmax.hpp"
+
+#include "layers/export.hpp"
+#include "layers/layer.hpp"
+
+namespace mokume::cnn {
+namespace {
+
+class Softmax : public Layer {
+ public:
+  Softmax(const Values&, Plan& plan) : Layer(plan), channels_(in.flat ? in.elements() : in.channels) {
+    runs = !plan.last;
+    overwrites = reads_output = true;
+    if (plan.last && !plan.classifies) plan.refuse("at the end, only a classifier can use it", "remove it");
+  }
+
+  void forward(const Pass& p) const override {
+    p.submit(ops::softmax(p.lines(p.x, channels_), p.lines(p.y, channels_)));
+  }
+  void backward(Pass& p) const override {
+    p.submit(ops::softmax_grad(p.lines(p.dy, channels_), p.lines(p.y, channels_), p.lines(p.dx, channels_)));
+  }
+  // The file of a classifier ends in its probabilities anyway.
+  std::string to_onnx(Export& to, const std::string& x) const override {
+    return runs ? to.graph.add("Softmax", {x}, sdk::onnx::Attributes().set("axis", int64_t{1})) : x;
+  }
+
+ private:
+  int64_t channels_;
+};
+
+}  // namespace
+
+extern constinit const LayerType kSoftmax =
+    layer_type<Softmax>("softmax", "probabilities of the channels of each pixel, or of the features of a row");
+
+}  // namespace mokume::cnn

@@ -1,0 +1,45 @@
+// Mixup: a batch learns from mixtures of two of its rows, and from both their labels. Zhang, Cisse, Dauphin, Lopez-Paz:
+// mixup: Beyond Empirical Risk Minimization, 2018. As in torchvision, a row's partner is the row before it in the batch
+// (of the first, the last), and all rows of a batch have the same share.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+
+#include "memory.hpp"
+
+namespace mokume::cnn {
+
+// Returns the share of a row in its mixture, from a Beta distribution with both parameters `alpha` > 0: a pure function
+// of seed, stream and batch.
+double mixup_share(double alpha, uint64_t seed, uint32_t stream, int64_t batch);
+
+class Mixup {
+ public:
+  using Submit = std::function<void(const mk_op&)>;
+
+  Mixup() = default;
+  // For batches of up to `rows` rows with so many features and outputs.
+  Mixup(const sdk::Device& device, int64_t rows, int64_t features, int64_t outputs, StackMemory& memory);
+  static int64_t elements(int64_t rows, int64_t features, int64_t outputs) {
+    return rows * (features + outputs + 2) + 1;
+  }
+
+  // x = share * x + (1 - share) * partners, for a dense x of rows x features.
+  void mix(const mk_tensor& x, double share, const Submit& submit) const;
+
+  // The loss of rows [first, first + count) of the batch, whose labels are at these places of the epoch's order, to be
+  // written with its gradient to the given tensors.
+  using Loss = std::function<mk_op(int64_t first, int64_t count, int64_t place, const mk_tensor& results,
+                                   const mk_tensor& gradient)>;
+  // Adds the loss and the gradient for the labels of the partners, which `loss` computes with the factor 1 - share, to
+  // those for the rows' own labels, whose losses count `share`. The second column of `results` stays. The batch begins
+  // at place `begin` of the epoch's order.
+  void add_partners(const mk_tensor& results, const mk_tensor& gradient, double share, int64_t begin, const Loss& loss,
+                    const Submit& submit) const;
+
+ private:
+  Slice partners_, gradient_, results_, one_;
+};
+
+}  // namespace mokume::cnn
