@@ -51,6 +51,11 @@ void Record::add_validation(const Score& validated) {
   diverged = !std::isfinite(validation.loss);  // in the last steps of the epoch
 }
 
+void Record::add_start(const Score& validated) {
+  validation = validated;
+  diverged = !std::isfinite(validation.loss);
+}
+
 int64_t Record::best_epoch() const {
   const std::vector<double>& losses = watched();
   int64_t best = -1;

@@ -33,6 +33,7 @@ class ConvTranspose2d : public Layer {
     weight_ = plan.parameter({"weight", patch, in.channels, Parameter::Kind::convolution, bound});
     bias_ = v.flag("bias") ? plan.parameter({"bias", patch, out.channels, Parameter::Kind::bias, bound}) : -1;
     if (bias_ >= 0) buffers = {{0, out.channels}};  // receives a gradient that nothing needs
+    backward_alone = true;
     products = double(in.elements()) * window_.patch();
     workspace = window_.out_pixels() * window_.patch();
     variant = variant_of(window_);
