@@ -6,6 +6,7 @@
 #include <set>
 
 #include "fitted.hpp"
+#include "import/formula.hpp"
 #include "layers/table.hpp"
 
 namespace mokume::cnn::onnx {
@@ -65,8 +66,16 @@ int Builder::affine(int layer, const std::vector<double>& scale, const std::vect
   made.inputs = {layer};
   made.out = shape_of(layer);
   if (one && scale[0] > 0) {
-    made.keys = {{"type", "normalise"}, {"mean", -shift[0] / scale[0]}, {"std", 1 / scale[0]}};
-    return add(std::move(made));
+    double mean = -shift[0] / scale[0], deviation = 1 / scale[0];
+    const bool again = layer != kInput && alone && layers_[size_t(layer)].type() == "normalise";
+    ordered_json& keys = again ? layers_[size_t(layer)].keys : made.keys;
+    if (again) {
+      const double m = keys["mean"], s = keys["std"];
+      mean = m + mean * s;
+      deviation *= s;
+    }
+    keys = {{"type", "normalise"}, {"mean", decimal(float(mean))}, {"std", decimal(float(deviation))}};
+    return again ? layer : add(std::move(made));
   }
   // A frozen batch_norm whose running variance and eps give 1.
   const int64_t channels = made.out.flat ? made.out.elements() : made.out.channels;

@@ -23,6 +23,12 @@ Kind kind_of(const std::string& op) {
   return kinds.at(op);
 }
 
+// Dimensions without the leading ones, which mean nothing.
+std::vector<int64_t> trimmed(std::vector<int64_t> dims) {
+  while (!dims.empty() && dims.front() == 1) dims.erase(dims.begin());
+  return dims;
+}
+
 // The factor and the summand of an operator with a constant.
 Affine affine_of(Kind kind, double constant) {
   if (kind == Kind::multiply) return {constant, 0};
@@ -100,13 +106,11 @@ void Graph::with_vector(const Node& node, size_t variable) {
     scale.push_back(affine.scale);
     shift.push_back(affine.shift);
   }
-  std::vector<int64_t> dims = t.dims;
-  while (!dims.empty() && dims.front() == 1) dims.erase(dims.begin());
+  const std::vector<int64_t> dims = trimmed(t.dims);
   const Shape& s = x.shape;
   const bool images = !s.flat && x.layout == Value::Layout::plain;
-  const bool channels =
-      images ? dims == std::vector<int64_t>{s.channels, 1, 1} : s.flat && dims == std::vector<int64_t>{s.elements()};
-  const bool elements = images && dims == std::vector<int64_t>{s.channels, s.height, s.width};
+  const bool channels = images ? dims == trimmed({s.channels, 1, 1}) : s.flat && dims == trimmed({s.elements()});
+  const bool elements = images && dims == trimmed({s.channels, s.height, s.width});
   const bool positive = std::all_of(scale.begin(), scale.end(), [](double v) { return v > 0 && std::isfinite(v); });
   if (x.layer == Builder::kInput && x.alone && positive && ((channels && s.flat) || elements)) {
     if (elements)  // the data has the channels innermost

@@ -201,6 +201,8 @@ const Tensor& Graph::constant(const Node& node, size_t i) {
   const Value& v = value(node, i);
   if (v.constant == nullptr)
     unsupported(node, "has an input '" + node.inputs[i] + "' that is computed, but must be constant");
+  if (!v.constant->known)
+    unsupported(node, "has a constant that is neither float32 nor int64: convert it before the export");
   return *v.constant;
 }
 

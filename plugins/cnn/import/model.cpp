@@ -146,6 +146,7 @@ class Decoder {
     if (type == kInt32 && t.integers.empty()) t.integers = std::move(narrow);
     const std::string data = location == 1 ? outside(external) : std::string();
     fill(t, type, location == 1 ? std::string_view(data) : raw);
+    if (!t.known) return {std::move(t.dims), {}, {}, {}, false};
     check_size(t, called == nullptr ? "a constant" : "the weight '" + *called + "'");
     return t;
   }
@@ -197,8 +198,7 @@ class Decoder {
     else if (type == kInt32)
       take(int32_t{}, t.integers);
     else
-      throw Error(MK_UNSUPPORTED,
-                  "it has weights of a type other than float32: convert it to float32 before the export");
+      t.known = false;
     const int kinds = int(!t.floats.empty()) + int(!t.doubles.empty()) + int(!t.integers.empty());
     if (kinds > 1) Fields::damaged();
   }

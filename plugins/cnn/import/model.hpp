@@ -19,6 +19,7 @@ struct Tensor {
   std::vector<float> floats;
   std::vector<double> doubles;
   std::vector<int64_t> integers;
+  bool known = true;  // false: of a type that mokume does not read, and without its numbers
 
   size_t size() const { return floats.size() + doubles.size() + integers.size(); }
   bool is_real() const { return integers.empty(); }
@@ -60,8 +61,8 @@ struct Model {
   std::map<std::string, Tensor> constants;
   std::vector<ValueInfo> inputs, outputs;  // inputs without constants
 
-  // Reads the file at `path`, and the files next to it that hold its weights. Throws Error(MK_BAD_DATA) if it is
-  // damaged, and Error(MK_UNSUPPORTED) if a weight has another type than float32 or float64.
+  // Reads the file at `path`, and the files next to it that hold its weights. Throws Error(MK_BAD_DATA) if they
+  // are damaged, and Error(MK_UNSUPPORTED) for sparse weights.
   static Model read(const std::string& path);
 };
 
