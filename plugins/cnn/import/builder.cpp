@@ -2,6 +2,8 @@
 
 #include <algorithm>
 #include <cmath>
+#include <functional>
+#include <map>
 #include <numeric>
 #include <set>
 
@@ -15,6 +17,7 @@ namespace {
 using nlohmann::json;
 using nlohmann::ordered_json;
 
+constexpr size_t kMostLayers = 10'000;
 constexpr double kEps = 1e-5;  // of a batch_norm that only scales
 
 bool is_name(const std::string& text) {
@@ -51,6 +54,15 @@ Weight* MadeLayer::weight(const std::string& name) {
 }
 
 int Builder::add(MadeLayer layer) {
+  if (layers_.size() >= kMostLayers) throw Error(MK_UNSUPPORTED, "it has more than 10,000 layers");
+  for (const Weight& w : layer.weights) {
+    const int64_t size = std::accumulate(w.shape.begin(), w.shape.end(), int64_t{1}, std::multiplies<>());
+    if (size != int64_t(w.values.size()))
+      throw Error(MK_BAD_DATA, "a weight '" + w.name + "' of the layer " + layer.type() +
+                                   " has another shape than the layer needs: export the model again");
+    numbers_ += w.values.size();
+  }
+  if (numbers_ > most_numbers_) throw Error(MK_UNSUPPORTED, "its layers share weights, which mokume's layers do not");
   layers_.push_back(std::move(layer));
   return int(layers_.size()) - 1;
 }
@@ -95,6 +107,8 @@ int Builder::affine(int layer, const std::vector<double>& scale, const std::vect
 // A later layer is scale * ((x - m) / s) + shift = (x - (m - shift * s / scale)) / (s / scale).
 void Builder::scale_features(const std::vector<double>& scale, const std::vector<double>& shift) {
   const size_t n = std::max({mean_.size(), scale.size(), shift.size()});
+  for (const size_t size : {mean_.size(), scale.size(), shift.size()})
+    if (size != 1 && size != n) throw Error(MK_UNSUPPORTED, "it scales its rows as rows of different lengths");
   const std::vector<double> by = spread(scale, n), plus = spread(shift, n);
   mean_ = spread(mean_, n);
   scale_ = spread(scale_, n);
@@ -144,6 +158,9 @@ bool Builder::reads_previous(size_t layer) const {
 }
 
 void Builder::finish() {
+  const auto usable = [](double v) { return std::isfinite(float(v)); };
+  if (!std::all_of(mean_.begin(), mean_.end(), usable) || !std::all_of(scale_.begin(), scale_.end(), usable))
+    throw Error(MK_BAD_DATA, "the scaling of its rows is not finite: export it again");
   if (scales_features()) {
     for (MadeLayer& layer : layers_)
       for (int& i : layer.inputs) ++i;  // the input becomes layer 0
@@ -159,11 +176,12 @@ void Builder::finish() {
   bool places = true;
   for (size_t i = 0; i < layers_.size(); ++i) places = places && by_place(layers_[i], i);
   if (places) return;
-  std::set<std::string> taken;
+  std::set<std::string> taken{"input"};
+  std::map<std::string, int> next;  // number of a name that others have
   for (const MadeLayer& layer : layers_) {
-    std::string name = is_name(layer.hint) && !layer.weights.empty() ? layer.hint : layer.type();
-    const std::string stem = name;
-    for (int k = 2; !taken.insert(name).second || name == "input"; ++k) name = stem + "_" + std::to_string(k);
+    const std::string stem = is_name(layer.hint) && !layer.weights.empty() ? layer.hint : layer.type();
+    std::string name = stem;
+    for (int& k = next[stem]; !taken.insert(name).second;) name = stem + "_" + std::to_string(k = std::max(k + 1, 2));
     names_.push_back(name);
   }
 }

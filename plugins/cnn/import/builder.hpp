@@ -34,13 +34,15 @@ class Builder {
  public:
   static constexpr int kInput = -1;
 
-  explicit Builder(Shape input) : input_(input) {}
+  // `most_numbers`: as many weights as the file can reasonably mean. Throws Error(MK_UNSUPPORTED) beyond them: layers
+  // that share weights would multiply them.
+  Builder(Shape input, uint64_t most_numbers) : input_(input), most_numbers_(most_numbers) {}
 
   const Shape& input() const { return input_; }
   // The rows are images after all. Only before any layer.
   void set_input(const Shape& shape) { input_ = shape; }
   const Shape& shape_of(int layer) const { return layer == kInput ? input_ : layers_[size_t(layer)].out; }
-  // Returns the layer's number.
+  // Returns the layer's number. Throws Error(MK_BAD_DATA) if a weight has more or fewer values than its shape.
   int add(MadeLayer layer);
 
   // scale * x + shift, with one number for each channel of the layer's output, or one for all. `alone`: nobody else
@@ -75,6 +77,8 @@ class Builder {
   bool reads_previous(size_t layer) const;
 
   Shape input_;
+  const uint64_t most_numbers_;
+  uint64_t numbers_ = 0;
   std::vector<MadeLayer> layers_;
   std::vector<std::string> names_;  // by layer; none: all are called by their places
   std::vector<double> mean_{0}, scale_{1};

@@ -144,9 +144,12 @@ void Graph::join(const Node& node) {
 
 void Graph::concat(const Node& node) {
   if (is_constant(node, 0)) {  // a shape
+    constexpr size_t kMostSizes = 64;
     Tensor all;
     for (size_t i = 0; i < node.inputs.size(); ++i)
-      for (const int64_t v : whole_numbers(node, i)) all.integers.push_back(v);
+      for (const int64_t v : whole_numbers(node, i))
+        if (all.integers.size() <= kMostSizes) all.integers.push_back(v);
+    if (all.integers.size() > kMostSizes) unsupported(node, "joins constants that are no shape");
     all.dims = {int64_t(all.integers.size())};
     return give_constant(node, std::move(all));
   }

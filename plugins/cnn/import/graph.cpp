@@ -10,6 +10,7 @@
 namespace mokume::cnn::onnx {
 namespace {
 
+constexpr uint64_t kSmall = 1 << 20;  // numbers that a network may have whatever its file holds
 constexpr int64_t kMostElements = int64_t{1} << 40;
 
 // Operators that are only parts of layers.
@@ -43,7 +44,8 @@ const ValueInfo& only_input(const Model& model) {
 
 }  // namespace
 
-Graph::Graph(Model model) : model_(std::move(model)), builder_(shape_of_input(only_input(model_))) {
+Graph::Graph(Model model)
+    : model_(std::move(model)), builder_(shape_of_input(only_input(model_)), 16 * model_.numbers + kSmall) {
   const ValueInfo& input = only_input(model_);
   input_ = input.name;
   batch_ = input.dims.front();
@@ -97,6 +99,7 @@ void Graph::find_needed() {
     const auto gives = [&](const std::string& name) { return wanted.count(name) > 0; };
     if (std::none_of(node->outputs.begin(), node->outputs.end(), gives)) continue;
     needed_.insert(&*node);
+    if (node->op == "Transpose" && !node->inputs.empty()) transposed_.insert(node->inputs.front());
     for (const std::string& name : node->inputs) {
       wanted.insert(name);
       if (node->op != "Shape") ++readers_[name];

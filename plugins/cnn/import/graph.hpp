@@ -124,7 +124,6 @@ class Graph {
   void unsqueeze(const Node& node);
   void squeeze(const Node& node);
   void transpose(const Node& node);
-  bool is_transposed(const std::string& name) const;
   std::vector<int64_t> dims_of(const Value& value) const;
   void flatten_value(const Node& node, const Value& value);
 
@@ -133,6 +132,7 @@ class Graph {
   std::map<std::string, Value> values_;
   std::map<std::string, int> readers_;  // by value: how many needed nodes read it
   std::set<const Node*> needed_;
+  std::set<std::string> transposed_;  // values that a needed node transposes
   std::string input_, output_;
   int64_t batch_ = kBatch;
   bool ended_ = false, classifies_ = false;

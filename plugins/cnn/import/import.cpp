@@ -20,10 +20,10 @@ void check(const onnx::Graph& graph, const onnx::Builder& builder, const std::st
   try {
     const Network network = make_network(settings, builder.input(), graph.outputs());
     if (const std::string warning = Start(weights, bytes, network).warning(); !warning.empty())
-      throw Error(MK_INTERNAL, warning);
+      throw Error(MK_BAD_DATA, warning);
   } catch (const Error& e) {
-    if (e.status() == MK_INTERNAL) throw;
-    throw Error(MK_UNSUPPORTED, std::string("its layers do not make a network: ") + e.what());
+    throw Error(e.status() == MK_INVALID_ARGUMENT ? MK_UNSUPPORTED : e.status(),
+                std::string("its layers do not make a network: ") + e.what());
   }
 }
 

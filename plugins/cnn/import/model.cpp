@@ -40,6 +40,7 @@ class Decoder {
     for (Fields f(bytes); f.next();)
       if (f.number() == 7) found = true, graph(f.text(), model);
     if (!found) Fields::damaged();
+    model.numbers = numbers_;
     std::erase_if(model.inputs, [&](const ValueInfo& input) { return model.constants.count(input.name) > 0; });
     return model;
   }
@@ -146,6 +147,7 @@ class Decoder {
     if (type == kInt32 && t.integers.empty()) t.integers = std::move(narrow);
     const std::string data = location == 1 ? outside(external) : std::string();
     fill(t, type, location == 1 ? std::string_view(data) : raw);
+    numbers_ += t.size();
     if (!t.known) return {std::move(t.dims), {}, {}, {}, false};
     check_size(t, called == nullptr ? "a constant" : "the weight '" + *called + "'");
     return t;
@@ -215,6 +217,7 @@ class Decoder {
 
   const fs::path path_;
   int64_t items_ = 0;
+  uint64_t numbers_ = 0;
 };
 
 const Attribute* find(const Node& node, const char* attribute) {

@@ -6,6 +6,11 @@
 #include "sdk/error.hpp"
 
 namespace mokume::cnn::onnx {
+namespace {
+
+constexpr size_t kMostDimensions = 16;
+
+}  // namespace
 
 // The dimensions of a value in the file; the first one is the batch.
 std::vector<int64_t> Graph::dims_of(const Value& v) const {
@@ -60,7 +65,8 @@ void Graph::unsqueeze(const Node& node) {
   const std::vector<int64_t> axes = has_input(node, 1) ? whole_numbers(node, 1) : node.integers("axes", {});
   for (int64_t axis : axes) {
     if (axis < 0) axis += int64_t(made.dims.size()) + 1;
-    if (axis < 0 || axis > int64_t(made.dims.size())) unsupported(node, "adds a dimension out of range");
+    if (axis < 0 || axis > int64_t(made.dims.size()) || made.dims.size() > kMostDimensions)
+      unsupported(node, "adds a dimension out of range");
     made.dims.insert(made.dims.begin() + axis, 1);
   }
   give_constant(node, std::move(made));
@@ -160,7 +166,7 @@ void Graph::reshape_to(const Node& node, const std::vector<int64_t>& target) {
     // Rows of the data that are images. mokume has the channels innermost, which a transposition tells.
     if (target.size() == 3 && x.layer == Builder::kInput) {
       Value images = x;
-      const bool first = !is_transposed(node.outputs.front());
+      const bool first = transposed_.count(node.outputs.front()) == 0;
       images.shape = first ? Shape{target[1], target[2], target[0]} : Shape{target[0], target[1], target[2]};
       images.layout = first ? Layout::plain : Layout::rows_as_images;
       builder_.set_input(images.shape);
@@ -168,12 +174,6 @@ void Graph::reshape_to(const Node& node, const std::vector<int64_t>& target) {
     }
   }
   unsupported(node, "reshapes in a way that mokume's layers do not");
-}
-
-bool Graph::is_transposed(const std::string& name) const {
-  return std::any_of(needed_.begin(), needed_.end(), [&](const Node* node) {
-    return node->op == "Transpose" && !node->inputs.empty() && node->inputs.front() == name;
-  });
 }
 
 void Graph::transpose(const Node& node) {
