@@ -132,9 +132,14 @@ TEST(Start, IsNotResumedWithAnotherFile) {
   EXPECT_EQ(place.mokume("report " + run.string()).code, 0) << "what is derived needs no file";
   const Ended again = place.mokume("resume " + run.string());
   EXPECT_EQ(again.code, 0) << again.err;
+  // Fits are taken over for the same content, whatever its path.
+  fs::copy(file, place.path() / "copy.safetensors");
+  const std::string other = " --set 'model_options.start=\"copy.safetensors\"' --set 'name=\"copied\"'";
+  EXPECT_TRUE(has(place.mokume("run on.toml" + other).err, "taking over 1 of 1 fits"));
   std::string bytes = slurp(file);
   bytes.back() = char(bytes.back() ^ 1);
   place.write("w.safetensors", bytes);
+  EXPECT_FALSE(has(place.mokume("run on.toml --set 'name=\"changed\"'").err, "taking over"));
   const Ended changed = place.mokume("resume " + run.string());
   EXPECT_EQ(changed.code, 2) << changed.err;
   EXPECT_TRUE(has(changed.err,
