@@ -91,6 +91,13 @@ struct ExportOptions {
 };
 int export_models(Runtime& runtime, const ExportOptions& options);
 
+struct ImportOptions {
+  std::string file;           // ONNX
+  std::string out;            // folder, or "": the name of the file
+  std::string model = "cnn";  // that imports it
+};
+int import_model(Runtime& runtime, const ImportOptions& options);
+
 int list_devices(Runtime& runtime, bool json, bool probe);
 // `out`: the directory of run directories. Under an MPI launcher every rank takes part and rank 0 prints.
 int doctor(Runtime& runtime, const std::string& out);

@@ -132,7 +132,7 @@ class Commands {
     add_data();
     add_texts();
     for (CLI::App* command : {run_, resume_, check_, list_, prune_, status_, explain_, report_, compare_, predict_,
-                              export_, devices_, doctor_, schema_, init_})
+                              export_, import_, devices_, doctor_, schema_, init_})
       add_plugins_option(command, line_.plugins);
     name_values(&cli_);
     cli_.footer(kExitCodes);  // last, because commands inherit it
@@ -181,6 +181,7 @@ class Commands {
     if (report_->parsed()) return rebuild_report(runtime, path_, watch_);
     if (predict_->parsed()) return predict(runtime, asked_);
     if (export_->parsed()) return export_models(runtime, exported_);
+    if (import_->parsed()) return import_model(runtime, imported_);
     if (devices_->parsed()) return list_devices(runtime, json_, probe_);
     if (doctor_->parsed()) return doctor(runtime, out_);
     if (schema_->parsed()) return print_schema(runtime);
@@ -240,6 +241,9 @@ class Commands {
     export_->add_option("RUN", exported_.run, "run directory")->required();
     export_->add_option("--onnx", exported_.onnx,
                         "file to write (default: NAME.onnx); the members of an ensemble are numbered");
+    import_ = add("import", "make an experiment file and weights from an ONNX file");
+    import_->add_option("MODEL", imported_.file, "ONNX file of a network")->required();
+    import_->add_option("--out", imported_.out, "folder to write (default: the name of the file)");
   }
 
   void add_prune() {
@@ -291,12 +295,13 @@ class Commands {
 
   CLI::App cli_{"mokume runs machine-learning experiments described in TOML on every available device."};
   CLI::App *run_, *resume_, *check_, *list_, *prune_, *status_, *explain_, *report_, *compare_, *predict_, *export_,
-      *devices_, *doctor_, *schema_, *init_, *data_list_, *data_info_, *data_fetch_, *child_, *probe_library_,
+      *import_, *devices_, *doctor_, *schema_, *init_, *data_list_, *data_info_, *data_fetch_, *child_, *probe_library_,
       *completion_, *manual_;
   CommandLine line_;
   RunOptions options_;
   PredictOptions asked_;
   ExportOptions exported_;
+  ImportOptions imported_;
   PruneOptions pruned_;
   ProbeOptions tried_;
   std::string path_, other_, spec_, name_, from_, out_ = "runs";

@@ -36,6 +36,11 @@ typedef enum mk_param_type {
  * `inputs` are there only if given; `inputs` is one text, the names of earlier tables or "input", joined by commas. A
  * table without a name is called by its index, and one without inputs reads the table before it. */
 #define MK_PARAM_GRAPH 4u
+/* TEXT only: the path of a file, as data.path is one; "": none. The program reads the file, whose content is in the
+ * plan's hash and in mk_experiment.files. */
+#define MK_PARAM_FILE 8u
+/* TEXT only: a list of texts without commas, which is given as one text, joined by commas. */
+#define MK_PARAM_LIST 16u
 
 typedef struct mk_form mk_form;
 
@@ -114,6 +119,13 @@ typedef struct mk_sample {
   const int32_t* fold_of;
 } mk_sample;
 
+/* A file that a parameter names (MK_PARAM_FILE). It may contain anything. */
+typedef struct mk_file {
+  const char* path; /* as the parameter's value */
+  const void* bytes;
+  uint64_t size;
+} mk_file;
+
 /* One experiment as a model sees it. Everything here outlives the sessions created for it. values[c * n_params + p] is
  * parameter p of candidate c, with defaults filled in. */
 typedef struct mk_experiment {
@@ -132,6 +144,8 @@ typedef struct mk_experiment {
   uint32_t n_scaling;
   /* Above 0: the number of candidates of each bootstrap, those of bootstrap 0 first. 0: every bootstrap fits all. */
   uint32_t own_candidates;
+  uint32_t n_files;
+  const mk_file* files; /* one for each path */
 } mk_experiment;
 
 /* fold == MK_ALL_ROWS: train on every place of the bootstrap's sample (a refit); nothing is validated. */
@@ -322,6 +336,17 @@ typedef struct mk_bundle_sink {
   int32_t (*add)(void* self, const mk_bundle* bundle, mk_error* error); /* copies */
 } mk_bundle_sink;
 
+/* A network from another program. */
+typedef struct mk_imported {
+  const char* options;    /* the lines of [model_options], and the tables below it */
+  const mk_data* trained; /* classes and the shape of a row, as describe() gives them; no classes: a regression, or
+                             classes whose names the file does not tell */
+  uint32_t n_outputs;
+  uint32_t n_scaling; /* 0: the rows are not scaled; 1: one mean and one scale for all features */
+  double mean;
+  double scale;
+} mk_imported;
+
 typedef struct mk_session mk_session;
 typedef struct mk_fitted mk_fitted; /* a trained model in host memory, bound to no device */
 
@@ -400,6 +425,13 @@ typedef struct mk_model {
   /* Non-zero: fit() and refit() heed mk_data.weights. */
   uint32_t weighs;
   uint32_t reserved;
+
+  /* Reads an ONNX file, which may contain anything, and writes files with its weights into `directory`, which exists
+   * and is empty. `take` copies what it receives: [model_options] as TOML, in which paths begin with `directory` as
+   * given, and what describe() returns. NULL: the model reads no such files. MK_UNSUPPORTED: this one has no
+   * equivalent, for the stated reason; MK_BAD_DATA: it is damaged. */
+  int32_t (*import_onnx)(void* self, const char* path, const char* directory, void* taker,
+                         void (*take)(void* taker, const mk_imported* imported), mk_error* error);
 } mk_model;
 
 #ifdef __cplusplus

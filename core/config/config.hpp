@@ -74,6 +74,8 @@ struct Config {
   std::map<std::string, std::string> references;  // [model_options] name = "$searched"
   std::set<std::string> unplanned;                // [model_options] that are not in the plan, with their defaults
   std::map<std::string, TaggedTables> tagged;     // [model_options]: optimizers, layers; with defaults
+  // By path: the SHA-256 of the files that [model_options] name. Not in a file: whoever reads these files sets it.
+  std::map<std::string, std::string> file_sums;
 
   std::string devices = "all";                  // [devices] use
   std::string isolation = "thread";             // [devices] isolation: thread | process

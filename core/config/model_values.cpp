@@ -68,7 +68,8 @@ class ModelValues {
       return diagnostics_.add(entry.location,
                               fmt::format("{} is in both [model_options] and [search.params]", in_quotes(entry.key)),
                               "keep one of the two", "it is searched at " + diagnostics_.where(searched->location));
-    if (entry.value.kind == Node::Kind::array || entry.value.kind == Node::Kind::table)
+    const bool list = entry.value.kind == Node::Kind::array && known->type != Type::selection;
+    if (list || entry.value.kind == Node::Kind::table)
       return diagnostics_.add(entry.value.location,
                               fmt::format("{} must be one value here, not {}", known->name, describe(entry.value.kind)),
                               "values to search belong to [search.params]");

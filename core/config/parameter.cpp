@@ -41,7 +41,9 @@ Parameter parameter_of(const mk_param& param) {
   result.name = param.name;
   result.type = kTypes.at(static_cast<size_t>(param.type - 1));
   result.doc = text_of(param.doc);
-  result.flags = kOfModel | ((param.flags & MK_PARAM_YOUNGER) != 0 ? kPlanIfSet : 0) |
+  const bool list = (param.flags & MK_PARAM_LIST) != 0;
+  if (list) result.type = Type::selection;
+  result.flags = kOfModel | (list ? kEmptyAllowed : 0) | ((param.flags & MK_PARAM_YOUNGER) != 0 ? kPlanIfSet : 0) |
                  ((param.flags & MK_PARAM_GRAPH) != 0 ? kGraph : 0);
   result.range = {param.minimum, param.maximum, (param.flags & MK_PARAM_EXCLUSIVE_MIN) != 0, false};
   if (const std::string choices = text_of(param.choices); !choices.empty()) result.choices = base::split(choices, '|');

@@ -91,6 +91,7 @@ std::string canonical_json(const Config& config) {
   }
   json& options = result[kOptions] = options_of(config);
   for (const std::string& name : config.unplanned) options.erase(name);
+  if (!config.file_sums.empty()) result["files"] = config.file_sums;
   return result.dump(-1, ' ', false, json::error_handler_t::replace);
 }
 

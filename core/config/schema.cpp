@@ -64,8 +64,11 @@ Json value_schema(const Parameter& parameter) {
           R"({"anyOf": [{"type": "integer", "minimum": 0}, {"type": "string", "pattern": "^[0-9]+$"}]})");
     case Type::size:
       return Json::parse(R"({"anyOf": [{"type": "integer", "minimum": 1}, {"type": "string", "minLength": 1}]})");
-    case Type::selection:
-      return either({plain_text(), list_of(plain_text())});
+    case Type::selection: {
+      Json list = list_of(plain_text());
+      if (parameter.has(kEmptyAllowed)) list.erase("minItems");
+      return either({parameter.has(kEmptyAllowed) ? Json{{"type", "string"}} : plain_text(), std::move(list)});
+    }
     case Type::texts: {
       Json list = list_of(parameter.choices.empty() ? plain_text() : Json{{"enum", parameter.choices}});
       if (parameter.has(kEmptyAllowed)) list.erase("minItems");

@@ -24,6 +24,7 @@ Value zero_of(Type type) {
     case Type::integer:
       return int64_t{0};
     case Type::text:
+    case Type::selection:
       return std::string();
     case Type::boolean:
       return false;

@@ -160,6 +160,7 @@ class ValueReader {
   }
 
   std::optional<std::string> selection() {
+    if (node_.kind == Node::Kind::text && node_.text.empty() && parameter_.has(kEmptyAllowed)) return "";
     if (node_.kind == Node::Kind::text) return plain_text(node_);
     const Json words = texts();
     if (words.is_null()) return std::nullopt;

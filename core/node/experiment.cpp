@@ -24,10 +24,12 @@ Experiment::Experiment(registry::Registry& registry, const config::Config& confi
     throw Error(MK_INVALID_ARGUMENT, "data.weight is '" + config_.data.weight + "', but the model '" + config_.model +
                                          "' does not weigh rows: remove it");
   measures_ = measures_of(*model_, !data_.class_names.empty(), config_);
-  plan_ = config::make_plan(config, data_.sha256, data_.train.rows);
+  files_ = read_model_files(*model_, config_);
+  config_.file_sums = sums_of(files_);
+  plan_ = config::make_plan(config_, data_.sha256, data_.train.rows);
   splits_ = std::make_unique<Splits>(config_, plan_, data_);
   check_columns();
-  model_experiment_ = std::make_unique<ModelExperiment>(config_, plan_, data_, *splits_, *model_);
+  model_experiment_ = std::make_unique<ModelExperiment>(config_, plan_, data_, *splits_, *model_, files_);
   sdk::call(model_->check, model_->self, model_experiment_->get());
 }
 

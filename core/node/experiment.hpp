@@ -69,6 +69,7 @@ class Experiment {
   config::Config config_;
   const mk_model* model_;
   data::Dataset data_;
+  ModelFiles files_;
   std::vector<data::MeasureInfo> measures_;
   search::Plan plan_;
   std::unique_ptr<Splits> splits_;

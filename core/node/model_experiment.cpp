@@ -6,7 +6,7 @@
 namespace mokume::node {
 
 ModelExperiment::ModelExperiment(const config::Config& config, const search::Plan& plan, const data::Dataset& data,
-                                 const Splits& splits, const mk_model& model) {
+                                 const Splits& splits, const mk_model& model, const ModelFiles& files) {
   for (const auto& candidate : plan.candidates)
     for (uint32_t p = 0; p < model.n_params; ++p) values_.push_back(value_of(model.params[p], config, plan, candidate));
   for (const std::string& name : data.class_names) class_names_.push_back(name.c_str());
@@ -35,6 +35,9 @@ ModelExperiment::ModelExperiment(const config::Config& config, const search::Pla
   experiment_.scaling_mean = data.mean.data();
   experiment_.scaling_scale = data.scale.data();
   experiment_.n_scaling = static_cast<uint32_t>(data.mean.size());
+  for (const auto& [path, file] : files) files_.push_back({path.c_str(), file.bytes.data(), file.bytes.size()});
+  experiment_.n_files = static_cast<uint32_t>(files_.size());
+  experiment_.files = files_.data();
 }
 
 const char* ModelExperiment::keep(std::string text) { return texts_.insert(std::move(text)).first->c_str(); }

@@ -8,16 +8,17 @@
 #include "abi/model.h"
 #include "config/config.hpp"
 #include "data/dataset.hpp"
+#include "node/model_files.hpp"
 #include "node/splits.hpp"
 #include "search/plan.hpp"
 
 namespace mokume::node {
 
-// Not movable, because the C struct points into it. config, plan, data and splits must outlive it.
+// Not movable, because the C struct points into it. All arguments must outlive it.
 class ModelExperiment {
  public:
   ModelExperiment(const config::Config& config, const search::Plan& plan, const data::Dataset& data,
-                  const Splits& splits, const mk_model& model);
+                  const Splits& splits, const mk_model& model, const ModelFiles& files = {});
   ModelExperiment(const ModelExperiment&) = delete;
   ModelExperiment& operator=(const ModelExperiment&) = delete;
 
@@ -33,6 +34,7 @@ class ModelExperiment {
   std::vector<const char*> class_names_;
   mk_data train_{};
   std::vector<mk_sample> samples_;
+  std::vector<mk_file> files_;
   mk_experiment experiment_{};
 };
 

@@ -29,6 +29,14 @@ double guess_of(const data::Table& train) {
   return squares / n;
 }
 
+// A file that has changed has a message of its own.
+void check_files(const std::string& directory, const RunRecord& record, const config::Config& config) {
+  for (const auto& [path, sum] : config.file_sums)
+    if (const auto known = record.files.find(path); known != record.files.end() && known->second != sum)
+      throw Error(MK_INVALID_ARGUMENT, directory + " was started with another content of " + path +
+                                           ": restore that file, or start a new run");
+}
+
 }  // namespace
 
 RecordedRun::RecordedRun(const RunRequest& request, const node::Experiment& experiment)
@@ -38,6 +46,7 @@ RecordedRun::RecordedRun(const RunRequest& request, const node::Experiment& expe
   if (directory_.existed()) {
     remove_live_status(directory_.path());
     record_ = directory_.read_record();
+    check_files(directory_.path(), record_, experiment.config());
     if (record_.plan_hash != experiment.plan().hash)
       throw Error(MK_INVALID_ARGUMENT,
                   directory_.path() + " holds another plan (config, seed or data have changed): start a new run");
@@ -49,6 +58,7 @@ RecordedRun::RecordedRun(const RunRequest& request, const node::Experiment& expe
   base::write_file(base::Below{directory_.path(), "config.resolved.toml"}, resolved);
   record_.config_sha256 = base::sha256(resolved);
   record_.plan_hash = experiment.plan().hash;
+  record_.files = experiment.config().file_sums;
   const data::Dataset& d = experiment.data();
   record_.data = {d.name,      d.train.rows, d.train.features, static_cast<int64_t>(d.class_names.size()),
                   d.test.rows, d.sha256,     d.columns,        guess_of(d.train)};

@@ -46,7 +46,7 @@ class Keys {
       std::string text;
       for (uint32_t p = 0; p < of.model.n_params; ++p)
         text += std::string(of.model.params[p].name) + '=' +
-                value_text(of.model.params[p], of.values.values[c * of.model.n_params + p]) + '\n';
+                text_of(of.model.params[p], of.values.values[c * of.model.n_params + p]) + '\n';
       candidates_.push_back(base::sha256(text));
     }
     if (of.model.seedless == 0)
@@ -61,6 +61,12 @@ class Keys {
   }
 
  private:
+  // Of a file, the content counts and not the path.
+  std::string text_of(const mk_param& param, const mk_value& value) const {
+    if ((param.flags & MK_PARAM_FILE) == 0 || *value.text == '\0') return value_text(param, value);
+    const auto sum = of_.config.file_sums.find(value.text);
+    return sum == of_.config.file_sums.end() ? value.text : sum->second;
+  }
   static std::string hash_of(const data::Sample& sample) {
     const auto bytes = [](const auto& list) {
       return std::string(reinterpret_cast<const char*>(list.data()), list.size() * sizeof(list.front()));
@@ -108,7 +114,8 @@ class Search {
     const config::ParseResult parsed =
         config::parse(base::read_file(place, 1U << 24), file, {}, node::schema_lookup(registry_), config::Origin::run);
     if (!parsed.config || !comparable(*parsed.config)) return offer;
-    const config::Config& config = *parsed.config;
+    config::Config config = *parsed.config;
+    config.file_sums = record.files;
     const std::vector<report::Metric> metrics = node::metrics_of(experiment_.model(), classifies(), config);
     const auto places = places_of(experiment_.metrics(), metrics);
     if (!places) return offer;

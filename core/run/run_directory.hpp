@@ -95,9 +95,10 @@ struct RunRecord {
   DataRecord data;
   std::vector<DeviceRecord> devices;  // all that took part
   Environment environment;
-  std::string reused_from;    // the run directory from which it took fits over; "": none
-  std::string config_sha256;  // of config.resolved.toml; "": an older version's
-  bool checked = true;        // it was read from a file with a checksum, which older versions' lack
+  std::map<std::string, std::string> files;  // Config::file_sums
+  std::string reused_from;                   // the run directory from which it took fits over; "": none
+  std::string config_sha256;                 // of config.resolved.toml; "": an older version's
+  bool checked = true;                       // it was read from a file with a checksum, which older versions' lack
 
   template <class Self, class Fields>
   static void fields(Self& self, Fields& field) {
@@ -110,6 +111,7 @@ struct RunRecord {
     field("data", self.data);
     field("devices", self.devices);
     field("environment", self.environment);
+    field.optional("files", self.files);
     field.optional("reused_from", self.reused_from);
   }
 };

@@ -93,7 +93,8 @@ void add_team(report::RunView& view, const std::string& directory) {
 
 report::RunView view_of(registry::Registry& registry, const std::string& directory, const RunRecord& record) {
   check_config_file(directory, record);
-  const config::Config config = read_config(registry, directory);
+  config::Config config = read_config(registry, directory);
+  config.file_sums = record.files;
   report::RunView view;
   view.name = config.name;
   view.model = config.model;

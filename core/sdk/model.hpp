@@ -12,13 +12,15 @@
 //     //   static Fitted load(const std::string& directory)
 //     //   void export_onnx(const std::string& path) const                              optional; see sdk/onnx.hpp
 //     static constexpr ... params, metrics, regression_metrics;  // std::arrays; no regression_metrics: no regression
-//     static void check(const mk_experiment&);
+//     static void check(const mk_experiment&);       // or (const sdk::Host&, const mk_experiment&), for warnings
 //     static void bundle(const mk_experiment&, uint32_t parts, const mk_bundle_sink&);
 //     static std::string summary(const mk_experiment&, uint32_t candidate);            // optional
 //     static int64_t features(const Fitted&);        // required number of features of a row
 //     static int64_t scores_per_row(const Fitted&);
 //     static sdk::RowShape shape(const Fitted&);     // optional: without it, a row is not known to be an image
 //     static mk_score_kind score_kind(const Fitted&);  // optional: without it, scores have no known meaning
+//     static void import_onnx(const std::string& path, const std::string& directory,
+//                             const std::function<void(const mk_imported&)>& take);    // optional
 //     static constexpr bool teams = true;            // optional: devices can train one model together
 //     static constexpr bool seedless = true;         // optional: fits need no random numbers (mk_model.seedless)
 //     static constexpr bool weighs = true;           // optional: fits heed the weights of rows
@@ -29,6 +31,7 @@
 // All functions may throw Error. abi/model.h specifies what each must do, and on which thread.
 #pragma once
 
+#include <functional>
 #include <memory>
 #include <span>
 #include <string>
@@ -117,6 +120,7 @@ class ModelTable {
       table_.export_onnx = [](const mk_fitted* f, const char* path, mk_error* error) -> int32_t {
         return guard(error, [&] { handle(f)->fitted.export_onnx(path); });
       };
+    if constexpr (requires { &Model::import_onnx; }) table_.import_onnx = import_onnx;
     table_.describe = describe;
     table_.fitted_destroy = [](mk_fitted* f) { delete reinterpret_cast<Handle*>(f); };
     table_.shutdown = [](void* self) { delete static_cast<ModelTable*>(self); };
@@ -142,8 +146,13 @@ class ModelTable {
     return reinterpret_cast<mk_fitted*>(std::make_unique<Handle>(std::move(fitted)).release());
   }
 
-  static int32_t check(void*, const mk_experiment* experiment, mk_error* error) {
-    return guard(error, [&] { Model::check(*experiment); });
+  static int32_t check([[maybe_unused]] void* self, const mk_experiment* experiment, mk_error* error) {
+    return guard(error, [&] {
+      if constexpr (requires { Model::check(static_cast<ModelTable*>(self)->host_, *experiment); })
+        Model::check(static_cast<ModelTable*>(self)->host_, *experiment);
+      else
+        Model::check(*experiment);
+    });
   }
 
   static int32_t bundle(void*, const mk_experiment* experiment, uint32_t parts, const mk_bundle_sink* sink,
@@ -189,6 +198,13 @@ class ModelTable {
 
   static int32_t load(void*, const char* directory, mk_fitted** out, mk_error* error) {
     return guard(error, [&] { *out = own(Fitted::load(directory)); });
+  }
+
+  static int32_t import_onnx(void*, const char* path, const char* directory, void* taker,
+                             void (*take)(void* taker, const mk_imported* imported), mk_error* error) {
+    return guard(error, [&] {
+      Model::import_onnx(path, directory, [&](const mk_imported& imported) { take(taker, &imported); });
+    });
   }
 
   static int32_t describe(const mk_fitted* fitted, mk_data* out, const double** mean, const double** scale,

@@ -1,11 +1,13 @@
 #include "candidate.hpp"
 
 #include <algorithm>
+#include <set>
 
 #include "augmentation.hpp"
 #include "description.hpp"
 #include "sdk/class_weights.hpp"
 #include "sdk/model.hpp"
+#include "start.hpp"
 #include "team_training.hpp"
 
 namespace mokume::cnn {
@@ -21,6 +23,7 @@ double products(const Network& network) {
 double fit_cost(const mk_experiment& experiment, const Settings& settings, const Network& network) {
   const double rows = experiment.train->rows, steps = rows / settings.batch_size;
   // Per row, one forward and two backward products; per step, a few reads and writes of every parameter.
+  if (settings.epochs == 0) return rows * products(network);
   return settings.epochs * (rows * 3 * products(network) + steps * 10 * network.n_parameters);
 }
 
@@ -102,7 +105,7 @@ void check_batches(const mk_experiment& experiment, const sdk::Team& team) {
   for (uint32_t c = 0; c < experiment.n_candidates; ++c) {
     const Settings alone = candidate_settings(experiment, c);
     const int64_t batch = settings_for(alone, team).batch_size;
-    if (batch <= fewest) continue;
+    if (batch <= fewest || alone.epochs == 0) continue;
     const std::string each =
         batch == alone.batch_size ? "" : " for each of " + std::to_string(team.members()) + " devices";
     throw Error(MK_INVALID_ARGUMENT, "batch_size is " + std::to_string(alone.batch_size) + each +
@@ -132,16 +135,38 @@ void check_class_weights(const mk_experiment& experiment) {
                        MK_ALL_ROWS);
 }
 
+// Warns once of each file and network that do not match completely.
+void check_start(const sdk::Host& host, const mk_experiment& experiment, const Settings& settings,
+                 const Network& network, std::set<std::string>& said) {
+  const bool learns = network.trained[network.output];
+  if (settings.epochs > 0 && !learns)
+    throw Error(MK_INVALID_ARGUMENT,
+                "freeze names every layer with parameters, so nothing learns: remove one, or set epochs to 0");
+  if (settings.start.empty()) return;
+  const std::string warning = Start(settings.start, start_bytes(experiment, settings), network).warning();
+  if (!warning.empty() && said.insert(warning).second) host.log(MK_LOG_WARNING, "cnn", warning);
+}
+
 }  // namespace
 
-void check(const mk_experiment& experiment) {
+std::string_view start_bytes(const mk_experiment& experiment, const Settings& settings) {
+  if (settings.start.empty()) return {};
+  for (const mk_file& file : std::span(experiment.files, experiment.n_files))
+    if (file.path == settings.start) return {static_cast<const char*>(file.bytes), file.size};
+  throw Error(MK_INTERNAL, "the program did not read " + settings.start);
+}
+
+void check(const sdk::Host& host, const mk_experiment& experiment) {
   const mk_data& d = *experiment.train;
   if (d.labels == nullptr && d.targets == nullptr)
     throw Error(MK_BAD_DATA, "cnn learns from labels or targets, and this data set has none");
   if (d.rows > INT32_MAX) throw Error(MK_BAD_DATA, "cnn supports at most 2^31 - 1 rows: set data.limit");
   check_batches(experiment, sdk::Team(nullptr));
-  for (uint32_t c = 0; c < experiment.n_candidates; ++c)
-    candidate_network(experiment, candidate_settings(experiment, c));
+  std::set<std::string> said;
+  for (uint32_t c = 0; c < experiment.n_candidates; ++c) {
+    const Settings settings = candidate_settings(experiment, c);
+    check_start(host, experiment, settings, candidate_network(experiment, settings), said);
+  }
   check_class_weights(experiment);
 }
 

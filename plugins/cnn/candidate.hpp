@@ -7,6 +7,7 @@
 
 #include "abi/model.h"
 #include "network.hpp"
+#include "sdk/plugin.hpp"
 #include "sdk/team.hpp"
 
 namespace mokume::cnn {
@@ -26,9 +27,12 @@ std::vector<float> row_weights(const mk_experiment& experiment, const Settings& 
 // of its launches.
 size_t stack_size(const Settings& settings, const Network& network);
 
+// Returns the content of the file that a candidate starts with; "" without one.
+std::string_view start_bytes(const mk_experiment& experiment, const Settings& settings);
+
 // Throws if the experiment violates a rule that the schema cannot express: a network that does not fit the data, a
 // batch larger than the data.
-void check(const mk_experiment& experiment);
+void check(const sdk::Host& host, const mk_experiment& experiment);
 // Throws Error(MK_INVALID_ARGUMENT) unless every fit has enough rows for a batch of this team.
 void check_batches(const mk_experiment& experiment, const sdk::Team& team);
 

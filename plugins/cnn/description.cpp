@@ -64,16 +64,20 @@ std::string describe(const Network& network, int64_t batch) {
     joined |= layer->inputs.size() > 1 || layer->inputs.front() != int(layer->index) - 1;
     const double kept = bytes_of(network, *layer, batch);
     rows.push_back({"[" + layer->name + "] " + layer->type.form.name, reads, text(layer->out),
-                    layer->n_parameters == 0 ? "" : std::to_string(layer->n_parameters),
+                    layer->n_parameters == 0
+                        ? ""
+                        : std::to_string(layer->n_parameters) + (layer->frozen ? ", frozen" : ""),
                     layer->products == 0 ? "" : short_number(layer->products), kept == 0 ? "" : memory(kept)});
     products += layer->products;
     bytes += kept;
   }
   int64_t moments = 0;
+  const int64_t frozen = network.frozen_parameters();
   for (const Parameter& p : network.parameters)
     if (p.momentum > 0) moments += p.size();
   return table(rows, joined) + "  " + std::to_string(network.n_parameters - moments) + " parameters" +
-         (moments > 0 ? " and " + std::to_string(moments) + " running moments" : "") + "; for each row " +
+         (moments > 0 ? " and " + std::to_string(moments) + " running moments" : "") +
+         (frozen > 0 ? ", " + std::to_string(frozen) + " of them frozen" : "") + "; for each row " +
          short_number(products) + " multiply-adds; for a batch of " + std::to_string(batch) + " rows " + memory(bytes) +
          " of activations\n";
 }

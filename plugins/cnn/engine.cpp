@@ -21,14 +21,32 @@ std::vector<int> stepped_parameters(const Network& network, int64_t batch, bool 
                                     const ops::OptimizerSettings& optimizer, const EngineOptions& options) {
   std::vector<int> stepped;
   for (const Layer* s : network.stages)
-    stepped.push_back(training && !options.gradients ? s->stepped_parameter(optimizer, batch) : -1);
+    stepped.push_back(training && !options.gradients && !s->frozen ? s->stepped_parameter(optimizer, batch) : -1);
   return stepped;
 }
 
 bool in_place(const Layer& layer, bool training) { return training ? layer.in_place : layer.in_place_to_predict; }
 
 // Instead of the momentum of a running mean.
-constexpr double kOfMuon = -1;
+constexpr double kFrozen = -1, kOfMuon = -2;
+
+// The parameters for which there is neither a gradient nor a state of the optimizer. A frozen layer may have gradients,
+// because computing them yields the gradient of its input.
+std::vector<int> without_gradients(const Network& network) {
+  std::vector<int> all;
+  for (size_t k = 0; k < network.stages.size(); ++k) {
+    const Layer& s = *network.stages[k];
+    if (!s.frozen || (!s.backward_alone && network.trained[k + 1])) continue;
+    for (int p = s.parameters_begin; p < s.parameters_end; ++p) all.push_back(p);
+  }
+  return all;
+}
+
+int64_t size_of(const Network& network, std::span<const int> parameters) {
+  int64_t size = 0;
+  for (const int p : parameters) size += network.parameters[p].size();
+  return size;
+}
 
 int levels(int64_t leaves) { return std::countr_zero(uint64_t(leaves)); }
 
@@ -36,7 +54,8 @@ int levels(int64_t leaves) { return std::countr_zero(uint64_t(leaves)); }
 
 uint64_t Engine::bytes(const Network& network, int64_t batch, bool training, const ops::OptimizerSettings& optimizer,
                        const EngineOptions& options) {
-  int64_t per_row = network.input.elements(), fixed = 0, workspace = 0, gradients = network.n_parameters;
+  const int64_t learning = network.n_parameters - size_of(network, without_gradients(network));
+  int64_t per_row = network.input.elements(), fixed = 0, workspace = 0, gradients = learning;
   for (const Layer* s : network.stages) {
     if (!in_place(*s, training)) per_row += s->out.elements();
     workspace = std::max(workspace, s->workspace);
@@ -44,10 +63,10 @@ uint64_t Engine::bytes(const Network& network, int64_t batch, bool training, con
   }
   for (const int p : stepped_parameters(network, batch, training, optimizer, options))
     if (p >= 0) gradients -= network.parameters[p].size();
-  const double vectors = training ? 1.0 + optimizer.states() + levels(options.leaves) + (options.average > 0 ? 1 : 0) +
-                                        (options.best ? 1 : 0) + (options.accumulate ? 1 : 0)
-                                  : 1.0;
-  double elements = vectors * network.n_parameters + (per_row * batch + fixed + workspace);
+  const double whole = training ? 1.0 + (options.average > 0 ? 1 : 0) + (options.best ? 1 : 0) : 1.0;
+  const double partial =
+      training ? optimizer.states() + levels(options.leaves) + (options.accumulate ? 1 : 0) : 0;
+  double elements = whole * network.n_parameters + partial * learning + (per_row * batch + fixed + workspace);
   if (training) elements += network.gradient_flow.slots * flow_elements(network, batch) + batch + gradients;
   if (training && optimizer.clip > 0) elements += GradientNorm::elements(gradients, int64_t(network.parameters.size()));
   if (training && options.muon.used()) elements += MuonStep::elements(network.parameters);
@@ -84,16 +103,22 @@ Engine::Engine(const sdk::Device& device, const Network& network, int64_t batch,
   }
   keeps_gradients_ = std::all_of(stepped_.begin(), stepped_.end(), [](int p) { return p < 0; });
   if (!training) return;
-  gradients_ = ParameterVector(device, Segments(network.parameters, segment, stepped_), from);
+  // Frozen parameters have the last segments, so that a layout without them has the same places for the others.
+  const std::vector<int> skipped = without_gradients(network);
+  const Segments learning(network.parameters, segment, skipped);
+  std::vector<int> without = skipped;
+  without.insert(without.end(), stepped_.begin(), stepped_.end());
+  gradients_ = ParameterVector(device, Segments(network.parameters, segment, without), from);
   std::vector<double> momenta;
-  for (const Parameter& p : network.parameters) momenta.push_back(p.momentum);
+  for (const Parameter& p : network.parameters) momenta.push_back(p.frozen ? kFrozen : p.momentum);
   if (options.muon.used()) {
     muon_ = MuonStep(device, network.parameters, parameters_.layout(), from);
     for (const int p : muon_weights(network.parameters)) momenta[p] = kOfMuon;
   }
   steps_ = common_runs(parameters_.layout(), gradients_.layout(), momenta);
-  for (uint32_t s = 0; s < optimizer.states(); ++s) states_.emplace_back(device, parameters_.layout(), from);
-  for (int k = 0; k < levels(options.leaves); ++k) halves_.emplace_back(device, parameters_.layout(), from);
+  std::erase_if(steps_, [](const CommonRun& run) { return run.apart == kFrozen; });
+  for (uint32_t s = 0; s < optimizer.states(); ++s) states_.emplace_back(device, learning, from);
+  for (int k = 0; k < levels(options.leaves); ++k) halves_.emplace_back(device, learning, from);
   if (options.average > 0) average_ = ParameterVector(device, parameters_.layout(), from);
   if (options.accumulate) accumulated_ = ParameterVector(device, gradients_.layout(), from);
   if (options.best) best_ = ParameterVector(device, parameters_.layout(), from);
@@ -201,7 +226,7 @@ void Engine::go_back(int64_t rows, const ops::DropoutPlace& dropout, const OwnSt
     if (stepped_[k] >= 0) {
       s.backward_with_step(p, *step);
     } else {
-      if (s.n_parameters > 0) gradients(s, p);
+      if (s.n_parameters > 0 && !(s.frozen && s.backward_alone)) gradients(s, p);
       if (!s.passes_gradient && std::any_of(at.dx.begin(), at.dx.end(), [](int slot) { return slot >= 0; }))
         s.backward(p);
     }
@@ -252,11 +277,12 @@ void Engine::copy(const ParameterVector& from, const ParameterVector& to) const 
 
 void Engine::keep_best() const { copy(predicting(), best_); }
 
-// average = share * average + (1 - share) * parameters: products with a 1 x 1 of one.
+// average = share * average + (1 - share) * parameters: products with a 1 x 1 of one. Frozen parameters are their own
+// average, from which rounding would move them.
 void Engine::take_average(bool first) const {
   if (first) return copy(parameters_, average_);
   const auto kept = float(options_.average), taken = float(1 - options_.average);
-  for (size_t s = 0; s < average_.layout().count(); ++s) {
+  for (size_t s = 0; s < average_.layout().moving(); ++s) {
     const int64_t size = average_.layout().size(s);
     submit(ops::gemm(ones_.matrix(1, 1), false, parameters_.run(s, 0, size), false, average_.run(s, 0, size), taken,
                      kept));

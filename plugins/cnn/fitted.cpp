@@ -17,8 +17,6 @@ namespace st = safetensors;
 
 constexpr int64_t kPredictBatch = 256;
 constexpr int kFormat = 1;
-constexpr const char* kMean = "normalise.mean";
-constexpr const char* kDeviation = "normalise.std";
 
 // Converts logits to log-probabilities in double. Returns the index of the largest, or the first of equal ones.
 int32_t log_softmax(std::span<const float> logits, float* out) {
@@ -119,8 +117,8 @@ void Fitted::save(const std::string& directory) const {
       writer.add(p.name.substr(0, p.name.rfind('.')) + ".num_batches_tracked", st::Shape{}, &kBatchesTracked);
   const auto features = int64_t(moments.feature_mean.size());
   if (features > 0) {
-    writer.add(kMean, {features}, moments.feature_mean.data());
-    writer.add(kDeviation, {features}, moments.feature_deviation.data());
+    writer.add(kMeanTensor, {features}, moments.feature_mean.data());
+    writer.add(kDeviationTensor, {features}, moments.feature_deviation.data());
   }
   writer.metadata("format", "pt");
   writer.write(directory + "/model.safetensors");
@@ -170,7 +168,8 @@ Fitted Fitted::load(const std::string& directory) {
       from_torch(p, chunk, first, count, f.parameters);
     });
   if (per_feature)
-    for (auto [name, to] : {std::pair(kMean, &f.moments.feature_mean), {kDeviation, &f.moments.feature_deviation}}) {
+    for (auto [name, to] :
+         {std::pair(kMeanTensor, &f.moments.feature_mean), {kDeviationTensor, &f.moments.feature_deviation}}) {
       to->resize(f.network.input.elements());
       reader.read(name, {f.network.input.elements()}, to->data());
     }

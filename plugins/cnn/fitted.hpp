@@ -11,6 +11,9 @@
 
 namespace mokume::cnn {
 
+// The names in model.safetensors of the moments of the features (normalise with per_feature).
+inline constexpr const char *kMeanTensor = "normalise.mean", *kDeviationTensor = "normalise.std";
+
 struct Fitted {
   Settings settings;  // the layers and the loss, without the training settings
   Network network;

@@ -24,6 +24,12 @@ constexpr mk_param flag(const char* name, const char* fallback, const char* doc)
 constexpr mk_param text(const char* name, const char* fallback, const char* choices, const char* doc) {
   return {name, MK_PARAM_TEXT, 0, 0, 0, fallback, choices, doc, nullptr, 0, 0};
 }
+constexpr mk_param file(const char* name, const char* doc) {
+  return {name, MK_PARAM_TEXT, MK_PARAM_FILE, 0, 0, "\"\"", "", doc, nullptr, 0, 0};
+}
+constexpr mk_param names(const char* name, const char* doc) {
+  return {name, MK_PARAM_TEXT, MK_PARAM_LIST, 0, 0, "[]", "", doc, nullptr, 0, 0};
+}
 // The same key, added after there were runs and models without it: its default means what was done before.
 constexpr mk_param younger(mk_param key) {
   key.flags |= MK_PARAM_YOUNGER;

@@ -40,6 +40,7 @@ std::vector<int> muon_weights(const std::vector<Parameter>& parameters) {
   for (size_t p = 0; p < parameters.size(); ++p)
     if (is_weight(parameters[p])) all.push_back(int(p));
   if (!all.empty()) all.pop_back();
+  std::erase_if(all, [&](int p) { return parameters[p].frozen; });
   return all;
 }
 

@@ -6,6 +6,7 @@
 #include <sstream>
 #include <tuple>
 
+#include "freeze.hpp"
 #include "layers/table.hpp"
 #include "sdk/ops/linear_update.hpp"
 
@@ -43,14 +44,14 @@ void check_outputs(const Network& network, int64_t outputs, const Plan& last) {
 bool same(const Layer* a, const Layer* b) {
   return &a->type == &b->type && a->in == b->in && a->out == b->out && a->variant == b->variant &&
          a->activation == b->activation && a->reads == b->reads && a->n_parameters == b->n_parameters &&
-         a->per_feature == b->per_feature;
+         a->per_feature == b->per_feature && a->frozen == b->frozen;
 }
 
 // Makes the layers one after the other, and finds the value that each gives.
 class Builder {
  public:
   Builder(const Settings& settings, const Shape& input, int64_t outputs)
-      : classifies_(settings.loss == Loss::cross_entropy), outputs_(outputs) {
+      : classifies_(settings.loss == Loss::cross_entropy), outputs_(outputs), freeze_(settings.freeze) {
     net_.input = input;
   }
 
@@ -58,6 +59,7 @@ class Builder {
     if (layers.empty()) throw Error(MK_INVALID_ARGUMENT, "the network has no layers: add [[model_options.layers]]");
     find_inputs(layers);
     for (const json& description : layers) add(description);
+    freeze_.check(net_.layers);
     net_.output = value_.back();
     net_.readers.assign(stages_.size() + 1, 0);
     for (const Layer* s : stages_)
@@ -107,6 +109,7 @@ class Builder {
     plan.first = stages_.empty();
     plan.last = index + 1 == inputs_.size();
     plan.classifies = classifies_;
+    plan.frozen = freeze_.holds(plan.name);
     if (inputs.size() > 1 && !plan.type.joins)
       plan.refuse("it reads one layer, but its inputs are " + std::to_string(inputs.size()),
                   "join them with add or concat before it");
@@ -143,13 +146,14 @@ class Builder {
     net_.trained.assign(stages_.size() + 1, false);
     for (size_t k = 0; k < stages_.size(); ++k) {
       const std::vector<size_t>& reads = stages_[k]->reads;
-      net_.trained[k + 1] = stages_[k]->n_parameters > 0 ||
+      net_.trained[k + 1] = (stages_[k]->n_parameters > 0 && !stages_[k]->frozen) ||
                             std::any_of(reads.begin(), reads.end(), [&](size_t v) { return net_.trained[v]; });
     }
   }
 
   const bool classifies_;
   const int64_t outputs_;
+  const Freeze freeze_;
   Network net_;
   std::vector<std::vector<int>> inputs_;  // by layer
   std::vector<int> readers_;              // by layer: how many layers read it

@@ -22,6 +22,11 @@ struct Network {
   size_t output = 0;           // the value that the last layer gives
   GradientFlow gradient_flow;  // the order and the memory of the backward pass
 
+  int64_t frozen_parameters() const {
+    int64_t count = 0;
+    for (const Parameter& p : parameters) count += p.frozen ? p.size() : 0;
+    return count;
+  }
   int64_t outputs() const { return layers.back()->out.elements(); }
   const Shape& shape_of(size_t value) const { return value == 0 ? input : stages[value - 1]->out; }
   // Returns whether the first stage needs the mean and the deviation of every feature.
@@ -29,7 +34,8 @@ struct Network {
 };
 
 // Throws Error(MK_INVALID_ARGUMENT) with the layer and the cure: a window larger than its image, a linear layer on an
-// image, a number of outputs other than the number of classes (1 for regression). Throws Error(MK_BAD_DATA) if the
+// image, a number of outputs other than the number of classes (1 for regression), a name in
+// `freeze` that no layer with parameters has. Throws Error(MK_BAD_DATA) if the
 // layers are malformed or read a layer that does not exist, since those of a saved model may contain anything.
 Network make_network(const Settings& settings, const Shape& input, int64_t outputs);
 

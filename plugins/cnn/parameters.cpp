@@ -11,21 +11,26 @@ namespace mokume::cnn {
 Segments::Segments(std::span<const Parameter> parameters, uint64_t most_bytes, std::span<const int> left_out) {
   const int64_t most = std::min(most_bytes, uint64_t{1} << 62) / sizeof(float);
   for (const Parameter& p : parameters) {
-    const int index = int(extents_.size());
     elements_ += p.size();
     offsets_.push_back(p.offset);
     extents_.emplace_back();
-    if (p.learned() && std::find(left_out.begin(), left_out.end(), index) == left_out.end()) place(index, p, most);
   }
-  learned_ = sizes_.size();
-  for (size_t index = 0; index < parameters.size(); ++index)
-    if (!parameters[index].learned()) place(int(index), parameters[index], most);
+  const auto place_all = [&](auto&& belongs) {
+    const size_t begin = sizes_.size();
+    for (int index = 0; index < int(parameters.size()); ++index)
+      if (belongs(parameters[index]) && std::find(left_out.begin(), left_out.end(), index) == left_out.end())
+        place(index, parameters[index], most, begin);
+    return sizes_.size();
+  };
+  learned_ = place_all([](const Parameter& p) { return p.learned() && !p.frozen; });
+  moving_ = place_all([](const Parameter& p) { return !p.learned() && !p.frozen; });
+  place_all([](const Parameter& p) { return p.frozen; });
 }
 
-void Segments::place(int index, const Parameter& p, int64_t most) {
+void Segments::place(int index, const Parameter& p, int64_t most, size_t begin) {
   const int64_t columns = p.outputs, rows = p.size() / columns;
   const auto add = [&](int64_t first_row, int64_t count) {
-    if (sizes_.size() == (p.learned() ? 0 : learned_) || sizes_.back() + count * columns > most) sizes_.push_back(0);
+    if (sizes_.size() == begin || sizes_.back() + count * columns > most) sizes_.push_back(0);
     extents_[index].push_back({sizes_.size() - 1, sizes_.back(), first_row, count, columns});
     sizes_.back() += count * columns;
   };
@@ -49,11 +54,12 @@ ParameterVector::ParameterVector(const sdk::Device& device, Segments layout, Sta
   }
 }
 
-// Calls body(segment's buffer, element in it, element relative to `first`, count).
+// Calls body(segment's buffer, element in it, element relative to `first`, count) for the first `segments` segments.
 template <class Body>
-void ParameterVector::for_each_run(int64_t first, int64_t count, Body&& body) const {
+void ParameterVector::for_each_run(int64_t first, int64_t count, Body&& body, size_t segments) const {
   for (size_t p = 0; p < layout_.extents().size(); ++p)
     for (const Extent& e : layout_.extents()[p]) {
+      if (e.segment >= segments) continue;
       const int64_t start = layout_.flat_begin(p, e) - first;
       const int64_t begin = std::max<int64_t>(start, 0), end = std::min(start + e.size(), count);
       if (begin < end) body(buffers_[e.segment], e.at + begin - start, begin, end - begin);
@@ -64,6 +70,15 @@ void ParameterVector::write(int64_t first, std::span<const float> values) const 
   for_each_run(first, values.size(), [&](const Slice& buffer, int64_t at, int64_t from, int64_t count) {
     buffer.write(device_, values.data() + from, count, at);
   });
+}
+
+void ParameterVector::write_moving(int64_t first, std::span<const float> values) const {
+  for_each_run(
+      first, values.size(),
+      [&](const Slice& buffer, int64_t at, int64_t from, int64_t count) {
+        buffer.write(device_, values.data() + from, count, at);
+      },
+      layout_.moving());
 }
 
 void ParameterVector::read(int64_t first, std::span<float> values) const {

@@ -24,7 +24,7 @@ struct Extent {
 // Maps the flat vector to segments. Only the weight of a linear layer is ever cut, and only if it is larger than a
 // segment. It is cut at multiples of ops::kGemmCut rows, so that products of its extents give the bits of the whole.
 // The extents of a tensor therefore do not depend on the tensors before it. Running moments have segments of their own,
-// after the others.
+// after the others, and frozen parameters have the last ones.
 class Segments {
  public:
   Segments() = default;
@@ -34,7 +34,8 @@ class Segments {
   Segments(std::span<const Parameter> parameters, uint64_t most_bytes, std::span<const int> left_out = {});
 
   size_t count() const { return sizes_.size(); }
-  size_t learned() const { return learned_; }  // of these segments; those after them hold running moments
+  size_t learned() const { return learned_; }  // of these segments; those after them hold running moments, ...
+  size_t moving() const { return moving_; }    // ... and those after these hold frozen parameters
   int64_t size(size_t segment) const { return sizes_[segment]; }  // in floats
   int64_t elements() const { return elements_; }                  // of the flat vector
   // The extents of each parameter, in order; empty for parameters that are left out.
@@ -43,10 +44,11 @@ class Segments {
   int64_t flat_begin(size_t parameter, const Extent& e) const { return offsets_[parameter] + e.first_row * e.columns; }
 
  private:
-  void place(int index, const Parameter& parameter, int64_t most);
+  // Segments before `begin` are full.
+  void place(int index, const Parameter& parameter, int64_t most, size_t begin);
 
   int64_t elements_ = 0;
-  size_t learned_ = 0;
+  size_t learned_ = 0, moving_ = 0;
   std::vector<int64_t> sizes_, offsets_;
   std::vector<std::vector<Extent>> extents_;
 };
@@ -78,13 +80,15 @@ class ParameterVector {
   // Copy elements [first, first + values.size()) of the network's flat vector. Parameters that are left out are
   // skipped.
   void write(int64_t first, std::span<const float> values) const;
+  // The same, but frozen parameters keep their values.
+  void write_moving(int64_t first, std::span<const float> values) const;
   void read(int64_t first, std::span<float> values) const;
   // Returns the whole flat vector, with zeros where parameters are left out.
   std::vector<float> all() const;
 
  private:
   template <class Body>
-  void for_each_run(int64_t first, int64_t count, Body&& body) const;
+  void for_each_run(int64_t first, int64_t count, Body&& body, size_t segments = SIZE_MAX) const;
 
   sdk::Device device_;
   Segments layout_;

@@ -1,6 +1,7 @@
 // Exports the cnn model through the plugin ABI.
 #include "candidate.hpp"
 #include "fitted.hpp"
+#include "import/import.hpp"
 #include "sdk/model.hpp"
 #include "session.hpp"
 
@@ -24,6 +25,7 @@ struct Model {
     return {input.height, input.width, input.channels};
   }
   static mk_score_kind score_kind(const Fitted&) { return MK_SCORES_LOG_PROBABILITIES; }
+  static constexpr auto import_onnx = cnn::import_onnx;
   static constexpr bool teams = true;
   static constexpr bool weighs = true;
   static constexpr mk_validated_kind validated = MK_VALIDATED_PROBABILITIES;

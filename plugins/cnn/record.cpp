@@ -63,6 +63,11 @@ std::vector<double> Record::monitored() const {
   return validated ? history.validation_loss : history.train_loss;
 }
 
+void Record::add_start(const Score& validated) {
+  validation = validated;
+  diverged = !std::isfinite(validation.loss);
+}
+
 int64_t Record::best_epoch() const {
   const std::vector<double> losses = monitored();
   int64_t best = -1;

@@ -58,6 +58,8 @@ struct Record {
   double last_loss() const { return epochs() == 0 ? 0 : history.train_loss.back(); }
   void add_epoch(const Score& trained);
   void add_validation(const Score& validated);
+  // The validation of a network that is not trained.
+  void add_start(const Score& validated);
   void apply_rule();
 };
 

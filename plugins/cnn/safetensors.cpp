@@ -215,6 +215,14 @@ Reader::Reader(const std::string& path) : path_(path) {
   file_.rdbuf()->pubsetbuf(nullptr, 0);
   file_.open(path, std::ios::binary);
   if (!file_) refuse("cannot be opened (" + cause() + "): check the path");
+  read_header(size);
+}
+
+Reader::Reader(const std::string& path, std::string_view bytes) : path_(path), memory_(bytes) {
+  read_header(bytes.size());
+}
+
+void Reader::read_header(uint64_t size) {
   uint64_t length = 0;
   if (size < sizeof(length)) damaged("is too short for a header");
   get(0, &length, sizeof(length), "the header");
@@ -271,6 +279,11 @@ void Reader::damaged(const std::string& why) const {
 }
 
 void Reader::get(uint64_t offset, void* into, uint64_t bytes, const std::string& what) const {
+  if (memory_.data() != nullptr) {
+    if (offset > memory_.size() || bytes > memory_.size() - offset) damaged("ends inside " + what);
+    std::copy_n(memory_.data() + offset, bytes, static_cast<char*>(into));
+    return;
+  }
   file_.clear();
   file_.seekg(offset);
   file_.read(static_cast<char*>(into), bytes);

@@ -99,6 +99,8 @@ struct Tensor {
 class Reader {
  public:
   explicit Reader(const std::string& path);
+  // Reads a file that is in memory, which must outlive the reader. `path` is its name in messages.
+  Reader(const std::string& path, std::string_view bytes);
 
   const Metadata& metadata() const { return metadata_; }  // without the checksum
 
@@ -125,12 +127,14 @@ class Reader {
   [[noreturn]] void damaged(const std::string& why) const;
   const Tensor& expect(std::string_view name, Dtype dtype, const Shape& shape) const;
   void get(uint64_t offset, void* into, uint64_t bytes, const std::string& what) const;
+  void read_header(uint64_t size);
   void parse();
   void parse_tensor(const std::string& name, const nlohmann::json& object);
   void check_offsets();
 
   std::string path_;
   mutable std::ifstream file_;
+  std::string_view memory_;  // the whole file, if it is in memory
   std::string header_;
   std::string checksum_;  // the digits; "" without a checksum
   uint64_t data_begin_ = 0, data_bytes_ = 0;

@@ -105,6 +105,7 @@ Session::Prepared Session::prepare(const mk_fit& fit, uint32_t index) const {
   if (fit.fold != MK_ALL_ROWS) t.validate = rows_of(experiment_, fit, true);
   const Settings given = candidate_settings(experiment_, fit.candidate);
   const Settings settings = settings_for(given, team(), begun_with(host_, given, team(), t));
+  t.start = start_bytes(experiment_, given);
   return {index, std::move(t), settings, candidate_network(experiment_, settings)};
 }
 

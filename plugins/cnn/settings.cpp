@@ -71,7 +71,7 @@ const ops::OptimizerSettings& checked(const ops::OptimizerSettings& o) {
 }
 
 const Schedule& checked(const Schedule& s, int64_t epochs) {
-  if (s.warmup_epochs >= epochs)
+  if (epochs > 0 && s.warmup_epochs >= epochs)
     throw Error(MK_INVALID_ARGUMENT, "scheduler: warmup_epochs is " + std::to_string(s.warmup_epochs) +
                                          ", but the training has " + std::to_string(epochs) + " epochs: lower it");
   return s;
@@ -202,7 +202,9 @@ enum Param {
   kAugment,
   kAccumulate,
   kRefitEpochs,
-  kMixupAlpha
+  kMixupAlpha,
+  kStart,
+  kFreeze
 };
 
 }  // namespace
@@ -210,7 +212,7 @@ enum Param {
 const std::vector<mk_param> kParams = {
     layers_param(),
     loss_param(),
-    integer("epochs", 1, 1e6, "10", "passes over the training rows"),
+    integer("epochs", 0, 1e6, "10", "passes over the training rows; 0: the model is its start"),
     integer("batch_size", 1, 1e8, "64", "rows per step"),
     flag("shuffle", "true", "a new order of the rows every epoch"),
     flag("drop_last", "false", "skip an incomplete last batch"),
@@ -242,6 +244,9 @@ const std::vector<mk_param> kParams = {
     younger(
         real("mixup_alpha", 0, 8, "0.0",
              "above 0: learn from mixtures of two rows, whose shares have a Beta distribution with this parameter")),
+    younger(file("start", "a safetensors file whose tensors are the initial values of the layers of their names")),
+    younger(
+        names("freeze", "layers and blocks whose parameters do not learn; a batch_norm then uses its running moments")),
 };
 
 const std::vector<mk_metric> kMetrics = {{"errors", 1, 0}, {"error", 0, 1}, {"loss", 0, 0}};
@@ -262,7 +267,11 @@ Settings settings_of(const mk_value* v, bool classifies) {
     s.weighted = !s.class_weight.empty();
     s.mixup_alpha = v[kMixupAlpha].real;
     s.ema_decay = v[kEmaDecay].real;
+    s.start = v[kStart].text;
+    s.freeze = v[kFreeze].text;
     s.epochs = v[kEpochs].integer;
+    if (s.epochs == 0 && s.start.empty())
+      throw Error(MK_INVALID_ARGUMENT, "epochs is 0, so the model is what it starts with: set start, or train it");
     s.batch_size = v[kBatchSize].integer;
     s.shuffle = v[kShuffle].integer != 0;
     s.drop_last = v[kDropLast].integer != 0;
@@ -282,6 +291,8 @@ Settings settings_of(const mk_value* v, bool classifies) {
           MK_INVALID_ARGUMENT,
           "gradient_accumulation_steps and parallel = \"local_sgd\", where each device takes a step for each of "
           "its batches, exclude each other: set it to 1, or use \"synchronous\"");
+    if (s.epochs == 0 && s.parallel.kind != Parallel::Kind::none)
+      throw Error(MK_INVALID_ARGUMENT, "epochs is 0, so there is nothing for a team to train: remove parallel");
     return s;
   } catch (const nlohmann::json::exception& e) {
     throw Error(MK_INTERNAL, std::string("cnn received settings that it does not support: ") + e.what());

@@ -45,13 +45,16 @@ struct Parallel {
 
 struct Settings {
   std::string layers;  // JSON with every key: defines the network and is kept in saved models
+  std::string start;   // a safetensors file (start.hpp); "": random values
+  std::string freeze;  // names of layers, joined by commas (freeze.hpp)
   Loss loss = Loss::cross_entropy;
   LossForm loss_form;
   std::string class_weight;  // see sdk/class_weights.hpp
   bool weighted = false;     // by class_weight or by the data
   double mixup_alpha = 0;    // of the distribution of the shares; 0: rows are not mixed
   double ema_decay = 0;      // of the average of the weights; 0: there is none
-  int64_t epochs = 1, batch_size = 64;
+  int64_t epochs = 1;        // 0: the model is its start
+  int64_t batch_size = 64;
   int64_t accumulate = 1;  // batches whose gradients are averaged for one step
   bool shuffle = true, drop_last = false, standardise_target = false;
   ops::OptimizerSettings optimizer;  // with Muon: of the parameters that it leaves to AdamW

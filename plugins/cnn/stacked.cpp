@@ -29,6 +29,7 @@ class StackTrainer {
 
   void run(const Ended& ended) {
     for (Training* t : all_) t->restore();
+    end_untrained(ended);
     save_timer_.begin();
     shown_at_ = now_s();
     shown_rows_ = rows_trained();
@@ -73,6 +74,18 @@ class StackTrainer {
   }
 
  private:
+  // Networks without epochs are only validated.
+  void end_untrained(const Ended& ended) {
+    std::vector<Training*> untrained;
+    std::copy_if(live_.begin(), live_.end(), std::back_inserter(untrained), at_end);
+    validate(untrained);
+    for (Training* t : untrained) {
+      t->end_validation();
+      ended(*t);
+    }
+    std::erase_if(live_, at_end);
+  }
+
   // Queues one batch of each network. The ops wait for more batches, unless phases are being timed.
   void run_batch() {
     for (const Training::Phase phase : Training::kPhases) {

@@ -47,9 +47,10 @@ std::string times_text(const Shares& shares, double elapsed_s, const std::vector
   return computed + ", sums " + ms(std::max(0.0, elapsed_s - *std::max_element(busy_s.begin(), busy_s.end()))) + " ms";
 }
 
-// Calls body(first, count) for each of the sums that make up the gradients of a layer.
+// Calls body(first, count) for each of the sums that make up the gradients of a layer. A frozen one has none.
 template <class Body>
 void in_buckets(const Layer& layer, Body&& body) {
+  if (layer.frozen) return;
   sdk::Team::in_buckets(layer.first_parameter, layer.n_parameters, body);
 }
 
@@ -208,7 +209,7 @@ void TeamTraining::average(double weight) {
     if (weight > 0) all.read(first, room);
     for (float& v : room) v *= weight;
     team_.sum(room, weight == 0);
-    all.write(first, room);
+    all.write_moving(first, room);  // rounding would change frozen ones
   });
 }
 

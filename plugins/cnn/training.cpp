@@ -10,6 +10,7 @@
 #include "loss.hpp"
 #include "sdk/ops/gather_rows.hpp"
 #include "sdk/philox.hpp"
+#include "start.hpp"
 
 namespace mokume::cnn {
 namespace {
@@ -72,8 +73,9 @@ Training::Training(const sdk::Host& host, const sdk::Device& device, const Resid
     scale_target();
   }
   write_initial_values(host_, network_.parameters, task_.seed, task_.stream, engine_.parameters());
+  if (!settings_.start.empty()) begin_with(Start(settings_.start, task_.start, network_));
   if (network_.wants_moments()) {
-    measure_features(data_.host, task_.train, moments_);
+    if (moments_.feature_mean.empty()) measure_features(data_.host, task_.train, moments_);
     engine_.set_moments(moments_.feature_mean, moments_.feature_deviation);
   }
   engine_.put_ops(&queue_);
@@ -88,6 +90,12 @@ uint64_t Training::bytes(const Network& network, const Settings& settings, int64
                             : 0;
   return 4 * (words + mixed) +
          Engine::bytes(network, rows_of_pass(settings), true, settings.optimizer, engine_options(settings));
+}
+
+void Training::begin_with(const Start& start) {
+  start.write(engine_.parameters());
+  moments_.feature_mean = start.moments().feature_mean;
+  moments_.feature_deviation = start.moments().feature_deviation;
 }
 
 void Training::scale_target() {
@@ -165,6 +173,7 @@ void Training::keep_best() {
 }
 
 void Training::end_validation() {
+  if (untrained()) return record_.add_start(score(validation_results_, 0, validation_rows(), {}));
   if (!record_.diverged && !task_.validate.empty())
     record_.add_validation(score(validation_results_, 0, validation_rows(), {}));
   record_.apply_rule();
@@ -235,7 +244,7 @@ void Training::put_validation(int64_t k) {
   queued_rows_.push_back(rows);
   const mk_tensor index = validation_order_.vector(rows, first, MK_I32);
   queue_.push_back(ops::gather_rows(data_.inputs(), index, engine_.input(rows)));
-  engine_.use_average(true);
+  engine_.use_average(!untrained());
   // Classifiers are compared by the plain cross-entropy, whatever they are trained with.
   const LossForm form{{}, settings_.loss_form.distance, {}};
   queue_.push_back(
@@ -300,6 +309,7 @@ Score Training::recent_score() {
 
 std::vector<float> Training::take_parameters() {
   engine_.end_training();
+  if (untrained()) return engine_.parameters().all();
   return (record_.rule.restore_best ? engine_.best() : engine_.predicting()).all();
 }
 

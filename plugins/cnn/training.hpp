@@ -6,6 +6,7 @@
 #include <functional>
 #include <span>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "data.hpp"
@@ -17,12 +18,15 @@
 
 namespace mokume::cnn {
 
+class Start;
+
 struct TrainingTask {
   uint64_t seed = 0;
   uint32_t stream = 0;  // stream of the experiment's random numbers, unique to the fit
   std::vector<int32_t> train, validate;
   std::string scratch;         // directory for checkpoints; "" for none
   std::string fingerprint;     // identifies the fit that a checkpoint belongs to
+  std::string_view start;      // the content of the file that Settings::start names
   std::vector<float> weights;  // of each row of the data in training; empty: all 1
   // The largest numbers of rows of any training in its stack; 0 means its own.
   int64_t train_room = 0, validate_room = 0;
@@ -55,6 +59,7 @@ class Training {
   void restore();
   void save();
   bool at_end() const { return position_.epoch >= settings_.last_epoch() || record_.diverged || record_.stopped; }
+  bool untrained() const { return settings_.epochs == 0; }  // it is its start, and only validated
   double share_done() const { return at_end() ? 1 : position_.share_done(); }
 
   void begin_epoch();
@@ -102,6 +107,7 @@ class Training {
   std::vector<float> take_parameters();
 
  private:
+  void begin_with(const Start& start);
   void scale_target();
   Score score(const Slice& results, int64_t first, int64_t rows, std::span<const float> weights) const;
   double batch_weight() const;

@@ -17,6 +17,7 @@ struct Net {
   int64_t outputs;
   Loss loss;
   std::vector<LayerJson> layers;
+  const char* freeze = "";
 };
 
 std::vector<Net> nets() {
@@ -170,6 +171,14 @@ std::vector<Net> nets() {
        Loss::cross_entropy,
        {conv2d(4, 3, 2, 0, true), relu(), plain("tanh"), leaky_relu(0.3), dropout(0.2), plain("silu"), plain("sigmoid"),
         plain("tanh"), normalise(0.3, 0.2, false), gelu("none"), flatten(), linear(3, true)}},
+      // The gradient goes through frozen layers to those before them.
+      {"FrozenLayers",
+       image,
+       3,
+       Loss::cross_entropy,
+       {conv, batch_norm(), relu(), conv, batch_norm(), normalise(0.4, 2, false), batch_norm(), conv, group_norm(3),
+        flatten(), layer_norm(), linear(6, true), relu(), linear(3, true)},
+       "1,3,4,8,10,11"},
       {"ReluBehindPool",
        image,
        3,
@@ -189,11 +198,14 @@ TEST_P(Gradients, MatchCentralDifferences) {
   Settings settings;
   settings.layers = layers(GetParam().layers);
   settings.loss = GetParam().loss;
+  settings.freeze = GetParam().freeze;
   const Network network = make_network(settings, GetParam().input, GetParam().outputs);
   const Engine engine(device, network, kGradientRows, true);
   const auto features = static_cast<size_t>(network.input.elements());
   const std::vector<float> x = random_floats(kGradientRows * features, 1, -2, 2);
   std::vector<float> weights = random_floats(static_cast<size_t>(network.n_parameters), 2, -0.5F, 0.5F);
+  for (const Parameter& p : network.parameters)  // with which frozen layers compute
+    if (p.name.ends_with(".running_var")) std::fill_n(weights.begin() + p.offset, p.size(), 0.7F);
   const sdk::Buffer labels = device.upload(std::vector<int32_t>{2, 0, 1, 2});
   const sdk::Buffer targets = device.upload(std::vector<float>{0.5F, -1, 2, 0.25F});
   const sdk::Buffer index = device.upload(std::vector<int32_t>{0, 1, 2, 3});
@@ -236,7 +248,7 @@ TEST_P(Gradients, MatchCentralDifferences) {
   };
   std::vector<bool> learned(weights.size(), true);
   for (const Parameter& p : network.parameters)
-    if (!p.learned()) std::fill_n(learned.begin() + p.offset, p.size(), false);
+    if (!p.learned() || p.frozen) std::fill_n(learned.begin() + p.offset, p.size(), false);
   int kinks = 0;  // a relu or a pool that changes within the step has no slope there
   for (size_t i = 0; i < weights.size(); ++i) {
     if (!learned[i]) continue;

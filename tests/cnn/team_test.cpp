@@ -248,6 +248,30 @@ TEST_P(InTeam, AveragingAfterEveryBatchEqualsOneLargeBatch) {
     EXPECT_NEAR(local[0]->validation_loss[e], synchronous[0]->validation_loss[e], 1e-5) << "epoch " << e;
 }
 
+// Neither sums nor averages, whose rounding would change their bits, reach frozen layers.
+TEST_P(InTeam, KeepsTheBitsOfFrozenLayers) {
+  Settings synchronous = synchronous_settings(), local = local_settings();
+  synchronous.ema_decay = 0.7;
+  for (Settings s : {synchronous, local}) {
+    s.layers = graph_settings().layers;
+    s.freeze = "stem,1,3,9,13";
+    s.epochs = 2;
+    const Network network = make_network(s, {6, 6, 1, false}, 4);
+    const std::vector<float> before = all_initial_values(network, 11, 0);
+    const auto outcomes = train(3, s);
+    ASSERT_TRUE(outcomes[0]);
+    for (const Parameter& p : network.parameters) {
+      const auto part = [&](const std::vector<float>& all) {
+        return std::vector<float>(all.begin() + p.offset, all.begin() + p.offset + p.size());
+      };
+      EXPECT_EQ(part(outcomes[0]->parameters) == part(before), p.frozen) << p.name;
+      EXPECT_EQ(part(outcomes[0]->result) == part(before), p.frozen) << p.name;
+    }
+    const bool same = s.parallel.kind != Parallel::Kind::synchronous || outcomes[0] == train(1, s)[0];
+    EXPECT_TRUE(same) << "not the bits of one device";
+  }
+}
+
 TEST_P(InTeam, LocalStepsLearn) {
   Settings s = local_settings();
   s.epochs = 12;

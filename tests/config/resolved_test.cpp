@@ -289,6 +289,46 @@ TEST(MakePlan, AYoungerParameterNeedsNoDefault) {
   EXPECT_TRUE(result.config.has_value()) << all_messages(result);
 }
 
+TEST(MakePlan, DependsOnTheContentOfFiles) {
+  Config config = good(grid("C = [1, 2]\n"));
+  const std::string without = make_plan(config, kData).hash;
+  config.file_sums["a.safetensors"] = std::string(64, '1');
+  const std::string one = make_plan(config, kData).hash;
+  config.file_sums["a.safetensors"] = std::string(64, '2');
+  EXPECT_EQ((std::set<std::string>{without, one, make_plan(config, kData).hash}.size()), 3U);
+}
+
+// A list of names may be written as a list or as one text, in the experiment as in the resolved file.
+TEST(ModelOptions, AListIsKeptAsOneText) {
+  std::vector<mk_param> params(kSvcParams.begin(), kSvcParams.end());
+  params.push_back({"keep", MK_PARAM_TEXT, MK_PARAM_YOUNGER | MK_PARAM_LIST, 0, 0, "[]", "", "names", nullptr, 0, 0});
+  const ModelSchema schema = model_schema(params);
+  const auto read = [&](const std::string& text) {
+    return parse(text, "svm.toml", {},
+                 [&](const std::string&, const std::vector<std::string>&, std::string&) { return schema; });
+  };
+  const std::string start = grid("C = [1, 2]\n");
+  const auto kept = [&](const std::string& more) {
+    const ParseResult result = read(start + more);
+    if (!result.config) return all_messages(result);
+    const ParseResult again = read(to_toml(*result.config));
+    EXPECT_TRUE(again.config) << all_messages(again);
+    const std::string hash = again.config ? make_plan(*again.config, kData).hash : "";
+    EXPECT_EQ(hash, make_plan(*result.config, kData).hash);
+    return std::get<std::string>(result.config->options.at("keep"));
+  };
+  EXPECT_EQ(kept(""), "");
+  EXPECT_EQ(kept("[model_options]\nkeep = []\n"), "");
+  EXPECT_EQ(kept("[model_options]\nkeep = [\"a\", \"b.c\"]\n"), "a,b.c");
+  EXPECT_EQ(kept("[model_options]\nkeep = \"a\"\n"), "a");
+  EXPECT_EQ(make_plan(read(start + "[model_options]\nkeep = []\n").config.value(), kData).hash,
+            make_plan(good(start), kData).hash)
+      << "the default of a younger parameter";
+  EXPECT_NE(kept("[model_options]\nkeep = [1]\n").find("keep must be a string, not an integer"), std::string::npos)
+      << kept("[model_options]\nkeep = [1]\n");
+  EXPECT_NE(kept("[model_options]\nkernel = [\"rbf\"]\n").find("kernel must be one value here"), std::string::npos);
+}
+
 TEST(MakePlan, RefusesTooManyCandidatesAndFits) {
   const auto fails = [](const Config& c, const char* word) {
     try {

@@ -6,7 +6,9 @@
 #include "checkpoint.hpp"
 #include "fitted.hpp"
 #include "fuzz.hpp"
+#include "import/import.hpp"
 #include "safetensors.hpp"
+#include "start.hpp"
 
 namespace mokume::fuzz {
 namespace {
@@ -56,6 +58,34 @@ FUZZ_TARGET(cnn_model) {
     require(contents(scratch() + "/cnn-again/manifest.json") + contents(scratch() + "/cnn-again/model.safetensors") ==
                 first,
             "a model reads back differently");
+  });
+}
+
+// A file that the parameters of a small network may begin with, which the program has read into memory.
+FUZZ_TARGET(cnn_start) {
+  cnn::Settings settings;
+  settings.layers = R"([{"type": "normalise", "mean": 0, "std": 1, "per_feature": true},
+                        {"type": "linear", "out_features": 2, "bias": true}])";
+  const cnn::Network network = cnn::make_network(settings, {1, 1, 3, true}, 2);
+  accepts([&] {
+    const cnn::Start start("w.safetensors", bytes, network);
+    require(start.warning().size() < 1 << 16, "a warning of any length");
+    require(!start.has_moments() || start.moments().feature_deviation.size() == 3, "moments of other features");
+  });
+}
+
+// A network of another program. What an import accepts is a network of mokume, with all its weights.
+FUZZ_TARGET(onnx) {
+  const std::string path = file("a.onnx", bytes);
+  file("imported/weights.safetensors", "");
+  accepts([&] {
+    bool given = false;
+    cnn::import_onnx(path, scratch() + "/imported", [&](const mk_imported& imported) {
+      given = true;
+      require(imported.n_outputs > 0 && *imported.options != '\0', "a network without outputs or layers");
+      require(imported.n_scaling == 0 || imported.scale != 0, "a scaling by nothing");
+    });
+    require(given, "an import without a network");
   });
 }
 

@@ -358,6 +358,15 @@ def models():
                "z": ("F32", [0, 3], b""), "i": ("I32", [], struct.pack("<i", 7))}
     seed("safetensors", "all-types", safetensors(tensors, {"a": "b"}))
 
+    start = {"1.weight": ("F32", [2, 3], struct.pack("<6f", *range(6))), "1.bias": ("F32", [2], struct.pack("<2f", 1, 2)),
+             "normalise.mean": ("F32", [3], struct.pack("<3f", 1, 2, 3)),
+             "normalise.std": ("F32", [3], struct.pack("<3f", 1, 2, 3))}
+    seed("cnn_start", "whole", safetensors(start, {"format": "pt"}))
+    seed("cnn_start", "other-shape", safetensors({"1.weight": ("F32", [3, 2], struct.pack("<6f", *range(6)))}, {}))
+    seed("cnn_start", "not-a-number", safetensors({"1.bias": ("F32", [2], struct.pack("<2f", 1, float("nan")))}, {}))
+    for name in ["lenet", "resnet8", "mobile", "norms", "joined", "rows", "spelt", "spelt-norms", "clipped", "outside"]:
+        seed("onnx", name, read(f"cli/imported/{name}.onnx"))
+
     def summed(content):
         zeros = content.index(b"mokume_crc32") + len('mokume_crc32":"')
         return content[:zeros] + b"%08x" % zlib.crc32(content) + content[zeros + 8:]

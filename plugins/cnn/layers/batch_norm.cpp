@@ -2,6 +2,9 @@
 // moments, which belong to the parameters: what saves, resumes, averages and shares these does the same with them. It
 // absorbs a relu that follows it, forward and backward.
 //
+// A frozen one normalises by its running moments in training too, and keeps them: PyTorch's requires_grad_(False) with
+// eval(). It is then an affine function of each channel.
+//
 // Where the batch of a step is cut into shards, each shard has moments of its own, so that the result does not depend
 // on the devices that computed the shards; running moments follow their mean, weighted by rows.
 #include "sdk/ops/batch_norm.hpp"
@@ -22,7 +25,8 @@ constexpr mk_param kKeys[] = {
     kNormInitialisation,
 };
 
-enum { kMoments, kShares };  // indices of its buffers
+enum { kMoments, kShares };   // indices of its buffers
+constexpr size_t kZeros = 0;  // the only buffer of a frozen layer
 
 class BatchNorm : public Layer {
  public:
@@ -39,9 +43,17 @@ class BatchNorm : public Layer {
     bias_ = vector("bias", 0, 0);
     mean_ = vector("running_mean", 0, v.real("momentum"));
     variance_ = vector("running_var", 1, v.real("momentum"));
-    buffers = {{0, ops::kNormMoments * channels_}, {0, channels_}};
-    grads_activation = true;
+    if (frozen)
+      buffers = {{0, channels_}};
+    else
+      buffers = {{0, ops::kNormMoments * channels_}, {0, channels_}};
+    grads_activation = !frozen;
+    backward_alone = frozen;
     overwrites_to_predict = true;
+  }
+
+  void fill_buffers(const sdk::Device& device, std::span<const Slice> to) const override {
+    if (frozen) device.submit(ops::fill(to[kZeros].vector(channels_), 0.0F));
   }
 
   bool absorbs(const Layer& next) const override { return next.ends_in_relu(); }
@@ -49,11 +61,18 @@ class BatchNorm : public Layer {
   void forward(const Pass& p) const override {
     const mk_tensor x = p.lines(p.x, channels_), y = p.lines(p.y, channels_);
     const ParameterVector& all = p.weights;
-    if (p.dropout != nullptr)
+    if (p.dropout != nullptr && !frozen)
       p.submit(ops::batch_norm(x, vector(all, weight_), vector(all, bias_), eps_, activation, y, moments(p)));
     else
       p.submit(ops::batch_norm(x, vector(all, weight_), vector(all, bias_), eps_, activation, y, {}, vector(all, mean_),
                                vector(all, variance_)));
+  }
+  // dx = dy * weight / sqrt(variance + eps), which is the op for a mean and a bias of zero.
+  void backward(Pass& p) const override {
+    if (!frozen) return;
+    const mk_tensor zeros = p.buffers[kZeros].vector(channels_);
+    p.submit(ops::batch_norm(p.lines(p.dy, channels_), vector(p.weights, weight_), zeros, eps_, ops::Activation::none,
+                             p.lines(p.dx, channels_), {}, zeros, vector(p.weights, variance_)));
   }
   void gradients(const Pass& p, const ParameterVector& to) const override {
     const mk_tensor dx = p.dx.buffer == nullptr ? mk_tensor{} : p.lines(p.dx, channels_);

@@ -44,6 +44,7 @@ class Conv2d : public Layer {
                   "change out_channels or groups");
     plan.weight_and_bias({window_.kernel_h, window_.kernel_w, window_.group_channels()}, out.channels, out.channels,
                          Parameter::Kind::convolution, v, &weight_, &bias_);
+    backward_alone = true;
     products = double(out.elements()) * window_.patch();
     workspace = window_.out_pixels() * window_.patch();
     variant = variant_of(window_);

@@ -34,6 +34,7 @@ class ConvTranspose2d : public Layer {
     const Shape patch{window_.kernel_h, window_.kernel_w, window_.group_channels()};
     plan.weight_and_bias(patch, in.channels, out.channels, Parameter::Kind::convolution, v, &weight_, &bias_);
     if (bias_ >= 0) buffers = {{0, out.channels}};  // receives a gradient that nothing needs
+    backward_alone = true;
     products = double(in.elements()) * window_.patch();
     workspace = window_.out_pixels() * window_.patch();
     variant = variant_of(window_);

@@ -67,8 +67,9 @@ class Plan {
   const bool named;
   const std::string name;  // its index, if it has none
   const std::vector<Shape> inputs;
-  const Shape in;      // the first one
-  bool first = false;  // no earlier layer has changed the data
+  const Shape in;       // the first one
+  bool frozen = false;  // its parameters do not learn
+  bool first = false;   // no earlier layer has changed the data
   bool last = false;
   bool classifies = false;
 
@@ -127,7 +128,8 @@ class Layer {
     int64_t per_row, fixed;  // elements of 4 bytes
   };
 
-  explicit Layer(const Plan& plan) : type(plan.type), index(plan.index), name(plan.name), in(plan.in), out(plan.in) {}
+  explicit Layer(const Plan& plan)
+      : type(plan.type), index(plan.index), name(plan.name), in(plan.in), frozen(plan.frozen), out(plan.in) {}
   virtual ~Layer() = default;
   Layer(const Layer&) = delete;
   Layer& operator=(const Layer&) = delete;
@@ -136,6 +138,7 @@ class Layer {
   const uint32_t index;  // in the list of layers, from 0
   const std::string name;
   const Shape in;  // of the first input
+  const bool frozen;
 
   // ---- set by the constructor of a layer ----
 
@@ -147,6 +150,7 @@ class Layer {
   bool overwrites_to_predict = false;                  // can work on that memory if no gradient follows
   bool grads_activation = false;                       // backward() and gradients() apply that of the activation too
   bool passes_gradient = false;                        // the gradient of each input is that of the output
+  bool backward_alone = false;                         // its parameters' gradients do not compute that of the input
   bool reads_output = false;                           // its backward pass does, so no later layer may overwrite it
   bool per_feature = false;                            // use_moments() gets those of the training rows
   std::vector<Buffer> buffers;

@@ -29,6 +29,7 @@ class Linear : public Layer {
     if (!in.flat) plan.refuse("its input is an image of " + text(in), "put a flatten layer before it");
     out = {1, 1, v.integer("out_features"), true};
     plan.weight_and_bias(in, out.channels, out.channels, Parameter::Kind::linear, v, &weight_, &bias_);
+    backward_alone = true;
     products = double(out.channels) * in.elements();
   }
 

@@ -40,6 +40,7 @@ struct Parameter {
   // Above 0: a running mean, not learned. Its gradient is its difference from the mean of the batch, and a step moves
   // it by this share of the gradient.
   double momentum = 0;
+  bool frozen = false;  // keeps its value
 
   enum class Draw {
     uniform,    // in +-bound

@@ -109,6 +109,7 @@ int Plan::parameter(Parameter p) {
   if (p.offset + double(p.rows()) * p.outputs > 0x1p40)
     refuse("the network has more than 2^40 parameters", "make it smaller");
   p.name = name + "." + p.name;
+  p.frozen = frozen;
   parameters_.push_back(std::move(p));
   return int(parameters_.size()) - 1;
 }

@@ -1,0 +1,194 @@
+// Operators that work on each element, and those that join values.
+#include <algorithm>
+#include <cmath>
+
+#include "import/graph.hpp"
+#include "sdk/error.hpp"
+
+namespace mokume::cnn::onnx {
+namespace {
+
+using Kind = Formula::Kind;
+
+bool is_single(const Value& v) { return v.constant != nullptr && v.constant->size() == 1 && v.constant->is_real(); }
+
+Kind kind_of(const std::string& op) {
+  static const std::map<std::string, Kind> kinds = {{"Relu", Kind::relu},       {"LeakyRelu", Kind::leaky_relu},
+                                                    {"Sigmoid", Kind::sigmoid}, {"Tanh", Kind::tanh},
+                                                    {"Erf", Kind::erf},         {"Exp", Kind::exp},
+                                                    {"Sqrt", Kind::sqrt},       {"Neg", Kind::negative},
+                                                    {"Add", Kind::add},         {"Sub", Kind::subtract},
+                                                    {"Mul", Kind::multiply},    {"Div", Kind::divide},
+                                                    {"Pow", Kind::power}};
+  return kinds.at(op);
+}
+
+// Dimensions without the leading ones, which mean nothing.
+std::vector<int64_t> trimmed(std::vector<int64_t> dims) {
+  while (!dims.empty() && dims.front() == 1) dims.erase(dims.begin());
+  return dims;
+}
+
+// The factor and the summand of an operator with a constant.
+Affine affine_of(Kind kind, double constant) {
+  if (kind == Kind::multiply) return {constant, 0};
+  if (kind == Kind::divide) return {1 / constant, 0};
+  return {1, kind == Kind::add ? constant : -constant};
+}
+
+}  // namespace
+
+void Graph::unary(const Node& node) {
+  Value x = value(node, 0);
+  if (x.constant != nullptr || x.layout != Value::Layout::plain) x = layer_value(node, 0);
+  x.formula = Formula::make(kind_of(node.op), x.formula, nullptr, decimal(float(node.real("alpha", 0.01F))));
+  if (x.formula->size() > kMostOperators) unsupported(node, "ends a function of too many operators");
+  give(node, std::move(x));
+}
+
+void Graph::gelu(const Node& node) {
+  Value x = layer_value(node, 0);
+  x.formula = Formula::make(node.text("approximate", "none") == "tanh" ? Kind::gelu_tanh : Kind::gelu, nullptr);
+  give(node, std::move(x));
+}
+
+void Graph::prelu(const Node& node) {
+  const std::vector<float> slope = floats(node, 1);
+  if (slope.empty() || !std::all_of(slope.begin(), slope.end(), [&](float s) { return s == slope.front(); }))
+    unsupported(node, "has slopes that differ between channels");
+  Value x = layer_value(node, 0);
+  x.formula = Formula::make(Kind::leaky_relu, nullptr, nullptr, decimal(slope.front()));
+  give(node, std::move(x));
+}
+
+void Graph::binary(const Node& node) {
+  const Value a = value(node, 0), b = value(node, 1);
+  const Kind kind = kind_of(node.op);
+  if (a.constant != nullptr && b.constant != nullptr) {
+    if (!is_single(a) || !is_single(b)) unsupported(node, "works on constants; export the model with constant folding");
+    const FormulaPtr both =
+        Formula::make(kind, Formula::number(a.constant->real(0)), Formula::number(b.constant->real(0)));
+    return give_constant(node, {{}, {}, {Formula::at(both, 0)}, {}});
+  }
+  // Rows of the data that are images to be may have one scaling, which does not depend on the order.
+  const auto ordered = [](const Value& v) {
+    return v.constant != nullptr || v.layout == Value::Layout::plain ||
+           (v.layout == Value::Layout::rows_as_images && v.layer == Builder::kInput);
+  };
+  const bool one_layer = a.constant != nullptr || b.constant != nullptr ||
+                         (a.layer == b.layer && a.shape == b.shape && a.layout == b.layout);
+  const auto fits = [](const Value& v) { return v.constant == nullptr || is_single(v); };
+  const auto part = [](const Value& v) {
+    return v.constant == nullptr ? v.formula : Formula::number(v.constant->real(0));
+  };
+  if (ordered(a) && ordered(b) && one_layer && fits(a) && fits(b)) {
+    Value made = a.constant != nullptr ? b : a;
+    made.formula = Formula::make(kind, part(a), part(b));
+    made.alone = a.alone && b.alone;
+    if (made.formula->size() <= kMostOperators) return give(node, std::move(made));
+  }
+  if (a.constant != nullptr || b.constant != nullptr) return with_vector(node, a.constant == nullptr ? 0 : 1);
+  join(node);
+}
+
+// One number for each channel, or, at the beginning, for each feature.
+void Graph::with_vector(const Node& node, size_t variable) {
+  const Kind kind = kind_of(node.op);
+  const Tensor t = constant(node, 1 - variable);
+  if (!t.is_real() || kind == Kind::power || (variable == 1 && kind != Kind::add && kind != Kind::multiply))
+    unsupported(node, "works on a layer and several constants in a way that no layer does");
+  Value& before = value(node, variable);
+  materialise(node, before);
+  Value x = before;
+  std::vector<double> scale, shift;
+  for (size_t i = 0; i < t.size(); ++i) {
+    const Affine affine = affine_of(kind, t.real(i));
+    scale.push_back(affine.scale);
+    shift.push_back(affine.shift);
+  }
+  const std::vector<int64_t> dims = trimmed(t.dims);
+  const Shape& s = x.shape;
+  const bool images = !s.flat && x.layout == Value::Layout::plain;
+  const bool channels = images ? dims == trimmed({s.channels, 1, 1}) : s.flat && dims == trimmed({s.elements()});
+  const bool elements = images && dims == trimmed({s.channels, s.height, s.width});
+  const bool positive = std::all_of(scale.begin(), scale.end(), [](double v) { return v > 0 && std::isfinite(v); });
+  if (x.layer == Builder::kInput && x.alone && positive && ((channels && s.flat) || elements)) {
+    if (elements)  // the data has the channels innermost
+      for (std::vector<double>* values : {&scale, &shift}) {
+        std::vector<double> turned;
+        const int64_t pixels = s.height * s.width;
+        for (int64_t p = 0; p < pixels; ++p)
+          for (int64_t c = 0; c < s.channels; ++c) turned.push_back((*values)[size_t(c * pixels + p)]);
+        *values = std::move(turned);
+      }
+    builder_.scale_features(scale, shift);
+    return give(node, std::move(x));
+  }
+  if (!channels) unsupported(node, "has constants that are not one number for each channel");
+  if (x.layer == Builder::kInput && s.flat) x.layer = rows(node, variable).layer;
+  x.layer = builder_.affine(x.layer, scale, shift, x.alone);
+  give(node, std::move(x));
+}
+
+void Graph::join(const Node& node) {
+  const Value a = layer_value(node, 0), b = layer_value(node, 1);
+  if (node.op != "Add") unsupported(node, "joins two layers, and mokume joins layers by Add and Concat only");
+  if (a.shape != b.shape && !(a.shape.flat && b.shape.flat && a.shape.elements() == b.shape.elements()))
+    unsupported(node, "adds layers of the shapes " + text(a.shape) + " and " + text(b.shape));
+  MadeLayer layer;
+  layer.keys = {{"type", "add"}};
+  layer.inputs = {a.layer, b.layer};
+  layer.out = a.shape;
+  give_layer(node, std::move(layer));
+}
+
+void Graph::concat(const Node& node) {
+  if (is_constant(node, 0)) {  // a shape
+    constexpr size_t kMostSizes = 64;
+    Tensor all;
+    for (size_t i = 0; i < node.inputs.size(); ++i)
+      for (const int64_t v : whole_numbers(node, i))
+        if (all.integers.size() <= kMostSizes) all.integers.push_back(v);
+    if (all.integers.size() > kMostSizes) unsupported(node, "joins constants that are no shape");
+    all.dims = {int64_t(all.integers.size())};
+    return give_constant(node, std::move(all));
+  }
+  MadeLayer layer;
+  layer.keys = {{"type", "concat"}};
+  for (size_t i = 0; i < node.inputs.size(); ++i) {
+    const Value x = layer_value(node, i);
+    const int64_t axis = node.integer("axis", 0);
+    if (axis != 1 && axis != (x.shape.flat ? -1 : -3))
+      unsupported(node, "joins along another dimension than the channels");
+    layer.inputs.push_back(x.layer);
+    if (i == 0) {
+      layer.out = x.shape;
+      continue;
+    }
+    if (x.shape.flat != layer.out.flat || x.shape.height != layer.out.height || x.shape.width != layer.out.width)
+      unsupported(node, "joins layers of different heights and widths");
+    layer.out.channels += x.shape.channels;
+  }
+  if (layer.inputs.size() < 2) return give(node, layer_value(node, 0));
+  give_layer(node, std::move(layer));
+}
+
+void Graph::softmax(const Node& node) {
+  const Value x = layer_value(node, 0);
+  const int64_t axis = node.integer("axis", -1);
+  if (node.outputs.front() != output_ || !x.shape.flat || (axis != 1 && axis != -1))
+    unsupported(node, "is not the last one of a classifier");
+  give(node, x);  // mokume applies it to what the last layer gives
+  classifies_ = ended_ = true;
+}
+
+void Graph::log_softmax(const Node& node) {
+  softmax(node);
+  MadeLayer layer;
+  layer.keys = {{"type", "log_softmax"}};
+  layer.inputs = {values_.at(output_).layer};
+  layer.out = values_.at(output_).shape;
+  give_layer(node, std::move(layer));
+}
+
+}  // namespace mokume::cnn::onnx

@@ -1,0 +1,125 @@
+#include "import/formula.hpp"
+
+#include <algorithm>
+#include <array>
+#include <charconv>
+#include <cmath>
+#include <numbers>
+
+namespace mokume::cnn::onnx {
+namespace {
+
+// Points of a formula: both tails of every activation and its middle, and none of them special.
+constexpr double kFirst = -7.03, kStep = 0.137;
+constexpr int kPoints = 104;
+// Exporters round constants to float32.
+constexpr double kTolerance = 3e-6;
+
+double sigmoid(double x) { return 1 / (1 + std::exp(-x)); }
+double gelu(double x) { return x * 0.5 * (1 + std::erf(x / std::numbers::sqrt2)); }
+double gelu_tanh(double x) {
+  return x * 0.5 * (1 + std::tanh(std::sqrt(2 / std::numbers::pi) * (x + 0.044715 * x * x * x)));
+}
+
+template <class Function>
+bool equals(const FormulaPtr& formula, const Function& function) {
+  for (int k = 0; k < kPoints; ++k) {
+    const double x = kFirst + k * kStep, wanted = function(x), is = Formula::at(formula, x);
+    if (!(std::fabs(is - wanted) <= kTolerance * (1 + std::fabs(wanted)))) return false;
+  }
+  return true;
+}
+
+}  // namespace
+
+FormulaPtr Formula::number(double value) { return FormulaPtr(new Formula(Kind::number, value)); }
+
+FormulaPtr Formula::make(Kind kind, FormulaPtr a, FormulaPtr b, double value) {
+  auto made = std::unique_ptr<Formula>(new Formula(kind, value));
+  for (const FormulaPtr& part : {a, b}) made->size_ += part == nullptr ? 0 : part->size_;
+  made->a_ = std::move(a);
+  made->b_ = std::move(b);
+  return made;
+}
+
+double Formula::at(const FormulaPtr& formula, double x) {
+  if (formula == nullptr) return x;
+  const Formula& f = *formula;
+  if (f.kind_ == Kind::number) return f.value_;
+  const double a = at(f.a_, x), b = f.is_binary() ? at(f.b_, x) : 0;
+  switch (f.kind_) {
+    case Kind::add:
+      return a + b;
+    case Kind::subtract:
+      return a - b;
+    case Kind::multiply:
+      return a * b;
+    case Kind::divide:
+      return a / b;
+    case Kind::power:
+      return std::pow(a, b);
+    case Kind::negative:
+      return -a;
+    case Kind::exp:
+      return std::exp(a);
+    case Kind::sqrt:
+      return std::sqrt(a);
+    case Kind::erf:
+      return std::erf(a);
+    case Kind::tanh:
+      return std::tanh(a);
+    case Kind::sigmoid:
+      return sigmoid(a);
+    case Kind::relu:
+      return std::max(a, 0.0);
+    case Kind::leaky_relu:
+      return a > 0 ? a : f.value_ * a;
+    case Kind::gelu:
+      return gelu(a);
+    case Kind::gelu_tanh:
+      return gelu_tanh(a);
+    case Kind::number:
+      break;
+  }
+  return f.value_;
+}
+
+double decimal(float value) {
+  std::array<char, 32> text{};
+  const auto end = std::to_chars(text.data(), text.data() + text.size(), value).ptr;
+  double number = 0;
+  std::from_chars(text.data(), end, number);
+  return number;
+}
+
+std::optional<Affine> as_affine(const FormulaPtr& formula) {
+  if (formula == nullptr) return Affine{1, 0};
+  // The slope over a long way, so that a small difference of large numbers does not spoil it.
+  constexpr double kFar = 1024;
+  const double shift = Formula::at(formula, 0), scale = (Formula::at(formula, kFar) - shift) / kFar;
+  if (!std::isfinite(scale) || !std::isfinite(shift)) return std::nullopt;
+  const double size = std::max({std::fabs(scale), std::fabs(shift), 1e-30});
+  for (int k = 0; k < kPoints; ++k) {
+    const double x = kFirst + k * kStep;
+    if (!(std::fabs(Formula::at(formula, x) - (scale * x + shift)) <= 1e-9 * size * (1 + std::fabs(x))))
+      return std::nullopt;
+  }
+  return Affine{scale, shift};
+}
+
+std::optional<nlohmann::ordered_json> as_activation(const FormulaPtr& formula) {
+  using nlohmann::ordered_json;
+  if (formula == nullptr) return std::nullopt;
+  if (equals(formula, [](double x) { return std::max(x, 0.0); })) return ordered_json{{"type", "relu"}};
+  const double slope = -Formula::at(formula, -1);
+  if (slope >= 0 && slope < 1e6 && equals(formula, [&](double x) { return x > 0 ? x : slope * x; }))
+    return ordered_json{{"type", "leaky_relu"}, {"negative_slope", decimal(float(slope))}};
+  if (equals(formula, gelu)) return ordered_json{{"type", "gelu"}};
+  if (equals(formula, gelu_tanh)) return ordered_json{{"type", "gelu"}, {"approximate", "tanh"}};
+  if (equals(formula, [](double x) { return x * sigmoid(x); })) return ordered_json{{"type", "silu"}};
+  if (equals(formula, [](double x) { return std::tanh(x); })) return ordered_json{{"type", "tanh"}};
+  if (equals(formula, sigmoid)) return ordered_json{{"type", "sigmoid"}};
+  return std::nullopt;
+}
+
+}  // namespace mokume::cnn::onnx

@@ -1,0 +1,74 @@
+// Functions of one number that a graph spells with several operators, such as gelu and silu. A formula is compared with
+// the activations that mokume has at many points, so that it does not matter how an exporter spells it.
+#pragma once
+
+#include <memory>
+#include <nlohmann/json.hpp>
+#include <optional>
+#include <string>
+
+namespace mokume::cnn::onnx {
+
+class Formula;
+using FormulaPtr = std::shared_ptr<const Formula>;  // null: x itself
+
+class Formula {
+ public:
+  enum class Kind {
+    number,
+    add,
+    subtract,
+    multiply,
+    divide,
+    power,
+    negative,
+    exp,
+    sqrt,
+    erf,
+    tanh,
+    sigmoid,
+    relu,
+    leaky_relu,
+    gelu,
+    gelu_tanh
+  };
+
+  static FormulaPtr number(double value);
+  // `b` is for operators on two numbers; a leaky_relu has its slope in `value`.
+  static FormulaPtr make(Kind kind, FormulaPtr a, FormulaPtr b = nullptr, double value = 0);
+
+  Kind kind() const { return kind_; }
+  const FormulaPtr& a() const { return a_; }
+  const FormulaPtr& b() const { return b_; }
+  bool is_binary() const { return kind_ >= Kind::add && kind_ <= Kind::power; }
+  bool is_number() const { return kind_ == Kind::number; }
+  double value() const { return value_; }
+  size_t size() const { return size_; }  // operators, those of shared parts as often as they occur
+
+  static double at(const FormulaPtr& formula, double x);
+
+ private:
+  Formula(Kind kind, double value) : kind_(kind), value_(value) {}
+
+  const Kind kind_;
+  const double value_;
+  FormulaPtr a_, b_;
+  size_t size_ = 1;
+};
+
+// The largest formula that is compared; activations have at most a dozen operators.
+inline constexpr size_t kMostOperators = 64;
+
+// A float32 as the decimal number that a person would write for it: 0.1 and not 0.10000000149.
+double decimal(float value);
+
+struct Affine {
+  double scale, shift;
+};
+// Returns scale and shift if the formula is scale * x + shift.
+std::optional<Affine> as_affine(const FormulaPtr& formula);
+
+// Returns the layer that computes this formula, as JSON, or nothing if there is none.
+std::optional<nlohmann::ordered_json> as_activation(const FormulaPtr& formula);
+
+}  // namespace mokume::cnn::onnx

@@ -1,0 +1,143 @@
+// Turns the operators of an ONNX graph into layers. Values are rows of features, or images with the channels first, as
+// in PyTorch; the first dimension is the batch.
+#pragma once
+
+#include <map>
+#include <set>
+#include <string>
+#include <vector>
+
+#include "import/builder.hpp"
+#include "import/formula.hpp"
+#include "import/model.hpp"
+
+namespace mokume::cnn::onnx {
+
+// What a name of the graph stands for: a constant, or a function of the output of a layer.
+struct Value {
+  enum class Layout {
+    plain,
+    rows_as_images,  // N x H x W x C, before it is transposed
+    groups           // N x G x -1: an image whose groups of channels are normalised
+  };
+
+  std::shared_ptr<const Tensor> constant = {};
+  std::string origin = {};  // of a constant: the weight that it was
+  int layer = Builder::kInput;
+  Shape shape = {};         // of a row
+  FormulaPtr formula = {};  // of each element
+  bool alone = true;        // nobody else reads the layer, or a value between it and this one
+  bool single = true;       // one node reads this value
+  Layout layout = Layout::plain;
+  // Layout::groups: how many, and what their normalisation adds, once it is there.
+  int64_t groups = 0;
+  std::shared_ptr<const MadeLayer> norm = {};
+  int64_t area = 0;  // above 0: the rows of an image are to become the means of so many areas, and then its columns
+};
+
+class Graph {
+ public:
+  // Reads the model. Throws Error(MK_UNSUPPORTED) that names a node that no layer can compute, and Error(MK_BAD_DATA).
+  explicit Graph(Model model);
+
+  Builder& builder() { return builder_; }
+  bool classifies() const { return classifies_; }
+  int64_t outputs() const { return outputs_; }
+  const std::vector<std::string>& classes() const { return classes_; }  // none: unknown
+
+ private:
+  using Handler = void (Graph::*)(const Node&);
+  static const std::map<std::string, Handler>& handlers();
+
+  // ---- graph.cpp: the graph and its values
+  void check_input();
+  void find_output();
+  void find_needed();
+  void find_classes();
+  void run(const Node& node);
+  [[noreturn]] static void unsupported(const Node& node, const std::string& why);
+  const std::string& input_name(const Node& node, size_t i) const;
+  bool has_input(const Node& node, size_t i) const;
+  Value& value(const Node& node, size_t i);
+  bool is_constant(const Node& node, size_t i);
+  const Tensor& constant(const Node& node, size_t i);
+  std::vector<float> floats(const Node& node, size_t i);
+  std::vector<int64_t> whole_numbers(const Node& node, size_t i);
+  // The value of an input as the output of a layer, or of none.
+  const Value& layer_value(const Node& node, size_t i);
+  const Value& image(const Node& node, size_t i);
+  const Value& rows(const Node& node, size_t i);
+  void materialise(const Node& node, Value& value);
+  int emit(const Node& node, int layer, const FormulaPtr& formula, bool alone);
+  void give(const Node& node, Value value);
+  void give_constant(const Node& node, Tensor tensor);
+  void give_layer(const Node& node, MadeLayer layer);
+  std::string hint(const Node& node, size_t i) const;
+
+  // ---- windows.cpp: convolutions and pools
+  struct Window {
+    int64_t kernel_h, kernel_w, stride_h, stride_w, top, left, bottom, right, dilation_h, dilation_w;
+  };
+  Window window(const Node& node, const Shape& in, int64_t kernel_h, int64_t kernel_w);
+  static void put_window(const Node& node, const Window& w, nlohmann::ordered_json& keys, bool pool, const Shape& in);
+  static bool put_ceil_mode(const Window& w, nlohmann::ordered_json& keys, const Shape& in);
+  void pool(const Node& node, const char* type);
+  void conv(const Node& node);
+  void conv_transpose(const Node& node);
+  void max_pool(const Node& node);
+  void average_pool(const Node& node);
+  void global_average_pool(const Node& node);
+  void global_max_pool(const Node& node);
+  void reduce_mean(const Node& node);
+  bool adaptive_pool(const Node& node);
+
+  // ---- products.cpp: linear layers and normalisations
+  void gemm(const Node& node);
+  void matmul(const Node& node);
+  void linear(const Node& node, bool transposed, bool with_bias);
+  void batch_norm(const Node& node);
+  void layer_norm(const Node& node);
+  void instance_norm(const Node& node);
+  void group_norm(const Node& node);
+  MadeLayer group_norm_of(const Shape& shape, int64_t groups, double eps, const std::vector<float>& weight,
+                          const std::vector<float>& bias) const;
+
+  // ---- elements.cpp: operators on elements
+  void unary(const Node& node);
+  void gelu(const Node& node);
+  void prelu(const Node& node);
+  void binary(const Node& node);
+  void with_vector(const Node& node, size_t variable);
+  void join(const Node& node);
+  void concat(const Node& node);
+  void softmax(const Node& node);
+  void log_softmax(const Node& node);
+
+  // ---- shapes.cpp: what moves no data, and constants
+  void pass(const Node& node);
+  void constant_node(const Node& node);
+  void shape_of(const Node& node);
+  void gather(const Node& node);
+  void flatten(const Node& node);
+  void reshape(const Node& node);
+  void reshape_to(const Node& node, const std::vector<int64_t>& target);
+  void unsqueeze(const Node& node);
+  void squeeze(const Node& node);
+  void transpose(const Node& node);
+  std::vector<int64_t> dims_of(const Value& value) const;
+  void flatten_value(const Node& node, const Value& value);
+
+  Model model_;
+  Builder builder_;
+  std::map<std::string, Value> values_;
+  std::map<std::string, int> readers_;  // by value: how many needed nodes read it
+  std::set<const Node*> needed_;
+  std::set<std::string> transposed_;  // values that a needed node transposes
+  std::string input_, output_;
+  int64_t batch_ = kBatch;
+  bool ended_ = false, classifies_ = false;
+  int64_t outputs_ = 0;
+  std::vector<std::string> classes_;
+};
+
+}  // namespace mokume::cnn::onnx

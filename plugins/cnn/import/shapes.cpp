@@ -1,0 +1,198 @@
+// Operators that move no data, and those that compute constants.
+#include <algorithm>
+#include <utility>
+
+#include "import/graph.hpp"
+#include "sdk/error.hpp"
+
+namespace mokume::cnn::onnx {
+namespace {
+
+constexpr size_t kMostDimensions = 16;
+
+}  // namespace
+
+// The dimensions of a value in the file; the first one is the batch.
+std::vector<int64_t> Graph::dims_of(const Value& v) const {
+  if (v.constant != nullptr) return v.constant->dims;
+  const Shape& s = v.shape;
+  if (v.layout == Value::Layout::groups) return {kBatch, v.groups, s.elements() / v.groups};
+  if (v.layout == Value::Layout::rows_as_images) return {kBatch, s.height, s.width, s.channels};
+  if (s.flat) return {kBatch, s.elements()};
+  return {kBatch, s.channels, s.height, s.width};
+}
+
+void Graph::pass(const Node& node) { give(node, value(node, 0)); }
+
+void Graph::constant_node(const Node& node) {
+  for (const auto& [name, a] : node.attributes) {
+    if (name == "value" && a.tensor) return give_constant(node, *a.tensor);
+    if (name == "value_float") return give_constant(node, {{}, {a.real}, {}, {}});
+    if (name == "value_int") return give_constant(node, {{}, {}, {}, {a.integer}});
+    if (name == "value_floats") return give_constant(node, {{int64_t(a.reals.size())}, a.reals, {}, {}});
+    if (name == "value_ints") return give_constant(node, {{int64_t(a.integers.size())}, {}, {}, a.integers});
+  }
+  unsupported(node, "has no value that mokume reads");
+}
+
+void Graph::shape_of(const Node& node) {
+  if (node.attributes.count("start") > 0 || node.attributes.count("end") > 0) {
+    const std::vector<int64_t> all = dims_of(value(node, 0));
+    const auto rank = int64_t(all.size());
+    const auto place = [&](int64_t at) { return std::clamp<int64_t>(at < 0 ? at + rank : at, 0, rank); };
+    const int64_t begin = place(node.integer("start", 0)), end = std::max(begin, place(node.integer("end", rank)));
+    return give_constant(node, {{end - begin}, {}, {}, {all.begin() + begin, all.begin() + end}});
+  }
+  std::vector<int64_t> dims = dims_of(value(node, 0));
+  const auto rank = int64_t(dims.size());
+  give_constant(node, {{rank}, {}, {}, std::move(dims)});
+}
+
+void Graph::gather(const Node& node) {
+  const std::vector<int64_t> from = whole_numbers(node, 0);
+  Tensor made;
+  made.dims = constant(node, 1).dims;
+  for (int64_t i : whole_numbers(node, 1)) {
+    if (i < 0) i += int64_t(from.size());
+    if (i < 0 || i >= int64_t(from.size())) throw Error(MK_BAD_DATA, node.title() + " leads beyond its input");
+    made.integers.push_back(from[size_t(i)]);
+  }
+  give_constant(node, std::move(made));
+}
+
+void Graph::unsqueeze(const Node& node) {
+  Tensor made = constant(node, 0);
+  const std::vector<int64_t> axes = has_input(node, 1) ? whole_numbers(node, 1) : node.integers("axes", {});
+  for (int64_t axis : axes) {
+    if (axis < 0) axis += int64_t(made.dims.size()) + 1;
+    if (axis < 0 || axis > int64_t(made.dims.size()) || made.dims.size() > kMostDimensions)
+      unsupported(node, "adds a dimension out of range");
+    made.dims.insert(made.dims.begin() + axis, 1);
+  }
+  give_constant(node, std::move(made));
+}
+
+void Graph::squeeze(const Node& node) {
+  if (is_constant(node, 0)) {
+    Tensor made = constant(node, 0);
+    std::erase(made.dims, 1);
+    return give_constant(node, std::move(made));
+  }
+  const Value x = image(node, 0);
+  if (x.shape.height != 1 || x.shape.width != 1)
+    unsupported(node, "removes other dimensions than height and width of 1");
+  flatten_value(node, x);
+}
+
+void Graph::flatten(const Node& node) {
+  const Value x = layer_value(node, 0);
+  const int64_t axis = node.integer("axis", 1), rank = x.shape.flat ? 2 : 4;
+  if ((axis < 0 ? axis + rank : axis) != 1) unsupported(node, "keeps more dimensions than the batch");
+  flatten_value(node, x);
+}
+
+void Graph::flatten_value(const Node& node, const Value& x) {
+  if (x.shape.flat) return give(node, x);
+  MadeLayer layer;
+  layer.keys = {{"type", "flatten"}};
+  layer.inputs = {x.layer};
+  layer.out = x.shape;
+  layer.out.flat = true;
+  give_layer(node, std::move(layer));
+}
+
+// The target with every size: zeros copy, and one -1 is what remains. Its first size is the batch.
+void Graph::reshape(const Node& node) {
+  std::vector<int64_t> target = whole_numbers(node, 1);
+  if (is_constant(node, 0)) {
+    Tensor made = constant(node, 0);
+    const auto open = std::find(target.begin(), target.end(), -1);
+    uint64_t known = 1;
+    for (const int64_t v : target) {
+      if (v < -1 || v == 0 || v > int64_t(made.size())) unsupported(node, "reshapes a constant in an unknown way");
+      known *= v == -1 ? 1 : uint64_t(v);
+      if (known > made.size()) unsupported(node, "reshapes a constant to another size");
+    }
+    if (open != target.end()) *open = int64_t(made.size() / known);
+    made.dims = std::move(target);
+    uint64_t size = 1;
+    for (const int64_t v : made.dims) size *= uint64_t(v);
+    if (size != made.size()) unsupported(node, "reshapes a constant to another size");
+    return give_constant(node, std::move(made));
+  }
+  const std::vector<int64_t> dims = dims_of(value(node, 0));
+  const int64_t elements = value(node, 0).shape.elements();
+  if (target.empty()) unsupported(node, "reshapes to a single number");
+  int64_t known = 1, open = -1;
+  for (size_t i = 1; i < target.size(); ++i) {
+    if (target[i] == 0 && i < dims.size()) target[i] = dims[i];
+    if (target[i] == -1 && open < 0) {
+      open = int64_t(i);
+    } else if (target[i] < 1 || target[i] > elements || known > elements / target[i]) {
+      unsupported(node, "reshapes a row to another number of elements");
+    } else {
+      known *= target[i];
+    }
+  }
+  const bool batch = target[0] == 0 || target[0] == kBatch || target[0] == batch_;
+  if (open >= 0) target[size_t(open)] = elements / known;
+  const bool whole = open >= 0 ? elements % known == 0 && (batch || target[0] == 1) : known == elements;
+  if (!whole || (!batch && target[0] != -1 && target[0] != 1)) unsupported(node, "does not keep the rows apart");
+  target.erase(target.begin());
+  reshape_to(node, target);
+}
+
+void Graph::reshape_to(const Node& node, const std::vector<int64_t>& target) {
+  Value& x = value(node, 0);
+  const Shape s = x.shape;
+  using Layout = Value::Layout;
+  if (x.layout == Layout::groups) {
+    if (target != std::vector<int64_t>{s.channels, s.height, s.width} || x.norm == nullptr)
+      unsupported(node, "reshapes groups of channels to something other than the image that they were");
+    return give_layer(node, *x.norm);
+  }
+  if (x.layout == Layout::plain && !s.flat) {
+    if (target == std::vector<int64_t>{s.channels, s.height, s.width}) return give(node, x);
+    if (target.size() == 1) return flatten_value(node, layer_value(node, 0));
+    if (target.size() == 2 && s.channels % target[0] == 0) {
+      Value groups = image(node, 0);
+      groups.layout = Layout::groups;
+      groups.groups = target[0];
+      return give(node, std::move(groups));
+    }
+  }
+  if (x.layout == Layout::plain && s.flat) {
+    if (target.size() == 1) return give(node, x);
+    // Rows of the data that are images. mokume has the channels innermost, which a transposition tells.
+    if (target.size() == 3 && x.layer == Builder::kInput) {
+      Value images = x;
+      const bool first = transposed_.count(node.outputs.front()) == 0;
+      images.shape = first ? Shape{target[1], target[2], target[0]} : Shape{target[0], target[1], target[2]};
+      images.layout = first ? Layout::plain : Layout::rows_as_images;
+      builder_.set_input(images.shape);
+      return give(node, std::move(images));
+    }
+  }
+  unsupported(node, "reshapes in a way that mokume's layers do not");
+}
+
+void Graph::transpose(const Node& node) {
+  const std::vector<int64_t> order = node.integers("perm", {});
+  if (is_constant(node, 0)) {
+    const Tensor& t = constant(node, 0);
+    if (t.dims.size() != 2 || (!order.empty() && order != std::vector<int64_t>{1, 0}) || !t.is_real())
+      unsupported(node, "transposes a constant that is no matrix");
+    Tensor made;
+    made.dims = {t.dims[1], t.dims[0]};
+    for (int64_t c = 0; c < t.dims[1]; ++c)
+      for (int64_t r = 0; r < t.dims[0]; ++r) made.floats.push_back(float(t.real(size_t(r * t.dims[1] + c))));
+    return give_constant(node, std::move(made));
+  }
+  Value x = value(node, 0);
+  if (x.layout != Value::Layout::rows_as_images || order != std::vector<int64_t>{0, 3, 1, 2})
+    unsupported(node, "transposes what mokume keeps in one order");
+  x.layout = Value::Layout::plain;
+  give(node, std::move(x));
+}
+
+}  // namespace mokume::cnn::onnx

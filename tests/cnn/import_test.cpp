@@ -1,0 +1,162 @@
+// Small ONNX graphs and the layers that become of them. tests/cli/import_test.cpp compares predictions.
+#include "import/import.hpp"
+
+#include <functional>
+
+#include "import/formula.hpp"
+#include "pictures.hpp"
+#include "sdk/onnx.hpp"
+
+namespace mokume::cnn_test {
+namespace {
+
+using sdk::onnx::Attributes;
+using sdk::onnx::Graph;
+using Floats = std::vector<float>;
+
+// [model_options] of a graph, or the message of the error.
+std::string imported(const std::function<void(Graph&)>& make) {
+  const Scratch scratch;
+  Graph graph("test");
+  make(graph);
+  const std::string path = scratch.str() + "/a.onnx";
+  graph.write(path);
+  std::string text;
+  try {
+    import_onnx(path, scratch.str(), [&](const mk_imported& got) { text = got.options; });
+  } catch (const Error& e) {
+    return std::string(e.what()).substr(path.size() + 2);
+  }
+  return text.substr(text.find('\n') + 1);
+}
+
+Graph::Shape images(int64_t channels, int64_t side) { return {Graph::kRows, channels, side, side}; }
+
+// Rows of four, and a linear layer with this name that reads `x`.
+std::string linear_of(Graph& g, const std::string& x, const std::string& name, int64_t inputs, int64_t outputs,
+                      const std::string& as = "") {
+  const Floats weight(static_cast<size_t>(inputs * outputs), 0.5F);
+  return g.add("Gemm", {x, g.constant(name + ".weight", {outputs, inputs}, weight)},
+               Attributes().set("transB", int64_t{1}), as);
+}
+
+TEST(Import, FoldsConstantsIntoTheLayerBefore) {
+  EXPECT_EQ(imported([](Graph& g) {
+              const std::string x = g.input("x", sdk::onnx::kFloat, {Graph::kRows, 4});
+              const std::string y = linear_of(g, x, "a", 4, 3);
+              const std::string z = g.add("Add", {y, g.constant("c", {3}, Floats{1, 2, 3})});
+              g.add("Mul",
+                    {g.add("Div", {z, g.constant("d", {}, Floats{4})}), g.constant("e", {1, 3}, Floats{1, 2, 3})}, {},
+                    "y");
+              g.output("y", sdk::onnx::kFloat, {Graph::kRows, 3});
+            }),
+            "epochs = 0\nlayers = [\n  { name = \"flatten\", type = \"flatten\" },\n"
+            "  { name = \"a\", type = \"linear\", out_features = 3 },\n]\n");
+}
+
+// Where somebody else reads the layer, it keeps its weights.
+TEST(Import, AddsALayerForConstantsBehindABranch) {
+  const std::string text = imported([](Graph& g) {
+    const std::string x = g.input("x", sdk::onnx::kFloat, {Graph::kRows, 4});
+    const std::string y = linear_of(g, x, "a", 4, 2);
+    const std::string halves = g.add("Mul", {y, g.constant("c", {}, Floats{0.5F})});
+    const std::string scaled = g.add("Mul", {y, g.constant("d", {2}, Floats{3, -1})});
+    g.add("Concat", {g.add("Relu", {halves}), scaled}, Attributes().set("axis", int64_t{1}), "y");
+    g.output("y", sdk::onnx::kFloat, {Graph::kRows, 4});
+  });
+  EXPECT_NE(text.find("freeze = [\"batch_norm\"]\n"), std::string::npos) << text;
+  EXPECT_NE(text.find("type = \"linear\", out_features = 2, bias = false }"), std::string::npos) << text;
+  EXPECT_NE(text.find("std = 2.0, inputs = [\"a\"] }"), std::string::npos) << text;
+  EXPECT_NE(text.find("inputs = [\"relu\", \"batch_norm\"] }"), std::string::npos) << text;
+}
+
+TEST(Import, RecognisesActivationsByTheirValues) {
+  using onnx::Formula;
+  using Kind = Formula::Kind;
+  const auto n = [](double v) { return Formula::number(v); };
+  const auto type = [](const onnx::FormulaPtr& f) {
+    const auto keys = onnx::as_activation(f);
+    return keys ? keys->dump() : "";
+  };
+  const auto half = Formula::make(Kind::multiply, nullptr, n(0.5));
+  const auto erf = Formula::make(Kind::erf, Formula::make(Kind::divide, nullptr, n(1.41421354)));
+  EXPECT_EQ(type(Formula::make(Kind::multiply, half, Formula::make(Kind::add, n(1), erf))), R"({"type":"gelu"})");
+  // x / (1 + exp(-x)).
+  const auto below = Formula::make(Kind::add, n(1), Formula::make(Kind::exp, Formula::make(Kind::negative, nullptr)));
+  EXPECT_EQ(type(Formula::make(Kind::divide, nullptr, below)), R"({"type":"silu"})");
+  EXPECT_EQ(type(Formula::make(Kind::leaky_relu, nullptr, nullptr, 0.1)),
+            R"({"type":"leaky_relu","negative_slope":0.1})");
+  EXPECT_EQ(type(Formula::make(Kind::multiply, nullptr, Formula::make(Kind::tanh, nullptr))), "");
+  const auto affine = onnx::as_affine(Formula::make(Kind::subtract, Formula::make(Kind::add, half, half), n(3)));
+  ASSERT_TRUE(affine);
+  EXPECT_EQ(affine->scale, 1);
+  EXPECT_EQ(affine->shift, -3);
+  EXPECT_FALSE(onnx::as_affine(Formula::make(Kind::power, nullptr, n(2))));
+}
+
+TEST(Import, RefusesWhatNoLayerDoes) {
+  const auto refused = [](const std::function<void(Graph&)>& make, const std::string& message) {
+    const std::string text = imported(make);
+    EXPECT_NE(text.find(message), std::string::npos) << text;
+  };
+  const auto with = [](const Graph::Shape& input, const std::function<void(Graph&)>& nodes) {
+    return [=](Graph& g) {
+      g.input("x", sdk::onnx::kFloat, input);
+      nodes(g);
+      g.output("y", sdk::onnx::kFloat, {Graph::kRows, 2});
+    };
+  };
+  refused(with({Graph::kRows, 4}, [](Graph& g) { linear_of(g, "x", "a", 5, 2, "y"); }),
+          "(Gemm) has weights of another shape than its input needs");
+  refused(with(images(3, 4), [](Graph& g) { g.add("Relu", {"x"}, {}, "y"); }), "its output is images of 3 x 4 x 4");
+  refused(with(images(3, Graph::kRows), [](Graph& g) { g.add("Relu", {"x"}, {}, "y"); }),
+          "is not fixed or out of range");
+  refused(with({Graph::kRows, 4, 4}, [](Graph& g) { g.add("Relu", {"x"}, {}, "y"); }),
+          "must be rows x features or rows x channels x height x width");
+  refused(with({Graph::kRows, 4},
+               [](Graph& g) {
+                 g.input("z", sdk::onnx::kFloat, {Graph::kRows, 4});
+                 g.add("Add", {"x", "z"}, {}, "y");
+               }),
+          "it has 2 inputs, and a network has one");
+  refused(with({Graph::kRows, 4},
+               [](Graph& g) {
+                 g.add("Mul", {linear_of(g, "x", "a", 4, 2), linear_of(g, "x", "b", 4, 2)}, {}, "y");
+               }),
+          "joins two layers, and mokume joins layers by Add and Concat only");
+  refused(with({Graph::kRows, 4},
+               [](Graph& g) { linear_of(g, g.add("Softmax", {linear_of(g, "x", "a", 4, 2)}), "b", 2, 2, "y"); }),
+          "is not the last one of a classifier");
+  refused(with(images(1, 6),
+               [](Graph& g) {
+                 const std::vector<int64_t> pads{0, 1, 2, 1}, kernel{3, 3};
+                 const std::string w = g.constant("w", {2, 1, 3, 3}, Floats(18, 1));
+                 g.add("Conv", {"x", w}, Attributes().set("pads", pads).set("kernel_shape", kernel), "y");
+               }),
+          "pads its sides differently");
+}
+
+// What a small file must not make: memory or time without bounds.
+TEST(Import, BoundsHostileGraphs) {
+  // Forty joins of a shape with itself would have 2^40 numbers.
+  const std::string doubled = imported([](Graph& g) {
+    g.input("x", sdk::onnx::kFloat, {Graph::kRows, 4});
+    std::string shape = g.add("Shape", {"x"});
+    for (int k = 0; k < 40; ++k) shape = g.add("Concat", {shape, shape}, Attributes().set("axis", int64_t{0}));
+    g.add("Reshape", {linear_of(g, "x", "a", 4, 2), shape}, {}, "y");
+    g.output("y", sdk::onnx::kFloat, {Graph::kRows, 2});
+  });
+  EXPECT_NE(doubled.find("joins constants that are no shape"), std::string::npos) << doubled;
+  // One weight for a thousand layers.
+  const std::string shared = imported([](Graph& g) {
+    std::string x = g.input("x", sdk::onnx::kFloat, {Graph::kRows, 300});
+    const std::string weight = g.constant("w", {300, 300}, Floats(90'000, 1));
+    for (int k = 0; k < 1000; ++k)
+      x = g.add("Gemm", {x, weight}, Attributes().set("transB", int64_t{1}), k == 999 ? "y" : "");
+    g.output("y", sdk::onnx::kFloat, {Graph::kRows, 300});
+  });
+  EXPECT_NE(shared.find("its layers share weights"), std::string::npos) << shared;
+}
+
+}  // namespace
+}  // namespace mokume::cnn_test
