@@ -9,7 +9,7 @@ namespace mokume::host::fast {
 namespace {
 
 // NaN if any element is.
-float largest_of(const float* x, int64_t n) {
+float largest_value(const float* x, int64_t n) {
   float largest = x[0];
   for (int64_t c = 0; c < n; ++c) {
     if (std::isnan(x[c])) return x[c];
@@ -27,7 +27,7 @@ void softmax(const Call& call) {
   call.for_rows(x.rows, 8 * x.columns, [&](int64_t from, int64_t to) {
     for (int64_t r = from; r < to; ++r) {
       float* e = out.row(r);
-      call.loops.network->exp_minus(x.row(r), largest_of(x.row(r), x.columns), e, x.columns);
+      call.loops.network->exp_minus(x.row(r), largest_value(x.row(r), x.columns), e, x.columns);
       double sum = 0;
       for (int64_t c = 0; c < x.columns; ++c) sum += static_cast<double>(e[c]);
       call.loops.network->scale(e, static_cast<float>(1 / sum), x.columns);
