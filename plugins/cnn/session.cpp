@@ -225,7 +225,7 @@ void Session::report(const Prepared& fit, Training& training, const mk_fit_sink&
 std::unique_ptr<Fitted> Session::refit(const mk_fit& fit, const mk_fit_sink& sink) {
   Prepared prepared = prepare(fit, 0);
   Settings& settings = prepared.settings;
-  if (settings.stop.kind != StopRule::Kind::none && settings.refit_validated)
+  if (settings.stop.needs_validation() && settings.refit_validated)
     settings.stop_after = chosen_epochs(fit.note == nullptr ? "" : fit.note);
   if (settings.stop_after > 0) settings.stop = {};
   const auto training = train_alone(prepared, sink);

@@ -238,8 +238,9 @@ const std::vector<mk_param> kParams = {
     younger(integer("gradient_accumulation_steps", 1, 1e6, "1",
                     "batches whose gradients are averaged for one step; the last step of an epoch may have fewer")),
     {"refit_epochs", MK_PARAM_TEXT, MK_PARAM_YOUNGER, 0, 0, "\"validated\"", "all|validated",
-     "with a stop rule, a refit on all rows trains for as many epochs as validation chose (the median of the folds), "
-     "or by the rule with the training loss (all)",
+     "after folds that stopped by a curve of the validation, a refit on all rows trains for as many epochs as they "
+     "chose "
+     "(their median), or by the rule with the curve of the training (all)",
      nullptr, 0, 1},
     younger(
         real("mixup_alpha", 0, 8, "0.0",

@@ -22,6 +22,9 @@ struct StopRule {
   double min_delta = 0;          // plateau: stop after `patience` epochs without this gain
   bool restore_best = false;     // plateau: the result has the weights after the best epoch
   std::string monitor = "auto";  // plateau: the curve by which epochs are compared
+
+  // Whether epochs are compared by a curve that a refit does not have.
+  bool needs_validation() const { return kind == Kind::plateau && !monitor.starts_with("train"); }
 };
 
 // How the devices of a team train one network.
@@ -61,7 +64,7 @@ struct Settings {
   Muon muon;
   Schedule schedule;
   StopRule stop;
-  bool refit_validated = false;  // with a rule: a refit has as many epochs as validation chose
+  bool refit_validated = false;  // if the rule needs validation: a refit has as many epochs as that chose
   int64_t stop_after = 0;        // epochs of a refit that ends before the schedule does; 0: all
   Parallel parallel;
   ops::Augment augment;  // without the sides of the images

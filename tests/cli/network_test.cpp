@@ -177,6 +177,18 @@ TEST(Network, ARefitHasTheEpochsThatValidationChose) {
   fs::remove_all(place.path() / "runs");
   ASSERT_EQ(place.mokume("run e.toml " + folds + " model_options.refit_epochs=all").code, 0);
   EXPECT_NE(notes().at(3).find(" best="), std::string::npos) << "by the rule, with the training's accuracy";
+  const std::string ratio = " 'model_options.stop={ type = \"ratio\", ratio = 0.7 }'";
+  std::vector<std::string> by_training;
+  for (const char* how : {"validated", "all"}) {
+    fs::remove_all(place.path() / "runs");
+    ASSERT_EQ(
+        place
+            .mokume("run e.toml --set search.params.rate=[0.01] model_options.refit_epochs=" + std::string(how) + ratio)
+            .code,
+        0);
+    by_training.push_back(notes().at(3));
+  }
+  EXPECT_EQ(by_training[0], by_training[1]) << "a rule that watches the training needs no validation";
 }
 
 // A flipped bit in the checkpoint of a stopped training: the next session reports it and trains from the start, to the

@@ -207,6 +207,19 @@ TEST(Mixup, SharesHaveABetaDistribution) {
   EXPECT_NE(mixup_share(1, 3, 1, 0), mixup_share(1, 4, 1, 0));
 }
 
+TEST(StopRules, NeedAValidationForItsCurvesOnly) {
+  StopRule rule;
+  EXPECT_FALSE(rule.needs_validation());
+  rule.kind = StopRule::Kind::ratio;
+  EXPECT_FALSE(rule.needs_validation()) << "the training loss";
+  rule.kind = StopRule::Kind::plateau;
+  EXPECT_TRUE(rule.needs_validation());
+  rule.monitor = "train_accuracy";
+  EXPECT_FALSE(rule.needs_validation());
+  EXPECT_TRUE(Given().read().refit_validated);
+  EXPECT_FALSE(Given().set("refit_epochs", "all").read().refit_validated);
+}
+
 TEST(Refits, HaveTheMedianOfTheEpochsOfTheFolds) {
   EXPECT_EQ(chosen_epochs(""), 0);
   EXPECT_EQ(chosen_epochs("the training diverged: its loss is not finite in epoch 3; lower lr or scale the data"), 0);
