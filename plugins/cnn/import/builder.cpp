@@ -126,12 +126,11 @@ bool Builder::fold(MadeLayer& layer, const std::vector<double>& scale, const std
   if ((!rows && !transposed && !norm) || layer.frozen) return false;
   const auto channels = size_t(layer.out.flat ? layer.out.elements() : layer.out.channels);
   const std::vector<double> by = spread(scale, channels), plus = spread(shift, channels);
-  Weight& weight = *layer.weight("weight");
   if (layer.weight("bias") == nullptr) {
     layer.weights.push_back({"bias", {int64_t(channels)}, std::vector<float>(channels, 0)});
     layer.keys["bias"] = true;
   }
-  Weight& bias = *layer.weight("bias");
+  Weight &weight = *layer.weight("weight"), &bias = *layer.weight("bias");
   // The channel of an element: outer x channels x inner, where a transposed convolution has its groups outside.
   const auto apply = [&](Weight& w, size_t each, const auto& channel, bool add) {
     for (size_t i = 0; i < w.values.size(); ++i) {

@@ -321,7 +321,9 @@ void Graph::give_layer(const Node& node, MadeLayer layer) {
 
 // "layer1.conv" of the weight "layer1.conv.weight".
 std::string Graph::hint(const Node& node, size_t i) const {
-  const std::string& name = values_.at(node.inputs.at(i)).origin;
+  const auto found = has_input(node, i) ? values_.find(node.inputs[i]) : values_.end();
+  if (found == values_.end()) return "";
+  const std::string& name = found->second.origin;
   const size_t dot = name.rfind('.');
   return dot == std::string::npos ? "" : name.substr(0, dot);
 }
