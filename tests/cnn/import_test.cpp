@@ -108,6 +108,11 @@ TEST(Import, RefusesWhatNoLayerDoes) {
   };
   refused(with({Graph::kRows, 4}, [](Graph& g) { linear_of(g, "x", "a", 5, 2, "y"); }),
           "(Gemm) has weights of another shape than its input needs");
+  refused(with(images(3, 4),
+               [](Graph& g) {
+                 g.add("BatchNormalization", {"x", "none"}, {}, "y");
+               }),
+          "reads 'none', which nothing gives");
   refused(with(images(3, 4), [](Graph& g) { g.add("Relu", {"x"}, {}, "y"); }), "its output is images of 3 x 4 x 4");
   refused(with(images(3, Graph::kRows), [](Graph& g) { g.add("Relu", {"x"}, {}, "y"); }),
           "is not fixed or out of range");
