@@ -63,11 +63,10 @@ std::string describe(const Network& network, int64_t batch) {
       reads += (reads.empty() ? "" : ", ") + (i < 0 ? "input" : network.layers[size_t(i)]->name);
     joined |= layer->inputs.size() > 1 || layer->inputs.front() != int(layer->index) - 1;
     const double kept = bytes_of(network, *layer, batch);
-    rows.push_back({"[" + layer->name + "] " + layer->type.form.name, reads, text(layer->out),
-                    layer->n_parameters == 0
-                        ? ""
-                        : std::to_string(layer->n_parameters) + (layer->frozen ? ", frozen" : ""),
-                    layer->products == 0 ? "" : short_number(layer->products), kept == 0 ? "" : memory(kept)});
+    rows.push_back(
+        {"[" + layer->name + "] " + layer->type.form.name, reads, text(layer->out),
+         layer->n_parameters == 0 ? "" : std::to_string(layer->n_parameters) + (layer->frozen ? ", frozen" : ""),
+         layer->products == 0 ? "" : short_number(layer->products), kept == 0 ? "" : memory(kept)});
     products += layer->products;
     bytes += kept;
   }

@@ -64,8 +64,7 @@ uint64_t Engine::bytes(const Network& network, int64_t batch, bool training, con
   for (const int p : stepped_parameters(network, batch, training, optimizer, options))
     if (p >= 0) gradients -= network.parameters[p].size();
   const double whole = training ? 1.0 + (options.average > 0 ? 1 : 0) + (options.best ? 1 : 0) : 1.0;
-  const double partial =
-      training ? optimizer.states() + levels(options.leaves) + (options.accumulate ? 1 : 0) : 0;
+  const double partial = training ? optimizer.states() + levels(options.leaves) + (options.accumulate ? 1 : 0) : 0;
   double elements = whole * network.n_parameters + partial * learning + (per_row * batch + fixed + workspace);
   if (training) elements += network.gradient_flow.slots * flow_elements(network, batch) + batch + gradients;
   if (training && optimizer.clip > 0) elements += GradientNorm::elements(gradients, int64_t(network.parameters.size()));
