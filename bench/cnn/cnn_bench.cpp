@@ -24,14 +24,14 @@
 #include "base/log.hpp"
 #include "device/device.hpp"
 #include "forms.hpp"
-#include "initial.hpp"
+#include "network/initial.hpp"
 #include "networks.hpp"
 #include "registry/registry.hpp"
 #include "scheduler/host_services.hpp"
 #include "sdk/error.hpp"
 #include "sdk/ops.hpp"
 #include "sdk/philox.hpp"
-#include "stacked.hpp"
+#include "train/stacked.hpp"
 
 namespace {
 

@@ -4,11 +4,11 @@
 #include <set>
 
 #include "augmentation.hpp"
-#include "description.hpp"
+#include "network/description.hpp"
+#include "saved/start.hpp"
 #include "sdk/class_weights.hpp"
 #include "sdk/model.hpp"
-#include "start.hpp"
-#include "team_training.hpp"
+#include "train/team_training.hpp"
 
 namespace mokume::cnn {
 namespace {

@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "abi/model.h"
-#include "network.hpp"
+#include "network/network.hpp"
 #include "sdk/plugin.hpp"
 #include "sdk/team.hpp"
 

@@ -7,12 +7,12 @@
 #include <span>
 #include <vector>
 
-#include "gradient_norm.hpp"
 #include "memory.hpp"
-#include "muon.hpp"
-#include "network.hpp"
-#include "parameters.hpp"
+#include "network/network.hpp"
+#include "network/parameters.hpp"
 #include "sdk/device.hpp"
+#include "train/gradient_norm.hpp"
+#include "train/muon.hpp"
 
 namespace mokume::cnn {
 
@@ -108,7 +108,7 @@ class Engine {
 
  private:
   void submit(const mk_op& op) const { queue_ != nullptr ? queue_->push_back(op) : device_.submit(op); }
-  mk_tensor value(size_t value, int64_t rows) const;  // network.hpp
+  mk_tensor value(size_t value, int64_t rows) const;  // network/network.hpp
   Pass pass(size_t stage, int64_t rows, const ops::DropoutPlace* dropout) const;
   using Gradients = std::function<void(const Layer&, const Pass&)>;
   void go_back(int64_t rows, const ops::DropoutPlace& dropout, const OwnStep* step, const Gradients& gradients,
@@ -132,9 +132,9 @@ class Engine {
   std::vector<ParameterVector> states_, halves_;
   std::vector<CommonRun> steps_;  // elements for which there is a parameter and a gradient
   Slice ones_;
-  std::vector<Slice> values_;                // by value: network.hpp. An in-place stage shares the memory of its input
+  std::vector<Slice> values_;  // by value: network/network.hpp. An in-place stage shares the memory of its input
   std::vector<std::vector<Slice>> buffers_;  // by stage
-  std::vector<Slice> flow_;                  // the slots of the backward pass: gradient_flow.hpp
+  std::vector<Slice> flow_;                  // the slots of the backward pass: network/gradient_flow.hpp
   std::vector<mk_op>* queue_ = nullptr;
   std::vector<mk_op> recorded_;  // the ops of the last predict()
   int64_t recorded_rows_ = 0;

@@ -1,7 +1,7 @@
 // Exports the cnn model through the plugin ABI.
 #include "candidate.hpp"
-#include "fitted.hpp"
 #include "import/import.hpp"
+#include "saved/fitted.hpp"
 #include "sdk/model.hpp"
 #include "session.hpp"
 

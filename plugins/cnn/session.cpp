@@ -8,8 +8,8 @@
 
 #include "candidate.hpp"
 #include "sdk/model.hpp"
-#include "stacked.hpp"
-#include "team_training.hpp"
+#include "train/stacked.hpp"
+#include "train/team_training.hpp"
 
 namespace mokume::cnn {
 namespace {

@@ -6,9 +6,9 @@
 #include <span>
 #include <vector>
 
-#include "fitted.hpp"
+#include "saved/fitted.hpp"
 #include "sdk/team.hpp"
-#include "training.hpp"
+#include "train/training.hpp"
 
 namespace mokume::cnn {
 

@@ -7,11 +7,11 @@
 #include <vector>
 
 #include "abi/model.h"
-#include "loss.hpp"
-#include "muon.hpp"
-#include "schedule.hpp"
 #include "sdk/ops/augment.hpp"
 #include "sdk/ops/optimizer_step.hpp"
+#include "train/loss.hpp"
+#include "train/muon.hpp"
+#include "train/schedule.hpp"
 
 namespace mokume::cnn {
 
@@ -48,8 +48,8 @@ struct Parallel {
 
 struct Settings {
   std::string layers;  // JSON with every key: defines the network and is kept in saved models
-  std::string start;   // a safetensors file (start.hpp); "": random values
-  std::string freeze;  // names of layers, joined by commas (freeze.hpp)
+  std::string start;   // a safetensors file (saved/start.hpp); "": random values
+  std::string freeze;  // names of layers, joined by commas (network/freeze.hpp)
   Loss loss = Loss::cross_entropy;
   LossForm loss_form;
   std::string class_weight;  // see sdk/class_weights.hpp

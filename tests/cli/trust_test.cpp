@@ -198,6 +198,8 @@ const std::vector<Attempt>& attempts() {
       {"predict MODEL --data csv:rows.csv"},
       {"export RUN"},
       {"export RUN --onnx new.onnx"},
+      {"import FILE"},
+      {"import RUN/experiment.toml --out imported"},
       {"list runs"},
       {"list --json runs"},
       {"list RUN"},

@@ -1,5 +1,5 @@
 // The table that a dry run shows.
-#include "description.hpp"
+#include "network/description.hpp"
 
 #include "harness.hpp"
 

@@ -12,7 +12,7 @@
 #include "base/log.hpp"
 #include "device/device.hpp"
 #include "engine.hpp"
-#include "initial.hpp"
+#include "network/initial.hpp"
 #include "registry/registry.hpp"
 #include "scheduler/host_services.hpp"
 #include "sdk/philox.hpp"

@@ -1,13 +1,13 @@
 // Initial values and files of weights: their bytes, in any pieces, also beyond 2^32 elements.
-#include "initial.hpp"
+#include "network/initial.hpp"
 
 #include <fstream>
 
-#include "checkpoint.hpp"
-#include "fitted.hpp"
 #include "harness.hpp"
-#include "normal.hpp"
+#include "network/normal.hpp"
+#include "saved/fitted.hpp"
 #include "sdk/ops.hpp"
+#include "train/checkpoint.hpp"
 
 namespace mokume::cnn_test {
 namespace {

@@ -1,9 +1,9 @@
 // Parameters in segments: where they are cut, and that cutting changes no bit of a training.
-#include "parameters.hpp"
+#include "network/parameters.hpp"
 
 #include "harness.hpp"
 #include "sdk/ops.hpp"
-#include "training.hpp"
+#include "train/training.hpp"
 
 namespace mokume::cnn_test {
 namespace {

@@ -6,8 +6,8 @@
 #include <filesystem>
 
 #include "harness.hpp"
-#include "stacked.hpp"
-#include "training.hpp"
+#include "train/stacked.hpp"
+#include "train/training.hpp"
 
 namespace mokume::cnn_test {
 

@@ -1,4 +1,4 @@
-#include "safetensors.hpp"
+#include "saved/safetensors.hpp"
 
 #include <gtest/gtest.h>
 

@@ -1,14 +1,14 @@
 // Trainings that begin with the tensors of a file, and layers that do not learn.
-#include "start.hpp"
+#include "saved/start.hpp"
 
 #include <cmath>
 #include <fstream>
 #include <optional>
 #include <sstream>
 
-#include "description.hpp"
-#include "fitted.hpp"
+#include "network/description.hpp"
 #include "pictures.hpp"
+#include "saved/fitted.hpp"
 
 namespace mokume::cnn_test {
 namespace {

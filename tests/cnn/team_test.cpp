@@ -7,7 +7,7 @@
 
 #include "pictures.hpp"
 #include "team/sums.hpp"
-#include "team_training.hpp"
+#include "train/team_training.hpp"
 
 namespace mokume::cnn_test {
 namespace {

@@ -6,9 +6,9 @@
 
 #include "forms.hpp"
 #include "harness.hpp"
-#include "safetensors.hpp"
+#include "saved/safetensors.hpp"
 #include "sdk/ops.hpp"
-#include "stacked.hpp"
+#include "train/stacked.hpp"
 
 namespace mokume::cnn_test {
 namespace {

@@ -1,5 +1,5 @@
 // Whole trainings: the same bits every time, also after a cancel; stop rules, divergence, refusals, saved models.
-#include "training.hpp"
+#include "train/training.hpp"
 
 #include <algorithm>
 #include <cmath>
@@ -7,13 +7,13 @@
 #include <fstream>
 
 #include "augmentation.hpp"
-#include "checkpoint.hpp"
-#include "fitted.hpp"
 #include "harness.hpp"
 #include "pictures.hpp"
-#include "safetensors.hpp"
+#include "saved/fitted.hpp"
+#include "saved/safetensors.hpp"
 #include "sdk/ops.hpp"
 #include "support/test_host.hpp"
+#include "train/checkpoint.hpp"
 
 namespace mokume::cnn_test {
 namespace {

@@ -3,12 +3,12 @@
 
 #include <cstdio>
 
-#include "checkpoint.hpp"
-#include "fitted.hpp"
 #include "fuzz.hpp"
 #include "import/import.hpp"
-#include "safetensors.hpp"
-#include "start.hpp"
+#include "saved/fitted.hpp"
+#include "saved/safetensors.hpp"
+#include "saved/start.hpp"
+#include "train/checkpoint.hpp"
 
 namespace mokume::fuzz {
 namespace {

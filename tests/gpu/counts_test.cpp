@@ -11,8 +11,8 @@
 #include "cnn/harness.hpp"
 #include "cnn/networks.hpp"
 #include "gpu/pose/pose.h"
-#include "stacked.hpp"
 #include "svc/harness.hpp"
+#include "train/stacked.hpp"
 
 namespace mokume {
 

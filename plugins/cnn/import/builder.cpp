@@ -7,9 +7,9 @@
 #include <numeric>
 #include <set>
 
-#include "fitted.hpp"
 #include "import/formula.hpp"
 #include "layers/table.hpp"
+#include "saved/fitted.hpp"
 
 namespace mokume::cnn::onnx {
 namespace {

@@ -4,8 +4,8 @@
 #include <fstream>
 
 #include "import/graph.hpp"
-#include "safetensors.hpp"
-#include "start.hpp"
+#include "saved/safetensors.hpp"
+#include "saved/start.hpp"
 
 namespace mokume::cnn {
 namespace {

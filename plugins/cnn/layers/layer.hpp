@@ -12,7 +12,7 @@
 #include "abi/model.h"
 #include "keys.hpp"
 #include "layers/parameter.hpp"
-#include "parameters.hpp"
+#include "network/parameters.hpp"
 #include "sdk/ops/bias_act.hpp"
 #include "sdk/ops/dropout.hpp"
 #include "sdk/ops/optimizer_step.hpp"
@@ -189,7 +189,7 @@ class Layer {
   // ---- set by the network ----
 
   std::vector<int> inputs;                        // indices of the layers that it reads; -1: the network's input
-  std::vector<size_t> reads;                      // the values that it reads: network.hpp
+  std::vector<size_t> reads;                      // the values that it reads: network/network.hpp
   bool in_place = false;                          // works on its first input's memory, which no other stage needs
   bool in_place_to_predict = false;               // the same where nothing but predictions is computed
   bool relu_before = false;                       // a relu before it reads that memory in the backward pass

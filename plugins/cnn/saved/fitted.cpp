@@ -1,0 +1,179 @@
+#include "saved/fitted.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <fstream>
+
+#include "engine.hpp"
+#include "saved/safetensors.hpp"
+#include "sdk/json.hpp"
+#include "sdk/ops/window.hpp"
+
+namespace mokume::cnn {
+namespace {
+
+using nlohmann::ordered_json;
+namespace st = safetensors;
+
+constexpr int64_t kPredictBatch = 256;
+constexpr int kFormat = 1;
+
+// Converts logits to log-probabilities in double. Returns the index of the largest, or the first of equal ones.
+int32_t log_softmax(std::span<const float> logits, float* out) {
+  const auto best = std::max_element(logits.begin(), logits.end());
+  if (out != nullptr) {
+    const double most = *best;
+    double sum = 0;
+    for (const float l : logits) sum += std::exp(l - most);
+    const double lead = most + std::log(sum);
+    for (const float l : logits) *out++ = l - lead;
+  }
+  return int32_t(best - logits.begin());
+}
+
+// Calls body(first output, number of outputs, memory for them, their bytes) for chunks of one parameter in PyTorch's
+// order. A chunk has at least one output.
+template <class Body>
+void for_torch_chunks(const Parameter& p, Body&& body) {
+  const int64_t most = std::min(p.outputs, std::max<int64_t>(1, kChunk / p.rows()));
+  std::vector<float> chunk(most * p.rows());
+  for (int64_t first = 0; first < p.outputs; first += most) {
+    const int64_t count = std::min(most, p.outputs - first);
+    body(first, count, chunk.data(), count * p.rows() * sizeof(float));
+  }
+}
+
+// A network that diverged in its last steps, or whose file is damaged, must not predict as if it were valid.
+void expect_numbers(std::span<const float> values) {
+  if (!std::all_of(values.begin(), values.end(), [](float v) { return std::isfinite(v); }))
+    throw Error(MK_BAD_DATA,
+                "the network's outputs are not finite: its training diverged (lower lr, or scale the data), or "
+                "the rows differ too much from its training rows");
+}
+
+// Reads the manifest. Returns `per_feature`: whether the weights file contains moments of the features.
+bool read_manifest(const std::string& path, Fitted& f) {
+  std::ifstream in(path, std::ios::binary);
+  if (!in) throw Error(MK_BAD_DATA, "cannot open " + path + ": is this the model of a finished run?");
+  const auto manifest = sdk::parse_json<ordered_json>(in);
+  if (sdk::whole_number(manifest.at("mokume_cnn")) != kFormat)
+    throw Error(MK_BAD_DATA, path + " was written by another version of mokume: use that version");
+  f.settings.layers = manifest.at("layers").dump();
+  f.settings.loss = manifest.at("loss") == name_of(Loss::mse) ? Loss::mse : Loss::cross_entropy;
+  manifest.at("classes").get_to(f.class_names);
+  const ordered_json &input = manifest.at("input"), &scaling = manifest.at("scaling"), &target = manifest.at("target");
+  const auto side_of = [&](const char* name) { return sdk::whole_number(input.at(name)); };
+  const Shape shape{side_of("height"), side_of("width"), side_of("channels"), !input.at("image").get<bool>()};
+  for (const int64_t side : {shape.height, shape.width, shape.channels})
+    if (side < 1 || side > ops::kMaxSide) throw Error(MK_BAD_DATA, path + ": the input's size is out of range");
+  scaling.at("mean").get_to(f.mean);
+  scaling.at("scale").get_to(f.scale);
+  target.at("mean").get_to(f.moments.target_mean);
+  target.at("deviation").get_to(f.moments.target_deviation);
+  if (f.mean.size() != f.scale.size() || (f.mean.size() > 1 && int64_t(f.mean.size()) != shape.elements()))
+    throw Error(MK_BAD_DATA, path + ": the scaling does not match the input");
+  f.network = make_network(f.settings, shape, f.classifies() ? f.class_names.size() : 1);
+  return manifest.at("per_feature");
+}
+
+}  // namespace
+
+void Fitted::predict(const sdk::Device& device, const float* x, int64_t rows, int32_t* labels, float* scores) const {
+  const int64_t features = network.input.elements(), outputs = network.outputs();
+  const int64_t batch = std::min(kPredictBatch, std::max<int64_t>(1, rows));
+  Engine engine(device, network, batch, false);
+  engine.parameters().write(0, parameters);
+  if (!moments.feature_mean.empty()) engine.set_moments(moments.feature_mean, moments.feature_deviation);
+  std::vector<float> values(batch * outputs);
+  for (int64_t first = 0; first < rows; first += batch) {
+    const int64_t count = std::min(batch, rows - first);
+    engine.write_input(x + first * features, count);
+    engine.read(engine.predict(count), values.data());
+    expect_numbers({values.data(), size_t(count * outputs)});
+    for (int64_t r = 0; r < count; ++r) {
+      const std::span<const float> row(values.data() + r * outputs, outputs);
+      float* to = scores != nullptr ? scores + (first + r) * outputs : nullptr;
+      if (classifies())
+        labels[first + r] = log_softmax(row, to);
+      else if (to != nullptr)
+        for (const float v : row) *to++ = v * moments.target_deviation + moments.target_mean;
+    }
+  }
+}
+
+void Fitted::save(const std::string& directory) const {
+  st::Writer writer;
+  for (const Parameter& p : network.parameters)
+    writer.add(p.name, p.torch_shape(), [&p, this](const st::Writer::Put& put) {
+      for_torch_chunks(p, [&](int64_t first, int64_t count, float* chunk, uint64_t bytes) {
+        to_torch(p, parameters, first, count, chunk);
+        put(chunk, bytes);
+      });
+    });
+  // PyTorch's modules expect this number with their running moments, but do not use it.
+  constexpr int64_t kBatchesTracked = 0;
+  for (const Parameter& p : network.parameters)
+    if (p.name.ends_with(".running_mean"))
+      writer.add(p.name.substr(0, p.name.rfind('.')) + ".num_batches_tracked", st::Shape{}, &kBatchesTracked);
+  const auto features = int64_t(moments.feature_mean.size());
+  if (features > 0) {
+    writer.add(kMeanTensor, {features}, moments.feature_mean.data());
+    writer.add(kDeviationTensor, {features}, moments.feature_deviation.data());
+  }
+  writer.metadata("format", "pt");
+  writer.write(directory + "/model.safetensors");
+
+  const ordered_json manifest = {
+      {"mokume_cnn", kFormat},
+      {"layers", ordered_json::parse(settings.layers)},
+      {"loss", name_of(settings.loss)},
+      {"input",
+       {{"channels", network.input.channels},
+        {"height", network.input.height},
+        {"width", network.input.width},
+        {"image", network.input.height * network.input.width > 1}}},
+      {"per_feature", features > 0},
+      {"classes", class_names},
+      {"target", {{"mean", moments.target_mean}, {"deviation", moments.target_deviation}}},
+      {"scaling", {{"mean", mean}, {"scale", scale}}},
+  };
+  std::ofstream out(directory + "/manifest.json", std::ios::binary);
+  out << manifest.dump(1) << "\n";
+  out.flush();
+  if (!out) throw Error(MK_STORAGE, "cannot write " + directory + "/manifest.json; check free space and permissions");
+}
+
+Fitted Fitted::load(const std::string& directory) {
+  const std::string path = directory + "/manifest.json";
+  Fitted f;
+  bool per_feature = false;
+  try {
+    per_feature = read_manifest(path, f);
+  } catch (const nlohmann::json::exception& e) {
+    throw Error(MK_BAD_DATA, path + " is damaged: " + e.what());
+  }
+  const std::string weights = directory + "/model.safetensors";
+  const st::Reader reader(weights);
+  // Checks the file before allocating the memory that a manifest claims.
+  for (const Parameter& p : f.network.parameters) {
+    const st::Tensor* tensor = reader.find(p.name);
+    if (tensor == nullptr || !tensor->is(p.torch_shape()))
+      throw Error(MK_BAD_DATA, weights + ": tensor " + p.name + " is missing or differs in shape from the network in " +
+                                   "manifest.json: restore the model's files");
+  }
+  f.parameters.resize(f.network.n_parameters);
+  for (const Parameter& p : f.network.parameters)
+    for_torch_chunks(p, [&](int64_t first, int64_t count, float* chunk, uint64_t bytes) {
+      reader.read(*reader.find(p.name), first * p.rows() * sizeof(float), bytes, chunk);
+      from_torch(p, chunk, first, count, f.parameters);
+    });
+  if (per_feature)
+    for (auto [name, to] :
+         {std::pair(kMeanTensor, &f.moments.feature_mean), {kDeviationTensor, &f.moments.feature_deviation}}) {
+      to->resize(f.network.input.elements());
+      reader.read(name, {f.network.input.elements()}, to->data());
+    }
+  return f;
+}
+
+}  // namespace mokume::cnn

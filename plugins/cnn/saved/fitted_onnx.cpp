@@ -1,0 +1,60 @@
+// Writes a trained network as an ONNX file.
+#include "layers/export.hpp"
+#include "saved/fitted.hpp"
+
+namespace mokume::cnn {
+namespace {
+
+using namespace sdk::onnx;
+
+std::string add_parameter(Graph& graph, const Parameter& p, const std::vector<float>& all) {
+  std::vector<float> values(p.size());
+  to_torch(p, all, 0, p.outputs, values.data());
+  return graph.constant(p.name, p.torch_shape(), values);
+}
+
+// Rows are images with the channels innermost, operators take them first.
+std::string add_image(Graph& graph, const std::string& x, const Shape& shape) {
+  if (shape.flat) return x;
+  const std::vector<int64_t> image{Graph::kRows, shape.height, shape.width, shape.channels};
+  const std::string shaped = graph.add("Reshape", {x, graph.constant("image", {4}, image)});
+  return graph.add("Transpose", {shaped}, Attributes().set("perm", std::vector<int64_t>{0, 3, 1, 2}));
+}
+
+void add_number(Graph& graph, const std::string& x, const Moments& moments) {
+  const auto number = [&](const char* name, double value) {
+    return graph.constant(name, {1}, std::vector<float>{static_cast<float>(value)});
+  };
+  const std::string product = graph.add("Mul", {x, number("target_deviation", moments.target_deviation)});
+  graph.add("Add", {product, number("target_mean", moments.target_mean)}, {}, "predicted");
+  graph.output("predicted", kFloat, {Graph::kRows, 1});
+}
+
+}  // namespace
+
+void Fitted::export_onnx(const std::string& path) const {
+  if (uint64_t(network.n_parameters) * sizeof(float) > kMaxBytes)
+    throw Error(MK_UNSUPPORTED, "the network takes more than 2 GiB, which an ONNX file cannot hold");
+  Graph graph("mokume cnn");
+  const std::string rows = graph.input("rows", kFloat, {Graph::kRows, network.input.elements()});
+  std::string x = add_image(graph, graph.scaled(rows, mean, scale), network.input);
+  Export to{graph, [&](int p) { return add_parameter(graph, network.parameters[p], parameters); }, moments.feature_mean,
+            moments.feature_deviation};
+  std::vector<std::string> outputs;  // by layer
+  for (const auto& layer : network.layers) {
+    std::vector<std::string> xs;
+    for (const int i : layer->inputs) xs.push_back(i < 0 ? x : outputs[size_t(i)]);
+    outputs.push_back(layer->join_onnx(to, xs));
+  }
+  x = outputs.back();
+  if (!classifies()) {
+    add_number(graph, x, moments);
+  } else {
+    graph.label_of_largest(x, class_names);
+    graph.add("Softmax", {x}, Attributes().set("axis", int64_t{1}), "probabilities");
+    graph.output("probabilities", kFloat, {Graph::kRows, network.outputs()});
+  }
+  graph.write(path);
+}
+
+}  // namespace mokume::cnn

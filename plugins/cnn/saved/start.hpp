@@ -1,0 +1,46 @@
+// Parameters that a training begins with in place of random ones: the tensors of a safetensors file whose names and
+// shapes are those of the network, as Fitted::save() and PyTorch's state_dict() name them.
+#pragma once
+
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "data.hpp"
+#include "network/network.hpp"
+#include "saved/safetensors.hpp"
+
+namespace mokume::cnn {
+
+class Start {
+ public:
+  // `bytes` is the content of the file, which may be anything; it and the network must outlive the object. Throws
+  // Error(MK_BAD_DATA) if it is not a safetensors file, if it has none of the network's tensors, or if one of them has
+  // another type or shape or a value that is not finite.
+  Start(const std::string& path, std::string_view bytes, const Network& network);
+
+  // What the user should know: layers without tensors, and tensors without layers. "" if there is nothing.
+  std::string warning() const;
+
+  // Writes the tensors of the file; other parameters keep their values.
+  void write(const ParameterVector& to) const;
+
+  // Whether the file has the moments of the features, for a network that normalises by them. They then replace those of
+  // the training rows.
+  bool has_moments() const { return !moments_.feature_mean.empty(); }
+  const Moments& moments() const { return moments_; }
+
+ private:
+  void read_moments();
+  void check(const Parameter& parameter, const safetensors::Tensor& tensor) const;
+  // In the network's order.
+  std::vector<float> values(const Parameter& parameter, const safetensors::Tensor& tensor) const;
+
+  std::string path_;
+  const Network& network_;
+  safetensors::Reader reader_;
+  std::vector<std::string> missing_, extra_;
+  Moments moments_;
+};
+
+}  // namespace mokume::cnn

@@ -1,0 +1,69 @@
+// Muon's steps: the momentum of a weight, made nearly orthogonal. Keller Jordan et al., Muon: An optimizer for hidden
+// layers in neural networks, 2024 (kellerjordan.github.io/posts/muon), and torch.optim.Muon, but in f32 throughout.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <string>
+#include <vector>
+
+#include "memory.hpp"
+#include "network/parameters.hpp"
+
+namespace mokume::cnn {
+
+struct Muon {
+  double lr = 1e-3, weight_decay = 0.1, momentum = 0.95;
+  bool nesterov = true;
+  int64_t ns_steps = 0;  // Newton-Schulz steps; 0: there is no Muon
+  std::string adjust_lr_fn = "original";
+
+  bool used() const { return ns_steps > 0; }
+};
+
+// Returns the indices of the parameters that Muon steps: the weights of convolutions and of linear layers, but for the
+// last of them, which gives the outputs. All others take the steps of AdamW.
+std::vector<int> muon_weights(const std::vector<Parameter>& parameters);
+
+// Returns the factor of the rate for a weight, which PyTorch calls adjust_lr_fn: "original" is sqrt(max(1, outputs /
+// inputs)), "match_rms_adamw" is 0.2 * sqrt(max(outputs, inputs)), "spectral_unclamped" is sqrt(outputs / inputs). A
+// filter is flattened to one row, so `inputs` are the elements of its patch.
+double muon_factor(const std::string& adjust_lr_fn, int64_t outputs, int64_t inputs);
+
+// Has memory for one weight, the largest, and works on one after the other.
+class MuonStep {
+ public:
+  MuonStep() = default;
+  // Throws Error(MK_OUT_OF_MEMORY) if a weight is cut into several segments.
+  MuonStep(const sdk::Device& device, const std::vector<Parameter>& parameters, const Segments& layout,
+           StackMemory& memory);
+
+  // Returns the elements of memory that it takes.
+  static int64_t elements(const std::vector<Parameter>& parameters);
+
+  // What a step reads and writes. `norm2` limits the norm of all gradients if `clip` is above 0; `lr` is the current
+  // rate, and t counts steps from 1.
+  struct Step {
+    const ParameterVector& weights;
+    const ParameterVector& gradients;
+    const ParameterVector& momentum;
+    double clip;
+    mk_tensor norm2;
+    double lr;
+    int64_t t;
+  };
+  void take(const Muon& settings, const Step& step, const std::function<void(const mk_op&)>& submit) const;
+
+ private:
+  struct Room {
+    int64_t elements = 0, product = 0, rows = 0;  // of the largest weight, product and number of rows
+  };
+  static Room room_for(const std::vector<Parameter>& parameters);
+
+  std::vector<int> all_;
+  Slice x_[2], product_, polynomial_;  // a weight's momentum before and after a step of Newton and Schulz
+  Slice norms_;                        // of each row, and the whole
+  Slice ones_;
+};
+
+}  // namespace mokume::cnn

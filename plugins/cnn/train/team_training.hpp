@@ -1,0 +1,98 @@
+// Trains one network on all devices of a team; see Settings::parallel. A single device can run it alone.
+#pragma once
+
+#include "sdk/team.hpp"
+#include "train/save_timer.hpp"
+#include "train/shares.hpp"
+#include "train/training.hpp"
+
+namespace mokume::cnn {
+
+// Returns the settings as the team applies them. With batch_scope = "per_device", the batch is that of all its devices.
+// A training resumed from a checkpoint keeps the batch of the `begun_with` devices it began with.
+Settings settings_for(Settings settings, const sdk::Team& team, int64_t begun_with = 0);
+
+// Returns for how many devices the batch of the leader's checkpoint was made, or 0 if there is no checkpoint or the
+// number does not matter. Every member must call it.
+int64_t begun_with(const sdk::Host& host, const Settings& given, const sdk::Team& team, const TrainingTask& task);
+
+// Shards [first, first + size) of a batch: a subtree of the binary tree over all of them.
+struct Subtree {
+  int64_t first, size;
+};
+
+// Every member constructs one for the same training and runs it. Only the leader keeps checkpoints.
+//
+// synchronous: each member computes the gradients of some shards of each batch. Their sums go through the team layer by
+// layer, while earlier layers are still computing, and all members take the same step. If all devices are of one class,
+// the weights are bit-identical to those of a single device.
+//
+// local_sgd: each member takes its own batches; then weights and the optimizer's states are averaged, weighted by rows.
+// The result depends on the number of devices, and on their speeds if these differ.
+class TeamTraining {
+ public:
+  // All references must outlive the object. The training's settings must be those of settings_for().
+  TeamTraining(const sdk::Team& team, Training& training, const mk_fit_sink& sink);
+
+  // Runs the training to its end, as train() of stacked.hpp does. Also throws Error(MK_CANCELLED) if the team breaks
+  // up.
+  void run();
+
+ private:
+  struct Pass;
+
+  bool local() const { return parallel_.kind == Parallel::Kind::local_sgd; }
+  void restore();
+  void share_state();
+  void share_reductions();
+  // Calls body(vector, first element of the chunk, memory for the chunk) for the chunks of parameters and states.
+  template <class Body>
+  void for_each_state(const Body& body);
+
+  bool plan_passes(std::span<const RowRange> shards, const ParameterVector& to, std::vector<Pass>& passes) const;
+  void run_pass(const Pass& pass, const Engine::Summed& summed);
+  void put(Training::Phase phase, const RowRange& rows);
+  void synchronous_step();
+  void compute_shards(int64_t begin, int64_t end);
+  void give(int64_t first, int64_t count, const std::vector<Subtree>& trees) const;
+  void take_gradients();
+  void local_round();
+  void average(double weight);
+
+  void end_epoch();
+  void gather(const Slice& results, int64_t rows, std::vector<RowRange>& mine);
+  RowRange share_of(const Shares& shares) const;
+  RowRange share_of(const Shares& shares, int64_t units) const;
+  Shares shares() const;
+  void note_shares();
+  void repeat_shares();
+  void adapt(const std::vector<double>& units, const std::vector<double>& seconds);
+  void meet();
+  void show(double elapsed_s, const std::vector<double>& busy_s, int64_t steps);
+  void flush();
+
+  sdk::Team team_;
+  Training& training_;
+  const sdk::Device& device_;
+  const Parallel& parallel_;
+  const mk_fit_sink& sink_;
+  const Network& network_;
+  Position& position_;
+  Speeds speeds_;
+  Backoff backoff_;
+  RecordedShares recorded_;
+  Shares shares_;               // current shards per member, or the recorded shares
+  std::vector<RowRange> mine_;  // rows of this epoch whose results are in this device's memory
+  double busy_s_ = 0;           // of this member since the last meeting
+  int64_t units_ = 0;           // shards or batches, for the same period
+  int64_t since_meeting_ = 0;   // steps or rounds of run()
+  int64_t steps_ = 0;           // since the last meeting: steps of the team, or rounds
+  int64_t rows_to_show_ = 0;    // of all members
+  double shown_at_ = 0, met_at_ = 0;
+  std::string since_, split_;  // start and shares of the period since the last meeting
+  SaveTimer save_timer_;
+  std::vector<sdk::HostFloats> staged_;  // by subtree: its gradients in host memory
+  sdk::HostFloats room_;                 // for sums that come back
+};
+
+}  // namespace mokume::cnn

@@ -1,0 +1,142 @@
+// Trains one network: epochs of batches over rows that are resident on the device. Driven by stacked.hpp and
+// team_training.hpp.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "data.hpp"
+#include "engine.hpp"
+#include "sdk/plugin.hpp"
+#include "train/mixup.hpp"
+#include "train/position.hpp"
+#include "train/record.hpp"
+
+namespace mokume::cnn {
+
+class Start;
+
+struct TrainingTask {
+  uint64_t seed = 0;
+  uint32_t stream = 0;  // stream of the experiment's random numbers, unique to the fit
+  std::vector<int32_t> train, validate;
+  std::string scratch;         // directory for checkpoints; "" for none
+  std::string fingerprint;     // identifies the fit that a checkpoint belongs to
+  std::string_view start;      // the content of the file that Settings::start names
+  std::vector<float> weights;  // of each row of the data in training; empty: all 1
+  // The largest numbers of rows of any training in its stack; 0 means its own.
+  int64_t train_room = 0, validate_room = 0;
+};
+
+class Training {
+ public:
+  // All references must outlive the object. `memory` belongs to its stack; null for a training alone.
+  Training(const sdk::Host& host, const sdk::Device& device, const ResidentData& data, const Network& network,
+           const Settings& settings, TrainingTask task, StackMemory* memory = nullptr);
+  Training(const Training&) = delete;
+  Training& operator=(const Training&) = delete;
+
+  // Returns the device memory, in bytes, of a training that learns from or is validated on each of `rows` rows. The
+  // rows themselves are not included.
+  static uint64_t bytes(const Network& network, const Settings& settings, int64_t rows);
+
+  const sdk::Device& device() const { return device_; }
+  const Network& network() const { return network_; }
+  const Settings& settings() const { return settings_; }
+  const Engine& engine() const { return engine_; }
+  const Moments& moments() const { return moments_; }
+  Position& position() { return position_; }
+  const Position& position() const { return position_; }
+  Record& record() { return record_; }
+  const Record& record() const { return record_; }
+
+  // Read and write the fit's checkpoint. They do nothing without a scratch directory, or if there is no valid
+  // checkpoint.
+  void restore();
+  void save();
+  bool at_end() const { return position_.epoch >= settings_.last_epoch() || record_.diverged || record_.stopped; }
+  bool untrained() const { return settings_.epochs == 0; }  // it is its start, and only validated
+  double share_done() const { return at_end() ? 1 : position_.share_done(); }
+
+  void begin_epoch();
+  // The ops of a batch, in this order.
+  enum class Phase { load, forward, backward, step };
+  static constexpr Phase kPhases[] = {Phase::load, Phase::forward, Phase::backward, Phase::step};
+  static const char* name(Phase phase);
+  void put(Phase phase) { put(phase, {0, position_.range().rows}); }
+  // Queues the ops for these rows of the batch.
+  void put(Phase phase, const RowRange& rows);
+  // Runs the backward phase of these rows; its ops are submitted at once. See Engine::backward().
+  void backward(const RowRange& rows, const ParameterVector& to, std::span<const Engine::Add> adds,
+                const Engine::Summed& summed);
+  // Call end_epoch() after the last batch, when the device has completed all that was queued. The batches of the
+  // validation follow.
+  void end_epoch();
+  int64_t validation_batches() const;
+  int64_t validation_rows() const { return task_.validate.size(); }
+  std::span<const int32_t> validated() const { return task_.validate; }
+  RowRange validation_range(int64_t k) const;  // rows of batch k
+  void put_validation(int64_t k);
+  void end_validation();
+  // Call after end_validation(), if record().is_best().
+  void keep_best();
+  // Ends the training because a loss within the epoch is not finite.
+  void diverge();
+
+  // Ops that are queued but not yet submitted.
+  std::vector<mk_op>& queue() { return queue_; }
+  // The rows of the batches in queue(), and what the last ops do with their gradients where some do without a step.
+  // Trainings with equal rows have ops of equal shapes.
+  const std::vector<int64_t>& queued_rows() const { return queued_rows_; }
+  void clear_queue();
+
+  // Loss and hit of each row, in the order of the epoch or of the validation.
+  const Slice& results() const { return results_; }
+  const Slice& validation_results() const { return validation_results_; }
+  // Returns the score of rows [first, first + rows) of the latest epoch.
+  Score score(int64_t first, int64_t rows) const;
+  // Returns the score since the last call, or of the last epoch if none has begun: for the progress line.
+  Score recent_score();
+
+  // Returns all parameters in the network's own order. Must be the last call of a training: it first releases the
+  // memory that only steps need, so that the copy finds room where the device's memory is the host's.
+  std::vector<float> take_parameters();
+
+ private:
+  void begin_with(const Start& start);
+  void scale_target();
+  Score score(const Slice& results, int64_t first, int64_t rows, std::span<const float> weights) const;
+  double batch_weight() const;
+  double mixup_share() const;
+  mk_op loss_of(const mk_tensor& outputs, const mk_tensor& index, double scale, const mk_tensor& rows,
+                const mk_tensor& gradient, const LossForm& form) const;
+  void put_loss(int64_t first, const mk_tensor& outputs);
+
+  sdk::Host host_;
+  const sdk::Device& device_;
+  const ResidentData& data_;
+  const Network& network_;
+  const Settings settings_;
+  const TrainingTask task_;
+  Engine engine_;
+  Position position_;
+  Record record_;
+  Moments moments_;
+  uint64_t dropout_seed_, augment_seed_;
+  Mixup mixup_;
+  ops::Augment augment_;   // of training batches
+  Slice order_, results_;  // of the epoch
+  Slice validation_order_, validation_results_;
+  Slice scaled_target_;               // only with standardise_target
+  Slice weights_;                     // of the rows of the data; only with task_.weights
+  std::vector<float> epoch_weights_;  // the same, in the order of the epoch
+  std::vector<mk_op> queue_;
+  std::vector<int64_t> queued_rows_;
+  int64_t shown_batch_ = 0;
+};
+
+}  // namespace mokume::cnn
