@@ -12,7 +12,7 @@ namespace {
 using run::Ensemble;
 using run::Trained;
 
-// What a run's record says about predictions, of a model without its run.
+// Returns the part of a run's record that predictions need, for a model without its run.
 run::RunRecord record_of(const node::ModelInputs& inputs) {
   run::RunRecord record;
   record.state = "done";

@@ -1,4 +1,5 @@
-// What the forms of the command predict share: the models of a run, the selected device, and the table of classes.
+// The parts that all forms of the command predict share: the models of a run, the selected device, and the table of
+// classes.
 #pragma once
 
 #include <cstdint>

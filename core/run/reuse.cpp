@@ -61,7 +61,7 @@ class Keys {
   }
 
  private:
-  // Of a file, the content counts and not the path.
+  // The content of a file counts, not its path.
   std::string text_of(const mk_param& param, const mk_value& value) const {
     if ((param.flags & MK_PARAM_FILE) == 0 || *value.text == '\0') return value_text(param, value);
     const auto sum = of_.config.file_sums.find(value.text);

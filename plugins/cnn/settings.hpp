@@ -76,7 +76,7 @@ extern const std::vector<mk_param> kParams;
 extern const std::vector<mk_metric> kMetrics;  // of classifiers
 extern const std::vector<mk_metric> kRegressionMetrics;
 
-// What the keys of an optimizer set.
+// The values that the keys of an optimizer set.
 struct OptimizerForm : ops::OptimizerSettings {
   double muon_lr = 0, muon_weight_decay = 0, momentum = 0;
   bool muon_nesterov = false;

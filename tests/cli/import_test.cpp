@@ -121,7 +121,7 @@ TEST(Import, ReadsWhatExportWrites) {
     ASSERT_EQ(imported.code, 0) << imported.err;
     const fs::path file = place.path() / "again/model.toml";
     EXPECT_TRUE(has(slurp(file), "They must be in this order in the data: 0, 1, 2, 3")) << slurp(file);
-    // Of a normalise layer with constants, the scaling is that of both.
+    // A normalise layer with constants adds its scaling to that of the data.
     const std::string text = slurp(file);
     std::smatch scaling;
     EXPECT_EQ(std::regex_search(text, scaling, std::regex("\nstandardize = .*\n")), data == fixed) << text;

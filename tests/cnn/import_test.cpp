@@ -141,7 +141,7 @@ TEST(Import, RefusesWhatNoLayerDoes) {
           "pads its sides differently");
 }
 
-// What a small file must not make: memory or time without bounds.
+// A small file must not take memory or time without bounds.
 TEST(Import, BoundsHostileGraphs) {
   // Forty joins of a shape with itself would have 2^40 numbers.
   const std::string doubled = imported([](Graph& g) {

@@ -1,4 +1,4 @@
-// What convolutions without patches share: lines of an image with the zeros around it, and register tiles.
+// The parts that convolutions without patches share: lines of an image with the zeros around it, and register tiles.
 #include "common/vector.cl"
 
 static void copy_line(__global const float* from, int count, __global float* to) {

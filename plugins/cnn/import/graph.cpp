@@ -238,7 +238,7 @@ const Value& Graph::image(const Node& node, size_t i) {
 
 const Value& Graph::rows(const Node& node, size_t i) {
   const Value& v = layer_value(node, i);
-  if (!v.shape.flat) unsupported(node, "reads images, and mokume has it only behind Flatten");
+  if (!v.shape.flat) unsupported(node, "reads images, and mokume has it only after Flatten");
   if (v.layer != Builder::kInput) return v;
   // The data may be images of as many features.
   Value& input = value(node, i);

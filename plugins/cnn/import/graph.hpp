@@ -13,7 +13,7 @@
 
 namespace mokume::cnn::onnx {
 
-// What a name of the graph stands for: a constant, or a function of the output of a layer.
+// The meaning of a name of the graph: a constant, or a function of the output of a layer.
 struct Value {
   enum class Layout {
     plain,

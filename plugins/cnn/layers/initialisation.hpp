@@ -17,7 +17,7 @@ constexpr mk_param kInitStd =
     younger(positive("init_std", 1e6, "1.0", "deviation of the initial weights of normal and trunc_normal"));
 constexpr mk_param kBiasInitialisation = younger(text("bias_initialisation", "\"default\"", "default|zeros|ones",
                                                       "initial bias; default: uniform within 1 / sqrt(fan_in)"));
-// Of a layer that normalises.
+// The key of a layer that normalises.
 constexpr mk_param kNormInitialisation =
     younger(text("initialisation", "\"ones\"", "ones|zeros",
                  "initial weight; zeros: a residual block whose last norm has them begins as its shortcut"));

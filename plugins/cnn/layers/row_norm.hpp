@@ -1,4 +1,4 @@
-// What group_norm and layer_norm share: each row is normalised by itself, in groups of its elements.
+// The base of group_norm and layer_norm: each row is normalised by itself, in groups of its elements.
 #pragma once
 
 #include "layers/export.hpp"

@@ -19,7 +19,7 @@ class Start {
   // another type or shape or a value that is not finite.
   Start(const std::string& path, std::string_view bytes, const Network& network);
 
-  // What the user should know: layers without tensors, and tensors without layers. "" if there is nothing.
+  // A sentence for the user: layers without tensors, and tensors without layers. "" if there is nothing.
   std::string warning() const;
 
   // Writes the tensors of the file; other parameters keep their values.

@@ -8,7 +8,7 @@
 
 namespace mokume::cnn {
 
-// What a network learns: classes or numbers.
+// A network learns classes or numbers.
 enum class Loss { cross_entropy, mse };
 
 // How errors count in training. Initially, as cross_entropy and mse say.

@@ -17,8 +17,8 @@ namespace {
 // X = a X + (b X X^T + c (X X^T)^2) X moves every singular value in (0, 1] towards 1.
 constexpr float kA = 3.4445F, kB = -4.7750F, kC = 2.0315F;
 
-// A limit of a norm below 1e-6 always holds, so that it divides a vector by its norm + 1e-6. Beside the norm of the
-// magnified momentum, that number vanishes.
+// A limit of a norm below 1e-6 always holds, so that it divides a vector by its norm + 1e-6. Compared with the norm of
+// the magnified momentum, that number vanishes.
 constexpr double kSmall = 0x1p-20, kMagnified = 1024;
 
 bool is_weight(const Parameter& p) {

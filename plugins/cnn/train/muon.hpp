@@ -41,8 +41,8 @@ class MuonStep {
   // Returns the elements of memory that it takes.
   static int64_t elements(const std::vector<Parameter>& parameters);
 
-  // What a step reads and writes. `norm2` limits the norm of all gradients if `clip` is above 0; `lr` is the current
-  // rate, and t counts steps from 1.
+  // The tensors that a step reads and writes. `norm2` limits the norm of all gradients if `clip` is above 0; `lr` is
+  // the current rate, and t counts steps from 1.
   struct Step {
     const ParameterVector& weights;
     const ParameterVector& gradients;

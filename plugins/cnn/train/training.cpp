@@ -157,7 +157,7 @@ void Training::diverge() {
   record_.add_epoch({std::numeric_limits<double>::quiet_NaN(), 0, 0, 0});
 }
 
-// What the losses of a batch are divided by: its rows, or their weights.
+// Returns the divisor of a batch's losses: the number of its rows, or the sum of their weights.
 double Training::batch_weight() const {
   const RowRange batch = position_.range();
   if (!settings_.weighted) return batch.rows;
@@ -276,7 +276,7 @@ void Training::put_loss(int64_t first, const mk_tensor& outputs) {
   mixup_.add_partners(results, gradient, share, first, of_partners, [this](const mk_op& op) { queue_.push_back(op); });
 }
 
-// Of a row in its mixture.
+// The share of a row in its mixture.
 double Training::mixup_share() const {
   return cnn::mixup_share(settings_.mixup_alpha, task_.seed, task_.stream, position_.batches_begun());
 }
