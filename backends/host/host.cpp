@@ -95,10 +95,9 @@ bool run_both(const mk_device& device, const Call& call, const mk_op& next) {
   return !device.oracle && convolve_and_normalise(call, next);
 }
 
-double flops_of(const mk_op* const* ops, uint32_t members, uint32_t each) {
+double flops_of(const mk_op* ops, uint32_t count) {
   double flops = 0;
-  for (uint32_t m = 0; m < members; ++m)
-    for (uint32_t k = 0; k < each; ++k) flops += ops::rule(ops[m][k].code).cost(ops[m][k]).flops;
+  for (uint32_t k = 0; k < count; ++k) flops += ops::rule(ops[k].code).cost(ops[k]).flops;
   return flops;
 }
 
@@ -117,11 +116,12 @@ int32_t submit_group(mk_queue* queue, const mk_op* const* ops, uint32_t members,
             run(device, call);
         }
     };
-    // Between ops of tens of microseconds, threads should not go to sleep; and a thread needs that long to wake.
-    constexpr double kSmallOp = 4e6, kThread = 1.5e6;  // floating-point operations
-    const double flops = flops_of(ops, members, each);
+    // A network that answers soon must not wait for threads to wake between its ops. Several networks are a training,
+    // whose ops are long enough, and may share the cores with other devices.
+    constexpr double kSmallOp = 2e7, kThread = 1.5e6;  // floating-point operations
+    const double flops = members == 1 ? flops_of(ops[0], each) : 0;
     auto done = timed(*queue, event != nullptr, [&] {
-      if (flops <= kSmallOp * members * each)
+      if (members == 1 && flops <= kSmallOp * each)
         Crew::run(device.host, static_cast<uint32_t>(std::clamp(flops / kThread, 1.0, 1e6)),
                   [&](Crew& crew) { run_all(&crew); });
       else

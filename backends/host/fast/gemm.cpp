@@ -45,17 +45,18 @@ void gemm(const Call& call) {
   }
 
   if (out.rows == 1 && product.takes_rows()) {
-    constexpr int64_t kEach = 128;  // columns, so that the parts of a small product keep all cores busy
+    const int64_t each =
+        out.columns < 256 ? 64 : 128;  // columns: few, so that a small product has a part for each core
     const auto part = [&](uint64_t index) {
-      const int64_t c = static_cast<int64_t>(index) * kEach, columns = std::min(kEach, out.columns - c);
+      const int64_t c = static_cast<int64_t>(index) * each, columns = std::min(each, out.columns - c);
       product.row(0, c, columns);
       finish(0, c, 1, columns);
     };
     if (product.k * out.columns < kSmall) {
-      for (uint64_t i = 0; static_cast<int64_t>(i) * kEach < out.columns; ++i) part(i);
+      for (uint64_t i = 0; static_cast<int64_t>(i) * each < out.columns; ++i) part(i);
       return;
     }
-    return call.parallel_for(static_cast<uint64_t>((out.columns + kEach - 1) / kEach), part);
+    return call.parallel_for(static_cast<uint64_t>((out.columns + each - 1) / each), part);
   }
 
   const int64_t across = (out.columns + kTileColumns - 1) / kTileColumns;

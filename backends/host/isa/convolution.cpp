@@ -107,7 +107,8 @@ void row_product(const RowProduct& p) {
   constexpr int kLanes = LanesOf<Widest>::kCount;
   int64_t c = 0;
   for (; c + 8 * kLanes <= p.columns; c += 8 * kLanes) some_columns<Widest, 8>(p, c);
-  for (; c + 2 * kLanes <= p.columns; c += 2 * kLanes) some_columns<Widest, 2>(p, c);
+  for (; c + 4 * kLanes <= p.columns; c += 4 * kLanes) some_columns<Widest, 4>(p, c);
+  for (; c + kLanes <= p.columns; c += kLanes) some_columns<Widest, 1>(p, c);
   for (; c + 4 <= p.columns; c += 4) some_columns<Four, 1>(p, c);
   for (; c < p.columns; ++c) {
     float sum = p.add ? p.out[c] : 0.0F;
