@@ -1,0 +1,49 @@
+// The crew of the host backend, on the threads that the program gives it.
+#include "crew.hpp"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <vector>
+
+#include "base/log.hpp"
+#include "scheduler/host_services.hpp"
+#include "sdk/error.hpp"
+
+namespace mokume::host {
+namespace {
+
+class Crews : public ::testing::TestWithParam<uint32_t> {
+ protected:
+  base::Log log_;
+  scheduler::HostServices services_{log_, GetParam(), ""};
+  const sdk::Host host_{services_.table()};
+};
+
+// Each loop reads what the one before it wrote, wherever an index ran.
+TEST_P(Crews, RunLoopsOneAfterTheOther) {
+  constexpr size_t kLoops = 60, kMost = 700;
+  for (uint64_t round = 0; round < 100; ++round) {
+    std::vector<uint64_t> values(kMost);
+    Crew::run(host_, GetParam(), [&](Crew& crew) {
+      for (uint64_t l = 0; l < kLoops; ++l) {
+        std::vector<uint64_t> next(1 + (l * 37 + round) % kMost);
+        crew.parallel_for(next.size(), [&](uint64_t i) { next[i] = values[i] + 1; });
+        std::copy(next.begin(), next.end(), values.begin());
+      }
+    });
+    std::vector<uint64_t> want(kMost);
+    for (uint64_t l = 0; l < kLoops; ++l)
+      for (uint64_t i = 0; i < 1 + (l * 37 + round) % kMost; ++i) ++want[i];
+    ASSERT_EQ(values, want) << round;
+  }
+}
+
+TEST_P(Crews, PassOnTheExceptionOfTheirWork) {
+  EXPECT_THROW(Crew::run(host_, GetParam(), [](Crew&) { throw Error(MK_INTERNAL, "no"); }), Error);
+}
+
+INSTANTIATE_TEST_SUITE_P(Threads, Crews, ::testing::Values(1U, 2U, 5U));
+
+}  // namespace
+}  // namespace mokume::host
