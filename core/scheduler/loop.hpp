@@ -1,6 +1,5 @@
-// The only parallel loop over TBB, called through a plain function pointer. loop.cpp is compiled without
-// ThreadSanitizer (core/CMakeLists.txt): libtbb is not instrumented, so ThreadSanitizer could not follow how TBB's own
-// headers hand over their tasks.
+// The only parallel loop over TBB, called through a plain function pointer. ThreadSanitizer cannot follow how TBB hands
+// over its tasks, because libtbb is not instrumented, so scripts/test leaves the tests of these loops out there.
 #pragma once
 
 #include <cstdint>
