@@ -1,4 +1,4 @@
-// Small ONNX graphs and the layers that become of them. tests/cli/import_test.cpp compares predictions.
+// Small ONNX graphs and the layers that become of them. tests/cli/networks/import_test.cpp compares predictions.
 #include "import/import.hpp"
 
 #include <functional>
