@@ -11,7 +11,7 @@
 #include "data/images/picture_image.hpp"
 #include "data/locate.hpp"
 #include "data/scale.hpp"
-#include "predictor.hpp"
+#include "predict/predictor.hpp"
 #include "report/charts/certainty_plot.hpp"
 #include "report/tables/certainty.hpp"
 #include "run/vote.hpp"

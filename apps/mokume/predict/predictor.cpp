@@ -1,4 +1,4 @@
-#include "predictor.hpp"
+#include "predict/predictor.hpp"
 
 #include <set>
 #include <utility>

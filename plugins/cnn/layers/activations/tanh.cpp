@@ -1,5 +1,5 @@
 // tanh: the hyperbolic tangent, as PyTorch's Tanh.
-#include "layers/activation.hpp"
+#include "layers/activations/activation.hpp"
 
 namespace mokume::cnn {
 namespace {

@@ -1,5 +1,5 @@
 // sigmoid: 1 / (1 + exp(-x)), as PyTorch's Sigmoid.
-#include "layers/activation.hpp"
+#include "layers/activations/activation.hpp"
 
 namespace mokume::cnn {
 namespace {

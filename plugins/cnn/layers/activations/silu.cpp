@@ -1,5 +1,5 @@
 // silu: x / (1 + exp(-x)), as PyTorch's SiLU.
-#include "layers/activation.hpp"
+#include "layers/activations/activation.hpp"
 
 namespace mokume::cnn {
 namespace {

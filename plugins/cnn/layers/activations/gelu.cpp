@@ -2,7 +2,7 @@
 #include <cmath>
 #include <numbers>
 
-#include "layers/activation.hpp"
+#include "layers/activations/activation.hpp"
 
 namespace mokume::cnn {
 namespace {

@@ -12,7 +12,7 @@
 #include "data/dataset.hpp"
 #include "device/device.hpp"
 #include "node/machine.hpp"
-#include "row_printer.hpp"
+#include "predict/row_printer.hpp"
 #include "run/ensemble.hpp"
 #include "run/run_directory.hpp"
 #include "stored_run.hpp"

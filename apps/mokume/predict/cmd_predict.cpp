@@ -3,7 +3,7 @@
 
 #include "commands.hpp"
 #include "node/model_inputs.hpp"
-#include "predictor.hpp"
+#include "predict/predictor.hpp"
 #include "sdk/error.hpp"
 
 namespace mokume::app {

@@ -1,4 +1,4 @@
-#include "row_printer.hpp"
+#include "predict/row_printer.hpp"
 
 #include <fmt/ranges.h>
 #include <unistd.h>

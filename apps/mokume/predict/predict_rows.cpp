@@ -14,9 +14,9 @@
 #include "data/input.hpp"
 #include "data/load.hpp"
 #include "data/spec.hpp"
-#include "predictor.hpp"
+#include "predict/predictor.hpp"
+#include "predict/row_printer.hpp"
 #include "report/tables/stats.hpp"
-#include "row_printer.hpp"
 #include "sdk/error.hpp"
 
 namespace mokume::app {

@@ -1,5 +1,5 @@
 // leaky_relu: x above 0, negative_slope * x below, as PyTorch's LeakyReLU.
-#include "layers/activation.hpp"
+#include "layers/activations/activation.hpp"
 
 namespace mokume::cnn {
 namespace {
