@@ -27,9 +27,6 @@ if(CMAKE_CXX_COMPILER_ID STREQUAL "GNU")
   # 105329).
   add_compile_options($<$<COMPILE_LANGUAGE:CXX>:-Wno-maybe-uninitialized> $<$<COMPILE_LANGUAGE:CXX>:-Wno-restrict>)
 endif()
-if(CMAKE_UNITY_BUILD)
-  add_compile_options(-Wno-shadow)  # names of other files in the unity build
-endif()
 
 set(MOKUME_SANITIZE "" CACHE STRING "address, undefined or thread")
 if(MOKUME_SANITIZE)

@@ -115,7 +115,7 @@ void Events::device_state(uint32_t node, const std::string& id, const std::strin
 }
 
 void Events::logged(mk_log_level level, const std::string& line) {
-  put(level == MK_LOG_ERROR ? "error" : "warning", {{"text", line}});
+  put(level == MK_LOG_ERROR ? "error" : level == MK_LOG_WARNING ? "warning" : "note", {{"text", line}});
 }
 
 void Events::summary(const run::RunResult& result, int exit_code, const std::string& resume) {

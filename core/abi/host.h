@@ -11,7 +11,14 @@
 extern "C" {
 #endif
 
-typedef enum mk_log_level { MK_LOG_DEBUG = 0, MK_LOG_INFO = 1, MK_LOG_WARNING = 2, MK_LOG_ERROR = 3 } mk_log_level;
+/* A NOTE tells a person who waits at a terminal what takes so long; nothing is wrong. */
+typedef enum mk_log_level {
+  MK_LOG_DEBUG = 0,
+  MK_LOG_INFO = 1,
+  MK_LOG_NOTE = 2,
+  MK_LOG_WARNING = 3,
+  MK_LOG_ERROR = 4
+} mk_log_level;
 
 typedef struct mk_host {
   uint32_t struct_size; /* sizeof(mk_host) */

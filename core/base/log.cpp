@@ -22,16 +22,18 @@
 namespace mokume::base {
 namespace {
 
-spdlog::level::level_enum level_of(mk_log_level level) {
+const char* word_of(mk_log_level level) {
   switch (level) {
     case MK_LOG_DEBUG:
-      return spdlog::level::debug;
+      return "debug";
     case MK_LOG_INFO:
-      return spdlog::level::info;
+      return "info";
+    case MK_LOG_NOTE:
+      return "note";
     case MK_LOG_WARNING:
-      return spdlog::level::warn;
+      return "warning";
     default:
-      return spdlog::level::err;  // an unknown level comes from a library: show the message
+      return "error";  // an unknown level comes from a library: show the message
   }
 }
 
@@ -70,7 +72,7 @@ struct Log::State {
   std::mutex mutex;
   spdlog::sinks::stderr_sink_st console;
   std::unique_ptr<spdlog::sinks::sink> file;
-  spdlog::level::level_enum level = spdlog::level::warn;
+  mk_log_level level = MK_LOG_NOTE;
   void (*before)(void*) = nullptr;
   void (*after)(void*) = nullptr;
   void* context = nullptr;
@@ -89,28 +91,29 @@ struct Log::State {
     } catch (const std::exception& e) {
       // A full disk must not stop the run here, and must not be reported once per line.
       file.reset();
-      const std::string text = std::string("no longer writing the log file: ") + e.what();
+      const std::string text = std::string("error: no longer writing the log file: ") + e.what();
       to_console({"mokume", spdlog::level::err, text});
     }
   }
 };
 
-Log::Log() : state_(new State) { state_->console.set_pattern("mokume: %l: %v"); }
+Log::Log() : state_(new State) { state_->console.set_pattern("mokume: %v"); }
 
 Log::~Log() { delete state_; }
 
 void Log::write(mk_log_level level, const std::string& source, const std::string& text) {
   const std::string line = log_text(source.empty() || source == "mokume" ? text : source + ": " + text);
-  const spdlog::details::log_msg message("mokume", level_of(level), line);
+  const std::string words = word_of(level) + (": " + line);
+  const spdlog::details::log_msg message("mokume", spdlog::level::info, words);
   const std::lock_guard lock(state_->mutex);
-  if (message.level >= state_->level) state_->to_console(message);
-  if (message.level >= state_->level && state_->listener) state_->listener(level, line);
-  if (state_->file && message.level >= spdlog::level::info) state_->to_file(message);
+  if (level >= state_->level) state_->to_console(message);
+  if (level >= state_->level && state_->listener) state_->listener(level, line);
+  if (state_->file && level >= MK_LOG_INFO) state_->to_file(message);
 }
 
 void Log::set_level(mk_log_level level) {
   const std::lock_guard lock(state_->mutex);
-  state_->level = level_of(level);
+  state_->level = level;
 }
 
 void Log::open_file(const Below& place) {
@@ -121,7 +124,7 @@ void Log::open_file(const Below& place) {
     throw Error(MK_STORAGE,
                 fmt::format("cannot open the log file '{}': {}", place.path(), std::generic_category().message(errno)));
   auto file = std::make_unique<FileSink>(std::move(opened));
-  file->set_pattern("%Y-%m-%dT%H:%M:%S.%e%z %l: %v");
+  file->set_pattern("%Y-%m-%dT%H:%M:%S.%e%z %v");
   const std::lock_guard lock(state_->mutex);
   state_->file = std::move(file);
 }

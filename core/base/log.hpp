@@ -20,7 +20,7 @@ class Log {
   Log& operator=(const Log&) = delete;
 
   void write(mk_log_level level, const std::string& source, const std::string& text);
-  void set_level(mk_log_level level);  // for stderr; WARNING by default. The file receives everything from INFO.
+  void set_level(mk_log_level level);  // for stderr; NOTE by default. The file receives everything from INFO.
   void open_file(const Below& place);  // appends; creates directories
   // A hook that clears and redraws a progress display around each line on stderr.
   void set_around(void (*before)(void*), void (*after)(void*), void* context);

@@ -52,6 +52,7 @@ class Idleness {
 void log_line(base::Log& log, const std::string& device, const std::string& line) {
   constexpr std::pair<const char*, mk_log_level> kLevels[] = {{"mokume: debug: ", MK_LOG_DEBUG},
                                                               {"mokume: info: ", MK_LOG_INFO},
+                                                              {"mokume: note: ", MK_LOG_NOTE},
                                                               {"mokume: warning: ", MK_LOG_WARNING},
                                                               {"mokume: error: ", MK_LOG_ERROR}};
   for (const auto& [start, level] : kLevels)

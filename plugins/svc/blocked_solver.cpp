@@ -19,15 +19,6 @@ constexpr int32_t kSteps = 32'768;     // per launch of `solve`
 constexpr int32_t kStepsInSoftware = 800;
 constexpr int kRounds = 4;  // per wait, where the host is far from the device
 
-// One work-item per problem suits real CPUs. Both give the same bits.
-bool suits_groups(const sdk::Device& device) {
-  const auto recorded = device.choice("svc.blocked");
-  const bool real_cpu = device.info().kind == MK_DEVICE_CPU && (device.info().flags & MK_DEVICE_SOFTWARE) == 0;
-  const bool groups = recorded ? *recorded == "group" : !real_cpu;
-  device.set_choice("svc.blocked", groups ? "group" : "vector");
-  return groups;
-}
-
 }  // namespace
 
 uint64_t BlockedSolver::bytes(const RowOrder& order, int64_t count) {
@@ -39,7 +30,7 @@ BlockedSolver::BlockedSolver(const sdk::Host& host, const sdk::Device& device, c
     : host_(host),
       device_(device),
       set_(working_set(order.rows())),
-      groups_(suits_groups(device)),
+      groups_(solves_in_groups(device, "svc.blocked")),
       program_(sdk::Program::build(
           device, "blocked", (std::string(kPlaces) + kBlocked + (groups_ ? kBlocked_group : kBlocked_vector)).c_str(),
           "-DGROUP=" + std::to_string(kItems) + " -DSET=" + std::to_string(set_))) {

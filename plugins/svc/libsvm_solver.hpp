@@ -4,7 +4,6 @@
 
 #include <algorithm>
 #include <optional>
-#include <string>
 #include <vector>
 
 #include "solver.hpp"
@@ -35,14 +34,12 @@ class LibsvmSolver final : public Solver {
 
  private:
   void launch(Places& places, const KernelStore& store, const std::vector<int32_t>& order);
-  void enqueue(const Places& places, const KernelStore& store, const std::vector<int32_t>& order, int32_t steps) const;
-  void choose_variant(const Places& places, const KernelStore& store, const std::vector<int32_t>& order);
 
   sdk::Host host_;
   const sdk::Device& device_;
   bool regression_;
   std::optional<sdk::Program> program_;
-  std::string variant_;  // of the kernel; empty before the first launch
+  bool groups_;  // one work-group per problem
 };
 
 }  // namespace mokume::svc

@@ -147,6 +147,14 @@ PlaceArrays arrays_of(Places& places, const KernelStore* store) {
   return arrays;
 }
 
+bool solves_in_groups(const sdk::Device& device, const char* key) {
+  const mk_device_info& info = device.info();
+  bool groups = info.kind != MK_DEVICE_CPU || (info.flags & MK_DEVICE_SOFTWARE) != 0;
+  if (const auto recorded = device.choice(key); recorded && info.kind == MK_DEVICE_CPU) groups = *recorded == "group";
+  device.set_choice(key, groups ? "group" : "vector");
+  return groups;
+}
+
 PanelArguments panels_of(const KernelStore& store) {
   PanelArguments panels{};
   for (int i = 0; i < kMaxPanels; ++i)

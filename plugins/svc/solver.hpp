@@ -25,6 +25,11 @@ class Solver {
 // its sums, so its solver takes the kernel as it is.
 ops::KernelFunction kernel_of(const Settings& settings, const KernelStore& store);
 
+// Whether a solver on OpenCL gives each problem a work-group, which suits every device but a real CPU; there, one
+// work-item per problem is faster and compiles sooner. A choice recorded under `key` counts on CPUs only: on a GPU, one
+// work-item alone takes so long that a watchdog ends it. Both give the same bits.
+bool solves_in_groups(const sdk::Device& device, const char* key);
+
 // How a fit of this fold starts a problem at C.
 Places::Start start_of(const Settings& settings, const RowOrder& order, int32_t fold, double c);
 

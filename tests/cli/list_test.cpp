@@ -33,10 +33,10 @@ TEST(List, ShowsEveryRunAndSurvivesDamagedOnes) {
   EXPECT_TRUE(has(text.out, "error ")) << text.out;
   EXPECT_FALSE(has(text.out, "notes") || has(text.out, "link")) << text.out;
 
-  const Ended json = place.mokume("list --json runs");
-  ASSERT_EQ(json.code, 0) << json.err;
-  const auto list = nlohmann::json::parse(json.out);
-  ASSERT_EQ(list.size(), 4U) << json.out;
+  const Ended as_json = place.mokume("list --json runs");
+  ASSERT_EQ(as_json.code, 0) << as_json.err;
+  const auto list = nlohmann::json::parse(as_json.out);
+  ASSERT_EQ(list.size(), 4U) << as_json.out;
   const auto find = [&](const std::string& name, const std::string& at) {
     for (const auto& one : list)
       if (one["name"] == name && (at.empty() || one["stamp"] == at)) return one;
@@ -51,7 +51,7 @@ TEST(List, ShowsEveryRunAndSurvivesDamagedOnes) {
   EXPECT_GT(finished["bytes"].get<int64_t>(), 10000);
   EXPECT_GE(finished["age_s"].get<double>(), 0);
   const auto later = find("later", "");
-  EXPECT_EQ(later["state"], "unfinished") << json.out;
+  EXPECT_EQ(later["state"], "unfinished") << as_json.out;
   EXPECT_EQ(later["fits_planned"], 36);
   const auto cut = find("small", "2020-01-01_000000");
   EXPECT_EQ(cut["state"], "damaged");

@@ -50,7 +50,7 @@ TEST(Status, DistinguishesLiveAndDeadRuns) {
   const Ended live = place.mokume("status " + run);
   const int fit = a_fit_that_waits(run);
   const Ended waits = place.mokume(fmt::format("explain {} {},{}", run, fit / 3, fit % 3));
-  const Ended json = place.mokume("status --json " + run);
+  const Ended as_json = place.mokume("status --json " + run);
   kill(pid, SIGKILL);
   ASSERT_EQ(Place::wait(pid), 128 + SIGKILL) << "the run ended before it could be stopped";
   ASSERT_GE(fit, 0) << "the fits ended before they could be stopped";
@@ -59,8 +59,8 @@ TEST(Status, DistinguishesLiveAndDeadRuns) {
   EXPECT_TRUE(has(live.out, " of 36 fits, ETA ")) << live.out;
   EXPECT_TRUE(has(waits.out, fmt::format("fit {}: candidate {}, fold {} (", fit, fit / 3, fit % 3))) << waits.out;
   EXPECT_TRUE(has(waits.out, "needs ")) << waits.out;
-  EXPECT_EQ(nlohmann::json::parse(json.out)["state"], "live");
-  EXPECT_TRUE(nlohmann::json::parse(json.out).contains("best"));
+  EXPECT_EQ(nlohmann::json::parse(as_json.out)["state"], "live");
+  EXPECT_TRUE(nlohmann::json::parse(as_json.out).contains("best"));
 
   EXPECT_EQ(nlohmann::json::parse(slurp(fs::path(run) / "run.json"))["state"], "running") << "nobody could change it";
   const Ended dead = place.mokume("status " + run);

@@ -2,12 +2,13 @@
 
 #include <gtest/gtest.h>
 
-#include <algorithm>
+#include <cmath>
 
 namespace mokume::conformance {
 namespace {
 
 constexpr size_t kMembers = 3;
+constexpr uint32_t kAnyNan = 0x7fc00000;
 
 std::vector<Problem> members_like(const Problem& problem) {
   std::vector<Problem> members(kMembers, problem);
@@ -20,6 +21,20 @@ std::vector<Problem> members_like(const Problem& problem) {
             op.inputs[i], m == 1 ? +[](float x) { return 0.75F * x; } : +[](float x) { return -x; });
   }
   return members;
+}
+
+// Makes all NaNs that an op computed alike: which operand's sign and payload a NaN takes is the choice of a compiler,
+// which may choose differently for the same source in another kernel. Unwritten elements and guards stay apart.
+void unify_nans(const Problem& problem, std::vector<Words>& memory) {
+  for (uint32_t o = 0; o < problem.op.n_outputs; ++o) {
+    const mk_tensor& out = problem.op.outputs[o];
+    if (out.dtype != MK_F32) continue;
+    for (int64_t r = 0; r < out.rows; ++r)
+      for (int64_t c = 0; c < out.columns; ++c) {
+        uint32_t& word = memory[Problem::memory_of(out)][Problem::place(out, r, c)];
+        if (std::isnan(as_float(word)) && word != kUnwritten && word != kGuard) word = kAnyNan;
+      }
+  }
 }
 
 }  // namespace
@@ -68,12 +83,17 @@ void expect_same_in_group(DeviceUnderTest& dut, const std::vector<Problem>& prob
   const Words got = buffer.read();
   for (size_t m = 0; m < kMembers; ++m)
     for (size_t p = 0; p < problems.size(); ++p) {
-      const std::vector<Words> alone = run(dut, members[m][p]);
+      const Problem& problem = members[m][p];
+      std::vector<Words> alone = run(dut, problem), grouped;
+      for (size_t b = 0; b < alone.size(); ++b) {
+        const auto begin = got.begin() + static_cast<std::ptrdiff_t>(begins[m][p][b]);
+        grouped.emplace_back(begin, begin + static_cast<std::ptrdiff_t>(alone[b].size()));
+      }
+      unify_nans(problem, alone);
+      unify_nans(problem, grouped);
       for (size_t b = 0; b < alone.size(); ++b)
-        EXPECT_TRUE(
-            std::equal(alone[b].begin(), alone[b].end(), got.begin() + static_cast<std::ptrdiff_t>(begins[m][p][b])))
-            << "buffer " << b << " of member " << m << ", op " << p << " (" << ops::rule(members[m][p].op.code).name
-            << "), has other bits than alone";
+        EXPECT_TRUE(alone[b] == grouped[b]) << "buffer " << b << " of member " << m << ", op " << p << " ("
+                                            << ops::rule(problem.op.code).name << "), has other bits than alone";
     }
 }
 

@@ -33,7 +33,7 @@ namespace {
 using cnn::Training;
 
 // Forced, so that no measurement affects the counts.
-const device::Choices kChoices{{"gemm", "tile"}, {"conv", "patches"}, {"map", "scalar"}, {"svc.smo", "group"}};
+const device::Choices kChoices{{"gemm", "tile"}, {"conv", "patches"}, {"map", "scalar"}};
 
 // A function of the layer.
 template <class Function>

@@ -27,10 +27,11 @@ search::Space drawn(const std::string& name, search::Space::Kind kind, double lo
 }
 
 TEST(Workload, PlacesLieBetween0And1InTheOrderOfTheValues) {
-  using Kind = search::Space::Kind;
-  const std::vector<search::Space> spaces = {
-      list("C", {0.1, 1000.0, 1.0, 1.0}), list("kernel", {std::string("rbf"), std::string("linear")}),
-      list("shrink", {true}), drawn("lr", Kind::log10_uniform, -4, -2), drawn("units", Kind::integer_uniform, 10, 20)};
+  using Drawn = search::Space::Kind;
+  const std::vector<search::Space> spaces = {list("C", {0.1, 1000.0, 1.0, 1.0}),
+                                             list("kernel", {std::string("rbf"), std::string("linear")}),
+                                             list("shrink", {true}), drawn("lr", Drawn::log10_uniform, -4, -2),
+                                             drawn("units", Drawn::integer_uniform, 10, 20)};
   search::Plan plan;
   plan.params = {"C", "kernel", "shrink", "lr", "units"};
   plan.folds = 2;

@@ -108,12 +108,12 @@ void scaled_difference(const float* x, const float* target, float factor, float*
 
 // ---- dropout -------------------------------------------------------------------------------------------------------
 
-constexpr int kLanes = 64;  // counters at a time
+constexpr int kCounters = 64;  // counters at a time
 
 // Philox4x32-10 of the counters {row, quarter, step, layer}, one per lane: sdk/philox.hpp.
 void philox_words(const DropoutRows& d, const uint32_t* row, const uint32_t* quarter, uint32_t* words) {
   const uint32_t step = d.step, layer = d.layer, key0 = d.key[0], key1 = d.key[1];
-  for (int lane = 0; lane < kLanes; ++lane) {
+  for (int lane = 0; lane < kCounters; ++lane) {
     uint32_t c0 = row[lane], c1 = quarter[lane], c2 = step, c3 = layer, k0 = key0, k1 = key1;
 #pragma GCC unroll 10
     for (int round = 0; round < 10; ++round) {
@@ -143,11 +143,11 @@ void keep(const float* x, const uint32_t* words, uint32_t threshold, float facto
 // Lanes continue from row to row, so that short rows leave none idle. Lanes past the last row are not used.
 void dropout(const DropoutRows& d) {
   const int64_t quarters = (d.columns + 3) / 4;
-  uint32_t row[kLanes], quarter[kLanes], words[4 * kLanes];
+  uint32_t row[kCounters], quarter[kCounters], words[4 * kCounters];
   int64_t r = 0, q = 0;
   while (r < d.rows) {
     int64_t next_r = r, next_q = q;
-    for (int lane = 0; lane < kLanes; ++lane) {
+    for (int lane = 0; lane < kCounters; ++lane) {
       row[lane] = d.first_row + static_cast<uint32_t>(next_r);
       quarter[lane] = static_cast<uint32_t>(next_q);
       if (++next_q == quarters) {
@@ -156,8 +156,8 @@ void dropout(const DropoutRows& d) {
       }
     }
     philox_words(d, row, quarter, words);
-    for (int64_t lane = 0; lane < kLanes && r < d.rows;) {
-      const int64_t lanes = quarters - q < kLanes - lane ? quarters - q : kLanes - lane;
+    for (int64_t lane = 0; lane < kCounters && r < d.rows;) {
+      const int64_t lanes = quarters - q < kCounters - lane ? quarters - q : kCounters - lane;
       const int64_t n = 4 * (q + lanes) <= d.columns ? 4 * lanes : d.columns - 4 * q;
       keep(d.x + r * d.x_stride + 4 * q, words + 4 * lane, d.threshold, d.scale, d.out + r * d.out_stride + 4 * q, n);
       lane += lanes;

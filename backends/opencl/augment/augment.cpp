@@ -8,7 +8,7 @@
 namespace mokume::opencl {
 namespace {
 
-constexpr size_t kSumsSlot = 2;
+constexpr size_t kColumnSumsSlot = 2;
 
 AugmentArgs args_of(const ImageLaunch& l, const mk_op& op) {
   const ops::Augment a = ops::augment_of(op);
@@ -54,7 +54,7 @@ void augment(Launcher& launcher, const mk_op& op) {
   cl_mem sums = images;
   if (a.contrast > 0) {
     const ImageLaunch l(device, lines, 1, 1);
-    sums = launcher.queue().workspace(kSumsSlot, lines);
+    sums = launcher.queue().workspace(kColumnSumsSlot, lines);
     launcher.run(kernel("augment_lines"), l.range, args_of(l, op), {images, memory(index), sums});
   }
   const ImageLaunch l(device, lines, a.width, 1);

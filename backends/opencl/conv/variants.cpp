@@ -9,16 +9,16 @@
 namespace mokume::opencl {
 namespace {
 
-constexpr const char* kSources[] = {kConvWinograd, kConvPatches};
+constexpr const char* kConvSources[] = {kConvWinograd, kConvPatches};
 
-std::vector<std::string> candidates(const mk_device& device) {
+std::vector<std::string> conv_candidates(const mk_device& device) {
   if (device.info.kind == MK_DEVICE_CPU && device.choices.gemm == "vector") return {"winograd", "patches"};
   return {"patches"};
 }
 
 // The two give different bits, so the transform loses only if it is clearly slower.
 void race_conv(mk_device& device, mk_queue& queue) {
-  if (candidates(device).size() == 1) return;
+  if (conv_candidates(device).size() == 1) return;
   // A layer as in published networks.
   constexpr int64_t kImages = 4, kChannels = 64;
   const ops::Window window{28, 28, kChannels, 3, 3, 1, 1, 1, 1};
@@ -35,6 +35,7 @@ void race_conv(mk_device& device, mk_queue& queue) {
 
 }  // namespace
 
-const VariantSet kConvVariants{"conv", &Choices::conv, {"winograd", "patches", ""}, kSources, candidates, race_conv};
+const VariantSet kConvVariants{"conv",       &Choices::conv,  {"winograd", "patches", ""},
+                               kConvSources, conv_candidates, race_conv};
 
 }  // namespace mokume::opencl

@@ -9,9 +9,9 @@
 namespace mokume::opencl {
 namespace {
 
-constexpr const char* kSources[] = {kElementwiseElementwise, kRowNorm2RowNorm2};
+constexpr const char* kElementwiseSources[] = {kElementwiseElementwise, kRowNorm2RowNorm2};
 
-std::vector<std::string> candidates(const mk_device& device) {
+std::vector<std::string> elementwise_candidates(const mk_device& device) {
   if (device.info.kind == MK_DEVICE_GPU || is_emulated(device)) return {"scalar"};
   return {"vector", "scalar"};
 }
@@ -29,6 +29,7 @@ void race_map(mk_device& device, mk_queue& queue) {
 
 }  // namespace
 
-const VariantSet kMapVariants{"map", &Choices::map, {"vector", "scalar", ""}, kSources, candidates, race_map};
+const VariantSet kMapVariants{
+    "map", &Choices::map, {"vector", "scalar", ""}, kElementwiseSources, elementwise_candidates, race_map};
 
 }  // namespace mokume::opencl

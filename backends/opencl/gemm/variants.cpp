@@ -9,9 +9,9 @@
 namespace mokume::opencl {
 namespace {
 
-constexpr const char* kSources[] = {kGemmSkinny, kGemmTile};
+constexpr const char* kGemmSources[] = {kGemmSkinny, kGemmTile};
 
-std::vector<std::string> candidates(const mk_device& device) {
+std::vector<std::string> gemm_candidates(const mk_device& device) {
   if (device.info.kind != MK_DEVICE_CPU) {
     std::vector<std::string> names{"tile"};
     if (device.info.kind == MK_DEVICE_GPU && device.clblast->available()) names.emplace_back("clblast");
@@ -35,6 +35,7 @@ void race_gemm(mk_device& device, mk_queue& queue) {
 
 }  // namespace
 
-const VariantSet kGemmVariants{"gemm", &Choices::gemm, {"vector", "tile", "clblast"}, kSources, candidates, race_gemm};
+const VariantSet kGemmVariants{"gemm",       &Choices::gemm,  {"vector", "tile", "clblast"},
+                               kGemmSources, gemm_candidates, race_gemm};
 
 }  // namespace mokume::opencl

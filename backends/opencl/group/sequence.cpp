@@ -152,7 +152,7 @@ const LibraryKernel* sequence_kernel(mk_device& device, const Kernels& kernels, 
   made.tried = true;
   const auto start = std::chrono::steady_clock::now();
   try {
-    made.program = build_program(device, "a sequence of kernels", source_of(device, kernels, members), "-w");
+    made.program = build_program(device, "a sequence of kernels", source_of(device, kernels, members), "");
     made.kernel = std::make_unique<LibraryKernel>(made.program.get(), nullptr, "sequence");
     const double seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
     device.host.log(seconds > 1 ? MK_LOG_INFO : MK_LOG_DEBUG, "opencl",

@@ -14,16 +14,16 @@ namespace {
 constexpr int64_t kRowsEach = 64;  // of a block
 constexpr int64_t kFan = 64;       // blocks of a group
 
-enum { kPartsSlot, kGroupsSlot, kCoefficientsSlot };
+enum { kBatchPartsSlot, kBatchGroupsSlot, kCoefficientsSlot };
 
 struct Parts {
   cl_mem memory;
   int64_t count, rows_each;
 };
 
-class Norm {
+class BatchNormLaunches {
  public:
-  Norm(Launcher& launcher, int64_t rows, int64_t columns, bool relu)
+  BatchNormLaunches(Launcher& launcher, int64_t rows, int64_t columns, bool relu)
       : launcher_(launcher), device_(launcher.device()), rows_(rows), columns_(columns), relu_(relu ? 1 : 0) {}
 
   // Writes the two sums of each block, of x alone or of dy and x with their moments, and joins groups of blocks until
@@ -33,7 +33,7 @@ class Norm {
     Parts parts{nullptr, divide_up(rows_, kRowsEach), kRowsEach};
     const int64_t vectors = divide_up(columns_, width), enough = uses_vectors(device_) ? 4096 : 1,
                   each = std::clamp<int64_t>(enough / (kRowsEach * width), 1, parts.count);
-    parts.memory = workspace(kPartsSlot, parts.count);
+    parts.memory = workspace(kBatchPartsSlot, parts.count);
     const Range range{{vectors * divide_up(parts.count, each), 1, 1}, {group(), 1, 1}};
     NormBlocksArgs args{.x = view(x),
                         .dy = {},
@@ -55,7 +55,8 @@ class Norm {
                     {memory(*dy), memory(x), memory(*moments), parts.memory});
     }
     const char* const join = dy == nullptr ? "norm_merge" : "norm_add";
-    for (size_t slot = kGroupsSlot; parts.count > kFan; slot = slot == kGroupsSlot ? kPartsSlot : kGroupsSlot) {
+    for (size_t slot = kBatchGroupsSlot; parts.count > kFan;
+         slot = slot == kBatchGroupsSlot ? kBatchPartsSlot : kBatchGroupsSlot) {
       const int64_t groups = divide_up(parts.count, kFan);
       const cl_mem to = workspace(slot, groups);
       launcher_.run(kernel(join, 1), {{groups * columns_, 1, 1}, {group(), 1, 1}},
@@ -111,12 +112,12 @@ bool is_relu(const mk_op& op) { return op.integers[0] == static_cast<int64_t>(op
 void batch_norm(Launcher& launcher, const mk_op& op) {
   const mk_tensor &x = op.inputs[0], &weight = op.inputs[1], &bias = op.inputs[2], &y = op.outputs[0];
   if (x.columns == 0) return;
-  Norm norm(launcher, x.rows, x.columns, is_relu(op));
+  BatchNormLaunches norm(launcher, x.rows, x.columns, is_relu(op));
   const auto eps = static_cast<f32>(op.reals[0]);
   if (op.n_inputs == 5) {
     if (x.rows == 0) return;
     const mk_tensor &mean = op.inputs[3], &variance = op.inputs[4];
-    const cl_mem given = norm.workspace(kPartsSlot, 1);
+    const cl_mem given = norm.workspace(kBatchPartsSlot, 1);
     norm.columns("norm_given",
                  NormGivenArgs{.weight_offset = weight.offset,
                                .bias_offset = bias.offset,
@@ -149,7 +150,7 @@ void batch_norm_grad(Launcher& launcher, const mk_op& op) {
   const mk_tensor &dweight = op.outputs[0], &dbias = op.outputs[1];
   if (x.columns == 0) return;
   mk_device& device = launcher.device();
-  Norm norm(launcher, x.rows, x.columns, is_relu(op));
+  BatchNormLaunches norm(launcher, x.rows, x.columns, is_relu(op));
   const Parts parts = norm.parts(x, &dy, &moments);
   const cl_mem coefficients = norm.workspace(kCoefficientsSlot, 1);
   norm.columns("norm_coefficients",

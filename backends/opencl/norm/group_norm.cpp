@@ -8,11 +8,11 @@
 namespace mokume::opencl {
 namespace {
 
-enum { kPartsSlot, kLinesSlot };
+enum { kGroupPartsSlot, kGroupLinesSlot };
 
-class Norm {
+class GroupNormLaunches {
  public:
-  Norm(Launcher& launcher, const mk_op& op)
+  GroupNormLaunches(Launcher& launcher, const mk_op& op)
       : launcher_(launcher), device_(launcher.device()), g_(ops::norm_groups_of(op)), rows_(op.inputs[0].rows) {}
 
   GroupNormArgs args(const mk_tensor& x, const mk_tensor& dy, const mk_tensor& moments) const {
@@ -72,12 +72,12 @@ void group_norm(Launcher& launcher, const mk_op& op) {
   const mk_tensor &x = op.inputs[0], &weight = op.inputs[1], &bias = op.inputs[2];
   const mk_tensor &y = op.outputs[0], &moments = op.outputs[1];
   if (sdk::empty(x)) return;
-  Norm norm(launcher, op);
+  GroupNormLaunches norm(launcher, op);
   GroupNormArgs args = norm.args(x, x, moments);
   args.weight_offset = weight.offset;
   args.bias_offset = bias.offset;
   args.eps = static_cast<f32>(op.reals[0]);
-  const cl_mem parts = norm.workspace(kPartsSlot, 2), scales = norm.workspace(kLinesSlot, 2);
+  const cl_mem parts = norm.workspace(kGroupPartsSlot, 2), scales = norm.workspace(kGroupLinesSlot, 2);
   if (norm.groups().pixels > 1) norm.rows_by_channels("group_parts", args, {memory(x), parts});
   norm.items("group_moments", norm.rows() * norm.groups().groups, args, {memory(x), parts, memory(moments)});
   norm.items("group_scales", norm.rows() * norm.groups().channels, args,
@@ -88,11 +88,11 @@ void group_norm(Launcher& launcher, const mk_op& op) {
 void group_norm_grad(Launcher& launcher, const mk_op& op) {
   const mk_tensor &dy = op.inputs[0], &x = op.inputs[1], &weight = op.inputs[2], &moments = op.inputs[3];
   const mk_tensor &dweight = op.outputs[0], &dbias = op.outputs[1];
-  Norm norm(launcher, op);
+  GroupNormLaunches norm(launcher, op);
   const ops::NormGroups& g = norm.groups();
   GroupNormArgs args = norm.args(x, dy, moments);
   args.weight_offset = weight.offset;
-  const cl_mem parts = norm.workspace(kPartsSlot, 2);
+  const cl_mem parts = norm.workspace(kGroupPartsSlot, 2);
   if (norm.rows() > 0) norm.rows_by_channels("group_products", args, {memory(dy), memory(x), memory(moments), parts});
   norm.items("group_columns", g.channels,
              GroupColumnsArgs{.rows = norm.rows(),
@@ -106,7 +106,7 @@ void group_norm_grad(Launcher& launcher, const mk_op& op) {
              {parts, memory(moments), memory(dweight), memory(dbias)});
   if (op.n_outputs < 3 || norm.rows() == 0) return;
   const mk_tensor& dx = op.outputs[2];
-  const cl_mem coefficients = norm.workspace(kLinesSlot, 3);
+  const cl_mem coefficients = norm.workspace(kGroupLinesSlot, 3);
   norm.items("group_coefficients", norm.rows() * g.groups, args,
              {parts, memory(moments), memory(weight), coefficients});
   norm.by_lines("group_grad", x, dy, dx, {memory(dy), memory(x), coefficients, memory(dx)});

@@ -13,6 +13,7 @@
 #include <optional>
 
 #include "platforms/child.hpp"
+#include "platforms/scoped_variable.hpp"
 
 extern char** environ;
 
@@ -53,27 +54,6 @@ std::vector<std::string> environment_with(const std::string& directory) {
   }
   return variables;
 }
-
-class ScopedVariable {
- public:
-  ScopedVariable(const char* name, const char* value) : name_(name) {
-    if (const char* old = std::getenv(name)) old_ = old;
-    set(value);
-  }
-  ~ScopedVariable() { set(old_ ? old_->c_str() : nullptr); }
-  ScopedVariable(const ScopedVariable&) = delete;
-  ScopedVariable& operator=(const ScopedVariable&) = delete;
-
- private:
-  void set(const char* value) const {
-    if (value != nullptr)
-      setenv(name_, value, 1);
-    else
-      unsetenv(name_);
-  }
-  const char* name_;
-  std::optional<std::string> old_;
-};
 
 std::string to_text(const std::vector<IcdReport>& reports) {
   std::string text(kCacheHead);

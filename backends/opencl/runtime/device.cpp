@@ -42,9 +42,8 @@ const mokume::opencl::LibraryKernel& mk_device::kernel(const mokume::opencl::Bui
 std::string mk_device::built_in_options(const mokume::opencl::BuiltIn& program) const {
   using namespace mokume::opencl;
   const bool fma = (info.flags & MK_DEVICE_FMA) != 0;
-  // -w: PoCL's compiler prints its number of warnings on the user's terminal. `restrict` is removed because Oclgrind
-  // does not support what LLVM turns it into when a function is inlined.
+  // `restrict` is removed because Oclgrind does not support what LLVM turns it into when a function is inlined.
   const bool checked = (info.flags & MK_DEVICE_INSTRUMENTED) != 0;
   return program.options + (fma ? "" : " -DNO_FMA") + (checked ? " -Drestrict=" : "") +
-         (is_pocl(info) ? " -DWHOLE_VECTORS -w" : "");
+         (is_pocl(info) ? " -DWHOLE_VECTORS" : "");
 }

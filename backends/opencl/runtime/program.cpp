@@ -19,7 +19,8 @@ constexpr size_t kDigestLength = 64;
 
 std::string all_options(const mk_device& device, const std::string& options) {
   std::string all = options.find("-cl-std=") == std::string::npos ? "-cl-std=CL1.2" : "";
-  all += " -cl-denorms-are-zero";  // abi/op.h requires it
+  all += " -cl-denorms-are-zero";          // abi/op.h requires it
+  if (is_pocl(device.info)) all += " -w";  // its compiler prints the number of warnings on the user's terminal
   if ((device_value<cl_device_fp_config>(device.id, CL_DEVICE_SINGLE_FP_CONFIG) &
        CL_FP_CORRECTLY_ROUNDED_DIVIDE_SQRT) != 0)
     all += " -cl-fp32-correctly-rounded-divide-sqrt";

@@ -81,7 +81,11 @@ void choose_variants(mk_device& device, std::span<const mk_choice> choices) {
     if (!slot.empty()) continue;
     slot = set->candidates(device).front();
     if (set->race == nullptr) continue;
-    if (queue == nullptr) queue = create_queue(device, false);
+    if (queue == nullptr) {
+      queue = create_queue(device, false);
+      device.host.log(MK_LOG_NOTE, "opencl",
+                      std::string("compiling kernels for ") + device.info.name + ", once: this can take a minute");
+    }
     set->race(device, *queue);
     // Convolutions were measured with a particular GEMM. If that GEMM was given, the result is not remembered.
     if (set->slot != &Choices::conv || device.choices.gemm == measured.gemm) measured.*set->slot = slot;

@@ -66,8 +66,8 @@ Message read_kind(const std::string& type, const nlohmann::json& object, base::F
   if constexpr (kIndex == std::variant_size_v<Message>) {
     throw Error(MK_BAD_DATA, "the message has the unknown type '" + type + "'");
   } else {
-    using Kind = std::variant_alternative_t<kIndex, Message>;
-    if (type == Kind::kType) return base::from_json<Kind>(object, &floats);
+    using MessageKind = std::variant_alternative_t<kIndex, Message>;
+    if (type == MessageKind::kType) return base::from_json<MessageKind>(object, &floats);
     return read_kind<kIndex + 1>(type, object, floats);
   }
 }

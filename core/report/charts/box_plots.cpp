@@ -9,7 +9,7 @@
 namespace mokume::report {
 namespace {
 
-constexpr double kLeft = 62, kRight = 544, kTop = 62, kBottom = 320;
+constexpr double kBoxesLeft = 62, kBoxesRight = 544, kBoxesTop = 62, kBoxesBottom = 320;
 constexpr size_t kMaxBoxes = 200;  // more could not be distinguished
 constexpr size_t kMaxBars = 40;
 
@@ -62,8 +62,8 @@ void draw_candidate(Svg& svg, const Figure& figure, size_t candidate, const Scal
 
 void draw_failed(Svg& svg, const Figure& figure, size_t candidate, double x) {
   svg.open("failed", figure.hover(candidate));
-  svg.rect(x - 4, kTop - 2, 8, 12, "bg");
-  svg.cross(x, kTop + 4, 3);
+  svg.rect(x - 4, kBoxesTop - 2, 8, 12, "bg");
+  svg.cross(x, kBoxesTop + 4, 3);
   svg.close();
 }
 
@@ -90,10 +90,10 @@ std::string draw_panel(const Figure& figure, const BoxPanel& panel, const Extent
           elide(caption(figure, panel, candidates.size()), 90));
   // Without a grid, many candidates may share a value: their boxes are slim and side by side.
   const bool grid = figure.surface || !figure.y;
-  const Positions positions = positions_of(panel.x, kLeft, kRight, grid ? 6 : 0);
-  const Scale scale = value_scale(extent, extent.spans(10), kBottom, kTop);
-  left_axis(svg, scale, kLeft, kRight, ticks(scale, 6), figure.unit.title + (scale.log ? ", log scale" : ""));
-  bottom_axis(svg, positions.scale, kBottom, kBottom, positions.ticks, positions.title);
+  const Positions positions = positions_of(panel.x, kBoxesLeft, kBoxesRight, grid ? 6 : 0);
+  const Scale scale = value_scale(extent, extent.spans(10), kBoxesBottom, kBoxesTop);
+  left_axis(svg, scale, kBoxesLeft, kBoxesRight, ticks(scale, 6), figure.unit.title + (scale.log ? ", log scale" : ""));
+  bottom_axis(svg, positions.scale, kBoxesBottom, kBoxesBottom, positions.ticks, positions.title);
   const double width = std::clamp(0.62 * positions.pitch, grid ? 4.0 : 6.0, grid ? 34.0 : 10.0);
   std::map<size_t, double> shifts = shifts_of(figure, panel, candidates, width, positions.pitch);
   const auto x_of = [&](size_t c) { return positions.at(figure.number(c, panel.x)) + shifts[c]; };
@@ -106,7 +106,7 @@ std::string draw_panel(const Figure& figure, const BoxPanel& panel, const Extent
   if (first) {  // It is drawn last, so that no other box covers it.
     draw_candidate(svg, figure, *first, scale, x_of(*first), width, Look::marked);
     if (figure.best == *first)
-      svg.path(fmt::format("M{} {}l4.5 7h-9z", coordinate(x_of(*first)), coordinate(kBottom - 9)), "star");
+      svg.path(fmt::format("M{} {}l4.5 7h-9z", coordinate(x_of(*first)), coordinate(kBoxesBottom - 9)), "star");
   }
   return std::move(svg).finish();
 }

@@ -13,8 +13,8 @@
 namespace mokume::report {
 namespace {
 
-constexpr size_t kMaxRows = 40;
-constexpr double kTop = 68, kRow = 26, kAxis = 360, kPicture = 140;
+constexpr size_t kCertaintyMaxRows = 40;
+constexpr double kCertaintyTop = 68, kCertaintyRow = 26, kCertaintyAxis = 360, kCertaintyPicture = 140;
 
 std::string caption_of(const Certainty& certainty, const Verdict& verdict) {
   const size_t v = verdict.vote;
@@ -31,7 +31,7 @@ std::string caption_of(const Certainty& certainty, const Verdict& verdict) {
 
 // Draws runs of equal pixels as rectangles on a black background.
 void draw_picture(Svg& svg, const Thumbnail& picture, double x, double y) {
-  const double side = kPicture / std::max(picture.width, picture.height);
+  const double side = kCertaintyPicture / std::max(picture.width, picture.height);
   const auto px = [&](size_t pixels) { return side * pixels; };
   svg.rect(x, y, px(picture.width), px(picture.height), {}, {}, Colour{}.hex());
   for (size_t r = 0; r < picture.height; ++r) {
@@ -64,26 +64,26 @@ Thumbnail thumbnail(size_t width, size_t height, std::span<const double> grey) {
 
 std::string certainty_svg(const Certainty& certainty, std::string_view title, const Thumbnail& picture) {
   const Verdict verdict = judge(certainty);
-  const std::vector<size_t> shown = shown_classes(verdict, kMaxRows);
+  const std::vector<size_t> shown = shown_classes(verdict, kCertaintyMaxRows);
   const bool several = certainty.members.size() > 1;
-  const double beside = picture.width > 0 ? kPicture : 0;
+  const double beside = picture.width > 0 ? kCertaintyPicture : 0;
   double labels = 48;
   for (const size_t c : shown) labels = std::max(labels, 32 + text_width(elide(certainty.classes[c], 24)));
-  const double end = labels + kAxis, right = end + (several ? 120 : 72);
-  const double bottom = kTop + std::max(kRow * shown.size(), beside);
+  const double end = labels + kCertaintyAxis, right = end + (several ? 120 : 72);
+  const double bottom = kCertaintyTop + std::max(kCertaintyRow * shown.size(), beside);
   const std::string caption = caption_of(certainty, verdict);
   Svg svg(std::max(right + (beside > 0 ? beside + 16 : 0), 32 + text_width(caption)), bottom + 56,
           fmt::format("Box plots of certainty for each class; {}; {}", title, caption), elide(title, 72), caption);
-  svg.text(end + 56, kTop - 6, "mean", "end");
-  if (several) svg.text(end + 104, kTop - 6, "votes", "end");
+  svg.text(end + 56, kCertaintyTop - 6, "mean", "end");
+  if (several) svg.text(end + 104, kCertaintyTop - 6, "votes", "end");
   std::string axis = several ? fmt::format("certainty of {}", members_text(certainty)) : "certainty";
   if (shown.size() < certainty.classes.size())
     axis += fmt::format(", the {} most likely of {} classes", shown.size(), certainty.classes.size());
   const Scale scale{false, 0, 1, labels, end};
-  bottom_axis(svg, scale, bottom, kTop, ticks(scale, 5), axis);
+  bottom_axis(svg, scale, bottom, kCertaintyTop, ticks(scale, 5), axis);
   for (size_t i = 0; i < shown.size(); ++i) {
     const size_t c = shown[i];
-    const double y = kTop + kRow * (i + 0.5);
+    const double y = kCertaintyTop + kCertaintyRow * (i + 0.5);
     const std::vector<double> values = of_class(certainty, c);
     svg.open(c == verdict.vote ? "top" : "box",
              fmt::format("{}\nmean {}, sd {:.3f}, votes {}", elide(certainty.classes[c], 60),
@@ -95,7 +95,7 @@ std::string certainty_svg(const Certainty& certainty, std::string_view title, co
     if (several) svg.text(end + 104, y + 4, fmt::format("{}", verdict.votes[c]), "end strong");
     svg.close();
   }
-  if (beside > 0) draw_picture(svg, picture, right, kTop);
+  if (beside > 0) draw_picture(svg, picture, right, kCertaintyTop);
   return std::move(svg).finish();
 }
 

@@ -14,8 +14,9 @@
 namespace mokume::report {
 namespace {
 
-constexpr double kWidth = 1040, kLeft = 214, kRight = 952, kTop = 34, kRow = 28, kBar = 18;
-constexpr size_t kMaxRows = 64;
+constexpr double kGanttWidth = 1040, kGanttLeft = 214, kGanttRight = 952, kGanttTop = 34, kGanttRow = 28,
+                 kGanttBar = 18;
+constexpr size_t kGanttMaxRows = 64;
 constexpr double kGapWidth = 26;  // px for a period in which no device worked
 constexpr size_t kMaxGaps = 8;
 
@@ -74,7 +75,7 @@ class Clock {
         sessions_.push_back(span);
     }
     const double gap_px = kGapWidth * (std::max<size_t>(1, sessions_.size()) - 1);
-    per_second_ = length() > 0 ? (kRight - kLeft - gap_px) / length() : 0;
+    per_second_ = length() > 0 ? (kGanttRight - kGanttLeft - gap_px) / length() : 0;
   }
 
   double length() const { return length_of(sessions_); }
@@ -84,7 +85,7 @@ class Clock {
     double worked = 0;
     size_t gaps = 0;
     for (; gaps < sessions_.size() && time > sessions_[gaps].end; ++gaps) worked += sessions_[gaps].length();
-    if (gaps == sessions_.size()) return kRight;
+    if (gaps == sessions_.size()) return kGanttRight;
     return px(worked + std::max(0.0, time - sessions_[gaps].start), gaps);
   }
 
@@ -95,11 +96,11 @@ class Clock {
       before += sessions_[gaps].length();
       if (worked <= before) return px(worked, gaps);
     }
-    return kRight;
+    return kGanttRight;
   }
 
  private:
-  double px(double worked, size_t gaps) const { return kLeft + worked * per_second_ + kGapWidth * gaps; }
+  double px(double worked, size_t gaps) const { return kGanttLeft + worked * per_second_ + kGapWidth * gaps; }
 
   std::vector<Span> sessions_;
   double per_second_ = 0;
@@ -137,7 +138,7 @@ void draw_bars(Svg& svg, const Lane& lane, const Clock& clock, double y) {
     const std::string title = fmt::format("{}, {} fit{}, {}", what, joined.fits, joined.fits == 1 ? "" : "s",
                                           seconds_text(joined.span.length()));
     const double seam = to - from > 3 ? 0.75 : 0;
-    svg.rect(from, y, std::max(0.6, to - from - seam), kBar,
+    svg.rect(from, y, std::max(0.6, to - from - seam), kGanttBar,
              joined.failed    ? "bad"
              : index % 2 == 0 ? "bar"
                               : "alt",
@@ -162,14 +163,14 @@ void draw_time_axis(Svg& svg, const Clock& clock, double bottom) {
   const double step = time_step(clock.length());
   for (int i = 0; i * step <= clock.length() * (1 + 1e-9); ++i) {
     const double x = clock.at_worked(i * step);
-    svg.line(x, kTop, x, bottom, "grid");
+    svg.line(x, kGanttTop, x, bottom, "grid");
     svg.text(x, bottom + 16, time_label(i * step, step), "mid");
   }
   const auto& sessions = clock.sessions();
   for (size_t s = 1; s < sessions.size(); ++s) {
     const double x = clock.at(sessions[s].start) - kGapWidth / 2;
-    svg.line(x, kTop, x, bottom, "gap");
-    svg.text(x, kTop - 8, fmt::format("{} later", seconds_text(sessions[s].start - sessions[s - 1].end)), "mid");
+    svg.line(x, kGanttTop, x, bottom, "gap");
+    svg.text(x, kGanttTop - 8, fmt::format("{} later", seconds_text(sessions[s].start - sessions[s - 1].end)), "mid");
   }
 }
 
@@ -179,27 +180,27 @@ std::string gantt(const RunView& view) {
   const Lanes lanes = lanes_of(view);
   const Clock clock(lanes);
   if (!(clock.length() > 0)) return {};
-  const size_t rows = std::min(lanes.size(), kMaxRows);
-  const double bottom = kTop + kRow * rows;
+  const size_t rows = std::min(lanes.size(), kGanttMaxRows);
+  const double bottom = kGanttTop + kGanttRow * rows;
   const bool cut = lanes.size() > rows;
-  Svg svg(kWidth, bottom + (cut ? 48 : 28), "Work of every device over time");
+  Svg svg(kGanttWidth, bottom + (cut ? 48 : 28), "Work of every device over time");
   draw_time_axis(svg, clock, bottom);
-  svg.text(kWidth - 16, kTop - 8, "busy", "end");
-  double y = kTop + (kRow - kBar) / 2;
-  for (auto it = lanes.begin(); y < bottom; ++it, y += kRow) {
+  svg.text(kGanttWidth - 16, kGanttTop - 8, "busy", "end");
+  double y = kGanttTop + (kGanttRow - kGanttBar) / 2;
+  for (auto it = lanes.begin(); y < bottom; ++it, y += kGanttRow) {
     const Lane& lane = it->second;
     svg.open("lane", clean(lane.label));
-    svg.text(kLeft - 12, y + 13, elide(lane.label, 30), "end strong");
+    svg.text(kGanttLeft - 12, y + 13, elide(lane.label, 30), "end strong");
     for (const Span& session : clock.sessions()) {
       const double x = clock.at(session.start);
-      svg.rect(x, y, clock.at(session.end) - x, kBar, "track");
+      svg.rect(x, y, clock.at(session.end) - x, kGanttBar, "track");
     }
     svg.close();
     draw_bars(svg, lane, clock, y);
-    svg.text(kWidth - 16, y + 13, fmt::format("{:.1f} %", 100 * length_of(lane.working) / clock.length()),
+    svg.text(kGanttWidth - 16, y + 13, fmt::format("{:.1f} %", 100 * length_of(lane.working) / clock.length()),
              "end strong");
   }
-  if (cut) svg.text(kLeft, bottom + 38, fmt::format("{} more devices are not drawn", lanes.size() - rows));
+  if (cut) svg.text(kGanttLeft, bottom + 38, fmt::format("{} more devices are not drawn", lanes.size() - rows));
   return std::move(svg).finish();
 }
 

@@ -11,7 +11,7 @@
 namespace mokume::report {
 namespace {
 
-constexpr double kTop = 74;
+constexpr double kMapsTop = 74;
 constexpr size_t kMaxCells = 16384;  // of all maps of a page
 constexpr size_t kMaxHeatMaps = 16;
 
@@ -65,7 +65,7 @@ Map::Map(const Figure& figure, const Group& group) : nx(figure.x->values.size())
     labels = std::max(labels, text_width(tick.label) + text_width(tick.exponent, 8));
   left += labels;
   right = left + cell_w * nx;
-  bottom = kTop + cell_h * ny;
+  bottom = kMapsTop + cell_h * ny;
   candidates.resize(nx * ny);
   for (const size_t c : group.candidates) {
     auto& first = candidates[cell_of(figure, c)];
@@ -76,19 +76,19 @@ Map::Map(const Figure& figure, const Group& group) : nx(figure.x->values.size())
 }
 
 void draw_legend(Svg& svg, const Colours& colours, const Unit& unit, double left, double bottom) {
-  const double height = std::min(220.0, bottom - kTop);
+  const double height = std::min(220.0, bottom - kMapsTop);
   const int steps = static_cast<int>(std::max(8.0, height / 4));
-  svg.text(left, kTop - 12, "mean " + unit.title, "strong");
+  svg.text(left, kMapsTop - 12, "mean " + unit.title, "strong");
   const double slice = height / steps;
   for (int i = 0; i < steps; ++i) {
     // A slight overlap hides the seams that anti-aliasing would show.
-    svg.rect(left, kTop + i * slice, 14, slice + (i + 1 < steps ? 0.5 : 0), {}, {},
+    svg.rect(left, kMapsTop + i * slice, 14, slice + (i + 1 < steps ? 0.5 : 0), {}, {},
              colours.at((i + 0.5) / steps).hex());
   }
   const Extent& means = colours.means;
-  if (!colours.several()) return svg.text(left + 22, kTop + height / 2 + 4, unit.spread(means.low), "strong");
+  if (!colours.several()) return svg.text(left + 22, kMapsTop + height / 2 + 4, unit.spread(means.low), "strong");
   const bool log = colours.scale.log;
-  const Scale scale{log, unit.factor * means.low, unit.factor * means.high, kTop + height, kTop};
+  const Scale scale{log, unit.factor * means.low, unit.factor * means.high, kMapsTop + height, kMapsTop};
   double taken = std::numeric_limits<double>::infinity();
   for (const Tick& tick : ticks(scale, height < 120 ? 2 : 5)) {
     const double y = scale.at(tick.value);
@@ -97,7 +97,7 @@ void draw_legend(Svg& svg, const Colours& colours, const Unit& unit, double left
     svg.text(left + 22, y + 4, tick.label, "", tick.exponent);
     taken = y;
   }
-  svg.text(left, kTop + height + 16, log ? "log scale" : "linear scale");
+  svg.text(left, kMapsTop + height + 16, log ? "log scale" : "linear scale");
 }
 
 void draw_cells(Svg& svg, const Figure& figure, const Map& map, const Colours& colours) {

@@ -13,7 +13,7 @@
 namespace mokume::report {
 namespace {
 
-constexpr double kLeft = 40, kRight = 520, kMiddle = 96, kBottom = 132;
+constexpr double kVotesLeft = 40, kVotesRight = 520, kVotesMiddle = 96, kVotesBottom = 132;
 
 // The view may come from a file with arbitrary contents.
 const char* kind_word(const std::string& kind) {
@@ -32,10 +32,10 @@ std::string exemplar_title(const Exemplar& one) {
 void draw_vote(Svg& svg, const Scale& scale, double shown, const std::string& text) {
   const double x = scale.at(shown);
   svg.open("refit", text);
-  svg.line(x, kMiddle - 30, x, kBottom);
+  svg.line(x, kVotesMiddle - 30, x, kVotesBottom);
   svg.close();
   const bool right = x > scale.middle();
-  svg.text(right ? x - 6 : x + 6, kMiddle - 24, text, right ? "end strong" : "strong");
+  svg.text(right ? x - 6 : x + 6, kVotesMiddle - 24, text, right ? "end strong" : "strong");
 }
 
 std::string plot_of(const RunView& view, std::vector<double> values) {
@@ -45,13 +45,13 @@ std::string plot_of(const RunView& view, std::vector<double> values) {
   std::sort(values.begin(), values.end());
   Extent extent{values.front(), values.back()};
   if (view.vote) extent.add(shown_result(view.vote->test));
-  const Scale scale = make_scale(extent.low, extent.high, false, 0.08, kLeft, kRight);
-  bottom_axis(svg, scale, kBottom, kBottom, ticks(scale, 7), what);
+  const Scale scale = make_scale(extent.low, extent.high, false, 0.08, kVotesLeft, kVotesRight);
+  bottom_axis(svg, scale, kVotesBottom, kVotesBottom, ticks(scale, 7), what);
   const Box box = box_of(values);
   svg.open("box", "median " + shown_text(view, box.median));
-  draw_box(svg, box, scale, kMiddle, 28, false);
+  draw_box(svg, box, scale, kVotesMiddle, 28, false);
   for (size_t i = 0; i < values.size(); ++i)
-    svg.circle(scale.at(values[i]), kMiddle + (static_cast<double>(i % 5) - 2) * 4.5, 2.2);
+    svg.circle(scale.at(values[i]), kVotesMiddle + (static_cast<double>(i % 5) - 2) * 4.5, 2.2);
   svg.close();
   if (view.vote) {
     const double shown = shown_result(view.vote->test);

@@ -6,7 +6,7 @@
 namespace mokume::cnn {
 namespace {
 
-constexpr mk_param kKeys[] = {integer("output_size", 1, 4096, "1", "side of the square output")};
+constexpr mk_param kAdaptiveAvgPool2dKeys[] = {integer("output_size", 1, 4096, "1", "side of the square output")};
 
 class AdaptiveAvgPool2d : public Layer {
  public:
@@ -24,14 +24,14 @@ class AdaptiveAvgPool2d : public Layer {
       const std::vector<int64_t> area{in.height / out.height, in.width / out.width};
       return to.graph.add("AveragePool", {x}, sdk::onnx::Attributes().set("kernel_shape", area).set("strides", area));
     }
-    const std::string name = std::to_string(index);
-    const std::string rows = to.graph.constant(name + ".rows", {out.height, in.height}, means(in.height, out.height));
+    const std::string prefix = std::to_string(index);
+    const std::string rows = to.graph.constant(prefix + ".rows", {out.height, in.height}, means(in.height, out.height));
     const std::vector<float> w = means(in.width, out.width);
     std::vector<float> columns(w.size());
     for (int64_t o = 0; o < out.width; ++o)
       for (int64_t i = 0; i < in.width; ++i) columns[i * out.width + o] = w[o * in.width + i];
     return to.graph.add("MatMul", {to.graph.add("MatMul", {rows, x}),
-                                   to.graph.constant(name + ".columns", {in.width, out.width}, columns)});
+                                   to.graph.constant(prefix + ".columns", {in.width, out.width}, columns)});
   }
 
  private:
@@ -51,6 +51,6 @@ class AdaptiveAvgPool2d : public Layer {
 }  // namespace
 
 extern constinit const LayerType kAdaptiveAvgPool2d =
-    layer_type<AdaptiveAvgPool2d>("adaptive_avg_pool2d", "mean over areas of a grid", kKeys);
+    layer_type<AdaptiveAvgPool2d>("adaptive_avg_pool2d", "mean over areas of a grid", kAdaptiveAvgPool2dKeys);
 
 }  // namespace mokume::cnn

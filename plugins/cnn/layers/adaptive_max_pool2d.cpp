@@ -7,7 +7,7 @@
 namespace mokume::cnn {
 namespace {
 
-constexpr mk_param kKeys[] = {integer("output_size", 1, 4096, "1", "side of the square output")};
+constexpr mk_param kAdaptiveMaxPool2dKeys[] = {integer("output_size", 1, 4096, "1", "side of the square output")};
 
 enum { kChosen, kGathered, kIndices };  // its buffers
 
@@ -70,6 +70,6 @@ class AdaptiveMaxPool2d : public Layer {
 }  // namespace
 
 extern constinit const LayerType kAdaptiveMaxPool2d =
-    layer_type<AdaptiveMaxPool2d>("adaptive_max_pool2d", "largest element of areas of a grid", kKeys);
+    layer_type<AdaptiveMaxPool2d>("adaptive_max_pool2d", "largest element of areas of a grid", kAdaptiveMaxPool2dKeys);
 
 }  // namespace mokume::cnn

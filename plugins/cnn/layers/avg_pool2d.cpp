@@ -6,7 +6,7 @@
 namespace mokume::cnn {
 namespace {
 
-constexpr mk_param kKeys[] = {
+constexpr mk_param kAvgPool2dKeys[] = {
     integer("kernel_size", 1, 1024, "", "height of the window, and its width without kernel_width"),
     integer("kernel_width", 0, 1024, "0", "width of the window; 0: as its height, kernel_size"),
     integer("stride", 0, 1024, "0", "step of the window; 0: the size of the window"),
@@ -47,6 +47,7 @@ class AvgPool2d : public Layer {
 
 }  // namespace
 
-extern constinit const LayerType kAvgPool2d = layer_type<AvgPool2d>("avg_pool2d", "mean under a window", kKeys);
+extern constinit const LayerType kAvgPool2d =
+    layer_type<AvgPool2d>("avg_pool2d", "mean under a window", kAvgPool2dKeys);
 
 }  // namespace mokume::cnn

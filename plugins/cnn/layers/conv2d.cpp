@@ -10,7 +10,7 @@
 namespace mokume::cnn {
 namespace {
 
-constexpr mk_param kKeys[] = {
+constexpr mk_param kConv2dKeys[] = {
     integer("out_channels", 1, 1e6, "", "filters"),
     integer("kernel_size", 1, 1024, "", "height of the window, and its width without kernel_width"),
     integer("stride", 1, 1024, "1", "step of the window"),
@@ -31,7 +31,7 @@ constexpr mk_param kKeys[] = {
     kBiasInitialisation,
 };
 
-enum { kPadded, kIndices };  // its buffers, with padding other than zeros
+enum { kPadded, kPaddedIndices };  // its buffers, with padding other than zeros
 
 class Conv2d : public Layer {
  public:
@@ -54,10 +54,10 @@ class Conv2d : public Layer {
   bool absorbs(const Layer& next) const override { return next.ends_in_relu(); }
 
   void fill_buffers(const sdk::Device& device, std::span<const Slice> to) const override {
-    if (pads_) pixels_.fill(device, to[kIndices]);
+    if (pads_) pixels_.fill(device, to[kPaddedIndices]);
   }
   void forward(const Pass& p) const override {
-    if (pads_) p.submit(pixels_.gather(p.x, p.buffers[kIndices], padded(p)));
+    if (pads_) p.submit(pixels_.gather(p.x, p.buffers[kPaddedIndices], padded(p)));
     p.submit(ops::conv2d(pads_ ? padded(p) : p.x, p.weights.whole(weight_), p.weights.whole(bias_), window_, activation,
                          p.y));
   }
@@ -67,12 +67,12 @@ class Conv2d : public Layer {
   void backward(Pass& p) const override {
     // gradients() is done with the padded image, which makes room for its gradient.
     p.submit(ops::conv2d_grad_input(p.dy, p.weights.whole(weight_), window_, pads_ ? padded(p) : p.dx));
-    if (pads_) p.submit(pixels_.gradient(padded(p), p.buffers[kIndices], p.dx));
+    if (pads_) p.submit(pixels_.gradient(padded(p), p.buffers[kPaddedIndices], p.dx));
   }
   std::string to_onnx(Export& to, const std::string& x) const override {
-    std::vector<std::string> inputs{pads_ ? pixels_.to_onnx(to, x, name) : x, to.parameter(weight_)};
-    if (bias_ >= 0) inputs.push_back(to.parameter(bias_));
-    return to.graph.add("Conv", inputs, onnx_convolution(window_));
+    std::vector<std::string> operands{pads_ ? pixels_.to_onnx(to, x, name) : x, to.parameter(weight_)};
+    if (bias_ >= 0) operands.push_back(to.parameter(bias_));
+    return to.graph.add("Conv", operands, onnx_convolution(window_));
   }
 
  private:
@@ -137,6 +137,6 @@ class Conv2d : public Layer {
 
 }  // namespace
 
-extern constinit const LayerType kConv2d = layer_type<Conv2d>("conv2d", "convolution", kKeys);
+extern constinit const LayerType kConv2d = layer_type<Conv2d>("conv2d", "convolution", kConv2dKeys);
 
 }  // namespace mokume::cnn

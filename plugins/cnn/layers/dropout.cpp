@@ -4,7 +4,8 @@
 namespace mokume::cnn {
 namespace {
 
-constexpr mk_param kKeys[] = {real("p", 0, 0.999999, "0.5", "share of the elements set to zero during training")};
+constexpr mk_param kDropoutKeys[] = {
+    real("p", 0, 0.999999, "0.5", "share of the elements set to zero during training")};
 
 class Dropout : public Layer {
  public:
@@ -34,6 +35,7 @@ class Dropout : public Layer {
 
 }  // namespace
 
-extern constinit const LayerType kDropout = layer_type<Dropout>("dropout", "random zeros during training", kKeys);
+extern constinit const LayerType kDropout =
+    layer_type<Dropout>("dropout", "random zeros during training", kDropoutKeys);
 
 }  // namespace mokume::cnn

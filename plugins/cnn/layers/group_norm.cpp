@@ -4,7 +4,7 @@
 namespace mokume::cnn {
 namespace {
 
-constexpr mk_param kKeys[] = {
+constexpr mk_param kGroupNormKeys[] = {
     integer("num_groups", 1, 1e6, "", "groups of adjacent channels; as many as channels: each for itself"),
     positive("eps", 1, "1e-5", "added to the variance"),
     kNormInitialisation,
@@ -16,7 +16,6 @@ class GroupNorm : public RowNorm {
 
   // InstanceNormalization is in every version of ONNX: its channels are the groups, and weight and bias follow it.
   std::string to_onnx(Export& to, const std::string& x) const override {
-    const std::string name = this->name;
     const std::vector<int64_t> apart{0, groups_.groups, -1}, image{0, in.channels, in.height, in.width},
         channels{1, in.channels, 1, 1};
     const auto reshape = [&](const std::string& what, const char* called, const std::vector<int64_t>& shape) {
@@ -48,6 +47,6 @@ class GroupNorm : public RowNorm {
 }  // namespace
 
 extern constinit const LayerType kGroupNorm =
-    layer_type<GroupNorm>("group_norm", "groups of channels of each image with mean 0 and variance 1", kKeys);
+    layer_type<GroupNorm>("group_norm", "groups of channels of each image with mean 0 and variance 1", kGroupNormKeys);
 
 }  // namespace mokume::cnn

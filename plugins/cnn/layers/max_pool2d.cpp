@@ -7,7 +7,7 @@
 namespace mokume::cnn {
 namespace {
 
-constexpr mk_param kKeys[] = {
+constexpr mk_param kMaxPool2dKeys[] = {
     integer("kernel_size", 1, 1024, "", "height of the window, and its width without kernel_width"),
     integer("stride", 0, 1024, "0", "step of the window; 0: the size of the window"),
     integer("padding", 0, 1023, "0", "border around the image that is never selected"),
@@ -40,6 +40,6 @@ class MaxPool2d : public Layer {
 }  // namespace
 
 extern constinit const LayerType kMaxPool2d =
-    layer_type<MaxPool2d>("max_pool2d", "largest element under a window", kKeys);
+    layer_type<MaxPool2d>("max_pool2d", "largest element under a window", kMaxPool2dKeys);
 
 }  // namespace mokume::cnn

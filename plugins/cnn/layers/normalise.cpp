@@ -6,7 +6,7 @@
 namespace mokume::cnn {
 namespace {
 
-constexpr mk_param kKeys[] = {
+constexpr mk_param kNormaliseKeys[] = {
     real("mean", -1e30, 1e30, "0.0", "subtracted"),
     positive("std", 1e30, "1.0", "divided by"),
     flag("per_feature", "false", "use the mean and deviation of each feature over the training rows instead"),
@@ -46,9 +46,9 @@ class Normalise : public Layer {
       scale = channels_first(scales(to.deviation), in);
     }
     const std::vector<int64_t> shape = per_feature ? onnx_shape(in) : std::vector<int64_t>{1};
-    const std::string name = std::to_string(index);
-    const std::string shifted = to.graph.add("Sub", {x, to.graph.constant(name + ".mean", shape, shift)});
-    return to.graph.add("Mul", {shifted, to.graph.constant(name + ".scale", shape, scale)});
+    const std::string prefix = std::to_string(index);
+    const std::string shifted = to.graph.add("Sub", {x, to.graph.constant(prefix + ".mean", shape, shift)});
+    return to.graph.add("Mul", {shifted, to.graph.constant(prefix + ".scale", shape, scale)});
   }
 
  private:
@@ -64,6 +64,6 @@ class Normalise : public Layer {
 
 }  // namespace
 
-extern constinit const LayerType kNormalise = layer_type<Normalise>("normalise", "(x - mean) / std", kKeys);
+extern constinit const LayerType kNormalise = layer_type<Normalise>("normalise", "(x - mean) / std", kNormaliseKeys);
 
 }  // namespace mokume::cnn

@@ -80,8 +80,8 @@ TEST(Start, BeginsWithTheWeightsOfARun) {
   ASSERT_EQ(before.size(), after.size());
   const uint64_t header =
       8 + uint64_t(static_cast<unsigned char>(before[0])) + 256 * uint64_t(static_cast<unsigned char>(before[1]));
-  const auto json = nlohmann::json::parse(before.substr(8, header - 8));
-  for (const auto& [name, tensor] : json.items()) {
+  const auto header_json = nlohmann::json::parse(before.substr(8, header - 8));
+  for (const auto& [name, tensor] : header_json.items()) {
     if (name == "__metadata__") continue;
     const uint64_t begin = tensor["data_offsets"][0], end = tensor["data_offsets"][1];
     const bool kept = before.substr(header + begin, end - begin) == after.substr(header + begin, end - begin);

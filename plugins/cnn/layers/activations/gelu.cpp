@@ -7,9 +7,10 @@
 namespace mokume::cnn {
 namespace {
 
-constexpr mk_param kKeys[] = {text("approximate", "\"none\"", "none|tanh",
-                                   "none: with the error function; tanh: 0.5 x (1 + tanh(sqrt(2 / pi) (x + 0.044715 "
-                                   "x^3)))")};
+constexpr mk_param kGeluKeys[] = {
+    text("approximate", "\"none\"", "none|tanh",
+         "none: with the error function; tanh: 0.5 x (1 + tanh(sqrt(2 / pi) (x + 0.044715 "
+         "x^3)))")};
 
 class Gelu : public ActivationLayer {
  public:
@@ -19,7 +20,7 @@ class Gelu : public ActivationLayer {
 
   // ONNX has Gelu only from opset 20.
   std::string to_onnx(Export& to, const std::string& x) const override {
-    const auto add = [&](const char* op, const std::vector<std::string>& inputs) { return to.graph.add(op, inputs); };
+    const auto add = [&](const char* op, const std::vector<std::string>& read) { return to.graph.add(op, read); };
     const std::string one = number(to, "one", 1), half = number(to, "half", 0.5);
     std::string inner;
     if (by_tanh_) {
@@ -41,6 +42,6 @@ class Gelu : public ActivationLayer {
 }  // namespace
 
 extern constinit const LayerType kGelu =
-    layer_type<Gelu>("gelu", "x times the share of a normal distribution below x", kKeys);
+    layer_type<Gelu>("gelu", "x times the share of a normal distribution below x", kGeluKeys);
 
 }  // namespace mokume::cnn

@@ -4,7 +4,7 @@
 namespace mokume::cnn {
 namespace {
 
-constexpr mk_param kKeys[] = {real("negative_slope", 0, 1e6, "0.01", "slope below 0")};
+constexpr mk_param kLeakyReluKeys[] = {real("negative_slope", 0, 1e6, "0.01", "slope below 0")};
 
 class LeakyRelu : public ActivationLayer {
  public:
@@ -23,6 +23,6 @@ class LeakyRelu : public ActivationLayer {
 }  // namespace
 
 extern constinit const LayerType kLeakyRelu =
-    layer_type<LeakyRelu>("leaky_relu", "x above 0, negative_slope * x below", kKeys);
+    layer_type<LeakyRelu>("leaky_relu", "x above 0, negative_slope * x below", kLeakyReluKeys);
 
 }  // namespace mokume::cnn
