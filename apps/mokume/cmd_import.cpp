@@ -6,6 +6,7 @@
 #include <system_error>
 
 #include "base/files.hpp"
+#include "base/plural.hpp"
 #include "base/text.hpp"
 #include "commands.hpp"
 #include "sdk/error.hpp"

@@ -24,14 +24,14 @@ class AdaptiveAvgPool2d : public Layer {
       const std::vector<int64_t> area{in.height / out.height, in.width / out.width};
       return to.graph.add("AveragePool", {x}, sdk::onnx::Attributes().set("kernel_shape", area).set("strides", area));
     }
-    const std::string name = std::to_string(index);
-    const std::string rows = to.graph.constant(name + ".rows", {out.height, in.height}, means(in.height, out.height));
+    const std::string prefix = std::to_string(index);
+    const std::string rows = to.graph.constant(prefix + ".rows", {out.height, in.height}, means(in.height, out.height));
     const std::vector<float> w = means(in.width, out.width);
     std::vector<float> columns(w.size());
     for (int64_t o = 0; o < out.width; ++o)
       for (int64_t i = 0; i < in.width; ++i) columns[i * out.width + o] = w[o * in.width + i];
     return to.graph.add("MatMul", {to.graph.add("MatMul", {rows, x}),
-                                   to.graph.constant(name + ".columns", {in.width, out.width}, columns)});
+                                   to.graph.constant(prefix + ".columns", {in.width, out.width}, columns)});
   }
 
  private:

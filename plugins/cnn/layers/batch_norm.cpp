@@ -33,8 +33,8 @@ class BatchNorm : public Layer {
   BatchNorm(const Values& v, Plan& plan)
       : Layer(plan), eps_(v.real("eps")), channels_(in.flat ? in.elements() : in.channels) {
     const Shape features = in.flat ? in : Shape{1, 1, in.channels};
-    const auto vector = [&](const char* name, double start, double momentum) {
-      Parameter p{name, features, 1, Parameter::Kind::features};
+    const auto vector = [&](const char* called, double start, double momentum) {
+      Parameter p{called, features, 1, Parameter::Kind::features};
       p.start = start;
       p.momentum = momentum;
       return plan.parameter(p);
@@ -85,9 +85,9 @@ class BatchNorm : public Layer {
                                    p.buffers[kMoments].vector(channels_, line * channels_), vector(to, running)));
   }
   std::string to_onnx(Export& to, const std::string& x) const override {
-    std::vector<std::string> inputs{x};
-    for (const int p : {weight_, bias_, mean_, variance_}) inputs.push_back(to.parameter(p));
-    return to.graph.add("BatchNormalization", inputs, sdk::onnx::Attributes().set("epsilon", float(eps_)));
+    std::vector<std::string> operands{x};
+    for (const int p : {weight_, bias_, mean_, variance_}) operands.push_back(to.parameter(p));
+    return to.graph.add("BatchNormalization", operands, sdk::onnx::Attributes().set("epsilon", float(eps_)));
   }
 
  private:

@@ -70,9 +70,9 @@ class Conv2d : public Layer {
     if (pads_) p.submit(pixels_.gradient(padded(p), p.buffers[kIndices], p.dx));
   }
   std::string to_onnx(Export& to, const std::string& x) const override {
-    std::vector<std::string> inputs{pads_ ? pixels_.to_onnx(to, x, name) : x, to.parameter(weight_)};
-    if (bias_ >= 0) inputs.push_back(to.parameter(bias_));
-    return to.graph.add("Conv", inputs, onnx_convolution(window_));
+    std::vector<std::string> operands{pads_ ? pixels_.to_onnx(to, x, name) : x, to.parameter(weight_)};
+    if (bias_ >= 0) operands.push_back(to.parameter(bias_));
+    return to.graph.add("Conv", operands, onnx_convolution(window_));
   }
 
  private:

@@ -60,11 +60,11 @@ class ConvTranspose2d : public Layer {
     p.submit(ops::conv2d(p.dy, p.weights.whole(weight_), {}, window_, ops::Activation::none, p.dx));
   }
   std::string to_onnx(Export& to, const std::string& x) const override {
-    std::vector<std::string> inputs{x, to.parameter(weight_)};
-    if (bias_ >= 0) inputs.push_back(to.parameter(bias_));
+    std::vector<std::string> operands{x, to.parameter(weight_)};
+    if (bias_ >= 0) operands.push_back(to.parameter(bias_));
     const std::vector<int64_t> added{window_.height - shortest(in.height, window_.kernel_h, window_.stride_h, 0),
                                      window_.width - shortest(in.width, window_.kernel_w, window_.stride_w, 1)};
-    return to.graph.add("ConvTranspose", inputs, onnx_convolution(window_).set("output_padding", added));
+    return to.graph.add("ConvTranspose", operands, onnx_convolution(window_).set("output_padding", added));
   }
 
  private:

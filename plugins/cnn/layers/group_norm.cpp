@@ -16,7 +16,6 @@ class GroupNorm : public RowNorm {
 
   // InstanceNormalization is in every version of ONNX: its channels are the groups, and weight and bias follow it.
   std::string to_onnx(Export& to, const std::string& x) const override {
-    const std::string name = this->name;
     const std::vector<int64_t> apart{0, groups_.groups, -1}, image{0, in.channels, in.height, in.width},
         channels{1, in.channels, 1, 1};
     const auto reshape = [&](const std::string& what, const char* called, const std::vector<int64_t>& shape) {

@@ -14,9 +14,9 @@ class LayerNorm : public RowNorm {
     const auto rank = int64_t(onnx_shape(in).size());
     const std::vector<int64_t> shape = onnx_shape(in);
     const auto shaped = [&](int parameter) {
-      const std::string name = to.parameter(parameter);
-      if (rank == 1) return name;
-      return to.graph.add("Reshape", {name, to.graph.constant(name + ".shape", {rank}, shape)});
+      const std::string kept = to.parameter(parameter);
+      if (rank == 1) return kept;
+      return to.graph.add("Reshape", {kept, to.graph.constant(kept + ".shape", {rank}, shape)});
     };
     return to.graph.add("LayerNormalization", {x, shaped(weight_), shaped(bias_)},
                         sdk::onnx::Attributes().set("axis", -rank).set("epsilon", float(eps_)));

@@ -73,9 +73,9 @@ class Linear : public Layer {
                                   step.settings, step.t, p.relu_done));
   }
   std::string to_onnx(Export& to, const std::string& x) const override {
-    std::vector<std::string> inputs{x, to.parameter(weight_)};
-    if (bias_ >= 0) inputs.push_back(to.parameter(bias_));
-    return to.graph.add("Gemm", inputs, sdk::onnx::Attributes().set("transB", int64_t{1}));
+    std::vector<std::string> operands{x, to.parameter(weight_)};
+    if (bias_ >= 0) operands.push_back(to.parameter(bias_));
+    return to.graph.add("Gemm", operands, sdk::onnx::Attributes().set("transB", int64_t{1}));
   }
 
  private:

@@ -46,9 +46,9 @@ class Normalise : public Layer {
       scale = channels_first(scales(to.deviation), in);
     }
     const std::vector<int64_t> shape = per_feature ? onnx_shape(in) : std::vector<int64_t>{1};
-    const std::string name = std::to_string(index);
-    const std::string shifted = to.graph.add("Sub", {x, to.graph.constant(name + ".mean", shape, shift)});
-    return to.graph.add("Mul", {shifted, to.graph.constant(name + ".scale", shape, scale)});
+    const std::string prefix = std::to_string(index);
+    const std::string shifted = to.graph.add("Sub", {x, to.graph.constant(prefix + ".mean", shape, shift)});
+    return to.graph.add("Mul", {shifted, to.graph.constant(prefix + ".scale", shape, scale)});
   }
 
  private:

@@ -13,8 +13,8 @@ class RowNorm : public Layer {
  public:
   RowNorm(const Values& v, Plan& plan, const ops::NormGroups& groups, const Shape& affine)
       : Layer(plan), groups_(groups), eps_(v.real("eps")) {
-    const auto vector = [&](const char* name, double start) {
-      Parameter p{name, affine, 1, Parameter::Kind::features};
+    const auto vector = [&](const char* called, double start) {
+      Parameter p{called, affine, 1, Parameter::Kind::features};
       p.start = start;
       return plan.parameter(p);
     };

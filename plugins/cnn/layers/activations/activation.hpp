@@ -22,8 +22,8 @@ class ActivationLayer : public Layer {
 
  protected:
   // Adds a constant of one number to the graph. Its name begins with the layer's index.
-  std::string number(Export& to, const char* name, double value) const {
-    return to.graph.constant(std::to_string(index) + "." + name, {1}, std::vector<float>{static_cast<float>(value)});
+  std::string number(Export& to, const char* called, double value) const {
+    return to.graph.constant(std::to_string(index) + "." + called, {1}, std::vector<float>{static_cast<float>(value)});
   }
 
  private:

@@ -19,7 +19,7 @@ class Gelu : public ActivationLayer {
 
   // ONNX has Gelu only from opset 20.
   std::string to_onnx(Export& to, const std::string& x) const override {
-    const auto add = [&](const char* op, const std::vector<std::string>& inputs) { return to.graph.add(op, inputs); };
+    const auto add = [&](const char* op, const std::vector<std::string>& read) { return to.graph.add(op, read); };
     const std::string one = number(to, "one", 1), half = number(to, "half", 0.5);
     std::string inner;
     if (by_tanh_) {
