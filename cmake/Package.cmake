@@ -1,4 +1,4 @@
-# `cpack` (scripts/package): what `cmake --install` installs, as a Debian package and as a tarball.
+# `cpack` (scripts/package): what `cmake --install` installs, as a Debian package, and with all libraries as a tarball.
 set(CPACK_PACKAGE_VERSION ${version_full})  # X.Y.Z+N.gHASH sorts after X.Y.Z
 if(NOT version_tagged AND EXISTS ${PROJECT_SOURCE_DIR}/.git)
   # A commit before the first release sorts before it. Where git is missing or refuses the checkout, the version ends
@@ -14,15 +14,15 @@ set(CPACK_PACKAGE_CONTACT "The mokume authors")
 set(CPACK_PACKAGE_DESCRIPTION_SUMMARY "machine-learning experiments on every OpenCL device")
 set(CPACK_PACKAGE_DESCRIPTION "mokume tunes and trains the models that a TOML file describes, on all GPUs and CPUs of a
 machine or a cluster, of any vendor. With headers and templates for other backends and models.")
-# A package needs the libraries of the release that it is built on, so its name says which.
-cmake_host_system_information(RESULT system QUERY DISTRIB_ID DISTRIB_VERSION_ID)
-list(JOIN system "-" system)
-set(CPACK_PACKAGE_FILE_NAME mokume-${CPACK_PACKAGE_VERSION}-${system}-${CMAKE_SYSTEM_PROCESSOR})
+set(CPACK_PACKAGE_FILE_NAME mokume-${CPACK_PACKAGE_VERSION}-linux-${CMAKE_SYSTEM_PROCESSOR})  # of the tarball
+set(CPACK_PRE_BUILD_SCRIPTS ${CMAKE_CURRENT_LIST_DIR}/portable.cmake)
 set(CPACK_STRIP_FILES ON)
 set(CPACK_INSTALL_DEFAULT_DIRECTORY_PERMISSIONS ${CMAKE_INSTALL_DEFAULT_DIRECTORY_PERMISSIONS})
 
+# The Debian package needs the libraries of the release that it is built on, so its name says which.
+cmake_host_system_information(RESULT system QUERY DISTRIB_ID DISTRIB_VERSION_ID)
 set(CPACK_DEBIAN_FILE_NAME DEB-DEFAULT)
-string(REPLACE "-" "" CPACK_DEBIAN_PACKAGE_RELEASE "${system}")
+list(JOIN system "" CPACK_DEBIAN_PACKAGE_RELEASE)
 set(CPACK_DEBIAN_PACKAGE_SECTION science)
 set(CPACK_DEBIAN_PACKAGE_CONTROL_STRICT_PERMISSION ON)
 set(CPACK_DEBIAN_PACKAGE_SHLIBDEPS ON)

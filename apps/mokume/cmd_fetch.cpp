@@ -46,6 +46,18 @@ struct Failure {
   bool can_continue = false;  // what has arrived is the beginning of the file
 };
 
+// The file with the certificates of authorities where this libcurl, which a portable package brings along, looks for it
+// in another distribution's place. Empty: it looks in the right one, or none is known.
+std::string certificates(CURL* curl) {
+  const char* usual = nullptr;
+  std::error_code none;
+  if (curl_easy_getinfo(curl, CURLINFO_CAINFO, &usual) != CURLE_OK || usual == nullptr || fs::exists(usual, none))
+    return "";
+  for (const char* other : {"/etc/pki/tls/certs/ca-bundle.crt", "/etc/ssl/ca-bundle.pem"})
+    if (fs::exists(other, none)) return other;
+  return "";
+}
+
 // A transfer into `part`, which continues where an earlier one was cut. Returns why it failed, or nothing.
 std::optional<Failure> transfer(const std::string& url, const fs::path& part) {
   const std::unique_ptr<CURL, decltype(&curl_easy_cleanup)> curl(curl_easy_init(), curl_easy_cleanup);
@@ -67,6 +79,8 @@ std::optional<Failure> transfer(const std::string& url, const fs::path& part) {
   curl_easy_setopt(curl.get(), CURLOPT_ERRORBUFFER, why.data());
   curl_easy_setopt(curl.get(), CURLOPT_WRITEDATA, file.get());
   curl_easy_setopt(curl.get(), CURLOPT_RESUME_FROM_LARGE, static_cast<curl_off_t>(have));
+  if (const std::string file = certificates(curl.get()); !file.empty())
+    curl_easy_setopt(curl.get(), CURLOPT_CAINFO, file.c_str());
   const CURLcode code = curl_easy_perform(curl.get());
   if (code == CURLE_OK) return std::nullopt;
   const bool refused = code == CURLE_BAD_DOWNLOAD_RESUME || code == CURLE_RANGE_ERROR ||

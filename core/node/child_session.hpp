@@ -11,6 +11,7 @@
 
 #include "base/child.hpp"
 #include "base/log.hpp"
+#include "base/program.hpp"
 #include "cluster/protocol/messages.hpp"
 #include "node/experiment.hpp"
 #include "node/session.hpp"
@@ -32,7 +33,7 @@ class ChildSession : public Session {
   struct Setup {
     std::vector<uint32_t> cores = {};                   // that it runs on; empty: those of this process
     bool measure = false;                               // measure the device's speed
-    std::string program = "/proc/self/exe";             // mokume: this process's own program, except in tests
+    std::string program = base::program_to_start();     // mokume: this process's own program, except in tests
     std::chrono::milliseconds patience = kMostSilence;  // a child that does not answer in time is lost
     std::chrono::milliseconds idle = kMostIdle;         // so is one that hardly uses the processor for this long
   };

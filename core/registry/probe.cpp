@@ -8,13 +8,13 @@
 
 #include <algorithm>
 #include <chrono>
-#include <filesystem>
 #include <optional>
 #include <vector>
 
 #include "base/child.hpp"
 #include "base/clock.hpp"
 #include "base/frames.hpp"
+#include "base/program.hpp"
 #include "base/text.hpp"
 #include "registry/candidate.hpp"
 #include "registry/devices_of.hpp"
@@ -103,9 +103,7 @@ class Trial {
 
 // The program and every library that is mapped.
 std::vector<std::string> mapped_files() {
-  std::vector<std::string> paths;
-  std::error_code none;
-  paths.push_back(std::filesystem::read_symlink("/proc/self/exe", none).string());
+  std::vector<std::string> paths{base::program_path()};
   const auto add = [](dl_phdr_info* info, size_t, void* to) {
     if (info->dlpi_name[0] == '/') static_cast<std::vector<std::string>*>(to)->emplace_back(info->dlpi_name);
     return 0;

@@ -8,15 +8,16 @@
 #include <functional>
 #include <string>
 
+#include "base/program.hpp"
 #include "registry/registry.hpp"
 
 namespace mokume::registry {
 
 struct ProbeSetup {
-  std::string program = "/proc/self/exe";  // see serve_probe()
-  std::string cache_directory;             // "": remember nothing
-  double limit_s = 120;                    // OpenCL drivers may take 20 s each to be tried in their turn
-  double patience_s = 10;                  // before `tell` is called
+  std::string program = base::program_to_start();  // see serve_probe()
+  std::string cache_directory;                     // "": remember nothing
+  double limit_s = 120;                            // OpenCL drivers may take 20 s each to be tried in their turn
+  double patience_s = 10;                          // before `tell` is called
   std::function<void(const std::string& text)> tell = {};  // that a library takes long, and other warnings
   std::function<bool()> stopped = {};                      // whether the user wants the program to end
 };

@@ -13,6 +13,7 @@
 #include <system_error>
 #include <utility>
 
+#include "base/program.hpp"
 #include "base/text.hpp"
 #include "registry/candidate.hpp"
 #include "registry/permissions.hpp"
@@ -32,9 +33,8 @@ bool is_name(const std::string& name) {
 }
 
 std::string installed_directory() {
-  std::error_code code;
-  const fs::path program = fs::read_symlink("/proc/self/exe", code);
-  if (code) return "";
+  const fs::path program = base::program_path();
+  if (program.empty()) return "";
   return (program.parent_path() / ".." / "lib" / "mokume").lexically_normal().string();
 }
 
