@@ -5,9 +5,10 @@
 #include <sys/utsname.h>
 
 #include <fstream>
+#include <iterator>
 #include <memory>
-#include <string_view>
 
+#include "cpu_name.hpp"
 #include "isa/isa.hpp"
 #include "onednn.hpp"
 #include "sdk/plugin.hpp"
@@ -32,21 +33,13 @@ std::vector<int> allowed_cores() {
   return cores;
 }
 
-// Returns the first value of a key in /proc/cpuinfo, or "".
-std::string cpuinfo(std::string_view key) {
+std::string cpuinfo() {
   std::ifstream file("/proc/cpuinfo");
-  for (std::string line; std::getline(file, line);) {
-    const size_t colon = line.find(':');
-    if (colon == std::string::npos || line.compare(0, key.size(), key) != 0) continue;
-    const size_t text = line.find_first_not_of(" \t", colon + 1);
-    return text == std::string::npos ? "" : line.substr(text);
-  }
-  return "";
+  return {std::istreambuf_iterator<char>(file), {}};
 }
 
-// cpuinfo has no model name on ARM.
-std::string cpu_name() {
-  const std::string name = cpuinfo("model name");
+std::string name_of_cpu() {
+  const std::string name = cpu_name(cpuinfo());
   if (!name.empty()) return name;
   utsname system{};
   return uname(&system) == 0 ? std::string(system.machine) + " processor" : "processor";
@@ -82,9 +75,9 @@ mk_device_info device_info(uint32_t index) {
   info.flags = MK_DEVICE_FP64 | MK_DEVICE_FMA | (oracle ? uint64_t{MK_DEVICE_INSTRUMENTED} : 0);
   info.memory_bytes = info.max_buffer_bytes = memory_bytes();
   info.compute_units = static_cast<uint32_t>(cores.size());
-  sdk::set_text(info.name, oracle ? "reference oracle" : cpu_name());
+  sdk::set_text(info.name, oracle ? "reference oracle" : name_of_cpu());
   sdk::set_text(info.platform, "host");
-  sdk::set_text(info.vendor, cpuinfo("vendor_id"));
+  sdk::set_text(info.vendor, cpuinfo_value(cpuinfo(), "vendor_id"));
   sdk::set_text(info.version, MOKUME_VERSION);
   sdk::set_text(info.driver, oracle ? "plain C++" : onednn_version());
   sdk::set_text(info.physical_id, "cpu:" + compact_list(cores));

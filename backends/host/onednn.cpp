@@ -37,12 +37,16 @@ std::string onednn_version() {
 // The values are bit sets: each instruction set contains those below it. Those above avx512_core add nothing for fp32.
 // No bit means no limit: 0 is dnnl_cpu_isa_all in oneDNN 2 and dnnl_cpu_isa_default in oneDNN 3.
 std::string onednn_choice() {
+#if defined(__aarch64__)
+  return "onednn-aarch64";  // one loop for all, while the call below would answer that there is no limit
+#else
   const unsigned isa = dnnl_get_effective_cpu_isa();
   const auto contains = [isa](unsigned lower) { return isa == 0 || (isa & lower) == lower; };
   if (contains(dnnl_cpu_isa_avx512_core)) return "onednn-avx512";
   if (contains(dnnl_cpu_isa_avx2)) return "onednn-avx2";
   if (contains(dnnl_cpu_isa_avx)) return "onednn-avx";
   return "onednn-base";
+#endif
 }
 
 bool sgemm(const SgemmTile& t) noexcept {

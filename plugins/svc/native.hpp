@@ -203,7 +203,7 @@ namespace mokume::svc {
 
 // Returns the one of three that suits this CPU.
 template <class T>
-T best_of(T base, T avx2, T avx512) {
+T best_of(T base, [[maybe_unused]] T avx2, [[maybe_unused]] T avx512) {
 #if defined(__x86_64__)
   if (__builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512dq") && __builtin_cpu_supports("avx512vl") &&
       __builtin_cpu_supports("avx512bw"))

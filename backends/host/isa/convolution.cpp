@@ -6,7 +6,7 @@
 namespace mokume::host::MOKUME_HOST_ISA {
 namespace {
 
-#ifdef __AVX512F__
+#if defined(__AVX512F__) || defined(__aarch64__)
 constexpr int kMostRows = 12;  // of two vectors each, in 32 registers
 #else
 constexpr int kMostRows = 6;  // in 16 registers

@@ -16,6 +16,10 @@ extern const Loops kLoops;
 namespace avx512 {
 extern const Loops kLoops;
 }
+#elif defined(__aarch64__)
+namespace neon {
+extern const Loops kLoops;
+}
 #endif
 
 namespace {
@@ -34,6 +38,8 @@ constexpr Candidate kCandidates[] = {
               __builtin_cpu_supports("avx512dq") != 0 && __builtin_cpu_supports("avx512vl") != 0;
      }},
     {avx2::kLoops, [] { return __builtin_cpu_supports("avx2") != 0 && __builtin_cpu_supports("fma") != 0; }},
+#elif defined(__aarch64__)
+    {neon::kLoops, [] { return true; }},
 #endif
     {base::kLoops, [] { return true; }},
 };

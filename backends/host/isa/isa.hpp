@@ -7,7 +7,7 @@
 
 namespace mokume::host {
 
-// Returns the widest of "avx512", "avx2" and "base" that the processor and the operating system support.
+// Returns the widest of "avx512", "avx2", "neon" and "base" that the processor and the operating system support.
 const Loops& best_loops();
 
 // Returns the loops of the named instruction set. Throws Error(MK_DEVICE_ERROR) if the name is unknown or this machine

@@ -121,7 +121,7 @@ float norm2(const float* x, int64_t n) {
 
 extern const NetworkLoops kNetworkLoops;        // network.cpp
 extern const ActivationLoops kActivationLoops;  // activations.cpp
-#ifdef __FMA__
+#ifdef MOKUME_HOST_FMA
 extern const ConvolutionLoops kConvolutionLoops;  // convolution.cpp
 constexpr const ConvolutionLoops* kConvolution = &kConvolutionLoops;
 #else
