@@ -2,7 +2,7 @@
 #include <algorithm>
 #include <cstring>
 
-#include "fuzz.hpp"
+#include "fuzz/fuzz.hpp"
 
 extern "C" const char fuzz_name[];
 extern "C" size_t LLVMFuzzerMutate(uint8_t* data, size_t size, size_t max_size);
