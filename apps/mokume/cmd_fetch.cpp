@@ -79,8 +79,8 @@ std::optional<Failure> transfer(const std::string& url, const fs::path& part) {
   curl_easy_setopt(curl.get(), CURLOPT_ERRORBUFFER, why.data());
   curl_easy_setopt(curl.get(), CURLOPT_WRITEDATA, file.get());
   curl_easy_setopt(curl.get(), CURLOPT_RESUME_FROM_LARGE, static_cast<curl_off_t>(have));
-  if (const std::string file = certificates(curl.get()); !file.empty())
-    curl_easy_setopt(curl.get(), CURLOPT_CAINFO, file.c_str());
+  if (const std::string trusted = certificates(curl.get()); !trusted.empty())
+    curl_easy_setopt(curl.get(), CURLOPT_CAINFO, trusted.c_str());
   const CURLcode code = curl_easy_perform(curl.get());
   if (code == CURLE_OK) return std::nullopt;
   const bool refused = code == CURLE_BAD_DOWNLOAD_RESUME || code == CURLE_RANGE_ERROR ||

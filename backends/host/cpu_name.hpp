@@ -28,8 +28,11 @@ inline std::string cpu_name(std::string_view text) {
   if (maker.empty() || core.empty()) return "";
   constexpr struct {
     const char *core, *name;
-  } kArm[] = {{"0xd08", "Cortex-A72"},  {"0xd0c", "Neoverse N1"}, {"0xd40", "Neoverse V1"},
-              {"0xd49", "Neoverse N2"}, {"0xd4f", "Neoverse V2"}};
+  } kArm[] = {{"0xd08", "Cortex-A72"},
+              {"0xd0c", "Neoverse N1"},
+              {"0xd40", "Neoverse V1"},
+              {"0xd49", "Neoverse N2"},
+              {"0xd4f", "Neoverse V2"}};
   if (maker == "0x41")
     for (const auto& known : kArm)
       if (core == known.core) return std::string("Arm ") + known.name;

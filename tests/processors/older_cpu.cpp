@@ -1,0 +1,80 @@
+// A library for LD_PRELOAD that hides a processor's newer instructions from LLVM, so that PoCL compiles its kernels as
+// it would on an older machine: OLDER_CPU holds the beginnings of the names of features to hide, such as "avx512,avx2".
+#include <dlfcn.h>
+#include <link.h>
+
+#include <cstddef>
+#include <cstdint>
+#include <cstdlib>
+#include <string_view>
+
+namespace {
+
+// What llvm::StringMap<bool> looks like in memory, in LLVM 14 to 19: a table of entries, each with its key after it.
+struct Entry {
+  size_t key_length;
+  bool value;
+  std::string_view key() const { return {reinterpret_cast<const char*>(this) + sizeof(Entry), key_length}; }
+};
+struct Features {
+  Entry** table;
+  unsigned buckets;
+};
+
+bool hides(std::string_view feature) {
+  const char* const all = std::getenv("OLDER_CPU");
+  std::string_view names = all == nullptr ? "" : all;
+  while (!names.empty()) {
+    const size_t end = names.find(',');
+    if (feature.starts_with(names.substr(0, end))) return true;
+    names.remove_prefix(end == std::string_view::npos ? names.size() : end + 1);
+  }
+  return false;
+}
+
+// The driver loads LLVM for itself only, so that RTLD_NEXT does not find it.
+void* loaded_llvm() {
+  void* found = nullptr;
+  dl_iterate_phdr(
+      [](dl_phdr_info* info, size_t, void* handle) {
+        if (std::string_view(info->dlpi_name).find("libLLVM") == std::string_view::npos) return 0;
+        *static_cast<void**>(handle) = dlopen(info->dlpi_name, RTLD_LAZY | RTLD_NOLOAD);
+        return 1;
+      },
+      &found);
+  return found;
+}
+
+template <class Function>
+Function in_llvm(const char* name) {
+  void* const llvm = loaded_llvm();
+  return reinterpret_cast<Function>(llvm == nullptr ? nullptr : dlsym(llvm, name));
+}
+
+void hide(Features& features) {
+  for (unsigned i = 0; i < features.buckets; ++i) {
+    Entry* const entry = features.table[i];
+    const auto tombstone = static_cast<uintptr_t>(-1) << 3;
+    if (entry != nullptr && reinterpret_cast<uintptr_t>(entry) != tombstone && hides(entry->key())) entry->value = false;
+  }
+}
+
+}  // namespace
+
+// llvm::sys::getHostCPUFeatures(llvm::StringMap<bool>&), up to LLVM 18. Callers find this one first.
+extern "C" bool _ZN4llvm3sys18getHostCPUFeaturesERNS_9StringMapIbNS_15MallocAllocatorEEE(Features& features) {
+  const auto real = in_llvm<bool (*)(Features&)>(
+      "_ZN4llvm3sys18getHostCPUFeaturesERNS_9StringMapIbNS_15MallocAllocatorEEE");
+  if (real == nullptr || !real(features)) return false;
+  hide(features);
+  return true;
+}
+
+// llvm::StringMap<bool> llvm::sys::getHostCPUFeatures(), from LLVM 19 on: the caller says where the result goes.
+extern "C" Features* _ZN4llvm3sys18getHostCPUFeaturesEv(Features* result) {
+  const auto real = in_llvm<Features* (*)(Features*)>("_ZN4llvm3sys18getHostCPUFeaturesEv");
+  if (real == nullptr) std::abort();
+  real(result);
+  hide(*result);
+  return result;
+}
