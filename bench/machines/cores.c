@@ -1,5 +1,7 @@
 /* A library for LD_PRELOAD with which a program counts PRETEND_CORES cores, whatever the machine has. */
+#ifndef _GNU_SOURCE
 #define _GNU_SOURCE
+#endif
 #include <dlfcn.h>
 #include <pthread.h>
 #include <sched.h>
@@ -45,6 +47,6 @@ int get_nprocs_conf(void) { return pretended(); }
 
 long sysconf(int name) {
   if (name == _SC_NPROCESSORS_ONLN || name == _SC_NPROCESSORS_CONF) return pretended();
-  long (*real)(int) = (long (*)(int))dlsym(RTLD_NEXT, "sysconf");
+  long (*const real)(int) = (long (*)(int))dlsym(RTLD_NEXT, "sysconf");
   return real(name);
 }

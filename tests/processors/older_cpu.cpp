@@ -55,7 +55,8 @@ void hide(Features& features) {
   for (unsigned i = 0; i < features.buckets; ++i) {
     Entry* const entry = features.table[i];
     const auto tombstone = static_cast<uintptr_t>(-1) << 3;
-    if (entry != nullptr && reinterpret_cast<uintptr_t>(entry) != tombstone && hides(entry->key())) entry->value = false;
+    if (entry != nullptr && reinterpret_cast<uintptr_t>(entry) != tombstone && hides(entry->key()))
+      entry->value = false;
   }
 }
 
@@ -63,8 +64,8 @@ void hide(Features& features) {
 
 // llvm::sys::getHostCPUFeatures(llvm::StringMap<bool>&), up to LLVM 18. Callers find this one first.
 extern "C" bool _ZN4llvm3sys18getHostCPUFeaturesERNS_9StringMapIbNS_15MallocAllocatorEEE(Features& features) {
-  const auto real = in_llvm<bool (*)(Features&)>(
-      "_ZN4llvm3sys18getHostCPUFeaturesERNS_9StringMapIbNS_15MallocAllocatorEEE");
+  const auto real =
+      in_llvm<bool (*)(Features&)>("_ZN4llvm3sys18getHostCPUFeaturesERNS_9StringMapIbNS_15MallocAllocatorEEE");
   if (real == nullptr || !real(features)) return false;
   hide(features);
   return true;
