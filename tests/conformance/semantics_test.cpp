@@ -114,12 +114,12 @@ void convolution_of_an_image_is_its_own_affair(DeviceUnderTest& dut) {
     const mk_tensor weight = sdk::matrix(buffers[1]->handle(), w.patch(), filters);
     const mk_tensor bias = sdk::vector(buffers[2]->handle(), filters);
     // Images [first, first + count), at their places in y and dx.
-    const auto forward = [&, &w = w](int64_t first, int64_t count) {
-      return ops::conv2d(sdk::matrix(buffers[0]->handle(), count, in, 0, first * in), weight, bias, w,
+    const auto forward = [&, &window = w](int64_t first, int64_t count) {
+      return ops::conv2d(sdk::matrix(buffers[0]->handle(), count, in, 0, first * in), weight, bias, window,
                          ops::Activation::relu, sdk::matrix(y.handle(), count, out, 0, first * out));
     };
-    const auto back = [&, &w = w](int64_t first, int64_t count) {
-      return ops::conv2d_grad_input(sdk::matrix(buffers[3]->handle(), count, out, 0, first * out), weight, w,
+    const auto back = [&, &window = w](int64_t first, int64_t count) {
+      return ops::conv2d_grad_input(sdk::matrix(buffers[3]->handle(), count, out, 0, first * out), weight, window,
                                     sdk::matrix(dx.handle(), count, in, 0, first * in));
     };
     if (!all_supported(dut, {forward(0, kImages), back(0, kImages)})) GTEST_SKIP() << kUnsupportedOp;

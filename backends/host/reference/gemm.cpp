@@ -14,9 +14,9 @@ void gemm(const Call& call) {
   const bool relu = call.op.integers[2] == static_cast<int64_t>(ops::Activation::relu);
   const auto [m, n, k] = ops::gemm_shape(call.op);
 
-  const auto row_block = [&, k = k](int64_t r, int64_t from, int64_t count) {
+  const auto row_block = [&, depth = k](int64_t r, int64_t from, int64_t count) {
     double sums[64] = {};
-    for (int64_t i = 0; i < k; ++i) {
+    for (int64_t i = 0; i < depth; ++i) {
       const double left = transpose_a ? a.row(i)[r] : a.row(r)[i];
       for (int64_t c = 0; c < count; ++c)
         sums[c] += left * static_cast<double>(transpose_b ? b.row(from + c)[i] : b.row(i)[from + c]);
@@ -28,9 +28,9 @@ void gemm(const Call& call) {
       result[c] = relu && sum < 0 ? 0.0F : static_cast<float>(sum);  // written so that a NaN passes through
     }
   };
-  call.for_rows(m, n * std::max<int64_t>(1, k), [&, n = n](int64_t begin, int64_t end) {
+  call.for_rows(m, n * std::max<int64_t>(1, k), [&, width = n](int64_t begin, int64_t end) {
     for (int64_t r = begin; r < end; ++r)
-      for (int64_t from = 0; from < n; from += 64) row_block(r, from, std::min<int64_t>(64, n - from));
+      for (int64_t from = 0; from < width; from += 64) row_block(r, from, std::min<int64_t>(64, width - from));
   });
 }
 

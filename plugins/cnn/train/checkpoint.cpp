@@ -114,8 +114,8 @@ void save_checkpoint(const std::string& directory, const Checkpoint& c, const En
 
 void StoredCheckpoint::read_into(const Engine& engine) const {
   for (const auto& [name, vector] : engine.state())
-    in_chunks(*vector, [&, &name = name, &to = *vector](int64_t first, std::span<float> chunk) {
-      reader_.read(*reader_.find(name), first * sizeof(float), chunk.size_bytes(), chunk.data());
+    in_chunks(*vector, [&, &tensor = name, &to = *vector](int64_t first, std::span<float> chunk) {
+      reader_.read(*reader_.find(tensor), first * sizeof(float), chunk.size_bytes(), chunk.data());
       to.write(first, chunk);
     });
 }
