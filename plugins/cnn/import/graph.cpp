@@ -276,7 +276,6 @@ int Graph::emit(const Node& node, int layer, const FormulaPtr& formula, bool alo
   }
   if (auto keys = as_activation(formula)) return add(std::move(*keys), {layer});
   // Otherwise the outermost operator stands alone.
-  using Kind = Formula::Kind;
   const FormulaPtr &a = formula->a(), &b = formula->b();
   const auto number = [](const FormulaPtr& f) { return f != nullptr && f->is_number(); };
   if (formula->is_binary() && (number(a) || number(b))) {
@@ -287,7 +286,7 @@ int Graph::emit(const Node& node, int layer, const FormulaPtr& formula, bool alo
     const int between = emit(node, layer, inner, false);
     return emit(node, between, outer, between != layer);
   }
-  if (formula->kind() == Kind::add) {
+  if (formula->kind() == Formula::Kind::add) {
     const int left = emit(node, layer, a, false), right = emit(node, layer, b, false);
     return add({{"type", "add"}}, {left, right});
   }
