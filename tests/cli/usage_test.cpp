@@ -77,19 +77,52 @@ TEST(Usage, DevicesDoctorSchemaAndInitSucceed) {
   expect(place.mokume("check mine.toml"), 0, "ok");
 }
 
-TEST(Usage, ContinuousIntegrationFindsSharedData) {
-  const Place place;
+// A tree with the script of continuous integration, and others in the place of those that it runs.
+void imitate_tree(const Place& place, const std::string& quickstart, const std::string& test) {
+  const std::pair<const char*, std::string> scripts[] = {
+      {"quickstart",
+       "mkdir -p build/release/apps build/release/backends build/release/core build/release/plugins\n" + quickstart},
+      {"self-contained", ""},
+      {"test", test}};
+  fs::remove_all(place.path() / "tree");
   fs::create_directories(place.path() / "tree/.ci");
   fs::create_directories(place.path() / "tree/scripts");
   fs::copy_file(test::source_directory() + "/.ci/run", place.path() / "tree/.ci/run");
-  place.write("tree/scripts/test", "#!/bin/sh\necho \"${MOKUME_DATA-none}\"\n");
-  fs::permissions(place.path() / "tree/scripts/test", fs::perms::owner_all);
-  EXPECT_EQ(place.shell("unset MOKUME_DATA; tree/.ci/run").out, "none\n");
+  for (const auto& [name, text] : scripts) {
+    place.write(std::string("tree/scripts/") + name, "#!/bin/sh\n" + text);
+    fs::permissions(place.path() / "tree/scripts" / name, fs::perms::owner_all);
+  }
+}
+
+const std::string kReports = "echo page >page.html\necho report: page.html\n";
+
+TEST(Usage, ContinuousIntegrationFindsSharedData) {
+  const Place place;
+  const auto data_of = [&](const std::string& command) {
+    imitate_tree(place, kReports, "echo \"data: ${MOKUME_DATA-none}\"\n");
+    const std::string out = place.shell(command).out;
+    const size_t at = out.find("data: ");
+    return at == std::string::npos ? out : out.substr(at + 6);
+  };
+  EXPECT_EQ(data_of("unset MOKUME_DATA; tree/.ci/run"), "none\n");
   fs::create_directories(place.path() / "shared/data");
   const std::string shared = (fs::canonical(place.path()) / "shared/data").string() + "\n";
-  EXPECT_EQ(place.shell("unset MOKUME_DATA; tree/.ci/run").out, shared);
-  EXPECT_EQ(place.shell("unset MOKUME_DATA; cd tree/.ci && ./run").out, shared);
-  EXPECT_EQ(place.shell("MOKUME_DATA=/mine tree/.ci/run").out, "/mine\n") << "what is set stays";
+  EXPECT_EQ(data_of("unset MOKUME_DATA; tree/.ci/run"), shared);
+  EXPECT_EQ(data_of("unset MOKUME_DATA; cd tree/.ci && ./run"), shared);
+  EXPECT_EQ(data_of("MOKUME_DATA=/mine tree/.ci/run"), "/mine\n") << "what is set stays";
+}
+
+TEST(Usage, ContinuousIntegrationBeginsWithTheQuickstart) {
+  const Place place;
+  imitate_tree(place, kReports, "exit 0\n");
+  EXPECT_EQ(place.shell("tree/.ci/run").code, 0);
+  expect(place.shell("tree/.ci/run"), 1, "CI starts with an empty build folder");
+  imitate_tree(place, "echo ready\n", "exit 0\n");
+  expect(place.shell("tree/.ci/run"), 1, "names no report");
+  imitate_tree(place, kReports + "exit 3\n", "exit 0\n");
+  EXPECT_EQ(place.shell("tree/.ci/run").code, 3) << "a failure is not lost in a pipe";
+  imitate_tree(place, kReports, "sleep 0.01\n: >build/release/core/a.o\n");
+  expect(place.shell("tree/.ci/run"), 1, "compiled sources of the program again");
 }
 
 TEST(Usage, AnOutputThatCannotBeWrittenIsAFailure) {

@@ -1,4 +1,4 @@
-#include "../backends/host/cpu_name.hpp"
+#include "cpu_name.hpp"
 
 #include <gtest/gtest.h>
 

@@ -72,6 +72,7 @@ std::vector<Ban> bans() {
         {"bench/", "measures a backend through the bare boundary"},
         {"tests/faults/", "stands in front of another backend"},
         {"tests/gpu/counts_test.cpp", "asks the layer that the loader has loaded"},
+        {"tests/processors/older_cpu.cpp", "stands in front of LLVM"},
         {"backends/opencl/platforms/probe_main.cpp", "meets a driver before the program does"},
         {"backends/opencl/gemm/clblast.cpp", "a system library, optional and slow to map: only when a probe asks"}}},
       {{"dlclose"}, "", "libraries stay loaded: drivers do not survive being unloaded", {}},
