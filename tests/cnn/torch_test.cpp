@@ -124,7 +124,7 @@ class Comparison {
     return course;
   }
 
-  // Of three courses whose weights at the start differ from `start` in their last bits. A training amplifies the
+  // Trains three times from weights that differ from `start` in their last bits. A training amplifies the
   // roundings of one processor, as compared with another's, as it amplifies these.
   Spread spread(const std::vector<float>& start, const Course& course) const {
     Spread result;
