@@ -13,8 +13,8 @@ namespace {
 constexpr const char* kPocl = "OCL_ICD_VENDORS=/etc/OpenCL/vendors/pocl.icd ";
 
 std::string posing_as(const std::string& card) {
-  return "env OPENCL_LAYERS=" + test::build_directory() +
-         "/lib/opencl_pose.so OPENCL_POSE=" + test::source_directory() + "/tests/gpu/pose/cards/" + card + ".toml " +
+  return "env OPENCL_LAYERS=" + test::shell_word(test::build_directory() + "/lib/opencl_pose.so") +
+         " OPENCL_POSE=" + test::shell_word(test::source_directory() + "/tests/gpu/pose/cards/" + card + ".toml") + " " +
          kPocl;
 }
 
@@ -119,6 +119,67 @@ INSTANTIATE_TEST_SUITE_P(Cards, Program, testing::Values("nvidia-h200", "amd-mi3
                            std::replace(name.begin(), name.end(), '-', '_');
                            return name;
                          });
+
+// The sum of a number in all counts-PID.json of a record.
+int64_t total(const fs::path& record, const char* what) {
+  int64_t sum = 0;
+  for (const auto& entry : fs::directory_iterator(record))
+    if (entry.path().extension() == ".json")
+      sum += nlohmann::json::parse(slurp(entry.path())).at(what).get<int64_t>();
+  return sum;
+}
+
+// The cache of built programs, which PoCL under its own name does not use.
+TEST(Compiled, programs_are_taken_from_the_cache_with_the_same_results) {
+  const Place place;
+  place.write("e.toml", kNetwork);
+  const auto run = [&](const std::string& name) {
+    fs::create_directory(place.path() / ("record-" + name));
+    const Ended ended = place.shell("OPENCL_POSE_BINARIES=1 XDG_CACHE_HOME=$PWD/cache OPENCL_POSE_RECORD=$PWD/record-" +
+                                    name + " " + posing_as("nvidia-h200") + Place::program() + " run e.toml --out " +
+                                    name);
+    EXPECT_EQ(ended.code, 0) << ended.err;
+    return ended.err;
+  };
+  const auto counted = [&](const std::string& name, const char* what) {
+    return total(place.path() / ("record-" + name), what);
+  };
+  const auto results = [&](const std::string& name) {
+    return slurp(fs::directory_iterator(place.path() / name / "small")->path() / "results.csv");
+  };
+  run("first");
+  const int64_t programs = counted("first", "builds");
+  EXPECT_GT(programs, 0);
+  EXPECT_EQ(counted("first", "cached_programs"), 0);
+  run("second");
+  EXPECT_EQ(counted("second", "builds"), 0);
+  EXPECT_EQ(counted("second", "cached_programs"), programs);
+  EXPECT_EQ(results("second"), results("first"));
+
+  const fs::path damaged = fs::directory_iterator(place.path() / "cache/mokume/opencl/programs")->path();
+  fs::resize_file(damaged, fs::file_size(damaged) / 2);
+  EXPECT_NE(run("third").find(damaged.string() + " is damaged"), std::string::npos);
+  EXPECT_EQ(counted("third", "builds"), 1);
+  EXPECT_EQ(results("third"), results("first"));
+}
+
+// Offsets into a buffer of more than 4 GiB need an option of Intel's compiler, which no other compiler knows.
+TEST(Compiled, asks_intel_for_large_buffers) {
+  const Place place;
+  place.write("e.toml", small_experiment("opencl"));
+  fs::create_directory(place.path() / "record");
+  const Ended ended = place.shell("OPENCL_POSE_RECORD=$PWD/record XDG_CACHE_HOME=$PWD/cache " +
+                                  posing_as("intel-arc-b580") + Place::program() + " run e.toml");
+  ASSERT_EQ(ended.code, 0) << ended.err;
+  int64_t programs = 0;
+  for (const auto& entry : fs::directory_iterator(place.path() / "record/programs")) {
+    if (entry.path().extension() != ".options") continue;
+    const bool probe = slurp(fs::path(entry.path()).replace_extension(".cl")).find("void probe(") != std::string::npos;
+    EXPECT_EQ(slurp(entry.path()).find("-cl-intel-greater-than-4GB-buffer-required") == std::string::npos, probe);
+    programs += probe ? 0 : 1;
+  }
+  EXPECT_GT(programs, 0);
+}
 
 TEST(Mixed, ranks_on_cards_of_two_vendors_share_one_run) {
   if (!have("mpirun")) GTEST_SKIP() << "mpirun is missing: install openmpi-bin";

@@ -67,11 +67,11 @@ void move(int k, float step, float sign, bool last, __global int* flags, __globa
 // Takes one step on the pair (i, j): moves both multipliers, updates their flags and returns the step length.
 float take_step(int i, int j, float k_ij, float k_ii, float k_jj, float c, float epsilon, __global int* flags,
                 __global const float* f, __global float* a, __global const float* weight, long ld) {
-  const float eta = fmax(k_ii + k_jj - 2.0f * k_ij, TAU);
+  const float eta = fmax(CURVATURE(k_ii, k_jj, k_ij), TAU);
   const float offsets = LOW_OFFSET(flags[j], epsilon) - UP_OFFSET(flags[i], epsilon);
   const float gap = ((f[j] - f[i]) + offsets) + (f[ld + j] - f[ld + i]);
-  const float room_i = (flags[i] & NEGATIVE) != 0 ? -a[i] - a[ld + i] : (c * weight[i] - a[i]) - a[ld + i];
-  const float room_j = (flags[j] & POSITIVE) != 0 ? a[j] + a[ld + j] : (c * weight[j] + a[j]) + a[ld + j];
+  const float room_i = (flags[i] & NEGATIVE) != 0 ? -a[i] - a[ld + i] : (PRODUCT(float, c, weight[i]) - a[i]) - a[ld + i];
+  const float room_j = (flags[j] & POSITIVE) != 0 ? a[j] + a[ld + j] : (PRODUCT(float, c, weight[j]) + a[j]) + a[ld + j];
   const float step = fmin(gap / eta, fmin(room_i, room_j));
   move(i, step, 1.0f, step >= room_i, flags, a, ld);
   move(j, step, -1.0f, step >= room_j, flags, a, ld);
@@ -83,10 +83,10 @@ float take_step(int i, int j, float k_ij, float k_ii, float k_jj, float c, float
 float take_step(int i, int j, float k_ij, float k_ii, float k_jj, float c, float c_minus, __global const char* y,
                        __global int* flags, __global const float* f, __global float* a, __global const float* weight,
                        long ld) {
-  const float eta = fmax(k_ii + k_jj - 2.0f * k_ij, TAU);
+  const float eta = fmax(CURVATURE(k_ii, k_jj, k_ij), TAU);
   const float gap = (f[j] - f[i]) + (f[ld + j] - f[ld + i]);
-  const float room_i = y[i] > 0 ? (c * weight[i] - a[i]) - a[ld + i] : a[i] + a[ld + i];
-  const float room_j = y[j] > 0 ? a[j] + a[ld + j] : (c_minus * weight[j] - a[j]) - a[ld + j];
+  const float room_i = y[i] > 0 ? (PRODUCT(float, c, weight[i]) - a[i]) - a[ld + i] : a[i] + a[ld + i];
+  const float room_j = y[j] > 0 ? a[j] + a[ld + j] : (PRODUCT(float, c_minus, weight[j]) - a[j]) - a[ld + j];
   const float step = fmin(gap / eta, fmin(room_i, room_j));
   ADD_TO(a[i], a[ld + i], y[i] > 0 ? step : -step);
   ADD_TO(a[j], a[ld + j], y[j] > 0 ? -step : step);
@@ -158,7 +158,7 @@ __kernel void smo_vector(__global const int* order, __global int* is, __global f
           const int16 is_low = (flag & LOW) != 0;
           const int16 wanted = is_low & (diff > 0.0f);
           if (ANY16(wanted)) {
-            const float16 raw = kii + vload16(b, diagonal) - 2.0f * vload16(b, ki);
+            const float16 raw = CURVATURE(kii, vload16(b, diagonal), vload16(b, ki));
             const float16 eta = LARGER((float16)(TAU), raw);
             const float16 gain = diff * diff / eta;
             const int16 better = wanted & (gain >= best);
@@ -318,7 +318,7 @@ __kernel __attribute__((reqd_work_group_size(GROUP, 1, 1))) void smo_group(
           SHIFT(float, h, l, LOW_OFFSET(flags[k], epsilon));
           const float diff = (h - up) + (l - up_rest);
           if ((flags[k] & LOW) != 0 && diff > 0.0f) {
-            const float eta = fmax(kii + diagonal[k] - 2.0f * ki[k], TAU);
+            const float eta = fmax(CURVATURE(kii, diagonal[k], ki[k]), TAU);
             const float gain = diff * diff / eta;
             if (-gain <= loss) {
               loss = -gain;
