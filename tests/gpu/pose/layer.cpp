@@ -1,6 +1,7 @@
 // An OpenCL layer that makes every device pose as a card: the loader puts it in front of the driver if OPENCL_LAYERS
 // names its library. OPENCL_POSE names the card's file, OPENCL_POSE_RECORD a directory for the files of record.hpp. With
-// OPENCL_POSE_BINARIES=1 programs can be read as binaries, which a cache may keep. The driver still computes. The layer answers as the card would, refuses what the card would refuse, and counts.
+// OPENCL_POSE_BINARIES=1 programs can be read as binaries, which a cache may keep; with OPENCL_POSE_BOASTS=1 the card says
+// that it has all its memory, even if this machine has less. The driver still computes. The layer answers as the card would, refuses what the card would refuse, and counts.
 #include <atomic>
 #include <cstdio>
 #include <cstdlib>
@@ -33,6 +34,7 @@ struct Layer {
   std::atomic<bool> idle{false};
   std::atomic<pose_health_t> health{POSE_HEALTHY};
   bool gives_binaries = false;  // OPENCL_POSE_BINARIES
+  bool boasts = false;          // OPENCL_POSE_BOASTS
   Record record;
   Kernels kernels;
   std::mutex mutex;
@@ -60,8 +62,8 @@ cl_int CL_API_CALL get_device_ids(cl_platform_id platform, cl_device_type type, 
 }
 
 cl_ulong memory_of(cl_device_id device, cl_device_info what) {
-  cl_ulong bytes = 0;
-  layer->below.clGetDeviceInfo(device, what, sizeof(bytes), &bytes, nullptr);
+  cl_ulong bytes = ~cl_ulong{0};
+  if (!layer->boasts) layer->below.clGetDeviceInfo(device, what, sizeof(bytes), &bytes, nullptr);
   return bytes;
 }
 
@@ -355,6 +357,7 @@ __attribute__((visibility("default"))) cl_int CL_API_CALL clInitLayer(cl_uint n_
   using namespace mokume::pose;
   try {
     layer = new Layer(read_card(variable("OPENCL_POSE")), variable("OPENCL_POSE_RECORD"));
+    layer->boasts = !variable("OPENCL_POSE_BOASTS").empty();
     layer->gives_binaries = !variable("OPENCL_POSE_BINARIES").empty();
   } catch (const std::exception& e) {
     // A test that meant to run on the card must not pass on the CPU.
