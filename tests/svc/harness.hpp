@@ -9,6 +9,7 @@
 #include <memory>
 #include <ostream>
 #include <set>
+#include <sstream>
 #include <string>
 #include <vector>
 
@@ -98,6 +99,15 @@ inline void PrintTo(const Result& r, std::ostream* out) {
 using Key = std::pair<uint32_t, int32_t>;  // candidate, fold
 using Results = std::map<Key, Result>;
 
+// What MOKUME_TEST_CHOICES, "key=value,key=value", and a test select; the test's own choices come first.
+inline device::Choices with_choices_to_test(device::Choices choices) {
+  const char* given = std::getenv("MOKUME_TEST_CHOICES");
+  std::istringstream text(given == nullptr ? "" : given);
+  for (std::string one; std::getline(text, one, ',');)
+    choices.emplace(one.substr(0, one.find('=')), one.substr(one.find('=') + 1));
+  return choices;
+}
+
 // Libraries and one open device.
 class World {
  public:
@@ -114,7 +124,7 @@ class World {
     std::vector<mk_device_info> infos(count);
     if (count > 0) sdk::call(table->enumerate, table->self, infos.data(), count, &count);
     if (index >= count) return;
-    device_ = device::Device::open({backend, index, table, infos[index]}, choices, budget, nullptr);
+    device_ = device::Device::open({backend, index, table, infos[index]}, with_choices_to_test(choices), budget, nullptr);
   }
   ~World() {
     device_.reset();
