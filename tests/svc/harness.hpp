@@ -124,7 +124,8 @@ class World {
     std::vector<mk_device_info> infos(count);
     if (count > 0) sdk::call(table->enumerate, table->self, infos.data(), count, &count);
     if (index >= count) return;
-    device_ = device::Device::open({backend, index, table, infos[index]}, with_choices_to_test(choices), budget, nullptr);
+    device_ =
+        device::Device::open({backend, index, table, infos[index]}, with_choices_to_test(choices), budget, nullptr);
   }
   ~World() {
     device_.reset();
