@@ -8,8 +8,8 @@ from typing import Any, Dict, List, Tuple
 Cell = Tuple[float, float]  # log10 of C and of gamma, rounded as in the published table
 CLOSE = 2  # errors of a fold: solutions within the tolerance differ by as much
 
-# Errors of the 12,000 validation images of each fold, by log10 C, at gamma = 10^-2.6957: shermanlo77/multinode-gpu-study
-# published them in a figure that tells the five counts and not which fold has which.
+# Errors of the 12,000 validation images of each fold, by log10 C, at gamma = 10^-2.6957. They are read from a figure of
+# shermanlo77/multinode-gpu-study, which tells the five counts and not which fold has which.
 PUBLISHED_GAMMA = -2.6957
 PUBLISHED = {-3.0: [1496, 1637, 1723, 1725, 1757], -2.2174: [1123, 1181, 1273, 1307, 1331],
              -1.4348: [587, 630, 668, 679, 710], -0.6522: [327, 338, 358, 372, 386], 0.1304: [188, 190, 204, 205, 241],

@@ -90,7 +90,7 @@ def force_tile(s: Session) -> None:
     s.call("open", [s.kit.program("op_bench"), "opencl", "0", "0"])
     for file in s.kit.choices_files():
         raced = dict(line.split(" ", 1) for line in file.read_text().splitlines())
-        s.step["tables"].setdefault("race", [dict(raced)])
+        s.table("chosen before", [raced])
         file.write_text("".join(f"{key} {value}\n" for key, value in {**raced, "gemm": "tile"}.items()))
     again = s.call("open-again", [s.kit.program("op_bench"), "opencl", "0", "0"])
     choices = next((line["choices"] for line in figures.json_lines(again.out) if "choices" in line), {})
@@ -297,9 +297,11 @@ def peers(s: Session) -> None:
     cases, networks_, count = (REHEARSED_CASES, SMALL_NETWORKS[:1], 2) if s.rehearse else (
         CASES, SMALL_NETWORKS, TOGETHER)
     script = str(s.kit.packed / "peers/cnn_torch_cuda.py")
-    outcome = s.call("torch", [python, "-B", "-u", script, "--out", str(out), "--ops", str(shapes), "--limit",
-                               str(int(s.left() - 8)), "--together", str(count), "--networks", *networks_, "--cases",
-                               *cases] + (["--device", "cpu"] if s.rehearse else []), environment=_torch_environment(s))
+    arguments = ["--out", str(out), "--ops", str(shapes), "--limit", str(int(s.left() - 8)), "--seconds", "0.1",
+                 "--rounds", "2", "--together", str(count), "--networks", *networks_, "--cases", *cases]
+    if s.rehearse:
+        arguments += ["--device", "cpu"]
+    outcome = s.call("torch", [python, "-B", "-u", script] + arguments, environment=_torch_environment(s))
     if outcome.code == 4:
         raise StepSkipped(f"{python}'s PyTorch sees no CUDA device")
     if not out.exists():
