@@ -130,7 +130,7 @@ def main() -> int:
     options = arguments()
     among = FIRST if options.first else REST if options.rest else STEPS
     if options.list:
-        print("\n".join(f"{step.name:12} {step.limit:4.0f} s  {step.body.__doc__.strip()}" for step in among))
+        print("\n".join(f"{step.name:12} {step.limit:4.0f} s  {step.body.__doc__}" for step in among))
         return 0
     try:
         steps = chosen_steps(options.only, options.without, among)
@@ -140,9 +140,9 @@ def main() -> int:
         return EXIT_USAGE
     found = find_driver(session, options.library)
     print_step(session, "driver")
-    for number, step in enumerate(steps):
+    for place, step in enumerate(steps):
         if found or step.name == "machine":
-            run_step(session, step, steps[number + 1:])
+            run_step(session, step, steps[place + 1:])
         else:
             session.skip(step.name, "there is no driver")
     session.save()

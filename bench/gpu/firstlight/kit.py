@@ -62,7 +62,7 @@ class Kit:
                 archive.extractall(str(self.work / "cache"))
 
     def _lock(self) -> None:
-        self.lock = (self.work / "lock").open("w")  # until this process ends
+        self.lock = os.open(str(self.work / "lock"), os.O_WRONLY | os.O_CREAT)  # until this process ends
         try:
             fcntl.flock(self.lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except OSError:
@@ -114,6 +114,12 @@ class Kit:
 
     def config(self, name: str) -> str:
         return str(self.root / "configs" / f"{name}.toml")
+
+    def remove_clblast(self) -> None:
+        """Until the program is unpacked again."""
+        (self.work / "unpacked.json").unlink()
+        for library in (self.root / "deps").glob("libclblast.so*"):
+            library.unlink()
 
     def choices_files(self) -> List[Path]:
         """Where the program remembers the variants that it measured on a device."""
