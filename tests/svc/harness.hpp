@@ -19,6 +19,7 @@
 #include "scheduler/host_services.hpp"
 #include "sdk/error.hpp"
 #include "sdk/philox.hpp"
+#include "support/cache.hpp"
 #include "support/paths.hpp"
 
 namespace mokume::svc_test {
@@ -113,9 +114,7 @@ class World {
  public:
   explicit World(const std::string& backend, uint32_t index = 0, uint64_t budget = uint64_t{2} << 30,
                  const device::Choices& choices = {})
-      : cache_(std::filesystem::temp_directory_path() / ("mokume-svc-test-" + std::to_string(getpid()))),
-        host_((std::filesystem::create_directories(cache_), log_), 2, cache_.string()),
-        registry_(host_.table(), {test::libraries()}) {
+      : host_(log_, 2, cache_.path()), registry_(host_.table(), {test::libraries()}) {
     log_.set_level(MK_LOG_ERROR);
     model_ = registry_.load(MK_PLUGIN_MODEL, "svc").model();
     const mk_backend* table = registry_.load(MK_PLUGIN_BACKEND, backend).backend();
@@ -127,17 +126,13 @@ class World {
     device_ =
         device::Device::open({backend, index, table, infos[index]}, with_choices_to_test(choices), budget, nullptr);
   }
-  ~World() {
-    device_.reset();
-    std::filesystem::remove_all(cache_);
-  }
 
   bool present() const { return device_ != nullptr; }
   const mk_model& model() const { return *model_; }
   device::Device& device() { return *device_; }
 
  private:
-  std::filesystem::path cache_;
+  test::CacheDirectory cache_;
   base::Log log_;
   scheduler::HostServices host_;
   registry::Registry registry_;

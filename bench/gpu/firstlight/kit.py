@@ -103,7 +103,7 @@ class Kit:
                    XDG_CACHE_HOME=str(self.work / "cache"), CUDA_CACHE_PATH=str(self.work / "cache/nv"),
                    LD_LIBRARY_PATH=":".join([str(f) for f in folders if f] + kept),
                    OCL_ICD_VENDORS=str(self.work / "vendors"), MOKUME_DATA=str(self.packed / "data"),
-                   BUILD_LOGS=str(self.work / "builds"))
+                   BUILD_LOGS=str(self.work / "builds"), MOKUME_TEST_CACHE=str(self.work / "cache/mokume"))
         if layer:
             given = [env["OPENCL_LAYERS"]] if env.get("OPENCL_LAYERS") else []
             env["OPENCL_LAYERS"] = ":".join(given + [str(self.root / "lib/build_logs.so")])

@@ -158,7 +158,7 @@ def _conform(s: Session, name: str, groups: List[str], choices: str) -> figures.
     for attempt in range(3):
         filter_ = wanted + ("-" + ":".join(left_out) if left_out else "")
         outcome = s.call(name + "-again" * attempt, [s.kit.program("test_conformance"), f"--gtest_filter={filter_}"],
-                         environment=env, grace=1, stall=160 if s.rehearse else 40)
+                         environment=env, grace=1, stall=160 if s.rehearse else 25)
         s.step["commands"][-1]["command"] = f"{choices} test_conformance --gtest_filter={wanted}" + (
             f", without {len(left_out)} tests that were run" if left_out else "")
         said += outcome.out
