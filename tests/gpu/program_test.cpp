@@ -141,10 +141,15 @@ std::vector<fs::path> built_in(const fs::path& record) {
   return programs;
 }
 
+std::string without_convolutions(const std::string& network) {
+  return network.substr(0, network.find("[[model_options.layers]]")) +
+         network.substr(network.find("[[model_options.layers]]\ntype = \"flatten\""));
+}
+
 // The cache of built programs, which PoCL under its own name does not use.
 TEST(Compiled, programs_are_taken_from_the_cache_with_the_same_results) {
   const Place place;
-  place.write("e.toml", kNetwork);
+  place.write("e.toml", without_convolutions(kNetwork));  // few programs
   const auto record = [&](const std::string& name) { return place.path() / ("record-" + name); };
   const auto run = [&](const std::string& name) {
     const Ended ended =
@@ -175,7 +180,7 @@ TEST(Compiled, programs_are_taken_from_the_cache_with_the_same_results) {
 TEST(Compiled, asks_intel_for_large_buffers) {
   const Place place;
   place.write("e.toml", small_experiment("opencl"));
-  const Ended ended = place.shell("OPENCL_POSE_BOASTS=1 OPENCL_POSE_RECORD=$PWD/record XDG_CACHE_HOME=$PWD/cache " +
+  const Ended ended = place.shell("OPENCL_POSE_BOASTS=1 OPENCL_POSE_RECORD=$PWD/record " +
                                   posing_as("intel-arc-b580") + Place::program() + " run e.toml");
   ASSERT_EQ(ended.code, 0) << ended.err;
   const std::vector<fs::path> programs = built_in(place.path() / "record");
