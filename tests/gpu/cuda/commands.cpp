@@ -25,7 +25,7 @@ cl_int wait_in(CUstream stream, cl_uint count, const cl_event* events) {
 
 namespace {
 
-// ---- queues and events ---------------------------------------------------------------------------------------------
+constexpr auto nothing = [](CUstream) { return CL_SUCCESS; };
 
 cl_command_queue CL_API_CALL create_queue(cl_context context, cl_device_id device, cl_command_queue_properties what,
                                           cl_int* error) {
@@ -40,7 +40,7 @@ cl_command_queue CL_API_CALL create_queue(cl_context context, cl_device_id devic
 
 cl_int CL_API_CALL get_queue_info(cl_command_queue queue, cl_command_queue_info what, size_t size, void* value,
                                   size_t* size_ret) {
-  return answer({what, size, value, size_ret}, CL_QUEUE_CONTEXT, queue->context, CL_QUEUE_DEVICE, queue->device);
+  return answer(what, size, value, size_ret, CL_QUEUE_CONTEXT, queue->context, CL_QUEUE_DEVICE, queue->device);
 }
 
 cl_int CL_API_CALL flush(cl_command_queue) { return CL_SUCCESS; }  // the driver starts commands at once
@@ -51,22 +51,13 @@ cl_int CL_API_CALL finish(cl_command_queue queue) {
 }
 
 cl_int CL_API_CALL enqueue_marker(cl_command_queue queue, cl_uint n_events, const cl_event* events, cl_event* event) {
-  return command(queue, CL_FALSE, n_events, events, event, [](CUstream) { return CL_SUCCESS; });
-}
-
-cl_int CL_API_CALL wait_for_events(cl_uint count, const cl_event* events) {
-  for (cl_uint i = 0; i < count; ++i) {
-    events[i]->end->device->use();
-    if (check("cuEventSynchronize", driver().cuEventSynchronize(events[i]->end->event)) != CL_SUCCESS)
-      return CL_EXEC_STATUS_ERROR_FOR_EVENTS_IN_WAIT_LIST;
-  }
-  return CL_SUCCESS;
+  return command(queue, CL_FALSE, n_events, events, event, nothing);
 }
 
 cl_int CL_API_CALL get_event_info(cl_event event, cl_event_info what, size_t size, void* value, size_t* size_ret) {
   event->end->device->use();
   const CUresult result = driver().cuEventQuery(event->end->event);
-  return answer({what, size, value, size_ret}, CL_EVENT_COMMAND_EXECUTION_STATUS,
+  return answer(what, size, value, size_ret, CL_EVENT_COMMAND_EXECUTION_STATUS,
                 result == kNotReady ? CL_RUNNING : check("cuEventQuery", result), CL_EVENT_REFERENCE_COUNT,
                 event->references.load());
 }
@@ -111,39 +102,35 @@ cl_int CL_API_CALL get_profiling_info(cl_event event, cl_profiling_info what, si
   }
   queue.last_ns += 1e6 * double{ms};
   queue.last = mark;
-  return answer({what, size, value, size_ret}, what, static_cast<cl_ulong>(std::max(queue.last_ns, 0.0)));
+  return answer(what, size, value, size_ret, what, static_cast<cl_ulong>(std::max(queue.last_ns, 0.0)));
 }
 
 // ---- buffers -------------------------------------------------------------------------------------------------------
 
-cl_int allocate(_cl_mem& buffer) {
-  if ((buffer.flags & CL_MEM_ALLOC_HOST_PTR) == 0)
+cl_int allocate(_cl_mem& buffer, cl_mem_flags flags) {
+  if ((flags & CL_MEM_ALLOC_HOST_PTR) == 0)
     return check("cuMemAlloc", driver().cuMemAlloc_v2(&buffer.memory, buffer.bytes));
   const CUresult result = driver().cuMemHostAlloc(&buffer.host, buffer.bytes, kHostPortable | kHostDeviceMap);
   buffer.memory = reinterpret_cast<CUdeviceptr>(buffer.host);  // the device has the same address for it
   return check("cuMemHostAlloc", result);
 }
 
-// A copy of memory that is not locked may return before it is on the device.
-cl_int fill_from(const _cl_mem& buffer, const void* host) {
-  const cl_int code = check("cuMemcpyHtoD", driver().cuMemcpyHtoD_v2(buffer.memory, host, buffer.bytes));
-  return code == CL_SUCCESS ? check("cuCtxSynchronize", driver().cuCtxSynchronize()) : code;
-}
-
 cl_mem CL_API_CALL create_buffer(cl_context context, cl_mem_flags flags, size_t bytes, void* host, cl_int* error) {
   context->device->use();
-  auto buffer = std::make_unique<_cl_mem>(context, flags, bytes);
+  auto buffer = std::make_unique<_cl_mem>(context->device, bytes);
   if (bytes == 0 || bytes > context->device->card.buffer_bytes) return made(buffer, CL_INVALID_BUFFER_SIZE, error);
   // Only CPUs work in memory that they are given.
   if ((host != nullptr) != ((flags & CL_MEM_COPY_HOST_PTR) != 0)) return made(buffer, CL_INVALID_HOST_PTR, error);
-  cl_int code = allocate(*buffer);
-  if (code == CL_SUCCESS && host != nullptr) code = fill_from(*buffer, host);
+  cl_int code = allocate(*buffer, flags);
+  if (code == CL_SUCCESS && host != nullptr) {
+    code = check("cuMemcpyHtoD", driver().cuMemcpyHtoD_v2(buffer->memory, host, bytes));
+    driver().cuCtxSynchronize();  // a copy of memory that is not locked may return before it is on the device
+  }
   return made(buffer, code, error);
 }
 
 cl_int CL_API_CALL get_memory_info(cl_mem buffer, cl_mem_info what, size_t size, void* value, size_t* size_ret) {
-  return answer({what, size, value, size_ret}, CL_MEM_SIZE, buffer->bytes, CL_MEM_FLAGS, buffer->flags, CL_MEM_CONTEXT,
-                buffer->context);
+  return answer(what, size, value, size_ret, CL_MEM_SIZE, buffer->bytes);
 }
 
 bool holds(cl_mem buffer, size_t offset, size_t bytes) {
@@ -180,14 +167,14 @@ void* CL_API_CALL enqueue_map(cl_command_queue queue, cl_mem buffer, cl_bool blo
                               size_t bytes, cl_uint n_events, const cl_event* events, cl_event* event, cl_int* error) {
   cl_int code = CL_MAP_FAILURE;
   if (holds(buffer, offset, bytes) && buffer->host != nullptr)
-    code = command(queue, blocking, n_events, events, event, [](CUstream) { return CL_SUCCESS; });
+    code = command(queue, blocking, n_events, events, event, nothing);
   if (error != nullptr) *error = code;
   return code == CL_SUCCESS ? static_cast<unsigned char*>(buffer->host) + offset : nullptr;
 }
 
 cl_int CL_API_CALL enqueue_unmap(cl_command_queue queue, cl_mem, void*, cl_uint n_events, const cl_event* events,
                                  cl_event* event) {
-  return command(queue, CL_FALSE, n_events, events, event, [](CUstream) { return CL_SUCCESS; });
+  return command(queue, CL_FALSE, n_events, events, event, nothing);
 }
 
 }  // namespace
@@ -199,7 +186,6 @@ void add_commands(cl_icd_dispatch& table) {
   table.clFlush = flush;
   table.clFinish = finish;
   table.clEnqueueMarkerWithWaitList = enqueue_marker;
-  table.clWaitForEvents = wait_for_events;
   table.clGetEventInfo = get_event_info;
   table.clReleaseEvent = release<cl_event>;
   table.clSetEventCallback = set_event_callback;
@@ -229,5 +215,5 @@ _cl_mem::~_cl_mem() {
   if (memory == 0) return;
   device->use();
   driver().cuCtxSynchronize();
-  mokume::cuda::check("cuMemFree", host != nullptr ? driver().cuMemFreeHost(host) : driver().cuMemFree_v2(memory));
+  host != nullptr ? driver().cuMemFreeHost(host) : driver().cuMemFree_v2(memory);
 }

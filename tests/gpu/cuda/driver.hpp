@@ -54,7 +54,6 @@ inline constexpr int kMaxThreads = 0;  // of a function
   F(cuEventDestroy_v2, (CUevent event))                                                      \
   F(cuEventRecord, (CUevent event, CUstream stream))                                         \
   F(cuEventQuery, (CUevent event))                                                           \
-  F(cuEventSynchronize, (CUevent event))                                                     \
   F(cuEventElapsedTime, (float* milliseconds, CUevent start, CUevent end))                   \
   F(cuModuleLoadData, (CUmodule* module, const void* image))                                 \
   F(cuModuleUnload, (CUmodule module))                                                       \

@@ -217,7 +217,6 @@ CUresult cuEventRecord(CUevent event, CUstream stream) {
   return kSuccess;
 }
 CUresult cuEventQuery(CUevent event) { return known(event) && event->recorded ? kSuccess : kInvalidHandle; }
-CUresult cuEventSynchronize(CUevent event) { return cuEventQuery(event); }
 CUresult cuEventElapsedTime(float* ms, CUevent start, CUevent end) {
   if (!known(start) || !known(end)) return kInvalidHandle;
   *ms = std::chrono::duration<float, std::milli>(end->at - start->at).count();

@@ -76,7 +76,7 @@ cl_int CL_API_CALL get_platform_info(cl_platform_id platform, cl_platform_info w
                                      size_t* size_ret) {
   const pose::Answer posed = pose::platform_answer(platform->card, what);
   if (!posed.empty()) return pose::give(posed, size, value, size_ret);
-  return answer({what, size, value, size_ret}, CL_PLATFORM_ICD_SUFFIX_KHR, std::string("CUBIN"));
+  return answer(what, size, value, size_ret, CL_PLATFORM_ICD_SUFFIX_KHR, std::string("CUBIN"));
 }
 
 cl_int CL_API_CALL get_device_ids(cl_platform_id platform, cl_device_type type, cl_uint entries, cl_device_id* devices,
@@ -93,7 +93,7 @@ cl_int CL_API_CALL get_device_info(cl_device_id device, cl_device_info what, siz
   const pose::Card& card = device->card;
   const pose::Answer posed = pose::device_answer(card, what, card.memory_bytes, card.buffer_bytes);
   if (!posed.empty()) return pose::give(posed, size, value, size_ret);
-  return answer({what, size, value, size_ret}, CL_DEVICE_PLATFORM, device->platform, CL_DEVICE_AVAILABLE,
+  return answer(what, size, value, size_ret, CL_DEVICE_PLATFORM, device->platform, CL_DEVICE_AVAILABLE,
                 cl_bool{CL_TRUE}, CL_DEVICE_COMPILER_AVAILABLE, cl_bool{CL_TRUE});
 }
 
@@ -108,11 +108,6 @@ cl_context CL_API_CALL create_context(const cl_context_properties*, cl_uint coun
   if (device.context != nullptr) return made(context, CL_SUCCESS, error);
   const CUresult result = driver().cuDevicePrimaryCtxRetain(&device.context, device.device);
   return made(context, check("cuDevicePrimaryCtxRetain", result), error);
-}
-
-cl_int CL_API_CALL get_context_info(cl_context context, cl_context_info what, size_t size, void* value,
-                                    size_t* size_ret) {
-  return answer({what, size, value, size_ret}, CL_CONTEXT_NUM_DEVICES, cl_uint{1}, CL_CONTEXT_DEVICES, context->device);
 }
 
 // Whoever adds a call to the program finds out here which one is missing.
@@ -134,7 +129,6 @@ void add_platform(cl_icd_dispatch& table) {
   table.clGetDeviceInfo = get_device_info;
   table.clCreateContext = create_context;
   table.clReleaseContext = release<cl_context>;
-  table.clGetContextInfo = get_context_info;
 }
 
 }  // namespace

@@ -30,26 +30,19 @@ cl_int CL_API_CALL release(Handle handle) {
   return CL_SUCCESS;
 }
 
-struct Query {
-  cl_uint what;
-  size_t size;
-  void* to;
-  size_t* size_ret;
-};
+inline cl_int answer(cl_uint, size_t, void*, size_t*) { return CL_INVALID_VALUE; }
 
-inline cl_int answer(const Query&) { return CL_INVALID_VALUE; }
-
-// The value of the key that is asked for.
+// Answers a query with the value of the key that is asked for.
 template <class T, class... Rest>
-cl_int answer(const Query& query, cl_uint key, const T& value, const Rest&... rest) {
-  if (key != query.what) return answer(query, rest...);
+cl_int answer(cl_uint what, size_t size, void* to, size_t* size_ret, cl_uint key, const T& value, const Rest&... rest) {
+  if (key != what) return answer(what, size, to, size_ret, rest...);
   const auto* begin = reinterpret_cast<const unsigned char*>(&value);
-  size_t size = sizeof(value);
+  size_t bytes = sizeof(value);
   if constexpr (std::is_same_v<T, std::string>) {
     begin = reinterpret_cast<const unsigned char*>(value.c_str());
-    size = value.size() + 1;
+    bytes = value.size() + 1;
   }
-  return pose::give(pose::Answer(begin, begin + size), query.size, query.to, query.size_ret);
+  return pose::give(pose::Answer(begin, begin + bytes), size, to, size_ret);
 }
 
 // Returns a new object, or nullptr with its error.
@@ -104,12 +97,10 @@ struct _cl_context : mokume::cuda::Object {
 };
 
 struct _cl_mem : mokume::cuda::Object {
-  _cl_mem(cl_context in, cl_mem_flags is, size_t size) : context(in), flags(is), bytes(size) {}
+  _cl_mem(cl_device_id on, size_t size) : device(on), bytes(size) {}
   ~_cl_mem();
 
-  const cl_context context;
-  const cl_device_id device = context->device;
-  const cl_mem_flags flags;
+  const cl_device_id device;
   const size_t bytes;
   mokume::cuda::CUdeviceptr memory = 0;
   void* host = nullptr;  // the same memory, if it is the host's
@@ -144,7 +135,6 @@ struct _cl_program : mokume::cuda::Object {
 
   const cl_device_id device;
   std::string source, log;
-  cl_build_status status = CL_BUILD_NONE;
   std::map<std::string, mokume::cuda::Layout> kernels;
   mokume::cuda::CUmodule module = nullptr;
 };
@@ -160,6 +150,7 @@ struct _cl_kernel : mokume::cuda::Object {
   const std::string name;
   const mokume::cuda::Layout& layout;
   mokume::cuda::CUfunction function = nullptr;
+  int most_items = 0;                              // of a work-group, as its registers allow
   std::vector<std::vector<unsigned char>> values;  // as the kernel gets them; empty until they are set
   std::map<cl_uint, size_t> locals;                // bytes of local memory
 };

@@ -13,8 +13,6 @@
 namespace mokume::cuda {
 namespace {
 
-// ---- programs ------------------------------------------------------------------------------------------------------
-
 cl_program CL_API_CALL create_program(cl_context context, cl_uint count, const char** strings, const size_t* lengths,
                                       cl_int* error) {
   auto program = std::make_unique<_cl_program>(context->device);
@@ -42,21 +40,13 @@ std::map<std::string, Layout> read_layouts(const std::string& path) {
   return kernels;
 }
 
-// The driver's compiler takes over if it does not know this kind of cubin.
-void load_module(_cl_program& program, const std::string& path) {
-  CUresult results[] = {0, 0};
-  for (size_t i = 0; i < 2; ++i) {
-    std::ifstream in(path + (i == 0 ? ".cubin" : ".ptx"), std::ios::binary);
-    const std::string image(std::istreambuf_iterator<char>(in), {});
-    if (image.empty()) break;
-    results[i] = driver().cuModuleLoadData(&program.module, image.c_str());
-    if (results[i] == 0) break;
-  }
-  if (program.module == nullptr)
-    throw std::runtime_error("the driver refuses " + path + ".cubin: " + name_of(results[0]));
-  if (results[0] != 0) program.log = path + ".cubin was refused (" + name_of(results[0]) + "), its PTX was compiled";
+CUresult load_image(const std::string& path, CUmodule& module) {
+  std::ifstream in(path, std::ios::binary);
+  const std::string image(std::istreambuf_iterator<char>(in), {});
+  return driver().cuModuleLoadData(&module, image.c_str());
 }
 
+// The driver's compiler takes over if it does not know this kind of cubin.
 void load(_cl_program& program, const std::string& options) {
   const std::string hash = pose::hash_of(program.source, options);
   const std::string &folder = program.device->platform->cubins, path = folder + "/" + hash;
@@ -64,7 +54,10 @@ void load(_cl_program& program, const std::string& options) {
   if (program.kernels.empty())
     throw std::runtime_error("OPENCL_CUBINS=" + folder + " has no program " + hash +
                              ": record it (OPENCL_POSE_RECORD) and run bench/gpu/cubins. Options: " + options);
-  load_module(program, path);
+  const CUresult result = load_image(path + ".cubin", program.module);
+  if (result == 0) return;
+  program.log = "the driver refuses " + path + ".cubin (" + name_of(result) + ")";
+  if (load_image(path + ".ptx", program.module) != 0) throw std::runtime_error(program.log + " and its PTX");
 }
 
 cl_int CL_API_CALL build_program(cl_program program, cl_uint, const cl_device_id*, const char* options,
@@ -72,28 +65,24 @@ cl_int CL_API_CALL build_program(cl_program program, cl_uint, const cl_device_id
   program->device->use();
   try {
     load(*program, options == nullptr ? "" : options);
-    program->status = CL_BUILD_SUCCESS;
+    return CL_SUCCESS;
   } catch (const std::exception& e) {
     program->log = e.what();
-    program->status = CL_BUILD_ERROR;
+    return CL_BUILD_PROGRAM_FAILURE;
   }
-  return program->status == CL_BUILD_SUCCESS ? CL_SUCCESS : CL_BUILD_PROGRAM_FAILURE;
 }
 
 cl_int CL_API_CALL get_build_info(cl_program program, cl_device_id, cl_program_build_info what, size_t size,
                                   void* value, size_t* size_ret) {
-  return answer({what, size, value, size_ret}, CL_PROGRAM_BUILD_STATUS, program->status, CL_PROGRAM_BUILD_LOG,
-                program->log);
+  return answer(what, size, value, size_ret, CL_PROGRAM_BUILD_LOG, program->log);
 }
 
 // There are no binaries, so that the program's cache keeps none.
 cl_int CL_API_CALL get_program_info(cl_program program, cl_program_info what, size_t size, void* value,
                                     size_t* size_ret) {
-  return answer({what, size, value, size_ret}, CL_PROGRAM_REFERENCE_COUNT, program->references.load(),
+  return answer(what, size, value, size_ret, CL_PROGRAM_REFERENCE_COUNT, program->references.load(),
                 CL_PROGRAM_BINARY_SIZES, size_t{0});
 }
-
-// ---- kernels -------------------------------------------------------------------------------------------------------
 
 using Sizes = std::array<size_t, 3>;
 
@@ -103,8 +92,10 @@ cl_kernel CL_API_CALL create_kernel(cl_program program, const char* name, cl_int
   if (found == program->kernels.end()) return made(kernel, CL_INVALID_KERNEL_NAME, error);
   program->device->use();
   kernel = std::make_unique<_cl_kernel>(program, found->first, found->second);
-  const CUresult result = driver().cuModuleGetFunction(&kernel->function, program->module, name);
-  return made(kernel, check("cuModuleGetFunction", result), error);
+  cl_int code = check("cuModuleGetFunction", driver().cuModuleGetFunction(&kernel->function, program->module, name));
+  if (code == CL_SUCCESS)
+    code = check("cuFuncGetAttribute", driver().cuFuncGetAttribute(&kernel->most_items, kMaxThreads, kernel->function));
+  return made(kernel, code, error);
 }
 
 // Returns the bytes that the kernel gets for an argument, or none if the caller's do not fit.
@@ -132,7 +123,7 @@ cl_int CL_API_CALL set_argument(cl_kernel kernel, cl_uint index, size_t size, co
 }
 
 cl_int CL_API_CALL get_kernel_info(cl_kernel kernel, cl_kernel_info what, size_t size, void* value, size_t* size_ret) {
-  return answer({what, size, value, size_ret}, CL_KERNEL_FUNCTION_NAME, kernel->name, CL_KERNEL_NUM_ARGS,
+  return answer(what, size, value, size_ret, CL_KERNEL_FUNCTION_NAME, kernel->name, CL_KERNEL_NUM_ARGS,
                 static_cast<cl_uint>(kernel->values.size()), CL_KERNEL_REFERENCE_COUNT, kernel->references.load(),
                 CL_KERNEL_PROGRAM, kernel->program);
 }
@@ -144,15 +135,7 @@ cl_int CL_API_CALL get_argument_info(cl_kernel kernel, cl_uint index, cl_kernel_
   const cl_kernel_arg_address_qualifier space = kind == 'v'   ? CL_KERNEL_ARG_ADDRESS_PRIVATE
                                                 : kind == 'g' ? CL_KERNEL_ARG_ADDRESS_GLOBAL
                                                               : CL_KERNEL_ARG_ADDRESS_LOCAL;
-  return answer({what, size, value, size_ret}, CL_KERNEL_ARG_ADDRESS_QUALIFIER, space, CL_KERNEL_ARG_TYPE_NAME, type);
-}
-
-// What its registers allow.
-size_t most_items(cl_kernel kernel) {
-  kernel->program->device->use();
-  int number = 0;
-  check("cuFuncGetAttribute", driver().cuFuncGetAttribute(&number, kMaxThreads, kernel->function));
-  return static_cast<size_t>(number);
+  return answer(what, size, value, size_ret, CL_KERNEL_ARG_ADDRESS_QUALIFIER, space, CL_KERNEL_ARG_TYPE_NAME, type);
 }
 
 // The kernel gets the offsets of its local arguments, at multiples of the largest type. Returns the end of the last.
@@ -167,16 +150,10 @@ size_t place_locals(_cl_kernel& kernel) {
   return end;
 }
 
-cl_int CL_API_CALL get_work_group_info(cl_kernel kernel, cl_device_id, cl_kernel_work_group_info what, size_t size,
-                                       void* value, size_t* size_ret) {
-  return answer({what, size, value, size_ret}, CL_KERNEL_WORK_GROUP_SIZE, most_items(kernel), CL_KERNEL_LOCAL_MEM_SIZE,
-                cl_ulong{kernel->layout.local_bytes + place_locals(*kernel)});
-}
-
 // The work-group of a launch that leaves the choice to the driver.
 Sizes choose_group(cl_kernel kernel, size_t items) {
   if (kernel->layout.group[0] != 0) return kernel->layout.group;
-  const size_t most = std::min<size_t>(most_items(kernel), 256);
+  const size_t most = static_cast<size_t>(std::min(kernel->most_items, 256));
   size_t along = 1;
   while (along * 2 <= most && items % (along * 2) == 0) along *= 2;
   return {along, 1, 1};
@@ -190,7 +167,7 @@ cl_int refusal_of(cl_kernel kernel, const pose::Grid& grid, size_t local_bytes) 
   }
   const size_t items = grid.group[0] * grid.group[1] * grid.group[2];
   const bool fits = kernel->layout.group[0] == 0 || kernel->layout.group == grid.group;
-  if (!fits || items > most_items(kernel)) return CL_INVALID_WORK_GROUP_SIZE;
+  if (!fits || items > static_cast<size_t>(kernel->most_items)) return CL_INVALID_WORK_GROUP_SIZE;
   return pose::refusal(kernel->program->device->card, grid, local_bytes, parameters);
 }
 
@@ -235,7 +212,6 @@ void add_programs(cl_icd_dispatch& table) {
   table.clSetKernelArg = set_argument;
   table.clGetKernelInfo = get_kernel_info;
   table.clGetKernelArgInfo = get_argument_info;
-  table.clGetKernelWorkGroupInfo = get_work_group_info;
   table.clEnqueueNDRangeKernel = enqueue_kernel;
 }
 
