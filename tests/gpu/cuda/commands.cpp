@@ -25,7 +25,7 @@ cl_int wait_in(CUstream stream, cl_uint count, const cl_event* events) {
 
 namespace {
 
-constexpr auto nothing = [](CUstream) { return CL_SUCCESS; };
+constexpr auto kNothing = [](CUstream) { return CL_SUCCESS; };
 
 cl_command_queue CL_API_CALL create_queue(cl_context context, cl_device_id device, cl_command_queue_properties what,
                                           cl_int* error) {
@@ -51,7 +51,7 @@ cl_int CL_API_CALL finish(cl_command_queue queue) {
 }
 
 cl_int CL_API_CALL enqueue_marker(cl_command_queue queue, cl_uint n_events, const cl_event* events, cl_event* event) {
-  return command(queue, CL_FALSE, n_events, events, event, nothing);
+  return command(queue, CL_FALSE, n_events, events, event, kNothing);
 }
 
 cl_int CL_API_CALL get_event_info(cl_event event, cl_event_info what, size_t size, void* value, size_t* size_ret) {
@@ -167,14 +167,14 @@ void* CL_API_CALL enqueue_map(cl_command_queue queue, cl_mem buffer, cl_bool blo
                               size_t bytes, cl_uint n_events, const cl_event* events, cl_event* event, cl_int* error) {
   cl_int code = CL_MAP_FAILURE;
   if (holds(buffer, offset, bytes) && buffer->host != nullptr)
-    code = command(queue, blocking, n_events, events, event, nothing);
+    code = command(queue, blocking, n_events, events, event, kNothing);
   if (error != nullptr) *error = code;
   return code == CL_SUCCESS ? static_cast<unsigned char*>(buffer->host) + offset : nullptr;
 }
 
 cl_int CL_API_CALL enqueue_unmap(cl_command_queue queue, cl_mem, void*, cl_uint n_events, const cl_event* events,
                                  cl_event* event) {
-  return command(queue, CL_FALSE, n_events, events, event, nothing);
+  return command(queue, CL_FALSE, n_events, events, event, kNothing);
 }
 
 }  // namespace

@@ -9,7 +9,6 @@
 #include <cstring>
 #include <map>
 #include <mutex>
-#include <regex>
 #include <set>
 #include <vector>
 
@@ -98,19 +97,25 @@ CUresult copy(CUdeviceptr to, CUdeviceptr from, size_t bytes, bool valid) {
 
 CUdeviceptr address(const void* at) { return reinterpret_cast<CUdeviceptr>(at); }
 
+// The bytes of an argument that is declared as ".param .align 8 .b8 NAME[24]" or ".param .u64 NAME".
+size_t size_of(const char* argument) {
+  size_t bits = 0, count = 1;
+  if (std::sscanf(argument, ".param .align %*u .b%zu %*[^[][%zu]", &bits, &count) < 1)
+    std::sscanf(argument, ".param .%*[bsuf]%zu", &bits);
+  return bits / 8 * count;
+}
+
 // PTX names the kernels with their arguments, a cubin has a section for each kernel.
 bool find_function(CUmod_st& module, const std::string& name) {
   if (module.functions.count(name) == 1) return true;
   const bool ptx = module.image.compare(0, 4, "\177ELF") != 0;
   const std::string section = ".text." + name;
   const std::string start = ptx ? ".entry " + name + "(" : std::string(section.c_str(), section.size() + 1);
-  const size_t at = module.image.find(start);
-  if (at == std::string::npos) return false;
+  const size_t begin = module.image.find(start), end = module.image.find(')', begin);
+  if (begin == std::string::npos) return false;
   CUfunc_st& function = module.functions[name] = {name, {}};
-  static const std::regex argument(R"(\.param (?:\.align \d+ )?\.[bsuf](\d+) \w+(?:\[(\d+)\])?)");
-  const std::string rest = ptx ? module.image.substr(at, module.image.find(')', at) - at) : "";
-  for (std::sregex_iterator i(rest.begin(), rest.end(), argument), end; i != end; ++i)
-    function.sizes.push_back(std::stoul((*i)[1]) / 8 * ((*i)[2].matched ? std::stoul((*i)[2]) : 1));
+  for (size_t at = begin; ptx && (at = module.image.find(".param", at)) < end; ++at)
+    function.sizes.push_back(size_of(module.image.c_str() + at));
   return true;
 }
 
