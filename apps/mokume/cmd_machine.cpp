@@ -38,6 +38,8 @@ std::string remarks(const mk_device_info& info) {
   std::string text;
   if ((info.flags & MK_DEVICE_SOFTWARE) != 0) text += "  software emulation, slow";
   if ((info.flags & MK_DEVICE_INSTRUMENTED) != 0) text += "  for checking, slow";
+  if ((info.flags & MK_DEVICE_SHARED_MEMORY) != 0) text += "  in the host's memory";
+  if ((info.flags & MK_DEVICE_FUSES) != 0) text += "  fuses products with sums: its last bits differ";
   if ((info.flags & MK_DEVICE_TEMPLATE) != 0) text += "  computes nothing";
   return text;
 }
@@ -163,6 +165,8 @@ int list_devices(Runtime& runtime, bool json, bool probe) {
                     {"max_buffer_bytes", d.info.max_buffer_bytes},
                     {"compute_units", d.info.compute_units},
                     {"fp64", (d.info.flags & MK_DEVICE_FP64) != 0},
+                    {"shared_memory", (d.info.flags & MK_DEVICE_SHARED_MEMORY) != 0},
+                    {"fuses", (d.info.flags & MK_DEVICE_FUSES) != 0},
                     {"software", (d.info.flags & MK_DEVICE_SOFTWARE) != 0}});
     if (const auto speed = speeds.find(d.id()); speed != speeds.end()) {
       list.back()["gflops"] = speed->second.gflops;

@@ -31,7 +31,11 @@ typedef enum mk_device_flags {
   MK_DEVICE_SOFTWARE = 1 << 1,
   MK_DEVICE_INSTRUMENTED = 1 << 2, /* a checker such as Oclgrind: tiny sizes only */
   MK_DEVICE_TEMPLATE = 1 << 3,     /* computes nothing (null): never selected by "all" or "every" */
-  MK_DEVICE_FMA = 1 << 4 /* fma() is in hardware, so kernels round a product and its sum once instead of twice */
+  MK_DEVICE_FMA = 1 << 4, /* fma() is in hardware, so kernels round a product and its sum once instead of twice */
+  /* The compiler also fuses products and sums that kernels keep apart (FP_CONTRACT OFF), so results may differ in their
+   * last bits from those of other devices. */
+  MK_DEVICE_FUSES = 1 << 5,
+  MK_DEVICE_SHARED_MEMORY = 1 << 6 /* a GPU without memory of its own: memory_bytes is a share of the host's */
 } mk_device_flags;
 
 typedef struct mk_device_info {

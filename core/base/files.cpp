@@ -2,9 +2,11 @@
 
 #include <fcntl.h>
 #include <openssl/evp.h>
+#include <pwd.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include <array>
 #include <cerrno>
 #include <chrono>
 #include <cstdlib>
@@ -233,15 +235,29 @@ bool check_sums(const std::string& directory, std::string_view only) {
   return true;
 }
 
+namespace {
+
+// The environment of a scheduler's job may lack HOME.
+std::string home_directory() {
+  const char* named = ::secure_getenv("HOME");
+  if (named != nullptr) return named;
+  struct passwd entry {}, *found = nullptr;
+  std::array<char, 16384> text{};
+  const int code = ::getpwuid_r(::geteuid(), &entry, text.data(), text.size(), &found);
+  return code == 0 && found != nullptr && entry.pw_dir != nullptr ? entry.pw_dir : "";
+}
+
+}  // namespace
+
 std::string cache_directory() {
   const char* xdg = ::secure_getenv("XDG_CACHE_HOME");
-  const char* home = ::secure_getenv("HOME");
+  const std::string home = home_directory();
   std::string path;
   // A relative XDG_CACHE_HOME must be ignored (XDG Base Directory Specification 0.8).
   if (xdg != nullptr && xdg[0] == '/') {
     path = std::string(xdg) + "/mokume";
-  } else if (home != nullptr && home[0] == '/') {
-    path = std::string(home) + "/.cache/mokume";
+  } else if (home.starts_with('/')) {
+    path = home + "/.cache/mokume";
   }
   if (path.empty() || !make_directories(path)) return "";
   // Kernels are loaded from here, so a directory that others can write to is not used.

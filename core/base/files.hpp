@@ -48,7 +48,8 @@ void write_sums(const std::string& directory);
 // directories of older versions.
 bool check_sums(const std::string& directory, std::string_view only = "");
 
-// $XDG_CACHE_HOME/mokume or ~/.cache/mokume, created with mode 0700; "" if that is not possible.
+// $XDG_CACHE_HOME/mokume or ~/.cache/mokume, created with mode 0700; "" if that is not possible. Without HOME, ~ is the
+// home directory of the user database.
 std::string cache_directory();
 
 }  // namespace mokume::base

@@ -31,9 +31,13 @@ CgroupPaths cgroup_paths(std::string_view proc_self_cgroup);
 // less. Reclaimable page cache counts as free. `root` is prepended to /proc and /sys. 0 if nothing can be read.
 uint64_t host_available_bytes(const std::string& root = "");
 
-// A device's budget in bytes. GPUs: nine tenths of their memory. CPU devices and emulated GPUs: nine tenths of
-// `available`, divided by `sharers` (at least 1: the ranks on this host times the CPU devices that each of them uses),
-// or the memory that the driver reports, if that is less. The remaining tenth is left to the program and the drivers.
+// Whether a device allocates from the host's memory: CPU devices, emulated GPUs, and GPUs without memory of their own.
+bool in_host_memory(const mk_device_info& info);
+
+// A device's budget in bytes. GPUs with memory of their own: nine tenths of it. Devices in the host's memory: nine tenths
+// of `available`, divided by `sharers` (at least 1: the ranks on this host times the devices of this kind that each of
+// them uses), or the memory that the driver reports, if that is less. The remaining tenth is left to the program and the
+// drivers.
 uint64_t budget_bytes(const mk_device_info& info, uint64_t available, uint32_t sharers);
 
 }  // namespace mokume::device

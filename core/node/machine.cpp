@@ -99,14 +99,14 @@ uint32_t Machine::loop_threads() const {
 }
 
 std::vector<uint64_t> Machine::budgets(const std::vector<device::Listed>& used, uint32_t ranks, uint64_t memory_bytes) {
-  const auto cpus = static_cast<uint32_t>(
-      std::count_if(used.begin(), used.end(), [](const device::Listed& d) { return device::on_cores(d.info); }));
+  const auto sharers = static_cast<uint32_t>(
+      std::count_if(used.begin(), used.end(), [](const device::Listed& d) { return device::in_host_memory(d.info); }));
   const uint64_t available = device::host_available_bytes();
   std::vector<uint64_t> budgets;
   for (const device::Listed& d : used)
     budgets.push_back(memory_bytes != 0
                           ? memory_bytes
-                          : device::budget_bytes(d.info, available, std::max(1U, cpus) * std::max(1U, ranks)));
+                          : device::budget_bytes(d.info, available, std::max(1U, sharers) * std::max(1U, ranks)));
   return budgets;
 }
 

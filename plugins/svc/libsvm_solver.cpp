@@ -1,7 +1,9 @@
 #include "libsvm_solver.hpp"
 
 #include "libsvm.embed.hpp"
+#include "libsvm_group.embed.hpp"
 #include "libsvm_native.hpp"
+#include "libsvm_vector.embed.hpp"
 #include "places.embed.hpp"
 
 namespace mokume::svc {
@@ -10,9 +12,10 @@ LibsvmSolver::LibsvmSolver(const sdk::Host& host, const sdk::Device& device, boo
     : host_(host),
       device_(device),
       regression_(regression),
-      program_(sdk::Program::build(device, "smo", (std::string(kPlaces) + kLibsvm).c_str(),
-                                   "-DGROUP=" + std::to_string(kGroup) + (regression ? " -DREGRESSION=1" : ""))),
-      groups_(program_ && solves_in_groups(device, "svc.smo")) {}
+      groups_(solves_in_groups(device, "svc.smo")),
+      program_(sdk::Program::build(
+          device, "smo", (std::string(kPlaces) + kLibsvm + (groups_ ? kLibsvm_group : kLibsvm_vector)).c_str(),
+          "-DGROUP=" + std::to_string(kGroup) + (regression ? " -DREGRESSION=1" : ""))) {}
 
 void LibsvmSolver::advance(Places& places, KernelStore& store, int64_t max_iterations) {
   const std::vector<int32_t> order = places.running();

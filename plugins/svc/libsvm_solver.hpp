@@ -38,8 +38,8 @@ class LibsvmSolver final : public Solver {
   sdk::Host host_;
   const sdk::Device& device_;
   bool regression_;
-  std::optional<sdk::Program> program_;
   bool groups_;  // one work-group per problem
+  std::optional<sdk::Program> program_;
 };
 
 }  // namespace mokume::svc

@@ -1,6 +1,8 @@
 #include "base/files.hpp"
 
 #include <gtest/gtest.h>
+#include <pwd.h>
+#include <unistd.h>
 #include <sys/stat.h>
 
 #include <cstdlib>
@@ -152,6 +154,15 @@ TEST_F(Files, ARelativeCacheHomeIsIgnored) {
   const Environment home("HOME", directory_);
   EXPECT_EQ(cache_directory(), path(".cache/mokume"));
   EXPECT_FALSE(fs::exists("relative"));
+}
+
+TEST_F(Files, WithoutHomeTheCacheIsWhereTheUserDatabaseSays) {
+  const Environment home("HOME", ""), xdg("XDG_CACHE_HOME", "");
+  unsetenv("HOME");
+  const passwd* const me = getpwuid(geteuid());
+  if (me == nullptr || !fs::is_directory(me->pw_dir) || access(me->pw_dir, W_OK) != 0)
+    GTEST_SKIP() << "this user has no home directory";
+  EXPECT_EQ(cache_directory(), std::string(me->pw_dir) + "/.cache/mokume");
 }
 
 TEST_F(Files, NoCacheIsUsedIfOthersMayWriteOrCreationFails) {

@@ -53,7 +53,7 @@ class AProcess : public testing::Test {
   std::unique_ptr<ChildSession> open(const std::string& fault = "") {
     setenv("MOKUME_FAULT", fault.c_str(), 1);
     auto device = std::make_unique<ChildSession>(*experiment_, log_, machine_->select("fault:0").front(),
-                                                 device::Choices{}, uint64_t{1} << 30, setup(Place::program()));
+                                                 device::Choices{}, uint64_t{1} << 30, setup(Place::program_path()));
     device->open();
     return device;
   }
@@ -181,7 +181,7 @@ TEST_F(AProcess, ARefusedReportEndsTheWorkWithItsError) {
 TEST_F(AProcess, AFailureToOpenADeviceNamesTheReason) {
   device::Listed missing = machine_->select("fault:0").front();
   missing.index = 7;
-  ChildSession device(*experiment_, log_, missing, {}, 1, setup(Place::program()));
+  ChildSession device(*experiment_, log_, missing, {}, 1, setup(Place::program_path()));
   try {
     device.open();
     FAIL();
@@ -209,7 +209,7 @@ TEST_F(AProcess, IsReplacedTwiceWhenOpeningItsDeviceAlwaysCrashes) {
 
 TEST_F(AProcess, IsKilledWhenItsDriverWaitsForeverToOpenItsDevice) {
   setenv("MOKUME_FAULT", "open-hang", 1);
-  ChildSession::Setup impatient = setup(Place::program());
+  ChildSession::Setup impatient = setup(Place::program_path());
   impatient.idle = 1500ms;
   ChildSession device(*experiment_, log_, machine_->select("fault:0").front(), {}, 1, impatient);
   try {

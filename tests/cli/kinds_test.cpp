@@ -133,7 +133,7 @@ TEST(Shipped, EveryConfigIsValid) {
   }
   EXPECT_GE(files, 8);
   const Ended made =
-      place.mokume("run " + test::source_directory() + "/configs/mlp-regression-made.toml --dry-run --devices host");
+      place.mokume("run " + test::shell_word(test::source_directory() + "/configs/mlp-regression-made.toml") + " --dry-run --devices host");
   EXPECT_NE(made.err.find("488001 parameters"), std::string::npos) << made.err;
 }
 

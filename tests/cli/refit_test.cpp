@@ -149,8 +149,8 @@ layers = [{ type = "flatten" }, { type = "linear", out_features = 10 }]
   std::thread run([&] {
     ended = place.shell(
         "OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1 mpirun --oversubscribe -np 2 sh -c "
-        "'echo $$ >pid-$OMPI_COMM_WORLD_RANK; exec " +
-        Place::program() + " run e.toml'");
+        "'echo $$ >pid-$OMPI_COMM_WORLD_RANK; exec \"$0\" run e.toml' " +
+        Place::program());
   });
   const auto refits = [&] { return slurp(place.path() / "err.txt").find("refitting") != std::string::npos; };
   EXPECT_TRUE(eventually(refits)) << slurp(place.path() / "err.txt");

@@ -51,7 +51,9 @@ class Place {
     std::ofstream(path_ / name, std::ios::binary) << text;
   }
 
-  static std::string program() { return test::build_directory() + "/bin/mokume"; }
+  static std::string program_path() { return test::build_directory() + "/bin/mokume"; }
+  // The program in a command line.
+  static std::string program() { return test::shell_word(program_path()); }
 
   Ended shell(const std::string& command) const {
     const std::string line = "cd " + path_.string() + " && { " + command + "; } >out.txt 2>err.txt </dev/null";
@@ -66,7 +68,7 @@ class Place {
     const pid_t pid = fork();
     if (pid == 0) {
       std::vector<char*> argv;
-      std::string name = program();
+      std::string name = program_path();
       argv.push_back(name.data());
       for (const std::string& a : arguments) argv.push_back(const_cast<char*>(a.c_str()));
       argv.push_back(nullptr);
@@ -146,7 +148,8 @@ inline bool have(const char* command) {
 // The arguments after mpirun's options when rank 0 and rank 1 run different commands, which contain no single quotes.
 // (The mpirun of Open MPI 5.0.7 in Debian 13 crashes on `COMMAND : COMMAND`: open-mpi/ompi issue 13303.)
 inline std::string by_rank(const std::string& rank_0, const std::string& rank_1) {
-  return "-np 2 sh -c 'if [ $OMPI_COMM_WORLD_RANK = 0 ]; then exec " + rank_0 + "; else exec " + rank_1 + "; fi'";
+  return "-np 2 sh -c " + test::shell_word("if [ $OMPI_COMM_WORLD_RANK = 0 ]; then exec " + rank_0 + "; else exec " +
+                                           rank_1 + "; fi");
 }
 
 }  // namespace mokume::cli_test

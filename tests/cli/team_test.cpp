@@ -93,7 +93,7 @@ class InTeam : public testing::Test {
       if (name.find_first_not_of("0123456789") != std::string::npos) continue;
       std::error_code gone;
       if (fs::read_symlink(entry.path() / "cwd", gone) != place_.path() || gone) continue;
-      if (slurp(entry.path() / "cmdline").rfind(Place::program(), 0) == 0) found.push_back(std::stoi(name));
+      if (slurp(entry.path() / "cmdline").rfind(Place::program_path(), 0) == 0) found.push_back(std::stoi(name));
     }
     std::sort(found.begin(), found.end());
     return found;

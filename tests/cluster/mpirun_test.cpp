@@ -58,7 +58,7 @@ class Mpirun : public testing::Test {
   // The program as `ranks` ranks; 0: on its own, without a launcher.
   static Ended run(uint32_t ranks, const Scratch& scratch, const std::string& arguments,
                    const std::string& network = kSharedMemory) {
-    const std::string program = test::build_directory() + "/bin/test_cluster_node " + scratch.path() + " " + arguments;
+    const std::string program = test::shell_word(test::build_directory() + "/bin/test_cluster_node") + " " + scratch.path() + " " + arguments;
     return ranks > 0 ? launch(ranks, network, program) : shell("timeout -k 5 100 " + program);
   }
 
@@ -172,7 +172,7 @@ class MpirunDeathTest : public MpirunTest {
     const std::string arguments = std::to_string(victim) + " " + how;
     const std::string limit = how == "starting" ? "-x MOKUME_MPI_START_S=5 " : "";
     const Ended ended = launch(3, "--enable-recovery " + limit + GetParam(),
-                               test::build_directory() + "/bin/test_cluster_peers " + arguments);
+                               test::shell_word(test::build_directory() + "/bin/test_cluster_peers") + " " + arguments);
     EXPECT_EQ(ended.output.find("waits for ever"), std::string::npos) << how << "\n" << ended.output;
     EXPECT_TRUE(nobody_is_left(ended.output)) << how << "\n" << ended.output;
     return ended;

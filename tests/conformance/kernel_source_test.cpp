@@ -10,6 +10,7 @@ namespace {
 
 // out[i] = factor * in[i], through local memory so that every kind of argument is used.
 constexpr char kSource[] = R"CL(
+#pragma OPENCL FP_CONTRACT OFF
 __kernel void scale(__global const float* in, __global float* out, float factor, int n, __local float* scratch) {
   int i = (int)get_global_id(0);
   int l = (int)get_local_id(0);
@@ -19,6 +20,20 @@ __kernel void scale(__global const float* in, __global float* out, float factor,
 }
 __kernel void rows(__global int* out) {
   out[get_global_id(1) * get_global_size(0) + get_global_id(0)] = (int)(get_global_id(1) * 100 + get_global_id(0));
+}
+__kernel void rests(__global const float* in, __global float* out, int n) {
+  const float a = in[0], rounded = in[1], product = a * a;
+  const float4 wide = (float4)(a);
+  const float16 wider = (float16)(a);
+  float sum = -rounded;
+  for (int i = 1; i < n; ++i) sum += in[i + 1] * a;
+  out[0] = product - rounded;
+  out[1] = rounded - a * a;
+  out[2] = a * a + -rounded;
+  out[3] = sum;
+  out[4] = (wide * wide - rounded).z;
+  out[5] = (wider * wider - (float16)(rounded)).s9;
+  out[6] = fma(a, a, -rounded);
 }
 )CL";
 
@@ -73,6 +88,24 @@ void builds_and_launches(DeviceUnderTest& dut, const mk_kernel_source& extension
   for (int i = 0; i < kCount; ++i)
     EXPECT_EQ(as_float(got[static_cast<size_t>(i)]), 3.0F * static_cast<float>(i) + 0.5F);
   for (int i = kCount; i < kCount + 5; ++i) EXPECT_EQ(got[static_cast<size_t>(i)], kGuard);
+}
+
+// (1 + 2^-12)^2 needs 25 bits. Rounded, it leaves nothing; fused with the sum, it leaves its last bit.
+void rounds_a_product_before_a_sum(DeviceUnderTest& dut, const mk_kernel_source& extension) {
+  Buffer in(dut, Words{as_word(1 + 0x1p-12F), as_word(1 + 0x1p-11F), as_word(1 + 0x1p-12F)});
+  Buffer out(dut, Words(7, kGuard));
+  const Program program(dut, extension, "-DOFFSET=0");
+  const int terms = 2;
+  const mk_argument arguments[] = {buffer_argument(in), buffer_argument(out), value_argument(terms)};
+  const uint64_t one[3] = {1, 1, 1};
+  sdk::call(extension.launch, dut.queue(), program.handle(), "rests", static_cast<const mk_argument*>(arguments), 3U,
+            static_cast<const uint64_t*>(one), static_cast<const uint64_t*>(one), static_cast<mk_event**>(nullptr));
+  finish(dut);
+  const Words got = out.read();
+  for (size_t i = 0; i < 6; ++i)
+    EXPECT_EQ(as_float(got[i]), 0) << "form " << i << ": the compiler fuses products and sums although FP_CONTRACT is "
+                                   << "OFF, so other devices have other last bits";
+  EXPECT_EQ(as_float(got[6]), 0x1p-24F) << "fma() rounds once, in hardware or not";
 }
 
 void two_dimensions_without_local(DeviceUnderTest& dut, const mk_kernel_source& extension) {
@@ -157,6 +190,7 @@ void add_kernel_source_tests(Machine&, DeviceUnderTest& dut) {
     add_test(dut.label(), std::string("kernel_source.") + name, [&dut, extension, body] { body(dut, *extension); });
   };
   add("builds_and_launches", builds_and_launches);
+  add("rounds_a_product_before_a_sum", rounds_a_product_before_a_sum);
   add("two_dimensions_without_local", two_dimensions_without_local);
   add("refuses_broken_source", refuses_broken_source);
   add("refuses_bad_launches", refuses_bad_launches);

@@ -106,12 +106,14 @@ TEST(Budget, ForAGpuIsItsOwnMemory) {
   EXPECT_EQ(budget_bytes(info(MK_DEVICE_OTHER, 1000), 10, 4), 900U);
 }
 
-TEST(Budget, ForACpuIsItsShareOrTheFigureOfTheDriver) {
+TEST(Budget, InTheHostsMemoryIsItsShareOrTheFigureOfTheDriver) {
   EXPECT_EQ(budget_bytes(info(MK_DEVICE_CPU, 100000), 1000, 1), 900U);
   EXPECT_EQ(budget_bytes(info(MK_DEVICE_CPU, 100000), 1000, 3), 300U);
   EXPECT_EQ(budget_bytes(info(MK_DEVICE_CPU, 250), 1000, 3), 250U);
   EXPECT_EQ(budget_bytes(info(MK_DEVICE_CPU, 0), 1000, 0), 900U);
   EXPECT_EQ(budget_bytes(info(MK_DEVICE_GPU, 100000, MK_DEVICE_SOFTWARE), 1000, 3), 300U);
+  EXPECT_EQ(budget_bytes(info(MK_DEVICE_GPU, 100000, MK_DEVICE_SHARED_MEMORY), 1000, 2), 450U);
+  EXPECT_EQ(budget_bytes(info(MK_DEVICE_GPU, 200, MK_DEVICE_SHARED_MEMORY), 1000, 2), 200U);
   EXPECT_EQ(budget_bytes(info(MK_DEVICE_CPU, UINT64_MAX), UINT64_MAX, 1), UINT64_MAX - UINT64_MAX / 10);
 }
 

@@ -1,4 +1,5 @@
 """first-light survives faults of an unknown machine: no driver, crashes, hangs, half of a file."""
+import contextlib
 import json
 import os
 import subprocess
@@ -11,9 +12,9 @@ from pathlib import Path
 
 GPU = Path(__file__).resolve().parents[2] / "bench/gpu"
 sys.path.insert(0, str(GPU))
-from firstlight import command, driver, figures, page, steps  # noqa: E402
-from firstlight.__main__ import chosen_steps, run_step  # noqa: E402
-from firstlight.kit import Kit, KitError  # noqa: E402
+from firstlight import command, driver, figures, known, page, steps  # noqa: E402
+from firstlight.__main__ import RESERVE, DRIVER_LIMIT, arguments, chosen_steps, run_step  # noqa: E402
+from firstlight.kit import Kit, KitError, work_folder  # noqa: E402
 from firstlight.session import Session, StepFailed  # noqa: E402
 from firstlight.steps import Step  # noqa: E402
 
@@ -31,7 +32,8 @@ class WithFolder(unittest.TestCase):
         packed = self.folder / "packed"
         packed.mkdir()
         tarfile.open(packed / "program.tar.gz", "w:gz").close()
-        (packed / "manifest.json").write_text(json.dumps({"commit": "abc", "glibc": glibc, "glibcxx": "3.4"}))
+        (packed / "manifest.json").write_text(json.dumps({"commit": "abc", "glibc": glibc, "glibcxx": "3.4",
+                                                          "solver_tests": ["Bits.AreTheHosts/steps"]}))
         (self.folder / "work").mkdir()
         return Kit(packed, self.folder / "work")
 
@@ -142,27 +144,129 @@ class Steps(WithFolder):
         self.assertIn("numbers &lt;of&gt; it", shown)
         self.assertIn("12,346", shown)
 
-    def test_ratios_to_a_peer(self) -> None:
+    def test_ratios_to_the_best_of_a_peer(self) -> None:
         session = self.session()
         session.begin("networks", 5)
         session.table("networks", [{"case": "guide:128:train", "images_per_s": 300.0}])
         session.begin("ops", 5)
-        session.table("ops", [{"op": "gemm", "name": "square", "own_us": 50.0}])
+        session.table("ops", [{"op": "gemm", "name": "square", "tile_us": 50.0, "clblast_us": 40.0}])
         session.begin("peers", 5)
+        rates = {"graph fp32 nchw": 150.0, "compiled fp32 nhwc": 200.0, "graph bf16 nhwc": 600.0}
         steps.compare(session, {"torch": "2", "results": [
-            {"case": "guide:128:train", "mode": "graph", "precision": "tf32", "images_per_s": 100.0}],
-            "ops": [{"op": "gemm", "name": "square", "precision": "fp32", "us": 25.0}]})
+            {"case": "guide:128:train", "variant": variant, "images_per_s": rate} for variant, rate in rates.items()],
+            "ops": [{"op": "gemm", "name": "square", "variant": "graph tf32 nchw", "us": 25.0}]})
         tables = self.result()["steps"]["peers"]["tables"]
-        self.assertEqual(tables["images a second beside PyTorch"][0]["ratio to graph tf32"], 3.0)
-        self.assertEqual(tables["microseconds an op beside PyTorch"][0]["ratio to fp32"], 0.5)
+        row = tables["images a second beside PyTorch"][0]
+        self.assertEqual((row["by fp32"], row["ratio to best fp32"]), ("compiled fp32 nhwc", 1.5))
+        self.assertEqual((row["by of all"], row["ratio to best of all"]), ("graph bf16 nhwc", 0.5))
+        row = tables["ops a second beside PyTorch"][0]
+        self.assertEqual((row["ratio to best fp32"], row["ratio to best of all"]), (None, 0.5))
+
+    def test_a_result_that_is_not_the_known_one_fails_the_step_and_no_more(self) -> None:
+        session = self.session()
+
+        def wrong(s: Session) -> None:
+            s.check("errors of the quickstart", 32, 33)
+            s.check("errors of the guide network", "102, within 25", 110, True)
+            s.table("afterwards", [{"a": 1}])
+
+        with contextlib.redirect_stdout(None):
+            run_step(session, Step("wrong", 5, 1, wrong))
+        done = self.result()["steps"]["wrong"]
+        self.assertEqual((done["status"], done["reason"]), ("failed", "1 of 2 checks failed: errors of the quickstart"))
+        self.assertIn("afterwards", done["tables"])
+
+    def test_the_solvers_tests_must_all_have_passed(self) -> None:
+        session = self.session()
+        session.begin("solver", 5)
+        session.call = lambda *_, **__: command.Outcome(0, 0.1, False, "[==========] 0 tests ran.", "")  # type: ignore
+        session.left = lambda: 0.0  # type: ignore
+        steps.solver(session)
+        [row] = session.step["tables"]["checks"]
+        self.assertEqual((row["found"], row["good"]), ("did not run to its end", False))
+
+    def test_a_step_takes_what_those_before_it_left_over(self) -> None:
+        session = self.session()
+        session.rehearse = False  # a rehearsal's steps have patience
+        ends = []
+        for later in ((Step("later", 20, 1, steps.ops),), ()):
+            with contextlib.redirect_stdout(None):
+                run_step(session, Step("one", 5, 1, lambda s: ends.append(s.left())), later)
+        self.assertLess(ends[0], 60 - RESERVE - 20)
+        self.assertGreater(ends[1], ends[0])
 
     def test_an_unknown_one_is_refused_with_those_that_there_are(self) -> None:
         with self.assertRaisesRegex(KitError, "no step opps; there are .*ops"):
-            chosen_steps("opps", "")
+            chosen_steps("opps", "", steps.STEPS)
+
+    def test_both_calls_find_the_device_and_keep_to_their_time(self) -> None:
+        for flag, seconds in (("--first", 150), ("--rest", 420)):
+            self.assertEqual(arguments([flag]).seconds, seconds)
+        for call, seconds in ((steps.FIRST, 150), (steps.REST, 420), (steps.STEPS, 570)):
+            self.assertLessEqual(DRIVER_LIMIT + sum(step.limit for step in call) + RESERVE, seconds)
+            self.assertIn(steps.DEVICE, chosen_steps(call[-1].name, "", call))
+        self.assertEqual({step.name for step in steps.FIRST + steps.REST}, {step.name for step in steps.STEPS})
 
     def test_an_old_glibc_is_told(self) -> None:
         with self.assertRaisesRegex(KitError, "needs glibc 99.1 or newer"):
             self.kit("99.1").unpack()
+
+
+class Known(WithFolder):
+    def results(self, errors: list) -> dict:
+        lines = ["candidate,bootstrap,fold,C,gamma,n,errors,error,status"]
+        lines += [f"0,0,{fold},0.001,0.0020153,12000,{count},0.1,ok" for fold, count in enumerate(errors)]
+        (self.folder / "results.csv").write_text("\n".join(lines) + "\n")
+        return known.counts(self.folder / "results.csv")
+
+    def test_the_published_counts_are_compared_in_any_order(self) -> None:
+        found = self.results([1725, 1496, 1639, 1757, 1723])
+        [row] = known.checks(known.grid_of_60000(), found, in_order=False)
+        self.assertTrue(row["good"], row)
+        [row] = known.checks(known.grid_of_60000(), self.results([1725, 1496, 1640, 1757, 1723]), in_order=False)
+        self.assertFalse(row["good"], row)
+
+    def test_a_candidate_that_is_not_finished_is_not_judged(self) -> None:
+        self.assertEqual(known.checks(known.grid_of_60000(), self.results([1725, 1496]), in_order=False), [])
+        self.assertEqual(known.counts(self.folder / "of-a-run-that-was-killed.csv"), {})
+
+    def test_the_counts_of_5000_rows_are_those_in_the_results(self) -> None:
+        grid = known.grid_of_5000(GPU.parent / "results/svc-grid-mnist5000.json")
+        self.assertEqual((len(grid), grid[(-2.2174, -5.4783)]), (20, [267, 254, 247, 292, 266]))
+
+
+class Work(WithFolder):
+    def test_the_next_call_finds_the_kernels_of_the_one_before(self) -> None:
+        kit = self.kit()
+        kit.unpack()
+        (kit.work / "cache/mokume").mkdir()
+        (kit.work / "cache/mokume/kernel").write_text("built")
+        (kit.work / "steps").mkdir()
+        (kit.root / "unpacked-before").mkdir(parents=True)
+        with self.assertRaisesRegex(KitError, "another first-light works in"):
+            Kit(kit.packed, kit.work).unpack()
+        os.close(kit.lock)
+        again = Kit(kit.packed, kit.work)
+        again.unpack()
+        self.assertTrue((kit.work / "cache/mokume/kernel").exists())
+        self.assertTrue((kit.root / "unpacked-before").exists())
+        self.assertFalse((kit.work / "steps").exists())
+        os.close(again.lock)
+        again.manifest["commit"] = "def"  # another program
+        again.unpack()
+        self.assertFalse((kit.root / "unpacked-before").exists())
+
+    def test_kernels_that_came_back_are_used_where_there_are_none(self) -> None:
+        kit = self.kit()
+        (self.folder / "kernel").write_text("of the files that came back")
+        with tarfile.open(kit.packed / "kernels.tar.gz", "w:gz") as archive:
+            archive.add(self.folder / "kernel", "mokume/kernel")
+        kit.unpack()
+        self.assertTrue((kit.work / "cache/mokume/kernel").exists())
+
+    def test_the_folder_has_a_fixed_place(self) -> None:
+        self.assertEqual(work_folder(None), work_folder(None))
+        self.assertEqual(work_folder(self.folder / "w"), (self.folder / "w").resolve())
 
 
 class Whole(WithFolder):
@@ -172,14 +276,16 @@ class Whole(WithFolder):
 
     def test_no_driver_lists_what_there_is(self) -> None:
         self.kit()
-        done = self.first_light("--kit", "packed", "--out", "out", "--library", "libnone.so", "--only", "devices")
+        done = self.first_light("--first", "--kit", "packed", "--out", "out", "--work", "work", "--library",
+                                "libnone.so")
         self.assertEqual(done.returncode, 4, done.stdout)
         left = self.result()["steps"]
-        self.assertEqual([left["driver"]["status"], left["devices"]["status"]], ["failed", "skipped"])
+        self.assertEqual([left[name]["status"] for name in ("driver", "machine", "devices")],
+                         ["failed", "done", "skipped"])
         self.assertIn("--library names one", left["driver"]["reason"])
 
     def test_no_bundle_names_the_cure(self) -> None:
-        done = self.first_light("--kit", "nowhere")
+        done = self.first_light("--kit", "nowhere", "--work", "work")
         self.assertEqual(done.returncode, 2)
         self.assertIn(b"make one with bench/gpu/pack", done.stdout)
 

@@ -191,6 +191,49 @@ TEST_F(Networks, mixup_and_accumulation) {
   EXPECT_EQ(step_of(settings, 64).launches, plain.launches);
 }
 
+// Sets how healthy the card's driver is, until the end of the block.
+class Health {
+ public:
+  explicit Health(pose_health_t health) { set(health); }
+  ~Health() { set(POSE_HEALTHY); }
+  Health(const Health&) = delete;
+  Health& operator=(const Health&) = delete;
+
+ private:
+  static void set(pose_health_t health) { of_layer<pose_health_fn>(POSE_HEALTH_SYMBOL)(health); }
+};
+
+// Writes a buffer and reads it back.
+void round_trip(const sdk::Device& device) {
+  const sdk::Buffer buffer = device.upload(std::vector<float>{1, 2, 3});
+  std::vector<float> back(3);
+  device.read(buffer, back.data(), back.size());
+  EXPECT_EQ(back, (std::vector<float>{1, 2, 3}));
+}
+
+TEST(Waits, end_even_if_the_driver_loses_its_callbacks) {
+  cnn_test::World world("opencl", 0, kChoices);
+  ASSERT_TRUE(world.present());
+  const Health sick(POSE_LOSES_CALLBACKS);
+  round_trip(world.device());
+}
+
+TEST(Waits, for_a_driver_that_hangs_end_with_the_cause_and_the_cure) {
+  cnn_test::World world("opencl", 0, kChoices);
+  ASSERT_TRUE(world.present());
+  const Health sick(POSE_HANGS);
+  setenv("MOKUME_WAIT_SECONDS", "1", 1);
+  try {
+    round_trip(world.device());
+    ADD_FAILURE() << "it was waited for";
+  } catch (const Error& e) {
+    EXPECT_EQ(e.status(), MK_DEVICE_ERROR);
+    EXPECT_NE(std::string(e.what()).find(" has not finished its commands in "), std::string::npos) << e.what();
+    EXPECT_NE(std::string(e.what()).find("MOKUME_WAIT_SECONDS"), std::string::npos) << e.what();
+  }
+  unsetenv("MOKUME_WAIT_SECONDS");
+}
+
 // 5,120 more steps of a solver that has not converged, at 512 a launch. Two problems have 16 places, which are sent and
 // read with every launch.
 TEST(Solver, steps_5120) {
@@ -270,6 +313,16 @@ TEST(Solver, rounds_of_blocks) {
   const Asked asked = more - some;
   EXPECT_GT(asked.launches, 0U);
   EXPECT_EQ(asked.launches, 8 * asked.reads);
+}
+
+// The working set of large problems, which scripts/check-kernels compiles, too.
+TEST(Solver, a_working_set_of_1024_rows) {
+  svc_test::World world("opencl", 0, uint64_t{2} << 30, kChoices);
+  ASSERT_TRUE(world.present());
+  const svc_test::Blobs blobs(9000, 4, 2, 2, 3.0);
+  const svc_test::Experiment experiment(blobs, {{.gamma = 0.02, .max_iterations = 1, .solver = "blocked"}}, 2);
+  svc_test::Session session(world, experiment);
+  EXPECT_EQ(session.fit({{0, 0}}).begin()->second.status, MK_FIT_CAPPED);
 }
 
 }  // namespace

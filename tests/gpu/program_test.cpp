@@ -13,8 +13,8 @@ namespace {
 constexpr const char* kPocl = "OCL_ICD_VENDORS=/etc/OpenCL/vendors/pocl.icd ";
 
 std::string posing_as(const std::string& card) {
-  return "env OPENCL_LAYERS=" + test::build_directory() +
-         "/lib/opencl_pose.so OPENCL_POSE=" + test::source_directory() + "/tests/gpu/pose/cards/" + card + ".toml " +
+  return "env OPENCL_LAYERS=" + test::shell_word(test::build_directory() + "/lib/opencl_pose.so") +
+         " OPENCL_POSE=" + test::shell_word(test::source_directory() + "/tests/gpu/pose/cards/" + card + ".toml") + " " +
          kPocl;
 }
 
@@ -119,6 +119,73 @@ INSTANTIATE_TEST_SUITE_P(Cards, Program, testing::Values("nvidia-h200", "amd-mi3
                            std::replace(name.begin(), name.end(), '-', '_');
                            return name;
                          });
+
+// The sum of a number in all counts-PID.json of a record.
+int64_t total(const fs::path& record, const char* what) {
+  int64_t sum = 0;
+  for (const auto& entry : fs::directory_iterator(record))
+    if (entry.path().extension() == ".json")
+      sum += nlohmann::json::parse(slurp(entry.path())).at(what).get<int64_t>();
+  return sum;
+}
+
+// The programs of this library in a record, without those of CLBlast, which has a cache of its own, and the one that tries
+// the driver: the paths of their sources.
+std::vector<fs::path> built_in(const fs::path& record) {
+  std::vector<fs::path> programs;
+  for (const auto& entry : fs::directory_iterator(record / "programs")) {
+    if (entry.path().extension() != ".cl") continue;
+    const std::string source = slurp(entry.path());
+    if (source.find("ROUTINE_GEMM") == std::string::npos && source.find("void probe(") == std::string::npos)
+      programs.push_back(entry.path());
+  }
+  return programs;
+}
+
+// The cache of built programs, which PoCL under its own name does not use.
+TEST(Compiled, programs_are_taken_from_the_cache_with_the_same_results) {
+  const Place place;
+  place.write("e.toml", kNetwork);
+  const auto record = [&](const std::string& name) { return place.path() / ("record-" + name); };
+  const auto run = [&](const std::string& name) {
+    const Ended ended = place.shell("OPENCL_POSE_BINARIES=1 XDG_CACHE_HOME=$PWD/cache OPENCL_POSE_RECORD=$PWD/record-" +
+                                    name + " " + posing_as("nvidia-h200") + Place::program() + " run e.toml --out " +
+                                    name);
+    EXPECT_EQ(ended.code, 0) << ended.err;
+    return ended.err;
+  };
+  const auto results = [&](const std::string& name) {
+    return slurp(fs::directory_iterator(place.path() / name / "small")->path() / "results.csv");
+  };
+  run("first");
+  EXPECT_FALSE(built_in(record("first")).empty());
+  EXPECT_EQ(total(record("first"), "cached_programs"), 0);
+  run("second");
+  EXPECT_EQ(built_in(record("second")).size(), 0U);
+  EXPECT_GT(total(record("second"), "cached_programs"), 0);
+  EXPECT_EQ(results("second"), results("first"));
+
+  const fs::path damaged = fs::directory_iterator(place.path() / "cache/mokume/opencl/programs")->path();
+  fs::resize_file(damaged, fs::file_size(damaged) / 2);
+  EXPECT_NE(run("third").find(damaged.string() + " is damaged"), std::string::npos);
+  EXPECT_EQ(built_in(record("third")).size(), 1U);
+  EXPECT_EQ(results("third"), results("first"));
+}
+
+// Offsets into a buffer of more than 4 GiB need an option of Intel's compiler, which no other compiler knows.
+TEST(Compiled, asks_intel_for_large_buffers) {
+  const Place place;
+  place.write("e.toml", small_experiment("opencl"));
+  const Ended ended = place.shell("OPENCL_POSE_BOASTS=1 OPENCL_POSE_RECORD=$PWD/record XDG_CACHE_HOME=$PWD/cache " +
+                                  posing_as("intel-arc-b580") + Place::program() + " run e.toml");
+  ASSERT_EQ(ended.code, 0) << ended.err;
+  const std::vector<fs::path> programs = built_in(place.path() / "record");
+  EXPECT_FALSE(programs.empty());
+  for (const fs::path& source : programs)
+    EXPECT_NE(slurp(fs::path(source).replace_extension(".options")).find("-cl-intel-greater-than-4GB-buffer-required"),
+              std::string::npos)
+        << source;
+}
 
 TEST(Mixed, ranks_on_cards_of_two_vendors_share_one_run) {
   if (!have("mpirun")) GTEST_SKIP() << "mpirun is missing: install openmpi-bin";

@@ -6,12 +6,22 @@
 #include <filesystem>
 #include <stdexcept>
 #include <string>
+#include <string_view>
 
 namespace mokume::test {
 
 // Programs are in <build>/bin.
 inline std::string build_directory() {
   return std::filesystem::read_symlink("/proc/self/exe").parent_path().parent_path().string();
+}
+
+// A path as one word of a shell's command line: a checkout may be in a folder whose name has a blank.
+inline std::string shell_word(const std::string& path) {
+  constexpr std::string_view kPlain = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_./=:,+-";
+  if (path.find_first_not_of(kPlain) == std::string::npos) return path;
+  std::string word = "'";
+  for (const char c : path) word += c == '\'' ? std::string("'\\''") : std::string(1, c);
+  return word + "'";
 }
 
 // The backends, plugins and transports of this build.

@@ -4,7 +4,6 @@
 #include <algorithm>
 #include <atomic>
 #include <cstdlib>
-#include <filesystem>
 #include <mutex>
 #include <string>
 #include <thread>
@@ -12,7 +11,7 @@
 
 #include "abi/host.h"
 #include "abi/plugin.h"
-#include "sdk/error.hpp"
+#include "support/cache.hpp"
 
 namespace mokume::test {
 
@@ -21,26 +20,18 @@ struct LogLine {
   std::string source, text;
 };
 
-// Owns its table, which is valid for the host's lifetime. Keeps every log line. The cache directory is a fresh
-// temporary one, removed with the host.
+// Owns its table, which is valid for the host's lifetime. Keeps every log line.
 class TestHost {
  public:
   explicit TestHost(uint32_t threads = 2) : threads_(threads) {
-    std::string pattern = (std::filesystem::temp_directory_path() / "mokume-test-XXXXXX").string();
-    if (mkdtemp(pattern.data()) == nullptr) throw Error(MK_INTERNAL, "cannot create a directory like " + pattern);
-    cache_ = pattern;
     table_ = {sizeof(mk_host), MK_ABI_MAJOR, MK_ABI_MINOR, this,    log,
               parallel_for,    concurrency,  allocate,     release, cache_directory};
-  }
-  ~TestHost() {
-    std::error_code ignored;
-    std::filesystem::remove_all(cache_, ignored);
   }
   TestHost(const TestHost&) = delete;
   TestHost& operator=(const TestHost&) = delete;
 
   const mk_host* table() const { return &table_; }
-  const std::string& cache() const { return cache_; }
+  const std::string& cache() const { return cache_.path(); }
 
   // Threads of parallel_for from now on, including the calling one.
   void set_threads(uint32_t threads) { threads_ = threads; }
@@ -79,10 +70,10 @@ class TestHost {
     return std::aligned_alloc(kAlignment, (std::max<size_t>(bytes, 1) + kAlignment - 1) / kAlignment * kAlignment);
   }
   static void release(void*, void* memory) { std::free(memory); }
-  static const char* cache_directory(void* self) { return of(self).cache_.c_str(); }
+  static const char* cache_directory(void* self) { return of(self).cache_.path().c_str(); }
 
   std::atomic<uint32_t> threads_;
-  std::string cache_;
+  CacheDirectory cache_;
   mutable std::mutex mutex_;
   std::vector<LogLine> lines_;
   mk_host table_{};

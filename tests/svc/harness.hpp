@@ -9,6 +9,7 @@
 #include <memory>
 #include <ostream>
 #include <set>
+#include <sstream>
 #include <string>
 #include <vector>
 
@@ -18,6 +19,7 @@
 #include "scheduler/host_services.hpp"
 #include "sdk/error.hpp"
 #include "sdk/philox.hpp"
+#include "support/cache.hpp"
 #include "support/paths.hpp"
 
 namespace mokume::svc_test {
@@ -98,14 +100,21 @@ inline void PrintTo(const Result& r, std::ostream* out) {
 using Key = std::pair<uint32_t, int32_t>;  // candidate, fold
 using Results = std::map<Key, Result>;
 
+// What MOKUME_TEST_CHOICES, "key=value,key=value", and a test select; the test's own choices come first.
+inline device::Choices with_choices_to_test(device::Choices choices) {
+  const char* given = std::getenv("MOKUME_TEST_CHOICES");
+  std::istringstream text(given == nullptr ? "" : given);
+  for (std::string one; std::getline(text, one, ',');)
+    choices.emplace(one.substr(0, one.find('=')), one.substr(one.find('=') + 1));
+  return choices;
+}
+
 // Libraries and one open device.
 class World {
  public:
   explicit World(const std::string& backend, uint32_t index = 0, uint64_t budget = uint64_t{2} << 30,
                  const device::Choices& choices = {})
-      : cache_(std::filesystem::temp_directory_path() / ("mokume-svc-test-" + std::to_string(getpid()))),
-        host_((std::filesystem::create_directories(cache_), log_), 2, cache_.string()),
-        registry_(host_.table(), {test::libraries()}) {
+      : host_(log_, 2, cache_.path()), registry_(host_.table(), {test::libraries()}) {
     log_.set_level(MK_LOG_ERROR);
     model_ = registry_.load(MK_PLUGIN_MODEL, "svc").model();
     const mk_backend* table = registry_.load(MK_PLUGIN_BACKEND, backend).backend();
@@ -114,11 +123,8 @@ class World {
     std::vector<mk_device_info> infos(count);
     if (count > 0) sdk::call(table->enumerate, table->self, infos.data(), count, &count);
     if (index >= count) return;
-    device_ = device::Device::open({backend, index, table, infos[index]}, choices, budget, nullptr);
-  }
-  ~World() {
-    device_.reset();
-    std::filesystem::remove_all(cache_);
+    device_ =
+        device::Device::open({backend, index, table, infos[index]}, with_choices_to_test(choices), budget, nullptr);
   }
 
   bool present() const { return device_ != nullptr; }
@@ -126,7 +132,7 @@ class World {
   device::Device& device() { return *device_; }
 
  private:
-  std::filesystem::path cache_;
+  test::CacheDirectory cache_;
   base::Log log_;
   scheduler::HostServices host_;
   registry::Registry registry_;

@@ -29,4 +29,6 @@ typedef struct {
 #define THIS_ITEM
 #endif
 
-#define UNROLL __attribute__((opencl_unroll_hint))
+// Compilers that are based on clang, and NVIDIA's (cl_nv_pragma_unroll), obey this pragma in every version of OpenCL C; the
+// attribute opencl_unroll_hint is OpenCL C 2.0. Without it, arrays in registers become arrays on the stack.
+#define UNROLL _Pragma("unroll")

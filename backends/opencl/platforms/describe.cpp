@@ -2,6 +2,7 @@
 
 #include <sched.h>
 
+#include <algorithm>
 #include <array>
 #include <cctype>
 #include <charconv>
@@ -80,37 +81,60 @@ mk_device_kind kind_of(cl_device_type type, bool software) {
   return (type & CL_DEVICE_TYPE_GPU) != 0 ? MK_DEVICE_GPU : MK_DEVICE_OTHER;
 }
 
-// Builds and runs a kernel. Returns "" on success, otherwise the problem.
-std::string try_device(cl_device_id device) {
-  if (device_value<cl_bool>(device, CL_DEVICE_AVAILABLE) == CL_FALSE) return "is not available";
-  if (device_value<cl_bool>(device, CL_DEVICE_COMPILER_AVAILABLE) == CL_FALSE) return "has no compiler";
-  constexpr const char* kSource = "__kernel void twice(__global int* x) { x[get_global_id(0)] *= 2; }";
+// Doubles four numbers, and stores what is left of four products from which their rounded value is taken: 0, unless the
+// compiler fuses the product with the sum that follows. (1 + 2^-12)^2 needs 25 bits, so that 2^-24 is left then.
+constexpr const char* kProbe = R"CL(
+#pragma OPENCL FP_CONTRACT OFF
+__kernel void probe(__global const float* in, __global float* out) {
+  const int i = (int)get_global_id(0);
+  const float factor = in[4], rounded = in[5], product = factor * factor;
+  const float4 wide = (float4)(factor);
+  float sum = -rounded;
+  for (int turn = 0; turn < min(i, 1); ++turn) sum += factor * factor;
+  out[i] = 2.0f * in[i];
+  out[4 + i] = i == 0 ? product - rounded : i == 1 ? rounded - product : i == 2 ? (wide * wide - rounded).y : sum;
+}
+)CL";
+
+struct Tried {
+  std::string problem;  // "" if the device builds and runs kernels
+  bool fuses = false;
+};
+
+Tried try_device(cl_device_id device) {
+  if (device_value<cl_bool>(device, CL_DEVICE_AVAILABLE) == CL_FALSE) return {"is not available"};
+  if (device_value<cl_bool>(device, CL_DEVICE_COMPILER_AVAILABLE) == CL_FALSE) return {"has no compiler"};
   try {
     cl_int code = CL_SUCCESS;
     const Context context(clCreateContext(nullptr, 1, &device, nullptr, nullptr, &code));
     check(code, "clCreateContext");
     const CommandQueue queue(clCreateCommandQueue(context.get(), device, 0, &code));
     check(code, "clCreateCommandQueue");
-    const char* source = kSource;
+    const char* source = kProbe;
     const Program program(clCreateProgramWithSource(context.get(), 1, &source, nullptr, &code));
     check(code, "clCreateProgramWithSource");
     check(clBuildProgram(program.get(), 1, &device, "-cl-std=CL1.2", nullptr, nullptr), "clBuildProgram");
-    const Kernel kernel(clCreateKernel(program.get(), "twice", &code));
+    const Kernel kernel(clCreateKernel(program.get(), "probe", &code));
     check(code, "clCreateKernel");
-    std::array<cl_int, 4> values{1, 2, 3, 4};
-    const Memory buffer(clCreateBuffer(context.get(), CL_MEM_COPY_HOST_PTR, sizeof(values), values.data(), &code));
+    std::array<float, 6> numbers{1, 2, 3, 4, 1 + 0x1p-12F, 1 + 0x1p-11F};
+    std::array<float, 8> results{};
+    const Memory in(clCreateBuffer(context.get(), CL_MEM_COPY_HOST_PTR, sizeof(numbers), numbers.data(), &code));
     check(code, "clCreateBuffer");
-    cl_mem argument = buffer.get();
-    check(clSetKernelArg(kernel.get(), 0, sizeof(argument), &argument), "clSetKernelArg");
-    const size_t global = values.size();
+    const Memory out(clCreateBuffer(context.get(), CL_MEM_READ_WRITE, sizeof(results), nullptr, &code));
+    check(code, "clCreateBuffer");
+    cl_uint index = 0;
+    for (cl_mem argument : {in.get(), out.get()})
+      check(clSetKernelArg(kernel.get(), index++, sizeof(argument), &argument), "clSetKernelArg");
+    const size_t global = results.size() / 2;
     check(clEnqueueNDRangeKernel(queue.get(), kernel.get(), 1, nullptr, &global, nullptr, 0, nullptr, nullptr),
           "clEnqueueNDRangeKernel");
-    check(
-        clEnqueueReadBuffer(queue.get(), buffer.get(), CL_TRUE, 0, sizeof(values), values.data(), 0, nullptr, nullptr),
-        "clEnqueueReadBuffer");
-    return values == std::array<cl_int, 4>{2, 4, 6, 8} ? "" : "computes wrong results";
+    check(clEnqueueReadBuffer(queue.get(), out.get(), CL_TRUE, 0, sizeof(results), results.data(), 0, nullptr, nullptr),
+          "clEnqueueReadBuffer");
+    const bool doubled = std::equal(results.begin(), results.begin() + 4, std::array<float, 4>{2, 4, 6, 8}.begin());
+    const bool apart = std::all_of(results.begin() + 4, results.end(), [](float rest) { return rest == 0; });
+    return {doubled ? "" : "computes wrong results", !apart};
   } catch (const Error& e) {
-    return std::string("cannot build and run a kernel (") + e.what() + ")";
+    return {std::string("cannot build and run a kernel (") + e.what() + ")"};
   }
 }
 
@@ -194,6 +218,8 @@ mk_device_info describe_device(cl_platform_id platform, cl_device_id device) {
     info.flags |= MK_DEVICE_FMA;
   if (software) info.flags |= MK_DEVICE_SOFTWARE;
   if (instrumented) info.flags |= MK_DEVICE_INSTRUMENTED;
+  if (info.kind != MK_DEVICE_CPU && device_value<cl_bool>(device, CL_DEVICE_HOST_UNIFIED_MEMORY) != CL_FALSE)
+    info.flags |= MK_DEVICE_SHARED_MEMORY;
   info.memory_bytes = device_value<cl_ulong>(device, CL_DEVICE_GLOBAL_MEM_SIZE);
   info.max_buffer_bytes = device_value<cl_ulong>(device, CL_DEVICE_MAX_MEM_ALLOC_SIZE);
   info.compute_units = device_value<cl_uint>(device, CL_DEVICE_MAX_COMPUTE_UNITS);
@@ -234,11 +260,13 @@ std::vector<PlatformRecord> describe_platforms(bool try_compiler) {
     record.name = platform_text(platform, CL_PLATFORM_NAME);
     record.version = platform_text(platform, CL_PLATFORM_VERSION);
     for (const cl_device_id device : devices_of(platform)) {
-      const std::string problem = try_compiler ? try_device(device) : "";
-      if (problem.empty())
-        record.devices.push_back(describe_device(platform, device));
-      else
-        record.problem = device_text(device, CL_DEVICE_NAME) + " " + problem;
+      const Tried tried = try_compiler ? try_device(device) : Tried{};
+      if (!tried.problem.empty()) {
+        record.problem = device_text(device, CL_DEVICE_NAME) + " " + tried.problem;
+        continue;
+      }
+      record.devices.push_back(describe_device(platform, device));
+      if (tried.fuses) record.devices.back().flags |= MK_DEVICE_FUSES;
     }
     records.push_back(std::move(record));
   }

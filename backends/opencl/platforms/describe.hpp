@@ -25,6 +25,10 @@ inline bool is_pocl(const mk_device_info& info) {
   return std::string_view(info.platform) == "Portable Computing Language";
 }
 
+inline bool is_intel_gpu(const mk_device_info& info) {
+  return info.kind == MK_DEVICE_GPU && std::string_view(info.platform).starts_with("Intel(R) OpenCL");
+}
+
 // Returns an option for programs that states whether FETCH of common/vector.cl is an instruction.
 inline const char* hints(const mk_device_info& info) {
   return is_pocl(info) && info.kind == MK_DEVICE_CPU ? " -DHINTS" : "";
@@ -41,7 +45,8 @@ std::vector<cl_device_id> devices_of(cl_platform_id platform);
 std::vector<cl_platform_id> all_platforms();
 
 // Describes every platform that this process's loader has. With `try_compiler`, each device must build and run a small
-// kernel correctly. Otherwise it is left out, and the platform's problem states why.
+// kernel correctly, which also shows whether its compiler fuses (MK_DEVICE_FUSES). Otherwise it is left out, and the
+// platform's problem states why.
 std::vector<PlatformRecord> describe_platforms(bool try_compiler);
 
 // Precedes the lines of print(): the reason why the driver cannot be loaded.

@@ -22,7 +22,7 @@ namespace fs = std::filesystem;
 namespace {
 
 constexpr int kProbeTimeoutS = 20;
-constexpr std::string_view kCacheHead = "mokume opencl probe 3\n";
+constexpr std::string_view kCacheHead = "mokume opencl probe 4\n";
 constexpr std::string_view kCacheTail = "complete\n";
 constexpr std::string_view kRecordEnd = "\nend \n";
 constexpr std::string_view kNotThere = "cannot be loaded or has no platform";

@@ -1,6 +1,9 @@
 #include "runtime/wait.hpp"
 
+#include <chrono>
 #include <condition_variable>
+#include <cstdio>
+#include <cstdlib>
 #include <memory>
 #include <mutex>
 #include <string>
@@ -10,6 +13,8 @@
 
 namespace mokume::opencl {
 namespace {
+
+constexpr double kLongestWaitS = 600;  // after which the cluster gives up on a device, too
 
 // Wakes the waiting thread. The driver's thread shares it, since it may still be in the callback when wait() returns.
 struct Signal {
@@ -25,18 +30,41 @@ void CL_CALLBACK on_complete(cl_event, cl_int, void* data) {
   (*signal)->changed.notify_all();
 }
 
-void sleep_until_done(cl_event event) {
+// CL_COMPLETE, more if the command has not ended, or less if it failed.
+cl_int status_of(cl_event event) {
+  cl_int status = CL_COMPLETE;
+  check(clGetEventInfo(event, CL_EVENT_COMMAND_EXECUTION_STATUS, sizeof(status), &status, nullptr), "clGetEventInfo");
+  return status;
+}
+
+double longest_wait_s() {
+  const char* given = std::getenv("MOKUME_WAIT_SECONDS");
+  const double seconds = given == nullptr ? 0 : std::strtod(given, nullptr);
+  return seconds > 0 ? seconds : kLongestWaitS;
+}
+
+// Looks at the event now and then, because some drivers lose callbacks.
+void sleep_until_done(const mk_queue& queue, cl_event event) {
+  using namespace std::chrono_literals;
   const auto signal = std::make_shared<Signal>();
   auto data = std::make_unique<std::shared_ptr<Signal>>(signal);
   check(clSetEventCallback(event, CL_COMPLETE, on_complete, data.get()), "clSetEventCallback");
   static_cast<void>(data.release());  // on_complete frees it
+  const auto start = std::chrono::steady_clock::now();
+  const auto is_done = [&] { return signal->done; };
   std::unique_lock lock(signal->mutex);
-  signal->changed.wait(lock, [&] { return signal->done; });
+  while (!signal->changed.wait_for(lock, 1s, is_done) && status_of(event) > CL_COMPLETE) {
+    const std::chrono::duration<double> waited = std::chrono::steady_clock::now() - start;
+    if (waited.count() < longest_wait_s()) continue;
+    char text[64];
+    std::snprintf(text, sizeof(text), " has not finished its commands in %.0f s", waited.count());
+    throw Error(MK_DEVICE_ERROR, std::string(queue.device->info.name) + text +
+                                     ": its driver hangs, or MOKUME_WAIT_SECONDS must be larger for so slow a device");
+  }
 }
 
 void check_outcome(const mk_queue& queue, cl_event event) {
-  cl_int status = CL_COMPLETE;
-  check(clGetEventInfo(event, CL_EVENT_COMMAND_EXECUTION_STATUS, sizeof(status), &status, nullptr), "clGetEventInfo");
+  const cl_int status = status_of(event);
   if (status < 0) check(status, std::string("a command on ") + queue.device->info.name);
 }
 
@@ -48,7 +76,7 @@ void wait(const mk_queue& queue, cl_event event) {
     if (code != CL_EXEC_STATUS_ERROR_FOR_EVENTS_IN_WAIT_LIST) check(code, "clWaitForEvents");
   } else {
     check(clFlush(queue.handle.get()), "clFlush");
-    sleep_until_done(event);
+    sleep_until_done(queue, event);
   }
   check_outcome(queue, event);
 }

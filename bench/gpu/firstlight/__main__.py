@@ -1,4 +1,5 @@
-"""first-light [--only STEP,STEP] [--kit FOLDER] [--out FOLDER] [--seconds N] [--library NAME] [--rehearse] [--list]
+"""first-light [--first|--rest] [--only STEP,STEP] [--kit FOLDER] [--out FOLDER] [--work FOLDER] [--seconds N]
+            [--library NAME] [--rehearse] [--list]
 
 Measures mokume on this machine, in steps; all results go to one folder ($OUT, or ./first-light-TIME).
 """
@@ -6,49 +7,58 @@ import argparse
 import os
 import signal
 import sys
-import tempfile
 import time
 import traceback
 from pathlib import Path
 from types import FrameType
-from typing import List, Optional
+from typing import List, Optional, Sequence
 
 from . import driver, figures, page
-from .kit import Kit, KitError
+from .kit import Kit, KitError, work_folder
 from .session import Session, StepFailed, StepSkipped
-from .steps import STEPS, Step
+from .steps import DEVICE, FIRST, REST, STEPS, Step
 
 RESERVE = 8.0  # seconds at the end for archives
+DRIVER_LIMIT = 10.0
 REHEARSAL_PATIENCE = 4  # a rehearsal runs on a few shared cores; its limits only guard against hangs
 EXIT_FAILED, EXIT_USAGE, EXIT_NO_DEVICE = 1, 2, 4
 
 
 def arguments(argv: Optional[List[str]] = None) -> argparse.Namespace:
-    parser = argparse.ArgumentParser(prog="first-light", description=__doc__.splitlines()[2])
+    parser = argparse.ArgumentParser(prog="first-light", description=__doc__.splitlines()[3])
+    call = parser.add_mutually_exclusive_group()
+    call.add_argument("--first", action="store_true", help="is it right? the steps up to the solver, in 150 s")
+    call.add_argument("--rest", action="store_true", help="how fast is it? the steps after it, in 420 s")
     parser.add_argument("--only", help="steps, with commas between them; --list names them")
     parser.add_argument("--without", default="", help="steps to leave out")
     parser.add_argument("--kit", type=Path, help="the bundle's folder (default: this one, or .kit)")
     parser.add_argument("--out", type=Path, help="folder for the results (default: $OUT, or ./first-light-TIME)")
-    parser.add_argument("--seconds", type=float, default=570, help="for everything (default: 570)")
+    parser.add_argument("--work", type=Path, help="folder that keeps built kernels for the next call (default: "
+                        "first-light-USER among the temporary files)")
+    parser.add_argument("--seconds", type=float,
+                        help="for everything (default: 570; 150 with --first, 420 with --rest)")
     parser.add_argument("--library", help="the vendor's OpenCL library, where it is not to be looked for")
     parser.add_argument("--rehearse", action="store_true", help="tiny sizes: shows that everything runs")
     parser.add_argument("--list", action="store_true", help="names the steps")
-    return parser.parse_args(argv)
+    options = parser.parse_args(argv)
+    options.seconds = options.seconds or (150 if options.first else 420 if options.rest else 570)
+    return options
 
 
-def chosen_steps(only: Optional[str], without: str) -> List[Step]:
-    known = [step.name for step in STEPS]
+def chosen_steps(only: Optional[str], without: str, among: List[Step]) -> List[Step]:
+    """Those of a call that are asked for, and the one that finds the device, which all others need."""
+    known = [step.name for step in among]
     named = [name for name in (only or "").split(",") if name]
     left_out = [name for name in without.split(",") if name]
     for name in named + left_out:
         if name not in known:
             raise KitError(f"there is no step {name}; there are {', '.join(known)}")
-    return [step for step in STEPS if (not named or step.name in named) and step.name not in left_out]
+    return [step for step in among if step is DEVICE or (not named or step.name in named) and step.name not in left_out]
 
 
 def find_driver(session: Session, named: Optional[str]) -> bool:
     """Writes the ICD files, or lists the available libraries."""
-    session.begin("driver", 60)
+    session.begin("driver", DRIVER_LIMIT)
     libraries = [driver.resolve(named)] if named else driver.find()
     libraries = [library for library in libraries if library]
     session.kit.libraries = libraries
@@ -62,12 +72,14 @@ def find_driver(session: Session, named: Optional[str]) -> bool:
     return bool(libraries)
 
 
-def run_step(session: Session, step: Step) -> None:
+def run_step(session: Session, step: Step, later: Sequence[Step] = ()) -> None:
+    """Within its limit and the time that the steps before it left over, so that the later ones keep theirs."""
     left = session.end - RESERVE - time.monotonic()
     if left < step.least:
         session.skip(step.name, f"{max(left, 0):.0f} s were left; --only {step.name} runs it alone")
         return
-    session.begin(step.name, min(step.limit * (REHEARSAL_PATIENCE if session.rehearse else 1), left))
+    limit = max(step.limit, left - sum(other.limit for other in later))
+    session.begin(step.name, min(limit * (REHEARSAL_PATIENCE if session.rehearse else 1), left))
     problem, skipped = "", False
     try:
         step.body(session)
@@ -100,31 +112,37 @@ def stop(number: int, _frame: Optional[FrameType]) -> None:
     sys.exit(128 + number)
 
 
-def main() -> int:
-    for number in (signal.SIGTERM, signal.SIGINT, signal.SIGHUP):
-        signal.signal(number, stop)
-    options = arguments()
-    if options.list:
-        print("\n".join(f"{step.name:12} {step.body.__doc__}" for step in STEPS))
-        return 0
+def open_session(options: argparse.Namespace, start: float) -> Session:
     here = Path(__file__).resolve().parent.parent
     packed = options.kit or (here if (here / "manifest.json").exists() else Path(".kit"))
     stamp = time.strftime("%Y-%m-%d_%H%M%S", time.gmtime())
     out = options.out or Path(os.environ.get("OUT") or f"first-light-{stamp}")
+    out.mkdir(parents=True, exist_ok=True)
+    kit = Kit(packed.resolve(), work_folder(options.work))
+    kit.unpack()
+    return Session(kit, out.resolve(), options.seconds, options.rehearse, start)
+
+
+def main() -> int:
+    start = time.monotonic()
+    for number in (signal.SIGTERM, signal.SIGINT, signal.SIGHUP):
+        signal.signal(number, stop)
+    options = arguments()
+    among = FIRST if options.first else REST if options.rest else STEPS
+    if options.list:
+        print("\n".join(f"{step.name:12} {step.limit:4.0f} s  {step.body.__doc__}" for step in among))
+        return 0
     try:
-        steps = chosen_steps(options.only, options.without)
-        out.mkdir(parents=True, exist_ok=True)
-        kit = Kit(packed.resolve(), Path(tempfile.mkdtemp(prefix="first-light-")))
-        kit.unpack()
+        steps = chosen_steps(options.only, options.without, among)
+        session = open_session(options, start)
     except (KitError, OSError) as error:
         print(f"first-light: {error}", file=sys.stderr)
         return EXIT_USAGE
-    session = Session(kit, out.resolve(), options.seconds, options.rehearse)
     found = find_driver(session, options.library)
     print_step(session, "driver")
-    for step in steps:
+    for place, step in enumerate(steps):
         if found or step.name == "machine":
-            run_step(session, step)
+            run_step(session, step, steps[place + 1:])
         else:
             session.skip(step.name, "there is no driver")
     session.save()

@@ -1,9 +1,12 @@
 """The bundle from `pack`, unpacked, and the environment in which its programs find only its libraries."""
+import fcntl
 import json
 import os
 import re
+import shutil
 import subprocess
 import tarfile
+import tempfile
 from pathlib import Path
 from typing import Any, Dict, List, Optional
 
@@ -23,6 +26,15 @@ def _version(text: str) -> List[int]:
     return [int(part) for part in re.findall(r"\d+", text)]
 
 
+def work_folder(named: Optional[Path]) -> Path:
+    """The same one in every call, so that a call finds the kernels that an earlier one built on this machine."""
+    folder = (named or Path(tempfile.gettempdir()) / f"first-light-{os.getuid()}").resolve()
+    folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+    if folder.stat().st_uid != os.getuid():
+        raise KitError(f"{folder} belongs to another user: name another folder with --work")
+    return folder
+
+
 class Kit:
     def __init__(self, packed: Path, work: Path) -> None:
         self.packed, self.work = packed, work
@@ -34,17 +46,39 @@ class Kit:
             raise KitError(f"{packed} is no bundle ({error}): make one with bench/gpu/pack, or name it with --kit")
 
     def unpack(self) -> None:
+        """Leaves of an earlier call only the built kernels and, if it is the same, the unpacked program."""
         self._check_glibc()
+        self._lock()
         # The program refuses libraries that others may write to.
         os.umask(0o022)
-        with tarfile.open(str(self.packed / "program.tar.gz")) as archive:
-            archive.extractall(str(self.root))
+        for folder in ("steps", "builds", "vendors", "tmp"):
+            shutil.rmtree(str(self.work / folder), ignore_errors=True)
         for folder in ("home", "tmp", "cache", "builds", "vendors"):
             (self.work / folder).mkdir(parents=True, exist_ok=True)
+        self._unpack_program()
         kernels = self.packed / "kernels.tar.gz"
-        if kernels.exists():
+        if kernels.exists() and not (self.work / "cache/mokume").exists():
             with tarfile.open(str(kernels)) as archive:
                 archive.extractall(str(self.work / "cache"))
+
+    def _lock(self) -> None:
+        self.lock = os.open(str(self.work / "lock"), os.O_WRONLY | os.O_CREAT)  # until this process ends
+        try:
+            fcntl.flock(self.lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except OSError:
+            raise KitError(f"another first-light works in {self.work}: name another folder with --work")
+
+    def _unpack_program(self) -> None:
+        stamp = self.work / "unpacked.json"
+        manifest = json.dumps(self.manifest)
+        if stamp.exists() and stamp.read_text() == manifest:
+            return
+        if stamp.exists():
+            stamp.unlink()
+        shutil.rmtree(str(self.root), ignore_errors=True)
+        with tarfile.open(str(self.packed / "program.tar.gz")) as archive:
+            archive.extractall(str(self.root))
+        stamp.write_text(manifest)
 
     def _check_glibc(self) -> None:
         here = os.confstr("CS_GNU_LIBC_VERSION") or "none"
@@ -69,7 +103,7 @@ class Kit:
                    XDG_CACHE_HOME=str(self.work / "cache"), CUDA_CACHE_PATH=str(self.work / "cache/nv"),
                    LD_LIBRARY_PATH=":".join([str(f) for f in folders if f] + kept),
                    OCL_ICD_VENDORS=str(self.work / "vendors"), MOKUME_DATA=str(self.packed / "data"),
-                   BUILD_LOGS=str(self.work / "builds"))
+                   BUILD_LOGS=str(self.work / "builds"), MOKUME_TEST_CACHE=str(self.work / "cache/mokume"))
         if layer:
             given = [env["OPENCL_LAYERS"]] if env.get("OPENCL_LAYERS") else []
             env["OPENCL_LAYERS"] = ":".join(given + [str(self.root / "lib/build_logs.so")])
@@ -80,6 +114,16 @@ class Kit:
 
     def config(self, name: str) -> str:
         return str(self.root / "configs" / f"{name}.toml")
+
+    def remove_clblast(self) -> None:
+        """Until the program is unpacked again."""
+        (self.work / "unpacked.json").unlink()
+        for library in (self.root / "deps").glob("libclblast.so*"):
+            library.unlink()
+
+    def choices_files(self) -> List[Path]:
+        """Where the program remembers the variants that it measured on a device."""
+        return sorted((self.work / "cache/mokume/opencl").glob("choices-*.txt"))
 
     def vendor_closure(self) -> List[str]:
         """The libraries that the vendor's libraries need themselves."""

@@ -31,13 +31,13 @@ class StepSkipped(Exception):
 
 
 class Session:
-    def __init__(self, kit: Kit, out: Path, seconds: float, rehearse: bool) -> None:
+    def __init__(self, kit: Kit, out: Path, seconds: float, rehearse: bool, start: Optional[float] = None) -> None:
         self.kit, self.out, self.rehearse = kit, out, rehearse
         self.work = kit.work
-        self.start = time.monotonic()
+        self.start = time.monotonic() if start is None else start
         self.end = self.start + seconds
         self.layer = True
-        self.gpu = "opencl:0"  # the programs' name for the device; the step `devices` checks it
+        self.gpu = "opencl:0"  # the programs' name for the device; the step `device` finds it
         self.step: Dict[str, Any] = {}
         self.step_name, self.step_begun = "", self.start
         self.step_end = self.end
@@ -60,6 +60,9 @@ class Session:
 
     def finish(self, problem: str = "", skipped: bool = False) -> None:
         bad = [c for c in self.step["commands"] if c["status"] != "done"]
+        wrong = [row for row in self.step["tables"].get("checks", []) if not row["good"]]
+        if wrong and not problem:
+            problem = f"{len(wrong)} of {len(self.step['tables']['checks'])} checks failed: {wrong[0]['check']}"
         status = "partly" if bad else "done"
         if problem or (bad and len(bad) == len(self.step["commands"])):
             status = "skipped" if skipped else "failed"
@@ -97,6 +100,14 @@ class Session:
     def table(self, title: str, rows: List[Dict[str, Any]]) -> None:
         self.step["tables"][title] = rows
         self.save()
+
+    def check(self, what: str, expected: Any, found: Any, good: Optional[bool] = None) -> None:
+        """A row of the step's table of checks; one that is not good fails the step, which goes on."""
+        self.checks([{"check": what, "expected": expected, "found": found,
+                      "good": found == expected if good is None else good}])
+
+    def checks(self, rows: List[Dict[str, Any]]) -> None:
+        self.table("checks", self.step["tables"].get("checks", []) + rows)
 
     def rows(self, step: str, title: str) -> List[Dict[str, Any]]:
         """The result of a step that ran before in this call."""

@@ -1,14 +1,16 @@
 """The steps, the most telling first. Each raises StepFailed with one sentence, or leaves tables."""
 import json
+import math
 import os
 import platform
 import re
 import shutil
 import statistics
+import subprocess
 from pathlib import Path
 from typing import Any, Callable, Dict, List, NamedTuple, Optional
 
-from . import figures
+from . import figures, known
 from .session import Session, StepFailed, StepSkipped
 
 CASES = ["guide:128:train", "lightning:128:train", "13,8,227:10:train", "guide:1:infer", "guide:1000:infer",
@@ -16,6 +18,7 @@ CASES = ["guide:128:train", "lightning:128:train", "13,8,227:10:train", "guide:1
 SMALL_NETWORKS = ["0,0,32", "0,0,100", "4,5,32", "8,7,20"]
 TOGETHER = 32
 REHEARSED_CASES = ["13,8,227:10:train", "guide:1:infer"]
+REHEARSED_QUICKSTART = ["search.params.C=[1]", "search.params.gamma=[0.01]", "data.limit=200"]
 
 
 def _need(found: Any, what: str) -> Any:
@@ -56,26 +59,56 @@ def _listed(s: Session, name: str) -> List[Dict[str, Any]]:
     return list(found["devices"] if isinstance(found, dict) else found)
 
 
-def devices(s: Session) -> None:
-    """The devices that the program sees, the output of doctor, the speeds, and the time to build kernels."""
+def _chosen(found: List[Dict[str, Any]]) -> Optional[Dict[str, Any]]:
+    opencl = [d for d in found if d.get("backend") == "opencl"]
+    return next((d for d in opencl if d.get("kind") == "gpu"), opencl[0] if opencl else None)
+
+
+def device(s: Session) -> None:
+    """Finds the card in the program's list, and makes `gemm = tile` its choice."""
     found = _listed(s, "devices")
-    if not any(d.get("backend") == "opencl" for d in found):
+    if not _chosen(found):
         found = _listed(s, "devices-again")  # a driver that was slow once is left out until its mark is gone
-    if s.layer and not any(d.get("backend") == "opencl" for d in found):
+    if s.layer and not _chosen(found):
         s.layer = False  # a loader that refuses the layer of build logs must not cost the rest
         found = _listed(s, "devices-without-build-logs")
     s.table("devices", [{key: d.get(key) for key in ("id", "kind", "name", "platform", "vendor", "version", "driver",
                                                      "isa", "memory_bytes", "max_buffer_bytes", "physical_id")}
                         for d in found])
-    doctor = s.call("doctor", [s.kit.program("mokume"), "doctor"], 60)
-    if doctor.code == 4:
-        s.accept()  # it found faults and reports them; the log is on the page
-    opencl = [d for d in found if d.get("backend") == "opencl"]
-    chosen = next((d for d in opencl if d.get("kind") == "gpu"), opencl[0] if opencl else None)
+    chosen = _chosen(found)
     if chosen is None:
+        s.call("doctor", [s.kit.program("mokume"), "doctor"], 60)
         raise StepFailed("the program sees no OpenCL device; the log of doctor says why")
     s.gpu = chosen["id"]
     s.result["machine"].update(device=chosen["name"], driver=chosen.get("driver"), device_id=chosen["id"])
+    force_tile(s)
+
+
+OPEN = ["opencl", "0", "0"]  # op_bench without an op: opens the device and tells its choices
+
+
+def force_tile(s: Session) -> None:
+    """The first program that opens a device measures its variants, and the others take what it noted. CLBlast may win
+    at the one size that is measured; with it, networks would no longer be stacked, and bits would depend on the race.
+    """
+    program = s.kit.program("op_bench")
+    if not s.call("open", [program] + OPEN, 15).good:
+        s.kit.remove_clblast()  # the only code in the race that is not ours
+        s.call("open-without-clblast", [program] + OPEN, 15)
+    for file in s.kit.choices_files():
+        raced = dict(line.split(" ", 1) for line in file.read_text().splitlines())
+        s.table("chosen before", [raced])
+        file.write_text("".join(f"{key} {value}\n" for key, value in {**raced, "gemm": "tile"}.items()))
+    again = s.call("open-again", [program] + OPEN, 15)
+    choices = [line["choices"] for line in figures.json_lines(again.out) if "choices" in line]
+    s.check("products of every program", "tile", choices[0].get("gemm") if choices else None)
+
+
+def devices(s: Session) -> None:
+    """The output of doctor, and the speeds of all devices."""
+    doctor = s.call("doctor", [s.kit.program("mokume"), "doctor"], 60)
+    if doctor.code == 4:
+        s.accept()  # it found faults and reports them; the log is on the page
     probed = s.call("probe", [s.kit.program("mokume"), "devices", "--probe"])
     s.table("speeds", [{"device": line.split()[0], "says": " ".join(line.split()[1:])}
                        for line in probed.out.splitlines() if line.strip()])
@@ -108,25 +141,25 @@ def libraries(s: Session) -> None:
     _need(rows, "no library was seen to be loaded; is LD_DEBUG ignored here?")
 
 
-PASSES = [("numerics", ["semantics", "handle", "kernel_source", "group", "gemm", "linear_update"], ""),
-          ("convolutions", ["conv2d", "conv2d_grad_input", "conv2d_grad_weight"], ""),
+TILE, CLBLAST = "gemm=tile", "gemm=clblast"
+PASSES = [("numerics", ["semantics", "handle", "kernel_source", "group", "gemm", "linear_update"], TILE),
+          ("convolutions", ["conv2d", "conv2d_grad_input", "conv2d_grad_weight"], TILE),
           ("other-ops", ["kernel_map", "row_norm2", "gather_rows", "fill", "optimizer_step", "softmax_loss",
                          "squared_loss", "max_pool", "max_pool_grad", "avg_pool", "avg_pool_grad", "bias_act",
-                         "act_grad", "dropout", "affine_columns"], ""),
-          ("gemm-clblast", ["gemm", "semantics"], "gemm=clblast"), ("gemm-tile", ["gemm", "semantics"], "gemm=tile"),
-          ("refusals", ["refusal"], "")]
-REHEARSED_PASSES = [("handles", ["handle", "kernel_source"], "")]
+                         "act_grad", "dropout", "affine_columns"], TILE),
+          ("refusals", ["refusal"], TILE), ("gemm-clblast", ["gemm", "semantics"], CLBLAST)]
+REHEARSED_PASSES = [("handles", ["handle", "kernel_source"], TILE)]
 
 
 def _conform(s: Session, name: str, groups: List[str], choices: str) -> figures.Tests:
     """Runs a pass; after a crash or a hang it runs the rest again, three times at most."""
     said, left_out = "", []  # type: str, List[str]
     wanted = ":".join(f"opencl{s.gpu.split(':')[-1]}_*.{group}.*" for group in groups)
-    env = dict(s.kit.environment(s.layer), **({"MOKUME_TEST_CHOICES": choices} if choices else {}))
+    env = dict(s.kit.environment(s.layer), MOKUME_TEST_CHOICES=choices)
     for attempt in range(3):
         filter_ = wanted + ("-" + ":".join(left_out) if left_out else "")
         outcome = s.call(name + "-again" * attempt, [s.kit.program("test_conformance"), f"--gtest_filter={filter_}"],
-                         environment=env, grace=1, stall=160 if s.rehearse else 40)
+                         environment=env, grace=1, stall=160 if s.rehearse else 25)
         s.step["commands"][-1]["command"] = f"{choices} test_conformance --gtest_filter={wanted}" + (
             f", without {len(left_out)} tests that were run" if left_out else "")
         said += outcome.out
@@ -154,6 +187,22 @@ def conformance(s: Session) -> None:
     _need(any(row["passed"] for row in overview), f"no test ran on {s.gpu} and passed")
 
 
+def solver(s: Session) -> None:
+    """The bits of the support vector solvers on the card and on the host, and the quickstart's errors."""
+    env = dict(s.kit.environment(s.layer), MOKUME_TEST_CHOICES=TILE)
+    outcome = s.call("bits", [s.kit.program("test_svc"), f"--gtest_filter={':'.join(s.kit.manifest['solver_tests'])}"],
+                     environment=env, grace=1)
+    tests = figures.Tests(outcome.out)
+    for name in s.kit.manifest["solver_tests"]:
+        ended = "passed" if name in tests.passed else tests.why.get(name, "did not run to its end")
+        s.check(name, "passed", ended)
+    if s.left() > 5:
+        row = _experiment(s, "quickstart", "quickstart", REHEARSED_QUICKSTART if s.rehearse else [], reserve=2)
+        s.table("quickstart", [row])
+        if not s.rehearse:
+            s.check("errors of the quickstart on its 1000 test rows", known.QUICKSTART, row.get("test_errors"))
+
+
 def _shape(line: Dict[str, Any]) -> str:
     if line["op"] == "gemm":
         turned = [side + "^T" if line[f"transpose_{side.lower()}"] else side for side in "AB"]
@@ -162,20 +211,19 @@ def _shape(line: Dict[str, Any]) -> str:
 
 
 def ops(s: Session) -> None:
-    """Products and convolutions at the networks' shapes: the device's own choices, then each GEMM by itself."""
+    """Products and convolutions at the networks' shapes with our own GEMM, and with CLBlast as a peer."""
     seconds, most = ("0", "0.05") if s.rehearse else ("0.1", "1e9")
     rows: Dict[str, Dict[str, Any]] = {}
-    for label, choices in (("own", ""), ("clblast", "gemm=clblast"), ("tile", "gemm=tile")):
-        outcome = s.call(label, [s.kit.program("op_bench"), "opencl", seconds, most] + ([choices] if choices else []))
+    for label, choices in (("tile", TILE), ("clblast", CLBLAST)):
+        outcome = s.call(label, [s.kit.program("op_bench"), "opencl", seconds, most, choices])
         for line in figures.json_lines(outcome.out):
             if "choices" in line:
                 s.table(f"choices of {label}", [line["choices"]])
                 continue
             row = rows.setdefault(line["name"], {"op": line["op"], "name": line["name"], "shape": _shape(line)})
-            if label == "own":
-                s.step.setdefault("shapes", []).append(line)
             row.update({f"{label}_us": line["us"], f"{label}_gflop_s": line["gflop_s"]})
-            if label == "own":
+            if label == "tile":
+                s.step.setdefault("shapes", []).append(line)
                 row["gb_s"] = line["gb_s"]
         s.table("ops", list(rows.values()))
     _need(rows, "no shape was measured")
@@ -208,7 +256,7 @@ def _rounds(s: Session, cases: List[str], title: str, seconds: float, rounds: in
 
 def networks(s: Session) -> None:
     """Images per second of the published networks on generated, resident images."""
-    _need(_rounds(s, REHEARSED_CASES if s.rehearse else CASES, "networks", 0.5 if s.rehearse else 1.5,
+    _need(_rounds(s, REHEARSED_CASES if s.rehearse else CASES, "networks", 0.5 if s.rehearse else 1,
                   1 if s.rehearse else 2), "no network was measured")
 
 
@@ -217,7 +265,7 @@ def together(s: Session) -> None:
     count = 2 if s.rehearse else TOGETHER
     names = SMALL_NETWORKS[:1] if s.rehearse else SMALL_NETWORKS
     cases = [f"{n}:10:{what}" for n in names for what in (f"together:{count}", "train")]
-    rates = _rounds(s, cases, "rates", 0.5 if s.rehearse else 1.5, 1 if s.rehearse else 2)
+    rates = _rounds(s, cases, "rates", 0.5 if s.rehearse else 0.7, 1 if s.rehearse else 2)
     s.table("together", [{"network": n, "together": count, "images_per_s": rates.get(f"{n}:10:together:{count}"),
                           "one_by_one": rates.get(f"{n}:10:train"),
                           "ratio": _ratio(rates.get(f"{n}:10:together:{count}"), rates.get(f"{n}:10:train"))}
@@ -229,68 +277,85 @@ def _ratio(a: Optional[float], b: Optional[float]) -> Optional[float]:
     return round(a / b, 3) if a and b else None
 
 
-def torch_python(s: Session) -> str:
-    """A Python whose PyTorch has a device, or ''."""
+def torch_python() -> str:
+    """A Python that has PyTorch, or ''."""
     found = [shutil.which("python3")] + sorted(str(p) for p in Path("/opt").glob("*/.venv/bin/python3"))
     found += ["/opt/conda/bin/python3", "/usr/bin/python3"]
-    wanted = "import torch, sys; sys.exit(not torch.cuda.is_available())"
-    for number, python in enumerate(dict.fromkeys(p for p in found if p and os.path.exists(p))):
-        if s.call(f"has-torch-{number}", [python, "-c", wanted], 60, environment=_torch_environment()).good:
+    wanted = "import sys; from importlib.util import find_spec; sys.exit(find_spec('torch') is None)"
+    for python in dict.fromkeys(p for p in found if p and os.path.exists(p)):
+        if subprocess.run([python, "-c", wanted], stderr=subprocess.DEVNULL, check=False).returncode == 0:
             return python
-        s.accept()
     return ""
 
 
-def _torch_environment() -> Dict[str, str]:
-    """Its own environment, without the bundle's libraries."""
-    return {k: v for k, v in os.environ.items() if not k.startswith("PYTHONPATH")}
+def _torch_environment(s: Session) -> Dict[str, str]:
+    """Its own environment, without the bundle's libraries. What it compiles is kept for the next call."""
+    kept = {k: v for k, v in os.environ.items() if not k.startswith("PYTHONPATH")}
+    return {**kept, "TORCHINDUCTOR_CACHE_DIR": str(s.work / "torch"), "TRITON_CACHE_DIR": str(s.work / "torch/triton")}
 
 
 def peers(s: Session) -> None:
-    """PyTorch CUDA: eager and as a captured graph, fp32 and TF32."""
-    python = torch_python(s)
+    """PyTorch CUDA at its best: channels last, captured graphs, compiled, fp32, TF32 and bf16."""
+    python = torch_python()
     if not python:
-        raise StepSkipped("no python3 here has a PyTorch that sees a CUDA device")
+        raise StepSkipped("no python3 here has PyTorch")
     out, shapes = s.work / "steps/peers/peers.json", s.work / "steps/peers/ops.json"
     shapes.write_text(json.dumps(s.result["steps"].get("ops", {}).get("shapes", [])))
-    cases = REHEARSED_CASES if s.rehearse else CASES
-    script = Path(__file__).resolve().parent.parent / "peers/cnn_torch_cuda.py"
-    if not script.exists():
-        script = Path(__file__).resolve().parents[2] / "peers/cnn_torch_cuda.py"
-    s.call("torch", [python, "-B", "-u", str(script), "--out", str(out), "--ops", str(shapes), "--seconds", "0.25",
-                     "--together", str(TOGETHER), "--networks", *SMALL_NETWORKS, "--cases", *cases],
-           environment=_torch_environment())
+    cases, networks_, count = (REHEARSED_CASES, SMALL_NETWORKS[:1], 2) if s.rehearse else (
+        CASES, SMALL_NETWORKS, TOGETHER)
+    script = str(s.kit.packed / "peers/cnn_torch_cuda.py")
+    limit = min(s.left() - 8, 60 if s.rehearse else math.inf)
+    arguments = ["--out", str(out), "--ops", str(shapes), "--limit", str(int(limit)), "--seconds", "0.1", "--rounds",
+                 "2", "--together", str(count), "--networks", *networks_, "--cases", *cases]
+    if s.rehearse:
+        arguments += ["--device", "cpu"]
+    outcome = s.call("torch", [python, "-B", "-u", script] + arguments, environment=_torch_environment(s))
+    if outcome.code == 4:
+        raise StepSkipped(f"{python}'s PyTorch sees no CUDA device")
     if not out.exists():
         raise StepFailed("PyTorch measured nothing")
     compare(s, json.loads(out.read_text()))
 
 
+def _best(rates: Dict[str, float]) -> Any:
+    return max(rates.items(), key=lambda one: one[1]) if rates else ("", None)
+
+
+def _beside(ours: Optional[float], theirs: Dict[str, float]) -> Dict[str, Any]:
+    """Our rate, the best of PyTorch's in strict fp32 and of all, and the ratios to these two."""
+    row: Dict[str, Any] = {"mokume": ours}
+    strict = {name: rate for name, rate in theirs.items() if "fp32" in name.split()}
+    for label, rates in (("fp32", strict), ("of all", theirs)):
+        name, rate = _best(rates)
+        row.update({f"best {label}": rate, f"by {label}": name, f"ratio to best {label}": _ratio(ours, rate)})
+    return row
+
+
 def compare(s: Session, peer: Dict[str, Any]) -> None:
     """The results of the peer, compared with those of mokume in the steps before."""
     ours = {row["case"]: row["images_per_s"] for row in s.rows("networks", "networks")}
-    ours.update({f"{row['network']}:10:together:{row['together']}": row["images_per_s"]
-                 for row in s.rows("together", "together")})
-    ours_us = {(row["op"], row["name"]): row.get("own_us") for row in s.rows("ops", "ops")}
-    rows: Dict[str, Dict[str, Any]] = {}
+    ours.update({row["case"]: row["images_per_s"] for row in s.rows("together", "rates")})
+    theirs: Dict[str, Dict[str, float]] = {}
     for one in peer["results"]:
-        row = rows.setdefault(one["case"], {"case": one["case"], "mokume": ours.get(one["case"])})
-        row[f"{one['mode']} {one['precision']}"] = one["images_per_s"]
-        row[f"ratio to {one['mode']} {one['precision']}"] = _ratio(row["mokume"], one["images_per_s"])
-    s.table("images a second beside PyTorch", list(rows.values()))
-    by_op: Dict[Any, Dict[str, Any]] = {}
+        theirs.setdefault(one["case"], {})[one["variant"]] = one["images_per_s"]
+    s.table("images a second beside PyTorch",
+            [{"case": case, **_beside(ours.get(case), rates)} for case, rates in theirs.items()])
+    ours_of_op = {(row["op"], row["name"]): 1e6 / row["tile_us"] for row in s.rows("ops", "ops") if row.get("tile_us")}
+    by_op: Dict[Any, Dict[str, float]] = {}
     for one in peer["ops"]:
-        key = (one["op"], one["name"])
-        row = by_op.setdefault(key, {"op": one["op"], "name": one["name"], "mokume_us": ours_us.get(key)})
-        row[f"torch {one['precision']} us"] = one["us"]
-        row[f"ratio to {one['precision']}"] = _ratio(one["us"], row["mokume_us"])
-    s.table("microseconds an op beside PyTorch", list(by_op.values()))
-    s.table("versions", [{k: v for k, v in peer.items() if k not in ("results", "ops")}])
+        by_op.setdefault((one["op"], one["name"]), {})[one["variant"]] = 1e6 / one["us"]
+    s.table("ops a second beside PyTorch",
+            [{"op": op, "name": name, **_beside(ours_of_op.get((op, name)), rates)}
+             for (op, name), rates in by_op.items()])
+    s.table("PyTorch, images a second of each variant", [{"case": case, **rates} for case, rates in theirs.items()])
+    s.table("PyTorch, ops a second of each variant", [{"name": key[1], **rates} for key, rates in by_op.items()])
+    s.table("what PyTorch refused", peer.get("refused", []))
+    s.table("versions", [{k: v for k, v in peer.items() if k not in ("results", "ops", "refused")}])
 
 
 def _experiment(s: Session, name: str, config: str, sets: List[str], seconds: Optional[float] = None,
-                devices_: str = "") -> Dict[str, Any]:
-    """Runs an experiment for the remaining time, and reads its results."""
-    reserve = 15  # to finish its bundles and write the report
+                devices_: str = "", reserve: float = 12) -> Dict[str, Any]:
+    """Runs an experiment for the remaining time and reads its results; `reserve` is for its last bundles and report."""
     allowed = s.left() - reserve if seconds is None else min(seconds, s.left() - reserve)
     if allowed < 3:
         return {"run": name, "state": "no time was left"}
@@ -308,38 +373,61 @@ def _experiment(s: Session, name: str, config: str, sets: List[str], seconds: Op
     return row
 
 
+def _counts(s: Session, name: str) -> Dict[known.Cell, Dict[int, int]]:
+    run = figures.newest_run(s.work / "steps" / s.step_name / f"{name}-runs")
+    return known.counts(run / "results.csv") if run else {}
+
+
 def svc5000(s: Session) -> None:
-    """The published grid on 5,000 rows, complete if time allows."""
+    """The published grid on 5,000 rows, complete if time allows, with the errors that scikit-learn counts."""
     small = ["data.limit=200", "validation.folds=2", "search.params.gamma=[0.001]", "search.params.C=[1]"]
     s.table("svc, 5,000 rows", [_experiment(s, "grid", "svc-grid-mnist", small if s.rehearse else ["data.limit=5000"])])
+    expected = known.grid_of_5000(s.kit.packed / "results/svc-grid-mnist5000.json")
+    s.checks(known.checks(expected, _counts(s, "grid"), in_order=True))
+
+
+GAMMAS = [("published", 19), ("middle", 11), ("wide", 4)]  # the published ones are numbered from 0 to 23
 
 
 def svc60000(s: Session) -> None:
-    """60,000 rows: three gammas of the published 24, each alone with all C, the middle one first."""
+    """60,000 rows: three gammas of the published 24, each alone with all C; that with published errors first."""
     rows: List[Dict[str, Any]] = []
-    gammas = {"middle": 10 ** (-6 + 4 * 11 / 23), "wide": 10 ** (-6 + 4 * 4 / 23), "narrow": 10 ** (-6 + 4 * 19 / 23)}
-    for turn, (name, gamma) in enumerate(list(gammas.items())[:1 if s.rehearse else 3]):
-        sets = [f"search.params.gamma=[{gamma:.6g}]"]
+    for turn, (name, index) in enumerate(GAMMAS[:1] if s.rehearse else GAMMAS):
+        gamma = 10 ** (-6 + 4 * index / 23)
+        sets = [f"search.params.gamma=[{gamma!r}]"]
         if s.rehearse:
             sets += ["data.limit=400", "search.params.C=[1]"]
         share = s.left() / (2 if turn < 2 else 1) - 8
         rows.append({"gamma": gamma, **_experiment(s, name, "svc-grid-mnist", sets, share)})
         s.table("svc, 60,000 rows", rows)
+        if not s.rehearse:
+            s.checks(known.checks(known.grid_of_60000(), _counts(s, name), in_order=False))
+
+
+SHORT = ["model_options.epochs=5", "model_options.batch_size=128"]
+STUDY = ["search.params.n_conv_layer=[13]", "search.params.kernel_size=[8]", "search.params.n_hidden_layer=[227]"]
+TRAININGS = [("guide-2000-rows", "cnn-guide-mnist", ["data.limit=2000", "model_options.epochs=1"]),
+             ("guide", "cnn-guide-mnist", SHORT),
+             ("lightning", "cnn-lightning-mnist", SHORT[:1]),
+             ("study", "cnn-study-mnist", SHORT[:1] + STUDY)]
+REHEARSED_TRAININGS = [("study", "cnn-study-mnist", ["data.limit=300", "model_options.epochs=1"] + STUDY)]
 
 
 def train(s: Session) -> None:
     """Whole trainings on MNIST with their errors."""
-    small = ["data.limit=300", "model_options.epochs=1"] if s.rehearse else []
-    work = [("guide", "cnn-guide-mnist", ["model_options.epochs=5", "model_options.batch_size=128"]),
-            ("study", "cnn-study-mnist", ["model_options.epochs=5", "search.params.n_conv_layer=[13]",
-                                          "search.params.kernel_size=[8]", "search.params.n_hidden_layer=[227]"]),
-            ("lightning", "cnn-lightning-mnist", ["model_options.epochs=5"])]
     rows: List[Dict[str, Any]] = []
-    for turn, (name, config, sets) in enumerate(work[1:2] if s.rehearse else work):
-        keys = {one.split("=")[0] for one in small}
-        chosen = [one for one in sets if one.split("=")[0] not in keys] + small
-        rows.append(_experiment(s, name, config, chosen, s.left() / (3 - turn) - 5))
+    trainings = REHEARSED_TRAININGS if s.rehearse else TRAININGS
+    for turn, (name, config, sets) in enumerate(trainings):
+        row = _experiment(s, name, config, sets, s.left() / (len(trainings) - turn), reserve=6)
+        rows.append(row)
         s.table("trainings", rows)
+        errors = row.get("test_errors")
+        if errors is not None and name == "guide-2000-rows":
+            s.check("errors of the guide network on 10000 images, after 2000 rows", known.GUIDE_OF_2000_ROWS, errors)
+        if errors is not None and name == "guide":
+            s.check("errors of the guide network on 10000 images, after 5 epochs",
+                    f"{known.GUIDE}, within {known.GUIDE_CLOSE}", errors,
+                    abs(errors - known.GUIDE) <= known.GUIDE_CLOSE)
 
 
 def mixed(s: Session) -> None:
@@ -358,7 +446,10 @@ class Step(NamedTuple):
     body: Callable[[Session], None]
 
 
-STEPS = [Step("machine", 45, 1, machine), Step("devices", 90, 10, devices), Step("libraries", 30, 5, libraries),
-         Step("conformance", 70, 15, conformance), Step("ops", 50, 10, ops), Step("networks", 60, 10, networks),
-         Step("together", 50, 10, together), Step("peers", 100, 20, peers), Step("svc5000", 90, 25, svc5000),
-         Step("train", 50, 25, train), Step("svc60000", 80, 30, svc60000), Step("mixed", 30, 20, mixed)]
+DEVICE = Step("device", 25, 5, device)  # before all others but `machine`, in every call
+FIRST = [Step("machine", 10, 1, machine), DEVICE, Step("devices", 20, 5, devices), Step("libraries", 10, 5, libraries),
+         Step("conformance", 47, 15, conformance), Step("solver", 20, 8, solver)]
+REST = [DEVICE, Step("ops", 42, 10, ops), Step("networks", 45, 10, networks), Step("together", 32, 10, together),
+        Step("peers", 100, 20, peers), Step("svc5000", 42, 20, svc5000), Step("svc60000", 44, 25, svc60000),
+        Step("train", 45, 20, train), Step("mixed", 27, 16, mixed)]
+STEPS = FIRST + REST[1:]

@@ -73,16 +73,18 @@ typedef struct {
       const long ld, const int want
 
 // Moves the multipliers of the members i and j, as take_step in libsvm.cl does; returns the step.
-#define TAKE_STEP(step, i, j, k_ij)                                                       \
-  do {                                                                                    \
-    const float eta_ = fmax(diagonal_of[i] + diagonal_of[j] - 2.0f * (k_ij), TAU);        \
-    const float room_i_ = label[i] > 0 ? (c * weight[members[i]] - high[i]) - rest[i] : high[i] + rest[i]; \
-    const float room_j_ = label[j] > 0 ? high[j] + rest[j] : (c_minus * weight[members[j]] - high[j]) - rest[j]; \
-    (step) = fmin(((fm[j] - fm[i]) + (fl[j] - fl[i])) / eta_, fmin(room_i_, room_j_));    \
-    ADD_TO(high[i], rest[i], label[i] > 0 ? (step) : -(step));                            \
-    ADD_TO(high[j], rest[j], label[j] > 0 ? -(step) : (step));                            \
-    state[i] = (step) >= room_i_ ? LOW : (UP | LOW);                                      \
-    state[j] = (step) >= room_j_ ? UP : (UP | LOW);                                       \
+#define TAKE_STEP(step, i, j, k_ij)                                                         \
+  do {                                                                                      \
+    const float eta_ = fmax(CURVATURE(diagonal_of[i], diagonal_of[j], k_ij), TAU);          \
+    const float most_i_ = PRODUCT(float, c, weight[members[i]]);                            \
+    const float most_j_ = PRODUCT(float, c_minus, weight[members[j]]);                      \
+    const float room_i_ = label[i] > 0 ? (most_i_ - high[i]) - rest[i] : high[i] + rest[i]; \
+    const float room_j_ = label[j] > 0 ? high[j] + rest[j] : (most_j_ - high[j]) - rest[j]; \
+    (step) = fmin(((fm[j] - fm[i]) + (fl[j] - fl[i])) / eta_, fmin(room_i_, room_j_));      \
+    ADD_TO(high[i], rest[i], label[i] > 0 ? (step) : -(step));                              \
+    ADD_TO(high[j], rest[j], label[j] > 0 ? -(step) : (step));                              \
+    state[i] = (step) >= room_i_ ? LOW : (UP | LOW);                                        \
+    state[j] = (step) >= room_j_ ? UP : (UP | LOW);                                         \
   } while (0)
 
 // y times the change of a member's multiplier, in two parts.
@@ -114,7 +116,7 @@ float change_of(float high, float rest, float old_high, float old_rest, int y, f
 #define ADD_PRODUCT(T, h, l, d, d_rest, k)            \
   do {                                                \
     const T k_ = (k);                                 \
-    const T p_ = (d) * k_;                            \
+    const T p_ = PRODUCT(T, d, k_);                   \
     const T q_ = fma((T)(d), k_, -p_);                \
     const T s_ = (h) + p_;                            \
     const T b_ = s_ - (h);                            \

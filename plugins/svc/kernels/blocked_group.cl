@@ -238,7 +238,7 @@ __kernel __attribute__((reqd_work_group_size(GROUP, 1, 1))) void solve_group(SOL
     for (int x = lid; x < m; x += GROUP) {
       const float diff = fm[x] - up;
       if ((state[x] & LOW) != 0 && diff > 0.0f) {
-        const float raw = kii + diagonal_of[x] - 2.0f * ki[x];
+        const float raw = CURVATURE(kii, diagonal_of[x], ki[x]);
         const float eta = raw > TAU ? raw : TAU;
         const float gain = diff * diff / eta;
         if (-gain <= loss) {
@@ -313,7 +313,7 @@ __kernel __attribute__((reqd_work_group_size(GROUP, 1, 1))) void solve_group(SOL
         }
       float size = l_value[0];
       for (int t = 1; t < 16; ++t) size += l_value[t];
-      const float rounding = sf[S_ROUNDING] + HALF_ULP * largest * size;
+      const float rounding = sf[S_ROUNDING] + PRODUCT(float, HALF_ULP * largest, size);
       const bool small_ = rounding <= ROUNDING_OF_TOL * tol;
       if (small_) sf[S_ROUNDING] = rounding;
       count[IN_PAIRS] = !small_;

@@ -246,7 +246,7 @@ __kernel void solve_vector(SOLVE_ARGUMENTS) {
     for (int b = 0; b < blocks; ++b) {
       const float16 diff = vload16(b, fm) - up;
       const int16 wanted = ((vload16(b, state) & LOW) != 0) & (diff > 0.0f);
-      const float16 raw = diagonal_of[i] + vload16(b, diagonal_of) - 2.0f * vload16(b, ki);
+      const float16 raw = CURVATURE(diagonal_of[i], vload16(b, diagonal_of), vload16(b, ki));
       const float16 eta = LARGER((float16)(TAU), raw);
       const float16 gain = diff * diff / eta;
       const int16 better = wanted & (gain >= best);
@@ -295,7 +295,7 @@ __kernel void solve_vector(SOLVE_ARGUMENTS) {
     flags[k] = state[x];
   }
   for (int t = 1; t < 16; ++t) size[0] += size[t];
-  const float rounding = sf[S_ROUNDING] + HALF_ULP * largest * size[0];
+  const float rounding = sf[S_ROUNDING] + PRODUCT(float, HALF_ULP * largest, size[0]);
   const bool small_ = rounding <= ROUNDING_OF_TOL * tol;
   if (small_) sf[S_ROUNDING] = rounding;
   count[IN_PAIRS] = !small_;

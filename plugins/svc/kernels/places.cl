@@ -92,6 +92,14 @@ __global const float* kernel_row(int slot, long ld, PANELS) {
   __global float* f = f_all + (p) * 2 * ld;  \
   __global float* a = a_all + (p) * 2 * ld
 
+// The rounded product, to which something is added later. FP_CONTRACT OFF forbids compilers to fuse a product with a sum,
+// but not all of them obey, and a fused one breaks the pairs of floats below. None may fuse this one, or drop the zero,
+// which changes the sign of a product that is -0.
+#define PRODUCT(T, a, b) fma((T)(a), (T)(b), (T)(0.0f))
+
+// k_ii + k_jj - 2 k_ij, without a product.
+#define CURVATURE(k_ii, k_jj, k_ij) ((k_ii) + (k_jj) - ((k_ij) + (k_ij)))
+
 // Returns the high part of a + b and stores the low part.
 float two_sum(float a, float b, float* low) {
   const float s = a + b;
@@ -114,8 +122,8 @@ float two_sum(float a, float b, float* low) {
 #define ADD_STEP(T, h, l, step, t)                  \
   do {                                              \
     const T t_ = (t);                               \
-    const T p_ = (step) * t_;                       \
-    const T q_ = fma((step), t_, -p_);              \
+    const T p_ = PRODUCT(T, step, t_);              \
+    const T q_ = fma((T)(step), t_, -p_);           \
     const T s_ = (h) + p_;                          \
     const T b_ = s_ - (h);                          \
     const T e_ = ((h) - (s_ - b_)) + (p_ - b_);     \

@@ -40,7 +40,7 @@ INSTANTIATE_TEST_SUITE_P(Networks, Imported,
 TEST_P(Imported, PredictsWhatOnnxRuntimeDoes) {
   const Place place;
   const std::string name = GetParam();
-  const Ended imported = place.mokume("import " + fixture(name + ".onnx").string() + " --out net");
+  const Ended imported = place.mokume("import " + test::shell_word(fixture(name + ".onnx").string()) + " --out net");
   ASSERT_EQ(imported.code, 0) << imported.err;
   EXPECT_EQ(imported.out, "net/model.toml\nnet/weights.safetensors\n");
   EXPECT_EQ(place.mokume("check net/model.toml").code, 3) << "only the data is missing";
@@ -52,7 +52,7 @@ TEST_P(Imported, PredictsWhatOnnxRuntimeDoes) {
   const Ended run = place.mokume("run net/model.toml --devices host");
   ASSERT_EQ(run.code, 0) << run.err;
   EXPECT_FALSE(has(run.err, "start:")) << run.err;
-  const Ended predicted = place.mokume("predict " + place.run(name).string() + " --devices host --data npy:" + rows);
+  const Ended predicted = place.mokume("predict " + place.run(name).string() + " --devices host --data " + test::shell_word("npy:" + rows));
   ASSERT_EQ(predicted.code, 0) << predicted.err;
   const auto expected = numbers_in(slurp(fixture(name + ".txt")), "", 0);
   const bool classes = expected.front().size() > 1;
@@ -66,7 +66,7 @@ TEST_P(Imported, PredictsWhatOnnxRuntimeDoes) {
 // Names come from the file, so that freeze can use them.
 TEST(Import, KeepsTheNamesOfLayers) {
   const Place place;
-  ASSERT_EQ(place.mokume("import " + fixture("spelt.onnx").string() + " --out net").code, 0);
+  ASSERT_EQ(place.mokume("import " + test::shell_word(fixture("spelt.onnx").string()) + " --out net").code, 0);
   const std::string text = slurp(place.path() / "net/model.toml");
   EXPECT_TRUE(has(text,
                   "{ name = \"layer2.skip.0\", type = \"conv2d\", out_channels = 2, kernel_size = 1, stride = 2, "
@@ -147,7 +147,7 @@ TEST(Import, ReadsWeightsNextToTheFileAndNowhereElse) {
   for (const char* name : {"outside.onnx", "outside.data"}) fs::copy(fixture(name), place.path() / name);
   const Ended good = place.mokume("import outside.onnx --out a");
   ASSERT_EQ(good.code, 0) << good.err;
-  ASSERT_EQ(place.mokume("import " + fixture("mobile.onnx").string() + " --out b").code, 0);
+  ASSERT_EQ(place.mokume("import " + test::shell_word(fixture("mobile.onnx").string()) + " --out b").code, 0);
   EXPECT_EQ(slurp(place.path() / "a/weights.safetensors"), slurp(place.path() / "b/weights.safetensors"));
   const auto refused = [&](const std::string& message) {
     const Ended ended = place.mokume("import outside.onnx --out c");
@@ -175,7 +175,7 @@ TEST(Import, TellsWhatItCannotRead) {
     EXPECT_TRUE(has(ended.err, message)) << ended.err;
     return ended.code;
   };
-  EXPECT_EQ(refused(fixture("clipped.onnx").string() + " --out c",
+  EXPECT_EQ(refused(test::shell_word(fixture("clipped.onnx").string()) + " --out c",
                     "(Clip) has no equivalent in mokume; supported are: Add AveragePool BatchNormalization"),
             4);
   EXPECT_FALSE(fs::exists(place.path() / "c"));
@@ -186,7 +186,7 @@ TEST(Import, TellsWhatItCannotRead) {
   place.write("text.onnx", "name = \"net\"\n");
   EXPECT_EQ(refused("text.onnx", "it is not an ONNX file"), 3);
   fs::create_directory(place.path() / "taken");
-  EXPECT_EQ(refused(fixture("lenet.onnx").string() + " --out taken",
+  EXPECT_EQ(refused(test::shell_word(fixture("lenet.onnx").string()) + " --out taken",
                     "taken exists: remove it, or name another folder with --out"),
             2);
 }

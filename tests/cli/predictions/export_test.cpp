@@ -245,7 +245,7 @@ TEST_F(Export, WhatCannotBeExportedIsReportedInASentence) {
   EXPECT_NE(ended.err.find("cannot write no/such.onnx"), std::string::npos) << ended.err;
   train("source = \"csv\", path = \"./t.csv\"",
         "model = \"mean\"\nplugins.directories = [\"" + test_library() + "\"]\n");
-  const Ended mean = place_.mokume("export --plugins " + test_library() + " " + run_);
+  const Ended mean = place_.mokume("export --plugins " + test::shell_word(test_library()) + " " + run_);
   EXPECT_EQ(mean.code, 4);
   EXPECT_NE(mean.err.find("the model mean has no ONNX form"), std::string::npos) << mean.err;
 }

@@ -133,7 +133,7 @@ Answer device_answer(const Card& card, cl_device_info what, cl_ulong real_memory
     case CL_DEVICE_MAX_PARAMETER_SIZE:
       return bytes_of(card.parameter_bytes);
     case CL_DEVICE_HOST_UNIFIED_MEMORY:
-      return bytes_of(cl_bool{CL_FALSE});
+      return bytes_of(static_cast<cl_bool>(card.shared_memory));
     case CL_DEVICE_SINGLE_FP_CONFIG:
       return bytes_of(single_config(card));
     case CL_DEVICE_DOUBLE_FP_CONFIG:

@@ -89,6 +89,7 @@ void read_device(const Table& t, Card& card) {
   card.sub_groups = t.list<int64_t, size_t>("sub_groups");
   card.fp64 = t.flag("fp64");
   card.fma = t.flag("fma");
+  card.shared_memory = t.flag("shared_memory");
   card.memory_bytes = static_cast<cl_ulong>(t.number("memory_mib")) * kMiB;
   card.buffer_bytes = static_cast<cl_ulong>(t.number("buffer_mib")) * kMiB;
   card.extensions = t.list<std::string>("extensions");

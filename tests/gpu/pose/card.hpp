@@ -22,6 +22,7 @@ struct Card {
   cl_uint wave = 32;               // work-items that run in lockstep
   std::vector<size_t> sub_groups;  // the sizes that the compiler may choose from; empty if it has no choice
   bool fp64 = false, fma = true;
+  bool shared_memory = false;  // the card has no memory of its own
   cl_ulong memory_bytes = 0, buffer_bytes = 0;
   std::vector<std::string> extensions;
   std::array<cl_uint, 4> pci{};                              // domain, bus, device, function

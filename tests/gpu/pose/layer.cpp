@@ -1,11 +1,13 @@
 // An OpenCL layer that makes every device pose as a card: the loader puts it in front of the driver if OPENCL_LAYERS
-// names its library. OPENCL_POSE names the card's file, OPENCL_POSE_RECORD a directory for the files of record.hpp. The
-// driver still computes. The layer answers as the card would, refuses what the card would refuse, and counts.
+// names its library. OPENCL_POSE names the card's file, OPENCL_POSE_RECORD a directory for the files of record.hpp. With
+// OPENCL_POSE_BINARIES=1 programs can be read as binaries, which a cache may keep; with OPENCL_POSE_BOASTS=1 the card says
+// that it has all its memory, even if this machine has less. The driver still computes. The layer answers as the card would, refuses what the card would refuse, and counts.
 #include <atomic>
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
 #include <exception>
+#include <optional>
 
 #include "answers.hpp"
 #include "kernels.hpp"
@@ -30,6 +32,9 @@ struct Layer {
   cl_icd_dispatch below{}, table{};
   Card card;
   std::atomic<bool> idle{false};
+  std::atomic<pose_health_t> health{POSE_HEALTHY};
+  bool gives_binaries = false;  // OPENCL_POSE_BINARIES
+  bool boasts = false;          // OPENCL_POSE_BOASTS
   Record record;
   Kernels kernels;
   std::mutex mutex;
@@ -57,8 +62,8 @@ cl_int CL_API_CALL get_device_ids(cl_platform_id platform, cl_device_type type, 
 }
 
 cl_ulong memory_of(cl_device_id device, cl_device_info what) {
-  cl_ulong bytes = 0;
-  layer->below.clGetDeviceInfo(device, what, sizeof(bytes), &bytes, nullptr);
+  cl_ulong bytes = ~cl_ulong{0};
+  if (!layer->boasts) layer->below.clGetDeviceInfo(device, what, sizeof(bytes), &bytes, nullptr);
   return bytes;
 }
 
@@ -108,19 +113,40 @@ cl_program CL_API_CALL create_program(cl_context context, cl_uint count, const c
   return program;
 }
 
-cl_int CL_API_CALL build_program(cl_program program, cl_uint count, const cl_device_id* devices, const char* options,
-                                 void(CL_CALLBACK* notify)(cl_program, void*), void* data) {
-  {
-    const std::lock_guard lock(layer->mutex);
-    Program& known = layer->programs[program];
-    known.hash = layer->record.program(known.source, options == nullptr ? "" : options);
-  }
-  return layer->below.clBuildProgram(program, count, devices, options, notify, data);
+// The options that the driver gets, without the one that only Intel's compiler knows; nothing if the card's does not.
+std::optional<std::string> passed_options(const Card& card, std::string options) {
+  constexpr std::string_view kOfIntel = "-cl-intel-greater-than-4GB-buffer-required";
+  const size_t at = options.find(kOfIntel);
+  if (at == std::string::npos) return options;
+  if (!card.has_extension("cl_intel_subgroups")) return std::nullopt;
+  return options.erase(at, kOfIntel.size());
 }
 
-// The card returns empty binaries: the driver's own would be reused for a different build.
+cl_int CL_API_CALL build_program(cl_program program, cl_uint count, const cl_device_id* devices, const char* options,
+                                 void(CL_CALLBACK* notify)(cl_program, void*), void* data) {
+  const std::string given = options == nullptr ? "" : options;
+  {
+    const std::lock_guard lock(layer->mutex);
+    const auto known = layer->programs.find(program);  // not there if it was made from a binary
+    if (known != layer->programs.end()) known->second.hash = layer->record.program(known->second.source, given);
+  }
+  const std::optional<std::string> passed = passed_options(layer->card, given);
+  if (!passed) return CL_INVALID_BUILD_OPTIONS;
+  return layer->below.clBuildProgram(program, count, devices, passed->c_str(), notify, data);
+}
+
+cl_program CL_API_CALL create_from_binary(cl_context context, cl_uint count, const cl_device_id* devices,
+                                          const size_t* sizes, const unsigned char** binaries, cl_int* status,
+                                          cl_int* error) {
+  layer->record.count([](pose_counts_t& c) { ++c.cached_programs; });
+  return layer->below.clCreateProgramWithBinary(context, count, devices, sizes, binaries, status, error);
+}
+
+// The card returns the driver's binaries only on request: to make one, PoCL compiles every kernel for arbitrary sizes,
+// and a cache would reuse it for another release of PoCL.
 cl_int CL_API_CALL get_program_info(cl_program program, cl_program_info what, size_t size, void* value,
                                     size_t* size_ret) {
+  if (layer->gives_binaries) return layer->below.clGetProgramInfo(program, what, size, value, size_ret);
   if (what == CL_PROGRAM_BINARY_SIZES) return give(Answer(sizeof(size_t)), size, value, size_ret);
   if (what == CL_PROGRAM_BINARIES) return CL_SUCCESS;
   return layer->below.clGetProgramInfo(program, what, size, value, size_ret);
@@ -272,7 +298,18 @@ cl_int CL_API_CALL wait_for_events(cl_uint count, const cl_event* events) {
 cl_int CL_API_CALL set_event_callback(cl_event event, cl_int status, void(CL_CALLBACK* call)(cl_event, cl_int, void*),
                                       void* data) {
   count_wait();
+  if (layer->health != POSE_HEALTHY) return CL_SUCCESS;
   return layer->below.clSetEventCallback(event, status, call, data);
+}
+
+cl_int CL_API_CALL get_event_info(cl_event event, cl_event_info what, size_t size, void* value, size_t* size_ret) {
+  if (layer->health == POSE_HANGS && what == CL_EVENT_COMMAND_EXECUTION_STATUS) {
+    Answer running(sizeof(cl_int));
+    const cl_int status = CL_RUNNING;
+    std::memcpy(running.data(), &status, sizeof(status));
+    return give(running, size, value, size_ret);
+  }
+  return layer->below.clGetEventInfo(event, what, size, value, size_ret);
 }
 
 void put_in_front(cl_icd_dispatch& table) {
@@ -296,6 +333,8 @@ void put_in_front(cl_icd_dispatch& table) {
   table.clFinish = finish;
   table.clWaitForEvents = wait_for_events;
   table.clSetEventCallback = set_event_callback;
+  table.clGetEventInfo = get_event_info;
+  table.clCreateProgramWithBinary = create_from_binary;
 }
 
 __attribute__((destructor)) void write_counts() {
@@ -318,6 +357,8 @@ __attribute__((visibility("default"))) cl_int CL_API_CALL clInitLayer(cl_uint n_
   using namespace mokume::pose;
   try {
     layer = new Layer(read_card(variable("OPENCL_POSE")), variable("OPENCL_POSE_RECORD"));
+    layer->boasts = !variable("OPENCL_POSE_BOASTS").empty();
+    layer->gives_binaries = !variable("OPENCL_POSE_BINARIES").empty();
   } catch (const std::exception& e) {
     // A test that meant to run on the card must not pass on the CPU.
     std::fprintf(stderr, "pose: %s; set OPENCL_POSE to a file of tests/gpu/pose/cards\n", e.what());
@@ -331,6 +372,10 @@ __attribute__((visibility("default"))) cl_int CL_API_CALL clInitLayer(cl_uint n_
 
 __attribute__((visibility("default"))) void pose_idle(int idle) {
   if (mokume::pose::layer != nullptr) mokume::pose::layer->idle = idle != 0;
+}
+
+__attribute__((visibility("default"))) void pose_health(pose_health_t health) {
+  if (mokume::pose::layer != nullptr) mokume::pose::layer->health = health;
 }
 
 __attribute__((visibility("default"))) void pose_counts(pose_counts_t* counts) {

@@ -14,7 +14,8 @@ typedef struct {
   uint64_t reads, read_bytes;
   uint64_t writes, written_bytes;
   uint64_t copies, copied_bytes; /* on the device, fills included */
-  uint64_t builds;
+  uint64_t builds;          /* of programs from their source */
+  uint64_t cached_programs; /* made from binaries */
 } pose_counts_t;
 
 /* Returns the counts since the process began. Any thread may call it. */
@@ -25,6 +26,11 @@ typedef void (*pose_counts_fn)(pose_counts_t* counts);
  * commands, as far as they do not depend on results. Any thread may call it. */
 typedef void (*pose_idle_fn)(int idle);
 #define POSE_IDLE_SYMBOL "pose_idle"
+
+/* Drivers with faults: one that calls no callbacks, and one whose commands never end, as far as the host can see. */
+typedef enum { POSE_HEALTHY, POSE_LOSES_CALLBACKS, POSE_HANGS } pose_health_t;
+typedef void (*pose_health_fn)(pose_health_t health);
+#define POSE_HEALTH_SYMBOL "pose_health"
 
 #ifdef __cplusplus
 }

@@ -1,0 +1,139 @@
+// LIBSVM's steps with one work-group per problem, one row per work-item and iteration: for GPUs. Comes after places.cl
+// and libsvm.cl.
+
+__kernel __attribute__((reqd_work_group_size(GROUP, 1, 1))) void smo_group(
+    __global const int* order, __global int* is, __global float* fs, __global const int* spans,
+    __global const char* sign, __global int* flags_all, __global float* f_all, __global float* a_all,
+    __global float* coef, __global const float* diagonal, __global const int* slot, __global const float* target,
+    __global const float* weight, const long ld, const int max_steps, PANELS) {
+  __local float l_value[GROUP], l_rest[GROUP];
+  __local int l_at[GROUP];
+  __local float l_step;
+  __local ModelSums l_sums;
+  const int lid = get_local_id(0);
+  const long p = order[get_group_id(0)];
+  STATE_OF(p);
+  __global const int* span = spans + p * MAX_SPANS * 2;
+#if REGRESSION
+  const float c = sf[S_C], epsilon = sf[S_EPSILON];
+#else
+  const float c = sf[S_C], c_minus = sf[S_C_MINUS];
+#endif
+  const float tol = sf[S_TOL];
+
+  int i = si[I_BEST];
+  float up = sf[S_UP];
+  float up_rest = sf[S_UP_REST];
+  float low = sf[S_LOW];
+  int status = RUNNING;
+  bool first = si[I_STATUS] == START;
+  barrier(CLK_GLOBAL_MEM_FENCE);
+  if (first) {
+    for (long k = lid; k < ld; k += GROUP) {
+      BEGIN(k);
+    }
+    barrier(CLK_GLOBAL_MEM_FENCE);
+  }
+
+  int steps = 0;
+  int need = -1;
+  while (true) {
+    float step = 0.0f;
+    __global const float* ki = f;
+    __global const float* kj = f;
+    if (!first) {
+      if (!(low - up >= tol)) {
+        status = CONVERGED;
+        break;
+      }
+      if (steps >= max_steps) break;
+      if (slot[i] < 0) {
+        need = i;
+        status = NEED;
+        break;
+      }
+      ki = ROW(slot[i]);
+      const float kii = diagonal[i];
+      float nothing = 0.0f;
+      float loss = 1.0f;  // the negated gain: group_min finds the largest gain
+      int j = NONE;
+      for (int s = 0; span[2 * s] >= 0; ++s) {
+        for (int k = span[2 * s] * BLOCK + lid; k < span[2 * s + 1] * BLOCK; k += GROUP) {
+          float h = f[k], l = f[ld + k];
+          SHIFT(float, h, l, LOW_OFFSET(flags[k], epsilon));
+          const float diff = (h - up) + (l - up_rest);
+          if ((flags[k] & LOW) != 0 && diff > 0.0f) {
+            const float eta = fmax(CURVATURE(kii, diagonal[k], ki[k]), TAU);
+            const float gain = diff * diff / eta;
+            if (-gain <= loss) {
+              loss = -gain;
+              j = k;
+            }
+          }
+        }
+      }
+      group_min(GROUP, l_value, l_rest, l_at, lid, &loss, &nothing, &j);
+      if (j == NONE) {
+        up = NAN;
+        status = CONVERGED;
+        break;
+      }
+      if (slot[j] < 0) {
+        need = j;
+        status = NEED;
+        break;
+      }
+      kj = ROW(slot[j]);
+      if (lid == 0) l_step = TAKE_STEP(i, j);
+      barrier(CLK_LOCAL_MEM_FENCE | CLK_GLOBAL_MEM_FENCE);
+      step = l_step;
+      ++steps;
+    }
+
+    up = INFINITY;
+    up_rest = 0.0f;
+    i = NONE;
+    float high = INFINITY;  // the negated maximum over I_low
+    for (int s = 0; span[2 * s] >= 0; ++s) {
+      for (int k = span[2 * s] * BLOCK + lid; k < span[2 * s + 1] * BLOCK; k += GROUP) {
+        float h = f[k];
+        float l = f[ld + k];
+        if (!first) {
+          ADD_STEP(float, h, l, step, ki[k] - kj[k]);
+          f[k] = h;
+          f[ld + k] = l;
+        }
+        const int flag = flags[k];
+        const float value_low = SHIFTED(h, LOW_OFFSET(flag, epsilon));
+        SHIFT(float, h, l, UP_OFFSET(flag, epsilon));
+        if ((flag & UP) != 0 && (h < up || (h == up && l <= up_rest))) {
+          up = h;
+          up_rest = l;
+          i = k;
+        }
+        if ((flag & LOW) != 0 && -value_low < high) high = -value_low;
+      }
+    }
+    group_min(GROUP, l_value, l_rest, l_at, lid, &up, &up_rest, &i);
+    float nothing = 0.0f;
+    int none = 0;
+    group_min(GROUP, l_value, l_rest, l_at, lid, &high, &nothing, &none);
+    low = -high;
+    if (first && si[I_BEST] != NONE) i = si[I_BEST];
+    first = false;
+    barrier(CLK_GLOBAL_MEM_FENCE);
+  }
+
+  if (lid == 0) {
+    si[I_STATUS] = status;
+    si[I_BEST] = i;
+    si[I_NEED] = need;
+    si[I_STEPS] += steps;
+    sf[S_UP] = up;
+    sf[S_UP_REST] = up_rest;
+    sf[S_LOW] = low;
+  }
+  barrier(CLK_GLOBAL_MEM_FENCE);
+  const int writers = status == CONVERGED || steps >= max_steps ? 16 : 0;
+  write_model_together(lid, writers, &l_sums, si, sf, y, flags, f, a, coef, weight, ld);
+}

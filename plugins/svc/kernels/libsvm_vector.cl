@@ -1,0 +1,151 @@
+// LIBSVM's steps with one work-item per problem, 16 rows at a time: for CPUs. Comes after places.cl and libsvm.cl.
+
+__kernel void smo_vector(__global const int* order, __global int* is, __global float* fs, __global const int* spans,
+                         __global const char* sign, __global int* flags_all, __global float* f_all,
+                         __global float* a_all, __global float* coef, __global const float* diagonal,
+                         __global const int* slot, __global const float* target, __global const float* weight,
+                         const long ld, const int max_steps, PANELS) {
+  const long p = order[get_group_id(0)];
+  STATE_OF(p);
+  __global const int* span = spans + p * MAX_SPANS * 2;
+  const int16 lane = (int16)(0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15);
+#if REGRESSION
+  const float c = sf[S_C], epsilon = sf[S_EPSILON];
+#else
+  const float c = sf[S_C], c_minus = sf[S_C_MINUS];
+#endif
+  const float tol = sf[S_TOL];
+
+  int i = si[I_BEST];
+  float up = sf[S_UP];
+  float up_rest = sf[S_UP_REST];
+  float low = sf[S_LOW];
+  int status = RUNNING;
+  bool first = si[I_STATUS] == START;
+  if (first) {
+    for (long k = 0; k < ld; ++k) {
+      BEGIN(k);
+    }
+  }
+
+  int steps = 0;
+  int j = -1;
+  while (true) {
+    float step = 0.0f;
+    __global const float* ki = 0;
+    __global const float* kj = 0;
+    if (!first) {
+      if (!(low - up >= tol)) {
+        status = CONVERGED;
+        break;
+      }
+      if (steps >= max_steps) break;
+      if (slot[i] < 0) {
+        si[I_NEED] = i;
+        status = NEED;
+        break;
+      }
+      ki = ROW(slot[i]);
+      const float kii = diagonal[i];
+      float16 best = (float16)(-1.0f);
+      int16 best_at = (int16)(NONE);
+      for (int s = 0; span[2 * s] >= 0; ++s) {
+        for (int b = span[2 * s]; b < span[2 * s + 1]; ++b) {
+          const int16 flag = vload16(b, flags);
+          float16 h = vload16(b, f), l = vload16(b, f + ld);
+          SHIFT(float16, h, l, LOW_OFFSET16(flag, epsilon));
+          const float16 diff = (h - up) + (l - up_rest);
+          const int16 is_low = (flag & LOW) != 0;
+          const int16 wanted = is_low & (diff > 0.0f);
+          if (ANY16(wanted)) {
+            const float16 raw = CURVATURE(kii, vload16(b, diagonal), vload16(b, ki));
+            const float16 eta = LARGER((float16)(TAU), raw);
+            const float16 gain = diff * diff / eta;
+            const int16 better = wanted & (gain >= best);
+            best = select(best, gain, better);
+            best_at = select(best_at, b * BLOCK + lane, better);
+          }
+        }
+      }
+      float g = -1.0f;
+      j = NONE;
+      float bs[16];
+      int ba[16];
+      vstore16(best, 0, bs);
+      vstore16(best_at, 0, ba);
+      for (int t = 0; t < 16; ++t)
+        if (bs[t] > g || (bs[t] == g && ba[t] > j)) {
+          g = bs[t];
+          j = ba[t];
+        }
+      if (j == NONE) {  // kernel values have overflowed, which rho shows
+        up = NAN;
+        status = CONVERGED;
+        break;
+      }
+      if (slot[j] < 0) {
+        si[I_NEED] = j;
+        status = NEED;
+        break;
+      }
+      kj = ROW(slot[j]);
+      step = TAKE_STEP(i, j);
+      ++steps;
+    }
+
+    const float16 step16 = (float16)(step);
+    float16 up16 = (float16)(INFINITY);
+    float16 rest16 = (float16)(0.0f);
+    float16 low16 = (float16)(-INFINITY);
+    int16 up_at = (int16)(NONE);
+    for (int s = 0; span[2 * s] >= 0; ++s) {
+      for (int b = span[2 * s]; b < span[2 * s + 1]; ++b) {
+        float16 h = vload16(b, f);
+        float16 l = vload16(b, f + ld);
+        if (!first) {
+          ADD_STEP(float16, h, l, step16, vload16(b, ki) - vload16(b, kj));
+          vstore16(h, b, f);
+          vstore16(l, b, f + ld);
+        }
+        const int16 flag = vload16(b, flags);
+        low16 = select(low16, SHIFTED(h, LOW_OFFSET16(flag, epsilon)),
+                       ((flag & LOW) != 0) & (SHIFTED(h, LOW_OFFSET16(flag, epsilon)) > low16));
+        SHIFT(float16, h, l, UP_OFFSET16(flag, epsilon));
+        const int16 better = ((flag & UP) != 0) & ((h < up16) | ((h == up16) & (l <= rest16)));
+        up16 = select(up16, h, better);
+        rest16 = select(rest16, l, better);
+        up_at = select(up_at, b * BLOCK + lane, better);
+      }
+    }
+    float us[16], rs[16], ls[16];
+    int ua[16];
+    vstore16(up16, 0, us);
+    vstore16(rest16, 0, rs);
+    vstore16(low16, 0, ls);
+    vstore16(up_at, 0, ua);
+    up = INFINITY;
+    up_rest = 0.0f;
+    low = -INFINITY;
+    i = NONE;
+    for (int t = 0; t < 16; ++t) {
+      const bool equal = us[t] == up && rs[t] == up_rest;
+      if (us[t] < up || (us[t] == up && rs[t] < up_rest) || (equal && ua[t] > i)) {
+        up = us[t];
+        up_rest = rs[t];
+        i = ua[t];
+      }
+      low = fmax(low, ls[t]);
+    }
+    if (first && si[I_BEST] != NONE) i = si[I_BEST];
+    first = false;
+  }
+
+  si[I_STATUS] = status;
+  si[I_BEST] = i;
+  si[I_STEPS] += steps;
+  sf[S_UP] = up;
+  sf[S_UP_REST] = up_rest;
+  sf[S_LOW] = low;
+  // A capped problem has a model too.
+  if (status == CONVERGED || steps >= max_steps) write_model(si, sf, y, flags, f, a, coef, weight, ld);
+}

@@ -1,0 +1,96 @@
+// The solvers on an OpenCL device take the host's steps and end at its bits. A linear kernel of small integers has no
+// roundings, so that whatever differs is the solver's own: above all its sums of two floats, which a compiler that
+// fuses or reorders them breaks. bench/gpu runs these tests on a card.
+#include <unistd.h>
+
+#include <cmath>
+#include <fstream>
+#include <sstream>
+
+#include "harness.hpp"
+
+namespace mokume::svc_test {
+namespace {
+
+namespace fs = std::filesystem;
+
+struct Task {
+  const char* name;
+  const char* solver;
+  const char* multiclass;
+  bool regression;
+};
+constexpr Task kTasks[] = {{"steps_of_libsvm_ovr", "libsvm", "ovr", false},
+                           {"steps_of_libsvm_ovo", "libsvm", "ovo", false},
+                           {"blocked_ovr", "blocked", "ovr", false},
+                           {"blocked_ovo", "blocked", "ovo", false},
+                           {"regression", "libsvm", "ovr", true}};
+void PrintTo(const Task& task, std::ostream* out) { *out << task.name; }
+
+// Small integers, and targets that are none: the regression's residuals have roundings, its kernel values do not.
+Blobs integers(bool regression) {
+  Blobs blobs(300, 6, 3, 3, 3.0);
+  for (float& x : blobs.x) x = std::round(4 * x);
+  const sdk::Random noise(9, sdk::Purpose::digits, 0);
+  for (int64_t r = 0; regression && r < blobs.rows; ++r)
+    blobs.targets.push_back(
+        static_cast<float>(double{blobs.x[static_cast<size_t>(6 * r)]} + noise.uniform(static_cast<uint32_t>(r))));
+  return blobs;
+}
+
+std::vector<Candidate> candidates_of(const Task& task) {
+  std::vector<Candidate> candidates;
+  for (const double c : {1e-4, 0.01}) {
+    candidates.emplace_back();
+    candidates.back().kernel = "linear";
+    candidates.back().c = c;
+    candidates.back().solver = task.solver;
+    candidates.back().multiclass = task.multiclass;
+    candidates.back().epsilon = 0.15;
+    candidates.back().max_iterations = 1'000;
+  }
+  return candidates;
+}
+
+// The files of a saved model, whose numbers are read back to the same bits.
+std::string saved(World& world, const mk_fitted* fitted) {
+  const fs::path folder = fs::temp_directory_path() / ("mokume-svc-bits-" + std::to_string(getpid()));
+  fs::create_directories(folder);
+  sdk::call(world.model().save, fitted, folder.c_str());
+  std::ostringstream all;
+  for (const auto& file : std::set<fs::path>(fs::directory_iterator(folder), fs::directory_iterator()))
+    all << file.filename() << "\n" << std::ifstream(file).rdbuf();
+  fs::remove_all(folder);
+  return all.str();
+}
+
+class SolverBits : public testing::TestWithParam<Task> {};
+INSTANTIATE_TEST_SUITE_P(OpenClAndHost, SolverBits, testing::ValuesIn(kTasks),
+                         [](const auto& i) { return i.param.name; });
+
+TEST_P(SolverBits, AreTheHosts) {
+  World host("host"), opencl("opencl");
+  REQUIRE_DEVICE(opencl);
+  const Blobs blobs = integers(GetParam().regression);
+  const std::vector<Candidate> candidates = candidates_of(GetParam());
+  const Experiment experiment(blobs, candidates, 3);
+  Session a(host, experiment), b(opencl, experiment);
+  const auto keys = all_fits(candidates.size(), 3);
+  const Results expected = a.fit(keys), found = b.fit(keys);
+  for (const auto& [key, result] : expected) {
+    EXPECT_EQ(found.at(key).note, result.note) << "the steps of candidate " << key.first << ", fold " << key.second;
+    if (GetParam().regression)  // sums of squares have another order on each device
+      EXPECT_NEAR(found.at(key).value, result.value, 1e-5 * result.value);
+    else
+      EXPECT_EQ(found.at(key), result);
+  }
+  for (uint32_t c = 0; c < candidates.size(); ++c) {
+    mk_fitted *on_host = a.refit(c), *on_opencl = b.refit(c);
+    EXPECT_EQ(saved(opencl, on_opencl), saved(host, on_host)) << "the model of candidate " << c;
+    host.model().fitted_destroy(on_host);
+    opencl.model().fitted_destroy(on_opencl);
+  }
+}
+
+}  // namespace
+}  // namespace mokume::svc_test
