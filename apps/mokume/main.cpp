@@ -293,7 +293,7 @@ class Commands {
     manual_ = add("manual", "print the manual page")->group("");
   }
 
-  CLI::App cli_{"mokume runs machine-learning experiments described in TOML on every available device."};
+  CLI::App cli_{"mokume runs machine-learning experiments described in TOML on every available device.", "mokume"};
   CLI::App *run_, *resume_, *check_, *list_, *prune_, *status_, *explain_, *report_, *compare_, *predict_, *export_,
       *import_, *devices_, *doctor_, *schema_, *init_, *data_list_, *data_info_, *data_fetch_, *child_, *probe_library_,
       *completion_, *manual_;

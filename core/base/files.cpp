@@ -241,7 +241,8 @@ namespace {
 std::string home_directory() {
   const char* named = ::secure_getenv("HOME");
   if (named != nullptr) return named;
-  struct passwd entry {}, *found = nullptr;
+  struct passwd entry {
+  }, *found = nullptr;
   std::array<char, 16384> text{};
   const int code = ::getpwuid_r(::geteuid(), &entry, text.data(), text.size(), &found);
   return code == 0 && found != nullptr && entry.pw_dir != nullptr ? entry.pw_dir : "";

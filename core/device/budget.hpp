@@ -34,10 +34,10 @@ uint64_t host_available_bytes(const std::string& root = "");
 // Whether a device allocates from the host's memory: CPU devices, emulated GPUs, and GPUs without memory of their own.
 bool in_host_memory(const mk_device_info& info);
 
-// A device's budget in bytes. GPUs with memory of their own: nine tenths of it. Devices in the host's memory: nine tenths
-// of `available`, divided by `sharers` (at least 1: the ranks on this host times the devices of this kind that each of
-// them uses), or the memory that the driver reports, if that is less. The remaining tenth is left to the program and the
-// drivers.
+// A device's budget in bytes. GPUs with memory of their own: nine tenths of it. Devices in the host's memory: nine
+// tenths of `available`, divided by `sharers` (at least 1: the ranks on this host times the devices of this kind that
+// each of them uses), or the memory that the driver reports, if that is less. The remaining tenth is left to the
+// program and the drivers.
 uint64_t budget_bytes(const mk_device_info& info, uint64_t available, uint32_t sharers);
 
 }  // namespace mokume::device

@@ -2,8 +2,8 @@
 
 #include <gtest/gtest.h>
 #include <pwd.h>
-#include <unistd.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
 #include <cstdlib>
 #include <filesystem>

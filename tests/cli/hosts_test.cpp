@@ -19,7 +19,8 @@ const std::string kMpirun =
 // The second of two ranks sees an empty file system at `shared`.
 std::string with_a_blind_rank(const std::string& command) {
   const std::string program = Place::program() + " " + command;
-  return kMpirun + by_rank(program, "unshare -m sh -c " + test::shell_word("mount -t tmpfs none shared && exec " + program));
+  return kMpirun +
+         by_rank(program, "unshare -m sh -c " + test::shell_word("mount -t tmpfs none shared && exec " + program));
 }
 
 bool may_mount() { return std::system("unshare -m sh -c 'mount -t tmpfs none /mnt' 2>/dev/null") == 0; }

@@ -126,14 +126,15 @@ TEST(Shipped, EveryConfigIsValid) {
   int files = 0;
   for (const auto& entry : fs::directory_iterator(test::source_directory() + "/configs")) {
     if (entry.path().extension() != ".toml") continue;
-    const Ended ended = place.mokume("check " + entry.path().string());
+    const Ended ended = place.mokume("check " + test::shell_word(entry.path().string()));
     const bool without_data = ended.code == 3;  // the file is valid, but its data is not on this machine
     EXPECT_TRUE(ended.code == 0 || without_data) << entry.path() << ended.err;
     ++files;
   }
   EXPECT_GE(files, 8);
   const Ended made =
-      place.mokume("run " + test::shell_word(test::source_directory() + "/configs/mlp-regression-made.toml") + " --dry-run --devices host");
+      place.mokume("run " + test::shell_word(test::source_directory() + "/configs/mlp-regression-made.toml") +
+                   " --dry-run --devices host");
   EXPECT_NE(made.err.find("488001 parameters"), std::string::npos) << made.err;
 }
 

@@ -148,8 +148,8 @@ inline bool have(const char* command) {
 // The arguments after mpirun's options when rank 0 and rank 1 run different commands, which contain no single quotes.
 // (The mpirun of Open MPI 5.0.7 in Debian 13 crashes on `COMMAND : COMMAND`: open-mpi/ompi issue 13303.)
 inline std::string by_rank(const std::string& rank_0, const std::string& rank_1) {
-  return "-np 2 sh -c " + test::shell_word("if [ $OMPI_COMM_WORLD_RANK = 0 ]; then exec " + rank_0 + "; else exec " +
-                                           rank_1 + "; fi");
+  return "-np 2 sh -c " +
+         test::shell_word("if [ $OMPI_COMM_WORLD_RANK = 0 ]; then exec " + rank_0 + "; else exec " + rank_1 + "; fi");
 }
 
 }  // namespace mokume::cli_test

@@ -58,7 +58,8 @@ class Mpirun : public testing::Test {
   // The program as `ranks` ranks; 0: on its own, without a launcher.
   static Ended run(uint32_t ranks, const Scratch& scratch, const std::string& arguments,
                    const std::string& network = kSharedMemory) {
-    const std::string program = test::shell_word(test::build_directory() + "/bin/test_cluster_node") + " " + scratch.path() + " " + arguments;
+    const std::string program =
+        test::shell_word(test::build_directory() + "/bin/test_cluster_node") + " " + scratch.path() + " " + arguments;
     return ranks > 0 ? launch(ranks, network, program) : shell("timeout -k 5 100 " + program);
   }
 

@@ -14,8 +14,8 @@ constexpr const char* kPocl = "OCL_ICD_VENDORS=/etc/OpenCL/vendors/pocl.icd ";
 
 std::string posing_as(const std::string& card) {
   return "env OPENCL_LAYERS=" + test::shell_word(test::build_directory() + "/lib/opencl_pose.so") +
-         " OPENCL_POSE=" + test::shell_word(test::source_directory() + "/tests/gpu/pose/cards/" + card + ".toml") + " " +
-         kPocl;
+         " OPENCL_POSE=" + test::shell_word(test::source_directory() + "/tests/gpu/pose/cards/" + card + ".toml") +
+         " " + kPocl;
 }
 
 constexpr const char* kNetwork = R"(name = "small"
@@ -124,13 +124,12 @@ INSTANTIATE_TEST_SUITE_P(Cards, Program, testing::Values("nvidia-h200", "amd-mi3
 int64_t total(const fs::path& record, const char* what) {
   int64_t sum = 0;
   for (const auto& entry : fs::directory_iterator(record))
-    if (entry.path().extension() == ".json")
-      sum += nlohmann::json::parse(slurp(entry.path())).at(what).get<int64_t>();
+    if (entry.path().extension() == ".json") sum += nlohmann::json::parse(slurp(entry.path())).at(what).get<int64_t>();
   return sum;
 }
 
-// The programs of this library in a record, without those of CLBlast, which has a cache of its own, and the one that tries
-// the driver: the paths of their sources.
+// The programs of this library in a record, without those of CLBlast, which has a cache of its own, and the one that
+// tries the driver: the paths of their sources.
 std::vector<fs::path> built_in(const fs::path& record) {
   std::vector<fs::path> programs;
   for (const auto& entry : fs::directory_iterator(record / "programs")) {
@@ -148,9 +147,9 @@ TEST(Compiled, programs_are_taken_from_the_cache_with_the_same_results) {
   place.write("e.toml", kNetwork);
   const auto record = [&](const std::string& name) { return place.path() / ("record-" + name); };
   const auto run = [&](const std::string& name) {
-    const Ended ended = place.shell("OPENCL_POSE_BINARIES=1 XDG_CACHE_HOME=$PWD/cache OPENCL_POSE_RECORD=$PWD/record-" +
-                                    name + " " + posing_as("nvidia-h200") + Place::program() + " run e.toml --out " +
-                                    name);
+    const Ended ended =
+        place.shell("OPENCL_POSE_BINARIES=1 XDG_CACHE_HOME=$PWD/cache OPENCL_POSE_RECORD=$PWD/record-" + name + " " +
+                    posing_as("nvidia-h200") + Place::program() + " run e.toml --out " + name);
     EXPECT_EQ(ended.code, 0) << ended.err;
     return ended.err;
   };

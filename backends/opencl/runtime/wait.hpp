@@ -7,8 +7,8 @@
 
 namespace mokume::opencl {
 
-// Both return when the work is done, and throw MK_DEVICE_ERROR if it failed, or if a GPU has not finished it in 600 s, or
-// in the time that the environment variable MOKUME_WAIT_SECONDS sets.
+// Both return when the work is done, and throw MK_DEVICE_ERROR if it failed, or if a GPU has not finished it in 600 s,
+// or in the time that the environment variable MOKUME_WAIT_SECONDS sets.
 void wait(const mk_queue& queue, cl_event event);
 void finish(const mk_queue& queue);
 

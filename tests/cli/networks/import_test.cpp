@@ -52,7 +52,8 @@ TEST_P(Imported, PredictsWhatOnnxRuntimeDoes) {
   const Ended run = place.mokume("run net/model.toml --devices host");
   ASSERT_EQ(run.code, 0) << run.err;
   EXPECT_FALSE(has(run.err, "start:")) << run.err;
-  const Ended predicted = place.mokume("predict " + place.run(name).string() + " --devices host --data " + test::shell_word("npy:" + rows));
+  const Ended predicted =
+      place.mokume("predict " + place.run(name).string() + " --devices host --data " + test::shell_word("npy:" + rows));
   ASSERT_EQ(predicted.code, 0) << predicted.err;
   const auto expected = numbers_in(slurp(fixture(name + ".txt")), "", 0);
   const bool classes = expected.front().size() > 1;

@@ -339,13 +339,13 @@ TEST(NumbersOfAnEnsemble, AreTheMeanAndTheSpread) {
     fs::copy(place.run(std::string("s") + shift) / "models/best", run / "models" / (std::string("member-00") + shift),
              fs::copy_options::recursive);
   place.write("new.csv", "a,y\n3,6.0\n9,8.0\n");
-  const Ended said =
-      place.mokume("predict --plugins " + test::shell_word(test_library()) + " " + run.string() + " --data csv:./new.csv --devices host");
+  const Ended said = place.mokume("predict --plugins " + test::shell_word(test_library()) + " " + run.string() +
+                                  " --data csv:./new.csv --devices host");
   EXPECT_EQ(said.out, "row,predicted,target,sd\n0,6.5,6,1\n1,6.5,8,1\n") << said.err;
   EXPECT_NE(said.err.find("mse: 1.25 of 2"), std::string::npos) << said.err;
   place.write("a.png", Canvas(9, 9, 5).png_file());
-  const Ended picture =
-      place.mokume("predict --plugins " + test::shell_word(test_library()) + " " + run.string() + " a.png --devices host");
+  const Ended picture = place.mokume("predict --plugins " + test::shell_word(test_library()) + " " + run.string() +
+                                     " a.png --devices host");
   EXPECT_EQ(picture.code, 2);
   EXPECT_NE(picture.err.find("predicts numbers, but a picture requires a classifier"), std::string::npos);
 }

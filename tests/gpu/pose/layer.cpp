@@ -1,7 +1,8 @@
 // An OpenCL layer that makes every device pose as a card: the loader puts it in front of the driver if OPENCL_LAYERS
-// names its library. OPENCL_POSE names the card's file, OPENCL_POSE_RECORD a directory for the files of record.hpp. With
-// OPENCL_POSE_BINARIES=1 programs can be read as binaries, which a cache may keep; with OPENCL_POSE_BOASTS=1 the card says
-// that it has all its memory, even if this machine has less. The driver still computes. The layer answers as the card would, refuses what the card would refuse, and counts.
+// names its library. OPENCL_POSE names the card's file, OPENCL_POSE_RECORD a directory for the files of record.hpp.
+// With OPENCL_POSE_BINARIES=1 programs can be read as binaries, which a cache may keep; with OPENCL_POSE_BOASTS=1 the
+// card says that it has all its memory, even if this machine has less. The driver still computes. The layer answers as
+// the card would, refuses what the card would refuse, and counts.
 #include <atomic>
 #include <cstdio>
 #include <cstdlib>

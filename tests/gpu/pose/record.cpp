@@ -57,8 +57,8 @@ void Record::write_counts() const {
       << "{\"launches\": " << c.launches << ", \"waits\": " << c.waits << ", \"reads\": " << c.reads
       << ", \"read_bytes\": " << c.read_bytes << ", \"writes\": " << c.writes
       << ", \"written_bytes\": " << c.written_bytes << ", \"copies\": " << c.copies
-      << ", \"copied_bytes\": " << c.copied_bytes << ", \"builds\": " << c.builds << ", \"cached_programs\": " << c.cached_programs
-      << "}\n";
+      << ", \"copied_bytes\": " << c.copied_bytes << ", \"builds\": " << c.builds
+      << ", \"cached_programs\": " << c.cached_programs << "}\n";
 }
 
 }  // namespace mokume::pose
