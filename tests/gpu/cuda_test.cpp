@@ -16,13 +16,16 @@
 namespace mokume::cli_test {
 namespace {
 
+using test::shell_word;
+
 std::string library_directory() { return test::build_directory() + "/lib"; }
 std::string card() { return test::source_directory() + "/tests/gpu/pose/cards/nvidia-h200.toml"; }
 
 // The environment of a program that uses the driver.
 std::string over_cuda(const fs::path& cubins) {
-  return "env OCL_ICD_VENDORS=" + library_directory() + "/cuda_icd.so LD_LIBRARY_PATH=" + library_directory() +
-         "/fake_cuda OPENCL_CUBINS=" + cubins.string() + " FAKE_CUDA_LOG=$PWD/launches XDG_CACHE_HOME=$PWD/cache ";
+  return "env OCL_ICD_VENDORS=" + shell_word(library_directory() + "/cuda_icd.so") +
+         " LD_LIBRARY_PATH=" + shell_word(library_directory() + "/fake_cuda") +
+         " OPENCL_CUBINS=" + shell_word(cubins.string()) + " FAKE_CUDA_LOG=$PWD/launches XDG_CACHE_HOME=$PWD/cache ";
 }
 
 // Takes 24 bytes, a buffer and two arrays in local memory, and declares another of 256 bytes.
@@ -267,7 +270,8 @@ TEST(Recorded, the_program_lists_the_card) {
   const Place place;
   fs::create_directories(place.path() / "record");
   const std::string devices = Place::program() + " devices";
-  const Ended posed = place.shell("env OPENCL_LAYERS=" + library_directory() + "/opencl_pose.so OPENCL_POSE=" + card() +
+  const Ended posed = place.shell("env OPENCL_LAYERS=" + shell_word(library_directory() + "/opencl_pose.so") +
+                                  " OPENCL_POSE=" + shell_word(card()) +
                                   " OCL_ICD_VENDORS=/etc/OpenCL/vendors/pocl.icd OPENCL_POSE_RECORD=$PWD/record "
                                   "XDG_CACHE_HOME=$PWD/cache " +
                                   devices);
@@ -294,11 +298,11 @@ TEST(Recorded, every_program_of_the_conformance_suite_is_found) {
   const char* cubins = std::getenv("MOKUME_CUBINS");
   if (cubins == nullptr || !fs::exists(fs::path(cubins) / "card.toml")) GTEST_SKIP() << "there are no cubins";
   const Place place;
-  const Ended ended = place.shell(over_cuda(cubins) + "MOKUME_SOURCE_DIR=" + test::source_directory() +
+  const Ended ended = place.shell(over_cuda(cubins) + "MOKUME_SOURCE_DIR=" + shell_word(test::source_directory()) +
                                   " MOKUME_TEST_CHOICES=map=scalar,gemm=tile,conv=patches GTEST_TOTAL_SHARDS=5 "
                                   "GTEST_SHARD_INDEX=0 " +
-                                  test::build_directory() +
-                                  "/bin/test_conformance --gtest_brief=1 --gtest_filter='*NVIDIA*-*build_log*'");
+                                  shell_word(test::build_directory() + "/bin/test_conformance") +
+                                  " --gtest_brief=1 --gtest_filter='*NVIDIA*-*build_log*'");
   const std::vector<std::string> launches = lines_of(slurp(place.path() / "launches"));
   ASSERT_GT(launches.size(), 1000U) << ended.err;
   EXPECT_EQ(launches.back(), "left 0") << "objects of the driver leak";
