@@ -72,6 +72,8 @@ std::vector<Ban> bans() {
         {"bench/", "measures a backend through the bare boundary"},
         {"tests/faults/", "stands in front of another backend"},
         {"tests/gpu/counts_test.cpp", "asks the layer that the loader has loaded"},
+        {"tests/gpu/cuda/driver.cpp", "an OpenCL driver opens another driver"},
+        {"tests/gpu/cuda_test.cpp", "puts a stand-in before that driver"},
         {"tests/processors/older_cpu.cpp", "stands in front of LLVM"},
         {"backends/opencl/platforms/probe_main.cpp", "meets a driver before the program does"},
         {"backends/opencl/gemm/clblast.cpp", "a system library, optional and slow to map: only when a probe asks"}}},
@@ -230,9 +232,10 @@ class Checker {
       check_core_include(include);
   }
 
-  // A layer for OpenCL's loader is between a program and its driver, and part of neither.
+  // What OpenCL's loader loads: a layer between a program and its driver, or a driver.
   bool is_layer() const {
-    return starts_with(source_->path, "tests/gpu/pose") || starts_with(source_->path, "bench/gpu/");
+    return starts_with(source_->path, "tests/gpu/pose") || starts_with(source_->path, "tests/gpu/cuda") ||
+           starts_with(source_->path, "bench/gpu/");
   }
 
   bool is_own(const Include& include, const std::string& module) const {

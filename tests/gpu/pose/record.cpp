@@ -6,22 +6,10 @@
 #include <filesystem>
 #include <fstream>
 
+#include "hash.hpp"
+
 namespace mokume::pose {
 namespace {
-
-// FNV-1a. It only has to distinguish the programs of one tree.
-std::string hash_of(std::string_view source, std::string_view options) {
-  uint64_t hash = 0xcbf29ce484222325U;
-  const auto add = [&](std::string_view text) {
-    for (const char c : text) hash = (hash ^ static_cast<unsigned char>(c)) * 0x100000001b3U;
-  };
-  add(source);
-  add(std::string_view("\0", 1));
-  add(options);
-  std::array<char, 17> text{};
-  std::snprintf(text.data(), text.size(), "%016lx", static_cast<unsigned long>(hash));
-  return text.data();
-}
 
 void write(const std::string& path, std::string_view text) { std::ofstream(path, std::ios::binary) << text; }
 
