@@ -8,12 +8,14 @@ import tarfile
 import tempfile
 import time
 import unittest
+import unittest.mock
 from pathlib import Path
 
 GPU = Path(__file__).resolve().parents[2] / "bench/gpu"
 sys.path.insert(0, str(GPU))
 from firstlight import command, driver, figures, known, page, steps  # noqa: E402
-from firstlight.__main__ import RESERVE, DRIVER_LIMIT, arguments, chosen_steps, run_step  # noqa: E402
+from firstlight.__main__ import (  # noqa: E402
+    DRIVER_LIMIT, RESERVE, arguments, chosen_steps, run_step, vendors_libraries)
 from firstlight.kit import Kit, KitError, work_folder  # noqa: E402
 from firstlight.session import Session, StepFailed  # noqa: E402
 from firstlight.steps import Step  # noqa: E402
@@ -306,8 +308,22 @@ class Driver(WithFolder):
         library.write_bytes(b"\x7fELF\x02")
         (self.folder / "libnvidia-opencl.so.1").symlink_to(library)
         (self.folder / "libnvidia-opencl.so.32").write_bytes(b"\x7fELF\x01")
-        self.assertEqual(driver._once_each(driver._walk(str(self.folder), 5)),
+        self.assertEqual(driver._once_each(driver._walk(str(self.folder), 5, driver.PATTERNS)),
                          [str(self.folder / "libnvidia-opencl.so.1")])
+
+    def test_cudas_driver_serves_where_there_is_no_opencl_and_the_kit_has_cubins(self) -> None:
+        kit = self.kit()
+        cuda = self.folder / "libcuda.so.1"
+        cuda.write_bytes(b"\x7fELF\x02")
+        with unittest.mock.patch.dict(os.environ, LD_LIBRARY_PATH=str(self.folder)):
+            self.assertEqual(vendors_libraries(kit, None, True), ([], []))
+            (kit.packed / "cubins").mkdir()
+            libraries, drivers = vendors_libraries(kit, None, True)
+        self.assertIn(os.path.realpath(libraries[0]), [os.path.realpath(p) for p in driver.find(driver.CUDA)] + [
+            os.path.realpath(cuda)])
+        self.assertEqual(drivers, [str(kit.root / "lib/cuda_icd.so")])
+        self.assertEqual(kit.environment(False)["OPENCL_CUBINS"], str(kit.packed / "cubins"))
+        self.assertEqual(vendors_libraries(kit, "libnone.so", True), ([], []))
 
     def test_a_table_for_a_terminal(self) -> None:
         self.assertEqual(page.plain("t", [{"a": 1, "b": None}, {"a": 2.5}]), "t\n  a    b\n  1\n  2.5")

@@ -1,5 +1,5 @@
 """first-light [--first|--rest] [--only STEP,STEP] [--kit FOLDER] [--out FOLDER] [--work FOLDER] [--seconds N]
-            [--library NAME] [--rehearse] [--list]
+            [--library NAME] [--cuda] [--rehearse] [--list]
 
 Measures mokume on this machine, in steps; all results go to one folder ($OUT, or ./first-light-TIME).
 """
@@ -11,7 +11,7 @@ import time
 import traceback
 from pathlib import Path
 from types import FrameType
-from typing import List, Optional, Sequence
+from typing import List, Optional, Sequence, Tuple
 
 from . import driver, figures, page
 from .kit import Kit, KitError, work_folder
@@ -38,6 +38,8 @@ def arguments(argv: Optional[List[str]] = None) -> argparse.Namespace:
     parser.add_argument("--seconds", type=float,
                         help="for everything (default: 570; 150 with --first, 420 with --rest)")
     parser.add_argument("--library", help="the vendor's OpenCL library, where it is not to be looked for")
+    parser.add_argument("--cuda", action="store_true",
+                        help="the kit's driver over CUDA's, also where there is the vendor's OpenCL")
     parser.add_argument("--rehearse", action="store_true", help="tiny sizes: shows that everything runs")
     parser.add_argument("--list", action="store_true", help="names the steps")
     options = parser.parse_args(argv)
@@ -56,13 +58,26 @@ def chosen_steps(only: Optional[str], without: str, among: List[Step]) -> List[S
     return [step for step in among if step is DEVICE or (not named or step.name in named) and step.name not in left_out]
 
 
-def find_driver(session: Session, named: Optional[str]) -> bool:
+def vendors_libraries(kit: Kit, named: Optional[str], over_cuda: bool) -> Tuple[List[str], List[str]]:
+    """The vendor's libraries, and the OpenCL drivers. These are the same, or the kit's driver over CUDA's."""
+    if named:
+        found = list(filter(None, [driver.resolve(named)]))
+    else:
+        found = [] if over_cuda else driver.find()
+    if found or named or not kit.cubins.is_dir():
+        return found, found
+    cuda = driver.find(driver.CUDA)[:1]
+    return cuda, [str(kit.root / "lib/cuda_icd.so") for _ in cuda]
+
+
+def find_driver(session: Session, named: Optional[str], over_cuda: bool) -> bool:
     """Writes the ICD files, or lists the available libraries."""
     session.begin("driver", DRIVER_LIMIT)
-    libraries = [driver.resolve(named)] if named else driver.find()
-    libraries = [library for library in libraries if library]
+    libraries, drivers = vendors_libraries(session.kit, named, over_cuda)
     session.kit.libraries = libraries
-    driver.write_icds(libraries, session.work / "vendors")
+    driver.write_icds(drivers, session.work / "vendors")
+    if drivers != libraries:
+        session.result["machine"]["OpenCL"] = "the kit's driver over CUDA's (tests/gpu/cuda)"
     session.table("libraries of vendors", [{"library": path, "is": os.path.realpath(path)} for path in libraries])
     if not libraries:
         session.table("what there is", driver.what_there_is())
@@ -138,7 +153,7 @@ def main() -> int:
     except (KitError, OSError) as error:
         print(f"first-light: {error}", file=sys.stderr)
         return EXIT_USAGE
-    found = find_driver(session, options.library)
+    found = find_driver(session, options.library, options.cuda)
     print_step(session, "driver")
     for place, step in enumerate(steps):
         if found or step.name == "machine":

@@ -5,8 +5,9 @@ import os
 import subprocess
 import time
 from pathlib import Path
-from typing import Dict, Iterable, Iterator, List
+from typing import Dict, Iterable, Iterator, List, Sequence
 
+CUDA = ("libcuda.so.1",)
 PATTERNS = ("libnvidia-opencl.so*", "libamdocl64.so*", "libigdrcl.so*")
 NOT_SEARCHED = ("/proc", "/sys", "/dev", "/tmp", "/home")
 
@@ -35,17 +36,17 @@ def _is_64_bit_library(path: str) -> bool:
         return False
 
 
-def _matches(name: str) -> bool:
-    return any(fnmatch.fnmatch(name, pattern) for pattern in PATTERNS)
+def _matches(name: str, patterns: Sequence[str]) -> bool:
+    return any(fnmatch.fnmatch(name, pattern) for pattern in patterns)
 
 
-def _walk(root: str, seconds: float) -> Iterator[str]:
+def _walk(root: str, seconds: float, patterns: Sequence[str]) -> Iterator[str]:
     end = time.monotonic() + seconds
     for directory, below, files in os.walk(root):
         if time.monotonic() > end:
             return
         below[:] = [name for name in below if os.path.join(directory, name) not in NOT_SEARCHED]
-        yield from (os.path.join(directory, name) for name in files if _matches(name))
+        yield from (os.path.join(directory, name) for name in files if _matches(name, patterns))
 
 
 def _once_each(paths: Iterable[str]) -> List[str]:
@@ -57,15 +58,15 @@ def _once_each(paths: Iterable[str]) -> List[str]:
     return list(kept.values())
 
 
-def find() -> List[str]:
-    """Paths of vendors' OpenCL libraries for GPUs; a driver's folder may be outside the loader's path."""
-    usual = [path for name, path in ldconfig().items() if _matches(name)]
+def find(patterns: Sequence[str] = PATTERNS) -> List[str]:
+    """Paths of vendors' libraries, of OpenCL for GPUs by default; their folder may be outside the loader's path."""
+    usual = [path for name, path in ldconfig().items() if _matches(name, patterns)]
     folders = os.environ.get("LD_LIBRARY_PATH", "").split(":") + [
         "/usr/lib/x86_64-linux-gnu", "/usr/lib64", "/usr/lib", "/usr/local/nvidia/lib64", "/usr/local/nvidia/lib",
         "/usr/lib/wsl/lib", "/opt/rocm/lib", "/opt/amdgpu/lib/x86_64-linux-gnu", "/usr/local/lib"]
     for folder in filter(None, folders):
-        usual += [path for pattern in PATTERNS for path in glob.glob(os.path.join(folder, pattern))]
-    return _once_each(usual) or _once_each(_walk("/", 20))
+        usual += [path for pattern in patterns for path in glob.glob(os.path.join(folder, pattern))]
+    return _once_each(usual) or _once_each(_walk("/", 20, patterns))
 
 
 def resolve(library: str) -> str:

@@ -40,6 +40,7 @@ class Kit:
         self.packed, self.work = packed, work
         self.root = work / "kit"
         self.libraries: List[str] = []  # the vendor's
+        self.cubins = packed / "cubins"  # programs for the driver over CUDA's, if they are packed
         try:
             self.manifest: Dict[str, Any] = json.loads((packed / "manifest.json").read_text())
         except (OSError, ValueError) as error:
@@ -104,6 +105,8 @@ class Kit:
                    LD_LIBRARY_PATH=":".join([str(f) for f in folders if f] + kept),
                    OCL_ICD_VENDORS=str(self.work / "vendors"), MOKUME_DATA=str(self.packed / "data"),
                    BUILD_LOGS=str(self.work / "builds"), MOKUME_TEST_CACHE=str(self.work / "cache/mokume"))
+        if self.cubins.is_dir():
+            env["OPENCL_CUBINS"] = str(self.cubins)
         if layer:
             given = [env["OPENCL_LAYERS"]] if env.get("OPENCL_LAYERS") else []
             env["OPENCL_LAYERS"] = ":".join(given + [str(self.root / "lib/build_logs.so")])

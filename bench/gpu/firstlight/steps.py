@@ -78,7 +78,9 @@ def device(s: Session) -> None:
     chosen = _chosen(found)
     if chosen is None:
         s.call("doctor", [s.kit.program("mokume"), "doctor"], 60)
-        raise StepFailed("the program sees no OpenCL device; the log of doctor says why")
+        for icd in sorted((s.work / "vendors").glob("*.icd")):
+            s.call(f"probe-{icd.stem}", [str(s.kit.root / "lib/mokume/libexec/opencl-probe"), icd.read_text().strip()], 20)
+        raise StepFailed("the program sees no OpenCL device; the logs of doctor and of the probes say why")
     s.gpu = chosen["id"]
     s.result["machine"].update(device=chosen["name"], driver=chosen.get("driver"), device_id=chosen["id"])
     force_tile(s)
