@@ -51,9 +51,11 @@ void sleep_until_done(const mk_queue& queue, cl_event event) {
   check(clSetEventCallback(event, CL_COMPLETE, on_complete, data.get()), "clSetEventCallback");
   static_cast<void>(data.release());  // on_complete frees it
   const auto start = std::chrono::steady_clock::now();
-  const auto is_done = [&] { return signal->done; };
-  std::unique_lock lock(signal->mutex);
-  while (!signal->changed.wait_for(lock, 1s, is_done) && status_of(event) > CL_COMPLETE) {
+  const auto signalled = [&] {  // the driver is not asked under the lock for which its callback may wait
+    std::unique_lock lock(signal->mutex);
+    return signal->changed.wait_for(lock, 1s, [&] { return signal->done; });
+  };
+  while (!signalled() && status_of(event) > CL_COMPLETE) {
     const std::chrono::duration<double> waited = std::chrono::steady_clock::now() - start;
     if (waited.count() < longest_wait_s()) continue;
     char text[64];
