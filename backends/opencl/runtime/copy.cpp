@@ -6,6 +6,7 @@
 #include "runtime/buffer.hpp"
 #include "runtime/device.hpp"
 #include "runtime/queue.hpp"
+#include "runtime/wait.hpp"
 
 namespace mokume::opencl {
 namespace {
@@ -41,15 +42,19 @@ void enqueue_copy(mk_queue& queue, const mk_copy& copy, cl_event* done) {
       std::memcpy(copy.host, in_place + copy.from_offset, copy.bytes);
     return;
   }
+  queue.reads_directly |= to_host && done != nullptr;
   if (from_host)
     code = clEnqueueWriteBuffer(handle, copy.to->memory.get(), CL_FALSE, copy.to_offset, copy.bytes, copy.host, 0,
                                 nullptr, done);
   else if (to_host)
-    code = clEnqueueReadBuffer(handle, copy.from->memory.get(), CL_FALSE, copy.from_offset, copy.bytes, copy.host, 0,
-                               nullptr, done);
+    code = clEnqueueReadBuffer(handle, copy.from->memory.get(), CL_FALSE, copy.from_offset, copy.bytes,
+                               has_patience_limit(queue) && done == nullptr ? queue.reads.add(copy.host, copy.bytes)
+                                                                           : copy.host,
+                               0, nullptr, done);
   else
     code = clEnqueueCopyBuffer(handle, copy.from->memory.get(), copy.to->memory.get(), copy.from_offset, copy.to_offset,
                                copy.bytes, 0, nullptr, done);
+  if (code != CL_SUCCESS) queue.reads.abandon();
   check(code, std::string("a copy on ") + queue.device->info.name);
 }
 

@@ -24,6 +24,10 @@ std::unique_ptr<mk_host_block> create_host_block(mk_queue& queue, uint64_t bytes
 
 mk_host_block::~mk_host_block() {
   if (mapped == nullptr) return;
+  if (queue->lost) {
+    static_cast<void>(memory.release());
+    return;
+  }
   clEnqueueUnmapMemObject(queue->handle.get(), memory.get(), mapped, 0, nullptr, nullptr);
   clFinish(queue->handle.get());
 }

@@ -18,7 +18,12 @@ std::unique_ptr<mk_queue> create_queue(mk_device& device, bool profiling) {
 }  // namespace mokume::opencl
 
 mk_queue::~mk_queue() {
-  if (handle) clFinish(handle.get());
+  if (lost) {
+    static_cast<void>(handle.release());
+    reads.abandon();
+  } else if (handle) {
+    clFinish(handle.get());
+  }
 }
 
 cl_mem mk_queue::kept(const mk_tensor& of, const char* what, int64_t floats, const std::function<void(cl_mem)>& make) {

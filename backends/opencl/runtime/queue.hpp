@@ -7,15 +7,19 @@
 
 #include "runtime/attachments.hpp"
 #include "runtime/kept_memory.hpp"
+#include "runtime/pending_reads.hpp"
 #include "runtime/workspace.hpp"
 #include "support/cl.hpp"
 
 struct mk_queue {
-  ~mk_queue();  // waits, because commands read the members
+  ~mk_queue();  // waits, because commands read the members; a lost queue keeps its handle for ever instead
 
   mk_device* device = nullptr;
   mokume::opencl::CommandQueue handle;
   bool profiling = false;
+  bool lost = false;  // its commands did not end in time: see wait.hpp. They may still run, so nothing waits for them.
+  bool reads_directly = false;  // a copy with an event writes to memory of the caller, so finish() has no limit
+  mokume::opencl::PendingReads reads;
   mokume::opencl::Workspaces workspaces;
   mokume::opencl::Attachments attachments;
 

@@ -4,6 +4,7 @@
 #include <condition_variable>
 #include <cstdio>
 #include <cstdlib>
+#include <limits>
 #include <memory>
 #include <mutex>
 #include <string>
@@ -43,8 +44,8 @@ double longest_wait_s() {
   return seconds > 0 ? seconds : kLongestWaitS;
 }
 
-// Looks at the event now and then, because some drivers lose callbacks.
-void sleep_until_done(const mk_queue& queue, cl_event event) {
+// Looks at the event now and then, because some drivers lose callbacks. Returns false if it has not ended in time.
+bool sleep_until_done(cl_event event, double longest_s) {
   using namespace std::chrono_literals;
   const auto signal = std::make_shared<Signal>();
   auto data = std::make_unique<std::shared_ptr<Signal>>(signal);
@@ -57,12 +58,16 @@ void sleep_until_done(const mk_queue& queue, cl_event event) {
   };
   while (!signalled() && status_of(event) > CL_COMPLETE) {
     const std::chrono::duration<double> waited = std::chrono::steady_clock::now() - start;
-    if (waited.count() < longest_wait_s()) continue;
-    char text[64];
-    std::snprintf(text, sizeof(text), " has not finished its commands in %.0f s", waited.count());
-    throw Error(MK_DEVICE_ERROR, std::string(queue.device->info.name) + text +
-                                     ": its driver hangs, or MOKUME_WAIT_SECONDS must be larger for so slow a device");
+    if (waited.count() >= longest_s) return false;
   }
+  return true;
+}
+
+[[noreturn]] void give_up(const mk_queue& queue) {
+  char seconds[32];
+  std::snprintf(seconds, sizeof(seconds), "%g s", longest_wait_s());
+  throw Error(MK_DEVICE_ERROR, std::string(queue.device->info.name) + " has not finished its commands in " + seconds +
+                                   ": its driver hangs, or MOKUME_WAIT_SECONDS must be larger for so slow a device");
 }
 
 void check_outcome(const mk_queue& queue, cl_event event) {
@@ -70,25 +75,44 @@ void check_outcome(const mk_queue& queue, cl_event event) {
   if (status < 0) check(status, std::string("a command on ") + queue.device->info.name);
 }
 
+void finish_in_time(mk_queue& queue) {
+  if (queue.lost) give_up(queue);
+  cl_event event = nullptr;
+  check(clEnqueueMarkerWithWaitList(queue.handle.get(), 0, nullptr, &event), "clEnqueueMarkerWithWaitList");
+  const EventHandle owner(event);
+  check(clFlush(queue.handle.get()), "clFlush");
+  queue.lost =
+      !sleep_until_done(event, queue.reads_directly ? std::numeric_limits<double>::infinity() : longest_wait_s());
+  if (queue.lost) give_up(queue);
+  check_outcome(queue, event);
+}
+
 }  // namespace
 
-void wait(const mk_queue& queue, cl_event event) {
+bool has_patience_limit(const mk_queue& queue) { return queue.device->info.kind != MK_DEVICE_CPU; }
+
+void wait(mk_queue& queue, cl_event event) {
+  if (queue.lost) give_up(queue);
   if (queue.device->info.kind == MK_DEVICE_CPU) {
     const cl_int code = clWaitForEvents(1, &event);
     if (code != CL_EXEC_STATUS_ERROR_FOR_EVENTS_IN_WAIT_LIST) check(code, "clWaitForEvents");
   } else {
     check(clFlush(queue.handle.get()), "clFlush");
-    sleep_until_done(queue, event);
+    sleep_until_done(event, std::numeric_limits<double>::infinity());
   }
   check_outcome(queue, event);
 }
 
-void finish(const mk_queue& queue) {
+void finish(mk_queue& queue) {
   if (queue.device->info.kind == MK_DEVICE_CPU) return check(clFinish(queue.handle.get()), "clFinish");
-  cl_event event = nullptr;
-  check(clEnqueueMarkerWithWaitList(queue.handle.get(), 0, nullptr, &event), "clEnqueueMarkerWithWaitList");
-  const EventHandle owner(event);
-  wait(queue, event);
+  try {
+    finish_in_time(queue);
+  } catch (...) {
+    queue.reads.abandon();  // their targets may be gone at the next call
+    throw;
+  }
+  queue.reads_directly = false;
+  queue.reads.complete();
 }
 
 }  // namespace mokume::opencl
