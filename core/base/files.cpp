@@ -237,10 +237,10 @@ bool check_sums(const std::string& directory, std::string_view only) {
 
 namespace {
 
-// The environment of a scheduler's job may lack HOME.
+// The environment of a scheduler's job may lack HOME, or have an empty one.
 std::string home_directory() {
   const char* named = ::secure_getenv("HOME");
-  if (named != nullptr) return named;
+  if (named != nullptr && named[0] == '/') return named;
   struct passwd entry {
   }, *found = nullptr;
   std::array<char, 16384> text{};

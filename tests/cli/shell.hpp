@@ -145,7 +145,7 @@ inline bool have(const char* command) {
   return std::system((std::string("command -v ") + command + " >/dev/null").c_str()) == 0;
 }
 
-// The arguments after mpirun's options when rank 0 and rank 1 run different commands, which contain no single quotes.
+// The arguments after mpirun's options when rank 0 and rank 1 run different commands.
 // (The mpirun of Open MPI 5.0.7 in Debian 13 crashes on `COMMAND : COMMAND`: open-mpi/ompi issue 13303.)
 inline std::string by_rank(const std::string& rank_0, const std::string& rank_1) {
   return "-np 2 sh -c " +

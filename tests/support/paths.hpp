@@ -18,7 +18,7 @@ inline std::string build_directory() {
 // A path as one word of a shell's command line: a checkout may be in a folder whose name has a blank.
 inline std::string shell_word(const std::string& path) {
   constexpr std::string_view kPlain = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_./=:,+-";
-  if (path.find_first_not_of(kPlain) == std::string::npos) return path;
+  if (!path.empty() && path.find_first_not_of(kPlain) == std::string::npos) return path;
   std::string word = "'";
   for (const char c : path) word += c == '\'' ? std::string("'\\''") : std::string(1, c);
   return word + "'";

@@ -100,7 +100,7 @@ inline void PrintTo(const Result& r, std::ostream* out) {
 using Key = std::pair<uint32_t, int32_t>;  // candidate, fold
 using Results = std::map<Key, Result>;
 
-// What MOKUME_TEST_CHOICES, "key=value,key=value", and a test select; the test's own choices come first.
+// Returns the choices from MOKUME_TEST_CHOICES, "key=value,key=value", and from a test, which has the last word.
 inline device::Choices with_choices_to_test(device::Choices choices) {
   const char* given = std::getenv("MOKUME_TEST_CHOICES");
   std::istringstream text(given == nullptr ? "" : given);

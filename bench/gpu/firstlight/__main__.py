@@ -34,7 +34,7 @@ def arguments(argv: Optional[List[str]] = None) -> argparse.Namespace:
     parser.add_argument("--kit", type=Path, help="the bundle's folder (default: this one, or .kit)")
     parser.add_argument("--out", type=Path, help="folder for the results (default: $OUT, or ./first-light-TIME)")
     parser.add_argument("--work", type=Path, help="folder that keeps built kernels for the next call (default: "
-                        "first-light-USER among the temporary files)")
+                        "first-light-UID among the temporary files)")
     parser.add_argument("--seconds", type=float,
                         help="for everything (default: 570; 150 with --first, 420 with --rest)")
     parser.add_argument("--library", help="the vendor's OpenCL library, where it is not to be looked for")
