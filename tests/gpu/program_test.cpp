@@ -180,8 +180,8 @@ TEST(Compiled, programs_are_taken_from_the_cache_with_the_same_results) {
 TEST(Compiled, asks_intel_for_large_buffers) {
   const Place place;
   place.write("e.toml", small_experiment("opencl"));
-  const Ended ended = place.shell("OPENCL_POSE_BOASTS=1 OPENCL_POSE_RECORD=$PWD/record " +
-                                  posing_as("intel-arc-b580") + Place::program() + " run e.toml");
+  const Ended ended = place.shell("OPENCL_POSE_BOASTS=1 OPENCL_POSE_RECORD=$PWD/record " + posing_as("intel-arc-b580") +
+                                  Place::program() + " run e.toml");
   ASSERT_EQ(ended.code, 0) << ended.err;
   const std::vector<fs::path> programs = built_in(place.path() / "record");
   EXPECT_FALSE(programs.empty());

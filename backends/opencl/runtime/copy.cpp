@@ -47,10 +47,10 @@ void enqueue_copy(mk_queue& queue, const mk_copy& copy, cl_event* done) {
     code = clEnqueueWriteBuffer(handle, copy.to->memory.get(), CL_FALSE, copy.to_offset, copy.bytes, copy.host, 0,
                                 nullptr, done);
   else if (to_host)
-    code = clEnqueueReadBuffer(handle, copy.from->memory.get(), CL_FALSE, copy.from_offset, copy.bytes,
-                               has_patience_limit(queue) && done == nullptr ? queue.reads.add(copy.host, copy.bytes)
-                                                                           : copy.host,
-                               0, nullptr, done);
+    code = clEnqueueReadBuffer(
+        handle, copy.from->memory.get(), CL_FALSE, copy.from_offset, copy.bytes,
+        has_patience_limit(queue) && done == nullptr ? queue.reads.add(copy.host, copy.bytes) : copy.host, 0, nullptr,
+        done);
   else
     code = clEnqueueCopyBuffer(handle, copy.from->memory.get(), copy.to->memory.get(), copy.from_offset, copy.to_offset,
                                copy.bytes, 0, nullptr, done);

@@ -1,5 +1,5 @@
-// Reads of a GPU's memory that finish() completes. The device writes to memory of the queue and not of the caller, because
-// a caller that has given up on a device frees its memory while the device may still write.
+// Reads of a GPU's memory that finish() completes. The device writes to memory of the queue and not of the caller,
+// because a caller that has given up on a device frees its memory while the device may still write.
 #pragma once
 
 #include <cstddef>
