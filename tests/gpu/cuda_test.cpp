@@ -175,7 +175,7 @@ TEST_F(Launch, has_the_right_grid_and_bytes) {
   set_arguments(64);
   const std::array<size_t, 3> local{64, 1, 1};
   EXPECT_EQ(launch(scale, {128, 3, 1}, local.data()), CL_SUCCESS);
-  // Of the local memory, 256 bytes are the kernel's own. The second array of the launch starts at 128 and ends at 192.
+  // The kernel itself declares 256 bytes of local memory. The second array of the launch starts at 128 and ends at 192.
   const std::string line = last_launch(), start = "scale 2 3 1 64 1 1 192 0100000000000000020000000000000";
   EXPECT_EQ(line.substr(0, start.size()), start);
   EXPECT_TRUE(has(line, "0efcdab8967452301 ")) << line;

@@ -19,7 +19,7 @@ class PendingReads {
     for (const Read& read : reads_) std::memcpy(read.to, read.from.get(), read.bytes);
     reads_.clear();
   }
-  // Leaves the memory to the device for ever.
+  // Leaks the memory, to which the device may still write.
   void abandon() {
     for (Read& read : reads_) static_cast<void>(read.from.release());
     reads_.clear();

@@ -12,7 +12,7 @@
 #include "support/cl.hpp"
 
 struct mk_queue {
-  ~mk_queue();  // waits, because commands read the members; a lost queue keeps its handle for ever instead
+  ~mk_queue();  // waits, because commands read the members; a lost queue leaks its handle instead
 
   mk_device* device = nullptr;
   mokume::opencl::CommandQueue handle;
