@@ -33,7 +33,7 @@ int rebuild_report(Runtime& runtime, const std::string& directory, bool watch) {
   bool live = watch && run::is_held(directory);
   if (live)
     say(stderr, "{}/report.html is written every {} s until the run ends\n", directory, report::kRefreshSeconds);
-  const report::RunView view = run::rebuild_report(runtime.registry(), directory, live);
+  const results::RunView view = run::rebuild_report(runtime.registry(), directory, live);
   if (!live && !run::is_held(directory)) warn_of_skipped(runtime, view);
   while (live) {
     wait_for_end(directory);

@@ -45,7 +45,7 @@ class Terminal : public ProcessFrontend {
     progress_.begin_fits(start.total, start.done);
   }
   void fit_done(const journal::FitRecord& record) override;
-  void best_so_far(const report::BestSoFar& best) override { progress_.best(best.text()); }
+  void best_so_far(const results::BestSoFar& best) override { progress_.best(best.text()); }
   void device_state(uint32_t node, const std::string& id, const std::string& name, const std::string& what,
                     double share) override;
   void time_left(std::optional<double> seconds) override { progress_.time_left(seconds); }
@@ -65,7 +65,7 @@ class Events : public ProcessFrontend {
   void phase(const std::string& text) override { put("phase", {{"text", text}}); }
   void begin_fits(const run::SessionStart& start) override;
   void fit_done(const journal::FitRecord& record) override;
-  void best_so_far(const report::BestSoFar& best) override;
+  void best_so_far(const results::BestSoFar& best) override;
   void device_state(uint32_t node, const std::string& id, const std::string& name, const std::string& what,
                     double share) override;
 
@@ -80,7 +80,7 @@ class Events : public ProcessFrontend {
 
   std::mutex mutex_;  // of stdout
   search::Plan plan_;
-  std::vector<report::Metric> metrics_;
+  std::vector<results::Metric> metrics_;
   std::map<std::pair<uint32_t, std::string>, std::string> doing_;  // by node and device
 };
 

@@ -4,7 +4,7 @@
 #include <cmath>
 #include <limits>
 
-#include "report/tables/format.hpp"
+#include "results/format.hpp"
 
 namespace mokume::report {
 namespace {
@@ -26,7 +26,7 @@ std::vector<Tick> linear_ticks(const Scale& scale, int wanted) {
   if (!std::isfinite(first) || !(count >= 0) || count > 50) return result;
   for (int i = 0; i <= static_cast<int>(count); ++i) {
     const double value = (first + i) * step;
-    result.push_back({value, pretty(std::abs(value) < 1e-9 * step ? 0 : value, 5)});
+    result.push_back({value, results::pretty(std::abs(value) < 1e-9 * step ? 0 : value, 5)});
   }
   return result;
 }
@@ -37,7 +37,7 @@ std::vector<Tick> short_log_ticks(const Scale& scale, int low, int high) {
   for (int e = low - 1; e <= high + 1; ++e) {
     for (const int head : {1, 2, 5}) {
       const double value = head * std::pow(10.0, e);
-      if (value >= scale.low && value <= scale.high) result.push_back({value, pretty(value)});
+      if (value >= scale.low && value <= scale.high) result.push_back({value, results::pretty(value)});
     }
   }
   return result;
@@ -59,7 +59,7 @@ std::vector<Tick> log_ticks(const Scale& scale, int wanted) {
     if (e >= low)
       result.push_back({power,
                         !labelled ? ""
-                        : plain   ? pretty(power)
+                        : plain   ? results::pretty(power)
                                   : "10",
                         labelled && !plain ? std::to_string(e) : ""});
     for (int head = 2; high - low <= 5 && head <= 9; ++head) {
@@ -95,7 +95,7 @@ Scale make_scale(double low, double high, bool log, double margin, double from, 
   return scale;
 }
 
-Scale value_scale(const Extent& extent, bool log, double from, double to) {
+Scale value_scale(const results::Extent& extent, bool log, double from, double to) {
   if (extent.empty()) return value_scale({0, 1}, false, from, to);
   Scale scale = make_scale(extent.low, extent.high, log, 0.05, from, to);
   if (!scale.log && extent.low >= 0) scale.low = std::max(0.0, scale.low);
@@ -139,7 +139,7 @@ void left_axis(Svg& svg, const Scale& scale, double at, double grid_to, const st
   svg.text_up(16, scale.middle(), title, "mid strong");
 }
 
-void draw_box(Svg& svg, const Box& box, const Scale& scale, double centre, double width, bool upright) {
+void draw_box(Svg& svg, const results::Box& box, const Scale& scale, double centre, double width, bool upright) {
   const auto line = [&](double from, double to, double side, const char* classes) {
     if (upright)
       svg.line(centre - side, from, centre + side, to, classes);
@@ -161,7 +161,7 @@ void draw_box(Svg& svg, const Box& box, const Scale& scale, double centre, doubl
 
 void draw_points(Svg& svg, const std::vector<double>& values, const Scale& scale, double centre, double width,
                  bool upright) {
-  const Box box = box_of(values);
+  const results::Box box = results::box_of(values);
   const double n = values.size();
   const double step = n > 1 ? 0.6 * width / (n - 1) : 0;
   for (size_t i = 0; i < values.size(); ++i) {

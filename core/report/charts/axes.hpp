@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "report/charts/svg.hpp"
-#include "report/tables/stats.hpp"
+#include "results/stats.hpp"
 
 namespace mokume::report {
 
@@ -25,7 +25,7 @@ struct Scale {
 Scale make_scale(double low, double high, bool log, double margin, double from, double to);
 
 // The same with a margin of 5 %, which goes below zero only if some value does; [0, 1] if there are no values.
-Scale value_scale(const Extent& extent, bool log, double from, double to);
+Scale value_scale(const results::Extent& extent, bool log, double from, double to);
 
 struct Tick {
   double value = 0;
@@ -46,7 +46,7 @@ void left_axis(Svg& svg, const Scale& scale, double at, double grid_to, const st
                std::string_view title);
 
 // Draws the box of some values, with whiskers, `width` px wide around `centre`.
-void draw_box(Svg& svg, const Box& box, const Scale& scale, double centre, double width, bool upright);
+void draw_box(Svg& svg, const results::Box& box, const Scale& scale, double centre, double width, bool upright);
 // Draws the values themselves as points, spread over the width of their box. If there are many, only those beyond the
 // whiskers are drawn.
 void draw_points(Svg& svg, const std::vector<double>& values, const Scale& scale, double centre, double width,

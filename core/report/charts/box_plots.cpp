@@ -14,9 +14,9 @@ constexpr size_t kMaxBoxes = 200;  // more could not be distinguished
 constexpr size_t kMaxBars = 40;
 
 // Returns the extent of all values of the experiment, so that all plots share one axis and can be compared.
-Extent extent_of(const Figure& figure) {
-  Extent extent;
-  for (const CandidateRow& row : figure.pooled)
+results::Extent extent_of(const Figure& figure) {
+  results::Extent extent;
+  for (const results::CandidateRow& row : figure.pooled)
     for (const double value : row.values) extent.add(figure.shown(value));
   return extent;
 }
@@ -39,7 +39,7 @@ std::string caption(const Figure& figure, const BoxPanel& panel, size_t shown) {
   const auto first = figure.marked(panel.candidates);
   if (!first) return text + "; no complete candidate yet";
   return text + fmt::format("; {} at {} = {}: {}", figure.best == *first ? "best of the run" : "best mean",
-                            panel.x.name, pretty(figure.number(*first, panel.x), 3),
+                            panel.x.name, results::pretty(figure.number(*first, panel.x), 3),
                             figure.unit.text(figure.pooled[*first].mean));
 }
 
@@ -47,15 +47,15 @@ enum class Look { plain, marked };
 
 void draw_candidate(Svg& svg, const Figure& figure, size_t candidate, const Scale& scale, double x, double width,
                     Look look) {
-  const CandidateRow& row = figure.pooled[candidate];
-  const Unit& unit = figure.unit;
+  const results::CandidateRow& row = figure.pooled[candidate];
+  const results::Unit& unit = figure.unit;
   std::vector<double> values = row.values;
   for (double& value : values) value = figure.shown(value);
-  const Box box = box_of(row.values);
+  const results::Box box = results::box_of(row.values);
   svg.open(fmt::format("{}{}", look == Look::marked ? "top" : "box", row.complete ? "" : " part"),
            fmt::format("{}\nmedian {}, quartiles {} to {}", figure.hover(candidate), unit.text(box.median),
                        unit.spread(box.q1), unit.text(box.q3)));
-  if (values.size() > 1) draw_box(svg, box_of(values), scale, x, width, true);
+  if (values.size() > 1) draw_box(svg, results::box_of(values), scale, x, width, true);
   draw_points(svg, values, scale, x, width, true);
   svg.close();
 }
@@ -82,12 +82,12 @@ std::map<size_t, double> shifts_of(const Figure& figure, const BoxPanel& panel, 
   return shifts;
 }
 
-std::string draw_panel(const Figure& figure, const BoxPanel& panel, const Extent& extent) {
+std::string draw_panel(const Figure& figure, const BoxPanel& panel, const results::Extent& extent) {
   const std::string over = fmt::format("{} over {}", figure.unit.title, panel.x.name);
   const std::string head = panel.title.empty() ? over : panel.title;
   const std::vector<size_t> candidates = drawn(figure, panel.candidates);
-  Svg svg(560, 372, fmt::format("Box plots of {}; {}", over, head), elide(head, 72),
-          elide(caption(figure, panel, candidates.size()), 90));
+  Svg svg(560, 372, fmt::format("Box plots of {}; {}", over, head), results::elide(head, 72),
+          results::elide(caption(figure, panel, candidates.size()), 90));
   // Without a grid, many candidates may share a value: their boxes are slim and side by side.
   const bool grid = figure.surface || !figure.y;
   const Positions positions = positions_of(panel.x, kBoxesLeft, kBoxesRight, grid ? 6 : 0);
@@ -113,23 +113,23 @@ std::string draw_panel(const Figure& figure, const BoxPanel& panel, const Extent
 
 }  // namespace
 
-std::vector<NamedFile> box_plots(const Figure& figure) {
-  const Extent extent = extent_of(figure);
-  std::vector<NamedFile> files;
+std::vector<results::NamedFile> box_plots(const Figure& figure) {
+  const results::Extent extent = extent_of(figure);
+  std::vector<results::NamedFile> files;
   for (const BoxPanel& panel : figure.box_panels()) files.push_back({panel.file, draw_panel(figure, panel, extent)});
   return files;
 }
 
-NamedFile candidate_bars(const Figure& figure) {
+results::NamedFile candidate_bars(const Figure& figure) {
   constexpr double kRow = 26, kFirst = 62;
   const std::vector<size_t> order = figure.ranking(kMaxBars);
-  Extent extent{0, 0};
+  results::Extent extent{0, 0};
   double labels = 120;
   std::vector<std::string> names;
   for (const size_t c : order) {
-    const CandidateRow& row = figure.pooled[c];
-    const std::string params = pretty_params(figure.view.plan, c);
-    names.push_back(elide(params.empty() ? fmt::format("candidate {}", c) : params, 60));
+    const results::CandidateRow& row = figure.pooled[c];
+    const std::string params = results::pretty_params(figure.view.plan, c);
+    names.push_back(results::elide(params.empty() ? fmt::format("candidate {}", c) : params, 60));
     labels = std::max(labels, 32 + text_width(names.back()));
     if (!row.complete) continue;
     extent.add(figure.shown(row.mean - (row.mean < 0 ? row.sd : 0)));
@@ -145,7 +145,7 @@ NamedFile candidate_bars(const Figure& figure) {
       make_scale(extent.low, extent.high > extent.low ? extent.high : extent.low + 1, false, 0, labels, end);
   bottom_axis(svg, scale, bottom, kFirst, ticks(scale, 5), "mean " + figure.unit.title);
   for (size_t i = 0; i < order.size(); ++i) {
-    const CandidateRow& row = figure.pooled[order[i]];
+    const results::CandidateRow& row = figure.pooled[order[i]];
     const double y = kFirst + kRow * (i + 0.5);
     svg.open(figure.best == order[i] ? "top" : "box", figure.hover(order[i]));
     svg.text(labels - 10, y + 4, names[i], "end strong");

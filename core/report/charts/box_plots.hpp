@@ -7,7 +7,7 @@
 
 namespace mokume::report {
 
-std::vector<NamedFile> box_plots(const Figure& figure);
-NamedFile candidate_bars(const Figure& figure);
+std::vector<results::NamedFile> box_plots(const Figure& figure);
+results::NamedFile candidate_bars(const Figure& figure);
 
 }  // namespace mokume::report

@@ -7,8 +7,8 @@
 
 #include "report/charts/style.hpp"
 #include "report/charts/svg.hpp"
-#include "report/tables/class_scores.hpp"
-#include "report/tables/format.hpp"
+#include "results/class_scores.hpp"
+#include "results/format.hpp"
 
 namespace mokume::report {
 namespace {
@@ -26,7 +26,7 @@ struct Grid {
     cell = std::clamp(std::floor(kMostSide / count), 5.0, 48.0);
     labelled = cell >= kLabelSide;
     double widest = 0;
-    for (const std::string& name : names) widest = std::max(widest, text_width(elide(name, kLongestClass)));
+    for (const std::string& name : names) widest = std::max(widest, text_width(results::elide(name, kLongestClass)));
     left = 40 + (labelled ? widest : 0);
     right = left + cell * count;
     bottom = kMatrixTop + cell * count;
@@ -45,8 +45,9 @@ void draw_cell(Svg& svg, const Grid& grid, const data::Confusion& confusion, con
   // The square root separates rare mistakes, which are what the reader looks for.
   const Colour colour = colour_scale(1 - 0.9 * std::sqrt(share));
   svg.rect(x, y, side, side, {},
-           fmt::format("{} of {} rows of {} predicted as {}", grouped(static_cast<uint64_t>(count)),
-                       grouped(static_cast<uint64_t>(rows)), elide(names[truth], 60), elide(names[predicted], 60)),
+           fmt::format("{} of {} rows of {} predicted as {}", results::grouped(static_cast<uint64_t>(count)),
+                       results::grouped(static_cast<uint64_t>(rows)), results::elide(names[truth], 60),
+                       results::elide(names[predicted], 60)),
            colour.hex());
   const std::string text = std::to_string(count);
   if (grid.cell >= 14 && grid.cell >= text_width(text, 9) + 2)
@@ -59,7 +60,7 @@ void draw_labels(Svg& svg, const Grid& grid, const std::vector<std::string>& nam
   const bool upright =
       std::all_of(names.begin(), names.end(), [&](const auto& name) { return text_width(name) <= grid.cell; });
   for (size_t c = 0; c < names.size(); ++c) {
-    const std::string name = elide(names[c], kLongestClass);
+    const std::string name = results::elide(names[c], kLongestClass);
     svg.text(grid.left - 6, grid.y_of(c) + grid.cell / 2 + 4, name, "end strong");
     if (upright)
       svg.text(grid.x_of(c) + grid.cell / 2, grid.bottom + 16, name, "mid strong");
@@ -70,16 +71,17 @@ void draw_labels(Svg& svg, const Grid& grid, const std::vector<std::string>& nam
 
 }  // namespace
 
-std::vector<NamedFile> confusion_plot(const RunView& view) {
+std::vector<results::NamedFile> confusion_plot(const results::RunView& view) {
   if (!view.test || !view.test->confusion) return {};
   const data::Confusion& confusion = *view.test->confusion;
-  const std::vector<std::string> names = class_names(view);
+  const std::vector<std::string> names = results::class_names(view);
   const Grid grid(names);
   double below = 16;
   if (grid.labelled)
-    for (const std::string& name : names) below = std::max(below, 20 + text_width(elide(name, kLongestClass)));
-  const std::string caption = fmt::format("{} test rows, {} wrong", grouped(static_cast<uint64_t>(view.test->n)),
-                                          grouped(static_cast<uint64_t>(view.test->errors)));
+    for (const std::string& name : names) below = std::max(below, 20 + text_width(results::elide(name, kLongestClass)));
+  const std::string caption =
+      fmt::format("{} test rows, {} wrong", results::grouped(static_cast<uint64_t>(view.test->n)),
+                  results::grouped(static_cast<uint64_t>(view.test->errors)));
   Svg svg(std::max(grid.right + 24, 300.0), grid.bottom + below + 8, "Confusion matrix of the test rows; " + caption,
           "Confusion matrix", caption);
   for (size_t truth = 0; truth < confusion.classes; ++truth)

@@ -4,13 +4,13 @@
 #include <string>
 #include <vector>
 
-#include "report/view.hpp"
+#include "results/view.hpp"
 
 namespace mokume::report {
 
 inline constexpr const char* kConfusionPlot = "plots/confusion.svg";
 
 // Returns the matrix as a plot: a row for each class, a column for each predicted class. None without a matrix.
-std::vector<NamedFile> confusion_plot(const RunView& view);
+std::vector<results::NamedFile> confusion_plot(const results::RunView& view);
 
 }  // namespace mokume::report

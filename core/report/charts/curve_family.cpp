@@ -43,13 +43,13 @@ std::string full_name(const search::Plan& plan, const search::FitKey& key) {
 
 CurveLine line_of(const std::string& name, const search::Plan& plan, size_t candidate, const FitRecord& record,
                   const std::string& family) {
-  const std::string params = candidate < plan.candidates.size() ? pretty_params(plan, candidate) : "";
+  const std::string params = candidate < plan.candidates.size() ? results::pretty_params(plan, candidate) : "";
   CurveLine line{name, params.empty() ? name : name + '\n' + params, {}};
   for (const journal::Curve& curve : record.curves) {
     if (curve.values.empty() || family_of(curve.name) != family) continue;
     line.curves.push_back(&curve);
-    line.hover += fmt::format("\n{}: {} after {} epoch{}", curve.name, pretty(curve.values.back()), curve.values.size(),
-                              curve.values.size() == 1 ? "" : "s");
+    line.hover += fmt::format("\n{}: {} after {} epoch{}", curve.name, results::pretty(curve.values.back()),
+                              curve.values.size(), curve.values.size() == 1 ? "" : "s");
   }
   return line;
 }
@@ -58,7 +58,7 @@ CurveLine line_of(const std::string& name, const search::Plan& plan, size_t cand
 // if the worse half of the fits would stretch the axis a hundredfold, the axis ends a little above the better half and
 // the refit. Members are not ordered by quality, so all of them are shown in full.
 void set_scales(CurveFamily& family) {
-  Extent all, better_ones;
+  results::Extent all, better_ones;
   size_t epochs = 1;
   const auto add = [&](const CurveLine& line, bool named, bool better) {
     for (const journal::Curve* curve : line.curves) {
@@ -106,7 +106,7 @@ std::vector<std::string> family_names(const Records& records) {
 
 void add_families_of_fits(const Figure& figure, std::vector<CurveFamily>& families) {
   const search::Plan& plan = figure.view.plan;
-  Records order = recorded(figure.view);
+  Records order = results::recorded(figure.view);
   std::erase_if(order, [](const FitRecord* record) { return record->curves.empty(); });
   const auto rank = [&](const FitRecord* record) {
     const uint32_t c = plan.key(record->fit).candidate;
@@ -132,7 +132,7 @@ void add_families_of_fits(const Figure& figure, std::vector<CurveFamily>& famili
   }
 }
 
-void add_families_of_members(const RunView& view, std::vector<CurveFamily>& families) {
+void add_families_of_members(const results::RunView& view, std::vector<CurveFamily>& families) {
   Records all;
   for (const FitRecord& refit : view.refits) all.push_back(&refit);
   for (const std::string& name : family_names(all)) {

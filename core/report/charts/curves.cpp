@@ -113,9 +113,10 @@ std::vector<Tick> epoch_ticks(const Scale& scale) {
 }
 
 std::string caption_of(const CurveFamily& family) {
-  std::string text = family.count == 0 ? "the refit" : counted(family.count, family.members ? "member" : "fit");
+  std::string text =
+      family.count == 0 ? "the refit" : results::counted(family.count, family.members ? "member" : "fit");
   if (family.lines.size() < family.count)
-    text += fmt::format(", the {} {} drawn", grouped(family.lines.size()), family.members ? "first" : "best");
+    text += fmt::format(", the {} {} drawn", results::grouped(family.lines.size()), family.members ? "first" : "best");
   const bool some = family.count > kMaxNamedCurves;
   if (family.members)
     text += fmt::format(", {}named in the order in which they end", some ? "the first ones " : "");
@@ -163,7 +164,7 @@ void draw_legend(Svg& svg, const CurveFamily& family) {
       svg.line(kLegend, y, kLegendText - 8, y);
       svg.close();
     }
-    svg.text(kLegendText, y + 3.5, elide(name, 24), classes == "refit" ? "strong" : "");
+    svg.text(kLegendText, y + 3.5, results::elide(name, 24), classes == "refit" ? "strong" : "");
     y += 19;
   };
   if (family.refit) {
@@ -173,11 +174,11 @@ void draw_legend(Svg& svg, const CurveFamily& family) {
   }
   const std::vector<size_t> named = legend_order(family);
   for (const size_t i : named) entry(family.lines[i].name, fmt::format("k{}", i));
-  if (family.count > named.size()) entry(fmt::format("and {} more", grouped(family.count - named.size())), "");
+  if (family.count > named.size()) entry(fmt::format("and {} more", results::grouped(family.count - named.size())), "");
 }
 
 std::string draw(const CurveFamily& family) {
-  std::string shown = elide(family.name, 40);
+  std::string shown = results::elide(family.name, 40);
   std::replace(shown.begin(), shown.end(), '_', ' ');
   Svg svg(820, 392, fmt::format("Curves of {}{} over epochs", family.members ? "members: " : "", shown),
           fmt::format("{}{} over epochs", family.members ? "Members: " : "", shown), caption_of(family));
@@ -203,8 +204,8 @@ std::string file_of(const CurveFamily& family, std::set<std::string>& taken) {
 
 }  // namespace
 
-std::vector<NamedFile> curve_plots(const Figure& figure) {
-  std::vector<NamedFile> files;
+std::vector<results::NamedFile> curve_plots(const Figure& figure) {
+  std::vector<results::NamedFile> files;
   std::set<std::string> taken;
   for (const CurveFamily& family : curve_families(figure)) files.push_back({file_of(family, taken), draw(family)});
   return files;

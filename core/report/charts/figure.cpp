@@ -42,7 +42,7 @@ std::optional<Axis> axis_of(const search::Plan& plan, size_t param) {
     values.insert(*number);
   }
   if (values.size() < 2) return std::nullopt;
-  return Axis{param, elide(plan.params[param], 40), {values.begin(), values.end()}};
+  return Axis{param, results::elide(plan.params[param], 40), {values.begin(), values.end()}};
 }
 
 std::vector<Group> group_by(const search::Plan& plan, std::vector<size_t> axes) {
@@ -58,7 +58,7 @@ std::vector<Group> group_by(const search::Plan& plan, std::vector<size_t> axes) 
     std::vector<std::string> key;
     for (const size_t p : varying) key.push_back(text_of(plan.candidates[c], p));
     const auto [found, fresh] = known.emplace(std::move(key), groups.size());
-    if (fresh) groups.push_back({pretty_params(plan, c, axes), {}});
+    if (fresh) groups.push_back({results::pretty_params(plan, c, axes), {}});
     groups[found->second].candidates.push_back(c);
   }
   return groups;
@@ -78,15 +78,16 @@ bool evenly_spaced(const std::vector<double>& values, bool log) {
 
 std::vector<Tick> value_ticks(const std::vector<double>& values, bool by_index) {
   std::vector<Tick> result;
-  for (size_t i = 0; i < values.size(); ++i) result.push_back({by_index ? i : values[i], pretty(values[i], 3)});
+  for (size_t i = 0; i < values.size(); ++i)
+    result.push_back({by_index ? i : values[i], results::pretty(values[i], 3)});
   return result;
 }
 
 }  // namespace
 
-Figure::Figure(const RunView& source) : view(source), pooled(pool(source)) {
-  if (const auto metric = selecting_metric(view.metrics)) {
-    unit = unit_of(view.metrics[*metric]);
+Figure::Figure(const results::RunView& source) : view(source), pooled(results::pool(source)) {
+  if (const auto metric = results::selecting_metric(view.metrics)) {
+    unit = results::unit_of(view.metrics[*metric]);
     larger = view.metrics[*metric].larger;
   }
   if (view.best && *view.best < pooled.size()) best = *view.best;
@@ -157,7 +158,7 @@ std::vector<BoxPanel> Figure::box_panels() const {
       for (const size_t c : group.candidates) rows[number(c, *y)].push_back(c);
       const std::string rest = group.title.empty() ? "" : ", " + group.title;
       for (const double value : y->values)
-        add(*y, fmt::format("{} = {}{}", y->name, pretty(value), rest), *x, rows[value]);
+        add(*y, fmt::format("{} = {}{}", y->name, results::pretty(value), rest), *x, rows[value]);
     }
   }
   if (panels.size() <= kMaxBoxPlots) return panels;
@@ -175,8 +176,8 @@ std::vector<BoxPanel> Figure::box_panels() const {
 }
 
 std::string Figure::hover(size_t candidate) const {
-  const CandidateRow& row = pooled[candidate];
-  std::string text = pretty_params(view.plan, candidate);
+  const results::CandidateRow& row = pooled[candidate];
+  std::string text = results::pretty_params(view.plan, candidate);
   if (!text.empty()) text += '\n';
   if (row.complete)
     return text + fmt::format("mean {} ± {}, n = {}", unit.text(row.mean), unit.spread(row.sd), row.values.size());

@@ -11,8 +11,8 @@
 #include <vector>
 
 #include "report/charts/axes.hpp"
-#include "report/tables/format.hpp"
-#include "report/tables/stats.hpp"
+#include "results/format.hpp"
+#include "results/stats.hpp"
 
 namespace mokume::report {
 
@@ -37,11 +37,11 @@ struct BoxPanel {
 };
 
 struct Figure {
-  explicit Figure(const RunView& source);
+  explicit Figure(const results::RunView& source);
 
-  const RunView& view;
-  std::vector<CandidateRow> pooled;
-  Unit unit;
+  const results::RunView& view;
+  std::vector<results::CandidateRow> pooled;
+  results::Unit unit;
   bool larger = false;         // a larger mean is better
   std::optional<size_t> best;  // the run's best candidate, if it is in the plan
   std::vector<Axis> numeric;   // every numeric parameter with at least two values, in file order

@@ -8,8 +8,8 @@
 #include <utility>
 
 #include "report/charts/svg.hpp"
-#include "report/tables/format.hpp"
-#include "report/tables/stats.hpp"
+#include "results/format.hpp"
+#include "results/stats.hpp"
 
 namespace mokume::report {
 namespace {
@@ -22,7 +22,7 @@ constexpr size_t kMaxGaps = 8;
 
 // The fits of a bundle start together and end one after another.
 struct Bar {
-  Span span;
+  results::Span span;
   uint32_t bundle = 0;
   size_t fits = 0;
   bool failed = false;
@@ -31,15 +31,15 @@ struct Bar {
 struct Lane {
   std::string label;
   std::map<std::pair<double, uint32_t>, Bar> bars;  // by start and bundle
-  std::vector<Span> working;
+  std::vector<results::Span> working;
 };
 
 using Lanes = std::map<std::pair<uint32_t, std::string>, Lane>;
 
-Lanes lanes_of(const RunView& view) {
+Lanes lanes_of(const results::RunView& view) {
   Lanes lanes;
-  for (const auto& record : all_work(view)) {
-    if (!timed(record) || record.device == journal::kReused) continue;
+  for (const auto& record : results::all_work(view)) {
+    if (!results::timed(record) || record.device == journal::kReused) continue;
     Bar& bar = lanes[{record.node, record.device}].bars[{record.start_s, record.bundle}];
     bar.span = {record.start_s, std::max(bar.span.end, record.end_s)};
     bar.bundle = record.bundle;
@@ -48,9 +48,9 @@ Lanes lanes_of(const RunView& view) {
   }
   for (auto& [key, lane] : lanes) {
     for (const auto& [when, bar] : lane.bars) lane.working.push_back(bar.span);
-    lane.working = united(std::move(lane.working));
+    lane.working = results::united(std::move(lane.working));
     lane.label = view.nodes > 1 ? fmt::format("{} · {}", key.first, key.second) : key.second;
-    for (const DeviceUse& use : view.devices)
+    for (const results::DeviceUse& use : view.devices)
       if (use.node == key.first && use.id == key.second) lane.label += "  " + use.name;
   }
   return lanes;
@@ -60,15 +60,15 @@ Lanes lanes_of(const RunView& view) {
 class Clock {
  public:
   explicit Clock(const Lanes& lanes) {
-    std::vector<Span> working;
+    std::vector<results::Span> working;
     for (const auto& [key, lane] : lanes) working.insert(working.end(), lane.working.begin(), lane.working.end());
-    working = united(std::move(working));
+    working = results::united(std::move(working));
     std::vector<double> gaps;
     for (size_t i = 1; i < working.size(); ++i) gaps.push_back(working[i].start - working[i - 1].end);
     std::sort(gaps.rbegin(), gaps.rend());
-    double least = std::max(30.0, 0.2 * length_of(working));
+    double least = std::max(30.0, 0.2 * results::length_of(working));
     if (gaps.size() > kMaxGaps) least = std::max(least, gaps[kMaxGaps]);
-    for (const Span& span : working) {
+    for (const results::Span& span : working) {
       if (!sessions_.empty() && span.start - sessions_.back().end <= least)
         sessions_.back().end = span.end;
       else
@@ -78,8 +78,8 @@ class Clock {
     per_second_ = length() > 0 ? (kGanttRight - kGanttLeft - gap_px) / length() : 0;
   }
 
-  double length() const { return length_of(sessions_); }
-  const std::vector<Span>& sessions() const { return sessions_; }
+  double length() const { return results::length_of(sessions_); }
+  const std::vector<results::Span>& sessions() const { return sessions_; }
 
   double at(double time) const {
     double worked = 0;
@@ -102,7 +102,7 @@ class Clock {
  private:
   double px(double worked, size_t gaps) const { return kGanttLeft + worked * per_second_ + kGapWidth * gaps; }
 
-  std::vector<Span> sessions_;
+  std::vector<results::Span> sessions_;
   double per_second_ = 0;
 };
 
@@ -118,13 +118,13 @@ double time_step(double length) {
 
 std::string time_label(double seconds, double step) {
   if (seconds < 0.5 * step) return "0";
-  if (step >= 86400) return fmt::format("{} d", pretty(seconds / 86400, 3));
-  if (step >= 3600) return fmt::format("{} h", pretty(seconds / 3600, 3));
+  if (step >= 86400) return fmt::format("{} d", results::pretty(seconds / 86400, 3));
+  if (step >= 3600) return fmt::format("{} h", results::pretty(seconds / 3600, 3));
   const bool minutes = step >= 60;
   const int64_t whole = std::llround(minutes ? seconds / 60 : std::floor(seconds + 0.5));
   if (seconds >= (minutes ? 3600 : 60))
     return fmt::format("{}:{:02} {}", whole / 60, whole % 60, minutes ? "h" : "min");
-  return minutes ? fmt::format("{} min", whole) : fmt::format("{} s", pretty(seconds, 4));
+  return minutes ? fmt::format("{} min", whole) : fmt::format("{} s", results::pretty(seconds, 4));
 }
 
 // Bars too narrow to be visible alone join the previous one, so that even a million fits give a small picture.
@@ -136,7 +136,7 @@ void draw_bars(Svg& svg, const Lane& lane, const Clock& clock, double y) {
     if (bundles == 0) return;
     const std::string what = bundles > 1 ? fmt::format("{} bundles", bundles) : fmt::format("bundle {}", joined.bundle);
     const std::string title = fmt::format("{}, {} fit{}, {}", what, joined.fits, joined.fits == 1 ? "" : "s",
-                                          seconds_text(joined.span.length()));
+                                          results::seconds_text(joined.span.length()));
     const double seam = to - from > 3 ? 0.75 : 0;
     svg.rect(from, y, std::max(0.6, to - from - seam), kGanttBar,
              joined.failed    ? "bad"
@@ -170,13 +170,14 @@ void draw_time_axis(Svg& svg, const Clock& clock, double bottom) {
   for (size_t s = 1; s < sessions.size(); ++s) {
     const double x = clock.at(sessions[s].start) - kGapWidth / 2;
     svg.line(x, kGanttTop, x, bottom, "gap");
-    svg.text(x, kGanttTop - 8, fmt::format("{} later", seconds_text(sessions[s].start - sessions[s - 1].end)), "mid");
+    svg.text(x, kGanttTop - 8, fmt::format("{} later", results::seconds_text(sessions[s].start - sessions[s - 1].end)),
+             "mid");
   }
 }
 
 }  // namespace
 
-std::string gantt(const RunView& view) {
+std::string gantt(const results::RunView& view) {
   const Lanes lanes = lanes_of(view);
   const Clock clock(lanes);
   if (!(clock.length() > 0)) return {};
@@ -189,15 +190,15 @@ std::string gantt(const RunView& view) {
   double y = kGanttTop + (kGanttRow - kGanttBar) / 2;
   for (auto it = lanes.begin(); y < bottom; ++it, y += kGanttRow) {
     const Lane& lane = it->second;
-    svg.open("lane", clean(lane.label));
-    svg.text(kGanttLeft - 12, y + 13, elide(lane.label, 30), "end strong");
-    for (const Span& session : clock.sessions()) {
+    svg.open("lane", results::clean(lane.label));
+    svg.text(kGanttLeft - 12, y + 13, results::elide(lane.label, 30), "end strong");
+    for (const results::Span& session : clock.sessions()) {
       const double x = clock.at(session.start);
       svg.rect(x, y, clock.at(session.end) - x, kGanttBar, "track");
     }
     svg.close();
     draw_bars(svg, lane, clock, y);
-    svg.text(kGanttWidth - 16, y + 13, fmt::format("{:.1f} %", 100 * length_of(lane.working) / clock.length()),
+    svg.text(kGanttWidth - 16, y + 13, fmt::format("{:.1f} %", 100 * results::length_of(lane.working) / clock.length()),
              "end strong");
   }
   if (cut) svg.text(kGanttLeft, bottom + 38, fmt::format("{} more devices are not drawn", lanes.size() - rows));

@@ -3,10 +3,10 @@
 
 #include <string>
 
-#include "report/view.hpp"
+#include "results/view.hpp"
 
 namespace mokume::report {
 
-std::string gantt(const RunView& view);  // "" if no record took time
+std::string gantt(const results::RunView& view);  // "" if no record took time
 
 }  // namespace mokume::report

@@ -18,7 +18,7 @@ constexpr size_t kMaxHeatMaps = 16;
 // Good means are light, so that the eye finds the best region first.
 struct Colours {
   explicit Colours(const Figure& figure) : larger(figure.larger) {
-    for (const CandidateRow& row : figure.pooled)
+    for (const results::CandidateRow& row : figure.pooled)
       if (row.complete) means.add(row.mean);
     scale = {means.spans(10), means.low, means.high, 1, 0};
   }
@@ -28,15 +28,15 @@ struct Colours {
   Colour at(double share) const { return colour_scale(larger ? 1 - share : share); }
 
   bool larger;  // is better
-  Extent means;
+  results::Extent means;
   Scale scale;
 };
 
 // At most four characters, so that they fit into a 24 x 24 map.
-std::string cell_text(const Unit& unit, double mean) {
+std::string cell_text(const results::Unit& unit, double mean) {
   const double value = unit.factor * mean;
   if (unit.percent) return fmt::format("{:.{}f}", value, value < 9.995 ? 2 : value < 99.95 ? 1 : 0);
-  return pretty(value, 3);
+  return results::pretty(value, 3);
 }
 
 // The cells of one map, and their positions.
@@ -75,7 +75,7 @@ Map::Map(const Figure& figure, const Group& group) : nx(figure.x->values.size())
     if (c && !figure.pooled[*c].complete) (figure.pooled[*c].failed > 0 ? any_failed : any_missing) = true;
 }
 
-void draw_legend(Svg& svg, const Colours& colours, const Unit& unit, double left, double bottom) {
+void draw_legend(Svg& svg, const Colours& colours, const results::Unit& unit, double left, double bottom) {
   const double height = std::min(220.0, bottom - kMapsTop);
   const int steps = static_cast<int>(std::max(8.0, height / 4));
   svg.text(left, kMapsTop - 12, "mean " + unit.title, "strong");
@@ -85,7 +85,7 @@ void draw_legend(Svg& svg, const Colours& colours, const Unit& unit, double left
     svg.rect(left, kMapsTop + i * slice, 14, slice + (i + 1 < steps ? 0.5 : 0), {}, {},
              colours.at((i + 0.5) / steps).hex());
   }
-  const Extent& means = colours.means;
+  const results::Extent& means = colours.means;
   if (!colours.several()) return svg.text(left + 22, kMapsTop + height / 2 + 4, unit.spread(means.low), "strong");
   const bool log = colours.scale.log;
   const Scale scale{log, unit.factor * means.low, unit.factor * means.high, kMapsTop + height, kMapsTop};
@@ -102,7 +102,7 @@ void draw_legend(Svg& svg, const Colours& colours, const Unit& unit, double left
 
 void draw_cells(Svg& svg, const Figure& figure, const Map& map, const Colours& colours) {
   double widest = 0;
-  for (const CandidateRow& row : figure.pooled)
+  for (const results::CandidateRow& row : figure.pooled)
     if (row.complete) widest = std::max(widest, text_width(cell_text(figure.unit, row.mean), 9));
   const bool print = map.cell_h >= 14 && map.cell_w >= widest + 3;
   const double seam = map.cell_w >= 8 && map.cell_h >= 8 ? 1 : 0;
@@ -110,7 +110,7 @@ void draw_cells(Svg& svg, const Figure& figure, const Map& map, const Colours& c
   for (size_t i = 0; i < map.candidates.size(); ++i) {
     if (!map.candidates[i]) continue;
     const double x = map.x_of(i), y = map.y_of(i);
-    const CandidateRow& row = figure.pooled[*map.candidates[i]];
+    const results::CandidateRow& row = figure.pooled[*map.candidates[i]];
     const std::string hover = figure.hover(*map.candidates[i]);
     if (!row.complete) {
       svg.rect(x, y, width, height, "blank", hover);
@@ -129,8 +129,8 @@ void draw_cells(Svg& svg, const Figure& figure, const Map& map, const Colours& c
 std::string caption(const Figure& figure) {
   const std::string text = "mean of " + figure.fits_text();
   if (!figure.best || !figure.pooled[*figure.best].complete) return text;
-  const CandidateRow& row = figure.pooled[*figure.best];
-  return text + fmt::format("; best (framed): {}, {} ± {}", pretty_params(figure.view.plan, *figure.best),
+  const results::CandidateRow& row = figure.pooled[*figure.best];
+  return text + fmt::format("; best (framed): {}, {} ± {}", results::pretty_params(figure.view.plan, *figure.best),
                             figure.unit.text(row.mean), figure.unit.spread(row.sd));
 }
 
@@ -141,7 +141,8 @@ std::string draw_map(const Figure& figure, const Group& group, const Colours& co
   const size_t fits = static_cast<size_t>((width - 32) / 6.2);
   const std::string over = fmt::format("{} over {} and {}", figure.unit.title, figure.x->name, figure.y->name);
   Svg svg(width, height, "Heat map of the mean " + over,
-          elide("Mean " + over + (group.title.empty() ? "" : ", " + group.title), fits), elide(caption(figure), fits));
+          results::elide("Mean " + over + (group.title.empty() ? "" : ", " + group.title), fits),
+          results::elide(caption(figure), fits));
   draw_cells(svg, figure, map, colours);
   const auto& in = group.candidates;
   if (figure.best && std::find(in.begin(), in.end(), *figure.best) != in.end()) {
@@ -162,8 +163,8 @@ std::string draw_map(const Figure& figure, const Group& group, const Colours& co
 
 }  // namespace
 
-std::vector<NamedFile> heat_maps(const Figure& figure) {
-  std::vector<NamedFile> files;
+std::vector<results::NamedFile> heat_maps(const Figure& figure) {
+  std::vector<results::NamedFile> files;
   const size_t cells = figure.x->values.size() * figure.y->values.size();
   if (cells == 0 || cells > kMaxCells) return files;
   const Colours colours(figure);

@@ -11,11 +11,13 @@
 
 namespace mokume::report {
 
-std::vector<NamedFile> plots(const RunView& view) {
+std::vector<results::NamedFile> plots(const results::RunView& view) {
   const Figure figure(view);
-  std::vector<NamedFile> files;
-  const auto add = [&](std::vector<NamedFile> more) { std::move(more.begin(), more.end(), std::back_inserter(files)); };
-  if (!figure.pooled.empty() && view.plan.folds > 0 && selecting_metric(view.metrics)) {
+  std::vector<results::NamedFile> files;
+  const auto add = [&](std::vector<results::NamedFile> more) {
+    std::move(more.begin(), more.end(), std::back_inserter(files));
+  };
+  if (!figure.pooled.empty() && view.plan.folds > 0 && results::selecting_metric(view.metrics)) {
     if (figure.surface) add(heat_maps(figure));
     if (!figure.x) add({candidate_bars(figure)});
     add(box_plots(figure));

@@ -6,13 +6,13 @@
 #include <cmath>
 
 #include "report/charts/style.hpp"
-#include "report/tables/format.hpp"
+#include "results/format.hpp"
 
 namespace mokume::report {
 namespace {
 
 std::string title_element(std::string_view title) {
-  return title.empty() ? "" : fmt::format("<title>{}</title>", escape(title));
+  return title.empty() ? "" : fmt::format("<title>{}</title>", results::escape(title));
 }
 
 }  // namespace
@@ -29,7 +29,7 @@ Svg::Svg(double width, double height, std::string_view label, std::string_view h
   out_ = fmt::format(
       "<svg xmlns=\"http://www.w3.org/2000/svg\" class=\"mk\" width=\"{0}\" height=\"{1}\" viewBox=\"0 0 {0} {1}\" "
       "role=\"img\" aria-label=\"{2}\">\n<style>{3}</style>\n",
-      coordinate(width), coordinate(height), escape(label), standalone_css());
+      coordinate(width), coordinate(height), results::escape(label), standalone_css());
   rect(0, 0, width, height, "bg");
   if (!head.empty()) text(16, 22, head, "head");
   if (!caption.empty()) text(16, 40, caption);
@@ -72,14 +72,14 @@ void Svg::cross(double x, double y, double radius) {
 }
 
 void Svg::text(double x, double y, std::string_view text, std::string_view classes, std::string_view exponent) {
-  std::string inner = escape(text);
-  if (!exponent.empty()) inner += fmt::format("<tspan dy=\"-4\" font-size=\"8\">{}</tspan>", escape(exponent));
+  std::string inner = results::escape(text);
+  if (!exponent.empty()) inner += fmt::format("<tspan dy=\"-4\" font-size=\"8\">{}</tspan>", results::escape(exponent));
   element("text", {{"x", x}, {"y", y}, {"class", classes}}, inner);
 }
 
 void Svg::text_up(double x, double y, std::string_view text, std::string_view classes) {
   const std::string turned = fmt::format("translate({} {}) rotate(-90)", coordinate(x), coordinate(y));
-  element("text", {{"transform", turned}, {"class", classes}}, escape(text));
+  element("text", {{"transform", turned}, {"class", classes}}, results::escape(text));
 }
 
 void Svg::open(std::string_view classes, std::string_view title) {
@@ -90,6 +90,6 @@ void Svg::close() { out_ += "</g>\n"; }
 
 std::string Svg::finish() && { return std::move(out_) + "</svg>\n"; }
 
-double text_width(std::string_view utf8, double size) { return 0.64 * size * count_characters(utf8); }
+double text_width(std::string_view utf8, double size) { return 0.64 * size * results::count_characters(utf8); }
 
 }  // namespace mokume::report

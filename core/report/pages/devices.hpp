@@ -4,13 +4,13 @@
 
 #include <string>
 
-#include "report/view.hpp"
+#include "results/view.hpp"
 
 namespace mokume::report {
 
 // Each is "" if the view has no such data.
-std::string devices_section(const RunView& view);
-std::string team_section(const TeamAccount& account);
-std::string profile_section(const std::vector<DeviceProfile>& profiles);
+std::string devices_section(const results::RunView& view);
+std::string team_section(const results::TeamAccount& account);
+std::string profile_section(const std::vector<results::DeviceProfile>& profiles);
 
 }  // namespace mokume::report

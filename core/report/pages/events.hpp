@@ -3,11 +3,11 @@
 
 #include <string>
 
-#include "report/view.hpp"
+#include "results/view.hpp"
 
 namespace mokume::report {
 
 // Lists all events except superseded records, and fits whose results differ between attempts; "" if there are none.
-std::string events_section(const RunView& view);
+std::string events_section(const results::RunView& view);
 
 }  // namespace mokume::report

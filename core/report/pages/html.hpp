@@ -4,7 +4,7 @@
 #include <string>
 #include <vector>
 
-#include "report/view.hpp"
+#include "results/view.hpp"
 
 namespace mokume::report {
 
@@ -12,6 +12,6 @@ inline constexpr int kRefreshSeconds = 30;
 
 // Returns the page with these plots, which are those of plots(view). The page of a `live` run reloads itself every
 // kRefreshSeconds.
-std::string report_html(const RunView& view, const std::vector<NamedFile>& plots, bool live = false);
+std::string report_html(const results::RunView& view, const std::vector<results::NamedFile>& plots, bool live = false);
 
 }  // namespace mokume::report

@@ -4,11 +4,11 @@
 #include <string>
 #include <vector>
 
-#include "report/view.hpp"
+#include "results/view.hpp"
 
 namespace mokume::report {
 
 // "" if there is no ensemble.
-std::string members_section(const RunView& view, const std::vector<NamedFile>& plots);
+std::string members_section(const results::RunView& view, const std::vector<results::NamedFile>& plots);
 
 }  // namespace mokume::report

@@ -5,8 +5,8 @@
 #include "base/files.hpp"
 #include "report/charts/plots.hpp"
 #include "report/pages/html.hpp"
-#include "report/tables/tables.hpp"
-#include "report/tables/tensorboard.hpp"
+#include "results/tables.hpp"
+#include "results/tensorboard.hpp"
 
 namespace mokume::report {
 namespace {
@@ -21,26 +21,26 @@ void remove_stale(const base::Below& folder, const std::set<std::string>& wanted
 
 }  // namespace
 
-void write(const RunView& view, const std::string& directory, bool live) {
+void write(const results::RunView& view, const std::string& directory, bool live) {
   const auto put = [&](const std::string& name, const std::string& content) {
     base::write_file(base::Below{directory, name}, content);
   };
   const base::Below folder{directory, "plots"};
   base::make_directories(folder);
-  const std::vector<NamedFile> files = plots(view);
+  const std::vector<results::NamedFile> files = plots(view);
   std::set<std::string> wanted;
-  for (const NamedFile& file : files) {
+  for (const results::NamedFile& file : files) {
     put(file.name, file.content);
     wanted.insert(file.name);
   }
   remove_stale(folder, wanted);
 
-  put("results.csv", results_csv(view));
-  put("candidates.csv", candidates_csv(view));
-  if (view.plan.bootstraps > 1) put("ensemble.csv", ensemble_csv(view));
-  put("timeline.csv", timeline_csv(view));
-  put("summary.json", summary_json(view));
-  write_event_files(view, {directory, "logs/tensorboard"});
+  put("results.csv", results::results_csv(view));
+  put("candidates.csv", results::candidates_csv(view));
+  if (view.plan.bootstraps > 1) put("ensemble.csv", results::ensemble_csv(view));
+  put("timeline.csv", results::timeline_csv(view));
+  put("summary.json", results::summary_json(view));
+  results::write_event_files(view, {directory, "logs/tensorboard"});
   // Written last: when it exists, so does everything it refers to.
   put("report.html", report_html(view, files, live));
 }

@@ -3,13 +3,13 @@
 
 #include <string>
 
-#include "report/view.hpp"
+#include "results/view.hpp"
 
 namespace mokume::report {
 
 // Writes tables, plots, event files and report.html to `directory`, each file atomically, and removes *.svg files in
 // plots/ that an earlier report left. Equal views give byte-identical files. Throws Error(MK_STORAGE) if something
 // cannot be written. The page of a `live` run reloads itself.
-void write(const RunView& view, const std::string& directory, bool live = false);
+void write(const results::RunView& view, const std::string& directory, bool live = false);
 
 }  // namespace mokume::report
