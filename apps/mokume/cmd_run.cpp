@@ -117,7 +117,8 @@ int run_outer_folds(Runtime& runtime, const run::RunRequest& whole, const std::s
     run::keep_outer_result(directory, whole.config.outer, fold, result);
   }
   if (!leads) return code;
-  const results::RunView view = run::rebuild_report(runtime.registry(), directory);
+  const results::RunView view = run::write_tables(runtime.registry(), directory);
+  report::write(view, directory);
   if (told && view.nested) say(stderr, "nested cross-validation: {}\n", results::nested_text(*view.nested));
   return code;
 }

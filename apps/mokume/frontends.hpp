@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "progress.hpp"
+#include "report/pages/write.hpp"
 #include "run/frontend.hpp"
 #include "run/run.hpp"
 #include "runtime.hpp"
@@ -24,6 +25,7 @@ class ProcessFrontend : public run::Frontend {
   void limit_loops(uint32_t threads) override { runtime_.limit_loops(threads); }
   void leave_threads() override { runtime_.leave_threads(); }
   void begin_fits(const run::SessionStart& start) override { directory_ = start.directory; }
+  void draw(const results::RunView& view, const std::string& directory) override { report::write(view, directory); }
 
   // The run directory, once it has begun, or "".
   const std::string& directory() const { return directory_; }

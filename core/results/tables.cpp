@@ -6,6 +6,7 @@
 #include <cmath>
 #include <nlohmann/json.hpp>
 
+#include "base/files.hpp"
 #include "base/text.hpp"
 #include "results/best.hpp"
 #include "results/class_scores.hpp"
@@ -13,6 +14,7 @@
 #include "results/format.hpp"
 #include "results/nested.hpp"
 #include "results/stats.hpp"
+#include "results/tensorboard.hpp"
 
 namespace mokume::results {
 namespace {
@@ -235,6 +237,18 @@ std::string summary_json(const RunView& view) {
   if (const size_t reused = count_reused(view); reused > 0) summary["reused"] = reused;
   if (view.nested) summary["nested"] = json_nested(*view.nested);
   return summary.dump(2, ' ', false, Json::error_handler_t::replace) + '\n';
+}
+
+void write_tables(const RunView& view, const std::string& directory) {
+  const auto put = [&](const char* name, const std::string& content) {
+    base::write_file(base::Below{directory, name}, content);
+  };
+  put("results.csv", results_csv(view));
+  put("candidates.csv", candidates_csv(view));
+  if (view.plan.bootstraps > 1) put("ensemble.csv", ensemble_csv(view));
+  put("timeline.csv", timeline_csv(view));
+  put("summary.json", summary_json(view));
+  write_event_files(view, {directory, "logs/tensorboard"});
 }
 
 }  // namespace mokume::results

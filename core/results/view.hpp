@@ -1,7 +1,5 @@
-// Everything in a run directory that can be rebuilt from its journal. tables/ computes numbers and writes CSV, JSON and
-// text, charts/ draws SVG, and pages/ lays out report.html and writes the files. Each of them uses only those named
-// before it and this header, which holds the plain data of a report. Code that reads journals and run.json into a
-// RunView is in run/.
+// The results of a run as plain data: what its journal and run.json hold, in the form that tables, charts and people
+// need. The other headers of this folder compute numbers, texts and files from it; core/run reads it from a directory.
 #pragma once
 
 #include <cstdint>

@@ -90,7 +90,8 @@ class Finish {
 
   void report_all(const RunRecord& record) {
     run_.progress.phase("writing the report");
-    const results::RunView view = write_report(run_.registry, result_.directory, record);
+    const results::RunView view = write_tables(run_.registry, result_.directory, record);
+    run_.frontend.draw(view, result_.directory);
     run_.recorded.write();  // last: a run that was killed earlier is not done, so the next one resumes it
     tell_tests(view, result_);
     if (!run_.request.profile) return;

@@ -1,4 +1,5 @@
-// Builds the view that a report is made from out of a run directory, and writes the report.
+#include "run/view.hpp"
+
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -11,14 +12,13 @@
 #include "journal/read.hpp"
 #include "node/experiment.hpp"
 #include "node/profile_files.hpp"
-#include "report/pages/write.hpp"
 #include "results/efficiency.hpp"
 #include "results/stats.hpp"
+#include "results/tables.hpp"
 #include "results/team.hpp"
 #include "run/nested.hpp"
 #include "run/run_directory.hpp"
 #include "run/status_file.hpp"
-#include "run/view.hpp"
 #include "run/vote.hpp"
 #include "sdk/error.hpp"
 #include "team/account.hpp"
@@ -161,16 +161,14 @@ results::RunView read_view(registry::Registry& registry, const std::string& dire
   return view_of(registry, directory, read_run_record(directory));
 }
 
-results::RunView write_report(registry::Registry& registry, const std::string& directory, const RunRecord& record) {
+results::RunView write_tables(registry::Registry& registry, const std::string& directory, const RunRecord& record) {
   results::RunView view = view_of(registry, directory, record);
-  report::write(view, directory);
+  results::write_tables(view, directory);
   return view;
 }
 
-results::RunView rebuild_report(registry::Registry& registry, const std::string& directory, bool live) {
-  results::RunView view = read_view(registry, directory);
-  report::write(view, directory, live);
-  return view;
+results::RunView write_tables(registry::Registry& registry, const std::string& directory) {
+  return write_tables(registry, directory, read_run_record(directory));
 }
 
 }  // namespace mokume::run

@@ -6,6 +6,7 @@
 
 #include "report/pages/write.hpp"
 #include "report/support.hpp"
+#include "results/tables.hpp"
 #include "support/scratch.hpp"
 
 namespace mokume::report {
@@ -63,6 +64,7 @@ results::RunView large(const Shape& shape) {
 
 size_t bytes_of_report(const results::RunView& view, std::string& account) {
   const test::Scratch scratch;
+  results::write_tables(view, scratch.path());
   write(view, scratch.path());
   std::map<std::string, size_t> files;
   size_t bytes = 0;

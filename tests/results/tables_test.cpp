@@ -1,11 +1,14 @@
 #include <gtest/gtest.h>
 
+#include <filesystem>
 #include <limits>
 #include <nlohmann/json.hpp>
 
+#include "base/files.hpp"
 #include "results/format.hpp"
 #include "results/support.hpp"
 #include "results/tables.hpp"
+#include "support/scratch.hpp"
 
 namespace mokume::results {
 namespace {
@@ -182,6 +185,20 @@ TEST(SummaryJson, HostileNumbersAndTextsStayValidJson) {
   EXPECT_TRUE(json.at("best").is_null());
   view.best = 0;
   EXPECT_TRUE(nlohmann::json::parse(summary_json(view)).at("best").at("params").at("C").is_null());
+}
+
+TEST(Tables, AreWrittenToARunDirectory) {
+  const test::Scratch root;
+  RunView view = grid();
+  write_tables(view, root.path());
+  EXPECT_EQ(base::read_file(root / "results.csv"), results_csv(view));
+  EXPECT_EQ(base::read_file(root / "candidates.csv"), candidates_csv(view));
+  EXPECT_EQ(base::read_file(root / "timeline.csv"), timeline_csv(view));
+  EXPECT_EQ(base::read_file(root / "summary.json"), summary_json(view));
+  EXPECT_FALSE(std::filesystem::exists(root / "ensemble.csv")) << "no bagging";
+  view.plan.bootstraps = 2;
+  write_tables(view, root.path());
+  EXPECT_EQ(base::read_file(root / "ensemble.csv"), ensemble_csv(view));
 }
 
 TEST(Tables, AnEmptyRunHasHeadersOnly) {

@@ -5,8 +5,6 @@
 #include "base/files.hpp"
 #include "report/charts/plots.hpp"
 #include "report/pages/html.hpp"
-#include "results/tables.hpp"
-#include "results/tensorboard.hpp"
 
 namespace mokume::report {
 namespace {
@@ -34,13 +32,6 @@ void write(const results::RunView& view, const std::string& directory, bool live
     wanted.insert(file.name);
   }
   remove_stale(folder, wanted);
-
-  put("results.csv", results::results_csv(view));
-  put("candidates.csv", results::candidates_csv(view));
-  if (view.plan.bootstraps > 1) put("ensemble.csv", results::ensemble_csv(view));
-  put("timeline.csv", results::timeline_csv(view));
-  put("summary.json", results::summary_json(view));
-  results::write_event_files(view, {directory, "logs/tensorboard"});
   // Written last: when it exists, so does everything it refers to.
   put("report.html", report_html(view, files, live));
 }
