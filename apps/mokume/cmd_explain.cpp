@@ -20,7 +20,7 @@ inspect::Inspection inspect(Runtime& runtime, const std::string& directory,
 
 }  // namespace
 
-void warn_of_skipped(Runtime& runtime, const report::RunView& view) {
+void warn_of_skipped(Runtime& runtime, const results::RunView& view) {
   for (const std::string& notice : view.notices) runtime.log().warn("journal", notice);
 }
 

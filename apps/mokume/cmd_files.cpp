@@ -10,6 +10,7 @@
 #include "config/starter.hpp"
 #include "node/experiment.hpp"
 #include "report/pages/html.hpp"
+#include "report/pages/write.hpp"
 #include "run/run_directory.hpp"
 #include "run/view.hpp"
 #include "sdk/error.hpp"
@@ -33,13 +34,15 @@ int rebuild_report(Runtime& runtime, const std::string& directory, bool watch) {
   bool live = watch && run::is_held(directory);
   if (live)
     say(stderr, "{}/report.html is written every {} s until the run ends\n", directory, report::kRefreshSeconds);
-  const report::RunView view = run::rebuild_report(runtime.registry(), directory, live);
+  results::RunView view = run::write_tables(runtime.registry(), directory);
+  report::write(view, directory, live);
   if (!live && !run::is_held(directory)) warn_of_skipped(runtime, view);
   while (live) {
     wait_for_end(directory);
     // Checked before the files are read: a run that ends in between gets one more report.
     live = run::is_held(directory);
-    run::rebuild_report(runtime.registry(), directory, live);
+    view = run::write_tables(runtime.registry(), directory);
+    report::write(view, directory, live);
   }
   std::fprintf(stderr, "report: %s/report.html\n", directory.c_str());
   return kDone;

@@ -6,7 +6,7 @@
 #include "base/text.hpp"
 #include "commands.hpp"
 #include "inspect/prune.hpp"
-#include "report/tables/format.hpp"
+#include "results/format.hpp"
 #include "sdk/error.hpp"
 
 namespace mokume::app {

@@ -11,7 +11,7 @@
 #include "frontends.hpp"
 #include "inspect/dry_run.hpp"
 #include "outcome.hpp"
-#include "report/tables/nested.hpp"
+#include "results/nested.hpp"
 #include "run/nested.hpp"
 #include "run/run.hpp"
 #include "run/view.hpp"
@@ -117,8 +117,9 @@ int run_outer_folds(Runtime& runtime, const run::RunRequest& whole, const std::s
     run::keep_outer_result(directory, whole.config.outer, fold, result);
   }
   if (!leads) return code;
-  const report::RunView view = run::rebuild_report(runtime.registry(), directory);
-  if (told && view.nested) say(stderr, "nested cross-validation: {}\n", report::nested_text(*view.nested));
+  const results::RunView view = run::write_tables(runtime.registry(), directory);
+  report::write(view, directory);
+  if (told && view.nested) say(stderr, "nested cross-validation: {}\n", results::nested_text(*view.nested));
   return code;
 }
 

@@ -10,7 +10,7 @@
 #include <vector>
 
 #include "base/text.hpp"
-#include "report/view.hpp"
+#include "results/view.hpp"
 #include "runtime.hpp"
 
 namespace mokume::app {
@@ -26,7 +26,7 @@ void say(std::FILE* to, fmt::format_string<Args...> format, Args&&... args) {
 }
 
 // Warns of lines of a journal that were skipped. The last line of a live run may just be being written.
-void warn_of_skipped(Runtime& runtime, const report::RunView& view);
+void warn_of_skipped(Runtime& runtime, const results::RunView& view);
 
 // Exit codes of the program.
 enum ExitCode : int {

@@ -4,7 +4,7 @@
 
 #include "base/clock.hpp"
 #include "base/files.hpp"
-#include "report/tables/stats.hpp"
+#include "results/stats.hpp"
 #include "sdk/error.hpp"
 #include "sdk/json.hpp"
 
@@ -77,7 +77,7 @@ void Events::fit_done(const journal::FitRecord& record) {
     Json fields = {{"bootstrap", record.fit - plan_.n_fits()}, {"candidate", nullptr}, {"params", nullptr}};
     if (record.refit && *record.refit < plan_.candidates.size()) {
       fields["candidate"] = *record.refit;
-      fields["params"] = report::params_json(plan_, *record.refit);
+      fields["params"] = results::params_json(plan_, *record.refit);
     }
     fields.update(where(record));
     return put("refit", fields);
@@ -87,20 +87,20 @@ void Events::fit_done(const journal::FitRecord& record) {
                  {"candidate", key.candidate},
                  {"bootstrap", key.bootstrap},
                  {"fold", key.fold},
-                 {"params", report::params_json(plan_, key.candidate)}};
+                 {"params", results::params_json(plan_, key.candidate)}};
   fields.update(where(record));
   Json values = Json::object();
   for (size_t m = 0; m < metrics_.size(); ++m) {
-    const auto value = report::value_of(&record, m);
+    const auto value = results::value_of(&record, m);
     values[metrics_[m].name] = value ? Json(*value) : Json(nullptr);
   }
   fields["values"] = values;
   put("fit", fields);
 }
 
-void Events::best_so_far(const report::BestSoFar& best) {
+void Events::best_so_far(const results::BestSoFar& best) {
   put("best", {{"candidate", best.best()->candidate},
-               {"params", report::params_json(plan_, best.best()->candidate)},
+               {"params", results::params_json(plan_, best.best()->candidate)},
                {"metric", best.metric()},
                {"mean", best.best()->mean}});
 }

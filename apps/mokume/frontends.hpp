@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "progress.hpp"
+#include "report/pages/write.hpp"
 #include "run/frontend.hpp"
 #include "run/run.hpp"
 #include "runtime.hpp"
@@ -24,6 +25,7 @@ class ProcessFrontend : public run::Frontend {
   void limit_loops(uint32_t threads) override { runtime_.limit_loops(threads); }
   void leave_threads() override { runtime_.leave_threads(); }
   void begin_fits(const run::SessionStart& start) override { directory_ = start.directory; }
+  void draw(const results::RunView& view, const std::string& directory) override { report::write(view, directory); }
 
   // The run directory, once it has begun, or "".
   const std::string& directory() const { return directory_; }
@@ -45,7 +47,7 @@ class Terminal : public ProcessFrontend {
     progress_.begin_fits(start.total, start.done);
   }
   void fit_done(const journal::FitRecord& record) override;
-  void best_so_far(const report::BestSoFar& best) override { progress_.best(best.text()); }
+  void best_so_far(const results::BestSoFar& best) override { progress_.best(best.text()); }
   void device_state(uint32_t node, const std::string& id, const std::string& name, const std::string& what,
                     double share) override;
   void time_left(std::optional<double> seconds) override { progress_.time_left(seconds); }
@@ -65,7 +67,7 @@ class Events : public ProcessFrontend {
   void phase(const std::string& text) override { put("phase", {{"text", text}}); }
   void begin_fits(const run::SessionStart& start) override;
   void fit_done(const journal::FitRecord& record) override;
-  void best_so_far(const report::BestSoFar& best) override;
+  void best_so_far(const results::BestSoFar& best) override;
   void device_state(uint32_t node, const std::string& id, const std::string& name, const std::string& what,
                     double share) override;
 
@@ -80,7 +82,7 @@ class Events : public ProcessFrontend {
 
   std::mutex mutex_;  // of stdout
   search::Plan plan_;
-  std::vector<report::Metric> metrics_;
+  std::vector<results::Metric> metrics_;
   std::map<std::pair<uint32_t, std::string>, std::string> doing_;  // by node and device
 };
 

@@ -13,9 +13,9 @@
 #include "base/text.hpp"
 #include "commands.hpp"
 #include "inspect/inspect.hpp"
-#include "report/tables/best.hpp"
-#include "report/tables/class_scores.hpp"
-#include "report/tables/stats.hpp"
+#include "results/best.hpp"
+#include "results/class_scores.hpp"
+#include "results/stats.hpp"
 
 namespace mokume::app {
 namespace {
@@ -37,14 +37,14 @@ void tell_members(const run::RunResult& result) {
   const bool numbers = result.member_tests.front().mse.has_value();
   const std::string metric = numbers ? "mse" : "error";
   std::vector<double> each;
-  for (const report::TestResult& test : result.member_tests) each.push_back(test.value());
+  for (const results::TestResult& test : result.member_tests) each.push_back(test.value());
   std::sort(each.begin(), each.end());
   const std::string members = each.size() < result.members
                                   ? fmt::format("{} of {} members", each.size(), result.members)
                                   : base::counted(each.size(), "member");
-  const auto text = [&](double value) { return report::score_text(metric, value); };
+  const auto text = [&](double value) { return results::score_text(metric, value); };
   say(stderr, "{}, test {} {} to {}, median {}{}\n", members, metric, text(each.front()), text(each.back()),
-      text(report::quantile(each, 0.5)),
+      text(results::quantile(each, 0.5)),
       !result.test ? ""
       : numbers    ? "; their mean:"
                    : "; their vote:");
@@ -57,17 +57,17 @@ void tell_score(const run::RunResult& result) {
   if (result.metric.empty()) return;
   // A single fold has no spread.
   const std::string spread =
-      result.folds <= 1 ? "" : fmt::format(" (sd {})", report::score_spread(result.metric, result.best_sd));
+      result.folds <= 1 ? "" : fmt::format(" (sd {})", results::score_spread(result.metric, result.best_sd));
   say(stderr, "{} {}: {}{}\n", result.folds > 1 ? "cross-validation" : "validation", result.metric,
-      report::score_text(result.metric, result.best_mean), spread);
+      results::score_text(result.metric, result.best_mean), spread);
 }
 
-void tell_test(const report::TestResult& test) {
+void tell_test(const results::TestResult& test) {
   if (test.mse)
-    say(stderr, "test mse: {} ({})\n", report::score_text("mse", *test.mse), rows(test.n));
+    say(stderr, "test mse: {} ({})\n", results::score_text("mse", *test.mse), rows(test.n));
   else
-    say(stderr, "test error: {} ({} of {})\n", report::score_text("error", test.value()), test.errors, test.n);
-  if (const std::string measures = report::measures_text(test); !measures.empty()) say(stderr, "test {}\n", measures);
+    say(stderr, "test error: {} ({} of {})\n", results::score_text("error", test.value()), test.errors, test.n);
+  if (const std::string measures = results::measures_text(test); !measures.empty()) say(stderr, "test {}\n", measures);
 }
 
 }  // namespace

@@ -11,8 +11,8 @@
 #include <sstream>
 
 #include "base/text.hpp"
-#include "report/tables/format.hpp"
-#include "report/tables/stats.hpp"
+#include "results/format.hpp"
+#include "results/stats.hpp"
 
 namespace mokume::inspect {
 namespace {
@@ -63,7 +63,7 @@ std::string compare_settings(const Inspection& a, const Inspection& b) {
     for (const auto& [name, value] : *settings) names.insert(name);
   const auto value_in = [](const Settings& settings, const std::string& name) {
     const auto found = settings.find(name);
-    return found == settings.end() ? std::string("not set") : report::elide(found->second, 60);
+    return found == settings.end() ? std::string("not set") : results::elide(found->second, 60);
   };
   std::vector<std::string> lines;
   names.erase("output.directory");  // does not change results
@@ -88,16 +88,16 @@ bool same_values(const FitRecord& a, const FitRecord& b) {
 }
 
 // Finds the fit in which a metric of both runs differs most.
-std::string largest_difference(const report::RunView& view, size_t metric,
+std::string largest_difference(const results::RunView& view, size_t metric,
                                const std::vector<std::pair<const FitRecord*, const FitRecord*>>& differing) {
   double largest = 0;
   std::string text;
   for (const auto& [a, b] : differing) {
-    const auto of_a = report::value_of(a, metric), of_b = report::value_of(b, metric);
+    const auto of_a = results::value_of(a, metric), of_b = results::value_of(b, metric);
     if (!of_a || !of_b || std::fabs(*of_a - *of_b) <= largest) continue;
     largest = std::fabs(*of_a - *of_b);
-    text = fmt::format("  {} by up to {}: {} | {} ({})\n", view.metrics[metric].name, report::pretty(largest),
-                       base::shortest(*of_a), base::shortest(*of_b), report::fit_name(view.plan, a->fit));
+    text = fmt::format("  {} by up to {}: {} | {} ({})\n", view.metrics[metric].name, results::pretty(largest),
+                       base::shortest(*of_a), base::shortest(*of_b), results::fit_name(view.plan, a->fit));
   }
   return text;
 }
@@ -109,7 +109,7 @@ struct FitsCompared {
   bool same = false;
 };
 
-FitsCompared compare_records(const char* what, const report::RunView& view, const Records& of_a, const Records& of_b) {
+FitsCompared compare_records(const char* what, const results::RunView& view, const Records& of_a, const Records& of_b) {
   std::vector<std::pair<const FitRecord*, const FitRecord*>> differing;
   size_t both = 0, ended_otherwise = 0, in_one = 0;
   for (size_t k = 0; k < of_a.size(); ++k) {
@@ -133,14 +133,14 @@ FitsCompared compare_records(const char* what, const report::RunView& view, cons
   return {text, false};
 }
 
-Records refits_of(const report::RunView& view) {
+Records refits_of(const results::RunView& view) {
   Records records(view.plan.bootstraps);
   for (const FitRecord& refit : view.refits)
     if (view.plan.is_refit(refit.fit)) records.at(refit.fit - view.plan.n_fits()) = &refit;
   return records;
 }
 
-FitsCompared compare_fits(const report::RunView& a, const report::RunView& b) {
+FitsCompared compare_fits(const results::RunView& a, const results::RunView& b) {
   if (a.plan_hash != b.plan_hash)
     return {line(kFits, fmt::format("from different plans, not compared individually: {} of {} | {} of {}",
                                     a.records.size(), a.plan.n_fits(), b.records.size(), b.plan.n_fits())),
@@ -148,39 +148,39 @@ FitsCompared compare_fits(const report::RunView& a, const report::RunView& b) {
   const FitsCompared refits = compare_records(kRefits, a, refits_of(a), refits_of(b));
   if (a.plan.n_fits() == 0) return refits;
   const FitsCompared fits =
-      compare_records(kFits, a, report::by_fit(a.plan, a.records), report::by_fit(b.plan, b.records));
+      compare_records(kFits, a, results::by_fit(a.plan, a.records), results::by_fit(b.plan, b.records));
   return {fits.text + refits.text, fits.same && refits.same};
 }
 
 // ---- outcomes -------------------------------------------------------------------------------------------------------
 
-std::string best_of(const report::RunView& view) {
+std::string best_of(const results::RunView& view) {
   if (!view.best) return "none yet";
-  const std::string params = report::pretty_params(view.plan, *view.best);
+  const std::string params = results::pretty_params(view.plan, *view.best);
   return params.empty() ? "the only candidate" : params;
 }
 
-std::string validation_of(const report::RunView& view) {
-  const auto metric = report::selecting_metric(view.metrics);
+std::string validation_of(const results::RunView& view) {
+  const auto metric = results::selecting_metric(view.metrics);
   if (!view.best || !metric || view.plan.n_fits() == 0) return "none";
-  const report::CandidateRow best = report::pool(view).at(*view.best);
-  return best.complete ? report::unit_of(view.metrics[*metric]).text(best.mean) : "incomplete";
+  const results::CandidateRow best = results::pool(view).at(*view.best);
+  return best.complete ? results::unit_of(view.metrics[*metric]).text(best.mean) : "incomplete";
 }
 
-std::string test_of(const report::RunView& view) {
+std::string test_of(const results::RunView& view) {
   const auto& test = view.vote ? std::optional(view.vote->test) : view.test;
   if (!test || test->n == 0) return "none";
   const std::string whose = view.vote ? fmt::format(", vote of {}", view.vote->members) : "";
-  if (test->mse) return fmt::format("mean squared error {}{}", report::pretty(*test->mse, 6), whose);
-  const report::Interval interval = report::wilson(test->errors, test->n);
+  if (test->mse) return fmt::format("mean squared error {}{}", results::pretty(*test->mse, 6), whose);
+  const results::Interval interval = results::wilson(test->errors, test->n);
   return fmt::format("{:.3f} % ({} of {}, 95 % interval {:.2f} to {:.2f} %{})",
                      100 * static_cast<double>(test->errors) / static_cast<double>(test->n), test->errors, test->n,
                      100 * interval.low, 100 * interval.high, whose);
 }
 
-std::string devices_of(const report::RunView& view) {
+std::string devices_of(const results::RunView& view) {
   std::map<std::string, int> names;
-  for (const report::DeviceUse& device : view.devices) ++names[fmt::format("{} ({})", device.name, device.backend)];
+  for (const results::DeviceUse& device : view.devices) ++names[fmt::format("{} ({})", device.name, device.backend)];
   std::string text;
   for (const auto& [name, count] : names)
     text += (text.empty() ? "" : ", ") + (count > 1 ? fmt::format("{} x {}", count, name) : name);
@@ -195,7 +195,7 @@ std::string heading(const char* letter, const Inspection& run) {
 }  // namespace
 
 Comparison compare(const Inspection& a, const Inspection& b) {
-  const report::RunView &of_a = a.view, &of_b = b.view;
+  const results::RunView &of_a = a.view, &of_b = b.view;
   const FitsCompared fits = compare_fits(of_a, of_b);
   std::string text = heading("A", a) + heading("B", b);
   text += pair("model", of_a.model, of_b.model);
@@ -208,10 +208,10 @@ Comparison compare(const Inspection& a, const Inspection& b) {
   text += pair("validation", validation_of(of_a), validation_of(of_b));
   text += pair("test", test_of(of_a), test_of(of_b));
   text +=
-      line("wall time", fmt::format("{} | {}{}", report::seconds_text(of_a.wall_s), report::seconds_text(of_b.wall_s),
+      line("wall time", fmt::format("{} | {}{}", results::seconds_text(of_a.wall_s), results::seconds_text(of_b.wall_s),
                                     of_a.wall_s > 0 ? fmt::format(": {:.2f} of A", of_b.wall_s / of_a.wall_s) : ""));
   text +=
-      line("efficiency", fmt::format("{} | {}", report::percent(of_a.efficiency), report::percent(of_b.efficiency)));
+      line("efficiency", fmt::format("{} | {}", results::percent(of_a.efficiency), results::percent(of_b.efficiency)));
   return {text + pair("devices", devices_of(of_a), devices_of(of_b)), fits.same};
 }
 

@@ -11,8 +11,8 @@
 #include "base/plural.hpp"
 #include "base/text.hpp"
 #include "node/models.hpp"
-#include "report/tables/format.hpp"
-#include "report/tables/stats.hpp"
+#include "results/format.hpp"
+#include "results/stats.hpp"
 #include "sdk/error.hpp"
 
 namespace mokume::inspect {
@@ -36,8 +36,8 @@ std::string first_of(const Lines& lines, const std::string& rest) {
 // Seconds since the start of the run's first fit, or first refit if there are no fits.
 std::string when(const Inspection& run, double time_s) {
   double zero = time_s;
-  for (const FitRecord& r : report::all_work(run.view))
-    if (report::timed(r)) zero = std::min(zero, r.start_s);
+  for (const FitRecord& r : results::all_work(run.view))
+    if (results::timed(r)) zero = std::min(zero, r.start_s);
   return "after " + base::human_seconds(time_s - zero);
 }
 
@@ -45,7 +45,7 @@ std::string where(uint32_t node, const std::string& device) {
   return fmt::format("node {}{}", node, device.empty() ? "" : ", " + device);
 }
 
-std::string name_of(const Inspection& run, uint32_t fit) { return report::fit_name(run.view.plan, fit); }
+std::string name_of(const Inspection& run, uint32_t fit) { return results::fit_name(run.view.plan, fit); }
 
 std::string event_line(const Inspection& run, const EventRecord& event, bool name_fit) {
   std::string text = when(run, event.time_s) + ": ";
@@ -83,9 +83,9 @@ const FitRecord* record_of(const Inspection& run, uint32_t fit) {
 std::string refit_result_text(const Inspection& run, const FitRecord& record) {
   std::string text = journal::to_text(record.status);
   if (record.status == journal::FitStatus::failed) return text;
-  const auto test = report::test_of(record, run.view.data_classes);
+  const auto test = results::test_of(record, run.view.data_classes);
   if (!test) return text + ", there are no test rows";
-  if (test->mse) return text + fmt::format(", test mse {} on {} rows", report::pretty(*test->mse), test->n);
+  if (test->mse) return text + fmt::format(", test mse {} on {} rows", results::pretty(*test->mse), test->n);
   return text + fmt::format(", {} of {} test rows wrong", test->errors, test->n);
 }
 
@@ -93,7 +93,7 @@ std::string result_text(const Inspection& run, const FitRecord& record) {
   if (run.view.plan.is_refit(record.fit)) return refit_result_text(run, record);
   std::string text = journal::to_text(record.status);
   for (size_t m = 0; m < std::min(record.values.size(), run.view.metrics.size()); ++m)
-    text += fmt::format(", {} {}", run.view.metrics[m].name, report::pretty(record.values[m], 6));
+    text += fmt::format(", {} {}", run.view.metrics[m].name, results::pretty(record.values[m], 6));
   return text + (record.status == journal::FitStatus::failed ? "" : fmt::format(", on {} rows", record.n));
 }
 
@@ -189,7 +189,7 @@ std::string waiting_text(const Inspection& run, uint32_t fit) {
   if (bundle == nullptr || !run.last) return text;
   const auto [place, of] = position(run, *bundle);
   text += fmt::format("  its bundle of {} is number {} of {} with fits left, longest first by the model's estimate\n",
-                      report::counted(bundle->fits.size(), "fit"), place, of);
+                      results::counted(bundle->fits.size(), "fit"), place, of);
   return text + memory_text(run, bundle->bytes) + busy_text(run);
 }
 
@@ -199,7 +199,7 @@ std::string waiting_text(const Inspection& run, uint32_t fit) {
 std::optional<uint32_t> chosen_candidate(const Inspection& run, uint32_t bootstrap) {
   const search::Plan& plan = run.view.plan;
   if (plan.folds == 0) return bootstrap * plan.own_candidates;
-  for (const report::CandidateRow& row : report::summarise(plan, run.view.metrics, run.view.records))
+  for (const results::CandidateRow& row : results::summarise(plan, run.view.metrics, run.view.records))
     if (row.bootstrap == bootstrap && row.complete && row.rank == 1) return row.candidate;
   return std::nullopt;
 }
@@ -232,11 +232,11 @@ std::string waiting_refit_text(const Inspection& run, uint32_t slot) {
   if (!before.empty())
     return text +
            fmt::format("  it waits for {} of the {}{} that decide on its candidate:\n", before.size(),
-                       report::counted(fits, "fit"), plan.bootstraps > 1 ? " of its bootstrap" : "") +
+                       results::counted(fits, "fit"), plan.bootstraps > 1 ? " of its bootstrap" : "") +
            first_of(before, "are not done");
   const auto candidate = chosen_candidate(run, bootstrap);
   if (!candidate) return text + "  no candidate has a result in every fold: there is nothing to train\n";
-  const std::string params = report::pretty_params(plan, *candidate);
+  const std::string params = results::pretty_params(plan, *candidate);
   text += fmt::format("  its fits are done: it trains candidate {}{} on every row\n", *candidate,
                       params.empty() ? "" : " (" + params + ")");
   if (!run.live) return text;
@@ -258,7 +258,7 @@ std::string events_text(const Inspection& run, const std::string& title, const s
 
 std::string failed_text(const Inspection& run) {
   std::vector<std::string> lines;
-  for (const FitRecord& r : report::all_work(run.view))
+  for (const FitRecord& r : results::all_work(run.view))
     if (r.status == journal::FitStatus::failed)
       lines.push_back(name_of(run, r.fit) + (r.note.empty() ? "" : ": " + r.note));
   return lines.empty() ? "" : "failed for good:\n" + first_of(lines, "are in results.csv");
@@ -267,7 +267,7 @@ std::string failed_text(const Inspection& run) {
 std::string repeats_text(const Inspection& run) {
   if (run.view.repeats.empty()) return "";
   std::string text = fmt::format("{} computed more than once; `mokume explain RUN FIT` shows which counts\n",
-                                 report::counted(run.view.repeats.size(), "result"));
+                                 results::counted(run.view.repeats.size(), "result"));
   std::vector<std::string> lines;
   for (const journal::Disagreement& one : run.view.disagreements) lines.push_back(one.text);
   return text + first_of(lines, "disagree");
@@ -313,13 +313,13 @@ uint32_t parse_fit(const search::Plan& plan, const std::string& text) {
 }
 
 std::string explain_fit(const Inspection& run, uint32_t fit) {
-  const report::RunView& view = run.view;
+  const results::RunView& view = run.view;
   const bool refit = view.plan.is_refit(fit);
   const FitRecord* record = record_of(run, fit);
   const std::optional<uint32_t> candidate = !refit              ? std::optional(view.plan.key(fit).candidate)
                                             : record != nullptr ? record->refit
                                                                 : std::nullopt;
-  const std::string params = candidate ? report::pretty_params(view.plan, *candidate) : "";
+  const std::string params = candidate ? results::pretty_params(view.plan, *candidate) : "";
   std::string text = refit ? fmt::format("slot {}: ", fit) : "";
   text += name_of(run, fit);
   if (refit && candidate && view.plan.n_candidates() > 1) text += fmt::format(": candidate {}", *candidate);

@@ -7,7 +7,7 @@
 
 #include "base/plural.hpp"
 #include "base/text.hpp"
-#include "report/tables/best.hpp"
+#include "results/best.hpp"
 #include "run/run_directory.hpp"
 #include "run/view.hpp"
 
@@ -39,7 +39,7 @@ std::string doing(const Inspection& run, const run::DeviceStatus& device) {
 
 // "12 of 36 fits", or a description for a run without validation.
 std::string progress(const Inspection& run) {
-  const report::RunView& view = run.view;
+  const results::RunView& view = run.view;
   if (view.plan.n_fits() == 0)
     return view.plan.bootstraps == 1 ? "no validation, one refit"
                                      : fmt::format("no validation, {} of {}", view.refits.size(),
@@ -112,16 +112,16 @@ std::string ended_text(const Inspection& run) {
 }
 
 std::string best_text(const Inspection& run) {
-  const std::string best = report::best_so_far(run.view).text();
+  const std::string best = results::best_so_far(run.view).text();
   if (best.empty()) return "";
   return fmt::format("  best{}: {}\n", fits_left(run) ? " so far" : "", best);
 }
 
-Json best_json(const report::RunView& view) {
-  const report::BestSoFar found = report::best_so_far(view);
+Json best_json(const results::RunView& view) {
+  const results::BestSoFar found = results::best_so_far(view);
   if (!found.best()) return nullptr;
   return {{"candidate", found.best()->candidate},
-          {"params", report::params_json(view.plan, found.best()->candidate)},
+          {"params", results::params_json(view.plan, found.best()->candidate)},
           {"metric", found.metric()},
           {"mean", found.best()->mean}};
 }
@@ -131,7 +131,7 @@ Json best_json(const report::RunView& view) {
 std::string status_text(const Inspection& run) {
   std::string text = run.directory + ": " + ended_state(run) + (run.live ? live_text(run) : ended_text(run));
   text += best_text(run);
-  for (const report::DeviceUse& d : run.view.devices) {
+  for (const results::DeviceUse& d : run.view.devices) {
     const run::DeviceStatus* last = last_of(run, d.node, d.id);
     const std::string now = last == nullptr ? "" : doing(run, *last);
     text += fmt::format("  {}/{:<12} {:6} fits  busy {}  {}{}\n", d.node, d.id, d.fits, base::human_seconds(d.busy_s),
@@ -146,7 +146,7 @@ std::string status_text(const Inspection& run) {
 
 Json status_json(const Inspection& run) {
   Json devices = Json::array();
-  for (const report::DeviceUse& d : run.view.devices) {
+  for (const results::DeviceUse& d : run.view.devices) {
     Json entry = {{"node", d.node}, {"id", d.id}, {"name", d.name}, {"fits", d.fits}, {"busy_s", d.busy_s}};
     if (const run::DeviceStatus* last = last_of(run, d.node, d.id)) {
       entry["state"] = last->state;

@@ -8,14 +8,14 @@
 
 #include "cluster/protocol/messages.hpp"
 #include "registry/registry.hpp"
-#include "report/view.hpp"
+#include "results/view.hpp"
 #include "run/status_file.hpp"
 
 namespace mokume::inspect {
 
 struct Inspection {
   std::string directory;
-  report::RunView view;                    // from the journals and run.json
+  results::RunView view;                   // from the journals and run.json
   std::string exit_reason;                 // from run.json
   bool live = false;                       // a process holds the directory
   std::optional<run::LiveStatus> last;     // the last status that rank 0 wrote, whether the run is live or not

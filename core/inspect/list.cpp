@@ -10,9 +10,9 @@
 #include "base/text.hpp"
 #include "base/tree.hpp"
 #include "inspect/inspect.hpp"
-#include "report/tables/best.hpp"
-#include "report/tables/format.hpp"
-#include "report/tables/stats.hpp"
+#include "results/best.hpp"
+#include "results/format.hpp"
+#include "results/stats.hpp"
 #include "run/run_directory.hpp"
 #include "sdk/error.hpp"
 
@@ -57,13 +57,13 @@ void read(registry::Registry& registry, ListedRun& run) {
                                                           : State::unfinished;
   run.fits = found.view.records.size();
   run.planned = found.view.plan.n_fits();
-  run.failed = report::count_fits(found.view, journal::FitStatus::failed);
-  if (run.failed == 0) run.failed = report::failed_refits(found.view);
-  const report::BestSoFar best = report::best_so_far(found.view);
+  run.failed = results::count_fits(found.view, journal::FitStatus::failed);
+  if (run.failed == 0) run.failed = results::failed_refits(found.view);
+  const results::BestSoFar best = results::best_so_far(found.view);
   if (!best.best()) return;
   run.metric = best.metric();
   run.best = best.best()->mean;
-  run.params = report::params_json(found.view.plan, best.best()->candidate);
+  run.params = results::params_json(found.view.plan, best.best()->candidate);
 }
 
 ListedRun listed(registry::Registry& registry, const fs::path& directory) {
@@ -149,18 +149,18 @@ std::string list_text(const std::vector<ListedRun>& runs, double now_s) {
   using Row = std::array<std::string, 6>;
   std::vector<Row> rows{{"experiment", "stamp", "state", "best", "age", "size"}};
   for (const ListedRun& run : runs)
-    rows.push_back({report::elide(run.name, 40), report::elide(run.stamp, 30), state_text(run),
-                    run.best ? report::elide(run.metric, 20) + " " + report::score_text(run.metric, *run.best) : "-",
+    rows.push_back({results::elide(run.name, 40), results::elide(run.stamp, 30), state_text(run),
+                    run.best ? results::elide(run.metric, 20) + " " + results::score_text(run.metric, *run.best) : "-",
                     age_text(run, now_s), base::human_bytes(run.bytes)});
   std::array<size_t, 6> widths{};
   for (const Row& row : rows)
-    for (size_t c = 0; c < row.size(); ++c) widths[c] = std::max(widths[c], report::count_characters(row[c]));
+    for (size_t c = 0; c < row.size(); ++c) widths[c] = std::max(widths[c], results::count_characters(row[c]));
   std::string text;
   for (size_t r = 0; r < rows.size(); ++r) {
     std::string line;
     for (size_t c = 0; c < rows[r].size(); ++c)
-      line += rows[r][c] + std::string(widths[c] - report::count_characters(rows[r][c]) + 2, ' ');
-    if (r > 0 && !runs[r - 1].trouble.empty()) line += report::elide(runs[r - 1].trouble, kLongestTrouble);
+      line += rows[r][c] + std::string(widths[c] - results::count_characters(rows[r][c]) + 2, ' ');
+    if (r > 0 && !runs[r - 1].trouble.empty()) line += results::elide(runs[r - 1].trouble, kLongestTrouble);
     line.erase(line.find_last_not_of(' ') + 1);
     text += line + "\n";
   }

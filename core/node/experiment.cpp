@@ -44,11 +44,11 @@ void Experiment::check_team() const {
 }
 
 void Experiment::check_metrics() const {
-  const std::vector<report::Metric> known = metrics();
+  const std::vector<results::Metric> known = metrics();
   const bool selects = std::any_of(known.begin(), known.end(), [](const auto& m) { return m.selects; });
   if (!known.empty() && !selects && !config_.select.empty()) {
     std::vector<std::string> names;
-    for (const report::Metric& metric : known) names.push_back(metric.name);
+    for (const results::Metric& metric : known) names.push_back(metric.name);
     for (const data::MeasureInfo& measure : data::all_measures())
       if (model_->validated != MK_VALIDATED_NOTHING && !data_.class_names.empty()) names.emplace_back(measure.name);
     throw Error(MK_INVALID_ARGUMENT, "search.select is '" + config_.select + "', but the metrics of the model '" +
@@ -96,7 +96,7 @@ void Experiment::check_measures() const {
 
 // Searched parameters and metrics share the columns of results.csv, so their names must differ.
 void Experiment::check_columns() const {
-  for (const report::Metric& metric : metrics())
+  for (const results::Metric& metric : metrics())
     if (std::find(plan_.params.begin(), plan_.params.end(), metric.name) != plan_.params.end())
       throw Error(MK_INVALID_ARGUMENT, "'" + metric.name + "' is a metric of the model '" + config_.model +
                                            "' and a column of results.csv: give the searched parameter another name");
@@ -172,22 +172,22 @@ std::vector<data::MeasureInfo> measures_of(const mk_model& model, bool classes, 
   return found;
 }
 
-std::vector<report::Metric> metrics_of(const mk_model& model, bool classes, const config::Config& config) {
+std::vector<results::Metric> metrics_of(const mk_model& model, bool classes, const config::Config& config) {
   const mk_metric* all = classes ? model.metrics : model.regression_metrics;
   const uint32_t count = classes ? model.n_metrics : model.n_regression_metrics;
-  std::vector<report::Metric> metrics;
+  std::vector<results::Metric> metrics;
   for (uint32_t m = 0; m < count; ++m) metrics.push_back({all[m].name, all[m].integer != 0, all[m].selects != 0});
   for (const data::MeasureInfo& one : measures_of(model, classes, config))
     metrics.push_back({one.name, false, false, one.larger_is_better});
   if (!config.select.empty())
-    for (report::Metric& metric : metrics) metric.selects = metric.name == config.select;
+    for (results::Metric& metric : metrics) metric.selects = metric.name == config.select;
   return metrics;
 }
 
-journal::Bounds bounds_of(const std::vector<report::Metric>& metrics, int64_t rows, int64_t test_rows,
+journal::Bounds bounds_of(const std::vector<results::Metric>& metrics, int64_t rows, int64_t test_rows,
                           int64_t classes) {
   std::vector<journal::Bounds::Metric> bounded;
-  for (const report::Metric& metric : metrics) bounded.push_back({metric.name, metric.integer});
+  for (const results::Metric& metric : metrics) bounded.push_back({metric.name, metric.integer});
   return {rows, test_rows, classes, std::move(bounded)};
 }
 

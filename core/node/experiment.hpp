@@ -14,7 +14,7 @@
 #include "node/model_experiment.hpp"
 #include "node/splits.hpp"
 #include "registry/registry.hpp"
-#include "report/view.hpp"
+#include "results/view.hpp"
 #include "scheduler/policy.hpp"
 #include "search/plan.hpp"
 
@@ -26,10 +26,11 @@ std::vector<data::MeasureInfo> measures_of(const mk_model& model, bool classes, 
 // Returns the metrics of a model for data with classes, or with numeric targets, followed by those measures; empty if
 // the model does not support such data. The one that [search] select names chooses the best candidate; without it, the
 // model's default.
-std::vector<report::Metric> metrics_of(const mk_model& model, bool classes, const config::Config& config);
+std::vector<results::Metric> metrics_of(const mk_model& model, bool classes, const config::Config& config);
 
 // Returns what a record of a run may hold. The numbers of rows are those of its training and test sets.
-journal::Bounds bounds_of(const std::vector<report::Metric>& metrics, int64_t rows, int64_t test_rows, int64_t classes);
+journal::Bounds bounds_of(const std::vector<results::Metric>& metrics, int64_t rows, int64_t test_rows,
+                          int64_t classes);
 
 class Experiment {
  public:
@@ -41,7 +42,7 @@ class Experiment {
   const config::Config& config() const { return config_; }
   const mk_model& model() const { return *model_; }
   const data::Dataset& data() const { return data_; }
-  std::vector<report::Metric> metrics() const { return metrics_of(*model_, !data_.class_names.empty(), config_); }
+  std::vector<results::Metric> metrics() const { return metrics_of(*model_, !data_.class_names.empty(), config_); }
   journal::Bounds bounds() const;
   const std::vector<data::MeasureInfo>& measures() const { return measures_; }
   const search::Plan& plan() const { return plan_; }

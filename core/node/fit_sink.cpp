@@ -95,7 +95,7 @@ void FitSink::take(const mk_fit_result& result) {
 // A fit without finite metrics has no result, whatever its model says.
 void FitSink::fail_without_numbers(journal::FitRecord& record) const {
   if (record.status == journal::FitStatus::failed) return;
-  const std::vector<report::Metric> metrics = experiment_->metrics();
+  const std::vector<results::Metric> metrics = experiment_->metrics();
   for (size_t m = 0; m < std::min(metrics.size(), record.values.size()); ++m) {
     if (std::isfinite(record.values[m]) || data::find_measure(metrics[m].name) != nullptr) continue;
     record.status = journal::FitStatus::failed;

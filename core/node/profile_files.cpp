@@ -13,7 +13,7 @@ namespace {
 // A node's file.
 struct NodeProfile {
   uint32_t node = 0;
-  std::vector<report::DeviceProfile> devices;
+  std::vector<results::DeviceProfile> devices;
 
   template <class Self, class Fields>
   static void fields(Self& self, Fields& field) {
@@ -38,7 +38,7 @@ ProfileFile::ProfileFile(const std::string& run_directory, uint32_t node, size_t
 
 void ProfileFile::keep(size_t at, const std::string& id, const std::string& name,
                        std::vector<device::ProfileRow> rows) {
-  report::DeviceProfile profile{node_, id, name, std::move(rows)};
+  results::DeviceProfile profile{node_, id, name, std::move(rows)};
   const std::lock_guard lock(mutex_);
   profiles_[at] = std::move(profile);
   base::write_file(file_, base::seal(base::indented(base::to_json(NodeProfile{node_, profiles_}))));
@@ -48,14 +48,14 @@ void remove_profiles(const std::string& run_directory) {
   for (const base::Below& file : files_of(run_directory)) base::remove(file);
 }
 
-std::vector<report::DeviceProfile> read_profiles(const std::string& run_directory) {
-  std::vector<report::DeviceProfile> all;
+std::vector<results::DeviceProfile> read_profiles(const std::string& run_directory) {
+  std::vector<results::DeviceProfile> all;
   for (const base::Below& file : files_of(run_directory)) {
     try {
       const auto text = base::unseal_file(base::read_file(file, kMostBytes));
       if (!text) throw Error(MK_BAD_DATA, "its checksum differs");
       auto profile = base::from_json<NodeProfile>(text->object);
-      for (report::DeviceProfile& device : profile.devices) {
+      for (results::DeviceProfile& device : profile.devices) {
         device.node = profile.node;
         if (!device.rows.empty()) all.push_back(std::move(device));
       }

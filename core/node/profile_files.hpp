@@ -9,7 +9,7 @@
 
 #include "base/below.hpp"
 #include "device/profile.hpp"
-#include "report/view.hpp"
+#include "results/view.hpp"
 
 namespace mokume::node {
 
@@ -26,7 +26,7 @@ class ProfileFile {
   base::Below file_;
   uint32_t node_;
   std::mutex mutex_;
-  std::vector<report::DeviceProfile> profiles_;
+  std::vector<results::DeviceProfile> profiles_;
 };
 
 // Removes the files of an earlier session.
@@ -34,6 +34,6 @@ void remove_profiles(const std::string& run_directory);
 
 // Returns the profiles sorted by node, without devices that did nothing. Throws Error(MK_BAD_DATA) with the name of a
 // damaged file.
-std::vector<report::DeviceProfile> read_profiles(const std::string& run_directory);
+std::vector<results::DeviceProfile> read_profiles(const std::string& run_directory);
 
 }  // namespace mokume::node

@@ -165,9 +165,9 @@ void Ensemble::for_each(const std::function<void(const Trained&)>& body) const {
   }
 }
 
-report::Certainty certainty_of(const mk_model& model, const Ensemble& ensemble, const mk_device_services* device,
-                               const data::Table& rows) {
-  report::Certainty certainty{ensemble.first().classes, {}};
+results::Certainty certainty_of(const mk_model& model, const Ensemble& ensemble, const mk_device_services* device,
+                                const data::Table& rows) {
+  results::Certainty certainty{ensemble.first().classes, {}};
   ensemble.for_each([&](const Trained& member) {
     node::Classified said = say(model, member, device, rows, true);
     certainty.probable = certainty.probable && said.kind == MK_SCORES_LOG_PROBABILITIES;

@@ -12,7 +12,7 @@
 #include "abi/model.h"
 #include "data/dataset.hpp"
 #include "node/calibration.hpp"
-#include "report/view.hpp"
+#include "results/view.hpp"
 
 namespace mokume::run {
 
@@ -62,12 +62,12 @@ class Ensemble {
 };
 
 // Returns the certainties of every member for row 0.
-report::Certainty certainty_of(const mk_model& model, const Ensemble& ensemble, const mk_device_services* device,
-                               const data::Table& rows);
+results::Certainty certainty_of(const mk_model& model, const Ensemble& ensemble, const mk_device_services* device,
+                                const data::Table& rows);
 
 // The predictions of an ensemble for a table of rows. For a single member these are its own labels or numbers.
 struct Combined {
-  std::vector<int32_t> labels;  // classification: one per row; see report::majority
+  std::vector<int32_t> labels;  // classification: one per row; see results::majority
   std::vector<uint32_t> votes;  // for that label
   std::vector<double> numbers;  // regression: one per row; the mean over members
   std::vector<double> sd;       // sample standard deviation over members; 0 for one member

@@ -6,8 +6,7 @@
 #include <numeric>
 
 #include "base/json.hpp"
-#include "report/charts/certainty_plot.hpp"
-#include "report/tables/certainty.hpp"
+#include "results/certainty.hpp"
 
 namespace mokume::run {
 namespace {
@@ -23,7 +22,7 @@ double entropy(std::span<const double> sums) {
 }
 
 // Returns the first channel as it was before the run's scaling, in [0, 255].
-report::Thumbnail picture_of(const data::Dataset& data, int64_t row) {
+results::Thumbnail picture_of(const data::Dataset& data, int64_t row) {
   const data::Shape& shape = data.shape;
   if (int64_t{shape.height} * shape.width <= 1) return {};
   const auto at = [](const std::vector<double>& values, size_t i, double none) {
@@ -37,7 +36,7 @@ report::Thumbnail picture_of(const data::Dataset& data, int64_t row) {
     const auto x = static_cast<double>(data.test.x[static_cast<size_t>(row * data.test.features) + feature]);
     grey[i] = x * at(data.scale, feature, 1) + at(data.mean, feature, 0);
   }
-  return report::thumbnail(width, height, grey);
+  return results::thumbnail(width, height, grey);
 }
 
 }  // namespace
@@ -48,8 +47,8 @@ std::vector<double> doubts(std::span<const double> certainty, size_t classes) {
   return nats;
 }
 
-std::vector<report::Exemplar> choose_exemplars(const data::Dataset& data, std::span<const double> certainty,
-                                               std::span<const size_t> vote) {
+std::vector<results::Exemplar> choose_exemplars(const data::Dataset& data, std::span<const double> certainty,
+                                                std::span<const size_t> vote) {
   const size_t rows = vote.size();
   const std::vector<double> doubt = doubts(certainty, data.class_names.size());
   std::vector<size_t> sure_first(rows);
@@ -58,7 +57,7 @@ std::vector<report::Exemplar> choose_exemplars(const data::Dataset& data, std::s
   std::vector<size_t> sure_last(sure_first);
   std::stable_sort(sure_last.begin(), sure_last.end(), [&](size_t a, size_t b) { return doubt[a] > doubt[b]; });
   std::vector<bool> taken(rows, false);
-  std::vector<report::Exemplar> chosen;
+  std::vector<results::Exemplar> chosen;
   const auto take = [&](const char* kind, const std::vector<size_t>& order, const std::function<bool(size_t)>& suits) {
     size_t count = 0;
     for (const size_t r : order) {
@@ -66,11 +65,11 @@ std::vector<report::Exemplar> choose_exemplars(const data::Dataset& data, std::s
       if (taken[r] || !suits(r)) continue;
       taken[r] = true;
       ++count;
-      report::Exemplar one{kind,
-                           static_cast<int64_t>(r),
-                           data.class_names[static_cast<size_t>(data.test.labels[r])],
-                           {data.class_names, {}},
-                           picture_of(data, static_cast<int64_t>(r))};
+      results::Exemplar one{kind,
+                            static_cast<int64_t>(r),
+                            data.class_names[static_cast<size_t>(data.test.labels[r])],
+                            {data.class_names, {}},
+                            picture_of(data, static_cast<int64_t>(r))};
       chosen.push_back(std::move(one));
     }
   };
@@ -81,8 +80,8 @@ std::vector<report::Exemplar> choose_exemplars(const data::Dataset& data, std::s
   return chosen;
 }
 
-void check(const report::Exemplar& exemplar, size_t classes) {
-  const report::Thumbnail& picture = exemplar.picture;
+void check(const results::Exemplar& exemplar, size_t classes) {
+  const results::Thumbnail& picture = exemplar.picture;
   if (picture.grey.size() != picture.width * picture.height) base::bad_field("grey", "as long as the picture is large");
   if (exemplar.certainty.members.empty()) base::bad_field("members", "a list with a member");
   for (const std::vector<double>& member : exemplar.certainty.members) {

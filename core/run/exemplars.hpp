@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "data/dataset.hpp"
-#include "report/view.hpp"
+#include "results/view.hpp"
 
 namespace mokume::run {
 
@@ -18,10 +18,10 @@ std::vector<double> doubts(std::span<const double> certainty, size_t classes);
 // Chooses up to four rows of each kind: correct with the lowest entropy of the members' mean certainty, wrong with the
 // lowest, and remaining rows with the highest. Ties go to the first rows. `certainty` is rows x classes, summed over
 // members; `vote` has one entry per row. The members' own certainties are not filled in.
-std::vector<report::Exemplar> choose_exemplars(const data::Dataset& data, std::span<const double> certainty,
-                                               std::span<const size_t> vote);
+std::vector<results::Exemplar> choose_exemplars(const data::Dataset& data, std::span<const double> certainty,
+                                                std::span<const size_t> vote);
 
 // Error(MK_BAD_DATA) names the field of an exemplar from a file that makes no sense.
-void check(const report::Exemplar& exemplar, size_t classes);
+void check(const results::Exemplar& exemplar, size_t classes);
 
 }  // namespace mokume::run

@@ -8,7 +8,7 @@
 #include "journal/read.hpp"
 #include "node/models.hpp"
 #include "node/scratch.hpp"
-#include "report/tables/profile.hpp"
+#include "results/profile.hpp"
 #include "run/fit_times.hpp"
 #include "run/result.hpp"
 #include "run/view.hpp"
@@ -90,11 +90,12 @@ class Finish {
 
   void report_all(const RunRecord& record) {
     run_.progress.phase("writing the report");
-    const report::RunView view = write_report(run_.registry, result_.directory, record);
+    const results::RunView view = write_tables(run_.registry, result_.directory, record);
+    run_.frontend.draw(view, result_.directory);
     run_.recorded.write();  // last: a run that was killed earlier is not done, so the next one resumes it
     tell_tests(view, result_);
     if (!run_.request.profile) return;
-    for (const report::DeviceProfile& profile : view.profiles) result_.profile += report::profile_text(profile);
+    for (const results::DeviceProfile& profile : view.profiles) result_.profile += results::profile_text(profile);
   }
 
   const Finishing& run_;

@@ -1,5 +1,5 @@
 // The end of a run on node 0: counts the journal records, names the models, takes the vote of an ensemble and writes
-// the report.
+// the tables.
 #pragma once
 
 #include "base/log.hpp"
@@ -22,6 +22,7 @@ struct Finishing {
   RecordedRun& recorded;
   journal::Journal& journal;
   Progress& progress;
+  Frontend& frontend;
 };
 
 // Closes the journal. `choices` are those that the models have recorded so far.

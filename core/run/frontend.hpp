@@ -8,7 +8,7 @@
 
 #include "cluster/protocol/messages.hpp"
 #include "journal/record.hpp"
-#include "report/tables/best.hpp"
+#include "results/best.hpp"
 #include "search/plan.hpp"
 
 namespace mokume::run {
@@ -22,7 +22,7 @@ struct SessionStart {
   const std::string& directory;
   bool resumed = false;
   const search::Plan& plan;
-  const std::vector<report::Metric>& metrics;
+  const std::vector<results::Metric>& metrics;
   const std::vector<std::vector<cluster::LocalDevice>>& nodes;  // the devices of each node
   FitCounts total;                                              // of the plan
   FitCounts done;                                               // of earlier sessions
@@ -39,7 +39,7 @@ class Frontend {
   virtual void begin_fits(const SessionStart& start) { static_cast<void>(start); }
   virtual void fit_done(const journal::FitRecord& record) { static_cast<void>(record); }  // or a refit
   // There is a better candidate than before, or there is one from earlier sessions.
-  virtual void best_so_far(const report::BestSoFar& best) { static_cast<void>(best); }
+  virtual void best_so_far(const results::BestSoFar& best) { static_cast<void>(best); }
   virtual void device_state(uint32_t node, const std::string& id, const std::string& name, const std::string& what,
                             double share) {
     static_cast<void>(node), static_cast<void>(id), static_cast<void>(name), static_cast<void>(what);
@@ -47,6 +47,11 @@ class Frontend {
   }
   virtual void time_left(std::optional<double> seconds) { static_cast<void>(seconds); }  // nothing: unknown
   virtual void end_fits() {}
+
+  // Draws charts and a page into a run directory, whose tables are written. Throws Error(MK_STORAGE) if it cannot.
+  virtual void draw(const results::RunView& view, const std::string& directory) {
+    static_cast<void>(view), static_cast<void>(directory);
+  }
 
   // ---- process settings
 

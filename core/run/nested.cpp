@@ -27,22 +27,22 @@ config::Config outer_config(const config::Config& whole, const std::string& run_
 
 void keep_outer_result(const std::string& run_directory, uint32_t folds, uint32_t fold, const RunResult& result) {
   if (!result.test) return;
-  report::Nested nested = read_nested(run_directory).value_or(report::Nested());
+  results::Nested nested = read_nested(run_directory).value_or(results::Nested());
   if (nested.folds != folds) nested = {folds, {}};
-  std::erase_if(nested.each, [&](const report::NestedFold& one) { return one.fold == fold; });
-  const report::TestResult& test = *result.test;
+  std::erase_if(nested.each, [&](const results::NestedFold& one) { return one.fold == fold; });
+  const results::TestResult& test = *result.test;
   nested.each.push_back({fold, result.best, result.best_mean, test.errors, test.n, test.mse});
   std::sort(nested.each.begin(), nested.each.end(), [](const auto& a, const auto& b) { return a.fold < b.fold; });
   base::write_file(base::Below{run_directory, kNested}, base::seal(base::to_json(nested)));
 }
 
-std::optional<report::Nested> read_nested(const std::string& run_directory) {
+std::optional<results::Nested> read_nested(const std::string& run_directory) {
   const base::Below file{run_directory, kNested};
   if (!base::exists(file)) return std::nullopt;
   try {
     const auto text = base::unseal_file(base::read_file(file, 1U << 24));
     if (!text) throw Error(MK_BAD_DATA, "its checksum differs");
-    return base::from_json<report::Nested>(text->object);
+    return base::from_json<results::Nested>(text->object);
   } catch (const Error& e) {
     throw Error(MK_BAD_DATA, fmt::format("{} is damaged ({}): remove it, and `mokume resume {}` writes it again",
                                          file.path(), e.what(), run_directory));

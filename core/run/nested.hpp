@@ -8,7 +8,7 @@
 #include <string>
 
 #include "config/config.hpp"
-#include "report/view.hpp"
+#include "results/view.hpp"
 #include "run/run.hpp"
 
 namespace mokume::run {
@@ -20,6 +20,6 @@ config::Config outer_config(const config::Config& whole, const std::string& run_
 void keep_outer_result(const std::string& run_directory, uint32_t folds, uint32_t fold, const RunResult& result);
 
 // Nothing if no outer fold is finished, or the file is damaged: `mokume run` writes it again.
-std::optional<report::Nested> read_nested(const std::string& run_directory);
+std::optional<results::Nested> read_nested(const std::string& run_directory);
 
 }  // namespace mokume::run

@@ -17,7 +17,7 @@ class Progress : public cluster::Observer {
     const std::string& directory;
     bool resumed = false;
     const search::Plan& plan;
-    std::vector<report::Metric> metrics;
+    std::vector<results::Metric> metrics;
     std::vector<double> costs = {};  // of Eta
   };
   // `nodes` holds the devices of each node. `frontend` and the plan must outlive this object.
@@ -34,8 +34,8 @@ class Progress : public cluster::Observer {
   Frontend& frontend_;
   const std::vector<std::vector<cluster::LocalDevice>> nodes_;
   StatusFile status_;
-  const std::vector<report::Metric> metrics_;
-  report::BestSoFar best_;
+  const std::vector<results::Metric> metrics_;
+  results::BestSoFar best_;
 };
 
 }  // namespace mokume::run

@@ -5,7 +5,7 @@
 #include <utility>
 
 #include "node/models.hpp"
-#include "report/tables/stats.hpp"
+#include "results/stats.hpp"
 #include "run/workload.hpp"
 
 namespace mokume::run {
@@ -19,22 +19,22 @@ std::optional<uint32_t> best_candidate(const node::Experiment& experiment,
 
 }  // namespace
 
-std::optional<report::CandidateRow> best_row(const search::Plan& plan, const std::vector<report::Metric>& metrics,
-                                             const std::vector<journal::FitRecord>& records, uint32_t bootstrap) {
+std::optional<results::CandidateRow> best_row(const search::Plan& plan, const std::vector<results::Metric>& metrics,
+                                              const std::vector<journal::FitRecord>& records, uint32_t bootstrap) {
   if (plan.folds == 0) {
-    report::CandidateRow only;
+    results::CandidateRow only;
     only.candidate = bootstrap * plan.own_candidates;
     return only;
   }
-  for (const auto& row : report::summarise(plan, metrics, records))
+  for (const auto& row : results::summarise(plan, metrics, records))
     if (row.bootstrap == bootstrap && row.complete && row.rank == 1) return row;
   return std::nullopt;
 }
 
 std::optional<double> BestCandidates::loss(const journal::FitRecord& fit) const {
-  const std::vector<report::Metric> metrics = experiment_.metrics();
-  const auto metric = report::selecting_metric(metrics);
-  const auto value = report::value_of(&fit, metric);
+  const std::vector<results::Metric> metrics = experiment_.metrics();
+  const auto metric = results::selecting_metric(metrics);
+  const auto value = results::value_of(&fit, metric);
   return value ? metrics[*metric].loss(*value) : std::numeric_limits<double>::infinity();
 }
 

@@ -10,15 +10,15 @@
 #include "cluster/coordinator/observer.hpp"
 #include "journal/read.hpp"
 #include "node/experiment.hpp"
-#include "report/tables/stats.hpp"
-#include "report/view.hpp"
+#include "results/stats.hpp"
+#include "results/view.hpp"
 #include "scheduler/policy.hpp"
 
 namespace mokume::run {
 
 // Returns the best candidate of a bootstrap if its fits are done; without validation, its only candidate.
-std::optional<report::CandidateRow> best_row(const search::Plan& plan, const std::vector<report::Metric>& metrics,
-                                             const std::vector<journal::FitRecord>& records, uint32_t bootstrap);
+std::optional<results::CandidateRow> best_row(const search::Plan& plan, const std::vector<results::Metric>& metrics,
+                                              const std::vector<journal::FitRecord>& records, uint32_t bootstrap);
 
 // Returns, by bootstrap, the fits that its refit waits for.
 std::vector<std::vector<uint32_t>> fits_by_bootstrap(const search::Plan& plan);

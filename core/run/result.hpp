@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "registry/registry.hpp"
-#include "report/view.hpp"
+#include "results/view.hpp"
 #include "run/run.hpp"
 
 namespace mokume::run {
@@ -16,11 +16,11 @@ void tell_failures(const search::Plan& plan, const std::vector<journal::FitRecor
                    const std::vector<journal::FitRecord>& refits, RunResult& result);
 
 // Sets the best candidate with its score, unless each bootstrap has its own.
-void tell_best(const search::Plan& plan, const std::vector<report::Metric>& metrics,
+void tell_best(const search::Plan& plan, const std::vector<results::Metric>& metrics,
                const std::vector<journal::FitRecord>& records, RunResult& result);
 
 // Sets the test results and the warnings.
-void tell_tests(const report::RunView& view, RunResult& result);
+void tell_tests(const results::RunView& view, RunResult& result);
 
 // Returns the result of a run that is finished. Only reads. Errors are those of read_view().
 RunResult earlier_result(registry::Registry& registry, const std::string& directory);

@@ -85,12 +85,12 @@ nlohmann::json inputs_of(const config::Config& config) {
 }
 
 // Where each metric of the new run is among those of the earlier one; nothing if one is missing.
-std::optional<std::vector<size_t>> places_of(const std::vector<report::Metric>& wanted,
-                                             const std::vector<report::Metric>& there) {
+std::optional<std::vector<size_t>> places_of(const std::vector<results::Metric>& wanted,
+                                             const std::vector<results::Metric>& there) {
   std::vector<size_t> places;
-  for (const report::Metric& metric : wanted) {
+  for (const results::Metric& metric : wanted) {
     const auto found =
-        std::find_if(there.begin(), there.end(), [&](const report::Metric& one) { return one.name == metric.name; });
+        std::find_if(there.begin(), there.end(), [&](const results::Metric& one) { return one.name == metric.name; });
     if (found == there.end()) return std::nullopt;
     places.push_back(static_cast<size_t>(found - there.begin()));
   }
@@ -116,7 +116,7 @@ class Search {
     if (!parsed.config || !comparable(*parsed.config)) return offer;
     config::Config config = *parsed.config;
     config.file_sums = record.files;
-    const std::vector<report::Metric> metrics = node::metrics_of(experiment_.model(), classifies(), config);
+    const std::vector<results::Metric> metrics = node::metrics_of(experiment_.model(), classifies(), config);
     const auto places = places_of(experiment_.metrics(), metrics);
     if (!places) return offer;
     const data::Dataset& data = experiment_.data();

@@ -105,7 +105,8 @@ class NodeRun {
     recorded_->record().exit_reason = reason;
     try {
       recorded_->write();
-      write_report(registry_, recorded_->directory().path(), recorded_->record());  // as far as the run got
+      const std::string directory = recorded_->directory().path();
+      frontend_.draw(write_tables(registry_, directory, recorded_->record()), directory);  // as far as the run got
     } catch (const std::exception&) {
       // If a journal cannot be written, run.json cannot either. The original error is the one to show.
     }
@@ -269,7 +270,7 @@ class NodeRun {
 
   // Tables and plots may take a while, during which the other nodes still expect heartbeats.
   RunResult conclude(const cluster::Outcome& outcome) {
-    const Finishing all{registry_, log_, request_, *experiment_, *recorded_, *journal_, *progress_};
+    const Finishing all{registry_, log_, request_, *experiment_, *recorded_, *journal_, *progress_, frontend_};
     RunResult result;
     cluster::attend(transport_, [&] { result = finish(all, outcome, devices_->choices()); });
     return result;

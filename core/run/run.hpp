@@ -14,7 +14,7 @@
 #include "cluster/transport/transport.hpp"
 #include "config/config.hpp"
 #include "registry/registry.hpp"
-#include "report/view.hpp"
+#include "results/view.hpp"
 #include "run/frontend.hpp"
 
 namespace mokume::run {
@@ -42,13 +42,13 @@ struct RunResult {
   uint32_t folds = 0;
   std::string metric;  // selection metric, e.g. "error"; "" without validation
   double best_mean = 0, best_sd = 0;
-  std::optional<report::TestResult> test;             // for an ensemble, of its vote
-  uint32_t members = 0;                               // of an ensemble
-  std::vector<report::TestResult> member_tests = {};  // of each that has one
-  std::vector<std::string> cautions = {};             // see report/tables/cautions.hpp
-  std::string reproducibility;                        // one sentence: what would come out the same again
-  std::string reason;                                 // of a stop
-  std::string profile;                                // tables for each device of each node, if requested
+  std::optional<results::TestResult> test;             // for an ensemble, of its vote
+  uint32_t members = 0;                                // of an ensemble
+  std::vector<results::TestResult> member_tests = {};  // of each that has one
+  std::vector<std::string> cautions = {};              // see results/cautions.hpp
+  std::string reproducibility;                         // one sentence: what would come out the same again
+  std::string reason;                                  // of a stop
+  std::string profile;                                 // tables for each device of each node, if requested
 };
 
 // Called by every rank; only rank 0's result contains more than the state. If `stop` is set, the run drains and returns

@@ -1,6 +1,6 @@
 #include "run/tally.hpp"
 
-#include "report/tables/certainty.hpp"
+#include "results/certainty.hpp"
 
 namespace mokume::run {
 
@@ -13,7 +13,7 @@ void Tally::add(const node::Classified& member) {
 }
 
 size_t Tally::winner(size_t row) const {
-  return report::majority({votes_.data() + row * classes_, classes_}, {certainty_.data() + row * classes_, classes_});
+  return results::majority({votes_.data() + row * classes_, classes_}, {certainty_.data() + row * classes_, classes_});
 }
 
 }  // namespace mokume::run

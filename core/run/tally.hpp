@@ -19,7 +19,7 @@ class Tally {
   // there.
   void add(const node::Classified& member);
 
-  size_t winner(size_t row) const;    // see report::majority
+  size_t winner(size_t row) const;    // see results::majority
   uint32_t votes(size_t row) const {  // for the winner
     return votes_[row * classes_ + winner(row)];
   }

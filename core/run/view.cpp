@@ -1,4 +1,5 @@
-// Builds the view that a report is made from out of a run directory, and writes the report.
+#include "run/view.hpp"
+
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -11,14 +12,13 @@
 #include "journal/read.hpp"
 #include "node/experiment.hpp"
 #include "node/profile_files.hpp"
-#include "report/pages/write.hpp"
-#include "report/tables/efficiency.hpp"
-#include "report/tables/stats.hpp"
-#include "report/tables/team.hpp"
+#include "results/efficiency.hpp"
+#include "results/stats.hpp"
+#include "results/tables.hpp"
+#include "results/team.hpp"
 #include "run/nested.hpp"
 #include "run/run_directory.hpp"
 #include "run/status_file.hpp"
-#include "run/view.hpp"
 #include "run/vote.hpp"
 #include "sdk/error.hpp"
 #include "team/account.hpp"
@@ -48,11 +48,11 @@ std::string environment_text(const Environment& e) {
                      e.compiler, e.command, e.host, e.nodes, e.reproducibility);
 }
 
-void add_devices(report::RunView& view, const RunRecord& record) {
-  const auto busy = journal::busy_seconds(report::all_work(view));
+void add_devices(results::RunView& view, const RunRecord& record) {
+  const auto busy = journal::busy_seconds(results::all_work(view));
   uint32_t last_node = 0;
   for (const DeviceRecord& device : record.devices) {
-    report::DeviceUse use{device.node, device.id, device.backend, device.name, device.vendor};
+    results::DeviceUse use{device.node, device.id, device.backend, device.name, device.vendor};
     use.fits = static_cast<uint64_t>(std::count_if(view.records.begin(), view.records.end(), [&](const auto& r) {
       return r.node == use.node && r.device == use.id;
     }));
@@ -63,39 +63,39 @@ void add_devices(report::RunView& view, const RunRecord& record) {
   view.nodes = last_node + 1;
 }
 
-void add_efficiency(report::RunView& view, const RunRecord& record, journal::Contents contents,
+void add_efficiency(results::RunView& view, const RunRecord& record, journal::Contents contents,
                     const std::string& directory) {
-  contents.records = report::all_work(view);
-  std::vector<report::Member> members;
+  contents.records = results::all_work(view);
+  std::vector<results::Member> members;
   for (const DeviceRecord& d : record.devices) members.push_back({d.node, d.id, d.device_class, d.speed, d.sessions});
-  const report::Efficiency found =
-      report::efficiency(members, contents, cost_by_fit(read_bundles(directory), view.plan.n_fits()));
+  const results::Efficiency found =
+      results::efficiency(members, contents, cost_by_fit(read_bundles(directory), view.plan.n_fits()));
   view.efficiency = found.value;
   view.speeds = found.source;
   for (size_t i = 0; i < view.devices.size(); ++i) view.devices[i].speed = found.speeds[i];
 }
 
 // The scheduler sees one device, which stands for all members of the team.
-void add_team(report::RunView& view, const std::string& directory) {
+void add_team(results::RunView& view, const std::string& directory) {
   view.team = team::read_team_account(directory);
   if (view.team.shares.empty()) return;
-  for (report::DeviceUse& use : view.devices) {
+  for (results::DeviceUse& use : view.devices) {
     use.fits = 0;
     use.busy_s = 0;
-    for (const report::TeamShare& share : view.team.shares)
+    for (const results::TeamShare& share : view.team.shares)
       if (share.node == use.node && share.device == use.id) {
         ++use.fits;
         use.busy_s += share.busy_s;
       }
   }
-  view.efficiency = report::efficiency_of(view.team);
+  view.efficiency = results::efficiency_of(view.team);
 }
 
-report::RunView view_of(registry::Registry& registry, const std::string& directory, const RunRecord& record) {
+results::RunView view_of(registry::Registry& registry, const std::string& directory, const RunRecord& record) {
   check_config_file(directory, record);
   config::Config config = read_config(registry, directory);
   config.file_sums = record.files;
-  report::RunView view;
+  results::RunView view;
   view.name = config.name;
   view.model = config.model;
   view.seed = config.seed_text;
@@ -128,8 +128,8 @@ report::RunView view_of(registry::Registry& registry, const std::string& directo
   view.disagreements = contents.disagreements;
   view.events = contents.events;
   view.notices = contents.notices;
-  const auto rows = report::summarise(view.plan, view.metrics, view.records);
-  for (const report::CandidateRow& row : rows)
+  const auto rows = results::summarise(view.plan, view.metrics, view.records);
+  for (const results::CandidateRow& row : rows)
     if (row.complete && row.rank == 1 && view.records.size() == view.plan.n_fits()) view.best = row.candidate;
   if (view.plan.folds == 0) view.best = 0;          // the only candidate
   if (view.plan.bootstraps > 1) view.best.reset();  // each bootstrap has its own
@@ -140,7 +140,7 @@ report::RunView view_of(registry::Registry& registry, const std::string& directo
   }
   for (const journal::FitRecord& refit : contents.refits)
     if (refit.status != journal::FitStatus::failed && view.best && refit.refit == view.best) view.refit = refit;
-  if (view.refit) view.test = report::test_of(*view.refit, view.data_classes);
+  if (view.refit) view.test = results::test_of(*view.refit, view.data_classes);
   view.nested = read_nested(directory);
   view.wall_s = contents.wall_s;
   add_devices(view, record);
@@ -157,20 +157,18 @@ report::RunView view_of(registry::Registry& registry, const std::string& directo
 
 }  // namespace
 
-report::RunView read_view(registry::Registry& registry, const std::string& directory) {
+results::RunView read_view(registry::Registry& registry, const std::string& directory) {
   return view_of(registry, directory, read_run_record(directory));
 }
 
-report::RunView write_report(registry::Registry& registry, const std::string& directory, const RunRecord& record) {
-  report::RunView view = view_of(registry, directory, record);
-  report::write(view, directory);
+results::RunView write_tables(registry::Registry& registry, const std::string& directory, const RunRecord& record) {
+  results::RunView view = view_of(registry, directory, record);
+  results::write_tables(view, directory);
   return view;
 }
 
-report::RunView rebuild_report(registry::Registry& registry, const std::string& directory, bool live) {
-  report::RunView view = read_view(registry, directory);
-  report::write(view, directory, live);
-  return view;
+results::RunView write_tables(registry::Registry& registry, const std::string& directory) {
+  return write_tables(registry, directory, read_run_record(directory));
 }
 
 }  // namespace mokume::run

@@ -25,7 +25,7 @@ constexpr const char* kCure = "remove its directory, and `mokume resume` trains 
 
 // models/vote.json.
 struct VoteFile {
-  report::Vote vote;
+  results::Vote vote;
   std::optional<int64_t> errors;  // none where the members predict numbers
   std::vector<std::string> classes;
   std::vector<int64_t> confusion;
@@ -47,7 +47,7 @@ struct VoteFile {
     if (!errors || *errors < 0 || *errors > vote.test.n) base::bad_field("errors", "a number of test rows");
     if (classes.empty()) base::bad_field("classes", "a list of names");
     if (!std::is_sorted(vote.doubt.begin(), vote.doubt.end())) base::bad_field("doubt", "ascending");
-    for (const report::Exemplar& exemplar : vote.exemplars) run::check(exemplar, classes.size());
+    for (const results::Exemplar& exemplar : vote.exemplars) run::check(exemplar, classes.size());
   }
 };
 
@@ -112,7 +112,7 @@ std::vector<double> percentiles(std::vector<double> values) {
   return found;
 }
 
-report::Vote vote_of_classes(const std::vector<std::string>& paths, const node::Experiment& experiment) {
+results::Vote vote_of_classes(const std::vector<std::string>& paths, const node::Experiment& experiment) {
   const data::Table& test = experiment.data().test;
   const size_t classes = experiment.data().class_names.size();
   Tally tally(static_cast<size_t>(test.rows), classes);
@@ -122,7 +122,7 @@ report::Vote vote_of_classes(const std::vector<std::string>& paths, const node::
   for_each_member(paths, experiment, classes + 1, add);
   std::vector<size_t> winners;
   std::vector<int32_t> predicted;
-  report::Vote vote{{0, test.rows, std::nullopt}, static_cast<uint32_t>(paths.size()), {}};
+  results::Vote vote{{0, test.rows, std::nullopt}, static_cast<uint32_t>(paths.size()), {}};
   for (size_t r = 0; r < test.labels.size(); ++r) {
     winners.push_back(tally.winner(r));
     predicted.push_back(static_cast<int32_t>(winners.back()));
@@ -134,7 +134,7 @@ report::Vote vote_of_classes(const std::vector<std::string>& paths, const node::
   vote.exemplars = choose_exemplars(experiment.data(), tally.certainty(), winners);
   vote.doubt = percentiles(doubts(tally.certainty(), classes));
   const auto look = [&](const std::string&, const data::FloatTable& member) {
-    for (report::Exemplar& one : vote.exemplars) {
+    for (results::Exemplar& one : vote.exemplars) {
       const auto row = member.values.begin() + static_cast<ptrdiff_t>(one.row * member.columns) + 1;
       one.certainty.members.emplace_back(row, row + static_cast<ptrdiff_t>(classes));
     }
@@ -143,7 +143,7 @@ report::Vote vote_of_classes(const std::vector<std::string>& paths, const node::
   return vote;
 }
 
-report::Vote mean_of_numbers(const std::vector<std::string>& paths, const node::Experiment& experiment) {
+results::Vote mean_of_numbers(const std::vector<std::string>& paths, const node::Experiment& experiment) {
   const data::Table& test = experiment.data().test;
   std::vector<double> sums(test.targets.size());
   const auto add = [&](const std::string&, const data::FloatTable& member) {
@@ -181,7 +181,7 @@ void write_vote(const std::string& run_directory, const node::Experiment& experi
   base::write_file(base::Below{run_directory, kVote}, base::seal(base::to_json(file)));
 }
 
-std::optional<report::Vote> read_vote(const std::string& run_directory) {
+std::optional<results::Vote> read_vote(const std::string& run_directory) {
   const base::Below place{run_directory, kVote};
   const std::string path = place.path();
   if (!base::exists(place)) return std::nullopt;
@@ -191,10 +191,10 @@ std::optional<report::Vote> read_vote(const std::string& run_directory) {
                                  run_directory + "` writes it again");
   try {
     auto file = base::from_json<VoteFile>(text->object);
-    report::TestResult& test = file.vote.test;
+    results::TestResult& test = file.vote.test;
     test.errors = file.errors.value_or(0);
     test.confusion = data::checked_confusion(file.confusion, static_cast<int64_t>(file.classes.size()), test.n);
-    for (report::Exemplar& exemplar : file.vote.exemplars) exemplar.certainty.classes = file.classes;
+    for (results::Exemplar& exemplar : file.vote.exemplars) exemplar.certainty.classes = file.classes;
     return std::move(file.vote);
   } catch (const Error&) {
     return std::nullopt;

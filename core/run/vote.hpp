@@ -8,7 +8,7 @@
 
 #include "journal/record.hpp"
 #include "node/experiment.hpp"
-#include "report/view.hpp"
+#include "results/view.hpp"
 
 namespace mokume::run {
 
@@ -20,6 +20,6 @@ void write_vote(const std::string& run_directory, const node::Experiment& experi
                 const std::vector<journal::FitRecord>& refits);
 
 // Returns nothing if there is no vote yet, or it cannot be parsed.
-std::optional<report::Vote> read_vote(const std::string& run_directory);
+std::optional<results::Vote> read_vote(const std::string& run_directory);
 
 }  // namespace mokume::run

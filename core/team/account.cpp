@@ -27,7 +27,7 @@ void Account::keep_in(const std::string& run_directory) {
 
 void Account::repeat_splits(const std::string& run_directory, size_t devices) {
   const std::string setting = fmt::format("devices.repeat_splits is '{}'", run_directory);
-  report::TeamAccount other;
+  results::TeamAccount other;
   try {
     other = read_team_account(run_directory);
   } catch (const Error& e) {
@@ -38,7 +38,7 @@ void Account::repeat_splits(const std::string& run_directory, size_t devices) {
                 setting + ", which is not a run of a team: name a run directory with logs/team.json");
   if (other.splits.size() >= kMostSplits)
     throw Error(MK_INVALID_ARGUMENT, setting + ", which had too many splits to record");
-  for (const report::TeamSplit& split : other.splits) {
+  for (const results::TeamSplit& split : other.splits) {
     const auto there = static_cast<size_t>(1 + std::count(split.shares.begin(), split.shares.end(), '+'));
     if (there != devices)
       throw Error(MK_INVALID_ARGUMENT, fmt::format("{}, where {} devices took part at {}, but this run has {}", setting,
@@ -49,7 +49,7 @@ void Account::repeat_splits(const std::string& run_directory, size_t devices) {
 
 std::string Account::splits_of(uint32_t fit) const {
   std::string text;
-  for (const report::TeamSplit& split : to_repeat_)
+  for (const results::TeamSplit& split : to_repeat_)
     if (split.fit == fit) text += fmt::format("{}: {}\n", split.at, split.shares);
   if (text.empty())
     throw Error(MK_INVALID_ARGUMENT, "the run named by devices.repeat_splits has recorded no splits for this fit");
@@ -61,7 +61,7 @@ void Account::add(uint32_t fit, const std::vector<Seat>& members, double elapsed
   const double busiest = *std::max_element(busy_s.begin(), busy_s.end());
   for (size_t k = 0; k < members.size(); ++k) {
     const Seat& member = members[k];
-    auto row = std::find_if(account_.shares.begin(), account_.shares.end(), [&](const report::TeamShare& s) {
+    auto row = std::find_if(account_.shares.begin(), account_.shares.end(), [&](const results::TeamShare& s) {
       return s.fit == fit && s.node == member.node && s.device == member.device;
     });
     if (row == account_.shares.end())
@@ -76,7 +76,7 @@ void Account::add(uint32_t fit, const std::vector<Seat>& members, double elapsed
 // A start of the team resumes at a checkpoint, which may precede the last recorded split. A split is written to disk
 // before anything that depends on it.
 void Account::add_split(uint32_t fit, const std::string& at, const std::string& shares, bool begins) {
-  std::vector<report::TeamSplit>& splits = account_.splits;
+  std::vector<results::TeamSplit>& splits = account_.splits;
   const bool same = !splits.empty() && splits.back().fit == fit && splits.back().shares == shares;
   if (shares.empty() || splits.size() >= kMostSplits || (same && !begins)) return;
   splits.push_back({fit, at, shares});
@@ -92,13 +92,13 @@ void Account::write() const {
   }
 }
 
-report::TeamAccount read_team_account(const std::string& run_directory) {
+results::TeamAccount read_team_account(const std::string& run_directory) {
   const base::Below file = account_file(run_directory);
   if (!base::exists(file)) return {};
   try {
     const auto text = base::unseal_file(base::read_file(file, kMostBytes));
     if (!text) throw Error(MK_BAD_DATA, "it is damaged: its checksum differs");
-    return base::from_json<report::TeamAccount>(text->object);
+    return base::from_json<results::TeamAccount>(text->object);
   } catch (const Error& e) {
     throw Error(MK_BAD_DATA, file.path() + " is not the account of a team (" + e.what() + "): remove it");
   }

@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "base/log.hpp"
-#include "report/tables/team.hpp"
+#include "results/team.hpp"
 
 namespace mokume::team {
 
@@ -43,12 +43,12 @@ class Account {
  private:
   base::Log& log_;
   std::string run_directory_;
-  report::TeamAccount account_;
-  std::vector<report::TeamSplit> to_repeat_;
+  results::TeamAccount account_;
+  std::vector<results::TeamSplit> to_repeat_;
 };
 
 // Reads the account of a run directory; empty if there is none. Throws Error(MK_BAD_DATA) with the name of a damaged
 // file.
-report::TeamAccount read_team_account(const std::string& run_directory);
+results::TeamAccount read_team_account(const std::string& run_directory);
 
 }  // namespace mokume::team

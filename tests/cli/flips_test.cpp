@@ -9,7 +9,7 @@
 #include "inspect/explain.hpp"
 #include "inspect/inspect.hpp"
 #include "registry/registry.hpp"
-#include "report/tables/tables.hpp"
+#include "results/tables.hpp"
 #include "run/ensemble.hpp"
 #include "run/view.hpp"
 #include "support/test_host.hpp"
@@ -50,9 +50,9 @@ class Flips : public testing::Test {
   // Everything that report, status, explain and predict read from a run directory.
   std::string said(const fs::path& run) {
     const inspect::Inspection seen = inspect::inspect(registry_, run.string());
-    const report::RunView& view = seen.view;
-    std::string text = report::results_csv(view) + report::candidates_csv(view) + report::timeline_csv(view) +
-                       report::summary_json(view) + inspect::status_text(seen) + inspect::explain_run(seen);
+    const results::RunView& view = seen.view;
+    std::string text = results::results_csv(view) + results::candidates_csv(view) + results::timeline_csv(view) +
+                       results::summary_json(view) + inspect::status_text(seen) + inspect::explain_run(seen);
     for (const std::string& notice : view.notices) throw Error(MK_BAD_DATA, notice);  // which is shown as a warning
     const mk_model& model = *registry_.load(MK_PLUGIN_MODEL, view.model).model();
     const run::Ensemble ensemble(model, run.string());

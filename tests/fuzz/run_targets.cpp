@@ -70,7 +70,7 @@ FUZZ_TARGET(vote, resealed) {
   file("models/vote.json", bytes);
   accepts([] {
     if (const auto read = run::read_vote(scratch()))
-      for (const report::Exemplar& one : read->exemplars) base::to_json(one);
+      for (const results::Exemplar& one : read->exemplars) base::to_json(one);
   });
 }
 

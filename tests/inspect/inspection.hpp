@@ -11,7 +11,7 @@ namespace mokume::inspect::testing {
 inline Inspection running() {
   Inspection run;
   run.directory = "runs/tiny/1";
-  report::RunView& view = run.view;
+  results::RunView& view = run.view;
   view.name = "tiny";
   view.state = "running";
   view.plan.params = {"C"};

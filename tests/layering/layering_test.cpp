@@ -71,6 +71,9 @@ INSTANTIATE_TEST_SUITE_P(
         Case{"core/base/x.cpp", "#include <device/device.hpp>"}, Case{"core/base/x.cpp", "#include \"stray.hpp\""},
         Case{"core/base/x.cpp", "#include \"../device/device.hpp\""},
         Case{"core/attic/x.cpp", "#include \"base/files.hpp\""},
+        Case{"core/run/x.cpp", "#include \"report/pages/write.hpp\""},
+        Case{"apps/report/pages/x.cpp", "#include \"run/view.hpp\""},
+        Case{"apps/report/charts/x.cpp", "#include \"frontends.hpp\""},
         // fences
         Case{"core/device/x.cpp", "#include <tbb/parallel_for.h>"},
         Case{"plugins/svc/x.cpp", "#include <oneapi/tbb/task_arena.h>"}, Case{"core/cluster/x.cpp", "#include <mpi.h>"},
@@ -85,9 +88,9 @@ INSTANTIATE_TEST_SUITE_P(
         Case{"core/cluster/transport/mpi/x.cpp", "#include \"cluster/node.hpp\""},
         // calls
         Case{"core/device/x.cpp", "const char* s = getenv(\"HOME\");"},
-        Case{"plugins/svc/x.cpp", "auto s = ::secure_getenv (\"HOME\");"}, Case{"core/report/x.cpp", "std::cout << 1;"},
-        Case{"backends/host/x.cpp", "int i = rand();"}, Case{"tests/data/x.cpp", "std::srand(1);"},
-        Case{"core/search/x.cpp", "std::random_device device;"},
+        Case{"plugins/svc/x.cpp", "auto s = ::secure_getenv (\"HOME\");"},
+        Case{"core/results/x.cpp", "std::cout << 1;"}, Case{"backends/host/x.cpp", "int i = rand();"},
+        Case{"tests/data/x.cpp", "std::srand(1);"}, Case{"core/search/x.cpp", "std::random_device device;"},
         Case{"core/cluster/x.cpp", "void* h = dlopen(path, RTLD_NOW);"}, Case{"core/registry/x.cpp", "dlclose(h);"},
         Case{"backends/opencl/x.cpp", "bool b = n>rand();"}),
     case_name);
@@ -101,6 +104,7 @@ INSTANTIATE_TEST_SUITE_P(
     testing::Values(
         Case{"core/device/x.cpp", "#include \"base/files.hpp\"\n#include \"device/device.hpp\"\n#include <vector>"},
         Case{"core/node/x.cpp", "#include \"cluster/node.hpp\"\n#include \"sdk/error.hpp\""},
+        Case{"apps/report/charts/x.cpp", "#include \"report/charts/svg.hpp\"\n#include \"results/view.hpp\""},
         Case{"apps/mokume/x.cpp", "#include \"config/config.hpp\"\nstd::cout << getenv(\"TERM\");"},
         Case{"core/scheduler/x.cpp", "#include <oneapi/tbb/task_arena.h>\n#include <tbb/tbb.h>"},
         Case{"core/cluster/transport/mpi/x.cpp", "#include <mpi.h>\n#include \"abi/transport.h\""},

@@ -20,9 +20,9 @@ constexpr size_t kMaxLines = 600;
 constexpr size_t kMaxSources = 24;  // in a folder of core
 
 // Low to high: a folder may include itself and the folders before it.
-constexpr std::array<std::string_view, 17> kLayers = {"abi",    "sdk",     "base",      "registry", "device",  "data",
-                                                      "search", "journal", "scheduler", "config",   "cluster", "report",
-                                                      "node",   "team",    "run",       "inspect",  "apps"};
+constexpr std::array<std::string_view, 17> kLayers = {
+    "abi",    "sdk",     "base",    "registry", "device", "data", "search",  "journal", "scheduler",
+    "config", "cluster", "results", "node",     "team",   "run",  "inspect", "apps"};
 
 // Headers of libraries that one folder wraps for the rest, by the beginning of their names.
 struct Fence {
@@ -230,6 +230,8 @@ class Checker {
       check_library_include(include);
     else if (starts_with(source_->path, "core/"))
       check_core_include(include);
+    else if (starts_with(source_->path, "apps/report/"))
+      check_report_include(include);
   }
 
   // What OpenCL's loader loads: a layer between a program and its driver, or a driver.
@@ -268,6 +270,14 @@ class Checker {
     if (other > layer(own))
       report(include.line,
              "core/" + own + " must not include '" + include.name + "', which is higher: move what is shared down");
+  }
+
+  // Charts and pages draw results: they know neither runs nor the program.
+  void check_report_include(const Include& include) {
+    const std::string first = include.name.substr(0, include.name.find('/'));
+    const bool own = first == "report" || ends_with(include.name, ".embed.hpp");
+    if (include.quoted && !own && (layer(first) < 0 || layer(first) > layer("results")))
+      report(include.line, "'" + include.name + "': charts and pages include core/results and the folders below it");
   }
 
   bool in_tree(const std::string& name) const { return paths_.count("core/" + name) != 0; }

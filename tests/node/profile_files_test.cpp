@@ -17,7 +17,7 @@ TEST(ProfileFiles, ReadBackWhatANodeWrote) {
   const std::string directory = scratch.path();
   ProfileFile file(directory, 1, 2);
   file.keep(1, "opencl:0", "Card <&>", {{"forward", "gemm 2x3x4", 7, 3.0, 6e9, 3e9}});
-  const std::vector<report::DeviceProfile> back = read_profiles(directory);
+  const std::vector<results::DeviceProfile> back = read_profiles(directory);
   ASSERT_EQ(back.size(), 1U) << "the other device did nothing";
   EXPECT_EQ(back[0].node, 1U);
   EXPECT_EQ(back[0].name, "Card <&>");

@@ -23,8 +23,8 @@ std::vector<journal::Curve> falling(double from) {
           {"validation_loss", {from, from / 2, from / 3}}};
 }
 
-RunView trained(size_t nc = 2, size_t ng = 2) {
-  RunView view = grid(nc, ng);
+results::RunView trained(size_t nc = 2, size_t ng = 2) {
+  results::RunView view = grid(nc, ng);
   for (auto& r : view.records) r.curves = falling(2 + 0.01 * r.fit);
   view.refit.emplace();
   view.refit->refit = *view.best;
@@ -33,9 +33,9 @@ RunView trained(size_t nc = 2, size_t ng = 2) {
 }
 
 // The plot of a family; "" if there is none.
-std::string plot(const RunView& view, const std::string& family) {
+std::string plot(const results::RunView& view, const std::string& family) {
   const auto files = plots(view);
-  const NamedFile* file = find(files, "plots/curves-" + family + ".svg");
+  const results::NamedFile* file = find(files, "plots/curves-" + family + ".svg");
   if (file == nullptr) return "";
   EXPECT_EQ(xml_fault(file->content), "");
   EXPECT_HAS_NOT(file->content, "nan,");
@@ -44,13 +44,13 @@ std::string plot(const RunView& view, const std::string& family) {
 
 // One fit with this curve of the loss.
 std::string plot_of(const std::vector<double>& values) {
-  RunView view = grid(1, 1);
+  results::RunView view = grid(1, 1);
   view.records[0].curves = {{"train_loss", values}};
   return plot(view, "loss");
 }
 
 TEST(Curves, HaveOnePlotForEachFamily) {
-  const RunView view = trained();
+  const results::RunView view = trained();
   const std::string loss = plot(view, "loss"), accuracy = plot(view, "accuracy");
   EXPECT_EQ(occurrences(loss, "<g class=\"curve k"), 8U + 8U);  // lines and their entries
   EXPECT_EQ(occurrences(loss, "<g class=\"curve refit\""), 2U);
@@ -64,10 +64,10 @@ TEST(Curves, HaveOnePlotForEachFamily) {
 }
 
 TEST(Curves, HaveNoPlotWithoutValues) {
-  for (const NamedFile& file : plots(grid(5, 3))) EXPECT_HAS_NOT(file.name, "curves");
-  RunView view = grid(2, 2);
+  for (const results::NamedFile& file : plots(grid(5, 3))) EXPECT_HAS_NOT(file.name, "curves");
+  results::RunView view = grid(2, 2);
   view.records[0].curves = {{"train_loss", {}}};
-  for (const NamedFile& file : plots(view)) EXPECT_HAS_NOT(file.name, "curves");
+  for (const results::NamedFile& file : plots(view)) EXPECT_HAS_NOT(file.name, "curves");
 }
 
 TEST(Curves, NamesTwelveFitsAndDrawsTheOthersPale) {
@@ -91,13 +91,13 @@ TEST(Curves, ALossOverOneAndAHalfDecadesIsLogarithmic) {
   EXPECT_HAS(plot_of({32, 1}), "loss, log scale");
   EXPECT_HAS_NOT(plot_of({32, 0}), "log scale");
   EXPECT_HAS(plot_of({32, kInf, 1}), "loss, log scale");
-  RunView view = grid(1, 1);
+  results::RunView view = grid(1, 1);
   view.records[0].curves = {{"accuracy", {0.001, 0.9}}};
   EXPECT_HAS_NOT(plot(view, "accuracy"), "log scale");
 }
 
 TEST(Curves, AFitThatDivergedDoesNotFlattenTheOthers) {
-  RunView view = trained();                                // losses from 2 to 0.5
+  results::RunView view = trained();                       // losses from 2 to 0.5
   view.records[0].curves = {{"train_loss", {1e30, 1e6}}};  // of the worst candidate
   const std::string cut = plot(view, "loss");
   EXPECT_HAS(cut, "lines along the top continue beyond it");
@@ -159,13 +159,13 @@ TEST(Curves, EpochsAreWhole) {
 }
 
 TEST(Curves, TakesHostileNamesAndNumbers) {
-  RunView view = trained();
+  results::RunView view = trained();
   const std::string evil = "train_</svg><script>\"&/../x";
   view.records[0].curves = {{evil, {1, 1e308, -1e308, 5e-324, 0}}, {"train_", {1}}, {"x-y", {1}}, {"x y", {1}}};
   view.refit->refit = 77;
   view.refit->curves = {{"", {1, 2}}};
   const auto files = plots(view);
-  for (const NamedFile& file : files) {
+  for (const results::NamedFile& file : files) {
     EXPECT_EQ(xml_fault(file.content), "") << file.name;
     EXPECT_EQ(file.name.find('/', 6), std::string::npos) << file.name;
     EXPECT_HAS_NOT(file.content, "<script");
@@ -175,7 +175,7 @@ TEST(Curves, TakesHostileNamesAndNumbers) {
 }
 
 TEST(Curves, AreDrawnWithoutAnyFitAndWithoutAMetric) {
-  RunView view = trained();
+  results::RunView view = trained();
   view.records.clear();
   EXPECT_HAS(plot(view, "loss"), ">the refit; on training rows<");
   view = trained();
@@ -184,8 +184,8 @@ TEST(Curves, AreDrawnWithoutAnyFitAndWithoutAMetric) {
 }
 
 // `count` bootstraps of one candidate each; member m finishes at a loss of 1 + m.
-RunView bagged(uint32_t count) {
-  RunView view = grid(1, 1);
+results::RunView bagged(uint32_t count) {
+  results::RunView view = grid(1, 1);
   view.plan.bootstraps = count;
   view.records.clear();
   view.best.reset();
@@ -195,7 +195,7 @@ RunView bagged(uint32_t count) {
 
 // Names have 24 characters in the legend.
 TEST(Curves, NamesOfABaggingRunFitTheLegend) {
-  RunView view = trained();
+  results::RunView view = trained();
   view.refit.reset();
   view.plan.own_candidates = 2;  // 0 and 1 are of bootstrap 0, 2 and 3 of bootstrap 1
   view.plan.bootstraps = 2;
@@ -211,7 +211,7 @@ TEST(Curves, NamesOfABaggingRunFitTheLegend) {
 }
 
 TEST(Curves, MembersHaveTheirOwnPlot) {
-  RunView view = bagged(12);
+  results::RunView view = bagged(12);
   view.records = {testing::record(0, 3)};
   view.records[0].curves = falling(2);
   const std::string fits = plot(view, "loss"), members = plot(view, "members-loss");
@@ -227,7 +227,7 @@ TEST(Curves, MembersHaveTheirOwnPlot) {
 
 // The entries of the legend have the order in which the lines end from top to bottom; a member keeps its colour.
 TEST(Curves, MembersAreNamedInTheOrderOfTheirEnds) {
-  RunView view = bagged(12);
+  results::RunView view = bagged(12);
   view.refits[5].curves = {{"train_loss", {40, 2, kNan}}};
   const std::string text = plot(view, "members-loss");
   const auto entry = [&](const std::string& name) { return text.find(">" + name + "</text>"); };
@@ -248,7 +248,7 @@ TEST(Curves, NamesTheFirstOfManyMembers) {
 }
 
 TEST(Curves, MembersThatDivergedAreShownInFull) {
-  RunView view = bagged(4);
+  results::RunView view = bagged(4);
   view.refits[3].curves = {{"train_loss", {1e6, 1e5}}};
   const std::string text = plot(view, "members-loss");
   EXPECT_HAS_NOT(text, "beyond");
@@ -261,7 +261,7 @@ TEST(Curves, MembersThatDivergedAreShownInFull) {
 }
 
 TEST(Curves, AFamilyOfFitsNamedAsOneOfMembersKeepsItsFile) {
-  RunView view = bagged(2);
+  results::RunView view = bagged(2);
   view.records = {testing::record(0, 3)};
   view.records[0].curves = {{"members-loss", {1, 2}}};
   EXPECT_HAS_NOT(plot(view, "members-loss"), "Members: ");
@@ -269,7 +269,7 @@ TEST(Curves, AFamilyOfFitsNamedAsOneOfMembersKeepsItsFile) {
 }
 
 TEST(Curves, MembersAreInTheSectionOnTraining) {
-  const RunView view = bagged(3);
+  const results::RunView view = bagged(3);
   const std::string text = page(view);
   EXPECT_EQ(xml_fault(text), "");
   EXPECT_LT(text.find("<h2>Training</h2>"), text.find("Members: loss over epochs</text>"));
@@ -277,13 +277,13 @@ TEST(Curves, MembersAreInTheSectionOnTraining) {
 }
 
 TEST(Curves, AreInTheSectionOnTraining) {
-  const RunView view = trained();
+  const results::RunView view = trained();
   const std::string text = page(view);
   EXPECT_EQ(xml_fault(text), "");
   EXPECT_EQ(occurrences(text, "<h2>Training</h2>"), 1U);
   EXPECT_EQ(occurrences(text, "over epochs</text>"), 2U);
   EXPECT_LT(text.find("<h2>Training</h2>"), text.find("over epochs</text>"));
-  const RunView plain = grid(2, 2);
+  const results::RunView plain = grid(2, 2);
   EXPECT_HAS_NOT(page(plain), "Training");
 }
 

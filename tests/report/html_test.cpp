@@ -1,3 +1,4 @@
+#include <fmt/format.h>
 #include <gtest/gtest.h>
 
 #include <filesystem>
@@ -8,7 +9,6 @@
 #include "report/pages/html.hpp"
 #include "report/pages/write.hpp"
 #include "report/support.hpp"
-#include "report/tables/tables.hpp"
 #include "sdk/error.hpp"
 #include "support/scratch.hpp"
 
@@ -22,7 +22,7 @@ using testing::page;
 using testing::xml_fault;
 
 TEST(Html, HoldsTheHeadlineAndEveryPlot) {
-  const RunView view = grid(5, 3);
+  const results::RunView view = grid(5, 3);
   const std::string text = page(view);
   EXPECT_EQ(xml_fault(text), "");
   EXPECT_HAS(text, "<h1>tiny</h1>");
@@ -36,7 +36,7 @@ TEST(Html, HoldsTheHeadlineAndEveryPlot) {
 }
 
 TEST(Html, OnlyThePageOfALiveRunReloadsItself) {
-  const RunView view = grid(5, 3);
+  const results::RunView view = grid(5, 3);
   const std::string meta = "<meta http-equiv=\"refresh\" content=\"30\"/>";
   EXPECT_HAS_NOT(page(view), "refresh");
   const std::string live = report_html(view, {}, true);
@@ -54,7 +54,7 @@ TEST(Html, RefersToNoOtherFile) {
 }
 
 TEST(Html, ShowsThe20BestCandidatesInOrder) {
-  const RunView view = grid(9, 5);
+  const results::RunView view = grid(9, 5);
   const std::string text = page(view);
   EXPECT_HAS(text, "The 20 best of 45 candidates");
   EXPECT_EQ(occurrences(text, "<tr><td class=\"n\">") + occurrences(text, "<tr class=\"first\"><td class=\"n\">"), 21U);
@@ -66,7 +66,7 @@ TEST(Html, ReportsThatBoxPlotsWereLeftOut) {
 }
 
 TEST(Html, ShowsCountsAndNotesOfFits) {
-  RunView view = grid(3, 2);
+  results::RunView view = grid(3, 2);
   view.records[0].status = journal::FitStatus::failed;
   view.records[0].note = "out of memory <b>";
   view.records[1].status = journal::FitStatus::capped;
@@ -86,7 +86,7 @@ TEST(Html, ShowsCountsAndNotesOfFits) {
 }
 
 TEST(Html, ListsFailuresIfThereAreAny) {
-  RunView view = grid(3, 2);
+  results::RunView view = grid(3, 2);
   EXPECT_HAS_NOT(page(view), "What went wrong");
   view.events = {{1002.5, journal::EventRecord::Kind::failed, 1, "opencl:0", 5, 2, "driver said <no>"},
                  {1010.5, journal::EventRecord::Kind::lost, 3, "", -1, 0, "silent for 30 s"}};
@@ -103,16 +103,16 @@ TEST(Html, ListsFailuresIfThereAreAny) {
 }
 
 TEST(Html, NamesTheSourceOfTheSpeeds) {
-  RunView view = grid(3, 2);
+  results::RunView view = grid(3, 2);
   view.devices.push_back({0, "host:0", "host", "CPU", "Maker", 0, 0, 0.3125});
   EXPECT_HAS(page(view), "measured before the run");
   EXPECT_HAS(page(view), "<td class=\"n\" data-v=\"0.3125\">25.0");
-  view.speeds = Speeds::estimated;
+  view.speeds = results::Speeds::estimated;
   EXPECT_HAS(page(view), "estimated from the work");
 }
 
 TEST(Html, HostileTextsStayText) {
-  RunView view = grid(3, 2);
+  results::RunView view = grid(3, 2);
   const std::string evil = "</script></pre><script>alert(1)</script>\"'&\x01\xFF";
   view.name = view.model = view.seed = view.data_name = view.state = view.config_toml = view.reproduce = evil;
   view.environment = evil + ": " + evil + "\n" + evil;
@@ -130,19 +130,19 @@ TEST(Html, HostileTextsStayText) {
 }
 
 TEST(Html, AcceptsUnfinishedAndEmptyRuns) {
-  RunView view = grid(5, 3);
+  results::RunView view = grid(5, 3);
   view.records.resize(7);
   view.best.reset();
   view.test.reset();
   EXPECT_EQ(xml_fault(page(view)), "");
   view.records.clear();
   EXPECT_EQ(xml_fault(page(view)), "");
-  EXPECT_EQ(xml_fault(page(RunView{})), "");
-  EXPECT_HAS(page(RunView{}), "nothing to plot");
+  EXPECT_EQ(xml_fault(page(results::RunView{})), "");
+  EXPECT_HAS(page(results::RunView{}), "nothing to plot");
 }
 
 TEST(Html, ARunWithoutValidationHasNothingToCompare) {
-  RunView view = grid(1, 1);
+  results::RunView view = grid(1, 1);
   view.plan.folds = 0;
   view.records.clear();
   view.best = 0;
@@ -155,16 +155,16 @@ TEST(Html, ARunWithoutValidationHasNothingToCompare) {
 }
 
 TEST(Html, NumbersAsTargetsHaveAnMse) {
-  RunView view = grid(2, 2);
-  view.test = TestResult{0, 50, 0.125};
+  results::RunView view = grid(2, 2);
+  view.test = results::TestResult{0, 50, 0.125};
   EXPECT_HAS(page(view), "<span>Test MSE</span><b>0.125</b><span>50 rows</span>");
 }
 
 TEST(Html, AcceptsHostileNumbers) {
-  RunView view = grid(3, 2);
+  results::RunView view = grid(3, 2);
   const double nan = std::numeric_limits<double>::quiet_NaN(), inf = std::numeric_limits<double>::infinity();
   view.wall_s = nan, view.efficiency = inf, view.devices[0].busy_s = -1;
-  view.test = TestResult{-3, 5};
+  view.test = results::TestResult{-3, 5};
   view.data_rows = -4;
   view.best = 77;
   view.records[0].start_s = nan, view.records[1].end_s = inf, view.records[2].start_s = -1e300;
@@ -174,8 +174,34 @@ TEST(Html, AcceptsHostileNumbers) {
   EXPECT_EQ(xml_fault(page(view)), "");
 }
 
+TEST(Html, ShowsWhatACarefulReaderWouldNotice) {
+  results::RunView view = grid();
+  view.guess = 0.667;
+  EXPECT_HAS_NOT(page(view), "Warnings");
+  EXPECT_HAS_NOT(page(view), "ill-determined");
+  view.guess = 0.45;  // the mean error of the best candidate
+  EXPECT_HAS(page(view), "always answering the most frequent class");
+  const uint32_t folds = view.plan.fits_per_candidate();
+  for (uint32_t fold = 0; fold < folds; ++fold) {
+    view.records[*view.best * folds + fold].n = 100;
+    view.records[*view.best * folds + fold].note = "unsure=3";
+  }
+  EXPECT_HAS(page(view), fmt::format("<b>{}</b>ill-determined", folds));
+}
+
+TEST(Html, HasTheTimesOfAProfiledRun) {
+  results::RunView view = grid();
+  EXPECT_HAS_NOT(page(view), "Where the time went");
+  view.profiles = {{1, "opencl:0", "Card <&>", {{"forward", "gemm 2x3x4", 7, 3.0, 6e9, 3e9}}}};
+  const std::string text = page(view);
+  EXPECT_EQ(xml_fault(text), "");
+  EXPECT_HAS(text, "Where the time went");
+  EXPECT_HAS(text, "Node 1, opencl:0 (Card &lt;&amp;&gt;): 3");
+  EXPECT_HAS(text, "<td>forward</td><td>gemm 2x3x4</td><td class=\"n\" data-v=\"7\">7</td>");
+}
+
 TEST(Gantt, HasOneLanePerDeviceAndOneBarPerBundle) {
-  RunView view = grid(3, 2);
+  results::RunView view = grid(3, 2);
   for (size_t i = 6; i < 12; ++i) view.records[i].device = "host:0";
   const std::string chart = gantt(view);
   EXPECT_EQ(xml_fault(chart), "");
@@ -185,7 +211,7 @@ TEST(Gantt, HasOneLanePerDeviceAndOneBarPerBundle) {
 }
 
 TEST(Gantt, LongPausesBetweenSessionsAreCutOut) {
-  RunView view = grid(3, 2);
+  results::RunView view = grid(3, 2);
   EXPECT_HAS_NOT(gantt(view), "later");
   for (size_t i = 6; i < 12; ++i) view.records[i].start_s += 7200, view.records[i].end_s += 7200;
   const std::string chart = gantt(view);
@@ -194,7 +220,7 @@ TEST(Gantt, LongPausesBetweenSessionsAreCutOut) {
 }
 
 TEST(Gantt, ManyBundlesStaySmall) {
-  RunView view = grid(200, 25);
+  results::RunView view = grid(200, 25);
   EXPECT_LT(gantt(view).size(), 200000U);
   for (auto& r : view.records) r.start_s = r.end_s = 5;
   EXPECT_EQ(gantt(view), "");
@@ -209,17 +235,14 @@ class WriteTest : public ::testing::Test {
 };
 
 TEST_F(WriteTest, TheSameViewGivesTheSameBytes) {
-  const RunView view = grid(5, 3);
-  const char* names[] = {"results.csv", "candidates.csv",    "timeline.csv",         "summary.json",
-                         "report.html", "plots/heatmap.svg", "plots/box-gamma-2.svg"};
+  const results::RunView view = grid(5, 3);
+  const char* names[] = {"report.html", "plots/heatmap.svg", "plots/box-gamma-2.svg"};
   write(view, root_.path());
   std::vector<std::string> first;
   for (const char* name : names) first.push_back(read(name));
   write(view, root_.path());
   for (size_t i = 0; i < first.size(); ++i) EXPECT_EQ(read(names[i]), first[i]) << names[i];
-  EXPECT_EQ(first[0], results_csv(view));
-  EXPECT_EQ(first[3], summary_json(view));
-  EXPECT_EQ(first[4], page(view));
+  EXPECT_EQ(first[0], page(view));
 }
 
 TEST_F(WriteTest, RemovesThePlotsOfAnEarlierReportAndNothingElse) {
@@ -243,8 +266,7 @@ TEST_F(WriteTest, AFileInTheWayIsAnError) {
 }
 
 TEST_F(WriteTest, AnEmptyRunWorks) {
-  write(RunView{}, root_.path());
-  EXPECT_EQ(read("results.csv"), "candidate,bootstrap,fold,n,status\n");
+  write(results::RunView{}, root_.path());
   EXPECT_TRUE(fs::is_empty(root_ / "plots"));
 }
 

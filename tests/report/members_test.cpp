@@ -13,13 +13,13 @@ using testing::page;
 using testing::xml_fault;
 
 // Three bootstraps with one candidate each, whose folds err by (9 - c) + fold of 10 rows.
-RunView ensemble() {
-  RunView view = grid(3, 1);
+results::RunView ensemble() {
+  results::RunView view = grid(3, 1);
   view.plan.bootstraps = 3;
   view.plan.own_candidates = 1;
   view.best.reset();
   for (uint32_t m = 0; m < 3; ++m) testing::add_refit(view, m, m, 5 + m);
-  view.vote = Vote{{4, 50, std::nullopt}, 3, {}};
+  view.vote = results::Vote{{4, 50, std::nullopt}, 3, {}};
   view.test = view.vote->test;
   return view;
 }
@@ -33,7 +33,7 @@ TEST(Members, AreShownWithTheirVote) {
 }
 
 TEST(Members, HaveTheirValidationInTheHeadline) {
-  RunView view = ensemble();
+  results::RunView view = ensemble();
   const std::string tile =
       "<span>Validation, mean error</span><b>85.00\u00A0%</b><span>median of 3 members, 75.00\u00A0% "
       "to 95.00\u00A0%</span>";
@@ -44,7 +44,7 @@ TEST(Members, HaveTheirValidationInTheHeadline) {
 
 // Many full-size pictures would push everything else off the page.
 TEST(Members, ShowTwoPicturesOfEachKindAtOnce) {
-  RunView view = ensemble();
+  results::RunView view = ensemble();
   for (const char* kind : {"easy", "misclassified"})
     for (int64_t row = 0; row < (kind[0] == 'e' ? 4 : 2); ++row)
       view.vote->exemplars.push_back({kind, row, "cat", {{"cat", "dog"}, {{0.75, 0.25}, {0.5, 0.5}}}, {}});

@@ -17,8 +17,8 @@ using testing::occurrences;
 using testing::record;
 using testing::xml_fault;
 
-void expect_well_formed(const std::vector<NamedFile>& files) {
-  for (const NamedFile& file : files) {
+void expect_well_formed(const std::vector<results::NamedFile>& files) {
+  for (const results::NamedFile& file : files) {
     EXPECT_EQ(xml_fault(file.content), "") << file.name;
     EXPECT_HAS_NOT(file.content, "nan") << file.name;
     EXPECT_HAS_NOT(file.content, "\"inf") << file.name;
@@ -38,7 +38,7 @@ TEST(Plots, IncludeOneBoxPlotPerGammaAndOneHeatMap) {
   ASSERT_EQ(files.size(), 4U);
   EXPECT_NE(find(files, "plots/heatmap.svg"), nullptr);
   for (const char* name : {"plots/box-gamma-0.svg", "plots/box-gamma-1.svg", "plots/box-gamma-2.svg"}) {
-    const NamedFile* file = find(files, name);
+    const results::NamedFile* file = find(files, name);
     ASSERT_NE(file, nullptr) << name;
     EXPECT_EQ(occurrences(file->content, "class=\"median\""), 5U);
     EXPECT_EQ(occurrences(file->content, "<circle"), 10U);
@@ -51,7 +51,7 @@ TEST(Plots, IncludeOneBoxPlotPerGammaAndOneHeatMap) {
 }
 
 TEST(Plots, TheFirstNamedParameterIsXWhateverHasMoreValues) {
-  RunView view = grid(3, 9);
+  results::RunView view = grid(3, 9);
   const auto files = plots(view);
   EXPECT_EQ(files.size(), 10U);  // nine values of gamma, the parameter named second
   EXPECT_NE(find(files, "plots/box-gamma-8.svg"), nullptr);
@@ -60,12 +60,12 @@ TEST(Plots, TheFirstNamedParameterIsXWhateverHasMoreValues) {
 TEST(Plots, TheBestIsMarkedInOnePlotOnly) {
   const auto files = plots(grid(5, 3));
   size_t stars = 0;
-  for (const NamedFile& file : files) stars += occurrences(file.content, "class=\"star\"");
+  for (const results::NamedFile& file : files) stars += occurrences(file.content, "class=\"star\"");
   EXPECT_EQ(stars, 1U);
   EXPECT_EQ(occurrences(find(files, "plots/heatmap.svg")->content, "class=\"core\""), 1U);
-  RunView view = grid(5, 3);
+  results::RunView view = grid(5, 3);
   view.best.reset();
-  for (const NamedFile& file : plots(view)) EXPECT_HAS_NOT(file.content, "class=\"star\"");
+  for (const results::NamedFile& file : plots(view)) EXPECT_HAS_NOT(file.content, "class=\"star\"");
 }
 
 TEST(Plots, AnAxisOfTwoDecadesIsLogarithmic) {
@@ -87,14 +87,14 @@ TEST(Plots, CrowdedValuesAreSpacedEvenly) {
 }
 
 TEST(Plots, OneNumericParameterGivesOneBoxPlot) {
-  RunView view = grid(4, 1);
+  results::RunView view = grid(4, 1);
   const auto files = plots(view);
   ASSERT_EQ(files.size(), 1U);
   EXPECT_EQ(files[0].name, "plots/box-C-0.svg");
 }
 
 TEST(Plots, EveryTextValueHasItsOwnPanels) {
-  RunView view = grid(1, 1);
+  results::RunView view = grid(1, 1);
   view.plan.params = {"kernel", "C", "gamma"};
   view.plan.candidates.clear();
   for (const char* kernel : {"rbf", "poly"}) {
@@ -113,7 +113,7 @@ TEST(Plots, EveryTextValueHasItsOwnPanels) {
 }
 
 TEST(Plots, WithoutNumbersThereAreBars) {
-  RunView view = grid(1, 1);
+  results::RunView view = grid(1, 1);
   view.plan.params = {"kernel"};
   view.plan.candidates = {{std::string("rbf")}, {std::string("a<b>&")}};
   fill(view);
@@ -127,7 +127,7 @@ TEST(Plots, WithoutNumbersThereAreBars) {
 }
 
 TEST(Plots, ARandomSearchHasOnePlotPerParameterAndNoHeatMap) {
-  RunView view = grid(1, 1);
+  results::RunView view = grid(1, 1);
   view.plan.params = {"lr", "units"};
   view.plan.candidates.clear();
   for (int64_t i = 0; i < 12; ++i)
@@ -142,14 +142,14 @@ TEST(Plots, ARandomSearchHasOnePlotPerParameterAndNoHeatMap) {
 
 // A random search may draw a whole number twice: the boxes stand side by side.
 TEST(Plots, BoxesOfOneValueDoNotHideEachOther) {
-  RunView view = grid(1, 1);
+  results::RunView view = grid(1, 1);
   view.plan.params = {"units", "lr"};
   view.plan.candidates.clear();
   for (int64_t i = 0; i < 12; ++i)
     view.plan.candidates.push_back({4 * (i / 3), std::pow(10.0, -0.37 * static_cast<double>(i))});
   fill(view);
   const auto files = plots(view);
-  const NamedFile* file = testing::find(files, "plots/box-units-0.svg");
+  const results::NamedFile* file = testing::find(files, "plots/box-units-0.svg");
   ASSERT_NE(file, nullptr);
   std::vector<double> lefts;
   double width = 0;
@@ -165,7 +165,7 @@ TEST(Plots, BoxesOfOneValueDoNotHideEachOther) {
 }
 
 TEST(Plots, KeepsTheBestOfManyBoxPlots) {
-  RunView view = grid(2, 90);
+  results::RunView view = grid(2, 90);
   for (auto& r : view.records) r.values = {5, 0.5};
   view.records[2 * 89].values = view.records[2 * 89 + 1].values = {1, 0.1};
   view.best = 89;
@@ -176,7 +176,7 @@ TEST(Plots, KeepsTheBestOfManyBoxPlots) {
 }
 
 TEST(Plots, HeatMapShowsFailuresGapsAndValues) {
-  RunView view = grid(5, 3);
+  results::RunView view = grid(5, 3);
   view.records[0].status = journal::FitStatus::failed;
   view.records[0].values.clear();
   view.records.erase(view.records.begin() + 2);
@@ -188,7 +188,7 @@ TEST(Plots, HeatMapShowsFailuresGapsAndValues) {
 }
 
 TEST(Plots, HeatMapColoursOverATenfoldRangeAreLogarithmic) {
-  RunView view = grid(2, 2);
+  results::RunView view = grid(2, 2);
   const double errors[] = {1, 1, 2, 2, 5, 5, 9, 9};
   for (size_t i = 0; i < 8; ++i) view.records[i] = record(static_cast<uint32_t>(i), errors[i], 20);
   EXPECT_HAS(find(plots(view), "plots/heatmap.svg")->content, ">linear scale<");
@@ -197,7 +197,7 @@ TEST(Plots, HeatMapColoursOverATenfoldRangeAreLogarithmic) {
 }
 
 TEST(Plots, TakesHostileNamesAndNumbers) {
-  RunView view = grid(5, 3);
+  results::RunView view = grid(5, 3);
   view.plan.params = {"<C & \"x\">", "../g/\xFF"};
   view.plan.candidates[3][0] = std::numeric_limits<double>::infinity();
   view.records[4].values[1] = std::numeric_limits<double>::quiet_NaN();
@@ -207,7 +207,7 @@ TEST(Plots, TakesHostileNamesAndNumbers) {
   const auto files = plots(view);
   ASSERT_FALSE(files.empty());
   expect_well_formed(files);
-  for (const NamedFile& file : files) {
+  for (const results::NamedFile& file : files) {
     EXPECT_EQ(file.name.rfind("plots/", 0), 0U);
     EXPECT_EQ(file.name.find('/', 6), std::string::npos) << file.name;
     EXPECT_HAS_NOT(file.content, "<C ");
@@ -215,8 +215,8 @@ TEST(Plots, TakesHostileNamesAndNumbers) {
 }
 
 TEST(Plots, DoNotDependOnDevicesAndTimes) {
-  const RunView one = grid(5, 3);
-  RunView other = one;
+  const results::RunView one = grid(5, 3);
+  results::RunView other = one;
   for (auto& r : other.records) r.start_s += 5, r.end_s += 9, r.device = "host:1", r.bundle = 3;
   other.devices.clear();
   other.wall_s = 1;

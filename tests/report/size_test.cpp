@@ -6,6 +6,7 @@
 
 #include "report/pages/write.hpp"
 #include "report/support.hpp"
+#include "results/tables.hpp"
 #include "support/scratch.hpp"
 
 namespace mokume::report {
@@ -23,8 +24,8 @@ struct Shape {
   size_t epochs;
 };
 
-RunView large(const Shape& shape) {
-  RunView view = testing::grid(1, 1);
+results::RunView large(const Shape& shape) {
+  results::RunView view = testing::grid(1, 1);
   view.plan.params.clear();
   size_t candidates = 1;
   for (size_t p = 0; p < shape.values.size(); ++p) {
@@ -61,8 +62,9 @@ RunView large(const Shape& shape) {
   return view;
 }
 
-size_t bytes_of_report(const RunView& view, std::string& account) {
+size_t bytes_of_report(const results::RunView& view, std::string& account) {
   const test::Scratch scratch;
+  results::write_tables(view, scratch.path());
   write(view, scratch.path());
   std::map<std::string, size_t> files;
   size_t bytes = 0;
@@ -93,7 +95,7 @@ TEST(ReportSize, StaysSmallWithManyFits) {
         Shape{"many maps", {50, 50, 20}, 1, 1, 0}, Shape{"networks", {100, 100}, 1, 5, 50},
         Shape{"long trainings", {20, 10}, 1, 5, 2000}, Shape{"bagging", {10, 10}, 100, 5, 0}}) {
     std::string account;
-    const RunView view = large(shape);
+    const results::RunView view = large(shape);
     const size_t bytes = bytes_of_report(view, account);
     EXPECT_LE(bytes, 20 * kMiB) << shape.name << ", " << view.plan.n_fits() << " fits:\n" << account;
   }

@@ -30,9 +30,9 @@ struct Rows {
   }
 };
 
-std::vector<int64_t> rows_of(const std::vector<report::Exemplar>& all, const std::string& kind) {
+std::vector<int64_t> rows_of(const std::vector<results::Exemplar>& all, const std::string& kind) {
   std::vector<int64_t> rows;
-  for (const report::Exemplar& one : all)
+  for (const results::Exemplar& one : all)
     if (one.kind == kind) rows.push_back(one.row);
   return rows;
 }
@@ -50,8 +50,8 @@ TEST(Exemplars, AreTheSureTheWrongAndTheDoubtful) {
 TEST(Exemplars, RoundTripThroughJson) {
   const Rows rows;
   auto chosen = choose_exemplars(rows.data, rows.certainty, rows.vote);
-  for (report::Exemplar& one : chosen) one.certainty.members = {{0.25, 0.75}, {1, 0}};
-  const auto back = base::from_json<std::vector<report::Exemplar>>(base::to_json(chosen));
+  for (results::Exemplar& one : chosen) one.certainty.members = {{0.25, 0.75}, {1, 0}};
+  const auto back = base::from_json<std::vector<results::Exemplar>>(base::to_json(chosen));
   ASSERT_EQ(back.size(), chosen.size());
   EXPECT_EQ(back[5].row, chosen[5].row);
   EXPECT_EQ(back[5].certainty.members, chosen[5].certainty.members);
@@ -61,12 +61,12 @@ TEST(Exemplars, RoundTripThroughJson) {
 TEST(Exemplars, AreRefusedIfDamaged) {
   const Rows rows;
   auto chosen = choose_exemplars(rows.data, rows.certainty, rows.vote);
-  for (report::Exemplar& one : chosen) one.certainty.members = {{0.25, 0.75}};
+  for (results::Exemplar& one : chosen) one.certainty.members = {{0.25, 0.75}};
   const auto good = base::parse_json(base::to_json(chosen.front()));
   const auto refused = [&](const char* key, const nlohmann::json& value) {
     nlohmann::json bad = good;
     bad[key] = value;
-    EXPECT_THROW(check(base::from_json<report::Exemplar>(bad), rows.data.class_names.size()), Error) << key << value;
+    EXPECT_THROW(check(base::from_json<results::Exemplar>(bad), rows.data.class_names.size()), Error) << key << value;
   };
   refused("members", nlohmann::json::array());
   refused("members", {{0.5}});

@@ -13,7 +13,7 @@
 #include "data/scale.hpp"
 #include "predict/predictor.hpp"
 #include "report/charts/certainty_plot.hpp"
-#include "report/tables/certainty.hpp"
+#include "results/certainty.hpp"
 #include "run/vote.hpp"
 #include "sdk/error.hpp"
 
@@ -80,7 +80,7 @@ data::Table scaled_rows(const Models& with, const std::string& name, std::vector
   return std::move(rows.train);
 }
 
-report::Thumbnail thumbnail(const std::vector<float>& values, const data::Shape& shape) {
+results::Thumbnail thumbnail(const std::vector<float>& values, const data::Shape& shape) {
   const auto channels = static_cast<size_t>(shape.channels);
   std::vector<double> grey;
   for (size_t i = 0; i < values.size(); i += channels) {
@@ -88,19 +88,19 @@ report::Thumbnail thumbnail(const std::vector<float>& values, const data::Shape&
     for (size_t c = 0; c < channels; ++c) sum += static_cast<double>(values[i + c]);
     grey.push_back(sum / static_cast<double>(channels));
   }
-  return report::thumbnail(static_cast<size_t>(shape.width), static_cast<size_t>(shape.height), grey);
+  return results::thumbnail(static_cast<size_t>(shape.width), static_cast<size_t>(shape.height), grey);
 }
 
-void print_json(const std::string& file, const std::string& how, const report::Certainty& certainty,
+void print_json(const std::string& file, const std::string& how, const results::Certainty& certainty,
                 const std::vector<double>& doubt) {
-  const report::Verdict verdict = report::judge(certainty);
+  const results::Verdict verdict = results::judge(certainty);
   nlohmann::ordered_json out;
   out["image"] = file;
   out["conversion"] = how;
   out["vote"] = certainty.classes[verdict.vote];
   out["members"] = certainty.members.size();
   out["entropy"] = verdict.entropy;
-  if (!doubt.empty()) out["test_rows_below"] = report::share_below(doubt, verdict.entropy);
+  if (!doubt.empty()) out["test_rows_below"] = results::share_below(doubt, verdict.entropy);
   out["mutual_information"] = verdict.mutual_information;
   out["classes"] = certainty.classes;
   out["votes"] = verdict.votes;
@@ -119,7 +119,7 @@ void predict_one(const Models& with, const std::string& file) {
   say(stderr, "{}\n{}", image.how, data::preview(image.values, convert.shape));
   const data::Table row = scaled_rows(with, picture.name, image.values, convert.shape);
   const Opened opened(with);
-  const report::Certainty certainty = run::certainty_of(with.model, with.ensemble, opened.services(), row);
+  const results::Certainty certainty = run::certainty_of(with.model, with.ensemble, opened.services(), row);
   if (!options.svg.empty())
     base::write_file(options.svg,
                      report::certainty_svg(certainty, picture.name, thumbnail(image.values, convert.shape)));
@@ -130,7 +130,7 @@ void predict_one(const Models& with, const std::string& file) {
   if (options.json)
     print_json(file, image.how, certainty, doubt);
   else
-    show(stdout, report::certainty_text(certainty, report::kTextWidth, doubt));
+    show(stdout, results::certainty_text(certainty, results::kTextWidth, doubt));
 }
 
 // Predicts many pictures and prints a row for each, in the order of their names on the command line and in folders.

@@ -16,7 +16,7 @@
 #include "data/spec.hpp"
 #include "predict/predictor.hpp"
 #include "predict/row_printer.hpp"
-#include "report/tables/stats.hpp"
+#include "results/stats.hpp"
 #include "sdk/error.hpp"
 
 namespace mokume::app {
@@ -112,7 +112,7 @@ class Classes {
     if (with_.ensemble.size() == 1) return;
     std::sort(alone_.begin(), alone_.end());
     say(stderr, "errors of the {} individual members: {} to {}, median {}\n", alone_.size(), alone_.front(),
-        alone_.back(), report::quantile(alone_, 0.5));
+        alone_.back(), results::quantile(alone_, 0.5));
   }
 
  private:

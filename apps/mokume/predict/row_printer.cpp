@@ -8,7 +8,7 @@
 #include <nlohmann/json.hpp>
 
 #include "commands.hpp"
-#include "report/tables/format.hpp"
+#include "results/format.hpp"
 
 namespace mokume::app {
 namespace {
@@ -27,7 +27,7 @@ void put_row(const std::string& row) {
 }  // namespace
 
 RowPrinter::RowPrinter(bool json, const std::vector<std::string>& columns) : json_(json) {
-  for (const std::string& name : columns) names_.push_back(json ? json_text(name) : report::csv_field(name));
+  for (const std::string& name : columns) names_.push_back(json ? json_text(name) : results::csv_field(name));
   if (!json) put_row(fmt::format("{}", fmt::join(names_, ",")));
 }
 
@@ -44,7 +44,7 @@ void RowPrinter::print(const std::vector<Cell>& row) const {
 std::string RowPrinter::text(const Cell& cell) const {
   if (const auto* count = std::get_if<size_t>(&cell)) return fmt::format("{}", *count);
   if (const auto* name = std::get_if<std::string_view>(&cell))
-    return json_ ? json_text(*name) : report::csv_field(*name);
+    return json_ ? json_text(*name) : results::csv_field(*name);
   if (const auto* number = std::get_if<double>(&cell); number != nullptr && (!json_ || std::isfinite(*number)))
     return fmt::format("{}", *number);
   const auto* number = std::get_if<float>(&cell);

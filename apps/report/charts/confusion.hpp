@@ -1,0 +1,16 @@
+// The confusion matrix of the test rows.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "results/view.hpp"
+
+namespace mokume::report {
+
+inline constexpr const char* kConfusionPlot = "plots/confusion.svg";
+
+// Returns the matrix as a plot: a row for each class, a column for each predicted class. None without a matrix.
+std::vector<results::NamedFile> confusion_plot(const results::RunView& view);
+
+}  // namespace mokume::report

@@ -1,0 +1,13 @@
+// Heat maps of the selecting metric's mean over two parameters.
+#pragma once
+
+#include <vector>
+
+#include "report/charts/figure.hpp"
+
+namespace mokume::report {
+
+// Returns one map for each group of a figure with a surface; none if the grid has more cells than a page has pixels.
+std::vector<results::NamedFile> heat_maps(const Figure& figure);
+
+}  // namespace mokume::report

@@ -1,0 +1,95 @@
+#include "report/charts/svg.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+
+#include "report/charts/style.hpp"
+#include "results/format.hpp"
+
+namespace mokume::report {
+namespace {
+
+std::string title_element(std::string_view title) {
+  return title.empty() ? "" : fmt::format("<title>{}</title>", results::escape(title));
+}
+
+}  // namespace
+
+std::string coordinate(double value) {
+  if (!std::isfinite(value)) return "0";
+  std::string text = fmt::format("{:.2f}", value);
+  text.erase(text.find_last_not_of('0') + 1);
+  if (text.back() == '.') text.pop_back();
+  return text == "-0" ? "0" : text;
+}
+
+Svg::Svg(double width, double height, std::string_view label, std::string_view head, std::string_view caption) {
+  out_ = fmt::format(
+      "<svg xmlns=\"http://www.w3.org/2000/svg\" class=\"mk\" width=\"{0}\" height=\"{1}\" viewBox=\"0 0 {0} {1}\" "
+      "role=\"img\" aria-label=\"{2}\">\n<style>{3}</style>\n",
+      coordinate(width), coordinate(height), results::escape(label), standalone_css());
+  rect(0, 0, width, height, "bg");
+  if (!head.empty()) text(16, 22, head, "head");
+  if (!caption.empty()) text(16, 40, caption);
+}
+
+void Svg::element(std::string_view name, std::initializer_list<Attribute> attributes, const std::string& inner) {
+  out_ += fmt::format("<{}", name);
+  for (const Attribute& one : attributes)
+    if (!one.value.empty()) out_ += fmt::format(" {}=\"{}\"", one.name, one.value);
+  out_ += inner.empty() ? "/>\n" : fmt::format(">{}</{}>\n", inner, name);
+}
+
+void Svg::rect(double x, double y, double width, double height, std::string_view classes, std::string_view title,
+               std::string_view fill, double radius) {
+  element("rect",
+          {{"x", x},
+           {"y", y},
+           {"width", std::max(0.0, width)},
+           {"height", std::max(0.0, height)},
+           {"rx", radius > 0 ? coordinate(radius) : ""},
+           {"class", classes},
+           {"fill", fill}},
+          title_element(title));
+}
+
+void Svg::line(double x1, double y1, double x2, double y2, std::string_view classes) {
+  element("line", {{"x1", x1}, {"y1", y1}, {"x2", x2}, {"y2", y2}, {"class", classes}});
+}
+
+void Svg::circle(double x, double y, double radius) { element("circle", {{"cx", x}, {"cy", y}, {"r", radius}}); }
+
+void Svg::path(std::string_view commands, std::string_view classes) {
+  element("path", {{"d", commands}, {"class", classes}});
+}
+
+void Svg::cross(double x, double y, double radius) {
+  path(fmt::format("M{0} {2}L{1} {3}M{1} {2}L{0} {3}", coordinate(x - radius), coordinate(x + radius),
+                   coordinate(y - radius), coordinate(y + radius)),
+       "cross");
+}
+
+void Svg::text(double x, double y, std::string_view text, std::string_view classes, std::string_view exponent) {
+  std::string inner = results::escape(text);
+  if (!exponent.empty()) inner += fmt::format("<tspan dy=\"-4\" font-size=\"8\">{}</tspan>", results::escape(exponent));
+  element("text", {{"x", x}, {"y", y}, {"class", classes}}, inner);
+}
+
+void Svg::text_up(double x, double y, std::string_view text, std::string_view classes) {
+  const std::string turned = fmt::format("translate({} {}) rotate(-90)", coordinate(x), coordinate(y));
+  element("text", {{"transform", turned}, {"class", classes}}, results::escape(text));
+}
+
+void Svg::open(std::string_view classes, std::string_view title) {
+  out_ += fmt::format("<g class=\"{}\">{}\n", classes, title_element(title));
+}
+
+void Svg::close() { out_ += "</g>\n"; }
+
+std::string Svg::finish() && { return std::move(out_) + "</svg>\n"; }
+
+double text_width(std::string_view utf8, double size) { return 0.64 * size * results::count_characters(utf8); }
+
+}  // namespace mokume::report

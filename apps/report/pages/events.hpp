@@ -1,0 +1,13 @@
+// The report's section about failures, lost nodes and retired devices.
+#pragma once
+
+#include <string>
+
+#include "results/view.hpp"
+
+namespace mokume::report {
+
+// Lists all events except superseded records, and fits whose results differ between attempts; "" if there are none.
+std::string events_section(const results::RunView& view);
+
+}  // namespace mokume::report

@@ -1,0 +1,17 @@
+// report.html: a single self-contained file, well-formed as HTML and as XML.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "results/view.hpp"
+
+namespace mokume::report {
+
+inline constexpr int kRefreshSeconds = 30;
+
+// Returns the page with these plots, which are those of plots(view). The page of a `live` run reloads itself every
+// kRefreshSeconds.
+std::string report_html(const results::RunView& view, const std::vector<results::NamedFile>& plots, bool live = false);
+
+}  // namespace mokume::report

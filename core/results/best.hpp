@@ -1,0 +1,52 @@
+// The best candidate while a run is under way, and scores in the words of a terminal.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <nlohmann/json.hpp>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "results/view.hpp"
+
+namespace mokume::results {
+
+// "4.08 %" for the share called "error", otherwise the number, with at most four significant digits.
+std::string score_text(const std::string& metric, double value);
+
+std::string score_spread(const std::string& metric, double value);  // a standard deviation: three digits, no unit
+
+// {"C": 13.5, "gamma": 0.00202}.
+nlohmann::ordered_json params_json(const search::Plan& plan, uint32_t candidate);
+
+// Follows the candidate with the best mean of the selecting metric among those with a value in every fold (of one
+// bootstrap). `plan` and `metrics` must outlive the object.
+class BestSoFar {
+ public:
+  struct Best {
+    uint32_t candidate = 0;
+    double mean = 0;
+  };
+
+  BestSoFar(const search::Plan& plan, const std::vector<Metric>& metrics);
+
+  // Returns whether there is a better candidate than before. Refits do not count.
+  bool add(const journal::FitRecord& record);
+
+  const std::optional<Best>& best() const { return best_; }
+  std::string metric() const;  // its name; "" without one
+  std::string text() const;    // "error 4.08 % with C = 13.5, gamma = 0.00202"; "" without a best candidate
+
+ private:
+  const search::Plan& plan_;
+  const std::vector<Metric>& metrics_;
+  std::map<std::pair<uint32_t, uint32_t>, std::map<uint32_t, double>> values_;  // by bootstrap and candidate; by fold
+  std::optional<Best> best_;
+};
+
+// Returns the state after all records of the view, which must outlive it.
+BestSoFar best_so_far(const RunView& view);
+
+}  // namespace mokume::results

@@ -1,0 +1,126 @@
+#include "results/cautions.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <set>
+
+#include "results/format.hpp"
+#include "results/stats.hpp"
+
+namespace mokume::results {
+namespace {
+
+constexpr double kExploded = 10;  // times the loss of a guess
+constexpr size_t kFewestValues = 3;
+
+// With a plain space, for terminals.
+std::string text_of(double value, bool classes) {
+  return classes ? fmt::format("{:.1f} %", 100 * value) : pretty(value);
+}
+
+// Means of shares round.
+bool is_no_better(double value, double guess) { return value >= guess * (1 - 1e-9); }
+
+std::string no_better(const std::string& what, double value, double guess, bool classes) {
+  return fmt::format(
+      "{} is {}, and always answering {} gives {}: the model has learned nothing from these inputs. "
+      "Check the target, the inputs, their scaling and the searched ranges.",
+      what, text_of(value, classes), classes ? "the most frequent class" : "the mean", text_of(guess, classes));
+}
+
+std::optional<std::string> guess_caution(const RunView& view, const std::vector<CandidateRow>& rows) {
+  if (!view.guess) return std::nullopt;
+  const bool classes = view.data_classes > 0;
+  const auto metric = selecting_metric(view.metrics);
+  const bool comparable = metric && view.metrics[*metric].name == (classes ? "error" : "mse");
+  const std::string name = classes ? "error" : "MSE";
+  if (comparable && view.best && rows[*view.best].complete && is_no_better(rows[*view.best].mean, *view.guess))
+    return no_better("The validation " + name + " of the best candidate", rows[*view.best].mean, *view.guess, classes);
+  if (view.test && view.test->n > 0 && is_no_better(view.test->value(), *view.guess))
+    return no_better("The test " + name, view.test->value(), *view.guess, classes);
+  return std::nullopt;
+}
+
+std::optional<std::string> loss_caution(const RunView& view) {
+  const double guess =
+      view.data_classes > 1 ? std::log(static_cast<double>(view.data_classes)) : view.guess.value_or(0);
+  if (!(guess > 0)) return std::nullopt;
+  size_t exploded = 0;
+  double worst = 0;
+  std::string example;
+  for (const journal::FitRecord& record : all_work(view))
+    for (const journal::Curve& curve : record.curves) {
+      if (curve.name != "train_loss" || curve.values.empty()) continue;
+      const double last = curve.values.back();
+      if (!std::isfinite(last) || last <= kExploded * guess) continue;
+      ++exploded;
+      if (last > worst) example = fit_name(view.plan, record.fit);
+      worst = std::max(worst, last);
+    }
+  if (exploded == 0) return std::nullopt;
+  return fmt::format(
+      "The training loss of {} exploded, up to {} ({}), where a guess costs {}: a smaller learning rate "
+      "or scaled inputs help.",
+      counted(exploded, "fit"), pretty(worst), example, pretty(guess));
+}
+
+std::optional<double> number_of(const search::Value& value) {
+  if (const auto* real = std::get_if<double>(&value)) return *real;
+  if (const auto* whole = std::get_if<int64_t>(&value)) return static_cast<double>(*whole);
+  return std::nullopt;
+}
+
+// "C = 1000 is the largest", "" if parameter `p` has no such edge.
+std::string edge_of(const RunView& view, const std::vector<CandidateRow>& rows, size_t p) {
+  const auto& candidates = view.plan.candidates;
+  const CandidateRow& best = rows[*view.best];
+  std::set<double> values;
+  for (const auto& candidate : candidates) {
+    const auto number = number_of(candidate[p]);
+    if (!number) return "";
+    values.insert(*number);
+  }
+  const double chosen = *number_of(candidates[*view.best][p]);
+  if (values.size() < kFewestValues || (chosen != *values.begin() && chosen != *values.rbegin())) return "";
+  for (size_t c = 0; c < candidates.size(); ++c)
+    if (rows[c].complete && rows[c].mean == best.mean && *number_of(candidates[c][p]) != chosen) return "";
+  return fmt::format("{} = {} is the {}", view.plan.params[p], pretty(chosen),
+                     chosen == *values.begin() ? "smallest" : "largest");
+}
+
+std::optional<std::string> edge_caution(const RunView& view, const std::vector<CandidateRow>& rows) {
+  if (!view.grid || !view.best || !rows[*view.best].complete) return std::nullopt;
+  std::string edges;
+  for (size_t p = 0; p < view.plan.params.size(); ++p)
+    if (const std::string edge = edge_of(view, rows, p); !edge.empty()) edges += (edges.empty() ? "" : " and ") + edge;
+  if (edges.empty()) return std::nullopt;
+  return fmt::format(
+      "The best candidate is on the edge of the grid: {} value that was tried. Better ones may lie "
+      "outside; widen the range.",
+      edges);
+}
+
+std::optional<std::string> unsure_caution(const RunView& view, const std::vector<CandidateRow>& rows) {
+  if (!view.best || *view.best >= rows.size()) return std::nullopt;
+  const CandidateRow& best = rows[*view.best];
+  if (best.unsure <= best.rows / kUnsure) return std::nullopt;
+  return fmt::format(
+      "The best candidate is ill-determined: the solver's tolerance leaves the class of {} of its {} validated rows "
+      "open, and another solver or tolerance gives other errors. A smaller tol decides more of them.",
+      best.unsure, best.rows);
+}
+
+}  // namespace
+
+std::vector<std::string> cautions(const RunView& view) {
+  const std::vector<CandidateRow> rows = pool(view);
+  std::vector<std::string> all;
+  for (auto& one :
+       {guess_caution(view, rows), loss_caution(view), unsure_caution(view, rows), edge_caution(view, rows)})
+    if (one) all.push_back(*one);
+  return all;
+}
+
+}  // namespace mokume::results

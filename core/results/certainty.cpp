@@ -1,0 +1,170 @@
+#include "results/certainty.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <numeric>
+
+#include "results/format.hpp"
+#include "results/stats.hpp"
+
+namespace mokume::results {
+namespace {
+
+constexpr size_t kMaxLines = 20;
+constexpr size_t kMinWidth = 40;
+constexpr size_t kMaxName = 16;
+
+double entropy_of(const std::vector<double>& p) {
+  double sum = 0;
+  for (const double x : p)
+    if (x > 0) sum -= x * std::log(x);
+  return sum;
+}
+
+// Draws outliers, whiskers, box and median of values in [0, 1] on a line of characters, in that order.
+std::string box_line(const std::vector<double>& values, size_t width) {
+  std::string line(width, ' ');
+  const auto at = [&](double v) { return static_cast<size_t>(std::lround(std::clamp(v, 0.0, 1.0) * (width - 1))); };
+  const auto bar = [&](double from, double to, char fill, const char* ends) {
+    line.replace(at(from), at(to) - at(from) + 1, at(to) - at(from) + 1, fill);
+    line[at(from)] = ends[0];
+    line[at(to)] = ends[1];
+  };
+  const Box box = box_of(values);
+  for (const double v : values)
+    if (v < box.low || v > box.high) line[at(v)] = 'o';
+  bar(box.low, box.high, '-', "||");
+  bar(box.q1, box.q3, '=', "[]");
+  line[at(box.median)] = '#';
+  return line.erase(line.find_last_not_of(' ') + 1);
+}
+
+std::string axis_line(size_t width) {
+  std::string line(width, ' ');
+  line.front() = '0', line.back() = '1';
+  if (width >= 9) line.replace(width / 2 - 1, 3, "0.5");
+  return line;
+}
+
+// Counts characters rather than bytes, so that names in any script line up.
+std::string padded(const std::string& text, size_t width) {
+  return text + std::string(width - std::min(width, count_characters(text)), ' ');
+}
+
+}  // namespace
+
+std::vector<double> of_class(const Certainty& certainty, size_t c) {
+  std::vector<double> values;
+  for (const std::vector<double>& member : certainty.members) values.push_back(member[c]);
+  return values;
+}
+
+size_t majority(std::span<const uint32_t> votes, std::span<const double> certainty) {
+  size_t best = 0;
+  for (size_t c = 1; c < votes.size(); ++c)
+    if (votes[c] > votes[best] || (votes[c] == votes[best] && certainty[c] > certainty[best])) best = c;
+  return best;
+}
+
+Verdict judge(const Certainty& certainty) {
+  Verdict verdict;
+  verdict.votes.assign(certainty.classes.size(), 0);
+  double entropies = 0;
+  for (const std::vector<double>& member : certainty.members) {
+    ++verdict.votes[static_cast<size_t>(std::max_element(member.begin(), member.end()) - member.begin())];
+    entropies += entropy_of(member);
+  }
+  for (size_t c = 0; c < certainty.classes.size(); ++c) {
+    const Moments m = moments(of_class(certainty, c));
+    verdict.mean.push_back(std::clamp(m.mean, m.min, m.max));  // rounding must not make it 1 if no member is certain
+    verdict.sd.push_back(m.sd);
+  }
+  verdict.vote = majority(verdict.votes, verdict.mean);
+  verdict.entropy = entropy_of(verdict.mean);
+  // By Jensen's inequality it is not negative, but rounding may make it so.
+  const double n = certainty.members.size();
+  verdict.mutual_information = certainty.members.size() == 1 ? 0 : std::max(0.0, verdict.entropy - entropies / n);
+  return verdict;
+}
+
+std::vector<size_t> shown_classes(const Verdict& verdict, size_t most) {
+  std::vector<size_t> order(verdict.mean.size());
+  std::iota(order.begin(), order.end(), size_t{0});
+  std::stable_sort(order.begin(), order.end(), [&](size_t a, size_t b) { return verdict.mean[a] > verdict.mean[b]; });
+  order.resize(std::min(order.size(), most));
+  std::sort(order.begin(), order.end());
+  return order;
+}
+
+std::string members_text(const Certainty& certainty) {
+  const size_t n = certainty.members.size();
+  return n == 1 ? "1 model" : fmt::format("{} members", n);
+}
+
+std::string certainty_digits(double certainty) {
+  const std::string digits = fmt::format("{:.3f}", certainty);
+  if (digits == "1.000" && certainty < 1) return ">0.999";
+  if (digits == "0.000" && certainty > 0) return "<0.001";
+  return digits;
+}
+
+double share_below(std::span<const double> percentiles, double value) {
+  const auto below = std::lower_bound(percentiles.begin(), percentiles.end(), value) - percentiles.begin();
+  return static_cast<double>(below) / percentiles.size();
+}
+
+std::string certainty_text(const Certainty& certainty, size_t width, std::span<const double> doubt) {
+  const Verdict verdict = judge(certainty);
+  if (!certainty.probable && certainty.members.size() == 1)
+    return fmt::format(
+        "vote: {}\nthe model gives no probabilities; validation.calibrate = true learns them in the run\n",
+        elide(certainty.classes[verdict.vote], 60));
+  const std::vector<size_t> shown = shown_classes(verdict, kMaxLines);
+  size_t names = 5;
+  for (const size_t c : shown) names = std::max(names, count_characters(elide(certainty.classes[c], kMaxName)));
+  const bool several = certainty.members.size() > 1;
+  // "> name  0.123  0.123  votes  box"
+  const size_t left = 2 + names + 2 + 5 + (several ? 2 + 5 + 2 + 5 : 0) + 2;
+  const size_t room = std::max(std::max(width, kMinWidth), left + 5) - left;
+  std::string text =
+      fmt::format("vote: {}{}\nmean certainty: {}{}\nentropy of the mean: {:.3f} of at most {:.3f} nats\n",
+                  elide(certainty.classes[verdict.vote], 60),
+                  several ? fmt::format(" ({} of {})", verdict.votes[verdict.vote], members_text(certainty)) : "",
+                  certainty_digits(verdict.mean[verdict.vote]),
+                  several ? fmt::format(" (sd {:.3f})", verdict.sd[verdict.vote]) : "", verdict.entropy,
+                  std::log(certainty.classes.size()));
+  if (!doubt.empty())
+    text += fmt::format("  {:.0f} % of the test rows have less (median {:.3f})\n",
+                        100 * share_below(doubt, verdict.entropy), doubt[doubt.size() / 2]);
+  if (several) text += fmt::format("mutual information: {:.3f} nats\n", verdict.mutual_information);
+  text +=
+      fmt::format("\n  {}   mean{}  {}\n", padded("class", names), several ? "     sd  votes" : "", axis_line(room));
+  for (const size_t c : shown) {
+    text += fmt::format("{} {} {:>6}", c == verdict.vote ? '>' : ' ',
+                        padded(elide(certainty.classes[c], kMaxName), names), certainty_digits(verdict.mean[c]));
+    if (several) text += fmt::format("  {:.3f}  {:>5}", verdict.sd[c], verdict.votes[c]);
+    text += "  " + box_line(of_class(certainty, c), room) + "\n";
+  }
+  if (shown.size() < certainty.classes.size())
+    text += fmt::format("  and {} classes with lower mean certainty\n", certainty.classes.size() - shown.size());
+  return text;
+}
+
+Thumbnail thumbnail(size_t width, size_t height, std::span<const double> grey) {
+  const size_t step = std::max<size_t>(1, (std::max(width, height) + kThumbnailSide - 1) / kThumbnailSide);
+  Thumbnail small{(width + step - 1) / step, (height + step - 1) / step, {}};
+  for (size_t top = 0; top < height; top += step)
+    for (size_t left = 0; left < width; left += step) {
+      double sum = 0;
+      size_t count = 0;
+      for (size_t y = top; y < std::min(top + step, height); ++y)
+        for (size_t x = left; x < std::min(left + step, width); ++x, ++count) sum += grey[y * width + x];
+      const double mean = sum / count;
+      small.grey.push_back(static_cast<uint8_t>(std::clamp(std::isfinite(mean) ? mean : 0.0, 0.0, 255.0) + 0.5));
+    }
+  return small;
+}
+
+}  // namespace mokume::results

@@ -1,0 +1,59 @@
+// The opinion of an ensemble's members on one row (vote, certainty, disagreement), and the picture of a row.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "results/view.hpp"
+
+namespace mokume::results {
+
+inline constexpr size_t kTextWidth = 78;  // characters
+
+// A member votes for the class that it is most certain of; ties go to the first. Entropies are in nats:
+//   entropy             H(mean over members of p): how undecided all of them are
+//   mutual_information  H(mean of p) - mean of H(p): how much they contradict each other; 0 for one member.
+// Houlsby, Huszar, Ghahramani, Lengyel, Bayesian active learning for classification and preference learning,
+// arXiv:1112.5745, 2011; Smith, Gal, Understanding measures of uncertainty for adversarial example detection, UAI 2018.
+struct Verdict {
+  size_t vote = 0;
+  std::vector<uint32_t> votes;    // per class
+  std::vector<double> mean, sd;   // per class; sd: sample standard deviation over members, 0 for one
+  double entropy = 0;             // in [0, log(classes)]
+  double mutual_information = 0;  // in [0, entropy]
+};
+// Needs at least one member and one class.
+Verdict judge(const Certainty& certainty);
+
+// Returns the class with the most votes. Ties go to the class with the higher certainty (mean or sum over members),
+// then to the first. Both arguments have an entry per class.
+size_t majority(std::span<const uint32_t> votes, std::span<const double> certainty);
+
+// Returns three digits, but ">0.999" and "<0.001" for a certainty that these would show as 1 or 0 although it is
+// neither.
+std::string certainty_digits(double certainty);
+
+// Returns the share of measured values below `value`, from their ascending percentiles (at least one).
+double share_below(std::span<const double> percentiles, double value);
+
+// Returns "vote: 7 (11 of 12 members)", mean certainty and disagreement, and for each class an ASCII box plot of all
+// members' certainty, in lines of at most `width` characters (at least 40; class names are cut). Of more than 20
+// classes, only those with the highest mean certainty are shown. `doubt`: percentiles of the entropy over the test
+// rows, for comparison; empty if unknown.
+std::string certainty_text(const Certainty& certainty, size_t width = kTextWidth, std::span<const double> doubt = {});
+
+// Returns the classes to show, ascending: all, or the `most` with the highest mean certainty.
+std::vector<size_t> shown_classes(const Verdict& verdict, size_t most);
+// Returns the certainty of every member for this class.
+std::vector<double> of_class(const Certainty& certainty, size_t c);
+// "12 members", "1 model".
+std::string members_text(const Certainty& certainty);
+
+// Returns a reduced copy of a picture of width * height grey values: each pixel is the mean of a square of source
+// pixels, as small as kThumbnailSide requires.
+Thumbnail thumbnail(size_t width, size_t height, std::span<const double> grey);
+
+}  // namespace mokume::results

@@ -1,0 +1,64 @@
+// Text for people and for files: escaping, short numbers, units of a metric. All functions accept arbitrary bytes.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "results/view.hpp"
+
+namespace mokume::results {
+
+// Returns valid UTF-8 without the characters that XML 1.0 forbids; each offending byte or character becomes U+FFFD.
+std::string clean(std::string_view text);
+
+// Applies clean() and replaces & < > " ' by entities: safe as element text and as an attribute value, in XML and HTML.
+std::string escape(std::string_view text);
+
+// Returns one field of a CSV file by RFC 4180, quoted only if necessary.
+std::string csv_field(std::string_view text);
+
+// Returns at most `limit` characters, the last one an ellipsis if some were cut; line breaks become spaces.
+std::string elide(std::string_view text, size_t limit);
+
+size_t count_characters(std::string_view utf8);
+
+inline constexpr const char* kNoValue = "–";
+
+// Returns about `digits` significant digits without trailing zeros, with an exponent if a plain number would be long:
+// "0.00202", "1.5e-7".
+std::string pretty(double value, int digits = 4);
+std::string pretty(const search::Value& value);
+
+// Returns "C = 13.5, gamma = 0.00202", a candidate's parameters without those in `except`; "" if none are left.
+std::string pretty_params(const search::Plan& plan, size_t candidate, const std::vector<size_t>& except = {});
+
+// "fit 17: candidate 3, fold 2", "the refit"; with the bootstrap if the plan has several.
+std::string fit_name(const search::Plan& plan, uint32_t fit);
+
+// The display unit of a metric: the share called "error" is in percent, everything else is unchanged.
+struct Unit {
+  std::string name;   // "error"
+  std::string title;  // "error (%)"
+  double factor = 1;  // shown = factor * value
+  bool percent = false;
+
+  std::string text(double value) const;    // "1.52 %"; kNoValue if not finite
+  std::string spread(double value) const;  // as text(), without the unit
+};
+Unit unit_of(const Metric& metric);
+
+// "42 s", "2 h 05 min"; kNoValue if not a duration.
+std::string seconds_text(double seconds);
+
+// "99.5 %"; kNoValue if not finite.
+std::string percent(double share);
+
+// "12 345": groups of three, separated by a no-break thin space.
+std::string grouped(uint64_t count);
+
+// "1 fit", "1 234 fits".
+std::string counted(uint64_t count, const std::string& noun);
+
+}  // namespace mokume::results

@@ -1,0 +1,29 @@
+// The tables and files of a profiled run: for each device its phases, and the ops within them.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "results/view.hpp"
+
+namespace mokume::results {
+
+// Returns two tables for a terminal: phases and ops, each with calls, seconds, share, GFLOP/s and GB/s. Ops after the
+// first 40 are summed up in a last line, so that both tables add up to the time in the heading.
+std::string profile_text(const DeviceProfile& profile);
+
+// The same tables as data, for other formats.
+struct ProfileLine {
+  std::vector<std::string> names;  // phase, or phase and op
+  uint64_t calls = 0;
+  double seconds = 0, share = 0;  // of the device's time
+  double gflops = 0, gbytes = 0;  // per second; 0 if unknown
+};
+struct ProfileTables {
+  double seconds = 0;
+  std::vector<ProfileLine> phases, ops;
+};
+ProfileTables profile_tables(const DeviceProfile& profile);
+
+}  // namespace mokume::results

@@ -1,0 +1,116 @@
+// Fits grouped by candidate, and the statistics that tables and plots need.
+#pragma once
+
+#include <cstdint>
+#include <limits>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "results/view.hpp"
+
+namespace mokume::results {
+
+// Returns the index of the selecting metric (the first marked as such). Without one, candidates cannot be ranked.
+std::optional<size_t> selecting_metric(const std::vector<Metric>& metrics);
+
+size_t failed_refits(const RunView& view);
+size_t count_fits(const RunView& view, journal::FitStatus status);
+
+size_t count_reused(const RunView& view);
+
+// Returns one pointer per fit of the plan, null if there is no record. Records outside the plan are left out.
+std::vector<const journal::FitRecord*> by_fit(const search::Plan& plan, const std::vector<journal::FitRecord>& records);
+
+// Returns the fits of the plan that have a record, in plan order.
+std::vector<const journal::FitRecord*> recorded(const RunView& view);
+
+// Returns the record's value of a metric; nothing if the fit failed or the value is missing, not finite or absurdly
+// large.
+std::optional<double> value_of(const journal::FitRecord* record, std::optional<size_t> metric);
+
+// Returns how many of the record's validated rows have a class that the solver's tolerance leaves open, as its note
+// says.
+int64_t unsure_rows(const journal::FitRecord& record);
+// A fit is ill-determined if these are more than one row in kUnsure: another solver or tolerance gives another error.
+inline constexpr int64_t kUnsure = 50;
+bool is_ill_determined(const journal::FitRecord& record);
+
+// Returns the mean of a metric over the folds of the refit's candidate in its bootstrap; nothing if a fold has no
+// value.
+std::optional<double> mean_over_folds(const RunView& view, const journal::FitRecord& refit, size_t metric);
+
+// Returns the test result of a refit, whose record has the form that journal::FitRecord describes. `classes` is 0 for
+// numbers. A confusion matrix that contradicts the counts is left out.
+std::optional<TestResult> test_of(const journal::FitRecord& refit, int64_t classes);
+
+// Mean in the given order; sample standard deviation (0 for one value) in two passes.
+struct Moments {
+  double mean = 0, sd = 0, min = 0, max = 0;
+};
+Moments moments(const std::vector<double>& values);
+
+// The selecting metric's values over the fits of a candidate; the moments are set if the candidate is complete.
+struct CandidateRow : Moments {
+  uint32_t candidate = 0, bootstrap = 0;
+  bool complete = false;         // every fit has a finite value
+  uint32_t failed = 0;           // fits with a record but without a value
+  uint32_t missing = 0;          // fits without a record
+  uint32_t rank = 0;             // from 1 by (mean, candidate), the better mean first; incomplete candidates come last
+  std::vector<double> values;    // by bootstrap and fold
+  int64_t rows = 0, unsure = 0;  // validated by all fits; of these, unsure_rows()
+  uint32_t ill_determined = 0;   // fits
+};
+// Returns a row for each candidate in each of its bootstraps, ranked within the bootstrap.
+std::vector<CandidateRow> summarise(const search::Plan& plan, const std::vector<Metric>& metrics,
+                                    const std::vector<journal::FitRecord>& records);
+// Returns a row for each candidate over all its bootstraps.
+std::vector<CandidateRow> pool(const RunView& view);
+
+// Linear interpolation between order statistics, NumPy's default ("linear", type 7 of Hyndman & Fan, The American
+// Statistician 50(4), 1996). `sorted` is ascending and not empty, 0 <= p <= 1.
+double quantile(const std::vector<double>& sorted, double p);
+
+// Tukey's box: whiskers end at the most extreme value within 1.5 interquartile ranges of the box.
+struct Box {
+  double q1 = 0, median = 0, q3 = 0, low = 0, high = 0;
+};
+Box box_of(std::vector<double> values);
+
+// Wilson's 95 % score interval for a proportion. Wilson, JASA 22(158), 1927. {0, 1} for n <= 0.
+struct Interval {
+  double low = 0, high = 1;
+};
+Interval wilson(int64_t errors, int64_t n);
+
+// The smallest and the largest of the values added.
+struct Extent {
+  double low = std::numeric_limits<double>::infinity(), high = -low;
+
+  void add(double value);
+  bool empty() const { return low > high; }
+  bool spans(double ratio) const { return low > 0 && high / low >= ratio; }
+};
+
+// Returns the records of fits and refits.
+std::vector<journal::FitRecord> all_work(const RunView& view);
+
+// Returns whether the record has a usable start and end.
+bool timed(const journal::FitRecord& record);
+
+// Returns the earliest start of a fit; infinity if no fit took time.
+double first_start(const std::vector<journal::FitRecord>& records);
+
+// Returns the seconds during which devices worked: per (node, device), the union of the intervals of its fits and
+// refits. Fits of one bundle have the bundle's interval and therefore count once.
+double busy_seconds(const RunView& view);
+
+// Disjoint intervals in ascending order that cover the same points. Touching intervals are joined.
+struct Span {
+  double start = 0, end = 0;
+  double length() const { return end - start; }
+};
+std::vector<Span> united(std::vector<Span> spans);
+double length_of(const std::vector<Span>& spans);
+
+}  // namespace mokume::results

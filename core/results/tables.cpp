@@ -1,0 +1,254 @@
+#include "results/tables.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <nlohmann/json.hpp>
+
+#include "base/files.hpp"
+#include "base/text.hpp"
+#include "results/best.hpp"
+#include "results/class_scores.hpp"
+#include "results/efficiency.hpp"
+#include "results/format.hpp"
+#include "results/nested.hpp"
+#include "results/stats.hpp"
+#include "results/tensorboard.hpp"
+
+namespace mokume::results {
+namespace {
+
+using Json = nlohmann::ordered_json;
+using journal::FitRecord;
+using journal::FitStatus;
+
+class Csv {
+ public:
+  template <class... Fields>
+  void add(const Fields&... fields) {
+    (add_text(text_of(fields)), ...);
+  }
+  void add_names(const std::vector<std::string>& names) {
+    for (const std::string& name : names) add(name);
+  }
+  void add_params(const search::Plan& plan, size_t candidate) {
+    const auto& values = plan.candidates[candidate];
+    for (size_t p = 0; p < plan.params.size(); ++p) add(p < values.size() ? search::to_text(values[p]) : "");
+  }
+  void end_row() { text_.back() = '\n'; }
+  std::string text() && { return std::move(text_); }
+
+ private:
+  static std::string text_of(const std::string& text) { return csv_field(text); }
+  static std::string text_of(const std::optional<double>& value) { return value ? base::shortest(*value) : ""; }
+  template <std::integral Whole>
+  static std::string text_of(Whole value) {
+    return std::to_string(value);
+  }
+  void add_text(const std::string& text) { text_ += text + ','; }
+
+  std::string text_;
+};
+
+std::string metric_text(const Metric& metric, double value) {
+  constexpr double kExact = 9007199254740992.0;  // integers up to 2^53 are exact in a double
+  return metric.integer && std::abs(value) <= kExact && std::floor(value) == value
+             ? std::to_string(static_cast<int64_t>(value))
+             : base::shortest(value);
+}
+
+Json json_best(const RunView& view) {
+  if (!view.best || *view.best >= view.plan.candidates.size()) return nullptr;
+  const CandidateRow row = pool(view)[*view.best];
+  return {{"candidate", *view.best},
+          {"params", params_json(view.plan, *view.best)},
+          {"mean", row.complete ? Json(row.mean) : Json()},
+          {"sd", row.complete ? Json(row.sd) : Json()}};
+}
+
+Json json_devices(const RunView& view) {
+  Json list = Json::array();
+  for (const DeviceUse& use : view.devices)
+    list.push_back({{"node", use.node},
+                    {"id", use.id},
+                    {"backend", use.backend},
+                    {"name", use.name},
+                    {"vendor", use.vendor},
+                    {"fits", use.fits},
+                    {"busy_s", use.busy_s},
+                    {"speed", use.speed}});
+  return list;
+}
+
+Json json_test(const RunView& view) {
+  if (!view.test) return nullptr;
+  if (view.test->mse) return {{"n", view.test->n}, {"mse", *view.test->mse}};
+  Json test = {{"errors", view.test->errors}, {"n", view.test->n}, {"error", view.test->value()}};
+  for (const auto& [name, value] : view.test->measures) test[name] = value;
+  Json classes = Json::array();
+  for (const ClassScore& one : class_scores(view))
+    classes.push_back({{"class", one.name},
+                       {"rows", one.rows},
+                       {"precision", one.precision},
+                       {"recall", one.recall},
+                       {"f1", one.f1}});
+  if (!classes.empty()) test["classes"] = classes;
+  if (const auto& confusion = view.test->confusion) {
+    Json& rows = test["confusion"] = Json::array();
+    for (size_t truth = 0; truth < confusion->classes; ++truth) {
+      rows.push_back(Json::array());
+      for (size_t predicted = 0; predicted < confusion->classes; ++predicted)
+        rows.back().push_back(confusion->at(truth, predicted));
+    }
+  }
+  return test;
+}
+
+Json json_nested(const Nested& nested) {
+  const NestedEstimate estimate = estimate_of(nested);
+  Json folds = Json::array();
+  for (const NestedFold& one : nested.each)
+    folds.push_back({{"fold", one.fold},
+                     {"best", one.best},
+                     {"validation", one.validation},
+                     {estimate.numbers ? "mse" : "error", one.value()},
+                     {"n", one.n}});
+  return {{"folds", nested.folds},
+          {estimate.numbers ? "mse" : "error", estimate.value},
+          {"sd", estimate.sd},
+          {"n", estimate.n},
+          {"each", folds}};
+}
+
+}  // namespace
+
+std::string results_csv(const RunView& view) {
+  Csv csv;
+  csv.add("candidate", "bootstrap", "fold");
+  csv.add_names(view.plan.params);
+  csv.add("n");
+  for (const Metric& metric : view.metrics) csv.add(metric.name);
+  csv.add("status");
+  csv.end_row();
+  for (const FitRecord* record : recorded(view)) {
+    const search::FitKey key = view.plan.key(record->fit);
+    csv.add(key.candidate, key.bootstrap, key.fold);
+    csv.add_params(view.plan, key.candidate);
+    csv.add(record->n);
+    for (size_t m = 0; m < view.metrics.size(); ++m) {
+      const bool known = record->status != FitStatus::failed && m < record->values.size();
+      csv.add(known ? metric_text(view.metrics[m], record->values[m]) : "");
+    }
+    csv.add(journal::to_text(record->status));
+    csv.end_row();
+  }
+  return std::move(csv).text();
+}
+
+std::string candidates_csv(const RunView& view) {
+  Csv csv;
+  csv.add("candidate", "bootstrap");
+  csv.add_names(view.plan.params);
+  csv.add_names({"mean", "sd", "min", "max", "rank", "unsure"});
+  csv.end_row();
+  for (const CandidateRow& row : summarise(view.plan, view.metrics, view.records)) {
+    csv.add(row.candidate, row.bootstrap);
+    csv.add_params(view.plan, row.candidate);
+    for (const double value : {row.mean, row.sd, row.min, row.max})
+      csv.add(row.complete ? std::optional(value) : std::nullopt);
+    csv.add(row.rank, row.unsure);
+    csv.end_row();
+  }
+  return std::move(csv).text();
+}
+
+std::string ensemble_csv(const RunView& view) {
+  const bool classes = view.data_classes > 0;
+  std::vector<size_t> metrics;
+  for (size_t m = 0; m < view.metrics.size(); ++m)
+    if (!view.metrics[m].integer && view.plan.folds > 0) metrics.push_back(m);
+  Csv csv;
+  csv.add("bootstrap", "candidate");
+  csv.add_names(view.plan.params);
+  for (const size_t m : metrics) csv.add("validation_" + view.metrics[m].name);
+  csv.add(classes ? "test_error" : "test_mse", "status");
+  csv.end_row();
+  for (const FitRecord& refit : view.refits) {
+    csv.add(refit.fit - view.plan.n_fits());
+    csv.add(refit.refit ? std::to_string(*refit.refit) : "");
+    if (refit.refit)
+      csv.add_params(view.plan, *refit.refit);
+    else
+      csv.add_names(std::vector<std::string>(view.plan.params.size()));
+    for (const size_t m : metrics) csv.add(mean_over_folds(view, refit, m));
+    const auto test = test_of(refit, view.data_classes);
+    csv.add(test ? std::optional(test->value()) : std::nullopt, journal::to_text(refit.status));
+    csv.end_row();
+  }
+  return std::move(csv).text();
+}
+
+std::string timeline_csv(const RunView& view) {
+  const double zero = first_start(view.records);
+  Csv csv;
+  csv.add_names({"candidate", "bootstrap", "fold", "bundle", "node", "device", "start_s", "end_s", "attempt"});
+  csv.end_row();
+  for (const FitRecord* record : recorded(view)) {
+    const search::FitKey key = view.plan.key(record->fit);
+    csv.add(key.candidate, key.bootstrap, key.fold, record->bundle, record->node, record->device);
+    for (const double time : {record->start_s, record->end_s})
+      csv.add(timed(*record) ? fmt::format("{:.6f}", time - zero) : "");
+    csv.add(record->attempt);
+    csv.end_row();
+  }
+  return std::move(csv).text();
+}
+
+std::string summary_json(const RunView& view) {
+  Json summary = {{"name", view.name},
+                  {"model", view.model},
+                  {"seed", view.seed},
+                  {"plan_hash", view.plan_hash},
+                  {"data",
+                   {{"name", view.data_name},
+                    {"rows", view.data_rows},
+                    {"features", view.data_features},
+                    {"classes", view.data_classes},
+                    {"test_rows", view.data_test_rows},
+                    {"sha256", view.data_sha256}}},
+                  {"candidates", view.plan.candidates.size()},
+                  {"folds", view.plan.folds},
+                  {"bootstraps", view.plan.bootstraps}};
+  if (view.plan.bootstraps > 1) summary["members"] = view.refits.size() - failed_refits(view);
+  summary.update(Json{{"fits", recorded(view).size()},
+                      {"fits_planned", view.plan.n_fits()},
+                      {"failed", count_fits(view, FitStatus::failed)},
+                      {"failed_refits", failed_refits(view)},
+                      {"best", json_best(view)},
+                      {"test", json_test(view)},
+                      {"wall_s", view.wall_s},
+                      {"fit_s", busy_seconds(view)},
+                      {"devices", json_devices(view)},
+                      {"nodes", view.nodes},
+                      {"efficiency", view.efficiency},
+                      {"speeds", to_text(view.speeds)},
+                      {"state", view.state}});
+  if (const size_t reused = count_reused(view); reused > 0) summary["reused"] = reused;
+  if (view.nested) summary["nested"] = json_nested(*view.nested);
+  return summary.dump(2, ' ', false, Json::error_handler_t::replace) + '\n';
+}
+
+void write_tables(const RunView& view, const std::string& directory) {
+  const auto put = [&](const char* name, const std::string& content) {
+    base::write_file(base::Below{directory, name}, content);
+  };
+  put("results.csv", results_csv(view));
+  put("candidates.csv", candidates_csv(view));
+  if (view.plan.bootstraps > 1) put("ensemble.csv", ensemble_csv(view));
+  put("timeline.csv", timeline_csv(view));
+  put("summary.json", summary_json(view));
+  write_event_files(view, {directory, "logs/tensorboard"});
+}
+
+}  // namespace mokume::results

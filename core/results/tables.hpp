@@ -1,0 +1,35 @@
+// The tables of a run directory. CSV uses RFC 4180 quoting, lines that end in \n, and shortest round-trip doubles. A
+// value that does not exist (a metric of a failed fit, the mean of an incomplete candidate) is an empty cell, and a
+// metric that is not finite is written as nan, inf or -inf.
+#pragma once
+
+#include <string>
+
+#include "results/view.hpp"
+
+namespace mokume::results {
+
+std::string results_csv(const RunView& view);
+std::string candidates_csv(const RunView& view);
+
+// Returns a row for each member of an ensemble: the choice of its bootstrap, the means of its metrics over the folds,
+// and the test result of its refit.
+std::string ensemble_csv(const RunView& view);
+
+// Times are in seconds from the earliest start.
+std::string timeline_csv(const RunView& view);
+
+// The seed is text, since it may have any number of digits. `fits` counts the existing records, `fits_planned` those of
+// the plan. A plan without validation has one candidate and no fits, and its `best` has a null error. `best` refers to
+// all folds of all bootstraps. `fit_s` is the time in which devices worked: per device the union of its fits'
+// intervals, since the fits of a bundle share the bundle's time. A number that is not finite is null, and bytes that
+// are not UTF-8 become U+FFFD. `test` holds the measures of data::MeasureInfo that have a value, the scores of each
+// class and the confusion matrix (rows: class, columns: predicted class), in label order. `speeds` states whether the
+// speeds behind `efficiency` were measured before the run or estimated from it.
+std::string summary_json(const RunView& view);
+
+// Writes the tables and the event files (results/tensorboard.hpp) of a run directory, each file atomically. Equal views
+// give byte-identical files. Throws Error(MK_STORAGE) if something cannot be written.
+void write_tables(const RunView& view, const std::string& directory);
+
+}  // namespace mokume::results

@@ -1,0 +1,239 @@
+// The results of a run as plain data: what its journal and run.json hold, in the form that tables, charts and people
+// need. The other headers of this folder compute numbers, texts and files from it; core/run reads it from a directory.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "data/scores/measures.hpp"
+#include "device/profile.hpp"
+#include "journal/read.hpp"
+#include "search/plan.hpp"
+
+namespace mokume::results {
+
+struct Metric {
+  std::string name;
+  bool integer = false;
+  bool selects = false;  // its mean ranks the candidates
+  bool larger = false;   // a larger value is better
+
+  // Orders values: the better one is smaller.
+  double loss(double value) const { return larger ? -value : value; }
+};
+
+struct DeviceUse {
+  uint32_t node = 0;
+  std::string id;       // "opencl:0"
+  std::string backend;  // "opencl"
+  std::string name;
+  std::string vendor;
+  uint64_t fits = 0;
+  double busy_s = 0;
+  double speed = 0;  // relative to other devices, see RunView::speeds; 0: unknown
+};
+
+// The result on the test rows: the errors of a classifier, or the mean squared error of predicted numbers.
+struct TestResult {
+  int64_t errors = 0;
+  int64_t n = 0;
+  std::optional<double> mse = std::nullopt;
+  std::optional<data::Confusion> confusion = std::nullopt;  // none in older runs and with many classes
+  std::map<std::string, double> measures = {};              // by data::MeasureInfo::name
+
+  double value() const { return mse ? *mse : static_cast<double>(errors) / static_cast<double>(n); }
+};
+
+// The opinion of an ensemble's members on one row. A single model is an ensemble of one.
+struct Certainty {
+  std::vector<std::string> classes;
+  std::vector<std::vector<double>> members;  // member x class; each row sums to 1
+  bool probable = true;  // members give probabilities; else each is certain of its vote, and only shares of votes count
+};
+
+// Grey values from 0 to 255, row-major; no side is longer than kThumbnailSide. A width of 0 means no picture.
+inline constexpr size_t kThumbnailSide = 64;
+struct Thumbnail {
+  uint64_t width = 0, height = 0;
+  std::vector<uint8_t> grey;
+};
+
+// A test row that shows where an ensemble is certain and where it is not.
+struct Exemplar {
+  std::string kind;     // "easy", "misclassified" or "uncertain"
+  int64_t row = 0;      // in the test set, from 0
+  std::string label;    // its class
+  Certainty certainty;  // of all members
+  Thumbnail picture;    // none if rows are no images
+
+  // As models/vote.json keeps it, with the names of the classes once for all.
+  template <class Self, class Fields>
+  static void fields(Self& self, Fields& field) {
+    field("kind", self.kind);
+    field("row", self.row, int64_t{0}, INT64_MAX);
+    field("label", self.label);
+    field("width", self.picture.width, uint64_t{0}, uint64_t{kThumbnailSide});
+    field("height", self.picture.height, uint64_t{0}, uint64_t{kThumbnailSide});
+    field("grey", self.picture.grey);
+    field("members", self.certainty.members);
+  }
+};
+
+// The prediction of an ensemble for the test rows: the class with the most votes, or the mean of the members' numbers.
+struct Vote {
+  TestResult test;
+  uint32_t members = 0;
+  std::vector<Exemplar> exemplars = {};
+  // Percentiles 0 to 100 of the entropy of the members' mean certainty over the test rows, in nats; empty if unknown.
+  std::vector<double> doubt = {};
+};
+
+// An outer fold of a nested cross-validation: an experiment without its rows, tested on them.
+struct NestedFold {
+  uint32_t fold = 0;      // from 1
+  std::string best;       // the candidate that the inner folds chose; "" without a search
+  double validation = 0;  // its mean in the inner folds
+  int64_t errors = 0, n = 0;
+  std::optional<double> mse;
+
+  double value() const { return mse ? *mse : n > 0 ? static_cast<double>(errors) / static_cast<double>(n) : 0; }
+
+  template <class Self, class Fields>
+  static void fields(Self& self, Fields& field) {
+    field("fold", self.fold, 1U, 1000U);
+    field("best", self.best);
+    field("validation", self.validation);
+    field("errors", self.errors, int64_t{0}, INT64_MAX);
+    field("n", self.n, int64_t{1}, INT64_MAX);
+    field("mse", self.mse);
+  }
+};
+
+// The outer folds that are finished, in ascending order.
+struct Nested {
+  uint32_t folds = 0;  // planned
+  std::vector<NestedFold> each = {};
+
+  template <class Self, class Fields>
+  static void fields(Self& self, Fields& field) {
+    field("folds", self.folds, 2U, 1000U);
+    field("each", self.each);
+  }
+};
+
+// Where the time of a profiled run was spent on one device, over all calls of the model in one session.
+struct DeviceProfile {
+  uint32_t node = 0;
+  std::string id;    // "opencl:0"
+  std::string name;  // of the device
+  std::vector<device::ProfileRow> rows;
+
+  template <class Self, class Fields>
+  static void fields(Self& self, Fields& field) {
+    field("id", self.id);
+    field("name", self.name);
+    field("rows", self.rows);
+  }
+};
+
+// How one device of a team spent its time in one fit and one session.
+struct TeamShare {
+  uint32_t fit = 0;
+  uint32_t node = 0;
+  std::string device, name;  // "opencl:0"
+  double units = 0;          // shards or batches
+  double busy_s = 0;         // computing
+  double idle_s = 0;         // waiting for the busiest device
+  double reduce_s = 0;       // waiting for gradients to be exchanged, while no device computes
+
+  template <class Self, class Fields>
+  static void fields(Self& self, Fields& field) {
+    field("fit", self.fit);
+    field("node", self.node);
+    field("device", self.device);
+    field("name", self.name);
+    field("units", self.units);
+    field("busy_s", self.busy_s);
+    field("idle_s", self.idle_s);
+    field("reduce_s", self.reduce_s);
+  }
+};
+
+// A split of the work that applies from a point in the training on. Splits follow the measured speeds of devices.
+struct TeamSplit {
+  uint32_t fit = 0;
+  std::string at, shares;  // "epoch 2, batch 17", "5+3"
+
+  template <class Self, class Fields>
+  static void fields(Self& self, Fields& field) {
+    field("fit", self.fit);
+    field("at", self.at);
+    field("shares", self.shares);
+  }
+};
+
+struct TeamAccount {
+  std::vector<TeamShare> shares;
+  std::vector<TeamSplit> splits;
+
+  template <class Self, class Fields>
+  static void fields(Self& self, Fields& field) {
+    field("shares", self.shares);
+    field("splits", self.splits);
+  }
+};
+
+// The source of the devices' speeds.
+enum class Speeds {
+  none,      // nothing has been computed yet
+  measured,  // each device was measured alone before the run
+  estimated  // per device class, from the run itself: work done per busy second
+};
+
+// Records are sorted by fit, with at most one per fit. If the run is unfinished, records may be missing; tables then
+// contain those that exist.
+struct RunView {
+  std::string name, model, seed, plan_hash;
+  std::string data_name, data_sha256;
+  int64_t data_rows = 0, data_features = 0, data_classes = 0, data_test_rows = 0;
+  std::vector<std::string> class_names;  // none in older runs
+  std::string inputs;                    // how scaling and fillers were fitted; "" if they learn nothing from rows
+  std::optional<double>
+      guess;          // of always giving the same answer: the error, or the mean squared error, on the training rows
+  bool grid = false;  // the candidates are a grid
+  search::Plan plan;
+  std::vector<Metric> metrics;
+  std::vector<journal::FitRecord> records;
+  std::vector<journal::FitRecord> repeats;  // see journal::Contents, also for the next two
+  std::vector<journal::Disagreement> disagreements;
+  std::vector<journal::EventRecord> events;
+  std::vector<std::string> notices;         // lines of the journal that were skipped
+  std::vector<journal::FitRecord> refits;   // by bootstrap; sorted like records
+  std::optional<journal::FitRecord> refit;  // of the best candidate; none with bagging
+  std::optional<Vote> vote;                 // of an ensemble, once its run is finished
+  std::optional<Nested> nested;             // of a run with outer folds
+  std::optional<uint32_t> best;             // candidate
+  std::optional<TestResult> test;
+  double wall_s = 0;  // over all sessions of the run
+  std::vector<DeviceUse> devices;
+  std::string reused_from;  // the run directory from which fits were taken over; "": none
+  uint32_t nodes = 1;
+  std::vector<DeviceProfile> profiles;  // by node; empty if the run was not profiled
+  TeamAccount team;                     // empty unless the devices trained as a team
+  double efficiency = 0;                // see tables/efficiency.hpp
+  Speeds speeds = Speeds::none;
+  std::string state;        // "done" | "stopped" | "running" | "failed fits"
+  std::string config_toml;  // shown in the report
+  std::string environment;  // lines of "key: value" shown in the report
+  std::string reproduce;    // the command that repeats the run
+};
+
+struct NamedFile {
+  std::string name;  // relative to the run directory, e.g. "plots/heatmap.svg"
+  std::string content;
+};
+
+}  // namespace mokume::results

@@ -1,0 +1,244 @@
+#include <gtest/gtest.h>
+
+#include <filesystem>
+#include <limits>
+#include <nlohmann/json.hpp>
+
+#include "base/files.hpp"
+#include "results/format.hpp"
+#include "results/support.hpp"
+#include "results/tables.hpp"
+#include "support/scratch.hpp"
+
+namespace mokume::results {
+namespace {
+
+using testing::grid;
+using testing::record;
+
+RunView two_candidates() {
+  RunView view = grid(2, 1);
+  view.plan.candidates = {{0.1, std::string("a, \"b\"\nc")}, {1e-7, std::string("rbf")}};
+  view.records = {record(0, 1), record(1, 3), record(2, 2), record(3, 0)};
+  view.records[2].status = journal::FitStatus::copied;
+  view.records[3].status = journal::FitStatus::failed;
+  view.records[3].values.clear();
+  return view;
+}
+
+TEST(ResultsCsv, HasTheExpectedText) {
+  EXPECT_EQ(results_csv(two_candidates()),
+            "candidate,bootstrap,fold,C,gamma,n,errors,error,status\n"
+            "0,0,0,0.1,\"a, \"\"b\"\"\nc\",10,1,0.1,ok\n"
+            "0,0,1,0.1,\"a, \"\"b\"\"\nc\",10,3,0.3,ok\n"
+            "1,0,0,1e-07,rbf,10,2,0.2,copied\n"
+            "1,0,1,1e-07,rbf,10,,,failed\n");
+}
+
+TEST(ResultsCsv, HoldsNeitherTimesNorDevices) {
+  RunView one = two_candidates(), other = one;
+  for (auto& r : other.records)
+    r.start_s += 55, r.end_s += 99, r.device = "host:3", r.node = 4, r.attempt = 2, r.bundle = 8;
+  EXPECT_EQ(results_csv(one), results_csv(other));
+  EXPECT_EQ(candidates_csv(one), candidates_csv(other));
+  EXPECT_NE(timeline_csv(one), timeline_csv(other));
+}
+
+TEST(ResultsCsv, AFailedFitHasNoMetricsEvenIfValuesCame) {
+  RunView view = two_candidates();
+  view.records[3].values = {7, 0.7};
+  EXPECT_HAS(results_csv(view), "1,0,1,1e-07,rbf,10,,,failed\n");
+}
+
+TEST(ResultsCsv, WritesNonIntegersOfIntegerMetricsAsTheyAre) {
+  RunView view = two_candidates();
+  view.records[0].values = {1.5, std::numeric_limits<double>::quiet_NaN()};
+  view.records[1].values = {std::numeric_limits<double>::infinity(), 1e300};
+  const std::string text = results_csv(view);
+  EXPECT_HAS(text, ",10,1.5,nan,ok\n");
+  EXPECT_HAS(text, ",10,inf,1e+300,ok\n");
+}
+
+TEST(CandidatesCsv, HasTheExpectedText) {
+  EXPECT_EQ(candidates_csv(two_candidates()),
+            "candidate,bootstrap,C,gamma,mean,sd,min,max,rank,unsure\n"
+            "0,0,0.1,\"a, \"\"b\"\"\nc\",0.2,0.1414213562373095,0.1,0.3,1,0\n"
+            "1,0,1e-07,rbf,,,,,2,0\n");
+}
+
+TEST(CandidatesCsv, SaysHowManyRowsTheToleranceLeavesOpen) {
+  RunView view = two_candidates();
+  view.records[0].note = "steps=12 unsure=3";
+  view.records[1].note = "unsure=1 settled=0@1";
+  EXPECT_HAS(candidates_csv(view), "0.3,1,4\n");
+  for (const char* odd : {"unsure=", "unsure=x", "unsure=3x", "unsure=99999999999999999999", "very unsure=3rows"}) {
+    view.records[0].note = odd;
+    EXPECT_HAS(candidates_csv(view), "0.3,1,1\n");
+  }
+}
+
+TEST(TimelineCsv, HasTheExpectedText) {
+  RunView view = two_candidates();
+  view.records[1].device = "odd,name";
+  view.records[3].end_s = std::numeric_limits<double>::quiet_NaN();
+  EXPECT_EQ(timeline_csv(view),
+            "candidate,bootstrap,fold,bundle,node,device,start_s,end_s,attempt\n"
+            "0,0,0,0,0,opencl:0,0.000000,0.750000,1\n"
+            "0,0,1,0,0,\"odd,name\",0.000000,0.750000,1\n"
+            "1,0,0,1,0,opencl:0,1.000000,1.750000,1\n"
+            "1,0,1,1,0,opencl:0,,,1\n");
+}
+
+TEST(SummaryJson, HasTheExpectedText) {
+  RunView view = two_candidates();
+  view.best = 0;
+  view.devices.resize(1);
+  view.devices[0].fits = 4;
+  EXPECT_EQ(summary_json(view), R"({
+  "name": "tiny",
+  "model": "svc",
+  "seed": "7",
+  "plan_hash": "abc",
+  "data": {
+    "name": "digits",
+    "rows": 20,
+    "features": 4,
+    "classes": 3,
+    "test_rows": 50,
+    "sha256": "def"
+  },
+  "candidates": 2,
+  "folds": 2,
+  "bootstraps": 1,
+  "fits": 4,
+  "fits_planned": 4,
+  "failed": 1,
+  "failed_refits": 0,
+  "best": {
+    "candidate": 0,
+    "params": {
+      "C": 0.1,
+      "gamma": "a, \"b\"\nc"
+    },
+    "mean": 0.2,
+    "sd": 0.1414213562373095
+  },
+  "test": {
+    "errors": 5,
+    "n": 50,
+    "error": 0.1
+  },
+  "wall_s": 12.5,
+  "fit_s": 1.5,
+  "devices": [
+    {
+      "node": 0,
+      "id": "opencl:0",
+      "backend": "opencl",
+      "name": "Card",
+      "vendor": "Maker",
+      "fits": 4,
+      "busy_s": 4.5,
+      "speed": 1.25
+    }
+  ],
+  "nodes": 1,
+  "efficiency": 0.75,
+  "speeds": "measured",
+  "state": "done"
+}
+)");
+}
+
+TEST(SummaryJson, NothingFinishedGivesNulls) {
+  RunView view = grid();
+  view.records.clear();
+  view.best.reset();
+  view.test.reset();
+  view.state = "stopped";
+  const auto json = nlohmann::json::parse(summary_json(view));
+  EXPECT_TRUE(json.at("best").is_null());
+  EXPECT_TRUE(json.at("test").is_null());
+  EXPECT_EQ(json.at("fits"), 0);
+  EXPECT_EQ(json.at("fits_planned"), 12);
+  EXPECT_EQ(json.at("fit_s"), 0.0);
+}
+
+TEST(SummaryJson, NumbersAsTargetsHaveAnMse) {
+  RunView view = grid(2, 2);
+  view.test = TestResult{0, 50, 0.125};
+  EXPECT_HAS(summary_json(view), "\"test\": {\n    \"n\": 50,\n    \"mse\": 0.125\n  }");
+}
+
+TEST(SummaryJson, HostileNumbersAndTextsStayValidJson) {
+  RunView view = grid();
+  view.name = "\xFF\xC0\"\\\x01";
+  view.wall_s = std::numeric_limits<double>::infinity();
+  view.efficiency = std::numeric_limits<double>::quiet_NaN();
+  view.test = TestResult{0, 0};
+  view.best = 4000;
+  view.plan.candidates[0][0] = std::numeric_limits<double>::quiet_NaN();
+  const auto json = nlohmann::json::parse(summary_json(view));
+  EXPECT_TRUE(json.at("wall_s").is_null());
+  EXPECT_TRUE(json.at("efficiency").is_null());
+  EXPECT_TRUE(json.at("test").at("error").is_null());
+  EXPECT_TRUE(json.at("best").is_null());
+  view.best = 0;
+  EXPECT_TRUE(nlohmann::json::parse(summary_json(view)).at("best").at("params").at("C").is_null());
+}
+
+TEST(Tables, AreWrittenToARunDirectory) {
+  const test::Scratch root;
+  RunView view = grid();
+  write_tables(view, root.path());
+  EXPECT_EQ(base::read_file(root / "results.csv"), results_csv(view));
+  EXPECT_EQ(base::read_file(root / "candidates.csv"), candidates_csv(view));
+  EXPECT_EQ(base::read_file(root / "timeline.csv"), timeline_csv(view));
+  EXPECT_EQ(base::read_file(root / "summary.json"), summary_json(view));
+  EXPECT_FALSE(std::filesystem::exists(root / "ensemble.csv")) << "no bagging";
+  view.plan.bootstraps = 2;
+  write_tables(view, root.path());
+  EXPECT_EQ(base::read_file(root / "ensemble.csv"), ensemble_csv(view));
+}
+
+TEST(Tables, AnEmptyRunHasHeadersOnly) {
+  const RunView view;
+  EXPECT_EQ(results_csv(view), "candidate,bootstrap,fold,n,status\n");
+  EXPECT_EQ(candidates_csv(view), "candidate,bootstrap,mean,sd,min,max,rank,unsure\n");
+  EXPECT_EQ(timeline_csv(view), "candidate,bootstrap,fold,bundle,node,device,start_s,end_s,attempt\n");
+  EXPECT_EQ(nlohmann::json::parse(summary_json(view)).at("fits"), 0);
+}
+
+TEST(Format, CsvFieldsAreQuotedOnlyIfNeeded) {
+  EXPECT_EQ(csv_field("plain text"), "plain text");
+  EXPECT_EQ(csv_field("a,b"), "\"a,b\"");
+  EXPECT_EQ(csv_field("a\"b"), "\"a\"\"b\"");
+  EXPECT_EQ(csv_field("a\rb"), "\"a\rb\"");
+  EXPECT_EQ(csv_field(""), "");
+}
+
+TEST(Format, EscapeLeavesNoMarkupAndNoForbiddenBytes) {
+  EXPECT_EQ(escape("<a href='x'>&\"</a>"), "&lt;a href=&#39;x&#39;&gt;&amp;&quot;&lt;/a&gt;");
+  EXPECT_EQ(escape(std::string("a\0b", 3)),
+            "a\xEF\xBF\xBD"
+            "b");
+  EXPECT_EQ(escape("\xC3\xA9"), "\xC3\xA9");
+  EXPECT_EQ(escape("\xC3"), "\xEF\xBF\xBD");                  // cut off
+  EXPECT_EQ(escape("\xC0\xAF"), "\xEF\xBF\xBD\xEF\xBF\xBD");  // overlong
+  EXPECT_EQ(count_characters(clean("\xED\xA0\x80")), 3U);     // a surrogate
+  EXPECT_EQ(escape("\xEF\xBF\xBF"), "\xEF\xBF\xBD");          // U+FFFF
+}
+
+TEST(Format, NumbersAreRoundedForReading) {
+  EXPECT_EQ(pretty(0.0), "0");
+  EXPECT_EQ(pretty(1000.0), "1000");
+  EXPECT_EQ(pretty(0.0020152), "0.002015");
+  EXPECT_EQ(pretty(9.99996), "10");
+  EXPECT_EQ(pretty(1.5e-7), "1.5e-7");
+  EXPECT_EQ(pretty(1e6), "1e6");
+  EXPECT_EQ(pretty(-2.5e12), "-2.5e12");
+  EXPECT_EQ(elide("\xC3\xA9\xC3\xA9\xC3\xA9\xC3\xA9", 3), "\xC3\xA9\xC3\xA9\xE2\x80\xA6");
+}
+
+}  // namespace
+}  // namespace mokume::results
