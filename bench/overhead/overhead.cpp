@@ -137,8 +137,7 @@ Figures run_fits(cluster::Transport& transport, const Options& options) {
   const cluster::Handshake shaken =
       cluster::handshake(transport, {MOKUME_VERSION, "bench", device.devices(), {}}, leads ? &leader : nullptr, stop);
   NoRefits rules;
-  cluster::Observer nobody;
-  cluster::Leading leading{make_work(options), rules, nobody};
+  cluster::Leading leading{make_work(options), rules, {}};
   journal::Journal journal(shaken.run_directory + "/run", transport.rank(), make_plan(options.n_fits));
   const auto begin = Clock::now();
   const cluster::Outcome outcome = cluster::run(transport, shaken, device, leads ? &leading : nullptr, journal, stop);

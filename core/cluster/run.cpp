@@ -45,31 +45,15 @@ class Now {
   double wall_s_, steady_s_;
 };
 
-// Writes the coordinator's decisions to the journal of node 0 before any other observer sees them.
-class Journaled : public Observer {
+// Writes the coordinator's decisions to the journal of node 0.
+class JournalObserver : public Observer {
  public:
-  Journaled(journal::Journal& journal, Observer& observer) : journal_(journal), observer_(observer) {}
-
-  void fit_done(const journal::FitRecord& record) override { observer_.fit_done(record); }
-  void given_up(const journal::FitRecord& record) override {
-    gave_up_ = true;
-    journal_.append(record, {});
-    observer_.given_up(record);
-  }
-  void event(const journal::EventRecord& event) override {
-    journal_.append(event);
-    observer_.event(event);
-  }
-  void device_state(uint32_t node, uint32_t device, const std::string& what, double share) override {
-    observer_.device_state(node, device, what, share);
-  }
-
-  bool gave_up() const { return gave_up_; }
+  explicit JournalObserver(journal::Journal& journal) : journal_(journal) {}
+  void given_up(const journal::FitRecord& record) override { journal_.append(record, {}); }
+  void event(const journal::EventRecord& event) override { journal_.append(event); }
 
  private:
   journal::Journal& journal_;
-  Observer& observer_;
-  bool gave_up_ = false;
 };
 
 class Loop {
@@ -214,11 +198,11 @@ Outcome run(Transport& transport, const Handshake& handshake, Executor& executor
   if (leads != (leading != nullptr)) throw Error(MK_INTERNAL, "node 0 and only node 0 leads");
   if (leads && handshake.nodes.at(0) != executor.devices())
     throw Error(MK_INTERNAL, "the devices of this node differ from those in its HELLO");
-  std::optional<Journaled> observer;
+  JournalObserver journaled(journal);
   std::optional<Coordinator> coordinator;
   if (leads) {
-    observer.emplace(journal, leading->observer);
-    coordinator.emplace(std::move(leading->work), handshake.nodes, leading->rules, *observer, options.limits);
+    leading->observers.insert(leading->observers.begin(), &journaled);
+    coordinator.emplace(std::move(leading->work), handshake.nodes, leading->rules, leading->observers, options.limits);
   }
   const auto bell = std::make_shared<Bell>(transport);
   const std::shared_ptr<void> until_the_end(nullptr, [bell](void*) { bell->take_down(); });
@@ -236,7 +220,7 @@ Outcome run(Transport& transport, const Handshake& handshake, Executor& executor
   const std::optional<Stop> stopped = agent->stopped();
   agent.reset();
   if (stopped && stopped->code != MK_CANCELLED) throw Error(static_cast<mk_status>(stopped->code), stopped->reason);
-  if (observer && observer->gave_up()) journal.flush();
+  if (leads) journal.flush();  // fits that were given up
   Outcome outcome;
   outcome.finished = !stopped;
   if (stopped) outcome.reason = stopped->reason;

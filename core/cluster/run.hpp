@@ -32,7 +32,7 @@ struct Outcome {
 struct Leading {
   Workload work;
   RefitRules& rules;
-  Observer& observer;  // is told of events and given-up fits after they are in the journal
+  Observers observers;  // the journal is notified before them
 };
 
 struct RunOptions {

@@ -89,7 +89,7 @@ class Finish {
   }
 
   void report_all(const RunRecord& record) {
-    run_.progress.phase("writing the report");
+    cluster::notify(run_.observers, &cluster::Observer::phase, std::string("writing the report"));
     const report::RunView view = write_report(run_.registry, result_.directory, record);
     run_.recorded.write();  // last: a run that was killed earlier is not done, so the next one resumes it
     tell_tests(view, result_);

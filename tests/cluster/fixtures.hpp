@@ -184,7 +184,7 @@ struct TestHooks {
 class TestCoordinator : public TestHooks, public Coordinator {
  public:
   TestCoordinator(Workload work, std::vector<std::vector<LocalDevice>> nodes, const Limits& limits = {})
-      : Coordinator(std::move(work), std::move(nodes), rules, observer, limits) {}
+      : Coordinator(std::move(work), std::move(nodes), rules, {&observer}, limits) {}
 };
 
 inline LocalDevice make_device(const std::string& id, uint64_t budget = 1000) {

@@ -182,7 +182,7 @@ TEST_F(RunTest, WorkThatHangsIsAbandoned) {
     executor.on_abandoned = on_abandoned_;
     TestRules rules;
     TestObserver observer;
-    Leading leading{make_work(), rules, observer};
+    Leading leading{make_work(), rules, {&observer}};
     RunOptions options;
     options.limits.hang_s = 0.3;
     journal::Journal journal(journals(), 0, make_plan(n_fits_));

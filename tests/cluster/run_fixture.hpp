@@ -80,7 +80,7 @@ class RunTest : public testing::Test {
         const Handshake shaken =
             handshake(transport, {"0.1.0", "p", executor.devices(), {}}, rank == 0 ? &leader : nullptr, stop_);
         std::optional<Leading> leading;
-        if (rank == 0) leading.emplace(Leading{make_work(), rules, observer});
+        if (rank == 0) leading.emplace(Leading{make_work(), rules, {&observer}});
         journal::Journal journal(shaken.run_directory + "/journal", rank, make_plan(n_fits_));
         result.outcome = run(transport, shaken, executor, leading ? &*leading : nullptr, journal, stop_, options);
         journal.close(result.outcome.finished ? "done" : result.outcome.reason);

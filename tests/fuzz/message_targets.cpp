@@ -65,9 +65,8 @@ Workload work() {
 // who sends it, and how much time has passed.
 FUZZ_TARGET(cluster_messages) {
   Rules rules;
-  Observer observer;
   Coordinator coordinator(work(), {{device("host:0"), device("host:1")}, {device("host:0")}, {device("host:0")}}, rules,
-                          observer);
+                          {});
   double now = 1000;
   coordinator.start(now);
   size_t count = 0;

@@ -301,7 +301,7 @@ void Start::take_part(Rank& self, uint32_t rank) {
     const cluster::Handshake shaken = cluster::handshake(transport, {"0.1.0", "p", self.executor->devices(), {}},
                                                          rank == 0 ? &leader : nullptr, self.stop);
     std::optional<cluster::Leading> leading;
-    if (rank == 0) leading.emplace(cluster::Leading{workload(), self.rules, self.observer});
+    if (rank == 0) leading.emplace(cluster::Leading{workload(), self.rules, {&self.observer}});
     self.journal = std::make_unique<journal::Journal>(kJournals, rank, job_.plan_, std::chrono::milliseconds(20),
                                                       *self.disk, *self.process);
     self.outcome = cluster::run(transport, shaken, *self.executor, leading ? &*leading : nullptr, *self.journal,

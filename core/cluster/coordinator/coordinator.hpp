@@ -45,9 +45,9 @@ class Coordinator {
  public:
   using Out = std::vector<Outgoing>;
 
-  // `nodes` holds the devices of each rank. `rules` and `observer` must outlive the coordinator. Throws Error if a fit
-  // is in no bundle or in two, or if no device can hold any of the remaining work.
-  Coordinator(Workload work, std::vector<std::vector<LocalDevice>> nodes, RefitRules& rules, Observer& observer,
+  // `nodes` holds the devices of each rank. `rules` and the observers must outlive the coordinator. Throws Error if a
+  // fit is in no bundle or in two, or if no device can hold any of the remaining work.
+  Coordinator(Workload work, std::vector<std::vector<LocalDevice>> nodes, RefitRules& rules, Observers observers,
               const Limits& limits = {});
 
   // Times are monotonic, in seconds since the epoch. Only node 0 is ever sent a message it did not request.
@@ -171,7 +171,7 @@ class Coordinator {
 
   Workload work_;
   RefitRules& rules_;
-  Observer& observer_;
+  const Observers observers_;
   const Limits limits_;
   std::vector<Node> nodes_;
   std::vector<Unit> units_;

@@ -248,8 +248,8 @@ void Coordinator::give_up(uint32_t fit, const std::string& text) {
   count(record);
   if (left(policy_.bundle(bundle_of_[fit]).fits).empty()) policy_.finished(bundle_of_[fit]);
   release_next(bundle_of_[fit]);
-  observer_.given_up(record);
-  observer_.fit_done(record);
+  notify(observers_, &Observer::given_up, record);
+  notify(observers_, &Observer::fit_done, record);
 }
 
 uint64_t Coordinator::largest_budget(bool lost) const {
@@ -329,7 +329,8 @@ std::string Coordinator::place(const Unit& unit) const {
 
 void Coordinator::note(Kind kind, const Unit* unit, uint32_t node, int64_t fit, uint32_t attempt,
                        const std::string& text) const {
-  observer_.event({now_, kind, node, unit != nullptr ? device(*unit).id : "", fit, attempt, text});
+  const journal::EventRecord event{now_, kind, node, unit != nullptr ? device(*unit).id : "", fit, attempt, text};
+  notify(observers_, &Observer::event, event);
 }
 
 }  // namespace mokume::cluster
