@@ -77,8 +77,8 @@ double commit_seconds(const std::string& directory) {
   return median(std::move(times));
 }
 
-cluster::Workload make_work(const Options& options) {
-  cluster::Workload work;
+cluster::PlannedWork make_work(const Options& options) {
+  cluster::PlannedWork work;
   work.n_fits = options.n_fits;
   for (uint32_t fit = 0; fit < options.n_fits; fit += options.per_bundle) {
     scheduler::Bundle& bundle = work.bundles.bundles.emplace_back();

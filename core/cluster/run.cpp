@@ -58,7 +58,7 @@ class JournalObserver : public Observer {
 
 class Loop {
  public:
-  Loop(Transport& transport, Agent& agent, Coordinator* coordinator, const RunOptions& options,
+  Loop(Transport& transport, Agent& agent, Coordinator* coordinator, const LoopOptions& options,
        const std::atomic<bool>& stop)
       : transport_(transport),
         agent_(agent),
@@ -184,7 +184,7 @@ class Loop {
   Coordinator* coordinator_;  // rank 0 only
   TeamChannel* team_;         // or null
   const std::atomic<bool>& stop_;
-  const RunOptions& options_;
+  const LoopOptions& options_;
   const base::Clock& clock_;
   Now now_;
   bool asked_to_stop_ = false;
@@ -193,7 +193,7 @@ class Loop {
 }  // namespace
 
 Outcome run(Transport& transport, const Handshake& handshake, Executor& executor, Leading* leading,
-            journal::Journal& journal, const std::atomic<bool>& stop, const RunOptions& options) {
+            journal::Journal& journal, const std::atomic<bool>& stop, const LoopOptions& options) {
   const bool leads = transport.rank() == 0;
   if (leads != (leading != nullptr)) throw Error(MK_INTERNAL, "node 0 and only node 0 leads");
   if (leads && handshake.nodes.at(0) != executor.devices())

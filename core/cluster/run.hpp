@@ -30,12 +30,12 @@ struct Outcome {
 
 // The contribution of node 0.
 struct Leading {
-  Workload work;
+  PlannedWork work;
   RefitRules& rules;
   Observers observers;  // the journal is notified before them
 };
 
-struct RunOptions {
+struct LoopOptions {
   Limits limits = {};
   TeamChannel* team = nullptr;                             // must outlive the run; null without a team
   const base::Threads* threads = &base::system_threads();  // those of its devices
@@ -52,7 +52,7 @@ struct RunOptions {
 // live node is working any more. If a journal or the protocol fails anywhere, or no device is left, every node throws
 // the same Error.
 Outcome run(Transport& transport, const Handshake& handshake, Executor& executor, Leading* leading,
-            journal::Journal& journal, const std::atomic<bool>& stop, const RunOptions& options = {});
+            journal::Journal& journal, const std::atomic<bool>& stop, const LoopOptions& options = {});
 
 // For node 0, after run(): does `work` on its own thread while answering the other nodes, which wait for the end of the
 // run and expect signs of life. Called on the thread that uses the transport. Rethrows errors of `work`.

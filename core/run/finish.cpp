@@ -17,9 +17,9 @@
 namespace mokume::run {
 namespace {
 
-class Finish {
+class Finisher {
  public:
-  Finish(const Finishing& run, RunResult& result) : run_(run), plan_(run.experiment.plan()), result_(result) {}
+  Finisher(const Finishing& run, RunResult& result) : run_(run), plan_(run.experiment.plan()), result_(result) {}
 
   void operator()(const cluster::Outcome& outcome, const cluster::ClassChoices& choices) {
     RunRecord& record = run_.recorded.record();
@@ -110,7 +110,7 @@ RunResult finish(const Finishing& run, const cluster::Outcome& outcome, const cl
   result.state = outcome.finished ? "done" : "stopped";
   result.reason = outcome.reason;
   result.reproducibility = run.recorded.reproducibility(run.request.config.team);
-  Finish(run, result)(outcome, choices);
+  Finisher(run, result)(outcome, choices);
   return result;
 }
 

@@ -196,7 +196,7 @@ class NodeRun {
     const std::string& directory = recorded_->directory().path();
     size_t devices = 0;
     for (const auto& node : handshake.nodes) devices += node.size();
-    cluster::Workload work;
+    cluster::PlannedWork work;
     work.n_fits = plan.n_fits();
     work.bounds = experiment_->bounds();
     work.bundles = workload_of(*experiment_, devices);
@@ -253,7 +253,7 @@ class NodeRun {
   }
 
   cluster::Outcome run_fits(const cluster::Handshake& seen, cluster::Leading* leading) {
-    cluster::RunOptions options;
+    cluster::LoopOptions options;
     options.limits.hang_s = request_.hang_s;
     options.team = team_.get();
     options.stop_cause = [this] { return frontend_.stop_cause(); };

@@ -183,7 +183,7 @@ TEST_F(RunTest, WorkThatHangsIsAbandoned) {
     TestRules rules;
     TestObserver observer;
     Leading leading{make_work(), rules, {&observer}};
-    RunOptions options;
+    LoopOptions options;
     options.limits.hang_s = 0.3;
     journal::Journal journal(journals(), 0, make_plan(n_fits_));
     Transport transport(self_transport());

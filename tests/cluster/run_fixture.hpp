@@ -53,8 +53,8 @@ class RunTest : public testing::Test {
   journal::Contents read() const { return journal::read_all(journals(), make_plan(n_fits_)); }
 
   // Node 0 takes the contents of the journals, as a resumed run does.
-  Workload make_work() const {
-    Workload work = cluster::make_work(n_fits_, bundle_size_);
+  PlannedWork make_work() const {
+    PlannedWork work = cluster::make_work(n_fits_, bundle_size_);
     work.done = read().records;
     return work;
   }
@@ -65,7 +65,7 @@ class RunTest : public testing::Test {
     TestExecutor executor(rank, devices_, work);
     executor.on_abandoned = on_abandoned_;
     if (on_durable_) executor.on_saved = [&](uint32_t fit) { on_durable_(rank, fit); };
-    RunOptions options;
+    LoopOptions options;
     if (lease_s_ > 0) options.limits.lease_s = lease_s_;
     if (hang_s_ > 0) options.limits.hang_s = hang_s_;
     TestRules rules;

@@ -52,8 +52,8 @@ class Rules : public RefitRules {
 
 LocalDevice device(const std::string& id) { return {id, "host", id, "Vendor", "class of " + id, 1000}; }
 
-Workload work() {
-  Workload work;
+PlannedWork work() {
+  PlannedWork work;
   work.n_fits = 6;
   for (uint32_t fit = 0; fit < work.n_fits; fit += 2)
     work.bundles.bundles.push_back({{fit, fit + 1}, 1.0 + fit, 100, fit / 2});

@@ -116,7 +116,7 @@ Agent::Agent(Executor& executor, journal::Journal& journal, std::function<void()
       team_(team),
       clock_(threads.clock()),
       devices_(local_.size()),
-      inbox_{{}, {}, {}, std::vector<State>(local_.size())},
+      inbox_{{}, {}, {}, std::vector<Activity>(local_.size())},
       feeders_(
           static_cast<uint32_t>(local_.size()), [](uint32_t, const std::exception_ptr&) {}, threads) {
   journal_.on_failure([this](const Error& error) {
@@ -301,7 +301,7 @@ void Agent::beat(double now, std::vector<Message>& out) {
     const std::lock_guard lock(inbox_mutex_);
     for (uint32_t i = 0; i < devices_.size(); ++i) {
       const Device& device = devices_[i];
-      const State& state = inbox_.states[i];
+      const Activity& state = inbox_.states[i];
       if (device.lane == Lane::busy) beat.states.push_back({i, device.lease, state.what, state.share, quiet(device)});
     }
   }

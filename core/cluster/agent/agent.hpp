@@ -75,7 +75,7 @@ class Agent {
     std::vector<uint32_t> reported;
     std::optional<Stop> fatal;  // a fault of this node or of the model library, which no other device would avoid
   };
-  struct State {
+  struct Activity {
     std::string what;
     double share = 0;
     bool alive = false;  // since the last collect()
@@ -84,7 +84,7 @@ class Agent {
     std::vector<std::pair<uint64_t, journal::FitRecord>> durable;
     std::vector<Ended> ended;
     std::optional<Stop> journal_failure;
-    std::vector<State> states;  // by device
+    std::vector<Activity> states;  // by device
   };
 
   void grant(const Grant& grant);

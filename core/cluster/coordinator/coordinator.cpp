@@ -23,7 +23,7 @@ std::vector<scheduler::Unit> units_of(const std::vector<std::vector<LocalDevice>
 
 }  // namespace
 
-Coordinator::Coordinator(Workload work, std::vector<std::vector<LocalDevice>> nodes, RefitRules& rules,
+Coordinator::Coordinator(PlannedWork work, std::vector<std::vector<LocalDevice>> nodes, RefitRules& rules,
                          Observers observers, const Limits& limits)
     : work_(std::move(work)),
       rules_(rules),
@@ -144,7 +144,7 @@ void Coordinator::take(uint32_t from, const Request& request, Out& out) {
 }
 
 std::optional<Grant> Coordinator::grant(uint32_t index, uint32_t device) {
-  Unit& asks = units_[index];
+  RunDevice& asks = units_[index];
   if (asks.lease || now_ < asks.rest_until) return std::nullopt;
   if (const auto fit = std::exchange(asks.trial, std::nullopt))
     return lend(index, device, {bundle_of_[*fit]}, trial_attempt(*fit), true);
@@ -313,7 +313,7 @@ void Coordinator::take(uint32_t, const Unexpected&, Out&) {
 void Coordinator::settle(Out& out) {
   if (ending_) return;
   for (const uint32_t index : policy_.superfluous()) {
-    const Unit& one = units_[index];
+    const RunDevice& one = units_[index];
     if (!one.lease) continue;
     const Lease& held = leases_.at(*one.lease);
     const bool by_itself = held.own == held.fits.size();  // it is about to end
