@@ -214,7 +214,7 @@ Outcome run(Transport& transport, const Handshake& handshake, Executor& executor
       executor.abandon();  // a feeder still uses the agent
   };
   std::unique_ptr<Agent, decltype(end)> agent(
-      new Agent(executor, journal, ring, options.limits, options.team, *options.threads), end);
+      new Agent(executor, journal, ring, options.limits, options.bounds, options.team, *options.threads), end);
   if (options.team != nullptr) options.team->on_ring(ring);
   Loop(transport, *agent, coordinator ? &*coordinator : nullptr, options, stop).run();
   const std::optional<Stop> stopped = agent->stopped();

@@ -37,6 +37,7 @@ struct Leading {
 
 struct LoopOptions {
   Limits limits = {};
+  journal::Bounds bounds = {};                             // of what this node's devices report
   TeamChannel* team = nullptr;                             // must outlive the run; null without a team
   const base::Threads* threads = &base::system_threads();  // those of its devices
   // Bounds the delay of events without a wake-up: a stop request, and the coordinator's timeouts.

@@ -78,7 +78,6 @@ class NodeRun {
     const std::string& directory = handshake.run_directory;
     log_.open_file({directory, fmt::format("logs/node-{:04}.log", transport_.rank())});
     journal_ = std::make_unique<journal::Journal>(directory + "/journal", transport_.rank(), experiment_->plan());
-    journal_->hold_to(experiment_->bounds());
     devices_->begin(handshake.choices, directory, transport_.rank(), request_.profile);
 
     cluster::Handshake seen = handshake;  // the devices as the scheduler sees them
@@ -255,6 +254,7 @@ class NodeRun {
   cluster::Outcome run_fits(const cluster::Handshake& seen, cluster::Leading* leading) {
     cluster::LoopOptions options;
     options.limits.hang_s = request_.hang_s;
+    options.bounds = experiment_->bounds();
     options.team = team_.get();
     options.stop_cause = [this] { return frontend_.stop_cause(); };
     cluster::Executor& executor = team_ ? static_cast<cluster::Executor&>(*team_) : *devices_;

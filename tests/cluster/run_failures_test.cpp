@@ -110,6 +110,15 @@ TEST_F(RunTest, AWrongReportOfAModelIsAnError) {
   }
 }
 
+// The run stops at the device that reports it, before the record is written.
+TEST_F(RunTest, ARecordOutOfRangeReachesNoJournal) {
+  bounds_.rows = 99;
+  const auto results = run_nodes(2, do_all);
+  for (const Result& one : results) EXPECT_EQ(one.code, MK_DEVICE_ERROR) << one.error;
+  EXPECT_NE(results[0].error.find("values out of range ('n' is 100"), std::string::npos) << results[0].error;
+  EXPECT_TRUE(read().records.empty());
+}
+
 // A rank that sends HELLO and then falls silent.
 Handshake only_hello(Transport& transport, const std::string& directory, const std::vector<LocalDevice>& devices) {
   const Leader leader{directory, {}};

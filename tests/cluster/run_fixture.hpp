@@ -68,6 +68,7 @@ class RunTest : public testing::Test {
     LoopOptions options;
     if (lease_s_ > 0) options.limits.lease_s = lease_s_;
     if (hang_s_ > 0) options.limits.hang_s = hang_s_;
+    options.bounds = bounds_;
     TestRules rules;
     TestObserver observer;
     observer.on_record = on_record_;
@@ -135,6 +136,7 @@ class RunTest : public testing::Test {
   std::function<void(const journal::EventRecord&)> on_event_;
   std::function<void()> on_abandoned_;
   double lease_s_ = 0, hang_s_ = 0;  // 0: the default
+  journal::Bounds bounds_ = {};
 };
 
 }  // namespace mokume::cluster

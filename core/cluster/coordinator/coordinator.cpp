@@ -190,9 +190,9 @@ void Coordinator::take_record(uint32_t from, Lease& held, journal::FitRecord rec
   }
   const LocalDevice& by = device(units_[held.unit]);
   try {
-    is_refit(record.fit) ? check_refit(record, work_.bounds) : check_fit(record, work_.bounds);
+    if (from != 0) is_refit(record.fit) ? check_refit(record, work_.bounds) : check_fit(record, work_.bounds);
   } catch (const Error& e) {
-    throw Error(MK_INTERNAL, fmt::format("{} of node {} reported fit {} with senseless values: {}", by.id, from,
+    throw Error(MK_INTERNAL, fmt::format("{} of node {} reported fit {} with values out of range: {}", by.id, from,
                                          record.fit, e.what()));
   }
   record.node = from;

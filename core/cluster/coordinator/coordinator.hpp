@@ -37,7 +37,7 @@ struct PlannedWork {
   std::vector<std::vector<uint32_t>> refit_after = {};  // by refit: the fits it depends on
   std::vector<journal::FitRecord> done = {};            // from the journals, one per fit
   std::map<uint32_t, uint32_t> attempts = {};           // by slot: the last attempt, also of slots that are not done
-  journal::Bounds bounds = {};                          // what a record may hold
+  journal::Bounds bounds = {};                          // of records from other nodes; node 0 has checked its own
   std::vector<scheduler::TimedWork> timed = {};         // measured times of earlier work, used for predictions
 };
 
