@@ -49,7 +49,7 @@ int prune(Runtime& runtime, const PruneOptions& options) {
       code = kStopped;
   }
   for (const auto& run : runs)
-    if (run.state == inspect::ListedRun::State::damaged)
+    if (run.state == inspect::ListedRun::RunState::damaged)
       say(stderr, "{} is damaged and stays: remove it yourself if you do not need it\n", shown(run.directory));
   if (all.empty())
     say(stderr, "there is nothing to remove\n");

@@ -1,6 +1,5 @@
 // The commands run and resume.
 #include <fmt/format.h>
-#include <unistd.h>
 
 #include <algorithm>
 #include <cstdio>
@@ -18,6 +17,7 @@
 #include "sdk/error.hpp"
 #include "signals.hpp"
 #include "stored_run.hpp"
+#include "terminal.hpp"
 #include "version.hpp"
 
 namespace mokume::app {
@@ -35,8 +35,8 @@ std::optional<double> max_seconds(const RunOptions& options) {
 // While this object exists, lines of the log interrupt the display, and are events if these are wanted.
 class Attached {
  public:
-  Attached(base::Log& log, Progress& progress, Events* events) : log_(log) {
-    log.set_around(Progress::before_log, Progress::after_log, &progress);
+  Attached(base::Log& log, Terminal& terminal, Events* events) : log_(log) {
+    log.set_around(Terminal::before_log, Terminal::after_log, &terminal);
     if (events != nullptr)
       log.set_listener([events](mk_log_level level, const std::string& line) { events->logged(level, line); });
   }
@@ -79,12 +79,11 @@ void tell_libraries(const Runtime& runtime, const std::string& run, bool unfinis
 run::RunResult perform(Runtime& runtime, const run::RunRequest& request, StopWatch& watch, Talk talk, Events* events,
                        const StoredRun* stored = nullptr) {
   const bool silent = runtime.transport().rank() != 0 || talk == Talk::quiet || talk == Talk::json;
-  Progress progress(isatty(STDERR_FILENO) != 0, silent);
-  Terminal terminal(runtime, watch, progress);
+  Terminal terminal(runtime, watch, silent);
   ProcessFrontend& frontend = events != nullptr ? static_cast<ProcessFrontend&>(*events) : terminal;
   run::RunResult result;
   try {
-    const Attached attached(runtime.log(), progress, events);
+    const Attached attached(runtime.log(), terminal, events);
     result = shown_run(runtime, request, watch, frontend, stored);
   } catch (const std::exception& error) {
     if (events != nullptr) events->failed(error.what());

@@ -1,5 +1,6 @@
 #include "frontends.hpp"
 
+#include <algorithm>
 #include <cstdio>
 
 #include "base/clock.hpp"
@@ -25,15 +26,13 @@ Json stored_summary(const std::string& directory) {
 
 }  // namespace
 
-void Terminal::fit_done(const journal::FitRecord& record) {
-  progress_.fit_done(record);
-  progress_.tick();
-}
-
-void Terminal::device_state(uint32_t node, const std::string& id, const std::string& name, const std::string& what,
-                            double share) {
-  progress_.device(node, id, name, what, share);
-  progress_.tick();
+void ProcessFrontend::begin_fits(const run::FitsStart& start) {
+  directory_ = start.directory;
+  plan_ = start.plan;
+  metrics_ = start.metrics;
+  nodes_ = start.nodes;
+  best_.emplace(plan_, metrics_);
+  for (const journal::FitRecord& one : start.done) best_->add(one);
 }
 
 void Events::put(const char* event, const Json& fields) {
@@ -45,21 +44,22 @@ void Events::put(const char* event, const Json& fields) {
   std::fflush(stdout);
 }
 
-void Events::begin_fits(const run::SessionStart& start) {
+void Events::begin_fits(const run::FitsStart& start) {
   ProcessFrontend::begin_fits(start);
-  plan_ = start.plan;
-  metrics_ = start.metrics;
+  const auto refits = std::count_if(start.done.begin(), start.done.end(),
+                                    [&](const journal::FitRecord& one) { return plan_.is_refit(one.fit); });
   put("started", {{"run", start.directory},
                   {"resumed", start.resumed},
                   {"candidates", plan_.candidates.size()},
                   {"folds", plan_.folds},
                   {"bootstraps", plan_.bootstraps},
-                  {"fits", start.total.fits},
-                  {"refits", start.total.refits},
-                  {"fits_done", start.done.fits},
-                  {"refits_done", start.done.refits}});
-  for (uint32_t node = 0; node < start.nodes.size(); ++node)
-    for (const cluster::LocalDevice& device : start.nodes[node]) device_state(node, device.id, device.name, "ready", 0);
+                  {"fits", plan_.n_fits()},
+                  {"refits", plan_.n_slots() - plan_.n_fits()},
+                  {"fits_done", static_cast<int64_t>(start.done.size()) - refits},
+                  {"refits_done", refits}});
+  for (uint32_t node = 0; node < nodes_.size(); ++node)
+    for (uint32_t device = 0; device < nodes_[node].size(); ++device) device_state(node, device, "ready", 0);
+  if (best_->best()) put_best();
 }
 
 Json Events::where(const journal::FitRecord& record) {
@@ -73,6 +73,11 @@ Json Events::where(const journal::FitRecord& record) {
 }
 
 void Events::fit_done(const journal::FitRecord& record) {
+  put_fit(record);
+  if (best_->add(record)) put_best();
+}
+
+void Events::put_fit(const journal::FitRecord& record) {
   if (plan_.is_refit(record.fit)) {
     Json fields = {{"bootstrap", record.fit - plan_.n_fits()}, {"candidate", nullptr}, {"params", nullptr}};
     if (record.refit && *record.refit < plan_.candidates.size()) {
@@ -98,20 +103,20 @@ void Events::fit_done(const journal::FitRecord& record) {
   put("fit", fields);
 }
 
-void Events::best_so_far(const results::BestSoFar& best) {
-  put("best", {{"candidate", best.best()->candidate},
-               {"params", results::params_json(plan_, best.best()->candidate)},
-               {"metric", best.metric()},
-               {"mean", best.best()->mean}});
+void Events::put_best() {
+  put("best", {{"candidate", best_->best()->candidate},
+               {"params", results::params_json(plan_, best_->best()->candidate)},
+               {"metric", best_->metric()},
+               {"mean", best_->best()->mean}});
 }
 
 // Heartbeats repeat the state twice a second: only a change is an event.
-void Events::device_state(uint32_t node, const std::string& id, const std::string& name, const std::string& what,
-                          double share) {
-  const auto [known, added] = doing_.try_emplace({node, id}, what);
+void Events::device_state(uint32_t node, uint32_t device, const std::string& what, double share) {
+  const auto [known, added] = doing_.try_emplace({node, device}, what);
   if (!added && known->second == what) return;
   known->second = what;
-  put("device", {{"node", node}, {"device", id}, {"name", name}, {"what", what}, {"share", share}});
+  const cluster::LocalDevice& info = nodes_.at(node).at(device);
+  put("device", {{"node", node}, {"device", info.id}, {"name", info.name}, {"what", what}, {"share", share}});
 }
 
 void Events::logged(mk_log_level level, const std::string& line) {

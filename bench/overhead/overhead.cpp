@@ -77,8 +77,8 @@ double commit_seconds(const std::string& directory) {
   return median(std::move(times));
 }
 
-cluster::Workload make_work(const Options& options) {
-  cluster::Workload work;
+cluster::PlannedWork make_work(const Options& options) {
+  cluster::PlannedWork work;
   work.n_fits = options.n_fits;
   for (uint32_t fit = 0; fit < options.n_fits; fit += options.per_bundle) {
     scheduler::Bundle& bundle = work.bundles.bundles.emplace_back();
@@ -137,8 +137,7 @@ Figures run_fits(cluster::Transport& transport, const Options& options) {
   const cluster::Handshake shaken =
       cluster::handshake(transport, {MOKUME_VERSION, "bench", device.devices(), {}}, leads ? &leader : nullptr, stop);
   NoRefits rules;
-  cluster::Observer nobody;
-  cluster::Leading leading{make_work(options), rules, nobody};
+  cluster::Leading leading{make_work(options), rules, {}};
   journal::Journal journal(shaken.run_directory + "/run", transport.rank(), make_plan(options.n_fits));
   const auto begin = Clock::now();
   const cluster::Outcome outcome = cluster::run(transport, shaken, device, leads ? &leading : nullptr, journal, stop);

@@ -45,36 +45,20 @@ class Now {
   double wall_s_, steady_s_;
 };
 
-// Writes the coordinator's decisions to the journal of node 0 before any other observer sees them.
-class Journaled : public Observer {
+// Writes the coordinator's decisions to the journal of node 0.
+class JournalObserver : public Observer {
  public:
-  Journaled(journal::Journal& journal, Observer& observer) : journal_(journal), observer_(observer) {}
-
-  void fit_done(const journal::FitRecord& record) override { observer_.fit_done(record); }
-  void given_up(const journal::FitRecord& record) override {
-    gave_up_ = true;
-    journal_.append(record, {});
-    observer_.given_up(record);
-  }
-  void event(const journal::EventRecord& event) override {
-    journal_.append(event);
-    observer_.event(event);
-  }
-  void device_state(uint32_t node, uint32_t device, const std::string& what, double share) override {
-    observer_.device_state(node, device, what, share);
-  }
-
-  bool gave_up() const { return gave_up_; }
+  explicit JournalObserver(journal::Journal& journal) : journal_(journal) {}
+  void given_up(const journal::FitRecord& record) override { journal_.append(record, {}); }
+  void event(const journal::EventRecord& event) override { journal_.append(event); }
 
  private:
   journal::Journal& journal_;
-  Observer& observer_;
-  bool gave_up_ = false;
 };
 
 class Loop {
  public:
-  Loop(Transport& transport, Agent& agent, Coordinator* coordinator, const RunOptions& options,
+  Loop(Transport& transport, Agent& agent, Coordinator* coordinator, const LoopOptions& options,
        const std::atomic<bool>& stop)
       : transport_(transport),
         agent_(agent),
@@ -200,7 +184,7 @@ class Loop {
   Coordinator* coordinator_;  // rank 0 only
   TeamChannel* team_;         // or null
   const std::atomic<bool>& stop_;
-  const RunOptions& options_;
+  const LoopOptions& options_;
   const base::Clock& clock_;
   Now now_;
   bool asked_to_stop_ = false;
@@ -209,16 +193,16 @@ class Loop {
 }  // namespace
 
 Outcome run(Transport& transport, const Handshake& handshake, Executor& executor, Leading* leading,
-            journal::Journal& journal, const std::atomic<bool>& stop, const RunOptions& options) {
+            journal::Journal& journal, const std::atomic<bool>& stop, const LoopOptions& options) {
   const bool leads = transport.rank() == 0;
   if (leads != (leading != nullptr)) throw Error(MK_INTERNAL, "node 0 and only node 0 leads");
   if (leads && handshake.nodes.at(0) != executor.devices())
     throw Error(MK_INTERNAL, "the devices of this node differ from those in its HELLO");
-  std::optional<Journaled> observer;
+  JournalObserver journaled(journal);
   std::optional<Coordinator> coordinator;
   if (leads) {
-    observer.emplace(journal, leading->observer);
-    coordinator.emplace(std::move(leading->work), handshake.nodes, leading->rules, *observer, options.limits);
+    leading->observers.insert(leading->observers.begin(), &journaled);
+    coordinator.emplace(std::move(leading->work), handshake.nodes, leading->rules, leading->observers, options.limits);
   }
   const auto bell = std::make_shared<Bell>(transport);
   const std::shared_ptr<void> until_the_end(nullptr, [bell](void*) { bell->take_down(); });
@@ -230,13 +214,13 @@ Outcome run(Transport& transport, const Handshake& handshake, Executor& executor
       executor.abandon();  // a feeder still uses the agent
   };
   std::unique_ptr<Agent, decltype(end)> agent(
-      new Agent(executor, journal, ring, options.limits, options.team, *options.threads), end);
+      new Agent(executor, journal, ring, options.limits, options.bounds, options.team, *options.threads), end);
   if (options.team != nullptr) options.team->on_ring(ring);
   Loop(transport, *agent, coordinator ? &*coordinator : nullptr, options, stop).run();
   const std::optional<Stop> stopped = agent->stopped();
   agent.reset();
   if (stopped && stopped->code != MK_CANCELLED) throw Error(static_cast<mk_status>(stopped->code), stopped->reason);
-  if (observer && observer->gave_up()) journal.flush();
+  if (leads) journal.flush();  // fits that were given up
   Outcome outcome;
   outcome.finished = !stopped;
   if (stopped) outcome.reason = stopped->reason;

@@ -30,13 +30,14 @@ struct Outcome {
 
 // The contribution of node 0.
 struct Leading {
-  Workload work;
+  PlannedWork work;
   RefitRules& rules;
-  Observer& observer;  // is told of events and given-up fits after they are in the journal
+  Observers observers;  // the journal is notified before them
 };
 
-struct RunOptions {
+struct LoopOptions {
   Limits limits = {};
+  journal::Bounds bounds = {};                             // of what this node's devices report
   TeamChannel* team = nullptr;                             // must outlive the run; null without a team
   const base::Threads* threads = &base::system_threads();  // those of its devices
   // Bounds the delay of events without a wake-up: a stop request, and the coordinator's timeouts.
@@ -52,7 +53,7 @@ struct RunOptions {
 // live node is working any more. If a journal or the protocol fails anywhere, or no device is left, every node throws
 // the same Error.
 Outcome run(Transport& transport, const Handshake& handshake, Executor& executor, Leading* leading,
-            journal::Journal& journal, const std::atomic<bool>& stop, const RunOptions& options = {});
+            journal::Journal& journal, const std::atomic<bool>& stop, const LoopOptions& options = {});
 
 // For node 0, after run(): does `work` on its own thread while answering the other nodes, which wait for the end of the
 // run and expect signs of life. Called on the thread that uses the transport. Rethrows errors of `work`.

@@ -21,7 +21,7 @@ namespace {
 
 namespace fs = std::filesystem;
 using Json = nlohmann::ordered_json;
-using State = ListedRun::State;
+using RunState = ListedRun::RunState;
 
 constexpr size_t kLongestTrouble = 160;
 
@@ -52,9 +52,9 @@ double last_work(const fs::path& directory) {
 void read(registry::Registry& registry, ListedRun& run) {
   const Inspection found = inspect(registry, run.directory);
   const std::string& state = found.view.state;
-  run.state = found.live                                  ? State::running
-              : state == "done" || state == "failed fits" ? State::finished
-                                                          : State::unfinished;
+  run.state = found.live                                  ? RunState::running
+              : state == "done" || state == "failed fits" ? RunState::finished
+                                                          : RunState::unfinished;
   run.fits = found.view.records.size();
   run.planned = found.view.plan.n_fits();
   run.failed = results::count_fits(found.view, journal::FitStatus::failed);
@@ -75,14 +75,14 @@ ListedRun listed(registry::Registry& registry, const fs::path& directory) {
   run.bytes = base::tree_bytes(run.directory);
   std::error_code error;
   if (!fs::exists(directory / "run.json", error)) {
-    run.state = run::is_held(run.directory) ? State::running : State::damaged;
-    run.trouble = run.state == State::damaged ? "it holds no run.json" : "";
+    run.state = run::is_held(run.directory) ? RunState::running : RunState::damaged;
+    run.trouble = run.state == RunState::damaged ? "it holds no run.json" : "";
     return run;
   }
   try {
     read(registry, run);
   } catch (const std::exception& e) {
-    run.state = run::is_held(run.directory) ? State::running : State::damaged;
+    run.state = run::is_held(run.directory) ? RunState::running : RunState::damaged;
     run.trouble = e.what();
   }
   return run;
@@ -91,13 +91,13 @@ ListedRun listed(registry::Registry& registry, const fs::path& directory) {
 std::string state_text(const ListedRun& run) {
   const std::string fits = fmt::format("{} of {}", run.fits, base::counted(run.planned, "fit"));
   switch (run.state) {
-    case State::finished:
+    case RunState::finished:
       return run.failed > 0 ? "finished, " + std::to_string(run.failed) + " failed" : "finished";
-    case State::running:
+    case RunState::running:
       return run.planned > 0 ? "running, " + fits : "running";
-    case State::unfinished:
+    case RunState::unfinished:
       return run.planned > 0 ? "unfinished, " + fits : "unfinished";
-    case State::damaged:
+    case RunState::damaged:
       break;
   }
   return "damaged";
@@ -109,15 +109,15 @@ std::string age_text(const ListedRun& run, double now_s) {
 
 }  // namespace
 
-const char* name_of(State state) {
+const char* name_of(RunState state) {
   switch (state) {
-    case State::finished:
+    case RunState::finished:
       return "finished";
-    case State::unfinished:
+    case RunState::unfinished:
       return "unfinished";
-    case State::running:
+    case RunState::running:
       return "running";
-    case State::damaged:
+    case RunState::damaged:
       break;
   }
   return "damaged";

@@ -12,10 +12,10 @@
 namespace mokume::inspect {
 
 struct ListedRun {
-  enum class State { finished, unfinished, running, damaged };
+  enum class RunState { finished, unfinished, running, damaged };
 
   std::string directory, name, stamp;  // "runs/quickstart/2026-11-25_101500", "quickstart", "2026-11-25_101500"
-  State state = State::damaged;
+  RunState state = RunState::damaged;
   uint64_t fits = 0, planned = 0;
   uint64_t failed = 0;         // fits, or refits if no fit failed
   std::optional<double> best;  // the mean of the best candidate so far
@@ -30,7 +30,7 @@ struct ListedRun {
 // only reads, and never throws because of one run. Throws Error(MK_INVALID_ARGUMENT) if there is no such directory.
 std::vector<ListedRun> list_runs(registry::Registry& registry, const std::string& directory);
 
-const char* name_of(ListedRun::State state);
+const char* name_of(ListedRun::RunState state);
 
 // Returns whole lines. `now_s` is in seconds since the epoch.
 std::string list_text(const std::vector<ListedRun>& runs, double now_s);

@@ -18,7 +18,7 @@ namespace mokume::inspect {
 namespace {
 
 namespace fs = std::filesystem;
-using State = ListedRun::State;
+using RunState = ListedRun::RunState;
 
 // Folders of the cache directory.
 constexpr std::array<std::pair<const char*, const char*>, 2> kCaches = {
@@ -79,8 +79,8 @@ std::vector<Removal> removals(const std::vector<ListedRun>& runs, const PruneRul
   std::vector<Removal> all;
   std::map<std::string, uint64_t> seen;  // by experiment; the newest come first
   for (const ListedRun& run : runs) {
-    if (run.state == State::running || run.state == State::damaged) continue;
-    if (run.state == State::unfinished && !rule.unfinished) continue;
+    if (run.state == RunState::running || run.state == RunState::damaged) continue;
+    if (run.state == RunState::unfinished && !rule.unfinished) continue;
     const uint64_t newer = seen[fs::path(run.directory).parent_path().string()]++;
     if ((rule.older_than_s && now_s - run.worked_s > *rule.older_than_s) ||
         (rule.larger_than && run.bytes > *rule.larger_than) || (rule.keep && newer >= *rule.keep)) {
@@ -89,7 +89,7 @@ std::vector<Removal> removals(const std::vector<ListedRun>& runs, const PruneRul
       continue;
     }
     const std::string scratch = run.directory + "/scratch";
-    if (run.state == State::finished && is_real_directory(scratch))
+    if (run.state == RunState::finished && is_real_directory(scratch))
       all.push_back({scratch, "checkpoints of a finished run", base::tree_bytes(scratch), false});
   }
   add_cached(all, rule, cache, now_s);

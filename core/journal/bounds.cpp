@@ -12,26 +12,29 @@
 namespace mokume::journal {
 namespace {
 
-[[noreturn]] void senseless(const std::string& what) { throw Error(MK_BAD_DATA, what); }
+[[noreturn]] void out_of_range(const std::string& what) { throw Error(MK_BAD_DATA, what); }
 
 bool is_whole(double value) { return std::isfinite(value) && std::floor(value) == value; }
 
 void check_times_and_curves(const FitRecord& record) {
   if (!std::isfinite(record.start_s) || !std::isfinite(record.end_s))
-    senseless(fmt::format("its times are {} to {}", base::shortest(record.start_s), base::shortest(record.end_s)));
+    out_of_range(fmt::format("its times are {} to {}", base::shortest(record.start_s), base::shortest(record.end_s)));
   if (record.curves.size() > kMaxCurves)
-    senseless(fmt::format("it has {} curves, at most {} are allowed", record.curves.size(), kMaxCurves));
-  for (const Curve& curve : record.curves) {
-    if (!is_curve_name(curve.name)) senseless(fmt::format("a curve has the name {}", base::quoted_json(curve.name)));
+    out_of_range(fmt::format("it has {} curves, at most {} are allowed", record.curves.size(), kMaxCurves));
+  for (size_t c = 0; c < record.curves.size(); ++c) {
+    const Curve& curve = record.curves[c];
+    if (c > 0 && curve.name == record.curves[c - 1].name)
+      out_of_range(fmt::format("it has two curves named '{}'", curve.name));
+    if (!is_curve_name(curve.name)) out_of_range(fmt::format("a curve has the name {}", base::quoted_json(curve.name)));
     if (curve.values.size() > kMaxCurveValues)
-      senseless(fmt::format("the curve '{}' has {} values", curve.name, curve.values.size()));
+      out_of_range(fmt::format("the curve '{}' has {} values", curve.name, curve.values.size()));
   }
 }
 
 // A number of wrong rows among `n`.
 void check_errors(double errors, int64_t n) {
   if (!is_whole(errors) || errors < 0 || errors > static_cast<double>(n))
-    senseless(fmt::format("'errors' is {}, of {} rows", base::shortest(errors), n));
+    out_of_range(fmt::format("'errors' is {}, of {} rows", base::shortest(errors), n));
 }
 
 void check_measure(const std::string& name, double value) {
@@ -39,7 +42,7 @@ void check_measure(const std::string& name, double value) {
   if (known == nullptr) return;  // of a newer version
   const double most = known->measure == data::Measure::log_loss ? INFINITY : 1;
   // Sums of shares may exceed 1 by rounding.
-  if (!(value >= 0) || value > most + 1e-9) senseless(fmt::format("'{}' is {}", name, base::shortest(value)));
+  if (!(value >= 0) || value > most + 1e-9) out_of_range(fmt::format("'{}' is {}", name, base::shortest(value)));
 }
 
 void check_value(const Bounds::Metric& metric, double value, const FitRecord& record, bool classes) {
@@ -48,11 +51,11 @@ void check_value(const Bounds::Metric& metric, double value, const FitRecord& re
     return;
   }
   const bool whole = !metric.integer || is_whole(value);
-  if (!std::isfinite(value) || !whole) senseless(fmt::format("'{}' is {}", metric.name, base::shortest(value)));
+  if (!std::isfinite(value) || !whole) out_of_range(fmt::format("'{}' is {}", metric.name, base::shortest(value)));
   if (classes && metric.name == "errors") check_errors(value, record.n);
   if (classes && metric.name == "error" && (value < 0 || value > 1 + 1e-6))
-    senseless(fmt::format("'error' is {}, and it is a share of the rows", base::shortest(value)));
-  if (metric.name == "mse" && value < 0) senseless(fmt::format("'mse' is {}", base::shortest(value)));
+    out_of_range(fmt::format("'error' is {}, and it is a share of the rows", base::shortest(value)));
+  if (metric.name == "mse" && value < 0) out_of_range(fmt::format("'mse' is {}", base::shortest(value)));
 }
 
 // The two forms of a classifier's error must say the same.
@@ -66,29 +69,30 @@ void check_share(const FitRecord& record, const std::vector<Bounds::Metric>& met
   const auto n = static_cast<double>(record.n);
   // A share that was computed in float32 is exact to 2^-24.
   if (std::abs(errors - share * n) > 1e-6 * n)
-    senseless(fmt::format("'error' is {}, but {} of {} rows are wrong", base::shortest(share), errors, record.n));
+    out_of_range(fmt::format("'error' is {}, but {} of {} rows are wrong", base::shortest(share), errors, record.n));
 }
 
 void check_confusion(const FitRecord& refit, int64_t classes) {
   if (refit.confusion.empty()) return;
   const auto confusion = data::checked_confusion(refit.confusion, classes, refit.n);
   if (!confusion)
-    senseless(fmt::format("'confusion' is no matrix of {} classes whose counts add up to {} rows", classes, refit.n));
+    out_of_range(
+        fmt::format("'confusion' is no matrix of {} classes whose counts add up to {} rows", classes, refit.n));
   int64_t hits = 0;
   for (size_t c = 0; c < confusion->classes; ++c) hits += confusion->at(c, c);
   if (static_cast<double>(refit.n - hits) != refit.values.front())
-    senseless(fmt::format("'confusion' counts {} errors, but 'values' says {}", refit.n - hits,
-                          base::shortest(refit.values.front())));
+    out_of_range(fmt::format("'confusion' counts {} errors, but 'values' says {}", refit.n - hits,
+                             base::shortest(refit.values.front())));
 }
 
 void check_test(const FitRecord& refit, int64_t classes) {
-  if (refit.values.size() != 1) senseless(fmt::format("'values' has {} values instead of one", refit.values.size()));
+  if (refit.values.size() != 1) out_of_range(fmt::format("'values' has {} values instead of one", refit.values.size()));
   const double value = refit.values.front();
-  if (!std::isfinite(value) || value < 0) senseless(fmt::format("'values' is {}", base::shortest(value)));
+  if (!std::isfinite(value) || value < 0) out_of_range(fmt::format("'values' is {}", base::shortest(value)));
   if (classes > 0)
     check_errors(value, refit.n);
   else if (!refit.measures.empty())
-    senseless("it has measures of classes, and the targets are numbers");
+    out_of_range("it has measures of classes, and the targets are numbers");
   check_confusion(refit, classes);
   for (const auto& [name, measure] : refit.measures) check_measure(name, measure);
 }
@@ -103,11 +107,11 @@ bool is_curve_name(const std::string& name) {
 void check_fit(const FitRecord& record, const Bounds& bounds) {
   check_times_and_curves(record);
   if (record.n < 0 || record.n > bounds.rows)
-    senseless(fmt::format("'n' is {}, and there are {} training rows", record.n, bounds.rows));
+    out_of_range(fmt::format("'n' is {}, and there are {} training rows", record.n, bounds.rows));
   if (record.status == FitStatus::failed || !bounds.metrics) return;
-  if (record.n == 0) senseless("'n' is 0, and every fit validates at least one row");
+  if (record.n == 0) out_of_range("'n' is 0, and every fit validates at least one row");
   if (record.values.empty() || record.values.size() > bounds.metrics->size())
-    senseless(
+    out_of_range(
         fmt::format("'values' has {} values, and there are {} metrics", record.values.size(), bounds.metrics->size()));
   for (size_t m = 0; m < record.values.size(); ++m)
     check_value((*bounds.metrics)[m], record.values[m], record, bounds.classes.value_or(0) > 0);
@@ -119,10 +123,10 @@ void check_refit(const FitRecord& record, const Bounds& bounds) {
   const bool failed = record.status == FitStatus::failed;
   const bool tested = record.n > 0 || !record.values.empty();
   if (record.n < 0 || (!failed && tested && bounds.test_rows && record.n != *bounds.test_rows))
-    senseless(fmt::format("'n' is {}, and there are {} test rows", record.n, bounds.test_rows.value_or(0)));
+    out_of_range(fmt::format("'n' is {}, and there are {} test rows", record.n, bounds.test_rows.value_or(0)));
   if (failed || !bounds.classes) return;
   if (record.n == 0 && (tested || !record.confusion.empty() || !record.measures.empty()))
-    senseless("'n' is 0, and it has results of test rows");
+    out_of_range("'n' is 0, and it has results of test rows");
   if (tested) check_test(record, *bounds.classes);
 }
 

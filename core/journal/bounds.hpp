@@ -1,5 +1,7 @@
 // What a record may hold, given the data and the model's metrics. A checksum shows that a record is as it was written,
-// not that its values make sense: a damaged computer, another program or a faulty library may have written it.
+// not that its values make sense: a damaged computer, another program or a faulty library may have written it. A record
+// is checked once where it enters a process: from a model or a device's process (Agent), from another node
+// (Coordinator), and from a file (read.hpp).
 #pragma once
 
 #include <cstddef>

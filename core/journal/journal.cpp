@@ -79,22 +79,10 @@ bool Journal::is_own(const std::string& header) const {
   }
 }
 
-// What read_all() refuses must not be written.
-void Journal::check_reported(const FitRecord& record) const {
-  try {
-    plan_.is_refit(record.fit) ? check_refit(record, bounds_) : check_fit(record, bounds_);
-  } catch (const Error& e) {
-    throw Error(MK_DEVICE_ERROR,
-                fmt::format("fit {} was reported with senseless values ({}); the model library is faulty", record.fit,
-                            e.what()));
-  }
-}
-
 void Journal::append(const FitRecord& record, std::function<void()> on_durable) {
   if (record.fit >= plan_.n_slots()) {
     throw Error(MK_INTERNAL, fmt::format("fit {} was reported, but the plan has {} fits", record.fit, plan_.n_fits()));
   }
-  check_reported(record);
   if (plan_.is_refit(record.fit)) return add_line(seal(record_text(record, nullptr)), std::move(on_durable));
   const search::FitKey key = plan_.key(record.fit);
   add_line(seal(record_text(record, &key)), std::move(on_durable));

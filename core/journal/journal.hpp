@@ -15,7 +15,6 @@
 
 #include "base/disk.hpp"
 #include "base/threads.hpp"
-#include "journal/bounds.hpp"
 #include "journal/record.hpp"
 #include "sdk/error.hpp"
 #include "search/plan.hpp"
@@ -35,13 +34,10 @@ class Journal {
   Journal(const Journal&) = delete;
   Journal& operator=(const Journal&) = delete;
 
-  // Records must satisfy these from now on. Call it before append().
-  void hold_to(Bounds bounds) { bounds_ = std::move(bounds); }
-
   // May be called from any thread. `on_durable` is called on the writer's thread, in the order of the appends, once the
   // line is on disk, and never if it could not be written; it must not throw or call the journal. Throws if the journal
-  // has failed or is closed, if the plan has no such fit, if its values are senseless (see bounds.hpp), or if the note
-  // is not UTF-8.
+  // has failed or is closed, if the plan has no such fit, or if the note is not UTF-8. Whoever receives a record from a
+  // library or another process checks its values first (bounds.hpp).
   void append(const FitRecord& record, std::function<void()> on_durable);
 
   // The same for an event. Its text may be any bytes.
@@ -68,7 +64,6 @@ class Journal {
 
   uint64_t good_bytes() const;
   bool is_own(const std::string& header) const;
-  void check_reported(const FitRecord& record) const;
   void add_line(const std::string& line, std::function<void()> on_durable);
   void write_loop();
   void commit(const std::string& text);
@@ -82,7 +77,6 @@ class Journal {
   std::string path_;
   uint32_t node_;
   search::Plan plan_;
-  Bounds bounds_;
   std::chrono::milliseconds interval_;
   const base::Threads& threads_;
   std::unique_ptr<base::AppendFile> file_;

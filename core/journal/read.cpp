@@ -110,7 +110,7 @@ class Reader {
     std::stable_sort(contents_.events.begin(), contents_.events.end(),
                      [](const EventRecord& a, const EventRecord& b) { return a.time_s < b.time_s; });
     Intervals intervals;
-    for (const Session& one : contents_.sessions) add_interval(intervals, one.start_s, one.stop_s);
+    for (const RecordedSession& one : contents_.sessions) add_interval(intervals, one.start_s, one.stop_s);
     contents_.wall_s = union_seconds(std::move(intervals));
     return std::move(contents_);
   }
@@ -172,7 +172,7 @@ class Reader {
     if (!json["event"].is_string()) base::bad_field("event", "a string");
     if (json["event"] != "start" && json["event"] != "stop") return note_event(json);
     const auto line = base::from_json<SessionLine>(json);
-    std::vector<Session>& sessions = contents_.sessions;
+    std::vector<RecordedSession>& sessions = contents_.sessions;
     if (line.event == "start") {
       sessions.push_back({file_->node, line.time_s, line.time_s, false, {}});
       return;
@@ -202,7 +202,7 @@ class Reader {
 
   // A killed session lasted at least until its last line.
   void extend_session(double end_s) {
-    std::vector<Session>& sessions = contents_.sessions;
+    std::vector<RecordedSession>& sessions = contents_.sessions;
     if (sessions.empty() || sessions.back().node != file_->node || sessions.back().closed) return;
     sessions.back().stop_s = std::max(sessions.back().stop_s, end_s);
   }

@@ -15,7 +15,7 @@
 namespace mokume::journal {
 
 // An interval in which a node worked on the run.
-struct Session {
+struct RecordedSession {
   uint32_t node = 0;
   double start_s = 0;   // seconds since the epoch
   double stop_s = 0;    // if it was killed: the end of its last fit
@@ -35,7 +35,7 @@ struct Contents {
   std::vector<FitRecord> refits;            // the same for the refits
   std::vector<FitRecord> repeats;           // further records of the same fits, by fit; they do not count
   std::vector<Disagreement> disagreements;  // between a repeat and the record that counts, by fit
-  std::vector<Session> sessions;            // by node, then in file order
+  std::vector<RecordedSession> sessions;    // by node, then in file order
   std::vector<EventRecord> events;          // by time
   double wall_s = 0;                        // total time with at least one node in a session
   std::vector<std::string> notices;         // skipped lines, each with the reason

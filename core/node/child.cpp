@@ -27,9 +27,9 @@ constexpr double kProgressPauseSeconds = 0.05;
 
 // Receives requests. Its thread exits the process when the run is gone, even while the main thread is stuck in a
 // driver.
-class Inbox {
+class Requests {
  public:
-  explicit Inbox(int socket) : socket_(socket) {
+  explicit Requests(int socket) : socket_(socket) {
     std::thread([this] { listen(); }).detach();
   }
 
@@ -85,11 +85,11 @@ class Inbox {
 
 class Service {
  public:
-  Service(const ChildRuntime& runtime, int socket) : runtime_(runtime), socket_(socket), inbox_(socket) {}
+  Service(const ChildRuntime& runtime, int socket) : runtime_(runtime), socket_(socket), requests_(socket) {}
 
   [[noreturn]] void serve() {
     for (;;) {
-      const cluster::Message request = inbox_.next();
+      const cluster::Message request = requests_.next();
       refuse_if_failing([&] { std::visit(*this, request); });
     }
   }
@@ -125,20 +125,20 @@ class Service {
 
   void operator()(const cluster::TeamJoin& join) {
     seat_ = std::make_unique<TeamSeat>(join, [this](const cluster::Message& message) { send(message); });
-    inbox_.seat(seat_.get());
+    requests_.seat(seat_.get());
   }
 
   void operator()(const cluster::Grant& grant) {
     const double start = base::steady_s();
     cluster::LeaseEnd end{grant.lease, MK_OK, "", 0, {}};
     try {
-      LeaseReporter reporter(*this, grant.lease);
+      ParentReporter reporter(*this, grant.lease);
       session_->run(grant.attempt, reporter, seat_ ? seat_->table() : nullptr);
     } catch (const Error& e) {
       end.status = e.status();
       end.text = e.what();
     }
-    inbox_.seat(nullptr);
+    requests_.seat(nullptr);
     seat_.reset();
     end.seconds = base::steady_s() - start;
     send(cluster::Account{session_->choices(), session_->fallbacks(), session_->profiled()});
@@ -152,9 +152,9 @@ class Service {
 
  private:
   // The node fills in the rest of a record: who reported it, and when.
-  class LeaseReporter : public cluster::Reporter {
+  class ParentReporter : public cluster::Reporter {
    public:
-    LeaseReporter(Service& service, uint64_t lease) : service_(service), lease_(lease) {}
+    ParentReporter(Service& service, uint64_t lease) : service_(service), lease_(lease) {}
     void report(const journal::FitRecord& record) override { service_.send(cluster::Done{lease_, {record}}); }
     void progress(const std::string& what, double share) override {
       const double now = base::steady_s();
@@ -164,7 +164,7 @@ class Service {
       const double valid = share >= 0 ? std::min(share, 1.0) : 0.0;
       service_.send(cluster::Heartbeat{{{0, lease_, what, valid, 0}}});
     }
-    bool cancelled() const override { return service_.inbox_.cancelled(); }
+    bool cancelled() const override { return service_.requests_.cancelled(); }
 
    private:
     Service& service_;
@@ -186,7 +186,7 @@ class Service {
         send(cluster::Stop{MK_INTERNAL, e.what()});
       }
     } catch (const Error&) {
-      // Nobody is left to hear it; the inbox exits the process.
+      // Nobody is left to hear it; the thread of `requests_` exits the process.
     }
   }
 
@@ -199,7 +199,7 @@ class Service {
 
   const ChildRuntime& runtime_;
   int socket_;
-  Inbox inbox_;
+  Requests requests_;
   registry::Registry* registry_ = nullptr;
   std::unique_ptr<Experiment> experiment_;
   std::unique_ptr<Machine> machine_;

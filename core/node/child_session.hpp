@@ -13,15 +13,15 @@
 #include "base/log.hpp"
 #include "base/program.hpp"
 #include "cluster/protocol/messages.hpp"
+#include "node/device_session.hpp"
 #include "node/experiment.hpp"
-#include "node/session.hpp"
 
 namespace mokume::node {
 
 // If the child is gone, Error(MK_DEVICE_ERROR) states how it ended. The next attempt starts another child with the same
 // choices, until kMostCrashes in a row have failed to open the device. The child's output goes to the log, line by
 // line.
-class ChildSession : public Session {
+class ChildSession : public DeviceSession {
  public:
   static constexpr uint32_t kMostCrashes = 3;
   // Long enough to read data, build kernels and measure their variants: a child may be slow without being lost.

@@ -13,11 +13,11 @@
 #include <vector>
 
 #include "base/log.hpp"
+#include "node/device_session.hpp"
 #include "node/experiment.hpp"
 #include "node/machine.hpp"
 #include "node/profile_files.hpp"
 #include "node/scratch.hpp"
-#include "node/session.hpp"
 
 namespace mokume::node {
 
@@ -35,7 +35,7 @@ class Devices : public cluster::Executor {
   std::vector<cluster::LocalDevice> devices() const override;
   cluster::ClassChoices choices() const;
 
-  // Called before the first attempt: see Session::begin(). `profile`: write profiles of each device to the run
+  // Called before the first attempt: see DeviceSession::begin(). `profile`: write profiles of each device to the run
   // directory.
   void begin(const cluster::ClassChoices& choices, const std::string& run_directory, uint32_t node, bool profile);
 
@@ -52,12 +52,12 @@ class Devices : public cluster::Executor {
   std::vector<std::map<std::string, uint64_t>> fallbacks() const;
 
  private:
-  using Open = std::function<std::unique_ptr<Session>(size_t)>;
+  using Open = std::function<std::unique_ptr<DeviceSession>(size_t)>;
   void open_all(const std::vector<device::Listed>& listed, const Open& open);
   void keep_profile(uint32_t device);
 
   base::Log& log_;
-  std::vector<std::unique_ptr<Session>> sessions_;
+  std::vector<std::unique_ptr<DeviceSession>> sessions_;
   std::vector<bool> spare_;               // by device
   std::unique_ptr<ProfileFile> profile_;  // null unless the run is profiled
   std::string run_directory_;             // "" before begin()

@@ -19,11 +19,9 @@ namespace {
   throw Error(MK_INTERNAL, "the model reported " + what + "; the model library is faulty");
 }
 
-journal::Curve curve_of(const mk_curve& given, uint32_t place) {
+journal::Curve curve_of(const mk_curve& given) {
   const size_t length = given.name == nullptr ? 0 : ::strnlen(given.name, kMaxCurveName + 1);
   journal::Curve curve{std::string(given.name == nullptr ? "" : given.name, length), {}};
-  if (!journal::is_curve_name(curve.name))
-    refuse(fmt::format("curve {} without a name of 1 to {} plain characters", place, kMaxCurveName));
   if (given.n_values > kMaxCurveValues)
     refuse(fmt::format("{} values for the curve {}, {} are allowed", given.n_values, curve.name, kMaxCurveValues));
   if (given.n_values > 0 && given.values == nullptr) refuse("no values for the curve " + curve.name);
@@ -43,10 +41,8 @@ std::vector<journal::Curve> curves_of(const mk_fit_result& result) {
     refuse(fmt::format("{} curves for one fit, {} are allowed", result.n_curves, kMaxCurves));
   if (result.n_curves > 0 && result.curves == nullptr) refuse("curves without data");
   std::vector<journal::Curve> curves;
-  for (uint32_t i = 0; i < result.n_curves; ++i) curves.push_back(curve_of(result.curves[i], i));
+  for (uint32_t i = 0; i < result.n_curves; ++i) curves.push_back(curve_of(result.curves[i]));
   std::sort(curves.begin(), curves.end(), [](const auto& a, const auto& b) { return a.name < b.name; });
-  for (size_t i = 1; i < curves.size(); ++i)
-    if (curves[i].name == curves[i - 1].name) refuse("two curves named " + curves[i].name);
   return curves;
 }
 

@@ -1,4 +1,4 @@
-// Checks the reports of a model while it fits or refits, and turns them into records.
+// Turns the reports of a model, C structs, into records while it fits or refits.
 #pragma once
 
 #include <string>
@@ -14,9 +14,8 @@ namespace mokume::node {
 
 using journal::kMaxCurves, journal::kMaxCurveName, journal::kMaxCurveValues;
 
-// Returns the curves of a report in the journal's form. Throws Error(MK_INTERNAL) that names the curve and the violated
-// rule. At most kMaxCurves curves are allowed, of at most kMaxCurveValues values each. Their names must be distinct and
-// have 1 to kMaxCurveName printable ASCII characters without quotes and backslashes.
+// Returns the curves of a report in the journal's form, sorted by name. Throws Error(MK_INTERNAL) if memory for them is
+// missing, or if there are more than kMaxCurves, or one has more than kMaxCurveValues values.
 std::vector<journal::Curve> curves_of(const mk_fit_result& result);
 
 // Returns "" for a null note.

@@ -4,13 +4,13 @@
 #include <memory>
 #include <string>
 
+#include "node/device_session.hpp"
 #include "node/experiment.hpp"
 #include "node/machine.hpp"
-#include "node/session.hpp"
 
 namespace mokume::node {
 
-class LocalSession : public Session {
+class LocalSession : public DeviceSession {
  public:
   // Opens the device. `machine` and `experiment` must outlive it. `measure`: measure or recall its speed; see info().
   LocalSession(const Machine& machine, const Experiment& experiment, const device::Listed& listed,

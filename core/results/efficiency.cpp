@@ -13,7 +13,7 @@ namespace {
 
 using journal::Contents;
 using journal::EventRecord;
-using journal::Session;
+using journal::RecordedSession;
 using Kind = EventRecord::Kind;
 constexpr double kForever = std::numeric_limits<double>::infinity();
 
@@ -27,7 +27,7 @@ Span makespan(const std::vector<journal::FitRecord>& records) {
 
 double next_session(const Contents& contents, uint32_t node, double time) {
   double next = kForever;
-  for (const Session& one : contents.sessions)
+  for (const RecordedSession& one : contents.sessions)
     if (one.node == node && one.start_s > time) next = std::min(next, one.start_s);
   return next;
 }
@@ -40,9 +40,9 @@ double next_return(const Contents& contents, uint32_t node, double time) {
 }
 
 // A time recorded for a device identifies the session of its node that began nearest to it.
-bool took_part(const Contents& contents, const Member& member, const Session& session) {
+bool took_part(const Contents& contents, const Member& member, const RecordedSession& session) {
   return member.sessions.empty() || std::any_of(member.sessions.begin(), member.sessions.end(), [&](double time) {
-           return std::none_of(contents.sessions.begin(), contents.sessions.end(), [&](const Session& other) {
+           return std::none_of(contents.sessions.begin(), contents.sessions.end(), [&](const RecordedSession& other) {
              return other.node == session.node && std::fabs(other.start_s - time) < std::fabs(session.start_s - time);
            });
          });
@@ -52,7 +52,7 @@ bool took_part(const Contents& contents, const Member& member, const Session& se
 // line, but it counted as present until it was declared lost.
 std::vector<Span> sessions_of(const Contents& contents, const Member& member) {
   std::vector<Span> spans;
-  for (const Session& one : contents.sessions) {
+  for (const RecordedSession& one : contents.sessions) {
     if (one.node != member.node || !took_part(contents, member, one)) continue;
     Span span{one.start_s, one.stop_s};
     const double next = next_session(contents, member.node, one.start_s);

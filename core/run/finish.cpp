@@ -17,9 +17,9 @@
 namespace mokume::run {
 namespace {
 
-class Finish {
+class Finisher {
  public:
-  Finish(const Finishing& run, RunResult& result) : run_(run), plan_(run.experiment.plan()), result_(result) {}
+  Finisher(const Finishing& run, RunResult& result) : run_(run), plan_(run.experiment.plan()), result_(result) {}
 
   void operator()(const cluster::Outcome& outcome, const cluster::ClassChoices& choices) {
     RunRecord& record = run_.recorded.record();
@@ -89,7 +89,7 @@ class Finish {
   }
 
   void report_all(const RunRecord& record) {
-    run_.progress.phase("writing the report");
+    cluster::notify(run_.observers, &cluster::Observer::phase, std::string("writing the report"));
     const results::RunView view = write_tables(run_.registry, result_.directory, record);
     run_.frontend.draw(view, result_.directory);
     run_.recorded.write();  // last: a run that was killed earlier is not done, so the next one resumes it
@@ -111,7 +111,7 @@ RunResult finish(const Finishing& run, const cluster::Outcome& outcome, const cl
   result.state = outcome.finished ? "done" : "stopped";
   result.reason = outcome.reason;
   result.reproducibility = run.recorded.reproducibility(run.request.config.team);
-  Finish(run, result)(outcome, choices);
+  Finisher(run, result)(outcome, choices);
   return result;
 }
 

@@ -7,7 +7,6 @@
 #include "journal/journal.hpp"
 #include "node/experiment.hpp"
 #include "registry/registry.hpp"
-#include "run/progress.hpp"
 #include "run/recorded_run.hpp"
 #include "run/run.hpp"
 
@@ -21,7 +20,7 @@ struct Finishing {
   const node::Experiment& experiment;
   RecordedRun& recorded;
   journal::Journal& journal;
-  Progress& progress;
+  const cluster::Observers& observers;
   Frontend& frontend;
 };
 

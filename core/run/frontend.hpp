@@ -2,50 +2,32 @@
 #pragma once
 
 #include <cstdint>
-#include <optional>
 #include <string>
 #include <vector>
 
-#include "cluster/protocol/messages.hpp"
-#include "journal/record.hpp"
-#include "results/best.hpp"
+#include "cluster/coordinator/observer.hpp"
+#include "cluster/protocol/work.hpp"
+#include "results/view.hpp"
+#include "run/status_file.hpp"
 #include "search/plan.hpp"
 
 namespace mokume::run {
 
-struct FitCounts {
-  uint64_t fits = 0, refits = 0;
-};
-
-// What a session begins with. References are valid during the call.
-struct SessionStart {
+// What the fits of a run begin with. References are valid during the call, except `status`: until end_fits().
+struct FitsStart {
   const std::string& directory;
   bool resumed = false;
   const search::Plan& plan;
   const std::vector<results::Metric>& metrics;
   const std::vector<std::vector<cluster::LocalDevice>>& nodes;  // the devices of each node
-  FitCounts total;                                              // of the plan
-  FitCounts done;                                               // of earlier sessions
+  const std::vector<journal::FitRecord>& done;                  // fits and refits of earlier sessions
+  const StatusFile& status;                                     // is notified before the frontend
 };
 
-// All calls come from the thread of run(). Overriding any of these functions is optional.
-class Frontend {
+// Displays a run. All calls come from the thread of run(). Overriding any of these functions is optional.
+class Frontend : public cluster::Observer {
  public:
-  virtual ~Frontend() = default;
-
-  // ---- display
-
-  virtual void phase(const std::string& text) { static_cast<void>(text); }
-  virtual void begin_fits(const SessionStart& start) { static_cast<void>(start); }
-  virtual void fit_done(const journal::FitRecord& record) { static_cast<void>(record); }  // or a refit
-  // There is a better candidate than before, or there is one from earlier sessions.
-  virtual void best_so_far(const results::BestSoFar& best) { static_cast<void>(best); }
-  virtual void device_state(uint32_t node, const std::string& id, const std::string& name, const std::string& what,
-                            double share) {
-    static_cast<void>(node), static_cast<void>(id), static_cast<void>(name), static_cast<void>(what);
-    static_cast<void>(share);
-  }
-  virtual void time_left(std::optional<double> seconds) { static_cast<void>(seconds); }  // nothing: unknown
+  virtual void begin_fits(const FitsStart& start) { static_cast<void>(start); }
   virtual void end_fits() {}
 
   // Draws charts and a page into a run directory, whose tables are written. Throws Error(MK_STORAGE) if it cannot.

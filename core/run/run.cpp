@@ -46,20 +46,22 @@ void note_fallbacks(const node::Devices& devices, base::Log& log) {
 // Announces the refitted candidate if the run has a single refit.
 class AnnouncedRefit : public BestCandidates {
  public:
-  AnnouncedRefit(const node::Experiment& experiment, std::vector<scheduler::Bundle> bundles, Progress& progress)
-      : BestCandidates(experiment, std::move(bundles)), experiment_(experiment), progress_(progress) {}
+  AnnouncedRefit(const node::Experiment& experiment, std::vector<scheduler::Bundle> bundles,
+                 const cluster::Observers& observers)
+      : BestCandidates(experiment, std::move(bundles)), experiment_(experiment), observers_(observers) {}
 
   cluster::Refit choose(uint32_t bootstrap, const std::vector<journal::FitRecord>& fits) override {
     const cluster::Refit refit = BestCandidates::choose(bootstrap, fits);
     if (refit.candidate && experiment_.plan().bootstraps == 1)
-      progress_.phase(fmt::format("refitting {} on {}", node::candidate_text(experiment_.plan(), *refit.candidate),
+      cluster::notify(observers_, &cluster::Observer::phase,
+                      fmt::format("refitting {} on {}", node::candidate_text(experiment_.plan(), *refit.candidate),
                                   base::counted(static_cast<uint64_t>(experiment_.data().train.rows), "row")));
     return refit;
   }
 
  private:
   const node::Experiment& experiment_;
-  Progress& progress_;
+  const cluster::Observers& observers_;
 };
 
 // One node's part of a run, from the handshake to the end.
@@ -76,7 +78,6 @@ class NodeRun {
     const std::string& directory = handshake.run_directory;
     log_.open_file({directory, fmt::format("logs/node-{:04}.log", transport_.rank())});
     journal_ = std::make_unique<journal::Journal>(directory + "/journal", transport_.rank(), experiment_->plan());
-    journal_->hold_to(experiment_->bounds());
     devices_->begin(handshake.choices, directory, transport_.rank(), request_.profile);
 
     cluster::Handshake seen = handshake;  // the devices as the scheduler sees them
@@ -195,7 +196,7 @@ class NodeRun {
     const std::string& directory = recorded_->directory().path();
     size_t devices = 0;
     for (const auto& node : handshake.nodes) devices += node.size();
-    cluster::Workload work;
+    cluster::PlannedWork work;
     work.n_fits = plan.n_fits();
     work.bounds = experiment_->bounds();
     work.bundles = workload_of(*experiment_, devices);
@@ -214,11 +215,13 @@ class NodeRun {
                                           "now the best: it is trained again"));
     work.done = std::move(earlier.done);
     work.attempts = std::move(earlier.attempts);
-    const Progress::Run started{directory, recorded_->directory().existed(), plan, experiment_->metrics(),
-                                cost_by_fit(work.bundles.bundles, plan.n_fits())};
-    progress_ = std::make_unique<Progress>(frontend_, started, handshake.nodes, work.done);
-    rules_ = std::make_unique<AnnouncedRefit>(*experiment_, work.bundles.bundles, *progress_);
-    return std::make_unique<cluster::Leading>(cluster::Leading{std::move(work), *rules_, *progress_});
+    status_ = std::make_unique<StatusFile>(directory, handshake.nodes, plan.n_slots(), work.done, base::wall_s,
+                                           cost_by_fit(work.bundles.bundles, plan.n_fits()));
+    observers_ = {status_.get(), &frontend_};
+    frontend_.begin_fits({directory, recorded_->directory().existed(), plan, experiment_->metrics(), handshake.nodes,
+                          work.done, *status_});
+    rules_ = std::make_unique<AnnouncedRefit>(*experiment_, work.bundles.bundles, observers_);
+    return std::make_unique<cluster::Leading>(cluster::Leading{std::move(work), *rules_, observers_});
   }
 
   // Enters fits of an earlier run in the journal, as if an earlier session had computed them.
@@ -250,8 +253,9 @@ class NodeRun {
   }
 
   cluster::Outcome run_fits(const cluster::Handshake& seen, cluster::Leading* leading) {
-    cluster::RunOptions options;
+    cluster::LoopOptions options;
     options.limits.hang_s = request_.hang_s;
+    options.bounds = experiment_->bounds();
     options.team = team_.get();
     options.stop_cause = [this] { return frontend_.stop_cause(); };
     cluster::Executor& executor = team_ ? static_cast<cluster::Executor&>(*team_) : *devices_;
@@ -270,7 +274,7 @@ class NodeRun {
 
   // Tables and plots may take a while, during which the other nodes still expect heartbeats.
   RunResult conclude(const cluster::Outcome& outcome) {
-    const Finishing all{registry_, log_, request_, *experiment_, *recorded_, *journal_, *progress_, frontend_};
+    const Finishing all{registry_, log_, request_, *experiment_, *recorded_, *journal_, observers_, frontend_};
     RunResult result;
     cluster::attend(transport_, [&] { result = finish(all, outcome, devices_->choices()); });
     return result;
@@ -283,11 +287,12 @@ class NodeRun {
   Frontend& frontend_;
   const std::atomic<bool>& stop_;
   std::unique_ptr<node::Experiment> experiment_;
-  // This and the next four: node 0 only.
+  // This and the next five: node 0 only.
   std::optional<std::string> finished_;  // the directory of an earlier, finished run
   std::unique_ptr<RecordedRun> recorded_;
   std::optional<Reusable> reusable_;
-  std::unique_ptr<Progress> progress_;
+  std::unique_ptr<StatusFile> status_;
+  cluster::Observers observers_;
   std::unique_ptr<BestCandidates> rules_;
   std::unique_ptr<node::Machine> machine_;
   std::unique_ptr<node::Devices> devices_;

@@ -94,7 +94,7 @@ void StatusFile::device_state(uint32_t node, uint32_t device, const std::string&
   write_if_due();
 }
 
-void StatusFile::record(const journal::FitRecord& record) {
+void StatusFile::fit_done(const journal::FitRecord& record) {
   ++status_.done;
   eta_.done(record.fit, now_());
   if (failed(record)) ++status_.failed;

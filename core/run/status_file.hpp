@@ -11,7 +11,8 @@
 #include <vector>
 
 #include "base/below.hpp"
-#include "cluster/protocol/messages.hpp"
+#include "cluster/coordinator/observer.hpp"
+#include "cluster/protocol/work.hpp"
 #include "journal/record.hpp"
 #include "run/eta.hpp"
 #include "scheduler/policy.hpp"
@@ -64,16 +65,16 @@ struct LiveStatus {
 };
 
 // The writer, on rank 0. Calls come from one thread.
-class StatusFile {
+class StatusFile : public cluster::Observer {
  public:
   // `now` returns seconds since the epoch; `costs` are those of Eta. Writes the initial state.
   StatusFile(std::string run_directory, const std::vector<std::vector<cluster::LocalDevice>>& nodes, uint64_t fits,
              const std::vector<journal::FitRecord>& done, std::function<double()> now, std::vector<double> costs = {});
 
-  void device_state(uint32_t node, uint32_t device, const std::string& what, double share);
-  void record(const journal::FitRecord& record);
-  void event(const journal::EventRecord& event);
-  void phase(const std::string& text);  // written immediately
+  void phase(const std::string& text) override;  // written immediately
+  void fit_done(const journal::FitRecord& record) override;
+  void event(const journal::EventRecord& event) override;
+  void device_state(uint32_t node, uint32_t device, const std::string& what, double share) override;
 
   std::optional<double> seconds_left() const;  // nothing: unknown
 

@@ -109,7 +109,7 @@ void Policy::estimate() {
 }
 
 void Policy::insert(uint32_t bundle) {
-  State& state = states_[bundle];
+  BundleState& state = states_[bundle];
   if (state.waiting) return;
   state.waiting = true;
   order_.emplace(-state.rank, bundle);
@@ -118,7 +118,7 @@ void Policy::insert(uint32_t bundle) {
 }
 
 void Policy::remove(uint32_t bundle) {
-  State& state = states_[bundle];
+  BundleState& state = states_[bundle];
   if (!state.waiting) return;
   state.waiting = false;
   order_.erase({-state.rank, bundle});
@@ -159,7 +159,7 @@ void Policy::ended(uint32_t unit, const std::vector<uint32_t>& done, double seco
     fits.insert(fits.end(), bundles_[i].fits.begin(), bundles_[i].fits.end());
   }
   for (const uint32_t i : idle.holds) {
-    State& state = states_[i];
+    BundleState& state = states_[i];
     --state.holders;
     if (!state.done && state.holders == 0) insert(i);
   }
@@ -236,7 +236,7 @@ std::vector<uint32_t> Policy::take_apart(uint32_t bundle, const std::vector<uint
   for (const uint32_t fit : fits) {
     const uint32_t part = append(
         {{fit}, whole.cost / static_cast<double>(whole.fits.size()), whole.bytes, whole.affinity}, bootstrap_[bundle]);
-    State& state = states_[part];
+    BundleState& state = states_[part];
     state.alone = true;
     state.work = work_of(bundles_[part]);
     state.rank = states_[bundle].rank - states_[bundle].work + state.work;

@@ -130,7 +130,7 @@ class Policy {
   double speed(uint32_t unit) const;  // as learned, relative to the other units; see CostModel
 
  private:
-  struct State {
+  struct BundleState {
     bool waiting = false, done = false, alone = false;  // alone: never given with others
     uint32_t holders = 0;                               // number of units that work on it
     uint32_t given = 0;                                 // number of times
@@ -168,7 +168,7 @@ class Policy {
   }
   void watch(double now);  // learns from work that runs longer than estimated
   void estimate();         // updates works, ranks and the order
-  bool is_over(const State& state) const { return state.done && state.holders == 0; }
+  bool is_over(const BundleState& state) const { return state.done && state.holders == 0; }
   void insert(uint32_t bundle);
   void tried(uint32_t bundle);
   void remove(uint32_t bundle);
@@ -183,7 +183,7 @@ class Policy {
 
   std::vector<Bundle> bundles_;
   std::vector<uint32_t> bootstrap_;  // by bundle
-  std::vector<State> states_;
+  std::vector<BundleState> states_;
   std::vector<UnitState> units_;
   std::vector<std::string> classes_;
   std::vector<Kind> kinds_;

@@ -20,12 +20,12 @@ base::Below account_file(const std::string& run_directory) { return {run_directo
 
 }  // namespace
 
-void Account::keep_in(const std::string& run_directory) {
+void TeamAccount::keep_in(const std::string& run_directory) {
   run_directory_ = run_directory;
   account_ = read_team_account(run_directory);
 }
 
-void Account::repeat_splits(const std::string& run_directory, size_t devices) {
+void TeamAccount::repeat_splits(const std::string& run_directory, size_t devices) {
   const std::string setting = fmt::format("devices.repeat_splits is '{}'", run_directory);
   results::TeamAccount other;
   try {
@@ -47,7 +47,7 @@ void Account::repeat_splits(const std::string& run_directory, size_t devices) {
   to_repeat_ = std::move(other.splits);
 }
 
-std::string Account::splits_of(uint32_t fit) const {
+std::string TeamAccount::splits_of(uint32_t fit) const {
   std::string text;
   for (const results::TeamSplit& split : to_repeat_)
     if (split.fit == fit) text += fmt::format("{}: {}\n", split.at, split.shares);
@@ -56,8 +56,8 @@ std::string Account::splits_of(uint32_t fit) const {
   return text;
 }
 
-void Account::add(uint32_t fit, const std::vector<Seat>& members, double elapsed_s, std::span<const double> busy_s,
-                  std::span<const double> units) {
+void TeamAccount::add(uint32_t fit, const std::vector<Seat>& members, double elapsed_s, std::span<const double> busy_s,
+                      std::span<const double> units) {
   const double busiest = *std::max_element(busy_s.begin(), busy_s.end());
   for (size_t k = 0; k < members.size(); ++k) {
     const Seat& member = members[k];
@@ -75,7 +75,7 @@ void Account::add(uint32_t fit, const std::vector<Seat>& members, double elapsed
 
 // A start of the team resumes at a checkpoint, which may precede the last recorded split. A split is written to disk
 // before anything that depends on it.
-void Account::add_split(uint32_t fit, const std::string& at, const std::string& shares, bool begins) {
+void TeamAccount::add_split(uint32_t fit, const std::string& at, const std::string& shares, bool begins) {
   std::vector<results::TeamSplit>& splits = account_.splits;
   const bool same = !splits.empty() && splits.back().fit == fit && splits.back().shares == shares;
   if (shares.empty() || splits.size() >= kMostSplits || (same && !begins)) return;
@@ -83,7 +83,7 @@ void Account::add_split(uint32_t fit, const std::string& at, const std::string& 
   write();
 }
 
-void Account::write() const {
+void TeamAccount::write() const {
   if (run_directory_.empty()) return;
   try {
     base::write_file(account_file(run_directory_), base::seal(base::to_json(account_)));

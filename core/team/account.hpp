@@ -18,9 +18,9 @@ struct Seat {
 };
 
 // Used on node 0, on the leader's thread.
-class Account {
+class TeamAccount {
  public:
-  explicit Account(base::Log& log) : log_(log) {}
+  explicit TeamAccount(base::Log& log) : log_(log) {}
 
   // Keeps the account in this run directory from now on, and continues the account of earlier sessions.
   void keep_in(const std::string& run_directory);

@@ -15,7 +15,7 @@ bool Members::start(uint32_t device, std::function<void()> work, std::function<v
   if (std::any_of(works_.begin(), works_.end(),
                   [&](const Work& w) { return w.device == device && !w.state->returned; }))
     return false;
-  const auto state = std::make_shared<State>();
+  const auto state = std::make_shared<Flags>();
   works_.push_back({device, state, std::thread([state, work = std::move(work), tell = std::move(tell)] {
                       work();
                       state->returned = true;

@@ -26,13 +26,13 @@ class Members {
   bool end(double most_s);
 
  private:
-  struct State {
+  struct Flags {
     std::atomic<bool> returned = false;  // the device is free again
     std::atomic<bool> done = false;      // tell() has returned as well
   };
   struct Work {
     uint32_t device = 0;
-    std::shared_ptr<State> state;
+    std::shared_ptr<Flags> state;
     std::thread thread;
   };
   void join_ended();

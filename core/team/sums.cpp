@@ -51,14 +51,14 @@ base::Floats add_up(std::vector<cluster::Block> blocks, uint64_t count) {
 }
 
 // A member in this process.
-struct Team::Seat {
-  Team& team;
+struct TeamSums::Seat {
+  TeamSums& team;
   uint32_t member;
   mk_team table{};
   uint64_t given = 0, taken = 0;  // number of sums; used by the member's own thread
 };
 
-Team::Team(Setup setup) : setup_(std::move(setup)) {
+TeamSums::TeamSums(Setup setup) : setup_(std::move(setup)) {
   for (const uint32_t member : setup_.local) {
     auto seat = std::make_unique<Seat>(Seat{*this, member});
     mk_team& table = seat->table;
@@ -90,19 +90,19 @@ Team::Team(Setup setup) : setup_(std::move(setup)) {
   }
 }
 
-Team::~Team() = default;
+TeamSums::~TeamSums() = default;
 
-const mk_team* Team::table(uint32_t member) const {
+const mk_team* TeamSums::table(uint32_t member) const {
   for (const auto& seat : seats_)
     if (seat->member == member) return &seat->table;
   throw Error(MK_INTERNAL, "that member of the team is in another process");
 }
 
-void Team::check_whole() const {
+void TeamSums::check_whole() const {
   if (why_) throw Error(MK_CANCELLED, *why_);
 }
 
-void Team::give(Seat& seat, uint64_t count, std::span<const mk_block> blocks) {
+void TeamSums::give(Seat& seat, uint64_t count, std::span<const mk_block> blocks) {
   cluster::TeamContribution contribution{0, seat.member, seat.given++, count, {}};
   for (const mk_block& b : blocks) {
     const std::span<const float> values(b.values, count);
@@ -116,7 +116,7 @@ void Team::give(Seat& seat, uint64_t count, std::span<const mk_block> blocks) {
   setup_.send(contribution);
 }
 
-void Team::take_contribution(cluster::TeamContribution contribution) {
+void TeamSums::take_contribution(cluster::TeamContribution contribution) {
   Sum whole;
   {
     const std::lock_guard lock(mutex_);
@@ -136,15 +136,15 @@ void Team::take_contribution(cluster::TeamContribution contribution) {
   if (setup_.publish) setup_.publish(contribution.number, sum);
 }
 
-void Team::take_sum(uint64_t number, const base::Floats& sum) { keep(number, sum); }
+void TeamSums::take_sum(uint64_t number, const base::Floats& sum) { keep(number, sum); }
 
-void Team::keep(uint64_t number, const base::Floats& sum) {
+void TeamSums::keep(uint64_t number, const base::Floats& sum) {
   const std::lock_guard lock(mutex_);
   made_[number] = {sum, static_cast<uint32_t>(seats_.size())};
   changed_.notify_all();
 }
 
-void Team::take(Seat& seat, std::span<float> to) {
+void TeamSums::take(Seat& seat, std::span<float> to) {
   const uint64_t number = seat.taken++;
   base::Floats sum;
   {
@@ -173,18 +173,18 @@ void Team::take(Seat& seat, std::span<float> to) {
   std::memcpy(to.data(), sum.span().data(), to.size_bytes());
 }
 
-void Team::break_up(const std::string& why) {
+void TeamSums::break_up(const std::string& why) {
   const std::lock_guard lock(mutex_);
   if (!why_) why_ = why;
   changed_.notify_all();
 }
 
-bool Team::broken() const {
+bool TeamSums::broken() const {
   const std::lock_guard lock(mutex_);
   return why_.has_value();
 }
 
-std::vector<uint32_t> Team::missing() const {
+std::vector<uint32_t> TeamSums::missing() const {
   const std::lock_guard lock(mutex_);
   return missing_;
 }

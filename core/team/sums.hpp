@@ -24,7 +24,7 @@ namespace mokume::team {
 base::Floats add_up(std::vector<cluster::Block> blocks, uint64_t count);
 
 // Thread-safe.
-class Team {
+class TeamSums {
  public:
   struct Setup {
     std::vector<double> speeds;   // of each member
@@ -42,10 +42,10 @@ class Team {
     double patience_s = 600;  // wait for a sum; then the members that have not contributed count as missing
     std::string splits = {};  // for the leader, see mk_team; empty: none
   };
-  explicit Team(Setup setup);
-  ~Team();
-  Team(const Team&) = delete;
-  Team& operator=(const Team&) = delete;
+  explicit TeamSums(Setup setup);
+  ~TeamSums();
+  TeamSums(const TeamSums&) = delete;
+  TeamSums& operator=(const TeamSums&) = delete;
 
   // Returns the table of a member in this process, valid for the lifetime of the team.
   const mk_team* table(uint32_t member) const;

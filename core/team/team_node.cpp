@@ -117,7 +117,7 @@ std::vector<cluster::LocalDevice> TeamNode::devices() const {
 void TeamNode::run(uint32_t, const cluster::Attempt& attempt, cluster::Reporter& reporter) {
   Recorder recorder(reporter, attempt);
   while (true) {
-    const std::shared_ptr<Start> begun = start(recorder.left());
+    const std::shared_ptr<TeamAttempt> begun = start(recorder.left());
     try {
       const mk_team* team = begun->team ? begun->team->table(0) : nullptr;
       local_.run(begun->members.front().device, begun->attempt, recorder, team);
@@ -145,7 +145,7 @@ bool TeamNode::kill(uint32_t) noexcept {
 }
 
 // Adds the present members to `start` and returns their devices.
-std::vector<cluster::LocalDevice> TeamNode::present_members(Start& start) {
+std::vector<cluster::LocalDevice> TeamNode::present_members(TeamAttempt& start) {
   std::vector<cluster::LocalDevice> devices;
   const std::lock_guard lock(mutex_);
   start.number = ++starts_;
@@ -158,7 +158,7 @@ std::vector<cluster::LocalDevice> TeamNode::present_members(Start& start) {
   return devices;
 }
 
-void TeamNode::make_team(Start& start, const std::vector<cluster::LocalDevice>& devices) {
+void TeamNode::make_team(TeamAttempt& start, const std::vector<cluster::LocalDevice>& devices) {
   const std::vector<double> speeds = speeds_by_class(devices);
   std::vector<uint32_t> local;
   std::set<uint32_t> others;
@@ -169,7 +169,7 @@ void TeamNode::make_team(Start& start, const std::vector<cluster::LocalDevice>& 
     else
       others.insert(start.members[k].node);
   }
-  Team::Setup setup{speeds, local, true, {}, {}, {}, patience_s_, splits_to_repeat(start)};
+  TeamSums::Setup setup{speeds, local, true, {}, {}, {}, patience_s_, splits_to_repeat(start)};
   if (!others.empty()) {
     setup.publish = [this, others, number = start.number](uint64_t sum_number, const base::Floats& sum) {
       const auto bytes =
@@ -183,12 +183,12 @@ void TeamNode::make_team(Start& start, const std::vector<cluster::LocalDevice>& 
     account_.add(fit, s->seats, elapsed_s, busy_s, units);
     account_.add_split(fit, at, shares, !std::exchange(s->accounted, true));
   };
-  start.team = std::make_shared<Team>(std::move(setup));
+  start.team = std::make_shared<TeamSums>(std::move(setup));
   for (uint32_t k = 1; k < start.members.size(); ++k) start.running.insert(k);
 }
 
-std::shared_ptr<TeamNode::Start> TeamNode::start(const cluster::Attempt& attempt) {
-  auto begun = std::make_shared<Start>();
+std::shared_ptr<TeamNode::TeamAttempt> TeamNode::start(const cluster::Attempt& attempt) {
+  auto begun = std::make_shared<TeamAttempt>();
   begun->attempt = attempt;
   const std::vector<cluster::LocalDevice> devices = present_members(*begun);
   if (devices.size() > 1) {
@@ -205,7 +205,7 @@ std::shared_ptr<TeamNode::Start> TeamNode::start(const cluster::Attempt& attempt
   return begun;
 }
 
-void TeamNode::send_to_nodes(const Start& start, const cluster::Message& message) {
+void TeamNode::send_to_nodes(const TeamAttempt& start, const cluster::Message& message) {
   std::set<uint32_t> nodes;
   for (const cluster::TeamMember& m : start.members)
     if (m.node != node_) nodes.insert(m.node);
@@ -213,13 +213,13 @@ void TeamNode::send_to_nodes(const Start& start, const cluster::Message& message
 }
 
 // Breaks up the members of this node.
-void TeamNode::break_here(Start& start, const std::string& why) {
+void TeamNode::break_here(TeamAttempt& start, const std::string& why) {
   if (start.team) start.team->break_up(why);
   const std::lock_guard lock(mutex_);
   if (!start.broken_at) start.broken_at = base::steady_s();
 }
 
-void TeamNode::break_up(Start& start, const std::string& why) {
+void TeamNode::break_up(TeamAttempt& start, const std::string& why) {
   break_here(start, why);
   {
     const std::lock_guard lock(mutex_);
@@ -229,7 +229,7 @@ void TeamNode::break_up(Start& start, const std::string& why) {
 }
 
 // A member that does not return in time is dropped.
-void TeamNode::wait_for_others(Start& start) {
+void TeamNode::wait_for_others(TeamAttempt& start) {
   if (!start.team) return;
   bool late = false;
   {
@@ -249,7 +249,7 @@ void TeamNode::wait_for_others(Start& start) {
 
 // Drops the failed members except those whose status is `everybody` (MK_OK: no exception). Returns whether the next
 // start has fewer members.
-bool TeamNode::drop_failed(const Start& start, mk_status everybody) {
+bool TeamNode::drop_failed(const TeamAttempt& start, mk_status everybody) {
   bool any = false;
   const std::lock_guard lock(mutex_);
   for (const auto& [index, failure] : start.failed)
@@ -261,7 +261,7 @@ bool TeamNode::drop_failed(const Start& start, mk_status everybody) {
 }
 
 // Only the leader's device has failed. Drops it and returns true if another device of this node can lead from now on.
-bool TeamNode::drop_leader(const Start& start, const std::string& why) {
+bool TeamNode::drop_leader(const TeamAttempt& start, const std::string& why) {
   const std::lock_guard lock(mutex_);
   const auto fails_too = [](const auto& f) { return f.second.status == MK_DEVICE_ERROR; };
   if (std::any_of(start.failed.begin(), start.failed.end(), fails_too)) return false;
@@ -281,7 +281,7 @@ void TeamNode::drop(const cluster::TeamMember& at, const std::string& why) {
 }
 
 // Returns the splits in the format of mk_team; empty if speeds decide.
-std::string TeamNode::splits_to_repeat(const Start& start) const {
+std::string TeamNode::splits_to_repeat(const TeamAttempt& start) const {
   if (!account_.repeats()) return {};
   if (start.members.size() == members_.size()) return account_.splits_of(start.attempt.fits.front());
   log_.warn("team", "the recorded splits cannot be repeated with fewer devices: from now on, measured speeds decide");
@@ -295,7 +295,7 @@ void TeamNode::received(uint32_t from, cluster::TeamMessage message) {
 }
 
 // A late message belongs to a start that has already broken up.
-std::shared_ptr<TeamNode::Start> TeamNode::current(uint64_t number) {
+std::shared_ptr<TeamNode::TeamAttempt> TeamNode::current(uint64_t number) {
   const std::lock_guard lock(mutex_);
   return current_ && current_->number == number ? current_ : nullptr;
 }
@@ -335,11 +335,11 @@ void TeamNode::take(uint32_t from, const cluster::TeamEnd& ended) {
 
 // On nodes other than 0.
 void TeamNode::take(uint32_t, const cluster::TeamStart& order) {
-  auto begun = std::make_shared<Start>();
+  auto begun = std::make_shared<TeamAttempt>();
   begun->number = order.start;
   begun->members = order.members;
   begun->attempt = order.attempt;
-  Team::Setup setup{{}, {}, false, {}, {}, {}, 2 * patience_s_, {}};
+  TeamSums::Setup setup{{}, {}, false, {}, {}, {}, 2 * patience_s_, {}};
   for (uint32_t k = 0; k < order.members.size(); ++k) {
     setup.speeds.push_back(order.members[k].speed);
     if (order.members[k].node == node_) setup.local.push_back(k);
@@ -349,7 +349,7 @@ void TeamNode::take(uint32_t, const cluster::TeamStart& order) {
     numbered.start = start;
     send(0, numbered);
   };
-  begun->team = std::make_shared<Team>(std::move(setup));
+  begun->team = std::make_shared<TeamSums>(std::move(setup));
   {
     const std::lock_guard lock(mutex_);
     if (current_) current_->team->break_up("node 0 starts again");
@@ -360,7 +360,7 @@ void TeamNode::take(uint32_t, const cluster::TeamStart& order) {
 
 // The node's members are gone.
 void TeamNode::lost(uint32_t node) {
-  std::shared_ptr<Start> start;
+  std::shared_ptr<TeamAttempt> start;
   {
     const std::lock_guard lock(mutex_);
     start = current_;
@@ -381,7 +381,7 @@ void TeamNode::lost(uint32_t node) {
 
 // Starts this node's members except the leader, without waiting: node 0 starts nothing before all have returned or were
 // given up.
-void TeamNode::run_members(const std::shared_ptr<Start>& start) {
+void TeamNode::run_members(const std::shared_ptr<TeamAttempt>& start) {
   for (uint32_t k = 1; k < start->members.size(); ++k) {
     const cluster::TeamMember& member = start->members[k];
     if (member.node != node_) continue;
@@ -399,7 +399,7 @@ void TeamNode::tell_ended(const cluster::TeamEnd& end) {
     send(0, end);
 }
 
-cluster::TeamEnd TeamNode::follow(const Start& start, uint32_t index) {
+cluster::TeamEnd TeamNode::follow(const TeamAttempt& start, uint32_t index) {
   cluster::SilentReporter silence;
   cluster::TeamEnd end{start.number, index, MK_OK, ""};
   try {

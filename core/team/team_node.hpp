@@ -41,7 +41,7 @@ class TeamNode : public cluster::Executor, public cluster::TeamChannel {
   // object and everything that its work uses must then live until the process exits.
   bool end();
 
-  Account& account() { return account_; }
+  TeamAccount& account() { return account_; }
   size_t members() const { return members_.size(); }
 
   // ---- cluster::Executor
@@ -72,12 +72,12 @@ class TeamNode : public cluster::Executor, public cluster::TeamChannel {
     std::string why;
   };
   // One start of the team on one attempt.
-  struct Start {
+  struct TeamAttempt {
     uint64_t number = 0;
     cluster::Attempt attempt;
     std::vector<cluster::TeamMember> members;  // by index in the team
     std::vector<Seat> seats;                   // the members as named in the account; on node 0
-    std::shared_ptr<Team> team;                // null if the leader is alone
+    std::shared_ptr<TeamSums> team;            // null if the leader is alone
     std::map<uint32_t, Failure> failed;        // by index; on node 0
     std::set<uint32_t> running;                // members other than the leader; on node 0
     std::optional<double> broken_at;
@@ -89,33 +89,33 @@ class TeamNode : public cluster::Executor, public cluster::TeamChannel {
   void take(uint32_t from, const cluster::TeamSum& sum);
   void take(uint32_t from, const cluster::TeamBreak& end);
   void take(uint32_t from, const cluster::TeamEnd& ended);
-  std::shared_ptr<Start> current(uint64_t number);
+  std::shared_ptr<TeamAttempt> current(uint64_t number);
 
-  std::shared_ptr<Start> start(const cluster::Attempt& attempt);
-  std::vector<cluster::LocalDevice> present_members(Start& start);
-  void make_team(Start& start, const std::vector<cluster::LocalDevice>& devices);
-  std::string splits_to_repeat(const Start& start) const;
-  void run_members(const std::shared_ptr<Start>& start);
-  cluster::TeamEnd follow(const Start& start, uint32_t index);
+  std::shared_ptr<TeamAttempt> start(const cluster::Attempt& attempt);
+  std::vector<cluster::LocalDevice> present_members(TeamAttempt& start);
+  void make_team(TeamAttempt& start, const std::vector<cluster::LocalDevice>& devices);
+  std::string splits_to_repeat(const TeamAttempt& start) const;
+  void run_members(const std::shared_ptr<TeamAttempt>& start);
+  cluster::TeamEnd follow(const TeamAttempt& start, uint32_t index);
   void tell_ended(const cluster::TeamEnd& end);
-  void wait_for_others(Start& start);
-  bool drop_failed(const Start& start, mk_status everybody);
-  bool drop_leader(const Start& start, const std::string& why);
+  void wait_for_others(TeamAttempt& start);
+  bool drop_failed(const TeamAttempt& start, mk_status everybody);
+  bool drop_leader(const TeamAttempt& start, const std::string& why);
   void drop(const cluster::TeamMember& at, const std::string& why);
-  void break_here(Start& start, const std::string& why);
-  void break_up(Start& start, const std::string& why);
-  void send_to_nodes(const Start& start, const cluster::Message& message);
+  void break_here(TeamAttempt& start, const std::string& why);
+  void break_up(TeamAttempt& start, const std::string& why);
+  void send_to_nodes(const TeamAttempt& start, const cluster::Message& message);
 
   node::Devices& local_;
   base::Log& log_;
   const uint32_t node_;
   const double patience_s_;
   std::vector<Member> members_;  // node 0
-  Account account_;
+  TeamAccount account_;
 
   std::mutex mutex_;
   std::condition_variable changed_;
-  std::shared_ptr<Start> current_;  // in progress
+  std::shared_ptr<TeamAttempt> current_;  // in progress
   uint64_t starts_ = 0;
   Members followers_;  // this node's members except the leader
 };

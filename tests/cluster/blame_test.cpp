@@ -32,8 +32,8 @@ void work_side_by_side(Desk& desk, uint32_t devices, const std::function<bool(ui
 }
 
 // Candidates of `folds` fits each: later ones cost more, and are handed out first.
-Workload make_candidates(uint32_t n, uint32_t folds) {
-  Workload setup = make_work(n * folds);
+PlannedWork make_candidates(uint32_t n, uint32_t folds) {
+  PlannedWork setup = make_work(n * folds);
   for (uint32_t fit = 0; fit < n * folds; ++fit)
     setup.bundles.positions.push_back({0, fit % folds, {1.0 * (fit / folds)}});
   return setup;
@@ -80,7 +80,7 @@ TEST(PoisonCandidate, IsNotSuspectedIfNothingHasEverWorked) {
 }
 
 TEST(DeviceThatFailed, IsTestedWithWorkThatSucceededElsewhereOrWithAnotherCandidate) {
-  Workload setup = make_candidates(4, 2);
+  PlannedWork setup = make_candidates(4, 2);
   setup.done = {result_of(2)};
   Desk desk(setup, {{make_device("host:0")}});
   const Grant first = desk.expect_grant(0);
@@ -104,8 +104,8 @@ TEST(DeviceThatFailed, WorksIfAnyFitOfItsLeaseWasDone) {
   EXPECT_EQ(desk.count(Kind::retired), 0u);
 }
 
-Workload after_a_session(const std::string& device) {
-  Workload setup = make_candidates(4, 5);
+PlannedWork after_a_session(const std::string& device) {
+  PlannedWork setup = make_candidates(4, 5);
   for (uint32_t fit = 0; fit < 10; ++fit) {
     setup.done.push_back(result_of(fit));
     setup.done.back().device_class = make_device(device).device_class;

@@ -36,7 +36,7 @@ Grant granted(const std::vector<Outgoing>& out) {
   return grants.empty() ? Grant{} : grants[0].second;
 }
 
-std::string error_text(Workload setup, const Nodes& nodes) {
+std::string error_text(PlannedWork setup, const Nodes& nodes) {
   try {
     const TestCoordinator coordinator(std::move(setup), nodes);
     return "";
@@ -62,7 +62,7 @@ void expect_stopped(Coordinator& coordinator, const std::vector<Outgoing>& out, 
 }
 
 TEST(Coordinator, GrantsTheLongestBundleThatFitsTheDevice) {
-  Workload setup = make_work(4, 1);
+  PlannedWork setup = make_work(4, 1);
   setup.bundles.bundles[3].bytes = 5000;  // the longest bundle
   TestCoordinator coordinator(setup, {{make_device("host:0", 1000)}, {make_device("opencl:0", 9000)}});
   EXPECT_TRUE(coordinator.start(0).empty());
@@ -81,7 +81,7 @@ TEST(Coordinator, GrantsTheLongestBundleThatFitsTheDevice) {
 // Two candidates of two folds; the finished folds show that the second candidate takes longer.
 TEST(Coordinator, LearnsFromTheTimesOfAnEarlierSession) {
   const auto first_grant = [](std::vector<scheduler::TimedWork> timed) {
-    Workload setup = make_work(4, 1);
+    PlannedWork setup = make_work(4, 1);
     for (uint32_t fit = 0; fit < 4; ++fit) {
       setup.bundles.bundles[fit].cost = 1;
       setup.bundles.positions.push_back({0, fit % 2, {fit < 2 ? 0.0 : 1.0}});
@@ -122,7 +122,7 @@ TEST(Coordinator, FinishesOnceEveryFitIsOnDiskAndAnswersEveryNodeThatReports) {
 }
 
 TEST(Coordinator, SkipsFinishedFitsAndPassesOnTheirNotes) {
-  Workload setup = make_work(6, 3);
+  PlannedWork setup = make_work(6, 3);
   for (const uint32_t fit : {0u, 1u, 2u, 4u}) setup.done.push_back(result_of(fit));
   setup.done.back().attempt = 2;
   uint32_t heard = 0;
@@ -140,16 +140,16 @@ TEST(Coordinator, SkipsFinishedFitsAndPassesOnTheirNotes) {
 }
 
 TEST(Coordinator, FinishesAtOnceIfNothingIsLeft) {
-  Workload setup = make_work(2, 1);
+  PlannedWork setup = make_work(2, 1);
   setup.done = {result_of(0), result_of(1)};
   TestCoordinator coordinator(setup, {{}, {}});  // this needs no device either
   EXPECT_EQ(only<Finish>(coordinator.start(0)).size(), 1u);
-  TestCoordinator empty(Workload{}, {{}});
+  TestCoordinator empty(PlannedWork{}, {{}});
   EXPECT_EQ(only<Finish>(empty.start(0)).size(), 1u);
 }
 
 TEST(Coordinator, RefusesARunInWhichNothingFits) {
-  Workload setup = make_work(2, 1);
+  PlannedWork setup = make_work(2, 1);
   for (scheduler::Bundle& bundle : setup.bundles.bundles) bundle.bytes = 1001;
   const Nodes nodes = {{make_device("host:0", 900)}, {make_device("host:0", 1000)}};
   EXPECT_NE(error_text(setup, nodes).find("at least 1001 B of memory, but the largest budget of a device is 1000 B"),
@@ -162,13 +162,13 @@ TEST(Coordinator, RefusesARunInWhichNothingFits) {
 
 TEST(Coordinator, RefusesBundlesThatDoNotPartitionTheFits) {
   const Nodes nodes = {{make_device("host:0")}};
-  Workload twice = make_work(4, 2);
+  PlannedWork twice = make_work(4, 2);
   twice.bundles.bundles[0].fits.push_back(3);
   EXPECT_NE(error_text(twice, nodes).find("fit 3"), std::string::npos);
-  Workload missing = make_work(4, 2);
+  PlannedWork missing = make_work(4, 2);
   missing.bundles.bundles[1].fits.pop_back();
   EXPECT_NE(error_text(missing, nodes).find("fit 3"), std::string::npos);
-  Workload unknown = make_work(4, 2);
+  PlannedWork unknown = make_work(4, 2);
   unknown.bundles.bundles[1].fits.push_back(4);
   EXPECT_NE(error_text(unknown, nodes).find("fit 4"), std::string::npos);
 }
@@ -228,13 +228,16 @@ TEST(Coordinator, StopsOnImpossibleResults) {
     expect_stopped(coordinator, say(coordinator, 0, Done{grant.lease, {other}}), 1, "fit 2 gave a different result");
   }
   {
-    Workload work = make_work(4, 2);
+    PlannedWork work = make_work(4, 2);
     work.bounds.metrics = std::vector<journal::Bounds::Metric>(result_of(2).values.size());
     work.bounds.rows = result_of(2).n - 1;
-    TestCoordinator coordinator(std::move(work), nodes);
-    const Grant grant = granted(say(coordinator, 0, Request{0}));
-    expect_stopped(coordinator, say(coordinator, 0, Done{grant.lease, {result_of(2)}}), 1,
-                   "host:0 of node 0 reported fit 2 with senseless values: 'n' is");
+    TestCoordinator coordinator(std::move(work), {{make_device("host:0")}, {make_device("host:0")}});
+    const Grant grant = granted(say(coordinator, 1, Request{0}));
+    say(coordinator, 1, Done{grant.lease, {result_of(2)}});
+    ASSERT_TRUE(coordinator.stopped());
+    EXPECT_NE(coordinator.stopped()->reason.find("host:0 of node 1 reported fit 2 with values out of range: 'n' is"),
+              std::string::npos)
+        << coordinator.stopped()->reason;
   }
   {
     TestCoordinator coordinator(make_work(4, 2), nodes);
@@ -246,7 +249,7 @@ TEST(Coordinator, StopsOnImpossibleResults) {
 }
 
 TEST(Coordinator, PassesOnTheStateOfDevices) {
-  Workload setup = make_work(1, 1);
+  PlannedWork setup = make_work(1, 1);
   std::string heard;
   TestCoordinator coordinator(setup, {{}, {make_device("a:0"), make_device("a:1")}});
   coordinator.observer.on_device_state = [&](uint32_t node, uint32_t device, const std::string& what, double share) {
@@ -270,7 +273,7 @@ void play(uint32_t seed) {
   std::mt19937 random(seed);
   const auto draw = [&](size_t n) { return std::uniform_int_distribution<size_t>(0, n - 1)(random); };
   const uint32_t n_fits = 1 + static_cast<uint32_t>(draw(60));
-  Workload setup = make_work(n_fits, 1 + static_cast<uint32_t>(draw(5)));
+  PlannedWork setup = make_work(n_fits, 1 + static_cast<uint32_t>(draw(5)));
   for (uint32_t fit = 0; fit < n_fits; ++fit) {
     if (draw(4) == 0) setup.done.push_back(result_of(fit));
   }

@@ -17,8 +17,8 @@ class Desk {
  public:
   using Kind = journal::EventRecord::Kind;
 
-  Desk(Workload work, std::vector<std::vector<LocalDevice>> nodes, TestRules rules = {}, const Limits& limits = {})
-      : rules_(std::move(rules)), coordinator_(std::move(work), std::move(nodes), rules_, observer_, limits) {
+  Desk(PlannedWork work, std::vector<std::vector<LocalDevice>> nodes, TestRules rules = {}, const Limits& limits = {})
+      : rules_(std::move(rules)), coordinator_(std::move(work), std::move(nodes), rules_, {&observer_}, limits) {
     out_ = coordinator_.start(now_);
   }
 

@@ -241,7 +241,7 @@ TEST_F(OutOfMemory, DoesNotRetireADevice) {
 }
 
 TEST(Unplaceable, FitsFailAtTheStartAndTheRunContinues) {
-  Workload setup = make_work(3);
+  PlannedWork setup = make_work(3);
   setup.bundles.bundles[1].bytes = 5000;
   Desk desk(setup, {{make_device("host:0", 1000)}});
   ASSERT_EQ(desk.given_up().size(), 1u);
@@ -254,7 +254,7 @@ TEST(Unplaceable, FitsFailAtTheStartAndTheRunContinues) {
 }
 
 TEST(Unplaceable, FitsOfALostNodeStopTheRunInsteadOfFailing) {
-  Workload setup = make_work(2);
+  PlannedWork setup = make_work(2);
   setup.bundles.bundles[1].bytes = 5000;
   Desk desk(setup, {{make_device("host:0", 1000)}, {make_device("opencl:0", 6000)}});
   desk.nodes(2);
@@ -267,7 +267,7 @@ TEST(Unplaceable, FitsOfALostNodeStopTheRunInsteadOfFailing) {
 
 TEST(Unplaceable, FitsFailOnlyOnceTheirDeviceIsRetired) {
   for (const bool broken : {false, true}) {
-    Workload setup = make_work(4);
+    PlannedWork setup = make_work(4);
     setup.bundles.bundles[3].bytes = 5000;
     Desk desk(setup, {{make_device("host:0", 1000), make_device("opencl:0", 6000)}});
     desk.fail(0, desk.expect_grant(0, 1));

@@ -127,8 +127,8 @@ inline scheduler::Workload make_bundles(uint32_t n_fits, uint32_t size) {
 }
 
 // The work of this plan, with nothing done.
-inline Workload make_work(uint32_t n_fits, uint32_t size = 1) {
-  Workload work;
+inline PlannedWork make_work(uint32_t n_fits, uint32_t size = 1) {
+  PlannedWork work;
   work.n_fits = n_fits;
   work.bundles = make_bundles(n_fits, size);
   return work;
@@ -183,8 +183,8 @@ struct TestHooks {
 // A coordinator with its own rules and observer.
 class TestCoordinator : public TestHooks, public Coordinator {
  public:
-  TestCoordinator(Workload work, std::vector<std::vector<LocalDevice>> nodes, const Limits& limits = {})
-      : Coordinator(std::move(work), std::move(nodes), rules, observer, limits) {}
+  TestCoordinator(PlannedWork work, std::vector<std::vector<LocalDevice>> nodes, const Limits& limits = {})
+      : Coordinator(std::move(work), std::move(nodes), rules, {&observer}, limits) {}
 };
 
 inline LocalDevice make_device(const std::string& id, uint64_t budget = 1000) {

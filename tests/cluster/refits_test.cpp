@@ -7,8 +7,8 @@ namespace mokume::cluster {
 namespace {
 
 // Two fits a bootstrap; the best is always the last in the list.
-Workload bagged(uint32_t bootstraps) {
-  Workload setup = make_work(2 * bootstraps);
+PlannedWork bagged(uint32_t bootstraps) {
+  PlannedWork setup = make_work(2 * bootstraps);
   for (uint32_t b = 0; b < bootstraps; ++b) setup.refit_after.push_back({2 * b, 2 * b + 1});
   return setup;
 }
@@ -56,7 +56,7 @@ TEST(Refits, GetTheNotesThatTheirRulesName) {
 // If two devices of different classes did the same fit, the first record counts, wherever the files put it, and the
 // refit follows from it.
 TEST(Refits, FollowFromTheRecordsThatCameFirst) {
-  Workload setup = bagged(1);
+  PlannedWork setup = bagged(1);
   TestRules rules;
   rules.chosen = [](uint32_t, const std::vector<journal::FitRecord>& fits) {
     Refit refit;
@@ -90,7 +90,7 @@ TEST(Refits, FollowFromTheRecordsThatCameFirst) {
 }
 
 TEST(Refits, GetANewAttemptNumberWhenTrainedAgain) {
-  Workload setup = bagged(1);
+  PlannedWork setup = bagged(1);
   setup.done = {result_of(0), result_of(1)};
   setup.attempts = {{0, 1}, {1, 1}, {2, 3}};
   Desk desk(std::move(setup), {{make_device("host:0")}});
@@ -101,7 +101,7 @@ TEST(Refits, GetANewAttemptNumberWhenTrainedAgain) {
 // candidate leads, and the rest of that bootstrap goes first.
 TEST(Refits, DecideTheOrderByTheLossesOfFits) {
   for (const uint32_t leads : {0U, 1U}) {
-    Workload setup = make_work(8);
+    PlannedWork setup = make_work(8);
     setup.bundles.positions.clear();
     for (uint32_t fit = 0; fit < 8; ++fit) {
       setup.bundles.positions.push_back({fit / 4, fit % 2, {fit % 4 < 2 ? 0.2 : 0.1}});
@@ -172,7 +172,7 @@ TEST(Refits, AreReportedIfTheyKeepFailing) {
 }
 
 TEST(Refits, WithoutACandidateAreReported) {
-  Workload setup = bagged(1);
+  PlannedWork setup = bagged(1);
   TestRules rules;
   rules.chosen = [](uint32_t, const std::vector<journal::FitRecord>&) {
     Refit refit;
@@ -188,7 +188,7 @@ TEST(Refits, WithoutACandidateAreReported) {
 }
 
 TEST(Refits, AreReportedIfTooLargeForEveryDevice) {
-  Workload setup = bagged(1);
+  PlannedWork setup = bagged(1);
   TestRules rules;
   rules.chosen = [](uint32_t, const std::vector<journal::FitRecord>&) {
     Refit refit;
@@ -204,7 +204,7 @@ TEST(Refits, AreReportedIfTooLargeForEveryDevice) {
 }
 
 TEST(Refits, StartAtOnceIfThereAreNoFits) {
-  Workload setup = make_work(0);
+  PlannedWork setup = make_work(0);
   setup.refit_after = {{}};
   TestRules rules;
   rules.chosen = [](uint32_t, const std::vector<journal::FitRecord>&) {
@@ -221,7 +221,7 @@ TEST(Refits, StartAtOnceIfThereAreNoFits) {
 }
 
 TEST(Refits, AreNotRepeatedIfAJournalHasThem) {
-  Workload setup = bagged(1);
+  PlannedWork setup = bagged(1);
   for (uint32_t fit = 0; fit < 3; ++fit) setup.done.push_back(result_of(fit));
   Desk desk(std::move(setup), {{make_device("host:0")}});
   EXPECT_FALSE(desk.ask(0));
@@ -229,7 +229,7 @@ TEST(Refits, AreNotRepeatedIfAJournalHasThem) {
 }
 
 TEST(Refits, AreTrainedIfNoJournalHasThem) {
-  Workload setup = bagged(1);
+  PlannedWork setup = bagged(1);
   for (uint32_t fit = 0; fit < 2; ++fit) setup.done.push_back(result_of(fit));
   Desk desk(std::move(setup), {{make_device("host:0")}});
   EXPECT_EQ(desk.expect_grant(0).attempt.refit, 1u);

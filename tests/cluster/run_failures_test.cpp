@@ -110,6 +110,15 @@ TEST_F(RunTest, AWrongReportOfAModelIsAnError) {
   }
 }
 
+// The run stops at the device that reports it, before the record is written.
+TEST_F(RunTest, ARecordOutOfRangeReachesNoJournal) {
+  bounds_.rows = 99;
+  const auto results = run_nodes(2, do_all);
+  for (const Result& one : results) EXPECT_EQ(one.code, MK_DEVICE_ERROR) << one.error;
+  EXPECT_NE(results[0].error.find("values out of range ('n' is 100"), std::string::npos) << results[0].error;
+  EXPECT_TRUE(read().records.empty());
+}
+
 // A rank that sends HELLO and then falls silent.
 Handshake only_hello(Transport& transport, const std::string& directory, const std::vector<LocalDevice>& devices) {
   const Leader leader{directory, {}};
@@ -182,8 +191,8 @@ TEST_F(RunTest, WorkThatHangsIsAbandoned) {
     executor.on_abandoned = on_abandoned_;
     TestRules rules;
     TestObserver observer;
-    Leading leading{make_work(), rules, observer};
-    RunOptions options;
+    Leading leading{make_work(), rules, {&observer}};
+    LoopOptions options;
     options.limits.hang_s = 0.3;
     journal::Journal journal(journals(), 0, make_plan(n_fits_));
     Transport transport(self_transport());

@@ -53,8 +53,8 @@ class RunTest : public testing::Test {
   journal::Contents read() const { return journal::read_all(journals(), make_plan(n_fits_)); }
 
   // Node 0 takes the contents of the journals, as a resumed run does.
-  Workload make_work() const {
-    Workload work = cluster::make_work(n_fits_, bundle_size_);
+  PlannedWork make_work() const {
+    PlannedWork work = cluster::make_work(n_fits_, bundle_size_);
     work.done = read().records;
     return work;
   }
@@ -65,9 +65,10 @@ class RunTest : public testing::Test {
     TestExecutor executor(rank, devices_, work);
     executor.on_abandoned = on_abandoned_;
     if (on_durable_) executor.on_saved = [&](uint32_t fit) { on_durable_(rank, fit); };
-    RunOptions options;
+    LoopOptions options;
     if (lease_s_ > 0) options.limits.lease_s = lease_s_;
     if (hang_s_ > 0) options.limits.hang_s = hang_s_;
+    options.bounds = bounds_;
     TestRules rules;
     TestObserver observer;
     observer.on_record = on_record_;
@@ -80,7 +81,7 @@ class RunTest : public testing::Test {
         const Handshake shaken =
             handshake(transport, {"0.1.0", "p", executor.devices(), {}}, rank == 0 ? &leader : nullptr, stop_);
         std::optional<Leading> leading;
-        if (rank == 0) leading.emplace(Leading{make_work(), rules, observer});
+        if (rank == 0) leading.emplace(Leading{make_work(), rules, {&observer}});
         journal::Journal journal(shaken.run_directory + "/journal", rank, make_plan(n_fits_));
         result.outcome = run(transport, shaken, executor, leading ? &*leading : nullptr, journal, stop_, options);
         journal.close(result.outcome.finished ? "done" : result.outcome.reason);
@@ -135,6 +136,7 @@ class RunTest : public testing::Test {
   std::function<void(const journal::EventRecord&)> on_event_;
   std::function<void()> on_abandoned_;
   double lease_s_ = 0, hang_s_ = 0;  // 0: the default
+  journal::Bounds bounds_ = {};
 };
 
 }  // namespace mokume::cluster

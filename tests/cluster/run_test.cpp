@@ -37,7 +37,7 @@ TEST_F(RunTest, ThreeNodesDoEveryFitOnceAndAllTakePart) {
   EXPECT_EQ(times.size(), n_fits_);
   for (const auto& [fit, count] : times) EXPECT_LE(count, 2u) << fit;  // a straggler may get a copy
   EXPECT_EQ(all_started.size(), 6u);
-  for (const journal::Session& one : read().sessions) EXPECT_TRUE(one.closed);
+  for (const journal::RecordedSession& one : read().sessions) EXPECT_TRUE(one.closed);
 }
 
 TEST_F(RunTest, AFitIsInItsNodesJournalBeforeRankZeroReceivesIt) {

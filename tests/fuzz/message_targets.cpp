@@ -52,8 +52,8 @@ class Rules : public RefitRules {
 
 LocalDevice device(const std::string& id) { return {id, "host", id, "Vendor", "class of " + id, 1000}; }
 
-Workload work() {
-  Workload work;
+PlannedWork work() {
+  PlannedWork work;
   work.n_fits = 6;
   for (uint32_t fit = 0; fit < work.n_fits; fit += 2)
     work.bundles.bundles.push_back({{fit, fit + 1}, 1.0 + fit, 100, fit / 2});
@@ -65,9 +65,8 @@ Workload work() {
 // who sends it, and how much time has passed.
 FUZZ_TARGET(cluster_messages) {
   Rules rules;
-  Observer observer;
   Coordinator coordinator(work(), {{device("host:0"), device("host:1")}, {device("host:0")}, {device("host:0")}}, rules,
-                          observer);
+                          {});
   double now = 1000;
   coordinator.start(now);
   size_t count = 0;

@@ -48,14 +48,9 @@ TEST(FitReport, CopiesCurvesInTheOrderOfTheirNames) {
   EXPECT_TRUE(curves_of(mk_fit_result{}).empty());
 }
 
-TEST(FitReport, RefusesCurvesThatBreakTheRules) {
+TEST(FitReport, RefusesCurvesWithoutMemoryOrOfTooManyValues) {
   const double value = 1;
-  const std::string too_long(kMaxCurveName + 1, 'x');
-  for (const char* name : {"", "tab\t", "quote\"", "quote'", "back\\slash", "\xc3\xa4", "\x7f", too_long.c_str()})
-    EXPECT_NE(refusal({{name, 1, 0, &value}}).find("curve 0 without a name"), std::string::npos) << name;
-  EXPECT_NE(refusal({{nullptr, 1, 0, &value}}).find("without a name"), std::string::npos);
   EXPECT_NE(refusal({{"loss", 1, 0, nullptr}}).find("no values for the curve loss"), std::string::npos);
-  EXPECT_NE(refusal({{"loss", 1, 0, &value}, {"loss", 1, 0, &value}}).find("two curves"), std::string::npos);
   EXPECT_NE(refusal({{"loss", kMaxCurveValues + 1, 0, &value}}).find("1000001 values"), std::string::npos);
   EXPECT_NE(refusal(std::vector<mk_curve>(17, {"loss", 1, 0, &value})).find("17 curves"), std::string::npos);
   mk_fit_result missing{};

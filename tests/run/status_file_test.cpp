@@ -80,10 +80,10 @@ TEST_F(StatusFileTest, ADeviceWithoutAReportIsIdle) {
   StatusFile status = file();
   status.device_state(0, 0, "C = 10", 0.5);
   now_ += 3;
-  status.record(test::fit_record(1));
+  status.fit_done(test::fit_record(1));
   EXPECT_EQ(read().devices[0].state, "working");
   now_ += 3;
-  status.record(test::fit_record(2));
+  status.fit_done(test::fit_record(2));
   EXPECT_EQ(read().devices[0].state, "idle");
   EXPECT_EQ(read().devices[0].since_s, 5000);
   EXPECT_EQ(read().devices[0].what, "");
@@ -96,7 +96,7 @@ TEST_F(StatusFileTest, ADeviceWithoutAReportIsIdle) {
 TEST_F(StatusFileTest, PredictsTheEndFromThePaceOfThisSession) {
   StatusFile status = file();
   now_ += 10;
-  status.record(test::fit_record(1));
+  status.fit_done(test::fit_record(1));
   EXPECT_DOUBLE_EQ(read().eta_s.value_or(-1), 10.0 * 8) << "8 of 10 are left, one took 10 s";
   status.device_state(0, 0, "C = 10", 0);
   now_ += 5;
@@ -104,7 +104,7 @@ TEST_F(StatusFileTest, PredictsTheEndFromThePaceOfThisSession) {
   EXPECT_DOUBLE_EQ(read().eta_s.value_or(-1), 5 / 0.5 * 7.5) << "the time up to the first fit contains loading";
   journal::FitRecord failed = test::fit_record(2);
   failed.status = journal::FitStatus::failed;
-  for (uint32_t fit = 2; fit < 10; ++fit) status.record(failed);
+  for (uint32_t fit = 2; fit < 10; ++fit) status.fit_done(failed);
   status.phase("refitting");
   EXPECT_EQ(read().failed, 8U);
   EXPECT_EQ(read().eta_s, 0);

@@ -107,7 +107,7 @@ class Start {
   void open_rank(uint32_t rank);
   void live(uint32_t rank);
   void take_part(Rank& self, uint32_t rank);
-  cluster::Workload workload();
+  cluster::PlannedWork workload();
   void work(uint32_t rank, uint32_t device, const cluster::Attempt& attempt, cluster::Reporter& reporter);
   void compute(Rank& self, uint32_t device, uint32_t fit, cluster::Reporter& reporter);
   void hang(Rank& self, uint32_t device);
@@ -291,7 +291,7 @@ void Start::live(uint32_t rank) {
 
 void Start::take_part(Rank& self, uint32_t rank) {
   cluster::Transport transport(network_->table(rank), *self.process);
-  cluster::RunOptions options;
+  cluster::LoopOptions options;
   options.threads = self.process.get();
   options.limits.hang_s = kHangSeconds;
   options.longest_wait = std::chrono::milliseconds(500);
@@ -301,7 +301,7 @@ void Start::take_part(Rank& self, uint32_t rank) {
     const cluster::Handshake shaken = cluster::handshake(transport, {"0.1.0", "p", self.executor->devices(), {}},
                                                          rank == 0 ? &leader : nullptr, self.stop);
     std::optional<cluster::Leading> leading;
-    if (rank == 0) leading.emplace(cluster::Leading{workload(), self.rules, self.observer});
+    if (rank == 0) leading.emplace(cluster::Leading{workload(), self.rules, {&self.observer}});
     self.journal = std::make_unique<journal::Journal>(kJournals, rank, job_.plan_, std::chrono::milliseconds(20),
                                                       *self.disk, *self.process);
     self.outcome = cluster::run(transport, shaken, *self.executor, leading ? &*leading : nullptr, *self.journal,
@@ -315,8 +315,8 @@ void Start::take_part(Rank& self, uint32_t rank) {
   });
 }
 
-cluster::Workload Start::workload() {
-  cluster::Workload work = cluster::make_work(job_.shape_.fits, job_.shape_.bundle);
+cluster::PlannedWork Start::workload() {
+  cluster::PlannedWork work = cluster::make_work(job_.shape_.fits, job_.shape_.bundle);
   if (job_.shape_.refits > 0) {
     work.refit_after.emplace_back();
     for (uint32_t fit = 0; fit < job_.shape_.fits; ++fit) work.refit_after[0].push_back(fit);

@@ -47,7 +47,7 @@ TEST(AddUp, RefusesBlocksThatOverlapOrAreNotSubtrees) {
 }
 
 TEST(Team, SumsInTheGivenOrderWhileMembersProceedIndependently) {
-  Team team({{1, 1}, {0, 1}, true, {}, {}, {}, 60});
+  TeamSums team({{1, 1}, {0, 1}, true, {}, {}, {}, 60});
   const auto work = [&](uint32_t member) {
     const sdk::Team mine(team.table(member));
     for (int k = 0; k < 100; k += 2) {  // two in progress at a time
@@ -71,26 +71,26 @@ TEST(Team, SumsInTheGivenOrderWhileMembersProceedIndependently) {
 }
 
 TEST(Team, SumsAcrossProcesses) {
-  std::unique_ptr<Team> near, far;
-  far = std::make_unique<Team>(Team::Setup{{1, 1, 1},
-                                           {2},
-                                           false,
-                                           [&](const cluster::TeamContribution& contribution) {
-                                             cluster::Message came =
-                                                 cluster::decode_frame(cluster::encode(contribution));
-                                             near->take_contribution(std::get<cluster::TeamContribution>(came));
-                                           },
-                                           {},
-                                           {},
-                                           60});
-  near =
-      std::make_unique<Team>(Team::Setup{{1, 1, 1},
-                                         {0, 1},
-                                         true,
-                                         {},
-                                         [&](uint64_t number, const base::Floats& sum) { far->take_sum(number, sum); },
-                                         {},
-                                         60});
+  std::unique_ptr<TeamSums> near, far;
+  far = std::make_unique<TeamSums>(TeamSums::Setup{{1, 1, 1},
+                                                   {2},
+                                                   false,
+                                                   [&](const cluster::TeamContribution& contribution) {
+                                                     cluster::Message came =
+                                                         cluster::decode_frame(cluster::encode(contribution));
+                                                     near->take_contribution(std::get<cluster::TeamContribution>(came));
+                                                   },
+                                                   {},
+                                                   {},
+                                                   60});
+  near = std::make_unique<TeamSums>(
+      TeamSums::Setup{{1, 1, 1},
+                      {0, 1},
+                      true,
+                      {},
+                      [&](uint64_t number, const base::Floats& sum) { far->take_sum(number, sum); },
+                      {},
+                      60});
   std::vector<std::thread> threads;
   for (uint32_t m = 0; m < 3; ++m)
     threads.emplace_back([&, m] {
@@ -105,7 +105,7 @@ TEST(Team, SumsAcrossProcesses) {
 }
 
 TEST(Team, EndsForAllOnceAMemberIsGone) {
-  Team team({{1, 1}, {0, 1}, true, {}, {}, {}, 60});
+  TeamSums team({{1, 1}, {0, 1}, true, {}, {}, {}, 60});
   std::thread other([&] {
     const sdk::Team mine(team.table(1));
     float value = 1;
@@ -124,7 +124,7 @@ TEST(Team, EndsForAllOnceAMemberIsGone) {
 }
 
 TEST(Team, NamesMembersThatDidNotContributeInTime) {
-  Team team({{1, 1, 1}, {0, 1, 2}, true, {}, {}, {}, 0.05});
+  TeamSums team({{1, 1, 1}, {0, 1, 2}, true, {}, {}, {}, 0.05});
   const float value = 1;
   const mk_block own{0, 1, &value};
   float sum = 0;
@@ -135,7 +135,7 @@ TEST(Team, NamesMembersThatDidNotContributeInTime) {
 }
 
 TEST(Team, RefusesContributionsOutOfTurn) {
-  Team team({{1, 1}, {0, 1}, true, {}, {}, {}, 60});
+  TeamSums team({{1, 1}, {0, 1}, true, {}, {}, {}, 60});
   sdk::Team(team.table(0)).give(3, {});
   EXPECT_THROW(sdk::Team(team.table(1)).give(2, {}), Error) << "another length";
 }

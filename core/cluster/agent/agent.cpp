@@ -51,14 +51,9 @@ class Agent::LeaseReporter : public Reporter {
         start_s_(agent.clock_.wall_s()) {}
 
   void report(const journal::FitRecord& given) override {
-    if (left_.erase(given.fit) == 0) {
-      fatal_ = Stop{
-          MK_DEVICE_ERROR,
-          fmt::format(
-              "fit {} was reported, but it is not in bundle {} or was reported before; the model library is faulty",
-              given.fit, grant_.attempt.bundle)};
-      throw Error(MK_DEVICE_ERROR, fatal_->reason);
-    }
+    if (left_.erase(given.fit) == 0)
+      refuse(fmt::format("fit {} was reported, but it is not in bundle {} or was reported before", given.fit,
+                         grant_.attempt.bundle));
     const LocalDevice& by = agent_.local_[grant_.device];
     journal::FitRecord record = given;
     record.node = 0;  // the file, and for rank 0 the sender, identifies the node
@@ -68,6 +63,11 @@ class Agent::LeaseReporter : public Reporter {
     record.attempt = grant_.attempt.number;
     record.start_s = start_s_;
     record.end_s = agent_.clock_.wall_s();
+    try {
+      grant_.attempt.refit ? check_refit(record, agent_.bounds_) : check_fit(record, agent_.bounds_);
+    } catch (const Error& error) {
+      refuse(fmt::format("fit {} was reported with values out of range ({})", given.fit, error.what()));
+    }
     try {
       agent_.journal_.append(record, [&agent = agent_, lease = grant_.lease, record] {
         agent.executor_.saved(record.fit);
@@ -97,6 +97,12 @@ class Agent::LeaseReporter : public Reporter {
   const std::optional<Stop>& fatal() const { return fatal_; }
 
  private:
+  // What this device reports, any other would report as well.
+  [[noreturn]] void refuse(const std::string& why) {
+    fatal_ = Stop{MK_DEVICE_ERROR, why + "; the model library is faulty"};
+    throw Error(MK_DEVICE_ERROR, fatal_->reason);
+  }
+
   Agent& agent_;
   const Grant& grant_;
   const std::atomic<bool>& cancelled_;
@@ -107,16 +113,17 @@ class Agent::LeaseReporter : public Reporter {
 };
 
 Agent::Agent(Executor& executor, journal::Journal& journal, std::function<void()> ring, const Limits& limits,
-             TeamChannel* team, const base::Threads& threads)
+             journal::Bounds bounds, TeamChannel* team, const base::Threads& threads)
     : executor_(executor),
       local_(executor.devices()),
       journal_(journal),
       ring_(std::move(ring)),
       limits_(limits),
+      bounds_(std::move(bounds)),
       team_(team),
       clock_(threads.clock()),
       devices_(local_.size()),
-      inbox_{{}, {}, {}, std::vector<State>(local_.size())},
+      inbox_{{}, {}, {}, std::vector<Activity>(local_.size())},
       feeders_(
           static_cast<uint32_t>(local_.size()), [](uint32_t, const std::exception_ptr&) {}, threads) {
   journal_.on_failure([this](const Error& error) {
@@ -301,7 +308,7 @@ void Agent::beat(double now, std::vector<Message>& out) {
     const std::lock_guard lock(inbox_mutex_);
     for (uint32_t i = 0; i < devices_.size(); ++i) {
       const Device& device = devices_[i];
-      const State& state = inbox_.states[i];
+      const Activity& state = inbox_.states[i];
       if (device.lane == Lane::busy) beat.states.push_back({i, device.lease, state.what, state.share, quiet(device)});
     }
   }

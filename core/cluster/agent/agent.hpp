@@ -22,6 +22,7 @@
 #include "cluster/protocol/messages.hpp"
 #include "cluster/protocol/silence.hpp"
 #include "cluster/transport/team_channel.hpp"
+#include "journal/bounds.hpp"
 #include "journal/journal.hpp"
 #include "scheduler/feeders.hpp"
 
@@ -29,10 +30,12 @@ namespace mokume::cluster {
 
 class Agent {
  public:
-  // `ring` is called from any thread when collect() has something new. `team` is null without a team; otherwise this
-  // node continues until the team is idle. All referenced objects must outlive the agent.
+  // `ring` is called from any thread when collect() has something new. Records that the executor reports must be within
+  // `bounds`. `team` is null without a team; otherwise this node continues until the team is idle. All referenced
+  // objects must outlive the agent.
   Agent(Executor& executor, journal::Journal& journal, std::function<void()> ring, const Limits& limits = {},
-        TeamChannel* team = nullptr, const base::Threads& threads = base::system_threads());
+        journal::Bounds bounds = {}, TeamChannel* team = nullptr,
+        const base::Threads& threads = base::system_threads());
   ~Agent();  // cancels and waits for the devices, and until the journal no longer uses this agent
   Agent(const Agent&) = delete;
   Agent& operator=(const Agent&) = delete;
@@ -75,7 +78,7 @@ class Agent {
     std::vector<uint32_t> reported;
     std::optional<Stop> fatal;  // a fault of this node or of the model library, which no other device would avoid
   };
-  struct State {
+  struct Activity {
     std::string what;
     double share = 0;
     bool alive = false;  // since the last collect()
@@ -84,7 +87,7 @@ class Agent {
     std::vector<std::pair<uint64_t, journal::FitRecord>> durable;
     std::vector<Ended> ended;
     std::optional<Stop> journal_failure;
-    std::vector<State> states;  // by device
+    std::vector<Activity> states;  // by device
   };
 
   void grant(const Grant& grant);
@@ -107,6 +110,7 @@ class Agent {
   journal::Journal& journal_;
   std::function<void()> ring_;
   const Limits limits_;
+  const journal::Bounds bounds_;
   TeamChannel* team_;
   const base::Clock& clock_;
 

@@ -23,11 +23,11 @@ std::vector<scheduler::Unit> units_of(const std::vector<std::vector<LocalDevice>
 
 }  // namespace
 
-Coordinator::Coordinator(Workload work, std::vector<std::vector<LocalDevice>> nodes, RefitRules& rules,
-                         Observer& observer, const Limits& limits)
+Coordinator::Coordinator(PlannedWork work, std::vector<std::vector<LocalDevice>> nodes, RefitRules& rules,
+                         Observers observers, const Limits& limits)
     : work_(std::move(work)),
       rules_(rules),
-      observer_(observer),
+      observers_(std::move(observers)),
       limits_(limits),
       policy_(with_refits(work_), units_of(nodes)),
       bundle_of_(work_.n_fits + work_.refit_after.size(), kNoBundle),
@@ -144,7 +144,7 @@ void Coordinator::take(uint32_t from, const Request& request, Out& out) {
 }
 
 std::optional<Grant> Coordinator::grant(uint32_t index, uint32_t device) {
-  Unit& asks = units_[index];
+  RunDevice& asks = units_[index];
   if (asks.lease || now_ < asks.rest_until) return std::nullopt;
   if (const auto fit = std::exchange(asks.trial, std::nullopt))
     return lend(index, device, {bundle_of_[*fit]}, trial_attempt(*fit), true);
@@ -190,9 +190,9 @@ void Coordinator::take_record(uint32_t from, Lease& held, journal::FitRecord rec
   }
   const LocalDevice& by = device(units_[held.unit]);
   try {
-    is_refit(record.fit) ? check_refit(record, work_.bounds) : check_fit(record, work_.bounds);
+    if (from != 0) is_refit(record.fit) ? check_refit(record, work_.bounds) : check_fit(record, work_.bounds);
   } catch (const Error& e) {
-    throw Error(MK_INTERNAL, fmt::format("{} of node {} reported fit {} with senseless values: {}", by.id, from,
+    throw Error(MK_INTERNAL, fmt::format("{} of node {} reported fit {} with values out of range: {}", by.id, from,
                                          record.fit, e.what()));
   }
   record.node = from;
@@ -222,17 +222,16 @@ void Coordinator::take_record(uint32_t from, Lease& held, journal::FitRecord rec
   count(std::move(record));
   if (left(policy_.bundle(bundle).fits).empty()) policy_.finished(bundle);
   release_next(bundle);
-  observer_.fit_done(*done_[fit]);
+  notify(observers_, &Observer::fit_done, *done_[fit]);
 }
 
 // Both records are on disk. Everything that depends on a fit, above all its refit, uses the first record that arrived,
 // and so does everything that reads the journals later.
 void Coordinator::supersede(const journal::FitRecord& record) const {
   const journal::FitRecord& known = *done_[record.fit];
-  observer_.event(journal::supersede(record, now_,
-                                     known.device.empty()
-                                         ? "the fit had been given up"
-                                         : fmt::format("{} of node {} was first", known.device, known.node)));
+  const std::string why = known.device.empty() ? "the fit had been given up"
+                                               : fmt::format("{} of node {} was first", known.device, known.node);
+  notify(observers_, &Observer::event, journal::supersede(record, now_, why));
 }
 
 // Counts a fit as done.
@@ -285,7 +284,7 @@ void Coordinator::close(Lease& held, double seconds) {
 void Coordinator::take(uint32_t from, const Heartbeat& beat, Out& out) {
   for (const Heartbeat::State& state : beat.states) {
     const uint32_t index = unit_index(from, state.device);
-    if (!state.what.empty()) observer_.device_state(from, state.device, state.what, state.share);
+    if (!state.what.empty()) notify(observers_, &Observer::device_state, from, state.device, state.what, state.share);
     const bool runs = units_[index].lease == state.lease || units_[index].at_large == state.lease;
     if (runs && !ending_) hang(state.lease, state.quiet_s);
   }
@@ -314,7 +313,7 @@ void Coordinator::take(uint32_t, const Unexpected&, Out&) {
 void Coordinator::settle(Out& out) {
   if (ending_) return;
   for (const uint32_t index : policy_.superfluous()) {
-    const Unit& one = units_[index];
+    const RunDevice& one = units_[index];
     if (!one.lease) continue;
     const Lease& held = leases_.at(*one.lease);
     const bool by_itself = held.own == held.fits.size();  // it is about to end

@@ -31,13 +31,13 @@ struct Outgoing {
 };
 
 // The work of a run, including what was already done.
-struct Workload {
+struct PlannedWork {
   uint32_t n_fits = 0;                                  // without the refits, whose ids come after those of the fits
   scheduler::Workload bundles;                          // every fit of the plan in exactly one bundle
   std::vector<std::vector<uint32_t>> refit_after = {};  // by refit: the fits it depends on
   std::vector<journal::FitRecord> done = {};            // from the journals, one per fit
   std::map<uint32_t, uint32_t> attempts = {};           // by slot: the last attempt, also of slots that are not done
-  journal::Bounds bounds = {};                          // what a record may hold
+  journal::Bounds bounds = {};                          // of records from other nodes; node 0 has checked its own
   std::vector<scheduler::TimedWork> timed = {};         // measured times of earlier work, used for predictions
 };
 
@@ -45,9 +45,9 @@ class Coordinator {
  public:
   using Out = std::vector<Outgoing>;
 
-  // `nodes` holds the devices of each rank. `rules` and `observer` must outlive the coordinator. Throws Error if a fit
-  // is in no bundle or in two, or if no device can hold any of the remaining work.
-  Coordinator(Workload work, std::vector<std::vector<LocalDevice>> nodes, RefitRules& rules, Observer& observer,
+  // `nodes` holds the devices of each rank. `rules` and the observers must outlive the coordinator. Throws Error if a
+  // fit is in no bundle or in two, or if no device can hold any of the remaining work.
+  Coordinator(PlannedWork work, std::vector<std::vector<LocalDevice>> nodes, RefitRules& rules, Observers observers,
               const Limits& limits = {});
 
   // Times are monotonic, in seconds since the epoch. Only node 0 is ever sent a message it did not request.
@@ -72,7 +72,7 @@ class Coordinator {
     bool lost = false, said_bye = false;
     std::set<uint64_t> cancel;  // leases that it still works on although they are no longer needed
   };
-  struct Unit {
+  struct RunDevice {
     uint32_t node = 0, device = 0;
     bool retired = false;              // for its failures; devices of a lost node are not retired
     std::optional<uint32_t> trial;     // a fit that its class has done, to test whether the unit still works
@@ -104,9 +104,9 @@ class Coordinator {
   bool is_refit(uint32_t fit) const { return fit >= work_.n_fits; }
   void index_bundles();
   uint32_t unit_index(uint32_t node, uint32_t device) const;
-  const LocalDevice& device(const Unit& unit) const { return nodes_[unit.node].devices[unit.device]; }
-  std::string place(const Unit& unit) const;  // "opencl:0 of node 1"
-  uint64_t largest_budget(bool lost) const;   // of working devices: those of lost nodes, or the others
+  const LocalDevice& device(const RunDevice& unit) const { return nodes_[unit.node].devices[unit.device]; }
+  std::string place(const RunDevice& unit) const;  // "opencl:0 of node 1"
+  uint64_t largest_budget(bool lost) const;        // of working devices: those of lost nodes, or the others
   Lease& lease(uint32_t node, uint64_t id);
   bool is_over(uint32_t fit) const { return done_[fit] || coming_[fit] > 0; }
   std::vector<uint32_t> left(const std::vector<uint32_t>& fits) const;
@@ -136,7 +136,7 @@ class Coordinator {
   void end(std::optional<Stop> why, Out& out);
 
   // Refits, which wait for their candidates: coordinator_refits.cpp.
-  static scheduler::Workload with_refits(const Workload& work);
+  static scheduler::Workload with_refits(const PlannedWork& work);
   void index_refits();
   void note_ready(uint32_t fit);  // the fit is done
   void fill_refits();             // those that are ready
@@ -166,15 +166,15 @@ class Coordinator {
   void give_up_unplaceable(Out& out);
   void stop_without_devices(Out& out);
   bool is_work_left() const;
-  void note(journal::EventRecord::Kind kind, const Unit* unit, uint32_t node, int64_t fit, uint32_t attempt,
+  void note(journal::EventRecord::Kind kind, const RunDevice* unit, uint32_t node, int64_t fit, uint32_t attempt,
             const std::string& text) const;
 
-  Workload work_;
+  PlannedWork work_;
   RefitRules& rules_;
-  Observer& observer_;
+  const Observers observers_;
   const Limits limits_;
   std::vector<Node> nodes_;
-  std::vector<Unit> units_;
+  std::vector<RunDevice> units_;
   scheduler::Policy policy_;
   std::vector<Part> parts_;                              // by bundle
   std::vector<uint32_t> bundle_of_;                      // by fit

@@ -19,7 +19,7 @@ constexpr double kLongerThanPredicted = 10;
 }  // namespace
 
 void Coordinator::fail(const Lease& held, const std::vector<uint32_t>& fits, const LeaseEnd& end) {
-  const Unit& on = units_[held.unit];
+  const RunDevice& on = units_[held.unit];
   const std::string text = end.text.empty() ? "it failed without an error message" : end.text;
   last_error_ = {end.status, nodes_.size() > 1 ? fmt::format("node {}: {}", on.node, text) : text};
   if (end.status == MK_OUT_OF_MEMORY) {
@@ -48,7 +48,7 @@ void Coordinator::move_to_larger(const Lease& held, const std::vector<uint32_t>&
 }
 
 void Coordinator::blame(const Lease& held, const std::vector<uint32_t>& fits, const std::string& text) {
-  Unit& on = units_[held.unit];
+  RunDevice& on = units_[held.unit];
   for (const uint32_t fit : fits) note(Kind::failed, &on, on.node, fit, held.attempt, text);
   const bool broken = failures_.failed(held.unit, fits, is_last(held.unit));
   on.rest_until = now_ + kRestSeconds * failures_.in_a_row(held.unit);
@@ -154,7 +154,7 @@ void Coordinator::hang(uint64_t id, double quiet_s) {
   double predicted = 0;
   for (const uint32_t bundle : held.bundles) predicted += policy_.predicted_seconds(bundle, held.unit);
   if (quiet_s <= std::max(limits_.hang_s, kLongerThanPredicted * predicted)) return;
-  Unit& on = units_[held.unit];
+  RunDevice& on = units_[held.unit];
   const std::vector<uint32_t> open = left(held.fits);
   const std::string text = fmt::format("it gave no sign of life for {:.0f} s", quiet_s);
   last_error_ = {MK_DEVICE_ERROR, fmt::format("{}: {}", place(on), text)};
@@ -248,13 +248,13 @@ void Coordinator::give_up(uint32_t fit, const std::string& text) {
   count(record);
   if (left(policy_.bundle(bundle_of_[fit]).fits).empty()) policy_.finished(bundle_of_[fit]);
   release_next(bundle_of_[fit]);
-  observer_.given_up(record);
-  observer_.fit_done(record);
+  notify(observers_, &Observer::given_up, record);
+  notify(observers_, &Observer::fit_done, record);
 }
 
 uint64_t Coordinator::largest_budget(bool lost) const {
   uint64_t largest = 0;
-  for (const Unit& one : units_)
+  for (const RunDevice& one : units_)
     if (!one.retired && nodes_[one.node].lost == lost) largest = std::max(largest, device(one).budget_bytes);
   return largest;
 }
@@ -271,7 +271,7 @@ void Coordinator::check_placeable() const {
   if (homeless.empty() || homeless.size() < waiting) return;
   uint64_t least = UINT64_MAX, largest = 0;
   for (const uint32_t i : homeless) least = std::min(least, policy_.bundle(i).bytes);
-  for (const Unit& one : units_) largest = std::max(largest, device(one).budget_bytes);
+  for (const RunDevice& one : units_) largest = std::max(largest, device(one).budget_bytes);
   throw Error(MK_DEVICE_ERROR, fmt::format("every remaining fit needs at least {} of memory, but the largest budget "
                                            "of a device is {}; raise devices.memory or use a device with more",
                                            base::human_bytes(least), base::human_bytes(largest)));
@@ -301,7 +301,7 @@ void Coordinator::give_up_unplaceable(Out& out) {
 void Coordinator::stop_without_devices(Out& out) {
   if (n_done_ == slots()) return;
   bool lost = false;
-  for (const Unit& one : units_) {
+  for (const RunDevice& one : units_) {
     if (one.retired) continue;
     if (!nodes_[one.node].lost) return;
     lost = true;
@@ -316,20 +316,21 @@ void Coordinator::stop_without_devices(Out& out) {
 }
 
 bool Coordinator::is_held(uint32_t bundle) const {
-  return std::any_of(units_.begin(), units_.end(), [&](const Unit& one) {
+  return std::any_of(units_.begin(), units_.end(), [&](const RunDevice& one) {
     if (!one.lease) return false;
     const std::vector<uint32_t>& bundles = leases_.at(*one.lease).bundles;
     return std::find(bundles.begin(), bundles.end(), bundle) != bundles.end();
   });
 }
 
-std::string Coordinator::place(const Unit& unit) const {
+std::string Coordinator::place(const RunDevice& unit) const {
   return nodes_.size() > 1 ? fmt::format("{} of node {}", device(unit).id, unit.node) : device(unit).id;
 }
 
-void Coordinator::note(Kind kind, const Unit* unit, uint32_t node, int64_t fit, uint32_t attempt,
+void Coordinator::note(Kind kind, const RunDevice* unit, uint32_t node, int64_t fit, uint32_t attempt,
                        const std::string& text) const {
-  observer_.event({now_, kind, node, unit != nullptr ? device(*unit).id : "", fit, attempt, text});
+  const journal::EventRecord event{now_, kind, node, unit != nullptr ? device(*unit).id : "", fit, attempt, text};
+  notify(observers_, &Observer::event, event);
 }
 
 }  // namespace mokume::cluster

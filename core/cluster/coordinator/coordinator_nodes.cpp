@@ -17,7 +17,7 @@ void Coordinator::hear(uint32_t from) {
   node.lost = false;
   note(Kind::returned, nullptr, from, -1, 0, fmt::format("node {} responded again", from));
   for (uint32_t device = 0; device < node.devices.size(); ++device)
-    if (const Unit& one = units_[node.first_unit + device]; !one.retired && !one.at_large)
+    if (const RunDevice& one = units_[node.first_unit + device]; !one.retired && !one.at_large)
       policy_.readmit(node.first_unit + device);
   placement_changed_ = true;
 }
@@ -49,7 +49,7 @@ void Coordinator::lose(uint32_t index, const std::string& text) {
 
 // The unit can be used again. Until now new work on it would have waited for the old work to end.
 void Coordinator::is_free(uint32_t index) {
-  Unit& unit = units_[index];
+  RunDevice& unit = units_[index];
   if (!unit.at_large) return;
   unit.at_large.reset();
   if (!unit.retired && !nodes_[unit.node].lost) policy_.readmit(index);
@@ -58,7 +58,7 @@ void Coordinator::is_free(uint32_t index) {
 
 // Cancels work that others have done meanwhile.
 void Coordinator::cancel_at_large() {
-  for (const Unit& one : units_)
+  for (const RunDevice& one : units_)
     if (one.at_large && left(leases_.at(*one.at_large).fits).empty()) nodes_[one.node].cancel.insert(*one.at_large);
 }
 
@@ -71,7 +71,7 @@ std::vector<uint32_t> Coordinator::lost() const {
 
 std::vector<uint32_t> Coordinator::retired(uint32_t node) const {
   std::vector<uint32_t> devices;
-  for (const Unit& one : units_)
+  for (const RunDevice& one : units_)
     if (one.node == node && one.retired) devices.push_back(one.device);
   return devices;
 }

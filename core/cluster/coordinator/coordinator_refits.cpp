@@ -11,7 +11,7 @@ constexpr uint32_t kLastAffinity = UINT32_MAX;  // counts down from here: a refi
 }  // namespace
 
 // Adds a bundle for each refit, held back until its candidate is known.
-scheduler::Workload Coordinator::with_refits(const Workload& work) {
+scheduler::Workload Coordinator::with_refits(const PlannedWork& work) {
   scheduler::Workload workload = work.bundles;
   for (uint32_t refit = 0; refit < work.refit_after.size(); ++refit) {
     workload.bundles.push_back({{work.n_fits + refit}, 0, 0, kLastAffinity - refit});

@@ -11,10 +11,12 @@
 
 namespace mokume::cluster {
 
-// Receives the events of a run. Overriding any of these functions is optional.
+// Watches a run on node 0: its journal, its status file and its display. Overriding any of these functions is optional.
 class Observer {
  public:
   virtual ~Observer() = default;
+  // A step of the run other than fitting: "loading mnist".
+  virtual void phase(const std::string& text) { static_cast<void>(text); }
   // A fit or refit is done for the first time.
   virtual void fit_done(const journal::FitRecord& record) { static_cast<void>(record); }
   // A fit failed for good without a result of its model and is represented by this record of node 0. fit_done()
@@ -25,6 +27,14 @@ class Observer {
     static_cast<void>(node), static_cast<void>(device), static_cast<void>(what), static_cast<void>(share);
   }
 };
+
+using Observers = std::vector<Observer*>;  // in the order in which they are notified
+
+// Calls `event`, a member function of Observer, on each of them.
+template <class Event, class... Args>
+void notify(const Observers& observers, Event event, const Args&... args) {
+  for (Observer* const one : observers) (one->*event)(args...);
+}
 
 // The content of a refit, known once all fits of its bootstrap are done.
 struct Refit {

@@ -84,7 +84,7 @@ int run_node(Transport& transport, const Options& options) {
     const Leader leader{options.directory, {}};
     const Handshake shaken =
         handshake(transport, {"0.1.0", plan.hash, executor.devices(), {}}, rank == 0 ? &leader : nullptr, stop);
-    Leading leading{make_work(plan.n_fits(), 3), rules, observer};
+    Leading leading{make_work(plan.n_fits(), 3), rules, {&observer}};
     if (rank == 0) leading.work.done = journal::read_all(shaken.run_directory + "/journal", plan).records;
     journal::Journal journal(shaken.run_directory + "/journal", rank, plan);
     const Outcome outcome = run(transport, shaken, executor, rank == 0 ? &leading : nullptr, journal, stop);

@@ -1,4 +1,4 @@
-#include "node/session.hpp"
+#include "node/device_session.hpp"
 
 #include <algorithm>
 

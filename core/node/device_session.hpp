@@ -16,9 +16,9 @@ namespace mokume::node {
 
 // Used by one thread at a time, except kill(). Every function throws Error; messages about a failed device include its
 // name.
-class Session {
+class DeviceSession {
  public:
-  virtual ~Session() = default;
+  virtual ~DeviceSession() = default;
 
   virtual cluster::LocalDevice info() const = 0;
   virtual device::Choices choices() const = 0;  // all that results depend on, including the model's choices so far

@@ -1,6 +1,6 @@
 // Shows the progress of a long run on stderr. On a terminal, one line per device and a total bar with an ETA are
 // redrawn in place. Elsewhere, a plain line for the total and one for each of the first devices are printed every 30 s,
-// or every 5 % but at most every 5 s. Thread-safe.
+// or every 5 % but at most every 5 s.
 #pragma once
 
 #include <chrono>
@@ -11,29 +11,25 @@
 #include <string>
 #include <utility>
 
-#include "run/frontend.hpp"
+#include "frontends.hpp"
 
 namespace mokume::app {
 
-class Progress {
+class Terminal : public ProcessFrontend {
  public:
   // `quiet` shows nothing (for nodes other than the first).
-  Progress(bool terminal, bool quiet);
-  ~Progress();  // clears the display
-  Progress(const Progress&) = delete;
-  Progress& operator=(const Progress&) = delete;
+  Terminal(Runtime& runtime, StopWatch& watch, bool quiet);
+  ~Terminal() override;  // clears the display
+  Terminal(const Terminal&) = delete;
+  Terminal& operator=(const Terminal&) = delete;
 
-  // A step of the run other than fitting: "loading mnist".
-  void phase(const std::string& text);
-  void begin_fits(const run::FitCounts& total, const run::FitCounts& done);
-  void best(const std::string& text);  // of the best candidate so far
-  void fit_done(const journal::FitRecord& record);
-  void device(uint32_t node, const std::string& id, const std::string& name, const std::string& what, double share);
-  void time_left(std::optional<double> seconds);
-  void end_fits();
-  void tick();  // redraws if it is due
+  void phase(const std::string& text) override;
+  void begin_fits(const run::FitsStart& start) override;
+  void fit_done(const journal::FitRecord& record) override;
+  void device_state(uint32_t node, uint32_t device, const std::string& what, double share) override;
+  void end_fits() override;
 
-  // Called before and after a line of the log.
+  // Called before and after a line of the log, on any thread.
   static void before_log(void* self);
   static void after_log(void* self);
 
@@ -43,8 +39,11 @@ class Progress {
     std::string name, what;
     double share = 0;  // finished part of the current fit
   };
+  void show_time_left();
+  void show_if_due();
   void draw();
   void clear();
+  uint64_t total() const { return fits_ + refits_; }
   std::string total_line() const;
   std::string eta() const;
   double share() const;  // of all fits, including current ones
@@ -52,11 +51,12 @@ class Progress {
   const bool terminal_;
   const bool quiet_;
   std::recursive_mutex mutex_;
-  std::map<std::pair<uint32_t, std::string>, DeviceLine> devices_;
-  run::FitCounts counts_;  // of the plan
-  std::string best_;       // shown below the total
+  std::map<std::pair<uint32_t, std::string>, DeviceLine> devices_;  // by node and id
+  std::string best_text_;                                           // shown below the total
+  const run::StatusFile* status_ = nullptr;                         // set by begin_fits()
+  uint64_t fits_ = 0, refits_ = 0;                                  // of the plan
   uint64_t refits_done_ = 0;
-  uint64_t total_ = 0, done_ = 0, failed_ = 0;
+  uint64_t done_ = 0, failed_ = 0;
   bool fitting_ = false;
   Clock::time_point start_, last_draw_, last_line_;
   std::optional<Clock::time_point> end_;  // the predicted one

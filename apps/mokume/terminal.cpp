@@ -1,4 +1,4 @@
-#include "progress.hpp"
+#include "terminal.hpp"
 
 #include <fmt/format.h>
 #include <sys/ioctl.h>
@@ -41,12 +41,17 @@ void put(const std::string& text) { put_raw(base::without_controls(text, "\n"));
 
 }  // namespace
 
-Progress::Progress(bool terminal, bool quiet)
-    : terminal_(terminal), quiet_(quiet), start_(Clock::now()), last_draw_(start_), last_line_(start_) {}
+Terminal::Terminal(Runtime& runtime, StopWatch& watch, bool quiet)
+    : ProcessFrontend(runtime, watch),
+      terminal_(isatty(STDERR_FILENO) != 0),
+      quiet_(quiet),
+      start_(Clock::now()),
+      last_draw_(start_),
+      last_line_(start_) {}
 
-Progress::~Progress() { clear(); }
+Terminal::~Terminal() { clear(); }
 
-void Progress::phase(const std::string& text) {
+void Terminal::phase(const std::string& text) {
   const std::lock_guard lock(mutex_);
   if (quiet_) return;
   clear();
@@ -54,52 +59,53 @@ void Progress::phase(const std::string& text) {
   if (fitting_) draw();
 }
 
-void Progress::begin_fits(const run::FitCounts& total, const run::FitCounts& done) {
+void Terminal::begin_fits(const run::FitsStart& start) {
   const std::lock_guard lock(mutex_);
-  counts_ = total;
-  refits_done_ = done.refits;
-  total_ = total.fits + total.refits;
-  done_ = done.fits + done.refits;
+  ProcessFrontend::begin_fits(start);
+  status_ = &start.status;
+  fits_ = plan_.n_fits();
+  refits_ = plan_.n_slots() - fits_;
+  done_ = start.done.size();
+  refits_done_ = static_cast<uint64_t>(std::count_if(
+      start.done.begin(), start.done.end(), [&](const journal::FitRecord& one) { return plan_.is_refit(one.fit); }));
+  if (best_->best()) best_text_ = "best so far: " + best_->text();
   fitting_ = true;
   start_ = last_line_ = Clock::now();
-  last_share_ = total_ == 0 ? 1 : static_cast<double>(done_) / static_cast<double>(total_);
+  last_share_ = share();
 }
 
-void Progress::best(const std::string& text) {
+void Terminal::fit_done(const journal::FitRecord& record) {
   const std::lock_guard lock(mutex_);
-  best_ = "best so far: " + text;
-}
-
-void Progress::fit_done(const journal::FitRecord& record) {
-  const std::lock_guard lock(mutex_);
-  const bool failed = record.status == journal::FitStatus::failed;
   ++done_;
-  if (record.fit >= counts_.fits) ++refits_done_;
-  failed_ += failed ? 1 : 0;
+  if (plan_.is_refit(record.fit)) ++refits_done_;
+  failed_ += record.status == journal::FitStatus::failed ? 1 : 0;
+  if (best_->add(record)) best_text_ = "best so far: " + best_->text();
+  show_time_left();
+  show_if_due();
 }
 
-void Progress::device(uint32_t node, const std::string& id, const std::string& name, const std::string& what,
-                      double share) {
+void Terminal::device_state(uint32_t node, uint32_t device, const std::string& what, double share) {
   const std::lock_guard lock(mutex_);
-  devices_[{node, id}] = {name, what, share};
+  const cluster::LocalDevice& info = nodes_.at(node).at(device);
+  devices_[{node, info.id}] = {info.name, what, share};
+  show_time_left();
+  show_if_due();
 }
 
-void Progress::time_left(std::optional<double> seconds) {
-  const std::lock_guard lock(mutex_);
+void Terminal::show_time_left() {
   end_.reset();
-  if (seconds)
+  if (const auto seconds = status_->seconds_left())
     end_ = Clock::now() + std::chrono::duration_cast<Clock::duration>(std::chrono::duration<double>(*seconds));
 }
 
-void Progress::end_fits() {
+void Terminal::end_fits() {
   const std::lock_guard lock(mutex_);
   clear();
   fitting_ = false;
   devices_.clear();
 }
 
-void Progress::tick() {
-  const std::lock_guard lock(mutex_);
+void Terminal::show_if_due() {
   if (quiet_ || !fitting_) return;
   const auto now = Clock::now();
   if (terminal_) {
@@ -114,38 +120,38 @@ void Progress::tick() {
   last_line_ = now;
   last_share_ = share();
   put("mokume: " + total_line() + "\n");
-  if (!best_.empty()) put("mokume:   " + best_ + "\n");
+  if (!best_text_.empty()) put("mokume:   " + best_text_ + "\n");
   size_t lines = 0;
   for (const auto& [key, device] : devices_)
     if (!device.what.empty() && ++lines <= kMaxPlainDevices)
       put(fmt::format("mokume:   {}/{} {}  {}\n", key.first, key.second, device.what, device.name));
 }
 
-double Progress::share() const {
-  if (total_ == 0) return 1;
+double Terminal::share() const {
+  if (total() == 0) return 1;
   double done = static_cast<double>(done_);
   for (const auto& [key, device] : devices_) done += device.share;
-  return std::min(1.0, done / static_cast<double>(total_));
+  return std::min(1.0, done / static_cast<double>(total()));
 }
 
-std::string Progress::eta() const {
+std::string Terminal::eta() const {
   if (!end_) return "ETA unknown";
   const double left = std::chrono::duration<double>(*end_ - Clock::now()).count();
   return "ETA " + base::human_seconds(std::max(0.0, left));
 }
 
-std::string Progress::total_line() const {
+std::string Terminal::total_line() const {
   const double elapsed = std::chrono::duration<double>(Clock::now() - start_).count();
   std::string counts;
-  if (counts_.fits > 0) counts = fmt::format("{}/{} fits  ", done_ - refits_done_, counts_.fits);
-  if (counts_.refits > 1 || counts_.fits == 0) counts += fmt::format("{}/{} refits  ", refits_done_, counts_.refits);
+  if (fits_ > 0) counts = fmt::format("{}/{} fits  ", done_ - refits_done_, fits_);
+  if (refits_ > 1 || fits_ == 0) counts += fmt::format("{}/{} refits  ", refits_done_, refits_);
   std::string line = fmt::format("{:3.0f} %  {}{}  {}", share() * 100, counts, base::human_seconds(elapsed),
-                                 done_ == total_ ? "" : eta());
+                                 done_ == total() ? "" : eta());
   if (failed_ > 0) line += fmt::format("  {} failed", failed_);
   return line;
 }
 
-void Progress::draw() {
+void Terminal::draw() {
   if (quiet_ || !terminal_) return;
   const size_t width = terminal_width() - 1;
   std::string out;
@@ -159,28 +165,28 @@ void Progress::draw() {
   }
   out += fmt::format("[{}] {}", bar(share(), 30), total_line()).substr(0, width) + "\n";
   ++lines;
-  if (!best_.empty()) {
-    out += "  " + best_.substr(0, width - 2) + "\n";
+  if (!best_text_.empty()) {
+    out += "  " + best_text_.substr(0, width - 2) + "\n";
     ++lines;
   }
   put(out);
   drawn_lines_ = lines;
 }
 
-void Progress::clear() {
+void Terminal::clear() {
   if (drawn_lines_ == 0) return;
   put_raw(fmt::format("\x1b[{}A\x1b[J", drawn_lines_));
   drawn_lines_ = 0;
 }
 
-void Progress::before_log(void* self) {
-  auto* progress = static_cast<Progress*>(self);
+void Terminal::before_log(void* self) {
+  auto* progress = static_cast<Terminal*>(self);
   progress->mutex_.lock();
   progress->clear();
 }
 
-void Progress::after_log(void* self) {
-  auto* progress = static_cast<Progress*>(self);
+void Terminal::after_log(void* self) {
+  auto* progress = static_cast<Terminal*>(self);
   if (progress->fitting_) progress->draw();
   progress->mutex_.unlock();
 }
