@@ -271,7 +271,7 @@ def messages():
                                                 said(0, end), said(0, request), said(2, request)]))
     seed("cluster_messages", "lost", CUT.join([said(1, request), said(0, beat, 15), said(0, beat, 15), said(0, beat, 15),
                                                said(1, done), said(1, beat), said(0, texts[14]), said(0, texts[16])]))
-    seed("invitation", "near-and-far", "4711 " + "0123456789abcdef" * 4 + " name 127.0.0.1 fe80::1")
+    seed("rendezvous", "near-and-far", "4711 " + "0123456789abcdef" * 4 + " name 127.0.0.1 fe80::1")
 
 
 # ---- other files of runs, models and the cache
@@ -392,7 +392,7 @@ def words():
     """The names that the sources look for, and values at the edges."""
     root = pathlib.Path(TESTS).parent
     found = set()
-    for folder in ["core", "plugins"]:
+    for folder in ["core", "plugins", "transports"]:
         for path in [*(root / folder).rglob("*.hpp"), *(root / folder).rglob("*.cpp")]:
             text = path.read_text()
             found.update('"%s":' % name for name in re.findall(r'field(?:[.]\w+)?\("(\w+)"', text))

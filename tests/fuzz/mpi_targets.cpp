@@ -1,14 +1,14 @@
-// Target for the text with which rank 0 invites the others.
+// Target for the text that tells the other ranks how to reach rank 0.
 #include "fuzz.hpp"
-#include "invitation.hpp"
+#include "rendezvous.hpp"
 
 namespace mokume::fuzz {
 namespace {
 
-FUZZ_TARGET(invitation) {
+FUZZ_TARGET(rendezvous) {
   accepts([&] {
-    const std::string first = mpi::Invitation::parse(std::string(bytes)).text();
-    require(mpi::Invitation::parse(first).text() == first, "an invitation reads back differently");
+    const std::string first = mpi::Rendezvous::parse(std::string(bytes)).text();
+    require(mpi::Rendezvous::parse(first).text() == first, "a rendezvous reads back differently");
   });
 }
 

@@ -85,7 +85,7 @@ INSTANTIATE_TEST_SUITE_P(
         Case{"backends/host/x.cpp", "#include \"opencl/platform.hpp\""},
         Case{"backends/host/x.cpp", "#include \"platform.hpp\""},
         Case{"plugins/svc/x.cpp", "#include \"device/device.hpp\""},
-        Case{"core/cluster/transport/mpi/x.cpp", "#include \"cluster/node.hpp\""},
+        Case{"transports/mpi/x.cpp", "#include \"cluster/node.hpp\""},
         // calls
         Case{"core/device/x.cpp", "const char* s = getenv(\"HOME\");"},
         Case{"plugins/svc/x.cpp", "auto s = ::secure_getenv (\"HOME\");"},
@@ -107,7 +107,7 @@ INSTANTIATE_TEST_SUITE_P(
         Case{"apps/report/charts/x.cpp", "#include \"report/charts/svg.hpp\"\n#include \"results/view.hpp\""},
         Case{"apps/mokume/x.cpp", "#include \"config/config.hpp\"\nstd::cout << getenv(\"TERM\");"},
         Case{"core/scheduler/x.cpp", "#include <oneapi/tbb/task_arena.h>\n#include <tbb/tbb.h>"},
-        Case{"core/cluster/transport/mpi/x.cpp", "#include <mpi.h>\n#include \"abi/transport.h\""},
+        Case{"transports/mpi/x.cpp", "#include <mpi.h>\n#include \"abi/transport.h\""},
         Case{"backends/opencl/x.cpp", "#include <CL/cl.h>\n#include <clblast_c.h>\n#include \"platform.hpp\""},
         Case{"backends/host/ops/x.cpp", "#include \"ops/gemm.hpp\"\n#include \"gemm.hpp\""},
         Case{"backends/host/x.cpp", "#include \"generated_table.hpp\""},

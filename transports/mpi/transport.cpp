@@ -24,14 +24,14 @@
 
 #include "links.hpp"
 #include "sdk/plugin.hpp"
-#include "watch.hpp"
+#include "watchdog.hpp"
 
 namespace {
 
 using mokume::Error;
 using mokume::mpi::Clock;
 using mokume::mpi::Links;
-using mokume::mpi::Watch;
+using mokume::mpi::Watchdog;
 using Kind = Links::Kind;
 
 constexpr std::string_view kEverybody = "everybody", kNotEverybody = "not everybody";
@@ -76,34 +76,34 @@ class Mpi {
  public:
   // The only collective calls: all ranks have just returned from MPI_Init_thread.
   explicit Mpi(Clock::time_point deadline)
-      : rank_(own_rank()), size_(job_size()), links_(rank_, size_), parted_(static_cast<size_t>(size_)) {
+      : rank_(own_rank()), size_(job_size()), links_(rank_, size_), shut_down_(static_cast<size_t>(size_)) {
     const bool one_host = all_on_this_host();
-    std::array<char, 4096> invitation{};
+    std::array<char, 4096> rendezvous{};
     if (rank_ == 0) {
       const char* network = std::getenv(kNetworkVariable);
       try {
-        const std::string text = links_.invite(one_host, network == nullptr ? "" : network);
-        if (text.size() >= invitation.size())
+        const std::string text = links_.listen(one_host, network == nullptr ? "" : network);
+        if (text.size() >= rendezvous.size())
           throw Error(MK_INTERNAL,
                       std::string("this host has too many addresses; name a network: ") + kNetworkVariable);
-        std::copy(text.begin(), text.end(), invitation.begin());
+        std::copy(text.begin(), text.end(), rendezvous.begin());
       } catch (...) {
-        tell(invitation);  // empty, so that the others do not wait
+        broadcast(rendezvous);  // empty, so that the others do not wait
         throw;
       }
     }
-    tell(invitation);
+    broadcast(rendezvous);
     if (rank_ == 0) {
-      links_.welcome(deadline);
+      links_.accept_all(deadline);
     } else {
-      links_.join(invitation.data(), deadline);
+      links_.connect(rendezvous.data(), deadline);
     }
   }
 
   mk_transport table{};
 
   template <class Text>
-  static void tell(Text& text) {
+  static void broadcast(Text& text) {
     check(MPI_Bcast(text.data(), static_cast<int>(text.size()), MPI_CHAR, 0, MPI_COMM_WORLD), "MPI_Bcast");
   }
 
@@ -122,8 +122,8 @@ class Mpi {
   std::optional<Links::Arrived> poll() {
     while (auto arrived = links_.poll()) {
       if (arrived->kind == Kind::message && arrived->size > 0) return arrived;
-      if (arrived->kind == Kind::farewell) parted_[static_cast<size_t>(arrived->from)] = true;
-      if (arrived->kind == Kind::verdict) {
+      if (arrived->kind == Kind::shutdown) shut_down_[static_cast<size_t>(arrived->from)] = true;
+      if (arrived->kind == Kind::shutdown_reply) {
         everybody_ = std::string_view(arrived->bytes.get(), arrived->size) == kEverybody;
       }
     }
@@ -137,13 +137,13 @@ class Mpi {
   bool lost(uint32_t peer) const { return links_.lost(static_cast<int>(peer)); }
 
   // MPI_Finalize waits for every rank, spinning, and forever if one is gone. Therefore it is called only once all have
-  // said farewell; until then this waits asleep. Without MPI_Finalize the launcher sees an abnormal exit.
+  // sent a shutdown message; until then this waits asleep. Without MPI_Finalize the launcher sees an abnormal exit.
   bool leave(Clock::duration timeout) noexcept {
     if (left_) return *left_;
     left_ = false;
     const auto deadline = Clock::now() + timeout;
     try {
-      if (!(rank_ == 0 ? see_off(deadline) : say_farewell(deadline))) return false;
+      if (!(rank_ == 0 ? await_shutdowns(deadline) : report_shutdown(deadline))) return false;
     } catch (const std::exception&) {
       return false;  // the launcher cleans up
     }
@@ -153,9 +153,9 @@ class Mpi {
   }
 
  private:
-  // Runs until `done()` or the deadline, and drops all remaining messages of the others.
+  // Waits for `done()` or the deadline, and drops the messages that still arrive.
   template <class Done>
-  void listen(Clock::time_point deadline, Done&& done) {
+  void drain_until(Clock::time_point deadline, Done&& done) {
     while (true) {
       while (poll()) {
       }
@@ -165,36 +165,37 @@ class Mpi {
     }
   }
 
-  // Rank 0: waits for the farewells of all ranks that are present, and tells them whether that was everybody.
-  bool see_off(Clock::time_point deadline) {
-    const auto missing = [&](int peer) { return !parted_[static_cast<size_t>(peer)] && !links_.lost(peer); };
+  // Rank 0: waits for the shutdown messages of all ranks that are not lost, and replies whether no rank is lost.
+  bool await_shutdowns(Clock::time_point deadline) {
+    const auto missing = [&](int peer) { return !shut_down_[static_cast<size_t>(peer)] && !links_.lost(peer); };
     const auto any = [&](auto&& is) {
       for (int peer = 1; peer < size_; ++peer)
         if (is(peer)) return true;
       return false;
     };
-    listen(deadline, [&] { return !any(missing); });
+    drain_until(deadline, [&] { return !any(missing); });
     for (int peer = 1; peer < size_; ++peer) {
       if (missing(peer)) links_.forget(peer);
     }
     const auto gone = [&](int peer) { return links_.lost(peer); };
     const bool everybody = !any(gone);
-    for (int peer = 1; peer < size_; ++peer) links_.send(peer, Kind::verdict, everybody ? kEverybody : kNotEverybody);
+    for (int peer = 1; peer < size_; ++peer)
+      links_.send(peer, Kind::shutdown_reply, everybody ? kEverybody : kNotEverybody);
     links_.flush(std::max(deadline, Clock::now() + std::chrono::seconds(1)));
     return everybody && !any(gone);
   }
 
-  // The other ranks. Rank 0 may be gone, or find that another rank is.
-  bool say_farewell(Clock::time_point deadline) {
-    links_.send(0, Kind::farewell, "");
-    listen(deadline, [&] { return everybody_.has_value() || links_.lost(0); });
+  // Another rank: rank 0 may be lost, or reply that another rank is.
+  bool report_shutdown(Clock::time_point deadline) {
+    links_.send(0, Kind::shutdown, "");
+    drain_until(deadline, [&] { return everybody_.has_value() || links_.lost(0); });
     return everybody_.value_or(false);
   }
 
   const int rank_, size_;
   Links links_;
-  std::vector<bool> parted_;       // ranks that said farewell
-  std::optional<bool> everybody_;  // rank 0's finding about this farewell
+  std::vector<bool> shut_down_;    // ranks that sent a shutdown message
+  std::optional<bool> everybody_;  // rank 0's reply
   std::optional<bool> left_;       // the result of leave()
 };
 
@@ -281,16 +282,16 @@ int32_t start(const mk_host* host, const void** table, mk_error* error) {
     // Starting waits for all ranks; inside MPI it waits forever if one of them dies first. Nothing else has begun yet,
     // so exiting is safe.
     const std::chrono::seconds limit = start_limit();
-    Watch watch(limit, [=] {
+    Watchdog watchdog(limit, [=] {
       end(mokume::sdk::Host(host),
           "MPI has not started within " + std::to_string(limit.count()) +
               " s: a rank has died or cannot be reached; run the same command again, or with a larger " +
               kStartVariable + " if starting takes longer");
     });
-    const Watch::Call call(watch);
+    const Watchdog::Call call(watchdog);
     const auto begin = Clock::now();
     initialize();
-    // Earlier than the watch, whose message is less specific.
+    // Earlier than the watchdog, whose message is less specific.
     const auto deadline = std::max<Clock::time_point>(begin + limit * 9 / 10, Clock::now() + kConnect);
     std::unique_ptr<Mpi> mpi;
     try {

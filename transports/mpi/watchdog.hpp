@@ -11,29 +11,29 @@ namespace mokume::mpi {
 
 // A thread checks ten times per limit whether the same call has been in progress all the time. This way, time during
 // which the whole process was stopped hardly counts.
-class Watch {
+class Watchdog {
  public:
-  // Calls `late` once, on the watch's thread, after a call has taken about `limit`.
-  Watch(std::chrono::milliseconds limit, std::function<void()> late);
-  ~Watch();
-  Watch(const Watch&) = delete;
-  Watch& operator=(const Watch&) = delete;
+  // Calls `late` once, on the watchdog's thread, after a call has taken about `limit`.
+  Watchdog(std::chrono::milliseconds limit, std::function<void()> late);
+  ~Watchdog();
+  Watchdog(const Watchdog&) = delete;
+  Watchdog& operator=(const Watchdog&) = delete;
 
   // A call is in progress while this object exists; one at a time.
   class Call {
    public:
-    explicit Call(Watch& watch) : watch_(watch) { watch_.turn(); }
-    ~Call() { watch_.turn(); }
+    explicit Call(Watchdog& watchdog) : watchdog_(watchdog) { watchdog_.turn(); }
+    ~Call() { watchdog_.turn(); }
     Call(const Call&) = delete;
     Call& operator=(const Call&) = delete;
 
    private:
-    Watch& watch_;
+    Watchdog& watchdog_;
   };
 
  private:
   void turn();
-  void look();
+  void check();
 
   const std::chrono::milliseconds pause_;
   const std::function<void()> late_;
@@ -41,7 +41,7 @@ class Watch {
   std::condition_variable wake_;
   unsigned long turns_ = 0;  // odd while a call is in progress
   bool over_ = false;
-  std::thread thread_;  // last: it uses the others
+  std::thread thread_;  // last, because it uses the other members
 };
 
 }  // namespace mokume::mpi

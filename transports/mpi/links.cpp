@@ -26,7 +26,7 @@ constexpr uint32_t kLargest = std::numeric_limits<int32_t>::max();
 size_t everything(const asio::error_code& error, size_t) { return error ? 0 : kLargest; }
 
 // A host that loses power or network closes nothing. The kernel then ends its connections, also while nobody expects a
-// message; later than the protocol's own limits for silence, so that those are what a run reports.
+// message; later than the protocol's own limits for silence, which are what a run then reports.
 void end_when_cut_off(int socket) {
   constexpr int kIdleSeconds = 30, kIntervalSeconds = 10, kProbes = 5, kOn = 1;
   constexpr unsigned kUnansweredMs = 80'000;
@@ -55,18 +55,20 @@ Links::Links(int rank, int size) : rank_(rank), size_(size), always_(io_.get_exe
 
 // ---- connecting ----
 
-std::string Links::invite(bool this_host_only, const std::string& network) {
+std::string Links::listen(bool this_host_only, const std::string& network) {
   const auto expects = [this](uint32_t rank) {
     return rank > 0 && rank < static_cast<uint32_t>(size_) && link(static_cast<int>(rank)).state == State::absent;
   };
-  const auto admit = [this](uint32_t rank, Stream::socket socket) { open(static_cast<int>(rank), std::move(socket)); };
-  reception_.emplace(io_, size_, Reception::Desk{expects, admit});
-  const Invitation invitation = reception_->open(this_host_only, network);
-  port_ = invitation.port;
-  return invitation.text();
+  const auto accepted = [this](uint32_t rank, Stream::socket socket) {
+    open(static_cast<int>(rank), std::move(socket));
+  };
+  acceptor_.emplace(io_, size_, Acceptor::Handler{expects, accepted});
+  const Rendezvous rendezvous = acceptor_->open(this_host_only, network);
+  port_ = rendezvous.port;
+  return rendezvous.text();
 }
 
-void Links::welcome(Clock::time_point deadline) {
+void Links::accept_all(Clock::time_point deadline) {
   const auto absent = [this] {
     std::vector<int> ranks;
     for (int peer = 1; peer < size_; ++peer)
@@ -74,7 +76,7 @@ void Links::welcome(Clock::time_point deadline) {
     return ranks;
   };
   const bool all = run_until(io_, deadline, [&] { return absent().empty(); });
-  reception_->close();
+  acceptor_->close();
   if (all) return;
   std::string names;
   for (const int peer : absent()) names += (names.empty() ? "" : ", ") + std::to_string(peer);
@@ -84,8 +86,8 @@ void Links::welcome(Clock::time_point deadline) {
                           port_, names));
 }
 
-void Links::join(const std::string& invitation, Clock::time_point deadline) {
-  open(0, visit(io_, Invitation::parse(invitation), static_cast<uint32_t>(rank_), deadline));
+void Links::connect(const std::string& rendezvous, Clock::time_point deadline) {
+  open(0, connect_to_rank_0(io_, Rendezvous::parse(rendezvous), static_cast<uint32_t>(rank_), deadline));
 }
 
 void Links::open(int peer, Stream::socket socket) {
@@ -95,8 +97,9 @@ void Links::open(int peer, Stream::socket socket) {
   if (!near) of.socket.set_option(asio::ip::tcp::no_delay(true));
   if (!near) end_when_cut_off(of.socket.native_handle());
   of.socket.non_blocking(true);
-  // By default the kernel's buffers start smaller than a bucket of a team's sums. They grow slowly, and those of local
-  // sockets never. If the kernel's limit is lower than kBuffer, the size that TCP grows to is larger than that limit.
+  // By default the kernel's buffers start smaller than a bucket of a team's sums. They grow slowly, and the buffers of
+  // local sockets do not grow. If the kernel's limit is lower than kBuffer, the size that TCP grows to is larger than
+  // that limit.
   if (near || limit_of("wmem_max") >= kBuffer) of.socket.set_option(asio::socket_base::send_buffer_size(kBuffer));
   if (!near && limit_of("rmem_max") >= kBuffer) of.socket.set_option(asio::socket_base::receive_buffer_size(kBuffer));
   of.state = State::open;
@@ -105,14 +108,14 @@ void Links::open(int peer, Stream::socket socket) {
 
 // ---- receiving ----
 
-// A peer's next message is read only after its last was polled, so that nobody fills this node's memory faster than it
-// keeps up.
+// Reads a peer's next message only after poll() has returned the last one, so that no peer fills this node's memory
+// faster than the node empties it.
 void Links::read_header(int peer) {
   asio::async_read(link(peer).socket, asio::buffer(&link(peer).header, sizeof(Header)),
                    [this, peer](const asio::error_code& error, size_t) {
                      const Header& header = link(peer).header;
                      const bool known = header.kind >= static_cast<uint32_t>(Kind::message) &&
-                                        header.kind <= static_cast<uint32_t>(Kind::verdict);
+                                        header.kind <= static_cast<uint32_t>(Kind::shutdown_reply);
                      if (error || !known || header.bytes > kLargest) return close(peer);
                      read_body(peer);
                    });
@@ -152,7 +155,7 @@ void Links::wake() {
 // ---- sending ----
 
 void Links::send(int to, Kind kind, std::string_view text, std::shared_ptr<const void> owner) {
-  if (!knows(to) || lost(to) || link(to).deaf) return;
+  if (!knows(to) || lost(to) || link(to).send_failed) return;
   if (!owner) {
     auto copy = std::make_shared<const std::string>(text);
     text = *copy;
@@ -164,14 +167,14 @@ void Links::send(int to, Kind kind, std::string_view text, std::shared_ptr<const
 }
 
 void Links::write(int peer) {
-  const Parcel& parcel = link(peer).outgoing.front();
-  const std::array<asio::const_buffer, 2> both{asio::buffer(&parcel.header, sizeof(Header)),
-                                               asio::buffer(parcel.bytes, parcel.header.bytes)};
+  const Outgoing& first = link(peer).outgoing.front();
+  const std::array<asio::const_buffer, 2> both{asio::buffer(&first.header, sizeof(Header)),
+                                               asio::buffer(first.bytes, first.header.bytes)};
   asio::async_write(link(peer).socket, both, everything, [this, peer](const asio::error_code& error, size_t) {
     Link& to = link(peer);
     // Data that the peer sent before it died must still be read. Only the end of that data closes the link.
     if (error) {
-      to.deaf = true;
+      to.send_failed = true;
       return to.outgoing.clear();
     }
     to.outgoing.pop_front();
@@ -180,12 +183,12 @@ void Links::write(int peer) {
 }
 
 void Links::flush(Clock::time_point deadline) {
-  const auto behind = [](const auto& of) {
+  const auto unsent = [](const auto& of) {
     return of->state == State::open && !of->forgotten && !of->outgoing.empty();
   };
-  if (run_until(io_, deadline, [&] { return std::none_of(links_.begin(), links_.end(), behind); })) return;
+  if (run_until(io_, deadline, [&] { return std::none_of(links_.begin(), links_.end(), unsent); })) return;
   for (auto& of : links_)
-    if (behind(of)) of->forgotten = true;
+    if (unsent(of)) of->forgotten = true;
 }
 
 // ---- presence ----

@@ -1,4 +1,4 @@
-#include "proof.hpp"
+#include "authentication.hpp"
 
 #include <fmt/format.h>
 #include <openssl/crypto.h>
@@ -17,7 +17,7 @@ void fill_random(unsigned char* bytes, size_t n) {
   if (getentropy(bytes, n) != 0) throw Error(MK_INTERNAL, "the kernel provides no random numbers");
 }
 
-Proof prove(const Key& key, Side side, const Greeting& greeting, const Nonce& host_nonce) {
+Mac mac_of(const Key& key, Side side, const Hello& hello, const Nonce& acceptor_nonce) {
   constexpr std::string_view kPurpose = "mokume joins 2";
   std::array<unsigned char, kPurpose.size() + 1 + 2 * sizeof(Nonce) + sizeof(uint32_t)> text{};
   unsigned char* at = text.data();
@@ -27,17 +27,17 @@ Proof prove(const Key& key, Side side, const Greeting& greeting, const Nonce& ho
   };
   put(kPurpose.data(), kPurpose.size());
   put(&side, 1);
-  put(greeting.nonce.data(), sizeof(Nonce));
-  put(host_nonce.data(), sizeof(Nonce));
-  put(&greeting.rank, sizeof(uint32_t));
-  Proof proof{};
-  if (HMAC(EVP_sha256(), key.data(), static_cast<int>(key.size()), text.data(), text.size(), proof.data(), nullptr) ==
+  put(hello.nonce.data(), sizeof(Nonce));
+  put(acceptor_nonce.data(), sizeof(Nonce));
+  put(&hello.rank, sizeof(uint32_t));
+  Mac mac{};
+  if (HMAC(EVP_sha256(), key.data(), static_cast<int>(key.size()), text.data(), text.size(), mac.data(), nullptr) ==
       nullptr)
     throw Error(MK_INTERNAL, "OpenSSL cannot compute an HMAC with SHA-256");
-  return proof;
+  return mac;
 }
 
-bool same(const Proof& one, const Proof& other) { return CRYPTO_memcmp(one.data(), other.data(), one.size()) == 0; }
+bool equal(const Mac& a, const Mac& b) { return CRYPTO_memcmp(a.data(), b.data(), a.size()) == 0; }
 
 std::string hex(const unsigned char* bytes, size_t n) {
   std::string text;

@@ -1,5 +1,5 @@
-// Connections between threads that play ranks.
-#include "cluster/transport/mpi/links.hpp"
+// Connections between ranks that are threads of this process.
+#include "links.hpp"
 
 #include <gtest/gtest.h>
 
@@ -9,7 +9,7 @@
 #include <sstream>
 #include <thread>
 
-#include "cluster/transport/mpi/addresses.hpp"
+#include "addresses.hpp"
 #include "sdk/error.hpp"
 
 namespace mokume::mpi {
@@ -20,9 +20,9 @@ using Kind = Links::Kind;
 
 Clock::time_point in(Clock::duration time) { return Clock::now() + time; }
 
-// The invitation as a rank on another host reads it: no socket there has the local name.
-std::string from_afar(const std::string& invitation) {
-  std::istringstream words(invitation);
+// Returns the rendezvous as it is on another host, where no socket has the local name.
+std::string from_another_host(const std::string& rendezvous) {
+  std::istringstream words(rendezvous);
   std::string word, text;
   for (int i = 0; words >> word; ++i) text += (i == 0 ? "" : " ") + (i == 2 ? std::string("elsewhere") : word);
   return text;
@@ -30,28 +30,28 @@ std::string from_afar(const std::string& invitation) {
 
 enum class Way { local, tcp };
 
-// `size` ranks that have found each other.
-std::vector<std::unique_ptr<Links>> meet(int size, Way way) {
+// Returns `size` connected ranks.
+std::vector<std::unique_ptr<Links>> connected(int size, Way way) {
   std::vector<std::unique_ptr<Links>> ranks;
   for (int rank = 0; rank < size; ++rank) ranks.push_back(std::make_unique<Links>(rank, size));
-  std::string invitation = ranks[0]->invite(true, "");
-  if (way == Way::tcp) invitation = from_afar(invitation);
+  std::string rendezvous = ranks[0]->listen(true, "");
+  if (way == Way::tcp) rendezvous = from_another_host(rendezvous);
   std::vector<std::thread> threads;
   for (int rank = 1; rank < size; ++rank)
-    threads.emplace_back([&, rank] { ranks[static_cast<size_t>(rank)]->join(invitation, in(60s)); });
-  ranks[0]->welcome(in(60s));
+    threads.emplace_back([&, rank] { ranks[static_cast<size_t>(rank)]->connect(rendezvous, in(60s)); });
+  ranks[0]->accept_all(in(60s));
   for (std::thread& one : threads) one.join();
   return ranks;
 }
 
 class Connected : public testing::TestWithParam<Way> {
  protected:
-  static std::vector<std::unique_ptr<Links>> meet(int size) { return mpi::meet(size, GetParam()); }
+  static std::vector<std::unique_ptr<Links>> connected(int size) { return mpi::connected(size, GetParam()); }
 };
 INSTANTIATE_TEST_SUITE_P(By, Connected, testing::Values(Way::local, Way::tcp),
                          [](const auto& which) { return std::string(which.param == Way::local ? "local" : "tcp"); });
 
-// The next message within a minute.
+// Returns the next message; waits at most a minute.
 std::string next(Links& links, int from, Kind kind = Kind::message) {
   for (const auto deadline = in(60s); Clock::now() < deadline; links.wait(1s)) {
     if (const auto arrived = links.poll()) {
@@ -60,7 +60,7 @@ std::string next(Links& links, int from, Kind kind = Kind::message) {
       return {arrived->bytes.get(), arrived->size};
     }
   }
-  ADD_FAILURE() << "nothing came";
+  ADD_FAILURE() << "no message arrived";
   return "";
 }
 
@@ -71,7 +71,7 @@ bool loses(Links& links, int peer) {
 }
 
 TEST_P(Connected, CarryMessagesOfAnySizeInOrderBothWays) {
-  const auto ranks = meet(3);
+  const auto ranks = connected(3);
   const std::vector<size_t> sizes = {1, 0, 7, 65535, 65536, 300'000, 20 << 20, 3};
   std::thread echo([&] {
     for (size_t i = 0; i < sizes.size(); ++i) ranks[2]->send(0, Kind::message, next(*ranks[2], 0) + "!");
@@ -84,14 +84,14 @@ TEST_P(Connected, CarryMessagesOfAnySizeInOrderBothWays) {
     EXPECT_TRUE(next(*ranks[0], 2) == expected) << size;
   }
   echo.join();
-  ranks[1]->send(0, Kind::farewell, "");
-  EXPECT_EQ(next(*ranks[0], 1, Kind::farewell), "");
+  ranks[1]->send(0, Kind::shutdown, "");
+  EXPECT_EQ(next(*ranks[0], 1, Kind::shutdown), "");
   EXPECT_FALSE(ranks[0]->lost(1) || ranks[0]->lost(2) || ranks[1]->lost(0));
 }
 
-// Like a node that leaves: it waits and sends, but no longer reads.
+// A node that shuts down waits and sends, but no longer reads.
 TEST_P(Connected, MessagesLeaveWhileOthersAreUnread) {
-  const auto ranks = meet(2);
+  const auto ranks = connected(2);
   for (const char* text : {"unread", "unread too"}) ranks[0]->send(1, Kind::message, text);
   ranks[0]->flush(in(60s));
   std::this_thread::sleep_for(20ms);
@@ -103,7 +103,7 @@ TEST_P(Connected, MessagesLeaveWhileOthersAreUnread) {
 }
 
 TEST_P(Connected, MessagesSentBeforeADisconnectArriveFirst) {
-  auto ranks = meet(2);
+  auto ranks = connected(2);
   const std::string large(5 << 20, 'x');
   std::thread end([&] {
     ranks[1]->send(0, Kind::message, large);
@@ -120,7 +120,7 @@ TEST_P(Connected, MessagesSentBeforeADisconnectArriveFirst) {
 }
 
 TEST_P(Connected, ADisconnectInTheMiddleOfALargeMessageIsNoticed) {
-  auto ranks = meet(2);
+  auto ranks = connected(2);
   const std::string large(64 << 20, 'x');
   ranks[1]->send(0, Kind::message, large);  // without a flush
   ranks[0]->send(1, Kind::message, large);
@@ -131,26 +131,26 @@ TEST_P(Connected, ADisconnectInTheMiddleOfALargeMessageIsNoticed) {
 }
 
 TEST_P(Connected, AForgottenRankReturnsWithItsNextMessage) {
-  const auto ranks = meet(2);
+  const auto ranks = connected(2);
   ranks[0]->forget(1);
   EXPECT_TRUE(ranks[0]->lost(1));
   ranks[0]->send(1, Kind::message, "dropped");
   ranks[1]->send(0, Kind::message, "here");
   EXPECT_EQ(next(*ranks[0], 1), "here");
   EXPECT_FALSE(ranks[0]->lost(1));
-  ranks[0]->send(1, Kind::message, "welcome back");
-  EXPECT_EQ(next(*ranks[1], 0), "welcome back");
+  ranks[0]->send(1, Kind::message, "again");
+  EXPECT_EQ(next(*ranks[1], 0), "again");
 }
 
 TEST_P(Connected, AFlushForgetsARankThatDoesNotReadItsMessages) {
-  const auto ranks = meet(2);
+  const auto ranks = connected(2);
   ranks[0]->send(1, Kind::message, std::string(64 << 20, 'x'));
   ranks[0]->flush(in(50ms));
   EXPECT_TRUE(ranks[0]->lost(1));
 }
 
 TEST_P(Connected, RanksAreConnectedOnlyToRankZero) {
-  const auto ranks = meet(3);
+  const auto ranks = connected(3);
   ranks[1]->send(2, Kind::message, "to nobody");
   ranks[1]->flush(in(60s));
   EXPECT_FALSE(ranks[1]->lost(2));
@@ -159,7 +159,7 @@ TEST_P(Connected, RanksAreConnectedOnlyToRankZero) {
 }
 
 TEST_P(Connected, AWaitEndsOnRequest) {
-  const auto ranks = meet(2);
+  const auto ranks = connected(2);
   const auto start = Clock::now();
   ranks[0]->wake();  // before the wait begins
   EXPECT_FALSE(ranks[0]->poll());
@@ -182,10 +182,10 @@ TEST_P(Connected, AWaitEndsOnRequest) {
 
 TEST(Links, NameTheRanksThatDidNotConnect) {
   Links zero(0, 3);
-  const std::string invitation = zero.invite(true, "");
-  std::thread one([&] { Links(1, 3).join(invitation, in(60s)); });
+  const std::string rendezvous = zero.listen(true, "");
+  std::thread one([&] { Links(1, 3).connect(rendezvous, in(60s)); });
   try {
-    zero.welcome(in(300ms));
+    zero.accept_all(in(300ms));
     FAIL();
   } catch (const Error& error) {
     EXPECT_EQ(error.status(), MK_CANCELLED);
@@ -194,34 +194,34 @@ TEST(Links, NameTheRanksThatDidNotConnect) {
   one.join();
 }
 
-TEST(Links, NoticeThatRank0IsGoneBeforeTheyHaveMet) {
+TEST(Links, NoticeThatRank0IsGoneBeforeTheyConnect) {
   auto rank0 = std::make_unique<Links>(0, 2);
-  const std::string invitation = rank0->invite(true, "");
+  const std::string rendezvous = rank0->listen(true, "");
   rank0.reset();
   Links rank1(1, 2);
   const auto deadline = in(10min);
-  EXPECT_THROW(rank1.join(invitation, deadline), Error);
+  EXPECT_THROW(rank1.connect(rendezvous, deadline), Error);
   EXPECT_LT(Clock::now(), deadline - 1min);
 }
 
-TEST(Links, MeetOverAnyAddressOfAHost) {
+TEST(Links, ConnectToAnyAddressOfAHost) {
   Links zero(0, 2), one(1, 2);
-  const std::string invitation = from_afar(zero.invite(false, ""));
-  auto joined = std::async(std::launch::async, [&] { one.join(invitation, in(60s)); });
-  zero.welcome(in(60s));
-  joined.get();
+  const std::string rendezvous = from_another_host(zero.listen(false, ""));
+  auto connecting = std::async(std::launch::async, [&] { one.connect(rendezvous, in(60s)); });
+  zero.accept_all(in(60s));
+  connecting.get();
   one.send(0, Kind::message, "hello");
   EXPECT_EQ(next(zero, 1), "hello");
 }
 
-TEST(Links, MeetWithoutANetwork) {
+TEST(Links, ConnectWithoutANetwork) {
   Links zero(0, 2), one(1, 2);
-  const std::string invitation = zero.invite(true, "");
-  auto joined = std::async(std::launch::async, [&] {
-    one.join("1 " + invitation.substr(invitation.find(' ') + 1), in(60s));  // no process listens on port 1
+  const std::string rendezvous = zero.listen(true, "");
+  auto connecting = std::async(std::launch::async, [&] {
+    one.connect("1 " + rendezvous.substr(rendezvous.find(' ') + 1), in(60s));  // no process listens on port 1
   });
-  zero.welcome(in(60s));
-  joined.get();
+  zero.accept_all(in(60s));
+  connecting.get();
   one.send(0, Kind::message, "hello");
   EXPECT_EQ(next(zero, 1), "hello");
 }
@@ -240,7 +240,7 @@ TEST(Addresses, AreRefusedIfTheirNetworkDoesNotExist) {
   EXPECT_THROW((void)addresses("no-such-interface0"), Error);
 }
 
-TEST(Addresses, IncludeOnlyThoseOfTheChosenNetwork) {
+TEST(Addresses, IncludeOnlyTheChosenNetwork) {
   for (const auto& address : addresses("")) {
     EXPECT_FALSE(address.is_loopback());
     const std::string itself = address.to_string() + (address.is_v4() ? "/32" : "/128");

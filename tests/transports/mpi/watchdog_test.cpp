@@ -1,4 +1,4 @@
-#include "cluster/transport/mpi/watch.hpp"
+#include "watchdog.hpp"
 
 #include <gtest/gtest.h>
 
@@ -11,19 +11,19 @@ namespace {
 
 using namespace std::chrono_literals;
 
-TEST(Watch, ACallThatDoesNotReturnIsNoticed) {
+TEST(Watchdog, ACallThatDoesNotReturnIsNoticed) {
   std::promise<void> late;
-  Watch watch(50ms, [&] { late.set_value(); });
-  const Watch::Call call(watch);
+  Watchdog watchdog(50ms, [&] { late.set_value(); });
+  const Watchdog::Call call(watchdog);
   EXPECT_EQ(late.get_future().wait_for(60s), std::future_status::ready);
 }
 
-TEST(Watch, ShortCallsAndAPauseAreNotReported) {
+TEST(Watchdog, ShortCallsAndAPauseAreNotReported) {
   bool late = false;
   {
-    Watch watch(20ms, [&] { late = true; });
+    Watchdog watchdog(20ms, [&] { late = true; });
     const auto end = std::chrono::steady_clock::now() + 60ms;
-    while (std::chrono::steady_clock::now() < end) const Watch::Call call(watch);
+    while (std::chrono::steady_clock::now() < end) const Watchdog::Call call(watchdog);
     std::this_thread::sleep_for(60ms);
   }
   EXPECT_FALSE(late);

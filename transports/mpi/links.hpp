@@ -16,9 +16,9 @@
 #include <string_view>
 #include <vector>
 
-#include "invitation.hpp"
-#include "reception.hpp"
-#include "visit.hpp"
+#include "acceptor.hpp"
+#include "connect.hpp"
+#include "rendezvous.hpp"
 
 namespace mokume::mpi {
 
@@ -33,25 +33,25 @@ class Links {
   // ---- connecting ----
 
   // Rank 0 listens on a local socket and by TCP: on loopback if `this_host_only`, otherwise where others may reach it.
-  // Returns the invitation that others need to join, which is also sufficient to join: its addresses, a port and the
-  // key of the run. `network` restricts the addresses (an interface name, or "10.0.0.0/8"; empty: all). Throws
-  // Error(MK_INVALID_ARGUMENT) if this host has no such network.
-  std::string invite(bool this_host_only, const std::string& network);
-  // Rank 0 waits for the others. Throws Error(MK_CANCELLED) that names the ranks missing at the deadline.
-  void welcome(Clock::time_point deadline);
+  // Returns the text of a Rendezvous, which is all that a process needs to connect as a rank. `network` restricts the
+  // addresses (an interface name, or "10.0.0.0/8"; empty: all). Throws Error(MK_INVALID_ARGUMENT) if this host has no
+  // such network.
+  std::string listen(bool this_host_only, const std::string& network);
+  // Rank 0 waits for the other ranks. Throws Error(MK_CANCELLED) that names the ranks missing at the deadline.
+  void accept_all(Clock::time_point deadline);
   // Another rank connects to rank 0. Throws Error(MK_CANCELLED) if it is not reachable by the deadline, or is gone.
-  void join(const std::string& invitation, Clock::time_point deadline);
+  void connect(const std::string& rendezvous, Clock::time_point deadline);
 
   // ---- communicating ----
 
   enum class Kind : uint32_t {
     message = 1,
-    farewell = 2,  // to rank 0, empty: nothing follows
-    verdict = 3,   // from rank 0, in answer to the farewells
+    shutdown = 2,        // to rank 0, empty: nothing follows
+    shutdown_reply = 3,  // from rank 0, when it has heard from every rank
   };
 
-  // Sends at most 2 GiB, which `owner` keeps alive and unchanged; without an owner they are copied. Messages to a lost
-  // peer, or to one without a connection to this rank, are dropped.
+  // Sends at most 2 GiB, which `owner` keeps alive and unchanged; without an owner, it copies them. Drops messages to a
+  // lost peer, and to a peer without a connection to this rank.
   void send(int to, Kind kind, std::string_view text, std::shared_ptr<const void> owner = nullptr);
 
   struct Arrived {
@@ -60,7 +60,7 @@ class Links {
     size_t size = 0;
     std::unique_ptr<char[]> bytes;
   };
-  // Returns the next arrived message; those of one peer come in the order sent.
+  // Returns the next arrived message. Messages of one peer keep their order.
   std::optional<Arrived> poll();
 
   // Waits until, since poll() last found nothing, something has happened that poll() or lost() may report, wake() was
@@ -72,14 +72,16 @@ class Links {
   // forgotten.
   void flush(Clock::time_point deadline);
 
-  void forget(int peer);      // lost until a message from it is polled
-  bool lost(int peer) const;  // forgotten, or its connection is closed and everything received over it was polled
+  // Makes the peer lost until poll() returns a message from it.
+  void forget(int peer);
+  // Returns whether the peer is forgotten, or its connection is closed and poll() has returned all its messages.
+  bool lost(int peer) const;
 
  private:
   struct Header {
     uint32_t kind = 0, bytes = 0;
   };
-  struct Parcel {
+  struct Outgoing {
     Header header;
     const char* bytes = nullptr;
     std::shared_ptr<const void> owner;
@@ -89,10 +91,11 @@ class Links {
     explicit Link(asio::io_context& io) : socket(io) {}
     Stream::socket socket;
     State state = State::absent;
-    bool forgotten = false, deaf = false;  // deaf: it accepts no more data
+    bool forgotten = false;
+    bool send_failed = false;  // the peer accepts no more data
     Header header;
     std::unique_ptr<char[]> body;
-    std::deque<Parcel> outgoing;  // the first is being sent
+    std::deque<Outgoing> outgoing;  // the kernel is taking the first
   };
 
   void open(int peer, Stream::socket socket);
@@ -112,7 +115,7 @@ class Links {
   std::vector<std::unique_ptr<Link>> links_;
   std::deque<Arrived> inbox_;
   std::atomic<bool> woken_{false};
-  std::optional<Reception> reception_;  // rank 0 only
+  std::optional<Acceptor> acceptor_;  // rank 0 only
   uint16_t port_ = 0;
 };
 

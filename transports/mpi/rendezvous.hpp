@@ -1,4 +1,4 @@
-// What a rank needs to join rank 0: where it listens, and the key of the run.
+// How the other ranks reach rank 0: where it listens, and the key of the run.
 #pragma once
 
 #include <asio/generic/stream_protocol.hpp>
@@ -7,26 +7,26 @@
 #include <string>
 #include <vector>
 
-#include "proof.hpp"
+#include "authentication.hpp"
 
 namespace mokume::mpi {
 
 using Stream = asio::generic::stream_protocol;
 
-struct Invitation {
+struct Rendezvous {
   uint16_t port = 0;
   Key key{};
-  std::string name;  // of rank 0's local socket
+  std::string name;  // names the local socket
   std::vector<asio::ip::address> addresses;
 
   std::string text() const;
-  // Throws Error(MK_INTERNAL) if `text` is not an invitation.
-  static Invitation parse(const std::string& text);
+  // Throws Error(MK_INTERNAL) if text() cannot have written `text`.
+  static Rendezvous parse(const std::string& text);
   // An abstract socket name, not a file: it disappears with the process, so nothing needs to be cleaned up.
-  asio::local::stream_protocol::endpoint near() const { return {std::string(1, '\0') + "mokume-" + name}; }
+  asio::local::stream_protocol::endpoint local_endpoint() const { return {std::string(1, '\0') + "mokume-" + name}; }
 };
 
 // Child processes must not inherit connections, or they would keep them open after their parent has closed them.
-void keep_to_this_process(int descriptor);
+void close_on_exec(int descriptor);
 
 }  // namespace mokume::mpi

@@ -1,18 +1,18 @@
-#include "watch.hpp"
+#include "watchdog.hpp"
 
 #include <utility>
 
 namespace mokume::mpi {
 namespace {
 
-constexpr int kLooks = 10;
+constexpr int kChecks = 10;
 
 }  // namespace
 
-Watch::Watch(std::chrono::milliseconds limit, std::function<void()> late)
-    : pause_(limit / kLooks), late_(std::move(late)), thread_([this] { look(); }) {}
+Watchdog::Watchdog(std::chrono::milliseconds limit, std::function<void()> late)
+    : pause_(limit / kChecks), late_(std::move(late)), thread_([this] { check(); }) {}
 
-Watch::~Watch() {
+Watchdog::~Watchdog() {
   {
     const std::lock_guard lock(mutex_);
     over_ = true;
@@ -21,15 +21,15 @@ Watch::~Watch() {
   thread_.join();
 }
 
-void Watch::turn() {
+void Watchdog::turn() {
   const std::lock_guard lock(mutex_);
   ++turns_;
 }
 
-void Watch::look() {
+void Watchdog::check() {
   std::unique_lock lock(mutex_);
   unsigned long seen = 0;
-  for (int same = 0; same < kLooks;) {
+  for (int same = 0; same < kChecks;) {
     if (wake_.wait_for(lock, pause_, [this] { return over_; })) return;
     const bool waits = turns_ % 2 == 1 && turns_ == seen;
     same = waits ? same + 1 : 0;
