@@ -123,7 +123,7 @@ class Reader {
     for (size_t i = 1; i < entries.size(); ++i) {
       const Entry &counts = entries.front(), &other = entries[i];
       const bool same_work = counts.record.refit == other.record.refit;
-      if (!same_work || consistent(counts.record, other.record)) continue;
+      if (!same_work || consistent(counts.record, other.record, bounds_)) continue;
       const bool one_class = counts.record.device_class == other.record.device_class;
       contents_.disagreements.push_back({counts.record.fit, one_class, disagreement_text(counts, other, one_class)});
     }
