@@ -233,8 +233,8 @@ class Reader {
     auto record = base::from_json<FitRecord>(json);
     record.node = file_->node;
     if (record.fit >= plan_.n_slots()) {
-      bad(fmt::format("fit {} is not in the plan, which has {} fits; start a new run with --fresh", record.fit,
-                      plan_.n_fits()));
+      bad(fmt::format("fit {} is not in the plan, which has {} fits and refits; start a new run with --fresh",
+                      record.fit, plan_.n_slots()));
     }
     if (plan_.is_refit(record.fit)) {
       match_refit(record);

@@ -416,6 +416,12 @@ TEST(ReadAll, RefusesAnInvalidRefit) {
   expect_failure(scratch, {scratch.file(0), "line 2"});
 }
 
+TEST(ReadAll, CountsRefitsWhereARecordIsNotInThePlan) {
+  const Scratch scratch;
+  write_file(scratch, 0, {record_text(make_record(kPlan.n_slots()), nullptr), text_of(make_record(5))});
+  expect_failure(scratch, {"which has " + std::to_string(kPlan.n_slots()) + " fits and refits"});
+}
+
 TEST(ReadAll, AcceptsAFailedRefitWithoutACandidate) {
   const Scratch scratch;
   FitRecord refit = make_record(kPlan.refit_slot(1));
