@@ -31,10 +31,10 @@ std::unique_ptr<mk_device> open_device(const sdk::Host& host, const std::string&
 
 const mokume::opencl::LibraryKernel& mk_device::kernel(const mokume::opencl::BuiltIn& program, const char* name) {
   using namespace mokume::opencl;
-  auto found = programs_.find(program.name);
+  auto found = programs_.find(program);
   if (found == programs_.end()) {
     Program built = build_program(*this, program.name, program.source, built_in_options(program));
-    found = programs_.try_emplace(program.name, program, std::move(built)).first;
+    found = programs_.try_emplace(program, program, std::move(built)).first;
   }
   return found->second.kernel(name);
 }

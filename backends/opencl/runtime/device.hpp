@@ -39,7 +39,7 @@ struct mk_device {
   mokume::opencl::Attachments attachments;
 
  private:
-  std::map<std::string, mokume::opencl::LibraryProgram> programs_;
+  std::map<mokume::opencl::BuiltIn, mokume::opencl::LibraryProgram> programs_;
 };
 
 namespace mokume::opencl {
