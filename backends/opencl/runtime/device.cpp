@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "platforms/describe.hpp"
+#include "sdk/variable.hpp"
 
 namespace mokume::opencl {
 
@@ -15,6 +16,7 @@ std::unique_ptr<mk_device> open_device(const sdk::Host& host, const std::string&
   device->cache_directory = cache_directory;
   device->clblast = clblast;
   device->info = info;
+  device->longest_wait_s = sdk::seconds_variable("MOKUME_WAIT_SECONDS", device->longest_wait_s);
   device->cores = std::max<int64_t>(info.compute_units, 1);
   device->id = id;
   const cl_uint width = device_value<cl_uint>(id, CL_DEVICE_NATIVE_VECTOR_WIDTH_FLOAT, 4);
