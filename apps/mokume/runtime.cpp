@@ -17,6 +17,7 @@
 #include "config/wording.hpp"
 #include "node/experiment.hpp"
 #include "registry/probe.hpp"
+#include "sdk/variable.hpp"
 
 namespace mokume::app {
 namespace {
@@ -77,8 +78,7 @@ registry::Prober Runtime::prober() {
   if (!probes_) return {};
   registry::ProbeSetup setup;
   setup.cache_directory = base::cache_directory();
-  if (const char* seconds = std::getenv("MOKUME_PROBE_SECONDS"))  // for tests and slow drivers
-    if (const double limit = std::strtod(seconds, nullptr); limit > 0) setup.limit_s = limit;
+  setup.limit_s = sdk::seconds_variable("MOKUME_PROBE_SECONDS", setup.limit_s);  // for tests and slow drivers
   setup.tell = [this](const std::string& text) { log_.warn("registry", text); };
   setup.stopped = [this] { return stop_ != nullptr && *stop_; };
   return registry::Probe(std::move(setup));

@@ -1,5 +1,7 @@
 #include "config/keys.hpp"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <array>
 #include <nlohmann/json.hpp>
@@ -114,8 +116,8 @@ class Key : public Parameter {
     return *this;
   }
   // In `line`, {0} is the model and {1} a parameter to search.
-  Key& in_init(const char* line) {
-    init = line;
+  Key& in_init(std::string line) {
+    init = std::move(line);
     return *this;
   }
   Key& or_table_of(std::vector<Parameter> parameters) {
@@ -154,7 +156,7 @@ std::vector<Parameter> data_keys() {
       Key("data", "source", Type::text, "kind of data: digits and friedman are built in, mnist is looked up by name",
           kRequired | kInPlan, kIn<&DataSpec::source>)
           .one_of(data::source_names())
-          .in_init("\"digits\"            # digits | friedman | mnist | idx | libsvm | csv | npy | images"),
+          .in_init(fmt::format("\"digits\"            # {}", fmt::join(data::source_names(), " | "))),
       Key("data", "path", Type::text, "file or directory of the training data", kInPlan, kIn<&DataSpec::path>)
           .for_sources({"mnist", "idx", "libsvm", "csv", "npy", "images"}),
       Key("data", "test", Type::text, "file or directory of the test data", kInPlan, kIn<&DataSpec::test>)

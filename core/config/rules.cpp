@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include "config/wording.hpp"
+#include "data/spec.hpp"
 
 namespace mokume::config {
 namespace {
@@ -161,7 +162,7 @@ void check_data(Reading& reading) {
   if (reading.is_good("data.channels") && reading.config.data.channels == 2)
     reading.diagnostics.add(reading.find("data", "channels")->value.location, "pictures have 1 or 3 channels",
                             "use 1 (grey) or 3 (colour)");
-  if (source == "digits" || source == "friedman" || source == "mnist") return;
+  if (data::is_built_in(source) || source == "mnist") return;
   if (!reading.is_meant("data", "path") && reading.find("data", "path") == nullptr)
     reading.diagnostics.add(reading.find("data", "source")->value.location,
                             fmt::format("source \"{}\" needs data.path", source), "add path = \"...\"");

@@ -54,7 +54,7 @@ struct OuterFold {
 
 // [data] of an experiment, or `--data SPEC` on the command line.
 struct DataSpec {
-  std::string source;                    // digits | friedman | mnist | idx | libsvm | csv | npy | images
+  std::string source;                    // one of source_names() in data/spec.hpp
   std::string path;                      // file, directory or ""; relative paths are relative to the working directory
   std::string test;                      // test file or "" (ignored by sources with their own test set)
   std::string target;                    // csv: name of the label column; "" = the last

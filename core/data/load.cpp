@@ -157,7 +157,7 @@ Parts read_to_predict(const DataSpec& spec, int64_t features, const std::vector<
     throw Error(MK_INVALID_ARGUMENT, "columns can be copied from csv only, but the rows are of source '" + spec.source +
                                          "'; leave --columns out");
   const bool test = !spec.test.empty(), own = spec.test == kOwnTest;
-  if (test && !own && (spec.source == "digits" || spec.source == "friedman"))
+  if (test && !own && is_built_in(spec.source))
     throw Error(MK_INVALID_ARGUMENT, "the built-in " + spec.source + " has one test set; write test=own");
   if (spec.source == "digits")
     return {"digits", draw_digits(test ? DigitSet::test : DigitSet::train, spec.limit), {}, {}};

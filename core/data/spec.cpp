@@ -183,6 +183,8 @@ std::vector<std::string> source_names() {
   return {"digits", "friedman", "mnist", "idx", "libsvm", "csv", "npy", "images"};
 }
 
+bool is_built_in(std::string_view source) { return source == "digits" || source == "friedman"; }
+
 std::vector<std::string> spec_keys() {
   return {"path", "test",     "target", "categorical", "ignore", "weight",      "task",  "missing",
           "size", "channels", "limit",  "standardize", "labels", "test_labels", "layout"};
@@ -236,7 +238,7 @@ void check_spec(const DataSpec& spec) {
   const std::vector<std::string> sources = source_names();
   if (std::find(sources.begin(), sources.end(), spec.source) == sources.end())
     contradiction("data.source is '" + spec.source + "'; " + suggestion(spec.source, sources));
-  const bool built_in = spec.source == "digits" || spec.source == "friedman";
+  const bool built_in = is_built_in(spec.source);
   if (built_in && !spec.path.empty())
     contradiction("data.path has no meaning for the built-in " + spec.source + "; remove it");
   if (spec.path.empty() && !built_in && spec.source != "mnist")

@@ -9,8 +9,9 @@
 
 namespace mokume::data {
 
-std::vector<std::string> source_names();  // accepted values of `source`
-std::vector<std::string> spec_keys();     // accepted keys of [data], except `source`
+std::vector<std::string> source_names();    // accepted values of `source`
+bool is_built_in(std::string_view source);  // drawn by the program, from no file
+std::vector<std::string> spec_keys();       // accepted keys of [data], except `source`
 
 // Parses `source[:path][,key=value]...`, e.g. "digits", "csv:a.csv,target=price,categorical=[town,
 // street],missing=drop", "idx:mnist,limit=500,standardize={ mean = 127.5, scale = 73.61 }". Values may be quoted;

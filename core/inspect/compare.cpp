@@ -9,6 +9,7 @@
 #include <map>
 #include <set>
 #include <sstream>
+#include <string_view>
 
 #include "base/text.hpp"
 #include "results/format.hpp"
@@ -20,9 +21,9 @@ namespace {
 using journal::FitRecord;
 
 constexpr size_t kMaxSettings = 40;
-constexpr const char *kFits = "fits", *kRefits = "refits";
+constexpr std::string_view kFits = "fits", kRefits = "refits";
 
-std::string line(const std::string& what, const std::string& text) { return fmt::format("{:<12} {}\n", what, text); }
+std::string line(std::string_view what, const std::string& text) { return fmt::format("{:<12} {}\n", what, text); }
 
 std::string pair(const std::string& what, const std::string& a, const std::string& b) {
   return line(what, a == b ? a + " in both" : a + " | " + b);
@@ -109,7 +110,8 @@ struct FitsCompared {
   bool same = false;
 };
 
-FitsCompared compare_records(const char* what, const results::RunView& view, const Records& of_a, const Records& of_b) {
+FitsCompared compare_records(std::string_view what, const results::RunView& view, const Records& of_a,
+                             const Records& of_b) {
   std::vector<std::pair<const FitRecord*, const FitRecord*>> differing;
   size_t both = 0, ended_otherwise = 0, in_one = 0;
   for (size_t k = 0; k < of_a.size(); ++k) {

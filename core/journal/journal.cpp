@@ -81,7 +81,8 @@ bool Journal::is_own(const std::string& header) const {
 
 void Journal::append(const FitRecord& record, std::function<void()> on_durable) {
   if (record.fit >= plan_.n_slots()) {
-    throw Error(MK_INTERNAL, fmt::format("fit {} was reported, but the plan has {} fits", record.fit, plan_.n_fits()));
+    throw Error(MK_INTERNAL,
+                fmt::format("fit {} was reported, but the plan has {} fits and refits", record.fit, plan_.n_slots()));
   }
   if (plan_.is_refit(record.fit)) return add_line(seal(record_text(record, nullptr)), std::move(on_durable));
   const search::FitKey key = plan_.key(record.fit);

@@ -123,7 +123,7 @@ class Reader {
     for (size_t i = 1; i < entries.size(); ++i) {
       const Entry &counts = entries.front(), &other = entries[i];
       const bool same_work = counts.record.refit == other.record.refit;
-      if (!same_work || consistent(counts.record, other.record)) continue;
+      if (!same_work || consistent(counts.record, other.record, bounds_)) continue;
       const bool one_class = counts.record.device_class == other.record.device_class;
       contents_.disagreements.push_back({counts.record.fit, one_class, disagreement_text(counts, other, one_class)});
     }
@@ -233,8 +233,8 @@ class Reader {
     auto record = base::from_json<FitRecord>(json);
     record.node = file_->node;
     if (record.fit >= plan_.n_slots()) {
-      bad(fmt::format("fit {} is not in the plan, which has {} fits; start a new run with --fresh", record.fit,
-                      plan_.n_fits()));
+      bad(fmt::format("fit {} is not in the plan, which has {} fits and refits; start a new run with --fresh",
+                      record.fit, plan_.n_slots()));
     }
     if (plan_.is_refit(record.fit)) {
       match_refit(record);

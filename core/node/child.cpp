@@ -134,7 +134,8 @@ class Service {
     try {
       ParentReporter reporter(*this, grant.lease);
       session_->run(grant.attempt, reporter, seat_ ? seat_->table() : nullptr);
-    } catch (const Error& e) {
+    } catch (...) {  // whatever it is, the lease ends
+      const Error e = sdk::current_error();
       end.status = e.status();
       end.text = e.what();
     }
@@ -178,12 +179,9 @@ class Service {
     try {
       try {
         request();
-      } catch (const Error& e) {
+      } catch (...) {
+        const Error e = sdk::current_error();
         send(cluster::Stop{e.status(), e.what()});
-      } catch (const std::bad_alloc&) {
-        send(cluster::Stop{MK_OUT_OF_MEMORY, "out of host memory"});
-      } catch (const std::exception& e) {
-        send(cluster::Stop{MK_INTERNAL, e.what()});
       }
     } catch (const Error&) {
       // Nobody is left to hear it; the thread of `requests_` exits the process.

@@ -75,8 +75,9 @@ void LocalSession::run(const cluster::Attempt& attempt, cluster::Reporter& repor
   try {
     fit_or_refit(attempt, leads ? reporter : static_cast<cluster::Reporter&>(silence), leads);
     device_->join(nullptr);
-  } catch (const Error& e) {
+  } catch (...) {
     device_->join(nullptr);
+    const Error e = sdk::current_error();
     if (e.status() == MK_CANCELLED) throw;
     // The state of the failed session is unknown and it holds memory, so the next attempt gets a new one.
     end_session();

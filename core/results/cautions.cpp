@@ -8,6 +8,7 @@
 
 #include "results/format.hpp"
 #include "results/stats.hpp"
+#include "sdk/ill_determined.hpp"
 
 namespace mokume::results {
 namespace {
@@ -105,7 +106,7 @@ std::optional<std::string> edge_caution(const RunView& view, const std::vector<C
 std::optional<std::string> unsure_caution(const RunView& view, const std::vector<CandidateRow>& rows) {
   if (!view.best || *view.best >= rows.size()) return std::nullopt;
   const CandidateRow& best = rows[*view.best];
-  if (best.unsure <= best.rows / kUnsure) return std::nullopt;
+  if (!sdk::is_ill_determined(best.unsure, best.rows)) return std::nullopt;
   return fmt::format(
       "The best candidate is ill-determined: the solver's tolerance leaves the class of {} of its {} validated rows "
       "open, and another solver or tolerance gives other errors. A smaller tol decides more of them.",

@@ -9,6 +9,7 @@
 #include <utility>
 
 #include "base/text.hpp"
+#include "sdk/ill_determined.hpp"
 
 namespace mokume::results {
 namespace {
@@ -128,17 +129,16 @@ std::vector<CandidateRow> pool(const RunView& view) {
 }
 
 int64_t unsure_rows(const FitRecord& record) {
-  constexpr std::string_view kWord = "unsure=";
   for (const std::string& word : base::split(record.note, ' ')) {
-    if (!word.starts_with(kWord)) continue;
+    if (!word.starts_with(sdk::kUnsureWord)) continue;
     int64_t rows = 0;
-    const auto [end, error] = std::from_chars(word.data() + kWord.size(), word.data() + word.size(), rows);
+    const auto [end, error] = std::from_chars(word.data() + sdk::kUnsureWord.size(), word.data() + word.size(), rows);
     if (error == std::errc() && end == word.data() + word.size()) return std::clamp<int64_t>(rows, 0, record.n);
   }
   return 0;
 }
 
-bool is_ill_determined(const FitRecord& record) { return unsure_rows(record) > record.n / kUnsure; }
+bool is_ill_determined(const FitRecord& record) { return sdk::is_ill_determined(unsure_rows(record), record.n); }
 
 std::optional<double> mean_over_folds(const RunView& view, const FitRecord& refit, size_t metric) {
   const search::Plan& plan = view.plan;

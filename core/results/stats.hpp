@@ -32,8 +32,6 @@ std::optional<double> value_of(const journal::FitRecord* record, std::optional<s
 // Returns how many of the record's validated rows have a class that the solver's tolerance leaves open, as its note
 // says.
 int64_t unsure_rows(const journal::FitRecord& record);
-// A fit is ill-determined if these are more than one row in kUnsure: another solver or tolerance gives another error.
-inline constexpr int64_t kUnsure = 50;
 bool is_ill_determined(const journal::FitRecord& record);
 
 // Returns the mean of a metric over the folds of the refit's candidate in its bootstrap; nothing if a fold has no

@@ -11,6 +11,7 @@
 
 #include "base/files.hpp"
 #include "base/text.hpp"
+#include "sdk/cores.hpp"
 #include "sdk/error.hpp"
 
 namespace mokume::scheduler {
@@ -20,20 +21,6 @@ struct FreeSet {
   void operator()(cpu_set_t* set) const { CPU_FREE(set); }
 };
 using Set = std::unique_ptr<cpu_set_t, FreeSet>;
-
-// Returns a sorted list. The mask grows until the kernel accepts it.
-std::vector<uint32_t> mask() {
-  std::vector<uint32_t> cores;
-  for (size_t capacity = 1024; capacity <= size_t{1} << 20; capacity *= 2) {
-    const Set set(CPU_ALLOC(capacity));
-    const size_t bytes = CPU_ALLOC_SIZE(capacity);
-    if (!set || sched_getaffinity(0, bytes, set.get()) != 0) continue;
-    for (uint32_t core = 0; core < capacity; ++core)
-      if (CPU_ISSET_S(core, bytes, set.get())) cores.push_back(core);
-    break;
-  }
-  return cores;
-}
 
 bool set_mask(const std::vector<uint32_t>& cores) {
   const size_t capacity = size_t{*std::max_element(cores.begin(), cores.end())} + 1;
@@ -62,7 +49,7 @@ int64_t topology(const std::string& root, uint32_t core, const char* what) {
 
 std::vector<uint32_t> allowed_core_list(const std::string& root) {
   std::vector<std::tuple<int64_t, int64_t, uint32_t>> positions;
-  for (const uint32_t core : mask())
+  for (const uint32_t core : sdk::allowed_cores())
     positions.emplace_back(topology(root, core, "physical_package_id"), topology(root, core, "core_id"), core);
   std::sort(positions.begin(), positions.end());
   std::vector<uint32_t> cores;
@@ -75,7 +62,7 @@ void run_on(const std::vector<uint32_t>& cores) {
   throw Error(MK_INTERNAL, "cannot run on cores " + core_text(cores) + ": " + std::generic_category().message(errno));
 }
 
-OnCores::OnCores(const std::vector<uint32_t>& cores) : before_(mask()) { run_on(cores); }
+OnCores::OnCores(const std::vector<uint32_t>& cores) : before_(sdk::allowed_cores()) { run_on(cores); }
 
 OnCores::~OnCores() {
   if (!before_.empty()) set_mask(before_);
@@ -83,15 +70,7 @@ OnCores::~OnCores() {
 
 std::string core_text(std::vector<uint32_t> cores) {
   std::sort(cores.begin(), cores.end());
-  std::string text;
-  for (size_t from = 0; from < cores.size();) {
-    size_t to = from;
-    while (to + 1 < cores.size() && cores[to + 1] == cores[to] + 1) ++to;
-    text += (text.empty() ? "" : ",") + std::to_string(cores[from]);
-    if (to > from) text += "-" + std::to_string(cores[to]);
-    from = to + 1;
-  }
-  return text;
+  return sdk::core_ranges(cores);
 }
 
 }  // namespace mokume::scheduler

@@ -1,6 +1,5 @@
 #include "scheduler/host_services.hpp"
 
-#include <sched.h>
 #include <sys/mman.h>
 
 #include <algorithm>
@@ -14,6 +13,7 @@
 
 #include "abi/plugin.h"
 #include "scheduler/loop.hpp"
+#include "sdk/cores.hpp"
 
 #if defined(__SANITIZE_THREAD__)
 #define MOKUME_TSAN
@@ -33,10 +33,8 @@ extern "C" __attribute__((visibility("default"))) const char* __tsan_default_sup
 namespace mokume::scheduler {
 
 uint32_t allowed_cores() {
-  cpu_set_t cores;
-  CPU_ZERO(&cores);
-  if (::sched_getaffinity(0, sizeof(cores), &cores) == 0) return static_cast<uint32_t>(std::max(1, CPU_COUNT(&cores)));
-  return std::max(1u, std::thread::hardware_concurrency());  // more cores than the mask can hold
+  const auto cores = static_cast<uint32_t>(sdk::allowed_cores().size());
+  return cores > 0 ? cores : std::max(1U, std::thread::hardware_concurrency());
 }
 
 // The arena is created at its first use: until then, launchers and ranks that share a host may still narrow the cores.

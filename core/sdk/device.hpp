@@ -160,6 +160,12 @@ class Device {
   Scope kernel(const char* name) const { return {table_, MK_SCOPE_KERNEL, name}; }
   // Whether phases are recorded.
   bool profiled() const { return table_->scope_begin != nullptr; }
+  // Whether Program::build() compiles kernels for this device.
+  bool compiles() const {
+    mk_device* device = nullptr;
+    mk_queue* queue = nullptr;
+    return table_->kernel_source(table_->self, &device, &queue) != nullptr;
+  }
   const mk_device_services* table() const { return table_; }
 
  private:

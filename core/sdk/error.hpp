@@ -53,6 +53,21 @@ int32_t guard(mk_error* error, Body&& body) noexcept {
   }
 }
 
+// Returns the exception that is being handled as an Error. Call it in a catch block.
+inline Error current_error() {
+  try {
+    throw;
+  } catch (const Error& e) {
+    return e;
+  } catch (const std::bad_alloc&) {
+    return {MK_OUT_OF_MEMORY, "out of host memory"};
+  } catch (const std::exception& e) {
+    return {MK_INTERNAL, e.what()};
+  } catch (...) {
+    return {MK_INTERNAL, "an exception of unknown type"};
+  }
+}
+
 // Throws the error reported by a call across the boundary. A text without an end is truncated.
 inline void check(int32_t status, const mk_error& error) {
   if (status == MK_OK) return;

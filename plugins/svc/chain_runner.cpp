@@ -6,6 +6,7 @@
 #include <cmath>
 #include <string_view>
 
+#include "sdk/ill_determined.hpp"
 #include "sdk/ops.hpp"
 
 namespace mokume::svc {
@@ -38,7 +39,7 @@ std::string make_note(int64_t steps, const std::vector<double>& settled_c, int64
     note += separator + std::to_string(k) + "@" + shortest(settled_c[k]);
     separator = ",";
   }
-  if (unsure > 0) note += " unsure=" + std::to_string(unsure);
+  if (unsure > 0) note.append(" ").append(sdk::kUnsureWord) += std::to_string(unsure);
   return note;
 }
 
@@ -342,7 +343,7 @@ void ChainRunner::report_classes(Fold& fold, Fit& fit) {
   const Classes said = classify(fold, fit);
   const auto n = static_cast<int64_t>(said.labels.size());
   const bool hands_over = pass_ == Pass::first || pass_ == Pass::again;
-  if (hands_over && said.unsure > n / kUnsure && said.finite) {
+  if (hands_over && sdk::is_ill_determined(said.unsure, n) && said.finite) {
     fit.reported = true;
     fit.decisions.clear();
     return hand_over(fold, fit);

@@ -29,12 +29,10 @@ inline constexpr int64_t kMostAhead = 8;
 // Coefficient rows per fold: for the solves that run, in `places` places, and for solutions that wait for validation.
 int64_t coef_rows_per_fold(int64_t problems, int64_t places);
 
-// A fit is ill-determined if the tolerance leaves the class open of more than one in kUnsure of the rows that it
-// validates. Its errors then depend on the solver. A first pass does not report such fits; they are handed over to
-// LIBSVM's steps, whose errors researchers know, and solved one by one there: once, or again with smaller tolerances
-// until they are determined.
+// The errors of an ill-determined fit (sdk/ill_determined.hpp) depend on the solver. A first pass does not report such
+// fits; they are handed over to LIBSVM's steps, whose errors researchers know, and solved one by one there: once, or
+// again with smaller tolerances until they are determined.
 enum class Pass { only, first, again, handed_over };
-inline constexpr int64_t kUnsure = 50;
 
 class ChainRunner {
  public:

@@ -148,6 +148,7 @@ PlaceArrays arrays_of(Places& places, const KernelStore* store) {
 }
 
 bool solves_in_groups(const sdk::Device& device, const char* key) {
+  if (!device.compiles()) return false;  // native code makes no choice
   const mk_device_info& info = device.info();
   bool groups = info.kind != MK_DEVICE_CPU || (info.flags & MK_DEVICE_SOFTWARE) != 0;
   if (const auto recorded = device.choice(key); recorded && info.kind == MK_DEVICE_CPU) groups = *recorded == "group";

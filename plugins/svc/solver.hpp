@@ -27,7 +27,8 @@ ops::KernelFunction kernel_of(const Settings& settings, const KernelStore& store
 
 // Whether a solver on OpenCL gives each problem a work-group, which suits every device but a real CPU; there, one
 // work-item per problem is faster and compiles sooner. A choice recorded under `key` counts on CPUs only: on a GPU, one
-// work-item alone takes so long that a watchdog ends it. Both give the same bits.
+// work-item alone takes so long that a watchdog ends it. Both give the same bits. A device without a compiler records
+// no choice.
 bool solves_in_groups(const sdk::Device& device, const char* key);
 
 // How a fit of this fold starts a problem at C.

@@ -5,11 +5,13 @@
 
 #include <chrono>
 #include <cstdlib>
+#include <new>
 #include <thread>
 
 #include "base/files.hpp"
 #include "cli/processes.hpp"
 #include "node/experiment.hpp"
+#include "node/local_session.hpp"
 #include "node/machine.hpp"
 #include "scheduler/host_services.hpp"
 #include "sdk/error.hpp"
@@ -94,6 +96,27 @@ TEST_F(AProcess, ReportsEveryFit) {
   device->run(attempt_, collector_, nullptr);
   EXPECT_EQ(collector_.fits.size(), experiment_->plan().n_fits());
   EXPECT_FALSE(device->choices().empty());  // the model records its own choices
+}
+
+// On a device of this process, an exception that is no Error leaves the session usable too.
+TEST_F(AProcess, MayBeThisOneWhereEveryExceptionEndsTheAttempt) {
+  class Full : public Collector {
+   public:
+    void report(const journal::FitRecord&) override { throw std::bad_alloc(); }
+  } full;
+  attempt_.fits = {experiment_->plan().refit_slot(0)};
+  attempt_.refit = 0;
+  node::LocalSession session(*machine_, *experiment_, machine_->select("fault:0").front(), {}, uint64_t{1} << 30,
+                             false);
+  try {
+    session.run(attempt_, full, nullptr);
+    FAIL() << "the attempt succeeded";
+  } catch (const Error& e) {
+    EXPECT_EQ(e.status(), MK_OUT_OF_MEMORY);
+    EXPECT_TRUE(says(e.what(), "fault:0")) << e.what();
+  }
+  session.run(attempt_, collector_, nullptr);
+  EXPECT_EQ(collector_.fits, attempt_.fits);
 }
 
 TEST_F(AProcess, ACrashIsAnErrorAndTheNextWorkStartsAnotherChild) {

@@ -219,10 +219,11 @@ TEST(Waits, end_even_if_the_driver_loses_its_callbacks) {
 }
 
 TEST(Waits, for_a_driver_that_hangs_end_with_the_cause_and_the_cure) {
+  setenv("MOKUME_WAIT_SECONDS", "1", 1);
   auto world = std::make_unique<cnn_test::World>("opencl", 0, kChoices);
+  unsetenv("MOKUME_WAIT_SECONDS");
   ASSERT_TRUE(world->present());
   const Health sick(POSE_HANGS);
-  setenv("MOKUME_WAIT_SECONDS", "1", 1);
   try {
     round_trip(world->device());
     ADD_FAILURE() << "it was waited for";
@@ -232,7 +233,6 @@ TEST(Waits, for_a_driver_that_hangs_end_with_the_cause_and_the_cure) {
     EXPECT_NE(std::string(e.what()).find("MOKUME_WAIT_SECONDS"), std::string::npos) << e.what();
   }
   world.reset();  // the device is closed without a wait
-  unsetenv("MOKUME_WAIT_SECONDS");
 }
 
 // 5,120 more steps of a solver that has not converged, at 512 a launch. Two problems have 16 places, which are sent and

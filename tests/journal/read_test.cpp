@@ -153,11 +153,13 @@ TEST(ReadAll, TakesDuplicatesThatAgreeFromTheLowestNode) {
 }
 
 // Reads two lines of fit 4, from nodes 0 and 1, and returns the outcome.
-Contents read_pair(const FitRecord& first, const FitRecord& second) {
+Contents read_pair(const FitRecord& first, const FitRecord& second, const Bounds& bounds = {}) {
   const Scratch scratch;
   write_file(scratch, 0, {text_of(first)});
-  write_file(scratch, 1, {text_of(make_record(9)), text_of(second)});
-  Contents contents = read_all(scratch.directory(), kPlan);
+  FitRecord ninth = make_record(9);
+  ninth.values = {0, 0};
+  write_file(scratch, 1, {text_of(ninth), text_of(second)});
+  Contents contents = read_all(scratch.directory(), kPlan, bounds);
   EXPECT_EQ(contents.records.size(), 2u);
   EXPECT_EQ(contents.repeats.size(), 1u);
   for (const Disagreement& one : contents.disagreements) {
@@ -197,6 +199,7 @@ TEST(ReadAll, ReportsAnotherResultOfOneClassAndContinues) {
 }
 
 TEST(ReadAll, LetsDevicesOfDifferentClassesDifferALittle) {
+  const Bounds bounds = {10000, {}, 10, std::vector<Bounds::Metric>{{"errors", true}, {"error", false}}};
   FitRecord first = make_record(4), other = first;
   first.device_class = "a";
   other.device_class = "b";
@@ -204,14 +207,14 @@ TEST(ReadAll, LetsDevicesOfDifferentClassesDifferALittle) {
   first.n = other.n = 1000;
   first.values = {13, 0.013};
   other.values = {15, 0.015};
-  EXPECT_TRUE(read_pair(first, other).disagreements.empty());
+  EXPECT_TRUE(read_pair(first, other, bounds).disagreements.empty());
   other.values = {16, 0.016};
-  const Contents apart = read_pair(first, other);
+  const Contents apart = read_pair(first, other, bounds);
   ASSERT_EQ(apart.disagreements.size(), 1u);
   EXPECT_FALSE(apart.disagreements[0].one_class);
   other.device_class = "a";
   other.values = {15, 0.015};
-  EXPECT_EQ(read_pair(first, other).disagreements.size(), 1u);
+  EXPECT_EQ(read_pair(first, other, bounds).disagreements.size(), 1u);
 }
 
 TEST(ReadAll, AResultCountsBeforeAFailure) {
@@ -411,6 +414,12 @@ TEST(ReadAll, RefusesAnInvalidRefit) {
   const Scratch scratch;
   write_file(scratch, 0, {text_of(fit), text_of(make_record(5))});
   expect_failure(scratch, {scratch.file(0), "line 2"});
+}
+
+TEST(ReadAll, CountsRefitsWhereARecordIsNotInThePlan) {
+  const Scratch scratch;
+  write_file(scratch, 0, {record_text(make_record(kPlan.n_slots()), nullptr), text_of(make_record(5))});
+  expect_failure(scratch, {"which has " + std::to_string(kPlan.n_slots()) + " fits and refits"});
 }
 
 TEST(ReadAll, AcceptsAFailedRefitWithoutACandidate) {

@@ -8,6 +8,7 @@
 #include <fstream>
 #include <thread>
 
+#include "sdk/cores.hpp"
 #include "sdk/error.hpp"
 
 namespace mokume::scheduler {
@@ -66,6 +67,22 @@ TEST(Cores, HyperThreadsAndProcessorsAreAdjacent) {
   std::rotate(expected.begin(), expected.begin() + 1, expected.end());
   EXPECT_EQ(allowed_core_list(root), expected);
   fs::remove_all(root);
+}
+
+// A kernel that knows 4,096 cores refuses smaller masks.
+int kernel_with_4096_cores(pid_t, size_t bytes, cpu_set_t* set) noexcept {
+  if (bytes < 4096 / 8) return -1;
+  CPU_ZERO_S(bytes, set);
+  for (const size_t core : {0, 1, 1024, 4095}) CPU_SET_S(core, bytes, set);
+  return 0;
+}
+
+TEST(Cores, MayBeMoreThanAMaskOfTheUsualSizeHolds) {
+  EXPECT_EQ(sdk::allowed_cores(&kernel_with_4096_cores), (Cores{0, 1, 1024, 4095}));
+}
+
+TEST(Cores, AreUnknownWhereTheSystemReportsNone) {
+  EXPECT_TRUE(sdk::allowed_cores([](pid_t, size_t, cpu_set_t*) { return -1; }).empty());
 }
 
 TEST(Cores, AreWrittenAsRanges) {

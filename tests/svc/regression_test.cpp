@@ -266,6 +266,17 @@ TEST(SvrAcrossDevices, AllVariantsTakeTheSameSteps) {
   }
 }
 
+TEST(Svr, RecordsNoFormOfAKernelWhereThereIsNoCompiler) {
+  World host("host"), opencl("opencl");
+  REQUIRE_DEVICE(opencl);
+  const Blobs blobs = curve(60, 2);
+  const Experiment experiment(blobs, curve_candidates("libsvm"), 2);
+  for (World* world : {&host, &opencl}) {
+    Session(*world, experiment).fit(all_fits(1, 2));
+    EXPECT_EQ(world->device().choices().count("svc.smo"), world == &opencl ? 1U : 0U);
+  }
+}
+
 TEST(Svr, RefusesWeightsOfClasses) {
   World world("host");
   std::vector<Candidate> one = curve_candidates("blocked");

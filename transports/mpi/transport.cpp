@@ -10,6 +10,7 @@
 #include <algorithm>
 #include <array>
 #include <chrono>
+#include <cmath>
 #include <csignal>
 #include <cstdio>
 #include <cstdlib>
@@ -24,6 +25,7 @@
 
 #include "links.hpp"
 #include "sdk/plugin.hpp"
+#include "sdk/variable.hpp"
 #include "watchdog.hpp"
 
 namespace {
@@ -36,7 +38,7 @@ using Kind = Links::Kind;
 
 constexpr std::string_view kEverybody = "everybody", kNotEverybody = "not everybody";
 constexpr std::chrono::seconds kLeave(30);  // for ranks that only shut down
-constexpr std::chrono::seconds kStartLimit(120);
+constexpr double kStartLimitS = 120;
 constexpr std::chrono::seconds kConnect(5);  // at least
 constexpr const char* kStartVariable = "MOKUME_MPI_START_S";
 constexpr const char* kNetworkVariable = "MOKUME_MPI_NETWORK";
@@ -199,12 +201,6 @@ class Mpi {
   std::optional<bool> left_;       // the result of leave()
 };
 
-std::chrono::seconds start_limit() {
-  const char* text = std::getenv(kStartVariable);
-  const long seconds = text == nullptr ? 0 : std::strtol(text, nullptr, 10);
-  return seconds > 0 ? std::chrono::seconds(seconds) : kStartLimit;
-}
-
 // Exits without the usual cleanup, because a thread of this process or of another rank is stuck inside MPI.
 void end(const mokume::sdk::Host& host, const std::string& why) {
   host.log(MK_LOG_ERROR, "mpi", why);
@@ -281,7 +277,8 @@ int32_t start(const mk_host* host, const void** table, mk_error* error) {
   return mokume::sdk::guard(error, [&] {
     // Starting waits for all ranks; inside MPI it waits forever if one of them dies first. Nothing else has begun yet,
     // so exiting is safe.
-    const std::chrono::seconds limit = start_limit();
+    const std::chrono::seconds limit(
+        std::llround(std::ceil(mokume::sdk::seconds_variable(kStartVariable, kStartLimitS))));
     Watchdog watchdog(limit, [=] {
       end(mokume::sdk::Host(host),
           "MPI has not started within " + std::to_string(limit.count()) +

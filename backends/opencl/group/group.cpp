@@ -25,7 +25,7 @@ struct GroupKernel {
 
 // State attached to a device.
 struct GroupPrograms {
-  std::map<std::string, GroupKernel> kernels;
+  std::map<std::pair<const LibraryKernel*, std::array<int64_t, 3>>, GroupKernel> kernels;  // by kernel and group
   std::set<int32_t> ungrouped;  // codes of ops whose members were run one by one
 };
 
@@ -100,14 +100,14 @@ std::string text(const std::array<int64_t, 3>& sizes) {
 // Returns nullptr if the driver cannot build it; the members then run one by one.
 const LibraryKernel* group_kernel(mk_device& device, const Recording::Launch& launch) {
   const BuiltIn& program = *launch.kernel->program;
-  const std::string key = program.name + " " + launch.kernel->name + text(launch.range.local);
+  const std::pair key(launch.kernel, launch.range.local);
   auto& kernels = device.attachments.get<GroupPrograms>().kernels;
   const auto found = kernels.find(key);
   if (found != kernels.end()) return found->second.kernel.get();
   GroupKernel& made = kernels[key];
   try {
-    made.program =
-        build_program(device, key, called_source(program) + group_source(launch), device.built_in_options(program));
+    made.program = build_program(device, program.name + " " + launch.kernel->name + text(launch.range.local),
+                                 called_source(program) + group_source(launch), device.built_in_options(program));
     made.kernel = std::make_unique<LibraryKernel>(made.program.get(), nullptr, launch.kernel->name + "_group");
   } catch (const Error& e) {
     device.host.log(MK_LOG_WARNING, "opencl",

@@ -1,13 +1,12 @@
 #include "platforms/describe.hpp"
 
-#include <sched.h>
-
 #include <algorithm>
 #include <array>
 #include <cctype>
 #include <charconv>
 #include <cstdio>
 
+#include "sdk/cores.hpp"
 #include "sdk/plugin.hpp"
 
 namespace mokume::opencl {
@@ -190,22 +189,6 @@ void parse_device_line(mk_device_info& info, std::string_view key, std::string_v
 
 }  // namespace
 
-std::string cpu_id() {
-  cpu_set_t set;
-  CPU_ZERO(&set);
-  if (sched_getaffinity(0, sizeof(set), &set) != 0) return "cpu:all";
-  std::string text;
-  for (int first = 0; first < CPU_SETSIZE; ++first) {
-    if (!CPU_ISSET(first, &set)) continue;
-    int last = first;
-    while (last + 1 < CPU_SETSIZE && CPU_ISSET(last + 1, &set)) ++last;
-    text += (text.empty() ? "" : ",") + std::to_string(first);
-    if (last > first) text += "-" + std::to_string(last);
-    first = last;
-  }
-  return "cpu:" + text;
-}
-
 mk_device_info describe_device(cl_platform_id platform, cl_device_id device) {
   mk_device_info info{};
   info.struct_size = sizeof(info);
@@ -230,7 +213,7 @@ mk_device_info describe_device(cl_platform_id platform, cl_device_id device) {
   sdk::set_text(info.vendor, device_text(device, CL_DEVICE_VENDOR));
   sdk::set_text(info.version, platform_text(platform, CL_PLATFORM_VERSION));
   sdk::set_text(info.driver, device_text(device, CL_DRIVER_VERSION));
-  sdk::set_text(info.physical_id, info.kind == MK_DEVICE_CPU ? cpu_id() : pci_id(device));
+  sdk::set_text(info.physical_id, info.kind == MK_DEVICE_CPU ? sdk::cpu_id() : pci_id(device));
   sdk::set_text(info.isa, isa_of(device));
   return info;
 }

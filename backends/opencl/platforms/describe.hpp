@@ -18,9 +18,6 @@ struct PlatformRecord {
   std::string problem;  // why one of its devices is left out; "" if none is
 };
 
-// Returns the cores this process may use, e.g. "cpu:0-1". The host backend gives the same processor the same id.
-std::string cpu_id();
-
 inline bool is_pocl(const mk_device_info& info) {
   return std::string_view(info.platform) == "Portable Computing Language";
 }

@@ -2,7 +2,6 @@
 
 #include <dlfcn.h>
 #include <link.h>
-#include <sched.h>
 #include <unistd.h>
 
 #include <chrono>
@@ -14,6 +13,7 @@
 
 #include "platforms/child.hpp"
 #include "platforms/scoped_variable.hpp"
+#include "sdk/cores.hpp"
 
 extern char** environ;
 
@@ -216,7 +216,7 @@ void Platforms::find_devices() {
   }
   // The cores are those of this process, which may differ from those of the process that wrote the cache.
   for (mk_device_info& info : found)
-    if (info.kind == MK_DEVICE_CPU) sdk::set_text(info.physical_id, cpu_id());
+    if (info.kind == MK_DEVICE_CPU) sdk::set_text(info.physical_id, sdk::cpu_id());
   devices_ = std::move(found);
 }
 
@@ -255,10 +255,7 @@ void Platforms::report(const std::vector<IcdReport>& reports, const std::string&
 class DriverThreads {
  public:
   DriverThreads() {
-    cpu_set_t set;
-    CPU_ZERO(&set);
-    if (sched_getaffinity(0, sizeof(set), &set) != 0) return;
-    const long all = sysconf(_SC_NPROCESSORS_ONLN), cores = CPU_COUNT(&set);
+    const long all = sysconf(_SC_NPROCESSORS_ONLN), cores = std::ssize(sdk::allowed_cores());
     if (cores < 1 || cores >= all) return;
     for (const char* name : {"POCL_MAX_PTHREAD_COUNT", "LP_NUM_THREADS"})
       if (std::getenv(name) == nullptr)

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "platforms/describe.hpp"
+#include "sdk/variable.hpp"
 
 namespace mokume::opencl {
 
@@ -15,6 +16,7 @@ std::unique_ptr<mk_device> open_device(const sdk::Host& host, const std::string&
   device->cache_directory = cache_directory;
   device->clblast = clblast;
   device->info = info;
+  device->longest_wait_s = sdk::seconds_variable("MOKUME_WAIT_SECONDS", device->longest_wait_s);
   device->cores = std::max<int64_t>(info.compute_units, 1);
   device->id = id;
   const cl_uint width = device_value<cl_uint>(id, CL_DEVICE_NATIVE_VECTOR_WIDTH_FLOAT, 4);
@@ -31,10 +33,10 @@ std::unique_ptr<mk_device> open_device(const sdk::Host& host, const std::string&
 
 const mokume::opencl::LibraryKernel& mk_device::kernel(const mokume::opencl::BuiltIn& program, const char* name) {
   using namespace mokume::opencl;
-  auto found = programs_.find(program.name);
+  auto found = programs_.find(program);
   if (found == programs_.end()) {
     Program built = build_program(*this, program.name, program.source, built_in_options(program));
-    found = programs_.try_emplace(program.name, program, std::move(built)).first;
+    found = programs_.try_emplace(program, program, std::move(built)).first;
   }
   return found->second.kernel(name);
 }

@@ -25,7 +25,8 @@ struct mk_device {
   cl_device_id id = nullptr;
   mokume::opencl::Context context;
   mokume::opencl::Choices choices;
-  int vector_width = 4;  // floats of a native vector: 4, 8 or 16
+  double longest_wait_s = 600;  // MOKUME_WAIT_SECONDS; after 600 s the cluster gives up on a device, too
+  int vector_width = 4;         // floats of a native vector: 4, 8 or 16
   // Cores that share the work of a launch: all of them, or one (group/sequence.hpp). The number does not affect any
   // bits.
   int64_t cores = 1;
@@ -39,7 +40,7 @@ struct mk_device {
   mokume::opencl::Attachments attachments;
 
  private:
-  std::map<std::string, mokume::opencl::LibraryProgram> programs_;
+  std::map<mokume::opencl::BuiltIn, mokume::opencl::LibraryProgram> programs_;
 };
 
 namespace mokume::opencl {

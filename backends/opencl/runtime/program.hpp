@@ -1,6 +1,7 @@
 // Builds OpenCL C, caches binaries on disk, and provides the kernels of built programs.
 #pragma once
 
+#include <compare>
 #include <map>
 #include <string>
 #include <string_view>
@@ -11,12 +12,14 @@ struct mk_device;
 
 namespace mokume::opencl {
 
-// A program of this library: a .cl file with everything it includes, and macros. The name is unique for each
-// combination of source and macros.
+// A program of this library: a .cl file with everything it includes, and macros. Its identity is all three members; the
+// name alone is for people.
 struct BuiltIn {
   std::string name;
   const char* source;
   std::string options;
+
+  auto operator<=>(const BuiltIn&) const = default;
 };
 
 // Returns the source with its kernels turned into functions, so that a kernel appended to it can call them: see

@@ -3,7 +3,6 @@
 #include <chrono>
 #include <condition_variable>
 #include <cstdio>
-#include <cstdlib>
 #include <limits>
 #include <memory>
 #include <mutex>
@@ -14,8 +13,6 @@
 
 namespace mokume::opencl {
 namespace {
-
-constexpr double kLongestWaitS = 600;  // after which the cluster gives up on a device, too
 
 // Wakes the waiting thread. The driver's thread shares it, since it may still be in the callback when wait() returns.
 struct Signal {
@@ -36,12 +33,6 @@ cl_int status_of(cl_event event) {
   cl_int status = CL_COMPLETE;
   check(clGetEventInfo(event, CL_EVENT_COMMAND_EXECUTION_STATUS, sizeof(status), &status, nullptr), "clGetEventInfo");
   return status;
-}
-
-double longest_wait_s() {
-  const char* given = std::getenv("MOKUME_WAIT_SECONDS");
-  const double seconds = given == nullptr ? 0 : std::strtod(given, nullptr);
-  return seconds > 0 ? seconds : kLongestWaitS;
 }
 
 // Looks at the event now and then, because some drivers lose callbacks. Returns false if it has not ended in time.
@@ -65,7 +56,7 @@ bool sleep_until_done(cl_event event, double longest_s) {
 
 [[noreturn]] void give_up(const mk_queue& queue) {
   char seconds[32];
-  std::snprintf(seconds, sizeof(seconds), "%g s", longest_wait_s());
+  std::snprintf(seconds, sizeof(seconds), "%g s", queue.device->longest_wait_s);
   throw Error(MK_DEVICE_ERROR, std::string(queue.device->info.name) + " has not finished its commands in " + seconds +
                                    ": its driver hangs, or MOKUME_WAIT_SECONDS must be larger for so slow a device");
 }
@@ -81,8 +72,8 @@ void finish_in_time(mk_queue& queue) {
   check(clEnqueueMarkerWithWaitList(queue.handle.get(), 0, nullptr, &event), "clEnqueueMarkerWithWaitList");
   const EventHandle owner(event);
   check(clFlush(queue.handle.get()), "clFlush");
-  queue.lost =
-      !sleep_until_done(event, queue.reads_directly ? std::numeric_limits<double>::infinity() : longest_wait_s());
+  queue.lost = !sleep_until_done(
+      event, queue.reads_directly ? std::numeric_limits<double>::infinity() : queue.device->longest_wait_s);
   if (queue.lost) give_up(queue);
   check_outcome(queue, event);
 }

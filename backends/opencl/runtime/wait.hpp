@@ -11,8 +11,8 @@ namespace mokume::opencl {
 bool has_patience_limit(const mk_queue& queue);
 
 // Both return when the work is done, and throw MK_DEVICE_ERROR if it failed. finish() also throws if a GPU has not
-// finished within 600 s, or the time that the environment variable MOKUME_WAIT_SECONDS sets; the queue is lost then,
-// and every later call throws at once. There is no limit where a copy with an event writes to memory of the caller.
+// finished within mk_device::longest_wait_s; the queue is lost then, and every later call throws at once. There is no
+// limit where a copy with an event writes to memory of the caller.
 void wait(mk_queue& queue, cl_event event);
 void finish(mk_queue& queue);
 

@@ -78,6 +78,7 @@ float take_step(int i, int j, float k_ij, float k_ii, float k_jj, float c, float
   return step;
 }
 #define TAKE_STEP(i, j) take_step(i, j, ki[j], kii, diagonal[j], c, epsilon, flags, f, a, weight, ld)
+#define LIMITS const float c = sf[S_C], epsilon = sf[S_EPSILON]
 #else
 // Takes one step on the pair (i, j): moves both multipliers, updates their flags and returns the step length.
 float take_step(int i, int j, float k_ij, float k_ii, float k_jj, float c, float c_minus, __global const char* y,
@@ -96,4 +97,23 @@ float take_step(int i, int j, float k_ij, float k_ii, float k_jj, float c, float
   return step;
 }
 #define TAKE_STEP(i, j) take_step(i, j, ki[j], kii, diagonal[j], c, c_minus, y, flags, f, a, weight, ld)
+#define LIMITS const float c = sf[S_C], c_minus = sf[S_C_MINUS]
 #endif
+
+#define SMO_ARGUMENTS                                                                                         \
+  __global const int *order, __global int *is, __global float *fs, __global const int *spans,                 \
+      __global const char *sign, __global int *flags_all, __global float *f_all, __global float *a_all,       \
+      __global float *coef, __global const float *diagonal, __global const int *slot,                         \
+      __global const float *target, __global const float *weight, const long ld, const int max_steps, PANELS
+
+// The state of this work-group's problem, as the previous launch left it.
+#define SMO_STATE                                                \
+  const long p = order[get_group_id(0)];                         \
+  STATE_OF(p);                                                   \
+  __global const int* span = spans + p * MAX_SPANS * 2;          \
+  LIMITS;                                                        \
+  const float tol = sf[S_TOL];                                   \
+  int i = si[I_BEST];                                            \
+  float up = sf[S_UP], up_rest = sf[S_UP_REST], low = sf[S_LOW]; \
+  int status = RUNNING;                                          \
+  bool first = si[I_STATUS] == START

@@ -1,32 +1,13 @@
 // LIBSVM's steps with one work-group per problem, one row per work-item and iteration: for GPUs. Comes after places.cl
 // and libsvm.cl.
 
-__kernel __attribute__((reqd_work_group_size(GROUP, 1, 1))) void smo_group(
-    __global const int* order, __global int* is, __global float* fs, __global const int* spans,
-    __global const char* sign, __global int* flags_all, __global float* f_all, __global float* a_all,
-    __global float* coef, __global const float* diagonal, __global const int* slot, __global const float* target,
-    __global const float* weight, const long ld, const int max_steps, PANELS) {
+__kernel __attribute__((reqd_work_group_size(GROUP, 1, 1))) void smo_group(SMO_ARGUMENTS) {
   __local float l_value[GROUP], l_rest[GROUP];
   __local int l_at[GROUP];
   __local float l_step;
   __local ModelSums l_sums;
   const int lid = get_local_id(0);
-  const long p = order[get_group_id(0)];
-  STATE_OF(p);
-  __global const int* span = spans + p * MAX_SPANS * 2;
-#if REGRESSION
-  const float c = sf[S_C], epsilon = sf[S_EPSILON];
-#else
-  const float c = sf[S_C], c_minus = sf[S_C_MINUS];
-#endif
-  const float tol = sf[S_TOL];
-
-  int i = si[I_BEST];
-  float up = sf[S_UP];
-  float up_rest = sf[S_UP_REST];
-  float low = sf[S_LOW];
-  int status = RUNNING;
-  bool first = si[I_STATUS] == START;
+  SMO_STATE;
   barrier(CLK_GLOBAL_MEM_FENCE);
   if (first) {
     for (long k = lid; k < ld; k += GROUP) {

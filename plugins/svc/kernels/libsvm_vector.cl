@@ -1,27 +1,8 @@
 // LIBSVM's steps with one work-item per problem, 16 rows at a time: for CPUs. Comes after places.cl and libsvm.cl.
 
-__kernel void smo_vector(__global const int* order, __global int* is, __global float* fs, __global const int* spans,
-                         __global const char* sign, __global int* flags_all, __global float* f_all,
-                         __global float* a_all, __global float* coef, __global const float* diagonal,
-                         __global const int* slot, __global const float* target, __global const float* weight,
-                         const long ld, const int max_steps, PANELS) {
-  const long p = order[get_group_id(0)];
-  STATE_OF(p);
-  __global const int* span = spans + p * MAX_SPANS * 2;
+__kernel void smo_vector(SMO_ARGUMENTS) {
   const int16 lane = (int16)(0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15);
-#if REGRESSION
-  const float c = sf[S_C], epsilon = sf[S_EPSILON];
-#else
-  const float c = sf[S_C], c_minus = sf[S_C_MINUS];
-#endif
-  const float tol = sf[S_TOL];
-
-  int i = si[I_BEST];
-  float up = sf[S_UP];
-  float up_rest = sf[S_UP_REST];
-  float low = sf[S_LOW];
-  int status = RUNNING;
-  bool first = si[I_STATUS] == START;
+  SMO_STATE;
   if (first) {
     for (long k = 0; k < ld; ++k) {
       BEGIN(k);
