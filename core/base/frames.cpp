@@ -13,7 +13,7 @@
 namespace mokume::base {
 namespace {
 
-// Memory grows as bytes arrive, so a false announced length cannot allocate more than this at once.
+// Memory grows as bytes arrive, so a false length cannot allocate more than this at once.
 constexpr size_t kPiece = size_t{1} << 20;
 
 void send_all(int socket, const char* bytes, size_t count) {
