@@ -36,10 +36,11 @@ uint32_t allowed_cores() {
   cpu_set_t cores;
   CPU_ZERO(&cores);
   if (::sched_getaffinity(0, sizeof(cores), &cores) == 0) return static_cast<uint32_t>(std::max(1, CPU_COUNT(&cores)));
-  return std::max(1u, std::thread::hardware_concurrency());  // more cores than the mask can hold
+  return std::max(1u, std::thread::hardware_concurrency());  // the mask cannot hold all cores
 }
 
-// The arena is created at its first use: until then, launchers and ranks that share a host may still narrow the cores.
+// The arena is created at its first use. Until then, launchers and ranks that share a host may still reduce the number
+// of cores.
 struct HostServices::State {
   State(base::Log& to, uint32_t n_threads, std::string cache)
       : log(to), wanted(n_threads), cache_directory(std::move(cache)) {}
