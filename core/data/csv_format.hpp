@@ -15,11 +15,11 @@ struct CsvFormat {
 };
 
 // Looks at the first records of the text (at most 200, within its first mebibyte):
-//   delimiter comma, semicolon, tab or vertical bar. Prefers one that splits all records into the same number of
+//   delimiter      comma, semicolon, tab or vertical bar. Prefers one that splits all records into the same number of
 //                  cells, then the one that splits the first record into the most cells.
-//   decimal comma yes if the delimiter is not a comma, replacing the comma makes some cell a number, and no number
+//   decimal comma  yes if the delimiter is not a comma, replacing the comma makes some cell a number, and no number
 //                  has a point.
-//   header yes if the first record has a cell that is not a number, or if its cells count 0, 1, 2, ... or
+//   header         yes if the first record has a cell that is not a number, or if its cells count 0, 1, 2, ... or
 //                  1, 2, 3, ...
 CsvFormat detect_csv(const std::string& path, std::string_view text);
 

@@ -69,10 +69,10 @@ struct Pick {
   bool backup = false;            // another unit works on the same bundles
 };
 
-//   Order by critical path: the time of a bundle and of the refit that follows it, longest first.
-//   Bundles with equal affinity are given together while every unit still has enough work, then one at a time.
-//   Slow units leave a bundle that they would finish after the rest, and after a faster unit would.
-//   Stragglers when no bundle is left, an idle unit gets a copy of work that it would finish clearly sooner.
+//   Order       by critical path: the time of a bundle and of the refit that follows it, longest first.
+//   Bundles     with equal affinity are given together while every unit still has enough work, then one at a time.
+//   Slow units  leave a bundle that they would finish after the rest, and after a faster unit would.
+//   Stragglers  when no bundle is left, an idle unit gets a copy of work that it would finish clearly sooner.
 class Policy {
  public:
   // No bundle is waiting yet.

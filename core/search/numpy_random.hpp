@@ -2,12 +2,12 @@
 // published experiments. mokume's own numbers come from sdk/philox.hpp.
 //
 // Sources:
-//   SeedSequence NumPy's reference manual, numpy.random.SeedSequence; its mixing is by M. E. O'Neill, "Developing a
+//   SeedSequence  NumPy's reference manual, numpy.random.SeedSequence; its mixing is by M. E. O'Neill, "Developing a
 //                 seed_seq Alternative", 2015
-//   Pcg64 M. E. O'Neill, "PCG: A Family of Simple Fast Space-Efficient Statistically Good Algorithms for Random
+//   Pcg64         M. E. O'Neill, "PCG: A Family of Simple Fast Space-Efficient Statistically Good Algorithms for Random
 //                 Number Generation", HMC-CS-2014-0905, 2014: the 128-bit generator with XSL-RR output
-//   integers D. Lemire, "Fast Random Integer Generation in an Interval", ACM TOMACS 29(1), 2019
-//   shuffle R. Durstenfeld, "Algorithm 235: Random Permutation", CACM 7(7), 1964
+//   integers      D. Lemire, "Fast Random Integer Generation in an Interval", ACM TOMACS 29(1), 2019
+//   shuffle       R. Durstenfeld, "Algorithm 235: Random Permutation", CACM 7(7), 1964
 //
 // Unlike the rest of mokume, these streams have state: a number depends on all numbers drawn before it. An object
 // belongs to one thread at a time. Arguments that NumPy rejects throw Error(MK_INVALID_ARGUMENT).

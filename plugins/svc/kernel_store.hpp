@@ -1,18 +1,17 @@
 // Kernel values of the training rows on one device, within its memory budget.
 //
 // There are three modes for kernel functions. The store uses the first mode that fits:
-//   gram_kept The Gram matrix and the kernel matrix are both resident (2 n^2 floats). A new gamma takes one
+//   gram_kept   The Gram matrix and the kernel matrix are both resident (2 n^2 floats). A new gamma takes one
 //               elementwise pass.
-//   in_place One matrix of n^2 floats. A new kernel function recomputes the Gram matrix and turns it into kernel
+//   in_place    One matrix of n^2 floats. A new kernel function recomputes the Gram matrix and turns it into kernel
 //               values in place.
-//   on_the_fly As many kernel rows as fit. A solver's request computes missing rows and evicts the oldest.
+//   on_the_fly  As many kernel rows as fit. A solver's request computes missing rows and evicts the oldest.
 //
 // The fourth mode, given, applies to data whose inputs are kernel values; it uploads them once.
 //
 // Both matrices are symmetric. A strip of rows at a time, the part left of the diagonal is computed and, for kernel
-// values, mirrored to the right.
-// Matrices are stored in row panels, none larger than the device's largest buffer. The bits of a row are the same in
-// every mode if the backend's GEMM keeps one order of summation (opencl's own kernels do).
+// values, mirrored to the right. Matrices are stored in row panels, none larger than the device's largest buffer. The
+// bits of a row are the same in every mode if the backend's GEMM keeps one order of summation (opencl's own kernels do).
 #pragma once
 
 #include <cstdint>

@@ -17,11 +17,11 @@
 // the same bits.
 //
 // Each problem p has, in addition to the arrays of places.cl:
-//   counts 4 ints, indices below
-//   members SET ints: the rows of the working set, ascending
-//   moved SET ints: the rows whose multipliers moved; delta: 2 * SET floats, y times the change, high and low parts
-//   inner 5 * SET floats: the state of the working set between two launches of `solve`
-//   tile SET * SET floats: the kernel values between members, padded with zeros to blocks of 16
+//   counts   4 ints, indices below
+//   members  SET ints: the rows of the working set, ascending
+//   moved    SET ints: the rows whose multipliers moved; delta: 2 * SET floats, y times the change, high and low parts
+//   inner    5 * SET floats: the state of the working set between two launches of `solve`
+//   tile     SET * SET floats: the kernel values between members, padded with zeros to blocks of 16
 #define MEMBERS 0
 #define MOVED 1
 #define IN_PAIRS 2  // whether `update` adds pairs of floats

@@ -1,14 +1,14 @@
 // The state of problems in their places that solvers use (places.hpp). Precedes the source of each solver.
 //
 // For all problems (arrays have stride `ld`, the number of rows rounded up to 16):
-//   target the targets of a regression
-//   weight C times this bounds the multiplier of a row
+//   target  the targets of a regression
+//   weight  C times this bounds the multiplier of a row
 //
 // Each problem p has:
-//   sign y: +1, -1, or 0 for rows that are not in the problem
-//   flags bit 0: in I_up, bit 1: in I_low; in a regression, bits 2 and 3: the multiplier is above or below 0
-//   f, a 2 * ld floats: high parts, then low parts
-//   spans ranges of 16-row blocks that hold the problem's rows: first, one past last; ended by first < 0
+//   sign   y: +1, -1, or 0 for rows that are not in the problem
+//   flags  bit 0: in I_up, bit 1: in I_low; in a regression, bits 2 and 3: the multiplier is above or below 0
+//   f, a   2 * ld floats: high parts, then low parts
+//   spans  ranges of 16-row blocks that hold the problem's rows: first, one past last; ended by first < 0
 //   is, fs state, indices below
 // Kernel rows are stored in up to eight panels. slot[k] is the panel row that holds row k, or -1 if none does. The
 // problem then stops with NEED and the missing row, and continues at the next launch.
