@@ -11,7 +11,8 @@
 //
 // Both matrices are symmetric. A strip of rows at a time, the part left of the diagonal is computed and, for kernel
 // values, mirrored to the right. Matrices are stored in row panels, none larger than the device's largest buffer. The
-// bits of a row are the same in every mode if the backend's GEMM keeps one order of summation (opencl's own kernels do).
+// bits of a row are the same in every mode if the backend's GEMM keeps one order of summation (opencl's own kernels
+// do).
 #pragma once
 
 #include <cstdint>
