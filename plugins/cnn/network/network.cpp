@@ -168,7 +168,7 @@ Network make_network(const Settings& settings, const Shape& input, int64_t outpu
   try {
     return Builder(settings, input, outputs).build(json::parse(settings.layers));
   } catch (const json::exception& e) {
-    throw Error(MK_BAD_DATA, std::string("the layers of the network are damaged: ") + e.what());
+    throw Error(MK_BAD_DATA, std::string("the saved network description is corrupt: ") + e.what());
   }
 }
 
