@@ -79,12 +79,12 @@ def processes():
             try:
                 found.append(Process(int(name)))
             except OSError:
-                pass  # it has exited
+                pass  # the process has exited
     return [p for p in found if p.state not in "ZX"]
 
 
 class Job:
-    """One `mokume run` in a directory of its own."""
+    """One `mokume run` in its own directory."""
 
     def __init__(self, args, folder, ranks, network, recovery, isolation):
         self.folder = os.path.realpath(folder)
@@ -133,7 +133,7 @@ class Job:
             time.sleep(0.002)
         return False
 
-    seen = None  # the last time that a process existed
+    seen = None  # last time at which a process existed
 
     def is_alive(self, now):
         alive = bool(self.members())
@@ -160,7 +160,7 @@ class Job:
     def end(self, limit):
         """The result of wait(), the number of processes that outlive the run, and its seconds."""
         code = self.wait(limit)
-        deadline = time.monotonic() + 2  # the last of them may just be exiting
+        deadline = time.monotonic() + 2  # the last processes may be about to exit
         while code is not None and self.members() and time.monotonic() < deadline:
             time.sleep(0.02)
         left = self.members()
@@ -199,7 +199,7 @@ def complete(folder):
 
 
 def journals_agree(folder):
-    """Every fit and the refit are there, and all lines of a fit agree."""
+    """Checks that every fit and the refit are there, and that all lines of a fit agree."""
     said = collections.defaultdict(set)
     for path in glob.glob(os.path.join(folder, "runs/campaign/*/journal/node-*.ndjson")):
         with open(path, "rb") as f:
@@ -207,14 +207,14 @@ def journals_agree(folder):
                 try:
                     record = json.loads(line)
                 except ValueError:
-                    continue  # a torn line that a later session has closed
+                    continue  # a later session has closed a torn line
                 if "fit" in record and "values" in record:
                     said[record["fit"]].add(json.dumps([record["status"], record["n"], record["values"]]))
     return len(said) == FITS + 1 and all(len(texts) == 1 for texts in said.values())
 
 
 def measured_here():
-    """The machine and the day, for a file of results."""
+    """Describes the machine and the date for a file of results."""
     with open("/proc/cpuinfo") as f:
         names = [line.partition(":")[2].strip() for line in f if line.startswith("model name")]
     return {"date": time.strftime("%Y-%m-%d"), "machine": f"{names[0] if names else 'unknown'}, {os.cpu_count()} cores"}
@@ -226,7 +226,7 @@ def write_experiment(folder, digits):
 
 
 def undisturbed(args, ranks, isolation=False):
-    """results.csv and seconds of an undisturbed run; ranks 0: without mpirun."""
+    """Returns results.csv and the seconds of an undisturbed run; ranks 0 means without mpirun."""
     with tempfile.TemporaryDirectory(prefix="mokume-campaign-") as folder:
         write_experiment(folder, args.digits)
         code, _, seconds = Job(args, folder, ranks, "shared memory", False, isolation).end(args.limit)
@@ -237,7 +237,7 @@ def undisturbed(args, ranks, isolation=False):
 
 
 class Case:
-    """The case of run k of a seed; a pure function of both."""
+    """Returns the case of run k of a seed; a pure function of both."""
 
     def __init__(self, seed, k, victims):
         draw = random.Random(f"{seed}/{k}")

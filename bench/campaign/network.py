@@ -36,7 +36,7 @@ DISK_MB = 64
 
 
 class Case:
-    """Run k of a seed; a pure function of both."""
+    """Returns run k of a seed; a pure function of both."""
 
     def __init__(self, seed, k):
         draw = random.Random(f"network/{seed}/{k}")
@@ -65,7 +65,7 @@ class NetworkJob(campaign.Job):
         self.program = os.path.join(args.build, "bin", "mokume")
         self.launched = True
         agent = os.path.join(folder, "agent")
-        with open(agent, "w") as f:  # mpirun starts the other hosts' daemons with it, instead of ssh
+        with open(agent, "w") as f:  # mpirun starts the daemons of the other hosts with this file instead of ssh
             f.write(f'#!/bin/sh\nhost=$1; shift\nexec ip netns exec {switch.names[0][:-2]}-$((${{host##*.}} - 1)) '
                     f'sh -c "cd {self.folder} && $*"\n')
         os.chmod(agent, 0o755)
@@ -90,7 +90,7 @@ class NetworkJob(campaign.Job):
 
     def end(self, limit):
         result = super().end(limit)
-        for p in processes_in(self.folder):  # daemons that Open MPI left
+        for p in processes_in(self.folder):  # daemons left behind by Open MPI
             try:
                 os.kill(p.pid, signal.SIGKILL)
             except OSError:
@@ -116,7 +116,7 @@ def mounted(folder):
 
 
 def fill(disk):
-    """Takes all space of a file system; the file's removal gives it back."""
+    """Fills a file system with a file; removing the file frees the space."""
     path = os.path.join(disk, "ballast")
     with open(path, "wb", buffering=0) as f:
         try:
@@ -128,7 +128,7 @@ def fill(disk):
 
 
 def make_trouble(case, job, switch, disk):
-    """Returns what ends the trouble."""
+    """Starts the disturbance, and returns a function that ends it."""
     pid = job.rank(case.victim)
     if case.trouble == "cut":
         switch.cut(case.victim, case.seconds)
@@ -157,7 +157,7 @@ def first_start(args, case, folder, disk, switch, seconds):
     try:
         relieve()
     except OSError:
-        pass  # the process is gone
+        pass  # the process has exited
     return job.end(args.limit)
 
 

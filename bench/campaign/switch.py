@@ -25,7 +25,7 @@ class Switch:
     def __init__(self, hosts, seed):
         self.names = [f"mokume{os.getpid()}-{k}" for k in range(hosts)]
         self.addresses = [f"10.77.0.{k + 1}" for k in range(hosts)]
-        self.loss, self.delay, self.jitter = 0.0, 0.0, 0.0  # share; seconds; mean of a further, random delay
+        self.loss, self.delay, self.jitter = 0.0, 0.0, 0.0  # share; seconds; mean of an additional random delay
         self.cut_until = [0.0] * hosts                      # on the monotonic clock
         self.draw = random.Random(seed)
         self.counts = {"frames": 0, "lost": 0, "cut": 0}
@@ -80,7 +80,7 @@ class Switch:
                         heapq.heappush(waiting, (due, number, to, frame))
 
     def route(self, source, frame):
-        """When, and at which ports, a frame arrives."""
+        """Returns when and at which ports a frame arrives."""
         now = time.monotonic()
         target, sender = frame[:6], frame[6:12]
         self.learned[sender] = source
@@ -102,4 +102,4 @@ class Switch:
         try:
             os.write(self.ports[to], frame)
         except OSError:
-            pass  # the host's queue is full: one more lost frame
+            pass  # the host's queue is full, so the frame is lost

@@ -16,7 +16,7 @@
 namespace mokume::bench {
 namespace {
 
-constexpr size_t kLanes = 64;  // independent sums, so that an addition never waits
+constexpr size_t kLanes = 64;  // independent sums, so that additions never wait
 
 size_t cores() {
   cpu_set_t set;
@@ -42,7 +42,7 @@ class Floats {
   void* memory_;
 };
 
-// Runs body(first, last) on an equal part of [0, n) per core; returns the seconds until the last is done.
+// Runs body(first, last) on an equal part of [0, n) on every core. Returns the seconds until all cores are done.
 double on_all_cores(size_t n, const std::function<void(size_t, size_t)>& body) {
   const size_t parts = cores();
   const auto start = std::chrono::steady_clock::now();
@@ -52,7 +52,7 @@ double on_all_cores(size_t n, const std::function<void(size_t, size_t)>& body) {
   return std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
 }
 
-// One for each instruction set; a call goes through a resolver and is never inlined.
+// Compiles a copy for each instruction set. Calls go through a resolver and are never inlined.
 #define MOKUME_CLONES __attribute__((target_clones("default", "avx2", "avx512f")))
 
 MOKUME_CLONES float add_up(const float* x, size_t n) {
@@ -77,11 +77,11 @@ struct BandwidthProbe::Arrays {
   explicit Arrays(size_t count) : n(count), weight(count), state(count) {}
   size_t n;
   Floats weight, state;
-  std::atomic<float> kept{0};  // so that no sum is optimised away
+  std::atomic<float> kept{0};  // keeps the sums from being optimised away
 };
 
 BandwidthProbe::BandwidthProbe(double bytes) : arrays_(std::make_unique<Arrays>(static_cast<size_t>(bytes / 8))) {
-  // Untouched so far: the first pass takes each page on the core that uses it.
+  // The first pass touches each page on the core that will use it.
   on_all_cores(arrays_->n, [this](size_t a, size_t b) {
     std::fill(arrays_->weight.data() + a, arrays_->weight.data() + b, 1.0F);
     std::fill(arrays_->state.data() + a, arrays_->state.data() + b, 1.0F);

@@ -5,12 +5,12 @@
 //       NETWORK: guide, lightning or N,KERNEL,HIDDEN of the study; 0,0,HIDDEN without its convolution; or a file
 //       NAME.json
 //           with "input": [height, width, channels] ([features] for rows), "layers" and "optimizer" with all their keys
-//       floor: training, alternating with passes over other memory that do nothing but what every step must do with
-//           each weight: read it once, then read and write it and its momentum. The share of that time is what is
-//           printed: memory that is shared with others gives twice as much in one second as in another
-//       together: N networks in one stack, images of all of them a second
+//       floor: training, alternating with passes over other memory that only do the minimum of every step: read each
+//           weight once, then read and write the weight and its momentum. Prints the share of this time, because the
+//           bandwidth of shared memory may double from one second to the next
+//       together: N networks in one stack; counts the images of all networks
 //
-// The images are generated and resident; time runs after a warm-up, in which kernels are built.
+// The images are generated and resident. Timing starts after a warm-up that builds the kernels.
 #include <algorithm>
 #include <chrono>
 #include <cstdio>
@@ -42,7 +42,7 @@ constexpr int64_t kImages = 4096;
 
 double now_s() { return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count(); }
 
-// Batches of each network; epochs follow each other.
+// Runs batches of each network; one epoch follows the other.
 int64_t run_in_epochs(std::span<Training* const> members, int64_t most) {
   const int64_t done = run_batches(members, most);
   for (Training* m : members)
@@ -50,7 +50,7 @@ int64_t run_in_epochs(std::span<Training* const> members, int64_t most) {
   return done;
 }
 
-// Batches of each network per second: after a warm-up, with a wait every 50 ms or so, as in a training.
+// Returns the batches of each network per second, after a warm-up, with a wait about every 50 ms, as in a training.
 double batches_per_s(std::span<Training* const> members, double seconds) {
   constexpr double kWaitSeconds = 0.05;
   int64_t most = 4, batches = 0;
@@ -76,7 +76,7 @@ double train(const sdk::Host& host, const sdk::Device& device, const Network& ne
   return static_cast<double>(settings.batch_size) * batches_per_s(alone, seconds);
 }
 
-// A stack of `count` networks.
+// Measures a stack of `count` networks.
 double stacked(const sdk::Host& host, const sdk::Device& device, const Network& network, const Settings& settings,
                const mk_data& data, double seconds, int64_t count) {
   const ResidentData resident(device, data);
@@ -140,7 +140,7 @@ Share share_of_floor(const sdk::Host& host, const sdk::Device& device, const Net
   return {median(steps), median(floors), median(shares), {median(reads), median(updates)}};
 }
 
-// Whole epochs, each of which copies all images from host memory to the device again.
+// Measures whole epochs, each of which copies all images from host memory to the device again.
 double epochs(const sdk::Host& host, const sdk::Device& device, const Network& network, const Settings& settings,
               const mk_data& data, double seconds) {
   const ResidentData resident(device, data);
@@ -209,7 +209,7 @@ int run(int argc, char** argv) {
   uint32_t count = 0;
   sdk::call(table->enumerate, table->self, &info[0], 8U, &count);
   if (count == 0) throw Error(MK_DEVICE_ERROR, "no device of " + backend);
-  // Variants that a long training switches to are used from the first step on.
+  // Uses the variants to which a long training switches from the first step on.
   const device::Choices choices = backend == "opencl" ? device::Choices{{"sequence", "always"}} : device::Choices{};
   const auto opened = device::Device::open({backend, 0, table, info[0]}, choices, uint64_t{20} << 30, nullptr);
   const sdk::Device device(opened->services());

@@ -51,7 +51,7 @@ int cores() {
   return sched_getaffinity(0, sizeof(set), &set) == 0 ? CPU_COUNT(&set) : 1;
 }
 
-// oneDNN brings its own OpenMP library; the compiler of this program need not have one.
+// oneDNN uses its own OpenMP library, and the compiler of this program may not have one.
 void set_openmp_threads(int count) {
   if (void* set = dlsym(RTLD_DEFAULT, "omp_set_num_threads")) reinterpret_cast<void (*)(int)>(set)(count);
 }
@@ -155,7 +155,7 @@ double median(std::vector<double> values) {
   return values[values.size() / 2];
 }
 
-// Elements of [-1, 1): |a| * |b| is about K / 4.
+// For elements in [-1, 1), |a| * |b| is about K / 4.
 bool agree(const std::vector<float>& x, const std::vector<float>& y, const mk_op& op, int64_t k) {
   const double most = ops::tolerance_gemm(op) * static_cast<double>(k) / 2;
   for (size_t i = 0; i < x.size(); ++i)
@@ -171,7 +171,7 @@ bool compare(const mk_backend& backend, mk_device* device, const Shape& s, int r
   const mk_tensor tb = s.transpose_b ? sdk::matrix(db, s.n, s.k) : sdk::matrix(db, s.k, s.n);
   const mk_op op = ops::gemm(sdk::matrix(da, s.m, s.k), false, tb, s.transpose_b, sdk::matrix(dout, s.m, s.n));
   const double flop = 2.0 * static_cast<double>(s.m) * static_cast<double>(s.n) * static_cast<double>(s.k);
-  // As in a run: one product after the other, for some milliseconds.
+  // As in a run, one product follows the other for several milliseconds.
   const int times = std::max(1, static_cast<int>(2e9 / flop));
   const auto run_ours = [&] { side.run(op, times); };
   const auto run_theirs = [&] {

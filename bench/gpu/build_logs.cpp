@@ -2,9 +2,9 @@
 //
 //   OPENCL_LAYERS=/path/build_logs.so BUILD_LOGS=/path/directory PROGRAM...
 //
-// Each build leaves PID-NUMBER.json there: kernels, options, code, seconds and the log. Programs created from binaries
-// are left out, because nothing is compiled for them. NVIDIA's compiler reports registers and spills only on request;
-// the option changes nothing else. No other function of OpenCL is touched.
+// Each build leaves PID-NUMBER.json there: kernels, options, code, seconds and the log. It skips programs created from
+// binaries, because nothing is compiled for them. NVIDIA's compiler reports registers and spills only on request; the
+// option changes nothing else. It does not intercept other functions of OpenCL.
 #include <unistd.h>
 
 #include <atomic>

@@ -4,8 +4,8 @@
 //   op_bench [BACKEND [SECONDS [MOST_GFLOP [KEY=VALUE,...]]]]
 //
 // Defaults: opencl, 0.2 s for each shape, shapes of any size, the device's own choices. MOST_GFLOP leaves out larger
-// ops. The first device of the backend is measured. Operands are on the device. Ops follow each other without a wait
-// for some milliseconds, as in a training, and the median of these rounds counts. The number of operations is that of
+// ops. The first device of the backend is measured. Operands are on the device. As in a training, ops follow each other
+// without a wait for several milliseconds. The result is the median of such rounds. The number of operations follows
 // the op's definition.
 #include <algorithm>
 #include <chrono>
@@ -66,7 +66,7 @@ double median(std::vector<double> values) {
   return values[values.size() / 2];
 }
 
-// Seconds of one op among others of its kind.
+// Returns the seconds of one op among others of its kind.
 double seconds_of(const sdk::Device& device, const mk_op& op, double seconds) {
   constexpr double kRound_s = 0.01;
   const auto run = [&](int times) {
@@ -85,7 +85,7 @@ double seconds_of(const sdk::Device& device, const mk_op& op, double seconds) {
   return median(rounds);
 }
 
-// Numbers in [-1, 1), the same 2^20 again and again.
+// Repeats the same 2^20 numbers in [-1, 1).
 sdk::Buffer numbers(const sdk::Device& device, int64_t count) {
   static const std::vector<float> some = [] {
     const sdk::Random random(1, sdk::Purpose::search, 1);

@@ -63,7 +63,7 @@ double median(std::vector<double> values) {
   return *middle;
 }
 
-// Median seconds from append() to the end of flush(), one record at a time.
+// Returns the median seconds from append() to the end of flush(), one record at a time.
 double commit_seconds(const std::string& directory) {
   constexpr uint32_t kCommits = 200;
   journal::Journal journal(directory, 0, make_plan(kCommits), std::chrono::milliseconds(0));
@@ -82,13 +82,13 @@ cluster::PlannedWork make_work(const Options& options) {
   work.n_fits = options.n_fits;
   for (uint32_t fit = 0; fit < options.n_fits; fit += options.per_bundle) {
     scheduler::Bundle& bundle = work.bundles.bundles.emplace_back();
-    bundle.affinity = fit;  // each device on its own
+    bundle.affinity = fit;  // each bundle has its own affinity
     for (uint32_t i = fit; i < std::min(options.n_fits, fit + options.per_bundle); ++i) bundle.fits.push_back(i);
   }
   return work;
 }
 
-// A device that reports at once.
+// A device that reports immediately.
 class Instant : public cluster::Executor {
  public:
   std::vector<cluster::LocalDevice> devices() const override {
@@ -108,7 +108,7 @@ class NoRefits : public cluster::RefitRules {
   std::optional<double> loss(const journal::FitRecord&) const override { return std::nullopt; }
 };
 
-// Median seconds between two leases of a device, on the nodes other than rank 0 if there are any.
+// Returns the median seconds between two leases of a device, on nodes other than rank 0 if there are any.
 double round_trip_seconds(std::vector<journal::FitRecord> records) {
   std::stable_sort(records.begin(), records.end(), [](const auto& a, const auto& b) {
     return std::tie(a.node, a.start_s, a.end_s) < std::tie(b.node, b.start_s, b.end_s);
@@ -128,7 +128,7 @@ struct Figures {
   double round_trip = 0;  // rank 0 only
 };
 
-// On every rank.
+// Runs on every rank.
 Figures run_fits(cluster::Transport& transport, const Options& options) {
   const bool leads = transport.rank() == 0;
   Instant device;

@@ -1,4 +1,4 @@
-// The cost of one submit through core's Device on the null backend: checks, bounds and dispatch, no computing.
+// Measures one submit through core's Device on the null backend: checks, bounds and dispatch, but no computation.
 #include <algorithm>
 #include <chrono>
 #include <cstdio>

@@ -53,7 +53,7 @@ out_features = 10
 
 
 def write_images(folder, rows):
-    """Images of 28 x 28, because the built-in digits are too few, with about as many ink pixels."""
+    """Generates images of 28 x 28 with about as many ink pixels as the built-in digits, of which there are too few."""
     draw = random.Random(1)
     for part, count in (("train", rows), ("t10k", 100)):
         images = bytearray(struct.pack(">4i", 2051, count, 28, 28))
@@ -72,7 +72,7 @@ def write_images(folder, rows):
 
 
 def experiment(layers, batch, parallel, rows, place):
-    """One training on `rows` generated images, and a test on a few, whose time drops out."""
+    """One training on `rows` generated images, and a test on a few images, whose time cancels out."""
     folder = pathlib.Path(place) / f"images-{rows}"
     if not folder.is_dir():
         folder.mkdir()
@@ -210,7 +210,7 @@ def throttled(args, place):
     text = experiment(LIGHTNING, 256, '{ type = "synchronous", shards = 32 }', trained, place)
     rates = {name: [] for name in ("whole", "quarter", "both")}
     with Quarter() as quarter:
-        # The team begins with equal shares, so longer runs depend less on how fast it adapts them.
+        # The team begins with equal shares. Longer runs make the result depend less on the speed of adaptation.
         cases = {"whole": (1, cores[:1], (), 3), "quarter": (1, cores[1:], quarter, 1), "both": (2, cores, quarter, 6)}
         for _ in range(args.rounds):
             for name, (ranks, use, last, epochs) in cases.items():

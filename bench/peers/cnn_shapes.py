@@ -26,7 +26,7 @@ IMAGES = 512
 
 
 def draw(generator):
-    """One shape whose step is neither trivial nor longer than the time that a case gets."""
+    """Returns a shape whose step is neither trivial nor longer than the time of a case."""
     while True:
         s = {"channels": generator.choice([1, 3, 8, 16, 24, 32, 37, 48, 64, 75, 96, 128]),
              "filters": generator.choice([8, 16, 20, 24, 32, 37, 48, 64, 75, 96, 128]),

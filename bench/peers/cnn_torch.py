@@ -75,7 +75,7 @@ def study_cases(path, gib):
 
 
 def run_bench(bench, *arguments):
-    # Unless told otherwise, PoCL refuses a network larger than a third of the memory.
+    # By default, PoCL rejects a network larger than a third of the memory.
     total = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES") >> 30
     environment = {"POCL_MEMORY_LIMIT": str(total), **os.environ}
     out = subprocess.run([bench, *arguments], check=True, capture_output=True, text=True, env=environment).stdout

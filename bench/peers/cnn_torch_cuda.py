@@ -364,7 +364,7 @@ class Report:
                 raise TooLong("no time was left")
             with within(min(self.each, left)):
                 return body()
-        except Exception as error:  # the compiler wraps whatever is raised in it
+        except Exception as error:  # the compiler wraps every exception
             self.add("refused", {"what": what, "variant": str(variant), "why": " ".join(str(error).split())[:300]})
             return []
         finally:
@@ -375,7 +375,7 @@ class Report:
 
 def measure_networks(args: argparse.Namespace, device: torch.device, report: Report, planned: List[Planned],
                      until: float = math.inf) -> List[Planned]:
-    """Returns those that had not begun at that time."""
+    """Returns the cases that had not begun at that time."""
     for number, (case, variant) in enumerate(planned):
         if time.monotonic() > until:
             return planned[number:]

@@ -28,7 +28,7 @@ NETS = {
               {"type": "relu"},
               {"type": "linear", "out_features": 3, "bias": True},
               {"type": "log_softmax"}], (1, 8, 8)),
-    # Whole vectors of channels, so that CPUs take Winograd's transform.
+    # Has whole vectors of channels, so that CPUs use Winograd's transform.
     "square": ([{"type": "conv2d", "out_channels": 16, "kernel_size": 3, "stride": 1, "padding": 1, "bias": True},
                 {"type": "relu"},
                 {"type": "conv2d", "out_channels": 16, "kernel_size": 3, "stride": 1, "padding": 1, "bias": True},
@@ -45,7 +45,7 @@ NETS = {
                  {"type": "adaptive_avg_pool2d", "output_size": 3},
                  {"type": "flatten"},
                  {"type": "linear", "out_features": 3, "bias": True}], (1, 8, 8)),
-    # The form of the study: the weights of "linear" of 16 outputs and more take their steps in the backward pass.
+    # Has the form of the study. Weights of "linear" with 16 or more outputs take their steps in the backward pass.
     "study": ([{"type": "conv2d", "out_channels": 8, "kernel_size": 5, "stride": 1, "padding": 0, "bias": True},
                {"type": "relu"},
                {"type": "flatten"},
@@ -54,7 +54,8 @@ NETS = {
                {"type": "linear", "out_features": 16, "bias": True},
                {"type": "relu"},
                {"type": "linear", "out_features": 3, "bias": True}], (1, 8, 8)),
-    # Convolutions with dilation, groups, depthwise, PyTorch's "same" and rectangular windows; averages under a window.
+    # Has convolutions with dilation, groups, depthwise, PyTorch's "same" and rectangular windows, and averages over a
+    # window.
     "kinds": ([{"type": "conv2d", "out_channels": 8, "kernel_size": 3, "stride": 1, "padding": 1, "bias": True},
                {"type": "relu"},
                {"type": "conv2d", "out_channels": 8, "kernel_size": 4, "stride": 1, "padding": 0, "bias": True,
@@ -70,7 +71,7 @@ NETS = {
                 "padding_width": 0, "ceil_mode": True, "count_include_pad": False},
                {"type": "flatten"},
                {"type": "linear", "out_features": 3, "bias": True}], (1, 8, 8)),
-    # There and back: a transposed convolution with groups, and pools that reach beyond their padding.
+    # Goes there and back: has a transposed convolution with groups, and pools that extend beyond their padding.
     "transposed": ([{"type": "conv2d", "out_channels": 6, "kernel_size": 3, "stride": 2, "padding": 1, "bias": True},
                     {"type": "relu"},
                     {"type": "conv_transpose2d", "out_channels": 4, "kernel_size": 3, "kernel_width": 0, "stride": 2,
@@ -115,7 +116,7 @@ NETS = {
                {"type": "batch_norm", "eps": 1e-4, "momentum": 0.3},
                {"type": "relu"},
                {"type": "linear", "out_features": 3, "bias": True}], (1, 8, 8)),
-    # Residual connections, one of them around a relu, and two branches that are joined.
+    # Has residual connections, one of them around a relu, and two branches that are joined.
     "residual": ([{"type": "conv2d", "out_channels": 8, "kernel_size": 3, "stride": 1, "padding": 1, "bias": False},
                   {"type": "batch_norm", "eps": 1e-5, "momentum": 0.1},
                   {"type": "relu", "name": "stem"},
@@ -138,7 +139,7 @@ NETS = {
                   {"type": "adaptive_avg_pool2d", "output_size": 1},
                   {"type": "flatten"},
                   {"type": "linear", "out_features": 3, "bias": True}], (1, 8, 8)),
-    # Padding of every mode, cells that overlap and cells that do not, and softmax over channels and over features.
+    # Has padding of every mode, overlapping and disjoint cells, and softmax over channels and over features.
     "padded": ([{"type": "conv2d", "out_channels": 6, "kernel_size": 3, "stride": 1, "padding": 1, "bias": True,
                  "padding_mode": "reflect"},
                 {"type": "relu"},
@@ -251,7 +252,7 @@ SCHEDULES = {
                            "threshold_mode": "rel", "cooldown": 1, "min_lr": 0.001, "eps": 1e-8},
                           lambda o: torch.optim.lr_scheduler.ReduceLROnPlateau(o, factor=0.2, patience=0, threshold=0.5,
                                                                                cooldown=1, min_lr=0.001)),
-    # One epoch of warm-up by step, then the cosine over the epochs that remain.
+    # One epoch of warm-up by step, then the cosine over the remaining epochs.
     "warmup": ({"type": "cosine", "eta_min": 0.0001, "warmup_epochs": 1, "warmup_factor": 0.25},
                lambda o: torch.optim.lr_scheduler.LinearLR(o, 0.25, total_iters=ROWS // BATCH)),
     "one_cycle": ({"type": "one_cycle", "max_lr": 0.1, "pct_start": 0.3, "div_factor": 25.0, "final_div_factor": 1e4},
@@ -276,7 +277,7 @@ RUNS = [("pool", "sgd", "constant"), ("pool", "adam", "constant"), ("pool", "ada
         ("regression", "adam", "constant", {"loss": "l1"}), ("regression", "sgd", "constant", {"loss": "smooth_l1"}),
         ("regression", "adam", "constant", {"weights": True, "loss": "mse"}),
         ("activations", "adam", "constant", {"ema_decay": 0.9, "clip_grad_norm": 1.0}),
-        # 25 batches of an epoch: the last step has one of them.
+        # An epoch has 25 batches, so the last step has only one.
         ("norms", "study", "step", {"gradient_accumulation_steps": 3}),
         ("study", "sgd", "constant", {"gradient_accumulation_steps": 4, "clip_grad_norm": 0.5, "weights": True}),
         ("mlp", "plain", "one_cycle", {"gradient_accumulation_steps": 2}),
@@ -285,7 +286,7 @@ RUNS = [("pool", "sgd", "constant"), ("pool", "adam", "constant"), ("pool", "ada
         ("square", "muon", "cosine"), ("norms", "muon_rms", "warmup"), ("mlp", "muon_rms", "step"),
         ("transposed", "muon", "constant", {"clip_grad_norm": 0.5, "gradient_accumulation_steps": 2})]
 
-# Settings of the runs that have others than the defaults: huber_delta, smooth_l1_beta and focal_gamma.
+# Settings of runs with other values than the defaults: huber_delta, smooth_l1_beta and focal_gamma.
 DELTA, BETA, GAMMA = 0.7, 0.3, 2.0
 
 

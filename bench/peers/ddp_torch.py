@@ -41,7 +41,7 @@ def train(rank, ranks, hidden, seconds, port):
 
     run(10)
     each = run(20)
-    # Every rank must do the same number.
+    # Every rank must run the same number of steps.
     steps = torch.tensor([max(20, int(seconds / each))])
     if ranks > 1:
         dist.broadcast(steps, 0)

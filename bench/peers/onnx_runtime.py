@@ -85,7 +85,7 @@ def machine(**options):
     return 'model = "svc"\n[model_options]\n' + "".join(f"{k} = {json.dumps(v)}\n" for k, v in values.items())
 
 
-# Name, data and model. Tables are made here (write_tables).
+# Name, data and model. write_tables() creates the tables.
 MODELS = [
     ("cnn images", "digits", FIXED, network(IMAGES)),
     ("cnn windows", "digits", FIXED, network(WINDOWS)),

@@ -23,7 +23,7 @@ from sklearn.multiclass import OneVsRestClassifier
 from sklearn.svm import SVC
 
 C_INDICES = [2, 7, 12, 17, 21]  # the middles of five ranges of the grid
-GAMMA_INDICES = [3, 9, 15, 21]  # and of four
+GAMMA_INDICES = [3, 9, 15, 21]  # the middles of four ranges
 GRID = 24
 
 

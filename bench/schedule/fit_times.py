@@ -14,7 +14,7 @@ import json
 import re
 import sys
 
-FIT_IN_STEPS = 1750  # in addition to its own steps, a fit costs as much as this many
+FIT_IN_STEPS = 1750  # in addition to its own steps, a fit takes the time of this number of steps
 
 
 def main():

@@ -17,12 +17,12 @@ namespace {
 
 using scheduler::Scenario;
 
-constexpr double kBandwidth = 1.3e12;  // bytes a second: scales all times alike
+constexpr double kBandwidth = 1.3e12;  // bytes per second; scales all times
 constexpr double kBytesPerWeight = 20;
 constexpr double kFoldSpread = 0.3;  // spread of a candidate's losses, relative to that of all candidates
 constexpr uint32_t kFolds = 5, kMostEpochs = 20, kBatch = 10, kRows = 60000;
 
-// Rows of numbers below a header.
+// Reads rows of numbers below a header.
 std::vector<std::vector<double>> table(const std::string& path, const std::string& header) {
   std::vector<std::vector<double>> rows;
   bool first = true;
@@ -39,7 +39,7 @@ std::vector<std::vector<double>> table(const std::string& path, const std::strin
   return rows;
 }
 
-// The place of each value between the least and the greatest, on a log scale.
+// Returns the position of each value between the smallest and the largest on a log scale.
 std::map<double, double> scaled(const std::set<double>& values) {
   std::map<double, double> positions;
   const double low = std::log(*values.begin()), high = std::log(*values.rbegin());
@@ -68,13 +68,13 @@ Scenario svc_grid(const std::string& csv, bool whole_gammas, uint32_t parts) {
   }
   const auto gamma_place = scaled(gammas), c_place = scaled(cs);
   Scenario made;
-  std::map<std::pair<double, double>, scheduler::Bundle> bundles;  // by gamma and fold
+  std::map<std::pair<double, double>, scheduler::Bundle> bundles;  // indexed by gamma and fold
   uint32_t affinity = 0;
   std::map<double, uint32_t> affinities;
   for (const double gamma : gammas) affinities[gamma] = affinity++;
   for (const auto& row : rows) {
     const double gamma = row[0], fold = row[2];
-    const double narrowness = gamma * 784;  // of standardised pixels
+    const double narrowness = gamma * 784;  // standardised pixels
     scheduler::Bundle& bundle = bundles[{gamma, whole_gammas ? 0 : fold}];
     bundle.affinity = affinities[gamma];
     bundle.cost += 1 / std::cbrt(narrowness) + narrowness / 2;
@@ -110,10 +110,10 @@ Scenario networks(const std::string& csv, bool refits, uint64_t seed) {
   double most = 0;
   for (const auto& row : rows) most = std::max(most, row.at(2));
   const double fold_steps = static_cast<double>(kRows) / kBatch * (kFolds - 1) / kFolds;
-  std::map<uint32_t, std::vector<uint32_t>> candidates;  // rows by bootstrap
+  std::map<uint32_t, std::vector<uint32_t>> candidates;  // rows, indexed by bootstrap
   for (uint32_t r = 0; r < rows.size(); ++r) candidates[static_cast<uint32_t>(rows[r][0])].push_back(r);
   std::vector<uint32_t> drawn;
-  // A fit stops a little earlier or later than others of its candidate.
+  // A fit stops slightly earlier or later than other fits of its candidate.
   const auto epochs_of = [&](uint32_t row, uint32_t fold) {
     const auto turn = static_cast<int>(turns.below(row * (kFolds + 1) + fold, 3)) - 1;
     return std::clamp(static_cast<int>(drawn[row]) + turn, 2, static_cast<int>(kMostEpochs));
@@ -124,7 +124,7 @@ Scenario networks(const std::string& csv, bool refits, uint64_t seed) {
     for (uint32_t fold = 0; fold < kFolds; ++fold) {
       const auto fit = static_cast<uint32_t>(made.seconds.size());
       made.seconds.push_back(epoch_s * epochs_of(r, fold));
-      // The number of weights is the best predictor for a network: as a point it distinguishes candidates.
+      // The number of weights predicts the time of a network best; as a point, it distinguishes candidates.
       made.workload.positions.push_back({static_cast<uint32_t>(rows[r][0]), fold, {rows[r][2] / most}});
       made.workload.bundles.push_back({{fit}, rows[r][2] * kMostEpochs, 0, fit});
     }

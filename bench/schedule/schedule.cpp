@@ -1,8 +1,8 @@
 // Simulates how busy 1 to 1,000 devices are under the scheduler of real runs and under simpler rules, on recorded times
 // of the SVC grid and on the 144 networks of the study under a bandwidth model.
 //
-// "ours" learns the times of fits while it runs; "known" has them from an earlier run; "bound": no schedule can be
-// better.
+// "ours" learns the times of fits while it runs; "known" has the times of an earlier run; "bound" is a limit for every
+// schedule.
 //
 //   bench_schedule [DIRECTORY WITH THE .csv FILES, default bench/results] [FILE.json for the figures]
 #include <fmt/format.h>
@@ -25,7 +25,7 @@ using scheduler::Rule;
 using scheduler::Scenario;
 
 constexpr double kLeaseSeconds = 0.001;
-constexpr uint32_t kDraws = 8;  // of epochs and winners, and of random orders
+constexpr uint32_t kDraws = 8;  // draws of epochs, winners and random orders
 const std::vector<size_t> kCounts = {1, 2, 3, 6, 9, 12, 24, 48, 96, 192, 384, 768, 1000};
 
 struct Row {
@@ -33,7 +33,7 @@ struct Row {
   double contiguous, shuffled, first_come, ours, known, bound, hours;
 };
 
-// The bound of all schedules: the longest bundle, and each bootstrap's longest chain of a fit and its refit, must run.
+// Bounds all schedules: the longest bundle, and each bootstrap's longest chain of a fit and its refit, must run.
 double bound_of(const Scenario& scenario) {
   double speeds = 0, fastest = 0;
   for (const auto& unit : scenario.units) {
@@ -90,7 +90,7 @@ Row mean(const std::vector<Row>& rows) {
 
 class Book {
  public:
-  // `draws`: repeats with other draws of the unknown values; the mean counts.
+  // `draws` repeats the simulation with other draws of the unknown values; the result is the mean.
   void add(const std::string& title, const std::vector<Scenario>& draws, const std::vector<double>& speeds = {1}) {
     fmt::print("\n{} (simulated)\n{:>8} {:>11} {:>9} {:>11} {:>7} {:>7} {:>7} {:>9}\n", title, "devices", "contiguous",
                "shuffled", "first come", "ours", "known", "bound", "hours");

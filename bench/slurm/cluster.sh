@@ -1,7 +1,7 @@
 # shellcheck shell=bash
-# A Slurm cluster of two nodes, n1 and n2, on this machine, without systemd and independent of any other Slurm: own key,
-# own ports, everything in one folder. To be sourced; needs root. Each node has two processors and two GPUs that exist
-# only in Slurm's configuration.
+# A Slurm cluster of two nodes, n1 and n2, on this machine, without systemd and independent of any other Slurm: it has
+# its own key and ports, and keeps everything in one folder. Source this file; needs root. Each node has two processors
+# and two GPUs that exist only in Slurm's configuration.
 #   cluster_start FOLDER     sets SLURM_CONF for sbatch, srun, scontrol
 #   cluster_stop             stops the jobs and the daemons it started, by their process ids
 

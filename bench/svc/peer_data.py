@@ -13,7 +13,7 @@ ROOT = pathlib.Path(__file__).resolve().parents[2]
 sys.path.insert(0, str(ROOT / "bench/peers"))
 import svc_grid_sklearn  # noqa: E402
 
-MEAN, SCALE = 127.5, 73.61  # those of the published grid
+MEAN, SCALE = 127.5, 73.61  # values of the published grid
 
 
 @dataclasses.dataclass

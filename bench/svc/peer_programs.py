@@ -20,7 +20,7 @@ import numpy as np
 
 TOL = 1e-3
 CORES = len(os.sched_getaffinity(0))
-LIMIT = 540  # seconds that one timed program may take
+LIMIT = 540  # limit in seconds for a timed program
 PAGE = os.sysconf("SC_PAGE_SIZE")
 
 
@@ -29,9 +29,9 @@ class Measurement:
     """What one timed run gave, by fit: its errors, and the share of its rows whose class tol leaves open."""
     seconds: float
     peak_mb: float
-    load: float  # the load average when it started
-    others: float  # cores that other programs kept busy meanwhile
-    cpu: float = 0.0  # processor seconds of all its processes, with their start
+    load: float  # load average at the start
+    others: float  # number of cores that other programs kept busy meanwhile
+    cpu: float = 0.0  # processor seconds of all processes of the program, including its start
     errors: dict = dataclasses.field(default_factory=dict)
     unsure: dict = dataclasses.field(default_factory=dict)
     failure: str = ""
@@ -47,7 +47,7 @@ def descendants():
                 with open(f"/proc/{entry}/stat") as file:
                     parents.setdefault(int(file.read().rpartition(")")[2].split()[1]), []).append(int(entry))
             except OSError:
-                pass  # it ended
+                pass  # the process has ended
     found, open_ones = [], [os.getpid()]
     while open_ones:
         children = parents.get(open_ones.pop(), [])

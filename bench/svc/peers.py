@@ -67,7 +67,7 @@ def contest(title, contestants, options):
                 result = one.go()
             except programs.subprocess.TimeoutExpired:
                 result = programs.Measurement(programs.LIMIT, 0, 0, 0, failure=f"longer than {programs.LIMIT} s")
-            result.failure = re.sub(r"/\S*/", "", result.failure)  # no paths of this machine
+            result.failure = re.sub(r"/\S*/", "", result.failure)  # removes paths of this machine
             before.append(result)
             print(f"{title}, {one.name}: {result.seconds:.1f} s, cpu {result.cpu:.1f} s for {one.fits} of {one.whole} "
                   f"fits, {result.peak_mb:.0f} MB, load {result.load:.1f}, others {result.others:.2f} {result.failure}",
@@ -85,7 +85,7 @@ def row_of(one, runs):
            "cpu": [round(run.cpu, 1) for run in runs], "peak_mb": round(max(run.peak_mb for run in runs)),
            "load": [round(run.load, 2) for run in runs], "others": [round(run.others, 2) for run in runs]}
     failures = [run.failure for run in runs if run.failure]
-    if failures:  # it did not fit all, so its time cannot be scaled
+    if failures:  # incomplete, so the time cannot be scaled
         row = {name: value for name, value in row.items() if not name.startswith(("median", "whole"))}
         row["failure"] = failures[0]
     return row
@@ -209,8 +209,8 @@ def objectives(bench, work, gamma, cs):
 def clusters(bench, options):
     rows, features, values = (400, 50, 10) if options.quick else (10000, 1000, 50)
     work, gamma = peer_data.clusters(bench.folder, rows, features, 10, seed=42)
-    grids = {"lambda": (1 / (2 * rows * np.logspace(3, -3, values))).tolist(),  # as the paper's program has it
-             "C": np.logspace(-3, 3, values).tolist()}  # as its appendix has it
+    grids = {"lambda": (1 / (2 * rows * np.logspace(3, -3, values))).tolist(),  # values of the paper's program
+             "C": np.logspace(-3, 3, values).tolist()}  # values of the paper's appendix
     answer = {"rows": rows, "features": features, "classes": 2, "folds": 10, "gamma": gamma,
               "published": {"TorchKM, one L40S": 37.7, "ThunderSVM, one L40S": 279.4, "scikit-learn": 14322.8}}
     for name, cs in grids.items():

@@ -60,7 +60,8 @@ def data_sets(housing):
         made["houses"] = houses(housing)
     order = np.random.RandomState(SEED)
     for name, (x, y) in made.items():
-        rows = order.permutation(len(y))[:min(3000, len(y)) // FOLDS * FOLDS]  # folds of one size, where both split alike
+        # equal fold sizes, so that both programs split alike
+        rows = order.permutation(len(y))[:min(3000, len(y)) // FOLDS * FOLDS]
         x, y = np.asarray(x, float)[rows], np.asarray(y, float)[rows]
         x = ((x - x.mean(0)) / x.std(0)).astype(np.float32)
         y = ((y - y.mean()) / y.std()).astype(np.float32)

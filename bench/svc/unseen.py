@@ -51,7 +51,8 @@ def data_sets():
     }
     order = np.random.RandomState(SEED)
     for name, (x, y) in made.items():
-        rows = order.permutation(len(y))[:len(y) // FOLDS * FOLDS]  # folds of one size, where both split alike
+        # equal fold sizes, so that both programs split alike
+        rows = order.permutation(len(y))[:len(y) // FOLDS * FOLDS]
         x = np.asarray(x, float)[rows]
         x = ((x - x.mean(0)) / np.where(x.std(0) > 0, x.std(0), 1)).astype(np.float32)
         yield name, x, np.asarray(y)[rows].astype(np.int64), [g / x.shape[1] for g in (0.1, 1.0, 10.0)]

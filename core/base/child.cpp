@@ -52,7 +52,7 @@ class Descriptor {
   throw Error(MK_DEVICE_ERROR, fmt::format("cannot start a child process: {} ({})", what, strerror(code)));
 }
 
-// Moves the descriptor above the child's own, so that posix_spawn does not overwrite it before it is copied.
+// Moves the descriptor above the child's descriptors, so that posix_spawn does not overwrite it before copying it.
 void move_up(Descriptor& descriptor) {
   constexpr int kFree = 16;
   const int moved = fcntl(descriptor.get(), F_DUPFD_CLOEXEC, kFree);
@@ -74,7 +74,7 @@ int spawn(const ChildSetup& setup, int socket, int output, pid_t& pid) {
   posix_spawn_file_actions_init(&actions);
   posix_spawnattr_init(&attributes);
   posix_spawn_file_actions_addopen(&actions, STDIN_FILENO, "/dev/null", O_RDONLY, 0);
-  posix_spawn_file_actions_adddup2(&actions, output, STDOUT_FILENO);  // drivers print on both
+  posix_spawn_file_actions_adddup2(&actions, output, STDOUT_FILENO);  // drivers print to stdout and stderr
   posix_spawn_file_actions_adddup2(&actions, output, STDERR_FILENO);
   posix_spawn_file_actions_adddup2(&actions, socket, kChildSocket);
   posix_spawn_file_actions_addclosefrom_np(&actions, kChildSocket + 1);  // exec does not close all descriptors of MPI
@@ -152,7 +152,8 @@ Child::Child(ChildSetup setup) : setup_(std::move(setup)) {
   output_ = output.get();
   wake_[0] = wake_reader.get();
   wake_[1] = wake_writer.get();
-  const auto started = std::make_shared<std::promise<int>>();  // outlives set_value() in the thread
+  // shared, because it must outlive set_value() in the thread
+  const auto started = std::make_shared<std::promise<int>>();
   tender_ = std::thread([this, started, socket = theirs.get(), words_fd = words.get()] {
     const int code = spawn(setup_, socket, words_fd, pid_);
     started->set_value(code);
@@ -182,7 +183,8 @@ void Child::tend() {
     if (poll(waits.data(), waits.size(), -1) < 0) continue;
     if (waits[0].revents != 0 && !read_output(output_, lines, bytes)) waits[0].fd = -1;
   }
-  // The child is gone, and so is its writer. Only a process that it left behind could keep writing, hence the limit.
+  // The child has ended, so nothing writes to the pipe unless the child left a process behind. The limit guards against
+  // such a process.
   size_t last_words = 0;
   while (waits[0].fd >= 0 && last_words < kMostLastWords && read_output(output_, lines, bytes) && bytes > 0)
     last_words += bytes;

@@ -1,4 +1,4 @@
-// A child process that the parent talks to over a socket and that never outlives its parent.
+// A child process that never outlives its parent and communicates with it over a socket.
 #pragma once
 
 #include <sys/types.h>
@@ -14,7 +14,7 @@ namespace mokume::base {
 
 struct ChildSetup {
   std::string program;                   // path
-  std::vector<std::string> arguments;    // the first is the name shown in process lists
+  std::vector<std::string> arguments;    // the first one appears in process lists as the name
   std::vector<std::string> environment;  // "NAME=value"
   // Called for each line that the child writes to its standard output or error, on a thread of the Child; must not
   // throw.
@@ -25,14 +25,14 @@ struct ChildSetup {
 // The signals that stop a run are blocked in it until join_parent().
 class Child {
  public:
-  explicit Child(ChildSetup setup);  // Error(MK_DEVICE_ERROR) if it cannot be started
-  ~Child();                          // kills the child if it still runs, and waits for its end
+  explicit Child(ChildSetup setup);  // throws Error(MK_DEVICE_ERROR) if it cannot be started
+  ~Child();                          // kills the child if it is still running, and waits for its end
   Child(const Child&) = delete;
   Child& operator=(const Child&) = delete;
 
   pid_t pid() const { return pid_; }
-  int socket() const { return socket_; }  // owned; closed with the Child
-  bool running() const;                   // false once it has ended, for whatever reason
+  int socket() const { return socket_; }  // closed with the Child
+  bool running() const;                   // false once it has ended for any reason
   double cpu_seconds() const;             // processor time of all its threads; 0 once it has ended
   void kill() noexcept;                   // sends SIGKILL; callable from any thread
   // Waits for the child to end and for on_line to receive its last output. Returns "crashed (Segmentation fault)", "was
@@ -57,13 +57,13 @@ class Child {
 
 inline constexpr int kChildSocket = 3;
 
-// The child's side; call it before anything else. From then on the child dies with `parent`, ignores the signals that
-// stop a run (the parent receives them too and instructs the child), and has sole use of kChildSocket.
+// Runs on the child's side, before anything else. From then on, the child dies with `parent`, ignores the signals that
+// stop a run (the parent receives them too and instructs the child), and has sole use of kChildSocket. Throws
 // Error(MK_INVALID_ARGUMENT) if the process was not started by a Child.
 void join_parent(pid_t parent);
 
-// This process's environment without the variables that describe a rank's place in a job of an MPI launcher or Slurm:
-// with them, a child would try to join the job.
+// Returns this process's environment without the variables that describe a rank's place in a job of an MPI launcher or
+// Slurm. With these variables, a child would try to join the job.
 std::vector<std::string> environment_without_launcher();
 
 }  // namespace mokume::base

@@ -5,7 +5,7 @@
 
 namespace mokume::base {
 
-// A source of time: the system's, or a simulated one.
+// A source of time: the system clock or a simulated clock.
 class Clock {
  public:
   virtual ~Clock() = default;

@@ -1,4 +1,4 @@
-// The disk interface of the journal: append-only files, and data that is on disk once a call returns.
+// The disk interface of the journal: append-only files whose data is on disk when a call returns.
 #pragma once
 
 #include <cstdint>
@@ -12,7 +12,7 @@ namespace mokume::base {
 class AppendFile {
  public:
   virtual ~AppendFile() = default;
-  virtual std::string read() const = 0;            // the whole content
+  virtual std::string read() const = 0;            // returns the whole content
   virtual void append(std::string_view text) = 0;  // on disk when it returns; may leave part of the text if it throws
   virtual void cut(uint64_t bytes) = 0;            // truncates to this size
 };
@@ -20,8 +20,8 @@ class AppendFile {
 class Disk {
  public:
   virtual ~Disk() = default;
-  // Opens a file, creating it and its directory if needed. Neither may be a symbolic link: Error(MK_BAD_DATA). A newly
-  // created file survives a power failure.
+  // Opens a file, and creates it and its directory if needed. Throws Error(MK_BAD_DATA) if either is a symbolic link. A
+  // newly created file survives a power failure.
   virtual std::unique_ptr<AppendFile> open(const std::string& directory, const std::string& name) const = 0;
 };
 

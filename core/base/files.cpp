@@ -41,14 +41,14 @@ bool write_all(int fd, std::string_view content) {
   return true;
 }
 
-// Divides a path, whose directory may be reached through links.
+// Divides a path into directory and name. The directory may be reached through links.
 Below divided(const std::string& path) {
   const size_t slash = path.rfind('/');
   if (slash == std::string::npos) return {".", path};
   return {slash == 0 ? "/" : path.substr(0, slash), path.substr(slash + 1)};
 }
 
-// Creates a unique file in `directory`. O_EXCL guarantees this; process id and clock only make retries rare.
+// Creates a unique file in `directory`. O_EXCL guarantees uniqueness; process id and clock only make retries rare.
 FileDescriptor create_beside(int directory, const std::string& leaf, std::string& name) {
   for (int attempt = 0; attempt < 100; ++attempt) {
     const auto now = std::chrono::steady_clock::now().time_since_epoch().count();
@@ -123,7 +123,7 @@ std::string read_all_of(const FileDescriptor& file, const std::string& path, uin
   if (static_cast<uint64_t>(status.st_size) > max_bytes) too_large();
   std::string content(static_cast<size_t>(status.st_size), '\0');
   size_t used = 0;
-  // The size is only a hint: files in /proc report none, and others may grow or shrink while they are read.
+  // The size is only a hint: files in /proc report none, and other files may change their size during the read.
   char more[4096];
   for (;;) {
     const bool filled = used == content.size();
@@ -142,7 +142,7 @@ std::string read_all_of(const FileDescriptor& file, const std::string& path, uin
 
 }  // namespace
 
-// Non-blocking, so that a pipe in place of a file cannot hang the program.
+// Opens without blocking, so that a pipe in place of a file cannot hang the program.
 std::string read_file(const std::string& path, uint64_t max_bytes) {
   return read_all_of(FileDescriptor(::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK)), path, max_bytes);
 }
@@ -237,7 +237,7 @@ bool check_sums(const std::string& directory, std::string_view only) {
 
 namespace {
 
-// The environment of a scheduler's job may lack HOME, or have an empty one.
+// A scheduler may run a job with an empty HOME or without one.
 std::string home_directory() {
   const char* named = ::secure_getenv("HOME");
   if (named != nullptr && named[0] == '/') return named;
@@ -261,7 +261,7 @@ std::string cache_directory() {
     path = home + "/.cache/mokume";
   }
   if (path.empty() || !make_directories(path)) return "";
-  // Kernels are loaded from here, so a directory that others can write to is not used.
+  // Kernels are loaded from here, so a directory is rejected if others can write to it.
   struct stat status {};
   if (::stat(path.c_str(), &status) != 0 || !S_ISDIR(status.st_mode)) return "";
   if (status.st_uid != ::geteuid() || (status.st_mode & (S_IWGRP | S_IWOTH)) != 0) return "";

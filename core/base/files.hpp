@@ -1,4 +1,4 @@
-// Files and hashes. Every failure is an Error that names the path and the cause.
+// File access and hashes. Every failure is an Error that names the path and the cause.
 #pragma once
 
 #include <cstdint>
@@ -10,19 +10,20 @@
 
 namespace mokume::base {
 
-std::string read_file(const std::string& path, uint64_t max_bytes = uint64_t{1} << 32);  // Error(MK_BAD_DATA)
-std::string read_file(const Below& file, uint64_t max_bytes = uint64_t{1} << 32);        // the same
+std::string read_file(const std::string& path, uint64_t max_bytes = uint64_t{1} << 32);  // throws Error(MK_BAD_DATA)
+std::string read_file(const Below& file, uint64_t max_bytes = uint64_t{1} << 32);
 
-// Writes a temporary file next to `path`, fsyncs and renames it: readers see the old or the new content.
-// Error(MK_STORAGE).
+// Writes a temporary file next to `path`, calls fsync and renames it: readers see the old or the new content. Throws
+// Error(MK_STORAGE) on failure.
 void write_file(const std::string& path, std::string_view content);
 
-// The same below a root. `Durable::no` does not wait for the disk: for files that are soon written again.
+// Replaces a file below a root in the same way. `Durable::no` does not wait for the disk, for files that are soon
+// written again.
 enum class Durable { no, yes };
 void write_file(const Below& file, std::string_view content, Durable durable = Durable::yes);
 
-// Renames a damaged file of a cache to PATH.damaged, so that it is made anew and can still be examined. Returns the
-// warning that says so.
+// Renames a damaged cache file to PATH.damaged, so that it is recreated and can still be examined. Returns a warning
+// for the user.
 std::string set_aside(const std::string& path, const std::string& why);
 
 // SHA-256 in lower-case hex.
@@ -40,16 +41,17 @@ class Sha256 {
   void* context_;
 };
 
-// Writes SHA256SUMS in `directory`, in the format of sha256sum, for the files there. Error(MK_STORAGE).
+// Writes the SHA-256 of every file in `directory` to SHA256SUMS, in the format of sha256sum. Throws Error(MK_STORAGE)
+// on failure.
 void write_sums(const std::string& directory);
-// Checks files against SHA256SUMS. Error(MK_BAD_DATA) names a file that is missing or differs from its line;
-// Error(MK_STORAGE) names one that cannot be read. `only` restricts the check to one file name; "" checks all listed
-// files. None of them may be a symbolic link. Returns false, and checks nothing, if there is no SHA256SUMS, as in
+// Checks files against SHA256SUMS. Throws Error(MK_BAD_DATA) for a file that is missing or differs from its line, and
+// Error(MK_STORAGE) for a file that cannot be read. `only` restricts the check to one file name; "" checks all listed
+// files. Symbolic links are rejected. Returns false without checking anything if SHA256SUMS does not exist, as in
 // directories of older versions.
 bool check_sums(const std::string& directory, std::string_view only = "");
 
-// $XDG_CACHE_HOME/mokume or ~/.cache/mokume, created with mode 0700; "" if that is not possible. Without HOME, ~ is the
-// home directory of the user database.
+// Returns $XDG_CACHE_HOME/mokume or ~/.cache/mokume, created with mode 0700, or "" if that is impossible. Without HOME,
+// ~ is the home directory in the user database.
 std::string cache_directory();
 
 }  // namespace mokume::base

@@ -19,7 +19,7 @@ class Floats {
   }
   Floats(std::shared_ptr<float> first, uint64_t count) : first_(std::move(first)), count_(count) {}
 
-  // A view of the caller's floats, which must outlive the result. They must not be written through it.
+  // Returns a view of the caller's floats, which must outlive the result. Nobody may write through the view.
   static Floats view(std::span<const float> floats) {
     return {std::shared_ptr<float>(std::shared_ptr<float>(), const_cast<float*>(floats.data())), floats.size()};
   }

@@ -13,7 +13,7 @@
 namespace mokume::base {
 namespace {
 
-// Memory grows as bytes arrive, so a false announced length cannot allocate more than this at once.
+// Memory grows as bytes arrive, so a false length cannot allocate more than this at once.
 constexpr size_t kPiece = size_t{1} << 20;
 
 void send_all(int socket, const char* bytes, size_t count) {
@@ -62,7 +62,7 @@ std::optional<std::string> receive_frame(int socket) {
   if (have < sizeof(length)) torn();
   std::memcpy(&length, &head[0], sizeof(length));
   if (length > kMaxFrameBytes)
-    throw Error(MK_DEVICE_ERROR, fmt::format("the other process announced a message of {} bytes, the limit is {}",
+    throw Error(MK_DEVICE_ERROR, fmt::format("the other process announced a message of {} bytes, but the limit is {}",
                                              length, kMaxFrameBytes));
   std::string text;
   while (text.size() < length) {

@@ -12,15 +12,15 @@ namespace mokume::base {
 
 inline constexpr uint32_t kMaxFrameBytes = uint32_t{1} << 29;
 
-// Returns once the system has accepted the whole message, which may wait for the reader. Error(MK_DEVICE_ERROR) if the
-// text is too long or the other end is gone.
+// Returns once the system has accepted the whole message, which may require the reader to make room. Throws
+// Error(MK_DEVICE_ERROR) if the text is too long or the other end has gone.
 void send_frame(int socket, std::string_view text);
 
-// Waits for a whole frame. Returns no value if the other end closed the socket between frames. Error(MK_DEVICE_ERROR)
-// if it left an incomplete frame or announced more than kMaxFrameBytes.
+// Waits for a whole frame. Returns no value if the other end closed the socket between frames. Throws
+// Error(MK_DEVICE_ERROR) if the other end sent an incomplete frame or announced more than kMaxFrameBytes.
 std::optional<std::string> receive_frame(int socket);
 
-// Whether receive_frame() has data or the end of the stream to read, within this time.
+// Tells whether receive_frame() can read data or the end of the stream within this time.
 bool frame_waits(int socket, std::chrono::milliseconds most);
 
 }  // namespace mokume::base

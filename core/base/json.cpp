@@ -90,7 +90,7 @@ void JsonReader::read(const json& value, const char* key, Floats& member) const 
 json parse_json(std::string_view text) {
   try {
     return sdk::parse_json<json>(text);
-  } catch (const json::exception&) {  // also a number that is too large for a double
+  } catch (const json::exception&) {  // thrown also for a number that is too large for a double
     throw Error(MK_BAD_DATA, "it is not JSON");
   }
 }

@@ -58,7 +58,7 @@ const char* name_of(Enum value) {
   return "unknown";
 }
 
-std::string quoted_json(std::string_view text);  // including the quotation marks
+std::string quoted_json(std::string_view text);  // adds the quotation marks
 bool is_utf8(std::string_view text);
 
 class JsonWriter {
@@ -161,7 +161,7 @@ class JsonWriter {
 class FloatSource {
  public:
   virtual ~FloatSource() = default;
-  virtual Floats take(uint64_t count) = 0;  // the next values; Error(MK_BAD_DATA) if there are too few
+  virtual Floats take(uint64_t count) = 0;  // throws Error(MK_BAD_DATA) if too few values are left
 };
 
 [[noreturn]] void bad_field(const char* key, const std::string& wanted);
@@ -268,7 +268,7 @@ std::string to_json(const T& value) {
   return writer.take_text();
 }
 
-// Error(MK_BAD_DATA) if `text` is not JSON.
+// Throws Error(MK_BAD_DATA) if `text` is not JSON.
 nlohmann::json parse_json(std::string_view text);
 
 template <class T, std::same_as<nlohmann::json> Json>  // exactly: a string would convert to a JSON string
@@ -282,7 +282,7 @@ T from_json(std::string_view text) {
   return from_json<T>(parse_json(text));
 }
 
-// The same JSON with one value per line, for files that people read.
+// Reformats the JSON with one value per line, for files that people read.
 std::string indented(const std::string& json);
 
 }  // namespace mokume::base

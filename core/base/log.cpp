@@ -33,18 +33,18 @@ const char* word_of(mk_log_level level) {
     case MK_LOG_WARNING:
       return "warning";
     default:
-      return "error";  // an unknown level comes from a library: show the message
+      return "error";  // libraries may pass unknown levels; such a message must be shown
   }
 }
 
-// Device names and driver messages are logged unchanged, but must not control the terminal.
+// Device names and driver messages must not control the terminal.
 std::string log_text(const std::string& text) {
   std::string result = without_controls(text, "\n\t");
   while (!result.empty() && result.back() == '\n') result.pop_back();
   return result;
 }
 
-// spdlog's own file sink opens a path, through any symbolic link.
+// Replaces spdlog's own file sink, which opens a path through symbolic links.
 class FileSink : public spdlog::sinks::base_sink<spdlog::details::null_mutex> {
  public:
   explicit FileSink(FileDescriptor file) : file_(std::move(file)) {}
@@ -89,7 +89,7 @@ struct Log::State {
     try {
       file->log(message);
     } catch (const std::exception& e) {
-      // A full disk must not stop the run here, and must not be reported once per line.
+      // A full disk must neither stop the run here nor cause a message for every line.
       file.reset();
       const std::string text = std::string("error: no longer writing the log file: ") + e.what();
       to_console({"mokume", spdlog::level::err, text});

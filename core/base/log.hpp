@@ -20,12 +20,12 @@ class Log {
   Log& operator=(const Log&) = delete;
 
   void write(mk_log_level level, const std::string& source, const std::string& text);
-  void set_level(mk_log_level level);  // for stderr; NOTE by default. The file receives everything from INFO.
-  void open_file(const Below& place);  // appends; creates directories
+  void set_level(mk_log_level level);  // for stderr, NOTE by default; the file receives all levels from INFO
+  void open_file(const Below& place);  // appends to the file; creates directories
   // A hook that clears and redraws a progress display around each line on stderr.
   void set_around(void (*before)(void*), void (*after)(void*), void* context);
 
-  // A function that gets every line that stderr gets, from any thread.
+  // Sets a function that receives every line written to stderr, from any thread.
   void set_listener(std::function<void(mk_log_level, const std::string& line)> listener);
 
   void info(const std::string& source, const std::string& text) { write(MK_LOG_INFO, source, text); }

@@ -1,4 +1,3 @@
-// Numbers with their nouns.
 #pragma once
 
 #include <cstdint>
@@ -6,7 +5,7 @@
 
 namespace mokume::base {
 
-// "1 fit", "12 fits"; with `plural` for nouns that do not just take an s.
+// Returns "1 fit", "12 fits". Nouns that do not simply take an s need `plural`.
 inline std::string counted(uint64_t count, const std::string& noun, const std::string& plural = "") {
   return std::to_string(count) + " " + (count == 1 ? noun : plural.empty() ? noun + "s" : plural);
 }

@@ -1,4 +1,4 @@
-// Where the running program lies, and how to start it again. A portable package starts it through a loader
+// Locates the running program and the file that starts it again. A portable package starts the program through a loader
 // (docs/adr/0040), and then /proc/self/exe names the loader.
 #pragma once
 
@@ -6,11 +6,11 @@
 
 namespace mokume::base {
 
-// The absolute path of the program, or of the script that stands for it in a portable package; "" if unknown.
+// Returns the absolute path of the program, or of the script that starts it in a portable package; "" if unknown.
 std::string program_path();
 
-// What starts another process of this program: /proc/self/exe, which stays the same program when an installation
-// replaces the file, or program_path() of a portable package.
+// Returns the file that starts another process of this program: /proc/self/exe, which remains the same program when an
+// installation replaces the file, or program_path() in a portable package.
 std::string program_to_start();
 
 }  // namespace mokume::base

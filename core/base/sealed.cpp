@@ -10,7 +10,7 @@ namespace mokume::base {
 namespace {
 
 constexpr std::string_view kCrc = ",\"crc\":\"";
-constexpr size_t kTail = 18;  // ,"crc":"89abcdef"}
+constexpr size_t kTail = 18;  // length of ,"crc":"89abcdef"}
 
 std::string checksum(const std::string& object) {
   return fmt::format("{:08x}", crc32_z(0, reinterpret_cast<const Bytef*>(object.data()), object.size()));
@@ -38,7 +38,8 @@ std::optional<Unsealed> unseal_file(std::string_view text) {
   std::string_view whole = text;
   if (whole.ends_with('\n')) whole.remove_suffix(1);
   if (auto object = unseal(whole)) return Unsealed{std::move(*object), true};
-  // Any part of the field proves that it existed, so that a damaged checksum does not pass for a file without one.
+  // Any fragment of the field proves that a checksum existed, so that a damaged checksum is not taken for a missing
+  // checksum.
   const std::string_view tail = whole.substr(whole.size() - std::min(whole.size(), kTail));
   for (const std::string_view part : {std::string_view("\"crc"), std::string_view("rc\":"), std::string_view(",\"c")})
     if (tail.find(part) != std::string_view::npos) return std::nullopt;

@@ -34,7 +34,7 @@ std::string shortest_of(Float value) {
   return {text, std::to_chars(text, text + sizeof(text), value).ptr};
 }
 
-// Removes digits with an optional fraction from the front of `text`; accepts no sign, exponent, "inf" or "nan".
+// Removes a number with an optional fraction from the front of `text`; accepts no sign, exponent, "inf" or "nan".
 std::optional<double> take_number(std::string_view& text) {
   if (text.empty() || (!is_digit(text.front()) && text.front() != '.')) return std::nullopt;
   double value = 0;
@@ -61,7 +61,8 @@ size_t edit_distance(std::string_view a, std::string_view b) {
   return up[b.size()];
 }
 
-// Whether the text begins with a character that controls a terminal: U+0000 to U+001F, U+007F, or U+0080 to U+009F.
+// Tells whether the text begins with a character that controls a terminal: U+0000 to U+001F, U+007F, or U+0080 to
+// U+009F.
 bool begins_with_control(std::string_view text) {
   const auto first = static_cast<unsigned char>(text.front());
   return first < 0x20 || first == 0x7F ||

@@ -28,8 +28,8 @@ std::string trim(std::string_view text);
 size_t utf8_length(std::string_view text);
 
 // Replaces each control character that is not in `keep`, and each byte of invalid UTF-8, with '?'. Every text for
-// people that may hold names or messages of others (files, drivers, libraries) passes through this, so that none can
-// control the terminal.
+// people that may contain names or messages from outside (files, drivers, libraries) passes through this function, so
+// that none can control the terminal.
 std::string without_controls(std::string_view text, std::string_view keep = "");
 
 }  // namespace mokume::base

@@ -1,5 +1,5 @@
-// Threads and what they wait for: those of the system, or those of a simulation, in which one thread runs at a time and
-// the clock advances when all of them wait.
+// Threads and monitors, either real or simulated. In a simulation, one thread runs at a time, and the clock advances
+// when all threads wait.
 #pragma once
 
 #include <functional>
@@ -17,16 +17,17 @@ class Monitor {
   virtual void lock() = 0;
   virtual void unlock() = 0;
 
-  // Called with the monitor locked. Waits, unlocked, until `done()` or, if given, until the clock reaches `steady_s`.
-  // Calls `done` with the monitor locked, first at once and then after every change(). Returns its last result.
+  // Called with the monitor locked. Waits, unlocked, until `done()` is true or, if `steady_s` is given, until the clock
+  // reaches it. Calls `done` with the monitor locked, first at once and then after every change(). Returns its last
+  // result.
   virtual bool wait(const std::function<bool()>& done) = 0;
   virtual bool wait_until(double steady_s, const std::function<bool()>& done) = 0;
-  virtual void change() = 0;  // those that wait look again; with or without the lock
+  virtual void change() = 0;  // wakes the waiting threads; the caller may hold the lock
 };
 
 class Thread {
  public:
-  virtual ~Thread() = default;  // joined or detached before
+  virtual ~Thread() = default;  // call join or detach first
   virtual void join() = 0;
   virtual void detach() = 0;
 };

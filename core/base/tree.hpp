@@ -1,4 +1,4 @@
-// Directories with everything below them.
+// Sizes and times of directory trees.
 #pragma once
 
 #include <cstdint>
@@ -6,11 +6,11 @@
 
 namespace mokume::base {
 
-// Returns the size of all files at and below `path`. Symbolic links are not followed, and what cannot be read counts as
-// nothing.
+// Returns the total size of all files at and below `path`. Does not follow symbolic links, and counts unreadable
+// entries as 0.
 uint64_t tree_bytes(const std::string& path);
 
-// Returns when a file or directory itself was last written, in seconds since the epoch; 0 if it cannot be read.
+// Returns the modification time of a file or directory, in seconds since the epoch; 0 if it cannot be read.
 double written_s(const std::string& path);
 
 }  // namespace mokume::base

@@ -14,23 +14,23 @@
 namespace mokume::data {
 namespace {
 
-constexpr size_t kMostWords = 1000;  // that are counted of a column without numbers
-constexpr int64_t kFewestRows = 10;  // among which a column that counts them is no coincidence
+constexpr size_t kMostWords = 1000;  // limit for the different words counted in a column without numbers
+constexpr int64_t kFewestRows = 10;  // fewer rows may count up by coincidence
 constexpr int32_t kMissingLevel = -1, kUnknownLevel = -2;
 constexpr float kNoValue = std::numeric_limits<float>::quiet_NaN();
 
 // A column of the file that provides features.
 struct Source {
   std::string name;
-  size_t place = 0;  // in the header
+  size_t place = 0;  // position in the header
   bool categorical = false;
   bool has_mode = true;                           // categorical: a missing cell can be filled
-  std::unordered_map<std::string, int32_t> seen;  // categorical: levels numbered by first appearance
+  std::unordered_map<std::string, int32_t> seen;  // categorical: number of kept rows per level
   std::vector<int64_t> count;                     // categorical: of the rows kept, by level
-  int64_t strange = 0;                            // cells that the treatment below had to be found for
-  std::string first_strange;                      // numeric: no number; categorical: a level that is not known
+  int64_t strange = 0;  // cells without a number (numeric) or with an unknown level (categorical)
+  std::string first_strange;
   int64_t first_line = 0;
-  std::set<std::string> words = {};  // numeric: up to kMostWords different ones of these
+  std::set<std::string> words = {};  // numeric: at most kMostWords different words
 
   void note_strange(std::string_view cell, int64_t line) {
     if (strange++ == 0) {
@@ -107,7 +107,7 @@ class Reader {
       const auto is_last = [&](const Column& column) { return column.name == part_.target; };
       if (options_.columns != nullptr && !options_.target_required &&
           std::any_of(options_.columns->begin(), options_.columns->end(), is_last))
-        return;  // rows to predict, without a target
+        return;  // rows to predict may lack the target
     }
     const auto found = place_of_.find(part_.target);
     if (found != place_of_.end()) {
@@ -164,7 +164,7 @@ class Reader {
            std::find(options_.ignore.begin(), options_.ignore.end(), name) != options_.ignore.end();
   }
 
-  // The training file's columns in its order, whatever the order here. A numeric column is one without levels.
+  // Maps the training file's columns, in its order, to the columns of this file. A column without levels is numeric.
   void match_columns() {
     for (const Column& column : *options_.columns) {
       const auto found = place_of_.find(column.name);
@@ -275,7 +275,7 @@ class Reader {
     return found->second;
   }
 
-  // All columns that hold words where numbers are needed, in one sentence.
+  // Throws an error that names every column with words where numbers are needed.
   void refuse_words() const {
     std::string places;
     std::vector<std::string> categorical, ignore, mixed;
@@ -314,7 +314,8 @@ class Reader {
     labels.missing.push_back(missing ? 1 : 0);
   }
 
-  // The known columns, or those of this file: levels sorted, numeric columns with their mean.
+  // Returns the encoding of the training file, or derives it from this file: sorted levels and the means of numeric
+  // columns.
   std::vector<Column> encoding() {
     if (options_.columns != nullptr) return *options_.columns;
     std::vector<Column> result;
@@ -328,13 +329,13 @@ class Reader {
         column.mode = mode(source, column.levels);
         continue;
       }
-      column.fill = mean(source.name, numeric);  // also where none is missing: rows to predict may have gaps
+      column.fill = mean(source.name, numeric);  // computed even without gaps, because rows to predict may have some
       ++numeric;
     }
     return result;
   }
 
-  // The most frequent level, of equal ones the first.
+  // The most frequent level; the first of them if several are equally frequent.
   std::string mode(const Source& source, const std::vector<std::string>& levels) const {
     const auto count = [&](const std::string& level) {
       return source.count[static_cast<size_t>(source.seen.at(level))];
@@ -344,7 +345,7 @@ class Reader {
                              [&](const std::string& a, const std::string& b) { return count(a) < count(b); });
   }
 
-  // A column that counts the rows is no feature, and a model would learn the order of the file from it.
+  // Detects a column that counts the rows: it is not a feature, and a model would learn the order of the file from it.
   bool counts_rows(size_t numeric) const {
     const size_t step = numbers_.size() / static_cast<size_t>(kept_);
     if (kept_ < kFewestRows) return false;
@@ -394,7 +395,7 @@ class Reader {
   }
 
   void encode() {
-    std::vector<std::vector<size_t>> ranks(columns_.size());  // per level as numbered in `seen`: its one-hot feature
+    std::vector<std::vector<size_t>> ranks(columns_.size());  // the one-hot feature of each level, indexed as in `seen`
     std::vector<int32_t> modes(columns_.size(), kUnknownLevel);
     for (size_t c = 0; c < columns_.size(); ++c) {
       const std::vector<std::string>& levels = part_.columns[c].levels;
@@ -428,7 +429,7 @@ class Reader {
   std::vector<std::string> header_;
   std::unordered_map<std::string, size_t> place_of_;
   int64_t header_line_ = 0;
-  std::vector<size_t> copies_;  // the places of options_.copy in the header
+  std::vector<size_t> copies_;  // header positions of the columns in options_.copy
   size_t target_ = std::numeric_limits<size_t>::max();
   size_t group_ = std::numeric_limits<size_t>::max();
   size_t weight_ = std::numeric_limits<size_t>::max();
@@ -436,8 +437,8 @@ class Reader {
   std::vector<Source> columns_;
   std::vector<float> numbers_;  // numeric cells of the kept rows, row by row; kNoValue: empty
   std::vector<int32_t> ids_;    // categorical cells of the kept rows, row by row, as numbered in `seen`
-  int64_t count_ = 0;           // rows that were not dropped
-  int64_t kept_ = 0;            // those within the limit
+  int64_t count_ = 0;           // rows read, except dropped ones
+  int64_t kept_ = 0;            // rows within the limit
   bool numeric_labels_ = true;
   CsvTable part_;
 };

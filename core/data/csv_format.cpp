@@ -18,7 +18,7 @@ constexpr char kDelimiters[] = {',', ';', '\t', '|'};
 
 using Record = std::vector<std::string>;
 
-// The text up to its last line end within the sample.
+// Returns the text up to the last line end within the sample.
 std::string_view sample_of(std::string_view text) {
   if (text.size() <= kSampleBytes) return text;
   const std::string_view start = text.substr(0, kSampleBytes);
@@ -26,14 +26,14 @@ std::string_view sample_of(std::string_view text) {
   return end == std::string_view::npos ? start : start.substr(0, end + 1);
 }
 
-// Those before the first that cannot be read with this delimiter.
+// Returns the records that precede the first record that is unreadable with this delimiter.
 std::vector<Record> records_of(const std::string& path, std::string_view text, char delimiter) {
   std::vector<Record> records;
   std::vector<std::string_view> cells;
   try {
     for (CsvRows rows(path, text, delimiter); records.size() < kSampleRecords && rows.next(cells);)
       records.emplace_back(cells.begin(), cells.end());
-  } catch (const Error&) {  // the reader of the whole file says what is wrong
+  } catch (const Error&) {  // the reader of the whole file reports the problem
   }
   return records;
 }
@@ -46,7 +46,7 @@ bool same_width(const std::vector<Record>& records) {
 
 char choose_delimiter(const std::string& path, std::string_view text) {
   char best = ',';
-  std::pair<bool, size_t> score;  // the same width everywhere; cells of the first record
+  std::pair<bool, size_t> score;  // whether all records have the same width; number of cells in the first record
   for (const char delimiter : kDelimiters) {
     const std::vector<Record> records = records_of(path, text, delimiter);
     if (records.empty()) continue;
@@ -70,7 +70,7 @@ bool has_decimal_commas(const std::vector<Record>& records) {
   return found;
 }
 
-// Column names as tools write them that have none.
+// Tells whether the names are 0, 1, 2, ... or 1, 2, 3, ..., which some tools write for unnamed columns.
 bool counts_up(const Record& record) {
   for (const size_t first : {size_t{0}, size_t{1}}) {
     bool all = true;

@@ -19,7 +19,7 @@ std::string_view trimmed(std::string_view text) {
 void CsvRows::fail(const std::string& what) const { bad_data(path_, "line " + std::to_string(line_), what); }
 
 std::string_view CsvRows::plain_cell() {
-  size_t end = 0;  // find_first_of() is several times slower on short cells
+  size_t end = 0;  // on short cells, find_first_of() is several times slower
   while (end < rest_.size() && rest_[end] != delimiter_ && rest_[end] != '\n' && rest_[end] != '"') ++end;
   if (end < rest_.size() && rest_[end] == '"')
     fail("there is a quote inside the cell " + quoted(rest_.substr(0, end + 1)) +

@@ -1,4 +1,4 @@
-// Records of RFC 4180, with any delimiter, one at a time.
+// Reads records of RFC 4180 one at a time, with any delimiter.
 #pragma once
 
 #include <cstdint>
@@ -10,16 +10,16 @@
 namespace mokume::data {
 
 // Shafranovich: Common Format and MIME Type for Comma-Separated Values (CSV) Files. RFC 4180, 2005.
-// LF and CRLF both end a record; empty lines between records are skipped.
+// Both LF and CRLF end a record; empty lines between records are skipped.
 class CsvRows {
  public:
   CsvRows(const std::string& path, std::string_view text, char delimiter)
       : path_(path), rest_(text), delimiter_(delimiter) {}
 
-  // Reads the cells of the next record, without the blanks around them; they are valid until the next call. Returns
+  // Reads the cells of the next record and strips surrounding blanks. The cells stay valid until the next call. Returns
   // false at the end. Throws Error(MK_BAD_DATA) for misplaced quotes.
   bool next(std::vector<std::string_view>& cells);
-  int64_t line() const { return record_line_; }  // where the record starts, counted from 1
+  int64_t line() const { return record_line_; }  // line where the record starts, counted from 1
   void add_lines(int64_t more) { line_ += more; }
 
  private:

@@ -15,7 +15,7 @@ namespace {
 
 constexpr std::string_view kGzip = "\x1f\x8b", kByteOrderMark = "\xef\xbb\xbf";
 
-// The bytes of the first row with its line break, which is not within quotes.
+// Returns the size of the first row including its line break. A line break within quotes does not end the row.
 size_t first_row(std::string_view text) {
   bool quoted = false;
   for (size_t i = 0; i < text.size(); ++i) {
@@ -90,7 +90,7 @@ bool CsvStream::next(CsvPiece& piece) {
     text_ += rows;
     const bool header = detect_csv(kStandardInput, text_).header;
     const size_t end = first_row(text_);
-    if (header && !ended_ && blank(text_.substr(end))) continue;  // what looks like a header may be the first row
+    if (header && !ended_ && blank(text_.substr(end))) continue;  // wait: the header may be the first row
     first_ = false;
     if (header) header_ = text_.substr(0, end);
     piece = {text_, start_};

@@ -25,11 +25,11 @@ inline std::span<const base::EnumName<Missing>> names_of(Missing) {
   return kNames;
 }
 
-// The rows that scaling and fillers are fitted on: for each fold those that it trains on, or once on all training rows.
-// Models that are trained on all rows get the latter in both cases.
+// The rows that scaling and fillers are fitted on: the training rows of each fold, or all training rows once. Models
+// trained on all rows use all training rows in both cases.
 enum class Within { fold, training };
 
-// The order of the dimensions of pictures in a NumPy array; `none` is right for arrays without a dimension of channels.
+// The order of a picture's dimensions in a NumPy array. Use `none` for arrays without a channel dimension.
 enum class Layout { none, nhwc, nchw };
 
 inline std::span<const base::EnumName<Layout>> names_of(Layout) {
@@ -38,16 +38,16 @@ inline std::span<const base::EnumName<Layout>> names_of(Layout) {
   return kNames;
 }
 
-// The value of `test` on a command line for sources with their own test set: digits, friedman, mnist, folders of IDX
-// files, folders of pictures with a folder test.
+// The value of `test` on a command line for a source that has its own test set: digits, friedman, mnist, a folder of
+// IDX files, or a folder of pictures with a folder named test.
 inline constexpr const char* kOwnTest = "own";
 
-inline constexpr int64_t kMostImageSide = 2048;  // of source images, in pixels
+inline constexpr int64_t kMostImageSide = 2048;  // source images: limit in pixels
 
-// The outer fold of a nested cross-validation whose rows are the test set.
+// The outer fold of a nested cross-validation whose rows form the test set.
 struct OuterFold {
-  uint32_t fold = 0;   // from 1; 0: none
-  uint32_t folds = 0;  // their number
+  uint32_t fold = 0;   // counted from 1; 0: none
+  uint32_t folds = 0;  // number of outer folds
   bool shuffle = true, stratified = true;
   uint64_t seed = 0;
 };
@@ -59,23 +59,23 @@ struct DataSpec {
   std::string test;                      // test file or "" (ignored by sources with their own test set)
   std::string target;                    // csv: name of the label column; "" = the last
   std::vector<std::string> categorical;  // csv: columns turned into one-hot features
-  std::vector<std::string> ignore = {};  // csv: columns that are no features
-  std::string group = {};                // csv: column whose equal values keep rows in one fold; no feature
-  std::string weight = {};               // csv: column with the weight of each training row; no feature
-  std::string labels = {};               // npy: file of the labels of `path`; "" for rows to predict without labels
-  std::string test_labels = {};          // npy: file of the labels of `test`
-  Layout layout = Layout::none;          // npy: of pictures with channels
+  std::vector<std::string> ignore = {};  // csv: columns that are not features
+  std::string group = {};                // csv: column whose equal values share a fold; not a feature
+  std::string weight = {};               // csv: column with the weight of each training row; not a feature
+  std::string labels = {};               // npy: label file for `path`; "" for unlabelled rows to predict
+  std::string test_labels = {};          // npy: label file for `test`
+  Layout layout = Layout::none;          // npy: order of dimensions for pictures with channels
   std::string folds_file = {};           // [validation] file: the fold of each training row; "": none
   std::string task = {};                 // "classification", "regression" or "": see learn_labels()
-  int64_t size = 0;                      // images: height and width in pixels; 0 = as the pictures are
-  int64_t channels = 0;                  // images: 1 (grey), 3 (colour) or 0 = as the pictures are
-  Missing missing = Missing::error;      // csv: what a missing cell means
+  int64_t size = 0;                      // images: height and width in pixels; 0 = keep the size
+  int64_t channels = 0;                  // images: 1 (grey), 3 (colour) or 0 = keep the number of channels
+  Missing missing = Missing::error;      // csv: treatment of missing cells
   int64_t limit = 0;                     // the first N training rows; 0 = all
   Standardize standardize;
   Within within = Within::fold;
   OuterFold outer = {};
 
-  // Whether scaling or fillers depend on the rows that they are fitted on.
+  // Whether scaling or fillers depend on the rows on which they are fitted.
   bool learns() const { return standardize.kind == Standardize::Kind::features || missing == Missing::mean; }
 };
 
@@ -86,19 +86,20 @@ struct Table {
   std::vector<float> x;
   std::vector<int32_t> labels;
   std::vector<float> targets;
-  std::vector<float> weights = {};    // training rows with DataSpec::weight: what an error on each costs, 0 or more
-  std::vector<uint32_t> groups = {};  // training rows with DataSpec::group: equal values are in one fold; from 0, dense
-  std::vector<int32_t> given_folds = {};  // training rows with DataSpec::folds_file: see read_folds()
+  std::vector<float> weights = {};        // from DataSpec::weight: cost of an error on each training row, at least 0
+  std::vector<uint32_t> groups = {};      // from DataSpec::group: numbered densely from 0; a group stays in one fold
+  std::vector<int32_t> given_folds = {};  // from DataSpec::folds_file; see read_folds()
 };
 
-inline constexpr int32_t kNoLabel = -2;  // label of a row to predict whose label is empty
+inline constexpr int32_t kNoLabel = -2;  // marks a row to predict whose label is empty
 
-// How a column of a CSV training file was turned into features; needed to read other rows in the same way.
+// Describes the conversion of a training file's column to features, so that other rows can be converted in the same
+// way.
 struct Column {
   std::string name;
   std::vector<std::string> levels;  // one-hot features in this order; empty for a numeric column
-  double fill = 0;                  // numeric: its mean, which a missing cell becomes under Missing::mean
-  std::string mode = {};            // categorical: its most frequent level, used alike; "" in older runs
+  double fill = 0;                  // numeric: the mean, which replaces missing cells under Missing::mean
+  std::string mode = {};            // categorical: the most frequent level, used like `fill`; "" in older runs
 
   template <class Self, class Fields>
   static void fields(Self& self, Fields& field) {
@@ -131,22 +132,22 @@ struct Shape {
 // A missing cell of a training row.
 struct Gap {
   uint32_t row = 0;
-  uint32_t column = 0;  // of Dataset::columns
+  uint32_t column = 0;  // index into Dataset::columns
 };
 
 struct Dataset {
-  std::string name;                      // the source, or the stem of the file name
-  Table train;                           // at least one row
-  Table test;                            // may be empty; same features
-  Shape shape;                           // of a row: digits, mnist, images and IDX files of three or four dimensions
+  std::string name;  // the source, or the stem of the file name
+  Table train;       // has at least one row
+  Table test;        // may be empty; has the same features
+  Shape shape;       // shape of a row; set for digits, mnist, images and IDX files of three or four dimensions
   std::vector<std::string> class_names;  // ascending (numerically if all are numbers); empty for regression
   std::vector<double> mean;              // the applied scaling: one value, one per feature, or none
   std::vector<double> scale;
-  std::string sha256;              // of the content after reading and before scaling: shapes, values, labels, limit
+  std::string sha256;              // hash of the content before scaling: shapes, values, labels and limit
   std::vector<Column> columns;     // csv: the feature columns in order; empty otherwise
   std::vector<float> unscaled;     // Within::fold: train.x before scaling; else empty
-  std::vector<Gap> gaps;           // Within::fold: cells of train.x that were missing and are filled
-  std::vector<std::string> notes;  // what was found by looking at the files, one sentence each
+  std::vector<Gap> gaps;           // Within::fold: the filled cells of train.x
+  std::vector<std::string> notes;  // findings from reading the files, one sentence each
 };
 
 }  // namespace mokume::data

@@ -6,14 +6,14 @@
 
 namespace mokume::data {
 
-// Hundredths of the unit square, y downwards.
+// Coordinates in hundredths of the unit square; y points down.
 struct ControlPoint {
   int8_t x, y;
 };
-using Stroke = std::span<const ControlPoint>;  // drawn as a Catmull-Rom curve through its points
+using Stroke = std::span<const ControlPoint>;  // drawn as a Catmull-Rom curve through the points
 using Glyph = std::span<const Stroke>;
 
-// The ways to write a digit 0..9, most common first.
+// Returns the variants of a digit 0..9, most common first.
 std::span<const Glyph> glyphs(int digit);
 
 }  // namespace mokume::data

@@ -28,16 +28,16 @@ struct Segment {
   Point a, b;
 };
 
-// The variation between writers. Lengths are in units of the digit's box unless marked as pixels.
+// The variation between writers. Unless marked as pixels, lengths are in units of the digit's box.
 constexpr double kSlant = 0.36;
 constexpr double kRotation = 0.18;                      // radians
-constexpr double kMinWidth = 15.0, kMaxWidth = 22.0;    // of the box, in pixels
-constexpr double kMinHeight = 19.0, kMaxHeight = 23.5;  // pixels
+constexpr double kMinWidth = 15.0, kMaxWidth = 22.0;    // box, in pixels
+constexpr double kMinHeight = 19.0, kMaxHeight = 23.5;  // box, in pixels
 constexpr double kShift = 1.8;                          // pixels
-constexpr double kJitter = 0.052;                       // per control point
-constexpr double kMinRadius = 0.65, kMaxRadius = 1.35;  // of the pen, in pixels
+constexpr double kJitter = 0.052;                       // for each control point
+constexpr double kMinRadius = 0.65, kMaxRadius = 1.35;  // pen, in pixels
 constexpr double kMinInk = 150, kMaxInk = 255;
-constexpr double kNoise = 14;          // standard deviation per pixel, in grey values
+constexpr double kNoise = 14;          // standard deviation of each pixel, in grey values
 constexpr double kDistractors = 0.25;  // share of images with a stray stroke
 constexpr int kSteps = 6;              // segments between two control points
 
@@ -49,8 +49,8 @@ class Draw {
   double between(double low, double high) { return low + (high - low) * random_.uniform(next_++); }
   double around(double spread) { return between(-spread, spread); }
   size_t below(size_t bound) { return static_cast<size_t>(random_.below(next_++, bound)); }
-  // Mean 0, standard deviation near 1: the sum of four bytes. Uses 32-bit numbers, a stream separate from the 64-bit
-  // numbers above.
+  // Approximates a normal distribution by the sum of four bytes: mean 0, standard deviation near 1. The 32-bit numbers
+  // come from a different stream than the 64-bit numbers above.
   double noise(int pixel) const {
     const uint32_t bits = random_.bits(static_cast<uint32_t>(pixel));
     const uint32_t sum = (bits & 255) + (bits >> 8 & 255) + (bits >> 16 & 255) + (bits >> 24);
@@ -70,7 +70,7 @@ class Placement {
     const double angle = draw.around(kRotation);
     const double width = draw.between(kMinWidth, kMaxWidth);
     const double height = draw.between(kMinHeight, kMaxHeight);
-    // Taylor polynomials; the error is below 1e-6 for the small angles used here.
+    // Taylor polynomials: the error is below 1e-6 for the small angles used here.
     const double square = angle * angle;
     const double sine = angle * (1 - square / 6 * (1 - square / 20));
     const double cosine = 1 - square / 2 * (1 - square / 12 * (1 - square / 30));
@@ -145,7 +145,7 @@ double square_distance(Point p, const Segment& s) {
 
 int pixel_at(double v) { return static_cast<int>(std::clamp(v, 0.0, static_cast<double>(kSide))); }
 
-// Squared distances from pixel centres to the nearest stroke, within reach of the pen.
+// Squared distances from pixel centres to the nearest stroke, up to the reach of the pen.
 std::array<double, kPixels> distances(const std::vector<Segment>& segments, double reach) {
   std::array<double, kPixels> nearest;
   nearest.fill(reach * reach);

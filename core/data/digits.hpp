@@ -1,4 +1,3 @@
-// The built-in digits.
 #pragma once
 
 #include <cstdint>

@@ -39,8 +39,8 @@ void deal_contiguous(const std::vector<int64_t>& order, int64_t folds, std::vect
       fold_of[static_cast<size_t>(order[static_cast<size_t>(i)])] = static_cast<int32_t>(k);
 }
 
-// Cuts each class into runs of floor or ceil(size / folds) rows. The longer runs go to the smallest folds so far, so
-// that fold sizes also differ by at most one row.
+// Cuts each class into runs of floor or ceil(size / folds) rows. The smallest folds so far get the longer runs, so that
+// fold sizes also differ by at most one row.
 void deal_stratified(const Table& train, const std::vector<int64_t>& order, int64_t folds,
                      std::vector<int32_t>& fold_of) {
   const int32_t classes = *std::max_element(train.labels.begin(), train.labels.end()) + 1;
@@ -67,8 +67,8 @@ void check_rows(const Table& train) {
     throw Error(MK_INVALID_ARGUMENT, "validation is limited to 4,294,967,295 training rows; set data.limit");
 }
 
-// Distributes `total` seats over groups of these sizes, by the largest remainders of share * size; ties go to the
-// first.
+// Distributes `total` seats over groups of the given sizes by the largest remainders of share * size; ties favour the
+// first group.
 std::vector<int64_t> seats_of(const std::vector<int64_t>& sizes, double share, int64_t total) {
   std::vector<int64_t> seats;
   std::vector<size_t> order(sizes.size());
@@ -105,7 +105,7 @@ std::vector<std::vector<uint32_t>> rows_of_groups(const Table& train) {
   return members;
 }
 
-// The rows of each class that each fold has so far.
+// Counts the rows of each class in each fold while groups are assigned.
 class FoldsOfGroups {
  public:
   FoldsOfGroups(const Table& train, uint32_t folds, bool stratified) : train_(train), rows_(folds, 0) {
@@ -115,7 +115,7 @@ class FoldsOfGroups {
     count_.assign(folds, std::vector<int64_t>(total_.size(), 0));
   }
 
-  // Returns the fold that the group goes to.
+  // Assigns a group and returns its fold.
   int32_t take(const std::vector<uint32_t>& group) {
     std::vector<int64_t> of_class(total_.size(), 0);
     if (!total_.empty())
@@ -129,7 +129,7 @@ class FoldsOfGroups {
   }
 
  private:
-  // How much the spread of the classes over the folds grows, compared with other folds.
+  // The growth of the spread of the classes over the folds, up to a constant that all folds share.
   double growth(size_t fold, const std::vector<int64_t>& of_class) const {
     double sum = 0;
     for (size_t c = 0; c < of_class.size(); ++c)
@@ -140,9 +140,9 @@ class FoldsOfGroups {
   }
 
   const Table& train_;
-  std::vector<int64_t> rows_;                // by fold
-  std::vector<int64_t> total_;               // by class; empty: not stratified
-  std::vector<std::vector<int64_t>> count_;  // by fold and class
+  std::vector<int64_t> rows_;                // indexed by fold
+  std::vector<int64_t> total_;               // indexed by class; empty: not stratified
+  std::vector<std::vector<int64_t>> count_;  // indexed by fold, then by class
 };
 
 }  // namespace

@@ -1,7 +1,7 @@
 #include "data/friedman.hpp"
 
-// A synthetic regression table: many columns that are noisy mixtures of ten hidden factors, and a target that is a
-// nonlinear function of some of these.
+// A synthetic regression table. Many columns are noisy mixtures of ten hidden factors; the target is a nonlinear
+// function of five of the factors.
 #include <algorithm>
 #include <array>
 #include <cmath>
@@ -13,7 +13,7 @@ namespace mokume::data {
 namespace {
 
 constexpr int64_t kFriedmanTrainRows = 4096, kFriedmanTestRows = 1024;
-constexpr uint32_t kFeatures = 4777;  // gives a network with two layers of 100 units 488,001 parameters
+constexpr uint32_t kFeatures = 4777;  // a network with two layers of 100 units gets 488,001 parameters
 constexpr uint32_t kFactors = 10;
 constexpr uint64_t kFriedmanSeed = 1991;
 
@@ -26,7 +26,7 @@ double target_of(const Factors& z, double noise) {
   return 10 * std::sin(std::numbers::pi * z[0] * z[1]) + 20 * bend * bend + 10 * z[3] + 5 * z[4] + noise;
 }
 
-// Mean 0, variance 1, always within +-3.5. Uses only sums, so the result is the same on every platform.
+// Mean 0, variance 1, always within +-3.5. Sums alone suffice, so the result is the same on every platform.
 double noise_of(const sdk::Random& random, uint32_t first) {
   double sum = -2;
   for (uint32_t k = 0; k < 4; ++k) sum += random.uniform(first + k);

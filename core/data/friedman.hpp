@@ -1,4 +1,3 @@
-// A synthetic regression data set.
 #pragma once
 
 #include <cstdint>

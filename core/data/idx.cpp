@@ -10,9 +10,9 @@ namespace {
 
 struct Header {
   int64_t rows = 0;
-  int64_t features = 0;  // per row; 1 for labels
-  uint64_t bytes = 0;    // of the values after the header
-  Shape shape;           // if there are three or four dimensions
+  int64_t features = 0;  // features per row; 1 for labels
+  uint64_t bytes = 0;    // size of the values after the header
+  Shape shape;           // set for three or four dimensions
 };
 
 uint32_t big_endian(const unsigned char* p) {
@@ -63,7 +63,7 @@ Header read_header(Input& input, const std::string& path, bool labels) {
   return header;
 }
 
-// Calls take(bytes, count) with consecutive pieces of the values; checks that their number matches the header.
+// Calls take(bytes, count) with consecutive pieces of the values, and checks that their number matches the header.
 template <class Take>
 void read_values(Input& input, const std::string& path, const Header& header, Take&& take) {
   std::vector<unsigned char> piece(size_t{1} << 16);
@@ -92,7 +92,7 @@ RawTable read_idx(const std::string& images, const std::string& labels, int64_t 
   part.shape = header.shape;
   const size_t kept = checked_count(images, part.table.rows, part.table.features);
   std::vector<float>& x = part.table.x;
-  x.reserve(kept);  // touched only as values arrive, in case a gzip header claimed too much
+  x.reserve(kept);  // untouched until values arrive, because a gzip header may claim too much
   read_values(input, images, header, [&](const unsigned char* bytes, size_t count) {
     x.insert(x.end(), bytes, bytes + std::min(count, kept - x.size()));
   });

@@ -1,4 +1,3 @@
-// The IDX reader.
 #pragma once
 
 #include <cstdint>
@@ -8,9 +7,9 @@
 
 namespace mokume::data {
 
-// Reads IDX files (LeCun, Cortes, Burges: the MNIST database): images of unsigned bytes with 2 to 4 dimensions, of
-// which the first is the rows (3 and 4 dimensions are images: rows, height, width, channels), and labels of unsigned
-// bytes with one dimension. Plain or gzip. An empty `labels` gives a part without labels.
+// Reads IDX files (LeCun, Cortes, Burges: the MNIST database), plain or gzipped. Image files hold unsigned bytes in 2
+// to 4 dimensions, the first of which counts the rows; files with 3 or 4 dimensions hold images (rows, height, width,
+// channels). Label files hold unsigned bytes in one dimension. If `labels` is empty, the result has no labels.
 RawTable read_idx(const std::string& images, const std::string& labels, int64_t limit);
 
 }  // namespace mokume::data

@@ -16,7 +16,7 @@
 namespace mokume::data {
 namespace {
 
-// Deflate codes at most 258 bytes in two bits: the zlib documentation gives a limit of 1032:1.
+// Deflate codes at most 258 bytes in two bits; the zlib documentation states a limit of 1032:1.
 constexpr uint64_t kDeflateRatio = 1032;
 
 std::string cause(int code) { return std::generic_category().message(code); }
@@ -24,7 +24,7 @@ std::string cause(int code) { return std::generic_category().message(code); }
 }  // namespace
 
 Input::Input(const std::string& path) : path_(path) {
-  // Non-blocking, so that a pipe in place of a file cannot hang the program.
+  // Opens without blocking, so that a pipe in place of a file cannot hang the program.
   const bool standard = path == kStandardInput;
   const int fd =
       standard ? ::fcntl(STDIN_FILENO, F_DUPFD_CLOEXEC, 0) : ::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK);
@@ -65,7 +65,7 @@ std::string read_text(const std::string& path, uint64_t max_bytes) {
   Input input(path);
   std::string text;
   size_t used = 0;
-  // The buffer grows with the bytes that arrive: the claimed size of a file must not decide on memory.
+  // The buffer grows as bytes arrive, so that the claimed size of a file does not determine the memory used.
   size_t room =
       input.size_known() ? static_cast<size_t>(std::min<uint64_t>(input.most_bytes(), max_bytes)) + 1 : size_t{1} << 20;
   for (;;) {

@@ -13,12 +13,12 @@ namespace mokume::data {
 namespace {
 
 struct Entry {
-  int32_t index;  // from 0
+  int32_t index;  // counted from 0
   float value;
 };
 
-// Rows become dense, so a short file with a large index would need far more memory than it has bytes. A table of more
-// than kFreeBytes may take at most kMostPerByte bytes per byte of text: enough for ten values in rows of 70,000
+// Rows become dense, so a short file with a large index would need far more memory than it has bytes. A table larger
+// than kFreeBytes may take at most kMostPerByte bytes per byte of text, enough for ten values in rows of 70,000
 // features.
 constexpr uint64_t kFreeBytes = uint64_t{16} << 20;
 constexpr uint64_t kMostPerByte = 4096;
@@ -49,7 +49,7 @@ class LibsvmReader {
     bad_data(path_, "line " + std::to_string(line_) + ", column " + std::to_string(column), what);
   }
 
-  // Returns the next run of non-blank characters; empty at the end of the line.
+  // Returns the next run of non-blank characters, or "" at the end of the line.
   static std::string_view next_word(const char*& at, const char* end) {
     while (at != end && blank(*at)) ++at;
     const char* const start = at;
@@ -80,7 +80,7 @@ class LibsvmReader {
     if (keep) ends_.push_back(entries_.size());
   }
 
-  // SVMrank's "qid:7" after the label groups rows for ranking, which nothing here does.
+  // In SVMrank files, "qid:7" after the label groups rows for ranking. It has no effect here.
   static bool is_query(std::string_view word) {
     constexpr std::string_view kQuery = "qid:";
     if (!word.starts_with(kQuery)) return false;
@@ -113,7 +113,7 @@ class LibsvmReader {
     return {static_cast<int32_t>(index - 1), value};
   }
 
-  // `highest_` comes from this file only if no number of features was given.
+  // Without a given number of features, `highest_` comes from this file alone.
   void check_density(const Table& table) const {
     const uint64_t bytes = static_cast<uint64_t>(table.rows) * static_cast<uint64_t>(table.features) * sizeof(float);
     if (features_ > 0 || bytes <= std::max(kFreeBytes, text_bytes_ * kMostPerByte)) return;
@@ -149,7 +149,7 @@ class LibsvmReader {
   int32_t highest_ = 0;
   int64_t highest_line_ = 0;
   std::vector<Entry> entries_;
-  std::vector<size_t> ends_;  // per kept row: one past its last entry
+  std::vector<size_t> ends_;  // end of each kept row's entries
   RawTable part_;
 };
 

@@ -1,4 +1,3 @@
-// The reader for LIBSVM text.
 #pragma once
 
 #include <cstdint>
@@ -9,9 +8,9 @@
 namespace mokume::data {
 
 // Rows have the form `label index:value ...`, with ascending indices from 1; absent values are 0. If `features` is 0,
-// the highest index in the file sets their number; otherwise a higher index is an error. `#` starts a comment, and
-// `qid:n` after the label is not used. Rows become dense: if that takes more than 16 MiB and more than 4,096 times the
-// text, the file is refused before memory is taken.
+// the highest index in the file determines the number of features; otherwise a higher index is an error. `#` starts a
+// comment, and `qid:n` after the label has no effect. Rows become dense: a file whose table would take more than 16 MiB
+// and more than 4,096 times the size of the text is rejected before memory is allocated.
 RawTable read_libsvm(const std::string& path, int64_t limit, int64_t features);
 
 }  // namespace mokume::data

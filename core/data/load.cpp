@@ -32,7 +32,7 @@ Parts read_friedman(const DataSpec& spec) {
 
 RawTable read_pair(const IdxPair& pair, int64_t limit) { return read_idx(pair.images, pair.labels, limit); }
 
-// Throws unless test rows are like the training rows.
+// Throws unless test rows have the form of the training rows.
 void check_same_rows(const RawTable& train, const RawTable& test) {
   if (test.table.rows == 0) return;
   if (test.table.features != train.table.features)
@@ -150,7 +150,7 @@ Parts read_images_to_predict(const DataSpec& spec, const Shape& shape) {
   return read_images_to_predict(spec, test && !own ? spec.test : image_set_path(locate(spec.path), test), shape);
 }
 
-// Reads the test file if one is named, else `path`, with the encoding of the training file.
+// Reads the test file, or `path` if no test file is named, with the encoding of the training file.
 Parts read_to_predict(const DataSpec& spec, int64_t features, const std::vector<Column>& columns, const Shape& shape,
                       CopiedColumns* copied, const CsvPiece* piece) {
   if (copied != nullptr && spec.source != "csv")
@@ -172,7 +172,7 @@ Parts read_to_predict(const DataSpec& spec, int64_t features, const std::vector<
   return {stem(path), read_libsvm(path, spec.limit, features), {}, {}};
 }
 
-// Whole numbers are classes unless data.task says otherwise, although some are measurements.
+// Tells whether the classes may be measurements: whole numbers are classes unless data.task overrides this.
 bool may_be_numbers(const LabelMap& map, int64_t rows) {
   constexpr int64_t kMany = 20, kFewRows = 10;
   const auto classes = static_cast<int64_t>(map.class_names.size());
@@ -186,7 +186,7 @@ std::string task_note(const LabelMap& map, const std::string& task, int64_t rows
   if (!task.empty()) return text;
   if (!map.regression && may_be_numbers(map, rows))
     return text + " of few rows each; if they are numbers to predict, set data.task to \"regression\"";
-  return text + "; data.task can say otherwise";
+  return text + "; set data.task to override this";
 }
 
 Shape shape_of(const RawTable& part) {

@@ -38,7 +38,7 @@ bool plain_name(const std::string& name) {
   return !name.empty() && name[0] != '.' && name.find('/') == std::string::npos;
 }
 
-// Returns the directory of the data set `name`. `what` begins the list of searched places.
+// Returns the directory of the data set `name`. `what` introduces the list of searched places.
 std::string find_name(const std::string& name, const std::string& what) {
   const char* const variable = std::getenv("MOKUME_DATA");
   const bool set = variable != nullptr && *variable != '\0';

@@ -11,7 +11,7 @@
 namespace mokume::data {
 namespace {
 
-// Folds of this draw differ from those of every bootstrap and repeat.
+// Seeds the draw of outer folds in place of a bootstrap's number. No bootstrap or repeat has this number.
 constexpr uint32_t kOuterDraw = std::numeric_limits<uint32_t>::max();
 
 std::vector<int32_t> assign_rows(const OuterFold& outer, const Table& train) {
@@ -41,7 +41,7 @@ Table rows_of(const Table& all, const std::vector<uint32_t>& rows) {
   return some;
 }
 
-// Gives the missing cells the means of these rows.
+// Fills missing cells with the means over `rows`.
 void fill_by(const std::vector<uint32_t>& rows, const std::vector<Gap>& gaps, Dataset& data) {
   if (gaps.empty()) return;
   data.unscaled = data.train.x;

@@ -1,4 +1,4 @@
-// The rows of one file as its reader returns them. A reader reads and checks the whole file and keeps the first `limit`
+// The rows of one file as returned by its reader. A reader reads and checks the whole file and keeps the first `limit`
 // rows (0 = all). Every failure is an Error(MK_BAD_DATA) that names the file, the place and the cure.
 #pragma once
 
@@ -12,19 +12,19 @@ namespace mokume::data {
 
 struct RawTable {
   std::string path;
-  Table table;  // without labels and targets
+  Table table;  // has no labels or targets
   Labels labels;
-  Shape shape;  // of an image; channels 0: not an image
+  Shape shape;  // shape of an image; channels 0: not an image
 };
 
-// What the reader of a source returns.
+// The result of a source's reader.
 struct Parts {
-  std::string name;  // of the data set
+  std::string name;  // name of the data set
   RawTable train;
-  RawTable test;  // no rows: there is none
+  RawTable test;  // may be empty
   std::vector<Column> columns = {};
-  std::vector<std::string> notes = {};  // what was found by looking at the files, one sentence each
-  std::vector<Gap> gaps = {};           // of train
+  std::vector<std::string> notes = {};  // findings from reading the files, one sentence each
+  std::vector<Gap> gaps = {};           // gaps of `train`
 };
 
 }  // namespace mokume::data

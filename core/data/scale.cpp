@@ -12,7 +12,7 @@
 namespace mokume::data {
 namespace {
 
-// Population standard deviation in two passes. Rows are added in order, so that the sums are reproducible.
+// Computes the population standard deviation in two passes. Adds rows in order, so that the sums are reproducible.
 void fit_features(const Table& table, const std::vector<uint32_t>& rows, std::vector<double>& mean,
                   std::vector<double>& scale) {
   const auto features = static_cast<size_t>(table.features);
@@ -38,7 +38,7 @@ void fit_features(const Table& table, const std::vector<uint32_t>& rows, std::ve
   }
   for (size_t j = 0; j < features; ++j) {
     scale[j] = std::sqrt(scale[j] / n);
-    if (constant[j] != 0) mean[j] = double{first[j]};  // a rounded sum would leave a tiny residue
+    if (constant[j] != 0) mean[j] = double{first[j]};  // avoids the tiny residue of a rounded sum
     if (constant[j] != 0 || scale[j] == 0) scale[j] = 1;
   }
 }
@@ -139,7 +139,7 @@ std::string content_hash(const Dataset& data) {
     hash_number(hash, name.size());
     hash.update(name.data(), name.size());
   }
-  if (!data.train.given_folds.empty()) hash_values(hash, data.train.given_folds);  // fits depend on them
+  if (!data.train.given_folds.empty()) hash_values(hash, data.train.given_folds);  // fits depend on the folds
   if (!data.train.weights.empty()) hash_values(hash, data.train.weights);
   return hash.hex();
 }

@@ -104,7 +104,7 @@ int64_t parse_count(std::string_view part, const std::string& text, const char* 
   return value;
 }
 
-// Returns the value that `text` names; "" names none.
+// Returns the enumerator that `text` names; the enumerator "" cannot be named.
 template <class Enum>
 Enum parse_named(std::string_view part, const std::string& text, const char* what) {
   for (const auto& [value, word] : names_of(Enum()))

@@ -1,4 +1,4 @@
-// `--data SPEC`, and the rules that [data] and SPEC share.
+// Parses `--data SPEC`, and states the rules that [data] and SPEC share.
 #pragma once
 
 #include <string>
@@ -16,12 +16,12 @@ std::vector<std::string> spec_keys();       // accepted keys of [data], except `
 // Parses `source[:path][,key=value]...`, e.g. "digits", "csv:a.csv,target=price,categorical=[town,
 // street],missing=drop", "idx:mnist,limit=500,standardize={ mean = 127.5, scale = 73.61 }". Values may be quoted;
 // commas inside quotes, brackets and braces do not separate. If `like` has the same source, target, categorical,
-// ignore, missing, size, channels and layout default to its values. The path "-" is standard input, and "-" alone is
-// that in the format of `like`. Throws Error(MK_INVALID_ARGUMENT) naming the offending part.
+// ignore, missing, size, channels and layout default to its values. The path "-" is standard input; the whole SPEC "-"
+// reads standard input in the format of `like`. Throws Error(MK_INVALID_ARGUMENT) naming the offending part.
 DataSpec parse_spec(std::string_view text, const DataSpec* like = nullptr);
 
-// Throws Error(MK_INVALID_ARGUMENT) if the spec contradicts itself: an unknown source, a missing or superfluous path,
-// keys that the source does not use, a negative limit, a scale that is not positive.
+// Throws Error(MK_INVALID_ARGUMENT) if the spec contradicts itself, i.e. for an unknown source, a missing or
+// superfluous path, keys that the source does not use, a negative limit, or a scale that is not positive.
 void check_spec(const DataSpec& spec);
 
 }  // namespace mokume::data

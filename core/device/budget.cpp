@@ -20,7 +20,7 @@ std::optional<uint64_t> whole_number(std::string_view text) {
   return code == std::errc{} && at == end ? std::optional(value) : std::nullopt;
 }
 
-// Returns "" if the file is missing or unreadable: not every kernel and container has every file.
+// Returns "" if the file is missing or unreadable, because some kernels and containers lack some of the files.
 std::string read_if_there(const std::string& path) {
   try {
     return base::read_file(path, uint64_t{1} << 20);
@@ -29,14 +29,14 @@ std::string read_if_there(const std::string& path) {
   }
 }
 
-// The file names of one version of control groups.
+// The file names in one version of control groups.
 struct Layout {
   std::vector<const char*> limits;
   const char* usage;
   const char* reclaimable;  // a counter in memory.stat
 };
 
-// The memory still available to the group at `directory`. Its usage includes that of its own processes.
+// Returns the memory still available to the group at `directory`. The group's usage includes its own processes.
 uint64_t left_in_group(const std::string& directory, const Layout& layout) {
   uint64_t limit = kUnlimited;
   for (const char* name : layout.limits)
@@ -48,8 +48,8 @@ uint64_t left_in_group(const std::string& directory, const Layout& layout) {
   return limit - std::min(limit, held);
 }
 
-// The least that `group` and its ancestors leave. In a container the path may not exist below the mount; the root of
-// the mount is then the container's own group.
+// Returns the minimum over `group` and its ancestors. In a container, the path may not exist below the mount; the root
+// of the mount is then the container's own group.
 uint64_t left_in_hierarchy(const std::string& mount, std::string group, const Layout& layout) {
   uint64_t least = kUnlimited;
   for (;;) {
@@ -91,7 +91,7 @@ uint64_t cgroup_counter(std::string_view memory_stat, std::string_view name) {
 }
 
 CgroupPaths cgroup_paths(std::string_view proc_self_cgroup) {
-  // Lines have the form "number:controllers:path"; that of version 2 is "0::path". See cgroups(7).
+  // Lines have the form "number:controllers:path"; version 2 uses "0::path". See cgroups(7).
   CgroupPaths paths;
   for (const std::string& line : base::split(proc_self_cgroup, '\n')) {
     const size_t first = line.find(':');
@@ -99,7 +99,7 @@ CgroupPaths cgroup_paths(std::string_view proc_self_cgroup) {
     if (second == std::string::npos) continue;
     std::string path = line.substr(second + 1);
     if (path == "/") path.clear();
-    if (path.find("..") != std::string::npos) continue;  // outside of this namespace
+    if (path.find("..") != std::string::npos) continue;  // outside this namespace
     if (line.compare(0, second, "0:") == 0) paths.v2 = path;
     const std::vector<std::string> controllers = base::split(line.substr(first + 1, second - first - 1), ',');
     if (std::find(controllers.begin(), controllers.end(), "memory") != controllers.end()) paths.v1 = path;

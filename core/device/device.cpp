@@ -16,7 +16,7 @@ std::string text_of(const char (&field)[N]) {
   return {field, ::strnlen(field, N)};
 }
 
-// Keys and values that do not fit the fields of mk_choice cannot be our choices.
+// Tells whether a choice fits into the fields of mk_choice. A choice that does not fit is not one of ours.
 bool fits(const std::string& key, const std::string& value) {
   return !key.empty() && key.size() < sizeof(mk_choice::key) && value.size() < sizeof(mk_choice::value);
 }
@@ -132,7 +132,7 @@ void Device::buffer_destroy(mk_buffer* buffer) noexcept {
   listed_.table->buffer_destroy(device_, buffer);
 }
 
-// Locked memory is unavailable to all other programs of the machine, so the amount is limited.
+// Locked memory is unavailable to all other programs on the machine, so the amount is limited.
 void* Device::host_memory_create(uint64_t bytes) {
   constexpr uint64_t kMostLocked = uint64_t{1} << 30;
   constexpr size_t kAlignment = 64;
@@ -141,7 +141,7 @@ void* Device::host_memory_create(uint64_t bytes) {
   for (const auto& [memory, block] : host_blocks_) locked += block.of_backend != nullptr ? block.bytes : 0;
   HostBlock block{nullptr, bytes};
   void* memory = nullptr;
-  mk_error refused{};  // operating systems limit it
+  mk_error refused{};  // operating systems limit the amount
   if (host_memory_ == nullptr || locked > kMostLocked ||
       host_memory_->create(queue_, bytes, &block.of_backend, &memory, &refused) != MK_OK) {
     block.of_backend = nullptr;
@@ -218,8 +218,8 @@ void Device::enqueue(const mk_copy& copy) {
   registry::call_foreign("copy", listed_.table->copy, queue_, &copy, static_cast<mk_event**>(nullptr));
 }
 
-// Returns how long `body` and the work it queues take, minus the time that the profile counts meanwhile, such as the
-// copies of a fallback.
+// Returns the time that `body` and its queued work take, without the time that the profile records meanwhile, such as
+// the copies of a fallback.
 template <class Body>
 double Device::timed(Body&& body) {
   finish();
@@ -269,7 +269,7 @@ void Device::submit_group(std::span<const mk_op* const> members, size_t each) {
                            static_cast<uint32_t>(count), static_cast<mk_event**>(nullptr));
   };
   if (grouped && !profile_) return run(members, each);
-  // Ops of all members run one by one, because a profile measures each and a fallback waits for each.
+  // Runs the ops one by one, because a profile measures each op and a fallback waits for each op.
   std::vector<const mk_op*> group(members.begin(), members.end());
   for (size_t k = 0; k < each; ++k) {
     if (grouped) {
@@ -291,7 +291,7 @@ void Device::finish() { registry::call_foreign("finish", listed_.table->finish, 
 
 void Device::profile() {
   profile_ = std::make_unique<Profile>();
-  // A device error is left to the next op, which will report it.
+  // The scopes ignore a device error; the next op reports it.
   services_.scope_begin = [](void* self, int32_t kind, const char* name) {
     sdk::guard(nullptr, [&] {
       Device& d = device_of(self);

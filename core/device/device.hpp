@@ -1,4 +1,4 @@
-// Open devices: move-only owners of backend handles with a memory budget, and op dispatch with counted fallback.
+// Open devices: move-only owners of backend handles with a memory budget. They dispatch ops and count fallbacks.
 #pragma once
 
 #include <cstdint>
@@ -16,10 +16,10 @@
 
 namespace mokume::device {
 
-// A device from the list: its backend, its index, and the info from enumerate.
+// A device in the list: its backend, its index, and the info from enumerate().
 struct Listed {
   std::string backend;  // "opencl"
-  uint32_t index = 0;   // within its backend
+  uint32_t index = 0;   // index within the backend
   const mk_backend* table = nullptr;
   mk_device_info info{};
 
@@ -33,9 +33,9 @@ using Choices = std::map<std::string, std::string>;
 // One open device with its compute queue. Used by one thread at a time.
 class Device {
  public:
-  // `fallback` is a host device for ops that this one does not support; it may be null if this is a host device.
-  // Devices of several threads may share it (they take turns), but no thread may use it directly meanwhile.
-  // budget_bytes limits all buffers together. Throws the backend's error, naming the device.
+  // `fallback` is a host device for ops that this device does not support. It may be null if this is a host device.
+  // Devices of several threads may share the fallback device, one at a time, but no thread may use it directly
+  // meanwhile. `budget_bytes` limits the total size of the buffers. Throws the backend's error, which names the device.
   static std::unique_ptr<Device> open(const Listed& listed, const Choices& choices, uint64_t budget_bytes,
                                       std::shared_ptr<Device> fallback);
   ~Device();
@@ -47,7 +47,7 @@ class Device {
   uint64_t allocated_bytes() const { return allocated_; }
   uint64_t peak_bytes() const { return peak_; }
 
-  mk_buffer* buffer_create(uint64_t bytes);  // throws MK_OUT_OF_MEMORY if it exceeds the budget, naming both sizes
+  mk_buffer* buffer_create(uint64_t bytes);  // throws MK_OUT_OF_MEMORY with both sizes if it exceeds the budget
   void buffer_destroy(mk_buffer* buffer) noexcept;
   void write(mk_buffer* to, uint64_t offset, const void* from, uint64_t bytes);  // blocking
   void read(mk_buffer* from, uint64_t offset, void* to, uint64_t bytes);         // blocking
@@ -58,17 +58,17 @@ class Device {
   void submit_group(std::span<const mk_op* const> members, size_t each);  // see mk_device_services
   void finish();
 
-  // From now on every op, kernel and transfer is waited for and timed, by the scopes of services(). This is slower but
-  // does not change results. Time counts while a scope is open.
+  // From now on, every op, kernel and transfer is synchronized and timed within the scopes of services(). This is
+  // slower but does not change results. Time counts while a scope is open.
   void profile();
   const Profile* profiled() const { return profile_.get(); }  // null unless profile() was called
 
-  // Number of fallbacks per op name since open.
+  // Counts fallbacks per op name since open().
   const std::map<std::string, uint64_t>& fallbacks() const { return fallbacks_; }
-  // Everything that results depend on: the backend's choices and those that a model recorded.
+  // Contains every choice on which results depend: the backend's choices and those that a model recorded.
   const Choices& choices() const { return choices_; }
 
-  // Sets the team for the model's next calls; nullptr: work alone. The team must outlive its use.
+  // Sets the team for the model's next calls; nullptr means to work alone. The team must outlive its use.
   void join(const mk_team* team) { services_.team = team; }
 
   // The C table passed to models; valid as long as this device.
@@ -100,7 +100,7 @@ class Device {
   uint64_t budget_ = 0, allocated_ = 0, peak_ = 0;
   std::map<mk_buffer*, uint64_t> sizes_;
   struct HostBlock {
-    mk_host_block* of_backend;  // or null if the process allocated it
+    mk_host_block* of_backend;  // null if the process allocated the memory
     uint64_t bytes;
   };
   std::map<void*, HostBlock> host_blocks_;

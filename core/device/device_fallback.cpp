@@ -1,4 +1,4 @@
-// Ops that a device does not support run on the host device: their operands are copied there and back.
+// Runs unsupported ops on the host device, and copies their operands there and back.
 #include <algorithm>
 #include <cstddef>
 
@@ -10,7 +10,8 @@ namespace mokume::device {
 namespace {
 
 // A range of one buffer, in elements, that operands of the op use. Overlapping operands (an op in place) share one
-// piece, so that their copies overlap too. Others get separate pieces: two panels of one buffer may be far apart.
+// piece, so that their copies overlap too. Other operands get separate pieces, because two panels of one buffer may be
+// far apart.
 struct Piece {
   mk_buffer* buffer;
   int64_t begin, end;
@@ -45,7 +46,7 @@ std::vector<Piece> pieces_of(const mk_op& op) {
   return pieces;
 }
 
-// The pieces on the host device, for the duration of the op.
+// Copies of the pieces on the host device. They exist for the duration of the op.
 class Staged {
  public:
   Staged(Device& device, Device& host, const mk_op& op) : device_(device), host_(host), pieces_(pieces_of(op)) {}
@@ -74,7 +75,7 @@ class Staged {
     }
   }
 
-  // The op with the copies as its operands.
+  // Returns the op with the copies as its operands.
   mk_op moved(const mk_op& op) const {
     mk_op result = op;
     for (uint32_t i = 0; i < op.n_inputs; ++i) result.inputs[i] = moved(op.inputs[i]);
@@ -93,7 +94,7 @@ class Staged {
     return result;
   }
 
-  // The memory of the copy if the host device exposes it, else a spare block.
+  // Returns the memory of the copy if the host device exposes it, else a spare block.
   std::byte* memory_of(const Piece& piece) {
     const mk_device_services* services = host_.services();
     if (void* memory = services->host_pointer(services->self, piece.copy)) return static_cast<std::byte*>(memory);

@@ -20,8 +20,8 @@
 namespace mokume::device {
 namespace {
 
-constexpr double kLongEnoughS = 0.02;  // for one op: shorter ones measure call overhead
-constexpr double kEachS = 0.3;         // for product and pass each, once the sizes are found
+constexpr double kLongEnoughS = 0.02;  // minimum time of one op, because shorter ops measure the call overhead
+constexpr double kEachS = 0.3;         // time for repeating the product, and for repeating the pass
 constexpr int kRepeats = 5;
 
 class Buffers {
@@ -33,7 +33,7 @@ class Buffers {
   Buffers(const Buffers&) = delete;
   Buffers& operator=(const Buffers&) = delete;
 
-  // Filled, because memory that was never written has no pages yet.
+  // Fills the matrix, because memory that was never written has no pages yet.
   mk_tensor matrix(int64_t rows, int64_t columns) {
     made_.push_back(device_.buffer_create(static_cast<uint64_t>(rows * columns) * sdk::kElementBytes));
     const mk_tensor tensor = sdk::matrix(made_.back(), rows, columns);
@@ -50,7 +50,7 @@ class Probe {
  public:
   Probe(Device& device, const Clock& clock) : device_(device), clock_(clock) {}
 
-  // Multiplies square matrices of growing size until one product takes long enough.
+  // Multiplies square matrices of growing size until a product takes long enough.
   double gflops() {
     return grow(64, 2048, [&](int64_t n, Buffers& buffers) {
       const mk_tensor a = buffers.matrix(n, n), b = buffers.matrix(n, n), out = buffers.matrix(n, n);
@@ -70,10 +70,10 @@ class Probe {
 
  private:
   struct Measured {
-    double seconds, rate;  // of one op; in 10^9 units of work per second
+    double seconds, rate;  // time of one op; 10^9 units of work per second
   };
 
-  // `at` creates the op for a size and measures it. Returns the rate of the largest size reached.
+  // `at` creates and measures the op for a size. Returns the rate of the largest size reached.
   template <class At>
   double grow(int64_t size, int64_t largest, const At& at) {
     double rate = 0;
@@ -97,10 +97,10 @@ class Probe {
     return clock_() - begin;
   }
 
-  // The best of several: interference only ever slows it down.
+  // Takes the best of several measurements, because interference can only slow an op down.
   Measured measured(const mk_op& op, double work) {
     device_.finish();
-    once(op);  // builds its kernel
+    once(op);  // builds the op's kernel
     const double begin = clock_();
     double best = once(op);
     for (int k = 1; k < kRepeats && clock_() - begin < kEachS; ++k) best = std::min(best, once(op));

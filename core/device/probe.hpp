@@ -1,5 +1,5 @@
-// The speed of a device, measured before a run while nothing else runs. It decides where and when a fit runs, never its
-// result: speeds are not part of any choice, plan or result.
+// Measures the speed of a device before a run, while nothing else runs. The speed decides where and when a fit runs,
+// but never its result: speeds are not part of any choice, plan or result.
 #pragma once
 
 #include <functional>
@@ -11,8 +11,8 @@
 namespace mokume::device {
 
 struct Speed {
-  double gflops = 0;  // 10^9 additions and multiplications per second, in a matrix product
-  double gbytes = 0;  // 10^9 bytes read and written per second, in a pass over a large array
+  double gflops = 0;  // 10^9 additions and multiplications per second in a matrix product
+  double gbytes = 0;  // 10^9 bytes read and written per second in a pass over a large array
 
   // A single number for the speed of the device; 0 if either value is unknown.
   double overall() const;
@@ -23,18 +23,18 @@ struct Speed {
 using Clock = std::function<double()>;
 
 // Takes up to about a second, plus the time to build the kernels of two ops. Call it on the thread that uses the
-// device, with nothing else running on the device. If the device cannot do or hold a size, smaller ones count; 0 is
-// unknown.
+// device, and run nothing else on the device. If the device does not support or hold a size, the smaller sizes count; 0
+// means unknown.
 Speed probe(Device& device, const Clock& clock = {});
 
-// Earlier measurements in a cache directory ("": there is none). The key is the device class and, for devices
-// that compute on cores of this process, the number of cores. Unwritable files are ignored. A damaged file is set
-// aside, and `warning` says so.
+// Reads earlier measurements from a cache directory ("" disables the cache). The key is the device class and, for
+// devices that compute on cores of this process, the number of cores. An unreadable file counts as missing. A damaged
+// file is set aside, and `warning` reports it.
 std::optional<Speed> remembered_speed(const std::string& cache_directory, const Listed& device, size_t cores,
                                       std::string& warning);
 void remember_speed(const std::string& cache_directory, const Listed& device, size_t cores, const Speed& speed);
 
-// Lets one process of a host measure at a time. Waits up to `seconds` for its turn; without a cache directory every
+// Lets one process of a host measure at a time. Waits up to `seconds` for its turn. Without a cache directory, every
 // process proceeds at once.
 class ProbeTurn {
  public:

@@ -1,5 +1,4 @@
-// A profile of a device's time: every op, kernel and transfer is waited for and timed separately, grouped by the
-// model's current phase.
+// Profiles a device's time: synchronizes and times every op, kernel and transfer, grouped by the model's current phase.
 #pragma once
 
 #include <cstdint>
@@ -14,10 +13,10 @@
 
 namespace mokume::device {
 
-// The row name for the time of a phase outside of all ops: the host's own work. `calls` counts how often the phase was
-// entered.
+// The row name for the time that a phase spends outside all ops, i.e. the host's own work. `calls` counts the starts of
+// the phase.
 inline constexpr const char* kOutsideOps = "(outside of ops)";
-// The phase of everything outside the model's phases.
+// The phase outside the model's phases.
 inline constexpr const char* kOtherPhase = "other";
 
 struct ProfileRow {
@@ -26,7 +25,7 @@ struct ProfileRow {
   uint64_t calls = 0;
   double seconds = 0;
   double flops = 0;
-  double bytes = 0;  // by the cost of each op: everything read and written once
+  double bytes = 0;  // computed from the cost of each op: everything read and written once
 
   template <class Self, class Fields>
   static void fields(Self& self, Fields& field) {
@@ -43,27 +42,28 @@ struct ProfileRow {
 // The sum of the rows of one phase.
 struct ProfilePhase {
   std::string name;
-  uint64_t calls = 0;  // how often it was entered
+  uint64_t calls = 0;  // number of times that the phase began
   double seconds = 0, flops = 0, bytes = 0;
 };
 
-// Used by the device's thread. Time counts while a scope is open, towards the innermost phase; the rows add up to the
+// Used by the device's thread. Time counts towards the innermost phase while a scope is open; the rows add up to the
 // total duration of the outermost scopes.
 class Profile {
  public:
-  using Clock = std::function<double()>;  // in seconds; never goes back
+  using Clock = std::function<double()>;  // seconds; never goes back
   Profile();
   explicit Profile(Clock clock);
 
   void begin(mk_scope kind, const std::string& name);
-  void end();  // ends the innermost scope, if there is one
+  void end();  // ends the innermost scope, if any
 
-  // Records an op, kernel or transfer that has just ended. `seconds` excludes what was recorded while it ran.
+  // Records an op, kernel or transfer that has just ended. `seconds` excludes everything that was recorded in the
+  // meantime.
   void add_op(const mk_op& op, double seconds);
   void add_transfer(const char* what, uint64_t bytes, double seconds);
 
   bool in_kernel() const { return !scopes_.empty() && scopes_.back().kind == MK_SCOPE_KERNEL; }
-  // Seconds of everything recorded so far, to subtract nested records from an outer time.
+  // Total seconds recorded so far. Callers subtract nested records from an outer time.
   double counted() const { return counted_; }
   double now() const { return clock_(); }
 
@@ -73,7 +73,7 @@ class Profile {
   struct Scope {
     mk_scope kind;
     std::string name;
-    double start, counted;  // at its begin
+    double start, counted;  // values at the start of the scope
   };
   const std::string& phase() const;
   ProfileRow& row(const std::string& what);
@@ -84,10 +84,10 @@ class Profile {
   std::vector<Scope> scopes_;
   std::map<std::pair<std::string, std::string>, ProfileRow> rows_;
   double counted_ = 0;
-  double settled_at_ = 0, settled_counted_ = 0;  // time outside of ops is assigned up to here
+  double settled_at_ = 0, settled_counted_ = 0;  // time outside of ops is assigned up to this point
 };
 
-// Sorted by descending time.
+// Sorts the phases by descending time.
 std::vector<ProfilePhase> phases_of(const std::vector<ProfileRow>& rows);
 
 }  // namespace mokume::device

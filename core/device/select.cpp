@@ -1,5 +1,5 @@
-// Which devices a SEL names. The grammar (docs/howto/devices.md): a comma list of all, every, backend, backend:kind,
-// backend:index, or a part of a platform's, vendor's, version's or device's name.
+// Finds the devices that a SEL names. The grammar (docs/howto/devices.md) is a comma list of: all, every, backend,
+// backend:kind, backend:index, or a part of the name of a platform, vendor, version or device.
 #include <algorithm>
 #include <charconv>
 #include <optional>
@@ -30,8 +30,8 @@ Positions every_of(const std::vector<Listed>& listed) {
   return taken;
 }
 
-// Each physical GPU once, and one CPU device: a driver's, if there is one, before that of the host backend, which
-// exists on every machine.
+// Takes each physical GPU once, and one CPU device: preferably a driver's, because every machine has a CPU device of
+// the host backend.
 Positions all_of(const std::vector<Listed>& listed) {
   Positions taken;
   std::set<std::string> physical;
@@ -81,7 +81,7 @@ Positions named(const std::vector<Listed>& listed, const std::string& word) {
   const bool by_name = taken.empty() && !word.empty();
   for (size_t i = 0; by_name && i < listed.size(); ++i)
     if (matches_name(listed[i], word)) taken.insert(i);
-  // A checker is a thousand times slower, so a word that also matches real devices does not select it.
+  // A checker is a thousand times slower, so a word that also matches real devices does not select a checker.
   const auto instrumented = [&](size_t i) { return has(listed[i], MK_DEVICE_INSTRUMENTED); };
   if (!std::all_of(taken.begin(), taken.end(), instrumented)) std::erase_if(taken, instrumented);
   return taken;

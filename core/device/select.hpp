@@ -18,17 +18,17 @@ class NoMatch : public Error {
   std::string wanted_;
 };
 
-// Returns the devices selected by SEL (docs/howto/devices.md), in list order, each once; under `all`, each physical
+// Returns the devices selected by SEL (docs/howto/devices.md) in list order, without repeats; `all` takes each physical
 // device once. Throws NoMatch, which lists the available devices, if a part matches nothing.
 std::vector<Listed> select(const std::vector<Listed>& listed, const std::string& selection);
 
-// Returns those of `backends` (names) whose devices SEL can name, in their order. A word that begins with a backend's
-// name
-// ("opencl", "opencl:gpu") names that backend; any other ("all", "every", a part of a device's name) may name a device
-// of each. The host backend is always returned, because it computes what other devices do not support.
+// Returns the names in `backends` whose devices SEL can name, in the same order. A word that begins with a backend's
+// name ("opencl", "opencl:gpu") names this backend; any other word ("all", "every", a part of a device's name) may name
+// a device of any backend. The host backend is always included, because it runs the ops that other devices do not
+// support.
 std::vector<std::string> backends_of(const std::string& selection, const std::vector<std::string>& backends);
 
-// Returns SEL without the words that begin with the name of one of `backends`: "" if none is left.
+// Returns SEL without the words that begin with the name of one of `backends`, or "" if no word is left.
 std::string without_backends(const std::string& selection, const std::vector<std::string>& backends);
 
 }  // namespace mokume::device

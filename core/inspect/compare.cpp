@@ -88,7 +88,7 @@ bool same_values(const FitRecord& a, const FitRecord& b) {
          (a.values.empty() || std::memcmp(a.values.data(), b.values.data(), a.values.size() * sizeof(double)) == 0);
 }
 
-// Finds the fit in which a metric of both runs differs most.
+// Finds the fit with the largest difference in a metric that both runs have.
 std::string largest_difference(const results::RunView& view, size_t metric,
                                const std::vector<std::pair<const FitRecord*, const FitRecord*>>& differing) {
   double largest = 0;
@@ -103,7 +103,7 @@ std::string largest_difference(const results::RunView& view, size_t metric,
   return text;
 }
 
-using Records = std::vector<const FitRecord*>;  // by position in the plan; null if there is none
+using Records = std::vector<const FitRecord*>;  // indexed by position in the plan; null if there is no record
 
 struct FitsCompared {
   std::string text;

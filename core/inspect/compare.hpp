@@ -1,4 +1,4 @@
-// Compares two runs: `mokume compare`.
+// Compares two runs for `mokume compare`.
 #pragma once
 
 #include <string>
@@ -12,9 +12,9 @@ struct Comparison {
   bool same_fits = false;  // both runs have the same plan and hold the same fits and refits, bit for bit
 };
 
-// The text lists which settings differ, whether fits of one plan have bit-identical values and by how much
-// they differ, and the choice, result and duration of each run. Fits are compared only if both runs have the same plan;
-// settings and data determine the plan.
+// The text lists the settings that differ, whether and by how much the values of common fits differ, and the choice,
+// result and duration of each run. Fits are compared only if both runs have the same plan, which settings and data
+// determine.
 Comparison compare(const Inspection& a, const Inspection& b);
 
 }  // namespace mokume::inspect

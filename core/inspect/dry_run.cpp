@@ -16,7 +16,7 @@
 namespace mokume::inspect {
 namespace {
 
-// The model's summaries of its candidates, three at most, without repeats.
+// Returns the model's summaries of its candidates, at most three and without repeats.
 std::string summaries(const node::Experiment& experiment) {
   constexpr size_t kMost = 3;
   constexpr uint32_t kMostAsked = 100;

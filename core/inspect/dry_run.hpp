@@ -1,4 +1,4 @@
-// Describes what a run would do, without writing anything.
+// Describes a run in advance, without writing anything.
 #pragma once
 
 #include <string>
@@ -15,7 +15,7 @@ namespace mokume::inspect {
 std::string dry_run(registry::Registry& registry, base::Log& log, const config::Config& config,
                     const std::vector<Formation>& formations);
 
-// Throws the Error with which a run would stop before its first fit: the data cannot be read, the model refuses the
+// Throws the Error that would stop a run before its first fit: the data cannot be read, the model rejects the
 // experiment, or a device that it names is absent.
 void check_start(registry::Registry& registry, base::Log& log, const config::Config& config);
 

@@ -22,7 +22,7 @@ using Kind = journal::EventRecord::Kind;
 using journal::EventRecord;
 using journal::FitRecord;
 
-constexpr size_t kMaxLines = 50;  // per kind
+constexpr size_t kMaxLines = 50;  // limit for each kind of lines
 
 template <class Lines>
 std::string first_of(const Lines& lines, const std::string& rest) {
@@ -33,7 +33,7 @@ std::string first_of(const Lines& lines, const std::string& rest) {
   return lines.size() > kMaxLines ? text + fmt::format("  and {} more {}\n", lines.size() - kMaxLines, rest) : text;
 }
 
-// Seconds since the start of the run's first fit, or first refit if there are no fits.
+// Formats the seconds since the start of the run's first fit, or of the first refit if there are no fits.
 std::string when(const Inspection& run, double time_s) {
   double zero = time_s;
   for (const FitRecord& r : results::all_work(run.view))
@@ -102,7 +102,7 @@ std::string place_text(const FitRecord& record) {
   return where(record.node, record.device) + of + fmt::format(", bundle {}, attempt {}", record.bundle, record.attempt);
 }
 
-// Describes what became of the model that a refit trained.
+// Describes the fate of the model that a refit trained.
 std::string model_text(const Inspection& run, const FitRecord& refit) {
   if (refit.status == journal::FitStatus::failed)
     return run.live || !refit.refit ? "" : "  `mokume resume " + run.directory + "` tries it again\n";
@@ -127,15 +127,15 @@ std::string done_text(const Inspection& run, const FitRecord& record) {
 
 // ---- fits that are not done
 
-// The bundle that contains a fit; null if the bundles of this session are unknown.
+// Returns the bundle that contains a fit, or null if the bundles of this session are unknown.
 const scheduler::Bundle* bundle_of(const Inspection& run, uint32_t fit) {
   for (const scheduler::Bundle& b : run.bundles)
     if (std::find(b.fits.begin(), b.fits.end(), fit) != b.fits.end()) return &b;
   return nullptr;
 }
 
-// Its rank, from 1, among the bundles with fits left, the longest first by the model's estimate; and the number of
-// these bundles.
+// Returns the bundle's rank among the bundles with fits left (from 1, longest first by the model's estimate), and the
+// number of these bundles.
 std::pair<size_t, size_t> position(const Inspection& run, const scheduler::Bundle& bundle) {
   std::set<uint32_t> done;
   for (const FitRecord& r : run.view.records) done.insert(r.fit);
@@ -195,7 +195,7 @@ std::string waiting_text(const Inspection& run, uint32_t fit) {
 
 // ---- refits that are not done
 
-// The candidate that the refit of a bootstrap trains, if its fits determine it.
+// Returns the candidate that the refit of a bootstrap trains, if the fits already determine it.
 std::optional<uint32_t> chosen_candidate(const Inspection& run, uint32_t bootstrap) {
   const search::Plan& plan = run.view.plan;
   if (plan.folds == 0) return bootstrap * plan.own_candidates;
@@ -204,7 +204,7 @@ std::optional<uint32_t> chosen_candidate(const Inspection& run, uint32_t bootstr
   return std::nullopt;
 }
 
-// A refit needs as much memory as a fit of its candidate. 0: the bundles of this session are unknown.
+// A refit needs as much memory as a fit of its candidate. Returns 0 if the bundles of this session are unknown.
 uint64_t bytes_of(const Inspection& run, uint32_t candidate, uint32_t bootstrap) {
   uint64_t bytes = 0;
   for (const scheduler::Bundle& bundle : run.bundles)
@@ -248,7 +248,7 @@ std::string waiting_refit_text(const Inspection& run, uint32_t slot) {
 
 // ---- the whole run
 
-// Lists the events of these kinds as a paragraph; "" if there are none.
+// Lists the events of the given kinds as a paragraph; returns "" if there are none.
 std::string events_text(const Inspection& run, const std::string& title, const std::set<Kind>& kinds) {
   std::vector<std::string> lines;
   for (const EventRecord& event : run.view.events)

@@ -1,4 +1,4 @@
-// Explains why a fit waits, moved or failed, and what went wrong in a run: `mokume explain`. Returns whole lines of
+// Explains for `mokume explain` why a fit waits, moved or failed, and which problems a run had. Returns whole lines of
 // text.
 #pragma once
 
@@ -8,15 +8,15 @@
 
 namespace mokume::inspect {
 
-// Accepts "17" (the id of a fit or refit), "3,2" (candidate, fold), "3,0,2" (candidate, bootstrap, fold), and "refit"
-// or "refit,4" (of a bootstrap). Error(MK_INVALID_ARGUMENT) lists the valid ids.
+// Accepts "17" (the id of a fit or refit), "3,2" (candidate, fold), "3,0,2" (candidate, bootstrap, fold), "refit" and
+// "refit,4" (the refit of a bootstrap). Throws Error(MK_INVALID_ARGUMENT), which lists the valid ids.
 uint32_t parse_fit(const search::Plan& plan, const std::string& text);
 
-// One fit or refit: where it ran or why it waits, each attempt that failed or moved, and the other devices that
-// computed it.
+// Explains one fit or refit: where it ran or why it waits, each attempt that failed or moved, and the other devices
+// that computed it.
 std::string explain_fit(const Inspection& run, uint32_t fit);
 
-// The whole run: retired devices, lost nodes, failed fits and refits, repeats.
+// Explains the whole run: retired devices, lost nodes, failed fits and refits, repeats.
 std::string explain_run(const Inspection& run);
 
 }  // namespace mokume::inspect

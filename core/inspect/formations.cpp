@@ -20,7 +20,7 @@ using scheduler::Rule;
 constexpr uint64_t kMostDevices = 10'000;
 constexpr uint32_t kOrders = 8;          // number of random orders
 constexpr double kLocalLease = 50e-6;    // seconds; see bench/overhead
-constexpr double kMessagesLease = 1e-3;  // between nodes; 0.2 ms within one machine
+constexpr double kMessagesLease = 1e-3;  // messages between nodes; within one machine, a lease takes 0.2 ms
 
 std::optional<uint32_t> whole(const std::string& text) {
   uint32_t number = 0;
@@ -39,7 +39,7 @@ scheduler::Scenario scenario_of(const scheduler::Workload& workload, const run::
   made.lease_s = formation.nodes == 1 ? kLocalLease : kMessagesLease;
   const double work = std::accumulate(made.seconds.begin(), made.seconds.end(), 0.0);
   made.ask_again_s = std::max(0.2, work / static_cast<double>(devices) / 1000);
-  std::map<uint32_t, uint32_t> fits;  // one per bootstrap
+  std::map<uint32_t, uint32_t> fits;  // maps each bootstrap to one of its fits
   for (uint32_t fit = 0; fit < workload.positions.size(); ++fit) fits.emplace(workload.positions[fit].bootstrap, fit);
   for (const auto& [bootstrap, fit] : fits)
     made.refits.push_back({bootstrap, fit, 0, refit_factor * work / static_cast<double>(made.seconds.size())});

@@ -1,5 +1,5 @@
-// Planning the machine room: how long a run would take with a given number of nodes and devices, and how busy these
-// would be, under the real schedule and under static splits.
+// Predicts for several numbers of nodes and devices how long a run would take and how busy the devices would be, under
+// the real schedule and under static splits.
 #pragma once
 
 #include <cstdint>
@@ -18,7 +18,7 @@ struct Formation {
 // Parses "1x3,3x1,4x3". Throws Error(MK_INVALID_ARGUMENT).
 std::vector<Formation> parse_formations(const std::string& text);
 
-// The simulated table, for people. Each bootstrap ends with a refit, which takes `refit_factor` times the average
+// Returns the table of simulated runs. Each bootstrap ends with a refit, which takes `refit_factor` times the average
 // duration of a fit.
 std::string formations_table(const scheduler::Workload& workload, const run::Expectation& expectation,
                              double refit_factor, const std::vector<Formation>& formations);

@@ -1,4 +1,4 @@
-// A run directory seen from outside, during the run or afterwards: the basis of `mokume status`.
+// The state of a run directory, during the run or afterwards. `mokume status` is based on it.
 #pragma once
 
 #include <nlohmann/json.hpp>
@@ -15,24 +15,24 @@ namespace mokume::inspect {
 
 struct Inspection {
   std::string directory;
-  results::RunView view;                   // from the journals and run.json
-  std::string exit_reason;                 // from run.json
-  bool live = false;                       // a process holds the directory
+  results::RunView view;                   // read from the journals and run.json
+  std::string exit_reason;                 // read from run.json
+  bool live = false;                       // whether a process holds the directory
   std::optional<run::LiveStatus> last;     // the last status that rank 0 wrote, whether the run is live or not
-  std::vector<scheduler::Bundle> bundles;  // of the last session; may be empty
+  std::vector<scheduler::Bundle> bundles;  // bundles of the last session; may be empty
   double now_s = 0;                        // seconds since the epoch
 };
 
-// Only reads, and never waits for the run. Errors are those of read_view().
+// Only reads, and never waits for the run. Throws the errors of read_view().
 Inspection inspect(registry::Registry& registry, const std::string& directory);
 
-// "live", "dead (killed)", "stopped", "done" or "failed fits".
+// Returns "live", "dead (killed)", "stopped", "done" or "failed fits".
 std::string state_of(const Inspection& run);
 
-// "stopped on request: Ctrl-C", "stopped (node 1 was lost)": a stop with the reason that the run recorded.
+// Returns the stop and its recorded reason: "stopped on request: Ctrl-C", "stopped (node 1 was lost)".
 std::string stop_text(const std::string& reason);
 
-// The state with the reason of its end.
+// Returns the state and the reason of the end.
 std::string ended_state(const Inspection& run);
 
 // Suggests the next step; "" if none is needed.

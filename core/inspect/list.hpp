@@ -1,4 +1,4 @@
-// The runs below a directory: `mokume list`.
+// Lists the runs below a directory for `mokume list`.
 #pragma once
 
 #include <cstdint>
@@ -17,17 +17,18 @@ struct ListedRun {
   std::string directory, name, stamp;  // "runs/quickstart/2026-11-25_101500", "quickstart", "2026-11-25_101500"
   RunState state = RunState::damaged;
   uint64_t fits = 0, planned = 0;
-  uint64_t failed = 0;         // fits, or refits if no fit failed
+  uint64_t failed = 0;         // failed fits, or failed refits if no fit failed
   std::optional<double> best;  // the mean of the best candidate so far
-  std::string metric;          // of this mean
+  std::string metric;          // name of the metric in `best`
   nlohmann::ordered_json params;
-  double worked_s = 0;  // when it last wrote its record or a journal; seconds since the epoch
+  double worked_s = 0;  // last write to its record or a journal, in seconds since the epoch
   uint64_t bytes = 0;
-  std::string trouble;  // damaged: why it cannot be read
+  std::string trouble;  // damaged: the reason
 };
 
-// Returns the runs in DIRECTORY/STAMP and DIRECTORY/NAME/STAMP, the newest stamp first. Does not follow symbolic links,
-// only reads, and never throws because of one run. Throws Error(MK_INVALID_ARGUMENT) if there is no such directory.
+// Returns the runs in DIRECTORY/STAMP and DIRECTORY/NAME/STAMP, newest stamp first. Does not follow symbolic links,
+// only reads, and reports a damaged run instead of throwing. Throws Error(MK_INVALID_ARGUMENT) if the directory does
+// not exist.
 std::vector<ListedRun> list_runs(registry::Registry& registry, const std::string& directory);
 
 const char* name_of(ListedRun::RunState state);

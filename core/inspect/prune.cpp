@@ -34,7 +34,7 @@ std::string age(double now_s, double then_s) { return base::human_seconds(std::m
 std::vector<std::string> files_below(const std::string& directory) {
   std::vector<std::string> files;
   std::error_code error;
-  // By default this iterator does not enter directories through symbolic links.
+  // By default, this iterator does not enter directories through symbolic links.
   for (fs::recursive_directory_iterator it(directory, error), end; !error && it != end; it.increment(error))
     if (fs::is_regular_file(it->symlink_status(error))) files.push_back(it->path().string());
   std::sort(files.begin(), files.end());
@@ -54,7 +54,7 @@ void add_cached(std::vector<Removal>& all, const PruneRule& rule, const std::str
   }
 }
 
-// Holds the lock of a run directory, so that no run begins while it is removed.
+// Holds the lock of a run directory, so that no run starts during the removal.
 class Hold {
  public:
   explicit Hold(const std::string& directory)
@@ -77,7 +77,7 @@ class Hold {
 std::vector<Removal> removals(const std::vector<ListedRun>& runs, const PruneRule& rule, const std::string& cache,
                               double now_s) {
   std::vector<Removal> all;
-  std::map<std::string, uint64_t> seen;  // by experiment; the newest come first
+  std::map<std::string, uint64_t> seen;  // indexed by experiment; the newest runs come first
   for (const ListedRun& run : runs) {
     if (run.state == RunState::running || run.state == RunState::damaged) continue;
     if (run.state == RunState::unfinished && !rule.unfinished) continue;
@@ -103,7 +103,7 @@ std::string remove(const Removal& removal) {
   std::error_code error;
   fs::remove_all(removal.path, error);
   if (error) return error.message();
-  // The directory of the experiment; this does nothing unless it is empty.
+  // Removes the directory of the experiment if it is empty now.
   if (removal.is_run) fs::remove(fs::path(removal.path).parent_path(), error);
   return "";
 }

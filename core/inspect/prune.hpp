@@ -1,4 +1,4 @@
-// What `mokume prune` removes: old runs, checkpoints that nothing needs, and built kernels.
+// Finds and removes files for `mokume prune`: old runs, superfluous checkpoints, and built kernels.
 #pragma once
 
 #include <cstdint>
@@ -10,28 +10,28 @@
 
 namespace mokume::inspect {
 
-// Exactly one of the first three is set.
+// Exactly one of the first three members is set.
 struct PruneRule {
-  std::optional<double> older_than_s;   // runs and built kernels that are older
-  std::optional<uint64_t> larger_than;  // runs, and the cache of built kernels, with more bytes
-  std::optional<uint64_t> keep;         // all but the newest so many runs of each experiment
-  bool unfinished = false;              // unfinished runs as well
+  std::optional<double> older_than_s;   // selects older runs and built kernels
+  std::optional<uint64_t> larger_than;  // selects larger runs, and the cache of built kernels if it is larger
+  std::optional<uint64_t> keep;         // number of newest runs of each experiment that stay
+  bool unfinished = false;              // includes unfinished runs
 };
 
 struct Removal {
   std::string path, what;  // "finished, 3 d 02 h old"
   uint64_t bytes = 0;
-  bool is_run = false;  // a run directory, which must not be in use
+  bool is_run = false;  // a run directory must not be in use
 };
 
-// Returns what the rule selects. `runs` are those of list_runs(). Running and damaged runs are never selected. Of
-// finished runs that stay, the checkpoints are selected. `cache` is the cache directory or "". Does not follow symbolic
-// links.
+// Returns the entries that the rule selects. `runs` is the result of list_runs(). Never selects running or damaged
+// runs; of finished runs that stay, selects the checkpoints. `cache` is the cache directory or "". Does not follow
+// symbolic links.
 std::vector<Removal> removals(const std::vector<ListedRun>& runs, const PruneRule& rule, const std::string& cache,
                               double now_s);
 
-// Removes it, and the directory of an experiment that becomes empty. Returns why it could not be removed, or "". A run
-// that a process works on stays. Does not follow symbolic links.
+// Removes the entry, and the directory of an experiment that becomes empty. Returns "", or the reason why the removal
+// failed. Does not remove a run in use. Does not follow symbolic links.
 std::string remove(const Removal& removal);
 
 }  // namespace mokume::inspect

@@ -13,7 +13,7 @@ namespace {
 
 constexpr const char* kRebuild = "rebuild it with the headers of this mokume";
 
-// The common first fields of all tables.
+// The first fields, which all tables have in common.
 struct TablePrefix {
   uint32_t struct_size;
   uint16_t abi_major;
@@ -33,7 +33,7 @@ const char* sanitizer_name(uint32_t sanitizer) {
   }
 }
 
-// Library code runs here for the first time; an exception from it must not end the program.
+// Runs library code for the first time; an exception from it must not end the program.
 template <class Body>
 void run_foreign(const char* stage, const char* function, Body&& body) {
   mk_error error{MK_OK, {}};
@@ -43,7 +43,8 @@ void run_foreign(const char* stage, const char* function, Body&& body) {
 
 const mk_plugin_header& query(const std::string& path, const Begin& begin) {
   if (begin) begin("open");
-  // NODELETE and no dlclose, because threads and thread-local destructors of drivers outlive any attempt to unload.
+  // The library is never unloaded (NODELETE, no dlclose), because threads and thread-local destructors of drivers
+  // outlive any attempt to unload.
   void* handle = ::dlopen(path.c_str(), RTLD_NOW | RTLD_LOCAL | RTLD_NODELETE);
   if (handle == nullptr) {
     const char* why = ::dlerror();
@@ -109,7 +110,8 @@ void check_header(const mk_plugin_header& header, mk_plugin_kind kind, const std
 
 constexpr size_t kNone = 0;
 
-// Checks the slots [from, to) of a table, in bytes; each must hold a function, except the one at `optional`.
+// Checks the slots of a table in the byte range [from, to). Each slot must hold a function, except the one at
+// `optional`.
 void check_slots(const void* table, size_t from, size_t to, size_t optional = kNone) {
   for (size_t at = from; at < to; at += sizeof(void*)) {
     void* slot = nullptr;

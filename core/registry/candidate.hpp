@@ -1,4 +1,4 @@
-// The checks that a shared library must pass before it is used; each is a stage of the load report.
+// The checks that a shared library must pass before use; each is a stage of the load report.
 #pragma once
 
 #include <functional>
@@ -9,7 +9,7 @@
 
 namespace mokume::registry {
 
-// Why a candidate is rejected: the stage at which it failed, and one sentence with the cure.
+// Rejects a candidate with the stage at which it failed, and one sentence that includes the cure.
 class Refused : public std::runtime_error {
  public:
   Refused(const std::string& stage, const std::string& text) : std::runtime_error(text), stage_(stage) {}
@@ -19,12 +19,12 @@ class Refused : public std::runtime_error {
   std::string stage_;
 };
 
-const char* kind_name(int32_t kind);       // "backend", "model", "transport"; "unknown kind" for anything else
-const char* kind_directory(int32_t kind);  // "backends", "plugins", "transports"
+const char* kind_name(int32_t kind);       // "backend", "model", "transport" or "unknown kind"
+const char* kind_directory(int32_t kind);  // "backends", "plugins" or "transports"
 
-// Opens `real_path`, checks its header and starts it. `name` is the file name without ".so". Throws Refused with a
-// stage from "open" to "start"; the library then stays mapped but unused. `begin` is called before code of the library
-// runs, with "open", "query" and "start".
+// Opens `real_path`, checks its header and starts the library. `name` is the file name without ".so". Throws Refused
+// with a stage from "open" to "start"; the library then stays mapped but unused. Calls `begin` with "open", "query" and
+// "start" before the library's code runs.
 using Begin = std::function<void(const char* stage)>;
 Library start_library(mk_plugin_kind kind, const std::string& name, const std::string& real_path, const mk_host* host,
                       const Begin& begin = {});

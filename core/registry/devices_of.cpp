@@ -46,7 +46,7 @@ std::vector<mk_device_info> devices_of(const mk_backend& backend) {
   std::vector<mk_device_info> infos(count);
   for (mk_device_info& info : infos) info.struct_size = sizeof(mk_device_info);
   if (count > 0) call_foreign("enumerate", backend.enumerate, backend.self, infos.data(), count, &count);
-  infos.resize(std::min<size_t>(count, infos.size()));  // a device may be gone by now
+  infos.resize(std::min<size_t>(count, infos.size()));  // a device may have disappeared since the first call
   for (size_t device = 0; device < infos.size(); ++device) check_info(infos[device], device);
   return infos;
 }

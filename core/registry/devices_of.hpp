@@ -1,4 +1,4 @@
-// Asks a backend for its devices without trusting the answer.
+// Lists the devices of a backend without trusting its answer.
 #pragma once
 
 #include <vector>
@@ -7,11 +7,11 @@
 
 namespace mokume::registry {
 
-inline constexpr uint32_t kMostDevices = 4096;  // of one backend
+inline constexpr uint32_t kMostDevices = 4096;  // limit for one backend
 
-// Returns what enumerate() lists. Throws the backend's error, or Error(MK_DEVICE_ERROR) if it claims more than
-// kMostDevices, if the size of an info is not that of this program, or if a text has no end. Characters that would
-// control a terminal become '?'.
+// Returns the list of enumerate(). Throws the backend's error, or Error(MK_DEVICE_ERROR) if the backend claims more
+// than kMostDevices, if an info has the wrong size, or if a text has no end. Replaces characters that would control a
+// terminal with '?'.
 std::vector<mk_device_info> devices_of(const mk_backend& backend);
 
 }  // namespace mokume::registry

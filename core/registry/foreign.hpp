@@ -1,4 +1,4 @@
-// Calls functions of a library that must not throw, but may.
+// Calls functions of a library that must not throw, but may do so.
 #pragma once
 
 #include <string>
@@ -7,8 +7,8 @@
 
 namespace mokume::registry {
 
-// Like sdk::call(), but an exception that the function lets out becomes an Error(MK_DEVICE_ERROR), which names the
-// function: it must not look like a fault of this program.
+// Like sdk::call(), but turns an exception from the function into an Error(MK_DEVICE_ERROR) that names the function, so
+// that the problem is not attributed to this program.
 template <class Function, class... Arguments>
 void call_foreign(const char* name, Function function, Arguments... arguments) {
   mk_error error{MK_OK, {}}, thrown{MK_OK, {}};

@@ -20,7 +20,7 @@ namespace fs = std::filesystem;
 constexpr uint64_t kMostBytes = uint64_t{1} << 20;
 constexpr size_t kNameCharacters = 32;
 
-// Returns what identifies the content of these files without reading it.
+// Identifies the content of the files without reading it.
 std::vector<std::string> states_of(const std::vector<std::string>& files) {
   std::vector<std::string> states;
   for (const std::string& file : files) {
@@ -33,7 +33,7 @@ std::vector<std::string> states_of(const std::vector<std::string>& files) {
   return states;
 }
 
-// The variables that choose which libraries are mapped.
+// Returns the variables that determine which libraries are mapped.
 std::vector<std::string> loader_variables() {
   std::vector<std::string> variables = base::environment_without_launcher();
   std::erase_if(variables, [](const std::string& one) { return !one.starts_with("LD_"); });
@@ -41,7 +41,7 @@ std::vector<std::string> loader_variables() {
   return variables;
 }
 
-// Libraries come and go, for example with every build. One that is still there is tried again.
+// Every build makes new libraries. Removes old records; a library that is still in use is tried again.
 void remove_old(const fs::path& directory) {
   const auto old = fs::file_time_type::clock::now() - std::chrono::hours(24 * 30);
   std::error_code none;

@@ -1,4 +1,4 @@
-// Which libraries passed a Probe, in files of the user's cache.
+// Remembers in the user's cache which libraries passed a Probe.
 #pragma once
 
 #include <optional>
@@ -7,18 +7,18 @@
 
 namespace mokume::registry {
 
-// The record of one library. It holds while none of the files that were mapped with it has changed (size, times, inode)
-// and the variables of the dynamic loader are the same. Failures are not recorded, because their causes (a driver, a
-// full disk) may be elsewhere.
+// The record of one library. It is valid while the files that were mapped with the library (size, times, inode) and the
+// variables of the dynamic loader stay the same. Failures are not recorded, because their causes (a driver, a full
+// disk) may lie elsewhere.
 class Passed {
  public:
-  // `directory`: the user's cache, or "" to know and remember nothing.
+  // `directory` is the user's cache; "" disables the record.
   Passed(const std::string& directory, const std::string& library);
 
   const std::string& file() const { return file_; }
   bool known() const { return known_; }
-  bool damaged() const { return damaged_; }  // the record cannot be read
-  // Never throws: a cache that cannot be written costs time only.
+  bool damaged() const { return damaged_; }  // whether the record is unreadable
+  // Never throws: an unwritable cache only costs time.
   void remember(const std::vector<std::string>& mapped) const noexcept;
 
  private:

@@ -25,14 +25,15 @@
 namespace mokume::registry {
 namespace {
 
-constexpr int kMostLinks = 40;                         // as the kernel's limit
+constexpr int kMostLinks = 40;                         // the kernel's limit
 constexpr size_t kNameServiceBytes = size_t{1} << 16;  // a group may have thousands of members
 
 [[noreturn]] void refuse_place(const std::string& text) { throw Refused("permissions", text); }
 
 std::string system_text(int code) { return std::generic_category().message(code); }
 
-// A place on the way from the root: an O_PATH descriptor, through which it is examined whatever its name means by then.
+// An entry on the way from the root. Its O_PATH descriptor refers to the same entry even if its name later means
+// another.
 class Place {
  public:
   Place(int parent, std::string name, const std::string& path) : name_(std::move(name)) {
@@ -69,7 +70,7 @@ class Place {
 
 struct Group {
   std::string name;
-  std::vector<std::string> members;  // other than those whose primary group it is
+  std::vector<std::string> members;  // excludes users whose primary group it is
 };
 
 std::optional<Group> group_of(gid_t id) {
@@ -86,8 +87,8 @@ std::string group_text(gid_t id) {
   return known ? "'" + known->name + "'" : std::to_string(id);
 }
 
-// Whether this user is the group's only member, as with the private groups of Debian. With an access control list, the
-// permissions of the group are those of other users as well.
+// Tells whether this user is the group's only member, like in Debian's private groups. With an access control list, the
+// mode's group permissions also apply to other users.
 bool is_private_group(const Place& place) {
   const std::string itself = fmt::format("/proc/self/fd/{}", place.fd());
   if (::getxattr(itself.c_str(), "system.posix_acl_access", nullptr, 0) > 0) return false;
@@ -113,7 +114,7 @@ class Walk {
 
   Checked follow() {
     struct stat status {};
-    const int ignored = ::stat(path_.c_str(), &status);  // lets automounters mount, which O_PATH does not
+    const int ignored = ::stat(path_.c_str(), &status);  // stat() makes automounters mount, O_PATH does not
     static_cast<void>(ignored);
     add(path_);
     while (!rest_.empty()) {
@@ -130,7 +131,7 @@ class Walk {
   }
 
  private:
-  // Puts the parts of a path in front of what is left to follow.
+  // Puts the parts of a path before the names that remain to be followed.
   void add(const std::string& path) {
     if (path.starts_with('/')) {
       way_.clear();
@@ -147,7 +148,7 @@ class Walk {
     const bool last = std::all_of(rest_.begin(), rest_.end(), [](const auto& part) { return part.empty(); });
     if (last && !next.is(S_IFDIR)) check_holder();
     if (next.is(S_IFLNK)) {
-      check_owner(next, "link", shown);  // its mode says nothing
+      check_owner(next, "link", shown);  // the mode of a link has no effect
       if (++links_ > kMostLinks) refuse_place(fmt::format("'{}' has too many symbolic links: repair them", path_));
       return add(next.target());
     }
@@ -155,8 +156,8 @@ class Walk {
     way_.push_back(std::move(next));
   }
 
-  // The sticky bit does not help the directory that holds the library: it protects names that exist, but others may add
-  // names there, such as further links to this user's files.
+  // The sticky bit does not protect the directory that holds the library: it protects existing names, but others may
+  // add names, such as further links to this user's files.
   void check_holder() const {
     if ((way_.back().status().st_mode & S_IWOTH) != 0) refuse_writable(way_.back(), "directory", here());
   }
@@ -166,7 +167,7 @@ class Walk {
     const bool sticky = S_ISDIR(mode) && (mode & S_ISVTX) != 0;
     if ((mode & S_IWOTH) != 0 && !sticky) refuse_writable(place, what, shown);
     const bool shared = (mode & S_IWGRP) != 0 && !sticky && !is_private_group(place);
-    // The owner of what a group shares counts as a member.
+    // The owner of an entry that a group shares counts as a member of the group.
     if (shared && trust_groups_ && in_group(place.status().st_gid)) {
       if (warning_.empty())
         warning_ = fmt::format("the group {} may write to the {} '{}', which {} accepts",
@@ -177,7 +178,7 @@ class Walk {
     if (shared) refuse_writable(place, what, shown);
   }
 
-  // Who owns an entry can change its mode; in a directory with the sticky bit, who owns an entry can replace it.
+  // The owner of an entry can change its mode, or replace it in a directory with the sticky bit.
   static void check_owner(const Place& place, const char* what, const std::string& shown) {
     const uid_t owner = place.status().st_uid;
     if (owner != 0 && owner != ::geteuid())
@@ -199,7 +200,7 @@ class Walk {
                              what, shown, mode & 07777U, shown, accept));
   }
 
-  // The real path so far.
+  // Returns the real path so far.
   std::string here() const {
     std::string text;
     for (size_t k = 1; k < way_.size(); ++k) text += "/" + way_[k].name();
@@ -208,8 +209,8 @@ class Walk {
 
   const std::string& path_;
   bool trust_groups_;
-  std::vector<Place> way_;        // from the root
-  std::deque<std::string> rest_;  // names still to follow
+  std::vector<Place> way_;        // starts at the root
+  std::deque<std::string> rest_;  // names that remain to be followed
   int links_ = 0;
   std::string warning_;
 };

@@ -24,10 +24,10 @@
 namespace mokume::registry {
 namespace {
 
-// Messages of the child: a word, and lines that follow it.
-constexpr const char* kAt = "at";            // the stage that begins
-constexpr const char* kRefused = "refused";  // stage and reason
-constexpr const char* kPassed = "passed";    // the files that are mapped
+// The child's messages consist of a word and the lines that follow it.
+constexpr const char* kAt = "at";            // followed by the next stage
+constexpr const char* kRefused = "refused";  // followed by stage and reason
+constexpr const char* kPassed = "passed";    // followed by the mapped files
 
 constexpr std::chrono::milliseconds kGlanceAtStop(50);
 
@@ -40,7 +40,7 @@ std::string cure_of(const std::string& stage) {
                          : "report this to its author, and remove it meanwhile";
 }
 
-// How the child ended when it ended without an answer.
+// Reports the end of a child that gave no answer.
 [[noreturn]] void refuse_end(const std::string& stage, const std::string& end) {
   throw Refused(stage, fmt::format("the process that tried it {} {}: {}", end, place_of(stage), cure_of(stage)));
 }
@@ -55,7 +55,7 @@ class Trial {
                 base::environment_without_launcher(),
                 [](const std::string&) {}}) {}
 
-  // Returns the files that were mapped.
+  // Returns the files that the child had mapped.
   std::vector<std::string> run() {
     for (;;) {
       const std::optional<std::string> message = next();
@@ -71,7 +71,7 @@ class Trial {
   }
 
  private:
-  // Returns the next message, or no value if the child is gone.
+  // Returns the next message, or no value if the child has ended.
   std::optional<std::string> next() {
     while (!base::frame_waits(child_.socket(), kGlanceAtStop)) {
       const double waited = base::steady_s() - start_;
@@ -89,7 +89,7 @@ class Trial {
     try {
       return base::receive_frame(child_.socket());
     } catch (const Error&) {
-      return std::nullopt;  // the library wrote to the socket, or died while the child did
+      return std::nullopt;  // the library wrote to the socket, or the child died during the write
     }
   }
 
@@ -101,7 +101,7 @@ class Trial {
   bool told_ = false;
 };
 
-// The program and every library that is mapped.
+// Returns the paths of the program and of every mapped library.
 std::vector<std::string> mapped_files() {
   std::vector<std::string> paths{base::program_path()};
   const auto add = [](dl_phdr_info* info, size_t, void* to) {
@@ -125,14 +125,14 @@ void Probe::operator()(mk_plugin_kind kind, const std::string& name, const std::
     passed.remember(Trial(setup_, kind, name, real_path).run());
   } catch (const Error& e) {
     if (e.status() == MK_CANCELLED) throw;
-    // The machine may allow no further process, and the library is probably good.
+    // The system may not allow another process, and the library is probably good.
     tell(fmt::format("the {} '{}' ({}) is loaded without a trial: {}", kind_name(kind), name, real_path, e.what()));
   }
 }
 
 void serve_probe(mk_plugin_kind kind, const std::string& name, const std::string& real_path, const mk_host* host) {
   const rlimit none{0, 0};
-  ::setrlimit(RLIMIT_CORE, &none);  // a crash is expected here
+  ::setrlimit(RLIMIT_CORE, &none);  // a crash is expected here, so it leaves no core file
   const auto tell = [](const std::string& text) { base::send_frame(base::kChildSocket, text); };
   std::string stage;
   const auto begin = [&](const char* next) {
@@ -156,13 +156,13 @@ void serve_probe(mk_plugin_kind kind, const std::string& name, const std::string
       refuse(refused.what());
     } catch (const Error& error) {
       refuse(error.what());
-    } catch (const std::exception& error) {  // of a constructor
+    } catch (const std::exception& error) {  // thrown by a constructor
       refuse(fmt::format("it threw \"{}\" {}: {}", error.what(), place_of(stage), cure_of(stage)));
     }
   } catch (const std::exception&) {
-    // The parent is gone.
+    // The parent has ended.
   }
-  ::_exit(0);  // ignores what libraries do at exit
+  ::_exit(0);  // skips the exit handlers of libraries
 }
 
 }  // namespace mokume::registry

@@ -1,8 +1,8 @@
-// Tries libraries in a child process before the program loads them: a damaged or broken library crashes or hangs the
-// process that loads it.
+// Tries libraries in a child process before the program loads them, because a damaged or broken library crashes or
+// hangs the process that loads it.
 //
-// The child opens the library, starts it, lists its devices if it is a backend, and shuts it down. What passes is
-// remembered until one of the files that were mapped changes, so that later starts need no child.
+// The child opens the library, starts it, lists its devices if it is a backend, and shuts it down. The result is cached
+// until one of the mapped files changes, so that later starts need no child.
 #pragma once
 
 #include <functional>
@@ -16,28 +16,28 @@ namespace mokume::registry {
 struct ProbeSetup {
   std::string program = base::program_to_start();  // see serve_probe()
   std::string cache_directory;                     // "": remember nothing
-  double limit_s = 120;                            // OpenCL drivers may take 20 s each to be tried in their turn
-  double patience_s = 10;                          // before `tell` is called
-  std::function<void(const std::string& text)> tell = {};  // that a library takes long, and other warnings
-  std::function<bool()> stopped = {};                      // whether the user wants the program to end
+  double limit_s = 120;    // OpenCL drivers are tried one after the other and may take 20 s each
+  double patience_s = 10;  // time before the first message about a slow library
+  std::function<void(const std::string& text)> tell = {};  // receives warnings, for example about a slow library
+  std::function<bool()> stopped = {};                      // tells whether the user wants the program to end
 };
 
 class Probe {
  public:
   explicit Probe(ProbeSetup setup) : setup_(std::move(setup)) {}
 
-  // Throws Refused, with the stage at which the library failed, or Error(MK_CANCELLED) if the program is to end. If no
-  // child can be started, the library passes and `tell` is called.
+  // Throws Refused with the stage at which the library failed, or Error(MK_CANCELLED) if the program should end. If no
+  // child can be started, the library passes and `tell` receives a warning.
   void operator()(mk_plugin_kind kind, const std::string& name, const std::string& real_path) const;
 
  private:
   ProbeSetup setup_;
 };
 
-// The command of `program` that serves a Probe, followed by the parent's process id, kind, name and path.
+// The command of `program` that serves a Probe. Its arguments are the parent's process id, kind, name and path.
 inline constexpr const char* kProbeCommand = "library-probe";
 
-// The child's side, after base::join_parent(). Does not return.
+// Runs in the child after base::join_parent(). Does not return.
 [[noreturn]] void serve_probe(mk_plugin_kind kind, const std::string& name, const std::string& real_path,
                               const mk_host* host);
 

@@ -21,8 +21,8 @@ struct LoadEntry {
   std::string path;
   std::string stage;
   bool loaded = false;
-  std::string text;     // the reason, one sentence with the cure
-  std::string warning;  // why it is loaded although others may change it; usually ""
+  std::string text;     // the reason, as one sentence with the cure
+  std::string warning;  // why the library is loaded although others may change it; usually ""
 };
 
 struct Library {
@@ -35,31 +35,32 @@ struct Library {
   const mk_transport* transport() const { return static_cast<const mk_transport*>(table); }
 };
 
-// Tries a library elsewhere before it is loaded here: see registry/probe.hpp. Throws Refused, or Error(MK_CANCELLED).
+// Tries a library elsewhere before it is loaded here: see registry/probe.hpp. Throws Refused or Error(MK_CANCELLED).
 using Prober = std::function<void(mk_plugin_kind kind, const std::string& name, const std::string& real_path)>;
 
 // Searches, in order: `directories` (absolute), each entry of $MOKUME_PLUGIN_PATH (secure_getenv), and <directory of
-// the executable>/../lib/mokume; in each of them backends/NAME.so, plugins/NAME.so and transports/NAME.so. Never
-// searches the current directory. Never unloads. $MOKUME_TRUST_GROUP_WRITABLE=1 (secure_getenv) accepts libraries that
-// this user's groups may change. Thread-safe.
+// the executable>/../lib/mokume. Each of them may contain backends/NAME.so, plugins/NAME.so and transports/NAME.so.
+// Never searches the current directory, and never unloads a library. $MOKUME_TRUST_GROUP_WRITABLE=1 (secure_getenv)
+// accepts libraries that this user's groups may change. Thread-safe.
 class Registry {
  public:
   // `prober` is called for backends and models. Transports are loaded only under a launcher, whose job a second process
   // must not join.
   Registry(const mk_host* host, const std::vector<std::string>& directories, Prober prober = {});
-  ~Registry();  // calls shutdown() of all started libraries, in reverse order
+  ~Registry();  // calls shutdown() of all started libraries in reverse order
   Registry(const Registry&) = delete;
   Registry& operator=(const Registry&) = delete;
 
-  // Throws Error(MK_DEVICE_ERROR) with the reason (and the available names) if it cannot be loaded.
+  // Throws Error(MK_DEVICE_ERROR) with the reason and the available names if the library cannot be loaded.
   const Library& load(mk_plugin_kind kind, const std::string& name);
-  // Returns null if it cannot be loaded; the reason is in the report. Throws only what stops the program.
+  // Returns null if the library cannot be loaded; the report contains the reason. Throws only errors that end the
+  // program.
   const Library* try_load(mk_plugin_kind kind, const std::string& name);
-  // The names of files in the directories, sorted, without loading anything.
+  // Returns the sorted file names in the directories, without loading anything.
   std::vector<std::string> available(mk_plugin_kind kind) const;
 
   std::vector<LoadEntry> report() const;
-  const std::vector<std::string>& directories() const;  // in search order, absolute
+  const std::vector<std::string>& directories() const;  // absolute, in search order
 
  private:
   struct State;

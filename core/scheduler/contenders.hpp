@@ -1,5 +1,5 @@
-// Estimates which candidates of a bootstrap may still become the best, from the fits that are done. It only affects the
-// order of work: the results of all fits decide which candidate is refitted.
+// Estimates which candidates of a bootstrap may still become the best, judging by the finished fits. The estimate only
+// affects the order of work: the results of all fits decide which candidate is refitted.
 #pragma once
 
 #include <cstdint>

@@ -32,7 +32,7 @@ bool set_mask(const std::vector<uint32_t>& cores) {
   return sched_setaffinity(0, bytes, set.get()) == 0;
 }
 
-// A number that the kernel reports for a core; 0 if it reports none.
+// Returns a number that the kernel reports for a core, or 0 if it reports none.
 int64_t topology(const std::string& root, uint32_t core, const char* what) {
   try {
     const std::string text = base::trim(

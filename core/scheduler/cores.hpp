@@ -8,15 +8,15 @@
 
 namespace mokume::scheduler {
 
-// Cores that the calling thread may run on, ordered so that the hyper-threads of a core and the cores of a processor
-// are adjacent. Empty if the system does not report them. `root` is prepended to /sys.
+// Returns the cores on which the calling thread may run, ordered so that the hyper-threads of a core and the cores of a
+// processor are adjacent. Empty if the system does not report them. `root` is prepended to /sys.
 std::vector<uint32_t> allowed_core_list(const std::string& root = "");
 
-// Restricts the calling thread, and threads that it starts later, to `cores`. An empty list changes nothing.
-// Error(MK_INTERNAL) names the cores if the system refuses.
+// Restricts the calling thread, and threads that it starts later, to `cores`. An empty list changes nothing. Throws
+// Error(MK_INTERNAL), which names the cores, if the system refuses.
 void run_on(const std::vector<uint32_t>& cores);
 
-// The same until the end of the scope.
+// Restricts the thread in the same way until the end of the scope.
 class OnCores {
  public:
   explicit OnCores(const std::vector<uint32_t>& cores);
@@ -28,7 +28,7 @@ class OnCores {
   std::vector<uint32_t> before_;
 };
 
-// "0-3,8"
+// Returns a text such as "0-3,8".
 std::string core_text(std::vector<uint32_t> cores);
 
 }  // namespace mokume::scheduler

@@ -101,7 +101,7 @@ void CostModel::observe(uint32_t device_class, std::span<const uint32_t> fits, d
   double together = 0;
   for (const uint32_t fit : fits) together += work(fit);
   const double log_share = std::log(seconds / together);
-  std::vector<double> log_ratios;  // by previous knowledge
+  std::vector<double> log_ratios;  // based on the estimates before this observation
   for (const uint32_t fit : fits) log_ratios.push_back(log_share + log_work_ratio(fit));
   for (size_t k = 0; k < fits.size(); ++k) {
     const uint32_t fit = fits[k];
@@ -152,7 +152,8 @@ double CostModel::at_speed_one(const Sight& sight) const {
   return sight.log_ratio + std::log(speeds_[sight.device_class]);
 }
 
-// The weight has heavy tails: far from all observations, the nearest one dominates.
+// Returns the weight of one candidate's observations for the other. The weight has heavy tails: far from all
+// observations, the nearest one dominates.
 double CostModel::closeness(uint32_t a, uint32_t b) const {
   if (a == b) return 1;
   if (dimensions_ == 0) return 0;
@@ -218,7 +219,7 @@ void CostModel::learn_neighbours(const std::vector<Sight>& sights) {
   constexpr double kScaleWeight = 1e-6;  // effective only without any neighbours
   for (uint32_t c = 0; c < points_.size(); ++c) {
     if (!seen_[c].empty()) continue;
-    if (dimensions_ == 0) {  // no candidate is near another
+    if (dimensions_ == 0) {  // without coordinates, no candidate is near another
       neighbours_[c] = scale;
       continue;
     }

@@ -1,8 +1,8 @@
-// The time that fits take, learned during the run. Pure: no clock, no I/O; used by one thread.
+// Learns during the run how long fits take. Pure: no clock, no I/O; used by one thread.
 //
 //   seconds(fit, device class) = work(fit) / speed(class)
 //
-// The work of a fit is the first of these that is known: the time that it took itself; the time of other folds and
+// The work of a fit is the first known value of this list: its own measured time; the time of other folds and
 // bootstraps of its candidate; the time of neighbouring candidates, weighted by distance; the model's guess, scaled to
 // the observations. All but the first multiply the guess by a factor, because a guess takes the number of rows in a
 // fold into account.
@@ -18,45 +18,45 @@ namespace mokume::scheduler {
 // The place of a fit in the plan; neighbours take similar times.
 struct Position {
   uint32_t bootstrap = 0, fold = 0;
-  std::vector<double> point;  // the candidate's parameters, each scaled to [0, 1]; equal points are one candidate
+  std::vector<double> point;  // the candidate's parameters, scaled to [0, 1]; equal points mean the same candidate
 };
 
 class CostModel {
  public:
-  // Per fit: positions (may be empty: fits then tell nothing about each other) and guesses in a common unit; a guess
-  // that is not a positive number counts as the longest. Per device class: speeds measured before, relative to each
-  // other; 0: unknown.
+  // Each fit has a position and a guess in a common unit. Positions may be empty: then no fit predicts another. A guess
+  // that is not a positive number counts as the longest. Each device class has a speed measured before, relative to the
+  // other classes; 0: unknown.
   CostModel(const std::vector<Position>& positions, std::vector<double> guesses, std::vector<double> speeds);
 
   uint32_t add_fit(const Position& place, double guess);  // adds a fit and returns its index
   uint32_t add_class(double speed);                       // adds a class and returns its index
-  // A fit about which nothing was known now belongs to the candidate of the fit `like`.
+  // Assigns a fit that had no candidate yet to the candidate of the fit `like`.
   void replace_fit(uint32_t fit, uint32_t like, double guess);
 
-  // Records that `fits` together took `seconds` on a device of this class; the estimates determine the part of each
-  // fit. Seconds that are not positive are ignored.
+  // Records that `fits` together took `seconds` on a device of this class. The time is divided in proportion to the
+  // estimates. Ignores seconds that are not positive.
   void observe(uint32_t device_class, std::span<const uint32_t> fits, double seconds);
 
-  // `fits` have run for `seconds` without finishing. If nothing is known about their candidates, other fits of these
-  // are estimated to take at least as long.
+  // Reports that `fits` have run for `seconds` without finishing. If nothing is known about their candidates,
+  // work_by_running() estimates at least as long for other fits of the same candidates.
   void running(uint32_t device_class, std::span<const uint32_t> fits, double seconds);
 
   bool knows_seconds() const { return !observations_.empty(); }  // if false, work is in the unit of the guesses
-  double work(uint32_t fit) const;                               // seconds on a device of speed 1
-  double work_by_running(uint32_t fit) const;  // the same, including what running() reported on its candidate
+  double work(uint32_t fit) const;                               // in seconds on a device of speed 1
+  double work_by_running(uint32_t fit) const;  // takes reports of running() on its candidate into account
   uint32_t candidate(uint32_t fit) const { return candidate_[fit]; }  // equal for fits of one candidate
   bool has_seen(uint32_t candidate) const { return !seen_[candidate].empty(); }
   double speed(uint32_t device_class) const { return speeds_[device_class]; }
 
-  // Changes when observations have changed the estimates of other candidates, which is after every few observations.
+  // Changes when observations have changed the estimates of other candidates, i.e. after every few observations.
   uint64_t version() const { return version_; }
 
  private:
   struct Observation {
     uint32_t fit, device_class;
-    double log_ratio;  // of its seconds to its guess
+    double log_ratio;  // log of seconds / guess
   };
-  // The observations of a candidate by one class: the mean over its fits.
+  // The observations of a candidate on one class: the mean over its fits.
   struct Sight {
     uint32_t candidate, device_class;
     double log_ratio;
@@ -70,21 +70,21 @@ class CostModel {
   void learn_speeds(const std::vector<Sight>& sights);
   void learn_neighbours(const std::vector<Sight>& sights);
 
-  std::vector<double> guesses_;  // by fit; positive and finite
+  std::vector<double> guesses_;  // indexed by fit; positive and finite
   double longest_guess_ = 1;
-  std::vector<uint32_t> candidate_;  // by fit
+  std::vector<uint32_t> candidate_;  // indexed by fit
   std::map<std::vector<double>, uint32_t> candidate_at_;
-  std::vector<std::vector<double>> points_;  // by candidate
-  std::vector<std::vector<uint32_t>> seen_;  // by candidate: its observations
-  std::vector<double> at_least_;             // by candidate: log of work / guess, from running()
-  std::vector<double> neighbours_;           // by candidate: log of work / guess, from learn()
+  std::vector<std::vector<double>> points_;  // indexed by candidate
+  std::vector<std::vector<uint32_t>> seen_;  // indexed by candidate: its observations
+  std::vector<double> at_least_;             // indexed by candidate: log of work / guess, from running()
+  std::vector<double> neighbours_;           // indexed by candidate: log of work / guess, from learn()
   size_t dimensions_ = 0;                    // number of coordinates that vary
   double width2_ = 1;                        // squared distance at which a neighbour has a weight of one sixteenth
 
-  std::vector<double> priors_, speeds_;  // by class; a prior of 0: unknown
+  std::vector<double> priors_, speeds_;  // indexed by class; a prior of 0: unknown
   uint32_t yardstick_ = 0;               // the first observed class, which keeps its speed
   std::vector<Observation> observations_;
-  std::vector<int64_t> own_;  // by fit: its observation, or -1
+  std::vector<int64_t> own_;  // indexed by fit: its observation, or -1
   size_t learned_from_ = 0;   // number of observations at the last learn()
   uint64_t version_ = 0;
 };

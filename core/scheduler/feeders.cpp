@@ -12,7 +12,7 @@ namespace mokume::scheduler {
 
 struct Feeders::State {
   struct Lane {
-    std::unique_ptr<base::Monitor> monitor;  // changes when a job comes, or the lane stops
+    std::unique_ptr<base::Monitor> monitor;  // changes when a job arrives or the lane stops
     std::deque<Job> jobs;
     bool stopping = false;
     std::unique_ptr<base::Thread> thread;
@@ -40,7 +40,7 @@ struct Feeders::State {
       } catch (...) {
         error = std::current_exception();
       }
-      job = nullptr;  // frees what the job holds before anyone learns that it ended
+      job = nullptr;  // frees the objects that the job holds before anyone learns that it ended
       ended(device, error);
     }
   }

@@ -1,6 +1,6 @@
-// One thread per device of this node. A feeder blocks inside its driver, so it has its own thread, in an arena whose
-// slots are all reserved for feeders. So it takes no worker from parallel_for's arena, and code in a driver that uses
-// TBB stays on its feeder.
+// Runs one thread per device of this node. A feeder blocks inside its driver, so it has its own thread in an arena
+// whose slots are all reserved for feeders. It thus takes no worker from parallel_for's arena, and code in a driver
+// that uses TBB stays on its feeder.
 #pragma once
 
 #include <cstdint>
@@ -15,24 +15,25 @@ namespace mokume::scheduler {
 class Feeders {
  public:
   using Job = std::function<void()>;
-  // Called on the feeder's thread when a job has ended; `error` is what the job threw, or null. Must not throw.
+  // Called on the feeder's thread when a job has ended. `error` holds the exception of the job, or null. Must not
+  // throw.
   using Ended = std::function<void(uint32_t device, std::exception_ptr error)>;
 
   Feeders(uint32_t n_devices, Ended ended, const base::Threads& threads = base::system_threads());
-  ~Feeders();  // stop()
+  ~Feeders();  // calls stop()
   Feeders(const Feeders&) = delete;
   Feeders& operator=(const Feeders&) = delete;
 
-  // Runs `job` on the device's thread, after the jobs pushed before. May be called from any thread, including from
+  // Runs `job` on the device's thread, after all jobs pushed earlier. May be called from any thread, including from
   // `ended` and from jobs.
   void push(uint32_t device, Job job);
 
-  // Drops jobs that have not started (without calling `ended`), waits for those that have, and ends the threads. Must
-  // not be called from a job.
+  // Drops jobs that have not started (without calling `ended`), waits for running jobs, and ends the threads. Must not
+  // be called from a job.
   void stop();
 
-  // Like stop(), but does not wait for running jobs: for jobs that hang inside a driver and never return. Everything
-  // they use must then live until the process ends.
+  // Like stop(), but does not wait for running jobs. For jobs that hang inside a driver and never return: everything
+  // they use must live until the process ends.
   void abandon();
 
  private:

@@ -1,4 +1,4 @@
-// The services of the program for every shared library: the log, threads, memory and the cache directory.
+// Services that the program offers to every shared library: the log, threads, memory and the cache directory.
 #pragma once
 
 #include <cstdint>
@@ -10,21 +10,21 @@
 
 namespace mokume::scheduler {
 
-// The number of cores this process may run on (its affinity mask, which launchers narrow); at least 1.
+// Returns the number of cores on which this process may run (its affinity mask, which launchers restrict); at least 1.
 uint32_t allowed_cores();
 
 // Owns the TBB arena shared by the parallel_for calls of all libraries, and the mk_host table over it. Owned by main();
 // must outlive every library.
 class HostServices {
  public:
-  // threads: size of the arena, including the calling thread; 0 = allowed_cores() of the thread that first queries it
-  // or runs a loop. cache_directory: see mk_host.
+  // threads: size of the arena, including the calling thread; 0 = allowed_cores() of the first thread that queries the
+  // size or runs a loop. cache_directory: see mk_host.
   HostServices(base::Log& log, uint32_t threads, std::string cache_directory);
   ~HostServices();
   HostServices(const HostServices&) = delete;
   HostServices& operator=(const HostServices&) = delete;
 
-  // Changes the size of the arena. No effect once it exists.
+  // Changes the size of the arena. Has no effect once the arena exists.
   void limit(uint32_t threads);
 
   const mk_host* table() const { return &table_; }

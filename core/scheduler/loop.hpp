@@ -1,5 +1,6 @@
-// The only parallel loop over TBB, called through a plain function pointer. ThreadSanitizer cannot follow how TBB hands
-// over its tasks, because libtbb is not instrumented, so scripts/test leaves the tests of these loops out there.
+// The only parallel loop over TBB, called through a plain function pointer. libtbb is not instrumented, so
+// ThreadSanitizer cannot follow the hand-over of its tasks, and scripts/test excludes the tests of these loops from
+// ThreadSanitizer.
 #pragma once
 
 #include <cstdint>
@@ -11,12 +12,12 @@ class LoopArena {
  public:
   using Bundle = void (*)(void* context, uint64_t begin, uint64_t end);
 
-  LoopArena(uint32_t threads, uint32_t cores);  // including the calling thread
+  LoopArena(uint32_t threads, uint32_t cores);  // threads include the calling thread
   ~LoopArena();
   LoopArena(const LoopArena&) = delete;
   LoopArena& operator=(const LoopArena&) = delete;
 
-  // Splits [0, count) into bundles and returns when all have run. May be called from any thread, including from
+  // Splits [0, count) into bundles and returns when all bundles have run. May be called from any thread, including from
   // bundles.
   void run(uint64_t count, Bundle bundle, void* context);
 

@@ -6,8 +6,8 @@
 namespace mokume::scheduler {
 namespace {
 
-// The first bundle of a candidate is ranked as if it took this many times the estimate. It may indeed, and the sooner
-// its time is known, and whether it may be refitted, the better the plan for the rest.
+// The first bundle of a candidate is ranked as if it took this many times the estimate. It may do so; and the earlier
+// its time and its chance of a refit are known, the better the plan for the rest becomes.
 constexpr double kUnseen = 3;
 constexpr uint32_t kNoBootstrap = UINT32_MAX;
 
@@ -66,7 +66,7 @@ double Policy::work_of(const Bundle& bundle) const {
   return work;
 }
 
-// An attempt that has not ended must not raise its own estimate, or else it would never be late.
+// The report of an unfinished attempt must not raise its own estimate; otherwise the attempt would never be late.
 double Policy::work_now(uint32_t bundle) const {
   double work = 0;
   if (states_[bundle].holders == 0) {
@@ -78,7 +78,7 @@ double Policy::work_now(uint32_t bundle) const {
 }
 
 void Policy::estimate() {
-  std::map<uint32_t, double> refits;  // by bootstrap: the longest possible refit
+  std::map<uint32_t, double> refits;  // indexed by bootstrap: the longest possible refit
   for (uint32_t i = 0; i < bundles(); ++i) {
     if (!is_over(states_[i])) states_[i].work = work_now(i);
     if (refit_share_ <= 0 || bootstrap_[i] == kNoBootstrap) continue;
@@ -142,7 +142,7 @@ uint32_t Policy::append(Bundle bundle, uint32_t bootstrap) {
 }
 
 void Policy::wait(uint32_t bundle) {
-  // The bundle's estimate was not updated while it was over; this forces an update before anything is given.
+  // Estimates skip a bundle that is over, so this forces an update before any work is given.
   if (is_over(states_[bundle])) {
     scores_changed_ = true;
     asked_ = bundles();
@@ -163,7 +163,7 @@ void Policy::ended(uint32_t unit, const std::vector<uint32_t>& done, double seco
     --state.holders;
     if (!state.done && state.holders == 0) insert(i);
   }
-  // Others did part of the work of a superfluous unit, so its time is no measure of the whole.
+  // Other units did part of the work of a superfluous unit, so its time does not measure the whole.
   if (!idle.told_superfluous) costs_.observe(idle.device_class, fits, seconds);
   idle.holds.clear();
   idle.busy = false;

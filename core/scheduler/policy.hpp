@@ -20,12 +20,12 @@ namespace mokume::scheduler {
 
 // The smallest unit that can be handed out: fits that run on one device, in this order.
 struct Bundle {
-  std::vector<uint32_t> fits;  // ids of the plan
-  double cost = 0;             // the model's guess, in a common unit; anything that is not a number counts as longest
-  uint64_t bytes = 0;          // least memory that a device must have
+  std::vector<uint32_t> fits;  // fit ids of the plan
+  double cost = 0;             // the model's guess, in a common unit; a value that is not a number counts as longest
+  uint64_t bytes = 0;          // minimum memory of the device
   uint32_t affinity = 0;       // bundles with equal affinity share work: together they cost less than separately
 
-  // The form in a run directory.
+  // Defines the form in a run directory.
   template <class Self, class Fields>
   static void fields(Self& self, Fields& field) {
     field("fits", self.fits);
@@ -36,24 +36,24 @@ struct Bundle {
 
 struct Workload {
   std::vector<Bundle> bundles;
-  std::vector<Position> positions;  // by fit; may be empty: nothing is learned from neighbours
-  // The number of bundles at the end that are refits, one each; nothing is known about them before Policy::fill().
+  std::vector<Position> positions;  // indexed by fit; if empty, fits do not predict each other
+  // Number of refits, each of which is a bundle of its own at the end of `bundles`. Nothing is known about a refit
+  // before Policy::fill().
   uint32_t refits = 0;
-  // The fits of each bootstrap are followed by a refit of its best candidate, which takes this many times one of its
-  // fits; 0: no refit. Fits that a long refit may follow go first; this considers the longest candidate that may still
-  // win.
+  // After the fits of a bootstrap, a refit of its best candidate takes this many times as long as one of its fits; 0:
+  // no refit. Fits that a long refit may follow have priority, judging by the longest candidate that may still win.
   double refit_share = 0;
 };
 
-// The share of each fit in its bundle's cost.
+// Divides each bundle's cost among its fits.
 std::vector<double> guesses_of(const Workload& workload);
 
 struct Unit {
   std::string device_class;
   uint64_t budget = 0;  // bytes
   double speed = 0;     // measured before, relative to other units; 0: unknown
-  // Takes its computing power from faster units, so it gets only work that no other unit can hold, or all work when no
-  // other unit is left.
+  // The unit shares the computing power of faster units, so it gets only work that no other unit can hold, or all work
+  // when no other unit is left.
   bool spare = false;
 };
 
@@ -65,14 +65,14 @@ struct TimedWork {
 };
 
 struct Pick {
-  std::vector<uint32_t> bundles;  // of equal affinity, in order
-  bool backup = false;            // another unit works on these bundles too
+  std::vector<uint32_t> bundles;  // have equal affinity; to be run in this order
+  bool backup = false;            // another unit works on the same bundles
 };
 
 //   Order       by critical path: the time of a bundle and of the refit that follows it, longest first.
-//   Bundles     bundles of equal affinity are given together while this leaves every unit enough work, then singly.
+//   Bundles     with equal affinity are given together while every unit still has enough work, then one at a time.
 //   Slow units  leave a bundle that they would finish after the rest, and after a faster unit would.
-//   Stragglers  when nothing is left to give, an idle unit gets a copy of work that it would finish clearly sooner.
+//   Stragglers  when no bundle is left, an idle unit gets a copy of work that it would finish clearly sooner.
 class Policy {
  public:
   // No bundle is waiting yet.
@@ -84,59 +84,62 @@ class Policy {
   // Sets the candidate of a refit to that of the fit `like`. The refit is not waiting yet.
   void fill(uint32_t bundle, double cost, uint64_t bytes, uint32_t like);
 
-  void wait(uint32_t bundle);  // marks it as to be done (again)
+  void wait(uint32_t bundle);  // makes it available, possibly again
 
-  // Picks and gives the next work of `unit`, which is idle. No value: nothing for now; call again later.
+  // Chooses the next work of `unit`, which is idle, and gives it to the unit. No value: nothing for now; call again
+  // later.
   std::optional<Pick> next(uint32_t unit, double now);
 
-  // The same for a unit that has to prove that it works: the last waiting bundle, in order, that `suits` accepts,
-  // wherever it would finish soonest.
+  // Like next(), for a unit that has to prove that it works: gives the last waiting bundle in the order that `suits`
+  // accepts, even if another unit would finish it sooner.
   std::optional<Pick> test(uint32_t unit, const std::function<bool(uint32_t bundle)>& suits, double now);
 
-  // The unit is idle again. `done`: the bundles of its pick that are finished, by whichever unit; the others wait again
-  // unless another unit works on them. `seconds`: the time of the finished ones, 0 if unknown; it teaches the cost
-  // model.
+  // The unit is idle again. `done` lists the bundles of its pick that any unit has finished; the other bundles wait
+  // again unless another unit works on them. `seconds` is the time of the finished bundles, 0 if unknown; the cost
+  // model learns from it.
   void ended(uint32_t unit, const std::vector<uint32_t>& done, double seconds, double now);
 
-  // A fit had this loss, or failed (infinity): the value that the choice of its bootstrap's best candidate uses.
+  // Records the loss of a fit, or infinity if the fit failed. The choice of a bootstrap's best candidate uses this
+  // value.
   void scored(uint32_t fit, double loss);
 
-  // A bundle is finished: by a unit that still works on others of its pick, by one whose pick had been given up, or in
-  // a journal. It no longer waits.
+  // The bundle is finished and no longer waits: a unit finished it before the rest of its pick or after its pick was
+  // taken away, or a journal contains its results.
   void finished(uint32_t bundle);
 
-  // Units whose whole pick is finished with the help of others, so that they may stop. Each is returned once.
+  // Returns the units whose whole pick is finished with the help of others, so that they may stop. Returns each unit
+  // once.
   std::vector<uint32_t> superfluous();
 
-  // Teaches the cost model the time that work of an earlier session took.
+  // Teaches the cost model from the times of an earlier session.
   void teach(const TimedWork& work);
 
-  void retire(uint32_t unit);  // it gets no more work; its current pick still ends with ended()
+  void retire(uint32_t unit);  // gives it no more work; its current pick still ends with ended()
   void readmit(uint32_t unit);
   bool retired(uint32_t unit) const { return units_[unit].retired; }
 
-  // A bundle did not fit into `bytes`: only units with larger budgets get it from now on.
+  // The bundle did not fit into `bytes`: from now on, only units with larger budgets get it.
   void needs_more_than(uint32_t bundle, uint64_t bytes);
 
-  // Waiting bundles that no remaining unit can hold.
+  // Returns the waiting bundles that no remaining unit can hold.
   std::vector<uint32_t> unplaceable() const;
 
-  // Splits a bundle of several fits, which no unit works on, into one for each of `fits`. These are given singly and
-  // are not waiting yet. Returns the new indices.
+  // Splits a bundle of several fits that no unit works on into one bundle for each of `fits`. The new bundles are given
+  // one at a time and are not waiting yet. Returns their indices.
   std::vector<uint32_t> take_apart(uint32_t bundle, const std::vector<uint32_t>& fits);
 
   uint32_t candidate(uint32_t fit) const { return costs_.candidate(fit); }  // equal for fits of one candidate
   double predicted_seconds(uint32_t bundle, uint32_t unit) const;           // 0 if unknown
-  double speed(uint32_t unit) const;  // as learned, relative to the other units; see CostModel
+  double speed(uint32_t unit) const;  // learned speed, relative to the other units; see CostModel
 
  private:
   struct BundleState {
-    bool waiting = false, done = false, alone = false;  // alone: never given with others
+    bool waiting = false, done = false, alone = false;  // alone: never given together with other bundles
     uint32_t holders = 0;                               // number of units that work on it
-    uint32_t given = 0;                                 // number of times
-    double work = 0;                                    // seconds on a unit of speed 1
-    double given_as = 0;                                // work when it was given, in seconds; 0: unknown then
-    double rank = 0;                                    // determines its place in the order
+    uint32_t given = 0;                                 // number of times it was given
+    double work = 0;                                    // in seconds on a unit of speed 1
+    double given_as = 0;                                // the work in seconds when it was given; 0: unknown then
+    double rank = 0;                                    // determines its position in the order
   };
   struct UnitState {
     Unit unit;
@@ -150,11 +153,11 @@ class Policy {
     uint32_t device_class = 0;
     uint64_t budget = 0;
   };
-  // The state of the run, in seconds from now.
+  // An estimate of the rest of the run. Times are in seconds from now.
   struct Outlook {
     uint32_t units = 0;         // remaining units
-    double rest = 0;            // until everything is done if all units share the rest evenly
-    std::vector<double> first;  // by kind: until its first unit is idle; infinite if it has only spare units
+    double rest = 0;            // time until everything is done if all units share the rest evenly
+    std::vector<double> first;  // indexed by kind: time until its first unit is idle; infinite for spare units only
   };
   using Key = std::pair<double, uint32_t>;  // -rank, index
 
@@ -172,7 +175,7 @@ class Policy {
   void insert(uint32_t bundle);
   void tried(uint32_t bundle);
   void remove(uint32_t bundle);
-  double rest_of(const UnitState& unit, double now) const;  // seconds until the unit is idle
+  double rest_of(const UnitState& unit, double now) const;  // time until the unit is idle
   Outlook outlook(double now) const;
   bool sooner_elsewhere(double work, uint64_t bytes, const UnitState& unit, const Outlook& ahead) const;
   bool left_to_others(uint32_t bundle, const UnitState& unit) const;
@@ -182,7 +185,7 @@ class Policy {
   void give(uint32_t unit, const Pick& pick, double now);
 
   std::vector<Bundle> bundles_;
-  std::vector<uint32_t> bootstrap_;  // by bundle
+  std::vector<uint32_t> bootstrap_;  // indexed by bundle
   std::vector<BundleState> states_;
   std::vector<UnitState> units_;
   std::vector<std::string> classes_;
@@ -191,10 +194,10 @@ class Policy {
   std::vector<Position> positions_;
   CostModel costs_;
   Contenders contenders_{1};
-  bool scores_changed_ = false;  // since the last estimate
-  uint64_t estimated_ = 0;       // version of the cost model
+  bool scores_changed_ = false;  // whether scores changed since the last estimate
+  uint64_t estimated_ = 0;       // version of the cost model in the last estimate
   size_t asked_ = 0;             // number of calls since a newer version exists
-  std::vector<bool> tried_;      // by candidate: a bundle of it was given or is done
+  std::vector<bool> tried_;      // indexed by candidate: one of its bundles was given or is done
   std::set<Key> order_;          // waiting bundles
   double waiting_work_ = 0;
   std::map<uint32_t, std::set<uint32_t>> by_affinity_;  // waiting bundles

@@ -1,4 +1,4 @@
-// The decision: Policy::next() and its criteria.
+// Policy::next() and its criteria.
 #include <algorithm>
 #include <cmath>
 #include <limits>
@@ -11,11 +11,12 @@ namespace {
 constexpr double kNever = std::numeric_limits<double>::infinity();
 // Bundles are given together up to this share of the remaining work of all units.
 constexpr double kTogether = 0.25;
-// A slower unit takes only work that it should finish within this share of the rest: predictions err by a quarter.
+// A slower unit takes only work that it should finish within this share of the rest, because predictions err by about a
+// quarter.
 constexpr double kPatience = 0.75;
-// Up to this many waiting bundles are reordered after every observation.
+// If at most this many bundles are waiting, they are reordered after every observation.
 constexpr size_t kFew = 1024;
-// A copy must finish earlier by this factor.
+// A copy must finish earlier by at least this factor.
 constexpr double kClearly = 1.2;
 
 }  // namespace
@@ -24,7 +25,8 @@ std::optional<Pick> Policy::next(uint32_t unit, double now) {
   const UnitState& asks = units_[unit];
   if (asks.retired || asks.busy) return std::nullopt;
   watch(now);
-  // Among thousands, a new estimate of a few changes almost nothing and costs as much as handing out hundreds.
+  // With thousands of waiting bundles, another observation changes the order very little, and reordering takes as long
+  // as handing out hundreds of bundles.
   const size_t wait = order_.size() <= kFew ? 0 : order_.size() / 16;
   if ((estimated_ != costs_.version() || scores_changed_) && ++asked_ > wait) estimate();
   const Outlook ahead = outlook(now);
@@ -83,19 +85,19 @@ double Policy::rest_of(const UnitState& unit, double now) const {
   for (const uint32_t i : unit.holds) work += states_[i].work;
   const double predicted = work / costs_.speed(unit.device_class);
   if (!costs_.knows_seconds()) return predicted;
-  // Overdue work is estimated to need as much time again: the prediction was wrong, or the device hangs.
+  // Overdue work is expected to take as long again as it is overdue: the prediction was wrong, or the device hangs.
   return std::abs(predicted - (now - unit.since));
 }
 
 Policy::Outlook Policy::outlook(double now) const {
   Outlook found;
   found.first.assign(kinds_.size(), kNever);
-  std::vector<std::pair<double, double>> busy;  // seconds left, speed
+  std::vector<std::pair<double, double>> busy;  // pairs of remaining seconds and speed
   double work = waiting_work_, speeds = 0;
   for (const UnitState& unit : units_) {
     if (unit.retired) continue;
     const double left = unit.busy ? rest_of(unit, now) : 0;
-    // Nobody waits for a spare unit.
+    // Nothing waits for a spare unit.
     if (!unit.unit.spare) found.first[unit.kind] = std::min(found.first[unit.kind], left);
     const double speed = costs_.speed(unit.device_class);
     busy.emplace_back(left, speed);
@@ -103,7 +105,7 @@ Policy::Outlook Policy::outlook(double now) const {
     speeds += speed;
     ++found.units;
   }
-  // Units that are busy for longer than this cannot help the others.
+  // Units that are busy for longer than this time do not take part in the rest.
   for (int round = 0; round < 4; ++round) {
     found.rest = speeds > 0 ? work / speeds : 0;
     const size_t before = busy.size();
@@ -155,8 +157,8 @@ Pick Policy::merged(uint32_t bundle, const UnitState& unit, const Outlook& ahead
   return made;
 }
 
-// Copies the last bundles of the unit that gains most from it. The holder works from the first bundle on, so with
-// several bundles the two meet.
+// Copies the last bundles of the unit that gains most. The holder starts with the first bundle, so the two meet if
+// there are several bundles.
 std::optional<Pick> Policy::backup(uint32_t unit, double now, const Outlook& ahead) const {
   if (!costs_.knows_seconds()) return std::nullopt;
   const UnitState& idle = units_[unit];
@@ -174,7 +176,7 @@ std::optional<Pick> Policy::backup(uint32_t unit, double now, const Outlook& ahe
       if (states_[*i].done) continue;
       if (states_[*i].holders > 1 || !fits(bundles_[*i], idle) || left_to_others(*i, idle)) break;
       work += states_[*i].work;
-      // When the holder finishes without these, at best.
+      // Time at which the holder finishes without the copied bundles, at best.
       const double kept = std::max(0.0, left - work / holder_speed);
       const double gain = left - std::max(work / speed, kept);
       if (kClearly * work / speed > left || gain <= gained) break;

@@ -20,7 +20,7 @@ namespace {
 
 constexpr uint32_t kNoBundle = UINT32_MAX;
 
-// A rule that gives work to idle units. The bundles are those of the workload, followed by one per refit.
+// A rule that gives work to idle units. The bundles of the workload come first, then one bundle for each refit.
 class Dealer {
  public:
   virtual ~Dealer() = default;
@@ -80,7 +80,7 @@ class Ours : public Dealer {
   Policy policy_;
 };
 
-// One queue for all units, or one per unit.
+// Serves bundles from one queue for all units, or from one queue per unit.
 class Queues : public Dealer {
  public:
   Queues(const Scenario& scenario, Rule rule)
@@ -92,7 +92,7 @@ class Queues : public Dealer {
     if (rule == Rule::shuffled)
       for (size_t k = bundles; k > 1; --k) std::swap(order[k - 1], order[random.below(k, k)]);
     for (size_t k = 0; k < bundles; ++k) queues_[k * queues_.size() / bundles].push_back(order[k]);
-    // The unit with the last bundle of a bootstrap also gets its refit.
+    // The owner of the last bundle of a bootstrap also gets its refit.
     std::map<uint32_t, size_t> owner;
     for (size_t k = 0; k < bundles; ++k)
       for (const uint32_t fit : scenario.workload.bundles[order[k]].fits)
@@ -113,7 +113,7 @@ class Queues : public Dealer {
  private:
   std::vector<std::deque<uint32_t>> queues_;
   size_t first_refit_;
-  std::vector<size_t> owner_;  // by refit
+  std::vector<size_t> owner_;  // indexed by refit
 };
 
 class Simulation {
@@ -164,7 +164,7 @@ class Simulation {
   struct Running {
     std::vector<uint32_t> bundles;
     size_t at = 0;      // index of the current bundle
-    uint64_t turn = 0;  // counts assignments: events of earlier ones are void
+    uint64_t turn = 0;  // counts assignments; events of earlier assignments are void
     double since = 0;
   };
   struct Event {
@@ -187,7 +187,7 @@ class Simulation {
   }
 
   void give(double now) {
-    std::set<std::pair<std::string, uint64_t>> refused;  // the policy has no work for units of this kind
+    std::set<std::pair<std::string, uint64_t>> refused;  // kinds of units for which the policy has no work
     std::vector<uint32_t> still;
     for (const uint32_t unit : idle_) {
       const std::pair like(scenario_.units[unit].unit.device_class, scenario_.units[unit].unit.budget);
@@ -240,10 +240,10 @@ class Simulation {
   const Scenario& scenario_;
   const bool ours_;
   std::unique_ptr<Dealer> dealer_;
-  std::vector<double> seconds_;  // by bundle: those of the workload, then the refits
+  std::vector<double> seconds_;  // indexed by bundle: the workload, then the refits
   std::vector<bool> done_;
   size_t left_ = 0;
-  std::map<uint32_t, size_t> fits_left_;  // by bootstrap
+  std::map<uint32_t, size_t> fits_left_;  // indexed by bootstrap
   std::vector<Running> running_;
   std::vector<uint32_t> idle_;
   std::priority_queue<Event> events_;

@@ -20,7 +20,7 @@
 //   };
 //   MOKUME_BACKEND(Backend, "name", "one line")
 //
-// All functions except supports() may throw Error. abi/backend.h specifies what each must do, and on which thread.
+// All functions except supports() may throw Error. abi/backend.h specifies the duties and the thread of each function.
 // core/device has checked every op and every copy before these calls; a build without NDEBUG checks the shape rule
 // again.
 #pragma once

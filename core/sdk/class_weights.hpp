@@ -1,5 +1,5 @@
-// What an error on a row of each class costs, as an option "class_weight" says: "" for 1, "balanced", or
-// "cat=2, dog=0.5", where classes that are not named have 1.
+// The cost of an error on a row of each class, from an option "class_weight": "" for 1, "balanced", or "cat=2,
+// dog=0.5", where other classes have weight 1.
 #pragma once
 
 #include <algorithm>
@@ -13,8 +13,9 @@
 
 namespace mokume::sdk {
 
-// The number of rows divided by the number of classes and the rows of the class, over the rows that a fit of this fold
-// trains on, as in scikit-learn. Classes without rows do not count; their weight is 1.
+// Returns the number of rows divided by the number of classes and by the number of rows of the class, as in
+// scikit-learn. Counts the rows that a fit of this fold trains on. Classes without rows are not counted; their weight
+// is 1.
 inline std::vector<double> balanced_weights(const mk_data& data, const mk_sample& sample, int32_t fold) {
   std::vector<double> rows(static_cast<size_t>(data.n_classes), 0);
   double all = 0;
@@ -28,7 +29,7 @@ inline std::vector<double> balanced_weights(const mk_data& data, const mk_sample
   return rows;
 }
 
-// A name may contain '=', but no comma. Throws Error(MK_INVALID_ARGUMENT) with the part that is wrong.
+// A name may contain '=', but no comma. Throws Error(MK_INVALID_ARGUMENT) with the offending part.
 inline std::vector<double> named_weights(const std::string& text, const mk_data& data) {
   std::vector<double> weights(static_cast<size_t>(data.n_classes), 1);
   const auto trimmed = [](std::string_view word) {
@@ -57,7 +58,7 @@ inline std::vector<double> named_weights(const std::string& text, const mk_data&
   return weights;
 }
 
-// One for each class; empty if all are 1. `data` must have classes, unless `text` is "".
+// Returns one weight per class, or {} if all are 1. `data` must have classes, unless `text` is "".
 inline std::vector<double> class_weights(const std::string& text, const mk_data& data, const mk_sample& sample,
                                          int32_t fold) {
   if (text.empty()) return {};

@@ -66,7 +66,7 @@ class HostFloats {
       HostFloats larger;
       larger.device_ = device;
       void* memory = nullptr;
-      *this = HostFloats();  // frees the old block first: both may be large
+      *this = HostFloats();  // frees the old block first, because both may be large
       call(device->host_memory_create, device->self, count * sizeof(float), &memory);
       larger.memory_ = static_cast<float*>(memory);
       larger.count_ = count;
@@ -87,8 +87,7 @@ class HostFloats {
   uint64_t count_ = 0;
 };
 
-// A span of time, from here to the end of the block, that a profile lists separately. Without a profile it costs one
-// comparison.
+// A span of time that a profile lists separately; it ends with the block. Without a profile, it costs one comparison.
 class [[nodiscard]] Scope {
  public:
   Scope(const mk_device_services* device, mk_scope kind, const char* name)
@@ -112,7 +111,7 @@ class Device {
   const mk_device_info& info() const { return *table_->info(table_->self); }
   uint64_t budget_bytes() const { return table_->budget_bytes(table_->self); }
 
-  // Creates a buffer for `count` elements of T, with undefined contents. For count 0 it holds one element.
+  // Creates a buffer for `count` elements of T with undefined contents. If `count` is 0, it holds one element.
   template <class T>
   Buffer buffer(uint64_t count) const {
     return Buffer(table_, (count == 0 ? 1 : count) * sizeof(T));
@@ -133,14 +132,14 @@ class Device {
     return b;
   }
   void submit(const mk_op& op) const { call(table_->submit, table_->self, &op); }
-  // Submits `each` ops of every member: see mk_device_services.
+  // Submits `each` ops of every member; see mk_device_services.
   void submit_group(std::span<const mk_op* const> members, size_t each) const {
     call(table_->submit_group, table_->self, members.data(), static_cast<uint32_t>(members.size()),
          static_cast<uint32_t>(each));
   }
   void finish() const { call(table_->finish, table_->self); }
 
-  // The memory of a buffer if host and device share it (after finish()), else nullptr.
+  // Returns the memory of a buffer if host and device share it (after finish()), else nullptr.
   template <class T>
   T* host_pointer(const Buffer& b) const {
     return static_cast<T*>(table_->host_pointer(table_->self, b.get()));
@@ -153,10 +152,9 @@ class Device {
   void set_choice(const char* key, const std::string& value) const {
     table_->set_choice(table_->self, key, value.c_str());
   }
-  // Names the phase that the time until the end of the block counts to: const auto phase = device.phase("forward");
+  // Names the phase to which the time until the end of the block counts: const auto phase = device.phase("forward");
   Scope phase(const char* name) const { return {table_, MK_SCOPE_PHASE, name}; }
-  // The same for work that the program cannot see: a model's own code in place of an op. Program::launch does this
-  // itself.
+  // Names work that the program cannot see: a model's own code in place of an op. Program::launch does this itself.
   Scope kernel(const char* name) const { return {table_, MK_SCOPE_KERNEL, name}; }
   // Whether phases are recorded.
   bool profiled() const { return table_->scope_begin != nullptr; }

@@ -1,5 +1,5 @@
-// Inside a library or the program, errors are exceptions of one type. At the boundary, guard() turns them into a status
-// and a message, and check() turns these back.
+// Errors inside a library or the program are exceptions of one type. At the boundary, guard() turns them into a status
+// and a message, and check() turns these back into exceptions.
 #pragma once
 
 #include <algorithm>
@@ -14,7 +14,7 @@
 
 namespace mokume {
 
-// A failure with the status that crosses the boundary, and one sentence that names the place and the cure.
+// A failure with the status that crosses the boundary, and one sentence with the place and the cure.
 class Error : public std::runtime_error {
  public:
   Error(mk_status status, const std::string& text) : std::runtime_error(text), status_(status) {}
@@ -36,7 +36,7 @@ inline int32_t fail(mk_error* error, mk_status status, std::string_view text) no
   return status;
 }
 
-// Runs `body` at the boundary: any exception becomes a status and a message.
+// Runs `body` at the boundary, and turns any exception into a status and a message.
 template <class Body>
 int32_t guard(mk_error* error, Body&& body) noexcept {
   try {
@@ -68,14 +68,14 @@ inline Error current_error() {
   }
 }
 
-// Throws the error reported by a call across the boundary. A text without an end is truncated.
+// Throws the error reported by a call across the boundary. Truncates a text without an end.
 inline void check(int32_t status, const mk_error& error) {
   if (status == MK_OK) return;
   const char* const end = std::find(&error.text[0], &error.text[0] + sizeof(error.text), '\0');
   throw Error(static_cast<mk_status>(status), std::string(&error.text[0], end));
 }
 
-// Calls a boundary function whose last parameter is mk_error*; throws if it fails.
+// Calls a boundary function whose last parameter is mk_error*. Throws if it fails.
 template <class Function, class... Arguments>
 void call(Function function, Arguments... arguments) {
   mk_error error{MK_OK, {}};

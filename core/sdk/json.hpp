@@ -6,7 +6,7 @@
 
 namespace mokume::sdk {
 
-// Like nlohmann's parse(), but omits values that are nested deeper than any of our files: copies and dump() are
+// Like nlohmann's parse(), but omits values that are nested deeper than in any of our files: copies and dump() are
 // recursive, and hundreds of thousands of brackets would overflow the stack. Throws nlohmann::json::exception.
 template <class Json, class Input>
 Json parse_json(Input&& input) {
@@ -14,7 +14,7 @@ Json parse_json(Input&& input) {
   return Json::parse(std::forward<Input>(input), [](int depth, auto, auto&) { return depth <= kDeepest; });
 }
 
-// A whole number. Json::get() would also convert a real number, even one that no integer can hold. Throws
+// Returns a whole number. Json::get() would also convert a real number, even if no integer can hold it. Throws
 // nlohmann::json::exception.
 template <class Json>
 int64_t whole_number(const Json& value) {

@@ -23,12 +23,12 @@
 //                             const std::function<void(const mk_imported&)>& take);    // optional
 //     static constexpr bool teams = true;            // optional: devices can train one model together
 //     static constexpr bool seedless = true;         // optional: fits need no random numbers (mk_model.seedless)
-//     static constexpr bool weighs = true;           // optional: fits heed the weights of rows
+//     static constexpr bool weighs = true;           // optional: fits use the weights of rows
 //     static constexpr mk_validated_kind validated = ...;  // optional: fit() reports mk_fit_result.validated
 //   };
 //   MOKUME_MODEL(Model, "name", "one line")
 //
-// All functions may throw Error. abi/model.h specifies what each must do, and on which thread.
+// All functions may throw Error. abi/model.h specifies the duties and the thread of each function.
 #pragma once
 
 #include <functional>
@@ -54,12 +54,12 @@ void take_description(const mk_experiment& experiment, Fitted& fitted) {
   fitted.scale.assign(experiment.scaling_scale, experiment.scaling_scale + experiment.n_scaling);
 }
 
-// Whether a bootstrap fits this candidate.
+// Tells whether a bootstrap fits this candidate.
 inline bool has(const mk_experiment& experiment, uint32_t candidate, uint32_t bootstrap) {
   return experiment.own_candidates == 0 || candidate / experiment.own_candidates == bootstrap;
 }
 
-// Whether a fit of this fold validates this place of the sample instead of training on it.
+// Tells whether a fit of this fold validates this place of the sample instead of training on it.
 inline bool is_held_out(const mk_sample& sample, int64_t place, int32_t fold) {
   return fold != MK_ALL_ROWS && sample.fold_of[place] == fold;
 }

@@ -1,6 +1,6 @@
-// The operand check, for which an op needs its buffers. core/device makes it once for every op, after ops::check, for
-// all backends. Buffer contents (indices, labels) are not checked: the header of each op specifies the effect of an
-// invalid one.
+// Checks operands, for which an op needs its buffers. core/device runs this check once for every op, after ops::check,
+// for all backends. It does not check buffer contents (indices, labels): the header of each op specifies the effect of
+// invalid contents.
 #pragma once
 
 #include <string>

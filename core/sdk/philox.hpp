@@ -11,7 +11,7 @@ using PhiloxCounter = std::array<uint32_t, 4>;
 using PhiloxKey = std::array<uint32_t, 2>;
 
 constexpr PhiloxCounter philox(PhiloxCounter c, PhiloxKey k) {
-#pragma GCC unroll 10  // doubles the speed; -O2 does not unroll this loop
+#pragma GCC unroll 10  // doubles the speed, because -O2 does not unroll this loop
   for (int round = 0; round < 10; ++round) {
     const uint64_t p0 = uint64_t{0xD2511F53} * c[0];
     const uint64_t p1 = uint64_t{0xCD9E8D57} * c[2];
@@ -23,7 +23,7 @@ constexpr PhiloxCounter philox(PhiloxCounter c, PhiloxKey k) {
   return c;
 }
 
-// The purpose of a number is part of the counter's second word, so that no two uses share numbers.
+// The purpose is part of the counter's second word, so that different uses never share numbers.
 enum class Purpose : uint32_t {
   folds = 1,
   digits = 2,
@@ -48,17 +48,17 @@ class Random {
     const PhiloxCounter c = block(index / 2, 0x80000000U);
     return index % 2 == 0 ? uint64_t{c[0]} << 32 | c[1] : uint64_t{c[2]} << 32 | c[3];
   }
-  // In [0, 1).
+  // Returns a number in [0, 1).
   constexpr double uniform(uint64_t index) const { return static_cast<double>(bits64(index) >> 11) * 0x1p-53; }
-  // In [0, bound), bound > 0; the bias is below bound / 2^64.
+  // Returns a number in [0, bound), bound > 0; the bias is below bound / 2^64.
   constexpr uint64_t below(uint64_t index, uint64_t bound) const {
     __extension__ using Wide = unsigned __int128;
     return static_cast<uint64_t>((static_cast<Wide>(bits64(index)) * bound) >> 64);
   }
 
  private:
-  // The second word of the counter: the purpose (below 2^8), from bit 8 the bits of the block number beyond 32, and in
-  // the highest bit whether 64-bit numbers are drawn.
+  // The second word of the counter contains the purpose (below 2^8), from bit 8 on the bits of the block number beyond
+  // 32, and in the highest bit whether 64-bit numbers are drawn.
   constexpr PhiloxCounter block(uint64_t number, uint32_t kind) const {
     const auto beyond = static_cast<uint32_t>(number >> 32);
     return philox({static_cast<uint32_t>(number), words_[0] | beyond << 8 | kind, words_[1], words_[2]}, key_);

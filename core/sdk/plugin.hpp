@@ -1,5 +1,5 @@
-// The header that the author of a backend, model or transport includes: the plugin query in one macro, and the services
-// of the host.
+// The header for authors of a backend, model or transport. It defines the plugin query in one macro, and provides the
+// services of the host.
 //
 //   static int32_t start(const mk_host* host, const void** table, mk_error* error);
 //   MOKUME_PLUGIN(MK_PLUGIN_BACKEND, "null", "accepts everything, computes nothing", start)
@@ -35,7 +35,7 @@
 
 namespace mokume::sdk {
 
-// A C++ interface to the host table. Copyable; valid as long as the program runs.
+// A C++ interface to the host table. Copyable; valid while the program runs.
 class Host {
  public:
   Host() = default;
@@ -60,7 +60,7 @@ class Host {
   const mk_host* table_ = nullptr;
 };
 
-// Copies text into a fixed-size field of an ABI struct, truncating it if necessary.
+// Copies text to a fixed-size field of an ABI struct, and truncates it if necessary.
 template <size_t N>
 void set_text(char (&field)[N], std::string_view text) {
   const size_t n = std::min(text.size(), N - 1);
@@ -70,7 +70,7 @@ void set_text(char (&field)[N], std::string_view text) {
 
 }  // namespace mokume::sdk
 
-// Defines the one exported symbol. START has mk_plugin_header::start's signature.
+// Defines the one exported symbol. START has the signature of mk_plugin_header::start.
 #define MOKUME_PLUGIN(KIND, NAME, DESCRIPTION, START)                                                              \
   extern "C" __attribute__((visibility("default"))) const mk_plugin_header* mokume_plugin_query_v1(uint32_t max) { \
     static const mk_plugin_header header = {MK_PLUGIN_MAGIC,                                                       \

@@ -1,4 +1,4 @@
-// A C++ interface to mk_team, the devices that train one model together, for models.
+// A C++ interface for models to mk_team, the devices that train one model together.
 #pragma once
 
 #include <algorithm>
@@ -12,22 +12,23 @@
 
 namespace mokume::sdk {
 
-// Used by the session's thread. Every failure is an Error; MK_CANCELLED if the team has broken up.
+// Used by the session's thread. Every failure is an Error, with MK_CANCELLED if the team has broken up.
 class Team {
  public:
-  // nullptr: a single device, which is a team of one; its sums are what it gives.
+  // nullptr means a single device. It is a team of one, whose sums are its own values.
   explicit Team(const mk_team* table) : table_(table) {}
 
   uint32_t members() const { return table_ == nullptr ? 1 : table_->n_members; }
   uint32_t member() const { return table_ == nullptr ? 0 : table_->member; }
   bool alone() const { return table_ == nullptr; }
   bool leads() const { return member() == 0; }
-  const char* splits() const { return table_ == nullptr ? nullptr : table_->splits; }  // of the leader; see mk_team
+  // splits of the leader; see mk_team
+  const char* splits() const { return table_ == nullptr ? nullptr : table_->splits; }
   double speed(uint32_t member) const { return table_ == nullptr ? 1 : table_->speeds[member]; }
 
-  // Calls body(first, count) for each bucket of the range [begin, begin + size) of a vector. With separate sums per
-  // bucket, one is added up while the previous one is on its way back and the next on its way out, and repeated copies
-  // hit the cache.
+  // Calls body(first, count) for each bucket of the range [begin, begin + size) of a vector. With a separate sum for
+  // each bucket, the team adds up one bucket while it returns the previous one and sends the next one, and repeated
+  // copies hit the cache.
   template <class Body>
   static void in_buckets(uint64_t begin, uint64_t size, Body&& body) {
     constexpr uint64_t kBucket = uint64_t{1} << 16;
@@ -45,11 +46,11 @@ class Team {
     if (!alone()) table_->account(table_->self, elapsed_s, busy_s.data(), units.data(), shares.c_str(), at.c_str());
   }
 
-  // Sums what all members hold, in the order of the members. A member that holds only zeros may pass `zeros`.
+  // Sums the values of all members in the order of the members. A member that has only zeros may pass `zeros`.
   void sum(std::span<float> values, bool zeros = false) const {
     exchange(values, {member(), 1, values.data()}, !zeros);
   }
-  // Copies what the leader holds, bit for bit.
+  // Copies the leader's values bit for bit.
   void from_leader(std::span<float> values) const { exchange(values, {0, 1, values.data()}, leads()); }
 
  private:

@@ -10,7 +10,7 @@
 
 namespace mokume::sdk {
 
-inline constexpr int64_t kElementBytes = 4;  // for every current dtype: f32 and i32
+inline constexpr int64_t kElementBytes = 4;  // size of all current dtypes: f32 and i32
 
 // A row-major matrix view of rows x columns; row_stride 0 means dense.
 inline mk_tensor matrix(mk_buffer* buffer, int64_t rows, int64_t columns, int64_t row_stride = 0, int64_t offset = 0,
@@ -26,17 +26,17 @@ inline std::string shape(const mk_tensor& t) { return std::to_string(t.rows) + "
 
 inline bool empty(const mk_tensor& t) { return t.rows == 0 || t.columns == 0; }
 
-// One past the last element of the view.
+// Returns one past the last element of the view.
 inline int64_t extent(const mk_tensor& t) {
   return empty(t) ? t.offset : t.offset + (t.rows - 1) * t.row_stride + t.columns;
 }
 
-// Throws unless the view is valid in itself: dtype, signs, stride, and an extent without overflow.
+// Throws unless the view itself is valid: dtype, signs, stride, and an extent without overflow.
 inline void check_view(const char* op, const char* operand, const mk_tensor& t, mk_dtype dtype) {
   const auto refuse = [&](const std::string& why) {
     throw Error(MK_INVALID_ARGUMENT, std::string(op) + ": " + operand + " " + why);
   };
-  constexpr int64_t kLimit = int64_t{1} << 48;  // far above any device's memory, far below overflow
+  constexpr int64_t kLimit = int64_t{1} << 48;  // far above the memory of any device, and far below overflow
   if (t.dtype != dtype) refuse("has the wrong element type");
   if (t.rows < 0 || t.columns < 0 || t.offset < 0) refuse("has a negative size or offset");
   if (t.rows > kLimit || t.columns > kLimit || t.row_stride > kLimit || t.offset > kLimit) refuse("is too large");
@@ -59,7 +59,7 @@ inline mk_op make_op(mk_op_code code) {
 
 struct Cost {
   double flops = 0;
-  double bytes = 0;  // the minimum: everything read and written once
+  double bytes = 0;  // minimum: everything is read and written once
 };
 
 }  // namespace mokume::sdk

@@ -15,7 +15,7 @@ __extension__ using Wide = unsigned __int128;
 
 [[noreturn]] void refuse(const std::string& text) { throw Error(MK_INVALID_ARGUMENT, text); }
 
-// The digits of a number in base 2^32, the lowest first; zero has one.
+// Returns the digits of a number in base 2^32, lowest first; zero has one digit.
 std::vector<uint32_t> words_of(uint64_t number) {
   std::vector<uint32_t> words{static_cast<uint32_t>(number)};
   if (number >> 32 != 0) words.push_back(static_cast<uint32_t>(number >> 32));
@@ -23,7 +23,7 @@ std::vector<uint32_t> words_of(uint64_t number) {
 }
 
 std::vector<uint32_t> words_of(std::string_view digits) {
-  constexpr size_t kDigitsAtOnce = 9;  // 10^9 fits a word
+  constexpr size_t kDigitsAtOnce = 9;  // 10^9 fits in a word
   if (digits.empty()) refuse("the seed is empty: write a whole number in decimal digits");
   const size_t bad = digits.find_first_not_of("0123456789");
   if (bad != std::string_view::npos)
@@ -150,9 +150,9 @@ uint32_t Pcg64::next32() {
 
 double Generator::random() { return static_cast<double>(bits_.next64() >> 11) * 0x1p-53; }
 
-// Multiplying a random word by the number of values gives the value above the word and, below it, the position inside
-// the value's share. The first positions of a share are rejected, so that all shares are equal. Ranges that fit 32 bits
-// use 32-bit words.
+// The product of a random word and the number of values holds the value in its upper word and, in its lower word, the
+// position within the value's share. The first positions of a share are rejected, so that all shares are equal. Ranges
+// that fit in 32 bits use 32-bit words.
 uint64_t Generator::below(uint64_t last) {
   if (last == 0) return 0;
   const uint64_t count = last + 1;

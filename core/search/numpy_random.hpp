@@ -1,4 +1,4 @@
-// Bit-exact NumPy random numbers: those of numpy.random.default_rng(seed) in NumPy 1.17 and later, for replaying
+// Reproduces the random numbers of numpy.random.default_rng(seed) in NumPy 1.17 and later bit for bit, to replay
 // published experiments. mokume's own numbers come from sdk/philox.hpp.
 //
 // Sources:
@@ -10,7 +10,7 @@
 //   shuffle       R. Durstenfeld, "Algorithm 235: Random Permutation", CACM 7(7), 1964
 //
 // Unlike the rest of mokume, these streams have state: a number depends on all numbers drawn before it. An object
-// belongs to one thread at a time. Arguments that NumPy rejects are an Error(MK_INVALID_ARGUMENT).
+// belongs to one thread at a time. Arguments that NumPy rejects throw Error(MK_INVALID_ARGUMENT).
 #pragma once
 
 #include <array>
@@ -26,33 +26,34 @@ namespace mokume::search::numpy {
 class SeedSequence {
  public:
   explicit SeedSequence(uint64_t entropy);
-  // A whole number in decimal digits, of any length (time is quadratic in the length); leading zeros are ignored.
+  // Expects a whole number in decimal digits, of any length (time is quadratic in the length); ignores leading zeros.
   explicit SeedSequence(std::string_view digits);
 
-  // Returns the next n children; a second call continues after the first. At most 2^32 - 1 in total.
+  // Returns the next n children; a second call continues after the first. A sequence has at most 2^32 - 1 children.
   std::vector<SeedSequence> spawn(uint32_t n);
 
-  // The first n words; calls are independent of each other. 64-bit words are pairs of 32-bit words, low half first.
+  // Returns the first n words; calls are independent of each other. 64-bit words are pairs of 32-bit words, low half
+  // first.
   std::vector<uint32_t> generate_state(size_t n) const;
   std::vector<uint64_t> generate_state64(size_t n) const;
 
  private:
   SeedSequence(std::vector<uint32_t> entropy, std::vector<uint32_t> spawn_key);
 
-  std::vector<uint32_t> entropy_;    // of the seed, lowest word first
-  std::vector<uint32_t> spawn_key_;  // the path of child numbers to this sequence
+  std::vector<uint32_t> entropy_;    // the seed, lowest word first
+  std::vector<uint32_t> spawn_key_;  // child numbers that lead to this sequence
   uint32_t spawned_ = 0;
   std::array<uint32_t, 4> pool_{};
 };
 
-// numpy.random.PCG64.
+// Reproduces numpy.random.PCG64.
 class Pcg64 {
  public:
   explicit Pcg64(const SeedSequence& seed);
 
   uint64_t next64();
-  // Returns the low half of a 64-bit number and, at the next call, its high half; next64() in between does not change
-  // that.
+  // Returns the low half of a 64-bit number and, at the next call, its high half. Calls of next64() in between do not
+  // change that.
   uint32_t next32();
 
  private:
@@ -70,17 +71,17 @@ class Generator {
  public:
   explicit Generator(const SeedSequence& seed) : bits_(seed) {}
 
-  // In [0, 1), a multiple of 2^-53.
+  // Returns a multiple of 2^-53 in [0, 1).
   double random();
 
-  // In [low, high), low < high. The second form draws n numbers, the same as n calls of the first.
+  // Returns numbers in [low, high); requires low < high. The second form equals n calls of the first.
   int64_t integers(int64_t low, int64_t high);
   std::vector<int64_t> integers(int64_t low, int64_t high, size_t n);
 
-  // n bytes, from the fewest 32-bit words that hold them, but at least one.
+  // Returns n bytes, taken from as few 32-bit words as possible, but at least one.
   std::vector<uint8_t> bytes(size_t n);
 
-  // One or n of 0 ... size - 1, or of the values, with replacement (replace = True, no probabilities).
+  // Chooses from 0 ... size - 1 or from the values, with replacement (replace = True, no probabilities).
   int64_t choice(int64_t size) { return integers(0, size); }
   std::vector<int64_t> choice(int64_t size, size_t n) { return integers(0, size, n); }
   template <class T>
@@ -92,7 +93,7 @@ class Generator {
     return chosen;
   }
 
-  // 0 ... size - 1, or the values, in random order. At most 2^32.
+  // Returns 0 ... size - 1 or the values in random order. Accepts at most 2^32 elements.
   std::vector<int64_t> permutation(int64_t size);
   template <class T>
   std::vector<T> permutation(std::vector<T> values) {
@@ -103,8 +104,8 @@ class Generator {
 
  private:
   static void check_permutation(uint64_t size);
-  uint64_t below(uint64_t last);  // in [0, last], by multiplication
-  uint32_t up_to(uint32_t last);  // in [0, last], by masking, as NumPy's shuffle does
+  uint64_t below(uint64_t last);  // returns a number in [0, last] by multiplication
+  uint32_t up_to(uint32_t last);  // returns a number in [0, last] by masking, like NumPy's shuffle
 
   Pcg64 bits_;
 };

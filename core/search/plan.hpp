@@ -11,15 +11,15 @@ namespace mokume::search {
 // A parameter's value: real, integer, text or boolean.
 using Value = std::variant<double, int64_t, std::string, bool>;
 
-// The form in results.csv: reals shortest round-trip, texts unchanged, booleans true/false.
+// Returns the form in results.csv: reals shortest round-trip, texts unchanged, booleans true/false.
 std::string to_text(const Value& value);
 
-// One searched parameter: an explicit list (grid), or a distribution (random search).
+// One searched parameter: an explicit list (grid) or a distribution (random search).
 struct Space {
   enum class Kind { list, real_uniform, log10_uniform, integer_uniform } kind = Kind::list;
   std::string name;
   std::vector<Value> values;  // for a list
-  double low = 0, high = 0;   // for distributions: both ends (exponents for log10_uniform; for integers inclusive)
+  double low = 0, high = 0;   // for distributions: both ends (exponents for log10_uniform; inclusive for integers)
 };
 
 struct FitKey {
@@ -28,16 +28,16 @@ struct FitKey {
   uint32_t fold = 0;
 };
 
-// Fit ids are indices, ordered by candidate, bootstrap and fold. After them, each bootstrap has a slot for its refit;
-// the results of its fits determine which candidate that trains.
+// Fit ids are indices, ordered by candidate, bootstrap and fold. Then follows one slot per bootstrap for its refit,
+// which trains the candidate that the results of its fits select.
 struct Plan {
   std::vector<std::string> params;             // searched parameters, in file order
   std::vector<std::vector<Value>> candidates;  // aligned with params
   uint32_t bootstraps = 1;
-  uint32_t folds = 0;    // of all repeats
-  uint32_t repeats = 1;  // of the cross-validation, with folds / repeats folds each
-  // Above 0: every bootstrap has this many candidates of its own, those of bootstrap 0 first. 0: all share the same
-  // ones.
+  uint32_t folds = 0;    // total over all repeats
+  uint32_t repeats = 1;  // repetitions of the cross-validation, with folds / repeats folds each
+  // If positive, every bootstrap has its own list of this many candidates, starting with bootstrap 0. If 0, all
+  // bootstraps share the candidates.
   uint32_t own_candidates = 0;
   std::string hash;  // SHA-256 in hex
 
@@ -49,7 +49,7 @@ struct Plan {
   bool is_refit(uint32_t id) const { return id >= n_fits(); }
   uint32_t refit_slot(uint32_t bootstrap) const { return n_fits() + bootstrap; }
 
-  // For a fit, not for a refit.
+  // Expects the id of a fit, not of a refit.
   FitKey key(uint32_t id) const {
     const uint32_t candidate = id / fits_per_candidate();
     return {candidate, own_candidates > 0 ? candidate / own_candidates : id / folds % bootstraps, id % folds};

@@ -1,5 +1,5 @@
-// Replays the random draws of a published study: the bagged networks of S. M. Lo, multinode-gpu-study
-// (https://github.com/shermanlo77/multinode-gpu-study, mnist_nn), which drew its samples and candidates with NumPy.
+// Replays the random draws of a published study that drew its samples and candidates with NumPy: the bagged networks of
+// S. M. Lo, multinode-gpu-study (https://github.com/shermanlo77/multinode-gpu-study, mnist_nn).
 #pragma once
 
 #include <cstdint>
@@ -16,13 +16,13 @@ struct BootstrapDraws {
   std::vector<std::vector<Value>> candidates;  // aligned with the spaces
 };
 
-// The draws of each bootstrap, from the child of the seed with its number. In this order:
+// Each bootstrap draws from the child of the seed with its number, in this order:
 //   two seeds of 8 bytes for PyTorch, which mokume does not use;
 //   the sample: one permutation of all rows, cut into folds at round(linspace(0, rows, folds + 1)); then, fold by fold,
-//   as many of its rows as it has, with replacement. Without folds (0) all rows are one block;
+//   as many rows as the fold has, with replacement. Without folds (0), all rows form one block;
 //   the candidates, one after the other, each parameter in the order of `spaces`: integers(low, high + 1) for integers,
-//   random() * (high - low) + low for reals, 10 to that power for log10, integers(0, n) as the index into a list of n.
-// Reals in log10 depend on pow() of the C library and may differ from NumPy's in the last bit.
+//   random() * (high - low) + low for reals, 10 to this power for log10, integers(0, n) as the index into a list of n.
+//   Reals in log10 depend on pow() of the C library and may differ from NumPy's in the last bit.
 //
 // The study's own draws are published_draws("169514335042358758700408908237337905507", 12, 12, spaces, 60000, 5) with
 // n_conv_layer 1..999, kernel_size 2..10, n_hidden_layer 1..1999, learning_rate log10 [-5, -1], momentum log10 [-2, 0].

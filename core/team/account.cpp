@@ -73,7 +73,7 @@ void TeamAccount::add(uint32_t fit, const std::vector<Seat>& members, double ela
   }
 }
 
-// A start of the team resumes at a checkpoint, which may precede the last recorded split. A split is written to disk
+// A start of the team resumes from a checkpoint, which may precede the last recorded split. A split is written to disk
 // before anything that depends on it.
 void TeamAccount::add_split(uint32_t fit, const std::string& at, const std::string& shares, bool begins) {
   std::vector<results::TeamSplit>& splits = account_.splits;
@@ -88,7 +88,7 @@ void TeamAccount::write() const {
   try {
     base::write_file(account_file(run_directory_), base::seal(base::to_json(account_)));
   } catch (const Error& e) {
-    log_.warn("team", e.what());  // informational only; a full disk stops the run elsewhere
+    log_.warn("team", e.what());  // the account only informs; the journal detects a full disk
   }
 }
 

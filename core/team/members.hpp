@@ -1,4 +1,4 @@
-// The members of a team on this node except the leader. Each works in its own thread until its part is done.
+// The members of a team on this node except the leader. Each member works in its own thread.
 #pragma once
 
 #include <atomic>
@@ -15,20 +15,20 @@ class Members {
  public:
   ~Members() = default;  // call end() first
 
-  // Runs `work` in a thread for this device; `tell` then reports that it has finished. Returns false if the device
-  // still does work that was given up.
+  // Runs `work` in a thread for this device, then calls `tell`. Returns false if the device is still busy with
+  // abandoned work.
   bool start(uint32_t device, std::function<void()> work, std::function<void()> tell);
 
-  // Returns whether a member is working, or has not yet reported that it finished.
+  // Tells whether a member is working, or has not yet reported its end.
   bool working();
 
-  // Waits at most this long for all members. Returns false if one hangs in its driver and was left running.
+  // Waits at most `most_s` seconds for all members. Returns false if a member hangs in its driver and was left running.
   bool end(double most_s);
 
  private:
   struct Flags {
-    std::atomic<bool> returned = false;  // the device is free again
-    std::atomic<bool> done = false;      // tell() has returned as well
+    std::atomic<bool> returned = false;  // set when the device is free again
+    std::atomic<bool> done = false;      // set when tell() has returned as well
   };
   struct Work {
     uint32_t device = 0;

@@ -18,7 +18,7 @@ bool is_subtree(const cluster::Block& b) { return std::has_single_bit(b.size) &&
 
 uint64_t end_of(const cluster::Block& b) { return uint64_t{b.first} + b.size; }
 
-// Sums disjoint blocks, sorted, over the leaves [first, first + size).
+// Sums sorted, disjoint blocks over the leaves [first, first + size).
 base::Floats sum_of(std::span<const cluster::Block> blocks, uint64_t first, uint64_t size) {
   if (blocks.empty()) return {};
   if (blocks.size() == 1) return blocks.front().values;
@@ -150,12 +150,13 @@ void TeamSums::take(Seat& seat, std::span<float> to) {
   {
     std::unique_lock lock(mutex_);
     const auto done = [&] { return why_ || made_.count(number) > 0; };
-    // Waits in slices, so that a process that was suspended does not mistake its own absence for that of the others.
+    // Waits in slices, so that a process that was suspended does not take its own absence for that of the other
+    // members.
     double waited = 0;
     while (!changed_.wait_for(lock, std::chrono::duration<double>(std::min(kSlice, setup_.patience_s)), done) &&
            waited < setup_.patience_s)
       waited += kSlice;
-    // A finished sum is handed out even if a member has left since.
+    // Returns a finished sum even if a member has left since.
     if (made_.count(number) == 0) {
       check_whole();
       for (uint32_t m = 0; m < setup_.speeds.size(); ++m)

@@ -15,10 +15,10 @@ namespace mokume::team {
 namespace {
 
 constexpr int kKeptBytes = 1 << 30;
-constexpr double kEndSeconds = 30;  // for the other members to return after the leader
+constexpr double kEndSeconds = 30;  // limit for the other members to return after the leader
 
 // Devices of one class count as equally fast if their measured speeds differ only by noise. Larger differences are
-// real: such devices may have unequal numbers of cores.
+// real, because devices of one class may have unequal numbers of cores.
 std::vector<double> speeds_by_class(const std::vector<cluster::LocalDevice>& devices) {
   constexpr double kNoise = 1.3;
   std::vector<size_t> order(devices.size());
@@ -39,7 +39,7 @@ std::vector<double> speeds_by_class(const std::vector<cluster::LocalDevice>& dev
   return speeds;
 }
 
-// Forwards reports, and keeps what is needed to start the rest of the attempt again.
+// Forwards reports, and keeps the data that is needed to restart the rest of the attempt.
 class Recorder : public cluster::Reporter {
  public:
   Recorder(cluster::Reporter& to, const cluster::Attempt& attempt) : to_(to), left_(attempt) {}
@@ -67,9 +67,9 @@ class Recorder : public cluster::Reporter {
 TeamNode::TeamNode(node::Devices& devices, base::Log& log, uint32_t node,
                    const std::vector<std::vector<cluster::LocalDevice>>& nodes, double patience_s)
     : local_(devices), log_(log), node_(node), patience_s_(patience_s), account_(log) {
-  // Gradients are allocated and freed thousands of times, in vectors of many megabytes. By default the C library
-  // returns their pages to the system each time and gets them cleared anew, which costs more than the sums (4 MB: 20 ms
-  // a step instead of 6).
+  // Gradients are allocated and freed thousands of times, in vectors of many megabytes. By default, the C library
+  // returns their pages to the system and gets cleared pages each time, which takes longer than the sums (4 MB: 20 ms
+  // per step instead of 6 ms).
   mallopt(M_MMAP_THRESHOLD, kKeptBytes);
   mallopt(M_TRIM_THRESHOLD, kKeptBytes);
   for (uint32_t n = 0; n < nodes.size(); ++n)
@@ -123,13 +123,13 @@ void TeamNode::run(uint32_t, const cluster::Attempt& attempt, cluster::Reporter&
       local_.run(begun->members.front().device, begun->attempt, recorder, team);
       wait_for_others(*begun);
       account_.write();
-      drop_failed(*begun, MK_OK);  // they have done their work; a failure matters only for the next attempt
+      drop_failed(*begun, MK_OK);  // the work is done, so a failure matters only for the next attempt
       return;
     } catch (const Error& e) {
       break_up(*begun, e.what());
       account_.write();
       wait_for_others(*begun);
-      // An error that also occurs on the leader's device is caused by the work.
+      // The work itself causes an error that also occurs on the leader's device.
       const bool fewer = drop_failed(*begun, e.status());
       const bool broken = e.status() == MK_DEVICE_ERROR && drop_leader(*begun, e.what());
       if (!(fewer && e.status() == MK_CANCELLED) && !broken) throw;
@@ -144,7 +144,7 @@ bool TeamNode::kill(uint32_t) noexcept {
   return current_ && node_ == 0 && local_.kill(current_->members.front().device);
 }
 
-// Adds the present members to `start` and returns their devices.
+// Sets the members of `start` to the present members, and returns their devices.
 std::vector<cluster::LocalDevice> TeamNode::present_members(TeamAttempt& start) {
   std::vector<cluster::LocalDevice> devices;
   const std::lock_guard lock(mutex_);
@@ -194,7 +194,7 @@ std::shared_ptr<TeamNode::TeamAttempt> TeamNode::start(const cluster::Attempt& a
   if (devices.size() > 1) {
     make_team(*begun, devices);
   } else if (members_.size() > 1 || account_.has_splits()) {
-    account_.add_split(attempt.fits.front(), "the last checkpoint", "1", true);  // the others are gone
+    account_.add_split(attempt.fits.front(), "the last checkpoint", "1", true);  // all other members have left
   }
   {
     const std::lock_guard lock(mutex_);
@@ -223,12 +223,12 @@ void TeamNode::break_up(TeamAttempt& start, const std::string& why) {
   break_here(start, why);
   {
     const std::lock_guard lock(mutex_);
-    if (start.running.empty()) return;  // nobody is left to notify
+    if (start.running.empty()) return;  // no other node to notify
   }
   send_to_nodes(start, cluster::TeamBreak{start.number, why});
 }
 
-// A member that does not return in time is dropped.
+// Drops a member that does not return in time.
 void TeamNode::wait_for_others(TeamAttempt& start) {
   if (!start.team) return;
   bool late = false;
@@ -247,8 +247,8 @@ void TeamNode::wait_for_others(TeamAttempt& start) {
   if (late) break_up(start, "a device of the team has not returned from its work");
 }
 
-// Drops the failed members except those whose status is `everybody` (MK_OK: no exception). Returns whether the next
-// start has fewer members.
+// Drops the failed members, except members whose status equals `everybody` (MK_OK: drop all failed members). Returns
+// whether the next start has fewer members.
 bool TeamNode::drop_failed(const TeamAttempt& start, mk_status everybody) {
   bool any = false;
   const std::lock_guard lock(mutex_);
@@ -260,7 +260,7 @@ bool TeamNode::drop_failed(const TeamAttempt& start, mk_status everybody) {
   return any;
 }
 
-// Only the leader's device has failed. Drops it and returns true if another device of this node can lead from now on.
+// Handles a failure of only the leader's device: drops it and returns true if another device of this node can lead.
 bool TeamNode::drop_leader(const TeamAttempt& start, const std::string& why) {
   const std::lock_guard lock(mutex_);
   const auto fails_too = [](const auto& f) { return f.second.status == MK_DEVICE_ERROR; };
@@ -280,7 +280,7 @@ void TeamNode::drop(const cluster::TeamMember& at, const std::string& why) {
     }
 }
 
-// Returns the splits in the format of mk_team; empty if speeds decide.
+// Returns the splits in the format of mk_team, or "" if speeds determine the splits.
 std::string TeamNode::splits_to_repeat(const TeamAttempt& start) const {
   if (!account_.repeats()) return {};
   if (start.members.size() == members_.size()) return account_.splits_of(start.attempt.fits.front());
@@ -306,7 +306,7 @@ void TeamNode::take(uint32_t, cluster::TeamContribution& contribution) {
   try {
     start->team->take_contribution(std::move(contribution));
   } catch (const Error& e) {
-    if (e.status() != MK_CANCELLED) throw;  // MK_CANCELLED: the team has broken up
+    if (e.status() != MK_CANCELLED) throw;  // MK_CANCELLED means that the team has broken up
   }
 }
 
@@ -333,7 +333,7 @@ void TeamNode::take(uint32_t from, const cluster::TeamEnd& ended) {
   if (ended.status != MK_OK) break_here(*start, ended.text);
 }
 
-// On nodes other than 0.
+// Runs on all nodes except node 0.
 void TeamNode::take(uint32_t, const cluster::TeamStart& order) {
   auto begun = std::make_shared<TeamAttempt>();
   begun->number = order.start;
@@ -358,7 +358,7 @@ void TeamNode::take(uint32_t, const cluster::TeamStart& order) {
   run_members(begun);
 }
 
-// The node's members are gone.
+// The members of the node have left with it.
 void TeamNode::lost(uint32_t node) {
   std::shared_ptr<TeamAttempt> start;
   {
@@ -379,8 +379,8 @@ void TeamNode::lost(uint32_t node) {
   break_here(*start, fmt::format("node {} is gone", node));
 }
 
-// Starts this node's members except the leader, without waiting: node 0 starts nothing before all have returned or were
-// given up.
+// Starts this node's members except the leader, and does not wait: node 0 starts nothing until all members have
+// returned or were given up.
 void TeamNode::run_members(const std::shared_ptr<TeamAttempt>& start) {
   for (uint32_t k = 1; k < start->members.size(); ++k) {
     const cluster::TeamMember& member = start->members[k];
@@ -414,7 +414,7 @@ cluster::TeamEnd TeamNode::follow(const TeamAttempt& start, uint32_t index) {
   return end;
 }
 
-// Work that continues long after its start broke up hangs, so nobody waits for it.
+// Work that continues long after its start broke up hangs, so nobody should wait for it.
 bool TeamNode::busy() {
   {
     const std::lock_guard lock(mutex_);

@@ -1,8 +1,8 @@
-// A node's side of a team: all devices of all nodes train one network at a time ([devices] team). To the rest of the
+// A node's part of a team: all devices of all nodes train one network at a time ([devices] team). To the rest of the
 // run, the team is a single device of node 0. Its leader runs the attempts and starts the other members for them.
 //
-// This folder contains the training of one network on many devices: leading, following and leaving the team, sums
-// (sums.hpp), and the account of each member's work (account.hpp). Splitting a batch is up to the model.
+// This folder implements the training of one network on many devices: leading, following and leaving the team, sums
+// (sums.hpp), and the account of each member's work (account.hpp). The model splits the batches.
 #pragma once
 
 #include <condition_variable>
@@ -29,15 +29,15 @@ class TeamNode : public cluster::Executor, public cluster::TeamChannel {
  public:
   static constexpr const char* kId = journal::kTeamDevice;
 
-  // `nodes`: on node 0 the devices of each node, all of which take part except spare ones; empty on other nodes. The
-  // referenced objects must outlive this one. `patience_s` limits the wait for a member's contribution.
+  // `nodes` lists, on node 0, the devices of each node, all of which take part except spare ones; it is empty on other
+  // nodes. The referenced objects must outlive this object. `patience_s` limits the wait for a member's contribution.
   TeamNode(node::Devices& devices, base::Log& log, uint32_t node,
            const std::vector<std::vector<cluster::LocalDevice>>& nodes, double patience_s);
   ~TeamNode() override;  // calls end()
   TeamNode(const TeamNode&) = delete;
   TeamNode& operator=(const TeamNode&) = delete;
 
-  // Breaks up the current start and waits for this node's members. Returns false if one hangs in its driver; this
+  // Breaks up the current start and waits for this node's members. Returns false if a member hangs in its driver; this
   // object and everything that its work uses must then live until the process exits.
   bool end();
 
@@ -46,10 +46,10 @@ class TeamNode : public cluster::Executor, public cluster::TeamChannel {
 
   // ---- cluster::Executor
 
-  std::vector<cluster::LocalDevice> devices() const override;  // on node 0: the team
-  // Runs an attempt on all present members, on node 0. A member that fails or is lost leaves the team, and the others
-  // resume from the last checkpoint. If the leader's device fails, another device of node 0 leads. Throws errors that
-  // all members share, and errors of the last device of node 0.
+  std::vector<cluster::LocalDevice> devices() const override;  // returns the team on node 0
+  // Runs an attempt on all present members. Requires node 0. A member that fails or is lost leaves the team, and the
+  // other members resume from the last checkpoint. If the leader's device fails, another device of node 0 leads. Throws
+  // errors that all members share, and errors of the last device of node 0.
   void run(uint32_t device, const cluster::Attempt& attempt, cluster::Reporter& reporter) override;
   bool kill(uint32_t device) noexcept override;
   void saved(uint32_t fit) noexcept override { local_.saved(fit); }
@@ -68,18 +68,18 @@ class TeamNode : public cluster::Executor, public cluster::TeamChannel {
     bool left = false;
   };
   struct Failure {
-    mk_status status = MK_OK;  // of its work; MK_OK: it was lost
+    mk_status status = MK_OK;  // status of the member's work; MK_OK: the member was lost
     std::string why;
   };
   // One start of the team on one attempt.
   struct TeamAttempt {
     uint64_t number = 0;
     cluster::Attempt attempt;
-    std::vector<cluster::TeamMember> members;  // by index in the team
-    std::vector<Seat> seats;                   // the members as named in the account; on node 0
+    std::vector<cluster::TeamMember> members;  // indexed by position in the team
+    std::vector<Seat> seats;                   // node 0: the members' identities in the account
     std::shared_ptr<TeamSums> team;            // null if the leader is alone
-    std::map<uint32_t, Failure> failed;        // by index; on node 0
-    std::set<uint32_t> running;                // members other than the leader; on node 0
+    std::map<uint32_t, Failure> failed;        // node 0: indexed by position in the team
+    std::set<uint32_t> running;                // node 0: members other than the leader
     std::optional<double> broken_at;
     bool accounted = false;  // used on the leader's thread
   };
@@ -110,12 +110,12 @@ class TeamNode : public cluster::Executor, public cluster::TeamChannel {
   base::Log& log_;
   const uint32_t node_;
   const double patience_s_;
-  std::vector<Member> members_;  // node 0
+  std::vector<Member> members_;  // used on node 0
   TeamAccount account_;
 
   std::mutex mutex_;
   std::condition_variable changed_;
-  std::shared_ptr<TeamAttempt> current_;  // in progress
+  std::shared_ptr<TeamAttempt> current_;  // the start in progress, or null
   uint64_t starts_ = 0;
   Members followers_;  // this node's members except the leader
 };

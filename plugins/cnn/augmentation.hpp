@@ -1,4 +1,4 @@
-// The option `augment`: random changes of the images of training batches. Names and defaults are torchvision's.
+// The option `augment`: random changes of training images. Names and defaults follow torchvision.
 #pragma once
 
 #include <string>
@@ -11,12 +11,12 @@ namespace mokume::cnn {
 
 mk_param augment_param();
 
-// Reads the list of changes, whose order has no meaning: the op defines one. The sides of the images are left at 1.
-// Throws Error(MK_INVALID_ARGUMENT) if a change is there twice, and nlohmann::json::exception.
+// Reads the list of changes. The order has no effect, because the op defines its own. Leaves the image sides at 1.
+// Throws Error(MK_INVALID_ARGUMENT) if a change occurs twice, and nlohmann::json::exception.
 ops::Augment augment_of_option(const std::string& json);
 
-// The changes for images of this shape. Throws Error(MK_INVALID_ARGUMENT) if the rows are no images, or have no colours
-// although a change needs them.
+// Returns the changes for images of this shape. Throws Error(MK_INVALID_ARGUMENT) if the rows are not images, or if a
+// change needs colours and they have none.
 ops::Augment augment_for(ops::Augment augment, const Shape& input);
 
 }  // namespace mokume::cnn

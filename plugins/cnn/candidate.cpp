@@ -13,7 +13,7 @@
 namespace mokume::cnn {
 namespace {
 
-// Multiply-adds of the forward pass per row.
+// Returns the multiply-adds of the forward pass per row.
 double products(const Network& network) {
   double sum = 0;
   for (const Layer* s : network.stages) sum += s->products;
@@ -22,7 +22,7 @@ double products(const Network& network) {
 
 double fit_cost(const mk_experiment& experiment, const Settings& settings, const Network& network) {
   const double rows = experiment.train->rows, steps = rows / settings.batch_size;
-  // Per row, one forward and two backward products; per step, a few reads and writes of every parameter.
+  // Counts a forward and two backward products per row, and a few reads and writes of every parameter per step.
   if (settings.epochs == 0) return rows * products(network);
   return settings.epochs * (rows * 3 * products(network) + steps * 10 * network.n_parameters);
 }
@@ -30,7 +30,7 @@ double fit_cost(const mk_experiment& experiment, const Settings& settings, const
 struct Bundle {
   Settings settings;
   Network network;
-  size_t most;  // the largest number of fits
+  size_t most;  // maximum number of fits
   std::vector<mk_fit> fits = {};
   double cost = 0;
 
@@ -39,7 +39,7 @@ struct Bundle {
   }
 };
 
-// A candidate joins the last bundle of its shape that has room.
+// Puts each candidate into the last bundle of its shape that has room.
 std::vector<Bundle> bundles_of(const mk_experiment& experiment, bool single) {
   std::vector<Bundle> bundles;
   for (uint32_t c = 0; c < experiment.n_candidates; ++c) {
@@ -89,7 +89,7 @@ Network candidate_network(const mk_experiment& experiment, const Settings& setti
 }
 
 size_t stack_size(const Settings& settings, const Network& network) {
-  // A round figure: stacks of 8 and of 32 small networks differ little (bench/notes/small-networks.md).
+  // A rough figure: stacks of 8 and of 32 small networks differ little (bench/notes/small-networks.md).
   constexpr double kEnough = 64e6;  // multiply-adds
   constexpr double kMost = 32;
   if (settings.parallel.kind != Parallel::Kind::none) return 1;  // each network takes all devices
@@ -128,23 +128,23 @@ std::vector<float> row_weights(const mk_experiment& experiment, const Settings& 
 
 namespace {
 
-// Names that are no class.
+// Throws if class_weight names an unknown class.
 void check_class_weights(const mk_experiment& experiment) {
   for (uint32_t c = 0; c < experiment.n_candidates && experiment.n_bootstraps > 0; ++c)
     sdk::class_weights(candidate_settings(experiment, c).class_weight, *experiment.train, experiment.samples[0],
                        MK_ALL_ROWS);
 }
 
-// Warns once of each file and network that do not match completely.
+// Warns once about each file and network that do not match completely.
 void check_start(const sdk::Host& host, const mk_experiment& experiment, const Settings& settings,
-                 const Network& network, std::set<std::string>& said) {
+                 const Network& network, std::set<std::string>& warned) {
   const bool learns = network.trained[network.output];
   if (settings.epochs > 0 && !learns)
     throw Error(MK_INVALID_ARGUMENT,
                 "freeze names every layer with parameters, so nothing learns: remove one, or set epochs to 0");
   if (settings.start.empty()) return;
   const std::string warning = Start(settings.start, start_bytes(experiment, settings), network).warning();
-  if (!warning.empty() && said.insert(warning).second) host.log(MK_LOG_WARNING, "cnn", warning);
+  if (!warning.empty() && warned.insert(warning).second) host.log(MK_LOG_WARNING, "cnn", warning);
 }
 
 }  // namespace
@@ -162,10 +162,10 @@ void check(const sdk::Host& host, const mk_experiment& experiment) {
     throw Error(MK_BAD_DATA, "cnn learns from labels or targets, and this data set has none");
   if (d.rows > INT32_MAX) throw Error(MK_BAD_DATA, "cnn supports at most 2^31 - 1 rows: set data.limit");
   check_batches(experiment, sdk::Team(nullptr));
-  std::set<std::string> said;
+  std::set<std::string> warned;
   for (uint32_t c = 0; c < experiment.n_candidates; ++c) {
     const Settings settings = candidate_settings(experiment, c);
-    check_start(host, experiment, settings, candidate_network(experiment, settings), said);
+    check_start(host, experiment, settings, candidate_network(experiment, settings), warned);
   }
   check_class_weights(experiment);
 }
@@ -175,7 +175,7 @@ void make_bundles(const mk_experiment& experiment, uint32_t wanted, const mk_bun
   if (wanted > bundles.size()) bundles = bundles_of(experiment, true);
   const int64_t rows = experiment.train->rows;
   for (const Bundle& b : bundles) {
-    // The minimum: fits whose stack does not fit into memory are trained one after the other.
+    // This is the minimum: fits whose stack exceeds the memory are trained one after the other.
     const uint64_t bytes = ResidentData::bytes(*experiment.train) + Training::bytes(b.network, b.settings, rows);
     const mk_bundle bundle{b.fits.data(), uint32_t(b.fits.size()), 0, b.cost, bytes};
     sdk::call(sink.add, sink.self, &bundle);

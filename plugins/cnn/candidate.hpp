@@ -1,4 +1,4 @@
-// The candidates of an experiment before any device is involved: their settings, their costs, and the division of fits
+// The candidates of an experiment before any device is involved: their settings and costs, and the division of fits
 // into bundles.
 #pragma once
 
@@ -14,30 +14,30 @@ namespace mokume::cnn {
 
 inline bool classifies(const mk_experiment& experiment) { return experiment.train->n_classes > 0; }
 
-// Both throw Error(MK_INVALID_ARGUMENT).
+// Both functions throw Error(MK_INVALID_ARGUMENT).
 Settings candidate_settings(const mk_experiment& experiment, uint32_t candidate);
 Network candidate_network(const mk_experiment& experiment, const Settings& settings);
 
-// Returns what an error on each row of the data costs in a fit of this fold of a sample, by the data's weights and
-// those of the classes; empty if all are 1. Throws Error(MK_INVALID_ARGUMENT) if class_weight names no class.
+// Returns the cost of an error on each row of the data in a fit of this fold of a sample, from the weights of the rows
+// and of the classes; empty if all are 1. Throws Error(MK_INVALID_ARGUMENT) if class_weight names an unknown class.
 std::vector<float> row_weights(const mk_experiment& experiment, const Settings& settings, uint32_t sample,
                                int32_t fold);
 
-// Returns how many networks of this shape are trained in one stack: enough that the work of a step far exceeds the cost
-// of its launches.
+// Returns the number of networks of this shape in a stack: enough that the work of a step far exceeds the cost of its
+// launches.
 size_t stack_size(const Settings& settings, const Network& network);
 
-// Returns the content of the file that a candidate starts with; "" without one.
+// Returns the content of the file that a candidate starts with, or "" without a file.
 std::string_view start_bytes(const mk_experiment& experiment, const Settings& settings);
 
-// Throws if the experiment violates a rule that the schema cannot express: a network that does not fit the data, a
-// batch larger than the data.
+// Throws if the experiment violates a rule that the schema cannot express, such as a network that does not fit the
+// data, or a batch larger than the data.
 void check(const sdk::Host& host, const mk_experiment& experiment);
 // Throws Error(MK_INVALID_ARGUMENT) unless every fit has enough rows for a batch of this team.
 void check_batches(const mk_experiment& experiment, const sdk::Team& team);
 
-// Puts as many fits whose networks have one shape into a bundle as keep a device busy. If this yields fewer than
-// `wanted` bundles, each fit becomes a bundle.
+// Puts as many fits with networks of one shape into a bundle as keep a device busy. If this yields fewer than `wanted`
+// bundles, each fit becomes a bundle.
 void make_bundles(const mk_experiment& experiment, uint32_t wanted, const mk_bundle_sink& sink);
 
 std::string summary(const mk_experiment& experiment, uint32_t candidate);

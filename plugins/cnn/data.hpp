@@ -1,4 +1,4 @@
-// The rows of an experiment on a device, and the mean and deviation of the rows that a training learns from.
+// The rows of an experiment on a device, and the mean and deviation of the training rows.
 #pragma once
 
 #include <vector>
@@ -12,14 +12,14 @@ namespace mokume::cnn {
 struct ResidentData {
   // `data` must outlive the object.
   ResidentData(const sdk::Device& device, const mk_data& data);
-  // Returns the device memory it takes, in bytes.
+  // Returns the device memory that `data` takes, in bytes.
   static uint64_t bytes(const mk_data& data);
 
   const mk_data& host;
   int64_t rows, features;
   bool classifies;
   sdk::Buffer x;       // rows x features
-  sdk::Buffer target;  // labels (i32) or targets (f32), one per row
+  sdk::Buffer target;  // one label (i32) or target (f32) per row
 
   mk_tensor inputs() const { return sdk::matrix(x.get(), rows, features); }
   mk_tensor targets() const {
@@ -27,13 +27,13 @@ struct ResidentData {
   }
 };
 
-// The scale of a network's inputs and of its output.
+// The scaling of a network's inputs and output.
 struct Moments {
   std::vector<float> feature_mean, feature_deviation;  // empty unless the first layer normalises every feature
   double target_mean = 0, target_deviation = 1;        // target = output * deviation + mean
 };
 
-// Both measure these rows, with deviations over n, as PyTorch's normalise expects.
+// Both functions measure the given rows, with deviations over n, as PyTorch's normalise expects.
 void measure_features(const mk_data& data, const std::vector<int32_t>& rows, Moments& moments);
 void measure_target(const mk_data& data, const std::vector<int32_t>& rows, Moments& moments);
 

@@ -10,7 +10,7 @@
 namespace mokume::cnn {
 namespace {
 
-// The size of the largest gradient in the backward pass.
+// Returns the size of the largest gradient in the backward pass.
 int64_t flow_elements(const Network& network, int64_t batch) {
   int64_t most = network.input.elements();
   for (const Layer* s : network.stages) most = std::max(most, s->out.elements());
@@ -27,11 +27,11 @@ std::vector<int> stepped_parameters(const Network& network, int64_t batch, bool 
 
 bool in_place(const Layer& layer, bool training) { return training ? layer.in_place : layer.in_place_to_predict; }
 
-// Instead of the momentum of a running mean.
+// These values stand in the place of a running mean's momentum.
 constexpr double kFrozen = -1, kOfMuon = -2;
 
-// The parameters for which there is neither a gradient nor a state of the optimizer. A frozen layer may have gradients,
-// because computing them yields the gradient of its input.
+// Returns the parameters without gradients and optimizer states. A frozen layer may have gradients, because computing
+// them yields the gradient of its input.
 std::vector<int> without_gradients(const Network& network) {
   std::vector<int> all;
   for (size_t k = 0; k < network.stages.size(); ++k) {
@@ -102,7 +102,8 @@ Engine::Engine(const sdk::Device& device, const Network& network, int64_t batch,
   }
   keeps_gradients_ = std::all_of(stepped_.begin(), stepped_.end(), [](int p) { return p < 0; });
   if (!training) return;
-  // Frozen parameters have the last segments, so that a layout without them has the same places for the others.
+  // Frozen parameters are in the last segments, so a layout without them leaves the other parameters in the same
+  // places.
   const std::vector<int> skipped = without_gradients(network);
   const Segments learning(network.parameters, segment, skipped);
   std::vector<int> without = skipped;
@@ -199,7 +200,7 @@ void Engine::train_back(int64_t rows, const ops::DropoutPlace& dropout, const op
 void Engine::go_back(int64_t rows, const ops::DropoutPlace& dropout, const OwnStep* step, const Gradients& gradients,
                      double share) const {
   std::vector<Slice> slots = flow_;
-  bool relu_done = false;  // the stage after this one has applied the gradient of this one's relu
+  bool relu_done = false;  // the following stage has already applied the gradient of this stage's relu
   for (const GradientFlow::Step& at : network_.gradient_flow.steps) {
     const size_t k = at.stage;
     const Layer& s = *network_.stages[k];
@@ -244,7 +245,7 @@ void Engine::add_up(const GradientFlow::Step& step, std::vector<Slice>& slots, i
     const int64_t columns = network_.shape_of(reads[i]).elements();
     if (sum.to != sum.a && sum.to != sum.b) slots[sum.to] = flow_[sum.to];
     mk_tensor a = slots[sum.a].matrix(rows, columns), b = slots[sum.b].matrix(rows, columns);
-    if (sum.to == sum.b) std::swap(a, b);  // bias_act may write over its first input only
+    if (sum.to == sum.b) std::swap(a, b);  // bias_act may overwrite only its first input
     submit(ops::bias_act(a, b, ops::Activation::none, slots[sum.to].matrix(rows, columns)));
   }
 }
@@ -276,8 +277,8 @@ void Engine::copy(const ParameterVector& from, const ParameterVector& to) const 
 
 void Engine::keep_best() const { copy(predicting(), best_); }
 
-// average = share * average + (1 - share) * parameters: products with a 1 x 1 of one. Frozen parameters are their own
-// average, from which rounding would move them.
+// Computes average = share * average + (1 - share) * parameters, as products with a 1 x 1 matrix of one. Skips frozen
+// parameters: they equal their average, but rounding would change it.
 void Engine::take_average(bool first) const {
   if (first) return copy(parameters_, average_);
   const auto kept = float(options_.average), taken = float(1 - options_.average);

@@ -1,5 +1,5 @@
 // A network on a device: the state of a training (parameters, optimizer states, buffers of layers), activations and
-// gradients in device memory, and the ops that work on them.
+// gradients in device memory, and the ops on them.
 #pragma once
 
 #include <cstdint>
@@ -17,51 +17,51 @@
 namespace mokume::cnn {
 
 struct EngineOptions {
-  // For training: allocates gradients for all parameters, which backward() needs. Without them only train_back() works;
-  // it takes less memory and time where layers take their steps in the backward pass.
+  // For training: allocates gradients for all parameters, which backward() needs. Without them, only train_back()
+  // works; it takes less memory and time if layers take their steps in the backward pass.
   bool gradients = true;
-  uint64_t segment_bytes = UINT64_MAX;  // the most bytes of a segment of parameters, besides the device's limit
-  int64_t leaves = 1;                   // leaves of the binary tree in which gradients are summed: a power of two
-  double average = 0;                   // above 0: keeps an average of the parameters, of which a step keeps this share
-  bool best = false;                    // has memory for the best parameters: keep_best()
-  Muon muon = {};                       // steps some weights; the optimizer is AdamW
-  bool accumulate = false;              // needs `gradients`; steps take those that accumulate() has added up
+  uint64_t segment_bytes = UINT64_MAX;  // maximum size of a segment of parameters, in addition to the device's limit
+  int64_t leaves = 1;                   // leaves of the binary tree in which gradients are summed; a power of two
+  double average = 0;       // positive: keeps an average of the parameters; each step retains this share of it
+  bool best = false;        // allocates memory for keep_best()
+  Muon muon = {};           // takes the steps of some weights; AdamW takes all others
+  bool accumulate = false;  // steps use the sums of accumulate(); needs `gradients`
 };
 
 // Must be used by one thread at a time. The values of a row depend neither on the batch size nor on the other rows,
-// except through the order in which a batch's gradients are summed, and where oneDNN or CLBlast multiply (see
+// except for two effects: the order in which a batch's gradients are summed, and products by oneDNN or CLBlast (see
 // sdk/ops/conv2d.hpp).
 class Engine {
  public:
-  // `batch` is the largest number of rows of one pass. `training` adds memory for gradients and optimizer states.
-  // Memory comes from `memory` unless it is null. Throws Error(MK_OUT_OF_MEMORY) stating the required and the available
+  // `batch` is the maximum number of rows of one pass. `training` adds memory for gradients and optimizer states. If
+  // `memory` is not null, it supplies the memory. Throws Error(MK_OUT_OF_MEMORY) with the required and the available
   // memory.
   Engine(const sdk::Device& device, const Network& network, int64_t batch, bool training,
          const ops::OptimizerSettings& optimizer = {}, const EngineOptions& options = {},
          StackMemory* memory = nullptr);
 
-  // Returns the device memory that such an engine takes, in bytes.
+  // Returns the device memory of such an engine in bytes.
   static uint64_t bytes(const Network& network, int64_t batch, bool training,
                         const ops::OptimizerSettings& optimizer = {}, const EngineOptions& options = {});
 
   int64_t batch() const { return batch_; }
   const ParameterVector& parameters() const { return parameters_; }
   const ParameterVector& gradients() const { return gradients_; }
-  const std::vector<ParameterVector>& states() const { return states_; }  // of the optimizer
+  const std::vector<ParameterVector>& states() const { return states_; }  // states of the optimizer
   // The complete state of an unfinished training, by name.
   std::vector<std::pair<std::string, const ParameterVector*>> state() const;
-  // For a first layer with per_feature: input().elements() floats each.
+  // For a first layer with per_feature: takes input().elements() floats for each moment.
   void set_moments(const std::vector<float>& mean, const std::vector<float>& deviation) const;
 
-  // Copies from host memory to the batch's input, and from outputs to host memory.
+  // Copy from host memory to the batch's input, and from outputs to host memory.
   void write_input(const float* x, int64_t rows) const;
   void read(const mk_tensor& outputs, float* to) const;
 
-  // The batch's input. Fill it, then run forward() on its first `rows` rows, which may be overwritten.
+  // The batch's input. Write to it, then run forward() on its first `rows` rows, which may overwrite it.
   mk_tensor input(int64_t rows) const { return value(0, rows); }
-  // Returns the outputs: rows x outputs. `dropout` determines the dropout masks; nothing is dropped if it is null.
+  // Returns the outputs: rows x outputs. `dropout` determines the dropout masks; null drops nothing.
   mk_tensor forward(int64_t rows, const ops::DropoutPlace* dropout) const;
-  // The same for a network that only predicts, in one launch where the device can do so.
+  // Computes the outputs of a network that only predicts, in one launch if the device supports it.
   mk_tensor predict(int64_t rows);
   // Receives the gradient of the outputs before backward(): rows x outputs.
   mk_tensor output_gradient(int64_t rows) const { return flow_.front().matrix(rows, network_.outputs()); }
@@ -70,9 +70,9 @@ class Engine {
     backward(
         rows, dropout, gradients_, {}, [](const Layer&) {}, 1);
   }
-  // Computes the same as one leaf of a binary tree of sums. Layers run from the last to the first. The gradient of a
-  // layer goes to `to`; then each of `adds`, in order, adds that layer's part of its first vector to its second; then
-  // `summed` is called. `share` is the share of the batch's rows in this leaf.
+  // Does the work of backward() for one leaf of a binary tree of sums. Handles layers from last to first. Stores the
+  // gradient of a layer in `to`; then, for each of `adds` in order, adds the layer's part of `what` to `to`; then calls
+  // `summed`. `share` is the leaf's share of the batch's rows.
   struct Add {
     const ParameterVector* what;
     const ParameterVector* to;
@@ -80,35 +80,35 @@ class Engine {
   using Summed = std::function<void(const Layer&)>;
   void backward(int64_t rows, const ops::DropoutPlace& dropout, const ParameterVector& to, std::span<const Add> adds,
                 const Summed& summed, double share) const;
-  // The vector in which the second half of 2^(k+1) leaves is summed. EngineOptions::leaves determines how many there
-  // are.
+  // Returns the vector that sums the second half of 2^(k+1) leaves. EngineOptions::leaves determines the number of
+  // vectors.
   const ParameterVector& half(size_t k) const { return halves_[k]; }
-  // With EngineOptions::accumulate, adds the gradients to those of earlier batches, or replaces these if the batch is
-  // the `first` one of a step. Running moments follow each batch at once.
+  // With EngineOptions::accumulate, adds the gradients to the sums of earlier batches, or replaces the sums if the
+  // batch is the `first` one of a step. Running moments follow each batch at once.
   void accumulate(bool first) const;
-  // Takes step t (from 1) of the optimizer. `settings` must be the engine's, except for the learning rate. With
-  // EngineOptions::muon, `muon_lr` is the one of Muon.
+  // Takes step t (from 1) of the optimizer. `settings` must equal the engine's, except for the learning rate. With
+  // EngineOptions::muon, `muon_lr` is Muon's learning rate.
   void step(const ops::OptimizerSettings& settings, int64_t t, double muon_lr = 0) const;
-  // Replaces backward() and the step() with the same settings that follows it. Layers that can take their steps in the
-  // backward pass do so. The bits are the same, except that a fused op has its own order of summation
-  // (sdk/ops/linear_update.hpp). Leaves no gradients.
+  // Replaces backward() and a step() with the same settings. Layers that can take their steps in the backward pass do
+  // so. The bits are the same, except that a fused op has its own order of summation (sdk/ops/linear_update.hpp).
+  // Leaves no gradients.
   void train_back(int64_t rows, const ops::DropoutPlace& dropout, const ops::OptimizerSettings& settings,
                   int64_t t) const;
-  // With EngineOptions::average, forward() computes with the average from now on, or with the parameters again.
+  // With EngineOptions::average, selects whether forward() uses the average or the parameters from now on.
   void use_average(bool average) { uses_average_ = average && options_.average > 0; }
   // Copies the parameters, or their average, to best().
   void keep_best() const;
   const ParameterVector& best() const { return best_; }
-  // The parameters that predict: the average, if there is one.
+  // The parameters used for predictions: the average, if there is one.
   const ParameterVector& predicting() const { return options_.average > 0 ? average_ : parameters_; }
-  // From now on ops are appended to `queue`, or submitted to the device again if it is null.
+  // From now on, appends ops to `queue` or, if it is null, submits them to the device.
   void put_ops(std::vector<mk_op>* queue) { queue_ = queue; }
   // Releases the memory that only steps need; forward() still works.
   void end_training();
 
  private:
   void submit(const mk_op& op) const { queue_ != nullptr ? queue_->push_back(op) : device_.submit(op); }
-  mk_tensor value(size_t value, int64_t rows) const;  // network/network.hpp
+  mk_tensor value(size_t value, int64_t rows) const;  // see network/network.hpp
   Pass pass(size_t stage, int64_t rows, const ops::DropoutPlace* dropout) const;
   using Gradients = std::function<void(const Layer&, const Pass&)>;
   void go_back(int64_t rows, const ops::DropoutPlace& dropout, const OwnStep* step, const Gradients& gradients,
@@ -124,19 +124,20 @@ class Engine {
   int64_t batch_;
   EngineOptions options_;
   bool uses_average_ = false;
-  std::vector<int> stepped_;  // by stage: the parameter that takes its step in the backward pass, or -1
-  bool keeps_gradients_;      // of all parameters
+  std::vector<int> stepped_;  // for each stage: the parameter that takes its step in the backward pass, or -1
+  bool keeps_gradients_;      // whether all parameters have gradients
   ParameterVector parameters_, gradients_, accumulated_, average_, best_;
   GradientNorm norm_;
   MuonStep muon_;
   std::vector<ParameterVector> states_, halves_;
-  std::vector<CommonRun> steps_;  // elements for which there is a parameter and a gradient
+  std::vector<CommonRun> steps_;  // ranges with both a parameter and a gradient
   Slice ones_;
-  std::vector<Slice> values_;  // by value: network/network.hpp. An in-place stage shares the memory of its input
-  std::vector<std::vector<Slice>> buffers_;  // by stage
-  std::vector<Slice> flow_;                  // the slots of the backward pass: network/gradient_flow.hpp
+  // indexed by value (network/network.hpp); an in-place stage shares the memory of its input
+  std::vector<Slice> values_;
+  std::vector<std::vector<Slice>> buffers_;  // indexed by stage
+  std::vector<Slice> flow_;                  // slots of the backward pass: network/gradient_flow.hpp
   std::vector<mk_op>* queue_ = nullptr;
-  std::vector<mk_op> recorded_;  // the ops of the last predict()
+  std::vector<mk_op> recorded_;  // ops of the last predict()
   int64_t recorded_rows_ = 0;
 };
 

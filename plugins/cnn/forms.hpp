@@ -1,5 +1,4 @@
-// Keys whose value is a table, such as an optimizer or a schedule. Each key of the table is bound to the member that it
-// sets.
+// Keys with tables as values, such as an optimizer or a schedule. Each key of the table is bound to a member.
 #pragma once
 
 #include <nlohmann/json.hpp>
@@ -13,8 +12,8 @@
 
 namespace mokume::cnn {
 
-// The tables that a key accepts, distinguished by "type". Each makes one kind of T, and its keys set members of T.
-// Members without a key keep their initial values.
+// The tables that a key accepts, distinguished by "type". Each table describes one kind of T, and its keys set members
+// of T. Members without a key keep their initial values.
 template <class T>
 class Forms {
  public:
@@ -40,7 +39,7 @@ class Forms {
     return {name, MK_PARAM_FORM, 0, 0, 0, fallback, "", doc, table_.data(), uint32_t(table_.size()), 0};
   }
 
-  // Reads JSON that has every key of its form, except younger ones with their defaults. Throws
+  // Reads JSON that has every key of its form; younger keys may be missing and then have their defaults. Throws
   // nlohmann::json::exception.
   T read(const std::string& json) const {
     const auto values = nlohmann::json::parse(json);

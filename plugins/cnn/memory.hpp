@@ -1,4 +1,4 @@
-// Device memory of a stack of networks, which are trained together. Every buffer has consecutive parts for all of them,
+// Device memory for a stack of networks that are trained together. Every buffer has consecutive parts for all networks,
 // so that their ops differ only in the offsets of their operands.
 #pragma once
 
@@ -39,7 +39,8 @@ class Slice {
   int64_t offset_ = 0;
 };
 
-// Allocates memory for one network after the other; each must request the same sizes. Used while the networks are made.
+// Allocates memory for one network after the other; all networks must request the same sizes. Used while the networks
+// are built.
 class StackMemory {
  public:
   explicit StackMemory(const sdk::Device& device, int64_t networks = 1) : device_(device), networks_(networks) {}
@@ -52,7 +53,7 @@ class StackMemory {
 
   // Returns memory for `count` elements of 4 bytes with undefined contents.
   Slice take(int64_t count) {
-    constexpr int64_t kLine = 64;  // elements: no two networks write to one cache line
+    constexpr int64_t kLine = 64;  // in elements; networks do not share cache lines
     const int64_t each = std::max<int64_t>((count + kLine - 1) / kLine, 1) * kLine;
     if (network_ == 0) {
       const int64_t all = networks_ == 1 ? std::max<int64_t>(count, 1) : networks_ * each;

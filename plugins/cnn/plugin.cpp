@@ -1,4 +1,3 @@
-// Exports the cnn model through the plugin ABI.
 #include "candidate.hpp"
 #include "import/import.hpp"
 #include "saved/fitted.hpp"

@@ -14,7 +14,7 @@
 namespace mokume::cnn {
 namespace {
 
-// Returns the rows that a fit of this fold trains on or, if `validated`, is validated on.
+// Returns the training rows of a fit or, if `validated`, the rows that validate it.
 std::vector<int32_t> rows_of(const mk_experiment& experiment, const mk_fit& fit, bool validated) {
   const mk_sample& sample = experiment.samples[fit.bootstrap];
   std::vector<int32_t> rows;
@@ -73,7 +73,7 @@ int64_t chosen_epochs(const std::string& notes) {
 
 // A fit that is ready to train.
 struct Session::Prepared {
-  uint32_t index;  // among the requested fits
+  uint32_t index;  // index among the requested fits
   TrainingTask task;
   Settings settings;
   Network network;
@@ -94,7 +94,7 @@ const ResidentData& Session::data() {
 Session::Prepared Session::prepare(const mk_fit& fit, uint32_t index) const {
   TrainingTask t;
   t.seed = experiment_.seed;
-  // Fold number n_folds stands for the refit.
+  // The refit is numbered as fold n_folds.
   const uint32_t fold = fit.fold == MK_ALL_ROWS ? experiment_.n_folds : uint32_t(fit.fold);
   t.stream = (fit.bootstrap * experiment_.n_candidates + fit.candidate) * (experiment_.n_folds + 1) + fold;
   t.train = rows_of(experiment_, fit, false);
@@ -127,7 +127,7 @@ void Session::fit(std::span<const mk_fit> fits, const mk_fit_sink& sink) {
 }
 
 bool Session::fits_into(const Stack& stack, const Prepared& next) const {
-  constexpr uint64_t kSlack = uint64_t{64} << 10;  // for the rounding of StackMemory and for folds of unequal size
+  constexpr uint64_t kSlack = uint64_t{64} << 10;  // covers the rounding of StackMemory and folds of unequal size
   const uint64_t data = ResidentData::bytes(*experiment_.train), budget = device_.budget_bytes();
   const uint64_t each = Training::bytes(next.network, next.settings, experiment_.train->rows) + kSlack;
   const uint64_t room = budget > data ? (budget - data) / each : 0;
@@ -178,7 +178,7 @@ Fitted Session::fitted_of(Training& training, const Settings& settings, const Ne
   return fitted;
 }
 
-// The network's opinion on the rows that a fit validates.
+// Predictions for the rows that validate a fit.
 struct Session::Validated {
   std::vector<int32_t> labels, predicted;
   std::vector<float> scores;
@@ -204,7 +204,7 @@ void Session::report(const Prepared& fit, Training& training, const mk_fit_sink&
   mk_fit_result result{};
   result.index = fit.index;
   result.n = training.validation_rows();
-  std::optional<Validated> said;
+  std::optional<Validated> outcome;
   mk_validated validated{};
   if (record.diverged) {
     result.status = MK_FIT_FAILED;
@@ -213,9 +213,9 @@ void Session::report(const Prepared& fit, Training& training, const mk_fit_sink&
     result.n_values = record.classifies ? 3 : 1;
     if (sink.wants_validated != 0 && record.classifies) {
       const Fitted fitted = fitted_of(training, fit.settings, fit.network);
-      said.emplace(device_, *experiment_.train, fitted, training.validated());
-      validated = {said->labels.data(), said->predicted.data(), said->scores.data(), uint32_t(fit.network.outputs()),
-                   MK_SCORES_LOG_PROBABILITIES};
+      outcome.emplace(device_, *experiment_.train, fitted, training.validated());
+      validated = {outcome->labels.data(), outcome->predicted.data(), outcome->scores.data(),
+                   uint32_t(fit.network.outputs()), MK_SCORES_LOG_PROBABILITIES};
       result.validated = &validated;
     }
   }
@@ -234,7 +234,7 @@ std::unique_ptr<Fitted> Session::refit(const mk_fit& fit, const mk_fit_sink& sin
   };
   expect(!training->record().diverged);
   auto fitted = std::make_unique<Fitted>(fitted_of(*training, prepared.settings, prepared.network));
-  // The last step comes after the last loss.
+  // Checks the parameters, because the last step follows the last computed loss.
   expect(std::all_of(fitted->parameters.begin(), fitted->parameters.end(), [](float p) { return std::isfinite(p); }));
   send({}, *training, sink);
   return fitted;

@@ -1,4 +1,4 @@
-// One experiment on one device. Its rows are resident in device memory and shared by all fits.
+// One experiment on one device. Its rows are resident in device memory, and all fits share them.
 #pragma once
 
 #include <memory>
@@ -12,9 +12,9 @@
 
 namespace mokume::cnn {
 
-// Returns the median of the epochs that the notes of fits name, one note on each line: those of the best epoch if its
-// weights were kept ("best="), else all ("epochs="). Of two in the middle it is the mean, rounded up; 0 if none names
-// any.
+// Returns the median of the epochs in the notes of fits, which have one line each: the best epoch if its weights were
+// kept ("best="), else the number of epochs ("epochs="). The median of an even number of notes is the mean of the
+// middle two, rounded up. Returns 0 without notes.
 int64_t chosen_epochs(const std::string& notes);
 
 // Must be used by one thread at a time. Memory is allocated at the first fit.
@@ -36,7 +36,7 @@ class Session {
   bool fits_into(const Stack& stack, const Prepared& next) const;
   void fit_stack(const Stack& stack, const mk_fit_sink& sink);
   std::unique_ptr<Training> train_alone(Prepared& fit, const mk_fit_sink& sink);
-  // Both take the parameters out of a training that has ended.
+  // Both functions take the parameters out of a training that has ended.
   Fitted fitted_of(Training& training, const Settings& settings, const Network& network) const;
   void report(const Prepared& fit, Training& training, const mk_fit_sink& sink) const;
   sdk::Team team() const { return sdk::Team(device_.table()->team); }

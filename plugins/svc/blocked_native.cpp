@@ -1,5 +1,5 @@
-// Compiled once per instruction set, which SOLVER_ISA names. Follows kernels/blocked.cl operation by operation; the
-// method is described there.
+// Compiled once per instruction set, which SOLVER_ISA names. Follows kernels/blocked.cl, which describes the method,
+// operation by operation.
 #include "blocked_native.hpp"
 
 #include <algorithm>
@@ -16,7 +16,7 @@ enum Count : int32_t { kMembers = 0, kMoved = 1, kInPairs = 2 };
 constexpr int32_t kLeastSteps = 1000;
 constexpr float kShareOfGap = 0.1F, kShareOfTol = 0.9F, kRoundingOfTol = 0.25F, kHalfUlp = 5.9604645e-8F;
 
-// Rows with v < value, and those with v == value from `row` on; v is F for I_up and -F for I_low.
+// Selects the rows with v < value, and from `row` on those with v == value; v is F for I_up and -F for I_low.
 struct Cut {
   float value = kInfinity;
   int32_t row = 0;
@@ -160,7 +160,7 @@ void choose(const BlockArrays& arrays, int32_t place, int32_t want) noexcept {
   if (si.status != kRunning) write_model(p, si, sf);
 }
 
-// Copies the kernel values among members, of those members that lie in [from, to).
+// Copies the kernel values between all members and the members in [from, to).
 void gather(const BlockArrays& arrays, int32_t place, int32_t from, int32_t to) noexcept {
   const Problem p(arrays.places, place);
   const int32_t m = arrays.counts[int64_t{place} * 4 + kMembers];
@@ -175,7 +175,7 @@ void gather(const BlockArrays& arrays, int32_t place, int32_t from, int32_t to) 
   }
 }
 
-// The working set of a round, in the order of its members.
+// The working set of a round. Arrays are indexed by member.
 class WorkingSet {
  public:
   WorkingSet(const BlockArrays& arrays, int32_t place)
@@ -206,7 +206,7 @@ class WorkingSet {
     }
   }
 
-  // Takes at most `most` steps; returns how many.
+  // Takes at most `most` steps and returns their number.
   int32_t solve(int32_t most) {
     int32_t steps = 0;
     Pair pair = extremes<false>(0, nullptr, nullptr);
@@ -227,7 +227,7 @@ class WorkingSet {
     return steps;
   }
 
-  // Puts the moved multipliers back and lists the changes. Returns the sum of their sizes.
+  // Stores the moved multipliers and lists the changes. Returns the sum of their absolute values.
   float put_back(int32_t* moved, float* delta) {
     int32_t n = 0;
     float size[kLanes] = {};
@@ -355,7 +355,7 @@ void solve(const BlockArrays& arrays, int32_t place, float largest) noexcept {
   if (count[kMoved] == 0) si.steps_left = 0;
 }
 
-// Updates kBlocks blocks with their F in registers.
+// Updates kBlocks blocks while their F stays in registers.
 template <int kBlocks>
 void update_blocks(const BlockArrays& arrays, const Problem& p, int32_t place, int64_t b) {
   const int32_t* const count = arrays.counts + int64_t{place} * 4;

@@ -7,7 +7,7 @@
 
 namespace mokume::svc {
 
-// The arrays of kernels/blocked.cl; `set` is the most rows of a working set.
+// The arrays of kernels/blocked.cl; `set` is the largest size of a working set.
 struct BlockArrays {
   PlaceArrays places;
   int64_t set;
@@ -18,17 +18,17 @@ struct BlockArrays {
   float* tile;
 };
 
-// One set for an instruction set. Different places may run concurrently.
+// The functions for one instruction set. They may run concurrently for different places.
 struct BlockedFunctions {
   void (*choose)(const BlockArrays& arrays, int32_t place, int32_t want) noexcept;
-  // Copies the kernel values among members, of those members that lie in the rows [from, to).
+  // Copies the kernel values between all members and the members in the rows [from, to).
   void (*gather)(const BlockArrays& arrays, int32_t place, int32_t from, int32_t to) noexcept;
   void (*solve)(const BlockArrays& arrays, int32_t place, float largest) noexcept;
   // Updates F in the blocks [from, to).
   void (*update)(const BlockArrays& arrays, int32_t place, int64_t from, int64_t to) noexcept;
 };
 
-// Returns the functions for the best instruction set of this CPU. All of them give the same bits.
+// Returns the functions for the best instruction set of this CPU. They give the same bits for every instruction set.
 BlockedFunctions blocked_native();
 
 namespace base {

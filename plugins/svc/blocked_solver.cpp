@@ -12,12 +12,12 @@ namespace mokume::svc {
 namespace {
 
 constexpr int64_t kBlocksPerItem = 8;  // WIDE in kernels/blocked_vector.cl
-constexpr int64_t kRowsPerItem = 32;   // STRIP there
-constexpr int32_t kCounts = 4;         // integers per place: members, moved, ...
-constexpr int32_t kSteps = 32'768;     // per launch of `solve`
-// Devices that cut a work-item's loops short (MK_DEVICE_SOFTWARE) do at most 65,535 turns, and a step takes up to 60.
+constexpr int64_t kRowsPerItem = 32;   // STRIP in kernels/blocked_vector.cl
+constexpr int32_t kCounts = 4;         // integers per place: members, moved, in_pairs, inside
+constexpr int32_t kSteps = 32'768;     // limit for a launch of `solve`
+// Devices with MK_DEVICE_SOFTWARE limit the loops of a work-item to 65,535 iterations, and a step takes up to 60.
 constexpr int32_t kStepsInSoftware = 800;
-constexpr int kRounds = 4;  // per wait, where the host is far from the device
+constexpr int kRounds = 4;  // rounds per wait, to hide the latency of devices other than a CPU
 
 }  // namespace
 
@@ -61,7 +61,7 @@ void BlockedSolver::advance(Places& places, KernelStore& store, int64_t max_iter
 void BlockedSolver::round(Places& places, KernelStore& store, const Order& order) {
   choose(places, order);
   if (store.mode() != KernelStore::Mode::on_the_fly) return solve_and_update(places, store, order);
-  // The rows of some problems' working sets at a time.
+  // The cache may not hold the rows of all working sets, so this solves some problems at a time.
   std::vector<int32_t> counts(static_cast<size_t>(places.count() * kCounts));
   std::vector<int32_t> members(static_cast<size_t>(places.count() * set_));
   device_.read(counts_, counts.data(), counts.size());
@@ -136,7 +136,7 @@ void BlockedSolver::solve_and_update(Places& places, const KernelStore& store, c
     const auto kernel = device_.kernel("solve_native");
     host_.parallel_for(order.size(), [&](uint64_t k) { blocked_native().solve(arrays, order[k], store.largest()); });
   }
-  // In the order of the columns, so that problems share the part of the kernel matrix that is in the caches.
+  // Iterates over columns first, so that problems share the cached part of the kernel matrix.
   const auto kernel = device_.kernel("update_native");
   const auto chunks = static_cast<uint64_t>((blocks + kBlocksPerItem - 1) / kBlocksPerItem);
   host_.parallel_for(chunks * order.size(), [&](uint64_t k) {

@@ -1,5 +1,5 @@
-// The solver with large working sets: with kernels/blocked.cl, which describes the method, where the device compiles
-// kernels and with its native twin elsewhere. docs/adr/0034 has its figures.
+// The solver with large working sets. Devices that compile kernels run kernels/blocked.cl, which describes the method;
+// other devices run its native twin. docs/adr/0034 contains measurements.
 #pragma once
 
 #include <algorithm>
@@ -13,8 +13,8 @@
 
 namespace mokume::svc {
 
-// The most rows of a working set, for a data set of this many rows. Part of the method: it decides which solution is
-// found within the tolerance.
+// Returns the largest size of a working set for a data set with `rows` rows. The size is part of the method, because it
+// influences which solution within the tolerance is found.
 constexpr int64_t working_set(int64_t rows) {
   const auto half = static_cast<int64_t>(std::bit_floor(static_cast<uint64_t>(rows / 2)));
   return std::clamp<int64_t>(half, 64, rows <= 8192 ? 512 : 1024);
@@ -22,13 +22,12 @@ constexpr int64_t working_set(int64_t rows) {
 
 class BlockedSolver final : public Solver {
  public:
-  // For `count` places.
+  // Solves problems in `count` places.
   BlockedSolver(const sdk::Host& host, const sdk::Device& device, const RowOrder& order, int64_t count);
 
   // Returns the device memory that `count` places take, in bytes.
   static uint64_t bytes(const RowOrder& order, int64_t count);
 
-  // Advances by a few rounds.
   void advance(Places& places, KernelStore& store, int64_t max_iterations) override;
 
  private:
@@ -40,12 +39,12 @@ class BlockedSolver final : public Solver {
   BlockArrays arrays_of_blocks(Places& places, const KernelStore* store) const;
   uint64_t items() const { return groups_ ? kItems : 1; }
 
-  static constexpr uint64_t kItems = 256;  // of a work-group
+  static constexpr uint64_t kItems = 256;  // work-items of a work-group
 
   sdk::Host host_;
   const sdk::Device& device_;
   int64_t set_;
-  bool groups_;  // a work-group per problem instead of a work-item
+  bool groups_;  // whether a work-group, not a work-item, solves each problem
   std::optional<sdk::Program> program_;
   sdk::Buffer counts_, members_, moved_, delta_, inner_, tile_;
 };

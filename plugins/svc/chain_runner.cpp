@@ -21,8 +21,9 @@ std::string shortest(double x) {
 }  // namespace
 
 int64_t problems_at_once(const mk_device_info& device) {
-  constexpr int64_t kPerUnit = 4;   // hides the waits of one problem behind the work of others
-  constexpr int64_t kFewest = 200;  // share the rows of a kernel matrix that is too large for the caches
+  constexpr int64_t kPerUnit = 4;  // problems per compute unit, so that some compute while others wait
+  // minimum, because problems share the rows of a kernel matrix that exceeds the caches
+  constexpr int64_t kFewest = 200;
   return std::max(kFewest, kPerUnit * int64_t{device.compute_units});
 }
 
@@ -157,11 +158,12 @@ void ChainRunner::run_chains(std::vector<Chain>& chains) {
   for (Fold& fold : folds_) validate(fold);
 }
 
-// A validation multiplies all coefficient rows of a fold, so solutions wait for each other, but not so long that a kill
-// costs much. When they are validated changes no bit. Where kernel rows are computed for it, it may take long itself.
+// A validation multiplies all coefficient rows of a fold, so solutions wait to be validated together, but only so long
+// that an abort loses little work. The time of a validation has no influence on its result. A validation that has to
+// compute kernel rows may take long itself.
 void ChainRunner::validate_in_time() {
   constexpr std::chrono::seconds kWait(5);
-  constexpr int kMostShare = 20;  // of the time may go into this: one in 20
+  constexpr int kMostShare = 20;  // validations may take one part in 20 of the time
   const auto start = std::chrono::steady_clock::now();
   if (start - validated_at_ < std::max<std::chrono::steady_clock::duration>(kWait, kMostShare * validation_took_))
     return;
@@ -170,7 +172,7 @@ void ChainRunner::validate_in_time() {
   validation_took_ = validated_at_ - start;
 }
 
-// Every chain gets one place before any gets two.
+// Every chain gets one place before any chain gets a second.
 void ChainRunner::start_solves(std::vector<Chain>& chains) {
   const int64_t wanted = problems_at_once(device_.info());
   for (int64_t ahead = 0; ahead < kMostAhead; ++ahead)
@@ -184,7 +186,7 @@ void ChainRunner::start_solves(std::vector<Chain>& chains) {
     }
 }
 
-// Skips the fits that are done or copy a solution.
+// Skips fits that are done, and completes fits that copy a solution.
 void ChainRunner::skip_done(Chain& chain) {
   Fold& fold = folds_[chain.fold];
   for (; chain.next < fold.fits.size(); ++chain.next) {
@@ -246,7 +248,7 @@ void ChainRunner::accept(Chain& chain, const Solve& solve) {
   Fold& fold = folds_[chain.fold];
   fold.pending.push_back({solve.coef_row, solution.rho, problems_[chain.problem].sign(), solve.target});
   if (solve.recall) {
-    chain.settled = solve.target;  // skip_done copies it into the waiting fits
+    chain.settled = solve.target;  // skip_done() copies the solution into the waiting fits
     return;
   }
   Fit& fit = fold.fits[solve.step];
@@ -315,49 +317,49 @@ void ChainRunner::report_complete(Fold& fold) {
 ChainRunner::Classes ChainRunner::classify(const Fold& fold, const Fit& fit) const {
   const int64_t n = order_.fold_rows(fold.fold), begin = order_.fold_begin(fold.fold);
   const size_t each = problems_.size();
-  Classes said;
-  said.decisions.resize(static_cast<size_t>(n) * each);
+  Classes classes;
+  classes.decisions.resize(static_cast<size_t>(n) * each);
   for (int64_t r = 0; r < n; ++r) {
-    float* const row = said.decisions.data() + static_cast<size_t>(r) * each;
+    float* const row = classes.decisions.data() + static_cast<size_t>(r) * each;
     for (size_t k = 0; k < each; ++k) {
       row[k] = (*fit.decisions[k])[static_cast<size_t>(r)];
-      said.finite = said.finite && std::isfinite(row[k]);
+      classes.finite = classes.finite && std::isfinite(row[k]);
     }
-    said.labels.push_back(order_.label(begin + r));
-    said.predicted.push_back(predict_class(row, order_.classes(), settings_.multiclass));
-    said.errors += said.predicted.back() != said.labels.back() ? 1 : 0;
-    said.unsure += is_unsure(row, order_.classes(), settings_.multiclass, static_cast<float>(settings_.tol)) ? 1 : 0;
+    classes.labels.push_back(order_.label(begin + r));
+    classes.predicted.push_back(predict_class(row, order_.classes(), settings_.multiclass));
+    classes.errors += classes.predicted.back() != classes.labels.back() ? 1 : 0;
+    classes.unsure += is_unsure(row, order_.classes(), settings_.multiclass, static_cast<float>(settings_.tol)) ? 1 : 0;
   }
-  return said;
+  return classes;
 }
 
 void ChainRunner::hand_over(const Fold& fold, const Fit& fit) {
   auto at = std::find_if(handed_over_.begin(), handed_over_.end(), [&](const auto& f) { return f.fold == fold.fold; });
   if (at == handed_over_.end()) at = handed_over_.insert(handed_over_.end(), {fold.fold, {}});
-  // What settled at the tolerance asked for is what later fits of the chain copy.
+  // Later fits of the chain copy the solution that settled at the original tolerance.
   at->steps.push_back(
       {fit.step.c, fit.step.fit, false, "", fit.step.settled_c.empty() ? fit.settled_c : fit.step.settled_c});
 }
 
 void ChainRunner::report_classes(Fold& fold, Fit& fit) {
-  const Classes said = classify(fold, fit);
-  const auto n = static_cast<int64_t>(said.labels.size());
+  const Classes classes = classify(fold, fit);
+  const auto n = static_cast<int64_t>(classes.labels.size());
   const bool hands_over = pass_ == Pass::first || pass_ == Pass::again;
-  if (hands_over && sdk::is_ill_determined(said.unsure, n) && said.finite) {
+  if (hands_over && sdk::is_ill_determined(classes.unsure, n) && classes.finite) {
     fit.reported = true;
     fit.decisions.clear();
     return hand_over(fold, fit);
   }
   const std::vector<double>& settled = fit.step.settled_c.empty() ? fit.settled_c : fit.step.settled_c;
-  const auto errors = static_cast<double>(said.errors);
+  const auto errors = static_cast<double>(classes.errors);
   const double values[] = {errors, n == 0 ? 0.0 : errors / static_cast<double>(n)};
-  const mk_validated validated{said.labels.data(), said.predicted.data(), said.decisions.data(),
+  const mk_validated validated{classes.labels.data(), classes.predicted.data(), classes.decisions.data(),
                                static_cast<uint32_t>(problems_.size()),
                                score_kind(settings_.multiclass, order_.classes())};
   mk_fit_result result{};
   result.n = n;
   result.validated = sink_->wants_validated != 0 ? &validated : nullptr;
-  report(fit, result, make_note(fit.steps, settled, said.unsure), &values[0], said.finite ? 2 : 0);
+  report(fit, result, make_note(fit.steps, settled, classes.unsure), &values[0], classes.finite ? 2 : 0);
   fit.reported = true;
   fit.decisions.clear();
 }
@@ -382,7 +384,7 @@ void ChainRunner::report_numbers(Fold& fold, Fit& fit) {
   fit.decisions.clear();
 }
 
-// Reports a fit that has failed if there are no values.
+// Reports a failed fit if there are no values.
 void ChainRunner::report(const Fit& fit, mk_fit_result result, std::string note, const double* values,
                          uint32_t n_values) {
   result.index = fit.step.fit;

@@ -1,9 +1,10 @@
-// Runs fits that share a kernel matrix and differ only in C. Every (fold, binary problem) is a chain, solved at
-// ascending C.
+// Runs fits that share a kernel matrix and differ only in C. Every (fold, binary problem) is a chain, solved in
+// ascending order of C.
 //
-// If no multiplier of a solution is at C, the box does not bind and the solution is optimal for every larger C too. The
-// chain is then settled, and its remaining fits copy the solution. Every solve starts cold, so the bits of a fit do not
-// depend on earlier solves of the chain. On resume, a settled chain is solved once more at the C where it settled.
+// If no multiplier of a solution is at C, the box constraint is inactive, and the solution is optimal for every larger
+// C too. The chain is then settled, and its remaining fits copy the solution. Every solve starts cold, so the bits of a
+// fit do not depend on earlier solves of the chain. On resume, a settled chain is solved again at the C where it
+// settled.
 #pragma once
 
 #include <chrono>
@@ -20,23 +21,23 @@
 
 namespace mokume::svc {
 
-// How many problems are solved at once if there is memory for them. Where there are fewer chains than that, a chain
-// runs ahead: it solves up to kMostAhead values of C at once, although the larger may turn out to be copies of the
-// smaller.
+// Returns the number of problems to solve at once if memory allows. If there are fewer chains, a chain runs ahead: it
+// solves up to kMostAhead values of C at once, although the solutions for larger values may turn out to be copies.
 int64_t problems_at_once(const mk_device_info& device);
 inline constexpr int64_t kMostAhead = 8;
 
-// Coefficient rows per fold: for the solves that run, in `places` places, and for solutions that wait for validation.
+// Returns the number of coefficient rows per fold: one for each running solve, in `places` places, and more for
+// solutions that wait for validation.
 int64_t coef_rows_per_fold(int64_t problems, int64_t places);
 
 // The errors of an ill-determined fit (sdk/ill_determined.hpp) depend on the solver. A first pass does not report such
-// fits; they are handed over to LIBSVM's steps, whose errors researchers know, and solved one by one there: once, or
-// again with smaller tolerances until they are determined.
+// fits but hands them over to LIBSVM's steps, whose errors researchers know. These steps solve the fits one by one:
+// once, or repeatedly with smaller tolerances until they are determined.
 enum class Pass { only, first, again, handed_over };
 
 class ChainRunner {
  public:
-  // All fits share everything but C and fold (same_chain). The sink receives the index in Step::fit.
+  // All fits share everything but C and fold (same_chain()). The sink receives the index in Step::fit.
   ChainRunner(const sdk::Device& device, const RowOrder& order, KernelStore& store, Places& places, Solver& solver,
               const Settings& settings, Pass pass);
 
@@ -44,29 +45,29 @@ class ChainRunner {
     double c = 0;
     uint32_t fit = 0;  // index reported to the sink
     bool done = false;
-    std::string note;               // of a fit that is done
-    std::vector<double> settled_c;  // of a fit that is handed over: what its note says
+    std::string note;               // note of a fit that is done
+    std::vector<double> settled_c;  // for a fit that is handed over: the settled problems of its note
   };
-  // The fits of one fold, ascending in C.
+  // The fits of one fold in ascending order of C.
   struct FoldSteps {
     uint32_t fold = 0;
     std::vector<Step> steps;
   };
-  // Solves, validates and reports every step that is not done. This call is the part of the bundle of size `share` that
-  // follows `share_done`.
+  // Solves, validates and reports every step that is not done. The call contributes the part `share` of the bundle,
+  // after the part `share_done`.
   void run(const std::vector<FoldSteps>& folds, const mk_fit_sink& sink, double share_done, double share);
 
-  // After a first pass or one of those again: the fits that it did not report.
+  // Returns the fits that a pass `first` or `again` did not report.
   const std::vector<FoldSteps>& handed_over() const { return handed_over_; }
 
  private:
   using Decisions = std::vector<float>;  // one value per validation row; empty until validated
 
-  // A problem at one C in a place, or in none once it is solved.
+  // A problem at one C. It occupies a place until it is solved.
   struct Solve {
     size_t step = 0;
     double c = 0;
-    bool recall = false;  // solving again at Chain::settled_c
+    bool recall = false;  // whether it repeats the solve at Chain::settled_c
     int64_t place = -1;
     int64_t coef_row = -1;
     std::shared_ptr<Decisions> target;
@@ -74,26 +75,27 @@ class ChainRunner {
   };
   // One (fold, problem) pair: its solutions so far and its next step.
   struct Chain {
-    size_t fold = 0;             // index into folds_
-    size_t problem = 0;          // index into the fit's binary problems
-    size_t next = 0;             // step
-    int64_t ahead = kMostAhead;  // how many solves may run: the fewer multipliers are at C, the sooner it settles
-    std::deque<Solve> solves;    // ascending in C; a solved one waits for those before it
+    size_t fold = 0;
+    size_t problem = 0;
+    size_t next = 0;  // index of the next fit to solve
+    // limit for concurrent solves: the fewer multipliers are at C, the sooner the chain settles
+    int64_t ahead = kMostAhead;
+    std::deque<Solve> solves;  // ascending in C; a solved problem waits for its predecessors
     std::optional<double> settled_c;
-    std::shared_ptr<Decisions> settled;  // null if it settled in an earlier session
+    std::shared_ptr<Decisions> settled;  // null if the chain settled in an earlier session
   };
   // A fit whose problems are being collected.
   struct Fit {
     Step step;
-    std::vector<std::shared_ptr<Decisions>> decisions;  // per problem
-    std::vector<double> settled_c;                      // per problem; 0 if not settled up to this C
+    std::vector<std::shared_ptr<Decisions>> decisions;  // indexed by problem
+    std::vector<double> settled_c;                      // indexed by problem; 0 if not settled up to this C
     int64_t steps = 0;
     size_t copied = 0;
     bool capped = false;
     bool reported = false;
   };
   struct Pending {
-    int64_t row;  // within the fold's coefficient rows
+    int64_t row;  // index into the fold's coefficient rows
     float rho;
     int32_t sign;
     std::shared_ptr<Decisions> target;
@@ -106,19 +108,19 @@ class ChainRunner {
     std::vector<Pending> pending;
   };
 
-  // What a classifier says about the rows that its fold validates.
+  // The predictions of a classifier for the rows that its fold validates.
   struct Classes {
     std::vector<int32_t> labels, predicted;
     std::vector<float> decisions;  // rows x problems
     int64_t errors = 0;
-    int64_t unsure = 0;  // rows whose class the tolerance leaves open: see is_unsure()
-    bool finite = true;  // all decisions
+    int64_t unsure = 0;  // rows whose class the tolerance does not determine: see is_unsure()
+    bool finite = true;  // whether all decision values are finite
   };
 
   void run_chains(std::vector<Chain>& chains);
   void start_solves(std::vector<Chain>& chains);
   void skip_done(Chain& chain);
-  void start_next(Chain& chain);  // unless it waits for a coefficient row, or for a solve that recalls
+  void start_next(Chain& chain);  // does nothing while it must wait for a coefficient row or a repeated solve
   void take_solutions(Chain& chain);
   void accept(Chain& chain, const Solve& solve);
   void cancel_solves(Chain& chain);
@@ -147,15 +149,15 @@ class ChainRunner {
   sdk::Buffer values_;  // decision values of one fold
   std::vector<Fold> folds_;
   std::vector<int64_t> free_places_;
-  std::chrono::steady_clock::time_point validated_at_;  // the last time that all folds were validated
+  std::chrono::steady_clock::time_point validated_at_;  // time of the last validation of all folds
   std::chrono::steady_clock::duration validation_took_{};
   const mk_fit_sink* sink_ = nullptr;
   size_t solves_ = 0, solves_done_ = 0;
   double share_done_ = 0, share_ = 1;
 };
 
-// The note of a fit, for example "steps=1234 settled=3@0.5,7@1.5 unsure=2" (problem@C; rows). A malformed note yields
-// no settled problems.
+// Formats the note of a fit, for example "steps=1234 settled=3@0.5,7@1.5 unsure=2" (problem@C; rows). A malformed note
+// yields no settled problems.
 std::string make_note(int64_t steps, const std::vector<double>& settled_c, int64_t unsure);
 std::vector<std::pair<size_t, double>> settled_in_note(const std::string& note);
 

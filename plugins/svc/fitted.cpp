@@ -11,7 +11,7 @@ namespace {
 
 constexpr int64_t kRowBlock = 1024;
 constexpr int64_t kVectorBlock = 8192;
-// Bound on the rounding error of an fp32 kernel value relative to its terms, with a margin: blocked sums and one exp.
+// Bounds the rounding error of an fp32 kernel value relative to its terms, with a margin for blocked sums and one exp.
 constexpr double kKernelError = 16 * 0x1p-24;
 
 double norm2(const float* x, int64_t d) {
@@ -20,7 +20,7 @@ double norm2(const float* x, int64_t d) {
   return sum;
 }
 
-// Sums term(x[f], y[f]) in eight partial sums, so that additions need not wait for each other.
+// Adds term(x[f], y[f]) in eight partial sums, so that additions do not wait for each other.
 template <class Term>
 double sum_of(const float* x, const float* y, int64_t d, Term&& term) {
   constexpr int64_t kSums = 8;
@@ -51,7 +51,7 @@ double kernel_value(const ops::KernelFunction& k, const float* x, const float* y
   return 0;
 }
 
-// Bounds the error of an fp32 kernel value for vectors of this squared norm.
+// Bounds the error of an fp32 kernel value for vectors with the squared norm `norm`.
 double value_error(const ops::KernelFunction& k, double norm) {
   switch (k.kind) {
     case ops::KernelKind::linear:
@@ -71,8 +71,8 @@ double value_error(const ops::KernelFunction& k, double norm) {
 
 }  // namespace
 
-// Per problem: the sum of |coefficient| times the error of one kernel value. The norm of the row to predict is taken to
-// be that of the largest support vector.
+// Returns, for each problem, the sum of |coefficient| times the error of one kernel value. Assumes that the norm of the
+// row to predict equals that of the largest support vector.
 std::vector<float> Fitted::rounding_bounds() const {
   double largest = 0;
   for (int64_t v = 0; v < n_vectors(); ++v) largest = std::max(largest, norm2(vectors.data() + v * features, features));
@@ -97,7 +97,7 @@ bool Fitted::in_doubt(const float* decisions, const std::vector<float>& bounds) 
   return bounds.size() > 1 && settings.multiclass == Multiclass::one_vs_rest && first - second <= 2 * widest;
 }
 
-// rho for decisions by without_one(kernel).
+// Returns rho for decision values that are computed with without_one(kernel).
 std::vector<float> Fitted::rho_without_one() const {
   std::vector<float> shifted;
   for (int64_t p = 0; p < problems(); ++p) {

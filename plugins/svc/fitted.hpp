@@ -1,5 +1,5 @@
-// A trained multi-class C-SVC, or an epsilon-SVR, in host memory: its support vectors, its coefficients, and the
-// description saved with it.
+// A trained multi-class C-SVC or epsilon-SVR in host memory: its support vectors, its coefficients, and the description
+// saved with it.
 #pragma once
 
 #include <cstdint>
@@ -14,7 +14,7 @@
 namespace mokume::svc {
 
 // decision[p](x) = sum over vectors v of coefficients[p][v] * K(vector v, x) - rho[p], with problems in the order of
-// binary_problems(). Vectors are sorted by class. A regression has no classes, and decision[0] is what it predicts.
+// binary_problems(). Vectors are sorted by class. A regression has no classes, and decision[0] is its prediction.
 struct Fitted {
   Settings settings;
   int64_t features = 0;
@@ -23,26 +23,26 @@ struct Fitted {
   std::vector<int32_t> vector_class;   // n_vectors
   std::vector<float> coefficients;     // problems x n_vectors
   std::vector<float> rho;              // problems
-  std::vector<int64_t> training_rows;  // n_vectors: where each vector is in the training rows; empty once loaded
-  std::vector<int64_t> steps;          // problems: that the solver took; empty once loaded
-  std::vector<double> mean, scale;     // of the training data; empty, one value, or one per feature
+  std::vector<int64_t> training_rows;  // n_vectors: index of each vector in the training rows; empty after load()
+  std::vector<int64_t> steps;          // problems: steps of the solver; empty after load()
+  std::vector<double> mean, scale;     // scaling of the training data: empty, one value, or one per feature
 
   bool regression() const { return class_names.empty(); }
   int32_t classes() const { return static_cast<int32_t>(class_names.size()); }
   int64_t n_vectors() const { return static_cast<int64_t>(vector_class.size()); }
   int64_t problems() const { return static_cast<int64_t>(rho.size()); }
 
-  // `labels` has `rows` values (not used by a regression); `scores` (may be null) has rows x problems() decision
-  // values. Works in blocks of a fixed size. If fp32 cannot determine the class of a row (a decision value, or the lead
-  // of the largest one, is within its rounding error), the host decides it in double precision.
+  // `labels` receives `rows` values (unused by a regression); `scores` (may be null) receives rows x problems()
+  // decision values. Works in blocks of a fixed size. If fp32 cannot determine the class of a row (a decision value, or
+  // the lead of the largest one, is within its rounding error), the host determines it in double precision.
   void predict(const sdk::Device& device, const float* x, int64_t rows, int32_t* labels, float* scores) const;
 
-  // Writes model.libsvm (a regression, two classes or one-vs-one) or class-<k>.libsvm for each class (one-vs-rest), and
+  // Writes model.libsvm (regression, two classes or one-vs-one) or class-<k>.libsvm for each class (one-vs-rest), and
   // manifest.json.
   void save(const std::string& directory) const;
   static Fitted load(const std::string& directory);
-  // A regression becomes an SVMRegressor, one-vs-one and two classes an SVMClassifier, one-vs-rest an SVMRegressor for
-  // each class.
+  // Exports a regression as an SVMRegressor, two classes or one-vs-one as an SVMClassifier, and one-vs-rest as an
+  // SVMRegressor for each class.
   void export_onnx(const std::string& path) const;
 
  private:
@@ -52,11 +52,11 @@ struct Fitted {
   void decide_in_double(const float* x, float* decisions) const;
 };
 
-// The coefficients of one problem that are not 0, as a two-class model with these labels; the class +1 comes first.
+// Returns the non-zero coefficients of one problem as a two-class model with the given labels; the class +1 comes
+// first.
 LibsvmModel binary_model(const Fitted& f, int64_t problem, const std::vector<int64_t>& labels);
-// A regression.
 LibsvmModel regression_model(const Fitted& f);
-// All problems of a one-vs-one model.
+// Returns all problems of a one-vs-one model.
 LibsvmModel pairs_model(const Fitted& f, const std::vector<int64_t>& labels);
 
 }  // namespace mokume::svc

@@ -19,7 +19,8 @@ using nlohmann::json;
 
 constexpr const char* kKernelWords[] = {"linear", "polynomial", "rbf", "sigmoid"};
 
-// svm-predict prints integers: the class names if all of them are integers, otherwise their indices.
+// Returns the labels that svm-predict prints, which are integers: the class names if all of them are integers,
+// otherwise their indices.
 std::vector<int64_t> numeric_labels(const std::vector<std::string>& names) {
   std::vector<int64_t> labels;
   for (const std::string& name : names) {
@@ -125,7 +126,7 @@ LibsvmModel model_of(const Fitted& f) {
   return f.classes() == 2 ? binary_model(f, 0, labels) : pairs_model(f, labels);
 }
 
-// There is one file per class; the vectors of all files are concatenated.
+// Reads one file per class and concatenates the vectors of all files.
 void load_rest(Fitted& f, const std::string& directory) {
   std::vector<LibsvmModel> parts;
   int64_t total = 0;
@@ -174,7 +175,8 @@ void Fitted::save(const std::string& directory) const {
                    {"kernel", kKernelWords[static_cast<int>(settings.kernel.kind)]},
                    {"C", settings.c},
                    {"files", files}};
-  if (one_file(*this) && !training_rows.empty()) manifest["training_rows"] = training_rows;  // in the order of the file
+  // in the order of the vectors in the file
+  if (one_file(*this) && !training_rows.empty()) manifest["training_rows"] = training_rows;
   if (!steps.empty()) manifest["steps"] = steps;
   std::ofstream out(directory + "/manifest.json", std::ios::binary | std::ios::trunc);
   out << manifest.dump(2) << "\n";

@@ -1,4 +1,4 @@
-// Writes a fitted model as an ONNX file, whose operators for support vector machines work as LIBSVM does.
+// Writes a fitted model as an ONNX file, whose operators for support vector machines follow LIBSVM.
 #include <algorithm>
 
 #include "fitted.hpp"
@@ -16,7 +16,7 @@ std::vector<float> floats(const std::vector<From>& values) {
   return {values.begin(), values.end()};
 }
 
-// What both operators have. `rho` is added in ONNX and subtracted in LIBSVM.
+// Returns the attributes that both operators have. ONNX adds `rho`, LIBSVM subtracts it.
 Attributes support_vectors(const LibsvmModel& m) {
   const ops::KernelFunction& k = m.kernel;
   std::vector<float> added;
@@ -31,7 +31,7 @@ Attributes support_vectors(const LibsvmModel& m) {
       .set("post_transform", "NONE");
 }
 
-// Without a support vector, both operators would take the model for a linear one: a vector without weight replaces it.
+// Without support vectors, both operators would take the model for a linear model, so this adds a vector with weight 0.
 LibsvmModel with_a_vector(LibsvmModel m) {
   if (m.n_vectors() > 0) return m;
   m.vectors.assign(static_cast<size_t>(m.features), 0.0F);
@@ -46,7 +46,7 @@ void add_classifier(Graph& graph, const std::string& x, const LibsvmModel& m, co
                  support_vectors(m).set("classlabels_strings", classes).set("vectors_per_class", m.vectors_per_class),
                  {"label", two ? "both_sides" : "decisions"}, kMl);
   graph.output("label", kString, {Graph::kRows});
-  // ONNX Runtime gives the decision values of both sides of two classes; the second column is that of the first class.
+  // For two classes, ONNX Runtime returns a decision value for each; the second column belongs to the first class.
   if (two)
     graph.add("Gather", {"both_sides", graph.constant("second", {1}, std::vector<int64_t>{1})},
               Attributes().set("axis", int64_t{1}), "decisions");

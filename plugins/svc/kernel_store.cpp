@@ -8,7 +8,7 @@
 namespace mokume::svc {
 namespace {
 
-constexpr int64_t kShortestStrip = 512;  // rows
+constexpr int64_t kShortestStrip = 512;  // minimum number of rows
 
 bool equal(const ops::KernelFunction& a, const ops::KernelFunction& b) {
   return a.kind == b.kind && a.gamma == b.gamma && a.coef0 == b.coef0 && a.degree == b.degree;
@@ -44,7 +44,7 @@ double diagonal_value(const ops::KernelFunction& f, double norm) {
   return 0;
 }
 
-// A bound on the size of the stored values: of those on the diagonal if the kernel is positive definite.
+// Bounds the absolute values of the kernel matrix; if the kernel is positive definite, by its diagonal.
 double largest_value(const ops::KernelFunction& f, const std::vector<float>& norms) {
   const auto most = static_cast<double>(*std::max_element(norms.begin(), norms.end()));
   switch (f.kind) {
@@ -197,14 +197,14 @@ std::vector<sdk::Buffer> KernelStore::make_panels(int64_t rows) const {
   for (int64_t at = 0; at < rows; at += panel_rows_) {
     const int64_t count = std::min(panel_rows_, rows - at);
     panels.push_back(device_.buffer<float>(static_cast<uint64_t>(count * order_.stride())));
-    // The solver reads the columns past the last row, so they must be finite.
+    // The solver reads the columns past the last row, so these columns must be finite.
     const int64_t n = order_.rows(), ld = order_.stride();
     if (ld > n) device_.submit(ops::fill(sdk::matrix(panels.back().get(), count, ld - n, ld, n), 0.0F));
   }
   return panels;
 }
 
-// About 16 strips, so that little is computed twice, but none too short for a fast product.
+// Makes about 16 strips, so that little is computed twice, but keeps them long enough for a fast product.
 std::vector<KernelStore::Strip> KernelStore::strips() const {
   const int64_t n = order_.rows();
   const int64_t most = std::max(kShortestStrip, (n / 16 + kBlock - 1) / kBlock * kBlock);
@@ -233,7 +233,7 @@ void KernelStore::map_strip(const Strip& s, const std::vector<sdk::Buffer>& from
                                  sdk::matrix(kernel_[s.panel].get(), s.rows, columns, ld, s.at), function_));
 }
 
-// Copies what lies left of the strip's square on the diagonal into the columns above it.
+// Copies the values left of the strip's diagonal square to the columns above the square.
 void KernelStore::mirror_strip(const Strip& s) {
   for (size_t p = 0; p <= s.panel; ++p) {
     const int64_t above = static_cast<int64_t>(p) * panel_rows_, end = std::min(s.first, above + panel_rows_);

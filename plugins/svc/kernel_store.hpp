@@ -1,18 +1,18 @@
 // Kernel values of the training rows on one device, within its memory budget.
 //
-// There are three modes for kernel functions; the first that fits is used:
+// There are three modes for kernel functions. The store uses the first mode that fits:
 //   gram_kept   The Gram matrix and the kernel matrix are both resident (2 n^2 floats). A new gamma takes one
 //               elementwise pass.
-//   in_place    One matrix of n^2 floats. For each kernel function, the Gram matrix is computed again and turned into
-//               kernel values in place.
-//   on_the_fly  As many kernel rows as fit. They are computed when a solver requests them; the oldest is evicted first.
+//   in_place    One matrix of n^2 floats. A new kernel function recomputes the Gram matrix and turns it into kernel
+//               values in place.
+//   on_the_fly  As many kernel rows as fit. A solver's request computes missing rows and evicts the oldest.
 //
-// A fourth mode, given, is that of data whose inputs are kernel values: they are uploaded once.
+// The fourth mode, given, applies to data whose inputs are kernel values; it uploads them once.
 //
-// Both matrices are symmetric: what lies left of the diagonal is computed, a strip of rows at a time, and for kernel
-// values copied to the right.
-// Matrices are stored in row panels, none larger than the device's largest buffer. The bits of a row are the same in
-// every mode if the backend's GEMM keeps one order of summation (opencl's own kernels do).
+// Both matrices are symmetric. A strip of rows at a time, the part left of the diagonal is computed and, for kernel
+// values, mirrored to the right. Matrices are stored in row panels, none larger than the device's largest buffer. The
+// bits of a row are the same in every mode if the backend's GEMM keeps one order of summation (opencl's own kernels
+// do).
 #pragma once
 
 #include <cstdint>
@@ -27,21 +27,22 @@
 
 namespace mokume::svc {
 
-inline constexpr int kMaxPanels = 8;  // as in kernels/smo.cl
+inline constexpr int kMaxPanels = 8;  // same limit as in kernels/places.cl
 
 class KernelStore {
  public:
   enum class Mode { gram_kept, in_place, on_the_fly, given };
 
-  // Uploads the rows in `order`. Leaves `reserve` bytes of the budget to others; at most `solver_rows` rows are
-  // requested at a time. Throws MK_OUT_OF_MEMORY, stating what would be enough, if not even on_the_fly fits. The mode
-  // is recorded with the run (choice "svc.kernel") and kept on resume if it still fits, since the host backend's GEMM
+  // Uploads the rows in `order`. Leaves `reserve` bytes of the budget to others; solvers request at most `solver_rows`
+  // rows at a time. Throws MK_OUT_OF_MEMORY, with the memory that would suffice, if not even on_the_fly fits. The mode
+  // is recorded with the run (choice "svc.kernel") and kept on resume if it still fits, because the host backend's GEMM
   // may round a row differently when it is computed alone.
   KernelStore(const sdk::Host& host, const sdk::Device& device, const mk_data& data, const RowOrder& order,
               uint64_t reserve, int64_t solver_rows, bool given);
 
-  // Returns the kernel function whose values give sums of many products their digits: an RBF kernel that is close to 1
-  // for all pairs of rows, less its 1. Multipliers of both classes have equal sums, so that solutions are the same.
+  // Returns a kernel function that preserves the digits of sums of many products: if an RBF kernel is close to 1 for
+  // all pairs of rows, the kernel minus 1. The multipliers of both classes have equal sums, so the solutions are the
+  // same.
   ops::KernelFunction for_sums(const ops::KernelFunction& function) const;
 
   // Makes the values of this kernel function available, unless they already are.
@@ -49,20 +50,21 @@ class KernelStore {
 
   Mode mode() const { return mode_; }
   const char* mode_name() const;
-  const sdk::Buffer* panel(int index) const;  // nullptr past the last
+  const sdk::Buffer* panel(int index) const;  // nullptr for an index past the last panel
   int64_t panel_rows() const { return panel_rows_; }
   const sdk::Buffer& slots() const { return slot_buffer_; }  // stride() ints: panel row of each row, or -1
   const sdk::Buffer& diagonal() const { return diagonal_; }  // stride() floats
 
-  // No kernel value is larger, in size.
+  // No kernel value has a larger absolute value.
   float largest() const { return largest_; }
 
-  // on_the_fly: the rows that fit at once, at least 2 * solver_rows.
+  // on_the_fly: the number of rows that fit at once, at least 2 * solver_rows.
   int64_t capacity() const { return cached_rows_; }
-  // on_the_fly: brings `rows` in and keeps the rows in `keep`. Both lists combined must not exceed capacity().
+  // on_the_fly: makes `rows` available without evicting the rows in `keep`. The lists together must not exceed
+  // capacity().
   void fetch(const std::vector<int32_t>& rows, const std::vector<int32_t>& keep);
 
-  // Computes the kernel values of rows [first, first + count) against all rows, piece by piece. Each piece is passed to
+  // Computes the kernel values of rows [first, first + count) against all rows, piece by piece. Passes each piece to
   // use(values, first_row), where values has the shape (rows of the piece) x rows().
   void for_rows(int64_t first, int64_t count, const std::function<void(const mk_tensor&, int64_t)>& use);
 
@@ -72,11 +74,11 @@ class KernelStore {
   void load_rows(const mk_data& data);
   void load_matrix(const mk_data& data);
   void make_cache();
-  // Some rows of the matrix, in one panel.
+  // A range of matrix rows that lies in one panel.
   struct Strip {
     int64_t first, rows;
     size_t panel;
-    int64_t at;  // its first element in the panel
+    int64_t at;  // offset of its first element in the panel
   };
   std::vector<Strip> strips() const;
   void gram_into(const std::vector<sdk::Buffer>& panels);
@@ -94,16 +96,16 @@ class KernelStore {
   Mode mode_ = Mode::gram_kept;
   int64_t panel_rows_ = 0;
   float largest_ = 0;
-  float largest_given_ = 0;  // given: the largest value, in size
-  int64_t cached_rows_ = 0;  // on_the_fly: rows that the panels hold
+  float largest_given_ = 0;  // given: the largest absolute value
+  int64_t cached_rows_ = 0;  // on_the_fly: number of rows that the panels hold
   sdk::Buffer x_, norms_, diagonal_, slot_buffer_;
   std::vector<sdk::Buffer> gram_, kernel_;
   std::vector<float> host_norms_;  // given: the diagonal
-  // on_the_fly
+  // Used by on_the_fly.
   sdk::Buffer index_, gathered_, gathered_norms_, scratch_;
   int64_t scratch_rows_ = 0;
-  std::vector<int32_t> slot_;    // per row: its slot, or -1
-  std::vector<int32_t> row_in_;  // per slot: its row, or -1
+  std::vector<int32_t> slot_;    // slot of each row, or -1
+  std::vector<int32_t> row_in_;  // row of each slot, or -1
   int64_t next_slot_ = 0;
 };
 

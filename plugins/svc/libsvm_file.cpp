@@ -30,7 +30,7 @@ class Line {
  public:
   Line(const std::string& path, int64_t number, std::string_view text) : path_(path), number_(number), text_(text) {}
 
-  // The file may contain anything: bytes that are not plain text must not reach the terminal.
+  // The file may contain anything, and bytes that are not plain text must not reach the terminal.
   [[noreturn]] void fail(std::string why) const {
     std::replace_if(
         why.begin(), why.end(), [](unsigned char c) { return c < 0x20 || c > 0x7E; }, '?');
@@ -169,7 +169,7 @@ class Header {
  public:
   explicit Header(LibsvmModel& model) : model_(model) {}
 
-  // Returns false at the line "SV", after which the vectors follow.
+  // Returns false at the line "SV"; the vectors follow it.
   bool take(Line& line) {
     const std::string_view key = line.word();
     if (key == "SV") return false;
@@ -178,7 +178,7 @@ class Header {
     return true;
   }
 
-  // What follows from the header of a regression, which has neither labels nor nr_sv.
+  // Completes the header of a regression, which has neither labels nor nr_sv.
   void complete(const Line& line) {
     if (!regression_) return;
     if (!model_.labels.empty() || !model_.vectors_per_class.empty() || classes != 2 || model_.rho.size() != 1)
@@ -198,8 +198,8 @@ class Header {
     if (total != model_.n_vectors() || total > (int64_t{1} << 31)) line.fail("total_sv is not the sum of nr_sv");
   }
 
-  // A file of so many bytes can justify the memory that its vectors take. A vector is a line with a coefficient for all
-  // classes but one. Features that are zero are not written, so that dense vectors are larger than their text.
+  // Checks that a file of `bytes` bytes justifies the memory for its vectors. A vector is a line with a coefficient for
+  // each class but one. Files omit features that are zero, so dense vectors are larger than their text.
   void check_memory(const Line& line, uint64_t bytes) const {
     constexpr uint64_t kFree = uint64_t{256} << 20, kMostPerByte = 65536;
     const auto vectors = static_cast<uint64_t>(total), width = static_cast<uint64_t>(model_.coefficient_rows());

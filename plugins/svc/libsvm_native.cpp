@@ -1,5 +1,5 @@
-// Compiled once per instruction set, which SOLVER_ISA names. Follows kernels/libsvm.cl operation by operation; the
-// method is described there.
+// Compiled once per instruction set, which SOLVER_ISA names. Follows kernels/libsvm.cl, which describes the method,
+// operation by operation.
 #include "libsvm_native.hpp"
 
 #include "native.hpp"
@@ -7,7 +7,7 @@
 namespace mokume::svc::SOLVER_ISA {
 namespace {
 
-// A regression's F of the rows as they count in I_up or I_low differs by epsilon, see kernels/libsvm.cl.
+// In a regression, the F of a row differs by epsilon between I_up and I_low, see kernels/libsvm.cl.
 float up_offset(int32_t flag, float epsilon) { return (flag & kNegative) != 0 ? -epsilon : epsilon; }
 float low_offset(int32_t flag, float epsilon) { return (flag & kPositive) != 0 ? epsilon : -epsilon; }
 
@@ -26,7 +26,8 @@ inline void shift(Floats& h, Floats& l, const Floats& offset) {
   h = sum;
 }
 
-// Moves the multiplier of row k by `step` (up if `sign` is 1, down if it is -1); `last` says that this is all its room.
+// Moves the multiplier of row k by `step`, up if `sign` is 1, down if it is -1. `last`: the step takes the multiplier
+// to the end of its range.
 void move(const Problem& p, int32_t k, float step, float sign, bool last) {
   const int32_t away = sign > 0 ? kPositive : kNegative, back = sign > 0 ? kNegative : kPositive;
   if (last && (p.flags[k] & back) != 0) {
@@ -107,11 +108,11 @@ int32_t choose_second(const Problem& p, float epsilon, float up, float up_rest, 
 }
 
 struct Extremes {
-  float up = kInfinity, up_rest = 0, low = -kInfinity;  // up + up_rest is the minimum
+  float up = kInfinity, up_rest = 0, low = -kInfinity;  // the minimum is up + up_rest
   int32_t i = kNone;
 };
 
-// Computes F += step * (K_i - K_j), if there is a step, and the new extremes.
+// Computes F += step * (K_i - K_j) if there is a step, and the new extremes.
 template <bool kRegression, bool kUpdate>
 Extremes sweep(const Problem& p, float epsilon, float step, const float* ki, const float* kj) {
   Floats up16 = spread(kInfinity), up_rest16 = spread(0), low16 = spread(-kInfinity);

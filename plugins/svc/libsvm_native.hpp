@@ -10,7 +10,7 @@ namespace mokume::svc {
 // Advances the problem in `place` by up to `max_steps` steps. Different places may run concurrently.
 using SmoFunction = void (*)(const PlaceArrays& arrays, int32_t max_steps, int32_t place) noexcept;
 
-// Returns the function for the best instruction set of this CPU. All of them give the same bits.
+// Returns the function for the best instruction set of this CPU. All instruction sets give the same bits.
 SmoFunction smo_native(bool regression);
 
 namespace base {

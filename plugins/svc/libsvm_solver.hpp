@@ -1,5 +1,5 @@
-// The solver that takes LIBSVM's steps (docs/adr/0007): with kernels/libsvm.cl where the device compiles kernels and
-// with its native twin elsewhere.
+// The solver that takes LIBSVM's steps (docs/adr/0007). Devices that compile kernels run kernels/libsvm.cl, other
+// devices its native twin.
 #pragma once
 
 #include <algorithm>
@@ -10,14 +10,14 @@
 
 namespace mokume::svc {
 
-// Steps per launch: few enough to keep all compute units busy until the last problem finishes and to react to a cancel,
-// and enough to hide the cost of a launch.
+// Steps per launch: few enough to keep all compute units busy until the last problem finishes and to react to a
+// cancellation, and enough to hide the cost of a launch.
 inline constexpr int kStepsPerLaunch = 512;
-inline constexpr int kGroup = 64;  // work-items per problem of the "group" variant
+inline constexpr int kGroup = 64;  // work-items per problem in the "group" variant
 
-// Devices that cut a work-item's loops short (MK_DEVICE_SOFTWARE) get fewer steps, so that the "group" variant surely
-// stays below that limit. Its turns are both sweeps over the spans and the group's reductions for each step, and a
-// first and a last pass.
+// Devices with MK_DEVICE_SOFTWARE limit the loops of a work-item, so they get fewer steps, and the "group" variant
+// stays below that limit. It counts the iterations of both sweeps over the spans and of the group's reductions for each
+// step, and of a first and a last pass.
 inline int32_t steps_per_launch(const mk_device_info& device, int64_t stride) {
   if ((device.flags & MK_DEVICE_SOFTWARE) == 0) return kStepsPerLaunch;
   constexpr int64_t kTurns = 60'000;
@@ -29,7 +29,7 @@ class LibsvmSolver final : public Solver {
  public:
   LibsvmSolver(const sdk::Host& host, const sdk::Device& device, bool regression);
 
-  // Advances by up to kStepsPerLaunch steps; fetches the rows that places requested.
+  // Advances by up to kStepsPerLaunch steps. Fetches the rows that places requested.
   void advance(Places& places, KernelStore& store, int64_t max_iterations) override;
 
  private:
@@ -38,7 +38,7 @@ class LibsvmSolver final : public Solver {
   sdk::Host host_;
   const sdk::Device& device_;
   bool regression_;
-  bool groups_;  // one work-group per problem
+  bool groups_;  // whether a work-group solves each problem
   std::optional<sdk::Program> program_;
 };
 

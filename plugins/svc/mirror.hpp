@@ -1,4 +1,4 @@
-// Completes a symmetric matrix of which one half has been computed.
+// Completes a symmetric matrix whose other half has been computed.
 #pragma once
 
 #include <cstdint>
@@ -9,7 +9,7 @@
 
 namespace mokume::svc {
 
-// A part of a buffer, which starts at this element.
+// A part of a buffer, starting at element `at`.
 struct MatrixPart {
   const sdk::Buffer& buffer;
   int64_t at;
@@ -19,8 +19,8 @@ class Mirror {
  public:
   Mirror(const sdk::Host& host, const sdk::Device& device);
 
-  // to[c][r] = from[r][c] for `rows` rows and `columns` columns of `from`. Both parts have rows of stride `ld` and do
-  // not overlap. Throws MK_UNSUPPORTED if the device neither compiles kernels nor shares its memory.
+  // Sets to[c][r] = from[r][c] for `rows` rows and `columns` columns of `from`. Both parts have rows of stride `ld` and
+  // do not overlap. Throws MK_UNSUPPORTED if the device neither compiles kernels nor shares its memory.
   void copy(const MatrixPart& from, const MatrixPart& to, int64_t rows, int64_t columns, int64_t ld) const;
 
  private:

@@ -107,12 +107,12 @@ ops::KernelFunction kernel_of(const Settings& settings, const KernelStore& store
   return settings.solver == SolverKind::blocked ? store.for_sums(settings.kernel) : settings.kernel;
 }
 
-// A regression of targets that are divided by s is, with the solution times s, that of the targets as they are with s
-// times C, epsilon and the tolerance.
+// Standardising divides the targets by s. Instead, this multiplies C, epsilon and the tolerance by s, whose solution is
+// s times as large.
 Places::Start start_of(const Settings& settings, const RowOrder& order, int32_t fold, double c) {
   if (!order.regression()) return {c, settings.tol};
   const double unit = settings.standardise_target ? order.target_deviation(fold) : 1;
-  // The solver compares the high parts of F, which are as large as the targets.
+  // The solver compares the high parts of F, which have the size of the targets.
   const double resolved = 0x1p-20 * order.largest_target();
   return {c * unit, std::max(settings.tol * unit, resolved), settings.epsilon * unit};
 }

@@ -1,4 +1,3 @@
-// Exports the svc model through the plugin ABI.
 #include "fitted.hpp"
 #include "sdk/model.hpp"
 #include "session.hpp"

@@ -10,16 +10,16 @@
 
 namespace mokume::svc {
 
-inline constexpr int64_t kBlock = 16;  // rows are handled in blocks of 16
+inline constexpr int64_t kBlock = 16;  // number of rows in a block
 
-// The places of a bootstrap's sample sorted by (fold, class, place). The rows of a fold are contiguous, and within it
-// the rows of a class. Rows that no fold validates (fold -1) come first; every fit trains on them.
+// The places of a bootstrap's sample, sorted by (fold, class, place). The rows of a fold are contiguous, and so are the
+// rows of a class within a fold. Rows that no fold validates (fold -1) come first; every fit trains on them.
 class RowOrder {
  public:
   RowOrder(const mk_experiment& experiment, uint32_t bootstrap);
 
   int64_t rows() const { return static_cast<int64_t>(original_.size()); }
-  int64_t stride() const { return (rows() + kBlock - 1) / kBlock * kBlock; }  // rows rounded up to blocks
+  int64_t stride() const { return (rows() + kBlock - 1) / kBlock * kBlock; }  // number of rows, rounded up to blocks
   bool regression() const { return classes_ == 0; }
   int64_t features() const { return features_; }
   int32_t classes() const { return classes_; }
@@ -30,15 +30,15 @@ class RowOrder {
   int64_t fold_begin(uint32_t fold) const { return fold_begin_[fold]; }
   int64_t fold_rows(uint32_t fold) const { return fold_begin_[fold + 1] - fold_begin_[fold]; }
 
-  // These have a value for each row, or none: the targets of a regression less target_mean(), and the weights.
+  // Both have one value per row or are empty: the targets of a regression minus target_mean(), and the weights.
   const std::vector<float>& targets() const { return targets_; }
   const std::vector<float>& weights() const { return weights_; }
   double target_mean() const { return target_mean_; }
-  double largest_target() const { return largest_target_; }  // in size
-  // The standard deviation of the targets of the rows that a fit of this fold trains on; 1 if they are all equal.
+  double largest_target() const { return largest_target_; }  // largest absolute value of a target
+  // The standard deviation of the targets of the rows that a fit of this fold trains on; 1 if all are equal.
   double target_deviation(int32_t fold) const;
 
-  // Returns stride() values: those of the rows, and `otherwise` after the last one or if there are none.
+  // Returns stride() values: `values` followed by `otherwise`; without values, only `otherwise`.
   std::vector<float> padded(std::vector<float> values, float otherwise) const {
     values.resize(static_cast<size_t>(stride()), otherwise);
     return values;
@@ -54,48 +54,49 @@ class RowOrder {
   std::vector<int32_t> labels_;
   std::vector<float> targets_, weights_;
   double target_mean_ = 0, largest_target_ = 0;
-  std::vector<int64_t> fold_begin_;  // folds + 1
+  std::vector<int64_t> fold_begin_;  // has folds + 1 values
 };
 
-// Class `positive` against class `negative`, or against all others if `negative` is kRest. Trains on every fold but
-// `fold`, or on every row if that is MK_ALL_ROWS.
+// Class `positive` against class `negative`, or against all others if `negative` is kRest. Trains on every fold except
+// `fold`, or on every row if `fold` is MK_ALL_ROWS.
 struct BinaryProblem {
   static constexpr int32_t kRest = -1;
   int32_t fold = MK_ALL_ROWS;
   int32_t positive = 0;
   int32_t negative = kRest;
-  double positive_weight = 1;  // C times this bounds the multipliers of the class
+  double positive_weight = 1;  // C times this weight bounds the multipliers of the class
   double negative_weight = 1;
 
-  // The sign of the rows of `positive` in the dual problem. A loose tolerance admits many solutions, and the one the
-  // solver finds depends on which class is positive. LIBSVM's users label the class 1 and the rest 0, which makes the
-  // rest LIBSVM's positive class (docs/adr/0007).
+  // The sign of the rows of `positive` in the dual problem. A loose tolerance admits many solutions, and which of them
+  // the solver finds depends on which class is positive. Users of LIBSVM label the class 1 and the rest 0, which makes
+  // the rest LIBSVM's positive class (docs/adr/0007).
   int32_t sign() const { return negative == kRest ? -1 : 1; }
 };
 
-// Returns the binary problems of one fit in decision order: one per class, or one per pair in LIBSVM's order (0,1),
-// (0,2), ... Two classes make one problem, with class 0 positive. A regression (no classes) is one problem, too.
+// Returns the binary problems of a fit in decision order: one per class, or one per pair in LIBSVM's order (0,1),
+// (0,2), ... Two classes make one problem with class 0 as the positive class. A regression (no classes) also is one
+// problem.
 std::vector<BinaryProblem> binary_problems(int32_t classes, Multiclass multiclass, int32_t fold);
 
-// The same with the weights of the settings.
+// Returns the same problems with the weights of the settings.
 std::vector<BinaryProblem> weighted_problems(int32_t classes, const Settings& settings, int32_t fold);
 
-// Returns the class given the decision values of those problems: the largest value (one-vs-rest) or the most votes
-// (one-vs-one). Ties go to the lower class.
+// Returns the class for the decision values of binary_problems(): the largest value (one-vs-rest) or the most votes
+// (one-vs-one) wins. Ties go to the lower class.
 int32_t predict_class(const float* decisions, int32_t classes, Multiclass multiclass);
 
-// Whether another class could be predicted if each decision value were up to `open` larger or smaller.
+// Tells whether a change of each decision value by up to `open` could change the predicted class.
 bool is_unsure(const float* decisions, int32_t classes, Multiclass multiclass, float open);
 
-// Returns the meaning of those decision values.
+// Returns the meaning of the decision values.
 mk_score_kind score_kind(Multiclass multiclass, int64_t classes);
 
-inline constexpr int kMaxSpans = 64;  // as in kernels/smo.cl
+inline constexpr int kMaxSpans = 64;  // same limit as in kernels/places.cl
 
-// Sets sign[row] to +1, -1 or 0 for stride() rows, and up to kMaxSpans ranges of blocks that cover every row with a
-// sign; all rows of a regression have the sign +1. Returns the row where the solver starts: the last row of sign +1 in
-// the order of the data, as in LIBSVM (at the start all of them are equal), or -1 if there is none, or for a
-// regression.
+// Sets sign[row] to +1, -1 or 0 for stride() rows, and writes up to kMaxSpans ranges of blocks that cover every row
+// with a sign; all rows of a regression have the sign +1. Returns the row where the solver starts: like in LIBSVM, the
+// last row of sign +1 in the order of the data (at the start, all such rows are equal), or -1 if there is none, and for
+// a regression.
 int32_t mark_rows(const RowOrder& order, const BinaryProblem& problem, int8_t* sign, int32_t* spans);
 
 }  // namespace mokume::svc

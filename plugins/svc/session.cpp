@@ -12,7 +12,7 @@ namespace mokume::svc {
 namespace {
 
 constexpr int64_t kMaxPlaces = 512;
-constexpr double kLeastTol = 1e-6;       // of fits that are solved again
+constexpr double kLeastTol = 1e-6;       // lower limit when ill-determined fits are solved again
 constexpr int64_t kPlacesOnTheFly = 64;  // each place may pin two kernel rows
 
 int64_t most_problems(const mk_experiment& experiment) {
@@ -24,8 +24,8 @@ int64_t most_problems(const mk_experiment& experiment) {
   return most;
 }
 
-// Half the mean square distance of two rows, estimated from fewer than 2000 rows; the inverse is sklearn's gamma =
-// "scale".
+// Returns half the mean square distance of two rows, estimated from fewer than 2000 rows. Its inverse is sklearn's
+// gamma = "scale".
 double spread(const mk_data& data) {
   const int64_t step = std::max<int64_t>(1, data.rows / 1000);
   double sum = 0, squares = 0, count = 0;
@@ -40,9 +40,9 @@ double spread(const mk_data& data) {
   return static_cast<double>(data.features) * std::max(0.0, squares / count - mean * mean);
 }
 
-// An RBF kernel that is narrower than with scikit-learn's gamma = "scale". Nearly all rows become support vectors and
-// move once or twice, so large working sets gain nothing over LIBSVM's steps, and lose where the kernel matrix is
-// larger than the caches (ADR 34).
+// Tells whether an RBF kernel is narrower than with scikit-learn's gamma = "scale". Then nearly all rows become support
+// vectors and move once or twice, so large working sets gain nothing over LIBSVM's steps, and lose if the kernel matrix
+// is larger than the caches (ADR 34).
 bool is_narrow(const ops::KernelFunction& kernel, double spread) {
   return kernel.kind == ops::KernelKind::rbf && kernel.gamma * spread >= 1;
 }
@@ -57,9 +57,9 @@ bool any_blocked(const mk_experiment& experiment, double spread) {
   return false;
 }
 
-// Guesses the relative duration of a fit until it has been learned: wide kernels take many steps, narrow ones have many
-// support vectors. Fitted to grids on MNIST over four decades of gamma (for LIBSVM's steps
-// bench/results/svc-grid-times.csv; for the default ADR 34).
+// Guesses the relative duration of a fit, before measurements are available: wide kernels take many steps, narrow
+// kernels have many support vectors. The formulas are fitted to grids on MNIST over four decades of gamma (LIBSVM's
+// steps: bench/results/svc-grid-times.csv; default solver: ADR 34).
 double guessed_cost(SolverKind solver, const ops::KernelFunction& kernel, double gamma, double spread) {
   if (kernel.kind != ops::KernelKind::rbf) return 1;
   const double narrowness = std::clamp(gamma * spread, 1e-6, 1e3);
@@ -67,7 +67,7 @@ double guessed_cost(SolverKind solver, const ops::KernelFunction& kernel, double
   return std::pow(narrowness, -0.2) + 0.55 * narrowness;
 }
 
-// Candidates that share a kernel matrix, by ascending C.
+// Candidates that share a kernel matrix, in ascending order of C.
 struct Group {
   uint32_t bootstrap = 0;
   ops::KernelFunction kernel;
@@ -75,7 +75,7 @@ struct Group {
   std::vector<uint32_t> candidates;
 };
 
-// The gamma of a group in the unit 1, estimated from all rows.
+// Converts the gamma of a group to the unit 1, estimated from all rows.
 double gamma_in_one(const Group& group, const mk_data& data, double spread) {
   const double gamma = group.kernel.gamma;
   if (group.gamma_unit == GammaUnit::automatic) return gamma / static_cast<double>(data.features);
@@ -103,7 +103,7 @@ std::vector<Group> kernel_groups(const mk_experiment& experiment) {
   return groups;
 }
 
-// How much is solved at once.
+// Limits for the problems that are solved at once.
 struct Room {
   int64_t places, folds;
 };
@@ -156,7 +156,7 @@ void Session::prepare(uint32_t bootstrap) {
     room.places = places;
     return reserve() + matrices * matrix <= budget;
   };
-  // Running ahead must not cost the Gram or the kernel matrix its place in memory.
+  // Running ahead must not take the memory of the Gram matrix or the kernel matrix.
   const int64_t most = room.places;
   const uint64_t matrices = fits(fewest, 2) ? 2 : 1;
   if (fits(fewest, matrices)) {
@@ -176,7 +176,7 @@ void Session::prepare(uint32_t bootstrap) {
       std::string(device_.info().name) + ": " + store_->mode_name() + ", " + std::to_string(order_->rows()) + " rows");
 }
 
-// C and epsilon of a regression suit targets of about 1.
+// The default C and epsilon of a regression suit targets of about 1.
 void Session::warn_of_unit() {
   constexpr double kFar = 30;
   if (warned_ || !order_->regression()) return;
@@ -233,7 +233,7 @@ void Session::fit(std::span<const mk_fit> fits, const mk_fit_sink& sink) {
 
 void Session::run_chains(const Settings& settings, const std::vector<ChainRunner::FoldSteps>& folds,
                          const mk_fit_sink& sink, double share_done, double share) {
-  // The first pass is the share of the bundle that is shown; the others follow at its end.
+  // The progress display attributes the whole share of the bundle to the first pass; later passes run at its end.
   const auto solve = [&](const Settings& by, Pass pass, const std::vector<ChainRunner::FoldSteps>& steps) {
     const bool first = pass == Pass::first || pass == Pass::only;
     ChainRunner runner(device_, *order_, *store_, *places_, solver_for(by), by, pass);
@@ -320,7 +320,8 @@ std::unique_ptr<Fitted> Session::collect(const Settings& settings, const std::ve
       fitted->coefficients.push_back(sign * coef[p * static_cast<size_t>(ld) + static_cast<size_t>(r)]);
       sum += static_cast<double>(fitted->coefficients.back());
     }
-    // Coefficients are rounded, so the sum by which rho differs for a kernel less its 1 need not be 0.
+    // Subtracting 1 from a kernel changes rho by the sum of the coefficients, which need not vanish because they are
+    // rounded.
     const double ones = kernel_of(settings, *store_).kind == ops::KernelKind::rbf_minus_one ? sum : 0;
     fitted->rho.push_back(
         static_cast<float>(static_cast<double>(sign * solutions[p].rho) + ones - order_->target_mean()));
@@ -389,7 +390,8 @@ void make_bundles(const mk_experiment& experiment, uint32_t parts, const mk_bund
   const auto wanted = static_cast<uint32_t>((parts + groups.size() - 1) / groups.size());
   const uint32_t pieces = std::clamp<uint32_t>(wanted, 1, folds);
   const auto n = static_cast<uint64_t>(experiment.train->rows), d = static_cast<uint64_t>(experiment.train->features);
-  const uint64_t bytes = n * d * sizeof(float) + 256 * n * sizeof(float);  // training rows, and kernel rows on the fly
+  // training rows, and kernel rows for on_the_fly
+  const uint64_t bytes = n * d * sizeof(float) + 256 * n * sizeof(float);
   const double rows_spread = spread(*experiment.train);
   for (size_t g = 0; g < groups.size(); ++g) {
     const SolverKind solver = candidate_settings(experiment, groups[g].candidates.front()).solver;

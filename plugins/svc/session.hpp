@@ -1,5 +1,4 @@
-// One experiment on one device: the resident rows, kernel values and solver places that all bundles of a bootstrap
-// share.
+// One experiment on one device. All bundles of a bootstrap share its resident rows, kernel values and solver places.
 #pragma once
 
 #include <map>
@@ -28,7 +27,8 @@ class Session {
   std::unique_ptr<Fitted> refit(const mk_fit& fit, const mk_fit_sink& sink);
 
  private:
-  Settings settings_for(const mk_fit& fit);  // with gamma in the unit 1, and the solver that suits the kernel
+  // converts gamma to the unit 1 and chooses the solver that suits the kernel
+  Settings settings_for(const mk_fit& fit);
   void prepare(uint32_t bootstrap);
   void warn_of_unit();
   Solver& solver_for(const Settings& settings);
@@ -43,13 +43,13 @@ class Session {
   sdk::Device device_;
   const double spread_;  // half the mean square distance of two rows
   bool warned_ = false;
-  uint32_t bootstrap_ = 0;  // that the members below belong to
+  uint32_t bootstrap_ = 0;  // bootstrap to which the members below belong
   std::optional<RowOrder> order_;
   std::optional<KernelStore> store_;
   std::optional<Places> places_;
   std::optional<LibsvmSolver> libsvm_;
   std::optional<BlockedSolver> blocked_;
-  std::map<std::tuple<GammaUnit, uint32_t, int32_t>, double> gamma_units_;  // by bootstrap and fold
+  std::map<std::tuple<GammaUnit, uint32_t, int32_t>, double> gamma_units_;  // indexed by unit, bootstrap and fold
 };
 
 Settings candidate_settings(const mk_experiment& experiment, uint32_t candidate);
@@ -57,7 +57,7 @@ Settings candidate_settings(const mk_experiment& experiment, uint32_t candidate)
 // Throws if the experiment violates a rule that the schema cannot express.
 void check(const mk_experiment& experiment);
 
-// Makes one bundle per kernel matrix, or splits it by fold if more parts are requested. Never splits along C.
+// Makes one bundle per kernel matrix, or splits it by fold if `parts` requests more. Never splits along C.
 void make_bundles(const mk_experiment& experiment, uint32_t parts, const mk_bundle_sink& sink);
 
 }  // namespace mokume::svc

@@ -34,7 +34,7 @@ ops::KernelKind kernel_kind(std::string_view name) {
   throw Error(MK_INVALID_ARGUMENT, "unknown kernel '" + std::string(name) + "'");
 }
 
-// Calls take(x) with every input of the rows that a fit of this fold trains on.
+// Calls take(x) for every input of the rows that a fit of this fold trains on.
 template <class Take>
 void for_each_input(const mk_data& data, const mk_sample& sample, int32_t fold, Take&& take) {
   for (int64_t i = 0; i < sample.places; ++i) {

@@ -18,7 +18,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-// ROOT is a link to a directory; outside of it lies a victim.
+// ROOT is a link to a directory; a victim lies outside.
 class BelowTest : public testing::Test {
  protected:
   BelowTest() : root_(scratch_.path() + "/root"), victim_(scratch_.path() + "/victim") {
@@ -79,7 +79,7 @@ TEST_F(BelowTest, AFileThatIsALinkIsNeitherReadNorWritten) {
   expect_refused([&] { static_cast<void>(exists(at("file"))); }, "file");
   expect_refused([&] { static_cast<void>(open_below(at("file"), O_RDWR)); }, "file");
   expect_refused([&] { refuse_links(at("")); }, "file");
-  link(victim_ + "/none", "file");  // would be created
+  link(victim_ + "/none", "file");  // writing through the link would create the file
   expect_refused([&] { static_cast<void>(open_below(at("file"), O_RDWR | O_CREAT, 0644)); }, "file");
   expect_refused([&] { Log().open_file(at("file")); }, "file");
 }

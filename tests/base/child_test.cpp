@@ -93,7 +93,7 @@ TEST(Child, TheExitIsNoticedWithoutAWait) {
 }
 
 TEST(Child, InheritsOnlyItsSocket) {
-  // Libraries open files like this: exec does not close them.
+  // Libraries open files in this way, so exec does not close them.
   const int open_file = open("/dev/null", O_RDONLY);
   const int high = fcntl(open_file, F_DUPFD, 100);
   Shell shell("ls /proc/$$/fd; printf '\\003\\000\\000\\000yes' >&3");

@@ -93,7 +93,7 @@ TEST_F(Files, FilesWithoutASizeAreReadToTheirEnd) {
 }
 
 TEST_F(Files, ChecksumsDetectAChangedFile) {
-  check_sums(directory_);  // no sums: nothing to check
+  check_sums(directory_);  // no sums, nothing to check
   write_file(path("a"), "abc");
   write_file(path("b"), "");
   fs::create_directory(path("inner"));
@@ -146,7 +146,7 @@ TEST_F(Files, TheCacheDirectoryIsCreatedPrivate) {
   const Environment xdg("XDG_CACHE_HOME", path("a/b"));
   EXPECT_EQ(cache_directory(), path("a/b/mokume"));
   EXPECT_EQ(fs::status(path("a/b/mokume")).permissions(), fs::perms::owner_all);
-  EXPECT_EQ(cache_directory(), path("a/b/mokume"));  // also when it exists already
+  EXPECT_EQ(cache_directory(), path("a/b/mokume"));  // also if it exists already
 }
 
 TEST_F(Files, ARelativeCacheHomeIsIgnored) {

@@ -22,7 +22,7 @@ class Frames : public testing::Test {
       if (end >= 0) close(end);
   }
   void close_first() { close(std::exchange(ends_[0], -1)); }
-  // Bytes that send_frame() would never send.
+  // Sends bytes that send_frame() would never send.
   void send_raw(const void* bytes, size_t count) {
     EXPECT_EQ(send(ends_[0], bytes, count, 0), static_cast<ssize_t>(count));
   }
@@ -40,7 +40,7 @@ class Frames : public testing::Test {
 };
 
 TEST_F(Frames, ArriveUnchangedFollowedByTheEnd) {
-  // More than any socket buffers: it arrives in pieces while the sender waits.
+  // The text exceeds every socket buffer: it arrives in pieces while the sender waits.
   std::string large(5'000'000, 'x');
   large[large.size() / 2] = '\0';
   std::thread sender([&] {
@@ -82,7 +82,7 @@ TEST_F(Frames, RefuseATornLength) {
 
 TEST_F(Frames, CannotBeSentToAClosedSocket) {
   close_first();
-  EXPECT_THROW(send_frame(ends_[1], "x"), Error);  // and no SIGPIPE
+  EXPECT_THROW(send_frame(ends_[1], "x"), Error);  // does not raise SIGPIPE either
 }
 
 }  // namespace

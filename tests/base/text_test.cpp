@@ -37,8 +37,8 @@ TEST(Closest, FindsTheLikelyWord) {
 TEST(Closest, RefusesDistantWords) {
   const std::vector<std::string> keys = {"folds", "C", "to"};
   EXPECT_EQ(closest("fo", keys), "");  // three edits
-  EXPECT_EQ(closest("k", keys), "");   // one edit is not less than half of one letter
-  EXPECT_EQ(closest("ta", keys), "");  // nor half of two
+  EXPECT_EQ(closest("k", keys), "");   // one edit is not less than half of a one-letter word
+  EXPECT_EQ(closest("ta", keys), "");  // nor less than half of a two-letter word
   EXPECT_EQ(closest("faldz", keys), "folds");
   EXPECT_EQ(closest("xaldz", keys), "");
   EXPECT_EQ(closest("", keys), "");
@@ -51,7 +51,7 @@ TEST(HumanBytes, PrintsOneDecimal) {
   EXPECT_EQ(human_bytes(1023), "1023 B");
   EXPECT_EQ(human_bytes(1024), "1.0 KiB");
   EXPECT_EQ(human_bytes(uint64_t{19} << 30), "19.0 GiB");
-  EXPECT_EQ(human_bytes((uint64_t{1} << 20) - 1), "1.0 MiB");  // never "1024.0 KiB"
+  EXPECT_EQ(human_bytes((uint64_t{1} << 20) - 1), "1.0 MiB");  // does not print "1024.0 KiB"
   EXPECT_EQ(human_bytes(std::numeric_limits<uint64_t>::max()), "16.0 EiB");
 }
 

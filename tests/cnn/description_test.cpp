@@ -1,4 +1,4 @@
-// The table that a dry run shows.
+// Tests the table that a dry run shows.
 #include "network/description.hpp"
 
 #include "harness.hpp"

@@ -164,14 +164,14 @@ std::vector<Net> nets() {
        Loss::cross_entropy,
        {conv, plain("silu"), dropout(0.25), conv2d(4, 3, 2, 1, true), plain("tanh"), relu(), flatten(), linear(8, true),
         plain("sigmoid"), linear(3, true)}},
-      // Each activation follows another one, whose output or input it must leave in its memory.
+      // Each activation follows another activation, whose output or input it must not overwrite.
       {"ActivationsInARow",
        image,
        3,
        Loss::cross_entropy,
        {conv2d(4, 3, 2, 0, true), relu(), plain("tanh"), leaky_relu(0.3), dropout(0.2), plain("silu"), plain("sigmoid"),
         plain("tanh"), normalise(0.3, 0.2, false), gelu("none"), flatten(), linear(3, true)}},
-      // The gradient goes through frozen layers to those before them.
+      // The gradient passes through frozen layers to earlier layers.
       {"FrozenLayers",
        image,
        3,
@@ -204,7 +204,7 @@ TEST_P(Gradients, MatchCentralDifferences) {
   const auto features = static_cast<size_t>(network.input.elements());
   const std::vector<float> x = random_floats(kGradientRows * features, 1, -2, 2);
   std::vector<float> weights = random_floats(static_cast<size_t>(network.n_parameters), 2, -0.5F, 0.5F);
-  for (const Parameter& p : network.parameters)  // with which frozen layers compute
+  for (const Parameter& p : network.parameters)  // frozen layers use their running moments
     if (p.name.ends_with(".running_var")) std::fill_n(weights.begin() + p.offset, p.size(), 0.7F);
   const sdk::Buffer labels = device.upload(std::vector<int32_t>{2, 0, 1, 2});
   const sdk::Buffer targets = device.upload(std::vector<float>{0.5F, -1, 2, 0.25F});
@@ -212,7 +212,7 @@ TEST_P(Gradients, MatchCentralDifferences) {
   const sdk::Buffer results = device.buffer<float>(2 * kGradientRows);
   const ops::DropoutPlace place{77, 0, 3, 0};
 
-  // The loss summed over the rows, and the gradient if requested.
+  // Returns the sum of the loss over the rows; computes the gradient if requested.
   const auto evaluate = [&](bool with_gradient) {
     engine.parameters().write(0, weights);
     engine.write_input(x.data(), kGradientRows);
@@ -236,7 +236,7 @@ TEST_P(Gradients, MatchCentralDifferences) {
   for (const float g : gradient) largest = std::max(largest, std::fabs(static_cast<double>(g)));
   ASSERT_GT(largest, 0.01);
   const double middle = evaluate(false);
-  // The central difference, and by how much the slopes above and below differ.
+  // Returns the central difference, and the difference of the slopes above and below.
   const auto slope = [&](size_t i, float step) {
     const float kept = weights[i];
     weights[i] = kept + step;
@@ -249,12 +249,12 @@ TEST_P(Gradients, MatchCentralDifferences) {
   std::vector<bool> learned(weights.size(), true);
   for (const Parameter& p : network.parameters)
     if (!p.learned() || p.frozen) std::fill_n(learned.begin() + p.offset, p.size(), false);
-  int kinks = 0;  // a relu or a pool that changes within the step has no slope there
+  int kinks = 0;  // counts elements without a slope, where a relu or a pool changes within the step
   for (size_t i = 0; i < weights.size(); ++i) {
     if (!learned[i]) continue;
     const auto [wide, wide_bend] = slope(i, 0.01F);
     const auto [narrow, bend] = slope(i, 0.005F);
-    // The bend of a smooth function halves with the step; that of a kink in the middle stays.
+    // The bend of a smooth function halves with the step, but the bend of a kink in the middle does not.
     const bool kink = std::fabs(bend) > 2e-3 * largest && std::fabs(bend) > 0.75 * std::fabs(wide_bend);
     if (kink || std::fabs(wide - narrow) > 2e-3 * largest)
       ++kinks;

@@ -20,7 +20,7 @@
 
 namespace mokume::cnn_test {
 
-// One open device; absent if the machine has none of that backend.
+// One open device, or none if the machine has no device of the backend.
 class World {
  public:
   explicit World(const std::string& backend, uint32_t index = 0, const device::Choices& choices = {})
@@ -70,7 +70,7 @@ inline LayerJson conv2d(int64_t out, int64_t kernel, int64_t stride, int64_t pad
   return {{"type", "conv2d"}, {"out_channels", out}, {"kernel_size", kernel},
           {"stride", stride}, {"padding", padding},  {"bias", bias}};
 }
-// A layer with some keys changed.
+// Returns a layer with some keys changed.
 inline LayerJson with(LayerJson layer, const LayerJson& keys) {
   layer.update(keys);
   return layer;
@@ -99,7 +99,7 @@ inline LayerJson linear(int64_t out, bool bias) { return {{"type", "linear"}, {"
 inline LayerJson relu() { return {{"type", "relu"}}; }
 inline LayerJson leaky_relu(double slope) { return {{"type", "leaky_relu"}, {"negative_slope", slope}}; }
 inline LayerJson gelu(const char* approximate) { return {{"type", "gelu"}, {"approximate", approximate}}; }
-inline LayerJson plain(const char* type) { return {{"type", type}}; }  // of a layer without keys
+inline LayerJson plain(const char* type) { return {{"type", type}}; }  // a layer without keys
 inline LayerJson max_pool2d(int64_t kernel, int64_t stride, int64_t padding) {
   return {{"type", "max_pool2d"}, {"kernel_size", kernel}, {"stride", stride}, {"padding", padding}};
 }
@@ -137,7 +137,7 @@ inline void set_layer(cnn::Settings& settings, size_t index, const LayerJson& la
   settings.layers = all.dump();
 }
 
-// Uniform in [low, high).
+// Returns numbers that are uniform in [low, high).
 inline std::vector<float> random_floats(size_t n, uint32_t stream, float low = -1, float high = 1) {
   const sdk::Random random(5, sdk::Purpose::digits, stream);
   std::vector<float> values(n);

@@ -1,4 +1,4 @@
-// Small ONNX graphs and the layers that become of them. tests/cli/networks/import_test.cpp compares predictions.
+// Imports small ONNX graphs and checks the resulting layers. tests/cli/networks/import_test.cpp compares predictions.
 #include "import/import.hpp"
 
 #include <functional>
@@ -14,7 +14,7 @@ using sdk::onnx::Attributes;
 using sdk::onnx::Graph;
 using Floats = std::vector<float>;
 
-// [model_options] of a graph, or the message of the error.
+// Returns [model_options] of a graph, or the message of the error.
 std::string imported(const std::function<void(Graph&)>& make) {
   const Scratch scratch;
   Graph graph("test");
@@ -32,7 +32,7 @@ std::string imported(const std::function<void(Graph&)>& make) {
 
 Graph::Shape images(int64_t channels, int64_t side) { return {Graph::kRows, channels, side, side}; }
 
-// Rows of four, and a linear layer with this name that reads `x`.
+// Adds a linear layer with this name, which reads rows of four from `x`.
 std::string linear_of(Graph& g, const std::string& x, const std::string& name, int64_t inputs, int64_t outputs,
                       const std::string& as = "") {
   const Floats weight(static_cast<size_t>(inputs * outputs), 0.5F);
@@ -54,7 +54,7 @@ TEST(Import, FoldsConstantsIntoTheLayerBefore) {
             "  { name = \"a\", type = \"linear\", out_features = 3 },\n]\n");
 }
 
-// Where somebody else reads the layer, it keeps its weights.
+// A layer that another node also reads keeps its weights.
 TEST(Import, AddsALayerForConstantsBehindABranch) {
   const std::string text = imported([](Graph& g) {
     const std::string x = g.input("x", sdk::onnx::kFloat, {Graph::kRows, 4});
@@ -94,7 +94,7 @@ TEST(Import, RecognisesActivationsByTheirValues) {
   EXPECT_FALSE(onnx::as_affine(Formula::make(Kind::power, nullptr, n(2))));
 }
 
-TEST(Import, RefusesWhatNoLayerDoes) {
+TEST(Import, RefusesOperatorsThatNoLayerComputes) {
   const auto refused = [](const std::function<void(Graph&)>& make, const std::string& message) {
     const std::string text = imported(make);
     EXPECT_NE(text.find(message), std::string::npos) << text;
@@ -152,7 +152,7 @@ TEST(Import, BoundsHostileGraphs) {
     g.output("y", sdk::onnx::kFloat, {Graph::kRows, 2});
   });
   EXPECT_NE(doubled.find("joins constants that are no shape"), std::string::npos) << doubled;
-  // One weight for a thousand layers.
+  // A thousand layers share one weight.
   const std::string shared = imported([](Graph& g) {
     std::string x = g.input("x", sdk::onnx::kFloat, {Graph::kRows, 300});
     const std::string weight = g.constant("w", {300, 300}, Floats(90'000, 1));

@@ -1,4 +1,4 @@
-// Initial values and files of weights: their bytes, in any pieces, also beyond 2^32 elements.
+// Tests initial values and files of weights: their bytes, in any pieces, also beyond 2^32 elements.
 #include "network/initial.hpp"
 
 #include <fstream>
@@ -65,8 +65,8 @@ TEST_F(InitialValues, AreTheSameInAnyPieces) {
   }
 }
 
-// By name: the mean square, the largest magnitude (0: none) and the bias of a convolution of 32 x 3 x 3 inputs and 48
-// filters.
+// For each name: the mean square, the largest magnitude (0: no limit) and the bias of a convolution of 32 x 3 x 3
+// inputs and 48 filters.
 TEST_F(InitialValues, FollowTorchNnInit) {
   struct Expected {
     LayerJson keys;
@@ -131,7 +131,7 @@ TEST_F(InitialValues, OfOrthogonalWeightsAreOrthogonal) {
         for (int64_t i = 0; i < length; ++i) sum += at(v, i) * at(u, i);
         ASSERT_NEAR(sum, u == v ? 1.5 * 1.5 : 0, 1e-5) << outputs << " " << v << " " << u;
       }
-    // The values of other parameters do not depend on it.
+    // The values of other parameters do not depend on the layer.
     EXPECT_EQ(engine.parameters().all().back(), all_initial_values(network, 3, 7).back());
   }
 }
@@ -160,7 +160,7 @@ TEST_F(InitialValues, DoNotRepeatBeyond32Bits) {
   const Network network = make_network(settings_, {1, 1, 70000, true}, 4);
   const sdk::Random random(3, sdk::Purpose::weights, 7, 0);
   const int64_t input = 5, output = 65000;
-  const auto place = static_cast<uint64_t>(output * 70000 + input);  // the element's place in PyTorch
+  const auto place = static_cast<uint64_t>(output * 70000 + input);  // the element's index in PyTorch
   ASSERT_GT(place, uint64_t{1} << 32);
   const auto value = [&](uint64_t at) { return static_cast<float>((2 * random.uniform(at) - 1) / std::sqrt(70000.0)); };
   float made = 0;
@@ -213,7 +213,7 @@ TEST_F(InitialValues, KeepTheBytesOfFiles) {
   EXPECT_EQ(digest(content(directory_.string() + "/model.safetensors")), 0xf5b20ba2bfe2de97U);
 }
 
-// More than one piece, so that every path between the device and the files takes several.
+// The parameters exceed one piece, so that every path between the device and the files takes several pieces.
 TEST_F(InitialValues, PassThroughFilesInPieces) {
   settings_.layers = layers({flatten(), linear(4200, true), linear(4, true)});
   Fitted fitted;

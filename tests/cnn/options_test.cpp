@@ -1,4 +1,5 @@
-// Clipping, averages, mixtures, accumulated gradients and the best weights: by hand, and the same bits after a cancel.
+// Tests clipping, averages, mixtures, accumulated gradients and the best weights, by hand and for equal bits after a
+// cancellation.
 #include <cmath>
 
 #include "pictures.hpp"
@@ -6,7 +7,7 @@
 namespace mokume::cnn_test {
 namespace {
 
-// With a rate of almost 0 the weights stay, so all losses have the same squares, in the target's own unit.
+// With a rate close to 0, the weights do not change, so all losses have the same squares, in the target's own unit.
 TEST(Regression, MeasuresSquaresWhateverTheLoss) {
   Pictures pictures(true);
   for (float& t : pictures.targets) t = 3 * t + 100;
@@ -72,7 +73,7 @@ class OptionsOf : public testing::TestWithParam<const char*> {
 INSTANTIATE_TEST_SUITE_P(Devices, OptionsOf, testing::Values("host", "opencl"),
                          [](const auto& i) { return std::string(i.param); });
 
-// All that a training keeps besides weights and states.
+// Returns settings with all state that a training keeps in addition to weights and states.
 Settings with_everything() {
   Settings s = small_settings();
   s.optimizer = {ops::Optimizer::adamw, 0.02, 0.01, 0.9, 0.999, 1e-8, false, 0.3};
@@ -91,7 +92,7 @@ Settings with_everything() {
 
 Muon muon_settings() { return {0.02, 0.1, 0.9, true, 5, "original"}; }
 
-// Steps of three batches, one of which is within a step when the training is interrupted after eight or more.
+// Steps have three batches. An interruption after eight or more batches falls within a step.
 Settings with_muon_and_accumulation() {
   Settings s = small_settings();
   s.layers = graph_settings().layers;
@@ -128,7 +129,7 @@ TEST_P(OptionsOf, ResumeToTheSameBytes) {
   }
 }
 
-// One step of a linear classifier, by hand.
+// Computes one step of a linear classifier by hand.
 TEST_P(OptionsOf, LearnFromMixturesOfTwoRows) {
   Settings s = small_settings();
   s.layers = layers({flatten(), linear(4, true)});
@@ -168,7 +169,8 @@ TEST_P(OptionsOf, LearnFromMixturesOfTwoRows) {
   for (size_t i = 0; i < got.size(); ++i) ASSERT_NEAR(got[i], after[i], 1e-5) << i;
 }
 
-// Without dropout, and where batches divide the steps, the mean of the gradients is that of the larger batch.
+// Without dropout, and if the number of batches is a multiple of the step, the mean of the gradients equals that of the
+// larger batch.
 TEST_P(OptionsOf, AccumulateTheGradientsOfALargerBatch) {
   Settings s = small_settings();
   set_layer(s, 3, relu());
@@ -184,7 +186,7 @@ TEST_P(OptionsOf, AccumulateTheGradientsOfALargerBatch) {
   for (size_t i = 0; i < want.size(); ++i) ASSERT_NEAR(got[i], want[i], 1e-5) << i;
   s.accumulate = 1;
   EXPECT_NE(run(s)->record().history.train_loss, parts->record().history.train_loss);
-  // 20 batches in steps of 3: the last step has two, and a step of all batches is one step.
+  // 20 batches in steps of 3: the last step has two batches. A step of all batches is a single step.
   s.accumulate = 3;
   s.epochs = 1;
   EXPECT_EQ(run(s)->position().step(), 7);
@@ -197,8 +199,8 @@ TEST_P(OptionsOf, AccumulateTheGradientsOfALargerBatch) {
     ASSERT_NEAR(whole->engine().parameters().all()[i], one->engine().parameters().all()[i], 1e-5) << i;
 }
 
-// A step of Muon without decay moves a weight by its rate times a matrix whose singular values are near 1: the product
-// of the matrix with its transpose has a diagonal near 1.
+// A step of Muon without decay moves a weight by its rate times a matrix whose singular values are near 1, so the
+// product of this matrix with its transpose has a diagonal near 1.
 TEST_P(OptionsOf, MoveWeightsByOrthogonalMatrices) {
   Settings s = small_settings();
   s.layers = layers({flatten(), linear(24, false), relu(), linear(50, false), relu(), linear(4, false)});
@@ -227,7 +229,7 @@ TEST_P(OptionsOf, MoveWeightsByOrthogonalMatrices) {
         << "the last layer takes the steps of AdamW";
 }
 
-// The best epoch may lie before the checkpoint, so its squares must be in it.
+// The best epoch may precede the checkpoint, so the checkpoint must contain its squares.
 TEST(Regression, RemembersTheBestEpochOverACheckpoint) {
   const Pictures pictures(true);
   const World world("host");
@@ -237,7 +239,7 @@ TEST(Regression, RemembersTheBestEpochOverACheckpoint) {
   s.layers = layers({flatten(), linear(1, true)});
   s.loss = Loss::mse;
   s.loss_form = loss_form("l1", {}, false);
-  s.optimizer = {ops::Optimizer::sgd, 0.3, 0, 0, 0, 0};  // too large: the loss jumps
+  s.optimizer = {ops::Optimizer::sgd, 0.3, 0, 0, 0, 0};  // so large that the loss jumps
   s.epochs = 12;
   s.stop.kind = StopRule::Kind::plateau;
   s.stop.patience = 100;
@@ -261,7 +263,7 @@ TEST(Regression, RemembersTheBestEpochOverACheckpoint) {
   EXPECT_EQ(resumed.loss, whole.loss);
 }
 
-// A training that ends before its schedule does takes the steps of the longer one.
+// A training that ends before its schedule takes the same steps as the longer training.
 TEST_P(OptionsOf, EndBeforeTheSchedule) {
   Settings s = small_settings();
   s.schedule.kind = Schedule::Kind::cosine;
@@ -276,7 +278,7 @@ TEST_P(OptionsOf, EndBeforeTheSchedule) {
 
 TEST_P(OptionsOf, GiveTheWeightsOfTheBestEpoch) {
   Settings s = small_settings();
-  s.optimizer = {ops::Optimizer::sgd, 0.9, 0, 0.9, 0, 0};  // too large: the loss jumps
+  s.optimizer = {ops::Optimizer::sgd, 0.9, 0, 0.9, 0, 0};  // so large that the loss jumps
   s.epochs = 8;
   s.stop.kind = StopRule::Kind::plateau;
   s.stop.patience = 100;
@@ -292,8 +294,8 @@ TEST_P(OptionsOf, GiveTheWeightsOfTheBestEpoch) {
   EXPECT_EQ(all->take_parameters(), shorter->engine().parameters().all());
 }
 
-// A limit that no gradient reaches changes only the order of sums where steps are fused, and here none are. A small one
-// bounds a step of SGD.
+// A limit that no gradient reaches changes only the order of sums in fused steps, and this network has none. A small
+// limit bounds a step of SGD.
 TEST_P(OptionsOf, ClipTheNormOfAllGradients) {
   Settings s = small_settings();
   s.epochs = 1;

@@ -1,4 +1,4 @@
-// Parameters in segments: where they are cut, and that cutting changes no bit of a training.
+// Tests the segments of parameters: where they are cut, and that cutting does not change the bits of a training.
 #include "network/parameters.hpp"
 
 #include "harness.hpp"
@@ -107,7 +107,7 @@ class Cuts : public testing::TestWithParam<const char*> {};
 INSTANTIATE_TEST_SUITE_P(Devices, Cuts, testing::Values("host", "opencl"),
                          [](const auto& i) { return std::string(i.param); });
 
-// Parameters and states after some steps, in an engine with these options.
+// Returns parameters and states after some steps of an engine with these options.
 std::vector<std::vector<float>> trained(const sdk::Device& device, const Settings& settings, int64_t batch,
                                         const EngineOptions& options) {
   const Network network = network_of(settings);
@@ -122,7 +122,7 @@ std::vector<std::vector<float>> trained(const sdk::Device& device, const Setting
   const sdk::Buffer results = device.buffer<float>(static_cast<uint64_t>(2 * batch));
   const ops::DropoutPlace place{};
   for (int64_t t = 1; t <= 4; ++t) {
-    const int64_t rows = t == 3 ? std::max<int64_t>(1, batch / 2) : batch;  // a last batch is smaller
+    const int64_t rows = t == 3 ? std::max<int64_t>(1, batch / 2) : batch;  // the last batch is smaller
     engine.write_input(x.data(), rows);
     const mk_tensor out = engine.forward(rows, &place);
     device.submit(ops::softmax_loss(out, sdk::vector(label.get(), batch, 0, MK_I32),
@@ -167,7 +167,7 @@ TEST_P(Cuts, ChangeNoBitOfATraining) {
               << " hidden, gradients " << gradients << ", segments of " << most;
         if (gradients) continue;
         const auto apart = trained(world.device(), settings, batch, {});
-        // OpenCL's fused steps sum the input gradient in another order, so the layers before this one change a little.
+        // OpenCL's fused steps sum the input gradient in another order, so earlier layers change slightly.
         const bool other_order =
             GetParam() == std::string("opencl") && ops::has_linear_update(optimizer, batch) && hidden > 1;
         if (other_order) {
@@ -179,7 +179,7 @@ TEST_P(Cuts, ChangeNoBitOfATraining) {
 }
 
 // Networks with different ops between layers that take their steps in the backward pass, and with other readers of a
-// relu's output there.
+// relu's output between them.
 TEST_P(Cuts, TakeTheSameStepsInTheBackwardPass) {
   const World world(GetParam());
   if (!world.present()) GTEST_SKIP() << "no OpenCL device: install pocl-opencl-icd";

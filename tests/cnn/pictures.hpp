@@ -15,7 +15,7 @@ using namespace cnn;
 
 inline constexpr int64_t kRows = 300;
 
-// Images of 6 x 6 whose class is the place of their bright quarter, under noise.
+// Noisy images of 6 x 6 whose class is the position of their bright quarter.
 struct Pictures {
   std::vector<float> x = random_floats(static_cast<size_t>(kRows) * 36, 9);
   std::vector<int32_t> labels;
@@ -43,7 +43,7 @@ struct Pictures {
 
 // The results of a training.
 struct Outcome {
-  std::vector<float> parameters, result;  // after the last step; of the fitted network
+  std::vector<float> parameters, result;  // the parameters after the last step; the parameters of the fitted network
   std::vector<double> train_loss, validation_loss, train_accuracy;
   bool operator==(const Outcome&) const = default;
 };
@@ -76,7 +76,7 @@ inline Settings small_settings() {
   return s;
 }
 
-// A residual network with every normalisation, and branches that are joined.
+// Returns a residual network with every normalisation, and with branches that are joined.
 inline Settings graph_settings() {
   Settings s = small_settings();
   s.layers = layers({called("stem", conv2d(4, 3, 1, 1, false)), batch_norm(), relu(), conv2d(4, 3, 1, 1, false),
@@ -99,7 +99,7 @@ inline TrainingTask task_of(const std::string& scratch = "") {
 // Cancels after `patience` checks.
 struct Sink {
   int patience;
-  int signs = 0;  // signs of life
+  int signs = 0;  // number of progress reports
   std::vector<std::string> said = {};
   mk_fit_sink table() {
     return {this,

@@ -30,7 +30,7 @@ class Safetensors : public testing::Test {
 
   void put(const std::string& content) const { std::ofstream(path(), std::ios::binary) << content; }
 
-  // A file with this header and this many bytes of data.
+  // Writes a file with this header and this number of data bytes.
   void put(const std::string& json, size_t data) const {
     const uint64_t length = json.size();
     put(std::string(reinterpret_cast<const char*>(&length), 8) + json + std::string(data, '\1'));
@@ -126,7 +126,7 @@ TEST_F(Safetensors, PiecesGiveTheSameBytesAndAreRead) {
   other.add("empty", Dtype::f32, {4, 0}, [](const Writer::Put&) {});
   other.add("step", {}, &kStep);
   other.add("weight", Dtype::f32, {2, 3}, [](const Writer::Put& put) {
-    std::vector<float> piece(2);  // the same memory for every piece
+    std::vector<float> piece(2);  // reused for every piece
     for (size_t k = 0; k < 6; k += 2) {
       std::copy_n(&kWeights[k], 2, piece.begin());
       put(piece.data(), 8);
@@ -294,7 +294,7 @@ TEST_F(Safetensors, AFileThatShrinksWhileItIsReadIsRefused) {
             std::string::npos);
 }
 
-// Whichever bytes change, the result is an Error(MK_BAD_DATA), or tensors that lie inside the file and can be read.
+// After any change of bytes, the result is an Error(MK_BAD_DATA), or tensors that lie inside the file and can be read.
 TEST_F(Safetensors, MutatedBytesAreReadOrRefused) {
   example(kWeights, kCounts, &kStep).write(path());
   const std::string whole = bytes();

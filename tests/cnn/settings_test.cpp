@@ -1,4 +1,4 @@
-// Schedules, the keys of a network, stop rules and the weights of rows.
+// Tests schedules, the keys of a network, stop rules and the weights of rows.
 #include <cmath>
 #include <map>
 
@@ -14,14 +14,14 @@ namespace {
 
 Schedule schedule(const char* json) { return schedules().read(json); }
 
-// By epoch, with a base of 0.5.
+// Returns the rates by epoch, with a base of 0.5.
 std::vector<double> rates(const Schedule& s, int64_t epochs) {
   std::vector<double> all;
   for (int64_t e = 0; e < epochs; ++e) all.push_back(learning_rate(s, 0.5, {e * 10, 10, epochs, 0}));
   return all;
 }
 
-// After epochs with these losses.
+// Returns the rates after epochs with these losses.
 std::vector<double> reduced_rates(const Schedule& s, const std::vector<double>& losses) {
   std::vector<double> all;
   for (size_t e = 0; e < losses.size(); ++e)
@@ -57,7 +57,7 @@ TEST(Schedules, LowerTheRateOnAPlateauAsPyTorchDoes) {
   EXPECT_EQ(reductions(schedule(R"({"type": "constant"})"), losses), 0);
 }
 
-// Three epochs of two steps rise to the first rate of the schedule, which then has the epochs that remain.
+// Three epochs of two steps rise to the initial rate of the schedule, which covers the remaining epochs.
 TEST(Schedules, BeginAfterTheWarmup) {
   Schedule s = schedule(R"({"type": "cosine", "eta_min": 0})");
   EXPECT_EQ(s.warmup_epochs, 0) << "a run of before has no such key";
@@ -166,7 +166,7 @@ TEST(Options, SetTheLoss) {
   EXPECT_TRUE(Given().set("class_weight", "balanced").read().weighted);
 }
 
-// Losses that fall while the accuracy has its best value early, and a mean square of another shape.
+// The losses fall while the accuracy has its best value early, and the mean square has another shape.
 TEST(StopRules, FollowTheMonitoredCurve) {
   const auto best = [](const char* monitor, bool classifies, bool validates, size_t epochs) {
     Record record{classifies, {StopRule::Kind::plateau, 0, 2, 0, true, monitor}};
@@ -229,7 +229,7 @@ TEST(Refits, HaveTheMedianOfTheEpochsOfTheFolds) {
   EXPECT_EQ(chosen_epochs("epochs=0"), 0);
 }
 
-TEST(Options, AreRefusedWhereTheyMeanNothing) {
+TEST(Options, AreRefusedIfTheyHaveNoEffect) {
   const char* const nesterov = R"({"type": "sgd", "lr": 0.1, "momentum": 0.0, "weight_decay": 0.0, "nesterov": true})";
   const char* const damped = R"({"type": "sgd", "lr": 0.1, "momentum": 0.9, "weight_decay": 0.0, "nesterov": true,
                                  "dampening": 0.5})";
@@ -258,7 +258,7 @@ TEST(Options, AreRefusedWhereTheyMeanNothing) {
 
 // ---- weights of rows -----------------------------------------------------------------------------------------------
 
-TEST(RowWeights, MultiplyThoseOfClassesAndRows) {
+TEST(RowWeights, MultiplyWeightsOfClassesAndRows) {
   const int32_t labels[] = {0, 1, 1, 1, 0, 1};
   const float weights[] = {1, 2, 0, 1, 3, 1};
   const char* const names[] = {"cat", "dog"};

@@ -1,4 +1,4 @@
-// Trainings that begin with the tensors of a file, and layers that do not learn.
+// Tests trainings that begin with the tensors of a file, and layers that do not learn.
 #include "saved/start.hpp"
 
 #include <cmath>
@@ -44,7 +44,7 @@ class Starts : public testing::TestWithParam<const char*> {
     return training;
   }
 
-  // The file of the trained network.
+  // Returns the file of the trained network.
   std::string saved(Training& training, const Settings& settings) {
     Fitted fitted;
     fitted.settings = settings;
@@ -71,7 +71,7 @@ std::vector<float> part_of(const std::vector<float>& all, const Parameter& p) {
 
 // ---- start ---------------------------------------------------------------------------------------------------------
 
-// With every kind of parameter, running moments and moments of the features.
+// The network has every kind of parameter, running moments and moments of the features.
 TEST_P(Starts, HaveTheLossAtWhichTheOtherRunEnded) {
   Settings graph = graph_settings(), features = small_settings();
   features.layers = layers({normalise(0, 1, true), conv2d(3, 3, 2, 1, true), relu(), flatten(), linear(4, true)});
@@ -83,7 +83,7 @@ TEST_P(Starts, HaveTheLossAtWhichTheOtherRunEnded) {
     const std::vector<float> expected = before->engine().parameters().all();
     s.start = "weights.safetensors";
     s.epochs = 0;
-    s.ema_decay = 0.9;  // there is no step to average
+    s.ema_decay = 0.9;  // there are no steps to average
     s.stop.kind = StopRule::Kind::plateau;
     s.stop.restore_best = true;
     const auto untrained = run(s, file);
@@ -117,7 +117,7 @@ TEST_P(Starts, LeaveOtherLayersTheirRandomValues) {
             "5.bias, 5.weight, for which the network has no layer");
 }
 
-// A stack has trainings that end at once next to others.
+// Trainings that end at once share a stack with others.
 TEST_P(Starts, NeedNoEpochsInAStack) {
   Settings s = small_settings();
   s.epochs = 1;
@@ -139,7 +139,7 @@ TEST_P(Starts, NeedNoEpochsInAStack) {
   EXPECT_EQ(untrained.record().validated().loss, trained.record().validated().loss);
 }
 
-// The message of the error that this file gives.
+// Returns the message of the error that this file causes.
 std::string refusal(const std::vector<LayerJson>& all, const safetensors::Writer& writer) {
   const Scratch scratch;
   const std::string path = scratch.str() + "/w.safetensors";
@@ -156,7 +156,7 @@ std::string refusal(const std::vector<LayerJson>& all, const safetensors::Writer
   return "";
 }
 
-TEST(Start, RefusesWhatDoesNotFit) {
+TEST(Start, RefusesTensorsThatDoNotFit) {
   const float values[12] = {1, 2, 3}, wrong[12] = {1, NAN};
   const int32_t whole[12] = {};
   const std::vector<LayerJson> net{linear(4, false)};
@@ -183,8 +183,8 @@ TEST(Start, RefusesWhatDoesNotFit) {
 
 // ---- freeze --------------------------------------------------------------------------------------------------------
 
-// Whatever the optimizer, its decay, the average and the norm of the gradients do. The layers around a frozen one
-// learn.
+// The bits stay the same whatever the optimizer, its decay, the average and the norm of the gradients do. The layers
+// around a frozen layer learn.
 TEST_P(Starts, KeepTheBitsOfFrozenLayers) {
   Settings s = graph_settings();
   s.freeze = "stem,1,main,9,13";  // a convolution, batch norms, a group norm and a layer norm
@@ -224,7 +224,7 @@ TEST_P(Starts, KeepTheBitsOfFrozenLayersWithMuonAndSummedBatches) {
     EXPECT_EQ(part_of(outcome.parameters, p) == part_of(initial, p), p.frozen) << p.name;
 }
 
-// Its moments do not depend on the batch, so training and prediction have the same outputs.
+// The layer's moments do not depend on the batch, so training and prediction have the same outputs.
 TEST_P(Starts, NormaliseByTheRunningMomentsOfAFrozenLayer) {
   Settings s = small_settings();
   s.layers = layers({conv2d(4, 3, 1, 1, true), batch_norm(), relu(), flatten(), linear(4, true)});
@@ -243,7 +243,7 @@ TEST_P(Starts, NormaliseByTheRunningMomentsOfAFrozenLayer) {
   EXPECT_EQ(outputs(&place), outputs(nullptr));
 }
 
-TEST(Freeze, ComputesNoGradientsThatNobodyNeeds) {
+TEST(Freeze, SkipsGradientsThatAreNotNeeded) {
   Settings s = small_settings();
   const Network all = make_network(s, kImage, 4);
   s.freeze = "0";

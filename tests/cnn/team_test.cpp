@@ -1,4 +1,4 @@
-// One network on several devices: the bits of one device, whichever member computes which shard; and averages of
+// Tests one network on several devices: the bits of one device, whichever member computes a shard, and averages of
 // weights.
 #include <gtest/gtest.h>
 
@@ -15,7 +15,7 @@ namespace {
 Settings synchronous_settings() {
   Settings s = small_settings();
   s.epochs = 3;
-  s.batch_size = 26;  // 241 rows: neither shards nor the last batch are of one size
+  s.batch_size = 26;  // 241 rows, so shards differ in size, and the last batch is smaller
   s.parallel.kind = Parallel::Kind::synchronous;
   return s;
 }
@@ -32,7 +32,7 @@ class InTeam : public testing::TestWithParam<const char*> {
     return *worlds_[member];
   }
 
-  // Each member's outcome; none if it was cancelled. `patience` applies to the leader's sink.
+  // Returns each member's outcome, or nothing if it was cancelled. `patience` applies to the leader's sink.
   std::vector<std::optional<Outcome>> train(uint32_t members, const Settings& given, const std::string& scratch = "",
                                             int patience = kNever, std::vector<double> speeds = {},
                                             const std::string& splits = "") {
@@ -105,7 +105,7 @@ TEST_P(InTeam, GivesTheBitsOfOneDevice) {
 TEST_P(InTeam, AccumulatesGradientsAsOneDeviceDoes) {
   Settings s = synchronous_settings();
   s.layers = graph_settings().layers;
-  s.accumulate = 3;  // 10 batches: the last step has one
+  s.accumulate = 3;  // 10 batches: the last step has one batch
   s.optimizer = {ops::Optimizer::adamw, 0.01, 0.01, 0.9, 0.999, 1e-8, false, 0.3};
   s.muon = {0.02, 0.1, 0.9, true, 5, "original"};
   const auto alone = train(1, s), three = train(3, s);
@@ -118,7 +118,7 @@ TEST_P(InTeam, AccumulatesGradientsAsOneDeviceDoes) {
                                       ->parameters);
 }
 
-// A row is changed by its place in the whole batch, whichever shard it is in.
+// The change of a row depends on its position in the whole batch, whichever shard contains it.
 TEST_P(InTeam, ChangesImagesAsOneDeviceDoes) {
   Settings s = synchronous_settings();
   s.augment.shift = 1;
@@ -137,7 +137,7 @@ TEST_P(InTeam, MayHaveMoreMembersThanShards) {
   EXPECT_EQ(three[2], alone[0]);
 }
 
-// The same batch without shards sums its gradients in another order.
+// Without shards, the same batch sums its gradients in another order.
 TEST_P(InTeam, ReachesTheLossOfOneLargeBatch) {
   Settings s = synchronous_settings();
   s.epochs = 1;
@@ -176,7 +176,7 @@ TEST_P(InTeam, ScalesTheBatchAndTheRateByTheNumberOfDevices) {
 TEST_P(InTeam, ResumesFromACheckpointWithOtherMembers) {
   const auto whole = train(1, synchronous_settings());
   const Scratch scratch;
-  // The training checks for a stop every 8 of the 10 batches of an epoch: here in the middle of the second.
+  // The training checks for a stop every 8 of the 10 batches of an epoch: here, in the middle of the second epoch.
   const auto stopped = train(2, synchronous_settings(), scratch.str(), 1);
   EXPECT_FALSE(stopped[0] || stopped[1]) << "it was cancelled";
   const auto resumed = train(3, synchronous_settings(), scratch.str());
@@ -186,8 +186,8 @@ TEST_P(InTeam, ResumesFromACheckpointWithOtherMembers) {
   EXPECT_EQ(resumed[2]->parameters, whole[0]->parameters);
 }
 
-// What depends on the history of the losses or on all gradients has the bits of one device too, although only the
-// leader may have that history.
+// Results that depend on the history of the losses or on all gradients also have the bits of one device, although only
+// the leader may have this history.
 TEST_P(InTeam, SchedulesClippingAveragesAndTheBestWeightsAreThoseOfOneDevice) {
   Settings s = synchronous_settings();
   s.epochs = 4;
@@ -321,7 +321,7 @@ TEST_P(InTeam, KeepsTheOriginalBatchWithOneBatchForEachDevice) {
   EXPECT_EQ(train(2, s, scratch.str())[0], once[0]) << "two resume with the batch of three";
 }
 
-// Averages depend on the split: with the splits of another training this one gives its bits.
+// Averages depend on the split: with the splits of another training, this training gives the same bits.
 TEST_P(InTeam, RepeatsRecordedShares) {
   Settings s = local_settings();
   s.epochs = 3;
@@ -337,13 +337,13 @@ TEST_P(InTeam, RepeatsRecordedShares) {
   EXPECT_EQ(train(2, s, "", kNever, {}, std::string(account_)), first) << "what was told can be repeated";
 }
 
-// A training that went back to its checkpoint reports some places twice: the last report counts.
+// A training that returned to its checkpoint reports some positions twice: the last report counts.
 TEST_P(InTeam, RepeatsTheSplitsOfATrainingThatWasStopped) {
   Settings s = local_settings();
   s.epochs = 3;
   const Scratch scratch;
   EXPECT_FALSE(train(2, s, scratch.str(), 1, {3, 1})[0]);
-  account_ += "epoch 3, batch 1: 1+1\n";  // a report of work that was lost
+  account_ += "epoch 3, batch 1: 1+1\n";  // a report of lost work
   const auto resumed = train(2, s, scratch.str(), kNever, {1, 3});
   ASSERT_TRUE(resumed[0]);
   EXPECT_EQ(train(2, s, "", kNever, {}, std::string(account_))[0]->parameters, resumed[0]->parameters);

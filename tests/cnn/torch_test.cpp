@@ -1,5 +1,5 @@
-// Compares with PyTorch's gradients and losses, from the same weights over the same batches: data/torch.safetensors,
-// made by bench/peers/cnn_vectors.py.
+// Compares gradients and losses with PyTorch's for the same weights and batches: data/torch.safetensors, written by
+// bench/peers/cnn_vectors.py.
 #include <cmath>
 #include <nlohmann/json.hpp>
 #include <numeric>
@@ -34,14 +34,14 @@ std::vector<T> read(const std::string& name) {
 
 nlohmann::json runs() { return nlohmann::json::parse(vectors().metadata().at("runs")); }
 
-// The parameters that PyTorch stored under `prefix`.
+// Returns the parameters that PyTorch stored under `prefix`.
 std::vector<float> parameters(const Network& network, const std::string& prefix) {
   std::vector<float> all(static_cast<size_t>(network.n_parameters));
   for (const Parameter& p : network.parameters) from_torch(p, read<float>(prefix + p.name).data(), 0, p.outputs, all);
   return all;
 }
 
-// The gradients of the first batch, by a separate engine.
+// Compares the gradients of the first batch, computed by a separate engine.
 void compare_gradients(const sdk::Device& device, const ResidentData& resident, const Network& network,
                        const std::string& net) {
   std::vector<int32_t> order(kBatch);
@@ -69,7 +69,7 @@ void compare_gradients(const sdk::Device& device, const ResidentData& resident, 
   }
 }
 
-// What the script gives a run besides its network, optimizer and schedule.
+// Applies the script's settings of a run other than its network, optimizer and schedule.
 void set_more(const nlohmann::json& more, bool regression, Settings& settings) {
   constexpr LossNumbers kNumbers{0, 2, 0.7, 0.3};
   LossNumbers numbers = kNumbers;
@@ -92,13 +92,14 @@ std::vector<float> row_weights(const nlohmann::json& more, const std::vector<int
 
 constexpr double kClose = 1e-4;
 
-// What a training of 100 steps leaves: the loss of each batch before its step, the parameters, and their average.
+// The record of a training of 100 steps: the loss of each batch before its step, the parameters, and their average.
 struct Course {
   std::vector<double> losses;
   std::vector<float> parameters, average;
 };
 
-// How far courses from neighbouring starts lie apart: relatively up to each step's loss, and in the moments at the end.
+// The distance between courses from neighbouring starts: the relative distance of the losses up to each step, and of
+// the moments at the end.
 struct Spread {
   std::vector<double> losses = std::vector<double>(kEpochs * (kTorchRows / kBatch));
   double moments = 0;
@@ -124,8 +125,8 @@ class Comparison {
     return course;
   }
 
-  // Trains three times from weights that differ from `start` in their last bits. A training amplifies the
-  // roundings of one processor, as compared with another's, as it amplifies these.
+  // Trains three times from weights that differ from `start` in their last bits. A training amplifies these differences
+  // in the same way as the different roundings of two processors.
   Spread spread(const std::vector<float>& start, const Course& course) const {
     Spread result;
     for (size_t k = 0; k < 3; ++k) {
@@ -173,7 +174,7 @@ void compare_running_moments(const Network& network, const Course& course, const
   }
 }
 
-// The largest relative difference between two series, in units of what is allowed at each step.
+// Returns the largest relative difference between two series, in units of the tolerance at each step.
 double worst_step(const std::vector<double>& ours, const std::vector<float>& theirs, const Spread& spread) {
   double worst = 0;
   for (size_t t = 0; t < ours.size(); ++t) {
@@ -183,9 +184,9 @@ double worst_step(const std::vector<double>& ours, const std::vector<float>& the
   return worst;
 }
 
-// Losses and running moments agree within 1e-4, or, in a training that amplifies roundings beyond that, within ten
-// times the distance to which neighbouring starts have grown. Within the first tenth of the steps, they may not grow
-// that far.
+// Losses and running moments agree within 1e-4 or, in a training that amplifies roundings beyond that, within ten times
+// the distance that neighbouring starts have reached. Within the first tenth of the steps, this exception does not
+// apply.
 void compare_course(const Comparison& comparison, const Network& network, const std::vector<float>& start,
                     const std::string& name, bool averages) {
   const std::vector<float> losses = read<float>("losses/" + name);

@@ -1,4 +1,5 @@
-// Whole trainings: the same bits every time, also after a cancel; stop rules, divergence, refusals, saved models.
+// Tests whole trainings: the same bits every time, also after a cancellation; stop rules, divergence, errors, saved
+// models.
 #include "train/training.hpp"
 
 #include <algorithm>
@@ -105,7 +106,7 @@ TEST_P(Trainings, OfGraphsResumeAndPredictWithTheirRunningMoments) {
   train(resumed, never.table());
   EXPECT_EQ(outcome_of(resumed), outcome_of(undisturbed));
 
-  // A prediction gives each validated row the class that the validation gave it.
+  // A prediction gives each validated row the same class as the validation.
   Fitted fitted;
   fitted.settings = settings;
   fitted.network = network;
@@ -119,7 +120,7 @@ TEST_P(Trainings, OfGraphsResumeAndPredictWithTheirRunningMoments) {
   for (const int32_t r : task_of().validate)
     if (predicted[static_cast<size_t>(r)] == pictures.labels[static_cast<size_t>(r)]) ++hits;
   EXPECT_EQ(hits, undisturbed.record().validation.hits);
-  // The file loads into PyTorch's modules, which expect this tensor.
+  // The file contains the tensor that PyTorch's modules expect.
   const safetensors::Reader file(model.str() + "/model.safetensors");
   const safetensors::Tensor* tracked = file.find("1.num_batches_tracked");
   ASSERT_NE(tracked, nullptr);
@@ -127,7 +128,7 @@ TEST_P(Trainings, OfGraphsResumeAndPredictWithTheirRunningMoments) {
   EXPECT_NE(file.find("main.running_var"), nullptr);
 }
 
-// With steps too small to change a weight, only the images make a difference.
+// The steps are too small to change a weight, so only the images make a difference.
 TEST_P(Trainings, ChangeTheImagesOfTrainingBatchesAlone) {
   const Pictures pictures;
   const ResidentData data(*device_, pictures.data);
@@ -153,7 +154,7 @@ TEST_P(Trainings, ChangeTheImagesOfTrainingBatchesAlone) {
   EXPECT_NE(changed.train_loss[1], changed.train_loss[0]) << "every epoch has changes of its own";
 }
 
-// With two batches an epoch, the training can check for a stop only between epochs.
+// With two batches per epoch, the training can check for a stop only between epochs.
 TEST_P(Trainings, CanBeStoppedEvenIfTheirEpochsAreShort) {
   const Pictures pictures;
   const ResidentData data(*device_, pictures.data);
@@ -223,8 +224,8 @@ void write_without_checksum(const std::string& file) {
   writer.write(file);
 }
 
-// A file with a flipped bit, or from an older version without a checksum, is not resumed. The training starts over and
-// gives the results of an undisturbed one.
+// A file with a flipped bit, or of an older version without a checksum, is not resumed. The training starts over and
+// gives the results of an undisturbed training.
 TEST_P(Trainings, SetADamagedCheckpointAside) {
   const Pictures pictures;
   const ResidentData data(*device_, pictures.data);
@@ -298,7 +299,7 @@ TEST_P(Trainings, StopByRule) {
   settings.stop = {StopRule::Kind::plateau, 0, 2, 0.01};
   Training plateau(world_->host(), *device_, data, network, settings, task_of());
   train(plateau, table);
-  // The first epoch whose last two are no better than the best before them, by more than min_delta.
+  // Finds the first epoch at which the last two epochs are no better than the best earlier one by more than min_delta.
   const std::vector<double>& validation = plateau.record().history.validation_loss;
   ASSERT_LT(validation.size(), 100U);
   ASSERT_GT(validation.size(), 2U);
@@ -366,7 +367,7 @@ TEST_P(Trainings, EndAsDivergedIfTheirLastStepDiverged) {
   EXPECT_TRUE(training.record().diverged);
 }
 
-// Epochs of thirty batches and of two; with the latter every check falls at the end of an epoch.
+// Tests epochs of thirty batches and of two; with two, every check falls at the end of an epoch.
 TEST_P(Trainings, ReportTheirProgress) {
   const Pictures pictures;
   const ResidentData data(*device_, pictures.data);
@@ -407,7 +408,7 @@ TEST_P(Trainings, UseThePlannedMemory) {
   Training training(world_->host(), *device_, data, network, settings, task_of());
   const uint64_t planned = ResidentData::bytes(pictures.data) + Training::bytes(network, settings, kRows);
   EXPECT_EQ(world_->allocated_bytes(), planned);
-  // At the end Adam's two states and the gradients make room for a copy in host memory.
+  // At the end, Adam's two states and the gradients make room for a copy in host memory.
   EXPECT_EQ(training.take_parameters(), training.engine().parameters().all());
   EXPECT_EQ(world_->allocated_bytes(), planned - 3 * sizeof(float) * static_cast<uint64_t>(network.n_parameters));
 }
@@ -439,12 +440,12 @@ TEST_P(Trainings, SaveAModelThatPredictsTheSame) {
 
   std::ofstream(scratch.str() + "/manifest.json") << "{}";
   EXPECT_THROW(Fitted::load(scratch.str()), Error);
-  // Finite weights, but too large for finite outputs.
+  // The weights are finite, but too large for finite outputs.
   std::fill(fitted.parameters.begin(), fitted.parameters.end(), 3e38F);
   EXPECT_THROW(fitted.predict(*device_, pictures.x.data(), kRows, a.data(), p.data()), Error);
 }
 
-// The message of the error that making this network throws.
+// Returns the message of the error that making this network throws.
 std::string refusal(const std::vector<LayerJson>& all, const Shape& input = {6, 6, 1, false}) {
   Settings s;
   s.layers = layers(all);
@@ -503,8 +504,8 @@ TEST(Networks, HaveTheShapesOfPyTorch) {
   EXPECT_EQ(shape(with(max_pool2d(3, 0, 1), {{"ceil_mode", true}})), "1 x 3 x 3");
   EXPECT_EQ(shape(max_pool2d(3, 0, 1)), "1 x 2 x 2");
   EXPECT_EQ(shape(with(max_pool2d(2, 4, 1), {{"ceil_mode", true}})),
-            "1 x 2 x 2");                                          // a third would begin in the padding
-  EXPECT_EQ(shape(avg_pool2d(2, 3, 0, true, true)), "1 x 2 x 2");  // as above
+            "1 x 2 x 2");                                          // a third window would begin in the padding
+  EXPECT_EQ(shape(avg_pool2d(2, 3, 0, true, true)), "1 x 2 x 2");  // same reason
   EXPECT_EQ(shape(conv_transpose2d(3, 3, 2, 1, 1, 1, true)), "3 x 12 x 12");
   EXPECT_EQ(shape(with(conv_transpose2d(3, 2, 1, 0, 0, 1, true), {{"dilation", 3}})), "3 x 9 x 9");
 }

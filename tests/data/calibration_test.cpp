@@ -11,7 +11,7 @@ namespace {
 const std::vector<double> kDecisions = {-2, -1.5, -1, -.7, -.2, .1, .3, .8, 1.2, 2.5};
 const std::vector<bool> kPositive = {false, false, false, true, false, true, false, true, true, true};
 
-// The values are those of scikit-learn 1.9.1 and of a direct minimisation by SciPy.
+// The values come from scikit-learn 1.9.1 and from a direct minimisation by SciPy.
 TEST(Calibration, FitsPlattsSigmoid) {
   const Sigmoid s = fit_sigmoid(kDecisions, kPositive);
   EXPECT_NEAR(s.a, -0.913445, 1e-4);

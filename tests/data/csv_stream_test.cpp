@@ -1,4 +1,4 @@
-// Rows that arrive in pieces, through a pipe.
+// Tests rows that arrive in pieces through a pipe.
 #include "data/csv_stream.hpp"
 
 #include <gtest/gtest.h>
@@ -36,7 +36,7 @@ class Pipe {
   int ends_[2] = {-1, -1};
 };
 
-// The next piece, of which all has been written.
+// Returns the next piece; all of it has been written already.
 std::string next(CsvStream& stream, int64_t more_lines) {
   CsvPiece piece;
   if (!stream.next(piece)) return "the end";
@@ -47,7 +47,7 @@ std::string next(CsvStream& stream, int64_t more_lines) {
 TEST(CsvStream, GivesRowsAsTheyArriveUnderTheirHeader) {
   Pipe pipe;
   CsvStream stream(pipe.read_end());
-  pipe.write("\xef\xbb\xbf\n");  // a byte order mark in a blank line of its own
+  pipe.write("\xef\xbb\xbf\n");  // a byte order mark in its own blank line
   pipe.write("a,b\n1,x\n2,y\n3,");
   EXPECT_EQ(next(stream, 1), "a,b\n1,x\n2,y\n");
   pipe.write("z\n\n");

@@ -121,7 +121,7 @@ TEST_F(Csv, FillsMissingWordsWithTheMostFrequentOne) {
   EXPECT_EQ(read("town,a,y\n,3,0\n", options).table.x, (std::vector<float>{0, 1, 3}));
 }
 
-TEST_F(Csv, LeavesOutColumnsAndSuggestsTo) {
+TEST_F(Csv, IgnoresColumnsAndSuggestsWhichToIgnore) {
   std::string text = "id,a,y\n";
   for (int row = 0; row < 12; ++row) text += std::to_string(row + 7) + "," + std::to_string(row % 3) + ",1\n";
   const CsvTable all = read(text);
@@ -149,7 +149,7 @@ TEST_F(Csv, FindsOutHowTheFileIsWritten) {
       {"a\tb\ty\n1\t\tx\n", {'\t', false, true}},
       {"a|b\n1|2\n", {'|', false, true}},
       {"1,2,0\n3,4,1\n", {',', false, false}},
-      {"0,1,2\n3,4,1\n", {',', false, true}},  // as pandas names columns that have no names
+      {"0,1,2\n3,4,1\n", {',', false, true}},  // names from pandas for columns without names
       {"1;2,5\n3;4\n", {';', true, false}},
       {"a,b\n1,2\n3\n", {',', false, true}},
   };

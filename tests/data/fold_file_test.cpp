@@ -34,7 +34,7 @@ TEST_F(FoldFile, ReadsAnArray) {
   expect_error(MK_BAD_DATA, {path("f.npy"), "whole number"}, [&] { read_folds(write("f.npy", bytes), 3); });
 }
 
-TEST_F(FoldFile, RefusesWhatIsNoFold) {
+TEST_F(FoldFile, RefusesInvalidFolds) {
   refuses({"line 2", "'x'", "-1 for a row"}, "0\nx\n1\n");
   refuses({"line 2", "''"}, "0\n\n1\n");
   refuses({"line 3", "'0.5'"}, "0\n1\n0.5\n");

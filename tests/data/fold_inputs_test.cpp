@@ -12,7 +12,7 @@ using Floats = std::vector<float>;
 
 class FoldInputsTest : public DataTest {
  protected:
-  // Loads rows with gaps in a column of numbers and in one of words.
+  // Loads rows with gaps in a column of numbers and in a column of words.
   Dataset load_table(Within within) const {
     DataSpec spec;
     spec.source = "csv";

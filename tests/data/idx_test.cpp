@@ -68,7 +68,7 @@ TEST_F(Idx, RefusesMalformedImages) {
     words.push_back("'" + file + "'");
     expect_error(MK_BAD_DATA, words, [&] { read_idx(file, "", 0); });
   }
-  // The header of a small file promises less than gzip could hold: only reading it shows that it is cut.
+  // The header of a small file claims less than gzip could hold, so only reading it reveals the truncation.
   expect_error(MK_BAD_DATA, {"value 10", "ends early"}, [&] {
     read_idx(write_gz("short.gz", idx({3, 2, 2}, "0123456789")), "", 0);
   });
@@ -94,7 +94,7 @@ TEST_F(Idx, RefusesDamagedAndHugeGzip) {
   expect_error(MK_BAD_DATA, {"gzip", "fetch it again"},
                [&] { read_idx(write("cut.gz", bytes.substr(0, bytes.size() - 12)), "", 0); });
   std::string flipped = bytes;
-  flipped[bytes.size() - 6] = static_cast<char>(flipped[bytes.size() - 6] ^ 1);  // in the checksum
+  flipped[bytes.size() - 6] = static_cast<char>(flipped[bytes.size() - 6] ^ 1);  // a byte of the checksum
   expect_error(MK_BAD_DATA, {"damaged gzip stream"}, [&] { read_idx(write("flip.gz", flipped), "", 0); });
   // Fewer than 100 bytes cannot unpack to four billion images, whatever the header says.
   expect_error(MK_BAD_DATA, {"declares", "more than the file can hold"}, [&] {

@@ -137,7 +137,7 @@ TEST_F(Images, JpegFilesAreRead) {
   EXPECT_EQ(data.train.x[64], 96);
 }
 
-TEST_F(Images, WhatIsNoPictureIsCounted) {
+TEST_F(Images, FilesThatAreNotPicturesAreCounted) {
   write_grey();
   write("set/README.txt", "x");
   write("set/cat/.hidden.png", "x");

@@ -78,14 +78,14 @@ TEST_F(Libsvm, RefusesMalformedText) {
   }
 }
 
-TEST_F(Libsvm, PassesOverCommentsAndQueries) {
+TEST_F(Libsvm, SkipsCommentsAndQueries) {
   const RawTable part = read_libsvm(write("a", "# x:y\n1 qid:7 1:3 # 2:9\n2 qid:8 2:4#\n  # 3 3:1\n"), 0, 0);
   EXPECT_EQ(part.table.x, (std::vector<float>{3, 0, 0, 4}));
   EXPECT_EQ(part.labels.values, (std::vector<double>{1, 2}));
   EXPECT_EQ(part.labels.place(1), "line 3");
 }
 
-// The table would fit into the memory of this machine, so only the size of the file can refuse it.
+// The table would fit into the memory of this machine, so only the size of the file can justify a refusal.
 TEST_F(Libsvm, RefusesAnIndexThatTheFileDoesNotJustify) {
   expect_error(
       MK_BAD_DATA,

@@ -13,7 +13,7 @@ using Ints = std::vector<int32_t>;
 
 class Load : public DataTest {
  protected:
-  // Four IDX files of 2 + 1 one-pixel images.
+  // Writes four IDX files with 2 + 1 one-pixel images.
   void write_idx_set(const std::string& directory) const {
     write(directory + "/train-images-idx3-ubyte", idx({2, 1, 1}, "\x05\x06"));
     write(directory + "/train-labels-idx1-ubyte", idx({2}, "\x04\x02"));
@@ -197,7 +197,7 @@ TEST_F(Load, FriedmansTableIsARegressionWithNoiseOfVarianceOne) {
   EXPECT_NEAR(variance, 24.8, 1.5);  // 23.8 + 1
   const auto column = moments(all.train.x, 17, 4777);
   EXPECT_NEAR(column.first, 0, 0.1);   // factors and noise are centred
-  EXPECT_GT(column.second, 1.0 / 12);  // the noise alone
+  EXPECT_GT(column.second, 1.0 / 12);  // the variance of the noise alone
   EXPECT_NE(all.train.x[0], all.test.x[0]);
 }
 

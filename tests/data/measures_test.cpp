@@ -8,13 +8,13 @@
 namespace mokume::data {
 namespace {
 
-// Ten rows of three classes, with the values that scikit-learn 1.9.1 gives for them.
+// Ten rows of three classes, with values from scikit-learn 1.9.1.
 const std::vector<int32_t> kTrueClasses = {0, 0, 0, 0, 1, 1, 1, 2, 2, 2};
 const std::vector<int32_t> kGuessedClasses = {0, 0, 1, 0, 1, 1, 2, 2, 0, 2};
 const std::vector<double> kClassProbabilities = {.7, .2, .1, .6, .3, .1, .2, .5, .3, .8, .1, .1, .1, .8, .1,
                                                  .3, .6, .1, .1, .3, .6, .2, .2, .6, .5, .3, .2, .1, .1, .8};
 
-TEST(Measures, CountWhatWasTakenForWhat) {
+TEST(Measures, CountThePredictionsOfEachClass) {
   const Confusion confusion = count_confusion(kTrueClasses, kGuessedClasses, 3);
   EXPECT_EQ(confusion.counts, (std::vector<int64_t>{3, 1, 0, 0, 2, 1, 1, 0, 2}));
   EXPECT_EQ(confusion.rows_of(0), 4);
@@ -24,7 +24,7 @@ TEST(Measures, CountWhatWasTakenForWhat) {
   EXPECT_DOUBLE_EQ(f1(confusion, 1), 2.0 / 3);
 }
 
-TEST(Measures, AreThoseOfScikitLearn) {
+TEST(Measures, MatchScikitLearn) {
   const Confusion confusion = count_confusion(kTrueClasses, kGuessedClasses, 3);
   EXPECT_NEAR(balanced_error(confusion), 0.3055555555555557, 1e-15);
   EXPECT_NEAR(value_of(Measure::precision, confusion), 0.6944444444444443, 1e-15);

@@ -10,7 +10,7 @@ namespace {
 
 using Floats = std::vector<float>;
 
-// A file of version 1.0 with this type and shape.
+// Returns a file of version 1.0 with the given type and shape.
 template <class T>
 std::string npy(const std::string& type, const std::string& shape, const std::vector<T>& values,
                 const std::string& fortran = "False") {
@@ -75,7 +75,7 @@ TEST_F(NpyRowsTest, SaysWhereChannelsMustBeNamed) {
   refuses({"4 channels", "data.layout"}, npy<float>("<f4", "(1, 1, 1, 4)", {1, 2, 3, 4}), Layout::nhwc);
 }
 
-TEST_F(NpyRowsTest, RefusesWhatIsNoTable) {
+TEST_F(NpyRowsTest, RefusesArraysThatAreNotTables) {
   refuses({"(3,)"}, npy<float>("<f4", "(3,)", {1, 2, 3}));
   refuses({"dimensions"}, npy<float>("<f4", "()", {1}));
   refuses({"no rows"}, npy<float>("<f4", "(0, 2)", {}));
@@ -87,7 +87,7 @@ TEST_F(NpyRowsTest, RefusesWhatIsNoTable) {
   refuses({"row 1, element 2", "float32"}, npy<double>("<f8", "(1, 2)", {1, 1e300}));
 }
 
-TEST_F(NpyRowsTest, BelievesNoShapeThatTheFileCannotHold) {
+TEST_F(NpyRowsTest, RefusesAShapeThatTheFileCannotHold) {
   refuses({"more elements than the file can hold"}, npy<float>("<f4", "(2147483647, 2147483647, 3)", {1}));
   refuses({"more elements than the file can hold"}, npy<float>("<f4", "(1000, 1000)", {1}));
   refuses({"damaged"}, npy<float>("<f4", "(1, 3)", {1, 2}));
@@ -117,7 +117,7 @@ TEST_F(NpyRowsTest, LabelsAreClassesOrTargets) {
   expect_error(MK_INVALID_ARGUMENT, {"data.labels"}, [&] { load(s); });
 }
 
-TEST_F(NpyRowsTest, TheTestSetHasLabelsOfItsOwn) {
+TEST_F(NpyRowsTest, TheTestSetHasItsOwnLabels) {
   DataSpec s = spec("npy", write("x.npy", npy<float>("<f4", "(2, 1)", {1, 2})));
   s.labels = write("y.npy", npy<int64_t>("<i8", "(2,)", {0, 1}));
   s.test = write("t.npy", npy<float>("<f4", "(1, 1)", {5}));

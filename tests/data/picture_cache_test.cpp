@@ -21,7 +21,7 @@ class PictureCache : public DataTest {
   }
 
   std::vector<float> values() const { return load(spec("images", path("set"))).train.x; }
-  // Paints the first picture another grey; its size may stay, and so may its time of change.
+  // Paints the first picture another grey; its size and optionally its modification time stay the same.
   void repaint(bool keep_time) const {
     const fs::path file = path("set/cat/0.png");
     const auto time = fs::last_write_time(file);
@@ -42,7 +42,7 @@ TEST_F(PictureCache, UnchangedFilesAreDecodedOnce) {
   EXPECT_NE(values(), first) << "the file has changed";
 }
 
-// Every byte counts: the shape and the numbers of pictures as well as the values.
+// Every byte counts: the shape and the number of pictures as well as the values.
 TEST_F(PictureCache, ADamagedFileIsSetAside) {
   const std::vector<float> first = values();
   const fs::path file = cached();

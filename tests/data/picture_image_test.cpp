@@ -22,7 +22,7 @@ Picture picture(const Canvas& canvas) {
           {canvas.bytes.begin(), canvas.bytes.end()}};
 }
 
-// 255 in the given rows and columns of 28 x 28, else 0.
+// Returns 255 in the given rows and columns of 28 x 28, else 0.
 std::vector<float> bar(size_t left, size_t top, size_t width, size_t height) {
   std::vector<float> values(784);
   for (size_t y = top; y < top + height; ++y)
@@ -72,7 +72,7 @@ TEST(ModelImage, InkThatTouchesTheBorderIsKept) {
 
 TEST(ModelImage, TheCentreOfMassIsInTheMiddle) {
   Canvas canvas(400, 400, 255);
-  canvas.fill(100, 100, 40, 200, 0);  // an L: its mass is left of and below the middle of its box
+  canvas.fill(100, 100, 40, 200, 0);  // an L: its mass is to the left of and below the middle of its box
   canvas.fill(100, 260, 140, 40, 0);
   const std::vector<float> values = to_model_image(picture(canvas), kMnist).values;
   double mass = 0, x = 0, y = 0;

@@ -1,4 +1,4 @@
-// Pictures as users have them, and malicious ones.
+// Tests pictures as users have them, and malicious pictures.
 #include "data/images/picture.hpp"
 #include "data/images/picture_image.hpp"
 
@@ -39,7 +39,7 @@ TEST_F(PictureTest, PngOfEveryKindIsRead) {
   EXPECT_EQ(indexed.pixels, (Bytes{10, 20, 30, 0, 0, 0}));
 }
 
-TEST_F(PictureTest, TransparencyIsLaidOnWhite) {
+TEST_F(PictureTest, TransparencyIsCompositedOntoWhite) {
   const Picture rgba = read(png(3, 1, kPngRgba, std::string("\x00\x00\x00\x00\x00\x00\x00\x80\x0a\x14\x1e\xff", 12)));
   EXPECT_EQ(rgba.channels, 3);
   EXPECT_EQ(rgba.pixels, (Bytes{255, 255, 255, 127, 127, 127, 10, 20, 30}));
@@ -69,7 +69,7 @@ TEST_F(PictureTest, JpegIsDistinguishedFromPngByItsContent) {
   EXPECT_EQ(progressive.pixels, colour.pixels);
 }
 
-// Exif: little- or big-endian TIFF with one entry, the orientation.
+// Returns little- or big-endian Exif data: TIFF with one entry, the orientation.
 std::string exif(int orientation, bool little) {
   const auto n = [&](int value) {
     const char low = static_cast<char>(value & 255), high = static_cast<char>(value >> 8);
@@ -81,7 +81,7 @@ std::string exif(int orientation, bool little) {
          n(orientation) + zero + zero + zero;
 }
 
-// Where the first pixel of the stored picture appears in the displayed one; EXIF 2.3, 4.6.4.
+// Compares the position of the first stored pixel in the displayed picture; EXIF 2.3, 4.6.4.
 TEST_F(PictureTest, PhotosAreTurnedUpright) {
   Canvas stored(32, 16, 0);
   stored.fill(0, 0, 8, 8, 255);
@@ -151,7 +151,7 @@ TEST_F(PictureTest, ATruncatedFileIsRefused) {
   for (size_t size = 3; size < photo.size(); ++size)
     expect_refused(photo.substr(0, size), {"damaged or truncated JPEG"});
   std::string spoiled = whole;
-  spoiled[spoiled.size() - 20] ^= 1;  // of the pixels or their checksum
+  spoiled[spoiled.size() - 20] ^= 1;  // in the pixels or their checksum
   expect_refused(spoiled, {"damaged or truncated PNG"});
 }
 
@@ -180,7 +180,7 @@ TEST_F(PictureTest, AnyByteMayBeWrong) {
       }
 }
 
-// A repeated scan costs its writer a few bytes, and its reader a pass over the picture.
+// A repeated scan takes a few bytes in the file, but a pass over the picture in the reader.
 TEST_F(PictureTest, EndlessScansAreRefused) {
   static const jpeg_scan_info kScans[2] = {{1, {0}, 0, 0, 0, 0}, {1, {0}, 1, 63, 0, 0}};
   const std::string whole = jpeg(16, 16, 1, std::string(256, 'x'), [](jpeg_compress_struct& info, bool started) {

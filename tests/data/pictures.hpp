@@ -1,4 +1,4 @@
-// PNG and JPEG files made in memory: PNG chunk by chunk, so that every header can be falsified.
+// Makes PNG and JPEG files in memory. PNG is written chunk by chunk, so that every header can be falsified.
 #pragma once
 
 #include <zlib.h>
@@ -27,7 +27,7 @@ inline std::string png_chunk(const std::string& type, const std::string& data) {
 
 enum PngColour : char { kPngGrey = 0, kPngRgb = 2, kPngPalette = 3, kPngGreyAlpha = 4, kPngRgba = 6 };
 
-// `rows`: the bytes of all rows, `height` of equal length. `extra`: chunks before the pixels.
+// `rows` holds the bytes of `height` rows of equal length. `extra` holds chunks that precede the pixels.
 inline std::string png(uint32_t width, uint32_t height, PngColour colour, const std::string& rows, int depth = 8,
                        const std::string& extra = "") {
   std::string filtered;
@@ -43,8 +43,8 @@ inline std::string png(uint32_t width, uint32_t height, PngColour colour, const 
   return "\x89PNG\r\n\x1a\n" + png_chunk("IHDR", header) + extra + png_chunk("IDAT", packed) + png_chunk("IEND", "");
 }
 
-// `pixels`: channels (1 grey, 3 RGB, 4 CMYK) innermost. `more` may change settings before the first row, and is called
-// a second time after the start to add markers.
+// `pixels` have innermost channels (1 grey, 3 RGB, 4 CMYK). `more` may change settings before the first row, and is
+// called a second time after the start to add markers.
 inline std::string jpeg(uint32_t width, uint32_t height, int channels, std::string pixels,
                         const std::function<void(jpeg_compress_struct&, bool started)>& more = {}) {
   jpeg_compress_struct info{};

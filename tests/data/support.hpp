@@ -1,4 +1,4 @@
-// A scratch directory per test, and checks of errors.
+// A scratch directory for each test, and checks of errors.
 #pragma once
 
 #include <gtest/gtest.h>
@@ -43,7 +43,7 @@ class DataTest : public testing::Test {
   std::string directory_;
 };
 
-// Sets an environment variable for its lifetime; no value removes the variable.
+// Sets an environment variable during its lifetime; without a value, removes the variable.
 class Environment {
  public:
   Environment(const char* name, const std::optional<std::string>& value) : name_(name) {
@@ -67,7 +67,7 @@ class Environment {
   std::optional<std::string> old_;
 };
 
-// Expects `body` to throw an Error of this status whose text contains all the words.
+// Expects `body` to throw an Error with this status and with all the words in its text.
 inline void expect_error(mk_status status, const std::vector<std::string>& words, const std::function<void()>& body) {
   try {
     body();
@@ -85,7 +85,7 @@ inline std::string big_endian(uint32_t value) {
           static_cast<char>(value)};
 }
 
-// An IDX file of unsigned bytes.
+// Returns an IDX file of unsigned bytes.
 inline std::string idx(std::initializer_list<uint32_t> dimensions, const std::string& values) {
   std::string text{'\0', '\0', '\x08', static_cast<char>(dimensions.size())};
   for (const uint32_t d : dimensions) text += big_endian(d);

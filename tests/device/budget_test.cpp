@@ -73,7 +73,7 @@ TEST_F(Machine, AGroupOfVersion2LeavesTheMemoryThatItsProcessesDoNotHold) {
   put("/sys/fs/cgroup/a/b/memory.max", "4194304\n");
   put("/sys/fs/cgroup/a/b/memory.current", "3145728\n");
   EXPECT_EQ(host_available_bytes(root_), 1 * kMiB);
-  put("/sys/fs/cgroup/a/b/memory.stat", "inactive_file 2097152\n");  // cache that can be dropped
+  put("/sys/fs/cgroup/a/b/memory.stat", "inactive_file 2097152\n");  // reclaimable cache
   EXPECT_EQ(host_available_bytes(root_), 3 * kMiB);
   put("/sys/fs/cgroup/a/memory.high", "2097152\n");  // a stricter outer group
   EXPECT_EQ(host_available_bytes(root_), 2 * kMiB);

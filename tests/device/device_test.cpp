@@ -64,7 +64,7 @@ TEST(DeviceOpen, AFailureNamesTheDeviceAndLeavesNothingOpen) {
                        "it is on fire"));
 }
 
-TEST(DeviceChoices, GivenOnesReachTheBackendAndItsOwnOnesCount) {
+TEST(DeviceChoices, GivenChoicesReachTheBackendAndItsAnswersCount) {
   FakeBackend backend;
   backend.own_choices = {choice("gemm", "tile16")};
   const auto device =
@@ -167,11 +167,11 @@ TEST(DeviceSubmit, RefusesBadDescriptorsBeforeTheBackendSeesThem) {
   error_of(MK_UNSUPPORTED, submit(sdk::make_op(MK_OP_COUNT_)));
   EXPECT_TRUE(backend.submitted.empty());
   device->submit(ops::fill(matrix(a, 2, 1, 3), 1));  // ends exactly at the end
-  device->submit(ops::fill(vector(nullptr, 0), 1));  // nothing to touch
+  device->submit(ops::fill(vector(nullptr, 0), 1));  // no memory to access
   EXPECT_EQ(backend.submitted.size(), 2U);
 }
 
-// A device without any op over a host that has them all.
+// A device without any ops on top of a host device with all ops.
 class Fallback : public testing::TestWithParam<bool> {
  protected:
   Fallback() : host_backend_("host") {
@@ -230,7 +230,7 @@ TEST_P(Fallback, CopiesOnlyTheMemoryThatIsUsed) {
   device_->submit(ops::kernel_map(vector(a, 4), {}, {}, vector(a, 4, 9000), {ops::KernelKind::linear, 5, 0, 1}));
   EXPECT_EQ(contents(a)[9000], 5);
   EXPECT_EQ(contents(a)[9004], 1);
-  EXPECT_EQ(backend_.copied_bytes, 3 * 4 * sizeof(float));  // two in, one out
+  EXPECT_EQ(backend_.copied_bytes, 3 * 4 * sizeof(float));  // two inputs, one output
 }
 
 TEST_P(Fallback, EmptyOperandsNeedNoCopies) {

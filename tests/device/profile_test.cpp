@@ -13,7 +13,7 @@
 namespace mokume::device {
 namespace {
 
-// Seconds by phase and row; calls after a slash.
+// Returns seconds by phase and row, with the number of calls after a slash.
 std::string text_of(const std::vector<ProfileRow>& rows) {
   std::string text;
   for (const ProfileRow& r : rows)
@@ -29,12 +29,12 @@ double sum(const std::vector<ProfileRow>& rows) {
 TEST(Profile, TimeGoesToTheInnermostPhaseAndAddsUp) {
   double now = 100;
   Profile profile([&] { return now; });
-  now += 50;  // before any scope: not counted
+  now += 50;  // not counted, because no scope is open
   profile.begin(MK_SCOPE_PHASE, "other");
   now += 1;
   profile.begin(MK_SCOPE_PHASE, "forward");
   now += 10;
-  profile.add_transfer("read", 80, 7);  // 3 outside of ops
+  profile.add_transfer("read", 80, 7);  // the last 3 units are outside of ops
   profile.begin(MK_SCOPE_PHASE, "load");
   now += 100;
   profile.end();
@@ -46,7 +46,7 @@ TEST(Profile, TimeGoesToTheInnermostPhaseAndAddsUp) {
   now += 1;
   profile.end();
   now += 50;
-  profile.end();  // one too many: ignored
+  profile.end();  // ignored, because no scope is left
   EXPECT_EQ(
       text_of(profile.rows()),
       "load (outside of ops) 100/1\nforward (outside of ops) 28/2\nforward read 7/1\nother (outside of ops) 2/1\n");

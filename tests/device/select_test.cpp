@@ -152,7 +152,7 @@ TEST(Select, WithoutDevicesEverythingIsAnError) {
     EXPECT_NE(refusal({}, selection).find("mokume doctor"), std::string::npos);
 }
 
-// Which backends a selection can name, so that no other is loaded.
+// Checks which backends a selection can name, because no other backend is loaded.
 TEST(BackendsOf, ASelectionCanName) {
   const std::vector<std::string> all = {"fault", "host", "null", "opencl"};
   using Names = std::vector<std::string>;
@@ -168,7 +168,7 @@ TEST(BackendsOf, ASelectionCanName) {
   EXPECT_EQ(backends_of("host", {}), Names{}) << "there are none";
 }
 
-TEST(BackendsOf, WordsOfBackendsCanBeTakenAway) {
+TEST(BackendsOf, WordsThatNameABackendCanBeRemoved) {
   EXPECT_EQ(without_backends("opencl:0,host", {"opencl"}), "host");
   EXPECT_EQ(without_backends("host, OpenCL:gpu,pocl", {"opencl", "null"}), "host,pocl");
   EXPECT_EQ(without_backends("opencl", {"opencl"}), "");

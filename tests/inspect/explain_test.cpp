@@ -124,12 +124,12 @@ TEST(ExplainFit, ReportsThatAFitOfADeadRunWaitsForTheNextRun) {
   const std::string text = explain_fit(killed(), 4);
   EXPECT_HAS(text, "no device is working on it: the run is dead (killed)\n  next: mokume resume runs/tiny/1");
   EXPECT_HAS_NOT(text, "devices hold");
-  Inspection early = running();  // before the node wrote anything
+  Inspection early = running();  // before the node has written anything
   early.last.reset();
   EXPECT_HAS(explain_fit(early, 4), "it is waiting, or a device is working on it\n");
 }
 
-// All fits of a run are done, and its refit on candidate 2 is `refit`.
+// Returns a run whose fits are all done, with `refit` as its refit of candidate 2.
 Inspection refitted(journal::FitRecord refit) {
   Inspection run = running();
   for (uint32_t fit = 4; fit < 6; ++fit) run.view.records.push_back(test::fit_record(fit, 1));
@@ -156,7 +156,7 @@ TEST(ExplainRefit, ReportsThatItWaitsForTheFitsOfItsBootstrap) {
   const std::string dead = explain_fit(killed(), 6);
   EXPECT_HAS(dead, "no device is working on it: the run is dead (killed)\n  next: mokume resume runs/tiny/1");
   EXPECT_HAS(dead, "it waits for 2 of the 6 fits");
-  Inspection bagging = running();  // 12 fits, of which the four of candidate 0 are done
+  Inspection bagging = running();  // 12 fits; the four fits of candidate 0 are done
   bagging.view.plan.bootstraps = 2;
   EXPECT_HAS(explain_fit(bagging, 13),
              "slot 13: the refit of bootstrap 1\n  it waits for 4 of the 6 fits of its "
@@ -179,7 +179,7 @@ TEST(ExplainRefit, ReportsThatItWaitsForADevice) {
   for (journal::FitRecord& record : run.view.records)
     if (record.fit % 2 == 0) record.status = journal::FitStatus::failed;
   EXPECT_HAS(explain_fit(run, 6), "no candidate has a result in every fold");
-  run.view.plan.folds = 0;  // without validation the only candidate
+  run.view.plan.folds = 0;  // without validation, there is only one candidate
   run.view.plan.candidates.resize(1);
   run.view.records.clear();
   EXPECT_HAS(explain_fit(run, 0), "slot 0: the refit\n  not finished");
@@ -236,7 +236,7 @@ TEST(ExplainFit, NamesNoDeviceForAFitThatWasGivenUp) {
     EXPECT_HAS_NOT(text, "computed by");
   }
   EXPECT_HAS(explain_fit(run, 6), "tries it again");
-  run.view.refits[0].refit.reset();  // no candidate has a result: the fits that failed stay failed
+  run.view.refits[0].refit.reset();  // no candidate has a result, so the failed fits stay failed
   EXPECT_HAS_NOT(explain_fit(run, 6), "tries it again");
 }
 

@@ -26,7 +26,7 @@ TEST(Formations, AreNodesTimesDevices) {
   EXPECT_THROW(parse_formations("1000x1000"), Error);
 }
 
-// 6 rows of 3 folds that take 60 to 360 s a fold, and refits that take as long as a fit and a half.
+// The workload has 6 rows of 3 folds that take 60 to 360 s each, and refits that take 1.5 times as long as a fit.
 TEST(Formations, TableShowsTimesAndEfficiencies) {
   scheduler::Workload workload;
   run::Expectation expectation{{}, true, "made-up times"};

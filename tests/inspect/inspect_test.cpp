@@ -66,7 +66,7 @@ TEST(Inspect, ARunWithoutAStatusFileShowsOnlyItsJournal) {
   EXPECT_TRUE(status_json(run)["host"].is_null());
 }
 
-TEST(Inspect, AStopIsToldOnce) {
+TEST(Inspect, AStopIsReportedOnce) {
   EXPECT_EQ(stop_text(""), "stopped");
   EXPECT_EQ(stop_text("stopped on request: Ctrl-C"), "stopped on request: Ctrl-C");
   EXPECT_EQ(stop_text("node 1 was lost"), "stopped (node 1 was lost)");

@@ -1,4 +1,4 @@
-// Hand-made runs for inspection: three candidates, two folds.
+// Hand-made runs for tests of inspection: three candidates, two folds.
 #pragma once
 
 #include "inspect/inspect.hpp"

@@ -10,8 +10,8 @@
 namespace mokume::scheduler {
 namespace {
 
-// 20 x 20 candidates in 5 folds. Their times vary a hundredfold, smoothly, and a little from fold to fold; the guesses
-// do not reflect that.
+// 20 x 20 candidates in 5 folds. Their times vary smoothly by a factor of a hundred, and slightly from fold to fold;
+// the guesses do not reflect this.
 struct Surface {
   static constexpr uint32_t kSide = 20, kFolds = 5;
   std::vector<Position> positions;
@@ -83,7 +83,7 @@ TEST(CostModel, ABundlesTimeIsDividedByTheEstimatesOfItsFits) {
 
 TEST(CostModel, LearnsTheSpeedOfAClass) {
   const Surface surface;
-  // A probe that was wrong by a factor of two, a class without a probe, and a class without observations.
+  // The model has a probe that was wrong by a factor of two, a class without a probe, and a class without observations.
   CostModel model(surface.positions, surface.guesses(), {1, 0.1, 0, 3});
   const double truth[] = {1, 0.2, 4};
   const sdk::Random draw(7, sdk::Purpose::schedule);

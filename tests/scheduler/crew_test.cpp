@@ -12,7 +12,7 @@
 namespace mokume::host {
 namespace {
 
-// A host whose loops have a thread for each index: ThreadSanitizer sees through these, and not through TBB.
+// A host whose loops have a thread for each index. ThreadSanitizer can follow these threads, but not TBB's.
 class Crews : public ::testing::TestWithParam<uint32_t> {
  protected:
   Crews() {
@@ -31,7 +31,7 @@ class Crews : public ::testing::TestWithParam<uint32_t> {
   const sdk::Host host_{&table_};
 };
 
-// Each loop reads what the one before it wrote, wherever an index ran.
+// Each loop reads the values that the previous loop wrote, whichever thread ran an index.
 TEST_P(Crews, RunLoopsOneAfterTheOther) {
   constexpr size_t kLoops = 60, kMost = 700;
   for (uint64_t round = 0; round < 100; ++round) {

@@ -46,7 +46,7 @@ TEST_F(HostServicesTest, TakesItsThreadsFromTheAffinityMask) {
   ASSERT_EQ(sched_setaffinity(0, sizeof(before), &before), 0);
 }
 
-// Ranks that share a host learn their part after the program has started.
+// Ranks that share a host learn their part of the cores after the program has started.
 TEST_F(HostServicesTest, ReadsTheCoresOnlyWhenThreadsAreNeeded) {
   const HostServices host(log_, 0, "");
   {

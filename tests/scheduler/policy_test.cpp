@@ -174,7 +174,7 @@ TEST(Policy, ARefitHasTheCostsOfItsCandidateAndRunsAlone) {
   EXPECT_EQ(policy.next(0, 50)->bundles, (std::vector<uint32_t>{refit}));
 }
 
-// A unit that is 30 times slower, and whose speed is known.
+// The unit is 30 times slower than the others, and its speed is known.
 TEST(Policy, ASlowUnitLeavesWorkThatAFasterOneFinishesSooner) {
   Policy policy(of({{{0}, 8, 1, 0}, {{1}, 4, 1, 1}, {{2}, 0.01, 1, 2}}), {{"fast", 10, 30}, {"slow", 10, 1}});
   for (uint32_t i = 0; i < 3; ++i) policy.wait(i);
@@ -216,7 +216,7 @@ TEST(Policy, ASlowUnitTakesWorkThatFitsNowhereElse) {
 TEST(Policy, NoUnitWaitsForeverForAFasterOneThatOverruns) {
   Policy policy(of({{{0}, 2, 1, 0}, {{1}, 2, 1, 1}, {{2}, 2, 1, 2}}), {{"fast", 10, 4}, {"slow", 10, 1}});
   for (uint32_t i = 0; i < 2; ++i) policy.wait(i);
-  finish(policy, 0, *policy.next(0, 0), 1, 1);  // a cost of 2 takes it 1 s, and the slow one 4 s
+  finish(policy, 0, *policy.next(0, 0), 1, 1);  // a cost of 2 takes 1 s, and 4 s on the slow unit
   ASSERT_TRUE(policy.next(0, 1));
   policy.wait(2);
   EXPECT_FALSE(policy.next(1, 1.5)) << "the fast one would end both within 3 s";
@@ -226,7 +226,7 @@ TEST(Policy, NoUnitWaitsForeverForAFasterOneThatOverruns) {
 TEST(Policy, AnIdleUnitCopiesTheLastStraggler) {
   Policy policy(of({{{0}, 4, 1, 0}, {{1}, 4, 1, 1}}), {{"slow", 10, 1}, {"fast", 10, 8}, {"fast", 10, 8}});
   policy.wait(0);
-  finish(policy, 1, *policy.next(1, 0), 1, 1);  // a cost of 4 takes a fast unit 1 s, the slow one 8 s
+  finish(policy, 1, *policy.next(1, 0), 1, 1);  // a cost of 4 takes a fast unit 1 s, and the slow unit 8 s
   policy.retire(1);
   policy.retire(2);
   policy.wait(1);

@@ -12,7 +12,7 @@
 namespace mokume::scheduler {
 namespace {
 
-// Bundles of one fit each that take `seconds`; the policy's guesses are the same for all.
+// Bundles of one fit each that take `seconds`; the policy has the same guess for all of them.
 Scenario of(const std::vector<double>& seconds, const std::vector<double>& speeds) {
   Scenario made;
   made.seconds = seconds;
@@ -25,7 +25,7 @@ Scenario of(const std::vector<double>& seconds, const std::vector<double>& speed
   return made;
 }
 
-// A grid of 24 rows that share work, in 5 folds: neighbours take similar times, 1 to 8 s, and the guesses are wrong.
+// A grid of 24 rows that share work, in 5 folds. Neighbours take similar times, 1 to 8 s, and the guesses are wrong.
 Scenario grid(const std::vector<double>& speeds) {
   std::vector<double> seconds;
   const sdk::Random noise(3, sdk::Purpose::schedule);
@@ -94,7 +94,7 @@ TEST(Simulate, TheTimesOfEarlierRunsHelp) {
 
 TEST(Simulate, CopiesHelpWhereAUnitIsSlowerThanItsClass) {
   Scenario one = grid(equal(6));
-  one.units[5].speed = 0.05;  // a card that throttles: it differs from its class
+  one.units[5].speed = 0.05;  // a device that throttles and differs from its class
   const Simulated ours = simulate(one, Rule::ours);
   EXPECT_GT(ours.backups, 0U);
   EXPECT_GT(ours.efficiency, 0.9);

@@ -1,4 +1,4 @@
-// Refusals of the ops for networks, without a device.
+// Tests errors of the ops for networks, without a device.
 #include <gtest/gtest.h>
 
 #include <cmath>
@@ -74,7 +74,7 @@ TEST(WindowTest, CountsPixelsThatAreApartInGroupsAndWithMorePadding) {
   const Window w{6, 7, 4, 2, 3, 2, 1, 1, 0, 3, 2, 1, 0, 2};
   EXPECT_EQ(w.extent_h(), 4);
   EXPECT_EQ(w.extent_w(), 5);
-  EXPECT_EQ(w.out_height(), 3);  // rows -1 to 7 have 6 places for 4 rows; every other one counts
+  EXPECT_EQ(w.out_height(), 3);  // rows -1 to 7 have 6 positions for 4 rows; every other position counts
   EXPECT_EQ(w.out_width(), 3);
   EXPECT_EQ(w.patch(), 12);
   EXPECT_NO_THROW(check(conv2d(m(2, 168), m(12, 6), {}, w, Activation::none, m(2, 54))));
@@ -111,7 +111,7 @@ TEST(Convolution, ChecksShapesOfItsGradients) {
                  "conv2d_grad_weight: dbias is 2x4");
 }
 
-// One pixel with 2^40 windows: their number times the number of images exceeds 64 bits.
+// One pixel has 2^40 windows, and their number times the number of images exceeds 64 bits.
 TEST(Convolution, CountsWindowsWithoutOverflow) {
   const Window w{1, 1, 1, kMaxSide, kMaxSide, 1, 1, kMaxSide - 1, kMaxSide - 1};
   expect_refused(conv2d(m(int64_t{1} << 47, 1), m(w.patch(), 1), {}, w, Activation::none, m(0, 1)), "too many windows");

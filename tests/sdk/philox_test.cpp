@@ -51,7 +51,7 @@ TEST(Random, KeepsItsValuesBelow32BitsAndHasDifferentOnesBeyond) {
   EXPECT_EQ(seen.size(), 2 * drawn);
 }
 
-// Streams that share numbers would repeat values; chance does not repeat 64-bit values.
+// Streams that shared numbers would repeat values; by chance, 64-bit values do not repeat.
 TEST(Random, StreamsDoNotOverlap) {
   std::set<uint64_t> seen;
   size_t drawn = 0;

@@ -7,7 +7,7 @@
 namespace mokume::sdk {
 namespace {
 
-// The message of the error that `body` throws; fails if it throws none or one of another status.
+// Returns the message of the error that `body` throws; fails without an error, or with another status.
 template <class Body>
 std::string refusal(mk_status status, Body&& body) {
   try {
@@ -62,7 +62,7 @@ TEST(Tensor, CheckViewAcceptsUnusualViews) {
     EXPECT_NO_THROW(check_view("gemm", "a", t, MK_F32)) << shape(t);
 }
 
-// A view that check_view accepts has an extent that cannot have overflowed.
+// If check_view accepts a view, its extent has not overflowed.
 TEST(Tensor, ExtentsOfCheckedViewsDoNotOverflow) {
   const int64_t sizes[] = {0, 1, 2, 1000, int64_t{1} << 24, int64_t{1} << 48, INT64_MAX / 2, INT64_MAX};
   for (const int64_t rows : sizes)

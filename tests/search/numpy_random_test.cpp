@@ -82,7 +82,7 @@ TEST(Pcg64, KeepsTheUnusedHalfOfAWord) {
   EXPECT_EQ(bits.next32(), static_cast<uint32_t>(vectors::kRaw[2]));
 }
 
-// Seven of each range, so that half of a word is left over from one range to the next.
+// Draws seven numbers from each range, so that half a word is left for the next range.
 TEST(Generator, DrawsIntegersOfEveryRange) {
   Generator one_by_one = generator();
   Generator at_once = generator();

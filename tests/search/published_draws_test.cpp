@@ -103,7 +103,8 @@ TEST(PublishedDraws, MatchSamplesOfTheStudy) {
   }
 }
 
-// Sizes that folds do not divide, halves that doubles round the other way (29 in 14), one row, and no folds.
+// Covers sizes that folds do not divide, halves that doubles round the other way (29 in 14), a single row, and no
+// folds.
 TEST(PublishedDraws, MatchFoldsListsAndRealsOfAnySize) {
   const std::vector<Space> spaces{{Kind::list, "l", {std::string("relu"), 2.5, true}, 0, 0},
                                   {Kind::real_uniform, "r", {}, -2, 9.5}};
@@ -123,7 +124,7 @@ TEST(PublishedDraws, MatchFoldsListsAndRealsOfAnySize) {
   }
 }
 
-// This allows replaying a part of a study, and makes a longer one begin like the shorter one.
+// This allows replaying a part of a study: a longer study begins like a shorter one.
 TEST(PublishedDraws, ABootstrapDoesNotDependOnTheNumberOfLaterOnes) {
   const auto two = published_draws(kStudySeed, 2, 3, study_spaces(), kStudyRows, 5);
   ASSERT_EQ(two.size(), 2U);

@@ -9,8 +9,8 @@
 
 namespace mokume::test {
 
-// A fresh temporary one, removed at the end; or the one that MOKUME_TEST_CACHE names, which stays, so that a slow
-// compiler of a driver builds each kernel once for all tests.
+// A fresh temporary directory, removed at the end, or the directory that MOKUME_TEST_CACHE names, which stays, so that
+// a slow compiler of a driver builds each kernel only once for all tests.
 class CacheDirectory {
  public:
   CacheDirectory() {

@@ -1,5 +1,5 @@
-// The places of this build and its sources, found from the running program, so that no program contains a path of the
-// machine that built it.
+// Locates this build and its sources from the running program, so that no program contains a path of the machine that
+// built it.
 #pragma once
 
 #include <cstdlib>
@@ -15,7 +15,8 @@ inline std::string build_directory() {
   return std::filesystem::read_symlink("/proc/self/exe").parent_path().parent_path().string();
 }
 
-// A path as one word of a shell's command line: a checkout may be in a folder whose name has a blank.
+// Quotes a path as one word of a shell's command line, because the checkout may be in a folder with a blank in its
+// name.
 inline std::string shell_word(const std::string& path) {
   constexpr std::string_view kPlain = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_./=:,+-";
   if (!path.empty() && path.find_first_not_of(kPlain) == std::string::npos) return path;
@@ -27,7 +28,7 @@ inline std::string shell_word(const std::string& path) {
 // The backends, plugins and transports of this build.
 inline std::string libraries() { return build_directory() + "/lib/mokume"; }
 
-// The source tree: a folder above the build, or the one that MOKUME_SOURCE_DIR names, as CTest does.
+// Returns the source tree: a folder above the build, or the folder that MOKUME_SOURCE_DIR names, as in CTest.
 inline std::string source_directory() {
   if (const char* named = std::getenv("MOKUME_SOURCE_DIR")) return named;
   for (std::filesystem::path at = build_directory(); at.has_relative_path(); at = at.parent_path())

@@ -1,4 +1,4 @@
-// The program's services for libraries, as tests provide them: header-only, without TBB.
+// The program's services for libraries, implemented for tests without TBB, in one header.
 #pragma once
 
 #include <algorithm>
@@ -33,7 +33,7 @@ class TestHost {
   const mk_host* table() const { return &table_; }
   const std::string& cache() const { return cache_.path(); }
 
-  // Threads of parallel_for from now on, including the calling one.
+  // Sets the number of threads of parallel_for, including the calling thread.
   void set_threads(uint32_t threads) { threads_ = threads; }
 
   std::vector<LogLine> lines() const {
@@ -49,7 +49,7 @@ class TestHost {
     of(self).lines_.push_back({level, source, text});
   }
 
-  // Backwards and interleaved, so that no code can rely on an order.
+  // Runs backwards and interleaved, so that no code can rely on an order.
   static void parallel_for(void* self, uint64_t count, void (*body)(void*, uint64_t), void* context) {
     std::atomic<uint64_t> left{count};
     const auto work = [&] {

@@ -64,7 +64,7 @@ TEST_P(SvcOnDevice, ClassesMayHaveWeights) {
   candidates[1].c = 2;
   candidates[1].class_weight = "1=3, 11=3,21=3";
   candidates[2].c = 6;
-  candidates[2].class_weight = "balanced";  // the folds have equally many rows of each class
+  candidates[2].class_weight = "balanced";  // the folds have equal numbers of rows of each class
   candidates[3].class_weight = "11=1000,1=0.001,21=0.001";
   const Experiment experiment(blobs, candidates, 3);
   Session session(world, experiment);
@@ -99,8 +99,8 @@ TEST(Svc, RefusesWeightsThatItCannotUse) {
   refuses("1=2,", "ovo", "'' is neither");
 }
 
-// The variance of the inputs that a fit trains on differs from fold to fold.
-TEST_P(SvcOnDevice, GammaMayBeAMultipleOfWhatTheFoldsRowsSay) {
+// The variance of the inputs differs between the training rows of the folds.
+TEST_P(SvcOnDevice, GammaCanBeScaledByTheVarianceOfTheFoldsRows) {
   World world(backend());
   REQUIRE_DEVICE(world);
   const Blobs blobs(300, 5, 3, 3, 3.0);
@@ -185,7 +185,7 @@ TEST_P(SvcOnDevice, CopiesSettledSolutionsCorrectly) {
   int copied = 0;
   for (const auto& [key, result] : chain) {
     copied += result.status == MK_FIT_COPIED ? 1 : 0;
-    // A separate fit, without the chain before it.
+    // Runs the fit alone, without its chain.
     const Results alone = session.fit({key});
     EXPECT_EQ(alone.at(key).errors, result.errors) << key.first << " " << key.second;
   }
@@ -213,7 +213,7 @@ TEST_P(SvcOnDevice, SplitsAndResumesToTheSameBits) {
   }
   EXPECT_EQ(by_fold, expected);
 
-  // Killed after each prefix of C: the rest gives the same results.
+  // Simulates a kill after each prefix of C: the remaining fits give the same results.
   for (uint32_t done_until = 1; done_until < candidates.size(); ++done_until) {
     std::map<Key, std::string> done;
     for (const auto& [key, result] : expected)
@@ -241,7 +241,7 @@ TEST_P(SvcOnDevice, KeepsToItsBudgetWithTheSameResults) {
       const Results results = session.fit(all_fits(candidates.size(), 3));
       if (expected.empty()) expected = results;
       for (const auto& [key, result] : results) {
-        // The host's GEMM may round a row differently when it is computed alone; opencl's own kernels may not.
+        // The host's GEMM may round a row differently when it is computed alone; opencl's own kernels do not.
         EXPECT_NEAR(static_cast<double>(result.errors), static_cast<double>(expected.at(key).errors), 2) << budget;
         if (std::string(backend()) == "opencl") {
           EXPECT_EQ(result, expected.at(key)) << budget;
@@ -301,8 +301,8 @@ TEST_P(SvcOnDevice, FailsAFitWhoseKernelOverflows) {
   EXPECT_EQ(results.at({1, 0}).status, MK_FIT_OK);
 }
 
-// A few kernel values that overflow among many that do not: the solver meets each of them in turn, and none may lead it
-// out of its rows.
+// A few kernel values overflow among many that do not. The solver meets each of them in turn, and none may lead it out
+// of its rows.
 TEST_P(SvcOnDevice, FailsAFitIfSomeKernelValuesOverflow) {
   World world(backend());
   REQUIRE_DEVICE(world);
@@ -335,8 +335,8 @@ TEST_P(SvcOnDevice, LearnsEvenIfAFoldLacksAClass) {
   EXPECT_EQ(results.at({0, 1}).status, MK_FIT_OK);
 }
 
-// A work-item or a work-group per problem, OpenCL or native code: over the same kernel matrix the same steps. A linear
-// kernel of small integers has no roundings.
+// OpenCL with a work-item or a work-group per problem, and native code, take the same steps for the same kernel matrix.
+// A linear kernel of small integers has no roundings.
 TEST(SvcAcrossDevices, VariantsOfTheBlockedSolverTakeTheSameSteps) {
   World host("host"), vector("opencl", 0, uint64_t{2} << 30, {{"svc.blocked", "vector"}});
   World group("opencl", 0, uint64_t{2} << 30, {{"svc.blocked", "group"}});
@@ -361,7 +361,7 @@ TEST(SvcAcrossDevices, VariantsOfTheBlockedSolverTakeTheSameSteps) {
   EXPECT_EQ(c.fit(keys), expected);
 }
 
-// A matrix of kernel values as data gives the fits and the model of the kernel function.
+// A matrix of kernel values as data gives the same fits and the same model as the kernel function.
 TEST_P(SvcOnDevice, KernelValuesMayBeGiven) {
   World world(backend());
   REQUIRE_DEVICE(world);
@@ -415,8 +415,8 @@ TEST(Svc, RefusesKernelValuesThatCannotBe) {
   refuses(Blobs(60, 59, 3, 2), candidates, "59 columns and 60 training rows");
 }
 
-// What the tolerance leaves open of small C is decided by LIBSVM's steps, whichever solver is asked for.
-TEST(SvcSolvers, CountTheSameErrorsWhereTheToleranceLeavesTheClassOpen) {
+// For small C, the tolerance does not determine the classes, so LIBSVM's steps are used with either solver.
+TEST(SvcSolvers, CountTheSameErrorsInIllDeterminedFits) {
   World world("host");
   const Blobs blobs(600, 6, 4, 3);
   std::vector<Candidate> candidates(4);
@@ -436,7 +436,7 @@ TEST(SvcSolvers, CountTheSameErrorsWhereTheToleranceLeavesTheClassOpen) {
 }
 
 // A smaller tolerance determines the classes of most rows.
-TEST(SvcSolvers, SolveAgainWhatTheToleranceLeavesOpen) {
+TEST(SvcSolvers, SolveIllDeterminedFitsAgain) {
   World world("host");
   const Blobs blobs(600, 6, 4, 3);
   for (const char* solver : {"libsvm", "blocked"}) {
@@ -465,7 +465,7 @@ TEST(SvcSolvers, SolveAgainWhatTheToleranceLeavesOpen) {
   }
 }
 
-// A tolerance that is smaller than the smallest that `tighten` takes stays as it is.
+// `tighten` does not change a tolerance below its own minimum.
 TEST(SvcSolvers, NeverLoosenATolerance) {
   World world("host");
   const Blobs blobs(600, 6, 4, 3);
@@ -479,7 +479,7 @@ TEST(SvcSolvers, NeverLoosenATolerance) {
   EXPECT_EQ(b.fit(all_fits(1, 3)), a.fit(all_fits(1, 3)));
 }
 
-// Kernels that are narrower than with gamma = "scale" are left to LIBSVM's steps.
+// Kernels that are narrower than with gamma = "scale" use LIBSVM's steps.
 TEST(SvcSolvers, TakeTheSameStepsWhereTheKernelIsNarrow) {
   World world("host");
   const Blobs blobs(600, 6, 2, 3);
@@ -537,7 +537,7 @@ TEST(SvcBundles, CoverEveryFitOnceAndNeverCutAlongC) {
   }
 }
 
-// A divided bundle is done in its order, which is that of the chain.
+// The fits of a divided bundle run in the order of the chain.
 TEST(SvcBundles, FollowCWhateverTheOrderOfThePlan) {
   World world("host");
   const Blobs blobs(100, 3, 3, 5);
@@ -557,7 +557,7 @@ TEST(SvcBundles, FollowCWhateverTheOrderOfThePlan) {
   EXPECT_EQ(order, along_c);
 }
 
-// Wide kernels take many steps, narrow ones have many support vectors: those in between finish soonest.
+// Wide kernels take many steps, and narrow kernels have many support vectors; kernels in between finish soonest.
 TEST(SvcBundles, AreExpectedToTakeLongestAtBothEndsOfGamma) {
   World world("host");
   const Blobs blobs(100, 3, 3, 5);

@@ -30,7 +30,7 @@ inline constexpr int kParams = 14;
 
 inline const char* default_solver = "libsvm";
 
-// A backend, and a solver on it.
+// A backend and one of its solvers.
 struct Way {
   const char* backend;
   const char* solver;
@@ -100,7 +100,7 @@ inline void PrintTo(const Result& r, std::ostream* out) {
 using Key = std::pair<uint32_t, int32_t>;  // candidate, fold
 using Results = std::map<Key, Result>;
 
-// Returns the choices from MOKUME_TEST_CHOICES, "key=value,key=value", and from a test, which has the last word.
+// Returns the choices from MOKUME_TEST_CHOICES, "key=value,key=value", overridden by those of a test.
 inline device::Choices with_choices_to_test(device::Choices choices) {
   const char* given = std::getenv("MOKUME_TEST_CHOICES");
   std::istringstream text(given == nullptr ? "" : given);
@@ -210,7 +210,7 @@ class Session {
   Session(const Session&) = delete;
   Session& operator=(const Session&) = delete;
 
-  // Fits these; `done` gives the notes of those that are finished.
+  // Runs these fits; `done` contains the notes of finished fits.
   Results fit(const std::vector<Key>& keys, const std::map<Key, std::string>& done = {}) {
     std::vector<mk_fit> fits;
     for (const Key& k : keys) {

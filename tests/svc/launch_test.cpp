@@ -14,8 +14,8 @@ mk_device_info device(uint32_t flags) {
 
 TEST(StepsPerLaunch, AreAsManyAsPossible) { EXPECT_EQ(steps_per_launch(device(0), 1'000'000), kStepsPerLaunch); }
 
-// llvmpipe silently ends the loops of a work-item after 65,535 iterations in total: with 4,000 rows 512 steps were too
-// many, and fits failed or came out wrong.
+// llvmpipe silently ends the loops of a work-item after 65,535 iterations in total. With 4,000 rows, 512 steps were too
+// many, and fits failed or had wrong results.
 TEST(StepsPerLaunch, AreFewWhereLoopsEndEarly) {
   EXPECT_EQ(steps_per_launch(device(MK_DEVICE_SOFTWARE), 64), (60'000 - 69) / (2 * 65 + 64));
   for (const int64_t stride : {int64_t{4'000}, int64_t{60'000}, int64_t{300'000}}) {

@@ -1,4 +1,4 @@
-// Compares LIBSVM's own svm-train with the solver where the tolerance allows many solutions: docs/adr/0007.
+// Compares LIBSVM's own svm-train with the solver in cases in which the tolerance allows many solutions: docs/adr/0007.
 #include <unistd.h>
 
 #include <cmath>
@@ -15,7 +15,7 @@ namespace fs = std::filesystem;
 class SvcSteps : public testing::TestWithParam<const char*> {};
 INSTANTIATE_TEST_SUITE_P(Devices, SvcSteps, testing::Values("host", "opencl"));
 
-// Rows as svm-train groups them: those of the rest (label 0) before those of the class (label 1).
+// Writes rows in the order in which svm-train groups them: the rest (label 0) before the class (label 1).
 void write_rows(const std::string& path, const Blobs& blobs, int32_t positive) {
   std::ofstream out(path);
   out.precision(9);
@@ -39,7 +39,7 @@ TEST_P(SvcSteps, ReachTheModelOfSvmTrain) {
   const double difference[] = {1e-5, 1e-5, 2e-3};
   candidates[0].c = 0.005, candidates[0].gamma = 1e-5;  // nearly every row could be a support vector
   candidates[1].c = 0.5, candidates[1].gamma = 1e-3;
-  candidates[2].c = 20, candidates[2].gamma = 0.05;  // well determined, and far too long for identical steps
+  candidates[2].c = 20, candidates[2].gamma = 0.05;  // well determined, but far too long for identical steps
   const Experiment experiment(blobs, candidates, 3);
   Session session(world, experiment);
   const fs::path scratch = fs::temp_directory_path() / ("mokume-svc-steps-" + std::to_string(getpid()));
@@ -57,7 +57,7 @@ TEST_P(SvcSteps, ReachTheModelOfSvmTrain) {
                                 .c_str()),
                 0);
       const svc::LibsvmModel a = svc::read_libsvm(theirs, blobs.features), b = svc::read_libsvm(ours, blobs.features);
-      // Theirs has the rest first, ours the class: the same hyperplane with opposite sign.
+      // LIBSVM's positive class is the rest, ours is the class: the same hyperplane with the opposite sign.
       EXPECT_NEAR(a.rho.at(0), -b.rho.at(0), difference[k]) << "candidate " << k << ", class " << positive;
     }
   }

@@ -1,4 +1,4 @@
-// Refit, predict, save and load: LIBSVM's own svm-predict reads the saved files.
+// Tests refit, predict, save and load. LIBSVM's own svm-predict reads the saved files.
 #include <unistd.h>
 
 #include <cmath>
@@ -171,7 +171,7 @@ TEST(LibsvmFile, RoundTripsAndRefusesBrokenFiles) {
       EXPECT_NE(std::string(e.what()).find(path), std::string::npos) << e.what();
     }
   }
-  // A declared size is refused before memory is taken for it.
+  // A declared size is rejected before memory is allocated for it.
   const auto refusal = [&](const std::string& text, int64_t features) {
     std::ofstream(path) << text;
     try {

@@ -11,7 +11,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-// A smooth function of the inputs with noise, in units of `unit` around `centre`.
+// Returns a smooth function of the inputs with noise, in units of `unit` around `centre`.
 Blobs curve(int64_t rows, uint32_t folds, double unit = 1, double centre = 0) {
   Blobs blobs(rows, 4, 2, folds, 2.0);
   const sdk::Random noise(9, sdk::Purpose::digits, 0);
@@ -99,7 +99,7 @@ TEST_P(SvrOnDevice, HasTheErrorsOfLibsvm) {
   for (const char* end : {".train", ".test", ".model", ".out"}) fs::remove(base + end);
 }
 
-// A fit with the targets in their own unit, with C, epsilon and tol that suit it, is that of the scaled targets.
+// A fit with targets in their own unit, and with C, epsilon and tol to match, equals the fit of the scaled targets.
 TEST_P(SvrOnDevice, MayScaleItsTargets) {
   World world(GetParam().backend);
   REQUIRE_DEVICE(world);
@@ -116,8 +116,8 @@ TEST_P(SvrOnDevice, MayScaleItsTargets) {
   }
 }
 
-// Targets of 100,000 in their own unit, with a tolerance that their floats do not resolve.
-TEST_P(SvrOnDevice, EndsWhereFloatsResolveNoMore) {
+// Targets of size 100,000 in their own unit, with a tolerance below the resolution of floats.
+TEST_P(SvrOnDevice, EndsAtTheResolutionOfFloats) {
   World world(GetParam().backend);
   REQUIRE_DEVICE(world);
   const Blobs blobs = curve(200, 3, 1e5, 2e5);
@@ -232,7 +232,7 @@ TEST(Svr, RefusesEpsilonForClasses) {
 }
 
 // Regressions have more free rows than a working set holds.
-TEST(Svr, TakesLibsvmStepsWhicheverSolverIsAskedFor) {
+TEST(Svr, TakesLibsvmStepsWithEitherSolver) {
   World host("host");
   const Blobs blobs = curve(300, 3);
   const Experiment a(blobs, curve_candidates("libsvm"), 3), b(blobs, curve_candidates("blocked"), 3);
@@ -240,8 +240,8 @@ TEST(Svr, TakesLibsvmStepsWhicheverSolverIsAskedFor) {
   EXPECT_EQ(blocked.fit(all_fits(4, 3)), libsvm.fit(all_fits(4, 3)));
 }
 
-// OpenCL, a work-item or a work-group per problem, or native code: the same steps. A linear kernel of small integers
-// has no roundings; sums of a validation are rounded otherwise on each device.
+// OpenCL with a work-item or a work-group per problem, and native code, take the same steps. A linear kernel of small
+// integers has no roundings; each device rounds the sums of a validation differently.
 TEST(SvrAcrossDevices, AllVariantsTakeTheSameSteps) {
   World host("host"), vector("opencl", 0, uint64_t{2} << 30, {{"svc.smo", "vector"}});
   World group("opencl", 0, uint64_t{2} << 30, {{"svc.smo", "group"}});
@@ -293,7 +293,7 @@ TEST(Svr, RefusesWeightsOfClasses) {
 
 // ---- weights of rows -----------------------------------------------------------------------------------------------
 
-// The rows as often as their weights say; repeated rows follow at the end.
+// Repeats each row as often as its weight says; the copies follow at the end.
 Blobs repeated(const Blobs& weighted) {
   Blobs all = weighted;
   all.weights.clear();

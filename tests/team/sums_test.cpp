@@ -14,7 +14,7 @@ namespace {
 
 base::Floats floats(const std::vector<float>& values) { return base::Floats(std::span(values)); }
 
-// Their sums depend on the order.
+// The order of additions changes the sum of these numbers.
 const std::vector<float> kLeaves = {1e8F, 1, -1e8F, 0.1F, 3, 1e-8F, 7e7F, -0.3F};
 
 float tree(size_t first, size_t size) {
@@ -50,7 +50,7 @@ TEST(Team, SumsInTheGivenOrderWhileMembersProceedIndependently) {
   TeamSums team({{1, 1}, {0, 1}, true, {}, {}, {}, 60});
   const auto work = [&](uint32_t member) {
     const sdk::Team mine(team.table(member));
-    for (int k = 0; k < 100; k += 2) {  // two in progress at a time
+    for (int k = 0; k < 100; k += 2) {  // two sums are in progress at a time
       const float value = static_cast<float>(k + static_cast<int>(member));
       const mk_block own{member, 1, &value};
       mine.give(1, {&own, 1});

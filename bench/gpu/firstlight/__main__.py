@@ -48,7 +48,7 @@ def arguments(argv: Optional[List[str]] = None) -> argparse.Namespace:
 
 
 def chosen_steps(only: Optional[str], without: str, among: List[Step]) -> List[Step]:
-    """Those of a call that are asked for, and the one that finds the device, which all others need."""
+    """Returns the requested steps of a call, and the step that finds the device, which all others need."""
     known = [step.name for step in among]
     named = [name for name in (only or "").split(",") if name]
     left_out = [name for name in without.split(",") if name]
@@ -59,7 +59,7 @@ def chosen_steps(only: Optional[str], without: str, among: List[Step]) -> List[S
 
 
 def vendors_libraries(kit: Kit, named: Optional[str], over_cuda: bool) -> Tuple[List[str], List[str]]:
-    """The vendor's libraries, and the OpenCL drivers. These are the same, or the kit's driver over CUDA's."""
+    """Returns the vendor's libraries and the OpenCL drivers: the same ones, or the kit's driver on top of CUDA."""
     if named:
         found = list(filter(None, [driver.resolve(named)]))
     else:
@@ -88,7 +88,7 @@ def find_driver(session: Session, named: Optional[str], over_cuda: bool) -> bool
 
 
 def run_step(session: Session, step: Step, later: Sequence[Step] = ()) -> None:
-    """Within its limit and the time that the steps before it left over, so that the later ones keep theirs."""
+    """Limits a step to its own time and the time that earlier steps left over, so that later steps keep theirs."""
     left = session.end - RESERVE - time.monotonic()
     if left < step.least:
         session.skip(step.name, f"{max(left, 0):.0f} s were left; --only {step.name} runs it alone")

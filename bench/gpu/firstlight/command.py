@@ -33,7 +33,7 @@ class Outcome(NamedTuple):
 
 
 def _end(process: subprocess.Popen, grace: float) -> None:
-    """A process inside a driver may not die, so the wait is limited."""
+    """Limits the wait, because a process inside a driver may not die."""
     for number, patience in ((signal.SIGTERM, grace), (signal.SIGKILL, 3.0)):
         try:
             os.killpg(process.pid, number)
@@ -45,13 +45,13 @@ def _end(process: subprocess.Popen, grace: float) -> None:
         except subprocess.TimeoutExpired:
             continue
     try:
-        os.killpg(process.pid, signal.SIGKILL)  # processes that it left running
+        os.killpg(process.pid, signal.SIGKILL)  # also kills processes that the command left running
     except (ProcessLookupError, PermissionError):
         pass
 
 
 def _ends(process: subprocess.Popen, out: Path, seconds: float, stall: float) -> bool:
-    """Whether it exits within its time, and is never silent for longer than `stall`."""
+    """Tells whether the process exits in time without being silent for longer than `stall`."""
     end = time.monotonic() + seconds
     size, heard = 0, time.monotonic()
     while time.monotonic() < end:
@@ -68,7 +68,7 @@ def _ends(process: subprocess.Popen, out: Path, seconds: float, stall: float) ->
 
 def run(command: List[str], log: Path, environment: Dict[str, str], directory: Path, seconds: float,
         grace: float = 5.0, stall: float = math.inf) -> Outcome:
-    """Its output goes to LOG.out and LOG.err. `stall`: seconds without output after which it counts as hanging."""
+    """Writes the output to LOG.out and LOG.err. The command counts as hanging after `stall` seconds without output."""
     out, err = log.with_name(log.name + ".out"), log.with_name(log.name + ".err")
     start = time.monotonic()
     with out.open("wb") as out_file, err.open("wb") as err_file:

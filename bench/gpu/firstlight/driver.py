@@ -13,7 +13,7 @@ NOT_SEARCHED = ("/proc", "/sys", "/dev", "/tmp", "/home")
 
 
 def ldconfig() -> Dict[str, str]:
-    """Library names to paths, from the dynamic loader's cache."""
+    """Maps library names to paths, from the dynamic loader's cache."""
     for program in ("/sbin/ldconfig", "/usr/sbin/ldconfig", "ldconfig"):
         try:
             text = subprocess.run([program, "-p"], stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, timeout=10,
@@ -50,7 +50,7 @@ def _walk(root: str, seconds: float, patterns: Sequence[str]) -> Iterator[str]:
 
 
 def _once_each(paths: Iterable[str]) -> List[str]:
-    """One path for each file, the shortest name first: libX.so.1 rather than libX.so.1.2.3."""
+    """Keeps one path for each file, preferring the shortest name: libX.so.1 rather than libX.so.1.2.3."""
     kept: Dict[str, str] = {}
     for path in sorted(paths, key=lambda p: (len(os.path.basename(p)), p)):
         if _is_64_bit_library(path):

@@ -6,7 +6,7 @@ from typing import Any, Dict, Iterator, List, Optional
 
 
 def json_lines(text: str) -> List[Dict[str, Any]]:
-    """Lines that are JSON objects; a killed program may leave half of one."""
+    """Returns the lines that are JSON objects; a killed program may leave an incomplete line."""
     found = []
     for line in text.splitlines():
         if not line.startswith("{"):
@@ -27,7 +27,7 @@ class Tests:
         self.failed = re.findall(r"^\[  FAILED  \] (\S+?),? .*\(\d+ ms\)", text, re.M)
         begun = re.findall(r"^\[ RUN      \] (\S+)", text, re.M)
         ended = set(self.passed) | set(self.skipped) | set(self.failed)
-        self.cut_in = [name for name in begun if name not in ended]  # the test in which the program ended early
+        self.cut_in = [name for name in begun if name not in ended]  # the test during which the program ended early
         self.cut = self.cut_in[-1] if self.cut_in else ""
         self.why: Dict[str, str] = {}
         for name in self.failed:
@@ -51,7 +51,7 @@ def _rate(amount: float, seconds: float) -> float:
 
 
 def _summary(run: Path) -> Dict[str, Any]:
-    """{} for a run that was killed: its journal still holds every fit that it finished."""
+    """Returns {} for a killed run, whose journal still contains every finished fit."""
     try:
         return dict(json.loads((run / "summary.json").read_text()))
     except (OSError, ValueError):
@@ -108,7 +108,7 @@ def _registers(log: str) -> Dict[str, Any]:
 
 
 def builds(folder: Path) -> List[Dict[str, Any]]:
-    """Programs that the driver compiled, slowest first; equal ones share a row."""
+    """Lists the programs that the driver compiled, slowest first; equal programs share a row."""
     rows: Dict[Any, Dict[str, Any]] = {}
     for path in sorted(folder.glob("*.json")):
         for build in json_lines(path.read_text(errors="replace")):

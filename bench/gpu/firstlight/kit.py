@@ -19,7 +19,7 @@ VENDOR = re.compile(r"/lib(nvidia|cuda|amd|hsa|hip|rocm|drm|igd|igc|ze_)[^/]*\.s
 
 
 class KitError(Exception):
-    """One sentence about what the bundle or the machine lacks."""
+    """States in one sentence what the bundle or the machine lacks."""
 
 
 def _version(text: str) -> List[int]:
@@ -27,7 +27,7 @@ def _version(text: str) -> List[int]:
 
 
 def work_folder(named: Optional[Path]) -> Path:
-    """The same one in every call, so that a call finds the kernels that an earlier one built on this machine."""
+    """Returns the same folder in every call, so that a call finds the kernels built by an earlier call."""
     folder = (named or Path(tempfile.gettempdir()) / f"first-light-{os.getuid()}").resolve()
     folder.mkdir(mode=0o700, parents=True, exist_ok=True)
     if folder.stat().st_uid != os.getuid():
@@ -39,18 +39,18 @@ class Kit:
     def __init__(self, packed: Path, work: Path) -> None:
         self.packed, self.work = packed, work
         self.root = work / "kit"
-        self.libraries: List[str] = []  # the vendor's
-        self.cubins = packed / "cubins"  # programs for the driver over CUDA's, if they are packed
+        self.libraries: List[str] = []  # libraries of the vendor
+        self.cubins = packed / "cubins"  # programs for the driver on top of CUDA, if they are packed
         try:
             self.manifest: Dict[str, Any] = json.loads((packed / "manifest.json").read_text())
         except (OSError, ValueError) as error:
             raise KitError(f"{packed} is no bundle ({error}): make one with bench/gpu/pack, or name it with --kit")
 
     def unpack(self) -> None:
-        """Leaves of an earlier call only the built kernels and, if it is the same, the unpacked program."""
+        """Keeps only the built kernels of an earlier call and, if it is the same, its unpacked program."""
         self._check_glibc()
         self._lock()
-        # The program refuses libraries that others may write to.
+        # The program rejects libraries that others may write to.
         os.umask(0o022)
         for folder in ("steps", "builds", "vendors", "tmp"):
             shutil.rmtree(str(self.work / folder), ignore_errors=True)
@@ -63,7 +63,7 @@ class Kit:
                 archive.extractall(str(self.work / "cache"))
 
     def _lock(self) -> None:
-        self.lock = os.open(str(self.work / "lock"), os.O_WRONLY | os.O_CREAT)  # until this process ends
+        self.lock = os.open(str(self.work / "lock"), os.O_WRONLY | os.O_CREAT)  # held until this process ends
         try:
             fcntl.flock(self.lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except OSError:
@@ -88,7 +88,7 @@ class Kit:
                            "build and pack on an older system")
 
     def _cxx_run_time(self) -> Optional[Path]:
-        """The bundle's library if the system's is too old for the programs; a driver may need a newer one."""
+        """Returns the bundle's library if the system's is too old; a driver may need a newer one."""
         system = driver.ldconfig().get("libstdc++.so.6", "/usr/lib/x86_64-linux-gnu/libstdc++.so.6")
         try:
             has = f"GLIBCXX_{self.manifest['glibcxx']}\0".encode() in Path(system).read_bytes()
@@ -119,7 +119,7 @@ class Kit:
         return str(self.root / "configs" / f"{name}.toml")
 
     def remove_clblast(self) -> None:
-        """Until the program is unpacked again."""
+        """Lasts until the program is unpacked again."""
         (self.work / "unpacked.json").unlink()
         for library in (self.root / "deps").glob("libclblast.so*"):
             library.unlink()
@@ -154,7 +154,7 @@ class Kit:
         if path in layers:
             return "layer that was given"
         of_vendor = {os.path.realpath(p) for p in self.libraries + closure}
-        # Drivers keep parts in folders of their own, below the folder of their library.
+        # Drivers keep parts in subfolders of their library's folder.
         below = any(str(Path(real).parent).startswith(os.path.dirname(os.path.realpath(p)) + "/")
                     for p in self.libraries)
         if real in of_vendor or below or VENDOR.search(path):

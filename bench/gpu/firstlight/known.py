@@ -1,4 +1,4 @@
-"""Results that are known before a card is asked: whatever it computes otherwise is a failed check."""
+"""Results that are known in advance; a GPU that computes others fails the check."""
 import csv
 import json
 import math
@@ -6,20 +6,20 @@ from pathlib import Path
 from typing import Any, Dict, List, Tuple
 
 Cell = Tuple[float, float]  # log10 of C and of gamma, rounded as in the published table
-CLOSE = 2  # errors of a fold: solutions within the tolerance differ by as much
+CLOSE = 2  # errors per fold; solutions within the tolerance differ by this much
 
-# Errors of the 12,000 validation images of each fold, by log10 C, at gamma = 10^-2.6957. They are read from a figure of
-# shermanlo77/multinode-gpu-study, which tells the five counts and not which fold has which.
+# Errors of the 12,000 validation images of each fold, by log10 C, at gamma = 10^-2.6957. They were read from a figure
+# of shermanlo77/multinode-gpu-study, which shows the five counts but not their folds.
 PUBLISHED_GAMMA = -2.6957
 PUBLISHED = {-3.0: [1496, 1637, 1723, 1725, 1757], -2.2174: [1123, 1181, 1273, 1307, 1331],
              -1.4348: [587, 630, 668, 679, 710], -0.6522: [327, 338, 358, 372, 386], 0.1304: [188, 190, 204, 205, 241],
              0.9130: [169, 171, 182, 193, 214], 1.3043: [169, 171, 183, 192, 211], 6.0: [169, 171, 183, 192, 211]}
 
 # Errors of the 10,000 test images after trainings whose steps have the same bits on every device with `gemm = tile` and
-# `conv = patches`; the quickstart's are those of its 1,000.
+# `conv = patches`. The quickstart counts errors of its 1,000 test images.
 QUICKSTART = 32
 GUIDE_OF_2000_ROWS = 1478
-# The same network after 5 epochs of all rows errs on 102 where the products have another order, on CPUs.
+# After 5 epochs over all rows, the same network has 102 errors on CPUs, where products have another order.
 GUIDE, GUIDE_CLOSE = 102, 25
 
 
@@ -42,7 +42,7 @@ def counts(results: Path) -> Dict[Cell, Dict[int, int]]:
 
 
 def grid_of_5000(file: Path) -> Dict[Cell, List[int]]:
-    """Errors of each fold that scikit-learn counts, from bench/results/svc-grid-mnist5000.json."""
+    """Returns scikit-learn's errors of each fold, from bench/results/svc-grid-mnist5000.json."""
     cells = json.loads(file.read_text())["cells"]
     return {cell(one["C"], one["gamma"]): one["scikit_learn"] for one in cells}
 

@@ -10,14 +10,14 @@ from typing import Any, Dict, List, Optional
 from . import command, page
 from .kit import Kit
 
-LARGEST_ARCHIVE = 15 << 20  # of the files that come back from a lent machine
+LARGEST_ARCHIVE = 15 << 20  # bytes; results that come back from a lent machine
 LARGEST_LOG = 1 << 20
 
 
 def write(path: Path, text: str) -> None:
     """Writes the whole file or nothing."""
     new = path.with_name(path.name + ".new")
-    path.parent.mkdir(parents=True, exist_ok=True)  # if it was deleted, only older results are lost
+    path.parent.mkdir(parents=True, exist_ok=True)  # if somebody deleted it, only older results are lost
     new.write_text(text)
     os.replace(str(new), str(path))
 
@@ -27,7 +27,7 @@ class StepFailed(Exception):
 
 
 class StepSkipped(Exception):
-    """One sentence: a requirement of the step is missing, which is no fault."""
+    """States in one sentence that a requirement of the step is missing, which is not a fault."""
 
 
 class Session:
@@ -37,7 +37,7 @@ class Session:
         self.start = time.monotonic() if start is None else start
         self.end = self.start + seconds
         self.layer = True
-        self.gpu = "opencl:0"  # the programs' name for the device; the step `device` finds it
+        self.gpu = "opencl:0"  # the programs' name for the device, which the step `device` finds
         self.step: Dict[str, Any] = {}
         self.step_name, self.step_begun = "", self.start
         self.step_end = self.end
@@ -94,7 +94,7 @@ class Session:
         return outcome
 
     def accept(self) -> None:
-        """Accepts how the last command ended, whatever its exit code."""
+        """Accepts the end of the last command, whatever its exit code."""
         self.step["commands"][-1]["status"] = "done"
 
     def table(self, title: str, rows: List[Dict[str, Any]]) -> None:
@@ -102,7 +102,7 @@ class Session:
         self.save()
 
     def check(self, what: str, expected: Any, found: Any, good: Optional[bool] = None) -> None:
-        """A row of the step's table of checks; one that is not good fails the step, which goes on."""
+        """Adds a row to the step's table of checks. A failed check fails the step, which continues."""
         self.checks([{"check": what, "expected": expected, "found": found,
                       "good": found == expected if good is None else good}])
 
@@ -125,7 +125,7 @@ class Session:
         logs += sorted((self.work / "builds").glob("*.json"))
         self._archive("logs.tar.gz", [p for p in logs if p.stat().st_size <= LARGEST_LOG], self.work)
         if "OPENCL_POSE" in os.environ:
-            return  # kernels that PoCL built under a card's name are useless to that card
+            return  # a GPU cannot use kernels that PoCL built under its name
         cache = self.work / "cache"
         built = [p for part in ("mokume", "nv") for p in sorted((cache / part).rglob("*"))
                  if p.is_file() and not p.name.startswith("probe-")]  # a list of drivers is not a kernel

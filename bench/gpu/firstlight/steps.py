@@ -1,4 +1,4 @@
-"""The steps, the most telling first. Each raises StepFailed with one sentence, or leaves tables."""
+"""The steps, most informative first. Each raises StepFailed with one sentence, or produces tables."""
 import json
 import math
 import os
@@ -68,9 +68,9 @@ def device(s: Session) -> None:
     """Finds the card in the program's list, and makes `gemm = tile` its choice."""
     found = _listed(s, "devices")
     if not _chosen(found):
-        found = _listed(s, "devices-again")  # a driver that was slow once is left out until its mark is gone
+        found = _listed(s, "devices-again")  # a driver that was slow once is skipped until its mark is deleted
     if s.layer and not _chosen(found):
-        s.layer = False  # a loader that refuses the layer of build logs must not cost the rest
+        s.layer = False  # a loader that rejects the layer of build logs must not prevent the other steps
         found = _listed(s, "devices-without-build-logs")
     s.table("devices", [{key: d.get(key) for key in ("id", "kind", "name", "platform", "vendor", "version", "driver",
                                                      "isa", "memory_bytes", "max_buffer_bytes", "physical_id")}
@@ -86,7 +86,7 @@ def device(s: Session) -> None:
     force_tile(s)
 
 
-OPEN = ["opencl", "0", "0"]  # op_bench without an op: opens the device and tells its choices
+OPEN = ["opencl", "0", "0"]  # op_bench without an op opens the device and reports its choices
 
 
 def force_tile(s: Session) -> None:
@@ -95,7 +95,7 @@ def force_tile(s: Session) -> None:
     """
     program = s.kit.program("op_bench")
     if not s.call("open", [program] + OPEN, 15).good:
-        s.kit.remove_clblast()  # the only code in the race that is not ours
+        s.kit.remove_clblast()  # removes the only code in the race that is not ours
         s.call("open-without-clblast", [program] + OPEN, 15)
     for file in s.kit.choices_files():
         raced = dict(line.split(" ", 1) for line in file.read_text().splitlines())
@@ -110,7 +110,7 @@ def devices(s: Session) -> None:
     """The output of doctor, and the speeds of all devices."""
     doctor = s.call("doctor", [s.kit.program("mokume"), "doctor"], 60)
     if doctor.code == 4:
-        s.accept()  # it found faults and reports them; the log is on the page
+        s.accept()  # the program finds and reports faults; the log is on the page
     probed = s.call("probe", [s.kit.program("mokume"), "devices", "--probe"])
     s.table("speeds", [{"device": line.split()[0], "says": " ".join(line.split()[1:])}
                        for line in probed.out.splitlines() if line.strip()])
@@ -125,7 +125,7 @@ def libraries(s: Session) -> None:
         text = log.read_text(errors="replace")
         log.unlink()
         begun = re.search(r"initialize program: (\S+)", text)
-        if begun and begun.group(1).startswith(str(s.kit.root)):  # and not a driver's own compiler
+        if begun and begun.group(1).startswith(str(s.kit.root)):  # excludes a driver's own compiler
             loaded.update(re.findall(r"calling init: (/\S+)", text))
     trace = dict(s.kit.environment(False), LD_TRACE_LOADED_OBJECTS="1")
     for program in sorted((s.kit.root / "bin").iterdir()):
@@ -190,7 +190,7 @@ def conformance(s: Session) -> None:
 
 
 def solver(s: Session) -> None:
-    """The bits of the support vector solvers on the card and on the host, and the quickstart's errors."""
+    """Compares the bits of the SVM solvers on the GPU and on the host, and checks the quickstart's errors."""
     env = dict(s.kit.environment(s.layer), MOKUME_TEST_CHOICES=TILE)
     outcome = s.call("bits", [s.kit.program("test_svc"), f"--gtest_filter={':'.join(s.kit.manifest['solver_tests'])}"],
                      environment=env, grace=1)
@@ -239,7 +239,7 @@ def _rate(s: Session, name: str, case: str, seconds: float) -> Optional[float]:
 
 
 def _rounds(s: Session, cases: List[str], title: str, seconds: float, rounds: int) -> Dict[str, float]:
-    """Medians; every case runs once before any is measured again."""
+    """Returns medians; every case runs once before any case runs again."""
     rates: Dict[str, List[float]] = {}
     failed = set()
     for turn in range(rounds):
@@ -324,7 +324,7 @@ def _best(rates: Dict[str, float]) -> Any:
 
 
 def _beside(ours: Optional[float], theirs: Dict[str, float]) -> Dict[str, Any]:
-    """Our rate, the best of PyTorch's in strict fp32 and of all, and the ratios to these two."""
+    """Returns our rate, PyTorch's best rates in strict fp32 and overall, and the ratios to these two."""
     row: Dict[str, Any] = {"mokume": ours}
     strict = {name: rate for name, rate in theirs.items() if "fp32" in name.split()}
     for label, rates in (("fp32", strict), ("of all", theirs)):
@@ -388,11 +388,11 @@ def svc5000(s: Session) -> None:
     s.checks(known.checks(expected, _counts(s, "grid"), in_order=True))
 
 
-GAMMAS = [("published", 19), ("middle", 11), ("wide", 4)]  # the published ones are numbered from 0 to 23
+GAMMAS = [("published", 19), ("middle", 11), ("wide", 4)]  # the published gammas are numbered from 0 to 23
 
 
 def svc60000(s: Session) -> None:
-    """60,000 rows: three gammas of the published 24, each alone with all C; that with published errors first."""
+    """60,000 rows: three of the 24 gammas, each alone with all C. The gamma with published errors comes first."""
     rows: List[Dict[str, Any]] = []
     for turn, (name, index) in enumerate(GAMMAS[:1] if s.rehearse else GAMMAS):
         gamma = 10 ** (-6 + 4 * index / 23)
@@ -433,7 +433,7 @@ def train(s: Session) -> None:
 
 
 def mixed(s: Session) -> None:
-    """The card and the CPU in one run: how many fits each took."""
+    """Runs the GPU and the CPU together, and counts the fits of each."""
     sets = ["data.limit=300" if s.rehearse else "data.limit=2000", "validation.folds=3"]
     sets += ["search.params.gamma={ log10 = [-4, -2], n = %d }" % (2 if s.rehearse else 12),
              "search.params.C={ log10 = [-1, 2], n = %d }" % (2 if s.rehearse else 8)]
@@ -444,11 +444,11 @@ def mixed(s: Session) -> None:
 class Step(NamedTuple):
     name: str
     limit: float  # seconds
-    least: float  # seconds without which it does not start
+    least: float  # minimum number of seconds to start with
     body: Callable[[Session], None]
 
 
-DEVICE = Step("device", 25, 5, device)  # before all others but `machine`, in every call
+DEVICE = Step("device", 25, 5, device)  # precedes all others except `machine` in every call
 FIRST = [Step("machine", 10, 1, machine), DEVICE, Step("devices", 20, 5, devices), Step("libraries", 10, 5, libraries),
          Step("conformance", 47, 15, conformance), Step("solver", 20, 8, solver)]
 REST = [DEVICE, Step("ops", 42, 10, ops), Step("networks", 45, 10, networks), Step("together", 32, 10, together),

@@ -1,4 +1,4 @@
-// Parts of pictures in other sizes: every new pixel is the average of the area that it covers.
+// Scales parts of pictures: every new pixel is the average of the area that it covers.
 #pragma once
 
 #include <array>
@@ -18,13 +18,13 @@ struct Grey {
   size_t width = 0, height = 0;
   std::vector<uint8_t> pixels;
 };
-// By luminance (ITU-R BT.709) of the stored values.
+// Computes the luminance (ITU-R BT.709) of the stored values.
 Grey grey_of(const Picture& picture);
 
 struct Cut {
   size_t x = 0, y = 0, width = 0, height = 0;
 };
-// The largest part in the middle of width x height pixels with the proportions of to_width x to_height.
+// The largest cut from the middle of width x height pixels with the proportions of to_width x to_height.
 Cut middle(size_t width, size_t height, size_t to_width, size_t to_height);
 
 // Rows and columns of doubles, channels innermost.
@@ -32,7 +32,7 @@ struct Scaled {
   size_t width = 0, height = 0;
   std::vector<double> values;
 };
-// `pixels`: rows of `row_width` pixels, channels innermost. Needs memory only for the result.
+// `pixels` holds rows of `row_width` pixels, channels innermost. Only the result needs additional memory.
 Scaled average_areas(const std::vector<uint8_t>& pixels, size_t row_width, size_t channels, const Cut& cut,
                      size_t width, size_t height, const Levels& levels);
 

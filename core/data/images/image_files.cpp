@@ -22,7 +22,7 @@ namespace {
 
 struct FolderEntry {
   std::string name;
-  mode_t mode = 0;  // 0: unknown, because of `cause`
+  mode_t mode = 0;  // 0: unknown; `cause` tells why
   int cause = 0;
 
   bool is_folder() const { return S_ISDIR(mode); }
@@ -37,7 +37,8 @@ struct CloseDirectory {
            "cannot be read: " + std::generic_category().message(code) + "; check the path and its permissions");
 }
 
-// The entries of a directory, bytewise by name, without hidden ones; links are followed, and may lead nowhere.
+// Returns the visible entries of a directory in bytewise order of their names. Links are followed; a link may be
+// broken.
 std::vector<FolderEntry> entries_of(const std::string& path) {
   const std::unique_ptr<DIR, CloseDirectory> directory(opendir(path.c_str()));
   if (!directory) cannot_read(path, errno);
@@ -66,10 +67,10 @@ bool is_picture_name(const std::string& name) {
   return std::find(kPictures.begin(), kPictures.end(), extension) != kPictures.end();
 }
 
-// Counts what a listing passes over.
+// Counts the entries that a listing skips.
 struct LeftOut {
   size_t files = 0, folders = 0;
-  std::string file, folder;  // the first of each
+  std::string file, folder;  // the first skipped file and folder
 
   void add(const std::string& name, bool is_folder) {
     if ((is_folder ? folders : files)++ == 0) (is_folder ? folder : file) = name;
@@ -86,8 +87,8 @@ struct LeftOut {
   }
 };
 
-// Appends the pictures of the folder `of_class` in folder.path; "": those of folder.path itself, whose reader says what
-// is wrong with one of them.
+// Appends the pictures of the folder `of_class` in folder.path. If `of_class` is "", appends the pictures of
+// folder.path itself and leaves it to the reader of a picture to report a problem with it.
 void add_pictures(const std::string& of_class, size_t label, ImageFolder& folder, LeftOut& left_out) {
   for (const FolderEntry& entry : entries_of(of_class.empty() ? folder.path : folder.path + "/" + of_class)) {
     const std::string name = of_class.empty() ? entry.name : of_class + "/" + entry.name;
@@ -102,7 +103,7 @@ void add_pictures(const std::string& of_class, size_t label, ImageFolder& folder
   }
 }
 
-// The names become those of classes, which tables and messages print.
+// Rejects unprintable folder names: they become class names, which tables and messages print.
 void check_names(const std::string& path, const std::vector<std::string>& names) {
   for (const std::string& name : names)
     if (!base::is_utf8(name) || std::any_of(name.begin(), name.end(),
@@ -110,7 +111,7 @@ void check_names(const std::string& path, const std::vector<std::string>& names)
       bad_data(path, "", "holds a folder whose name " + quoted(name) + " is not printable UTF-8; rename it");
 }
 
-// The names are in bytewise order; whole numbers are sorted by value.
+// Expects bytewise order; sorts by value if all names are whole numbers.
 void sort_by_value(std::vector<std::string>& names) {
   if (!label_map(names).numeric) return;
   std::sort(names.begin(), names.end(), [](const std::string& a, const std::string& b) {
@@ -119,7 +120,7 @@ void sort_by_value(std::vector<std::string>& names) {
   });
 }
 
-// Turns the order class by class into the first of each, the second of each, and so on.
+// Reorders the files: the first of each class, then the second of each class, and so on.
 void alternate_classes(ImageFolder& folder) {
   std::vector<std::vector<ImageFile>> of_class(folder.classes.size());
   const size_t count = folder.files.size();

@@ -1,4 +1,4 @@
-// Lists the pictures in folders: one folder per class, or pictures alone.
+// Lists the pictures in folders, with one folder per class or without classes.
 #pragma once
 
 #include <cstdint>
@@ -8,29 +8,30 @@
 namespace mokume::data {
 
 struct ImageFile {
-  std::string name;  // below the listed folder: "cat/1.png"
+  std::string name;  // path below the listed folder, such as "cat/1.png"
   size_t label = 0;  // index into ImageFolder::classes; meaningless without classes
 };
 
-// Files named .png, .jpg or .jpeg in any case. With classes: the first file of each class, then the second of each, and
-// so on, where the files of a class are in bytewise order of their names. So the first rows hold every class.
+// Files named .png, .jpg or .jpeg in upper or lower case. With classes, the first file of each class comes first, then
+// the second of each class, and so on, so that the first rows contain every class. Within a class, file names are in
+// bytewise order.
 struct ImageFolder {
   std::string path;
   std::vector<std::string> classes;  // folder names: ascending, numerically if all are whole numbers
-  std::vector<ImageFile> files;      // at least one
-  std::vector<std::string> notes;    // what was left out, one sentence each
+  std::vector<ImageFile> files;      // not empty
+  std::vector<std::string> notes;    // messages about skipped entries, one sentence each
 
   std::string path_of(const ImageFile& file) const { return path + "/" + file.name; }
 };
 
-// Links are followed, hidden names are passed over, and folders inside a class's folder are not searched.
-// Error(MK_BAD_DATA): a folder or file cannot be read, there are no folders, one of them holds no pictures, or its name
-// cannot be printed.
+// Follows links, skips hidden names, and does not search folders inside a class's folder. Throws Error(MK_BAD_DATA) if
+// a folder or file cannot be read, if there are no folders, or if a folder holds no pictures or has an unprintable
+// name.
 ImageFolder list_classes(const std::string& path);
-// The pictures of `path` itself, without classes. Error(MK_BAD_DATA) as above.
+// Lists the pictures in `path` itself, without classes. Throws Error(MK_BAD_DATA) like list_classes().
 ImageFolder list_pictures(const std::string& path);
 
-// The folders in `path`, bytewise by name, hidden ones aside. Error(MK_BAD_DATA) if it cannot be read.
+// Returns the visible folders in `path` in bytewise order. Throws Error(MK_BAD_DATA) if `path` cannot be read.
 std::vector<std::string> folders_in(const std::string& path);
 
 }  // namespace mokume::data

@@ -44,7 +44,7 @@ size_t kept_files(const ImageFolder& folder, int64_t limit) {
                        sizes.size(), width, height, std::min(height, width)));
 }
 
-// Fills in what `shape` leaves open (0) by looking at the first `count` pictures.
+// Fills in the unset (0) values of `shape` from the first `count` pictures.
 Shape settle_shape(const ImageFolder& folder, size_t count, Shape shape) {
   std::map<Size, size_t> sizes;
   bool coloured = false;
@@ -65,7 +65,7 @@ Shape shape_in(const DataSpec& spec) {
   return {size, size, static_cast<int32_t>(spec.channels)};
 }
 
-// All files have a label, so that a limit does not remove a class.
+// Labels all files, so that a limit does not remove a class.
 Labels labels_of(const ImageFolder& folder) {
   Labels labels;
   if (folder.classes.empty()) return labels;
@@ -99,8 +99,8 @@ DecodedPictures decode(const ImageFolder& folder, size_t count, const Shape& sha
   return decoded;
 }
 
-// Reads the first `count` pictures in the shape `wanted`, which they settle where it is open (0). If `same_size`, all
-// must have its size. `kind` is "training ", "test " or "", for the note.
+// Reads the first `count` pictures in the shape `wanted`; the pictures determine its unset (0) values. If `same_size`,
+// all pictures must have the size of the shape. `kind` is "training ", "test " or "", and appears in the note.
 RawTable read_rows(const ImageFolder& folder, size_t count, const Shape& wanted, bool same_size, const char* kind,
                    std::vector<std::string>& notes) {
   const std::string key = picture_key(folder, count, wanted, same_size);
@@ -130,7 +130,7 @@ void check_classes(const ImageFolder& train, const ImageFolder& test) {
                "is a class without training pictures in '" + train.path + "'; add some or remove it");
 }
 
-// Reports the folders next to train and test, which nothing reads.
+// Notes the unused folders next to train and test.
 void tell_of_others(const std::string& path, std::vector<std::string>& notes) {
   for (const std::string& name : folders_in(path))
     if (name != "train" && name != "test")

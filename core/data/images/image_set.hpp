@@ -8,21 +8,20 @@
 
 namespace mokume::data {
 
-// Training rows from `path`, or from its folder train if that holds folders; test rows from spec.test, or from the
-// folder test next to train. A row is a picture of spec.size x spec.size pixels, or without a size as large as all
-// pictures are; it has spec.channels channels, or without them three if any training picture has a pixel that is not
-// grey, else one. Only the training pictures that spec.limit keeps decide; the classes are those of all folders.
-// Error(MK_BAD_DATA): see list_classes() and read_picture(); also fewer than two classes, sizes that differ, and a test
-// class without training pictures.
+// Reads training rows from `path`, or from its folder train if that contains folders, and test rows from spec.test, or
+// from the folder test next to train. Without spec.size, all pictures must have the same size, which becomes that of
+// the rows. Without spec.channels, a row has three channels if any training picture has a pixel that is not grey, else
+// one. Only the training pictures within spec.limit count for this; the classes are the names of all folders. Throws
+// Error(MK_BAD_DATA) like list_classes() and read_picture(), and also for fewer than two classes, for sizes that
+// differ, and for a test class without training pictures.
 Parts read_image_sets(const DataSpec& spec);
 
-// Rows to predict from the folder `path`, which holds folders of classes or just pictures. They get `shape`, which is
-// that of the model's rows (channels 0: unknown, to be found as above), except for what spec.size and spec.channels
-// say.
+// Reads rows to predict from the folder `path`, which contains one folder per class or only pictures. Rows get the
+// shape of the model's rows, `shape` (channels 0: determined as above), unless spec.size or spec.channels override it.
 Parts read_images_to_predict(const DataSpec& spec, const std::string& path, const Shape& shape);
 
-// Where the pictures of spec.path are: the folder train or test (`set`) in it, or `path` itself for training pictures
-// without such folders. Error(MK_BAD_DATA) if there is no folder test.
+// Returns the folder with the pictures of spec.path: its folder train or test, or, for training pictures, `path` itself
+// if there are no such folders. Throws Error(MK_BAD_DATA) if the folder test is missing.
 std::string image_set_path(const std::string& path, bool test);
 
 }  // namespace mokume::data

@@ -15,7 +15,7 @@
 namespace mokume::data {
 namespace {
 
-// libpng's simplified interface catches its own longjmp, so that none crosses a frame of this program.
+// libpng's simplified interface catches its own longjmp, so that no jump crosses a frame of this program.
 struct PngImage {
   png_image image{};
   PngImage() { image.version = PNG_IMAGE_VERSION; }
@@ -47,7 +47,7 @@ void decode_png(const std::string& path, std::string_view bytes, Picture& pictur
   check_picture_size(path, image.width, image.height);
   const bool colour = (image.format & PNG_FORMAT_FLAG_COLOR) != 0, alpha = (image.format & PNG_FORMAT_FLAG_ALPHA) != 0;
   image.format = colour ? (alpha ? PNG_FORMAT_RGBA : PNG_FORMAT_RGB) : (alpha ? PNG_FORMAT_GA : PNG_FORMAT_GRAY);
-  image.flags |= PNG_IMAGE_FLAG_16BIT_sRGB;  // otherwise 16 bits without a gamma would be read as linear light
+  image.flags |= PNG_IMAGE_FLAG_16BIT_sRGB;  // otherwise, libpng takes 16-bit values without gamma for linear light
   const size_t count = size_t{image.width} * image.height, channels = colour ? 3 : 1;
   picture.width = static_cast<int32_t>(image.width);
   picture.height = static_cast<int32_t>(image.height);
@@ -55,7 +55,7 @@ void decode_png(const std::string& path, std::string_view bytes, Picture& pictur
   picture.pixels.resize(count * (channels + (alpha ? 1 : 0)));
   if (png_image_finish_read(&image, nullptr, picture.pixels.data(), 0, nullptr) == 0)
     damaged_picture(path, "PNG", image.message);
-  constexpr size_t kBitDepth = 24;  // its offset in a PNG file; the header was read, so it exists
+  constexpr size_t kBitDepth = 24;  // its offset in a PNG file; the header was read, so the file contains it
   if (bytes[kBitDepth] == 16) picture.note = "16 bits as 8";
   if (!alpha) return;
   lay_on_white(picture.pixels, count, channels);

@@ -15,7 +15,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-// Must change whenever the same file would be decoded to other values.
+// Must change whenever decoding the same file yields different values.
 constexpr const char* kDecoder = "mokume pictures 2";
 // Few pictures are decoded quickly, and many do not fit into memory twice.
 constexpr size_t kFewestBytes = size_t{1} << 20, kMostBytes = size_t{1} << 30;
@@ -23,7 +23,7 @@ constexpr size_t kFewestBytes = size_t{1} << 20, kMostBytes = size_t{1} << 30;
 // The first line of a cached file; the values follow.
 struct PicturesHeader {
   DecodedPictures pictures;
-  std::string sha256;  // of the JSON of `pictures` and of the values
+  std::string sha256;  // hash of the JSON of `pictures` and of the values
 
   template <class Self, class Fields>
   static void fields(Self& self, Fields& field) {

@@ -1,4 +1,4 @@
-// Decoded pictures of a folder in one file of the cache, since decoding them takes longer than the first epochs.
+// Caches the decoded pictures of a folder in one file, because decoding takes longer than the first epochs.
 #pragma once
 
 #include <cstdint>
@@ -12,10 +12,10 @@
 namespace mokume::data {
 
 struct DecodedPictures {
-  Shape shape;                // of each
+  Shape shape;                // shape of each picture
   int64_t rows = 0;           // pictures
-  int64_t changed = 0;        // were cropped or scaled
-  std::vector<float> x = {};  // rows * shape.values()
+  int64_t changed = 0;        // number of pictures that were cropped or scaled
+  std::vector<float> x = {};  // rows * shape.values() values
 
   template <class Self, class Fields>
   static void fields(Self& self, Fields& field) {
@@ -25,12 +25,12 @@ struct DecodedPictures {
   }
 };
 
-// Identifies the first `count` pictures by the names, sizes and times of change of their files, with the shape that was
-// asked for. "" if a file cannot be looked at.
+// Identifies the first `count` pictures by the names, sizes and modification times of their files, and by the requested
+// shape. Returns "" if the status of a file cannot be read.
 std::string picture_key(const ImageFolder& folder, size_t count, const Shape& wanted, bool same_size);
 
-// Both do nothing without a cache directory, or if the file cannot be read or written: the pictures are decoded again.
-// A file that was cut or damaged is set aside, and a note says so.
+// Both functions do nothing without a cache directory, or if the file cannot be read or written; the pictures are then
+// decoded again. A truncated or damaged file is set aside with a note.
 std::optional<DecodedPictures> cached_pictures(const std::string& key, std::vector<std::string>& notes);
 void cache_pictures(const std::string& key, const DecodedPictures& pictures);
 

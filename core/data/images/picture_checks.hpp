@@ -1,4 +1,4 @@
-// Checks that every picture decoder makes; until then, the bytes are hostile.
+// Checks that every picture decoder makes; unchecked bytes count as hostile.
 #pragma once
 
 #include <cstdint>

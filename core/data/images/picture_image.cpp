@@ -15,16 +15,16 @@ namespace mokume::data {
 namespace {
 
 using Histogram = std::array<uint64_t, 256>;
-using Steps = std::vector<std::string>;  // the steps taken
+using Steps = std::vector<std::string>;  // descriptions of the conversion steps
 
-constexpr double kLeastContrast = 16;  // between ground and ink; less counts as an empty picture
+constexpr double kLeastContrast = 16;  // a picture with less contrast between ground and ink counts as empty
 
 struct Drawing {
   Cut box;
   double ground = 0, ink = 255;
 };
 
-// The lower median of the values from `first` to `last`; nothing if there are none.
+// The lower median of the values from `first` to `last`; nothing if there are no values.
 std::optional<double> median(const Histogram& histogram, size_t first = 0, size_t last = 255) {
   uint64_t total = 0, seen = 0;
   for (size_t v = first; v <= last; ++v) total += histogram[v];
@@ -35,7 +35,7 @@ std::optional<double> median(const Histogram& histogram, size_t first = 0, size_
   return std::nullopt;
 }
 
-// The mean; 0 if there are none.
+// Returns 0 for an empty histogram.
 double mean(const Histogram& histogram) {
   double sum = 0, count = 0;
   for (size_t v = 0; v < 256; ++v) {
@@ -75,7 +75,7 @@ std::optional<size_t> otsu_threshold(const Histogram& histogram) {
   return threshold;
 }
 
-// Finds the drawing, light on dark; returns nothing if nothing stands out.
+// Finds the drawing, light on dark; returns nothing without sufficient contrast.
 std::optional<Drawing> find_drawing(const Grey& grey) {
   Histogram histogram{};
   for (const uint8_t v : grey.pixels) ++histogram[v];
@@ -96,13 +96,13 @@ std::optional<Drawing> find_drawing(const Grey& grey) {
 
 float rounded(double value) { return static_cast<float>(std::lround(std::clamp(value, 0.0, 255.0))); }
 
-// Where to place `drawing` on an axis of `size` so that its centre of mass is in the middle, without leaving the axis.
+// Returns the position of `drawing` on an axis of `size` that brings its centre of mass closest to the middle.
 size_t centred(double centre, size_t drawing, size_t size) {
   const double first = std::round(static_cast<double>(size) / 2 - centre);
   return static_cast<size_t>(std::clamp(first, 0.0, static_cast<double>(size - drawing)));
 }
 
-// Places `drawing` on black.
+// Places `drawing` on black with its centre of mass in the middle.
 std::vector<float> place_by_mass(const Scaled& drawing, size_t width, size_t height) {
   double mass = 0, mass_x = 0, mass_y = 0;
   for (size_t y = 0; y < drawing.height; ++y)
@@ -167,7 +167,7 @@ std::vector<float> plain_image(const Picture& picture, const Shape& shape, Steps
   const bool to_grey = shape.channels == 1 && picture.channels == 3;
   if (to_grey) steps.push_back("grey by luminance");
   const size_t channels = to_grey ? 1 : static_cast<size_t>(picture.channels);
-  const size_t copies = static_cast<size_t>(shape.channels) / channels;  // grey in a colour image
+  const size_t copies = static_cast<size_t>(shape.channels) / channels;  // repeats grey in a colour image
   const std::vector<uint8_t>& pixels = to_grey ? grey_of(picture).pixels : picture.pixels;
   std::vector<float> values;
   values.reserve(width * height * channels * copies);

@@ -1,8 +1,8 @@
 #include "data/images/picture_jpeg.hpp"
 
-// JPEG by libjpeg-turbo. libjpeg leaves a failed call with longjmp(), which runs no destructors. So the functions that
-// it may leave (JpegReader::begin, JpegReader::read and the callbacks) have no objects with destructors, and everything
-// owned lives outside them.
+// Decodes JPEG with libjpeg-turbo. libjpeg leaves a failed call with longjmp(), which runs no destructors. The
+// functions that it may leave (JpegReader::begin, JpegReader::read and the callbacks) therefore have no objects with
+// destructors; everything that needs cleanup lives outside them.
 #include <csetjmp>
 #include <cstdio>
 #include <optional>
@@ -34,7 +34,7 @@ struct JpegReader {
   JpegReader(const JpegReader&) = delete;
   JpegReader& operator=(const JpegReader&) = delete;
 
-  // Reads the header; on failure returns false and sets `why`.
+  // Reads the header. On failure, returns false and sets `why`.
   bool begin(const unsigned char* bytes, size_t size);
   // Reads all pixels into rows of `stride` bytes.
   bool read(uint8_t* to, size_t stride);
@@ -79,7 +79,7 @@ bool JpegReader::begin(const unsigned char* bytes, size_t size) {
 bool JpegReader::read(uint8_t* to, size_t stride) {
   if (setjmp(failed) != 0) return false;
   info.out_color_space = info.num_components == 1 ? JCS_GRAYSCALE : JCS_RGB;
-  info.dct_method = JDCT_ISLOW;  // the accurate one
+  info.dct_method = JDCT_ISLOW;  // the accurate method
   jpeg_start_decompress(&info);
   while (info.output_scanline < info.output_height) {
     JSAMPROW row = to + info.output_scanline * stride;
@@ -89,7 +89,7 @@ bool JpegReader::read(uint8_t* to, size_t stride) {
   return true;
 }
 
-// An unsigned number of the TIFF structure inside EXIF data, in its byte order.
+// Reads an unsigned number of the TIFF structure inside EXIF data, in that structure's byte order.
 struct Tiff {
   const unsigned char* bytes;
   size_t size;
@@ -103,7 +103,8 @@ struct Tiff {
   }
 };
 
-// The orientation per EXIF 2.3, 4.6.4 (tag 0x0112): 1 upright, 2 to 8 mirrored or rotated; 1 if there is none.
+// Returns the orientation of EXIF 2.3, 4.6.4 (tag 0x0112): 1 is upright, 2 to 8 are mirrored or rotated; 1 without the
+// tag.
 uint32_t orientation_of(const jpeg_decompress_struct& info) {
   for (const jpeg_marker_struct* m = info.marker_list; m != nullptr; m = m->next) {
     const std::string_view text(reinterpret_cast<const char*>(m->data), m->data_length);
@@ -158,7 +159,7 @@ void decode_jpeg(const std::string& path, std::string_view bytes, Picture& pictu
   picture.channels = info.num_components == 1 ? 1 : 3;
   const size_t stride = size_t{info.image_width} * static_cast<size_t>(picture.channels);
   picture.pixels.resize(stride * info.image_height);
-  const uint32_t orientation = orientation_of(info);  // the markers are freed once everything is read
+  const uint32_t orientation = orientation_of(info);  // reading all pixels frees the markers
   if (!reader.read(picture.pixels.data(), stride)) damaged_picture(path, "JPEG", reader.why);
   turn_upright(orientation, picture);
 }

@@ -1,4 +1,4 @@
-// The JPEG decoder. It takes a whole file in memory.
+// Decodes a JPEG file that is in memory.
 #pragma once
 
 #include <string>

@@ -15,7 +15,7 @@ namespace {
 static_assert(std::endian::native == std::endian::little, "float32 in files is little-endian");
 
 constexpr std::string_view kMagic("\x93NUMPY\x01\x00", 8);
-constexpr size_t kBlock = 64;  // the data begins at a multiple of this
+constexpr size_t kBlock = 64;  // the data starts at a multiple of this size
 
 }  // namespace
 

@@ -16,7 +16,7 @@ struct FloatTable {
 // Replaces the file atomically. Error(MK_STORAGE) if it cannot be written.
 void write_npy(const std::string& path, const FloatTable& table);
 
-// Error(MK_BAD_DATA) names the file and the problem if the type, order, dimensions or version are not supported.
+// Throws Error(MK_BAD_DATA) with the file and the problem if the type, order, dimensions or version are not supported.
 FloatTable read_npy(const std::string& path);
 
 }  // namespace mokume::data

@@ -43,7 +43,7 @@ const NumberType* find_type(std::string_view name) {
   return found == kNumberTypes.end() ? nullptr : found;
 }
 
-// Returns the text after `'key': `, or "" if the header does not have that key.
+// Returns the text after `'key': `, or "" if the header lacks the key.
 std::string_view value_of(std::string_view header, std::string_view key) {
   const std::string quoted_key = "'" + std::string(key) + "': ";
   const size_t at = header.find(quoted_key);

@@ -12,17 +12,18 @@ namespace mokume::data {
 
 class NpyFile {
  public:
-  // Reads the header. Error(MK_BAD_DATA) names the file, the problem and the cure if it is no such array, if its type
-  // is not a real number or a boolean, or if the file cannot hold as many numbers as its shape says.
+  // Reads the header. Error(MK_BAD_DATA) names the file, the problem and the cure if the file does not hold an array in
+  // this format, if the type is neither a real number nor a boolean, or if the shape claims more numbers than the file
+  // can hold.
   explicit NpyFile(const std::string& path);
 
   const std::string& path() const { return path_; }
-  const std::string& type() const { return type_; }             // as NumPy writes it: "<f4"
+  const std::string& type() const { return type_; }             // in NumPy's notation: "<f4"
   const std::vector<int64_t>& shape() const { return shape_; }  // one or more dimensions, each below 2^31
-  bool whole() const { return type_[1] != 'f'; }                // integers or booleans
+  bool whole() const { return type_[1] != 'f'; }                // whether the numbers are integers or booleans
   uint64_t count() const { return count_; }                     // the product of the shape
 
-  // Calls take(numbers, count) with consecutive parts of the array; checks that the file ends where the array does.
+  // Calls take(numbers, count) with consecutive parts of the array, and checks that nothing follows it in the file.
   void read(const std::function<void(const double*, size_t)>& take);
 
  private:

@@ -19,7 +19,7 @@ std::string shape_text(const std::vector<int64_t>& shape) {
   return "(" + text + (shape.size() == 1 ? ",)" : ")");
 }
 
-// Returns the shape of a picture; channels are 0 for a table.
+// Returns the shape of a picture; a table has 0 channels.
 Shape picture_shape(const NpyFile& file, Layout layout) {
   const std::vector<int64_t>& s = file.shape();
   const std::string has = "has the shape " + shape_text(s);
@@ -40,7 +40,7 @@ Shape picture_shape(const NpyFile& file, Layout layout) {
           static_cast<int32_t>(channels)};
 }
 
-// Reads the rows in the order of the file, and checks those that are kept.
+// Reads the rows in file order, and checks the kept rows.
 void read_values(NpyFile& file, RawTable& part) {
   const size_t kept = checked_count(file.path(), part.table.rows, part.table.features);
   const auto features = static_cast<size_t>(part.table.features);
@@ -58,7 +58,7 @@ void read_values(NpyFile& file, RawTable& part) {
   });
 }
 
-// (C, H, W) becomes (H, W, C) in every row.
+// Transposes every row from (C, H, W) to (H, W, C).
 void move_channels_inside(const Shape& shape, std::vector<float>& x) {
   const auto channels = static_cast<size_t>(shape.channels), values = static_cast<size_t>(shape.values());
   const size_t pixels = values / channels;

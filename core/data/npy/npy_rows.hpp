@@ -1,4 +1,4 @@
-// Reader for NumPy arrays: tables (N, F), grey pictures (N, H, W) and pictures with channels, with an array of labels.
+// Reads NumPy arrays: tables (N, F), grey pictures (N, H, W) and pictures with channels, with an array of labels.
 #pragma once
 
 #include <cstdint>
@@ -9,12 +9,12 @@
 namespace mokume::data {
 
 struct NpyRows {
-  std::string rows;    // numbers of any type; float32 is kept as it is, other types are rounded to it
-  std::string labels;  // one number for each row, (N) or (N, 1); "": none
+  std::string rows;    // file with numbers of any type, which are rounded to float32
+  std::string labels;  // file with one number for each row, (N) or (N, 1); "": no labels
   Layout layout = Layout::none;
 };
 
-// Checks both files and keeps the first `limit` rows (0 = all). Channels become innermost.
+// Checks both files and keeps the first `limit` rows (0 = all). Makes channels innermost.
 RawTable read_npy_rows(const NpyRows& files, int64_t limit);
 
 }  // namespace mokume::data

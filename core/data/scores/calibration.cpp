@@ -12,11 +12,11 @@ constexpr double kSmallestStep = 1e-10, kRidge = 1e-12, kSmallGradient = 1e-5;
 // log(1 + exp(z)) without overflow.
 double softplus(double z) { return z > 0 ? z + std::log1p(std::exp(-z)) : std::log1p(std::exp(z)); }
 
-// The negative log-likelihood of the smoothed targets, with its derivatives by a and b.
+// The negative log-likelihood of the smoothed targets.
 struct Likelihood {
   std::span<const double> decisions;
   const std::vector<bool>& positive;
-  double high = 1, low = 0;  // the targets of positive and of negative rows
+  double high = 1, low = 0;  // targets of positive and of negative rows
 
   double target(size_t row) const { return positive[row] ? high : low; }
   double loss(const Sigmoid& s) const {
@@ -74,7 +74,7 @@ Sigmoid fit_sigmoid(std::span<const double> decisions, const std::vector<bool>& 
       loss = reached;
       break;
     }
-    if (step < kSmallestStep) break;  // rounding allows no better
+    if (step < kSmallestStep) break;  // rounding prevents further progress
   }
   return s;
 }

@@ -34,7 +34,7 @@ double mean_over_classes(const Confusion& confusion, const Of& of) {
   return count == 0 ? 0 : sum / static_cast<double>(count);
 }
 
-// The AUC of one class against all others, from ranks; ties share their mean rank.
+// The AUC of one class against all others, computed from ranks; ties share their mean rank.
 std::optional<double> auc_of_class(std::span<const int32_t> labels, std::span<const double> scores, size_t classes,
                                    size_t c) {
   const auto score = [&](size_t row) { return scores[row * classes + c]; };
@@ -108,7 +108,7 @@ double balanced_error(const Confusion& confusion) {
 
 std::optional<double> auc(std::span<const int32_t> labels, std::span<const double> scores, size_t classes) {
   if (classes < 2 || scores.size() != labels.size() * classes || has_nan(scores)) return std::nullopt;
-  // With two classes, the AUC of one is that of the other.
+  // With two classes, both have the same AUC.
   if (classes == 2) return auc_of_class(labels, scores, classes, 1);
   double sum = 0;
   for (size_t c = 0; c < classes; ++c) {
@@ -148,7 +148,7 @@ double value_of(Measure measure, const Confusion& confusion) {
       return mean_over_classes(confusion, f1);
     case Measure::auc:
     case Measure::log_loss:
-      break;  // need scores
+      break;  // requires scores
   }
   return std::numeric_limits<double>::quiet_NaN();
 }

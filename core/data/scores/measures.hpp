@@ -1,5 +1,5 @@
-// Measures of a classification on rows whose classes are known. They follow scikit-learn's definitions, so that their
-// values can be compared with those of other programs.
+// Measures of a classification on rows with known classes. They follow scikit-learn's definitions, so that values can
+// be compared with other programs.
 #pragma once
 
 #include <cstddef>
@@ -21,16 +21,16 @@ struct Confusion {
   int64_t predicted_as(size_t predicted) const;
 };
 
-// Files keep the matrix of at most this many classes.
+// Files store the matrix up to this number of classes.
 inline constexpr size_t kMostConfusedClasses = 100;
 
-// All labels and predictions are below `classes`, and there are as many of one as of the other.
+// Expects labels and predictions below `classes`, in equal numbers.
 Confusion count_confusion(std::span<const int32_t> labels, std::span<const int32_t> predicted, size_t classes);
 
-// Returns a matrix read from a file; nothing if it is not one of `rows` rows and that many classes.
+// Returns a matrix read from a file, or nothing unless it has `classes` classes and counts `rows` rows.
 std::optional<Confusion> checked_confusion(const std::vector<int64_t>& counts, int64_t classes, int64_t rows);
 
-// Per class; 0 where the quotient has no denominator.
+// Each returns the measure of class `c`, or 0 if the denominator is 0.
 double recall(const Confusion& confusion, size_t c);
 double precision(const Confusion& confusion, size_t c);
 double f1(const Confusion& confusion, size_t c);
@@ -39,31 +39,33 @@ double f1(const Confusion& confusion, size_t c);
 double balanced_error(const Confusion& confusion);
 
 // The area under the ROC curve: the probability that a row of a class has a higher score for this class than a row of
-// another class, ties counting half (Hanley and McNeil, Radiology 143, 1982). With more than two classes, the mean over
-// all classes, each against the others. `scores` is rows x classes. Nothing if a class is missing or a score is NaN.
+// another class, where ties count half (Hanley and McNeil, Radiology 143, 1982). With more than two classes, returns
+// the mean over all classes, each against the others. `scores` is rows x classes. Returns nothing if a class is missing
+// or a score is NaN.
 std::optional<double> auc(std::span<const int32_t> labels, std::span<const double> scores, size_t classes);
 
-// The mean of -log p(true class), with p of at least 2^-52 so that one row cannot make it infinite. `probabilities` is
-// rows x classes. Nothing without rows, or if a probability is NaN.
+// The mean of -log p(true class), where p is at least 2^-52 so that no row can make it infinite. `probabilities` is
+// rows x classes. Returns nothing without rows, or if a probability is NaN.
 std::optional<double> log_loss(std::span<const int32_t> labels, std::span<const double> probabilities, size_t classes);
 
 enum class Measure { balanced_error, precision, recall, f1, auc, log_loss };
 
-// What a model must provide for each validated row so that a measure can be computed.
+// The model output that a measure requires for each validated row.
 enum class Needs { classes, scores, probabilities };
 
 struct MeasureInfo {
   Measure measure;
-  const char* name;  // in configs and tables
+  const char* name;  // the name in configurations and tables
   bool larger_is_better;
   Needs needs;
 };
 
-// In the order of columns.
+// Returns all measures in the order of table columns.
 std::span<const MeasureInfo> all_measures();
-const MeasureInfo* find_measure(std::string_view name);  // null if there is none
+const MeasureInfo* find_measure(std::string_view name);  // returns null for an unknown name
 
-// Precision, recall and f1 are means over the classes that occur in labels or predictions ("macro").
-double value_of(Measure measure, const Confusion& confusion);  // of those that need classes alone
+// Computes a measure that requires only classes. Precision, recall and f1 are means over the classes that occur in
+// labels or predictions ("macro").
+double value_of(Measure measure, const Confusion& confusion);
 
 }  // namespace mokume::data

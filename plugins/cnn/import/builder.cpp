@@ -18,7 +18,7 @@ using nlohmann::json;
 using nlohmann::ordered_json;
 
 constexpr size_t kMostLayers = 10'000;
-constexpr double kEps = 1e-5;  // of a batch_norm that only scales
+constexpr double kEps = 1e-5;  // eps of a batch_norm that only scales
 
 bool is_name(const std::string& text) {
   const auto plain = [](char c) {
@@ -28,7 +28,7 @@ bool is_name(const std::string& text) {
          std::all_of(text.begin(), text.end(), plain);
 }
 
-// One number for each of `count`.
+// Repeats a single value `count` times; returns other values unchanged.
 std::vector<double> spread(const std::vector<double>& values, size_t count) {
   return values.size() == 1 ? std::vector<double>(count, values.front()) : values;
 }
@@ -89,7 +89,7 @@ int Builder::affine(int layer, const std::vector<double>& scale, const std::vect
     keys = {{"type", "normalise"}, {"mean", decimal(float(mean))}, {"std", decimal(float(deviation))}};
     return again ? layer : add(std::move(made));
   }
-  // A frozen batch_norm whose running variance and eps give 1.
+  // Adds a frozen batch_norm whose running variance and eps add up to 1.
   const int64_t channels = made.out.flat ? made.out.elements() : made.out.channels;
   const auto vector = [&](const char* name, const std::vector<double>& values) {
     const std::vector<double> all = spread(values, size_t(channels));
@@ -104,7 +104,7 @@ int Builder::affine(int layer, const std::vector<double>& scale, const std::vect
   return add(std::move(made));
 }
 
-// A later layer is scale * ((x - m) / s) + shift = (x - (m - shift * s / scale)) / (s / scale).
+// Appending scale * ((x - m) / s) + shift gives (x - (m - shift * s / scale)) / (s / scale).
 void Builder::scale_features(const std::vector<double>& scale, const std::vector<double>& shift) {
   const size_t n = std::max({mean_.size(), scale.size(), shift.size()});
   for (const size_t size : {mean_.size(), scale.size(), shift.size()})
@@ -118,7 +118,7 @@ void Builder::scale_features(const std::vector<double>& scale, const std::vector
   }
 }
 
-// Weights with a bias become those of the product and the sum.
+// Applies scale and shift to the weights and the bias.
 bool Builder::fold(MadeLayer& layer, const std::vector<double>& scale, const std::vector<double>& shift) {
   const std::string type = layer.type();
   const bool rows = type == "linear" || type == "conv2d", transposed = type == "conv_transpose2d";
@@ -131,7 +131,7 @@ bool Builder::fold(MadeLayer& layer, const std::vector<double>& scale, const std
     layer.keys["bias"] = true;
   }
   Weight &weight = *layer.weight("weight"), &bias = *layer.weight("bias");
-  // The channel of an element: outer x channels x inner, where a transposed convolution has its groups outside.
+  // Elements are ordered outer x channels x inner. In a transposed convolution, the groups come first.
   const auto apply = [&](Weight& w, size_t each, const auto& channel, bool add) {
     for (size_t i = 0; i < w.values.size(); ++i) {
       const size_t c = channel(i / each);
@@ -176,7 +176,7 @@ void Builder::finish() {
   for (size_t i = 0; i < layers_.size(); ++i) places = places && by_place(layers_[i], i);
   if (places) return;
   std::set<std::string> taken{"input"};
-  std::map<std::string, int> next;  // number of a name that others have
+  std::map<std::string, int> next;  // next number for a repeated name
   for (const MadeLayer& layer : layers_) {
     const std::string stem = is_name(layer.hint) && !layer.weights.empty() ? layer.hint : layer.type();
     std::string name = stem;

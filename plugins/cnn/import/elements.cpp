@@ -1,4 +1,4 @@
-// Operators that work on each element, and those that join values.
+// Operators that work on each element, and operators that join values.
 #include <algorithm>
 #include <cmath>
 
@@ -23,13 +23,13 @@ Kind kind_of(const std::string& op) {
   return kinds.at(op);
 }
 
-// Dimensions without the leading ones, which mean nothing.
+// Removes leading dimensions of 1, which have no effect.
 std::vector<int64_t> trimmed(std::vector<int64_t> dims) {
   while (!dims.empty() && dims.front() == 1) dims.erase(dims.begin());
   return dims;
 }
 
-// The factor and the summand of an operator with a constant.
+// Returns the factor and the summand of an operator with a constant.
 Affine affine_of(Kind kind, double constant) {
   if (kind == Kind::multiply) return {constant, 0};
   if (kind == Kind::divide) return {1 / constant, 0};
@@ -70,7 +70,7 @@ void Graph::binary(const Node& node) {
         Formula::make(kind, Formula::number(a.constant->real(0)), Formula::number(b.constant->real(0)));
     return give_constant(node, {{}, {}, {Formula::at(both, 0)}, {}});
   }
-  // Rows of the data that are images to be may have one scaling, which does not depend on the order.
+  // A single scaling does not depend on the order of elements, so it may precede the transposition of rows to images.
   const auto ordered = [](const Value& v) {
     return v.constant != nullptr || v.layout == Value::Layout::plain ||
            (v.layout == Value::Layout::rows_as_images && v.layer == Builder::kInput);
@@ -91,7 +91,7 @@ void Graph::binary(const Node& node) {
   join(node);
 }
 
-// One number for each channel, or, at the beginning, for each feature.
+// Applies one number for each channel or, directly after the input, for each feature.
 void Graph::with_vector(const Node& node, size_t variable) {
   const Kind kind = kind_of(node.op);
   const Tensor t = constant(node, 1 - variable);
@@ -113,7 +113,7 @@ void Graph::with_vector(const Node& node, size_t variable) {
   const bool elements = images && dims == trimmed({s.channels, s.height, s.width});
   const bool positive = std::all_of(scale.begin(), scale.end(), [](double v) { return v > 0 && std::isfinite(v); });
   if (x.layer == Builder::kInput && x.alone && positive && ((channels && s.flat) || elements)) {
-    if (elements)  // the data has the channels innermost
+    if (elements)  // the data has channels innermost
       for (std::vector<double>* values : {&scale, &shift}) {
         std::vector<double> turned;
         const int64_t pixels = s.height * s.width;
@@ -143,7 +143,7 @@ void Graph::join(const Node& node) {
 }
 
 void Graph::concat(const Node& node) {
-  if (is_constant(node, 0)) {  // a shape
+  if (is_constant(node, 0)) {  // the constant is a shape
     constexpr size_t kMostSizes = 64;
     Tensor all;
     for (size_t i = 0; i < node.inputs.size(); ++i)
@@ -178,7 +178,7 @@ void Graph::softmax(const Node& node) {
   const int64_t axis = node.integer("axis", -1);
   if (node.outputs.front() != output_ || !x.shape.flat || (axis != 1 && axis != -1))
     unsupported(node, "is not the last one of a classifier");
-  give(node, x);  // mokume applies it to what the last layer gives
+  give(node, x);  // mokume applies it to the output of the last layer
   classifies_ = ended_ = true;
 }
 

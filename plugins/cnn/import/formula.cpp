@@ -9,7 +9,8 @@
 namespace mokume::cnn::onnx {
 namespace {
 
-// Points of a formula: both tails of every activation and its middle, and none of them special.
+// Points at which formulas are compared. They cover both tails and the middle of every activation, and avoid special
+// values.
 constexpr double kFirst = -7.03, kStep = 0.137;
 constexpr int kPoints = 104;
 // Exporters round constants to float32.
@@ -94,7 +95,7 @@ double decimal(float value) {
 
 std::optional<Affine> as_affine(const FormulaPtr& formula) {
   if (formula == nullptr) return Affine{1, 0};
-  // The slope over a long way, so that a small difference of large numbers does not spoil it.
+  // The slope is measured over a long range, so that the difference of two large numbers does not spoil it.
   constexpr double kFar = 1024;
   const double shift = Formula::at(formula, 0), scale = (Formula::at(formula, kFar) - shift) / kFar;
   if (!std::isfinite(scale) || !std::isfinite(shift)) return std::nullopt;

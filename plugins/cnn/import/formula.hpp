@@ -1,5 +1,5 @@
-// Functions of one number that a graph spells with several operators, such as gelu and silu. A formula is compared with
-// the activations that mokume has at many points, so that it does not matter how an exporter spells it.
+// Functions of one number that a graph expresses with several operators, such as gelu and silu. A formula is compared
+// with mokume's activations at many points, so that different spellings by exporters do not matter.
 #pragma once
 
 #include <memory>
@@ -34,7 +34,7 @@ class Formula {
   };
 
   static FormulaPtr number(double value);
-  // `b` is for operators on two numbers; a leaky_relu has its slope in `value`.
+  // `b` serves operators on two numbers; a leaky_relu stores its slope in `value`.
   static FormulaPtr make(Kind kind, FormulaPtr a, FormulaPtr b = nullptr, double value = 0);
 
   Kind kind() const { return kind_; }
@@ -43,7 +43,7 @@ class Formula {
   bool is_binary() const { return kind_ >= Kind::add && kind_ <= Kind::power; }
   bool is_number() const { return kind_ == Kind::number; }
   double value() const { return value_; }
-  size_t size() const { return size_; }  // operators, those of shared parts as often as they occur
+  size_t size() const { return size_; }  // number of operators; a shared part counts each time it occurs
 
   static double at(const FormulaPtr& formula, double x);
 
@@ -56,10 +56,10 @@ class Formula {
   size_t size_ = 1;
 };
 
-// The largest formula that is compared; activations have at most a dozen operators.
+// Limit for the comparison of a formula; activations have at most a dozen operators.
 inline constexpr size_t kMostOperators = 64;
 
-// A float32 as the decimal number that a person would write for it: 0.1 and not 0.10000000149.
+// Returns the shortest decimal number for a float32: 0.1 and not 0.10000000149.
 double decimal(float value);
 
 struct Affine {
@@ -68,7 +68,7 @@ struct Affine {
 // Returns scale and shift if the formula is scale * x + shift.
 std::optional<Affine> as_affine(const FormulaPtr& formula);
 
-// Returns the layer that computes this formula, as JSON, or nothing if there is none.
+// Returns the JSON of the layer that computes this formula, or nothing if there is none.
 std::optional<nlohmann::ordered_json> as_activation(const FormulaPtr& formula);
 
 }  // namespace mokume::cnn::onnx

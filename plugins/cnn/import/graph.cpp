@@ -10,17 +10,17 @@
 namespace mokume::cnn::onnx {
 namespace {
 
-constexpr uint64_t kSmall = 1 << 20;  // numbers that a network may have whatever its file holds
+constexpr uint64_t kSmall = 1 << 20;  // a network may have this many numbers even if its file is smaller
 constexpr int64_t kMostElements = int64_t{1} << 40;
 
-// Operators that are only parts of layers.
+// Tells whether an operator occurs only as a part of layers.
 bool is_auxiliary(const std::string& op) {
   static const std::set<std::string> all = {"Cast", "Constant", "Erf",   "Exp",  "Gather",  "Identity",
                                             "Neg",  "Pow",      "Shape", "Sqrt", "Squeeze", "Unsqueeze"};
   return all.count(op) > 0;
 }
 
-// The shape of a row; rows of features have one dimension, images have channels, height and width.
+// Returns the shape of a row. Rows of features have one dimension; images have channels, height and width.
 Shape shape_of_input(const ValueInfo& input) {
   const std::vector<int64_t>& d = input.dims;
   if (!input.has_shape || (d.size() != 2 && d.size() != 4))
@@ -80,7 +80,7 @@ Graph::Graph(Model model)
   builder_.finish();
 }
 
-// The only output that is made of real numbers. Exports of mokume have the labels as another one.
+// Finds the only output of real numbers. Exports of mokume have the labels as a second output.
 void Graph::find_output() {
   std::vector<std::string> found;
   for (const ValueInfo& output : model_.outputs)
@@ -91,7 +91,7 @@ void Graph::find_output() {
   output_ = found.front();
 }
 
-// From the output backwards. The nodes of a valid file are in the order of their computation.
+// Searches from the output backwards. In a valid file, nodes are in the order of computation.
 void Graph::find_needed() {
   std::set<std::string> wanted{output_};
   readers_[output_] = 1;
@@ -240,7 +240,7 @@ const Value& Graph::rows(const Node& node, size_t i) {
   const Value& v = layer_value(node, i);
   if (!v.shape.flat) unsupported(node, "reads images, and mokume has it only after Flatten");
   if (v.layer != Builder::kInput) return v;
-  // The data may be images of as many features.
+  // The data may be images with this number of features.
   Value& input = value(node, i);
   MadeLayer flat;
   flat.keys = {{"type", "flatten"}};
@@ -257,7 +257,7 @@ void Graph::materialise(const Node& node, Value& v) {
   v.alone = v.single;
 }
 
-// Adds the layers of a formula of a layer's output.
+// Adds layers that compute a formula of a layer's output.
 int Graph::emit(const Node& node, int layer, const FormulaPtr& formula, bool alone) {
   if (formula == nullptr) return layer;
   const auto refuse = [&]() { unsupported(node, "ends a function of a layer that is none of mokume's activations"); };
@@ -275,7 +275,7 @@ int Graph::emit(const Node& node, int layer, const FormulaPtr& formula, bool alo
     return builder_.affine(layer, {affine->scale}, {affine->shift}, alone);
   }
   if (auto keys = as_activation(formula)) return add(std::move(*keys), {layer});
-  // Otherwise the outermost operator stands alone.
+  // If no single layer matches, separates the outermost operator.
   const FormulaPtr &a = formula->a(), &b = formula->b();
   const auto number = [](const FormulaPtr& f) { return f != nullptr && f->is_number(); };
   if (formula->is_binary() && (number(a) || number(b))) {
@@ -318,7 +318,7 @@ void Graph::give_layer(const Node& node, MadeLayer layer) {
   give(node, std::move(v));
 }
 
-// "layer1.conv" of the weight "layer1.conv.weight".
+// Returns "layer1.conv" for the weight "layer1.conv.weight".
 std::string Graph::hint(const Node& node, size_t i) const {
   const auto found = has_input(node, i) ? values_.find(node.inputs[i]) : values_.end();
   if (found == values_.end()) return "";

@@ -1,5 +1,5 @@
-// Turns the operators of an ONNX graph into layers. Values are rows of features, or images with the channels first, as
-// in PyTorch; the first dimension is the batch.
+// Converts the operators of an ONNX graph to layers. Values are rows of features or, as in PyTorch, images with
+// channels first; the first dimension is the batch.
 #pragma once
 
 #include <map>
@@ -13,37 +13,37 @@
 
 namespace mokume::cnn::onnx {
 
-// The meaning of a name of the graph: a constant, or a function of the output of a layer.
+// The value of a name in the graph: a constant, or a function of the output of a layer.
 struct Value {
   enum class Layout {
     plain,
-    rows_as_images,  // N x H x W x C, before it is transposed
-    groups           // N x G x -1: an image whose groups of channels are normalised
+    rows_as_images,  // N x H x W x C, before the transposition
+    groups           // N x G x -1: an image with its channels in groups, to be normalised
   };
 
   std::shared_ptr<const Tensor> constant = {};
-  std::string origin = {};  // of a constant: the weight that it was
+  std::string origin = {};  // constant: the name of the original weight
   int layer = Builder::kInput;
-  Shape shape = {};         // of a row
-  FormulaPtr formula = {};  // of each element
-  bool alone = true;        // nobody else reads the layer, or a value between it and this one
+  Shape shape = {};         // shape of a row
+  FormulaPtr formula = {};  // applied to each element
+  bool alone = true;        // nothing else reads the layer, or a value between the layer and this value
   bool single = true;       // one node reads this value
   Layout layout = Layout::plain;
-  // Layout::groups: how many, and what their normalisation adds, once it is there.
+  // Layout::groups: the number of groups and, once it is known, their normalisation.
   int64_t groups = 0;
   std::shared_ptr<const MadeLayer> norm = {};
-  int64_t area = 0;  // above 0: the rows of an image are to become the means of so many areas, and then its columns
+  int64_t area = 0;  // positive: rows are already averaged over this number of areas, columns are not
 };
 
 class Graph {
  public:
-  // Reads the model. Throws Error(MK_UNSUPPORTED) that names a node that no layer can compute, and Error(MK_BAD_DATA).
+  // Reads the model. Throws Error(MK_UNSUPPORTED) for a node that no layer can compute, and Error(MK_BAD_DATA).
   explicit Graph(Model model);
 
   Builder& builder() { return builder_; }
   bool classifies() const { return classifies_; }
   int64_t outputs() const { return outputs_; }
-  const std::vector<std::string>& classes() const { return classes_; }  // none: unknown
+  const std::vector<std::string>& classes() const { return classes_; }  // empty: unknown
 
  private:
   using Handler = void (Graph::*)(const Node&);
@@ -63,7 +63,7 @@ class Graph {
   const Tensor& constant(const Node& node, size_t i);
   std::vector<float> floats(const Node& node, size_t i);
   std::vector<int64_t> whole_numbers(const Node& node, size_t i);
-  // The value of an input as the output of a layer, or of none.
+  // Returns the value of an input, after adding a layer for a pending formula.
   const Value& layer_value(const Node& node, size_t i);
   const Value& image(const Node& node, size_t i);
   const Value& rows(const Node& node, size_t i);
@@ -113,7 +113,7 @@ class Graph {
   void softmax(const Node& node);
   void log_softmax(const Node& node);
 
-  // ---- shapes.cpp: what moves no data, and constants
+  // ---- shapes.cpp: operators that move no data, and constants
   void pass(const Node& node);
   void constant_node(const Node& node);
   void shape_of(const Node& node);
@@ -130,7 +130,7 @@ class Graph {
   Model model_;
   Builder builder_;
   std::map<std::string, Value> values_;
-  std::map<std::string, int> readers_;  // by value: how many needed nodes read it
+  std::map<std::string, int> readers_;  // number of needed nodes that read each value
   std::set<const Node*> needed_;
   std::set<std::string> transposed_;  // values that a needed node transposes
   std::string input_, output_;

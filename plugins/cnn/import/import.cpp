@@ -10,7 +10,7 @@
 namespace mokume::cnn {
 namespace {
 
-// Builds the network and reads the weights back, so that an import that succeeds gives a network that runs.
+// Builds the network and reads the weights back, so that every imported network is valid.
 void check(const onnx::Graph& graph, const onnx::Builder& builder, const std::string& weights) {
   Settings settings;
   settings.layers = builder.description().dump();
@@ -29,7 +29,7 @@ void check(const onnx::Graph& graph, const onnx::Builder& builder, const std::st
 
 void write_weights(const onnx::Builder& builder, const std::string& file) {
   safetensors::Writer writer;
-  std::vector<std::vector<float>> kept;  // until they are written
+  std::vector<std::vector<float>> kept;  // keeps the values alive until they are written
   builder.for_each_weight(
       [&](const std::string& name, const std::vector<int64_t>& shape, const std::vector<float>& values) {
         kept.push_back(values);

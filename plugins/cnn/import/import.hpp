@@ -1,4 +1,4 @@
-// Networks of other programs: an ONNX file becomes layers and weights (docs/adr/0038).
+// Imports networks of other programs: an ONNX file becomes layers and weights (docs/adr/0038).
 #pragma once
 
 #include <functional>

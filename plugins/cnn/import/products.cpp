@@ -19,7 +19,7 @@ void Graph::matmul(const Node& node) {
   if (!adaptive_pool(node)) linear(node, false, false);
 }
 
-// A weight that is not transposed is inputs x outputs, and PyTorch's are outputs x inputs.
+// Weights without transposition are inputs x outputs; PyTorch's are outputs x inputs.
 void Graph::linear(const Node& node, bool transposed, bool with_bias) {
   const Tensor& t = constant(node, 1);
   const Value x = rows(node, 0);
@@ -57,7 +57,7 @@ void Graph::batch_norm(const Node& node) {
   const int64_t channels = x.shape.flat ? x.shape.elements() : x.shape.channels;
   MadeLayer layer;
   layer.keys = {{"type", "batch_norm"}, {"eps", decimal(float(node.real("epsilon", 1e-5F)))}};
-  // ONNX gives the share that stays.
+  // ONNX specifies the share of the old value.
   const double momentum = decimal(1 - float(node.real("momentum", 0.9F)));
   if (momentum > 0 && momentum <= 1) layer.keys["momentum"] = decimal(float(std::round(momentum * 1e6) / 1e6));
   layer.hint = hint(node, 1);
@@ -100,14 +100,15 @@ MadeLayer Graph::group_norm_of(const Shape& shape, int64_t groups, double eps, c
   layer.out = shape;
   for (const auto& [name, given] : {std::pair("weight", &weight), {"bias", &bias}}) {
     std::vector<float> values;
-    const int64_t each = channels / int64_t(given->size());  // one for each channel, or for each group
+    // the file has one value for each channel, or for each group
+    const int64_t each = channels / int64_t(given->size());
     for (int64_t c = 0; c < channels; ++c) values.push_back((*given)[size_t(c / each)]);
     layer.weights.push_back({name, {channels}, std::move(values)});
   }
   return layer;
 }
 
-// On an image, every channel is a group. On groups, the result is an image again once it is reshaped.
+// In an image, every channel is a group. In groups, a later reshape turns the result into an image again.
 void Graph::instance_norm(const Node& node) {
   Value x = value(node, 0);
   if (x.layout != Value::Layout::groups) x = image(node, 0);

@@ -1,4 +1,4 @@
-// Operators that move no data, and those that compute constants.
+// Operators that move no data, and operators that compute constants.
 #include <algorithm>
 #include <utility>
 
@@ -12,7 +12,7 @@ constexpr size_t kMostDimensions = 16;
 
 }  // namespace
 
-// The dimensions of a value in the file; the first one is the batch.
+// Returns the dimensions of a value in the file; the first one is the batch.
 std::vector<int64_t> Graph::dims_of(const Value& v) const {
   if (v.constant != nullptr) return v.constant->dims;
   const Shape& s = v.shape;
@@ -101,7 +101,7 @@ void Graph::flatten_value(const Node& node, const Value& x) {
   give_layer(node, std::move(layer));
 }
 
-// The target with every size: zeros copy, and one -1 is what remains. Its first size is the batch.
+// Resolves the target: zeros copy a size, and one -1 takes the remaining size. The first size is the batch.
 void Graph::reshape(const Node& node) {
   std::vector<int64_t> target = whole_numbers(node, 1);
   if (is_constant(node, 0)) {
@@ -163,7 +163,8 @@ void Graph::reshape_to(const Node& node, const std::vector<int64_t>& target) {
   }
   if (x.layout == Layout::plain && s.flat) {
     if (target.size() == 1) return give(node, x);
-    // Rows of the data that are images. mokume has the channels innermost, which a transposition tells.
+    // The rows of the data are images. mokume stores channels innermost, and a transposition shows whether the file
+    // does too.
     if (target.size() == 3 && x.layer == Builder::kInput) {
       Value images = x;
       const bool first = transposed_.count(node.outputs.front()) == 0;

@@ -9,11 +9,11 @@
 namespace mokume::cnn::onnx {
 namespace {
 
-constexpr int64_t kMost = 1024;  // of the keys of windows
+constexpr int64_t kMost = 1024;  // limit for the keys of windows
 
 int64_t extent(int64_t kernel, int64_t dilation) { return (kernel - 1) * dilation + 1; }
 
-// How many windows fit, as PyTorch counts them.
+// Returns the number of windows as PyTorch counts them.
 int64_t places(int64_t size, int64_t padding, int64_t kernel, int64_t stride) {
   return size + padding < kernel ? 0 : (size + padding - kernel) / stride + 1;
 }
@@ -50,7 +50,7 @@ Graph::Window Graph::window(const Node& node, const Shape& in, int64_t kernel_h,
   return w;
 }
 
-// The last window may begin in the image and end beyond its padding (layers/sliding_window.hpp).
+// The last window may begin inside the image and end beyond its padding (layers/sliding_window.hpp).
 bool Graph::put_ceil_mode(const Window& w, nlohmann::ordered_json& keys, const Shape& in) {
   const auto more = [](int64_t size, int64_t kernel, int64_t stride, int64_t pad) {
     int64_t last = (size + 2 * pad - kernel + stride - 1) / stride * stride - pad;
@@ -202,7 +202,7 @@ void Graph::global_max_pool(const Node& node) {
   give_layer(node, std::move(layer));
 }
 
-// The mean over height and width.
+// Handles the mean over height and width.
 void Graph::reduce_mean(const Node& node) {
   const Value x = image(node, 0);
   std::vector<int64_t> axes = has_input(node, 1) ? whole_numbers(node, 1) : node.integers("axes", {});
@@ -213,7 +213,7 @@ void Graph::reduce_mean(const Node& node) {
   if (node.integer("keepdims", 1) == 0) flatten_value(node, values_[node.outputs.front()]);
 }
 
-// Means over areas of different sizes are two products with constants: rows x image x columns.
+// Detects means over areas of different sizes: two products with constants, rows x image x columns.
 bool Graph::adaptive_pool(const Node& node) {
   const bool left = is_constant(node, 0);
   if (left == is_constant(node, 1)) return false;

@@ -1,4 +1,4 @@
-// adaptive_avg_pool2d: means over the cells of a square grid, as PyTorch's AdaptiveAvgPool2d.
+// adaptive_avg_pool2d: means over the cells of a square grid, like PyTorch's AdaptiveAvgPool2d.
 #include "layers/export.hpp"
 #include "layers/layer.hpp"
 #include "sdk/ops/avg_pool.hpp"
@@ -18,7 +18,8 @@ class AdaptiveAvgPool2d : public Layer {
 
   void forward(const Pass& p) const override { p.submit(ops::avg_pool(p.x, pool_, p.y)); }
   void backward(Pass& p) const override { p.submit(ops::avg_pool_grad(p.dy, pool_, p.dx)); }
-  // Areas of one size are an AveragePool. Others, which may overlap, are means over rows and columns: two products.
+  // Areas of equal size become an AveragePool. Other areas, which may overlap, become means over rows and columns: two
+  // products.
   std::string to_onnx(Export& to, const std::string& x) const override {
     if (in.height % out.height == 0 && in.width % out.width == 0) {
       const std::vector<int64_t> area{in.height / out.height, in.width / out.width};
@@ -35,7 +36,7 @@ class AdaptiveAvgPool2d : public Layer {
   }
 
  private:
-  // A row for each cell of a side, with the weights of the pixels of its area.
+  // Returns a row for each cell of a side, with the weights of the pixels in its area.
   static std::vector<float> means(int64_t size, int64_t cells) {
     std::vector<float> weights(size * cells);
     for (int64_t cell = 0; cell < cells; ++cell) {

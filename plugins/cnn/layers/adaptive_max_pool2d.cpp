@@ -1,4 +1,4 @@
-// adaptive_max_pool2d: the largest element of each cell of a square grid, as PyTorch's AdaptiveMaxPool2d.
+// adaptive_max_pool2d: the largest element of each cell of a square grid, like PyTorch's AdaptiveMaxPool2d.
 #include "layers/export.hpp"
 #include "layers/pixels.hpp"
 #include "sdk/ops/avg_pool.hpp"
@@ -9,10 +9,10 @@ namespace {
 
 constexpr mk_param kAdaptiveMaxPool2dKeys[] = {integer("output_size", 1, 4096, "1", "side of the square output")};
 
-enum { kChosen, kGathered, kIndices };  // its buffers
+enum { kChosen, kGathered, kIndices };  // indices of the layer's buffers
 
-// Cells of one size that do not overlap are the windows of a pool. Others first get one size: a smaller cell repeats
-// its last pixel, which leaves its maximum and the first place of that as they are.
+// Cells that have one size and do not overlap are the windows of a pool. Other cells are first brought to one size: a
+// smaller cell repeats its last pixel, which changes neither its maximum nor the first position of the maximum.
 class AdaptiveMaxPool2d : public Layer {
  public:
   AdaptiveMaxPool2d(const Values& v, Plan& plan) : Layer(plan) {

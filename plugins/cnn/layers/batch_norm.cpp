@@ -1,12 +1,12 @@
-// batch_norm: normalises each channel over the batch, as PyTorch's BatchNorm2d and BatchNorm1d. Predictions use running
-// moments, which belong to the parameters: what saves, resumes, averages and shares these does the same with them. It
+// batch_norm: normalises each channel over the batch, like PyTorch's BatchNorm2d and BatchNorm1d. Predictions use
+// running moments, which belong to the parameters and are saved, resumed, averaged and shared with them. The layer
 // absorbs a relu that follows it, forward and backward.
 //
-// A frozen one normalises by its running moments in training too, and keeps them: PyTorch's requires_grad_(False) with
-// eval(). It is then an affine function of each channel.
+// A frozen batch_norm also uses its running moments in training and does not change them: PyTorch's
+// requires_grad_(False) with eval(). It is then an affine function of each channel.
 //
-// Where the batch of a step is cut into shards, each shard has moments of its own, so that the result does not depend
-// on the devices that computed the shards; running moments follow their mean, weighted by rows.
+// If the batch of a step is cut into shards, each shard has its own moments, so that the result does not depend on the
+// devices that computed the shards; running moments follow the mean of the shards, weighted by rows.
 #include "sdk/ops/batch_norm.hpp"
 
 #include "layers/export.hpp"
@@ -25,7 +25,7 @@ constexpr mk_param kBatchNormKeys[] = {
     kNormInitialisation,
 };
 
-enum { kMoments, kShares };   // indices of its buffers
+enum { kMoments, kShares };   // indices of the layer's buffers
 constexpr size_t kZeros = 0;  // the only buffer of a frozen layer
 
 class BatchNorm : public Layer {
@@ -67,7 +67,7 @@ class BatchNorm : public Layer {
       p.submit(ops::batch_norm(x, vector(all, weight_), vector(all, bias_), eps_, activation, y, {}, vector(all, mean_),
                                vector(all, variance_)));
   }
-  // dx = dy * weight / sqrt(variance + eps), which is the op for a mean and a bias of zero.
+  // Computes dx = dy * weight / sqrt(variance + eps), i.e. the op for a mean and a bias of zero.
   void backward(Pass& p) const override {
     if (!frozen) return;
     const mk_tensor zeros = p.buffers[kZeros].vector(channels_);

@@ -1,5 +1,5 @@
-// concat: the channels of several images of one size, one after the other, or the features of several rows. Rows that
-// were images join by channels too, which is PyTorch's order of their features.
+// concat: joins the channels of several images of one size, or the features of several rows. Rows that were images are
+// joined by channel too, which matches PyTorch's order of their features.
 #include "layers/export.hpp"
 #include "layers/layer.hpp"
 
@@ -29,13 +29,13 @@ class Concat : public Layer {
   }
 
  private:
-  // The size of the images, also of those that are rows of features by now.
+  // Returns the size of the images, including images that have become rows of features.
   static std::string size(Shape shape) {
     shape.flat = false;
     return text(shape);
   }
 
-  // Copies the parts to their columns of the whole, or back. A part without memory is not needed.
+  // Copies the parts to their columns of the whole, or back. Skips parts without memory, which are not needed.
   void for_each_part(const Pass& p, const mk_tensor& first, const std::vector<mk_tensor>& others,
                      const mk_tensor& whole, bool back) const {
     const int64_t lines = whole.rows * out.height * out.width;

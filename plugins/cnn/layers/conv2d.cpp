@@ -1,5 +1,5 @@
-// conv2d: a convolution, as PyTorch's Conv2d. It absorbs a relu that follows it into its own op. Padding other than
-// zeros is a step before the convolution.
+// conv2d: a convolution, like PyTorch's Conv2d. Its op includes a relu that follows it. Padding other than zeros is a
+// step before the convolution.
 #include "sdk/ops/conv2d.hpp"
 
 #include "layers/export.hpp"
@@ -31,7 +31,7 @@ constexpr mk_param kConv2dKeys[] = {
     kBiasInitialisation,
 };
 
-enum { kPadded, kPaddedIndices };  // its buffers, with padding other than zeros
+enum { kPadded, kPaddedIndices };  // indices of the layer's buffers for padding other than zeros
 
 class Conv2d : public Layer {
  public:
@@ -65,7 +65,7 @@ class Conv2d : public Layer {
     p.submit(ops::conv2d_grad_weight(pads_ ? padded(p) : p.x, p.dy, window_, to.whole(weight_), to.whole(bias_)));
   }
   void backward(Pass& p) const override {
-    // gradients() is done with the padded image, which makes room for its gradient.
+    // gradients() no longer needs the padded image, so its gradient can overwrite it.
     p.submit(ops::conv2d_grad_input(p.dy, p.weights.whole(weight_), window_, pads_ ? padded(p) : p.dx));
     if (pads_) p.submit(pixels_.gradient(padded(p), p.buffers[kPaddedIndices], p.dx));
   }
@@ -96,7 +96,7 @@ class Conv2d : public Layer {
     buffers = {{w.image(), 0}, pixels_.indices()};
   }
 
-  // The pixels of a side with padding.
+  // Returns the source pixel of each position along a padded side.
   static std::vector<int32_t> side(const std::string& mode, int64_t size, int64_t before, int64_t more) {
     std::vector<int32_t> pixels;
     for (int64_t i = -before; i < size + before + more; ++i) {
@@ -108,7 +108,7 @@ class Conv2d : public Layer {
     return pixels;
   }
 
-  // PyTorch's "same": if the padding is odd, the larger half follows the image.
+  // Builds the window. For an odd sum of padding, PyTorch's "same" puts the larger half after the image.
   static ops::Window window(const Values& v, const Plan& plan) {
     ops::Window w = window_of_keys(plan, v);
     w.dilation_h = w.dilation_w = v.integer("dilation");
@@ -129,7 +129,7 @@ class Conv2d : public Layer {
     return w;
   }
 
-  ops::Window window_;  // on the padded image
+  ops::Window window_;  // window over the padded image
   bool pads_ = false;
   Pixels pixels_;
   int weight_, bias_;

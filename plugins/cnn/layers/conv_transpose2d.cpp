@@ -1,5 +1,5 @@
-// conv_transpose2d: the gradient of a convolution as a layer, as PyTorch's ConvTranspose2d. Its output is the image
-// over which the window slides, and its input has a pixel for each window: the ops are those of conv2d in other roles.
+// conv_transpose2d: the gradient of a convolution as a layer, like PyTorch's ConvTranspose2d. Its output is the image
+// over which the window slides, and its input has a pixel for each window, so it uses the ops of conv2d in other roles.
 // It absorbs a relu that follows it.
 #include "layers/export.hpp"
 #include "layers/initialisation.hpp"
@@ -33,7 +33,7 @@ class ConvTranspose2d : public Layer {
     out = {window_.height, window_.width, window_.channels};
     const Shape patch{window_.kernel_h, window_.kernel_w, window_.group_channels()};
     plan.weight_and_bias(patch, in.channels, out.channels, Parameter::Kind::convolution, v, &weight_, &bias_);
-    if (bias_ >= 0) buffers = {{0, out.channels}};  // receives a gradient that nothing needs
+    if (bias_ >= 0) buffers = {{0, out.channels}};  // receives an unused gradient
     backward_alone = true;
     products = double(in.elements()) * window_.patch();
     workspace = window_.out_pixels() * window_.patch();
@@ -48,7 +48,7 @@ class ConvTranspose2d : public Layer {
     const mk_tensor pixels = sdk::matrix(p.y.buffer, p.y.rows * out.height * out.width, out.channels, 0, p.y.offset);
     p.submit(ops::bias_act(pixels, p.weights.whole(bias_), activation, pixels));
   }
-  // The gradient of the bias is the one of a depthwise convolution with a single pixel as its window.
+  // The gradient of the bias equals that of a depthwise convolution with a window of one pixel.
   void gradients(const Pass& p, const ParameterVector& to) const override {
     p.submit(ops::conv2d_grad_weight(p.dy, p.x, window_, to.whole(weight_), {}));
     if (bias_ < 0) return;
@@ -68,7 +68,7 @@ class ConvTranspose2d : public Layer {
   }
 
  private:
-  // The length of a side of the output without output_padding.
+  // Returns the length of a side of the output without output_padding.
   int64_t shortest(int64_t size, int64_t kernel, int64_t stride, int side) const {
     return (size - 1) * stride - 2 * (side == 0 ? window_.pad_h : window_.pad_w) + window_.dilation_h * (kernel - 1) +
            1;

@@ -1,4 +1,5 @@
-// What a layer needs to add itself to an ONNX graph. Images are channels first there, and weights are as in PyTorch.
+// Helpers for a layer that adds itself to an ONNX graph, where images have channels first, and weights have PyTorch's
+// order.
 #pragma once
 
 #include <functional>
@@ -15,11 +16,11 @@ struct Export {
   sdk::onnx::Graph& graph;
   // Returns the name of a parameter of the network, in PyTorch's shape.
   std::function<std::string(int parameter)> parameter;
-  // The moments of the features; empty unless the first layer normalises each of them.
+  // moments of the features; empty unless the first layer normalises each feature
   const std::vector<float>&mean, &deviation;
 };
 
-// The shape of a row's tensor, after the number of rows.
+// Returns the dimensions of a row, without the batch.
 inline std::vector<int64_t> onnx_shape(const Shape& shape) {
   if (shape.flat) return {shape.elements()};
   return {shape.channels, shape.height, shape.width};
@@ -39,7 +40,7 @@ inline sdk::onnx::Attributes onnx_convolution(const ops::Window& w) {
   return attributes;
 }
 
-// Reorders values of an image from channels innermost to channels first.
+// Reorders the values of an image from channels innermost to channels first.
 inline std::vector<float> channels_first(const std::vector<float>& values, const Shape& shape) {
   std::vector<float> result(values.size());
   const int64_t pixels = shape.height * shape.width;

@@ -1,5 +1,5 @@
-// flatten: treats an image as a row of features. No data moves; the shape keeps the image's dimensions, because PyTorch
-// orders the inputs of a linear layer by them.
+// flatten: treats an image as a row of features. No data moves; the shape keeps the image's dimensions, because they
+// determine PyTorch's order of a linear layer's inputs.
 #include "layers/export.hpp"
 #include "layers/layer.hpp"
 

@@ -1,4 +1,4 @@
-// group_norm: normalises groups of channels of each image by themselves, as PyTorch's GroupNorm.
+// group_norm: normalises groups of channels within each image, like PyTorch's GroupNorm.
 #include "layers/row_norm.hpp"
 
 namespace mokume::cnn {
@@ -14,7 +14,8 @@ class GroupNorm : public RowNorm {
  public:
   GroupNorm(const Values& v, Plan& plan) : RowNorm(v, plan, groups_of(v, plan), {1, 1, plan.in.channels}) {}
 
-  // InstanceNormalization is in every version of ONNX: its channels are the groups, and weight and bias follow it.
+  // Uses InstanceNormalization, which every version of ONNX has, with the groups as channels; weight and bias follow
+  // it.
   std::string to_onnx(Export& to, const std::string& x) const override {
     const std::vector<int64_t> apart{0, groups_.groups, -1}, image{0, in.channels, in.height, in.width},
         channels{1, in.channels, 1, 1};

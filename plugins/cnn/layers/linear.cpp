@@ -1,5 +1,5 @@
-// linear: a fully connected layer, as PyTorch's Linear. It absorbs a relu that follows it into its own op. If the
-// optimizer has a fused op, the layer takes its step in the backward pass, in one pass over its weight (docs/adr/0010).
+// linear: a fully connected layer, like PyTorch's Linear. Its op includes a relu that follows it. If the optimizer has
+// a fused op, the layer takes its step in the backward pass, in one pass over its weight (docs/adr/0010).
 #include "layers/export.hpp"
 #include "layers/initialisation.hpp"
 #include "layers/layer.hpp"
@@ -18,7 +18,7 @@ constexpr mk_param kLinearKeys[] = {
     kBiasInitialisation,
 };
 
-// Returns the columns of a layer's input that correspond to these rows of its weight.
+// Returns the columns of a layer's input that correspond to the given rows of its weight.
 mk_tensor columns_of(const mk_tensor& x, const Extent& e) {
   return x.dtype == 0 ? x : sdk::matrix(x.buffer, x.rows, e.rows, x.row_stride, x.offset + e.first_row);
 }
@@ -55,13 +55,13 @@ class Linear : public Layer {
       p.submit(ops::gemm(p.dy, false, p.weights.at(e), true, columns_of(p.dx, e)));
   }
 
-  // The fused op pays for layers with many outputs, whose weights dominate the memory traffic, and for layers with one
-  // output, whose inputs do. For numbers in between, the rows are too short.
+  // The fused op pays off for layers with many outputs, whose weights dominate the memory traffic, and for layers with
+  // one output, whose inputs dominate it. In between, the rows are too short.
   int stepped_parameter(const ops::OptimizerSettings& optimizer, int64_t batch) const override {
     return ops::has_linear_update(optimizer, batch) && (out.channels >= 16 || out.channels == 1) ? weight_ : -1;
   }
   void backward_with_step(Pass& p, const OwnStep& step) const override {
-    // No later code reads the output of that relu, so its gradient overwrites it while it is in the cache.
+    // No later code reads the output of this relu, so its gradient overwrites it while it is in the cache.
     if (p.x_is_relu) {
       p.dx = p.x;
       p.relu_done = true;

@@ -1,4 +1,4 @@
-// max_pool2d: the largest element under a window, as PyTorch's MaxPool2d.
+// max_pool2d: the largest element in a window, like PyTorch's MaxPool2d.
 #include "sdk/ops/max_pool.hpp"
 
 #include "layers/export.hpp"
@@ -21,7 +21,7 @@ class MaxPool2d : public Layer {
  public:
   MaxPool2d(const Values& v, Plan& plan) : Layer(plan), window_(pool_window(plan, v)) {
     out = {window_.out_height(), window_.out_width(), in.channels};
-    buffers = {{out.elements(), 0}};  // the index of each largest element
+    buffers = {{out.elements(), 0}};  // index of each largest element
     variant = variant_of(window_);
   }
 

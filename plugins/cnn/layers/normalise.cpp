@@ -12,7 +12,7 @@ constexpr mk_param kNormaliseKeys[] = {
     flag("per_feature", "false", "use the mean and deviation of each feature over the training rows instead"),
 };
 
-enum { kShift, kScale };  // indices of its buffers
+enum { kShift, kScale };  // indices of the layer's buffers
 
 class Normalise : public Layer {
  public:

@@ -3,7 +3,7 @@
 namespace mokume::cnn {
 namespace {
 
-// Calls each(element of the flat vector, element of PyTorch's rows).
+// Calls each(index in the flat vector, index in PyTorch's rows).
 template <class Each>
 void for_each_element(const Parameter& p, int64_t first, int64_t count, const Each& each) {
   for (int64_t row = 0; row < p.rows(); ++row) {

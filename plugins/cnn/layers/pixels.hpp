@@ -1,5 +1,5 @@
-// Images made of the pixels of others, chosen by row and by column: what layers pad, or bring to one size, before they
-// work on it.
+// Images whose pixels come from another image, chosen by row and by column. Layers use them for padding and for cells
+// of equal size.
 #pragma once
 
 #include <algorithm>
@@ -23,7 +23,7 @@ class Pixels {
         map_{from.height, from.width, from.channels, int64_t(rows_.size()), int64_t(columns_.size())} {}
 
   Shape shape() const { return {map_.out_h, map_.out_w, map_.channels}; }
-  // The buffer that holds the indices. Fill it before the first pass.
+  // Describes the buffer for the indices. Fill it before the first pass.
   Layer::Buffer indices() const { return {0, map_.out_h + map_.out_w}; }
   void fill(const sdk::Device& device, const Slice& indices) const {
     indices.write(device, rows_.data(), map_.out_h);
@@ -35,7 +35,7 @@ class Pixels {
   mk_op gradient(const mk_tensor& grad, const Slice& indices, const mk_tensor& dx) const {
     return ops::gather_pixels_grad(grad, rows(indices), columns(indices), map_, dx);
   }
-  // `name` is that of the layer.
+  // `name` is the name of the layer.
   std::string to_onnx(Export& to, const std::string& x, const std::string& name) const {
     const auto gathered = [&](const std::string& from, const char* called, const std::vector<int32_t>& side,
                               int64_t axis) {

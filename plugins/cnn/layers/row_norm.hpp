@@ -1,4 +1,4 @@
-// The base of group_norm and layer_norm: each row is normalised by itself, in groups of its elements.
+// The base of group_norm and layer_norm, which normalise groups of elements within each row.
 #pragma once
 
 #include "layers/export.hpp"
@@ -8,7 +8,7 @@
 
 namespace mokume::cnn {
 
-// `affine` is the shape of the weight and the bias.
+// `affine` is the shape of the weight and of the bias.
 class RowNorm : public Layer {
  public:
   RowNorm(const Values& v, Plan& plan, const ops::NormGroups& groups, const Shape& affine)

@@ -8,7 +8,7 @@
 
 namespace mokume::cnn {
 
-// The keys of layers whose window may differ in height and width. The other ones are kernel_size, stride and padding.
+// Keys for layers whose windows may differ in height and width, in addition to kernel_size, stride and padding.
 constexpr mk_param kKernelWidth =
     younger(integer("kernel_width", 0, 1024, "0", "width of the window; 0: as its height, kernel_size"));
 constexpr mk_param kStrideWidth =
@@ -31,7 +31,7 @@ inline void check_fit(const Plan& plan, const ops::Window& w) {
                 "lower kernel_size or add padding");
 }
 
-// Reads the six keys. A stride of 0 is the size of the window. The window is not checked.
+// Reads the six keys. A stride of 0 means the size of the window. Does not check the window.
 inline ops::Window window_of_keys(const Plan& plan, const Values& v) {
   plan.need_images();
   ops::Window w{plan.in.height, plan.in.width, plan.in.channels};
@@ -46,14 +46,14 @@ inline ops::Window window_of_keys(const Plan& plan, const Values& v) {
   return w;
 }
 
-// The window of a pool. With ceil_mode, as many pixels of padding follow the image as the last window needs. As in
-// PyTorch, that window begins before the padding on the far side.
+// Returns the window of a pool. With ceil_mode, the padding after the image extends to the end of the last window,
+// which begins before that padding, as in PyTorch.
 inline ops::Window pool_window(const Plan& plan, const Values& v) {
   ops::Window w = window_of_keys(plan, v);
   check_fit(plan, w);
   if (!v.flag("ceil_mode")) return w;
   const auto more = [](int64_t size, int64_t kernel, int64_t stride, int64_t pad) {
-    int64_t last = (size + 2 * pad - kernel + stride - 1) / stride * stride - pad;  // where the last window begins
+    int64_t last = (size + 2 * pad - kernel + stride - 1) / stride * stride - pad;  // start of the last window
     if (last >= size) last -= stride;
     return std::max<int64_t>(last + kernel - size - pad, 0);
   };
@@ -62,7 +62,7 @@ inline ops::Window pool_window(const Plan& plan, const Values& v) {
   return w;
 }
 
-// Everything that affects an op beyond the shapes.
+// Returns the values, apart from shapes, that affect an op.
 inline std::vector<int64_t> variant_of(const ops::Window& w) {
   return {w.kernel_h, w.kernel_w, w.stride_h,   w.stride_w,   w.pad_h, w.pad_w,
           w.more_h,   w.more_w,   w.dilation_h, w.dilation_w, w.groups};

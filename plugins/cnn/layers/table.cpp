@@ -5,7 +5,7 @@
 
 #include "layers/initialisation.hpp"
 
-// One line per layer, in the order of the documentation. Each layer is defined in the file of its name.
+// One line per layer, in the order of the documentation. The file with the layer's name defines it.
 // clang-format off
 #define MOKUME_CNN_LAYERS(layer) \
   layer(kConv2d)                 \

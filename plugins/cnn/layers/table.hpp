@@ -1,4 +1,4 @@
-// All layers by the names used in experiment files.
+// All layers by their names in experiment files.
 #pragma once
 
 #include "layers/layer.hpp"

@@ -1,4 +1,4 @@
-// A network as text, before anything is trained.
+// Describes a network as text before training.
 #pragma once
 
 #include <cstdint>
@@ -8,9 +8,9 @@
 
 namespace mokume::cnn {
 
-// Returns a table of the layers: type, output shape, number of parameters, multiply-adds for one row, and the memory of
-// what the layer keeps of `batch` rows for the backward pass. The layers that each reads follow its type if they are
-// not all in a line. Below it are the sums; moments that are not learned are counted apart.
+// Returns a table of the layers: type, output shape, number of parameters, multiply-adds per row, and the memory that
+// the layer keeps for the backward pass of `batch` rows. If the layers are not in a line, the type is followed by the
+// input layers. The sums follow; running moments, which are not learned, are counted separately.
 std::string describe(const Network& network, int64_t batch);
 
 }  // namespace mokume::cnn

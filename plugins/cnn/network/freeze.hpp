@@ -13,12 +13,12 @@ class Layer;
 
 class Freeze {
  public:
-  // `names` are joined by commas. A name is that of a layer, or of a block, whose layers it stands for: "stage" and
-  // "stage.1" hold "stage.1.main". Layers without a name are called by their places.
+  // `names` is a comma-separated list of layers or blocks. A block stands for its layers: "stage" and "stage.1" contain
+  // "stage.1.main". A layer without a name is identified by its index.
   explicit Freeze(const std::string& names);
 
   bool holds(std::string_view layer) const;
-  // Throws Error(MK_INVALID_ARGUMENT) if a name holds no layer with parameters.
+  // Throws Error(MK_INVALID_ARGUMENT) if a name contains no layer with parameters.
   void check(std::span<const std::shared_ptr<const Layer>> layers) const;
 
  private:

@@ -44,7 +44,7 @@ class Planner {
     return step;
   }
 
-  // The slot that the stage writes, or shares, for its input i.
+  // Returns the slot that the stage writes or shares for its input i.
   int input_gradient(const Layer& s, size_t i, int activated) {
     if (!trained_[s.reads[i]]) return -1;
     if (!s.passes_gradient && !(s.in_place && holders_[activated] == 1)) return take();
@@ -55,7 +55,7 @@ class Planner {
   void add(size_t value, int part, std::vector<GradientFlow::Sum>& sums) {
     int& sum = gradient_[value];
     if (sum < 0) return void(sum = part);
-    // Nobody else may see a slot that the sum overwrites.
+    // The sum may overwrite only a slot that nothing else uses.
     const int to = holders_[sum] == 1 ? sum : holders_[part] == 1 ? part : take();
     sums.push_back({sum, part, to});
     for (const int slot : {sum, part})
@@ -65,8 +65,8 @@ class Planner {
 
   const std::vector<const Layer*>& stages_;
   const std::vector<bool>& trained_;
-  std::vector<int> gradient_;  // by value: its slot, or -1
-  std::vector<int> holders_;   // by slot: the values whose gradient it holds, and the current step
+  std::vector<int> gradient_;  // slot of each value, or -1
+  std::vector<int> holders_;  // for each slot: the number of values whose gradient it holds, plus 1 in the current step
   GradientFlow flow_;
 };
 

@@ -17,7 +17,7 @@ double normal(const sdk::Random& random, uint64_t at) {
   return normal_quantile(std::min(random.uniform(at) + 0x1p-54, 1 - 0x1p-53));
 }
 
-// The value of a uniform number, by the inverse of the distribution.
+// Converts a uniform random number by the inverse of the distribution.
 double drawn(const Parameter& p, const sdk::Random& random, uint64_t at) {
   constexpr double kCut = 2;
   switch (p.draw) {
@@ -35,10 +35,11 @@ double drawn(const Parameter& p, const sdk::Random& random, uint64_t at) {
   return 0;
 }
 
-// Gram and Schmidt's orthogonal vectors of normal numbers, in double: PyTorch's factor Q with a positive diagonal of R.
+// Orthogonalises vectors of normal numbers by the Gram-Schmidt process in double precision: PyTorch's factor Q with a
+// positive diagonal of R.
 std::vector<float> orthogonal_values(const sdk::Host& host, const Parameter& p, const sdk::Random& random) {
   const int64_t rows = p.rows(), outputs = p.outputs, count = std::min(rows, outputs), length = std::max(rows, outputs);
-  const bool by_output = outputs <= rows;  // a vector is what one output reads
+  const bool by_output = outputs <= rows;  // whether a vector consists of the weights of one output
   std::vector<std::vector<double>> vectors(count, std::vector<double>(length));
   const auto element = [&](int64_t vector, int64_t at) -> double& { return vectors[vector][at]; };
   host.parallel_for(count, [&](int64_t v) {

@@ -1,4 +1,4 @@
-// Initial parameters: drawn as layers declare (Parameter::Draw), in PyTorch's order.
+// Draws initial parameters as the layers declare them (Parameter::Draw), in PyTorch's order.
 #pragma once
 
 #include <cstdint>
@@ -10,8 +10,8 @@
 namespace mokume::cnn {
 
 // Computes elements [first, first + values.size()) of the flat vector, independently of the other elements. `stream`
-// selects the stream of the experiment's random numbers. Elements of orthogonal weights depend on each other and are 0
-// here. Does not throw.
+// selects the stream of the experiment's random numbers. Elements of orthogonal weights depend on each other, so they
+// are 0 here. Does not throw.
 void initial_values(std::span<const Parameter> parameters, uint64_t seed, uint32_t stream, int64_t first,
                     std::span<float> values);
 

@@ -15,10 +15,11 @@ namespace {
 
 using nlohmann::json;
 
-// The gradient of a relu is 0 where its output is 0, so the relu needs its output. A layer that keeps zeros may
-// overwrite it. Other layers may read all of their output. A value that several stages read stays as it is.
+// The gradient of a relu is 0 where its output is 0, so the relu needs its output; only a layer that preserves zeros
+// may overwrite it. Other layers may read all of their output. A value that several stages read must not be
+// overwritten.
 void share_memory(const std::vector<Layer*>& stages, const std::vector<int>& readers) {
-  std::vector<bool> relu(stages.size() + 1);  // by value: whether a relu needs its memory
+  std::vector<bool> relu(stages.size() + 1);  // whether a relu needs the memory of each value
   for (size_t k = 0; k < stages.size(); ++k) {
     Layer& s = *stages[k];
     const size_t x = s.reads.front();
@@ -47,7 +48,7 @@ bool same(const Layer* a, const Layer* b) {
          a->per_feature == b->per_feature && a->frozen == b->frozen;
 }
 
-// Makes the layers one after the other, and finds the value that each gives.
+// Builds the layers one after the other, and finds the value that each of them computes.
 class Builder {
  public:
   Builder(const Settings& settings, const Shape& input, int64_t outputs)
@@ -75,7 +76,7 @@ class Builder {
  private:
   static std::string name_of(const json& layer) { return layer.value("name", ""); }
 
-  // By layer: the layers that it reads.
+  // Sets the inputs of each layer.
   void find_inputs(const json& layers) {
     std::map<std::string, int> named{{"input", -1}};
     readers_.assign(layers.size(), 0);
@@ -125,7 +126,7 @@ class Builder {
     if (plan.last) check_outputs(net_, outputs_, plan);
   }
 
-  // A layer that computes is a stage, unless the stage that it reads computes it too.
+  // A layer that computes is a stage, unless the stage before it absorbs it.
   void place(Layer& layer) {
     const int first = layer.inputs.front();
     const size_t x = first < 0 ? 0 : value_[first];
@@ -155,9 +156,9 @@ class Builder {
   const int64_t outputs_;
   const Freeze freeze_;
   Network net_;
-  std::vector<std::vector<int>> inputs_;  // by layer
-  std::vector<int> readers_;              // by layer: how many layers read it
-  std::vector<size_t> value_;             // by layer: what it gives
+  std::vector<std::vector<int>> inputs_;  // indexed by layer
+  std::vector<int> readers_;              // number of layers that read each layer
+  std::vector<size_t> value_;             // value that each layer computes
   std::vector<Layer*> stages_;
 };
 
@@ -167,7 +168,7 @@ Network make_network(const Settings& settings, const Shape& input, int64_t outpu
   try {
     return Builder(settings, input, outputs).build(json::parse(settings.layers));
   } catch (const json::exception& e) {
-    throw Error(MK_BAD_DATA, std::string("the layers of the network are damaged: ") + e.what());
+    throw Error(MK_BAD_DATA, std::string("the saved network description is corrupt: ") + e.what());
   }
 }
 

@@ -1,4 +1,5 @@
-// A network as a plan: its layers with their shapes and the offsets of their parameters, before any device is involved.
+// The plan of a network: its layers with their shapes and the offsets of their parameters, before any device is
+// involved.
 #pragma once
 
 #include <memory>
@@ -10,17 +11,17 @@
 
 namespace mokume::cnn {
 
-// Layers that compute are stages. Value 0 is the input of the network, and value k + 1 the output of stage k.
+// Layers that compute are stages. Value 0 is the input of the network, and value k + 1 is the output of stage k.
 struct Network {
   Shape input;
-  std::vector<std::shared_ptr<const Layer>> layers;  // as configured
-  std::vector<const Layer*> stages;                  // in the order of the list
+  std::vector<std::shared_ptr<const Layer>> layers;  // in the order of the configuration
+  std::vector<const Layer*> stages;                  // in the order of `layers`
   std::vector<Parameter> parameters;
   int64_t n_parameters = 0;
-  std::vector<int> readers;    // by value: how many inputs of stages it is, and 1 more for the output of the network
-  std::vector<bool> trained;   // by value: whether parameters determine it, so that it has a gradient
-  size_t output = 0;           // the value that the last layer gives
-  GradientFlow gradient_flow;  // the order and the memory of the backward pass
+  std::vector<int> readers;    // number of stage inputs that read each value, plus 1 for the output of the network
+  std::vector<bool> trained;   // whether a value depends on trained parameters, and therefore has a gradient
+  size_t output = 0;           // the value of the last layer
+  GradientFlow gradient_flow;  // order and memory of the backward pass
 
   int64_t frozen_parameters() const {
     int64_t count = 0;
@@ -33,14 +34,14 @@ struct Network {
   bool wants_moments() const { return stages.front()->per_feature; }
 };
 
-// Throws Error(MK_INVALID_ARGUMENT) with the layer and the cure: a window larger than its image, a linear layer on an
-// image, a number of outputs other than the number of classes (1 for regression), a name in
-// `freeze` that no layer with parameters has. Throws Error(MK_BAD_DATA) if the
-// layers are malformed or read a layer that does not exist, since those of a saved model may contain anything.
+// Throws Error(MK_INVALID_ARGUMENT) with the layer and the cure for a window larger than its image, a linear layer on
+// an image, a number of outputs other than the number of classes (1 for regression), or a name in `freeze` without a
+// layer with parameters. Throws Error(MK_BAD_DATA) if the layers are malformed or read a layer that does not exist,
+// because the layers of a saved model may contain anything.
 Network make_network(const Settings& settings, const Shape& input, int64_t outputs);
 
-// Returns whether networks may share memory and ops: they may differ only in their numbers and in the length of their
-// training.
+// Returns whether networks may share memory and ops: they may differ only in numeric settings and in the length of
+// their training.
 bool same_shape(const Network& a, const Settings& a_settings, const Network& b, const Settings& b_settings);
 
 }  // namespace mokume::cnn

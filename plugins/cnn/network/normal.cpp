@@ -7,7 +7,7 @@
 namespace mokume::cnn {
 namespace {
 
-// From the highest power to the lowest.
+// Expects coefficients from the highest power to the lowest.
 double polynomial(std::span<const double> coefficients, double x) {
   double sum = 0;
   for (const double c : coefficients) sum = sum * x + c;

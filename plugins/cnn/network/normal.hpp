@@ -1,11 +1,11 @@
-// The normal distribution: its share below a number, and the inverse.
+// The cumulative normal distribution and its inverse.
 #pragma once
 
 namespace mokume::cnn {
 
 double normal_share(double x);
-// For p in (0, 1): Wichura, Algorithm AS 241: The percentage points of the normal distribution, 1988. Within 1e-15,
-// relative.
+// Expects p in (0, 1). Wichura, Algorithm AS 241: The percentage points of the normal distribution, 1988. The relative
+// error is below 1e-15.
 double normal_quantile(double p);
 
 }  // namespace mokume::cnn

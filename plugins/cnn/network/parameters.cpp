@@ -54,7 +54,7 @@ ParameterVector::ParameterVector(const sdk::Device& device, Segments layout, Sta
   }
 }
 
-// Calls body(segment's buffer, element in it, element relative to `first`, count) for the first `segments` segments.
+// Calls body(buffer of the segment, offset in it, offset from `first`, count) for the first `segments` segments.
 template <class Body>
 void ParameterVector::for_each_run(int64_t first, int64_t count, Body&& body, size_t segments) const {
   for (size_t p = 0; p < layout_.extents().size(); ++p)
@@ -99,7 +99,7 @@ std::vector<CommonRun> common_runs(const Segments& a, const Segments& b, std::sp
   std::iota(order.begin(), order.end(), 0);
   std::stable_sort(order.begin(), order.end(), [&](size_t p, size_t q) { return apart[p] < apart[q]; });
   for (const size_t p : order)
-    // Both cut a parameter at the same rows, unless one of them leaves it out.
+    // Both layouts cut a parameter at the same rows, unless one of them leaves it out.
     for (size_t k = 0; k < std::min(a.extents()[p].size(), b.extents()[p].size()); ++k) {
       const Extent &x = a.extents()[p][k], &y = b.extents()[p][k];
       CommonRun* last = runs.empty() ? nullptr : &runs.back();

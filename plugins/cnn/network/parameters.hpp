@@ -1,4 +1,4 @@
-// The parameters of a network in device memory: one flat vector, cut into segments that fit into its buffers.
+// The parameters of a network in device memory: one flat vector, cut into segments that fit into buffers.
 #pragma once
 
 #include <algorithm>
@@ -12,7 +12,7 @@
 
 namespace mokume::cnn {
 
-// Adjacent rows of one tensor, dense, starting at element `at` of a segment. A bias is one row.
+// Adjacent rows of one tensor, dense, starting at element `at` of a segment. A bias has one row.
 struct Extent {
   size_t segment;
   int64_t at;
@@ -22,25 +22,25 @@ struct Extent {
 };
 
 // Maps the flat vector to segments. Only the weight of a linear layer is ever cut, and only if it is larger than a
-// segment. It is cut at multiples of ops::kGemmCut rows, so that products of its extents give the bits of the whole.
-// The extents of a tensor therefore do not depend on the tensors before it. Running moments have segments of their own,
-// after the others, and frozen parameters have the last ones.
+// segment. It is cut at multiples of ops::kGemmCut rows, so that products of its extents give the same bits as one
+// product. The extents of a tensor therefore do not depend on the tensors before it. Learned parameters come first,
+// then running moments in their own segments, then frozen parameters.
 class Segments {
  public:
   Segments() = default;
   // Makes segments of at most `most_bytes`. Parameters whose indices are in `left_out` get no memory. Throws
   // Error(MK_OUT_OF_MEMORY) with the layer's name if a tensor that cannot be cut, or ops::kGemmCut rows of one that
-  // can, exceeds that size.
+  // can, exceeds this size.
   Segments(std::span<const Parameter> parameters, uint64_t most_bytes, std::span<const int> left_out = {});
 
   size_t count() const { return sizes_.size(); }
-  size_t learned() const { return learned_; }  // of these segments; those after them hold running moments, ...
-  size_t moving() const { return moving_; }    // ... and those after these hold frozen parameters
+  size_t learned() const { return learned_; }  // number of segments with learned parameters, which come first
+  size_t moving() const { return moving_; }    // the same plus the segments with running moments
   int64_t size(size_t segment) const { return sizes_[segment]; }  // in floats
-  int64_t elements() const { return elements_; }                  // of the flat vector
-  // The extents of each parameter, in order; empty for parameters that are left out.
+  int64_t elements() const { return elements_; }                  // size of the flat vector
+  // The extents of each parameter in order; empty for parameters that are left out.
   const std::vector<std::vector<Extent>>& extents() const { return extents_; }
-  // Returns the element of the flat vector at which this extent of the parameter begins.
+  // Returns the first element of an extent in the flat vector.
   int64_t flat_begin(size_t parameter, const Extent& e) const { return offsets_[parameter] + e.first_row * e.columns; }
 
  private:
@@ -53,8 +53,8 @@ class Segments {
   std::vector<std::vector<Extent>> extents_;
 };
 
-// Floats copied between host, device and files at a time. Host memory for a whole network is needed only where a whole
-// copy is requested.
+// Number of floats that are copied between host, device and files at a time. Host memory for a whole network is needed
+// only for a whole copy.
 inline constexpr int64_t kChunk = int64_t{1} << 24;
 
 // Calls body(first, count) for consecutive chunks of `size` floats.
@@ -67,7 +67,7 @@ void for_each_chunk(int64_t size, Body&& body) {
 class ParameterVector {
  public:
   ParameterVector() : device_(nullptr) {}
-  // The values are 0. Memory is taken from `memory`.
+  // Takes memory from `memory`, and sets all values to 0.
   ParameterVector(const sdk::Device& device, Segments layout, StackMemory& memory);
 
   const Segments& layout() const { return layout_; }
@@ -77,10 +77,9 @@ class ParameterVector {
   mk_tensor whole(int parameter) const { return parameter < 0 ? mk_tensor{} : at(extents(parameter).front()); }
   mk_tensor run(size_t segment, int64_t at, int64_t size) const { return buffers_[segment].vector(size, at); }
 
-  // Copy elements [first, first + values.size()) of the network's flat vector. Parameters that are left out are
-  // skipped.
+  // Copy elements [first, first + values.size()) of the network's flat vector. Skip parameters that are left out.
   void write(int64_t first, std::span<const float> values) const;
-  // The same, but frozen parameters keep their values.
+  // Does not change frozen parameters.
   void write_moving(int64_t first, std::span<const float> values) const;
   void read(int64_t first, std::span<float> values) const;
   // Returns the whole flat vector, with zeros where parameters are left out.
@@ -95,7 +94,7 @@ class ParameterVector {
   std::vector<Slice> buffers_;
 };
 
-// Elements that are adjacent in two layouts of one network.
+// Elements that are adjacent in both layouts of one network.
 struct CommonRun {
   size_t segment_a;
   int64_t at_a;
@@ -105,8 +104,8 @@ struct CommonRun {
   double apart;
 };
 
-// Returns all elements that both layouts have, in the longest possible runs. `apart` has a number for each parameter;
-// those with different numbers are in different runs.
+// Returns all elements that both layouts have, in the longest possible runs. `apart` has a number for each parameter; a
+// run contains only parameters with equal numbers.
 std::vector<CommonRun> common_runs(const Segments& a, const Segments& b, std::span<const double> apart);
 
 }  // namespace mokume::cnn

@@ -11,7 +11,7 @@
 
 namespace mokume::cnn {
 
-// The names in model.safetensors of the moments of the features (normalise with per_feature).
+// The tensors in model.safetensors with the moments of the features (normalise with per_feature).
 inline constexpr const char *kMeanTensor = "normalise.mean", *kDeviationTensor = "normalise.std";
 
 struct Fitted {
@@ -20,20 +20,20 @@ struct Fitted {
   std::vector<std::string> class_names;  // empty for regression
   std::vector<float> parameters;         // in the network's own order
   Moments moments;
-  std::vector<double> mean, scale;  // of the training data: empty, one value, or one per feature
+  std::vector<double> mean, scale;  // scaling of the training data: empty, one value, or one per feature
 
   bool classifies() const { return !class_names.empty(); }
 
   // For classifiers, `labels` has one entry per row. `scores` (may be null) has rows x outputs entries:
-  // log-probabilities or predictions. A classifier predicts the largest, or the first of equal ones. Works in batches
-  // of fixed size.
+  // log-probabilities or predictions. A classifier predicts the class with the largest score; the first class wins
+  // ties. Works in batches of fixed size.
   void predict(const sdk::Device& device, const float* x, int64_t rows, int32_t* labels, float* scores) const;
 
   // Writes model.safetensors, with the names, shapes and order of torch.nn.Sequential over the same layers, and
   // manifest.json.
   void save(const std::string& directory) const;
   static Fitted load(const std::string& directory);
-  // Writes the layers as operators, with the scaling of the rows before them.
+  // Writes the scaling of the rows and the layers as operators.
   void export_onnx(const std::string& path) const;
 };
 

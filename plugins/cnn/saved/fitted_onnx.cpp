@@ -13,7 +13,7 @@ std::string add_parameter(Graph& graph, const Parameter& p, const std::vector<fl
   return graph.constant(p.name, p.torch_shape(), values);
 }
 
-// Rows are images with the channels innermost, operators take them first.
+// Transposes rows from channels innermost to channels first, which operators expect.
 std::string add_image(Graph& graph, const std::string& x, const Shape& shape) {
   if (shape.flat) return x;
   const std::vector<int64_t> image{Graph::kRows, shape.height, shape.width, shape.channels};
@@ -40,7 +40,7 @@ void Fitted::export_onnx(const std::string& path) const {
   std::string x = add_image(graph, graph.scaled(rows, mean, scale), network.input);
   Export to{graph, [&](int p) { return add_parameter(graph, network.parameters[p], parameters); }, moments.feature_mean,
             moments.feature_deviation};
-  std::vector<std::string> outputs;  // by layer
+  std::vector<std::string> outputs;  // indexed by layer
   for (const auto& layer : network.layers) {
     std::vector<std::string> xs;
     for (const int i : layer->inputs) xs.push_back(i < 0 ? x : outputs[size_t(i)]);

@@ -84,11 +84,11 @@ void check_utf8(const std::string& text) {
   }
 }
 
-// A file that receives its name once it is complete.
+// A file that receives its name only when it is complete.
 class TemporaryFile {
  public:
   explicit TemporaryFile(const std::string& path) : path_(path) {
-    constexpr int kMost = 1000;  // names that killed processes with the same id may have left
+    constexpr int kMost = 1000;  // limit for names that killed processes with the same id may have left
     for (int attempt = 0; fd_ < 0; ++attempt) {
       name_ = path + ".tmp-" + std::to_string(::getpid()) + "-" + std::to_string(attempt);
       fd_ = ::open(name_.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, 0666);
@@ -207,7 +207,7 @@ std::string Writer::header() const {
 
 Reader::Reader(const std::string& path) : path_(path) {
   std::error_code failed;
-  // The type is checked before opening, since a pipe in place of the file would block the program.
+  // Checks the type before opening, because a pipe in place of the file would block the program.
   const auto status = std::filesystem::status(path, failed);
   if (!std::filesystem::exists(status)) refuse("cannot be opened (" + failed.message() + "): check the path");
   if (!std::filesystem::is_regular_file(status)) refuse("is not a regular file: check the path");
@@ -294,7 +294,7 @@ void Reader::get(uint64_t offset, void* into, uint64_t bytes, const std::string&
 void Reader::parse() {
   // The format requires the first byte to be a brace; spaces may follow the closing brace.
   if (header_.empty() || header_[0] != '{') damaged("has a header that is not a JSON object");
-  std::vector<std::set<std::string>> keys;  // of the open objects: JSON would let the last duplicate win
+  std::vector<std::set<std::string>> keys;  // keys of the open objects, because JSON lets the last duplicate win
   const auto watch = [&](int depth, json::parse_event_t event, json& parsed) {
     using Event = json::parse_event_t;
     const bool opens = event == Event::object_start || event == Event::array_start;

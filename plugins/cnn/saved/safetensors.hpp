@@ -2,7 +2,7 @@
 //
 // A file consists of an unsigned 64-bit little-endian length, a JSON object of that many bytes
 // ({"NAME":{"dtype":"F32","shape":[2,3],"data_offsets":[0,24]},...}, with strings under "__metadata__"), and the data,
-// row-major and little endian, which the offsets (from the end of the header) cover without gap or overlap.
+// row-major and little endian. The offsets, counted from the end of the header, cover the data without gap or overlap.
 // https://github.com/huggingface/safetensors
 //
 // A file may carry its own checksum: the metadata "mokume_crc32" is the CRC-32 (zlib) of the whole file, in 8
@@ -32,14 +32,14 @@ constexpr Dtype kDtype = std::is_same_v<T, float> ? Dtype::f32
                          : sizeof(T) == 8         ? Dtype::i64
                                                   : Dtype::i32;
 
-using Shape = std::vector<int64_t>;  // no entry: a scalar; an entry of 0: no elements
+using Shape = std::vector<int64_t>;  // empty: a scalar; an entry of 0: no elements
 using Metadata = std::map<std::string, std::string>;
 
-// Far more than any network needs; a longer header is rejected before it is read.
+// Far more than any network needs. The reader rejects a longer header before reading it.
 inline constexpr uint64_t kMaxHeaderBytes = uint64_t{1} << 24;
 
-// Collects tensors and writes them. Files with equal content are byte-identical, whatever the order of the calls:
-// tensors are sorted by type, then by name, as the format's own library does.
+// Collects tensors and writes them. Files with equal content are byte-identical, whatever the order of the calls: like
+// the format's own library, the writer sorts tensors by type, then by name.
 class Writer {
  public:
   // Receives the next bytes of a tensor; does not keep the pointer.
@@ -62,12 +62,12 @@ class Writer {
 
   void checksum();
 
-  // Replaces an earlier string of that key. Throws Error(MK_INVALID_ARGUMENT) if either string is not UTF-8.
+  // Replaces an earlier string with the same key. Throws Error(MK_INVALID_ARGUMENT) if either string is not UTF-8.
   void metadata(const std::string& key, const std::string& value);
 
-  // Writes another file in the same directory, fsyncs it and renames it. A reader sees either the old or the new file,
-  // even with concurrent writers to the same path; a kill leaves at most PATH.tmp-.... Throws Error(MK_STORAGE) with
-  // the path and the cause.
+  // Writes a temporary file in the same directory, calls fsync and renames it. A reader sees either the old or the new
+  // file, even with concurrent writers to the same path; a kill leaves at most PATH.tmp-.... Throws Error(MK_STORAGE)
+  // with the path and the cause.
   void write(const std::string& path) const;
 
  private:
@@ -87,29 +87,29 @@ struct Tensor {
   std::string name;
   Dtype dtype = Dtype::f32;
   Shape shape;
-  uint64_t begin = 0;  // bytes from the start of the data
+  uint64_t begin = 0;  // offset from the start of the data
   uint64_t bytes = 0;
 
   bool is(const Shape& of_floats) const { return dtype == Dtype::f32 && shape == of_floats; }
 };
 
-// Reads an untrusted file. The constructor checks everything but the tensors' data, which are read one tensor at a time
-// straight into the caller's memory. Must be used by one thread at a time. Every failure is an Error(MK_BAD_DATA) that
-// names the file, the tensor and the cure.
+// Reads an untrusted file. The constructor checks everything except the tensors' data, which are read one tensor at a
+// time straight into the caller's memory. Must be used by one thread at a time. Every failure is an Error(MK_BAD_DATA)
+// that names the file, the tensor and the cure.
 class Reader {
  public:
   explicit Reader(const std::string& path);
   // Reads a file that is in memory, which must outlive the reader. `path` is its name in messages.
   Reader(const std::string& path, std::string_view bytes);
 
-  const Metadata& metadata() const { return metadata_; }  // without the checksum
+  const Metadata& metadata() const { return metadata_; }  // excludes the checksum
 
   // Reads the whole file once. Throws if it has no checksum, or if the checksum does not match.
   void verify() const;
 
   const std::vector<Tensor>& tensors() const { return tensors_; }  // in the order of their data
 
-  // Returns null if there is no tensor of that name.
+  // Returns null if no tensor has this name.
   const Tensor* find(std::string_view name) const;
 
   // Fills `into`, which has room for tensor.bytes bytes. `tensor` must be one of tensors().

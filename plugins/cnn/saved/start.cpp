@@ -22,7 +22,7 @@ std::string list_of(const std::vector<std::string>& names) {
   return names.size() <= kShown ? list : list + " and " + std::to_string(names.size() - kShown) + " more";
 }
 
-// PyTorch counts batches for a momentum that mokume does not have.
+// PyTorch counts batches for a kind of momentum that mokume does not have.
 bool is_count(std::string_view name) { return name.ends_with(".num_batches_tracked"); }
 
 }  // namespace

@@ -1,5 +1,5 @@
-// Parameters that a training begins with in place of random ones: the tensors of a safetensors file whose names and
-// shapes are those of the network, as Fitted::save() and PyTorch's state_dict() name them.
+// Initial parameters that replace random ones: the tensors of a safetensors file whose names and shapes match the
+// network. Fitted::save() and PyTorch's state_dict() use these names.
 #pragma once
 
 #include <string>
@@ -14,26 +14,26 @@ namespace mokume::cnn {
 
 class Start {
  public:
-  // `bytes` is the content of the file, which may be anything; it and the network must outlive the object. Throws
+  // `bytes` is the content of the file, which may be anything; `bytes` and the network must outlive the object. Throws
   // Error(MK_BAD_DATA) if it is not a safetensors file, if it has none of the network's tensors, or if one of them has
-  // another type or shape or a value that is not finite.
+  // the wrong type or shape or a value that is not finite.
   Start(const std::string& path, std::string_view bytes, const Network& network);
 
-  // A sentence for the user: layers without tensors, and tensors without layers. "" if there is nothing.
+  // Returns a sentence for the user about layers without tensors and tensors without layers, or "".
   std::string warning() const;
 
-  // Writes the tensors of the file; other parameters keep their values.
+  // Writes the tensors of the file. Other parameters keep their values.
   void write(const ParameterVector& to) const;
 
-  // Whether the file has the moments of the features, for a network that normalises by them. They then replace those of
-  // the training rows.
+  // Tells whether the file has moments of the features for a network that normalises by them. They replace the moments
+  // of the training rows.
   bool has_moments() const { return !moments_.feature_mean.empty(); }
   const Moments& moments() const { return moments_; }
 
  private:
   void read_moments();
   void check(const Parameter& parameter, const safetensors::Tensor& tensor) const;
-  // In the network's order.
+  // Returns the values in the network's order.
   std::vector<float> values(const Parameter& parameter, const safetensors::Tensor& tensor) const;
 
   std::string path_;

@@ -25,7 +25,7 @@ void in_chunks(const ParameterVector& vector, Body&& body) {
   for_each_chunk(size, [&](int64_t first, int64_t count) { body(first, std::span(room.data(), count)); });
 }
 
-// Renames the file, so that the next checkpoint can take its name and this one can be examined.
+// Renames the file, so that the next checkpoint can take its name and the damaged file can be examined.
 void set_aside(const sdk::Host& host, const std::string& file, const std::string& why) {
   const std::string aside = file + ".damaged";
   std::error_code failed;
@@ -37,7 +37,7 @@ void set_aside(const sdk::Host& host, const std::string& file, const std::string
 }
 
 // Returns nothing if the file is absent or damaged; a damaged file is set aside. `read` receives the reader of a
-// verified file and its position, and throws if the contents are not valid.
+// verified file and its position, and throws if the contents are invalid.
 template <class Read>
 auto read_checkpoint(const sdk::Host& host, const std::string& directory, const std::string& fingerprint,
                      const Read& read) -> decltype(read(std::declval<st::Reader>(), json())) {
@@ -60,7 +60,7 @@ auto read_checkpoint(const sdk::Host& host, const std::string& directory, const 
   return {};
 }
 
-// A position that a training can have, with one training loss for each epoch before it.
+// Tells whether a training can have this position, with one training loss for each earlier epoch.
 bool is_possible(const Checkpoint& c) {
   const History& h = c.history;
   const auto epochs = static_cast<size_t>(c.epoch);
@@ -69,7 +69,7 @@ bool is_possible(const Checkpoint& c) {
                    h.validation_squares.size()}) <= epochs;
 }
 
-// Removes files of killed writers. A file younger than an hour may belong to a writer that is still running.
+// Removes files of killed writers. A file that is less than an hour old may belong to a running writer.
 void remove_remains(const std::string& directory) {
   std::error_code failed;
   const auto old = fs::file_time_type::clock::now() - std::chrono::hours(1);
@@ -107,7 +107,7 @@ void save_checkpoint(const std::string& directory, const Checkpoint& c, const En
   try {
     writer.write(file_in(directory));
   } catch (const Error& e) {
-    // Another device has meanwhile finished the fit and removed the directory, so the checkpoint is not needed.
+    // Another device has finished the fit meanwhile and removed the directory, so the checkpoint is not needed.
     if (e.status() != MK_STORAGE || fs::exists(directory, failed)) throw;
   }
 }

@@ -13,18 +13,18 @@ class GradientNorm {
   GradientNorm() = default;
   GradientNorm(const sdk::Device& device, const Segments& layout, StackMemory& memory);
 
-  // Returns the most elements of memory that it takes for so many gradients in so many segments.
+  // Bounds the number of elements in memory for `gradients` gradients in `segments` segments.
   static int64_t elements(int64_t gradients, int64_t segments) { return 2 * (gradients / kPart + 2 * segments) + 1; }
 
-  // Submits the ops that compute the squared norm of gradients with this layout, in an order that depends only on the
-  // layout. Returns the 1 x 1 that receives it.
+  // Submits the ops that compute the squared norm of the gradients, in an order that depends only on their layout.
+  // Returns the 1 x 1 matrix that receives the result.
   mk_tensor measure(const ParameterVector& gradients, const std::function<void(const mk_op&)>& submit) const;
 
  private:
-  static constexpr int64_t kPart = 1024;  // gradients whose squares are added first
+  static constexpr int64_t kPart = 1024;  // number of gradients in a part; their squares are added first
 
   int64_t parts_ = 0;
-  Slice memory_;  // the sum of squares of each part, as many ones, and the result
+  Slice memory_;  // the sum of squares of each part, a vector of ones of the same length, and the result
 };
 
 }  // namespace mokume::cnn

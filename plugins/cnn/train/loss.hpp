@@ -8,14 +8,14 @@
 
 namespace mokume::cnn {
 
-// A network learns classes or numbers.
+// Networks learn classes or numbers.
 enum class Loss { cross_entropy, mse };
 
-// How errors count in training. Initially, as cross_entropy and mse say.
+// Determines how errors count in training. The initial values mean cross_entropy and mse.
 struct LossForm {
   ops::SoftmaxForm softmax = {};
   ops::DistanceForm distance = {};
-  mk_tensor weight = {};  // of each row of the target; {}: 1
+  mk_tensor weight = {};  // weight of each row of the target; {}: all 1
 
   bool is_plain() const {
     return softmax.smoothing == 0 && softmax.gamma == 0 && distance.distance == ops::Distance::squared;
@@ -24,25 +24,24 @@ struct LossForm {
 
 mk_param loss_param();
 
-// "auto" selects by the data. Throws Error(MK_INVALID_ARGUMENT) if the loss does not apply to the data, or if it is nll
+// "auto" depends on the data. Throws Error(MK_INVALID_ARGUMENT) if the loss does not apply to the data, or if it is nll
 // and the last layer is not log_softmax.
 Loss loss_of(const std::string& name, bool classifies, const std::string& last_layer);
 
-// The keys that belong to losses. label_smoothing and focal_gamma are 0 or more, the others above 0.
+// The keys of losses. label_smoothing and focal_gamma are at least 0, the others above 0.
 struct LossNumbers {
   double label_smoothing = 0, focal_gamma = 2, huber_delta = 1, smooth_l1_beta = 1;
 };
 
-// Throws Error(MK_INVALID_ARGUMENT) if the keys exclude each other or need classes. The name must be one that loss_of()
-// accepts.
+// Throws Error(MK_INVALID_ARGUMENT) if the keys exclude each other or need classes. loss_of() must accept the name.
 LossForm loss_form(const std::string& name, const LossNumbers& numbers, bool classifies);
 
-// Returns the name in saved models of what a network learns.
+// Returns the name for a kind of loss in saved models.
 inline const char* name_of(Loss loss) { return loss == Loss::mse ? "mse" : "cross_entropy"; }
 
-// Writes loss and hit of each row to `results`: rows x 2, for numbers the mean square instead of the hit (see
-// sdk/ops/loss.hpp). `target` holds the labels or numbers of all rows; `index` selects those of `outputs`. The gradient
-// is multiplied by `scale`; pass {} if it is not needed.
+// Writes loss and hit of each row to `results`: rows x 2. For numbers, the mean square replaces the hit (see
+// sdk/ops/loss.hpp). `target` holds the labels or numbers of all rows; `index` selects the rows of `outputs`. The
+// gradient is multiplied by `scale`; pass {} if it is not needed.
 mk_op loss_op(Loss loss, const mk_tensor& outputs, const mk_tensor& target, const mk_tensor& index, double scale,
               const mk_tensor& results, const mk_tensor& gradient, const LossForm& form = {});
 

@@ -19,14 +19,14 @@ mk_tensor first_column(const mk_tensor& t) { return sdk::matrix(t.buffer, t.rows
 
 }  // namespace
 
-// Joehnk, Erzeugung von betaverteilten und gammaverteilten Zufallszahlen, 1964. One of two pairs of numbers fits with
-// alpha = 1, and one of 70 with alpha = 4.
+// Joehnk, Erzeugung von betaverteilten und gammaverteilten Zufallszahlen, 1964. Accepts one of two pairs of numbers for
+// alpha = 1, and one of 70 for alpha = 4.
 double mixup_share(double alpha, uint64_t seed, uint32_t stream, int64_t batch) {
   constexpr uint64_t kPairs = uint64_t{1} << 20;
   const sdk::Random random(seed, sdk::Purpose::dropout, stream, 1);
   for (uint64_t k = 0; k < kPairs; ++k) {
     const uint64_t at = 2 * (uint64_t(batch) * kPairs + k);
-    // In logarithms, since powers of a small alpha vanish.
+    // Uses logarithms, because powers of a small alpha vanish.
     const double x = std::log(1 - random.uniform(at)) / alpha, y = std::log(1 - random.uniform(at + 1)) / alpha;
     const double largest = std::max(x, y), sum = largest + std::log(std::exp(x - largest) + std::exp(y - largest));
     if (sum <= 0) return std::exp(x - sum);

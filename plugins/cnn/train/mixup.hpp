@@ -1,6 +1,6 @@
-// Mixup: a batch learns from mixtures of two of its rows, and from both their labels. Zhang, Cisse, Dauphin, Lopez-Paz:
-// mixup: Beyond Empirical Risk Minimization, 2018. As in torchvision, a row's partner is the row before it in the batch
-// (of the first, the last), and all rows of a batch have the same share.
+// Mixup: a batch learns from mixtures of two of its rows and from both labels. Zhang, Cisse, Dauphin, Lopez-Paz: mixup:
+// Beyond Empirical Risk Minimization, 2018. As in torchvision, a row's partner is the previous row of the batch (the
+// last row for the first row), and all rows of a batch have the same share.
 #pragma once
 
 #include <cstdint>
@@ -19,22 +19,22 @@ class Mixup {
   using Submit = std::function<void(const mk_op&)>;
 
   Mixup() = default;
-  // For batches of up to `rows` rows with so many features and outputs.
+  // For batches of up to `rows` rows.
   Mixup(const sdk::Device& device, int64_t rows, int64_t features, int64_t outputs, StackMemory& memory);
   static int64_t elements(int64_t rows, int64_t features, int64_t outputs) {
     return rows * (features + outputs + 2) + 1;
   }
 
-  // x = share * x + (1 - share) * partners, for a dense x of rows x features.
+  // Computes x = share * x + (1 - share) * partners for a dense x of rows x features.
   void mix(const mk_tensor& x, double share, const Submit& submit) const;
 
-  // The loss of rows [first, first + count) of the batch, whose labels are at these places of the epoch's order, to be
-  // written with its gradient to the given tensors.
+  // Returns the op for the loss of rows [first, first + count) of the batch, whose labels begin at `place` in the
+  // epoch's order. The op writes the loss and its gradient to the given tensors.
   using Loss = std::function<mk_op(int64_t first, int64_t count, int64_t place, const mk_tensor& results,
                                    const mk_tensor& gradient)>;
-  // Adds the loss and the gradient for the labels of the partners, which `loss` computes with the factor 1 - share, to
-  // those for the rows' own labels, whose losses count `share`. The second column of `results` stays. The batch begins
-  // at place `begin` of the epoch's order.
+  // Adds the loss and the gradient for the labels of the partners to the loss and the gradient for the rows' own
+  // labels, which count `share`; `loss` applies the factor 1 - share. The second column of `results` stays. The batch
+  // begins at place `begin` of the epoch's order.
   void add_partners(const mk_tensor& results, const mk_tensor& gradient, double share, int64_t begin, const Loss& loss,
                     const Submit& submit) const;
 

@@ -17,8 +17,8 @@ namespace {
 // X = a X + (b X X^T + c (X X^T)^2) X moves every singular value in (0, 1] towards 1.
 constexpr float kA = 3.4445F, kB = -4.7750F, kC = 2.0315F;
 
-// A limit of a norm below 1e-6 always holds, so that it divides a vector by its norm + 1e-6. Compared with the norm of
-// the magnified momentum, that number vanishes.
+// A norm always exceeds the limit 1e-6, so the limit divides a vector by its norm + 1e-6. Compared with the norm of the
+// magnified momentum, 1e-6 vanishes.
 constexpr double kSmall = 0x1p-20, kMagnified = 1024;
 
 bool is_weight(const Parameter& p) {
@@ -121,7 +121,7 @@ void MuonStep::take(const Muon& settings, const Step& step, const std::function<
     const double factor = muon_factor(settings.adjust_lr_fn, columns, rows);
     ops::OptimizerSettings last;
     last.lr = step.lr * factor;
-    last.weight_decay = settings.weight_decay / factor;  // of the rate without the factor
+    last.weight_decay = settings.weight_decay / factor;  // refers to the rate without the factor
     submit(ops::optimizer_step(flat(x), flat(weight), {}, {}, last, 1));
   }
 }

@@ -15,22 +15,22 @@ namespace mokume::cnn {
 struct Muon {
   double lr = 1e-3, weight_decay = 0.1, momentum = 0.95;
   bool nesterov = true;
-  int64_t ns_steps = 0;  // Newton-Schulz steps; 0: there is no Muon
+  int64_t ns_steps = 0;  // number of Newton-Schulz steps; 0: Muon is not used
   std::string adjust_lr_fn = "original";
 
   bool used() const { return ns_steps > 0; }
 };
 
-// Returns the indices of the parameters that Muon steps: the weights of convolutions and of linear layers, but for the
-// last of them, which gives the outputs. All others take the steps of AdamW.
+// Returns the indices of the parameters that Muon steps: the weights of convolutions and of linear layers, except the
+// last weight, which computes the outputs. AdamW steps all other parameters.
 std::vector<int> muon_weights(const std::vector<Parameter>& parameters);
 
-// Returns the factor of the rate for a weight, which PyTorch calls adjust_lr_fn: "original" is sqrt(max(1, outputs /
+// Returns the factor of the rate for a weight, like PyTorch's adjust_lr_fn: "original" is sqrt(max(1, outputs /
 // inputs)), "match_rms_adamw" is 0.2 * sqrt(max(outputs, inputs)), "spectral_unclamped" is sqrt(outputs / inputs). A
-// filter is flattened to one row, so `inputs` are the elements of its patch.
+// filter counts as one row, so `inputs` is the number of elements of its patch.
 double muon_factor(const std::string& adjust_lr_fn, int64_t outputs, int64_t inputs);
 
-// Has memory for one weight, the largest, and works on one after the other.
+// Has memory for the largest weight, and works on one weight after the other.
 class MuonStep {
  public:
   MuonStep() = default;
@@ -38,11 +38,11 @@ class MuonStep {
   MuonStep(const sdk::Device& device, const std::vector<Parameter>& parameters, const Segments& layout,
            StackMemory& memory);
 
-  // Returns the elements of memory that it takes.
+  // Returns the number of elements in memory.
   static int64_t elements(const std::vector<Parameter>& parameters);
 
-  // The tensors that a step reads and writes. `norm2` limits the norm of all gradients if `clip` is above 0; `lr` is
-  // the current rate, and t counts steps from 1.
+  // The tensors that a step reads and writes. If `clip` is positive, it limits the norm of all gradients, whose square
+  // is `norm2`. `lr` is the current rate, and t counts steps from 1.
   struct Step {
     const ParameterVector& weights;
     const ParameterVector& gradients;
@@ -56,13 +56,13 @@ class MuonStep {
 
  private:
   struct Room {
-    int64_t elements = 0, product = 0, rows = 0;  // of the largest weight, product and number of rows
+    int64_t elements = 0, product = 0, rows = 0;  // maximum size of a weight, size of a product, and number of rows
   };
   static Room room_for(const std::vector<Parameter>& parameters);
 
   std::vector<int> all_;
-  Slice x_[2], product_, polynomial_;  // a weight's momentum before and after a step of Newton and Schulz
-  Slice norms_;                        // of each row, and the whole
+  Slice x_[2], product_, polynomial_;  // x_: a weight's momentum before and after a Newton-Schulz step
+  Slice norms_;                        // norm of each row, and of the whole weight
   Slice ones_;
 };
 

@@ -1,4 +1,4 @@
-// The history of a training, epoch by epoch, and whether the training must end.
+// The history of a training, epoch by epoch, which also decides whether the training must end.
 #pragma once
 
 #include <cstdint>
@@ -12,16 +12,16 @@ namespace mokume::cnn {
 
 // Loss and hits over some rows, summed in double in the order of the rows.
 struct Score {
-  double loss = 0;     // mean
-  double squares = 0;  // of numbers: the mean square of the errors, unless that is the loss
+  double loss = 0;     // mean loss
+  double squares = 0;  // for numbers: mean square error, unless it is the loss
   int64_t hits = 0;
   int64_t rows = 0;
 
   double accuracy() const { return rows == 0 ? 0 : double(hits) / rows; }
 };
 
-// Sums up the values that loss ops wrote (rows x 2). A loss of 1 counts as `unit`, a square of 1 as `square_unit`. With
-// `weights`, one for each row, the losses are already multiplied by them, and the mean is divided by their mean.
+// Sums up the values that loss ops wrote (rows x 2). A loss of 1 counts as `unit`, a square of 1 as `square_unit`. If
+// there are `weights`, one per row, the losses already include them, and the mean is divided by their mean.
 Score sum_up(std::span<const float> results, double unit = 1, double square_unit = 1,
              std::span<const float> weights = {});
 
@@ -30,35 +30,36 @@ std::string progress_text(int64_t epoch, int64_t epochs, const Score& recent, bo
 
 struct History {
   std::vector<double> train_loss, train_accuracy, validation_loss, validation_accuracy;
-  std::vector<double> validation_squares;  // Score::squares; for numbers, if the rule needs them
+  std::vector<double> validation_squares;  // Score::squares for numbers, if the rule needs it
 };
 
 struct Record {
   bool classifies = true;
   StopRule rule = {};
   History history = {};
-  Score validation = {};  // of the last epoch
-  bool diverged = false;  // a loss is not finite
-  bool stopped = false;   // by the rule
+  Score validation = {};  // score of the last epoch
+  bool diverged = false;  // whether a loss is not finite
+  bool stopped = false;   // whether the rule ended the training
 
   int64_t epochs() const { return history.train_loss.size(); }
-  // The best epoch by the rule's curve, the first one if there are several, or -1 if there is none.
+  // The first of the best epochs by the rule's curve, or -1 without epochs.
   int64_t best_epoch() const;
-  // Whether the latest epoch is the best one, and the rule keeps it.
+  // Whether the latest epoch is the best one, and the rule keeps its weights.
   bool is_best() const { return rule.restore_best && !diverged && best_epoch() + 1 == epochs(); }
-  // The score of the validation with the weights that the training gives: of the last epoch, or of the best one.
+  // The validation score of the resulting weights, i.e. of the last or the best epoch.
   Score validated() const;
-  // The loss of each epoch that rules and schedules watch: that of the validation, if there is one.
+  // The losses that rules and schedules watch, one for each epoch: losses of the validation or, without validation, of
+  // the training.
   const std::vector<double>& watched() const {
     return history.validation_loss.empty() ? history.train_loss : history.validation_loss;
   }
-  // The curve of the rule, of which less is better: an accuracy is negative. Without validation, it is that of the
-  // training.
+  // The rule's curve. Smaller values are better, so accuracies are negated. Uses the training if there is no
+  // validation.
   std::vector<double> monitored() const;
   double last_loss() const { return epochs() == 0 ? 0 : history.train_loss.back(); }
   void add_epoch(const Score& trained);
   void add_validation(const Score& validated);
-  // The validation of a network that is not trained.
+  // Records the validation of an untrained network.
   void add_start(const Score& validated);
   void apply_rule();
 };

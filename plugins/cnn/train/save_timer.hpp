@@ -1,4 +1,4 @@
-// Decides when a training reports its progress, and when it writes a checkpoint.
+// Decides when a training writes a checkpoint.
 #pragma once
 
 #include <algorithm>
@@ -17,7 +17,7 @@ class SaveTimer {
  public:
   void begin() { saved_at_ = now_s(); }
   bool due() const { return now_s() - saved_at_ > interval_; }
-  // A checkpoint that was started at `began` is complete.
+  // Records that the checkpoint started at `began` is complete.
   void saved(double began) {
     saved_at_ = now_s();
     interval_ = std::max(kSeconds, kShare * (saved_at_ - began));

@@ -14,7 +14,7 @@ double cosine_between(double from, double to, double share) {
   return to + (from - to) / 2 * (1 + std::cos(std::numbers::pi * share));
 }
 
-// CosineAnnealingWarmRestarts: the share of the current wave.
+// Returns the finished share of the current wave of CosineAnnealingWarmRestarts.
 double share_of_wave(const Schedule& s, int64_t epoch) {
   int64_t length = s.t_0;
   while (epoch >= length) {

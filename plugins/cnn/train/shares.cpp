@@ -11,7 +11,7 @@ namespace mokume::cnn {
 namespace {
 
 constexpr double kNew = 0.5;    // weight of the latest measurement
-constexpr double kGain = 1.05;  // speed-up that new shares must promise
+constexpr double kGain = 1.05;  // minimum speed-up for a change of shares
 
 double time_of(const Shares& shares, const std::vector<double>& speeds) {
   double longest = 0;
@@ -49,7 +49,7 @@ Speeds::Speeds(std::vector<double> first) : now_(std::move(first)) {
 
 void Speeds::measure(const std::vector<double>& units, const std::vector<double>& seconds) {
   if (!std::exchange(warm_, true)) return;
-  // Earlier speeds are in another unit. They still give the relative speed of members that had nothing to do.
+  // Earlier speeds have another unit, but still give the relative speed of members that had no work.
   double known = 0, shown = 0;
   std::vector<double> measured(now_.size());
   for (size_t k = 0; k < now_.size(); ++k) {
@@ -87,8 +87,8 @@ RecordedShares::RecordedShares(const sdk::Team& team) {
   if (!team.leads()) parse({characters.begin(), characters.end()}, team.members());
 }
 
-// The text has lines such as "epoch 2, batch 17: 5+3", in the order of the recorded training. Where a line goes back,
-// that training resumed from a checkpoint and discarded everything after it.
+// The text has lines such as "epoch 2, batch 17: 5+3", in the order of the recorded training. A line that goes back in
+// time means that the training resumed from a checkpoint and discarded everything after it.
 void RecordedShares::parse(const std::string& text, uint32_t members) {
   static const std::regex kLine(R"(epoch ([1-9]\d{0,9}), batch ([1-9]\d{0,9}): (\d{1,9}(?:\+\d{1,9})*))");
   const auto place = [](const Change& c) { return std::tie(c.epoch, c.batch); };

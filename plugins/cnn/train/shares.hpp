@@ -1,4 +1,4 @@
-// How devices share the work of one training: by their measured speeds, or as recorded in another training.
+// Divides the work of one training among devices: by their measured speeds, or as recorded in another training.
 #pragma once
 
 #include <cstdint>
@@ -10,10 +10,10 @@
 
 namespace mokume::cnn {
 
-using Shares = std::vector<int64_t>;  // units of work per member of a team
+using Shares = std::vector<int64_t>;  // units of work for each member of a team
 
 // Distributes `units` so that the last member finishes as early as possible; ties go to the lower index. Speeds must be
-// above 0.
+// positive.
 Shares split(int64_t units, const std::vector<double>& speeds);
 
 // Returns whether `next` finishes earlier than `now` by more than the noise of measurements.
@@ -22,15 +22,15 @@ bool is_better(const Shares& next, const Shares& now, const std::vector<double>&
 // Returns text such as "5+3".
 std::string text_of(const Shares& shares);
 
-// The measured speeds of the devices. The same measurements in the same order give the same speeds.
+// The measured speeds of the devices. Equal measurements in the same order give equal speeds.
 class Speeds {
  public:
   // `first` holds earlier measurements. If any of them is 0 (unknown), all devices count as equal.
   explicit Speeds(std::vector<double> first);
 
   const std::vector<double>& now() const { return now_; }
-  // `units` is the work of each device since the last call, and `seconds` the time it took. The first call is ignored,
-  // since devices may have built their kernels then.
+  // `units` is the work of each device since the last call, and `seconds` the time for it. Ignores the first call,
+  // because devices may have built their kernels in that time.
   void measure(const std::vector<double>& units, const std::vector<double>& seconds);
 
  private:
@@ -38,44 +38,45 @@ class Speeds {
   bool warm_ = false, measured_ = false;
 };
 
-// Retries a member that was too slow for any share, after waits that double each time, since the cause may have passed.
+// Retries a member that was too slow for any share after waiting times that double, because the cause may have
+// disappeared.
 class Backoff {
  public:
   explicit Backoff(size_t members) : wait_(members, kFirst), idle_(members, 0) {}
 
-  // Call after each measurement with the current shares. Returns the member that now receives one unit, if any.
+  // Call this after each measurement with the current shares. Returns the member that now receives one unit, if any.
   std::optional<size_t> next(const Shares& shares);
 
  private:
-  static constexpr int64_t kFirst = 64;  // measurements
+  static constexpr int64_t kFirst = 64;  // first waiting time, in measurements
   std::vector<int64_t> wait_, idle_;
 };
 
-// The shares of a recorded training, which this one repeats.
+// The shares of a recorded training that the current training repeats.
 class RecordedShares {
  public:
-  // Every member constructs one from the shares that the leader has (mk_team.splits); without them it is empty. Throws
-  // Error(MK_INVALID_ARGUMENT) if they are malformed or for another number of members.
+  // Every member constructs one from the shares that the leader has (mk_team.splits); without recorded shares, it is
+  // empty. Throws Error(MK_INVALID_ARGUMENT) if the shares are malformed or for another number of members.
   explicit RecordedShares(const sdk::Team& team);
 
   bool any() const { return !changes_.empty(); }
-  // Returns the shares that hold from this batch of this epoch on (both from 0), or null if nothing was recorded. Calls
+  // Returns the shares in effect from this batch of this epoch on (both from 0), or null if nothing was recorded. Calls
   // must be in ascending order.
   const Shares* at(int64_t epoch, int64_t batch);
 
  private:
   struct Change {
-    int64_t epoch, batch;  // from 0
+    int64_t epoch, batch;  // counted from 0
     Shares shares;
   };
 
   void parse(const std::string& text, uint32_t members);
 
-  std::vector<Change> changes_;  // ascending
-  size_t next_ = 0;              // the first change that is not yet in effect
+  std::vector<Change> changes_;  // in ascending order
+  size_t next_ = 0;              // index of the first change that is not in effect yet
 };
 
-// Gives every member the leader's number, which must be in [0, 2^44). It is sent as floats.
+// Returns the leader's number to every member. The number must be in [0, 2^44), because it is sent as floats.
 int64_t from_leader(const sdk::Team& team, int64_t number);
 
 }  // namespace mokume::cnn

@@ -9,12 +9,12 @@
 namespace mokume::cnn {
 namespace {
 
-// Batches of each network submitted at once. With this many, a CPU core stays with one network.
+// Number of batches of each network that are submitted at once. With this many, a CPU core stays with one network.
 constexpr int64_t kAtOnce = 8;
-// The longest time without waiting for the device, if more than kAtOnce batches fit into it. It bounds the delay of a
-// cancel.
+// Limits the time without waiting for the device, if more than kAtOnce batches fit into it. It bounds the delay of a
+// cancellation.
 constexpr double kWaitSeconds = 0.1;
-constexpr int64_t kMostInFlight = 1024;  // batches
+constexpr int64_t kMostInFlight = 1024;  // in batches
 
 bool at_end(const Training* t) { return t->at_end(); }
 bool at_end_of_epoch(const Training* t) { return t->position().at_end_of_epoch(); }
@@ -86,7 +86,7 @@ class StackTrainer {
     std::erase_if(live_, at_end);
   }
 
-  // Queues one batch of each network. The ops wait for more batches, unless phases are being timed.
+  // Queues one batch of each network. The ops wait for more batches, unless phases are timed.
   void run_batch() {
     for (const Training::Phase phase : Training::kPhases) {
       const auto scope = device_.phase(Training::name(phase));
@@ -114,7 +114,7 @@ class StackTrainer {
     submit(ending);
   }
 
-  // Submits everything these trainings have queued; those with equal batches form one group.
+  // Submits the queued ops of the trainings. Trainings with equal batches form one group.
   void submit(std::vector<Training*> waiting) {
     while (!waiting.empty()) {
       const std::vector<int64_t>& rows = waiting.front()->queued_rows();
@@ -137,14 +137,14 @@ class StackTrainer {
     for (Training* t : equal) t->clear_queue();
   }
 
-  // The smaller the networks, the more batches between two waits.
+  // Smaller networks get more batches between two waits.
   void adapt() {
     const double now = now_s(), seconds = now - std::exchange(waited_at_, now);
     if (seconds < kWaitSeconds / 2) in_flight_ = std::min(2 * in_flight_, kMostInFlight);
     if (seconds > kWaitSeconds) in_flight_ = std::max(in_flight_ / 2, kAtOnce);
   }
 
-  // Called when the device has completed everything that was queued.
+  // Must run when the device has completed all queued ops.
   void save_or_stop() {
     const bool cancelled = sink_->cancelled(sink_->self) != 0;
     const double start = now_s();
@@ -161,7 +161,7 @@ class StackTrainer {
     return rows;
   }
 
-  // Runs twice a second. A network whose loss is no longer finite ends without waiting for the end of its epoch.
+  // Runs twice a second. A network with a loss that is not finite ends before the end of its epoch.
   void show(const Ended& ended) {
     const double now = now_s(), seconds = now - shown_at_;
     if (shown_ && seconds < kShowSeconds) return;
@@ -198,9 +198,9 @@ class StackTrainer {
   const mk_fit_sink* sink_;
   std::vector<const mk_op*> group_;
   bool shown_ = false;
-  int64_t waiting_ = 0;          // batches not yet submitted to the device
-  int64_t in_flight_ = kAtOnce;  // batches between two waits for the device
-  int64_t since_wait_ = 0;       // batches
+  int64_t waiting_ = 0;          // batches that are not submitted yet
+  int64_t in_flight_ = kAtOnce;  // number of batches between two waits for the device
+  int64_t since_wait_ = 0;       // batches since the last wait
   double waited_at_ = 0, shown_at_ = 0;
   int64_t shown_rows_ = 0;
   SaveTimer save_timer_;

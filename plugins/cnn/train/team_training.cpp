@@ -14,7 +14,7 @@ namespace {
 
 constexpr int64_t kStepsPerMeeting = 8;
 
-// The leader's instruction to the others at a meeting.
+// The leader's instruction to the other members at a meeting.
 enum class Order { proceed = 0, save = 1, stop = 2 };
 
 // Splits shards [first, end) of a batch into the fewest subtrees of the tree over all shards.
@@ -29,8 +29,8 @@ std::vector<Subtree> subtrees(int64_t first, int64_t end) {
   return all;
 }
 
-// Formats the shares of a step and each member's computing time per step. In a team, all members spend the rest of the
-// step waiting for sums.
+// Formats the shares of a step and each member's computing time per step. In the rest of the step, all members wait for
+// sums.
 std::string times_text(const Shares& shares, double elapsed_s, const std::vector<double>& busy_s, int64_t steps) {
   constexpr size_t kShown = 8;
   const auto ms = [&](double seconds) {
@@ -47,14 +47,14 @@ std::string times_text(const Shares& shares, double elapsed_s, const std::vector
   return computed + ", sums " + ms(std::max(0.0, elapsed_s - *std::max_element(busy_s.begin(), busy_s.end()))) + " ms";
 }
 
-// Calls body(first, count) for each of the sums that make up the gradients of a layer. A frozen one has none.
+// Calls body(first, count) for each sum that belongs to the gradients of a layer. A frozen layer has no sums.
 template <class Body>
 void in_buckets(const Layer& layer, Body&& body) {
   if (layer.frozen) return;
   sdk::Team::in_buckets(layer.first_parameter, layer.n_parameters, body);
 }
 
-// Covers all layers, from the last to the first.
+// Covers all layers from the last to the first.
 template <class Body>
 void in_buckets(const Network& network, Body&& body) {
   std::for_each(network.stages.rbegin(), network.stages.rend(), [&](const Layer* s) { in_buckets(*s, body); });
@@ -108,7 +108,7 @@ TeamTraining::TeamTraining(const sdk::Team& team, Training& training, const mk_f
 
 void TeamTraining::run() {
   restore();
-  // A training that resumes this one must find its batch size.
+  // Saves the batch size for a training that resumes this one.
   if (parallel_.per_device() && team_.leads() && !team_.alone() && position_.batches_begun() == 0) training_.save();
   save_timer_.begin();
   met_at_ = now_s();
@@ -119,7 +119,7 @@ void TeamTraining::run() {
     local() ? local_round() : synchronous_step();
     if (position_.at_end_of_epoch()) {
       end_epoch();
-      if (!training_.at_end()) training_.begin_epoch();  // a checkpoint is never between epochs
+      if (!training_.at_end()) training_.begin_epoch();  // checkpoints are never between epochs
     }
     if (++since_meeting_ < (local() ? 1 : kStepsPerMeeting) && !training_.at_end()) continue;
     since_meeting_ = 0;
@@ -128,13 +128,13 @@ void TeamTraining::run() {
   }
 }
 
-// The next account covers the time from here on.
+// Starts the period that the next account covers.
 void TeamTraining::note_shares() {
   since_ = "epoch " + std::to_string(position_.epoch + 1) + ", batch " + std::to_string(position_.batch + 1);
   split_ = text_of(shares());
 }
 
-// Applies the shares of the recorded training that this one repeats.
+// Applies the shares of the recorded training.
 void TeamTraining::repeat_shares() {
   const Shares* recorded = recorded_.at(position_.epoch, position_.batch);
   if (recorded == nullptr || *recorded == shares_) return;
@@ -147,7 +147,7 @@ void TeamTraining::repeat_shares() {
   note_shares();
 }
 
-// Returns each member's shards of a batch, or batches of a round.
+// Returns each member's number of shards in a batch, or of batches in a round.
 Shares TeamTraining::shares() const {
   if (!local() || recorded_.any()) return shares_;
   return split(parallel_.period_of(position_.epoch) * team_.members(), speeds_.now());
@@ -158,24 +158,24 @@ RowRange TeamTraining::share_of(const Shares& shares) const {
   return {std::accumulate(shares.begin(), mine, int64_t{0}), *mine};
 }
 
-// Distributes another number of units in the same proportions. It starts from shares, not speeds, because shares are
+// Distributes another number of units in the same proportions. It uses shares and not speeds, because shares are
 // recorded.
 RowRange TeamTraining::share_of(const Shares& shares, int64_t units) const {
   return share_of(split(units, {shares.begin(), shares.end()}));
 }
 
-// All members continue from the leader's checkpoint.
+// Continues from the leader's checkpoint on all members.
 void TeamTraining::restore() {
   training_.restore();
   position_.epoch = from_leader(team_, position_.epoch);
   position_.batch = from_leader(team_, position_.batch);
-  if (position_.batches_begun() == 0) return;  // all start with the same weights
+  if (position_.batches_begun() == 0) return;  // all members start with the same weights
   share_reductions();
   share_state();
   if (team_.leads()) mine_ = {{0, position_.rows_done()}};
 }
 
-// Only the leader may have the losses by which the schedule lowers the rate.
+// Sends the leader's number, because only the leader may have the losses that lower the rate.
 void TeamTraining::share_reductions() {
   if (training_.settings().schedule.kind == Schedule::Kind::reduce_on_plateau)
     position_.reductions = from_leader(team_, position_.reductions);
@@ -190,8 +190,8 @@ void TeamTraining::for_each_state(const Body& body) {
     });
 }
 
-// Gives the leader's weights and states to all members. This is needed after a restart, and keeps the rounding
-// differences of unequal devices from accumulating. Devices of one class already have equal values.
+// Sends the leader's weights and states to all members. A restart needs this, and it prevents rounding differences
+// between unequal devices from accumulating. Devices of one class have equal values anyway.
 void TeamTraining::share_state() {
   for_each_state([&](const ParameterVector& all, int64_t first, std::span<float> room) {
     if (team_.leads()) all.read(first, room);
@@ -200,16 +200,16 @@ void TeamTraining::share_state() {
   });
 }
 
-// Averages the optimizer's states too, so that a checkpoint describes a single network and a restart may use other
-// devices.
+// Averages the weights and the optimizer's states, so that a checkpoint describes a single network and a restart may
+// use other devices.
 void TeamTraining::average(double weight) {
   const auto scope = device_.phase("reduce");
   for_each_state([&](const ParameterVector& all, int64_t first, std::span<float> room) {
-    if (&all == &training_.engine().best()) return;  // the same on all members
+    if (&all == &training_.engine().best()) return;  // equal on all members
     if (weight > 0) all.read(first, room);
     for (float& v : room) v *= weight;
     team_.sum(room, weight == 0);
-    all.write_moving(first, room);  // rounding would change frozen ones
+    all.write_moving(first, room);  // rounding would change frozen parameters
   });
 }
 
@@ -224,15 +224,15 @@ void TeamTraining::put(Training::Phase phase, const RowRange& rows) {
   flush();
 }
 
-// One pass of the sum over the shards of a subtree. Each shard goes through forward and backward separately, so its
-// bits do not depend on which members compute the others.
+// A pass over one shard as part of the sum over a subtree. Each shard has its own forward and backward pass, so its
+// bits do not depend on which members compute the other shards.
 struct TeamTraining::Pass {
   RowRange rows;
   const ParameterVector* to;
-  std::vector<Engine::Add> adds;  // run after the pass
+  std::vector<Engine::Add> adds;  // applied after the pass
 };
 
-// Returns whether there are any rows.
+// Returns whether the shards have any rows.
 bool TeamTraining::plan_passes(std::span<const RowRange> shards, const ParameterVector& to,
                                std::vector<Pass>& passes) const {
   if (shards.size() == 1) {
@@ -266,12 +266,12 @@ void TeamTraining::synchronous_step() {
   ++position_.batch;
 }
 
-// Computes the gradients of these shards and gives them to the team.
+// Computes the gradients of these shards, and gives their sums to the team.
 void TeamTraining::compute_shards(int64_t begin, int64_t end) {
   const RowRange batch = position_.range();
   const auto first_row = [&](int64_t shard) { return batch.rows * shard / parallel_.shards; };
-  // Only subtrees with rows are given. The gradients of all but the last subtree wait in host memory, until each layer
-  // can be given with all its blocks.
+  // Skips subtrees without rows. The gradients of all subtrees except the last wait in host memory until each layer can
+  // be given with all its blocks.
   std::vector<Subtree> given;
   std::vector<std::vector<Pass>> plans;
   const ParameterVector& gradients = training_.engine().gradients();
@@ -343,7 +343,7 @@ void TeamTraining::local_round() {
   if (!team_.alone()) average(double(rows) / all);
 }
 
-// Gives all members the results of the first `rows` rows; `mine` lists the rows whose results this member has.
+// Sends the results of the first `rows` rows to all members. `mine` lists the rows whose results this member has.
 void TeamTraining::gather(const Slice& results, int64_t rows, std::vector<RowRange>& mine) {
   if (team_.alone() || rows == 0) return;
   std::vector<float> values(2 * rows);
@@ -351,14 +351,14 @@ void TeamTraining::gather(const Slice& results, int64_t rows, std::vector<RowRan
   team_.sum(values, mine.empty());
   results.write(device_, values.data(), values.size());
   mine.clear();
-  if (team_.leads()) mine = {{0, rows}};  // exactly one member supplies them next time
+  if (team_.leads()) mine = {{0, rows}};  // exactly one member supplies these rows next time
 }
 
 void TeamTraining::end_epoch() {
   device_.finish();
   gather(training_.results(), position_.rows_done(), mine_);
   mine_.clear();
-  const Shares shares = this->shares();  // of the epoch that ends here
+  const Shares shares = this->shares();  // must precede the end of the epoch, which may change them
   training_.end_epoch();
   const int64_t n = training_.validation_batches();
   const RowRange mine = share_of(shares, n);
@@ -384,14 +384,14 @@ void TeamTraining::end_epoch() {
   if (!training_.at_end()) share_state();
 }
 
-// Every member learns how busy the others were and what the leader requests. Since all have the same numbers, all draw
-// the same conclusions.
+// Every member learns the busy times of all members and the request of the leader. Since all members have the same
+// numbers, they draw the same conclusions.
 void TeamTraining::meet() {
   const size_t n = team_.members();
   std::vector<float> table(2 * n + 1);
   float* const row = table.data() + 2 * team_.member();
   const double start = now_s();
-  // A single device waits for nothing, not even the device, so all of the time is its own.
+  // A single device never waits, so all of the time counts as its own.
   row[0] = n == 1 ? start - met_at_ : busy_s_;
   row[1] = units_;
   if (team_.leads() && !training_.at_end()) {
@@ -407,7 +407,7 @@ void TeamTraining::meet() {
   const double elapsed = now_s() - met_at_;
   const int64_t steps = std::exchange(steps_, 0);
   busy_s_ = 0, units_ = 0;
-  // This precedes the checkpoint: a training that repeats this one needs the shares used before it.
+  // This must precede the checkpoint: a training that repeats this one needs the shares used before it.
   if (team_.leads()) team_.account(elapsed, seconds, units, split_, since_);
   const auto order = Order(int(table.back()));
   if (order != Order::proceed) {

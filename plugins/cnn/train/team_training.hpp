@@ -8,15 +8,15 @@
 
 namespace mokume::cnn {
 
-// Returns the settings as the team applies them. With batch_scope = "per_device", the batch is that of all its devices.
-// A training resumed from a checkpoint keeps the batch of the `begun_with` devices it began with.
+// Returns the settings that the team applies. With batch_scope = "per_device", the batch combines those of all devices.
+// A training resumed from a checkpoint keeps the batch of the `begun_with` devices with which it began.
 Settings settings_for(Settings settings, const sdk::Team& team, int64_t begun_with = 0);
 
-// Returns for how many devices the batch of the leader's checkpoint was made, or 0 if there is no checkpoint or the
-// number does not matter. Every member must call it.
+// Returns the number of devices for which the batch of the leader's checkpoint was made, or 0 if there is no checkpoint
+// or the number does not matter. Every member must call this function.
 int64_t begun_with(const sdk::Host& host, const Settings& given, const sdk::Team& team, const TrainingTask& task);
 
-// Shards [first, first + size) of a batch: a subtree of the binary tree over all of them.
+// Shards [first, first + size) of a batch: a subtree of the binary tree over all shards.
 struct Subtree {
   int64_t first, size;
 };
@@ -27,15 +27,14 @@ struct Subtree {
 // layer, while earlier layers are still computing, and all members take the same step. If all devices are of one class,
 // the weights are bit-identical to those of a single device.
 //
-// local_sgd: each member takes its own batches; then weights and the optimizer's states are averaged, weighted by rows.
-// The result depends on the number of devices, and on their speeds if these differ.
+// local_sgd: each member trains on its own batches; then weights and the optimizer's states are averaged, weighted by
+// rows. The result depends on the number of devices and, if their speeds differ, on the speeds.
 class TeamTraining {
  public:
-  // All references must outlive the object. The training's settings must be those of settings_for().
+  // All references must outlive the object. The training must use the settings that settings_for() returns.
   TeamTraining(const sdk::Team& team, Training& training, const mk_fit_sink& sink);
 
-  // Runs the training to its end, as train() of stacked.hpp does. Also throws Error(MK_CANCELLED) if the team breaks
-  // up.
+  // Runs the training to its end, like train() of stacked.hpp. Also throws Error(MK_CANCELLED) if the team breaks up.
   void run();
 
  private:
@@ -83,16 +82,16 @@ class TeamTraining {
   RecordedShares recorded_;
   Shares shares_;               // current shards per member, or the recorded shares
   std::vector<RowRange> mine_;  // rows of this epoch whose results are in this device's memory
-  double busy_s_ = 0;           // of this member since the last meeting
-  int64_t units_ = 0;           // shards or batches, for the same period
-  int64_t since_meeting_ = 0;   // steps or rounds of run()
-  int64_t steps_ = 0;           // since the last meeting: steps of the team, or rounds
-  int64_t rows_to_show_ = 0;    // of all members
+  double busy_s_ = 0;           // busy time of this member since the last meeting
+  int64_t units_ = 0;           // shards or batches since the last meeting
+  int64_t since_meeting_ = 0;   // loop iterations of run(): steps or rounds
+  int64_t steps_ = 0;           // steps of the team or rounds since the last meeting
+  int64_t rows_to_show_ = 0;    // rows of all members
   double shown_at_ = 0, met_at_ = 0;
   std::string since_, split_;  // start and shares of the period since the last meeting
   SaveTimer save_timer_;
-  std::vector<sdk::HostFloats> staged_;  // by subtree: its gradients in host memory
-  sdk::HostFloats room_;                 // for sums that come back
+  std::vector<sdk::HostFloats> staged_;  // gradients of each subtree in host memory
+  sdk::HostFloats room_;                 // receives sums
 };
 
 }  // namespace mokume::cnn

@@ -15,10 +15,10 @@
 namespace mokume::cnn {
 namespace {
 
-// The shards of a batch run one after the other. The activations of a shard are small enough for caches, and no memory
-// is needed for the whole batch.
+// The shards of a batch run one after the other. Their activations are small enough for caches, and the whole batch
+// needs no memory.
 int64_t rows_of_pass(const Settings& settings) {
-  constexpr int64_t kValidated = 64;  // the minimum
+  constexpr int64_t kValidated = 64;  // minimum number of rows in a batch of the validation
   const Parallel& p = settings.parallel;
   if (p.kind != Parallel::Kind::synchronous) return settings.batch_size;
   return std::max((settings.batch_size + p.shards - 1) / p.shards, std::min(settings.batch_size, kValidated));
@@ -82,8 +82,8 @@ Training::Training(const sdk::Host& host, const sdk::Device& device, const Resid
 }
 
 uint64_t Training::bytes(const Network& network, const Settings& settings, int64_t rows) {
-  // Each row has its index in an order, its loss and hit, a scaled target if targets are standardised, and its weight
-  // if there are weights.
+  // Each row has its index in an order, its loss and hit, a scaled target with standardise_target, and its weight with
+  // weights.
   const int64_t words = rows * (3 + (settings.standardise_target ? 1 : 0) + (settings.weighted ? 1 : 0));
   const int64_t mixed = settings.mixup_alpha > 0
                             ? Mixup::elements(rows_of_pass(settings), network.input.elements(), network.outputs())
@@ -152,7 +152,7 @@ void Training::end_epoch() {
 }
 
 void Training::diverge() {
-  // The epoch's curves record it, wherever in the epoch it was noticed.
+  // The curves record the divergence for the whole epoch.
   if (!position_.at_start_of_epoch()) position_.next_epoch();
   record_.add_epoch({std::numeric_limits<double>::quiet_NaN(), 0, 0, 0});
 }
@@ -163,7 +163,7 @@ double Training::batch_weight() const {
   if (!settings_.weighted) return batch.rows;
   double sum = 0;
   for (int64_t r = batch.first; r < batch.first + batch.rows; ++r) sum += epoch_weights_[r];
-  return sum > 0 ? sum : 1;  // no row teaches anything
+  return sum > 0 ? sum : 1;  // no row has a weight above 0
 }
 
 void Training::keep_best() {
@@ -208,7 +208,7 @@ void Training::put(Phase phase, const RowRange& part) {
       return engine_.train_back(rows, dropout, position_.optimizer(), position_.step() + 1);
     case Phase::step:
       if (settings_.accumulate > 1) {
-        // Trainings of a stack may be at different batches of a step, whose ops differ in number.
+        // Trainings in a stack may be at different batches of a step, which have different numbers of ops.
         queued_rows_.push_back(-1 - (position_.begins_step() ? 1 : 0) - (position_.ends_step() ? 2 : 0));
         engine_.accumulate(position_.begins_step());
         if (!position_.ends_step()) return;
@@ -245,7 +245,7 @@ void Training::put_validation(int64_t k) {
   const mk_tensor index = validation_order_.vector(rows, first, MK_I32);
   queue_.push_back(ops::gather_rows(data_.inputs(), index, engine_.input(rows)));
   engine_.use_average(!untrained());
-  // Classifiers are compared by the plain cross-entropy, whatever they are trained with.
+  // Classifiers are compared by the plain cross-entropy, whatever their training loss is.
   const LossForm form{{}, settings_.loss_form.distance, {}};
   queue_.push_back(
       loss_of(engine_.forward(rows, nullptr), index, 1, validation_results_.matrix(rows, 2, 2 * first), {}, form));
@@ -258,7 +258,7 @@ mk_op Training::loss_of(const mk_tensor& outputs, const mk_tensor& index, double
   return loss_op(settings_.loss, outputs, target, index, scale, rows, gradient, form);
 }
 
-// Queues the loss of these rows, which begin at place `first` of the epoch's order, and its gradient.
+// Queues the loss and its gradient for the rows of `outputs`, which begin at place `first` of the epoch's order.
 void Training::put_loss(int64_t first, const mk_tensor& outputs) {
   const int64_t rows = outputs.rows;
   LossForm form = settings_.loss_form;
@@ -276,7 +276,7 @@ void Training::put_loss(int64_t first, const mk_tensor& outputs) {
   mixup_.add_partners(results, gradient, share, first, of_partners, [this](const mk_op& op) { queue_.push_back(op); });
 }
 
-// The share of a row in its mixture.
+// Returns the share of a row in its mixture.
 double Training::mixup_share() const {
   return cnn::mixup_share(settings_.mixup_alpha, task_.seed, task_.stream, position_.batches_begun());
 }
@@ -301,7 +301,7 @@ Score Training::recent_score() {
     shown_batch_ = position_.batch;
     return score(first, end - first);
   }
-  // An epoch has just ended.
+  // Runs directly after the end of an epoch.
   const std::vector<double>& accuracy = record_.history.train_accuracy;
   const auto n = record_.epochs() == 0 ? 0 : int64_t(task_.train.size());
   return {record_.last_loss(), 0, accuracy.empty() ? 0 : std::llround(accuracy.back() * n), n};

@@ -1,5 +1,5 @@
-// Trains one network: epochs of batches over rows that are resident on the device. Driven by stacked.hpp and
-// team_training.hpp.
+// Trains one network: epochs of batches over rows that are resident on the device. stacked.hpp and team_training.hpp
+// drive it.
 #pragma once
 
 #include <cstdint>
@@ -24,24 +24,24 @@ struct TrainingTask {
   uint64_t seed = 0;
   uint32_t stream = 0;  // stream of the experiment's random numbers, unique to the fit
   std::vector<int32_t> train, validate;
-  std::string scratch;         // directory for checkpoints; "" for none
-  std::string fingerprint;     // identifies the fit that a checkpoint belongs to
-  std::string_view start;      // the content of the file that Settings::start names
-  std::vector<float> weights;  // of each row of the data in training; empty: all 1
-  // The largest numbers of rows of any training in its stack; 0 means its own.
+  std::string scratch;         // directory for checkpoints; "": no checkpoints
+  std::string fingerprint;     // identifies the fit of a checkpoint
+  std::string_view start;      // content of the file named by Settings::start
+  std::vector<float> weights;  // weight of each row of the data in training; empty: all 1
+  // Maximum numbers of rows of the trainings in the stack; 0 means this training's own numbers.
   int64_t train_room = 0, validate_room = 0;
 };
 
 class Training {
  public:
-  // All references must outlive the object. `memory` belongs to its stack; null for a training alone.
+  // All references must outlive the object. `memory` belongs to the stack; it is null for a training alone.
   Training(const sdk::Host& host, const sdk::Device& device, const ResidentData& data, const Network& network,
            const Settings& settings, TrainingTask task, StackMemory* memory = nullptr);
   Training(const Training&) = delete;
   Training& operator=(const Training&) = delete;
 
-  // Returns the device memory, in bytes, of a training that learns from or is validated on each of `rows` rows. The
-  // rows themselves are not included.
+  // Returns the device memory in bytes of a training with `rows` rows, all of which may be used for training or
+  // validation. Excludes the rows themselves.
   static uint64_t bytes(const Network& network, const Settings& settings, int64_t rows);
 
   const sdk::Device& device() const { return device_; }
@@ -54,27 +54,27 @@ class Training {
   Record& record() { return record_; }
   const Record& record() const { return record_; }
 
-  // Read and write the fit's checkpoint. They do nothing without a scratch directory, or if there is no valid
-  // checkpoint.
+  // Read and write the fit's checkpoint. Do nothing without a scratch directory; restore() also ignores invalid
+  // checkpoints.
   void restore();
   void save();
   bool at_end() const { return position_.epoch >= settings_.last_epoch() || record_.diverged || record_.stopped; }
-  bool untrained() const { return settings_.epochs == 0; }  // it is its start, and only validated
+  bool untrained() const { return settings_.epochs == 0; }  // whether the start is only validated
   double share_done() const { return at_end() ? 1 : position_.share_done(); }
 
   void begin_epoch();
-  // The ops of a batch, in this order.
+  // The ops of a batch come in this order.
   enum class Phase { load, forward, backward, step };
   static constexpr Phase kPhases[] = {Phase::load, Phase::forward, Phase::backward, Phase::step};
   static const char* name(Phase phase);
   void put(Phase phase) { put(phase, {0, position_.range().rows}); }
-  // Queues the ops for these rows of the batch.
+  // Queues the ops of a phase for the given rows of the batch.
   void put(Phase phase, const RowRange& rows);
-  // Runs the backward phase of these rows; its ops are submitted at once. See Engine::backward().
+  // Runs the backward phase for the given rows, and submits its ops at once. See Engine::backward().
   void backward(const RowRange& rows, const ParameterVector& to, std::span<const Engine::Add> adds,
                 const Engine::Summed& summed);
-  // Call end_epoch() after the last batch, when the device has completed all that was queued. The batches of the
-  // validation follow.
+  // Call end_epoch() after the last batch, when the device has completed all queued ops. The batches of the validation
+  // follow.
   void end_epoch();
   int64_t validation_batches() const;
   int64_t validation_rows() const { return task_.validate.size(); }
@@ -82,28 +82,29 @@ class Training {
   RowRange validation_range(int64_t k) const;  // rows of batch k
   void put_validation(int64_t k);
   void end_validation();
-  // Call after end_validation(), if record().is_best().
+  // Call this after end_validation() if record().is_best().
   void keep_best();
   // Ends the training because a loss within the epoch is not finite.
   void diverge();
 
-  // Ops that are queued but not yet submitted.
+  // Contains ops that are not submitted yet.
   std::vector<mk_op>& queue() { return queue_; }
-  // The rows of the batches in queue(), and what the last ops do with their gradients where some do without a step.
-  // Trainings with equal rows have ops of equal shapes.
+  // Identifies the batches in queue() by their rows and by the handling of gradients, if some batches take no step.
+  // Trainings with equal lists have ops of equal shapes.
   const std::vector<int64_t>& queued_rows() const { return queued_rows_; }
   void clear_queue();
 
-  // Loss and hit of each row, in the order of the epoch or of the validation.
+  // Contains loss and hit of each row, in the order of the epoch or of the validation.
   const Slice& results() const { return results_; }
   const Slice& validation_results() const { return validation_results_; }
   // Returns the score of rows [first, first + rows) of the latest epoch.
   Score score(int64_t first, int64_t rows) const;
-  // Returns the score since the last call, or of the last epoch if none has begun: for the progress line.
+  // Returns the score since the last call, or the score of the last epoch if no new epoch has begun. For the progress
+  // line.
   Score recent_score();
 
   // Returns all parameters in the network's own order. Must be the last call of a training: it first releases the
-  // memory that only steps need, so that the copy finds room where the device's memory is the host's.
+  // memory that only steps need, so that the copy finds room if the device uses the host's memory.
   std::vector<float> take_parameters();
 
  private:
@@ -128,12 +129,12 @@ class Training {
   Moments moments_;
   uint64_t dropout_seed_, augment_seed_;
   Mixup mixup_;
-  ops::Augment augment_;   // of training batches
-  Slice order_, results_;  // of the epoch
+  ops::Augment augment_;   // changes to training batches
+  Slice order_, results_;  // order and results of the epoch
   Slice validation_order_, validation_results_;
   Slice scaled_target_;               // only with standardise_target
-  Slice weights_;                     // of the rows of the data; only with task_.weights
-  std::vector<float> epoch_weights_;  // the same, in the order of the epoch
+  Slice weights_;                     // weights of the rows of the data; only with task_.weights
+  std::vector<float> epoch_weights_;  // weights in the order of the epoch
   std::vector<mk_op> queue_;
   std::vector<int64_t> queued_rows_;
   int64_t shown_batch_ = 0;

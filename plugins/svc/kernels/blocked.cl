@@ -2,52 +2,52 @@
 // large-scale SVM learning practical, 1998; the dual and F are described in libsvm.cl). Regressions have more free rows
 // than a working set holds, and take LIBSVM's steps.
 //
-// A round has four kernels. choose: takes the `want` rows of I_up with the smallest F and as many of I_low with the
-// largest F into the problem's working set, but none that is further from violating a bound than the worst violation; or
-// ends the problem if it meets the tolerance. gather: copies the kernel values among members. solve: takes SMO steps on
-// the working set alone until its gap is a tenth of the gap at the start of the round, or below the tolerance. update:
-// adds what the moved multipliers change to F of all rows of the problem.
+// A round has four kernels. choose: fills the problem's working set with the `want` rows of I_up with the smallest F
+// and `want` rows of I_low with the largest F, but not with rows whose F lies beyond the opposite extreme by more than
+// the gap; or ends the problem if it meets the tolerance. gather: copies the kernel values between members. solve:
+// takes SMO steps on the working set alone until its gap is a tenth of the gap at the start of the round, or below the
+// tolerance. update: adds the effect of the moved multipliers to F of all rows of the problem.
 //
 // A step visits the rows of the working set, and a round visits all rows once. F and a are pairs of floats as in
-// libsvm.cl. `update` adds the products of a round as floats while the errors of that stay below a share of the tolerance
-// (S_ROUNDING), else as pairs of floats.
+// libsvm.cl. `update` adds the products of a round as floats while the resulting errors stay below a share of the
+// tolerance (S_ROUNDING), else as pairs of floats.
 //
 // Elementwise operations and the order of every sum are the same in all variants and in the native solver, ties go to
-// the largest row, and the working set is a function of F alone: all of them give the same bits over the same kernel
-// matrix.
+// the largest row, and the working set is a function of F alone. For the same kernel matrix, all solvers therefore give
+// the same bits.
 //
-// Per problem p, besides the arrays of places.cl:
+// Each problem p has, in addition to the arrays of places.cl:
 //   counts   4 ints, indices below
 //   members  SET ints: the rows of the working set, ascending
 //   moved    SET ints: the rows whose multipliers moved; delta: 2 * SET floats, y times the change, high and low parts
 //   inner    5 * SET floats: the state of the working set between two launches of `solve`
-//   tile     SET * SET floats: the kernel values among members, padded with zeros to blocks of 16
+//   tile     SET * SET floats: the kernel values between members, padded with zeros to blocks of 16
 #define MEMBERS 0
 #define MOVED 1
 #define IN_PAIRS 2  // whether `update` adds pairs of floats
 #define INSIDE 3    // whether `solve` continues a round
 
-// A round ends at this share of the gap at its start, or of the tolerance.
+// A round ends when the gap falls below SHARE_OF_GAP of its initial size, or below SHARE_OF_TOL of the tolerance.
 #define SHARE_OF_GAP 0.1f
 #define SHARE_OF_TOL 0.9f
-// The most that rounding may add to F, as a share of the tolerance.
+// Limit for the rounding errors in F, as a share of the tolerance.
 #define ROUNDING_OF_TOL 0.25f
-// Rounds with fewer steps count as so many, so that a problem whose values overflow ends.
+// Each round counts as at least this number of steps, so that a problem whose values overflow ends.
 #define LEAST_STEPS 1000
 #define HALF_ULP 5.9604645e-8f
 
-// Rows are ordered by v: F for I_up, and -F for those of I_low that are not in the set already. A cut selects the rows
-// with v < value, and those with v == value from `row` on.
+// Rows are ordered by v: F in I_up, and -F for rows of I_low that are not in the set yet. A cut selects the rows with v
+// < value, and from `row` on those with v == value.
 typedef struct {
   float value;
   int row;
 } Cut;
 
-#define KEY(x) ((x) ^ (((x) >> 31) & 0x7fffffff))  // floats as integers in the same order, and back
+#define KEY(x) ((x) ^ (((x) >> 31) & 0x7fffffff))  // maps floats to integers in the same order, and back
 float float_of_key(int key) { return as_float(KEY(key)); }
 int key_of_float(float x) { return KEY(as_int(x)); }
 
-// A different number for each row, in no visible order: the first working set is a random sample.
+// Gives each row a different number without visible order, so that the first working set is a random sample.
 float shuffled(long k) { return (float)(((uint)k * 2654435761u) >> 8); }
 
 typedef struct {
@@ -72,7 +72,7 @@ typedef struct {
       __global float *coef, __global int *counts, __global int *members_all, __global const float *weight,             \
       const long ld, const int want
 
-// Moves the multipliers of the members i and j, as take_step in libsvm.cl does; returns the step.
+// Moves the multipliers of the members i and j like take_step in libsvm.cl; returns the step.
 #define TAKE_STEP(step, i, j, k_ij)                                                         \
   do {                                                                                      \
     const float eta_ = fmax(CURVATURE(diagonal_of[i], diagonal_of[j], k_ij), TAU);          \
@@ -87,7 +87,7 @@ typedef struct {
     state[j] = (step) >= room_j_ ? UP : (UP | LOW);                                         \
   } while (0)
 
-// y times the change of a member's multiplier, in two parts.
+// Returns y times the change of a member's multiplier, in two parts.
 float change_of(float high, float rest, float old_high, float old_rest, int y, float* low) {
   float e;
   const float d = two_sum(high, -old_high, &e);
@@ -125,7 +125,7 @@ float change_of(float high, float rest, float old_high, float old_rest, int y, f
     (h) = s_;                                         \
   } while (0)
 
-// (h, l) += x, with h the rounded value at the end.
+// (h, l) += x, where h finally holds the rounded value.
 #define ADD_SUM(T, h, l, x)                           \
   do {                                                \
     const T s_ = (h) + (x);                           \

@@ -1,7 +1,7 @@
-// The blocked solver with one work-group per problem, one row per work-item and iteration: for GPUs. Comes after places.cl
-// and blocked.cl.
+// The blocked solver for GPUs: one work-group per problem, one row per work-item and iteration. Follows places.cl and
+// blocked.cl in the program.
 
-// Every row k of the problem, in the iterations of this work-item.
+// Loops over the rows k of the problem that belong to this work-item.
 #define FOR_ROWS(k)                            \
   for (int s_ = 0; r.span[2 * s_] >= 0; ++s_)  \
     for (int k = r.span[2 * s_] * BLOCK + lid; k < r.span[2 * s_ + 1] * BLOCK; k += GROUP)
@@ -13,7 +13,7 @@ bool eligible(Rows r, int k, int low, Cut up) {
   return (r.flags[k] & LOW) != 0 && !((r.flags[k] & UP) != 0 && within(r.f[k], k, up));
 }
 
-// Gives every work-item the sum.
+// Returns the sum to every work-item.
 int group_sum(__local int* of, int lid, int x) {
   of[lid] = x;
   barrier(CLK_LOCAL_MEM_FENCE);
@@ -36,8 +36,8 @@ int count_together(__local int* scratch, int lid, Rows r, int low, Cut up, float
   return group_sum(scratch, lid, count);
 }
 
-// As find_cut. All branches are the bounds of loops, because some compilers fail on barriers below conditions; a call
-// would cost stack on some cards.
+// Like find_cut. All branches are the bounds of loops, because some compilers fail on barriers inside conditions. The
+// function is inlined, because a call would cost stack on some GPUs.
 __attribute__((always_inline)) Cut find_cut_together(__local int* scratch, int lid, Rows r, int low, Cut up, int want,
                                                      float least, float most, long ld) {
   Cut cut;
@@ -114,12 +114,12 @@ __kernel __attribute__((reqd_work_group_size(GROUP, 1, 1))) void choose_group(CH
   group_min(GROUP, l_value, l_rest, l_at, lid, &low, &nothing, &none_at);
   low = -low;
   const bool both = up < INFINITY && low > -INFINITY;
-  if (both && !(low - up < INFINITY)) up = NAN;  // kernel values have overflowed, which rho shows
+  if (both && !(low - up < INFINITY)) up = NAN;  // overflowed kernel values; rho shows them
   int status = before;
   if (active) status = !both || !(first || low - up >= sf[S_TOL]) ? CONVERGED : (left <= 0 ? STUCK : RUNNING);
 
   const bool chooses = active && status == RUNNING;
-  const int wanted = chooses ? want : (int)ld;  // all rows fit, so nothing is searched for
+  const int wanted = chooses ? want : (int)ld;  // ld: all rows fit, so the search ends at once
   const float gap = chooses ? low - up : 0.0f;
   Cut none;
   none.value = -INFINITY;
@@ -151,7 +151,7 @@ __kernel __attribute__((reqd_work_group_size(GROUP, 1, 1))) void choose_group(CH
   write_model_together(lid, active && status != RUNNING ? 16 : 0, &l_sums, si, sf, y, flags, f, a, coef, weight, ld);
 }
 
-// A work-group per member.
+// Runs a work-group per member.
 __kernel __attribute__((reqd_work_group_size(GROUP, 1, 1))) void gather_group(GATHER_ARGUMENTS) {
   const long p = order[get_group_id(0) % running];
   const int x = (int)(get_group_id(0) / running);
@@ -206,7 +206,7 @@ __kernel __attribute__((reqd_work_group_size(GROUP, 1, 1))) void solve_group(SOL
   int steps = 0;
   float nothing = 0.0f;
   while (true) {
-    float up = INFINITY, high_low = INFINITY;  // the second is the negated maximum over I_low
+    float up = INFINITY, high_low = INFINITY;  // high_low is the negated maximum over I_low
     int i = NONE;
     for (int x = lid; x < m; x += GROUP) {
       float h = fm[x];
@@ -232,7 +232,7 @@ __kernel __attribute__((reqd_work_group_size(GROUP, 1, 1))) void solve_group(SOL
     if (done || steps >= most) break;
 
     ki = tile + i * SET;
-    float loss = 1.0f;  // the negated gain
+    float loss = 1.0f;  // negated gain
     int j = NONE;
     const float kii = diagonal_of[i];
     for (int x = lid; x < m; x += GROUP) {
@@ -265,7 +265,7 @@ __kernel __attribute__((reqd_work_group_size(GROUP, 1, 1))) void solve_group(SOL
   const int left = si[I_LEFT] - (done ? max(steps, LEAST_STEPS) : steps);
   const bool continues = !done && left > 0;  // the launch is over, but not the round
   barrier(CLK_GLOBAL_MEM_FENCE);
-  // fm and high become the two parts of the change, and state whether there is any.
+  // fm and high become the two parts of the change, and state[x] tells whether it is non-zero.
   for (int x = lid; x < m; x += GROUP) {
     if (continues) {
       inner[x] = fm[x];

@@ -1,10 +1,12 @@
-// The blocked solver with one work-item per problem, 16 rows at a time: for CPUs. Comes after places.cl and blocked.cl.
+// The blocked solver for CPUs: one work-item per problem, 16 rows at a time. Follows places.cl and blocked.cl in the
+// program.
 
 #define LANES ((int16)(0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15))
 
 int16 within16(float16 v, int16 row, Cut cut) { return (v < cut.value) | ((v == cut.value) & (row >= cut.row)); }
 
-// The rows of a block that a side may choose from: those of I_up, or those of I_low beyond the cut of I_up.
+// Returns the rows of a block that a side may choose: rows of I_up, or rows of I_low that the cut of I_up did not
+// select.
 int16 eligible16(Rows r, int b, int low, Cut up) {
   const int16 flag = vload16(b, r.flags);
   if (!low) return (flag & UP) != 0;
@@ -18,7 +20,8 @@ float largest16(float16 v) {
   return c.y > c.x ? c.y : c.x;
 }
 
-// Leaves the better half of (v, at) in (w, to): larger values, of equal ones the larger index. No lane is NaN.
+// Stores the better half of (v, at) in (w, to): the larger values or, of equal values, the larger index. No lane is
+// NaN.
 #define BETTER_HALF(v, at, w, to)                                                                      \
   const int##w better_##w = (v.hi > v.lo) | ((v.hi == v.lo) & (at.hi > at.lo));                        \
   const float##w value_##w = select(v.lo, v.hi, better_##w);                                           \
@@ -53,7 +56,8 @@ int count_rows(Rows r, int low, Cut up, float value, int from) {
   return sum16(count);
 }
 
-// The cut that selects the `want` best rows of a side, or fewer if fewer have a v up to `most`; the best v is `least`.
+// Returns the cut that selects the `want` best rows of a side, or fewer if fewer have v <= `most`. The best v is
+// `least`.
 Cut find_cut(Rows r, int low, Cut up, int want, float least, float most, long ld) {
   Cut cut;
   cut.value = most;
@@ -70,10 +74,10 @@ Cut find_cut(Rows r, int low, Cut up, int want, float least, float most, long ld
   }
   cut.value = float_of_key((int)to);
   if (at_or_below == want) return cut;
-  // Several rows are at the cut.
+  // Several rows lie on the cut.
   const int extra = count_rows(r, low, up, cut.value, -1) - want;
   const int equal = count_rows(r, low, up, cut.value, 0);
-  int first = 0, last = (int)ld;  // the largest first row from which equal - extra rows are left
+  int first = 0, last = (int)ld;  // `first` becomes the largest start that keeps equal - extra rows
   while (last - first > 1) {
     const int middle = first + (last - first) / 2;
     if (count_rows(r, low, up, cut.value, middle) >= equal - extra) first = middle;
@@ -109,7 +113,7 @@ __kernel void choose_vector(CHOOSE_ARGUMENTS) {
   }
   float up = -largest16(-up16), low = largest16(low16);
   const bool both = up < INFINITY && low > -INFINITY;
-  if (both && !(low - up < INFINITY)) up = NAN;  // kernel values have overflowed, which rho shows
+  if (both && !(low - up < INFINITY)) up = NAN;  // overflowed kernel values; rho shows them
   if (!both || !(first || low - up >= sf[S_TOL])) {
     si[I_STATUS] = CONVERGED;
   } else if (si[I_LEFT] <= 0) {
@@ -149,9 +153,9 @@ __kernel void choose_vector(CHOOSE_ARGUMENTS) {
   if (si[I_STATUS] != RUNNING) write_model(si, sf, y, flags, f, a, coef, weight, ld);
 }
 
-#define STRIP 32  // rows of the kernel matrix per work-item of gather_vector
+#define STRIP 32  // rows of the kernel matrix that a work-item of gather_vector copies
 
-// Work-items are ordered by rows, then by places: problems share the rows that are in the caches.
+// Work-items are ordered by rows, then by places, so that problems share the cached rows.
 __kernel void gather_vector(GATHER_ARGUMENTS) {
   const long p = order[get_group_id(0) % running];
   __global const int* count = counts + p * 4;
@@ -159,7 +163,7 @@ __kernel void gather_vector(GATHER_ARGUMENTS) {
   if (m == 0 || count[INSIDE] != 0) return;
   __global const int* members = members_all + p * SET;
   const int from = (int)(get_group_id(0) / running) * STRIP;
-  int first = 0, last = m;  // the first member from row `from` on
+  int first = 0, last = m;  // search for the first member in or after row `from`
   while (first < last) {
     const int middle = (first + last) / 2;
     if (members[middle] < from) first = middle + 1;
@@ -301,12 +305,12 @@ __kernel void solve_vector(SOLVE_ARGUMENTS) {
   count[IN_PAIRS] = !small_;
   count[MOVED] = n;
   count[INSIDE] = 0;
-  if (n == 0) si[I_LEFT] = 0;  // nothing can move any more
+  if (n == 0) si[I_LEFT] = 0;  // no multiplier can move any more
 }
 
 #define WIDE 8  // blocks per work-item
 
-// Updates `N` blocks from block b on, with their F in registers.
+// Updates `N` blocks from block b on while their F stays in registers.
 #define UPDATE_BLOCKS(N)                                                                    \
   do {                                                                                      \
     float16 h[N], l[N], sum[N];                                                             \
@@ -335,8 +339,7 @@ __kernel void solve_vector(SOLVE_ARGUMENTS) {
     b += (N);                                                                               \
   } while (0)
 
-// Work-items are ordered by columns, then by places, so that problems share the part of the kernel matrix that is in
-// the caches.
+// Work-items are ordered by columns, then by places, so that problems share the cached part of the kernel matrix.
 __kernel void update_vector(UPDATE_ARGUMENTS) {
   const long p = order[get_group_id(0) % running];
   __global const int* count = counts + p * 4;

@@ -2,18 +2,18 @@
 //
 // Dual of a binary C-SVC: min 1/2 a'Qa - e'a, 0 <= a_k <= C w_k, y'a = 0, with the weights w of the rows and of their
 // classes. With F_k = sum_l a_l y_l K_kl - y_k, the pair (i, j) is chosen by second-order information (Fan, Chen, Lin:
-// Working Set Selection Using Second Order Information for Training SVM, JMLR 6, 2005). The loop stops when max F over
-// I_low - min F over I_up < tol, which is LIBSVM's rule.
+// Working Set Selection Using Second Order Information for Training SVM, JMLR 6, 2005). LIBSVM's rule stops the loop:
+// max F over I_low - min F over I_up < tol.
 //
 // Dual of an epsilon-SVR for targets z (Chang, Lin: LIBSVM, ACM TIST 2, 2011, section 2.4), with one multiplier a_k in
-// [-C w_k, C w_k] per row instead of two of which one is 0: min 1/2 a'Ka + epsilon |a|_1 - z'a, e'a = 0. With F_k =
-// sum_l a_l K_kl - z_k, a row counts in I_up with F_k + epsilon, or F_k - epsilon where a_k < 0, and in I_low with F_k -
-// epsilon, or F_k + epsilon where a_k > 0. A step ends at 0. The steps are those that LIBSVM takes on two multipliers.
+// [-C w_k, C w_k] per row instead of two, one of which is 0: min 1/2 a'Ka + epsilon |a|_1 - z'a, e'a = 0. With F_k =
+// sum_l a_l K_kl - z_k, a row counts in I_up with F_k + epsilon, or F_k - epsilon where a_k < 0, and in I_low with F_k
+// - epsilon, or F_k + epsilon where a_k > 0. A step ends at 0. The steps equal those of LIBSVM on two multipliers.
 //
 // F and a are stored as pairs of floats whose sum is the value (Dekker 1971, Knuth's two-sum), because plain fp32 does
 // not converge at large C and not every device has fp64. Elementwise operations are the same in every variant and in
-// the native solver, and ties go to the largest index as in LIBSVM. All of them therefore take the same steps over the
-// same kernel matrix.
+// the native solver, and ties go to the largest index as in LIBSVM. For the same kernel matrix, all variants therefore
+// take the same steps.
 
 #if REGRESSION
 #define UP_OFFSET(flag, epsilon) (((flag) & NEGATIVE) != 0 ? -(epsilon) : (epsilon))
@@ -50,7 +50,8 @@
   } while (0)
 
 #if REGRESSION
-// Moves the multiplier of row k by `step` (up if `sign` is 1, down if it is -1); `last` says that this is all its room.
+// Moves the multiplier of row k by `step`, up if `sign` is 1, down if it is -1. `last`: the step takes the multiplier
+// to the end of its range.
 void move(int k, float step, float sign, bool last, __global int* flags, __global float* a, long ld) {
   const int away = sign > 0 ? POSITIVE : NEGATIVE, back = sign > 0 ? NEGATIVE : POSITIVE;
   if (last && (flags[k] & back) != 0) {
@@ -91,7 +92,8 @@ float take_step(int i, int j, float k_ij, float k_ii, float k_jj, float c, float
   const float step = fmin(gap / eta, fmin(room_i, room_j));
   ADD_TO(a[i], a[ld + i], y[i] > 0 ? step : -step);
   ADD_TO(a[j], a[ld + j], y[j] > 0 ? -step : step);
-  // i moved so that F grows. At its bound it can only move back, so it is in I_low. For j it is the other way round.
+  // The step moves i in the direction that increases F. At its bound, i can only move back, so it is in I_low; j
+  // behaves conversely.
   flags[i] = step >= room_i ? LOW : (UP | LOW);
   flags[j] = step >= room_j ? UP : (UP | LOW);
   return step;

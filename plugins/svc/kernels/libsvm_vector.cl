@@ -1,4 +1,5 @@
-// LIBSVM's steps with one work-item per problem, 16 rows at a time: for CPUs. Comes after places.cl and libsvm.cl.
+// LIBSVM's steps for CPUs: one work-item per problem, 16 rows at a time. Follows places.cl and libsvm.cl in the
+// program.
 
 __kernel void smo_vector(SMO_ARGUMENTS) {
   const int16 lane = (int16)(0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15);
@@ -59,7 +60,7 @@ __kernel void smo_vector(SMO_ARGUMENTS) {
           g = bs[t];
           j = ba[t];
         }
-      if (j == NONE) {  // kernel values have overflowed, which rho shows
+      if (j == NONE) {  // overflowed kernel values; rho shows them
         up = NAN;
         status = CONVERGED;
         break;
@@ -127,6 +128,6 @@ __kernel void smo_vector(SMO_ARGUMENTS) {
   sf[S_UP] = up;
   sf[S_UP_REST] = up_rest;
   sf[S_LOW] = low;
-  // A capped problem has a model too.
+  // A problem that reaches the step limit also has a model.
   if (status == CONVERGED || steps >= max_steps) write_model(si, sf, y, flags, f, a, coef, weight, ld);
 }

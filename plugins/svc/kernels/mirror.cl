@@ -1,5 +1,5 @@
-// Completes a symmetric matrix: to[c][r] = from[r][c] for all rows r and columns c of a part. Both have stride `ld` and
-// may be parts of one buffer that do not overlap. One work-group per tile, in the order of the tiles of `from`.
+// Completes a symmetric matrix: to[c][r] = from[r][c] for all rows r and columns c of a part. Both parts have stride
+// `ld` and may lie in one buffer without overlap. Each work-group copies one tile, in the order of the tiles of `from`.
 #define SIDE 16
 
 __kernel __attribute__((reqd_work_group_size(SIDE * SIDE, 1, 1))) void mirror(

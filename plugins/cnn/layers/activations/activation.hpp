@@ -1,4 +1,4 @@
-// What the activation layers other than relu share. No other layer absorbs them: each runs its own op.
+// The base of all activation layers except relu. Other layers do not absorb them; each runs its own op.
 #pragma once
 
 #include "layers/export.hpp"
@@ -6,8 +6,8 @@
 
 namespace mokume::cnn {
 
-// Element by element, with the gradient of sdk/ops/bias_act.hpp: from the output, which may share the input's memory,
-// or from the input, which is then kept.
+// Works element by element and uses the gradient of sdk/ops/bias_act.hpp: either from the output, which may share the
+// input's memory, or from the input, which is then kept.
 class ActivationLayer : public Layer {
  public:
   ActivationLayer(const Plan& plan, ops::Activation kind, double slope = 0) : Layer(plan), kind_(kind), slope_(slope) {
@@ -21,7 +21,7 @@ class ActivationLayer : public Layer {
   }
 
  protected:
-  // Adds a constant of one number to the graph. Its name begins with the layer's index.
+  // Adds a constant scalar to the graph. Its name begins with the layer's index.
   std::string number(Export& to, const char* called, double value) const {
     return to.graph.constant(std::to_string(index) + "." + called, {1}, std::vector<float>{static_cast<float>(value)});
   }

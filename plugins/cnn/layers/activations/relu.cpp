@@ -8,7 +8,7 @@ namespace {
 class Relu : public Layer {
  public:
   Relu(const Values&, Plan& plan) : Layer(plan) {
-    activation = ops::Activation::relu;  // the engine applies its gradient, as for every layer that ends in one
+    activation = ops::Activation::relu;  // the engine applies its gradient, as for all layers that end in a relu
     overwrites = keeps_zeros = passes_gradient = true;
   }
 

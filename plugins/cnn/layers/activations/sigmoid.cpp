@@ -1,4 +1,4 @@
-// sigmoid: 1 / (1 + exp(-x)), as PyTorch's Sigmoid.
+// sigmoid: 1 / (1 + exp(-x)), like PyTorch's Sigmoid.
 #include "layers/activations/activation.hpp"
 
 namespace mokume::cnn {

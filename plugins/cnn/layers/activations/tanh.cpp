@@ -1,4 +1,4 @@
-// tanh: the hyperbolic tangent, as PyTorch's Tanh.
+// tanh: the hyperbolic tangent, like PyTorch's Tanh.
 #include "layers/activations/activation.hpp"
 
 namespace mokume::cnn {
