@@ -9,6 +9,7 @@
 #include <filesystem>
 
 #include "base/below.hpp"
+#include "base/files.hpp"
 #include "sdk/error.hpp"
 
 namespace mokume::base {
@@ -44,13 +45,7 @@ class SystemFile : public AppendFile {
   }
 
   void append(std::string_view text) override {
-    for (size_t done = 0; done < text.size();) {
-      const ssize_t n = ::write(file_, text.data() + done, text.size() - done);
-      if (n < 0 && errno == EINTR) continue;
-      if (n < 0) fail("cannot write", path_);
-      done += static_cast<size_t>(n);
-    }
-    if (::fdatasync(file_) != 0) fail("cannot write", path_);
+    if (!write_all(file_, text) || ::fdatasync(file_) != 0) fail("cannot write", path_);
   }
 
   void cut(uint64_t bytes) override {

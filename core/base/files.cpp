@@ -31,16 +31,6 @@ std::string cause(int code) { return std::generic_category().message(code); }
   throw Error(MK_STORAGE, "cannot write '" + path + "': " + why + "; check free space and permissions");
 }
 
-bool write_all(int fd, std::string_view content) {
-  while (!content.empty()) {
-    const ssize_t n = ::write(fd, content.data(), content.size());
-    if (n < 0 && errno == EINTR) continue;
-    if (n < 0) return false;
-    content.remove_prefix(static_cast<size_t>(n));
-  }
-  return true;
-}
-
 // Divides a path into directory and name. The directory may be reached through links.
 Below divided(const std::string& path) {
   const size_t slash = path.rfind('/');
@@ -111,6 +101,16 @@ std::string sha256_of_file(const Below& file) {
 }
 
 }  // namespace
+
+bool write_all(int fd, std::string_view content) {
+  while (!content.empty()) {
+    const ssize_t n = ::write(fd, content.data(), content.size());
+    if (n < 0 && errno == EINTR) continue;
+    if (n < 0) return false;
+    content.remove_prefix(static_cast<size_t>(n));
+  }
+  return true;
+}
 
 namespace {
 

@@ -22,6 +22,9 @@ void write_file(const std::string& path, std::string_view content);
 enum class Durable { no, yes };
 void write_file(const Below& file, std::string_view content, Durable durable = Durable::yes);
 
+// Writes all of `content`. Returns false, with errno, if a write fails.
+bool write_all(int fd, std::string_view content);
+
 // Renames a damaged cache file to PATH.damaged, so that it is recreated and can still be examined. Returns a warning
 // for the user.
 std::string set_aside(const std::string& path, const std::string& why);

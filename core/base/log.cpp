@@ -1,21 +1,18 @@
 #include "base/log.hpp"
 
 #include <fcntl.h>
-#include <spdlog/details/log_msg.h>
-#include <spdlog/details/null_mutex.h>
-#include <spdlog/pattern_formatter.h>
-#include <spdlog/sinks/base_sink.h>
-#include <spdlog/sinks/stdout_sinks.h>
+#include <fmt/chrono.h>
 #include <unistd.h>
 
 #include <cerrno>
-#include <exception>
-#include <memory>
+#include <chrono>
+#include <cstdio>
+#include <cstdlib>
 #include <mutex>
-#include <string_view>
 #include <system_error>
 #include <utility>
 
+#include "base/files.hpp"
 #include "base/text.hpp"
 #include "sdk/error.hpp"
 
@@ -44,71 +41,56 @@ std::string log_text(const std::string& text) {
   return result;
 }
 
-// Replaces spdlog's own file sink, which opens a path through symbolic links.
-class FileSink : public spdlog::sinks::base_sink<spdlog::details::null_mutex> {
- public:
-  explicit FileSink(FileDescriptor file) : file_(std::move(file)) {}
-
- private:
-  void sink_it_(const spdlog::details::log_msg& message) override {
-    spdlog::memory_buf_t line;
-    formatter_->format(message, line);
-    std::string_view text(line.data(), line.size());
-    while (!text.empty()) {
-      const ssize_t n = ::write(file_.get(), text.data(), text.size());
-      if (n < 0 && errno == EINTR) continue;
-      if (n < 0) throw std::system_error(errno, std::generic_category());
-      text.remove_prefix(static_cast<size_t>(n));
-    }
-  }
-  void flush_() override {}
-
-  FileDescriptor file_;
-};
+// The local time with its offset from UTC: 2026-11-27T09:05:00.042+01:00.
+std::string timestamp() {
+  using namespace std::chrono;
+  const auto now = system_clock::now();
+  const std::tm local = fmt::localtime(system_clock::to_time_t(now));
+  const long minutes = local.tm_gmtoff / 60;
+  return fmt::format("{:%Y-%m-%dT%H:%M:%S}.{:03}{}{:02}:{:02}", local,
+                     duration_cast<milliseconds>(now.time_since_epoch()).count() % 1000, minutes < 0 ? '-' : '+',
+                     std::abs(minutes) / 60, std::abs(minutes) % 60);
+}
 
 }  // namespace
 
 struct Log::State {
   std::mutex mutex;
-  spdlog::sinks::stderr_sink_st console;
-  std::unique_ptr<spdlog::sinks::sink> file;
+  FileDescriptor file;
   mk_log_level level = MK_LOG_NOTE;
   void (*before)(void*) = nullptr;
   void (*after)(void*) = nullptr;
   void* context = nullptr;
   std::function<void(mk_log_level, const std::string&)> listener;
 
-  void to_console(const spdlog::details::log_msg& message) {
+  void to_console(const std::string& words) {
     if (before != nullptr) before(context);
-    console.log(message);
-    console.flush();
+    const std::string line = "mokume: " + words + "\n";
+    std::fwrite(line.data(), 1, line.size(), stderr);
+    std::fflush(stderr);
     if (after != nullptr) after(context);
   }
 
-  void to_file(const spdlog::details::log_msg& message) {
-    try {
-      file->log(message);
-    } catch (const std::exception& e) {
-      // A full disk must neither stop the run here nor cause a message for every line.
-      file.reset();
-      const std::string text = std::string("error: no longer writing the log file: ") + e.what();
-      to_console({"mokume", spdlog::level::err, text});
-    }
+  void to_file(const std::string& words) {
+    if (write_all(file.get(), timestamp() + " " + words + "\n")) return;
+    const int cause = errno;
+    // A full disk must not stop the run here, and must not be reported once per line.
+    file = FileDescriptor();
+    to_console("error: no longer writing the log file: " + std::generic_category().message(cause));
   }
 };
 
-Log::Log() : state_(new State) { state_->console.set_pattern("mokume: %v"); }
+Log::Log() : state_(new State) {}
 
 Log::~Log() { delete state_; }
 
 void Log::write(mk_log_level level, const std::string& source, const std::string& text) {
   const std::string line = log_text(source.empty() || source == "mokume" ? text : source + ": " + text);
   const std::string words = word_of(level) + (": " + line);
-  const spdlog::details::log_msg message("mokume", spdlog::level::info, words);
   const std::lock_guard lock(state_->mutex);
-  if (level >= state_->level) state_->to_console(message);
+  if (level >= state_->level) state_->to_console(words);
   if (level >= state_->level && state_->listener) state_->listener(level, line);
-  if (state_->file && level >= MK_LOG_INFO) state_->to_file(message);
+  if (state_->file.get() >= 0 && level >= MK_LOG_INFO) state_->to_file(words);
 }
 
 void Log::set_level(mk_log_level level) {
@@ -123,10 +105,8 @@ void Log::open_file(const Below& place) {
   if (opened.get() < 0)
     throw Error(MK_STORAGE,
                 fmt::format("cannot open the log file '{}': {}", place.path(), std::generic_category().message(errno)));
-  auto file = std::make_unique<FileSink>(std::move(opened));
-  file->set_pattern("%Y-%m-%dT%H:%M:%S.%e%z %v");
   const std::lock_guard lock(state_->mutex);
-  state_->file = std::move(file);
+  state_->file = std::move(opened);
 }
 
 void Log::set_listener(std::function<void(mk_log_level, const std::string& line)> listener) {

@@ -1,4 +1,4 @@
-// The program's log: stderr, and a file once a run directory exists (spdlog underneath). Thread-safe.
+// The program's log: stderr, and a file once a run directory exists. Thread-safe.
 #pragma once
 
 #include <fmt/format.h>

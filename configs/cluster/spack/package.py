@@ -33,7 +33,6 @@ class Mokume(CMakePackage):
     depends_on("asio")
     depends_on("oneapi-tbb")
     depends_on("fmt@9:")
-    depends_on("spdlog@1.10: +fmt_external")
     depends_on("tomlplusplus@3.3:")
     depends_on("onednn@2.7:2 cpu_runtime=omp")
     depends_on("cli11@2.3:")
