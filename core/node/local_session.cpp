@@ -55,13 +55,12 @@ void LocalSession::begin(const device::Choices& choices, const std::string& run_
 
 void LocalSession::begin_session(uint32_t group) {
   if (group != group_) end_session();
-  if (session_ == nullptr) {
-    group_ = group;
-    if (group != 0) fold_experiment_ = experiment_.fold_experiment(group);
-    const mk_experiment* experiment = group != 0 ? fold_experiment_->get() : experiment_.model_experiment();
-    const mk_model& model = experiment_.model();
-    sdk::call(model.session_create, model.self, experiment, device_->services(), &session_);
-  }
+  if (session_ != nullptr) return;
+  group_ = group;
+  if (group != 0) fold_experiment_ = experiment_.fold_experiment(group);
+  const mk_experiment* experiment = group != 0 ? fold_experiment_->get() : experiment_.model_experiment();
+  const mk_model& model = experiment_.model();
+  sdk::call(model.session_create, model.self, experiment, device_->services(), &session_);
 }
 
 std::vector<device::ProfileRow> LocalSession::profiled() const {
@@ -71,33 +70,21 @@ std::vector<device::ProfileRow> LocalSession::profiled() const {
 void LocalSession::run(const cluster::Attempt& attempt, cluster::Reporter& reporter, const mk_team* team) {
   const bool leads = team == nullptr || team->member == 0;
   cluster::SilentReporter silence;
+  cluster::Reporter& to = leads ? reporter : silence;
+  const std::shared_ptr<void> alone_again(nullptr, [this](void*) { device_->join(nullptr); });
   device_->join(team);
-  try {
-    fit_or_refit(attempt, leads ? reporter : static_cast<cluster::Reporter&>(silence), leads);
-    device_->join(nullptr);
-  } catch (const Error& e) {
-    device_->join(nullptr);
-    if (e.status() == MK_CANCELLED) throw;
-    // The state of the failed session is unknown and it holds memory, so the next attempt gets a new one.
-    end_session();
-    throw Error(e.status(), device_title(listed_) + e.what());
-  }
-}
-
-void LocalSession::fit_or_refit(const cluster::Attempt& attempt, cluster::Reporter& reporter, bool leads) {
   const uint32_t group = experiment_.group_of(attempt.fits.front());
   try {
     begin_session(group);
+    const OpenModel model{experiment_, session_, device_->services(), leads ? run_directory_ : ""};
+    attempt.refit ? refit(model, attempt, to) : fit(model, attempt, to);
   } catch (const Error& e) {
-    if (group == 0 || e.status() != MK_BAD_DATA) throw;
-    report_failed(attempt, e.what(), reporter);  // the inputs of this fold are at fault, not the device
-    return;
-  }
-  const OpenModel model{experiment_, session_, device_->services(), leads ? run_directory_ : ""};
-  if (attempt.refit) {
-    refit(model, attempt, reporter);
-  } else {
-    fit(model, attempt, reporter);
+    if (e.status() == MK_CANCELLED) throw;
+    // The inputs of this fold are at fault, not the device.
+    if (session_ == nullptr && group != 0 && e.status() == MK_BAD_DATA) return report_failed(attempt, e.what(), to);
+    // The state of the failed session is unknown and it holds memory, so the next attempt gets a new one.
+    end_session();
+    throw Error(e.status(), device_title(listed_) + e.what());
   }
 }
 

@@ -68,7 +68,7 @@ FUZZ_TARGET(cluster_messages) {
   Coordinator coordinator(work(), {{device("host:0"), device("host:1")}, {device("host:0")}, {device("host:0")}}, rules,
                           {});
   double now = 1000;
-  coordinator.start(now);
+  coordinator.tick(now);
   size_t count = 0;
   for (std::string_view left = bytes; !left.empty() && count < 200 && !coordinator.over(); ++count) {
     const auto two = parts(left, 2);
