@@ -53,16 +53,6 @@ void LocalSession::begin(const device::Choices& choices, const std::string& run_
   if (profile) device_->profile();
 }
 
-void LocalSession::begin_session(uint32_t group) {
-  if (group != group_) end_session();
-  if (session_ != nullptr) return;
-  group_ = group;
-  if (group != 0) fold_experiment_ = experiment_.fold_experiment(group);
-  const mk_experiment* experiment = group != 0 ? fold_experiment_->get() : experiment_.model_experiment();
-  const mk_model& model = experiment_.model();
-  sdk::call(model.session_create, model.self, experiment, device_->services(), &session_);
-}
-
 std::vector<device::ProfileRow> LocalSession::profiled() const {
   return device_->profiled() != nullptr ? device_->profiled()->rows() : std::vector<device::ProfileRow>();
 }
@@ -74,8 +64,15 @@ void LocalSession::run(const cluster::Attempt& attempt, cluster::Reporter& repor
   const std::shared_ptr<void> alone_again(nullptr, [this](void*) { device_->join(nullptr); });
   device_->join(team);
   const uint32_t group = experiment_.group_of(attempt.fits.front());
+  const mk_model& table = experiment_.model();
+  if (group != group_) end_session();
+  group_ = group;
   try {
-    begin_session(group);
+    if (session_ == nullptr) {
+      if (group != 0) fold_experiment_ = experiment_.fold_experiment(group);
+      const mk_experiment* inputs = group != 0 ? fold_experiment_->get() : experiment_.model_experiment();
+      sdk::call(table.session_create, table.self, inputs, device_->services(), &session_);
+    }
     const OpenModel model{experiment_, session_, device_->services(), leads ? run_directory_ : ""};
     attempt.refit ? refit(model, attempt, to) : fit(model, attempt, to);
   } catch (const Error& e) {

@@ -28,7 +28,6 @@ class LocalSession : public DeviceSession {
   bool kill() noexcept override { return false; }
 
  private:
-  void begin_session(uint32_t group);  // unless it is there
   void end_session();
 
   const Machine& machine_;

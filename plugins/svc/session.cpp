@@ -233,22 +233,19 @@ void Session::fit(std::span<const mk_fit> fits, const mk_fit_sink& sink) {
 
 void Session::run_chains(const Settings& settings, const std::vector<ChainRunner::FoldSteps>& folds,
                          const mk_fit_sink& sink, double share_done, double share) {
-  // The first pass is the share of the bundle that is shown; the others follow at its end.
-  const auto solve = [&](const Settings& by, Pass pass, const std::vector<ChainRunner::FoldSteps>& steps) {
-    const bool first = pass == Pass::first || pass == Pass::only;
-    ChainRunner runner(device_, *order_, *store_, *places_, solver_for(by), by, pass);
-    runner.run(steps, sink, share_done + (first ? 0 : share), first ? share : 0);
-    return runner.handed_over();
-  };
   const bool tightens = settings.tighten && settings.tol > kLeastTol && !order_->regression();
   const bool hands_over = settings.solver == SolverKind::blocked || tightens;
-  std::vector<ChainRunner::FoldSteps> left = solve(settings, hands_over ? Pass::first : Pass::only, folds);
-  Settings by_libsvm = settings;
-  by_libsvm.solver = SolverKind::libsvm;
-  while (!left.empty()) {
-    if (tightens) by_libsvm.tol = std::max(kLeastTol, by_libsvm.tol / 10);
-    const bool last = !tightens || by_libsvm.tol <= kLeastTol;
-    left = solve(by_libsvm, last ? Pass::handed_over : Pass::again, left);
+  Settings by = settings;
+  Pass pass = hands_over ? Pass::first : Pass::only;
+  for (std::vector<ChainRunner::FoldSteps> left = folds; !left.empty();) {
+    // The first pass is the share of the bundle that is shown; the others follow at its end.
+    const bool first = pass == Pass::first || pass == Pass::only;
+    ChainRunner runner(device_, *order_, *store_, *places_, solver_for(by), by, pass);
+    runner.run(left, sink, share_done + (first ? 0 : share), first ? share : 0);
+    left = runner.handed_over();
+    by.solver = SolverKind::libsvm;
+    if (tightens) by.tol = std::max(kLeastTol, by.tol / 10);
+    pass = !tightens || by.tol <= kLeastTol ? Pass::handed_over : Pass::again;
   }
 }
 
