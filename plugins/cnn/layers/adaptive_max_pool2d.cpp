@@ -15,7 +15,7 @@ enum { kChosen, kGathered, kIndices };  // its buffers
 // its last pixel, which leaves its maximum and the first place of that as they are.
 class AdaptiveMaxPool2d : public Layer {
  public:
-  AdaptiveMaxPool2d(const Values& v, Plan& plan) : Layer(plan) {
+  AdaptiveMaxPool2d(const Values& v, LayerPlan& plan) : Layer(plan) {
     plan.need_images();
     out.height = out.width = v.integer("output_size");
     buffers = {{out.elements(), 0}};

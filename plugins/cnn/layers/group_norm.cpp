@@ -12,7 +12,7 @@ constexpr mk_param kGroupNormKeys[] = {
 
 class GroupNorm : public RowNorm {
  public:
-  GroupNorm(const Values& v, Plan& plan) : RowNorm(v, plan, groups_of(v, plan), {1, 1, plan.in.channels}) {}
+  GroupNorm(const Values& v, LayerPlan& plan) : RowNorm(v, plan, groups_of(v, plan), {1, 1, plan.in.channels}) {}
 
   // InstanceNormalization is in every version of ONNX: its channels are the groups, and weight and bias follow it.
   std::string to_onnx(Export& to, const std::string& x) const override {
@@ -33,7 +33,7 @@ class GroupNorm : public RowNorm {
   }
 
  private:
-  static ops::NormGroups groups_of(const Values& v, const Plan& plan) {
+  static ops::NormGroups groups_of(const Values& v, const LayerPlan& plan) {
     plan.need_images();
     const int64_t groups = v.integer("num_groups");
     if (plan.in.channels % groups != 0)
