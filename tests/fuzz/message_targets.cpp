@@ -88,11 +88,11 @@ FUZZ_TARGET(cluster_messages) {
 // Contributions of the other members of a team.
 FUZZ_TARGET(team_messages) {
   uint64_t sums = 0;
-  team::Team::Setup setup;
+  team::TeamSums::Setup setup;
   setup.speeds = {1, 1, 1};
   setup.local = {0};
   setup.publish = [&](uint64_t, const base::Floats& sum) { sums += sum.size(); };
-  team::Team team(std::move(setup));
+  team::TeamSums team(std::move(setup));
   for (std::string_view left = bytes; !left.empty();) {
     const auto two = parts(left, 2);
     left = two[1];
