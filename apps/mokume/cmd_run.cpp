@@ -51,22 +51,6 @@ class Attached {
   base::Log& log_;
 };
 
-// Runs with a display. `stored` is the run that is resumed by its directory, or null.
-run::RunResult shown_run(Runtime& runtime, const run::RunRequest& request, StopWatch& watch, run::Frontend& frontend,
-                         const StoredRun* stored) {
-  if (stored != nullptr) {
-    stored->warn();
-    stored->warn_of_backends();
-  }
-  try {
-    return run::run(runtime.registry(), runtime.log(), runtime.transport(), request, frontend, watch.stop());
-  } catch (const Error& error) {
-    const std::string cause = error.status() == MK_CANCELLED ? watch.cause() : "";
-    if (cause.empty()) throw;
-    throw Error(MK_CANCELLED, fmt::format("{}: {}", error.what(), cause));
-  }
-}
-
 // Says how to name the libraries of the run again, because no command takes their directories from the run directory.
 void tell_libraries(const Runtime& runtime, const std::string& run, bool unfinished) {
   const std::string command = runtime.with_libraries(unfinished ? "resume" : "status", run);
@@ -75,7 +59,8 @@ void tell_libraries(const Runtime& runtime, const std::string& run, bool unfinis
       unfinished ? "resuming it" : "every command on it", command);
 }
 
-// `events` is null unless rank 0 prints them. Only the result of rank 0 is complete.
+// Runs with a display. `events` is null unless rank 0 prints them; `stored` is the run that is resumed by its
+// directory, or null. Only the result of rank 0 is complete.
 run::RunResult perform(Runtime& runtime, const run::RunRequest& request, StopWatch& watch, Talk talk, Events* events,
                        const StoredRun* stored = nullptr) {
   const bool silent = runtime.transport().rank() != 0 || talk == Talk::quiet || talk == Talk::json;
@@ -84,11 +69,19 @@ run::RunResult perform(Runtime& runtime, const run::RunRequest& request, StopWat
   run::RunResult result;
   try {
     const Attached attached(runtime.log(), terminal, events);
-    result = shown_run(runtime, request, watch, frontend, stored);
+    if (stored != nullptr) {
+      stored->warn();
+      stored->warn_of_backends();
+    }
+    result = run::run(runtime.registry(), runtime.log(), runtime.transport(), request, frontend, watch.stop());
   } catch (const std::exception& error) {
-    if (events != nullptr) events->failed(error.what());
+    const auto* known = dynamic_cast<const Error*>(&error);
+    const std::string cause = known != nullptr && known->status() == MK_CANCELLED ? watch.cause() : "";
+    const std::string text = cause.empty() ? error.what() : fmt::format("{}: {}", error.what(), cause);
+    if (events != nullptr) events->failed(text);
     if (runtime.transport().rank() == 0) tell_libraries(runtime, frontend.directory(), true);
-    throw;
+    if (cause.empty()) throw;
+    throw Error(MK_CANCELLED, text);
   }
   show(stderr, result.profile);
   return result;

@@ -309,21 +309,6 @@ class Commands {
   int parent_ = 0;
 };
 
-int guarded_run(int argc, char** argv, std::optional<Runtime>& runtime) {
-  try {
-    return Commands(argc, argv).run(argc, argv, runtime);
-  } catch (const mokume::Error& e) {
-    say(stderr, "error: {}\n", e.what());
-    return exit_code(e.status());
-  } catch (const std::bad_alloc&) {
-    std::fprintf(stderr, "error: out of host memory\n");
-    return kDevice;
-  } catch (const std::exception& e) {
-    say(stderr, "internal error: {}\n", e.what());
-    return kInternal;
-  }
-}
-
 // Returns the exit code once stdout is written: a truncated table must not pass for a complete one. If the reader of a
 // pipe or socket is gone, the rest was not needed.
 int after_output(int code) {
@@ -343,7 +328,19 @@ int main(int argc, char** argv) {
   std::signal(SIGPIPE, SIG_IGN);
   std::signal(SIGXFSZ, SIG_IGN);  // turns a file size limit into an error of write(), as on a full disk
   std::optional<Runtime> runtime;
-  const int code = after_output(guarded_run(argc, argv, runtime));
+  int code = kInternal;
+  try {
+    code = Commands(argc, argv).run(argc, argv, runtime);
+  } catch (const mokume::Error& e) {
+    say(stderr, "error: {}\n", e.what());
+    code = exit_code(e.status());
+  } catch (const std::bad_alloc&) {
+    std::fprintf(stderr, "error: out of host memory\n");
+    code = kDevice;
+  } catch (const std::exception& e) {
+    say(stderr, "internal error: {}\n", e.what());
+  }
+  code = after_output(code);
   if (runtime) runtime->part(code);
   return code;
 }

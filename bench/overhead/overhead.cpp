@@ -70,7 +70,7 @@ double commit_seconds(const std::string& directory) {
   std::vector<double> times;
   for (uint32_t fit = 0; fit < kCommits; ++fit) {
     const auto begin = Clock::now();
-    journal.append(make_record(fit), {});
+    journal.append(make_record(fit));
     journal.flush();
     times.push_back(seconds_since(begin));
   }
@@ -94,7 +94,7 @@ class Instant : public cluster::Executor {
   std::vector<cluster::LocalDevice> devices() const override {
     return {{"null:0", "null", "Null", "mokume", "null", 1}};
   }
-  void run(uint32_t, const cluster::Attempt& attempt, cluster::Reporter& reporter) override {
+  void run(uint32_t, const cluster::Attempt& attempt, cluster::Reporter& reporter, const mk_team*) override {
     for (const uint32_t fit : attempt.fits) reporter.report(make_record(fit));
   }
   bool kill(uint32_t) noexcept override { return false; }

@@ -49,7 +49,7 @@ class Now {
 class JournalObserver : public Observer {
  public:
   explicit JournalObserver(journal::Journal& journal) : journal_(journal) {}
-  void given_up(const journal::FitRecord& record) override { journal_.append(record, {}); }
+  void given_up(const journal::FitRecord& record) override { journal_.append(record); }
   void event(const journal::EventRecord& event) override { journal_.append(event); }
 
  private:
@@ -70,10 +70,22 @@ class Loop {
         now_(transport.clock()) {}
 
   void run() {
-    if (coordinator_ != nullptr) deliver(coordinator_->start(now_()));
+    if (coordinator_ != nullptr) deliver(coordinator_->tick(now_()));
     double active_s = clock_.steady_s();
-    while (!over()) {
-      if (turn()) {
+    while (!agent_.over() || (coordinator_ != nullptr && !coordinator_->over())) {
+      bool active = send_for_team();
+      if (!asked_to_stop_ && stop_.load()) {
+        asked_to_stop_ = true;
+        const std::string cause = options_.stop_cause();
+        tell_coordinator(Stop{MK_CANCELLED, cause.empty() ? "stopped on request" : "stopped on request: " + cause});
+      }
+      for (const Message& message : agent_.collect(now_())) {
+        tell_coordinator(message);
+        active = true;
+      }
+      active = receive_all() || active;
+      watch_others();
+      if (active) {
         active_s = clock_.steady_s();
       } else if (transport_.size() > 1 && clock_.steady_s() - active_s < options_.stay_awake_s) {
         std::this_thread::yield();
@@ -85,8 +97,6 @@ class Loop {
   }
 
  private:
-  bool over() const { return agent_.over() && (coordinator_ == nullptr || coordinator_->over()); }
-
   // Sends the messages of the team. Returns whether there were any.
   bool send_for_team() {
     if (team_ == nullptr) return false;
@@ -95,30 +105,19 @@ class Loop {
     return !messages.empty();
   }
 
-  // Returns whether anything happened.
-  bool turn() {
-    bool active = send_for_team();
-    if (!asked_to_stop_ && stop_.load()) {
-      asked_to_stop_ = true;
-      const std::string cause = options_.stop_cause();
-      tell_coordinator(Stop{MK_CANCELLED, cause.empty() ? "stopped on request" : "stopped on request: " + cause});
-    }
-    for (const Message& message : agent_.collect(now_())) {
-      tell_coordinator(message);
-      active = true;
-    }
-    // An agent that is leaving stops listening: the BYE that follows is for participate().
+  // Returns whether more may follow at once. An agent that is leaving stops listening: the BYE that follows is for
+  // participate().
+  bool receive_all() {
+    bool active = false;
     while (coordinator_ != nullptr || !agent_.leaving() || (team_ != nullptr && team_->busy())) {
       const auto received = transport_.poll();
       if (!received) break;
       active = receive(*received) || active;
     }
-    watch_others();
-    if (coordinator_ != nullptr) deliver(coordinator_->tick(now_()));
     return active;
   }
 
-  // Exchanges information about dead nodes with the transport.
+  // Exchanges information about dead nodes with the transport, and lets the coordinator look at the time.
   void watch_others() {
     if (coordinator_ == nullptr) {
       if (transport_.lost(0)) agent_.lose_node_0("node 0 died");
@@ -129,8 +128,10 @@ class Loop {
       if (team_ != nullptr && (finished || agent_.node_0_lost())) team_->lost(0);
       return;
     }
+    std::vector<uint32_t> dead;
     for (uint32_t node = 1; node < transport_.size(); ++node)
-      if (transport_.lost(node)) deliver(coordinator_->gone(node, now_()));
+      if (transport_.lost(node)) dead.push_back(node);
+    deliver(coordinator_->tick(now_(), dead));
     for (const uint32_t node : coordinator_->lost()) {
       transport_.forget(node);
       if (team_ != nullptr) team_->lost(node);

@@ -35,9 +35,7 @@ Journal::Journal(const std::string& directory, uint32_t node, const search::Plan
     file_->cut(written_);
   });
   if (written_ == 0) commit(seal(base::to_json(Header{kFormat, plan_.hash, node_})));
-  pending_.text = seal(base::to_json(SessionLine{"start", threads_.clock().wall_s(), ""}));
-  pending_.on_durable.emplace_back();
-  appended_ = 1;
+  add_line(seal(base::to_json(SessionLine{"start", threads_.clock().wall_s(), ""})));
   writer_ = threads.start([this] { write_loop(); });
 }
 
@@ -45,7 +43,7 @@ Journal::~Journal() {
   try {
     if (writer_) close("interrupted");
   } catch (const std::exception&) {
-    // The failure has been reported through on_failure, and the data on disk ends with a whole line.
+    // The failure has been reported, and the data on disk ends with a whole line.
   }
   stop_writer();
 }
@@ -79,26 +77,41 @@ bool Journal::is_own(const std::string& header) const {
   }
 }
 
-void Journal::append(const FitRecord& record, std::function<void()> on_durable) {
+uint64_t Journal::append(const FitRecord& record) {
   if (record.fit >= plan_.n_slots()) {
     throw Error(MK_INTERNAL,
                 fmt::format("fit {} was reported, but the plan has {} fits and refits", record.fit, plan_.n_slots()));
   }
-  if (plan_.is_refit(record.fit)) return add_line(seal(record_text(record, nullptr)), std::move(on_durable));
+  if (plan_.is_refit(record.fit)) return add_line(seal(record_text(record, nullptr)));
   const search::FitKey key = plan_.key(record.fit);
-  add_line(seal(record_text(record, &key)), std::move(on_durable));
+  return add_line(seal(record_text(record, &key)));
 }
 
-void Journal::append(const EventRecord& record) { add_line(seal(base::to_json(record)), {}); }
+uint64_t Journal::append(const EventRecord& record) { return add_line(seal(base::to_json(record))); }
 
-void Journal::add_line(const std::string& line, std::function<void()> on_durable) {
+uint64_t Journal::add_line(const std::string& line) {
   const std::lock_guard lock(*monitor_);
   if (failure_) throw Error(*failure_);
   if (stopping_) throw Error(MK_INTERNAL, path_ + " is closed");
-  pending_.text += line;
-  pending_.on_durable.push_back(std::move(on_durable));
+  pending_ += line;
   ++appended_;
   monitor_->change();
+  return appended_;
+}
+
+std::optional<Error> Journal::failure() const {
+  const std::lock_guard lock(*monitor_);
+  return failure_;
+}
+
+void Journal::on_change(std::function<void()> changed) {
+  const std::lock_guard lock(changed_mutex_);
+  changed_ = std::move(changed);
+}
+
+void Journal::tell_change() {
+  const std::lock_guard lock(changed_mutex_);
+  if (changed_) changed_();
 }
 
 void Journal::flush() {
@@ -112,7 +125,7 @@ void Journal::flush() {
 }
 
 void Journal::close(const std::string& reason) {
-  add_line(seal(base::to_json(SessionLine{"stop", threads_.clock().wall_s(), reason})), {});
+  add_line(seal(base::to_json(SessionLine{"stop", threads_.clock().wall_s(), reason})));
   stop_writer();
   const std::lock_guard lock(*monitor_);
   if (failure_) throw Error(*failure_);
@@ -128,41 +141,33 @@ void Journal::stop_writer() {
   writer_ = nullptr;
 }
 
-void Journal::on_failure(std::function<void(const Error&)> handler) {
-  const std::lock_guard lock(handler_mutex_);
-  handler_ = std::move(handler);
-  std::optional<Error> failure;
-  {
-    const std::lock_guard state(*monitor_);
-    failure = failure_;
-  }
-  if (!failure || !handler_ || handled_) return;
-  handled_ = true;
-  handler_(*failure);
-}
-
 void Journal::write_loop() {
   std::unique_lock lock(*monitor_);
   double next = now();
   while (true) {
-    monitor_->wait([&] { return stopping_ || !pending_.on_durable.empty(); });
-    if (pending_.on_durable.empty()) return;
+    monitor_->wait([&] { return stopping_ || !pending_.empty(); });
+    if (pending_.empty()) return;
     monitor_->wait_until(next, [&] { return stopping_ || hurried_ > 0; });
-    const Batch batch = std::exchange(pending_, {});
+    const std::string text = std::exchange(pending_, {});
+    const uint64_t last = appended_;
     lock.unlock();
+    std::optional<Error> failure;
     try {
-      commit(batch.text);
+      commit(text);
     } catch (const Error& error) {
-      fail(error);
-      return;
+      failure = error;
     }
     next = now() + std::chrono::duration<double>(interval_).count();
-    for (const auto& on_durable : batch.on_durable) {
-      if (on_durable) on_durable();
-    }
     lock.lock();
-    durable_ += batch.on_durable.size();
+    if (failure)
+      failure_ = failure;
+    else
+      durable_ = last;
     monitor_->change();
+    lock.unlock();
+    tell_change();
+    if (failure) return;
+    lock.lock();
   }
 }
 
@@ -184,18 +189,6 @@ void Journal::cut_torn_line() noexcept {
     file_->cut(written_);
   } catch (const std::exception&) {
   }
-}
-
-void Journal::fail(const Error& error) {
-  {
-    const std::lock_guard lock(*monitor_);
-    failure_ = error;
-    monitor_->change();
-  }
-  const std::lock_guard lock(handler_mutex_);
-  if (!handler_ || handled_) return;
-  handled_ = true;
-  handler_(error);
 }
 
 }  // namespace mokume::journal

@@ -4,6 +4,7 @@
 // sync costs milliseconds, and a fit may take less).
 #pragma once
 
+#include <atomic>
 #include <chrono>
 #include <functional>
 #include <memory>
@@ -34,40 +35,39 @@ class Journal {
   Journal(const Journal&) = delete;
   Journal& operator=(const Journal&) = delete;
 
-  // May be called from any thread. `on_durable` is called on the writer's thread, in the order of the appends, once the
-  // line is on disk, and never if it could not be written; it must not throw or call the journal. Throws if the journal
-  // has failed or is closed, if the plan has no such fit, or if the note is not UTF-8. Whoever receives a record from a
-  // library or another process checks its values first (bounds.hpp).
-  void append(const FitRecord& record, std::function<void()> on_durable);
+  // May be called from any thread. Returns the number of the line, which is on disk once durable() has reached it.
+  // Throws if the journal has failed or is closed, if the plan has no such fit, or if the note is not UTF-8. Whoever
+  // receives a record from a library or another process checks its values first (bounds.hpp).
+  uint64_t append(const FitRecord& record);
 
   // The same for an event. Its text may be any bytes.
-  void append(const EventRecord& record);
+  uint64_t append(const EventRecord& record);
 
-  // Waits until everything appended is on disk and its callbacks have returned. Throws if the journal has failed.
+  // The number of lines of this session that are on disk. Callable from any thread.
+  uint64_t durable() const { return durable_; }
+
+  // The failure of a write (a full disk, a directory that became read-only), after which nothing is written.
+  std::optional<Error> failure() const;
+
+  // Calls `changed` on the writer's thread after durable() has grown or the journal has failed. It must not throw or
+  // call on_change(). An empty function removes it; when this returns, the previous one is not running.
+  void on_change(std::function<void()> changed);
+
+  // Waits until everything appended is on disk. Throws if the journal has failed.
   void flush();
 
   // Records the end of the session, flushes, and stops the writer. Throws if the journal has failed. Call it once.
   void close(const std::string& reason);
 
-  // Sets the handler of a failed write (a full disk, a directory that became read-only). It is called at most once, on
-  // the writer's thread, or here if the failure has already happened. Nothing is written afterwards. An empty function
-  // removes the handler; when this returns, the previous handler is not running.
-  void on_failure(std::function<void(const Error&)> handler);
-
   const std::string& path() const { return path_; }
 
  private:
-  struct Batch {
-    std::string text;
-    std::vector<std::function<void()>> on_durable;
-  };
-
   uint64_t good_bytes() const;
   bool is_own(const std::string& header) const;
-  void add_line(const std::string& line, std::function<void()> on_durable);
+  uint64_t add_line(const std::string& line);
   void write_loop();
   void commit(const std::string& text);
-  void fail(const Error& error);
+  void tell_change();
   void stop_writer();
   void cut_torn_line() noexcept;
   double now() const { return threads_.clock().steady_s(); }
@@ -84,14 +84,14 @@ class Journal {
 
   // Changes when lines are appended, a batch is done, or the journal fails or stops.
   std::unique_ptr<base::Monitor> monitor_;
-  Batch pending_;
-  uint64_t appended_ = 0, durable_ = 0;  // number of lines
-  uint32_t hurried_ = 0;                 // number of threads in flush()
+  std::string pending_;    // lines to write
+  uint64_t appended_ = 0;  // number of lines
+  std::atomic<uint64_t> durable_ = 0;
+  uint32_t hurried_ = 0;  // number of threads in flush()
   bool stopping_ = false;
   std::optional<Error> failure_;
-  std::mutex handler_mutex_;
-  std::function<void(const Error&)> handler_;
-  bool handled_ = false;
+  std::mutex changed_mutex_;
+  std::function<void()> changed_;
   std::unique_ptr<base::Thread> writer_;
 };
 

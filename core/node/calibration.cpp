@@ -110,10 +110,9 @@ std::optional<Calibration> calibrate(const OpenModel& model, const cluster::Atte
   }
   Collector collector(reporter, fits.size(), experiment.data().class_names.size());
   const mk_fit_sink sink = collector.table();
-  in_phase(model, "calibrate", [&] {
-    sdk::call(experiment.model().fit, model.session, static_cast<const mk_fit*>(fits.data()),
-              static_cast<uint32_t>(fits.size()), &sink);
-  });
+  const sdk::Scope phase = model.phase("calibrate");
+  sdk::call(experiment.model().fit, model.session, static_cast<const mk_fit*>(fits.data()),
+            static_cast<uint32_t>(fits.size()), &sink);
   return collector.sigmoids();
 }
 

@@ -39,10 +39,7 @@ class Devices : public cluster::Executor {
   // directory.
   void begin(const cluster::ClassChoices& choices, const std::string& run_directory, uint32_t node, bool profile);
 
-  void run(uint32_t device, const cluster::Attempt& attempt, cluster::Reporter& reporter) override {
-    run(device, attempt, reporter, nullptr);
-  }
-  void run(uint32_t device, const cluster::Attempt& attempt, cluster::Reporter& reporter, const mk_team* team);
+  void run(uint32_t device, const cluster::Attempt& attempt, cluster::Reporter& reporter, const mk_team* team) override;
   bool kill(uint32_t device) noexcept override { return sessions_[device]->kill(); }
   void saved(uint32_t fit) noexcept override;
   void abandon() noexcept override { abandoned_ = true; }

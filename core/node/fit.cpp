@@ -3,18 +3,12 @@
 #include "device/profile.hpp"
 #include "node/fit_sink.hpp"
 #include "node/scratch.hpp"
-#include "sdk/device.hpp"
 #include "sdk/error.hpp"
 
 namespace mokume::node {
 
 std::string OpenModel::scratch(const cluster::Attempt& attempt, uint32_t fit) const {
   return run_directory.empty() || attempt.backup ? "" : Scratch(run_directory).fit(fit);
-}
-
-void in_phase(const OpenModel& model, const char* phase, const std::function<void()>& call) {
-  const sdk::Scope scope(model.device, MK_SCOPE_PHASE, phase);
-  call();
 }
 
 void fit(const OpenModel& model, const cluster::Attempt& attempt, cluster::Reporter& reporter) {
@@ -32,10 +26,9 @@ void fit(const OpenModel& model, const cluster::Attempt& attempt, cluster::Repor
   for (size_t k = 0; k < attempt.done_fits.size(); ++k) add(attempt.done_fits[k], attempt.done_notes[k].c_str(), "");
   const mk_model& table = model.experiment.model();
   FitSink sink(reporter, std::move(ids), model.experiment);
-  in_phase(model, device::kOtherPhase, [&] {
-    sdk::call(table.fit, model.session, static_cast<const mk_fit*>(fits.data()), static_cast<uint32_t>(fits.size()),
-              sink.table());
-  });
+  const sdk::Scope phase = model.phase(device::kOtherPhase);
+  sdk::call(table.fit, model.session, static_cast<const mk_fit*>(fits.data()), static_cast<uint32_t>(fits.size()),
+            sink.table());
 }
 
 }  // namespace mokume::node

@@ -1,11 +1,11 @@
 // The fits of an attempt: the model call that trains and validates them.
 #pragma once
 
-#include <functional>
 #include <string>
 
 #include "cluster/agent/executor.hpp"
 #include "node/experiment.hpp"
+#include "sdk/device.hpp"
 
 namespace mokume::node {
 
@@ -19,10 +19,10 @@ struct OpenModel {
   // The directory where an attempt may keep what a fit needs to resume. "": nowhere, since the directory belongs to the
   // first of several devices that work on the fit.
   std::string scratch(const cluster::Attempt& attempt, uint32_t fit) const;
-};
 
-// Calls the model. Time outside the model's own phases counts towards `phase`.
-void in_phase(const OpenModel& model, const char* phase, const std::function<void()>& call);
+  // Until the end of the block, time outside the model's own phases counts towards `name`.
+  sdk::Scope phase(const char* name) const { return {device, MK_SCOPE_PHASE, name}; }
+};
 
 // Trains and validates every fit of the attempt, and reports each.
 void fit(const OpenModel& model, const cluster::Attempt& attempt, cluster::Reporter& reporter);

@@ -53,17 +53,6 @@ void LocalSession::begin(const device::Choices& choices, const std::string& run_
   if (profile) device_->profile();
 }
 
-void LocalSession::begin_session(uint32_t group) {
-  if (group != group_) end_session();
-  if (session_ == nullptr) {
-    group_ = group;
-    if (group != 0) fold_experiment_ = experiment_.fold_experiment(group);
-    const mk_experiment* experiment = group != 0 ? fold_experiment_->get() : experiment_.model_experiment();
-    const mk_model& model = experiment_.model();
-    sdk::call(model.session_create, model.self, experiment, device_->services(), &session_);
-  }
-}
-
 std::vector<device::ProfileRow> LocalSession::profiled() const {
   return device_->profiled() != nullptr ? device_->profiled()->rows() : std::vector<device::ProfileRow>();
 }
@@ -71,34 +60,29 @@ std::vector<device::ProfileRow> LocalSession::profiled() const {
 void LocalSession::run(const cluster::Attempt& attempt, cluster::Reporter& reporter, const mk_team* team) {
   const bool leads = team == nullptr || team->member == 0;
   cluster::SilentReporter silence;
+  cluster::Reporter& to = leads ? reporter : silence;
+  const std::shared_ptr<void> alone_again(nullptr, [this](void*) { device_->join(nullptr); });
   device_->join(team);
+  const uint32_t group = experiment_.group_of(attempt.fits.front());
+  const mk_model& table = experiment_.model();
+  if (group != group_) end_session();
+  group_ = group;
   try {
-    fit_or_refit(attempt, leads ? reporter : static_cast<cluster::Reporter&>(silence), leads);
-    device_->join(nullptr);
+    if (session_ == nullptr) {
+      if (group != 0) fold_experiment_ = experiment_.fold_experiment(group);
+      const mk_experiment* inputs = group != 0 ? fold_experiment_->get() : experiment_.model_experiment();
+      sdk::call(table.session_create, table.self, inputs, device_->services(), &session_);
+    }
+    const OpenModel model{experiment_, session_, device_->services(), leads ? run_directory_ : ""};
+    attempt.refit ? refit(model, attempt, to) : fit(model, attempt, to);
   } catch (...) {
-    device_->join(nullptr);
     const Error e = sdk::current_error();
     if (e.status() == MK_CANCELLED) throw;
+    // The inputs of this fold are at fault, not the device.
+    if (session_ == nullptr && group != 0 && e.status() == MK_BAD_DATA) return report_failed(attempt, e.what(), to);
     // The state of the failed session is unknown and it holds memory, so the next attempt gets a new one.
     end_session();
     throw Error(e.status(), device_title(listed_) + e.what());
-  }
-}
-
-void LocalSession::fit_or_refit(const cluster::Attempt& attempt, cluster::Reporter& reporter, bool leads) {
-  const uint32_t group = experiment_.group_of(attempt.fits.front());
-  try {
-    begin_session(group);
-  } catch (const Error& e) {
-    if (group == 0 || e.status() != MK_BAD_DATA) throw;
-    report_failed(attempt, e.what(), reporter);  // the inputs of this fold are at fault, not the device
-    return;
-  }
-  const OpenModel model{experiment_, session_, device_->services(), leads ? run_directory_ : ""};
-  if (attempt.refit) {
-    refit(model, attempt, reporter);
-  } else {
-    fit(model, attempt, reporter);
   }
 }
 

@@ -28,8 +28,6 @@ class LocalSession : public DeviceSession {
   bool kill() noexcept override { return false; }
 
  private:
-  void fit_or_refit(const cluster::Attempt& attempt, cluster::Reporter& reporter, bool leads);
-  void begin_session(uint32_t group);  // unless it is there
   void end_session();
 
   const Machine& machine_;

@@ -110,7 +110,8 @@ Fitted train_on_all_rows(const OpenModel& model, const cluster::Attempt& attempt
   const mk_fit fit{attempt.refit.value(), MK_ALL_ROWS, 0, sample, notes.empty() ? nullptr : notes.c_str(),
                    scratch.c_str()};
   mk_fitted* fitted = nullptr;
-  in_phase(model, device::kOtherPhase, [&] { sdk::call(table.refit, model.session, &fit, sink.table(), &fitted); });
+  const sdk::Scope phase = model.phase(device::kOtherPhase);
+  sdk::call(table.refit, model.session, &fit, sink.table(), &fitted);
   return {fitted, table.fitted_destroy};
 }
 
@@ -125,7 +126,10 @@ void train_and_test(const OpenModel& model, const cluster::Attempt& attempt, clu
   if (model.experiment.config().calibrate) calibration = calibrate(model, attempt, reporter);
   Said said;
   if (tested) {
-    in_phase(model, "predict", [&] { said = predict_test(model, fitted.get(), calibration, reporter); });
+    {
+      const sdk::Scope phase = model.phase("predict");
+      said = predict_test(model, fitted.get(), calibration, reporter);
+    }
     record.n = test.rows;
     if (test.labels.empty())
       record.values = {mean_squared_error(said.votes.values, test.targets)};

@@ -84,7 +84,19 @@ class NodeRun {
     if (request_.config.team) form_team(seen);
     std::unique_ptr<cluster::Leading> leading;
     if (leads()) leading = lead(handshake.nodes, seen);
-    const cluster::Outcome outcome = run_fits(seen, leading.get());
+    cluster::LoopOptions options;
+    options.limits.hang_s = request_.hang_s;
+    options.bounds = experiment_->bounds();
+    options.team = team_.get();
+    options.stop_cause = [this] { return frontend_.stop_cause(); };
+    cluster::Executor& executor = team_ ? static_cast<cluster::Executor&>(*team_) : *devices_;
+    cluster::Outcome outcome;
+    {
+      const std::shared_ptr<void> team_ends(nullptr, [this](void*) {
+        if (team_ && !abandoned()) team_abandoned_ = !team_->end();
+      });
+      outcome = cluster::run(transport_, seen, executor, leading.get(), *journal_, stop_, options);
+    }
     frontend_.end_fits();
     note_fallbacks(*devices_, log_);
     if (leads()) return conclude(outcome);
@@ -229,7 +241,7 @@ class NodeRun {
     RunRecord& record = recorded_->record();
     const auto fits = taken_over(reusable.records, record.device_classes, base::wall_s());
     if (fits.empty()) return;
-    for (const journal::FitRecord& fit : fits) journal_->append(fit, [] {});
+    for (const journal::FitRecord& fit : fits) journal_->append(fit);
     journal_->flush();
     record.reused_from = reusable.directory;
     recorded_->write();
@@ -250,26 +262,6 @@ class NodeRun {
     record.environment.nodes = transport_.size();
     record.environment.reproducibility = recorded_->reproducibility(request_.config.team);
     recorded_->write();
-  }
-
-  cluster::Outcome run_fits(const cluster::Handshake& seen, cluster::Leading* leading) {
-    cluster::LoopOptions options;
-    options.limits.hang_s = request_.hang_s;
-    options.bounds = experiment_->bounds();
-    options.team = team_.get();
-    options.stop_cause = [this] { return frontend_.stop_cause(); };
-    cluster::Executor& executor = team_ ? static_cast<cluster::Executor&>(*team_) : *devices_;
-    const auto end_team = [&] {
-      if (team_ && !abandoned() && !team_->end()) team_abandoned_ = true;
-    };
-    try {
-      cluster::Outcome outcome = cluster::run(transport_, seen, executor, leading, *journal_, stop_, options);
-      end_team();
-      return outcome;
-    } catch (...) {
-      end_team();
-      throw;
-    }
   }
 
   // Tables and plots may take a while, during which the other nodes still expect heartbeats.

@@ -18,10 +18,8 @@ struct Feeders::State {
     std::unique_ptr<base::Thread> thread;
   };
 
-  State(uint32_t n_devices, Ended on_ended)
-      : arena(static_cast<int>(std::max(1u, n_devices)), std::max(1u, n_devices)),
-        ended(std::move(on_ended)),
-        lanes(n_devices) {}
+  explicit State(uint32_t n_devices)
+      : arena(static_cast<int>(std::max(1u, n_devices)), std::max(1u, n_devices)), lanes(n_devices) {}
 
   void loop(uint32_t device) {
     Lane& lane = lanes[device];
@@ -34,24 +32,15 @@ struct Feeders::State {
         job = std::move(lane.jobs.front());
         lane.jobs.pop_front();
       }
-      std::exception_ptr error;
-      try {
-        job();
-      } catch (...) {
-        error = std::current_exception();
-      }
-      job = nullptr;  // frees the objects that the job holds before anyone learns that it ended
-      ended(device, error);
+      job();
     }
   }
 
   tbb::task_arena arena;
-  Ended ended;
   std::vector<Lane> lanes;
 };
 
-Feeders::Feeders(uint32_t n_devices, Ended ended, const base::Threads& threads)
-    : state_(std::make_shared<State>(n_devices, std::move(ended))) {
+Feeders::Feeders(uint32_t n_devices, const base::Threads& threads) : state_(std::make_shared<State>(n_devices)) {
   for (State::Lane& lane : state_->lanes) lane.monitor = threads.monitor();
   for (uint32_t device = 0; device < n_devices; ++device) {
     state_->lanes[device].thread = threads.start([state = state_, device, simulated = threads.simulated()] {

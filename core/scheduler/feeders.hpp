@@ -4,7 +4,6 @@
 #pragma once
 
 #include <cstdint>
-#include <exception>
 #include <functional>
 #include <memory>
 
@@ -15,21 +14,17 @@ namespace mokume::scheduler {
 class Feeders {
  public:
   using Job = std::function<void()>;
-  // Called on the feeder's thread when a job has ended. `error` holds the exception of the job, or null. Must not
-  // throw.
-  using Ended = std::function<void(uint32_t device, std::exception_ptr error)>;
 
-  Feeders(uint32_t n_devices, Ended ended, const base::Threads& threads = base::system_threads());
+  explicit Feeders(uint32_t n_devices, const base::Threads& threads = base::system_threads());
   ~Feeders();  // calls stop()
   Feeders(const Feeders&) = delete;
   Feeders& operator=(const Feeders&) = delete;
 
-  // Runs `job` on the device's thread, after all jobs pushed earlier. May be called from any thread, including from
-  // `ended` and from jobs.
+  // Runs `job`, which must not throw, on the device's thread, after all jobs pushed earlier. May be called from any
+  // thread, including from jobs.
   void push(uint32_t device, Job job);
 
-  // Drops jobs that have not started (without calling `ended`), waits for running jobs, and ends the threads. Must not
-  // be called from a job.
+  // Drops jobs that have not started, waits for running jobs, and ends the threads. Must not be called from a job.
   void stop();
 
   // Like stop(), but does not wait for running jobs. For jobs that hang inside a driver and never return: everything

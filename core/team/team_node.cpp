@@ -114,13 +114,13 @@ std::vector<cluster::LocalDevice> TeamNode::devices() const {
 
 // ---- node 0
 
-void TeamNode::run(uint32_t, const cluster::Attempt& attempt, cluster::Reporter& reporter) {
+void TeamNode::run(uint32_t, const cluster::Attempt& attempt, cluster::Reporter& reporter, const mk_team*) {
   Recorder recorder(reporter, attempt);
   while (true) {
     const std::shared_ptr<TeamAttempt> begun = start(recorder.left());
     try {
-      const mk_team* team = begun->team ? begun->team->table(0) : nullptr;
-      local_.run(begun->members.front().device, begun->attempt, recorder, team);
+      local_.run(begun->members.front().device, begun->attempt, recorder,
+                 begun->team ? begun->team->table(0) : nullptr);
       wait_for_others(*begun);
       account_.write();
       drop_failed(*begun, MK_OK);  // the work is done, so a failure matters only for the next attempt

@@ -50,7 +50,7 @@ class TeamNode : public cluster::Executor, public cluster::TeamChannel {
   // Runs an attempt on all present members. Requires node 0. A member that fails or is lost leaves the team, and the
   // other members resume from the last checkpoint. If the leader's device fails, another device of node 0 leads. Throws
   // errors that all members share, and errors of the last device of node 0.
-  void run(uint32_t device, const cluster::Attempt& attempt, cluster::Reporter& reporter) override;
+  void run(uint32_t device, const cluster::Attempt& attempt, cluster::Reporter& reporter, const mk_team* team) override;
   bool kill(uint32_t device) noexcept override;
   void saved(uint32_t fit) noexcept override { local_.saved(fit); }
   void abandon() noexcept override { local_.abandon(); }

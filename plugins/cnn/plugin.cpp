@@ -9,7 +9,7 @@ namespace {
 namespace cnn = mokume::cnn;
 
 struct Model {
-  using Session = cnn::Session;
+  using Session = cnn::CnnSession;
   using Fitted = cnn::Fitted;
   static constexpr const auto& params = cnn::kParams;
   static constexpr const auto& metrics = cnn::kMetrics;

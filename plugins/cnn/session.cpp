@@ -72,7 +72,7 @@ int64_t chosen_epochs(const std::string& notes) {
 }
 
 // A fit that is ready to train.
-struct Session::Prepared {
+struct CnnSession::Prepared {
   uint32_t index;  // index among the requested fits
   TrainingTask task;
   Settings settings;
@@ -81,17 +81,17 @@ struct Session::Prepared {
   bool in_team() const { return settings.parallel.kind != Parallel::Kind::none; }
 };
 
-Session::Session(const sdk::Host& host, const mk_experiment& experiment, const mk_device_services* device)
+CnnSession::CnnSession(const sdk::Host& host, const mk_experiment& experiment, const mk_device_services* device)
     : host_(host), experiment_(experiment), device_(device) {
   check_batches(experiment, team());
 }
 
-const ResidentData& Session::data() {
+const ResidentData& CnnSession::data() {
   if (!data_) data_.emplace(device_, *experiment_.train);
   return *data_;
 }
 
-Session::Prepared Session::prepare(const mk_fit& fit, uint32_t index) const {
+CnnSession::Prepared CnnSession::prepare(const mk_fit& fit, uint32_t index) const {
   TrainingTask t;
   t.seed = experiment_.seed;
   // The refit is numbered as fold n_folds.
@@ -109,7 +109,7 @@ Session::Prepared Session::prepare(const mk_fit& fit, uint32_t index) const {
   return {index, std::move(t), settings, candidate_network(experiment_, settings)};
 }
 
-void Session::fit(std::span<const mk_fit> fits, const mk_fit_sink& sink) {
+void CnnSession::fit(std::span<const mk_fit> fits, const mk_fit_sink& sink) {
   std::vector<std::unique_ptr<Prepared>> prepared;
   std::vector<Stack> stacks;  // in the order of their first fits
   for (uint32_t k = 0; k < fits.size(); ++k) {
@@ -126,7 +126,7 @@ void Session::fit(std::span<const mk_fit> fits, const mk_fit_sink& sink) {
   }
 }
 
-bool Session::fits_into(const Stack& stack, const Prepared& next) const {
+bool CnnSession::fits_into(const Stack& stack, const Prepared& next) const {
   constexpr uint64_t kSlack = uint64_t{64} << 10;  // covers the rounding of StackMemory and folds of unequal size
   const uint64_t data = ResidentData::bytes(*experiment_.train), budget = device_.budget_bytes();
   const uint64_t each = Training::bytes(next.network, next.settings, experiment_.train->rows) + kSlack;
@@ -136,7 +136,7 @@ bool Session::fits_into(const Stack& stack, const Prepared& next) const {
          same_shape(first.network, first.settings, next.network, next.settings);
 }
 
-std::unique_ptr<Training> Session::train_alone(Prepared& fit, const mk_fit_sink& sink) {
+std::unique_ptr<Training> CnnSession::train_alone(Prepared& fit, const mk_fit_sink& sink) {
   auto training = std::make_unique<Training>(host_, device_, data(), fit.network, fit.settings, std::move(fit.task));
   if (fit.in_team())
     TeamTraining(team(), *training, sink).run();
@@ -145,7 +145,7 @@ std::unique_ptr<Training> Session::train_alone(Prepared& fit, const mk_fit_sink&
   return training;
 }
 
-void Session::fit_stack(const Stack& stack, const mk_fit_sink& sink) {
+void CnnSession::fit_stack(const Stack& stack, const mk_fit_sink& sink) {
   int64_t train_room = 0, validate_room = 0;
   for (const Prepared* p : stack) {
     train_room = std::max(train_room, int64_t(p->task.train.size()));
@@ -165,7 +165,7 @@ void Session::fit_stack(const Stack& stack, const mk_fit_sink& sink) {
   train(all, sink, [&](Training& t) { report(*stack[std::find(all.begin(), all.end(), &t) - all.begin()], t, sink); });
 }
 
-Fitted Session::fitted_of(Training& training, const Settings& settings, const Network& network) const {
+Fitted CnnSession::fitted_of(Training& training, const Settings& settings, const Network& network) const {
   Fitted fitted;
   {
     const auto phase = device_.phase("transfer");
@@ -179,7 +179,7 @@ Fitted Session::fitted_of(Training& training, const Settings& settings, const Ne
 }
 
 // Predictions for the rows that validate a fit.
-struct Session::Validated {
+struct CnnSession::Validated {
   std::vector<int32_t> labels, predicted;
   std::vector<float> scores;
 
@@ -196,7 +196,7 @@ struct Session::Validated {
   }
 };
 
-void Session::report(const Prepared& fit, Training& training, const mk_fit_sink& sink) const {
+void CnnSession::report(const Prepared& fit, Training& training, const mk_fit_sink& sink) const {
   const Record& record = training.record();
   const Score score = record.validated();
   const double mse = fit.settings.loss_form.distance.distance == ops::Distance::squared ? score.loss : score.squares;
@@ -222,7 +222,7 @@ void Session::report(const Prepared& fit, Training& training, const mk_fit_sink&
   send(result, training, sink);
 }
 
-std::unique_ptr<Fitted> Session::refit(const mk_fit& fit, const mk_fit_sink& sink) {
+std::unique_ptr<Fitted> CnnSession::refit(const mk_fit& fit, const mk_fit_sink& sink) {
   Prepared prepared = prepare(fit, 0);
   Settings& settings = prepared.settings;
   if (settings.stop.needs_validation() && settings.refit_validated)

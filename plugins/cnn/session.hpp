@@ -18,9 +18,9 @@ namespace mokume::cnn {
 int64_t chosen_epochs(const std::string& notes);
 
 // Must be used by one thread at a time. Memory is allocated at the first fit.
-class Session {
+class CnnSession {
  public:
-  Session(const sdk::Host& host, const mk_experiment& experiment, const mk_device_services* device);
+  CnnSession(const sdk::Host& host, const mk_experiment& experiment, const mk_device_services* device);
 
   // Trains fits of one shape as stacks, as many at a time as memory and work allow.
   void fit(std::span<const mk_fit> fits, const mk_fit_sink& sink);

@@ -7,7 +7,7 @@ namespace {
 namespace svc = mokume::svc;
 
 struct Model {
-  using Session = svc::Session;
+  using Session = svc::SvcSession;
   using Fitted = svc::Fitted;
   static constexpr const auto& params = svc::kParams;
   static constexpr const auto& metrics = svc::kMetrics;

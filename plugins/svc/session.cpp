@@ -114,7 +114,7 @@ Settings candidate_settings(const mk_experiment& experiment, uint32_t candidate)
   return settings_of(experiment.values + static_cast<size_t>(candidate) * kParams.size());
 }
 
-Settings Session::settings_for(const mk_fit& fit) {
+Settings SvcSession::settings_for(const mk_fit& fit) {
   Settings settings = candidate_settings(experiment_, fit.candidate);
   const auto [known, fresh] = gamma_units_.try_emplace({settings.gamma_unit, fit.bootstrap, fit.fold}, 1.0);
   if (fresh) known->second = size_of(settings.gamma_unit, experiment_, fit.bootstrap, fit.fold);
@@ -125,10 +125,10 @@ Settings Session::settings_for(const mk_fit& fit) {
   return settings;
 }
 
-Session::Session(const sdk::Host& host, const mk_experiment& experiment, const mk_device_services* device)
+SvcSession::SvcSession(const sdk::Host& host, const mk_experiment& experiment, const mk_device_services* device)
     : host_(host), experiment_(experiment), device_(device), spread_(spread(*experiment.train)) {}
 
-void Session::prepare(uint32_t bootstrap) {
+void SvcSession::prepare(uint32_t bootstrap) {
   if (store_ && bootstrap == bootstrap_) return;
   const auto phase = device_.phase("load");
   blocked_.reset();
@@ -177,7 +177,7 @@ void Session::prepare(uint32_t bootstrap) {
 }
 
 // The default C and epsilon of a regression suit targets of about 1.
-void Session::warn_of_unit() {
+void SvcSession::warn_of_unit() {
   constexpr double kFar = 30;
   if (warned_ || !order_->regression()) return;
   warned_ = true;
@@ -191,12 +191,12 @@ void Session::warn_of_unit() {
           ", and C and epsilon are in their unit: set standardise_target = true in [model_options], or scale them");
 }
 
-Solver& Session::solver_for(const Settings& settings) {
+Solver& SvcSession::solver_for(const Settings& settings) {
   if (settings.solver == SolverKind::blocked) return *blocked_;
   return *libsvm_;
 }
 
-void Session::fit(std::span<const mk_fit> fits, const mk_fit_sink& sink) {
+void SvcSession::fit(std::span<const mk_fit> fits, const mk_fit_sink& sink) {
   std::vector<Settings> settings;
   for (const mk_fit& fit : fits) settings.push_back(settings_for(fit));
 
@@ -231,28 +231,25 @@ void Session::fit(std::span<const mk_fit> fits, const mk_fit_sink& sink) {
   }
 }
 
-void Session::run_chains(const Settings& settings, const std::vector<ChainRunner::FoldSteps>& folds,
-                         const mk_fit_sink& sink, double share_done, double share) {
-  // The progress display attributes the whole share of the bundle to the first pass; later passes run at its end.
-  const auto solve = [&](const Settings& by, Pass pass, const std::vector<ChainRunner::FoldSteps>& steps) {
-    const bool first = pass == Pass::first || pass == Pass::only;
-    ChainRunner runner(device_, *order_, *store_, *places_, solver_for(by), by, pass);
-    runner.run(steps, sink, share_done + (first ? 0 : share), first ? share : 0);
-    return runner.handed_over();
-  };
+void SvcSession::run_chains(const Settings& settings, const std::vector<ChainRunner::FoldSteps>& folds,
+                            const mk_fit_sink& sink, double share_done, double share) {
   const bool tightens = settings.tighten && settings.tol > kLeastTol && !order_->regression();
   const bool hands_over = settings.solver == SolverKind::blocked || tightens;
-  std::vector<ChainRunner::FoldSteps> left = solve(settings, hands_over ? Pass::first : Pass::only, folds);
-  Settings by_libsvm = settings;
-  by_libsvm.solver = SolverKind::libsvm;
-  while (!left.empty()) {
-    if (tightens) by_libsvm.tol = std::max(kLeastTol, by_libsvm.tol / 10);
-    const bool last = !tightens || by_libsvm.tol <= kLeastTol;
-    left = solve(by_libsvm, last ? Pass::handed_over : Pass::again, left);
+  Settings by = settings;
+  Pass pass = hands_over ? Pass::first : Pass::only;
+  for (std::vector<ChainRunner::FoldSteps> left = folds; !left.empty();) {
+    // The progress display attributes the whole share of the bundle to the first pass; later passes run at its end.
+    const bool first = pass == Pass::first || pass == Pass::only;
+    ChainRunner runner(device_, *order_, *store_, *places_, solver_for(by), by, pass);
+    runner.run(left, sink, share_done + (first ? 0 : share), first ? share : 0);
+    left = runner.handed_over();
+    by.solver = SolverKind::libsvm;
+    if (tightens) by.tol = std::max(kLeastTol, by.tol / 10);
+    pass = !tightens || by.tol <= kLeastTol ? Pass::handed_over : Pass::again;
   }
 }
 
-std::unique_ptr<Fitted> Session::refit(const mk_fit& fit, const mk_fit_sink& sink) {
+std::unique_ptr<Fitted> SvcSession::refit(const mk_fit& fit, const mk_fit_sink& sink) {
   prepare(fit.bootstrap);
   const Settings settings = settings_for(fit);
   const auto problems = weighted_problems(order_->classes(), settings, MK_ALL_ROWS);
@@ -283,8 +280,8 @@ std::unique_ptr<Fitted> Session::refit(const mk_fit& fit, const mk_fit_sink& sin
   return collect(settings, problems, solutions);
 }
 
-std::unique_ptr<Fitted> Session::collect(const Settings& settings, const std::vector<BinaryProblem>& problems,
-                                         const std::vector<Solution>& solutions) {
+std::unique_ptr<Fitted> SvcSession::collect(const Settings& settings, const std::vector<BinaryProblem>& problems,
+                                            const std::vector<Solution>& solutions) {
   auto fitted = std::make_unique<Fitted>();
   const auto phase = device_.phase("collect");
   const int64_t ld = order_->stride(), d = order_->features();

@@ -19,9 +19,9 @@
 namespace mokume::svc {
 
 // Must be used by one thread at a time. Memory is allocated at the first fit.
-class Session {
+class SvcSession {
  public:
-  Session(const sdk::Host& host, const mk_experiment& experiment, const mk_device_services* device);
+  SvcSession(const sdk::Host& host, const mk_experiment& experiment, const mk_device_services* device);
 
   void fit(std::span<const mk_fit> fits, const mk_fit_sink& sink);
   std::unique_ptr<Fitted> refit(const mk_fit& fit, const mk_fit_sink& sink);

@@ -65,7 +65,7 @@ TEST(Coordinator, GrantsTheLongestBundleThatFitsTheDevice) {
   PlannedWork setup = make_work(4, 1);
   setup.bundles.bundles[3].bytes = 5000;  // the longest bundle
   TestCoordinator coordinator(setup, {{make_device("host:0", 1000)}, {make_device("opencl:0", 9000)}});
-  EXPECT_TRUE(coordinator.start(0).empty());
+  EXPECT_TRUE(coordinator.tick(0).empty());
   const auto small = say(coordinator, 0, Request{0});
   ASSERT_EQ(small.size(), 1u);
   EXPECT_EQ(small[0].to, 0u);
@@ -143,7 +143,7 @@ TEST(Coordinator, FinishesAtOnceIfNothingIsLeft) {
   PlannedWork setup = make_work(2, 1);
   setup.done = {result_of(0), result_of(1)};
   TestCoordinator coordinator(setup, {{}, {}});  // this needs no device either
-  EXPECT_EQ(only<Finish>(coordinator.start(0)).size(), 1u);
+  EXPECT_EQ(only<Finish>(coordinator.tick(0)).size(), 1u);
   TestCoordinator empty(PlannedWork{}, {{}});
   EXPECT_EQ(only<Finish>(empty.start(0)).size(), 1u);
 }
@@ -303,7 +303,7 @@ void play(uint32_t seed) {
       }
     }
   };
-  post(coordinator.start(0));
+  post(coordinator.tick(0));
   for (uint32_t step = 0; told_finish.size() < nodes.size(); ++step) {
     ASSERT_LT(step, 100000u);
     Player& player = players[draw(players.size())];

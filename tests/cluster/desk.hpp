@@ -19,7 +19,7 @@ class Desk {
 
   Desk(PlannedWork work, std::vector<std::vector<LocalDevice>> nodes, TestRules rules = {}, const Limits& limits = {})
       : rules_(std::move(rules)), coordinator_(std::move(work), std::move(nodes), rules_, {&observer_}, limits) {
-    out_ = coordinator_.start(now_);
+    out_ = coordinator_.tick(now_);
   }
 
   Coordinator& coordinator() { return coordinator_; }

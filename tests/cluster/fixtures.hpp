@@ -211,7 +211,7 @@ class TestExecutor : public Executor {
     for (uint32_t i = 0; i < devices; ++i) devices_.push_back(make_device("host:" + std::to_string(i)));
   }
   std::vector<LocalDevice> devices() const override { return devices_; }
-  void run(uint32_t device, const Attempt& attempt, Reporter& reporter) override {
+  void run(uint32_t device, const Attempt& attempt, Reporter& reporter, const mk_team*) override {
     work_(node_, device, attempt, reporter);
   }
   bool kill(uint32_t device) noexcept override { return on_kill && on_kill(device); }

@@ -196,7 +196,7 @@ TEST_F(Leases, AreReassignedAtOnceWhenTheirNodeLeavesOrIsKnownToBeDead) {
 
   Desk other(make_work(1), {{make_device("host:0")}, {make_device("host:0")}});
   other.expect_grant(1);
-  other.coordinator().gone(1, other.now());
+  other.coordinator().tick(other.now(), {1});
   EXPECT_EQ(other.events()[0].text, "node 1 died");
   EXPECT_TRUE(other.ask(0));
   EXPECT_EQ(other.coordinator().lost(), std::vector<uint32_t>{1});

@@ -158,7 +158,7 @@ TEST_F(RunTest, AStopWakesASleepingNode) {
 TEST_F(RunTest, PassesOnTheNotesOfFinishedFits) {
   {
     journal::Journal journal(journals(), 0, make_plan(n_fits_));
-    for (const uint32_t fit : {3u, 5u, 20u}) journal.append(result_of(fit), {});
+    for (const uint32_t fit : {3u, 5u, 20u}) journal.append(result_of(fit));
     journal.close("killed, say");
   }
   std::mutex mutex;

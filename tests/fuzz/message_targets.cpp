@@ -68,7 +68,7 @@ FUZZ_TARGET(cluster_messages) {
   Coordinator coordinator(work(), {{device("host:0"), device("host:1")}, {device("host:0")}, {device("host:0")}}, rules,
                           {});
   double now = 1000;
-  coordinator.start(now);
+  coordinator.tick(now);
   size_t count = 0;
   for (std::string_view left = bytes; !left.empty() && count < 200 && !coordinator.over(); ++count) {
     const auto two = parts(left, 2);
@@ -88,11 +88,11 @@ FUZZ_TARGET(cluster_messages) {
 // Contributions of the other members of a team.
 FUZZ_TARGET(team_messages) {
   uint64_t sums = 0;
-  team::Team::Setup setup;
+  team::TeamSums::Setup setup;
   setup.speeds = {1, 1, 1};
   setup.local = {0};
   setup.publish = [&](uint64_t, const base::Floats& sum) { sums += sum.size(); };
-  team::Team team(std::move(setup));
+  team::TeamSums team(std::move(setup));
   for (std::string_view left = bytes; !left.empty();) {
     const auto two = parts(left, 2);
     left = two[1];

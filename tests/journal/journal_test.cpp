@@ -44,7 +44,7 @@ TEST(Journal, KeepsEveryBitOfARecord) {
   record.note = "quote \" backslash \\ newline \n umlaut \xc3\xa4 zero " + std::string(1, '\0') + " end";
   {
     Journal journal(scratch.directory(), 3, plan);
-    journal.append(record, {});
+    journal.append(record);
     journal.close("done");
   }
   const Contents contents = read_all(scratch.directory(), plan);
@@ -71,13 +71,13 @@ TEST(Journal, WritesTheDocumentedLines) {
     record.values = {2, 0.25};
     record.start_s = 10.5;
     record.end_s = 12;
-    journal.append(record, {});
+    journal.append(record);
     record.curves = {{"train_loss", {0.5, std::numeric_limits<double>::quiet_NaN()}}, {"validation_loss", {1}}};
-    journal.append(record, {});
+    journal.append(record);
     record.fit = small_plan().refit_slot(1);
     record.refit = 7;
     record.curves.clear();
-    journal.append(record, {});
+    journal.append(record);
   }
   std::istringstream lines(slurp(scratch.file(0)));
   std::vector<std::string> found;
@@ -104,83 +104,82 @@ TEST(Journal, WritesTheDocumentedLines) {
   EXPECT_EQ(nlohmann::json::parse(found[5]).at("reason"), "interrupted");
 }
 
-TEST(Journal, CallsBackInOrderOnceTheLineIsInTheFile) {
+TEST(Journal, CountsLinesThatAreInTheFile) {
   const Scratch scratch;
-  const search::Plan plan = small_plan();
-  std::vector<uint32_t> order;
-  bool in_file = true;
+  std::vector<std::string> missing;
+  uint64_t seen = 0;
   {
-    Journal journal(scratch.directory(), 0, plan, std::chrono::milliseconds(1));
-    for (uint32_t fit = 0; fit < 200; ++fit) {
-      journal.append(make_record(fit), [&, fit] {
-        order.push_back(fit);
-        in_file = in_file && slurp(scratch.file(0)).find("\"fit\":" + std::to_string(fit) + ",") != std::string::npos;
-      });
-    }
+    Journal journal(scratch.directory(), 0, small_plan(), std::chrono::milliseconds(1));
+    journal.on_change([&] {
+      const std::string text = slurp(scratch.file(0));
+      for (; seen < journal.durable(); ++seen)
+        if (const std::string fit = "\"fit\":" + std::to_string(seen - 1) + ",";
+            seen > 0 && text.find(fit) == std::string::npos)
+          missing.push_back(fit);
+    });
+    for (uint32_t fit = 0; fit < 200; ++fit) EXPECT_EQ(journal.append(make_record(fit)), fit + 2u) << "after the start";
     journal.flush();
-    EXPECT_EQ(order.size(), 200u);
+    EXPECT_EQ(journal.durable(), 201u);
+    journal.on_change({});
   }
-  EXPECT_TRUE(in_file);
-  EXPECT_TRUE(std::is_sorted(order.begin(), order.end()));
+  EXPECT_EQ(seen, 201u);
+  EXPECT_TRUE(missing.empty());
 }
 
 TEST(Journal, TakesRecordsFromManyThreads) {
   const Scratch scratch;
   const search::Plan plan = small_plan(40);
-  std::atomic<uint32_t> durable{0};
   {
     Journal journal(scratch.directory(), 0, plan);
     std::vector<std::thread> threads;
     for (uint32_t t = 0; t < 4; ++t) {
       threads.emplace_back([&, t] {
-        for (uint32_t i = 0; i < 100; ++i) journal.append(make_record(t * 100 + i), [&] { ++durable; });
+        for (uint32_t i = 0; i < 100; ++i) journal.append(make_record(t * 100 + i));
         journal.flush();
       });
     }
     for (std::thread& one : threads) one.join();
-    EXPECT_EQ(durable, 400u);
+    EXPECT_EQ(journal.durable(), 401u);
   }
   EXPECT_EQ(read_all(scratch.directory(), plan).records.size(), 400u);
 }
 
 TEST(Journal, CloseDoesNotWaitForTheInterval) {
   const Scratch scratch;
-  std::atomic<uint32_t> durable{0};
   Journal journal(scratch.directory(), 0, small_plan(), std::chrono::seconds(20));
   journal.flush();  // the start line: the next commit is due in 20 s
   const auto begin = std::chrono::steady_clock::now();
-  journal.append(make_record(0), [&] { ++durable; });
+  journal.append(make_record(0));
   journal.close("done");
   EXPECT_LT(std::chrono::steady_clock::now() - begin, std::chrono::seconds(10));
-  EXPECT_EQ(durable, 1u);
+  EXPECT_EQ(journal.durable(), 3u);
 }
 
 TEST(Journal, DoesNotCommitBeforeTheIntervalWithoutAFlush) {
   const Scratch scratch;
-  std::atomic<bool> durable{false};
   Journal journal(scratch.directory(), 0, small_plan(), std::chrono::seconds(20));
   journal.flush();
-  journal.append(make_record(0), [&] { durable = true; });
+  const uint64_t line = journal.append(make_record(0));
   std::this_thread::sleep_for(std::chrono::milliseconds(100));
-  EXPECT_FALSE(durable);
+  EXPECT_LT(journal.durable(), line);
   journal.flush();
-  EXPECT_TRUE(durable);
+  EXPECT_EQ(journal.durable(), line);
 }
 
 TEST(Journal, RefusesFitsOutsideThePlanAndNotesThatAreNotText) {
   const Scratch scratch;
   Journal journal(scratch.directory(), 0, small_plan());
-  EXPECT_THROW(journal.append(make_record(202), {}), Error);
+  EXPECT_THROW(journal.append(make_record(202)), Error);
   FitRecord record = make_record(1);
   record.note = "\xff\xfe";
   try {
-    journal.append(record, {});
+    journal.append(record);
     FAIL() << "a note that is not UTF-8 was taken";
   } catch (const Error& error) {
     EXPECT_EQ(error.status(), MK_DEVICE_ERROR);
   }
   journal.close("done");
-  EXPECT_THROW(journal.append(make_record(2), {}), Error);
+  EXPECT_THROW(journal.append(make_record(2)), Error);
 }
 
 // With the last line cut anywhere, a journal reads as if the line did not exist, and can be resumed.
@@ -189,8 +188,8 @@ TEST(Journal, SurvivesACutAtEveryByteOfTheLastLine) {
   const search::Plan plan = small_plan();
   {
     Journal journal(scratch.directory(), 0, plan);
-    journal.append(make_record(1), {});
-    journal.append(make_record(2), {});
+    journal.append(make_record(1));
+    journal.append(make_record(2));
   }
   std::string whole = slurp(scratch.file(0));
   whole.resize(whole.rfind('\n', whole.size() - 2) + 1);  // without the stop event
@@ -202,7 +201,7 @@ TEST(Journal, SurvivesACutAtEveryByteOfTheLastLine) {
     EXPECT_EQ(torn.notices.size(), size == begin ? 0u : 1u);
     {
       Journal again(scratch.directory(), 0, plan);
-      again.append(make_record(2), {});
+      again.append(make_record(2));
     }
     const Contents mended = read_all(scratch.directory(), plan);
     ASSERT_EQ(mended.records.size(), 2u) << size;
@@ -220,7 +219,7 @@ TEST(Journal, SurvivesACutAtEveryByteOfTheHeader) {
     EXPECT_TRUE(read_all(scratch.directory(), plan).records.empty());
     {
       Journal again(scratch.directory(), 0, plan);
-      again.append(make_record(2), {});
+      again.append(make_record(2));
     }
     ASSERT_EQ(read_all(scratch.directory(), plan).records.size(), 1u) << size;
   }
@@ -250,30 +249,32 @@ TEST(Journal, ReportsADirectoryItCannotCreate) {
 TEST(Journal, ReportsAFullDiskAndCallsNothingDurable) {
   const Scratch scratch;
   const search::Plan plan = small_plan();
-  std::atomic<uint32_t> durable{0}, failures{0};
+  std::atomic<uint32_t> failures{0};
   std::string text;
   rlimit before{};
   getrlimit(RLIMIT_FSIZE, &before);
   const auto old_handler = signal(SIGXFSZ, SIG_IGN);
   {
     Journal journal(scratch.directory(), 0, plan, std::chrono::milliseconds(1));
-    journal.on_failure([&](const Error& error) {
-      EXPECT_EQ(error.status(), MK_STORAGE);
+    journal.on_change([&] {
+      const std::optional<Error> failure = journal.failure();
+      if (!failure) return;
+      EXPECT_EQ(failure->status(), MK_STORAGE);
       ++failures;
-      text = error.what();
+      text = failure->what();
     });
-    journal.append(make_record(1), [&] { ++durable; });
+    journal.append(make_record(1));
     journal.flush();
     const rlimit tight{static_cast<rlim_t>(slurp(scratch.file(0)).size() + 50), before.rlim_max};
     setrlimit(RLIMIT_FSIZE, &tight);
-    journal.append(make_record(2), [&] { ++durable; });
+    journal.append(make_record(2));
     EXPECT_THROW(journal.flush(), Error);
     setrlimit(RLIMIT_FSIZE, &before);
-    EXPECT_THROW(journal.append(make_record(3), [&] { ++durable; }), Error);
+    EXPECT_THROW(journal.append(make_record(3)), Error);
     EXPECT_THROW(journal.close("done"), Error);
+    EXPECT_EQ(journal.durable(), 2u) << "the start and one fit";
   }
   signal(SIGXFSZ, old_handler);
-  EXPECT_EQ(durable, 1u);
   EXPECT_EQ(failures, 1u);
   EXPECT_NE(text.find(scratch.file(0)), std::string::npos) << text;
   const Contents contents = read_all(scratch.directory(), plan);
@@ -281,33 +282,18 @@ TEST(Journal, ReportsAFullDiskAndCallsNothingDurable) {
   EXPECT_TRUE(contents.notices.empty()) << "the part that was written should have been cut off again";
 }
 
-TEST(Journal, ReportsAFailureToALaterHandler) {
-  const Scratch scratch;
-  rlimit before{};
-  getrlimit(RLIMIT_FSIZE, &before);
-  const auto old_handler = signal(SIGXFSZ, SIG_IGN);
-  Journal journal(scratch.directory(), 0, small_plan());
-  journal.flush();
-  const rlimit tight{static_cast<rlim_t>(slurp(scratch.file(0)).size()), before.rlim_max};
-  setrlimit(RLIMIT_FSIZE, &tight);
-  journal.append(make_record(2), {});
-  EXPECT_THROW(journal.flush(), Error);
-  setrlimit(RLIMIT_FSIZE, &before);
-  signal(SIGXFSZ, old_handler);
-  uint32_t told = 0;
-  journal.on_failure([&](const Error&) { ++told; });
-  journal.on_failure([&](const Error&) { ++told; });
-  EXPECT_EQ(told, 1u);
-}
-
 // A child writes as fast as it can and reports through a pipe which records it was told are durable; SIGKILL stops it
 // at some moment. The reported records must be in the file.
 void write_until_killed(const std::string& directory, const search::Plan& plan, int pipe) {
   Journal journal(directory, 0, plan, std::chrono::milliseconds(1));
-  for (uint32_t fit = 0; fit < plan.n_fits(); ++fit) {
-    journal.append(make_record(fit), [fit, pipe] {
+  journal.on_change([&journal, pipe, told = uint64_t{1}]() mutable {  // line 1 is the start
+    for (; told < journal.durable(); ++told) {
+      const auto fit = static_cast<uint32_t>(told - 1);
       if (write(pipe, &fit, sizeof(fit)) != sizeof(fit)) _exit(1);
-    });
+    }
+  });
+  for (uint32_t fit = 0; fit < plan.n_fits(); ++fit) {
+    journal.append(make_record(fit));
     if (fit % 7 == 0) std::this_thread::sleep_for(std::chrono::microseconds(300));
   }
   journal.flush();

@@ -382,9 +382,9 @@ TEST(ReadAll, KeepsRefitsApartFromFits) {
   refit.curves = {{"train_loss", {0.1, 1.0 / 3}}};
   {
     Journal journal(scratch.directory(), 0, kPlan);
-    journal.append(refit, {});
-    journal.append(make_record(2), {});
-    EXPECT_THROW(journal.append(make_record(kPlan.n_slots()), {}), Error);
+    journal.append(refit);
+    journal.append(make_record(2));
+    EXPECT_THROW(journal.append(make_record(kPlan.n_slots())), Error);
     journal.close("done");
   }
   const Contents found = read_all(scratch.directory(), kPlan);

@@ -108,8 +108,8 @@ TEST(FitTimes, AnEarlierRunOfThePlanTakesPrecedence) {
   base::write_file(run + "/run.json", base::to_json(written));
   {
     journal::Journal journal(run + "/journal", 0, plan());
-    journal.append(record(0, 0, 10, 14), {});
-    journal.append(record(2, 1, 14, 24), {});
+    journal.append(record(0, 0, 10, 14));
+    journal.append(record(2, 1, 14, 24));
     journal.close("done");
   }
   fs::create_directories(runs + "/2026-02-02_000000");  // newer, but not a run

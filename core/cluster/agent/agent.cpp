@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <exception>
+#include <iterator>
 #include <set>
 
 #include "cluster/protocol/codec.hpp"
@@ -68,22 +69,19 @@ class Agent::LeaseReporter : public Reporter {
     } catch (const Error& error) {
       refuse(fmt::format("fit {} was reported with values out of range ({})", given.fit, error.what()));
     }
+    uint64_t line = 0;
     try {
-      agent_.journal_.append(record, [&agent = agent_, lease = grant_.lease, record] {
-        agent.executor_.saved(record.fit);
-        {
-          const std::lock_guard lock(agent.inbox_mutex_);
-          agent.inbox_.durable.emplace_back(lease, record);
-        }
-        agent.ring_();
-      });
+      line = agent_.journal_.append(record);
     } catch (const Error& error) {
       fatal_ = Stop{error.status(), error.what()};
       throw;
     }
-    reported_.push_back(given.fit);
-    const std::lock_guard lock(agent_.inbox_mutex_);
-    agent_.inbox_.states[grant_.device].alive = true;
+    {
+      const std::lock_guard lock(agent_.inbox_mutex_);
+      agent_.inbox_.reported.push_back({line, grant_.lease, std::move(record)});
+      agent_.inbox_.states[grant_.device].alive = true;
+    }
+    if (agent_.journal_.durable() >= line) agent_.ring_();  // the journal may have rung too early
   }
 
   void progress(const std::string& what, double share) override {
@@ -93,7 +91,6 @@ class Agent::LeaseReporter : public Reporter {
 
   bool cancelled() const override { return cancelled_.load(std::memory_order_relaxed); }
 
-  const std::vector<uint32_t>& reported() const { return reported_; }
   const std::optional<Stop>& fatal() const { return fatal_; }
 
  private:
@@ -108,7 +105,6 @@ class Agent::LeaseReporter : public Reporter {
   const std::atomic<bool>& cancelled_;
   std::set<uint32_t> left_;
   double start_s_;
-  std::vector<uint32_t> reported_;
   std::optional<Stop> fatal_;
 };
 
@@ -123,27 +119,15 @@ Agent::Agent(Executor& executor, journal::Journal& journal, std::function<void()
       team_(team),
       clock_(threads.clock()),
       devices_(local_.size()),
-      inbox_{{}, {}, {}, std::vector<Activity>(local_.size())},
-      feeders_(
-          static_cast<uint32_t>(local_.size()), [](uint32_t, const std::exception_ptr&) {}, threads) {
-  journal_.on_failure([this](const Error& error) {
-    {
-      const std::lock_guard lock(inbox_mutex_);
-      inbox_.journal_failure = Stop{error.status(), error.what()};
-    }
-    ring_();
-  });
+      inbox_{{}, {}, std::vector<Activity>(local_.size())},
+      feeders_(static_cast<uint32_t>(local_.size()), threads) {
+  journal_.on_change(ring_);
 }
 
 Agent::~Agent() {
   for (auto& [id, lease] : leases_) *lease.cancelled = true;
   feeders_.stop();
-  journal_.on_failure({});
-  try {
-    journal_.flush();
-  } catch (const Error&) {
-    // A failed journal makes no more callbacks.
-  }
+  journal_.on_change({});
 }
 
 void Agent::handle(const Message& message, double now) {
@@ -207,7 +191,7 @@ void Agent::run_attempt(const Grant& grant, const std::shared_ptr<std::atomic<bo
   const double start = clock_.steady_s();
   LeaseReporter reporter(*this, grant, *cancelled);
   try {
-    executor_.run(grant.device, grant.attempt, reporter);
+    executor_.run(grant.device, grant.attempt, reporter, nullptr);
   } catch (...) {
     const Failure failure = describe(std::current_exception());
     const std::string text = clean_text(fmt::format("{}: {}", local_[grant.device].id, failure.text));
@@ -218,7 +202,6 @@ void Agent::run_attempt(const Grant& grant, const std::shared_ptr<std::atomic<bo
   }
   if (reporter.fatal()) ended.fatal = reporter.fatal();
   ended.message.seconds = clock_.steady_s() - start;
-  ended.reported = reporter.reported();
   {
     const std::lock_guard lock(inbox_mutex_);
     inbox_.ended.push_back(std::move(ended));
@@ -230,59 +213,66 @@ std::vector<Message> Agent::collect(double now) {
   std::vector<Message> out;
   if (over_) return out;
   listening_.turn(now);
-  std::vector<std::pair<uint64_t, journal::FitRecord>> durable;
   std::vector<Ended> ended;
-  std::optional<Stop> journal_failure;
   {
     const std::lock_guard lock(inbox_mutex_);
-    durable.swap(inbox_.durable);
+    std::move(inbox_.reported.begin(), inbox_.reported.end(), std::back_inserter(reported_));
+    inbox_.reported.clear();
     ended.swap(inbox_.ended);
-    journal_failure.swap(inbox_.journal_failure);
     for (uint32_t i = 0; i < devices_.size(); ++i)
       if (std::exchange(inbox_.states[i].alive, false)) devices_[i].sign_at = listening_.seconds();
   }
-  if (journal_failure) {
+  const std::optional<Error> journal_failure = journal_.failure();
+  if (journal_failure && !journal_failed_) {
     journal_failed_ = true;
-    fail(*journal_failure, out);
+    fail(Stop{journal_failure->status(), journal_failure->what()}, out);
   }
-  take_durable(std::move(durable), out);
+  take_durable(out);
   take_ended(std::move(ended), out);
   watch_node_0();
   watch_devices();
-  if (!leaving_ && !failed_) ask(now, out);
+  for (uint32_t i = 0; i < devices_.size() && !leaving_ && !failed_; ++i) {
+    if (devices_[i].lane != Lane::idle || now < devices_[i].ask_at) continue;
+    devices_[i].lane = Lane::asked;
+    out.emplace_back(Request{i});
+  }
   if (!node_0_lost_) beat(now, out);
   if (leaving_) try_to_end(out);
   return out;
 }
 
-void Agent::take_durable(std::vector<std::pair<uint64_t, journal::FitRecord>>&& durable, std::vector<Message>& out) {
+// Reports the records whose lines are on disk.
+void Agent::take_durable(std::vector<Message>& out) {
+  const uint64_t durable = journal_.durable();
+  const auto first_left = std::stable_partition(reported_.begin(), reported_.end(),
+                                                [&](const Reported& one) { return one.line <= durable; });
   std::map<uint64_t, Done> batches;
-  for (auto& [id, record] : durable) {
-    Done& batch = batches[id];
-    batch.lease = id;
-    batch.records.push_back(std::move(record));
+  for (auto one = reported_.begin(); one != first_left; ++one) {
+    executor_.saved(one->record.fit);
+    Done& batch = batches[one->lease];
+    batch.lease = one->lease;
+    batch.records.push_back(std::move(one->record));
   }
+  reported_.erase(reported_.begin(), first_left);
   for (auto& [id, batch] : batches) {
-    Lease& lease = leases_.at(id);
-    for (const journal::FitRecord& record : batch.records)
-      if (lease.coming.erase(record.fit) == 0) lease.durable.insert(record.fit);  // the work has not returned yet
-    if (lease.ended && lease.coming.empty()) leases_.erase(id);
+    const bool last =
+        std::none_of(reported_.begin(), reported_.end(), [&](const auto& one) { return one.lease == id; });
+    if (leases_.at(id).ended && last) leases_.erase(id);
     out.emplace_back(std::move(batch));
   }
 }
 
 void Agent::take_ended(std::vector<Ended> all, std::vector<Message>& out) {
   for (Ended& one : all) {
-    Lease& lease = leases_.at(one.message.lease);
-    for (const uint32_t fit : one.reported)
-      if (lease.durable.count(fit) == 0) lease.coming.insert(fit);
+    const uint64_t id = one.message.lease;
+    Lease& lease = leases_.at(id);
+    for (const Reported& record : reported_)
+      if (record.lease == id) one.message.coming.push_back(record.record.fit);
     lease.ended = true;
     devices_[lease.device] = {};
+    if (one.message.coming.empty()) leases_.erase(id);
     if (one.fatal) fail(*one.fatal, out);
-    one.message.coming.assign(lease.coming.begin(), lease.coming.end());
-    const uint64_t id = one.message.lease;
     out.emplace_back(std::move(one.message));
-    if (lease.coming.empty()) leases_.erase(id);
   }
 }
 
@@ -290,14 +280,6 @@ void Agent::fail(const Stop& why, std::vector<Message>& out) {
   if (!failed_) out.emplace_back(why);
   failed_ = true;
   next_beat_ = 0;  // the answer stops this node's work too
-}
-
-void Agent::ask(double now, std::vector<Message>& out) {
-  for (uint32_t i = 0; i < devices_.size(); ++i) {
-    if (devices_[i].lane != Lane::idle || now < devices_[i].ask_at) continue;
-    devices_[i].lane = Lane::asked;
-    out.emplace_back(Request{i});
-  }
 }
 
 void Agent::beat(double now, std::vector<Message>& out) {

@@ -1,8 +1,9 @@
 // A node's side of a run: keeps its devices busy with the leases that rank 0 grants, and writes every finished fit to
 // the journal before reporting it to rank 0. Every rank has an agent, including rank 0.
 //
-// The loop of cluster::run() calls handle() and collect() on its thread. Work runs on the feeders. Feeders and journal
-// communicate through an inbox that collect() empties. Times are monotonic, in seconds.
+// The loop of cluster::run() calls handle() and collect() on its thread. Work runs on the feeders, which communicate
+// through an inbox that collect() empties. A record waits there until its line is on disk. Times are monotonic, in
+// seconds.
 #pragma once
 
 #include <atomic>
@@ -12,7 +13,6 @@
 #include <memory>
 #include <mutex>
 #include <optional>
-#include <set>
 #include <string>
 #include <utility>
 #include <vector>
@@ -36,7 +36,7 @@ class Agent {
   Agent(Executor& executor, journal::Journal& journal, std::function<void()> ring, const Limits& limits = {},
         journal::Bounds bounds = {}, TeamChannel* team = nullptr,
         const base::Threads& threads = base::system_threads());
-  ~Agent();  // cancels and waits for the devices, and until the journal no longer uses this agent
+  ~Agent();  // cancels and waits for the devices
   Agent(const Agent&) = delete;
   Agent& operator=(const Agent&) = delete;
 
@@ -68,14 +68,16 @@ class Agent {
   };
   struct Lease {
     uint32_t device = 0;
-    std::set<uint32_t> durable;  // reported and on disk before the work returned
-    std::set<uint32_t> coming;   // reported, but not on disk when the work returned
-    bool ended = false;
+    bool ended = false;  // the work has returned, and some of its records are not on disk
     std::shared_ptr<std::atomic<bool>> cancelled = std::make_shared<std::atomic<bool>>(false);
+  };
+  struct Reported {
+    uint64_t line = 0;  // of the journal
+    uint64_t lease = 0;
+    journal::FitRecord record;
   };
   struct Ended {
     LeaseEnd message;
-    std::vector<uint32_t> reported;
     std::optional<Stop> fatal;  // a fault of this node or of the model library, which no other device would avoid
   };
   struct Activity {
@@ -84,20 +86,18 @@ class Agent {
     bool alive = false;  // since the last collect()
   };
   struct Inbox {
-    std::vector<std::pair<uint64_t, journal::FitRecord>> durable;
+    std::vector<Reported> reported;
     std::vector<Ended> ended;
-    std::optional<Stop> journal_failure;
     std::vector<Activity> states;  // by device
   };
 
   void grant(const Grant& grant);
   void run_attempt(const Grant& grant, const std::shared_ptr<std::atomic<bool>>& cancelled);
+  void take_durable(std::vector<Message>& out);
   void take_ended(std::vector<Ended> ended, std::vector<Message>& out);
-  void take_durable(std::vector<std::pair<uint64_t, journal::FitRecord>>&& durable, std::vector<Message>& out);
   void fail(const Stop& why, std::vector<Message>& out);
   void leave(std::optional<Stop> why);
   void cancel(uint64_t lease);
-  void ask(double now, std::vector<Message>& out);
   void beat(double now, std::vector<Message>& out);
   void watch_node_0();
   void watch_devices();
@@ -116,6 +116,7 @@ class Agent {
 
   std::vector<Device> devices_;
   std::map<uint64_t, Lease> leases_;
+  std::vector<Reported> reported_;  // not on disk yet
   double next_beat_ = 0;
   Listening listening_;
   double heard_ = 0;             // when node 0 was last heard, on the clock of listening_

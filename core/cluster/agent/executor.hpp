@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include "abi/model.h"
 #include "cluster/protocol/work.hpp"
 #include "journal/record.hpp"
 
@@ -44,13 +45,14 @@ class Executor {
   // been reported. A thrown Error fails this attempt, and its fits are tried again, here or elsewhere. However, an
   // Error of MK_BAD_DATA, MK_INVALID_ARGUMENT or MK_STORAGE, or an invalid report, would recur everywhere and therefore
   // stops the run.
-  virtual void run(uint32_t device, const Attempt& attempt, Reporter& reporter) = 0;
+  // `team`: the device works as a member of a team; null: alone.
+  virtual void run(uint32_t device, const Attempt& attempt, Reporter& reporter, const mk_team* team) = 0;
 
   // The work on this device hangs: ends it by force, so that run() throws. Returns false if that is impossible. Called
   // on the agent's thread.
   virtual bool kill(uint32_t device) noexcept = 0;
 
-  // A fit of this node is on disk, so its crash recovery data is no longer needed. Called on the journal's thread.
+  // A fit of this node is on disk, so its crash recovery data is no longer needed. Called on the agent's thread.
   virtual void saved(uint32_t fit) noexcept = 0;
 
   // Work hangs at the end of the run and was left running. The executor, the journal and everything that the work uses

@@ -91,39 +91,32 @@ void Coordinator::index_bundles() {
   }
 }
 
-Coordinator::Out Coordinator::start(double now) { return tick(now); }
-
 Coordinator::Out Coordinator::handle(uint32_t from, const Message& message, double now) {
-  return guarded(from, now, [&](Out& out) {
+  Out out;
+  now_ = now;
+  try {
     hear(from);
     std::visit([&](const auto& one) { take(from, one, out); }, message);
-  });
+    settle(out);
+  } catch (const Error& error) {
+    take(from, Stop{error.status(), error.what()}, out);
+  }
+  return out;
 }
 
-Coordinator::Out Coordinator::tick(double now) {
-  return guarded(0, now, [&](Out&) {
+Coordinator::Out Coordinator::tick(double now, const std::vector<uint32_t>& dead) {
+  Out out;
+  now_ = now;
+  try {
+    for (const uint32_t node : dead)
+      if (!nodes_.at(node).lost && !nodes_[node].said_bye) lose(node, fmt::format("node {} died", node));
     const double listened = listening_.turn(now);
     for (uint32_t node = 1; node < nodes_.size(); ++node)
       if (!nodes_[node].lost && !nodes_[node].said_bye && listened - nodes_[node].heard > limits_.lease_s)
         lose(node, fmt::format("node {} did not respond for {:.0f} s", node, limits_.lease_s));
-  });
-}
-
-Coordinator::Out Coordinator::gone(uint32_t node, double now) {
-  return guarded(0, now, [&](Out&) {
-    if (node != 0 && !nodes_.at(node).lost && !nodes_[node].said_bye) lose(node, fmt::format("node {} died", node));
-  });
-}
-
-template <class Step>
-Coordinator::Out Coordinator::guarded(uint32_t from, double now, const Step& step) {
-  Out out;
-  now_ = now;
-  try {
-    step(out);
     settle(out);
   } catch (const Error& error) {
-    take(from, Stop{error.status(), error.what()}, out);
+    take(0, Stop{error.status(), error.what()}, out);
   }
   return out;
 }
@@ -148,7 +141,7 @@ std::optional<Grant> Coordinator::grant(uint32_t index, uint32_t device) {
   if (asks.lease || now_ < asks.rest_until) return std::nullopt;
   if (const auto fit = std::exchange(asks.trial, std::nullopt))
     return lend(index, device, {bundle_of_[*fit]}, trial_attempt(*fit), true);
-  const auto picked = choose(index);
+  const auto picked = failures_.in_a_row(index) == 0 ? policy_.next(index, now_) : choose_after_failure(index);
   if (!picked) return std::nullopt;
   std::vector<uint32_t> bundles = picked->bundles;
   if (std::any_of(bundles.begin(), bundles.end(), [&](uint32_t i) { return has_notes_coming(i); })) {

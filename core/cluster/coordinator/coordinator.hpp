@@ -51,12 +51,11 @@ class Coordinator {
               const Limits& limits = {});
 
   // Times are monotonic, in seconds since the epoch. Only node 0 is ever sent a message it did not request.
-  Out start(double now);  // called once; all work may be done already
   // Never throws because of a message's content: an invalid message stops the run.
   Out handle(uint32_t from, const Message& message, double now);
-  Out tick(double now);  // called at every turn, after all received messages were handled
-
-  Out gone(uint32_t node, double now);  // the transport reports its death: no timeout is needed
+  // Called first, and at every turn after all received messages were handled. `dead`: nodes whose death the transport
+  // reports, so that no timeout is needed.
+  Out tick(double now, const std::vector<uint32_t>& dead = {});
 
   bool over() const;
   const std::optional<Stop>& stopped() const { return stopped_; }  // no value: all fits are done
@@ -124,12 +123,10 @@ class Coordinator {
   void take(uint32_t from, const Bye& bye, Out& out);
   template <class Unexpected>
   void take(uint32_t from, const Unexpected& unexpected, Out& out);
-  template <class Step>
-  Out guarded(uint32_t from, double now, const Step& step);
   void take_record(uint32_t from, Lease& lease, journal::FitRecord record);
   std::optional<Grant> grant(uint32_t unit, uint32_t device);
   Grant lend(uint32_t unit, uint32_t device, const std::vector<uint32_t>& bundles, Attempt attempt, bool trial);
-  std::optional<scheduler::Pick> choose(uint32_t unit);
+  std::optional<scheduler::Pick> choose_after_failure(uint32_t unit);
   void close(Lease& lease, double seconds);
   void answer_ended(uint32_t to, Out& out) const;
   void settle(Out& out);

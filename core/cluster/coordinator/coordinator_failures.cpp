@@ -182,8 +182,7 @@ bool Coordinator::is_last(uint32_t index) const {
 }
 
 // Picks the next work of a unit on which work has failed: other work shows whether the fit was to blame.
-std::optional<scheduler::Pick> Coordinator::choose(uint32_t index) {
-  if (failures_.in_a_row(index) == 0) return policy_.next(index, now_);
+std::optional<scheduler::Pick> Coordinator::choose_after_failure(uint32_t index) {
   const auto none = [&](uint32_t bundle, const auto& failed) {
     const std::vector<uint32_t>& fits = policy_.bundle(bundle).fits;
     return std::none_of(fits.begin(), fits.end(), failed);

@@ -10,7 +10,7 @@ constexpr mk_param kAdaptiveAvgPool2dKeys[] = {integer("output_size", 1, 4096, "
 
 class AdaptiveAvgPool2d : public Layer {
  public:
-  AdaptiveAvgPool2d(const Values& v, Plan& plan) : Layer(plan) {
+  AdaptiveAvgPool2d(const Values& v, LayerPlan& plan) : Layer(plan) {
     plan.need_images();
     out.height = out.width = v.integer("output_size");
     pool_ = {in.height, in.width, in.channels, out.height, out.width};

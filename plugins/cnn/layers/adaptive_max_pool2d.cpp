@@ -15,7 +15,7 @@ enum { kChosen, kGathered, kIndices };  // indices of the layer's buffers
 // smaller cell repeats its last pixel, which changes neither its maximum nor the first position of the maximum.
 class AdaptiveMaxPool2d : public Layer {
  public:
-  AdaptiveMaxPool2d(const Values& v, Plan& plan) : Layer(plan) {
+  AdaptiveMaxPool2d(const Values& v, LayerPlan& plan) : Layer(plan) {
     plan.need_images();
     out.height = out.width = v.integer("output_size");
     buffers = {{out.elements(), 0}};

@@ -7,7 +7,7 @@ namespace {
 
 class Add : public Layer {
  public:
-  Add(const Values&, Plan& plan) : Layer(plan) {
+  Add(const Values&, LayerPlan& plan) : Layer(plan) {
     if (plan.inputs.size() < 2) plan.refuse("it adds nothing", "name two layers or more in its inputs");
     for (const Shape& shape : plan.inputs)
       if (shape != in)

@@ -19,7 +19,7 @@ constexpr mk_param kAvgPool2dKeys[] = {
 
 class AvgPool2d : public Layer {
  public:
-  AvgPool2d(const Values& v, Plan& plan) : Layer(plan), window_(pool_window(plan, v)) {
+  AvgPool2d(const Values& v, LayerPlan& plan) : Layer(plan), window_(pool_window(plan, v)) {
     const ops::Window& w = window_;
     out = {w.out_height(), w.out_width(), in.channels};
     pool_ = {w.height,   w.width,    w.channels, out.height, out.width, w.kernel_h,

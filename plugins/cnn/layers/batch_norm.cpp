@@ -30,7 +30,7 @@ constexpr size_t kZeros = 0;  // the only buffer of a frozen layer
 
 class BatchNorm : public Layer {
  public:
-  BatchNorm(const Values& v, Plan& plan)
+  BatchNorm(const Values& v, LayerPlan& plan)
       : Layer(plan), eps_(v.real("eps")), channels_(in.flat ? in.elements() : in.channels) {
     const Shape features = in.flat ? in : Shape{1, 1, in.channels};
     const auto vector = [&](const char* called, double start, double momentum) {

@@ -8,7 +8,7 @@ namespace {
 
 class Concat : public Layer {
  public:
-  Concat(const Values&, Plan& plan) : Layer(plan) {
+  Concat(const Values&, LayerPlan& plan) : Layer(plan) {
     if (plan.inputs.size() < 2) plan.refuse("it joins nothing", "name two layers or more in its inputs");
     out.channels = 0;
     for (const Shape& shape : plan.inputs) {

@@ -35,7 +35,7 @@ enum { kPadded, kPaddedIndices };  // indices of the layer's buffers for padding
 
 class Conv2d : public Layer {
  public:
-  Conv2d(const Values& v, Plan& plan) : Layer(plan), window_(window(v, plan)) {
+  Conv2d(const Values& v, LayerPlan& plan) : Layer(plan), window_(window(v, plan)) {
     pad(v.text("padding_mode"), plan);
     out = {window_.out_height(), window_.out_width(), v.integer("out_channels")};
     if (out.channels % window_.groups != 0)
@@ -79,7 +79,7 @@ class Conv2d : public Layer {
   mk_tensor padded(const Pass& p) const { return p.buffers[kPadded].matrix(p.x.rows, window_.image()); }
 
   // Moves the padding from the window to the image.
-  void pad(const std::string& mode, const Plan& plan) {
+  void pad(const std::string& mode, const LayerPlan& plan) {
     ops::Window& w = window_;
     pads_ = mode != "zeros" && (w.pad_h + w.pad_w > 0 || w.lopsided());
     if (!pads_) return;
@@ -109,7 +109,7 @@ class Conv2d : public Layer {
   }
 
   // Builds the window. For an odd sum of padding, PyTorch's "same" puts the larger half after the image.
-  static ops::Window window(const Values& v, const Plan& plan) {
+  static ops::Window window(const Values& v, const LayerPlan& plan) {
     ops::Window w = window_of_keys(plan, v);
     w.dilation_h = w.dilation_w = v.integer("dilation");
     w.groups = v.integer("groups");

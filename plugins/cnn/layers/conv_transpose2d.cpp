@@ -29,7 +29,7 @@ constexpr mk_param kConvTranspose2dKeys[] = {
 
 class ConvTranspose2d : public Layer {
  public:
-  ConvTranspose2d(const Values& v, Plan& plan) : Layer(plan), window_(window(v, plan)) {
+  ConvTranspose2d(const Values& v, LayerPlan& plan) : Layer(plan), window_(window(v, plan)) {
     out = {window_.height, window_.width, window_.channels};
     const Shape patch{window_.kernel_h, window_.kernel_w, window_.group_channels()};
     plan.weight_and_bias(patch, in.channels, out.channels, Parameter::Kind::convolution, v, &weight_, &bias_);
@@ -74,7 +74,7 @@ class ConvTranspose2d : public Layer {
            1;
   }
 
-  static ops::Window window(const Values& v, const Plan& plan) {
+  static ops::Window window(const Values& v, const LayerPlan& plan) {
     const Shape& in = plan.in;
     const int64_t added = v.integer("output_padding"), groups = v.integer("groups");
     ops::Window w = window_of_keys(plan, v);

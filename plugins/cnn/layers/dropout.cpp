@@ -9,7 +9,7 @@ constexpr mk_param kDropoutKeys[] = {
 
 class Dropout : public Layer {
  public:
-  Dropout(const Values& v, Plan& plan) : Layer(plan), p_(v.real("p")) {
+  Dropout(const Values& v, LayerPlan& plan) : Layer(plan), p_(v.real("p")) {
     runs = p_ > 0;
     overwrites = keeps_zeros = true;
   }

@@ -8,7 +8,7 @@ namespace {
 
 class Flatten : public Layer {
  public:
-  Flatten(const Values&, Plan& plan) : Layer(plan) {
+  Flatten(const Values&, LayerPlan& plan) : Layer(plan) {
     runs = false;
     out.flat = true;
   }

@@ -12,7 +12,7 @@ constexpr mk_param kGroupNormKeys[] = {
 
 class GroupNorm : public RowNorm {
  public:
-  GroupNorm(const Values& v, Plan& plan) : RowNorm(v, plan, groups_of(v, plan), {1, 1, plan.in.channels}) {}
+  GroupNorm(const Values& v, LayerPlan& plan) : RowNorm(v, plan, groups_of(v, plan), {1, 1, plan.in.channels}) {}
 
   // Uses InstanceNormalization, which every version of ONNX has, with the groups as channels; weight and bias follow
   // it.
@@ -34,7 +34,7 @@ class GroupNorm : public RowNorm {
   }
 
  private:
-  static ops::NormGroups groups_of(const Values& v, const Plan& plan) {
+  static ops::NormGroups groups_of(const Values& v, const LayerPlan& plan) {
     plan.need_images();
     const int64_t groups = v.integer("num_groups");
     if (plan.in.channels % groups != 0)

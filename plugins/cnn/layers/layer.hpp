@@ -20,7 +20,7 @@
 namespace mokume::cnn {
 
 class Layer;
-class Plan;
+class LayerPlan;
 struct Export;
 
 // The values of a layer's keys, within the ranges of its description.
@@ -44,15 +44,15 @@ class Values {
 
 struct LayerType {
   mk_form form;
-  std::shared_ptr<Layer> (*make)(const Values& values, Plan& plan);
+  std::shared_ptr<Layer> (*make)(const Values& values, LayerPlan& plan);
   bool joins = false;  // reads any number of layers, not exactly one
 };
 
 // The view of a network for a layer under construction: its inputs, and the parameters, to which it adds its own.
-class Plan {
+class LayerPlan {
  public:
   // `called` is "" for a layer without a name. The layer appends its parameters to `all`.
-  Plan(const LayerType& layer, uint32_t number, std::string called, std::vector<Shape> reads,
+  LayerPlan(const LayerType& layer, uint32_t number, std::string called, std::vector<Shape> reads,
        std::vector<Parameter>& all)
       : type(layer),
         index(number),
@@ -128,7 +128,7 @@ class Layer {
     int64_t per_row, fixed;  // elements of 4 bytes
   };
 
-  explicit Layer(const Plan& plan)
+  explicit Layer(const LayerPlan& plan)
       : type(plan.type), index(plan.index), name(plan.name), in(plan.in), frozen(plan.frozen), out(plan.in) {}
   virtual ~Layer() = default;
   Layer(const Layer&) = delete;
@@ -202,7 +202,7 @@ class Layer {
 };
 
 template <class Made>
-std::shared_ptr<Layer> make(const Values& values, Plan& plan) {
+std::shared_ptr<Layer> make(const Values& values, LayerPlan& plan) {
   return std::make_shared<Made>(values, plan);
 }
 

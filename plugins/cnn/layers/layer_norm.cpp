@@ -8,7 +8,7 @@ constexpr mk_param kLayerNormKeys[] = {positive("eps", 1, "1e-5", "added to the 
 
 class LayerNorm : public RowNorm {
  public:
-  LayerNorm(const Values& v, Plan& plan) : RowNorm(v, plan, {1, plan.in.elements(), 1}, plan.in) {}
+  LayerNorm(const Values& v, LayerPlan& plan) : RowNorm(v, plan, {1, plan.in.elements(), 1}, plan.in) {}
 
   std::string to_onnx(Export& to, const std::string& x) const override {
     const auto rank = int64_t(onnx_shape(in).size());

@@ -25,7 +25,7 @@ mk_tensor columns_of(const mk_tensor& x, const Extent& e) {
 
 class Linear : public Layer {
  public:
-  Linear(const Values& v, Plan& plan) : Layer(plan) {
+  Linear(const Values& v, LayerPlan& plan) : Layer(plan) {
     if (!in.flat) plan.refuse("its input is an image of " + text(in), "put a flatten layer before it");
     out = {1, 1, v.integer("out_features"), true};
     plan.weight_and_bias(in, out.channels, out.channels, Parameter::Kind::linear, v, &weight_, &bias_);

@@ -7,7 +7,7 @@ namespace {
 
 class LogSoftmax : public Layer {
  public:
-  LogSoftmax(const Values&, Plan& plan) : Layer(plan) {
+  LogSoftmax(const Values&, LayerPlan& plan) : Layer(plan) {
     runs = false;
     if (!plan.last) plan.refuse("it is not the last layer", "move it to the end");
     if (!plan.classifies) plan.refuse("only a classifier can use it", "remove it");

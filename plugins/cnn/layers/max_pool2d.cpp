@@ -19,7 +19,7 @@ constexpr mk_param kMaxPool2dKeys[] = {
 
 class MaxPool2d : public Layer {
  public:
-  MaxPool2d(const Values& v, Plan& plan) : Layer(plan), window_(pool_window(plan, v)) {
+  MaxPool2d(const Values& v, LayerPlan& plan) : Layer(plan), window_(pool_window(plan, v)) {
     out = {window_.out_height(), window_.out_width(), in.channels};
     buffers = {{out.elements(), 0}};  // index of each largest element
     variant = variant_of(window_);

@@ -16,7 +16,7 @@ enum { kShift, kScale };  // indices of the layer's buffers
 
 class Normalise : public Layer {
  public:
-  Normalise(const Values& v, Plan& plan) : Layer(plan), mean_(v.real("mean")), deviation_(v.real("std")) {
+  Normalise(const Values& v, LayerPlan& plan) : Layer(plan), mean_(v.real("mean")), deviation_(v.real("std")) {
     per_feature = v.flag("per_feature");
     if (per_feature && !plan.first) plan.refuse("per_feature needs the unchanged data", "make it the first layer");
     overwrites = true;

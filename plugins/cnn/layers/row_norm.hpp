@@ -11,7 +11,7 @@ namespace mokume::cnn {
 // `affine` is the shape of the weight and of the bias.
 class RowNorm : public Layer {
  public:
-  RowNorm(const Values& v, Plan& plan, const ops::NormGroups& groups, const Shape& affine)
+  RowNorm(const Values& v, LayerPlan& plan, const ops::NormGroups& groups, const Shape& affine)
       : Layer(plan), groups_(groups), eps_(v.real("eps")) {
     const auto vector = [&](const char* called, double start) {
       Parameter p{called, affine, 1, Parameter::Kind::features};

@@ -19,7 +19,7 @@ constexpr mk_param kCeilMode =
     younger(flag("ceil_mode", "false", "also windows that begin in the image and end beyond its padding"));
 
 // Refuses a window that does not fit the input.
-inline void check_fit(const Plan& plan, const ops::Window& w) {
+inline void check_fit(const LayerPlan& plan, const ops::Window& w) {
   const Shape& in = plan.in;
   const std::string dilation = w.dilated() ? " with dilation " + std::to_string(w.dilation_h) : "";
   for (const auto& [padding, extent] : {std::pair{w.pad_h, w.extent_h()}, std::pair{w.pad_w, w.extent_w()}})
@@ -32,7 +32,7 @@ inline void check_fit(const Plan& plan, const ops::Window& w) {
 }
 
 // Reads the six keys. A stride of 0 means the size of the window. Does not check the window.
-inline ops::Window window_of_keys(const Plan& plan, const Values& v) {
+inline ops::Window window_of_keys(const LayerPlan& plan, const Values& v) {
   plan.need_images();
   ops::Window w{plan.in.height, plan.in.width, plan.in.channels};
   const int64_t kernel_width = v.integer("kernel_width"), stride = v.integer("stride"),
@@ -48,7 +48,7 @@ inline ops::Window window_of_keys(const Plan& plan, const Values& v) {
 
 // Returns the window of a pool. With ceil_mode, the padding after the image extends to the end of the last window,
 // which begins before that padding, as in PyTorch.
-inline ops::Window pool_window(const Plan& plan, const Values& v) {
+inline ops::Window pool_window(const LayerPlan& plan, const Values& v) {
   ops::Window w = window_of_keys(plan, v);
   check_fit(plan, w);
   if (!v.flag("ceil_mode")) return w;

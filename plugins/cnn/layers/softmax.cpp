@@ -11,7 +11,7 @@ namespace {
 
 class Softmax : public Layer {
  public:
-  Softmax(const Values&, Plan& plan) : Layer(plan), channels_(in.flat ? in.elements() : in.channels) {
+  Softmax(const Values&, LayerPlan& plan) : Layer(plan), channels_(in.flat ? in.elements() : in.channels) {
     runs = !plan.last;
     overwrites = reads_output = true;
     if (plan.last && !plan.classifies) plan.refuse("at the end, only a classifier can use it", "remove it");

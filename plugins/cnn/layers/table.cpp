@@ -99,12 +99,12 @@ double Values::real(const char* key) const { return value(key).get<double>(); }
 bool Values::flag(const char* key) const { return value(key).get<bool>(); }
 std::string Values::text(const char* key) const { return value(key).get<std::string>(); }
 
-void Plan::refuse(const std::string& what, const std::string& cure) const {
+void LayerPlan::refuse(const std::string& what, const std::string& cure) const {
   const std::string title = named ? "layer '" + name + "'" : "layers[" + name + "]";
   throw Error(MK_INVALID_ARGUMENT, title + " (" + type.form.name + "): " + what + "; " + cure);
 }
 
-int Plan::parameter(Parameter p) {
+int LayerPlan::parameter(Parameter p) {
   if (!parameters_.empty()) p.offset = parameters_.back().offset + parameters_.back().size();
   if (p.offset + double(p.rows()) * p.outputs > 0x1p40)
     refuse("the network has more than 2^40 parameters", "make it smaller");
@@ -114,8 +114,8 @@ int Plan::parameter(Parameter p) {
   return int(parameters_.size()) - 1;
 }
 
-void Plan::weight_and_bias(const Shape& from, int64_t outputs, int64_t biases, Parameter::Kind kind, const Values& v,
-                           int* weight, int* bias) {
+void LayerPlan::weight_and_bias(const Shape& from, int64_t outputs, int64_t biases, Parameter::Kind kind,
+                                const Values& v, int* weight, int* bias) {
   const double bound = 1 / std::sqrt(from.elements());
   Parameter w{"weight", from, outputs, kind, bound}, b{"bias", from, biases, Parameter::Kind::bias, bound};
   initialise(w, v);

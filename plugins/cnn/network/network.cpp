@@ -31,7 +31,7 @@ void share_memory(const std::vector<Layer*>& stages, const std::vector<int>& rea
   }
 }
 
-void check_outputs(const Network& network, int64_t outputs, const Plan& last) {
+void check_outputs(const Network& network, int64_t outputs, const LayerPlan& last) {
   const Shape& out = network.layers.back()->out;
   if (!out.flat)
     last.refuse("the output of the network is images of " + text(out), "end it with flatten and a linear layer");
@@ -106,7 +106,7 @@ class Builder {
     std::vector<Shape> shapes;
     for (const int i : inputs) shapes.push_back(i < 0 ? net_.input : net_.layers[i]->out);
     const auto begin = int(net_.parameters.size());
-    Plan plan(layer_type_of(description), index, name_of(description), std::move(shapes), net_.parameters);
+    LayerPlan plan(layer_type_of(description), index, name_of(description), std::move(shapes), net_.parameters);
     plan.first = stages_.empty();
     plan.last = index + 1 == inputs_.size();
     plan.classifies = classifies_;

@@ -10,7 +10,8 @@ namespace mokume::cnn {
 // input's memory, or from the input, which is then kept.
 class ActivationLayer : public Layer {
  public:
-  ActivationLayer(const Plan& plan, ops::Activation kind, double slope = 0) : Layer(plan), kind_(kind), slope_(slope) {
+  ActivationLayer(const LayerPlan& plan, ops::Activation kind, double slope = 0)
+      : Layer(plan), kind_(kind), slope_(slope) {
     overwrites = reads_output = !ops::takes_input(kind);
     variant = {static_cast<int64_t>(kind)};
   }

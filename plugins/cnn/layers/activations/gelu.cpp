@@ -14,7 +14,7 @@ constexpr mk_param kGeluKeys[] = {
 
 class Gelu : public ActivationLayer {
  public:
-  Gelu(const Values& v, Plan& plan)
+  Gelu(const Values& v, LayerPlan& plan)
       : ActivationLayer(plan, v.text("approximate") == "tanh" ? ops::Activation::gelu_tanh : ops::Activation::gelu),
         by_tanh_(v.text("approximate") == "tanh") {}
 

@@ -8,7 +8,7 @@ constexpr mk_param kLeakyReluKeys[] = {real("negative_slope", 0, 1e6, "0.01", "s
 
 class LeakyRelu : public ActivationLayer {
  public:
-  LeakyRelu(const Values& v, Plan& plan)
+  LeakyRelu(const Values& v, LayerPlan& plan)
       : ActivationLayer(plan, ops::Activation::leaky_relu, v.real("negative_slope")),
         slope_(v.real("negative_slope")) {}
 

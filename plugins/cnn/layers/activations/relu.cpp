@@ -7,7 +7,7 @@ namespace {
 
 class Relu : public Layer {
  public:
-  Relu(const Values&, Plan& plan) : Layer(plan) {
+  Relu(const Values&, LayerPlan& plan) : Layer(plan) {
     activation = ops::Activation::relu;  // the engine applies its gradient, as for all layers that end in a relu
     overwrites = keeps_zeros = passes_gradient = true;
   }

@@ -6,7 +6,7 @@ namespace {
 
 class Sigmoid : public ActivationLayer {
  public:
-  Sigmoid(const Values&, Plan& plan) : ActivationLayer(plan, ops::Activation::sigmoid) {}
+  Sigmoid(const Values&, LayerPlan& plan) : ActivationLayer(plan, ops::Activation::sigmoid) {}
 
   std::string to_onnx(Export& to, const std::string& x) const override { return to.graph.add("Sigmoid", {x}); }
 };

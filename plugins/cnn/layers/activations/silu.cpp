@@ -6,7 +6,7 @@ namespace {
 
 class Silu : public ActivationLayer {
  public:
-  Silu(const Values&, Plan& plan) : ActivationLayer(plan, ops::Activation::silu) {}
+  Silu(const Values&, LayerPlan& plan) : ActivationLayer(plan, ops::Activation::silu) {}
 
   std::string to_onnx(Export& to, const std::string& x) const override {
     return to.graph.add("Mul", {x, to.graph.add("Sigmoid", {x})});

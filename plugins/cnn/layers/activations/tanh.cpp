@@ -6,7 +6,7 @@ namespace {
 
 class Tanh : public ActivationLayer {
  public:
-  Tanh(const Values&, Plan& plan) : ActivationLayer(plan, ops::Activation::tanh) {}
+  Tanh(const Values&, LayerPlan& plan) : ActivationLayer(plan, ops::Activation::tanh) {}
 
   std::string to_onnx(Export& to, const std::string& x) const override { return to.graph.add("Tanh", {x}); }
 };
