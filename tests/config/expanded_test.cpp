@@ -14,9 +14,8 @@ const std::string kPairs = "[model_options.pairs.good]\ntype = \"dropout\"\np = 
 TEST(Expanded, TheModelMakesTheList) {
   const Config c =
       good(network("layers = [{ type = \"relu\", name = \"first\" }, { type = \"twice\", of = \"good\" }]\n" + kPairs));
-  EXPECT_EQ(json_of(c.tagged.at("layers")).dump(),
-            R"([{"type":"relu","name":"first"},{"type":"dropout","p":0.25},)"
-            R"({"type":"dropout","p":0.25,"name":"second"}])");
+  EXPECT_EQ(json_of(c.tagged.at("layers")).dump(), R"([{"type":"relu","name":"first"},{"type":"dropout","p":0.25},)"
+                                                   R"({"type":"dropout","p":0.25,"name":"second"}])");
   EXPECT_EQ(good(to_toml(c)).tagged.at("layers"), c.tagged.at("layers"));
 }
 
