@@ -53,7 +53,7 @@ int print_schema(Runtime& runtime) {
   registry::Registry& registry = runtime.registry();
   for (const std::string& name : registry.available(MK_PLUGIN_MODEL))
     if (const registry::Library* library = registry.try_load(MK_PLUGIN_MODEL, name))
-      models[name] = config::model_schema({library->model()->params, library->model()->n_params});
+      models[name] = config::model_schema(*library->model());
   std::printf("%s\n", config::json_schema(models).c_str());
   return kDone;
 }

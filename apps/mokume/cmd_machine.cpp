@@ -9,12 +9,12 @@
 #include <nlohmann/json.hpp>
 
 #include "base/files.hpp"
+#include "base/memory.hpp"
 #include "base/text.hpp"
 #include "cluster/directory.hpp"
 #include "cluster/handshake.hpp"
 #include "cluster/transport/transport.hpp"
 #include "commands.hpp"
-#include "device/budget.hpp"
 #include "node/machine.hpp"
 #include "scheduler/cores.hpp"
 #include "sdk/error.hpp"
@@ -208,7 +208,7 @@ int doctor(Runtime& runtime, const std::string& out) {
     std::printf("  none: install an OpenCL driver (Debian: pocl-opencl-icd) or the host backend\n");
   }
   std::printf("\nmemory available to CPU devices: %s\ncores: %u\ncache: %s\nMPI launcher: %s\n",
-              base::human_bytes(device::host_available_bytes()).c_str(), scheduler::allowed_cores(),
+              base::human_bytes(base::host_available_bytes()).c_str(), scheduler::allowed_cores(),
               base::cache_directory().empty() ? "none: nothing is cached" : base::cache_directory().c_str(),
               cluster::mpi_launched() ? "yes" : "no");
   std::fflush(stdout);

@@ -31,16 +31,16 @@ typedef enum mk_param_type {
 /* The parameter is younger than some runs. Its default, or the choice `before`, means what was done before: plans with
  * that value keep the hash that they had without the parameter, so that these runs can be resumed. */
 #define MK_PARAM_YOUNGER 2u
-/* FORMS only: the list is a graph, whose tables have the keys `name` and `inputs` in addition to those of their form,
- * and may be blocks ([model_options.blocks.NAME]), which the program replaces by their layers. In the JSON, `name` and
- * `inputs` are there only if given; `inputs` is one text, the names of earlier tables or "input", joined by commas. A
- * table without a name is called by its index, and one without inputs reads the table before it. */
-#define MK_PARAM_GRAPH 4u
+/* FORMS only: mk_model.expand makes the list from the tables in the file, before the program reads them by their forms.
+ * `choices` names further tables of [model_options], separated by '|', that only expand() reads. */
+#define MK_PARAM_EXPANDED 4u
 /* TEXT only: the path of a file, as data.path is one; "": none. The program reads the file, whose content is in the
  * plan's hash and in mk_experiment.files. */
 #define MK_PARAM_FILE 8u
 /* TEXT only: a list of texts without commas, which is given as one text, joined by commas. */
 #define MK_PARAM_LIST 16u
+/* In a form: every form of the list has this param, so that `mokume init` describes it once. */
+#define MK_PARAM_COMMON 32u
 
 typedef struct mk_form mk_form;
 
@@ -54,7 +54,7 @@ typedef struct mk_param {
   double minimum; /* REAL, INTEGER: the range; both ends are included unless flagged */
   double maximum;
   const char* fallback; /* default as TOML text (e.g. "1.0", "\"rbf\"", "true") */
-  const char* choices;  /* TEXT: allowed words, separated by '|'; "" for any */
+  const char* choices;  /* TEXT: allowed words, separated by '|'; "" for any; else see EXPANDED */
   const char* doc;      /* one line */
   const mk_form* forms; /* FORM, FORMS: the possible tables; else NULL */
   uint32_t n_forms;
@@ -63,6 +63,8 @@ typedef struct mk_param {
   uint32_t before;
 } mk_param;
 
+#define MK_FORM_EXPANDED 1u /* expand() replaces tables of this form, which may have further keys */
+
 /* One kind of table: { type = name, ... }. Its params are REAL, INTEGER, TEXT or BOOL. A param whose fallback is "" is
  * required. A YOUNGER param that has its default is left out of the JSON. */
 struct mk_form {
@@ -70,7 +72,7 @@ struct mk_form {
   const char* doc; /* one line */
   const mk_param* params;
   uint32_t n_params;
-  uint32_t reserved;
+  uint32_t flags; /* MK_FORM_* */
 };
 
 /* One column of results.csv after n: "errors" and "error" (a share) for classifiers, "loss", "mse". The first metric
@@ -368,6 +370,16 @@ typedef struct mk_model {
   /* Non-zero: the bits of a fit depend on its parameters and rows and on the device, but neither on the seed nor on its
    * place in the plan. */
   uint32_t seedless;
+
+  /* Makes the list of a param with MK_PARAM_EXPANDED; NULL if there is none. `options` is [model_options] as JSON.
+   * There, each value is an object: "at" is the number of the value, and "text", "integer", "list" (values) or "table"
+   * (pairs of a key and a value) is its content; numbers with a fraction, booleans and dates have none. The answer is
+   * {"value": ...} in the same form, where "at" is the value whose place in the file messages name, and whose content
+   * stands for a missing one; or {"problems": [...]} of objects with "at", "message", "hint" and "note". A problem may
+   * have a "key" of that table, which it then points at; "word" and "known", so that the hint is the closest known
+   * word; and "place", the value whose place ends the note. */
+  int32_t (*expand)(const char* param, const char* options, void* taker, void (*take)(void* taker, const char* answer),
+                    mk_error* error);
 
   /* Rejects what the schema cannot express (combinations, data that the model cannot use) with MK_INVALID_ARGUMENT or
    * MK_BAD_DATA. */

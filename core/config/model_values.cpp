@@ -5,7 +5,7 @@
 #include <algorithm>
 #include <exception>
 
-#include "config/graph.hpp"
+#include "config/expanded.hpp"
 #include "config/space.hpp"
 #include "config/tagged_table.hpp"
 #include "config/value.hpp"
@@ -61,7 +61,7 @@ class ModelValues {
 
   void read_option(const Entry& entry) {
     const Parameter* known = find(*reading_.schema, entry.key);
-    if (known == nullptr && entry.key == kBlocks && has_graph()) return;
+    if (known == nullptr && only_expands(entry.key)) return;
     if (known == nullptr) return reading_.report_unknown(kOptions, entry, names_of(*reading_.schema), takes_);
     if (known->is_tagged()) return read_tables(*known, entry.value);
     if (const Entry* searched = reading_.find(kSearched, entry.key))
@@ -82,19 +82,20 @@ class ModelValues {
     }
   }
 
-  bool has_graph() const {
-    return std::any_of(reading_.schema->begin(), reading_.schema->end(),
-                       [](const Parameter& parameter) { return parameter.has(kGraph); });
+  // Returns whether the key is for the model's expand(), not an option.
+  bool only_expands(const std::string& key) const {
+    return std::any_of(reading_.schema->begin(), reading_.schema->end(), [&](const Parameter& p) {
+      return p.expand != nullptr && std::find(p.choices.begin(), p.choices.end(), key) != p.choices.end();
+    });
   }
 
   void read_tables(const Parameter& parameter, const Node& node) {
-    std::optional<Node> flat;
-    if (parameter.has(kGraph)) {
-      const Entry* blocks = reading_.find(kOptions, kBlocks);
-      flat = flat_layers(parameter.name, node, blocks == nullptr ? nullptr : &blocks->value, diagnostics_);
-      if (!flat) return;
+    std::optional<Node> list;
+    if (parameter.expand != nullptr && node.kind == Node::Kind::array) {
+      list = expanded(parameter, reading_.find_table(kOptions)->value, diagnostics_);
+      if (!list) return;
     }
-    if (auto tagged = read_tagged(parameter, flat ? *flat : node, references_, diagnostics_))
+    if (auto tagged = read_tagged(parameter, list ? *list : node, references_, diagnostics_))
       config_.tagged[parameter.name] = std::move(*tagged);
   }
 

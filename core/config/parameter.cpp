@@ -7,7 +7,6 @@
 #include <cmath>
 
 #include "base/text.hpp"
-#include "config/graph.hpp"
 
 namespace mokume::config {
 namespace {
@@ -36,7 +35,7 @@ constexpr std::array kWanted = {"a number",
 
 std::string text_of(const char* text) { return text == nullptr ? "" : text; }
 
-Parameter parameter_of(const mk_param& param) {
+Parameter parameter_of(const mk_param& param, Expand expand) {
   Parameter result;
   result.name = param.name;
   result.type = kTypes.at(static_cast<size_t>(param.type - 1));
@@ -44,16 +43,16 @@ Parameter parameter_of(const mk_param& param) {
   const bool list = (param.flags & MK_PARAM_LIST) != 0;
   if (list) result.type = Type::selection;
   result.flags = kOfModel | (list ? kEmptyAllowed : 0) | ((param.flags & MK_PARAM_YOUNGER) != 0 ? kPlanIfSet : 0) |
-                 ((param.flags & MK_PARAM_GRAPH) != 0 ? kGraph : 0);
+                 ((param.flags & MK_PARAM_COMMON) != 0 ? kCommon : 0);
+  if ((param.flags & MK_PARAM_EXPANDED) != 0) result.expand = expand;
   result.range = {param.minimum, param.maximum, (param.flags & MK_PARAM_EXCLUSIVE_MIN) != 0, false};
   if (const std::string choices = text_of(param.choices); !choices.empty()) result.choices = base::split(choices, '|');
   result.fallback = text_of(param.fallback);
   if (param.before > 0 && param.before <= result.choices.size())
     result.before = Json(result.choices[param.before - 1]).dump();
   for (const mk_form& form : std::span(param.forms, param.n_forms))
-    result.tags.push_back({form.name, text_of(form.doc), model_schema({form.params, form.n_params})});
-  if (result.has(kGraph))
-    for (Tag& tag : result.tags) add_graph_keys(tag.parameters);
+    result.tags.push_back({form.name, text_of(form.doc), model_schema({form.params, form.n_params}),
+                           (form.flags & MK_FORM_EXPANDED) != 0});
   return result;
 }
 
@@ -75,12 +74,14 @@ bool Parameter::holds(double value) const {
          (range.without_high ? value < range.high : value <= range.high);
 }
 
-ModelSchema model_schema(std::span<const mk_param> params) {
+ModelSchema model_schema(std::span<const mk_param> params, Expand expand) {
   ModelSchema schema;
   schema.reserve(params.size());
-  for (const mk_param& param : params) schema.push_back(parameter_of(param));
+  for (const mk_param& param : params) schema.push_back(parameter_of(param, expand));
   return schema;
 }
+
+ModelSchema model_schema(const mk_model& model) { return model_schema({model.params, model.n_params}, model.expand); }
 
 const Parameter* find(const ModelSchema& schema, std::string_view name) {
   const auto found = std::find_if(schema.begin(), schema.end(), [&](const Parameter& p) { return p.name == name; });

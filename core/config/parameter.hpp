@@ -61,9 +61,10 @@ inline constexpr uint32_t kPlanIfSet = 8;      // in the plan only if it differs
 inline constexpr uint32_t kZeroAllowed = 16;   // 0 is accepted in addition to `range`
 inline constexpr uint32_t kEmptyAllowed = 32;  // the list may be empty
 inline constexpr uint32_t kFoldsOnly = 64;     // meaningless with validation.share
-inline constexpr uint32_t kGraph = 128;        // tagged tables that form a graph: see graph.hpp
+inline constexpr uint32_t kCommon = 128;       // every tag of the list has the parameter
 
 struct Tag;
+using Expand = decltype(mk_model::expand);
 
 struct Parameter {
   std::string table;  // in the file; "" is the top level
@@ -79,6 +80,7 @@ struct Parameter {
   std::string before;                // as JSON: how versions without the key behave; "": as its default says
   std::string fallback;              // the default as TOML; "": none, or the default of Config
   std::vector<Tag> tags;             // the kinds of tagged table that the value may be
+  Expand expand = nullptr;           // makes the list, also from the tables of [model_options] that `choices` names
 
   bool has(uint32_t flag) const { return (flags & flag) != 0; }
   bool is_number() const { return type == Type::real || type == Type::integer; }
@@ -92,11 +94,13 @@ struct Tag {
   std::string name;
   std::string doc;
   std::vector<Parameter> parameters;
+  bool expanded = false;  // Parameter::expand replaces these tables, which may have further keys
 };
 
 // The parameters that a model publishes.
 using ModelSchema = std::vector<Parameter>;
-ModelSchema model_schema(std::span<const mk_param> params);
+ModelSchema model_schema(const mk_model& model);
+ModelSchema model_schema(std::span<const mk_param> params, Expand expand = nullptr);
 
 const Parameter* find(const ModelSchema& schema, std::string_view name);  // nullptr if there is none
 std::vector<std::string> names_of(const std::vector<Parameter>& parameters);

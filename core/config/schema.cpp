@@ -3,7 +3,6 @@
 #include <cmath>
 #include <nlohmann/json.hpp>
 
-#include "config/graph.hpp"
 #include "config/keys.hpp"
 #include "config/space.hpp"
 
@@ -148,15 +147,9 @@ Json tagged_schema(const Parameter& parameter) {
       if (one.fallback.empty()) required.push_back(one.name);
     }
     Json table = closed_object(std::move(properties), required);
+    if (tag.expanded) table.erase("additionalProperties");
     tables.push_back(tag.doc.empty() ? table : described(std::move(table), tag.doc));
   }
-  if (parameter.has(kGraph))  // other keys are the block's own
-    tables.push_back(
-        {{"type", "object"},
-         {"properties",
-          {{"type", {{"enum", {"block"}}}}, {"block", {{"type", "string"}, {"description", "name of the block"}}}}},
-         {"required", {"type", "block"}},
-         {"description", "the layers of a block of [model_options.blocks]"}});
   Json one = either(std::move(tables));
   return parameter.type == Type::tagged_table ? one : Json{{"type", "array"}, {"items", std::move(one)}};
 }
@@ -173,10 +166,9 @@ Json options_schema(const ModelSchema& model) {
   Json properties = Json::object();
   for (const Parameter& parameter : model) {
     properties[parameter.name] = option_schema(parameter);
-    if (parameter.has(kGraph))
-      properties[kBlocks] = {{"type", "object"},
-                             {"additionalProperties", {{"type", "object"}, {"required", {"layers"}}}},
-                             {"description", "lists of layers that the network repeats: parameters, and layers"}};
+    if (parameter.expand != nullptr)
+      for (const std::string& table : parameter.choices)
+        properties[table] = {{"type", "object"}, {"description", "what tables of " + parameter.name + " stand for"}};
   }
   return closed_object(std::move(properties));
 }

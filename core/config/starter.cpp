@@ -2,17 +2,11 @@
 
 #include <fmt/format.h>
 
-#include "config/graph.hpp"
 #include "config/keys.hpp"
 #include "config/wording.hpp"
 
 namespace mokume::config {
 namespace {
-
-constexpr const char* kGraphText =
-    "# Each reads the one before it, unless it has inputs = [\"NAME\", ...]: the names (name = \"NAME\") of earlier\n"
-    "# ones, or \"input\". { type = \"block\", block = \"NAME\" } stands for the layers of "
-    "[model_options.blocks.NAME].\n";
 
 // "dropout rate; from 0 to 1", "kernel function: linear, rbf".
 std::string meaning(const Parameter& parameter) {
@@ -39,14 +33,15 @@ std::string inline_table(const Tag& tag) {
 std::string tags_of(const Parameter& parameter) {
   const bool list = parameter.type == Type::tagged_tables;
   std::string text = fmt::format("\n# {} {}:\n", parameter.name, list ? "is a list of such tables" : "is one of");
-  if (parameter.has(kGraph)) text += kGraphText;
+  for (const Parameter& one : parameter.tags.front().parameters)
+    if (one.has(kCommon)) text += line(one, "# ");
   for (const Tag& tag : parameter.tags) {
     text += list ? fmt::format("# [[{}.{}]]", kOptions, parameter.name)
                  : fmt::format("# {} = {}", parameter.name, inline_table(tag));
     text += (tag.doc.empty() ? "" : "  # ") + tag.doc + '\n';
     if (list) text += fmt::format("# type = \"{}\"\n", tag.name);
     for (const Parameter& one : tag.parameters) {
-      if (one.name == kName || one.name == kInputs) continue;  // kGraphText has them
+      if (one.has(kCommon)) continue;
       text += list ? line(one, "# ") : fmt::format("#   {:<14} {}\n", one.name, meaning(one));
     }
   }

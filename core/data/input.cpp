@@ -9,8 +9,8 @@
 #include <cerrno>
 #include <system_error>
 
+#include "base/memory.hpp"
 #include "base/text.hpp"
-#include "device/budget.hpp"
 #include "sdk/error.hpp"
 
 namespace mokume::data {
@@ -85,7 +85,7 @@ std::string read_text(const std::string& path, uint64_t max_bytes) {
 size_t checked_count(const std::string& path, int64_t rows, int64_t features) {
   const auto r = static_cast<uint64_t>(rows);
   const auto f = static_cast<uint64_t>(features);
-  const uint64_t free = device::host_available_bytes();
+  const uint64_t free = base::host_available_bytes();
   if (f != 0 && free != 0 && r > free / 2 / sizeof(float) / f)
     bad_data(path, "",
              "gives " + std::to_string(rows) + " rows of " + std::to_string(features) + " features, which take " +

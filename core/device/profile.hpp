@@ -3,41 +3,21 @@
 
 #include <cstdint>
 #include <functional>
-#include <limits>
 #include <map>
 #include <string>
 #include <utility>
 #include <vector>
 
 #include "abi/model.h"
+#include "base/profile_row.hpp"
 
 namespace mokume::device {
 
-// The row name for the time that a phase spends outside all ops, i.e. the host's own work. `calls` counts the starts of
-// the phase.
-inline constexpr const char* kOutsideOps = "(outside of ops)";
+using base::kOutsideOps;
+using base::ProfileRow;
+
 // The phase outside the model's phases.
 inline constexpr const char* kOtherPhase = "other";
-
-struct ProfileRow {
-  std::string phase;  // "forward"
-  std::string what;   // "gemm 128x10x9216", "write", the name of a kernel, or kOutsideOps
-  uint64_t calls = 0;
-  double seconds = 0;
-  double flops = 0;
-  double bytes = 0;  // computed from the cost of each op: everything read and written once
-
-  template <class Self, class Fields>
-  static void fields(Self& self, Fields& field) {
-    constexpr double kMost = std::numeric_limits<double>::max();
-    field("phase", self.phase);
-    field("what", self.what);
-    field("calls", self.calls);
-    field("seconds", self.seconds, 0.0, kMost);
-    field("flops", self.flops, 0.0, kMost);
-    field("bytes", self.bytes, 0.0, kMost);
-  }
-};
 
 // The sum of the rows of one phase.
 struct ProfilePhase {

@@ -199,8 +199,7 @@ config::SchemaLookup schema_lookup(registry::Registry& registry) {
   return [&registry](const std::string& model, const std::vector<std::string>&,
                      std::string& why) -> std::optional<config::ModelSchema> {
     try {
-      const mk_model* table = registry.load(MK_PLUGIN_MODEL, model).model();
-      return config::model_schema({table->params, table->n_params});
+      return config::model_schema(*registry.load(MK_PLUGIN_MODEL, model).model());
     } catch (const Error& e) {
       if (e.status() == MK_CANCELLED) throw;
       why = e.what();

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 
+#include "base/memory.hpp"
 #include "cluster/directory.hpp"
 #include "device/budget.hpp"
 #include "device/core_plan.hpp"
@@ -101,7 +102,7 @@ uint32_t Machine::loop_threads() const {
 std::vector<uint64_t> Machine::budgets(const std::vector<device::Listed>& used, uint32_t ranks, uint64_t memory_bytes) {
   const auto sharers = static_cast<uint32_t>(
       std::count_if(used.begin(), used.end(), [](const device::Listed& d) { return device::in_host_memory(d.info); }));
-  const uint64_t available = device::host_available_bytes();
+  const uint64_t available = base::host_available_bytes();
   std::vector<uint64_t> budgets;
   for (const device::Listed& d : used)
     budgets.push_back(memory_bytes != 0

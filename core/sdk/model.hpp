@@ -97,6 +97,7 @@ class ModelTable {
     if constexpr (requires { Model::seedless; }) table_.seedless = Model::seedless ? 1 : 0;
     if constexpr (requires { Model::weighs; }) table_.weighs = Model::weighs ? 1 : 0;
     if constexpr (requires { Model::validated; }) table_.validated = Model::validated;
+    if constexpr (requires { &Model::expand; }) table_.expand = expand;
     table_.check = check;
     table_.bundle = bundle;
     if constexpr (requires { &Model::summary; }) table_.summary = summary;
@@ -144,6 +145,11 @@ class ModelTable {
   static const Handle* handle(const mk_fitted* f) { return reinterpret_cast<const Handle*>(f); }
   static mk_fitted* own(Fitted fitted) {
     return reinterpret_cast<mk_fitted*>(std::make_unique<Handle>(std::move(fitted)).release());
+  }
+
+  static int32_t expand(const char* param, const char* options, void* taker,
+                        void (*take)(void* taker, const char* answer), mk_error* error) {
+    return guard(error, [&] { take(taker, Model::expand(param, options).c_str()); });
   }
 
   static int32_t check([[maybe_unused]] void* self, const mk_experiment* experiment, mk_error* error) {

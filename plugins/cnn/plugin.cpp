@@ -1,5 +1,6 @@
 #include "candidate.hpp"
 #include "import/import.hpp"
+#include "network/expand.hpp"
 #include "saved/fitted.hpp"
 #include "sdk/model.hpp"
 #include "session.hpp"
@@ -14,6 +15,7 @@ struct Model {
   static constexpr const auto& params = cnn::kParams;
   static constexpr const auto& metrics = cnn::kMetrics;
   static constexpr const auto& regression_metrics = cnn::kRegressionMetrics;
+  static constexpr auto expand = cnn::expand;
   static constexpr auto check = cnn::check;
   static constexpr auto bundle = cnn::make_bundles;
   static constexpr auto summary = cnn::summary;

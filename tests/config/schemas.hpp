@@ -2,11 +2,13 @@
 #pragma once
 
 #include <array>
+#include <nlohmann/json.hpp>
 #include <optional>
 #include <string>
 #include <vector>
 
 #include "config/parameter.hpp"
+#include "sdk/error.hpp"
 
 namespace mokume::config {
 
@@ -42,29 +44,75 @@ inline constexpr std::array<mk_form, 2> kOptimizers = {{
     {"sgd", "gradient descent", kSgdParams.data(), kSgdParams.size(), 0},
     {"adadelta", "Zeiler's", kAdadeltaParams.data(), kAdadeltaParams.size(), 0},
 }};
-inline constexpr std::array<mk_param, 3> kConvParams = {{
+inline constexpr mk_param kName = {
+    "name", MK_PARAM_TEXT, MK_PARAM_YOUNGER | MK_PARAM_COMMON, 0, 0, "\"\"", "", "what others call it", nullptr, 0, 0};
+inline constexpr std::array<mk_param, 4> kConvParams = {{
     {"out_channels", MK_PARAM_INTEGER, 0, 1, 4096, "", "", "number of filters", nullptr, 0, 0},
     {"kernel_size", MK_PARAM_INTEGER, 0, 1, 99, "", "", "edge of the window", nullptr, 0, 0},
     {"padding_mode", MK_PARAM_TEXT, 0, 0, 0, "\"zeros\"", "zeros|reflect", "what is around", nullptr, 0, 0},
+    kName,
 }};
-inline constexpr std::array<mk_param, 1> kDropoutParams = {{
+inline constexpr std::array<mk_param, 2> kDropoutParams = {{
     {"p", MK_PARAM_REAL, 0, 0, 1, "0.5", "", "share of zeros", nullptr, 0, 0},
+    kName,
+}};
+inline constexpr std::array<mk_param, 1> kReluParams = {{kName}};
+inline constexpr std::array<mk_param, 1> kTwiceParams = {{
+    {"of", MK_PARAM_TEXT, 0, 0, 0, "", "", "a table of pairs", nullptr, 0, 0},
 }};
 inline constexpr std::array<mk_form, 4> kLayers = {{
     {"conv2d", "convolution", kConvParams.data(), kConvParams.size(), 0},
     {"dropout", "zeros at random", kDropoutParams.data(), kDropoutParams.size(), 0},
-    {"relu", nullptr, nullptr, 0, 0},
-    {"add", "a sum", nullptr, 0, 0},
+    {"relu", nullptr, kReluParams.data(), kReluParams.size(), 0},
+    {"twice", "a table of [model_options.pairs], twice", kTwiceParams.data(), kTwiceParams.size(), MK_FORM_EXPANDED},
 }};
+
+// Replaces each { type = "twice", of = "NAME" } by two copies of pairs.NAME, the second of which is named "second".
+inline int32_t expand_twice(const char* list, const char* options, void* taker,
+                            void (*take)(void* taker, const char* answer), mk_error* error) {
+  return sdk::guard(error, [&] {
+    const auto find = [](const nlohmann::json& table, const std::string& key) {
+      for (const auto& entry : table.at("table"))
+        if (entry[0] == key) return entry[1];
+      return nlohmann::json();
+    };
+    const auto root = nlohmann::json::parse(options);
+    const nlohmann::json from = find(root, list), pairs = find(root, "pairs");
+    nlohmann::json answer = {{"value", {{"at", from["at"]}, {"list", nlohmann::json::array()}}}};
+    nlohmann::json& all = answer["value"]["list"];
+    for (const nlohmann::json& layer : from["list"]) {
+      all.push_back(layer);
+      if (!layer.contains("table") || find(layer, "type").value("text", "") != "twice") continue;
+      const nlohmann::json name = find(layer, "of");
+      const nlohmann::json pair = pairs.is_null() || name.is_null() ? pairs : find(pairs, name["text"]);
+      if (pair.is_null()) {
+        answer = {{"problems",
+                   {{{"at", layer["at"]},
+                     {"key", "of"},
+                     {"message", "there is no such pair"},
+                     {"word", name.is_null() ? "" : name["text"]},
+                     {"known", {"good"}},
+                     {"note", "the list is at "},
+                     {"place", from["at"]}}}}};
+        break;
+      }
+      all.back() = pair;
+      all.push_back(pair);
+      all.back()["table"].push_back({"name", {{"at", pair["at"]}, {"text", "second"}}});
+    }
+    take(taker, answer.dump().c_str());
+  });
+}
 inline constexpr std::array<mk_param, 4> kNetParams = {{
     {"epochs", MK_PARAM_INTEGER, 0, 1, 1000, "10", "", "passes over the data", nullptr, 0, 0},
     {"momentum", MK_PARAM_REAL, 0, 0, 1, "0.0", "", "of the optimizer", nullptr, 0, 0},
     {"optimizer", MK_PARAM_FORM, 0, 0, 0, "{ type = \"adadelta\" }", "", "how steps are made", kOptimizers.data(),
      kOptimizers.size(), 0},
-    {"layers", MK_PARAM_FORMS, MK_PARAM_GRAPH, 0, 0, "", "", "from input to output", kLayers.data(), kLayers.size(), 0},
+    {"layers", MK_PARAM_FORMS, MK_PARAM_EXPANDED, 0, 0, "", "pairs", "from input to output", kLayers.data(),
+     kLayers.size(), 0},
 }};
 
-inline const ModelSchema kNet = model_schema(kNetParams);
+inline const ModelSchema kNet = model_schema(kNetParams, expand_twice);
 inline const ModelSchema kSvc = model_schema(kSvcParams);
 inline const ModelSchema kOther = model_schema(kOtherParams);
 

@@ -4,6 +4,7 @@
 
 #include "base/text.hpp"
 #include "config/support.hpp"
+#include "config/write.hpp"
 #include "node/model_experiment.hpp"
 
 namespace mokume::config {
@@ -274,6 +275,18 @@ TEST(TaggedTables, SchemaAndStarterDescribeThem) {
     EXPECT_NE(starter.find(part), std::string::npos) << starter;
   good(starter + kLayer);
   good(starter_toml("svc", kSvc));
+}
+
+// Runs and models from before a key existed keep their plan and their meaning.
+TEST(Tagged, YoungKeysAreLeftOutIfTheyHaveTheirDefaults) {
+  const auto optimizer = [](const std::string& keys) {
+    return json_of(good(experiment("net", "[model_options]\nlayers = []\noptimizer = { type = \"sgd\"" + keys + " }\n"))
+                       .tagged.at("optimizer"))
+        .dump();
+  };
+  EXPECT_EQ(optimizer(""), R"({"type":"sgd","lr":0.01,"nesterov":false})");
+  EXPECT_EQ(optimizer(", damp = 0.0"), optimizer(""));
+  EXPECT_EQ(optimizer(", damp = 0.5"), R"({"type":"sgd","lr":0.01,"nesterov":false,"damp":0.5})");
 }
 
 }  // namespace

@@ -3,8 +3,10 @@
 
 #include <cstdio>
 
+#include "config/parse.hpp"
 #include "fuzz.hpp"
 #include "import/import.hpp"
+#include "network/expand.hpp"
 #include "saved/fitted.hpp"
 #include "saved/safetensors.hpp"
 #include "saved/start.hpp"
@@ -72,6 +74,20 @@ FUZZ_TARGET(cnn_start) {
     require(start.warning().size() < 1 << 16, "a warning of any length");
     require(!start.has_moments() || start.moments().feature_deviation.size() == 3, "moments of other features");
   });
+}
+
+int32_t expand_layers(const char* list, const char* options, void* taker, void (*take)(void*, const char*),
+                      mk_error* error) {
+  return sdk::guard(error, [&] { take(taker, cnn::expand(list, options).c_str()); });
+}
+
+// An experiment file with layers and blocks.
+FUZZ_TARGET(layers) {
+  const auto lookup = [](const std::string&, const std::vector<std::string>&, std::string&) {
+    return std::optional(config::model_schema(cnn::kParams, expand_layers));
+  };
+  const config::ParseResult result = config::parse(std::string(bytes), "fuzz.toml", {}, lookup);
+  require(result.config.has_value() == result.diagnostics.empty(), "neither a config nor a reason, or both");
 }
 
 // A network of another program. What an import accepts is a network of mokume, with all its weights.

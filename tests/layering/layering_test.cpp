@@ -68,6 +68,8 @@ INSTANTIATE_TEST_SUITE_P(
         // order of layers
         Case{"core/base/x.cpp", "#include \"device/device.hpp\""}, Case{"core/abi/x.h", "#include \"sdk/error.hpp\""},
         Case{"core/data/x.cpp", "  #  include \"search/plan.hpp\""},
+        Case{"core/data/x.cpp", "#include \"device/device.hpp\""},
+        Case{"core/cluster/x.hpp", "#include \"device/device.hpp\""},
         Case{"core/base/x.cpp", "#include <device/device.hpp>"}, Case{"core/base/x.cpp", "#include \"stray.hpp\""},
         Case{"core/base/x.cpp", "#include \"../device/device.hpp\""},
         Case{"core/attic/x.cpp", "#include \"base/files.hpp\""},

@@ -20,9 +20,9 @@ constexpr size_t kMaxLines = 600;
 constexpr size_t kMaxSources = 24;  // in a folder of core
 
 // Low to high: a folder may include itself and the folders before it.
-constexpr std::array<std::string_view, 17> kLayers = {
-    "abi",    "sdk",     "base",    "registry", "device", "data", "search",  "journal", "scheduler",
-    "config", "cluster", "results", "node",     "team",   "run",  "inspect", "apps"};
+constexpr std::array<std::string_view, 17> kLayers = {"abi",     "sdk",       "base",   "registry", "data",   "search",
+                                                      "journal", "scheduler", "config", "cluster",  "device", "results",
+                                                      "node",    "team",      "run",    "inspect",  "apps"};
 
 // Headers of libraries that one folder wraps for the rest, by the beginning of their names.
 struct Fence {

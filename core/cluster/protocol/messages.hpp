@@ -21,8 +21,8 @@
 
 #include "abi/status.h"
 #include "base/floats.hpp"
+#include "base/profile_row.hpp"
 #include "cluster/protocol/work.hpp"
-#include "device/profile.hpp"
 #include "journal/record.hpp"
 
 namespace mokume::cluster {
@@ -343,7 +343,7 @@ struct Account {
   static constexpr const char* kType = "ACCOUNT";
   Choices choices;
   std::map<std::string, uint64_t> fallbacks;  // by op
-  std::vector<device::ProfileRow> profile;    // empty unless the run is profiled
+  std::vector<base::ProfileRow> profile;      // empty unless the run is profiled
 
   template <class Self, class Fields>
   static void fields(Self& self, Fields& field) {

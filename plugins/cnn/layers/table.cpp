@@ -1,9 +1,11 @@
 #include "layers/table.hpp"
 
+#include <array>
 #include <cmath>
 #include <nlohmann/json.hpp>
 
 #include "layers/initialisation.hpp"
+#include "network/expand.hpp"
 
 // One line per layer, in the order of the documentation. The file with the layer's name defines it.
 // clang-format off
@@ -47,18 +49,29 @@ constexpr const LayerType* kLayers[] = {MOKUME_CNN_LAYERS(MOKUME_CNN_ADDRESS)};
 }  // namespace
 
 mk_param layers_param() {
-  static const std::vector<mk_form> forms = [] {
+  static const auto keys = [] {
+    std::array<std::vector<mk_param>, std::size(kLayers)> all;
+    for (size_t i = 0; i < all.size(); ++i) {
+      const mk_form& form = kLayers[i]->form;
+      all[i].assign(form.params, form.params + form.n_params);
+      all[i].insert(all[i].end(), kGraphKeys.begin(), kGraphKeys.end());
+    }
+    return all;
+  }();
+  static const auto forms = [] {
     std::vector<mk_form> all;
-    for (const LayerType* type : kLayers) all.push_back(type->form);
+    for (size_t i = 0; i < keys.size(); ++i)
+      all.push_back({kLayers[i]->form.name, kLayers[i]->form.doc, keys[i].data(), uint32_t(keys[i].size()), 0});
+    all.push_back(block_form());
     return all;
   }();
   return {"layers",
           MK_PARAM_FORMS,
-          MK_PARAM_GRAPH,
+          MK_PARAM_EXPANDED,
           0,
           0,
           "[{ type = \"flatten\" }, { type = \"linear\", out_features = 10 }]",
-          "",
+          kBlocks,
           "the network, from input to output",
           forms.data(),
           uint32_t(forms.size()),

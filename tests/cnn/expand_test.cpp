@@ -1,15 +1,45 @@
-// Layers with names and inputs, and blocks (config/graph.hpp).
+// Layers with names and inputs, and blocks (network/expand.hpp), as the experiment file has them.
+#include "network/expand.hpp"
+
+#include <gtest/gtest.h>
+
 #include <nlohmann/json.hpp>
 #include <string>
 
-#include "base/text.hpp"
-#include "config/support.hpp"
+#include "config/parse.hpp"
+#include "config/resolved.hpp"
 #include "config/write.hpp"
+#include "sdk/plugin.hpp"
+#include "settings.hpp"
 
-namespace mokume::config {
+namespace mokume::cnn {
 namespace {
 
-std::string network(const std::string& options) { return experiment("net", "[model_options]\n" + options); }
+using namespace mokume::config;
+
+int32_t expand_in_c(const char* list, const char* options, void* taker, void (*take)(void*, const char*),
+                    mk_error* error) {
+  return sdk::guard(error, [&] { take(taker, expand(list, options).c_str()); });
+}
+
+ParseResult parse_text(const std::string& text) {
+  const auto lookup = [](const std::string&, const std::vector<std::string>&, std::string&) {
+    return std::optional(model_schema(kParams, expand_in_c));
+  };
+  return parse(text, "net.toml", {}, lookup);
+}
+
+Config good(const std::string& text) {
+  const ParseResult result = parse_text(text);
+  if (result.config) return *result.config;
+  ADD_FAILURE() << render_all(result.diagnostics, text, {});
+  return {};
+}
+
+// An experiment with these tables and model options.
+std::string network(const std::string& options, const std::string& tables = "") {
+  return "name = \"a\"\nmodel = \"cnn\"\n[data]\nsource = \"digits\"\n" + tables + "[model_options]\n" + options;
+}
 
 // The layers as a candidate's JSON has them, without the keys that do not matter here.
 std::string layers_of(const std::string& options) {
@@ -29,7 +59,7 @@ std::string layers_of(const std::string& options) {
 
 void expect_error(const std::string& options, const std::string& message, const std::string& hint = "") {
   const ParseResult result = parse_text(network(options));
-  ASSERT_EQ(result.diagnostics.size(), 1U) << all_messages(result, options);
+  ASSERT_EQ(result.diagnostics.size(), 1U) << render_all(result.diagnostics, network(options), {});
   EXPECT_EQ(result.diagnostics[0].message, message);
   EXPECT_EQ(result.diagnostics[0].hint, hint);
   EXPECT_GT(result.diagnostics[0].line, 0U);
@@ -45,24 +75,24 @@ layers = [
 ]
 )";
 
-TEST(Graph, APlainListHasNeitherNamesNorInputs) {
+TEST(Expand, APlainListHasNeitherNamesNorInputs) {
   EXPECT_EQ(layers_of("layers = [{ type = \"relu\" }, { type = \"dropout\" }]\n"), "relu dropout");
 }
 
-TEST(Graph, NamesAndInputsReachTheModel) {
+TEST(Expand, NamesAndInputsReachTheModel) {
   EXPECT_EQ(layers_of("layers = [{ type = \"relu\", name = \"a\" }, { type = \"relu\" },\n"
                       "  { type = \"add\", inputs = [\"a\", \"previous\", \"input\", \"1\"] }]\n"),
             "relu:a relu add<a,1,input,1");
 }
 
-TEST(Graph, ABlockIsReplacedByItsLayers) {
+TEST(Expand, ABlockIsReplacedByItsLayers) {
   EXPECT_EQ(layers_of("layers = [{ type = \"relu\" }, { type = \"block\", block = \"residual\", channels = 8 },\n"
                       "  { type = \"dropout\" }]\n" +
                       kResidual),
             "relu:0 conv2d=8:1.main<0 relu:1.1<0 add:1.2<1.main,1.1 dropout:2");
 }
 
-TEST(Graph, RepetitionsFollowEachOtherAndMayDiffer) {
+TEST(Expand, RepetitionsFollowEachOtherAndMayDiffer) {
   EXPECT_EQ(
       layers_of("layers = [{ type = \"block\", block = \"residual\", name = \"s\", repeat = 2, channels = [4, 8] },\n"
                 "  { type = \"add\", inputs = [\"s\", \"input\"] }]\n" +
@@ -71,7 +101,7 @@ TEST(Graph, RepetitionsFollowEachOtherAndMayDiffer) {
       "conv2d=8:s.1.main<s.0.2 relu:s.1.1<s.0.2 add:s.1.2<s.1.main,s.1.1 add:1<s.1.2,input");
 }
 
-TEST(Graph, BlocksNestAndReadWhatTheyAreTold) {
+TEST(Expand, BlocksNestAndReadWhatTheyAreTold) {
   EXPECT_EQ(layers_of("layers = [{ type = \"relu\", name = \"a\" }, { type = \"relu\" },\n"
                       "  { type = \"block\", block = \"pair\", name = \"p\", inputs = [\"a\"] },\n"
                       "  { type = \"add\", inputs = [\"p\", \"1\"] }]\n"
@@ -82,21 +112,20 @@ TEST(Graph, BlocksNestAndReadWhatTheyAreTold) {
             "relu:a relu:1 conv2d=2:p.0.0<a dropout:p.1 add:3<p.1,1");
 }
 
-TEST(Graph, ASearchedParameterReachesIntoABlock) {
-  const Config c = good(experiment("net", search_of("grid", "width = [4, 8]\n") +
-                                              "[model_options]\nlayers = [{ type = \"block\", block = \"residual\", "
-                                              "channels = \"$width\" }]\n" +
-                                              kResidual));
+TEST(Expand, ASearchedParameterReachesIntoABlock) {
+  const Config c =
+      good(network("layers = [{ type = \"block\", block = \"residual\", channels = \"$width\" }]\n" + kResidual,
+                   "[search]\nmethod = \"grid\"\n[search.params]\nwidth = [4, 8]\n"));
   EXPECT_EQ(c.tagged.at("layers").tables.at(0).fields.at(0).reference, "width");
 }
 
-TEST(Graph, TheResolvedFileGivesTheSamePlan) {
+TEST(Expand, TheResolvedFileGivesTheSamePlan) {
   const Config c = good(network("layers = [{ type = \"block\", block = \"residual\", repeat = 2 }]\n" + kResidual));
   const Config again = good(to_toml(c));
   EXPECT_EQ(again.tagged.at("layers"), c.tagged.at("layers"));
 }
 
-TEST(Graph, WrongNamesAndInputsAreNamed) {
+TEST(Expand, WrongNamesAndInputsAreNamed) {
   expect_error("layers = [{ type = \"relu\", name = \"main\" }, { type = \"add\", inputs = [\"mian\", \"main\"] }]\n",
                "layers[1] reads 'mian', but no layer has this name", "did you mean 'main'?");
   expect_error("layers = [{ type = \"add\", inputs = [\"b\"] }, { type = \"relu\", name = \"b\" }]\n",
@@ -113,7 +142,7 @@ TEST(Graph, WrongNamesAndInputsAreNamed) {
                "no layer reads the output of layers[0]", "remove the layer, or name it in the 'inputs' of another");
 }
 
-TEST(Graph, WrongBlocksAreNamed) {
+TEST(Expand, WrongBlocksAreNamed) {
   const std::string use = "layers = [{ type = \"block\", block = \"residual\"";
   expect_error(use + " }]\n", "there is no block 'residual'");
   expect_error("layers = [{ type = \"block\" }]\n" + kResidual, "layers[0] needs 'block', the name of a block");
@@ -143,16 +172,5 @@ TEST(Graph, WrongBlocksAreNamed) {
       "the block 'residual' reads one input", "join the layers with add or concat before it");
 }
 
-// Runs and models from before a key existed keep their plan and their meaning.
-TEST(YoungerKeysOfForms, AreLeftOutWithTheirDefaults) {
-  const auto optimizer = [](const std::string& keys) {
-    return json_of(good(network("layers = []\noptimizer = { type = \"sgd\"" + keys + " }\n")).tagged.at("optimizer"))
-        .dump();
-  };
-  EXPECT_EQ(optimizer(""), R"({"type":"sgd","lr":0.01,"nesterov":false})");
-  EXPECT_EQ(optimizer(", damp = 0.0"), optimizer(""));
-  EXPECT_EQ(optimizer(", damp = 0.5"), R"({"type":"sgd","lr":0.01,"nesterov":false,"damp":0.5})");
-}
-
 }  // namespace
-}  // namespace mokume::config
+}  // namespace mokume::cnn
