@@ -145,7 +145,7 @@ TEST(Coordinator, FinishesAtOnceIfNothingIsLeft) {
   TestCoordinator coordinator(setup, {{}, {}});  // this needs no device either
   EXPECT_EQ(only<Finish>(coordinator.tick(0)).size(), 1u);
   TestCoordinator empty(PlannedWork{}, {{}});
-  EXPECT_EQ(only<Finish>(empty.start(0)).size(), 1u);
+  EXPECT_EQ(only<Finish>(empty.tick(0)).size(), 1u);
 }
 
 TEST(Coordinator, RefusesARunInWhichNothingFits) {
