@@ -61,9 +61,9 @@ void tell_libraries(const Runtime& runtime, const std::string& run, bool unfinis
 
 // Runs with a display. `events` is null unless rank 0 prints them; `stored` is the run that is resumed by its
 // directory, or null. Only the result of rank 0 is complete.
-run::RunResult perform(Runtime& runtime, const run::RunRequest& request, StopWatch& watch, Talk talk, Events* events,
-                       const StoredRun* stored = nullptr) {
-  const bool silent = runtime.transport().rank() != 0 || talk == Talk::quiet || talk == Talk::json;
+run::RunResult perform(Runtime& runtime, const run::RunRequest& request, StopWatch& watch, Verbosity verbosity,
+                       Events* events, const StoredRun* stored = nullptr) {
+  const bool silent = runtime.transport().rank() != 0 || verbosity == Verbosity::quiet || verbosity == Verbosity::json;
   Terminal terminal(runtime, watch, silent);
   ProcessFrontend& frontend = events != nullptr ? static_cast<ProcessFrontend&>(*events) : terminal;
   run::RunResult result;
@@ -89,9 +89,9 @@ run::RunResult perform(Runtime& runtime, const run::RunRequest& request, StopWat
 
 // Runs the outer folds of a nested cross-validation that are not finished, and returns the exit code.
 int run_outer_folds(Runtime& runtime, const run::RunRequest& whole, const std::string& directory, StopWatch& watch,
-                    Talk talk) {
+                    Verbosity verbosity) {
   const bool leads = runtime.transport().rank() == 0;
-  const bool told = leads && talk != Talk::quiet && talk != Talk::json;
+  const bool told = leads && verbosity != Verbosity::quiet && verbosity != Verbosity::json;
   int code = kDone;
   base::refuse_links({directory, "outer"});
   for (uint32_t fold = 1; fold <= whole.config.outer; ++fold) {
@@ -101,8 +101,8 @@ int run_outer_folds(Runtime& runtime, const run::RunRequest& whole, const std::s
     request.fresh = false;
     if (leads) request.source_text = base::read_file(base::Below{directory, "experiment.toml"}, 1U << 24);
     if (told) say(stderr, "mokume: outer fold {} of {}\n", fold, whole.config.outer);
-    const run::RunResult result = perform(runtime, request, watch, talk, nullptr);
-    if (result.state == "stopped" && leads && talk != Talk::json) tell(result, talk == Talk::quiet);
+    const run::RunResult result = perform(runtime, request, watch, verbosity, nullptr);
+    if (result.state == "stopped" && leads && verbosity != Verbosity::json) tell(result, verbosity == Verbosity::quiet);
     if (result.state == "stopped") return kStopped;
     if (!leads) continue;
     code = std::max(code, exit_code(result));
@@ -116,23 +116,23 @@ int run_outer_folds(Runtime& runtime, const run::RunRequest& whole, const std::s
 }
 
 // Runs an experiment with its outer folds, and returns the exit code.
-int execute(Runtime& runtime, const run::RunRequest& request, StopWatch& watch, Talk talk,
+int execute(Runtime& runtime, const run::RunRequest& request, StopWatch& watch, Verbosity verbosity,
             const StoredRun* stored = nullptr) {
   const bool leads = runtime.transport().rank() == 0;
-  if (talk == Talk::verbose) runtime.log().set_level(MK_LOG_INFO);
-  if (talk == Talk::quiet) runtime.log().set_level(MK_LOG_WARNING);
+  if (verbosity == Verbosity::verbose) runtime.log().set_level(MK_LOG_INFO);
+  if (verbosity == Verbosity::quiet) runtime.log().set_level(MK_LOG_WARNING);
   if (!leads) runtime.log().set_level(MK_LOG_ERROR);
   watch.announce();
   Events events(runtime, watch);
-  const bool tells_events = leads && talk == Talk::json;
-  const run::RunResult result = perform(runtime, request, watch, talk, tells_events ? &events : nullptr, stored);
+  const bool tells_events = leads && verbosity == Verbosity::json;
+  const run::RunResult result = perform(runtime, request, watch, verbosity, tells_events ? &events : nullptr, stored);
   int code = leads ? exit_code(result) : result.state == "stopped" ? kStopped : kDone;
-  if (leads && talk != Talk::json) tell(result, talk == Talk::quiet);
+  if (leads && verbosity != Verbosity::json) tell(result, verbosity == Verbosity::quiet);
   if (request.config.outer > 0 && request.config.outer_fold == 0 && code != kStopped)
-    code = std::max(code, run_outer_folds(runtime, request, result.directory, watch, talk));
+    code = std::max(code, run_outer_folds(runtime, request, result.directory, watch, verbosity));
   if (tells_events) events.summary(result, code, runtime.with_libraries("resume", result.directory));
   const bool unfinished = code == kStopped;
-  if (leads && talk != Talk::json && (unfinished || talk != Talk::quiet))
+  if (leads && verbosity != Verbosity::json && (unfinished || verbosity != Verbosity::quiet))
     tell_libraries(runtime, result.directory, unfinished);
   return code;
 }
@@ -141,7 +141,7 @@ int execute(Runtime& runtime, const run::RunRequest& request, StopWatch& watch, 
 
 int run_experiment(Runtime& runtime, const RunOptions& options) {
   StopWatch watch(max_seconds(options));
-  runtime.heed(watch.stop());
+  runtime.watch_stop(watch.stop());
   if (options.formations && !options.dry_run)
     throw Error(MK_INVALID_ARGUMENT, "--formations only predicts: use it with --dry-run");
   const auto formations =
@@ -159,19 +159,19 @@ int run_experiment(Runtime& runtime, const RunOptions& options) {
   request.version = kVersion;
   request.fresh = options.fresh;
   request.profile = options.profile;
-  return execute(runtime, request, watch, options.talk());
+  return execute(runtime, request, watch, options.verbosity());
 }
 
 int resume_run(Runtime& runtime, const std::string& directory, const RunOptions& options) {
   StopWatch watch(max_seconds(options));
-  runtime.heed(watch.stop());
+  runtime.watch_stop(watch.stop());
   const StoredRun stored(runtime, directory, options);
   run::RunRequest request;
   request.config = stored.config();
   request.command = options.command;
   request.version = kVersion;
   request.directory = directory;
-  return stored.with_devices([&] { return execute(runtime, request, watch, options.talk(), &stored); });
+  return stored.with_devices([&] { return execute(runtime, request, watch, options.verbosity(), &stored); });
 }
 
 }  // namespace mokume::app

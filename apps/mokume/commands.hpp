@@ -41,7 +41,7 @@ enum ExitCode : int {
 };
 
 // How much a run tells: progress and result, errors and warnings only, also what the log file gets, or events as JSON.
-enum class Talk { usual, quiet, verbose, json };
+enum class Verbosity { usual, quiet, verbose, json };
 
 struct RunOptions {
   std::string config;             // path of the experiment file
@@ -51,7 +51,9 @@ struct RunOptions {
   bool json = false, quiet = false, verbose = false;  // at most one
   std::string command;                                // as typed, for the report
 
-  Talk talk() const { return json ? Talk::json : quiet ? Talk::quiet : verbose ? Talk::verbose : Talk::usual; }
+  Verbosity verbosity() const {
+    return json ? Verbosity::json : quiet ? Verbosity::quiet : verbose ? Verbosity::verbose : Verbosity::usual;
+  }
 };
 int run_experiment(Runtime& runtime, const RunOptions& options);
 int resume_run(Runtime& runtime, const std::string& directory, const RunOptions& options);

@@ -48,7 +48,7 @@ class Runtime {
   // first registry() call.
   void probe_libraries() { probes_ = true; }
   // While a library is tried, the program ends if `stop` becomes true. It must outlive the registry's last load.
-  void heed(const std::atomic<bool>& stop) { stop_ = &stop; }
+  void watch_stop(const std::atomic<bool>& stop) { stop_ = &stop; }
 
   // Returns the command line "mokume VERB --plugins DIR... RUN" for a run that used the named directories, which no
   // command takes from the run itself; "" if there are none.

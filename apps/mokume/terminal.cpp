@@ -56,7 +56,7 @@ void Terminal::phase(const std::string& text) {
   if (quiet_) return;
   clear();
   put(clean_lines("mokume: " + text + "\n"));
-  if (fitting_) draw();
+  if (fitting_) redraw();
 }
 
 void Terminal::begin_fits(const run::FitsStart& start) {
@@ -112,7 +112,7 @@ void Terminal::show_if_due() {
     if (now - last_draw_ < kRedraw) return;
     last_draw_ = now;
     clear();
-    draw();
+    redraw();
     return;
   }
   const bool enough = share() - last_share_ >= kPlainShare && now - last_line_ >= kPlainPause;
@@ -151,7 +151,7 @@ std::string Terminal::total_line() const {
   return line;
 }
 
-void Terminal::draw() {
+void Terminal::redraw() {
   if (quiet_ || !terminal_) return;
   const size_t width = terminal_width() - 1;
   std::string out;
@@ -187,7 +187,7 @@ void Terminal::before_log(void* self) {
 
 void Terminal::after_log(void* self) {
   auto* progress = static_cast<Terminal*>(self);
-  if (progress->fitting_) progress->draw();
+  if (progress->fitting_) progress->redraw();
   progress->mutex_.unlock();
 }
 

@@ -41,7 +41,7 @@ class Terminal : public ProcessFrontend {
   };
   void show_time_left();
   void show_if_due();
-  void draw();
+  void redraw();
   void clear();
   uint64_t total() const { return fits_ + refits_; }
   std::string total_line() const;

@@ -16,15 +16,15 @@
 namespace mokume::cluster {
 namespace {
 
-// Wakes the loop when a feeder, the journal or the team has something for it. Callers of ring() may outlive the run.
-class Bell {
+// Wakes the loop when a feeder, the journal or the team has something for it. Callers of wake() may outlive the run.
+class Waker {
  public:
-  explicit Bell(Transport& transport) : transport_(&transport) {}
-  void ring() {
+  explicit Waker(Transport& transport) : transport_(&transport) {}
+  void wake() {
     const std::lock_guard lock(mutex_);
     if (transport_ != nullptr) transport_->wake();
   }
-  void take_down() {
+  void detach() {
     const std::lock_guard lock(mutex_);
     transport_ = nullptr;
   }
@@ -205,9 +205,9 @@ Outcome run(Transport& transport, const Handshake& handshake, Executor& executor
     leading->observers.insert(leading->observers.begin(), &journaled);
     coordinator.emplace(std::move(leading->work), handshake.nodes, leading->rules, leading->observers, options.limits);
   }
-  const auto bell = std::make_shared<Bell>(transport);
-  const std::shared_ptr<void> until_the_end(nullptr, [bell](void*) { bell->take_down(); });
-  const auto ring = [bell] { bell->ring(); };
+  const auto waker = std::make_shared<Waker>(transport);
+  const std::shared_ptr<void> until_the_end(nullptr, [waker](void*) { waker->detach(); });
+  const auto wake = [waker] { waker->wake(); };
   const auto end = [&executor](Agent* ended) {
     if (ended->abandoned().empty())
       delete ended;
@@ -215,8 +215,8 @@ Outcome run(Transport& transport, const Handshake& handshake, Executor& executor
       executor.abandon();  // a feeder still uses the agent
   };
   std::unique_ptr<Agent, decltype(end)> agent(
-      new Agent(executor, journal, ring, options.limits, options.bounds, options.team, *options.threads), end);
-  if (options.team != nullptr) options.team->on_ring(ring);
+      new Agent(executor, journal, wake, options.limits, options.bounds, options.team, *options.threads), end);
+  if (options.team != nullptr) options.team->on_wake(wake);
   Loop(transport, *agent, coordinator ? &*coordinator : nullptr, options, stop).run();
   const std::optional<Stop> stopped = agent->stopped();
   agent.reset();
@@ -235,13 +235,13 @@ Outcome run(Transport& transport, const Handshake& handshake, Executor& executor
 namespace {
 
 // Work on its own thread. Ends with it, whatever happens to the thread that waits.
-class Aside {
+class BackgroundWork {
  public:
-  Aside(const base::Threads& threads, const std::function<void()>& work)
+  BackgroundWork(const base::Threads& threads, const std::function<void()>& work)
       : clock_(threads.clock()), monitor_(threads.monitor()), thread_(threads.start([this, &work] { run(work); })) {}
-  ~Aside() { thread_->join(); }
-  Aside(const Aside&) = delete;
-  Aside& operator=(const Aside&) = delete;
+  ~BackgroundWork() { thread_->join(); }
+  BackgroundWork(const BackgroundWork&) = delete;
+  BackgroundWork& operator=(const BackgroundWork&) = delete;
 
   bool wait(double seconds) {
     const std::lock_guard lock(*monitor_);
@@ -276,13 +276,13 @@ class Aside {
 
 void attend(Transport& transport, const std::function<void()>& work, const base::Threads& threads) {
   const double nap = transport.size() == 1 ? 1 : 0.005;
-  Aside aside(threads, work);
-  while (!aside.wait(nap)) {
+  BackgroundWork background(threads, work);
+  while (!background.wait(nap)) {
     while (const auto received = transport.poll())
       if (std::holds_alternative<Heartbeat>(decode(received->text, received->owner)))
         transport.send(received->from, encode(Finish{}));
   }
-  aside.rethrow();
+  background.rethrow();
 }
 
 }  // namespace mokume::cluster

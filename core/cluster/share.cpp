@@ -29,7 +29,7 @@ class HostDivision {
     const bool equal =
         std::all_of(here_.begin(), here_.end(), [&](size_t r) { return same_cores(ranks_[r], ranks_[here_.front()]); });
     equal ? cut_evenly() : deal_cores();
-    lend_cores();
+    share_cores();
     deal_devices();
   }
 
@@ -68,8 +68,8 @@ class HostDivision {
   }
 
   // A rank that got no core shares the one of its own cores that the fewest ranks use.
-  void lend_cores() {
-    bool lent = false;
+  void share_cores() {
+    bool shared = false;
     for (const size_t r : here_) {
       const std::vector<uint32_t>& own = ranks_[r].cores;
       if (!shares_.shares[r].cores.empty() || own.empty()) continue;
@@ -79,9 +79,9 @@ class HostDivision {
       const uint32_t core =
           *std::min_element(own.begin(), own.end(), [&](uint32_t a, uint32_t b) { return users(a) < users(b); });
       shares_.shares[r].cores = {core};
-      lent = true;
+      shared = true;
     }
-    if (lent)
+    if (shared)
       shares_.notices.push_back(
           fmt::format("{} ranks share too few cores of {} and compete for some: start at most one rank per core, or "
                       "one for the whole machine",

@@ -113,14 +113,14 @@ class Service {
       throw Error(MK_DEVICE_ERROR, "device " + wanted.id + " is no longer available: see `mokume devices`");
     session_ = std::make_unique<LocalSession>(*machine_, *experiment_, *found, wanted.choices, wanted.budget_bytes,
                                               wanted.measure);
-    greet();
+    send_hello();
   }
 
   void operator()(const cluster::Welcome& welcome) {
     const auto choices = welcome.choices.find(session_->info().device_class);
     session_->begin(choices != welcome.choices.end() ? choices->second : device::Choices(), welcome.run_directory,
                     welcome.profile);
-    greet();
+    send_hello();
   }
 
   void operator()(const cluster::TeamJoin& join) {
@@ -190,7 +190,7 @@ class Service {
 
   void send(const cluster::Message& message) { base::send_frame(socket_, cluster::encode(message)); }
 
-  void greet() {
+  void send_hello() {
     const cluster::LocalDevice info = session_->info();
     send(cluster::Hello{MOKUME_VERSION, experiment_->plan().hash, {info}, {{info.device_class, session_->choices()}}});
   }

@@ -153,13 +153,13 @@ void ChildSession::open() {
 
 void ChildSession::open_once() {
   if (!child_) start();
-  greet(cluster::Open{info_.id, info_.device_class, info_.budget_bytes, choices_, setup_.measure});
+  say_hello(cluster::Open{info_.id, info_.device_class, info_.budget_bytes, choices_, setup_.measure});
 }
 
 void ChildSession::begin(const device::Choices& choices, const std::string& run_directory, bool profile) {
   welcome_ = cluster::Welcome{run_directory, experiment_.plan().hash, {{info_.device_class, choices}}, profile};
   try {
-    if (child_) greet(*welcome_);
+    if (child_) say_hello(*welcome_);
   } catch (const Error& e) {
     if (e.status() != MK_DEVICE_ERROR) throw;
     log_.warn("device", e.what());  // one device must not stop a run before its first fit
@@ -168,9 +168,9 @@ void ChildSession::begin(const device::Choices& choices, const std::string& run_
 }
 
 // Ends a child that could not open its device, or opened another one, since it is of no use.
-void ChildSession::greet(const cluster::Message& request) {
+void ChildSession::say_hello(const cluster::Message& request) {
   try {
-    take_greeting(ask(request));
+    accept_hello(ask(request));
   } catch (...) {
     if (child_) {
       end_child();
@@ -180,7 +180,7 @@ void ChildSession::greet(const cluster::Message& request) {
   }
 }
 
-void ChildSession::take_greeting(const cluster::Hello& hello) {
+void ChildSession::accept_hello(const cluster::Hello& hello) {
   if (hello.version != MOKUME_VERSION || hello.devices.size() != 1 || hello.devices[0].id != info_.id ||
       hello.devices[0].device_class != info_.device_class)
     throw Error(MK_DEVICE_ERROR, title_ + "its process reports another device or another version");
@@ -208,7 +208,7 @@ void ChildSession::revive() {
   start();
   open();
   crashes_ = 0;  // of this child; failed attempts are counted by the coordinator
-  if (welcome_) greet(*welcome_);
+  if (welcome_) say_hello(*welcome_);
 }
 
 void ChildSession::forget_kill() {

@@ -58,8 +58,8 @@ class ChildSession : public DeviceSession {
   void start();
   void open_once();
   void send(const cluster::Message& message);
-  void greet(const cluster::Message& request);
-  void take_greeting(const cluster::Hello& hello);
+  void say_hello(const cluster::Message& request);
+  void accept_hello(const cluster::Hello& hello);
   void revive();
   void forget_kill();
   cluster::Hello ask(const cluster::Message& request);

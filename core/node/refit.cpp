@@ -157,7 +157,7 @@ void refit(const OpenModel& model, const cluster::Attempt& attempt, cluster::Rep
     train_and_test(model, attempt, reporter, record);
   } catch (const Error& e) {
     if (e.status() != MK_INVALID_ARGUMENT) throw;
-    // This candidate cannot be trained on all rows, or learned nothing. The device is not to blame.
+    // This candidate cannot be trained on all rows, or learned nothing. The device is not at fault.
     record.status = journal::FitStatus::failed;
     record.n = 0;
     record.values.clear();

@@ -73,7 +73,7 @@ class NodeRun {
 
   RunResult run() {
     prepare();
-    const cluster::Handshake handshake = greet();
+    const cluster::Handshake handshake = shake_hands();
     if (handshake.finished) return finished();
     const std::string& directory = handshake.run_directory;
     log_.open_file({directory, fmt::format("logs/node-{:04}.log", transport_.rank())});
@@ -170,7 +170,7 @@ class NodeRun {
     return meeting.share;
   }
 
-  cluster::Handshake greet() {
+  cluster::Handshake shake_hands() {
     cluster::Hello hello{kVersion, experiment_->plan().hash, {}, {}};
     if (devices_) hello.devices = devices_->devices(), hello.choices = devices_->choices();
     cluster::Leader leader;

@@ -82,7 +82,7 @@ TeamNode::TeamNode(node::Devices& devices, base::Log& log, uint32_t node,
 TeamNode::~TeamNode() { end(); }
 
 bool TeamNode::end() {
-  on_ring({});
+  on_wake({});
   {
     const std::lock_guard lock(mutex_);
     if (current_ && current_->team) current_->team->break_up("the run is ending");

@@ -128,7 +128,7 @@ TEST_F(AProcess, ACrashIsAnErrorAndTheNextWorkStartsAnotherChild) {
   EXPECT_EQ(collector_.fits.size(), experiment_->plan().n_fits());
 }
 
-// The coordinator judges what is to blame.
+// The coordinator decides what is faulty.
 TEST_F(AProcess, IsReplacedHoweverOftenItsWorkKillsIt) {
   const auto device = open("crash:1");
   for (uint32_t k = 0; k < ChildSession::kMostCrashes + 2; ++k) EXPECT_TRUE(says(failure(*device), "crashed")) << k;

@@ -49,7 +49,7 @@ TEST_F(AgentTest, ASilentDeviceIsReportedWithItsSilence) {
 }
 
 // While the process is frozen, its devices are too, and nobody listens for their signs of life.
-TEST_F(AgentTest, DevicesAreNotBlamedForTheTimeInWhichTheProcessIsFrozen) {
+TEST_F(AgentTest, TheTimeInWhichTheProcessIsFrozenDoesNotCountAsSilence) {
   EXPECT_LE(silence_after(200), Listening::kLongestTurnSeconds);
   EXPECT_LE(silence_after(1), 2 * Listening::kLongestTurnSeconds);
 }

@@ -38,8 +38,8 @@ TEST(Simulation, EveryJobFinishesWithEveryFit) {
       sum.slow_disks, sum.stops, sum.failures, sum.hangs, static_cast<unsigned long long>(sum.switches));
 }
 
-// A frozen process blamed its devices for its own absence; a run that failed after it had abandoned work freed what
-// that work still used.
+// A frozen process took its own absence for a hang of its devices; a run that failed after it had abandoned work freed
+// what that work still used.
 TEST(Simulation, SeedsThatFailedOnce) {
   for (const uint64_t seed : {31082U, 266198U}) {
     const Report report = simulate(seed);

@@ -81,7 +81,7 @@ class Agent::LeaseReporter : public Reporter {
       agent_.inbox_.reported.push_back({line, grant_.lease, std::move(record)});
       agent_.inbox_.states[grant_.device].alive = true;
     }
-    if (agent_.journal_.durable() >= line) agent_.ring_();  // the journal may have rung too early
+    if (agent_.journal_.durable() >= line) agent_.wake_();  // the journal may have woken the loop too early
   }
 
   void progress(const std::string& what, double share) override {
@@ -108,12 +108,12 @@ class Agent::LeaseReporter : public Reporter {
   std::optional<Stop> fatal_;
 };
 
-Agent::Agent(Executor& executor, journal::Journal& journal, std::function<void()> ring, const Limits& limits,
+Agent::Agent(Executor& executor, journal::Journal& journal, std::function<void()> wake, const Limits& limits,
              journal::Bounds bounds, TeamChannel* team, const base::Threads& threads)
     : executor_(executor),
       local_(executor.devices()),
       journal_(journal),
-      ring_(std::move(ring)),
+      wake_(std::move(wake)),
       limits_(limits),
       bounds_(std::move(bounds)),
       team_(team),
@@ -121,7 +121,7 @@ Agent::Agent(Executor& executor, journal::Journal& journal, std::function<void()
       devices_(local_.size()),
       inbox_{{}, {}, std::vector<Activity>(local_.size())},
       feeders_(static_cast<uint32_t>(local_.size()), threads) {
-  journal_.on_change(ring_);
+  journal_.on_change(wake_);
 }
 
 Agent::~Agent() {
@@ -206,7 +206,7 @@ void Agent::run_attempt(const Grant& grant, const std::shared_ptr<std::atomic<bo
     const std::lock_guard lock(inbox_mutex_);
     inbox_.ended.push_back(std::move(ended));
   }
-  ring_();
+  wake_();
 }
 
 std::vector<Message> Agent::collect(double now) {

@@ -30,10 +30,10 @@ namespace mokume::cluster {
 
 class Agent {
  public:
-  // `ring` is called from any thread when collect() has something new. Records that the executor reports must be within
+  // `wake` is called from any thread when collect() has something new. Records that the executor reports must be within
   // `bounds`. `team` is null without a team; otherwise this node continues until the team is idle. All referenced
   // objects must outlive the agent.
-  Agent(Executor& executor, journal::Journal& journal, std::function<void()> ring, const Limits& limits = {},
+  Agent(Executor& executor, journal::Journal& journal, std::function<void()> wake, const Limits& limits = {},
         journal::Bounds bounds = {}, TeamChannel* team = nullptr,
         const base::Threads& threads = base::system_threads());
   ~Agent();  // cancels and waits for the devices
@@ -108,7 +108,7 @@ class Agent {
   Executor& executor_;
   const std::vector<LocalDevice> local_;
   journal::Journal& journal_;
-  std::function<void()> ring_;
+  std::function<void()> wake_;
   const Limits limits_;
   const journal::Bounds bounds_;
   TeamChannel* team_;

@@ -95,7 +95,7 @@ Coordinator::Out Coordinator::handle(uint32_t from, const Message& message, doub
   Out out;
   now_ = now;
   try {
-    hear(from);
+    mark_alive(from);
     std::visit([&](const auto& one) { take(from, one, out); }, message);
     settle(out);
   } catch (const Error& error) {
@@ -139,8 +139,8 @@ void Coordinator::take(uint32_t from, const Request& request, Out& out) {
 std::optional<Grant> Coordinator::grant(uint32_t index, uint32_t device) {
   RunDevice& asks = units_[index];
   if (asks.lease || now_ < asks.rest_until) return std::nullopt;
-  if (const auto fit = std::exchange(asks.trial, std::nullopt))
-    return lend(index, device, {bundle_of_[*fit]}, trial_attempt(*fit), true);
+  if (const auto fit = std::exchange(asks.probe, std::nullopt))
+    return open_lease(index, device, {bundle_of_[*fit]}, probe_attempt(*fit), true);
   const auto picked = failures_.in_a_row(index) == 0 ? policy_.next(index, now_) : choose_after_failure(index);
   if (!picked) return std::nullopt;
   std::vector<uint32_t> bundles = picked->bundles;
@@ -152,11 +152,11 @@ std::optional<Grant> Coordinator::grant(uint32_t index, uint32_t device) {
   if (alone != bundles.end()) bundles = {*alone};  // the others wait again when this one has ended
   Attempt attempt = attempt_at(bundles);
   attempt.backup = picked->backup;
-  return lend(index, device, bundles, std::move(attempt), false);
+  return open_lease(index, device, bundles, std::move(attempt), false);
 }
 
-Grant Coordinator::lend(uint32_t index, uint32_t device, const std::vector<uint32_t>& bundles, Attempt attempt,
-                        bool trial) {
+Grant Coordinator::open_lease(uint32_t index, uint32_t device, const std::vector<uint32_t>& bundles, Attempt attempt,
+                              bool probe) {
   Grant granted{next_lease_++, device, std::move(attempt)};
   for (const uint32_t fit : granted.attempt.fits)
     granted.attempt.number = std::max(granted.attempt.number, attempts_[fit] + 1);
@@ -165,7 +165,7 @@ Grant Coordinator::lend(uint32_t index, uint32_t device, const std::vector<uint3
   std::vector<uint32_t> fits = granted.attempt.fits;
   std::sort(fits.begin(), fits.end());
   leases_.emplace(granted.lease,
-                  Lease{index, granted.attempt.number, bundles, std::move(fits), true, trial, false, {}, 0});
+                  Lease{index, granted.attempt.number, bundles, std::move(fits), true, probe, false, {}, 0});
   return granted;
 }
 
@@ -199,17 +199,17 @@ void Coordinator::take_record(uint32_t from, Lease& held, journal::FitRecord rec
     supersede(record);
     // Results of different classes are compared when the journals are read, within a tolerance; they do not stop a run.
     if (known->device_class != record.device_class) return;
-    if (held.trial) {
+    if (held.probe) {
       last_error_ = {MK_DEVICE_ERROR,
                      fmt::format("{} gave a different result for fit {} than before", by.id, record.fit)};
-      return convict(held.unit, last_error_.reason);
+      return quarantine(held.unit, last_error_.reason);
     }
     throw Error(MK_INTERNAL, fmt::format("fit {} gave a different result on {} of node {} than on {} of node {}",
                                          record.fit, record.device, from, known->device, known->node));
   }
   if (known) return supersede(record);
   ++held.own;
-  condemned_.erase(record.fit);
+  blocklist_.erase(record.fit);
   if (record.status != journal::FitStatus::failed) failures_.succeeded(record.fit);
   const uint32_t fit = record.fit, bundle = bundle_of_[fit];
   count(std::move(record));
@@ -242,7 +242,7 @@ void Coordinator::take(uint32_t from, const LeaseEnd& end, Out&) {
   if (held.ended) return;
   held.ended = true;
   nodes_[from].cancel.erase(end.lease);
-  if (units_[held.unit].at_large == end.lease) is_free(held.unit);
+  if (units_[held.unit].orphan == end.lease) is_free(held.unit);
   for (const uint32_t fit : end.coming) {
     if (!std::binary_search(held.fits.begin(), held.fits.end(), fit)) {
       throw Error(MK_INTERNAL, fmt::format("fit {} was announced, but it is not in the lease", fit));
@@ -252,8 +252,8 @@ void Coordinator::take(uint32_t from, const LeaseEnd& end, Out&) {
   const bool complete = end.status == MK_OK;
   if (complete || held.own > 0 || !held.coming.empty()) failures_.worked(held.unit);
   if (!held.open) return;  // it was given up before
-  close(held, complete && !held.trial ? end.seconds : 0);
-  if (held.trial) return end_trial(held, end);
+  close(held, complete && !held.probe ? end.seconds : 0);
+  if (held.probe) return end_probe(held, end);
   if (ending_ || end.status == MK_CANCELLED) return;
   const std::vector<uint32_t> missing = left(held.fits);
   if (missing.empty()) return;
@@ -278,7 +278,7 @@ void Coordinator::take(uint32_t from, const Heartbeat& beat, Out& out) {
   for (const Heartbeat::State& state : beat.states) {
     const uint32_t index = unit_index(from, state.device);
     if (!state.what.empty()) notify(observers_, &Observer::device_state, from, state.device, state.what, state.share);
-    const bool runs = units_[index].lease == state.lease || units_[index].at_large == state.lease;
+    const bool runs = units_[index].lease == state.lease || units_[index].orphan == state.lease;
     if (runs && !ending_) hang(state.lease, state.quiet_s);
   }
   if (ending_) return answer_ended(from, out);
@@ -312,9 +312,9 @@ void Coordinator::settle(Out& out) {
     const bool by_itself = held.own == held.fits.size();  // it is about to end
     if (!by_itself) nodes_[one.node].cancel.insert(*one.lease);
   }
-  cancel_at_large();
+  cancel_orphans();
   fill_refits();
-  if (!condemned_.empty()) give_up_condemned(out);
+  if (!blocklist_.empty()) give_up_blocklisted(out);
   if (!ending_ && placement_changed_) {
     placement_changed_ = false;
     stop_without_devices(out);

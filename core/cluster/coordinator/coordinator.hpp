@@ -73,11 +73,11 @@ class Coordinator {
   };
   struct RunDevice {
     uint32_t node = 0, device = 0;
-    bool retired = false;              // for its failures; devices of a lost node are not retired
-    std::optional<uint32_t> trial;     // a fit that its class has done, to test whether the unit still works
-    double rest_until = 0;             // so that others may first try what has just failed on it
-    std::optional<uint64_t> lease;     // the open one
-    std::optional<uint64_t> at_large;  // reassigned when the node was lost, but may still run; the unit gets no work
+    bool retired = false;            // for its failures; devices of a lost node are not retired
+    std::optional<uint32_t> probe;   // a fit that its class has done, to test whether the unit still works
+    double rest_until = 0;           // so that others may first try what has just failed on it
+    std::optional<uint64_t> lease;   // the open one
+    std::optional<uint64_t> orphan;  // reassigned when the node was lost, but may still run; the unit gets no work
   };
   struct Lease {
     uint32_t unit = 0;
@@ -85,7 +85,7 @@ class Coordinator {
     std::vector<uint32_t> bundles;
     std::vector<uint32_t> fits;  // sorted
     bool open = true;            // the policy counts its bundles as held
-    bool trial = false;          // its fit is already done; it shows whether the unit is broken
+    bool probe = false;          // its fit is already done; it shows whether the unit is broken
     bool ended = false;          // its LEASE_END has arrived
     std::set<uint32_t> coming;   // reported, not on disk yet
     uint32_t own = 0;            // number of fits whose record was the first
@@ -125,7 +125,7 @@ class Coordinator {
   void take(uint32_t from, const Unexpected& unexpected, Out& out);
   void take_record(uint32_t from, Lease& lease, journal::FitRecord record);
   std::optional<Grant> grant(uint32_t unit, uint32_t device);
-  Grant lend(uint32_t unit, uint32_t device, const std::vector<uint32_t>& bundles, Attempt attempt, bool trial);
+  Grant open_lease(uint32_t unit, uint32_t device, const std::vector<uint32_t>& bundles, Attempt attempt, bool probe);
   std::optional<scheduler::Pick> choose_after_failure(uint32_t unit);
   void close(Lease& lease, double seconds);
   void answer_ended(uint32_t to, Out& out) const;
@@ -139,25 +139,25 @@ class Coordinator {
   void fill_refits();             // those that are ready
 
   // Nodes that leave and return: coordinator_nodes.cpp.
-  void hear(uint32_t from);
+  void mark_alive(uint32_t from);
   void lose(uint32_t node, const std::string& text);
-  void is_free(uint32_t unit);  // its lease at large has ended
-  void cancel_at_large();
+  void is_free(uint32_t unit);  // its orphaned lease has ended
+  void cancel_orphans();
 
   // Failures: coordinator_failures.cpp.
   void fail(const Lease& lease, const std::vector<uint32_t>& fits, const LeaseEnd& end);
-  void blame(const Lease& lease, const std::vector<uint32_t>& fits, const std::string& text);
+  void count_failures(const Lease& lease, const std::vector<uint32_t>& fits, const std::string& text);
   void move_to_larger(const Lease& lease, const std::vector<uint32_t>& fits, const std::string& text);
-  void convict(uint32_t unit, const std::string& text);
-  std::optional<uint32_t> trial_for(uint32_t unit) const;
-  Attempt trial_attempt(uint32_t fit) const;
-  void end_trial(const Lease& lease, const LeaseEnd& end);
+  void quarantine(uint32_t unit, const std::string& text);
+  std::optional<uint32_t> probe_for(uint32_t unit) const;
+  Attempt probe_attempt(uint32_t fit) const;
+  void end_probe(const Lease& lease, const LeaseEnd& end);
   void hang(uint64_t id, double quiet_s);
   void take_apart(uint32_t bundle);
   bool release_next(uint32_t bundle);  // returns whether a part was released
   void retire(uint32_t unit, const std::string& text);
   void give_up(uint32_t fit, const std::string& text);
-  void give_up_condemned(Out& out);
+  void give_up_blocklisted(Out& out);
   bool is_last(uint32_t unit) const;  // no other unit works
   void check_placeable() const;
   void give_up_unplaceable(Out& out);
@@ -188,7 +188,7 @@ class Coordinator {
   uint64_t next_lease_ = 1;
 
   Failures failures_;
-  std::map<uint32_t, std::string> condemned_;  // fits that failed too often: fit -> the last error
+  std::map<uint32_t, std::string> blocklist_;  // fits that failed too often: fit -> the last error
   std::set<uint32_t> given_up_;                // fits recorded as failed by this node
   Stop last_error_{MK_DEVICE_ERROR, "no device is left"};
   bool placement_changed_ = true;

@@ -25,7 +25,7 @@ void Coordinator::fail(const Lease& held, const std::vector<uint32_t>& fits, con
   if (end.status == MK_OUT_OF_MEMORY) {
     move_to_larger(held, fits, text);
   } else {
-    blame(held, fits, text);
+    count_failures(held, fits, text);
   }
   placement_changed_ = true;
 }
@@ -47,7 +47,7 @@ void Coordinator::move_to_larger(const Lease& held, const std::vector<uint32_t>&
   }
 }
 
-void Coordinator::blame(const Lease& held, const std::vector<uint32_t>& fits, const std::string& text) {
+void Coordinator::count_failures(const Lease& held, const std::vector<uint32_t>& fits, const std::string& text) {
   RunDevice& on = units_[held.unit];
   for (const uint32_t fit : fits) note(Kind::failed, &on, on.node, fit, held.attempt, text);
   const bool broken = failures_.failed(held.unit, fits, is_last(held.unit));
@@ -61,30 +61,30 @@ void Coordinator::blame(const Lease& held, const std::vector<uint32_t>& fits, co
   }
   if (broken && !on.retired) {
     // Without the last unit the run cannot continue, and the next run would end in the same way.
-    if (is_last(held.unit)) on.trial = trial_for(held.unit);
-    if (on.trial) {
-      policy_.retire(held.unit);  // until the trial is over
+    if (is_last(held.unit)) on.probe = probe_for(held.unit);
+    if (on.probe) {
+      policy_.retire(held.unit);  // until the probe is over
     } else {
-      convict(held.unit, fmt::format("different candidates in a row failed on it, the last one with: {}", text));
+      quarantine(held.unit, fmt::format("different candidates in a row failed on it, the last one with: {}", text));
     }
   }
   for (const uint32_t fit : fits) {
     const uint32_t bundle = bundle_of_[fit];
     if (!failures_.too_often(fit) || is_held(bundle) || left(policy_.bundle(bundle).fits).size() > 1) continue;
-    condemned_[fit] = fmt::format("failed {} times, last on {}: {}", Failures::kMost, place(on), text);
+    blocklist_[fit] = fmt::format("failed {} times, last on {}: {}", Failures::kMost, place(on), text);
     policy_.finished(bundle);
   }
 }
 
-void Coordinator::convict(uint32_t unit, const std::string& text) {
+void Coordinator::quarantine(uint32_t unit, const std::string& text) {
   retire(unit, text);
-  for (const uint32_t fit : failures_.forgive(unit))
-    if (condemned_.erase(fit) > 0 && !parts_[bundle_of_[fit]].held_back) policy_.wait(bundle_of_[fit]);
+  for (const uint32_t fit : failures_.reinstate(unit))
+    if (blocklist_.erase(fit) > 0 && !parts_[bundle_of_[fit]].held_back) policy_.wait(bundle_of_[fit]);
 }
 
 // Returns the cheapest fit that units of its class have done. Refits are excluded, because their model would replace
 // the one that counts.
-std::optional<uint32_t> Coordinator::trial_for(uint32_t unit) const {
+std::optional<uint32_t> Coordinator::probe_for(uint32_t unit) const {
   std::optional<uint32_t> found;
   double least = 0;
   for (uint32_t fit = 0; fit < work_.n_fits; ++fit) {
@@ -101,7 +101,7 @@ std::optional<uint32_t> Coordinator::trial_for(uint32_t unit) const {
   return found;
 }
 
-Attempt Coordinator::trial_attempt(uint32_t fit) const {
+Attempt Coordinator::probe_attempt(uint32_t fit) const {
   Attempt attempt = attempt_at({bundle_of_[fit]});
   attempt.fits = {fit};
   const auto own = std::find(attempt.done_fits.begin(), attempt.done_fits.end(), fit);
@@ -110,13 +110,14 @@ Attempt Coordinator::trial_attempt(uint32_t fit) const {
   return attempt;
 }
 
-void Coordinator::end_trial(const Lease& held, const LeaseEnd& end) {
+void Coordinator::end_probe(const Lease& held, const LeaseEnd& end) {
   if (units_[held.unit].retired) return;
   policy_.readmit(held.unit);
   placement_changed_ = true;
   if (ending_ || end.status == MK_OK || end.status == MK_CANCELLED) return;
   last_error_ = {end.status, end.text};
-  convict(held.unit, fmt::format("it failed on fit {}, which its class can do, with: {}", held.fits.front(), end.text));
+  quarantine(held.unit,
+             fmt::format("it failed on fit {}, which its class can do, with: {}", held.fits.front(), end.text));
 }
 
 // Splits a bundle into its fits, which are released in order: a fit that is solved without the notes of its
@@ -142,7 +143,7 @@ bool Coordinator::release_next(uint32_t bundle) {
     parts_[at].held_back = false;
     const uint32_t fit = policy_.bundle(at).fits.front();
     if (done_[fit]) continue;  // done by a lease that had been given up
-    if (!is_over(fit) && condemned_.count(fit) == 0) policy_.wait(at);
+    if (!is_over(fit) && blocklist_.count(fit) == 0) policy_.wait(at);
     released = placement_changed_ = true;
     break;
   }
@@ -160,10 +161,10 @@ void Coordinator::hang(uint64_t id, double quiet_s) {
   last_error_ = {MK_DEVICE_ERROR, fmt::format("{}: {}", place(on), text)};
   nodes_[on.node].cancel.insert(id);
   retire(held.unit, text);
-  on.at_large.reset();
+  on.orphan.reset();
   if (held.open) {
     close(held, 0);
-    if (!open.empty()) blame(held, open, text);
+    if (!open.empty()) count_failures(held, open, text);
   }
   placement_changed_ = true;
 }
@@ -181,7 +182,7 @@ bool Coordinator::is_last(uint32_t index) const {
   return true;
 }
 
-// Picks the next work of a unit on which work has failed: other work shows whether the fit was to blame.
+// Picks the next work of a unit on which work has failed: other work shows whether the fit or the unit is faulty.
 std::optional<scheduler::Pick> Coordinator::choose_after_failure(uint32_t index) {
   const auto none = [&](uint32_t bundle, const auto& failed) {
     const std::vector<uint32_t>& fits = policy_.bundle(bundle).fits;
@@ -202,35 +203,35 @@ std::optional<scheduler::Pick> Coordinator::choose_after_failure(uint32_t index)
   return policy_.next(index, now_);
 }
 
-// Records a fit that failed too often once the device is known to be innocent, or when nothing else is left.
-void Coordinator::give_up_condemned(Out& out) {
+// Records a fit that failed too often once a device on which it failed has worked since, or when nothing else is left.
+void Coordinator::give_up_blocklisted(Out& out) {
   const bool last = !is_work_left();
-  if (last) {  // fits that wait for them may show whether the device was to blame
+  if (last) {  // fits that wait for them may show whether the device is faulty
     bool released = false;
-    for (const auto& [fit, text] : condemned_) released = release_next(bundle_of_[fit]) || released;
+    for (const auto& [fit, text] : blocklist_) released = release_next(bundle_of_[fit]) || released;
     if (released) return;
   }
   std::set<uint32_t> candidates;
-  for (const auto& [fit, text] : condemned_) candidates.insert(failures_.candidate(fit));
+  for (const auto& [fit, text] : blocklist_) candidates.insert(failures_.candidate(fit));
   if (last && candidates.size() > 1 && !failures_.anything_succeeded()) {
     return end(Stop{last_error_.code, fmt::format("nothing that was tried has worked on any device; the last error: {}",
                                                   last_error_.reason)},
                out);
   }
-  for (auto at = condemned_.begin(); at != condemned_.end();) {
+  for (auto at = blocklist_.begin(); at != blocklist_.end();) {
     const auto [fit, text] = *at;
     if (!last && !failures_.proven(fit)) {
       ++at;
       continue;
     }
-    at = condemned_.erase(at);
+    at = blocklist_.erase(at);
     give_up(fit, text);
   }
 }
 
 bool Coordinator::is_work_left() const {
   for (uint32_t fit = 0; fit < slots(); ++fit)
-    if (!done_[fit] && condemned_.count(fit) == 0 && !parts_[bundle_of_[fit]].held_back) return true;
+    if (!done_[fit] && blocklist_.count(fit) == 0 && !parts_[bundle_of_[fit]].held_back) return true;
   return false;
 }
 
@@ -263,13 +264,13 @@ uint64_t Coordinator::largest_budget(bool lost) const {
 void Coordinator::check_placeable() const {
   if (n_done_ == slots()) return;
   if (units_.empty()) throw Error(MK_DEVICE_ERROR, "no node has a device for this run; see `mokume devices`");
-  const std::vector<uint32_t> homeless = policy_.unplaceable();
+  const std::vector<uint32_t> unplaceable = policy_.unplaceable();
   uint32_t waiting = 0;
   for (uint32_t i = 0; i < policy_.bundles(); ++i)
     waiting += left(policy_.bundle(i).fits).empty() || parts_[i].held_back ? 0 : 1;
-  if (homeless.empty() || homeless.size() < waiting) return;
+  if (unplaceable.empty() || unplaceable.size() < waiting) return;
   uint64_t least = UINT64_MAX, largest = 0;
-  for (const uint32_t i : homeless) least = std::min(least, policy_.bundle(i).bytes);
+  for (const uint32_t i : unplaceable) least = std::min(least, policy_.bundle(i).bytes);
   for (const RunDevice& one : units_) largest = std::max(largest, device(one).budget_bytes);
   throw Error(MK_DEVICE_ERROR, fmt::format("every remaining fit needs at least {} of memory, but the largest budget "
                                            "of a device is {}; raise devices.memory or use a device with more",

@@ -10,14 +10,14 @@ using Kind = journal::EventRecord::Kind;
 
 }  // namespace
 
-void Coordinator::hear(uint32_t from) {
+void Coordinator::mark_alive(uint32_t from) {
   Node& node = nodes_.at(from);
   node.heard = listening_.seconds();
   if (!node.lost || node.said_bye) return;
   node.lost = false;
   note(Kind::returned, nullptr, from, -1, 0, fmt::format("node {} responded again", from));
   for (uint32_t device = 0; device < node.devices.size(); ++device)
-    if (const RunDevice& one = units_[node.first_unit + device]; !one.retired && !one.at_large)
+    if (const RunDevice& one = units_[node.first_unit + device]; !one.retired && !one.orphan)
       policy_.readmit(node.first_unit + device);
   placement_changed_ = true;
 }
@@ -36,7 +36,7 @@ void Coordinator::lose(uint32_t index, const std::string& text) {
       if (lease.open || lease.coming.count(fit) > 0)
         note(Kind::moved, &units_[lease.unit], index, fit, lease.attempt, text);
     if (lease.open) {
-      units_[lease.unit].at_large = id;
+      units_[lease.unit].orphan = id;
       close(lease, 0);
     } else {
       for (const uint32_t fit : lease.coming)
@@ -50,16 +50,16 @@ void Coordinator::lose(uint32_t index, const std::string& text) {
 // The unit can be used again. Until now new work on it would have waited for the old work to end.
 void Coordinator::is_free(uint32_t index) {
   RunDevice& unit = units_[index];
-  if (!unit.at_large) return;
-  unit.at_large.reset();
+  if (!unit.orphan) return;
+  unit.orphan.reset();
   if (!unit.retired && !nodes_[unit.node].lost) policy_.readmit(index);
   placement_changed_ = true;
 }
 
 // Cancels work that others have done meanwhile.
-void Coordinator::cancel_at_large() {
+void Coordinator::cancel_orphans() {
   for (const RunDevice& one : units_)
-    if (one.at_large && left(leases_.at(*one.at_large).fits).empty()) nodes_[one.node].cancel.insert(*one.at_large);
+    if (one.orphan && left(leases_.at(*one.orphan).fits).empty()) nodes_[one.node].cancel.insert(*one.orphan);
 }
 
 std::vector<uint32_t> Coordinator::lost() const {

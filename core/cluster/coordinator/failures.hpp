@@ -1,7 +1,7 @@
-// Decides whether a fit or a device is to blame when work fails. A device that fails with one candidate after another
-// is broken, and its failures do not count against the fits. A fit that fails repeatedly is itself to blame once a
-// device on which it failed has shown that it still works. Folds of one candidate tend to fail together, so failures on
-// two devices count against the whole candidate.
+// Decides whether a fit or a device is faulty when work fails. A device that fails with one candidate after another is
+// broken, and its failures do not count against the fits. A fit that fails repeatedly is itself faulty once a device on
+// which it failed has shown that it still works. Folds of one candidate tend to fail together, so failures on two
+// devices count against the whole candidate.
 #pragma once
 
 #include <cstdint>
@@ -17,12 +17,12 @@ class Failures {
 
   // `candidates` is indexed by fit; each fit beyond its end is its own candidate.
   explicit Failures(uint32_t n_units, std::vector<uint32_t> candidates = {})
-      : candidates_(std::move(candidates)), suspects_(n_units) {}
+      : candidates_(std::move(candidates)), streaks_(n_units) {}
 
-  // Work on `unit` failed with these fits unfinished. Returns whether the unit is to blame. The failed leases since it
-  // last worked are considered, except those with a candidate that also failed on another unit. The unit is to blame if
+  // Work on `unit` failed with these fits unfinished. Returns whether the unit is faulty. The failed leases since it
+  // last worked are considered, except those with a candidate that also failed on another unit. The unit is faulty if
   // one or more remain and they have no candidate in common, which takes at least two. `last`: no other unit is left;
-  // failures on units that were blamed for them then also count as failures elsewhere.
+  // failures on units that were found faulty then also count as failures elsewhere.
   bool failed(uint32_t unit, const std::vector<uint32_t>& fits, bool last = false);
 
   void worked(uint32_t unit);    // a fit on it was completed after the last failure
@@ -39,17 +39,17 @@ class Failures {
   bool anything_succeeded() const { return !good_.empty(); }
   uint32_t candidate(uint32_t fit) const { return fit < candidates_.size() ? candidates_[fit] : fit; }
 
-  // The unit is to blame: failures on it since it last worked no longer count. Returns the fits that had failed too
-  // often and, without these failures, have not.
-  std::vector<uint32_t> forgive(uint32_t unit);
+  // The unit is faulty: failures on it since it last worked no longer count. Returns the fits that had failed too often
+  // and, without these failures, have not.
+  std::vector<uint32_t> reinstate(uint32_t unit);
 
   void set_candidate(uint32_t fit, uint32_t candidate) { candidates_.at(fit) = candidate; }  // before it is first tried
 
-  uint32_t in_a_row(uint32_t unit) const { return static_cast<uint32_t>(suspects_[unit].leases.size()); }
+  uint32_t in_a_row(uint32_t unit) const { return static_cast<uint32_t>(streaks_[unit].leases.size()); }
 
  private:
   using Counts = std::map<uint32_t, uint32_t>;
-  struct Suspect {
+  struct FailureStreak {
     std::vector<std::set<uint32_t>> leases;  // failed since it last worked: the unfinished candidates of each
     Counts counts;                           // fit -> number of failures in these leases
   };
@@ -57,10 +57,10 @@ class Failures {
   bool failed_elsewhere(uint32_t candidate, uint32_t unit, bool last) const;
 
   std::vector<uint32_t> candidates_;
-  std::vector<Suspect> suspects_;                     // by unit
+  std::vector<FailureStreak> streaks_;                // by unit
   std::map<uint32_t, Counts> fits_;                   // fit -> unit -> number of failures there
   std::map<uint32_t, Counts> by_candidate_;           // the same for all fits of a candidate
-  std::map<uint32_t, std::set<uint32_t>> failed_on_;  // candidate -> units, including those that were to blame
+  std::map<uint32_t, std::set<uint32_t>> failed_on_;  // candidate -> units, including faulty ones
   std::set<uint32_t> good_;                           // candidates
 };
 

@@ -23,13 +23,13 @@ class TeamChannel {
   void send(uint32_t to, const Message& message) { send(to, std::make_shared<const std::string>(encode(message))); }
   // Sends an encoded message, which may go to several nodes, and wakes the loop, whose next turn passes it on.
   void send(uint32_t to, std::shared_ptr<const std::string> bytes) {
-    std::function<void()> ring;
+    std::function<void()> wake;
     {
       const std::lock_guard lock(mutex_);
       outgoing_.emplace_back(to, std::move(bytes));
-      ring = ring_;
+      wake = wake_;
     }
-    if (ring) ring();
+    if (wake) wake();
   }
 
   // ---- implemented by the team, called on the loop's thread; must be quick
@@ -46,16 +46,16 @@ class TeamChannel {
     const std::lock_guard lock(mutex_);
     return std::exchange(outgoing_, {});
   }
-  // `ring` is empty once no loop runs any more.
-  void on_ring(std::function<void()> ring) {
+  // `wake` is empty once no loop runs any more.
+  void on_wake(std::function<void()> wake) {
     const std::lock_guard lock(mutex_);
-    ring_ = std::move(ring);
+    wake_ = std::move(wake);
   }
 
  private:
   std::mutex mutex_;
   Outgoing outgoing_;
-  std::function<void()> ring_;
+  std::function<void()> wake_;
 };
 
 }  // namespace mokume::cluster

@@ -13,11 +13,12 @@
 
 namespace mokume::cluster {
 
-class Desk {
+class Harness {
  public:
   using Kind = journal::EventRecord::Kind;
 
-  Desk(PlannedWork work, std::vector<std::vector<LocalDevice>> nodes, TestRules rules = {}, const Limits& limits = {})
+  Harness(PlannedWork work, std::vector<std::vector<LocalDevice>> nodes, TestRules rules = {},
+          const Limits& limits = {})
       : rules_(std::move(rules)), coordinator_(std::move(work), std::move(nodes), rules_, {&observer_}, limits) {
     out_ = coordinator_.tick(now_);
   }
