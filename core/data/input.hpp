@@ -45,7 +45,8 @@ size_t checked_count(const std::string& path, int64_t rows, int64_t features);
 struct Quoted {
   std::string operator()(std::string_view text) const;
 };
-inline constexpr Quoted quoted;  // an object, because for a std::string a function call would also find std::quoted
+// An object, because calls of a function quoted(string) would be ambiguous with std::quoted.
+inline constexpr Quoted quoted;
 
 // Returns "'path'" or "standard input".
 std::string shown_path(const std::string& path);

@@ -28,12 +28,10 @@ struct CgroupPaths {
 CgroupPaths cgroup_paths(std::string_view proc_self_cgroup);
 
 // Returns the number of bytes that this process can still allocate: MemAvailable, or less if one of its control groups
-// allows less. Reclaimable page cache counts as free. `root` is prepended to /proc and /sys. Returns 0 if nothing can
-// be read.
+// allows less. Reclaimable page cache counts as free. `root` is prepended to /proc and /sys. 0 if nothing is readable.
 uint64_t host_available_bytes(const std::string& root = "");
 
-// Tells whether a device allocates from the host's memory: CPU devices, emulated GPUs, and GPUs without their own
-// memory.
+// Whether a device allocates from the host's memory: CPU devices, emulated GPUs, and GPUs without their own memory.
 bool in_host_memory(const mk_device_info& info);
 
 // Returns a device's budget in bytes. A GPU with its own memory gets nine tenths of it. A device in the host's memory

@@ -13,8 +13,7 @@
 
 namespace mokume::device {
 
-// The row name for the time that a phase spends outside all ops, i.e. the host's own work. `calls` counts the starts of
-// the phase.
+// The row name for the time that a phase spends outside all ops, i.e. the host's own work. `calls` counts its starts.
 inline constexpr const char* kOutsideOps = "(outside of ops)";
 // The phase outside the model's phases.
 inline constexpr const char* kOtherPhase = "other";
@@ -57,8 +56,7 @@ class Profile {
   void begin(mk_scope kind, const std::string& name);
   void end();  // ends the innermost scope, if any
 
-  // Records an op, kernel or transfer that has just ended. `seconds` excludes everything that was recorded in the
-  // meantime.
+  // Records an op, kernel or transfer that has just ended. `seconds` excludes everything recorded in the meantime.
   void add_op(const mk_op& op, double seconds);
   void add_transfer(const char* what, uint64_t bytes, double seconds);
 

@@ -45,8 +45,7 @@ class Buffer {
   uint64_t bytes_ = 0;
 };
 
-// Storage for floats in host memory with fast copies to and from the device; see mk_device_services. Must not outlive
-// the device.
+// Host memory for floats with fast copies to and from the device; see mk_device_services. Must not outlive the device.
 class HostFloats {
  public:
   HostFloats() = default;

@@ -1,5 +1,4 @@
-// Helpers for a layer that adds itself to an ONNX graph, where images have channels first, and weights have PyTorch's
-// order.
+// Helpers for adding layers to an ONNX graph, where images have channels first, and weights have PyTorch's order.
 #pragma once
 
 #include <functional>
