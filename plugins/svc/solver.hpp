@@ -27,8 +27,8 @@ ops::KernelFunction kernel_of(const Settings& settings, const KernelStore& store
 
 // Tells whether a solver on OpenCL gives each problem a work-group. This suits every device except a real CPU, where
 // one work-item per problem is faster and compiles sooner. A choice recorded under `key` counts on CPUs only: on a GPU,
-// a single work-item takes so long that a watchdog ends it. Both variants give the same bits. A device without a compiler
-// records no choice.
+// a single work-item takes so long that a watchdog ends it. Both variants give the same bits. A device without a
+// compiler records no choice.
 bool solves_in_groups(const sdk::Device& device, const char* key);
 
 // Returns the start values of a fit of this fold at C.

@@ -33,7 +33,8 @@ TEST(CertaintySvg, ShowsThePictureNextToTheBoxes) {
 }
 
 TEST(CertaintySvg, TakesAnyNumberOfClassesAndMembers) {
-  results::Certainty many{std::vector<std::string>(1000, "a class"), std::vector<std::vector<double>>(50, std::vector<double>(1000, 0.001))};
+  results::Certainty many{std::vector<std::string>(1000, "a class"),
+                          std::vector<std::vector<double>>(50, std::vector<double>(1000, 0.001))};
   const std::string svg = certainty_svg(many, "x");
   EXPECT_EQ(xml_fault(svg), "");
   EXPECT_EQ(occurrences(svg, "class=\"median\""), 40U);

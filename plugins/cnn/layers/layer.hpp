@@ -53,7 +53,7 @@ class LayerPlan {
  public:
   // `called` is "" for a layer without a name. The layer appends its parameters to `all`.
   LayerPlan(const LayerType& layer, uint32_t number, std::string called, std::vector<Shape> reads,
-       std::vector<Parameter>& all)
+            std::vector<Parameter>& all)
       : type(layer),
         index(number),
         named(!called.empty()),
