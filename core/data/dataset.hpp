@@ -75,7 +75,7 @@ struct DataSpec {
   Within within = Within::fold;
   OuterFold outer = {};
 
-  // Whether scaling or fillers depend on the rows on which they are fitted.
+  // Tells whether scaling or fillers depend on the rows on which they are fitted.
   bool learns() const { return standardize.kind == Standardize::Kind::features || missing == Missing::mean; }
 };
 

@@ -35,7 +35,7 @@ class Input {
   bool compressed_ = false;
 };
 
-// Returns the whole file without a UTF-8 byte order mark. Error(MK_BAD_DATA) if it has more than `max_bytes`.
+// Returns the whole file without a UTF-8 byte order mark. Throws Error(MK_BAD_DATA) if it has more than `max_bytes`.
 std::string read_text(const std::string& path, uint64_t max_bytes = kMaxFileBytes);
 
 // Returns rows * features if as many floats fit into the remaining memory, else throws Error(MK_BAD_DATA).

@@ -31,7 +31,7 @@ CgroupPaths cgroup_paths(std::string_view proc_self_cgroup);
 // allows less. Reclaimable page cache counts as free. `root` is prepended to /proc and /sys. 0 if nothing is readable.
 uint64_t host_available_bytes(const std::string& root = "");
 
-// Whether a device allocates from the host's memory: CPU devices, emulated GPUs, and GPUs without their own memory.
+// Tells whether a device uses the host's memory: CPU devices, emulated GPUs, and GPUs without their own memory.
 bool in_host_memory(const mk_device_info& info);
 
 // Returns a device's budget in bytes. A GPU with its own memory gets nine tenths of it. A device in the host's memory

@@ -92,9 +92,8 @@ class Policy {
   // accepts, even if another unit would finish it sooner.
   std::optional<Pick> test(uint32_t unit, const std::function<bool(uint32_t bundle)>& suits, double now);
 
-  // The unit is idle again. `done` lists the bundles of its pick that any unit has finished; the others wait again
-  // unless another unit works on them. The cost model learns from `seconds`, the time of the finished bundles, unless
-  // it is 0.
+  // The unit is idle again. `done` lists the bundles of its pick that any unit has finished; the rest wait again unless
+  // another unit works on them. The cost model learns from `seconds`, the time of the finished bundles, unless it is 0.
   void ended(uint32_t unit, const std::vector<uint32_t>& done, double seconds, double now);
 
   // Records the loss of a fit, or infinity if the fit failed. It determines the bootstrap's best candidate.
@@ -104,7 +103,8 @@ class Policy {
   // taken away, or a journal contains its results.
   void finished(uint32_t bundle);
 
-  // Returns the units whose pick is finished with the help of others, so that they may stop. Returns each unit once.
+  // Returns the units whose pick is finished with the help of other units, so that they may stop. Returns each unit
+  // once.
   std::vector<uint32_t> superfluous();
 
   // Teaches the cost model from the times of an earlier session.

@@ -24,7 +24,7 @@ struct EngineOptions {
   int64_t leaves = 1;                   // leaves of the binary tree in which gradients are summed; a power of two
   double average = 0;       // positive: keeps an average of the parameters; each step retains this share of it
   bool best = false;        // allocates memory for keep_best()
-  Muon muon = {};           // takes the steps of some weights; AdamW takes all others
+  Muon muon = {};           // takes the steps of some weights; AdamW takes the rest
   bool accumulate = false;  // steps use the sums of accumulate(); needs `gradients`
 };
 
@@ -64,7 +64,7 @@ class Engine {
   mk_tensor predict(int64_t rows);
   // Receives the gradient of the outputs before backward(): rows x outputs.
   mk_tensor output_gradient(int64_t rows) const { return flow_.front().matrix(rows, network_.outputs()); }
-  // Computes the gradients of all parameters and replaces the old ones. Runs after forward() with the same masks.
+  // Computes the gradients of all parameters and replaces the old gradients. Runs after forward() with the same masks.
   void backward(int64_t rows, const ops::DropoutPlace& dropout) const {
     backward(
         rows, dropout, gradients_, {}, [](const Layer&) {}, 1);

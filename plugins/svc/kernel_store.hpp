@@ -33,9 +33,9 @@ class KernelStore {
  public:
   enum class Mode { gram_kept, in_place, on_the_fly, given };
 
-  // Uploads the rows in `order`. Leaves `reserve` bytes of the budget to others; solvers request at most `solver_rows`
-  // rows at a time. Throws MK_OUT_OF_MEMORY, with the memory that would suffice, if not even on_the_fly fits. The mode
-  // is recorded with the run (choice "svc.kernel") and kept on resume if it still fits, because the host backend's GEMM
+  // Uploads the rows in `order`. Leaves `reserve` bytes of the budget free; solvers request at most `solver_rows` rows
+  // at a time. Throws MK_OUT_OF_MEMORY, with the memory that would suffice, if not even on_the_fly fits. The mode is
+  // recorded with the run (choice "svc.kernel") and kept on resume if it still fits, because the host backend's GEMM
   // may round a row differently when it is computed alone.
   KernelStore(const sdk::Host& host, const sdk::Device& device, const mk_data& data, const RowOrder& order,
               uint64_t reserve, int64_t solver_rows, bool given);

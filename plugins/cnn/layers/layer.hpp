@@ -169,7 +169,8 @@ class Layer {
   virtual void forward(const Pass&) const {}
   // Computes the gradient of the input.
   virtual void backward(Pass&) const {}
-  // Computes the gradients of the parameters and replaces the old ones. May compute the gradient of the input as well.
+  // Computes the gradients of the parameters and replaces the old gradients. May compute the gradient of the input as
+  // well.
   virtual void gradients(const Pass&, const ParameterVector& /*to*/) const {}
   // Returns the parameter whose gradient backward_with_step() does not store, or -1 if the optimizer has no fused step.
   virtual int stepped_parameter(const ops::OptimizerSettings&, int64_t /*batch*/) const { return -1; }

@@ -25,7 +25,7 @@ class Start {
   // Writes the tensors of the file. Other parameters keep their values.
   void write(const ParameterVector& to) const;
 
-  // Whether the file has moments for a network that normalises features. They replace those of the training rows.
+  // Tells whether the file has moments for a network that normalises features. They replace the training rows' moments.
   bool has_moments() const { return !moments_.feature_mean.empty(); }
   const Moments& moments() const { return moments_; }
 

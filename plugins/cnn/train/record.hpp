@@ -44,7 +44,7 @@ struct Record {
   int64_t epochs() const { return history.train_loss.size(); }
   // The first of the best epochs by the rule's curve, or -1 without epochs.
   int64_t best_epoch() const;
-  // Whether the latest epoch is the best one, and the rule keeps its weights.
+  // Tells whether the latest epoch is the best one, and the rule keeps its weights.
   bool is_best() const { return rule.restore_best && !diverged && best_epoch() + 1 == epochs(); }
   // The validation score of the resulting weights, i.e. of the last or the best epoch.
   Score validated() const;

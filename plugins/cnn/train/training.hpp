@@ -53,7 +53,7 @@ class Training {
   Record& record() { return record_; }
   const Record& record() const { return record_; }
 
-  // Read and write the fit's checkpoint. Do nothing without a scratch directory; restore() ignores invalid ones.
+  // Read and write the fit's checkpoint. Do nothing without a scratch directory; restore() ignores an invalid file.
   void restore();
   void save();
   bool at_end() const { return position_.epoch >= settings_.last_epoch() || record_.diverged || record_.stopped; }
