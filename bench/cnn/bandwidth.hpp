@@ -8,8 +8,8 @@ namespace mokume::bench {
 // Rates in bytes per second.
 struct Bandwidth {
   double read;  // reads one array, like a forward pass reads weights
-  // reads and writes two arrays in place, like a step does with weights and momentum; each byte counts twice, once in
-  // and once out
+  // Reads and writes two arrays in place, like a step does with weights and momentum. Each byte counts twice, once in
+  // and once out.
   double update;
 };
 

@@ -60,7 +60,7 @@ def data_sets(housing):
         made["houses"] = houses(housing)
     order = np.random.RandomState(SEED)
     for name, (x, y) in made.items():
-        # equal fold sizes, so that both programs split alike
+        # Folds have equal sizes, so that both programs split alike.
         rows = order.permutation(len(y))[:min(3000, len(y)) // FOLDS * FOLDS]
         x, y = np.asarray(x, float)[rows], np.asarray(y, float)[rows]
         x = ((x - x.mean(0)) / x.std(0)).astype(np.float32)

@@ -51,7 +51,7 @@ def data_sets():
     }
     order = np.random.RandomState(SEED)
     for name, (x, y) in made.items():
-        # equal fold sizes, so that both programs split alike
+        # Folds have equal sizes, so that both programs split alike.
         rows = order.permutation(len(y))[:len(y) // FOLDS * FOLDS]
         x = np.asarray(x, float)[rows]
         x = ((x - x.mean(0)) / np.where(x.std(0) > 0, x.std(0), 1)).astype(np.float32)

@@ -70,7 +70,7 @@ Parent walk_below(const Below& file, const Walk& how) {
       fail_below("create", file, errno);
     const int next = ::openat(at.directory.get(), part.c_str(), O_PATH | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
     const int code = errno;
-    // the part may have become a link just now
+    // The part may have become a link just now.
     if (next < 0 && is_link_in(at.directory.get(), part)) refuse_link(shown);
     at.directory = FileDescriptor(next);
     errno = code;

@@ -47,8 +47,7 @@ Parent open_parent(const Below& file);
 
 bool exists(const Below& file);
 
-// Returns the sorted names of the entries, none if the directory does not exist. Throws Error(MK_STORAGE) if it cannot
-// be read.
+// Returns the sorted names of the entries, none without the directory. Throws Error(MK_STORAGE) if it is unreadable.
 std::vector<std::string> names_in(const Below& directory);
 
 // Creates the directory and its parents below the root, which must exist. Throws Error(MK_STORAGE) on failure.

@@ -152,7 +152,7 @@ Child::Child(ChildSetup setup) : setup_(std::move(setup)) {
   output_ = output.get();
   wake_[0] = wake_reader.get();
   wake_[1] = wake_writer.get();
-  // shared, because it must outlive set_value() in the thread
+  // Shared, because it must outlive set_value() in the thread.
   const auto started = std::make_shared<std::promise<int>>();
   tender_ = std::thread([this, started, socket = theirs.get(), words_fd = words.get()] {
     const int code = spawn(setup_, socket, words_fd, pid_);
@@ -183,8 +183,7 @@ void Child::tend() {
     if (poll(waits.data(), waits.size(), -1) < 0) continue;
     if (waits[0].revents != 0 && !read_output(output_, lines, bytes)) waits[0].fd = -1;
   }
-  // The child has ended, so nothing writes to the pipe unless the child left a process behind. The limit guards against
-  // such a process.
+  // The child has ended, so the output ends, unless the child left a process that keeps writing: hence the limit.
   size_t last_words = 0;
   while (waits[0].fd >= 0 && last_words < kMostLastWords && read_output(output_, lines, bytes) && bytes > 0)
     last_words += bytes;
@@ -223,7 +222,7 @@ std::string Child::wait() {
   if (tender_.joinable()) {
     reap();
     const ssize_t written = write(wake_[1], "", 1);
-    static_cast<void>(written);  // an empty pipe has room for a byte
+    static_cast<void>(written);  // cannot fail, because an empty pipe has room for a byte
     tender_.join();
   }
   return *end_;

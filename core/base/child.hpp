@@ -16,8 +16,7 @@ struct ChildSetup {
   std::string program;                   // path
   std::vector<std::string> arguments;    // the first one appears in process lists as the name
   std::vector<std::string> environment;  // "NAME=value"
-  // Called for each line that the child writes to its standard output or error, on a thread of the Child; must not
-  // throw.
+  // Called for each line on the child's standard output or error, on a thread of the Child. Must not throw.
   std::function<void(const std::string& line)> on_line;
 };
 

@@ -17,16 +17,14 @@ std::string read_file(const Below& file, uint64_t max_bytes = uint64_t{1} << 32)
 // Error(MK_STORAGE) on failure.
 void write_file(const std::string& path, std::string_view content);
 
-// Replaces a file below a root in the same way. `Durable::no` does not wait for the disk, for files that are soon
-// written again.
+// Replaces a file below a root in the same way. `Durable::no` does not wait for the disk.
 enum class Durable { no, yes };
 void write_file(const Below& file, std::string_view content, Durable durable = Durable::yes);
 
 // Writes all of `content`. Returns false, with errno, if a write fails.
 bool write_all(int fd, std::string_view content);
 
-// Renames a damaged cache file to PATH.damaged, so that it is recreated and can still be examined. Returns a warning
-// for the user.
+// Renames a damaged cache file to PATH.damaged, so that it can still be examined. Returns a warning for the user.
 std::string set_aside(const std::string& path, const std::string& why);
 
 // SHA-256 in lower-case hex.
@@ -44,8 +42,7 @@ class Sha256 {
   void* context_;
 };
 
-// Writes the SHA-256 of every file in `directory` to SHA256SUMS, in the format of sha256sum. Throws Error(MK_STORAGE)
-// on failure.
+// Writes the SHA-256 of every file in `directory` to SHA256SUMS, in the format of sha256sum. Throws Error(MK_STORAGE).
 void write_sums(const std::string& directory);
 // Checks files against SHA256SUMS. Throws Error(MK_BAD_DATA) for a file that is missing or differs from its line, and
 // Error(MK_STORAGE) for a file that cannot be read. `only` restricts the check to one file name; "" checks all listed

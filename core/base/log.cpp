@@ -30,7 +30,7 @@ const char* word_of(mk_log_level level) {
     case MK_LOG_WARNING:
       return "warning";
     default:
-      return "error";  // libraries may pass unknown levels; such a message must be shown
+      return "error";  // libraries may pass unknown levels; their messages must be shown
   }
 }
 

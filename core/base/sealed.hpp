@@ -13,7 +13,7 @@ std::string seal(std::string object);
 std::optional<std::string> unseal(std::string_view text);
 
 // The object of a file that consists of one sealed text, or the unchanged text of a file that an older version wrote
-// without a checksum. Has no value if the file is damaged.
+// without a checksum. No value if the file is damaged.
 struct Unsealed {
   std::string object;
   bool checked = false;  // the file has a checksum

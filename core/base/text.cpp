@@ -61,8 +61,7 @@ size_t edit_distance(std::string_view a, std::string_view b) {
   return up[b.size()];
 }
 
-// Tells whether the text begins with a character that controls a terminal: U+0000 to U+001F, U+007F, or U+0080 to
-// U+009F.
+// Tells whether the text begins with a control character of terminals: U+0000 to U+001F, U+007F, or U+0080 to U+009F.
 bool begins_with_control(std::string_view text) {
   const auto first = static_cast<unsigned char>(text.front());
   return first < 0x20 || first == 0x7F ||

@@ -23,8 +23,7 @@ std::optional<uint64_t> parse_bytes(std::string_view text);             // "512 
 std::vector<std::string> split(std::string_view text, char separator);  // keeps empty parts
 std::string trim(std::string_view text);
 
-// The length in bytes of the UTF-8 sequence at the front of `text`; 0 if it is invalid (overlong, surrogate, truncated,
-// ...).
+// Length in bytes of the UTF-8 sequence at the start of `text`; 0 if invalid (overlong, surrogate, truncated, ...).
 size_t utf8_length(std::string_view text);
 
 // Replaces each control character that is not in `keep`, and each byte of invalid UTF-8, with '?'. Every text for

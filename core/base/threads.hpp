@@ -17,8 +17,8 @@ class Monitor {
   virtual void lock() = 0;
   virtual void unlock() = 0;
 
-  // Called with the monitor locked. Waits, unlocked, until `done()` is true or, if `steady_s` is given, until the clock
-  // reaches it. Calls `done` with the monitor locked, first at once and then after every change(). Returns its last
+  // Called with the monitor locked. Waits, unlocked, until `done()` is true or, if given, until the clock reaches
+  // `steady_s`. Calls `done` with the monitor locked, first at once, then after every change(). Returns the last
   // result.
   virtual bool wait(const std::function<bool()>& done) = 0;
   virtual bool wait_until(double steady_s, const std::function<bool()>& done) = 0;

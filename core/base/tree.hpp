@@ -6,8 +6,7 @@
 
 namespace mokume::base {
 
-// Returns the total size of all files at and below `path`. Does not follow symbolic links, and counts unreadable
-// entries as 0.
+// Returns the total size of all files at and below `path`. Does not follow symbolic links; skips unreadable entries.
 uint64_t tree_bytes(const std::string& path);
 
 // Returns the modification time of a file or directory, in seconds since the epoch; 0 if it cannot be read.

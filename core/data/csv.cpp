@@ -314,8 +314,7 @@ class Reader {
     labels.missing.push_back(missing ? 1 : 0);
   }
 
-  // Returns the encoding of the training file, or derives it from this file: sorted levels and the means of numeric
-  // columns.
+  // Returns the encoding of the training file, or derives it from this file: sorted levels and means of numbers.
   std::vector<Column> encoding() {
     if (options_.columns != nullptr) return *options_.columns;
     std::vector<Column> result;

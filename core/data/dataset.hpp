@@ -75,7 +75,7 @@ struct DataSpec {
   Within within = Within::fold;
   OuterFold outer = {};
 
-  // Whether scaling or fillers depend on the rows on which they are fitted.
+  // Tells whether scaling or fillers depend on the rows on which they are fitted.
   bool learns() const { return standardize.kind == Standardize::Kind::features || missing == Missing::mean; }
 };
 
@@ -93,8 +93,7 @@ struct Table {
 
 inline constexpr int32_t kNoLabel = -2;  // marks a row to predict whose label is empty
 
-// Describes the conversion of a training file's column to features, so that other rows can be converted in the same
-// way.
+// Describes the conversion of a training file's column to features, so that other rows can be converted alike.
 struct Column {
   std::string name;
   std::vector<std::string> levels;  // one-hot features in this order; empty for a numeric column

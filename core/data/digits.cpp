@@ -31,11 +31,11 @@ struct Segment {
 // The variation between writers. Unless marked as pixels, lengths are in units of the digit's box.
 constexpr double kSlant = 0.36;
 constexpr double kRotation = 0.18;                      // radians
-constexpr double kMinWidth = 15.0, kMaxWidth = 22.0;    // box, in pixels
-constexpr double kMinHeight = 19.0, kMaxHeight = 23.5;  // box, in pixels
+constexpr double kMinWidth = 15.0, kMaxWidth = 22.0;    // width of the box, in pixels
+constexpr double kMinHeight = 19.0, kMaxHeight = 23.5;  // height of the box, in pixels
 constexpr double kShift = 1.8;                          // pixels
 constexpr double kJitter = 0.052;                       // for each control point
-constexpr double kMinRadius = 0.65, kMaxRadius = 1.35;  // pen, in pixels
+constexpr double kMinRadius = 0.65, kMaxRadius = 1.35;  // radius of the pen, in pixels
 constexpr double kMinInk = 150, kMaxInk = 255;
 constexpr double kNoise = 14;          // standard deviation of each pixel, in grey values
 constexpr double kDistractors = 0.25;  // share of images with a stray stroke

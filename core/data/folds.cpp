@@ -67,8 +67,7 @@ void check_rows(const Table& train) {
     throw Error(MK_INVALID_ARGUMENT, "validation is limited to 4,294,967,295 training rows; set data.limit");
 }
 
-// Distributes `total` seats over groups of the given sizes by the largest remainders of share * size; ties favour the
-// first group.
+// Distributes `total` seats over groups of these sizes by the largest remainders of share * size; the first wins ties.
 std::vector<int64_t> seats_of(const std::vector<int64_t>& sizes, double share, int64_t total) {
   std::vector<int64_t> seats;
   std::vector<size_t> order(sizes.size());

@@ -35,7 +35,7 @@ class Input {
   bool compressed_ = false;
 };
 
-// Returns the whole file without a UTF-8 byte order mark. Error(MK_BAD_DATA) if it has more than `max_bytes`.
+// Returns the whole file without a UTF-8 byte order mark. Throws Error(MK_BAD_DATA) if it has more than `max_bytes`.
 std::string read_text(const std::string& path, uint64_t max_bytes = kMaxFileBytes);
 
 // Returns rows * features if as many floats fit into the remaining memory, else throws Error(MK_BAD_DATA).
@@ -45,7 +45,8 @@ size_t checked_count(const std::string& path, int64_t rows, int64_t features);
 struct Quoted {
   std::string operator()(std::string_view text) const;
 };
-inline constexpr Quoted quoted;  // an object, because for a std::string a function call would also find std::quoted
+// An object, because calls of a function quoted(string) would be ambiguous with std::quoted.
+inline constexpr Quoted quoted;
 
 // Returns "'path'" or "standard input".
 std::string shown_path(const std::string& path);

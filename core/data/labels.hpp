@@ -10,7 +10,7 @@
 
 namespace mokume::data {
 
-// The labels of all rows of a file, including those beyond a limit. `values`, `texts` or both have one entry per row.
+// The labels of all rows of a file, even beyond a limit. `values`, `texts` or both have one entry per row.
 struct Labels {
   std::vector<double> values;      // empty if some label is not a number
   std::vector<std::string> texts;  // labels as written; empty if the format allows only numbers

@@ -18,8 +18,7 @@ struct Entry {
 };
 
 // Rows become dense, so a short file with a large index would need far more memory than it has bytes. A table larger
-// than kFreeBytes may take at most kMostPerByte bytes per byte of text, enough for ten values in rows of 70,000
-// features.
+// than kFreeBytes may take at most kMostPerByte bytes per byte of text, enough for ten values of 70,000 features.
 constexpr uint64_t kFreeBytes = uint64_t{16} << 20;
 constexpr uint64_t kMostPerByte = 4096;
 

@@ -9,8 +9,7 @@
 
 namespace mokume::data {
 
-// Computes the scaling from the given rows of a table, in the given order: `mean` and `scale` hold one value, one per
-// feature, or none.
+// Computes the scaling from `rows` of a table, in order. `mean` and `scale` hold one value, one per feature, or none.
 void fit_scaling(const Standardize& how, const Table& table, const std::vector<uint32_t>& rows,
                  std::vector<double>& mean, std::vector<double>& scale);
 
@@ -23,13 +22,11 @@ void standardize(const Standardize& how, Dataset& data);
 void check_scaling(const Dataset& data, int64_t features, const std::vector<double>& mean,
                    const std::vector<double>& scale);
 
-// Computes x' = (x - mean) / scale in double precision and rounds once. `mean` and `scale` hold one value, one per
-// feature, or none.
+// Computes x' = (x - mean) / scale in double, rounded once. `mean` and `scale` hold one value, one per feature or none.
 void apply_scaling(const std::vector<double>& mean, const std::vector<double>& scale, const std::string& name,
                    Table& table);
 
-// Returns the SHA-256 of the shapes, values and labels or targets of train and test, and of the class names, all in
-// little-endian order.
+// SHA-256 of the shapes, values and labels or targets of train and test, and of the class names, all little-endian.
 std::string content_hash(const Dataset& data);
 
 }  // namespace mokume::data

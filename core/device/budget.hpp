@@ -7,8 +7,7 @@
 
 namespace mokume::device {
 
-// Tells whether a device allocates from the host's memory: CPU devices, emulated GPUs, and GPUs without their own
-// memory.
+// Tells whether a device uses the host's memory: CPU devices, emulated GPUs, and GPUs without their own memory.
 bool in_host_memory(const mk_device_info& info);
 
 // Returns a device's budget in bytes. A GPU with its own memory gets nine tenths of it. A device in the host's memory

@@ -65,7 +65,7 @@ class Device {
 
   // Counts fallbacks per op name since open().
   const std::map<std::string, uint64_t>& fallbacks() const { return fallbacks_; }
-  // Contains every choice on which results depend: the backend's choices and those that a model recorded.
+  // Contains every choice on which results depend, made by the backend or recorded by a model.
   const Choices& choices() const { return choices_; }
 
   // Sets the team for the model's next calls; nullptr means to work alone. The team must outlive its use.

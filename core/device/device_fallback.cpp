@@ -9,9 +9,8 @@
 namespace mokume::device {
 namespace {
 
-// A range of one buffer, in elements, that operands of the op use. Overlapping operands (an op in place) share one
-// piece, so that their copies overlap too. Other operands get separate pieces, because two panels of one buffer may be
-// far apart.
+// A range of one buffer, in elements, that operands of the op use. Overlapping operands (an op in place) share a piece,
+// so that copies overlap too. Other operands get separate pieces, because panels of one buffer may be far apart.
 struct Piece {
   mk_buffer* buffer;
   int64_t begin, end;

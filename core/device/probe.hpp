@@ -23,7 +23,7 @@ struct Speed {
 using Clock = std::function<double()>;
 
 // Takes up to about a second, plus the time to build the kernels of two ops. Call it on the thread that uses the
-// device, and run nothing else on the device. If the device does not support or hold a size, the smaller sizes count; 0
+// device, with nothing else running on it. If the device does not support or hold a size, the smaller sizes count; 0
 // means unknown.
 Speed probe(Device& device, const Clock& clock = {});
 

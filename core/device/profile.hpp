@@ -37,8 +37,7 @@ class Profile {
   void begin(mk_scope kind, const std::string& name);
   void end();  // ends the innermost scope, if any
 
-  // Records an op, kernel or transfer that has just ended. `seconds` excludes everything that was recorded in the
-  // meantime.
+  // Records an op, kernel or transfer that has just ended. `seconds` excludes everything recorded in the meantime.
   void add_op(const mk_op& op, double seconds);
   void add_transfer(const char* what, uint64_t bytes, double seconds);
 

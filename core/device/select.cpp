@@ -30,8 +30,7 @@ Positions every_of(const std::vector<Listed>& listed) {
   return taken;
 }
 
-// Takes each physical GPU once, and one CPU device: preferably a driver's, because every machine has a CPU device of
-// the host backend.
+// Takes each physical GPU once, and one CPU device: a driver's rather than the host backend's, which always exists.
 Positions all_of(const std::vector<Listed>& listed) {
   Positions taken;
   std::set<std::string> physical;

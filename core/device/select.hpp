@@ -24,8 +24,7 @@ std::vector<Listed> select(const std::vector<Listed>& listed, const std::string&
 
 // Returns the names in `backends` whose devices SEL can name, in the same order. A word that begins with a backend's
 // name ("opencl", "opencl:gpu") names this backend; any other word ("all", "every", a part of a device's name) may name
-// a device of any backend. The host backend is always included, because it runs the ops that other devices do not
-// support.
+// a device of any backend. The host backend is always included, because it runs ops that other devices lack.
 std::vector<std::string> backends_of(const std::string& selection, const std::vector<std::string>& backends);
 
 // Returns SEL without the words that begin with the name of one of `backends`, or "" if no word is left.

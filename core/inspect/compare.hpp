@@ -13,8 +13,7 @@ struct Comparison {
 };
 
 // The text lists the settings that differ, whether and by how much the values of common fits differ, and the choice,
-// result and duration of each run. Fits are compared only if both runs have the same plan, which settings and data
-// determine.
+// result and duration of each run. Fits are compared only if both runs have the same plan.
 Comparison compare(const Inspection& a, const Inspection& b);
 
 }  // namespace mokume::inspect

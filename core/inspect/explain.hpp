@@ -1,5 +1,4 @@
-// Explains for `mokume explain` why a fit waits, moved or failed, and which problems a run had. Returns whole lines of
-// text.
+// Explains for `mokume explain` why a fit waits, moved or failed, and which problems a run had. Returns whole lines.
 #pragma once
 
 #include <string>
@@ -12,8 +11,8 @@ namespace mokume::inspect {
 // "refit,4" (the refit of a bootstrap). Throws Error(MK_INVALID_ARGUMENT), which lists the valid ids.
 uint32_t parse_fit(const search::Plan& plan, const std::string& text);
 
-// Explains one fit or refit: where it ran or why it waits, each attempt that failed or moved, and the other devices
-// that computed it.
+// Explains one fit or refit: where it ran or why it waits, failed or moved attempts, and other devices that computed
+// it.
 std::string explain_fit(const Inspection& run, uint32_t fit);
 
 // Explains the whole run: retired devices, lost nodes, failed fits and refits, repeats.

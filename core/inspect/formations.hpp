@@ -18,8 +18,7 @@ struct Formation {
 // Parses "1x3,3x1,4x3". Throws Error(MK_INVALID_ARGUMENT).
 std::vector<Formation> parse_formations(const std::string& text);
 
-// Returns the table of simulated runs. Each bootstrap ends with a refit, which takes `refit_factor` times the average
-// duration of a fit.
+// Returns a table of simulated runs. Each bootstrap ends with a refit, `refit_factor` times as long as an average fit.
 std::string formations_table(const scheduler::Workload& workload, const run::Expectation& expectation,
                              double refit_factor, const std::vector<Formation>& formations);
 

@@ -27,8 +27,7 @@ struct ListedRun {
 };
 
 // Returns the runs in DIRECTORY/STAMP and DIRECTORY/NAME/STAMP, newest stamp first. Does not follow symbolic links,
-// only reads, and reports a damaged run instead of throwing. Throws Error(MK_INVALID_ARGUMENT) if the directory does
-// not exist.
+// only reads, and does not throw for a damaged run. Throws Error(MK_INVALID_ARGUMENT) if the directory does not exist.
 std::vector<ListedRun> list_runs(registry::Registry& registry, const std::string& directory);
 
 const char* name_of(ListedRun::RunState state);

@@ -24,9 +24,8 @@ struct Removal {
   bool is_run = false;  // a run directory must not be in use
 };
 
-// Returns the entries that the rule selects. `runs` is the result of list_runs(). Never selects running or damaged
-// runs; of finished runs that stay, selects the checkpoints. `cache` is the cache directory or "". Does not follow
-// symbolic links.
+// Returns the entries that the rule selects. `runs` comes from list_runs(). Never selects running or damaged runs;
+// selects checkpoints of finished runs that stay. `cache` is the cache directory or "". Does not follow symbolic links.
 std::vector<Removal> removals(const std::vector<ListedRun>& runs, const PruneRule& rule, const std::string& cache,
                               double now_s);
 

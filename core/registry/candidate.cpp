@@ -110,8 +110,7 @@ void check_header(const mk_plugin_header& header, mk_plugin_kind kind, const std
 
 constexpr size_t kNone = 0;
 
-// Checks the slots of a table in the byte range [from, to). Each slot must hold a function, except the one at
-// `optional`.
+// Checks a table's slots in the bytes [from, to). Each must hold a function, except the one at `optional`.
 void check_slots(const void* table, size_t from, size_t to, size_t optional = kNone) {
   for (size_t at = from; at < to; at += sizeof(void*)) {
     void* slot = nullptr;

@@ -32,8 +32,7 @@ constexpr size_t kNameServiceBytes = size_t{1} << 16;  // a group may have thous
 
 std::string system_text(int code) { return std::generic_category().message(code); }
 
-// An entry on the way from the root. Its O_PATH descriptor refers to the same entry even if its name later means
-// another.
+// An entry on the way from the root. Its O_PATH descriptor refers to the same entry whatever its name means later.
 class Place {
  public:
   Place(int parent, std::string name, const std::string& path) : name_(std::move(name)) {

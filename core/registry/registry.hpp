@@ -44,8 +44,7 @@ using Prober = std::function<void(mk_plugin_kind kind, const std::string& name, 
 // accepts libraries that this user's groups may change. Thread-safe.
 class Registry {
  public:
-  // `prober` is called for backends and models. Transports are loaded only under a launcher, whose job a second process
-  // must not join.
+  // Calls `prober` for backends and models, but not for transports: a second process must not join a launcher's job.
   Registry(const mk_host* host, const std::vector<std::string>& directories, Prober prober = {});
   ~Registry();  // calls shutdown() of all started libraries in reverse order
   Registry(const Registry&) = delete;
@@ -53,8 +52,7 @@ class Registry {
 
   // Throws Error(MK_DEVICE_ERROR) with the reason and the available names if the library cannot be loaded.
   const Library& load(mk_plugin_kind kind, const std::string& name);
-  // Returns null if the library cannot be loaded; the report contains the reason. Throws only errors that end the
-  // program.
+  // Returns null if the library cannot be loaded; the report tells why. Throws only if the program must end.
   const Library* try_load(mk_plugin_kind kind, const std::string& name);
   // Returns the sorted file names in the directories, without loading anything.
   std::vector<std::string> available(mk_plugin_kind kind) const;

@@ -191,7 +191,7 @@ void CostModel::learn() {
   ++version_;
 }
 
-// The speed of a class comes from candidates that other classes have observed too, or from similar ones.
+// The speed of a class comes from candidates that other classes have also observed, or from similar candidates.
 void CostModel::learn_speeds(const std::vector<Sight>& sights) {
   for (uint32_t k = 0; k < speeds_.size(); ++k) {
     if (k == yardstick_) continue;

@@ -20,8 +20,7 @@ class Feeders {
   Feeders(const Feeders&) = delete;
   Feeders& operator=(const Feeders&) = delete;
 
-  // Runs `job`, which must not throw, on the device's thread, after all jobs pushed earlier. May be called from any
-  // thread, including from jobs.
+  // Runs `job`, which must not throw, on the device's thread after earlier jobs. Any thread may call it, even a job.
   void push(uint32_t device, Job job);
 
   // Drops jobs that have not started, waits for running jobs, and ends the threads. Must not be called from a job.

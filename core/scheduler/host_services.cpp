@@ -37,8 +37,7 @@ uint32_t allowed_cores() {
   return cores > 0 ? cores : std::max(1U, std::thread::hardware_concurrency());
 }
 
-// The arena is created at its first use. Until then, launchers and ranks that share a host may still reduce the number
-// of cores.
+// The arena is created at its first use. Until then, launchers and ranks that share a host may still reduce the cores.
 struct HostServices::State {
   State(base::Log& to, uint32_t n_threads, std::string cache)
       : log(to), wanted(n_threads), cache_directory(std::move(cache)) {}

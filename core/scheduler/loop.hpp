@@ -17,8 +17,7 @@ class LoopArena {
   LoopArena(const LoopArena&) = delete;
   LoopArena& operator=(const LoopArena&) = delete;
 
-  // Splits [0, count) into bundles and returns when all bundles have run. May be called from any thread, including from
-  // bundles.
+  // Splits [0, count) into bundles and returns when all have run. May be called from any thread, also from bundles.
   void run(uint64_t count, Bundle bundle, void* context);
 
  private:

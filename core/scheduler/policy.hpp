@@ -37,8 +37,7 @@ struct Bundle {
 struct Workload {
   std::vector<Bundle> bundles;
   std::vector<Position> positions;  // indexed by fit; if empty, fits do not predict each other
-  // Number of refits, each of which is a bundle of its own at the end of `bundles`. Nothing is known about a refit
-  // before Policy::fill().
+  // Number of refits, which are the last bundles, one each. Nothing is known about a refit before Policy::fill().
   uint32_t refits = 0;
   // After the fits of a bootstrap, a refit of its best candidate takes this many times as long as one of its fits; 0:
   // no refit. Fits that a long refit may follow have priority, judging by the longest candidate that may still win.
@@ -86,28 +85,25 @@ class Policy {
 
   void wait(uint32_t bundle);  // makes it available, possibly again
 
-  // Chooses the next work of `unit`, which is idle, and gives it to the unit. No value: nothing for now; call again
-  // later.
+  // Chooses the next work of `unit`, which is idle, and gives it to the unit. No value: nothing now; call again later.
   std::optional<Pick> next(uint32_t unit, double now);
 
   // Like next(), for a unit that has to prove that it works: gives the last waiting bundle in the order that `suits`
   // accepts, even if another unit would finish it sooner.
   std::optional<Pick> test(uint32_t unit, const std::function<bool(uint32_t bundle)>& suits, double now);
 
-  // The unit is idle again. `done` lists the bundles of its pick that any unit has finished; the other bundles wait
-  // again unless another unit works on them. `seconds` is the time of the finished bundles, 0 if unknown; the cost
-  // model learns from it.
+  // The unit is idle again. `done` lists the bundles of its pick that any unit has finished; the rest wait again unless
+  // another unit works on them. The cost model learns from `seconds`, the time of the finished bundles, unless it is 0.
   void ended(uint32_t unit, const std::vector<uint32_t>& done, double seconds, double now);
 
-  // Records the loss of a fit, or infinity if the fit failed. The choice of a bootstrap's best candidate uses this
-  // value.
+  // Records the loss of a fit, or infinity if the fit failed. It determines the bootstrap's best candidate.
   void scored(uint32_t fit, double loss);
 
   // The bundle is finished and no longer waits: a unit finished it before the rest of its pick or after its pick was
   // taken away, or a journal contains its results.
   void finished(uint32_t bundle);
 
-  // Returns the units whose whole pick is finished with the help of others, so that they may stop. Returns each unit
+  // Returns the units whose pick is finished with the help of other units, so that they may stop. Returns each unit
   // once.
   std::vector<uint32_t> superfluous();
 

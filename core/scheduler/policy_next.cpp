@@ -11,8 +11,7 @@ namespace {
 constexpr double kNever = std::numeric_limits<double>::infinity();
 // Bundles are given together up to this share of the remaining work of all units.
 constexpr double kTogether = 0.25;
-// A slower unit takes only work that it should finish within this share of the rest, because predictions err by about a
-// quarter.
+// A slower unit takes only work that it should finish within this share of the rest: predictions err by a quarter.
 constexpr double kPatience = 0.75;
 // If at most this many bundles are waiting, they are reordered after every observation.
 constexpr size_t kFew = 1024;

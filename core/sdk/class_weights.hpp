@@ -14,8 +14,8 @@
 namespace mokume::sdk {
 
 // Returns the number of rows divided by the number of classes and by the number of rows of the class, as in
-// scikit-learn. Counts the rows that a fit of this fold trains on. Classes without rows are not counted; their weight
-// is 1.
+// scikit-learn. Counts the rows that a fit of this fold trains on. Classes without rows do not count; their weight is
+// 1.
 inline std::vector<double> balanced_weights(const mk_data& data, const mk_sample& sample, int32_t fold) {
   std::vector<double> rows(static_cast<size_t>(data.n_classes), 0);
   double all = 0;

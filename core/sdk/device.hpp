@@ -45,8 +45,7 @@ class Buffer {
   uint64_t bytes_ = 0;
 };
 
-// Storage for floats in host memory with fast copies to and from the device; see mk_device_services. Must not outlive
-// the device.
+// Host memory for floats with fast copies to and from the device; see mk_device_services. Must not outlive the device.
 class HostFloats {
  public:
   HostFloats() = default;
@@ -156,9 +155,9 @@ class Device {
   Scope phase(const char* name) const { return {table_, MK_SCOPE_PHASE, name}; }
   // Names work that the program cannot see: a model's own code in place of an op. Program::launch does this itself.
   Scope kernel(const char* name) const { return {table_, MK_SCOPE_KERNEL, name}; }
-  // Whether phases are recorded.
+  // Tells whether phases are recorded.
   bool profiled() const { return table_->scope_begin != nullptr; }
-  // Whether Program::build() compiles kernels for this device.
+  // Tells whether Program::build() compiles kernels for this device.
   bool compiles() const {
     mk_device* device = nullptr;
     mk_queue* queue = nullptr;

@@ -1,6 +1,5 @@
 // Checks operands, for which an op needs its buffers. core/device runs this check once for every op, after ops::check,
-// for all backends. It does not check buffer contents (indices, labels): the header of each op specifies the effect of
-// invalid contents.
+// for all backends. It does not check buffer contents (indices, labels): the header of each op specifies their effect.
 #pragma once
 
 #include <string>

@@ -22,7 +22,7 @@ class Team {
   uint32_t member() const { return table_ == nullptr ? 0 : table_->member; }
   bool alone() const { return table_ == nullptr; }
   bool leads() const { return member() == 0; }
-  // splits of the leader; see mk_team
+  // The splits of the leader; see mk_team.
   const char* splits() const { return table_ == nullptr ? nullptr : table_->splits; }
   double speed(uint32_t member) const { return table_ == nullptr ? 1 : table_->speeds[member]; }
 

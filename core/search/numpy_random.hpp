@@ -32,8 +32,7 @@ class SeedSequence {
   // Returns the next n children; a second call continues after the first. A sequence has at most 2^32 - 1 children.
   std::vector<SeedSequence> spawn(uint32_t n);
 
-  // Returns the first n words; calls are independent of each other. 64-bit words are pairs of 32-bit words, low half
-  // first.
+  // Returns the first n words; calls are independent of each other. 64-bit words are pairs of 32-bit words, low first.
   std::vector<uint32_t> generate_state(size_t n) const;
   std::vector<uint64_t> generate_state64(size_t n) const;
 
@@ -52,8 +51,7 @@ class Pcg64 {
   explicit Pcg64(const SeedSequence& seed);
 
   uint64_t next64();
-  // Returns the low half of a 64-bit number and, at the next call, its high half. Calls of next64() in between do not
-  // change that.
+  // Returns the low half of a 64-bit number and, at the next call, its high half. next64() does not affect this.
   uint32_t next32();
 
  private:

@@ -27,8 +27,8 @@ struct BootstrapDraws {
 // The study's own draws are published_draws("169514335042358758700408908237337905507", 12, 12, spaces, 60000, 5) with
 // n_conv_layer 1..999, kernel_size 2..10, n_hidden_layer 1..1999, learning_rate log10 [-5, -1], momentum log10 [-2, 0].
 //
-// Memory: 8 bytes per row and bootstrap. Error(MK_INVALID_ARGUMENT) if the seed is not a decimal number, there are no
-// rows or more than 2^32, more folds than rows, a space without values, or more than 10 million candidates.
+// Memory: 8 bytes per row and bootstrap. Throws Error(MK_INVALID_ARGUMENT) if the seed is not a decimal number, or for
+// no rows or more than 2^32, more folds than rows, a space without values, or more than 10 million candidates.
 std::vector<BootstrapDraws> published_draws(const std::string& seed_text, uint32_t bootstraps, uint32_t candidates,
                                             const std::vector<Space>& spaces, int64_t rows, uint32_t folds);
 

@@ -47,8 +47,7 @@ class TeamAccount {
   std::vector<results::TeamSplit> to_repeat_;
 };
 
-// Reads the account of a run directory; empty if the file does not exist. Throws Error(MK_BAD_DATA) with the name of a
-// damaged file.
+// Reads the account of a run directory; empty if the file does not exist. Throws Error(MK_BAD_DATA) if it is damaged.
 results::TeamAccount read_team_account(const std::string& run_directory);
 
 }  // namespace mokume::team

@@ -15,8 +15,7 @@ class Members {
  public:
   ~Members() = default;  // call end() first
 
-  // Runs `work` in a thread for this device, then calls `tell`. Returns false if the device is still busy with
-  // abandoned work.
+  // Runs `work` in a thread for a device, then `tell`. Returns false if the device is busy with abandoned work.
   bool start(uint32_t device, std::function<void()> work, std::function<void()> tell);
 
   // Tells whether a member is working, or has not yet reported its end.

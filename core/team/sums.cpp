@@ -150,8 +150,7 @@ void TeamSums::take(Seat& seat, std::span<float> to) {
   {
     std::unique_lock lock(mutex_);
     const auto done = [&] { return why_ || made_.count(number) > 0; };
-    // Waits in slices, so that a process that was suspended does not take its own absence for that of the other
-    // members.
+    // Waits in slices, so that a suspended process does not take its own absence for that of other members.
     double waited = 0;
     while (!changed_.wait_for(lock, std::chrono::duration<double>(std::min(kSlice, setup_.patience_s)), done) &&
            waited < setup_.patience_s)

@@ -20,8 +20,7 @@
 namespace mokume::team {
 
 // Adds up blocks of `count` floats each in the order that mk_block defines; returns zeros without blocks. Throws
-// Error(MK_INTERNAL) if a block is not a subtree, or if two blocks overlap. The result may reuse the memory of the
-// blocks.
+// Error(MK_INTERNAL) if a block is not a subtree, or if two blocks overlap. The result may reuse their memory.
 base::Floats add_up(std::vector<cluster::Block> blocks, uint64_t count);
 
 // Thread-safe.
@@ -40,7 +39,7 @@ class TeamSums {
     std::function<void(double elapsed_s, std::span<const double> busy_s, std::span<const double> units,
                        const std::string& shares, const std::string& at)>
         account;
-    // limit for the wait for a sum; afterwards, members without a contribution count as missing
+    // Limit for the wait for a sum. Afterwards, members without a contribution count as missing.
     double patience_s = 600;
     std::string splits = {};  // for the leader, see mk_team; may be empty
   };

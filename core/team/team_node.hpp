@@ -29,8 +29,8 @@ class TeamNode : public cluster::Executor, public cluster::TeamChannel {
  public:
   static constexpr const char* kId = journal::kTeamDevice;
 
-  // `nodes` lists, on node 0, the devices of each node, all of which take part except spare ones; it is empty on other
-  // nodes. The referenced objects must outlive this object. `patience_s` limits the wait for a member's contribution.
+  // `nodes` lists, on node 0, the devices of each node, all of which take part unless they are spare; it is empty on
+  // other nodes. The referenced objects must outlive this object. `patience_s` limits the wait for a member.
   TeamNode(node::Devices& devices, base::Log& log, uint32_t node,
            const std::vector<std::vector<cluster::LocalDevice>>& nodes, double patience_s);
   ~TeamNode() override;  // calls end()

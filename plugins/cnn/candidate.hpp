@@ -1,5 +1,4 @@
-// The candidates of an experiment before any device is involved: their settings and costs, and the division of fits
-// into bundles.
+// The candidates of an experiment before any device is involved: their settings and costs, and their bundles.
 #pragma once
 
 #include <string>
@@ -23,8 +22,7 @@ Network candidate_network(const mk_experiment& experiment, const Settings& setti
 std::vector<float> row_weights(const mk_experiment& experiment, const Settings& settings, uint32_t sample,
                                int32_t fold);
 
-// Returns the number of networks of this shape in a stack: enough that the work of a step far exceeds the cost of its
-// launches.
+// Returns the number of networks of this shape in a stack: enough that a step takes far longer than its launches.
 size_t stack_size(const Settings& settings, const Network& network);
 
 // Returns the content of the file that a candidate starts with, or "" without a file.

@@ -102,8 +102,7 @@ Engine::Engine(const sdk::Device& device, const Network& network, int64_t batch,
   }
   keeps_gradients_ = std::all_of(stepped_.begin(), stepped_.end(), [](int p) { return p < 0; });
   if (!training) return;
-  // Frozen parameters are in the last segments, so a layout without them leaves the other parameters in the same
-  // places.
+  // Frozen parameters are in the last segments, so a layout without them does not move other parameters.
   const std::vector<int> skipped = without_gradients(network);
   const Segments learning(network.parameters, segment, skipped);
   std::vector<int> without = skipped;

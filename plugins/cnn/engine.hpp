@@ -24,23 +24,22 @@ struct EngineOptions {
   int64_t leaves = 1;                   // leaves of the binary tree in which gradients are summed; a power of two
   double average = 0;       // positive: keeps an average of the parameters; each step retains this share of it
   bool best = false;        // allocates memory for keep_best()
-  Muon muon = {};           // takes the steps of some weights; AdamW takes all others
+  Muon muon = {};           // takes the steps of some weights; AdamW takes the rest
   bool accumulate = false;  // steps use the sums of accumulate(); needs `gradients`
 };
 
 // Must be used by one thread at a time. The values of a row depend neither on the batch size nor on the other rows,
-// except for two effects: the order in which a batch's gradients are summed, and products by oneDNN or CLBlast (see
+// except for the order in which a batch's gradients are summed, and for products by oneDNN or CLBlast (see
 // sdk/ops/conv2d.hpp).
 class Engine {
  public:
   // `batch` is the maximum number of rows of one pass. `training` adds memory for gradients and optimizer states. If
-  // `memory` is not null, it supplies the memory. Throws Error(MK_OUT_OF_MEMORY) with the required and the available
-  // memory.
+  // `memory` is not null, it supplies the memory. Throws Error(MK_OUT_OF_MEMORY) with required and available memory.
   Engine(const sdk::Device& device, const Network& network, int64_t batch, bool training,
          const ops::OptimizerSettings& optimizer = {}, const EngineOptions& options = {},
          StackMemory* memory = nullptr);
 
-  // Returns the device memory of such an engine in bytes.
+  // Returns the device memory of an engine in bytes.
   static uint64_t bytes(const Network& network, int64_t batch, bool training,
                         const ops::OptimizerSettings& optimizer = {}, const EngineOptions& options = {});
 
@@ -65,7 +64,7 @@ class Engine {
   mk_tensor predict(int64_t rows);
   // Receives the gradient of the outputs before backward(): rows x outputs.
   mk_tensor output_gradient(int64_t rows) const { return flow_.front().matrix(rows, network_.outputs()); }
-  // Computes the gradients of all parameters and replaces the old ones. Runs after forward() with the same masks.
+  // Computes the gradients of all parameters and replaces the old gradients. Runs after forward() with the same masks.
   void backward(int64_t rows, const ops::DropoutPlace& dropout) const {
     backward(
         rows, dropout, gradients_, {}, [](const Layer&) {}, 1);
@@ -80,8 +79,7 @@ class Engine {
   using Summed = std::function<void(const Layer&)>;
   void backward(int64_t rows, const ops::DropoutPlace& dropout, const ParameterVector& to, std::span<const Add> adds,
                 const Summed& summed, double share) const;
-  // Returns the vector that sums the second half of 2^(k+1) leaves. EngineOptions::leaves determines the number of
-  // vectors.
+  // Returns the vector that sums the second half of 2^(k+1) leaves. EngineOptions::leaves determines their number.
   const ParameterVector& half(size_t k) const { return halves_[k]; }
   // With EngineOptions::accumulate, adds the gradients to the sums of earlier batches, or replaces the sums if the
   // batch is the `first` one of a step. Running moments follow each batch at once.
@@ -90,8 +88,7 @@ class Engine {
   // EngineOptions::muon, `muon_lr` is Muon's learning rate.
   void step(const ops::OptimizerSettings& settings, int64_t t, double muon_lr = 0) const;
   // Replaces backward() and a step() with the same settings. Layers that can take their steps in the backward pass do
-  // so. The bits are the same, except that a fused op has its own order of summation (sdk/ops/linear_update.hpp).
-  // Leaves no gradients.
+  // so. Only fused ops differ, in their order of summation (sdk/ops/linear_update.hpp). Leaves no gradients.
   void train_back(int64_t rows, const ops::DropoutPlace& dropout, const ops::OptimizerSettings& settings,
                   int64_t t) const;
   // With EngineOptions::average, selects whether forward() uses the average or the parameters from now on.
@@ -132,7 +129,7 @@ class Engine {
   std::vector<ParameterVector> states_, halves_;
   std::vector<CommonRun> steps_;  // ranges with both a parameter and a gradient
   Slice ones_;
-  // indexed by value (network/network.hpp); an in-place stage shares the memory of its input
+  // Indexed by value (network/network.hpp). An in-place stage shares the memory of its input.
   std::vector<Slice> values_;
   std::vector<std::vector<Slice>> buffers_;  // indexed by stage
   std::vector<Slice> flow_;                  // slots of the backward pass: network/gradient_flow.hpp

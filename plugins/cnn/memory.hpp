@@ -39,8 +39,7 @@ class Slice {
   int64_t offset_ = 0;
 };
 
-// Allocates memory for one network after the other; all networks must request the same sizes. Used while the networks
-// are built.
+// Allocates memory for one network after the other; all networks must request the same sizes. Used to build networks.
 class StackMemory {
  public:
   explicit StackMemory(const sdk::Device& device, int64_t networks = 1) : device_(device), networks_(networks) {}

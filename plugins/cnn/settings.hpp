@@ -23,7 +23,7 @@ struct StopRule {
   bool restore_best = false;     // plateau: return the weights of the best epoch
   std::string monitor = "auto";  // plateau: the curve that compares epochs
 
-  // Whether the rule uses a curve that a refit does not have.
+  // Tells whether the rule uses a curve that a refit does not have.
   bool needs_validation() const { return kind == Kind::plateau && !monitor.starts_with("train"); }
 };
 

@@ -16,7 +16,7 @@ enum Count : int32_t { kMembers = 0, kMoved = 1, kInPairs = 2 };
 constexpr int32_t kLeastSteps = 1000;
 constexpr float kShareOfGap = 0.1F, kShareOfTol = 0.9F, kRoundingOfTol = 0.25F, kHalfUlp = 5.9604645e-8F;
 
-// Selects the rows with v < value, and from `row` on those with v == value; v is F for I_up and -F for I_low.
+// Selects the rows with v < value, and the rows from `row` on with v == value; v is F for I_up and -F for I_low.
 struct Cut {
   float value = kInfinity;
   int32_t row = 0;

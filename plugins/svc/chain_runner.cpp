@@ -22,7 +22,7 @@ std::string shortest(double x) {
 
 int64_t problems_at_once(const mk_device_info& device) {
   constexpr int64_t kPerUnit = 4;  // problems per compute unit, so that some compute while others wait
-  // minimum, because problems share the rows of a kernel matrix that exceeds the caches
+  // The minimum, because problems share the rows of a kernel matrix that exceeds the caches.
   constexpr int64_t kFewest = 200;
   return std::max(kFewest, kPerUnit * int64_t{device.compute_units});
 }

@@ -2,9 +2,8 @@
 // ascending order of C.
 //
 // If no multiplier of a solution is at C, the box constraint is inactive, and the solution is optimal for every larger
-// C too. The chain is then settled, and its remaining fits copy the solution. Every solve starts cold, so the bits of a
-// fit do not depend on earlier solves of the chain. On resume, a settled chain is solved again at the C where it
-// settled.
+// C. The chain is then settled, and its remaining fits copy the solution. Every solve starts cold, so the bits of a fit
+// do not depend on earlier solves of the chain. On resume, a settled chain is solved again at that C.
 #pragma once
 
 #include <chrono>
@@ -78,7 +77,7 @@ class ChainRunner {
     size_t fold = 0;
     size_t problem = 0;
     size_t next = 0;  // index of the next fit to solve
-    // limit for concurrent solves: the fewer multipliers are at C, the sooner the chain settles
+    // The limit for concurrent solves: the fewer multipliers are at C, the sooner the chain settles.
     int64_t ahead = kMostAhead;
     std::deque<Solve> solves;  // ascending in C; a solved problem waits for its predecessors
     std::optional<double> settled_c;

@@ -1,5 +1,4 @@
-// A trained multi-class C-SVC or epsilon-SVR in host memory: its support vectors, its coefficients, and the description
-// saved with it.
+// A trained multi-class C-SVC or epsilon-SVR in host memory: its support vectors, coefficients, and saved description.
 #pragma once
 
 #include <cstdint>
@@ -37,8 +36,8 @@ struct Fitted {
   // the lead of the largest one, is within its rounding error), the host determines it in double precision.
   void predict(const sdk::Device& device, const float* x, int64_t rows, int32_t* labels, float* scores) const;
 
-  // Writes model.libsvm (regression, two classes or one-vs-one) or class-<k>.libsvm for each class (one-vs-rest), and
-  // manifest.json.
+  // Writes model.libsvm (regression, two classes, one-vs-one) or class-<k>.libsvm per class (one-vs-rest), and a
+  // manifest.
   void save(const std::string& directory) const;
   static Fitted load(const std::string& directory);
   // Exports a regression as an SVMRegressor, two classes or one-vs-one as an SVMClassifier, and one-vs-rest as an
@@ -52,8 +51,7 @@ struct Fitted {
   void decide_in_double(const float* x, float* decisions) const;
 };
 
-// Returns the non-zero coefficients of one problem as a two-class model with the given labels; the class +1 comes
-// first.
+// Returns the non-zero coefficients of one problem as a two-class model with `labels`; the class +1 comes first.
 LibsvmModel binary_model(const Fitted& f, int64_t problem, const std::vector<int64_t>& labels);
 LibsvmModel regression_model(const Fitted& f);
 // Returns all problems of a one-vs-one model.

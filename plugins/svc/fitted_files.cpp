@@ -175,7 +175,7 @@ void Fitted::save(const std::string& directory) const {
                    {"kernel", kKernelWords[static_cast<int>(settings.kernel.kind)]},
                    {"C", settings.c},
                    {"files", files}};
-  // in the order of the vectors in the file
+  // In the order of the vectors in the file.
   if (one_file(*this) && !training_rows.empty()) manifest["training_rows"] = training_rows;
   if (!steps.empty()) manifest["steps"] = steps;
   std::ofstream out(directory + "/manifest.json", std::ios::binary | std::ios::trunc);

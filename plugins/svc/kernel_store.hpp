@@ -33,16 +33,15 @@ class KernelStore {
  public:
   enum class Mode { gram_kept, in_place, on_the_fly, given };
 
-  // Uploads the rows in `order`. Leaves `reserve` bytes of the budget to others; solvers request at most `solver_rows`
-  // rows at a time. Throws MK_OUT_OF_MEMORY, with the memory that would suffice, if not even on_the_fly fits. The mode
-  // is recorded with the run (choice "svc.kernel") and kept on resume if it still fits, because the host backend's GEMM
+  // Uploads the rows in `order`. Leaves `reserve` bytes of the budget free; solvers request at most `solver_rows` rows
+  // at a time. Throws MK_OUT_OF_MEMORY, with the memory that would suffice, if not even on_the_fly fits. The mode is
+  // recorded with the run (choice "svc.kernel") and kept on resume if it still fits, because the host backend's GEMM
   // may round a row differently when it is computed alone.
   KernelStore(const sdk::Host& host, const sdk::Device& device, const mk_data& data, const RowOrder& order,
               uint64_t reserve, int64_t solver_rows, bool given);
 
-  // Returns a kernel function that preserves the digits of sums of many products: if an RBF kernel is close to 1 for
-  // all pairs of rows, the kernel minus 1. The multipliers of both classes have equal sums, so the solutions are the
-  // same.
+  // Returns a kernel function that preserves the digits of sums of many products: an RBF kernel close to 1 for all
+  // pairs of rows becomes the kernel minus 1. The multipliers of both classes have equal sums, so solutions are equal.
   ops::KernelFunction for_sums(const ops::KernelFunction& function) const;
 
   // Makes the values of this kernel function available, unless they already are.
@@ -60,8 +59,7 @@ class KernelStore {
 
   // on_the_fly: the number of rows that fit at once, at least 2 * solver_rows.
   int64_t capacity() const { return cached_rows_; }
-  // on_the_fly: makes `rows` available without evicting the rows in `keep`. The lists together must not exceed
-  // capacity().
+  // on_the_fly: makes `rows` available without evicting `keep`. Together, they must not exceed capacity().
   void fetch(const std::vector<int32_t>& rows, const std::vector<int32_t>& keep);
 
   // Computes the kernel values of rows [first, first + count) against all rows, piece by piece. Passes each piece to

@@ -16,8 +16,8 @@ inline constexpr int kStepsPerLaunch = 512;
 inline constexpr int kGroup = 64;  // work-items per problem in the "group" variant
 
 // Devices with MK_DEVICE_SOFTWARE limit the loops of a work-item, so they get fewer steps, and the "group" variant
-// stays below that limit. It counts the iterations of both sweeps over the spans and of the group's reductions for each
-// step, and of a first and a last pass.
+// stays below that limit. The limit covers the iterations of both sweeps over the spans and of the group's reductions
+// for each step, and of a first and a last pass.
 inline int32_t steps_per_launch(const mk_device_info& device, int64_t stride) {
   if ((device.flags & MK_DEVICE_SOFTWARE) == 0) return kStepsPerLaunch;
   constexpr int64_t kTurns = 60'000;

@@ -107,8 +107,8 @@ ops::KernelFunction kernel_of(const Settings& settings, const KernelStore& store
   return settings.solver == SolverKind::blocked ? store.for_sums(settings.kernel) : settings.kernel;
 }
 
-// Standardising divides the targets by s. Instead, this multiplies C, epsilon and the tolerance by s, whose solution is
-// s times as large.
+// Dividing the targets by s has the same effect as multiplying C, epsilon and the tolerance by s, except that the
+// solution is s times smaller.
 Places::Start start_of(const Settings& settings, const RowOrder& order, int32_t fold, double c) {
   if (!order.regression()) return {c, settings.tol};
   const double unit = settings.standardise_target ? order.target_deviation(fold) : 1;

@@ -65,8 +65,7 @@ class Places {
   void send_order(const std::vector<int32_t>& order) const;
   void send(const std::vector<int32_t>& order) const;
   void fetch();
-  // Counts the steps that these places have taken since the last call. Ends places that are stuck or took `limit`
-  // steps.
+  // Counts the steps that these places have taken since the last call. Ends places that are stuck or reached `limit`.
   void count_steps(const std::vector<int32_t>& order, int64_t limit);
 
   std::vector<PlaceInts>& ints() { return ints_; }

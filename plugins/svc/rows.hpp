@@ -74,8 +74,7 @@ struct BinaryProblem {
 };
 
 // Returns the binary problems of a fit in decision order: one per class, or one per pair in LIBSVM's order (0,1),
-// (0,2), ... Two classes make one problem with class 0 as the positive class. A regression (no classes) also is one
-// problem.
+// (0,2), ... Two classes make one problem; class 0 is positive. A regression (no classes) is one problem.
 std::vector<BinaryProblem> binary_problems(int32_t classes, Multiclass multiclass, int32_t fold);
 
 // Returns the same problems with the weights of the settings.

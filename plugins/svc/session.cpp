@@ -317,8 +317,7 @@ std::unique_ptr<Fitted> SvcSession::collect(const Settings& settings, const std:
       fitted->coefficients.push_back(sign * coef[p * static_cast<size_t>(ld) + static_cast<size_t>(r)]);
       sum += static_cast<double>(fitted->coefficients.back());
     }
-    // Subtracting 1 from a kernel changes rho by the sum of the coefficients, which need not vanish because they are
-    // rounded.
+    // Subtracting 1 from a kernel changes rho by the sum of the coefficients, which rounding may keep from being 0.
     const double ones = kernel_of(settings, *store_).kind == ops::KernelKind::rbf_minus_one ? sum : 0;
     fitted->rho.push_back(
         static_cast<float>(static_cast<double>(sign * solutions[p].rho) + ones - order_->target_mean()));
@@ -387,7 +386,7 @@ void make_bundles(const mk_experiment& experiment, uint32_t parts, const mk_bund
   const auto wanted = static_cast<uint32_t>((parts + groups.size() - 1) / groups.size());
   const uint32_t pieces = std::clamp<uint32_t>(wanted, 1, folds);
   const auto n = static_cast<uint64_t>(experiment.train->rows), d = static_cast<uint64_t>(experiment.train->features);
-  // training rows, and kernel rows for on_the_fly
+  // The training rows, and kernel rows for on_the_fly.
   const uint64_t bytes = n * d * sizeof(float) + 256 * n * sizeof(float);
   const double rows_spread = spread(*experiment.train);
   for (size_t g = 0; g < groups.size(); ++g) {

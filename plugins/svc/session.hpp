@@ -27,7 +27,7 @@ class SvcSession {
   std::unique_ptr<Fitted> refit(const mk_fit& fit, const mk_fit_sink& sink);
 
  private:
-  // converts gamma to the unit 1 and chooses the solver that suits the kernel
+  // Converts gamma to the unit 1, and chooses the solver that suits the kernel.
   Settings settings_for(const mk_fit& fit);
   void prepare(uint32_t bootstrap);
   void warn_of_unit();

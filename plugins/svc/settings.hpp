@@ -12,8 +12,8 @@ namespace mokume::svc {
 
 enum class Multiclass { one_vs_rest, one_vs_one };
 
-// Both solvers find a solution within the tolerance, but different ones, at different speeds: by LIBSVM's steps, or by
-// blocks of rows.
+// Both solvers find a solution within the tolerance, but not the same one, and at different speeds: by LIBSVM's steps,
+// or by blocks of rows.
 enum class SolverKind { libsvm, blocked };
 
 // The unit of gamma, named as in scikit-learn: 1; 1 / features; 1 / (features * variance of all inputs that a fit

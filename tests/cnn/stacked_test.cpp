@@ -1,4 +1,4 @@
-// Tests stacks of networks: each network has the same bits as alone, whatever the others do.
+// Tests stacks of networks: each network has the same bits as alone, whatever the other networks do.
 #include <gtest/gtest.h>
 
 #include "pictures.hpp"

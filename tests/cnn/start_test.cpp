@@ -117,7 +117,7 @@ TEST_P(Starts, LeaveOtherLayersTheirRandomValues) {
             "5.bias, 5.weight, for which the network has no layer");
 }
 
-// Trainings that end at once share a stack with others.
+// Trainings that end at once share a stack with longer trainings.
 TEST_P(Starts, NeedNoEpochsInAStack) {
   Settings s = small_settings();
   s.epochs = 1;

@@ -185,8 +185,8 @@ double worst_step(const std::vector<double>& ours, const std::vector<float>& the
 }
 
 // Losses and running moments agree within 1e-4 or, in a training that amplifies roundings beyond that, within ten times
-// the distance that neighbouring starts have reached. Within the first tenth of the steps, this exception does not
-// apply.
+// the distance that neighbouring starts have reached. Within the first tenth of the steps, that distance must stay
+// below 1e-4.
 void compare_course(const Comparison& comparison, const Network& network, const std::vector<float>& start,
                     const std::string& name, bool averages) {
   const std::vector<float> losses = read<float>("losses/" + name);

@@ -100,7 +100,7 @@ inline void PrintTo(const Result& r, std::ostream* out) {
 using Key = std::pair<uint32_t, int32_t>;  // candidate, fold
 using Results = std::map<Key, Result>;
 
-// Returns the choices from MOKUME_TEST_CHOICES, "key=value,key=value", overridden by those of a test.
+// Returns the choices from MOKUME_TEST_CHOICES, "key=value,key=value", overridden by the choices of a test.
 inline device::Choices with_choices_to_test(device::Choices choices) {
   const char* given = std::getenv("MOKUME_TEST_CHOICES");
   std::istringstream text(given == nullptr ? "" : given);

@@ -10,7 +10,7 @@
 
 namespace mokume::data {
 
-using Levels = std::array<double, 256>;  // maps stored values
+using Levels = std::array<double, 256>;  // the new value of each stored value
 // Maps `ground` and everything below it to 0, `ink` and everything above it to 255.
 Levels spread(double ground, double ink);
 

@@ -37,8 +37,7 @@ struct CloseDirectory {
            "cannot be read: " + std::generic_category().message(code) + "; check the path and its permissions");
 }
 
-// Returns the visible entries of a directory in bytewise order of their names. Links are followed; a link may be
-// broken.
+// Returns the visible entries of a directory in bytewise order of their names. Follows links, which may be broken.
 std::vector<FolderEntry> entries_of(const std::string& path) {
   const std::unique_ptr<DIR, CloseDirectory> directory(opendir(path.c_str()));
   if (!directory) cannot_read(path, errno);

@@ -12,9 +12,8 @@ struct ImageFile {
   size_t label = 0;  // index into ImageFolder::classes; meaningless without classes
 };
 
-// Files named .png, .jpg or .jpeg in upper or lower case. With classes, the first file of each class comes first, then
-// the second of each class, and so on, so that the first rows contain every class. Within a class, file names are in
-// bytewise order.
+// Files named .png, .jpg or .jpeg in any case. With classes, the first file of each class comes first, then the second
+// of each class, and so on, so that the first rows contain every class. Within a class, order is bytewise.
 struct ImageFolder {
   std::string path;
   std::vector<std::string> classes;  // folder names: ascending, numerically if all are whole numbers
@@ -25,8 +24,7 @@ struct ImageFolder {
 };
 
 // Follows links, skips hidden names, and does not search folders inside a class's folder. Throws Error(MK_BAD_DATA) if
-// a folder or file cannot be read, if there are no folders, or if a folder holds no pictures or has an unprintable
-// name.
+// a folder or file cannot be read, there are no folders, or a folder has no pictures or an unprintable name.
 ImageFolder list_classes(const std::string& path);
 // Lists the pictures in `path` itself, without classes. Throws Error(MK_BAD_DATA) like list_classes().
 ImageFolder list_pictures(const std::string& path);

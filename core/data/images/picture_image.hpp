@@ -31,8 +31,7 @@ ModelImage to_model_image(const Picture& picture, const Shape& shape);
 // grey by luminance if the shape has one channel, and copies grey to all three channels of a colour image.
 ModelImage to_plain_image(const Picture& picture, const Shape& shape);
 
-// Renders the image with characters from ' ' (0) to '@' (255). Each line of text shows two pixel rows and is at most
-// `columns` wide.
+// Renders the image with characters from ' ' (0) to '@' (255). A line shows two rows and is at most `columns` wide.
 std::string preview(const std::vector<float>& values, const Shape& shape, int32_t columns = 56);
 
 }  // namespace mokume::data

@@ -103,8 +103,7 @@ struct Tiff {
   }
 };
 
-// Returns the orientation of EXIF 2.3, 4.6.4 (tag 0x0112): 1 is upright, 2 to 8 are mirrored or rotated; 1 without the
-// tag.
+// Returns the orientation of EXIF 2.3, 4.6.4 (tag 0x0112): 1 (default) is upright, 2 to 8 are mirrored or rotated.
 uint32_t orientation_of(const jpeg_decompress_struct& info) {
   for (const jpeg_marker_struct* m = info.marker_list; m != nullptr; m = m->next) {
     const std::string_view text(reinterpret_cast<const char*>(m->data), m->data_length);

@@ -12,9 +12,8 @@ namespace mokume::data {
 
 class NpyFile {
  public:
-  // Reads the header. Error(MK_BAD_DATA) names the file, the problem and the cure if the file does not hold an array in
-  // this format, if the type is neither a real number nor a boolean, or if the shape claims more numbers than the file
-  // can hold.
+  // Reads the header. Error(MK_BAD_DATA) names the file, the problem and the cure if the file holds no array in this
+  // format, the type is neither a real number nor a boolean, or the shape claims more numbers than the file can hold.
   explicit NpyFile(const std::string& path);
 
   const std::string& path() const { return path_; }

@@ -22,8 +22,7 @@ struct Sigmoid {
 
 // Fits the sigmoid by maximum likelihood, to targets that one additional row of each class moves away from 0 and 1
 // (Platt, Advances in Large Margin Classifiers, 1999), using Newton's method with backtracking (Lin, Lin and Weng,
-// Machine Learning 68, 2007). `positive` has one entry per decision. Without rows of both classes, the sigmoid is
-// constant.
+// Machine Learning 68, 2007). `positive` has one entry per decision. Without rows of both classes, it is constant.
 Sigmoid fit_sigmoid(std::span<const double> decisions, const std::vector<bool>& positive);
 
 // Combines the probabilities of pairs of classes: pairs[k] is the probability of the first class in the k-th of the

@@ -38,10 +38,9 @@ double f1(const Confusion& confusion, size_t c);
 // 1 minus the mean recall of the classes that occur in the rows.
 double balanced_error(const Confusion& confusion);
 
-// The area under the ROC curve: the probability that a row of a class has a higher score for this class than a row of
-// another class, where ties count half (Hanley and McNeil, Radiology 143, 1982). With more than two classes, returns
-// the mean over all classes, each against the others. `scores` is rows x classes. Returns nothing if a class is missing
-// or a score is NaN.
+// The area under the ROC curve: the probability that a row of a class has a higher score for the class than another
+// row, where ties count half (Hanley and McNeil, Radiology 143, 1982). With more than two classes, returns the mean
+// over all classes against the others. `scores` is rows x classes. No value if a class is missing or a score NaN.
 std::optional<double> auc(std::span<const int32_t> labels, std::span<const double> scores, size_t classes);
 
 // The mean of -log p(true class), where p is at least 2^-52 so that no row can make it infinite. `probabilities` is

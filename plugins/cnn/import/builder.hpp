@@ -52,8 +52,7 @@ class Builder {
   // layers read scaled rows.
   void scale_features(const std::vector<double>& scale, const std::vector<double>& shift);
 
-  // The scaling (x - mean) / scale of the rows; 0 and 1 without scaling. If scales_features(), each feature has its
-  // own.
+  // The scaling (x - mean) / scale of the rows; 0 and 1 without. If scales_features(), each feature has its own.
   double mean() const { return mean_.front(); }
   double scale() const { return scale_.front(); }
   bool is_scaled() const { return mean() != 0 || scale() != 1; }

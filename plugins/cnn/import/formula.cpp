@@ -9,8 +9,7 @@
 namespace mokume::cnn::onnx {
 namespace {
 
-// Points at which formulas are compared. They cover both tails and the middle of every activation, and avoid special
-// values.
+// Points for comparing formulas. They cover both tails and the middle of every activation, but no special values.
 constexpr double kFirst = -7.03, kStep = 0.137;
 constexpr int kPoints = 104;
 // Exporters round constants to float32.

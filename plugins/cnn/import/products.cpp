@@ -100,7 +100,7 @@ MadeLayer Graph::group_norm_of(const Shape& shape, int64_t groups, double eps, c
   layer.out = shape;
   for (const auto& [name, given] : {std::pair("weight", &weight), {"bias", &bias}}) {
     std::vector<float> values;
-    // the file has one value for each channel, or for each group
+    // The file has one value for each channel, or for each group.
     const int64_t each = channels / int64_t(given->size());
     for (int64_t c = 0; c < channels; ++c) values.push_back((*given)[size_t(c / each)]);
     layer.weights.push_back({name, {channels}, std::move(values)});

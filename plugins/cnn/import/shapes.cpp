@@ -163,8 +163,7 @@ void Graph::reshape_to(const Node& node, const std::vector<int64_t>& target) {
   }
   if (x.layout == Layout::plain && s.flat) {
     if (target.size() == 1) return give(node, x);
-    // The rows of the data are images. mokume stores channels innermost, and a transposition shows whether the file
-    // does too.
+    // The rows of the data are images. mokume stores channels innermost, and a transposition shows the file's order.
     if (target.size() == 3 && x.layer == Builder::kInput) {
       Value images = x;
       const bool first = transposed_.count(node.outputs.front()) == 0;

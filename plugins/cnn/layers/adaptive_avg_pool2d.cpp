@@ -18,8 +18,7 @@ class AdaptiveAvgPool2d : public Layer {
 
   void forward(const Pass& p) const override { p.submit(ops::avg_pool(p.x, pool_, p.y)); }
   void backward(Pass& p) const override { p.submit(ops::avg_pool_grad(p.dy, pool_, p.dx)); }
-  // Areas of equal size become an AveragePool. Other areas, which may overlap, become means over rows and columns: two
-  // products.
+  // Areas of equal size become an AveragePool. Areas that may overlap become products over rows and columns.
   std::string to_onnx(Export& to, const std::string& x) const override {
     if (in.height % out.height == 0 && in.width % out.width == 0) {
       const std::vector<int64_t> area{in.height / out.height, in.width / out.width};

@@ -1,5 +1,4 @@
-// Helpers for a layer that adds itself to an ONNX graph, where images have channels first, and weights have PyTorch's
-// order.
+// Helpers for adding layers to an ONNX graph, where images have channels first, and weights have PyTorch's order.
 #pragma once
 
 #include <functional>
@@ -16,7 +15,7 @@ struct Export {
   sdk::onnx::Graph& graph;
   // Returns the name of a parameter of the network, in PyTorch's shape.
   std::function<std::string(int parameter)> parameter;
-  // moments of the features; empty unless the first layer normalises each feature
+  // The moments of the features; empty unless the first layer normalises each feature.
   const std::vector<float>&mean, &deviation;
 };
 

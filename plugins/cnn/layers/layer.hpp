@@ -101,8 +101,7 @@ struct Pass {
   std::vector<mk_tensor> more_x = {}, more_dx = {};  // inputs after the first one
   const Slice* ones = nullptr;                       // backward: a vector with a one for each row of a batch
   double share = 1;                                  // backward: this pass's share of the batch's rows
-  // Backward: x is the output of a relu. A layer may also apply the gradient of this relu; it then writes dx over x and
-  // sets `relu_done`.
+  // Backward: x is the output of a relu. A layer that applies its gradient writes dx over x and sets `relu_done`.
   bool x_is_relu = false, relu_done = false;
 
   // Views all images as pixels, or all rows, with one column per channel.
@@ -144,7 +143,7 @@ class Layer {
 
   Shape out;         // initially the shape of the input
   bool runs = true;  // false: computes nothing
-  // the activation applied last: the layer's own, or an absorbed one
+  // The activation applied last: the layer's own, or an absorbed one.
   ops::Activation activation = ops::Activation::none;
   bool overwrites = false;             // can work in its first input's memory, ...
   bool keeps_zeros = false;            // ... and leaves zeros there, as a relu before it requires
@@ -170,10 +169,10 @@ class Layer {
   virtual void forward(const Pass&) const {}
   // Computes the gradient of the input.
   virtual void backward(Pass&) const {}
-  // Computes the gradients of the parameters and replaces the old ones. May compute the gradient of the input as well.
+  // Computes the gradients of the parameters and replaces the old gradients. May compute the gradient of the input as
+  // well.
   virtual void gradients(const Pass&, const ParameterVector& /*to*/) const {}
-  // Returns the parameter whose gradient backward_with_step() does not store, or -1 if this optimizer has no fused
-  // step.
+  // Returns the parameter whose gradient backward_with_step() does not store, or -1 if the optimizer has no fused step.
   virtual int stepped_parameter(const ops::OptimizerSettings&, int64_t /*batch*/) const { return -1; }
   // Replaces gradients() and backward().
   virtual void backward_with_step(Pass&, const OwnStep&) const {}

@@ -1,5 +1,4 @@
-// log_softmax: log-probabilities. The loss and the predictions of a classifier compute them anyway, so the layer itself
-// does nothing.
+// log_softmax: log-probabilities. The loss and the predictions of a classifier compute them, so the layer does nothing.
 #include "layers/layer.hpp"
 
 namespace mokume::cnn {

@@ -1,5 +1,4 @@
-// Images whose pixels come from another image, chosen by row and by column. Layers use them for padding and for cells
-// of equal size.
+// Images whose pixels come from another image, chosen by row and by column. For padding, and for cells of equal size.
 #pragma once
 
 #include <algorithm>

@@ -16,8 +16,7 @@ namespace {
 using nlohmann::json;
 
 // The gradient of a relu is 0 where its output is 0, so the relu needs its output; only a layer that preserves zeros
-// may overwrite it. Other layers may read all of their output. A value that several stages read must not be
-// overwritten.
+// may overwrite it. Other layers may read all of their output. No stage may overwrite a value with several readers.
 void share_memory(const std::vector<Layer*>& stages, const std::vector<int>& readers) {
   std::vector<bool> relu(stages.size() + 1);  // whether a relu needs the memory of each value
   for (size_t k = 0; k < stages.size(); ++k) {

@@ -1,5 +1,4 @@
-// The plan of a network: its layers with their shapes and the offsets of their parameters, before any device is
-// involved.
+// The plan of a network: its layers with their shapes and the offsets of their parameters, independent of devices.
 #pragma once
 
 #include <memory>
@@ -40,8 +39,7 @@ struct Network {
 // because the layers of a saved model may contain anything.
 Network make_network(const Settings& settings, const Shape& input, int64_t outputs);
 
-// Returns whether networks may share memory and ops: they may differ only in numeric settings and in the length of
-// their training.
+// Returns whether networks may share memory and ops: they may differ in numeric settings and in length of training.
 bool same_shape(const Network& a, const Settings& a_settings, const Network& b, const Settings& b_settings);
 
 }  // namespace mokume::cnn

@@ -4,8 +4,8 @@
 namespace mokume::cnn {
 
 double normal_share(double x);
-// Expects p in (0, 1). Wichura, Algorithm AS 241: The percentage points of the normal distribution, 1988. The relative
-// error is below 1e-15.
+// For p in (0, 1), with a relative error below 1e-15. Wichura, Algorithm AS 241: The percentage points of the normal
+// distribution, 1988.
 double normal_quantile(double p);
 
 }  // namespace mokume::cnn

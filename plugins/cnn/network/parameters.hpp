@@ -53,8 +53,7 @@ class Segments {
   std::vector<std::vector<Extent>> extents_;
 };
 
-// Number of floats that are copied between host, device and files at a time. Host memory for a whole network is needed
-// only for a whole copy.
+// Number of floats that are copied between host, device and files at a time. Only a whole copy needs more host memory.
 inline constexpr int64_t kChunk = int64_t{1} << 24;
 
 // Calls body(first, count) for consecutive chunks of `size` floats.

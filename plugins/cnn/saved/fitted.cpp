@@ -18,8 +18,7 @@ namespace st = safetensors;
 constexpr int64_t kPredictBatch = 256;
 constexpr int kFormat = 1;
 
-// Converts logits to log-probabilities in double precision. Returns the index of the largest logit; the first one wins
-// ties.
+// Converts logits to log-probabilities in double. Returns the index of the largest logit; the first one wins ties.
 int32_t log_softmax(std::span<const float> logits, float* out) {
   const auto best = std::max_element(logits.begin(), logits.end());
   if (out != nullptr) {
@@ -32,8 +31,8 @@ int32_t log_softmax(std::span<const float> logits, float* out) {
   return int32_t(best - logits.begin());
 }
 
-// Calls body(first output, number of outputs, memory for their values, its bytes) for chunks of one parameter in
-// PyTorch's order. A chunk has at least one output.
+// Calls body(first output, number of outputs, values, number of bytes) for chunks of one parameter in PyTorch's order.
+// A chunk has at least one output.
 template <class Body>
 void for_torch_chunks(const Parameter& p, Body&& body) {
   const int64_t most = std::min(p.outputs, std::max<int64_t>(1, kChunk / p.rows()));

@@ -29,8 +29,7 @@ struct Fitted {
   // ties. Works in batches of fixed size.
   void predict(const sdk::Device& device, const float* x, int64_t rows, int32_t* labels, float* scores) const;
 
-  // Writes model.safetensors, with the names, shapes and order of torch.nn.Sequential over the same layers, and
-  // manifest.json.
+  // Writes model.safetensors, with names, shapes and order of torch.nn.Sequential, and manifest.json.
   void save(const std::string& directory) const;
   static Fitted load(const std::string& directory);
   // Writes the scaling of the rows and the layers as operators.

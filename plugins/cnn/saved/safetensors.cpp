@@ -121,8 +121,7 @@ class TemporaryFile {
   void finish() {
     check(::fsync(fd_) == 0 && ::rename(name_.c_str(), path_.c_str()) == 0);
     check(::close(std::exchange(fd_, -1)) == 0);
-    // The new name must survive a power failure too. Not every file system can sync a directory, so failures are
-    // ignored.
+    // The new name must survive a power failure. Failures are ignored, because not all file systems support this.
     const size_t slash = path_.rfind('/');
     const std::string parent = slash == std::string::npos ? "." : path_.substr(0, slash + 1);
     const int directory = ::open(parent.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC);

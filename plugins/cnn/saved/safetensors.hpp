@@ -44,7 +44,7 @@ class Writer {
  public:
   // Receives the next bytes of a tensor; does not keep the pointer.
   using Put = std::function<void(const void* data, uint64_t bytes)>;
-  // Passes all bytes of a tensor, row-major, in any number of calls, so that memory need not hold the whole tensor.
+  // Passes all bytes of a tensor, row-major, in any number of calls, so that memory never has to hold all of it.
   using Source = std::function<void(const Put& put)>;
 
   // write() calls `source` and propagates its exceptions. Throws Error(MK_INVALID_ARGUMENT) if a name is taken,

@@ -1,4 +1,4 @@
-// Initial parameters that replace random ones: the tensors of a safetensors file whose names and shapes match the
+// Initial parameters that replace random parameters: the tensors of a safetensors file whose names and shapes match the
 // network. Fitted::save() and PyTorch's state_dict() use these names.
 #pragma once
 
@@ -25,8 +25,7 @@ class Start {
   // Writes the tensors of the file. Other parameters keep their values.
   void write(const ParameterVector& to) const;
 
-  // Tells whether the file has moments of the features for a network that normalises by them. They replace the moments
-  // of the training rows.
+  // Tells whether the file has moments for a network that normalises features. They replace the training rows' moments.
   bool has_moments() const { return !moments_.feature_mean.empty(); }
   const Moments& moments() const { return moments_; }
 

@@ -1,5 +1,4 @@
-// The state of an unfinished training on disk. A training that resumes from it after a kill gives the same result as an
-// uninterrupted one.
+// The state of an unfinished training on disk. A resumed training gives the same result as an uninterrupted one.
 #pragma once
 
 #include <cstdint>

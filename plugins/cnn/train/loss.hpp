@@ -28,7 +28,7 @@ mk_param loss_param();
 // and the last layer is not log_softmax.
 Loss loss_of(const std::string& name, bool classifies, const std::string& last_layer);
 
-// The keys of losses. label_smoothing and focal_gamma are at least 0, the others above 0.
+// The keys of losses. label_smoothing and focal_gamma are at least 0, the other keys above 0.
 struct LossNumbers {
   double label_smoothing = 0, focal_gamma = 2, huber_delta = 1, smooth_l1_beta = 1;
 };

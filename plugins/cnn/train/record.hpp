@@ -44,17 +44,15 @@ struct Record {
   int64_t epochs() const { return history.train_loss.size(); }
   // The first of the best epochs by the rule's curve, or -1 without epochs.
   int64_t best_epoch() const;
-  // Whether the latest epoch is the best one, and the rule keeps its weights.
+  // Tells whether the latest epoch is the best one, and the rule keeps its weights.
   bool is_best() const { return rule.restore_best && !diverged && best_epoch() + 1 == epochs(); }
   // The validation score of the resulting weights, i.e. of the last or the best epoch.
   Score validated() const;
-  // The losses that rules and schedules watch, one for each epoch: losses of the validation or, without validation, of
-  // the training.
+  // The losses that rules and schedules watch, by epoch: of the validation or, without validation, of the training.
   const std::vector<double>& watched() const {
     return history.validation_loss.empty() ? history.train_loss : history.validation_loss;
   }
-  // The rule's curve. Smaller values are better, so accuracies are negated. Uses the training if there is no
-  // validation.
+  // The rule's curve. Smaller is better, so accuracies are negated. Without validation, uses the training.
   std::vector<double> monitored() const;
   double last_loss() const { return epochs() == 0 ? 0 : history.train_loss.back(); }
   void add_epoch(const Score& trained);

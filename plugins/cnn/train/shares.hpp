@@ -38,8 +38,7 @@ class Speeds {
   bool warm_ = false, measured_ = false;
 };
 
-// Retries a member that was too slow for any share after waiting times that double, because the cause may have
-// disappeared.
+// Retries a member that was too slow for any share, after waiting times that double: the cause may be gone.
 class Backoff {
  public:
   explicit Backoff(size_t members) : wait_(members, kFirst), idle_(members, 0) {}

@@ -11,8 +11,7 @@ namespace {
 
 // Number of batches of each network that are submitted at once. With this many, a CPU core stays with one network.
 constexpr int64_t kAtOnce = 8;
-// Limits the time without waiting for the device, if more than kAtOnce batches fit into it. It bounds the delay of a
-// cancellation.
+// Limits the time between waits for the device beyond kAtOnce batches. It bounds the delay of a cancellation.
 constexpr double kWaitSeconds = 0.1;
 constexpr int64_t kMostInFlight = 1024;  // in batches
 

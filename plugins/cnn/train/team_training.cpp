@@ -29,8 +29,7 @@ std::vector<Subtree> subtrees(int64_t first, int64_t end) {
   return all;
 }
 
-// Formats the shares of a step and each member's computing time per step. In the rest of the step, all members wait for
-// sums.
+// Formats the shares of a step and each member's computing time per step. Otherwise, all members wait for sums.
 std::string times_text(const Shares& shares, double elapsed_s, const std::vector<double>& busy_s, int64_t steps) {
   constexpr size_t kShown = 8;
   const auto ms = [&](double seconds) {
@@ -158,8 +157,7 @@ RowRange TeamTraining::share_of(const Shares& shares) const {
   return {std::accumulate(shares.begin(), mine, int64_t{0}), *mine};
 }
 
-// Distributes another number of units in the same proportions. It uses shares and not speeds, because shares are
-// recorded.
+// Distributes another number of units in the same proportions. Uses shares, because speeds are not recorded.
 RowRange TeamTraining::share_of(const Shares& shares, int64_t units) const {
   return share_of(split(units, {shares.begin(), shares.end()}));
 }
@@ -200,8 +198,7 @@ void TeamTraining::share_state() {
   });
 }
 
-// Averages the weights and the optimizer's states, so that a checkpoint describes a single network and a restart may
-// use other devices.
+// Averages the weights and the optimizer's states, so that a checkpoint describes one network for any devices.
 void TeamTraining::average(double weight) {
   const auto scope = device_.phase("reduce");
   for_each_state([&](const ParameterVector& all, int64_t first, std::span<float> room) {

@@ -8,8 +8,8 @@
 
 namespace mokume::cnn {
 
-// Returns the settings that the team applies. With batch_scope = "per_device", the batch combines those of all devices.
-// A training resumed from a checkpoint keeps the batch of the `begun_with` devices with which it began.
+// Returns the settings that the team applies. With batch_scope = "per_device", the batch combines the batches of all
+// devices. A training resumed from a checkpoint keeps the batch of the `begun_with` devices with which it began.
 Settings settings_for(Settings settings, const sdk::Team& team, int64_t begun_with = 0);
 
 // Returns the number of devices for which the batch of the leader's checkpoint was made, or 0 if there is no checkpoint

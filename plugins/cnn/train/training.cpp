@@ -15,8 +15,7 @@
 namespace mokume::cnn {
 namespace {
 
-// The shards of a batch run one after the other. Their activations are small enough for caches, and the whole batch
-// needs no memory.
+// A batch's shards run one after the other. Activations fit into caches, and the whole batch needs no memory.
 int64_t rows_of_pass(const Settings& settings) {
   constexpr int64_t kValidated = 64;  // minimum number of rows in a batch of the validation
   const Parallel& p = settings.parallel;
@@ -82,8 +81,7 @@ Training::Training(const sdk::Host& host, const sdk::Device& device, const Resid
 }
 
 uint64_t Training::bytes(const Network& network, const Settings& settings, int64_t rows) {
-  // Each row has its index in an order, its loss and hit, a scaled target with standardise_target, and its weight with
-  // weights.
+  // Each row has its index in an order, its loss and hit, and, where used, a scaled target and a weight.
   const int64_t words = rows * (3 + (settings.standardise_target ? 1 : 0) + (settings.weighted ? 1 : 0));
   const int64_t mixed = settings.mixup_alpha > 0
                             ? Mixup::elements(rows_of_pass(settings), network.input.elements(), network.outputs())

@@ -1,5 +1,4 @@
-// Trains one network: epochs of batches over rows that are resident on the device. stacked.hpp and team_training.hpp
-// drive it.
+// Trains one network: epochs of batches over rows on the device. stacked.hpp and team_training.hpp drive it.
 #pragma once
 
 #include <cstdint>
@@ -54,8 +53,7 @@ class Training {
   Record& record() { return record_; }
   const Record& record() const { return record_; }
 
-  // Read and write the fit's checkpoint. Do nothing without a scratch directory; restore() also ignores invalid
-  // checkpoints.
+  // Read and write the fit's checkpoint. Do nothing without a scratch directory; restore() ignores an invalid file.
   void restore();
   void save();
   bool at_end() const { return position_.epoch >= settings_.last_epoch() || record_.diverged || record_.stopped; }
@@ -73,8 +71,7 @@ class Training {
   // Runs the backward phase for the given rows, and submits its ops at once. See Engine::backward().
   void backward(const RowRange& rows, const ParameterVector& to, std::span<const Engine::Add> adds,
                 const Engine::Summed& summed);
-  // Call end_epoch() after the last batch, when the device has completed all queued ops. The batches of the validation
-  // follow.
+  // Call end_epoch() after the last batch, when the device has completed all queued ops. The validation follows.
   void end_epoch();
   int64_t validation_batches() const;
   int64_t validation_rows() const { return task_.validate.size(); }
@@ -99,8 +96,7 @@ class Training {
   const Slice& validation_results() const { return validation_results_; }
   // Returns the score of rows [first, first + rows) of the latest epoch.
   Score score(int64_t first, int64_t rows) const;
-  // Returns the score since the last call, or the score of the last epoch if no new epoch has begun. For the progress
-  // line.
+  // Returns the score since the last call, or of the last epoch if no new epoch has begun. For the progress line.
   Score recent_score();
 
   // Returns all parameters in the network's own order. Must be the last call of a training: it first releases the

@@ -37,7 +37,7 @@
 #define HALF_ULP 5.9604645e-8f
 
 // Rows are ordered by v: F in I_up, and -F for rows of I_low that are not in the set yet. A cut selects the rows with v
-// < value, and from `row` on those with v == value.
+// < value, and the rows from `row` on with v == value.
 typedef struct {
   float value;
   int row;

@@ -1,5 +1,5 @@
 // The blocked solver for GPUs: one work-group per problem, one row per work-item and iteration. Follows places.cl and
-// blocked.cl in the program.
+// blocked.cl.
 
 // Loops over the rows k of the problem that belong to this work-item.
 #define FOR_ROWS(k)                            \

@@ -1,12 +1,10 @@
-// The blocked solver for CPUs: one work-item per problem, 16 rows at a time. Follows places.cl and blocked.cl in the
-// program.
+// The blocked solver for CPUs: one work-item per problem, 16 rows at a time. Follows places.cl and blocked.cl.
 
 #define LANES ((int16)(0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15))
 
 int16 within16(float16 v, int16 row, Cut cut) { return (v < cut.value) | ((v == cut.value) & (row >= cut.row)); }
 
-// Returns the rows of a block that a side may choose: rows of I_up, or rows of I_low that the cut of I_up did not
-// select.
+// Returns the rows of a block that a side may choose: rows of I_up, or rows of I_low outside the cut of I_up.
 int16 eligible16(Rows r, int b, int low, Cut up) {
   const int16 flag = vload16(b, r.flags);
   if (!low) return (flag & UP) != 0;
@@ -20,8 +18,7 @@ float largest16(float16 v) {
   return c.y > c.x ? c.y : c.x;
 }
 
-// Stores the better half of (v, at) in (w, to): the larger values or, of equal values, the larger index. No lane is
-// NaN.
+// Stores the better half of (v, at) in (w, to): the larger value, or the larger index if equal. No lane is NaN.
 #define BETTER_HALF(v, at, w, to)                                                                      \
   const int##w better_##w = (v.hi > v.lo) | ((v.hi == v.lo) & (at.hi > at.lo));                        \
   const float##w value_##w = select(v.lo, v.hi, better_##w);                                           \
@@ -56,8 +53,7 @@ int count_rows(Rows r, int low, Cut up, float value, int from) {
   return sum16(count);
 }
 
-// Returns the cut that selects the `want` best rows of a side, or fewer if fewer have v <= `most`. The best v is
-// `least`.
+// The cut that selects the `want` best rows of a side, or fewer if fewer have v <= `most`. `least` is the best v.
 Cut find_cut(Rows r, int low, Cut up, int want, float least, float most, long ld) {
   Cut cut;
   cut.value = most;

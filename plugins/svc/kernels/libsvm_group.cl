@@ -1,5 +1,5 @@
 // LIBSVM's steps for GPUs: one work-group per problem, one row per work-item and iteration. Follows places.cl and
-// libsvm.cl in the program.
+// libsvm.cl.
 
 __kernel __attribute__((reqd_work_group_size(GROUP, 1, 1))) void smo_group(SMO_ARGUMENTS) {
   __local float l_value[GROUP], l_rest[GROUP];

@@ -1,5 +1,4 @@
-// LIBSVM's steps for CPUs: one work-item per problem, 16 rows at a time. Follows places.cl and libsvm.cl in the
-// program.
+// LIBSVM's steps for CPUs: one work-item per problem, 16 rows at a time. Follows places.cl and libsvm.cl.
 
 __kernel void smo_vector(SMO_ARGUMENTS) {
   const int16 lane = (int16)(0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15);
