@@ -22,6 +22,8 @@ set(CMAKE_C_FLAGS_RELEASE "-O2 -DNDEBUG")
 
 # Contraction would make a result depend on what the compiler fused; the code calls fma where it means it.
 add_compile_options(-Wall -Wextra -Wpedantic -Wshadow -Werror -ffp-contract=off)
+# An error, and a test that fails, name a file's place in the tree, not on the machine that built it.
+add_compile_options(-fmacro-prefix-map=${PROJECT_SOURCE_DIR}/=)
 if(CMAKE_CXX_COMPILER_ID STREQUAL "GNU")
   # False alarms of g++ 12: members of a std::variant that is not in that state, and std::string's operator+ (PR
   # 105329).

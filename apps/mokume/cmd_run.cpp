@@ -119,7 +119,6 @@ int run_outer_folds(Runtime& runtime, const run::RunRequest& whole, const std::s
 int execute(Runtime& runtime, const run::RunRequest& request, StopWatch& watch, Verbosity verbosity,
             const StoredRun* stored = nullptr) {
   const bool leads = runtime.transport().rank() == 0;
-  if (verbosity == Verbosity::verbose) runtime.log().set_level(MK_LOG_INFO);
   if (verbosity == Verbosity::quiet) runtime.log().set_level(MK_LOG_WARNING);
   if (!leads) runtime.log().set_level(MK_LOG_ERROR);
   watch.announce();

@@ -151,7 +151,9 @@ class Commands {
     if (manual_->parsed()) return print(manual(command_table(cli_), kVersion, kExitCodes));
     if (child_->parsed()) return device_child(parent_);
     if (probe_library_->parsed()) return library_probe(tried_);
-    made.emplace(line_).probe_libraries();
+    made.emplace(line_);
+    if (options_.verbose) made->log().set_level(MK_LOG_INFO);
+    made->probe_libraries();
     return run_with(*made);
   }
 
@@ -333,6 +335,7 @@ int main(int argc, char** argv) {
     code = Commands(argc, argv).run(argc, argv, runtime);
   } catch (const mokume::Error& e) {
     say(stderr, "error: {}\n", e.what());
+    if (runtime) runtime->log().place("mokume", e);
     code = exit_code(e.status());
   } catch (const std::bad_alloc&) {
     std::fprintf(stderr, "error: out of host memory\n");

@@ -8,6 +8,7 @@
 
 #include "abi/host.h"
 #include "base/below.hpp"
+#include "sdk/error.hpp"
 
 namespace mokume::base {
 
@@ -30,6 +31,10 @@ class Log {
 
   void info(const std::string& source, const std::string& text) { write(MK_LOG_INFO, source, text); }
   void warn(const std::string& source, const std::string& text) { write(MK_LOG_WARNING, source, text); }
+  // Logs which line of the source threw an error, for the file and --verbose, but not its message.
+  void place(const std::string& source, const Error& error) {
+    if (!error.thrown_at().empty()) info(source, "the error was thrown at " + error.thrown_at());
+  }
 
  private:
   struct State;

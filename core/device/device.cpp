@@ -65,7 +65,8 @@ std::unique_ptr<Device> Device::open(const Listed& listed, const Choices& choice
     registry::call_foreign("queue_create", table->queue_create, device->device_, 0U, &device->queue_);
   } catch (const Error& e) {
     throw Error(e.status(),
-                "device " + listed.id() + " (" + text_of(listed.info.name) + ") cannot be opened: " + e.what());
+                "device " + listed.id() + " (" + text_of(listed.info.name) + ") cannot be opened: " + e.what(),
+                e.thrown_at());
   }
   device->kernel_source_ = extension<mk_kernel_source>(table, "kernel_source_v1");
   device->host_pointer_ = extension<mk_host_pointer>(table, "host_pointer_v1");

@@ -11,7 +11,8 @@ namespace mokume::device {
 // A part of a selection that matches no device.
 class NoMatch : public Error {
  public:
-  NoMatch(const std::string& wanted, const std::string& text) : Error(MK_DEVICE_ERROR, text), wanted_(wanted) {}
+  NoMatch(const std::string& wanted, const std::string& text, const std::string& thrown_at = here())
+      : Error(MK_DEVICE_ERROR, text, thrown_at), wanted_(wanted) {}
   const std::string& wanted() const { return wanted_; }
 
  private:

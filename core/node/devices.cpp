@@ -101,6 +101,7 @@ void Devices::open_all(const std::vector<device::Listed>& listed, const Open& op
       refusal = std::current_exception();
       const std::string title = device_title(listed[d]), text = e.what();
       unopened.push_back((text.starts_with(title) ? "" : title) + text);
+      log_.place("device", e);
     }
   }
   if (sessions_.empty() && refusal) std::rethrow_exception(refusal);
@@ -141,6 +142,10 @@ void Devices::begin(const cluster::ClassChoices& choices, const std::string& run
 void Devices::run(uint32_t device, const cluster::Attempt& attempt, cluster::Reporter& reporter, const mk_team* team) {
   try {
     sessions_[device]->run(attempt, reporter, team);
+  } catch (const Error& e) {
+    if (e.status() != MK_CANCELLED) log_.place("device", e);
+    keep_profile(device);
+    throw;
   } catch (...) {
     keep_profile(device);
     throw;

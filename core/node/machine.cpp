@@ -39,6 +39,7 @@ void Machine::list(registry::Registry& registry, const std::string& name) {
   } catch (const Error& e) {
     left_out_[name] = library->path + ": " + e.what();
     log_.warn("registry", fmt::format("the backend '{}' is left out: {}", name, left_out_[name]));
+    log_.place("registry", e);
   }
 }
 
@@ -151,6 +152,7 @@ double Machine::speed_or_warn(device::Device& device, const std::string& cache_d
   } catch (const Error& e) {
     if (e.status() != MK_DEVICE_ERROR && e.status() != MK_OUT_OF_MEMORY) throw;
     log_.warn(device.listed().id(), std::string("its speed could not be measured: ") + e.what());
+    log_.place(device.listed().id(), e);
     return 0;
   }
 }

@@ -112,6 +112,24 @@ TEST(Talk, QuietPrintsWhatIsWrongAndVerboseWhatTheLogGets) {
   EXPECT_TRUE(has(verbose.err, "best candidate: ")) << verbose.err;
 }
 
+TEST(Talk, VerboseAndTheLogTellWhereAnErrorWasThrown) {
+  const Place place;
+  place.write("e.toml",
+              "plugins.directories = [\"" + std::string(fault_library()) + "\"]\n" + small_experiment("fault:0"));
+  const Ended usual = place.mokume("run e.toml --devices quantum");
+  const Ended verbose = place.mokume("run e.toml --devices quantum --verbose");
+  EXPECT_EQ(usual.code, 4);
+  EXPECT_FALSE(has(usual.err, "thrown at")) << usual.err;
+  EXPECT_TRUE(has(verbose.err, "the error was thrown at core/device/select.cpp:")) << verbose.err;
+
+  // Across the boundary, from a library.
+  const Ended failed = place.shell("MOKUME_FAULT=fail:4 " + Place::program() + " run e.toml");
+  EXPECT_EQ(failed.code, 4);
+  EXPECT_FALSE(has(failed.err, "thrown at")) << failed.err;
+  const std::string log = slurp(place.run("small") / "logs/node-0000.log");
+  EXPECT_TRUE(has(log, "the error was thrown at tests/faults/plugin.cpp:")) << log;
+}
+
 TEST(Talk, IsOneChoice) {
   const Place place;
   place.write("e.toml", small_experiment("host"));
