@@ -4,8 +4,8 @@
 #include <algorithm>
 #include <cstdint>
 
-#include "crew.hpp"
 #include "device.hpp"
+#include "parallel_region.hpp"
 #include "subnormals.hpp"
 
 namespace mokume::host {
@@ -23,9 +23,9 @@ struct Call {
   const mk_op& op;
   sdk::Host host;
   const Loops& loops;
-  Crew* crew = nullptr;  // null: loops are handed to the host
+  ParallelRegion* region = nullptr;  // null: loops are handed to the host
 
-  Call with(const mk_op& other) const { return {other, host, loops, crew}; }
+  Call with(const mk_op& other) const { return {other, host, loops, region}; }
 
   View<const float> input(int i) const { return view<const float>(op.inputs[i]); }
   View<const int32_t> indices(int i) const { return view<const int32_t>(op.inputs[i]); }
@@ -39,7 +39,7 @@ struct Call {
       const SubnormalsAreZero zeros;
       body(i);
     };
-    crew != nullptr ? crew->parallel_for(count, here) : host.parallel_for(count, here);
+    region != nullptr ? region->parallel_for(count, here) : host.parallel_for(count, here);
   }
 
   // Splits [0, rows) into pieces and calls body(begin, end) for each in parallel. No result may depend on the pieces.
@@ -47,7 +47,7 @@ struct Call {
   template <class Body>
   void for_rows(int64_t rows, int64_t work_per_row, Body&& body) const {
     // Elements that cost about as much as ten hand-overs to another thread.
-    const int64_t piece_size = crew != nullptr ? 4096 : 32768;
+    const int64_t piece_size = region != nullptr ? 4096 : 32768;
     const int64_t step = std::max<int64_t>(1, piece_size / std::max<int64_t>(1, work_per_row));
     if (rows <= step) return body(int64_t{0}, rows);
     parallel_for(static_cast<uint64_t>((rows + step - 1) / step), [&](uint64_t piece) {

@@ -105,10 +105,10 @@ int32_t submit_group(mk_queue* queue, const mk_op* const* ops, uint32_t members,
                      mk_error* error) {
   return sdk::guard(error, [&] {
     const mk_device& device = *queue->device;
-    const auto run_all = [&](Crew* crew) {
+    const auto run_all = [&](ParallelRegion* region) {
       for (uint32_t m = 0; m < members; ++m)
         for (uint32_t k = 0; k < each; ++k) {
-          const Call call{ops[m][k], device.host, *device.loops, crew};
+          const Call call{ops[m][k], device.host, *device.loops, region};
           check_indices(call);
           if (k + 1 < each && run_both(device, call, ops[m][k + 1]))
             ++k;
@@ -122,8 +122,8 @@ int32_t submit_group(mk_queue* queue, const mk_op* const* ops, uint32_t members,
     const double flops = members == 1 ? flops_of(ops[0], each) : 0;
     auto done = timed(*queue, event != nullptr, [&] {
       if (members == 1 && flops <= kSmallOp * each)
-        Crew::run(device.host, static_cast<uint32_t>(std::clamp(flops / kThread, 1.0, 1e6)),
-                  [&](Crew& crew) { run_all(&crew); });
+        ParallelRegion::run(device.host, static_cast<uint32_t>(std::clamp(flops / kThread, 1.0, 1e6)),
+                            [&](ParallelRegion& region) { run_all(&region); });
       else
         run_all(nullptr);
     });

@@ -3,6 +3,7 @@
 #include <cstring>
 #include <map>
 #include <numeric>
+#include <span>
 
 #include "problem.hpp"
 #include "sdk/plugin.hpp"
@@ -99,6 +100,26 @@ void recorded_choices_are_kept(DeviceUnderTest& dut) {
   const auto second = choices_of(t, again);
   t.close(again);
   EXPECT_EQ(first, second);
+}
+
+// The winner of a race is remembered for the products that it was measured with.
+void a_given_product_takes_no_convolution_of_another(DeviceUnderTest& dut) {
+  if (dut.has(MK_DEVICE_SOFTWARE)) GTEST_SKIP() << kSlowReopen;
+  const mk_backend& t = dut.table();
+  const auto opened = [&](std::span<const mk_choice> given) {
+    mk_device* device = nullptr;
+    sdk::call(t.open, t.self, dut.index(), given.data(), static_cast<uint32_t>(given.size()), &device);
+    auto choices = choices_of(t, device);
+    t.close(device);
+    return choices;
+  };
+  const auto measured = opened({});
+  if (!measured.contains("conv") || measured.at("gemm") != "vector") return;
+  mk_choice tile{};
+  sdk::set_text(tile.key, "gemm");
+  sdk::set_text(tile.value, "tile");
+  EXPECT_EQ(opened({&tile, 1}).at("conv"), "patches");
+  EXPECT_EQ(opened({}), measured);
 }
 
 void null_is_nothing(DeviceUnderTest& dut) {
@@ -237,6 +258,7 @@ void add_handle_tests(Machine&, DeviceUnderTest& dut) {
   add("a_cpu_uses_the_cores_of_this_process", a_cpu_uses_the_cores_of_this_process);
   add("enumerate_is_stable", enumerate_is_stable);
   add("recorded_choices_are_kept", recorded_choices_are_kept);
+  add("a_given_product_takes_no_convolution_of_another", a_given_product_takes_no_convolution_of_another);
   add("null_is_nothing", null_is_nothing);
   add("impossible_buffer_is_out_of_memory", impossible_buffer_is_out_of_memory);
   add("copies_hit_their_range", copies_hit_their_range);

@@ -107,7 +107,7 @@ TEST(ReadAll, RefusesFitsThatAreNotInThePlan) {
   FitRecord record = make_record(202);
   const search::FitKey key{20, 0, 0};
   write_file(scratch, 0, {record_text(record, &key), text_of(make_record(1))});
-  expect_failure(scratch, {"line 2", "fit 202", "200 fits"});
+  expect_failure(scratch, {"line 2", "fit 202", "202 fits and refits"});
   const search::FitKey wrong{0, 0, 3};
   write_file(scratch, 0, {record_text(make_record(4), &wrong), text_of(make_record(1))});
   expect_failure(scratch, {"line 2", "fit 4"});

@@ -69,8 +69,12 @@ void choose_variants(mk_device& device, std::span<const mk_choice> choices) {
   const std::string file = class_file(device);
   const Choices known = remembered(file);
   Choices measured = known;
-  for (const VariantSet* set : variant_sets())
+  // Convolutions were measured with a particular GEMM, so what is remembered says nothing about another one.
+  const bool another_gemm = !device.choices.gemm.empty() && device.choices.gemm != known.gemm;
+  for (const VariantSet* set : variant_sets()) {
+    if (set->slot == &Choices::conv && another_gemm) continue;
     if ((device.choices.*set->slot).empty()) device.choices.*set->slot = known.*set->slot;
+  }
   if (device.choices.gemm == "clblast" && !device.clblast->available())
     throw Error(MK_DEVICE_ERROR, "opencl: the recorded choice gemm = clblast needs CLBlast: install libclblast1");
   std::unique_ptr<mk_queue> queue;
@@ -87,7 +91,6 @@ void choose_variants(mk_device& device, std::span<const mk_choice> choices) {
                       std::string("compiling kernels for ") + device.info.name + ", once: this can take a minute");
     }
     set->race(device, *queue);
-    // Convolutions were measured with a particular GEMM. If that GEMM was given, the result is not remembered.
     if (set->slot != &Choices::conv || device.choices.gemm == measured.gemm) measured.*set->slot = slot;
   }
   if (queue == nullptr || file.empty()) return;

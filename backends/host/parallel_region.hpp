@@ -1,5 +1,6 @@
 // Threads that share the loops of one op after the other. A loop of an op that takes microseconds is over before a
-// sleeping thread wakes; a crew is woken once, for a whole sequence of ops, and waits between loops without sleeping.
+// sleeping thread wakes. The threads of a parallel region (the term is OpenMP's) are woken once, for a whole sequence of
+// ops, and wait between loops without sleeping.
 #pragma once
 
 #include <algorithm>
@@ -17,26 +18,26 @@
 
 namespace mokume::host {
 
-class Crew {
+class ParallelRegion {
  public:
-  // Runs work(crew) on one thread, while others of the host help with its loops, and passes its exception on. At least
+  // Runs work(region) on one thread, while others of the host help with its loops, and passes its exception on. At least
   // one thread runs it.
   // Whichever thread comes first leads: the host may run several bodies one after the other on one thread, and the
   // later ones find nothing to do.
   template <class Work>
   static void run(const sdk::Host& host, uint32_t most_threads, Work&& work) {
-    Crew crew(std::min({host.concurrency(), most_threads, kMostThreads}));
-    if (crew.threads_ == 1) return work(crew);
+    ParallelRegion region(std::min({host.concurrency(), most_threads, kMostThreads}));
+    if (region.threads_ == 1) return work(region);
     std::exception_ptr thrown;
-    host.parallel_for(crew.threads_, [&](uint64_t) {
-      const uint32_t thread = crew.joined_.fetch_add(1);
-      if (thread != 0) return crew.help(thread);
+    host.parallel_for(region.threads_, [&](uint64_t) {
+      const uint32_t thread = region.joined_.fetch_add(1);
+      if (thread != 0) return region.help(thread);
       try {
-        work(crew);
+        work(region);
       } catch (...) {
         thrown = std::current_exception();
       }
-      crew.ended_.store(true, std::memory_order_release);
+      region.ended_.store(true, std::memory_order_release);
     });
     if (thrown) std::rethrow_exception(thrown);
   }
@@ -78,7 +79,7 @@ class Crew {
     std::atomic<int64_t> left{0};
   };
 
-  explicit Crew(uint32_t threads) : threads_(threads) {}
+  explicit ParallelRegion(uint32_t threads) : threads_(threads) {}
 
   uint64_t begin(uint64_t share) const { return count_ * share / threads_; }
 

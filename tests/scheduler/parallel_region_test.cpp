@@ -1,5 +1,5 @@
-// The crew of the host backend.
-#include "crew.hpp"
+// The parallel region of the host backend.
+#include "parallel_region.hpp"
 
 #include <gtest/gtest.h>
 
@@ -13,9 +13,9 @@ namespace mokume::host {
 namespace {
 
 // A host whose loops have a thread for each index. ThreadSanitizer can follow these threads, but not TBB's.
-class Crews : public ::testing::TestWithParam<uint32_t> {
+class ParallelRegions : public ::testing::TestWithParam<uint32_t> {
  protected:
-  Crews() {
+  ParallelRegions() {
     table_.struct_size = sizeof(table_);
     table_.self = this;
     table_.concurrency = [](void*) { return GetParam(); };
@@ -32,14 +32,14 @@ class Crews : public ::testing::TestWithParam<uint32_t> {
 };
 
 // Each loop reads the values that the previous loop wrote, whichever thread ran an index.
-TEST_P(Crews, RunLoopsOneAfterTheOther) {
+TEST_P(ParallelRegions, RunLoopsOneAfterTheOther) {
   constexpr size_t kLoops = 60, kMost = 700;
   for (uint64_t round = 0; round < 100; ++round) {
     std::vector<uint64_t> values(kMost);
-    Crew::run(host_, GetParam(), [&](Crew& crew) {
+    ParallelRegion::run(host_, GetParam(), [&](ParallelRegion& region) {
       for (uint64_t l = 0; l < kLoops; ++l) {
         std::vector<uint64_t> next(1 + (l * 37 + round) % kMost);
-        crew.parallel_for(next.size(), [&](uint64_t i) { next[i] = values[i] + 1; });
+        region.parallel_for(next.size(), [&](uint64_t i) { next[i] = values[i] + 1; });
         std::copy(next.begin(), next.end(), values.begin());
       }
     });
@@ -50,11 +50,11 @@ TEST_P(Crews, RunLoopsOneAfterTheOther) {
   }
 }
 
-TEST_P(Crews, PassOnTheExceptionOfTheirWork) {
-  EXPECT_THROW(Crew::run(host_, GetParam(), [](Crew&) { throw Error(MK_INTERNAL, "no"); }), Error);
+TEST_P(ParallelRegions, PassOnTheExceptionOfTheirWork) {
+  EXPECT_THROW(ParallelRegion::run(host_, GetParam(), [](ParallelRegion&) { throw Error(MK_INTERNAL, "no"); }), Error);
 }
 
-INSTANTIATE_TEST_SUITE_P(Threads, Crews, ::testing::Values(1U, 2U, 5U));
+INSTANTIATE_TEST_SUITE_P(Threads, ParallelRegions, ::testing::Values(1U, 2U, 5U));
 
 }  // namespace
 }  // namespace mokume::host
