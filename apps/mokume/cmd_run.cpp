@@ -11,6 +11,7 @@
 #include "frontends.hpp"
 #include "inspect/dry_run.hpp"
 #include "outcome.hpp"
+#include "report/profile.hpp"
 #include "results/nested.hpp"
 #include "run/nested.hpp"
 #include "run/run.hpp"
@@ -91,7 +92,7 @@ run::RunResult perform(Runtime& runtime, const run::RunRequest& request, StopWat
     if (runtime.transport().rank() == 0) tell_libraries(runtime, frontend.directory(), true);
     throw;
   }
-  show(stderr, result.profile);
+  for (const results::DeviceProfile& profile : result.profiles) show(stderr, report::profile_text(profile));
   return result;
 }
 

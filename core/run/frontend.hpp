@@ -48,7 +48,8 @@ class Frontend {
   virtual void time_left(std::optional<double> seconds) { static_cast<void>(seconds); }  // nothing: unknown
   virtual void end_fits() {}
 
-  // Draws charts and a page into a run directory, whose tables are written. Throws Error(MK_STORAGE) if it cannot.
+  // Writes charts, event files and a page into a run directory, whose tables are written. Throws Error(MK_STORAGE) if
+  // it cannot.
   virtual void draw(const results::RunView& view, const std::string& directory) {
     static_cast<void>(view), static_cast<void>(directory);
   }
