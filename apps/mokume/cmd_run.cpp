@@ -10,6 +10,7 @@
 #include "frontends.hpp"
 #include "inspect/dry_run.hpp"
 #include "outcome.hpp"
+#include "report/profile.hpp"
 #include "results/nested.hpp"
 #include "run/nested.hpp"
 #include "run/run.hpp"
@@ -83,7 +84,7 @@ run::RunResult perform(Runtime& runtime, const run::RunRequest& request, StopWat
     if (cause.empty()) throw;
     throw Error(MK_CANCELLED, text);
   }
-  show(stderr, result.profile);
+  for (const results::DeviceProfile& profile : result.profiles) show(stderr, report::profile_text(profile));
   return result;
 }
 

@@ -59,20 +59,6 @@ std::string clean(std::string_view text) {
   return result;
 }
 
-std::string escape(std::string_view text) {
-  constexpr std::string_view kSpecial = "&<>\"'\r";
-  constexpr const char* kEntities[] = {"&amp;", "&lt;", "&gt;", "&quot;", "&#39;", "&#13;"};
-  std::string result;
-  for (const char c : clean(text)) {
-    const size_t at = kSpecial.find(c);
-    if (at == std::string_view::npos)
-      result += c;
-    else
-      result += kEntities[at];
-  }
-  return result;
-}
-
 std::string csv_field(std::string_view text) {
   if (text.find_first_of(",\"\r\n") == std::string_view::npos) return std::string(text);
   std::string result = "\"";

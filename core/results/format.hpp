@@ -1,4 +1,4 @@
-// Text for people and for files: escaping, short numbers, units of a metric. All functions accept arbitrary bytes.
+// Text for people and for files: fields of CSV, short numbers, units of a metric. All functions accept arbitrary bytes.
 #pragma once
 
 #include <cstdint>
@@ -12,9 +12,6 @@ namespace mokume::results {
 
 // Returns valid UTF-8 without the characters that XML 1.0 forbids; each offending byte or character becomes U+FFFD.
 std::string clean(std::string_view text);
-
-// Applies clean() and replaces & < > " ' by entities: safe as element text and as an attribute value, in XML and HTML.
-std::string escape(std::string_view text);
 
 // Returns one field of a CSV file by RFC 4180, quoted only if necessary.
 std::string csv_field(std::string_view text);

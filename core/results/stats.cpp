@@ -169,6 +169,13 @@ Moments moments(const std::vector<double>& values) {
   return {mean, n > 1 ? std::sqrt(squares / (n - 1)) : 0, extent.low, extent.high};
 }
 
+size_t majority(std::span<const uint32_t> votes, std::span<const double> certainty) {
+  size_t best = 0;
+  for (size_t c = 1; c < votes.size(); ++c)
+    if (votes[c] > votes[best] || (votes[c] == votes[best] && certainty[c] > certainty[best])) best = c;
+  return best;
+}
+
 double quantile(const std::vector<double>& sorted, double p) {
   const double at = p * (sorted.size() - 1);
   const size_t below = static_cast<size_t>(at);

@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <limits>
 #include <optional>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -64,6 +65,10 @@ std::vector<CandidateRow> summarise(const search::Plan& plan, const std::vector<
                                     const std::vector<journal::FitRecord>& records);
 // Returns a row for each candidate over all its bootstraps.
 std::vector<CandidateRow> pool(const RunView& view);
+
+// Returns the class with the most votes. Ties go to the class with the higher certainty (mean or sum over members),
+// then to the first. Both arguments have an entry per class.
+size_t majority(std::span<const uint32_t> votes, std::span<const double> certainty);
 
 // Linear interpolation between order statistics, NumPy's default ("linear", type 7 of Hyndman & Fan, The American
 // Statistician 50(4), 1996). `sorted` is ascending and not empty, 0 <= p <= 1.

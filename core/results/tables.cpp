@@ -14,7 +14,6 @@
 #include "results/format.hpp"
 #include "results/nested.hpp"
 #include "results/stats.hpp"
-#include "results/tensorboard.hpp"
 
 namespace mokume::results {
 namespace {
@@ -248,7 +247,6 @@ void write_tables(const RunView& view, const std::string& directory) {
   if (view.plan.bootstraps > 1) put("ensemble.csv", ensemble_csv(view));
   put("timeline.csv", timeline_csv(view));
   put("summary.json", summary_json(view));
-  write_event_files(view, {directory, "logs/tensorboard"});
 }
 
 }  // namespace mokume::results

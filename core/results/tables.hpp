@@ -28,8 +28,8 @@ std::string timeline_csv(const RunView& view);
 // speeds behind `efficiency` were measured before the run or estimated from it.
 std::string summary_json(const RunView& view);
 
-// Writes the tables and the event files (results/tensorboard.hpp) of a run directory, each file atomically. Equal views
-// give byte-identical files. Throws Error(MK_STORAGE) if something cannot be written.
+// Writes the tables of a run directory, each file atomically. Equal views give byte-identical files. Throws
+// Error(MK_STORAGE) if something cannot be written.
 void write_tables(const RunView& view, const std::string& directory);
 
 }  // namespace mokume::results

@@ -6,7 +6,6 @@
 #include <numeric>
 
 #include "base/json.hpp"
-#include "results/certainty.hpp"
 
 namespace mokume::run {
 namespace {
@@ -36,7 +35,7 @@ results::Thumbnail picture_of(const data::Dataset& data, int64_t row) {
     const auto x = static_cast<double>(data.test.x[static_cast<size_t>(row * data.test.features) + feature]);
     grey[i] = x * at(data.scale, feature, 1) + at(data.mean, feature, 0);
   }
-  return results::thumbnail(width, height, grey);
+  return thumbnail(width, height, grey);
 }
 
 }  // namespace
@@ -78,6 +77,22 @@ std::vector<results::Exemplar> choose_exemplars(const data::Dataset& data, std::
   take("misclassified", sure_first, [&](size_t r) { return !right(r); });
   take("uncertain", sure_last, [](size_t) { return true; });
   return chosen;
+}
+
+results::Thumbnail thumbnail(size_t width, size_t height, std::span<const double> grey) {
+  const size_t step =
+      std::max<size_t>(1, (std::max(width, height) + results::kThumbnailSide - 1) / results::kThumbnailSide);
+  results::Thumbnail small{(width + step - 1) / step, (height + step - 1) / step, {}};
+  for (size_t top = 0; top < height; top += step)
+    for (size_t left = 0; left < width; left += step) {
+      double sum = 0;
+      size_t count = 0;
+      for (size_t y = top; y < std::min(top + step, height); ++y)
+        for (size_t x = left; x < std::min(left + step, width); ++x, ++count) sum += grey[y * width + x];
+      const double mean = sum / count;
+      small.grey.push_back(static_cast<uint8_t>(std::clamp(std::isfinite(mean) ? mean : 0.0, 0.0, 255.0) + 0.5));
+    }
+  return small;
 }
 
 void check(const results::Exemplar& exemplar, size_t classes) {

@@ -21,6 +21,10 @@ std::vector<double> doubts(std::span<const double> certainty, size_t classes);
 std::vector<results::Exemplar> choose_exemplars(const data::Dataset& data, std::span<const double> certainty,
                                                 std::span<const size_t> vote);
 
+// Returns a reduced copy of a picture of width * height grey values: each pixel is the mean of a square of source
+// pixels, as small as results::kThumbnailSide requires.
+results::Thumbnail thumbnail(size_t width, size_t height, std::span<const double> grey);
+
 // Error(MK_BAD_DATA) names the field of an exemplar from a file that makes no sense.
 void check(const results::Exemplar& exemplar, size_t classes);
 

@@ -8,7 +8,6 @@
 #include "journal/read.hpp"
 #include "node/models.hpp"
 #include "node/scratch.hpp"
-#include "results/profile.hpp"
 #include "run/fit_times.hpp"
 #include "run/result.hpp"
 #include "run/view.hpp"
@@ -94,8 +93,7 @@ class Finisher {
     run_.frontend.draw(view, result_.directory);
     run_.recorded.write();  // last: a run that was killed earlier is not done, so the next one resumes it
     tell_tests(view, result_);
-    if (!run_.request.profile) return;
-    for (const results::DeviceProfile& profile : view.profiles) result_.profile += results::profile_text(profile);
+    if (run_.request.profile) result_.profiles = view.profiles;
   }
 
   const Finishing& run_;

@@ -30,7 +30,8 @@ class Frontend : public cluster::Observer {
   virtual void begin_fits(const FitsStart& start) { static_cast<void>(start); }
   virtual void end_fits() {}
 
-  // Draws charts and a page into a run directory, whose tables are written. Throws Error(MK_STORAGE) if it cannot.
+  // Writes charts, event files and a page into a run directory, whose tables are written. Throws Error(MK_STORAGE) if
+  // it cannot.
   virtual void draw(const results::RunView& view, const std::string& directory) {
     static_cast<void>(view), static_cast<void>(directory);
   }

@@ -48,7 +48,7 @@ struct RunResult {
   std::vector<std::string> cautions = {};              // see results/cautions.hpp
   std::string reproducibility;                         // one sentence: what would come out the same again
   std::string reason;                                  // of a stop
-  std::string profile;                                 // tables for each device of each node, if requested
+  std::vector<results::DeviceProfile> profiles = {};   // if requested
 };
 
 // Called by every rank; only rank 0's result contains more than the state. If `stop` is set, the run drains and returns

@@ -1,6 +1,6 @@
 #include "run/tally.hpp"
 
-#include "results/certainty.hpp"
+#include "results/stats.hpp"
 
 namespace mokume::run {
 

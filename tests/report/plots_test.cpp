@@ -225,6 +225,18 @@ TEST(Plots, DoNotDependOnDevicesAndTimes) {
   for (size_t i = 0; i < a.size(); ++i) EXPECT_EQ(a[i].content, b[i].content) << a[i].name;
 }
 
+TEST(Svg, EscapeLeavesNoMarkupAndNoForbiddenBytes) {
+  EXPECT_EQ(escape("<a href='x'>&\"</a>"), "&lt;a href=&#39;x&#39;&gt;&amp;&quot;&lt;/a&gt;");
+  EXPECT_EQ(escape(std::string("a\0b", 3)),
+            "a\xEF\xBF\xBD"
+            "b");
+  EXPECT_EQ(escape("\xC3\xA9"), "\xC3\xA9");
+  EXPECT_EQ(escape("\xC3"), "\xEF\xBF\xBD");                                 // cut off
+  EXPECT_EQ(escape("\xC0\xAF"), "\xEF\xBF\xBD\xEF\xBF\xBD");                 // overlong
+  EXPECT_EQ(results::count_characters(results::clean("\xED\xA0\x80")), 3U);  // a surrogate
+  EXPECT_EQ(escape("\xEF\xBF\xBF"), "\xEF\xBF\xBD");                         // U+FFFF
+}
+
 TEST(Svg, CoordinatesAreShortAndFinite) {
   EXPECT_EQ(coordinate(1.5), "1.5");
   EXPECT_EQ(coordinate(10), "10");

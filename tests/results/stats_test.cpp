@@ -23,6 +23,10 @@ TEST(Quantile, InterpolatesLinearlyAsNumPyDoes) {
   EXPECT_DOUBLE_EQ(quantile({1, 5}, 1), 5);
 }
 
+TEST(Majority, TiesGoToTheHigherCertainty) {
+  EXPECT_EQ(majority(std::vector<uint32_t>{1, 3, 3}, std::vector<double>{2.5, 1.5, 1.75}), 2U);
+}
+
 TEST(Box, WhiskersEndAtTheLastValueWithinReach) {
   const Box box = box_of({100, 4, 1, 3, 2});
   EXPECT_DOUBLE_EQ(box.q1, 2);

@@ -72,19 +72,6 @@ inline RunView grid(size_t nc = 3, size_t ng = 2) {
   return view;
 }
 
-// Returns the certainty of twelve members for ten digits: eleven are certain of 7, and one of 1.
-inline Certainty twelve_members() {
-  Certainty certainty;
-  for (int c = 0; c < 10; ++c) certainty.classes.push_back(std::to_string(c));
-  for (int m = 0; m < 12; ++m) {
-    const double sure = 0.9 + 0.005 * m;
-    std::vector<double> row(10, (1 - sure) / 9);
-    row[m == 3 ? 1 : 7] = sure;
-    certainty.members.push_back(row);
-  }
-  return certainty;
-}
-
 inline size_t occurrences(std::string_view text, std::string_view part) {
   size_t count = 0;
   for (size_t at = text.find(part); at != std::string_view::npos; at = text.find(part, at + part.size())) ++count;

@@ -217,18 +217,6 @@ TEST(Format, CsvFieldsAreQuotedOnlyIfNeeded) {
   EXPECT_EQ(csv_field(""), "");
 }
 
-TEST(Format, EscapeLeavesNoMarkupAndNoForbiddenBytes) {
-  EXPECT_EQ(escape("<a href='x'>&\"</a>"), "&lt;a href=&#39;x&#39;&gt;&amp;&quot;&lt;/a&gt;");
-  EXPECT_EQ(escape(std::string("a\0b", 3)),
-            "a\xEF\xBF\xBD"
-            "b");
-  EXPECT_EQ(escape("\xC3\xA9"), "\xC3\xA9");
-  EXPECT_EQ(escape("\xC3"), "\xEF\xBF\xBD");                  // cut off
-  EXPECT_EQ(escape("\xC0\xAF"), "\xEF\xBF\xBD\xEF\xBF\xBD");  // overlong
-  EXPECT_EQ(count_characters(clean("\xED\xA0\x80")), 3U);     // a surrogate
-  EXPECT_EQ(escape("\xEF\xBF\xBF"), "\xEF\xBF\xBD");          // U+FFFF
-}
-
 TEST(Format, NumbersAreRoundedForReading) {
   EXPECT_EQ(pretty(0.0), "0");
   EXPECT_EQ(pretty(1000.0), "1000");

@@ -2,6 +2,8 @@
 
 #include <gtest/gtest.h>
 
+#include <cmath>
+
 #include "base/json.hpp"
 #include "sdk/error.hpp"
 
@@ -77,6 +79,21 @@ TEST(Exemplars, AreRefusedIfDamaged) {
   refused("grey", {1, 2, 3, 256});
   refused("row", -1);
   refused("kind", 1);
+}
+
+TEST(Thumbnail, IsTheMeanOfSquares) {
+  const std::vector<double> six = {0, 255, 300, -4, 7.5, std::nan("")};
+  EXPECT_EQ(thumbnail(3, 2, six).grey, (std::vector<uint8_t>{0, 255, 255, 0, 8, 0})) << "as it is";
+  std::vector<double> wide(130, 10);
+  wide[129] = 40;
+  const results::Thumbnail small = thumbnail(130, 1, wide);
+  EXPECT_EQ(small.width, 44U) << "130 / 3";
+  EXPECT_EQ(small.height, 1U);
+  EXPECT_EQ(small.grey.front(), 10);
+  EXPECT_EQ(small.grey.back(), 40) << "of one pixel";
+  const results::Thumbnail large = thumbnail(700, 1400, std::vector<double>(700 * 1400, 9));
+  EXPECT_EQ(large.height, 64U);
+  EXPECT_EQ(large.grey.size(), large.width * large.height);
 }
 
 }  // namespace

@@ -12,8 +12,9 @@
 #include "data/locate.hpp"
 #include "data/scale.hpp"
 #include "predict/predictor.hpp"
+#include "report/certainty.hpp"
 #include "report/charts/certainty_plot.hpp"
-#include "results/certainty.hpp"
+#include "run/exemplars.hpp"
 #include "run/vote.hpp"
 #include "sdk/error.hpp"
 
@@ -88,19 +89,19 @@ results::Thumbnail thumbnail(const std::vector<float>& values, const data::Shape
     for (size_t c = 0; c < channels; ++c) sum += static_cast<double>(values[i + c]);
     grey.push_back(sum / static_cast<double>(channels));
   }
-  return results::thumbnail(static_cast<size_t>(shape.width), static_cast<size_t>(shape.height), grey);
+  return run::thumbnail(static_cast<size_t>(shape.width), static_cast<size_t>(shape.height), grey);
 }
 
 void print_json(const std::string& file, const std::string& how, const results::Certainty& certainty,
                 const std::vector<double>& doubt) {
-  const results::Verdict verdict = results::judge(certainty);
+  const report::Verdict verdict = report::judge(certainty);
   nlohmann::ordered_json out;
   out["image"] = file;
   out["conversion"] = how;
   out["vote"] = certainty.classes[verdict.vote];
   out["members"] = certainty.members.size();
   out["entropy"] = verdict.entropy;
-  if (!doubt.empty()) out["test_rows_below"] = results::share_below(doubt, verdict.entropy);
+  if (!doubt.empty()) out["test_rows_below"] = report::share_below(doubt, verdict.entropy);
   out["mutual_information"] = verdict.mutual_information;
   out["classes"] = certainty.classes;
   out["votes"] = verdict.votes;
@@ -130,7 +131,7 @@ void predict_one(const Models& with, const std::string& file) {
   if (options.json)
     print_json(file, image.how, certainty, doubt);
   else
-    show(stdout, results::certainty_text(certainty, results::kTextWidth, doubt));
+    show(stdout, report::certainty_text(certainty, report::kTextWidth, doubt));
 }
 
 // Predicts many pictures and prints a row for each, in the order of their names on the command line and in folders.

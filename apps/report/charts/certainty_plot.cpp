@@ -4,9 +4,9 @@
 
 #include <algorithm>
 
+#include "report/certainty.hpp"
 #include "report/charts/axes.hpp"
 #include "report/charts/style.hpp"
-#include "results/certainty.hpp"
 #include "results/format.hpp"
 
 namespace mokume::report {
@@ -15,18 +15,17 @@ namespace {
 constexpr size_t kCertaintyMaxRows = 40;
 constexpr double kCertaintyTop = 68, kCertaintyRow = 26, kCertaintyAxis = 360, kCertaintyPicture = 140;
 
-std::string caption_of(const results::Certainty& certainty, const results::Verdict& verdict) {
+std::string caption_of(const results::Certainty& certainty, const Verdict& verdict) {
   const size_t v = verdict.vote;
   const std::string name = results::elide(certainty.classes[v], 24);
   if (certainty.members.size() == 1 && !certainty.probable)
     return fmt::format("vote: {}; the model gives no probabilities", name);
   if (certainty.members.size() == 1)
-    return fmt::format("vote: {}, certainty {}; entropy {:.3f}", name, results::certainty_digits(verdict.mean[v]),
+    return fmt::format("vote: {}, certainty {}; entropy {:.3f}", name, certainty_digits(verdict.mean[v]),
                        verdict.entropy);
   return fmt::format("vote: {} ({} of {}), mean certainty {} (sd {:.3f}); entropy {:.3f}, mutual information {:.3f}",
-                     name, verdict.votes[v], results::members_text(certainty),
-                     results::certainty_digits(verdict.mean[v]), verdict.sd[v], verdict.entropy,
-                     verdict.mutual_information);
+                     name, verdict.votes[v], members_text(certainty), certainty_digits(verdict.mean[v]), verdict.sd[v],
+                     verdict.entropy, verdict.mutual_information);
 }
 
 // Draws runs of equal pixels as rectangles on a black background.
@@ -49,8 +48,8 @@ void draw_picture(Svg& svg, const results::Thumbnail& picture, double x, double 
 
 std::string certainty_svg(const results::Certainty& certainty, std::string_view title,
                           const results::Thumbnail& picture) {
-  const results::Verdict verdict = results::judge(certainty);
-  const std::vector<size_t> shown = results::shown_classes(verdict, kCertaintyMaxRows);
+  const Verdict verdict = judge(certainty);
+  const std::vector<size_t> shown = shown_classes(verdict, kCertaintyMaxRows);
   const bool several = certainty.members.size() > 1;
   const double beside = picture.width > 0 ? kCertaintyPicture : 0;
   double labels = 48;
@@ -63,7 +62,7 @@ std::string certainty_svg(const results::Certainty& certainty, std::string_view 
           caption);
   svg.text(end + 56, kCertaintyTop - 6, "mean", "end");
   if (several) svg.text(end + 104, kCertaintyTop - 6, "votes", "end");
-  std::string axis = several ? fmt::format("certainty of {}", results::members_text(certainty)) : "certainty";
+  std::string axis = several ? fmt::format("certainty of {}", members_text(certainty)) : "certainty";
   if (shown.size() < certainty.classes.size())
     axis += fmt::format(", the {} most likely of {} classes", shown.size(), certainty.classes.size());
   const Scale scale{false, 0, 1, labels, end};
@@ -71,14 +70,14 @@ std::string certainty_svg(const results::Certainty& certainty, std::string_view 
   for (size_t i = 0; i < shown.size(); ++i) {
     const size_t c = shown[i];
     const double y = kCertaintyTop + kCertaintyRow * (i + 0.5);
-    const std::vector<double> values = results::of_class(certainty, c);
+    const std::vector<double> values = of_class(certainty, c);
     svg.open(c == verdict.vote ? "top" : "box",
              fmt::format("{}\nmean {}, sd {:.3f}, votes {}", results::elide(certainty.classes[c], 60),
-                         results::certainty_digits(verdict.mean[c]), verdict.sd[c], verdict.votes[c]));
+                         certainty_digits(verdict.mean[c]), verdict.sd[c], verdict.votes[c]));
     svg.text(labels - 10, y + 4, results::elide(certainty.classes[c], 24), "end strong");
     draw_box(svg, results::box_of(values), scale, y, 16, false);
     draw_points(svg, values, scale, y, 16, false);
-    svg.text(end + 56, y + 4, results::certainty_digits(verdict.mean[c]), "end strong");
+    svg.text(end + 56, y + 4, certainty_digits(verdict.mean[c]), "end strong");
     if (several) svg.text(end + 104, y + 4, fmt::format("{}", verdict.votes[c]), "end strong");
     svg.close();
   }

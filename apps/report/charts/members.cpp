@@ -4,9 +4,9 @@
 
 #include <algorithm>
 
+#include "report/certainty.hpp"
 #include "report/charts/axes.hpp"
 #include "report/charts/certainty_plot.hpp"
-#include "results/certainty.hpp"
 #include "results/format.hpp"
 #include "results/stats.hpp"
 
@@ -23,7 +23,7 @@ const char* kind_word(const std::string& kind) {
 }
 
 std::string exemplar_title(const results::Exemplar& one) {
-  const size_t vote = results::judge(one.certainty).vote;
+  const size_t vote = judge(one.certainty).vote;
   const std::string taken = vote < one.certainty.classes.size() ? one.certainty.classes[vote] : "?";
   return fmt::format("test row {}: {}{}", one.row, results::elide(one.label, 24),
                      taken == one.label ? ", voted correctly" : ", voted " + results::elide(taken, 24));

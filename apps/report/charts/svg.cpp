@@ -12,10 +12,24 @@ namespace mokume::report {
 namespace {
 
 std::string title_element(std::string_view title) {
-  return title.empty() ? "" : fmt::format("<title>{}</title>", results::escape(title));
+  return title.empty() ? "" : fmt::format("<title>{}</title>", escape(title));
 }
 
 }  // namespace
+
+std::string escape(std::string_view text) {
+  constexpr std::string_view kSpecial = "&<>\"'\r";
+  constexpr const char* kEntities[] = {"&amp;", "&lt;", "&gt;", "&quot;", "&#39;", "&#13;"};
+  std::string result;
+  for (const char c : results::clean(text)) {
+    const size_t at = kSpecial.find(c);
+    if (at == std::string_view::npos)
+      result += c;
+    else
+      result += kEntities[at];
+  }
+  return result;
+}
 
 std::string coordinate(double value) {
   if (!std::isfinite(value)) return "0";
@@ -29,7 +43,7 @@ Svg::Svg(double width, double height, std::string_view label, std::string_view h
   out_ = fmt::format(
       "<svg xmlns=\"http://www.w3.org/2000/svg\" class=\"mk\" width=\"{0}\" height=\"{1}\" viewBox=\"0 0 {0} {1}\" "
       "role=\"img\" aria-label=\"{2}\">\n<style>{3}</style>\n",
-      coordinate(width), coordinate(height), results::escape(label), standalone_css());
+      coordinate(width), coordinate(height), escape(label), standalone_css());
   rect(0, 0, width, height, "bg");
   if (!head.empty()) text(16, 22, head, "head");
   if (!caption.empty()) text(16, 40, caption);
@@ -72,14 +86,14 @@ void Svg::cross(double x, double y, double radius) {
 }
 
 void Svg::text(double x, double y, std::string_view text, std::string_view classes, std::string_view exponent) {
-  std::string inner = results::escape(text);
-  if (!exponent.empty()) inner += fmt::format("<tspan dy=\"-4\" font-size=\"8\">{}</tspan>", results::escape(exponent));
+  std::string inner = escape(text);
+  if (!exponent.empty()) inner += fmt::format("<tspan dy=\"-4\" font-size=\"8\">{}</tspan>", escape(exponent));
   element("text", {{"x", x}, {"y", y}, {"class", classes}}, inner);
 }
 
 void Svg::text_up(double x, double y, std::string_view text, std::string_view classes) {
   const std::string turned = fmt::format("translate({} {}) rotate(-90)", coordinate(x), coordinate(y));
-  element("text", {{"transform", turned}, {"class", classes}}, results::escape(text));
+  element("text", {{"transform", turned}, {"class", classes}}, escape(text));
 }
 
 void Svg::open(std::string_view classes, std::string_view title) {

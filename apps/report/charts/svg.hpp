@@ -8,6 +8,10 @@
 
 namespace mokume::report {
 
+// Applies results::clean() and replaces & < > " ' by entities: safe as element text and as an attribute value, in XML
+// and HTML.
+std::string escape(std::string_view text);
+
 // Formats a coordinate: at most two decimals, no "-0"; values that are not finite become 0.
 std::string coordinate(double value);
 

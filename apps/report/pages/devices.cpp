@@ -5,9 +5,10 @@
 #include <algorithm>
 
 #include "report/charts/gantt.hpp"
+#include "report/charts/svg.hpp"
 #include "report/pages/markup.hpp"
+#include "report/profile.hpp"
 #include "results/format.hpp"
-#include "results/profile.hpp"
 #include "results/stats.hpp"
 #include "results/team.hpp"
 
@@ -52,13 +53,13 @@ std::string splits_table(const std::vector<results::TeamSplit>& splits) {
          left_out(splits.size(), kMaxSplits, "more are in logs/team.json");
 }
 
-std::string profile_table(Table table, const std::vector<results::ProfileLine>& lines) {
+std::string profile_table(Table table, const std::vector<ProfileLine>& lines) {
   for (const char* head : {"calls", "total", "share", "GFLOP/s", "GB/s"}) table.add_column({head, true});
   const auto rate = [](double value) -> Cell {
     const std::string text = fmt::format("{:.1f}", value);
     return value > 0 ? Cell(text, text) : Cell(results::kNoValue, 0.0);
   };
-  for (const results::ProfileLine& line : lines) {
+  for (const ProfileLine& line : lines) {
     std::vector<Cell> cells;
     for (const std::string& name : line.names) cells.emplace_back(results::elide(name, 60));
     for (const Cell& cell : {Cell::count(line.calls), duration_cell(line.seconds),
@@ -119,12 +120,11 @@ std::string profile_section(const std::vector<results::DeviceProfile>& profiles)
   std::string body;
   for (size_t k = 0; k < std::min(profiles.size(), kMaxProfiles); ++k) {
     const results::DeviceProfile& profile = profiles[k];
-    const results::ProfileTables tables = results::profile_tables(profile);
-    body +=
-        fmt::format("<h3>Node {}, {} ({}): {}</h3>\n", profile.node, results::escape(results::elide(profile.id, 40)),
-                    results::escape(results::elide(profile.name, 80)), results::seconds_text(tables.seconds)) +
-        profile_table(Table({{"phase"}}), tables.phases) +
-        folded("Ops within the phases", profile_table(Table({{"phase"}, {"op"}}), tables.ops));
+    const ProfileTables tables = profile_tables(profile);
+    body += fmt::format("<h3>Node {}, {} ({}): {}</h3>\n", profile.node, escape(results::elide(profile.id, 40)),
+                        escape(results::elide(profile.name, 80)), results::seconds_text(tables.seconds)) +
+            profile_table(Table({{"phase"}}), tables.phases) +
+            folded("Ops within the phases", profile_table(Table({{"phase"}, {"op"}}), tables.ops));
   }
   return section(
       "Where the time went",

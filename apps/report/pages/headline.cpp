@@ -16,8 +16,8 @@ std::string counted_rows(int64_t count, const char* noun = "row") {
 }
 
 std::string tile(const std::string& label, const std::string& value, const std::string& below) {
-  return fmt::format("<div class=\"tile\"><span>{}</span><b>{}</b><span>{}</span></div>\n", results::escape(label),
-                     results::escape(value), results::escape(below));
+  return fmt::format("<div class=\"tile\"><span>{}</span><b>{}</b><span>{}</span></div>\n", escape(label),
+                     escape(value), escape(below));
 }
 
 std::string test_tile(const results::RunView& view) {
@@ -79,7 +79,7 @@ std::string best_panel(const Figure& figure) {
   const auto& plan = figure.view.plan;
   const auto& values = plan.candidates[*figure.best];
   const auto entry = [](const std::string& name, const std::string& value) {
-    return fmt::format("<div><dt>{}</dt><dd>{}</dd></div>", results::escape(name), results::escape(value));
+    return fmt::format("<div><dt>{}</dt><dd>{}</dd></div>", escape(name), escape(value));
   };
   std::string list = entry("Best candidate", std::to_string(*figure.best));
   for (size_t p = 0; p < std::min(plan.params.size(), values.size()); ++p)
@@ -111,7 +111,7 @@ std::string cautions_panel(const results::RunView& view) {
   std::string items;
   if (view.state == "done" || view.state == "failed fits")
     for (const std::string& one : results::cautions(view))
-      items += element("p", "", results::escape(results::elide(one, 600))) + '\n';
+      items += element("p", "", escape(results::elide(one, 600))) + '\n';
   return items.empty() ? "" : element("div", "class=\"tile cautions\"", "<span>Warnings</span>\n" + items) + '\n';
 }
 
@@ -122,12 +122,12 @@ std::string headline(const Figure& figure) {
   const std::string pill = view.state.empty()
                                ? ""
                                : element("span", view.state == "done" ? "class=\"pill done\"" : "class=\"pill\"",
-                                         results::escape(results::elide(view.state, 40)));
+                                         escape(results::elide(view.state, 40)));
   return fmt::format(
              "<header>\n<div class=\"over\"><span>mokume</span><span>{}</span>{}</div>\n"
              "<h1>{}</h1>\n<p class=\"soft\">{}<br/>{}</p>\n</header>\n<div class=\"tiles\">\n",
-             results::escape(results::elide(view.model, 60)), pill, results::escape(results::elide(view.name, 160)),
-             results::escape(data_line(view)), results::escape(plan_line(figure))) +
+             escape(results::elide(view.model, 60)), pill, escape(results::elide(view.name, 160)),
+             escape(data_line(view)), escape(plan_line(figure))) +
          test_tile(view) + validation_tile(figure) + fits_tile(view) +
          tile("Wall time", results::seconds_text(view.wall_s),
               fmt::format("{} on {}; efficiency {}", results::counted(view.devices.size(), "device"),

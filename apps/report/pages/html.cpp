@@ -16,9 +16,9 @@
 #include "report/pages/headline.hpp"
 #include "report/pages/markup.hpp"
 #include "report/pages/members.hpp"
+#include "report/tensorboard.hpp"
 #include "results/class_scores.hpp"
 #include "results/nested.hpp"
-#include "results/tensorboard.hpp"
 #include "tables.embed.hpp"
 
 namespace mokume::report {
@@ -80,7 +80,7 @@ std::string training_section(const results::RunView& view, const std::vector<res
   if (std::any_of(view.records.begin(), view.records.end(), [](const auto& r) { return !r.curves.empty(); }))
     lead = fmt::format("Each fit is a thin line, in colour for the best candidates{}.",
                        view.plan.bootstraps > 1 ? "" : "; the refit is the thick line");
-  if (const results::ChosenEvents events = results::event_files(view); events.fits < events.of)
+  if (const ChosenEvents events = event_files(view); events.fits < events.of)
     lead += fmt::format(" logs/tensorboard has the {} best of {} fits; the journal has all curves.",
                         results::grouped(events.fits), results::grouped(events.of));
   return section("Training", lead, body);
@@ -221,7 +221,7 @@ std::string fits_section(const Figure& figure) {
 std::string environment_section(const results::RunView& view) {
   std::string facts;
   const auto add = [&](const std::string& key, const std::string& value) {
-    facts += fmt::format("<dt>{}</dt><dd>{}</dd>\n", results::escape(key), results::escape(value));
+    facts += fmt::format("<dt>{}</dt><dd>{}</dd>\n", escape(key), escape(value));
   };
   for (const std::string& line : base::split(view.environment, '\n')) {
     if (base::trim(line).empty()) continue;
@@ -234,11 +234,10 @@ std::string environment_section(const results::RunView& view) {
   add("plan", view.plan_hash);
   add("data, SHA-256", view.data_sha256);
   std::string body;
-  if (!view.reproduce.empty())
-    body += fmt::format("<h3>Run it again</h3>\n<pre>{}</pre>\n", results::escape(view.reproduce));
+  if (!view.reproduce.empty()) body += fmt::format("<h3>Run it again</h3>\n<pre>{}</pre>\n", escape(view.reproduce));
   body += fmt::format("<h3>Environment</h3>\n<dl class=\"facts\">\n{}</dl>\n", facts);
   if (!view.config_toml.empty())
-    body += folded("Resolved experiment file", fmt::format("<pre>{}</pre>\n", results::escape(view.config_toml)));
+    body += folded("Resolved experiment file", fmt::format("<pre>{}</pre>\n", escape(view.config_toml)));
   return section("How to reproduce", "", body);
 }
 
@@ -251,7 +250,7 @@ std::string report_html(const results::RunView& view, const std::vector<results:
       "<meta name=\"viewport\" content=\"width=device-width, initial-scale=1\"/>\n"
       "{}<title>{} – mokume report</title>\n<style>\n{}{}{}</style>\n</head>\n<body>\n<main>\n",
       live ? fmt::format("<meta http-equiv=\"refresh\" content=\"{}\"/>\n", kRefreshSeconds) : "",
-      results::escape(results::elide(view.name, 80)), palette_css(), kReport, plot_css());
+      escape(results::elide(view.name, 80)), palette_css(), kReport, plot_css());
   out += headline(figure) + members_section(view, plots) + nested_section(view) + classes_section(view, plots) +
          surface_section(figure, plots) + box_section(figure, plots) + training_section(view, plots);
   if (plots.empty())

@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include "base/text.hpp"
+#include "report/charts/svg.hpp"
 #include "results/format.hpp"
 
 namespace mokume::report {
@@ -14,8 +15,8 @@ std::string element(const std::string& name, const std::string& attributes, cons
 }
 
 std::string section(const std::string& title, const std::string& lead, const std::string& body) {
-  const std::string intro = lead.empty() ? "" : element("p", "class=\"soft\"", results::escape(lead)) + '\n';
-  return fmt::format("<section>\n<h2>{}</h2>\n{}{}</section>\n", results::escape(title), intro, body);
+  const std::string intro = lead.empty() ? "" : element("p", "class=\"soft\"", escape(lead)) + '\n';
+  return fmt::format("<section>\n<h2>{}</h2>\n{}{}</section>\n", escape(title), intro, body);
 }
 
 std::string left_out(size_t count, size_t most, const std::string& said) {
@@ -23,7 +24,7 @@ std::string left_out(size_t count, size_t most, const std::string& said) {
 }
 
 std::string folded(const std::string& summary, const std::string& inner) {
-  return fmt::format("<details>\n<summary>{}</summary>\n{}</details>\n", results::escape(summary), inner);
+  return fmt::format("<details>\n<summary>{}</summary>\n{}</details>\n", escape(summary), inner);
 }
 
 std::string inlined(const std::string& svg, const std::string& classes) {
@@ -54,15 +55,15 @@ void Table::row(const std::vector<Cell>& cells, const std::string& attributes) {
   std::string row;
   for (size_t i = 0; i < cells.size(); ++i) {
     std::string with = columns_[i].number ? "class=\"n\"" : "";
-    if (!cells[i].key.empty()) with += fmt::format(" data-v=\"{}\"", results::escape(cells[i].key));
-    row += element("td", with, results::escape(cells[i].text));
+    if (!cells[i].key.empty()) with += fmt::format(" data-v=\"{}\"", escape(cells[i].key));
+    row += element("td", with, escape(cells[i].text));
   }
   rows_ += element("tr", attributes, row) + '\n';
 }
 
 std::string Table::html(bool sortable) const {
   std::string head;
-  for (const Column& one : columns_) head += element("th", one.number ? "class=\"n\"" : "", results::escape(one.head));
+  for (const Column& one : columns_) head += element("th", one.number ? "class=\"n\"" : "", escape(one.head));
   return fmt::format(
       "<div class=\"scroll\"><table class=\"{}\">\n<thead><tr>{}</tr></thead>\n<tbody>\n{}</tbody></table></div>\n",
       sortable ? "sort" : "", head, rows_);

@@ -5,6 +5,7 @@
 #include "base/files.hpp"
 #include "report/charts/plots.hpp"
 #include "report/pages/html.hpp"
+#include "report/tensorboard.hpp"
 
 namespace mokume::report {
 namespace {
@@ -32,6 +33,7 @@ void write(const results::RunView& view, const std::string& directory, bool live
     wanted.insert(file.name);
   }
   remove_stale(folder, wanted);
+  write_event_files(view, {directory, "logs/tensorboard"});
   // Written last: when it exists, so does everything it refers to.
   put("report.html", report_html(view, files, live));
 }

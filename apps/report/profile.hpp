@@ -7,11 +7,11 @@
 
 #include "results/view.hpp"
 
-namespace mokume::results {
+namespace mokume::report {
 
 // Returns two tables for a terminal: phases and ops, each with calls, seconds, share, GFLOP/s and GB/s. Ops after the
 // first 40 are summed up in a last line, so that both tables add up to the time in the heading.
-std::string profile_text(const DeviceProfile& profile);
+std::string profile_text(const results::DeviceProfile& profile);
 
 // The same tables as data, for other formats.
 struct ProfileLine {
@@ -24,6 +24,6 @@ struct ProfileTables {
   double seconds = 0;
   std::vector<ProfileLine> phases, ops;
 };
-ProfileTables profile_tables(const DeviceProfile& profile);
+ProfileTables profile_tables(const results::DeviceProfile& profile);
 
-}  // namespace mokume::results
+}  // namespace mokume::report

@@ -15,7 +15,7 @@
 #include "journal/record.hpp"
 #include "results/view.hpp"
 
-namespace mokume::results {
+namespace mokume::report {
 
 // CRC-32C (Castagnoli; iSCSI, RFC 3720 appendix B.4).
 uint32_t crc32c(std::string_view bytes);
@@ -30,15 +30,15 @@ std::string event_folder(const search::Plan& plan, const search::FitKey& key);
 // The event files of a run, by folder: the refit and the members, then the fits of the best candidates until all files
 // together reach 4 MiB. The journal has the curves of all fits.
 struct ChosenEvents {
-  std::vector<NamedFile> files;
+  std::vector<results::NamedFile> files;
   size_t fits = 0, of = 0;  // fits that have a file, and fits with curves
 };
-ChosenEvents event_files(const RunView& view);
+ChosenEvents event_files(const results::RunView& view);
 
 // Writes DIRECTORY/<candidate-0003-fold-1 | refit | member-003>/events.out.tfevents.mokume for these. Each file is
 // written atomically but not synced, since it can be rebuilt from the journal. Removes the event files of folders that
 // belong only to an earlier report. Creates nothing if there are no curves. Throws Error(MK_STORAGE) if something
 // cannot be written.
-void write_event_files(const RunView& view, const base::Below& directory);
+void write_event_files(const results::RunView& view, const base::Below& directory);
 
-}  // namespace mokume::results
+}  // namespace mokume::report

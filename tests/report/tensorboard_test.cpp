@@ -1,4 +1,4 @@
-#include "results/tensorboard.hpp"
+#include "report/tensorboard.hpp"
 
 #include <gtest/gtest.h>
 
@@ -8,11 +8,11 @@
 #include <limits>
 
 #include "base/files.hpp"
-#include "results/support.hpp"
+#include "report/support.hpp"
 #include "sdk/error.hpp"
 #include "support/scratch.hpp"
 
-namespace mokume::results {
+namespace mokume::report {
 namespace {
 
 namespace fs = std::filesystem;
@@ -94,7 +94,7 @@ class EventFiles : public ::testing::Test {
 };
 
 TEST_F(EventFiles, HaveOneFolderPerFitWithCurves) {
-  RunView view = grid(3, 2);
+  results::RunView view = grid(3, 2);
   view.records[7].curves = {{"train_loss", {0.5}}};
   view.records[7].end_s = 77;
   view.refit.emplace();
@@ -109,7 +109,7 @@ TEST_F(EventFiles, HaveOneFolderPerFitWithCurves) {
 }
 
 TEST_F(EventFiles, HaveOneFolderPerMember) {
-  RunView view = grid(1, 1);
+  results::RunView view = grid(1, 1);
   view.plan.bootstraps = 2;
   view.records.clear();
   for (uint32_t m = 0; m < 2; ++m) {
@@ -123,7 +123,7 @@ TEST_F(EventFiles, HaveOneFolderPerMember) {
 }
 
 TEST_F(EventFiles, AreRewrittenWithEveryReport) {
-  RunView view = grid(3, 2);
+  results::RunView view = grid(3, 2);
   view.records[7].curves = view.records[8].curves = {{"train_loss", {0.5}}};
   write_event_files(view, {root_.path(), "logs/tensorboard"});
   const std::string first = base::read_file(file("candidate-0003-fold-1"));
@@ -143,7 +143,7 @@ TEST_F(EventFiles, DoNotExistWithoutCurves) {
 }
 
 TEST_F(EventFiles, AFileInTheWayIsAnError) {
-  RunView view = grid(1, 1);
+  results::RunView view = grid(1, 1);
   view.records[0].curves = {{"train_loss", {0.5}}};
   base::write_file(root_ / "logs", "");
   try {
@@ -156,4 +156,4 @@ TEST_F(EventFiles, AFileInTheWayIsAnError) {
 }
 
 }  // namespace
-}  // namespace mokume::results
+}  // namespace mokume::report

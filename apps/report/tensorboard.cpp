@@ -1,4 +1,4 @@
-#include "results/tensorboard.hpp"
+#include "report/tensorboard.hpp"
 
 #include <fmt/format.h>
 
@@ -12,7 +12,7 @@
 #include "base/files.hpp"
 #include "results/stats.hpp"
 
-namespace mokume::results {
+namespace mokume::report {
 namespace {
 
 // A search with many fits would write more than a reader, or TensorBoard, can use.
@@ -117,7 +117,7 @@ std::string event_folder(const search::Plan& plan, const search::FitKey& key) {
   return fmt::format("candidate-{:04}{}-fold-{}", key.candidate, bootstrap, key.fold);
 }
 
-ChosenEvents event_files(const RunView& view) {
+ChosenEvents event_files(const results::RunView& view) {
   ChosenEvents chosen;
   size_t bytes = 0;
   const auto add = [&](const std::string& name, const journal::FitRecord& record) {
@@ -129,10 +129,10 @@ ChosenEvents event_files(const RunView& view) {
     for (const journal::FitRecord& one : view.refits)
       if (!one.curves.empty() && bytes < kMostEventBytes)
         add(fmt::format("member-{:03}", one.fit - view.plan.n_fits()), one);
-  std::vector<const journal::FitRecord*> fits = recorded(view);
+  std::vector<const journal::FitRecord*> fits = results::recorded(view);
   std::erase_if(fits, [](const auto* one) { return one->curves.empty(); });
   chosen.of = fits.size();
-  const std::vector<CandidateRow> rows = pool(view);
+  const std::vector<results::CandidateRow> rows = results::pool(view);
   const auto rank = [&](const auto* one) { return rows[view.plan.key(one->fit).candidate].rank; };
   std::stable_sort(fits.begin(), fits.end(), [&](const auto* a, const auto* b) { return rank(a) < rank(b); });
   for (const journal::FitRecord* one : fits) {
@@ -143,9 +143,9 @@ ChosenEvents event_files(const RunView& view) {
   return chosen;
 }
 
-void write_event_files(const RunView& view, const base::Below& directory) {
+void write_event_files(const results::RunView& view, const base::Below& directory) {
   std::set<std::string> written;
-  for (const NamedFile& file : event_files(view).files) {
+  for (const results::NamedFile& file : event_files(view).files) {
     base::make_directories(in(directory, file.name));
     base::write_file(in(directory, file.name + "/" + kFile), file.content, base::Durable::no);
     written.insert(file.name);
@@ -153,4 +153,4 @@ void write_event_files(const RunView& view, const base::Below& directory) {
   remove_stale_events(directory, written);
 }
 
-}  // namespace mokume::results
+}  // namespace mokume::report

@@ -1,15 +1,15 @@
-#include "results/profile.hpp"
+#include "report/profile.hpp"
 
 #include <gtest/gtest.h>
 
-#include "results/support.hpp"
+#include "report/support.hpp"
 
-namespace mokume::results {
+namespace mokume::report {
 namespace {
 
 using testing::occurrences;
 
-DeviceProfile profile() {
+results::DeviceProfile profile() {
   return {1,
           "opencl:0",
           "Card <&>",
@@ -24,7 +24,7 @@ TEST(ProfileReport, TheTerminalShowsPhasesAndOps) {
 }
 
 TEST(ProfileReport, ManyOpsEndInOneLineThatKeepsTheSum) {
-  DeviceProfile many = profile();
+  results::DeviceProfile many = profile();
   many.rows.clear();
   for (int k = 0; k < 100; ++k) many.rows.push_back({"forward", "op " + std::to_string(k), 1, 1.0, 0, 0});
   const std::string text = profile_text(many);
@@ -32,4 +32,4 @@ TEST(ProfileReport, ManyOpsEndInOneLineThatKeepsTheSum) {
 }
 
 }  // namespace
-}  // namespace mokume::results
+}  // namespace mokume::report

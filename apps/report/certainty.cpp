@@ -1,4 +1,4 @@
-#include "results/certainty.hpp"
+#include "report/certainty.hpp"
 
 #include <fmt/format.h>
 
@@ -9,7 +9,7 @@
 #include "results/format.hpp"
 #include "results/stats.hpp"
 
-namespace mokume::results {
+namespace mokume::report {
 namespace {
 
 constexpr size_t kMaxLines = 20;
@@ -32,7 +32,7 @@ std::string box_line(const std::vector<double>& values, size_t width) {
     line[at(from)] = ends[0];
     line[at(to)] = ends[1];
   };
-  const Box box = box_of(values);
+  const results::Box box = results::box_of(values);
   for (const double v : values)
     if (v < box.low || v > box.high) line[at(v)] = 'o';
   bar(box.low, box.high, '-', "||");
@@ -50,25 +50,18 @@ std::string axis_line(size_t width) {
 
 // Counts characters rather than bytes, so that names in any script line up.
 std::string padded(const std::string& text, size_t width) {
-  return text + std::string(width - std::min(width, count_characters(text)), ' ');
+  return text + std::string(width - std::min(width, results::count_characters(text)), ' ');
 }
 
 }  // namespace
 
-std::vector<double> of_class(const Certainty& certainty, size_t c) {
+std::vector<double> of_class(const results::Certainty& certainty, size_t c) {
   std::vector<double> values;
   for (const std::vector<double>& member : certainty.members) values.push_back(member[c]);
   return values;
 }
 
-size_t majority(std::span<const uint32_t> votes, std::span<const double> certainty) {
-  size_t best = 0;
-  for (size_t c = 1; c < votes.size(); ++c)
-    if (votes[c] > votes[best] || (votes[c] == votes[best] && certainty[c] > certainty[best])) best = c;
-  return best;
-}
-
-Verdict judge(const Certainty& certainty) {
+Verdict judge(const results::Certainty& certainty) {
   Verdict verdict;
   verdict.votes.assign(certainty.classes.size(), 0);
   double entropies = 0;
@@ -77,11 +70,11 @@ Verdict judge(const Certainty& certainty) {
     entropies += entropy_of(member);
   }
   for (size_t c = 0; c < certainty.classes.size(); ++c) {
-    const Moments m = moments(of_class(certainty, c));
+    const results::Moments m = results::moments(of_class(certainty, c));
     verdict.mean.push_back(std::clamp(m.mean, m.min, m.max));  // rounding must not make it 1 if no member is certain
     verdict.sd.push_back(m.sd);
   }
-  verdict.vote = majority(verdict.votes, verdict.mean);
+  verdict.vote = results::majority(verdict.votes, verdict.mean);
   verdict.entropy = entropy_of(verdict.mean);
   // By Jensen's inequality it is not negative, but rounding may make it so.
   const double n = certainty.members.size();
@@ -98,7 +91,7 @@ std::vector<size_t> shown_classes(const Verdict& verdict, size_t most) {
   return order;
 }
 
-std::string members_text(const Certainty& certainty) {
+std::string members_text(const results::Certainty& certainty) {
   const size_t n = certainty.members.size();
   return n == 1 ? "1 model" : fmt::format("{} members", n);
 }
@@ -115,22 +108,23 @@ double share_below(std::span<const double> percentiles, double value) {
   return static_cast<double>(below) / percentiles.size();
 }
 
-std::string certainty_text(const Certainty& certainty, size_t width, std::span<const double> doubt) {
+std::string certainty_text(const results::Certainty& certainty, size_t width, std::span<const double> doubt) {
   const Verdict verdict = judge(certainty);
   if (!certainty.probable && certainty.members.size() == 1)
     return fmt::format(
         "vote: {}\nthe model gives no probabilities; validation.calibrate = true learns them in the run\n",
-        elide(certainty.classes[verdict.vote], 60));
+        results::elide(certainty.classes[verdict.vote], 60));
   const std::vector<size_t> shown = shown_classes(verdict, kMaxLines);
   size_t names = 5;
-  for (const size_t c : shown) names = std::max(names, count_characters(elide(certainty.classes[c], kMaxName)));
+  for (const size_t c : shown)
+    names = std::max(names, results::count_characters(results::elide(certainty.classes[c], kMaxName)));
   const bool several = certainty.members.size() > 1;
   // "> name  0.123  0.123  votes  box"
   const size_t left = 2 + names + 2 + 5 + (several ? 2 + 5 + 2 + 5 : 0) + 2;
   const size_t room = std::max(std::max(width, kMinWidth), left + 5) - left;
   std::string text =
       fmt::format("vote: {}{}\nmean certainty: {}{}\nentropy of the mean: {:.3f} of at most {:.3f} nats\n",
-                  elide(certainty.classes[verdict.vote], 60),
+                  results::elide(certainty.classes[verdict.vote], 60),
                   several ? fmt::format(" ({} of {})", verdict.votes[verdict.vote], members_text(certainty)) : "",
                   certainty_digits(verdict.mean[verdict.vote]),
                   several ? fmt::format(" (sd {:.3f})", verdict.sd[verdict.vote]) : "", verdict.entropy,
@@ -142,8 +136,9 @@ std::string certainty_text(const Certainty& certainty, size_t width, std::span<c
   text +=
       fmt::format("\n  {}   mean{}  {}\n", padded("class", names), several ? "     sd  votes" : "", axis_line(room));
   for (const size_t c : shown) {
-    text += fmt::format("{} {} {:>6}", c == verdict.vote ? '>' : ' ',
-                        padded(elide(certainty.classes[c], kMaxName), names), certainty_digits(verdict.mean[c]));
+    text +=
+        fmt::format("{} {} {:>6}", c == verdict.vote ? '>' : ' ',
+                    padded(results::elide(certainty.classes[c], kMaxName), names), certainty_digits(verdict.mean[c]));
     if (several) text += fmt::format("  {:.3f}  {:>5}", verdict.sd[c], verdict.votes[c]);
     text += "  " + box_line(of_class(certainty, c), room) + "\n";
   }
@@ -152,19 +147,4 @@ std::string certainty_text(const Certainty& certainty, size_t width, std::span<c
   return text;
 }
 
-Thumbnail thumbnail(size_t width, size_t height, std::span<const double> grey) {
-  const size_t step = std::max<size_t>(1, (std::max(width, height) + kThumbnailSide - 1) / kThumbnailSide);
-  Thumbnail small{(width + step - 1) / step, (height + step - 1) / step, {}};
-  for (size_t top = 0; top < height; top += step)
-    for (size_t left = 0; left < width; left += step) {
-      double sum = 0;
-      size_t count = 0;
-      for (size_t y = top; y < std::min(top + step, height); ++y)
-        for (size_t x = left; x < std::min(left + step, width); ++x, ++count) sum += grey[y * width + x];
-      const double mean = sum / count;
-      small.grey.push_back(static_cast<uint8_t>(std::clamp(std::isfinite(mean) ? mean : 0.0, 0.0, 255.0) + 0.5));
-    }
-  return small;
-}
-
-}  // namespace mokume::results
+}  // namespace mokume::report

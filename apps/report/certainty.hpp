@@ -1,4 +1,4 @@
-// The opinion of an ensemble's members on one row (vote, certainty, disagreement), and the picture of a row.
+// The opinion of an ensemble's members on one row: vote, certainty, disagreement.
 #pragma once
 
 #include <cstddef>
@@ -9,7 +9,7 @@
 
 #include "results/view.hpp"
 
-namespace mokume::results {
+namespace mokume::report {
 
 inline constexpr size_t kTextWidth = 78;  // characters
 
@@ -26,11 +26,7 @@ struct Verdict {
   double mutual_information = 0;  // in [0, entropy]
 };
 // Needs at least one member and one class.
-Verdict judge(const Certainty& certainty);
-
-// Returns the class with the most votes. Ties go to the class with the higher certainty (mean or sum over members),
-// then to the first. Both arguments have an entry per class.
-size_t majority(std::span<const uint32_t> votes, std::span<const double> certainty);
+Verdict judge(const results::Certainty& certainty);
 
 // Returns three digits, but ">0.999" and "<0.001" for a certainty that these would show as 1 or 0 although it is
 // neither.
@@ -43,17 +39,14 @@ double share_below(std::span<const double> percentiles, double value);
 // members' certainty, in lines of at most `width` characters (at least 40; class names are cut). Of more than 20
 // classes, only those with the highest mean certainty are shown. `doubt`: percentiles of the entropy over the test
 // rows, for comparison; empty if unknown.
-std::string certainty_text(const Certainty& certainty, size_t width = kTextWidth, std::span<const double> doubt = {});
+std::string certainty_text(const results::Certainty& certainty, size_t width = kTextWidth,
+                           std::span<const double> doubt = {});
 
 // Returns the classes to show, ascending: all, or the `most` with the highest mean certainty.
 std::vector<size_t> shown_classes(const Verdict& verdict, size_t most);
 // Returns the certainty of every member for this class.
-std::vector<double> of_class(const Certainty& certainty, size_t c);
+std::vector<double> of_class(const results::Certainty& certainty, size_t c);
 // "12 members", "1 model".
-std::string members_text(const Certainty& certainty);
+std::string members_text(const results::Certainty& certainty);
 
-// Returns a reduced copy of a picture of width * height grey values: each pixel is the mean of a square of source
-// pixels, as small as kThumbnailSide requires.
-Thumbnail thumbnail(size_t width, size_t height, std::span<const double> grey);
-
-}  // namespace mokume::results
+}  // namespace mokume::report

@@ -1,8 +1,8 @@
-#include "results/profile.hpp"
+#include "report/profile.hpp"
 
 #include <fmt/format.h>
 
-namespace mokume::results {
+namespace mokume::report {
 namespace {
 
 using device::ProfileRow;
@@ -43,7 +43,7 @@ std::string text_head(const std::string& names) {
 
 }  // namespace
 
-ProfileTables profile_tables(const DeviceProfile& profile) {
+ProfileTables profile_tables(const results::DeviceProfile& profile) {
   ProfileTables tables;
   for (const ProfileRow& row : profile.rows) tables.seconds += row.seconds;
   for (const device::ProfilePhase& phase : device::phases_of(profile.rows))
@@ -53,7 +53,7 @@ ProfileTables profile_tables(const DeviceProfile& profile) {
   return tables;
 }
 
-std::string profile_text(const DeviceProfile& profile) {
+std::string profile_text(const results::DeviceProfile& profile) {
   const ProfileTables tables = profile_tables(profile);
   std::string text =
       fmt::format("node {}, {} ({}): {:.3f} s\n", profile.node, profile.id, profile.name, tables.seconds);
@@ -65,4 +65,4 @@ std::string profile_text(const DeviceProfile& profile) {
   return text;
 }
 
-}  // namespace mokume::results
+}  // namespace mokume::report
