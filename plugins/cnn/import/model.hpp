@@ -60,7 +60,7 @@ struct Model {
   std::vector<Node> nodes;
   std::map<std::string, Tensor> constants;
   std::vector<ValueInfo> inputs, outputs;  // inputs without constants
-  uint64_t numbers = 0;                    // of all constants
+  uint64_t numbers = 0;                    // total over all constants
 
   // Reads the file at `path`, and the files next to it that hold its weights. Throws Error(MK_BAD_DATA) if they
   // are damaged, and Error(MK_UNSUPPORTED) for sparse weights.
