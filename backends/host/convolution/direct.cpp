@@ -91,7 +91,7 @@ void convolve_rows(const Call& call, const ops::Window& w, const Done& done) {
     for (int64_t r = 0; r < rows; ++r) {
       here.x = lines.get() + r * w.stride_h * line;
       here.out = y.row(n) + (first + r) * row.windows * row.channels;
-      call.loops.convolution->convolve(here);
+      call.loops.convolve(here);
       done(View<float>{here.out, row.windows, row.channels, row.channels});
     }
   };
@@ -105,7 +105,7 @@ void convolve_rows(const Call& call, const ops::Window& w, const Done& done) {
 }  // namespace
 
 bool is_direct(const Call& call, const ops::Window& w) {
-  return call.loops.convolution != nullptr && w.groups == 1 && !w.dilated() && call.op.inputs[1].columns > 0;
+  return call.loops.convolve != nullptr && w.groups == 1 && !w.dilated() && call.op.inputs[1].columns > 0;
 }
 
 void convolve_directly(const Call& call, const ops::Window& w) {

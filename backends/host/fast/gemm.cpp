@@ -29,7 +29,7 @@ void gemm(const Call& call) {
                         call.input(0),
                         call.input(1),
                         call.output(),
-                        call.loops.convolution};
+                        call.loops.row_product};
   const View<float>& out = product.out;
   const float* bias = call.op.n_inputs == 3 ? call.input(2).data : nullptr;
   const bool relu = call.op.integers[2] == static_cast<int64_t>(ops::Activation::relu);

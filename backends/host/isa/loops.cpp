@@ -122,12 +122,14 @@ float norm2(const float* x, int64_t n) {
 extern const NetworkLoops kNetworkLoops;        // network.cpp
 extern const ActivationLoops kActivationLoops;  // activations.cpp
 #ifdef MOKUME_HOST_FMA
-extern const ConvolutionLoops kConvolutionLoops;  // convolution.cpp
-constexpr const ConvolutionLoops* kConvolution = &kConvolutionLoops;
+void convolve(const WindowRow& row);          // convolution.cpp
+void row_product(const RowProduct& product);  // products.cpp
 #else
-constexpr const ConvolutionLoops* kConvolution = nullptr;
+constexpr decltype(Loops::convolve) convolve = nullptr;
+constexpr decltype(Loops::row_product) row_product = nullptr;
 #endif
 extern const Loops kLoops;
-const Loops kLoops = {MOKUME_TEXT(MOKUME_HOST_ISA), norm2, kernel_map, &kNetworkLoops, &kActivationLoops, kConvolution};
+const Loops kLoops = {
+    MOKUME_TEXT(MOKUME_HOST_ISA), norm2, kernel_map, &kNetworkLoops, &kActivationLoops, convolve, row_product};
 
 }  // namespace mokume::host::MOKUME_HOST_ISA

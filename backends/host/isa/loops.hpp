@@ -24,9 +24,10 @@ struct MapRow {
   int64_t kind;  // ops::KernelKind
 };
 
-struct NetworkLoops;      // isa/network.hpp
-struct ActivationLoops;   // isa/activations.hpp
-struct ConvolutionLoops;  // isa/convolution.hpp
+struct NetworkLoops;     // isa/network.hpp
+struct ActivationLoops;  // isa/activations.hpp
+struct WindowRow;        // isa/convolution.hpp
+struct RowProduct;       // isa/products.hpp
 
 struct Loops {
   const char* isa;
@@ -34,7 +35,11 @@ struct Loops {
   void (*kernel_map)(const MapRow& row);
   const NetworkLoops* network;
   const ActivationLoops* activations;
-  const ConvolutionLoops* convolution;  // null: the instruction set has none
+  // Loops of multiply-adds, whose product and addition are rounded once (fused). They give the same bits on all
+  // instruction sets that have the operation: every result is one chain of additions in the order of the terms. Both
+  // are null on the others, where oneDNN multiplies.
+  void (*convolve)(const WindowRow& row);
+  void (*row_product)(const RowProduct& product);
 };
 
 }  // namespace mokume::host

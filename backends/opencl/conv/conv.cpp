@@ -5,7 +5,6 @@
 #include "conv/direct.hpp"
 #include "conv/direct_grad.hpp"
 #include "conv/lines.hpp"
-#include "conv/lines_grad.hpp"
 #include "conv/patches.hpp"
 #include "conv/winograd.hpp"
 #include "elementwise/elementwise.hpp"

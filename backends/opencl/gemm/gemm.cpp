@@ -1,5 +1,6 @@
 #include "gemm/gemm.hpp"
 
+#include "common/grid.hpp"
 #include "elementwise/elementwise.hpp"
 #include "elementwise/layers.hpp"
 #include "gemm/clblast.hpp"
@@ -39,6 +40,52 @@ Problem problem_of(const mk_op& op) {
           .bias = memory(biased ? bias : out)};
 }
 
+constexpr int64_t kShort = 64;     // up to this length of a side, the other operand is read in place
+constexpr int64_t kSome = 256;     // rows of a whose panels are made on the fly, if K is much longer
+constexpr int64_t kSmall = 32768;  // terms, in whole vectors, that one core does faster than a launch wakes two
+
+// Whether b is contiguous along n and better read in place than packed. It must be at least about a vector long.
+bool reads_b_in_place(const mk_device& device, const VectorSizes& sizes, const Product& q) {
+  const bool wide_enough = q.n >= sizes.nr || (q.n > device.vector_width && q.k >= kBlock);
+  if (q.b.row_step != 1 || !wide_enough) return false;
+  return q.m <= kShort ? q.n > q.m : q.m <= kSome && q.k > 4 * q.m;
+}
+
+bool has_long_rows(const mk_device& device, const Product& q) {
+  constexpr int64_t kLongRow = 192;  // columns of a row that is read on its own
+  return q.m <= VectorSizes::kShortPanel && q.n >= kLongRow && q.k >= 8 * device.cores * kBlock;
+}
+
+// Whether packing the long operand, here a, would cost more than the product. A long operand that is read in vectors
+// must be at least one vector long.
+bool is_skinny(const VectorSizes& sizes, const Product& q) {
+  const bool fits = (q.n + VectorSizes::kShortPanel) * q.k <= kWorkspaceFloats;
+  return q.n <= kShort && fits && (q.a.k_step == 1 || q.m >= sizes.nr);
+}
+
+// Multiplies with the kernel for CPUs that suits the product. Returns false if the bias and the activation remain to be
+// applied.
+bool gemm_vector(Launcher& launcher, Problem p) {
+  const mk_device& device = launcher.device();
+  const VectorSizes sizes(device.vector_width);
+  const Product& q = p.product;
+  // Treats a column as a row, which the kernels write in vectors.
+  if (q.n == 1 && q.out.row_step == 1 && q.a.row_step == 1 && q.biased == 0) p = p.turned();
+  if (reads_b_in_place(device, sizes, q)) {
+    has_long_rows(device, q) ? skinny_long_rows(launcher, p) : skinny_few_rows(launcher, p);
+  } else if (q.k <= 4 * kBlock && q.m * round_up(q.n, device.vector_width) * q.k <= kSmall) {
+    small_product(launcher, p);
+  } else if (const Product s = p.long_first().product; !is_skinny(sizes, s)) {
+    gemm_packed(launcher, p);
+  } else if (s.a.k_step == 1) {
+    skinny_along_k(launcher, p);
+  } else {
+    skinny_columns(launcher, p);
+    return false;
+  }
+  return true;
+}
+
 // Applies the bias and the activation for variants whose kernels have no epilogue.
 void finish_output(Launcher& launcher, const mk_op& op) {
   const mk_tensor bias = op.n_inputs == 3 ? op.inputs[2] : mk_tensor{}, &out = op.outputs[0];
@@ -58,12 +105,8 @@ void gemm(Launcher& launcher, const mk_op& op) {
     gemm_clblast(launcher, op);
   } else if (variant == "tile") {
     gemm_tile(launcher, problem_of(op));
-  } else {
-    Problem p = problem_of(op);
-    const Product& q = p.product;
-    // Treats a column as a row, which the kernels write in vectors.
-    if (q.n == 1 && q.out.row_step == 1 && q.a.row_step == 1 && q.biased == 0) p = p.turned();
-    if (gemm_skinny(launcher, p)) return;
+  } else if (gemm_vector(launcher, problem_of(op))) {
+    return;
   }
   finish_output(launcher, op);
 }

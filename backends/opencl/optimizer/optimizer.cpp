@@ -27,8 +27,6 @@ const char* kernel_of(const ops::OptimizerSettings& o) {
   return "";
 }
 
-float rounded(double value) { return static_cast<float>(value); }
-
 }  // namespace
 
 void optimizer_step(Launcher& launcher, const mk_op& op) {
