@@ -1,14 +1,16 @@
 // The inner loops that are compiled once per instruction set.
 //
 // The translation units that implement this header are built with instructions the machine may lack. They include only
-// this file and C headers and define nothing inline: the linker might keep their copy of a shared inline function and
-// run it where it must not run.
+// headers of this folder and C headers and define nothing inline: the linker might keep their copy of a shared inline
+// function and run it where it must not run.
 //
 // Every loop does the same operations in the same order on every instruction set (no contraction, fixed lanes), so its
 // results are bit-identical on all of them.
 #pragma once
 
 #include <cstdint>
+
+#include "abi/op.h"
 
 namespace mokume::host {
 
@@ -20,8 +22,8 @@ struct MapRow {
   float norm_x;
   float gamma;
   float coef0;
-  int degree;
-  int64_t kind;  // ops::KernelKind
+  int64_t degree;
+  mk_kernel_kind kind;
 };
 
 struct NetworkLoops;     // isa/network.hpp

@@ -23,17 +23,17 @@ Problem problem_of(const mk_op& op) {
   const auto [m, n, k] = ops::gemm_shape(op);
   const mk_tensor bias = op.n_inputs == 3 ? op.inputs[2] : mk_tensor{};
   const bool biased = bias.buffer != nullptr;
-  return {.product = {.a = operand(a, op.integers[0] != 0),
-                      .b = operand(b, op.integers[1] == 0),
+  return {.product = {.a = operand(a, op.gemm.transpose_a != 0),
+                      .b = operand(b, op.gemm.transpose_b == 0),
                       .out = {out.offset, out.row_stride, 1},
                       .m = m,
                       .n = n,
                       .k = k,
                       .bias_offset = bias.offset,
-                      .alpha = static_cast<float>(op.reals[0]),
-                      .beta = static_cast<float>(op.reals[1]),
+                      .alpha = static_cast<float>(op.gemm.alpha),
+                      .beta = static_cast<float>(op.gemm.beta),
                       .biased = biased ? 1 : 0,
-                      .relu = op.integers[2] == static_cast<int64_t>(ops::Activation::relu) ? 1 : 0},
+                      .relu = op.gemm.activation == ops::Activation::relu ? 1 : 0},
           .a = memory(a),
           .b = memory(b),
           .out = memory(out),
@@ -89,7 +89,7 @@ bool gemm_vector(Launcher& launcher, Problem p) {
 // Applies the bias and the activation for variants whose kernels have no epilogue.
 void finish_output(Launcher& launcher, const mk_op& op) {
   const mk_tensor bias = op.n_inputs == 3 ? op.inputs[2] : mk_tensor{}, &out = op.outputs[0];
-  const auto activation = static_cast<ops::Activation>(op.integers[2]);
+  const ops::Activation activation = op.gemm.activation;
   if (bias.buffer != nullptr || activation == ops::Activation::relu)
     bias_act(launcher, ops::bias_act(out, bias, activation, out));
 }
@@ -100,7 +100,7 @@ void gemm(Launcher& launcher, const mk_op& op) {
   if (sdk::empty(op.outputs[0])) return;
   const std::string& variant = launcher.device().choices.gemm;
   if (ops::gemm_shape(op).k == 0) {
-    scale(launcher, op.outputs[0], static_cast<float>(op.reals[1]));
+    scale(launcher, op.outputs[0], static_cast<float>(op.gemm.beta));
   } else if (variant == "clblast") {
     gemm_clblast(launcher, op);
   } else if (variant == "tile") {

@@ -47,9 +47,9 @@ void general_softmax_loss(Launcher& launcher, const mk_op& op) {
                                   .weight_offset = weights.offset,
                                   .wanted = op.n_outputs == 2 ? 1 : 0,
                                   .weighted = op.n_inputs == 4 ? 1 : 0,
-                                  .scale = rounded(op.reals[0]),
-                                  .smoothing = rounded(op.reals[1]),
-                                  .gamma = rounded(op.reals[2]),
+                                  .scale = rounded(op.softmax_loss.scale),
+                                  .smoothing = rounded(op.softmax_loss.form.smoothing),
+                                  .gamma = rounded(op.softmax_loss.form.gamma),
                                   .per_column = rounded(1 / static_cast<double>(x.columns))},
                {memory(x), targets_of(op), memory(index), memory(weights), memory(out), memory(grad)});
 }
@@ -73,9 +73,9 @@ void distance_loss(Launcher& launcher, const mk_op& op) {
                                 .weight_offset = weights.offset,
                                 .wanted = op.n_outputs == 2 ? 1 : 0,
                                 .weighted = op.n_inputs == 4 ? 1 : 0,
-                                .distance = static_cast<i32>(op.integers[0]),
-                                .scale = rounded(op.reals[0] / columns),
-                                .delta = rounded(op.reals[1]),
+                                .distance = static_cast<i32>(op.squared_loss.form.distance),
+                                .scale = rounded(op.squared_loss.scale / columns),
+                                .delta = rounded(op.squared_loss.form.delta),
                                 .per_column = rounded(1 / columns)},
                {memory(x), targets_of(op), memory(index), memory(weights), memory(out), memory(grad)});
 }
@@ -102,7 +102,7 @@ void softmax_loss(Launcher& launcher, const mk_op& op) {
                                .labels = label.columns,
                                .index_offset = index.offset,
                                .wanted = op.n_outputs == 2 ? 1 : 0,
-                               .scale = rounded(op.reals[0])},
+                               .scale = rounded(op.softmax_loss.scale)},
                {memory(x), targets_of(op), memory(index), memory(out), memory(grad)});
 }
 
@@ -127,7 +127,7 @@ void squared_loss(Launcher& launcher, const mk_op& op) {
                                .wanted = op.n_outputs == 2 ? 1 : 0,
                                .reserved = 0,
                                .mean = rounded(1 / columns),
-                               .factor = rounded(2 * op.reals[0] / columns)},
+                               .factor = rounded(2 * op.squared_loss.scale / columns)},
                {memory(x), targets_of(op), memory(index), memory(out), memory(grad)});
 }
 
