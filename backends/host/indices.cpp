@@ -39,8 +39,8 @@ void check_indices(const Call& call) {
       return check_rows(op, call.indices(1), op.inputs[0].rows);
     case MK_OP_GATHER_PIXELS:
     case MK_OP_GATHER_PIXELS_GRAD:
-      check_rows(op, call.indices(1), op.integers[0]);
-      return check_rows(op, call.indices(2), op.integers[1], "columns");
+      check_rows(op, call.indices(1), op.gather_pixels.height);
+      return check_rows(op, call.indices(2), op.gather_pixels.width, "columns");
     case MK_OP_SQUARED_LOSS:
       return check_rows(op, call.indices(2), op.inputs[1].rows);
     case MK_OP_SOFTMAX_LOSS:

@@ -1,6 +1,6 @@
 #include "products.hpp"
 
-#include "isa/convolution.hpp"
+#include "isa/products.hpp"
 #include "onednn.hpp"
 #include "sdk/ops/gemm.hpp"
 
@@ -22,8 +22,8 @@ const float* at(const View<const float>& x, bool transposed, int64_t r, int64_t 
 }  // namespace
 
 void Product::row(int64_t r, int64_t c, int64_t columns) const noexcept {
-  loops->row_product({at(a, transpose_a, r, 0), transpose_a ? a.stride : 1, k, b.row(0) + c, b.stride, out.row(r) + c,
-                      columns, beta == 1});
+  row_product({at(a, transpose_a, r, 0), transpose_a ? a.stride : 1, k, b.row(0) + c, b.stride, out.row(r) + c, columns,
+               beta == 1});
 }
 
 bool Product::tile(int64_t r, int64_t c) const noexcept {

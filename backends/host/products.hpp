@@ -18,10 +18,10 @@ struct Product {
   int64_t k;
   View<const float> a, b;
   View<float> out;
-  const ConvolutionLoops* loops = nullptr;  // null: oneDNN multiplies all tiles
+  decltype(Loops::row_product) row_product = nullptr;  // null: oneDNN multiplies all tiles
 
   // Whether row() computes a tile of a single row, which reads b once and does little else: oneDNN would pack it first.
-  bool takes_rows() const { return loops != nullptr && !transpose_b && alpha == 1 && (beta == 0 || beta == 1); }
+  bool takes_rows() const { return row_product != nullptr && !transpose_b && alpha == 1 && (beta == 0 || beta == 1); }
   void row(int64_t r, int64_t c, int64_t columns) const noexcept;
 
   // Computes the tile whose first element is (r, c). Returns false if oneDNN could not allocate memory to pack its

@@ -84,7 +84,8 @@ class Backend {
   // ---- ops ---------------------------------------------------------------------------------------------------------
 
   // The narrow waist: every op arrives here as one descriptor, checked against its shape rule and its buffers. A real
-  // backend selects a kernel by op.code, enqueues it and returns. core/sdk/ops/<op>.hpp defines each code.
+  // backend selects a kernel by op.code, enqueues it and returns. core/sdk/ops/<op>.hpp defines each code and its
+  // attributes, such as op.gemm.alpha.
   static std::unique_ptr<mk_event> submit(mk_queue& queue, const mk_op&, bool want_event) {
     return event_of(queue, want_event);
   }

@@ -2,8 +2,7 @@
  *
  * An op is a code, tensors and attributes in one fixed layout, so that a new op changes no table and the fallback to
  * the host backend is one piece of code. core/sdk/ops/<op>.hpp documents the operands and attributes of each op, its
- * shape rule, tolerance and cost. The set is closed and small: at most MK_OP_CAP codes, admitted by the rule in
- * docs/extend/add-op.md.
+ * shape rule, tolerance and cost. The set is closed; docs/extend/add-op.md has the rule by which an op enters it.
  *
  * Subnormal floats (below 2^-126) count as zero: where the device allows it, an op reads them as zeros and writes zeros
  * instead of them (docs/adr/0020). Fills, copies and gathered rows keep their bits.
@@ -68,9 +67,104 @@ typedef enum mk_op_code {
   MK_OP_COUNT_                   /* one past the last code */
 } mk_op_code;
 
-#define MK_OP_CAP 32
+/* The attributes of ops: what an op does, apart from its operands. The header of the op in core/sdk/ops says what they
+ * mean. The gradient of an op has the attributes of the op.
+ *
+ * Each list becomes a struct with these fields. F(type, name, value) is one field; `value` is the one that core/sdk
+ * gives it unless a caller sets another, and that the text of an op leaves out. PART(type, name, LIST) is a struct
+ * inside. All fields have 8 bytes, so no compiler adds padding, and bytes that are equal mean attributes that are
+ * equal. */
+
+/* An attribute with one of these values, which count from 0. In C it is a plain number. */
+#ifdef __cplusplus
+#define MK_CHOICE(type, ...) enum class type : int64_t { __VA_ARGS__ }
+#else
+#define MK_CHOICE(type, ...) typedef int64_t type
+#endif
+
+MK_CHOICE(mk_activation, none, relu, leaky_relu, gelu, gelu_tanh, silu, tanh, sigmoid);
+MK_CHOICE(mk_kernel_kind, linear, polynomial, rbf, sigmoid, rbf_minus_one);
+MK_CHOICE(mk_distance, squared, huber, smooth_l1);
+MK_CHOICE(mk_optimizer, sgd, adam, rmsprop, adadelta, adamw);
+
+/* clang-format off */
+/* The window of convolutions and pools: core/sdk/ops/window.hpp. */
+#define MK_WINDOW(F) \
+  F(int64_t, height, 1) F(int64_t, width, 1) F(int64_t, channels, 1) \
+  F(int64_t, kernel_h, 1) F(int64_t, kernel_w, 1) F(int64_t, stride_h, 1) F(int64_t, stride_w, 1) \
+  F(int64_t, pad_h, 0) F(int64_t, pad_w, 0) F(int64_t, dilation_h, 1) F(int64_t, dilation_w, 1) \
+  F(int64_t, more_h, 0) F(int64_t, more_w, 0) F(int64_t, groups, 1)
+#define MK_AVG_POOL(F) \
+  F(int64_t, height, 1) F(int64_t, width, 1) F(int64_t, channels, 1) \
+  F(int64_t, out_h, 1) F(int64_t, out_w, 1) F(int64_t, kernel_h, 0) F(int64_t, kernel_w, 0) \
+  F(int64_t, stride_h, 1) F(int64_t, stride_w, 1) F(int64_t, pad_h, 0) F(int64_t, pad_w, 0) \
+  F(int64_t, counts_padding, 0)
+#define MK_AUGMENT_CHANGE(F) \
+  F(int64_t, height, 1) F(int64_t, width, 1) F(int64_t, channels, 1) \
+  F(int64_t, shift, 0) F(int64_t, erase, 0) \
+  F(double, horizontal, 0) F(double, vertical, 0) F(double, degrees, 0) \
+  F(double, brightness, 0) F(double, contrast, 0) F(double, saturation, 0) F(double, erase_p, 0)
+#define MK_AUGMENT_PLACE(F) F(uint64_t, seed, 0) F(int64_t, step, 0) F(int64_t, first_row, 0)
+#define MK_DROPOUT_PLACE(F) F(uint64_t, seed, 0) F(int64_t, layer, 0) F(int64_t, step, 0) F(int64_t, first_row, 0)
+#define MK_NORM_GROUPS(F) F(int64_t, pixels, 1) F(int64_t, channels, 1) F(int64_t, groups, 1)
+#define MK_OPTIMIZER_SETTINGS(F) \
+  F(mk_optimizer, kind, 0) F(double, lr, 1e-3) F(double, weight_decay, 0) \
+  F(double, a, 0) F(double, b, 0) F(double, eps, 1e-8) \
+  F(int64_t, nesterov, 0) F(double, clip, 0) F(int64_t, amsgrad, 0)
+#define MK_KERNEL_MAP(F) F(mk_kernel_kind, kind, 2) F(double, gamma, 1) F(double, coef0, 0) F(int64_t, degree, 3)
+#define MK_SOFTMAX_FORM(F) F(double, smoothing, 0) F(double, gamma, 0)
+#define MK_DISTANCE_FORM(F) F(mk_distance, distance, 0) F(double, delta, 1)
+
+#define MK_FILL(F) F(double, value, 0)
+#define MK_GEMM(F) \
+  F(int64_t, transpose_a, 0) F(int64_t, transpose_b, 0) F(mk_activation, activation, 0) \
+  F(double, alpha, 1) F(double, beta, 0)
+#define MK_CONV2D(F, PART) PART(mk_window, window, MK_WINDOW) F(mk_activation, activation, 0)
+#define MK_BIAS_ACT(F) F(mk_activation, activation, 0) F(double, slope, 0)
+#define MK_DROPOUT(F, PART) F(double, p, 0) PART(mk_dropout_place, place, MK_DROPOUT_PLACE)
+#define MK_SOFTMAX_LOSS(F, PART) F(double, scale, 1) PART(mk_softmax_form, form, MK_SOFTMAX_FORM)
+#define MK_SQUARED_LOSS(F, PART) F(double, scale, 1) PART(mk_distance_form, form, MK_DISTANCE_FORM)
+#define MK_OPTIMIZER_STEP(F, PART) PART(mk_optimizer_settings, settings, MK_OPTIMIZER_SETTINGS) F(int64_t, t, 1)
+#define MK_LINEAR_UPDATE(F) \
+  F(int64_t, t, 1) F(int64_t, after_relu, 0) F(double, lr, 1e-3) F(double, weight_decay, 0) F(double, momentum, 0)
+#define MK_BATCH_NORM(F) F(mk_activation, activation, 0) F(double, eps, 0)
+#define MK_GROUP_NORM(F, PART) PART(mk_norm_groups, groups, MK_NORM_GROUPS) F(double, eps, 0)
+#define MK_AUGMENT(F, PART) \
+  PART(mk_augment_change, change, MK_AUGMENT_CHANGE) PART(mk_augment_place, place, MK_AUGMENT_PLACE)
+#define MK_GATHER_PIXELS(F) F(int64_t, height, 1) F(int64_t, width, 1) F(int64_t, channels, 1)
+
+#define MK_FIELD(type, name, value) type name;
+#define MK_PART(type, name, LIST) type name;
+
+typedef struct mk_window { MK_WINDOW(MK_FIELD) } mk_window;
+typedef struct mk_avg_pool { MK_AVG_POOL(MK_FIELD) } mk_avg_pool;
+typedef struct mk_augment_change { MK_AUGMENT_CHANGE(MK_FIELD) } mk_augment_change;
+typedef struct mk_augment_place { MK_AUGMENT_PLACE(MK_FIELD) } mk_augment_place;
+typedef struct mk_dropout_place { MK_DROPOUT_PLACE(MK_FIELD) } mk_dropout_place;
+typedef struct mk_norm_groups { MK_NORM_GROUPS(MK_FIELD) } mk_norm_groups;
+typedef struct mk_optimizer_settings { MK_OPTIMIZER_SETTINGS(MK_FIELD) } mk_optimizer_settings;
+typedef struct mk_kernel_map { MK_KERNEL_MAP(MK_FIELD) } mk_kernel_map;
+typedef struct mk_softmax_form { MK_SOFTMAX_FORM(MK_FIELD) } mk_softmax_form;
+typedef struct mk_distance_form { MK_DISTANCE_FORM(MK_FIELD) } mk_distance_form;
+
+typedef struct mk_fill { MK_FILL(MK_FIELD) } mk_fill;
+typedef struct mk_gemm { MK_GEMM(MK_FIELD) } mk_gemm;
+typedef struct mk_conv2d { MK_CONV2D(MK_FIELD, MK_PART) } mk_conv2d;
+typedef struct mk_bias_act { MK_BIAS_ACT(MK_FIELD) } mk_bias_act;
+typedef struct mk_dropout { MK_DROPOUT(MK_FIELD, MK_PART) } mk_dropout;
+typedef struct mk_softmax_loss { MK_SOFTMAX_LOSS(MK_FIELD, MK_PART) } mk_softmax_loss;
+typedef struct mk_squared_loss { MK_SQUARED_LOSS(MK_FIELD, MK_PART) } mk_squared_loss;
+typedef struct mk_optimizer_step { MK_OPTIMIZER_STEP(MK_FIELD, MK_PART) } mk_optimizer_step;
+typedef struct mk_linear_update { MK_LINEAR_UPDATE(MK_FIELD) } mk_linear_update;
+typedef struct mk_batch_norm { MK_BATCH_NORM(MK_FIELD) } mk_batch_norm;
+typedef struct mk_group_norm { MK_GROUP_NORM(MK_FIELD, MK_PART) } mk_group_norm;
+typedef struct mk_augment { MK_AUGMENT(MK_FIELD, MK_PART) } mk_augment;
+typedef struct mk_gather_pixels { MK_GATHER_PIXELS(MK_FIELD) } mk_gather_pixels;
+/* clang-format on */
+
 #define MK_OP_MAX_INPUTS 5
 #define MK_OP_MAX_OUTPUTS 4
+#define MK_OP_MAX_ATTRIBUTES 16
 
 typedef struct mk_op {
   uint32_t struct_size; /* sizeof(mk_op) */
@@ -79,8 +173,26 @@ typedef struct mk_op {
   uint32_t n_outputs;
   mk_tensor inputs[MK_OP_MAX_INPUTS];
   mk_tensor outputs[MK_OP_MAX_OUTPUTS];
-  double reals[8];      /* attributes; see the header of each op */
-  int64_t integers[16]; /* attributes; see the header of each op */
+  /* An op reads the member that has its name, or that of the op whose gradient it is. A member's other words are 0. */
+  union {
+    int64_t attributes[MK_OP_MAX_ATTRIBUTES];
+    mk_fill fill;
+    mk_gemm gemm;
+    mk_kernel_map kernel_map;
+    mk_conv2d conv2d;
+    mk_window max_pool;
+    mk_avg_pool avg_pool;
+    mk_bias_act bias_act; /* and act_grad */
+    mk_dropout dropout;
+    mk_softmax_loss softmax_loss;
+    mk_squared_loss squared_loss;
+    mk_optimizer_step optimizer_step;
+    mk_linear_update linear_update;
+    mk_batch_norm batch_norm;
+    mk_group_norm group_norm;
+    mk_augment augment;
+    mk_gather_pixels gather_pixels;
+  };
 } mk_op;
 
 #ifdef __cplusplus

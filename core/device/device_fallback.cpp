@@ -110,22 +110,20 @@ class Staged {
 }  // namespace
 
 void Device::submit_on_fallback(const mk_op& op) {
-  const char* name = ops::rule(op.code).name;
   if (!fallback_)
-    throw Error(MK_UNSUPPORTED, listed_.id() + " does not support the op " + name +
-                                    " on these operands and there is no host backend to fall back to: see 'mokume "
-                                    "doctor'");
+    throw Error(MK_UNSUPPORTED, listed_.id() + " does not support " + ops::text(op) +
+                                    ", and there is no host backend to fall back to: see 'mokume doctor'");
   const std::lock_guard turn(fallback_->turn_);
   const mk_backend* host = fallback_->listed_.table;
   if (host->supports(fallback_->device_, &op) == MK_SUPPORT_NO)
     throw Error(MK_UNSUPPORTED, std::string("neither ") + listed_.id() + " nor " + fallback_->listed_.id() +
-                                    " supports the op " + name + " on these operands");
+                                    " supports " + ops::text(op));
   Staged staged(*this, *fallback_, op);
   staged.bring();
   fallback_->submit(staged.moved(op));
   fallback_->finish();
   staged.take_back();
-  ++fallbacks_[name];
+  ++fallbacks_[ops::rule(op.code).name];
 }
 
 }  // namespace mokume::device

@@ -77,8 +77,8 @@ void Profile::add_op(const mk_op& op, double seconds) {
   std::string what = fmt::format("{} {}x{}", rule.name, out.rows, out.columns);
   if (op.code == MK_OP_GEMM) {
     what += fmt::format("x{}", ops::gemm_shape(op).k);
-    if (op.integers[0] != 0) what += " a'";
-    if (op.integers[1] != 0) what += " b'";
+    if (op.gemm.transpose_a != 0) what += " a'";
+    if (op.gemm.transpose_b != 0) what += " b'";
   }
   const sdk::Cost cost = rule.cost(op);
   add(what, seconds, cost.flops, cost.bytes);

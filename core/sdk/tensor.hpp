@@ -2,10 +2,12 @@
 #pragma once
 
 #include <cstdint>
+#include <initializer_list>
 #include <limits>
 #include <string>
 
 #include "abi/op.h"
+#include "sdk/attributes.hpp"
 #include "sdk/error.hpp"
 
 namespace mokume::sdk {
@@ -50,10 +52,21 @@ inline void check_shape(const char* op, const char* operand, const mk_tensor& t,
                                          std::to_string(rows) + "x" + std::to_string(columns));
 }
 
-inline mk_op make_op(mk_op_code code) {
+// Both checks.
+inline void check_operand(const char* op, const char* operand, const mk_tensor& t, int64_t rows, int64_t columns,
+                          mk_dtype dtype = MK_F32) {
+  check_view(op, operand, t, dtype);
+  check_shape(op, operand, t, rows, columns);
+}
+
+// An op whose attributes are 0. Operands that may be missing are appended.
+inline mk_op make_op(mk_op_code code, std::initializer_list<mk_tensor> inputs,
+                     std::initializer_list<mk_tensor> outputs) {
   mk_op op{};
   op.struct_size = sizeof(mk_op);
   op.code = code;
+  for (const mk_tensor& t : inputs) op.inputs[op.n_inputs++] = t;
+  for (const mk_tensor& t : outputs) op.outputs[op.n_outputs++] = t;
   return op;
 }
 

@@ -58,7 +58,7 @@ double value_error(const ops::KernelFunction& k, double norm) {
       return kKernelError * norm;
     case ops::KernelKind::polynomial: {
       const double base = k.gamma * norm + std::fabs(k.coef0);
-      return kKernelError * std::max(1, k.degree) * std::pow(base, k.degree);
+      return kKernelError * std::max<int64_t>(1, k.degree) * std::pow(base, k.degree);
     }
     case ops::KernelKind::rbf:
     case ops::KernelKind::rbf_minus_one:

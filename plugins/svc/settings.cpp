@@ -105,7 +105,7 @@ Settings settings_of(const mk_value* v) {
   s.precomputed = std::string_view(v[kKernel].text) == "precomputed";
   s.kernel.gamma = v[kGamma].real;
   s.kernel.coef0 = v[kCoef0].real;
-  s.kernel.degree = static_cast<int>(v[kDegree].integer);
+  s.kernel.degree = v[kDegree].integer;
   s.multiclass = std::string_view(v[kMulticlass].text) == "ovo" ? Multiclass::one_vs_one : Multiclass::one_vs_rest;
   s.tol = v[kTol].real;
   s.max_iterations = v[kMaxIterations].integer;

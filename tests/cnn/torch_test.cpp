@@ -49,7 +49,7 @@ void compare_gradients(const sdk::Device& device, const ResidentData& resident, 
   const Engine engine(device, network, kBatch, true);
   engine.parameters().write(0, parameters(network, net + "/initial/"));
   engine.write_input(resident.host.x, kBatch);
-  const ops::DropoutPlace place;
+  const ops::DropoutPlace place{};
   const mk_tensor out = engine.forward(kBatch, &place);
   const sdk::Buffer index = device.upload(order);
   const sdk::Buffer results = device.buffer<float>(2 * kBatch);

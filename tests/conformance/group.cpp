@@ -2,6 +2,8 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
+#include <bit>
 #include <cmath>
 
 namespace mokume::conformance {
@@ -14,7 +16,13 @@ std::vector<Problem> members_like(const Problem& problem) {
   std::vector<Problem> members(kMembers, problem);
   for (size_t m = 1; m < kMembers; ++m) {
     mk_op& op = members[m].op;
-    op.reals[0] *= 1 - static_cast<double>(m) / 8;
+    const std::span<const ops::Attribute> all = ops::rule(op.code).attributes;
+    const auto real =
+        std::find_if(all.begin(), all.end(), [](const auto& a) { return a.kind == ops::Attribute::real; });
+    if (real != all.end()) {
+      int64_t& word = op.attributes[real - all.begin()];
+      word = std::bit_cast<int64_t>(std::bit_cast<double>(word) * (1 - static_cast<double>(m) / 8));
+    }
     for (uint32_t i = 0; i < op.n_inputs; ++i)
       if (op.inputs[i].dtype == MK_F32)
         members[m].change(

@@ -67,7 +67,7 @@ void expect_close(const Problem& problem, uint32_t output, const std::vector<Wor
         first << "\n  (" << r << ", " << c << "): " << text(a) << ", oracle " << text(b) << ", allowed difference "
               << allowed;
     }
-  EXPECT_EQ(wrong, 0) << "of " << out.rows * out.columns << " elements of output " << output
+  EXPECT_EQ(wrong, 0) << ops::text(problem.op) << ": of " << out.rows * out.columns << " elements of output " << output
                       << "; the first:" << first.str();
 }
 

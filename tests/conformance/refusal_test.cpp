@@ -125,18 +125,18 @@ void wrong_kernel_attributes(DeviceUnderTest& dut) {
   const mk_tensor dot = p.random(3, 5);
   p.op = ops::kernel_map(dot, {}, {}, p.unwritten(3, 5), {ops::KernelKind::polynomial, 1, 0, 3});
   Workbench bench(dut, p);
-  for (const double degree : {-1.0, 2.5, 65.0}) {
+  for (const int64_t degree : {-1, 65}) {
     mk_op op = bench.op();
-    op.reals[2] = degree;
+    op.kernel_map.degree = degree;
     bench.expect_refused(op, MK_INVALID_ARGUMENT, "degree " + std::to_string(degree));
   }
   for (const int64_t kind : {int64_t{-1}, int64_t{4}, INT64_MAX}) {
     mk_op op = bench.op();
-    op.integers[0] = kind;
+    op.kernel_map.kind = static_cast<ops::KernelKind>(kind);
     bench.expect_refused(op, MK_INVALID_ARGUMENT, "kernel " + std::to_string(kind));
   }
   mk_op op = bench.op();
-  op.integers[0] = static_cast<int64_t>(ops::KernelKind::rbf);
+  op.kernel_map.kind = ops::KernelKind::rbf;
   bench.expect_refused(op, MK_INVALID_ARGUMENT, "rbf without norms");
   bench.expect_memory_kept();
 }
@@ -146,10 +146,10 @@ void mismatched_gemm(DeviceUnderTest& dut) {
   const mk_tensor a = p.random(4, 6), b = p.random(5, 6);
   p.op = ops::gemm(a, false, b, true, p.unwritten(4, 5));
   Workbench bench(dut, p);
-  for (const int flag : {0, 1}) {
+  for (int64_t mk_gemm::*flag : {&mk_gemm::transpose_a, &mk_gemm::transpose_b}) {
     mk_op op = bench.op();
-    op.integers[flag] = 1 - op.integers[flag];
-    bench.expect_refused(op, MK_INVALID_ARGUMENT, "the other transposition of operand " + std::to_string(flag));
+    op.gemm.*flag = 1 - op.gemm.*flag;
+    bench.expect_refused(op, MK_INVALID_ARGUMENT, ops::text(op));
   }
   mk_op op = bench.op();
   std::swap(op.outputs[0].rows, op.outputs[0].columns);

@@ -33,10 +33,10 @@ void run_gemm(const mk_op& op) {
     for (int64_t j = 0; j < n; ++j) {
       double sum = 0;
       for (int64_t p = 0; p < k; ++p)
-        sum += static_cast<double>(op.integers[0] != 0 ? at(a, p, i) : at(a, i, p)) *
-               static_cast<double>(op.integers[1] != 0 ? at(b, j, p) : at(b, p, j));
-      const double old = op.reals[1] == 0 ? 0 : op.reals[1] * static_cast<double>(at(out, i, j));
-      at(out, i, j) = static_cast<float>(op.reals[0] * sum + old);
+        sum += static_cast<double>(op.gemm.transpose_a != 0 ? at(a, p, i) : at(a, i, p)) *
+               static_cast<double>(op.gemm.transpose_b != 0 ? at(b, j, p) : at(b, p, j));
+      const double old = op.gemm.beta == 0 ? 0 : op.gemm.beta * static_cast<double>(at(out, i, j));
+      at(out, i, j) = static_cast<float>(op.gemm.alpha * sum + old);
     }
 }
 
@@ -46,8 +46,8 @@ void run(const mk_op& op) {
   if (op.code == MK_OP_GEMM) return run_gemm(op);
   for (int64_t r = 0; r < out.rows; ++r)
     for (int64_t c = 0; c < out.columns; ++c) {
-      if (op.code == MK_OP_FILL) at(out, r, c) = static_cast<float>(op.reals[0]);
-      if (op.code == MK_OP_KERNEL_MAP) at(out, r, c) = static_cast<float>(op.reals[0]) * at(op.inputs[0], r, c);
+      if (op.code == MK_OP_FILL) at(out, r, c) = static_cast<float>(op.fill.value);
+      if (op.code == MK_OP_KERNEL_MAP) at(out, r, c) = static_cast<float>(op.kernel_map.gamma) * at(op.inputs[0], r, c);
     }
 }
 

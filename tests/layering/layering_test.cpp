@@ -1,11 +1,8 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
-#include <iterator>
 
-#include "abi/op.h"
 #include "layering/rules.hpp"
-#include "sdk/ops.hpp"
 #include "support/paths.hpp"
 
 namespace mokume::layering {
@@ -20,15 +17,6 @@ TEST(Tree, KeepsItsRules) {
   };
   for (const char* path : {"core/abi/op.h", "core/sdk/ops.hpp", "tests/layering/rules.cpp", "cmake/Mokume.cmake"})
     EXPECT_EQ(count(path), 1) << path;
-}
-
-TEST(Tree, TheOpSetIsSmallAndItsNamesAreUnique) {
-  EXPECT_EQ(MK_OP_CAP, 32);
-  EXPECT_LE(std::size(ops::kOps), 32U);
-  for (size_t i = 0; i < std::size(ops::kOps); ++i) {
-    EXPECT_EQ(ops::kOps[i].code, static_cast<int>(i) + 1);
-    for (size_t j = 0; j < i; ++j) EXPECT_STRNE(ops::kOps[i].name, ops::kOps[j].name);
-  }
 }
 
 // ---- tests of the checker

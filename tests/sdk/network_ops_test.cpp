@@ -97,7 +97,7 @@ TEST(Convolution, ChecksShapes) {
   expect_refused(forward(m(2, 126, MK_I32), m(18, 4), {}, m(2, 80)), "element type");
   expect_refused(forward(m(-2, 126), m(18, 4), {}, m(-2, 80)), "negative size");
   mk_op op = forward(m(2, 126), m(18, 4), {}, m(2, 80));
-  op.integers[9] = 7;
+  op.conv2d.activation = static_cast<Activation>(7);
   expect_refused(op, "conv2d: unknown activation 7");
 }
 
@@ -173,11 +173,12 @@ TEST(AvgPoolTest, ChecksShapesAndSides) {
   expect_refused(avg_pool(m(2, 24), pool, m(2, 105)), "avg_pool: x is 2x24");
   expect_refused(avg_pool_grad(m(2, 105), pool, m(2, 24)), "avg_pool_grad: grad is 2x105");
   expect_refused(avg_pool(m(2, 105), pool, m(3, 24)), "out is 3x24");
-  for (int i = 0; i < 5; ++i)
+  for (int64_t AvgPool::*side :
+       {&AvgPool::height, &AvgPool::width, &AvgPool::channels, &AvgPool::out_h, &AvgPool::out_w})
     for (const int64_t value : {int64_t{0}, int64_t{-3}, kMaxSide + 1, INT64_MAX}) {
-      mk_op op = avg_pool(m(2, 105), pool, m(2, 24));
-      op.integers[i] = value;
-      expect_refused(op, "a side of an image");
+      AvgPool broken = pool;
+      broken.*side = value;
+      expect_refused(avg_pool(m(2, 105), broken, m(2, 24)), "a side of an image");
     }
   const AvgPool window{7, 5, 3, 4, 3, 3, 2, 2, 2, 1, 1, 1};
   EXPECT_NO_THROW(check(avg_pool(m(2, 105), window, m(2, 36))));
@@ -235,12 +236,10 @@ TEST(Dropout, ChecksItsAttributes) {
   for (const double p : {1.0, -0.1, 2.0, std::nan("")}) expect_refused(with(p, {}), "p must be");
   expect_refused(with(0.5, {0, 0, 0, -1}), "below 2^32");
   expect_refused(with(0.5, {0, 0, 0, (int64_t{1} << 32) - 2}), "below 2^32");
-  for (const int i : {1, 2})
-    for (const int64_t value : {int64_t{-1}, int64_t{1} << 32}) {
-      mk_op op = with(0.5, {});
-      op.integers[i] = value;
-      expect_refused(op, "layer and step");
-    }
+  for (const int64_t value : {int64_t{-1}, int64_t{1} << 32}) {
+    expect_refused(with(0.5, {0, value, 0, 0}), "layer and step");
+    expect_refused(with(0.5, {0, 0, value, 0}), "layer and step");
+  }
   expect_refused(dropout(m(3, 4), 0.5, {}, m(4, 3)), "out is 4x3");
 }
 
@@ -295,15 +294,15 @@ TEST(OptimizerStep, ChecksShapesAndStates) {
   op.n_outputs = 2;
   expect_refused(op, "wrong number of states");
   op = optimizer_step(v(7), v(7), v(7), v(7), adam, 1);
-  op.integers[0] = 5;
+  op.optimizer_step.settings.kind = static_cast<Optimizer>(5);
   expect_refused(op, "unknown optimizer 5");
   OptimizerSettings ams = adam;
-  ams.amsgrad = true;
+  ams.amsgrad = 1;
   EXPECT_EQ(ams.states(), 3U);
   EXPECT_NO_THROW(check(optimizer_step(v(7), v(7), v(7), v(7), ams, 3, {}, v(7))));
   expect_refused(optimizer_step(v(7), v(7), v(7), v(7), ams, 3, {}, v(6)), "state is 1x6");
   op = optimizer_step(v(7), v(7), v(7), {}, momentum, 1);
-  op.integers[3] = 1;
+  op.optimizer_step.settings.amsgrad = 1;
   expect_refused(op, "amsgrad is 0, or 1 for adam and adamw");
 }
 
@@ -331,17 +330,17 @@ TEST(Softmax, ChecksShapes) {
 
 TEST(OptimizerStep, ChecksSettings) {
   const OptimizerSettings adam{Optimizer::adam, 0.1, 0, 0.9, 0.999, 1e-8};
-  for (int i = 0; i < 5; ++i)
-    for (const double value : {-1.0, std::nan(""), std::numeric_limits<double>::infinity()}) {
-      mk_op op = optimizer_step(v(7), v(7), v(7), v(7), adam, 1);
-      op.reals[i] = value;
-      expect_refused(op, "finite and not negative");
-    }
-  for (const int i : {2, 3}) {  // 1 - beta^t would be 0
-    mk_op op = optimizer_step(v(7), v(7), v(7), v(7), adam, 1);
-    op.reals[i] = 1;
-    expect_refused(op, "below 1");
-  }
+  const auto refused = [&](double OptimizerSettings::*setting, double value, const char* part) {
+    OptimizerSettings broken = adam;
+    broken.*setting = value;
+    expect_refused(optimizer_step(v(7), v(7), v(7), v(7), broken, 1), part);
+  };
+  for (double OptimizerSettings::*setting : {&OptimizerSettings::lr, &OptimizerSettings::weight_decay,
+                                             &OptimizerSettings::a, &OptimizerSettings::b, &OptimizerSettings::eps})
+    for (const double value : {-1.0, std::nan(""), std::numeric_limits<double>::infinity()})
+      refused(setting, value, "finite and not negative");
+  refused(&OptimizerSettings::a, 1, "below 1");  // 1 - beta^t would be 0
+  refused(&OptimizerSettings::b, 1, "below 1");
   const OptimizerSettings heavy{Optimizer::sgd, 0.1, 0, 1, 0, 0};
   EXPECT_NO_THROW(check(optimizer_step(v(7), v(7), v(7), {}, heavy, 1))) << "momentum is no decay";
 }
@@ -363,11 +362,12 @@ TEST(LinearUpdate, ChecksShapesAndSettings) {
   expect_refused(op, "state is 6x5, expected 0x0");
   op = linear_update(m(4, 6), m(4, 5), m(6, 5), {}, m(4, 6), plain, 1, true);
   EXPECT_NO_THROW(check(op));
-  op.integers[1] = 2;
+  op.linear_update.after_relu = 2;
   expect_refused(op, "after_relu is neither 0 nor 1");
-  for (int i = 0; i < 3; ++i) {
+  for (double mk_linear_update::*setting :
+       {&mk_linear_update::lr, &mk_linear_update::weight_decay, &mk_linear_update::momentum}) {
     op = linear_update(m(4, 6), m(4, 5), m(6, 5), m(6, 5), {}, heavy, 1);
-    op.reals[i] = -1;
+    op.linear_update.*setting = -1;
     expect_refused(op, "finite and not negative");
   }
 }

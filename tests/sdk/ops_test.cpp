@@ -64,7 +64,7 @@ TEST(Fill, ChecksItsOutput) {
   EXPECT_NO_THROW(check(fill(m(0, 5), 1)));
   expect_refused(fill(m(-1, 5), 1), "fill: out has a negative size");
   expect_refused(fill(v(5, MK_I32), 1), "element type");
-  EXPECT_EQ(fill(m(1, 1), 2.5F).reals[0], 2.5);
+  EXPECT_EQ(fill(m(1, 1), 2.5F).fill.value, 2.5);
   EXPECT_EQ(rule(MK_OP_FILL).tolerance(fill(m(1, 1), 0)), 0);
 }
 
@@ -119,19 +119,36 @@ TEST(KernelMap, ChecksShapesAndAttributes) {
   expect_refused(kernel_map(m(3, 4), {}, {}, m(3, 4), {KernelKind::polynomial, 1, 0, -1}), "degree");
   expect_refused(kernel_map(m(3, 4), {}, {}, m(3, 4), {KernelKind::polynomial, 1, 0, 65}), "degree");
   mk_op op = kernel_map(m(3, 4), {}, {}, m(3, 4), cubic);
-  op.reals[2] = 1.5;
-  expect_refused(op, "degree");
-  op = kernel_map(m(3, 4), {}, {}, m(3, 4), cubic);
-  op.integers[0] = 5;
+  op.kernel_map.kind = static_cast<KernelKind>(5);
   expect_refused(op, "unknown kernel 5");
-  op.integers[0] = static_cast<int64_t>(KernelKind::rbf);
+  op.kernel_map.kind = KernelKind::rbf;
   expect_refused(op, "wrong number of inputs");
 }
 
-TEST(KernelMap, RefusesADegreeThatIsNotANumber) {
-  mk_op op = kernel_map(m(3, 4), {}, {}, m(3, 4), {KernelKind::polynomial, 1, 0, 3});
-  op.reals[2] = std::nan("");
-  expect_refused(op, "degree");
+TEST(Text, NamesTheAttributesOfEveryOp) {
+  std::set<std::string> without;
+  for (int32_t code = 1; code < MK_OP_COUNT_; ++code) {
+    mk_op op = sdk::make_op(static_cast<mk_op_code>(code), {}, {});
+    std::string expected = std::string(rule(code).name) + " ->";
+    if (rule(code).attributes.empty()) without.insert(rule(code).name);
+    for (size_t i = 0; i < rule(code).attributes.size(); ++i) {
+      const Attribute& a = rule(code).attributes[i];
+      op.attributes[i] = a.kind == Attribute::real ? std::bit_cast<int64_t>(7.5) : 7;
+      expected += std::string(", ") + a.name + (a.kind == Attribute::real ? " 7.5" : " 7");
+    }
+    EXPECT_EQ(text(op), expected);
+  }
+  EXPECT_EQ(without, (std::set<std::string>{"affine_columns", "gather_rows", "row_norm2", "softmax", "softmax_grad"}));
+}
+
+TEST(Text, HasShapesAndOnlyTheAttributesThatAreNotAsUsual) {
+  EXPECT_EQ(text(gemm(m(3, 2), true, m(3, 4), false, m(2, 4), 1, 0.5F)),
+            "gemm 3x2 3x4 -> 2x4, transpose_a 1, beta 0.5");
+  EXPECT_EQ(text(dropout(m(1, 4), 0.25, {UINT64_MAX, 0, 0, 0}, m(1, 4))),
+            "dropout 1x4 -> 1x4, p 0.25, seed 18446744073709551615");
+  EXPECT_EQ(text(conv2d(m(1, 9), m(4, 2), {}, {3, 3, 1, 2, 2}, Activation::relu, m(1, 8))),
+            "conv2d 1x9 4x2 -> 1x8, height 3, width 3, kernel_h 2, kernel_w 2, activation 1");
+  EXPECT_EQ(text(optimizer_step(v(1), v(1), {}, {}, OptimizerSettings{}, 1)), "optimizer_step 1x1 -> 1x1");
 }
 
 }  // namespace

@@ -46,11 +46,11 @@ struct Tap {
 }  // namespace
 
 void depthwise(const Call& call) {
-  const ops::Window w = ops::window_of(call.op);
+  const ops::Window w = ops::window_of(call.op.conv2d.window);
   const View<const float> x = call.input(0), weight = call.input(1);
   const View<float> y = call.output();
   const float* bias = call.op.n_inputs == 3 ? call.input(2).data : nullptr;
-  const bool relu = call.op.integers[9] == static_cast<int64_t>(ops::Activation::relu);
+  const bool relu = call.op.conv2d.activation == ops::Activation::relu;
   const int64_t across = w.out_width(), down = w.out_height(), filters = weight.columns;
   const Tap tap(call, w, filters);
   const auto line = [&](int64_t n, int64_t row) {
@@ -69,7 +69,7 @@ void depthwise(const Call& call) {
 
 // Every pixel adds its windows in the order of fold.cpp.
 void depthwise_grad_input(const Call& call) {
-  const ops::Window w = ops::window_of(call.op);
+  const ops::Window w = ops::window_of(call.op.conv2d.window);
   const View<const float> dy = call.input(0), weight = call.input(1);
   const View<float> dx = call.output();
   const int64_t across = w.out_width(), down = w.out_height(), filters = weight.columns;
@@ -98,7 +98,7 @@ void depthwise_grad_input(const Call& call) {
 // alone.
 void depthwise_grad_weight(const Call& call) {
   constexpr int64_t kMostPieces = 64, kMostFloats = int64_t{16} << 20;
-  const ops::Window w = ops::window_of(call.op);
+  const ops::Window w = ops::window_of(call.op.conv2d.window);
   const View<const float> x = call.input(0), dy = call.input(1);
   const View<float> dweight = call.output();
   const int64_t across = w.out_width(), down = w.out_height(), filters = dweight.columns, lines = x.rows * down;

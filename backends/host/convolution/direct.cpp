@@ -72,7 +72,7 @@ void convolve_rows(const Call& call, const ops::Window& w, const Done& done) {
   row.windows = w.out_width();
   row.lines = w.kernel_h;
   row.line = w.kernel_w * w.channels;
-  row.relu = call.op.integers[9] == static_cast<int64_t>(ops::Activation::relu);
+  row.relu = call.op.conv2d.activation == ops::Activation::relu;
 
   const int64_t rows_each = rows_of_band(w, row.channels), down = w.out_height();
   const int64_t bands = (down + rows_each - 1) / rows_each;
@@ -91,7 +91,7 @@ void convolve_rows(const Call& call, const ops::Window& w, const Done& done) {
     for (int64_t r = 0; r < rows; ++r) {
       here.x = lines.get() + r * w.stride_h * line;
       here.out = y.row(n) + (first + r) * row.windows * row.channels;
-      call.loops.convolution->convolve(here);
+      call.loops.convolve(here);
       done(View<float>{here.out, row.windows, row.channels, row.channels});
     }
   };
@@ -105,7 +105,7 @@ void convolve_rows(const Call& call, const ops::Window& w, const Done& done) {
 }  // namespace
 
 bool is_direct(const Call& call, const ops::Window& w) {
-  return call.loops.convolution != nullptr && w.groups == 1 && !w.dilated() && call.op.inputs[1].columns > 0;
+  return call.loops.convolve != nullptr && w.groups == 1 && !w.dilated() && call.op.inputs[1].columns > 0;
 }
 
 void convolve_directly(const Call& call, const ops::Window& w) {
@@ -115,7 +115,7 @@ void convolve_directly(const Call& call, const ops::Window& w) {
 bool convolve_and_normalise(const Call& call, const mk_op& next) {
   constexpr int kPredicts = 5;  // inputs
   if (call.op.code != MK_OP_CONV2D || next.code != MK_OP_BATCH_NORM || next.n_inputs != kPredicts) return false;
-  const ops::Window w = ops::window_of(call.op);
+  const ops::Window w = ops::window_of(call.op.conv2d.window);
   const mk_tensor &y = call.op.outputs[0], &x = next.inputs[0], &out = next.outputs[0];
   const int64_t channels = call.op.inputs[1].columns;
   const auto begins_as = [&](const mk_tensor& a) { return a.buffer == y.buffer && a.offset == y.offset; };
@@ -129,7 +129,7 @@ bool convolve_and_normalise(const Call& call, const mk_op& next) {
   rows.columns = rows.x_stride = rows.out_stride = channels;
   rows.scale = scale.data();
   rows.shift = shift.data();
-  rows.relu = next.integers[0] == static_cast<int64_t>(ops::Activation::relu);
+  rows.relu = next.bias_act.activation == ops::Activation::relu;
   convolve_rows(call, w, [&](const View<float>& values) {
     NormRows here = rows;
     here.x = here.out = values.data;

@@ -10,10 +10,10 @@ namespace mokume::host::fast {
 void act_grad(const Call& call) {
   const View<const float> grad = call.input(0), y = call.input(1);
   const View<float> dx = call.output();
-  const int64_t kind = call.op.integers[0];
-  const bool none = kind == static_cast<int64_t>(ops::Activation::none);
-  const bool relu = kind == static_cast<int64_t>(ops::Activation::relu);
-  const auto slope = static_cast<float>(call.op.reals[0]);
+  const ops::Activation kind = call.op.bias_act.activation;
+  const bool none = kind == ops::Activation::none;
+  const bool relu = kind == ops::Activation::relu;
+  const auto slope = static_cast<float>(call.op.bias_act.slope);
   if (none && grad.data == dx.data) return;  // in place: the values are already there
   call.for_rows(grad.rows, grad.columns, [&](int64_t from, int64_t to) {
     if (relu)

@@ -11,10 +11,10 @@ void bias_act(const Call& call) {
   const View<float> out = call.output();
   View<const float> bias = call.op.n_inputs == 2 ? call.input(1) : View<const float>();
   if (bias.rows <= 1) bias.stride = 0;
-  const int64_t kind = call.op.integers[0];
-  const bool relu = kind == static_cast<int64_t>(ops::Activation::relu);
-  const bool simple = relu || kind == static_cast<int64_t>(ops::Activation::none);
-  const auto slope = static_cast<float>(call.op.reals[0]);
+  const ops::Activation kind = call.op.bias_act.activation;
+  const bool relu = kind == ops::Activation::relu;
+  const bool simple = relu || kind == ops::Activation::none;
+  const auto slope = static_cast<float>(call.op.bias_act.slope);
   call.for_rows(x.rows, x.columns, [&](int64_t from, int64_t to) {
     if (simple)
       return call.loops.network->bias_act(

@@ -8,12 +8,12 @@
 namespace mokume::host::fast {
 
 void conv2d(const Call& call) {
-  const ops::Window w = ops::window_of(call.op);
+  const ops::Window w = ops::window_of(call.op.conv2d.window);
   const mk_tensor &x = call.op.inputs[0], &weight = call.op.inputs[1], &y = call.op.outputs[0];
   if (is_depthwise(w) && weight.columns > 0) return depthwise(call);
   if (is_direct(call, w)) return convolve_directly(call, w);
   const mk_tensor bias = call.op.n_inputs == 3 ? call.op.inputs[2] : mk_tensor{};
-  const auto activation = static_cast<ops::Activation>(call.op.integers[9]);
+  const auto activation = call.op.conv2d.activation;
   const auto run = [&](OpFunction function, const mk_op& op) { function(call.with(op)); };
   Patches patches(w, x.rows);
   const int64_t each = side_by_side(y) ? patches.images_each() : 1;

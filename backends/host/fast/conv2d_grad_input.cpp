@@ -7,7 +7,7 @@
 namespace mokume::host::fast {
 
 void conv2d_grad_input(const Call& call) {
-  const ops::Window w = ops::window_of(call.op);
+  const ops::Window w = ops::window_of(call.op.conv2d.window);
   const mk_tensor &dy = call.op.inputs[0], &weight = call.op.inputs[1], &dx = call.op.outputs[0];
   const auto run = [&](OpFunction function, const mk_op& op) { function(call.with(op)); };
   if (weight.columns == 0) return run(fill, ops::fill(dx, 0.0F));

@@ -28,7 +28,7 @@ void by_patches(const Call& call, const ops::Window& w) {
 }  // namespace
 
 void conv2d_grad_weight(const Call& call) {
-  const ops::Window w = ops::window_of(call.op);
+  const ops::Window w = ops::window_of(call.op.conv2d.window);
   const int64_t channels = call.op.outputs[0].columns;
   if (is_depthwise(w) && channels > 0)
     depthwise_grad_weight(call);

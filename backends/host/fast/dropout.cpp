@@ -9,7 +9,7 @@ void dropout(const Call& call) {
   const mk_op& op = call.op;
   const View<const float> x = call.input(0);
   const View<float> out = call.output();
-  const auto seed = static_cast<uint64_t>(op.integers[0]);
+  const ops::DropoutPlace& place = op.dropout.place;
   call.for_rows(x.rows, x.columns, [&](int64_t from, int64_t to) {
     call.loops.network->dropout({x.row(from),
                                  out.row(from),
@@ -17,10 +17,10 @@ void dropout(const Call& call) {
                                  x.columns,
                                  x.stride,
                                  out.stride,
-                                 {static_cast<uint32_t>(seed), static_cast<uint32_t>(seed >> 32)},
-                                 static_cast<uint32_t>(op.integers[3] + from),
-                                 static_cast<uint32_t>(op.integers[2]),
-                                 static_cast<uint32_t>(op.integers[1]),
+                                 {static_cast<uint32_t>(place.seed), static_cast<uint32_t>(place.seed >> 32)},
+                                 static_cast<uint32_t>(place.first_row + from),
+                                 static_cast<uint32_t>(place.step),
+                                 static_cast<uint32_t>(place.layer),
                                  ops::dropout_threshold(op),
                                  ops::dropout_scale(op)});
   });

@@ -21,18 +21,19 @@ void scale(const Call& call, float beta) {
 }  // namespace
 
 void gemm(const Call& call) {
-  const Product product{call.op.integers[0] != 0,
-                        call.op.integers[1] != 0,
-                        static_cast<float>(call.op.reals[0]),
-                        static_cast<float>(call.op.reals[1]),
+  const mk_gemm& gemm = call.op.gemm;
+  const Product product{gemm.transpose_a != 0,
+                        gemm.transpose_b != 0,
+                        static_cast<float>(gemm.alpha),
+                        static_cast<float>(gemm.beta),
                         ops::gemm_shape(call.op).k,
                         call.input(0),
                         call.input(1),
                         call.output(),
-                        call.loops.convolution};
+                        call.loops.row_product};
   const View<float>& out = product.out;
   const float* bias = call.op.n_inputs == 3 ? call.input(2).data : nullptr;
-  const bool relu = call.op.integers[2] == static_cast<int64_t>(ops::Activation::relu);
+  const bool relu = gemm.activation == ops::Activation::relu;
   const auto finish = [&](int64_t r, int64_t c, int64_t rows, int64_t columns) {
     float* from = out.row(r) + c;
     if (bias != nullptr || relu)

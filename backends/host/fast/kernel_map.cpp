@@ -19,9 +19,9 @@ void linear(const Call& call) {
 }  // namespace
 
 void kernel_map(const Call& call) {
-  const mk_op& op = call.op;
-  if (op.integers[0] == static_cast<int64_t>(ops::KernelKind::linear)) return linear(call);
-  const bool norms = ops::needs_norms(static_cast<ops::KernelKind>(op.integers[0]));
+  const mk_kernel_map& f = call.op.kernel_map;
+  if (f.kind == ops::KernelKind::linear) return linear(call);
+  const bool norms = ops::needs_norms(f.kind);
   const View<const float> dot = call.input(0);
   const View<const float> norm_x = norms ? call.input(1) : View<const float>{};
   const View<const float> norm_y = norms ? call.input(2) : View<const float>{};
@@ -29,8 +29,7 @@ void kernel_map(const Call& call) {
   call.for_rows(out.rows, out.columns, [&](int64_t from, int64_t to) {
     for (int64_t r = from; r < to; ++r)
       call.loops.kernel_map({dot.row(r), norm_y.data, out.row(r), out.columns, norms ? norm_x.data[r] : 0.0F,
-                             static_cast<float>(op.reals[0]), static_cast<float>(op.reals[1]),
-                             static_cast<int>(op.reals[2]), op.integers[0]});
+                             static_cast<float>(f.gamma), static_cast<float>(f.coef0), f.degree, f.kind});
   });
 }
 

@@ -32,8 +32,8 @@ class Update {
  public:
   explicit Update(const Call& call) : call_(call) {
     const ops::OptimizerSettings o = ops::linear_update_settings(call.op);
-    step_.kind = static_cast<int64_t>(o.kind);
-    step_.first = call.op.integers[0] == 1;
+    step_.kind = o.kind;
+    step_.first = call.op.linear_update.t == 1;
     step_.lr = static_cast<float>(o.lr);
     step_.weight_decay = static_cast<float>(o.weight_decay);
     step_.a = static_cast<float>(o.a);
@@ -63,7 +63,7 @@ class Update {
     const Product dx{false, true, 1, 0, weight_.columns, dy_, weight, call_.output(2)};
     for (int64_t c = from; c < from + x.columns; c += kTileColumns)
       if (!dx.tile(0, c)) return false;
-    if (call_.op.integers[1] == 0) return true;
+    if (call_.op.linear_update.after_relu == 0) return true;
     const View<float> out = call_.output(2);
     for (int64_t b = 0; b < x.rows; ++b)
       for (int64_t i = 0; i < x.columns; ++i)

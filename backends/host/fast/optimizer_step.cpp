@@ -11,7 +11,7 @@ namespace mokume::host::fast {
 void optimizer_step(const Call& call) {
   const ops::OptimizerSettings o = ops::optimizer_of(call.op);
   const bool adam = o.is_adam(), decoupled = o.kind == ops::Optimizer::adamw;
-  const double t = static_cast<double>(call.op.integers[1]);
+  const double t = static_cast<double>(call.op.optimizer_step.t);
   OptimizerRange all{};
   all.grad = call.input(0).data;
   all.weight = call.output(0).data;
@@ -19,12 +19,12 @@ void optimizer_step(const Call& call) {
   all.state2 = o.states() > 1 ? call.output(2).data : nullptr;
   all.state3 = o.states() > 2 ? call.output(3).data : nullptr;
   all.n = call.op.inputs[0].columns;
-  all.kind = static_cast<int64_t>(o.kind);
-  all.first = call.op.integers[1] == 1;
+  all.kind = o.kind;
+  all.first = call.op.optimizer_step.t == 1;
   all.lr = static_cast<float>(adam ? o.lr / (1 - std::pow(o.a, t)) : o.lr);
   all.weight_decay = static_cast<float>(decoupled ? 0 : o.weight_decay);
   all.shrink = static_cast<float>(decoupled ? 1 - o.lr * o.weight_decay : 1);
-  all.nesterov = o.nesterov;
+  all.nesterov = o.nesterov != 0;
   all.a = static_cast<float>(o.a);
   all.one_minus_a = static_cast<float>(1 - o.a);
   all.b = static_cast<float>(o.b);

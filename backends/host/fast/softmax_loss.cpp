@@ -41,7 +41,9 @@ struct Form {
   double smoothing, gamma, columns;
 
   explicit Form(const mk_op& op)
-      : smoothing(op.reals[1]), gamma(op.reals[2]), columns(static_cast<double>(op.inputs[0].columns)) {}
+      : smoothing(op.softmax_loss.form.smoothing),
+        gamma(op.softmax_loss.form.gamma),
+        columns(static_cast<double>(op.inputs[0].columns)) {}
 
   // The sum of (largest - logit), which smoothing needs. The gradient may replace the logits afterwards.
   double sum_below(const float* x, float largest, int64_t n) const {
@@ -72,7 +74,7 @@ void softmax_loss(const Call& call) {
   const View<float> rows = call.output(0);
   const View<float> grad = call.op.n_outputs == 2 ? call.output(1) : View<float>{};
   const NetworkLoops& loops = *call.loops.network;
-  const double scale = call.op.reals[0];
+  const double scale = call.op.softmax_loss.scale;
   const int64_t k = logits.columns;
   const Form form(call.op);
   const bool plain = ops::is_plain_loss(call.op);

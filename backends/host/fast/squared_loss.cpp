@@ -32,15 +32,16 @@ double loss_of(double d, ops::Distance distance, double delta, double* slope) {
 // In doubles, since the targets of a row are few.
 void general(const Call& call, const View<const float>& prediction, const View<const float>& target, int64_t r) {
   const int32_t chosen = call.indices(2).data[r];
-  const auto distance = static_cast<ops::Distance>(call.op.integers[0]);
+  const auto [distance, delta] = call.op.squared_loss.form;
   const double weight = call.op.n_inputs == 4 ? static_cast<double>(call.input(3).data[chosen]) : 1;
-  const double columns = static_cast<double>(prediction.columns), factor = call.op.reals[0] * weight / columns;
+  const double columns = static_cast<double>(prediction.columns),
+               factor = call.op.squared_loss.scale * weight / columns;
   float* grad = call.op.n_outputs == 2 ? call.output(1).row(r) : nullptr;
   double sum = 0, squares = 0;
   for (int64_t c = 0; c < prediction.columns; ++c) {
     const double d = static_cast<double>(prediction.row(r)[c]) - static_cast<double>(target.row(chosen)[c]);
     double slope = 0;
-    sum += loss_of(d, distance, call.op.reals[1], &slope);
+    sum += loss_of(d, distance, delta, &slope);
     squares += d * d;
     if (grad != nullptr) grad[c] = static_cast<float>(factor * slope);
   }
@@ -57,7 +58,7 @@ void squared_loss(const Call& call) {
   const View<float> grad = call.op.n_outputs == 2 ? call.output(1) : View<float>{};
   const int64_t k = prediction.columns;
   const bool plain = ops::is_plain_loss(call.op);
-  const auto factor = static_cast<float>(call.op.reals[0] * 2 / static_cast<double>(k));
+  const auto factor = static_cast<float>(call.op.squared_loss.scale * 2 / static_cast<double>(k));
   call.for_rows(prediction.rows, 2 * k, [&](int64_t from, int64_t to) {
     for (int64_t r = from; r < to; ++r) {
       if (!plain) {

@@ -132,15 +132,15 @@ void gradient_of_all(const ActivationGradRows& rows) {
 
 void activate(const ActivationRows& rows) {
   switch (rows.kind) {
-    case 2:
+    case mk_activation::leaky_relu:
       return activate_all<Leaky>(rows);
-    case 3:
+    case mk_activation::gelu:
       return activate_all<Gelu>(rows);
-    case 4:
+    case mk_activation::gelu_tanh:
       return activate_all<GeluTanh>(rows);
-    case 5:
+    case mk_activation::silu:
       return activate_all<Silu>(rows);
-    case 6:
+    case mk_activation::tanh:
       return activate_all<Tanh>(rows);
     default:
       return activate_all<Sigmoid>(rows);
@@ -149,15 +149,15 @@ void activate(const ActivationRows& rows) {
 
 void gradient(const ActivationGradRows& rows) {
   switch (rows.kind) {
-    case 2:
+    case mk_activation::leaky_relu:
       return gradient_of_all<Leaky>(rows);
-    case 3:
+    case mk_activation::gelu:
       return gradient_of_all<Gelu>(rows);
-    case 4:
+    case mk_activation::gelu_tanh:
       return gradient_of_all<GeluTanh>(rows);
-    case 5:
+    case mk_activation::silu:
       return gradient_of_all<Silu>(rows);
-    case 6:
+    case mk_activation::tanh:
       return gradient_of_all<Tanh>(rows);
     default:
       return gradient_of_all<Sigmoid>(rows);

@@ -3,6 +3,8 @@
 
 #include <cstdint>
 
+#include "abi/op.h"
+
 namespace mokume::host {
 
 struct ActivationRows {
@@ -10,7 +12,7 @@ struct ActivationRows {
   const float* bias;  // null: none
   float* out;         // may be x
   int64_t rows, columns, x_stride, out_stride, bias_stride;
-  int64_t kind;  // ops::Activation, from leaky_relu
+  mk_activation kind;  // from leaky_relu on
   float slope;
 };
 
@@ -19,7 +21,7 @@ struct ActivationGradRows {
   const float* y;
   float* dx;  // may be grad
   int64_t rows, columns, grad_stride, y_stride, dx_stride;
-  int64_t kind;
+  mk_activation kind;
   float slope;
 };
 

@@ -1,6 +1,4 @@
-// Loops of multiply-adds, under the rules of loops.hpp but one: each product and its addition are rounded once (fused).
-// An instruction set without that operation has no such loops; oneDNN multiplies there. Those that have it give the
-// same bits: every result is one chain of additions in the order of the terms.
+// A loop of multiply-adds (see Loops) over the windows of a convolution.
 #pragma once
 
 #include <cstdint>
@@ -26,21 +24,5 @@ struct WindowRow {
 };
 
 constexpr int64_t kMostWindowsMore = 11;
-
-// out[c] = out[c] or 0 plus the sum of x[k] * b[k][c]. The columns of b are adjacent.
-struct RowProduct {
-  const float* x;
-  int64_t x_stride, k;
-  const float* b;
-  int64_t b_stride;
-  float* out;
-  int64_t columns;
-  bool add;
-};
-
-struct ConvolutionLoops {
-  void (*convolve)(const WindowRow& row);
-  void (*row_product)(const RowProduct& product);
-};
 
 }  // namespace mokume::host

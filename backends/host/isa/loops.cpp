@@ -51,11 +51,11 @@ void affine_block(const MapRow& row, int64_t at, float* t, int n) {
 }
 
 // Exponentiation by squaring; degree 0 gives 1 for every base.
-void power_block(float* t, int n, int degree) {
+void power_block(float* t, int n, int64_t degree) {
   float base[kBlock];
   for (int i = 0; i < n; ++i) base[i] = t[i];
   for (int i = 0; i < n; ++i) t[i] = 1.0F;
-  for (int d = degree; d != 0; d >>= 1) {
+  for (int64_t d = degree; d != 0; d >>= 1) {
     if ((d & 1) != 0)
       for (int i = 0; i < n; ++i) t[i] *= base[i];
     if (d > 1)
@@ -75,15 +75,15 @@ void kernel_map(const MapRow& row) {
   for (int64_t at = 0; at < row.n; at += kBlock) {
     const int n = row.n - at < kBlock ? static_cast<int>(row.n - at) : kBlock;
     switch (row.kind) {
-      case 1:
+      case mk_kernel_kind::polynomial:
         affine_block(row, at, t, n);
         power_block(t, n, row.degree);
         break;
-      case 2:
+      case mk_kernel_kind::rbf:
         rbf_block(row, at, t, n);
         exp_block(t, n);
         break;
-      case 4:
+      case mk_kernel_kind::rbf_minus_one:
         rbf_block(row, at, t, n);
         exp_block(t, n);
         for (int i = 0; i < n; ++i) t[i] -= 1.0F;
@@ -122,12 +122,14 @@ float norm2(const float* x, int64_t n) {
 extern const NetworkLoops kNetworkLoops;        // network.cpp
 extern const ActivationLoops kActivationLoops;  // activations.cpp
 #ifdef MOKUME_HOST_FMA
-extern const ConvolutionLoops kConvolutionLoops;  // convolution.cpp
-constexpr const ConvolutionLoops* kConvolution = &kConvolutionLoops;
+void convolve(const WindowRow& row);          // convolution.cpp
+void row_product(const RowProduct& product);  // products.cpp
 #else
-constexpr const ConvolutionLoops* kConvolution = nullptr;
+constexpr decltype(Loops::convolve) convolve = nullptr;
+constexpr decltype(Loops::row_product) row_product = nullptr;
 #endif
 extern const Loops kLoops;
-const Loops kLoops = {MOKUME_TEXT(MOKUME_HOST_ISA), norm2, kernel_map, &kNetworkLoops, &kActivationLoops, kConvolution};
+const Loops kLoops = {
+    MOKUME_TEXT(MOKUME_HOST_ISA), norm2, kernel_map, &kNetworkLoops, &kActivationLoops, convolve, row_product};
 
 }  // namespace mokume::host::MOKUME_HOST_ISA

@@ -1,14 +1,16 @@
 // The inner loops that are compiled once per instruction set.
 //
 // The translation units that implement this header are built with instructions the machine may lack. They include only
-// this file and C headers and define nothing inline: the linker might keep their copy of a shared inline function and
-// run it where it must not run.
+// headers of this folder and C headers and define nothing inline: the linker might keep their copy of a shared inline
+// function and run it where it must not run.
 //
 // Every loop does the same operations in the same order on every instruction set (no contraction, fixed lanes), so its
 // results are bit-identical on all of them.
 #pragma once
 
 #include <cstdint>
+
+#include "abi/op.h"
 
 namespace mokume::host {
 
@@ -20,13 +22,14 @@ struct MapRow {
   float norm_x;
   float gamma;
   float coef0;
-  int degree;
-  int64_t kind;  // ops::KernelKind
+  int64_t degree;
+  mk_kernel_kind kind;
 };
 
-struct NetworkLoops;      // isa/network.hpp
-struct ActivationLoops;   // isa/activations.hpp
-struct ConvolutionLoops;  // isa/convolution.hpp
+struct NetworkLoops;     // isa/network.hpp
+struct ActivationLoops;  // isa/activations.hpp
+struct WindowRow;        // isa/convolution.hpp
+struct RowProduct;       // isa/products.hpp
 
 struct Loops {
   const char* isa;
@@ -34,7 +37,11 @@ struct Loops {
   void (*kernel_map)(const MapRow& row);
   const NetworkLoops* network;
   const ActivationLoops* activations;
-  const ConvolutionLoops* convolution;  // null: the instruction set has none
+  // Loops of multiply-adds, whose product and addition are rounded once (fused). They give the same bits on all
+  // instruction sets that have the operation: every result is one chain of additions in the order of the terms. Both
+  // are null on the others, where oneDNN multiplies.
+  void (*convolve)(const WindowRow& row);
+  void (*row_product)(const RowProduct& product);
 };
 
 }  // namespace mokume::host

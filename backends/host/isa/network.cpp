@@ -284,12 +284,12 @@ void adadelta(const OptimizerRange& o) {
 
 void optimizer(const OptimizerRange& range) {
   switch (range.kind) {
-    case 0:
+    case mk_optimizer::sgd:
       return sgd(range);
-    case 1:
-    case 4:
+    case mk_optimizer::adam:
+    case mk_optimizer::adamw:
       return range.state3 != nullptr ? amsgrad(range) : adam(range);
-    case 2:
+    case mk_optimizer::rmsprop:
       return rmsprop(range);
     default:
       return adadelta(range);

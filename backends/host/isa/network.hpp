@@ -4,6 +4,8 @@
 
 #include <cstdint>
 
+#include "abi/op.h"
+
 namespace mokume::host {
 
 struct BiasRows {
@@ -62,8 +64,8 @@ struct OptimizerRange {
   float* state2;  // null: none
   float* state3;  // null: none
   int64_t n;
-  int64_t kind;  // ops::Optimizer
-  bool first;    // t == 1
+  mk_optimizer kind;
+  bool first;  // t == 1
   bool nesterov;
   float lr, weight_decay, a, one_minus_a, b, one_minus_b, eps, scale, shrink, factor;
 };

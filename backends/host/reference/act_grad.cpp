@@ -6,7 +6,7 @@ namespace mokume::host::reference {
 void act_grad(const Call& call) {
   const View<const float> grad = call.input(0), y = call.input(1);
   const View<float> dx = call.output();
-  const auto activation = static_cast<ops::Activation>(call.op.integers[0]);
+  const auto activation = call.op.bias_act.activation;
   for (int64_t r = 0; r < grad.rows; ++r)
     for (int64_t c = 0; c < grad.columns; ++c) {
       const float g = grad.row(r)[c], at = y.row(r)[c];
@@ -17,7 +17,7 @@ void act_grad(const Call& call) {
         to = at > 0 ? g : 0.0F;
       else
         to = static_cast<float>(static_cast<double>(g) *
-                                activation_slope(activation, static_cast<double>(at), call.op.reals[0]));
+                                activation_slope(activation, static_cast<double>(at), call.op.bias_act.slope));
     }
 }
 

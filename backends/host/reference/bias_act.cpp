@@ -6,7 +6,7 @@ namespace mokume::host::reference {
 void bias_act(const Call& call) {
   const View<const float> x = call.input(0);
   const View<float> out = call.output();
-  const auto activation = static_cast<ops::Activation>(call.op.integers[0]);
+  const auto activation = call.op.bias_act.activation;
   const View<const float> biases = call.op.n_inputs == 2 ? call.input(1) : View<const float>();
   for (int64_t r = 0; r < x.rows; ++r) {
     const float* bias = biases.row(biases.rows == 1 ? 0 : r);
@@ -18,7 +18,7 @@ void bias_act(const Call& call) {
       else if (activation == ops::Activation::relu)
         to = sum < 0 ? 0.0F : sum;  // written so that a NaN passes through
       else
-        to = static_cast<float>(activated(activation, static_cast<double>(sum), call.op.reals[0]));
+        to = static_cast<float>(activated(activation, static_cast<double>(sum), call.op.bias_act.slope));
     }
   }
 }

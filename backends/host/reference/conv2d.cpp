@@ -5,10 +5,10 @@
 namespace mokume::host::reference {
 
 void conv2d(const Call& call) {
-  const ops::Window w = ops::window_of(call.op);
+  const ops::Window w = ops::window_of(call.op.conv2d.window);
   const View<const float> x = call.input(0), weight = call.input(1);
   const View<float> y = call.output();
-  const bool relu = call.op.integers[9] == static_cast<int64_t>(ops::Activation::relu);
+  const bool relu = call.op.conv2d.activation == ops::Activation::relu;
   const float* bias = call.op.n_inputs == 3 ? call.input(2).data : nullptr;
   const int64_t channels = weight.columns, each = channels / w.groups;
   for (int64_t n = 0; n < x.rows; ++n)

@@ -7,7 +7,7 @@
 namespace mokume::host::reference {
 
 void conv2d_grad_input(const Call& call) {
-  const ops::Window w = ops::window_of(call.op);
+  const ops::Window w = ops::window_of(call.op.conv2d.window);
   const View<const float> dy = call.input(0), weight = call.input(1);
   const View<float> dx = call.output();
   const int64_t channels = weight.columns, each = channels / w.groups;

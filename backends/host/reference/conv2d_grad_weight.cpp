@@ -7,7 +7,7 @@
 namespace mokume::host::reference {
 
 void conv2d_grad_weight(const Call& call) {
-  const ops::Window w = ops::window_of(call.op);
+  const ops::Window w = ops::window_of(call.op.conv2d.window);
   const View<const float> x = call.input(0), dy = call.input(1);
   const View<float> dweight = call.output();
   const int64_t channels = dweight.columns, each = channels / w.groups;

@@ -8,10 +8,11 @@ namespace mokume::host::reference {
 void gemm(const Call& call) {
   const View<const float> a = call.input(0), b = call.input(1);
   const View<float> out = call.output();
-  const bool transpose_a = call.op.integers[0] != 0, transpose_b = call.op.integers[1] != 0;
-  const double alpha = call.op.reals[0], beta = call.op.reals[1];
+  const mk_gemm& gemm = call.op.gemm;
+  const bool transpose_a = gemm.transpose_a != 0, transpose_b = gemm.transpose_b != 0;
+  const double alpha = gemm.alpha, beta = gemm.beta;
   const float* bias = call.op.n_inputs == 3 ? call.input(2).data : nullptr;
-  const bool relu = call.op.integers[2] == static_cast<int64_t>(ops::Activation::relu);
+  const bool relu = gemm.activation == ops::Activation::relu;
   const auto [m, n, k] = ops::gemm_shape(call.op);
 
   const auto row_block = [&, depth = k](int64_t r, int64_t from, int64_t count) {

@@ -7,7 +7,7 @@
 namespace mokume::host::reference {
 namespace {
 
-double kernel_value(const ops::KernelFunction& f, double dot, double norm_x, double norm_y) {
+double kernel_value(const mk_kernel_map& f, double dot, double norm_x, double norm_y) {
   switch (f.kind) {
     case ops::KernelKind::linear:
       return dot;
@@ -30,9 +30,7 @@ double kernel_value(const ops::KernelFunction& f, double dot, double norm_x, dou
 }  // namespace
 
 void kernel_map(const Call& call) {
-  const mk_op& op = call.op;
-  const ops::KernelFunction f{static_cast<ops::KernelKind>(op.integers[0]), op.reals[0], op.reals[1],
-                              static_cast<int>(op.reals[2])};
+  const mk_kernel_map& f = call.op.kernel_map;
   const bool norms = ops::needs_norms(f.kind);
   const View<const float> dot = call.input(0);
   const View<const float> norm_x = norms ? call.input(1) : View<const float>{};

@@ -9,7 +9,7 @@ namespace mokume::host::reference {
 void linear_update(const Call& call) {
   const View<const float> x = call.input(0), dy = call.input(1);
   const View<float> weight = call.output(0), state = call.output(1), dx = call.output(2);
-  const bool after_relu = call.op.integers[1] == 1;
+  const bool after_relu = call.op.linear_update.after_relu == 1;
   const ops::OptimizerSettings o = ops::linear_update_settings(call.op);
   for (int64_t i = 0; i < weight.rows; ++i) {
     double inputs[ops::kLinearUpdateRows];  // dx may alias x
@@ -27,7 +27,7 @@ void linear_update(const Call& call) {
       const double w = weight.row(i)[j], g = static_cast<double>(static_cast<float>(sum)) + o.weight_decay * w;
       double s = g;
       if (o.states() > 0) {
-        if (call.op.integers[0] > 1) s = o.a * static_cast<double>(state.row(i)[j]) + g;
+        if (call.op.linear_update.t > 1) s = o.a * static_cast<double>(state.row(i)[j]) + g;
         state.row(i)[j] = static_cast<float>(s);
       }
       weight.row(i)[j] = static_cast<float>(w - o.lr * s);

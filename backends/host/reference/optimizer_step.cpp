@@ -17,7 +17,7 @@ Element step(const ops::OptimizerSettings& o, double t, double grad, Element e) 
     case ops::Optimizer::sgd:
       if (o.a == 0) return {e.weight - o.lr * g, 0, 0, 0};
       e.state = t == 1 ? g : o.a * e.state + (1 - o.b) * g;
-      e.weight -= o.lr * (o.nesterov ? g + o.a * e.state : e.state);
+      e.weight -= o.lr * (o.nesterov != 0 ? g + o.a * e.state : e.state);
       return e;
     case ops::Optimizer::adamw:
       e.weight *= 1 - o.lr * o.weight_decay;
@@ -27,7 +27,7 @@ Element step(const ops::OptimizerSettings& o, double t, double grad, Element e) 
       e.state2 = o.b * e.state2 + (1 - o.b) * g * g;
       if (!(e.state2 <= e.state3)) e.state3 = e.state2;  // a NaN stays
       e.weight -= o.lr / (1 - std::pow(o.a, t)) * e.state /
-                  (std::sqrt(o.amsgrad ? e.state3 : e.state2) / std::sqrt(1 - std::pow(o.b, t)) + o.eps);
+                  (std::sqrt(o.amsgrad != 0 ? e.state3 : e.state2) / std::sqrt(1 - std::pow(o.b, t)) + o.eps);
       return e;
     case ops::Optimizer::rmsprop: {
       e.state = o.a * e.state + (1 - o.a) * g * g;
@@ -65,10 +65,11 @@ void optimizer_step(const Call& call) {
   float* state2 = settings.states() > 1 ? call.output(2).data : nullptr;
   float* state3 = settings.states() > 2 ? call.output(3).data : nullptr;
   for (int64_t i = 0; i < call.op.inputs[0].columns; ++i) {
-    const Element e = step(settings, static_cast<double>(call.op.integers[1]), factor * static_cast<double>(grad[i]),
-                           {static_cast<double>(weight[i]), state != nullptr ? static_cast<double>(state[i]) : 0,
-                            state2 != nullptr ? static_cast<double>(state2[i]) : 0,
-                            state3 != nullptr ? static_cast<double>(state3[i]) : 0});
+    const Element e =
+        step(settings, static_cast<double>(call.op.optimizer_step.t), factor * static_cast<double>(grad[i]),
+             {static_cast<double>(weight[i]), state != nullptr ? static_cast<double>(state[i]) : 0,
+              state2 != nullptr ? static_cast<double>(state2[i]) : 0,
+              state3 != nullptr ? static_cast<double>(state3[i]) : 0});
     weight[i] = static_cast<float>(e.weight);
     if (state != nullptr) state[i] = static_cast<float>(e.state);
     if (state2 != nullptr) state2[i] = static_cast<float>(e.state2);

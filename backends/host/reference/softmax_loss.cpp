@@ -26,7 +26,8 @@ void softmax_loss(const Call& call) {
   const View<float> rows = call.output(0);
   const bool wanted = call.op.n_outputs == 2, weighted = call.op.n_inputs == 4;
   const View<float> grad = wanted ? call.output(1) : View<float>{};
-  const double scale = call.op.reals[0], smoothing = call.op.reals[1], gamma = call.op.reals[2];
+  const double scale = call.op.softmax_loss.scale;
+  const auto [smoothing, gamma] = call.op.softmax_loss.form;
   for (int64_t r = 0; r < logits.rows; ++r) {
     const float* x = logits.row(r);
     const int64_t k = logits.columns;

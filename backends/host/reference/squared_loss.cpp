@@ -32,8 +32,8 @@ void squared_loss(const Call& call) {
   const View<float> rows = call.output(0);
   const bool wanted = call.op.n_outputs == 2, weighted = call.op.n_inputs == 4;
   const View<float> grad = wanted ? call.output(1) : View<float>{};
-  const double scale = call.op.reals[0];
-  const auto distance = static_cast<ops::Distance>(call.op.integers[0]);
+  const double scale = call.op.squared_loss.scale;
+  const auto [distance, delta] = call.op.squared_loss.form;
   const auto columns = static_cast<double>(prediction.columns);
   for (int64_t r = 0; r < prediction.rows; ++r) {
     const float* t = target.row(index.data[r]);
@@ -41,7 +41,7 @@ void squared_loss(const Call& call) {
     double sum = 0, squares = 0;
     for (int64_t c = 0; c < prediction.columns; ++c) {
       const double difference = static_cast<double>(prediction.row(r)[c]) - static_cast<double>(t[c]);
-      const Term term = term_of(difference, distance, call.op.reals[1]);
+      const Term term = term_of(difference, distance, delta);
       sum += term.loss;
       squares += difference * difference;
       if (wanted) grad.row(r)[c] = static_cast<float>(scale * weight * term.slope / columns);

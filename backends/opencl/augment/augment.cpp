@@ -12,19 +12,19 @@ constexpr size_t kColumnSumsSlot = 2;
 
 AugmentArgs args_of(const ImageLaunch& l, const mk_op& op) {
   const ops::Augment a = ops::augment_of(op);
-  const auto seed = static_cast<uint64_t>(op.integers[5]);
+  const auto& [seed, step, first_row] = op.augment.place;
   return {.grid = l.grid,
           .x = view(op.inputs[0]),
           .out = view(op.outputs[0]),
           .x_rows = op.inputs[0].rows,
           .index_offset = op.inputs[1].offset,
-          .first_row = op.integers[7],
+          .first_row = first_row,
           .flip_x = ops::augment_threshold(a.horizontal),
           .flip_y = ops::augment_threshold(a.vertical),
           .erase = ops::augment_threshold(a.erase_p),
           .key0 = static_cast<uint32_t>(seed),
           .key1 = static_cast<uint32_t>(seed >> 32),
-          .step = static_cast<uint32_t>(op.integers[6]),
+          .step = static_cast<uint32_t>(step),
           .height = narrow(a.height),
           .width = narrow(a.width),
           .channels = narrow(a.channels),

@@ -36,6 +36,15 @@ struct RunLaunch {
   Range range;
 };
 
+// Whole rows: a work-item takes `many` of them on CPUs, and one on GPUs.
+struct RowsLaunch {
+  RowsLaunch(const mk_device& device, int64_t rows, int64_t many)
+      : rows_each(uses_vectors(device) ? many : 1),
+        range{{divide_up(rows, rows_each), 1, 1}, {uses_vectors(device) ? 1 : 32, 1, 1}} {}
+  int64_t rows_each;
+  Range range;
+};
+
 // `rows` rows of `width` pixels with `channels` channels each.
 struct ImageLaunch {
   ImageLaunch(const mk_device& device, int64_t rows, int64_t width, int64_t channels);
@@ -47,6 +56,7 @@ inline View view(const mk_tensor& t) { return {t.offset, t.row_stride}; }
 
 // Converts a side for kernels; check_window() has verified that it fits.
 constexpr i32 narrow(int64_t side) { return static_cast<i32>(side); }
+constexpr float rounded(double setting) { return static_cast<float>(setting); }
 
 WindowSides sides_of(const ops::Window& window, int64_t out_channels = 0);
 

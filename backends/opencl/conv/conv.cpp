@@ -5,7 +5,6 @@
 #include "conv/direct.hpp"
 #include "conv/direct_grad.hpp"
 #include "conv/lines.hpp"
-#include "conv/lines_grad.hpp"
 #include "conv/patches.hpp"
 #include "conv/winograd.hpp"
 #include "elementwise/elementwise.hpp"
@@ -28,7 +27,7 @@ void conv2d(Launcher& launcher, const mk_op& op) {
   const ConvProblem p(op, op.inputs[0], op.inputs[1], op.outputs[0]);
   if (sdk::empty(op.outputs[0])) return;
   const mk_tensor& bias = op.n_inputs == 3 ? op.inputs[2] : kNone;
-  const auto activation = static_cast<ops::Activation>(op.integers[9]);
+  const ops::Activation activation = op.conv2d.activation;
   const bool relu = activation == ops::Activation::relu;
   if (suits_depthwise(p)) return depthwise_forward(launcher, p, bias, relu);
   if (suits_winograd(launcher.device(), p)) return winograd_forward(launcher, p, bias, relu);

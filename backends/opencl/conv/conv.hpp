@@ -3,7 +3,8 @@
 // patches: the product of patches and weights, on every device; with groups, one product for each.
 // depthwise: groups of one input channel, on every device.
 // winograd: windows of 3 x 3 with stride 1 and whole vectors of channels, on CPUs.
-// direct, flat, direct_grad, spread: one channel, on CPUs.
+// direct, direct_grad: one channel, on CPUs.
+// lines: everything else that has vectors of channels, on CPUs.
 //
 // The recorded choice `conv` decides between patches and winograd. Sums over images run over a number of images at a
 // time that is fixed for a device class.

@@ -3,7 +3,6 @@
 #include <algorithm>
 
 #include "conv/direct_args.h"
-#include "conv/flat.hpp"
 #include "conv/one_channel.embed.hpp"
 #include "gemm/vector.hpp"
 
@@ -35,17 +34,22 @@ WindowRows::WindowRows(const mk_device& device, const ConvProblem& p)
       each(divide_up(rows, items)) {}
 
 void direct_forward(Launcher& launcher, const ConvProblem& p, const mk_tensor& bias, bool relu) {
+  constexpr int64_t kMostWindows = 2048;  // of flat.cl at once, so that they stay in a near cache
   mk_device& device = launcher.device();
-  if (p.out_channels <= device.vector_width) return flat_forward(launcher, p, bias, relu);
   const ops::Window& w = p.window;
   const WindowRows rows(device, p);
-  const int64_t lines = std::min({rows.each, w.out_height(), kLinesAtOnce}) + w.kernel_h - 1;
-  const int64_t scratch_each = round_up(round_up(p.out_channels, 2 * device.vector_width) * (w.patch() + 1) +
-                                            lines * p.line() + VectorSizes(device.vector_width).mr,
-                                        device.vector_width);
+  const int64_t line = p.line(), width = device.vector_width;
+  const bool flat = p.out_channels <= width;
+  const int64_t lines = flat ? std::max(kMostWindows / line, w.kernel_h) : kLinesAtOnce;
+  const int64_t at_once = std::min({rows.each, w.out_height(), lines});
+  const int64_t most = round_up(at_once * line, (width == 16 ? 4 : 2) * width);  // whole FLAT_VECTORS vectors
+  const int64_t weights = flat ? (w.patch() + 1 + most) * round_up(p.out_channels, 4)
+                               : (w.patch() + 1) * round_up(p.out_channels, 2 * width);
+  const int64_t slack = flat ? width : VectorSizes(width).mr;
+  const int64_t scratch_each = round_up(weights + (at_once + w.kernel_h - 1) * line + slack, width);
   const cl_mem scratch = launcher.queue().workspace(kScratchSlot, rows.items * scratch_each);
   const OptionalView b(bias, p.weight);
-  launcher.run(direct_kernel(device, "conv2d_direct"), {{divide_up(rows.rows, rows.each), 1, 1}},
+  launcher.run(direct_kernel(device, flat ? "conv2d_flat" : "conv2d_direct"), {{divide_up(rows.rows, rows.each), 1, 1}},
                ConvDirectArgs{.images = view(p.images),
                               .weight = view(p.weight),
                               .out = view(p.windows),
@@ -57,6 +61,8 @@ void direct_forward(Launcher& launcher, const ConvProblem& p, const mk_tensor& b
                               .biased = b.there,
                               .relu = relu ? 1 : 0,
                               .pixel_step = 1,
+                              .most_windows = narrow(most),
+                              .lines_at_once = narrow(at_once),
                               .reserved = 0},
                {memory(p.images), memory(p.weight), b.memory, memory(p.windows), scratch});
 }

@@ -8,21 +8,14 @@
 
 BEGIN_ARGS
 
+// Only conv2d_flat uses the last two sizes.
 typedef struct {
   View images, weight, out;
   i64 bias_offset, scratch_each, rows, rows_each;
   WindowSides sides;
-  i32 biased, relu, pixel_step, reserved;
+  i32 biased, relu, pixel_step, most_windows, lines_at_once, reserved;
 } ConvDirectArgs;
 ARGS(ConvDirectArgs)
-
-typedef struct {
-  View images, weight, out;
-  i64 bias_offset, scratch_each, rows, rows_each;
-  WindowSides sides;
-  i32 biased, relu, most_windows, lines_at_once;
-} ConvFlatArgs;
-ARGS(ConvFlatArgs)
 
 typedef struct {
   View images;

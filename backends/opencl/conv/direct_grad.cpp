@@ -4,7 +4,7 @@
 
 #include "conv/direct.hpp"
 #include "conv/direct_args.h"
-#include "conv/spread.hpp"
+#include "conv/spread.embed.hpp"
 #include "gemm/vector.hpp"
 
 namespace mokume::opencl {
@@ -22,6 +22,64 @@ void copy_padded(Launcher& launcher, const mk_tensor& from, int64_t height, int6
                {memory(from), to});
 }
 
+// Returns dy such that kernels can read whole vectors, `reach` floats from the first channel of each pixel. If there
+// are fewer channels, this is a copy with room after the last pixel.
+mk_tensor readable_gradients(Launcher& launcher, const ConvProblem& p, int64_t reach) {
+  if (p.out_channels >= reach) return p.windows;
+  const mk_tensor& dy = p.windows;
+  mk_buffer& copy = launcher.queue().workspace_buffer(kSumsSlot, dy.rows * dy.columns + reach);
+  copy_padded(launcher, dy, 1, dy.columns, 0, 0, copy.memory.get());
+  return sdk::matrix(&copy, dy.rows, dy.columns);
+}
+
+// The number of lanes of a vector per line of the window: EACH of spread.cl. GROUPS lines share a vector.
+int64_t lanes_each(const ConvProblem& p) { return p.out_channels <= 4 ? 4 : 8; }
+
+const LibraryKernel& spread_kernel(mk_device& device, int64_t lanes, const char* name) {
+  const std::string each = std::to_string(lanes);
+  return device.kernel({"conv_spread/" + std::to_string(device.vector_width) + "/" + each, kConvSpread,
+                        direct_options(device) + " -DEACH=" + each},
+                       name);
+}
+
+// A whole image with GROUPS lines side by side must fit into a near cache.
+bool suits_spread(const mk_device& device, const ConvProblem& p) {
+  constexpr int64_t kMostPixels = int64_t{1} << 14;
+  const int64_t lanes = lanes_each(p);
+  return p.out_channels <= lanes && device.vector_width / lanes >= 2 && p.lines() * p.line() <= kMostPixels;
+}
+
+void spread_grad_weight(Launcher& launcher, const ConvProblem& p, const mk_tensor& dbias) {
+  mk_device& device = launcher.device();
+  const ops::Window& w = p.window;
+  const int64_t width = device.vector_width, lanes = lanes_each(p), groups = width / lanes;
+  const int64_t mr = VectorSizes(width).mr, ring = kBlock / w.out_pixels() + 2;
+  const int64_t bands = divide_up(w.kernel_h, groups), each = divide_up(bands, std::min(bands, device.cores));
+  const int64_t padded = round_up((p.lines() + groups - 1) * p.line() + width, width);
+  const int64_t image = padded + round_up((p.lines() * p.line() + std::max(mr, width)) * groups, width);
+  const int64_t scratch_each = ring * image + each * w.kernel_w * width, items = divide_up(bands, each);
+  const cl_mem scratch = launcher.queue().workspace(kSpreadSlot, items * scratch_each);
+  const mk_tensor dy = readable_gradients(launcher, p, lanes);
+  const OptionalView b(dbias, p.weight);
+  launcher.run(spread_kernel(device, lanes, "conv2d_spread_grad"), {{items, 1, 1}},
+               ConvSpreadArgs{.images = view(p.images),
+                              .dy = view(dy),
+                              .dweight = view(p.weight),
+                              .dbias_offset = b.offset,
+                              .pixels = p.images.rows * w.out_pixels(),
+                              .image_floats = image,
+                              .padded_floats = padded,
+                              .scratch_each = scratch_each,
+                              .sides = p.sides(),
+                              .out_pixels = narrow(w.out_pixels()),
+                              .wanted = b.there,
+                              .bands_each = narrow(each),
+                              .ring = narrow(ring),
+                              .pixel_step = 1,
+                              .reserved = 0},
+               {memory(p.images), memory(dy), memory(p.weight), b.memory, scratch});
+}
+
 }  // namespace
 
 // Lines of the window must fill a register tile, unless there are so few channels that products would be even slower.
@@ -34,14 +92,6 @@ bool suits_direct_grad(const mk_device& device, const ConvProblem& p) {
   const int64_t gradients = p.images.rows * w.out_pixels() * p.out_channels;
   if (!suits_direct(device, p) || padded > kMostFloats) return false;
   return p.out_channels >= kFewChannels ? w.kernel_w >= 5 : w.kernel_w >= 2 && gradients <= kMostFloats;
-}
-
-mk_tensor readable_gradients(Launcher& launcher, const ConvProblem& p, int64_t reach) {
-  if (p.out_channels >= reach) return p.windows;
-  const mk_tensor& dy = p.windows;
-  mk_buffer& copy = launcher.queue().workspace_buffer(kSumsSlot, dy.rows * dy.columns + reach);
-  copy_padded(launcher, dy, 1, dy.columns, 0, 0, copy.memory.get());
-  return sdk::matrix(&copy, dy.rows, dy.columns);
 }
 
 void direct_grad_weight(Launcher& launcher, const ConvProblem& p, const mk_tensor& dbias) {

@@ -1,4 +1,5 @@
-// The gradient of the weights of direct.hpp's convolutions.
+// The gradient of the weights of direct.hpp's convolutions: direct_grad.cl or, with so few channels that a vector has
+// room for several lines of the window, spread.cl.
 #pragma once
 
 #include "conv/problem.hpp"
@@ -9,9 +10,5 @@ namespace mokume::opencl {
 bool suits_direct_grad(const mk_device& device, const ConvProblem& p);
 // Pass {} as `dbias` if it is not needed; otherwise images must be contiguous.
 void direct_grad_weight(Launcher& launcher, const ConvProblem& p, const mk_tensor& dbias);
-
-// Returns dy such that kernels can read whole vectors, `reach` floats from the first channel of each pixel. If there
-// are fewer channels, this is a copy with room after the last pixel.
-mk_tensor readable_gradients(Launcher& launcher, const ConvProblem& p, int64_t reach);
 
 }  // namespace mokume::opencl

@@ -106,7 +106,7 @@ static void copy_windows(__global const float* from, int apart, int count, int c
 // holds (patch + 1 + `most`) * apart floats and the lines. `apart` is `channels` rounded up to FLAT, and `most` is the
 // number of windows in lines_at_once lines, rounded up to FLAT_VECTORS vectors. The lines are lines_at_once + kernel_h
 // - 1, and an extra vector.
-__kernel ONE_ITEM void conv2d_flat(ITEM const ConvFlatArgs args, __global const float* images,
+__kernel ONE_ITEM void conv2d_flat(ITEM const ConvDirectArgs args, __global const float* images,
                                    __global const float* weight, __global const float* bias, __global float* out,
                                    __global float* scratch) {
   const WindowSides sides = args.sides;

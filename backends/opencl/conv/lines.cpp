@@ -6,6 +6,8 @@
 
 #include "conv/lines.embed.hpp"
 #include "conv/lines_args.h"
+#include "conv/lines_grad.embed.hpp"
+#include "conv/lines_grad_args.h"
 #include "elementwise/elementwise.hpp"
 
 namespace mokume::opencl {
@@ -29,6 +31,12 @@ struct Places {
 };
 
 int64_t line_of(const ops::Window& w) { return (w.width + 2 * w.pad_w + w.more_w) * w.channels; }
+
+// Returns the rows of windows in a band, whose lines stay in a core's cache. They depend on the shape alone.
+int64_t rows_of_band(const ops::Window& w) {
+  constexpr int64_t kFloats = 12288;
+  return std::clamp<int64_t>((kFloats / line_of(w) - w.kernel_h) / w.stride_h + 1, 1, w.out_height());
+}
 
 // `from` convolved with weights that have a row for each element of the patch.
 void convolve(Launcher& launcher, const mk_tensor& from, const ops::Window& w, cl_mem weight, const View& weights,
@@ -135,11 +143,6 @@ void turn_weights(Launcher& launcher, const ConvProblem& p, const Phases& phases
 
 }  // namespace
 
-int64_t rows_of_band(const ops::Window& w) {
-  constexpr int64_t kFloats = 12288;
-  return std::clamp<int64_t>((kFloats / line_of(w) - w.kernel_h) / w.stride_h + 1, 1, w.out_height());
-}
-
 bool suits_lines(const mk_device& device, const ConvProblem& p) { return uses_lines(device, p) && p.out_channels >= 4; }
 
 void lines_forward(Launcher& launcher, const ConvProblem& p, const mk_tensor& bias, bool relu) {
@@ -165,6 +168,73 @@ void lines_grad_input(Launcher& launcher, const ConvProblem& p) {
              {to, w.stride_w * w.channels, w.stride_h * w.width * w.channels}, w.channels);
     offset += rows.taps * columns.taps * w.channels * p.out_channels;
   }
+}
+
+// ---- the gradient of the weights
+
+namespace {
+
+// All of these determine the order of sums, so they are the same on every device.
+constexpr int64_t kPixelsEach = 1024;               // windows of a part: fewer do not pay for its sums
+constexpr int64_t kPartsFloats = int64_t{4} << 20;  // of all parts
+constexpr int64_t kFewestParts = 8;                 // work for the cores, even if the sums are large
+constexpr int64_t kMostFloats = int64_t{1} << 20;   // of one part
+constexpr int64_t kWidest = 16;                     // lanes of a vector
+constexpr int64_t kSlack = 12;                      // the registers of a tile extend past the last line
+
+struct Bands {
+  int64_t rows, per_image, all, each, parts, part_floats;
+
+  explicit Bands(const ConvProblem& p) {
+    const ops::Window& w = p.window;
+    rows = rows_of_band(w);
+    per_image = divide_up(w.out_height(), rows);
+    all = p.images.rows * per_image;
+    part_floats = w.patch() * round_up(p.out_channels, kWidest);
+    const int64_t most = std::max(kFewestParts, kPartsFloats / part_floats);
+    each = std::max(divide_up(kPixelsEach, rows * w.out_width()), divide_up(all, most));
+    parts = divide_up(all, each);
+  }
+};
+
+const LibraryKernel& grad_kernel(mk_device& device, const ConvProblem& p, const char* name) {
+  return device.kernel(for_width(device, "lines_grad", kConvLinesGrad, filters_width(device, p.out_channels)), name);
+}
+
+}  // namespace
+
+// Few output channels leave most of a vector empty.
+bool suits_lines_grad(const mk_device& device, const ConvProblem& p) {
+  return uses_vectors(device) && device.choices.conv == "winograd" && p.plain() && p.out_channels >= 4 &&
+         p.window.patch() * round_up(p.out_channels, kWidest) <= kMostFloats;
+}
+
+void lines_grad_weight(Launcher& launcher, const ConvProblem& p) {
+  mk_device& device = launcher.device();
+  const ops::Window& w = p.window;
+  const Bands bands(p);
+  const int64_t scratch_each =
+      round_up(((bands.rows - 1) * w.stride_h + w.kernel_h) * p.line() * w.channels + kSlack, 16);
+  const cl_mem scratch = launcher.queue().workspace(kScratchSlot, bands.parts * scratch_each);
+  const cl_mem parts = launcher.queue().workspace(kSumsSlot, bands.parts * bands.part_floats);
+  launcher.run(grad_kernel(device, p, "conv2d_lines_grad"), {{bands.parts, 1, 1}},
+               LinesGradArgs{.images = view(p.images),
+                             .dy = view(p.windows),
+                             .bands = bands.all,
+                             .bands_each = bands.each,
+                             .part_each = bands.part_floats,
+                             .scratch_each = scratch_each,
+                             .sides = p.sides(),
+                             .rows_each = narrow(bands.rows),
+                             .bands_per_image = narrow(bands.per_image)},
+               {memory(p.images), memory(p.windows), parts, scratch});
+  launcher.run(grad_kernel(device, p, "lines_sum"), {{w.patch(), 1, 1}},
+               LinesSumArgs{.dweight = view(p.weight),
+                            .parts = bands.parts,
+                            .part_each = bands.part_floats,
+                            .rows = narrow(w.patch()),
+                            .columns = narrow(p.out_channels)},
+               {parts, memory(p.weight)});
 }
 
 }  // namespace mokume::opencl

@@ -16,7 +16,7 @@ struct ConvProblem {
   int64_t out_channels;
 
   ConvProblem(const mk_op& op, const mk_tensor& images_, const mk_tensor& weight_, const mk_tensor& windows_)
-      : window(ops::window_of(op)),
+      : window(ops::window_of(op.conv2d.window)),
         images(images_),
         weight(weight_),
         windows(windows_),

@@ -22,7 +22,7 @@ void run_fill(Launcher& launcher, const char* name, const mk_tensor& out, float 
 }  // namespace
 
 void fill(Launcher& launcher, const mk_op& op) {
-  run_fill(launcher, "fill", op.outputs[0], static_cast<float>(op.reals[0]));
+  run_fill(launcher, "fill", op.outputs[0], static_cast<float>(op.fill.value));
 }
 
 void scale(Launcher& launcher, const mk_tensor& view, float keep) { run_fill(launcher, "scale", view, keep); }
@@ -30,7 +30,8 @@ void scale(Launcher& launcher, const mk_tensor& view, float keep) { run_fill(lau
 void kernel_map(Launcher& launcher, const mk_op& op) {
   const mk_tensor &dot = op.inputs[0], &out = op.outputs[0];
   if (sdk::empty(out)) return;
-  const bool norms = ops::needs_norms(static_cast<ops::KernelKind>(op.integers[0]));
+  const mk_kernel_map& f = op.kernel_map;
+  const bool norms = ops::needs_norms(f.kind);
   // An argument must be a buffer even if this kind does not read it.
   const mk_tensor &norm_x = norms ? op.inputs[1] : dot, &norm_y = norms ? op.inputs[2] : dot;
   const RunLaunch l(launcher.device(), out.rows, out.columns);
@@ -40,10 +41,10 @@ void kernel_map(Launcher& launcher, const mk_op& op) {
                              .out = view(out),
                              .norm_x_offset = norm_x.offset,
                              .norm_y_offset = norm_y.offset,
-                             .kind = static_cast<i32>(op.integers[0]),
-                             .degree = static_cast<i32>(op.reals[2]),
-                             .gamma = static_cast<float>(op.reals[0]),
-                             .coef0 = static_cast<float>(op.reals[1])},
+                             .kind = static_cast<i32>(f.kind),
+                             .degree = static_cast<i32>(f.degree),
+                             .gamma = static_cast<float>(f.gamma),
+                             .coef0 = static_cast<float>(f.coef0)},
                {memory(dot), memory(norm_x), memory(norm_y), memory(out)});
 }
 

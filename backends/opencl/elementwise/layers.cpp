@@ -18,7 +18,7 @@ const LibraryKernel& activations_kernel(mk_device& device, int width, const char
 }
 
 // Whether layers.cl has the activation; activations.cl has the others.
-bool is_simple(const mk_op& op) { return op.integers[0] <= static_cast<int64_t>(ops::Activation::relu); }
+bool is_simple(const mk_op& op) { return op.bias_act.activation <= ops::Activation::relu; }
 
 bool dense(const mk_tensor& t) { return t.rows <= 1 || t.row_stride == t.columns; }
 
@@ -29,7 +29,7 @@ mk_tensor as_one_row(const mk_tensor& t) {
   return row;
 }
 
-i32 is_relu(const mk_op& op) { return op.integers[0] == static_cast<int64_t>(ops::Activation::relu) ? 1 : 0; }
+i32 is_relu(const mk_op& op) { return op.bias_act.activation == ops::Activation::relu ? 1 : 0; }
 
 }  // namespace
 
@@ -50,8 +50,8 @@ void bias_act(Launcher& launcher, const mk_op& op) {
                                      .out = view(out),
                                      .bias = view(bias),
                                      .biased = biased ? 1 : 0,
-                                     .kind = static_cast<i32>(op.integers[0]),
-                                     .slope = static_cast<f32>(op.reals[0]),
+                                     .kind = static_cast<i32>(op.bias_act.activation),
+                                     .slope = static_cast<f32>(op.bias_act.slope),
                                      .reserved = 0},
                         {memory(x), memory(bias), memory(out)});
   launcher.run(layers_kernel(device, row_width(device, out.columns), "bias_act"), l.range,
@@ -77,8 +77,8 @@ void act_grad(Launcher& launcher, const mk_op& op) {
                                            .grad = view(grad),
                                            .y = view(y),
                                            .dx = view(dx),
-                                           .kind = static_cast<i32>(op.integers[0]),
-                                           .slope = static_cast<f32>(op.reals[0])},
+                                           .kind = static_cast<i32>(op.bias_act.activation),
+                                           .slope = static_cast<f32>(op.bias_act.slope)},
                         {memory(grad), memory(y), memory(dx)});
   launcher.run(
       layers_kernel(device, row_width(device, dx.columns), "act_grad"), l.range,
@@ -89,7 +89,7 @@ void act_grad(Launcher& launcher, const mk_op& op) {
 void dropout(Launcher& launcher, const mk_op& op) {
   const mk_tensor &x = op.inputs[0], &out = op.outputs[0];
   if (sdk::empty(out)) return;
-  const auto seed = static_cast<uint64_t>(op.integers[0]);
+  const auto& [seed, layer, step, first_row] = op.dropout.place;
   mk_device& device = launcher.device();
   const RunLaunch l(device, out.rows, out.columns, 4);
   launcher.run(layers_kernel(device, run_width(device), "dropout"), l.range,
@@ -100,9 +100,9 @@ void dropout(Launcher& launcher, const mk_op& op) {
                            .scale = ops::dropout_scale(op),
                            .key0 = static_cast<u32>(seed),
                            .key1 = static_cast<u32>(seed >> 32),
-                           .layer = static_cast<u32>(op.integers[1]),
-                           .step = static_cast<u32>(op.integers[2]),
-                           .first_row = static_cast<u32>(op.integers[3]),
+                           .layer = static_cast<u32>(layer),
+                           .step = static_cast<u32>(step),
+                           .first_row = static_cast<u32>(first_row),
                            .reserved = 0},
                {memory(x), memory(out)});
 }

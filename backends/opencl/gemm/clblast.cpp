@@ -65,13 +65,14 @@ void gemm_clblast(Launcher& launcher, const mk_op& op) {
   const mk_tensor &a = op.inputs[0], &b = op.inputs[1], &out = op.outputs[0];
   const auto stride = [](const mk_tensor& t) { return static_cast<size_t>(std::max(t.row_stride, t.columns)); };
   const auto [m, n, k] = ops::gemm_shape(op);
-  const SgemmCall call{.transpose_a = op.integers[0] != 0,
-                       .transpose_b = op.integers[1] != 0,
+  const mk_gemm& gemm = op.gemm;
+  const SgemmCall call{.transpose_a = gemm.transpose_a != 0,
+                       .transpose_b = gemm.transpose_b != 0,
                        .m = static_cast<size_t>(m),
                        .n = static_cast<size_t>(n),
                        .k = static_cast<size_t>(k),
-                       .alpha = static_cast<float>(op.reals[0]),
-                       .beta = static_cast<float>(op.reals[1]),
+                       .alpha = static_cast<float>(gemm.alpha),
+                       .beta = static_cast<float>(gemm.beta),
                        .a = memory(a),
                        .a_offset = static_cast<size_t>(a.offset),
                        .a_stride = stride(a),

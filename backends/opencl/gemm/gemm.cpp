@@ -1,5 +1,6 @@
 #include "gemm/gemm.hpp"
 
+#include "common/grid.hpp"
 #include "elementwise/elementwise.hpp"
 #include "elementwise/layers.hpp"
 #include "gemm/clblast.hpp"
@@ -22,27 +23,73 @@ Problem problem_of(const mk_op& op) {
   const auto [m, n, k] = ops::gemm_shape(op);
   const mk_tensor bias = op.n_inputs == 3 ? op.inputs[2] : mk_tensor{};
   const bool biased = bias.buffer != nullptr;
-  return {.product = {.a = operand(a, op.integers[0] != 0),
-                      .b = operand(b, op.integers[1] == 0),
+  return {.product = {.a = operand(a, op.gemm.transpose_a != 0),
+                      .b = operand(b, op.gemm.transpose_b == 0),
                       .out = {out.offset, out.row_stride, 1},
                       .m = m,
                       .n = n,
                       .k = k,
                       .bias_offset = bias.offset,
-                      .alpha = static_cast<float>(op.reals[0]),
-                      .beta = static_cast<float>(op.reals[1]),
+                      .alpha = static_cast<float>(op.gemm.alpha),
+                      .beta = static_cast<float>(op.gemm.beta),
                       .biased = biased ? 1 : 0,
-                      .relu = op.integers[2] == static_cast<int64_t>(ops::Activation::relu) ? 1 : 0},
+                      .relu = op.gemm.activation == ops::Activation::relu ? 1 : 0},
           .a = memory(a),
           .b = memory(b),
           .out = memory(out),
           .bias = memory(biased ? bias : out)};
 }
 
+constexpr int64_t kShort = 64;     // up to this length of a side, the other operand is read in place
+constexpr int64_t kSome = 256;     // rows of a whose panels are made on the fly, if K is much longer
+constexpr int64_t kSmall = 32768;  // terms, in whole vectors, that one core does faster than a launch wakes two
+
+// Whether b is contiguous along n and better read in place than packed. It must be at least about a vector long.
+bool reads_b_in_place(const mk_device& device, const VectorSizes& sizes, const Product& q) {
+  const bool wide_enough = q.n >= sizes.nr || (q.n > device.vector_width && q.k >= kBlock);
+  if (q.b.row_step != 1 || !wide_enough) return false;
+  return q.m <= kShort ? q.n > q.m : q.m <= kSome && q.k > 4 * q.m;
+}
+
+bool has_long_rows(const mk_device& device, const Product& q) {
+  constexpr int64_t kLongRow = 192;  // columns of a row that is read on its own
+  return q.m <= VectorSizes::kShortPanel && q.n >= kLongRow && q.k >= 8 * device.cores * kBlock;
+}
+
+// Whether packing the long operand, here a, would cost more than the product. A long operand that is read in vectors
+// must be at least one vector long.
+bool is_skinny(const VectorSizes& sizes, const Product& q) {
+  const bool fits = (q.n + VectorSizes::kShortPanel) * q.k <= kWorkspaceFloats;
+  return q.n <= kShort && fits && (q.a.k_step == 1 || q.m >= sizes.nr);
+}
+
+// Multiplies with the kernel for CPUs that suits the product. Returns false if the bias and the activation remain to be
+// applied.
+bool gemm_vector(Launcher& launcher, Problem p) {
+  const mk_device& device = launcher.device();
+  const VectorSizes sizes(device.vector_width);
+  const Product& q = p.product;
+  // Treats a column as a row, which the kernels write in vectors.
+  if (q.n == 1 && q.out.row_step == 1 && q.a.row_step == 1 && q.biased == 0) p = p.turned();
+  if (reads_b_in_place(device, sizes, q)) {
+    has_long_rows(device, q) ? skinny_long_rows(launcher, p) : skinny_few_rows(launcher, p);
+  } else if (q.k <= 4 * kBlock && q.m * round_up(q.n, device.vector_width) * q.k <= kSmall) {
+    small_product(launcher, p);
+  } else if (const Product s = p.long_first().product; !is_skinny(sizes, s)) {
+    gemm_packed(launcher, p);
+  } else if (s.a.k_step == 1) {
+    skinny_along_k(launcher, p);
+  } else {
+    skinny_columns(launcher, p);
+    return false;
+  }
+  return true;
+}
+
 // Applies the bias and the activation for variants whose kernels have no epilogue.
 void finish_output(Launcher& launcher, const mk_op& op) {
   const mk_tensor bias = op.n_inputs == 3 ? op.inputs[2] : mk_tensor{}, &out = op.outputs[0];
-  const auto activation = static_cast<ops::Activation>(op.integers[2]);
+  const ops::Activation activation = op.gemm.activation;
   if (bias.buffer != nullptr || activation == ops::Activation::relu)
     bias_act(launcher, ops::bias_act(out, bias, activation, out));
 }
@@ -53,17 +100,13 @@ void gemm(Launcher& launcher, const mk_op& op) {
   if (sdk::empty(op.outputs[0])) return;
   const std::string& variant = launcher.device().choices.gemm;
   if (ops::gemm_shape(op).k == 0) {
-    scale(launcher, op.outputs[0], static_cast<float>(op.reals[1]));
+    scale(launcher, op.outputs[0], static_cast<float>(op.gemm.beta));
   } else if (variant == "clblast") {
     gemm_clblast(launcher, op);
   } else if (variant == "tile") {
     gemm_tile(launcher, problem_of(op));
-  } else {
-    Problem p = problem_of(op);
-    const Product& q = p.product;
-    // Treats a column as a row, which the kernels write in vectors.
-    if (q.n == 1 && q.out.row_step == 1 && q.a.row_step == 1 && q.biased == 0) p = p.turned();
-    if (gemm_skinny(launcher, p)) return;
+  } else if (gemm_vector(launcher, problem_of(op))) {
+    return;
   }
   finish_output(launcher, op);
 }

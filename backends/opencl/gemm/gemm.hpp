@@ -1,4 +1,4 @@
-// GEMM: out = alpha * op(a) * op(b) + beta * out.
+// GEMM: out = alpha * op(a) * op(b) + beta * out. gemm.cpp selects the kernel of every product.
 //
 // The backend's own variants sum in one order, on every device and for every shape. The K terms of an output element
 // are cut into blocks of kBlock. A block's sum is a chain of fma() over k in order, starting from zero. The output

@@ -29,6 +29,9 @@ struct Problem {
     return t;
   }
 
+  // Returns the problem with the long operand as a.
+  Problem long_first() const { return product.n <= product.m ? *this : turned(); }
+
   // Returns the product over terms [first, first + count).
   Problem terms(int64_t first, int64_t count) const {
     Problem some = *this;

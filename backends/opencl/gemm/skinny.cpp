@@ -7,25 +7,11 @@
 namespace mokume::opencl {
 namespace {
 
-constexpr int64_t kShort = 64;        // up to this length of a side, the other operand is read in place
-constexpr int64_t kSome = 256;        // rows of a whose panels are made on the fly, if K is much longer
-constexpr int64_t kSmall = 32768;     // terms, in whole vectors, that one core does faster than a launch wakes two
-constexpr int64_t kWideEnough = 256;  // columns per work-item
-constexpr int64_t kLongRow = 192;     // columns of a row that is read on its own
+constexpr int64_t kWideEnough = 256;               // columns per work-item
 constexpr int64_t kSumsFloats = int64_t{1} << 20;  // for sums of blocks, which should stay in the caches
 
 SkinnyArgs skinny_args(const Problem& p) {
   return {.product = p.product, .rows_each = 0, .columns_each = 0, .blocks_each = 0, .shared = 0, .turned = 0};
-}
-
-// Returns the problem with the long operand as a.
-Problem long_first(const Problem& p) { return p.product.n <= p.product.m ? p : p.turned(); }
-
-// Returns whether packing the long operand would cost more than the product. A long operand that is read in vectors
-// must be at least one vector long.
-bool is_skinny(const VectorSizes& sizes, const Product& q) {
-  const bool fits = (q.n + VectorSizes::kShortPanel) * q.k <= kWorkspaceFloats;
-  return q.n <= kShort && fits && (q.a.k_step == 1 || q.m >= sizes.nr);
 }
 
 // Returns whether the sums fit if the cores share the blocks of terms, each of which leaves m x n sums in `sums`.
@@ -39,12 +25,21 @@ void add_blocks(Launcher& launcher, const Problem& p, cl_mem sums, int64_t block
                SumOfBlocksArgs{.product = q, .blocks = blocks, .columns_each = each}, {sums, p.out, p.bias});
 }
 
-// The long operand is contiguous along k, so vectors run along the short one. The cores share its rows or, if there are
-// few rows, the blocks of k.
-void along_k(Launcher& launcher, const Problem& p) {
+void one_term(Launcher& launcher, const Problem& p) {
+  mk_device& device = launcher.device();
+  SkinnyArgs args = skinny_args(p);
+  args.columns_each = std::clamp<int64_t>(divide_up(p.product.n, 4 * device.cores), kWideEnough, 64 * kWideEnough);
+  launcher.run(vector_kernel(device, "few_rows_one_term"), {{divide_up(p.product.n, args.columns_each), 1, 1}}, args,
+               {p.b, p.a, p.out, p.bias});
+}
+
+}  // namespace
+
+// The cores share the rows of the long operand or, if there are few rows, the blocks of k.
+void skinny_along_k(Launcher& launcher, const Problem& p) {
   mk_device& device = launcher.device();
   const VectorSizes sizes(device.vector_width);
-  const Problem s = long_first(p);
+  const Problem s = p.long_first();
   const Product& q = s.product;
   const int64_t width = VectorSizes::kShortPanel, cores = device.cores, blocks = p.blocks();
   SkinnyArgs args = skinny_args(s);
@@ -68,14 +63,7 @@ void along_k(Launcher& launcher, const Problem& p) {
                {s.a, panels, s.out, s.bias});
 }
 
-// Returns whether the rows of b are long, and so many that memory bandwidth decides. Each work-item then reads its own
-// rows from one end to the other. (If two cores each read half of every row, they get half the bandwidth.) The sums of
-// blocks are added up, a few blocks at a time, before they leave the caches.
-bool is_long_rows(const mk_device& device, const Product& q) {
-  return q.m <= VectorSizes::kShortPanel && q.n >= kLongRow && q.k >= 8 * device.cores * kBlock;
-}
-
-void long_rows(Launcher& launcher, const Problem& p) {
+void skinny_long_rows(Launcher& launcher, const Problem& p) {
   mk_device& device = launcher.device();
   const int64_t m = p.product.m, n = p.product.n, items = 4 * device.cores, blocks = p.blocks();
   const int64_t at_once =
@@ -95,17 +83,8 @@ void long_rows(Launcher& launcher, const Problem& p) {
   }
 }
 
-void one_term(Launcher& launcher, const Problem& p) {
-  mk_device& device = launcher.device();
-  SkinnyArgs args = skinny_args(p);
-  args.columns_each = std::clamp<int64_t>(divide_up(p.product.n, 4 * device.cores), kWideEnough, 64 * kWideEnough);
-  launcher.run(vector_kernel(device, "few_rows_one_term"), {{divide_up(p.product.n, args.columns_each), 1, 1}}, args,
-               {p.b, p.a, p.out, p.bias});
-}
-
-// The long operand b is contiguous along n and read in place: the few rows of a batch times a layer's weights. The
-// cores share its columns if there are enough, otherwise its blocks of k.
-void few_rows(Launcher& launcher, const Problem& p) {
+// The cores share the columns of b if there are enough, otherwise its blocks of k.
+void skinny_few_rows(Launcher& launcher, const Problem& p) {
   mk_device& device = launcher.device();
   const Product& q = p.product;
   const VectorSizes sizes(device.vector_width);
@@ -126,11 +105,10 @@ void few_rows(Launcher& launcher, const Problem& p) {
   if (shared) add_blocks(launcher, p, sums, blocks);
 }
 
-// The long operand is the transpose of a, so out is written column by column.
-void columns(Launcher& launcher, const Problem& p) {
+void skinny_columns(Launcher& launcher, const Problem& p) {
   mk_device& device = launcher.device();
   const VectorSizes sizes(device.vector_width);
-  const Problem s = long_first(p);
+  const Problem s = p.long_first();
   const Product& q = s.product;
   const cl_mem panels = launcher.queue().workspace(0, round_up(q.n, sizes.mr) * q.k);
   pack(launcher, "pack_a", s.b, q.b, q.n, q.k, sizes.mr, panels);
@@ -138,27 +116,9 @@ void columns(Launcher& launcher, const Problem& p) {
                {s.a, panels, s.out});
 }
 
-}  // namespace
-
-bool gemm_skinny(Launcher& launcher, const Problem& p) {
-  mk_device& device = launcher.device();
-  const Product& q = p.product;
-  const VectorSizes sizes(device.vector_width);
-  const bool wide_enough = q.n >= sizes.nr || (q.n > device.vector_width && q.k >= kBlock);
-  const bool b_lies_along_n = q.b.row_step == 1 && wide_enough;
-  if (b_lies_along_n && (q.m <= kShort ? q.n > q.m : q.m <= kSome && q.k > 4 * q.m)) {
-    is_long_rows(device, q) ? long_rows(launcher, p) : few_rows(launcher, p);
-  } else if (q.k <= 4 * kBlock && q.m * round_up(q.n, device.vector_width) * q.k <= kSmall) {
-    launcher.run(vector_kernel(device, "small_product"), {{1, 1, 1}}, skinny_args(p), {p.a, p.b, p.out, p.bias});
-  } else if (const Product s = long_first(p).product; !is_skinny(sizes, s)) {
-    gemm_packed(launcher, p);
-  } else if (s.a.k_step == 1) {
-    along_k(launcher, p);
-  } else {
-    columns(launcher, p);
-    return false;
-  }
-  return true;
+void small_product(Launcher& launcher, const Problem& p) {
+  launcher.run(vector_kernel(launcher.device(), "small_product"), {{1, 1, 1}}, skinny_args(p),
+               {p.a, p.b, p.out, p.bias});
 }
 
 }  // namespace mokume::opencl

@@ -39,11 +39,11 @@ struct Step {
              .batch = narrow(x.rows),
              .stateful = sdk::empty(op.outputs[1]) ? 0 : 1,
              .wanted = sdk::empty(op.outputs[2]) ? 0 : 1,
-             .first = op.integers[0] == 1 ? 1 : 0,
-             .after_relu = op.integers[1] == 1 ? 1 : 0,
-             .lr = static_cast<float>(op.reals[0]),
-             .decay = static_cast<float>(op.reals[1]),
-             .momentum = static_cast<float>(op.reals[2])} {}
+             .first = op.linear_update.t == 1 ? 1 : 0,
+             .after_relu = op.linear_update.after_relu == 1 ? 1 : 0,
+             .lr = static_cast<float>(op.linear_update.lr),
+             .decay = static_cast<float>(op.linear_update.weight_decay),
+             .momentum = static_cast<float>(op.linear_update.momentum)} {}
 
   void run(Launcher& launcher, const LibraryKernel& kernel, const Range& range, int64_t local_floats = 0) const {
     launcher.run(

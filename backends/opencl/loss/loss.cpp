@@ -9,16 +9,11 @@
 namespace mokume::opencl {
 namespace {
 
-// A work-item does whole vectors of rows on CPUs, and one row on GPUs.
-struct LossLaunch {
-  LossLaunch(const mk_device& device, const mk_tensor& x) {
-    constexpr int64_t kLanes = 16;
-    if (uses_vectors(device)) rows_each = divide_up(512, x.columns * kLanes) * kLanes;
-    range = {{divide_up(x.rows, rows_each), 1, 1}, {uses_vectors(device) ? 1 : 32, 1, 1}};
-  }
-  int64_t rows_each = 1;
-  Range range{};
-};
+// A work-item of a CPU does whole vectors of rows.
+RowsLaunch loss_launch(const mk_device& device, const mk_tensor& x) {
+  constexpr int64_t kLanes = 16;
+  return {device, x.rows, divide_up(512, x.columns * kLanes) * kLanes};
+}
 
 const LibraryKernel& loss_kernel(mk_device& device, const char* name) {
   return device.kernel(for_width(device, "losses", kLossLoss, run_width(device)), name);
@@ -34,13 +29,11 @@ cl_mem targets_of(const mk_op& op) { return memory(op.inputs[sdk::empty(op.input
 
 const mk_tensor& weights_of(const mk_op& op) { return op.inputs[op.n_inputs == 4 ? 3 : 0]; }
 
-float rounded(double value) { return static_cast<float>(value); }
-
 void general_softmax_loss(Launcher& launcher, const mk_op& op) {
   const mk_tensor &x = op.inputs[0], &label = op.inputs[1], &index = op.inputs[2], &out = op.outputs[0],
                   &grad = gradient_of(op), &weights = weights_of(op);
   mk_device& device = launcher.device();
-  const LossLaunch l(device, x);
+  const RowsLaunch l = loss_launch(device, x);
   launcher.run(general_kernel(device, "softmax_loss_general"), l.range,
                GeneralSoftmaxArgs{.rows = x.rows,
                                   .columns = x.columns,
@@ -54,9 +47,9 @@ void general_softmax_loss(Launcher& launcher, const mk_op& op) {
                                   .weight_offset = weights.offset,
                                   .wanted = op.n_outputs == 2 ? 1 : 0,
                                   .weighted = op.n_inputs == 4 ? 1 : 0,
-                                  .scale = rounded(op.reals[0]),
-                                  .smoothing = rounded(op.reals[1]),
-                                  .gamma = rounded(op.reals[2]),
+                                  .scale = rounded(op.softmax_loss.scale),
+                                  .smoothing = rounded(op.softmax_loss.form.smoothing),
+                                  .gamma = rounded(op.softmax_loss.form.gamma),
                                   .per_column = rounded(1 / static_cast<double>(x.columns))},
                {memory(x), targets_of(op), memory(index), memory(weights), memory(out), memory(grad)});
 }
@@ -65,7 +58,7 @@ void distance_loss(Launcher& launcher, const mk_op& op) {
   const mk_tensor &x = op.inputs[0], &target = op.inputs[1], &index = op.inputs[2], &out = op.outputs[0],
                   &grad = gradient_of(op), &weights = weights_of(op);
   mk_device& device = launcher.device();
-  const LossLaunch l(device, x);
+  const RowsLaunch l = loss_launch(device, x);
   const auto columns = static_cast<double>(x.columns);
   launcher.run(general_kernel(device, "distance_loss"), l.range,
                DistanceLossArgs{.rows = x.rows,
@@ -80,9 +73,9 @@ void distance_loss(Launcher& launcher, const mk_op& op) {
                                 .weight_offset = weights.offset,
                                 .wanted = op.n_outputs == 2 ? 1 : 0,
                                 .weighted = op.n_inputs == 4 ? 1 : 0,
-                                .distance = static_cast<i32>(op.integers[0]),
-                                .scale = rounded(op.reals[0] / columns),
-                                .delta = rounded(op.reals[1]),
+                                .distance = static_cast<i32>(op.squared_loss.form.distance),
+                                .scale = rounded(op.squared_loss.scale / columns),
+                                .delta = rounded(op.squared_loss.form.delta),
                                 .per_column = rounded(1 / columns)},
                {memory(x), targets_of(op), memory(index), memory(weights), memory(out), memory(grad)});
 }
@@ -96,7 +89,7 @@ void softmax_loss(Launcher& launcher, const mk_op& op) {
   if (sdk::empty(out)) return;
   if (!ops::is_plain_loss(op)) return general_softmax_loss(launcher, op);
   mk_device& device = launcher.device();
-  const LossLaunch l(device, x);
+  const RowsLaunch l = loss_launch(device, x);
   const bool by_lanes = uses_vectors(device) && x.columns <= kShortRow;
   launcher.run(loss_kernel(device, by_lanes ? "softmax_loss_short" : "softmax_loss"), l.range,
                SoftmaxLossArgs{.rows = x.rows,
@@ -109,7 +102,7 @@ void softmax_loss(Launcher& launcher, const mk_op& op) {
                                .labels = label.columns,
                                .index_offset = index.offset,
                                .wanted = op.n_outputs == 2 ? 1 : 0,
-                               .scale = rounded(op.reals[0])},
+                               .scale = rounded(op.softmax_loss.scale)},
                {memory(x), targets_of(op), memory(index), memory(out), memory(grad)});
 }
 
@@ -119,7 +112,7 @@ void squared_loss(Launcher& launcher, const mk_op& op) {
   if (sdk::empty(out)) return;
   if (!ops::is_plain_loss(op)) return distance_loss(launcher, op);
   mk_device& device = launcher.device();
-  const LossLaunch l(device, x);
+  const RowsLaunch l = loss_launch(device, x);
   const auto columns = static_cast<double>(x.columns);
   launcher.run(loss_kernel(device, "squared_loss"), l.range,
                SquaredLossArgs{.rows = x.rows,
@@ -134,7 +127,7 @@ void squared_loss(Launcher& launcher, const mk_op& op) {
                                .wanted = op.n_outputs == 2 ? 1 : 0,
                                .reserved = 0,
                                .mean = rounded(1 / columns),
-                               .factor = rounded(2 * op.reals[0] / columns)},
+                               .factor = rounded(2 * op.squared_loss.scale / columns)},
                {memory(x), targets_of(op), memory(index), memory(out), memory(grad)});
 }
 

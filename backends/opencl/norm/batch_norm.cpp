@@ -105,7 +105,7 @@ class BatchNormLaunches {
   i32 relu_;
 };
 
-bool is_relu(const mk_op& op) { return op.integers[0] == static_cast<int64_t>(ops::Activation::relu); }
+bool is_relu(const mk_op& op) { return op.batch_norm.activation == ops::Activation::relu; }
 
 }  // namespace
 
@@ -113,7 +113,7 @@ void batch_norm(Launcher& launcher, const mk_op& op) {
   const mk_tensor &x = op.inputs[0], &weight = op.inputs[1], &bias = op.inputs[2], &y = op.outputs[0];
   if (x.columns == 0) return;
   BatchNormLaunches norm(launcher, x.rows, x.columns, is_relu(op));
-  const auto eps = static_cast<f32>(op.reals[0]);
+  const auto eps = static_cast<f32>(op.batch_norm.eps);
   if (op.n_inputs == 5) {
     if (x.rows == 0) return;
     const mk_tensor &mean = op.inputs[3], &variance = op.inputs[4];

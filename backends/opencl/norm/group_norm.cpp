@@ -76,7 +76,7 @@ void group_norm(Launcher& launcher, const mk_op& op) {
   GroupNormArgs args = norm.args(x, x, moments);
   args.weight_offset = weight.offset;
   args.bias_offset = bias.offset;
-  args.eps = static_cast<f32>(op.reals[0]);
+  args.eps = static_cast<f32>(op.group_norm.eps);
   const cl_mem parts = norm.workspace(kGroupPartsSlot, 2), scales = norm.workspace(kGroupLinesSlot, 2);
   if (norm.groups().pixels > 1) norm.rows_by_channels("group_parts", args, {memory(x), parts});
   norm.items("group_moments", norm.rows() * norm.groups().groups, args, {memory(x), parts, memory(moments)});

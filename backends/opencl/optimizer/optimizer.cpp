@@ -18,7 +18,7 @@ const char* kernel_of(const ops::OptimizerSettings& o) {
       return o.states() == 0 ? "sgd" : "sgd_momentum";
     case ops::Optimizer::adam:
     case ops::Optimizer::adamw:
-      return o.amsgrad ? "amsgrad" : "adam";
+      return o.amsgrad != 0 ? "amsgrad" : "adam";
     case ops::Optimizer::rmsprop:
       return o.states() == 1 ? "rmsprop" : "rmsprop_momentum";
     case ops::Optimizer::adadelta:
@@ -27,8 +27,6 @@ const char* kernel_of(const ops::OptimizerSettings& o) {
   return "";
 }
 
-float rounded(double value) { return static_cast<float>(value); }
-
 }  // namespace
 
 void optimizer_step(Launcher& launcher, const mk_op& op) {
@@ -36,7 +34,7 @@ void optimizer_step(Launcher& launcher, const mk_op& op) {
                   &state3 = op.outputs[3];
   if (sdk::empty(weight)) return;
   const ops::OptimizerSettings o = ops::optimizer_of(op);
-  const auto t = static_cast<double>(op.integers[1]);
+  const auto t = static_cast<double>(op.optimizer_step.t);
   const bool adam = o.is_adam(), decoupled = o.kind == ops::Optimizer::adamw;
   const mk_tensor& norm2 = op.inputs[op.n_inputs == 2 ? 1 : 0];
   mk_device& device = launcher.device();
@@ -62,7 +60,7 @@ void optimizer_step(Launcher& launcher, const mk_op& op) {
                            .shrink = rounded(decoupled ? 1 - o.lr * o.weight_decay : 1),
                            .clip = op.n_inputs == 2 ? std::max(rounded(o.clip), FLT_MIN) : 0.0F,
                            .first = t == 1 ? 1 : 0,
-                           .nesterov = o.nesterov ? 1 : 0,
+                           .nesterov = o.nesterov != 0 ? 1 : 0,
                            .reserved = 0};
   switch (o.states()) {
     case 0:

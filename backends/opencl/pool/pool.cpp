@@ -63,7 +63,7 @@ void run_average(Launcher& launcher, const char* name, const ImageLaunch& l, con
 }  // namespace
 
 void max_pool(Launcher& launcher, const mk_op& op) {
-  const ops::Window w = ops::window_of(op);
+  const ops::Window w = ops::window_of(op.max_pool);
   const mk_tensor &images = op.inputs[0], &out = op.outputs[0], &places = op.outputs[1];
   if (sdk::empty(out)) return;
   mk_device& device = launcher.device();
@@ -73,7 +73,7 @@ void max_pool(Launcher& launcher, const mk_op& op) {
 }
 
 void max_pool_grad(Launcher& launcher, const mk_op& op) {
-  const ops::Window w = ops::window_of(op);
+  const ops::Window w = ops::window_of(op.max_pool);
   const mk_tensor &grad = op.inputs[0], &places = op.inputs[1], &dx = op.outputs[0];
   if (sdk::empty(dx)) return;
   mk_device& device = launcher.device();

@@ -10,26 +10,18 @@ namespace mokume::ops {
 
 // No shift if shift.buffer == NULL.
 inline mk_op affine_columns(const mk_tensor& x, const mk_tensor& scale, const mk_tensor& shift, const mk_tensor& out) {
-  mk_op op = sdk::make_op(MK_OP_AFFINE_COLUMNS);
-  op.n_inputs = shift.buffer == nullptr ? 2 : 3;
-  op.n_outputs = 1;
-  op.inputs[0] = x;
-  op.inputs[1] = scale;
-  if (op.n_inputs == 3) op.inputs[2] = shift;
-  op.outputs[0] = out;
+  mk_op op = sdk::make_op(MK_OP_AFFINE_COLUMNS, {x, scale}, {out});
+  if (shift.buffer != nullptr) op.inputs[op.n_inputs++] = shift;
   return op;
 }
 
 inline void check_affine_columns(const mk_op& op) {
   const mk_tensor& x = op.inputs[0];
   sdk::check_view("affine_columns", "x", x, MK_F32);
-  sdk::check_view("affine_columns", "scale", op.inputs[1], MK_F32);
-  sdk::check_view("affine_columns", "out", op.outputs[0], MK_F32);
-  sdk::check_shape("affine_columns", "scale", op.inputs[1], 1, x.columns);
-  sdk::check_shape("affine_columns", "out", op.outputs[0], x.rows, x.columns);
+  sdk::check_operand("affine_columns", "scale", op.inputs[1], 1, x.columns);
+  sdk::check_operand("affine_columns", "out", op.outputs[0], x.rows, x.columns);
   if (op.n_inputs < 3) return;
-  sdk::check_view("affine_columns", "shift", op.inputs[2], MK_F32);
-  sdk::check_shape("affine_columns", "shift", op.inputs[2], 1, x.columns);
+  sdk::check_operand("affine_columns", "shift", op.inputs[2], 1, x.columns);
 }
 
 // Relative to (|x| + |shift|) * |scale|: one difference and one product.

@@ -1,17 +1,18 @@
 // augment: out row r = image index[r] of x, changed at random, as training batches are (f32).
 //
 //   inputs   x: M x image, index: vector of R (i32), every entry in [0, M)   outputs  out: R x image; must not overlap
-//   x integers [0] = height, [1] = width, [2] = channels, [3] = shift, [4] = side of the erased square (0: none),
-//            [5] = seed (64 bits), [6] = step (32 bits), [7] = first_row, the place of row 0 in the whole batch
-//   reals    [0] = probability of a horizontal flip, [1] = of a vertical flip, [2] = largest angle in degrees (0:
-//   none),
-//            [3] = brightness, [4] = contrast, [5] = saturation (0: none; at most 1), [6] = probability of erasing
+//   attributes of the change: height, width, channels; shift; erase, the side of the erased square (0: none);
+//   horizontal
+//            and vertical, the probabilities of flips; degrees, the largest angle (0: none); brightness, contrast and
+//            saturation (0: none; at most 1); erase_p, the probability of erasing
+//            of the place: seed, step (32 bits), first_row, the place of row 0 in the whole batch
 //
 // The changes, in this order:
 //   1. flips: columns, or rows, in the opposite order;
 //   2. shift: out pixel (y, x) = pixel (y + dy, x + dx), dy and dx uniform in [-shift, shift]. This is PyTorch's
 //      RandomCrop of the image's own size with `shift` zeros around it;
-//   3. rotation by an angle uniform in +-[2] about the middle of the image, counter-clockwise, bilinear (torchvision's
+//   3. rotation by an angle uniform in +-degrees about the middle of the image, counter-clockwise, bilinear
+//   (torchvision's
 //      RandomRotation with BILINEAR);
 //   4. colour: torchvision's ColorJitter for values of any range, without hue and without cutting to [0, 1]. The factor
 //      b is uniform in 1 +- brightness: v = b * v. Contrast c: v = c * v + (1 - c) * g, where g is the mean brightness
@@ -39,11 +40,9 @@
 namespace mokume::ops {
 
 struct Augment {
-  int64_t height = 1, width = 1, channels = 1;
-  int64_t shift = 0, erase = 0;
-  double horizontal = 0, vertical = 0, degrees = 0;
-  double brightness = 0, contrast = 0, saturation = 0, erase_p = 0;
+  MK_AUGMENT_CHANGE(MOKUME_FIELD)
 
+  operator mk_augment_change() const { return std::bit_cast<mk_augment_change>(*this); }
   int64_t image() const { return height * width * channels; }
   bool operator==(const Augment&) const = default;
   bool recolours() const { return brightness > 0 || contrast > 0 || saturation > 0; }
@@ -52,33 +51,16 @@ struct Augment {
   }
 };
 
-struct AugmentPlace {
-  uint64_t seed = 0;
-  uint32_t step = 0;
-  int64_t first_row = 0;
-};
+using AugmentPlace = mk_augment_place;
 
 inline mk_op augment(const mk_tensor& x, const mk_tensor& index, const Augment& a, const AugmentPlace& place,
                      const mk_tensor& out) {
-  mk_op op = sdk::make_op(MK_OP_AUGMENT);
-  op.n_inputs = 2;
-  op.n_outputs = 1;
-  op.inputs[0] = x;
-  op.inputs[1] = index;
-  op.outputs[0] = out;
-  const int64_t integers[] = {
-      a.height, a.width, a.channels, a.shift, a.erase, static_cast<int64_t>(place.seed), place.step, place.first_row};
-  for (int i = 0; i < 8; ++i) op.integers[i] = integers[i];
-  const double reals[] = {a.horizontal, a.vertical, a.degrees, a.brightness, a.contrast, a.saturation, a.erase_p};
-  for (int i = 0; i < 7; ++i) op.reals[i] = reals[i];
+  mk_op op = sdk::make_op(MK_OP_AUGMENT, {x, index}, {out});
+  op.augment = {a, place};
   return op;
 }
 
-inline Augment augment_of(const mk_op& op) {
-  const int64_t* i = op.integers;
-  const double* r = op.reals;
-  return {i[0], i[1], i[2], i[3], i[4], r[0], r[1], r[2], r[3], r[4], r[5], r[6]};
-}
+inline Augment augment_of(const mk_op& op) { return std::bit_cast<Augment>(op.augment.change); }
 
 // What happens to one row.
 struct AugmentDraw {
@@ -110,11 +92,11 @@ inline void augment_turn(float angle, float& sine, float& cosine) {
 
 inline AugmentDraw augment_draw(const mk_op& op, int64_t r) {
   const Augment a = augment_of(op);
-  const auto seed = static_cast<uint64_t>(op.integers[5]);
+  const AugmentPlace& at = op.augment.place;
   const auto words = [&](uint32_t block) {
     return sdk::philox(
-        {static_cast<uint32_t>(op.integers[7] + r), 0x80000000U + block, static_cast<uint32_t>(op.integers[6]), 0},
-        {static_cast<uint32_t>(seed), static_cast<uint32_t>(seed >> 32)});
+        {static_cast<uint32_t>(at.first_row + r), 0x80000000U + block, static_cast<uint32_t>(at.step), 0},
+        {static_cast<uint32_t>(at.seed), static_cast<uint32_t>(at.seed >> 32)});
   };
   const auto happens = [](uint32_t word, double p) { return int64_t{word} < augment_threshold(p); };
   const auto below = [](uint32_t word, int64_t bound) {
@@ -141,6 +123,8 @@ inline AugmentDraw augment_draw(const mk_op& op, int64_t r) {
   return d;
 }
 
+MOKUME_ATTRIBUTES(kAugmentAttributes, mk_augment, MK_AUGMENT(MOKUME_ATTRIBUTE, MOKUME_PART));
+
 inline void check_augment(const mk_op& op) {
   const auto refuse = [](const std::string& why) { throw Error(MK_INVALID_ARGUMENT, "augment: " + why); };
   const Augment a = augment_of(op);
@@ -153,14 +137,12 @@ inline void check_augment(const mk_op& op) {
   if (!(a.degrees >= 0 && a.degrees <= 180)) refuse("the angle must be from 0 to 180");
   if (a.saturation != 0 && a.channels != 3) refuse("saturation needs three channels");
   constexpr int64_t kWords = int64_t{1} << 32;
-  if (op.integers[6] < 0 || op.integers[6] >= kWords) refuse("step must be from 0 to 2^32 - 1");
-  if (op.integers[7] < 0 || op.integers[7] > kWords - op.outputs[0].rows) refuse("rows must be below 2^32");
-  sdk::check_view("augment", "x", op.inputs[0], MK_F32);
-  sdk::check_view("augment", "index", op.inputs[1], MK_I32);
-  sdk::check_view("augment", "out", op.outputs[0], MK_F32);
-  sdk::check_shape("augment", "x", op.inputs[0], op.inputs[0].rows, a.image());
-  sdk::check_shape("augment", "index", op.inputs[1], 1, op.outputs[0].rows);
-  sdk::check_shape("augment", "out", op.outputs[0], op.outputs[0].rows, a.image());
+  const AugmentPlace& at = op.augment.place;
+  if (at.step < 0 || at.step >= kWords) refuse("step must be from 0 to 2^32 - 1");
+  if (at.first_row < 0 || at.first_row > kWords - op.outputs[0].rows) refuse("rows must be below 2^32");
+  sdk::check_operand("augment", "x", op.inputs[0], op.inputs[0].rows, a.image());
+  sdk::check_operand("augment", "index", op.inputs[1], 1, op.outputs[0].rows, MK_I32);
+  sdk::check_operand("augment", "out", op.outputs[0], op.outputs[0].rows, a.image());
 }
 
 // Exact on every device, but for contrast together with saturation, where Intel's OpenCL for CPUs rounds otherwise.

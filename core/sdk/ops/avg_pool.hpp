@@ -2,9 +2,8 @@
 // AvgPool2d (f32).
 //
 //   inputs   x: N x (height * width * channels)   outputs  out: N x (out_h * out_w * channels); must not overlap x
-//   integers [0] = height, [1] = width, [2] = channels, [3] = out_h, [4] = out_w;
-//            [5], [6] = kernel_h, kernel_w, both 0 for a grid; [7], [8] = stride_h, stride_w; [9], [10] = pad_h, pad_w;
-//            [11] = 1 if the padding counts as pixels of value 0
+//   attributes height, width, channels, out_h, out_w; kernel_h and kernel_w, both 0 for a grid; stride_h, stride_w,
+//            pad_h, pad_w; counts_padding: 1 if the padding counts as pixels of value 0
 //
 // Grid: out pixel (y, x) is the mean over rows [floor(y * height / out_h), ceil((y + 1) * height / out_h)) and columns
 // likewise. Window: it is the mean over rows [y * stride_h - pad_h, y * stride_h - pad_h + kernel_h) and columns
@@ -28,11 +27,9 @@
 namespace mokume::ops {
 
 struct AvgPool {
-  int64_t height = 1, width = 1, channels = 1, out_h = 1, out_w = 1;
-  int64_t kernel_h = 0, kernel_w = 0;  // 0: the areas of a grid
-  int64_t stride_h = 1, stride_w = 1, pad_h = 0, pad_w = 0;
-  int64_t counts_padding = 0;
+  MK_AVG_POOL(MOKUME_FIELD)
 
+  operator mk_avg_pool() const { return std::bit_cast<mk_avg_pool>(*this); }
   int64_t image() const { return height * width * channels; }
   int64_t out_image() const { return out_h * out_w * channels; }
 };
@@ -68,20 +65,11 @@ inline AvgSide across(const AvgPool& p) {
   return {p.width, p.out_w, p.kernel_w, p.stride_w, p.pad_w, p.counts_padding != 0};
 }
 
-inline AvgPool avg_pool_of(const mk_op& op) {
-  const int64_t* i = op.integers;
-  return {i[0], i[1], i[2], i[3], i[4], i[5], i[6], i[7], i[8], i[9], i[10], i[11]};
-}
+inline AvgPool avg_pool_of(const mk_op& op) { return std::bit_cast<AvgPool>(op.avg_pool); }
 
 inline mk_op avg_pool_op(mk_op_code code, const mk_tensor& in, const AvgPool& pool, const mk_tensor& out) {
-  mk_op op = sdk::make_op(code);
-  op.n_inputs = 1;
-  op.n_outputs = 1;
-  op.inputs[0] = in;
-  op.outputs[0] = out;
-  const int64_t all[] = {pool.height,   pool.width,    pool.channels, pool.out_h, pool.out_w, pool.kernel_h,
-                         pool.kernel_w, pool.stride_h, pool.stride_w, pool.pad_h, pool.pad_w, pool.counts_padding};
-  for (int i = 0; i < 12; ++i) op.integers[i] = all[i];
+  mk_op op = sdk::make_op(code, {in}, {out});
+  op.avg_pool = pool;
   return op;
 }
 
@@ -93,11 +81,13 @@ inline mk_op avg_pool_grad(const mk_tensor& grad, const AvgPool& pool, const mk_
   return avg_pool_op(MK_OP_AVG_POOL_GRAD, grad, pool, dx);
 }
 
+MOKUME_ATTRIBUTES(kAvgPoolAttributes, mk_avg_pool, MK_AVG_POOL(MOKUME_ATTRIBUTE));
+
 inline void check_avg_pool_sides(const char* name, const mk_op& op) {
   const auto refuse = [&](const std::string& why) { throw Error(MK_INVALID_ARGUMENT, std::string(name) + ": " + why); };
-  for (int i = 0; i < 5; ++i)
-    if (op.integers[i] < 1 || op.integers[i] > kMaxSide) refuse("a side of an image is not from 1 to 2^20");
   const AvgPool p = avg_pool_of(op);
+  for (const int64_t side : {p.height, p.width, p.channels, p.out_h, p.out_w})
+    if (side < 1 || side > kMaxSide) refuse("a side of an image is not from 1 to 2^20");
   if (p.kernel_h == 0 && p.kernel_w == 0) return;
   for (const int64_t side : {p.kernel_h, p.kernel_w, p.stride_h, p.stride_w})
     if (side < 1 || side > kMaxSide) refuse("a side of the window is not from 1 to 2^20");
@@ -105,23 +95,19 @@ inline void check_avg_pool_sides(const char* name, const mk_op& op) {
     refuse("the padding must be at least 0 and smaller than the window");
   if ((p.out_h - 1) * p.stride_h - p.pad_h >= p.height || (p.out_w - 1) * p.stride_w - p.pad_w >= p.width)
     refuse("the last window lies in the padding");
-  if (p.counts_padding != 0 && p.counts_padding != 1) refuse("[11] must be 0 or 1");
+  if (p.counts_padding != 0 && p.counts_padding != 1) refuse("counts_padding must be 0 or 1");
 }
 
 inline void check_avg_pool(const mk_op& op) {
   check_avg_pool_sides("avg_pool", op);
-  sdk::check_view("avg_pool", "x", op.inputs[0], MK_F32);
-  sdk::check_view("avg_pool", "out", op.outputs[0], MK_F32);
-  sdk::check_shape("avg_pool", "x", op.inputs[0], op.inputs[0].rows, avg_pool_of(op).image());
-  sdk::check_shape("avg_pool", "out", op.outputs[0], op.inputs[0].rows, avg_pool_of(op).out_image());
+  sdk::check_operand("avg_pool", "x", op.inputs[0], op.inputs[0].rows, avg_pool_of(op).image());
+  sdk::check_operand("avg_pool", "out", op.outputs[0], op.inputs[0].rows, avg_pool_of(op).out_image());
 }
 
 inline void check_avg_pool_grad(const mk_op& op) {
   check_avg_pool_sides("avg_pool_grad", op);
-  sdk::check_view("avg_pool_grad", "grad", op.inputs[0], MK_F32);
-  sdk::check_view("avg_pool_grad", "dx", op.outputs[0], MK_F32);
-  sdk::check_shape("avg_pool_grad", "grad", op.inputs[0], op.inputs[0].rows, avg_pool_of(op).out_image());
-  sdk::check_shape("avg_pool_grad", "dx", op.outputs[0], op.inputs[0].rows, avg_pool_of(op).image());
+  sdk::check_operand("avg_pool_grad", "grad", op.inputs[0], op.inputs[0].rows, avg_pool_of(op).out_image());
+  sdk::check_operand("avg_pool_grad", "dx", op.outputs[0], op.inputs[0].rows, avg_pool_of(op).image());
 }
 
 // Relative to the mean of the magnitudes.

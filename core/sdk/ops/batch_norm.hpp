@@ -8,8 +8,7 @@
 //   outputs  y: M x K; may be the same view as x
 //            moments: 5 x K, only if n_inputs is 3: the mean and 1 / sqrt(variance + eps) of these rows, the variance
 //            over M - 1 (over M if M is 1), scale, shift. The variance that normalises is the one over M
-//   integers [0] = Activation (none or relu)
-//   reals    [0] = eps, above 0
+//   attributes activation (none or relu); eps, above 0
 //   M may be 0 only for predictions.
 //
 // batch_norm_grad: with g = dy, or 0 where the activation is relu and x * scale + shift is not above 0, and
@@ -18,7 +17,7 @@
 //   inputs   dy: M x K, x: M x K, moments: 5 x K
 //   outputs  dweight: vector of K, dbias: vector of K
 //            dx: M x K (n_outputs is 2 without it); may be the same view as dy
-//   integers [0] = Activation
+//   attributes activation
 //   M is at least 1.
 //
 // Sums over rows have a fixed order. Moments are accurate for any mean: the squares are those of differences from means
@@ -38,60 +37,33 @@ enum NormMoment { kNormMean, kNormInverse, kNormVariance, kNormScale, kNormShift
 inline mk_op batch_norm(const mk_tensor& x, const mk_tensor& weight, const mk_tensor& bias, double eps,
                         Activation activation, const mk_tensor& y, const mk_tensor& moments, const mk_tensor& mean = {},
                         const mk_tensor& variance = {}) {
-  mk_op op = sdk::make_op(MK_OP_BATCH_NORM);
-  const bool predicts = mean.buffer != nullptr;
-  const mk_tensor all[] = {x, weight, bias, mean, variance};
-  op.n_inputs = predicts ? 5 : 3;
-  std::copy_n(all, op.n_inputs, op.inputs);
-  op.n_outputs = predicts ? 1 : 2;
-  op.outputs[0] = y;
-  if (!predicts) op.outputs[1] = moments;
-  op.integers[0] = static_cast<int64_t>(activation);
-  op.reals[0] = eps;
+  mk_op op = mean.buffer != nullptr ? sdk::make_op(MK_OP_BATCH_NORM, {x, weight, bias, mean, variance}, {y})
+                                    : sdk::make_op(MK_OP_BATCH_NORM, {x, weight, bias}, {y, moments});
+  op.batch_norm = {activation, eps};
   return op;
 }
 
 // No dx if dx.buffer == NULL.
 inline mk_op batch_norm_grad(const mk_tensor& dy, const mk_tensor& x, const mk_tensor& moments, Activation activation,
                              const mk_tensor& dweight, const mk_tensor& dbias, const mk_tensor& dx) {
-  mk_op op = sdk::make_op(MK_OP_BATCH_NORM_GRAD);
-  op.n_inputs = 3;
-  op.n_outputs = dx.buffer == nullptr ? 2 : 3;
-  op.inputs[0] = dy;
-  op.inputs[1] = x;
-  op.inputs[2] = moments;
-  op.outputs[0] = dweight;
-  op.outputs[1] = dbias;
-  if (op.n_outputs == 3) op.outputs[2] = dx;
-  op.integers[0] = static_cast<int64_t>(activation);
+  mk_op op = sdk::make_op(MK_OP_BATCH_NORM_GRAD, {dy, x, moments}, {dweight, dbias});
+  if (dx.buffer != nullptr) op.outputs[op.n_outputs++] = dx;
+  op.batch_norm.activation = activation;
   return op;
 }
 
-namespace batch_norm_checks {
-
-inline void check_operand(const char* op, const char* role, const mk_tensor& t, int64_t rows, int64_t columns) {
-  sdk::check_view(op, role, t, MK_F32);
-  sdk::check_shape(op, role, t, rows, columns);
-}
-
-inline void check_kind(const char* name, const mk_op& op) {
-  if (op.integers[0] != static_cast<int64_t>(Activation::none) &&
-      op.integers[0] != static_cast<int64_t>(Activation::relu))
-    throw Error(MK_INVALID_ARGUMENT, std::string(name) + ": the activation must be none or relu");
-}
-
-}  // namespace batch_norm_checks
+MOKUME_ATTRIBUTES(kBatchNormAttributes, mk_batch_norm, MK_BATCH_NORM(MOKUME_ATTRIBUTE));
 
 inline void check_batch_norm(const mk_op& op) {
-  using batch_norm_checks::check_operand;
+  using sdk::check_operand;
   constexpr const char* kName = "batch_norm";
   const mk_tensor& x = op.inputs[0];
-  batch_norm_checks::check_kind(kName, op);
+  check_activation(kName, op.batch_norm.activation, Activation::relu);
   sdk::check_view(kName, "x", x, MK_F32);
   const char* vectors[] = {"weight", "bias", "mean", "variance"};
   for (uint32_t i = 1; i < op.n_inputs; ++i) check_operand(kName, vectors[i - 1], op.inputs[i], 1, x.columns);
   check_operand(kName, "y", op.outputs[0], x.rows, x.columns);
-  if (!(op.reals[0] > 0) || !std::isfinite(op.reals[0]))
+  if (!(op.batch_norm.eps > 0) || !std::isfinite(op.batch_norm.eps))
     throw Error(MK_INVALID_ARGUMENT, "batch_norm: eps must be above 0");
   if (op.n_inputs == 4 || op.n_outputs != (op.n_inputs == 5 ? 1U : 2U))
     throw Error(MK_INVALID_ARGUMENT, "batch_norm: mean and variance are given together, instead of moments");
@@ -101,10 +73,10 @@ inline void check_batch_norm(const mk_op& op) {
 }
 
 inline void check_batch_norm_grad(const mk_op& op) {
-  using batch_norm_checks::check_operand;
+  using sdk::check_operand;
   constexpr const char* kName = "batch_norm_grad";
   const mk_tensor& x = op.inputs[1];
-  batch_norm_checks::check_kind(kName, op);
+  check_activation(kName, op.batch_norm.activation, Activation::relu);
   sdk::check_view(kName, "x", x, MK_F32);
   check_operand(kName, "dy", op.inputs[0], x.rows, x.columns);
   check_operand(kName, "moments", op.inputs[2], kNormMoments, x.columns);

@@ -2,12 +2,12 @@
 //
 //   inputs   x: M x K, bias: vector of K, or M x K (n_inputs is 1 without it)
 //   outputs  out: M x K; may be the same view as x
-//   integers [0] = Activation    reals [0] = slope, of leaky_relu
+//   attributes activation; slope, of leaky_relu
 //
 // act_grad: dx = grad * activation'(x).
 //
 //   inputs   grad: M x K, y: M x K   outputs  dx: M x K; may be the same view as grad
-//   integers [0] = Activation    reals [0] = slope, of leaky_relu
+//   attributes activation; slope, of leaky_relu
 //
 // For most activations y is their output, through which the derivative is expressed. For gelu, gelu_tanh and silu it is
 // their input (takes_input()). With s = 1 / (1 + exp(-v)), these are PyTorch's functions:
@@ -31,16 +31,7 @@
 
 namespace mokume::ops {
 
-enum class Activation : int64_t {
-  none = 0,
-  relu = 1,
-  leaky_relu = 2,
-  gelu = 3,
-  gelu_tanh = 4,
-  silu = 5,
-  tanh = 6,
-  sigmoid = 7
-};
+using Activation = mk_activation;
 
 // Whether the derivative is a function of the activation's input, not of its output.
 inline bool takes_input(Activation a) {
@@ -50,80 +41,71 @@ inline bool takes_input(Activation a) {
 // No bias if bias.buffer == NULL.
 inline mk_op bias_act(const mk_tensor& x, const mk_tensor& bias, Activation activation, const mk_tensor& out,
                       double slope = 0) {
-  mk_op op = sdk::make_op(MK_OP_BIAS_ACT);
-  op.n_inputs = bias.buffer == nullptr ? 1 : 2;
-  op.n_outputs = 1;
-  op.inputs[0] = x;
-  if (op.n_inputs == 2) op.inputs[1] = bias;
-  op.outputs[0] = out;
-  op.integers[0] = static_cast<int64_t>(activation);
-  op.reals[0] = slope;
+  mk_op op = sdk::make_op(MK_OP_BIAS_ACT, {x}, {out});
+  if (bias.buffer != nullptr) op.inputs[op.n_inputs++] = bias;
+  op.bias_act = {activation, slope};
   return op;
 }
 
 inline mk_op act_grad(const mk_tensor& grad, const mk_tensor& y, Activation activation, const mk_tensor& dx,
                       double slope = 0) {
-  mk_op op = sdk::make_op(MK_OP_ACT_GRAD);
-  op.n_inputs = 2;
-  op.n_outputs = 1;
-  op.inputs[0] = grad;
-  op.inputs[1] = y;
-  op.outputs[0] = dx;
-  op.integers[0] = static_cast<int64_t>(activation);
-  op.reals[0] = slope;
+  mk_op op = sdk::make_op(MK_OP_ACT_GRAD, {grad, y}, {dx});
+  op.bias_act = {activation, slope};
   return op;
 }
 
-inline void check_activation(const char* name, const mk_op& op) {
-  if (op.integers[0] < 0 || op.integers[0] > static_cast<int64_t>(Activation::sigmoid))
-    throw Error(MK_INVALID_ARGUMENT, std::string(name) + ": unknown activation " + std::to_string(op.integers[0]));
-  if (!std::isfinite(op.reals[0]) || op.reals[0] < 0)
+MOKUME_ATTRIBUTES(kBiasActAttributes, mk_bias_act, MK_BIAS_ACT(MOKUME_ATTRIBUTE));
+
+inline void check_activation(const char* name, Activation a, Activation last) {
+  if (a < Activation::none || a > last)
+    throw Error(MK_INVALID_ARGUMENT,
+                std::string(name) + ": unknown activation " + std::to_string(static_cast<int64_t>(a)));
+}
+
+inline void check_activation_and_slope(const char* name, const mk_op& op) {
+  check_activation(name, op.bias_act.activation, Activation::sigmoid);
+  if (!std::isfinite(op.bias_act.slope) || op.bias_act.slope < 0)
     throw Error(MK_INVALID_ARGUMENT, std::string(name) + ": the slope must be finite and not negative");
 }
 
 inline void check_bias_act(const mk_op& op) {
-  check_activation("bias_act", op);
+  check_activation_and_slope("bias_act", op);
   const mk_tensor& x = op.inputs[0];
   sdk::check_view("bias_act", "x", x, MK_F32);
-  sdk::check_view("bias_act", "out", op.outputs[0], MK_F32);
-  sdk::check_shape("bias_act", "out", op.outputs[0], x.rows, x.columns);
+  sdk::check_operand("bias_act", "out", op.outputs[0], x.rows, x.columns);
   if (op.n_inputs < 2) return;
-  sdk::check_view("bias_act", "bias", op.inputs[1], MK_F32);
-  if (op.inputs[1].rows != x.rows) sdk::check_shape("bias_act", "bias", op.inputs[1], 1, x.columns);
-  sdk::check_shape("bias_act", "bias", op.inputs[1], op.inputs[1].rows, x.columns);
+  sdk::check_operand("bias_act", "bias", op.inputs[1], op.inputs[1].rows == x.rows ? x.rows : 1, x.columns);
 }
 
 inline void check_act_grad(const mk_op& op) {
-  check_activation("act_grad", op);
+  check_activation_and_slope("act_grad", op);
   const mk_tensor& grad = op.inputs[0];
   sdk::check_view("act_grad", "grad", grad, MK_F32);
-  sdk::check_view("act_grad", "y", op.inputs[1], MK_F32);
-  sdk::check_view("act_grad", "dx", op.outputs[0], MK_F32);
-  sdk::check_shape("act_grad", "y", op.inputs[1], grad.rows, grad.columns);
-  sdk::check_shape("act_grad", "dx", op.outputs[0], grad.rows, grad.columns);
+  sdk::check_operand("act_grad", "y", op.inputs[1], grad.rows, grad.columns);
+  sdk::check_operand("act_grad", "dx", op.outputs[0], grad.rows, grad.columns);
 }
 
 // Relative to (|x| + |bias|) * max(1, slope), plus 1 for sigmoid: one sum, and then a function within a few units of
 // 2^-24 of its largest possible value for such an argument. Backends have their own exp, erf and tanh.
 inline double tolerance_bias_act(const mk_op& op) {
   constexpr double kUnits[] = {1, 1, 3, 8, 8, 8, 8, 8};  // by Activation
-  return kUnits[op.integers[0]] * 0x1p-24;
+  return kUnits[static_cast<size_t>(op.bias_act.activation)] * 0x1p-24;
 }
 
 // Relative to |grad| * max(1, slope). none and relu are exact on every device.
 inline double tolerance_act_grad(const mk_op& op) {
   constexpr double kUnits[] = {0, 0, 2, 16, 32, 16, 4, 4};  // by Activation
-  return kUnits[op.integers[0]] * 0x1p-24;
+  return kUnits[static_cast<size_t>(op.bias_act.activation)] * 0x1p-24;
 }
 
 inline sdk::Cost cost_bias_act(const mk_op& op) {
   const double e = static_cast<double>(op.outputs[0].rows) * static_cast<double>(op.outputs[0].columns);
-  return {(op.integers[0] > static_cast<int64_t>(Activation::leaky_relu) ? 30 : 2) * e, 8 * e};
+  return {(op.bias_act.activation > Activation::leaky_relu ? 30 : 2) * e, 8 * e};
 }
 
 inline sdk::Cost cost_act_grad(const mk_op& op) {
   const double e = static_cast<double>(op.outputs[0].rows) * static_cast<double>(op.outputs[0].columns);
-  return {(takes_input(static_cast<Activation>(op.integers[0])) ? 40 : 1) * e, 12 * e};
+  return {(takes_input(op.bias_act.activation) ? 40 : 1) * e, 12 * e};
 }
 
 }  // namespace mokume::ops

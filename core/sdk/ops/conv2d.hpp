@@ -2,7 +2,7 @@
 //
 //   inputs   x: N x image    weight: patch x C    bias: vector of C (n_inputs is 2 without it)
 //   outputs  y: N x (out_pixels * C)
-//   integers the window, see window.hpp; [9] = Activation
+//   attributes window: see window.hpp; activation: none or relu
 //
 //   y[n](p, c) = activation(bias[c] + sum over e of patch e of window p of image n * weight(e, c)); the padding is 0
 //
@@ -37,68 +37,50 @@ namespace mokume::ops {
 // No bias if bias.buffer == NULL.
 inline mk_op conv2d(const mk_tensor& x, const mk_tensor& weight, const mk_tensor& bias, const Window& window,
                     Activation activation, const mk_tensor& y) {
-  mk_op op = sdk::make_op(MK_OP_CONV2D);
-  op.n_inputs = bias.buffer == nullptr ? 2 : 3;
-  op.n_outputs = 1;
-  op.inputs[0] = x;
-  op.inputs[1] = weight;
-  if (op.n_inputs == 3) op.inputs[2] = bias;
-  op.outputs[0] = y;
-  set_window(op, window);
-  op.integers[9] = static_cast<int64_t>(activation);
+  mk_op op = sdk::make_op(MK_OP_CONV2D, {x, weight}, {y});
+  if (bias.buffer != nullptr) op.inputs[op.n_inputs++] = bias;
+  op.conv2d = {window, activation};
   return op;
 }
 
 inline mk_op conv2d_grad_input(const mk_tensor& dy, const mk_tensor& weight, const Window& window,
                                const mk_tensor& dx) {
-  mk_op op = sdk::make_op(MK_OP_CONV2D_GRAD_INPUT);
-  op.n_inputs = 2;
-  op.n_outputs = 1;
-  op.inputs[0] = dy;
-  op.inputs[1] = weight;
-  op.outputs[0] = dx;
-  set_window(op, window);
+  mk_op op = sdk::make_op(MK_OP_CONV2D_GRAD_INPUT, {dy, weight}, {dx});
+  op.conv2d.window = window;
   return op;
 }
 
 // No dbias if dbias.buffer == NULL.
 inline mk_op conv2d_grad_weight(const mk_tensor& x, const mk_tensor& dy, const Window& window, const mk_tensor& dweight,
                                 const mk_tensor& dbias) {
-  mk_op op = sdk::make_op(MK_OP_CONV2D_GRAD_WEIGHT);
-  op.n_inputs = 2;
-  op.n_outputs = dbias.buffer == nullptr ? 1 : 2;
-  op.inputs[0] = x;
-  op.inputs[1] = dy;
-  op.outputs[0] = dweight;
-  if (op.n_outputs == 2) op.outputs[1] = dbias;
-  set_window(op, window);
+  mk_op op = sdk::make_op(MK_OP_CONV2D_GRAD_WEIGHT, {x, dy}, {dweight});
+  if (dbias.buffer != nullptr) op.outputs[op.n_outputs++] = dbias;
+  op.conv2d.window = window;
   return op;
 }
+
+MOKUME_ATTRIBUTES(kConv2dAttributes, mk_conv2d, MK_CONV2D(MOKUME_ATTRIBUTE, MOKUME_PART));
 
 namespace detail {
 
 inline void check_convolution(const char* name, const mk_op& op, const mk_tensor& images, const mk_tensor& weight,
                               const mk_tensor& windows) {
-  const Window w = check_window(name, op);
-  sdk::check_view(name, "images", images, MK_F32);
-  sdk::check_view(name, "weight", weight, MK_F32);
-  sdk::check_view(name, "windows", windows, MK_F32);
-  sdk::check_shape(name, "images", images, images.rows, w.image());
-  sdk::check_shape(name, "weight", weight, w.patch(), weight.columns);
+  const Window w = check_window(name, op.conv2d.window);
+  sdk::check_operand(name, "images", images, images.rows, w.image());
+  sdk::check_operand(name, "weight", weight, w.patch(), weight.columns);
   all_windows(name, w, images.rows);
   if (weight.columns % w.groups != 0)
     throw Error(MK_INVALID_ARGUMENT, std::string(name) + ": the groups do not divide the channels of the output");
   if (weight.columns > kMaxSide) throw Error(MK_INVALID_ARGUMENT, std::string(name) + ": more than 2^20 channels");
-  sdk::check_shape(name, "windows", windows, images.rows, w.out_pixels() * weight.columns);
+  sdk::check_operand(name, "windows", windows, images.rows, w.out_pixels() * weight.columns);
 }
 
 inline void check_per_channel(const char* name, const char* what, const mk_tensor& vector, const mk_tensor& weight) {
-  sdk::check_view(name, what, vector, MK_F32);
-  sdk::check_shape(name, what, vector, 1, weight.columns);
+  sdk::check_operand(name, what, vector, 1, weight.columns);
 }
 
 inline sdk::Cost cost_of_convolution(const mk_op& op, const mk_tensor& images, const mk_tensor& weight) {
-  const Window w = window_of(op);
+  const Window w = window_of(op.conv2d.window);
   const double n = static_cast<double>(images.rows), c = static_cast<double>(weight.columns);
   const double windows = n * static_cast<double>(w.out_pixels()), patch = static_cast<double>(w.patch());
   return {2 * windows * patch * c, 4 * (n * static_cast<double>(w.image()) + windows * c + patch * c)};
@@ -108,8 +90,7 @@ inline sdk::Cost cost_of_convolution(const mk_op& op, const mk_tensor& images, c
 
 inline void check_conv2d(const mk_op& op) {
   detail::check_convolution("conv2d", op, op.inputs[0], op.inputs[1], op.outputs[0]);
-  if (op.integers[9] < 0 || op.integers[9] > static_cast<int64_t>(Activation::relu))
-    throw Error(MK_INVALID_ARGUMENT, "conv2d: unknown activation " + std::to_string(op.integers[9]));
+  check_activation("conv2d", op.conv2d.activation, Activation::relu);
   if (op.n_inputs == 3) detail::check_per_channel("conv2d", "bias", op.inputs[2], op.inputs[1]);
 }
 
@@ -127,18 +108,19 @@ inline void check_conv2d_grad_weight(const mk_op& op) {
 // channels, the measured error in units of 2^-24 of the magnitudes is at most 6 and 1.0 on average, compared with 2.7
 // and 0.4 for sums without a transform.
 inline double tolerance_conv2d(const mk_op& op) {
-  return 8.0 * (std::sqrt(static_cast<double>(window_of(op).patch())) + 4.0) * 0x1p-24;
+  return 8.0 * (std::sqrt(static_cast<double>(window_of(op.conv2d.window).patch())) + 4.0) * 0x1p-24;
 }
 
 inline double tolerance_conv2d_grad_input(const mk_op& op) {
-  const Window w = window_of(op);
+  const Window w = window_of(op.conv2d.window);
   const double terms =
       static_cast<double>(w.kernel_h * w.kernel_w) * static_cast<double>(op.inputs[1].columns / w.groups);
   return 8.0 * (std::sqrt(terms) + 4.0) * 0x1p-24;
 }
 
 inline double tolerance_conv2d_grad_weight(const mk_op& op) {
-  const double terms = static_cast<double>(op.inputs[0].rows) * static_cast<double>(window_of(op).out_pixels());
+  const double terms =
+      static_cast<double>(op.inputs[0].rows) * static_cast<double>(window_of(op.conv2d.window).out_pixels());
   return 8.0 * (std::sqrt(terms) + 4.0) * 0x1p-24;
 }
 

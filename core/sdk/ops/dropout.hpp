@@ -1,8 +1,7 @@
 // dropout: out = x / (1 - p) or 0, depending on a random number (f32); forward and backward are the same op.
 //
 //   inputs   x: M x K   outputs  out: M x K; may be the same view as x
-//   reals    [0] = p, in [0, 1)
-//   integers [0] = seed (64 bits), [1] = layer and [2] = step (32 bits each), [3] = first_row
+//   attributes p, in [0, 1); of the place: seed, layer and step (32 bits each), first_row
 //
 // Element (r, c) is kept if word c % 4 of philox({first_row + r, c / 4, step, layer}, seed) is at least
 // round(p * 2^32). This is a pure function of seed, step, layer, row in the whole batch and column (rows and columns /
@@ -15,44 +14,34 @@
 
 namespace mokume::ops {
 
-struct DropoutPlace {
-  uint64_t seed = 0;
-  uint32_t layer = 0, step = 0;
-  int64_t first_row = 0;
-};
+using DropoutPlace = mk_dropout_place;
 
 inline mk_op dropout(const mk_tensor& x, double p, const DropoutPlace& place, const mk_tensor& out) {
-  mk_op op = sdk::make_op(MK_OP_DROPOUT);
-  op.n_inputs = 1;
-  op.n_outputs = 1;
-  op.inputs[0] = x;
-  op.outputs[0] = out;
-  op.reals[0] = p;
-  op.integers[0] = static_cast<int64_t>(place.seed);
-  op.integers[1] = place.layer;
-  op.integers[2] = place.step;
-  op.integers[3] = place.first_row;
+  mk_op op = sdk::make_op(MK_OP_DROPOUT, {x}, {out});
+  op.dropout = {p, place};
   return op;
 }
 
 // The smallest word that keeps its element.
 inline uint32_t dropout_threshold(const mk_op& op) {
-  return static_cast<uint32_t>(std::min(std::floor(op.reals[0] * 0x1p32 + 0.5), 0x1p32 - 1));
+  return static_cast<uint32_t>(std::min(std::floor(op.dropout.p * 0x1p32 + 0.5), 0x1p32 - 1));
 }
-inline float dropout_scale(const mk_op& op) { return static_cast<float>(1.0 / (1.0 - op.reals[0])); }
+inline float dropout_scale(const mk_op& op) { return static_cast<float>(1.0 / (1.0 - op.dropout.p)); }
+
+MOKUME_ATTRIBUTES(kDropoutAttributes, mk_dropout, MK_DROPOUT(MOKUME_ATTRIBUTE, MOKUME_PART));
 
 inline void check_dropout(const mk_op& op) {
   const mk_tensor& x = op.inputs[0];
   sdk::check_view("dropout", "x", x, MK_F32);
-  sdk::check_view("dropout", "out", op.outputs[0], MK_F32);
-  sdk::check_shape("dropout", "out", op.outputs[0], x.rows, x.columns);
-  if (!(op.reals[0] >= 0 && op.reals[0] < 1))
+  sdk::check_operand("dropout", "out", op.outputs[0], x.rows, x.columns);
+  if (!(op.dropout.p >= 0 && op.dropout.p < 1))
     throw Error(MK_INVALID_ARGUMENT, "dropout: p must be at least 0 and below 1");
   constexpr int64_t kWords = int64_t{1} << 32;
-  for (const int i : {1, 2})
-    if (op.integers[i] < 0 || op.integers[i] >= kWords)
+  const DropoutPlace& at = op.dropout.place;
+  for (const int64_t word : {at.layer, at.step})
+    if (word < 0 || word >= kWords)
       throw Error(MK_INVALID_ARGUMENT, "dropout: layer and step must be from 0 to 2^32 - 1");
-  if (op.integers[3] < 0 || op.integers[3] > kWords - x.rows || x.columns / 4 >= kWords)
+  if (at.first_row < 0 || at.first_row > kWords - x.rows || x.columns / 4 >= kWords)
     throw Error(MK_INVALID_ARGUMENT, "dropout: rows and quarter columns must be below 2^32");
 }
 

@@ -1,4 +1,4 @@
-// fill: out[r][c] = value (f32).   reals[0] = value.
+// fill: out[r][c] = value (f32).   attributes: value
 #pragma once
 
 #include "sdk/tensor.hpp"
@@ -6,12 +6,12 @@
 namespace mokume::ops {
 
 inline mk_op fill(const mk_tensor& out, float value) {
-  mk_op op = sdk::make_op(MK_OP_FILL);
-  op.n_outputs = 1;
-  op.outputs[0] = out;
-  op.reals[0] = value;
+  mk_op op = sdk::make_op(MK_OP_FILL, {}, {out});
+  op.fill.value = value;
   return op;
 }
+
+MOKUME_ATTRIBUTES(kFillAttributes, mk_fill, MK_FILL(MOKUME_ATTRIBUTE));
 
 inline void check_fill(const mk_op& op) { sdk::check_view("fill", "out", op.outputs[0], MK_F32); }
 

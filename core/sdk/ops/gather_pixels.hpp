@@ -4,7 +4,7 @@
 //   inputs   x: N x (height * width * channels), row: vector of out_h (i32, every entry in [0, height)), column: vector
 //            of out_w (i32, every entry in [0, width))
 //   outputs  out: N x (out_h * out_w * channels); must not overlap x
-//   integers [0] = height, [1] = width, [2] = channels
+//   attributes height, width, channels
 //
 // gather_pixels_grad: dx = for every pixel, the sum of the gradients of the out pixels that show it (y, then x,
 // ascending), starting from 0; 0 for a pixel that none shows.
@@ -30,21 +30,14 @@ struct PixelMap {
 };
 
 inline PixelMap pixel_map_of(const mk_op& op) {
-  return {op.integers[0], op.integers[1], op.integers[2], op.inputs[1].columns, op.inputs[2].columns};
+  const mk_gather_pixels& a = op.gather_pixels;
+  return {a.height, a.width, a.channels, op.inputs[1].columns, op.inputs[2].columns};
 }
 
 inline mk_op gather_pixels_op(mk_op_code code, const mk_tensor& in, const mk_tensor& row, const mk_tensor& column,
                               const PixelMap& map, const mk_tensor& out) {
-  mk_op op = sdk::make_op(code);
-  op.n_inputs = 3;
-  op.n_outputs = 1;
-  op.inputs[0] = in;
-  op.inputs[1] = row;
-  op.inputs[2] = column;
-  op.outputs[0] = out;
-  op.integers[0] = map.height;
-  op.integers[1] = map.width;
-  op.integers[2] = map.channels;
+  mk_op op = sdk::make_op(code, {in, row, column}, {out});
+  op.gather_pixels = {map.height, map.width, map.channels};
   return op;
 }
 
@@ -59,32 +52,28 @@ inline mk_op gather_pixels_grad(const mk_tensor& grad, const mk_tensor& row, con
   return gather_pixels_op(MK_OP_GATHER_PIXELS_GRAD, grad, row, column, map, dx);
 }
 
+MOKUME_ATTRIBUTES(kGatherPixelsAttributes, mk_gather_pixels, MK_GATHER_PIXELS(MOKUME_ATTRIBUTE));
+
 inline PixelMap check_pixel_map(const char* name, const mk_op& op) {
-  sdk::check_view(name, "row", op.inputs[1], MK_I32);
-  sdk::check_view(name, "column", op.inputs[2], MK_I32);
   const PixelMap map = pixel_map_of(op);
   for (const int64_t side : {map.height, map.width, map.channels, map.out_h, map.out_w})
     if (side < 1 || side > kMaxSide)
       throw Error(MK_INVALID_ARGUMENT, std::string(name) + ": a side of an image is not from 1 to 2^20");
-  sdk::check_shape(name, "row", op.inputs[1], 1, map.out_h);
-  sdk::check_shape(name, "column", op.inputs[2], 1, map.out_w);
+  sdk::check_operand(name, "row", op.inputs[1], 1, map.out_h, MK_I32);
+  sdk::check_operand(name, "column", op.inputs[2], 1, map.out_w, MK_I32);
   return map;
 }
 
 inline void check_gather_pixels(const mk_op& op) {
   const PixelMap map = check_pixel_map("gather_pixels", op);
-  sdk::check_view("gather_pixels", "x", op.inputs[0], MK_F32);
-  sdk::check_view("gather_pixels", "out", op.outputs[0], MK_F32);
-  sdk::check_shape("gather_pixels", "x", op.inputs[0], op.inputs[0].rows, map.image());
-  sdk::check_shape("gather_pixels", "out", op.outputs[0], op.inputs[0].rows, map.out_image());
+  sdk::check_operand("gather_pixels", "x", op.inputs[0], op.inputs[0].rows, map.image());
+  sdk::check_operand("gather_pixels", "out", op.outputs[0], op.inputs[0].rows, map.out_image());
 }
 
 inline void check_gather_pixels_grad(const mk_op& op) {
   const PixelMap map = check_pixel_map("gather_pixels_grad", op);
-  sdk::check_view("gather_pixels_grad", "grad", op.inputs[0], MK_F32);
-  sdk::check_view("gather_pixels_grad", "dx", op.outputs[0], MK_F32);
-  sdk::check_shape("gather_pixels_grad", "grad", op.inputs[0], op.inputs[0].rows, map.out_image());
-  sdk::check_shape("gather_pixels_grad", "dx", op.outputs[0], op.inputs[0].rows, map.image());
+  sdk::check_operand("gather_pixels_grad", "grad", op.inputs[0], op.inputs[0].rows, map.out_image());
+  sdk::check_operand("gather_pixels_grad", "dx", op.outputs[0], op.inputs[0].rows, map.image());
 }
 
 // Exact on every device.

@@ -11,21 +11,13 @@
 namespace mokume::ops {
 
 inline mk_op gather_rows(const mk_tensor& x, const mk_tensor& index, const mk_tensor& out) {
-  mk_op op = sdk::make_op(MK_OP_GATHER_ROWS);
-  op.n_inputs = 2;
-  op.n_outputs = 1;
-  op.inputs[0] = x;
-  op.inputs[1] = index;
-  op.outputs[0] = out;
-  return op;
+  return sdk::make_op(MK_OP_GATHER_ROWS, {x, index}, {out});
 }
 
 inline void check_gather_rows(const mk_op& op) {
   sdk::check_view("gather_rows", "x", op.inputs[0], MK_F32);
-  sdk::check_view("gather_rows", "index", op.inputs[1], MK_I32);
-  sdk::check_view("gather_rows", "out", op.outputs[0], MK_F32);
-  sdk::check_shape("gather_rows", "index", op.inputs[1], 1, op.outputs[0].rows);
-  sdk::check_shape("gather_rows", "out", op.outputs[0], op.outputs[0].rows, op.inputs[0].columns);
+  sdk::check_operand("gather_rows", "index", op.inputs[1], 1, op.outputs[0].rows, MK_I32);
+  sdk::check_operand("gather_rows", "out", op.outputs[0], op.outputs[0].rows, op.inputs[0].columns);
 }
 
 // Exact on every device.

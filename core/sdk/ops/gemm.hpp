@@ -3,8 +3,7 @@
 //   inputs   a: M x K, or K x M if transposed    b: K x N, or N x K if transposed
 //            bias: vector of N, the same in every row (n_inputs is 2 without it)
 //   outputs  out: M x N; must not overlap a or b. With beta = 0 its old contents are not read (NaNs do not spread).
-//   integers [0] = transpose a (0/1), [1] = transpose b (0/1), [2] = Activation
-//   reals    [0] = alpha, [1] = beta
+//   attributes transpose_a and transpose_b, 0 or 1; activation: none or relu; alpha; beta
 #pragma once
 
 #include <cmath>
@@ -25,16 +24,8 @@ struct GemmShape {
 
 inline mk_op gemm(const mk_tensor& a, bool transpose_a, const mk_tensor& b, bool transpose_b, const mk_tensor& out,
                   float alpha = 1.0F, float beta = 0.0F) {
-  mk_op op = sdk::make_op(MK_OP_GEMM);
-  op.n_inputs = 2;
-  op.n_outputs = 1;
-  op.inputs[0] = a;
-  op.inputs[1] = b;
-  op.outputs[0] = out;
-  op.integers[0] = transpose_a ? 1 : 0;
-  op.integers[1] = transpose_b ? 1 : 0;
-  op.reals[0] = alpha;
-  op.reals[1] = beta;
+  mk_op op = sdk::make_op(MK_OP_GEMM, {a, b}, {out});
+  op.gemm = {transpose_a, transpose_b, Activation::none, alpha, beta};
   return op;
 }
 
@@ -43,26 +34,25 @@ inline mk_op gemm_bias_act(const mk_tensor& a, const mk_tensor& b, const mk_tens
                            const mk_tensor& out, float beta = 0.0F) {
   mk_op op = gemm(a, false, b, false, out, 1.0F, beta);
   if (bias.buffer != nullptr) op.inputs[op.n_inputs++] = bias;
-  op.integers[2] = static_cast<int64_t>(activation);
+  op.gemm.activation = activation;
   return op;
 }
 
+MOKUME_ATTRIBUTES(kGemmAttributes, mk_gemm, MK_GEMM(MOKUME_ATTRIBUTE));
+
 inline GemmShape gemm_shape(const mk_op& op) {
-  return {op.outputs[0].rows, op.outputs[0].columns, op.integers[0] != 0 ? op.inputs[0].rows : op.inputs[0].columns};
+  return {op.outputs[0].rows, op.outputs[0].columns,
+          op.gemm.transpose_a != 0 ? op.inputs[0].rows : op.inputs[0].columns};
 }
 
 inline void check_gemm(const mk_op& op) {
   const auto [m, n, k] = gemm_shape(op);
-  sdk::check_view("gemm", "a", op.inputs[0], MK_F32);
-  sdk::check_view("gemm", "b", op.inputs[1], MK_F32);
   sdk::check_view("gemm", "out", op.outputs[0], MK_F32);
-  sdk::check_shape("gemm", "a", op.inputs[0], op.integers[0] != 0 ? k : m, op.integers[0] != 0 ? m : k);
-  sdk::check_shape("gemm", "b", op.inputs[1], op.integers[1] != 0 ? n : k, op.integers[1] != 0 ? k : n);
-  if (op.integers[2] < 0 || op.integers[2] > static_cast<int64_t>(Activation::relu))
-    throw Error(MK_INVALID_ARGUMENT, "gemm: unknown activation " + std::to_string(op.integers[2]));
+  sdk::check_operand("gemm", "a", op.inputs[0], op.gemm.transpose_a != 0 ? k : m, op.gemm.transpose_a != 0 ? m : k);
+  sdk::check_operand("gemm", "b", op.inputs[1], op.gemm.transpose_b != 0 ? n : k, op.gemm.transpose_b != 0 ? k : n);
+  check_activation("gemm", op.gemm.activation, Activation::relu);
   if (op.n_inputs < 3) return;
-  sdk::check_view("gemm", "bias", op.inputs[2], MK_F32);
-  sdk::check_shape("gemm", "bias", op.inputs[2], 1, n);
+  sdk::check_operand("gemm", "bias", op.inputs[2], 1, n);
 }
 
 // |out - oracle| <= tolerance * (|alpha| * (|a| * |b|) + |beta * out| + |bias|), elementwise with absolute values
@@ -75,7 +65,7 @@ inline double tolerance_gemm(const mk_op& op) {
 inline sdk::Cost cost_gemm(const mk_op& op) {
   const auto [m, n, k] = gemm_shape(op);
   const double dm = static_cast<double>(m), dn = static_cast<double>(n), dk = static_cast<double>(k);
-  return {2 * dm * dn * dk, 4 * (dm * dk + dk * dn + dm * dn * (op.reals[1] != 0 ? 2 : 1))};
+  return {2 * dm * dn * dk, 4 * (dm * dk + dk * dn + dm * dn * (op.gemm.beta != 0 ? 2 : 1))};
 }
 
 }  // namespace mokume::ops

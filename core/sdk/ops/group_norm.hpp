@@ -7,8 +7,7 @@
 //   inputs   x: N x (pixels * channels), weight: vector of channels, bias: vector of channels
 //   outputs  y: N x (pixels * channels); may be the same view as x
 //            moments: N x (2 * groups): the means, then 1 / sqrt(variance + eps)
-//   integers [0] = pixels, [1] = channels, [2] = groups, which divides channels
-//   reals    [0] = eps, above 0
+//   attributes pixels, channels and groups, which divides channels; eps, above 0
 //
 // group_norm_grad: with d = (x - mean) / sqrt(variance + eps) and g = dy * weight, dweight = the sum of dy * d and
 // dbias = the sum of dy over rows and pixels, and dx = (g - mean of g - d * mean of g * d) / sqrt(variance + eps), with
@@ -16,7 +15,7 @@
 //   inputs   dy: N x (pixels * channels), x: likewise, weight: vector of channels, moments: N x (2 * groups)
 //   outputs  dweight: vector of channels, dbias: vector of channels
 //            dx: N x (pixels * channels) (n_outputs is 2 without it); may be the same view as dy
-//   integers as above
+//   attributes as above, without eps
 //
 // The order of every sum is fixed and does not depend on the other rows, except over the rows of dweight and dbias.
 #pragma once
@@ -29,32 +28,19 @@
 namespace mokume::ops {
 
 struct NormGroups {
-  int64_t pixels = 1, channels = 1, groups = 1;
+  MK_NORM_GROUPS(MOKUME_FIELD)
 
+  operator mk_norm_groups() const { return std::bit_cast<mk_norm_groups>(*this); }
   int64_t row() const { return pixels * channels; }
   int64_t each() const { return channels / groups; }  // channels of a group
 };
 
-inline NormGroups norm_groups_of(const mk_op& op) { return {op.integers[0], op.integers[1], op.integers[2]}; }
-
-inline void set_norm_groups(mk_op& op, const NormGroups& g) {
-  op.integers[0] = g.pixels;
-  op.integers[1] = g.channels;
-  op.integers[2] = g.groups;
-}
+inline NormGroups norm_groups_of(const mk_op& op) { return std::bit_cast<NormGroups>(op.group_norm.groups); }
 
 inline mk_op group_norm(const mk_tensor& x, const mk_tensor& weight, const mk_tensor& bias, const NormGroups& groups,
                         double eps, const mk_tensor& y, const mk_tensor& moments) {
-  mk_op op = sdk::make_op(MK_OP_GROUP_NORM);
-  op.n_inputs = 3;
-  op.n_outputs = 2;
-  op.inputs[0] = x;
-  op.inputs[1] = weight;
-  op.inputs[2] = bias;
-  op.outputs[0] = y;
-  op.outputs[1] = moments;
-  set_norm_groups(op, groups);
-  op.reals[0] = eps;
+  mk_op op = sdk::make_op(MK_OP_GROUP_NORM, {x, weight, bias}, {y, moments});
+  op.group_norm = {groups, eps};
   return op;
 }
 
@@ -62,19 +48,13 @@ inline mk_op group_norm(const mk_tensor& x, const mk_tensor& weight, const mk_te
 inline mk_op group_norm_grad(const mk_tensor& dy, const mk_tensor& x, const mk_tensor& weight, const mk_tensor& moments,
                              const NormGroups& groups, const mk_tensor& dweight, const mk_tensor& dbias,
                              const mk_tensor& dx) {
-  mk_op op = sdk::make_op(MK_OP_GROUP_NORM_GRAD);
-  op.n_inputs = 4;
-  op.n_outputs = dx.buffer == nullptr ? 2 : 3;
-  op.inputs[0] = dy;
-  op.inputs[1] = x;
-  op.inputs[2] = weight;
-  op.inputs[3] = moments;
-  op.outputs[0] = dweight;
-  op.outputs[1] = dbias;
-  if (op.n_outputs == 3) op.outputs[2] = dx;
-  set_norm_groups(op, groups);
+  mk_op op = sdk::make_op(MK_OP_GROUP_NORM_GRAD, {dy, x, weight, moments}, {dweight, dbias});
+  if (dx.buffer != nullptr) op.outputs[op.n_outputs++] = dx;
+  op.group_norm.groups = groups;
   return op;
 }
+
+MOKUME_ATTRIBUTES(kGroupNormAttributes, mk_group_norm, MK_GROUP_NORM(MOKUME_ATTRIBUTE, MOKUME_PART));
 
 inline NormGroups check_norm_groups(const char* name, const mk_op& op) {
   constexpr int64_t kLimit = int64_t{1} << 40;
@@ -90,16 +70,12 @@ inline void check_group_norm(const mk_op& op) {
   constexpr const char* kName = "group_norm";
   const NormGroups g = check_norm_groups(kName, op);
   const int64_t rows = op.inputs[0].rows;
-  const auto expect = [&](const char* role, const mk_tensor& t, int64_t r, int64_t c) {
-    sdk::check_view(kName, role, t, MK_F32);
-    sdk::check_shape(kName, role, t, r, c);
-  };
-  expect("x", op.inputs[0], rows, g.row());
-  expect("weight", op.inputs[1], 1, g.channels);
-  expect("bias", op.inputs[2], 1, g.channels);
-  expect("y", op.outputs[0], rows, g.row());
-  expect("moments", op.outputs[1], rows, 2 * g.groups);
-  if (!(op.reals[0] > 0) || !std::isfinite(op.reals[0]))
+  sdk::check_operand(kName, "x", op.inputs[0], rows, g.row());
+  sdk::check_operand(kName, "weight", op.inputs[1], 1, g.channels);
+  sdk::check_operand(kName, "bias", op.inputs[2], 1, g.channels);
+  sdk::check_operand(kName, "y", op.outputs[0], rows, g.row());
+  sdk::check_operand(kName, "moments", op.outputs[1], rows, 2 * g.groups);
+  if (!(op.group_norm.eps > 0) || !std::isfinite(op.group_norm.eps))
     throw Error(MK_INVALID_ARGUMENT, "group_norm: eps must be above 0");
 }
 
@@ -107,17 +83,13 @@ inline void check_group_norm_grad(const mk_op& op) {
   constexpr const char* kName = "group_norm_grad";
   const NormGroups g = check_norm_groups(kName, op);
   const int64_t rows = op.inputs[0].rows;
-  const auto expect = [&](const char* role, const mk_tensor& t, int64_t r, int64_t c) {
-    sdk::check_view(kName, role, t, MK_F32);
-    sdk::check_shape(kName, role, t, r, c);
-  };
-  expect("dy", op.inputs[0], rows, g.row());
-  expect("x", op.inputs[1], rows, g.row());
-  expect("weight", op.inputs[2], 1, g.channels);
-  expect("moments", op.inputs[3], rows, 2 * g.groups);
-  expect("dweight", op.outputs[0], 1, g.channels);
-  expect("dbias", op.outputs[1], 1, g.channels);
-  if (op.n_outputs > 2) expect("dx", op.outputs[2], rows, g.row());
+  sdk::check_operand(kName, "dy", op.inputs[0], rows, g.row());
+  sdk::check_operand(kName, "x", op.inputs[1], rows, g.row());
+  sdk::check_operand(kName, "weight", op.inputs[2], 1, g.channels);
+  sdk::check_operand(kName, "moments", op.inputs[3], rows, 2 * g.groups);
+  sdk::check_operand(kName, "dweight", op.outputs[0], 1, g.channels);
+  sdk::check_operand(kName, "dbias", op.outputs[1], 1, g.channels);
+  if (op.n_outputs > 2) sdk::check_operand(kName, "dx", op.outputs[2], rows, g.row());
 }
 
 inline double group_norm_units(int64_t terms) {

@@ -12,8 +12,7 @@
 //   outputs  weight: I x O, not empty, updated in place; state: I x O, updated in place, 0 before the first step; 0 x 0
 //            without momentum; dx: B x I, or 0 x 0 if not needed. dx may be the same view as x (in place);
 //            otherwise none overlaps another or an input
-//   integers [0] = t, the step number, from 1, [1] = after_relu, 0 or 1
-//   reals  [0] = lr, [1] = weight_decay, [2] = momentum
+//   attributes t, the step number, from 1; after_relu, 0 or 1; lr, weight_decay, momentum
 //
 // Weight and state get the bits that the backend's own ops would compute one after another, with grad dense and rounded
 // to f32. CLBlast's gemm is the exception: with it, grad is summed in the order of gemm.hpp. The order in which an
@@ -33,7 +32,7 @@ inline constexpr int64_t kLinearUpdateRows = 16;
 
 // Whether linear_update supports this step: SGD, without Nesterov's momentum, dampening and clipping.
 inline bool has_linear_update(const OptimizerSettings& settings, int64_t batch) {
-  return settings.kind == Optimizer::sgd && !settings.nesterov && settings.b == 0 && settings.clip == 0 &&
+  return settings.kind == Optimizer::sgd && settings.nesterov == 0 && settings.b == 0 && settings.clip == 0 &&
          batch <= kLinearUpdateRows;
 }
 
@@ -42,46 +41,36 @@ inline bool has_linear_update(const OptimizerSettings& settings, int64_t batch) 
 inline mk_op linear_update(const mk_tensor& x, const mk_tensor& dy, const mk_tensor& weight, const mk_tensor& state,
                            const mk_tensor& dx, const OptimizerSettings& settings, int64_t t, bool after_relu = false) {
   const mk_tensor none = sdk::matrix(nullptr, 0, 0);
-  mk_op op = sdk::make_op(MK_OP_LINEAR_UPDATE);
-  op.n_inputs = 2;
-  op.n_outputs = 3;
-  op.inputs[0] = x;
-  op.inputs[1] = dy;
-  op.outputs[0] = weight;
-  op.outputs[1] = settings.states() > 0 ? state : none;
-  op.outputs[2] = dx.dtype != 0 ? dx : none;
-  op.integers[0] = t;
-  op.integers[1] = after_relu ? 1 : 0;
-  op.reals[0] = settings.lr;
-  op.reals[1] = settings.weight_decay;
-  op.reals[2] = settings.a;
+  mk_op op = sdk::make_op(MK_OP_LINEAR_UPDATE, {x, dy},
+                          {weight, settings.states() > 0 ? state : none, dx.dtype != 0 ? dx : none});
+  op.linear_update = {t, after_relu, settings.lr, settings.weight_decay, settings.a};
   return op;
 }
 
 inline OptimizerSettings linear_update_settings(const mk_op& op) {
-  return {Optimizer::sgd, op.reals[0], op.reals[1], op.reals[2], 0, 0};
+  const mk_linear_update& a = op.linear_update;
+  return {Optimizer::sgd, a.lr, a.weight_decay, a.momentum, 0, 0};
 }
+
+MOKUME_ATTRIBUTES(kLinearUpdateAttributes, mk_linear_update, MK_LINEAR_UPDATE(MOKUME_ATTRIBUTE));
 
 inline void check_linear_update(const mk_op& op) {
   const auto refuse = [](const std::string& why) { throw Error(MK_INVALID_ARGUMENT, "linear_update: " + why); };
-  const auto check = [](const char* name, const mk_tensor& t, int64_t rows, int64_t columns) {
-    sdk::check_view("linear_update", name, t, MK_F32);
-    sdk::check_shape("linear_update", name, t, rows, columns);
-  };
   const int64_t batch = op.inputs[0].rows, inputs = op.outputs[0].rows, outputs = op.outputs[0].columns;
-  if (op.integers[0] < 1) refuse("steps count from 1");
-  if (op.integers[1] != 0 && op.integers[1] != 1) refuse("after_relu is neither 0 nor 1");
-  for (int i = 0; i < 3; ++i)
-    if (!std::isfinite(op.reals[i]) || op.reals[i] < 0) refuse("settings must be finite and not negative");
+  const mk_linear_update& a = op.linear_update;
+  if (a.t < 1) refuse("steps count from 1");
+  if (a.after_relu != 0 && a.after_relu != 1) refuse("after_relu is neither 0 nor 1");
+  for (const double setting : {a.lr, a.weight_decay, a.momentum})
+    if (!std::isfinite(setting) || setting < 0) refuse("settings must be finite and not negative");
   if (inputs < 1 || outputs < 1) refuse("weight is empty");
   if (batch > kLinearUpdateRows) refuse("x has more than " + std::to_string(kLinearUpdateRows) + " rows");
-  check("x", op.inputs[0], batch, inputs);
-  check("dy", op.inputs[1], batch, outputs);
-  check("weight", op.outputs[0], inputs, outputs);
-  const bool stateful = op.reals[2] != 0;
-  check("state", op.outputs[1], stateful ? inputs : 0, stateful ? outputs : 0);
+  sdk::check_operand("linear_update", "x", op.inputs[0], batch, inputs);
+  sdk::check_operand("linear_update", "dy", op.inputs[1], batch, outputs);
+  sdk::check_operand("linear_update", "weight", op.outputs[0], inputs, outputs);
+  const bool stateful = a.momentum != 0;
+  sdk::check_operand("linear_update", "state", op.outputs[1], stateful ? inputs : 0, stateful ? outputs : 0);
   const bool wanted = op.outputs[2].rows != 0 || op.outputs[2].columns != 0;
-  check("dx", op.outputs[2], wanted ? batch : 0, wanted ? inputs : 0);
+  sdk::check_operand("linear_update", "dx", op.outputs[2], wanted ? batch : 0, wanted ? inputs : 0);
 }
 
 // dx: relative to |dy| * |weight|^T, as in gemm. State and weight: relative to the sums of the magnitudes of their

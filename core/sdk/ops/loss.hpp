@@ -3,10 +3,10 @@
 //
 // softmax_loss: cross-entropy of softmax(logits).
 //   inputs   logits: B x K, label: vector of rows (i32, every entry used in [0, K)), index: vector of B (i32)
-//   reals    [1] = smoothing, in [0, 1), [2] = gamma, 0 or more; one of them is 0
+//   attributes of the form: smoothing, in [0, 1), and gamma, 0 or more; one of them is 0
 // squared_loss: mean over the K columns of a function of d = prediction - target.
 //   inputs   prediction: B x K, target: rows x K, index: vector of B (i32)
-//   integers [0] = Distance    reals    [1] = delta, of huber and smooth_l1
+//   attributes of the form: distance; delta, of huber and smooth_l1
 // Both:
 //   inputs   weight: vector of rows, of the data set (f32; n_inputs is 3 without it, and each is 1): the loss of a row
 //            and its gradient are multiplied by it
@@ -15,7 +15,7 @@
 //            that is the loss: if the distance is squared and there are no weights) grad: B x K (n_outputs is 1 without
 //            it): scale * gradient of the row's loss; may be the same view as input 0
 //   For an index or a label outside its range, see gather_rows.hpp; the row's loss and gradients are NaN.
-//   reals    [0] = scale, 1 / batch size for the mean over a batch
+//   attributes scale, 1 / batch size for the mean over a batch
 //
 // softmax_loss computes s = log(sum(exp(logit - max))) with the sum in index order; loss = s - (logit[label] - max);
 // gradient = softmax - (1 at the label). Rows are independent. Logits that are not finite have these results in their
@@ -43,91 +43,81 @@
 
 namespace mokume::ops {
 
-enum class Distance : int64_t { squared = 0, huber = 1, smooth_l1 = 2 };
-
-struct SoftmaxForm {
-  double smoothing = 0, gamma = 0;
-};
+using Distance = mk_distance;
+using SoftmaxForm = mk_softmax_form;
 
 struct DistanceForm {
-  Distance distance = Distance::squared;
-  double delta = 1;
+  MK_DISTANCE_FORM(MOKUME_FIELD)
+
+  operator mk_distance_form() const { return std::bit_cast<mk_distance_form>(*this); }
 };
 
 // Computes only the losses if grad.buffer == NULL. There are no weights if weight.buffer == NULL.
 inline mk_op loss_op(mk_op_code code, const mk_tensor& prediction, const mk_tensor& target, const mk_tensor& index,
-                     double scale, const mk_tensor& rows, const mk_tensor& grad, const mk_tensor& weight) {
-  mk_op op = sdk::make_op(code);
-  op.n_inputs = weight.buffer == nullptr ? 3 : 4;
-  if (op.n_inputs == 4) op.inputs[3] = weight;
-  op.n_outputs = grad.buffer == nullptr ? 1 : 2;
-  op.inputs[0] = prediction;
-  op.inputs[1] = target;
-  op.inputs[2] = index;
-  op.outputs[0] = rows;
-  if (op.n_outputs == 2) op.outputs[1] = grad;
-  op.reals[0] = scale;
+                     const mk_tensor& rows, const mk_tensor& grad, const mk_tensor& weight) {
+  mk_op op = sdk::make_op(code, {prediction, target, index}, {rows});
+  if (weight.buffer != nullptr) op.inputs[op.n_inputs++] = weight;
+  if (grad.buffer != nullptr) op.outputs[op.n_outputs++] = grad;
   return op;
 }
 
 inline mk_op softmax_loss(const mk_tensor& logits, const mk_tensor& label, const mk_tensor& index, double scale,
                           const mk_tensor& rows, const mk_tensor& grad, const mk_tensor& weight = {},
                           const SoftmaxForm& form = {}) {
-  mk_op op = loss_op(MK_OP_SOFTMAX_LOSS, logits, label, index, scale, rows, grad, weight);
-  op.reals[1] = form.smoothing;
-  op.reals[2] = form.gamma;
+  mk_op op = loss_op(MK_OP_SOFTMAX_LOSS, logits, label, index, rows, grad, weight);
+  op.softmax_loss = {scale, form};
   return op;
 }
 
 inline mk_op squared_loss(const mk_tensor& prediction, const mk_tensor& target, const mk_tensor& index, double scale,
                           const mk_tensor& rows, const mk_tensor& grad, const mk_tensor& weight = {},
                           const DistanceForm& form = {}) {
-  mk_op op = loss_op(MK_OP_SQUARED_LOSS, prediction, target, index, scale, rows, grad, weight);
-  op.integers[0] = static_cast<int64_t>(form.distance);
-  op.reals[1] = form.delta;
+  mk_op op = loss_op(MK_OP_SQUARED_LOSS, prediction, target, index, rows, grad, weight);
+  op.squared_loss = {scale, form};
   return op;
 }
 
 // Whether the op is the plain loss that most trainings take, for which backends have their fastest code.
 inline bool is_plain_loss(const mk_op& op) {
-  return op.n_inputs == 3 && op.integers[0] == 0 &&
-         (op.code == MK_OP_SQUARED_LOSS || (op.reals[1] == 0 && op.reals[2] == 0));
+  if (op.n_inputs != 3) return false;
+  const mk_softmax_form& form = op.softmax_loss.form;
+  return op.code == MK_OP_SQUARED_LOSS ? op.squared_loss.form.distance == Distance::squared
+                                       : form.smoothing == 0 && form.gamma == 0;
 }
+
+MOKUME_ATTRIBUTES(kSoftmaxLossAttributes, mk_softmax_loss, MK_SOFTMAX_LOSS(MOKUME_ATTRIBUTE, MOKUME_PART));
+MOKUME_ATTRIBUTES(kSquaredLossAttributes, mk_squared_loss, MK_SQUARED_LOSS(MOKUME_ATTRIBUTE, MOKUME_PART));
 
 inline void check_loss(const char* name, const mk_op& op) {
   const mk_tensor& x = op.inputs[0];
   sdk::check_view(name, "prediction", x, MK_F32);
-  sdk::check_view(name, "index", op.inputs[2], MK_I32);
-  sdk::check_view(name, "rows", op.outputs[0], MK_F32);
-  sdk::check_shape(name, "index", op.inputs[2], 1, x.rows);
-  sdk::check_shape(name, "rows", op.outputs[0], x.rows, 2);
+  sdk::check_operand(name, "index", op.inputs[2], 1, x.rows, MK_I32);
+  sdk::check_operand(name, "rows", op.outputs[0], x.rows, 2);
   if (x.columns < 1) throw Error(MK_INVALID_ARGUMENT, std::string(name) + ": there are no columns");
   if (op.n_inputs == 4) {
-    sdk::check_view(name, "weight", op.inputs[3], MK_F32);
-    sdk::check_shape(name, "weight", op.inputs[3], 1,
-                     op.code == MK_OP_SOFTMAX_LOSS ? op.inputs[1].columns : op.inputs[1].rows);
+    sdk::check_operand(name, "weight", op.inputs[3], 1,
+                       op.code == MK_OP_SOFTMAX_LOSS ? op.inputs[1].columns : op.inputs[1].rows);
   }
   if (op.n_outputs < 2) return;
-  sdk::check_view(name, "grad", op.outputs[1], MK_F32);
-  sdk::check_shape(name, "grad", op.outputs[1], x.rows, x.columns);
+  sdk::check_operand(name, "grad", op.outputs[1], x.rows, x.columns);
 }
 
 inline void check_softmax_loss(const mk_op& op) {
   check_loss("softmax_loss", op);
-  sdk::check_view("softmax_loss", "label", op.inputs[1], MK_I32);
-  sdk::check_shape("softmax_loss", "label", op.inputs[1], 1, op.inputs[1].columns);
-  const double smoothing = op.reals[1], gamma = op.reals[2];
+  sdk::check_operand("softmax_loss", "label", op.inputs[1], 1, op.inputs[1].columns, MK_I32);
+  const auto [smoothing, gamma] = op.softmax_loss.form;
   if (!(smoothing >= 0 && smoothing < 1) || !(gamma >= 0 && std::isfinite(gamma)) || (smoothing > 0 && gamma > 0))
     throw Error(MK_INVALID_ARGUMENT, "softmax_loss: smoothing must be in [0, 1) and gamma not negative, one of them 0");
 }
 
 inline void check_squared_loss(const mk_op& op) {
   check_loss("squared_loss", op);
-  sdk::check_view("squared_loss", "target", op.inputs[1], MK_F32);
-  sdk::check_shape("squared_loss", "target", op.inputs[1], op.inputs[1].rows, op.inputs[0].columns);
-  if (op.integers[0] < 0 || op.integers[0] > static_cast<int64_t>(Distance::smooth_l1))
-    throw Error(MK_INVALID_ARGUMENT, "squared_loss: unknown distance " + std::to_string(op.integers[0]));
-  if (!(op.reals[1] >= 0 && std::isfinite(op.reals[1])))
+  sdk::check_operand("squared_loss", "target", op.inputs[1], op.inputs[1].rows, op.inputs[0].columns);
+  const auto [distance, delta] = op.squared_loss.form;
+  if (distance < Distance::squared || distance > Distance::smooth_l1)
+    throw Error(MK_INVALID_ARGUMENT,
+                "squared_loss: unknown distance " + std::to_string(static_cast<int64_t>(distance)));
+  if (!(delta >= 0 && std::isfinite(delta)))
     throw Error(MK_INVALID_ARGUMENT, "squared_loss: delta must be finite and not negative");
 }
 

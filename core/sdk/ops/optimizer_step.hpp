@@ -3,9 +3,9 @@
 //   inputs   grad: vector of n; norm2: 1 x 1, the squared norm of all gradients (n_inputs is 1 without it)
 //   outputs  weight: vector of n, updated in place; state: one to three vectors of n (n_outputs - 1, see
 //            below), updated in place, 0 before the first step; none overlaps another
-//   integers [0] = Optimizer, [1] = t, the step number, from 1, [2] = nesterov, 0 or 1: of sgd,
-//            [3] = amsgrad, 0 or 1: of adam and adamw
-//   reals    [0] = lr, [1] = weight_decay, [2] = a, [3] = b, [4] = eps, [5] = clip, the largest norm
+//   attributes of the settings: kind, lr, weight_decay, a, b, eps; nesterov, 0 or 1: of sgd; clip, the largest norm of
+//            all gradients (0: any); amsgrad, 0 or 1: of adam and adamw
+//            t, the step number, from 1
 //
 // With norm2, grad is first multiplied by min(1, clip / (sqrt(norm2) + 1e-6)), as PyTorch's clip_grad_norm_ does.
 // With g = grad + weight_decay * weight and states s, u:
@@ -28,19 +28,16 @@
 
 namespace mokume::ops {
 
-enum class Optimizer : int64_t { sgd = 0, adam = 1, rmsprop = 2, adadelta = 3, adamw = 4 };
+using Optimizer = mk_optimizer;
 
 struct OptimizerSettings {
-  Optimizer kind = Optimizer::sgd;
-  double lr = 1e-3, weight_decay = 0, a = 0, b = 0, eps = 1e-8;
-  bool nesterov = false;
-  double clip = 0;  // the largest norm of all gradients; 0: any
-  bool amsgrad = false;
+  MK_OPTIMIZER_SETTINGS(MOKUME_FIELD)
 
+  operator mk_optimizer_settings() const { return std::bit_cast<mk_optimizer_settings>(*this); }
   bool is_adam() const { return kind == Optimizer::adam || kind == Optimizer::adamw; }
   uint32_t states() const {
     if (kind == Optimizer::sgd) return a == 0 ? 0 : 1;
-    if (is_adam() && amsgrad) return 3;
+    if (is_adam() && amsgrad != 0) return 3;
     return kind == Optimizer::rmsprop && b == 0 ? 1 : 2;
   }
 };
@@ -49,49 +46,34 @@ struct OptimizerSettings {
 inline mk_op optimizer_step(const mk_tensor& grad, const mk_tensor& weight, const mk_tensor& state,
                             const mk_tensor& state2, const OptimizerSettings& settings, int64_t t,
                             const mk_tensor& norm2 = {}, const mk_tensor& state3 = {}) {
-  mk_op op = sdk::make_op(MK_OP_OPTIMIZER_STEP);
-  op.n_inputs = settings.clip > 0 ? 2 : 1;
-  if (op.n_inputs == 2) op.inputs[1] = norm2;
-  op.n_outputs = 1 + settings.states();
-  op.inputs[0] = grad;
-  op.outputs[0] = weight;
-  if (op.n_outputs > 1) op.outputs[1] = state;
-  if (op.n_outputs > 2) op.outputs[2] = state2;
-  if (op.n_outputs > 3) op.outputs[3] = state3;
-  op.integers[0] = static_cast<int64_t>(settings.kind);
-  op.integers[1] = t;
-  op.integers[2] = settings.nesterov ? 1 : 0;
-  op.integers[3] = settings.amsgrad ? 1 : 0;
-  const double all[] = {settings.lr, settings.weight_decay, settings.a, settings.b, settings.eps, settings.clip};
-  for (int i = 0; i < 6; ++i) op.reals[i] = all[i];
+  mk_op op = sdk::make_op(MK_OP_OPTIMIZER_STEP, {grad}, {weight});
+  if (settings.clip > 0) op.inputs[op.n_inputs++] = norm2;
+  for (const mk_tensor& s : {state, state2, state3})
+    if (op.n_outputs <= settings.states()) op.outputs[op.n_outputs++] = s;
+  op.optimizer_step = {settings, t};
   return op;
 }
 
 inline OptimizerSettings optimizer_of(const mk_op& op) {
-  return {static_cast<Optimizer>(op.integers[0]),
-          op.reals[0],
-          op.reals[1],
-          op.reals[2],
-          op.reals[3],
-          op.reals[4],
-          op.integers[2] != 0,
-          op.reals[5],
-          op.integers[3] != 0};
+  return std::bit_cast<OptimizerSettings>(op.optimizer_step.settings);
 }
+
+MOKUME_ATTRIBUTES(kOptimizerStepAttributes, mk_optimizer_step, MK_OPTIMIZER_STEP(MOKUME_ATTRIBUTE, MOKUME_PART));
 
 inline void check_optimizer_settings(const mk_op& op) {
   const auto refuse = [](const std::string& why) { throw Error(MK_INVALID_ARGUMENT, "optimizer_step: " + why); };
-  if (op.integers[0] < 0 || op.integers[0] > static_cast<int64_t>(Optimizer::adamw))
-    refuse("unknown optimizer " + std::to_string(op.integers[0]));
-  if (op.integers[1] < 1) refuse("steps count from 1");
-  for (int i = 0; i < 6; ++i)
-    if (!std::isfinite(op.reals[i]) || op.reals[i] < 0) refuse("settings must be finite and not negative");
   const OptimizerSettings settings = optimizer_of(op);
+  if (settings.kind < Optimizer::sgd || settings.kind > Optimizer::adamw)
+    refuse("unknown optimizer " + std::to_string(static_cast<int64_t>(settings.kind)));
+  if (op.optimizer_step.t < 1) refuse("steps count from 1");
+  for (const double setting : {settings.lr, settings.weight_decay, settings.a, settings.b, settings.eps, settings.clip})
+    if (!std::isfinite(setting) || setting < 0) refuse("settings must be finite and not negative");
   if ((settings.a >= 1 && settings.kind != Optimizer::sgd) || (settings.b >= 1 && settings.is_adam()))
     refuse("a decay must be below 1");
-  if ((op.integers[2] != 0 && op.integers[2] != 1) || (settings.nesterov && settings.kind != Optimizer::sgd))
+  const auto is_flag = [](int64_t value) { return value == 0 || value == 1; };
+  if (!is_flag(settings.nesterov) || (settings.nesterov != 0 && settings.kind != Optimizer::sgd))
     refuse("nesterov is 0, or 1 for sgd");
-  if ((op.integers[3] != 0 && op.integers[3] != 1) || (settings.amsgrad && !settings.is_adam()))
+  if (!is_flag(settings.amsgrad) || (settings.amsgrad != 0 && !settings.is_adam()))
     refuse("amsgrad is 0, or 1 for adam and adamw");
   if ((op.n_inputs == 2) != (settings.clip > 0)) refuse("norm2 and clip go together");
   if (op.n_outputs != 1 + settings.states()) refuse("wrong number of states");
@@ -99,15 +81,12 @@ inline void check_optimizer_settings(const mk_op& op) {
 
 inline void check_optimizer_step(const mk_op& op) {
   check_optimizer_settings(op);
-  sdk::check_view("optimizer_step", "grad", op.inputs[0], MK_F32);
-  sdk::check_shape("optimizer_step", "grad", op.inputs[0], 1, op.inputs[0].columns);
+  sdk::check_operand("optimizer_step", "grad", op.inputs[0], 1, op.inputs[0].columns);
   if (op.n_inputs == 2) {
-    sdk::check_view("optimizer_step", "norm2", op.inputs[1], MK_F32);
-    sdk::check_shape("optimizer_step", "norm2", op.inputs[1], 1, 1);
+    sdk::check_operand("optimizer_step", "norm2", op.inputs[1], 1, 1);
   }
   for (uint32_t o = 0; o < op.n_outputs; ++o) {
-    sdk::check_view("optimizer_step", o == 0 ? "weight" : "state", op.outputs[o], MK_F32);
-    sdk::check_shape("optimizer_step", o == 0 ? "weight" : "state", op.outputs[o], 1, op.inputs[0].columns);
+    sdk::check_operand("optimizer_step", o == 0 ? "weight" : "state", op.outputs[o], 1, op.inputs[0].columns);
   }
 }
 
@@ -128,7 +107,7 @@ inline void check_optimizer_step(const mk_op& op) {
 inline double tolerance_optimizer_step(const mk_op& op) {
   constexpr double kUnits[] = {8, 32, 32, 64, 32};  // by Optimizer
   constexpr double kClipped[] = {32, 64, 64, 128, 64};
-  return (op.n_inputs == 2 ? kClipped : kUnits)[op.integers[0]] * 0x1p-24;
+  return (op.n_inputs == 2 ? kClipped : kUnits)[static_cast<size_t>(op.optimizer_step.settings.kind)] * 0x1p-24;
 }
 
 inline sdk::Cost cost_optimizer_step(const mk_op& op) {

@@ -7,19 +7,11 @@
 
 namespace mokume::ops {
 
-inline mk_op row_norm2(const mk_tensor& x, const mk_tensor& out) {
-  mk_op op = sdk::make_op(MK_OP_ROW_NORM2);
-  op.n_inputs = 1;
-  op.n_outputs = 1;
-  op.inputs[0] = x;
-  op.outputs[0] = out;
-  return op;
-}
+inline mk_op row_norm2(const mk_tensor& x, const mk_tensor& out) { return sdk::make_op(MK_OP_ROW_NORM2, {x}, {out}); }
 
 inline void check_row_norm2(const mk_op& op) {
   sdk::check_view("row_norm2", "x", op.inputs[0], MK_F32);
-  sdk::check_view("row_norm2", "out", op.outputs[0], MK_F32);
-  sdk::check_shape("row_norm2", "out", op.outputs[0], 1, op.inputs[0].rows);
+  sdk::check_operand("row_norm2", "out", op.outputs[0], 1, op.inputs[0].rows);
 }
 
 // Relative to the sum itself (all terms are positive).

@@ -15,39 +15,23 @@
 
 namespace mokume::ops {
 
-inline mk_op softmax(const mk_tensor& x, const mk_tensor& out) {
-  mk_op op = sdk::make_op(MK_OP_SOFTMAX);
-  op.n_inputs = 1;
-  op.n_outputs = 1;
-  op.inputs[0] = x;
-  op.outputs[0] = out;
-  return op;
-}
+inline mk_op softmax(const mk_tensor& x, const mk_tensor& out) { return sdk::make_op(MK_OP_SOFTMAX, {x}, {out}); }
 
 inline mk_op softmax_grad(const mk_tensor& grad, const mk_tensor& y, const mk_tensor& dx) {
-  mk_op op = sdk::make_op(MK_OP_SOFTMAX_GRAD);
-  op.n_inputs = 2;
-  op.n_outputs = 1;
-  op.inputs[0] = grad;
-  op.inputs[1] = y;
-  op.outputs[0] = dx;
-  return op;
+  return sdk::make_op(MK_OP_SOFTMAX_GRAD, {grad, y}, {dx});
 }
 
 inline void check_softmax(const mk_op& op) {
   const mk_tensor& x = op.inputs[0];
   sdk::check_view("softmax", "x", x, MK_F32);
-  sdk::check_view("softmax", "out", op.outputs[0], MK_F32);
-  sdk::check_shape("softmax", "out", op.outputs[0], x.rows, x.columns);
+  sdk::check_operand("softmax", "out", op.outputs[0], x.rows, x.columns);
 }
 
 inline void check_softmax_grad(const mk_op& op) {
   const mk_tensor& grad = op.inputs[0];
   sdk::check_view("softmax_grad", "grad", grad, MK_F32);
-  sdk::check_view("softmax_grad", "y", op.inputs[1], MK_F32);
-  sdk::check_view("softmax_grad", "dx", op.outputs[0], MK_F32);
-  sdk::check_shape("softmax_grad", "y", op.inputs[1], grad.rows, grad.columns);
-  sdk::check_shape("softmax_grad", "dx", op.outputs[0], grad.rows, grad.columns);
+  sdk::check_operand("softmax_grad", "y", op.inputs[1], grad.rows, grad.columns);
+  sdk::check_operand("softmax_grad", "dx", op.outputs[0], grad.rows, grad.columns);
 }
 
 // Absolute. The argument of exp is rounded, which costs a probability p at most p * |log p| * 2^-24, and a sum of K

@@ -3,7 +3,7 @@
 // An image is height x width x channels, channels innermost, one image per row of a matrix. Window (y, x) of the
 // out_height() x out_width() windows covers rows y * stride_h - pad_h + i * dilation_h for i in [0, kernel_h) and
 // columns likewise; pixels outside the image are padding. There are pad_h rows of padding above the image and pad_h +
-// more_h below it.
+// more_h below it; more_h may be below 0.
 //
 // With groups, the channels are divided evenly: the filters of group g see only the input channels of group g.
 #pragma once
@@ -16,14 +16,9 @@
 namespace mokume::ops {
 
 struct Window {
-  int64_t height = 1, width = 1, channels = 1;
-  int64_t kernel_h = 1, kernel_w = 1;
-  int64_t stride_h = 1, stride_w = 1;
-  int64_t pad_h = 0, pad_w = 0;
-  int64_t dilation_h = 1, dilation_w = 1;
-  int64_t more_h = 0, more_w = 0;  // padding after the image less padding before it
-  int64_t groups = 1;
+  MK_WINDOW(MOKUME_FIELD)
 
+  operator mk_window() const { return std::bit_cast<mk_window>(*this); }
   int64_t extent_h() const { return dilation_h * (kernel_h - 1) + 1; }  // pixels from the first to the last
   int64_t extent_w() const { return dilation_w * (kernel_w - 1) + 1; }
   int64_t out_height() const { return (height + 2 * pad_h + more_h - extent_h()) / stride_h + 1; }
@@ -38,23 +33,12 @@ struct Window {
 
 inline constexpr int64_t kMaxSide = int64_t{1} << 20;
 
-// Stores the members in order in integers[0..8] and [10..14].
-inline void set_window(mk_op& op, const Window& w) {
-  const int64_t all[] = {w.height, w.width, w.channels,   w.kernel_h,   w.kernel_w, w.stride_h, w.stride_w, w.pad_h,
-                         w.pad_w,  0,       w.dilation_h, w.dilation_w, w.more_h,   w.more_w,   w.groups};
-  for (int i = 0; i < 15; ++i)
-    if (i != 9) op.integers[i] = all[i];
-}
-
-inline Window window_of(const mk_op& op) {
-  const int64_t* i = op.integers;
-  return {i[0], i[1], i[2], i[3], i[4], i[5], i[6], i[7], i[8], i[10], i[11], i[12], i[13], i[14]};
-}
+inline Window window_of(const mk_window& w) { return std::bit_cast<Window>(w); }
 
 // Throws unless every side is in range, the padding before the image is smaller than the window, every window begins
 // before the image ends, the window fits the padded image, and the groups divide the channels.
-inline Window check_window(const char* op, const mk_op& descriptor) {
-  const Window w = window_of(descriptor);
+inline Window check_window(const char* op, const mk_window& window) {
+  const Window w = window_of(window);
   const auto refuse = [&](const std::string& why) { throw Error(MK_INVALID_ARGUMENT, std::string(op) + ": " + why); };
   for (const int64_t side : {w.height, w.width, w.channels, w.kernel_h, w.kernel_w, w.stride_h, w.stride_w,
                              w.dilation_h, w.dilation_w, w.groups})

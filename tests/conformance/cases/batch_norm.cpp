@@ -114,7 +114,7 @@ std::vector<double> norm_scale(const Problem& p, uint32_t output, const std::vec
   std::vector<double> result(static_cast<size_t>(rows * x.columns));
   for (int64_t c = 0; c < x.columns; ++c) {
     const Column m = column_of(p, c);
-    const double inverse = 1 / std::sqrt(m.variance + p.op.reals[0]), q = 1 + m.size * inverse,
+    const double inverse = 1 / std::sqrt(m.variance + p.op.batch_norm.eps), q = 1 + m.size * inverse,
                  s = q * std::fabs(p.at(p.op.inputs[1], 0, c)) * inverse, bias = std::fabs(p.at(p.op.inputs[2], 0, c));
     const double moments[] = {m.size, q * inverse, q * m.variance * 2, s, bias + s * m.size};
     for (int64_t r = 0; r < rows; ++r)

@@ -55,7 +55,7 @@ std::vector<Case> cases() {
 std::vector<double> scale(const Problem& p, uint32_t, const std::vector<Words>&, Machine&) {
   const mk_op& op = p.op;
   const mk_tensor& x = op.inputs[0];
-  const double least = op.integers[0] == static_cast<int64_t>(Activation::sigmoid) ? 1 : kAnyZero;
+  const double least = op.bias_act.activation == Activation::sigmoid ? 1 : kAnyZero;
   std::vector<double> result;
   for (int64_t r = 0; r < x.rows; ++r)
     for (int64_t c = 0; c < x.columns; ++c)

@@ -165,7 +165,7 @@ std::vector<double> around(const std::vector<double>& sums, int64_t images, int6
 
 std::vector<double> scale(const Problem& problem, uint32_t output, const std::vector<Words>& want, Machine& machine) {
   std::vector<double> sums = sum_of_magnitudes(problem, output, want, machine);
-  const ops::Window w = ops::window_of(problem.op);
+  const ops::Window w = ops::window_of(problem.op.conv2d.window);
   const mk_tensor& t = problem.op.outputs[output];
   if (problem.op.code == MK_OP_CONV2D)
     return around(sums, t.rows, w.out_height(), w.out_width(), t.columns / w.out_pixels());

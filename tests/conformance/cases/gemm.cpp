@@ -132,8 +132,8 @@ std::vector<Case> cases() {
 // |alpha| (|a| |b|) + |beta out|: the same op on absolute values, by the oracle.
 std::vector<double> scale(const Problem& problem, uint32_t output, const std::vector<Words>& want, Machine& machine) {
   Problem positive = problem;
-  positive.op.reals[0] = std::fabs(problem.op.reals[0]);
-  positive.op.reals[1] = std::fabs(problem.op.reals[1]);
+  positive.op.gemm.alpha = std::fabs(problem.op.gemm.alpha);
+  positive.op.gemm.beta = std::fabs(problem.op.gemm.beta);
   return sum_of_magnitudes(positive, output, want, machine);
 }
 

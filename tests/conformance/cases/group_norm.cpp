@@ -86,7 +86,7 @@ std::vector<double> norm_scale(const Problem& p, uint32_t output, const std::vec
         mean += p.at(x, r, i) / terms;
       });
       for_group(g, group, [&](int64_t i, int64_t) { squares += std::pow(p.at(x, r, i) - mean, 2); });
-      const double inverse = 1 / std::sqrt(squares / terms + p.op.reals[0]), q = 1 + size * inverse;
+      const double inverse = 1 / std::sqrt(squares / terms + p.op.group_norm.eps), q = 1 + size * inverse;
       const auto at = [&](int64_t c) -> double& { return result[static_cast<size_t>(r * columns + c)]; };
       if (output == 1) {
         at(group) = size;

@@ -74,7 +74,7 @@ double scale_of(const KernelFunction& f, double dot, double norms, double value)
     case KernelKind::linear:
       return std::fabs(value);
     case KernelKind::polynomial:
-      return std::pow(std::fabs(f.gamma * dot) + std::fabs(f.coef0), f.degree) * std::max(1, f.degree);
+      return std::pow(std::fabs(f.gamma * dot) + std::fabs(f.coef0), f.degree) * std::max<int64_t>(1, f.degree);
     case KernelKind::rbf:
       return 1 + std::fabs(f.gamma) * (norms + 2 * std::fabs(dot)) * value;
     case KernelKind::rbf_minus_one:
@@ -87,8 +87,7 @@ double scale_of(const KernelFunction& f, double dot, double norms, double value)
 
 std::vector<double> scale(const Problem& p, uint32_t, const std::vector<Words>& want, Machine&) {
   const mk_op& op = p.op;
-  const KernelFunction f{static_cast<KernelKind>(op.integers[0]), op.reals[0], op.reals[1],
-                         static_cast<int>(op.reals[2])};
+  const KernelFunction f = ops::kernel_function_of(op);
   const mk_tensor& out = op.outputs[0];
   std::vector<double> result;
   for (int64_t r = 0; r < out.rows; ++r)

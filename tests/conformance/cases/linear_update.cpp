@@ -94,7 +94,7 @@ std::vector<double> scale(const Problem& p, uint32_t output, const std::vector<W
     return result;
   }
   const ops::OptimizerSettings o = ops::linear_update_settings(p.op);
-  const bool remembers = o.states() > 0 && p.op.integers[0] > 1;
+  const bool remembers = o.states() > 0 && p.op.linear_update.t > 1;
   for (int64_t i = 0; i < weight.rows; ++i)
     for (int64_t j = 0; j < weight.columns; ++j) {
       double step = o.weight_decay * size(weight, i, j) + (remembers ? o.a * size(state, i, j) : 0);

@@ -132,7 +132,7 @@ std::vector<double> scale(const Problem& p, uint32_t output, const std::vector<W
   std::vector<double> result;
   for (int64_t i = 0; i < p.op.inputs[0].columns; ++i) {
     const auto size = [&](uint32_t o) { return o < p.op.n_outputs ? std::fabs(p.at(p.op.outputs[o], 0, i)) : 0; };
-    result.push_back(magnitudes(settings, static_cast<double>(p.op.integers[1]),
+    result.push_back(magnitudes(settings, static_cast<double>(p.op.optimizer_step.t),
                                 factor * std::fabs(p.at(p.op.inputs[0], 0, i)), size(0), size(1), size(2), size(3))
                          .of[output]);
   }

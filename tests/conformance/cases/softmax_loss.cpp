@@ -69,10 +69,10 @@ std::vector<double> scale(const Problem& p, uint32_t output, const std::vector<W
   const std::vector<double> rows = values_of(p.op.outputs[0], want);
   std::vector<double> result;
   for (int64_t r = 0; r < logits.rows; ++r) {
-    const double by = weight_of(p, r) * (1 + p.op.reals[2]);
+    const double by = weight_of(p, r) * (1 + p.op.softmax_loss.form.gamma);
     const double zero = ops::is_plain_loss(p.op) ? 0 : kAnyZero;
     if (output == 1) {
-      result.insert(result.end(), static_cast<size_t>(logits.columns), by * std::fabs(p.op.reals[0]) + zero);
+      result.insert(result.end(), static_cast<size_t>(logits.columns), by * std::fabs(p.op.softmax_loss.scale) + zero);
       continue;
     }
     double low = p.at(logits, r, 0), high = low;

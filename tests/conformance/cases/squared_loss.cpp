@@ -52,8 +52,8 @@ struct Bases {
 };
 
 Bases bases(const mk_op& op, double m) {
-  const double delta = op.reals[1];
-  switch (static_cast<ops::Distance>(op.integers[0])) {
+  const double delta = op.squared_loss.form.delta;
+  switch (op.squared_loss.form.distance) {
     case ops::Distance::huber:
       return {std::fmin(m * m, (1 + delta) * m), std::fmin(m, delta)};
     case ops::Distance::smooth_l1:
@@ -76,7 +76,7 @@ std::vector<double> scale(const Problem& p, uint32_t output, const std::vector<W
       const Bases b = bases(p.op, sum);
       losses += b.loss;
       squares += sum * sum;
-      if (output == 1) result.push_back(weight * std::fabs(p.op.reals[0]) / columns * b.slope + zero);
+      if (output == 1) result.push_back(weight * std::fabs(p.op.squared_loss.scale) / columns * b.slope + zero);
     }
     if (output == 0)
       result.insert(result.end(), {weight * losses / columns + zero, ops::is_plain_loss(p.op) ? 0 : squares / columns});

@@ -27,7 +27,7 @@ Moments moments_of(NormParts& parts, int64_t column) {
 
 // Returns 1 / sqrt(variance + eps).
 double set_scale(const Call& call, int64_t c, double mean, double variance, float* scale, float* shift) {
-  const double inverse = 1 / std::sqrt(variance + call.op.reals[0]);
+  const double inverse = 1 / std::sqrt(variance + call.op.batch_norm.eps);
   scale[c] = static_cast<float>(call.input(1).data[c] * inverse);
   shift[c] = static_cast<float>(call.input(2).data[c] - mean * static_cast<double>(scale[c]));
   return inverse;
@@ -71,7 +71,7 @@ void batch_norm(const Call& call) {
       call.output(1).row(ops::kNormVariance)[c] = static_cast<float>(m.squares / std::max(1.0, rows - 1));
     }
   });
-  const bool relu = call.op.integers[0] == static_cast<int64_t>(ops::Activation::relu);
+  const bool relu = call.op.batch_norm.activation == ops::Activation::relu;
   call.for_rows(x.rows, x.columns, [&](int64_t from, int64_t to) {
     NormRows n{};
     n.x = x.row(from);

@@ -12,7 +12,7 @@ void batch_norm_grad(const Call& call) {
   all.mean = moments.row(ops::kNormMean);
   all.scale = moments.row(ops::kNormScale);
   all.shift = moments.row(ops::kNormShift);
-  all.relu = call.op.integers[0] == static_cast<int64_t>(ops::Activation::relu);
+  all.relu = call.op.batch_norm.activation == ops::Activation::relu;
   NormParts parts(x.rows, x.columns);
   parts.for_each_block(call, [&](int64_t block, int64_t first, int64_t count) {
     NormRows n = all;

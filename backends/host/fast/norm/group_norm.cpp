@@ -57,7 +57,7 @@ void group_norm(const Call& call) {
     for (int64_t r = from; r < to; ++r) {
       for (int64_t group = 0; group < g.groups; ++group) {
         const GroupMoments m = group_of(call, x.row(r) + group * g.each(), g, scratch);
-        const double inverse = 1 / std::sqrt(m.squares / terms + call.op.reals[0]);
+        const double inverse = 1 / std::sqrt(m.squares / terms + call.op.group_norm.eps);
         moments.row(r)[group] = static_cast<float>(m.mean);
         moments.row(r)[g.groups + group] = static_cast<float>(inverse);
         for (int64_t c = group * g.each(); c < (group + 1) * g.each(); ++c) {

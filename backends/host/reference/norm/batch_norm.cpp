@@ -27,11 +27,11 @@ Column moments_of(const View<const float>& x, int64_t c) {
 void batch_norm(const Call& call) {
   const View<const float> x = call.input(0), weight = call.input(1), bias = call.input(2);
   const View<float> y = call.output();
-  const bool relu = call.op.integers[0] == static_cast<int64_t>(ops::Activation::relu);
+  const bool relu = call.op.batch_norm.activation == ops::Activation::relu;
   const bool predicts = call.op.n_inputs == 5;
   for (int64_t c = 0; c < x.columns; ++c) {
     const Column m = predicts ? Column{call.input(3).data[c], call.input(4).data[c]} : moments_of(x, c);
-    const double inverse = 1 / std::sqrt(m.variance + call.op.reals[0]), scale = weight.data[c] * inverse,
+    const double inverse = 1 / std::sqrt(m.variance + call.op.batch_norm.eps), scale = weight.data[c] * inverse,
                  shift = bias.data[c] - m.mean * scale;
     if (!predicts) {
       const View<float> moments = call.output(1);

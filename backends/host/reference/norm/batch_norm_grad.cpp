@@ -5,7 +5,7 @@ namespace mokume::host::reference {
 
 void batch_norm_grad(const Call& call) {
   const View<const float> dy = call.input(0), x = call.input(1), moments = call.input(2);
-  const bool relu = call.op.integers[0] == static_cast<int64_t>(ops::Activation::relu);
+  const bool relu = call.op.batch_norm.activation == ops::Activation::relu;
   const auto rows = static_cast<double>(x.rows);
   for (int64_t c = 0; c < x.columns; ++c) {
     const float scale = moments.row(ops::kNormScale)[c], shift = moments.row(ops::kNormShift)[c];

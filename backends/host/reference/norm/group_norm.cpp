@@ -20,7 +20,7 @@ void group_norm(const Call& call) {
       double mean = 0, squares = 0;
       for_each([&](int64_t i, int64_t) { mean += x.row(r)[i] / terms; });
       for_each([&](int64_t i, int64_t) { squares += (x.row(r)[i] - mean) * (x.row(r)[i] - mean); });
-      const double inverse = 1 / std::sqrt(squares / terms + call.op.reals[0]);
+      const double inverse = 1 / std::sqrt(squares / terms + call.op.group_norm.eps);
       for_each([&](int64_t i, int64_t c) {
         y.row(r)[i] = static_cast<float>((x.row(r)[i] - mean) * inverse * weight.data[c] + bias.data[c]);
       });

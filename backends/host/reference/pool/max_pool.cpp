@@ -7,7 +7,7 @@
 namespace mokume::host::reference {
 
 void max_pool(const Call& call) {
-  const ops::Window w = ops::window_of(call.op);
+  const ops::Window w = ops::window_of(call.op.max_pool);
   const View<const float> in = call.input(0);
   const View<float> out = call.output();
   const View<int32_t> place = call.places(1);

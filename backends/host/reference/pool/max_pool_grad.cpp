@@ -5,7 +5,7 @@
 namespace mokume::host::reference {
 
 void max_pool_grad(const Call& call) {
-  const ops::Window w = ops::window_of(call.op);
+  const ops::Window w = ops::window_of(call.op.max_pool);
   const View<const float> grad = call.input(0);
   const View<const int32_t> place = call.indices(1);
   const View<float> dx = call.output();
