@@ -201,6 +201,13 @@ typedef struct mk_validated {
   int32_t score_kind; /* a mk_score_kind */
 } mk_validated;
 
+/* The probability of the first class, or of the class against all others, at a decision value s:
+ * 1 / (1 + exp(a * s + b)). */
+typedef struct mk_sigmoid {
+  double a;
+  double b;
+} mk_sigmoid;
+
 /* What fit() can report of these rows. */
 typedef enum mk_validated_kind {
   MK_VALIDATED_NOTHING = 0,
@@ -444,6 +451,14 @@ typedef struct mk_model {
    * equivalent, for the stated reason; MK_BAD_DATA: it is damaged. */
   int32_t (*import_onnx)(void* self, const char* path, const char* directory, void* taker,
                          void (*take)(void* taker, const mk_imported* imported), mk_error* error);
+
+  /* Probabilities from decision values: both functions, or NULL. calibrate() learns a sigmoid for each decision value
+   * of a row from `n` rows of known classes, whose `predicted` may be NULL. probabilities() writes one number per row
+   * and class; those of a row sum to 1. The program keeps the sigmoids with the trained model. */
+  int32_t (*calibrate)(void* self, const mk_validated* rows, int64_t n, int32_t n_classes, mk_sigmoid* sigmoids,
+                       mk_error* error);
+  int32_t (*probabilities)(void* self, const mk_sigmoid* sigmoids, uint32_t n_sigmoids, int32_t score_kind,
+                           const float* scores, int64_t rows, int32_t n_classes, double* to, mk_error* error);
 } mk_model;
 
 #ifdef __cplusplus

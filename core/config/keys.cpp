@@ -7,7 +7,7 @@
 #include <nlohmann/json.hpp>
 
 #include "config/seed.hpp"
-#include "data/scores/measures.hpp"
+#include "data/measures.hpp"
 #include "data/spec.hpp"
 
 namespace mokume::config {

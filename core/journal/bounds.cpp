@@ -6,7 +6,7 @@
 #include <cmath>
 
 #include "base/text.hpp"
-#include "data/scores/measures.hpp"
+#include "data/measures.hpp"
 #include "sdk/error.hpp"
 
 namespace mokume::journal {

@@ -14,7 +14,7 @@ namespace {
 
 constexpr const char* kFile = "calibration.json";
 
-// What the fits of some folds say about the rows they validate, by the index of the fit.
+// Collects what the fits of some folds say about the rows they validate, by the index of the fit.
 class Collector {
  public:
   Collector(cluster::Reporter& reporter, size_t folds, size_t classes)
@@ -33,17 +33,20 @@ class Collector {
             0};
   }
 
-  // Fits the sigmoids to the rows of all folds, in the order of folds. Nothing if a fold has none.
-  std::optional<Calibration> sigmoids() const {
+  // Calibrates the model on the rows of all folds, in the order of folds. Nothing if a fold has none.
+  std::optional<Calibration> calibrated(const mk_model& model) const {
+    Fold all;
+    for (const Fold& fold : folds_) {
+      if (fold.labels.empty()) return std::nullopt;
+      all.labels.insert(all.labels.end(), fold.labels.begin(), fold.labels.end());
+      all.scores.insert(all.scores.end(), fold.scores.begin(), fold.scores.end());
+    }
     Calibration calibration;
     calibration.decisions = kind_ == MK_SCORES_ONE_VS_REST ? Decisions::one_vs_rest : Decisions::one_vs_one;
-    for (const Fold& fold : folds_)
-      if (fold.labels.empty()) return std::nullopt;
-    const bool rest = calibration.decisions == Decisions::one_vs_rest;
-    size_t k = 0;
-    for (size_t a = 0; a < classes_; ++a)
-      for (size_t b = rest ? a : a + 1; b < (rest ? a + 1 : classes_); ++b)
-        calibration.sigmoids.push_back(sigmoid(k++, a, b));
+    calibration.sigmoids.resize(each_);
+    const mk_validated rows{all.labels.data(), nullptr, all.scores.data(), each_, kind_};
+    sdk::call(model.calibrate, model.self, &rows, static_cast<int64_t>(all.labels.size()),
+              static_cast<int32_t>(classes_), static_cast<mk_sigmoid*>(calibration.sigmoids.data()));
     return calibration;
   }
 
@@ -58,6 +61,7 @@ class Collector {
     if (result.status == MK_FIT_FAILED || result.validated == nullptr) return;
     const mk_validated& rows = *result.validated;
     check(rows, result.n, classes_);
+    if (rows.score_kind == MK_SCORES_UNKNOWN) return;
     kind_ = static_cast<mk_score_kind>(rows.score_kind);
     each_ = rows.scores_per_row;
     Fold& fold = folds_[result.index];
@@ -65,42 +69,33 @@ class Collector {
     fold.scores.assign(rows.scores, rows.scores + static_cast<size_t>(result.n) * each_);
   }
 
-  // Fits decision value k, which separates class a from class b, or from all others if b is a.
-  data::Sigmoid sigmoid(size_t k, size_t a, size_t b) const {
-    std::vector<double> decisions;
-    std::vector<bool> positive;
-    for (const Fold& fold : folds_)
-      for (size_t r = 0; r < fold.labels.size(); ++r) {
-        const auto label = static_cast<size_t>(fold.labels[r]);
-        if (a != b && label != a && label != b) continue;
-        decisions.push_back(static_cast<double>(fold.scores[r * each_ + k]));
-        positive.push_back(label == a);
-      }
-    return data::fit_sigmoid(decisions, positive);
-  }
-
   cluster::Reporter& reporter_;
   const size_t classes_;
   std::vector<Fold> folds_;
   mk_score_kind kind_ = MK_SCORES_UNKNOWN;
-  size_t each_ = 0;
+  uint32_t each_ = 0;
 };
 
 }  // namespace
 
-void Calibration::apply(std::span<const float> row, size_t classes, double* to) const {
-  std::vector<double> p;
-  for (size_t k = 0; k < sigmoids.size(); ++k) p.push_back(sigmoids[k](static_cast<double>(row[k])));
-  if (decisions == Decisions::one_vs_one) p = data::couple_pairs(p, classes);
-  double sum = 0;
-  for (const double one : p) sum += one;
-  for (size_t c = 0; c < classes; ++c) to[c] = sum > 0 ? p[c] / sum : 1 / static_cast<double>(classes);
+std::vector<double> Calibration::probabilities(const mk_model& model, std::span<const float> scores, size_t rows,
+                                               size_t classes) const {
+  if (model.probabilities == nullptr)
+    throw Error(MK_UNSUPPORTED,
+                "the trained model has a calibration, and its library computes no probabilities from it: install the "
+                "library that trained it");
+  std::vector<double> found(rows * classes);
+  const mk_score_kind kind = decisions == Decisions::one_vs_rest ? MK_SCORES_ONE_VS_REST : MK_SCORES_ONE_VS_ONE;
+  sdk::call(model.probabilities, model.self, static_cast<const mk_sigmoid*>(sigmoids.data()),
+            static_cast<uint32_t>(sigmoids.size()), static_cast<int32_t>(kind), scores.data(),
+            static_cast<int64_t>(rows), static_cast<int32_t>(classes), found.data());
+  return found;
 }
 
 std::optional<Calibration> calibrate(const OpenModel& model, const cluster::Attempt& attempt,
                                      cluster::Reporter& reporter) {
   const Experiment& experiment = model.experiment;
-  if (experiment.model().validated != MK_VALIDATED_SCORES) return std::nullopt;
+  if (experiment.model().calibrate == nullptr) return std::nullopt;
   const search::Plan& plan = experiment.plan();
   const uint32_t bootstrap = attempt.fits.front() - plan.n_fits();
   std::vector<mk_fit> fits;
@@ -113,7 +108,7 @@ std::optional<Calibration> calibrate(const OpenModel& model, const cluster::Atte
   const sdk::Scope phase = model.phase("calibrate");
   sdk::call(experiment.model().fit, model.session, static_cast<const mk_fit*>(fits.data()),
             static_cast<uint32_t>(fits.size()), &sink);
-  return collector.sigmoids();
+  return collector.calibrated(experiment.model());
 }
 
 void write_calibration(const std::string& model_directory, const Calibration& calibration) {
@@ -131,7 +126,7 @@ std::optional<Calibration> read_calibration(const std::string& model_directory, 
     auto calibration = base::from_json<Calibration>(base::read_file(file, 1U << 26));
     if (calibration.sigmoids.size() != scores_per_row)
       throw damaged(fmt::format("{} sigmoids for {} decision values", calibration.sigmoids.size(), scores_per_row));
-    for (const data::Sigmoid& one : calibration.sigmoids)
+    for (const Sigmoid& one : calibration.sigmoids)
       if (!std::isfinite(one.a) || !std::isfinite(one.b)) throw damaged("a sigmoid is not finite");
     return calibration;
   } catch (const Error& e) {

@@ -1,5 +1,6 @@
-// Calibrated probabilities of a classifier that gives decision values: learnt from the decisions on the rows that each
-// fold of the chosen candidate validates, and kept with its model.
+// Calibrated probabilities of a classifier that gives decision values. Its library learns them from the decisions on
+// the rows that each fold of the chosen candidate validates (mk_model.calibrate); the program keeps them with its
+// model.
 #pragma once
 
 #include <cstdint>
@@ -8,8 +9,8 @@
 #include <string>
 #include <vector>
 
+#include "abi/model.h"
 #include "base/json.hpp"
-#include "data/scores/calibration.hpp"
 #include "node/fit.hpp"
 
 namespace mokume::node {
@@ -23,12 +24,24 @@ inline std::span<const base::EnumName<Decisions>> names_of(Decisions) {
   return kNames;
 }
 
+struct Sigmoid : mk_sigmoid {
+  Sigmoid() : mk_sigmoid{} {}
+
+  template <class Self, class Fields>
+  static void fields(Self& self, Fields& field) {
+    field("a", self.a);
+    field("b", self.b);
+  }
+};
+
 struct Calibration {
   Decisions decisions = Decisions::one_vs_one;
-  std::vector<data::Sigmoid> sigmoids;  // one per decision value of a row
+  std::vector<Sigmoid> sigmoids;  // one per decision value of a row
 
-  // Writes one probability per class to `to`; they sum to 1.
-  void apply(std::span<const float> row, size_t classes, double* to) const;
+  // Returns rows x classes probabilities of `scores`, rows x decision values. Throws Error(MK_UNSUPPORTED) if the
+  // model's library gives none.
+  std::vector<double> probabilities(const mk_model& model, std::span<const float> scores, size_t rows,
+                                    size_t classes) const;
 
   template <class Self, class Fields>
   static void fields(Self& self, Fields& field) {

@@ -72,11 +72,11 @@ void Experiment::check_measures() const {
     const std::string because = "validation.calibrate is true, but ";
     if (data_.class_names.empty())
       throw Error(MK_INVALID_ARGUMENT, because + "the targets of '" + data_.name + "' are numbers: remove it");
-    if (model_->validated != MK_VALIDATED_SCORES)
-      throw Error(MK_INVALID_ARGUMENT,
-                  because + "the model '" + config_.model +
-                      (model_->validated == MK_VALIDATED_PROBABILITIES ? "' gives probabilities of its own: remove it"
-                                                                       : "' gives no decision values: remove it"));
+    if (model_->validated != MK_VALIDATED_SCORES || model_->calibrate == nullptr)
+      throw Error(MK_INVALID_ARGUMENT, because + "the model '" + config_.model +
+                                           (model_->validated == MK_VALIDATED_PROBABILITIES
+                                                ? "' gives probabilities of its own: remove it"
+                                                : "' gives no decision values that it can calibrate: remove it"));
     if (config_.folds == 0)
       throw Error(MK_INVALID_ARGUMENT, because + "there is no validation (validation.folds = 0): remove one of them");
   }

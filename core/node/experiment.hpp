@@ -8,7 +8,7 @@
 #include "cluster/protocol/messages.hpp"
 #include "config/parse.hpp"
 #include "data/dataset.hpp"
-#include "data/scores/measures.hpp"
+#include "data/measures.hpp"
 #include "journal/bounds.hpp"
 #include "node/fold_experiment.hpp"
 #include "node/model_experiment.hpp"

@@ -13,10 +13,8 @@ namespace {
 
 constexpr double kBelowOne = 1 - 0x1p-53;
 
-Classified calibrated(const Calibration& calibration, Classified said, size_t classes) {
-  const size_t rows = said.labels.size(), each = rows == 0 ? 0 : said.scores.size() / rows;
-  for (size_t r = 0; r < rows; ++r)
-    calibration.apply({said.scores.data() + r * each, each}, classes, said.certainty.data() + r * classes);
+Classified calibrated(const mk_model& model, const Calibration& calibration, Classified said, size_t classes) {
+  said.certainty = calibration.probabilities(model, said.scores, said.labels.size(), classes);
   said.kind = MK_SCORES_LOG_PROBABILITIES;
   said.scores.assign(said.certainty.begin(), said.certainty.end());
   return said;
@@ -57,8 +55,8 @@ Classified classify(const mk_model& model, const mk_fitted* fitted, const mk_dev
     if (label < 0 || static_cast<size_t>(label) >= classes)
       throw Error(MK_DEVICE_ERROR, fmt::format("the model predicts class {} of {}", label, classes));
   if (!certain) return said;
+  if (calibration != nullptr) return calibrated(model, *calibration, std::move(said), classes);
   said.certainty.resize(n * classes);
-  if (calibration != nullptr) return calibrated(*calibration, std::move(said), classes);
   for (size_t r = 0; r < n; ++r) {
     double* const row = said.certainty.data() + r * classes;
     float* const scores = probabilities ? said.scores.data() + r * classes : nullptr;

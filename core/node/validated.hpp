@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "abi/model.h"
-#include "data/scores/measures.hpp"
+#include "data/measures.hpp"
 #include "node/prediction.hpp"
 
 namespace mokume::node {

@@ -8,7 +8,7 @@
 #include <string>
 #include <vector>
 
-#include "data/scores/measures.hpp"
+#include "data/measures.hpp"
 #include "device/profile.hpp"
 #include "journal/read.hpp"
 #include "search/plan.hpp"

@@ -21,6 +21,8 @@
 //     static mk_score_kind score_kind(const Fitted&);  // optional: without it, scores have no known meaning
 //     static void import_onnx(const std::string& path, const std::string& directory,
 //                             const std::function<void(const mk_imported&)>& take);    // optional
+//     static void calibrate(const mk_validated&, int64_t n, size_t classes, mk_sigmoid*);           // optional, with
+//     static void probabilities(std::span<const mk_sigmoid>, mk_score_kind, const float* row, size_t classes, double*);
 //     static constexpr bool teams = true;            // optional: devices can train one model together
 //     static constexpr bool seedless = true;         // optional: fits need no random numbers (mk_model.seedless)
 //     static constexpr bool weighs = true;           // optional: fits use the weights of rows
@@ -122,6 +124,10 @@ class ModelTable {
         return guard(error, [&] { handle(f)->fitted.export_onnx(path); });
       };
     if constexpr (requires { &Model::import_onnx; }) table_.import_onnx = import_onnx;
+    if constexpr (requires { &Model::calibrate; }) {
+      table_.calibrate = calibrate;
+      table_.probabilities = probabilities;
+    }
     table_.describe = describe;
     table_.fitted_destroy = [](mk_fitted* f) { delete reinterpret_cast<Handle*>(f); };
     table_.shutdown = [](void* self) { delete static_cast<ModelTable*>(self); };
@@ -210,6 +216,20 @@ class ModelTable {
                              void (*take)(void* taker, const mk_imported* imported), mk_error* error) {
     return guard(error, [&] {
       Model::import_onnx(path, directory, [&](const mk_imported& imported) { take(taker, &imported); });
+    });
+  }
+
+  static int32_t calibrate(void*, const mk_validated* rows, int64_t n, int32_t classes, mk_sigmoid* to,
+                           mk_error* error) {
+    return guard(error, [&] { Model::calibrate(*rows, n, static_cast<size_t>(classes), to); });
+  }
+
+  static int32_t probabilities(void*, const mk_sigmoid* sigmoids, uint32_t n, int32_t kind, const float* scores,
+                               int64_t rows, int32_t classes, double* to, mk_error* error) {
+    return guard(error, [&] {
+      for (int64_t r = 0; r < rows; ++r)
+        Model::probabilities({sigmoids, n}, static_cast<mk_score_kind>(kind), scores + r * n,
+                             static_cast<size_t>(classes), to + r * classes);
     });
   }
 

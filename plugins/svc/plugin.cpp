@@ -1,3 +1,4 @@
+#include "calibration.hpp"
 #include "fitted.hpp"
 #include "sdk/model.hpp"
 #include "session.hpp"
@@ -24,6 +25,8 @@ struct Model {
   static mk_score_kind score_kind(const Fitted& fitted) {
     return svc::score_kind(fitted.settings.multiclass, fitted.classes());
   }
+  static constexpr auto calibrate = svc::calibrate;
+  static constexpr auto probabilities = svc::probabilities;
 };
 
 }  // namespace

@@ -1,9 +1,15 @@
-#include "data/scores/calibration.hpp"
+#include "calibration.hpp"
 
 #include <algorithm>
 #include <cmath>
 
-namespace mokume::data {
+namespace mokume::svc {
+
+double sigmoid(const mk_sigmoid& s, double decision) {
+  const double z = s.a * decision + s.b;
+  return z >= 0 ? std::exp(-z) / (1 + std::exp(-z)) : 1 / (1 + std::exp(z));
+}
+
 namespace {
 
 constexpr int kMostSteps = 100;
@@ -19,7 +25,7 @@ struct Likelihood {
   double high = 1, low = 0;  // targets of positive and of negative rows
 
   double target(size_t row) const { return positive[row] ? high : low; }
-  double loss(const Sigmoid& s) const {
+  double loss(const mk_sigmoid& s) const {
     double sum = 0;
     for (size_t r = 0; r < decisions.size(); ++r) {
       const double z = s.a * decisions[r] + s.b;
@@ -32,9 +38,9 @@ struct Likelihood {
 struct Derivatives {
   double a = 0, b = 0, aa = kRidge, bb = kRidge, ab = 0;
 
-  Derivatives(const Likelihood& likelihood, const Sigmoid& s) {
+  Derivatives(const Likelihood& likelihood, const mk_sigmoid& s) {
     for (size_t r = 0; r < likelihood.decisions.size(); ++r) {
-      const double d = likelihood.decisions[r], p = s(d);
+      const double d = likelihood.decisions[r], p = sigmoid(s, d);
       const double first = likelihood.target(r) - p, second = p * (1 - p);
       a += d * first;
       b += first;
@@ -47,15 +53,10 @@ struct Derivatives {
 
 }  // namespace
 
-double Sigmoid::operator()(double decision) const {
-  const double z = a * decision + b;
-  return z >= 0 ? std::exp(-z) / (1 + std::exp(-z)) : 1 / (1 + std::exp(z));
-}
-
-Sigmoid fit_sigmoid(std::span<const double> decisions, const std::vector<bool>& positive) {
+mk_sigmoid fit_sigmoid(std::span<const double> decisions, const std::vector<bool>& positive) {
   const auto yes = static_cast<double>(std::count(positive.begin(), positive.end(), true));
   const double no = static_cast<double>(positive.size()) - yes;
-  Sigmoid s{0, std::log((no + 1) / (yes + 1))};
+  mk_sigmoid s{0, std::log((no + 1) / (yes + 1))};
   if (yes == 0 || no == 0) return s;
   const Likelihood likelihood{decisions, positive, (yes + 1) / (yes + 2), 1 / (no + 2)};
   double loss = likelihood.loss(s);
@@ -67,7 +68,7 @@ Sigmoid fit_sigmoid(std::span<const double> decisions, const std::vector<bool>& 
     const double slope = d.a * to_a + d.b * to_b;
     double step = 1;
     for (; step >= kSmallestStep; step /= 2) {
-      const Sigmoid next{s.a + step * to_a, s.b + step * to_b};
+      const mk_sigmoid next{s.a + step * to_a, s.b + step * to_b};
       const double reached = likelihood.loss(next);
       if (!(reached < loss + 1e-4 * step * slope)) continue;
       s = next;
@@ -113,4 +114,32 @@ std::vector<double> couple_pairs(std::span<const double> pairs, size_t classes) 
   return p;
 }
 
-}  // namespace mokume::data
+void calibrate(const mk_validated& rows, int64_t n, size_t classes, mk_sigmoid* to) {
+  const bool rest = rows.score_kind == MK_SCORES_ONE_VS_REST;
+  size_t k = 0;
+  // Decision value k separates class a from class b, or from all others if b is a.
+  for (size_t a = 0; a < classes; ++a)
+    for (size_t b = rest ? a : a + 1; b < (rest ? a + 1 : classes); ++b, ++k) {
+      std::vector<double> decisions;
+      std::vector<bool> positive;
+      for (int64_t r = 0; r < n; ++r) {
+        const auto label = static_cast<size_t>(rows.labels[r]);
+        if (a != b && label != a && label != b) continue;
+        decisions.push_back(static_cast<double>(rows.scores[static_cast<size_t>(r) * rows.scores_per_row + k]));
+        positive.push_back(label == a);
+      }
+      to[k] = fit_sigmoid(decisions, positive);
+    }
+}
+
+void probabilities(std::span<const mk_sigmoid> sigmoids, mk_score_kind kind, const float* row, size_t classes,
+                   double* to) {
+  std::vector<double> p;
+  for (size_t k = 0; k < sigmoids.size(); ++k) p.push_back(sigmoid(sigmoids[k], static_cast<double>(row[k])));
+  if (kind == MK_SCORES_ONE_VS_ONE) p = couple_pairs(p, classes);
+  double sum = 0;
+  for (const double one : p) sum += one;
+  for (size_t c = 0; c < classes; ++c) to[c] = sum > 0 ? p[c] / sum : 1 / static_cast<double>(classes);
+}
+
+}  // namespace mokume::svc

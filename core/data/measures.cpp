@@ -1,4 +1,4 @@
-#include "data/scores/measures.hpp"
+#include "data/measures.hpp"
 
 #include <algorithm>
 #include <array>
