@@ -51,7 +51,8 @@ double kernel_value(const ops::KernelFunction& k, const float* x, const float* y
   return 0;
 }
 
-// Bounds the error of an fp32 kernel value for vectors with the squared norm `norm`.
+// Bounds the error of an fp32 kernel value for two vectors with squared norms of at most `norm`: that of a dot product
+// is at most a multiple of |x| |y| (Higham, Accuracy and Stability of Numerical Algorithms, 2002, equation 3.5).
 double value_error(const ops::KernelFunction& k, double norm) {
   switch (k.kind) {
     case ops::KernelKind::linear:
@@ -71,30 +72,35 @@ double value_error(const ops::KernelFunction& k, double norm) {
 
 }  // namespace
 
-// Returns, for each problem, the sum of |coefficient| times the error of one kernel value. Assumes that the norm of the
-// row to predict equals that of the largest support vector.
-std::vector<float> Fitted::rounding_bounds() const {
-  double largest = 0;
-  for (int64_t v = 0; v < n_vectors(); ++v) largest = std::max(largest, norm2(vectors.data() + v * features, features));
-  std::vector<float> bounds;
+// Returns the sum of |coefficient| for each problem.
+std::vector<double> Fitted::coefficient_sums() const {
+  std::vector<double> sums;
   for (int64_t p = 0; p < problems(); ++p) {
     double sum = 0;
     for (int64_t v = 0; v < n_vectors(); ++v)
       sum += std::fabs(static_cast<double>(coefficients[static_cast<size_t>(p * n_vectors() + v)]));
-    bounds.push_back(static_cast<float>(sum * value_error(settings.kernel, largest)));
+    sums.push_back(sum);
   }
-  return bounds;
+  return sums;
 }
 
-bool Fitted::in_doubt(const float* decisions, const std::vector<float>& bounds) const {
+double Fitted::largest_norm2() const {
+  double largest = 0;
+  for (int64_t v = 0; v < n_vectors(); ++v) largest = std::max(largest, norm2(vectors.data() + v * features, features));
+  return largest;
+}
+
+// `error` bounds that of one kernel value of the row.
+bool Fitted::in_doubt(const float* decisions, const std::vector<double>& sums, double error) const {
   float first = -INFINITY, second = -INFINITY, widest = 0;
-  for (size_t p = 0; p < bounds.size(); ++p) {
-    if (std::fabs(decisions[p]) <= bounds[p]) return true;
+  for (size_t p = 0; p < sums.size(); ++p) {
+    const auto bound = static_cast<float>(sums[p] * error);
+    if (std::fabs(decisions[p]) <= bound) return true;
     second = std::max(second, std::min(first, decisions[p]));
     first = std::max(first, decisions[p]);
-    widest = std::max(widest, bounds[p]);
+    widest = std::max(widest, bound);
   }
-  return bounds.size() > 1 && settings.multiclass == Multiclass::one_vs_rest && first - second <= 2 * widest;
+  return sums.size() > 1 && settings.multiclass == Multiclass::one_vs_rest && first - second <= 2 * widest;
 }
 
 // Returns rho for decision values that are computed with without_one(kernel).
@@ -155,12 +161,15 @@ void Fitted::predict(const sdk::Device& device, const float* x, int64_t rows, in
       for (int64_t k = 0; k < rb * p; ++k) sums[static_cast<size_t>(r * p + k)] += block[static_cast<size_t>(k)];
     }
   }
-  const std::vector<float> bounds = rounding_bounds(), offset = rho_without_one();
+  const std::vector<double> sizes = coefficient_sums();
+  const std::vector<float> offset = rho_without_one();
+  const double largest = largest_norm2();
   for (int64_t r = 0; r < rows; ++r) {
     float* row = sums.data() + r * p;
     for (int64_t k = 0; k < p; ++k) row[k] -= offset[static_cast<size_t>(k)];
     if (regression()) continue;
-    if (in_doubt(row, bounds)) decide_in_double(x + r * d, row);
+    const double error = value_error(settings.kernel, std::max(largest, norm2(x + r * d, d)));
+    if (in_doubt(row, sizes, error)) decide_in_double(x + r * d, row);
     labels[r] = predict_class(row, classes(), settings.multiclass);
   }
   if (scores != nullptr) std::copy(sums.begin(), sums.end(), scores);

@@ -45,9 +45,10 @@ struct Fitted {
   void export_onnx(const std::string& path) const;
 
  private:
-  std::vector<float> rounding_bounds() const;
+  std::vector<double> coefficient_sums() const;
+  double largest_norm2() const;
   std::vector<float> rho_without_one() const;
-  bool in_doubt(const float* decisions, const std::vector<float>& bounds) const;
+  bool in_doubt(const float* decisions, const std::vector<double>& sums, double error) const;
   void decide_in_double(const float* x, float* decisions) const;
 };
 

@@ -5,6 +5,7 @@
 #include <fstream>
 #include <sstream>
 
+#include "fitted.hpp"
 #include "harness.hpp"
 #include "libsvm_file.hpp"
 
@@ -112,6 +113,25 @@ TEST_P(SvcModel, SavesFilesThatSvmPredictReadsAndLoadsThemUnchanged) {
   }
   world.model().fitted_destroy(fitted);
   world.model().fitted_destroy(loaded);
+}
+
+// The rounding errors of a row that is far larger than every support vector change the sign of its decision value.
+TEST(Prediction, OfALargeRowIsDecidedInDoublePrecision) {
+  World world("host");
+  svc::Fitted fitted;
+  fitted.settings.kernel.kind = ops::KernelKind::linear;
+  fitted.features = 4;
+  fitted.class_names = {"a", "b"};
+  fitted.vectors = {1, 1, 1, 1};
+  fitted.vector_class = {0};
+  fitted.coefficients = {1};
+  fitted.rho = {0};
+  const float x[] = {1e8F, 3, -1e8F, -1};
+  int32_t label = -1;
+  float score = 0;
+  fitted.predict(sdk::Device(world.device().services()), &x[0], 1, &label, &score);
+  EXPECT_EQ(label, 0);
+  EXPECT_EQ(score, 2);
 }
 
 TEST(LibsvmFile, RoundTripsAndRefusesBrokenFiles) {

@@ -26,7 +26,9 @@
 //   -inf among larger logits          a probability of 0 and no gradient, except for the label, whose loss is +inf
 //
 // Smoothing replaces the 1 at the label by 1 - smoothing, and adds smoothing / K to every class: PyTorch's
-// label_smoothing. With smoothing, -inf among larger logits gives a loss of +inf.
+// label_smoothing. A row's weight multiplies all of it; PyTorch multiplies the part of each class by the weight of that
+// class (ATen/native/LossNLL.cpp, cross_entropy_loss_label_smoothing). With smoothing, -inf among larger logits gives a
+// loss of +inf.
 // gamma multiplies the loss L by (1 - p)^gamma, p = exp(-L) the probability of the label: the focal loss of Lin et al.,
 // Focal Loss for Dense Object Detection, 2017. Its gradient is that of L times
 // (1 - p)^gamma + gamma (1 - p)^(gamma - 1) p L, which is 0 at p = 1 and 1 at p = 0.
