@@ -10,7 +10,7 @@ namespace {
 
 // "dropout rate; from 0 to 1", "kernel function: linear, rbf".
 std::string meaning(const Parameter& parameter) {
-  if (parameter.choices.empty()) return parameter.doc;
+  if (parameter.choices.empty() || parameter.is_tagged()) return parameter.doc;
   return parameter.doc + (parameter.doc.empty() ? "" : ": ") + join(parameter.choices);
 }
 

@@ -12,27 +12,30 @@
 #include "sdk/plugin.hpp"
 #include "settings.hpp"
 
-namespace mokume::cnn {
+namespace mokume::expand_test {
 namespace {
 
-using namespace mokume::config;
+using config::Config;
+using config::Field;
+using config::ParseResult;
+using config::TaggedTable;
 
 int32_t expand_in_c(const char* list, const char* options, void* taker, void (*take)(void*, const char*),
                     mk_error* error) {
-  return sdk::guard(error, [&] { take(taker, expand(list, options).c_str()); });
+  return sdk::guard(error, [&] { take(taker, cnn::expand(list, options).c_str()); });
 }
 
 ParseResult parse_text(const std::string& text) {
   const auto lookup = [](const std::string&, const std::vector<std::string>&, std::string&) {
-    return std::optional(model_schema(kParams, expand_in_c));
+    return std::optional(config::model_schema(cnn::kParams, expand_in_c));
   };
-  return parse(text, "net.toml", {}, lookup);
+  return config::parse(text, "net.toml", {}, lookup);
 }
 
 Config good(const std::string& text) {
   const ParseResult result = parse_text(text);
   if (result.config) return *result.config;
-  ADD_FAILURE() << render_all(result.diagnostics, text, {});
+  ADD_FAILURE() << config::render_all(result.diagnostics, text, {});
   return {};
 }
 
@@ -48,7 +51,7 @@ std::string layers_of(const std::string& options) {
   for (const TaggedTable& table : c.tagged.at("layers").tables) {
     text += (text.empty() ? "" : " ") + table.type;
     for (const Field& field : table.fields) {
-      const Json value = json_of(field);
+      const config::Json value = config::json_of(field);
       if (field.key == "name") text += ":" + value.get<std::string>();
       if (field.key == "inputs") text += "<" + value.get<std::string>();
       if (field.key == "out_channels") text += "=" + value.dump();
@@ -59,7 +62,7 @@ std::string layers_of(const std::string& options) {
 
 void expect_error(const std::string& options, const std::string& message, const std::string& hint = "") {
   const ParseResult result = parse_text(network(options));
-  ASSERT_EQ(result.diagnostics.size(), 1U) << render_all(result.diagnostics, network(options), {});
+  ASSERT_EQ(result.diagnostics.size(), 1U) << config::render_all(result.diagnostics, network(options), {});
   EXPECT_EQ(result.diagnostics[0].message, message);
   EXPECT_EQ(result.diagnostics[0].hint, hint);
   EXPECT_GT(result.diagnostics[0].line, 0U);
@@ -121,7 +124,7 @@ TEST(Expand, ASearchedParameterReachesIntoABlock) {
 
 TEST(Expand, TheResolvedFileGivesTheSamePlan) {
   const Config c = good(network("layers = [{ type = \"block\", block = \"residual\", repeat = 2 }]\n" + kResidual));
-  const Config again = good(to_toml(c));
+  const Config again = good(config::to_toml(c));
   EXPECT_EQ(again.tagged.at("layers"), c.tagged.at("layers"));
 }
 
@@ -173,4 +176,4 @@ TEST(Expand, WrongBlocksAreNamed) {
 }
 
 }  // namespace
-}  // namespace mokume::cnn
+}  // namespace mokume::expand_test

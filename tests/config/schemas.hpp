@@ -76,21 +76,24 @@ inline int32_t expand_twice(const char* list, const char* options, void* taker,
         if (entry[0] == key) return entry[1];
       return nlohmann::json();
     };
+    const auto text_of = [](const nlohmann::json& node) {
+      return node.is_object() ? node.value("text", "") : std::string();
+    };
     const auto root = nlohmann::json::parse(options);
     const nlohmann::json from = find(root, list), pairs = find(root, "pairs");
     nlohmann::json answer = {{"value", {{"at", from["at"]}, {"list", nlohmann::json::array()}}}};
     nlohmann::json& all = answer["value"]["list"];
     for (const nlohmann::json& layer : from["list"]) {
       all.push_back(layer);
-      if (!layer.contains("table") || find(layer, "type").value("text", "") != "twice") continue;
-      const nlohmann::json name = find(layer, "of");
-      const nlohmann::json pair = pairs.is_null() || name.is_null() ? pairs : find(pairs, name["text"]);
-      if (pair.is_null()) {
+      if (!layer.contains("table") || text_of(find(layer, "type")) != "twice") continue;
+      const std::string name = text_of(find(layer, "of"));
+      const nlohmann::json pair = pairs.is_object() && pairs.contains("table") ? find(pairs, name) : nlohmann::json();
+      if (!pair.is_object() || !pair.contains("table")) {
         answer = {{"problems",
                    {{{"at", layer["at"]},
                      {"key", "of"},
                      {"message", "there is no such pair"},
-                     {"word", name.is_null() ? "" : name["text"]},
+                     {"word", name},
                      {"known", {"good"}},
                      {"note", "the list is at "},
                      {"place", from["at"]}}}}};
