@@ -4,7 +4,7 @@
 #include <cmath>
 #include <string_view>
 
-#include "data/scores/measures.hpp"
+#include "data/measures.hpp"
 #include "journal/line.hpp"
 
 namespace mokume::journal {
