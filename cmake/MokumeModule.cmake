@@ -33,6 +33,26 @@ function(mokume_module target)
   endif()
 endfunction()
 
+# mokume_onnx(<target>): gives a target that includes sdk/onnx.hpp the messages of ONNX files, which protoc generates from
+# ONNX's schema. They have no descriptors: two copies of those in one process would end it (docs/adr/0044).
+function(mokume_onnx target)
+  if(NOT TARGET mokume_onnx)
+    set(CMAKE_FIND_PACKAGE_PREFER_CONFIG ON)  # newer ones need Abseil, which only their own file knows
+    find_package(Protobuf REQUIRED)
+    find_file(MOKUME_ONNX_SCHEMA NAMES onnx.proto onnx-ml.proto PATH_SUFFIXES onnx REQUIRED)
+    set(dir ${CMAKE_BINARY_DIR}/generated)
+    configure_file(${MOKUME_ONNX_SCHEMA} ${dir}/onnx.proto COPYONLY)
+    add_custom_command(OUTPUT ${dir}/onnx.pb.cc ${dir}/onnx.pb.h DEPENDS ${dir}/onnx.proto VERBATIM
+      COMMAND protobuf::protoc --cpp_out=lite:${dir} --proto_path=${dir} onnx.proto)
+    add_library(mokume_onnx STATIC ${dir}/onnx.pb.cc)
+    set_target_properties(mokume_onnx PROPERTIES POSITION_INDEPENDENT_CODE ON)
+    target_compile_options(mokume_onnx PRIVATE -w)
+    target_include_directories(mokume_onnx SYSTEM PUBLIC ${dir})
+    target_link_libraries(mokume_onnx PUBLIC protobuf::libprotobuf-lite)
+  endif()
+  target_link_libraries(${target} PUBLIC mokume_onnx)
+endfunction()
+
 # mokume_embed(<target> <file>...): embeds each file as `inline constexpr char k<Stem>[]` in
 # <generated>/<stem>.embed.hpp.
 function(mokume_embed target)

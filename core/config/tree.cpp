@@ -5,6 +5,8 @@
 
 #include <algorithm>
 #include <array>
+#include <charconv>
+#include <system_error>
 #include <tuple>
 
 #include "base/text.hpp"
@@ -151,33 +153,64 @@ class Builder {
   std::vector<uint32_t> lengths_;  // of each line, in characters
 };
 
-// The word at `at`, for a hint.
-std::string word_at(std::string_view text, const toml::source_position& at) {
-  for (uint32_t line = 1; line < at.line && !text.empty(); ++line)
-    text.remove_prefix(std::min(text.find('\n'), text.size() - 1) + 1);
-  text.remove_prefix(byte_of(text, at.column - 1));
-  return std::string(text.substr(0, text.find_first_of(" \t\r\n,]}#=\"'")));
+// A word where a value is expected, and the byte at which it begins.
+struct Word {
+  std::string_view text;
+  size_t begin = 0;
+};
+
+// Returns the word that byte `at` is in or follows, without text unless it is where a value is expected.
+Word value_word(std::string_view text, size_t at) {
+  constexpr std::string_view kBlanks = " \t\r\n";
+  const size_t last = at == 0 ? std::string_view::npos : text.find_last_of(" \t\r\n,[]{}#=\"'", at - 1);
+  const size_t begin = last + 1;  // npos + 1 == 0
+  const size_t before = begin == 0 ? std::string_view::npos : text.find_last_not_of(kBlanks, begin - 1);
+  if (before == std::string_view::npos || std::string_view("=[,").find(text[before]) == std::string_view::npos)
+    return {};
+  const size_t line = text.find_last_of('\n', before) + 1;
+  if (text[text.find_first_not_of(kBlanks, line)] == '[') return {};  // the header of a table
+  return {text.substr(begin, text.find_first_of(" \t\r\n,]}#=\"'", begin) - begin), begin};
 }
 
+// Whether the word is a number that its type cannot hold.
+template <class Number>
+bool is_out_of_range(std::string word) {
+  std::erase(word, '_');
+  const char* const end = word.data() + word.size();
+  const char* const begin = word.data() + (word.starts_with('+') ? 1 : 0);
+  Number number{};
+  const auto read = std::from_chars(begin, end, number);
+  return read.ec == std::errc::result_out_of_range && read.ptr == end;
+}
+
+// Tells the common faults of values in words of our own, and leaves the others to toml++'s.
 void add_syntax_error(const toml::parse_error& error, std::string_view text, uint32_t set, Diagnostics& diagnostics) {
   const toml::source_position& at = error.source().begin;
   if (const size_t quote = find_unclosed(text); quote != std::string_view::npos)
     if (const Location open = location_of(text, quote, set);
         std::tie(open.line, open.column) <= std::tie(at.line, at.column))
       return diagnostics.add(open, "this string is not closed", fmt::format("add {} at its end", opening(text, quote)));
-  std::string message(error.description());
-  if (const std::string prefix = "Error while parsing "; message.starts_with(prefix)) message.erase(0, prefix.size());
-  const auto says = [&](const char* words) { return message.find(words) != std::string::npos; };
-  const std::string word = word_at(text, at);
-  std::string hint;
-  if (says("could not determine value type") && !word.empty()) {
-    hint = "strings need quotes: \"" + printable(word, 40) + "\"";
-  } else if (says("not representable in 64 bits")) {
-    hint = "a seed may be longer: write it as a string, in quotes";
-  } else if (says("could not be interpreted as a value")) {
-    hint = "numbers go up to 1.797e308";
-  }
-  diagnostics.add({set, at.line, at.column, 1}, "syntax error in " + printable(message, 200), hint);
+  size_t line = 0;
+  for (uint32_t n = 1; n < at.line && line < text.size(); ++n)
+    line = std::min(text.find('\n', line), text.size() - 1) + 1;
+  const size_t byte = line + byte_of(text.substr(line), at.column - 1);
+  const Word word = value_word(text, byte);
+  Location place = location_of(text, word.begin, set);
+  place.length = std::max(characters(word.text), 1U);
+  if (is_out_of_range<int64_t>(std::string(word.text)))
+    return diagnostics.add(place, "this integer does not fit into 64 bits",
+                           "a seed may be longer: write it as a string, in quotes");
+  if (is_out_of_range<double>(std::string(word.text)))
+    return diagnostics.add(place, "this number is too large", "numbers go up to 1.797e308");
+  const bool bare =
+      !word.text.empty() && std::string_view("+-._0123456789").find(word.text[0]) == std::string_view::npos;
+  if (bare && word.begin == byte)
+    return diagnostics.add(place, "this is not a value",
+                           word.text == "True" || word.text == "False"
+                               ? "write it in lower case"
+                               : fmt::format("strings need quotes: \"{}\"", printable(word.text, 40)));
+  diagnostics.add({set, at.line, at.column, 1}, "syntax error", "",
+                  "toml++ says: " + printable(error.description(), 200));
 }
 
 }  // namespace

@@ -1,14 +1,12 @@
-// Writes ONNX files: a graph of operators with their weights, in the wire format of Protocol Buffers.
-//
-// https://protobuf.dev/programming-guides/encoding and https://github.com/onnx/onnx/blob/main/onnx/onnx.proto, whose
-// field numbers stand below. A writer needs only these few messages (docs/adr/0028-onnx.md).
+// Writes ONNX files: a graph of operators with their weights, in the messages of ONNX's own schema. A library that uses
+// this header calls mokume_onnx() in its CMakeLists.txt (docs/adr/0044-onnx-by-protocol-buffers.md).
 #pragma once
 
-#include <bit>
+#include <onnx.pb.h>
+
 #include <cstdint>
 #include <fstream>
 #include <string>
-#include <string_view>
 #include <type_traits>
 #include <utility>
 #include <vector>
@@ -21,86 +19,52 @@ inline constexpr int64_t kIrVersion = 8, kOpset = 17, kMlOpset = 3;  // ONNX 1.1
 inline constexpr const char* kMl = "ai.onnx.ml";
 inline constexpr uint64_t kMaxBytes = (uint64_t{1} << 31) - (uint64_t{1} << 20);  // Protocol Buffers end at 2 GiB
 
-enum Type : int64_t { kFloat = 1, kInt64 = 7, kString = 8, kDouble = 11 };  // TensorProto.DataType
+using Type = ::onnx::TensorProto::DataType;
+inline constexpr Type kFloat = ::onnx::TensorProto::FLOAT, kInt64 = ::onnx::TensorProto::INT64,
+                      kString = ::onnx::TensorProto::STRING, kDouble = ::onnx::TensorProto::DOUBLE;
 
-// The encoded fields of a message.
-class Message {
- public:
-  Message& integer(uint32_t field, int64_t value) {
-    varint(uint64_t{field} << 3);
-    varint(static_cast<uint64_t>(value));
-    return *this;
-  }
-  Message& number(uint32_t field, float value) {
-    varint((uint64_t{field} << 3) + 5);
-    little_endian(std::bit_cast<uint32_t>(value));
-    return *this;
-  }
-  Message& text(uint32_t field, std::string_view value) {
-    if (bytes_.size() + value.size() > kMaxBytes)
-      throw Error(MK_UNSUPPORTED, "the model takes more than 2 GiB, which an ONNX file cannot hold");
-    varint((uint64_t{field} << 3) + 2);
-    varint(value.size());
-    bytes_ += value;
-    return *this;
-  }
-  Message& message(uint32_t field, const Message& value) { return text(field, value.bytes_); }
-
-  template <class Float>
-  static std::string raw(const std::vector<Float>& values) {  // little endian, as TensorProto.raw_data
-    Message out;
-    for (const Float value : values)
-      if constexpr (sizeof(Float) == 8)
-        out.little_endian(std::bit_cast<uint64_t>(value));
-      else
-        out.little_endian(std::bit_cast<uint32_t>(value));
-    return std::move(out.bytes_);
-  }
-  const std::string& bytes() const { return bytes_; }
-
- private:
-  void varint(uint64_t value) {
-    for (; value >= 0x80; value >>= 7) bytes_ += static_cast<char>(value | 0x80);
-    bytes_ += static_cast<char>(value);
-  }
-  template <class Unsigned>
-  void little_endian(Unsigned value) {
-    for (size_t i = 0; i < sizeof(value); ++i) bytes_ += static_cast<char>(value >> (8 * i));
-  }
-
-  std::string bytes_;
-};
+inline void check_size(uint64_t bytes) {
+  if (bytes > kMaxBytes) throw Error(MK_UNSUPPORTED, "the model takes more than 2 GiB, which an ONNX file cannot hold");
+}
 
 // The attributes of a node, by name.
 class Attributes {
  public:
-  Attributes& set(const std::string& name, int64_t value) { return add(name, Message().integer(3, value), 2); }
-  Attributes& set(const std::string& name, float value) { return add(name, Message().number(2, value), 1); }
-  Attributes& set(const std::string& name, const char* value) { return add(name, Message().text(4, value), 3); }
-  Attributes& set(const std::string& name, const std::vector<float>& values) {
-    Message all;
-    for (const float value : values) all.number(7, value);
-    return add(name, all, 6);
-  }
-  Attributes& set(const std::string& name, const std::vector<int64_t>& values) {
-    Message all;
-    for (const int64_t value : values) all.integer(8, value);
-    return add(name, all, 7);
-  }
-  Attributes& set(const std::string& name, const std::vector<std::string>& values) {
-    Message all;
-    for (const std::string& value : values) all.text(9, value);
-    return add(name, all, 8);
-  }
-  const std::vector<Message>& all() const { return all_; }
-
- private:
-  // AttributeProto: `type` is its AttributeType.
-  Attributes& add(const std::string& name, Message value, int64_t type) {
-    all_.push_back(std::move(value.text(1, name).integer(20, type)));
+  Attributes& set(const std::string& name, int64_t value) {
+    add(name, ::onnx::AttributeProto::INT).set_i(value);
     return *this;
   }
-  std::vector<Message> all_;
+  Attributes& set(const std::string& name, float value) {
+    add(name, ::onnx::AttributeProto::FLOAT).set_f(value);
+    return *this;
+  }
+  Attributes& set(const std::string& name, const char* value) {
+    add(name, ::onnx::AttributeProto::STRING).set_s(value);
+    return *this;
+  }
+  Attributes& set(const std::string& name, const std::vector<float>& values) {
+    check_size(values.size() * sizeof(float));
+    add(name, ::onnx::AttributeProto::FLOATS).mutable_floats()->Assign(values.begin(), values.end());
+    return *this;
+  }
+  Attributes& set(const std::string& name, const std::vector<int64_t>& values) {
+    add(name, ::onnx::AttributeProto::INTS).mutable_ints()->Assign(values.begin(), values.end());
+    return *this;
+  }
+  Attributes& set(const std::string& name, const std::vector<std::string>& values) {
+    add(name, ::onnx::AttributeProto::STRINGS).mutable_strings()->Assign(values.begin(), values.end());
+    return *this;
+  }
+  const std::vector<::onnx::AttributeProto>& all() const { return all_; }
+
+ private:
+  ::onnx::AttributeProto& add(const std::string& name, ::onnx::AttributeProto::AttributeType type) {
+    ::onnx::AttributeProto& made = all_.emplace_back();
+    made.set_name(name);
+    made.set_type(type);
+    return made;
+  }
+  std::vector<::onnx::AttributeProto> all_;
 };
 
 // A graph under construction. Values are known by their names.
@@ -109,40 +73,52 @@ class Graph {
   using Shape = std::vector<int64_t>;  // kRows: any number of rows
   static constexpr int64_t kRows = -1;
 
-  explicit Graph(std::string name) : name_(std::move(name)) {}
+  explicit Graph(const std::string& name) {
+    model_.set_ir_version(kIrVersion);
+    model_.set_producer_name("mokume");
+    model_.set_producer_version(MOKUME_VERSION);
+    model_.mutable_graph()->set_name(name);
+    add_operators("", kOpset);
+    add_operators(kMl, kMlOpset);
+  }
 
   std::string input(const std::string& name, Type type, const Shape& shape) {
-    graph_.message(11, value_info(name, type, shape));
+    describe(*model_.mutable_graph()->add_input(), name, type, shape);
     return name;
   }
   void output(const std::string& name, Type type, const Shape& shape) {
-    graph_.message(12, value_info(name, type, shape));
+    describe(*model_.mutable_graph()->add_output(), name, type, shape);
   }
 
   // Adds a node with one output, and returns its name: `as`, or one that no other node has.
   std::string add(const std::string& op, const std::vector<std::string>& inputs, const Attributes& attributes = {},
                   const std::string& as = "", const char* domain = "") {
-    const std::string output = as.empty() ? op + "_" + std::to_string(nodes_) : as;
+    const std::string number = std::to_string(model_.graph().node_size());
+    const std::string output = as.empty() ? op + "_" + number : as;
     add_node(op, inputs, attributes, {output}, domain);
     return output;
   }
   void add_node(const std::string& op, const std::vector<std::string>& inputs, const Attributes& attributes,
                 const std::vector<std::string>& outputs, const char* domain) {
-    Message node;
-    for (const std::string& value : inputs) node.text(1, value);
-    for (const std::string& value : outputs) node.text(2, value);
-    node.text(3, "node_" + std::to_string(nodes_++)).text(4, op);
-    for (const Message& attribute : attributes.all()) node.message(5, attribute);
-    if (*domain != '\0') node.text(7, domain);
-    graph_.message(1, node);
+    const std::string number = std::to_string(model_.graph().node_size());
+    ::onnx::NodeProto& node = *model_.mutable_graph()->add_node();
+    node.mutable_input()->Assign(inputs.begin(), inputs.end());
+    node.mutable_output()->Assign(outputs.begin(), outputs.end());
+    node.set_name("node_" + number);
+    node.set_op_type(op);
+    node.mutable_attribute()->Assign(attributes.all().begin(), attributes.all().end());
+    if (*domain != '\0') node.set_domain(domain);
   }
 
-  template <class Float>
-  std::string constant(const std::string& name, const Shape& shape, const std::vector<Float>& values) {
-    Message tensor;
-    for (const int64_t size : shape) tensor.integer(1, size);
-    tensor.integer(2, std::is_same_v<Float, float> ? kFloat : std::is_same_v<Float, double> ? kDouble : kInt64);
-    graph_.message(5, tensor.text(8, name).text(9, Message::raw(values)));
+  template <class Number>
+  std::string constant(const std::string& name, const Shape& shape, const std::vector<Number>& values) {
+    check_size(values.size() * sizeof(Number));
+    ::onnx::TensorProto& tensor = *model_.mutable_graph()->add_initializer();
+    tensor.mutable_dims()->Assign(shape.begin(), shape.end());
+    tensor.set_data_type(std::is_same_v<Number, float> ? kFloat : std::is_same_v<Number, double> ? kDouble : kInt64);
+    tensor.set_name(name);
+    // Little endian, as the machines that mokume runs on.
+    tensor.set_raw_data(values.data(), values.size() * sizeof(Number));
     return name;
   }
 
@@ -167,27 +143,34 @@ class Graph {
 
   // Throws Error(MK_STORAGE).
   void write(const std::string& path) const {
-    Message model;
-    model.integer(1, kIrVersion).text(2, "mokume").text(3, MOKUME_VERSION);
-    model.message(7, Message(graph_).text(2, name_));
-    model.message(8, Message().text(1, "").integer(2, kOpset)).message(8, Message().text(1, kMl).integer(2, kMlOpset));
+    check_size(model_.ByteSizeLong());
     std::ofstream out(path, std::ios::binary | std::ios::trunc);
-    out.write(model.bytes().data(), static_cast<std::streamsize>(model.bytes().size()));
+    model_.SerializeToOstream(&out);
     out.close();
     if (!out) throw Error(MK_STORAGE, "cannot write " + path + "; check free space and permissions");
   }
 
  private:
-  static Message value_info(const std::string& name, Type type, const Shape& shape) {
-    Message dims;
-    for (const int64_t size : shape)
-      dims.message(1, size == kRows ? Message().text(2, "rows") : Message().integer(1, size));
-    return Message().text(1, name).message(2, Message().message(1, Message().integer(1, type).message(2, dims)));
+  void add_operators(const char* domain, int64_t version) {
+    ::onnx::OperatorSetIdProto& set = *model_.add_opset_import();
+    set.set_domain(domain);
+    set.set_version(version);
+  }
+  static void describe(::onnx::ValueInfoProto& info, const std::string& name, Type type, const Shape& shape) {
+    info.set_name(name);
+    auto& tensor = *info.mutable_type()->mutable_tensor_type();
+    tensor.set_elem_type(type);
+    auto& dims = *tensor.mutable_shape();
+    for (const int64_t size : shape) {
+      auto& dim = *dims.add_dim();
+      if (size == kRows)
+        dim.set_dim_param("rows");
+      else
+        dim.set_dim_value(size);
+    }
   }
 
-  std::string name_;
-  Message graph_;
-  int64_t nodes_ = 0;
+  ::onnx::ModelProto model_;
 };
 
 }  // namespace mokume::sdk::onnx

@@ -1,6 +1,7 @@
 // Imports small ONNX graphs and checks the resulting layers. tests/cli/networks/import_test.cpp compares predictions.
 #include "import/import.hpp"
 
+#include <fstream>
 #include <functional>
 
 #include "import/formula.hpp"
@@ -139,6 +140,34 @@ TEST(Import, RefusesOperatorsThatNoLayerComputes) {
                  g.add("Conv", {"x", w}, Attributes().set("pads", pads).set("kernel_shape", kernel), "y");
                }),
           "pads its sides differently");
+}
+
+// The message of a file of these bytes.
+std::string refused_bytes(const std::string& bytes) {
+  const Scratch scratch;
+  const std::string path = scratch.str() + "/a.onnx";
+  std::ofstream(path, std::ios::binary) << bytes;
+  try {
+    import_onnx(path, scratch.str(), [](const mk_imported&) {});
+  } catch (const Error& e) {
+    return std::string(e.what()).substr(path.size() + 2);
+  }
+  return "none";
+}
+
+TEST(Import, RefusesFilesThatExpandInMemoryOrNest) {
+  // A node of two bytes takes 150 in memory, so these 4 MiB would become 300.
+  ::onnx::ModelProto many;
+  for (int k = 0; k < 1 << 21; ++k) many.mutable_graph()->add_node();
+  EXPECT_EQ(refused_bytes(many.SerializeAsString()), "it has more nodes, names and attributes than any network");
+  ::onnx::ModelProto deep;
+  ::onnx::GraphProto* graph = deep.mutable_graph();
+  for (int k = 0; k < 100; ++k) graph = graph->add_node()->add_attribute()->mutable_g();
+  EXPECT_EQ(refused_bytes(deep.SerializeAsString()),
+            "it is not an ONNX file, or is truncated or damaged; export it again");
+  // A list that is longer than the file.
+  EXPECT_EQ(refused_bytes("\x3a\xff\xff\xff\xff\x07"),
+            "it is not an ONNX file, or is truncated or damaged; export it again");
 }
 
 // A small file must not take memory or time without bounds.

@@ -180,18 +180,49 @@ TEST(Messages, AReplayRequiresTheSettingsOfTheStudy) {
 }
 
 TEST(Messages, ASyntaxErrorIsReportedAlone) {
-  EXPECT_EQ(shown("nme = 1\nmodel = svc\n", {"foo"}), R"(error: syntax error in value: could not determine value type
+  EXPECT_EQ(shown("nme = 1\nmodel = svc\n", {"foo"}), R"(error: this is not a value
  --> svm.toml:2:9
   |
 2 | model = svc
-  |         ^ strings need quotes: "svc"
+  |         ^^^ strings need quotes: "svc"
 )");
-  EXPECT_EQ(shown("a = 1\na = 2\n"), R"(error: syntax error in key-value pair: cannot redefine existing integer 'a'
+  EXPECT_EQ(shown("a = 1\na = 2\n"), R"(error: syntax error
  --> svm.toml:2:5
   |
 2 | a = 2
   |     ^
+  = toml++ says: Error while parsing key-value pair: cannot redefine existing integer 'a'
 )");
+}
+
+// The sentence and the hint come from the text of the file, not from the words of the library that reads it.
+TEST(Messages, FaultyValuesHaveSentencesOfOurOwn) {
+  const auto says = [](const std::string& text, const std::string& message, const std::string& word,
+                       const std::string& hint) {
+    const Diagnostic found = parse_text(text).diagnostics.at(0);
+    EXPECT_EQ(found.message, message) << text;
+    const size_t line = text.rfind('\n', text.find(word)) + 1;
+    EXPECT_EQ(found.column, text.find(word) - line + 1) << text;
+    EXPECT_EQ(found.length, message == "syntax error" ? 1 : word.size()) << text;
+    EXPECT_EQ(found.hint, hint) << text;
+  };
+  const std::string bare = "this is not a value", large = "this integer does not fit into 64 bits";
+  const std::string seed = "a seed may be longer: write it as a string, in quotes";
+  says("a = svc", bare, "svc", "strings need quotes: \"svc\"");
+  says("a = ~/data # x", bare, "~/data", "strings need quotes: \"~/data\"");
+  says("a = [1, red]\n", bare, "red", "strings need quotes: \"red\"");
+  says("a = [\n  1,\n  red\n]\n", bare, "red", "strings need quotes: \"red\"");
+  says("a = { k = red }\n", bare, "red", "strings need quotes: \"red\"");
+  says("a = True", bare, "True", "write it in lower case");
+  says("a = 99999999999999999999", large, "99999999999999999999", seed);
+  says("a = -9_999_999_999_999_999_999 # x", large, "-9_999_999_999_999_999_999", seed);
+  says("a = [1, +99999999999999999999]", large, "+99999999999999999999", seed);
+  says("a = 1e400 # x", "this number is too large", "1e400", "numbers go up to 1.797e308");
+  says("a = -1e400", "this number is too large", "-1e400", "numbers go up to 1.797e308");
+  says("a = 5 kg", "syntax error", "kg", "");
+  says("[a b]\n", "syntax error", "b", "");
+  says("key value = 1", "syntax error", "value", "");
+  says("a = { b = 1, c }", "syntax error", "}", "");
 }
 
 TEST(Messages, MissingKeysAreNamed) {

@@ -40,6 +40,8 @@ class Mokume(CMakePackage):
     depends_on("zlib-api")
     depends_on("openssl@3:")
     depends_on("curl@7.85:")
+    depends_on("protobuf")
+    depends_on("onnx", type="build")
     depends_on("libpng")
     depends_on("libjpeg-turbo")
     # At run time GPUs bring their driver; `spack install pocl` adds one for CPUs.

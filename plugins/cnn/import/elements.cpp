@@ -41,14 +41,14 @@ Affine affine_of(Kind kind, double constant) {
 void Graph::unary(const Node& node) {
   Value x = value(node, 0);
   if (x.constant != nullptr || x.layout != Value::Layout::plain) x = layer_value(node, 0);
-  x.formula = Formula::make(kind_of(node.op), x.formula, nullptr, decimal(float(node.real("alpha", 0.01F))));
+  x.formula = Formula::make(kind_of(node.op_type()), x.formula, nullptr, decimal(float(real(node, "alpha", 0.01F))));
   if (x.formula->size() > kMostOperators) unsupported(node, "ends a function of too many operators");
   give(node, std::move(x));
 }
 
 void Graph::gelu(const Node& node) {
   Value x = layer_value(node, 0);
-  x.formula = Formula::make(node.text("approximate", "none") == "tanh" ? Kind::gelu_tanh : Kind::gelu, nullptr);
+  x.formula = Formula::make(text(node, "approximate", "none") == "tanh" ? Kind::gelu_tanh : Kind::gelu, nullptr);
   give(node, std::move(x));
 }
 
@@ -63,7 +63,7 @@ void Graph::prelu(const Node& node) {
 
 void Graph::binary(const Node& node) {
   const Value a = value(node, 0), b = value(node, 1);
-  const Kind kind = kind_of(node.op);
+  const Kind kind = kind_of(node.op_type());
   if (a.constant != nullptr && b.constant != nullptr) {
     if (!is_single(a) || !is_single(b)) unsupported(node, "works on constants; export the model with constant folding");
     const FormulaPtr both =
@@ -93,7 +93,7 @@ void Graph::binary(const Node& node) {
 
 // Applies one number for each channel or, directly after the input, for each feature.
 void Graph::with_vector(const Node& node, size_t variable) {
-  const Kind kind = kind_of(node.op);
+  const Kind kind = kind_of(node.op_type());
   const Tensor t = constant(node, 1 - variable);
   if (!t.is_real() || kind == Kind::power || (variable == 1 && kind != Kind::add && kind != Kind::multiply))
     unsupported(node, "works on a layer and several constants in a way that no layer does");
@@ -132,7 +132,7 @@ void Graph::with_vector(const Node& node, size_t variable) {
 
 void Graph::join(const Node& node) {
   const Value a = layer_value(node, 0), b = layer_value(node, 1);
-  if (node.op != "Add") unsupported(node, "joins two layers, and mokume joins layers by Add and Concat only");
+  if (node.op_type() != "Add") unsupported(node, "joins two layers, and mokume joins layers by Add and Concat only");
   if (a.shape != b.shape && !(a.shape.flat && b.shape.flat && a.shape.elements() == b.shape.elements()))
     unsupported(node, "adds layers of the shapes " + text(a.shape) + " and " + text(b.shape));
   MadeLayer layer;
@@ -146,7 +146,7 @@ void Graph::concat(const Node& node) {
   if (is_constant(node, 0)) {  // the constant is a shape
     constexpr size_t kMostSizes = 64;
     Tensor all;
-    for (size_t i = 0; i < node.inputs.size(); ++i)
+    for (size_t i = 0; i < size_t(node.input_size()); ++i)
       for (const int64_t v : whole_numbers(node, i))
         if (all.integers.size() <= kMostSizes) all.integers.push_back(v);
     if (all.integers.size() > kMostSizes) unsupported(node, "joins constants that are no shape");
@@ -155,9 +155,9 @@ void Graph::concat(const Node& node) {
   }
   MadeLayer layer;
   layer.keys = {{"type", "concat"}};
-  for (size_t i = 0; i < node.inputs.size(); ++i) {
+  for (size_t i = 0; i < size_t(node.input_size()); ++i) {
     const Value x = layer_value(node, i);
-    const int64_t axis = node.integer("axis", 0);
+    const int64_t axis = integer(node, "axis", 0);
     if (axis != 1 && axis != (x.shape.flat ? -1 : -3))
       unsupported(node, "joins along another dimension than the channels");
     layer.inputs.push_back(x.layer);
@@ -175,8 +175,8 @@ void Graph::concat(const Node& node) {
 
 void Graph::softmax(const Node& node) {
   const Value x = layer_value(node, 0);
-  const int64_t axis = node.integer("axis", -1);
-  if (node.outputs.front() != output_ || !x.shape.flat || (axis != 1 && axis != -1))
+  const int64_t axis = integer(node, "axis", -1);
+  if (node.output(0) != output_ || !x.shape.flat || (axis != 1 && axis != -1))
     unsupported(node, "is not the last one of a classifier");
   give(node, x);  // mokume applies it to the output of the last layer
   classifies_ = ended_ = true;

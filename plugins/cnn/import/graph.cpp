@@ -4,7 +4,6 @@
 #include <cmath>
 
 #include "sdk/error.hpp"
-#include "sdk/onnx.hpp"
 #include "sdk/ops/window.hpp"
 
 namespace mokume::cnn::onnx {
@@ -22,14 +21,14 @@ bool is_auxiliary(const std::string& op) {
 
 // Returns the shape of a row. Rows of features have one dimension; images have channels, height and width.
 Shape shape_of_input(const ValueInfo& input) {
-  const std::vector<int64_t>& d = input.dims;
-  if (!input.has_shape || (d.size() != 2 && d.size() != 4))
-    throw Error(MK_UNSUPPORTED, "the input '" + input.name +
+  const std::vector<int64_t> d = sizes_of(input);
+  if ((d.size() != 2 && d.size() != 4))
+    throw Error(MK_UNSUPPORTED, "the input '" + input.name() +
                                     "' must be rows x features or rows x channels x height x width: export the model "
                                     "with an example of that shape");
   for (size_t i = 1; i < d.size(); ++i)
     if (d[i] < 1 || d[i] > ops::kMaxSide)
-      throw Error(MK_UNSUPPORTED, "the input '" + input.name +
+      throw Error(MK_UNSUPPORTED, "the input '" + input.name() +
                                       "' has a size that is not fixed or out of range: only the first one, the batch, "
                                       "may be open");
   if (d.size() == 2) return {1, 1, d[1], true};
@@ -37,9 +36,10 @@ Shape shape_of_input(const ValueInfo& input) {
 }
 
 const ValueInfo& only_input(const Model& model) {
-  if (model.inputs.size() != 1)
-    throw Error(MK_UNSUPPORTED, "it has " + std::to_string(model.inputs.size()) + " inputs, and a network has one");
-  return model.inputs.front();
+  const std::vector<const ValueInfo*> inputs = model.inputs();
+  if (inputs.size() != 1)
+    throw Error(MK_UNSUPPORTED, "it has " + std::to_string(inputs.size()) + " inputs, and a network has one");
+  return *inputs.front();
 }
 
 }  // namespace
@@ -47,8 +47,8 @@ const ValueInfo& only_input(const Model& model) {
 Graph::Graph(Model model)
     : model_(std::move(model)), builder_(shape_of_input(only_input(model_)), 16 * model_.numbers + kSmall) {
   const ValueInfo& input = only_input(model_);
-  input_ = input.name;
-  batch_ = input.dims.front();
+  input_ = input.name();
+  batch_ = sizes_of(input).front();
   find_output();
   find_needed();
   find_classes();
@@ -60,11 +60,12 @@ Graph::Graph(Model model)
   first = {};
   first.shape = builder_.input();
   first.alone = first.single = readers_[input_] == 1;
-  for (const Node& node : model_.nodes)
+  for (const Node& node : model_.graph().node())
     if (needed_.count(&node) > 0) run(node);
   const auto end = values_.find(output_);
   if (end == values_.end()) throw Error(MK_BAD_DATA, "nothing gives its output: export the model again");
-  const Node last{"", "output", "", {output_}, {}, {}};
+  Node last;
+  last.set_op_type("output");
   if (!ended_) materialise(last, end->second);
   const Value& out = end->second;
   if (out.constant != nullptr || out.layout != Value::Layout::plain || out.area != 0 || builder_.layers().empty())
@@ -83,8 +84,10 @@ Graph::Graph(Model model)
 // Finds the only output of real numbers. Exports of mokume have the labels as a second output.
 void Graph::find_output() {
   std::vector<std::string> found;
-  for (const ValueInfo& output : model_.outputs)
-    if (output.type == sdk::onnx::kFloat || output.type == sdk::onnx::kDouble) found.push_back(output.name);
+  for (const ValueInfo& output : model_.graph().output()) {
+    const int32_t type = output.type().tensor_type().elem_type();
+    if (type == ::onnx::TensorProto::FLOAT || type == ::onnx::TensorProto::DOUBLE) found.push_back(output.name());
+  }
   if (found.size() != 1)
     throw Error(MK_UNSUPPORTED, "it has " + std::to_string(found.size()) +
                                     " outputs of real numbers, and a network has one: export it with one");
@@ -95,22 +98,23 @@ void Graph::find_output() {
 void Graph::find_needed() {
   std::set<std::string> wanted{output_};
   readers_[output_] = 1;
-  for (auto node = model_.nodes.rbegin(); node != model_.nodes.rend(); ++node) {
+  const auto& nodes = model_.graph().node();
+  for (auto node = nodes.rbegin(); node != nodes.rend(); ++node) {
     const auto gives = [&](const std::string& name) { return wanted.count(name) > 0; };
-    if (std::none_of(node->outputs.begin(), node->outputs.end(), gives)) continue;
+    if (std::none_of(node->output().begin(), node->output().end(), gives)) continue;
     needed_.insert(&*node);
-    if (node->op == "Transpose" && !node->inputs.empty()) transposed_.insert(node->inputs.front());
-    for (const std::string& name : node->inputs) {
+    if (node->op_type() == "Transpose" && !node->input().empty()) transposed_.insert(node->input(0));
+    for (const std::string& name : node->input()) {
       wanted.insert(name);
-      if (node->op != "Shape") ++readers_[name];
+      if (node->op_type() != "Shape") ++readers_[name];
     }
   }
 }
 
 void Graph::find_classes() {
-  for (const Node& node : model_.nodes)
-    if (const auto names = node.attributes.find("values_strings"); names != node.attributes.end()) {
-      classes_ = names->second.texts;
+  for (const Node& node : model_.graph().node())
+    if (const auto* names = find(node, "values_strings")) {
+      classes_.assign(names->strings().begin(), names->strings().end());
       classifies_ = true;
     }
 }
@@ -164,36 +168,38 @@ const std::map<std::string, Graph::Handler>& Graph::handlers() {
 }
 
 void Graph::run(const Node& node) {
-  const auto handler = handlers().find(node.op);
-  const bool standard = node.domain.empty() || node.domain == "ai.onnx";
+  const auto handler = handlers().find(node.op_type());
+  const bool standard = node.domain().empty() || node.domain() == "ai.onnx";
   if (handler == handlers().end() || !standard) {
     std::string known;
     for (const auto& [op, ignored] : handlers())
       if (!is_auxiliary(op)) known += (known.empty() ? "" : " ") + op;
-    throw Error(MK_UNSUPPORTED, node.title() + " has no equivalent in mokume; supported are: " + known);
+    throw Error(MK_UNSUPPORTED, title(node) + " has no equivalent in mokume; supported are: " + known);
   }
-  if (node.outputs.empty()) throw Error(MK_BAD_DATA, node.title() + " has no output: export the model again");
+  if (node.output().empty()) throw Error(MK_BAD_DATA, title(node) + " has no output: export the model again");
   if (ended_) unsupported(node, "comes after the softmax, which must be the last one");
   (this->*handler->second)(node);
 }
 
 void Graph::unsupported(const Node& node, const std::string& why) {
-  throw Error(MK_UNSUPPORTED, node.title() + " " + why);
+  throw Error(MK_UNSUPPORTED, title(node) + " " + why);
 }
 
-bool Graph::has_input(const Node& node, size_t i) const { return i < node.inputs.size() && !node.inputs[i].empty(); }
+bool Graph::has_input(const Node& node, size_t i) const {
+  return i < size_t(node.input_size()) && !node.input(int(i)).empty();
+}
 
 const std::string& Graph::input_name(const Node& node, size_t i) const {
-  if (!has_input(node, i)) throw Error(MK_BAD_DATA, node.title() + " lacks an input: export the model again");
-  return node.inputs[i];
+  if (!has_input(node, i)) throw Error(MK_BAD_DATA, title(node) + " lacks an input: export the model again");
+  return node.input(int(i));
 }
 
 Value& Graph::value(const Node& node, size_t i) {
   const auto found = values_.find(input_name(node, i));
   if (found == values_.end())
     throw Error(MK_BAD_DATA,
-                node.title() + " reads '" + node.inputs[i] + "', which nothing gives: export the model again");
-  if (found->second.area != 0 && node.op != "MatMul")
+                title(node) + " reads '" + node.input(int(i)) + "', which nothing gives: export the model again");
+  if (found->second.area != 0 && node.op_type() != "MatMul")
     unsupported(node, "reads the rows of an image without its columns");
   return found->second;
 }
@@ -203,7 +209,7 @@ bool Graph::is_constant(const Node& node, size_t i) { return value(node, i).cons
 const Tensor& Graph::constant(const Node& node, size_t i) {
   const Value& v = value(node, i);
   if (v.constant == nullptr)
-    unsupported(node, "has an input '" + node.inputs[i] + "' that is computed, but must be constant");
+    unsupported(node, "has an input '" + node.input(int(i)) + "' that is computed, but must be constant");
   if (!v.constant->known)
     unsupported(node, "has a constant that is neither float32 nor int64: convert it before the export");
   return *v.constant;
@@ -296,16 +302,16 @@ int Graph::emit(const Node& node, int layer, const FormulaPtr& formula, bool alo
 }
 
 void Graph::give(const Node& node, Value v) {
-  v.single = readers_[node.outputs.front()] <= 1;
+  v.single = readers_[node.output(0)] <= 1;
   v.alone = v.alone && v.single;
-  values_[node.outputs.front()] = std::move(v);
+  values_[node.output(0)] = std::move(v);
 }
 
 void Graph::give_constant(const Node& node, Tensor tensor) {
   Value v;
   v.constant = std::make_shared<Tensor>(std::move(tensor));
   if (has_input(node, 0)) v.origin = value(node, 0).origin;
-  values_[node.outputs.front()] = std::move(v);
+  values_[node.output(0)] = std::move(v);
 }
 
 void Graph::give_layer(const Node& node, MadeLayer layer) {
@@ -320,7 +326,7 @@ void Graph::give_layer(const Node& node, MadeLayer layer) {
 
 // Returns "layer1.conv" for the weight "layer1.conv.weight".
 std::string Graph::hint(const Node& node, size_t i) const {
-  const auto found = has_input(node, i) ? values_.find(node.inputs[i]) : values_.end();
+  const auto found = has_input(node, i) ? values_.find(node.input(int(i))) : values_.end();
   if (found == values_.end()) return "";
   const std::string& name = found->second.origin;
   const size_t dot = name.rfind('.');

@@ -1,14 +1,20 @@
-// The parts of an ONNX file that an import needs, from untrusted bytes.
-// https://github.com/onnx/onnx/blob/main/onnx/onnx.proto, whose field numbers model.cpp uses.
+// An ONNX file from untrusted bytes, and the numbers of its constants (docs/adr/0044-onnx-by-protocol-buffers.md).
 #pragma once
+
+#include <google/protobuf/arena.h>
+#include <onnx.pb.h>
 
 #include <cstdint>
 #include <map>
-#include <optional>
+#include <memory>
 #include <string>
+#include <string_view>
 #include <vector>
 
 namespace mokume::cnn::onnx {
+
+using Node = ::onnx::NodeProto;
+using ValueInfo = ::onnx::ValueInfoProto;
 
 // A size or a number that only the rows of a batch determine.
 inline constexpr int64_t kBatch = INT64_MIN;
@@ -26,44 +32,31 @@ struct Tensor {
   double real(size_t i) const { return floats.empty() ? doubles.at(i) : double{floats.at(i)}; }
 };
 
-struct Attribute {
-  int64_t integer = 0;
-  float real = 0;
-  std::string text;
-  std::vector<int64_t> integers;
-  std::vector<float> reals;
-  std::vector<std::string> texts;
-  std::optional<Tensor> tensor;
-};
+// The attributes of a node.
+const ::onnx::AttributeProto* find(const Node& node, std::string_view attribute);  // nullptr: it has none
+int64_t integer(const Node& node, const char* attribute, int64_t fallback);
+double real(const Node& node, const char* attribute, double fallback);
+std::string text(const Node& node, const char* attribute, const char* fallback);
+std::vector<int64_t> integers(const Node& node, const char* attribute, const std::vector<int64_t>& fallback);
 
-struct Node {
-  std::string name, op, domain;
-  std::vector<std::string> inputs, outputs;  // names of values; "": an optional one that is not given
-  std::map<std::string, Attribute> attributes;
+// "the node 'conv1' (Conv)".
+std::string title(const Node& node);
 
-  int64_t integer(const char* attribute, int64_t fallback) const;
-  double real(const char* attribute, double fallback) const;
-  std::string text(const char* attribute, const char* fallback) const;
-  std::vector<int64_t> integers(const char* attribute, const std::vector<int64_t>& fallback) const;
-  // "the node 'conv1' (Conv)".
-  std::string title() const;
-};
-
-struct ValueInfo {
-  std::string name;
-  int64_t type = 0;           // TensorProto.DataType
-  std::vector<int64_t> dims;  // kBatch: not fixed
-  bool has_shape = false;
-};
+// The dimensions of an input or output, kBatch where they are not fixed; none without a shape.
+std::vector<int64_t> sizes_of(const ValueInfo& info);
 
 struct Model {
-  std::vector<Node> nodes;
-  std::map<std::string, Tensor> constants;
-  std::vector<ValueInfo> inputs, outputs;  // inputs without constants
-  uint64_t numbers = 0;                    // total over all constants
+  std::unique_ptr<google::protobuf::Arena> arena = std::make_unique<google::protobuf::Arena>();
+  ::onnx::ModelProto* file = google::protobuf::Arena::CreateMessage<::onnx::ModelProto>(arena.get());
+  std::map<std::string, Tensor> constants;  // by name
+  std::map<const Node*, Tensor> literals;   // the "value" of nodes
+  uint64_t numbers = 0;                     // of both
+
+  const ::onnx::GraphProto& graph() const { return file->graph(); }
+  std::vector<const ValueInfo*> inputs() const;  // without constants
 
   // Reads the file at `path`, and the files next to it that hold its weights. Throws Error(MK_BAD_DATA) if they
-  // are damaged, and Error(MK_UNSUPPORTED) for sparse weights.
+  // are damaged, and Error(MK_UNSUPPORTED) for sparse weights and for far more parts than a network has.
   static Model read(const std::string& path);
 };
 

@@ -8,11 +8,11 @@
 namespace mokume::cnn::onnx {
 
 void Graph::gemm(const Node& node) {
-  if (node.integer("transA", 0) != 0) unsupported(node, "transposes its rows");
+  if (integer(node, "transA", 0) != 0) unsupported(node, "transposes its rows");
   const bool with_bias = has_input(node, 2);
-  if (node.real("alpha", 1) != 1 || (with_bias && node.real("beta", 1) != 1))
+  if (real(node, "alpha", 1) != 1 || (with_bias && real(node, "beta", 1) != 1))
     unsupported(node, "has a factor alpha or beta other than 1");
-  linear(node, node.integer("transB", 0) != 0, with_bias);
+  linear(node, integer(node, "transB", 0) != 0, with_bias);
 }
 
 void Graph::matmul(const Node& node) {
@@ -24,7 +24,7 @@ void Graph::linear(const Node& node, bool transposed, bool with_bias) {
   const Tensor& t = constant(node, 1);
   const Value x = rows(node, 0);
   if (t.dims.size() != 2 || t.dims[transposed ? 1 : 0] != x.shape.elements())
-    throw Error(MK_BAD_DATA, node.title() + " has weights of another shape than its input needs: export it again");
+    throw Error(MK_BAD_DATA, title(node) + " has weights of another shape than its input needs: export it again");
   const int64_t outputs = t.dims[transposed ? 0 : 1], inputs = x.shape.elements();
   std::vector<float> values = floats(node, 1);
   if (!transposed) {
@@ -52,13 +52,13 @@ void Graph::linear(const Node& node, bool transposed, bool with_bias) {
 
 void Graph::batch_norm(const Node& node) {
   const Value x = layer_value(node, 0);
-  if (node.integer("training_mode", 0) != 0)
+  if (integer(node, "training_mode", 0) != 0)
     unsupported(node, "is in the mode of training: call eval() before the export");
   const int64_t channels = x.shape.flat ? x.shape.elements() : x.shape.channels;
   MadeLayer layer;
-  layer.keys = {{"type", "batch_norm"}, {"eps", decimal(float(node.real("epsilon", 1e-5F)))}};
+  layer.keys = {{"type", "batch_norm"}, {"eps", decimal(float(real(node, "epsilon", 1e-5F)))}};
   // ONNX specifies the share of the old value.
-  const double momentum = decimal(1 - float(node.real("momentum", 0.9F)));
+  const double momentum = decimal(1 - float(real(node, "momentum", 0.9F)));
   if (momentum > 0 && momentum <= 1) layer.keys["momentum"] = decimal(float(std::round(momentum * 1e6) / 1e6));
   layer.hint = hint(node, 1);
   layer.inputs = {x.layer};
@@ -67,7 +67,7 @@ void Graph::batch_norm(const Node& node) {
   for (const char* name : {"weight", "bias", "running_mean", "running_var"}) {
     std::vector<float> values = floats(node, i++);
     if (int64_t(values.size()) != channels)
-      throw Error(MK_BAD_DATA, node.title() + " has weights of another shape than its input needs: export it again");
+      throw Error(MK_BAD_DATA, title(node) + " has weights of another shape than its input needs: export it again");
     layer.weights.push_back({name, {channels}, std::move(values)});
   }
   if (x.layer == Builder::kInput && x.shape.flat) layer.inputs = {rows(node, 0).layer};
@@ -76,11 +76,11 @@ void Graph::batch_norm(const Node& node) {
 
 void Graph::layer_norm(const Node& node) {
   const Value x = layer_value(node, 0);
-  const int64_t rank = x.shape.flat ? 2 : 4, axis = node.integer("axis", -1);
+  const int64_t rank = x.shape.flat ? 2 : 4, axis = integer(node, "axis", -1);
   if ((axis < 0 ? axis + rank : axis) != 1) unsupported(node, "normalises other dimensions than all elements of a row");
   const int64_t elements = x.shape.elements();
   MadeLayer layer;
-  layer.keys = {{"type", "layer_norm"}, {"eps", decimal(float(node.real("epsilon", 1e-5F)))}};
+  layer.keys = {{"type", "layer_norm"}, {"eps", decimal(float(real(node, "epsilon", 1e-5F)))}};
   layer.hint = hint(node, 1);
   layer.inputs = {x.shape.flat ? rows(node, 0).layer : x.layer};
   layer.out = x.shape;
@@ -115,8 +115,8 @@ void Graph::instance_norm(const Node& node) {
   const int64_t groups = x.layout == Value::Layout::groups ? x.groups : x.shape.channels;
   const std::vector<float> weight = floats(node, 1), bias = floats(node, 2);
   if (int64_t(weight.size()) != groups || int64_t(bias.size()) != groups || x.norm != nullptr)
-    throw Error(MK_BAD_DATA, node.title() + " has weights of another shape than its input needs: export it again");
-  MadeLayer layer = group_norm_of(x.shape, groups, node.real("epsilon", 1e-5F), weight, bias);
+    throw Error(MK_BAD_DATA, title(node) + " has weights of another shape than its input needs: export it again");
+  MadeLayer layer = group_norm_of(x.shape, groups, real(node, "epsilon", 1e-5F), weight, bias);
   layer.inputs = {x.layer};
   layer.hint = hint(node, 1);
   if (x.layout != Value::Layout::groups) return give_layer(node, std::move(layer));
@@ -126,14 +126,14 @@ void Graph::instance_norm(const Node& node) {
 
 void Graph::group_norm(const Node& node) {
   const Value x = image(node, 0);
-  const int64_t groups = node.integer("num_groups", 0);
+  const int64_t groups = integer(node, "num_groups", 0);
   const std::vector<float> weight = floats(node, 1), bias = floats(node, 2);
   const auto fits = [&](const std::vector<float>& values) {
     return int64_t(values.size()) == x.shape.channels || int64_t(values.size()) == groups;
   };
   if (groups < 1 || x.shape.channels % groups != 0 || !fits(weight) || !fits(bias))
-    throw Error(MK_BAD_DATA, node.title() + " has weights of another shape than its input needs: export it again");
-  MadeLayer layer = group_norm_of(x.shape, groups, node.real("epsilon", 1e-5F), weight, bias);
+    throw Error(MK_BAD_DATA, title(node) + " has weights of another shape than its input needs: export it again");
+  MadeLayer layer = group_norm_of(x.shape, groups, real(node, "epsilon", 1e-5F), weight, bias);
   layer.inputs = {x.layer};
   layer.hint = hint(node, 1);
   give_layer(node, std::move(layer));

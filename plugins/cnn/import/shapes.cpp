@@ -25,22 +25,23 @@ std::vector<int64_t> Graph::dims_of(const Value& v) const {
 void Graph::pass(const Node& node) { give(node, value(node, 0)); }
 
 void Graph::constant_node(const Node& node) {
-  for (const auto& [name, a] : node.attributes) {
-    if (name == "value" && a.tensor) return give_constant(node, *a.tensor);
-    if (name == "value_float") return give_constant(node, {{}, {a.real}, {}, {}});
-    if (name == "value_int") return give_constant(node, {{}, {}, {}, {a.integer}});
-    if (name == "value_floats") return give_constant(node, {{int64_t(a.reals.size())}, a.reals, {}, {}});
-    if (name == "value_ints") return give_constant(node, {{int64_t(a.integers.size())}, {}, {}, a.integers});
-  }
+  if (const auto value = model_.literals.find(&node); value != model_.literals.end())
+    return give_constant(node, std::move(value->second));
+  if (const auto* a = find(node, "value_float")) return give_constant(node, {{}, {a->f()}, {}, {}});
+  if (const auto* a = find(node, "value_int")) return give_constant(node, {{}, {}, {}, {a->i()}});
+  if (const auto* a = find(node, "value_floats"))
+    return give_constant(node, {{a->floats_size()}, {a->floats().begin(), a->floats().end()}, {}, {}});
+  if (const auto* a = find(node, "value_ints"))
+    return give_constant(node, {{a->ints_size()}, {}, {}, {a->ints().begin(), a->ints().end()}});
   unsupported(node, "has no value that mokume reads");
 }
 
 void Graph::shape_of(const Node& node) {
-  if (node.attributes.count("start") > 0 || node.attributes.count("end") > 0) {
+  if (find(node, "start") != nullptr || find(node, "end") != nullptr) {
     const std::vector<int64_t> all = dims_of(value(node, 0));
     const auto rank = int64_t(all.size());
     const auto place = [&](int64_t at) { return std::clamp<int64_t>(at < 0 ? at + rank : at, 0, rank); };
-    const int64_t begin = place(node.integer("start", 0)), end = std::max(begin, place(node.integer("end", rank)));
+    const int64_t begin = place(integer(node, "start", 0)), end = std::max(begin, place(integer(node, "end", rank)));
     return give_constant(node, {{end - begin}, {}, {}, {all.begin() + begin, all.begin() + end}});
   }
   std::vector<int64_t> dims = dims_of(value(node, 0));
@@ -54,7 +55,7 @@ void Graph::gather(const Node& node) {
   made.dims = constant(node, 1).dims;
   for (int64_t i : whole_numbers(node, 1)) {
     if (i < 0) i += int64_t(from.size());
-    if (i < 0 || i >= int64_t(from.size())) throw Error(MK_BAD_DATA, node.title() + " leads beyond its input");
+    if (i < 0 || i >= int64_t(from.size())) throw Error(MK_BAD_DATA, title(node) + " leads beyond its input");
     made.integers.push_back(from[size_t(i)]);
   }
   give_constant(node, std::move(made));
@@ -62,7 +63,7 @@ void Graph::gather(const Node& node) {
 
 void Graph::unsqueeze(const Node& node) {
   Tensor made = constant(node, 0);
-  const std::vector<int64_t> axes = has_input(node, 1) ? whole_numbers(node, 1) : node.integers("axes", {});
+  const std::vector<int64_t> axes = has_input(node, 1) ? whole_numbers(node, 1) : integers(node, "axes", {});
   for (int64_t axis : axes) {
     if (axis < 0) axis += int64_t(made.dims.size()) + 1;
     if (axis < 0 || axis > int64_t(made.dims.size()) || made.dims.size() > kMostDimensions)
@@ -86,7 +87,7 @@ void Graph::squeeze(const Node& node) {
 
 void Graph::flatten(const Node& node) {
   const Value x = layer_value(node, 0);
-  const int64_t axis = node.integer("axis", 1), rank = x.shape.flat ? 2 : 4;
+  const int64_t axis = integer(node, "axis", 1), rank = x.shape.flat ? 2 : 4;
   if ((axis < 0 ? axis + rank : axis) != 1) unsupported(node, "keeps more dimensions than the batch");
   flatten_value(node, x);
 }
@@ -166,7 +167,7 @@ void Graph::reshape_to(const Node& node, const std::vector<int64_t>& target) {
     // The rows of the data are images. mokume stores channels innermost, and a transposition shows the file's order.
     if (target.size() == 3 && x.layer == Builder::kInput) {
       Value images = x;
-      const bool first = transposed_.count(node.outputs.front()) == 0;
+      const bool first = transposed_.count(node.output(0)) == 0;
       images.shape = first ? Shape{target[1], target[2], target[0]} : Shape{target[0], target[1], target[2]};
       images.layout = first ? Layout::plain : Layout::rows_as_images;
       builder_.set_input(images.shape);
@@ -177,7 +178,7 @@ void Graph::reshape_to(const Node& node, const std::vector<int64_t>& target) {
 }
 
 void Graph::transpose(const Node& node) {
-  const std::vector<int64_t> order = node.integers("perm", {});
+  const std::vector<int64_t> order = integers(node, "perm", {});
   if (is_constant(node, 0)) {
     const Tensor& t = constant(node, 0);
     if (t.dims.size() != 2 || (!order.empty() && order != std::vector<int64_t>{1, 0}) || !t.is_real())

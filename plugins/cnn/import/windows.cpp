@@ -26,7 +26,7 @@ void put(nlohmann::ordered_json& keys, const char* name, int64_t value, int64_t 
 
 Graph::Window Graph::window(const Node& node, const Shape& in, int64_t kernel_h, int64_t kernel_w) {
   const auto pair = [&](const char* name, const std::vector<int64_t>& fallback, int64_t least, size_t count = 2) {
-    std::vector<int64_t> values = node.integers(name, fallback);
+    std::vector<int64_t> values = integers(node, name, fallback);
     if (values.size() != count)
       unsupported(node, std::string("has ") + name + " of another number than two dimensions");
     for (const int64_t v : values)
@@ -36,7 +36,7 @@ Graph::Window Graph::window(const Node& node, const Shape& in, int64_t kernel_h,
   const auto kernel = pair("kernel_shape", {kernel_h, kernel_w}, 1), stride = pair("strides", {1, 1}, 1),
              dilation = pair("dilations", {1, 1}, 1), pads = pair("pads", {0, 0, 0, 0}, 0, 4);
   Window w{kernel[0], kernel[1], stride[0], stride[1], pads[0], pads[1], pads[2], pads[3], dilation[0], dilation[1]};
-  const std::string automatic = node.text("auto_pad", "NOTSET");
+  const std::string automatic = text(node, "auto_pad", "NOTSET");
   if (automatic == "VALID") w.top = w.left = w.bottom = w.right = 0;
   if (automatic == "SAME_UPPER" || automatic == "SAME_LOWER") {
     const auto pad = [&](int64_t size, int64_t k, int64_t s, int64_t& before, int64_t& after) {
@@ -96,10 +96,10 @@ void Graph::conv(const Node& node) {
   const Tensor& weight = constant(node, 1);
   if (weight.dims.size() != 4) unsupported(node, "is a convolution of another number than two dimensions");
   const Window w = window(node, x.shape, weight.dims[2], weight.dims[3]);
-  const int64_t groups = node.integer("group", 1), filters = weight.dims[0];
+  const int64_t groups = integer(node, "group", 1), filters = weight.dims[0];
   if (groups < 1 || weight.dims[1] != x.shape.channels / groups || x.shape.channels % groups != 0 ||
       weight.dims[2] != w.kernel_h || weight.dims[3] != w.kernel_w || filters < 1 || filters % groups != 0)
-    throw Error(MK_BAD_DATA, node.title() + " has weights of another shape than its input needs: export it again");
+    throw Error(MK_BAD_DATA, title(node) + " has weights of another shape than its input needs: export it again");
   if (w.dilation_h != w.dilation_w) unsupported(node, "has dilations that differ in height and width");
   MadeLayer layer;
   layer.keys = {{"type", "conv2d"}, {"out_channels", filters}};
@@ -121,13 +121,13 @@ void Graph::conv_transpose(const Node& node) {
   const Tensor& weight = constant(node, 1);
   if (weight.dims.size() != 4) unsupported(node, "is a convolution of another number than two dimensions");
   const Window w = window(node, x.shape, weight.dims[2], weight.dims[3]);
-  const int64_t groups = node.integer("group", 1);
+  const int64_t groups = integer(node, "group", 1);
   if (groups < 1 || weight.dims[0] != x.shape.channels || weight.dims[0] % groups != 0 ||
       weight.dims[2] != w.kernel_h || weight.dims[3] != w.kernel_w || weight.dims[1] < 1 || weight.dims[1] > 1'000'000)
-    throw Error(MK_BAD_DATA, node.title() + " has weights of another shape than its input needs: export it again");
-  const auto added = node.integers("output_padding", {0, 0});
+    throw Error(MK_BAD_DATA, title(node) + " has weights of another shape than its input needs: export it again");
+  const auto added = integers(node, "output_padding", {0, 0});
   if (added.size() != 2 || added[0] != added[1] || added[0] < 0 || added[0] > kMost || w.top != w.bottom ||
-      w.left != w.right || node.attributes.count("output_shape") > 0 || node.text("auto_pad", "NOTSET") != "NOTSET" ||
+      w.left != w.right || find(node, "output_shape") != nullptr || text(node, "auto_pad", "NOTSET") != "NOTSET" ||
       w.dilation_h != w.dilation_w)
     unsupported(node, "has an output_shape, or padding or dilation that differs between sides");
   MadeLayer layer;
@@ -157,7 +157,7 @@ void Graph::pool(const Node& node, const char* type) {
   MadeLayer layer;
   layer.keys = {{"type", type}};
   const bool average = std::string(type) == "avg_pool2d";
-  if (node.integer("ceil_mode", 0) != 0) {
+  if (integer(node, "ceil_mode", 0) != 0) {
     if (w.top != w.bottom || w.left != w.right) unsupported(node, "pads its sides differently");
     const auto up = [](int64_t size, int64_t pad, int64_t kernel, int64_t stride) {
       int64_t count = (size + 2 * pad - kernel + stride - 1) / stride + 1;
@@ -168,10 +168,10 @@ void Graph::pool(const Node& node, const char* type) {
     w.right = std::max(w.left, up(x.shape.width, w.left, w.kernel_w, w.stride_w));
   }
   const bool even = w.top == w.bottom && w.left == w.right;
-  if (average && !even && node.integer("ceil_mode", 0) == 0)
+  if (average && !even && integer(node, "ceil_mode", 0) == 0)
     unsupported(node, "pads its sides differently, and counts that padding");
   put_window(node, w, layer.keys, true, x.shape);
-  if (average && node.integer("count_include_pad", 0) == 0 && (w.top != 0 || w.left != 0))
+  if (average && integer(node, "count_include_pad", 0) == 0 && (w.top != 0 || w.left != 0))
     layer.keys["count_include_pad"] = false;
   layer.inputs = {x.layer};
   layer.out = {places(x.shape.height, w.top + w.bottom, w.kernel_h, w.stride_h),
@@ -205,12 +205,12 @@ void Graph::global_max_pool(const Node& node) {
 // Handles the mean over height and width.
 void Graph::reduce_mean(const Node& node) {
   const Value x = image(node, 0);
-  std::vector<int64_t> axes = has_input(node, 1) ? whole_numbers(node, 1) : node.integers("axes", {});
+  std::vector<int64_t> axes = has_input(node, 1) ? whole_numbers(node, 1) : integers(node, "axes", {});
   for (int64_t& axis : axes) axis += axis < 0 ? 4 : 0;
   std::sort(axes.begin(), axes.end());
   if (axes != std::vector<int64_t>{2, 3}) unsupported(node, "is a mean over other dimensions than height and width");
   global_average_pool(node);
-  if (node.integer("keepdims", 1) == 0) flatten_value(node, values_[node.outputs.front()]);
+  if (integer(node, "keepdims", 1) == 0) flatten_value(node, values_[node.output(0)]);
 }
 
 // Detects means over areas of different sizes: two products with constants, rows x image x columns.

@@ -1,89 +1,48 @@
 // `mokume export`: the graphs of both models. bench/peers/onnx_runtime.py compares their predictions with the
 // program's.
 #include <gtest/gtest.h>
+#include <onnx.pb.h>
 
 #include <algorithm>
 #include <map>
-#include <string_view>
+#include <stdexcept>
 
 #include "cli/shell.hpp"
 
 namespace mokume::cli_test {
 namespace {
 
-// The fields of an encoded message: by number, the bytes of each text or message, and the values of integers.
-struct Fields {
-  std::map<uint32_t, std::vector<std::string>> texts;
-  std::map<uint32_t, std::vector<int64_t>> integers;
-
-  explicit Fields(std::string_view bytes) {
-    const auto byte = [&] {
-      if (bytes.empty()) throw std::runtime_error("the message ends early");
-      const auto value = static_cast<unsigned char>(bytes.front());
-      bytes.remove_prefix(1);
-      return value;
-    };
-    const auto varint = [&] {
-      uint64_t value = 0;
-      for (uint32_t shift = 0;; shift += 7) {
-        const unsigned char part = byte();
-        value |= uint64_t{part & 0x7fU} << shift;
-        if (part < 0x80) return value;
-      }
-    };
-    while (!bytes.empty()) {
-      const uint64_t tag = varint();
-      const auto field = static_cast<uint32_t>(tag >> 3);
-      if ((tag & 7) == 0) {
-        integers[field].push_back(static_cast<int64_t>(varint()));
-        continue;
-      }
-      const uint64_t size = (tag & 7) == 5 ? 4 : varint();
-      if ((tag & 7) != 2 && (tag & 7) != 5) throw std::runtime_error("an unknown wire type");
-      if (size > bytes.size()) throw std::runtime_error("a field is longer than its message");
-      texts[field].emplace_back(bytes.substr(0, size));
-      bytes.remove_prefix(size);
-    }
-  }
-  Fields at(uint32_t field, size_t k = 0) const { return Fields(texts.at(field).at(k)); }
-};
-
-struct Node {
-  std::string op;
-  std::map<std::string, Fields> attributes;
-};
+using Numbers = std::vector<int64_t>;
 
 // The parts of a file that the tests look at.
 struct Exported {
-  std::vector<Node> nodes;
+  onnx::ModelProto model;
   std::vector<std::string> ops, inputs, outputs;
-  std::map<std::string, std::vector<int64_t>> constants;  // their dimensions
+  std::map<std::string, Numbers> constants;  // their dimensions
 
   explicit Exported(const fs::path& path) {
-    const Fields model(slurp(path));
-    EXPECT_GE(model.integers.at(1).at(0), 8) << "the version of the format";
-    EXPECT_GE(model.at(8, 0).integers.at(2).at(0), 17) << "the version of the operators";
-    EXPECT_EQ(model.at(8, 1).texts.at(1).at(0), "ai.onnx.ml");
-    const Fields graph = model.at(7);
-    for (size_t k = 0; k < graph.texts.at(1).size(); ++k) {
-      const Fields node = graph.at(1, k);
-      Node& made = nodes.emplace_back();
-      made.op = node.texts.at(4).at(0);
-      ops.push_back(made.op);
-      for (size_t a = 0; node.texts.count(5) > 0 && a < node.texts.at(5).size(); ++a)
-        made.attributes.emplace(node.at(5, a).texts.at(1).at(0), node.at(5, a));
-    }
-    if (graph.texts.count(5) > 0)
-      for (size_t k = 0; k < graph.texts.at(5).size(); ++k) {
-        const Fields tensor = graph.at(5, k);
-        constants[tensor.texts.at(8).at(0)] = tensor.integers.at(1);
-      }
-    for (size_t k = 0; k < graph.texts.at(11).size(); ++k) inputs.push_back(graph.at(11, k).texts.at(1).at(0));
-    for (size_t k = 0; k < graph.texts.at(12).size(); ++k) outputs.push_back(graph.at(12, k).texts.at(1).at(0));
+    EXPECT_TRUE(model.ParseFromString(slurp(path)));
+    EXPECT_GE(model.ir_version(), 8);
+    EXPECT_GE(model.opset_import(0).version(), 17);
+    EXPECT_EQ(model.opset_import(1).domain(), "ai.onnx.ml");
+    for (const onnx::NodeProto& node : model.graph().node()) ops.push_back(node.op_type());
+    for (const onnx::TensorProto& tensor : model.graph().initializer())
+      constants[tensor.name()].assign(tensor.dims().begin(), tensor.dims().end());
+    for (const onnx::ValueInfoProto& input : model.graph().input()) inputs.push_back(input.name());
+    for (const onnx::ValueInfoProto& output : model.graph().output()) outputs.push_back(output.name());
     std::sort(outputs.begin(), outputs.end());
   }
-  const Node& node(const std::string& op) const {
-    return *std::find_if(nodes.begin(), nodes.end(), [&](const Node& n) { return n.op == op; });
+  // An attribute of the k-th node with this operator.
+  const onnx::AttributeProto& attribute(const std::string& op, const std::string& name, int k = 0) const {
+    for (const onnx::NodeProto& node : model.graph().node())
+      if (node.op_type() == op && k-- == 0)
+        for (const onnx::AttributeProto& found : node.attribute())
+          if (found.name() == name) return found;
+    throw std::runtime_error("no " + op + " has the attribute " + name);
+  }
+  Numbers numbers(const std::string& op, const std::string& name, int k = 0) const {
+    const auto& all = attribute(op, name, k).ints();
+    return {all.begin(), all.end()};
   }
 };
 
@@ -128,8 +87,8 @@ layers = [{ type = "normalise", mean = 0.1, std = 0.3 }, { type = "conv2d", out_
   EXPECT_EQ(file.outputs, (Names{"label", "probabilities"}));
   EXPECT_EQ(file.constants.at("1.weight"), (std::vector<int64_t>{4, 1, 5, 5}));
   EXPECT_EQ(file.constants.at("8.weight"), (std::vector<int64_t>{10, 4}));
-  EXPECT_EQ(file.node("LabelEncoder").attributes.at("values_strings").texts.at(9).size(), 10U);
-  EXPECT_EQ(file.node("MaxPool").attributes.at("strides").integers.at(8), (std::vector<int64_t>{2, 2}));
+  EXPECT_EQ(file.attribute("LabelEncoder", "values_strings").strings_size(), 10);
+  EXPECT_EQ(file.numbers("MaxPool", "strides"), (Numbers{2, 2}));
 }
 
 TEST_F(Export, WindowsOfEveryKindHaveTheirAttributes) {
@@ -144,25 +103,18 @@ layers = [{ type = "conv2d", out_channels = 4, kernel_size = 4, kernel_width = 3
   { type = "flatten" }, { type = "linear", out_features = 10 }]
 )");
   const Exported file = exported();
-  using Numbers = std::vector<int64_t>;
-  const auto numbers = [&](const std::string& op, const char* name) {
-    return file.node(op).attributes.at(name).integers.at(8);
-  };
-  EXPECT_EQ(numbers("Conv", "kernel_shape"), (Numbers{4, 3}));
-  EXPECT_EQ(numbers("Conv", "pads"), (Numbers{1, 1, 2, 1}));
-  const auto second = std::find_if(file.nodes.begin(), file.nodes.end(),
-                                   [](const Node& n) { return n.op == "Conv" && n.attributes.count("group") == 1; });
-  ASSERT_NE(second, file.nodes.end());
-  EXPECT_EQ(second->attributes.at("group").integers.at(3), Numbers{4});
-  EXPECT_EQ(second->attributes.at("dilations").integers.at(8), (Numbers{2, 2}));
-  EXPECT_EQ(second->attributes.at("pads").integers.at(8), (Numbers{2, 1, 2, 1}));
+  EXPECT_EQ(file.numbers("Conv", "kernel_shape"), (Numbers{4, 3}));
+  EXPECT_EQ(file.numbers("Conv", "pads"), (Numbers{1, 1, 2, 1}));
+  EXPECT_EQ(file.attribute("Conv", "group", 1).i(), 4);
+  EXPECT_EQ(file.numbers("Conv", "dilations", 1), (Numbers{2, 2}));
+  EXPECT_EQ(file.numbers("Conv", "pads", 1), (Numbers{2, 1, 2, 1}));
   EXPECT_EQ(file.constants.at("1.weight"), (Numbers{8, 1, 3, 3}));
-  EXPECT_EQ(numbers("ConvTranspose", "output_padding"), (Numbers{1, 1}));
+  EXPECT_EQ(file.numbers("ConvTranspose", "output_padding"), (Numbers{1, 1}));
   EXPECT_EQ(file.constants.at("2.weight"), (Numbers{8, 2, 3, 3}));
   EXPECT_EQ(file.constants.at("2.bias"), Numbers{4});
-  EXPECT_EQ(numbers("MaxPool", "pads"), (Numbers{0, 0, 1, 1}));
-  EXPECT_EQ(numbers("AveragePool", "strides"), (Numbers{3, 2}));
-  EXPECT_EQ(file.node("AveragePool").attributes.at("count_include_pad").integers.at(3), Numbers{0});
+  EXPECT_EQ(file.numbers("MaxPool", "pads"), (Numbers{0, 0, 1, 1}));
+  EXPECT_EQ(file.numbers("AveragePool", "strides"), (Numbers{3, 2}));
+  EXPECT_EQ(file.attribute("AveragePool", "count_include_pad").i(), 0);
 }
 
 TEST_F(Export, PaddingAndUnequalCellsGatherPixels) {
@@ -181,7 +133,7 @@ layers = [{ type = "conv2d", out_channels = 4, kernel_size = 3, padding = 1, pad
       << "the last layer is the Softmax that every classifier has";
   EXPECT_EQ(file.constants.at("0.rows"), std::vector<int64_t>{30});
   EXPECT_EQ(file.constants.at("2.columns"), std::vector<int64_t>{35}) << "five cells of up to seven pixels";
-  EXPECT_EQ(file.node("MaxPool").attributes.at("strides").integers.at(8), (std::vector<int64_t>{7, 7}));
+  EXPECT_EQ(file.numbers("MaxPool", "strides"), (Numbers{7, 7}));
 }
 
 TEST_F(Export, EveryActivationIsAFewOperators) {
@@ -220,10 +172,10 @@ TEST_F(Export, SvcIsAClassifierOrARegressorForEachClass) {
   const Exported pairs = exported();
   EXPECT_EQ(pairs.ops, (Names{"Cast", "Sub", "Div", "Cast", "SVMClassifier"}));
   EXPECT_EQ(pairs.outputs, (Names{"decisions", "label"}));
-  const auto& attributes = pairs.node("SVMClassifier").attributes;
-  EXPECT_EQ(attributes.at("classlabels_strings").texts.at(9), (Names{"ant", "b, 2", "cat"}));
-  EXPECT_EQ(attributes.at("rho").texts.at(7).size(), 3U);
-  EXPECT_EQ(attributes.at("kernel_type").texts.at(4).at(0), "RBF");
+  const auto& labels = pairs.attribute("SVMClassifier", "classlabels_strings").strings();
+  EXPECT_EQ(Names(labels.begin(), labels.end()), (Names{"ant", "b, 2", "cat"}));
+  EXPECT_EQ(pairs.attribute("SVMClassifier", "rho").floats_size(), 3);
+  EXPECT_EQ(pairs.attribute("SVMClassifier", "kernel_type").s(), "RBF");
   train(csv, "model = \"svc\"\nmodel_options.multiclass = \"ovr\"\n");
   EXPECT_EQ(exported().ops, (Names{"Cast", "Sub", "Div", "Cast", "SVMRegressor", "SVMRegressor", "SVMRegressor",
                                    "Concat", "ArgMax", "LabelEncoder"}));
