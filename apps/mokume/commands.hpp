@@ -40,7 +40,8 @@ enum ExitCode : int {
   kStopped = 75
 };
 
-// How much a run tells: progress and result, errors and warnings only, also what the log file gets, or events as JSON.
+// The amount that a run prints: progress and result; errors and warnings only; what the log file gets as well; or
+// events as JSON.
 enum class Verbosity { usual, quiet, verbose, json };
 
 struct RunOptions {
@@ -78,8 +79,8 @@ int rebuild_report(Runtime& runtime, const std::string& directory, bool watch);
 struct PredictOptions {
   std::string run;                   // directory
   std::vector<std::string> images;   // pictures and folders of pictures; either these or rows
-  std::string spec;                  // of rows, or ""
-  std::vector<std::string> columns;  // of a CSV file, copied to the left of the predictions
+  std::string spec;                  // rows to predict, or ""
+  std::vector<std::string> columns;  // columns of a CSV file to copy to the left of the predictions
   std::string devices = "all";
   std::string svg;      // file for the picture's plot, or ""
   bool json = false;    // for rows: one object per line
@@ -96,7 +97,7 @@ int export_models(Runtime& runtime, const ExportOptions& options);
 struct ImportOptions {
   std::string file;           // ONNX
   std::string out;            // folder, or "": the name of the file
-  std::string model = "cnn";  // that imports it
+  std::string model = "cnn";  // the model library that imports it
 };
 int import_model(Runtime& runtime, const ImportOptions& options);
 
@@ -108,7 +109,7 @@ int device_child(int parent);  // process id of the run; does not return in good
 
 struct ProbeOptions {
   int parent = 0, kind = 0;
-  std::string name, path;  // of the library
+  std::string name, path;  // the library
 };
 int library_probe(const ProbeOptions& options);  // does not return in good order
 

@@ -66,7 +66,7 @@ class Events : public ProcessFrontend {
   void put_best();
   static Json where(const journal::FitRecord& record);
 
-  std::mutex mutex_;                                            // of stdout
+  std::mutex mutex_;                                            // protects stdout
   std::map<std::pair<uint32_t, uint32_t>, std::string> doing_;  // by node and device
 };
 

@@ -15,7 +15,7 @@
 
 namespace mokume::app {
 
-// How the program was called, for messages that print a command to run again.
+// The command line of the program, for messages that print a command to run again.
 struct CommandLine {
   std::vector<std::string> words;    // as typed, beginning with the program's name and the command
   std::vector<std::string> plugins;  // the directories given with --plugins

@@ -37,9 +37,9 @@ struct Leading {
 
 struct LoopOptions {
   Limits limits = {};
-  journal::Bounds bounds = {};                             // of what this node's devices report
+  journal::Bounds bounds = {};                             // limits for records of this node's devices
   TeamChannel* team = nullptr;                             // must outlive the run; null without a team
-  const base::Threads* threads = &base::system_threads();  // those of its devices
+  const base::Threads* threads = &base::system_threads();  // on which its devices work
   // Bounds the delay of events without a wake-up: a stop request, and the coordinator's timeouts.
   std::chrono::milliseconds longest_wait{20};
   // The next message often arrives at once, as in a team's sums, and waking a sleeping core takes longer than that.

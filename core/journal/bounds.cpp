@@ -39,7 +39,7 @@ void check_errors(double errors, int64_t n) {
 
 void check_measure(const std::string& name, double value) {
   const data::MeasureInfo* const known = data::find_measure(name);
-  if (known == nullptr) return;  // of a newer version
+  if (known == nullptr) return;  // a newer version wrote it
   const double most = known->measure == data::Measure::log_loss ? INFINITY : 1;
   // Sums of shares may exceed 1 by rounding.
   if (!(value >= 0) || value > most + 1e-9) out_of_range(fmt::format("'{}' is {}", name, base::shortest(value)));

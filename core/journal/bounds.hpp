@@ -1,6 +1,6 @@
-// What a record may hold, given the data and the model's metrics. A checksum shows that a record is as it was written,
-// not that its values make sense: a damaged computer, another program or a faulty library may have written it. A record
-// is checked once where it enters a process: from a model or a device's process (Agent), from another node
+// The values that a record may hold, given the data and the model's metrics. A checksum shows that a record is as it
+// was written, not that its values make sense: a damaged computer, another program or a faulty library may have written
+// it. A record is checked once where it enters a process: from a model or a device's process (Agent), from another node
 // (Coordinator), and from a file (read.hpp).
 #pragma once
 
@@ -14,7 +14,7 @@
 
 namespace mokume::journal {
 
-inline constexpr uint32_t kMaxCurves = 16;   // of a fit
+inline constexpr uint32_t kMaxCurves = 16;   // per fit
 inline constexpr size_t kMaxCurveName = 64;  // characters
 inline constexpr uint32_t kMaxCurveValues = 1000000;
 
@@ -27,7 +27,7 @@ struct Bounds {
     std::string name;
     bool integer = false;
   };
-  int64_t rows = INT64_MAX;                                   // of training; a fit validates on at most all of them
+  int64_t rows = INT64_MAX;                                   // training rows; a fit validates on at most all of them
   std::optional<int64_t> test_rows = std::nullopt;            // none: unknown
   std::optional<int64_t> classes = std::nullopt;              // 0: the targets are numbers; none: unknown
   std::optional<std::vector<Metric>> metrics = std::nullopt;  // in the order of the values; none: unknown

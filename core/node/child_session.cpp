@@ -18,7 +18,7 @@
 namespace mokume::node {
 namespace {
 
-constexpr std::chrono::milliseconds kGlance(20);  // how often a stop request is checked for
+constexpr std::chrono::milliseconds kGlance(20);  // pause between two looks for a stop request
 constexpr double kNoticeSeconds = 60;             // between two notices that a device is still not open
 
 // The child ended by itself, which may be an accident. A refusal, or silence, would only repeat itself.
@@ -207,7 +207,7 @@ void ChildSession::revive() {
   log_.info(info_.id, "starting another process for it");
   start();
   open();
-  crashes_ = 0;  // of this child; failed attempts are counted by the coordinator
+  crashes_ = 0;  // counts crashes of this child; the coordinator counts failed attempts
   if (welcome_) say_hello(*welcome_);
 }
 

@@ -33,7 +33,7 @@ class ChildSession : public DeviceSession {
 
   // Parameters for starting the child.
   struct Setup {
-    std::vector<uint32_t> cores = {};                   // that it runs on; empty: those of this process
+    std::vector<uint32_t> cores = {};                   // cores on which it runs; empty: the cores of this process
     bool measure = false;                               // measure the device's speed
     std::string program = base::program_to_start();     // mokume: this process's own program, except in tests
     std::chrono::milliseconds patience = kMostSilence;  // a child that does not answer in time is lost

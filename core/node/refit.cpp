@@ -34,10 +34,10 @@ void in_blocks(int64_t rows, cluster::Reporter& reporter, const Predict& predict
   }
 }
 
-// What a model says about the test rows.
+// Predictions of a model for the test rows.
 struct Said {
   data::FloatTable votes;            // in the format of kTestPredictions
-  std::vector<int32_t> labels;       // of a classifier
+  std::vector<int32_t> labels;       // empty for regression
   std::vector<double> class_values;  // see node::class_values()
   mk_score_kind kind = MK_SCORES_UNKNOWN;
 };

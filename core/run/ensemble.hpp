@@ -27,7 +27,7 @@ class Trained {
 
   std::vector<std::string> classes;  // in label order; empty for regression
   int64_t features = 0;
-  data::Shape shape;                // of a row as the model saw it; channels is 0 if the model keeps no record
+  data::Shape shape;                // shape of a row as the model saw it; channels is 0 if the model keeps no record
   std::vector<double> mean, scale;  // x' = (x - mean) / scale: one value, one per feature, or none
   std::optional<node::Calibration> calibration;  // from decision values to probabilities
   bool checked = false;                          // against SHA256SUMS, which models of older versions lack

@@ -13,7 +13,7 @@
 
 namespace mokume::run {
 
-// What the fits of a run begin with. References are valid during the call, except `status`: until end_fits().
+// The state of a run when its fits begin. References are valid during the call, except `status`: until end_fits().
 struct FitsStart {
   const std::string& directory;
   bool resumed = false;

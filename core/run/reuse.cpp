@@ -19,7 +19,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-constexpr uint32_t kMostFits = 1'000'000;  // whose keys fit into memory
+constexpr uint32_t kMostFits = 1'000'000;  // the keys of more fits might not fit into memory
 constexpr size_t kMostRuns = 8;            // to read; older ones rarely offer more
 
 // An experiment without its data, which another one shares.
@@ -76,7 +76,7 @@ class Keys {
 
   const Planned of_;
   std::vector<std::string> samples_, candidates_;
-  std::string place_;  // what random numbers depend on; "" for a model without
+  std::string place_;  // random numbers depend on it; "" for a model without random numbers
 };
 
 // Everything that the inputs of the folds depend on besides the data.
@@ -105,7 +105,7 @@ class Search {
     for (uint32_t fit = 0; fit < experiment.plan().n_fits(); ++fit) wanted_[keys.of(fit)] = fit;
   }
 
-  // What an earlier run offers. Throws Error if it cannot be read.
+  // Returns the fits that an earlier run offers. Throws Error if it cannot be read.
   Reusable look(const std::string& directory, const RunRecord& record) const {
     Reusable offer{directory, record.choices, {}};
     check_config_file(directory, record);

@@ -23,7 +23,7 @@ struct RunRequest {
   config::Config config;
   std::string source_text;  // the unmodified experiment file
   std::string command;      // for the report
-  std::string version;      // of the program, to the commit: fits of another one are not taken over
+  std::string version;      // version of the program, to the commit: fits of another version are not taken over
   bool fresh = false;
   bool profile = false;                      // time every op and transfer; shown at the end and in the report
   std::optional<std::string> directory;      // resume this one
@@ -36,18 +36,18 @@ struct RunResult {
   // The run had already finished, and nothing was computed: when its last fit ended, in seconds since the epoch.
   std::optional<double> earlier_end_s = {};
   uint64_t failed = 0;
-  std::string failure;        // of the first failed fit: what happened, and the cure if the model knows one
+  std::string failure;        // cause of the first failed fit, and the cure if the model knows one
   bool refit_failed = false;  // `reason` explains why
   std::string best;           // "C = 10, gamma = 0.01", or ""
   uint32_t folds = 0;
   std::string metric;  // selection metric, e.g. "error"; "" without validation
   double best_mean = 0, best_sd = 0;
   std::optional<results::TestResult> test;             // for an ensemble, of its vote
-  uint32_t members = 0;                                // of an ensemble
-  std::vector<results::TestResult> member_tests = {};  // of each that has one
+  uint32_t members = 0;                                // number of models of an ensemble
+  std::vector<results::TestResult> member_tests = {};  // results of all members that have one
   std::vector<std::string> cautions = {};              // see results/cautions.hpp
   std::string reproducibility;                         // one sentence: what would come out the same again
-  std::string reason;                                  // of a stop
+  std::string reason;                                  // why the run stopped
   std::vector<results::DeviceProfile> profiles = {};   // if requested
 };
 

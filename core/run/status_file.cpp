@@ -35,7 +35,8 @@ template <class T>
 std::optional<T> read_json(const base::Below& file) {
   if (!base::exists(file)) return std::nullopt;
   auto text = base::unseal_file(base::read_file(file, 1U << 28));
-  if (text && text->object.starts_with('[')) text->object = "{\"bundles\":" + text->object + "}";  // of older versions
+  if (text && text->object.starts_with('['))
+    text->object = "{\"bundles\":" + text->object + "}";  // older versions wrote a list
   try {
     if (text) return base::from_json<T>(text->object);
   } catch (const Error&) {

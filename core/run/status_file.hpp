@@ -43,8 +43,8 @@ struct DeviceStatus {
 
 struct LiveStatus {
   double time_s = 0;  // time of writing; seconds since the epoch
-  std::string host;   // of rank 0
-  int64_t pid = 0;    // of rank 0
+  std::string host;   // the host of rank 0
+  int64_t pid = 0;    // the process of rank 0
   std::string phase;  // "fits", or a later phase
   uint64_t fits = 0, done = 0, failed = 0;
   std::optional<double> eta_s;  // seconds left for the fits; none while unknown

@@ -15,8 +15,8 @@
 
 namespace mokume {
 
-// A failure with the status that crosses the boundary, and one sentence with the place and the cure. It carries the line
-// of the source that threw it, for logs.
+// A failure with the status that crosses the boundary, and one sentence with the place and the cure. It carries the
+// line of the source that threw it, for logs.
 class Error : public std::runtime_error {
  public:
   // The line of the caller, also as a default argument; clang 14 lacks std::source_location.

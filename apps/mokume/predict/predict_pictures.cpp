@@ -21,12 +21,12 @@
 namespace mokume::app {
 namespace {
 
-constexpr int32_t kLeastSide = 8;                  // of a square image, if only the number of features is known
-constexpr size_t kBlockValues = size_t{16} << 20;  // of the pictures that are predicted together
+constexpr int32_t kLeastSide = 8;  // the least width of a square image if only the number of features is known
+constexpr size_t kBlockValues = size_t{16} << 20;  // the most values of the pictures that are predicted together
 
 using run::Trained;
 
-// How the model's rows come from pictures.
+// The way from pictures to the model's rows.
 struct Conversion {
   data::Shape shape;
   bool plain = false;   // as the training pictures of source "images", else as the digits of MNIST

@@ -94,7 +94,7 @@ class Agent::LeaseReporter : public Reporter {
   const std::optional<Stop>& fatal() const { return fatal_; }
 
  private:
-  // What this device reports, any other would report as well.
+  // Any other device would report the same.
   [[noreturn]] void refuse(const std::string& why) {
     fatal_ = Stop{MK_DEVICE_ERROR, why + "; the model library is faulty"};
     throw Error(MK_DEVICE_ERROR, fatal_->reason);

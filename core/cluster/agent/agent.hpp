@@ -59,7 +59,7 @@ class Agent {
   enum class Lane { idle, asked, busy };
   struct Device {
     Lane lane = Lane::idle;
-    uint64_t lease = 0;  // of a busy one
+    uint64_t lease = 0;  // the lease if the device is busy
     double ask_at = 0;
     double pause_s = 0;     // before it asks again
     double sign_at = 0;     // the work's last sign of life, on the clock of listening_
@@ -72,7 +72,7 @@ class Agent {
     std::shared_ptr<std::atomic<bool>> cancelled = std::make_shared<std::atomic<bool>>(false);
   };
   struct Reported {
-    uint64_t line = 0;  // of the journal
+    uint64_t line = 0;  // number in the journal
     uint64_t lease = 0;
     journal::FitRecord record;
   };

@@ -320,7 +320,7 @@ void Coordinator::settle(Out& out) {
     stop_without_devices(out);
     if (!ending_) give_up_unplaceable(out);
   }
-  if (!ending_) fill_refits();  // of bootstraps whose last fit was just given up
+  if (!ending_) fill_refits();  // a bootstrap's last fit may just have been given up
   if (!ending_ && n_done_ == slots()) end(std::nullopt, out);
 }
 

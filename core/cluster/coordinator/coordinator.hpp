@@ -37,8 +37,8 @@ struct PlannedWork {
   std::vector<std::vector<uint32_t>> refit_after = {};  // by refit: the fits it depends on
   std::vector<journal::FitRecord> done = {};            // from the journals, one per fit
   std::map<uint32_t, uint32_t> attempts = {};           // by slot: the last attempt, also of slots that are not done
-  journal::Bounds bounds = {};                          // of records from other nodes; node 0 has checked its own
-  std::vector<scheduler::TimedWork> timed = {};         // measured times of earlier work, used for predictions
+  journal::Bounds bounds = {};                   // limits for records from other nodes; node 0 has checked its own
+  std::vector<scheduler::TimedWork> timed = {};  // measured times of earlier work, used for predictions
 };
 
 class Coordinator {
@@ -92,7 +92,7 @@ class Coordinator {
   };
   struct Part {
     uint32_t origin = 0;           // the bundle of the workload it comes from
-    uint32_t failures = 0;         // of leases that held it
+    uint32_t failures = 0;         // number of failed leases that held it
     bool alone = false;            // never combined with other parts again
     std::string too_large;         // out-of-memory error of the device that could not hold it
     std::optional<uint32_t> next;  // the next fit of the same bundle
@@ -105,7 +105,7 @@ class Coordinator {
   uint32_t unit_index(uint32_t node, uint32_t device) const;
   const LocalDevice& device(const RunDevice& unit) const { return nodes_[unit.node].devices[unit.device]; }
   std::string place(const RunDevice& unit) const;  // "opencl:0 of node 1"
-  uint64_t largest_budget(bool lost) const;        // of working devices: those of lost nodes, or the others
+  uint64_t largest_budget(bool lost) const;        // among working devices, either of lost or of present nodes
   Lease& lease(uint32_t node, uint64_t id);
   bool is_over(uint32_t fit) const { return done_[fit] || coming_[fit] > 0; }
   std::vector<uint32_t> left(const std::vector<uint32_t>& fits) const;
@@ -136,7 +136,7 @@ class Coordinator {
   static scheduler::Workload with_refits(const PlannedWork& work);
   void index_refits();
   void note_ready(uint32_t fit);  // the fit is done
-  void fill_refits();             // those that are ready
+  void fill_refits();             // fills the refits that are ready
 
   // Nodes that leave and return: coordinator_nodes.cpp.
   void mark_alive(uint32_t from);

@@ -39,9 +39,9 @@ void notify(const Observers& observers, Event event, const Args&... args) {
 // The content of a refit, known once all fits of its bootstrap are done.
 struct Refit {
   std::optional<uint32_t> candidate;  // none if nothing can be trained
-  std::string why;                    // the reason in this case: one sentence
+  std::string why;                    // one sentence that states the reason if there is no candidate
   std::optional<uint32_t> like;       // a fit of that candidate, if there is one
-  std::vector<uint32_t> fits;         // whose notes the refit gets, in that order
+  std::vector<uint32_t> fits;         // the refit gets the notes of these fits, in that order
   double cost = 0;                    // in the unit of the workload's bundles
   uint64_t bytes = 0;
 };

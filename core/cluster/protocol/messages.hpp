@@ -48,7 +48,7 @@ struct HostDevice {
 // A rank's view of its host before it has opened a device or started a worker thread.
 struct HostView {
   std::string host;             // host name and boot ID: ranks with equal text share cores, devices and memory
-  std::vector<uint32_t> cores;  // that it may run on; neighbours in this list are best used together
+  std::vector<uint32_t> cores;  // cores on which it may run; neighbours in this list are best used together
   std::vector<HostDevice> devices;
 
   bool operator==(const HostView&) const = default;
@@ -225,7 +225,7 @@ struct LeaseEnd {
   static constexpr const char* kType = "END";
   uint64_t lease = 0;
   int32_t status = 0;            // mk_status: MK_OK: complete; MK_CANCELLED: given up on request; else the failure
-  std::string text;              // of a failure: one sentence
+  std::string text;              // one sentence if the work failed
   double seconds = 0;            // the work's wall time on its node
   std::vector<uint32_t> coming;  // fits that were reported but are not on disk yet; a DONE will follow
 
@@ -402,7 +402,7 @@ struct TeamContribution {
   static constexpr const char* kType = "TEAM_CONTRIBUTION";
   uint64_t start = 0;
   uint32_t member = 0;
-  uint64_t number = 0;  // of the sum, from 0
+  uint64_t number = 0;  // number of the sum, from 0
   uint64_t count = 0;   // floats
   std::vector<Block> blocks;
 
@@ -467,7 +467,7 @@ struct TeamEnd {
 struct TeamJoin {
   static constexpr const char* kType = "TEAM_JOIN";
   uint32_t member = 0;
-  std::vector<double> speeds;         // of each member
+  std::vector<double> speeds;         // speeds of all members
   std::optional<std::string> splits;  // see mk_team
 
   template <class Self, class Fields>
