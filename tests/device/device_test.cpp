@@ -164,7 +164,7 @@ TEST(DeviceSubmit, RefusesBadDescriptorsBeforeTheBackendSeesThem) {
   error_of(MK_INVALID_ARGUMENT, submit(ops::fill(vector(a, 1, 4), 1)));
   error_of(MK_INVALID_ARGUMENT, submit(ops::fill(matrix(a, 2, 1, 4, 3), 1)));
   error_of(MK_INVALID_ARGUMENT, submit(ops::fill(vector(nullptr, 1), 1)));
-  error_of(MK_UNSUPPORTED, submit(sdk::make_op(MK_OP_COUNT_)));
+  error_of(MK_UNSUPPORTED, submit(sdk::make_op(MK_OP_COUNT_, {}, {})));
   EXPECT_TRUE(backend.submitted.empty());
   device->submit(ops::fill(matrix(a, 2, 1, 3), 1));  // ends exactly at the end
   device->submit(ops::fill(vector(nullptr, 0), 1));  // no memory to access
@@ -344,7 +344,7 @@ TEST(DeviceServices, TurnEveryExceptionIntoAStatus) {
   EXPECT_EQ(s->read(s->self, nullptr, 0, memory, 4, &error), MK_INVALID_ARGUMENT);
   EXPECT_EQ(s->write(s->self, nullptr, 0, memory, 4, nullptr), MK_INVALID_ARGUMENT);
   EXPECT_EQ(s->copy(s->self, nullptr, 0, nullptr, 0, 4, &error), MK_INVALID_ARGUMENT);
-  const mk_op op = sdk::make_op(MK_OP_GEMM);
+  const mk_op op = sdk::make_op(MK_OP_GEMM, {}, {});
   EXPECT_EQ(s->submit(s->self, &op, &error), MK_INVALID_ARGUMENT);
 }
 
