@@ -1,13 +1,11 @@
 // Targets for the other files of a run directory, of a model's directory and of the cache.
 #include <cmath>
 #include <filesystem>
-#include <numeric>
 
 #include "base/log.hpp"
 #include "base/sealed.hpp"
 #include "device/probe.hpp"
 #include "fuzz.hpp"
-#include "node/calibration.hpp"
 #include "node/model_inputs.hpp"
 #include "node/profile_files.hpp"
 #include "run/fit_times.hpp"
@@ -112,24 +110,6 @@ FUZZ_TARGET(profile, resealed) {
 FUZZ_TARGET(inputs, resealed) {
   file("model/inputs.json", bytes);
   check_round_trip("model/inputs.json", [] { return node::read_inputs(scratch() + "/model").value(); });
-}
-
-// For three classes, which have three decision values either way.
-FUZZ_TARGET(calibration) {
-  const std::string directory = scratch() + "/model";
-  file("model/calibration.json", bytes);
-  accepts([&] {
-    const node::Calibration read = node::read_calibration(directory, 3).value();
-    node::write_calibration(directory, read);
-    require(base::to_json(node::read_calibration(directory, 3).value()) == base::to_json(read),
-            "a calibration reads back differently");
-    for (const std::vector<float>& row : {std::vector<float>{0.5F, -1, 2}, {-1e30F, 1e30F, 0}}) {
-      double probabilities[3];
-      read.apply(row, 3, &probabilities[0]);
-      const double sum = std::accumulate(std::begin(probabilities), std::end(probabilities), 0.0);
-      require(std::abs(sum - 1) < 1e-6, "probabilities that do not sum to 1: " + base::to_json(read));
-    }
-  });
 }
 
 FUZZ_TARGET(team_account, resealed) {

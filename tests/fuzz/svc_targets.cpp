@@ -1,9 +1,13 @@
 // Targets for the files of support vector machines.
 #include <cmath>
+#include <numeric>
+#include <vector>
 
+#include "calibration.hpp"
 #include "fitted.hpp"
 #include "fuzz.hpp"
 #include "libsvm_file.hpp"
+#include "node/calibration.hpp"
 
 namespace mokume::fuzz {
 namespace {
@@ -37,6 +41,27 @@ FUZZ_TARGET(svc_model) {
     file("svc-again/manifest.json", "");
     read.save(scratch() + "/svc-again");
     svc::Fitted::load(scratch() + "/svc-again");
+  });
+}
+
+// For three classes, which have three decision values with both kinds of decisions.
+FUZZ_TARGET(calibration) {
+  const std::string directory = scratch() + "/model";
+  file("model/calibration.json", bytes);
+  accepts([&] {
+    const node::Calibration read = node::read_calibration(directory, 3).value();
+    node::write_calibration(directory, read);
+    require(base::to_json(node::read_calibration(directory, 3).value()) == base::to_json(read),
+            "a calibration reads back differently");
+    const std::vector<mk_sigmoid> sigmoids(read.sigmoids.begin(), read.sigmoids.end());
+    const mk_score_kind kind =
+        read.decisions == node::Decisions::one_vs_one ? MK_SCORES_ONE_VS_ONE : MK_SCORES_ONE_VS_REST;
+    for (const std::vector<float>& row : {std::vector<float>{0.5F, -1, 2}, {-1e30F, 1e30F, 0}}) {
+      double probabilities[3];
+      svc::probabilities(sigmoids, kind, row.data(), 3, &probabilities[0]);
+      const double sum = std::accumulate(std::begin(probabilities), std::end(probabilities), 0.0);
+      require(std::abs(sum - 1) < 1e-6, "probabilities that do not sum to 1: " + base::to_json(read));
+    }
   });
 }
 
