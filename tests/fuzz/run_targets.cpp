@@ -20,7 +20,7 @@
 namespace mokume::fuzz {
 namespace {
 
-// What was read is written as `name` and read again, and must then be written the same.
+// Writes the read content as `name` and reads it again; writing it once more must give the same file.
 template <class Read>
 void check_round_trip(const std::string& name, const Read& read) {
   std::string first;
@@ -36,7 +36,7 @@ FUZZ_TARGET(run_json, resealed) {
   check_round_trip("run.json", [] { return run::read_run_record(scratch()); });
 }
 
-// A damaged status, or none, is no status.
+// A missing or damaged status gives no status.
 template <class Read>
 std::string shown(const Read& read) {
   std::string text;
@@ -114,7 +114,7 @@ FUZZ_TARGET(inputs, resealed) {
   check_round_trip("model/inputs.json", [] { return node::read_inputs(scratch() + "/model").value(); });
 }
 
-// For three classes, which have three decision values either way.
+// Has three classes, so that both kinds have three decision values.
 FUZZ_TARGET(calibration) {
   const std::string directory = scratch() + "/model";
   file("model/calibration.json", bytes);
