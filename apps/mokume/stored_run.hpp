@@ -44,7 +44,7 @@ class StoredRun {
   // Opens a model without its run. Throws Error(MK_DEVICE_ERROR) if its library is not found.
   StoredRun(Runtime& runtime, const std::string& directory, const node::ModelInputs& inputs);
 
-  // Holds the searched directories instead of the recorded ones, for child processes and ranks.
+  // Holds the searched directories instead of the recorded directories, for child processes and ranks.
   const config::Config& config() const { return config_; }
   // Warns if the run probably used a model that this command does not use.
   void warn() const;

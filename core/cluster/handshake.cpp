@@ -185,7 +185,7 @@ void send_to_others(Transport& transport, const Message& message) {
   for (uint32_t to = 1; to < transport.size(); ++to) transport.send(to, text);
 }
 
-// Tells the others that this node fails. An error here is ignored: nothing more can be done.
+// Tells the other nodes that this node fails. An error here is ignored: nothing more can be done.
 void give_up(Transport& transport, int32_t code, const char* text) noexcept {
   try {
     send_to_others(transport, Stop{code, text});

@@ -20,7 +20,7 @@ struct Patience {
   std::chrono::milliseconds see_directory = std::chrono::seconds(5);  // for the run directory to become visible
 };
 
-// The share of a rank. For rank 0 also the data behind it, and notices for the user.
+// The share of a rank. For rank 0 also its inputs, and notices for the user.
 struct Meeting {
   HostShare share;
   std::vector<HostView> ranks;       // rank 0 only

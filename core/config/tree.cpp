@@ -181,7 +181,7 @@ bool is_out_of_range(std::string word) {
   return read.ec == std::errc::result_out_of_range && read.ptr == end;
 }
 
-// Tells the common faults of values in words of our own, and leaves the others to toml++'s.
+// Describes common faults of values in our own words, and any other fault in toml++'s.
 void add_syntax_error(const toml::parse_error& error, std::string_view text, uint32_t set, Diagnostics& diagnostics) {
   const toml::source_position& at = error.source().begin;
   if (const size_t quote = find_unclosed(text); quote != std::string_view::npos)

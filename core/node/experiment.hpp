@@ -20,7 +20,7 @@
 
 namespace mokume::node {
 
-// Returns the measures that a config adds to those of the model: [validation] score, and [search] select if it is one.
+// Returns the measures that a config adds to the model's: [validation] score, and [search] select if it is a measure.
 std::vector<data::MeasureInfo> measures_of(const mk_model& model, bool classes, const config::Config& config);
 
 // Returns the metrics of a model for data with classes, or with numeric targets, followed by those measures; empty if

@@ -12,7 +12,7 @@ struct Member {
   uint32_t node = 0;
   std::string id;  // "opencl:0"
   std::string device_class;
-  double speed = 0;  // measured before the run, relative to the others; 0: unknown
+  double speed = 0;  // measured before the run, relative to other devices; 0: unknown
   // Approximate starts of its sessions, in seconds since the epoch; empty: all sessions of its node.
   std::vector<double> sessions = {};
 };

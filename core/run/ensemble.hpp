@@ -71,8 +71,8 @@ struct Combined {
   std::vector<double> numbers;  // regression: one mean over the members per row
   std::vector<double> sd;       // sample standard deviation over members; 0 for one member
   std::vector<int64_t> errors;  // classification with labels: one count per member
-  // Classification: the numbers behind the label, and their names (score_names.hpp). Several members: shares of their
-  // votes. One member: its probabilities or decision values, or nothing if the meaning of its scores is unknown.
+  // Classification: the numbers that decide the label, and their names (score_names.hpp). Several members: shares of
+  // their votes. One member: its probabilities or decision values, or nothing if the meaning of its scores is unknown.
   std::vector<std::string> score_names;
   std::vector<float> scores;          // rows x names; empty if the model gives probabilities
   std::vector<double> probabilities;  // rows x names; NaN in a row where the model's probabilities are not finite

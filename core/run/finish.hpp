@@ -23,7 +23,7 @@ struct Finishing {
   Frontend& frontend;
 };
 
-// Closes the journal. `choices` holds those that the models have recorded so far.
+// Closes the journal. `choices` holds the choices that the models have recorded so far.
 RunResult finish(const Finishing& run, const cluster::Outcome& outcome, const cluster::ClassChoices& choices);
 
 }  // namespace mokume::run

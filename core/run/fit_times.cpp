@@ -163,7 +163,7 @@ Expectation expect(const search::Plan& plan, const scheduler::Workload& workload
                    const Rates& rates, const std::string& device_class) {
   const Earlier run = earlier_run(plan, runs);
   if (!run.work.empty()) return from_run(run, workload, device_class);
-  // Before anything is observed, this returns the guesses, with invalid ones replaced.
+  // Before anything is observed, this returns the guesses, with replacements for invalid guesses.
   const scheduler::CostModel costs(workload.positions, scheduler::guesses_of(workload), {});
   double rate = 1;
   Expectation made;

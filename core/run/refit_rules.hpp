@@ -40,7 +40,7 @@ class BestCandidates : public cluster::RefitRules {
 struct Before {
   // Records to keep: all fits, and the refits whose candidate is still the best and whose model exists.
   std::vector<journal::FitRecord> done;
-  std::vector<journal::FitRecord> to_redo;  // refits that later ones supersede
+  std::vector<journal::FitRecord> to_redo;  // refits that later refits supersede
   std::map<uint32_t, uint32_t> attempts;    // last attempt of all records and events, by slot
 };
 Before done_before(const node::Experiment& experiment, const std::string& run_directory, journal::Contents contents);

@@ -12,7 +12,7 @@ namespace mokume::run {
 // Reads the view of a run directory from its journal and run.json.
 results::RunView read_view(registry::Registry& registry, const std::string& directory);
 
-// Writes the tables of a run directory from its journal, and returns the view behind them. `record` is the current
+// Writes the tables of a run directory from its journal, and returns the view that they show. `record` is the current
 // content of run.json, or its content once all derived files are written.
 results::RunView write_tables(registry::Registry& registry, const std::string& directory, const RunRecord& record);
 // Uses run.json as it is.

@@ -47,7 +47,7 @@ struct CurveFrame {
   static constexpr double kLeft = 62, kRight = 636, kTop = 62, kBottom = 340;
 };
 
-// Returns the families of the fits by name, then those of the members. `figure` must outlive them.
+// Returns the families of the fits by name, then the families of the members. `figure` must outlive them.
 std::vector<CurveFamily> curve_families(const Figure& figure);
 
 }  // namespace mokume::report

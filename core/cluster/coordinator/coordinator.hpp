@@ -104,7 +104,7 @@ class Coordinator {
   uint32_t unit_index(uint32_t node, uint32_t device) const;
   const LocalDevice& device(const RunDevice& unit) const { return nodes_[unit.node].devices[unit.device]; }
   std::string place(const RunDevice& unit) const;  // "opencl:0 of node 1"
-  uint64_t largest_budget(bool lost) const;        // over working devices, on lost nodes or on all others
+  uint64_t largest_budget(bool lost) const;        // over working devices, either on lost or on present nodes
   Lease& lease(uint32_t node, uint64_t id);
   bool is_over(uint32_t fit) const { return done_[fit] || coming_[fit] > 0; }
   std::vector<uint32_t> left(const std::vector<uint32_t>& fits) const;

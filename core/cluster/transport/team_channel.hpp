@@ -1,5 +1,5 @@
 // Sends and receives the messages of the team on this node (core/team). Only the thread of cluster::run() uses the
-// transport. Node 0 sends to all nodes, the others to node 0.
+// transport. Node 0 sends to all nodes, the other nodes to node 0.
 #pragma once
 
 #include <cstdint>
