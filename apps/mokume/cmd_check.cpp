@@ -25,7 +25,7 @@ std::string quoted(const std::string& text) {
   return out + "\"";
 }
 
-// Returns the --set texts, followed by the options that abbreviate one. `names` gets the names of those options.
+// Returns the --set texts, followed by the options that abbreviate a --set text, whose names go to `names`.
 std::vector<std::string> all_sets(const RunOptions& options, std::vector<std::string>& names) {
   std::vector<std::string> sets = options.sets;
   const auto add = [&](const char* name, const char* key, const std::optional<std::string>& value) {

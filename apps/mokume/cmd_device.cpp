@@ -1,5 +1,5 @@
 // The hidden commands device-child, the process of one device of a run with isolation = "process", and library-probe,
-// the process that tries a library. The program starts them itself.
+// the process that tries a library. The program starts both itself.
 #include "base/child.hpp"
 #include "commands.hpp"
 #include "node/child.hpp"
@@ -10,8 +10,8 @@ namespace mokume::app {
 int device_child(int parent) {
   base::join_parent(parent);
   // Libraries are not tried here: they passed in the parent, which also survives this process.
-  Runtime runtime;  // the experiment that the parent sends names the directories that the parent searches
-  runtime.log().set_level(MK_LOG_INFO);  // the parent decides what is shown
+  Runtime runtime;                       // the parent sends the experiment, which names the parent's directories
+  runtime.log().set_level(MK_LOG_INFO);  // the parent filters what is shown
   node::serve_device({runtime.log(),
                       [&runtime](const std::vector<std::string>& directories) -> registry::Registry& {
                         runtime.search_also(directories);

@@ -1,4 +1,4 @@
-// The command export: a run's models in a format that other programs read.
+// The command export: writes a run's models in a format for other programs.
 #include <unistd.h>
 
 #include <cstdio>
@@ -15,7 +15,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-// Writes a file next to the one of this name and renames it, so that a reader sees a whole file or none.
+// Writes to a temporary file and renames it, so that a reader sees a whole file or none.
 void export_one(const mk_model& model, const run::Trained& trained, const std::string& file) {
   const std::string part = fmt::format("{}.tmp-{}", file, ::getpid());
   std::error_code error;
@@ -32,7 +32,7 @@ void export_one(const mk_model& model, const run::Trained& trained, const std::s
   throw Error(MK_STORAGE, fmt::format("cannot write {}: {}", file, cause));
 }
 
-// model.onnx becomes model-003.onnx.
+// Turns model.onnx into model-003.onnx.
 std::string member_file(const std::string& file, const std::string& directory) {
   const fs::path path(file), member = fs::path(directory).filename();
   const std::string number = member.string().substr(std::string_view("member-").size());

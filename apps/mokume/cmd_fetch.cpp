@@ -28,7 +28,7 @@ struct Download {
   const char* sha256;
 };
 
-// The first mirror that delivers a file with the right SHA-256 is taken.
+// The first mirror that delivers a file with the right SHA-256 wins.
 constexpr std::array kMnistMirrors = {"https://storage.googleapis.com/cvdf-datasets/mnist",
                                       "https://ossci-datasets.s3.amazonaws.com/mnist",
                                       "https://azureopendatastorage.blob.core.windows.net/mnist"};
@@ -43,11 +43,11 @@ constexpr curl_off_t kMaxDownload = curl_off_t{1} << 30;
 
 struct Failure {
   std::string why;
-  bool can_continue = false;  // what has arrived is the beginning of the file
+  bool can_continue = false;  // the received bytes begin the right file
 };
 
-// The file with the certificates of authorities where this libcurl, which a portable package brings along, looks for it
-// in another distribution's place. Empty: it looks in the right one, or none is known.
+// Returns the certificate file of this distribution if this libcurl, which a portable package may contain, looks in
+// another distribution's place. Returns "" if libcurl looks in the right place, or no place is known.
 std::string certificates(CURL* curl) {
   const char* usual = nullptr;
   std::error_code none;
@@ -58,7 +58,7 @@ std::string certificates(CURL* curl) {
   return "";
 }
 
-// A transfer into `part`, which continues where an earlier one was cut. Returns why it failed, or nothing.
+// Transfers into `part`, and continues where an earlier transfer was cut. Returns the failure, or nothing.
 std::optional<Failure> transfer(const std::string& url, const fs::path& part) {
   const std::unique_ptr<CURL, decltype(&curl_easy_cleanup)> curl(curl_easy_init(), curl_easy_cleanup);
   if (!curl) throw Error(MK_INTERNAL, "cannot start libcurl");
@@ -88,8 +88,8 @@ std::optional<Failure> transfer(const std::string& url, const fs::path& part) {
   return Failure{why[0] != '\0' ? why.data() : curl_easy_strerror(code), !refused};
 }
 
-// Downloads one file; nothing is left of it unless its SHA-256 is right, or the transfer was cut and can continue.
-// Returns why it failed, or nothing.
+// Downloads one file. Keeps nothing unless its SHA-256 is right, or the transfer was cut and can continue. Returns the
+// reason of a failure, or nothing.
 std::optional<std::string> fetch(const std::string& url, const fs::path& path, const std::string& sha256) {
   const fs::path part = path.string() + ".part";
   std::error_code none;
@@ -103,7 +103,7 @@ std::optional<std::string> fetch(const std::string& url, const fs::path& path, c
     }
     if (failure && failure->can_continue && begun()) return failure->why;
     fs::remove(part, none);
-    // What was there may have been the beginning of another file.
+    // The existing bytes may have been the beginning of another file.
     if (!continued) return failure ? failure->why : "it has a wrong SHA-256, so it was not kept";
   }
 }

@@ -61,7 +61,7 @@ int print_schema(Runtime& runtime) {
 int init_config(Runtime& runtime, const std::string& name) {
   std::string why;
   const auto schema = node::schema_lookup(runtime.registry())(name, {}, why);
-  if (!schema) throw Error(MK_INVALID_ARGUMENT, why);  // as for a file that names this model
+  if (!schema) throw Error(MK_INVALID_ARGUMENT, why);  // same error as for a file that names this model
   std::fputs(config::starter_toml(name, *schema).c_str(), stdout);
   return kDone;
 }

@@ -1,4 +1,4 @@
-// The command import: a network that another program has trained, as an experiment file and its weights.
+// The command import: converts a network that another program has trained into an experiment file and weights.
 #include <algorithm>
 #include <cctype>
 #include <filesystem>
@@ -16,7 +16,6 @@ namespace {
 
 namespace fs = std::filesystem;
 
-// A name that an experiment may have.
 std::string plain_name(const fs::path& file) {
   std::string name = file.stem().string();
   for (char& c : name)
@@ -25,10 +24,10 @@ std::string plain_name(const fs::path& file) {
   return name.empty() ? "network" : name.substr(0, 64);
 }
 
-// A text of the file in a comment, which ends with the line.
+// Makes a text from the file safe for a comment, which ends with the line.
 std::string commented(const std::string& text) { return base::without_controls(text, ""); }
 
-// Where rows of this shape may come from. The user writes her own paths.
+// Suggests a source of rows with this shape. The user fills in the paths.
 std::string data_section(const mk_imported& imported) {
   const mk_data& d = *imported.trained;
   const bool image = int64_t{d.height} * d.width > 1;

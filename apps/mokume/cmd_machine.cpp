@@ -46,7 +46,7 @@ std::string remarks(const mk_device_info& info) {
 
 using Speeds = std::map<std::string, device::Speed>;
 
-// Returns speeds by id: remembered ones or, if `probe`, newly measured ones. A device that cannot be opened has none.
+// Returns speeds by id: remembered or, if `probe`, newly measured. A device that cannot be opened has none.
 Speeds speeds_of(const node::Machine& machine, bool probe, base::Log& log) {
   constexpr uint64_t kEnough = uint64_t{1} << 30;
   constexpr uint64_t kNotMeant = MK_DEVICE_TEMPLATE | MK_DEVICE_INSTRUMENTED;
@@ -98,7 +98,6 @@ std::string existing(const std::string& path) {
   return at.string();
 }
 
-// Returns whether every node sees the directory.
 bool print_nodes(const cluster::Meeting& meeting, const std::vector<cluster::Seen>& seen,
                  const std::string& directory) {
   say(stdout, "\nnodes, and their view of {}\n", directory);

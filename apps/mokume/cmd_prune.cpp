@@ -23,7 +23,7 @@ inspect::PruneRule rule_of(const PruneOptions& options) {
   }
   if (options.larger_than) {
     rule.larger_than = base::parse_bytes(*options.larger_than);
-    if (!rule.larger_than) rule.larger_than = base::parse_bytes(*options.larger_than + "B");  // "10G"
+    if (!rule.larger_than) rule.larger_than = base::parse_bytes(*options.larger_than + "B");  // accepts "10G"
     if (!rule.larger_than)
       throw Error(MK_INVALID_ARGUMENT,
                   "--larger-than " + *options.larger_than + " is not a size: write 10G or 500 MiB");

@@ -33,7 +33,7 @@ std::optional<double> max_seconds(const RunOptions& options) {
   return seconds;
 }
 
-// While this object exists, lines of the log interrupt the display, and are events if these are wanted.
+// While this object exists, log lines interrupt the display, and become events if `events` is set.
 class Attached {
  public:
   Attached(base::Log& log, Terminal& terminal, Events* events) : log_(log) {
@@ -52,7 +52,8 @@ class Attached {
   base::Log& log_;
 };
 
-// Says how to name the libraries of the run again, because no command takes their directories from the run directory.
+// Explains how to name the libraries of the run again, because no command reads their directories from the run
+// directory.
 void tell_libraries(const Runtime& runtime, const std::string& run, bool unfinished) {
   const std::string command = runtime.with_libraries(unfinished ? "resume" : "status", run);
   if (command.empty() || run.empty()) return;
@@ -60,8 +61,8 @@ void tell_libraries(const Runtime& runtime, const std::string& run, bool unfinis
       unfinished ? "resuming it" : "every command on it", command);
 }
 
-// Runs with a display. `events` is null unless rank 0 prints them; `stored` is the run that is resumed by its
-// directory, or null. Only the result of rank 0 is complete.
+// Runs with a display. `events` is null unless rank 0 prints them; `stored` is the run to resume by its directory, or
+// null. Only the result of rank 0 is complete.
 run::RunResult perform(Runtime& runtime, const run::RunRequest& request, StopWatch& watch, Verbosity verbosity,
                        Events* events, const StoredRun* stored = nullptr) {
   const bool silent = runtime.transport().rank() != 0 || verbosity == Verbosity::quiet || verbosity == Verbosity::json;
@@ -88,7 +89,7 @@ run::RunResult perform(Runtime& runtime, const run::RunRequest& request, StopWat
   return result;
 }
 
-// Runs the outer folds of a nested cross-validation that are not finished, and returns the exit code.
+// Runs the unfinished outer folds of a nested cross-validation, and returns the exit code.
 int run_outer_folds(Runtime& runtime, const run::RunRequest& whole, const std::string& directory, StopWatch& watch,
                     Verbosity verbosity) {
   const bool leads = runtime.transport().rank() == 0;
@@ -116,7 +117,6 @@ int run_outer_folds(Runtime& runtime, const run::RunRequest& whole, const std::s
   return code;
 }
 
-// Runs an experiment with its outer folds, and returns the exit code.
 int execute(Runtime& runtime, const run::RunRequest& request, StopWatch& watch, Verbosity verbosity,
             const StoredRun* stored = nullptr) {
   const bool leads = runtime.transport().rank() == 0;

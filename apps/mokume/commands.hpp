@@ -15,8 +15,8 @@
 
 namespace mokume::app {
 
-// Prints a text for people, which cannot control the terminal whatever names and messages it holds. A reader that has
-// gone away is no error: main() checks once whether all of stdout was written.
+// Prints a text for people. Names and messages in it cannot control the terminal. A reader that has gone away is no
+// error: main() checks once whether all of stdout was written.
 inline void show(std::FILE* to, const std::string& text) {
   std::fputs(base::without_controls(text, "\n\t").c_str(), to);
 }
@@ -25,14 +25,13 @@ void say(std::FILE* to, fmt::format_string<Args...> format, Args&&... args) {
   show(to, fmt::format(format, std::forward<Args>(args)...));
 }
 
-// Warns of lines of a journal that were skipped. The last line of a live run may just be being written.
+// Warns of skipped lines of a journal. The last line of a live run may be incomplete.
 void warn_of_skipped(Runtime& runtime, const results::RunView& view);
 
-// Exit codes of the program.
 enum ExitCode : int {
   kDone = 0,
   kInternal = 1,
-  kDiffers = 1,  // from compare, as from diff
+  kDiffers = 1,  // from compare, like diff
   kUsage = 2,
   kData = 3,
   kDevice = 4,
@@ -40,8 +39,7 @@ enum ExitCode : int {
   kStopped = 75
 };
 
-// The amount that a run prints: progress and result; errors and warnings only; what the log file gets as well; or
-// events as JSON.
+// usual: progress and result; quiet: errors and warnings only; verbose: all that the log file gets; json: events.
 enum class Verbosity { usual, quiet, verbose, json };
 
 struct RunOptions {
@@ -73,18 +71,18 @@ int prune(Runtime& runtime, const PruneOptions& options);
 int show_status(Runtime& runtime, const std::string& directory, bool json);
 int explain(Runtime& runtime, const std::string& directory, const std::string& fit);  // "": the whole run
 int compare(Runtime& runtime, const std::string& a, const std::string& b);            // directories
-// With `watch`, again and again until the run ends.
+// With `watch`, repeats until the run ends.
 int rebuild_report(Runtime& runtime, const std::string& directory, bool watch);
 
 struct PredictOptions {
   std::string run;                   // directory
-  std::vector<std::string> images;   // pictures and folders of pictures; either these or rows
-  std::string spec;                  // rows to predict, or ""
-  std::vector<std::string> columns;  // columns of a CSV file to copy to the left of the predictions
+  std::vector<std::string> images;   // pictures and folders of pictures; either pictures or rows
+  std::string spec;                  // source of rows, or ""
+  std::vector<std::string> columns;  // columns of a CSV file, copied to the left of the predictions
   std::string devices = "all";
   std::string svg;      // file for the picture's plot, or ""
   bool json = false;    // for rows: one object per line
-  bool stream = false;  // rows of standard input: answers each as it arrives
+  bool stream = false;  // for rows of standard input: answers each row as it arrives
 };
 int predict(Runtime& runtime, const PredictOptions& options);
 
@@ -97,21 +95,21 @@ int export_models(Runtime& runtime, const ExportOptions& options);
 struct ImportOptions {
   std::string file;           // ONNX
   std::string out;            // folder, or "": the name of the file
-  std::string model = "cnn";  // the model library that imports it
+  std::string model = "cnn";  // model that imports the file
 };
 int import_model(Runtime& runtime, const ImportOptions& options);
 
 int list_devices(Runtime& runtime, bool json, bool probe);
-// `out`: the directory of run directories. Under an MPI launcher every rank takes part and rank 0 prints.
+// `out` contains the run directories. Under an MPI launcher every rank takes part and rank 0 prints.
 int doctor(Runtime& runtime, const std::string& out);
 
-int device_child(int parent);  // process id of the run; does not return in good order
+int device_child(int parent);  // process id of the run; never returns normally
 
 struct ProbeOptions {
   int parent = 0, kind = 0;
-  std::string name, path;  // the library
+  std::string name, path;  // name and path of the library
 };
-int library_probe(const ProbeOptions& options);  // does not return in good order
+int library_probe(const ProbeOptions& options);  // never returns normally
 
 int print_schema(Runtime& runtime);
 int init_config(Runtime& runtime, const std::string& model);

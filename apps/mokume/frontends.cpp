@@ -117,7 +117,7 @@ void Events::put_best() {
                {"mean", best_->best()->mean}});
 }
 
-// Heartbeats repeat the state twice a second: only a change is an event.
+// Heartbeats repeat the state twice a second, so only a change is an event.
 void Events::device_state(uint32_t node, uint32_t device, const std::string& what, double share) {
   const auto [known, added] = doing_.try_emplace({node, device}, what);
   if (!added && known->second == what) return;

@@ -17,7 +17,7 @@
 
 namespace mokume::app {
 
-// Follows a run for a display. Its functions are called on the thread of run().
+// Tracks a run for a display. Its functions are called on the thread of run().
 class ProcessFrontend : public run::Frontend {
  public:
   ProcessFrontend(Runtime& runtime, StopWatch& watch) : runtime_(runtime), watch_(watch) {}
@@ -28,7 +28,7 @@ class ProcessFrontend : public run::Frontend {
   void begin_fits(const run::FitsStart& start) override;
   void draw(const results::RunView& view, const std::string& directory) override { report::write(view, directory); }
 
-  // The run directory, once it has begun, or "".
+  // Returns the run directory, or "" before it exists.
   const std::string& directory() const { return directory_; }
 
  protected:
@@ -43,8 +43,7 @@ class ProcessFrontend : public run::Frontend {
   std::string directory_;
 };
 
-// Prints one JSON object per line to stdout: docs/howto/runs.md lists the events. Lines of the log come from any
-// thread.
+// Prints one JSON object per line to stdout: docs/howto/runs.md lists the events. Log lines come from any thread.
 class Events : public ProcessFrontend {
  public:
   using Json = nlohmann::ordered_json;
@@ -57,7 +56,7 @@ class Events : public ProcessFrontend {
 
   void logged(mk_log_level level, const std::string& line);
   void failed(const std::string& why) { put("error", {{"text", why}}); }
-  // The last event. `exit_code` is that of the program; `resume`, a command, is left out if it is "".
+  // Prints the last event. `exit_code` is the program's; `resume`, a command, is left out if it is "".
   void summary(const run::RunResult& result, int exit_code, const std::string& resume);
 
  private:

@@ -60,7 +60,7 @@ std::string quoted_command(int argc, char** argv) {
   return text;
 }
 
-// Names the values of options in help. A word of a command is its own name.
+// Names the values of options in help. A positional argument is its own name.
 void name_values(CLI::App* command) {
   static const std::map<std::string, std::string> names = {
       {"--data", "SPEC"},     {"--devices", "SEL"}, {"--formations", "LIST"}, {"--from", "URL"},
@@ -118,7 +118,7 @@ void add_predict_options(CLI::App* command, PredictOptions& options) {
   command->add_option("--devices", options.devices, "device to use (the first match)");
 }
 
-// The command line: every command with its options, and where their values are stored.
+// Holds every command with its options, and the storage of their values.
 class Commands {
  public:
   Commands(int argc, char** argv) : line_{{argv, argv + argc}, {}} {
@@ -158,7 +158,7 @@ class Commands {
   }
 
  private:
-  // Prints help, or why the command line cannot be read.
+  // Prints help, or the error in the command line.
   int refuse(const CLI::ParseError& error) {
     const std::string unknown = error.get_exit_code() == 0 ? "" : unknown_word(cli_);
     if (unknown.empty()) return cli_.exit(error) == 0 ? kDone : kUsage;
@@ -286,7 +286,7 @@ class Commands {
     data_fetch_->add_option("--from", from_, "base URL of a mirror (http, https or file)");
   }
 
-  // For the build, which installs what they print.
+  // Adds commands for the build, which installs their output.
   void add_texts() {
     completion_ = add("completion", "print a script that completes mokume's command lines")->group("");
     completion_->add_option("SHELL", name_, "bash, zsh or fish")
@@ -311,8 +311,8 @@ class Commands {
   int parent_ = 0;
 };
 
-// Returns the exit code once stdout is written: a truncated table must not pass for a complete one. If the reader of a
-// pipe or socket is gone, the rest was not needed.
+// Returns the exit code once stdout is written: a truncated table must not pass for a complete table. If the reader of
+// a pipe or socket is gone, it did not need the rest.
 int after_output(int code) {
   errno = 0;
   if (std::fflush(stdout) == 0 && std::ferror(stdout) == 0) return code;

@@ -20,7 +20,7 @@
 namespace mokume::app {
 namespace {
 
-// Says that nothing was computed, and why.
+// Reports that nothing was computed, and why.
 void tell_earlier(const std::string& directory, double end_s) {
   // A run without fits or an old clock has no usable time.
   std::string when;
@@ -32,7 +32,6 @@ void tell_earlier(const std::string& directory, double end_s) {
 
 std::string rows(int64_t count) { return base::counted(static_cast<uint64_t>(std::max<int64_t>(0, count)), "row"); }
 
-// Prints the members' individual results on the test rows.
 void tell_members(const run::RunResult& result) {
   const bool numbers = result.member_tests.front().mse.has_value();
   const std::string metric = numbers ? "mse" : "error";
@@ -50,7 +49,6 @@ void tell_members(const run::RunResult& result) {
                    : "; their vote:");
 }
 
-// Prints the best candidate with its score.
 void tell_score(const run::RunResult& result) {
   if (result.best.empty()) return;
   say(stderr, "best candidate: {}\n", result.best);

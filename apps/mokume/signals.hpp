@@ -20,16 +20,16 @@ class StopWatch {
   StopWatch& operator=(const StopWatch&) = delete;
 
   const std::atomic<bool>& stop() const { return stop_; }
-  // Why stop() is set: "SIGTERM", "--max-time 1 h 30 min"; "" if it is not. Thread-safe.
+  // Returns the cause of a stop: "SIGTERM", "--max-time 1 h 30 min"; "" without a stop. Thread-safe.
   std::string cause();
-  // The work begins: a stop is announced on stderr from now on.
+  // Marks the start of the work: from now on a stop is announced on stderr.
   void announce();
 
  private:
   void watch(std::optional<double> max_seconds);
   void stop_for(const std::string& cause, const char* announcement);
 
-  std::mutex mutex_;  // of the next three
+  std::mutex mutex_;  // protects the next three members
   bool announces_ = false;
   std::string cause_, announcement_;
   std::atomic<bool> stop_{false};

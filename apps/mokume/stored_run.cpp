@@ -27,7 +27,7 @@ std::vector<std::string> unsearched_of(Runtime& runtime, const std::string& dire
   return lookup.unsearched();
 }
 
-// Returns whether one of the directories contains this library. Nothing is opened.
+// Returns whether one of the directories contains this library, without opening anything.
 bool holds(const std::vector<std::string>& directories, const std::string& library) {
   std::error_code ignored;
   return std::any_of(directories.begin(), directories.end(),
@@ -93,7 +93,7 @@ void StoredRun::warn_of_backends() const {
   std::set<std::string> lacking;
   for (const auto& device : run::read_run_record(directory_).devices) {
     const std::string& backend = device.backend;
-    const bool wanted_by_name = config_.devices.find(backend) != std::string::npos;  // that fails, and tells the cure
+    const bool wanted_by_name = config_.devices.find(backend) != std::string::npos;  // its error names the cure
     if (std::find(known.begin(), known.end(), backend) == known.end() && !wanted_by_name &&
         holds(unsearched_, "backends/" + backend + ".so"))
       lacking.insert(backend);

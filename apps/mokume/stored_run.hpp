@@ -1,4 +1,4 @@
-// Files that name library directories but may not choose which code runs: stored runs, and files to check.
+// Files that name library directories but must not choose the code to run: stored runs, and files to check.
 #pragma once
 
 #include <string>
@@ -13,15 +13,15 @@
 
 namespace mokume::app {
 
-// Finds a file's model without the [plugins] directories of the file, and records the request.
+// Finds a file's model outside the file's own [plugins] directories, and records the request.
 class WaryLookup {
  public:
   explicit WaryLookup(Runtime& runtime) : runtime_(runtime) {}
 
-  config::SchemaLookup function();  // usable while this object exists
+  config::SchemaLookup function();  // valid while this object exists
   bool missing() const { return asked_ && !found_; }
   const std::string& model() const { return model_; }
-  const std::string& why() const { return why_; }                             // why the model is missing
+  const std::string& why() const { return why_; }                             // reason that the model is missing
   const std::vector<std::string>& unsearched() const { return unsearched_; }  // directories that the file names
 
  private:
@@ -31,24 +31,24 @@ class WaryLookup {
   std::vector<std::string> unsearched_;
 };
 
-// The experiment of a run directory. The library directories recorded there are for information: they are searched only
-// if the command line or the environment names them again.
+// The experiment of a run directory. Its recorded library directories are for information: they are searched only if
+// the command line or the environment names them again.
 class StoredRun {
  public:
-  // `others` are further run directories of the same command, whose library directories messages also name. Throws
+  // `others` are further run directories of the same command, whose library directories appear in messages too. Throws
   // Error(MK_DEVICE_ERROR) if the model is not found, and Error(MK_INVALID_ARGUMENT) if this is not a run directory or
   // its file is damaged.
   StoredRun(Runtime& runtime, const std::string& directory, const RunOptions& options = {},
             const std::vector<std::string>& others = {});
 
-  // A model without its run. Throws Error(MK_DEVICE_ERROR) if its library is not found.
+  // Opens a model without its run. Throws Error(MK_DEVICE_ERROR) if its library is not found.
   StoredRun(Runtime& runtime, const std::string& directory, const node::ModelInputs& inputs);
 
-  // With the directories that are searched in place of the recorded ones, for child processes and ranks.
+  // Holds the searched directories instead of the recorded directories, for child processes and ranks.
   const config::Config& config() const { return config_; }
   // Warns if the run probably used a model that this command does not use.
   void warn() const;
-  // Warns likewise about backends, for commands that compute.
+  // Warns in the same way about backends, for commands that compute.
   void warn_of_backends() const;
 
   // Returns the result of `body`. If it finds no matching device, the error points to recorded directories that are not
@@ -64,7 +64,7 @@ class StoredRun {
   }
 
  private:
-  std::string cure() const;  // names the directories that are not searched, and the command that searches them
+  std::string cure() const;  // names the unsearched directories, and the command that searches them
 
   Runtime& runtime_;
   std::string directory_;

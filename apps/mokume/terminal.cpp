@@ -36,7 +36,7 @@ void put_raw(const std::string& text) {
   std::fflush(stderr);
 }
 
-// Names of devices and what a model says it does come from libraries.
+// Libraries choose the names of devices and the model's descriptions.
 void put(const std::string& text) { put_raw(base::without_controls(text, "\n")); }
 
 }  // namespace

@@ -46,7 +46,7 @@ class Terminal : public ProcessFrontend {
   uint64_t total() const { return fits_ + refits_; }
   std::string total_line() const;
   std::string eta() const;
-  double share() const;  // the finished part of all fits, which includes the parts of running ones
+  double share() const;  // finished part of all fits, including running fits
 
   const bool terminal_;
   const bool quiet_;
@@ -54,12 +54,12 @@ class Terminal : public ProcessFrontend {
   std::map<std::pair<uint32_t, std::string>, DeviceLine> devices_;  // by node and id
   std::string best_text_;                                           // shown below the total
   const run::StatusFile* status_ = nullptr;                         // set by begin_fits()
-  uint64_t fits_ = 0, refits_ = 0;                                  // the numbers of the plan
+  uint64_t fits_ = 0, refits_ = 0;                                  // planned numbers
   uint64_t refits_done_ = 0;
   uint64_t done_ = 0, failed_ = 0;
   bool fitting_ = false;
   Clock::time_point start_, last_draw_, last_line_;
-  std::optional<Clock::time_point> end_;  // the predicted one
+  std::optional<Clock::time_point> end_;  // predicted end
   double last_share_ = 0;
   int drawn_lines_ = 0;
 };

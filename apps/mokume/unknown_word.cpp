@@ -11,7 +11,7 @@
 namespace mokume::app {
 namespace {
 
-// The commands of `app` that help shows.
+// Leaves out commands that help hides.
 std::vector<std::string> commands_of(const CLI::App& app) {
   std::vector<std::string> names;
   for (const CLI::App* command : app.get_subcommands([](const CLI::App* one) { return !one->get_group().empty(); }))

@@ -76,7 +76,7 @@ Verdict judge(const results::Certainty& certainty) {
   }
   verdict.vote = results::majority(verdict.votes, verdict.mean);
   verdict.entropy = entropy_of(verdict.mean);
-  // By Jensen's inequality it is not negative, but rounding may make it so.
+  // Jensen's inequality makes it nonnegative, but rounding may not.
   const double n = certainty.members.size();
   verdict.mutual_information = certainty.members.size() == 1 ? 0 : std::max(0.0, verdict.entropy - entropies / n);
   return verdict;

@@ -14,8 +14,8 @@ namespace mokume::report {
 inline constexpr size_t kTextWidth = 78;  // characters
 
 // A member votes for the class that it is most certain of; ties go to the first. Entropies are in nats:
-//   entropy             H(mean over members of p): how undecided all of them are
-//   mutual_information  H(mean of p) - mean of H(p): how much they contradict each other; 0 for one member.
+//   entropy             H(mean over members of p): uncertainty of all members together
+//   mutual_information  H(mean of p) - mean of H(p): their disagreement; 0 for one member.
 // Houlsby, Huszar, Ghahramani, Lengyel, Bayesian active learning for classification and preference learning,
 // arXiv:1112.5745, 2011; Smith, Gal, Understanding measures of uncertainty for adversarial example detection, UAI 2018.
 struct Verdict {
@@ -25,28 +25,25 @@ struct Verdict {
   double entropy = 0;             // in [0, log(classes)]
   double mutual_information = 0;  // in [0, entropy]
 };
-// Needs at least one member and one class.
 Verdict judge(const results::Certainty& certainty);
 
-// Returns three digits, but ">0.999" and "<0.001" for a certainty that these would show as 1 or 0 although it is
-// neither.
+// Returns three digits, but ">0.999" and "<0.001" for certainties that would otherwise look like 1 or 0.
 std::string certainty_digits(double certainty);
 
 // Returns the share of measured values below `value`, from their ascending percentiles (at least one).
 double share_below(std::span<const double> percentiles, double value);
 
 // Returns "vote: 7 (11 of 12 members)", mean certainty and disagreement, and for each class an ASCII box plot of all
-// members' certainty, in lines of at most `width` characters (at least 40; class names are cut). Of more than 20
-// classes, only those with the highest mean certainty are shown. `doubt`: percentiles of the entropy over the test
-// rows, for comparison; empty if unknown.
+// members' certainty, in lines of at most `width` characters (at least 40; class names are cut). Shows at most 20
+// classes, those with the highest mean certainty. `doubt`: percentiles of the entropy over the test rows, for
+// comparison; empty if unknown.
 std::string certainty_text(const results::Certainty& certainty, size_t width = kTextWidth,
                            std::span<const double> doubt = {});
 
 // Returns the classes to show, ascending: all, or the `most` with the highest mean certainty.
 std::vector<size_t> shown_classes(const Verdict& verdict, size_t most);
-// Returns the certainty of every member for this class.
 std::vector<double> of_class(const results::Certainty& certainty, size_t c);
-// "12 members", "1 model".
+// Returns text like "12 members" or "1 model".
 std::string members_text(const results::Certainty& certainty);
 
 }  // namespace mokume::report

@@ -9,7 +9,6 @@ using device::ProfileRow;
 
 constexpr size_t kMostOps = 40;
 
-// The first rows, and one that sums up the others.
 std::vector<ProfileRow> first_rows(std::vector<ProfileRow> rows) {
   if (rows.size() <= kMostOps) return rows;
   ProfileRow rest{"...", fmt::format("{} more, in logs/", rows.size() - kMostOps + 1)};

@@ -17,7 +17,7 @@ std::string profile_text(const results::DeviceProfile& profile);
 struct ProfileLine {
   std::vector<std::string> names;  // phase, or phase and op
   uint64_t calls = 0;
-  double seconds = 0, share = 0;  // of the device's time
+  double seconds = 0, share = 0;  // share of the device's time
   double gflops = 0, gbytes = 0;  // per second; 0 if unknown
 };
 struct ProfileTables {

@@ -15,7 +15,7 @@
 namespace mokume::report {
 namespace {
 
-// A search with many fits would write more than a reader, or TensorBoard, can use.
+// Without a limit, a search with many fits would write more than a reader, or TensorBoard, can use.
 constexpr size_t kMostEventBytes = size_t{4} << 20;
 constexpr const char* kFile = "events.out.tfevents.mokume";
 
@@ -64,7 +64,7 @@ std::string float_field(int number, float value) {
   return field(number, 5) + little_endian(std::bit_cast<uint32_t>(value));
 }
 
-// The conversion would be undefined beyond the range of float.
+// Beyond the range of float, the conversion would be undefined.
 float rounded(double value) {
   constexpr double kMax = std::numeric_limits<float>::max();
   if (std::abs(value) > kMax) return std::copysign(std::numeric_limits<float>::infinity(), value > 0 ? 1.0F : -1.0F);

@@ -24,7 +24,7 @@ uint32_t crc32c(std::string_view bytes);
 // (seconds since the epoch). Values are rounded to float.
 std::string event_file(const std::vector<journal::Curve>& curves, double wall_time);
 
-// "candidate-0003-fold-1"; with the bootstrap in the middle if there are several.
+// Returns text like "candidate-0003-fold-1"; with the bootstrap in the middle if there are several.
 std::string event_folder(const search::Plan& plan, const search::FitKey& key);
 
 // The event files of a run, by folder: the refit and the members, then the fits of the best candidates until all files
@@ -35,10 +35,10 @@ struct ChosenEvents {
 };
 ChosenEvents event_files(const results::RunView& view);
 
-// Writes DIRECTORY/<candidate-0003-fold-1 | refit | member-003>/events.out.tfevents.mokume for these. Each file is
-// written atomically but not synced, since it can be rebuilt from the journal. Removes the event files of folders that
-// belong only to an earlier report. Creates nothing if there are no curves. Throws Error(MK_STORAGE) if something
-// cannot be written.
+// Writes DIRECTORY/<candidate-0003-fold-1 | refit | member-003>/events.out.tfevents.mokume for the chosen curves. Each
+// file is written atomically but not synced, since it can be rebuilt from the journal. Removes the event files of
+// folders that only an earlier report has. Creates nothing without curves. Throws Error(MK_STORAGE) if something cannot
+// be written.
 void write_event_files(const results::RunView& view, const base::Below& directory);
 
 }  // namespace mokume::report

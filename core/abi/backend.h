@@ -42,7 +42,7 @@ typedef struct mk_device_info {
   uint32_t struct_size;
   int32_t kind;          /* a mk_device_kind */
   uint64_t flags;        /* mk_device_flags */
-  uint64_t memory_bytes; /* device memory; for a CPU, what the driver reports */
+  uint64_t memory_bytes; /* device memory; for a CPU, the value that the driver reports */
   uint64_t max_buffer_bytes;
   uint32_t compute_units;
   uint32_t max_work_group; /* 0 if the device has no work-groups */
@@ -93,8 +93,8 @@ typedef struct mk_backend {
    * machine. Devices that are found but cannot be used are logged at level WARNING, with the cure. */
   int32_t (*enumerate)(void* self, mk_device_info* infos, uint32_t capacity, uint32_t* count, mk_error* error);
 
-  /* Opens device `index` of enumerate. `choices` fix what the backend would otherwise measure or read from its cache.
-   * Unknown keys are ignored. */
+  /* Opens device `index` of enumerate. `choices` replace the backend's measurements and cache. Unknown keys are
+   * ignored. */
   int32_t (*open)(void* self, uint32_t index, const mk_choice* choices, uint32_t n_choices, mk_device** device,
                   mk_error* error);
   void (*close)(mk_device* device);
@@ -136,7 +136,6 @@ typedef struct mk_backend {
    * (mk_host_memory). */
   const void* (*extension)(void* self, const char* name);
 
-  /* Frees everything. */
   void (*shutdown)(void* self);
 } mk_backend;
 

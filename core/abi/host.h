@@ -11,7 +11,7 @@
 extern "C" {
 #endif
 
-/* A NOTE tells a person who waits at a terminal what takes so long; nothing is wrong. */
+/* A NOTE tells a person at a terminal the reason of a long wait; nothing is wrong. */
 typedef enum mk_log_level {
   MK_LOG_DEBUG = 0,
   MK_LOG_INFO = 1,

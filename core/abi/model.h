@@ -28,14 +28,14 @@ typedef enum mk_param_type {
 } mk_param_type;
 
 #define MK_PARAM_EXCLUSIVE_MIN 1u /* real: value > minimum instead of >= */
-/* The parameter is younger than some runs. Its default, or the choice `before`, means what was done before: plans with
+/* The parameter is newer than some runs. Its default, or the choice `before`, keeps the earlier behaviour: plans with
  * that value keep the hash that they had without the parameter, so that these runs can be resumed. */
 #define MK_PARAM_YOUNGER 2u
 /* FORMS only: mk_model.expand makes the list from the tables in the file, before the program reads them by their forms.
  * `choices` names further tables of [model_options], separated by '|', that only expand() reads. */
 #define MK_PARAM_EXPANDED 4u
-/* TEXT only: the path of a file, as data.path is one; "": none. The program reads the file, whose content is in the
- * plan's hash and in mk_experiment.files. */
+/* TEXT only: the path of a file, like data.path; "": none. The program reads the file, whose content is in the plan's
+ * hash and in mk_experiment.files. */
 #define MK_PARAM_FILE 8u
 /* TEXT only: a list of texts without commas, which is given as one text, joined by commas. */
 #define MK_PARAM_LIST 16u
@@ -54,12 +54,12 @@ typedef struct mk_param {
   double minimum; /* REAL, INTEGER: the range; both ends are included unless flagged */
   double maximum;
   const char* fallback; /* default as TOML text (e.g. "1.0", "\"rbf\"", "true") */
-  const char* choices;  /* TEXT: allowed words, separated by '|'; "" for any; else see EXPANDED */
+  const char* choices;  /* TEXT: allowed words, separated by '|'; "" for any; otherwise see EXPANDED */
   const char* doc;      /* one line */
   const mk_form* forms; /* FORM, FORMS: the possible tables; else NULL */
   uint32_t n_forms;
-  /* YOUNGER text with choices: runs that were started before the param existed behave as with this choice (1: the first
-   * one); 0: as with the fallback. */
+  /* YOUNGER text with choices: runs that were started before the param existed behave as with this choice, counted from
+   * 1; 0: as with the fallback. */
   uint32_t before;
 } mk_param;
 
@@ -107,8 +107,8 @@ typedef struct mk_data {
   int32_t height;
   int32_t width;
   const char* const* class_names;
-  /* rows; what an error on a row costs, compared with other rows: 0 or more; 0: the row teaches nothing. NULL: all 1.
-   * Only for models with `weighs`. */
+  /* rows; the relative cost of an error on each row, at least 0; 0: the row has no effect. NULL: all 1. Only for models
+   * with `weighs`. */
   const float* weights;
 } mk_data;
 
@@ -139,7 +139,7 @@ typedef struct mk_experiment {
   uint32_t n_folds;         /* 0: no validation, only refits */
   uint32_t n_bootstraps;    /* 1 without bagging */
   uint64_t seed;
-  /* How the inputs were scaled: x' = (x - mean) / scale, with one value or one per feature. Recorded in manifests of
+  /* The scaling of the inputs: x' = (x - mean) / scale, with one value or one per feature. Recorded in manifests of
    * saved models. NULL: not scaled. */
   const double* scaling_mean;
   const double* scaling_scale;
@@ -174,7 +174,7 @@ typedef struct mk_fit {
   const char* scratch;
 } mk_fit;
 
-/* The values of a number from epoch to epoch: "train_loss", "validation_loss", "train_accuracy", ... */
+/* The values of a number by epoch: "train_loss", "validation_loss", "train_accuracy", ... */
 typedef struct mk_curve {
   const char* name;
   uint32_t n_values;
@@ -187,12 +187,11 @@ typedef enum mk_score_kind {
   MK_SCORES_UNKNOWN = 0,
   MK_SCORES_LOG_PROBABILITIES = 1, /* one per class, in label order */
   MK_SCORES_ONE_VS_REST = 2,       /* decision values, one per class, in label order; the largest wins */
-  /* Decision values of the pairs (0,1), (0,2), ..., (1,2), ...: positive where the first class of the pair wins. */
+  /* Decision values of the pairs (0,1), (0,2), ..., (1,2), ...: positive if the first class of the pair wins. */
   MK_SCORES_ONE_VS_ONE = 3
 } mk_score_kind;
 
-/* What a classifier says about the rows that a fit validates: the source of measures that need more than a count of
- * errors. */
+/* A classifier's predictions for the rows that a fit validates, for measures that need more than a count of errors. */
 typedef struct mk_validated {
   const int32_t* labels;    /* the true class of each row */
   const int32_t* predicted; /* its predicted class */
@@ -208,7 +207,7 @@ typedef struct mk_sigmoid {
   double b;
 } mk_sigmoid;
 
-/* What fit() can report of these rows. */
+/* The predictions that fit() can report. */
 typedef enum mk_validated_kind {
   MK_VALIDATED_NOTHING = 0,
   MK_VALIDATED_CLASSES = 1,
@@ -219,7 +218,7 @@ typedef enum mk_validated_kind {
 typedef struct mk_fit_result {
   uint32_t index; /* index into the given fits */
   int32_t status; /* a mk_fit_status */
-  int64_t n;      /* rows validated on */
+  int64_t n;      /* number of validated rows */
   uint32_t n_values;
   uint32_t reserved;
   const double* values; /* in the order of the model's metrics; may be NULL if the fit failed */
@@ -234,13 +233,13 @@ typedef struct mk_fit_result {
 
 /* ---- what a session receives ----------------------------------------------------------------------------------- */
 
-/* What a span of a session's time is spent on: a phase ("load", "forward", "solve"), or one of the model's own kernels,
- * which the program cannot see. Phases nest, and a kernel lies inside a phase. */
+/* The use of a span of a session's time: a phase ("load", "forward", "solve"), or a kernel of the model, which the
+ * program cannot see. Phases nest, and a kernel lies inside a phase. */
 typedef enum mk_scope { MK_SCOPE_PHASE = 1, MK_SCOPE_KERNEL = 2 } mk_scope;
 
 /* A member's contribution to a sum: `count` floats for the leaves [first, first + size) of a binary tree, already added
- * up in the order of the tree: pairwise by halves, first + second. `size` is a power of two that divides `first`.
- * Leaves without a contribution are skipped: a half that has none causes no addition. */
+ * up in the order of the tree: pairwise by halves, first + second. `size` is a power of two that divides `first`. A
+ * half without contributions causes no addition. */
 typedef struct mk_block {
   uint32_t first;
   uint32_t size;
@@ -257,26 +256,26 @@ typedef struct mk_team {
   uint32_t member;      /* this member, from 0. Member 0 leads: only its reports count, and only it has a scratch */
   uint32_t reserved;
   void* self;
-  /* One per member, measured before the call; only their ratios have a meaning. 0: unknown. */
+  /* One speed per member, measured before the call; only their ratios matter. 0: unknown. */
   const double* speeds;
   /* Gives this member's blocks of the next sum, of `count` floats each; n_blocks may be 0. Copies them and returns at
-   * once, so that the sum is computed while other work goes on. */
+   * once, so that the sum is computed during other work. */
   int32_t (*give)(void* self, uint64_t count, const mk_block* blocks, uint32_t n_blocks, mk_error* error);
   /* Waits for the oldest sum that this member gave to and has not taken; `count` must match. The sum is zero if nobody
    * gave a block. MK_CANCELLED: another member is gone or has failed, and the call of the model must return it. */
   int32_t (*take)(void* self, float* sum, uint64_t count, mk_error* error);
   /* The leader reports from time to time on the interval since its last report: `elapsed_s` of wall time, in which
-   * member m computed for busy_s[m] and did units[m] units of work; the remainder is waiting. `shares` is how work was
-   * split meanwhile ("5+3"), and `at` where the interval began ("epoch 2, batch 17"). Used for the report. */
+   * member m computed for busy_s[m] and did units[m] units of work; the remainder is waiting. `shares` is the split of
+   * work in the interval ("5+3"), and `at` its start ("epoch 2, batch 17"). Used for the report. */
   void (*account)(void* self, double elapsed_s, const double* busy_s, const double* units, const char* shares,
                   const char* at);
-  /* For member 0: how work was split in a run that is to be repeated, one line per `at` and `shares` of account()
-   * ("epoch 2, batch 17: 5+3"), in that order. Speeds then decide nothing. NULL: speeds decide. */
+  /* For member 0: the splits of a run to repeat, one line per `at` and `shares` of account() ("epoch 2, batch 17:
+   * 5+3"), in their order. Speeds are then ignored. NULL: speeds decide. */
   const char* splits;
 } mk_team;
 
 /* Device services: the program's view of an open device. submit() falls back to the host backend for ops that the
- * device does not support, and counts these. Memory is counted against the device's budget. */
+ * device does not support, and counts the fallbacks. Memory is counted against the device's budget. */
 typedef struct mk_device_services {
   uint32_t struct_size;
   uint32_t reserved;
@@ -305,7 +304,7 @@ typedef struct mk_device_services {
   int32_t (*get_choice)(void* self, const char* key, char value[80]);
   void (*set_choice)(void* self, const char* key, const char* value);
   /* Both NULL unless the run is profiled. scope_begin starts a mk_scope and copies its name; scope_end ends the
-   * innermost one. Time counts to the innermost scope. Both wait for the device around a kernel. */
+   * innermost scope, to which time counts. Both wait for the device around a kernel. */
   void (*scope_begin)(void* self, int32_t kind, const char* name);
   void (*scope_end)(void* self);
   /* Host memory of `bytes` > 0 with undefined contents, the fastest source for write() and destination for read()
@@ -330,7 +329,7 @@ typedef struct mk_fit_sink {
   uint32_t reserved;
 } mk_fit_sink;
 
-/* A bundle as the model proposes it. cost is in any unit common to all bundles; bytes is the least memory that the
+/* A bundle that the model proposes. cost is in any unit common to all bundles; bytes is the least memory that the
  * device must have. */
 typedef struct mk_bundle {
   const mk_fit* fits;
@@ -348,8 +347,8 @@ typedef struct mk_bundle_sink {
 /* A network from another program. */
 typedef struct mk_imported {
   const char* options;    /* the lines of [model_options], and the tables below it */
-  const mk_data* trained; /* classes and the shape of a row, as describe() gives them; no classes: a regression, or
-                             classes whose names the file does not tell */
+  const mk_data* trained; /* classes and the shape of a row, as describe() returns them; no classes: a regression, or
+                             classes without names in the file */
   uint32_t n_outputs;
   uint32_t n_scaling; /* 0: the rows are not scaled; 1: one mean and one scale for all features */
   double mean;
@@ -381,15 +380,15 @@ typedef struct mk_model {
   /* Makes the list of a param with MK_PARAM_EXPANDED; NULL if there is none. `options` is [model_options] as JSON.
    * There, each value is an object: "at" is the number of the value, and "text", "integer", "list" (values) or "table"
    * (pairs of a key and a value) is its content; numbers with a fraction, booleans and dates have none. The answer is
-   * {"value": ...} in the same form, where "at" is the value whose place in the file messages name, and whose content
-   * stands for a missing one; or {"problems": [...]} of objects with "at", "message", "hint" and "note". A problem may
-   * have a "key" of that table, which it then points at; "word" and "known", so that the hint is the closest known
-   * word; and "place", the value whose place ends the note. */
+   * {"value": ...} in the same form, where "at" is the number of a value in the file: messages name its place, and its
+   * content replaces a missing content; or {"problems": [...]} of objects with "at", "message", "hint" and "note". A
+   * problem may have a "key" of that table, which it then points at; "word" and "known", so that the hint is the
+   * closest known word; and "place", the value whose place ends the note. */
   int32_t (*expand)(const char* param, const char* options, void* taker, void (*take)(void* taker, const char* answer),
                     mk_error* error);
 
-  /* Rejects what the schema cannot express (combinations, data that the model cannot use) with MK_INVALID_ARGUMENT or
-   * MK_BAD_DATA. */
+  /* Rejects errors that the schema cannot express (combinations, data that the model cannot use) with
+   * MK_INVALID_ARGUMENT or MK_BAD_DATA. */
   int32_t (*check)(void* self, const mk_experiment* experiment, mk_error* error);
 
   /* Groups all fits (each candidate in its bootstraps and folds) into about `parts` bundles, or more if possible.
@@ -428,27 +427,26 @@ typedef struct mk_model {
   /* save writes into an existing empty directory. load must expect any content. */
   int32_t (*save)(const mk_fitted* fitted, const char* directory, mk_error* error);
   int32_t (*load)(void* self, const char* directory, mk_fitted** fitted, mk_error* error);
-  /* Returns what a caller of load() needs: the classes in label order, the number of features, the height, width and
-   * channels of a row as the model saw them (all 0 if it keeps no record), and the scaling of the training data. All of
-   * it is owned by `fitted`. */
+  /* Describes a loaded model: the classes in label order, the number of features, the height, width and channels of a
+   * row as the model saw them (all 0 if unknown), and the scaling of the training data. `fitted` owns the results. */
   int32_t (*describe)(const mk_fitted* fitted, mk_data* classes_and_features, const double** mean, const double** scale,
                       uint32_t* n_scaling);
   void (*fitted_destroy)(mk_fitted* fitted);
 
   void (*shutdown)(void* self);
 
-  /* Writes the model with its scaling as an ONNX file to `path`, which does not exist (sdk/onnx.hpp). NULL: the model
-   * has no such form. MK_UNSUPPORTED: this one has none, for the stated reason. */
+  /* Writes the model with its scaling as an ONNX file to `path`, which does not exist (sdk/onnx.hpp). NULL: models of
+   * this kind have no such form. MK_UNSUPPORTED: this model has none, for the stated reason. */
   int32_t (*export_onnx)(const mk_fitted* fitted, const char* path, mk_error* error);
 
-  /* Non-zero: fit() and refit() heed mk_data.weights. */
+  /* Non-zero: fit() and refit() use mk_data.weights. */
   uint32_t weighs;
   uint32_t reserved;
 
   /* Reads an ONNX file, which may contain anything, and writes files with its weights into `directory`, which exists
-   * and is empty. `take` copies what it receives: [model_options] as TOML, in which paths begin with `directory` as
-   * given, and what describe() returns. NULL: the model reads no such files. MK_UNSUPPORTED: this one has no
-   * equivalent, for the stated reason; MK_BAD_DATA: it is damaged. */
+   * and is empty. `take` copies its argument: [model_options] as TOML, in which paths begin with `directory` as given,
+   * and the results of describe(). NULL: the model reads no such files. MK_UNSUPPORTED: this file has no equivalent,
+   * for the stated reason; MK_BAD_DATA: it is damaged. */
   int32_t (*import_onnx)(void* self, const char* path, const char* directory, void* taker,
                          void (*take)(void* taker, const mk_imported* imported), mk_error* error);
 

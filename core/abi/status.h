@@ -2,9 +2,9 @@
  *
  * Every function of the boundary returns a mk_status as int32_t. On failure the callee writes a message into the
  * caller's mk_error (which may be NULL) and leaves output parameters untouched. Nothing has to be freed, and nothing is
- * thread-local. Messages are UTF-8, one sentence, and name the cure if there is one. After the NUL of a message may
- * follow the byte 1 and the line of the source that reported it ("FILE:LINE", NUL), for logs: the SDK writes and reads
- * it.
+ * thread-local. Messages are UTF-8, one sentence, and name the cure if there is one. The NUL of a message may be
+ * followed by the byte 1 and the reporting line of the source ("FILE:LINE", NUL), which the SDK writes and reads for
+ * logs.
  */
 #ifndef MOKUME_ABI_STATUS_H
 #define MOKUME_ABI_STATUS_H

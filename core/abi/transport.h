@@ -1,7 +1,7 @@
 /* Point-to-point messages between the nodes of a run. All functions except wake() and release() are called from one
  * thread. There are deliberately no collectives: a collective would hang forever once a node is gone.
  *
- * A node may die at any time. It is then lost to the other nodes: nobody waits for it, and messages to it are dropped.
+ * A node may die at any time. It is then lost to the other nodes: no node waits for it, and messages to it are dropped.
  * Every node communicates only with rank 0, and rank 0 with all nodes.
  */
 #ifndef MOKUME_ABI_TRANSPORT_H
@@ -43,7 +43,7 @@ typedef struct mk_transport {
    */
   int32_t (*wait)(void* self, uint32_t timeout_us, mk_error* error);
 
-  /* Ends a wait(), or the next one if none is under way. May be called from any thread, until shutdown(). */
+  /* Ends the current wait(), or else the next. May be called from any thread, until shutdown(). */
   void (*wake)(void* self);
 
   /* Waits until every sent message has left, at most `timeout_ms`. A node that has not taken its messages by then is

@@ -23,7 +23,7 @@ namespace {
 namespace fs = std::filesystem;
 using Clock = std::chrono::steady_clock;
 
-// Returns a name that no other process uses, and this process only once.
+// Returns a name that no other process uses and that this process uses only once.
 std::string unique_name(const char* start) {
   const auto now = std::chrono::system_clock::now().time_since_epoch().count();
   return start + base::sha256(fmt::format("{} {} {}", host_identity(), getpid(), now)).substr(0, 24);
@@ -66,7 +66,7 @@ bool sees_mark(const std::string& directory, const std::string& name, std::chron
     try {
       if (base::read_file(directory + "/" + name, 100) == name) return true;
     } catch (const Error&) {
-      // Missing, or not visible yet.
+      // The file is missing, or not visible yet.
     }
     if (stop.load()) throw Error(MK_CANCELLED, "stopped before the first fit");
     if (Clock::now() >= deadline) return false;

@@ -9,10 +9,10 @@ namespace mokume::cluster {
 
 std::string host_name();
 
-// Host name and boot ID: processes with equal text run on the same kernel and share its cores, devices and memory.
+// Consists of host name and boot ID: processes with equal text run on the same kernel and share its cores and memory.
 std::string host_identity();
 
-// A file that identifies this process to others that look into the directory; removed on destruction.
+// A file that identifies this process to others that read the directory; removed on destruction.
 class Mark {
  public:
   explicit Mark(const std::string& directory);  // throws Error(MK_INTERNAL) if the directory is not writable

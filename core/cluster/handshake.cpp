@@ -15,7 +15,7 @@ namespace {
 
 constexpr std::chrono::milliseconds kLookAgain(20);
 constexpr uint32_t kFlushMs = 10000;
-constexpr double kPatienceSeconds = 2 * Limits().lease_s;  // for node 0, which may write for minutes
+constexpr double kPatienceSeconds = 2 * Limits().lease_s;  // for node 0, which may spend minutes writing
 
 [[noreturn]] void throw_stop(const Stop& stop) { throw Error(static_cast<mk_status>(stop.code), stop.reason); }
 
@@ -42,7 +42,7 @@ void merge(ClassChoices& choices, const ClassChoices& more) {
   for (const auto& [name, values] : more) choices[name].insert(values.begin(), values.end());
 }
 
-// Throws if any node that this one talks to has died: before the first fit none may be missing.
+// Throws if any node that this node talks to has died: before the first fit, none may be missing.
 void check_present(const Transport& transport) {
   const uint32_t end = transport.rank() == 0 ? transport.size() : 1;
   for (uint32_t peer = 0; peer < end; ++peer) {
@@ -67,7 +67,7 @@ double in_seconds(std::chrono::milliseconds time) { return std::chrono::duration
 
 std::string in_words(std::chrono::milliseconds time) { return base::human_seconds(in_seconds(time)); }
 
-// On rank 0: receives a `Wanted` from every other rank. Returns all by rank, with `own` for rank 0.
+// On rank 0: receives a `Wanted` from every other rank. Returns all of them by rank, with `own` for rank 0.
 template <class Wanted>
 std::vector<Wanted> gather(Transport& transport, const Wanted& own, const std::atomic<bool>& stop,
                            std::chrono::milliseconds patience, const char* late) {
@@ -123,7 +123,6 @@ Seen answer(const Look& look, const std::atomic<bool>& stop, const Patience& pat
   return {seen, host_name(), file_system_of(look.directory), 0};
 }
 
-// Rank 0 asks all others whether they see a directory.
 std::vector<Seen> show(Transport& transport, const std::string& directory, const Seen& own,
                        const std::atomic<bool>& stop, const Patience& patience) {
   const Mark mark(directory);
@@ -186,7 +185,7 @@ void send_to_others(Transport& transport, const Message& message) {
   for (uint32_t to = 1; to < transport.size(); ++to) transport.send(to, text);
 }
 
-// Tells the others that this node fails. If even that fails, there is nothing more to do.
+// Tells the other nodes that this node fails. An error here is ignored: nothing more can be done.
 void give_up(Transport& transport, int32_t code, const char* text) noexcept {
   try {
     send_to_others(transport, Stop{code, text});

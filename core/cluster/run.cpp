@@ -45,7 +45,6 @@ class Now {
   double wall_s_, steady_s_;
 };
 
-// Writes the coordinator's decisions to the journal of node 0.
 class JournalObserver : public Observer {
  public:
   explicit JournalObserver(journal::Journal& journal) : journal_(journal) {}
@@ -93,7 +92,7 @@ class Loop {
         transport_.wait(options_.longest_wait);
       }
     }
-    send_for_team();  // the last messages
+    send_for_team();  // flushes the last messages
   }
 
  private:
@@ -105,8 +104,7 @@ class Loop {
     return !messages.empty();
   }
 
-  // Returns whether more may follow at once. An agent that is leaving stops listening: the BYE that follows is for
-  // participate().
+  // Returns whether more may follow at once. A leaving agent stops listening: the following BYE is for participate().
   bool receive_all() {
     bool active = false;
     while (coordinator_ != nullptr || !agent_.leaving() || (team_ != nullptr && team_->busy())) {
@@ -117,13 +115,13 @@ class Loop {
     return active;
   }
 
-  // Exchanges information about dead nodes with the transport, and lets the coordinator look at the time.
+  // Exchanges information about dead nodes with the transport, and lets the coordinator check its timeouts.
   void watch_others() {
     if (coordinator_ == nullptr) {
       if (transport_.lost(0)) agent_.lose_node_0("node 0 died");
-      // Whoever waits for it next, to part from it, need not wait for the same silence again.
+      // The final handshake with this node would otherwise wait for the same silence again.
       if (agent_.node_0_lost()) transport_.forget(0);
-      // After a STOP the leader still has to send its last messages; after a FINISH nobody has any left.
+      // After a STOP the leader still has to send its last messages; after a FINISH no node has any left.
       const bool finished = agent_.leaving() && !agent_.stopped();
       if (team_ != nullptr && (finished || agent_.node_0_lost())) team_->lost(0);
       return;
@@ -138,7 +136,7 @@ class Loop {
     }
   }
 
-  // Returns whether more may follow at once, which is true for everything but a heartbeat.
+  // Returns whether more may follow at once, which holds for everything but a heartbeat.
   bool receive(const Transport::Received& received) {
     try {
       Message message = decode(received.text, received.owner);
@@ -183,7 +181,7 @@ class Loop {
   Transport& transport_;
   Agent& agent_;
   Coordinator* coordinator_;  // rank 0 only
-  TeamChannel* team_;         // or null
+  TeamChannel* team_;         // may be null
   const std::atomic<bool>& stop_;
   const LoopOptions& options_;
   const base::Clock& clock_;
@@ -221,7 +219,7 @@ Outcome run(Transport& transport, const Handshake& handshake, Executor& executor
   const std::optional<Stop> stopped = agent->stopped();
   agent.reset();
   if (stopped && stopped->code != MK_CANCELLED) throw Error(static_cast<mk_status>(stopped->code), stopped->reason);
-  if (leads) journal.flush();  // fits that were given up
+  if (leads) journal.flush();  // saves the fits that were given up
   Outcome outcome;
   outcome.finished = !stopped;
   if (stopped) outcome.reason = stopped->reason;
@@ -234,7 +232,7 @@ Outcome run(Transport& transport, const Handshake& handshake, Executor& executor
 
 namespace {
 
-// Work on its own thread. Ends with it, whatever happens to the thread that waits.
+// Runs work on its own thread. The destructor waits for it.
 class BackgroundWork {
  public:
   BackgroundWork(const base::Threads& threads, const std::function<void()>& work)
@@ -269,7 +267,7 @@ class BackgroundWork {
   const std::unique_ptr<base::Monitor> monitor_;
   bool done_ = false;
   std::exception_ptr failure_;
-  const std::unique_ptr<base::Thread> thread_;  // last: it uses the others
+  const std::unique_ptr<base::Thread> thread_;  // last, because it uses the other members
 };
 
 }  // namespace

@@ -1,7 +1,7 @@
 // Runs the fits of a plan over all devices of all nodes.
 //
-// This folder contains how the nodes of a run join, share the work and leave: the messages between them (protocol/),
-// which node gets which lease (coordinator/), how a node works its leases off (agent/), and how messages travel
+// In this folder, the nodes of a run join, share the work and leave: the messages between them (protocol/), the choice
+// of a node for each lease (coordinator/), the execution of leases on a node (agent/), and the transport of messages
 // (transport/). Fits and their computation on a device belong to core/node, and the run directory to core/run.
 #pragma once
 
@@ -23,28 +23,27 @@ namespace mokume::cluster {
 
 struct Outcome {
   bool finished = false;  // every fit is done; otherwise a stop was requested, or node 0 or too much else was lost
-  std::string reason;     // why it stopped
-  std::vector<journal::FitRecord> records;  // node 0: everything done, sorted by fit; other nodes: empty
+  std::string reason;     // reason for a stop
+  std::vector<journal::FitRecord> records;  // node 0: all finished fits, sorted by fit; other nodes: empty
   std::vector<uint32_t> lost;               // node 0: nodes that were not responding at the end
 };
 
-// The contribution of node 0.
 struct Leading {
   PlannedWork work;
   RefitRules& rules;
-  Observers observers;  // the journal is notified before them
+  Observers observers;  // notified after the journal
 };
 
 struct LoopOptions {
   Limits limits = {};
-  journal::Bounds bounds = {};                             // limits for records of this node's devices
+  journal::Bounds bounds = {};                             // for reports of this node's devices
   TeamChannel* team = nullptr;                             // must outlive the run; null without a team
-  const base::Threads* threads = &base::system_threads();  // on which its devices work
+  const base::Threads* threads = &base::system_threads();  // run this node's devices
   // Bounds the delay of events without a wake-up: a stop request, and the coordinator's timeouts.
   std::chrono::milliseconds longest_wait{20};
-  // The next message often arrives at once, as in a team's sums, and waking a sleeping core takes longer than that.
+  // The next message often arrives at once, as in a team's sums, and waking a sleeping core takes longer than this.
   double stay_awake_s = 0.001;
-  std::function<std::string()> stop_cause = [] { return std::string(); };  // why this node set `stop`; "": unknown
+  std::function<std::string()> stop_cause = [] { return std::string(); };  // why this node stops; "": unknown
 };
 
 // Called by every node, inside participate() and after handshake(), on the thread that uses the transport, which

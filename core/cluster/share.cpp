@@ -104,7 +104,7 @@ class HostDivision {
     return naming;
   }
 
-  // Deals devices as cores are dealt: those that only one rank sees come first.
+  // Deals devices in the same way: first the devices that only one rank sees.
   void deal_devices() {
     std::vector<std::string> order;
     for (const size_t r : here_)

@@ -15,7 +15,7 @@ struct Shares {
 
 // A rank alone on its host keeps everything. Ranks of one host that may run on the same cores get equal parts of them
 // in rank order; disjoint bindings made by a launcher are kept. If there are fewer cores than ranks, ranks share cores.
-// A GPU named by several ranks goes to the one with the fewest GPUs so far, and is assigned once however often it is
+// A GPU named by several ranks goes to the rank with the fewest GPUs so far. It is assigned once, however often it is
 // named.
 Shares share(const std::vector<HostView>& ranks);
 

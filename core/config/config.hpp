@@ -14,7 +14,7 @@
 
 namespace mokume::config {
 
-// A value in [model_options]. "$name" refers to the value of the searched parameter `name` in a candidate; `reference`
+// A value in [model_options]. "$name" refers to the value of the searched parameter `name` in a candidate: `reference`
 // is then that name, and `value` is zero or empty, with the type that the model requires.
 struct Field {
   std::string key;
@@ -44,37 +44,37 @@ struct TaggedTables {
 struct Config {
   std::string name;
   std::string model;
-  std::string seed_text = "0";  // as written
+  std::string seed_text = "0";  // as in the file
   uint64_t seed = 0;            // see seed.hpp
 
   data::DataSpec data;
 
   uint32_t folds = 5;    // 0: no validation; 1 if `share` is set
   double share = 0;      // validate on this share of the rows, drawn with the seed; 0: on folds
-  uint32_t repeats = 1;  // of the whole cross-validation, each with folds of its own
+  uint32_t repeats = 1;  // runs of the whole cross-validation, each with other folds
   bool shuffle = true;
   bool stratified = true;
-  uint32_t outer = 0;       // outer folds of a nested cross-validation; 0: none
-  uint32_t outer_fold = 0;  // from 1: tune and train without the rows of this outer fold, which are the test set
-  bool ordered = false;     // the rows are in the order of time: validate on rows that come after those trained on
+  uint32_t outer = 0;              // outer folds of a nested cross-validation; 0: none
+  uint32_t outer_fold = 0;         // from 1: tune and train without the rows of this outer fold, which are the test set
+  bool ordered = false;            // rows are in time order: validate on rows that come after the training rows
   std::vector<std::string> score;  // measures of each fit in addition to the model's metrics
   bool calibrate = false;          // learn probabilities from the decision values in the winner's folds
 
-  // Whether each fold fills and scales its inputs by its own training rows.
+  // True if each fold fills and scales its inputs by its own training rows.
   bool scales_folds() const { return folds > 0 && data.within == data::Within::fold && data.learns(); }
 
   uint32_t bootstraps = 0;    // 0: no bagging
   std::string random_compat;  // "numpy": replay NumPy's random draws; "": none
 
-  std::string method = "none";                    // grid | random | list | none
-  uint32_t n_candidates = 0;                      // random: to draw; list with bagging: per bootstrap, 0: all
-  std::string select;                             // the metric that selects; "": the model's default
-  std::vector<search::Space> spaces;              // in file order
-  std::map<std::string, search::Value> options;   // [model_options], with defaults for what is not searched
+  std::string method = "none";        // grid | random | list | none
+  uint32_t n_candidates = 0;          // random: number to draw; list with bagging: number per bootstrap, 0: all
+  std::string select;                 // the selecting metric; "": the model's default
+  std::vector<search::Space> spaces;  // in file order
+  std::map<std::string, search::Value> options;   // [model_options] that are not searched, with defaults
   std::map<std::string, std::string> references;  // [model_options] name = "$searched"
-  std::set<std::string> unplanned;                // [model_options] that are not in the plan, with their defaults
+  std::set<std::string> unplanned;                // [model_options] outside the plan, with their defaults
   std::map<std::string, TaggedTables> tagged;     // [model_options]: optimizers, layers; with defaults
-  // By path: the SHA-256 of the files that [model_options] name. Not in a file: whoever reads these files sets it.
+  // The SHA-256 by path of the files that [model_options] name, set by the reader of these files.
   std::map<std::string, std::string> file_sums;
 
   std::string devices = "all";                  // [devices] use

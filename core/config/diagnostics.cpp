@@ -15,7 +15,7 @@ namespace {
 
 auto order_of(const Location& l) { return std::tie(l.set, l.line, l.column); }
 
-// The lines of a text, without line ends.
+// Splits a text into lines, without line ends.
 class Lines {
  public:
   explicit Lines(std::string_view text) : text_(text) {
@@ -37,7 +37,7 @@ class Lines {
   std::vector<size_t> begins_;
 };
 
-// The part of a line that is shown, and the number of characters cut off in front.
+// The visible part of a line, and the number of characters cut off in front.
 struct Window {
   std::string text;
   size_t cut = 0;

@@ -29,16 +29,17 @@ class Diagnostics {
   explicit Diagnostics(std::string file) : file_(std::move(file)) {}
 
   void add(const Location& location, std::string message, std::string hint = "", std::string note = "");
-  // Takes over the diagnostics of `other` at locations that have none yet; those without a note get `note`.
+  // Adds the diagnostics of `other` at locations that have none yet. A diagnostic without a note gets `note`.
   void merge(Diagnostics other, const std::string& note = "");
   Diagnostics empty_copy() const { return Diagnostics(file_); }
   bool empty() const { return all_.empty(); }
   size_t size() const { return all_.size(); }
 
-  // "svm.toml:17:1" or "--set argument 2, column 5".
+  // Returns text like "svm.toml:17:1" or "--set argument 2, column 5".
   std::string where(const Location& location) const;
 
-  // Sorted by location: first those without one, then the file, then the --set arguments.
+  // Returns the diagnostics sorted by location: first those without a location, then the file, then the --set
+  // arguments.
   std::vector<Diagnostic> take();
 
  private:
@@ -55,10 +56,10 @@ class Diagnostics {
 //    | ^^^^ did you mean 'gamma'?
 //    = svc takes: C, gamma
 //
-// `text` is the file's or the --set argument's.
+// `text` is the text of the file or the --set argument.
 std::string render(const Diagnostic& diagnostic, const std::string& text);
 
-// One block per diagnostic, separated by empty lines.
+// Renders one block per diagnostic, separated by empty lines.
 std::string render_all(const std::vector<Diagnostic>& diagnostics, const std::string& text,
                        const std::vector<std::string>& sets);
 

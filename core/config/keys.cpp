@@ -35,7 +35,7 @@ constexpr Member kInSeed = {[](const Config& config) { return Json(config.seed_t
                               config.seed = seed_of(config.seed_text);
                             }};
 
-// The words for an enumeration; "" stands for a key that is not given.
+// Returns the words of an enumeration; "" stands for a missing key.
 template <class Enum>
 std::vector<std::string> words_for() {
   std::vector<std::string> words;
@@ -97,7 +97,6 @@ class Key : public Parameter {
     range.high = high;
     return *this;
   }
-  // Excludes both ends.
   Key& between(double low, double high) {
     range = {low, high, true, true};
     return *this;
@@ -324,7 +323,7 @@ std::vector<Parameter> device_keys() {
   };
 }
 
-// This is the order of the resolved file; the keys of a table are adjacent.
+// The order is the order of the resolved file; the keys of a table are adjacent.
 std::vector<Parameter> all_keys() {
   std::vector<Parameter> all = top_keys();
   for (const auto& more : {data_keys(), plan_keys(), device_keys()}) all.insert(all.end(), more.begin(), more.end());

@@ -1,4 +1,4 @@
-// All keys of the experiment file. A new key is one entry in keys.cpp and one member of Config.
+// All keys of the experiment file. A new key needs one entry in keys.cpp and one member of Config.
 #pragma once
 
 #include <string>
@@ -17,10 +17,10 @@ const std::vector<Parameter>& keys();
 const Parameter* find_key(std::string_view table, std::string_view name);  // nullptr if there is none
 std::vector<std::string> names_in(std::string_view table);
 
-// How versions without the key behave.
+// Returns the value that matches the behaviour of versions without the key.
 Json value_before(const Parameter& key);
 
-// "[data]", or "the top level".
+// Returns "[data]" or "the top level".
 std::string title(std::string_view table);
 std::string inside(std::string_view table);  // "in [data]", or "at the top level"
 

@@ -103,7 +103,7 @@ class ModelValues {
 
   // Every "$name" must be searched. The searched parameter that a misspelt reference probably means counts as used.
   void check_references() {
-    if (reading_.is_meant("search", "params")) return;  // they may be in the misspelt table
+    if (reading_.is_meant("search", "params")) return;  // the misspelt table may hold them
     std::vector<std::string> searched;
     for (const Entry& entry : entries_of(kSearched)) searched.push_back(entry.key);
     for (const Reference& reference : references_) {
@@ -153,7 +153,8 @@ class ModelValues {
     return !column;
   }
 
-  // The values must suit every parameter that takes them. If one of these is an integer, integers are drawn.
+  // The values must suit every parameter that refers to them. If any of these parameters is an integer, integers are
+  // drawn.
   void check_takers(const Entry& entry, const std::string& method, std::vector<Reference> takers) {
     std::stable_partition(takers.begin(), takers.end(),
                           [](const Reference& taker) { return taker.parameter->type == Type::integer; });
@@ -196,7 +197,7 @@ class ModelValues {
                        tagged ? "add it to [model_options]" : "add it to [model_options] or [search.params]");
   }
 
-  // A run that was started before the parameter existed keeps the results that it had.
+  // A run that was started before the parameter existed keeps its results.
   void keep_behaviour(const Parameter& parameter) {
     if (origin_ != Origin::run || parameter.before.empty() || reading_.find(kSearched, parameter.name) != nullptr)
       return;

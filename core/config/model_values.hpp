@@ -6,8 +6,8 @@
 
 namespace mokume::config {
 
-// Reads both tables into the config and fills in the model's defaults, or for a run what it behaves like. Without a
-// schema it only checks the notation of [search.params].
+// Reads both tables into the config and fills in defaults: the model's, or for a run the values that keep its
+// behaviour. Without a schema it only checks the notation of [search.params].
 void read_model_values(Reading& reading, Origin origin);
 
 }  // namespace mokume::config

@@ -1,6 +1,6 @@
-// The single description of a parameter, used for the keys of the experiment file (keys.hpp) and for the parameters
-// that models publish. Reading a value, its range and default, its documentation, TOML, JSON, JSON Schema and the lines
-// of `mokume init` all derive from it, so that they cannot disagree.
+// The single description of a parameter, used for the keys of the experiment file (keys.hpp) and for the parameters of
+// models. Reading a value, its range and default, its documentation, TOML, JSON, JSON Schema and the lines of `mokume
+// init` all derive from it and therefore agree.
 #pragma once
 
 #include <cstdint>
@@ -22,8 +22,8 @@ enum class Type {
   integer,
   text,
   boolean,
-  tagged_table,   // one of `tags`
-  tagged_tables,  // a list of them
+  tagged_table,   // a table that matches one of `tags`
+  tagged_tables,  // a list of tagged tables
   // The following types exist only for keys of the file.
   name,         // a text that can be a directory name
   seed,         // an integer >= 0, or decimal digits of any length as a text
@@ -37,10 +37,9 @@ enum class Type {
   params    // [search.params]: the model defines the keys
 };
 
-// A value as JSON; tables keep the order of their keys.
 using Json = nlohmann::ordered_json;
 
-// The member of Config that holds a key's value; empty for tables.
+// Accesses the member of Config that holds a key's value; empty for tables.
 struct Member {
   Json (*get)(const Config&) = nullptr;
   void (*set)(Config&, const Json&) = nullptr;
@@ -53,7 +52,6 @@ struct Range {
   bool without_high = false;
 };
 
-// Flags.
 inline constexpr uint32_t kOfModel = 1;        // published by a model: accepts any text
 inline constexpr uint32_t kRequired = 2;       // every file must have the key
 inline constexpr uint32_t kInPlan = 4;         // fits depend on it
@@ -67,7 +65,7 @@ struct Tag;
 using Expand = decltype(mk_model::expand);
 
 struct Parameter {
-  std::string table;  // in the file; "" is the top level
+  std::string table;  // table in the file; "" is the top level
   std::string name;
   Type type = Type::real;
   std::string doc;  // one line
@@ -77,15 +75,15 @@ struct Parameter {
   std::vector<std::string> choices;  // for a text; empty: any
   std::vector<std::string> sources;  // values of data.source for which the key is valid; empty: all
   std::string init;                  // `mokume init` writes "name = init"; "": omits the key
-  std::string before;                // as JSON: how versions without the key behave; "": as its default says
+  std::string before;                // the behaviour of versions without the key, as JSON; "": the default
   std::string fallback;              // the default as TOML; "": none, or the default of Config
-  std::vector<Tag> tags;             // the kinds of tagged table that the value may be
-  Expand expand = nullptr;           // makes the list, also from the tables of [model_options] that `choices` names
+  std::vector<Tag> tags;             // kinds of tagged table that the value may be
+  Expand expand = nullptr;           // makes the list, also from the tables of [model_options] in `choices`
 
   bool has(uint32_t flag) const { return (flags & flag) != 0; }
   bool is_number() const { return type == Type::real || type == Type::integer; }
   bool is_tagged() const { return type == Type::tagged_table || type == Type::tagged_tables; }
-  std::string path() const;  // "data.limit"; "seed"
+  std::string path() const;  // like "data.limit" or "seed"
   bool holds(double value) const;
 };
 
@@ -97,7 +95,6 @@ struct Tag {
   bool expanded = false;  // Parameter::expand replaces these tables, which may have further keys
 };
 
-// The parameters that a model publishes.
 using ModelSchema = std::vector<Parameter>;
 ModelSchema model_schema(const mk_model& model);
 ModelSchema model_schema(std::span<const mk_param> params, Expand expand = nullptr);
@@ -106,18 +103,18 @@ const Parameter* find(const ModelSchema& schema, std::string_view name);  // nul
 std::vector<std::string> names_of(const std::vector<Parameter>& parameters);
 std::vector<std::string> names_of(const std::vector<Tag>& tags);
 
-// "an integer", "true or false", ...
+// Returns the type in words, like "an integer" or "true or false".
 const char* wanted(Type type);
 
-// "above 0 and at most 1000000".
+// Returns text like "above 0 and at most 1000000".
 std::string range_text(const Parameter& parameter);
 
-// A number of the parameter's type: integers in full, reals in their shortest form.
+// Formats a number of the parameter's type: integers in full, reals in their shortest form.
 std::string number_text(const Parameter& parameter, double value);
 
 std::string out_of_range(const Parameter& parameter, const std::string& number);
 
-// "data", "limit" -> "data.limit"; "", "seed" -> "seed".
+// Returns "data.limit" for "data" and "limit", and "seed" for "" and "seed".
 std::string dotted(std::string_view table, std::string_view name);
 
 }  // namespace mokume::config

@@ -12,8 +12,7 @@
 
 namespace mokume::config {
 
-// Fetches the parameters of a model by name during the check. Returns nothing and fills `why` if there is no such
-// model.
+// Fetches the parameters of a model by name. Returns nothing and fills `why` if there is no such model.
 using SchemaLookup = std::function<std::optional<ModelSchema>(
     const std::string& model, const std::vector<std::string>& plugin_directories, std::string& why)>;
 
@@ -22,8 +21,8 @@ struct ParseResult {
   std::vector<Diagnostic> diagnostics;  // sorted by location
 };
 
-// An experiment, or the resolved file of a run: keys that the latter lacks are newer than the run, which keeps the
-// behaviour that it was started with.
+// An experiment, or the resolved file of a run. Keys that a resolved file lacks are newer than its run, which keeps its
+// behaviour.
 enum class Origin { experiment, run };
 
 // `sets` are the --set arguments. Never throws on bad input. `file` is the name shown in messages.

@@ -16,7 +16,7 @@ namespace {
 // Must change whenever the same config would produce a different plan.
 constexpr const char* kPlanFormat = "mokume-plan-1";
 
-// Refits count too.
+// Counts refits as fits.
 void check_fits(uint64_t candidates, uint64_t bootstraps, uint64_t folds) {
   constexpr uint64_t kMost = std::numeric_limits<uint32_t>::max();
   if (candidates > kMost || candidates * bootstraps > kMost || candidates * bootstraps * folds + bootstraps > kMost)

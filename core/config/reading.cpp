@@ -12,7 +12,8 @@
 namespace mokume::config {
 namespace {
 
-// Returns the table whose path `name` spells with '_' or '-' instead of the dot: "search_params"; "" if there is none.
+// Returns the table whose path `name` spells with '_' or '-' instead of the dot, as in "search_params"; "" if there is
+// none.
 std::string undotted_table(std::string name) {
   std::replace(name.begin(), name.end(), '-', '_');
   for (const Parameter& key : keys()) {
@@ -94,7 +95,7 @@ void Reading::report_unknown(const std::string& table, const Entry& entry, const
   }
   if (hint.empty()) hint = instead_of_key(entry.key);
   if (hint.empty()) hint = suggest_elsewhere(table, entry.key);
-  // Too short for a suggestion: it may stand for any key of its table.
+  // The key is too short for a suggestion: it may stand for any key of its table.
   if (hint.empty() && entry.key.size() <= 3) meant_.insert(dotted(table, "*"));
   diagnostics.add(entry.location, fmt::format("unknown key {} {}", in_quotes(entry.key), inside(table)), hint,
                   takes + join(known));

@@ -22,19 +22,18 @@ class Reading {
   void report_unknown_keys();
   void report_missing_keys();
 
-  // Reports a key that is misspelt or in the wrong table.
   void report_unknown(const std::string& table, const Entry& entry, const std::vector<std::string>& known,
                       const std::string& takes);
 
   bool is_good(const std::string& path) const { return good_.count(path) != 0; }
-  // Whether an unknown key may have been meant as `name` in `table`, or as a table that contains it. Such a key is not
-  // reported as missing.
+  // Returns whether an unknown key may mean `name` in `table`, or a table that contains it. Such a key is not reported
+  // as missing.
   bool is_meant(const std::string& table, const std::string& name) const;
   const Entry* find(const std::string& table, const std::string& name) const;  // nullptr if there is none
   const Entry* find_table(const std::string& path) const;                      // nullptr if it is not a table
 
   Config config;
-  std::optional<ModelSchema> schema;  // of the model, if it was found
+  std::optional<ModelSchema> schema;  // schema of the model, if it was found
   Diagnostics& diagnostics;
 
  private:

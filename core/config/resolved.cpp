@@ -19,19 +19,19 @@ bool applies(const Parameter& key, const Config& config) {
   return sources.empty() || std::find(sources.begin(), sources.end(), config.data.source) != sources.end();
 }
 
-// Whether a value is given: a zero, an empty text or an empty list can mean "not given".
+// A zero, an empty text or an empty list can mean "not given".
 bool is_set(const Parameter& key, const Json& value) {
   if (value.is_number()) return value != 0 || key.has(kZeroAllowed);
   return value.is_string() ? value != "" : !value.empty();
 }
 
-// Writes a number that fits a TOML integer as an integer, any other as a text.
+// Writes a number that fits a TOML integer as an integer, otherwise as a text.
 Json bare_seed(const Json& text) {
   const uint64_t seed = seed_of(text);
   return text == std::to_string(seed) && seed <= INT64_MAX ? Json(seed) : text;
 }
 
-// [model_options], in the order of the resolved file.
+// Returns [model_options] in the order of the resolved file.
 Json options_of(const Config& config) {
   Json options = Json::object();
   for (const auto& [name, value] : config.options) options[name] = json_of(value);

@@ -10,8 +10,8 @@ namespace mokume::config {
 // Writes every key with its value as TOML, including defaults. parse() reads it back to the same Config.
 std::string to_toml(const Config& config);
 
-// Canonical JSON (sorted keys, no spaces) of everything that fits depend on; so not the name, devices, memory, plugin
-// directories and output. The seed is written without leading zeros.
+// Returns canonical JSON (sorted keys, no spaces) of everything that affects fits: all but the name, devices, memory,
+// plugin directories and output. The seed has no leading zeros.
 std::string canonical_json(const Config& config);
 
 }  // namespace mokume::config

@@ -37,7 +37,7 @@ void check_compat(Reading& reading, const Entry* method) {
     cure = "set validation.folds to 2 or more";
   }
   if (config.scales_folds()) {
-    // The study scaled by all training rows.
+    // The replayed study scaled by all training rows.
     if (const Entry* within = reading.find("data", "within"))
       reading.diagnostics.add(within->location, "compat = \"numpy\" replays inputs that all folds share",
                               "set data.within to \"training\"");
@@ -55,19 +55,19 @@ void check_compat(Reading& reading, const Entry* method) {
   }
 }
 
-// Without folds there is nothing to fit within them, and the plan keeps the hash that it had before data.within.
+// Without folds there is nothing to fit within them, and the plan keeps its hash from before data.within.
 void settle_within(Config& config) {
   if (config.folds == 0 || !config.data.learns()) config.data.within = data::Within::training;
 }
 
-// Reports a key that has no say since `decider` decides where rows go.
+// Reports a key that is not allowed because `decider` assigns the rows.
 void refuse_choice(Reading& reading, const char* table, const char* name, const char* what, const char* decider) {
   if (const Entry* entry = reading.find(table, name))
     reading.diagnostics.add(entry->location, fmt::format("{} no choice to {}.{}", what, table, name),
                             fmt::format("remove it, or {}", decider));
 }
 
-// Time decides where rows go.
+// The order of time assigns the rows.
 void check_order(Reading& reading) {
   Config& config = reading.config;
   const Entry* ordered = reading.find("validation", "ordered");
@@ -83,7 +83,7 @@ void check_order(Reading& reading) {
   config.shuffle = config.stratified = false;
 }
 
-// The file decides where rows go.
+// The file assigns the rows.
 void check_folds_file(Reading& reading) {
   Config& config = reading.config;
   const Entry* file = reading.find("validation", "file");
@@ -135,7 +135,6 @@ void check_outer(Reading& reading) {
                             "set validation.folds to 2 or more");
 }
 
-// A share makes one fold.
 void check_share(Reading& reading) {
   if (reading.find("validation", "share") == nullptr) return;
   for (const Parameter& key : keys())
@@ -144,7 +143,7 @@ void check_share(Reading& reading) {
                               "keep one of the two", "a share of the rows is drawn at random, once");
   if (!reading.is_good("validation.share")) return;
   reading.config.folds = 1;
-  reading.config.shuffle = false;  // so that the plan keeps its hash
+  reading.config.shuffle = false;  // the plan keeps its hash
 }
 
 }  // namespace

@@ -45,7 +45,7 @@ Json number(const Parameter& parameter) {
 
 Json properties_of(const std::vector<Parameter>& parameters);
 
-// The schema of any parameter value, except where the model defines the keys.
+// Returns the schema of any parameter value, unless the model defines the keys.
 Json value_schema(const Parameter& parameter) {
   switch (parameter.type) {
     case Type::real:
@@ -95,11 +95,11 @@ Json key_schema(const Parameter& key) {
   if (key.has(kRequired) || key.member.get == nullptr) return schema;
   Json value = key.member.get(Config());
   if (value != 0 && value != "" && value != Json::array())
-    schema["default"] = std::move(value);  // these stand for none
+    schema["default"] = std::move(value);  // zero and "" stand for no value
   return schema;
 }
 
-// Everything but what the model defines.
+// Describes everything except the keys that the model defines.
 Json table_schema(const std::string& table) {
   Json properties = Json::object();
   Json required = Json::array();
@@ -111,7 +111,6 @@ Json table_schema(const std::string& table) {
   return closed_object(std::move(properties), required);
 }
 
-// Adds the table notations of a searched number.
 void add_notations(const Parameter& parameter, Json& schemas) {
   for (const Notation& notation : notations()) {
     if (notation.distribution && notation.is_integer() != (parameter.type == Type::integer)) continue;
@@ -134,7 +133,7 @@ std::string description(const Parameter& parameter) {
   return doc;
 }
 
-// A value of [model_options]: the value itself or "$name".
+// Describes a value of [model_options]: the value itself or "$name".
 Json option_schema(const Parameter& parameter);
 
 Json tagged_schema(const Parameter& parameter) {
@@ -173,7 +172,7 @@ Json options_schema(const ModelSchema& model) {
   return closed_object(std::move(properties));
 }
 
-// A name that is not a parameter of the model is the target of a "$name" in [model_options]; any value is allowed.
+// A name that is not a parameter of the model is the target of a "$name" in [model_options] and allows any value.
 Json searched_schema(const ModelSchema& model) {
   Json properties = Json::object();
   for (const Parameter& parameter : model) {

@@ -55,8 +55,8 @@ std::string without_indices(std::string argument, size_t key_length) {
   return argument;
 }
 
-// Returns the value at the end of the only path of `depth` keys in `tree`, or nullptr if `tree` holds anything else,
-// which means that VALUE had several lines.
+// Returns the value at the end of the only path of `depth` keys in `tree`. Returns nullptr if `tree` holds anything
+// else: VALUE then had several lines.
 Node* only_value(Node& tree, size_t depth) {
   Node* at = &tree;
   for (size_t i = 0; i < depth; ++i) {

@@ -153,7 +153,7 @@ class SpaceReader {
     return check_ends();
   }
 
-  // The exponents are those of numpy.linspace: first + i * step, and the last one exact.
+  // The exponents equal numpy.linspace: first + i * step, with the last exponent exact.
   bool make_list() {
     if (!check_ends()) return false;
     const bool integer = parameter_->type == Type::integer;

@@ -14,14 +14,14 @@ namespace mokume::config {
 struct Notation {
   const char* name;
   bool distribution;  // for random search; otherwise a list
-  double base;        // the ends are exponents to this base; 0: the ends are values
+  double base;        // base of the ends, which are exponents; 0: the ends are values
   search::Space::Kind kind;
   const char* doc;
 
   bool is_integer() const { return kind == search::Space::Kind::integer_uniform; }
 };
 std::span<const Notation> notations();
-const Notation& notation_of(search::Space::Kind kind);  // for a distribution
+const Notation& notation_of(search::Space::Kind kind);  // `kind` must be a distribution
 
 // Describes the length of a list, the `n` of the searched parameter `name`.
 Parameter list_length(const std::string& name);

@@ -8,13 +8,13 @@
 namespace mokume::config {
 namespace {
 
-// "dropout rate; from 0 to 1", "kernel function: linear, rbf".
+// Returns text like "dropout rate; from 0 to 1" or "kernel function: linear, rbf".
 std::string meaning(const Parameter& parameter) {
   if (parameter.choices.empty() || parameter.is_tagged()) return parameter.doc;
   return parameter.doc + (parameter.doc.empty() ? "" : ": ") + join(parameter.choices);
 }
 
-// "name = default  # meaning", or a comment to fill in if there is no default.
+// Returns "name = default  # meaning", or a comment to fill in if there is no default.
 std::string line(const Parameter& parameter, const std::string& indent) {
   const std::string start = indent + (parameter.fallback.empty() && indent.empty() ? "# " : "");
   const std::string doc = meaning(parameter);
@@ -48,7 +48,6 @@ std::string tags_of(const Parameter& parameter) {
   return text;
 }
 
-// An example search over the first numeric parameter.
 std::string search_example(const ModelSchema& schema) {
   for (const Parameter& parameter : schema) {
     if (parameter.type == Type::real) return parameter.name + " = { log10 = [-1, 3], n = 5 }";

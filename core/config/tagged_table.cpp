@@ -33,7 +33,7 @@ Value zero_of(Type type) {
   }
 }
 
-// "out_channels is an integer from 1 to 1000000: filters".
+// Returns text like "out_channels is an integer from 1 to 1000000: filters".
 std::string field_text(const Parameter& parameter) {
   const std::string range =
       parameter.is_number() && range_text(parameter) != "finite" ? " " + range_text(parameter) : "";
@@ -41,10 +41,9 @@ std::string field_text(const Parameter& parameter) {
   return fmt::format("{} is {}{}{}: {}", parameter.name, wanted(parameter.type), range, choices, parameter.doc);
 }
 
-// Reads one tagged table.
 class TableReader {
  public:
-  // `name` is the table's name in messages: "optimizer", "layers[2]".
+  // `name` is the table's name in messages, like "optimizer" or "layers[2]".
   TableReader(const Parameter& parameter, std::string name, const Node& node, std::vector<Reference>& references,
               Diagnostics& diagnostics)
       : parameter_(parameter),
@@ -103,7 +102,7 @@ class TableReader {
     return fail(node_.location, fmt::format("{} needs '{}'", name_, kType), "add type = \"...\"");
   }
 
-  // The key that an unknown one probably means is not reported as missing.
+  // The key that an unknown key probably means is not reported as missing.
   void report_unknown(const Tag& tag) {
     std::vector<std::string> known = names_of(tag.parameters);
     known.insert(known.begin(), kType);
@@ -112,7 +111,7 @@ class TableReader {
       const std::string best = closest(entry.key, known);
       if (!best.empty()) {
         meant_.insert(best);
-      } else if (entry.key.size() <= 3) {  // too short for a suggestion: it may mean any key
+      } else if (entry.key.size() <= 3) {  // a key this short may mean any key
         meant_.insert(known.begin(), known.end());
       }
       diagnostics_.add(entry.location, fmt::format("unknown key {} in {}", in_quotes(entry.key), title_),

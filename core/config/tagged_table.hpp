@@ -1,4 +1,4 @@
-// Values of [model_options] other than plain ones: "$name", which refers to a searched parameter, and tagged tables,
+// Values of [model_options] that are not plain: "$name", which refers to a searched parameter, and tagged tables,
 // single (an optimizer) or in a list (the layers of a network).
 #pragma once
 
@@ -18,8 +18,7 @@ struct Reference {
   Location location;
 };
 
-// Reads a value, or a reference, which is added to `references`. Adds a diagnostic and returns nothing if it is
-// invalid.
+// Reads a value, or a reference, which is added to `references`. Adds a diagnostic and returns nothing on an error.
 std::optional<Field> read_field(const Parameter& parameter, const Node& node, std::vector<Reference>& references,
                                 Diagnostics& diagnostics);
 
@@ -28,15 +27,15 @@ std::optional<Field> read_field(const Parameter& parameter, const Node& node, st
 std::optional<TaggedTables> read_tagged(const Parameter& parameter, const Node& node,
                                         std::vector<Reference>& references, Diagnostics& diagnostics);
 
-// The default that the model publishes, or nothing if it has none. Throws Error(MK_DEVICE_ERROR) if it is invalid.
+// Returns the model's default, or nothing if it has none. Throws Error(MK_DEVICE_ERROR) if it is invalid.
 std::optional<TaggedTables> default_tagged(const Parameter& parameter);
 
 // Returns the value itself, or the candidate's value of the searched parameter; an integer becomes a real if the model
-// requires one. Throws Error(MK_INTERNAL) if the parameter is not searched.
+// requires a real. Throws Error(MK_INTERNAL) if the parameter is not searched.
 search::Value resolve(const Field& field, const std::vector<std::string>& params,
                       const std::vector<search::Value>& candidate);
 
-// The form that a model receives (see mk_value): JSON, "type" first, reals shortest round-trip with a point or an
+// Returns the JSON for a model (see mk_value), with "type" first and shortest round-trip reals with a point or
 // exponent.
 std::string json_text(const TaggedTables& tagged, const std::vector<std::string>& params,
                       const std::vector<search::Value>& candidate);

@@ -18,7 +18,7 @@ namespace {
 constexpr size_t kMaxBytes = size_t{1} << 20;
 constexpr int kMaxDots = 64;
 
-// The location of byte `at` in `text`; the text before it is valid UTF-8.
+// Returns the location of byte `at` in `text`; the text before it is valid UTF-8.
 Location location_of(std::string_view text, size_t at, uint32_t set) {
   const std::string_view before = text.substr(0, at);
   const auto lines = static_cast<uint32_t>(std::count(before.begin(), before.end(), '\n'));
@@ -31,7 +31,6 @@ struct Opaque {
   bool closed = true;
 };
 
-// Returns the one that begins at `at`.
 Opaque skip_opaque(std::string_view text, size_t at) {
   if (text[at] == '#') return {std::min(text.find('\n', at), text.size())};
   const char quote = text[at];
@@ -53,7 +52,7 @@ std::string_view opening(std::string_view text, size_t at) {
   return three == "\"\"\"" || three == "'''" ? three : three.substr(0, 1);
 }
 
-// Returns the position of the first quote that opens a string which is not closed, or npos.
+// Returns the position of the first quote that opens an unclosed string, or npos.
 size_t find_unclosed(std::string_view text) {
   for (size_t at = 0; (at = text.find_first_of("#\"'", at)) != std::string_view::npos;) {
     const Opaque found = skip_opaque(text, at);
@@ -80,7 +79,6 @@ size_t find_deep_key(std::string_view text) {
   return std::string_view::npos;
 }
 
-// Converts toml++ nodes into ours.
 class Builder {
  public:
   Builder(std::string_view text, uint32_t set) : set_(set) {
@@ -150,7 +148,7 @@ class Builder {
   }
 
   uint32_t set_;
-  std::vector<uint32_t> lengths_;  // of each line, in characters
+  std::vector<uint32_t> lengths_;  // by line, in characters
 };
 
 // A word where a value is expected, and the byte at which it begins.
@@ -159,7 +157,7 @@ struct Word {
   size_t begin = 0;
 };
 
-// Returns the word that byte `at` is in or follows, without text unless it is where a value is expected.
+// Returns the word at or before byte `at`; without text unless a value is expected there.
 Word value_word(std::string_view text, size_t at) {
   constexpr std::string_view kBlanks = " \t\r\n";
   const size_t last = at == 0 ? std::string_view::npos : text.find_last_of(" \t\r\n,[]{}#=\"'", at - 1);
@@ -183,7 +181,7 @@ bool is_out_of_range(std::string word) {
   return read.ec == std::errc::result_out_of_range && read.ptr == end;
 }
 
-// Tells the common faults of values in words of our own, and leaves the others to toml++'s.
+// Describes common faults of values in our own words, and any other fault in toml++'s.
 void add_syntax_error(const toml::parse_error& error, std::string_view text, uint32_t set, Diagnostics& diagnostics) {
   const toml::source_position& at = error.source().begin;
   if (const size_t quote = find_unclosed(text); quote != std::string_view::npos)

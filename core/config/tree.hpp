@@ -23,7 +23,7 @@ struct Node {
   double real = 0;
   bool boolean = false;
   std::vector<Node> items;     // array
-  std::vector<Entry> entries;  // of a table; --set appends
+  std::vector<Entry> entries;  // table; --set appends
 
   const Entry* find(std::string_view key) const;  // nullptr if there is none
   bool is_number() const { return kind == Kind::integer || kind == Kind::real; }
@@ -36,11 +36,11 @@ struct Entry {
   Node value;
 };
 
-// "a table", "a list", "a text", ...
+// Returns the kind in words, like "a table" or "a list".
 const char* describe(Node::Kind kind);
 
-// Whether the TOML reader accepts `text`; adds one diagnostic if not. `set` is 0 for the file, else the number of the
-// --set argument.
+// Returns whether the TOML reader accepts `text`; adds one diagnostic if not. `set` is 0 for the file, else the number
+// of the --set argument.
 bool check_text(std::string_view text, uint32_t set, Diagnostics& diagnostics);
 
 // Adds one diagnostic and returns nothing if `text` is not TOML.

@@ -66,7 +66,7 @@ class ValueReader {
     return diagnostics_.size() == before ? result : nullptr;
   }
 
-  // One of the choices, or a table with the parameters of the tag.
+  // Reads a choice, or a table with the parameters of the tag.
   Json standardize() {
     if (node_.kind != Node::Kind::table && node_.kind != Node::Kind::text) return wrong_type(kStandardize), nullptr;
     if (node_.kind == Node::Kind::text) {
@@ -84,7 +84,7 @@ class ValueReader {
                          suggest(entry.key, names_of(parts)), kStandardize);
       }
     }
-    // A misspelt key is reported once, not also as missing.
+    // A misspelt key is not also reported as missing.
     for (const Parameter& part : parts)
       if (diagnostics_.size() == before && !result.contains(part.name))
         fail(node_, "needs " + in_quotes(part.name), "", kStandardize);
@@ -121,7 +121,7 @@ class ValueReader {
     return choice(node, fmt::format("{} is one of: {}", path_, join(parameter_.choices)));
   }
 
-  // A text that is not empty and has only one line.
+  // Reads a text that is not empty and has only one line.
   std::optional<std::string> plain_text(const Node& node) {
     if (node.kind != Node::Kind::text) return fail(node, fmt::format("must be a string, not {}", describe(node.kind)));
     if (node.text.empty()) return fail(node, "must not be empty");

@@ -8,17 +8,16 @@
 
 namespace mokume::config {
 
-// A parameter with a single value: neither a list nor a table.
+// Reads a parameter with a single value: neither a list nor a table.
 std::optional<search::Value> read_value(const Parameter& parameter, const Node& node, Diagnostics& diagnostics);
 
-// A key of the file, of any type that a member of Config can hold; null if the value is invalid.
+// Reads a key of the file, of any type that a member of Config can hold; null if the value is invalid.
 Json read_setting(const Parameter& key, const Node& node, Diagnostics& diagnostics);
 
-// The default that a model publishes, as a node; nothing if it has none. Throws Error(MK_DEVICE_ERROR) if it is not
-// valid TOML.
+// Returns the model's default as a node; nothing if it has none. Throws Error(MK_DEVICE_ERROR) if it is not valid TOML.
 std::optional<Node> default_node(const Parameter& parameter);
 
-// The default that a model publishes; nothing if it has none. Throws Error(MK_DEVICE_ERROR) if it is invalid.
+// Returns the model's default; nothing if it has none. Throws Error(MK_DEVICE_ERROR) if it is invalid.
 std::optional<search::Value> default_value(const Parameter& parameter);
 
 // Reports an invalid default with the first message in `diagnostics`.

@@ -13,7 +13,7 @@ Json json_of(const Field& field);
 Json json_of(const TaggedTables& tagged);
 Json json_of(const search::Space& space);
 
-// A list of tables gets one line per table. Reals have a point or an exponent, so that TOML reads them as reals.
+// Writes a list of tables with one line per table. Reals have a point or an exponent, so that TOML reads them as reals.
 std::string toml_of(const Json& value);
 
 }  // namespace mokume::config

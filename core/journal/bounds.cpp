@@ -31,7 +31,6 @@ void check_times_and_curves(const FitRecord& record) {
   }
 }
 
-// A number of wrong rows among `n`.
 void check_errors(double errors, int64_t n) {
   if (!is_whole(errors) || errors < 0 || errors > static_cast<double>(n))
     out_of_range(fmt::format("'errors' is {}, of {} rows", base::shortest(errors), n));
@@ -39,7 +38,7 @@ void check_errors(double errors, int64_t n) {
 
 void check_measure(const std::string& name, double value) {
   const data::MeasureInfo* const known = data::find_measure(name);
-  if (known == nullptr) return;  // a newer version wrote it
+  if (known == nullptr) return;  // a measure of a newer version
   const double most = known->measure == data::Measure::log_loss ? INFINITY : 1;
   // Sums of shares may exceed 1 by rounding.
   if (!(value >= 0) || value > most + 1e-9) out_of_range(fmt::format("'{}' is {}", name, base::shortest(value)));
@@ -58,7 +57,7 @@ void check_value(const Bounds::Metric& metric, double value, const FitRecord& re
   if (metric.name == "mse" && value < 0) out_of_range(fmt::format("'mse' is {}", base::shortest(value)));
 }
 
-// The two forms of a classifier's error must say the same.
+// A classifier's number of errors and its share of errors must match.
 void check_share(const FitRecord& record, const std::vector<Bounds::Metric>& metrics) {
   const auto value_of = [&](const char* name) {
     for (size_t m = 0; m < record.values.size(); ++m)
@@ -67,7 +66,7 @@ void check_share(const FitRecord& record, const std::vector<Bounds::Metric>& met
   };
   const double errors = value_of("errors"), share = value_of("error");
   const auto n = static_cast<double>(record.n);
-  // A share that was computed in float32 is exact to 2^-24.
+  // A share computed in float32 is exact to 2^-24.
   if (std::abs(errors - share * n) > 1e-6 * n)
     out_of_range(fmt::format("'error' is {}, but {} of {} rows are wrong", base::shortest(share), errors, record.n));
 }

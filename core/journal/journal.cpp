@@ -48,8 +48,8 @@ Journal::~Journal() {
   stop_writer();
 }
 
-// The number of bytes to keep of an existing file: all but a last line torn by a crash. Checking the other lines is up
-// to the reader.
+// Returns the number of bytes to keep of an existing file: all but a last line torn by a crash. The reader checks the
+// other lines.
 uint64_t Journal::good_bytes() const {
   const std::string text = file_->read();
   size_t good = text.rfind('\n') + 1;  // npos + 1 == 0

@@ -31,26 +31,26 @@ class Journal {
   Journal(const std::string& directory, uint32_t node, const search::Plan& plan,
           std::chrono::milliseconds interval = std::chrono::milliseconds(20),
           const base::Disk& disk = base::system_disk(), const base::Threads& threads = base::system_threads());
-  ~Journal();  // close("interrupted") unless closed
+  ~Journal();  // calls close("interrupted") unless closed
   Journal(const Journal&) = delete;
   Journal& operator=(const Journal&) = delete;
 
   // May be called from any thread. Returns the number of the line, which is on disk once durable() has reached it.
-  // Throws if the journal has failed or is closed, if the plan has no such fit, or if the note is not UTF-8. Whoever
-  // receives a record from a library or another process checks its values first (bounds.hpp).
+  // Throws if the journal has failed or is closed, if the plan has no such fit, or if the note is not UTF-8. The caller
+  // must have checked the values of a record from a library or another process (bounds.hpp).
   uint64_t append(const FitRecord& record);
 
-  // The same for an event. Its text may be any bytes.
+  // The same for an event. Its text may contain any bytes.
   uint64_t append(const EventRecord& record);
 
-  // The number of lines of this session that are on disk. Callable from any thread.
+  // Returns how many lines of this session are on disk. Callable from any thread.
   uint64_t durable() const { return durable_; }
 
-  // The failure of a write (a full disk, a directory that became read-only), after which nothing is written.
+  // Returns the failed write (a full disk, a directory that became read-only), after which nothing is written.
   std::optional<Error> failure() const;
 
   // Calls `changed` on the writer's thread after durable() has grown or the journal has failed. It must not throw or
-  // call on_change(). An empty function removes it; when this returns, the previous one is not running.
+  // call on_change(). An empty function removes it. When this returns, the previous function is not running.
   void on_change(std::function<void()> changed);
 
   // Waits until everything appended is on disk. Throws if the journal has failed.

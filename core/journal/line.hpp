@@ -14,7 +14,6 @@ namespace mokume::journal {
 
 inline constexpr uint32_t kFormat = 2;
 
-// The first line of a journal.
 struct Header {
   uint32_t format = kFormat;
   std::string plan_hash;
@@ -28,7 +27,6 @@ struct Header {
   }
 };
 
-// The line for the start or stop of a session.
 struct SessionLine {
   std::string event;  // "start" or "stop"
   double time_s = 0;
@@ -44,16 +42,16 @@ struct SessionLine {
 
 std::string file_name(uint32_t node);  // "node-0000.ndjson"
 
-// One fit as a JSON object. `key` adds candidate, bootstrap and fold. The node is not included: the file or the sender
-// of the message identifies it. Error(MK_DEVICE_ERROR) if the note is not UTF-8.
+// Returns a fit as a JSON object. `key` adds candidate, bootstrap and fold. The node is left out: the file or the
+// sender of the message identifies it. Error(MK_DEVICE_ERROR) if the note is not UTF-8.
 std::string record_text(const FitRecord& record, const search::FitKey* key);
 
-// No value for an event of a kind that this version does not support.
+// Returns no value for an event of a kind that this version does not support.
 std::optional<EventRecord> event_from(const nlohmann::json& object);
 
 using base::seal, base::unseal;
 
-// Whether two records of one fit agree bit for bit in everything that is part of the result.
+// Returns whether two records of one fit agree bit for bit in everything that is part of the result.
 bool same_result(const FitRecord& a, const FitRecord& b);
 
 }  // namespace mokume::journal

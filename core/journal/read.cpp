@@ -21,7 +21,7 @@ namespace {
 struct File {
   uint32_t node = 0;
   base::Below place;
-  std::string path;  // shown
+  std::string path;  // for messages
 };
 
 using Intervals = std::vector<std::pair<double, double>>;
@@ -41,7 +41,7 @@ void add_interval(Intervals& intervals, double start, double stop) {
   if (std::isfinite(start) && std::isfinite(stop) && stop > start) intervals.emplace_back(start, stop);
 }
 
-// "node-0003.ndjson" -> 3; any other name is not a journal.
+// Returns 3 for "node-0003.ndjson"; any other name is not a journal.
 std::optional<uint32_t> node_of(const std::string& name) {
   uint32_t node = 0;
   if (!name.starts_with("node-")) return std::nullopt;
@@ -60,7 +60,6 @@ std::vector<File> list_files(const std::string& directory) {
   return files;
 }
 
-// A record and its location.
 struct Entry {
   FitRecord record;
   std::string path;
@@ -207,7 +206,7 @@ class Reader {
     sessions.back().stop_s = std::max(sessions.back().stop_s, end_s);
   }
 
-  // A record without a candidate must be of a failed refit, in which nothing could be trained.
+  // Only a failed refit, in which nothing could be trained, has no candidate.
   void match_refit(const FitRecord& record) const {
     if (!record.refit && record.status != FitStatus::failed) base::bad_field("refit", "a candidate");
     if (record.refit && !plan_.has(*record.refit, record.fit - plan_.n_fits())) {

@@ -14,11 +14,10 @@
 
 namespace mokume::journal {
 
-// An interval in which a node worked on the run.
 struct RecordedSession {
   uint32_t node = 0;
   double start_s = 0;   // seconds since the epoch
-  double stop_s = 0;    // if it was killed: the end of its last fit
+  double stop_s = 0;    // for a killed session, the end of its last fit
   bool closed = false;  // the session recorded its own end
   std::string reason;   // the argument of Journal::close
 };
@@ -31,8 +30,8 @@ struct Disagreement {
 };
 
 struct Contents {
-  std::vector<FitRecord> records;           // the records that count: one per fit, sorted by fit
-  std::vector<FitRecord> refits;            // the same for the refits
+  std::vector<FitRecord> records;           // records that count: one per fit, sorted by fit
+  std::vector<FitRecord> refits;            // records that count for refits
   std::vector<FitRecord> repeats;           // further records of the same fits, by fit; they do not count
   std::vector<Disagreement> disagreements;  // between a repeat and the record that counts, by fit
   std::vector<RecordedSession> sessions;    // by node, then in file order
@@ -41,29 +40,27 @@ struct Contents {
   std::vector<std::string> notices;         // skipped lines, each with the reason
 };
 
-// Merges node-*.ndjson in `directory`, none of which may be a symbolic link, nor the directory itself; if there are
-// none, or no such directory, the run is empty. If there are several records of a fit or refit, one counts, preferred
-// in this order: not superseded by an event, not failed, lowest node, first line. The choice depends only on the files,
-// and neither repeats nor their content make a run unreadable.
+// Merges node-*.ndjson in `directory`; neither may be a symbolic link. Without files or directory, the run is empty. If
+// a fit or refit has several records, one counts, preferred in this order: not superseded by an event, not failed,
+// lowest node, first line. The choice depends only on the files, and neither repeats nor their content make a run
+// unreadable.
 //
 // Throws Error(MK_BAD_DATA) that names file, line and cure for a damaged line that is not the last, for another plan or
-// format, for a fit that is not in the plan, and for a value that `bounds` rule out. Events of an unknown kind are
-// skipped.
+// format, for a fit outside the plan, and for a value out of `bounds`. Events of an unknown kind are skipped.
 Contents read_all(const std::string& directory, const search::Plan& plan, const Bounds& bounds = {});
 
-// Records that count in `contents` instead of a record in `counted`, with another result; the files do not hold the
-// order in which records arrived. Superseding them makes those in `counted` count.
+// Returns the records of `contents` that count instead of a record of `counted` with another result; the files do not
+// hold the order in which records arrived. After superseding them, the records in `counted` count.
 std::vector<FitRecord> rivals(const std::vector<FitRecord>& counted, const Contents& contents);
 
-// States that `record` does not count, because of `why`.
+// Returns an event that declares that `record` does not count, with the reason `why`.
 EventRecord supersede(const FitRecord& record, double time_s, const std::string& why);
 
 // Seconds in which a device worked on at least one of these fits, by (node, device). Fits of one bundle overlap in
 // time, so this is the union of their intervals.
 using BusySeconds = std::map<std::pair<uint32_t, std::string>, double>;
 BusySeconds busy_seconds(const std::vector<FitRecord>& records);
-// The busy seconds of one device. The time of a team counts for each of its devices, including the time that these wait
-// for each other.
+// Returns the busy seconds of one device. The time of a team counts for each of its devices, waiting included.
 double busy_of(const BusySeconds& busy, uint32_t node, const std::string& device);
 
 }  // namespace mokume::journal

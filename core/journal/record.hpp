@@ -22,43 +22,43 @@ inline std::span<const base::EnumName<FitStatus>> names_of(FitStatus) {
   return kNames;
 }
 
-// The values of a number from epoch to epoch: "train_loss", "validation_accuracy", ...
+// The values of a number by epoch: "train_loss", "validation_accuracy", ...
 struct Curve {
   std::string name;            // printable ASCII without quotes
-  std::vector<double> values;  // for epochs 1, 2, ...; may contain NaN and infinities
+  std::vector<double> values;  // one per epoch; may contain NaN and infinities
 };
 
-inline constexpr uint32_t kMostAttempts = 1'000'000'000;  // so that adding one never overflows
+inline constexpr uint32_t kMostAttempts = 1'000'000'000;  // adding one never overflows
 
-// The device that a record names if all devices of all nodes trained together; it belongs to node 0.
+// Stands for the device in a record if all devices of all nodes trained together; the record belongs to node 0.
 inline constexpr const char* kTeamDevice = "team";
 
-// The device that a record names if the fit was computed in an earlier run and taken over from there.
+// Stands for the device in a record if the fit was computed in an earlier run.
 inline constexpr const char* kReused = "reused";
 
-// For a refit, n is the number of rows in the test set (without one, n is 0 and there are no values), and the one value
-// is the number of errors of a classifier, or the mean squared error. `confusion` and `measures` say more about a
-// classifier's errors; records of older runs have none.
+// For a refit, n is the number of rows in the test set (without one, n is 0 and there are no values), and the only
+// value is a classifier's number of errors, or the mean squared error. `confusion` and `measures` add details about a
+// classifier's errors; records of older runs lack them.
 struct FitRecord {
   uint32_t fit = 0;  // id in the plan
   FitStatus status = FitStatus::ok;
-  int64_t n = 0;                           // rows validated on
+  int64_t n = 0;                           // number of validated rows
   std::vector<double> values;              // the model's metrics; empty if failed
   std::string note;                        // from the model, see mk_fit_result
   std::vector<Curve> curves;               // sorted by name, names are unique
   std::vector<int64_t> confusion;          // test rows by class and predicted class, row-major; see data::Confusion
-  std::map<std::string, double> measures;  // of the test rows, by data::MeasureInfo::name; finite
+  std::map<std::string, double> measures;  // for the test rows, by data::MeasureInfo::name; finite
 
-  // Where and when the fit ran: only for timeline.csv and summary.json, never for results.
+  // The place and time of the fit: only for timeline.csv and summary.json, never for results.
   uint32_t node = 0;
   std::string device;             // e.g. "opencl:0"
-  std::string device_class = {};  // of this device; empty in journals of older runs
+  std::string device_class = {};  // empty in journals of older runs
   uint32_t bundle = 0;
   uint32_t attempt = 1;
   double start_s = 0;  // seconds since the epoch
   double end_s = 0;
 
-  std::optional<uint32_t> refit = {};  // the candidate trained on every row; for a fit the id determines it
+  std::optional<uint32_t> refit = {};  // candidate that was trained on every row; for a fit, the id determines it
 
   template <class Self, class Fields>
   static void fields(Self& self, Fields& field) {
@@ -88,8 +88,8 @@ struct FitRecord {
   }
 };
 
-// An event of a run other than a fit, for `mokume explain` and the report. A `superseded` event also determines which
-// record of a fit counts.
+// Anything that happens in a run except a fit, for `mokume explain` and the report. A `superseded` event also
+// determines which record of a fit counts.
 struct EventRecord {
   enum class Kind {
     failed,     // a fit failed on a device, and may be tried again
@@ -97,14 +97,14 @@ struct EventRecord {
     retired,    // a device gets no more work
     lost,       // a node stopped responding
     returned,   // a lost node responded again
-    superseded  // a record of `fit`, identified by node and attempt, does not count: another one does
+    superseded  // the record of `fit` with this node and attempt does not count; another record does
   };
   double time_s = 0;  // seconds since the epoch
   Kind kind = Kind::failed;
   uint32_t node = 0;
   std::string device;    // "opencl:0"; empty if the event concerns a whole node
   int64_t fit = -1;      // id in the plan; -1: none
-  uint32_t attempt = 0;  // of this fit, from 1; 0: none
+  uint32_t attempt = 0;  // attempt at this fit, from 1; 0: none
   std::string text;      // one sentence
 
   template <class Self, class Fields>

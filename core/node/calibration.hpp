@@ -50,15 +50,14 @@ struct Calibration {
   }
 };
 
-// Fits the folds of the refit's candidate again, in the session of the refit. Nothing if a fold failed, or the model
-// already gives probabilities. Where scaling is fitted within folds, all of these share that of the refit.
+// Fits the folds of the refit's candidate again, in the session of the refit. Returns nothing if a fold failed, or the
+// model already gives probabilities. Where scaling is fitted within folds, all folds use the scaling of the refit.
 std::optional<Calibration> calibrate(const OpenModel& model, const cluster::Attempt& attempt,
                                      cluster::Reporter& reporter);
 
-// The file in a model's directory.
 void write_calibration(const std::string& model_directory, const Calibration& calibration);
-// Nothing if the model has none. Throws Error(MK_BAD_DATA) that names a damaged file, or one for another number of
-// decision values per row.
+// Returns nothing if the model has none. Throws Error(MK_BAD_DATA) if the file is damaged or made for another number of
+// decision values per row, and names it.
 std::optional<Calibration> read_calibration(const std::string& model_directory, uint32_t scores_per_row);
 
 }  // namespace mokume::node

@@ -25,8 +25,7 @@ namespace {
 
 constexpr double kProgressPauseSeconds = 0.05;
 
-// Receives requests. Its thread exits the process when the run is gone, even while the main thread is stuck in a
-// driver.
+// Receives requests. Its thread exits the process when the run is gone, even if the main thread is stuck in a driver.
 class Requests {
  public:
   explicit Requests(int socket) : socket_(socket) {
@@ -44,7 +43,7 @@ class Requests {
   // Returns whether the attempt that next() returned last has been cancelled.
   const std::atomic<bool>& cancelled() const { return cancelled_; }
 
-  // Sets the receiver of the team's answers; null: none.
+  // Sets the receiver of the team's answers, or null.
   void seat(TeamSeat* seat) {
     const std::lock_guard lock(mutex_);
     seat_ = seat;
@@ -134,7 +133,7 @@ class Service {
     try {
       ParentReporter reporter(*this, grant.lease);
       session_->run(grant.attempt, reporter, seat_ ? seat_->table() : nullptr);
-    } catch (...) {  // whatever it is, the lease ends
+    } catch (...) {  // any exception ends the lease
       const Error e = sdk::current_error();
       end.status = e.status();
       end.text = e.what();
@@ -152,7 +151,7 @@ class Service {
   }
 
  private:
-  // The node fills in the rest of a record: who reported it, and when.
+  // The node adds its number and the times to a record.
   class ParentReporter : public cluster::Reporter {
    public:
     ParentReporter(Service& service, uint64_t lease) : service_(service), lease_(lease) {}
@@ -161,7 +160,7 @@ class Service {
       const double now = base::steady_s();
       if (now < next_progress_) return;
       next_progress_ = now + kProgressPauseSeconds;
-      // JSON cannot represent a model's 0/0.
+      // JSON cannot represent the 0/0 of a model.
       const double valid = share >= 0 ? std::min(share, 1.0) : 0.0;
       service_.send(cluster::Heartbeat{{{0, lease_, what, valid, 0}}});
     }
@@ -173,7 +172,6 @@ class Service {
     double next_progress_ = 0;
   };
 
-  // Answers a failed request with STOP.
   template <class Request>
   void refuse_if_failing(const Request& request) {
     try {
@@ -184,7 +182,7 @@ class Service {
         send(cluster::Stop{e.status(), e.what()});
       }
     } catch (const Error&) {
-      // Nobody is left to hear it; the thread of `requests_` exits the process.
+      // Nobody can receive it; the thread of `requests_` exits the process.
     }
   }
 

@@ -19,8 +19,8 @@ struct ChildRuntime {
   config::SchemaLookup schema_lookup;
 };
 
-// Serves the requests that the run sends over `socket`. When the run closes the socket or dies, the process exits at
-// once, even in the middle of a driver call: this function does not return.
+// Serves the requests that the run sends over `socket`. Never returns: when the run closes the socket or dies, the
+// process exits at once, even in the middle of a driver call.
 [[noreturn]] void serve_device(const ChildRuntime& runtime, int socket);
 
 }  // namespace mokume::node

@@ -18,20 +18,20 @@
 namespace mokume::node {
 namespace {
 
-constexpr std::chrono::milliseconds kGlance(20);  // pause between two looks for a stop request
-constexpr double kNoticeSeconds = 60;             // between two notices that a device is still not open
+constexpr std::chrono::milliseconds kGlance(20);  // interval between checks for a stop request
+constexpr double kNoticeSeconds = 60;             // interval between notices that a device is still not open
 
-// The child ended by itself, which may be an accident. A refusal, or silence, would only repeat itself.
+// The child ended by itself, perhaps by accident. Retrying helps against neither a refusal nor silence.
 class ChildGone : public Error {
  public:
   using Error::Error;
 };
 
-// Tells a child that hangs from one that works: whether it used the processor at all in a span of time.
+// Distinguishes a child that hangs from one that works by its use of the processor in a span of time.
 class Idleness {
  public:
   explicit Idleness(std::chrono::milliseconds limit) : limit_(limit) {}
-  // `cpu_s`: the processor time that it has used so far.
+  // `cpu_s` is the processor time used so far.
   bool exceeds_limit(double cpu_s) {
     constexpr double kShare = 0.01;  // background threads of a driver may wake up now and then
     const auto now = std::chrono::steady_clock::now();
@@ -48,7 +48,7 @@ class Idleness {
   double cpu_s_ = 0;
 };
 
-// A line of the child's own log keeps its level. Anything else comes from a driver and is worth a warning.
+// A line of the child's own log keeps its level. Other lines come from a driver and become warnings.
 void log_line(base::Log& log, const std::string& device, const std::string& line) {
   constexpr std::pair<const char*, mk_log_level> kLevels[] = {{"mokume: debug: ", MK_LOG_DEBUG},
                                                               {"mokume: info: ", MK_LOG_INFO},
@@ -86,14 +86,14 @@ void add_counts(std::map<std::string, uint64_t>& counts, const std::map<std::str
 
 }  // namespace
 
-// Receives the messages of the child while it works on an attempt. `refused` is an error thrown while handling one: the
-// child is told to stop, and once it has, the error is rethrown.
+// Receives the child's messages during an attempt. `refused` is an error thrown while handling a message: the child is
+// told to stop, and the error is rethrown once it has.
 struct ChildSession::Listener {
   cluster::Reporter& reporter;
   const mk_team* team = nullptr;
   std::exception_ptr refused = {};
 
-  // Returns false if the message is not one that may arrive during an attempt.
+  // Returns false if the message must not arrive during an attempt.
   bool take(const cluster::Message& message, const TeamSeat::Send& send) {
     try {
       if (const auto* beat = std::get_if<cluster::Heartbeat>(&message)) {
@@ -121,12 +121,12 @@ ChildSession::ChildSession(const Experiment& experiment, base::Log& log, const d
   try {
     start();
   } catch (const ChildGone&) {
-    // open() starts another.
+    // open() starts another child.
   }
 }
 
 void ChildSession::start() {
-  const scheduler::OnCores here(setup_.cores);  // the child inherits them
+  const scheduler::OnCores here(setup_.cores);  // the child inherits the cores
   auto child = std::make_unique<base::Child>(
       base::ChildSetup{setup_.program,
                        {"mokume", "device-child", std::to_string(getpid())},
@@ -135,7 +135,7 @@ void ChildSession::start() {
   {
     const std::lock_guard lock(child_mutex_);
     child_ = std::move(child);
-    if (killed_) child_->kill();  // the kill was meant for the attempt, whichever child runs it
+    if (killed_) child_->kill();  // the kill is for the attempt, whichever child runs it
   }
   send(cluster::Load{config::to_toml(experiment_.config())});
 }
@@ -167,7 +167,7 @@ void ChildSession::begin(const device::Choices& choices, const std::string& run_
   if (!child_ && !follows(choices_, choices)) choices_ = choices;  // for the next child, which opens the device
 }
 
-// Ends a child that could not open its device, or opened another one, since it is of no use.
+// Ends a child that could not open its device, or opened another device.
 void ChildSession::say_hello(const cluster::Message& request) {
   try {
     accept_hello(ask(request));
@@ -194,7 +194,6 @@ void ChildSession::accept_hello(const cluster::Hello& hello) {
   choices_ = found == hello.choices.end() ? device::Choices() : found->second;
 }
 
-// Replaces a lost child before the next attempt.
 void ChildSession::revive() {
   if (child_ && !child_->running()) {
     log_.warn(info_.id, "its process " + end_child() + " while it was idle");
@@ -207,7 +206,7 @@ void ChildSession::revive() {
   log_.info(info_.id, "starting another process for it");
   start();
   open();
-  crashes_ = 0;  // counts crashes of this child; the coordinator counts failed attempts
+  crashes_ = 0;  // counts this child only; the coordinator counts failed attempts
   if (welcome_) say_hello(*welcome_);
 }
 
@@ -234,7 +233,7 @@ void ChildSession::run(const cluster::Attempt& attempt, cluster::Reporter& repor
   if (ended.status != MK_OK) throw Error(static_cast<mk_status>(ended.status), ended.text);
 }
 
-// Throws Error if the child is lost, with an empty text if it is gone.
+// Throws Error if the child is lost; its text is empty if the child is gone.
 cluster::LeaseEnd ChildSession::listen(Listener& listener) {
   const int socket = child_->socket();
   const auto answer = [&](const cluster::Message& message) { base::send_frame(socket, cluster::encode(message)); };
@@ -300,7 +299,7 @@ void ChildSession::send(const cluster::Message& message) {
   }
 }
 
-// Throws how the child ended if it ended by itself, else `what` it did.
+// Throws Error with the end of the child if it ended by itself, else with `what`.
 void ChildSession::lost(const std::string& what) {
   ++crashes_;
   const bool wanted = [&] {

@@ -1,5 +1,5 @@
-// A model's session on one device of a run, which turns attempts at bundles into finished fits. The device is driven by
-// this process (LocalSession) or by a child process (ChildSession).
+// A model's session on one device of a run, which turns attempts at bundles into finished fits. This process
+// (LocalSession) or a child process (ChildSession) drives the device.
 #pragma once
 
 #include <cstdint>
@@ -21,27 +21,27 @@ class DeviceSession {
   virtual ~DeviceSession() = default;
 
   virtual cluster::LocalDevice info() const = 0;
-  virtual device::Choices choices() const = 0;  // all that results depend on, including the model's choices so far
+  virtual device::Choices choices() const = 0;  // everything that affects results, including the model's choices so far
 
-  // Called before the first attempt. From now on the device computes with these choices; it is reopened if necessary.
-  // Unfinished fits keep what they need to resume after a crash in the run directory. `profile`: time every op.
+  // Called before the first attempt. The device then computes with these choices; it is reopened if necessary.
+  // Unfinished fits store their recovery data in the run directory. `profile`: time every op.
   virtual void begin(const device::Choices& choices, const std::string& run_directory, bool profile) = 0;
 
   // Runs fits or a refit, alone or (`team` not null) as a member of a team. Only the leader of a team reports.
   virtual void run(const cluster::Attempt& attempt, cluster::Reporter& reporter, const mk_team* team) = 0;
 
-  virtual std::map<std::string, uint64_t> fallbacks() const = 0;  // per op name
+  virtual std::map<std::string, uint64_t> fallbacks() const = 0;  // by op name
   virtual std::vector<device::ProfileRow> profiled() const = 0;   // empty unless requested in begin()
 
   // Callable from any thread. run() soon throws Error(MK_DEVICE_ERROR), even if the driver never returns. Returns false
-  // if the device is in this process and therefore cannot be stopped by force.
+  // if this process drives the device and therefore cannot stop it by force.
   virtual bool kill() noexcept = 0;
 };
 
-// Returns whether a device that was opened with `have` computes as `wanted` requires.
+// Returns whether a device opened with `have` computes as `wanted` requires.
 bool follows(const device::Choices& have, const device::Choices& wanted);
 
-// "opencl:0 (NVIDIA H200): ", a prefix for messages about a device.
+// Returns a message prefix like "opencl:0 (NVIDIA H200): ".
 std::string device_title(const device::Listed& listed);
 
 }  // namespace mokume::node

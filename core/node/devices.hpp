@@ -1,8 +1,7 @@
-// The devices of this process in a run, each with a session of the model, on which its agent runs attempts.
+// The devices of this process in a run, each with a session of the model, on which the agent runs attempts.
 //
-// This folder contains what one process does with its devices: opening them, running the model on them, refits, and
-// restarting the child process of a device that crashed. Scheduling of attempts belongs to core/cluster, and results to
-// core/run.
+// In this folder, one process uses its devices: it opens them, runs the model and refits on them, and restarts the
+// child process of a device that crashed. Scheduling of attempts belongs to core/cluster, and results to core/run.
 #pragma once
 
 #include <atomic>
@@ -24,9 +23,8 @@ namespace mokume::node {
 class Devices : public cluster::Executor {
  public:
   // Opens the devices that the experiment selects, with the choices recorded for their classes, one after another, so
-  // that no other device disturbs the measurements each makes of itself. A device that cannot be opened is left out
-  // with a warning; throws Error if none can be opened. `measure`: measure the speed of each. References must outlive
-  // this object.
+  // that no device disturbs another's measurements. A device that cannot be opened is left out with a warning; throws
+  // Error if none can be opened. `measure`: measure their speed. References must outlive this object.
   Devices(const Machine& machine, const Experiment& experiment, base::Log& log, uint32_t sharers,
           const cluster::ClassChoices& recorded, bool measure);
   Devices(const Devices&) = delete;
@@ -35,7 +33,7 @@ class Devices : public cluster::Executor {
   std::vector<cluster::LocalDevice> devices() const override;
   cluster::ClassChoices choices() const;
 
-  // Called before the first attempt: see DeviceSession::begin(). `profile`: write profiles of each device to the run
+  // Called before the first attempt: see DeviceSession::begin(). `profile`: write a profile of each device to the run
   // directory.
   void begin(const cluster::ClassChoices& choices, const std::string& run_directory, uint32_t node, bool profile);
 
@@ -45,7 +43,7 @@ class Devices : public cluster::Executor {
   void abandon() noexcept override { abandoned_ = true; }
   bool abandoned() const { return abandoned_; }
 
-  // Returns, by device, how often an op ran on the host because the device does not support it.
+  // Returns by device how often each op ran on the host because the device does not support it.
   std::vector<std::map<std::string, uint64_t>> fallbacks() const;
 
  private:

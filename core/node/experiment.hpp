@@ -1,5 +1,5 @@
-// A prepared experiment: the model is loaded and has checked it, data is read, folds and plan are made. The same on
-// every rank.
+// A prepared experiment: the model is loaded and has checked it, data is read, folds and plan are made. All ranks have
+// the same.
 #pragma once
 
 #include <memory>
@@ -20,15 +20,15 @@
 
 namespace mokume::node {
 
-// Returns the measures that a config adds to those of the model: [validation] score, and [search] select if it is one.
+// Returns the measures that a config adds to the model's: [validation] score, and [search] select if it is a measure.
 std::vector<data::MeasureInfo> measures_of(const mk_model& model, bool classes, const config::Config& config);
 
 // Returns the metrics of a model for data with classes, or with numeric targets, followed by those measures; empty if
-// the model does not support such data. The one that [search] select names chooses the best candidate; without it, the
-// model's default.
+// the model does not support such data. [search] select names the metric that chooses the best candidate; the default
+// is the model's.
 std::vector<results::Metric> metrics_of(const mk_model& model, bool classes, const config::Config& config);
 
-// Returns what a record of a run may hold. The numbers of rows are those of its training and test sets.
+// Returns the bounds of a run's records. The numbers of rows are those of its training and test sets.
 journal::Bounds bounds_of(const std::vector<results::Metric>& metrics, int64_t rows, int64_t test_rows,
                           int64_t classes);
 
@@ -49,15 +49,15 @@ class Experiment {
   const Splits& splits() const { return *splits_; }
   const mk_experiment* model_experiment() const { return model_experiment_->get(); }
 
-  // The group of a fit or refit; those of one group have the same inputs. Group 0 has the inputs that are filled and
-  // scaled by all training rows, in model_experiment().
+  // Returns the group of a fit or refit. All fits of a group have the same inputs. Group 0 has the inputs that all
+  // training rows fill and scale, in model_experiment().
   uint32_t group_of(uint32_t slot) const;
-  // The experiment with the inputs of a group above 0. Callable from any thread; it is made anew for each caller, so
-  // that only sessions hold memory for it. Error(MK_BAD_DATA) if a scaled value leaves the range of float32.
+  // Returns the experiment with the inputs of a group above 0. Callable from any thread. Each call makes a new object,
+  // so that only sessions hold memory for it. Error(MK_BAD_DATA) if a scaled value leaves the range of float32.
   std::unique_ptr<FoldExperiment> fold_experiment(uint32_t group) const;
 
-  // Returns bundles with every fit of the plan in exactly one, and with fits of one group only, in the order of groups.
-  // `parts` is the number of bundles that would suit the devices.
+  // Returns bundles with every fit of the plan in exactly one bundle. A bundle holds fits of one group only, and groups
+  // are in order. `parts` is the number of bundles that would suit the devices.
   std::vector<scheduler::Bundle> bundles(uint32_t parts) const;
 
  private:
@@ -77,7 +77,7 @@ class Experiment {
   std::unique_ptr<ModelExperiment> model_experiment_;
 };
 
-// A SchemaLookup over the registry; loads models on demand.
+// Returns a lookup over the registry that loads models on demand.
 config::SchemaLookup schema_lookup(registry::Registry& registry);
 
 }  // namespace mokume::node

@@ -27,7 +27,7 @@ journal::Curve curve_of(const mk_curve& given) {
   if (given.n_values > 0 && given.values == nullptr) refuse("no values for the curve " + curve.name);
   curve.values.reserve(given.n_values);
   for (uint32_t i = 0; i < given.n_values; ++i) {
-    // The journal has a single NaN: a record must be the same before and after it was written.
+    // The journal has a single NaN, and writing a record must not change it.
     const double value = given.values[i];
     curve.values.push_back(std::isnan(value) ? std::numeric_limits<double>::quiet_NaN() : value);
   }
@@ -88,7 +88,7 @@ void FitSink::take(const mk_fit_result& result) {
   reporter_.report(record);
 }
 
-// A fit without finite metrics has no result, whatever its model says.
+// A fit without finite metrics has no result, whatever its model reports.
 void FitSink::fail_without_numbers(journal::FitRecord& record) const {
   if (record.status == journal::FitStatus::failed) return;
   const std::vector<results::Metric> metrics = experiment_->metrics();

@@ -1,4 +1,4 @@
-// Turns the reports of a model, C structs, into records while it fits or refits.
+// Turns the C structs that a model reports into records, during a fit or refit.
 #pragma once
 
 #include <string>
@@ -15,17 +15,17 @@ namespace mokume::node {
 using journal::kMaxCurves, journal::kMaxCurveName, journal::kMaxCurveValues;
 
 // Returns the curves of a report in the journal's form, sorted by name. Throws Error(MK_INTERNAL) if memory for them is
-// missing, or if there are more than kMaxCurves, or one has more than kMaxCurveValues values.
+// missing, if there are more than kMaxCurves, or if one has more than kMaxCurveValues values.
 std::vector<journal::Curve> curves_of(const mk_fit_result& result);
 
 // Returns "" for a null note.
 std::string note_of(const mk_fit_result& result);
 
-// The sink of one call of the model. Errors of the reporter pass through the model as a status, which the call returns.
+// Serves one call of the model. Errors of the reporter pass through the model as a status, which the call returns.
 class FitSink {
  public:
-  // Reports each fit, with the experiment's measures after the model's metrics. `ids` are those of the fits given to
-  // the model, in the order of its list.
+  // Reports each fit, with the experiment's measures after the model's metrics. `ids` lists the fits given to the
+  // model, in its order.
   FitSink(cluster::Reporter& reporter, std::vector<uint32_t> ids, const Experiment& experiment);
   // Stores the only report of a refit in `record`.
   FitSink(cluster::Reporter& reporter, journal::FitRecord& record);

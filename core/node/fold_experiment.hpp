@@ -1,4 +1,4 @@
-// The experiment as a model sees it in the fits of one fold that fills and scales its inputs by its own training rows.
+// The experiment of one fold that fills and scales its inputs by its own training rows, in the form for a model.
 #pragma once
 
 #include "abi/model.h"

@@ -80,7 +80,7 @@ void LocalSession::run(const cluster::Attempt& attempt, cluster::Reporter& repor
     if (e.status() == MK_CANCELLED) throw;
     // The inputs of this fold are at fault, not the device.
     if (session_ == nullptr && group != 0 && e.status() == MK_BAD_DATA) return report_failed(attempt, e.what(), to);
-    // The state of the failed session is unknown and it holds memory, so the next attempt gets a new one.
+    // The failed session has an unknown state and holds memory, so the next attempt gets a new one.
     end_session();
     throw Error(e.status(), device_title(listed_) + e.what(), e.thrown_at());
   }

@@ -36,8 +36,8 @@ class LocalSession : public DeviceSession {
   uint64_t budget_bytes_;
   double speed_ = 0;
   std::unique_ptr<device::Device> device_;
-  std::unique_ptr<FoldExperiment> fold_experiment_;  // inputs of the session; empty for group 0
-  uint32_t group_ = 0;                               // group to which the session belongs
+  std::unique_ptr<FoldExperiment> fold_experiment_;  // the session's inputs; empty for group 0
+  uint32_t group_ = 0;                               // group of the session
   mk_session* session_ = nullptr;
   std::string run_directory_;  // "" before begin()
 };

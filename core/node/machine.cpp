@@ -43,7 +43,7 @@ void Machine::list(registry::Registry& registry, const std::string& name) {
   }
 }
 
-// A backend that was left out with a warning need not match, but something must.
+// Backends that were left out with a warning may be named, but some device must match.
 std::vector<device::Listed> Machine::select(const std::string& selection) const {
   std::vector<std::string> names;
   for (const auto& [name, reason] : left_out_) names.push_back(name);
@@ -83,7 +83,7 @@ std::vector<uint32_t> Machine::cores_of(const device::Listed& listed) const {
   return device::on_cores(listed.info) ? scheduler::allowed_core_list() : std::vector<uint32_t>();
 }
 
-// A backend's drivers start the threads of all their devices when the first of these is opened, and new threads inherit
+// A backend's drivers start the threads of all their devices when the first device is opened, and new threads inherit
 // the cores of the thread that starts them.
 std::vector<uint32_t> Machine::cores_of_drivers(const std::string& backend) const {
   std::vector<uint32_t> cores;
@@ -138,7 +138,7 @@ device::Speed Machine::speed(device::Device& device, const std::string& cache_di
   };
   if (const auto known = remembered()) return *known;
   const device::ProbeTurn turn(cache_directory, cluster::host_identity(), kTurnSeconds);
-  // The process that measured before this one may have measured the same device.
+  // The process that measured before may have measured the same device.
   if (const auto known = remembered()) return *known;
   if (!turn.taken()) return {};
   const device::Speed speed = device::probe(device);

@@ -51,7 +51,7 @@ mk_value ModelExperiment::value_of(const mk_param& param, const config::Config& 
     out.text = keep(config::json_text(tagged->second, plan.params, candidate));
     return out;
   }
-  config::Field field{param.name, false, param.name};  // keeps the searched type: no conversion to real here
+  config::Field field{param.name, false, param.name};  // keeps the searched type, without conversion to real
   if (const auto reference = config.references.find(param.name); reference != config.references.end())
     field.reference = reference->second;
   if (const auto option = config.options.find(param.name); option != config.options.end())

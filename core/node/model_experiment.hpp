@@ -1,4 +1,4 @@
-// An experiment in the form that is passed to a model plugin, with everything it points to.
+// An experiment in the form for a model plugin, with everything it points to.
 #pragma once
 
 #include <set>
@@ -29,7 +29,7 @@ class ModelExperiment {
                     const std::vector<search::Value>& candidate);
   const char* keep(std::string text);
 
-  std::set<std::string> texts_;  // deduplicated: forms without references are the same for every candidate
+  std::set<std::string> texts_;  // deduplicated: texts without references are the same for every candidate
   std::vector<mk_value> values_;
   std::vector<const char*> class_names_;
   mk_data train_{};

@@ -1,5 +1,5 @@
-// The files that parameters of a model name (MK_PARAM_FILE): trained weights. Each is read once, so that all fits of an
-// experiment see one content, whose hash is in the plan.
+// The files that parameters of a model name (MK_PARAM_FILE), with trained weights. Each file is read once, so that all
+// fits of an experiment see the same content, whose hash is in the plan.
 #pragma once
 
 #include <map>
@@ -15,8 +15,7 @@ struct ModelFile {
 };
 using ModelFiles = std::map<std::string, ModelFile>;  // by path
 
-// Reads the files of all candidates into memory. Throws Error(MK_BAD_DATA) that names the parameter, the path and the
-// cause.
+// Reads the files of all candidates into memory. Throws Error(MK_BAD_DATA), naming the parameter, path and cause.
 ModelFiles read_model_files(const mk_model& model, const config::Config& config);
 
 // Returns Config::file_sums.

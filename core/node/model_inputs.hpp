@@ -1,5 +1,5 @@
-// inputs.json in a model's directory: how rows of data become what the model learnt from, so that a model predicts
-// without its run. What the model itself knows (classes, scaling) is in its own manifest.
+// The content of inputs.json in a model's directory: it prepares rows as the model learned them, so that a model
+// predicts without its run. The model's own manifest holds the rest (classes, scaling).
 #pragma once
 
 #include <optional>
@@ -12,10 +12,10 @@
 namespace mokume::node {
 
 struct ModelInputs {
-  std::string model;    // the library that wrote it
+  std::string model;    // library that wrote the model
   data::DataSpec data;  // without paths, limits and scaling
   std::vector<data::Column> columns;
-  std::optional<data::Shape> shape;  // of a row, for source "images"
+  std::optional<data::Shape> shape;  // shape of a row, for source "images"
 
   template <class Self, class Fields>
   static void fields(Self& self, Fields& field) {
@@ -36,7 +36,7 @@ struct ModelInputs {
 };
 
 void write_inputs(const std::string& model_directory, const config::Config& config, const data::Dataset& data);
-// Nothing if the directory holds none. Throws Error(MK_BAD_DATA) that names a damaged file.
+// Returns nothing if the directory has no such file. Throws Error(MK_BAD_DATA) that names a damaged file.
 std::optional<ModelInputs> read_inputs(const std::string& model_directory);
 
 }  // namespace mokume::node

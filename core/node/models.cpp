@@ -25,7 +25,7 @@ void keep_model(const std::string& run_directory, uint32_t slot, uint32_t attemp
   const base::Below directory = attempt_in(run_directory, slot, attempt);
   const base::Below fresh{directory.root, directory.name + ".new"};
   base::remove(fresh);
-  base::remove(directory);  // left by a killed session
+  base::remove(directory);  // a killed session may have left it
   base::make_directories(fresh);
   fill(fresh.path());
   base::rename(fresh, directory);

@@ -1,5 +1,5 @@
-// The directory models/ of a run: the models of refit attempts. Those that count are given their final names at the
-// end.
+// The directory models/ of a run: the models of refit attempts. The end of the run gives final names to those that
+// count.
 #pragma once
 
 #include <cstdint>
@@ -12,19 +12,18 @@
 
 namespace mokume::node {
 
-// Lets `fill` write the model of this attempt at a refit into a separate directory, since another device may work on
-// the same refit. A crash never leaves an incomplete model under a final name. Throws Error(MK_STORAGE).
+// Lets `fill` write the model of this refit attempt into a separate directory, since another device may work on the
+// same refit. A crash never leaves an incomplete model under a final name. Throws Error(MK_STORAGE).
 void keep_model(const std::string& run_directory, uint32_t slot, uint32_t attempt,
                 const std::function<void(const std::string& directory)>& fill);
 
 // Returns whether the model of this refit is in the run directory, or none is expected because the refit failed.
 bool has_model(const std::string& run_directory, const search::Plan& plan, const journal::FitRecord& refit);
 
-// Returns the final place of a refit's model.
 base::Below model_place(const std::string& run_directory, const search::Plan& plan, uint32_t slot);
 std::string model_path(const std::string& run_directory, const search::Plan& plan, uint32_t slot);
 
-// Gives the models of the refits that count their final names, and removes what other attempts left. Called once no
+// Gives final names to the models of the refits that count, and removes the files of other attempts. Called once no
 // device works any more. Throws Error(MK_STORAGE) if a model is missing.
 void adopt_models(const std::string& run_directory, const search::Plan& plan, const journal::Contents& contents);
 

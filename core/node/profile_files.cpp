@@ -10,7 +10,6 @@
 namespace mokume::node {
 namespace {
 
-// A node's file.
 struct NodeProfile {
   uint32_t node = 0;
   std::vector<results::DeviceProfile> devices;

@@ -1,4 +1,4 @@
-// The files logs/profile-NNNN.json: the measurements of each node of a profiled run, one file per node.
+// The files logs/profile-NNNN.json, one for the measurements of each node of a profiled run.
 #pragma once
 
 #include <cstdint>
@@ -13,8 +13,8 @@
 
 namespace mokume::node {
 
-// Rewrites a node's file after each bundle of work, so that a killed node leaves its measurements so far, and rank 0
-// finds every node's file when the last fit has arrived.
+// Rewrites a node's file after each bundle of work, so that a killed node leaves its measurements, and rank 0 finds
+// every node's file when the last fit has arrived.
 class ProfileFile {
  public:
   ProfileFile(const std::string& run_directory, uint32_t node, size_t devices);
@@ -29,11 +29,9 @@ class ProfileFile {
   std::vector<results::DeviceProfile> profiles_;
 };
 
-// Removes the files of an earlier session.
 void remove_profiles(const std::string& run_directory);
 
-// Returns the profiles sorted by node, without devices that did nothing. Throws Error(MK_BAD_DATA) with the name of a
-// damaged file.
+// Returns the profiles sorted by node, without idle devices. Throws Error(MK_BAD_DATA) that names a damaged file.
 std::vector<results::DeviceProfile> read_profiles(const std::string& run_directory);
 
 }  // namespace mokume::node

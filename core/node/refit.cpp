@@ -19,10 +19,10 @@
 namespace mokume::node {
 namespace {
 
-constexpr int64_t kFewestRows = 1024;  // per call of predict(), after which progress is reported
+constexpr int64_t kFewestRows = 1024;  // limit for one call of predict(), after which progress is reported
 constexpr int64_t kMostCalls = 16;
 
-// Predicts block by block, and reports progress before each.
+// Predicts block by block, and reports progress before each block.
 template <class Predict>
 void in_blocks(int64_t rows, cluster::Reporter& reporter, const Predict& predict) {
   const int64_t block = std::max(kFewestRows, (rows + kMostCalls - 1) / kMostCalls);
@@ -34,10 +34,9 @@ void in_blocks(int64_t rows, cluster::Reporter& reporter, const Predict& predict
   }
 }
 
-// Predictions of a model for the test rows.
 struct Said {
   data::FloatTable votes;            // in the format of kTestPredictions
-  std::vector<int32_t> labels;       // empty for regression
+  std::vector<int32_t> labels;       // empty without classes
   std::vector<double> class_values;  // see node::class_values()
   mk_score_kind kind = MK_SCORES_UNKNOWN;
 };
@@ -65,7 +64,7 @@ Said class_predictions(const mk_model& model, const mk_fitted* fitted, const mk_
   return all;
 }
 
-// Enters the errors on the test rows, with their kinds.
+// Adds the errors on the test rows, by kind, to the record.
 void count_errors(const Said& said, const data::Dataset& data, journal::FitRecord& record) {
   const data::Confusion confusion = data::count_confusion(data.test.labels, said.labels, data.class_names.size());
   int64_t hits = 0;
@@ -75,7 +74,6 @@ void count_errors(const Said& said, const data::Dataset& data, journal::FitRecor
   record.measures = all_measured(data.test.labels, confusion, said.kind, said.class_values);
 }
 
-// Returns the mean over the rows of (predicted - target)^2, in double.
 double mean_squared_error(const std::vector<float>& predicted, const std::vector<float>& targets) {
   double sum = 0;
   for (size_t r = 0; r < predicted.size(); ++r) {
@@ -94,7 +92,7 @@ Said predict_test(const OpenModel& model, const mk_fitted* fitted, const std::op
     return {{data.test.rows, 1, predict_targets(table, fitted, model.device, data.test)}, {}, {}};
   } catch (const Error& e) {
     if (e.status() != MK_BAD_DATA) throw;
-    throw Error(MK_INVALID_ARGUMENT, e.what());  // the error concerns rows that belong to the experiment
+    throw Error(MK_INVALID_ARGUMENT, e.what());  // the error concerns the experiment's rows
   }
 }
 
@@ -120,7 +118,7 @@ void train_and_test(const OpenModel& model, const cluster::Attempt& attempt, clu
   const data::Table& test = model.experiment.data().test;
   const FitSink sink(reporter, record);
   const Fitted fitted = train_on_all_rows(model, attempt, sink);
-  if (model.run_directory.empty()) return;  // a member of a team: its leader tests and keeps the same model
+  if (model.run_directory.empty()) return;  // a team's leader tests and keeps the same model
   const bool tested = test.rows > 0 && (!test.labels.empty() || !test.targets.empty());
   std::optional<Calibration> calibration;
   if (model.experiment.config().calibrate) calibration = calibrate(model, attempt, reporter);
@@ -157,7 +155,7 @@ void refit(const OpenModel& model, const cluster::Attempt& attempt, cluster::Rep
     train_and_test(model, attempt, reporter, record);
   } catch (const Error& e) {
     if (e.status() != MK_INVALID_ARGUMENT) throw;
-    // This candidate cannot be trained on all rows, or learned nothing. The device is not at fault.
+    // The candidate cannot be trained on all rows, or learned nothing. The device is not at fault.
     record.status = journal::FitStatus::failed;
     record.n = 0;
     record.values.clear();

@@ -6,7 +6,7 @@
 namespace mokume::node {
 
 // Trains the candidate of `attempt`, keeps the model in the run directory (models.hpp) and reports the refit. Without a
-// run directory the model is trained and dropped, as is done by team members other than the leader.
+// run directory the model is dropped after training, as in team members other than the leader.
 void refit(const OpenModel& model, const cluster::Attempt& attempt, cluster::Reporter& reporter);
 
 }  // namespace mokume::node

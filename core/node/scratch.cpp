@@ -33,7 +33,7 @@ void Scratch::remove_all() const noexcept {
   try {
     base::remove({run_directory_, kScratch});
   } catch (const std::exception&) {
-    // As above.
+    // See the header.
   }
 }
 

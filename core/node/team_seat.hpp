@@ -1,4 +1,4 @@
-// A member's seat in a team, over the socket between a node and the child process that is the member.
+// A member of a team over the socket between a node and the child process that acts as the member.
 #pragma once
 
 #include <condition_variable>
@@ -16,21 +16,21 @@ namespace mokume::node {
 // The child's side: an mk_team whose calls become messages to the node.
 class TeamSeat {
  public:
-  using Send = std::function<void(const cluster::Message&)>;  // on the session's thread
+  using Send = std::function<void(const cluster::Message&)>;  // called on the session's thread
   TeamSeat(cluster::TeamJoin join, Send send);
   TeamSeat(const TeamSeat&) = delete;
   TeamSeat& operator=(const TeamSeat&) = delete;
 
   const mk_team* table() const { return &table_; }  // valid for the lifetime of the seat
 
-  // Callable from any thread: the node's answers.
+  // The node's answers; callable from any thread.
   void take_sum(base::Floats sum);
   void break_up(const std::string& why);  // later contributions and waits get MK_CANCELLED
 
  private:
   void give(uint64_t count, std::span<const mk_block> blocks);
   void take(std::span<float> sum);
-  void check_whole() const;  // with the lock held
+  void check_whole() const;  // needs the lock
 
   const cluster::TeamJoin join_;
   const Send send_;
@@ -42,11 +42,10 @@ class TeamSeat {
   std::optional<std::string> why_;
 };
 
-// The node's side: carries out the child's request on `team` and sends it the answer. Returns false if the message is
-// not about a team.
+// The node's side: carries out the child's request on `team` and answers it. Returns false if the message is not about
+// a team.
 bool serve_team(const mk_team& team, const cluster::Message& message, const TeamSeat::Send& send);
 
-// Returns the message that makes a child a member.
 cluster::TeamJoin join_of(const mk_team& team);
 
 }  // namespace mokume::node

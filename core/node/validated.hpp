@@ -1,4 +1,4 @@
-// From a classifier's scores to measures of its rows.
+// Computes measures of a classifier's rows from its scores.
 #pragma once
 
 #include <cstdint>
@@ -14,7 +14,7 @@
 namespace mokume::node {
 
 // Returns one value per row and class, larger for the more likely class: probabilities, the decision values of
-// one-vs-rest, or for one-vs-one the votes of the pairs, with their decision values breaking ties (as scikit-learn's
+// one-vs-rest, or for one-vs-one the votes of the pairs, with ties broken by their decision values (as scikit-learn's
 // decision_function does). NaN for a row whose log-probabilities are not finite; empty if the kind of scores is
 // unknown. `scores` is rows x scores per row.
 std::vector<double> class_values(mk_score_kind kind, std::span<const float> scores, size_t classes);
@@ -22,8 +22,8 @@ std::vector<double> class_values(mk_score_kind kind, std::span<const float> scor
 // Throws Error(MK_INTERNAL) if the rows that a model reported are inconsistent.
 void check(const mk_validated& rows, int64_t n, size_t classes);
 
-// Returns the given measures of a fit's validated rows, in their order. A measure without a value (a class that does
-// not occur has no AUC) is NaN. Checks the rows first.
+// Returns the `wanted` measures of a fit's validated rows. A measure without a value (a class that does not occur has
+// no AUC) is NaN. Checks the rows first.
 std::vector<double> measured(const mk_validated& rows, int64_t n, size_t classes,
                              std::span<const data::MeasureInfo> wanted);
 

@@ -41,8 +41,7 @@ bool BestSoFar::add(const journal::FitRecord& record) {
   const double mean = moments(values).mean;
   const Metric& metric = metrics_[*selecting_metric(metrics_)];
   const auto order = [&](uint32_t candidate, double of) { return std::pair(metric.loss(of), candidate); };
-  const bool better =  // as ranks are given
-      !best_ || order(key.candidate, mean) < order(best_->candidate, best_->mean);
+  const bool better = !best_ || order(key.candidate, mean) < order(best_->candidate, best_->mean);
   if (better) best_ = {key.candidate, mean};
   return better;
 }

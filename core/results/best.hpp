@@ -1,4 +1,4 @@
-// The best candidate while a run is under way, and scores in the words of a terminal.
+// Tracks the best candidate of a running run, and formats scores for the terminal.
 #pragma once
 
 #include <cstdint>
@@ -13,16 +13,16 @@
 
 namespace mokume::results {
 
-// "4.08 %" for the share called "error", otherwise the number, with at most four significant digits.
+// Returns "4.08 %" for the share called "error", otherwise the number, with at most four significant digits.
 std::string score_text(const std::string& metric, double value);
 
 std::string score_spread(const std::string& metric, double value);  // a standard deviation: three digits, no unit
 
-// {"C": 13.5, "gamma": 0.00202}.
+// Returns a JSON object like {"C": 13.5, "gamma": 0.00202}.
 nlohmann::ordered_json params_json(const search::Plan& plan, uint32_t candidate);
 
-// Follows the candidate with the best mean of the selecting metric among those with a value in every fold (of one
-// bootstrap). `plan` and `metrics` must outlive the object.
+// Tracks the candidate with the best mean of the selecting metric among all candidates with a value in every fold (of
+// one bootstrap). `plan` and `metrics` must outlive the object.
 class BestSoFar {
  public:
   struct Best {
@@ -32,17 +32,17 @@ class BestSoFar {
 
   BestSoFar(const search::Plan& plan, const std::vector<Metric>& metrics);
 
-  // Returns whether there is a better candidate than before. Refits do not count.
+  // Returns whether a better candidate was found. Refits do not count.
   bool add(const journal::FitRecord& record);
 
   const std::optional<Best>& best() const { return best_; }
-  std::string metric() const;  // its name; "" without one
-  std::string text() const;    // "error 4.08 % with C = 13.5, gamma = 0.00202"; "" without a best candidate
+  std::string metric() const;  // name of the metric; "" without a metric
+  std::string text() const;    // like "error 4.08 % with C = 13.5, gamma = 0.00202"; "" without a best candidate
 
  private:
   const search::Plan& plan_;
   const std::vector<Metric>& metrics_;
-  std::map<std::pair<uint32_t, uint32_t>, std::map<uint32_t, double>> values_;  // by bootstrap and candidate; by fold
+  std::map<std::pair<uint32_t, uint32_t>, std::map<uint32_t, double>> values_;  // by (bootstrap, candidate) and fold
   std::optional<Best> best_;
 };
 

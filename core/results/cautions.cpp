@@ -13,10 +13,10 @@
 namespace mokume::results {
 namespace {
 
-constexpr double kExploded = 10;  // times the loss of a guess
+constexpr double kExploded = 10;  // multiple of a guess's loss
 constexpr size_t kFewestValues = 3;
 
-// With a plain space, for terminals.
+// Uses a plain space, for terminals.
 std::string text_of(double value, bool classes) {
   return classes ? fmt::format("{:.1f} %", 100 * value) : pretty(value);
 }
@@ -73,7 +73,7 @@ std::optional<double> number_of(const search::Value& value) {
   return std::nullopt;
 }
 
-// "C = 1000 is the largest", "" if parameter `p` has no such edge.
+// Returns text like "C = 1000 is the largest", or "" if parameter `p` has no such edge.
 std::string edge_of(const RunView& view, const std::vector<CandidateRow>& rows, size_t p) {
   const auto& candidates = view.plan.candidates;
   const CandidateRow& best = rows[*view.best];

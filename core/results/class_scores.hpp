@@ -9,7 +9,7 @@
 
 namespace mokume::results {
 
-// The names of the classes by label: their numbers in older runs.
+// Returns the names of the classes by label, which are their numbers in older runs.
 std::vector<std::string> class_names(const RunView& view);
 
 struct ClassScore {
@@ -17,10 +17,10 @@ struct ClassScore {
   int64_t rows = 0;
   double precision = 0, recall = 0, f1 = 0;
 };
-// One per class; empty if the test result has no confusion matrix.
+// Returns one score per class; empty if the test result has no confusion matrix.
 std::vector<ClassScore> class_scores(const RunView& view);
 
-// "balanced error 1.53 %, F1 0.985, AUC 0.9991": the measures of the test rows that say more than the error does. "" if
+// Returns text like "balanced error 1.53 %, F1 0.985, AUC 0.9991": measures of the test rows beyond the error. "" if
 // there are none.
 std::string measures_text(const TestResult& test);
 

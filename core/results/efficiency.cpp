@@ -17,7 +17,7 @@ using journal::RecordedSession;
 using Kind = EventRecord::Kind;
 constexpr double kForever = std::numeric_limits<double>::infinity();
 
-// From the first start of a fit to the last end; empty if nothing was computed.
+// Returns the span from the first start of a fit to the last end; empty if nothing was computed.
 Span makespan(const std::vector<journal::FitRecord>& records) {
   Extent ends;
   for (const auto& record : records)
@@ -39,7 +39,7 @@ double next_return(const Contents& contents, uint32_t node, double time) {
   return next;
 }
 
-// A time recorded for a device identifies the session of its node that began nearest to it.
+// A time recorded for a device belongs to the session of its node with the nearest start.
 bool took_part(const Contents& contents, const Member& member, const RecordedSession& session) {
   return member.sessions.empty() || std::any_of(member.sessions.begin(), member.sessions.end(), [&](double time) {
            return std::none_of(contents.sessions.begin(), contents.sessions.end(), [&](const RecordedSession& other) {
@@ -48,8 +48,8 @@ bool took_part(const Contents& contents, const Member& member, const RecordedSes
          });
 }
 
-// Returns the time in which the device belonged to the run. Nothing is known about a killed node after its last journal
-// line, but it counted as present until it was declared lost.
+// Returns the time in which the device belonged to the run. A killed node counts as present after its last journal line
+// until it was declared lost.
 std::vector<Span> sessions_of(const Contents& contents, const Member& member) {
   std::vector<Span> spans;
   for (const RecordedSession& one : contents.sessions) {
@@ -110,7 +110,7 @@ std::vector<double> estimate(const std::vector<Member>& members, const Contents&
   double slowest = kForever;
   for (const auto& [name, amount] : done)
     if (seconds[name] > 0) slowest = std::min(slowest, amount / seconds[name]);
-  if (slowest == kForever) slowest = 1;  // a team: no device did anything alone
+  if (slowest == kForever) slowest = 1;  // in a team, no device worked alone
   std::vector<double> speeds;
   for (const Member& one : members) {
     const double at_work = seconds[one.device_class], amount = done[one.device_class];
@@ -140,7 +140,7 @@ Efficiency efficiency(const std::vector<Member>& members, const Contents& conten
   for (size_t i = 0; i < members.size(); ++i) {
     double& speed = result.speeds[i];
     if (measured) speed = members[i].speed;
-    // A late result of a device that was given up still is work, and the device was present for it.
+    // A late result of a device that was given up is still work, and the device was present for it.
     const double present = std::max(busy[i], present_seconds(contents, members[i], span));
     used += busy[i] * speed;
     offered += present * speed;

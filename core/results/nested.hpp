@@ -8,7 +8,7 @@
 
 namespace mokume::results {
 
-// The estimate of a nested cross-validation: errors of all test rows together, or their mean squared error, and the
+// The estimate of a nested cross-validation: the errors of all test rows together, or their mean squared error, and the
 // spread over the outer folds.
 struct NestedEstimate {
   double value = 0;  // a share, or a mean squared error
@@ -17,7 +17,7 @@ struct NestedEstimate {
   bool numbers = false;
 };
 NestedEstimate estimate_of(const Nested& nested);
-// "error 3.42 % (sd 0.51) over 5 outer folds, 900 rows".
+// Returns text like "error 3.42 % (sd 0.51) over 5 outer folds, 900 rows".
 std::string nested_text(const Nested& nested);
 
 }  // namespace mokume::results

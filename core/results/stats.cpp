@@ -18,10 +18,10 @@ using journal::FitRecord;
 using journal::FitStatus;
 using Fits = std::vector<const FitRecord*>;
 
-// The sum of squares of larger values would overflow; such a value is not a measurement.
+// The sum of squares of larger values would overflow; such large values are not measurements.
 constexpr double kLargest = 1e100;
 
-// Gathers the values of `count` fits from `first` on, all of one candidate.
+// Gathers the values of `count` fits of one candidate, from `first` on.
 CandidateRow gather(const Fits& fits, std::optional<size_t> metric, size_t first, size_t count) {
   CandidateRow row;
   for (size_t i = first; i < first + count; ++i) {

@@ -1,4 +1,4 @@
-// Fits grouped by candidate, and the statistics that tables and plots need.
+// Groups fits by candidate, and computes the statistics for tables and plots.
 #pragma once
 
 #include <cstdint>
@@ -12,7 +12,7 @@
 
 namespace mokume::results {
 
-// Returns the index of the selecting metric (the first marked as such). Without one, candidates cannot be ranked.
+// Returns the index of the first metric marked as selecting. Without it, candidates cannot be ranked.
 std::optional<size_t> selecting_metric(const std::vector<Metric>& metrics);
 
 size_t failed_refits(const RunView& view);
@@ -30,20 +30,19 @@ std::vector<const journal::FitRecord*> recorded(const RunView& view);
 // large.
 std::optional<double> value_of(const journal::FitRecord* record, std::optional<size_t> metric);
 
-// Returns how many of the record's validated rows have a class that the solver's tolerance leaves open, as its note
-// says.
+// Returns how many validated rows, according to the record's note, have a class that the solver's tolerance leaves
+// open.
 int64_t unsure_rows(const journal::FitRecord& record);
 bool is_ill_determined(const journal::FitRecord& record);
 
-// Returns the mean of a metric over the folds of the refit's candidate in its bootstrap; nothing if a fold has no
-// value.
+// Returns the mean of a metric over the folds of the refit's candidate in its bootstrap; nothing if a fold lacks it.
 std::optional<double> mean_over_folds(const RunView& view, const journal::FitRecord& refit, size_t metric);
 
-// Returns the test result of a refit, whose record has the form that journal::FitRecord describes. `classes` is 0 for
+// Returns the test result of a refit, whose record has the form described at journal::FitRecord. `classes` is 0 for
 // numbers. A confusion matrix that contradicts the counts is left out.
 std::optional<TestResult> test_of(const journal::FitRecord& refit, int64_t classes);
 
-// Mean in the given order; sample standard deviation (0 for one value) in two passes.
+// The mean is summed in the given order, and the sample standard deviation (0 for one value) is computed in two passes.
 struct Moments {
   double mean = 0, sd = 0, min = 0, max = 0;
 };
@@ -57,20 +56,19 @@ struct CandidateRow : Moments {
   uint32_t missing = 0;          // fits without a record
   uint32_t rank = 0;             // from 1 by (mean, candidate), the better mean first; incomplete candidates come last
   std::vector<double> values;    // by bootstrap and fold
-  int64_t rows = 0, unsure = 0;  // validated by all fits; of these, unsure_rows()
-  uint32_t ill_determined = 0;   // fits
+  int64_t rows = 0, unsure = 0;  // validated rows of all fits, and their unsure_rows()
+  uint32_t ill_determined = 0;   // number of fits
 };
 // Returns a row for each candidate in each of its bootstraps, ranked within the bootstrap.
 std::vector<CandidateRow> summarise(const search::Plan& plan, const std::vector<Metric>& metrics,
                                     const std::vector<journal::FitRecord>& records);
-// Returns a row for each candidate over all its bootstraps.
 std::vector<CandidateRow> pool(const RunView& view);
 
 // Returns the class with the most votes. Ties go to the class with the higher certainty (mean or sum over members),
 // then to the first. Both arguments have an entry per class.
 size_t majority(std::span<const uint32_t> votes, std::span<const double> certainty);
 
-// Linear interpolation between order statistics, NumPy's default ("linear", type 7 of Hyndman & Fan, The American
+// Interpolates linearly between order statistics, NumPy's default ("linear", type 7 of Hyndman & Fan, The American
 // Statistician 50(4), 1996). `sorted` is ascending and not empty, 0 <= p <= 1.
 double quantile(const std::vector<double>& sorted, double p);
 
@@ -86,7 +84,6 @@ struct Interval {
 };
 Interval wilson(int64_t errors, int64_t n);
 
-// The smallest and the largest of the values added.
 struct Extent {
   double low = std::numeric_limits<double>::infinity(), high = -low;
 
@@ -95,7 +92,6 @@ struct Extent {
   bool spans(double ratio) const { return low > 0 && high / low >= ratio; }
 };
 
-// Returns the records of fits and refits.
 std::vector<journal::FitRecord> all_work(const RunView& view);
 
 // Returns whether the record has a usable start and end.
@@ -104,8 +100,8 @@ bool timed(const journal::FitRecord& record);
 // Returns the earliest start of a fit; infinity if no fit took time.
 double first_start(const std::vector<journal::FitRecord>& records);
 
-// Returns the seconds during which devices worked: per (node, device), the union of the intervals of its fits and
-// refits. Fits of one bundle have the bundle's interval and therefore count once.
+// Returns the seconds of work over all devices: per (node, device), the union of the intervals of its fits and refits.
+// Fits of one bundle have the bundle's interval and therefore count once.
 double busy_seconds(const RunView& view);
 
 // Disjoint intervals in ascending order that cover the same points. Touching intervals are joined.

@@ -19,13 +19,13 @@ std::string ensemble_csv(const RunView& view);
 // Times are in seconds from the earliest start.
 std::string timeline_csv(const RunView& view);
 
-// The seed is text, since it may have any number of digits. `fits` counts the existing records, `fits_planned` those of
-// the plan. A plan without validation has one candidate and no fits, and its `best` has a null error. `best` refers to
-// all folds of all bootstraps. `fit_s` is the time in which devices worked: per device the union of its fits'
-// intervals, since the fits of a bundle share the bundle's time. A number that is not finite is null, and bytes that
-// are not UTF-8 become U+FFFD. `test` holds the measures of data::MeasureInfo that have a value, the scores of each
-// class and the confusion matrix (rows: class, columns: predicted class), in label order. `speeds` states whether the
-// speeds behind `efficiency` were measured before the run or estimated from it.
+// The seed is text, since it may have any number of digits. `fits` counts the records, `fits_planned` the fits of the
+// plan. A plan without validation has one candidate and no fits, and its `best` has a null error. `best` refers to all
+// folds of all bootstraps. `fit_s` is the working time of devices: per device the union of its fits' intervals, since
+// the fits of a bundle share the bundle's time. A number that is not finite is null, and bytes that are not UTF-8
+// become U+FFFD. `test` holds the measures of data::MeasureInfo that have a value, the scores of each class and the
+// confusion matrix (rows: class, columns: predicted class), in label order. `speeds` states whether the speeds behind
+// `efficiency` were measured before the run or estimated from it.
 std::string summary_json(const RunView& view);
 
 // Writes the tables of a run directory, each file atomically. Equal views give byte-identical files. Throws

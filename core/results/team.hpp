@@ -1,4 +1,4 @@
-// How the devices of a team shared their work.
+// The division of a team's work among its devices.
 #pragma once
 
 #include <string>
@@ -8,7 +8,7 @@
 
 namespace mokume::results {
 
-// Returns all time in which the device belonged to the team, at work or not.
+// Returns all time in which the device belonged to the team, including idle time.
 double present_seconds(const TeamShare& share);
 
 // Returns one share per device, summed over all its fits.

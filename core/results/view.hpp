@@ -1,5 +1,5 @@
-// The results of a run as plain data: what its journal and run.json hold, in the form that tables, charts and people
-// need. The other headers of this folder compute numbers, texts and files from it; core/run reads it from a directory.
+// The results of a run as plain data from its journal and run.json, in the form for tables, charts and people. The
+// other headers of this folder compute numbers, texts and files from it; core/run reads it from a directory.
 #pragma once
 
 #include <cstdint>
@@ -18,10 +18,10 @@ namespace mokume::results {
 struct Metric {
   std::string name;
   bool integer = false;
-  bool selects = false;  // its mean ranks the candidates
+  bool selects = false;  // ranks the candidates by its mean
   bool larger = false;   // a larger value is better
 
-  // Orders values: the better one is smaller.
+  // Orders values: the better value is smaller.
   double loss(double value) const { return larger ? -value : value; }
 };
 
@@ -51,7 +51,7 @@ struct TestResult {
 struct Certainty {
   std::vector<std::string> classes;
   std::vector<std::vector<double>> members;  // member x class; each row sums to 1
-  bool probable = true;  // members give probabilities; else each is certain of its vote, and only shares of votes count
+  bool probable = true;                      // members give probabilities; if false, each is certain of its vote
 };
 
 // Grey values from 0 to 255, row-major; no side is longer than kThumbnailSide. A width of 0 means no picture.
@@ -64,12 +64,12 @@ struct Thumbnail {
 // A test row that shows where an ensemble is certain and where it is not.
 struct Exemplar {
   std::string kind;     // "easy", "misclassified" or "uncertain"
-  int64_t row = 0;      // in the test set, from 0
-  std::string label;    // its class
-  Certainty certainty;  // of all members
-  Thumbnail picture;    // none if rows are no images
+  int64_t row = 0;      // row of the test set, from 0
+  std::string label;    // class of the row
+  Certainty certainty;  // certainty of all members
+  Thumbnail picture;    // none if rows are not images
 
-  // As models/vote.json keeps it, with the names of the classes once for all.
+  // The form in models/vote.json, which stores the names of the classes once.
   template <class Self, class Fields>
   static void fields(Self& self, Fields& field) {
     field("kind", self.kind);
@@ -91,11 +91,11 @@ struct Vote {
   std::vector<double> doubt = {};
 };
 
-// An outer fold of a nested cross-validation: an experiment without its rows, tested on them.
+// An outer fold of a nested cross-validation: an experiment without the fold's rows, tested on them.
 struct NestedFold {
   uint32_t fold = 0;      // from 1
-  std::string best;       // the candidate that the inner folds chose; "" without a search
-  double validation = 0;  // its mean in the inner folds
+  std::string best;       // chosen by the inner folds; "" without a search
+  double validation = 0;  // mean of the candidate in the inner folds
   int64_t errors = 0, n = 0;
   std::optional<double> mse;
 
@@ -112,9 +112,9 @@ struct NestedFold {
   }
 };
 
-// The outer folds that are finished, in ascending order.
+// The finished outer folds, in ascending order.
 struct Nested {
-  uint32_t folds = 0;  // planned
+  uint32_t folds = 0;  // planned number
   std::vector<NestedFold> each = {};
 
   template <class Self, class Fields>
@@ -124,11 +124,11 @@ struct Nested {
   }
 };
 
-// Where the time of a profiled run was spent on one device, over all calls of the model in one session.
+// The time of a profiled run on one device, over all calls of the model in one session.
 struct DeviceProfile {
   uint32_t node = 0;
   std::string id;    // "opencl:0"
-  std::string name;  // of the device
+  std::string name;  // name of the device
   std::vector<device::ProfileRow> rows;
 
   template <class Self, class Fields>
@@ -139,7 +139,6 @@ struct DeviceProfile {
   }
 };
 
-// How one device of a team spent its time in one fit and one session.
 struct TeamShare {
   uint32_t fit = 0;
   uint32_t node = 0;
@@ -186,40 +185,37 @@ struct TeamAccount {
   }
 };
 
-// The source of the devices' speeds.
 enum class Speeds {
   none,      // nothing has been computed yet
   measured,  // each device was measured alone before the run
   estimated  // per device class, from the run itself: work done per busy second
 };
 
-// Records are sorted by fit, with at most one per fit. If the run is unfinished, records may be missing; tables then
-// contain those that exist.
+// Records are sorted by fit, with at most one per fit. If the run is unfinished, tables contain only existing records.
 struct RunView {
   std::string name, model, seed, plan_hash;
   std::string data_name, data_sha256;
   int64_t data_rows = 0, data_features = 0, data_classes = 0, data_test_rows = 0;
   std::vector<std::string> class_names;  // none in older runs
-  std::string inputs;                    // how scaling and fillers were fitted; "" if they learn nothing from rows
-  std::optional<double>
-      guess;          // of always giving the same answer: the error, or the mean squared error, on the training rows
-  bool grid = false;  // the candidates are a grid
+  std::string inputs;                    // a phrase about the fit of scaling and fillers; "" if they need no fit
+  std::optional<double> guess;           // error or mean squared error of a constant answer on the training rows
+  bool grid = false;                     // the candidates are a grid
   search::Plan plan;
   std::vector<Metric> metrics;
   std::vector<journal::FitRecord> records;
   std::vector<journal::FitRecord> repeats;  // see journal::Contents, also for the next two
   std::vector<journal::Disagreement> disagreements;
   std::vector<journal::EventRecord> events;
-  std::vector<std::string> notices;         // lines of the journal that were skipped
+  std::vector<std::string> notices;         // skipped lines of the journal
   std::vector<journal::FitRecord> refits;   // by bootstrap; sorted like records
-  std::optional<journal::FitRecord> refit;  // of the best candidate; none with bagging
-  std::optional<Vote> vote;                 // of an ensemble, once its run is finished
-  std::optional<Nested> nested;             // of a run with outer folds
+  std::optional<journal::FitRecord> refit;  // refit of the best candidate; none with bagging
+  std::optional<Vote> vote;                 // set for an ensemble once its run is finished
+  std::optional<Nested> nested;             // set for a run with outer folds
   std::optional<uint32_t> best;             // candidate
   std::optional<TestResult> test;
   double wall_s = 0;  // over all sessions of the run
   std::vector<DeviceUse> devices;
-  std::string reused_from;  // the run directory from which fits were taken over; "": none
+  std::string reused_from;  // run directory of reused fits; "": none
   uint32_t nodes = 1;
   std::vector<DeviceProfile> profiles;  // by node; empty if the run was not profiled
   TeamAccount team;                     // empty unless the devices trained as a team
@@ -228,7 +224,7 @@ struct RunView {
   std::string state;        // "done" | "stopped" | "running" | "failed fits"
   std::string config_toml;  // shown in the report
   std::string environment;  // lines of "key: value" shown in the report
-  std::string reproduce;    // the command that repeats the run
+  std::string reproduce;    // command that repeats the run
 };
 
 struct NamedFile {

@@ -41,7 +41,7 @@ int64_t errors_of(const std::vector<int32_t>& labels, const std::vector<int32_t>
   return errors;
 }
 
-// Probabilities in double, which the certainties are where the scores are numbers.
+// Returns probabilities in double: these are the certainties if the scores are probabilities.
 std::vector<double> probabilities_of(node::Classified said) {
   for (size_t i = 0; i < said.scores.size(); ++i)
     if (std::isnan(said.scores[i])) said.certainty[i] = NAN;
@@ -106,12 +106,12 @@ Trained::Trained(const mk_model& model, const std::string& directory, const std:
     try {
       sdk::call(model.load, model.self, directory.c_str(), &loaded);
     } catch (const Error& e) {
-      if (e.status() != MK_BAD_DATA) base::check_sums(directory);  // a damaged file can cause any other error
+      if (e.status() != MK_BAD_DATA) base::check_sums(directory);  // damage to a file can cause any other error
       throw;
     }
     fitted_.reset(loaded);
     calibration = node::read_calibration(directory, model.scores_per_row(get()));
-    static_cast<void>(node::read_inputs(directory));  // a damaged file is named as such
+    static_cast<void>(node::read_inputs(directory));  // names a damaged file
     checked = base::check_sums(directory);            // last, since the model's own error messages are more specific
   } catch (const Error& e) {
     if (e.status() != MK_BAD_DATA) throw;
@@ -132,7 +132,7 @@ Trained::Trained(const mk_model& model, const std::string& directory, const std:
 }
 
 std::vector<std::string> model_directories(const std::string& run) {
-  if (node::read_inputs(run)) return {run};  // a model on its own
+  if (node::read_inputs(run)) return {run};  // a single model
   std::map<uint32_t, std::string> members;
   for (const std::string& name : base::names_in({run, "models"}))
     if (const auto number = member_number(name)) members[*number] = run + "/models/" + name;

@@ -27,25 +27,24 @@ class Trained {
 
   std::vector<std::string> classes;  // in label order; empty for regression
   int64_t features = 0;
-  data::Shape shape;                // shape of a row as the model saw it; channels is 0 if the model keeps no record
-  std::vector<double> mean, scale;  // x' = (x - mean) / scale: one value, one per feature, or none
-  std::optional<node::Calibration> calibration;  // from decision values to probabilities
-  bool checked = false;                          // against SHA256SUMS, which models of older versions lack
+  data::Shape shape;                             // shape of a row as the model saw it; channels is 0 if unknown
+  std::vector<double> mean, scale;               // x' = (x - mean) / scale: one value, one per feature, or none
+  std::optional<node::Calibration> calibration;  // turns decision values into probabilities
+  bool checked = false;                          // true if SHA256SUMS, which older models lack, was checked
 
  private:
   std::unique_ptr<mk_fitted, void (*)(mk_fitted*)> fitted_;
 };
 
 // Returns the directories of a run's models in ascending order, without members that could not be trained; for the
-// directory of a single model, itself. Throws
-// Error(MK_INVALID_ARGUMENT) if there are none yet.
+// directory of a single model, itself. Throws Error(MK_INVALID_ARGUMENT) if there are none yet.
 std::vector<std::string> model_directories(const std::string& run);
 
 inline bool is_error(int32_t said, int32_t label) { return label != data::kNoLabel && said != label; }
 
 class Ensemble {
  public:
-  // Reads the first member. `model` must outlive the ensemble. Throws the errors above.
+  // Reads the first member. `model` must outlive the ensemble. Throws the errors of Trained and model_directories().
   Ensemble(const mk_model& model, const std::string& run);
 
   size_t size() const { return directories_.size(); }
@@ -68,15 +67,15 @@ results::Certainty certainty_of(const mk_model& model, const Ensemble& ensemble,
 // The predictions of an ensemble for a table of rows. For a single member these are its own labels or numbers.
 struct Combined {
   std::vector<int32_t> labels;  // classification: one per row; see results::majority
-  std::vector<uint32_t> votes;  // for that label
-  std::vector<double> numbers;  // regression: one per row; the mean over members
+  std::vector<uint32_t> votes;  // votes for that label
+  std::vector<double> numbers;  // regression: one mean over the members per row
   std::vector<double> sd;       // sample standard deviation over members; 0 for one member
-  std::vector<int64_t> errors;  // classification with labels: per member
-  // Classification: the numbers that the label follows from, and their names (score_names.hpp). Several members: shares
-  // of their votes. One: its probabilities or decision values, or nothing if the meaning of its scores is unknown.
+  std::vector<int64_t> errors;  // classification with labels: one count per member
+  // Classification: the numbers that decide the label, and their names (score_names.hpp). Several members: shares of
+  // their votes. One member: its probabilities or decision values, or nothing if the meaning of its scores is unknown.
   std::vector<std::string> score_names;
-  std::vector<float> scores;          // rows x names; empty if these are probabilities:
-  std::vector<double> probabilities;  // rows x names; NaN in a row for which the model's are not finite
+  std::vector<float> scores;          // rows x names; empty if the model gives probabilities
+  std::vector<double> probabilities;  // rows x names; NaN in a row where the model's probabilities are not finite
 };
 Combined combine(const mk_model& model, const Ensemble& ensemble, const mk_device_services* device,
                  const data::Table& rows);

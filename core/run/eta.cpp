@@ -7,7 +7,7 @@
 namespace mokume::run {
 namespace {
 
-// The time before the first finished fit contains loading. It is left out once this share of the work was done since.
+// The time before the first finished fit includes loading, so it is ignored once this share of the work was done after.
 constexpr double kEnough = 0.02;
 
 }  // namespace

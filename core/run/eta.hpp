@@ -1,4 +1,4 @@
-// When the fits of a session end, predicted from the time that its finished ones took.
+// Predicts when the fits of a session end, from the time that its finished fits took.
 #pragma once
 
 #include <cstdint>
@@ -9,17 +9,17 @@
 
 namespace mokume::run {
 
-// Fits weigh as much as they are predicted to take, not as much as each other.
+// Weights each fit by its predicted time.
 class Eta {
  public:
-  // `costs` holds the predicted cost of each fit, in any unit; empty: all are equal. The other `slots`, which are
-  // refits, weigh as much as a mean fit. `done` are those of earlier sessions. Times are in seconds.
+  // `costs` holds the predicted cost of each fit, in any unit; empty: all are equal. The remaining `slots` are refits
+  // and weigh as much as a mean fit. `done` holds the fits of earlier sessions. Times are in seconds.
   Eta(std::vector<double> costs, uint64_t slots, const std::vector<journal::FitRecord>& done, double now_s);
 
   void done(uint32_t fit, double now_s);
 
-  // The seconds that are left, unless nothing is known yet. `running` is the sum of the finished shares of what devices
-  // work on, and `gained` the part of it that this session has done.
+  // Returns the predicted seconds until the end, or nothing while unknown. `running` is the sum of the finished shares
+  // of all running fits, and `gained` is the part of it that this session has computed.
   std::optional<double> seconds_left(double now_s, double running, double gained) const;
 
  private:
@@ -29,7 +29,7 @@ class Eta {
   uint64_t left_ = 0;          // slots that are not done
   double total_ = 0, left_cost_ = 0, done_cost_ = 0;
   double start_s_ = 0;
-  std::optional<double> first_s_;  // when the first one was done, after loading
+  std::optional<double> first_s_;  // time at which the first fit was done, after loading
   double first_cost_ = 0;
 };
 

@@ -11,21 +11,21 @@
 
 namespace mokume::run {
 
-// Returns per row the entropy of the members' mean certainty, in nats. `certainty` is rows x classes, summed over
+// Returns the entropy of the members' mean certainty per row, in nats. `certainty` is rows x classes, summed over
 // members.
 std::vector<double> doubts(std::span<const double> certainty, size_t classes);
 
 // Chooses up to four rows of each kind: correct with the lowest entropy of the members' mean certainty, wrong with the
-// lowest, and remaining rows with the highest. Ties go to the first rows. `certainty` is rows x classes, summed over
-// members; `vote` has one entry per row. The members' own certainties are not filled in.
+// lowest, and remaining rows with the highest. Ties go to the first rows. `certainty` is as above; `vote` has one entry
+// per row. Leaves the members' own certainties empty.
 std::vector<results::Exemplar> choose_exemplars(const data::Dataset& data, std::span<const double> certainty,
                                                 std::span<const size_t> vote);
 
-// Returns a reduced copy of a picture of width * height grey values: each pixel is the mean of a square of source
-// pixels, as small as results::kThumbnailSide requires.
+// Shrinks a picture of width * height grey values: each pixel is the mean of a square of source pixels, as small as
+// results::kThumbnailSide allows.
 results::Thumbnail thumbnail(size_t width, size_t height, std::span<const double> grey);
 
-// Error(MK_BAD_DATA) names the field of an exemplar from a file that makes no sense.
+// Throws Error(MK_BAD_DATA), naming the field, if an exemplar from a file is invalid.
 void check(const results::Exemplar& exemplar, size_t classes);
 
 }  // namespace mokume::run

@@ -91,7 +91,7 @@ class Finisher {
     cluster::notify(run_.observers, &cluster::Observer::phase, std::string("writing the report"));
     const results::RunView view = write_tables(run_.registry, result_.directory, record);
     run_.frontend.draw(view, result_.directory);
-    run_.recorded.write();  // last: a run that was killed earlier is not done, so the next one resumes it
+    run_.recorded.write();  // last: the next session resumes a run that is killed before this line
     tell_tests(view, result_);
     if (run_.request.profile) result_.profiles = view.profiles;
   }

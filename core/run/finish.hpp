@@ -12,7 +12,6 @@
 
 namespace mokume::run {
 
-// Everything that the end of a run needs.
 struct Finishing {
   registry::Registry& registry;
   base::Log& log;
@@ -24,7 +23,7 @@ struct Finishing {
   Frontend& frontend;
 };
 
-// Closes the journal. `choices` are those that the models have recorded so far.
+// Closes the journal. `choices` holds the choices that the models have recorded so far.
 RunResult finish(const Finishing& run, const cluster::Outcome& outcome, const cluster::ClassChoices& choices);
 
 }  // namespace mokume::run

@@ -115,7 +115,7 @@ void remember_rates(const std::string& file, const std::string& key, const sched
                     const std::vector<scheduler::TimedWork>& work, base::Log& log) {
   if (file.empty()) return;
   const std::vector<double> guesses = scheduler::guesses_of(workload);
-  std::map<std::string, std::pair<double, double>> sums;  // seconds, cost
+  std::map<std::string, std::pair<double, double>> sums;  // seconds and cost by device class
   for (const scheduler::TimedWork& one : work) {
     auto& [seconds, cost] = sums[one.device_class];
     seconds += one.seconds;
@@ -163,7 +163,7 @@ Expectation expect(const search::Plan& plan, const scheduler::Workload& workload
                    const Rates& rates, const std::string& device_class) {
   const Earlier run = earlier_run(plan, runs);
   if (!run.work.empty()) return from_run(run, workload, device_class);
-  // Also works before anything is observed: it returns the guesses, with invalid ones replaced.
+  // Before anything is observed, this returns the guesses, with replacements for invalid guesses.
   const scheduler::CostModel costs(workload.positions, scheduler::guesses_of(workload), {});
   double rate = 1;
   Expectation made;

@@ -1,5 +1,5 @@
-// Fit times of earlier runs, used to predict those of later runs. They come from the journals of a run of the same
-// plan, or else from a cache file to which each run adds the speed of its model on its devices.
+// Fit times of earlier runs, which predict later fit times. They come from the journals of a run of the same plan, or
+// else from a cache file to which each run adds the speed of its model on its devices.
 #pragma once
 
 #include <map>
@@ -23,13 +23,13 @@ std::vector<scheduler::TimedWork> timed_work(const std::vector<journal::FitRecor
 // Seconds per unit of the model's cost, by device class.
 using Rates = std::map<std::string, double>;
 
-// Stores the rates that follow from `work` in the JSON file `file` under `key`, which identifies the model and the
-// amount of data. A file that cannot be read or written is no error, since only predictions depend on it; a damaged one
-// is set aside with a warning.
+// Stores the rates of `work` in the JSON file `file` under `key`, which identifies the model and the amount of data. An
+// unreadable or unwritable file is no error, since only predictions depend on it; a damaged one is set aside with a
+// warning.
 void remember_rates(const std::string& file, const std::string& key, const scheduler::Workload& workload,
                     const std::vector<scheduler::TimedWork>& work, base::Log& log);
 Rates remembered_rates(const std::string& file, const std::string& key, base::Log& log);  // empty if there are none
-std::string rates_file();  // in the cache; "" if there is no cache
+std::string rates_file();  // file in the cache; "" without a cache
 // The key includes the magnitude of the cost: a small network takes longer per multiply-add than a large one.
 std::string rates_key(const std::string& model, const data::Dataset& data, const scheduler::Workload& workload);
 
@@ -37,7 +37,7 @@ std::string rates_key(const std::string& model, const data::Dataset& data, const
 void remember_run(const node::Experiment& experiment, const RunRecord& run, std::vector<journal::FitRecord> records,
                   base::Log& log);
 
-// The expected time of each fit of an experiment on a device of one class.
+// The expected time of each fit on a device of one class.
 struct Expectation {
   std::vector<double> seconds;  // by fit; in the unit of the model's costs if `measured` is false
   bool measured = false;

@@ -13,15 +13,15 @@
 
 namespace mokume::run {
 
-// The state of a run when its fits begin. References are valid during the call, except `status`: until end_fits().
+// Describes the start of a run's fits. References are valid during the call, except `status`: until end_fits().
 struct FitsStart {
   const std::string& directory;
   bool resumed = false;
   const search::Plan& plan;
   const std::vector<results::Metric>& metrics;
-  const std::vector<std::vector<cluster::LocalDevice>>& nodes;  // the devices of each node
-  const std::vector<journal::FitRecord>& done;                  // fits and refits of earlier sessions
-  const StatusFile& status;                                     // is notified before the frontend
+  const std::vector<std::vector<cluster::LocalDevice>>& nodes;
+  const std::vector<journal::FitRecord>& done;  // fits and refits of earlier sessions
+  const StatusFile& status;                     // notified before the frontend
 };
 
 // Displays a run. All calls come from the thread of run(). Overriding any of these functions is optional.
@@ -30,20 +30,19 @@ class Frontend : public cluster::Observer {
   virtual void begin_fits(const FitsStart& start) { static_cast<void>(start); }
   virtual void end_fits() {}
 
-  // Writes charts, event files and a page into a run directory, whose tables are written. Throws Error(MK_STORAGE) if
-  // it cannot.
+  // Writes charts, event files and a page into a run directory that holds its tables. Throws Error(MK_STORAGE).
   virtual void draw(const results::RunView& view, const std::string& directory) {
     static_cast<void>(view), static_cast<void>(directory);
   }
 
   // ---- process settings
 
-  // Why this process asks the run to stop: "SIGTERM"; "" if it does not.
+  // Why this process asks the run to stop, for example "SIGTERM"; "" if it does not.
   virtual std::string stop_cause() { return ""; }
 
-  // Sets the number of threads that loops of this process use. Called before the first loop.
+  // Sets the number of threads for the loops of this process. Called before the first loop.
   virtual void limit_loops(uint32_t threads) { static_cast<void>(threads); }
-  // A device hangs and its thread was left running: once everything is written, the process must exit with _exit.
+  // A hanging device's thread was left running: once everything is written, the process must exit with _exit.
   virtual void leave_threads() {}
 };
 

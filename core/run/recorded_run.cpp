@@ -29,7 +29,7 @@ double guess_of(const data::Table& train) {
   return squares / n;
 }
 
-// A file that has changed has a message of its own.
+// Throws an Error that names the changed file.
 void check_files(const std::string& directory, const RunRecord& record, const config::Config& config) {
   for (const auto& [path, sum] : config.file_sums)
     if (const auto known = record.files.find(path); known != record.files.end() && known->second != sum)

@@ -13,19 +13,18 @@ namespace mokume::run {
 
 class RecordedRun {
  public:
-  // Opens the directory that the request names, or else the newest unfinished one of this plan, or else creates one.
-  // Throws Error(MK_INVALID_ARGUMENT) if it holds another plan.
+  // Opens the requested directory, or else the newest unfinished one of this plan, or else creates one. Throws
+  // Error(MK_INVALID_ARGUMENT) if it holds another plan.
   RecordedRun(const RunRequest& request, const node::Experiment& experiment);
 
   RunRecord& record() { return record_; }
   const RunDirectory& directory() const { return directory_; }
   void write() { directory_.write_record(record_); }
 
-  // Adds this session's devices and hosts to those of earlier sessions.
   void note_devices(const std::vector<std::vector<cluster::LocalDevice>>& nodes);
 
-  // Restores the speeds measured at each device's first start, since the shares of a team and, in local SGD, its
-  // results depend on them.
+  // Restores the speeds measured at each device's first start: they determine the shares of a team and, in local SGD,
+  // its results.
   void recall_speeds(std::vector<std::vector<cluster::LocalDevice>>& nodes) const;
 
   // Returns one sentence about which repetitions give the same result.

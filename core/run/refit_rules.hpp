@@ -1,4 +1,4 @@
-// Rules for which candidate the refit of a bootstrap trains, and which refits of earlier sessions remain valid.
+// Rules that choose the candidate of a bootstrap's refit, and the refits of earlier sessions that remain valid.
 #pragma once
 
 #include <cstdint>
@@ -23,7 +23,6 @@ std::optional<results::CandidateRow> best_row(const search::Plan& plan, const st
 // Returns, by bootstrap, the fits that its refit waits for.
 std::vector<std::vector<uint32_t>> fits_by_bootstrap(const search::Plan& plan);
 
-// Refits the best candidate of each bootstrap.
 class BestCandidates : public cluster::RefitRules {
  public:
   // The `bundles` of the workload give the cost of a refit. `experiment` must outlive the rules.
@@ -39,11 +38,10 @@ class BestCandidates : public cluster::RefitRules {
 };
 
 struct Before {
-  // Records that need not be computed again: all fits, and those refits whose candidate is still the best and whose
-  // model exists.
+  // Records to keep: all fits, and the refits whose candidate is still the best and whose model exists.
   std::vector<journal::FitRecord> done;
-  std::vector<journal::FitRecord> to_redo;  // refits that later ones supersede
-  std::map<uint32_t, uint32_t> attempts;    // by slot: the last attempt of all records and events
+  std::vector<journal::FitRecord> to_redo;  // refits that later refits supersede
+  std::map<uint32_t, uint32_t> attempts;    // last attempt of all records and events, by slot
 };
 Before done_before(const node::Experiment& experiment, const std::string& run_directory, journal::Contents contents);
 

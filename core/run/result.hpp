@@ -1,5 +1,4 @@
-// Turns journal records and a report into the result of a run, for the run that has just ended and for one that ended
-// earlier.
+// Turns journal records and a report into the result of a run that ended now or earlier.
 #pragma once
 
 #include <string>
@@ -11,7 +10,7 @@
 
 namespace mokume::run {
 
-// Sets the numbers of failed fits and refits, with the reason of the latter. Failed refits do not invalidate the fits.
+// Sets the numbers of failed fits and refits, and why refits failed. Failed refits do not invalidate the fits.
 void tell_failures(const search::Plan& plan, const std::vector<journal::FitRecord>& records,
                    const std::vector<journal::FitRecord>& refits, RunResult& result);
 
@@ -19,10 +18,9 @@ void tell_failures(const search::Plan& plan, const std::vector<journal::FitRecor
 void tell_best(const search::Plan& plan, const std::vector<results::Metric>& metrics,
                const std::vector<journal::FitRecord>& records, RunResult& result);
 
-// Sets the test results and the warnings.
 void tell_tests(const results::RunView& view, RunResult& result);
 
-// Returns the result of a run that is finished. Only reads. Errors are those of read_view().
+// Returns the result of a finished run without writing anything. Throws the errors of read_view().
 RunResult earlier_result(registry::Registry& registry, const std::string& directory);
 
 }  // namespace mokume::run

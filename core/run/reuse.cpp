@@ -19,10 +19,10 @@ namespace {
 
 namespace fs = std::filesystem;
 
-constexpr uint32_t kMostFits = 1'000'000;  // the keys of more fits might not fit into memory
-constexpr size_t kMostRuns = 8;            // to read; older ones rarely offer more
+constexpr uint32_t kMostFits = 1'000'000;  // limit on the keys in memory
+constexpr size_t kMostRuns = 8;            // limit on the runs to read; older runs rarely offer more
 
-// An experiment without its data, which another one shares.
+// An experiment without its data, which it shares with another.
 struct Planned {
   const config::Config& config;
   const search::Plan& plan;
@@ -37,7 +37,7 @@ std::string value_text(const mk_param& param, const mk_value& value) {
   return value.text;
 }
 
-// Texts that are equal for fits with equal bits.
+// Makes texts that are equal for fits with equal bits.
 class Keys {
  public:
   explicit Keys(const Planned& of) : of_(of) {
@@ -61,7 +61,7 @@ class Keys {
   }
 
  private:
-  // The content of a file counts, not its path.
+  // Uses the content of a file, not its path.
   std::string text_of(const mk_param& param, const mk_value& value) const {
     if ((param.flags & MK_PARAM_FILE) == 0 || *value.text == '\0') return value_text(param, value);
     const auto sum = of_.config.file_sums.find(value.text);
@@ -76,15 +76,15 @@ class Keys {
 
   const Planned of_;
   std::vector<std::string> samples_, candidates_;
-  std::string place_;  // random numbers depend on it; "" for a model without random numbers
+  std::string place_;  // the inputs of the random numbers; "" for a model without them
 };
 
-// Everything that the inputs of the folds depend on besides the data.
+// Returns everything except the data that determines the inputs of the folds.
 nlohmann::json inputs_of(const config::Config& config) {
   return nlohmann::json::parse(config::canonical_json(config))["data"];
 }
 
-// Where each metric of the new run is among those of the earlier one; nothing if one is missing.
+// Returns the place of each metric of the new run in the earlier run; nothing if one is missing.
 std::optional<std::vector<size_t>> places_of(const std::vector<results::Metric>& wanted,
                                              const std::vector<results::Metric>& there) {
   std::vector<size_t> places;
@@ -105,7 +105,7 @@ class Search {
     for (uint32_t fit = 0; fit < experiment.plan().n_fits(); ++fit) wanted_[keys.of(fit)] = fit;
   }
 
-  // Returns the fits that an earlier run offers. Throws Error if it cannot be read.
+  // Returns the reusable fits of an earlier run. Throws Error if it cannot be read.
   Reusable look(const std::string& directory, const RunRecord& record) const {
     Reusable offer{directory, record.choices, {}};
     check_config_file(directory, record);
@@ -161,7 +161,7 @@ class Search {
   std::map<std::string, uint32_t> wanted_;  // fits of the new plan by their keys
 };
 
-// The run directories of all experiments below `output`, the newest first.
+// Returns the run directories of all experiments below `output`, the newest first.
 std::vector<std::string> newest_runs(const std::string& output) {
   std::vector<std::string> runs;
   std::error_code error;
@@ -193,7 +193,7 @@ std::optional<Reusable> find_reusable(registry::Registry& registry, const node::
       Reusable offer = search->look(directory, record);
       if (offer.records.size() > best.records.size()) best = std::move(offer);
     } catch (const std::exception&) {
-      continue;  // whatever is wrong there, nothing of it is needed
+      continue;  // an unreadable run offers nothing
     }
   }
   return best.records.empty() ? std::nullopt : std::optional(std::move(best));

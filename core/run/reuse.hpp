@@ -1,7 +1,7 @@
-// Fits of earlier runs that need not be computed again: a grid may grow, and another metric may select. A fit is reused
-// if everything that its bits depend on is equal: the data and how its inputs are made, the model and its parameters,
-// the rows, the seed and the place in the plan (unless the model needs neither), the version of the program, the device
-// class, and the choices recorded for it.
+// Reuses fits of earlier runs: a grid may grow, and another metric may select. A fit is reused if everything that
+// determines its bits is equal: the data and the preparation of its inputs, the model and its parameters, the rows, the
+// seed and the place in the plan (unless the model needs neither), the version of the program, the device class, and
+// the choices recorded for it.
 #pragma once
 
 #include <map>
@@ -18,18 +18,18 @@
 namespace mokume::run {
 
 struct Reusable {
-  std::string directory;                           // of the earlier run
-  std::map<std::string, device::Choices> choices;  // of its device classes: those of the new run must be equal
-  std::vector<journal::FitRecord> records;         // with the ids of the new plan, sorted by fit
+  std::string directory;                           // directory of the earlier run
+  std::map<std::string, device::Choices> choices;  // by device class; the new run's must be equal
+  std::vector<journal::FitRecord> records;         // carry the ids of the new plan, sorted by fit
 };
 
-// Looks at the newest runs of this version of the program below `output`, and returns what the one with the most equal
-// fits offers. Nothing if no run has any. A run that another process holds, or that cannot be read, offers none.
+// Reads the newest runs of this version below `output`, and returns the fits of the run with the most equal fits;
+// nothing if no run has any. Skips runs that another process holds or that cannot be read.
 std::optional<Reusable> find_reusable(registry::Registry& registry, const node::Experiment& experiment,
                                       const std::string& output, const std::string& version);
 
-// Keeps the fits of these device classes, and makes them records of the new run: of node 0, without a device, and
-// without time, since computing them took none of it.
+// Turns the fits of these device classes into records of the new run. They belong to node 0, without device or time,
+// since this run did not compute them.
 std::vector<journal::FitRecord> taken_over(std::vector<journal::FitRecord> records,
                                            const std::vector<std::string>& device_classes, double now_s);
 

@@ -64,7 +64,6 @@ class AnnouncedRefit : public BestCandidates {
   const cluster::Observers& observers_;
 };
 
-// One node's part of a run, from the handshake to the end.
 class NodeRun {
  public:
   NodeRun(registry::Registry& registry, base::Log& log, cluster::Transport& transport, const RunRequest& request,
@@ -80,7 +79,7 @@ class NodeRun {
     journal_ = std::make_unique<journal::Journal>(directory + "/journal", transport_.rank(), experiment_->plan());
     devices_->begin(handshake.choices, directory, transport_.rank(), request_.profile);
 
-    cluster::Handshake seen = handshake;  // the devices as the scheduler sees them
+    cluster::Handshake seen = handshake;  // as the scheduler sees them
     if (request_.config.team) form_team(seen);
     std::unique_ptr<cluster::Leading> leading;
     if (leads()) leading = lead(handshake.nodes, seen);
@@ -108,10 +107,10 @@ class NodeRun {
     return result;
   }
 
-  // A device hangs in work that still uses these objects, so they must not be destroyed.
+  // True if hanging work still uses these objects, so they must not be destroyed.
   bool abandoned() const { return team_abandoned_ || (devices_ != nullptr && devices_->abandoned()); }
 
-  // The run failed. What is on disk stays, and the next run resumes from it.
+  // The run failed. The next run resumes from the files on disk.
   void failed(const std::string& reason) {
     if (recorded_ == nullptr) return;
     recorded_->record().state = "stopped";
@@ -119,7 +118,7 @@ class NodeRun {
     try {
       recorded_->write();
       const std::string directory = recorded_->directory().path();
-      frontend_.draw(write_tables(registry_, directory, recorded_->record()), directory);  // as far as the run got
+      frontend_.draw(write_tables(registry_, directory, recorded_->record()), directory);  // with the results so far
     } catch (const std::exception&) {
       // If a journal cannot be written, run.json cannot either. The original error is the one to show.
     }
@@ -128,7 +127,6 @@ class NodeRun {
  private:
   bool leads() const { return transport_.rank() == 0; }
 
-  // The result of the run that finished earlier.
   RunResult finished() const {
     if (leads()) return earlier_result(registry_, *finished_);
     RunResult result;
@@ -160,7 +158,7 @@ class NodeRun {
     if (leads() && request_.profile) node::remove_profiles(recorded_->directory().path());
   }
 
-  // Chooses the host cores and devices that this node uses, before any thread starts on them.
+  // Chooses the host cores and devices of this node, before any thread starts on them.
   cluster::HostShare share_host() {
     const cluster::Meeting meeting =
         cluster::meet(transport_, machine_->view(request_.config.devices), kVersion, stop_);
@@ -236,7 +234,7 @@ class NodeRun {
     return std::make_unique<cluster::Leading>(cluster::Leading{std::move(work), *rules_, observers_});
   }
 
-  // Enters fits of an earlier run in the journal, as if an earlier session had computed them.
+  // Adds fits of an earlier run to the journal, as if an earlier session had computed them.
   void take_over(const Reusable& reusable) {
     RunRecord& record = recorded_->record();
     const auto fits = taken_over(reusable.records, record.device_classes, base::wall_s());
@@ -264,7 +262,7 @@ class NodeRun {
     recorded_->write();
   }
 
-  // Tables and plots may take a while, during which the other nodes still expect heartbeats.
+  // Writing tables and plots may take a while; meanwhile the other nodes still expect heartbeats.
   RunResult conclude(const cluster::Outcome& outcome) {
     const Finishing all{registry_, log_, request_, *experiment_, *recorded_, *journal_, observers_, frontend_};
     RunResult result;
@@ -279,7 +277,7 @@ class NodeRun {
   Frontend& frontend_;
   const std::atomic<bool>& stop_;
   std::unique_ptr<node::Experiment> experiment_;
-  // This and the next five: node 0 only.
+  // Set on node 0 only, as the next five.
   std::optional<std::string> finished_;  // the directory of an earlier, finished run
   std::unique_ptr<RecordedRun> recorded_;
   std::optional<Reusable> reusable_;

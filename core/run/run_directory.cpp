@@ -26,7 +26,7 @@ namespace fs = std::filesystem;
 constexpr const char* kRecord = "run.json";
 constexpr const char* kConfig = "config.resolved.toml";
 
-// Transient errors after which the same command can resume. An invalid name is not among them.
+// Returns whether the same command can resume after this error. An invalid name is not among these errors.
 bool no_storage(int code) { return code == EROFS || code == ENOSPC || code == EDQUOT || code == EIO; }
 
 [[noreturn]] void cannot_create(const std::string& path, const std::error_code& why) {
@@ -127,7 +127,7 @@ bool is_held(const std::string& path) {
     const base::FileDescriptor file = base::open_below({path, "lock"}, O_RDONLY);
     return file.get() >= 0 && flock(file.get(), LOCK_SH | LOCK_NB) != 0 && errno == EWOULDBLOCK;
   } catch (const Error&) {
-    return false;  // a link; whoever needs the lock names it
+    return false;  // the file is a link; taking the lock reports it
   }
 }
 

@@ -13,13 +13,12 @@
 
 namespace mokume::run {
 
-// A device that took part in the run.
 struct DeviceRecord {
   uint32_t node = 0;
   std::string id, backend, name, vendor, device_class;
   uint64_t budget_bytes = 0;
   double speed = 0;                   // measured before the run, relative to the others; 0: unknown
-  std::vector<double> sessions = {};  // when each of its sessions began, in seconds since the epoch
+  std::vector<double> sessions = {};  // start of each of its sessions, in seconds since the epoch
 
   template <class Self, class Fields>
   static void fields(Self& self, Fields& field) {
@@ -35,16 +34,15 @@ struct DeviceRecord {
   }
 };
 
-// The data set that the run was started with.
 struct DataRecord {
   std::string name;
   int64_t rows = 0, features = 0, classes = 0, test_rows = 0;
   std::string sha256;
-  std::vector<data::Column> columns;  // how the columns of a CSV file became features; empty for other sources
-  // What always giving the same answer costs on the training rows: the error of the most frequent class, or the mean
-  // squared error of the mean. None in older runs.
+  std::vector<data::Column> columns;  // conversion of CSV columns into features; empty for other sources
+  // The error of a constant answer on the training rows: the error of the most frequent class, or the mean squared
+  // error of the mean. None in older runs.
   std::optional<double> guess = {};
-  std::optional<data::Shape> shape = {};      // of a row, for source "images": other pictures are converted to it
+  std::optional<data::Shape> shape = {};      // shape of a row, for source "images": other pictures are converted to it
   std::vector<std::string> class_names = {};  // by label; none in older runs
 
   void check() const {
@@ -67,7 +65,7 @@ struct DataRecord {
   }
 };
 
-// Where and how the last session ran, for people.
+// The place and manner of the last session, for human readers.
 struct Environment {
   std::string version, compiler, command;
   std::string host = {};
@@ -85,20 +83,20 @@ struct Environment {
   }
 };
 
-// run.json: what this run is and what it must repeat.
+// The content of run.json: the identity of this run and everything that it must repeat.
 struct RunRecord {
   std::string plan_hash;
   std::string state = "running";  // running | stopped | done | failed fits
   std::string exit_reason;
   std::map<std::string, device::Choices> choices;  // by device class: fixed before the first fit
-  std::vector<std::string> device_classes;         // that took part
+  std::vector<std::string> device_classes;         // classes that took part
   DataRecord data;
-  std::vector<DeviceRecord> devices;  // all that took part
+  std::vector<DeviceRecord> devices;
   Environment environment;
   std::map<std::string, std::string> files;  // Config::file_sums
-  std::string reused_from;                   // the run directory from which it took fits over; "": none
-  std::string config_sha256;                 // of config.resolved.toml; "": an older version's
-  bool checked = true;                       // it was read from a file with a checksum, which older versions' lack
+  std::string reused_from;                   // run directory whose fits it reused; "": none
+  std::string config_sha256;                 // sum of config.resolved.toml; "" in older versions
+  bool checked = true;                       // the file had a checksum, which older versions do not write
 
   template <class Self, class Fields>
   static void fields(Self& self, Fields& field) {
@@ -116,7 +114,7 @@ struct RunRecord {
   }
 };
 
-// A run directory that this process holds through a lock on the file `lock` until destruction. Move-only.
+// A run directory, locked by this process until destruction. Move-only.
 class RunDirectory {
  public:
   // Opens the newest run of `name` below `output` with this plan hash if it is unfinished, or creates a new one.
@@ -151,11 +149,11 @@ std::vector<std::string> runs_newest_first(const std::string& parent);
 std::optional<std::string> finished_run(const std::string& output, const std::string& name,
                                         const std::string& plan_hash);
 
-// Returns whether a process holds the run directory now, independently of run.json. On a network file system this is
-// only as reliable as its locks: without them, a run of another host appears dead.
+// Returns whether a process holds the run directory now, whatever run.json says. On a network file system this is only
+// as reliable as its locks: without them, a run of another host appears dead.
 bool is_held(const std::string& path);
 
-// Throws Error(MK_INVALID_ARGUMENT) that names what `path` lacks, or why it cannot be accessed.
+// Throws Error(MK_INVALID_ARGUMENT), naming what `path` lacks or why it cannot be accessed.
 void require_run_directory(const std::string& path);
 
 // Throws Error(MK_BAD_DATA) if config.resolved.toml below `path` has changed since the run wrote it.

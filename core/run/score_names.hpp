@@ -8,10 +8,10 @@
 
 namespace mokume::run {
 
-// Names the scores of a single model in the order of mk_score_kind, so that a decision value does not pass for a
-// probability: probability_CLASS, decision_CLASS_vs_rest, decision_A_vs_B; no names for scores of unknown meaning. The
-// names differ as the classes do. Where the names of two pairs are the same (a and b_vs_c, a_vs_b and c), all names of
-// pairs end with the numbers of their classes, counted from 0 in label order: decision_a_vs_b_vs_c_0_3.
+// Names the scores of a single model after their mk_score_kind, so that a decision value is not taken for a
+// probability: probability_CLASS, decision_CLASS_vs_rest, decision_A_vs_B; no names for scores of unknown meaning. If
+// two pairs would get the same name (a and b_vs_c, a_vs_b and c), all names of pairs end with the numbers of their
+// classes, counted from 0 in label order: decision_a_vs_b_vs_c_0_3.
 std::vector<std::string> score_names(mk_score_kind kind, const std::vector<std::string>& classes);
 
 // Names the shares of an ensemble's votes: vote_share_CLASS.

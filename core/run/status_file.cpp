@@ -21,7 +21,7 @@ constexpr double kQuiet = 5;  // seconds without a report after which a device c
 constexpr const char* kStatus = "logs/status.json";
 constexpr const char* kBundles = "logs/pieces.json";
 
-// The next write replaces the file anyway, so a full disk is no error.
+// A failed write, for example on a full disk, is no error: the next write replaces the file.
 void replace_file(const base::Below& file, const std::string& text) {
   try {
     base::write_file(file, text, base::Durable::no);
@@ -30,13 +30,12 @@ void replace_file(const base::Below& file, const std::string& text) {
   }
 }
 
-// A file of another version is as good as none.
+// Ignores a file of another version.
 template <class T>
 std::optional<T> read_json(const base::Below& file) {
   if (!base::exists(file)) return std::nullopt;
   auto text = base::unseal_file(base::read_file(file, 1U << 28));
-  if (text && text->object.starts_with('['))
-    text->object = "{\"bundles\":" + text->object + "}";  // older versions wrote a list
+  if (text && text->object.starts_with('[')) text->object = "{\"bundles\":" + text->object + "}";  // an older version
   try {
     if (text) return base::from_json<T>(text->object);
   } catch (const Error&) {
@@ -85,7 +84,7 @@ void StatusFile::device_state(uint32_t node, uint32_t device, const std::string&
   if (status.state == "retired" || status.state == "lost") return;
   const bool fresh = status.state != "working" || now_s - lane.heard_s > kQuiet || share < status.share;
   if (fresh) status.since_s = now_s;
-  // Only what a device works on first can have been begun by an earlier session.
+  // An earlier session can only have begun the first work of a device.
   if (lane.before < 0) lane.before = share;
   if (share < status.share) lane.before = 0;
   status.state = "working";

@@ -24,9 +24,9 @@ struct DeviceStatus {
   std::string id, name;
   uint64_t budget_bytes = 0;
   std::string state = "idle";  // idle | working | retired | lost
-  std::string what;            // working: in the model's words; retired, lost: why
-  double share = 0;            // working: how far it is, in [0, 1]
-  double since_s = 0;          // it has been so; seconds since the epoch
+  std::string what;            // working: the model's description; retired, lost: the reason
+  double share = 0;            // working: finished part, in [0, 1]
+  double since_s = 0;          // start of this state, in seconds since the epoch
 
   template <class Self, class Fields>
   static void fields(Self& self, Fields& field) {
@@ -42,9 +42,9 @@ struct DeviceStatus {
 };
 
 struct LiveStatus {
-  double time_s = 0;  // time of writing; seconds since the epoch
-  std::string host;   // the host of rank 0
-  int64_t pid = 0;    // the process of rank 0
+  double time_s = 0;  // time of writing, in seconds since the epoch
+  std::string host;   // host name of rank 0
+  int64_t pid = 0;    // process id of rank 0
   std::string phase;  // "fits", or a later phase
   uint64_t fits = 0, done = 0, failed = 0;
   std::optional<double> eta_s;  // seconds left for the fits; none while unknown
@@ -64,10 +64,10 @@ struct LiveStatus {
   }
 };
 
-// The writer, on rank 0. Calls come from one thread.
+// Runs on rank 0. Calls come from one thread.
 class StatusFile : public cluster::Observer {
  public:
-  // `now` returns seconds since the epoch; `costs` are those of Eta. Writes the initial state.
+  // `now` returns seconds since the epoch; `costs` are the costs for Eta. Writes the initial state.
   StatusFile(std::string run_directory, const std::vector<std::vector<cluster::LocalDevice>>& nodes, uint64_t fits,
              const std::vector<journal::FitRecord>& done, std::function<double()> now, std::vector<double> costs = {});
 
@@ -76,13 +76,13 @@ class StatusFile : public cluster::Observer {
   void event(const journal::EventRecord& event) override;
   void device_state(uint32_t node, uint32_t device, const std::string& what, double share) override;
 
-  std::optional<double> seconds_left() const;  // nothing: unknown
+  std::optional<double> seconds_left() const;  // empty while unknown
 
  private:
   struct Lane {
     DeviceStatus status;
     double heard_s = 0;
-    double before = -1;  // the share that an earlier session had done; unknown before the first report
+    double before = -1;  // share done by an earlier session; -1 before the first report
   };
   LiveStatus snapshot() const;
   void write_if_due();
@@ -99,10 +99,10 @@ class StatusFile : public cluster::Observer {
 // Returns nothing if the run directory has no such file, or an unreadable one.
 std::optional<LiveStatus> read_live_status(const std::string& run_directory);
 
-// Removes the file that an earlier session left, so that nobody takes it for the state of the next one.
+// Removes the file of an earlier session, so that nobody takes it for the state of the next session.
 void remove_live_status(const std::string& run_directory);
 
-// Writes the bundles of a session as the scheduler sees them, with the memory needs and estimated costs of their fits.
+// Writes the bundles of a session with the memory needs and estimated costs of their fits.
 void write_bundles(const std::string& run_directory, const std::vector<scheduler::Bundle>& bundles);
 std::vector<scheduler::Bundle> read_bundles(const std::string& run_directory);  // empty if there is no file
 

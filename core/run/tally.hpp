@@ -14,13 +14,12 @@ class Tally {
  public:
   Tally(size_t rows, size_t classes);
 
-  // Adds one member's labels and certainties for all rows. Certainties count in single precision, because they are
-  // stored that way next to a model (vote.hpp): a tie that certainties decide then has the same winner when read from
-  // there.
+  // Adds one member's labels and certainties for all rows. Certainties count in single precision, as a model's
+  // directory stores them (vote.hpp), so that a tie has the same winner when they are read from there.
   void add(const node::Classified& member);
 
   size_t winner(size_t row) const;    // see results::majority
-  uint32_t votes(size_t row) const {  // for the winner
+  uint32_t votes(size_t row) const {  // votes for the winner
     return votes_[row * classes_ + winner(row)];
   }
   // The share of `members` that vote for this class.

@@ -12,8 +12,8 @@ namespace mokume::run {
 // Reads the view of a run directory from its journal and run.json.
 results::RunView read_view(registry::Registry& registry, const std::string& directory);
 
-// Writes the tables of a run directory, which are derived from the journal, and returns the view used for them.
-// `record` is the content of run.json, or its content to be once all derived files are written.
+// Writes the tables of a run directory from its journal, and returns the view that they show. `record` is the current
+// content of run.json, or its content once all derived files are written.
 results::RunView write_tables(registry::Registry& registry, const std::string& directory, const RunRecord& record);
 // Uses run.json as it is.
 results::RunView write_tables(registry::Registry& registry, const std::string& directory);

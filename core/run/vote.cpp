@@ -23,10 +23,10 @@ namespace fs = std::filesystem;
 constexpr const char* kVote = "models/vote.json";
 constexpr const char* kCure = "remove its directory, and `mokume resume` trains the member again";
 
-// models/vote.json.
+// The content of models/vote.json.
 struct VoteFile {
   results::Vote vote;
-  std::optional<int64_t> errors;  // none where the members predict numbers
+  std::optional<int64_t> errors;  // none if the members predict numbers
   std::vector<std::string> classes;
   std::vector<int64_t> confusion;
 
@@ -37,7 +37,7 @@ struct VoteFile {
     field("mse", self.vote.test.mse);
     field("errors", self.errors);
     field.optional("classes", self.classes);
-    field.optional("confusion", self.confusion);  // older runs have none, nor the next two
+    field.optional("confusion", self.confusion);  // older runs lack this field and the next two
     field.optional("measures", self.vote.test.measures);
     field.optional("doubt", self.vote.doubt);
     field.optional("exemplars", self.vote.exemplars);
@@ -51,7 +51,7 @@ struct VoteFile {
   }
 };
 
-// A member's predictions, checked: they come from a file.
+// Returns a member's predictions, checked because they come from a file.
 node::Classified classified(const std::string& path, const data::FloatTable& member, size_t classes) {
   node::Classified said;
   for (size_t row = 0; row < member.values.size(); row += classes + 1) {
@@ -69,7 +69,6 @@ node::Classified classified(const std::string& path, const data::FloatTable& mem
   return said;
 }
 
-// Returns the paths of the members' predictions.
 std::vector<std::string> predictions_of(const std::string& run_directory, const node::Experiment& experiment,
                                         const std::vector<journal::FitRecord>& refits) {
   std::vector<std::string> paths;
@@ -129,7 +128,7 @@ results::Vote vote_of_classes(const std::vector<std::string>& paths, const node:
     vote.test.errors += predicted.back() != test.labels[r] ? 1 : 0;
   }
   vote.test.confusion = data::count_confusion(test.labels, predicted, classes);
-  // The mean certainty of members without probabilities is a share of votes, so there is no log loss.
+  // Without probabilities, a member's mean certainty is a share of votes, so there is no log loss.
   vote.test.measures = node::all_measured(test.labels, *vote.test.confusion, MK_SCORES_UNKNOWN, tally.certainty());
   vote.exemplars = choose_exemplars(experiment.data(), tally.certainty(), winners);
   vote.doubt = percentiles(doubts(tally.certainty(), classes));

@@ -13,13 +13,13 @@
 namespace mokume::run {
 
 // Writes the majority of the members' votes (ties go to the class with the higher summed certainty, then to the first),
-// or the mean of their numbers, to the run directory. `refits` are those of a finished run; a failed refit adds no
-// member, and the others decide. Writes nothing if a member's predictions are missing, or there are no members or test
-// rows. Errors name the file.
+// or the mean of their numbers, to the run directory. `refits` are the refits of a finished run; a failed refit adds no
+// member. Writes nothing if a member's predictions are missing, or if there are no members or test rows. Errors name
+// the file.
 void write_vote(const std::string& run_directory, const node::Experiment& experiment,
                 const std::vector<journal::FitRecord>& refits);
 
-// Returns nothing if there is no vote yet, or it cannot be parsed.
+// Returns nothing if there is no vote yet or its file is invalid.
 std::optional<results::Vote> read_vote(const std::string& run_directory);
 
 }  // namespace mokume::run

@@ -6,7 +6,7 @@
 namespace mokume::run {
 namespace {
 
-// Converts numbers and booleans to a number. Texts all map to 0.
+// Texts all map to 0.
 double number_of(const search::Value& value) {
   if (const auto* real = std::get_if<double>(&value)) return *real;
   if (const auto* integer = std::get_if<int64_t>(&value)) return static_cast<double>(*integer);
@@ -80,7 +80,7 @@ scheduler::Workload workload_of(const node::Experiment& experiment, size_t devic
     made.bundles.push_back(
         {bundle.fits, bundle.cost, bundle.bytes, bundle.fits.empty() ? 0 : affinity[bundle.fits.front()]});
   made.positions = positions_of(plan, experiment.config().spaces);
-  // A single refit comes after all fits and changes no order. The refits of several bootstraps do.
+  // A single refit comes after all fits and does not affect their order. The refits of several bootstraps do.
   if (plan.bootstraps > 1) made.refit_share = refit_factor(experiment.config());
   return made;
 }

@@ -41,7 +41,7 @@ layers = [{ type = "flatten" }, { type = "linear", out_features = "$units" }, { 
           { type = "linear", out_features = 10 }]
 )";
 
-// The only run below a directory.
+// Returns the only run below a directory.
 fs::path only(const fs::path& directory) { return fs::directory_iterator(directory)->path(); }
 
 std::vector<std::vector<std::string>> table(const fs::path& path) {
@@ -92,7 +92,7 @@ TEST(Bagging, GivesMembersAndTheirVote) {
   }
 }
 
-// Candidates 0 to 2 belong to bootstrap 0, and so on; none is drawn twice.
+// Candidates 0 to 2 belong to bootstrap 0, and so on; no candidate is drawn twice.
 TEST(Bagging, EveryBootstrapDrawsItsOwnCandidatesAndRows) {
   const Place place;
   place.write("e.toml", bagged("svc", kSvc));
@@ -118,7 +118,7 @@ TEST(Bagging, IsTheSameOnAnyNumberOfRanksAndAfterAKill) {
                   Place::program() + " run e.toml --out ranks");
   ASSERT_EQ(ranks.code, 0) << ranks.err;
   const Ended stopped = place.mokume("run e.toml --out again --max-time 1s");
-  EXPECT_TRUE(stopped.code == 75 || stopped.code == 0) << stopped.err;  // it may have finished in time
+  EXPECT_TRUE(stopped.code == 75 || stopped.code == 0) << stopped.err;  // the run may have finished in time
   ASSERT_EQ(place.mokume("run e.toml --out again").code, 0);
   for (const char* out : {"ranks", "again"}) {
     const fs::path run = only(place.path() / out / "bag");
@@ -127,7 +127,6 @@ TEST(Bagging, IsTheSameOnAnyNumberOfRanksAndAfterAKill) {
   }
 }
 
-// Only the missing member is trained again.
 TEST(Bagging, ALostMemberIsTrainedAgain) {
   const Place place;
   place.write("e.toml", bagged("svc", kSvc));
@@ -144,7 +143,6 @@ TEST(Bagging, ALostMemberIsTrainedAgain) {
   EXPECT_EQ(fs::last_write_time(run / "models/member-000"), time);
 }
 
-// A stopped run keeps the members that are done, and they can predict.
 TEST(Bagging, AStoppedRunKeepsTheFinishedMembers) {
   const Place place;
   place.write("e.toml",
@@ -196,7 +194,7 @@ TEST(Bagging, AListGivesEachBootstrapItsOwnMember) {
   EXPECT_NE(wrong.err.find("lists 3 candidates, but 4 bootstraps take 1 each"), std::string::npos) << wrong.err;
 }
 
-// Candidates that diverge fail. A bootstrap without another candidate gives no member, and the others vote.
+// Candidates that diverge fail. A bootstrap without another candidate gives no member, and the other members vote.
 TEST(Bagging, AMemberThatFailsLeavesTheVoteToTheOthers) {
   const Place place;
   const std::string diverging =

@@ -35,7 +35,7 @@ class Collector : public cluster::Reporter {
   bool refuse = false, stop = false;
 };
 
-// "fault:0" in a child that fails as MOKUME_FAULT requested when the child was started.
+// Runs "fault:0" in a child that fails as MOKUME_FAULT requested when the child was started.
 class AProcess : public testing::Test {
  protected:
   AProcess() : host_(log_, 1, ""), registry_(host_.table(), {fault_library(), test::libraries()}) {
@@ -98,8 +98,8 @@ TEST_F(AProcess, ReportsEveryFit) {
   EXPECT_FALSE(device->choices().empty());  // the model records its own choices
 }
 
-// On a device of this process, an exception that is no Error leaves the session usable too.
-TEST_F(AProcess, MayBeThisOneWhereEveryExceptionEndsTheAttempt) {
+// On a device of this process, an exception of any type leaves the session usable too.
+TEST_F(AProcess, CanBeTheCurrentProcessWhereEveryExceptionEndsTheAttempt) {
   class Full : public Collector {
    public:
     void report(const journal::FitRecord&) override { throw std::bad_alloc(); }
@@ -119,7 +119,7 @@ TEST_F(AProcess, MayBeThisOneWhereEveryExceptionEndsTheAttempt) {
   EXPECT_EQ(collector_.fits, attempt_.fits);
 }
 
-TEST_F(AProcess, ACrashIsAnErrorAndTheNextWorkStartsAnotherChild) {
+TEST_F(AProcess, ACrashIsAnErrorAndTheNextAttemptStartsAnotherChild) {
   only_once();
   const auto device = open("crash:2");
   EXPECT_TRUE(says(failure(*device), "its process crashed (Segmentation fault)"));
@@ -128,13 +128,13 @@ TEST_F(AProcess, ACrashIsAnErrorAndTheNextWorkStartsAnotherChild) {
   EXPECT_EQ(collector_.fits.size(), experiment_->plan().n_fits());
 }
 
-// The coordinator decides what is faulty.
+// The coordinator decides which part is faulty.
 TEST_F(AProcess, IsReplacedHoweverOftenItsWorkKillsIt) {
   const auto device = open("crash:1");
   for (uint32_t k = 0; k < ChildSession::kMostCrashes + 2; ++k) EXPECT_TRUE(says(failure(*device), "crashed")) << k;
 }
 
-TEST_F(AProcess, IsAbandonedAfterThreeFailuresInARowToOpenItsDevice) {
+TEST_F(AProcess, IsAbandonedAfterThreeConsecutiveFailuresToOpenItsDevice) {
   const auto device = open("crash:1");
   EXPECT_TRUE(says(failure(*device), "crashed"));
   setenv("MOKUME_FAULT", "closed", 1);
@@ -271,7 +271,7 @@ TEST_F(AProcess, DoesNotEndTheRunWhenItDiesBeforeTheFirstWork) {
   EXPECT_EQ(collector_.fits.size(), experiment_->plan().n_fits());
 }
 
-// Between the end of one child and the start of the next there is no child to kill.
+// Between the end of one child and the start of the next, there is no child to kill.
 TEST_F(AProcess, StaysKilledWhenKilledDuringItsReplacement) {
   const auto device = open();
   const auto children = children_of(getpid());

@@ -1,4 +1,4 @@
-// Run directories that are damaged, cut, or missing: one sentence that names place and cure, no internal fault.
+// Damaged, cut or missing files of run directories give one sentence with place and cure, and no internal fault.
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 
@@ -51,7 +51,6 @@ use = "host"
     for (const std::string& phrase : phrases)
       EXPECT_NE(ended.err.find(phrase), std::string::npos) << arguments << ": " << phrase << "\n" << ended.err;
   }
-  // Copies the run `name` to ./d.
   fs::path copy(const std::string& name) const {
     fs::remove_all(place_.path() / "d");
     fs::copy(whole_->run(name), place_.path() / "d", fs::copy_options::recursive);
@@ -63,7 +62,7 @@ use = "host"
 };
 Place* Damage::whole_ = nullptr;
 
-// The length stays the same, and a reader of the format notices nothing: only a weight changes.
+// Only a weight changes: the length stays the same, and a reader of the format notices nothing.
 void flip_the_last_byte(const fs::path& file) {
   std::string content = slurp(file);
   content.back() = static_cast<char>(content.back() ^ 1);
@@ -150,7 +149,7 @@ TEST_F(Damage, AnOptionThatSetsAKeyIsNamedAsItWasTyped) {
   expect("run e.toml --devices '' --seed x", 2, {"--> --devices, column 13", "--> --seed, column 6"});
 }
 
-// Flips one bit in every byte of a small file, or in `places` bytes of a larger one.
+// Flips one bit in every byte of a small file, or in `places` bytes of a larger file.
 template <class Body>
 void for_flipped(const fs::path& file, size_t places, const Body& body) {
   const std::string whole = slurp(file);
@@ -164,7 +163,7 @@ void for_flipped(const fs::path& file, size_t places, const Body& body) {
   std::ofstream(file, std::ios::binary) << whole;
 }
 
-// Every file on which the outcome of a run depends.
+// Covers every file that affects the outcome of a run.
 TEST_F(Damage, NoFlippedBitChangesAResultUnnoticed) {
   constexpr size_t kPlaces = 40;
   for (const std::string name : {"small", "net"}) {
@@ -200,8 +199,8 @@ TEST_F(Damage, NoFlippedBitChangesAResultUnnoticed) {
   }
 }
 
-// The checksum is right, the values are not.
-TEST_F(Damage, ASenselessRecordIsNamedAndNothingIsOverwritten) {
+// The checksum is right, but the values are not.
+TEST_F(Damage, AnInvalidRecordIsNamedAndNothingIsOverwritten) {
   const fs::path run = copy("small"), journal = run / "journal/node-0000.ndjson";
   const std::string whole = slurp(journal);
   const std::vector<std::string> lines = lines_of(whole);
@@ -235,7 +234,7 @@ TEST_F(Damage, ASenselessRecordIsNamedAndNothingIsOverwritten) {
   }
 }
 
-// Texts of models, drivers and other people's files do not reach the terminal as they are.
+// Texts of models, drivers and files from elsewhere do not reach the terminal unchanged.
 TEST_F(Damage, NoTextOfARunControlsTheTerminal) {
   const fs::path run = copy("small");
   std::string changed;
@@ -286,7 +285,7 @@ TEST_F(Damage, PredictionsOfAMemberAndTheVoteAreChecked) {
   const std::string vote = slurp(run / "models/vote.json");
   for_flipped(run / "models/vote.json", 40, [&](const std::string& what) {
     const Ended ended = place_.mokume("report " + run.string());
-    if (ended.code == 0) return;  // a newline after the last bracket
+    if (ended.code == 0) return;  // the flipped byte is the newline after the last bracket
     EXPECT_EQ(ended.code, 3) << what;
     EXPECT_NE(ended.err.find("vote.json is damaged"), std::string::npos) << what << ended.err;
   });

@@ -1,5 +1,5 @@
-// Resumes, reports on and predicts from run directories that an earlier version wrote (commit 3a47840). Their device is
-// the reference implementation, whose results are the same on every machine.
+// Resumes, reports on and predicts from run directories of an earlier version (commit 3a47840). They used the reference
+// implementation, whose results are the same on every machine.
 #include <gtest/gtest.h>
 
 #include "cli/shell.hpp"
@@ -11,7 +11,7 @@ fs::path earlier_runs() { return fs::path(test::source_directory()) / "tests/cli
 
 class EarlierRuns : public testing::TestWithParam<const char*> {
  protected:
-  // A copy of the run directory, which the program may change.
+  // Copies the run directory, which the program may change.
   std::string copy(const std::string& state) const {
     const std::string name = state + "-" + GetParam();
     fs::copy(earlier_runs() / name, place_.path() / name, fs::copy_options::recursive);

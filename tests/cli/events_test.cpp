@@ -25,7 +25,7 @@ std::vector<json> named(const std::vector<json>& events, const char* name) {
   return found;
 }
 
-TEST(Events, EveryLineIsOneAndTheSummaryIsTheLast) {
+TEST(Events, EveryLineIsAnEventAndTheSummaryIsTheLast) {
   const Place place;
   place.write("e.toml", small_experiment("host"));
   const Ended run = place.mokume("run e.toml --json");
@@ -98,7 +98,7 @@ TEST(Events, NameADamagedSummaryAndReadOneWithoutAChecksum) {
   EXPECT_EQ(older["warnings"], good["warnings"]);
 }
 
-TEST(Events, AStopAndItsResumeAreTold) {
+TEST(Events, AStopAndItsResumeAreReported) {
   const Place place;
   place.write("e.toml", small_experiment("host", 3000));
   const Ended stopped = place.mokume("run e.toml --json --max-time 0s");
@@ -117,7 +117,7 @@ TEST(Events, AStopAndItsResumeAreTold) {
   EXPECT_EQ(more.back()["event"], "summary");
 }
 
-TEST(Talk, QuietPrintsWhatIsWrongAndVerboseWhatTheLogGets) {
+TEST(Verbosity, QuietPrintsProblemsAndVerbosePrintsTheLog) {
   const Place place;
   place.write("e.toml", small_experiment("host"));
   const Ended quiet = place.mokume("run e.toml --quiet --set search.params.C=[10] --set search.params.gamma=[0.01]");
@@ -135,7 +135,7 @@ TEST(Talk, QuietPrintsWhatIsWrongAndVerboseWhatTheLogGets) {
   EXPECT_TRUE(has(verbose.err, "best candidate: ")) << verbose.err;
 }
 
-TEST(Talk, VerboseAndTheLogTellWhereAnErrorWasThrown) {
+TEST(Verbosity, VerboseAndTheLogShowWhereAnErrorWasThrown) {
   const Place place;
   place.write("e.toml",
               "plugins.directories = [\"" + std::string(fault_library()) + "\"]\n" + small_experiment("fault:0"));
@@ -145,7 +145,7 @@ TEST(Talk, VerboseAndTheLogTellWhereAnErrorWasThrown) {
   EXPECT_FALSE(has(usual.err, "thrown at")) << usual.err;
   EXPECT_TRUE(has(verbose.err, "the error was thrown at core/device/select.cpp:")) << verbose.err;
 
-  // Across the boundary, from a library.
+  // The error comes from a library, across the boundary.
   const Ended failed = place.shell("MOKUME_FAULT=fail:4 " + Place::program() + " run e.toml");
   EXPECT_EQ(failed.code, 4);
   EXPECT_FALSE(has(failed.err, "thrown at")) << failed.err;
@@ -153,7 +153,7 @@ TEST(Talk, VerboseAndTheLogTellWhereAnErrorWasThrown) {
   EXPECT_TRUE(has(log, "the error was thrown at tests/faults/plugin.cpp:")) << log;
 }
 
-TEST(Talk, IsOneChoice) {
+TEST(Verbosity, IsASingleChoice) {
   const Place place;
   place.write("e.toml", small_experiment("host"));
   for (const char* two : {"--json --quiet", "--json --verbose", "--quiet --verbose", "--json --dry-run"})

@@ -1,4 +1,4 @@
-// The same file run again: a finished run is shown, not repeated.
+// Repeating the command for a finished run shows its result.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -12,7 +12,7 @@ size_t runs_of(const Place& place, const char* name) {
   return static_cast<size_t>(std::distance(fs::directory_iterator(place.path() / "runs" / name), {}));
 }
 
-// The lines from "best candidate" on: the result.
+// Returns the lines from "best candidate" on: the result.
 std::string result_in(const std::string& err) {
   const size_t at = err.find("best candidate: ");
   return at == std::string::npos ? "" : err.substr(at);

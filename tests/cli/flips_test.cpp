@@ -1,4 +1,4 @@
-// One flipped bit anywhere in a run directory: whatever is read from it says the same as before, or names the file.
+// One flipped bit anywhere in a run directory: every reader gives the same as before, or names the file.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -17,7 +17,7 @@
 namespace mokume::cli_test {
 namespace {
 
-// Meets every file; MOKUME_FLIPS=1000 takes less than a minute.
+// Covers every file; MOKUME_FLIPS=1000 takes less than a minute.
 size_t flips() {
   const char* more = std::getenv("MOKUME_FLIPS");
   return more != nullptr ? std::stoul(more) : 250;
@@ -47,13 +47,13 @@ class Flips : public testing::Test {
     }
   }
 
-  // Everything that report, status, explain and predict read from a run directory.
+  // Returns everything that report, status, explain and predict read from a run directory.
   std::string said(const fs::path& run) {
     const inspect::Inspection seen = inspect::inspect(registry_, run.string());
     const results::RunView& view = seen.view;
     std::string text = results::results_csv(view) + results::candidates_csv(view) + results::timeline_csv(view) +
                        results::summary_json(view) + inspect::status_text(seen) + inspect::explain_run(seen);
-    for (const std::string& notice : view.notices) throw Error(MK_BAD_DATA, notice);  // which is shown as a warning
+    for (const std::string& notice : view.notices) throw Error(MK_BAD_DATA, notice);  // the program only warns
     const mk_model& model = *registry_.load(MK_PLUGIN_MODEL, view.model).model();
     const run::Ensemble ensemble(model, run.string());
     ensemble.for_each([&](const run::Trained& member) { text += std::to_string(member.features); });

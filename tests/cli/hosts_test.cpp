@@ -11,7 +11,7 @@
 namespace mokume::cli_test {
 namespace {
 
-// Without OpenCL drivers: the host device is enough here, and listing is fast.
+// Without OpenCL drivers, listing devices is fast, and the host device is enough here.
 const std::string kMpirun =
     "OCL_ICD_VENDORS=/nowhere OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1 timeout 100 mpirun "
     "--oversubscribe --bind-to none ";
@@ -64,7 +64,7 @@ TEST_F(Hosts, ARunNamesTheNodesThatDoNotSeeItsDirectory) {
   EXPECT_EQ(ended.code, 3) << ended.err;
   EXPECT_NE(ended.err.find("is not visible to node 1 on "), std::string::npos) << ended.err;
   EXPECT_NE(ended.err.find("choose one with --out on a file system that all nodes share"), std::string::npos);
-  // On nodes that share the file system the same command resumes the run.
+  // On nodes that share the file system, the same command resumes the run.
   const Ended again = place_.shell(kMpirun + "-np 2 " + Place::program() + " run e.toml --out shared");
   EXPECT_EQ(again.code, 0) << again.err;
 }
@@ -95,7 +95,7 @@ TEST(Host, ADeviceIsMeasuredOnceAndRemembered) {
   EXPECT_EQ(host(place.shell(devices)), measured);
 }
 
-// With one device no speed is needed, so none is measured.
+// A single device needs no speed, so none is measured.
 TEST(Host, OnlyARunOnSeveralDevicesMeasuresThem) {
   const Place place;
   place.write("e.toml", small_experiment("host"));

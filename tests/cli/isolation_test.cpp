@@ -18,7 +18,7 @@ std::string results(const Place& place, const std::string& out) {
   return "";
 }
 
-// An experiment whose device fails as MOKUME_FAULT requests.
+// Returns an experiment whose device fails as MOKUME_FAULT requests.
 std::string faulty_experiment(const std::string& devices, int digits = 500) {
   return std::string("plugins.directories = [\"") + fault_library() + "\"]\n" + small_experiment(devices, digits);
 }
@@ -27,7 +27,6 @@ bool maps(pid_t pid, const std::string& library) {
   return slurp("/proc/" + std::to_string(pid) + "/maps").find(library) != std::string::npos;
 }
 
-// Processor time that a process has used, in ticks.
 long ticks(pid_t pid) {
   const std::string stat = slurp("/proc/" + std::to_string(pid) + "/stat");
   std::stringstream fields(stat.substr(std::min(stat.size(), stat.rfind(')') + 1)));
@@ -38,7 +37,7 @@ long ticks(pid_t pid) {
   return user + system;
 }
 
-// The first fit is in the journal.
+// Returns whether the first fit is in the journal.
 bool works(const Place& place) {
   if (!fs::exists(place.path() / "runs/small") || place.run("small").empty()) return false;
   return slurp(place.run("small") / "journal/node-0000.ndjson").find("\"fit\":") != std::string::npos;
@@ -178,7 +177,7 @@ TEST(Isolation, StopsCleanlyWhenTheWholeProcessGroupIsSignalled) {
   place.write("e.toml", small_experiment("host", 3000));
   const pid_t pid = place.start({"run", "e.toml", "--set", "devices.isolation=process"});
   ASSERT_TRUE(eventually([&] { return works(place); })) << slurp(place.path() / "child.txt");
-  // As Ctrl-C or scancel would; the child must not react to it.
+  // Ctrl-C and scancel signal the child too; it must not react.
   for (const pid_t child : children_of(pid)) kill(child, SIGINT);
   for (const pid_t child : children_of(pid)) kill(child, SIGTERM);
   kill(pid, SIGINT);
@@ -234,8 +233,8 @@ TEST(Isolation, ChildrenOfRanksAreNotRanks) {
   EXPECT_EQ(slurp(place.run("small") / "results.csv"), results(place, "plain"));
 }
 
-// The model kills its process in its second epoch, once in each fit and in the refit. The next attempt resumes from the
-// files that it left.
+// The model kills its process in its second epoch, once in each fit and in the refit. The next attempt resumes from its
+// files.
 TEST(Isolation, ARefitThatLosesItsChildResumesInTheNext) {
   const Place place;
   place.write("e.toml", std::string("name = \"small\"\nmodel = \"mean\"\nplugins.directories = [\"") + test_library() +

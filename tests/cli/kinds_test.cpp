@@ -29,7 +29,7 @@ class Kinds : public testing::Test {
   Kinds() {
     place.write("train.csv", kTrain);
     place.write("test.csv", kTest);
-    setenv("MOKUME_PLUGIN_PATH", test_library().c_str(), 1);  // runs only record where their files found it
+    setenv("MOKUME_PLUGIN_PATH", test_library().c_str(), 1);  // the files of runs only record the directory
   }
   ~Kinds() override { unsetenv("MOKUME_PLUGIN_PATH"); }
   Ended run(const std::string& data, const std::string& more, const std::string& arguments = "") {
@@ -42,7 +42,7 @@ class Kinds : public testing::Test {
   Place place;
 };
 
-TEST_F(Kinds, SenselessReportsOfAModelAreNoResults) {
+TEST_F(Kinds, InvalidReportsOfAModelAreNoResults) {
   const Ended nan = run(kCsv, "validation.folds = 2\nmodel_options.reports = \"nan\"\n");
   EXPECT_EQ(nan.code, 5) << nan.err;
   EXPECT_EQ(file("results.csv"), "candidate,bootstrap,fold,n,mse,status\n0,0,0,4,,failed\n0,0,1,4,,failed\n");
@@ -211,7 +211,6 @@ TEST_F(Kinds, TheDryRunShowsTheModelsDescriptionOfItsCandidates) {
   EXPECT_EQ(four.err.find("\"size\":6}"), std::string::npos) << "three at most";
 }
 
-// The value of a column in the lines of results.csv.
 std::vector<double> column(const std::string& csv, size_t index) {
   std::vector<double> values;
   std::istringstream lines(csv);
@@ -226,11 +225,11 @@ std::vector<double> column(const std::string& csv, size_t index) {
   return values;
 }
 
-TEST_F(Kinds, RowsInTheOrderOfTimeAreValidatedByWhatCameBefore) {
+TEST_F(Kinds, RowsInTimeOrderAreValidatedByModelsOfEarlierRows) {
   place.write("train.csv", "a,y\n1,1.5\n2,2.5\n3,4\n4,6\n5,8\n6,10\n");
   const Ended ended = run(R"(source = "csv", path = "./train.csv")", "validation = { folds = 2, ordered = true }\n");
   ASSERT_EQ(ended.code, 0) << ended.err;
-  // The mean of rows 1 and 2 is 2, and that of rows 1 to 4 is 3.5.
+  // The mean of rows 1 and 2 is 2, and the mean of rows 1 to 4 is 3.5.
   EXPECT_EQ(column(file("results.csv"), 3), (std::vector<double>{2, 2}));
   EXPECT_EQ(column(file("results.csv"), 4), (std::vector<double>{(4.0 + 16) / 2, (20.25 + 42.25) / 2}));
   const Ended share = run(R"(source = "csv", path = "./train.csv")", "validation = { share = 0.17, ordered = true }\n");
@@ -238,7 +237,7 @@ TEST_F(Kinds, RowsInTheOrderOfTimeAreValidatedByWhatCameBefore) {
   EXPECT_NE(share.err.find("validation mse: 31.36"), std::string::npos) << share.err;  // 10 and the mean 4.4
 }
 
-TEST_F(Kinds, RepeatsHaveFoldsOfTheirOwn) {
+TEST_F(Kinds, EachRepeatHasItsOwnFolds) {
   const Ended dry = run(kCsv, "validation = { folds = 2, repeats = 3 }\n", "--dry-run");
   EXPECT_NE(dry.err.find("1 candidate x 3 repeats x 2 folds = 6 fits"), std::string::npos) << dry.err;
   const Ended ended = run(kCsv, "validation = { folds = 2, repeats = 3 }\n");
@@ -248,7 +247,7 @@ TEST_F(Kinds, RepeatsHaveFoldsOfTheirOwn) {
   EXPECT_NE((std::pair{mse[0], mse[1]}), (std::pair{mse[2], mse[3]}));
 }
 
-TEST_F(Kinds, RowsHaveWeightsWhichAreNoFeature) {
+TEST_F(Kinds, WeightsOfRowsAreNotAFeature) {
   std::string rows = "a,w,y\n";
   for (int r = 0; r < 12; ++r)
     rows += std::to_string(r) + (r == 5 ? ",0,90.5\n" : ",2.5," + std::to_string(r) + ".5\n");
@@ -285,8 +284,8 @@ TEST_F(Kinds, RowsHaveWeightsWhichAreNoFeature) {
   refused("w,y", "v,y", "has no column 'w' for data.weight");
 }
 
-// The wrong rows have no weight, and the others, of two classes, have unequal numbers.
-TEST_F(Kinds, NetworksHeedWeightsOfRowsAndClasses) {
+// The wrong rows have no weight, and the other rows have unequal numbers of two classes.
+TEST_F(Kinds, NetworksUseWeightsOfRowsAndClasses) {
   std::string rows = "w,a,kind\n";
   for (int r = 0; r < 60; ++r) rows += r % 3 == 0 ? "0,-1,yes\n" : r % 3 == 1 ? "1,1,yes\n" : "2,-1,no\n";
   place.write("train.csv", rows);
@@ -317,7 +316,7 @@ TEST_F(Kinds, NetworksHeedWeightsOfRowsAndClasses) {
   EXPECT_NE(refused.err.find("class_weight: 'cow=2' names no class of the data"), std::string::npos) << refused.err;
 }
 
-TEST_F(Kinds, WeightsAreRefusedWhereNothingHeedsThem) {
+TEST_F(Kinds, WeightsAreRefusedIfTheModelDoesNotUseThem) {
   const Ended ended = run(R"(source = "csv", path = "./train.csv", weight = "a")", "validation.folds = 2\n");
   EXPECT_EQ(ended.code, 3) << "the weight is no feature, so there is none: " << ended.err;
   place.write("train.csv", "w,a,y\n1,1,1.5\n1,2,3.5\n1,1,1.5\n1,1,3.5\n");
@@ -357,7 +356,7 @@ TEST_F(Kinds, KindsOfValidationThatExcludeEachOtherAreRefused) {
   refused("validation = { share = 0.5, repeats = 2 }\n", "repeats has no meaning with validation.share");
 }
 
-// One huge value hides the others once a scaling is fitted on it.
+// One huge value hides all others in a scaling that is fitted on it.
 TEST_F(Kinds, AFoldScalesByTheRowsThatItTrainsOn) {
   std::string rows = "a,y\n1e9,0\n";
   for (int i = 1; i < 40; ++i) rows += std::to_string(i * 7 % 40 - 20) + (i * 7 % 40 < 20 ? ",0\n" : ",1\n");

@@ -1,4 +1,4 @@
-// Symbolic links in a run directory lead to no file outside of it.
+// Symbolic links in a run directory lead to no file outside it.
 #include <gtest/gtest.h>
 
 #include "cli/shell.hpp"
@@ -11,14 +11,14 @@ class Links : public testing::Test {
   Links() {
     place_.write("e.toml", small_experiment("host", 200));
     fs::create_directories(place_.path() / "scratch/runs");
-    fs::create_directory_symlink("scratch/runs", place_.path() / "runs");  // as clusters have it
+    fs::create_directory_symlink("scratch/runs", place_.path() / "runs");  // as on clusters
     EXPECT_EQ(place_.mokume("run e.toml").code, 0);
     whole_ = place_.run("small");
     fs::create_directory(place_.path() / "victim");
     place_.write("victim/file", kVictim);
   }
 
-  // The run with a link in place of one of its files, which leads to the victim.
+  // Makes a run in which one file is a link to the victim.
   void link(const std::string& name, bool directory) const {
     fs::remove_all(place_.path() / "d");
     fs::copy(whole_, place_.path() / "d", fs::copy_options::recursive);
@@ -80,7 +80,7 @@ TEST_F(Links, PruneRemovesALinkAndNotWhatItPointsTo) {
   }
 }
 
-TEST_F(Links, ARunBehindALinkIsResumed) {
+TEST_F(Links, ARunReachedThroughALinkIsResumed) {
   const std::string results = slurp(whole_ / "results.csv");
   fs::remove(whole_ / "results.csv");
   EXPECT_EQ(place_.mokume("resume " + whole_.string()).code, 0);

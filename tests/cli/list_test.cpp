@@ -1,4 +1,4 @@
-// list: the runs below a directory, whatever state they are in.
+// The command list shows the runs below a directory, whatever their state.
 #include <gtest/gtest.h>
 
 #include <chrono>
@@ -12,12 +12,12 @@ namespace {
 
 using namespace std::chrono_literals;
 
-TEST(List, ShowsEveryRunAndSurvivesDamagedOnes) {
+TEST(List, ShowsEveryRunAndSurvivesDamagedRuns) {
   const Place place;
   place.write("e.toml", small_experiment("host"));
   ASSERT_EQ(place.mokume("run e.toml").code, 0);
   const std::string stamp = place.run("small").filename().string();
-  // A run of another name that was stopped before its first fit, one that was cut, and an interrupted creation.
+  // Makes a run of another name that was stopped before its first fit, a run that was cut, and an interrupted creation.
   ASSERT_EQ(place.mokume("run e.toml --set name=later --max-time 0s").code, 75);
   fs::copy(place.run("small"), place.path() / "runs/small/2020-01-01_000000", fs::copy_options::recursive);
   place.write("runs/small/2020-01-01_000000/journal/node-0000.ndjson", "oops\nnot a journal\n");
@@ -78,7 +78,7 @@ TEST(List, SaysWhichRunIsRunning) {
   EXPECT_TRUE(has(place.mokume("list runs/small").out, "unfinished, ")) << "a directory of one experiment";
 }
 
-// The page is written while the run lives, and once more when it has ended.
+// The page is written during the run, and once more after its end.
 TEST(Report, WatchEndsWithTheRun) {
   const Place place;
   place.write("e.toml", small_experiment("host", 3000));
@@ -103,7 +103,7 @@ TEST(Report, WatchEndsWithTheRun) {
   EXPECT_TRUE(has(slurp(page), ">done<")) << "the last report is that of the finished run";
 }
 
-TEST(List, RefusesADirectoryThatIsNotThere) {
+TEST(List, RefusesAMissingDirectory) {
   const Place place;
   const Ended none = place.mokume("list");
   EXPECT_EQ(none.code, 2);

@@ -1,4 +1,4 @@
-// What a user reads after a mistake: each command with its sentences and its exit code.
+// The messages after a user's mistake: each command with its sentences and its exit code.
 #include <gtest/gtest.h>
 
 #include <initializer_list>
@@ -17,7 +17,7 @@ class Messages : public testing::Test {
     place_.write("cnn.toml", network(""));
   }
 
-  // A small network whose options end with `more`.
+  // Returns a small network whose options end with `more`.
   static std::string network(const std::string& more) {
     return "name = \"net\"\nmodel = \"cnn\"\n[data]\nsource = \"digits\"\nlimit = 100\n[validation]\nfolds = 2\n"
            "[devices]\nuse = \"host\"\n[model_options]\nepochs = 1\nbatch_size = 10\noptimizer = { type = \"sgd\", lr "
@@ -27,14 +27,14 @@ class Messages : public testing::Test {
            more;
   }
 
-  // Writes FILE as e.toml with `part` replaced.
+  // Writes the small experiment as e.toml with `part` replaced.
   void replaced(const std::string& file, const std::string& part, const std::string& by) {
     std::string text = small_experiment("host");
     ASSERT_NE(text.find(part), std::string::npos) << part;
     place_.write(file, text.replace(text.find(part), part.size(), by));
   }
 
-  // The command ends with this exit code, and each of these sentences is in its output.
+  // Expects this exit code, and each of these sentences in the output.
   void says(const std::string& command, int code, std::initializer_list<const char*> sentences) {
     const Ended ended = place_.mokume(command);
     EXPECT_EQ(ended.code, code) << command << "\n" << ended.out << ended.err;
@@ -106,7 +106,7 @@ TEST_F(Messages, AMissingFieldOfALayerIsDescribed) {
         "out_channels is an integer from 1 to 1000000: filters"});
 }
 
-TEST_F(Messages, LayersHaveOneNumberEverywhere) {
+TEST_F(Messages, LayersHaveTheSameNumberInAllMessages) {
   says("check cnn.toml --set model_options.layers[0].kernel_size=50", 2, {"layers[0] (conv2d): "});
   says("check cnn.toml --set model_options.layers[2].out_features=11", 2, {"layers[2] (linear): "});
   says("check cnn.toml --set model_options.layers[2].out_feature=11", 2, {"layers[2] (linear)", "'out_features'"});

@@ -1,4 +1,4 @@
-// Information about other processes, from /proc.
+// Reads about other processes in /proc.
 #pragma once
 
 #include <chrono>
@@ -28,12 +28,12 @@ inline std::vector<pid_t> children_of(pid_t parent) {
   return children;
 }
 
-// Gone, or dead and not yet reaped by its new parent.
+// Returns whether a process is gone, or dead and not yet reaped by its new parent.
 inline bool is_dead(pid_t pid) {
   const std::string stat = slurp("/proc/" + std::to_string(pid) + "/stat");
   const size_t name = stat.rfind(')');
   if (name == std::string::npos) return true;
-  // The first thread of a killed process may be gone before the others are.
+  // The first thread of a killed process may be gone before the other threads are.
   std::error_code gone;
   const std::filesystem::directory_iterator threads("/proc/" + std::to_string(pid) + "/task", gone);
   return gone || (stat.compare(name, 3, ") Z") == 0 && std::distance(begin(threads), end(threads)) <= 1);

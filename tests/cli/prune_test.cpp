@@ -1,4 +1,4 @@
-// prune: what it selects, what it spares, and that nothing goes without --yes.
+// The command prune selects by its rules, keeps everything else, and removes nothing without --yes.
 #include <fcntl.h>
 #include <gtest/gtest.h>
 #include <sys/file.h>
@@ -8,7 +8,7 @@
 namespace mokume::cli_test {
 namespace {
 
-// Three finished runs of one experiment, which are copies with older stamps, and an unfinished one of another.
+// Makes three finished runs of one experiment, which are copies with older stamps, and an unfinished run of another.
 class Prune : public testing::Test {
  protected:
   Prune() {
@@ -88,7 +88,7 @@ TEST_F(Prune, RemovesCheckpointsOfFinishedRunsAndOldKernels) {
   EXPECT_TRUE(fs::exists(place_.path() / "cache/mokume/opencl/programs/new"));
 }
 
-TEST_F(Prune, SparesRunsInUseAndWhatLinksPointTo) {
+TEST_F(Prune, KeepsRunsInUseAndTargetsOfLinks) {
   fs::create_directory(place_.path() / "precious");
   place_.write("precious/file", "x");
   fs::create_directory_symlink(place_.path() / "precious", place_.run_of("small", "2020-01-01_000000") / "models/link");

@@ -33,7 +33,7 @@ struct HangingRun {
   bool abandoned = false;
 };
 
-// A run in this process, whose "fault:0" hangs in its first op; the process has to exit by _exit.
+// Runs in this process; "fault:0" hangs in its first op, so the process has to exit by _exit.
 HangingRun run_hanging(const Place& place, const std::string& devices, const std::string& bagging = "") {
   const std::string text = only_refits(devices, bagging);
   place.write("e.toml", text);
@@ -92,8 +92,8 @@ TEST(Refit, LeavesTheTablesWhenItHangsOnTheOnlyDevice) {
   });
 }
 
-// A late result of another device class may turn a near tie after the refit. Then the only way to one winner is to
-// train the other candidate, which must then count.
+// A late result of another device class may turn a near tie after the refit. Only training the other candidate then
+// gives a single winner, and its refit must count.
 TEST(Refit, IsReplacedWhenItsCandidateIsNoLongerTheBest) {
   const Place place;
   place.write("e.toml", R"(name = "small"

@@ -1,4 +1,4 @@
-// Fits of earlier runs that a run takes over, since everything they depend on is equal.
+// Runs reuse fits of earlier runs if everything that the fits depend on is equal.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -11,7 +11,7 @@ namespace {
 
 using nlohmann::json;
 
-// Two values of C and `gammas` of gamma, three folds.
+// Has two values of C, `gammas` of gamma, and three folds.
 std::string grown_grid(const std::string& gammas, const std::string& more = "", int limit = 200,
                        const std::string& select = "error") {
   return "name = \"g\"\nmodel = \"svc\"\nseed = 4\ndevices.use = \"host\"\ndata = { source = \"digits\", limit = " +
@@ -32,7 +32,6 @@ std::string small_net(const std::string& rates, const std::string& select = "err
 
 class Reuse : public testing::Test {
  protected:
-  // Runs an experiment, and returns the directory of the run.
   fs::path run(const std::string& experiment, const std::string& arguments = "") {
     place_.write("e.toml", experiment);
     const std::vector<fs::path> before = runs();

@@ -16,7 +16,6 @@ using namespace std::chrono_literals;
 
 constexpr int kLong = 3000;  // digits of a run that the tests interrupt
 
-// results.csv of an undisturbed run on one host device.
 const std::string& undisturbed(int digits = 500) {
   static std::map<int, std::string> texts;
   std::string& text = texts[digits];
@@ -136,7 +135,7 @@ TEST(Run, DrainsOnSigtermAndResumes) {
   kill(pid, SIGTERM);
   EXPECT_EQ(Place::wait(pid), 75) << slurp(place.path() / "child.txt");
   EXPECT_EQ(nlohmann::json::parse(slurp(place.run("small") / "run.json"))["state"], "stopped");
-  // Files from which an unfinished fit could resume stay until the run is done.
+  // Recovery files of unfinished fits stay until the run is done.
   const fs::path scratch = place.run("small") / "scratch";
   fs::create_directories(scratch / "fit-999999/deep");
   const Ended rest = place.mokume("resume " + place.run("small").string());

@@ -1,4 +1,4 @@
-// Runs the program as a user does.
+// Runs the program from a shell.
 #pragma once
 
 #include <signal.h>
@@ -31,13 +31,13 @@ inline std::string slurp(const fs::path& path) {
   return all.str();
 }
 
-// Directories with libraries for tests: the model `mean`, the backend `fault`, and both in libraries that record when
-// they are loaded.
+// Directories with libraries for tests: the model `mean`, the backend `fault`, and copies of both that record when they
+// are loaded.
 inline std::string test_library() { return test::build_directory() + "/tests/cli/library"; }
 inline std::string fault_library() { return test::build_directory() + "/tests/faults/library"; }
 inline std::string marked_library() { return test::build_directory() + "/tests/cli/marked"; }
 
-// A scratch directory that is the working directory of all commands run in it.
+// A scratch directory, in which all its commands run.
 class Place {
  public:
   Place() {
@@ -52,7 +52,6 @@ class Place {
   }
 
   static std::string program_path() { return test::build_directory() + "/bin/mokume"; }
-  // The program in a command line.
   static std::string program() { return test::shell_word(program_path()); }
 
   Ended shell(const std::string& command) const {
@@ -84,7 +83,6 @@ class Place {
     return WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
   }
 
-  // The only run directory below runs/NAME.
   fs::path run(const std::string& name) const {
     for (const auto& entry : fs::directory_iterator(path_ / "runs" / name)) return entry.path();
     return {};
@@ -94,7 +92,8 @@ class Place {
   fs::path path_;
 };
 
-// Small but real: 12 candidates, 36 fits. 500 digits take well under a second; 3000 leave time to interfere.
+// A small but real experiment of 12 candidates and 36 fits. 500 digits take well under a second; 3000 leave time to
+// interfere.
 inline std::string small_experiment(const std::string& devices, int digits = 500) {
   return "name = \"small\"\nmodel = \"svc\"\nseed = 7\n[data]\nsource = \"digits\"\nlimit = " + std::to_string(digits) +
          "\nstandardize = { mean = 127.5, scale = 73.61 }\n[validation]\nfolds = 3\n[search]\nmethod = \"grid\"\n"
@@ -111,7 +110,6 @@ inline std::vector<std::string> lines_of(const std::string& text) {
   return lines;
 }
 
-// The cells of a row of CSV without quotes.
 inline std::vector<std::string> cells_of(const std::string& row) {
   std::vector<std::string> cells{""};
   for (const char c : row) {
@@ -123,7 +121,7 @@ inline std::vector<std::string> cells_of(const std::string& row) {
   return cells;
 }
 
-// Files that must not depend on which device computed them.
+// Files that must not depend on the device that computed them.
 struct Bytes {
   std::string results, model, curves;
   bool operator==(const Bytes&) const = default;
@@ -145,8 +143,8 @@ inline bool have(const char* command) {
   return std::system((std::string("command -v ") + command + " >/dev/null").c_str()) == 0;
 }
 
-// The arguments after mpirun's options when rank 0 and rank 1 run different commands.
-// (The mpirun of Open MPI 5.0.7 in Debian 13 crashes on `COMMAND : COMMAND`: open-mpi/ompi issue 13303.)
+// Returns mpirun's arguments for different commands on rank 0 and rank 1. (The mpirun of Open MPI 5.0.7 in Debian 13
+// crashes on `COMMAND : COMMAND`: open-mpi/ompi issue 13303.)
 inline std::string by_rank(const std::string& rank_0, const std::string& rank_1) {
   return "-np 2 sh -c " +
          test::shell_word("if [ $OMPI_COMM_WORLD_RANK = 0 ]; then exec " + rank_0 + "; else exec " + rank_1 + "; fi");

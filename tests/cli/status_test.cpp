@@ -1,4 +1,4 @@
-// status and explain on runs that are alive, killed, stopped for lack of disk space, or finished.
+// The commands status and explain on runs that are alive, killed, stopped for lack of disk space, or finished.
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 #include <sys/mount.h>
@@ -32,7 +32,7 @@ void wait_for_a_fit(const Place& place) {
   for (int k = 0; k < 20000 && !there(); ++k) std::this_thread::sleep_for(1ms);
 }
 
-// A fit that the journal of the run does not have; -1 if it has all 36.
+// Returns a fit that is missing in the journal of the run; -1 if it has all 36.
 int a_fit_that_waits(const std::string& run) {
   const std::string journal = slurp(fs::path(run) / "journal/node-0000.ndjson");
   for (int fit = 35; fit >= 0; --fit)
@@ -45,7 +45,7 @@ TEST(Status, DistinguishesLiveAndDeadRuns) {
   place.write("e.toml", small_experiment("host", kLongRun));
   const pid_t pid = place.start({"run", "e.toml"});
   wait_for_a_fit(place);
-  kill(pid, SIGSTOP);  // the run keeps its directory, however long the following commands take
+  kill(pid, SIGSTOP);  // keeps the run alive during the following commands
   const std::string run = place.run("small").string();
   const Ended live = place.mokume("status " + run);
   const int fit = a_fit_that_waits(run);
@@ -117,7 +117,7 @@ TEST(Status, EfficiencyNamesTheSourceOfItsSpeeds) {
   EXPECT_GT(summary["devices"][0]["speed"].get<double>(), 0);
 }
 
-// One sentence, exit code 75, and the next run finishes as if nothing had happened.
+// Expects one sentence and exit code 75, and that the next run finishes as if nothing had happened.
 void expect_a_clean_stop(const Ended& stopped, const Place& place, const std::string& directory) {
   EXPECT_EQ(stopped.code, 75) << stopped.err;
   EXPECT_TRUE(has(stopped.err, "cannot write ")) << stopped.err;
@@ -142,7 +142,7 @@ TEST(FullDisk, StopsTheRunAndLosesNothing) {
   EXPECT_EQ(slurp(place.run("small") / "results.csv"), results_of_an_undisturbed_run(500));
 }
 
-// A file system of 64 MiB below `place`, if this user may mount one.
+// A file system of 64 MiB below `place`, if this user may mount it.
 class SmallDisk {
  public:
   explicit SmallDisk(const Place& place) : path_(place.path() / "runs") {

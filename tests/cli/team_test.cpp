@@ -1,4 +1,4 @@
-// One network on the devices of several ranks, as a user runs it.
+// One network on the devices of several ranks, from the user's view.
 #include <gtest/gtest.h>
 
 #include <chrono>
@@ -55,7 +55,7 @@ out_features = 10
 
 const char* const kSynchronous = R"({ type = "synchronous", shards = 8 })";
 
-// Without OpenCL drivers: the host device is enough here, and listing is fast.
+// Without OpenCL drivers, listing devices is fast, and the host device is enough here.
 const char* const kRecoveringMpirun =
     "OCL_ICD_VENDORS=/nowhere OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1 timeout 200 mpirun "
     "--oversubscribe --bind-to none --enable-recovery ";
@@ -85,7 +85,6 @@ class InTeam : public testing::Test {
     return false;
   }
 
-  // The run's processes.
   std::vector<pid_t> ranks() const {
     std::vector<pid_t> found;
     for (const auto& entry : fs::directory_iterator("/proc")) {
@@ -188,7 +187,7 @@ TEST_F(InTeam, ContinuesWithoutADeviceOfAnotherRank) {
   EXPECT_EQ(bytes_of(place_.run("net")), alone(experiment(4, kSynchronous)));
 }
 
-// Averages depend on the split: a run repeats the splits of another run, whatever the speeds are, and gives its bytes.
+// Averages depend on the split: a run repeats the splits of another run, whatever the speeds, and gives its bytes.
 TEST_F(InTeam, RepeatsTheSplitsOfAnotherRun) {
   place_.write("e.toml", experiment(8, R"({ type = "local_sgd", period = 4, adapt = true })"));
   const std::string run = on_ranks(2) + Place::program() + " run e.toml --fresh";
@@ -222,7 +221,6 @@ TEST_F(InTeam, GivesTheSameBytesWithItsDevicesInSeparateProcesses) {
   EXPECT_EQ(bytes_of(place_.run("net")), one);
 }
 
-// A child process that is killed is a failed member, whether it leads or follows.
 TEST(Team, ResumesWithoutADeviceWhoseProcessIsKilled) {
   for (const size_t victim : {0U, 1U}) {
     const Place place;
@@ -237,7 +235,7 @@ TEST(Team, ResumesWithoutADeviceWhoseProcessIsKilled) {
       GTEST_SKIP() << "no second device: " << slurp(place.path() / "child.txt");
     }
     auto children = children_of(pid);
-    std::sort(children.begin(), children.end());  // in the order in which they were started
+    std::sort(children.begin(), children.end());  // in the order of their starts
     ASSERT_EQ(children.size(), 2U);
     kill(children[victim], SIGKILL);
     EXPECT_EQ(Place::wait(pid), 0) << slurp(place.path() / "child.txt");

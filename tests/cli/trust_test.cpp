@@ -1,4 +1,4 @@
-// A person who hands over a run directory or an experiment file does not choose what code runs here.
+// The author of a run directory or an experiment file does not choose the code that runs here.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -31,10 +31,10 @@ class Trust : public testing::Test {
   }
   std::string with_backend(const std::string& devices) const { return directories() + small_experiment(devices); }
 
-  // Whether a library has been loaded since the last call.
+  // Returns whether a library has been loaded since the last call.
   bool marked() const { return fs::remove(place.path() / "mark"); }
 
-  // A run of the experiment, whose file may name its libraries.
+  // Runs the experiment, whose file may name its libraries.
   std::string run_of(const std::string& experiment) const {
     place.write("e.toml", experiment);
     const Ended ended = place.mokume("run e.toml");
@@ -43,8 +43,8 @@ class Trust : public testing::Test {
     return place.run("small").string();
   }
 
-  // The command loads nothing and exits with this code and one sentence. The command printed in that sentence, run as
-  // it is, loads the libraries and succeeds.
+  // Expects that the command loads nothing and exits with this code and one sentence, and that the command in that
+  // sentence, run unchanged, loads the libraries and succeeds.
   void expect_cure(const std::string& arguments, int code) const {
     const Ended refused = place.mokume(arguments);
     EXPECT_EQ(refused.code, code) << arguments << "\n" << refused.err;
@@ -246,7 +246,7 @@ class EveryCommand : public Trust {
 };
 
 TEST_F(EveryCommand, LoadsNothingThatARunOrAFileFromElsewhereNames) {
-  // One with a model that is not found without its directory, and one with a model of mokume, which gets further.
+  // The first model is not found without its directory; the second is mokume's own, so the command gets further.
   for (const std::string& experiment : {with_model("host,fault:0"), with_backend("fault:0")}) {
     prepare(experiment);
     for (const Attempt& attempt : attempts()) {
@@ -283,7 +283,7 @@ TEST_F(EveryCommand, IsTried) {
 
 class Ending : public Trust {
  protected:
-  // The command that the text prints for the libraries of the run, run as it is.
+  // Runs the command that the text prints for the libraries of the run.
   Ended follow(const std::string& text, const std::string& verb) const {
     const std::string start = Place::program() + " " + verb + " --plugins '" + "";
     const size_t command = text.rfind(start);

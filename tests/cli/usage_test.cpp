@@ -77,7 +77,7 @@ TEST(Usage, DevicesDoctorSchemaAndInitSucceed) {
   expect(place.mokume("check mine.toml"), 0, "ok");
 }
 
-// A tree with the script of continuous integration, and others in the place of those that it runs.
+// Makes a tree with the script of continuous integration and replacements for the scripts that it runs.
 void imitate_tree(const Place& place, const std::string& quickstart, const std::string& test) {
   const std::pair<const char*, std::string> scripts[] = {
       {"quickstart",
@@ -140,7 +140,7 @@ TEST(Usage, AReaderThatClosesItsPipeIsNotAnError) {
   EXPECT_EQ(place.shell(closed + " run e.toml 2>&4").code, 0);
 }
 
-TEST(Usage, APluginOthersMayWriteToIsRefused) {
+TEST(Usage, APluginThatOthersCanWriteIsRefused) {
   const Place place;
   fs::create_directories(place.path() / "lib/backends");
   fs::copy_file(test::build_directory() + "/lib/mokume/backends/null.so", place.path() / "lib/backends/open.so");

@@ -20,7 +20,7 @@ class AgentTest : public testing::Test {
   }
   void TearDown() override { returns_ = true; }
 
-  // The silence of the device that the agent reports after `seconds`.
+  // Returns the silence of the device that the agent reports after `seconds`.
   double silence_after(double seconds) {
     now_ += seconds;
     for (const Message& message : agent_.collect(now_))
@@ -43,12 +43,12 @@ TEST_F(AgentTest, ASilentDeviceIsReportedWithItsSilence) {
   double silence = 0;
   for (int second = 0; second < 200; ++second) {
     silence = silence_after(1);
-    agent_.handle(Ack{}, now_);  // node 0 is there
+    agent_.handle(Ack{}, now_);  // node 0 is alive
   }
   EXPECT_EQ(silence, 200);
 }
 
-// While the process is frozen, its devices are too, and nobody listens for their signs of life.
+// While the process is frozen, so are its devices, and no thread listens for their signs of life.
 TEST_F(AgentTest, TheTimeInWhichTheProcessIsFrozenDoesNotCountAsSilence) {
   EXPECT_LE(silence_after(200), Listening::kLongestTurnSeconds);
   EXPECT_LE(silence_after(1), 2 * Listening::kLongestTurnSeconds);

@@ -16,7 +16,7 @@ namespace {
 
 using Nodes = std::vector<std::vector<LocalDevice>>;
 
-// A message at a time at which nothing else happens.
+// Sends a message at a time at which nothing else happens.
 std::vector<Outgoing> say(Coordinator& coordinator, uint32_t from, const Message& message) {
   return coordinator.handle(from, message, 0);
 }
@@ -45,7 +45,7 @@ std::string error_text(PlannedWork setup, const Nodes& nodes) {
   }
 }
 
-// Node 0 learns of a stop at once, the others with their next message.
+// Node 0 learns of a stop at once, the other nodes with their next message.
 void expect_stopped(Coordinator& coordinator, const std::vector<Outgoing>& out, size_t n_nodes,
                     const std::string& word) {
   const auto stops = only<Stop>(out);
@@ -78,7 +78,7 @@ TEST(Coordinator, GrantsTheLongestBundleThatFitsTheDevice) {
   EXPECT_EQ(none[0].first, 1u);
 }
 
-// Two candidates of two folds; the finished folds show that the second candidate takes longer.
+// Two candidates of two folds: the finished folds show that the second candidate takes longer.
 TEST(Coordinator, LearnsFromTheTimesOfAnEarlierSession) {
   const auto first_grant = [](std::vector<scheduler::TimedWork> timed) {
     PlannedWork setup = make_work(4, 1);
@@ -259,7 +259,7 @@ TEST(Coordinator, PassesOnTheStateOfDevices) {
   EXPECT_EQ(heard, "1/1 fold 2 0.500000");
 }
 
-// Agents as a list of the actions that each may take next; a random one is chosen until the run is over.
+// The actions that each agent may take next; a random action is chosen until the run is over.
 struct Player {
   uint32_t node = 0;
   uint32_t device = 0;
@@ -326,7 +326,7 @@ void play(uint32_t seed) {
         lease->second.erase(lease->second.begin() + static_cast<std::ptrdiff_t>(pick));
       }
     } else if (!player.asked) {
-      player.asked = true;  // fits of an earlier lease may still be on their way to the disk
+      player.asked = true;  // fits of an earlier lease may not be on disk yet
       for (auto& [lease, coming] : player.leases)
         if (player.ended.insert(lease).second)
           post(say(coordinator, player.node, LeaseEnd{lease, MK_OK, "", 1, coming}));

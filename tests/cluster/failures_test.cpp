@@ -1,4 +1,4 @@
-// Work that fails, hangs or does not fit: which device gets it next, what counts as faulty, and how it ends.
+// Work that fails, hangs or does not fit: its next device, the faulty part, and its end.
 #include <gtest/gtest.h>
 
 #include "cluster/harness.hpp"
@@ -8,7 +8,7 @@ namespace {
 
 using Kind = journal::EventRecord::Kind;
 
-// Answers every grant of the devices of node 0: with a failure where `poison` returns true, otherwise with results.
+// Answers every grant of the devices of node 0: with a failure if `poison` returns true, otherwise with results.
 void work_off(Harness& harness, uint32_t devices, const std::function<bool(uint32_t device, uint32_t fit)>& poison) {
   for (bool active = true; active && !harness.coordinator().stopped() && !harness.finished();) {
     active = false;
@@ -96,7 +96,7 @@ class TakenApart : public testing::Test {
     harness.fail(0, harness.expect_grant(0));
     harness.fail(0, harness.expect_grant(0));
   }
-  bool gets_something(uint32_t device) {  // at this time: later it may get a copy
+  bool gets_something(uint32_t device) {  // applies to this time: later it may get a copy
     const auto out = harness.say(0, Request{device});
     return std::any_of(out.begin(), out.end(),
                        [](const Outgoing& one) { return std::holds_alternative<Grant>(one.message); });

@@ -115,7 +115,7 @@ inline search::Plan make_plan(uint32_t n_fits) {
   return plan;
 }
 
-// Fits 0..n-1 in bundles of `size`; later ones cost more.
+// Returns fits 0..n-1 in bundles of `size`; later bundles cost more.
 inline scheduler::Workload make_bundles(uint32_t n_fits, uint32_t size) {
   scheduler::Workload workload;
   for (uint32_t fit = 0; fit < n_fits; fit += size) {
@@ -126,7 +126,6 @@ inline scheduler::Workload make_bundles(uint32_t n_fits, uint32_t size) {
   return workload;
 }
 
-// The work of this plan, with nothing done.
 inline PlannedWork make_work(uint32_t n_fits, uint32_t size = 1) {
   PlannedWork work;
   work.n_fits = n_fits;
@@ -153,7 +152,7 @@ class TestRules : public RefitRules {
   std::function<double(const journal::FitRecord&)> scored;
 };
 
-// Keeps its notifications, and passes them on to the functions that a test sets.
+// Stores its notifications, and passes them on to the functions that a test sets.
 class TestObserver : public Observer {
  public:
   void fit_done(const journal::FitRecord& record) override {
@@ -180,7 +179,6 @@ struct TestHooks {
   TestObserver observer;
 };
 
-// A coordinator with its own rules and observer.
 class TestCoordinator : public TestHooks, public Coordinator {
  public:
   TestCoordinator(PlannedWork work, std::vector<std::vector<LocalDevice>> nodes, const Limits& limits = {})
@@ -191,7 +189,6 @@ inline LocalDevice make_device(const std::string& id, uint64_t budget = 1000) {
   return {id, id.substr(0, id.find(':')), "Device " + id, "Vendor", "class of " + id, budget};
 }
 
-// The fixed result of `fit`.
 inline journal::FitRecord result_of(uint32_t fit) {
   journal::FitRecord record;
   record.fit = fit;
@@ -204,7 +201,7 @@ inline journal::FitRecord result_of(uint32_t fit) {
 
 using Work = std::function<void(uint32_t node, uint32_t device, const Attempt& attempt, Reporter& reporter)>;
 
-// Devices "host:0", "host:1", ... of a node, which run `work`.
+// The devices "host:0", "host:1", ... of a node, which run `work`.
 class TestExecutor : public Executor {
  public:
   TestExecutor(uint32_t node, uint32_t devices, Work work) : node_(node), work_(std::move(work)) {

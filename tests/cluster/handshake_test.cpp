@@ -17,7 +17,7 @@ namespace {
 
 using std::chrono::milliseconds;
 
-// Runs `body` for every rank in a thread of its own, inside participate(); returns the text that each threw, or "".
+// Runs `body` for every rank in its own thread, inside participate(); returns the text that each rank threw, or "".
 std::vector<std::string> on_all(Hub& hub, uint32_t n, const std::function<void(Transport&)>& body) {
   std::vector<std::string> texts(n);
   std::vector<std::thread> threads;
@@ -105,7 +105,7 @@ TEST(Handshake, RefusesAnotherPlanOrVersionOnAllRanks) {
   for (const std::string& text : with_odd_one([](Hello& own) { own.plan_hash = ""; })) EXPECT_EQ(text, "");
 }
 
-TEST(Handshake, ANodeThatFailsBeforeItTellsAllOthers) {
+TEST(Handshake, ANodeThatFailsBeforehandTellsAllOthers) {
   Hub hub(3);
   const auto texts = on_all(hub, 3, [&](Transport& transport) {
     if (transport.rank() == 1) throw Error(MK_BAD_DATA, "data.csv is missing");
@@ -138,7 +138,7 @@ TEST(Handshake, DoesNotWaitForeverForASilentNode) {
   }
 }
 
-// The same from the other side: rank 0 may have been killed.
+// On the other side, rank 0 may have been killed.
 TEST(Handshake, DoesNotWaitForeverForRankZero) {
   Hub hub(2);
   Transport transport(hub.table(1));
@@ -194,7 +194,7 @@ TEST(Handshake, ARankThatSeesTheRunDirectoryReportsIt) {
   EXPECT_TRUE(std::filesystem::is_empty(directory.path())) << "what was left there for the others is gone";
 }
 
-TEST(Handshake, ARankThatDoesNotSeeTheRunDirectoryWaitsForTheVerdict) {
+TEST(Handshake, ARankThatDoesNotSeeTheRunDirectoryWaitsForTheDecision) {
   Hub hub(2);
   Transport zero(hub.table(0)), one(hub.table(1));
   zero.send(1, encode(Look{"/nowhere", "mark"}));

@@ -34,7 +34,7 @@ class Harness {
     return out_;
   }
 
-  // The answer to a device's request. The device rests after failures, so it asks again for up to 10 s.
+  // Returns the answer to a device's request. The device rests after failures, so it asks again for up to 10 s.
   std::optional<Grant> ask(uint32_t node, uint32_t device = 0) {
     for (int i = 0; i < 20; ++i) {
       for (const Outgoing& one : say(node, Request{device}))
@@ -60,7 +60,7 @@ class Harness {
     say(node, LeaseEnd{grant.lease, status, text, 1, {}});
   }
 
-  // All nodes live except the silent ones.
+  // Lets the time pass while all nodes except the silent nodes live.
   void pass(double seconds, const std::vector<uint32_t>& silent = {}) {
     for (const double end = now_ + seconds; now_ < end;) {
       now_ += 0.5;
@@ -76,7 +76,6 @@ class Harness {
     return static_cast<size_t>(
         std::count_if(events().begin(), events().end(), [&](const auto& one) { return one.kind == kind; }));
   }
-  // The leases that a node is told to cancel.
   std::vector<uint64_t> cancelled(uint32_t node) {
     for (const Outgoing& one : say(node, Heartbeat{}))
       if (const Ack* ack = std::get_if<Ack>(&one.message)) return ack->cancel;

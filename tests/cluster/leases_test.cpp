@@ -1,4 +1,4 @@
-// Nodes that fall silent, come back, and repeat messages, on a simulated clock.
+// Nodes that fall silent, return, and repeat messages, on a simulated clock.
 #include <gtest/gtest.h>
 
 #include "cluster/harness.hpp"
@@ -9,7 +9,7 @@ namespace {
 
 using Kind = journal::EventRecord::Kind;
 
-// Two fits; node 1 holds the longer one, 1, in lease 1.
+// Makes two fits. Node 1 holds the longer fit, number 1, in lease 1.
 class Leases : public testing::Test {
  protected:
   Leases() : harness(make_work(2), {{make_device("host:0")}, {make_device("host:0")}}) {
@@ -70,12 +70,12 @@ TEST_F(Leases, StillCountWhenTheirNodeComesBack) {
   ASSERT_EQ(harness.count(Kind::returned), 1u);
   EXPECT_TRUE(harness.coordinator().lost().empty());
   harness.say(1, LeaseEnd{held.lease, MK_OK, "", 40, {}});
-  harness.say(1, LeaseEnd{held.lease, MK_OK, "", 40, {}});  // repeating it does no harm
-  const Grant rest = harness.expect_grant(1);               // it takes part again
+  harness.say(1, LeaseEnd{held.lease, MK_OK, "", 40, {}});  // a repeat does no harm
+  const Grant rest = harness.expect_grant(1);               // the device takes part again
   EXPECT_EQ(rest.attempt.fits, std::vector<uint32_t>{0});
   harness.finish(1, rest);
   leave_node_0();
-  EXPECT_FALSE(harness.coordinator().over());  // the coordinator waits for it again
+  EXPECT_FALSE(harness.coordinator().over());  // the coordinator waits for the node again
   harness.say(1, Bye{});
   EXPECT_TRUE(harness.coordinator().over());
 }
@@ -211,7 +211,7 @@ TEST_F(Leases, StopTheRunWithoutLossIfEveryNodeWithADeviceIsLost) {
   EXPECT_EQ(poor.coordinator().stopped()->reason, "every node with a working device was lost");
 }
 
-// Node 0 and node 1 have devices of different classes, and both did fit 1.
+// Reports fit 1 from nodes 0 and 1, whose devices have different classes.
 std::optional<Stop> both_did_it(const std::string& other_device, const journal::FitRecord& other) {
   Harness harness(make_work(2), {{make_device("host:0")}, {make_device(other_device)}});
   harness.nodes(2);

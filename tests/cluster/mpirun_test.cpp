@@ -55,7 +55,7 @@ class Mpirun : public testing::Test {
     }
   }
 
-  // The program as `ranks` ranks; 0: on its own, without a launcher.
+  // Runs the program as `ranks` ranks; 0: without a launcher.
   static Ended run(uint32_t ranks, const Scratch& scratch, const std::string& arguments,
                    const std::string& network = kSharedMemory) {
     const std::string program =
@@ -63,10 +63,10 @@ class Mpirun : public testing::Test {
     return ranks > 0 ? launch(ranks, network, program) : shell("timeout -k 5 100 " + program);
   }
 
-  static constexpr int kSegmentationFault = 139;  // exit code of mpirun as the shell reports it
+  static constexpr int kSegmentationFault = 139;  // exit code of mpirun in the shell
 
   static Ended launch(uint32_t ranks, const std::string& options, const std::string& program) {
-    // Open MPI keeps memory until the end; that is no leak of ours.
+    // Open MPI keeps memory until the end, which is not our leak.
     return shell(
         "ASAN_OPTIONS=detect_leaks=0 OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1 timeout -k 5 100 mpirun "
         "--oversubscribe --bind-to none -np " +
@@ -166,7 +166,6 @@ TEST_F(MpirunOnceTest, AStopOnOneRankStopsAllAndTheNextRunResumes) {
   EXPECT_EQ(slurp(scratch.path() + "/results.txt"), alone("600"));
 }
 
-// Ranks that die while they exchange messages over the bare transport.
 class MpirunDeathTest : public MpirunTest {
  protected:
   static Ended peers(uint32_t victim, const std::string& how) {
@@ -215,7 +214,7 @@ TEST_P(MpirunDeathTest, TheOthersStopWithoutRankZero) {
   }
 }
 
-TEST_P(MpirunDeathTest, NoRankWaitsForOneThatDiesDuringTheFarewell) {
+TEST_P(MpirunDeathTest, NoRankWaitsForARankThatDiesDuringTheShutdown) {
   const Ended other = peers(2, "parting");
   for (const char* end : {"rank 0: ", "rank 1: lost 0 together 0"}) {
     EXPECT_NE(other.output.find(end), std::string::npos) << other.output;
@@ -226,7 +225,7 @@ TEST_P(MpirunDeathTest, NoRankWaitsForOneThatDiesDuringTheFarewell) {
   EXPECT_EQ(zero.output.find("together 1"), std::string::npos) << zero.output;
 }
 
-TEST_P(MpirunDeathTest, NoRankWaitsForOneThatDiesBeforeMpiHasStarted) {
+TEST_P(MpirunDeathTest, NoRankWaitsForARankThatDiesBeforeMpiHasStarted) {
   const Ended ended = peers(2, "starting");
   EXPECT_NE(ended.output.find("MPI has not started within 5 s"), std::string::npos) << ended.output;
 }

@@ -12,7 +12,7 @@ namespace {
 
 using Kind = journal::EventRecord::Kind;
 
-// All devices of node 0 work at the same time, and fail where `poison` returns true.
+// Lets all devices of node 0 work at the same time, and fail if `poison` returns true.
 void work_side_by_side(Harness& harness, uint32_t devices,
                        const std::function<bool(uint32_t device, uint32_t fit)>& poison) {
   for (bool active = true; active && !harness.coordinator().stopped() && !harness.finished();) {
@@ -32,7 +32,7 @@ void work_side_by_side(Harness& harness, uint32_t devices,
   }
 }
 
-// Candidates of `folds` fits each: later ones cost more, and are handed out first.
+// Returns candidates of `folds` fits each: later candidates cost more, and are granted first.
 PlannedWork make_candidates(uint32_t n, uint32_t folds) {
   PlannedWork setup = make_work(n * folds);
   for (uint32_t fit = 0; fit < n * folds; ++fit)

@@ -1,4 +1,4 @@
-// Refits: what a coordinator grants once the fits of a bootstrap are done.
+// The refits that a coordinator grants once the fits of a bootstrap are done.
 #include <gtest/gtest.h>
 
 #include "cluster/harness.hpp"
@@ -6,7 +6,7 @@
 namespace mokume::cluster {
 namespace {
 
-// Two fits a bootstrap; the best is always the last in the list.
+// Makes two fits per bootstrap; the best is always the last in the list.
 PlannedWork bagged(uint32_t bootstraps) {
   PlannedWork setup = make_work(2 * bootstraps);
   for (uint32_t b = 0; b < bootstraps; ++b) setup.refit_after.push_back({2 * b, 2 * b + 1});
@@ -53,8 +53,8 @@ TEST(Refits, GetTheNotesThatTheirRulesName) {
   EXPECT_EQ(refit.attempt.done_notes, (std::vector<std::string>{"n1", "n0"}));
 }
 
-// If two devices of different classes did the same fit, the first record counts, wherever the files put it, and the
-// refit follows from it.
+// If two devices of different classes did the same fit, the first record counts, wherever the files list it, and
+// determines the refit.
 TEST(Refits, FollowFromTheRecordsThatCameFirst) {
   PlannedWork setup = bagged(1);
   TestRules rules;
@@ -97,8 +97,8 @@ TEST(Refits, GetANewAttemptNumberWhenTrainedAgain) {
   EXPECT_EQ(harness.expect_grant(0).attempt.number, 4u);
 }
 
-// Two bootstraps with candidates that take 4 and 1; one fold of each is done. A long refit is ahead if the long
-// candidate leads, and the rest of that bootstrap goes first.
+// Two bootstraps have candidates that take 4 and 1; one fold of each is done. If the long candidate leads, a long refit
+// will follow, so the rest of that bootstrap goes first.
 TEST(Refits, DecideTheOrderByTheLossesOfFits) {
   for (const uint32_t leads : {0U, 1U}) {
     PlannedWork setup = make_work(8);

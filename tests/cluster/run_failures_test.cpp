@@ -27,7 +27,7 @@ TEST_F(RunTest, WorkThatThrowsIsDoneElsewhere) {
   const auto results = run_nodes(3, [&](uint32_t node, uint32_t device, const Attempt& item, Reporter& reporter) {
     all_started(node, device);
     if (node == 2 && device == 0) throw Error(MK_DEVICE_ERROR, "the driver fell over");
-    while (!failure_known) std::this_thread::yield();  // they wait for the failure
+    while (!failure_known) std::this_thread::yield();  // the other devices wait for the failure
     do_all(node, device, item, reporter);
   });
   for (const Result& one : results) EXPECT_EQ(one.error, "");
@@ -46,7 +46,7 @@ TEST_F(RunTest, WorkThatThrowsEverywhereEndsTheRunOnEveryRank) {
     EXPECT_NE(one.error.find("the driver fell over"), std::string::npos) << one.error;
   }
   for (const journal::FitRecord& one : read().records) EXPECT_EQ(one.status, journal::FitStatus::ok);
-  expect_all_done(run_nodes(2, do_all)[0]);  // and the next run resumes from there
+  expect_all_done(run_nodes(2, do_all)[0]);  // the next run resumes from there
 }
 
 TEST_F(RunTest, AFitThatFailsThreeTimesIsInTheJournalAndTheRestIsDone) {
@@ -110,7 +110,7 @@ TEST_F(RunTest, AWrongReportOfAModelIsAnError) {
   }
 }
 
-// The run stops at the device that reports it, before the record is written.
+// The run stops at the device that reports the record, before it is written.
 TEST_F(RunTest, ARecordOutOfRangeReachesNoJournal) {
   bounds_.rows = 99;
   const auto results = run_nodes(2, do_all);
@@ -119,7 +119,6 @@ TEST_F(RunTest, ARecordOutOfRangeReachesNoJournal) {
   EXPECT_TRUE(read().records.empty());
 }
 
-// A rank that sends HELLO and then falls silent.
 Handshake only_hello(Transport& transport, const std::string& directory, const std::vector<LocalDevice>& devices) {
   const Leader leader{directory, {}};
   const std::atomic<bool> stop{false};
@@ -137,7 +136,7 @@ TEST_F(RunTest, ANodeThatDiesIsLostAndTheOthersFinish) {
   std::thread zero([&] { leader = run_rank(hub.table(0), do_all); });
   Transport one(hub.table(1));
   only_hello(one, "", {make_device("host:0"), make_device("host:1")});
-  one.send(0, encode(Request{0}));  // it takes a lease along
+  one.send(0, encode(Request{0}));  // takes a lease before it falls silent
   zero.join();
   expect_all_done(leader);
   EXPECT_EQ(leader.outcome.lost, std::vector<uint32_t>{1});
@@ -170,7 +169,7 @@ TEST_F(RunTest, WithoutNodeZeroANodeKeepsItsResultsAndStops) {
   EXPECT_EQ(read().records[0].fit, 4u);
 }
 
-// In a process of its own, which exits like a run with hanging work.
+// Runs in its own process, which exits like a run with hanging work.
 TEST_F(RunTest, WorkThatHangsIsAbandoned) {
   GTEST_FLAG_SET(death_test_style, "threadsafe");
   const auto child = [&] {
@@ -204,7 +203,7 @@ TEST_F(RunTest, WorkThatHangsIsAbandoned) {
   EXPECT_EXIT(child(), testing::ExitedWithCode(0), "");
 }
 
-TEST(Attend, AnswersTheOthersWhileItWorks) {
+TEST(Attend, AnswersOtherNodesWhileItWorks) {
   Hub hub(2);
   Transport zero(hub.table(0)), one(hub.table(1));
   std::atomic<bool> heard{false};

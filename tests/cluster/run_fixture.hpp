@@ -17,12 +17,12 @@
 
 namespace mokume::cluster {
 
-// Reports every fit of the attempt.
 inline void do_all(uint32_t, uint32_t, const Attempt& attempt, Reporter& reporter) {
   for (const uint32_t fit : attempt.fits) reporter.report(result_of(fit));
 }
 
-// Holds back the first item of every device until all have one: a node that starts late still takes part.
+// Holds back the first item of every device until all devices have one, so that a node that starts late still takes
+// part.
 class AllStarted {
  public:
   explicit AllStarted(size_t n) : n_(n) {}
@@ -52,7 +52,7 @@ class RunTest : public testing::Test {
   std::string journals() const { return scratch_.path() + "/journal"; }
   journal::Contents read() const { return journal::read_all(journals(), make_plan(n_fits_)); }
 
-  // Node 0 takes the contents of the journals, as a resumed run does.
+  // Node 0 reads the contents of the journals, like a resumed run.
   PlannedWork make_work() const {
     PlannedWork work = cluster::make_work(n_fits_, bundle_size_);
     work.done = read().records;
@@ -116,7 +116,7 @@ class RunTest : public testing::Test {
       const journal::FitRecord& there = contents.records[fit];
       EXPECT_TRUE(journal::same_result(here, result_of(fit)));
       EXPECT_TRUE(journal::same_result(there, result_of(fit)));
-      if (here.attempt != there.attempt) continue;  // a straggler and its copy: both may be in journals
+      if (here.attempt != there.attempt) continue;  // journals may hold both a straggler and its copy
       EXPECT_EQ(here.node, there.node);
       EXPECT_EQ(here.device, there.device);
       EXPECT_EQ(here.bundle, there.bundle);

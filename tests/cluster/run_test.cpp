@@ -107,7 +107,7 @@ TEST_F(RunTest, AQuickDeviceTakesMoreThanASlowOne) {
 
 TEST_F(RunTest, AStopCancelsEverywhereAndTheNextRunResumes) {
   std::atomic<uint32_t> done{0};
-  AllStarted all_started(6);  // a node that is stopped before its first fit reports that as an error
+  AllStarted all_started(6);  // a node that is stopped before its first fit reports an error
   const auto results = run_nodes(3, [&](uint32_t node, uint32_t device, const Attempt& item, Reporter& reporter) {
     all_started(node, device);
     const uint32_t turn = ++done;
@@ -138,7 +138,7 @@ TEST_F(RunTest, AStopCancelsEverywhereAndTheNextRunResumes) {
   EXPECT_GE(again, n_fits_ - kept);
 }
 
-// On one node the pump sleeps until something happens: it must still notice a flag set from outside.
+// On one node the loop sleeps until something happens, but must still notice a flag set from outside.
 TEST_F(RunTest, AStopWakesASleepingNode) {
   std::atomic<bool> working{false};
   std::thread outside([&] {
@@ -186,7 +186,7 @@ TEST_F(RunTest, ReportsTheStateOfDevicesToRankZero) {
   };
   AllStarted all_started(4);
   run_nodes(2, [&](uint32_t node, uint32_t device, const Attempt& item, Reporter& reporter) {
-    reporter.progress("gamma 0.1", 7.5);  // more than everything counts as everything
+    reporter.progress("gamma 0.1", 7.5);  // more than the whole counts as the whole
     all_started(node, device);
     for (int i = 0; i < 6000 && nodes != 3; ++i) std::this_thread::sleep_for(std::chrono::milliseconds(10));
     do_all(node, device, item, reporter);

@@ -125,7 +125,7 @@ TEST(Fuzz, DamagedFilesGiveAConfigOrAReason) {
   damage(kFormsFile);
 }
 
-// Large files are fast: nothing is quadratic in the number of mistakes or values.
+// Large files take little time: nothing is quadratic in the number of mistakes or values.
 TEST(Fuzz, LargeFilesAreReadCompletely) {
   std::string keys;
   for (int i = 0; i < 5000; ++i) keys += "k" + std::to_string(i) + " = 1\n";

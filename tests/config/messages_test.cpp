@@ -1,4 +1,4 @@
-// A user gets one message for each mistake, and it shows the place.
+// A user gets one message for each mistake, with its place.
 #include <string>
 
 #include "config/support.hpp"
@@ -491,7 +491,7 @@ TEST(Messages, DeepNestingIsRefused) {
   good("# " + dots + "\n" + grid(list + "]\n[output]\ndirectory = \"" + dots + "\" # " + dots + "\n"));
 }
 
-// Users come from other programs.
+// Users may know the names of other programs.
 TEST(Messages, NamesOfOtherProgramsAreTranslated) {
   const std::vector<std::pair<std::string, std::string>> cases = {
       {"[model_options]\nmax_iter = 1000\n", "write max_iterations (svc) or epochs (cnn)"},

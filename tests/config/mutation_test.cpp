@@ -9,7 +9,7 @@ namespace mokume::config {
 namespace {
 
 struct Word {
-  size_t at = 0;  // byte in the file
+  size_t at = 0;  // byte offset in the file
   size_t length = 0;
   uint32_t line = 0;
   uint32_t column = 0;
@@ -17,7 +17,7 @@ struct Word {
 
 bool is_word(char c) { return std::isalnum(static_cast<unsigned char>(c)) != 0 || c == '_'; }
 
-// The keys: words in front of '=' and in table headers.
+// Returns the keys: words in front of '=' and in table headers.
 std::vector<Word> words_of(const std::string& text) {
   std::vector<Word> words;
   uint32_t line = 1;

@@ -23,7 +23,7 @@ inline constexpr std::array<mk_param, 8> kSvcParams = {{
     {"max_iterations", MK_PARAM_INTEGER, 0, 1, 1e12, "10000000", "", "cap of a binary problem", nullptr, 0, 0},
 }};
 
-// A second model with every kind of parameter, one of them without a default.
+// A second model with every kind of parameter, one without a default.
 inline constexpr std::array<mk_param, 4> kOtherParams = {{
     {"rate", MK_PARAM_REAL, 0, -1, 1, "", "", "no default", nullptr, 0, 0},
     {"bias", MK_PARAM_BOOL, 0, 0, 0, "true", "", "a flag", nullptr, 0, 0},

@@ -1,4 +1,4 @@
-// Shared by the tests of experiment files: builders of texts, and short ways to parse.
+// Builds texts of experiment files and parses them.
 #pragma once
 
 #include <gtest/gtest.h>
@@ -36,14 +36,14 @@ inline Config good(const std::string& text, const std::vector<std::string>& sets
   return {};
 }
 
-// The smallest experiment with a model, with further lines.
+// Returns the smallest experiment with a model, and `more` lines.
 inline std::string experiment(const std::string& model, const std::string& more = "") {
   return "name = \"a\"\nmodel = \"" + model + "\"\n[data]\nsource = \"digits\"\n" + more;
 }
 
 inline std::string minimal(const std::string& more = "") { return experiment("svc", more); }
 
-// [search] with its parameters.
+// Returns [search] with its parameters.
 inline std::string search_of(const std::string& method, const std::string& params) {
   const std::string candidates = method == "random" ? "candidates = 7\n" : "";
   return "[search]\nmethod = \"" + method + "\"\n" + candidates + "[search.params]\n" + params;

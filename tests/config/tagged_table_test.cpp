@@ -1,4 +1,4 @@
-// Tagged tables and "$name", and how both reach a model.
+// Tagged tables and "$name", and their form in a model.
 #include <nlohmann/json.hpp>
 #include <string>
 
@@ -21,8 +21,8 @@ std::string searched(const std::string& params, const std::string& options, cons
 struct Expected {
   std::string message;
   std::string hint;
-  std::string note;   // a part of the note
-  std::string under;  // the text that the carets mark
+  std::string note;   // part of the note
+  std::string under;  // text that the carets mark
 };
 
 // Expects exactly these diagnostics, each at the first occurrence of its `under`.
@@ -214,7 +214,7 @@ TEST(SetTaggedTables, ChangesOneKeyOrOneTable) {
     EXPECT_EQ(message(bad), "this is not a setting") << bad;
 }
 
-// ---- their output
+// ---- output
 
 const std::string kRich =
     searched("width = [8, 16]\nrate = { linear = [0.5, 1], n = 2 }\n",
@@ -278,7 +278,7 @@ TEST(TaggedTables, SchemaAndStarterDescribeThem) {
 }
 
 // Runs and models from before a key existed keep their plan and their meaning.
-TEST(Tagged, YoungKeysAreLeftOutIfTheyHaveTheirDefaults) {
+TEST(Tagged, NewKeysAreLeftOutIfTheyHaveTheirDefaults) {
   const auto optimizer = [](const std::string& keys) {
     return json_of(good(experiment("net", "[model_options]\nlayers = []\noptimizer = { type = \"sgd\"" + keys + " }\n"))
                        .tagged.at("optimizer"))

@@ -17,7 +17,7 @@ namespace {
 
 namespace st = cnn::safetensors;
 
-// Writes the tensors again; the files must be equal from then on.
+// Writes the tensors again; further rewrites must give an equal file.
 std::string rewritten(const std::string& from, const std::string& to) {
   const st::Reader reader(from);
   st::Writer writer;
@@ -45,7 +45,6 @@ FUZZ_TARGET(safetensors) {
   accepts([&] { st::Reader(path).verify(); });
 }
 
-// The manifest and the weights.
 FUZZ_TARGET(cnn_model) {
   const auto two = parts(bytes, 2);
   file("cnn/manifest.json", two[0]);
@@ -63,7 +62,7 @@ FUZZ_TARGET(cnn_model) {
   });
 }
 
-// A file that the parameters of a small network may begin with, which the program has read into memory.
+// Reads a file of initial weights for a small network, which the program has read into memory.
 FUZZ_TARGET(cnn_start) {
   cnn::Settings settings;
   settings.layers = R"([{"type": "normalise", "mean": 0, "std": 1, "per_feature": true},
@@ -81,7 +80,6 @@ int32_t expand_layers(const char* list, const char* options, void* taker, void (
   return sdk::guard(error, [&] { take(taker, cnn::expand(list, options).c_str()); });
 }
 
-// An experiment file with layers and blocks.
 FUZZ_TARGET(layers) {
   const auto lookup = [](const std::string&, const std::vector<std::string>&, std::string&) {
     return std::optional(config::model_schema(cnn::kParams, expand_layers));
@@ -90,7 +88,7 @@ FUZZ_TARGET(layers) {
   require(result.config.has_value() == result.diagnostics.empty(), "neither a config nor a reason, or both");
 }
 
-// A network of another program. What an import accepts is a network of mokume, with all its weights.
+// Reads a network of another program. An accepted import is a network of mokume, with all its weights.
 FUZZ_TARGET(onnx) {
   const std::string path = file("a.onnx", bytes);
   file("imported/weights.safetensors", "");
@@ -105,7 +103,7 @@ FUZZ_TARGET(onnx) {
   });
 }
 
-// The checksum covers the file with zeros in the place of its digits.
+// The checksum covers the file with zeros in place of its digits.
 std::string summed(std::string_view bytes) {
   constexpr std::string_view kKey = "\"mokume_crc32\":\"";
   std::string whole(bytes);
@@ -118,7 +116,7 @@ std::string summed(std::string_view bytes) {
   return whole.replace(digits, 8, &text[0]);
 }
 
-// The state of an optimizer with two parameters. A damaged file is set aside, and the training starts anew.
+// Reads the state of an optimizer with two parameters. A damaged file is set aside, and the training restarts.
 FUZZ_TARGET(checkpoint, summed) {
   mk_host table{};
   table.log = [](void*, int32_t, const char*, const char* text) { require(*text != '\0', "a warning says nothing"); };

@@ -21,7 +21,6 @@ ParseResult parsed(std::string_view text, const std::vector<std::string>& sets, 
   return result;
 }
 
-// The resolved file of an experiment reads back as the same experiment.
 void check_round_trip(const ParseResult& first, Origin origin) {
   if (!first.config) return;
   const std::string text = config::to_toml(*first.config);
@@ -34,7 +33,7 @@ void check_round_trip(const ParseResult& first, Origin origin) {
 
 FUZZ_TARGET(toml) { check_round_trip(parsed(bytes, {}, Origin::experiment), Origin::experiment); }
 
-// The file of a run, whose missing keys have the values of earlier versions.
+// Reads the file of a run, whose missing keys have the values of earlier versions.
 FUZZ_TARGET(resolved) { check_round_trip(parsed(bytes, {}, Origin::run), Origin::experiment); }
 
 FUZZ_TARGET(set_argument) {

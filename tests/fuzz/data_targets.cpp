@@ -25,7 +25,7 @@ void check(const RawTable& read) {
   require(read.labels.size() == 0 || read.labels.size() >= static_cast<size_t>(table.rows), "rows without labels");
 }
 
-// Two readings of one file agree bit for bit; NaN never comes out.
+// Two readings of one file agree bit for bit and contain no NaN.
 void require_same(const RawTable& a, const RawTable& b) {
   require(a.table.rows == b.table.rows && a.table.features == b.table.features && a.table.x == b.table.x,
           "another reading of the file gives other rows");
@@ -84,7 +84,7 @@ FUZZ_TARGET(npy) {
   });
 }
 
-// Rows and labels; the first byte is the layout.
+// Reads rows and labels; the first byte is the layout.
 FUZZ_TARGET(npy_rows) {
   if (bytes.empty()) return;
   const auto two = parts(bytes.substr(1), 2);
@@ -94,7 +94,7 @@ FUZZ_TARGET(npy_rows) {
   accepts([&] { check(read_npy_rows(files, 1)); });
 }
 
-// The first byte is the number of rows; a data set has one at least.
+// The first byte is the number of rows; a data set has at least one.
 FUZZ_TARGET(folds) {
   if (bytes.empty() || bytes[0] == '\0') return;
   const int64_t rows = static_cast<unsigned char>(bytes[0]);
@@ -112,7 +112,7 @@ FUZZ_TARGET(gzip) {
   accepts([&] { require(read_text(path, 1 << 20).size() <= 1 << 20, "more than was allowed"); });
 }
 
-// Both kinds of pictures, and what a model of either kind is given.
+// Reads both kinds of pictures, and the rows that models of both kinds get.
 FUZZ_TARGET(picture) {
   const std::string path = file("a.png", bytes);
   accepts([&] {
@@ -138,7 +138,7 @@ std::string mend_cache(std::string_view bytes) {
     const auto header = base::parse_json(bytes.substr(0, line));
     const std::string about = base::to_json(base::from_json<DecodedPictures>(header.at("pictures")));
     mended.replace(field + kField.size(), 64, base::sha256(about + std::string(bytes.substr(line + 1))));
-  } catch (const std::exception&) {  // it stays damaged
+  } catch (const std::exception&) {  // the file stays damaged
   }
   return mended;
 }

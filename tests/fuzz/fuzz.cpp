@@ -13,7 +13,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-// Belongs to the process that made it: a forked child must not remove it.
+// Belongs to the process that created it: a forked child must not remove it.
 struct Directory {
   Directory() {
     path =

@@ -1,6 +1,6 @@
-// What the fuzz targets share. A target feeds hostile bytes to one decoder. The decoder may refuse them with
-// mokume::Error; anything else that leaves it (another exception, a crash, a sanitizer's report, a hang, too much
-// memory) is a finding. Where the format has a writer, what was decoded must survive writing and reading.
+// The common parts of the fuzz targets. A target feeds hostile bytes to one decoder. The decoder may refuse them with
+// mokume::Error; any other end (another exception, a crash, a sanitizer's report, a hang, too much memory) is a
+// finding. If the format has a writer, the decoded content must survive writing and reading.
 #pragma once
 
 #include <cstdint>
@@ -17,33 +17,31 @@ namespace mokume::fuzz {
 struct Target {
   std::string name;
   void (*run)(std::string_view bytes) = nullptr;
-  // Repairs checksums after a mutation, so that what lies behind them is reached; null: the format has none.
+  // Repairs checksums after a mutation, so that the code after the check is reached; null: the format has none.
   std::string (*repair)(std::string_view bytes) = nullptr;
 };
 
-// All targets that are linked into this program.
+// Returns all targets in this program.
 std::vector<Target>& targets();
-// Ends the program if there is no such target.
 const Target& target(std::string_view name);
 
 struct Registration {
   explicit Registration(Target target) { targets().push_back(std::move(target)); }
 };
 
-// FUZZ_TARGET(name) { ... bytes ... } defines the target `name`; FUZZ_TARGET(name, repair) one with a checksum.
+// FUZZ_TARGET(name) { ... bytes ... } defines the target `name`; FUZZ_TARGET(name, repair) adds a repair of checksums.
 #define FUZZ_TARGET(name, ...)                                                                          \
   void run_##name(std::string_view bytes);                                                              \
   const ::mokume::fuzz::Registration registered_##name({#name, run_##name __VA_OPT__(, ) __VA_ARGS__}); \
   void run_##name(std::string_view bytes)
 
-// Ends the program with a report if `holds` is false.
 inline void require(bool holds, const std::string& what) {
   if (holds) return;
   std::fprintf(stderr, "a fuzz target's check failed: %s\n", what.c_str());
   std::abort();
 }
 
-// Returns whether `body` returned; the only exception that may leave it is mokume::Error with a message, which is shown
+// Returns whether `body` returned. The only exception that may leave it is mokume::Error with a message, which is shown
 // if MOKUME_FUZZ_TELL is set.
 template <class Body>
 bool accepts(const Body& body) {
@@ -58,18 +56,18 @@ bool accepts(const Body& body) {
   }
 }
 
-// An input that stands for several files or messages has them one after another, separated by this line.
+// This line separates several files or messages in one input.
 inline constexpr std::string_view kCut = "\n=====\n";
-// The first `count` parts; missing ones are empty, and the last one takes the rest.
+// Returns the first `count` parts; missing parts are empty, and the last part takes the rest.
 std::vector<std::string_view> parts(std::string_view bytes, size_t count);
 
-// A directory in memory, for decoders that take a path. It is the same for the whole process.
+// Returns a directory in memory, for decoders that take a path. It is the same for the whole process.
 const std::string& scratch();
 // Writes scratch() + "/" + name, creating directories as needed; returns the path.
 std::string file(const std::string& name, std::string_view bytes);
 std::string contents(const std::string& path);
 
-// Makes the checksum of a text correct that ends like a sealed one (base/sealed.hpp), and seals any other object.
+// Corrects the checksum of a text that ends like a sealed text (base/sealed.hpp), and seals any other object.
 std::string resealed(std::string_view text);
 
 }  // namespace mokume::fuzz

@@ -39,7 +39,7 @@ void require_same(const std::vector<journal::FitRecord>& a, const std::vector<jo
     require(a[i].fit == b[i].fit && journal::same_result(a[i], b[i]), "a record reads back differently");
 }
 
-// What counts survives being written by one node.
+// The records that count survive being written by one node.
 void check_round_trip(const journal::Contents& read) {
   std::string text = journal::seal(base::to_json(journal::Header{journal::kFormat, plan().hash, 0}));
   for (const auto* records : {&read.records, &read.refits})
@@ -87,7 +87,7 @@ FUZZ_TARGET(sealed, resealed) {
   require(again && again->checked && again->object == read->object, "a sealed text reads back differently");
 }
 
-// SHA256SUMS and one of the files that it lists.
+// Reads SHA256SUMS and one of its files.
 FUZZ_TARGET(sums) {
   const auto two = parts(bytes, 2);
   file("sums/SHA256SUMS", two[0]);

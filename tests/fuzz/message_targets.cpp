@@ -13,7 +13,7 @@ namespace {
 
 using namespace cluster;
 
-// What one process sends, another one of the same version reads as the same message.
+// A message reads back the same in another process of the same version.
 FUZZ_TARGET(message) {
   accepts([&] {
     const std::string first = encode(decode_frame(std::string(bytes)));
@@ -21,7 +21,7 @@ FUZZ_TARGET(message) {
   });
 }
 
-// A stream of framed messages from a device's process.
+// Reads a stream of framed messages from a device's process.
 FUZZ_TARGET(device_messages) {
   int ends[2];
   require(::socketpair(AF_UNIX, SOCK_STREAM, 0, ends) == 0, "no socket");
@@ -61,8 +61,8 @@ PlannedWork work() {
   return work;
 }
 
-// Messages of three nodes to the coordinator, which never throws because of what they say. The first byte of each says
-// who sends it, and how much time has passed.
+// Three nodes send messages to the coordinator, which never throws because of their content. The first byte of each
+// message gives its sender and the time that has passed.
 FUZZ_TARGET(cluster_messages) {
   Rules rules;
   Coordinator coordinator(work(), {{device("host:0"), device("host:1")}, {device("host:0")}, {device("host:0")}}, rules,
@@ -85,7 +85,7 @@ FUZZ_TARGET(cluster_messages) {
     require(record.fit < 7, "a fit that is not in the plan");
 }
 
-// Contributions of the other members of a team.
+// Reads contributions of the other members of a team.
 FUZZ_TARGET(team_messages) {
   uint64_t sums = 0;
   team::TeamSums::Setup setup;

@@ -1,4 +1,4 @@
-// Target for the text that tells the other ranks how to reach rank 0.
+// Target for the text with which the other ranks reach rank 0.
 #include "fuzz.hpp"
 #include "rendezvous.hpp"
 

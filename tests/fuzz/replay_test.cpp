@@ -41,7 +41,7 @@ TEST_P(Seeds, AreReadOrRefused) {
 
 INSTANTIATE_TEST_SUITE_P(Fuzz, Seeds, testing::ValuesIn(names()), [](const auto& chosen) { return chosen.param; });
 
-// targets.json says what each target reads, and which sources count for its coverage.
+// targets.json lists the input of each target, and the sources of its coverage.
 TEST(Fuzz, TheTableIsComplete) {
   const std::string tree = test::source_directory();
   const auto table = nlohmann::json::parse(base::read_file(tree + "/tests/fuzz/targets.json"));

@@ -18,7 +18,7 @@
 namespace mokume::fuzz {
 namespace {
 
-// What was read is written as `name` and read again, and must then be written the same.
+// Writes the read content as `name` and reads it again; writing it once more must give the same file.
 template <class Read>
 void check_round_trip(const std::string& name, const Read& read) {
   std::string first;
@@ -34,7 +34,7 @@ FUZZ_TARGET(run_json, resealed) {
   check_round_trip("run.json", [] { return run::read_run_record(scratch()); });
 }
 
-// A damaged status, or none, is no status.
+// A missing or damaged status gives no status.
 template <class Read>
 std::string shown(const Read& read) {
   std::string text;

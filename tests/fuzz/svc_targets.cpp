@@ -12,7 +12,7 @@
 namespace mokume::fuzz {
 namespace {
 
-// One file of LIBSVM's; the first byte is the number of features.
+// Reads one file of LIBSVM; the first byte is the number of features.
 FUZZ_TARGET(svc_file) {
   if (bytes.empty()) return;
   const int64_t features = static_cast<unsigned char>(bytes[0]) + 1;
@@ -25,7 +25,7 @@ FUZZ_TARGET(svc_file) {
   });
 }
 
-// The manifest, and the file of each class, or of all.
+// Reads the manifest, and the file of each class or of all classes.
 FUZZ_TARGET(svc_model) {
   const auto all = parts(bytes, 4);
   file("svc/manifest.json", all[0]);
@@ -44,7 +44,7 @@ FUZZ_TARGET(svc_model) {
   });
 }
 
-// For three classes, which have three decision values with both kinds of decisions.
+// Has three classes, so that both kinds of decisions have three decision values.
 FUZZ_TARGET(calibration) {
   const std::string directory = scratch() + "/model";
   file("model/calibration.json", bytes);

@@ -1,5 +1,5 @@
-// The commands that the host sends to a card, counted by the layer that poses as it. A change that adds a launch, a
-// wait or a copy fails here until the number is changed on purpose.
+// Counts the commands that the host sends to a card, by the layer that poses as the card. A change that adds a launch,
+// a wait or a copy fails here until the number is changed on purpose.
 #include <dlfcn.h>
 
 #include <cmath>
@@ -35,7 +35,6 @@ using cnn::Training;
 // Forced, so that no measurement affects the counts.
 const device::Choices kChoices{{"gemm", "tile"}, {"conv", "patches"}, {"map", "scalar"}};
 
-// A function of the layer.
 template <class Function>
 Function of_layer(const char* name) {
   const char* path = std::getenv("OPENCL_LAYERS");
@@ -63,8 +62,8 @@ Asked asked_by(const std::function<void()>& work) {
   return counted() - before;
 }
 
-// The cost of one more step: the commands of `work(2)` less those of `work(1)`, after a first call that builds kernels
-// and grows workspaces.
+// Returns the cost of one more step: the commands of `work(2)` minus those of `work(1)`, after a first call that builds
+// kernels and grows workspaces.
 Asked of_a_step(const std::function<void(int64_t)>& work) {
   work(1);
   const Asked one = asked_by([&] { work(1); });
@@ -123,8 +122,8 @@ class Networks : public testing::Test {
 TEST_F(Networks, guide_at_128) { EXPECT_EQ(step_of("guide", 128), (Asked{41})); }
 TEST_F(Networks, lightning_at_128) { EXPECT_EQ(step_of("lightning", 128), (Asked{66})); }
 TEST_F(Networks, study_at_10) { EXPECT_EQ(step_of("13,8,227", 10), (Asked{23})); }
-// Each activation is a launch forward and one backward. The loss stays one launch. The norm of the gradients, whose
-// squares are added in whole parts and a rest, takes three, and an average of the weights one.
+// Each activation takes a launch forward and one backward. The loss stays one launch. The norm of the gradients, whose
+// squares are added in whole parts and a rest, takes three launches, and an average of the weights takes one.
 TEST_F(Networks, options) {
   cnn::Settings s = cnn::settings_of("0,0,100");
   const Asked plain = step_of(s, 100);
@@ -139,7 +138,7 @@ TEST_F(Networks, options) {
 }
 TEST_F(Networks, stack_of_784_100_10) { EXPECT_EQ(step_of("0,0,100", 10, 32), (Asked{14})); }
 
-// Depthwise, dilated and transposed convolutions, groups, averages under a window, and changed images.
+// Covers depthwise, dilated and transposed convolutions, groups, averages of windows, and augmented images.
 TEST_F(Networks, kinds_of_windows_at_16) {
   using namespace cnn_test;
   cnn::Settings settings = cnn::settings_of("guide");
@@ -179,7 +178,8 @@ TEST_F(Networks, padding_softmax_and_muon) {
   EXPECT_EQ((step(reflecting, {}) - padded).launches, 65U);
 }
 
-// A batch and its losses are mixed in seven launches, and each batch of a step but the last saves the step for a sum.
+// Mixing a batch and its losses takes seven launches. Each batch of a step except the last launches a sum instead of
+// the optimizer.
 TEST_F(Networks, mixup_and_accumulation) {
   cnn::Settings settings = cnn::settings_of("0,0,100");
   settings.optimizer = {ops::Optimizer::adam, 0.01, 0, 0.9, 0.999, 1e-8};
@@ -191,7 +191,7 @@ TEST_F(Networks, mixup_and_accumulation) {
   EXPECT_EQ(step_of(settings, 64).launches, plain.launches);
 }
 
-// Sets how healthy the card's driver is, until the end of the block.
+// Sets the health of the card's driver until the end of the block.
 class Health {
  public:
   explicit Health(pose_health_t health) { set(health); }
@@ -203,7 +203,6 @@ class Health {
   static void set(pose_health_t health) { of_layer<pose_health_fn>(POSE_HEALTH_SYMBOL)(health); }
 };
 
-// Writes a buffer and reads it back.
 void round_trip(const sdk::Device& device) {
   const sdk::Buffer buffer = device.upload(std::vector<float>{1, 2, 3});
   std::vector<float> back(3);
@@ -232,11 +231,11 @@ TEST(Waits, for_a_driver_that_hangs_end_with_the_cause_and_the_cure) {
     EXPECT_NE(std::string(e.what()).find(" has not finished its commands in "), std::string::npos) << e.what();
     EXPECT_NE(std::string(e.what()).find("MOKUME_WAIT_SECONDS"), std::string::npos) << e.what();
   }
-  world.reset();  // the device is closed without a wait
+  world.reset();  // closes the device without a wait
 }
 
-// 5,120 more steps of a solver that has not converged, at 512 a launch. Two problems have 16 places, which are sent and
-// read with every launch.
+// Takes 5,120 more steps of a solver that has not converged, at 512 per launch. Two problems have 16 places, which are
+// sent and read with every launch.
 TEST(Solver, steps_5120) {
   constexpr int64_t kSteps = 5120;
   svc_test::World world("opencl", 0, uint64_t{2} << 30, kChoices);
@@ -268,19 +267,19 @@ TEST(Solver, a_kernel_matrix_of_1100_rows) {
   EXPECT_EQ((with_matrix - without).launches, 5U) << "three strips, two of which have columns to their left";
 }
 
-// A card takes the steps of the host.
+// A card takes the same steps as the host.
 TEST(Solver, a_regression) {
   svc_test::World world("opencl", 0, uint64_t{2} << 30, kChoices), host("host");
   ASSERT_TRUE(world.present());
   svc_test::Blobs blobs(300, 4, 2, 3, 2.0);
-  for (float& x : blobs.x) x = std::round(4 * x);  // kernel values without roundings
+  for (float& x : blobs.x) x = std::round(4 * x);  // gives kernel values without rounding
   for (int64_t r = 0; r < blobs.rows; ++r) blobs.targets.push_back(blobs.x[static_cast<size_t>(4 * r)] * 0.5F);
   const svc_test::Experiment experiment(blobs, {{.c = 0.01, .kernel = "linear"}}, 3);
   svc_test::Session on_card(world, experiment), on_host(host, experiment);
   EXPECT_EQ(on_card.fit({{0, 1}}).begin()->second.note, on_host.fit({{0, 1}}).begin()->second.note);
 }
 
-// Solves of one chain share launches: eight values of C take fewer than the sum of each alone.
+// Solves of one chain share launches: eight values of C take fewer than the sum of separate solves.
 TEST(Solver, values_of_c_at_once) {
   svc_test::World world("opencl", 0, uint64_t{2} << 30, kChoices);
   ASSERT_TRUE(world.present());
@@ -316,7 +315,7 @@ TEST(Solver, rounds_of_blocks) {
   EXPECT_EQ(asked.launches, 8 * asked.reads);
 }
 
-// The working set of large problems, which scripts/check-kernels compiles, too.
+// Tests the working set of large problems, which scripts/check-kernels also compiles.
 TEST(Solver, a_working_set_of_1024_rows) {
   svc_test::World world("opencl", 0, uint64_t{2} << 30, kChoices);
   ASSERT_TRUE(world.present());

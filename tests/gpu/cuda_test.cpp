@@ -1,4 +1,4 @@
-// The driver of tests/gpu/cuda, through OpenCL's loader and on a driver for CUDA that only checks what it is asked for.
+// Tests the driver of tests/gpu/cuda through OpenCL's loader, on a CUDA driver that only checks its requests.
 #define CL_TARGET_OPENCL_VERSION 120
 #define CL_USE_DEPRECATED_OPENCL_1_2_APIS
 #include <CL/cl.h>
@@ -21,14 +21,14 @@ using test::shell_word;
 std::string library_directory() { return test::build_directory() + "/lib"; }
 std::string card() { return test::source_directory() + "/tests/gpu/pose/cards/nvidia-h200.toml"; }
 
-// The environment of a program that uses the driver.
+// Returns the environment of a program that uses the driver.
 std::string over_cuda(const fs::path& cubins) {
   return "env OCL_ICD_VENDORS=" + shell_word(library_directory() + "/cuda_icd.so") +
          " LD_LIBRARY_PATH=" + shell_word(library_directory() + "/fake_cuda") +
          " OPENCL_CUBINS=" + shell_word(cubins.string()) + " FAKE_CUDA_LOG=$PWD/launches XDG_CACHE_HOME=$PWD/cache ";
 }
 
-// Takes 24 bytes, a buffer and two arrays in local memory, and declares another of 256 bytes.
+// Takes 24 bytes, a buffer and two arrays in local memory, and declares a further array of 256 bytes.
 constexpr const char* kLayout =
     "scale 64 1 1 256 4\nv 24 ScaleArgs\ng 8 float*\nl 8 float*\nl 8 float*\n"
     "free 0 0 0 0 1\ng 8 float*\n";
@@ -204,7 +204,7 @@ TEST_F(Launch, is_refused_for_the_reasons_of_the_card) {
   EXPECT_EQ(launch(scale, {128, 1, 1}, local.data()), CL_OUT_OF_RESOURCES);
 }
 
-TEST_F(Launch, tells_its_arguments) {
+TEST_F(Launch, describes_its_arguments) {
   cl_uint count = 0;
   cl_kernel_arg_address_qualifier space = 0;
   std::array<char, 32> type{};
@@ -265,7 +265,7 @@ TEST_F(Cuda, ptx_is_compiled_if_the_driver_refuses_the_cubin) {
   EXPECT_EQ(clReleaseProgram(program), CL_SUCCESS);
 }
 
-// From the record of a command on PoCL to the same command on the driver.
+// Covers the way from the record of a command on PoCL to the same command on the driver.
 TEST(Recorded, the_program_lists_the_card) {
   const Place place;
   fs::create_directories(place.path() / "record");
@@ -293,7 +293,7 @@ TEST(Recorded, the_program_lists_the_card) {
   EXPECT_TRUE(has(with.out, "Fake H200 (NVIDIA CUDA)")) << with.out << with.err;
 }
 
-// Kernels do not run, so the suite finds wrong results, but never a program, a kernel or an argument that is missing.
+// Kernels do not run, so results are wrong, but no program, kernel or argument may be missing.
 TEST(Recorded, every_program_of_the_conformance_suite_is_found) {
   const char* cubins = std::getenv("MOKUME_CUBINS");
   if (cubins == nullptr || !fs::exists(fs::path(cubins) / "card.toml")) GTEST_SKIP() << "there are no cubins";

@@ -1,4 +1,4 @@
-// The cards and what they refuse. Without these tests the suites on a pose could pass because it refuses nothing.
+// Tests the cards and their refusals: without refusals, the suites on a pose could pass by mistake.
 #include <gtest/gtest.h>
 
 #include <filesystem>

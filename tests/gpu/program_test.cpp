@@ -51,7 +51,7 @@ type = "linear"
 out_features = 10
 )";
 
-// Wrong rows of each line of results.csv, keyed by its "candidate,bootstrap,fold".
+// Returns the wrong rows of each line of results.csv, by its "candidate,bootstrap,fold".
 std::map<std::string, std::pair<double, double>> errors_of(const fs::path& run) {
   std::istringstream lines(slurp(run / "results.csv"));
   std::string head, line;
@@ -76,7 +76,7 @@ std::map<std::string, std::pair<double, double>> errors_of(const fs::path& run) 
   return errors;
 }
 
-// Devices of different classes may differ in 2 rows of 1,000 of a fold, and in one of a smaller one.
+// Devices of different classes may differ in 2 rows per 1,000 of a fold, and in one row of a smaller fold.
 void expect_agreement(const fs::path& run, const fs::path& with) {
   const auto mine = errors_of(run), theirs = errors_of(with);
   ASSERT_FALSE(theirs.empty());
@@ -120,7 +120,6 @@ INSTANTIATE_TEST_SUITE_P(Cards, Program, testing::Values("nvidia-h200", "amd-mi3
                            return name;
                          });
 
-// The sum of a number in all counts-PID.json of a record.
 int64_t total(const fs::path& record, const char* what) {
   int64_t sum = 0;
   for (const auto& entry : fs::directory_iterator(record))
@@ -128,8 +127,8 @@ int64_t total(const fs::path& record, const char* what) {
   return sum;
 }
 
-// The programs of this library in a record, without those of CLBlast, which has a cache of its own, and the one that
-// tries the driver: the paths of their sources.
+// Returns the paths of the sources of this library's programs in a record, without CLBlast's, which has its own cache,
+// and the program that tries the driver.
 std::vector<fs::path> built_in(const fs::path& record, bool with_clblast = false) {
   std::vector<fs::path> programs;
   for (const auto& entry : fs::directory_iterator(record / "programs")) {
@@ -146,7 +145,7 @@ std::string without_convolutions(const std::string& network) {
          network.substr(network.find("[[model_options.layers]]\ntype = \"flatten\""));
 }
 
-// The cache of built programs, which PoCL under its own name does not use.
+// Tests the cache of built programs, which PoCL under its own name does not use.
 TEST(Compiled, programs_are_taken_from_the_cache_with_the_same_results) {
   const Place place;
   place.write("e.toml", without_convolutions(kNetwork));  // few programs

@@ -12,13 +12,13 @@ struct Source {
   std::string text;
 };
 
-// One line per violation: "path:line: what is wrong and what to do instead". Empty if the tree keeps the rules.
+// Returns one line per violation: the path, the line, the fault and the cure. Empty if the tree keeps the rules.
 std::vector<std::string> violations(const std::vector<Source>& tree);
 
-// `text` with comments and the contents of string and character literals blanked; line breaks stay.
+// Returns `text` with comments and the contents of string and character literals blanked; line breaks stay.
 std::string code_only(const std::string& text);
 
-// Our files below `root` to which the rules apply: sources, headers, kernels, scripts and CMake files.
+// Returns our files below `root` to which the rules apply: sources, headers, kernels, scripts and CMake files.
 std::vector<Source> read_tree(const std::string& root);
 
 }  // namespace mokume::layering

@@ -40,7 +40,7 @@ TEST(Certainty, TheMajorityDecides) {
   EXPECT_EQ(v.vote, 0U) << "b has the higher mean, a has more votes";
   EXPECT_EQ(v.votes, (std::vector<uint32_t>{2, 1, 0}));
   EXPECT_NEAR(v.mean[1], 0.55, 1e-15);
-  EXPECT_NEAR(v.sd[0], std::sqrt(0.07), 1e-15);  // of 0.4, 0.5, 0
+  EXPECT_NEAR(v.sd[0], std::sqrt(0.07), 1e-15);  // from 0.4, 0.5 and 0
 }
 
 TEST(Certainty, TiesGoToTheHigherMeanThenToTheFirst) {

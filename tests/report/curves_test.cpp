@@ -32,7 +32,7 @@ results::RunView trained(size_t nc = 2, size_t ng = 2) {
   return view;
 }
 
-// The plot of a family; "" if there is none.
+// Returns the plot of a family; "" if there is none.
 std::string plot(const results::RunView& view, const std::string& family) {
   const auto files = plots(view);
   const results::NamedFile* file = find(files, "plots/curves-" + family + ".svg");
@@ -42,7 +42,6 @@ std::string plot(const results::RunView& view, const std::string& family) {
   return file->content;
 }
 
-// One fit with this curve of the loss.
 std::string plot_of(const std::vector<double>& values) {
   results::RunView view = grid(1, 1);
   view.records[0].curves = {{"train_loss", values}};
@@ -77,10 +76,10 @@ TEST(Curves, NamesTwelveFitsAndDrawsTheOthersPale) {
   const std::string many = plot(trained(5, 3), "loss");
   EXPECT_EQ(occurrences(many, "curve pale"), 18U);
   EXPECT_HAS(many, ">and 18 more<");
-  EXPECT_LT(many.find("curve pale"), many.find("curve k11"));  // below the others
+  EXPECT_LT(many.find("curve pale"), many.find("curve k11"));  // drawn below the other lines
   EXPECT_LT(many.find("curve k11"), many.find("curve k0\""));
   EXPECT_LT(many.find("curve k0\""), many.find("curve refit"));
-  EXPECT_HAS(many, ">candidate 14, fold 0<");  // the best one comes first
+  EXPECT_HAS(many, ">candidate 14, fold 0<");  // the best fit comes first
   const std::string most = plot(trained(20, 20), "loss");
   EXPECT_EQ(occurrences(most, "curve pale"), 300U);
   EXPECT_HAS(most, "the 312 best drawn");
@@ -98,7 +97,7 @@ TEST(Curves, ALossOverOneAndAHalfDecadesIsLogarithmic) {
 
 TEST(Curves, AFitThatDivergedDoesNotFlattenTheOthers) {
   results::RunView view = trained();                       // losses from 2 to 0.5
-  view.records[0].curves = {{"train_loss", {1e30, 1e6}}};  // of the worst candidate
+  view.records[0].curves = {{"train_loss", {1e30, 1e6}}};  // the curve of the worst candidate
   const std::string cut = plot(view, "loss");
   EXPECT_HAS(cut, "lines along the top continue beyond it");
   EXPECT_HAS_NOT(cut, "log scale");
@@ -183,7 +182,7 @@ TEST(Curves, AreDrawnWithoutAnyFitAndWithoutAMetric) {
   EXPECT_NE(plot(view, "loss"), "");
 }
 
-// `count` bootstraps of one candidate each; member m finishes at a loss of 1 + m.
+// Returns `count` bootstraps of one candidate each; member m finishes at a loss of 1 + m.
 results::RunView bagged(uint32_t count) {
   results::RunView view = grid(1, 1);
   view.plan.bootstraps = count;
@@ -225,7 +224,7 @@ TEST(Curves, MembersHaveTheirOwnPlot) {
   EXPECT_EQ(plot(view, "members-accuracy"), "");
 }
 
-// The entries of the legend have the order in which the lines end from top to bottom; a member keeps its colour.
+// The legend lists the lines by the heights of their ends, from top to bottom; a member keeps its colour.
 TEST(Curves, MembersAreNamedInTheOrderOfTheirEnds) {
   results::RunView view = bagged(12);
   view.refits[5].curves = {{"train_loss", {40, 2, kNan}}};
@@ -253,7 +252,7 @@ TEST(Curves, MembersThatDivergedAreShownInFull) {
   const std::string text = plot(view, "members-loss");
   EXPECT_HAS_NOT(text, "beyond");
   EXPECT_HAS(text, "log scale");
-  view.refits[0].refit.reset();  // of a bootstrap without a candidate
+  view.refits[0].refit.reset();  // the refit of a bootstrap without a candidate
   view.refits[0].curves.clear();
   view.refits[1].refit = 99;
   view.refits[1].curves[0].name = "</svg><script>";

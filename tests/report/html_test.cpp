@@ -254,7 +254,7 @@ TEST_F(WriteTest, RemovesThePlotsOfAnEarlierReportAndNothingElse) {
   EXPECT_TRUE(fs::exists(root_ / "plots/mine.txt"));
 }
 
-TEST_F(WriteTest, AFileInTheWayIsAnError) {
+TEST_F(WriteTest, AFileInPlaceOfADirectoryIsAnError) {
   put("plots", "");
   try {
     write(grid(), root_.path());

@@ -12,7 +12,7 @@ using testing::occurrences;
 using testing::page;
 using testing::xml_fault;
 
-// Three bootstraps with one candidate each, whose folds err by (9 - c) + fold of 10 rows.
+// Returns three bootstraps with one candidate each, whose folds err by (9 - c) + fold of 10 rows.
 results::RunView ensemble() {
   results::RunView view = grid(3, 1);
   view.plan.bootstraps = 3;

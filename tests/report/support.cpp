@@ -35,7 +35,7 @@ class Checker {
     return fault_;
   }
 
-  // A reference at `place`, where there is a '&'.
+  // Returns whether the '&' at `place` begins a reference.
   bool reference(size_t place) const {
     const size_t end = text_.find(';', place);
     if (end == std::string_view::npos || end - place > 9) return false;

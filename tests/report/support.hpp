@@ -27,7 +27,8 @@ inline const results::NamedFile* find(const std::vector<results::NamedFile>& fil
   return nullptr;
 }
 
-// "" if `text` is one well-formed XML element (after an optional document type), otherwise what is wrong and where.
+// Returns "" if `text` is one well-formed XML element (after an optional document type), otherwise the fault and its
+// place.
 std::string xml_fault(std::string_view text);
 
 }  // namespace mokume::report::testing

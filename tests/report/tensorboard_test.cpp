@@ -30,7 +30,7 @@ uint32_t masked(const std::string& bytes) {
   return ((crc >> 15) | (crc << 17)) + 0xa282ead8u;
 }
 
-// The data of every record; checks the sums too.
+// Returns the data of every record, and checks the sums.
 std::vector<std::string> records_of(const std::string& file) {
   std::vector<std::string> records;
   for (size_t at = 0; at < file.size();) {
@@ -142,7 +142,7 @@ TEST_F(EventFiles, DoNotExistWithoutCurves) {
   EXPECT_FALSE(fs::exists(root_ / "logs"));
 }
 
-TEST_F(EventFiles, AFileInTheWayIsAnError) {
+TEST_F(EventFiles, AFileInPlaceOfADirectoryIsAnError) {
   results::RunView view = grid(1, 1);
   view.records[0].curves = {{"train_loss", {0.5}}};
   base::write_file(root_ / "logs", "");

@@ -1,5 +1,5 @@
-// A file system that all processes of a job share. What was appended stays when a process dies; of an append that was
-// under way, a part.
+// A file system that all processes of a job share. Finished appends stay when a process dies; of an unfinished append,
+// a part.
 #pragma once
 
 #include <map>
@@ -18,7 +18,7 @@ class SharedDisk {
   explicit SharedDisk(World& world) : world_(world) {}
 
   std::map<std::string, std::string> files;  // path -> content
-  double sync_s = 0.003;                     // of an append, on average
+  double sync_s = 0.003;                     // average time of an append
   double full_until = 0, slow_until = 0;     // a slow disk takes kSlow times as long
 
   static constexpr double kSlow = 1000;

@@ -26,11 +26,11 @@ namespace {
 namespace fs = std::filesystem;
 
 constexpr const char* kJournals = "run/journal";
-constexpr uint32_t kTroubledStarts = 6;  // then one without trouble, which must finish
+constexpr uint32_t kTroubledStarts = 6;  // the next start has no trouble and must finish
 constexpr double kLongestStart = 6000;   // includes the half hour for devices that do not open
 constexpr double kHangSeconds = 60;
 
-// What the seed draws once for a job.
+// The properties of a job that the seed draws once.
 struct Shape {
   uint32_t fits = 0, bundle = 0, refits = 0;
   double fit_s = 0;
@@ -44,7 +44,7 @@ struct Shape {
   double trouble_s() const { return 3 + fits * fit_s; }  // trouble begins within this time after a start
 };
 
-// One start of the job: its ranks live until all of them have ended.
+// One start of the job; its ranks live until all of them have ended.
 class Start;
 
 struct Rank {
@@ -56,7 +56,7 @@ struct Rank {
   cluster::TestObserver observer;
   std::atomic<bool> stop{false};
   std::vector<bool> killed;  // by device
-  uint32_t working = 0;      // attempts
+  uint32_t working = 0;      // number of attempts
   bool ended = false;
   double ended_at = 0;
   cluster::Outcome outcome;
@@ -92,8 +92,8 @@ class Job {
   const search::Plan plan_;
   SharedDisk disk_;
   test::Scratch scratch_;
-  std::set<uint32_t> failed_;   // bundles: each fails once at most, so no fit is ever given up
-  std::set<uint32_t> durable_;  // some node was told that they are on disk
+  std::set<uint32_t> failed_;   // bundles: each fails at most once, so no fit is ever given up
+  std::set<uint32_t> durable_;  // fits that some node was told are on disk
   std::vector<std::unique_ptr<Start>> starts_;
   Report report_;
 };
@@ -132,7 +132,7 @@ journal::FitRecord Job::result(uint32_t fit) const {
   return record;
 }
 
-// The journals as a new process reads them, from a directory of this machine.
+// Reads the journals like a new process, from a directory of this machine.
 journal::Contents Job::read() {
   const fs::path directory = fs::path(scratch_.path()) / "journal";
   fs::create_directories(directory);
@@ -257,7 +257,7 @@ bool Start::run() {
   return ranks_[0]->code == MK_OK && ranks_[0]->outcome.finished;
 }
 
-// An error of the program itself, not of its surroundings.
+// Returns whether an error is the program's own fault, not a fault of its surroundings.
 bool is_internal(int32_t code, const std::string& text) {
   if (code != MK_INTERNAL) return false;
   for (const char* expected : {"has not reported within", "has not answered within"})
@@ -265,7 +265,7 @@ bool is_internal(int32_t code, const std::string& text) {
   return true;
 }
 
-// What main() does.
+// Does the same as main().
 void Start::live(uint32_t rank) {
   Rank& self = *ranks_[rank];
   try {
@@ -282,7 +282,7 @@ void Start::live(uint32_t rank) {
   }
   if (self.process->dead()) self.code = MK_CANCELLED, self.error = "died";
   if (!self.process->dead()) network_->died(rank);
-  self.process->die();  // so that work which hangs ends, too
+  self.process->die();  // also ends hanging work
   while (self.working > 0) world_.park(kNever);
   self.journal.reset();
   self.ended = true;
@@ -307,7 +307,7 @@ void Start::take_part(Rank& self, uint32_t rank) {
     self.outcome = cluster::run(transport, shaken, *self.executor, leading ? &*leading : nullptr, *self.journal,
                                 self.stop, options);
     self.journal->close(self.outcome.finished ? "done" : self.outcome.reason);
-    // Now and then the report takes longer than the others are patient.
+    // Sometimes the report takes longer than the patience of the other nodes.
     const double report_s = job_.random().chance(0.03) ? 70 : job_.random().about(0.1);
     if (rank == 0)
       cluster::attend(
@@ -385,7 +385,7 @@ void Start::plan_trouble() {
 }
 
 void Start::kill_rank(uint32_t rank, bool power) {
-  if (power)  // nobody closes its connections
+  if (power)  // no rank closes its connections
     for (uint32_t peer = 0; peer < ranks_.size(); ++peer)
       if (peer != 0 && (rank == 0 || peer == rank)) network_->cut(peer, kNever);
   ranks_[rank]->process->die();

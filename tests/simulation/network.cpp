@@ -89,7 +89,7 @@ int32_t Network::wait(Node& node, double seconds) {
   return MK_OK;
 }
 
-// When a message that is sent now arrives: after the one before, and not while the connection is cut.
+// Returns when a message that is sent now arrives: after the previous message, and not while the connection is cut.
 double Network::arrival(uint32_t from, uint32_t to) {
   Direction& direction = directions_[from][to];
   double time = world_.now() + world_.random().about(weather_.latency_s);
@@ -108,9 +108,9 @@ void Network::send(Node& from, uint32_t to, std::string text) {
   world_.at(arrival(from.rank, to), [this, sender = from.rank, to] { deliver(sender, to); });
 }
 
-// Delivers the oldest message of a direction: an event of one message may come in the place of another's.
+// Delivers the oldest message of a direction: the event of one message may deliver another message.
 void Network::deliver(uint32_t from, uint32_t to) {
-  // It was sent before the connection was cut; it is sent again afterwards.
+  // The message was sent before the connection was cut; it is sent again afterwards.
   if (cut_until(from, to) > world_.now()) return world_.at(arrival(from, to), [this, from, to] { deliver(from, to); });
   std::deque<std::string>& under_way = directions_[from][to].under_way;
   Node& target = nodes_[to];
@@ -124,7 +124,7 @@ void Network::cut(uint32_t rank, double until) {
   double& cut = cut_until(rank, 0);
   const double since = world_.now();
   cut = std::max(cut, until);
-  // Both kernels give the connection up, each by itself.
+  // Both kernels end the connection, each for itself.
   world_.at(since + kKeepaliveSeconds, [this, rank] {
     if (cut_until(rank, 0) <= world_.now()) return;
     close(rank, 0);

@@ -1,5 +1,5 @@
-// The connections of one start of a job, as reliable streams behave: messages between two ranks keep their order and
-// arrive late rather than never, and a connection ends when a process does, or after a long silence.
+// The connections of one start of a job, modelled as reliable streams: messages between two ranks keep their order and
+// arrive late rather than never, and a connection ends with its process, or after a long silence.
 #pragma once
 
 #include <algorithm>
@@ -18,7 +18,7 @@ class Network {
  public:
   struct Weather {
     double latency_s = 2e-4;  // on average
-    double loss = 0;          // share of messages that are sent again, after
+    double loss = 0;          // share of messages that are sent again after resend_s
     double resend_s = 0.2;
   };
   static constexpr double kKeepaliveSeconds = 80;  // a connection that is cut for longer ends
@@ -28,7 +28,7 @@ class Network {
   Network& operator=(const Network&) = delete;
 
   const mk_transport* table(uint32_t rank) const { return &nodes_[rank].table; }
-  void cut(uint32_t rank, double until);  // its connection to rank 0
+  void cut(uint32_t rank, double until);  // cuts its connection to rank 0
   void died(uint32_t rank);               // the kernel closes its connections
 
  private:
@@ -44,7 +44,7 @@ class Network {
   };
   struct Direction {
     double last_arrival = 0;
-    std::deque<std::string> under_way;  // in the order sent
+    std::deque<std::string> under_way;  // in sending order
   };
 
   static Node& of(void* self) { return *static_cast<Node*>(self); }
@@ -60,8 +60,8 @@ class Network {
   World& world_;
   const Weather weather_;
   std::deque<Node> nodes_;
-  std::vector<double> cuts_;                        // by rank: until when its connection is cut
-  std::vector<std::vector<Direction>> directions_;  // from, to
+  std::vector<double> cuts_;                        // end of the cut by rank
+  std::vector<std::vector<Direction>> directions_;  // by sender and receiver
 };
 
 }  // namespace mokume::simulation

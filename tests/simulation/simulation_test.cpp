@@ -1,4 +1,4 @@
-// Jobs with everything that goes wrong in a machine room, drawn from a seed.
+// Jobs with all kinds of trouble in a machine room, drawn from a seed.
 //
 //   MOKUME_SIMULATIONS=N    the number of jobs (default 1000)
 //   MOKUME_SIMULATION=SEED  the first seed, to replay one
@@ -38,8 +38,8 @@ TEST(Simulation, EveryJobFinishesWithEveryFit) {
       sum.slow_disks, sum.stops, sum.failures, sum.hangs, static_cast<unsigned long long>(sum.switches));
 }
 
-// A frozen process took its own absence for a hang of its devices; a run that failed after it had abandoned work freed
-// what that work still used.
+// In one seed, a frozen process took its own absence for a hang of its devices; in the other, a failed run with
+// abandoned work freed memory that the work still used.
 TEST(Simulation, SeedsThatFailedOnce) {
   for (const uint64_t seed : {31082U, 266198U}) {
     const Report report = simulate(seed);
@@ -47,7 +47,7 @@ TEST(Simulation, SeedsThatFailedOnce) {
   }
 }
 
-// Node 0 is as good as dead after a minute, whatever this rank waits for.
+// After a minute, node 0 counts as dead, whatever this rank waits for.
 TEST(Simulation, ARankThatIsCutOffEndsAfterAMinute) {
   Troubles cut = Troubles::none();
   cut.cut_off_s = 5;
@@ -61,7 +61,7 @@ TEST(Simulation, ARankThatIsCutOffEndsAfterAMinute) {
   EXPECT_GT(longest, 55) << "no rank was cut off while it worked";
 }
 
-TEST(Simulation, OneSeedIsOneStory) {
+TEST(Simulation, TheSameSeedGivesTheSameEvents) {
   for (const uint64_t seed : {3U, 77U, 1234U}) {
     const Report one = simulate(seed), again = simulate(seed);
     EXPECT_EQ(one.story, again.story);

@@ -13,7 +13,7 @@
 
 namespace mokume::simulation {
 
-// The exceptions that are being handled belong to a thread, so each fiber keeps its own.
+// Exceptions that are being handled belong to a thread, so each fiber keeps its own.
 struct Handled {
   void* caught = nullptr;
   unsigned uncaught = 0;
@@ -22,10 +22,10 @@ struct Handled {
 namespace {
 
 constexpr size_t kStackBytes = 512 << 10;
-constexpr size_t kGuardBytes = 64 << 10;  // below a stack, so that an overflow ends the test
+constexpr size_t kGuardBytes = 64 << 10;  // lies below a stack, so that an overflow ends the test
 constexpr double kEpoch = 1.7e9;          // the wall clocks at the start of a world
-constexpr double kSwitchSeconds = 2e-5;   // until a thread that may run does, at most
-constexpr double kRetrySeconds = 1e-3;    // between two looks of a thread whose process is dead
+constexpr double kSwitchSeconds = 2e-5;   // longest delay until a ready thread runs
+constexpr double kRetrySeconds = 1e-3;    // interval at which a thread of a dead process is resumed
 
 void swap_handled(Handled& mine) {
   Handled now;
@@ -36,7 +36,7 @@ void swap_handled(Handled& mine) {
   mine = now;
 }
 
-// Stacks are reused: mapping one costs more than a short simulation.
+// Reuses stacks, since mapping a stack costs more than a short simulation.
 class Stacks {
  public:
   ~Stacks() {
@@ -71,7 +71,7 @@ struct Fiber {
   ucontext_t context{};
   void* stack = nullptr;
   Handled handled;
-  uint64_t nap = 0;  // counts park(): a wake-up that comes too late is meant for an earlier one
+  uint64_t nap = 0;  // counts park(), since a late wake-up belongs to an earlier park()
   bool parked = false;
   bool ended = false;
   std::vector<Fiber*> joiners;
@@ -189,7 +189,7 @@ bool World::run(double limit, const std::function<bool()>& done) {
       post(process.frozen_until(), fiber, event.nap, nullptr);
       continue;
     }
-    // Now the fiber's exceptions are the thread's; park() and the fiber's end exchange them back.
+    // Gives the fiber's exceptions to the thread; park() and the fiber's end exchange them back.
     swap_handled(fiber->handled);
     resume(fiber);
   }

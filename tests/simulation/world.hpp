@@ -1,8 +1,8 @@
 // A simulated machine room: processes whose threads run one at a time, on a clock that advances when all of them wait.
-// Everything that happens is a function of the seed, so a failure can be replayed.
+// Every event is a function of the seed, so a failure can be replayed.
 //
-// A simulated thread is a fiber (ucontext). It gives up the processor only where it waits, and several that could run
-// at the same moment run in an order drawn from the seed.
+// A simulated thread is a fiber (ucontext). It yields the processor only where it waits. Fibers that could run at the
+// same moment run in an order drawn from the seed.
 #pragma once
 
 #include <cstddef>
@@ -25,7 +25,6 @@ struct Fiber;
 
 inline constexpr double kNever = std::numeric_limits<double>::infinity();
 
-// Random numbers of a scenario.
 class Random {
  public:
   explicit Random(uint64_t seed) : engine_(seed) {}
@@ -47,8 +46,8 @@ class Process : public base::Threads, public base::Clock {
   World& world() const { return world_; }
   const std::string& name() const { return name_; }
 
-  // From now on nothing that it does reaches its disk or the network. Its fibers end by themselves: every wait returns
-  // at once, and what they use reports errors.
+  // From now on, the process no longer reaches its disk or the network. Its fibers end by themselves: every wait
+  // returns at once, and every operation reports an error.
   void die();
   bool dead() const { return dead_; }
   void freeze(double until) { frozen_until_ = until; }
@@ -82,17 +81,16 @@ class World {
   Random& random() { return random_; }
   double now() const { return now_; }
 
-  // Starts a thread of `process`.
   Fiber* spawn(const Process* process, std::function<void()> body);
   void at(double time, std::function<void()> action);  // an action must not wait
 
-  // Runs until `done()`, or until nothing is left to happen before `limit`. Returns whether it was done.
+  // Runs until `done()`, or until no event is left before `limit`. Returns whether it was done.
   bool run(double limit, const std::function<bool()>& done);
 
   // ---- for the running fiber
 
   Fiber* running() const { return running_; }
-  const Process* process() const;  // of the running fiber; null outside of all
+  const Process* process() const;  // process of the running fiber; null outside all fibers
   void sleep_until(double time);   // returns early if the process dies
   // Waits until wake() is called with this fiber or `time` is reached.
   void park(double time);
@@ -106,8 +104,8 @@ class World {
     double time;
     uint64_t order;  // drawn, among events of the same time
     uint64_t number;
-    Fiber* fiber;  // or null
-    uint64_t nap;  // the park() that it ends
+    Fiber* fiber;  // may be null
+    uint64_t nap;  // number of the park() that it ends
     std::shared_ptr<std::function<void()>> action;
     bool operator>(const Event& other) const;
   };
@@ -122,7 +120,7 @@ class World {
   std::priority_queue<Event, std::vector<Event>, std::greater<>> events_;
   std::vector<std::unique_ptr<Fiber>> fibers_;
   Fiber* running_ = nullptr;
-  struct Home;  // the context of run()
+  struct Home;  // context of run()
   std::unique_ptr<Home> home_;
 };
 

@@ -1,4 +1,4 @@
-// Every bad library of the zoo, the stage at which it is refused, and the sentence that says so.
+// Every bad library of the zoo, the stage of its refusal, and the sentence with the reason.
 #pragma once
 
 #include <fmt/format.h>
@@ -16,7 +16,7 @@ struct Animal {
   std::string name, stage, sentence;
 };
 
-inline constexpr const char* kProbeSeconds = "2";  // for those that hang: enough to get there
+inline constexpr const char* kProbeSeconds = "2";  // long enough for a library to reach its hang
 
 inline bool hangs(const Animal& animal) { return animal.name.ends_with("_hangs"); }
 
@@ -51,7 +51,7 @@ inline std::vector<Animal> tried_elsewhere() {
   return list;
 }
 
-// What is wrong with these is found by reading what they say about themselves.
+// Returns libraries whose faults are found by reading their headers.
 inline std::vector<Animal> read_here() {
   const std::string rebuild = "rebuild it with the headers of this mokume";
   return {
@@ -83,7 +83,6 @@ inline std::vector<Animal> read_here() {
       {"null_slot", "start", "function 11 of its table is null: every function of ABI 1.0 is needed"}};
 }
 
-// Names the test of an animal.
 inline void PrintTo(const Animal& animal, std::ostream* out) { *out << animal.name; }
 
 }  // namespace mokume::zoo

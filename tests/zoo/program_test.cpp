@@ -1,4 +1,4 @@
-// A run goes on with the other backends, whatever a bad one does.
+// A run continues with the other backends, whatever a bad backend does.
 #include <gtest/gtest.h>
 #include <signal.h>
 #include <sys/stat.h>
@@ -40,7 +40,6 @@ class Zoo : public testing::TestWithParam<Animal> {
     return path;
   }
 
-  // Runs the experiment on these devices and returns its results.
   std::string results(const std::string& devices, Ended& ended, const std::string& more = "") const {
     place_.write("e.toml", cli_test::small_experiment(devices, 120) + more);
     ended = place_.mokume("run --fresh e.toml --out " + devices.substr(0, devices.find(',')));
@@ -53,12 +52,12 @@ class Zoo : public testing::TestWithParam<Animal> {
   Place place_;
 };
 
-TEST_P(Zoo, TheRunGoesOnWithTheOtherBackend) {
+TEST_P(Zoo, TheRunContinuesWithTheOtherBackend) {
   const std::string path = install(GetParam().name);
   Ended alone, both;
   const std::string expected = results("host", alone);
   EXPECT_EQ(alone.err.find(GetParam().name), std::string::npos) << "'host' names no other backend\n" << alone.err;
-  // The other libraries are known by now.
+  // The other libraries have already been tried.
   if (hangs(GetParam())) setenv("MOKUME_PROBE_SECONDS", kProbeSeconds, 1);
   EXPECT_EQ(results(GetParam().name + ",host", both), expected);
   EXPECT_NE(
@@ -77,8 +76,8 @@ INSTANTIATE_TEST_SUITE_P(Animals, Zoo, testing::ValuesIn([] {
 
 class Keeper : public Zoo {};
 
-TEST_F(Keeper, AllAndEveryGoOnToo) {
-  setenv("OCL_ICD_VENDORS", library().c_str(), 1);  // there are no drivers, whose kernels would have to be built
+TEST_F(Keeper, AllAndEveryAlsoContinue) {
+  setenv("OCL_ICD_VENDORS", library().c_str(), 1);  // leaves no drivers, whose kernels would have to be built
   install("enumerate_crashes");
   const std::string bad = install("constructor_crashes");
   for (const std::string devices : {"all", "every"}) {

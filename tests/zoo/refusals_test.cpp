@@ -1,4 +1,4 @@
-// Each bad library is refused with its reason, by the process that looks for it or by one that tries it first.
+// Each bad library is refused with its reason, by the process that looks for it or by a process that tries it first.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -74,11 +74,11 @@ TEST_F(Refusal, ATruncatedLibraryIsNeverLoaded) {
   }
 }
 
-// ---- what passed is remembered
+// ---- libraries that passed are remembered
 
 class Remembered : public Refusal {
  protected:
-  // Whether the library is tried in a child, as a program that does not exist shows.
+  // Returns whether the library is tried in a child, which fails for a program that does not exist.
   bool is_tried() {
     ProbeSetup without = setup();
     without.program = "/nowhere";
@@ -95,7 +95,7 @@ class Remembered : public Refusal {
     return "";
   }
 
-  std::vector<std::string> told_;  // by is_tried()
+  std::vector<std::string> told_;  // set by is_tried()
 };
 
 TEST_F(Remembered, UntilAFileChanges) {
@@ -112,7 +112,7 @@ TEST_F(Remembered, UntilAFileChanges) {
   unsetenv("LD_LIBRARY_PATH");
 }
 
-TEST_F(Remembered, WhatHangsIsToldBeforeItIsLeftOut) {
+TEST_F(Remembered, AHangIsReportedBeforeTheLibraryIsLeftOut) {
   install("query_hangs");
   std::vector<std::string> told;
   ProbeSetup limited = setup();

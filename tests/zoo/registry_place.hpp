@@ -19,7 +19,7 @@ namespace mokume::registry {
 
 namespace fs = std::filesystem;
 
-// A host that keeps its log: the libraries of the zoo log when they are started and shut down.
+// Keeps its log: the libraries of the zoo log when they are started and shut down.
 class FakeHost {
  public:
   FakeHost() {
@@ -42,7 +42,7 @@ class FakeHost {
   std::mutex mutex_;
 };
 
-// Each test has its own plugin directory, with private permissions whatever the umask of the build was.
+// Each test has its own plugin directory with private permissions, whatever the umask of the build.
 class RegistryTest : public testing::Test {
  protected:
   RegistryTest() {
@@ -67,7 +67,7 @@ class RegistryTest : public testing::Test {
     return root_ + "/" + tree;
   }
 
-  // Copies one library of the zoo to the place where it would be installed.
+  // Copies one library of the zoo to its place of installation.
   std::string install(const std::string& animal, const std::string& kind = "backends", const std::string& tree = "a",
                       const std::string& as = "") {
     const std::string path = directory(tree) + "/" + kind + "/" + (as.empty() ? animal : as) + ".so";

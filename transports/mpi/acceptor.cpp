@@ -19,7 +19,7 @@ namespace {
 using asio::ip::tcp;
 using Local = asio::local::stream_protocol;
 
-// After a failed accept, which usually means that no descriptor is free.
+// The pause after a failed accept, which usually means that no descriptor is free.
 constexpr std::chrono::milliseconds kAcceptAgain(100);
 
 }  // namespace

@@ -29,12 +29,12 @@ class Acceptor {
 
   Acceptor(asio::io_context& io, int size, Handler handler) : Acceptor(io, size, std::move(handler), Limits()) {}
   Acceptor(asio::io_context& io, int size, Handler handler, Limits limits);
-  ~Acceptor();  // close()
+  ~Acceptor();  // calls close()
   Acceptor(const Acceptor&) = delete;
   Acceptor& operator=(const Acceptor&) = delete;
 
-  // Listens on a local socket and by TCP: on loopback if `this_host_only`, otherwise where others may reach this host.
-  // `network`: as for addresses().
+  // Listens on a local socket and by TCP: on loopback if `this_host_only`, otherwise on addresses that other hosts may
+  // reach. `network` is as for addresses().
   Rendezvous open(bool this_host_only, const std::string& network);
   void close();  // closes pending connections too
   size_t pending() const { return pending_.size(); }
@@ -60,7 +60,7 @@ class Acceptor {
   Key key_{};
   asio::ip::tcp::acceptor tcp_;
   asio::local::stream_protocol::acceptor local_;
-  std::list<std::shared_ptr<Pending>> pending_;  // the oldest first
+  std::list<std::shared_ptr<Pending>> pending_;  // oldest first
 };
 
 }  // namespace mokume::mpi

@@ -1,4 +1,4 @@
-// The addresses under which others may reach this host.
+// The addresses under which other hosts may reach this host.
 #pragma once
 
 #include <asio/ip/address.hpp>

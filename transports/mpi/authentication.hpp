@@ -1,6 +1,6 @@
-// Two ranks show each other that they know the key of the run without sending it: each answers the other's nonce with
-// an HMAC (RFC 2104) of both nonces. An eavesdropper learns nothing that opens another connection. Later messages are
-// neither encrypted nor authenticated (docs/trust.md).
+// Two ranks prove to each other that they know the key of the run without sending it: each answers the other's nonce
+// with an HMAC (RFC 2104) of both nonces. An eavesdropper cannot use an answer for another connection. Later messages
+// are neither encrypted nor authenticated (docs/trust.md).
 #pragma once
 
 #include <array>
@@ -16,8 +16,8 @@ using Mac = std::array<unsigned char, 32>;    // HMAC-SHA256
 
 enum class Side : unsigned char { acceptor = 0, connector = 1 };  // rank 0, another rank
 
-// The handshake has three messages: the hello of another rank, rank 0's challenge with its own MAC, and the MAC of the
-// other rank.
+// The handshake has three messages: another rank's hello, rank 0's challenge with its own MAC, and the other rank's
+// MAC.
 struct Hello {
   Nonce nonce{};
   uint32_t rank = 0;
@@ -27,13 +27,13 @@ struct Challenge {
   Mac mac{};
 };
 
-// Fills `bytes` with random bytes from the kernel. Throws Error(MK_INTERNAL) if it provides none.
+// Fills `bytes` with random bytes from the kernel. Throws Error(MK_INTERNAL) if the kernel provides none.
 void fill_random(unsigned char* bytes, size_t n);
 
 // Returns the MAC that only a holder of the key can compute in this handshake. It depends on the side, so that a peer
-// cannot send a MAC back to the rank that made it.
+// cannot return a MAC to its maker.
 Mac mac_of(const Key& key, Side side, const Hello& hello, const Nonce& acceptor_nonce);
-bool equal(const Mac& a, const Mac& b);  // in constant time
+bool equal(const Mac& a, const Mac& b);  // runs in constant time
 
 std::string hex(const unsigned char* bytes, size_t n);
 bool unhex(const std::string& text, unsigned char* bytes, size_t n);

@@ -91,12 +91,11 @@ class ConnectAttempt : public std::enable_shared_from_this<ConnectAttempt> {
   Outcome outcome_ = Outcome::silent;
 };
 
-// Returns the outcome of one attempt, and sets `connection` if it connects.
 Outcome attempt(asio::io_context& io, const Rendezvous& rendezvous, uint32_t rank, const Stream::endpoint& where,
                 Clock::time_point deadline, std::optional<Stream::socket>& connection) {
   const auto one = std::make_shared<ConnectAttempt>(io, rendezvous, rank);
   one->connect(where);
-  // A connected peer may be slow to answer. One hidden by a firewall never connects.
+  // A connected peer may be slow to answer. A peer hidden by a firewall never connects.
   run_until(io, std::min(deadline, Clock::now() + kConnectTimeout), [&] { return one->connected() || one->over(); });
   if (one->connected())
     run_until(io, std::min(deadline, Clock::now() + kHandshakeTimeout), [&] { return one->over(); });
@@ -116,8 +115,8 @@ Stream::socket connect_to_rank_0(asio::io_context& io, const Rendezvous& rendezv
   const auto attempt_at = [&](const Stream::endpoint& where) {
     return attempt(io, rendezvous, rank, where, deadline, connection);
   };
-  // Rank 0 was listening before it sent the rendezvous. If every address refuses for a while, it is gone.
-  auto last_answer = Clock::now();  // the last time when some address did not refuse
+  // Rank 0 was listening before it sent the rendezvous. If every address refuses for a while, rank 0 is gone.
+  auto last_answer = Clock::now();  // last time at which an address did not refuse
   for (auto now = last_answer; now < deadline && now - last_answer < kRefused; now = Clock::now()) {
     // No process on another host has this name.
     if (attempt_at(rendezvous.local_endpoint()) == Outcome::connected) return std::move(*connection);

@@ -25,8 +25,8 @@ constexpr uint32_t kLargest = std::numeric_limits<int32_t>::max();
 // By default Asio moves at most 64 KB at a time.
 size_t everything(const asio::error_code& error, size_t) { return error ? 0 : kLargest; }
 
-// A host that loses power or network closes nothing. The kernel then ends its connections, also while nobody expects a
-// message; later than the protocol's own limits for silence, which are what a run then reports.
+// A host that loses power or network does not close its connections. The kernel then ends them, even if nobody expects
+// a message, but later than the protocol's own limits for silence, which the run reports.
 void end_when_cut_off(int socket) {
   constexpr int kIdleSeconds = 30, kIntervalSeconds = 10, kProbes = 5, kOn = 1;
   constexpr unsigned kUnansweredMs = 80'000;
@@ -98,8 +98,7 @@ void Links::open(int peer, Stream::socket socket) {
   if (!near) end_when_cut_off(of.socket.native_handle());
   of.socket.non_blocking(true);
   // By default the kernel's buffers start smaller than a bucket of a team's sums. They grow slowly, and the buffers of
-  // local sockets do not grow. If the kernel's limit is lower than kBuffer, the size that TCP grows to is larger than
-  // that limit.
+  // local sockets do not grow. If the kernel's limit is below kBuffer, TCP can grow its buffers beyond that limit.
   if (near || limit_of("wmem_max") >= kBuffer) of.socket.set_option(asio::socket_base::send_buffer_size(kBuffer));
   if (!near && limit_of("rmem_max") >= kBuffer) of.socket.set_option(asio::socket_base::receive_buffer_size(kBuffer));
   of.state = State::open;

@@ -22,8 +22,7 @@
 
 namespace mokume::mpi {
 
-// Used by one thread, except wake(). Nothing happens outside its calls, except that the kernel sends and receives what
-// its buffers hold.
+// Used by one thread, except wake(). Between calls only the kernel sends and receives, within its buffers.
 class Links {
  public:
   Links(int rank, int size);
@@ -32,14 +31,14 @@ class Links {
 
   // ---- connecting ----
 
-  // Rank 0 listens on a local socket and by TCP: on loopback if `this_host_only`, otherwise where others may reach it.
-  // Returns the text of a Rendezvous, which is all that a process needs to connect as a rank. `network` restricts the
+  // Rank 0 listens on a local socket and by TCP: on loopback if `this_host_only`, otherwise on addresses that other
+  // hosts may reach. Returns the text of a Rendezvous, with which a process connects as a rank. `network` restricts the
   // addresses (an interface name, or "10.0.0.0/8"; empty: all). Throws Error(MK_INVALID_ARGUMENT) if this host has no
   // such network.
   std::string listen(bool this_host_only, const std::string& network);
   // Rank 0 waits for the other ranks. Throws Error(MK_CANCELLED) that names the ranks missing at the deadline.
   void accept_all(Clock::time_point deadline);
-  // Another rank connects to rank 0. Throws Error(MK_CANCELLED) if it is not reachable by the deadline, or is gone.
+  // Another rank connects to rank 0. Throws Error(MK_CANCELLED) if rank 0 is unreachable until the deadline, or gone.
   void connect(const std::string& rendezvous, Clock::time_point deadline);
 
   // ---- communicating ----
@@ -47,11 +46,11 @@ class Links {
   enum class Kind : uint32_t {
     message = 1,
     shutdown = 2,        // to rank 0, empty: nothing follows
-    shutdown_reply = 3,  // from rank 0, when it has heard from every rank
+    shutdown_reply = 3,  // from rank 0, once it has heard from every rank
   };
 
-  // Sends at most 2 GiB, which `owner` keeps alive and unchanged; without an owner, it copies them. Drops messages to a
-  // lost peer, and to a peer without a connection to this rank.
+  // Sends at most 2 GiB, which `owner` keeps alive and unchanged; without an owner, it copies the text. Drops messages
+  // to a lost peer, and to a peer without a connection to this rank.
   void send(int to, Kind kind, std::string_view text, std::shared_ptr<const void> owner = nullptr);
 
   struct Arrived {
@@ -60,16 +59,15 @@ class Links {
     size_t size = 0;
     std::unique_ptr<char[]> bytes;
   };
-  // Returns the next arrived message. Messages of one peer keep their order.
+  // Returns the next message. Messages of one peer keep their order.
   std::optional<Arrived> poll();
 
-  // Waits until, since poll() last found nothing, something has happened that poll() or lost() may report, wake() was
-  // called, or `at_most` is over. May return earlier. Sending continues meanwhile.
+  // Waits until something has happened since the last poll() that found nothing (poll() or lost() may report it), until
+  // wake() is called, or until `at_most` is over. May return earlier. Sending continues meanwhile.
   void wait(Clock::duration at_most);
-  void wake();  // from any thread
+  void wake();  // may be called from any thread
 
-  // Waits until the kernel has everything that was sent. Peers that have not taken their part by the deadline are
-  // forgotten.
+  // Waits until the kernel has everything that was sent. Forgets peers that have not taken their part by the deadline.
   void flush(Clock::time_point deadline);
 
   // Makes the peer lost until poll() returns a message from it.
@@ -95,7 +93,7 @@ class Links {
     bool send_failed = false;  // the peer accepts no more data
     Header header;
     std::unique_ptr<char[]> body;
-    std::deque<Outgoing> outgoing;  // the kernel is taking the first
+    std::deque<Outgoing> outgoing;  // the kernel is taking the first message
   };
 
   void open(int peer, Stream::socket socket);

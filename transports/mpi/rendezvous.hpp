@@ -1,4 +1,4 @@
-// How the other ranks reach rank 0: where it listens, and the key of the run.
+// The data with which other ranks reach rank 0: its addresses, and the key of the run.
 #pragma once
 
 #include <asio/generic/stream_protocol.hpp>

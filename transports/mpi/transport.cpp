@@ -1,6 +1,6 @@
-// Nodes as ranks of an MPI job. MPI starts the ranks, tells them how to reach rank 0, and ends them. Messages travel
-// over separate connections (links.hpp), since MPI does not survive a peer that dies in the middle of a message
-// (docs/adr/0019), so between start and end there are no MPI calls. MPI_THREAD_FUNNELED is enough: one thread makes all
+// Runs nodes as ranks of an MPI job. MPI starts the ranks, tells them the addresses of rank 0, and ends them. Messages
+// travel over separate connections (links.hpp), since MPI does not survive a peer that dies in the middle of a message
+// (docs/adr/0019); so there are no MPI calls between start and end. MPI_THREAD_FUNNELED is enough: one thread makes all
 // calls.
 #include "abi/transport.h"
 
@@ -39,7 +39,7 @@ using Kind = Links::Kind;
 constexpr std::string_view kEverybody = "everybody", kNotEverybody = "not everybody";
 constexpr std::chrono::seconds kLeave(30);  // for ranks that only shut down
 constexpr double kStartLimitS = 120;
-constexpr std::chrono::seconds kConnect(5);  // at least
+constexpr std::chrono::seconds kConnect(5);  // lower limit
 constexpr const char* kStartVariable = "MOKUME_MPI_START_S";
 constexpr const char* kNetworkVariable = "MOKUME_MPI_NETWORK";
 constexpr int kExitRunAgain = 75;
@@ -120,7 +120,7 @@ class Mpi {
     links_.send(static_cast<int>(to), Kind::message, {static_cast<const char*>(message), bytes}, std::move(owner));
   }
 
-  // Returns the next message, and handles the messages between the transports themselves.
+  // Returns the next message, and handles the transports' own messages.
   std::optional<Links::Arrived> poll() {
     while (auto arrived = links_.poll()) {
       if (arrived->kind == Kind::message && arrived->size > 0) return arrived;
@@ -138,8 +138,8 @@ class Mpi {
   void forget(uint32_t peer) { links_.forget(static_cast<int>(peer)); }
   bool lost(uint32_t peer) const { return links_.lost(static_cast<int>(peer)); }
 
-  // MPI_Finalize waits for every rank, spinning, and forever if one is gone. Therefore it is called only once all have
-  // sent a shutdown message; until then this waits asleep. Without MPI_Finalize the launcher sees an abnormal exit.
+  // MPI_Finalize spins until every rank calls it, forever if one is gone. It is called only after all ranks have sent a
+  // shutdown message; until then, this call sleeps. Without MPI_Finalize the launcher sees an abnormal exit.
   bool leave(Clock::duration timeout) noexcept {
     if (left_) return *left_;
     left_ = false;
@@ -155,7 +155,6 @@ class Mpi {
   }
 
  private:
-  // Waits for `done()` or the deadline, and drops the messages that still arrive.
   template <class Done>
   void drain_until(Clock::time_point deadline, Done&& done) {
     while (true) {
@@ -167,7 +166,7 @@ class Mpi {
     }
   }
 
-  // Rank 0: waits for the shutdown messages of all ranks that are not lost, and replies whether no rank is lost.
+  // Rank 0 waits for the shutdown messages of all ranks that are not lost, and replies whether no rank is lost.
   bool await_shutdowns(Clock::time_point deadline) {
     const auto missing = [&](int peer) { return !shut_down_[static_cast<size_t>(peer)] && !links_.lost(peer); };
     const auto any = [&](auto&& is) {
@@ -187,7 +186,7 @@ class Mpi {
     return everybody && !any(gone);
   }
 
-  // Another rank: rank 0 may be lost, or reply that another rank is.
+  // Any other rank sends its shutdown message. Rank 0 may be lost, or reply that another rank is.
   bool report_shutdown(Clock::time_point deadline) {
     links_.send(0, Kind::shutdown, "");
     drain_until(deadline, [&] { return everybody_.has_value() || links_.lost(0); });
@@ -275,8 +274,8 @@ mk_transport make_table() {
 
 int32_t start(const mk_host* host, const void** table, mk_error* error) {
   return mokume::sdk::guard(error, [&] {
-    // Starting waits for all ranks; inside MPI it waits forever if one of them dies first. Nothing else has begun yet,
-    // so exiting is safe.
+    // Starting waits for all ranks; inside MPI it waits forever if a rank dies first. Nothing else has begun yet, so
+    // exiting is safe.
     const std::chrono::seconds limit(
         std::llround(std::ceil(mokume::sdk::seconds_variable(kStartVariable, kStartLimitS))));
     Watchdog watchdog(limit, [=] {

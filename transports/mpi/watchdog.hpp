@@ -1,4 +1,4 @@
-// Notices that a call does not return.
+// Detects a call that does not return.
 #pragma once
 
 #include <chrono>
@@ -9,8 +9,8 @@
 
 namespace mokume::mpi {
 
-// A thread checks ten times per limit whether the same call has been in progress all the time. This way, time during
-// which the whole process was stopped hardly counts.
+// A thread checks ten times per limit whether the same call is still in progress. Time during which the whole process
+// was stopped therefore hardly counts.
 class Watchdog {
  public:
   // Calls `late` once, on the watchdog's thread, after a call has taken about `limit`.

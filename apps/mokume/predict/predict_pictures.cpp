@@ -1,4 +1,4 @@
-// Predictions of pictures: one with the certainties of all members, or many as rows of a table.
+// Predicts pictures: one with the certainties of all members, or many as rows of a table.
 #include <algorithm>
 #include <cmath>
 #include <cstdio>
@@ -21,15 +21,14 @@
 namespace mokume::app {
 namespace {
 
-constexpr int32_t kLeastSide = 8;  // the least width of a square image if only the number of features is known
-constexpr size_t kBlockValues = size_t{16} << 20;  // the most values of the pictures that are predicted together
+constexpr int32_t kLeastSide = 8;                  // side of a square image, if only the number of features is known
+constexpr size_t kBlockValues = size_t{16} << 20;  // limit for pictures that are predicted together
 
 using run::Trained;
 
-// The way from pictures to the model's rows.
 struct Conversion {
   data::Shape shape;
-  bool plain = false;   // as the training pictures of source "images", else as the digits of MNIST
+  bool plain = false;   // converted like the training pictures of source "images", else like MNIST's digits
   std::string guessed;  // a remark if only the number of features is known, else ""
 
   data::ModelImage operator()(const data::Picture& picture) const {
@@ -67,7 +66,6 @@ Conversion conversion_of(const Models& with) {
   return conversion;
 }
 
-// Makes rows of converted pictures ready for the model.
 data::Table scaled_rows(const Models& with, const std::string& name, std::vector<float> values,
                         const data::Shape& shape) {
   const Trained& first = with.ensemble.first();
@@ -124,7 +122,7 @@ void predict_one(const Models& with, const std::string& file) {
   if (!options.svg.empty())
     base::write_file(options.svg,
                      report::certainty_svg(certainty, picture.name, thumbnail(image.values, convert.shape)));
-  // A vote of other members does not apply to these.
+  // The vote of other members does not apply to these members.
   const auto vote = run::read_vote(options.run);
   const bool same = vote && vote->members == with.ensemble.size();
   const std::vector<double> doubt = same ? vote->doubt : std::vector<double>{};
@@ -134,7 +132,7 @@ void predict_one(const Models& with, const std::string& file) {
     show(stdout, report::certainty_text(certainty, report::kTextWidth, doubt));
 }
 
-// Predicts many pictures and prints a row for each, in the order of their names on the command line and in folders.
+// Predicts many pictures and prints a row for each, in the order of the command line and of names in folders.
 class PictureTable {
  public:
   explicit PictureTable(const Models& with)
@@ -144,7 +142,7 @@ class PictureTable {
     if (!convert_.guessed.empty()) say(stderr, "pictures: {}\n", convert_.guessed.substr(2));
   }
 
-  // Adds a picture, or those of a folder. Names on stderr what cannot be read.
+  // Adds a picture, or all pictures in a folder. Reports unreadable files on stderr.
   void add(const std::string& path) {
     if (!data::is_directory(path)) return add_file(path);
     data::ImageFolder folder;
@@ -168,7 +166,7 @@ class PictureTable {
     return path;
   }
 
-  // Calls `read`, and reports what it finds wrong with the data. Returns whether that is nothing.
+  // Calls `read`, and reports errors in the data. Returns whether there were none.
   template <class Read>
   bool readable(Read&& read) {
     try {
@@ -204,7 +202,7 @@ class PictureTable {
   Conversion convert_;
   Opened opened_;
   ClassTable table_;
-  size_t block_ = 1;  // pictures that are predicted together, which bounds the memory for any number of them
+  size_t block_ = 1;  // number of pictures predicted together, which bounds the memory
   size_t read_ = 0, unread_ = 0;
   std::vector<std::string> files_;
   std::vector<float> values_;

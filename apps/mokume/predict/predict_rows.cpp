@@ -1,4 +1,4 @@
-// Rows of a table, whole or as they arrive on standard input.
+// Predicts the rows of a table, at once or as they arrive on standard input.
 #include <unistd.h>
 
 #include <algorithm>
@@ -25,7 +25,7 @@ namespace {
 using run::Combined;
 using run::Trained;
 
-// The columns to the left of the predictions: the number of the row, and those that the command line asks for.
+// The columns to the left of the predictions: the row number, and the columns that the command line requests.
 class Left {
  public:
   Left(data::CopiedColumns copied, size_t rows_before) : copied_(std::move(copied)), rows_before_(rows_before) {}
@@ -47,7 +47,7 @@ class Left {
   size_t rows_before_;
 };
 
-// Prints predicted[, target][, sd], and at the end the error of the rows with a target.
+// Prints predicted[, target][, sd], and finally the error over the rows with a target.
 class Numbers {
  public:
   explicit Numbers(const Models& with) : with_(with) {}
@@ -89,7 +89,7 @@ class Numbers {
   size_t told_ = 0;
 };
 
-// Prints the table of classes, and at the end the errors of the rows with a label.
+// Prints the table of classes, and finally the errors over the rows with a label.
 class Classes {
  public:
   explicit Classes(const Models& with) : with_(with) {}
@@ -135,7 +135,6 @@ class RowPredictor {
     end();
   }
 
-  // Answers rows as they arrive.
   void stream() {
     if (spec_.source != "csv" || spec_.path != data::kStandardInput)
       throw Error(MK_INVALID_ARGUMENT,
@@ -180,7 +179,7 @@ class RowPredictor {
   const data::DataSpec spec_;
   Numbers numbers_;
   Classes classes_;
-  std::unique_ptr<Opened> opened_;  // after the rows have been read: errors in them come first
+  std::unique_ptr<Opened> opened_;  // opened after the rows have been read, since errors in the rows come first
   data::CopiedColumns copied_;
   size_t rows_ = 0;
 };

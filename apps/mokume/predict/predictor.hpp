@@ -1,4 +1,4 @@
-// The parts that all forms of the command predict share: the models of a run, the selected device, and the table of
+// The common parts of all forms of the command predict: the models of a run, the selected device, and the table of
 // classes.
 #pragma once
 
@@ -28,10 +28,9 @@ struct Models {
   const run::RunRecord& record;
 };
 
-// Throws Error(MK_INVALID_ARGUMENT) if two columns of the output have the same name, which --columns can cause.
+// Throws Error(MK_INVALID_ARGUMENT) if two output columns have the same name, which --columns can cause.
 void check_names(const std::vector<std::string>& columns);
 
-// The selected device, opened.
 class Opened {
  public:
   explicit Opened(const Models& with);
@@ -45,10 +44,10 @@ class Opened {
 // Prints the columns of the caller, predicted[, label][, votes], and the scores. Combined must come from this ensemble.
 class ClassTable {
  public:
-  // `left`: the names of the caller's columns. `known`: the rows have labels.
+  // `left` names the caller's columns. `known`: the rows have labels.
   ClassTable(const Models& with, std::vector<std::string> left, bool known) : with_(with), left_(left), known_(known) {}
 
-  // Prints row `r` of `said`. `cells`: those of the caller's columns. `label`: used if the rows have labels.
+  // Prints row `r` of `said`. `cells` holds the caller's columns. `label` is used if the rows have labels.
   void print(const run::Combined& said, size_t r, std::vector<RowPrinter::Cell> cells, int32_t label = data::kNoLabel);
 
  private:
@@ -57,14 +56,14 @@ class ClassTable {
   const Models& with_;
   std::vector<std::string> left_;
   bool known_;
-  std::optional<RowPrinter> printer_;  // made for the first row, which tells the names of the scores
+  std::optional<RowPrinter> printer_;  // made for the first row, which determines the names of the scores
 };
 
-// Rows of a table: with options.stream, each as soon as it arrives on standard input.
+// Predicts the rows of a table: with options.stream, each row as soon as it arrives on standard input.
 void predict_rows(const Models& with);
 
-// One picture: everything about the certainty of the members, as text or JSON. Several pictures, or folders of them:
-// a row for each. Returns the exit code: kData if some of several cannot be read.
+// For one picture, prints all certainties of the members as text or JSON; for several pictures or folders, one row
+// each. Returns the exit code: kData if some of several cannot be read.
 int predict_pictures(const Models& with);
 
 }  // namespace mokume::app

@@ -8,8 +8,8 @@
 
 namespace mokume::app {
 
-// CSV has a header, and an empty cell where a value is missing. JSON has one object per line, and null where a value is
-// missing or no finite number. Numbers are the shortest text that reads back as the same float or double.
+// CSV has a header, and an empty cell for a missing value. JSON has one object per line, and null for a missing or
+// infinite value. Numbers are the shortest text that reads back as the same float or double.
 class RowPrinter {
  public:
   using Cell = std::variant<std::monostate, size_t, float, double, std::string_view>;

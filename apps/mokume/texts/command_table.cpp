@@ -14,7 +14,7 @@ struct Proposal {
   std::vector<std::string> words;
 };
 
-// What shells propose for a value; every other value is free text.
+// Returns the shells' proposals for a value; every other value is free text.
 const Proposal& proposal_of(const std::string& name) {
   static const std::map<std::string, Proposal> known = {
       {"CONFIG", {Files::experiments, {}}},
@@ -60,7 +60,7 @@ Command command_of(const CLI::App& app, std::vector<std::string> path) {
   made.help = app.get_description();
   add_arguments(app, made);
   for (const CLI::App* inner : app.get_subcommands([](const CLI::App* one) { return !one->get_group().empty(); })) {
-    if (inner->get_name().empty()) {  // a group of options, of which one is needed
+    if (inner->get_name().empty()) {  // a group of options, one of them required
       add_arguments(*inner, made);
       continue;
     }

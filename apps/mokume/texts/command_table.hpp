@@ -1,4 +1,4 @@
-// The command line as data: what --help prints, for the manual page and the completions of shells.
+// The command line as data, with the texts of --help, for the manual page and shell completions.
 #pragma once
 
 #include <string>
@@ -10,9 +10,8 @@ class App;
 
 namespace mokume::app {
 
-// An option, or a word that a command takes.
 struct Argument {
-  std::string name;  // "--devices", or "CONFIG" for a word
+  std::string name;  // "--devices", or "CONFIG" for a positional argument
   std::string help;
   std::string value;               // "DEVICES"; "" for a flag
   std::vector<std::string> words;  // values to propose
@@ -27,16 +26,15 @@ struct Command {
   std::vector<Command> inner;
 };
 
-// Without hidden commands.
+// Leaves out hidden commands.
 Command command_table(const CLI::App& cli);
 
-// For what is made of the table.
 std::string joined(const std::vector<std::string>& words, const std::string& between = " ");
 
-// A manual page in roff's man macros. `footer`: the exit codes, as help shows them.
+// Returns a manual page in roff's man macros. `footer` holds the exit codes in the words of help.
 std::string manual(const Command& mokume, const std::string& version, const std::string& footer);
 
-// A script that completes command lines in `shell`: bash, zsh or fish.
+// Returns a script that completes command lines in `shell`: bash, zsh or fish.
 std::string completion(const Command& mokume, const std::string& shell);
 
 }  // namespace mokume::app

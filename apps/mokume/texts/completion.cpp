@@ -26,7 +26,6 @@ std::vector<std::string> names_of(const std::vector<Command>& commands) {
   return names;
 }
 
-// As a word of the shells, in single quotes.
 std::string in_quotes(const std::string& text) {
   std::string made = "'";
   for (const char c : text) made += c == '\'' ? std::string("'\\''") : std::string(1, c);
@@ -56,7 +55,7 @@ std::string bash_words(const Argument& one) {
 
 std::string followed(const std::string& command) { return command.empty() ? "" : command + "; "; }
 
-// The cases of a value: what follows an option.
+// Returns the cases that complete the value after an option.
 std::string bash_values(const Command& mokume) {
   std::string text;
   std::set<std::string> seen;
@@ -73,7 +72,7 @@ std::string bash_commands(const Command& mokume) {
   for_each(mokume, [&](const Command& command) {
     std::vector<std::string> options;
     for (const Argument& one : command.options) options.push_back(one.name);
-    std::set<std::string> ways;  // to complete a word
+    std::set<std::string> ways;  // proposals for a positional argument
     if (!command.inner.empty()) ways.insert(compgen(names_of(command.inner)));
     for (const Argument& one : command.words) ways.insert(bash_words(one));
     ways.erase("");
@@ -115,7 +114,7 @@ complete -o filenames -F _mokume mokume
 
 // --- zsh ---
 
-// A description inside of '[...]' or after ':' of _arguments.
+// Escapes a description inside '[...]' or after ':' of _arguments.
 std::string zsh_text(const std::string& text) {
   std::string made;
   for (const char c : text)

@@ -8,7 +8,7 @@
 namespace mokume::app {
 namespace {
 
-// Text that roff shows as it is: a backslash and a minus are escaped, and no line begins with a command.
+// Escapes text for roff: it escapes a backslash and a minus, and no line begins with a command.
 std::string plain(const std::string& text) {
   std::string made;
   for (const char c : text) {

@@ -80,7 +80,7 @@ double Scale::at(double value) const {
 Scale make_scale(double low, double high, bool log, double margin, double from, double to) {
   Scale scale{log && low > 0 && std::isfinite(high / low), low, high, from, to};
   const double size = std::max(std::abs(low), std::abs(high));
-  if (!(high - low > 1e-9 * size)) {  // a single value gets room around it
+  if (!(high - low > 1e-9 * size)) {  // gives a single value some room
     const double room = size > 0 ? 0.05 * size : 1;
     scale.low = low - room, scale.high = high + room;
     if (size < 1e-290) scale.low = low - 1, scale.high = high + 1, scale.log = false;

@@ -24,7 +24,7 @@ struct Scale {
 // possible.
 Scale make_scale(double low, double high, bool log, double margin, double from, double to);
 
-// The same with a margin of 5 %, which goes below zero only if some value does; [0, 1] if there are no values.
+// The same with a margin of 5 %, which goes below zero only if a value does; [0, 1] if there are no values.
 Scale value_scale(const results::Extent& extent, bool log, double from, double to);
 
 struct Tick {
@@ -38,16 +38,16 @@ struct Tick {
 std::vector<Tick> ticks(const Scale& scale, int wanted);
 
 // Draws an axis along the bottom (labels below y = `at`) or the left (labels left of x = `at`), with grid lines up to
-// `grid_to`. A label that would touch the previous one is left out. The title of a bottom axis is 40 px below it; that
-// of a left axis is at the edge of the picture.
+// `grid_to`. A label that would touch the previous label is left out. The title of a bottom axis is 40 px below it; the
+// title of a left axis is at the edge of the picture.
 void bottom_axis(Svg& svg, const Scale& scale, double at, double grid_to, const std::vector<Tick>& ticks,
                  std::string_view title);
 void left_axis(Svg& svg, const Scale& scale, double at, double grid_to, const std::vector<Tick>& ticks,
                std::string_view title);
 
-// Draws the box of some values, with whiskers, `width` px wide around `centre`.
+// Draws a box with whiskers, `width` px wide around `centre`.
 void draw_box(Svg& svg, const results::Box& box, const Scale& scale, double centre, double width, bool upright);
-// Draws the values themselves as points, spread over the width of their box. If there are many, only those beyond the
+// Draws the values as points, spread over the width of their box. If there are many, only the points beyond the
 // whiskers are drawn.
 void draw_points(Svg& svg, const std::vector<double>& values, const Scale& scale, double centre, double width,
                  bool upright);

@@ -10,7 +10,7 @@ namespace mokume::report {
 namespace {
 
 constexpr double kBoxesLeft = 62, kBoxesRight = 544, kBoxesTop = 62, kBoxesBottom = 320;
-constexpr size_t kMaxBoxes = 200;  // more could not be distinguished
+constexpr size_t kMaxBoxes = 200;  // more boxes could not be distinguished
 constexpr size_t kMaxBars = 40;
 
 // Returns the extent of all values of the experiment, so that all plots share one axis and can be compared.
@@ -67,8 +67,8 @@ void draw_failed(Svg& svg, const Figure& figure, size_t candidate, double x) {
   svg.close();
 }
 
-// Returns, by candidate, the distance of its box from a value that it shares with others. Every box stays nearer to its
-// own value than to the next one.
+// Returns by candidate the offset of its box from a value that several candidates share. Every box stays nearer to its
+// own value than to the next value.
 std::map<size_t, double> shifts_of(const Figure& figure, const BoxPanel& panel, const std::vector<size_t>& candidates,
                                    double width, double pitch) {
   std::map<double, std::vector<size_t>> by_value;
@@ -103,7 +103,7 @@ std::string draw_panel(const Figure& figure, const BoxPanel& panel, const result
     if (!figure.pooled[c].values.empty() && first != c)
       draw_candidate(svg, figure, c, scale, x_of(c), width, Look::plain);
   }
-  if (first) {  // It is drawn last, so that no other box covers it.
+  if (first) {  // drawn last, so that no other box covers it
     draw_candidate(svg, figure, *first, scale, x_of(*first), width, Look::marked);
     if (figure.best == *first)
       svg.path(fmt::format("M{} {}l4.5 7h-9z", coordinate(x_of(*first)), coordinate(kBoxesBottom - 9)), "star");

@@ -9,7 +9,7 @@
 namespace mokume::report {
 
 // Returns a complete SVG file for light and dark themes, with `title` above the plot and the picture to the right of
-// it. Of more than 40 classes, only those with the highest mean certainty are shown.
+// it. Shows at most 40 classes, those with the highest mean certainty.
 std::string certainty_svg(const results::Certainty& certainty, std::string_view title,
                           const results::Thumbnail& picture = {});
 

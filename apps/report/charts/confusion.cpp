@@ -16,7 +16,6 @@ namespace {
 constexpr double kMatrixTop = 86, kMostSide = 560, kLabelSide = 11;
 constexpr size_t kLongestClass = 18;
 
-// Where the cells and the labels of the matrix lie.
 struct Grid {
   double cell = 0, left = 0, right = 0, bottom = 0;
   bool labelled = false;
@@ -42,7 +41,7 @@ void draw_cell(Svg& svg, const Grid& grid, const data::Confusion& confusion, con
   const double side = grid.cell - (grid.cell >= 8 ? 1 : 0);
   if (count == 0) return svg.rect(x, y, side, side, "blank");
   const double share = static_cast<double>(count) / static_cast<double>(rows);
-  // The square root separates rare mistakes, which are what the reader looks for.
+  // The square root separates rare mistakes, which interest the reader most.
   const Colour colour = colour_scale(1 - 0.9 * std::sqrt(share));
   svg.rect(x, y, side, side, {},
            fmt::format("{} of {} rows of {} predicted as {}", results::grouped(static_cast<uint64_t>(count)),

@@ -10,7 +10,8 @@ namespace mokume::report {
 
 inline constexpr const char* kConfusionPlot = "plots/confusion.svg";
 
-// Returns the matrix as a plot: a row for each class, a column for each predicted class. None without a matrix.
+// Returns the matrix as a plot: a row for each class, a column for each predicted class. Returns nothing without a
+// matrix.
 std::vector<results::NamedFile> confusion_plot(const results::RunView& view);
 
 }  // namespace mokume::report

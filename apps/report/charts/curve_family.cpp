@@ -12,7 +12,7 @@ using journal::FitRecord;
 using Frame = CurveFrame;
 
 constexpr size_t kMaxPale = 300;
-constexpr size_t kMaxFamilies = 16;              // for fits, and for members
+constexpr size_t kMaxFamilies = 16;              // one limit for fits and one for members
 constexpr double kLogFrom = 31.622776601683793;  // 1.5 decades
 
 constexpr CurveKind kKinds[] = {{"validation_", "", "solid", "validation"},
@@ -54,9 +54,9 @@ CurveLine line_of(const std::string& name, const search::Plan& plan, size_t cand
   return line;
 }
 
-// Sets one pair of axes for all lines that are drawn. A fit that diverged must not squeeze all others into the bottom:
-// if the worse half of the fits would stretch the axis a hundredfold, the axis ends a little above the better half and
-// the refit. Members are not ordered by quality, so all of them are shown in full.
+// Sets one pair of axes for all drawn lines. A fit that diverged must not squeeze all others into the bottom: if the
+// worse half of the fits would stretch the axis a hundredfold, the axis ends a little above the better half and the
+// refit. Members are not ordered by quality, so all of them are shown in full.
 void set_scales(CurveFamily& family) {
   results::Extent all, better_ones;
   size_t epochs = 1;

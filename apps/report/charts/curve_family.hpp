@@ -1,5 +1,5 @@
-// Sorts curves over epochs into plots: one plot per quantity of the fits, for all kinds of rows it is measured on, and
-// another for the members of an ensemble.
+// Sorts curves over epochs into plots: one plot per quantity of the fits, for all kinds of rows that it was measured
+// on, and another plot for the members of an ensemble.
 #pragma once
 
 #include <optional>
@@ -11,7 +11,7 @@
 
 namespace mokume::report {
 
-// The rows that a curve was measured on, derived from its name's prefix, and its line style if a plot holds several
+// The rows that a curve was measured on, derived from the prefix of its name, and its line style in a plot of several
 // kinds.
 struct CurveKind {
   const char *prefix, *dashes, *look;
@@ -20,9 +20,8 @@ struct CurveKind {
 const CurveKind& curve_kind(size_t kind);
 size_t kind_of(const std::string& curve_name);
 
-constexpr size_t kMaxNamedCurves = 12;  // the colours k0 to k11 of plot.css
+constexpr size_t kMaxNamedCurves = 12;  // limited by the colours k0 to k11 of plot.css
 
-// Returns whether the value can be drawn.
 bool usable(double value);
 
 // A fit, a refit or a member, with its curves of one family. Points into the view.
@@ -44,12 +43,11 @@ struct CurveFamily {
   size_t count = 0;     // number of fits or members, drawn or not
 };
 
-// The edges of a plot's axes, in px.
 struct CurveFrame {
   static constexpr double kLeft = 62, kRight = 636, kTop = 62, kBottom = 340;
 };
 
-// Returns the families of the fits by name, then those of the members. `figure` must outlive them.
+// Returns the families of the fits by name, then the families of the members. `figure` must outlive them.
 std::vector<CurveFamily> curve_families(const Figure& figure);
 
 }  // namespace mokume::report

@@ -45,7 +45,7 @@ class Stroke {
   double x_of(size_t i) const { return family_.x.at(i + 1); }
   double y_of(size_t i) const { return std::max(Frame::kTop, family_.y.at(values_[i])); }
 
-  // Returns whether `step` differs from that in the last call for this mark.
+  // Updates `mark`, and returns whether `step` differs from it.
   static bool advance(size_t& mark, size_t step) { return std::exchange(mark, step) != step; }
 
   void point(size_t i, char command) {
@@ -59,7 +59,7 @@ class Stroke {
       last_ = from;
       return;
     }
-    // A run within the step of the previous one adds nothing visible.
+    // A run within the step of the previous run adds nothing visible.
     if (!advance(last_run_, step_of(to - 1))) return;
     point(from, 'M');
     for (size_t i = from + 1; i < to;) {
@@ -85,7 +85,7 @@ class Stroke {
   const CurveFamily& family_;
   const std::vector<double>& values_;
   size_t steps_;
-  size_t last_ = kNone;  // the epoch drawn last
+  size_t last_ = kNone;  // last drawn epoch
   size_t last_dot_ = kNone, last_run_ = kNone, last_gap_ = kNone;
   std::string path_;
   std::vector<std::pair<double, double>> dots_, gaps_;
@@ -94,7 +94,7 @@ class Stroke {
 void draw_line(Svg& svg, const CurveFamily& family, const CurveLine& line, const std::string& classes, bool named) {
   svg.open("curve " + classes, line.hover);
   for (const journal::Curve* curve : line.curves) {
-    // No fit has the rows of the refit, so a single curve of the refit needs no line style of its own.
+    // No fit has the rows of the refit, so a single curve of the refit needs no line style.
     const bool plain = family.kinds.size() == 1 || (family.refit && &line == &*family.refit && line.curves.size() == 1);
     const char* dashes = plain ? "" : curve_kind(kind_of(curve->name)).dashes;
     Stroke(family, curve->values, named ? 280 : 100).draw(svg, dashes, named);
@@ -136,7 +136,6 @@ std::string caption_of(const CurveFamily& family) {
   return text;
 }
 
-// Returns the height in the plot at which a line ends.
 double end_of(const CurveFamily& family, const CurveLine& line) {
   const std::vector<double>& values = line.curves.front()->values;
   for (size_t i = values.size(); i-- > 0;)
@@ -144,8 +143,8 @@ double end_of(const CurveFamily& family, const CurveLine& line) {
   return Frame::kBottom;
 }
 
-// Returns the named lines. Members are ordered by the heights at which they end, so that lines and legend entries can
-// be matched: a dozen colours alone do not suffice.
+// Returns the named lines. Members are ordered by the heights of their ends, so that lines and legend entries can be
+// matched: a dozen colours alone do not suffice.
 std::vector<size_t> legend_order(const CurveFamily& family) {
   std::vector<size_t> order(std::min(family.lines.size(), kMaxNamedCurves));
   std::iota(order.begin(), order.end(), size_t{0});
@@ -185,7 +184,7 @@ std::string draw(const CurveFamily& family) {
   left_axis(svg, family.y, Frame::kLeft, Frame::kRight, ticks(family.y, 6),
             shown + (family.y.log ? ", log scale" : ""));
   bottom_axis(svg, family.x, Frame::kBottom, Frame::kBottom, epoch_ticks(family.x), "epoch");
-  // The best last, so that they are on top.
+  // Draws the best lines last, so that they are on top.
   for (size_t i = family.lines.size(); i-- > 0;) {
     const bool named = i < kMaxNamedCurves;
     draw_line(svg, family, family.lines[i], named ? fmt::format("k{}", i) : "pale", named);

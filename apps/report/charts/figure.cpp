@@ -12,7 +12,7 @@
 namespace mokume::report {
 namespace {
 
-// Up to this number, ticks name the values themselves: the values tried matter more than round numbers.
+// For at most this number, ticks show the values themselves, which matter more than round numbers.
 constexpr size_t kFewValues = 8;
 
 using Candidate = std::vector<search::Value>;

@@ -1,9 +1,9 @@
-// The rule that turns any search into axes and panels.
+// Turns any search into axes and panels by a fixed rule.
 //
-// The axes are the two numeric searched parameters with the most distinct values (ties: the one named first); of the
-// two, x is the one named first in the experiment file. Every combination of the other varying parameters forms a
-// group. Candidates that fill less than half of the axes' grid (a random search) have no surface: each numeric
-// parameter then gets one plot of all candidates.
+// The axes are the two numeric searched parameters with the most distinct values (ties: the first in the experiment
+// file); x is the first of the two in the file. Every combination of the other varying parameters forms a group.
+// Candidates that fill less than half of the axes' grid (a random search) have no surface: each numeric parameter then
+// gets one plot of all candidates.
 #pragma once
 
 #include <optional>
@@ -49,26 +49,26 @@ struct Figure {
   bool surface = false;  // x and y span a grid that the candidates fill at least by half
   std::vector<Group> groups;
 
-  // All panels of the rule above; of more than kMaxBoxPlots, those with the best means.
+  // Returns all panels of the rule above, at most kMaxBoxPlots: those with the best means.
   std::vector<BoxPanel> box_panels() const;
   size_t box_panel_count() const;
 
   double number(size_t candidate, const Axis& axis) const;  // the candidate's value on the axis
   double shown(double value) const { return unit.factor * value; }
   std::vector<size_t> ranking(size_t most) const;  // candidates, best first
-  // The highest-ranked complete candidate among these.
+  // Returns the highest-ranked complete candidate of `candidates`.
   std::optional<size_t> leader(const std::vector<size_t>& candidates) const;
-  // The run's best candidate if it is one of `candidates` and complete, else their leader.
+  // Returns the run's best candidate if it is one of `candidates` and complete, else their leader.
   std::optional<size_t> marked(const std::vector<size_t>& candidates) const;
-  std::string hover(size_t candidate) const;  // parameters, mean, sd, n
-  std::string fits_text() const;              // "5 folds", "12 bootstraps x 5 folds"
+  std::string hover(size_t candidate) const;  // shows parameters, mean, sd, n
+  std::string fits_text() const;              // like "5 folds" or "12 bootstraps x 5 folds"
 };
 
 // Returns `prefix` and the characters of `name` that are safe in a file name.
 std::string safe_name(std::string prefix, const std::string& name);
 
-// The positions of an axis' values: at their value (log if they span two decades), or evenly spaced in order if their
-// distances would leave too little room.
+// The positions of an axis' values: at their value (log if they span two decades), or evenly spaced if the distances
+// would be too small.
 struct Positions {
   Scale scale;
   bool by_index = false;

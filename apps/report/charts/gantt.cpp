@@ -56,7 +56,7 @@ Lanes lanes_of(const results::RunView& view) {
   return lanes;
 }
 
-// Time without the long gaps between the sessions of a run, which would squeeze the work into slivers.
+// Maps time without the long gaps between the sessions of a run, which would squeeze the work into slivers.
 class Clock {
  public:
   explicit Clock(const Lanes& lanes) {
@@ -89,7 +89,7 @@ class Clock {
     return px(worked + std::max(0.0, time - sessions_[gaps].start), gaps);
   }
 
-  // Returns the px of a moment given in seconds of work since the start.
+  // Returns the px of a moment, given in seconds of work since the start.
   double at_worked(double worked) const {
     double before = 0;
     for (size_t gaps = 0; gaps < sessions_.size(); ++gaps) {
@@ -106,7 +106,7 @@ class Clock {
   double per_second_ = 0;
 };
 
-// 1-2-5 steps below a minute, then the steps of a clock.
+// Returns 1-2-5 steps below 30 s, then divisions of minutes, hours and days.
 double time_step(double length) {
   for (const double step :
        {0.001, 0.002, 0.005, 0.01,  0.02,  0.05,   0.1,    0.2,    0.5,    1.0,     2.0,     5.0,     10.0,   20.0,
@@ -127,7 +127,7 @@ std::string time_label(double seconds, double step) {
   return minutes ? fmt::format("{} min", whole) : fmt::format("{} s", results::pretty(seconds, 4));
 }
 
-// Bars too narrow to be visible alone join the previous one, so that even a million fits give a small picture.
+// Joins bars that are too narrow to be visible, so that even a million fits give a small picture.
 void draw_bars(Svg& svg, const Lane& lane, const Clock& clock, double y) {
   size_t index = 0, bundles = 0;
   double from = 0, to = 0;

@@ -12,10 +12,10 @@ namespace mokume::report {
 namespace {
 
 constexpr double kMapsTop = 74;
-constexpr size_t kMaxCells = 16384;  // of all maps of a page
+constexpr size_t kMaxCells = 16384;  // limit for all maps of a page
 constexpr size_t kMaxHeatMaps = 16;
 
-// Good means are light, so that the eye finds the best region first.
+// Makes good means light, so that the eye finds the best region first.
 struct Colours {
   explicit Colours(const Figure& figure) : larger(figure.larger) {
     for (const results::CandidateRow& row : figure.pooled)
@@ -24,22 +24,21 @@ struct Colours {
   }
   bool several() const { return means.high > means.low; }
   Colour of(double mean) const { return at(several() ? scale.at(mean) : larger ? 0 : 1); }
-  // The colour at this share of the way from the largest mean to the smallest.
+  // Returns the colour at this fraction between the largest and the smallest mean.
   Colour at(double share) const { return colour_scale(larger ? 1 - share : share); }
 
-  bool larger;  // is better
+  bool larger;  // true if larger means are better
   results::Extent means;
   Scale scale;
 };
 
-// At most four characters, so that they fit into a 24 x 24 map.
+// Returns at most four characters, so that they fit into a 24 x 24 map.
 std::string cell_text(const results::Unit& unit, double mean) {
   const double value = unit.factor * mean;
   if (unit.percent) return fmt::format("{:.{}f}", value, value < 9.995 ? 2 : value < 99.95 ? 1 : 0);
   return results::pretty(value, 3);
 }
 
-// The cells of one map, and their positions.
 struct Map {
   Map(const Figure& figure, const Group& group);
 

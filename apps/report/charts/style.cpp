@@ -12,7 +12,7 @@
 namespace mokume::report {
 namespace {
 
-// Returns the value of a name in the palette: its first occurrence is for the light theme, its last for the dark one.
+// Returns the value of a name in the palette: the first is for the light theme, the last for the dark theme.
 std::string_view token_value(std::string_view name, bool dark) {
   const std::string key = fmt::format("--{}:", name);
   std::string_view rest = palette_css();
@@ -33,7 +33,7 @@ std::string with_literals(std::string_view css, bool dark) {
   return text += css;
 }
 
-// Returns nine stops of equal steps in OKLab lightness (0.28 to 0.935), hue from 305 to 104 degrees, chroma within
+// Returns nine stops in equal steps of OKLab lightness (0.28 to 0.935), hue from 305 to 104 degrees, chroma within
 // sRGB.
 std::vector<Colour> scale_stops() {
   std::vector<Colour> stops;

@@ -12,16 +12,16 @@ std::string_view palette_css();
 std::string_view plot_css();
 
 // Returns the rules for a plot outside a page. Viewers other than browsers support neither variables nor the dark
-// theme, so the light colours are literals, and a media query holds the dark ones.
+// theme, so the light colours are literals, and a media query holds the dark colours.
 const std::string& standalone_css();
 
 struct Colour {
   uint8_t red = 0, green = 0, blue = 0;
   std::string hex() const;
-  bool light() const;  // needs dark text on it
+  bool light() const;  // true if it needs dark text
 };
 
-// Returns a colour between dark purple and light yellow, over blue and green. Lightness rises evenly, so the order
+// Returns a colour between dark purple and light yellow, via blue and green. Lightness rises evenly, so the order
 // survives grey scale and every kind of colour blindness. 0 <= t <= 1.
 Colour colour_scale(double t);
 

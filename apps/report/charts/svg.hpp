@@ -20,7 +20,7 @@ class Svg {
   // `label` describes the whole picture for screen readers. Sizes are in px. `head` and `caption` are at the top.
   Svg(double width, double height, std::string_view label, std::string_view head = {}, std::string_view caption = {});
 
-  // `title` is shown while the pointer is over the shape. `fill` is a colour like "#0a1b2c"; if empty, the class
+  // `title` appears while the pointer is over the shape. `fill` is a colour like "#0a1b2c"; if empty, the class
   // determines it.
   void rect(double x, double y, double width, double height, std::string_view classes = {}, std::string_view title = {},
             std::string_view fill = {}, double radius = 0);

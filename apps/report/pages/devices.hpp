@@ -1,5 +1,4 @@
-// The report's sections about devices: when they worked, how a team shared the work, where a profiled run spent its
-// time.
+// The report's sections about devices: their work over time, the shares of a team, and the profile of a run.
 #pragma once
 
 #include <string>
@@ -8,7 +7,7 @@
 
 namespace mokume::report {
 
-// Each is "" if the view has no such data.
+// Each section is "" if the view has no such data.
 std::string devices_section(const results::RunView& view);
 std::string team_section(const results::TeamAccount& account);
 std::string profile_section(const std::vector<results::DeviceProfile>& profiles);

@@ -34,7 +34,6 @@ std::string test_tile(const results::RunView& view) {
                           100 * interval.high, test.errors, counted_rows(test.n), more.empty() ? "" : "; " + more));
 }
 
-// Summarises the candidates that the members' bootstraps chose.
 std::string members_validation_tile(const Figure& figure, const std::string& label) {
   const results::RunView& view = figure.view;
   std::vector<double> means;

@@ -29,7 +29,7 @@ using journal::FitStatus;
 
 constexpr size_t kTopCandidates = 20;
 constexpr size_t kMaxNotes = 20;
-constexpr size_t kFewPlots = 4;  // more plots are folded, except the one with the best candidate
+constexpr size_t kFewPlots = 4;  // more plots are folded, except the best candidate's
 
 // ---- the plots
 
@@ -160,7 +160,7 @@ std::string candidates_section(const Figure& figure) {
                  "candidates.csv contains all of them with full precision.", table.html(sortable));
 }
 
-// Failed and capped fits and refits with the model's notes on them, the most frequent note first.
+// Lists failed and capped fits and refits with the model's notes, the most frequent note first.
 std::string notes_table(const results::RunView& view) {
   struct Note {
     FitStatus status;
@@ -198,7 +198,7 @@ std::string fits_section(const Figure& figure) {
   const std::string notes = notes_table(view);
   const size_t planned = view.plan.n_fits(), failed = results::count_fits(view, FitStatus::failed);
   if (planned == 0) return notes.empty() ? "" : section("Fits", "", notes);
-  size_t unusable = 0;  // no value to rank by, regardless of the status
+  size_t unusable = 0;  // fits without a value for ranking, whatever their status
   size_t ill_determined = 0;
   for (const results::CandidateRow& row : figure.pooled) unusable += row.failed, ill_determined += row.ill_determined;
   std::string body;

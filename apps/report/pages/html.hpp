@@ -10,8 +10,7 @@ namespace mokume::report {
 
 inline constexpr int kRefreshSeconds = 30;
 
-// Returns the page with these plots, which are those of plots(view). The page of a `live` run reloads itself every
-// kRefreshSeconds.
+// Returns the page with the plots of plots(view). The page of a `live` run reloads itself every kRefreshSeconds.
 std::string report_html(const results::RunView& view, const std::vector<results::NamedFile>& plots, bool live = false);
 
 }  // namespace mokume::report

@@ -1,4 +1,4 @@
-// The elements that the sections of report.html consist of. Text is escaped here; `inner` and `body` are markup.
+// The elements of report.html. Text is escaped here; `inner` and `body` are markup.
 #pragma once
 
 #include <cstdint>
@@ -15,8 +15,7 @@ std::string element(const std::string& name, const std::string& attributes, cons
 // `lead` may be empty.
 std::string section(const std::string& title, const std::string& lead, const std::string& body);
 
-// Returns a paragraph that states how many more there are and where: `said` is "more are in ...". "" if nothing was
-// left out.
+// Returns a paragraph with the number and place of the missing entries: `said` is "more are in ...". "" if none are.
 std::string left_out(size_t count, size_t most, const std::string& said);
 
 // Text that a click on `summary` reveals.
@@ -24,7 +23,6 @@ std::string folded(const std::string& summary, const std::string& inner);
 
 // Returns a plot as part of the page, whose style already contains the plots' rules.
 std::string inlined(const std::string& svg, const std::string& classes);
-// Returns the plots whose names begin with `prefix`.
 std::vector<std::string> inlined(const std::vector<results::NamedFile>& plots, const std::string& prefix);
 std::string joined(const std::vector<std::string>& parts, size_t from = 0, size_t to = SIZE_MAX);
 
@@ -33,7 +31,7 @@ struct Cell {
   Cell(const char* content) : text(content) {}
   Cell(std::string content, std::string sort_key) : text(std::move(content)), key(std::move(sort_key)) {}
   Cell(std::string content, double sort_key);
-  // The number itself, without digit grouping.
+  // Returns the number itself, without digit grouping.
   static Cell id(uint64_t number) { return std::to_string(number); }
   static Cell count(uint64_t number);
 

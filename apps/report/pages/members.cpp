@@ -13,7 +13,7 @@ namespace mokume::report {
 namespace {
 
 constexpr size_t kMaxMembers = 200;
-constexpr size_t kShownExemplars = 2;  // of each kind
+constexpr size_t kShownExemplars = 2;  // for each kind
 
 std::string lead(const results::RunView& view) {
   std::vector<double> values = member_values(view);
@@ -28,7 +28,7 @@ std::string lead(const results::RunView& view) {
   return said + ".";
 }
 
-// Shows the first exemplars of each kind; the others on demand.
+// Shows the first exemplars of each kind, and the others on demand.
 std::string exemplars(const std::vector<results::NamedFile>& plots) {
   struct Kind {
     const char *word, *title;

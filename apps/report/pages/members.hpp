@@ -8,7 +8,6 @@
 
 namespace mokume::report {
 
-// "" if there is no ensemble.
 std::string members_section(const results::RunView& view, const std::vector<results::NamedFile>& plots);
 
 }  // namespace mokume::report

@@ -1,4 +1,4 @@
-// Writes what a run directory holds for viewers: plots, TensorBoard's event files and report.html.
+// Writes files for viewers into a run directory: plots, TensorBoard's event files and report.html.
 #pragma once
 
 #include <string>
@@ -7,9 +7,9 @@
 
 namespace mokume::report {
 
-// Writes plots, event files and report.html to `directory`, whose tables are written, each file atomically, and removes
-// *.svg files in plots/ that an earlier report left. Equal views give byte-identical files. Throws Error(MK_STORAGE) if
-// something cannot be written. The page of a `live` run reloads itself.
+// Writes plots, event files and report.html to `directory`, which already holds its tables. Writes each file
+// atomically, and removes *.svg files in plots/ of an earlier report. Equal views give byte-identical files. Throws
+// Error(MK_STORAGE) if something cannot be written. The page of a `live` run reloads itself.
 void write(const results::RunView& view, const std::string& directory, bool live = false);
 
 }  // namespace mokume::report

@@ -13,14 +13,14 @@
 namespace mokume::cluster {
 namespace {
 
-constexpr double kFirstPauseSeconds = 0.02, kLongestPauseSeconds = 0.5;  // after a NONE
+constexpr double kFirstPauseSeconds = 0.02, kLongestPauseSeconds = 0.5;  // pauses after a NONE
 
 struct Failure {
   mk_status status = MK_INTERNAL;
   std::string text;
 };
 
-// Faults that no other device would avoid: in the data, the experiment or this node's disk.
+// These faults lie in the data, the experiment or this node's disk, so no other device would avoid them.
 bool is_fatal(mk_status status) {
   return status == MK_BAD_DATA || status == MK_INVALID_ARGUMENT || status == MK_STORAGE;
 }
@@ -184,7 +184,7 @@ void Agent::grant(const Grant& grant) {
   feeders_.push(grant.device, [this, grant, cancelled = lease.cancelled] { run_attempt(grant, cancelled); });
 }
 
-// On the feeder's thread.
+// Runs on the feeder's thread.
 void Agent::run_attempt(const Grant& grant, const std::shared_ptr<std::atomic<bool>>& cancelled) {
   Ended ended;
   ended.message.lease = grant.lease;
@@ -197,7 +197,7 @@ void Agent::run_attempt(const Grant& grant, const std::shared_ptr<std::atomic<bo
     const std::string text = clean_text(fmt::format("{}: {}", local_[grant.device].id, failure.text));
     ended.message.status = failure.status;
     ended.message.text = text;
-    if (failure.status == MK_CANCELLED && !*cancelled) ended.message.status = MK_INTERNAL;  // not on request
+    if (failure.status == MK_CANCELLED && !*cancelled) ended.message.status = MK_INTERNAL;  // nobody asked to cancel it
     if (is_fatal(failure.status)) ended.fatal = Stop{failure.status, text};
   }
   if (reporter.fatal()) ended.fatal = reporter.fatal();
@@ -241,7 +241,6 @@ std::vector<Message> Agent::collect(double now) {
   return out;
 }
 
-// Reports the records whose lines are on disk.
 void Agent::take_durable(std::vector<Message>& out) {
   const uint64_t durable = journal_.durable();
   const auto first_left = std::stable_partition(reported_.begin(), reported_.end(),
@@ -279,7 +278,7 @@ void Agent::take_ended(std::vector<Ended> all, std::vector<Message>& out) {
 void Agent::fail(const Stop& why, std::vector<Message>& out) {
   if (!failed_) out.emplace_back(why);
   failed_ = true;
-  next_beat_ = 0;  // the answer stops this node's work too
+  next_beat_ = 0;  // makes this node ask node 0, whose answer stops its work
 }
 
 void Agent::beat(double now, std::vector<Message>& out) {
@@ -313,7 +312,7 @@ bool Agent::hangs(const Device& device, double patience_s) const {
          quiet(device) >= limits_.hang_s + patience_s;
 }
 
-// Ends cancelled work that still gives no sign of life.
+// Kills cancelled work that still gives no sign of life.
 void Agent::watch_devices() {
   for (uint32_t i = 0; i < devices_.size(); ++i) {
     if (devices_[i].given_up || !hangs(devices_[i])) continue;
@@ -322,7 +321,7 @@ void Agent::watch_devices() {
   }
 }
 
-// Over once no work runs except work that hangs, and every reported fit is on disk.
+// This node is done once only hanging work runs and every reported fit is on disk.
 void Agent::try_to_end(std::vector<Message>& out) {
   std::vector<uint32_t> hanging;
   for (uint32_t i = 0; i < devices_.size(); ++i) {
@@ -336,7 +335,7 @@ void Agent::try_to_end(std::vector<Message>& out) {
   if (team_ != nullptr && team_->busy()) return;
   if (!hanging.empty()) feeders_.abandon();
   abandoned_ = std::move(hanging);
-  out.emplace_back(Bye{});  // also to a node 0 that seems lost: it may only have been suspended
+  out.emplace_back(Bye{});  // sent even if node 0 seems lost: it may only have been suspended
   over_ = true;
 }
 

@@ -40,14 +40,14 @@ class Agent {
   Agent(const Agent&) = delete;
   Agent& operator=(const Agent&) = delete;
 
-  void handle(const Message& message, double now);  // from rank 0; Error(MK_INTERNAL) on a protocol violation
-  void lose_node_0(const std::string& why);         // it is gone: this node finishes alone
-  std::vector<Message> collect(double now);         // for rank 0, in this order
+  void handle(const Message& message, double now);  // comes from rank 0; Error(MK_INTERNAL) on a protocol violation
+  void lose_node_0(const std::string& why);         // node 0 is gone: this node finishes alone
+  std::vector<Message> collect(double now);         // returns messages for rank 0, in sending order
 
-  bool leaving() const { return leaving_; }  // rank 0 sent STOP or FINISH: nothing more to listen to
+  bool leaving() const { return leaving_; }  // rank 0 sent STOP or FINISH, or is gone
   bool over() const { return over_; }
   bool node_0_lost() const { return node_0_lost_; }
-  // Devices whose work hangs although this node is over. If there are any, this agent and everything that the work uses
+  // Devices whose work hangs although this node is done. If there are any, this agent and everything that the work uses
   // must live until the process exits.
   const std::vector<uint32_t>& abandoned() const { return abandoned_; }
   const std::optional<Stop>& stopped() const { return stopped_; }
@@ -59,31 +59,31 @@ class Agent {
   enum class Lane { idle, asked, busy };
   struct Device {
     Lane lane = Lane::idle;
-    uint64_t lease = 0;  // the lease if the device is busy
+    uint64_t lease = 0;  // set while the device is busy
     double ask_at = 0;
-    double pause_s = 0;     // before it asks again
-    double sign_at = 0;     // the work's last sign of life, on the clock of listening_
-    bool given_up = false;  // it hangs
-    bool killed = false;    // it will return
+    double pause_s = 0;     // pause before its next request
+    double sign_at = 0;     // time of the work's last sign of life, on the clock of listening_
+    bool given_up = false;  // the work hangs
+    bool killed = false;    // the work will return
   };
   struct Lease {
     uint32_t device = 0;
-    bool ended = false;  // the work has returned, and some of its records are not on disk
+    bool ended = false;  // the work has returned, but some of its records are not on disk
     std::shared_ptr<std::atomic<bool>> cancelled = std::make_shared<std::atomic<bool>>(false);
   };
   struct Reported {
-    uint64_t line = 0;  // number in the journal
+    uint64_t line = 0;  // line number in the journal
     uint64_t lease = 0;
     journal::FitRecord record;
   };
   struct Ended {
     LeaseEnd message;
-    std::optional<Stop> fatal;  // a fault of this node or of the model library, which no other device would avoid
+    std::optional<Stop> fatal;  // set by a fault of this node or of the model library
   };
   struct Activity {
     std::string what;
     double share = 0;
-    bool alive = false;  // since the last collect()
+    bool alive = false;  // set if the work gave a sign of life since the last collect()
   };
   struct Inbox {
     std::vector<Reported> reported;
@@ -119,10 +119,10 @@ class Agent {
   std::vector<Reported> reported_;  // not on disk yet
   double next_beat_ = 0;
   Listening listening_;
-  double heard_ = 0;             // when node 0 was last heard, on the clock of listening_
-  bool failed_ = false;          // this node cannot continue: rank 0 has been told
-  bool journal_failed_ = false;  // records that are not on disk yet never will be
-  bool leaving_ = false;         // rank 0 sent STOP or FINISH, or is gone
+  double heard_ = 0;             // time of node 0's last message, on the clock of listening_
+  bool failed_ = false;          // this node cannot continue and has told rank 0
+  bool journal_failed_ = false;  // records that are not on disk yet will never be
+  bool leaving_ = false;
   bool node_0_lost_ = false;
   bool over_ = false;
   std::vector<uint32_t> abandoned_;
@@ -130,7 +130,7 @@ class Agent {
 
   std::mutex inbox_mutex_;
   Inbox inbox_;
-  scheduler::Feeders feeders_;  // last: its threads use all of the above
+  scheduler::Feeders feeders_;  // last, because its threads use all of the above
 };
 
 }  // namespace mokume::cluster

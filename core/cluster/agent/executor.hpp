@@ -26,7 +26,7 @@ class Reporter {
   virtual bool cancelled() const = 0;
 };
 
-// For a team member other than the leader: the leader reports, and checks whether the attempt is cancelled.
+// For members of a team other than the leader, which reports for all and checks whether the attempt is cancelled.
 class SilentReporter : public Reporter {
  public:
   void report(const journal::FitRecord&) override {}
@@ -38,25 +38,25 @@ class Executor {
  public:
   virtual ~Executor() = default;
 
-  // The devices as this node listed them in its HELLO.
+  // Listed as in this node's HELLO.
   virtual std::vector<LocalDevice> devices() const = 0;
 
   // Works on one attempt, on that device's thread; different devices run concurrently. On return, every fit must have
-  // been reported. A thrown Error fails this attempt, and its fits are tried again, here or elsewhere. However, an
-  // Error of MK_BAD_DATA, MK_INVALID_ARGUMENT or MK_STORAGE, or an invalid report, would recur everywhere and therefore
-  // stops the run.
-  // `team`: the device works as a member of a team; null: alone.
+  // been reported. A thrown Error fails this attempt, and its fits are retried here or elsewhere. An Error of
+  // MK_BAD_DATA, MK_INVALID_ARGUMENT or MK_STORAGE, or an invalid report, would recur everywhere and therefore stops
+  // the run.
+  // `team` is null for a device that works alone.
   virtual void run(uint32_t device, const Attempt& attempt, Reporter& reporter, const mk_team* team) = 0;
 
-  // The work on this device hangs: ends it by force, so that run() throws. Returns false if that is impossible. Called
-  // on the agent's thread.
+  // Kills hanging work on this device, so that run() throws. Returns false if that is impossible. Called on the agent's
+  // thread.
   virtual bool kill(uint32_t device) noexcept = 0;
 
   // A fit of this node is on disk, so its crash recovery data is no longer needed. Called on the agent's thread.
   virtual void saved(uint32_t fit) noexcept = 0;
 
-  // Work hangs at the end of the run and was left running. The executor, the journal and everything that the work uses
-  // must live until the process exits with _exit. Called on the agent's thread.
+  // Work still hangs at the end of the run. The executor, the journal and everything that the work uses must live until
+  // the process exits with _exit. Called on the agent's thread.
   virtual void abandon() noexcept = 0;
 };
 

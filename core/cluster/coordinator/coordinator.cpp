@@ -149,7 +149,7 @@ std::optional<Grant> Coordinator::grant(uint32_t index, uint32_t device) {
     return std::nullopt;
   }
   const auto alone = std::find_if(bundles.begin(), bundles.end(), [&](uint32_t i) { return parts_[i].alone; });
-  if (alone != bundles.end()) bundles = {*alone};  // the others wait again when this one has ended
+  if (alone != bundles.end()) bundles = {*alone};  // the other bundles wait until this one has ended
   Attempt attempt = attempt_at(bundles);
   attempt.backup = picked->backup;
   return open_lease(index, device, bundles, std::move(attempt), false);
@@ -197,7 +197,7 @@ void Coordinator::take_record(uint32_t from, Lease& held, journal::FitRecord rec
   if (known && given_up_.count(record.fit) == 0) {
     if (journal::same_result(*known, record)) return;
     supersede(record);
-    // Results of different classes are compared when the journals are read, within a tolerance; they do not stop a run.
+    // Results of different classes may differ within a tolerance, so reading the journals compares them, not the run.
     if (known->device_class != record.device_class) return;
     if (held.probe) {
       last_error_ = {MK_DEVICE_ERROR,
@@ -218,8 +218,7 @@ void Coordinator::take_record(uint32_t from, Lease& held, journal::FitRecord rec
   notify(observers_, &Observer::fit_done, *done_[fit]);
 }
 
-// Both records are on disk. Everything that depends on a fit, above all its refit, uses the first record that arrived,
-// and so does everything that reads the journals later.
+// Both records are on disk. Refits and readers of the journals use the record that arrived first.
 void Coordinator::supersede(const journal::FitRecord& record) const {
   const journal::FitRecord& known = *done_[record.fit];
   const std::string why = known.device.empty() ? "the fit had been given up"
@@ -227,7 +226,6 @@ void Coordinator::supersede(const journal::FitRecord& record) const {
   notify(observers_, &Observer::event, journal::supersede(record, now_, why));
 }
 
-// Counts a fit as done.
 void Coordinator::count(journal::FitRecord record) {
   const uint32_t fit = record.fit;
   done_[fit] = std::move(record);
@@ -251,7 +249,7 @@ void Coordinator::take(uint32_t from, const LeaseEnd& end, Out&) {
   }
   const bool complete = end.status == MK_OK;
   if (complete || held.own > 0 || !held.coming.empty()) failures_.worked(held.unit);
-  if (!held.open) return;  // it was given up before
+  if (!held.open) return;  // the lease was given up before
   close(held, complete && !held.probe ? end.seconds : 0);
   if (held.probe) return end_probe(held, end);
   if (ending_ || end.status == MK_CANCELLED) return;
@@ -263,7 +261,7 @@ void Coordinator::take(uint32_t from, const LeaseEnd& end, Out&) {
                           device(units_[held.unit]).id, held.bundles.front(), missing.front()));
 }
 
-// Closes the lease. Its unit is then idle from the policy's point of view.
+// Afterwards the policy regards the unit as idle.
 void Coordinator::close(Lease& held, double seconds) {
   std::vector<uint32_t> over;
   for (const uint32_t bundle : held.bundles)
@@ -302,14 +300,13 @@ void Coordinator::take(uint32_t, const Unexpected&, Out&) {
   throw Error(MK_INTERNAL, "it sent a message that only node 0 sends, or that is out of turn");
 }
 
-// Acts on the new state.
 void Coordinator::settle(Out& out) {
   if (ending_) return;
   for (const uint32_t index : policy_.superfluous()) {
     const RunDevice& one = units_[index];
     if (!one.lease) continue;
     const Lease& held = leases_.at(*one.lease);
-    const bool by_itself = held.own == held.fits.size();  // it is about to end
+    const bool by_itself = held.own == held.fits.size();  // the lease is about to end without a cancellation
     if (!by_itself) nodes_[one.node].cancel.insert(*one.lease);
   }
   cancel_orphans();
@@ -320,11 +317,11 @@ void Coordinator::settle(Out& out) {
     stop_without_devices(out);
     if (!ending_) give_up_unplaceable(out);
   }
-  if (!ending_) fill_refits();  // a bootstrap's last fit may just have been given up
+  if (!ending_) fill_refits();  // some bootstraps may have just given up their last fit
   if (!ending_ && n_done_ == slots()) end(std::nullopt, out);
 }
 
-// Tells node 0 at once. The other nodes learn of it from the answer to their next message.
+// Tells node 0 at once; the other nodes learn of it from the answer to their next message.
 void Coordinator::end(std::optional<Stop> why, Out& out) {
   ending_ = true;
   stopped_ = std::move(why);
@@ -388,7 +385,7 @@ Attempt Coordinator::attempt_at(const std::vector<uint32_t>& bundles) const {
   return attempt;
 }
 
-// Returns whether fits that were reported before a failure are about to reach the disk: the remaining fits may build on
+// Returns whether fits that were reported before a failure will soon reach the disk; the remaining fits may build on
 // them.
 bool Coordinator::has_notes_coming(uint32_t bundle) const {
   const std::vector<uint32_t>& fits = policy_.bundle(parts_[bundle].origin).fits;

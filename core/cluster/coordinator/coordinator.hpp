@@ -1,5 +1,5 @@
-// Rank 0's side of a run: tracks which fits are done, who holds which leases, and which nodes and devices still work. A
-// state machine without I/O, threads or clocks: messages and times go in, answers come out.
+// Rank 0's side of a run: tracks finished fits, leases, and working nodes and devices. A state machine without I/O,
+// threads or clocks: messages and times go in, answers come out.
 //
 //   running --all fits and refits done--> ending --every live node said BYE--> over
 //   running --STOP from any node, no device left, or an invalid message--> ending
@@ -30,15 +30,14 @@ struct Outgoing {
   Message message;
 };
 
-// The work of a run, including what was already done.
 struct PlannedWork {
-  uint32_t n_fits = 0;                                  // without the refits, whose ids come after those of the fits
-  scheduler::Workload bundles;                          // every fit of the plan in exactly one bundle
+  uint32_t n_fits = 0;                                  // excludes refits, whose ids follow those of the fits
+  scheduler::Workload bundles;                          // holds every fit of the plan in exactly one bundle
   std::vector<std::vector<uint32_t>> refit_after = {};  // by refit: the fits it depends on
-  std::vector<journal::FitRecord> done = {};            // from the journals, one per fit
-  std::map<uint32_t, uint32_t> attempts = {};           // by slot: the last attempt, also of slots that are not done
-  journal::Bounds bounds = {};                   // limits for records from other nodes; node 0 has checked its own
-  std::vector<scheduler::TimedWork> timed = {};  // measured times of earlier work, used for predictions
+  std::vector<journal::FitRecord> done = {};            // from the journals, one record per fit
+  std::map<uint32_t, uint32_t> attempts = {};           // last attempt by slot, also for slots that are not done
+  journal::Bounds bounds = {};                          // for records from other nodes; node 0 has checked its own
+  std::vector<scheduler::TimedWork> timed = {};         // measured times of earlier work, for predictions
 };
 
 class Coordinator {
@@ -53,30 +52,30 @@ class Coordinator {
   // Times are monotonic, in seconds since the epoch. Only node 0 is ever sent a message it did not request.
   // Never throws because of a message's content: an invalid message stops the run.
   Out handle(uint32_t from, const Message& message, double now);
-  // Called first, and at every turn after all received messages were handled. `dead`: nodes whose death the transport
-  // reports, so that no timeout is needed.
+  // Called first, and at every turn after all received messages were handled. `dead`: nodes that the transport reports
+  // as dead, which need no timeout.
   Out tick(double now, const std::vector<uint32_t>& dead = {});
 
   bool over() const;
   const std::optional<Stop>& stopped() const { return stopped_; }  // no value: all fits are done
   std::vector<journal::FitRecord> records() const;                 // sorted by fit
-  std::vector<uint32_t> lost() const;                              // nodes that are not responding now
-  std::vector<uint32_t> retired(uint32_t node) const;              // its devices that get no more work
+  std::vector<uint32_t> lost() const;                              // nodes that do not respond now
+  std::vector<uint32_t> retired(uint32_t node) const;              // devices of the node that get no more work
 
  private:
   struct Node {
     std::vector<LocalDevice> devices;
     uint32_t first_unit = 0;
-    double heard = 0;  // on the clock of listening_
+    double heard = 0;  // time of the last message, on the clock of listening_
     bool lost = false, said_bye = false;
-    std::set<uint64_t> cancel;  // leases that it still works on although they are no longer needed
+    std::set<uint64_t> cancel;  // unneeded leases that the node still works on
   };
   struct RunDevice {
     uint32_t node = 0, device = 0;
-    bool retired = false;            // for its failures; devices of a lost node are not retired
-    std::optional<uint32_t> probe;   // a fit that its class has done, to test whether the unit still works
-    double rest_until = 0;           // so that others may first try what has just failed on it
-    std::optional<uint64_t> lease;   // the open one
+    bool retired = false;            // retired for its failures, not because its node is lost
+    std::optional<uint32_t> probe;   // a fit that its class has completed, as a test of the unit
+    double rest_until = 0;           // leaves the failed work to other units first
+    std::optional<uint64_t> lease;   // the open lease
     std::optional<uint64_t> orphan;  // reassigned when the node was lost, but may still run; the unit gets no work
   };
   struct Lease {
@@ -85,18 +84,18 @@ class Coordinator {
     std::vector<uint32_t> bundles;
     std::vector<uint32_t> fits;  // sorted
     bool open = true;            // the policy counts its bundles as held
-    bool probe = false;          // its fit is already done; it shows whether the unit is broken
+    bool probe = false;          // its fit is already done; it tests the unit
     bool ended = false;          // its LEASE_END has arrived
-    std::set<uint32_t> coming;   // reported, not on disk yet
-    uint32_t own = 0;            // number of fits whose record was the first
+    std::set<uint32_t> coming;   // reported, but not on disk yet
+    uint32_t own = 0;            // number of fits that no other lease reported first
   };
   struct Part {
-    uint32_t origin = 0;           // the bundle of the workload it comes from
-    uint32_t failures = 0;         // number of failed leases that held it
+    uint32_t origin = 0;           // its bundle in the workload
+    uint32_t failures = 0;         // failed leases that held it
     bool alone = false;            // never combined with other parts again
     std::string too_large;         // out-of-memory error of the device that could not hold it
-    std::optional<uint32_t> next;  // the next fit of the same bundle
-    bool held_back = false;        // until its predecessor is done, whose results it may build on
+    std::optional<uint32_t> next;  // next fit of the same bundle
+    bool held_back = false;        // waits for its predecessor, whose results it may build on
   };
 
   uint32_t slots() const { return static_cast<uint32_t>(done_.size()); }
@@ -105,7 +104,7 @@ class Coordinator {
   uint32_t unit_index(uint32_t node, uint32_t device) const;
   const LocalDevice& device(const RunDevice& unit) const { return nodes_[unit.node].devices[unit.device]; }
   std::string place(const RunDevice& unit) const;  // "opencl:0 of node 1"
-  uint64_t largest_budget(bool lost) const;        // among working devices, either of lost or of present nodes
+  uint64_t largest_budget(bool lost) const;        // over working devices, either on lost or on present nodes
   Lease& lease(uint32_t node, uint64_t id);
   bool is_over(uint32_t fit) const { return done_[fit] || coming_[fit] > 0; }
   std::vector<uint32_t> left(const std::vector<uint32_t>& fits) const;
@@ -113,7 +112,7 @@ class Coordinator {
   bool has_notes_coming(uint32_t bundle) const;
   Attempt attempt_at(const std::vector<uint32_t>& bundles) const;
   void count(journal::FitRecord record);
-  void supersede(const journal::FitRecord& record) const;  // in favour of the record that counts
+  void supersede(const journal::FitRecord& record) const;  // keeps the record that counts
 
   void take(uint32_t from, const Request& request, Out& out);
   void take(uint32_t from, const Done& done, Out& out);
@@ -132,16 +131,16 @@ class Coordinator {
   void settle(Out& out);
   void end(std::optional<Stop> why, Out& out);
 
-  // Refits, which wait for their candidates: coordinator_refits.cpp.
+  // Refits: coordinator_refits.cpp.
   static scheduler::Workload with_refits(const PlannedWork& work);
   void index_refits();
-  void note_ready(uint32_t fit);  // the fit is done
-  void fill_refits();             // fills the refits that are ready
+  void note_ready(uint32_t fit);
+  void fill_refits();  // fills the refits that are ready
 
   // Nodes that leave and return: coordinator_nodes.cpp.
   void mark_alive(uint32_t from);
   void lose(uint32_t node, const std::string& text);
-  void is_free(uint32_t unit);  // its orphaned lease has ended
+  void is_free(uint32_t unit);  // ends its orphaned lease
   void cancel_orphans();
 
   // Failures: coordinator_failures.cpp.
@@ -183,13 +182,13 @@ class Coordinator {
   std::vector<std::vector<uint32_t>> refits_behind_;  // by fit: the refits that wait for it
   std::vector<uint32_t> ready_;                       // refits whose candidate can be chosen
   std::vector<std::optional<uint32_t>> refit_of_;     // by refit: the candidate
-  std::vector<std::vector<uint32_t>> noted_fits_;     // by refit: whose notes it gets
-  std::map<uint64_t, Lease> leases_;                  // including ended ones, whose results may arrive late
+  std::vector<std::vector<uint32_t>> noted_fits_;     // by refit: the fits whose notes it gets
+  std::map<uint64_t, Lease> leases_;                  // includes ended leases, whose results may arrive late
   uint64_t next_lease_ = 1;
 
   Failures failures_;
-  std::map<uint32_t, std::string> blocklist_;  // fits that failed too often: fit -> the last error
-  std::set<uint32_t> given_up_;                // fits recorded as failed by this node
+  std::map<uint32_t, std::string> blocklist_;  // the last error of each fit that failed too often
+  std::set<uint32_t> given_up_;                // fits that this node recorded as failed
   Stop last_error_{MK_DEVICE_ERROR, "no device is left"};
   bool placement_changed_ = true;
 

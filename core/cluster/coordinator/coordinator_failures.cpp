@@ -30,8 +30,8 @@ void Coordinator::fail(const Lease& held, const std::vector<uint32_t>& fits, con
   placement_changed_ = true;
 }
 
-// Work that did not fit into memory as a whole may fit in parts: bundle by bundle, then fit by fit. If a single fit
-// does not fit, it needs a larger device.
+// Work that exceeds the memory as a whole may fit in parts: bundle by bundle, then fit by fit. A single fit that
+// exceeds it needs a larger device.
 void Coordinator::move_to_larger(const Lease& held, const std::vector<uint32_t>& fits, const std::string& text) {
   for (const uint32_t fit : fits)
     note(Kind::moved, &units_[held.unit], units_[held.unit].node, fit, held.attempt, text);
@@ -55,15 +55,15 @@ void Coordinator::count_failures(const Lease& held, const std::vector<uint32_t>&
   for (const uint32_t bundle : held.bundles) {
     if (left(policy_.bundle(bundle).fits).empty()) continue;
     parts_[bundle].alone = true;
-    // A single failure may be chance, and fits that share work are faster as one bundle. After two failures they are
-    // tried one by one, so that a bad fit does not take the others with it.
+    // A single failure may be chance, and fits that share work are faster as one bundle. After two failures, each fit
+    // is tried alone, so that a bad fit does not fail the others.
     if (++parts_[bundle].failures >= 2) take_apart(bundle);
   }
   if (broken && !on.retired) {
     // Without the last unit the run cannot continue, and the next run would end in the same way.
     if (is_last(held.unit)) on.probe = probe_for(held.unit);
     if (on.probe) {
-      policy_.retire(held.unit);  // until the probe is over
+      policy_.retire(held.unit);  // while the probe runs
     } else {
       quarantine(held.unit, fmt::format("different candidates in a row failed on it, the last one with: {}", text));
     }
@@ -82,8 +82,8 @@ void Coordinator::quarantine(uint32_t unit, const std::string& text) {
     if (blocklist_.erase(fit) > 0 && !parts_[bundle_of_[fit]].held_back) policy_.wait(bundle_of_[fit]);
 }
 
-// Returns the cheapest fit that units of its class have done. Refits are excluded, because their model would replace
-// the one that counts.
+// Returns the cheapest fit that units of its class have completed. Refits are excluded, because their model would
+// replace the one that counts.
 std::optional<uint32_t> Coordinator::probe_for(uint32_t unit) const {
   std::optional<uint32_t> found;
   double least = 0;
@@ -120,8 +120,8 @@ void Coordinator::end_probe(const Lease& held, const LeaseEnd& end) {
              fmt::format("it failed on fit {}, which its class can do, with: {}", held.fits.front(), end.text));
 }
 
-// Splits a bundle into its fits, which are released in order: a fit that is solved without the notes of its
-// predecessors may give another result than in an undisturbed run.
+// Splits a bundle into its fits, which are released in order: without the notes of its predecessors, a fit may give
+// another result than in an undisturbed run.
 void Coordinator::take_apart(uint32_t bundle) {
   const std::vector<uint32_t> open = left(policy_.bundle(bundle).fits);
   if (open.size() < 2 || is_held(bundle)) return;
@@ -142,7 +142,7 @@ bool Coordinator::release_next(uint32_t bundle) {
     if (!parts_[at].held_back) break;
     parts_[at].held_back = false;
     const uint32_t fit = policy_.bundle(at).fits.front();
-    if (done_[fit]) continue;  // done by a lease that had been given up
+    if (done_[fit]) continue;  // a lease that had been given up has completed it
     if (!is_over(fit) && blocklist_.count(fit) == 0) policy_.wait(at);
     released = placement_changed_ = true;
     break;
@@ -203,10 +203,10 @@ std::optional<scheduler::Pick> Coordinator::choose_after_failure(uint32_t index)
   return policy_.next(index, now_);
 }
 
-// Records a fit that failed too often once a device on which it failed has worked since, or when nothing else is left.
+// Records a fit that failed too often once a device on which it failed has worked since, or when no other work is left.
 void Coordinator::give_up_blocklisted(Out& out) {
   const bool last = !is_work_left();
-  if (last) {  // fits that wait for them may show whether the device is faulty
+  if (last) {  // fits that wait for failed fits may show whether the device is faulty
     bool released = false;
     for (const auto& [fit, text] : blocklist_) released = release_next(bundle_of_[fit]) || released;
     if (released) return;
@@ -241,7 +241,7 @@ void Coordinator::give_up(uint32_t fit, const std::string& text) {
   record.status = journal::FitStatus::failed;
   record.note = text;
   record.bundle = bundle_of_[fit];
-  record.attempt = ++attempts_[fit];  // a separate attempt, since records are identified by it
+  record.attempt = ++attempts_[fit];  // identifies the record
   record.start_s = record.end_s = now_;
   if (is_refit(fit)) record.refit = refit_of_[fit - work_.n_fits];
   given_up_.insert(fit);
@@ -259,8 +259,7 @@ uint64_t Coordinator::largest_budget(bool lost) const {
   return largest;
 }
 
-// Work that no device can hold fails, and the rest is done. A run that can do nothing at all, however, indicates a
-// setup error.
+// Fails the work that no device can hold; the rest continues. If no work can run at all, the setup is wrong.
 void Coordinator::check_placeable() const {
   if (n_done_ == slots()) return;
   if (units_.empty()) throw Error(MK_DEVICE_ERROR, "no node has a device for this run; see `mokume devices`");
@@ -283,7 +282,7 @@ void Coordinator::give_up_unplaceable(Out& out) {
     const std::vector<uint32_t> open = left(policy_.bundle(bundle).fits);
     if (open.empty() || needed <= largest_budget(false)) continue;  // a unit that can hold it will become free
     if (needed <= largest_budget(true)) {
-      // Not the fit's fault: another run with that node can do it.
+      // The fit is not at fault: another run with that node can complete it.
       return end(Stop{MK_CANCELLED, fmt::format("fit {} needs {} of memory, and the node that has it was lost",
                                                 open.front(), base::human_bytes(needed))},
                  out);
@@ -306,7 +305,7 @@ void Coordinator::stop_without_devices(Out& out) {
     if (!nodes_[one.node].lost) return;
     lost = true;
   }
-  bool all_over = true;  // done, or about to reach the disk
+  bool all_over = true;  // every fit is done or about to reach the disk
   for (uint32_t fit = 0; fit < slots(); ++fit) all_over = all_over && is_over(fit);
   if (all_over) return;
   if (lost) return end(Stop{MK_CANCELLED, "every node with a working device was lost"}, out);

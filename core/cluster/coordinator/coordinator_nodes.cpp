@@ -22,7 +22,7 @@ void Coordinator::mark_alive(uint32_t from) {
   placement_changed_ = true;
 }
 
-// Gives the node's work to others. Its results still count if they arrive.
+// Gives the node's work to other nodes. Its results still count if they arrive.
 void Coordinator::lose(uint32_t index, const std::string& text) {
   Node& node = nodes_[index];
   node.lost = true;
@@ -47,7 +47,7 @@ void Coordinator::lose(uint32_t index, const std::string& text) {
   placement_changed_ = true;
 }
 
-// The unit can be used again. Until now new work on it would have waited for the old work to end.
+// The unit can be used again. Before, new work on it would have waited for the old work to end.
 void Coordinator::is_free(uint32_t index) {
   RunDevice& unit = units_[index];
   if (!unit.orphan) return;
@@ -56,7 +56,6 @@ void Coordinator::is_free(uint32_t index) {
   placement_changed_ = true;
 }
 
-// Cancels work that others have done meanwhile.
 void Coordinator::cancel_orphans() {
   for (const RunDevice& one : units_)
     if (one.orphan && left(leases_.at(*one.orphan).fits).empty()) nodes_[one.node].cancel.insert(*one.orphan);

@@ -1,4 +1,4 @@
-// The coordinator's handling of refits: slots after the fits, which fixed rules fill.
+// The coordinator's handling of refits, which are slots after the fits, filled by fixed rules.
 #include <utility>
 
 #include "cluster/coordinator/coordinator.hpp"
@@ -6,7 +6,7 @@
 namespace mokume::cluster {
 namespace {
 
-constexpr uint32_t kLastAffinity = UINT32_MAX;  // counts down from here: a refit shares work with nothing
+constexpr uint32_t kLastAffinity = UINT32_MAX;  // refits count down from here: they share work with nothing
 
 }  // namespace
 

@@ -15,12 +15,11 @@ namespace mokume::cluster {
 class Observer {
  public:
   virtual ~Observer() = default;
-  // A step of the run other than fitting: "loading mnist".
+  // Another step of the run than fitting, for example "loading mnist".
   virtual void phase(const std::string& text) { static_cast<void>(text); }
   // A fit or refit is done for the first time.
   virtual void fit_done(const journal::FitRecord& record) { static_cast<void>(record); }
-  // A fit failed for good without a result of its model and is represented by this record of node 0. fit_done()
-  // follows.
+  // A fit failed for good, and this record of node 0 stands for it. fit_done() follows.
   virtual void given_up(const journal::FitRecord& record) { static_cast<void>(record); }
   virtual void event(const journal::EventRecord& event) { static_cast<void>(event); }
   virtual void device_state(uint32_t node, uint32_t device, const std::string& what, double share) {
@@ -28,9 +27,9 @@ class Observer {
   }
 };
 
-using Observers = std::vector<Observer*>;  // in the order in which they are notified
+using Observers = std::vector<Observer*>;  // in the order of notification
 
-// Calls `event`, a member function of Observer, on each of them.
+// Calls `event`, a member function of Observer, on each observer.
 template <class Event, class... Args>
 void notify(const Observers& observers, Event event, const Args&... args) {
   for (Observer* const one : observers) (one->*event)(args...);
@@ -38,21 +37,21 @@ void notify(const Observers& observers, Event event, const Args&... args) {
 
 // The content of a refit, known once all fits of its bootstrap are done.
 struct Refit {
-  std::optional<uint32_t> candidate;  // none if nothing can be trained
-  std::string why;                    // one sentence that states the reason if there is no candidate
+  std::optional<uint32_t> candidate;  // empty if nothing can be trained
+  std::string why;                    // one sentence why nothing can be trained
   std::optional<uint32_t> like;       // a fit of that candidate, if there is one
-  std::vector<uint32_t> fits;         // the refit gets the notes of these fits, in that order
+  std::vector<uint32_t> fits;         // the refit gets their notes, in this order
   double cost = 0;                    // in the unit of the workload's bundles
   uint64_t bytes = 0;
 };
 
-// The fixed rules that choose a refit from results: pure functions of the plan and of these records.
+// The fixed rules that choose a refit from results: pure functions of the plan and the records.
 class RefitRules {
  public:
   virtual ~RefitRules() = default;
   virtual Refit choose(uint32_t refit, const std::vector<journal::FitRecord>& fits) = 0;
   // The value by which choose() compares candidates, for one fit. Smaller is better; infinity is the worst. It affects
-  // only the order of work. No value: the fit says nothing about the order.
+  // only the order of work. No value: the fit gives no hint about the order.
   virtual std::optional<double> loss(const journal::FitRecord& fit) const = 0;
 };
 

@@ -42,7 +42,6 @@ struct Typed {
   }
 };
 
-// Appends the newline and the floats.
 void append_floats(std::string& bytes, std::span<const std::span<const float>> floats) {
   bytes.append((sizeof(float) - (bytes.size() + 1) % sizeof(float)) % sizeof(float), ' ');
   bytes += '\n';
@@ -60,7 +59,6 @@ nlohmann::json json_of(std::string_view text) {
   }
 }
 
-// Tries the kinds in turn.
 template <size_t kIndex = 0>
 Message read_kind(const std::string& type, const nlohmann::json& object, base::FloatSource& floats) {
   if constexpr (kIndex == std::variant_size_v<Message>) {

@@ -1,8 +1,8 @@
 // All messages between the processes of a run: the nodes, and the child processes that drive one device each ([devices]
 // isolation). Messages are JSON texts; those of a team are followed by floats (codec.hpp).
 //
-// The agent of a node sends requests and reports, and the coordinator, which is on node 0, only answers. Therefore it
-// never sends to a node that may be gone:
+// The agent of a node sends requests and reports. The coordinator on node 0 only answers, so it never sends to a node
+// that may be gone:
 //
 //   HELLO -> WELCOME | STOP | FINISH        REQUEST -> GRANT | NONE | STOP | FINISH
 //   DONE, END, STOP, BYE -> -               HEARTBEAT -> ACK | STOP | FINISH
@@ -33,7 +33,7 @@ namespace mokume::cluster {
 struct HostDevice {
   std::string id;           // "opencl:0"
   std::string physical_id;  // equal for all ranks of a host that see this device; "" if the driver reports none
-  bool on_cores = false;    // computes on the cores of its rank: a CPU, or a GPU emulated on one
+  bool on_cores = false;    // computes on the cores of its rank: a CPU, or a GPU emulated on a CPU
 
   bool operator==(const HostDevice&) const = default;
 
@@ -48,7 +48,7 @@ struct HostDevice {
 // A rank's view of its host before it has opened a device or started a worker thread.
 struct HostView {
   std::string host;             // host name and boot ID: ranks with equal text share cores, devices and memory
-  std::vector<uint32_t> cores;  // cores on which it may run; neighbours in this list are best used together
+  std::vector<uint32_t> cores;  // allowed for the rank; neighbours in this list are best used together
   std::vector<HostDevice> devices;
 
   bool operator==(const HostView&) const = default;
@@ -61,11 +61,10 @@ struct HostView {
   }
 };
 
-// A rank's share of its host.
 struct HostShare {
-  std::vector<uint32_t> cores;       // a subset of its own; empty only if it named none
+  std::vector<uint32_t> cores;       // subset of the rank's own cores; empty only if it named none
   std::vector<std::string> devices;  // ids, in the rank's order; may be empty
-  uint32_t sharers = 1;              // ranks that share the memory of its host, including itself
+  uint32_t sharers = 1;              // ranks that share the memory of this host, including this rank
   uint32_t devices_of_run = 0;       // total over all ranks
 
   bool operator==(const HostShare&) const = default;
@@ -103,7 +102,7 @@ struct Assign {
   }
 };
 
-// To node 0, or to the parent: the devices are open.
+// To node 0 or the parent: the devices are open.
 struct Hello {
   static constexpr const char* kType = "HELLO";
   std::string version;
@@ -132,7 +131,6 @@ struct Look {
   }
 };
 
-// The answer to a LOOK.
 struct Seen {
   static constexpr const char* kType = "SEEN";
   bool seen = false;
@@ -206,8 +204,8 @@ struct None {
   }
 };
 
-// To node 0: fits that are on disk in the sender's journal; to the parent: fits for its journal. The node of each
-// record is that of the sender.
+// To node 0: fits on disk in the sender's journal. To the parent: fits for its journal. The sender is the node of each
+// record.
 struct Done {
   static constexpr const char* kType = "DONE";
   uint64_t lease = 0;
@@ -220,12 +218,12 @@ struct Done {
   }
 };
 
-// To node 0, or to the parent: the work of the lease has returned and the device is idle.
+// To node 0 or the parent: the work of the lease has returned and the device is idle.
 struct LeaseEnd {
   static constexpr const char* kType = "END";
   uint64_t lease = 0;
   int32_t status = 0;            // mk_status: MK_OK: complete; MK_CANCELLED: given up on request; else the failure
-  std::string text;              // one sentence if the work failed
+  std::string text;              // one sentence about a failure
   double seconds = 0;            // the work's wall time on its node
   std::vector<uint32_t> coming;  // fits that were reported but are not on disk yet; a DONE will follow
 
@@ -278,8 +276,8 @@ struct Ack {
   }
 };
 
-// To node 0: the run must stop. From node 0: the run stops; cancel running work. From a child: it cannot do what it was
-// told.
+// To node 0: the run must stop. From node 0: the run stops; cancel running work. From a child: it cannot follow an
+// order.
 struct Stop {
   static constexpr const char* kType = "STOP";
   int32_t code = MK_CANCELLED;  // MK_CANCELLED: on request; any other mk_status: the failure
@@ -402,8 +400,8 @@ struct TeamContribution {
   static constexpr const char* kType = "TEAM_CONTRIBUTION";
   uint64_t start = 0;
   uint32_t member = 0;
-  uint64_t number = 0;  // number of the sum, from 0
-  uint64_t count = 0;   // floats
+  uint64_t number = 0;  // counts the sums from 0
+  uint64_t count = 0;   // number of floats
   std::vector<Block> blocks;
 
   template <class Self, class Fields>
@@ -467,7 +465,7 @@ struct TeamEnd {
 struct TeamJoin {
   static constexpr const char* kType = "TEAM_JOIN";
   uint32_t member = 0;
-  std::vector<double> speeds;         // speeds of all members
+  std::vector<double> speeds;         // one value per member
   std::optional<std::string> splits;  // see mk_team
 
   template <class Self, class Fields>
@@ -484,7 +482,7 @@ struct TeamJoin {
 // From the child, which waits for the oldest sum that it contributed to and has not taken.
 struct TeamTake {
   static constexpr const char* kType = "TEAM_TAKE";
-  uint64_t count = 0;  // floats
+  uint64_t count = 0;  // number of floats
 
   template <class Self, class Fields>
   static void fields(Self& self, Fields& field) {

@@ -1,4 +1,4 @@
-// How long a process or a device may be silent before the others stop waiting for it.
+// Limits on the silence of a process or a device before others stop waiting for it.
 #pragma once
 
 #include <algorithm>
@@ -6,7 +6,7 @@
 namespace mokume::cluster {
 
 inline constexpr double kHeartbeatSeconds = 0.5;  // interval between two heartbeats of a node
-// How long to wait for work that was ended by force.
+// The patience with work that was killed.
 inline constexpr double kKillSeconds = 30;
 
 struct Limits {

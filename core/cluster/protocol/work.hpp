@@ -35,7 +35,7 @@ struct LocalDevice {
   }
 };
 
-// Values measured for a device class on which its results may depend, by key.
+// Measured values of a device class that may affect its results, by key.
 using Choices = std::map<std::string, std::string>;
 using ClassChoices = std::map<std::string, Choices>;  // by device class
 
@@ -44,7 +44,7 @@ struct Attempt {
   uint32_t bundle = 0;                  // index of the bundle, or of the first of several that share work
   uint32_t number = 1;                  // from 1, over all attempts at these fits
   std::vector<uint32_t> fits;           // to do, in bundle order
-  std::vector<uint32_t> done_fits;      // of the same bundles or, of a refit, of its candidate; finished before
+  std::vector<uint32_t> done_fits;      // finished fits of the same bundles, or of the candidate of a refit
   std::vector<std::string> done_notes;  // aligned with done_fits
   bool backup = false;                  // another device works on these fits too; the first result counts
   std::optional<uint32_t> refit = {};   // candidate of a refit, which is then alone in `fits`

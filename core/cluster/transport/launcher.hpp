@@ -5,8 +5,8 @@
 
 namespace mokume::cluster {
 
-// Without an MPI plugin, srun starts every task as an independent program, and these would compete for one run
-// directory. Throws Error(MK_INVALID_ARGUMENT) if this is such a task. `ranks` is the size of the transport in use.
+// Without an MPI plugin, srun starts every task as an independent program, and all of them would compete for one run
+// directory. Throws Error(MK_INVALID_ARGUMENT) in such a task. `ranks` is the size of the transport in use.
 void check_launcher(uint32_t ranks);
 
 }  // namespace mokume::cluster

@@ -19,13 +19,13 @@ namespace mokume::cluster {
 // environment indicates a batch script, not a launcher.
 bool mpi_launched();
 
-// One node, no messages. Static storage.
+// A transport for one node, without messages. Static storage.
 const mk_transport* self_transport();
 
 // Used by one thread, except wake(). Every function throws the transport's Error.
 class Transport {
  public:
-  // `clock` is the one that its waits follow.
+  // The waits of the transport follow `clock`.
   explicit Transport(const mk_transport* table, const base::Clock& clock = base::system_clock())
       : table_(table), clock_(clock) {}
   Transport(const Transport&) = delete;
@@ -35,31 +35,31 @@ class Transport {
   uint32_t size() const { return table_->size(table_->self); }
   const base::Clock& clock() const { return clock_; }
 
-  void send(uint32_t to, const std::string& message);  // a copy
+  void send(uint32_t to, const std::string& message);  // sends a copy
   void send(uint32_t to, std::shared_ptr<const std::string> message);
 
   struct Received {
     uint32_t from = 0;
     std::string_view text;
-    std::shared_ptr<char> owner;  // of the text, which is writable
+    std::shared_ptr<char> owner;  // owns the text, which is writable
   };
   std::optional<Received> poll();
 
-  // Waits until, since poll() last found nothing, a message may have arrived, a peer may be lost, wake() was called
-  // since the last wait, or the time is over. May return earlier.
+  // Waits until a message may have arrived or a peer may be lost since the last poll() that found nothing, wake() was
+  // called since the last wait, or the time is over. May return earlier.
   void wait(std::chrono::microseconds at_most);
-  void wake();  // from any thread
+  void wake();  // may be called from any thread
 
   void flush(uint32_t timeout_ms);
 
   // Gives a node up: messages to it are dropped until it is heard from again.
   void forget(uint32_t peer);
-  // Returns whether the peer was given up or is known to be gone. A host that loses power or network is only detected
+  // Returns whether the peer was given up or is known to be gone. A host that loses power or network is detected only
   // by its silence.
   bool lost(uint32_t peer) const;
 
-  // Parts from the others, once, after everything is written. Returns false if a node was lost: the process must then
-  // exit with _exit(), since any other way may wait forever.
+  // Leaves the run, once, after everything is written. Returns false if a node was lost: the process must then exit
+  // with _exit(), since any other exit may wait forever.
   bool leave(uint32_t timeout_ms);
 
  private:

@@ -1,7 +1,7 @@
 // A model for tests: predicts the mean of its training targets, or the most frequent class, plus `shift`. Its summary
 // describes its rows and candidates. It can pretend to learn for `epochs`, with curves, and to be killed in epoch
-// `die_in` of each fit and of the refit, once: files in its scratch directory show an earlier attempt. `reports` makes
-// it say that it validated no rows, or that its error is not a number.
+// `die_in` of each fit and of the refit, once: files in its scratch directory show an earlier attempt. With `reports`
+// it reports no validated rows, or an error that is not a number.
 #include <array>
 #include <cmath>
 #include <csignal>
@@ -81,7 +81,7 @@ double train(const mk_experiment& e, const mk_fit& fit) {
   return static_cast<double>(std::max_element(counts.begin(), counts.end()) - counts.begin());
 }
 
-// The losses of the epochs; those of an earlier attempt are read back from the scratch directory.
+// The losses of the epochs; the losses of an earlier attempt are read from the scratch directory.
 struct Course {
   std::vector<double> losses;
   mk_curve curve{};

@@ -1,4 +1,4 @@
-// `mokume import`: networks that PyTorch exported (imported/make.py), and those that `mokume export` wrote.
+// The command import with networks that PyTorch exported (imported/make.py), and with exports of `mokume export`.
 #include <gtest/gtest.h>
 
 #include <cmath>
@@ -11,7 +11,7 @@ namespace {
 
 fs::path fixture(const std::string& name) { return fs::path(test::source_directory()) / "tests/cli/imported" / name; }
 
-// Replaces [data] of an imported experiment, which the user does.
+// Replaces [data] of an imported experiment, as a user does.
 void give_data(const fs::path& experiment, const std::string& data) {
   const std::string text = slurp(experiment);
   std::ofstream(experiment) << std::regex_replace(text, std::regex("\\[data\\]\n(.+\n)*"), "[data]\n" + data + "\n");
@@ -36,7 +36,7 @@ INSTANTIATE_TEST_SUITE_P(Networks, Imported,
                          testing::Values("lenet", "resnet8", "mobile", "norms", "joined", "rows", "spelt",
                                          "spelt-norms"));
 
-// The experiment runs without training, and its model predicts what ONNX Runtime does.
+// The experiment runs without training, and its model predicts the same as ONNX Runtime.
 TEST_P(Imported, PredictsWhatOnnxRuntimeDoes) {
   const Place place;
   const std::string name = GetParam();
@@ -96,7 +96,7 @@ std::string exported(const std::string& data, const std::string& layers) {
   return text.replace(text.find("LAYERS"), 6, layers);
 }
 
-// The scaling of the rows, constants for each feature, and layers that ONNX spells with several operators.
+// Covers the scaling of the rows, constants for each feature, and layers that ONNX writes as several operators.
 TEST(Import, ReadsWhatExportWrites) {
   const std::string residual =
       R"({ name = "stem", type = "conv2d", out_channels = 4, kernel_size = 3, stride = 3, bias = false }, { type = "batch_norm" },
@@ -169,7 +169,7 @@ TEST(Import, ReadsWeightsNextToTheFileAndNowhereElse) {
   refused("its weights are in a file that is not next to it");
 }
 
-TEST(Import, TellsWhatItCannotRead) {
+TEST(Import, ReportsWhatItCannotRead) {
   const Place place;
   const auto refused = [&](const std::string& arguments, const std::string& message) {
     const Ended ended = place.mokume("import " + arguments);

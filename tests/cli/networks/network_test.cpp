@@ -1,4 +1,4 @@
-// Networks as a user trains them: searched, stopped, killed, resumed, and used for predictions.
+// Networks from the user's view: searched, stopped, killed, resumed, and used for predictions.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -81,7 +81,7 @@ TEST(Network, LearnsAndLeavesTheFilesListedInTheGuide) {
   EXPECT_EQ(std::count(predicted.out.begin(), predicted.out.end(), '\n'), 51);
 }
 
-// 12.6 MB of weights and as much momentum; gradients of them are never stored, so 32 MB are enough.
+// The weights take 12.6 MB and their momentum as much; their gradients are never stored, so 32 MB are enough.
 TEST(Network, NeedsNoMemoryForGradientsThatAreNeverKept) {
   const Place place;
   place.write("e.toml", R"(name = "wide"
@@ -130,7 +130,7 @@ TEST(Network, GivesTheSameBytesAfterStopsAndKills) {
   for (const int signal : {SIGTERM, SIGKILL, SIGTERM}) {
     fs::remove(said);
     const pid_t pid = place.start({"run", "e.toml"});
-    for (int k = 0; k < 20000 && !started(); ++k) std::this_thread::sleep_for(1ms);  // no handler before that
+    for (int k = 0; k < 20000 && !started(); ++k) std::this_thread::sleep_for(1ms);  // before that there is no handler
     std::this_thread::sleep_for(60ms);                                               // some batches later
     kill(pid, signal);
     const int code = Place::wait(pid);
@@ -141,7 +141,8 @@ TEST(Network, GivesTheSameBytesAfterStopsAndKills) {
   EXPECT_EQ(bytes_of(place.run("net")), expected);
 }
 
-// The refit has the median of the best epochs of three folds, whatever the training loss says; "all" as before.
+// The refit trains for the median of the best epochs of three folds, whatever the training loss; "all" trains as
+// before.
 TEST(Network, ARefitHasTheEpochsThatValidationChose) {
   const Place place;
   std::string folded = experiment(40);
@@ -191,8 +192,8 @@ TEST(Network, ARefitHasTheEpochsThatValidationChose) {
   EXPECT_EQ(by_training[0], by_training[1]) << "a rule that watches the training needs no validation";
 }
 
-// A flipped bit in the checkpoint of a stopped training: the next session reports it and trains from the start, to the
-// same bytes.
+// After a flipped bit in the checkpoint of a stopped training, the next session reports it and trains from the start,
+// to the same bytes.
 TEST(Network, ADamagedCheckpointIsSetAsideAndTheTrainingStartsOver) {
   const Place undisturbed;
   undisturbed.write("e.toml", experiment(60));

@@ -58,7 +58,7 @@ TEST(Start, BeginsWithTheWeightsOfARun) {
   const fs::path base = place.run("base");
   fs::copy(weights_of(base), place.path() / "w.safetensors");
 
-  // A model without training predicts what the other one does.
+  // A model without training predicts the same as the other model.
   place.write("same.toml", experiment("same", "epochs = 0\nstart = \"w.safetensors\""));
   const Ended same = place.mokume("run same.toml");
   ASSERT_EQ(same.code, 0) << same.err;
@@ -70,7 +70,7 @@ TEST(Start, BeginsWithTheWeightsOfARun) {
   EXPECT_EQ(ours.out, theirs.out);
   EXPECT_EQ(slurp(weights_of(place.run("same"))), slurp(weights_of(base)));
 
-  // A frozen stem keeps its bits, and the head learns.
+  // A frozen stem keeps its bits, while the head learns.
   place.write("tuned.toml", experiment("tuned", "epochs = 2\nstart = \"w.safetensors\"\nfreeze = [\"stem\", \"1\"]"));
   const Ended dry = place.mokume("run tuned.toml --dry-run");
   EXPECT_TRUE(has(dry.err, "104, frozen")) << dry.err;
@@ -89,7 +89,7 @@ TEST(Start, BeginsWithTheWeightsOfARun) {
   }
 }
 
-TEST(Start, TellsWhatDoesNotMatch) {
+TEST(Start, NamesTheMismatch) {
   const Place place;
   place.write("base.toml", experiment("base", "epochs = 1"));
   ASSERT_EQ(place.mokume("run base.toml").code, 0);
@@ -132,7 +132,7 @@ TEST(Start, IsNotResumedWithAnotherFile) {
   EXPECT_EQ(place.mokume("report " + run.string()).code, 0) << "what is derived needs no file";
   const Ended again = place.mokume("resume " + run.string());
   EXPECT_EQ(again.code, 0) << again.err;
-  // Fits are taken over for the same content, whatever its path.
+  // Fits are reused for the same content, whatever its path.
   fs::copy(file, place.path() / "copy.safetensors");
   const std::string other = " --set 'model_options.start=\"copy.safetensors\"' --set 'name=\"copied\"'";
   EXPECT_TRUE(has(place.mokume("run on.toml" + other).err, "taking over 1 of 1 fits"));

@@ -1,4 +1,4 @@
-// Runs of a model that learns in epochs: its curves, and its scratch directories across kills.
+// A model that learns in epochs: its curves, and its scratch directories across kills.
 #include <gtest/gtest.h>
 
 #include "cli/shell.hpp"
@@ -24,8 +24,8 @@ size_t count(const std::string& text, const std::string& part) {
 TEST(Training, EveryAttemptResumesFromTheScratchFilesOfTheOneBefore) {
   const Place place;
   place.write("e.toml", experiment("epochs = 4\ndie_in = 2\n"));
-  // The process dies once in each fit and once in the refit. A fit that found nothing in its scratch directory would
-  // die again and again.
+  // The process dies once in each fit and once in the refit. A fit with an empty scratch directory would die
+  // repeatedly.
   for (int attempt = 0; attempt < 3; ++attempt) {
     ASSERT_EQ(place.mokume("run e.toml").code, 128 + SIGKILL) << attempt;
     EXPECT_TRUE(fs::exists(place.run("k") / "scratch")) << attempt;

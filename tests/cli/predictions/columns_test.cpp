@@ -1,4 +1,4 @@
-// The columns of `mokume predict RUN --data SPEC`: the numbers that the predicted classes follow from, as CSV and JSON.
+// The columns of `mokume predict RUN --data SPEC`: the numbers behind the predicted classes, as CSV and JSON.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -13,7 +13,7 @@ namespace {
 
 using nlohmann::ordered_json;
 
-// 90 rows of the classes `names` around the corners of a polygon, close enough to overlap.
+// Returns 90 rows of the classes `names` around the corners of a polygon, close enough to overlap.
 std::string clouds(const std::vector<std::string>& names) {
   std::string csv = "a,b,kind\n";
   for (size_t r = 0; r < 90; ++r) {
@@ -70,7 +70,6 @@ class Columns : public testing::Test {
     EXPECT_EQ(all.rows.size(), 90U);
     return all;
   }
-  // JSON has the same columns, rows and values.
   void expect_json_equals_csv() const {
     const Predicted csv = predicted();
     const auto lines = lines_of(output(" --json"));
@@ -112,7 +111,7 @@ TEST_F(Columns, OfANetworkAreProbabilities) {
   expect_json_equals_csv();
 }
 
-// Weights that leave no doubt: float32 has no number between their certainty and 1.
+// The weights leave no doubt: float32 has no number between their certainty and 1.
 TEST_F(Columns, OfACertainNetworkAreNeitherOneNorZero) {
   train(kThree, std::string(kNet) + "optimizer = { type = \"sgd\", lr = 30.0 }\n");
   const Predicted all = predicted();
@@ -247,7 +246,7 @@ TEST_F(Columns, HaveDifferentNamesWhateverTheClassesAreCalled) {
   EXPECT_EQ(std::adjacent_find(names.begin(), names.end()), names.end());
 }
 
-// The third row is written when the second has been answered.
+// The third row is written after the second has been answered.
 TEST_F(Columns, OfAStreamAreAnsweredAsTheyArrive) {
   train(kThree, "model = \"svc\"\n");
   const std::string file = output();

@@ -1,4 +1,4 @@
-// Pictures in folders as a user trains on them: colours told apart by a convolution, then predicted.
+// Training on pictures in folders: a convolution distinguishes colours, and then predicts.
 #include <gtest/gtest.h>
 
 #include "cli/shell.hpp"
@@ -7,7 +7,7 @@
 namespace mokume::cli_test {
 namespace {
 
-// 32 x 32 pixels of noise whose strongest channel is the label: the average over the channels tells nothing.
+// Returns pixels of noise whose strongest channel is the label: the average over the channels says nothing.
 std::string noise(size_t label, uint32_t seed, uint32_t width = 32, uint32_t height = 32) {
   std::string rows;
   for (uint32_t i = 0; i < width * height * 3; ++i) {
@@ -64,7 +64,7 @@ void expect_colours(const Place& place, const std::string& run) {
   EXPECT_EQ(rows.out.substr(0, 20), "row,predicted,label,");
   EXPECT_NE(rows.err.find("errors: 0 of 36"), std::string::npos) << rows.err;
 
-  // Other sizes are cropped and scaled, and a folder may hold just pictures.
+  // Pictures of other sizes are cropped and scaled, and a folder may hold only pictures.
   fs::create_directories(place.path() / "new");
   place.write("new/a.png", noise(2, 5, 64, 48));
   place.write("new/b.png", noise(1, 6));

@@ -1,4 +1,4 @@
-// A model predicts without its run: its directory holds what rows of data need.
+// A model predicts without its run: its directory holds all that rows of data need.
 #include <gtest/gtest.h>
 
 #include "cli/shell.hpp"

@@ -54,7 +54,7 @@ const data::Dataset& digits() {
   return kDigits;
 }
 
-// A row of the test set as a person would draw it: dark on white, 12 pixels for each of its own, on a larger page.
+// Draws a row of the test set like a person: dark on white, 12 pixels for each of its pixels, on a larger page.
 Canvas drawn(size_t row) {
   Canvas page(500, 420, 255);
   for (uint32_t y = 0; y < 28; ++y)
@@ -140,7 +140,7 @@ TEST_F(PictureRun, AnEnsembleShowsVotesSpreadAndDisagreement) {
   EXPECT_EQ(one["certainty"][0][static_cast<size_t>(digits().test.labels[0])], 1) << "a vote counts as certain";
 }
 
-TEST_F(PictureRun, DoubtIsComparedWithThatOfTheTestRows) {
+TEST_F(PictureRun, UncertaintyIsComparedWithTheTestRows) {
   place_.write("a.png", drawn(0).png_file());
   const fs::path run = place_.path() / "voted";
   fs::copy(ensemble_, run, fs::copy_options::recursive);

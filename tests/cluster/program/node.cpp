@@ -35,7 +35,7 @@ journal::FitRecord make_result(uint32_t fit, const Options& options) {
   return record;
 }
 
-// Holds back the first item of every rank until all have one: a rank that starts late still takes part.
+// Holds back the first item of every rank until all ranks have one, so that a rank that starts late still takes part.
 void wait_for_all(const Options& options, uint32_t rank, uint32_t size) {
   const auto mark = [&](uint32_t of) { return options.directory + "/started-" + std::to_string(of); };
   std::ofstream(mark(rank)) << rank;
@@ -105,7 +105,7 @@ int run_program(const Options& options) {
     code = run_node(transport, options);
   } catch (const Error& error) {
     std::fprintf(stderr, "rank %u: %s\n", transport.rank(), error.what());
-    // A launcher may lose the ranks' output after one of them has died.
+    // A launcher may lose the ranks' output after the death of a rank.
     std::ofstream(options.directory + "/end-" + std::to_string(transport.rank()) + ".txt") << error.what();
     code = error.status();
   }

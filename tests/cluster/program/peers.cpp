@@ -3,10 +3,10 @@
 //
 //   peers VICTIM HOW
 //
-// HOW is the moment of the victim's death. starting: before MPI has started; idle: between two messages; sending: with
-// a large message on its way to others; owed: with a large message to it on its way; receiving: in the middle of
-// several; parting: instead of its farewell; away: it only falls silent for a while. Every rank prints its process id,
-// and at its end its observations.
+// HOW is the moment of the victim's death. starting: before MPI has started; idle: between two messages; sending: while
+// a large message to the other ranks is in transit; owed: while a large message to it is in transit; receiving: in the
+// middle of several messages; parting: instead of its shutdown message; away: it is only silent for a while. Every rank
+// prints its process id, and at its end its observations.
 #include <signal.h>
 #include <unistd.h>
 
@@ -56,7 +56,7 @@ class Rank {
     std::abort();
   }
 
-  // Applies the victim's fate after some rounds.
+  // Ends or silences the victim after some rounds.
   void meet_fate() {
     if (how_ == "idle") die();
     if (how_ == "sending") {
@@ -66,7 +66,7 @@ class Rank {
       die();
     }
     if (how_ == "owed") {
-      // The others' large messages have begun to arrive by now, or never will.
+      // The other ranks' large messages have begun to arrive by now, or never will.
       std::this_thread::sleep_for(std::chrono::milliseconds(200));
       die();
     }
@@ -77,7 +77,7 @@ class Rank {
     }
   }
 
-  // Rank 0 answers every "ping", until all are done or lost.
+  // Rank 0 answers every "ping", until all ranks are done or lost.
   void answer() {
     std::vector<bool> done(transport_.size(), false);
     done[0] = true;
@@ -118,7 +118,7 @@ class Rank {
     }
   }
 
-  // The others send some rounds, and as many again after the victim's end.
+  // The other ranks send some rounds, and as many again after the victim's end.
   void ask() {
     const uint32_t rounds = victim_ == 0 && how_ != "parting" ? 1000000 : 2 * kRounds;
     for (uint32_t round = 0; round < rounds; ++round) {
@@ -151,7 +151,7 @@ class Rank {
   Transport& transport_;
   const uint32_t victim_;
   const std::string how_;
-  std::vector<uint32_t> pongs_;  // on rank 0: the number of answers, by rank
+  std::vector<uint32_t> pongs_;  // on rank 0: the number of answers by rank
 };
 
 int run_program(uint32_t victim, const std::string& how) {
@@ -168,7 +168,7 @@ int run_program(uint32_t victim, const std::string& how) {
   const bool together = transport.leave(30000);
   std::printf("rank %u: lost %d together %d\n", rank, lost ? 1 : 0, together ? 1 : 0);
   std::fflush(stdout);
-  // A launcher may lose output of the last moment after one of the ranks has died.
+  // A launcher may lose the latest output after the death of a rank.
   if (lost) std::this_thread::sleep_for(std::chrono::milliseconds(300));
   if (!together) _exit(0);
   return 0;

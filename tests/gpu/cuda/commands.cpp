@@ -73,7 +73,7 @@ void run_callback(void* data) {
   callback->call(callback->event, CL_COMPLETE, callback->data);
 }
 
-// After a failure the driver calls nothing: whoever waits must look at the event's status now and then.
+// After a failure the driver calls nothing, so a waiting thread must check the event's status now and then.
 cl_int CL_API_CALL set_event_callback(cl_event event, cl_int status, void(CL_CALLBACK* call)(cl_event, cl_int, void*),
                                       void* data) {
   if (status != CL_COMPLETE || call == nullptr) return CL_INVALID_VALUE;
@@ -86,7 +86,7 @@ cl_int CL_API_CALL set_event_callback(cl_event event, cl_int status, void(CL_CAL
   return code;
 }
 
-// The first mark that is asked for is at one second, because earlier ones may be asked for later.
+// The first requested mark is at one second, because earlier marks may be requested later.
 cl_int CL_API_CALL get_profiling_info(cl_event event, cl_profiling_info what, size_t size, void* value,
                                       size_t* size_ret) {
   if (event->start == nullptr) return CL_PROFILING_INFO_NOT_AVAILABLE;
@@ -111,7 +111,7 @@ cl_int allocate(_cl_mem& buffer, cl_mem_flags flags) {
   if ((flags & CL_MEM_ALLOC_HOST_PTR) == 0)
     return check("cuMemAlloc", driver().cuMemAlloc_v2(&buffer.memory, buffer.bytes));
   const CUresult result = driver().cuMemHostAlloc(&buffer.host, buffer.bytes, kHostPortable | kHostDeviceMap);
-  buffer.memory = reinterpret_cast<CUdeviceptr>(buffer.host);  // the device has the same address for it
+  buffer.memory = reinterpret_cast<CUdeviceptr>(buffer.host);  // the device has the same address for this memory
   return check("cuMemHostAlloc", result);
 }
 
@@ -119,7 +119,7 @@ cl_mem CL_API_CALL create_buffer(cl_context context, cl_mem_flags flags, size_t 
   context->device->use();
   auto buffer = std::make_unique<_cl_mem>(context->device, bytes);
   if (bytes == 0 || bytes > context->device->card.buffer_bytes) return made(buffer, CL_INVALID_BUFFER_SIZE, error);
-  // Only CPUs work in memory that they are given.
+  // Only CPUs work in the caller's memory.
   if ((host != nullptr) != ((flags & CL_MEM_COPY_HOST_PTR) != 0)) return made(buffer, CL_INVALID_HOST_PTR, error);
   cl_int code = allocate(*buffer, flags);
   if (code == CL_SUCCESS && host != nullptr) {

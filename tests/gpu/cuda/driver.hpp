@@ -1,5 +1,5 @@
-// NVIDIA's driver, libcuda.so.1, which is opened when the ICD is loaded. Its functions and numbers are declared here as
-// in cuda.h, because few machines have the toolkit.
+// NVIDIA's driver, libcuda.so.1, opened when the ICD is loaded. Its functions and numbers are declared here as in
+// cuda.h, because few machines have the toolkit.
 #pragma once
 
 #include <cstddef>
@@ -23,7 +23,7 @@ inline constexpr CUresult kOutOfMemory = 2, kNotReady = 600;
 inline constexpr unsigned kStreamNonBlocking = 1, kEventBlockingSync = 1, kEventDisableTiming = 2;
 inline constexpr unsigned kHostPortable = 1, kHostDeviceMap = 2;
 inline constexpr int kMultiprocessors = 16, kPciBus = 33, kPciSlot = 34, kPciDomain = 50, kMajor = 75, kMinor = 76;
-inline constexpr int kMaxThreads = 0;  // of a function
+inline constexpr int kMaxThreads = 0;  // attribute of a function
 
 // clang-format off
 #define CUDA_FUNCTIONS(F)                                                                    \
@@ -75,7 +75,7 @@ void load_driver();  // throws std::runtime_error with one sentence
 const Driver& driver();
 std::string name_of(CUresult result);
 
-// The code of OpenCL for a result. A failure's name is printed, since OpenCL has no code for most of them.
+// Returns OpenCL's code for a result. The name of a failure is printed, since OpenCL has no code for most failures.
 cl_int check(const char* what, CUresult result);
 
 }  // namespace mokume::cuda

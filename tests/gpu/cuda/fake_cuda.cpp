@@ -1,7 +1,7 @@
-// A libcuda.so.1 for tests: memory is the host's, commands are done at once, handles and sizes are checked, and no
-// kernel runs, except for that with which the backend tries a device. FAKE_CUDA_LOG names a file that gets a line for
-// each launch: "NAME GX GY GZ X Y Z LOCAL_BYTES", and the bytes of the arguments in hexadecimal, if the module is PTX
-// and so tells their sizes. A last line counts the objects that are left: "left N".
+// A libcuda.so.1 for tests: memory is the host's, commands finish at once, handles and sizes are checked, and no kernel
+// runs except the backend's probe of a device. FAKE_CUDA_LOG names a file that gets a line for each launch: "NAME GX GY
+// GZ X Y Z LOCAL_BYTES", and the bytes of the arguments in hexadecimal if the module is PTX, which contains their
+// sizes. A last line counts the remaining objects: "left N".
 #include <array>
 #include <chrono>
 #include <cstdio>
@@ -18,7 +18,7 @@ namespace mokume::cuda {
 
 struct CUfunc_st {
   std::string name;
-  std::vector<size_t> sizes;  // of the arguments, if the module is PTX
+  std::vector<size_t> sizes;  // sizes of the arguments, if the module is PTX
 };
 
 struct CUmod_st {
@@ -97,7 +97,7 @@ CUresult copy(CUdeviceptr to, CUdeviceptr from, size_t bytes, bool valid) {
 
 CUdeviceptr address(const void* at) { return reinterpret_cast<CUdeviceptr>(at); }
 
-// The bytes of an argument that is declared as ".param .align 8 .b8 NAME[24]" or ".param .u64 NAME".
+// Returns the bytes of an argument declared as ".param .align 8 .b8 NAME[24]" or ".param .u64 NAME".
 size_t size_of(const char* argument) {
   size_t bits = 0, count = 1;
   if (std::sscanf(argument, ".param .align %*u .b%zu %*[^[][%zu]", &bits, &count) < 1)
@@ -105,7 +105,7 @@ size_t size_of(const char* argument) {
   return bits / 8 * count;
 }
 
-// PTX names the kernels with their arguments, a cubin has a section for each kernel.
+// PTX names the kernels with their arguments; a cubin has a section for each kernel.
 bool find_function(CUmod_st& module, const std::string& name) {
   if (module.functions.count(name) == 1) return true;
   const bool ptx = module.image.compare(0, 4, "\177ELF") != 0;
@@ -119,7 +119,7 @@ bool find_function(CUmod_st& module, const std::string& name) {
   return true;
 }
 
-// A cubin's size is in its header: the section headers are its end.
+// The header of a cubin gives its size: the section headers are its end.
 std::string image_at(const void* data) {
   const auto* const bytes = static_cast<const char*>(data);
   if (std::memcmp(bytes, "\177ELF", 4) != 0) return bytes;

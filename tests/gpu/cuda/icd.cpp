@@ -1,5 +1,5 @@
-// An OpenCL driver for tests over NVIDIA's driver for CUDA: see README.md. This file has the platform, its devices and
-// contexts, and what the loader asks for.
+// An OpenCL driver for tests on top of NVIDIA's CUDA driver: see README.md. This file has the platform, its devices and
+// contexts, and the queries of the loader.
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
@@ -11,7 +11,7 @@
 namespace mokume::cuda {
 namespace {
 
-// The card of the record, with the real device's numbers. Programs do not depend on these.
+// Returns the recorded card with the real device's numbers, which programs do not depend on.
 pose::Card card_of(CUdevice device, pose::Card card) {
   const auto number = [&](int what) {
     int value = 0;
@@ -27,7 +27,7 @@ pose::Card card_of(CUdevice device, pose::Card card) {
   card.name = name.data();
   card.driver = "CUDA " + std::to_string(version / 1000) + "." + std::to_string(version % 1000 / 10) + ", cuda_icd";
   card.memory_bytes = bytes;
-  card.buffer_bytes = bytes / 4;  // as the vendor's OpenCL
+  card.buffer_bytes = bytes / 4;  // the vendor's OpenCL has this limit
   card.compute_units = number(kMultiprocessors);
   card.compute_capability = {number(kMajor), number(kMinor)};
   card.pci = {number(kPciDomain), number(kPciBus), number(kPciSlot), 0};
@@ -47,7 +47,7 @@ void find_devices(_cl_platform_id& platform) {
   }
 }
 
-// nullptr if there is none.
+// Returns nullptr if there is no platform.
 cl_platform_id open_platform() {
   try {
     const char* folder = std::getenv("OPENCL_CUBINS");
@@ -65,7 +65,7 @@ cl_platform_id open_platform() {
 }
 
 cl_int CL_API_CALL get_platform_ids(cl_uint entries, cl_platform_id* platforms, cl_uint* count) {
-  static const cl_platform_id platform = open_platform();  // until the process ends: destructors make the last calls
+  static const cl_platform_id platform = open_platform();  // lives until the process ends: destructors call last
   if (count != nullptr) *count = platform == nullptr ? 0 : 1;
   if (platform == nullptr) return CL_PLATFORM_NOT_FOUND_KHR;
   if (platforms != nullptr && entries > 0) *platforms = platform;
@@ -110,7 +110,7 @@ cl_context CL_API_CALL create_context(const cl_context_properties*, cl_uint coun
   return made(context, check("cuDevicePrimaryCtxRetain", result), error);
 }
 
-// Whoever adds a call to the program finds out here which one is missing.
+// Names a function that the program calls but this driver lacks.
 template <size_t Index>
 void missing() {
   std::fprintf(stderr, "cuda_icd: function %zu of cl_icd_dispatch (CL/cl_icd.h) is not implemented\n", Index);
@@ -145,7 +145,7 @@ cl_icd_dispatch* functions() {
 
 }  // namespace mokume::cuda
 
-// The loader looks the first one up by its name, and asks it for the others.
+// The loader looks up the first function by name, and requests the others from it.
 extern "C" __attribute__((visibility("default"))) void* CL_API_CALL clGetExtensionFunctionAddress(const char* name) {
   using namespace mokume::cuda;
   if (std::strcmp(name, "clIcdGetPlatformIDsKHR") == 0) return reinterpret_cast<void*>(get_platform_ids);

@@ -8,12 +8,12 @@
 
 #include "answers.hpp"
 #include "driver.hpp"
-// After card.hpp, which chooses the version.
+// card.hpp must come before this header, because it chooses the version.
 #include <CL/cl_icd.h>
 
 namespace mokume::cuda {
 
-cl_icd_dispatch* functions();  // the table
+cl_icd_dispatch* functions();
 
 // Each file adds its functions to the table.
 void add_commands(cl_icd_dispatch& table);
@@ -32,7 +32,6 @@ cl_int CL_API_CALL release(Handle handle) {
 
 inline cl_int answer(cl_uint, size_t, void*, size_t*) { return CL_INVALID_VALUE; }
 
-// Answers a query with the value of the key that is asked for.
 template <class T, class... Rest>
 cl_int answer(cl_uint what, size_t size, void* to, size_t* size_ret, cl_uint key, const T& value, const Rest&... rest) {
   if (key != what) return answer(what, size, to, size_ret, rest...);
@@ -45,7 +44,6 @@ cl_int answer(cl_uint what, size_t size, void* to, size_t* size_ret, cl_uint key
   return pose::give(pose::Answer(begin, begin + bytes), size, to, size_ret);
 }
 
-// Returns a new object, or nullptr with its error.
 template <class Owner>
 auto made(Owner& owner, cl_int code, cl_int* error) {
   if (error != nullptr) *error = code;
@@ -62,14 +60,14 @@ struct Mark {
 };
 
 struct Argument {
-  char kind = 'v';  // or 'g', a buffer, or 'l', local memory
+  char kind = 'v';  // 'v': a value, 'g': a buffer, 'l': local memory
   size_t bytes = 0;
   std::string type;
 };
 
 struct Layout {
-  std::array<size_t, 3> group{};  // that the kernel requires, or zeros
-  size_t local_bytes = 0;         // that it declares
+  std::array<size_t, 3> group{};  // required by the kernel, or zeros
+  size_t local_bytes = 0;         // declared by the kernel
   std::vector<Argument> arguments;
 };
 
@@ -81,7 +79,7 @@ struct _cl_device_id : mokume::cuda::Object {
   mokume::cuda::CUcontext context = nullptr;  // created with the first context of OpenCL
   mokume::pose::Card card;                    // with the numbers of the real device
 
-  // Every thread that calls the driver must do this first.
+  // Every thread that calls the driver must call this first.
   void use() const { mokume::cuda::driver().cuCtxSetCurrent(context); }
 };
 
@@ -91,7 +89,7 @@ struct _cl_platform_id : mokume::cuda::Object {
   std::vector<std::unique_ptr<_cl_device_id>> devices;
 };
 
-// The caller keeps it while it has other objects in it.
+// The caller keeps the context while other objects belong to it.
 struct _cl_context : mokume::cuda::Object {
   cl_device_id device = nullptr;
 };
@@ -115,7 +113,7 @@ struct _cl_command_queue : mokume::cuda::Object {
   const bool profiling;
   mokume::cuda::CUstream stream = nullptr;
   mokume::cuda::CUstream callbacks = nullptr;  // separate, so that a callback does not wait for later commands
-  // The last mark whose time was asked for: the driver measures short distances more exactly.
+  // The last mark whose time was requested: the driver measures short distances more exactly.
   std::mutex mutex;
   std::shared_ptr<mokume::cuda::Mark> last;
   double last_ns = 0;
@@ -126,7 +124,7 @@ struct _cl_event : mokume::cuda::Object {
   ~_cl_event() { mokume::cuda::release(queue); }
 
   const cl_command_queue queue;
-  std::shared_ptr<mokume::cuda::Mark> start, end;  // start: only if the queue takes times
+  std::shared_ptr<mokume::cuda::Mark> start, end;  // start is set only if the queue takes times
 };
 
 struct _cl_program : mokume::cuda::Object {
@@ -150,17 +148,17 @@ struct _cl_kernel : mokume::cuda::Object {
   const std::string name;
   const mokume::cuda::Layout& layout;
   mokume::cuda::CUfunction function = nullptr;
-  int most_items = 0;                              // of a work-group, as its registers allow
-  std::vector<std::vector<unsigned char>> values;  // as the kernel gets them; empty until they are set
+  int most_items = 0;                              // limit for a work-group, from the kernel's registers
+  std::vector<std::vector<unsigned char>> values;  // in the form for the kernel; empty until they are set
   std::map<cl_uint, size_t> locals;                // bytes of local memory
 };
 
 namespace mokume::cuda {
 
-// Makes a stream wait for events of others.
+// Makes a stream wait for events of other streams.
 cl_int wait_in(CUstream stream, cl_uint count, const cl_event* events);
 
-// Gives `run(stream)` to a queue. The event, if one is asked for, is the caller's.
+// Gives `run(stream)` to a queue. The caller owns the event, if it requests one.
 template <class Run>
 cl_int command(cl_command_queue queue, cl_bool blocking, cl_uint n_events, const cl_event* events, cl_event* event,
                const Run& run) {

@@ -1,4 +1,4 @@
-// Programs, kernels and launches. Nothing is compiled: a build looks the program up in the folder that bench/gpu/cubins
+// Programs, kernels and launches. Nothing is compiled: a build looks up the program in the folder that bench/gpu/cubins
 // makes of a record.
 #include <algorithm>
 #include <cstring>
@@ -23,7 +23,7 @@ cl_program CL_API_CALL create_program(cl_context context, cl_uint count, const c
   return made(program, CL_SUCCESS, error);
 }
 
-// HASH.kernels: "NAME X Y Z LOCAL_BYTES ARGUMENTS" for each kernel, and "KIND BYTES TYPE" for each argument.
+// Reads HASH.kernels: "NAME X Y Z LOCAL_BYTES ARGUMENTS" for each kernel, and "KIND BYTES TYPE" for each argument.
 std::map<std::string, Layout> read_layouts(const std::string& path) {
   std::map<std::string, Layout> kernels;
   std::ifstream in(path);
@@ -46,7 +46,7 @@ CUresult load_image(const std::string& path, CUmodule& module) {
   return driver().cuModuleLoadData(&module, image.c_str());
 }
 
-// The driver's compiler takes over if it does not know this kind of cubin.
+// If the driver does not know this kind of cubin, its compiler takes over.
 void load(_cl_program& program, const std::string& options) {
   const std::string hash = pose::hash_of(program.source, options);
   const std::string &folder = program.device->platform->cubins, path = folder + "/" + hash;
@@ -77,7 +77,7 @@ cl_int CL_API_CALL get_build_info(cl_program program, cl_device_id, cl_program_b
   return answer(what, size, value, size_ret, CL_PROGRAM_BUILD_LOG, program->log);
 }
 
-// There are no binaries, so that the program's cache keeps none.
+// There are no binaries, so the program's cache stores none.
 cl_int CL_API_CALL get_program_info(cl_program program, cl_program_info what, size_t size, void* value,
                                     size_t* size_ret) {
   return answer(what, size, value, size_ret, CL_PROGRAM_REFERENCE_COUNT, program->references.load(),
@@ -98,7 +98,7 @@ cl_kernel CL_API_CALL create_kernel(cl_program program, const char* name, cl_int
   return made(kernel, code, error);
 }
 
-// Returns the bytes that the kernel gets for an argument, or none if the caller's do not fit.
+// Returns the bytes that the kernel gets for an argument, or none if the caller's bytes do not fit.
 std::vector<unsigned char> value_of(const Argument& argument, size_t size, const void* value) {
   std::vector<unsigned char> bytes(argument.bytes);
   if (argument.kind == 'l') return value == nullptr && size > 0 ? bytes : std::vector<unsigned char>();
@@ -138,7 +138,8 @@ cl_int CL_API_CALL get_argument_info(cl_kernel kernel, cl_uint index, cl_kernel_
   return answer(what, size, value, size_ret, CL_KERNEL_ARG_ADDRESS_QUALIFIER, space, CL_KERNEL_ARG_TYPE_NAME, type);
 }
 
-// The kernel gets the offsets of its local arguments, at multiples of the largest type. Returns the end of the last.
+// The kernel gets the offsets of its local arguments, at multiples of the largest type. Returns the end of the last
+// argument.
 size_t place_locals(_cl_kernel& kernel) {
   constexpr size_t kLargest = 128;
   size_t end = 0;
@@ -150,7 +151,7 @@ size_t place_locals(_cl_kernel& kernel) {
   return end;
 }
 
-// The work-group of a launch that leaves the choice to the driver.
+// Returns the work-group of a launch that leaves the choice to the driver.
 Sizes choose_group(cl_kernel kernel, size_t items) {
   if (kernel->layout.group[0] != 0) return kernel->layout.group;
   const size_t most = static_cast<size_t>(std::min(kernel->most_items, 256));

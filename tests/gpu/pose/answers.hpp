@@ -5,15 +5,15 @@
 
 namespace mokume::pose {
 
-// The answer to clGetDeviceInfo or clGetPlatformInfo, as bytes; empty if the driver's own answer applies.
+// The answer to clGetDeviceInfo or clGetPlatformInfo in bytes; empty if the driver's own answer applies.
 using Answer = std::vector<unsigned char>;
 
 Answer platform_answer(const Card& card, cl_platform_info what);
 
-// `real_memory`, `real_buffer`: bytes of the real device. The card never claims more.
+// `real_memory` and `real_buffer` are the bytes of the real device, which limit the card's answers.
 Answer device_answer(const Card& card, cl_device_info what, cl_ulong real_memory, cl_ulong real_buffer);
 
-// Returns an answer in the way OpenCL does.
+// Returns an answer in OpenCL's way.
 cl_int give(const Answer& answer, size_t size, void* value, size_t* size_ret);
 
 }  // namespace mokume::pose

@@ -8,7 +8,6 @@
 namespace mokume::pose {
 namespace {
 
-// Reads required keys of one table.
 class Table {
  public:
   Table(const toml::table& file, const std::string& path, const char* name)

@@ -1,4 +1,4 @@
-// The names of programs in the pose's record and in the folders of cubins that are made from it.
+// The names of programs in the pose's record and in the resulting folders of cubins.
 #pragma once
 
 #include <array>
@@ -9,7 +9,7 @@
 
 namespace mokume::pose {
 
-// FNV-1a. It only has to distinguish the programs of one tree.
+// FNV-1a is enough, since it only distinguishes the programs of one tree.
 inline std::string hash_of(std::string_view source, std::string_view options) {
   uint64_t hash = 0xcbf29ce484222325U;
   const auto add = [&](std::string_view text) {

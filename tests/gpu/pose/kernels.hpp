@@ -1,4 +1,4 @@
-// The kernels of this process, and whether the card would refuse to launch them.
+// The kernels of this process, and the card's refusals to launch them.
 #pragma once
 
 #include <array>
@@ -18,7 +18,7 @@ struct Grid {
   bool even = true;  // each global size is a multiple of its group's
 };
 
-// CL_SUCCESS, or the code with which the card refuses.
+// Returns CL_SUCCESS, or the card's error code.
 cl_int refusal(const Card& card, const Grid& grid, size_t local_bytes, size_t parameter_bytes);
 
 // Stores arguments as they are set. Threads: all functions may be called from any thread.
@@ -33,13 +33,13 @@ class Kernels {
     size_t local_bytes() const;
   };
 
-  // `describe` fills in the name and the program of a new kernel.
+  // `describe` sets the name and the program of a new kernel.
   template <class Describe>
   Kernel& at(cl_kernel kernel, const Describe& describe) {
     const std::lock_guard lock(mutex_);
     const auto [found, is_new] = kernels_.try_emplace(kernel);
     if (is_new) describe(found->second);
-    return found->second;  // one thread at a time uses a kernel, as OpenCL requires
+    return found->second;  // OpenCL requires that one thread at a time uses a kernel
   }
   void forget(cl_kernel kernel) {
     const std::lock_guard lock(mutex_);

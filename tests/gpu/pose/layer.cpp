@@ -1,8 +1,8 @@
 // An OpenCL layer that makes every device pose as a card: the loader puts it in front of the driver if OPENCL_LAYERS
 // names its library. OPENCL_POSE names the card's file, OPENCL_POSE_RECORD a directory for the files of record.hpp.
 // With OPENCL_POSE_BINARIES=1 programs can be read as binaries, which a cache may keep; with OPENCL_POSE_BOASTS=1 the
-// card says that it has all its memory, even if this machine has less. The driver still computes. The layer answers as
-// the card would, refuses what the card would refuse, and counts.
+// card claims all its memory, even if this machine has less. The driver still computes. The layer answers and refuses
+// like the card, and counts.
 #include <atomic>
 #include <cstdio>
 #include <cstdlib>
@@ -114,7 +114,8 @@ cl_program CL_API_CALL create_program(cl_context context, cl_uint count, const c
   return program;
 }
 
-// The options that the driver gets, without the one that only Intel's compiler knows; nothing if the card's does not.
+// Returns the driver's options, without the option that only Intel's compiler knows; nothing if the card's compiler
+// does not know it.
 std::optional<std::string> passed_options(const Card& card, std::string options) {
   constexpr std::string_view kOfIntel = "-cl-intel-greater-than-4GB-buffer-required";
   const size_t at = options.find(kOfIntel);
@@ -128,7 +129,7 @@ cl_int CL_API_CALL build_program(cl_program program, cl_uint count, const cl_dev
   const std::string given = options == nullptr ? "" : options;
   {
     const std::lock_guard lock(layer->mutex);
-    const auto known = layer->programs.find(program);  // not there if it was made from a binary
+    const auto known = layer->programs.find(program);  // missing if it was made from a binary
     if (known != layer->programs.end()) known->second.hash = layer->record.program(known->second.source, given);
   }
   const std::optional<std::string> passed = passed_options(layer->card, given);

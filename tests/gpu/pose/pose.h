@@ -14,8 +14,8 @@ typedef struct {
   uint64_t reads, read_bytes;
   uint64_t writes, written_bytes;
   uint64_t copies, copied_bytes; /* on the device, fills included */
-  uint64_t builds;               /* of programs from their source */
-  uint64_t cached_programs;      /* made from binaries */
+  uint64_t builds;               /* programs built from their source */
+  uint64_t cached_programs;      /* programs made from binaries */
 } pose_counts_t;
 
 /* Returns the counts since the process began. Any thread may call it. */

@@ -38,7 +38,7 @@ std::string Record::program(std::string_view source, std::string_view options) {
 
 void Record::kernel(const std::string& program, const std::string& name, const std::array<size_t, 3>& group,
                     size_t local_bytes) {
-  if (directory_.empty() || program.empty()) return;  // a program that was made from a binary
+  if (directory_.empty() || program.empty()) return;  // the program was made from a binary
   const std::string line = program + " " + name + " " + std::to_string(group[0]) + "x" + std::to_string(group[1]) +
                            "x" + std::to_string(group[2]) + " " + std::to_string(local_bytes) + "\n";
   const std::lock_guard lock(mutex_);

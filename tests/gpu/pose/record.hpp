@@ -19,11 +19,10 @@ namespace mokume::pose {
 // Threads: all functions may be called from any thread.
 class Record {
  public:
-  explicit Record(std::string directory);  // "": nothing is written
+  explicit Record(std::string directory);  // "": writes nothing
   Record(const Record&) = delete;
   Record& operator=(const Record&) = delete;
 
-  // Adds to the counts.
   template <class Add>
   void count(const Add& add) {
     const std::lock_guard lock(mutex_);
@@ -31,7 +30,6 @@ class Record {
   }
   pose_counts_t counts() const;
 
-  // Returns the program's hash.
   std::string program(std::string_view source, std::string_view options);
   void kernel(const std::string& program, const std::string& name, const std::array<size_t, 3>& group,
               size_t local_bytes);

@@ -59,7 +59,7 @@
 #define ZOO_TABLE_MAJOR MK_ABI_MAJOR
 #endif
 
-#ifndef ZOO_WHERE  // it misbehaves: the function, and how
+#ifndef ZOO_WHERE  // the function that misbehaves, and how
 #define ZOO_WHERE ""
 #define ZOO_HOW ""
 #endif
@@ -78,7 +78,7 @@
 
 namespace {
 
-// A text that is not terminated where its reader may look.
+// Returns a text that is not terminated within the reader's limit.
 [[maybe_unused]] const char* endless() {
   static char text[4096];
   std::memset(&text[0], 'x', sizeof(text));
