@@ -6,10 +6,10 @@
 #include <nlohmann/json.hpp>
 #include <set>
 
+#include "config/diagnostics.hpp"
 #include "config/other_names.hpp"
+#include "config/resolved.hpp"
 #include "config/value.hpp"
-#include "config/wording.hpp"
-#include "config/write.hpp"
 #include "sdk/error.hpp"
 
 namespace mokume::config {
