@@ -31,7 +31,7 @@ class Diagnostics {
   explicit Diagnostics(std::string file) : file_(std::move(file)) {}
 
   void add(const Location& location, std::string message, std::string hint = "", std::string note = "");
-  // Takes over the diagnostics of `other` at locations that have none yet; those without a note get `note`.
+  // Takes over the diagnostics of `other` at locations that have none yet, and adds `note` to those without a note.
   void merge(Diagnostics other, const std::string& note = "");
   Diagnostics empty_copy() const { return Diagnostics(file_); }
   bool empty() const { return all_.empty(); }

@@ -18,7 +18,7 @@ const std::vector<Parameter>& keys();
 const Parameter* find_key(std::string_view table, std::string_view name);  // nullptr if there is none
 std::vector<std::string> names_in(std::string_view table);
 
-// How versions without the key behave.
+// Returns the value that stands for the behaviour of versions without the key.
 Json value_before(const Parameter& key);
 
 // "[data]", or "the top level".

@@ -1,14 +1,14 @@
-// What other programs call the keys and values of an experiment file: scikit-learn, LIBSVM, PyTorch and Keras.
+// Hints for users who write the names of scikit-learn, LIBSVM, PyTorch or Keras in an experiment file.
 #pragma once
 
 #include <string>
 
 namespace mokume::config {
 
-// Returns what to write instead of a key that only others know, "" if none of them does.
+// Returns a hint for a key of one of these programs, or "".
 std::string instead_of_key(const std::string& key);
 
-// Returns what to write instead of the value `text` of `key`, "" if it is nobody's.
+// Returns a hint for the value `text` of `key`, or "".
 std::string instead_of_value(const std::string& key, const std::string& text);
 
 }  // namespace mokume::config

@@ -112,7 +112,7 @@ class TableReader {
       const std::string best = closest(entry.key, known);
       if (!best.empty()) {
         meant_.insert(best);
-      } else if (entry.key.size() <= 3) {  // too short for a suggestion: it may mean any key
+      } else if (entry.key.size() <= 3) {  // it is too short for a suggestion, and may mean any key
         meant_.insert(known.begin(), known.end());
       }
       diagnostics_.add(entry.location, fmt::format("unknown key {} in {}", in_quotes(entry.key), title_),
