@@ -7,7 +7,6 @@
 
 #include "commands.hpp"
 #include "config/schema.hpp"
-#include "config/starter.hpp"
 #include "node/experiment.hpp"
 #include "report/pages/html.hpp"
 #include "report/pages/write.hpp"

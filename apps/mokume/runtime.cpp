@@ -14,7 +14,7 @@
 #include "base/files.hpp"
 #include "base/text.hpp"
 #include "cluster/transport/launcher.hpp"
-#include "config/wording.hpp"
+#include "config/diagnostics.hpp"
 #include "node/experiment.hpp"
 #include "registry/probe.hpp"
 #include "sdk/variable.hpp"

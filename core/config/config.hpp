@@ -1,6 +1,6 @@
 // The experiment file. This header defines the struct that the rest of the program reads. parse.hpp makes it from TOML,
-// resolved.hpp writes it, schema.hpp and starter.hpp describe the file, and plan.hpp makes the plan. keys.cpp describes
-// each key in one place. Nothing here loads data, models or devices.
+// resolved.hpp writes it, schema.hpp describes the file, and plan.hpp makes the plan. keys.cpp describes each key in
+// one place. Nothing in this folder loads data, models or devices.
 #pragma once
 
 #include <cstdint>
@@ -44,23 +44,23 @@ struct TaggedTables {
 struct Config {
   std::string name;
   std::string model;
-  std::string seed_text = "0";  // as in the file
-  uint64_t seed = 0;            // see seed.hpp
+  std::string seed_text = "0";  // the digits in the file
+  uint64_t seed = 0;            // see seed_of()
 
   data::DataSpec data;
 
   uint32_t folds = 5;    // 0: no validation; 1 if `share` is set
   double share = 0;      // validate on this share of the rows, drawn with the seed; 0: on folds
-  uint32_t repeats = 1;  // runs of the whole cross-validation, each with other folds
+  uint32_t repeats = 1;  // how often the cross-validation runs, each time with other folds
   bool shuffle = true;
   bool stratified = true;
-  uint32_t outer = 0;              // outer folds of a nested cross-validation; 0: none
-  uint32_t outer_fold = 0;         // from 1: tune and train without the rows of this outer fold, which are the test set
-  bool ordered = false;            // rows are in time order: validate on rows that come after the training rows
+  uint32_t outer = 0;       // outer folds of a nested cross-validation; 0: none
+  uint32_t outer_fold = 0;  // counts from 1; its rows are the test set, and tuning and training leave them out
+  bool ordered = false;     // the rows are in the order of time: validate on rows that come after those trained on
   std::vector<std::string> score;  // measures of each fit in addition to the model's metrics
   bool calibrate = false;          // learn probabilities from the decision values in the winner's folds
 
-  // True if each fold fills and scales its inputs by its own training rows.
+  // Returns whether each fold fills and scales its inputs by its own training rows.
   bool scales_folds() const { return folds > 0 && data.within == data::Within::fold && data.learns(); }
 
   uint32_t bootstraps = 0;    // 0: no bagging

@@ -1,8 +1,10 @@
-// The errors of an experiment file, collected in one pass and shown with location and caret.
+// The errors of an experiment file, collected in one pass and shown with location and caret, and how messages display
+// texts: UTF-8, quotes, lists and suggestions.
 #pragma once
 
 #include <cstdint>
 #include <string>
+#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -29,7 +31,7 @@ class Diagnostics {
   explicit Diagnostics(std::string file) : file_(std::move(file)) {}
 
   void add(const Location& location, std::string message, std::string hint = "", std::string note = "");
-  // Adds the diagnostics of `other` at locations that have none yet. A diagnostic without a note gets `note`.
+  // Takes over the diagnostics of `other` at locations that have none yet, and adds `note` to those without a note.
   void merge(Diagnostics other, const std::string& note = "");
   Diagnostics empty_copy() const { return Diagnostics(file_); }
   bool empty() const { return all_.empty(); }
@@ -62,5 +64,28 @@ std::string render(const Diagnostic& diagnostic, const std::string& text);
 // Renders one block per diagnostic, separated by empty lines.
 std::string render_all(const std::vector<Diagnostic>& diagnostics, const std::string& text,
                        const std::vector<std::string>& sets);
+
+// ---- texts in messages
+
+bool is_plain(char c);  // an ASCII letter, a digit, '_' or '-'
+
+// The number of characters (code points) in UTF-8 text.
+uint32_t characters(std::string_view text);
+
+// The byte offset of character `index` (from 0) in `text`.
+size_t byte_of(std::string_view text, size_t index);
+
+// Makes an external text safe to show in a message: one line, no control characters, at most `limit` characters.
+std::string printable(std::string_view text, size_t limit = 80);
+
+std::string in_quotes(std::string_view text);  // 'text', printable
+
+std::string join(const std::vector<std::string>& words);  // "a, b, c"
+
+// The known word closest to `word`, or "".
+std::string closest(const std::string& word, const std::vector<std::string>& known);
+
+// "did you mean 'limit'?", or "" if no known word is close.
+std::string suggest(const std::string& word, const std::vector<std::string>& known);
 
 }  // namespace mokume::config

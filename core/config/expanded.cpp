@@ -3,7 +3,7 @@
 #include <nlohmann/json.hpp>
 
 #include "base/text.hpp"
-#include "config/wording.hpp"
+#include "config/diagnostics.hpp"
 #include "sdk/error.hpp"
 
 namespace mokume::config {

@@ -1,6 +1,7 @@
 // All keys of the experiment file. A new key needs one entry in keys.cpp and one member of Config.
 #pragma once
 
+#include <cstdint>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -17,11 +18,16 @@ const std::vector<Parameter>& keys();
 const Parameter* find_key(std::string_view table, std::string_view name);  // nullptr if there is none
 std::vector<std::string> names_in(std::string_view table);
 
-// Returns the value that matches the behaviour of versions without the key.
+// Returns the value that stands for the behaviour of versions without the key.
 Json value_before(const Parameter& key);
 
 // Returns "[data]" or "the top level".
 std::string title(std::string_view table);
 std::string inside(std::string_view table);  // "in [data]", or "at the top level"
+
+// Returns the seed that decimal digits of any length stand for: the number, or the first 64 bits of the SHA-256 of a
+// number (without leading zeros) that is too long.
+uint64_t seed_of(const std::string& digits);
+std::string without_leading_zeros(const std::string& digits);
 
 }  // namespace mokume::config

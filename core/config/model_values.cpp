@@ -5,11 +5,11 @@
 #include <algorithm>
 #include <exception>
 
+#include "config/diagnostics.hpp"
 #include "config/expanded.hpp"
 #include "config/space.hpp"
 #include "config/tagged_table.hpp"
 #include "config/value.hpp"
-#include "config/wording.hpp"
 
 namespace mokume::config {
 namespace {

@@ -17,7 +17,7 @@ constexpr std::array kKeys = {
     // Estimators of scikit-learn, and options of LIBSVM.
     OtherKey{"max_iter", "write max_iterations (svc) or epochs (cnn)"},
     OtherKey{"kernel_type", "write kernel"},
-    OtherKey{"decision_function_shape", "write multiclass = \"ovr\" or \"ovo\", which is how classes are told apart"},
+    OtherKey{"decision_function_shape", "write multiclass = \"ovr\" or \"ovo\", which selects the multiclass scheme"},
     OtherKey{"probability", "write calibrate = true in [validation]"},
     OtherKey{"random_state", "write seed at the top of the file"},
     OtherKey{"cache_size", "write memory in [devices]: the kernel matrix takes up to that much"},

@@ -1,14 +1,14 @@
-// Names of keys and values in other programs: scikit-learn, LIBSVM, PyTorch and Keras.
+// Hints for users who write the names of scikit-learn, LIBSVM, PyTorch or Keras in an experiment file.
 #pragma once
 
 #include <string>
 
 namespace mokume::config {
 
-// Returns a suggestion for a key of another program; "" if no program uses it.
+// Returns a hint for a key of one of these programs, or "".
 std::string instead_of_key(const std::string& key);
 
-// Returns a suggestion for a value of another program; "" if no program uses it.
+// Returns a hint for the value `text` of `key`, or "".
 std::string instead_of_value(const std::string& key, const std::string& text);
 
 }  // namespace mokume::config

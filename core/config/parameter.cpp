@@ -15,7 +15,7 @@ namespace {
 constexpr std::array kTypes = {Type::real,    Type::integer,      Type::text,
                                Type::boolean, Type::tagged_table, Type::tagged_tables};
 
-// The names of the required types in messages, in the order of Type.
+// Names of the required types in messages, in the order of Type.
 constexpr std::array kWanted = {"a number",
                                 "an integer",
                                 "a string",

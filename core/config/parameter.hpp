@@ -58,7 +58,7 @@ inline constexpr uint32_t kInPlan = 4;         // fits depend on it
 inline constexpr uint32_t kPlanIfSet = 8;      // in the plan only if it differs from `before`
 inline constexpr uint32_t kZeroAllowed = 16;   // 0 is accepted in addition to `range`
 inline constexpr uint32_t kEmptyAllowed = 32;  // the list may be empty
-inline constexpr uint32_t kFoldsOnly = 64;     // meaningless with validation.share
+inline constexpr uint32_t kFoldsOnly = 64;     // has no meaning with validation.share
 inline constexpr uint32_t kCommon = 128;       // every tag of the list has the parameter
 
 struct Tag;
@@ -75,7 +75,7 @@ struct Parameter {
   std::vector<std::string> choices;  // for a text; empty: any
   std::vector<std::string> sources;  // values of data.source for which the key is valid; empty: all
   std::string init;                  // `mokume init` writes "name = init"; "": omits the key
-  std::string before;                // the behaviour of versions without the key, as JSON; "": the default
+  std::string before;                // the behaviour of versions without the key, as JSON; "": the default's
   std::string fallback;              // the default as TOML; "": none, or the default of Config
   std::vector<Tag> tags;             // kinds of tagged table that the value may be
   Expand expand = nullptr;           // makes the list, also from the tables of [model_options] in `choices`

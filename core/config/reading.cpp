@@ -5,9 +5,9 @@
 #include <algorithm>
 #include <nlohmann/json.hpp>
 
+#include "config/diagnostics.hpp"
 #include "config/other_names.hpp"
 #include "config/value.hpp"
-#include "config/wording.hpp"
 
 namespace mokume::config {
 namespace {

@@ -33,7 +33,7 @@ class Reading {
   const Entry* find_table(const std::string& path) const;                      // nullptr if it is not a table
 
   Config config;
-  std::optional<ModelSchema> schema;  // schema of the model, if it was found
+  std::optional<ModelSchema> schema;  // nothing if the model was not found
   Diagnostics& diagnostics;
 
  private:

@@ -7,7 +7,7 @@
 #include <string_view>
 #include <vector>
 
-#include "config/wording.hpp"
+#include "config/diagnostics.hpp"
 
 namespace mokume::config {
 namespace {

@@ -9,8 +9,8 @@
 #include <vector>
 
 #include "base/text.hpp"
+#include "config/diagnostics.hpp"
 #include "config/value.hpp"
-#include "config/wording.hpp"
 
 namespace mokume::config {
 namespace {

@@ -6,10 +6,10 @@
 #include <nlohmann/json.hpp>
 #include <set>
 
+#include "config/diagnostics.hpp"
 #include "config/other_names.hpp"
+#include "config/resolved.hpp"
 #include "config/value.hpp"
-#include "config/wording.hpp"
-#include "config/write.hpp"
 #include "sdk/error.hpp"
 
 namespace mokume::config {
@@ -111,7 +111,7 @@ class TableReader {
       const std::string best = closest(entry.key, known);
       if (!best.empty()) {
         meant_.insert(best);
-      } else if (entry.key.size() <= 3) {  // a key this short may mean any key
+      } else if (entry.key.size() <= 3) {  // it is too short for a suggestion, and may mean any key
         meant_.insert(known.begin(), known.end());
       }
       diagnostics_.add(entry.location, fmt::format("unknown key {} in {}", in_quotes(entry.key), title_),

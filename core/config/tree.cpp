@@ -10,7 +10,7 @@
 #include <tuple>
 
 #include "base/text.hpp"
-#include "config/wording.hpp"
+#include "config/diagnostics.hpp"
 
 namespace mokume::config {
 namespace {

@@ -23,7 +23,7 @@ struct Node {
   double real = 0;
   bool boolean = false;
   std::vector<Node> items;     // array
-  std::vector<Entry> entries;  // table; --set appends
+  std::vector<Entry> entries;  // table; --set appends to it
 
   const Entry* find(std::string_view key) const;  // nullptr if there is none
   bool is_number() const { return kind == Kind::integer || kind == Kind::real; }

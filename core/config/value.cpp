@@ -8,9 +8,9 @@
 #include <set>
 
 #include "base/text.hpp"
+#include "config/diagnostics.hpp"
 #include "config/other_names.hpp"
-#include "config/wording.hpp"
-#include "config/write.hpp"
+#include "config/resolved.hpp"
 #include "sdk/error.hpp"
 
 namespace mokume::config {

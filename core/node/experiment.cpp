@@ -5,8 +5,8 @@
 #include <map>
 #include <utility>
 
+#include "config/diagnostics.hpp"
 #include "config/plan.hpp"
-#include "config/wording.hpp"
 #include "data/load.hpp"
 #include "sdk/error.hpp"
 

@@ -8,7 +8,6 @@
 
 #include "config/parse.hpp"
 #include "config/resolved.hpp"
-#include "config/write.hpp"
 #include "sdk/plugin.hpp"
 #include "settings.hpp"
 

@@ -1,8 +1,8 @@
 // Lists that the model makes from the tables of the file.
 #include "config/expanded.hpp"
 
+#include "config/resolved.hpp"
 #include "config/support.hpp"
-#include "config/write.hpp"
 
 namespace mokume::config {
 namespace {

@@ -15,7 +15,6 @@
 #include "config/resolved.hpp"
 #include "config/schema.hpp"
 #include "config/schemas.hpp"
-#include "config/starter.hpp"
 #include "support/paths.hpp"
 
 namespace mokume::config {

@@ -3,8 +3,8 @@
 #include <string>
 
 #include "base/text.hpp"
+#include "config/resolved.hpp"
 #include "config/support.hpp"
-#include "config/write.hpp"
 #include "node/model_experiment.hpp"
 
 namespace mokume::config {

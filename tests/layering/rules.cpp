@@ -54,6 +54,7 @@ std::vector<Ban> bans() {
        "",
        "pass the value down from main(), or add the file to tests/layering with its reason",
        {{"core/base/files.cpp", "XDG_CACHE_HOME and HOME name the cache"},
+        {"core/sdk/variable.hpp", "the one strict reader of variables that hold seconds"},
         {"core/registry/registry.cpp", "MOKUME_PLUGIN_PATH"},
         {"core/data/", "MOKUME_DATA and the cache name data sets"},
         {"core/cluster/", "an MPI launcher announces itself by variables"},
