@@ -56,6 +56,7 @@ std::vector<Ban> bans() {
        {{"core/base/files.cpp", "XDG_CACHE_HOME and HOME name the cache"},
         {"core/sdk/variable.hpp", "the one strict reader of variables that hold seconds"},
         {"core/registry/registry.cpp", "MOKUME_PLUGIN_PATH"},
+        {"core/sdk/variable.hpp", "the one reader of variables with a number"},
         {"core/data/", "MOKUME_DATA and the cache name data sets"},
         {"core/cluster/", "an MPI launcher announces itself by variables"},
         {"transports/mpi/", "variables limit the start and select a network"},
@@ -117,6 +118,10 @@ bool is_c_family(const std::string& path) {
   for (const char* suffix : {".cpp", ".hpp", ".c", ".h"})
     if (ends_with(path, suffix)) return true;
   return false;
+}
+
+size_t lines_of(const Source& source) {
+  return static_cast<size_t>(std::count(source.text.begin(), source.text.end(), '\n'));
 }
 
 struct Include {
@@ -184,7 +189,7 @@ class Checker {
   }
 
   void check_length() {
-    const auto lines = static_cast<size_t>(std::count(source_->text.begin(), source_->text.end(), '\n'));
+    const size_t lines = lines_of(*source_);
     if (lines > kMaxLines)
       report(lines, "more than " + std::to_string(kMaxLines) + " lines: cut it where a reader would");
   }
@@ -318,6 +323,43 @@ std::string code_only(const std::string& text) {
 }
 
 std::vector<std::string> violations(const std::vector<Source>& tree) { return Checker(tree).run(); }
+
+size_t core_lines(const std::vector<Source>& tree) {
+  size_t lines = 0;
+  for (const Source& source : tree)
+    if (starts_with(source.path, "core/") && is_c_family(source.path)) lines += lines_of(source);
+  return lines;
+}
+
+size_t reached_lines(const std::vector<Source>& tree, const std::string& path) {
+  std::map<std::string, const Source*> core;
+  for (const Source& source : tree)
+    if (starts_with(source.path, "core/") && is_c_family(source.path)) core[source.path] = &source;
+  const auto stem = [](const std::string& name) { return name.substr(0, name.rfind('.')); };
+  std::set<std::string> reached;
+  std::vector<std::string> next{path};
+  size_t lines = 0;
+  while (!next.empty()) {
+    const std::string at = next.back();
+    next.pop_back();
+    const auto found = core.find(at);
+    if (found == core.end() || !reached.insert(at).second) continue;
+    lines += lines_of(*found->second);
+    std::istringstream text(found->second->text);
+    for (std::string line; std::getline(text, line);) {
+      const Include include = parse_include(0, line);
+      next.push_back("core/" + include.name);
+      next.push_back(folder_of(at) + include.name);
+    }
+    if (ends_with(at, ".cpp")) continue;
+    next.push_back(stem(at) + ".cpp");
+    for (auto more = core.lower_bound(stem(at) + "_"); more != core.end(); ++more) {
+      if (!starts_with(more->first, stem(at) + "_")) break;
+      if (ends_with(more->first, ".cpp") && core.count(stem(more->first) + ".hpp") == 0) next.push_back(more->first);
+    }
+  }
+  return lines;
+}
 
 std::vector<Source> read_tree(const std::string& root) {
   std::vector<Source> tree;

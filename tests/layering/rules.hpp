@@ -2,6 +2,7 @@
 // contents.
 #pragma once
 
+#include <cstddef>
 #include <string>
 #include <vector>
 
@@ -14,6 +15,12 @@ struct Source {
 
 // Returns one line per violation: the path, the line, the fault and the cure. Empty if the tree keeps the rules.
 std::vector<std::string> violations(const std::vector<Source>& tree);
+
+// Returns the number of lines in all sources and headers of core.
+size_t core_lines(const std::vector<Source>& tree);
+// Returns the number of lines of a source of core, of everything in core that it includes, directly or not, and of the
+// sources that belong to these headers: X.cpp, and X_more.cpp if that has no header of its own.
+size_t reached_lines(const std::vector<Source>& tree, const std::string& path);
 
 // Returns `text` with comments and the contents of string and character literals blanked; line breaks stay.
 std::string code_only(const std::string& text);
