@@ -61,7 +61,7 @@ std::string outputs_text(const mk_imported& imported) {
   if (d.n_classes > 0) {
     text += " They must be in this order in the data:";
     for (int32_t c = 0; c < d.n_classes; ++c) text += (c == 0 ? " " : ", ") + commented(d.class_names[c]);
-    text += ".";
+    text += '.';
   }
   return text + " The data sorts its classes by name, or by number.\n";
 }

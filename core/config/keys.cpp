@@ -149,9 +149,8 @@ std::vector<Parameter> top_keys() {
   };
 }
 
-std::vector<Parameter> data_keys() {
-  const Key mean("data.standardize", "mean", Type::real, "", kRequired);
-  const Key scale = Key("data.standardize", "scale", Type::real, "", kRequired).between(0, kInfinity);
+// Where rows, targets and weights come from.
+std::vector<Parameter> file_keys() {
   return {
       Key("data", "source", Type::text, "kind of data: digits and friedman are built in, mnist is looked up by name",
           kRequired | kInPlan, kIn<&DataSpec::source>)
@@ -186,6 +185,14 @@ std::vector<Parameter> data_keys() {
           "rows",
           kInPlan | kPlanIfSet, kIn<&DataSpec::weight>)
           .for_sources({"csv"}),
+  };
+}
+
+// The form that rows, targets and inputs take.
+std::vector<Parameter> row_keys() {
+  const Key mean("data.standardize", "mean", Type::real, "", kRequired);
+  const Key scale = Key("data.standardize", "scale", Type::real, "", kRequired).between(0, kInfinity);
+  return {
       Key("data", "task", Type::text,
           "what the targets are; else whole numbers with at most 1000 different values are classes, and others numbers",
           kInPlan | kPlanIfSet, kIn<&DataSpec::task>)
@@ -224,7 +231,7 @@ std::vector<Parameter> data_keys() {
   };
 }
 
-std::vector<Parameter> plan_keys() {
+std::vector<Parameter> validation_keys() {
   return {
       Key("validation", "folds", Type::integer, "number of folds of the cross-validation",
           kInPlan | kZeroAllowed | kFoldsOnly, kIn<&Config::folds>)
@@ -273,6 +280,11 @@ std::vector<Parameter> plan_keys() {
       Key("validation", "calibrate", Type::boolean,
           "fit the folds of the best candidate again, and learn probabilities of classes from their decision values",
           kInPlan | kPlanIfSet, kIn<&Config::calibrate>),
+  };
+}
+
+std::vector<Parameter> search_keys() {
+  return {
       Key("bagging", "bootstraps", Type::integer,
           "number of bootstraps: samples drawn with replacement within the folds", kInPlan, kIn<&Config::bootstraps>)
           .within(1, 100'000),
@@ -327,7 +339,8 @@ std::vector<Parameter> device_keys() {
 // The order is the order of the resolved file; the keys of a table are adjacent.
 std::vector<Parameter> all_keys() {
   std::vector<Parameter> all = top_keys();
-  for (const auto& more : {data_keys(), plan_keys(), device_keys()}) all.insert(all.end(), more.begin(), more.end());
+  for (const auto& more : {file_keys(), row_keys(), validation_keys(), search_keys(), device_keys()})
+    all.insert(all.end(), more.begin(), more.end());
   return all;
 }
 

@@ -71,34 +71,42 @@ void Reading::report_unknown_keys() {
   for (const auto& [table, entry] : unknown_) report_unknown(table, *entry, names_in(table), title(table) + " takes: ");
 }
 
-void Reading::report_unknown(const std::string& table, const Entry& entry, const std::vector<std::string>& known,
-                             const std::string& takes) {
+// Returns the best guess at what is meant by an unknown key, and records it in meant_.
+std::string Reading::hint_for(const std::string& table, const Entry& entry, const std::vector<std::string>& known) {
   std::string hint;
   for (const Parameter& key : keys()) {
     if (entry.key != key.name || table == key.table) continue;
     hint += (hint.empty() ? in_quotes(entry.key) + " belongs to " : " or ") + title(key.table);
     meant_.insert(key.path());
   }
-  const bool of_model =
-      table != kSearched && table != kOptions && schema && config::find(*schema, entry.key) != nullptr;
-  if (hint.empty() && of_model)
-    hint = fmt::format("{} belongs to [{}] or [{}]", in_quotes(entry.key), kSearched, kOptions);
   if (const std::string path = table.empty() ? undotted_table(entry.key) : ""; !path.empty()) {
-    hint = fmt::format("write [{}]", path);
     meant_.insert(path);
+    return fmt::format("write [{}]", path);
   }
-  if (hint.empty() && schema && (table == kSearched || table == kOptions))
-    hint = suggest_field(*schema, table, entry.key);
-  if (hint.empty()) {
-    hint = suggest(entry.key, known);
-    if (!hint.empty()) meant_.insert(dotted(table, closest(entry.key, known)));
+  if (!hint.empty()) return hint;
+  if (schema) {
+    const bool of_model = table == kSearched || table == kOptions;
+    if (of_model)
+      hint = suggest_field(*schema, table, entry.key);
+    else if (config::find(*schema, entry.key) != nullptr)
+      return fmt::format("{} belongs to [{}] or [{}]", in_quotes(entry.key), kSearched, kOptions);
+    if (!hint.empty()) return hint;
   }
-  if (hint.empty()) hint = instead_of_key(entry.key);
-  if (hint.empty()) hint = suggest_elsewhere(table, entry.key);
+  if (hint = suggest(entry.key, known); !hint.empty()) {
+    meant_.insert(dotted(table, closest(entry.key, known)));
+    return hint;
+  }
+  if (hint = instead_of_key(entry.key); !hint.empty()) return hint;
+  if (hint = suggest_elsewhere(table, entry.key); !hint.empty()) return hint;
   // The key is too short for a suggestion: it may stand for any key of its table.
-  if (hint.empty() && entry.key.size() <= 3) meant_.insert(dotted(table, "*"));
-  diagnostics.add(entry.location, fmt::format("unknown key {} {}", in_quotes(entry.key), inside(table)), hint,
-                  takes + join(known));
+  if (entry.key.size() <= 3) meant_.insert(dotted(table, "*"));
+  return "";
+}
+
+void Reading::report_unknown(const std::string& table, const Entry& entry, const std::vector<std::string>& known,
+                             const std::string& takes) {
+  diagnostics.add(entry.location, fmt::format("unknown key {} {}", in_quotes(entry.key), inside(table)),
+                  hint_for(table, entry, known), takes + join(known));
 }
 
 bool Reading::is_meant(const std::string& table, const std::string& name) const {

@@ -22,6 +22,8 @@ class Reading {
   void report_unknown_keys();
   void report_missing_keys();
 
+  // Returns a hint for a key that is misspelt or in the wrong table, or "".
+  std::string hint_for(const std::string& table, const Entry& entry, const std::vector<std::string>& known);
   void report_unknown(const std::string& table, const Entry& entry, const std::vector<std::string>& known,
                       const std::string& takes);
 

@@ -198,13 +198,7 @@ class Reader {
       bad_data(path_, "line " + std::to_string(line),
                "has " + std::to_string(cells.size()) + " cells, but the header has " + std::to_string(header_.size()) +
                    "; put cells that contain " + (format_.delimiter == ',' ? "commas" : "delimiters") + " in quotes");
-    const bool drop = options_.missing == Missing::drop;
-    const auto needed = [&](size_t place) { return drop && is_missing_cell(cells[place]); };
-    if (options_.target_required && target_ < header_.size() && needed(target_)) return;
-    if (group_ < header_.size() && needed(group_)) return;
-    if (weight_ < header_.size() && needed(weight_)) return;
-    for (const Source& column : columns_)
-      if (needed(column.place)) return;
+    if (options_.missing == Missing::drop && lacks_a_cell(cells)) return;
     const bool keep = options_.limit == 0 || count_ < options_.limit;
     for (Source& column : columns_) read_cell(line, cells[column.place], keep, column);
     if (group_ < header_.size() && keep) read_group(cells[group_], line);
@@ -214,6 +208,12 @@ class Reader {
     if (!keep) return;
     ++kept_;
     for (const size_t place : copies_) part_.copied.emplace_back(cells[place]);
+  }
+
+  bool lacks_a_cell(const std::vector<std::string_view>& cells) const {
+    const auto missing = [&](size_t place) { return place < cells.size() && is_missing_cell(cells[place]); };
+    return (options_.target_required && missing(target_)) || missing(group_) || missing(weight_) ||
+           std::any_of(columns_.begin(), columns_.end(), [&](const Source& column) { return missing(column.place); });
   }
 
   void read_cell(int64_t line, std::string_view cell, bool keep, Source& column) {

@@ -226,13 +226,12 @@ Dataset load(const DataSpec& spec) {
   return data;
 }
 
-Dataset load_for_prediction(const DataSpec& spec, const std::vector<std::string>& class_names,
-                            const std::vector<double>& mean, const std::vector<double>& scale, int64_t features,
-                            const std::vector<Column>& columns, const Shape& shape, CopiedColumns* copied,
+Dataset load_for_prediction(const DataSpec& spec, const TrainedOn& trained, CopiedColumns* copied,
                             const CsvPiece* piece) {
   check_spec(spec);
-  if (features == 0 && mean.size() > 1) features = static_cast<int64_t>(mean.size());
-  Parts parts = read_to_predict(spec, features, columns, shape, copied, piece);
+  int64_t features = trained.features;
+  if (features == 0 && trained.mean.size() > 1) features = static_cast<int64_t>(trained.mean.size());
+  Parts parts = read_to_predict(spec, features, trained.columns, trained.shape, copied, piece);
   Dataset data;
   data.name = std::move(parts.name);
   data.columns = std::move(parts.columns);
@@ -240,14 +239,14 @@ Dataset load_for_prediction(const DataSpec& spec, const std::vector<std::string>
   data.shape = shape_of(parts.train);
   data.train = std::move(parts.train.table);
   data.test.features = data.train.features;
-  data.class_names = class_names;
-  check_scaling(data, features, mean, scale);
+  data.class_names = trained.class_names;
+  check_scaling(data, features, trained.mean, trained.scale);
   if (parts.train.labels.size() != 0)
-    apply_labels(label_map(class_names), parts.train.path, parts.train.labels, Unknown::keep, data.train);
+    apply_labels(label_map(data.class_names), parts.train.path, parts.train.labels, Unknown::keep, data.train);
   data.sha256 = content_hash(data);
-  data.mean = mean;
-  data.scale = scale;
-  apply_scaling(mean, scale, data.name, data.train);
+  data.mean = trained.mean;
+  data.scale = trained.scale;
+  apply_scaling(data.mean, data.scale, data.name, data.train);
   return data;
 }
 

@@ -25,18 +25,23 @@ struct CopiedColumns {
   std::vector<std::string> cells = {};  // rows x names, filled in by load_for_prediction()
 };
 
+// The properties of a model's training set that rows to predict share.
+struct TrainedOn {
+  std::vector<std::string> class_names = {};
+  std::vector<double> mean = {}, scale = {};  // one value, one per feature, or none
+  int64_t features = 0;                       // 0 = unknown
+  std::vector<Column> columns = {};           // Dataset::columns
+  Shape shape = {};                           // of rows that are images
+};
+
 // Reads rows to predict. Like load(), but reads only `test`, or `path` without a test file, into `train`; reads labels
-// if there are any; and applies the given scaling (one value, one per feature, or none). Labels become indices into
-// `class_names`, unknown labels -1, empty labels kNoLabel. If `class_names` is empty, labels are targets, and empty
-// targets become NaN. `features` is the model's number of features (0 = unknown): shorter rows of libsvm text are
-// widened to it; any other difference is an error. `columns` is Dataset::columns of the training set. Without it, a csv
-// spec with `categorical` or Missing::mean is rejected; with it, the target column may be absent. `shape` is the shape
-// of the model's rows if they are images; pictures are converted to it. `copied`, if set, receives the cells of its
-// columns; only csv has columns. The path of csv and libsvm may be kStandardInput (input.hpp). `piece`, if set,
-// replaces the csv file.
-Dataset load_for_prediction(const DataSpec& spec, const std::vector<std::string>& class_names,
-                            const std::vector<double>& mean, const std::vector<double>& scale, int64_t features = 0,
-                            const std::vector<Column>& columns = {}, const Shape& shape = {},
-                            CopiedColumns* copied = nullptr, const CsvPiece* piece = nullptr);
+// if there are any; and applies the given scaling. Labels become indices into `class_names`, unknown labels -1, empty
+// labels kNoLabel. If `class_names` is empty, labels are targets, and empty targets become NaN. Rows of libsvm text
+// that are shorter than `features` are widened; any other difference is an error. Without `columns`, a csv spec with
+// `categorical` or Missing::mean is rejected; with them, the target column may be absent. Pictures are converted to
+// `shape`. `copied`, if set, receives the cells of its columns; only csv has columns. The path of csv and libsvm may be
+// kStandardInput (input.hpp). `piece`, if set, replaces the csv file.
+Dataset load_for_prediction(const DataSpec& spec, const TrainedOn& trained, CopiedColumns* copied = nullptr,
+                            const CsvPiece* piece = nullptr);
 
 }  // namespace mokume::data

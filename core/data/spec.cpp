@@ -177,6 +177,17 @@ void check_images(const DataSpec& spec) {
     contradiction("data.channels can be 1 (grey) or 3 (colour)");
 }
 
+void check_paths(const DataSpec& spec) {
+  const bool built_in = is_built_in(spec.source);
+  if (built_in && !spec.path.empty())
+    contradiction("data.path has no meaning for the built-in " + spec.source + "; remove it");
+  if (spec.path.empty() && !built_in && spec.source != "mnist")
+    contradiction("data.source '" + spec.source + "' needs data.path; name the file");
+  if (spec.path == kStandardInput && !reads_text(spec.source))
+    contradiction("standard input (-) is for the sources csv and libsvm only; name a file");
+  if (spec.test == kStandardInput) contradiction("data.test cannot be standard input (-); name a file");
+}
+
 }  // namespace
 
 std::vector<std::string> source_names() {
@@ -238,14 +249,7 @@ void check_spec(const DataSpec& spec) {
   const std::vector<std::string> sources = source_names();
   if (std::find(sources.begin(), sources.end(), spec.source) == sources.end())
     contradiction("data.source is '" + spec.source + "'; " + suggestion(spec.source, sources));
-  const bool built_in = is_built_in(spec.source);
-  if (built_in && !spec.path.empty())
-    contradiction("data.path has no meaning for the built-in " + spec.source + "; remove it");
-  if (spec.path.empty() && !built_in && spec.source != "mnist")
-    contradiction("data.source '" + spec.source + "' needs data.path; name the file");
-  if (spec.path == kStandardInput && !reads_text(spec.source))
-    contradiction("standard input (-) is for the sources csv and libsvm only; name a file");
-  if (spec.test == kStandardInput) contradiction("data.test cannot be standard input (-); name a file");
+  check_paths(spec);
   if (spec.source != "csv" && (!spec.target.empty() || !spec.categorical.empty() || !spec.ignore.empty() ||
                                !spec.weight.empty() || spec.missing != Missing::error))
     contradiction(

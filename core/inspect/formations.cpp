@@ -74,7 +74,7 @@ std::string formations_table(const scheduler::Workload& workload, const run::Exp
   std::string text = fmt::format("formations, simulated from {}\n  nodes x devices{:>26}{:>26}{:>26}\n{:17}",
                                  expectation.source, "this schedule", "static split", "random static split", "");
   for (int group = 0; group < 3; ++group) text += fmt::format("{:>15}{:>11}", "time", "efficiency");
-  text += "\n";
+  text += '\n';
   for (const Formation& formation : formations) {
     scheduler::Scenario scenario = scenario_of(workload, expectation, refit_factor, formation);
     scheduler::Simulated shuffled;

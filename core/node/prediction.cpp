@@ -37,8 +37,8 @@ size_t scores_of_kind(mk_score_kind kind, size_t classes, size_t unknown) {
 }
 
 Classified classify(const mk_model& model, const mk_fitted* fitted, const mk_device_services* device, size_t classes,
-                    const float* x, int64_t rows, int64_t features, bool certain, const Calibration* calibration) {
-  const auto n = static_cast<size_t>(rows);
+                    const InputRows& rows, bool certain, const Calibration* calibration) {
+  const auto n = static_cast<size_t>(rows.rows);
   Classified said;
   said.labels.resize(n);
   if (certain) {
@@ -49,7 +49,7 @@ Classified classify(const mk_model& model, const mk_fitted* fitted, const mk_dev
     said.scores.resize(n * each);
   }
   const bool probabilities = said.kind == MK_SCORES_LOG_PROBABILITIES;
-  sdk::call(model.predict, model.self, fitted, device, x, rows, features, said.labels.data(),
+  sdk::call(model.predict, model.self, fitted, device, rows.x, rows.rows, rows.features, said.labels.data(),
             certain ? said.scores.data() : static_cast<float*>(nullptr));
   for (const int32_t label : said.labels)
     if (label < 0 || static_cast<size_t>(label) >= classes)

@@ -32,13 +32,18 @@ struct Classified {
   std::vector<float> scores = {};
 };
 
-// Classifies `rows` scaled rows of x. If `certain`, adds scores and certainties: the probabilities of the model, or of
+// Scaled rows of inputs.
+struct InputRows {
+  const float* x;
+  int64_t rows, features;
+};
+
+// Classifies rows. If `certain`, adds scores and certainties: the probabilities of the model, or of
 // `calibration` if it is not null; or 1 for the predicted class if there are none (mk_model.score_kind) or they are not
 // finite. Throws Error(MK_DEVICE_ERROR) if the model predicts an unknown class, or the number of scores does not suit
 // their kind.
 Classified classify(const mk_model& model, const mk_fitted* fitted, const mk_device_services* device, size_t classes,
-                    const float* x, int64_t rows, int64_t features, bool certain,
-                    const Calibration* calibration = nullptr);
+                    const InputRows& rows, bool certain, const Calibration* calibration = nullptr);
 
 // Regression: returns one predicted number per row. Throws Error(MK_DEVICE_ERROR) if the model predicts more than one.
 std::vector<float> predict_targets(const mk_model& model, const mk_fitted* fitted, const mk_device_services* device,

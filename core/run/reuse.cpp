@@ -127,8 +127,8 @@ class Search {
     const Keys keys({config, plan, splits, *values.get(), experiment_.model()});
     const auto classes = static_cast<int64_t>(data.class_names.size());
     const journal::Bounds bounds = node::bounds_of(metrics, data.train.rows, record.data.test_rows, classes);
-    for (journal::FitRecord& fit : journal::read_all(directory + "/journal", plan, bounds).records)
-      take(keys.of(fit.fit), std::move(fit), *places, offer);
+    for (const journal::FitRecord& fit : journal::read_all(directory + "/journal", plan, bounds).records)
+      take(keys.of(fit.fit), fit, *places, offer);
     std::sort(offer.records.begin(), offer.records.end(), [](const auto& a, const auto& b) { return a.fit < b.fit; });
     return offer;
   }

@@ -91,6 +91,40 @@ void add_team(results::RunView& view, const std::string& directory) {
   view.efficiency = results::efficiency_of(view.team);
 }
 
+void add_data(results::RunView& view, const RunRecord& record) {
+  view.data_name = record.data.name;
+  view.data_sha256 = record.data.sha256;
+  view.data_rows = record.data.rows;
+  view.data_features = record.data.features;
+  view.data_classes = record.data.classes;
+  view.data_test_rows = record.data.test_rows;
+  view.class_names = record.data.class_names;
+  view.guess = record.data.guess;
+}
+
+// Adds the records, and what follows from them: the best candidate, its refit and the result on the test set.
+void add_records(results::RunView& view, const journal::Contents& contents, const std::string& directory) {
+  view.records = contents.records;
+  view.repeats = contents.repeats;
+  view.disagreements = contents.disagreements;
+  view.events = contents.events;
+  view.notices = contents.notices;
+  view.refits = contents.refits;
+  view.wall_s = contents.wall_s;
+  const auto rows = results::summarise(view.plan, view.metrics, view.records);
+  for (const results::CandidateRow& row : rows)
+    if (row.complete && row.rank == 1 && view.records.size() == view.plan.n_fits()) view.best = row.candidate;
+  if (view.plan.folds == 0) view.best = 0;  // the only candidate
+  if (view.plan.bootstraps > 1) {
+    view.best.reset();  // each bootstrap has its own
+    view.vote = read_vote(directory);
+    if (view.vote) view.test = view.vote->test;
+  }
+  for (const journal::FitRecord& refit : contents.refits)
+    if (refit.status != journal::FitStatus::failed && view.best && refit.refit == view.best) view.refit = refit;
+  if (view.refit) view.test = results::test_of(*view.refit, view.data_classes);
+}
+
 results::RunView view_of(registry::Registry& registry, const std::string& directory, const RunRecord& record) {
   check_config_file(directory, record);
   config::Config config = read_config(registry, directory);
@@ -99,15 +133,8 @@ results::RunView view_of(registry::Registry& registry, const std::string& direct
   view.name = config.name;
   view.model = config.model;
   view.seed = config.seed_text;
-  view.data_name = record.data.name;
-  view.data_sha256 = record.data.sha256;
-  view.data_rows = record.data.rows;
-  view.data_features = record.data.features;
-  view.data_classes = record.data.classes;
-  view.data_test_rows = record.data.test_rows;
-  view.class_names = record.data.class_names;
+  add_data(view, record);
   view.inputs = inputs_text(config);
-  view.guess = record.data.guess;
   view.reused_from = record.reused_from;
   view.grid = config.method == "grid";
   view.plan = config::make_plan(config, view.data_sha256, view.data_rows);
@@ -123,26 +150,8 @@ results::RunView view_of(registry::Registry& registry, const std::string& direct
   const journal::Contents contents =
       journal::read_all(directory + "/journal", view.plan,
                         node::bounds_of(view.metrics, view.data_rows, view.data_test_rows, view.data_classes));
-  view.records = contents.records;
-  view.repeats = contents.repeats;
-  view.disagreements = contents.disagreements;
-  view.events = contents.events;
-  view.notices = contents.notices;
-  const auto rows = results::summarise(view.plan, view.metrics, view.records);
-  for (const results::CandidateRow& row : rows)
-    if (row.complete && row.rank == 1 && view.records.size() == view.plan.n_fits()) view.best = row.candidate;
-  if (view.plan.folds == 0) view.best = 0;          // the only candidate
-  if (view.plan.bootstraps > 1) view.best.reset();  // each bootstrap has its own
-  view.refits = contents.refits;
-  if (view.plan.bootstraps > 1) {
-    view.vote = read_vote(directory);
-    if (view.vote) view.test = view.vote->test;
-  }
-  for (const journal::FitRecord& refit : contents.refits)
-    if (refit.status != journal::FitStatus::failed && view.best && refit.refit == view.best) view.refit = refit;
-  if (view.refit) view.test = results::test_of(*view.refit, view.data_classes);
+  add_records(view, contents, directory);
   view.nested = read_nested(directory);
-  view.wall_s = contents.wall_s;
   add_devices(view, record);
   view.profiles = node::read_profiles(directory);
   add_efficiency(view, record, contents, directory);

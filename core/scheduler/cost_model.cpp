@@ -47,7 +47,8 @@ std::vector<T> thinned(std::vector<T> all, size_t most) {
 
 }  // namespace
 
-CostModel::CostModel(const std::vector<Position>& positions, std::vector<double> guesses, std::vector<double> speeds) {
+CostModel::CostModel(const std::vector<Position>& positions, std::vector<double> guesses,
+                     const std::vector<double>& speeds) {
   longest_guess_ = 0;
   for (const double guess : guesses)
     if (usable(guess)) longest_guess_ = std::max(longest_guess_, guess);

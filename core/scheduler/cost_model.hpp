@@ -26,7 +26,7 @@ class CostModel {
   // Each fit has a position and a guess in a common unit. Positions may be empty: then no fit predicts another. A guess
   // that is not a positive number counts as the longest. Each device class has a speed measured before, relative to the
   // other classes; 0: unknown.
-  CostModel(const std::vector<Position>& positions, std::vector<double> guesses, std::vector<double> speeds);
+  CostModel(const std::vector<Position>& positions, std::vector<double> guesses, const std::vector<double>& speeds);
 
   uint32_t add_fit(const Position& place, double guess);  // adds a fit and returns its index
   uint32_t add_class(double speed);                       // adds a class and returns its index

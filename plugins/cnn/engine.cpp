@@ -204,24 +204,12 @@ void Engine::go_back(int64_t rows, const ops::DropoutPlace& dropout, const OwnSt
     const size_t k = at.stage;
     const Layer& s = *network_.stages[k];
     Pass p = pass(k, rows, &dropout);
-    const mk_tensor dy = slots[at.dy].matrix(rows, s.out.elements());
-    if (at.activated != at.dy) slots[at.activated] = flow_[at.activated];
-    p.dy = slots[at.activated].matrix(rows, s.out.elements());
-    if (s.activation != ops::Activation::none && !s.grads_activation && !relu_done)
-      submit(ops::act_grad(dy, p.y, s.activation, p.dy));
-    for (size_t i = 0; i < s.reads.size(); ++i) {
-      const int slot = at.dx[i];
-      if (slot >= 0 && slot != at.activated) slots[slot] = flow_[slot];
-      const mk_tensor dx = slot < 0 ? mk_tensor{} : slots[slot].matrix(rows, network_.shape_of(s.reads[i]).elements());
-      i == 0 ? void(p.dx = dx) : p.more_dx.push_back(dx);
-    }
-    const size_t x = s.reads.front();
-    if (at.dx[0] >= 0 && x > 0 && network_.readers[x] == 1) {
-      const Layer& before = *network_.stages[x - 1];
-      p.x_is_relu = before.ends_in_relu() && !before.relu_before;
-    }
     p.ones = &ones_;
     p.share = share;
+    const mk_tensor dy = slots[at.dy].matrix(rows, s.out.elements());
+    place_gradients(at, slots, rows, p);
+    if (s.activation != ops::Activation::none && !s.grads_activation && !relu_done)
+      submit(ops::act_grad(dy, p.y, s.activation, p.dy));
     if (stepped_[k] >= 0) {
       s.backward_with_step(p, *step);
     } else {
@@ -230,9 +218,26 @@ void Engine::go_back(int64_t rows, const ops::DropoutPlace& dropout, const OwnSt
         s.backward(p);
     }
     relu_done = p.relu_done;
-    if (relu_done) slots[at.dx[0]] = values_[x];
+    if (relu_done) slots[at.dx[0]] = values_[s.reads.front()];
     add_up(at, slots, rows);
   }
+}
+
+// Tells a stage where its gradients lie, and whether its input is the output of a relu.
+void Engine::place_gradients(const GradientFlow::Step& at, std::vector<Slice>& slots, int64_t rows, Pass& p) const {
+  const Layer& s = *network_.stages[at.stage];
+  if (at.activated != at.dy) slots[at.activated] = flow_[at.activated];
+  p.dy = slots[at.activated].matrix(rows, s.out.elements());
+  for (size_t i = 0; i < s.reads.size(); ++i) {
+    const int slot = at.dx[i];
+    if (slot >= 0 && slot != at.activated) slots[slot] = flow_[slot];
+    const mk_tensor dx = slot < 0 ? mk_tensor{} : slots[slot].matrix(rows, network_.shape_of(s.reads[i]).elements());
+    i == 0 ? void(p.dx = dx) : p.more_dx.push_back(dx);
+  }
+  const size_t x = s.reads.front();
+  if (at.dx[0] < 0 || x == 0 || network_.readers[x] != 1) return;
+  const Layer& before = *network_.stages[x - 1];
+  p.x_is_relu = before.ends_in_relu() && !before.relu_before;
 }
 
 // Adds the gradients of values that several stages read.

@@ -110,6 +110,7 @@ class Engine {
   using Gradients = std::function<void(const Layer&, const Pass&)>;
   void go_back(int64_t rows, const ops::DropoutPlace& dropout, const OwnStep* step, const Gradients& gradients,
                double share) const;
+  void place_gradients(const GradientFlow::Step& step, std::vector<Slice>& slots, int64_t rows, Pass& p) const;
   void add_up(const GradientFlow::Step& step, std::vector<Slice>& slots, int64_t rows) const;
   void copy(const ParameterVector& from, const ParameterVector& to) const;
   void take_average(bool first) const;

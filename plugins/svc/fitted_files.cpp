@@ -152,6 +152,37 @@ void load_rest(Fitted& f, const std::string& directory) {
   }
 }
 
+// Reads everything except the vectors and the kernel.
+Fitted read_manifest(const std::string& directory) {
+  const std::string path = directory + "/manifest.json";
+  std::ifstream in(path, std::ios::binary);
+  if (!in) throw Error(MK_BAD_DATA, "cannot open " + path + ": is " + directory + " a model directory?");
+  Fitted f;
+  bool rest = false;
+  try {
+    const auto manifest = sdk::parse_json<json>(in);
+    if (manifest.at("format") != "mokume-svc" || manifest.at("version") != 1)
+      throw Error(MK_BAD_DATA, path + ": not a mokume-svc manifest of version 1");
+    f.class_names = manifest.at("classes").get<std::vector<std::string>>();
+    f.features = sdk::whole_number(manifest.at("features"));
+    f.mean = manifest.at("scaling").at("mean").get<std::vector<double>>();
+    f.scale = manifest.at("scaling").at("scale").get<std::vector<double>>();
+    f.settings.c = manifest.at("C").get<double>();
+    rest = manifest.at("multiclass") == "ovr";
+  } catch (const json::exception& e) {
+    throw Error(MK_BAD_DATA, path + " is damaged: " + e.what());
+  }
+  const auto fits = [&](const std::vector<double>& s) {
+    return s.size() <= 1 || s.size() == static_cast<size_t>(f.features);
+  };
+  if (f.classes() == 1 || (rest && f.classes() < 3) || f.classes() > 10000 || f.features < 1 ||
+      f.features > (1 << 24) || !fits(f.mean) || f.mean.size() != f.scale.size() ||
+      std::any_of(f.scale.begin(), f.scale.end(), [](double s) { return !(s > 0); }))
+    throw Error(MK_BAD_DATA, path + ": classes, features or scaling are out of range: the file is damaged");
+  f.settings.multiclass = rest ? Multiclass::one_vs_rest : Multiclass::one_vs_one;
+  return f;
+}
+
 }  // namespace
 
 void Fitted::save(const std::string& directory) const {
@@ -185,33 +216,8 @@ void Fitted::save(const std::string& directory) const {
 }
 
 Fitted Fitted::load(const std::string& directory) {
-  const std::string path = directory + "/manifest.json";
-  std::ifstream in(path, std::ios::binary);
-  if (!in) throw Error(MK_BAD_DATA, "cannot open " + path + ": is " + directory + " a model directory?");
-  Fitted f;
-  bool rest = false;
-  try {
-    const auto manifest = sdk::parse_json<json>(in);
-    if (manifest.at("format") != "mokume-svc" || manifest.at("version") != 1)
-      throw Error(MK_BAD_DATA, path + ": not a mokume-svc manifest of version 1");
-    f.class_names = manifest.at("classes").get<std::vector<std::string>>();
-    f.features = sdk::whole_number(manifest.at("features"));
-    f.mean = manifest.at("scaling").at("mean").get<std::vector<double>>();
-    f.scale = manifest.at("scaling").at("scale").get<std::vector<double>>();
-    f.settings.c = manifest.at("C").get<double>();
-    rest = manifest.at("multiclass") == "ovr";
-  } catch (const json::exception& e) {
-    throw Error(MK_BAD_DATA, path + " is damaged: " + e.what());
-  }
-  const auto fits = [&](const std::vector<double>& s) {
-    return s.size() <= 1 || s.size() == static_cast<size_t>(f.features);
-  };
-  if (f.classes() == 1 || (rest && f.classes() < 3) || f.classes() > 10000 || f.features < 1 ||
-      f.features > (1 << 24) || !fits(f.mean) || f.mean.size() != f.scale.size() ||
-      std::any_of(f.scale.begin(), f.scale.end(), [](double s) { return !(s > 0); }))
-    throw Error(MK_BAD_DATA, path + ": classes, features or scaling are out of range: the file is damaged");
-  f.settings.multiclass = rest ? Multiclass::one_vs_rest : Multiclass::one_vs_one;
-  if (rest) {
+  Fitted f = read_manifest(directory);
+  if (f.settings.multiclass == Multiclass::one_vs_rest) {
     load_rest(f, directory);
     f.settings.kernel = read_libsvm(directory + "/" + class_file(0), f.features).kernel;
   } else {

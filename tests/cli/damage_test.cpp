@@ -7,6 +7,7 @@
 #include <nlohmann/json.hpp>
 
 #include "cli/shell.hpp"
+#include "support/sample.hpp"
 
 namespace mokume::cli_test {
 namespace {
@@ -165,7 +166,7 @@ void for_flipped(const fs::path& file, size_t places, const Body& body) {
 
 // Covers every file that affects the outcome of a run.
 TEST_F(Damage, NoFlippedBitChangesAResultUnnoticed) {
-  constexpr size_t kPlaces = 40;
+  const size_t places = test::sample(8, 40);
   for (const std::string name : {"small", "net"}) {
     const fs::path run = copy(name);
     // A kill may tear the last line of a journal; in a complete run that line holds the end of the last session.
@@ -178,7 +179,7 @@ TEST_F(Damage, NoFlippedBitChangesAResultUnnoticed) {
     const Ended predicted = place_.mokume(predicts);
     ASSERT_EQ(predicted.code, 0) << predicted.err;
     for (const char* file : {"run.json", "config.resolved.toml", "journal/node-0000.ndjson"})
-      for_flipped(run / file, kPlaces, [&](const std::string& what) {
+      for_flipped(run / file, places, [&](const std::string& what) {
         const Ended ended = place_.mokume("report d");
         if (ended.code == 0) {
           EXPECT_EQ(said_of(), said) << what;
@@ -190,7 +191,7 @@ TEST_F(Damage, NoFlippedBitChangesAResultUnnoticed) {
     std::vector<fs::path> files = {run / "run.json", run / "config.resolved.toml"};
     for (const auto& entry : fs::directory_iterator(run / "models/best")) files.push_back(entry.path());
     for (const fs::path& file : files)
-      for_flipped(file, files.size() > 6 ? 8 : kPlaces, [&](const std::string& what) {
+      for_flipped(file, files.size() > 6 ? 8 : places, [&](const std::string& what) {
         const Ended ended = place_.mokume(predicts);
         EXPECT_EQ(ended.code, 3) << what << ended.out;
         EXPECT_EQ(ended.out, "") << what;
@@ -283,7 +284,7 @@ TEST_F(Damage, PredictionsOfAMemberAndTheVoteAreChecked) {
   ASSERT_EQ(place_.mokume("run e.toml").code, 0);
   const fs::path run = place_.run("bag");
   const std::string vote = slurp(run / "models/vote.json");
-  for_flipped(run / "models/vote.json", 40, [&](const std::string& what) {
+  for_flipped(run / "models/vote.json", test::sample(8, 40), [&](const std::string& what) {
     const Ended ended = place_.mokume("report " + run.string());
     if (ended.code == 0) return;  // the flipped byte is the newline after the last bracket
     EXPECT_EQ(ended.code, 3) << what;

@@ -12,15 +12,16 @@
 #include "results/tables.hpp"
 #include "run/ensemble.hpp"
 #include "run/view.hpp"
+#include "support/sample.hpp"
 #include "support/test_host.hpp"
 
 namespace mokume::cli_test {
 namespace {
 
-// Covers every file; MOKUME_FLIPS=1000 takes less than a minute.
+// Covers every file.
 size_t flips() {
   const char* more = std::getenv("MOKUME_FLIPS");
-  return more != nullptr ? std::stoul(more) : 250;
+  return more != nullptr ? std::stoul(more) : test::sample(250, 1000);
 }
 
 class Flips : public testing::Test {

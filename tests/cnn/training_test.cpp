@@ -13,6 +13,7 @@
 #include "saved/fitted.hpp"
 #include "saved/safetensors.hpp"
 #include "sdk/ops.hpp"
+#include "support/sample.hpp"
 #include "support/test_host.hpp"
 #include "train/checkpoint.hpp"
 
@@ -256,7 +257,7 @@ TEST_P(Trainings, SetADamagedCheckpointAside) {
   };
   EXPECT_TRUE(taken(good));
   EXPECT_TRUE(log.lines().empty());
-  for (size_t at = 0; at < good.size(); ++at) {
+  for (size_t at = 0; at < good.size(); at += test::sample(7, 1)) {
     std::string flipped = good;
     flipped[at] = static_cast<char>(flipped[at] ^ (1 << at % 8));
     ASSERT_FALSE(taken(flipped)) << at;

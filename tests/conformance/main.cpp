@@ -1,12 +1,36 @@
 // Conformance: one suite, through the C boundary, on every device of every backend that is built.
 #include <cstdio>
+#include <cstdlib>
 #include <exception>
+#include <string>
 
 #include "suite.hpp"
+
+namespace {
+
+// The variables that CMakeLists.txt sets for a test that runs a sample of its cases: MOKUME_SAMPLE=N runs each Nth
+// case, and MOKUME_SAMPLE_WITHOUT is a pattern of cases that it leaves out. MOKUME_TEST_ALL=1 (scripts/test --all) runs
+// all.
+void take_sample() {
+  if (std::getenv("MOKUME_TEST_ALL") != nullptr) return;
+  if (const char* every = std::getenv("MOKUME_SAMPLE")) {
+    setenv("GTEST_TOTAL_SHARDS", every, 1);
+    const char* first = std::getenv("MOKUME_SAMPLE_FIRST");
+    setenv("GTEST_SHARD_INDEX", first != nullptr ? first : "0", 1);
+  }
+  if (const char* without = std::getenv("MOKUME_SAMPLE_WITHOUT")) {
+    std::string filter = GTEST_FLAG_GET(filter);
+    filter += (filter.find('-') == std::string::npos ? "-" : ":") + std::string(without);
+    GTEST_FLAG_SET(filter, filter);
+  }
+}
+
+}  // namespace
 
 int main(int argc, char** argv) {
   using namespace mokume::conformance;
   ::testing::InitGoogleTest(&argc, argv);
+  take_sample();
   try {
     Machine machine;
     add_inventory_tests(machine);

@@ -192,18 +192,19 @@ TEST_F(Images, OddFilesDoNotHangOrConsumeMemory) {
 TEST_F(Images, RowsToPredictTakeTheShapeOfTheModel) {
   write_grey();
   const Shape two{2, 1, 3};
-  const Dataset known = load_for_prediction(set(), {"cat", "dog"}, {}, {}, 6, {}, two);
+  const Dataset known = load_for_prediction(set(), {{"cat", "dog"}, {}, {}, 6, {}, two});
   EXPECT_EQ(known.train.rows, 6);
   EXPECT_EQ(known.train.labels, (ClassIndices{-1, 0, 1, 0, 1, 0}));
   EXPECT_EQ(Values(known.train.x.begin(), known.train.x.begin() + 6), Values(6, 21.0F));
-  const Dataset plain = load_for_prediction(spec("images", path("set/cat")), {"cat", "dog"}, {}, {}, 1, {}, {1, 1, 1});
+  const Dataset plain =
+      load_for_prediction(spec("images", path("set/cat")), {{"cat", "dog"}, {}, {}, 1, {}, {1, 1, 1}});
   EXPECT_EQ(plain.train.x, (Values{1, 2, 3}));
   EXPECT_TRUE(plain.train.labels.empty());
   expect_error(MK_BAD_DATA, {"no folders train and test"},
-               [&] { load_for_prediction(spec("images", path("set"), kOwnTest), {}, {}, {}); });
+               [&] { load_for_prediction(spec("images", path("set"), kOwnTest), {}); });
   expect_error(MK_BAD_DATA, {"holds no .png"}, [&] {
     std::filesystem::create_directories(path("empty"));
-    load_for_prediction(spec("images", path("empty")), {}, {}, {});
+    load_for_prediction(spec("images", path("empty")), {});
   });
 }
 

@@ -126,7 +126,7 @@ TEST_F(Load, ImagesKeepTheirShape) {
   write("wide/t10k-labels-idx1-ubyte", idx({1}, "\x01"));
   const std::string images = write("train-images-idx3-ubyte", idx({1, 2, 3}, "abcdef"));
   EXPECT_EQ(load(spec("idx", images)).shape, (Shape{2, 3, 1}));
-  EXPECT_EQ(load_for_prediction(spec("idx", images), {"1"}, {}, {}).shape, (Shape{2, 3, 1}));
+  EXPECT_EQ(load_for_prediction(spec("idx", images), {{"1"}}).shape, (Shape{2, 3, 1}));
   const std::string other = images.substr(0, images.rfind('/')) + "/wide";
   expect_error(MK_BAD_DATA, {"images of a different size"}, [&] { load(spec("idx", images, other)); });
   DataSpec digits;
@@ -213,25 +213,25 @@ class Predict : public Load {};
 
 TEST_F(Predict, MapsLabelsAndScalesWithTheGivenValues) {
   const DataSpec s = spec("libsvm", write("a", "7 1:4\n3 1:6\n5 2:1\n"));
-  const Dataset data = load_for_prediction(s, {"3", "7"}, {2, 1, 0}, {2, 1, 1});
+  const Dataset data = load_for_prediction(s, {{"3", "7"}, {2, 1, 0}, {2, 1, 1}});
   EXPECT_EQ(data.train.labels, (Ints{1, 0, -1}));
   EXPECT_EQ(data.train.x, (std::vector<float>{1, -1, 0, 2, -1, 0, -1, 0, 0})) << "widened to the three features";
   EXPECT_EQ(data.class_names, (Names{"3", "7"}));
   EXPECT_EQ(data.test.rows, 0);
-  EXPECT_EQ(load_for_prediction(s, {}, {}, {}).train.targets, (std::vector<float>{7, 3, 5}));
-  EXPECT_EQ(load_for_prediction(s, {"3"}, {1}, {2}, 4).train.features, 4);
-  EXPECT_EQ(load_for_prediction(s, {"3"}, {1}, {2}, 4).train.x[1], -0.5F);
+  EXPECT_EQ(load_for_prediction(s, {}).train.targets, (std::vector<float>{7, 3, 5}));
+  EXPECT_EQ(load_for_prediction(s, {{"3"}, {1}, {2}, 4}).train.features, 4);
+  EXPECT_EQ(load_for_prediction(s, {{"3"}, {1}, {2}, 4}).train.x[1], -0.5F);
 }
 
 TEST_F(Predict, RefusesScalingThatDoesNotFit) {
   const DataSpec s = spec("csv", write("a.csv", "a,b,y\n1,2,0\n"));
-  expect_error(MK_BAD_DATA, {"2 features", "3"}, [&] { load_for_prediction(s, {"0"}, {1, 2, 3}, {1, 2, 3}); });
-  expect_error(MK_BAD_DATA, {"2 features", "has 5"}, [&] { load_for_prediction(s, {"0"}, {}, {}, 5); });
+  expect_error(MK_BAD_DATA, {"2 features", "3"}, [&] { load_for_prediction(s, {{"0"}, {1, 2, 3}, {1, 2, 3}}); });
+  expect_error(MK_BAD_DATA, {"2 features", "has 5"}, [&] { load_for_prediction(s, {{"0"}, {}, {}, 5}); });
   expect_error(MK_BAD_DATA, {"2 features", "scales 3"}, [&] {
-    load_for_prediction(s, {"0"}, {1, 2, 3}, {1, 2, 3}, 2);
+    load_for_prediction(s, {{"0"}, {1, 2, 3}, {1, 2, 3}, 2});
   });
-  expect_error(MK_INVALID_ARGUMENT, {"1 means", "0 scales"}, [&] { load_for_prediction(s, {"0"}, {1}, {}); });
-  expect_error(MK_INVALID_ARGUMENT, {"above 0"}, [&] { load_for_prediction(s, {"0"}, {1}, {0}); });
+  expect_error(MK_INVALID_ARGUMENT, {"1 means", "0 scales"}, [&] { load_for_prediction(s, {{"0"}, {1}}); });
+  expect_error(MK_INVALID_ARGUMENT, {"above 0"}, [&] { load_for_prediction(s, {{"0"}, {1}, {0}}); });
 }
 
 TEST_F(Predict, CsvNeedsTheTrainingColumnsForLevelsAndMeans) {
@@ -240,42 +240,41 @@ TEST_F(Predict, CsvNeedsTheTrainingColumnsForLevelsAndMeans) {
   s.missing = Missing::drop;
   const Dataset trained = load(s);
   s.path = write("new.csv", "a,town\n9,rome\n");
-  expect_error(MK_INVALID_ARGUMENT, {"data.categorical"}, [&] { load_for_prediction(s, trained.class_names, {}, {}); });
-  const Dataset data = load_for_prediction(s, trained.class_names, {}, {}, 3, trained.columns);
+  expect_error(MK_INVALID_ARGUMENT, {"data.categorical"}, [&] { load_for_prediction(s, {trained.class_names}); });
+  const Dataset data = load_for_prediction(s, {trained.class_names, {}, {}, 3, trained.columns});
   EXPECT_EQ(data.train.x, (std::vector<float>{0, 1, 9}));
   EXPECT_TRUE(data.train.labels.empty());
   s.path = write("new.csv", "a,town,y\n9,rome,q\n8,oslo,?\n");
-  EXPECT_EQ(load_for_prediction(s, {"p", "q"}, {}, {}, 3, trained.columns).train.labels, (Ints{1, kNoLabel}));
+  EXPECT_EQ(load_for_prediction(s, {{"p", "q"}, {}, {}, 3, trained.columns}).train.labels, (Ints{1, kNoLabel}));
 }
 
 TEST_F(Predict, TakesTheTestRowsOnRequest) {
   DataSpec s = spec("digits", "", kOwnTest);
-  const Dataset digits = load_for_prediction(s, {"0", "1"}, {}, {});
+  const Dataset digits = load_for_prediction(s, {{"0", "1"}});
   EXPECT_EQ(digits.train.rows, 1000);
   EXPECT_EQ(digits.train.x, load(spec("digits", "")).test.x);
   s.test = "mine";
-  expect_error(MK_INVALID_ARGUMENT, {"test=own"}, [&] { load_for_prediction(s, {}, {}, {}); });
+  expect_error(MK_INVALID_ARGUMENT, {"test=own"}, [&] { load_for_prediction(s, {}); });
   s = spec("friedman", "", kOwnTest);
-  EXPECT_EQ(load_for_prediction(s, {}, {}, {}).train.rows, 1024);
+  EXPECT_EQ(load_for_prediction(s, {}).train.rows, 1024);
 
   write_idx_set("set");
   const Dataset set = load(spec("idx", path("set")));
-  EXPECT_EQ(load_for_prediction(spec("idx", path("set"), kOwnTest), set.class_names, {}, {}).train.x, set.test.x);
+  EXPECT_EQ(load_for_prediction(spec("idx", path("set"), kOwnTest), {set.class_names}).train.x, set.test.x);
   const std::string file = write("new-images-idx3-ubyte", idx({2, 1, 1}, "\x05\x06"));
-  expect_error(MK_INVALID_ARGUMENT, {"'own'", file},
-               [&] { load_for_prediction(spec("idx", file, kOwnTest), {}, {}, {}); });
+  expect_error(MK_INVALID_ARGUMENT, {"'own'", file}, [&] { load_for_prediction(spec("idx", file, kOwnTest), {}); });
 
   const std::string rows = write("a.csv", "a,y\n1,2\n"), tested = write("b.csv", "a,y\n7,8\n");
-  EXPECT_EQ(load_for_prediction(spec("csv", rows, tested), {}, {}, {}).train.x, std::vector<float>{7});
-  EXPECT_EQ(load_for_prediction(spec("libsvm", write("a", "1 1:4\n"), write("b", "1 1:5\n")), {}, {}, {}).train.x,
+  EXPECT_EQ(load_for_prediction(spec("csv", rows, tested), {}).train.x, std::vector<float>{7});
+  EXPECT_EQ(load_for_prediction(spec("libsvm", write("a", "1 1:4\n"), write("b", "1 1:5\n")), {}).train.x,
             std::vector<float>{5});
 }
 
 TEST_F(Predict, ImagesNeedNoLabels) {
   const DataSpec s = spec("idx", write("new-images-idx3-ubyte", idx({2, 1, 1}, "\x05\x06")));
-  EXPECT_TRUE(load_for_prediction(s, {"0", "1"}, {}, {}).train.labels.empty());
+  EXPECT_TRUE(load_for_prediction(s, {{"0", "1"}}).train.labels.empty());
   write("new-labels-idx1-ubyte", idx({2}, std::string("\x01\x07", 2)));
-  EXPECT_EQ(load_for_prediction(s, {"0", "1"}, {}, {}).train.labels, (Ints{1, -1}));
+  EXPECT_EQ(load_for_prediction(s, {{"0", "1"}}).train.labels, (Ints{1, -1}));
 }
 
 }  // namespace

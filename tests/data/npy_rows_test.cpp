@@ -124,7 +124,7 @@ TEST_F(NpyRowsTest, TheTestSetHasItsOwnLabels) {
   expect_error(MK_INVALID_ARGUMENT, {"data.test_labels"}, [&] { load(s); });
   s.test_labels = write("ty.npy", npy<int64_t>("<i8", "(1,)", {1}));
   EXPECT_EQ(load(s).test.labels, std::vector<int32_t>{1});
-  const Dataset unlabelled = load_for_prediction(spec("npy", s.test), {"0", "1"}, {}, {}, 1);
+  const Dataset unlabelled = load_for_prediction(spec("npy", s.test), {{"0", "1"}, {}, {}, 1});
   EXPECT_EQ(unlabelled.train.x, Floats{5});
   EXPECT_TRUE(unlabelled.train.labels.empty());
   s.test = write("t.npy", npy<float>("<f4", "(1, 2)", {5, 6}));

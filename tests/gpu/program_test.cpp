@@ -6,6 +6,7 @@
 #include <set>
 
 #include "cli/shell.hpp"
+#include "support/sample.hpp"
 
 namespace mokume::cli_test {
 namespace {
@@ -193,7 +194,7 @@ TEST(Compiled, asks_intel_for_large_buffers) {
 TEST(Mixed, ranks_on_cards_of_two_vendors_share_one_run) {
   if (!have("mpirun")) GTEST_SKIP() << "mpirun is missing: install openmpi-bin";
   const Place place;
-  place.write("e.toml", small_experiment("opencl", 1000));
+  place.write("e.toml", small_experiment("opencl", static_cast<int>(test::sample(500, 1000))));
   const std::string run = Place::program() + " run e.toml --out ";
   const Ended alone = place.shell(posing_as("nvidia-h200") + run + "alone");
   ASSERT_EQ(alone.code, 0) << alone.err;

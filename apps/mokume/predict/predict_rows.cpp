@@ -127,6 +127,7 @@ class RowPredictor {
   explicit RowPredictor(const Models& with)
       : with_(with),
         spec_(data::parse_spec(with.options.spec, &with.run.config().data)),
+        trained_(trained_on(with)),
         numbers_(with),
         classes_(with) {}
 
@@ -152,12 +153,18 @@ class RowPredictor {
   }
 
  private:
+  static data::TrainedOn trained_on(const Models& with) {
+    const Trained& first = with.ensemble.first();
+    return {first.classes,
+            first.mean,
+            first.scale,
+            first.features,
+            with.record.data.columns,
+            with.record.data.shape.value_or(data::Shape{})};
+  }
   data::Dataset load(const data::CsvPiece* piece) {
-    const Trained& first = with_.ensemble.first();
     copied_ = {with_.options.columns};
-    data::Dataset rows = data::load_for_prediction(
-        spec_, first.classes, first.mean, first.scale, first.features, with_.record.data.columns,
-        with_.record.data.shape.value_or(data::Shape{}), copied_.names.empty() ? nullptr : &copied_, piece);
+    data::Dataset rows = data::load_for_prediction(spec_, trained_, copied_.names.empty() ? nullptr : &copied_, piece);
     for (const std::string& note : rows.notes)
       if (rows_ == 0) say(stderr, "{}\n", note);
     return rows;
@@ -177,6 +184,7 @@ class RowPredictor {
 
   const Models& with_;
   const data::DataSpec spec_;
+  const data::TrainedOn trained_;
   Numbers numbers_;
   Classes classes_;
   std::unique_ptr<Opened> opened_;  // opened after the rows have been read, since errors in the rows come first

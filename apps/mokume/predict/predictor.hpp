@@ -6,6 +6,7 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "commands.hpp"
@@ -45,7 +46,8 @@ class Opened {
 class ClassTable {
  public:
   // `left` names the caller's columns. `known`: the rows have labels.
-  ClassTable(const Models& with, std::vector<std::string> left, bool known) : with_(with), left_(left), known_(known) {}
+  ClassTable(const Models& with, std::vector<std::string> left, bool known)
+      : with_(with), left_(std::move(left)), known_(known) {}
 
   // Prints row `r` of `said`. `cells` holds the caller's columns. `label` is used if the rows have labels.
   void print(const run::Combined& said, size_t r, std::vector<RowPrinter::Cell> cells, int32_t label = data::kNoLabel);

@@ -38,9 +38,16 @@ int64_t rows_of_band(const ops::Window& w) {
   return std::clamp<int64_t>((kFloats / line_of(w) - w.kernel_h) / w.stride_h + 1, 1, w.out_height());
 }
 
-// `from` convolved with weights that have a row for each element of the patch.
-void convolve(Launcher& launcher, const mk_tensor& from, const ops::Window& w, cl_mem weight, const View& weights,
-              const mk_tensor& bias, bool relu, const Places& out, int64_t out_channels) {
+// Weights with a row for each element of the patch.
+struct Weights {
+  cl_mem buffer;
+  View at;
+  int64_t out_channels;
+};
+
+// Convolves `from` with weights.
+void convolve(Launcher& launcher, const mk_tensor& from, const ops::Window& w, const Weights& weights,
+              const mk_tensor& bias, bool relu, const Places& out) {
   mk_device& device = launcher.device();
   const int64_t line = line_of(w), rows = rows_of_band(w);
   const int64_t per_image = divide_up(w.out_height(), rows), bands = from.rows * per_image;
@@ -49,9 +56,9 @@ void convolve(Launcher& launcher, const mk_tensor& from, const ops::Window& w, c
       round_up(((rows - 1) * w.stride_h + w.kernel_h) * line + kWindows * w.stride_w * w.channels, 16);
   const cl_mem scratch = launcher.queue().workspace(kScratchSlot, items * scratch_each);
   const bool biased = bias.buffer != nullptr;
-  launcher.run(lines_kernel(device, out_channels, "conv2d_lines"), {{items, 1, 1}},
+  launcher.run(lines_kernel(device, weights.out_channels, "conv2d_lines"), {{items, 1, 1}},
                LinesArgs{.images = view(from),
-                         .weight = weights,
+                         .weight = weights.at,
                          .out = view(out.to),
                          .bias_offset = biased ? bias.offset : 0,
                          .bands = bands,
@@ -59,14 +66,14 @@ void convolve(Launcher& launcher, const mk_tensor& from, const ops::Window& w, c
                          .scratch_each = scratch_each,
                          .out_step = out.step,
                          .out_line = out.line,
-                         .sides = sides_of(w, out_channels),
+                         .sides = sides_of(w, weights.out_channels),
                          .rows_each = narrow(rows),
                          .bands_per_image = narrow(per_image),
                          .line = narrow(line),
                          .biased = biased ? 1 : 0,
                          .relu = relu ? 1 : 0,
                          .reserved = 0},
-               {memory(from), weight, biased ? memory(bias) : weight, memory(out.to), scratch});
+               {memory(from), weights.buffer, biased ? memory(bias) : weights.buffer, memory(out.to), scratch});
 }
 
 // Every stride-th pixel of one side of an image, from `first` on. Their gradient is a convolution of that side of dy
@@ -146,8 +153,8 @@ void turn_weights(Launcher& launcher, const ConvProblem& p, const Phases& phases
 bool suits_lines(const mk_device& device, const ConvProblem& p) { return uses_lines(device, p) && p.out_channels >= 4; }
 
 void lines_forward(Launcher& launcher, const ConvProblem& p, const mk_tensor& bias, bool relu) {
-  convolve(launcher, p.images, p.window, memory(p.weight), view(p.weight), bias, relu,
-           {p.windows, p.out_channels, p.window.out_width() * p.out_channels}, p.out_channels);
+  convolve(launcher, p.images, p.window, {memory(p.weight), view(p.weight), p.out_channels}, bias, relu,
+           {p.windows, p.out_channels, p.window.out_width() * p.out_channels});
 }
 
 bool suits_lines_grad_input(const mk_device& device, const ConvProblem& p) {
@@ -164,8 +171,8 @@ void lines_grad_input(Launcher& launcher, const ConvProblem& p) {
   for (const auto& [rows, columns] : phases.all) {
     mk_tensor to = p.images;
     to.offset += (rows.first * w.width + columns.first) * w.channels;
-    convolve(launcher, p.windows, window_of(p, rows, columns), turned, {offset, w.channels}, {}, false,
-             {to, w.stride_w * w.channels, w.stride_h * w.width * w.channels}, w.channels);
+    convolve(launcher, p.windows, window_of(p, rows, columns), {turned, {offset, w.channels}, w.channels}, {}, false,
+             {to, w.stride_w * w.channels, w.stride_h * w.width * w.channels});
     offset += rows.taps * columns.taps * w.channels * p.out_channels;
   }
 }

@@ -60,7 +60,7 @@ class GroupMemory {
 // extent of `depth`. `more` holds the differences between a member's arguments and the first member's: bytes for each
 // buffer, then the longs of the struct. (Adding whole longs is exact whatever fields they contain.)
 std::string group_source(const Recording::Launch& l) {
-  const std::string n_buffers = std::to_string(l.n_buffers), n_words = std::to_string(l.n_words);
+  const std::string n_words = std::to_string(l.n_words);
   std::string parameters, values, sums;
   for (size_t i = 0; i < l.n_buffers; ++i) {
     const std::string index = std::to_string(i);

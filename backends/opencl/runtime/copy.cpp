@@ -19,16 +19,21 @@ void check_range(const char* side, const mk_buffer* buffer, uint64_t offset, uin
                                          std::to_string(buffer->bytes) + " bytes)");
 }
 
+void check_copy(const mk_copy& copy) {
+  if (copy.kind != MK_COPY_READ && copy.kind != MK_COPY_WRITE && copy.kind != MK_COPY_DEVICE)
+    throw Error(MK_INVALID_ARGUMENT, "copy: unknown kind");
+  if (copy.kind != MK_COPY_WRITE) check_range("from", copy.from, copy.from_offset, copy.bytes);
+  if (copy.kind != MK_COPY_READ) check_range("to", copy.to, copy.to_offset, copy.bytes);
+  if (copy.kind != MK_COPY_DEVICE && copy.host == nullptr && copy.bytes > 0)
+    throw Error(MK_INVALID_ARGUMENT, "copy: no host memory is given");
+}
+
 }  // namespace
 
 void enqueue_copy(mk_queue& queue, const mk_copy& copy, cl_event* done) {
+  check_copy(copy);
   const bool to_host = copy.kind == MK_COPY_READ, from_host = copy.kind == MK_COPY_WRITE;
-  if (!to_host && !from_host && copy.kind != MK_COPY_DEVICE) throw Error(MK_INVALID_ARGUMENT, "copy: unknown kind");
-  if (!from_host) check_range("from", copy.from, copy.from_offset, copy.bytes);
-  if (!to_host) check_range("to", copy.to, copy.to_offset, copy.bytes);
   if (!to_host) copy.to->written();
-  if ((to_host || from_host) && copy.host == nullptr && copy.bytes > 0)
-    throw Error(MK_INVALID_ARGUMENT, "copy: no host memory is given");
   if (copy.bytes == 0) return;
   cl_command_queue handle = queue.handle.get();
   cl_int code = CL_SUCCESS;

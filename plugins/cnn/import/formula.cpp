@@ -30,6 +30,46 @@ bool equals(const FormulaPtr& formula, const Function& function) {
   return true;
 }
 
+double of_two(Formula::Kind kind, double a, double b) {
+  switch (kind) {
+    case Formula::Kind::add:
+      return a + b;
+    case Formula::Kind::subtract:
+      return a - b;
+    case Formula::Kind::multiply:
+      return a * b;
+    case Formula::Kind::divide:
+      return a / b;
+    default:
+      return std::pow(a, b);
+  }
+}
+
+double of_one(Formula::Kind kind, double a, double slope) {
+  switch (kind) {
+    case Formula::Kind::negative:
+      return -a;
+    case Formula::Kind::exp:
+      return std::exp(a);
+    case Formula::Kind::sqrt:
+      return std::sqrt(a);
+    case Formula::Kind::erf:
+      return std::erf(a);
+    case Formula::Kind::tanh:
+      return std::tanh(a);
+    case Formula::Kind::sigmoid:
+      return sigmoid(a);
+    case Formula::Kind::relu:
+      return std::max(a, 0.0);
+    case Formula::Kind::leaky_relu:
+      return a > 0 ? a : slope * a;
+    case Formula::Kind::gelu:
+      return gelu(a);
+    default:
+      return gelu_tanh(a);
+  }
+}
+
 }  // namespace
 
 FormulaPtr Formula::number(double value) { return FormulaPtr(new Formula(Kind::number, value)); }
@@ -46,42 +86,8 @@ double Formula::at(const FormulaPtr& formula, double x) {
   if (formula == nullptr) return x;
   const Formula& f = *formula;
   if (f.kind_ == Kind::number) return f.value_;
-  const double a = at(f.a_, x), b = f.is_binary() ? at(f.b_, x) : 0;
-  switch (f.kind_) {
-    case Kind::add:
-      return a + b;
-    case Kind::subtract:
-      return a - b;
-    case Kind::multiply:
-      return a * b;
-    case Kind::divide:
-      return a / b;
-    case Kind::power:
-      return std::pow(a, b);
-    case Kind::negative:
-      return -a;
-    case Kind::exp:
-      return std::exp(a);
-    case Kind::sqrt:
-      return std::sqrt(a);
-    case Kind::erf:
-      return std::erf(a);
-    case Kind::tanh:
-      return std::tanh(a);
-    case Kind::sigmoid:
-      return sigmoid(a);
-    case Kind::relu:
-      return std::max(a, 0.0);
-    case Kind::leaky_relu:
-      return a > 0 ? a : f.value_ * a;
-    case Kind::gelu:
-      return gelu(a);
-    case Kind::gelu_tanh:
-      return gelu_tanh(a);
-    case Kind::number:
-      break;
-  }
-  return f.value_;
+  const double a = at(f.a_, x);
+  return f.is_binary() ? of_two(f.kind_, a, at(f.b_, x)) : of_one(f.kind_, a, f.value_);
 }
 
 double decimal(float value) {

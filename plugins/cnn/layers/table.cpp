@@ -39,7 +39,7 @@ namespace mokume::cnn {
 
 // NOLINTNEXTLINE(bugprone-macro-parentheses): a declaration takes none
 #define MOKUME_CNN_DECLARE(layer) extern const LayerType layer;
-#define MOKUME_CNN_ADDRESS(layer) &layer,
+#define MOKUME_CNN_ADDRESS(layer) &(layer),
 MOKUME_CNN_LAYERS(MOKUME_CNN_DECLARE)
 
 namespace {
