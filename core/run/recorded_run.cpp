@@ -95,12 +95,14 @@ void RecordedRun::recall_speeds(std::vector<std::vector<cluster::LocalDevice>>& 
         if (known.id == d.id && known.device_class == d.device_class) d.speed = known.speed;
 }
 
+// Names run.json because a device without a cache directory measures anew for each run which kernels are the fastest,
+// and another choice may give other last bits.
 std::string RecordedRun::reproducibility(bool team) const {
   if (team && record_.device_classes.size() == 1)
     return "bit-identical on any number of devices of this class if the team sums gradients of global batches; "
-           "otherwise on the same number of devices";
+           "otherwise on the same number of devices; with the kernels in run.json";
   return record_.device_classes.size() == 1
-             ? "bit-identical on any number of devices of this class, nodes and restarts"
+             ? "bit-identical on any number of devices of this class, nodes and restarts, with the kernels in run.json"
              : "same plan everywhere; results of mixed device classes agree within tolerance";
 }
 
