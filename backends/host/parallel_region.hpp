@@ -1,6 +1,6 @@
 // Threads that share the loops of one op after the other. A loop of an op that takes microseconds is over before a
-// sleeping thread wakes. The threads of a parallel region (the term is OpenMP's) are woken once, for a whole sequence of
-// ops, and wait between loops without sleeping.
+// sleeping thread wakes. The threads of a parallel region (the term is OpenMP's) are woken once, for a whole sequence
+// of ops, and wait between loops without sleeping.
 #pragma once
 
 #include <algorithm>
@@ -20,10 +20,9 @@ namespace mokume::host {
 
 class ParallelRegion {
  public:
-  // Runs work(region) on one thread, while others of the host help with its loops, and passes its exception on. At least
-  // one thread runs it.
-  // Whichever thread comes first leads: the host may run several bodies one after the other on one thread, and the
-  // later ones find nothing to do.
+  // Runs work(region) on one thread, while others of the host help with its loops, and passes its exception on. At
+  // least one thread runs it. Whichever thread comes first leads: the host may run several bodies one after the other
+  // on one thread, and the later ones find nothing to do.
   template <class Work>
   static void run(const sdk::Host& host, uint32_t most_threads, Work&& work) {
     ParallelRegion region(std::min({host.concurrency(), most_threads, kMostThreads}));

@@ -277,8 +277,8 @@ void Engine::copy(const ParameterVector& from, const ParameterVector& to) const 
 void Engine::keep_best() const { copy(predicting(), best_); }
 
 // Computes average = share * average + (1 - share) * parameters, running moments included, as PyTorch's
-// torch.optim.swa_utils.AveragedModel does with use_buffers = True and get_ema_multi_avg_fn(share). The ops are products
-// with a 1 x 1 matrix of one. Skips frozen parameters: they equal their average, but rounding would change it.
+// torch.optim.swa_utils.AveragedModel does with use_buffers = True and get_ema_multi_avg_fn(share). The ops are
+// products with a 1 x 1 matrix of one. Skips frozen parameters: they equal their average, but rounding would change it.
 void Engine::take_average(bool first) const {
   if (first) return copy(parameters_, average_);
   const auto kept = float(options_.average), taken = float(1 - options_.average);
