@@ -5,6 +5,7 @@
 
 #include "base/clock.hpp"
 #include "base/files.hpp"
+#include "base/sealed.hpp"
 #include "results/stats.hpp"
 #include "sdk/error.hpp"
 #include "sdk/json.hpp"
@@ -14,14 +15,20 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
-// The fields of summary.json; none if it cannot be read.
-Json stored_summary(const std::string& directory) {
+// Returns the fields of summary.json, which older versions wrote without a checksum, or none if it cannot be read.
+Json stored_summary(const std::string& directory, Json& warnings) {
+  std::string text;
   try {
-    Json summary = sdk::parse_json<Json>(base::read_file(base::Below{directory, "summary.json"}, 64U << 20));
-    return summary.is_object() ? summary : Json::object();
+    text = base::read_file(base::Below{directory, "summary.json"}, 64U << 20);
+    const auto unsealed = base::unseal_file(text);
+    if (!unsealed) throw Error(MK_BAD_DATA, "its checksum differs");
+    Json summary = sdk::parse_json<Json>(unsealed->object);
+    if (summary.is_object()) return summary;
   } catch (const std::exception&) {
-    return Json::object();
   }
+  if (!text.empty())
+    warnings.push_back(directory + "/summary.json is damaged: `mokume report " + directory + "` writes it again");
+  return Json::object();
 }
 
 }  // namespace
@@ -131,7 +138,7 @@ void Events::summary(const run::RunResult& result, int exit_code, const std::str
                  {"reason", result.reason},
                  {"warnings", result.cautions},
                  {"reproducible", result.reproducibility}};
-  fields.update(stored_summary(result.directory));
+  fields.update(stored_summary(result.directory, fields["warnings"]));
   fields["state"] = result.state;
   if (!resume.empty()) fields["resume"] = resume;
   put("summary", fields);

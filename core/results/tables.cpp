@@ -7,6 +7,7 @@
 #include <nlohmann/json.hpp>
 
 #include "base/files.hpp"
+#include "base/sealed.hpp"
 #include "base/text.hpp"
 #include "results/best.hpp"
 #include "results/class_scores.hpp"
@@ -246,7 +247,7 @@ void write_tables(const RunView& view, const std::string& directory) {
   put("candidates.csv", candidates_csv(view));
   if (view.plan.bootstraps > 1) put("ensemble.csv", ensemble_csv(view));
   put("timeline.csv", timeline_csv(view));
-  put("summary.json", summary_json(view));
+  put("summary.json", base::seal(summary_json(view)));
 }
 
 }  // namespace mokume::results

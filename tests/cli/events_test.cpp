@@ -75,6 +75,29 @@ TEST(Events, EveryLineIsOneAndTheSummaryIsTheLast) {
   EXPECT_TRUE(named(again, "fit").empty());
 }
 
+TEST(Events, NameADamagedSummaryAndReadOneWithoutAChecksum) {
+  const Place place;
+  place.write("e.toml", small_experiment("host"));
+  ASSERT_EQ(place.mokume("run e.toml").code, 0);
+  const fs::path file = place.run("small") / "summary.json";
+  const std::string whole = slurp(file);
+  const auto summary_of = [&](const std::string& text) {
+    std::ofstream(file) << text;
+    return events_in(place.mokume("run e.toml --json").out).back();
+  };
+  const nlohmann::json good = summary_of(whole);
+  EXPECT_EQ(good["fits"], 36);
+  EXPECT_FALSE(good.contains("crc"));
+  std::string damaged = whole;
+  damaged.replace(damaged.find("\"fits\": 36"), 10, "\"fits\": 35");
+  const nlohmann::json bad = summary_of(damaged);
+  EXPECT_FALSE(bad.contains("fits")) << bad;
+  EXPECT_NE(bad["warnings"].dump().find("summary.json is damaged"), std::string::npos) << bad;
+  const nlohmann::json older = summary_of(whole.substr(0, whole.find(",\"crc\"")) + "}\n");
+  EXPECT_EQ(older["fits"], 36);
+  EXPECT_EQ(older["warnings"], good["warnings"]);
+}
+
 TEST(Events, AStopAndItsResumeAreTold) {
   const Place place;
   place.write("e.toml", small_experiment("host", 3000));

@@ -5,6 +5,7 @@
 #include <nlohmann/json.hpp>
 
 #include "base/files.hpp"
+#include "base/sealed.hpp"
 #include "results/format.hpp"
 #include "results/support.hpp"
 #include "results/tables.hpp"
@@ -194,7 +195,7 @@ TEST(Tables, AreWrittenToARunDirectory) {
   EXPECT_EQ(base::read_file(root / "results.csv"), results_csv(view));
   EXPECT_EQ(base::read_file(root / "candidates.csv"), candidates_csv(view));
   EXPECT_EQ(base::read_file(root / "timeline.csv"), timeline_csv(view));
-  EXPECT_EQ(base::read_file(root / "summary.json"), summary_json(view));
+  EXPECT_EQ(base::read_file(root / "summary.json"), base::seal(summary_json(view)));
   EXPECT_FALSE(std::filesystem::exists(root / "ensemble.csv")) << "no bagging";
   view.plan.bootstraps = 2;
   write_tables(view, root.path());
