@@ -112,7 +112,9 @@ Tried try_device(cl_device_id device) {
     const char* source = kProbe;
     const Program program(clCreateProgramWithSource(context.get(), 1, &source, nullptr, &code));
     check(code, "clCreateProgramWithSource");
-    check(clBuildProgram(program.get(), 1, &device, "-cl-std=CL1.2", nullptr, nullptr), "clBuildProgram");
+    code = clBuildProgram(program.get(), 1, &device, "-cl-std=CL1.2", nullptr, nullptr);
+    const std::string log = code == CL_SUCCESS ? "" : first_lines(build_log(program.get(), device));
+    check(code, log.empty() ? "clBuildProgram" : "clBuildProgram says: " + log);
     const Kernel kernel(clCreateKernel(program.get(), "probe", &code));
     check(code, "clCreateKernel");
     std::array<float, 6> numbers{1, 2, 3, 4, 1 + 0x1p-12F, 1 + 0x1p-11F};

@@ -79,29 +79,6 @@ void to_cache(cl_program program, const std::string& path) {
   replace_file(path, sha256(binary) + "\n" + binary);
 }
 
-std::string build_log(const mk_device& device, cl_program program) {
-  size_t size = 0;
-  if (clGetProgramBuildInfo(program, device.id, CL_PROGRAM_BUILD_LOG, 0, nullptr, &size) != CL_SUCCESS || size == 0)
-    return "";
-  std::string log(size, '\0');
-  if (clGetProgramBuildInfo(program, device.id, CL_PROGRAM_BUILD_LOG, size, log.data(), nullptr) != CL_SUCCESS)
-    return "";
-  log.resize(log.find('\0') == std::string::npos ? size : log.find('\0'));
-  while (!log.empty() && (log.back() == '\n' || log.back() == ' ')) log.pop_back();
-  return log;
-}
-
-// Returns at most four lines and 400 characters, which fit into an error message.
-std::string first_lines(const std::string& log) {
-  std::string lines;
-  int count = 0;
-  for (const char c : log) {
-    if (c == '\n' && ++count == 4) break;
-    lines += c == '\n' ? ' ' : c;
-  }
-  return lines.substr(0, 400);
-}
-
 Program from_source(const mk_device& device, const std::string& name, std::string_view source,
                     const std::string& options) {
   const char* text = source.data();
@@ -110,7 +87,7 @@ Program from_source(const mk_device& device, const std::string& name, std::strin
   Program program(clCreateProgramWithSource(device.context.get(), 1, &text, &length, &code));
   check(code, "clCreateProgramWithSource of " + name);
   code = clBuildProgram(program.get(), 1, &device.id, options.c_str(), nullptr, nullptr);
-  const std::string log = build_log(device, program.get());
+  const std::string log = build_log(program.get(), device.id);
   if (!log.empty())
     device.host.log(code == CL_SUCCESS ? MK_LOG_DEBUG : MK_LOG_ERROR, "opencl",
                     "build log of " + name + " on " + device.info.name + ":\n" + log);

@@ -104,4 +104,25 @@ std::string device_text(cl_device_id device, cl_device_info what) {
       [&](size_t bytes, void* value, size_t* out) { return clGetDeviceInfo(device, what, bytes, value, out); });
 }
 
+std::string build_log(cl_program program, cl_device_id device) {
+  size_t size = 0;
+  if (clGetProgramBuildInfo(program, device, CL_PROGRAM_BUILD_LOG, 0, nullptr, &size) != CL_SUCCESS || size == 0)
+    return "";
+  std::string log(size, '\0');
+  if (clGetProgramBuildInfo(program, device, CL_PROGRAM_BUILD_LOG, size, log.data(), nullptr) != CL_SUCCESS) return "";
+  log.resize(log.find('\0') == std::string::npos ? size : log.find('\0'));
+  while (!log.empty() && (log.back() == '\n' || log.back() == ' ')) log.pop_back();
+  return log;
+}
+
+std::string first_lines(const std::string& log) {
+  std::string lines;
+  int count = 0;
+  for (const char c : log) {
+    if (c == '\n' && ++count == 4) break;
+    lines += c == '\n' ? ' ' : c;
+  }
+  return lines.substr(0, 400);
+}
+
 }  // namespace mokume::opencl

@@ -47,4 +47,10 @@ T device_value(cl_device_id device, cl_device_info what, T fallback = {}) {
   return clGetDeviceInfo(device, what, sizeof(value), &value, nullptr) == CL_SUCCESS ? value : fallback;
 }
 
+// Returns what the compiler said about a program; "" if it said nothing.
+std::string build_log(cl_program program, cl_device_id device);
+
+// Returns at most four lines and 400 characters, which fit into an error message.
+std::string first_lines(const std::string& log);
+
 }  // namespace mokume::opencl
