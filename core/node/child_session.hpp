@@ -24,7 +24,9 @@ namespace mokume::node {
 class ChildSession : public DeviceSession {
  public:
   static constexpr uint32_t kMostCrashes = 3;
-  // Long enough to read data, build kernels and measure their variants: a child may be slow without being lost.
+  // Long enough to read data, build kernels and measure their variants: a child may be slow without being lost. A
+  // driver that spins cannot be told from a slow compiler, so it has as long; the log says meanwhile what is waited
+  // for.
   static constexpr std::chrono::milliseconds kMostSilence = std::chrono::minutes(30);
   // A child that hardly uses the processor for this long, while it should answer, does none of that: its driver hangs.
   static constexpr std::chrono::milliseconds kMostIdle = std::chrono::minutes(2);

@@ -236,7 +236,8 @@ void Platforms::report(const std::vector<IcdReport>& reports, const std::string&
   const std::string again =
       cache_file.empty() ? "" : "; this result is cached, remove " + cache_file + " to try it again";
   for (const IcdReport& r : reports) {
-    // A driver file that its package left without a library need not be reported by every command.
+    // A driver file that its package left without a library need not be reported by every command. A driver that fails
+    // is, from the cache too: its devices are missing in every run, and nothing else in a run says why.
     const bool is_absent = r.problem.starts_with(kNotThere);
     if (!r.problem.empty())
       log(is_absent ? MK_LOG_INFO : MK_LOG_WARNING,
