@@ -7,7 +7,9 @@
 #include <cstdlib>
 #include <string>
 
+#include "platforms/describe.hpp"
 #include "runtime/device.hpp"
+#include "runtime/queue.hpp"
 #include "sdk/ops/gemm.hpp"
 
 namespace mokume::opencl {
@@ -18,21 +20,14 @@ using ClearCache = decltype(&CLBlastClearCache);
 
 CLBlastTranspose transpose(bool yes) { return yes ? CLBlastTransposeYes : CLBlastTransposeNo; }
 
-// CLBlast takes build options only from the environment. It appends its own options without a separating space.
-void add_build_option() {
-  constexpr const char *kVariable = "CLBLAST_BUILD_OPTIONS",
-                       *kOption = "-cl-denorms-are-zero ";  // abi/op.h requires it
-  const char* given = std::getenv(kVariable);
-  const std::string options = given == nullptr ? "" : given;
-  if (options.find(kOption) == std::string::npos) setenv(kVariable, (options + " " + kOption).c_str(), 1);
-}
+constexpr const char* kVariable = "CLBLAST_BUILD_OPTIONS";
 
 }  // namespace
 
 void ClBlast::load() {
   if (tried_) return;
   tried_ = true;
-  add_build_option();
+  if (const char* given = std::getenv(kVariable)) given_options_ = given;
   void* library = dlopen("libclblast.so.1", RTLD_NOW | RTLD_LOCAL | RTLD_NODELETE);
   if (library == nullptr) return;
   sgemm_ = dlsym(library, "CLBlastSgemm");
@@ -45,9 +40,21 @@ bool ClBlast::available() {
   return sgemm_ != nullptr && clear_cache_ != nullptr;
 }
 
-void ClBlast::sgemm(const SgemmCall& c, cl_command_queue queue, cl_event* event) {
+// CLBlast takes build options only from the environment, which it reads for every program that it builds. It appends
+// its own options without a separating space. It keeps programs in memory only: its interface gives no access to them,
+// so that every process builds them again.
+void ClBlast::set_options(const mk_device_info& info) {
+  const std::string options = given_options_ + " -cl-denorms-are-zero" + wide_offsets(info) + " ";  // see abi/op.h
+  if (options == options_) return;
+  options_ = options;
+  setenv(kVariable, options.c_str(), 1);
+}
+
+void ClBlast::sgemm(const SgemmCall& c, const mk_queue& on, cl_event* event) {
   if (!available()) throw Error(MK_DEVICE_ERROR, "gemm: CLBlast cannot be loaded: install libclblast1");
   const std::lock_guard lock(mutex_);
+  set_options(on.device->info);
+  cl_command_queue queue = on.handle.get();
   const CLBlastStatusCode code = reinterpret_cast<Sgemm>(sgemm_)(
       CLBlastLayoutRowMajor, transpose(c.transpose_a), transpose(c.transpose_b), c.m, c.n, c.k, c.alpha, c.a,
       c.a_offset, c.a_stride, c.b, c.b_offset, c.b_stride, c.beta, c.out, c.out_offset, c.out_stride, &queue, event);
@@ -82,8 +89,7 @@ void gemm_clblast(Launcher& launcher, const mk_op& op) {
                        .out = memory(out),
                        .out_offset = static_cast<size_t>(out.offset),
                        .out_stride = stride(out)};
-  launcher.enqueue_foreign(
-      [&](cl_event* event) { launcher.device().clblast->sgemm(call, launcher.queue().handle.get(), event); });
+  launcher.enqueue_foreign([&](cl_event* event) { launcher.device().clblast->sgemm(call, launcher.queue(), event); });
 }
 
 }  // namespace mokume::opencl

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <mutex>
+#include <string>
 
 #include "runtime/launcher.hpp"
 #include "support/cl.hpp"
@@ -34,13 +35,15 @@ class ClBlast {
   bool available();
 
   // Enqueues the product. Throws MK_DEVICE_ERROR if CLBlast is missing or fails. `event` may be NULL.
-  void sgemm(const SgemmCall& call, cl_command_queue queue, cl_event* event);
+  void sgemm(const SgemmCall& call, const mk_queue& on, cl_event* event);
 
  private:
   void load();
+  void set_options(const mk_device_info& info);
 
   std::mutex mutex_;
   bool tried_ = false;
+  std::string given_options_, options_;  // build options of the user, and those that are set
   void* sgemm_ = nullptr;
   void* clear_cache_ = nullptr;
 };

@@ -26,6 +26,12 @@ inline bool is_intel_gpu(const mk_device_info& info) {
   return info.kind == MK_DEVICE_GPU && std::string_view(info.platform).starts_with("Intel(R) OpenCL");
 }
 
+// Returns an option for programs that makes Intel's compiler use offsets of 64 bits, which larger buffers need.
+inline const char* wide_offsets(const mk_device_info& info) {
+  constexpr uint64_t kFourGb = uint64_t{1} << 32;
+  return info.max_buffer_bytes > kFourGb && is_intel_gpu(info) ? " -cl-intel-greater-than-4GB-buffer-required" : "";
+}
+
 // Returns an option for programs that states whether FETCH of common/vector.cl is an instruction.
 inline const char* hints(const mk_device_info& info) {
   return is_pocl(info) && info.kind == MK_DEVICE_CPU ? " -DHINTS" : "";

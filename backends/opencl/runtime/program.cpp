@@ -17,13 +17,10 @@ namespace {
 // binaries.
 constexpr size_t kDigestLength = 64;
 
-constexpr uint64_t kFourGb = uint64_t{1} << 32;
-
 std::string all_options(const mk_device& device, const std::string& options) {
   std::string all = options.find("-cl-std=") == std::string::npos ? "-cl-std=CL1.2" : "";
   all += " -cl-denorms-are-zero";  // abi/op.h requires it
-  if (device.info.max_buffer_bytes > kFourGb && is_intel_gpu(device.info))
-    all += " -cl-intel-greater-than-4GB-buffer-required";  // otherwise offsets into larger buffers have 32 bits
+  all += wide_offsets(device.info);
   if (is_pocl(device.info)) all += " -w";  // its compiler prints the number of warnings on the user's terminal
   if ((device_value<cl_device_fp_config>(device.id, CL_DEVICE_SINGLE_FP_CONFIG) &
        CL_FP_CORRECTLY_ROUNDED_DIVIDE_SQRT) != 0)
