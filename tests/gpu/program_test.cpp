@@ -128,8 +128,8 @@ int64_t total(const fs::path& record, const char* what) {
   return sum;
 }
 
-// The programs of this library in a record, without those of CLBlast, which has a cache of its own, and the one that
-// tries the driver: the paths of their sources.
+// The programs of this library in a record, without the one that tries the driver and, unless they are wanted, those of
+// CLBlast, which are in no cache on disk: the paths of their sources.
 std::vector<fs::path> built_in(const fs::path& record, bool with_clblast = false) {
   std::vector<fs::path> programs;
   for (const auto& entry : fs::directory_iterator(record / "programs")) {
