@@ -10,10 +10,6 @@ namespace {
 
 constexpr int64_t kShortestStrip = 512;  // minimum number of rows
 
-bool equal(const ops::KernelFunction& a, const ops::KernelFunction& b) {
-  return a.kind == b.kind && a.gamma == b.gamma && a.coef0 == b.coef0 && a.degree == b.degree;
-}
-
 std::string choice_word(KernelStore::Mode mode) {
   switch (mode) {
     case KernelStore::Mode::gram_kept:
@@ -248,7 +244,7 @@ ops::KernelFunction KernelStore::for_sums(const ops::KernelFunction& function) c
 }
 
 void KernelStore::select(const ops::KernelFunction& function) {
-  if (selected_ && equal(function, function_)) return;
+  if (selected_ && ops::same_values(function, function_)) return;
   const auto phase = device_.phase("kernel");
   function_ = function;
   selected_ = true;

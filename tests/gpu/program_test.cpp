@@ -128,8 +128,8 @@ int64_t total(const fs::path& record, const char* what) {
   return sum;
 }
 
-// Returns the paths of the sources of this library's programs in a record, without CLBlast's, which has its own cache,
-// and the program that tries the driver.
+// Returns the paths of the sources of this library's programs in a record, without the program that tries the driver
+// and, unless they are wanted, without CLBlast's, which are in no cache on disk.
 std::vector<fs::path> built_in(const fs::path& record, bool with_clblast = false) {
   std::vector<fs::path> programs;
   for (const auto& entry : fs::directory_iterator(record / "programs")) {

@@ -125,6 +125,23 @@ TEST(KernelMap, ChecksShapesAndAttributes) {
   expect_refused(op, "wrong number of inputs");
 }
 
+TEST(KernelMap, FunctionsDifferOnlyInParametersThatTheirKindUses) {
+  const auto differs_in = [](KernelKind kind) {
+    const KernelFunction f{kind, 0.5, 1, 3};
+    std::string names;
+    names += same_values(f, {kind, 0.25, 1, 3}) ? "" : "gamma ";
+    names += same_values(f, {kind, 0.5, 2, 3}) ? "" : "coef0 ";
+    names += same_values(f, {kind, 0.5, 1, 4}) ? "" : "degree ";
+    return names;
+  };
+  EXPECT_EQ(differs_in(KernelKind::linear), "");
+  EXPECT_EQ(differs_in(KernelKind::rbf), "gamma ");
+  EXPECT_EQ(differs_in(KernelKind::rbf_minus_one), "gamma ");
+  EXPECT_EQ(differs_in(KernelKind::sigmoid), "gamma coef0 ");
+  EXPECT_EQ(differs_in(KernelKind::polynomial), "gamma coef0 degree ");
+  EXPECT_FALSE(same_values({KernelKind::linear, 1, 0, 3}, {KernelKind::rbf, 1, 0, 3}));
+}
+
 TEST(Text, NamesTheAttributesOfEveryOp) {
   std::set<std::string> without;
   for (int32_t code = 1; code < MK_OP_COUNT_; ++code) {

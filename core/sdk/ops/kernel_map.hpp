@@ -34,6 +34,14 @@ constexpr KernelFunction without_one(KernelFunction f) {
   return f;
 }
 
+// Compares only the parameters that the kind uses.
+constexpr bool same_values(const KernelFunction& a, const KernelFunction& b) {
+  const bool gamma = a.kind != KernelKind::linear, degree = a.kind == KernelKind::polynomial;
+  const bool coef0 = degree || a.kind == KernelKind::sigmoid;
+  return a.kind == b.kind && (!gamma || a.gamma == b.gamma) && (!coef0 || a.coef0 == b.coef0) &&
+         (!degree || a.degree == b.degree);
+}
+
 inline constexpr int64_t kMaxDegree = 64;
 
 // The norms are ignored unless the kind needs them.
