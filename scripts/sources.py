@@ -1,4 +1,5 @@
 """Functions that scripts share which look at sources: which files changed, and how each one is compiled."""
+import hashlib
 import os
 import pathlib
 import subprocess
@@ -15,6 +16,7 @@ def add_options(parser):
     which = parser.add_mutually_exclusive_group()
     which.add_argument("--since", metavar="COMMIT", help="only files that differ from this commit")
     which.add_argument("--recent", action="store_true", help="only files that changed in the last four hours")
+    parser.add_argument("--most", metavar="N", type=int, help="compile at most N of the files")
 
 
 def base_commit(options, script):
@@ -40,6 +42,15 @@ def files_to_check(base, suffixes):
         untracked = output_of("git", "ls-files", "--others", "--exclude-standard")
         files = (ROOT / name for name in (changed + untracked).splitlines() if name.split("/")[0] in FOLDERS)
     return sorted(file for file in files if file.suffix in suffixes)
+
+
+def sample(files, most, script):
+    """At most `most` of the files (None: all), chosen by their paths, so that they stay the same between runs."""
+    if most is None or len(files) <= most:
+        return files
+    print(f"{script}: {most} of {len(files)} files are compiled")
+    chosen = sorted(files, key=lambda file: hashlib.sha256(str(file.relative_to(ROOT)).encode()).digest())[:most]
+    return sorted(chosen)
 
 
 def configure(compiler):
