@@ -142,8 +142,8 @@ void a_convolution_and_its_norm(DeviceUnderTest& dut) {
     };
     std::swap(ops[0], ops[1]);
     for (const int64_t half : {0, 1})
-      ops.push_back(ops::batch_norm(lines(half), vector(1), vector(2), 1e-5, ops::Activation::relu, lines(half), {},
-                                    vector(3), vector(4)));
+      ops.push_back(ops::batch_norm_given(lines(half), vector(1), vector(2), vector(3), vector(4), 1e-5,
+                                          ops::Activation::relu, lines(half)));
     const mk_op* member = ops.data();
     if (one_by_one)
       for (const mk_op& op : ops) sdk::call(dut.table().submit, dut.queue(), &op, static_cast<mk_event**>(nullptr));

@@ -33,12 +33,18 @@ namespace mokume::ops {
 
 enum NormMoment { kNormMean, kNormInverse, kNormVariance, kNormScale, kNormShift, kNormMoments };  // rows of `moments`
 
-// A prediction if mean and variance are given; else moments receives those of the batch.
+// Normalises by the moments of the batch, which `moments` receives.
 inline mk_op batch_norm(const mk_tensor& x, const mk_tensor& weight, const mk_tensor& bias, double eps,
-                        Activation activation, const mk_tensor& y, const mk_tensor& moments, const mk_tensor& mean = {},
-                        const mk_tensor& variance = {}) {
-  mk_op op = mean.buffer != nullptr ? sdk::make_op(MK_OP_BATCH_NORM, {x, weight, bias, mean, variance}, {y})
-                                    : sdk::make_op(MK_OP_BATCH_NORM, {x, weight, bias}, {y, moments});
+                        Activation activation, const mk_tensor& y, const mk_tensor& moments) {
+  mk_op op = sdk::make_op(MK_OP_BATCH_NORM, {x, weight, bias}, {y, moments});
+  op.batch_norm = {activation, eps};
+  return op;
+}
+
+// Normalises by given moments, for a prediction.
+inline mk_op batch_norm_given(const mk_tensor& x, const mk_tensor& weight, const mk_tensor& bias, const mk_tensor& mean,
+                              const mk_tensor& variance, double eps, Activation activation, const mk_tensor& y) {
+  mk_op op = sdk::make_op(MK_OP_BATCH_NORM, {x, weight, bias, mean, variance}, {y});
   op.batch_norm = {activation, eps};
   return op;
 }

@@ -36,6 +36,42 @@ Affine affine_of(Kind kind, double constant) {
   return {1, kind == Kind::add ? constant : -constant};
 }
 
+// A single scaling does not depend on the order of elements, so it may precede the transposition of rows to images.
+bool is_ordered(const Value& v) {
+  return v.constant != nullptr || v.layout == Value::Layout::plain ||
+         (v.layout == Value::Layout::rows_as_images && v.layer == Builder::kInput);
+}
+
+bool is_on_one_layer(const Value& a, const Value& b) {
+  return a.constant != nullptr || b.constant != nullptr ||
+         (a.layer == b.layer && a.shape == b.shape && a.layout == b.layout);
+}
+
+bool is_formula(const Value& v) { return v.constant == nullptr || is_single(v); }
+
+FormulaPtr formula_of(const Value& v) {
+  return v.constant == nullptr ? v.formula : Formula::number(v.constant->real(0));
+}
+
+bool are_positive(const std::vector<double>& values) {
+  return std::all_of(values.begin(), values.end(), [](double v) { return v > 0 && std::isfinite(v); });
+}
+
+// Tells whether a constant with these dimensions has one number for each channel of images, or for each feature of
+// rows.
+bool suits_channels(const std::vector<int64_t>& dims, const Shape& s, bool images) {
+  return images ? dims == trimmed({s.channels, 1, 1}) : s.flat && dims == trimmed({s.elements()});
+}
+
+// Returns the values of an image with the channels innermost, as in the data.
+std::vector<double> with_channels_last(const std::vector<double>& values, const Shape& s) {
+  std::vector<double> turned;
+  const int64_t pixels = s.height * s.width;
+  for (int64_t p = 0; p < pixels; ++p)
+    for (int64_t c = 0; c < s.channels; ++c) turned.push_back(values[size_t(c * pixels + p)]);
+  return turned;
+}
+
 }  // namespace
 
 void Graph::unary(const Node& node) {
@@ -70,20 +106,9 @@ void Graph::binary(const Node& node) {
         Formula::make(kind, Formula::number(a.constant->real(0)), Formula::number(b.constant->real(0)));
     return give_constant(node, {{}, {}, {Formula::at(both, 0)}, {}});
   }
-  // A single scaling does not depend on the order of elements, so it may precede the transposition of rows to images.
-  const auto ordered = [](const Value& v) {
-    return v.constant != nullptr || v.layout == Value::Layout::plain ||
-           (v.layout == Value::Layout::rows_as_images && v.layer == Builder::kInput);
-  };
-  const bool one_layer = a.constant != nullptr || b.constant != nullptr ||
-                         (a.layer == b.layer && a.shape == b.shape && a.layout == b.layout);
-  const auto fits = [](const Value& v) { return v.constant == nullptr || is_single(v); };
-  const auto part = [](const Value& v) {
-    return v.constant == nullptr ? v.formula : Formula::number(v.constant->real(0));
-  };
-  if (ordered(a) && ordered(b) && one_layer && fits(a) && fits(b)) {
+  if (is_ordered(a) && is_ordered(b) && is_on_one_layer(a, b) && is_formula(a) && is_formula(b)) {
     Value made = a.constant != nullptr ? b : a;
-    made.formula = Formula::make(kind, part(a), part(b));
+    made.formula = Formula::make(kind, formula_of(a), formula_of(b));
     made.alone = a.alone && b.alone;
     if (made.formula->size() <= kMostOperators) return give(node, std::move(made));
   }
@@ -109,18 +134,11 @@ void Graph::with_vector(const Node& node, size_t variable) {
   const std::vector<int64_t> dims = trimmed(t.dims);
   const Shape& s = x.shape;
   const bool images = !s.flat && x.layout == Value::Layout::plain;
-  const bool channels = images ? dims == trimmed({s.channels, 1, 1}) : s.flat && dims == trimmed({s.elements()});
+  const bool channels = suits_channels(dims, s, images);
   const bool elements = images && dims == trimmed({s.channels, s.height, s.width});
-  const bool positive = std::all_of(scale.begin(), scale.end(), [](double v) { return v > 0 && std::isfinite(v); });
-  if (x.layer == Builder::kInput && x.alone && positive && ((channels && s.flat) || elements)) {
-    if (elements)  // the data has channels innermost
-      for (std::vector<double>* values : {&scale, &shift}) {
-        std::vector<double> turned;
-        const int64_t pixels = s.height * s.width;
-        for (int64_t p = 0; p < pixels; ++p)
-          for (int64_t c = 0; c < s.channels; ++c) turned.push_back((*values)[size_t(c * pixels + p)]);
-        *values = std::move(turned);
-      }
+  if (x.layer == Builder::kInput && x.alone && are_positive(scale) && ((channels && s.flat) || elements)) {
+    if (elements)
+      for (std::vector<double>* values : {&scale, &shift}) *values = with_channels_last(*values, s);
     builder_.scale_features(scale, shift);
     return give(node, std::move(x));
   }

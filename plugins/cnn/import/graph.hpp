@@ -120,6 +120,7 @@ class Graph {
   void gather(const Node& node);
   void flatten(const Node& node);
   void reshape(const Node& node);
+  void reshape_constant(const Node& node, std::vector<int64_t> target);
   void reshape_to(const Node& node, const std::vector<int64_t>& target);
   void unsqueeze(const Node& node);
   void squeeze(const Node& node);

@@ -10,6 +10,9 @@ namespace {
 
 constexpr size_t kMostDimensions = 16;
 
+// Tells whether a first size stands for all rows; `batch` is the file's number of rows.
+bool is_batch(int64_t size, int64_t batch) { return size == 0 || size == kBatch || size == batch; }
+
 }  // namespace
 
 // Returns the dimensions of a value in the file; the first one is the batch.
@@ -102,25 +105,27 @@ void Graph::flatten_value(const Node& node, const Value& x) {
   give_layer(node, std::move(layer));
 }
 
+void Graph::reshape_constant(const Node& node, std::vector<int64_t> target) {
+  Tensor made = constant(node, 0);
+  const auto open = std::find(target.begin(), target.end(), -1);
+  uint64_t known = 1;
+  for (const int64_t v : target) {
+    if (v < -1 || v == 0 || v > int64_t(made.size())) unsupported(node, "reshapes a constant in an unknown way");
+    known *= v == -1 ? 1 : uint64_t(v);
+    if (known > made.size()) unsupported(node, "reshapes a constant to another size");
+  }
+  if (open != target.end()) *open = int64_t(made.size() / known);
+  made.dims = std::move(target);
+  uint64_t size = 1;
+  for (const int64_t v : made.dims) size *= uint64_t(v);
+  if (size != made.size()) unsupported(node, "reshapes a constant to another size");
+  give_constant(node, std::move(made));
+}
+
 // Resolves the target: zeros copy a size, and one -1 takes the remaining size. The first size is the batch.
 void Graph::reshape(const Node& node) {
   std::vector<int64_t> target = whole_numbers(node, 1);
-  if (is_constant(node, 0)) {
-    Tensor made = constant(node, 0);
-    const auto open = std::find(target.begin(), target.end(), -1);
-    uint64_t known = 1;
-    for (const int64_t v : target) {
-      if (v < -1 || v == 0 || v > int64_t(made.size())) unsupported(node, "reshapes a constant in an unknown way");
-      known *= v == -1 ? 1 : uint64_t(v);
-      if (known > made.size()) unsupported(node, "reshapes a constant to another size");
-    }
-    if (open != target.end()) *open = int64_t(made.size() / known);
-    made.dims = std::move(target);
-    uint64_t size = 1;
-    for (const int64_t v : made.dims) size *= uint64_t(v);
-    if (size != made.size()) unsupported(node, "reshapes a constant to another size");
-    return give_constant(node, std::move(made));
-  }
+  if (is_constant(node, 0)) return reshape_constant(node, std::move(target));
   const std::vector<int64_t> dims = dims_of(value(node, 0));
   const int64_t elements = value(node, 0).shape.elements();
   if (target.empty()) unsupported(node, "reshapes to a single number");
@@ -135,7 +140,7 @@ void Graph::reshape(const Node& node) {
       known *= target[i];
     }
   }
-  const bool batch = target[0] == 0 || target[0] == kBatch || target[0] == batch_;
+  const bool batch = is_batch(target[0], batch_);
   if (open >= 0) target[size_t(open)] = elements / known;
   const bool whole = open >= 0 ? elements % known == 0 && (batch || target[0] == 1) : known == elements;
   if (!whole || (!batch && target[0] != -1 && target[0] != 1)) unsupported(node, "does not keep the rows apart");

@@ -22,6 +22,18 @@ void put(nlohmann::ordered_json& keys, const char* name, int64_t value, int64_t 
   if (value != fallback) keys[name] = value;
 }
 
+// Tells whether a matrix averages the areas into which an adaptive pool divides a side of `size` pixels: a row for each
+// cell if it is the left factor of a product, else a column.
+bool averages_areas(const Tensor& t, int64_t size, int64_t cells, bool left) {
+  for (int64_t cell = 0; cell < cells; ++cell)
+    for (int64_t i = 0; i < size; ++i) {
+      const int64_t begin = ops::avg_pool_begin(cell, size, cells), end = ops::avg_pool_end(cell, size, cells);
+      const double wanted = i >= begin && i < end ? double(1.0F / float(end - begin)) : 0;
+      if (t.real(size_t(left ? cell * size + i : i * cells + cell)) != wanted) return false;
+    }
+  return true;
+}
+
 }  // namespace
 
 Graph::Window Graph::window(const Node& node, const Shape& in, int64_t kernel_h, int64_t kernel_w) {
@@ -222,12 +234,7 @@ bool Graph::adaptive_pool(const Node& node) {
   const int64_t cells = x.shape.flat || t.dims.size() != 2 ? 0 : t.dims[left ? 0 : 1];
   const int64_t size = left ? x.shape.height : x.shape.width;
   if (cells < 1 || cells > size || t.dims[left ? 1 : 0] != size || !t.is_real()) return false;
-  for (int64_t cell = 0; cell < cells; ++cell)
-    for (int64_t i = 0; i < size; ++i) {
-      const int64_t begin = ops::avg_pool_begin(cell, size, cells), end = ops::avg_pool_end(cell, size, cells);
-      const double wanted = i >= begin && i < end ? double(1.0F / float(end - begin)) : 0;
-      if (t.real(size_t(left ? cell * size + i : i * cells + cell)) != wanted) return false;
-    }
+  if (!averages_areas(t, size, cells, left)) return false;
   if (left) {
     x.area = cells;
     give(node, std::move(x));

@@ -64,15 +64,16 @@ class BatchNorm : public Layer {
     if (p.dropout != nullptr && !frozen)
       p.submit(ops::batch_norm(x, vector(all, weight_), vector(all, bias_), eps_, activation, y, moments(p)));
     else
-      p.submit(ops::batch_norm(x, vector(all, weight_), vector(all, bias_), eps_, activation, y, {}, vector(all, mean_),
-                               vector(all, variance_)));
+      p.submit(ops::batch_norm_given(x, vector(all, weight_), vector(all, bias_), vector(all, mean_),
+                                     vector(all, variance_), eps_, activation, y));
   }
   // Computes dx = dy * weight / sqrt(variance + eps), i.e. the op for a mean and a bias of zero.
   void backward(Pass& p) const override {
     if (!frozen) return;
     const mk_tensor zeros = p.buffers[kZeros].vector(channels_);
-    p.submit(ops::batch_norm(p.lines(p.dy, channels_), vector(p.weights, weight_), zeros, eps_, ops::Activation::none,
-                             p.lines(p.dx, channels_), {}, zeros, vector(p.weights, variance_)));
+    p.submit(ops::batch_norm_given(p.lines(p.dy, channels_), vector(p.weights, weight_), zeros, zeros,
+                                   vector(p.weights, variance_), eps_, ops::Activation::none,
+                                   p.lines(p.dx, channels_)));
   }
   void gradients(const Pass& p, const ParameterVector& to) const override {
     const mk_tensor dx = p.dx.buffer == nullptr ? mk_tensor{} : p.lines(p.dx, channels_);

@@ -50,12 +50,13 @@ Case norm_case(const Rows& r, bool predicts) {
             const mk_tensor x = p.random(r.rows, r.columns, r.x, r.low, r.high);
             const mk_tensor weight = vector(p, r, -1, 2), bias = vector(p, r, -1, 1);
             const mk_tensor y = r.in_place ? x : p.unwritten(r.rows, r.columns, r.out);
-            if (predicts)
-              p.op = ops::batch_norm(x, weight, bias, 1e-5, r.activation, y, {}, vector(p, r, r.low, r.high),
-                                     vector(p, r, 0.5F, 2));
-            else
-              p.op = ops::batch_norm(x, weight, bias, 1e-3, r.activation, y,
-                                     p.unwritten(ops::kNormMoments, r.columns, r.out));
+            if (predicts) {
+              const mk_tensor mean = vector(p, r, r.low, r.high), variance = vector(p, r, 0.5F, 2);
+              p.op = ops::batch_norm_given(x, weight, bias, mean, variance, 1e-5, r.activation, y);
+              return p;
+            }
+            p.op = ops::batch_norm(x, weight, bias, 1e-3, r.activation, y,
+                                   p.unwritten(ops::kNormMoments, r.columns, r.out));
             return p;
           }};
 }
