@@ -49,13 +49,22 @@ class Forms {
       T made;
       made.kind = form.kind;
       for (const Key& key : form.keys)
-        std::visit([&](auto member) { value_of(values, key.param).get_to(made.*member); }, key.member);
+        std::visit([&](auto member) { take(value_of(values, key.param), made.*member); }, key.member);
       return made;
     }
     throw Error(MK_INTERNAL, "cnn received the unknown type '" + type + "'");
   }
 
  private:
+  template <class Member>
+  static void take(const nlohmann::json& value, Member& member) {
+    value.get_to(member);
+  }
+  // A flag of an op is an integer.
+  static void take(const nlohmann::json& value, int64_t& member) {
+    member = value.is_boolean() ? int64_t{value.get<bool>()} : value.get<int64_t>();
+  }
+
   std::vector<Form> forms_;
   std::vector<std::vector<mk_param>> params_;
   std::vector<mk_form> table_;
