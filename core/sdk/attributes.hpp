@@ -34,5 +34,5 @@ constexpr Attribute attribute(const char* name, T usual) {
 #define MOKUME_ATTRIBUTES(table, type, ...)           \
   inline constexpr Attribute table[] = {__VA_ARGS__}; \
   static_assert(sizeof(type) == 8 * std::size(table), #type " has padding")
-#define MOKUME_ATTRIBUTE(type, name, value) attribute(#name, type{value}),
+#define MOKUME_ATTRIBUTE(type, name, value) attribute(#name, type{(value)}),
 #define MOKUME_PART(type, name, LIST) LIST(MOKUME_ATTRIBUTE)
