@@ -1,5 +1,5 @@
-// The files that parameters of a model name (MK_PARAM_FILE), with trained weights. Each file is read once and kept while
-// the run lasts, so that all fits of an experiment see the same content, whose hash is in the plan.
+// The files that parameters of a model name (MK_PARAM_FILE), with trained weights. Each file is read once and kept
+// while the run lasts, so that all fits of an experiment see the same content, whose hash is in the plan.
 #pragma once
 
 #include <map>

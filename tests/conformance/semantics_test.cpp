@@ -12,7 +12,7 @@ namespace {
 
 struct KernelMatrix {
   int64_t rows;
-  double tolerance;  // of an element
+  double tolerance;  // the bound for each element
   Words values;
 };
 

@@ -13,7 +13,7 @@ struct WindowCase {
   Size size;
   int64_t images;
   ops::Window window;
-  Layout image{}, windows{};  // of the tensor with an image per row, and of the one that holds the windows
+  Layout image{}, windows{};  // `image` has an image per row, `windows` holds the results
 };
 
 inline std::vector<WindowCase> window_cases() {

@@ -40,7 +40,7 @@ struct Fault {
   std::string kind;
   uint64_t from = 0;
   std::string once;      // path
-  std::string function;  // that counts
+  std::string function;  // the fault counts calls of this function
   std::atomic<uint64_t> ops{0};
 
   Fault() : once(variable("MOKUME_FAULT_ONCE")), function(variable("MOKUME_FAULT_IN")) {

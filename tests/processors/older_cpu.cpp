@@ -10,7 +10,7 @@
 
 namespace {
 
-// What llvm::StringMap<bool> looks like in memory, in LLVM 14 to 19: a table of entries, each with its key after it.
+// The memory layout of llvm::StringMap<bool> in LLVM 14 to 19: a table of entries, each followed by its key.
 struct Entry {
   size_t key_length;
   bool value;

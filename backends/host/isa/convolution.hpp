@@ -11,10 +11,10 @@ constexpr int64_t padded_channels(int64_t channels) { return channels <= 4 ? 4 :
 // Neighbouring windows of a row of a convolution's output. Consecutive elements of a patch's line are adjacent in x.
 struct WindowRow {
   const float* x;  // the first element under the first window; readable for kMostWindowsMore windows past the last
-  int64_t x_step;  // from a window to the next
-  int64_t x_line;  // from a line of the window to the one below it
+  int64_t x_step;  // the distance from a window to the next
+  int64_t x_line;  // the distance from a line of the window to the line below it
   int64_t windows;
-  int64_t lines, line;  // of a window, and the elements of each
+  int64_t lines, line;  // the lines of a window, and the elements of each line
   const float* weight;  // lines * line rows, weight_step apart, of padded_channels(channels)
   int64_t weight_step;
   const float* bias;  // null: none

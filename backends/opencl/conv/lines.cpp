@@ -13,7 +13,7 @@
 namespace mokume::opencl {
 namespace {
 
-constexpr int64_t kWindows = 12;  // of a register tile, which extends past the end of a row
+constexpr int64_t kWindows = 12;  // a register tile covers this many, and may extend past the end of a row
 
 const LibraryKernel& lines_kernel(mk_device& device, int64_t channels, const char* name) {
   return device.kernel(for_width(device, "lines", kConvLines, filters_width(device, channels)), name);
@@ -182,10 +182,10 @@ void lines_grad_input(Launcher& launcher, const ConvProblem& p) {
 namespace {
 
 // All of these determine the order of sums, so they are the same on every device.
-constexpr int64_t kPixelsEach = 1024;               // windows of a part: fewer do not pay for its sums
-constexpr int64_t kPartsFloats = int64_t{4} << 20;  // of all parts
-constexpr int64_t kFewestParts = 8;                 // work for the cores, even if the sums are large
-constexpr int64_t kMostFloats = int64_t{1} << 20;   // of one part
+constexpr int64_t kPixelsEach = 1024;               // windows per part: smaller parts do not pay for their sums
+constexpr int64_t kPartsFloats = int64_t{4} << 20;  // the limit for all parts together
+constexpr int64_t kFewestParts = 8;                 // enough work for the cores, even if the sums are large
+constexpr int64_t kMostFloats = int64_t{1} << 20;   // the limit for one part
 constexpr int64_t kWidest = 16;                     // lanes of a vector
 constexpr int64_t kSlack = 12;                      // the registers of a tile extend past the last line
 

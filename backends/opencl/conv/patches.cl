@@ -74,8 +74,9 @@ __kernel ONE_ITEM void unfold_vector(ITEM const PatchesArgs args, __global const
         column = in1 - 1;
         continue;
       }
+      // The window's columns that lie inside the image.
       const int begin = max(0, -left),
-                end = min(sides.kernel_w, sides.width - left);  // of the window's columns, those in the image
+                end = min(sides.kernel_w, sides.width - left);
       for (int i = 0; i < sides.kernel_h; ++i, to += run) {
         if (top + i < 0 || top + i >= sides.height) {
           clear(to, run);

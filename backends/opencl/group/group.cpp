@@ -240,7 +240,7 @@ class Group {
   Launcher& launcher_;
   mk_queue& queue_;
   GroupMemory& memory_;
-  std::span<const mk_op* const> ops_;  // of each member
+  std::span<const mk_op* const> ops_;  // the ops of each member
   size_t each_;
   MemberSpace space_;
   bool in_library_ = false;

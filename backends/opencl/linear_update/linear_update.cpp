@@ -119,7 +119,7 @@ void on_cpu_with_one_output(Launcher& launcher, Step& step) {
 }
 
 void on_gpu(Launcher& launcher, const Step& step) {
-  constexpr int64_t kLanes = 16, kRows = 8, kTile = 64;  // of tile.cl
+  constexpr int64_t kLanes = 16, kRows = 8, kTile = 64;  // the macros of tile.cl
   constexpr int64_t kMostRows = ops::kLinearUpdateRows;
   const BuiltIn program{"linear_update_tile", kLinearUpdateTile,
                         "-DMOST_ROWS=" + std::to_string(kMostRows) + " -DSHORT_ROW=" + std::to_string(kShortRow)};

@@ -11,8 +11,8 @@ namespace mokume::opencl {
 namespace {
 
 // These are the same on every device, so that the bits do not depend on it.
-constexpr int64_t kRowsEach = 64;  // of a block
-constexpr int64_t kFan = 64;       // blocks of a group
+constexpr int64_t kRowsEach = 64;  // rows per block
+constexpr int64_t kFan = 64;       // blocks per group
 
 enum { kBatchPartsSlot, kBatchGroupsSlot, kCoefficientsSlot };
 

@@ -46,7 +46,7 @@ class Platforms {
 
   sdk::Host host_;
   std::string cache_;
-  std::string cache_file_;  // of the probe; "" without a cache
+  std::string cache_file_;  // holds the probe's results; "" without a cache
   std::mutex mutex_;
   bool found_ = false, loaded_ = false;
   std::vector<mk_device_info> devices_;

@@ -11,7 +11,7 @@ namespace mokume::opencl {
 // second.
 struct RaceSize {
   int64_t gemm;     // side of a cube
-  int64_t columns;  // of a map with 256 rows
+  int64_t columns;  // the map has 256 rows
   double budget_s;  // after this time no further candidate starts
 };
 RaceSize race_size(const mk_device_info& info);

@@ -62,7 +62,7 @@ inline mk_op augment(const mk_tensor& x, const mk_tensor& index, const Augment& 
 
 inline Augment augment_of(const mk_op& op) { return std::bit_cast<Augment>(op.augment.change); }
 
-// What happens to one row.
+// The random changes of one row.
 struct AugmentDraw {
   bool flip_x = false, flip_y = false;
   int64_t dy = 0, dx = 0;

@@ -50,7 +50,7 @@ struct Model {
   ::onnx::ModelProto* file = google::protobuf::Arena::CreateMessage<::onnx::ModelProto>(arena.get());
   std::map<std::string, Tensor> constants;  // by name
   std::map<const Node*, Tensor> literals;   // the "value" of nodes
-  uint64_t numbers = 0;                     // of both
+  uint64_t numbers = 0;                     // the elements of all constants and literals
 
   const ::onnx::GraphProto& graph() const { return file->graph(); }
   std::vector<const ValueInfo*> inputs() const;  // without constants

@@ -11,7 +11,7 @@ struct Convolution {
   Size size;
   int64_t images;
   ops::Window window;
-  int64_t channels;  // of the output
+  int64_t channels;  // output channels
   Layout image{}, windows{}, weight{};
 };
 

@@ -33,7 +33,7 @@ struct NormParts {
     });
   }
 
-  static constexpr int64_t kElements = 32768;  // of a block: they stay in a core's cache for a second pass
+  static constexpr int64_t kElements = 32768;  // a block of this size stays in a core's cache for a second pass
   static constexpr int64_t kMostRows = 4096;
 };
 
