@@ -1,6 +1,6 @@
-// Threads that share the loops of one op after the other. A loop of an op that takes microseconds is over before a
-// sleeping thread wakes. The threads of a parallel region (the term is OpenMP's) are woken once, for a whole sequence
-// of ops, and wait between loops without sleeping.
+// Threads that share the loops of successive ops. A loop of an op that takes microseconds is over before a sleeping
+// thread wakes. The threads of a parallel region (the term is OpenMP's) are woken once, for a whole sequence of ops,
+// and wait between loops without sleeping.
 #pragma once
 
 #include <algorithm>
@@ -20,9 +20,9 @@ namespace mokume::host {
 
 class ParallelRegion {
  public:
-  // Runs work(region) on one thread, while others of the host help with its loops, and passes its exception on. At
-  // least one thread runs it. Whichever thread comes first leads: the host may run several bodies one after the other
-  // on one thread, and the later ones find nothing to do.
+  // Runs work(region) on one thread while other threads of the host help with its loops, and rethrows its exception.
+  // The first thread leads: the host may run several bodies in sequence on one thread, and the later bodies find
+  // nothing to do.
   template <class Work>
   static void run(const sdk::Host& host, uint32_t most_threads, Work&& work) {
     ParallelRegion region(std::min({host.concurrency(), most_threads, kMostThreads}));
@@ -59,7 +59,7 @@ class ParallelRegion {
   }
 
  private:
-  // Gives way to other threads after a while, among them one that has taken an index and was interrupted.
+  // Yields to other threads after a while, since one of them may have taken an index and been interrupted.
   class Pause {
    public:
     void operator()() {
@@ -82,7 +82,7 @@ class ParallelRegion {
 
   uint64_t begin(uint64_t share) const { return count_ * share / threads_; }
 
-  // Runs one index of the current loop; returns false if none is left. Nobody replaces the loop before every index that
+  // Runs one index of the current loop; returns false if none is left. The loop is not replaced before every index that
   // was taken is done.
   bool take(uint32_t thread) {
     for (uint32_t k = 0; k < threads_; ++k) {

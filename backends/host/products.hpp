@@ -20,7 +20,8 @@ struct Product {
   View<float> out;
   decltype(Loops::row_product) row_product = nullptr;  // null: oneDNN multiplies all tiles
 
-  // Whether row() computes a tile of a single row, which reads b once and does little else: oneDNN would pack it first.
+  // Returns whether row() computes a tile of a single row, which reads b once and does little else: oneDNN would pack
+  // it first.
   bool takes_rows() const { return row_product != nullptr && !transpose_b && alpha == 1 && (beta == 0 || beta == 1); }
   void row(int64_t r, int64_t c, int64_t columns) const noexcept;
 

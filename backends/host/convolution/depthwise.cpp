@@ -23,7 +23,6 @@ void for_taps(const ops::Window& w, int64_t y, int64_t x, Body&& body) {
   }
 }
 
-// The multiply-adds of one tap.
 struct Tap {
   const NetworkLoops& loops;
   int64_t channels, filters, each;  // each = filters per channel

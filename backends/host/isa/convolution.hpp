@@ -5,7 +5,7 @@
 
 namespace mokume::host {
 
-// The columns that weights and biases have in WindowRow: fewer than a vector are filled up.
+// Returns the number of columns of weights and biases in WindowRow, at least a whole vector.
 constexpr int64_t padded_channels(int64_t channels) { return channels <= 4 ? 4 : channels < 8 ? 8 : channels; }
 
 // Neighbouring windows of a row of a convolution's output. Consecutive elements of a patch's line are adjacent in x.
@@ -15,7 +15,7 @@ struct WindowRow {
   int64_t x_line;  // the distance from a line of the window to the line below it
   int64_t windows;
   int64_t lines, line;  // the lines of a window, and the elements of each line
-  const float* weight;  // lines * line rows, weight_step apart, of padded_channels(channels)
+  const float* weight;  // lines * line rows of padded_channels(channels) floats, weight_step apart
   int64_t weight_step;
   const float* bias;  // null: none
   bool relu;

@@ -7,7 +7,7 @@
 namespace mokume::host::fast {
 namespace {
 
-// The gradients of one row, and what it adds to those of weight and bias.
+// The gradients of one row, and the row's contribution to the gradients of weight and bias.
 class Row {
  public:
   Row(const Call& call, const ops::NormGroups& g)

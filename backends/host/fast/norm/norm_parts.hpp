@@ -9,7 +9,7 @@
 
 namespace mokume::host {
 
-// Two values of each column for each block of rows.
+// Holds two values per column for each block of rows.
 struct NormParts {
   int64_t rows, columns, rows_each;
   std::vector<float> values;
