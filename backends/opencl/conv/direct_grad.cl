@@ -48,7 +48,7 @@ DIRECT_GRAD(narrow_grad_whole, FOR_MR, LOAD_ONE, DIRECT_STEP_NARROW)
 DIRECT_GRAD(narrow_grad_middle, FOR_MIDDLE, LOAD_ONE, DIRECT_STEP_NARROW)
 DIRECT_GRAD(narrow_grad_small, FOR_SMALL, LOAD_ONE, DIRECT_STEP_NARROW)
 
-// Also computes the gradient of the bias, as column_sums.cl does: sums of SUMMED pixels, then their sum.
+// Also computes the gradient of the bias as column_sums.cl does: it sums SUMMED pixels at a time, then adds these sums.
 #define SUMMED 512
 
 typedef struct {
@@ -70,9 +70,10 @@ static void add_pixels(__global const float* restrict d, int out_channels, long 
   s->sum0 = s->sum1 = SPLAT(0.0f);
 }
 
-// One work-item does NR channels and lines_each lines of the window. The last channels start early and drop those of
-// another work-item; if there are fewer than NR channels, memory after dy is read and dropped. The work-item of the
-// first lines also sums `dbias` if it is `wanted`, in which case images must be contiguous.
+// One work-item does NR channels and lines_each lines of the window. The last channels start early, and the results
+// that overlap those of another work-item are dropped. With fewer than NR channels, values that are read past the end
+// of dy are dropped. The work-item of the first lines also sums `dbias` if it is `wanted`; images must be contiguous
+// then.
 __kernel ONE_ITEM void conv2d_direct_grad(ITEM const ConvDirectGradArgs args, __global const float* restrict padded,
                                           __global const float* restrict dy, __global float* restrict dweight,
                                           __global float* restrict dbias) {
