@@ -97,7 +97,7 @@ std::vector<Icd> list_icds() {
   const std::string usual = vendor_path.empty() ? "/etc/OpenCL/vendors" : vendor_path;
   for (const std::string& file : split(variable("OCL_ICD_FILENAMES"), ':')) add_any(file, usual, icds);
   const std::string vendors = variable("OCL_ICD_VENDORS");
-  // A machine without drivers lacks the directory of the system; one that the user names is expected to exist.
+  // A machine without drivers lacks the system's directory; a directory that the user names is expected to exist.
   if (vendors.empty() && vendor_path.empty())
     add_directory(usual, icds);
   else

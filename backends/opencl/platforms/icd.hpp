@@ -1,4 +1,4 @@
-// Lists the OpenCL drivers (ICDs) that the loader would load, and restricts it to some of them.
+// Lists the OpenCL drivers (ICDs) that the loader would load, and restricts the loader to some of them.
 #pragma once
 
 #include <string>
@@ -7,7 +7,7 @@
 namespace mokume::opencl {
 
 struct Icd {
-  std::string source;   // where it was found: an .icd file, or the library itself
+  std::string source;   // where the driver was found: an .icd file, or the library itself
   std::string library;  // the argument of dlopen
 };
 

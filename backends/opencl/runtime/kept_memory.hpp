@@ -1,4 +1,5 @@
-// Keeps data that ops compute from a view alone, such as transformed weights, until the view's buffer is written to.
+// Keeps data that ops compute from a view alone, such as transformed weights, until something writes to the view's
+// buffer.
 #pragma once
 
 #include <cstdint>

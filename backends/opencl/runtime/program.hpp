@@ -12,8 +12,8 @@ struct mk_device;
 
 namespace mokume::opencl {
 
-// A program of this library: a .cl file with everything it includes, and macros. Its identity is all three members; the
-// name alone is for people.
+// A program of this library: a .cl file with everything that it includes, and macros. All three members identify it;
+// the name alone is for people.
 struct BuiltIn {
   std::string name;
   const char* source;
@@ -51,7 +51,7 @@ class LibraryProgram {
   std::map<std::string, LibraryKernel, std::less<>> kernels_;
 };
 
-// A model's program and its kernels by name, each created on first use.
+// A model's program and its kernels by name. Each kernel is created on first use.
 class KernelSet {
  public:
   explicit KernelSet(Program program) : program_(std::move(program)) {}

@@ -1,4 +1,4 @@
-// Races between variants: each of them runs the same op.
+// Races between variants: each variant runs the same op.
 #pragma once
 
 #include "runtime/device.hpp"
@@ -23,8 +23,8 @@ bool is_emulated(const mk_device& device);
 // Runs an op without an event.
 void run_unmeasured(mk_queue& queue, const mk_op& op);
 
-// Runs `op` with each candidate in the slot and leaves the fastest there. On a CPU no further candidate starts after
-// one that does `work` at a rate of `per_core` per second and core.
+// Runs `op` with each candidate in the slot and leaves the fastest there. On a CPU no further candidate starts after a
+// candidate that does `work` at a rate of `per_core` per second and core.
 void race(mk_device& device, mk_queue& queue, const VariantSet& set, const mk_op& op, double work, double per_core);
 
 }  // namespace mokume::opencl
