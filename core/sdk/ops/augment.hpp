@@ -1,19 +1,17 @@
 // augment: out row r = image index[r] of x, changed at random, as training batches are (f32).
 //
 //   inputs   x: M x image, index: vector of R (i32), every entry in [0, M)   outputs  out: R x image; must not overlap
-//   attributes of the change: height, width, channels; shift; erase, the side of the erased square (0: none);
-//   horizontal
-//            and vertical, the probabilities of flips; degrees, the largest angle (0: none); brightness, contrast and
-//            saturation (0: none; at most 1); erase_p, the probability of erasing
-//            of the place: seed, step (32 bits), first_row, the place of row 0 in the whole batch
+//   attributes for the change: height, width, channels; shift; erase, the side of the erased square (0: none);
+//            horizontal and vertical, the probabilities of flips; degrees, the largest angle (0: none); brightness,
+//            contrast and saturation (0: none; at most 1); erase_p, the probability of erasing
+//            for the place: seed, step (32 bits), first_row, the place of row 0 in the whole batch
 //
 // The changes, in this order:
 //   1. flips: columns, or rows, in the opposite order;
 //   2. shift: out pixel (y, x) = pixel (y + dy, x + dx), dy and dx uniform in [-shift, shift]. This is PyTorch's
 //      RandomCrop of the image's own size with `shift` zeros around it;
 //   3. rotation by an angle uniform in +-degrees about the middle of the image, counter-clockwise, bilinear
-//   (torchvision's
-//      RandomRotation with BILINEAR);
+//      (torchvision's RandomRotation with BILINEAR);
 //   4. colour: torchvision's ColorJitter for values of any range, without hue and without cutting to [0, 1]. The factor
 //      b is uniform in 1 +- brightness: v = b * v. Contrast c: v = c * v + (1 - c) * g, where g is the mean brightness
 //      of the image, summed row by row. Saturation s (three channels): v = s * v + (1 - s) * l, where l is the
