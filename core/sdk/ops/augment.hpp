@@ -69,13 +69,13 @@ struct AugmentDraw {
   int64_t top = 0, left = 0, bottom = 0, right = 0;    // the erased pixels
 };
 
-// The number of words below which something of probability p happens.
+// Returns the limit below which a random word means that a change of probability p happens.
 inline int64_t augment_threshold(double p) { return static_cast<int64_t>(std::floor(p * 0x1p32 + 0.5)); }
 inline float augment_radians(const Augment& a) {
   return static_cast<float>(a.degrees * (3.14159265358979323846 / 180));
 }
 
-// Within 2^-21 of the sine and the cosine of an angle of at most pi: Taylor's polynomials of the half angle.
+// Computes the sine and the cosine of an angle of at most pi within 2^-21, with Taylor's polynomials of the half angle.
 inline void augment_turn(float angle, float& sine, float& cosine) {
   const float t = angle * 0.5F, z = t * t;
   float s = 1.6059044e-10F;  // 1 / 13!
@@ -100,7 +100,7 @@ inline AugmentDraw augment_draw(const mk_op& op, int64_t r) {
   const auto below = [](uint32_t word, int64_t bound) {
     return static_cast<int64_t>((uint64_t{word} * static_cast<uint64_t>(bound)) >> 32);
   };
-  // In [-1, 1).
+  // Returns a number in [-1, 1).
   const auto even = [](uint32_t word) { return static_cast<float>(word >> 8) * 0x1p-23F - 1.0F; };
   const sdk::PhiloxCounter place = words(0), colour = words(1), erased = words(2);
   AugmentDraw d;
@@ -143,8 +143,8 @@ inline void check_augment(const mk_op& op) {
   sdk::check_operand("augment", "out", op.outputs[0], op.outputs[0].rows, a.image());
 }
 
-// Exact on every device, but for contrast together with saturation, where Intel's OpenCL for CPUs rounds otherwise.
-// Relative to eight times the largest |x|: three factors of at most 2.
+// The op is exact on every device, except for contrast together with saturation, where Intel's OpenCL for CPUs rounds
+// differently. The tolerance is relative to eight times the largest |x|: three factors of at most 2.
 inline double tolerance_augment(const mk_op& op) {
   const Augment a = augment_of(op);
   return a.contrast > 0 && a.saturation > 0 ? 64.0 * 0x1p-24 : 0.0;

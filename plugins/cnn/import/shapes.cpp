@@ -12,7 +12,7 @@ constexpr size_t kMostDimensions = 16;
 
 }  // namespace
 
-// Returns the dimensions of a value in the file; the first one is the batch.
+// Returns the dimensions of a value in the file; the first dimension is the batch.
 std::vector<int64_t> Graph::dims_of(const Value& v) const {
   if (v.constant != nullptr) return v.constant->dims;
   const Shape& s = v.shape;
