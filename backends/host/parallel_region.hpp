@@ -21,8 +21,7 @@ namespace mokume::host {
 class ParallelRegion {
  public:
   // Runs work(region) on one thread while other threads of the host help with its loops, and rethrows its exception.
-  // The first thread leads: the host may run several bodies in sequence on one thread, and the later bodies find
-  // nothing to do.
+  // The host may run several bodies in sequence on one thread: the first body leads, and the later ones do nothing.
   template <class Work>
   static void run(const sdk::Host& host, uint32_t most_threads, Work&& work) {
     ParallelRegion region(std::min({host.concurrency(), most_threads, kMostThreads}));
@@ -42,8 +41,7 @@ class ParallelRegion {
   }
 
   // Calls body(i) for every i in [0, count), on all threads. Each begins with its own share, the same part of the range
-  // in every loop, so that it reads mostly what it wrote. Only work() calls it, from the thread that runs it. The body
-  // must not throw.
+  // in every loop, so that it reads mostly what it wrote. Only work() may call it. The body must not throw.
   template <class Body>
   void parallel_for(uint64_t count, Body&& body) {
     using Plain = std::remove_reference_t<Body>;

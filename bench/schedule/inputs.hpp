@@ -8,8 +8,7 @@
 
 namespace mokume::bench {
 
-// Returns devices of equal or different speeds. The policy sees speeds with an error of up to 30%, as a probe would
-// report them.
+// Returns devices of equal or different speeds. The policy sees speeds with an error of up to 30%, as from a probe.
 std::vector<scheduler::SimulatedUnit> devices(size_t count, const std::vector<double>& speeds = {1});
 
 // Returns the SVC grid with recorded times (svc-grid-times.csv: gamma,C,fold,seconds). A bundle is a gamma and a fold,

@@ -1,8 +1,7 @@
 // Simulates how busy 1 to 1,000 devices are under the scheduler of real runs and under simpler rules, on recorded times
 // of the SVC grid and on the 144 networks of the study under a bandwidth model.
 //
-// "ours" learns the times of fits while it runs; "known" has the times of an earlier run; "bound" is a limit for every
-// schedule.
+// "ours" learns the times of fits as it runs; "known" has the times of an earlier run; "bound" limits every schedule.
 //
 //   bench_schedule [DIRECTORY WITH THE .csv FILES, default bench/results] [FILE.json for the figures]
 #include <fmt/format.h>

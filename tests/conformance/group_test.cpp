@@ -35,8 +35,7 @@ void a_group_may_be_mixed(DeviceUnderTest& dut) {
   EXPECT_EQ(y.read(), words({2, 2, 2, 2, 8, 8, 8, 8}));
 }
 
-// A group contains all tiny cases of all ops; with the choice sequence = always, a core of a CPU does all ops of a
-// member.
+// A group holds all tiny cases of all ops; if the choice sequence is "always", a CPU core does all ops of a member.
 void a_group_may_be_long(Machine& machine, DeviceUnderTest& dut) {
   const size_t said = machine.host().lines().size();
   std::vector<Problem> problems;

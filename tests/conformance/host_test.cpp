@@ -77,8 +77,8 @@ const char* const kSets[] = {"base", "neon"};
 const char* const kSets[] = {"base", "avx2", "avx512"};
 #endif
 
-// The backend refuses an instruction set that is compiled but that this machine lacks, with a sentence; all other sets
-// open.
+// The backend opens all compiled instruction sets, except sets that this machine lacks: it refuses them with a
+// sentence.
 void instruction_sets_are_honoured(Machine& machine) {
   DeviceUnderTest& dut = fast(machine);
   bool can = true;  // true from base up to the machine's own set

@@ -89,8 +89,7 @@ void builds_and_launches(DeviceUnderTest& dut, const mk_kernel_source& extension
   for (int i = kCount; i < kCount + 5; ++i) EXPECT_EQ(got[static_cast<size_t>(i)], kGuard);
 }
 
-// (1 + 2^-12)^2 needs 25 bits. If the product is rounded, nothing is left; if it is fused with the sum, its last bit is
-// left.
+// (1 + 2^-12)^2 needs 25 bits. The last bit is left if the product is fused with the sum, and lost if it is rounded.
 void rounds_a_product_before_a_sum(DeviceUnderTest& dut, const mk_kernel_source& extension) {
   Buffer in(dut, Words{as_word(1 + 0x1p-12F), as_word(1 + 0x1p-11F), as_word(1 + 0x1p-12F)});
   Buffer out(dut, Words(7, kGuard));

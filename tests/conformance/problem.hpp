@@ -18,8 +18,7 @@ struct Layout {
   int64_t padding = 0;
 };
 
-// The contents of guards: a NaN with its own pattern. Reading a guard shows in the result, writing it in the
-// comparison.
+// The contents of guards: a NaN with its own pattern. Reading a guard shows in the result, writing it when compared.
 inline constexpr uint32_t kGuard = 0x7FC0DEADU;
 // The old contents of outputs: another NaN, so that an unwritten element shows.
 inline constexpr uint32_t kUnwritten = 0x7FC0BEEFU;

@@ -55,8 +55,7 @@ void rbf_of_equal_rows_is_one(DeviceUnderTest& dut) {
     }
 }
 
-// The window uses no transformed space, and the numbers are integers, so every device gives exactly the sums of the
-// definition.
+// A window without a transformed space, and integers: every device gives exactly the sums of the definition.
 void convolution_of_integers_is_exact(DeviceUnderTest& dut) {
   const ops::Window w{6, 5, 3, 3, 2, 2, 1, 1, 1};
   constexpr int64_t kImages = 2, kFilters = 4;

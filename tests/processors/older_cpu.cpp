@@ -1,6 +1,5 @@
 // A library for LD_PRELOAD that hides a processor's newer instructions from LLVM, so that PoCL compiles its kernels as
-// it would on an older machine. OLDER_CPU holds the beginnings of the names of the features to hide, such as
-// "avx512,avx2".
+// on an older machine. OLDER_CPU holds prefixes of the names of the features to hide, such as "avx512,avx2".
 #include <dlfcn.h>
 #include <link.h>
 

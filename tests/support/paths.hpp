@@ -1,5 +1,4 @@
-// Locates this build and its sources from the running program, so that no program contains a path of the machine that
-// built it.
+// Locates this build and its sources from the running program, so that programs contain no path of the build machine.
 #pragma once
 
 #include <cstdlib>

@@ -23,8 +23,7 @@ static uint4 random_words(const AugmentArgs args, long r, uint block) {
 static float even(uint word) { return (float)(word >> 8) * 0x1p-23f - 1.0f; }
 static int below(uint word, int bound) { return (int)mul_hi(word, (uint)bound); }
 
-// Structs are written through pointers, because Oclgrind does not support the code that compilers generate to return
-// them.
+// Structs are written through pointers, because Oclgrind does not support the compiled form of returned structs.
 static void draw_of(const AugmentArgs args, long r, __private draw_t* to) {
   const uint4 place = random_words(args, r, 0), colour = random_words(args, r, 1), erased = random_words(args, r, 2);
   draw_t d;
@@ -71,8 +70,7 @@ static float pixel_at(const AugmentArgs args, const draw_t d, __global const flo
   return image[((long)y * args.width + x) * args.channels + k];
 }
 
-// A pixel after flips, shift, rotation and brightness is computed from the pixels around (y0, x0) with the weights wy
-// and wx.
+// A pixel after flips, shift, rotation and brightness: the pixels around (y0, x0) with the weights wy and wx.
 typedef struct {
   int y0, x0;
   float wy, wx;

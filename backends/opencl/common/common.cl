@@ -9,8 +9,7 @@
 #endif
 
 // Other kernels also call kernels, in sequence (group/sequence.cpp) or for a member of a group (group/group.cpp). A
-// called kernel is a function, and its index in the range is an argument. The parameters of every kernel therefore
-// begin with ITEM.
+// called kernel is a function with its index in the range as an argument, so the parameters of kernels begin with ITEM.
 #ifdef CALLED
 #define __kernel static
 #define ONE_ITEM

@@ -11,8 +11,7 @@ namespace {
 constexpr int64_t kElementsEach = 8192;  // a work-group of PoCL costs about as much as 100 elements
 constexpr int64_t kGroup = 64;
 
-// Returns the number of work-items of a group in the first dimension: a power of two up to kGroup, no larger than
-// needed.
+// Returns the work-items of a group in the first dimension: a power of two up to kGroup, no larger than needed.
 int64_t abreast(int64_t count) {
   int64_t items = 1;
   while (items < count && items < kGroup) items *= 2;

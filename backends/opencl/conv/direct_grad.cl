@@ -70,10 +70,9 @@ static void add_pixels(__global const float* restrict d, int out_channels, long 
   s->sum0 = s->sum1 = SPLAT(0.0f);
 }
 
-// One work-item does NR channels and lines_each lines of the window. The last channels start early, and the results
-// that overlap those of another work-item are dropped. With fewer than NR channels, values that are read past the end
-// of dy are dropped. The work-item of the first lines also sums `dbias` if it is `wanted`; images must be contiguous
-// then.
+// One work-item does NR channels and lines_each lines of the window. The last channels start early, and the overlap
+// with another work-item is dropped. With fewer than NR channels, values that are read past the end of dy are dropped.
+// The work-item of the first lines also sums `dbias` if it is `wanted`, which requires contiguous images.
 __kernel ONE_ITEM void conv2d_direct_grad(ITEM const ConvDirectGradArgs args, __global const float* restrict padded,
                                           __global const float* restrict dy, __global float* restrict dweight,
                                           __global float* restrict dbias) {

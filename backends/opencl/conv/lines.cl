@@ -77,8 +77,7 @@ __kernel ONE_ITEM void conv2d_lines(ITEM const LinesArgs args, __global const fl
 }
 
 // Computes the weights of the convolution that is the gradient with respect to every stride-th pixel of the images: the
-// pixels of the window that these pixels use, from the last to the first, with the channels swapped. A work-item does
-// one pixel.
+// pixels of the window that they use, from the last to the first, with swapped channels. A work-item does one pixel.
 __kernel ONE_ITEM void turn_weights(ITEM const TurnWeightsArgs args, __global const float* weight,
                                     __global float* turned) {
   const int pixel = (int)get_global_id(0);

@@ -6,8 +6,7 @@
 BEGIN_ARGS
 
 // A band is rows_each rows of windows of one image; its lines have `line` floats with their padding. A work-item does
-// bands_each bands. In the output, neighbouring windows are out_step floats apart, and rows of windows are out_line
-// floats apart.
+// bands_each bands. In the output, neighbouring windows are out_step floats apart, and rows of windows out_line.
 typedef struct {
   View images, weight, out;
   i64 bias_offset, bands, bands_each, scratch_each, out_step, out_line;

@@ -2,8 +2,7 @@
 // line of the window, the elements that a pixel of dy is multiplied with are adjacent in the image. A register tile
 // covers some of them and one or two vectors of output channels, and goes over a band of rows of windows.
 //
-// Sums go over the pixels of a band, then over the bands of a part, then over the parts; all three depend on the shape
-// alone.
+// Sums go over the pixels of a band, then over the bands of a part, then over the parts. All depend only on the shape.
 #include "conv/tiles.cl"
 #include "conv/lines_grad_args.h"
 

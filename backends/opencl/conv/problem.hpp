@@ -26,8 +26,7 @@ struct ConvProblem {
   bool dense() const { return windows.rows <= 1 || windows.row_stride == windows.columns; }
   int64_t lines() const { return window.height + 2 * window.pad_h; }  // per padded image
   int64_t line() const { return window.width + 2 * window.pad_w; }
-  // Returns whether the windows have neighbouring pixels, all channels, and as much padding after the image as before
-  // it.
+  // Returns whether the windows have neighbouring pixels, all channels, and equal padding on both sides of the image.
   bool plain() const { return !window.dilated() && !window.lopsided() && window.groups == 1; }
   WindowSides sides() const { return sides_of(window, out_channels); }
   // Returns a view with one row per output pixel of `count` images, which must be dense or a single image.

@@ -15,8 +15,7 @@ constexpr int64_t kTilesSummed =
     512;  // tiles summed at once for the gradient of the weights: two blocks of the product
 
 // The limit for input and output channels combined keeps transformed weights below 40 MB, the tiles summed at once
-// below 80 MB, and the memory of one work-item below 5 MB. It is a constant, so that no property of a device affects
-// bits.
+// below 80 MB, and the memory of one work-item below 5 MB. It is a constant, so bits do not depend on the device.
 constexpr int64_t kMostChannels = 1024;
 
 // `block` is the number of adjacent channels: KC of winograd.cl.

@@ -60,8 +60,7 @@ __kernel void kernel_map(ITEM const KernelMapArgs args, __global const float* do
   }
 }
 
-// An index outside x gives a row of NaN instead of an out-of-bounds read. Rows may be anywhere in x, so the next row is
-// prefetched.
+// An index outside x gives a row of NaN instead of an out-of-bounds read. The next row, anywhere in x, is prefetched.
 __kernel void gather_rows(ITEM const GatherRowsArgs args, __global const float* x, __global const int* index,
                           __global float* out) {
   FOR_EACH_RUN {

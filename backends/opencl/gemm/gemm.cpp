@@ -45,8 +45,7 @@ constexpr int64_t kSome = 256;  // up to this many rows, panels of a are made on
 constexpr int64_t kSmall =
     32768;  // fewer terms, in whole vectors, take one core less time than a launch takes to wake two
 
-// Returns whether b is contiguous along n and better read in place than packed. It must be at least about a vector
-// long.
+// Returns whether b is contiguous along n, at least about a vector long, and better read in place than packed.
 bool reads_b_in_place(const mk_device& device, const VectorSizes& sizes, const Product& q) {
   const bool wide_enough = q.n >= sizes.nr || (q.n > device.vector_width && q.k >= kBlock);
   if (q.b.row_step != 1 || !wide_enough) return false;
@@ -65,8 +64,8 @@ bool is_skinny(const VectorSizes& sizes, const Product& q) {
   return q.n <= kShort && fits && (q.a.k_step == 1 || q.m >= sizes.nr);
 }
 
-// Multiplies with the kernel for CPUs that suits the product. Returns false if the bias and the activation remain to be
-// applied.
+// Multiplies with the CPU kernel that suits the product. Returns false if the bias and the activation remain to be
+// done.
 bool gemm_vector(Launcher& launcher, Problem p) {
   const mk_device& device = launcher.device();
   const VectorSizes sizes(device.vector_width);

@@ -386,8 +386,7 @@ __kernel ONE_ITEM void long_rows(ITEM const SkinnyArgs args, __global const floa
   }
 }
 
-// Like few_rows for a single term: there is almost nothing to sum and memory bandwidth decides, so each row is written
-// in turn.
+// Like few_rows for a single term: memory bandwidth decides, so each row is written in turn.
 __kernel ONE_ITEM void few_rows_one_term(ITEM const SkinnyArgs args, __global const float* restrict x,
                                          __global const float* restrict y, __global float* restrict out,
                                          __global const float* bias) {

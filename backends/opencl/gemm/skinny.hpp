@@ -14,8 +14,7 @@ void skinny_along_k(Launcher& launcher, const Problem& p);
 // a time are added up before they leave the caches.
 void skinny_long_rows(Launcher& launcher, const Problem& p);
 
-// Requires a long operand b that is contiguous along n, for example the weights of a layer, multiplied by a small
-// batch.
+// Requires a long operand b that is contiguous along n, for example a layer's weights multiplied by a small batch.
 void skinny_few_rows(Launcher& launcher, const Problem& p);
 
 // Requires the transpose of a as the long operand, so out is written column by column. Does not apply the bias and the

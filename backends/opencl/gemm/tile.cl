@@ -1,8 +1,7 @@
 // GEMM for GPUs: a BM x BN tile of the output per work-group, BK terms at a time in local memory, TM x TN sums per
 // work-item. Every element is summed as specified in gemm.hpp, so the bits are those of vector.cl.
 //
-// Work-item (tx, ty) owns rows ty + i * GY and columns tx + j * GX, so neighbours read and write neighbouring
-// addresses.
+// Work-item (tx, ty) owns rows ty + i * GY and columns tx + j * GX, so neighbours access neighbouring addresses.
 #include "common/common.cl"
 #include "gemm/tile_args.h"
 

@@ -137,8 +137,7 @@ class Group {
         each_(each),
         space_{members.size()} {}
 
-  // Runs all ops of a member on one core. A single op does not qualify: a profile is timing it, or it is too little
-  // work.
+  // Runs all ops of a member on one core. A single op does not qualify: it is timed by a profile, or too little work.
   bool run_sequences() {
     mk_device& device = *queue_.device;
     if (device.info.kind != MK_DEVICE_CPU || !uses_vectors(device) || device.choices.sequence == "never") return false;
@@ -260,8 +259,7 @@ void submit_group(Launcher& launcher, std::span<const mk_op* const> members, siz
     for (const mk_op* ops : members) mark_written(ops[k]);
     if (members.size() > 1) {
       if (group.run_together(k)) continue;
-      // The separate runs cost time, so they are logged, unless the launches belong to a library, where nothing can be
-      // done.
+      // The separate runs cost time, so they are logged, unless the launches belong to a library.
       const int32_t code = members.front()[k].code;
       if (!group.in_library() && device.attachments.get<GroupPrograms>().ungrouped.insert(code).second)
         device.host.log(MK_LOG_DEBUG, "opencl",

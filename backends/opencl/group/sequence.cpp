@@ -17,8 +17,7 @@ namespace mokume::opencl {
 namespace {
 
 // A table, in longs, holds the start of each member's launches, then the launches. A launch has the kernel's number
-// from 1, its length in longs, the work-items in three dimensions, the buffers, and the struct. A 0 follows the last
-// launch.
+// from 1, its length in longs, the work-items in three dimensions, the buffers, and the struct. A 0 ends the table.
 constexpr size_t kHead = 5;
 constexpr size_t kMostBuffers = 64;  // the limit for the buffers of a sequence's launches
 constexpr int kBufferBits = 6;       // a table's buffer has its index in these bits and its byte offset above

@@ -24,8 +24,7 @@
 // Processes `count` columns of n rows with `terms` rows of the batch, all constants after inlining except for the last
 // columns. Term t is row LISTED(t) of the batch, which is multiplied by x_rows[LISTED(t) * VW + i] for row i; sums[i *
 // SUMS + t] accumulates its dx. Meanwhile the same columns of the next rows are prefetched, and the next columns are
-// prefetched into the first-level cache. (`restrict` is absent, because Oclgrind does not support its form after
-// inlining.)
+// prefetched into the first-level cache. (Oclgrind does not support `restrict` here after inlining.)
 static __attribute__((always_inline)) void columns_meet(const int n, const int terms, int count, int whole,
                                                  ulong list,
                                                  const float* x_rows, __global const float* dy, long dy_step,
@@ -136,8 +135,7 @@ __kernel ONE_ITEM void linear_update(ITEM const LinearUpdateArgs args, __global 
             state + (i0 + i) * args.state.step, args.state.step, args.columns, dense && i0 + i + n < end, sgd,    \
             chains + i * VW)
 #if SKIPS
-    // Lists the rows of the batch that count, and, filled from the end, the rows that do not. (The loop over i is
-    // vectorised.)
+    // Lists the rows of the batch that count, then the rows that do not. (The loop over i is vectorised.)
     ulong lists[VW];
     int counts[VW];
     for (int i = 0; i < VW; ++i) {

@@ -54,8 +54,7 @@ __kernel void softmax_loss(ITEM const SoftmaxLossArgs args, __global const float
 #if VW > 1
 #define SHORT_ROW 64
 
-// Like softmax_loss, for rows of at most SHORT_ROW columns, one row per lane: the operations are the same, and so are
-// the bits.
+// Like softmax_loss, with the same operations and bits, for rows of at most SHORT_ROW columns, one row per lane.
 __kernel ONE_ITEM void softmax_loss_short(ITEM const SoftmaxLossArgs args, __global const float* logits,
                                           __global const int* label, __global const int* index, __global float* out,
                                           __global float* grad) {

@@ -81,8 +81,7 @@ mk_device_kind kind_of(cl_device_type type, bool software) {
 }
 
 // Doubles four numbers, and stores the differences between four products and their rounded values. A difference is 0,
-// unless the compiler fuses the product with the following sum. (1 + 2^-12)^2 needs 25 bits, so 2^-24 is left in that
-// case.
+// unless the compiler fuses the product with the following sum: (1 + 2^-12)^2 needs 25 bits, so 2^-24 is left.
 constexpr const char* kProbe = R"CL(
 #pragma OPENCL FP_CONTRACT OFF
 __kernel void probe(__global const float* in, __global float* out) {

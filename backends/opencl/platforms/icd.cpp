@@ -63,8 +63,7 @@ std::string file_state(const std::string& path) {
          std::to_string(state.st_mtim.tv_nsec) + " " + std::to_string(state.st_ino);
 }
 
-// Describes the file that the dynamic loader would find for a plain library name, as far as possible without loading
-// it.
+// Describes, without loading it, the file that the dynamic loader would probably find for a plain library name.
 std::string library_state(const std::string& library) {
   if (library.find('/') != std::string::npos) return file_state(library);
   std::vector<std::string> directories = split(variable("LD_LIBRARY_PATH"), ':');

@@ -16,8 +16,7 @@ struct Icd {
 // /etc/OpenCL/vendors.
 std::vector<Icd> list_icds();
 
-// Returns everything that can change what a probe of these drivers finds: files with times and sizes, environment,
-// boot.
+// Returns all properties that affect a probe of these drivers: files with times and sizes, environment, boot.
 std::string fingerprint(const std::vector<Icd>& icds);
 
 // Writes one .icd file per driver into `directory`, which must exist.

@@ -237,8 +237,7 @@ void Platforms::report(const std::vector<IcdReport>& reports, const std::string&
       cache_file.empty() ? "" : "; this result is cached, remove " + cache_file + " to try it again";
   for (const IcdReport& r : reports) {
     // Not every command has to report a driver file that its package left without a library. Every command does report
-    // a driver that fails, also from the cache: its devices are missing in every run, and nothing else in a run says
-    // why.
+    // a driver that fails, also from the cache: its devices are missing, and nothing else in a run says why.
     const bool is_absent = r.problem.starts_with(kNotThere);
     if (!r.problem.empty())
       log(is_absent ? MK_LOG_INFO : MK_LOG_WARNING,

@@ -1,5 +1,4 @@
-// Keeps data that ops compute from a view alone, such as transformed weights, until something writes to the view's
-// buffer.
+// Keeps data that ops compute from a view alone, such as transformed weights, until the view's buffer changes.
 #pragma once
 
 #include <cstdint>

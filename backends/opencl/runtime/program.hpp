@@ -22,8 +22,7 @@ struct BuiltIn {
   auto operator<=>(const BuiltIn&) const = default;
 };
 
-// Returns the source with its kernels turned into functions, so that a kernel appended to it can call them: see
-// common.cl.
+// Returns the source with its kernels turned into functions, which an appended kernel can call: see common.cl.
 std::string called_source(const BuiltIn& program);
 
 // A kernel of this library. Its arguments are a struct, then buffers, then local memory, if any.

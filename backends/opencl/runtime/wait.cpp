@@ -14,8 +14,7 @@
 namespace mokume::opencl {
 namespace {
 
-// Wakes the waiting thread. The driver's thread shares ownership, because it may still be in the callback when wait()
-// returns.
+// Wakes the waiting thread. The driver's thread shares ownership, because its callback may outlive wait().
 struct Signal {
   std::mutex mutex;
   std::condition_variable changed;

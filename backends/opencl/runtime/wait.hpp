@@ -1,5 +1,4 @@
-// Waits for a device without spinning. The clFinish and clWaitForEvents of GPU drivers spin, so a callback wakes this
-// thread instead.
+// Waits for a device with a callback that wakes the thread. clFinish and clWaitForEvents of GPU drivers would spin.
 #pragma once
 
 #include "abi/backend.h"

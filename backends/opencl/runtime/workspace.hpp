@@ -1,5 +1,4 @@
-// Device memory for the ops of a queue. Ops on one queue run in order, so they share the memory; its contents do not
-// outlive an op.
+// Device memory that the ops of a queue share, because they run in order. Its contents do not outlive an op.
 #pragma once
 
 #include <array>

@@ -7,8 +7,7 @@
 
 namespace mokume::opencl {
 
-// The sizes of a race. Devices that emulate a GPU get small sizes, so that all races, including builds, take about a
-// second.
+// The sizes of a race. Devices that emulate a GPU get small sizes, so that all races and builds take about a second.
 struct RaceSize {
   int64_t gemm;     // side of a cube
   int64_t columns;  // the map has 256 rows

@@ -12,8 +12,7 @@
 namespace mokume::opencl {
 namespace {
 
-// The file name identifies the device class by everything that makes two devices run the same code, and by the code
-// itself.
+// The file name identifies the device class by the code and everything that makes two devices run the same code.
 std::string class_file(const mk_device& device) {
   if (device.cache_directory.empty()) return "";
   const mk_device_info& i = device.info;

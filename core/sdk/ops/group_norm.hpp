@@ -1,6 +1,6 @@
-// Group normalisation (Wu and He, 2018, arXiv:1803.08494) of each row on its own, as PyTorch's GroupNorm, and LayerNorm
-// and InstanceNorm as its ends (f32). A row is `pixels` pixels of `channels` channels; channels / groups adjacent ones
-// form a group.
+// Group normalisation (Wu and He, 2018, arXiv:1803.08494) of each row separately, as in PyTorch's GroupNorm, with its
+// extremes LayerNorm and InstanceNorm (f32). A row has `pixels` pixels of `channels` channels; channels / groups
+// adjacent channels form a group.
 //
 // group_norm: y = (x - mean) / sqrt(variance + eps) * weight + bias, with the mean and the variance (over all elements)
 // of the element's group, and the weight and the bias of its channel.

@@ -36,8 +36,7 @@ inline bool has_linear_update(const OptimizerSettings& settings, int64_t batch) 
          batch <= kLinearUpdateRows;
 }
 
-// `settings` must satisfy has_linear_update(). The op uses `state` only if settings.states() requires it; dx is {} if
-// not needed.
+// `settings` must satisfy has_linear_update(). `state` is used only if settings.states() requires it; dx may be {}.
 inline mk_op linear_update(const mk_tensor& x, const mk_tensor& dy, const mk_tensor& weight, const mk_tensor& state,
                            const mk_tensor& dx, const OptimizerSettings& settings, int64_t t, bool after_relu = false) {
   const mk_tensor none = sdk::matrix(nullptr, 0, 0);

@@ -56,8 +56,7 @@ inline Window check_window(const char* op, const mk_window& window) {
   return w;
 }
 
-// Returns the number of windows in `images` >= 0 images. Throws if it exceeds the number of rows that any matrix can
-// have.
+// Returns the number of windows in `images` >= 0 images. Throws if no matrix can have that many rows.
 inline int64_t all_windows(const char* op, const Window& w, int64_t images) {
   constexpr int64_t kLimit = int64_t{1} << 48;
   if (images > kLimit / w.out_pixels()) throw Error(MK_INVALID_ARGUMENT, std::string(op) + ": too many windows");

@@ -43,8 +43,7 @@ std::string read_part(const fs::path& path, uint64_t first, std::optional<uint64
   return content;
 }
 
-// Ends the file early if its messages take too much memory: an empty node takes two bytes in the file and 150 bytes
-// here.
+// Ends the file early if its messages take too much memory: an empty node takes two bytes in the file, but 150 here.
 class Source : public google::protobuf::io::CopyingInputStream {
  public:
   Source(const fs::path& path, uint64_t bytes, const google::protobuf::Arena& arena)

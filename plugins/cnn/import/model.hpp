@@ -19,8 +19,7 @@ using ValueInfo = ::onnx::ValueInfoProto;
 // Marks a size or a number that only the rows of a batch determine.
 inline constexpr int64_t kBatch = INT64_MIN;
 
-// A constant of real numbers (float32, or float64 for scalings) or integers. A tensor without dimensions is a single
-// number.
+// A constant of real numbers (float32, or float64 for scalings) or integers. Without dimensions it is a single number.
 struct Tensor {
   std::vector<int64_t> dims;
   std::vector<float> floats;
