@@ -2,9 +2,9 @@
 // bench/peers/cnn_torch.py alternates it with PyTorch.
 //
 //   cnn_bench NETWORK BATCH train|epochs|infer|floor|together:N SECONDS [DEVICE]
-//       NETWORK: guide, lightning or N,KERNEL,HIDDEN of the study; 0,0,HIDDEN without its convolution; or NAME.json
-//       with
-//           "input": [height, width, channels] ([features] for rows), "layers" and "optimizer" with all their keys
+//       NETWORK: guide, lightning or N,KERNEL,HIDDEN of the study; 0,0,HIDDEN without its convolution; or the file
+//           NAME.json with "input": [height, width, channels] ([features] for rows), "layers" and "optimizer" with all
+//           their keys
 //       floor: training, alternating with passes over other memory that only do the minimum of every step: read each
 //           weight once, then read and write the weight and its momentum. Prints the share of this time, because the
 //           bandwidth of shared memory may double from one second to the next

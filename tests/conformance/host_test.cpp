@@ -77,8 +77,7 @@ const char* const kSets[] = {"base", "neon"};
 const char* const kSets[] = {"base", "avx2", "avx512"};
 #endif
 
-// The backend opens all compiled instruction sets, except sets that this machine lacks: it refuses them with a
-// sentence.
+// The backend opens all compiled instruction sets, except sets that this machine lacks: it explains the refusal.
 void instruction_sets_are_honoured(Machine& machine) {
   DeviceUnderTest& dut = fast(machine);
   bool can = true;  // true from base up to the machine's own set

@@ -1,7 +1,6 @@
 // The host backend's first device, as "fault:0", with a fault. MOKUME_FAULT=KIND:N selects the behaviour of op N and of
-// all ops after it, counted from 1 in each process; without the variable the device has no fault. With the kind
-// "closed" the device cannot be opened, with "open-crash" opening it crashes, and with "open-hang" opening it never
-// returns.
+// all ops after it, counted from 1 in each process; without it the device has no fault. The kind "closed" means that
+// the device cannot be opened, "open-crash" that opening it crashes, and "open-hang" that opening it never returns.
 //   fail     MK_DEVICE_ERROR           memory   MK_OUT_OF_MEMORY
 //   crash    SIGSEGV                   hang     never returns
 //   slow     takes a millisecond more  garbage  writes bytes that are no message to descriptor 3, and never returns

@@ -28,7 +28,6 @@ typedef struct {
 #define THIS_ITEM
 #endif
 
-// Compilers that are based on clang, and NVIDIA's compiler (cl_nv_pragma_unroll), obey this pragma in every version of
-// OpenCL C; the attribute opencl_unroll_hint is OpenCL C 2.0. Without it, arrays in registers become arrays on the
-// stack.
+// Compilers based on clang, and NVIDIA's (cl_nv_pragma_unroll), obey this pragma in every version of OpenCL C; the
+// attribute opencl_unroll_hint is OpenCL C 2.0. Without it, arrays in registers become arrays on the stack.
 #define UNROLL _Pragma("unroll")

@@ -3,7 +3,7 @@
 // values that it multiplies with a pixel of dy are adjacent in the image. Sums run as in gemm.hpp.
 #include "conv/direct.cl"
 
-// Copies images with their padding, one after the other. One work-item copies one image.
+// Copies consecutive images with their padding. One work-item copies one image.
 __kernel ONE_ITEM void pad_images(ITEM const PadImagesArgs args, __global const float* images, __global float* padded) {
   const int line = args.width + 2 * args.pad_w, lines = args.height + 2 * args.pad_h;
   padded_lines(images + args.images.offset + (long)get_global_id(0) * args.images.step, args.height, args.width,
@@ -55,7 +55,7 @@ typedef struct {
   vec sum0, sum1, all0, all1;
 } pixel_sums;
 
-// Adds `terms` more pixels, after `done` earlier ones.
+// Adds `terms` more pixels, after the `done` pixels so far.
 static void add_pixels(__global const float* restrict d, int out_channels, long done, int terms, pixel_sums* s) {
   for (int k = 0; k < terms; ++k, d += out_channels) {
     FETCH(d + AHEAD * out_channels);

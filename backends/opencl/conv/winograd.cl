@@ -312,7 +312,7 @@ __kernel ONE_ITEM void winograd_sum(ITEM const WinogradSumArgs args, __global co
   sums += (long)e * args.channels * args.out_channels;
   for (int t = 0; t < args.count; t += KB)
     for (int c = 0; c < args.out_channels; c += NR) {
-      // The last columns start early and drop those of another work-item.
+      // The last columns start early, and the overlap with another work-item is dropped.
       const int c0 = max(0, min(c, args.out_channels - NR));
       for (int k = begin; k < end; k += MR)
         tile(pixels + (long)t * args.channels + k, args.channels, grads + (long)t * args.out_channels + c0,

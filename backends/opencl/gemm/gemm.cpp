@@ -64,8 +64,7 @@ bool is_skinny(const VectorSizes& sizes, const Product& q) {
   return q.n <= kShort && fits && (q.a.k_step == 1 || q.m >= sizes.nr);
 }
 
-// Multiplies with the CPU kernel that suits the product. Returns false if the bias and the activation remain to be
-// done.
+// Multiplies with the CPU kernel that suits the product. Returns false if the bias and the activation remain to do.
 bool gemm_vector(Launcher& launcher, Problem p) {
   const mk_device& device = launcher.device();
   const VectorSizes sizes(device.vector_width);

@@ -19,8 +19,7 @@ static void skinny_out(float sum, __global float* out, float alpha, float beta, 
 #endif
 
 // Multiplies terms [k0, k0 + KB) of SR rows of the long operand, starting at x, by the short operand in panels of
-// SHORT; vectors run along s. Only `live` rows exist: the remaining rows repeat the last row, and their sums are
-// dropped.
+// SHORT; vectors run along s. Rows beyond the `live` rows repeat the last row, and their sums are dropped.
 #define ROW(i) __global const float* x##i = x + min(i, live - 1) * l_step;
 #define SKINNY_ZERO(i) vec t##i = SPLAT(0.0f);
 #define SKINNY_STEP(i) t##i = fma(SPLAT(x##i[k0 + k]), b, t##i);
@@ -469,7 +468,7 @@ __kernel ONE_ITEM void small_product(ITEM const SkinnyArgs args, __global const 
     const int rows = (int)min((long)MR, args.product.m - i0);
     for (long j0 = 0; j0 < args.product.n; j0 += VW) {
       const int columns = (int)min((long)VW, args.product.n - j0);
-      // A term's columns are followed by those of the next terms, except after the last term.
+      // The columns of the next terms follow the columns of a term, except after the last term.
       const long spilt = columns < VW ? (VW - columns - 1) / max(b_k, 1L) + 1 : 0;
       const long whole = b_row == 1 ? k_size - spilt : 0;
       for (long k0 = 0; k0 < k_size; k0 += KB) {

@@ -17,8 +17,7 @@ void skinny_long_rows(Launcher& launcher, const Problem& p);
 // Requires a long operand b that is contiguous along n, for example a layer's weights multiplied by a small batch.
 void skinny_few_rows(Launcher& launcher, const Problem& p);
 
-// Requires the transpose of a as the long operand, so out is written column by column. Does not apply the bias and the
-// activation.
+// Requires the transpose of a as the long operand, so columns of out are written. Does not apply bias and activation.
 void skinny_columns(Launcher& launcher, const Problem& p);
 
 void small_product(Launcher& launcher, const Problem& p);

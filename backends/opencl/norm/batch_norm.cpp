@@ -85,7 +85,6 @@ class BatchNormLaunches {
                   {memory(x), moments, memory(y)});
   }
 
-  // Runs one work-item per column.
   template <class Args>
   void columns(const char* name, const Args& args, std::initializer_list<cl_mem> buffers) {
     launcher_.run(kernel(name, 1), {{columns_, 1, 1}, {group(), 1, 1}}, args, buffers);

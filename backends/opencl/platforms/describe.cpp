@@ -37,7 +37,6 @@ std::string pci_text(unsigned domain, unsigned bus, unsigned device, unsigned fu
   return text.data();
 }
 
-// Queries the extensions that the device supports.
 std::string pci_id(cl_device_id device) {
   const std::string extensions = device_text(device, CL_DEVICE_EXTENSIONS);
   const auto has = [&](const char* extension) { return extensions.find(extension) != std::string::npos; };

@@ -14,8 +14,7 @@
 // Other out pixels and channels are not affected.
 //
 // avg_pool_grad: dx = for every pixel, the sum of gradient / count over the out pixels whose area contains it (y, then
-// x, ascending). NaNs and infinities in the gradients spread in the same way to the pixels of their areas, and to no
-// others.
+// x, ascending). NaNs and infinities in the gradients spread in the same way, to the pixels of their areas alone.
 //
 //   inputs   grad: as out above   outputs  dx: N x (height * width * channels)
 #pragma once

@@ -14,10 +14,10 @@
 //            otherwise none overlaps another or an input
 //   attributes t, the step number, from 1; after_relu, 0 or 1; lr, weight_decay, momentum
 //
-// Weight and state get the bits that the backend's own ops would compute one after another, with grad dense and rounded
-// to f32. CLBlast's gemm is the exception: with it, grad is summed in the order of gemm.hpp. The order in which an
-// element of dx is summed is the backend's choice but depends only on O, so splitting a weight along I changes no bit.
-// A backend may skip the products with an x of 0, so a non-finite dy need not show there.
+// Weight and state get the bits that the backend's own ops would compute in sequence, with grad dense and rounded to
+// f32. CLBlast's gemm is the exception: with it, grad is summed in the order of gemm.hpp. The order in which an element
+// of dx is summed is the backend's choice but depends only on O, so splitting a weight along I changes no bit. A
+// backend may skip the products with an x of 0, so a non-finite dy may have no effect there.
 #pragma once
 
 #include <algorithm>

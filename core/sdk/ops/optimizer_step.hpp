@@ -3,9 +3,8 @@
 //   inputs   grad: vector of n; norm2: 1 x 1, the squared norm of all gradients (n_inputs is 1 without it)
 //   outputs  weight: vector of n, updated in place; state: one to three vectors of n (n_outputs - 1, see
 //            below), updated in place, 0 before the first step; none overlaps another
-//   attributes for the settings: kind, lr, weight_decay, a, b, eps; nesterov, 0 or 1 (sgd only); clip, the largest norm
-//   of
-//            all gradients (0: any); amsgrad, 0 or 1 (adam and adamw only)
+//   attributes for the settings: kind, lr, weight_decay, a, b, eps; nesterov, 0 or 1 (sgd only); clip, the largest
+//            norm of all gradients (0: any); amsgrad, 0 or 1 (adam and adamw only)
 //            t, the step number, from 1
 //
 // With norm2, grad is first multiplied by min(1, clip / (sqrt(norm2) + 1e-6)), as PyTorch's clip_grad_norm_ does.
