@@ -49,7 +49,7 @@ class Augmented {
     return image_[(y * a_.width + x) * a_.channels + k];
   }
 
-  // Flips, shift, rotation and brightness.
+  // Computes a pixel after flips, shift, rotation and brightness.
   void moved(int64_t y, int64_t x, float* out) const {
     if (a_.degrees > 0) {
       rotated(y, x, out);

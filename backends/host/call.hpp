@@ -46,7 +46,7 @@ struct Call {
   // `work_per_row` is in elements.
   template <class Body>
   void for_rows(int64_t rows, int64_t work_per_row, Body&& body) const {
-    // Elements that cost about as much as ten hand-overs to another thread.
+    // An amount of work that takes about as long as ten hand-overs to another thread.
     const int64_t piece_size = region != nullptr ? 4096 : 32768;
     const int64_t step = std::max<int64_t>(1, piece_size / std::max<int64_t>(1, work_per_row));
     if (rows <= step) return body(int64_t{0}, rows);

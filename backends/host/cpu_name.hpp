@@ -19,8 +19,8 @@ inline std::string cpuinfo_value(std::string_view text, std::string_view key) {
   return "";
 }
 
-// Returns "" if the text does not say it. On arm64 it has no model name, only the numbers of the maker and the core
-// (MIDR_EL1): the names are Arm's own, of the cores of servers.
+// Returns "" if the text does not name the processor. On arm64 the text has no model name, only the numbers of the
+// maker and the core (MIDR_EL1). The table holds Arm's own names of its server cores.
 inline std::string cpu_name(std::string_view text) {
   const std::string model = cpuinfo_value(text, "model name");
   if (!model.empty()) return model;

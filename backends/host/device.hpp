@@ -1,4 +1,4 @@
-// The types behind the opaque handles of abi/backend.h.
+// The types that the opaque handles of abi/backend.h point to.
 #pragma once
 
 #include <cstddef>

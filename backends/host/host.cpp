@@ -116,8 +116,8 @@ int32_t submit_group(mk_queue* queue, const mk_op* const* ops, uint32_t members,
             run(device, call);
         }
     };
-    // A network that answers soon must not wait for threads to wake between its ops. Several networks are a training,
-    // whose ops are long enough, and may share the cores with other devices.
+    // A single network must answer soon, so it must not wait for threads to wake between its ops. Several networks mean
+    // training: their ops are long enough, and other devices may use the same cores.
     constexpr double kSmallOp = 2e7, kThread = 1.5e6;  // floating-point operations
     const double flops = members == 1 ? flops_of(ops[0], each) : 0;
     auto done = timed(*queue, event != nullptr, [&] {

@@ -5,8 +5,7 @@
 
 namespace mokume::host {
 
-// Throws Error(MK_INVALID_ARGUMENT) if an index or a label is out of range. Other devices write NaN to the affected
-// rows instead.
+// Throws Error(MK_INVALID_ARGUMENT) if an index or a label is out of range. Other devices write NaN to these rows.
 void check_indices(const Call& call);
 
 }  // namespace mokume::host

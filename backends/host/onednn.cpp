@@ -34,11 +34,11 @@ std::string onednn_version() {
          std::to_string(version->patch);
 }
 
-// The values are bit sets: each instruction set contains those below it. Those above avx512_core add nothing for fp32.
-// No bit means no limit: 0 is dnnl_cpu_isa_all in oneDNN 2 and dnnl_cpu_isa_default in oneDNN 3.
+// The values are bit sets: each instruction set contains the bits of the lower sets. Sets above avx512_core add nothing
+// for fp32. No bit means no limit: 0 is dnnl_cpu_isa_all in oneDNN 2 and dnnl_cpu_isa_default in oneDNN 3.
 std::string onednn_choice() {
 #if defined(__aarch64__)
-  return "onednn-aarch64";  // one loop for all, while the call below would answer that there is no limit
+  return "onednn-aarch64";  // all processors share one loop, and the call below would report that there is no limit
 #else
   const unsigned isa = dnnl_get_effective_cpu_isa();
   const auto contains = [isa](unsigned lower) { return isa == 0 || (isa & lower) == lower; };

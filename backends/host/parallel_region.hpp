@@ -1,6 +1,6 @@
-// Threads that share the loops of one op after the other. A loop of an op that takes microseconds is over before a
-// sleeping thread wakes. The threads of a parallel region (the term is OpenMP's) are woken once, for a whole sequence
-// of ops, and wait between loops without sleeping.
+// Threads that share the loops of successive ops. A loop of an op that takes microseconds is over before a sleeping
+// thread wakes. The threads of a parallel region (the term is OpenMP's) are woken once, for a whole sequence of ops,
+// and wait between loops without sleeping.
 #pragma once
 
 #include <algorithm>
@@ -20,9 +20,8 @@ namespace mokume::host {
 
 class ParallelRegion {
  public:
-  // Runs work(region) on one thread, while others of the host help with its loops, and passes its exception on. At
-  // least one thread runs it. Whichever thread comes first leads: the host may run several bodies one after the other
-  // on one thread, and the later ones find nothing to do.
+  // Runs work(region) on one thread while other threads of the host help with its loops, and rethrows its exception.
+  // The host may run several bodies in sequence on one thread: the first body leads, and the later ones do nothing.
   template <class Work>
   static void run(const sdk::Host& host, uint32_t most_threads, Work&& work) {
     ParallelRegion region(std::min({host.concurrency(), most_threads, kMostThreads}));
@@ -42,8 +41,7 @@ class ParallelRegion {
   }
 
   // Calls body(i) for every i in [0, count), on all threads. Each begins with its own share, the same part of the range
-  // in every loop, so that it reads mostly what it wrote. Only work() calls it, from the thread that runs it. The body
-  // must not throw.
+  // in every loop, so that it reads mostly what it wrote. Only work() may call it. The body must not throw.
   template <class Body>
   void parallel_for(uint64_t count, Body&& body) {
     using Plain = std::remove_reference_t<Body>;
@@ -59,7 +57,7 @@ class ParallelRegion {
   }
 
  private:
-  // Gives way to other threads after a while, among them one that has taken an index and was interrupted.
+  // Yields to other threads after a while, since one of them may have taken an index and been interrupted.
   class Pause {
    public:
     void operator()() {
@@ -82,7 +80,7 @@ class ParallelRegion {
 
   uint64_t begin(uint64_t share) const { return count_ * share / threads_; }
 
-  // Runs one index of the current loop; returns false if none is left. Nobody replaces the loop before every index that
+  // Runs one index of the current loop; returns false if none is left. The loop is not replaced before every index that
   // was taken is done.
   bool take(uint32_t thread) {
     for (uint32_t k = 0; k < threads_; ++k) {

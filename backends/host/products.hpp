@@ -20,12 +20,11 @@ struct Product {
   View<float> out;
   decltype(Loops::row_product) row_product = nullptr;  // null: oneDNN multiplies all tiles
 
-  // Whether row() computes a tile of a single row, which reads b once and does little else: oneDNN would pack it first.
+  // Returns whether row() computes a tile of a single row, which reads b once: oneDNN would pack b first.
   bool takes_rows() const { return row_product != nullptr && !transpose_b && alpha == 1 && (beta == 0 || beta == 1); }
   void row(int64_t r, int64_t c, int64_t columns) const noexcept;
 
-  // Computes the tile whose first element is (r, c). Returns false if oneDNN could not allocate memory to pack its
-  // operands.
+  // Computes the tile whose first element is (r, c). Returns false if oneDNN has no memory to pack its operands.
   bool tile(int64_t r, int64_t c) const noexcept;
 };
 

@@ -28,7 +28,7 @@ namespace {
 
 bool always(const mk_device&, const mk_op&) { return true; }
 
-// A work-item of an emulated GPU has a limited number of turns: see MK_DEVICE_SOFTWARE.
+// A work-item of an emulated GPU has a limited number of loop iterations: see MK_DEVICE_SOFTWARE.
 bool sums_are_short(const mk_device& device, const mk_op& op) {
   constexpr double kMostTerms = 30'000;
   if ((device.info.flags & MK_DEVICE_SOFTWARE) == 0) return true;

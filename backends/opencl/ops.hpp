@@ -8,7 +8,7 @@
 
 namespace mokume::opencl {
 
-// Marks the outputs as changed, then runs the op. Like everything here, it takes ops that the core has validated.
+// Marks the outputs as changed, then runs the op. All functions here take ops that the core has validated.
 void submit(Launcher& launcher, const mk_op& op);
 
 // The two halves of submit().
@@ -17,7 +17,7 @@ void run(Launcher& launcher, const mk_op& op);
 
 bool supports(const mk_device& device, const mk_op& op);
 
-// The recorded choices. Each comes after those that its race depends on.
+// The recorded choices. Each choice follows the choices that its race depends on.
 const std::vector<const VariantSet*>& variant_sets();
 
 }  // namespace mokume::opencl

@@ -16,7 +16,7 @@
 namespace mokume::bench {
 namespace {
 
-constexpr size_t kLanes = 64;  // independent sums, so that additions never wait
+constexpr size_t kLanes = 64;  // this many independent sums keep additions from waiting
 
 size_t cores() {
   cpu_set_t set;
@@ -24,7 +24,7 @@ size_t cores() {
   return sched_getaffinity(0, sizeof(set), &set) == 0 ? static_cast<size_t>(CPU_COUNT(&set)) : 1;
 }
 
-// Memory in huge pages if the system has them, like the backends' large buffers.
+// Allocates memory in huge pages if the system has them, like the backends' large buffers.
 class Floats {
  public:
   explicit Floats(size_t n) : bytes_(n * sizeof(float)) {
@@ -77,7 +77,7 @@ struct BandwidthProbe::Arrays {
   explicit Arrays(size_t count) : n(count), weight(count), state(count) {}
   size_t n;
   Floats weight, state;
-  std::atomic<float> kept{0};  // keeps the sums from being optimised away
+  std::atomic<float> kept{0};  // prevents the compiler from removing the sums
 };
 
 BandwidthProbe::BandwidthProbe(double bytes) : arrays_(std::make_unique<Arrays>(static_cast<size_t>(bytes / 8))) {

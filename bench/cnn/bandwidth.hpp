@@ -1,4 +1,4 @@
-// Measures the memory bandwidth of the machine with all cores at once, which limits work that streams weights.
+// Measures the memory bandwidth of the machine with all cores at once. It limits work that streams weights.
 #pragma once
 
 #include <memory>
@@ -7,13 +7,12 @@ namespace mokume::bench {
 
 // Rates in bytes per second.
 struct Bandwidth {
-  double read;  // reads one array, like a forward pass reads weights
-  // Reads and writes two arrays in place, like a step does with weights and momentum. Each byte counts twice, once in
-  // and once out.
+  double read;  // reads one array, as a forward pass reads weights
+  // Reads and writes two arrays in place, as a step does with weights and momentum. Each byte counts twice: once as it
+  // is read and once as it is written.
   double update;
 };
 
-// Holds far more memory than any cache.
 class BandwidthProbe {
  public:
   // Allocates `bytes` of memory. Throws std::bad_alloc.
@@ -22,7 +21,7 @@ class BandwidthProbe {
   BandwidthProbe(const BandwidthProbe&) = delete;
   BandwidthProbe& operator=(const BandwidthProbe&) = delete;
 
-  // Makes one pass of each kind on all cores that this process may use. Takes a few hundredths of a second.
+  // Makes one pass of each kind on all cores that this process may use. A pass takes a few hundredths of a second.
   Bandwidth pass();
 
  private:

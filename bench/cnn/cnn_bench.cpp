@@ -1,10 +1,10 @@
-// Images per second of the published networks, trained and inferred on one device; prints one JSON line.
-// bench/peers/cnn_torch.py runs it alternating with PyTorch.
+// Measures images per second of the published networks, trained and inferred on one device; prints one JSON line.
+// bench/peers/cnn_torch.py alternates it with PyTorch.
 //
 //   cnn_bench NETWORK BATCH train|epochs|infer|floor|together:N SECONDS [DEVICE]
-//       NETWORK: guide, lightning or N,KERNEL,HIDDEN of the study; 0,0,HIDDEN without its convolution; or a file
-//       NAME.json
-//           with "input": [height, width, channels] ([features] for rows), "layers" and "optimizer" with all their keys
+//       NETWORK: guide, lightning or N,KERNEL,HIDDEN of the study; 0,0,HIDDEN without its convolution; or the file
+//           NAME.json with "input": [height, width, channels] ([features] for rows), "layers" and "optimizer" with all
+//           their keys
 //       floor: training, alternating with passes over other memory that only do the minimum of every step: read each
 //           weight once, then read and write the weight and its momentum. Prints the share of this time, because the
 //           bandwidth of shared memory may double from one second to the next
@@ -42,7 +42,7 @@ constexpr int64_t kImages = 4096;
 
 double now_s() { return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count(); }
 
-// Runs batches of each network; one epoch follows the other.
+// Runs batches of each network, epoch after epoch.
 int64_t run_in_epochs(std::span<Training* const> members, int64_t most) {
   const int64_t done = run_batches(members, most);
   for (Training* m : members)
@@ -76,7 +76,6 @@ double train(const sdk::Host& host, const sdk::Device& device, const Network& ne
   return static_cast<double>(settings.batch_size) * batches_per_s(alone, seconds);
 }
 
-// Measures a stack of `count` networks.
 double stacked(const sdk::Host& host, const sdk::Device& device, const Network& network, const Settings& settings,
                const mk_data& data, double seconds, int64_t count) {
   const ResidentData resident(device, data);
@@ -101,7 +100,7 @@ double median(std::vector<double> values) {
 }
 
 struct Share {
-  double step_s, floor_s;  // medians
+  double step_s, floor_s;  // both are medians
   double share;            // median over the rounds
   bench::Bandwidth bandwidth;
 };
@@ -140,7 +139,7 @@ Share share_of_floor(const sdk::Host& host, const sdk::Device& device, const Net
   return {median(steps), median(floors), median(shares), {median(reads), median(updates)}};
 }
 
-// Measures whole epochs, each of which copies all images from host memory to the device again.
+// Measures whole epochs. Each epoch copies all images from host memory to the device again.
 double epochs(const sdk::Host& host, const sdk::Device& device, const Network& network, const Settings& settings,
               const mk_data& data, double seconds) {
   const ResidentData resident(device, data);

@@ -9,7 +9,7 @@
 
 namespace mokume::cnn {
 
-// "guide", "lightning", or "N,KERNEL,HIDDEN" of the study; "0,0,HIDDEN" leaves its convolution out. The caller sets the
+// Accepts "guide", "lightning", or "N,KERNEL,HIDDEN" of the study; "0,0,HIDDEN" has no convolution. The caller sets the
 // batch and the number of epochs.
 inline Settings settings_of(const std::string& name) {
   Settings s;

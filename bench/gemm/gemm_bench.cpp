@@ -1,4 +1,4 @@
-// GEMM of the opencl backend, through the C boundary, against oneDNN's sgemm on the same cores.
+// Compares GEMM of the opencl backend, through the C boundary, with oneDNN's sgemm on the same cores.
 //
 //   gemm_bench [DEVICE] [ROUNDS] [PLUGIN]     defaults: Portable (PoCL), 9, the opencl.so of this build
 //
@@ -51,7 +51,7 @@ int cores() {
   return sched_getaffinity(0, sizeof(set), &set) == 0 ? CPU_COUNT(&set) : 1;
 }
 
-// oneDNN uses its own OpenMP library, and the compiler of this program may not have one.
+// oneDNN uses its own OpenMP library, and the compiler of this program may have none.
 void set_openmp_threads(int count) {
   if (void* set = dlsym(RTLD_DEFAULT, "omp_set_num_threads")) reinterpret_cast<void (*)(int)>(set)(count);
 }
@@ -171,7 +171,7 @@ bool compare(const mk_backend& backend, mk_device* device, const Shape& s, int r
   const mk_tensor tb = s.transpose_b ? sdk::matrix(db, s.n, s.k) : sdk::matrix(db, s.k, s.n);
   const mk_op op = ops::gemm(sdk::matrix(da, s.m, s.k), false, tb, s.transpose_b, sdk::matrix(dout, s.m, s.n));
   const double flop = 2.0 * static_cast<double>(s.m) * static_cast<double>(s.n) * static_cast<double>(s.k);
-  // As in a run, one product follows the other for several milliseconds.
+  // As in a run, products follow each other for several milliseconds.
   const int times = std::max(1, static_cast<int>(2e9 / flop));
   const auto run_ours = [&] { side.run(op, times); };
   const auto run_theirs = [&] {

@@ -1,5 +1,5 @@
-// Products and convolutions of the published networks and of the SVC grid, one op at a time on one device: prints a
-// JSON line for each, with the choices that the device made.
+// Measures the products and convolutions of the published networks and of the SVC grid, one op at a time on one device.
+// Prints a JSON line for each op, with the choices that the device made.
 //
 //   op_bench [BACKEND [SECONDS [MOST_GFLOP [KEY=VALUE,...]]]]
 //
@@ -66,7 +66,7 @@ double median(std::vector<double> values) {
   return values[values.size() / 2];
 }
 
-// Returns the seconds of one op among others of its kind.
+// Returns the seconds per op when many such ops follow each other.
 double seconds_of(const sdk::Device& device, const mk_op& op, double seconds) {
   constexpr double kRound_s = 0.01;
   const auto run = [&](int times) {
@@ -172,7 +172,7 @@ device::Choices choices_of(const std::string& list) {
   return choices;
 }
 
-// A shape that fails, for example for lack of memory, does not affect the others.
+// If a shape fails, for example for lack of memory, the remaining shapes are not affected.
 bool attempt(const char* name, const std::function<void()>& body) {
   try {
     body();

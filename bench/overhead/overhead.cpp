@@ -88,7 +88,7 @@ cluster::PlannedWork make_work(const Options& options) {
   return work;
 }
 
-// A device that reports immediately.
+// A device that reports at once.
 class Instant : public cluster::Executor {
  public:
   std::vector<cluster::LocalDevice> devices() const override {
@@ -124,8 +124,8 @@ double round_trip_seconds(std::vector<journal::FitRecord> records) {
 }
 
 struct Figures {
-  double seconds = 0;     // from the first request to the last commit
-  double round_trip = 0;  // rank 0 only
+  double seconds = 0;     // measured from the first request to the last commit
+  double round_trip = 0;  // measured on rank 0 only
 };
 
 // Runs on every rank.

@@ -17,9 +17,9 @@ namespace {
 
 using scheduler::Scenario;
 
-constexpr double kBandwidth = 1.3e12;  // bytes per second; scales all times
+constexpr double kBandwidth = 1.3e12;  // in bytes per second; scales all times
 constexpr double kBytesPerWeight = 20;
-constexpr double kFoldSpread = 0.3;  // spread of a candidate's losses, relative to that of all candidates
+constexpr double kFoldSpread = 0.3;  // the spread of a candidate's losses, relative to the spread over all candidates
 constexpr uint32_t kFolds = 5, kMostEpochs = 20, kBatch = 10, kRows = 60000;
 
 // Reads rows of numbers below a header.
@@ -68,13 +68,13 @@ Scenario svc_grid(const std::string& csv, bool whole_gammas, uint32_t parts) {
   }
   const auto gamma_place = scaled(gammas), c_place = scaled(cs);
   Scenario made;
-  std::map<std::pair<double, double>, scheduler::Bundle> bundles;  // indexed by gamma and fold
+  std::map<std::pair<double, double>, scheduler::Bundle> bundles;  // keyed by gamma and fold
   uint32_t affinity = 0;
   std::map<double, uint32_t> affinities;
   for (const double gamma : gammas) affinities[gamma] = affinity++;
   for (const auto& row : rows) {
     const double gamma = row[0], fold = row[2];
-    const double narrowness = gamma * 784;  // standardised pixels
+    const double narrowness = gamma * 784;  // for standardised pixels
     scheduler::Bundle& bundle = bundles[{gamma, whole_gammas ? 0 : fold}];
     bundle.affinity = affinities[gamma];
     bundle.cost += 1 / std::cbrt(narrowness) + narrowness / 2;
@@ -110,7 +110,7 @@ Scenario networks(const std::string& csv, bool refits, uint64_t seed) {
   double most = 0;
   for (const auto& row : rows) most = std::max(most, row.at(2));
   const double fold_steps = static_cast<double>(kRows) / kBatch * (kFolds - 1) / kFolds;
-  std::map<uint32_t, std::vector<uint32_t>> candidates;  // rows, indexed by bootstrap
+  std::map<uint32_t, std::vector<uint32_t>> candidates;  // the rows of each bootstrap
   for (uint32_t r = 0; r < rows.size(); ++r) candidates[static_cast<uint32_t>(rows[r][0])].push_back(r);
   std::vector<uint32_t> drawn;
   // A fit stops slightly earlier or later than other fits of its candidate.

@@ -1,8 +1,7 @@
 // Simulates how busy 1 to 1,000 devices are under the scheduler of real runs and under simpler rules, on recorded times
 // of the SVC grid and on the 144 networks of the study under a bandwidth model.
 //
-// "ours" learns the times of fits while it runs; "known" has the times of an earlier run; "bound" is a limit for every
-// schedule.
+// "ours" learns the times of fits as it runs; "known" has the times of an earlier run; "bound" limits every schedule.
 //
 //   bench_schedule [DIRECTORY WITH THE .csv FILES, default bench/results] [FILE.json for the figures]
 #include <fmt/format.h>
@@ -25,7 +24,7 @@ using scheduler::Rule;
 using scheduler::Scenario;
 
 constexpr double kLeaseSeconds = 0.001;
-constexpr uint32_t kDraws = 8;  // draws of epochs, winners and random orders
+constexpr uint32_t kDraws = 8;  // repeats with other epochs, winners and random orders
 const std::vector<size_t> kCounts = {1, 2, 3, 6, 9, 12, 24, 48, 96, 192, 384, 768, 1000};
 
 struct Row {
@@ -90,7 +89,7 @@ Row mean(const std::vector<Row>& rows) {
 
 class Book {
  public:
-  // `draws` repeats the simulation with other draws of the unknown values; the result is the mean.
+  // `draws` repeats the simulation with other values of the unknown quantities; the result is the mean.
   void add(const std::string& title, const std::vector<Scenario>& draws, const std::vector<double>& speeds = {1}) {
     fmt::print("\n{} (simulated)\n{:>8} {:>11} {:>9} {:>11} {:>7} {:>7} {:>7} {:>9}\n", title, "devices", "contiguous",
                "shuffled", "first come", "ours", "known", "bound", "hours");

@@ -51,7 +51,7 @@ struct Config {
 
   uint32_t folds = 5;    // 0: no validation; 1 if `share` is set
   double share = 0;      // validate on this share of the rows, drawn with the seed; 0: on folds
-  uint32_t repeats = 1;  // how often the cross-validation runs, each time with other folds
+  uint32_t repeats = 1;  // runs of the cross-validation, each with other folds
   bool shuffle = true;
   bool stratified = true;
   uint32_t outer = 0;       // outer folds of a nested cross-validation; 0: none

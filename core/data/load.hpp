@@ -31,7 +31,7 @@ struct TrainedOn {
   std::vector<double> mean = {}, scale = {};  // one value, one per feature, or none
   int64_t features = 0;                       // 0 = unknown
   std::vector<Column> columns = {};           // Dataset::columns
-  Shape shape = {};                           // of rows that are images
+  Shape shape = {};                           // the shape of the images, if rows are images
 };
 
 // Reads rows to predict. Like load(), but reads only `test`, or `path` without a test file, into `train`; reads labels

@@ -1,4 +1,4 @@
-// The activations other than relu, and values at which they are hard to compute.
+// The activations other than relu, and values for which they are hard to compute.
 #pragma once
 
 #include <cmath>

@@ -20,7 +20,7 @@ std::string identifier(std::string text) {
   return text;
 }
 
-// MOKUME_TEST_CHOICES, "key=value,key=value": selects variants that a device does not choose by itself.
+// Reads MOKUME_TEST_CHOICES ("key=value,key=value"), which selects variants that a device does not choose by itself.
 std::vector<mk_choice> choices_to_test() {
   std::vector<mk_choice> choices;
   const char* given = std::getenv("MOKUME_TEST_CHOICES");

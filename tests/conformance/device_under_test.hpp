@@ -27,12 +27,12 @@ class DeviceUnderTest {
   uint32_t index() const { return index_; }
   const mk_device_info& info() const { return info_; }
   const mk_backend& table() const { return *table_; }
-  // Backend, index and platform: "opencl0_Portable_Computing_Language".
+  // Returns backend, index and platform: "opencl0_Portable_Computing_Language".
   const std::string& label() const { return label_; }
   bool has(mk_device_flags flag) const { return (info_.flags & static_cast<uint64_t>(flag)) != 0; }
 
   mk_device* device();
-  mk_queue* queue();  // with profiling
+  mk_queue* queue();  // measures commands
 
   // Buffers report their sizes. bytes_of() throws for a buffer of another device.
   void add(mk_buffer* buffer, uint64_t bytes) { buffers_[buffer] = bytes; }
@@ -52,7 +52,6 @@ class DeviceUnderTest {
   std::map<mk_buffer*, uint64_t> buffers_;
 };
 
-// A device buffer.
 class Buffer {
  public:
   Buffer(DeviceUnderTest& dut, uint64_t bytes);
@@ -81,13 +80,13 @@ struct Outcome {
   mk_error error;
 };
 bool all_supported(DeviceUnderTest& dut, const std::vector<mk_op>& ops);
-// Checks the op and its operands as core/device does, which backends rely on, then submits it.
+// Checks the op and its operands as core/device does (backends rely on these checks), then submits it.
 Outcome submit(DeviceUnderTest& dut, const mk_op& op);
 Outcome copy(DeviceUnderTest& dut, const mk_copy& what);
 void must(const Outcome& outcome);  // throws unless the status is MK_OK
 void finish(DeviceUnderTest& dut);
 
-// Every device of every backend that is built. Owned by main().
+// Every device of every backend that is built. main() owns the object.
 class Machine {
  public:
   Machine();
@@ -95,7 +94,7 @@ class Machine {
   std::vector<std::unique_ptr<DeviceUnderTest>>& devices() { return devices_; }
   // Returns null if there is no such device.
   DeviceUnderTest* find(const std::string& backend, uint32_t index);
-  // The reference device of the host backend. Throws if it is missing.
+  // Returns the reference device of the host backend. Throws if it is missing.
   DeviceUnderTest& oracle();
   test::TestHost& host() { return host_; }
   registry::Registry& registry() { return registry_; }

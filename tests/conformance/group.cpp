@@ -31,8 +31,8 @@ std::vector<Problem> members_like(const Problem& problem) {
   return members;
 }
 
-// Makes all NaNs that an op computed alike: which operand's sign and payload a NaN takes is the choice of a compiler,
-// which may choose differently for the same source in another kernel. Unwritten elements and guards stay apart.
+// Makes all NaNs that an op computed alike: a compiler chooses which operand's sign and payload a NaN takes, and may
+// choose differently for the same source in another kernel. Unwritten elements and guards remain distinct.
 void unify_nans(const Problem& problem, std::vector<Words>& memory) {
   for (uint32_t o = 0; o < problem.op.n_outputs; ++o) {
     const mk_tensor& out = problem.op.outputs[o];

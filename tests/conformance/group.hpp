@@ -1,4 +1,4 @@
-// Ops in a group compared with the same ops one by one.
+// Compares ops in a group with the same ops run separately.
 #pragma once
 
 #include "problem.hpp"
@@ -6,7 +6,7 @@
 namespace mokume::conformance {
 
 // Three members have problems like these, with other values and another first attribute, all in one buffer. Fails
-// unless each has in a group the bits that it has alone. Does nothing if the device's backend has no groups.
+// unless each member has the same bits in a group as alone. Does nothing if the device's backend has no groups.
 void expect_same_in_group(DeviceUnderTest& dut, const std::vector<Problem>& problems);
 
 }  // namespace mokume::conformance

@@ -35,7 +35,7 @@ void a_group_may_be_mixed(DeviceUnderTest& dut) {
   EXPECT_EQ(y.read(), words({2, 2, 2, 2, 8, 8, 8, 8}));
 }
 
-// A group of all tiny cases of all ops; with the choice sequence = always, a core of a CPU does all ops of a member.
+// A group holds all tiny cases of all ops; if the choice sequence is "always", a CPU core does all ops of a member.
 void a_group_may_be_long(Machine& machine, DeviceUnderTest& dut) {
   const size_t said = machine.host().lines().size();
   std::vector<Problem> problems;
@@ -55,7 +55,7 @@ void a_group_may_be_long(Machine& machine, DeviceUnderTest& dut) {
   }
 }
 
-// Each op of a member reads the output of the one before it.
+// Each op of a member reads the output of the previous op.
 void a_group_is_in_order(DeviceUnderTest& dut) {
   const auto* group = static_cast<const mk_group*>(dut.table().extension(dut.table().self, "group_v2"));
   if (group == nullptr) return;
@@ -87,7 +87,7 @@ void a_group_is_in_order(DeviceUnderTest& dut) {
     }
 }
 
-// Also for a single member, and for backends that keep transformed weights.
+// This also holds for a single member, and for backends that keep transformed weights.
 void a_convolution_of_a_group_follows_its_weights(DeviceUnderTest& dut) {
   const auto* group = static_cast<const mk_group*>(dut.table().extension(dut.table().self, "group_v2"));
   if (group == nullptr) return;
@@ -109,8 +109,8 @@ void a_convolution_of_a_group_follows_its_weights(DeviceUnderTest& dut) {
   EXPECT_NEAR(as_float(y.read()[middle]), 2 * 9 * kChannels, 0.01);
 }
 
-// A backend may compute both at once; the bits are those of one after the other. The second convolution's output is not
-// what is normalised.
+// A backend may compute both ops at once; the bits are the same as in sequence. The norm does not normalise the output
+// of the second convolution.
 void a_convolution_and_its_norm(DeviceUnderTest& dut) {
   const auto* group = static_cast<const mk_group*>(dut.table().extension(dut.table().self, "group_v2"));
   if (group == nullptr) return;

@@ -33,8 +33,8 @@ void info_is_sane(DeviceUnderTest& dut) {
   EXPECT_STRNE(info.version, "");
 }
 
-// Unless limited, drivers start a thread for every core of the machine, so those of a rank that shares the machine
-// would compete for its cores.
+// Unless limited, drivers start a thread for every core of the machine, so the threads of a rank that shares the
+// machine would compete for the cores of the other ranks.
 void a_cpu_uses_the_cores_of_this_process(DeviceUnderTest& dut) {
   if (dut.info().kind != MK_DEVICE_CPU || dut.has(MK_DEVICE_INSTRUMENTED) || dut.has(MK_DEVICE_SOFTWARE)) return;
   cpu_set_t set;
@@ -56,7 +56,7 @@ void enumerate_is_stable(DeviceUnderTest& dut) {
   uint32_t count = 0;
   sdk::call(t.enumerate, t.self, infos.data(), static_cast<uint32_t>(infos.size()), &count);
   ASSERT_GT(count, dut.index());
-  // A driver may report the memory that is free at the moment.
+  // A driver may report the memory that is free at present.
   mk_device_info now = infos[dut.index()];
   now.memory_bytes = dut.info().memory_bytes;
   now.max_buffer_bytes = dut.info().max_buffer_bytes;
@@ -102,7 +102,7 @@ void recorded_choices_are_kept(DeviceUnderTest& dut) {
   EXPECT_EQ(first, second);
 }
 
-// The winner of a race is remembered for the products that it was measured with.
+// A device remembers the winner of a race only for the products that it was measured with.
 void a_given_product_takes_no_convolution_of_another(DeviceUnderTest& dut) {
   if (dut.has(MK_DEVICE_SOFTWARE)) GTEST_SKIP() << kSlowReopen;
   const mk_backend& t = dut.table();
@@ -154,7 +154,7 @@ Words counting(size_t n, uint32_t from) {
   return words;
 }
 
-// Bytes, not words: offsets and sizes of a copy need no alignment.
+// Copies use bytes, not words: their offsets and sizes need no alignment.
 void copies_hit_their_range(DeviceUnderTest& dut) {
   if (const char* reason = skip_reason(dut, Size::tiny)) GTEST_SKIP() << reason;
   const Words initial = counting(100, 0x01020304U), source = counting(100, 0xA0B0C0D0U);

@@ -1,4 +1,4 @@
-// Promises that only the host backend makes.
+// Guarantees that only the host backend makes.
 #include <sched.h>
 
 #include <cmath>
@@ -77,10 +77,10 @@ const char* const kSets[] = {"base", "neon"};
 const char* const kSets[] = {"base", "avx2", "avx512"};
 #endif
 
-// An instruction set that is compiled but that this machine lacks is refused with a sentence; all others open.
+// The backend opens all compiled instruction sets, except sets that this machine lacks: it explains the refusal.
 void instruction_sets_are_honoured(Machine& machine) {
   DeviceUnderTest& dut = fast(machine);
-  bool can = true;  // from base upwards to the machine's own set
+  bool can = true;  // true from base up to the machine's own set
   for (const char* isa : kSets) {
     const Opened opened(dut, "host.isa", isa);
     EXPECT_EQ(opened.status(), can ? MK_OK : MK_DEVICE_ERROR) << isa;
@@ -98,7 +98,7 @@ void instruction_sets_are_honoured(Machine& machine) {
 #endif
 }
 
-// The smallest instruction set has no fused multiply-adds, with which the others multiply convolutions and single rows.
+// The smallest instruction set has no fused multiply-adds; the other sets use them for convolutions and single rows.
 bool multiplies(const mk_op& op) { return op.code == MK_OP_CONV2D || op.code == MK_OP_GEMM; }
 
 void instruction_sets_give_the_same_bits(Machine& machine) {
@@ -109,7 +109,7 @@ void instruction_sets_give_the_same_bits(Machine& machine) {
       const std::vector<Words> want = run(fast(machine), problem);
       for (const char* isa : kSets) {
         const Opened opened(fast(machine), "host.isa", isa);
-        if (opened.status() != MK_OK) continue;  // instruction_sets_are_honoured checks which ones must open
+        if (opened.status() != MK_OK) continue;  // instruction_sets_are_honoured checks which sets must open
         const std::vector<Words> got = opened.run(problem);
         if (std::string_view(isa) == "base" && multiplies(problem.op))
           expect_near_oracle(machine, op, problem, got);
@@ -135,12 +135,12 @@ void threads_give_the_same_bits(Machine& machine) {
     }
 }
 
-// exp over the whole range of floats, as RBF of a distance: with gamma 1 or -1 the argument is exactly -+norm_x.
+// Tests exp over the whole range of floats, as RBF of a distance: with gamma 1 or -1 the argument is exactly -+norm_x.
 void exp_is_accurate(Machine& machine) {
-  constexpr double kUlps = 1.2;  // as isa/loops.cpp states
+  constexpr double kUlps = 1.2;  // the bound that isa/loops.cpp states
   double worst = 0;
   for (const double gamma : {1.0, -1.0}) {
-    const float end = gamma > 0 ? 87.3F : 88.7F;  // where the result is no longer a normal float
+    const float end = gamma > 0 ? 87.3F : 88.7F;  // beyond this value the result is no longer a normal float
     constexpr int64_t kCount = 400000;
     Problem p;
     const mk_tensor dot = p.floats(1, kCount, {}, [](int64_t, int64_t) { return 0.0F; });
@@ -253,7 +253,7 @@ void host_pointer_is_the_memory(Machine& machine) {
   EXPECT_EQ(buffer.read()[32], 6U);
 }
 
-// The id of the cores this process may use: backends that drive the same cores must produce the same text.
+// The id names the cores that this process may use: backends that drive the same cores must produce the same text.
 void physical_id_names_the_cores(Machine& machine) {
   cpu_set_t before;
   ASSERT_EQ(sched_getaffinity(0, sizeof before, &before), 0);

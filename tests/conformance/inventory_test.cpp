@@ -9,8 +9,8 @@
 namespace mokume::conformance {
 namespace {
 
-// MOKUME_EXPECT_DEVICES: parts of labels, separated by commas. A run that is meant for a device must not pass without
-// it.
+// MOKUME_EXPECT_DEVICES holds parts of labels, separated by commas. A run that is meant for a device must not pass
+// without that device.
 void expected_devices_are_there(Machine& machine) {
   std::string found;
   for (auto& device : machine.devices()) found += "\n  " + device->label();
@@ -43,7 +43,7 @@ void every_op_has_a_large_case() {
   }
 }
 
-// Models may run these ops in place, so a case must: the output is the same view as input 0.
+// Models may run these ops in place, so each op needs a case in which the output is the same view as input 0.
 void every_op_in_place_has_a_tiny_case_of_it() {
   for (const OpCases& op : all_cases()) {
     const int32_t output = ops::rule(op.code).in_place;

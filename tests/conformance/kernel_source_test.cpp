@@ -8,7 +8,7 @@
 namespace mokume::conformance {
 namespace {
 
-// out[i] = factor * in[i], through local memory so that every kind of argument is used.
+// Computes out[i] = factor * in[i] through local memory, so that every kind of argument is used.
 constexpr char kSource[] = R"CL(
 #pragma OPENCL FP_CONTRACT OFF
 __kernel void scale(__global const float* in, __global float* out, float factor, int n, __local float* scratch) {
@@ -41,7 +41,6 @@ const mk_kernel_source* extension_of(DeviceUnderTest& dut) {
   return static_cast<const mk_kernel_source*>(dut.table().extension(dut.table().self, "kernel_source_v1"));
 }
 
-// A program that is released with its owner.
 class Program {
  public:
   Program(DeviceUnderTest& dut, const mk_kernel_source& extension, const char* options) : extension_(extension) {
@@ -90,7 +89,7 @@ void builds_and_launches(DeviceUnderTest& dut, const mk_kernel_source& extension
   for (int i = kCount; i < kCount + 5; ++i) EXPECT_EQ(got[static_cast<size_t>(i)], kGuard);
 }
 
-// (1 + 2^-12)^2 needs 25 bits. Rounded, it leaves nothing; fused with the sum, it leaves its last bit.
+// (1 + 2^-12)^2 needs 25 bits. The last bit is left if the product is fused with the sum, and lost if it is rounded.
 void rounds_a_product_before_a_sum(DeviceUnderTest& dut, const mk_kernel_source& extension) {
   Buffer in(dut, Words{as_word(1 + 0x1p-12F), as_word(1 + 0x1p-11F), as_word(1 + 0x1p-12F)});
   Buffer out(dut, Words(7, kGuard));
@@ -159,7 +158,7 @@ void has_no_doubles_where_it_says_so(DeviceUnderTest& dut, const mk_kernel_sourc
   EXPECT_EQ(program, nullptr);
 }
 
-// Every GPU refuses grids that some card would refuse; otherwise the fault would only show on that card.
+// Every GPU refuses grids that some card would refuse; otherwise the mistake would only show on that card.
 void refuses_grids_that_some_card_would_refuse(DeviceUnderTest& dut, const mk_kernel_source& extension) {
   if (dut.info().kind != MK_DEVICE_GPU) GTEST_SKIP() << "only GPUs have such a limit";
   constexpr uint64_t kMost = 65535;

@@ -1,4 +1,4 @@
-// Shared by the cases of both losses.
+// Code that the cases of both losses share.
 #pragma once
 
 #include <string>
@@ -24,7 +24,7 @@ struct LossCase {
     return p.indices(rows, out.offset + 1);
   }
   mk_tensor rows(Problem& p) const { return p.unwritten(batch, 2, {in.offset + 1, out.padding}); }
-  // One for each row of the data set, some of them 0.
+  // Makes a weight for each row of the data set; some weights are 0.
   mk_tensor weight(Problem& p) const {
     const mk_tensor w = p.random(1, data_rows, {out.offset + 2, 0}, -0.25F, 2);
     p.change(w, [](float v) { return v < 0 ? 0 : v; });
@@ -36,7 +36,7 @@ struct LossCase {
   }
 };
 
-// The weight of row r of the batch; 1 without weights.
+// Returns the weight of row r of the batch; 1 without weights.
 inline double weight_of(const Problem& p, int64_t r) {
   if (p.op.n_inputs < 4) return 1;
   const mk_tensor& index = p.op.inputs[2];

@@ -8,9 +8,8 @@
 
 namespace {
 
-// The variables that CMakeLists.txt sets for a test that runs a sample of its cases: MOKUME_SAMPLE=N runs each Nth
-// case, and MOKUME_SAMPLE_WITHOUT is a pattern of cases that it leaves out. MOKUME_TEST_ALL=1 (scripts/test --all) runs
-// all.
+// CMakeLists.txt sets these variables for a test that runs a sample of its cases: MOKUME_SAMPLE=N runs each Nth case,
+// and MOKUME_SAMPLE_WITHOUT is a pattern of cases to leave out. MOKUME_TEST_ALL=1 (scripts/test --all) runs all cases.
 void take_sample() {
   if (std::getenv("MOKUME_TEST_ALL") != nullptr) return;
   if (const char* every = std::getenv("MOKUME_SAMPLE")) {

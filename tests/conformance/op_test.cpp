@@ -11,7 +11,7 @@
 namespace mokume::conformance {
 namespace {
 
-// Everything outside the output views is unchanged: guards, gaps between rows, and the inputs.
+// Everything outside the output views must be unchanged: guards, gaps between rows, and the inputs.
 void expect_guards_kept(const Problem& problem, const std::vector<Words>& got) {
   std::vector<Words> expected = problem.memory;
   for (uint32_t o = 0; o < problem.op.n_outputs; ++o) {
@@ -29,7 +29,7 @@ void expect_guards_kept(const Problem& problem, const std::vector<Words>& got) {
           << "element " << at << " of buffer " << i << " is outside the outputs but was written";
 }
 
-// Any NaN matches a NaN, except the patterns that mark an unwritten element or a guard that was read.
+// Any NaN matches a NaN, except the patterns that mark an unwritten element, or a guard that was read.
 bool close(uint32_t got_word, uint32_t want_word, double tolerance) {
   if (got_word == want_word) return true;
   const double got = as_float(got_word), want = as_float(want_word);
@@ -106,7 +106,7 @@ void expect_near_oracle(Machine& machine, const OpCases& op, const Problem& prob
   }
 }
 
-// The cases left out on a device show as one skipped test for each reason, with their number.
+// Adds the tests of all ops. Each reason for leaving out cases shows as one skipped test with the number of cases.
 void add_op_tests(Machine& machine, DeviceUnderTest& dut) {
   std::map<std::string, int> left_out;
   for (const OpCases& op : all_cases())

@@ -1,4 +1,4 @@
-// Compares the oracle's op augment with its definition in sdk/ops/augment.hpp, worked out in another way.
+// Compares the oracle's op augment with its definition in sdk/ops/augment.hpp, computed in another way.
 #include <algorithm>
 #include <cmath>
 #include <set>
@@ -12,7 +12,7 @@ namespace {
 using Values = std::vector<double>;
 using Value = Problem::Value;
 
-// The results of `rows` rows that all read one image, one row after the other, and the op.
+// Holds the op and the results of `rows` rows that all read one image.
 struct Changed {
   Changed(Machine& machine, const ops::Augment& change, int64_t rows, const ops::AugmentPlace& place,
           const Value& value)
@@ -61,7 +61,7 @@ void every_shift_occurs(Machine& machine) {
   EXPECT_EQ(seen, possible);
 }
 
-// Bilinear interpolation leaves a linear function as it is.
+// Bilinear interpolation does not change a linear function.
 void rotations_keep_linear_functions(Machine& machine) {
   constexpr int64_t kSide = 21, kRows = 200, kMiddle = kSide / 2;
   constexpr double kDegrees = 40;
@@ -86,7 +86,7 @@ void rotations_keep_linear_functions(Machine& machine) {
   EXPECT_GT(largest, 0.9 * kDegrees);
 }
 
-// The sine and the cosine of the whole range of angles.
+// Tests the sine and the cosine over the whole range of angles.
 void turns_are_those_of_the_library(Machine&) {
   for (int i = -1000; i <= 1000; ++i) {
     const auto angle = static_cast<float>(i * M_PI / 1000);
@@ -120,7 +120,7 @@ void colours_by_hand(Machine& machine) {
   EXPECT_TRUE(brightest > 1.3F && brightest <= 1.4F && darkest < 0.7F && darkest >= 0.6F) << brightest << darkest;
 }
 
-// Zeros form a square, cut off at the edges.
+// Zeros form a square that is cut off at the edges.
 void erases_a_square(Machine& machine) {
   constexpr int64_t kSide = 8, kRows = 400;
   const Changed erased(machine, {kSide, kSide, 1, 0, 3, 0, 0, 0, 0, 0, 0, 0.75}, kRows, kPlace, ones);
@@ -147,7 +147,7 @@ void erases_a_square(Machine& machine) {
   EXPECT_GT(corners.size(), 40U) << "of 49";
 }
 
-// A part of a batch is changed as in the whole batch, and every step has other numbers.
+// A part of a batch changes as it does in the whole batch, and every step has other numbers.
 void depends_on_the_place_in_the_batch(Machine& machine) {
   const ops::Augment all{6, 5, 3, 2, 2, 0.5, 0.5, 20, 0.2, 0.2, 0.2, 0.5};
   const Changed whole(machine, all, 9, kPlace, counting), part(machine, all, 5, {77, 3, 4}, counting);

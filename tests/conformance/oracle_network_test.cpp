@@ -1,4 +1,4 @@
-// Compares the oracle's ops for networks with numbers worked out by hand.
+// Compares the oracle's ops for networks with numbers computed by hand.
 #include <cmath>
 #include <limits>
 
@@ -72,7 +72,7 @@ double dot(const Values& a, const Values& b) {
   return sum;
 }
 
-// Random integers, so that every sum is exact.
+// Makes random integers, so that every sum is exact.
 mk_tensor small_integers(Problem& p, int64_t rows, int64_t columns) {
   const mk_tensor t = p.random(rows, columns, {}, -9, 9);
   for (uint32_t& word : p.memory[Problem::memory_of(t)]) word = as_word(std::nearbyint(as_float(word)));
@@ -111,7 +111,7 @@ void max_pool_by_hand(Machine& machine) {
     EXPECT_EQ(places_of(machine, p, 1), places);
   };
   pool({1, 4, 2, 5, 3, 5}, {2, 3, 1, 2, 2, 1, 1, 0, 0}, {5, 5}, {2, 3});
-  pool({2, 2, 1}, {1, 3, 1, 1, 2, 1, 1, 0, 0}, {2, 2}, {0, 0});       // the first of equal ones
+  pool({2, 2, 1}, {1, 3, 1, 1, 2, 1, 1, 0, 0}, {2, 2}, {0, 0});       // the first of two equal elements
   pool({-3, -1, -2}, {1, 3, 1, 1, 3, 2, 2, 0, 1}, {-1, -1}, {2, 0});  // padding does not count as 0
   pool({1, 8, 5, 2}, {1, 2, 2, 1, 2, 1, 1, 0, 0}, {5, 8}, {1, 0});    // each channel separately
   Problem p;
@@ -274,7 +274,7 @@ void squared_loss_by_hand(Machine& machine) {
   EXPECT_EQ(output_of(machine, p, 1), (Values{0, -1, 1.5, 1}));
 }
 
-// The weight and states after steps from weight 1 with these gradients.
+// Returns the weight and the states after steps from weight 1 with these gradients.
 Values after(Machine& machine, const ops::OptimizerSettings& settings, const std::vector<float>& gradients) {
   Values now{1, 0, 0};
   for (size_t t = 1; t <= gradients.size(); ++t) {

@@ -96,7 +96,7 @@ void distances_like_pytorch(Machine& machine) {
   expect("squared ", {}, 0.5, {4.25 / 2, 4.5}, {0.5, -2, 3, 0});
 }
 
-// The weight after steps from 1 with these gradients.
+// Returns the weight after steps from 1 with these gradients.
 double after(Machine& machine, const ops::OptimizerSettings& settings, const std::vector<float>& gradients) {
   Values now{1, 0, 0, 0};
   for (size_t t = 1; t <= gradients.size(); ++t) {

@@ -1,4 +1,4 @@
-// Compares the oracle with numbers worked out by hand or by the definition in double.
+// Compares the oracle with numbers computed by hand or by the definition in double.
 #include <cmath>
 
 #include "problem.hpp"
@@ -17,7 +17,7 @@ std::vector<float> output_of(Machine& machine, const Problem& problem) {
   return values;
 }
 
-// 1, 2, 3, ... row by row.
+// Makes a tensor that holds 1, 2, 3, ... row by row.
 mk_tensor counting(Problem& p, int64_t rows, int64_t columns) {
   return p.floats(rows, columns, {}, [=](int64_t r, int64_t c) { return static_cast<float>(r * columns + c + 1); });
 }
@@ -40,7 +40,7 @@ void gemm_by_hand(Machine& machine) {
     }
 }
 
-// 2^24 + 1 - 2^24: lost in fp32, kept in fp64.
+// 2^24 + 1 - 2^24 is lost in fp32 and kept in fp64.
 void gemm_sums_in_double(Machine& machine) {
   Problem p;
   const float big = 0x1p24F;

@@ -10,7 +10,7 @@
 namespace mokume::conformance {
 namespace {
 
-constexpr int64_t kTail = 37;  // guards after each view: odd, so that nothing is aligned by chance
+constexpr int64_t kTail = 37;  // guards after each view: an odd number, so that nothing is aligned by chance
 
 // Tensors of a problem hold the number of their buffer in place of its handle until bound() is called.
 mk_buffer* name_of(size_t memory) { return reinterpret_cast<mk_buffer*>(static_cast<uintptr_t>(memory + 1)); }
@@ -85,7 +85,7 @@ mk_tensor Problem::indices(const std::vector<int32_t>& values, int64_t offset) {
 
 mk_op Problem::bound(const std::vector<mk_buffer*>& buffers) const {
   mk_op result = op;
-  // An operand that is left out has no buffer.
+  // A missing operand has no buffer.
   const auto bind = [&](mk_tensor& t) {
     if (t.buffer != nullptr) t.buffer = buffers[memory_of(t)];
   };

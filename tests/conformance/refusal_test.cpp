@@ -8,7 +8,7 @@
 namespace mokume::conformance {
 namespace {
 
-// A problem on a device whose op can be broken and submitted.
+// A problem on a device, with an op that a test can break and submit.
 class Workbench {
  public:
   Workbench(DeviceUnderTest& dut, Problem problem) : dut_(dut), problem_(std::move(problem)) {
@@ -56,7 +56,7 @@ constexpr std::pair<const char*, Breakage> kBreakages[] = {
     {"with an element type that does not exist", [](mk_tensor& t) { t.dtype = 77; }},
 };
 
-// A small case with something in every operand.
+// Returns a small case in which no operand is empty.
 const Case& plain_case(const OpCases& op) {
   for (const Case& one : op.cases) {
     if (one.size != Size::tiny) continue;

@@ -12,11 +12,11 @@ namespace {
 
 struct KernelMatrix {
   int64_t rows;
-  double tolerance;  // of an element
+  double tolerance;  // the bound for each element
   Words values;
 };
 
-// As a model does it on one device: Gram matrix, norms, RBF in place. Row r equals row r - rows/2.
+// Runs a model's ops on one device: Gram matrix, norms, RBF in place. Row r equals row r - rows/2.
 KernelMatrix rbf_of_repeated_rows(DeviceUnderTest& dut, int64_t rows, int64_t features, double gamma) {
   Problem p;
   const int64_t half = rows / 2;
@@ -55,8 +55,7 @@ void rbf_of_equal_rows_is_one(DeviceUnderTest& dut) {
     }
 }
 
-// A window that uses no transformed space, with integers, so that every device gives exactly the sums of the
-// definition.
+// A window without a transformed space, and integers: every device gives exactly the sums of the definition.
 void convolution_of_integers_is_exact(DeviceUnderTest& dut) {
   const ops::Window w{6, 5, 3, 3, 2, 2, 1, 1, 1};
   constexpr int64_t kImages = 2, kFilters = 4;
@@ -95,7 +94,7 @@ void convolution_of_integers_is_exact(DeviceUnderTest& dut) {
     }
 }
 
-// An image's outputs and gradient have the same bits alone and among others, whichever way a device convolves.
+// An image's outputs and gradient have the same bits alone and among other images, whichever algorithm a device uses.
 void convolution_of_an_image_is_its_own_affair(DeviceUnderTest& dut) {
   if (dut.label() == "host0_host") GTEST_SKIP() << kLibraryProducts;
   const std::pair<ops::Window, int64_t> layers[] = {
@@ -171,13 +170,13 @@ void convolution_follows_its_weights(DeviceUnderTest& dut) {
   expect(3);
 }
 
-// Dead units leave state behind that shrinks with every step, and products of subnormals cost a CPU a hundred times as
-// much as others.
+// Dead units leave state that shrinks with every step, and a product of subnormals costs a CPU a hundred times as much
+// as other products.
 void subnormals_are_zeros(DeviceUnderTest& dut) {
   if (dut.backend() == "opencl" && (dut.has(MK_DEVICE_SOFTWARE) || dut.has(MK_DEVICE_INSTRUMENTED)))
     GTEST_SKIP() << "the driver cannot";
   constexpr int64_t kRows = 3, kColumns = 19;
-  constexpr float kSubnormal = 1e-39F, kSmall = 1.5e-38F;  // half of the latter is subnormal
+  constexpr float kSubnormal = 1e-39F, kSmall = 1.5e-38F;  // half of kSmall is subnormal
   const auto filled = [&](int64_t rows, int64_t columns, float value) {
     return std::make_unique<Buffer>(dut, Words(static_cast<size_t>(rows * columns), as_word(value)));
   };
@@ -207,7 +206,7 @@ void subnormals_are_zeros(DeviceUnderTest& dut) {
   for (const uint32_t word : out->read()) ASSERT_EQ(as_float(word), 0);
 }
 
-// The gradient of max_pool goes in full to the largest element: with integers, so that sums are exact.
+// The gradient of max_pool goes in full to the largest element. The numbers are integers, so that sums are exact.
 void max_pool_gradient_arrives(DeviceUnderTest& dut) {
   const ops::Window w{7, 6, 3, 3, 2, 2, 2, 1, 0};
   const int64_t outputs = w.out_pixels() * w.channels;
@@ -263,8 +262,8 @@ constexpr const char* kClblastOrder = "CLBlast adds in an order of its own";
 
 const ops::OptimizerSettings kPlain{ops::Optimizer::sgd, 0.1, 0, 0}, kHeavy{ops::Optimizer::sgd, 0.1, 0.01, 0.7};
 
-// A layer with its memory: the operands of linear_update, and a gradient. `after_relu`: x is the output of a relu, half
-// of it 0.
+// A layer with its memory: the operands of linear_update, and a gradient. `after_relu`: x is the output of a relu, with
+// about half of the elements 0.
 class LinearLayer {
  public:
   LinearLayer(DeviceUnderTest& dut, int64_t batch, int64_t inputs, int64_t outputs, bool after_relu = false)
@@ -308,7 +307,7 @@ class LinearLayer {
 };
 
 // gemm, gemm, optimizer_step and, after a relu, act_grad give the weight and the state of linear_update. On the host,
-// and where a sum for dx has one term, they give its dx too. (Elsewhere dx has an order of its own, which the cases
+// and where a sum for dx has one term, they give the same dx, too. (Elsewhere dx has its own order, which the cases
 // check within its tolerance.)
 void linear_update_is_those_ops(DeviceUnderTest& dut, int64_t batch, int64_t inputs, int64_t outputs,
                                 const ops::OptimizerSettings& settings, int64_t t, bool after_relu = false) {
@@ -328,7 +327,7 @@ void linear_update_is_those_ops(DeviceUnderTest& dut, int64_t batch, int64_t inp
       << "dx of batch " << batch << ", " << inputs << " x " << outputs;
 }
 
-// The order in which all kernels of the OpenCL backend sum dx. Without fma in hardware they round the product as well.
+// All kernels of the OpenCL backend sum dx in this order. Without fma in hardware they round the product as well.
 void linear_update_has_one_chain_or_16(DeviceUnderTest& dut) {
   if (dut.backend() != "opencl") GTEST_SKIP() << "the order of the opencl backend";
   const auto multiply_add = [once = dut.has(MK_DEVICE_FMA)](float a, float b, float c) {
@@ -350,7 +349,7 @@ void linear_update_has_one_chain_or_16(DeviceUnderTest& dut) {
                                                            {10, 370, 64, 1},
                                                            {13, 200, 83, 1},
                                                            {16, 9, 1, 1}}) {
-    constexpr size_t kMostWhereChecked = 20'000;  // number of fma; more take minutes
+    constexpr size_t kMostWhereChecked = 20'000;  // number of fma operations; more would take minutes
     if (dut.has(MK_DEVICE_INSTRUMENTED) && batch * inputs * outputs > kMostWhereChecked) continue;
     LinearLayer layer(dut, static_cast<int64_t>(batch), static_cast<int64_t>(inputs), static_cast<int64_t>(outputs),
                       after_relu != 0);
@@ -377,7 +376,7 @@ void linear_update_has_one_chain_or_16(DeviceUnderTest& dut) {
   }
 }
 
-// A weight in one piece and cut after ops::kGemmCut rows.
+// Compares a weight in one piece with a weight cut after ops::kGemmCut rows.
 void linear_update_can_be_cut(DeviceUnderTest& dut, int64_t batch, int64_t outputs,
                               const ops::OptimizerSettings& settings) {
   constexpr int64_t kCut = ops::kGemmCut, kInputs = 2 * kCut + 77;
@@ -420,7 +419,7 @@ void linear_update_can_be_cut_everywhere(DeviceUnderTest& dut) {
     for (const int64_t outputs : {1, 83, 600}) linear_update_can_be_cut(dut, batch, outputs, kHeavy);
 }
 
-// A product in one piece and cut along rows, columns and terms at ops::kGemmCut.
+// Compares a product in one piece with products cut along rows, columns and terms at ops::kGemmCut.
 void gemm_can_be_cut(DeviceUnderTest& dut) {
   if (uses_clblast(dut)) GTEST_SKIP() << kClblastOrder;
   if (skip_reason(dut, Size::normal) != nullptr) GTEST_SKIP() << skip_reason(dut, Size::normal);
@@ -429,7 +428,7 @@ void gemm_can_be_cut(DeviceUnderTest& dut) {
     bool transpose_a, transpose_b;
   };
   constexpr int64_t kCut = ops::kGemmCut;
-  // A linear layer forward, its input's gradient and its weight's, for a few rows and for many.
+  // A linear layer forward, the gradient of its input and the gradient of its weight, for a few rows and for many rows.
   for (const Cut& c :
        {Cut{10, 227, 1700, false, false}, Cut{10, 1700, 227, false, true}, Cut{1700, 227, 10, true, false},
         Cut{1, 83, 1100, false, false}, Cut{100, 600, 1300, false, false}, Cut{70, 1300, 600, false, true},
@@ -465,7 +464,7 @@ void gemm_can_be_cut(DeviceUnderTest& dut) {
   }
 }
 
-// Some drivers end a loop after a number of iterations. The terms are ones, so the sum is exact.
+// Some drivers end a loop after a number of iterations. All terms are 1, so the sum is exact.
 void a_long_sum_is_whole(DeviceUnderTest& dut) {
   constexpr int64_t kTerms = 200'003;
   for (const bool transposed : {false, true}) {
@@ -474,7 +473,7 @@ void a_long_sum_is_whole(DeviceUnderTest& dut) {
     const mk_tensor a = p.floats(2, kTerms, {}, one);
     const mk_tensor b = transposed ? p.floats(3, kTerms, {}, one) : p.floats(kTerms, 3, {}, one);
     p.op = ops::gemm(a, false, b, transposed, p.unwritten(2, 3));
-    if (!all_supported(dut, {p.op})) continue;  // the host does it
+    if (!all_supported(dut, {p.op})) continue;  // the host runs this op instead
     const Words sums = run(dut, p)[2];
     const mk_tensor& y = p.op.outputs[0];
     for (int64_t r = 0; r < y.rows; ++r)

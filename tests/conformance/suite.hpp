@@ -36,6 +36,6 @@ void add_oracle_tests(Machine& machine);      // the oracle against numbers work
 void add_network_oracle_tests(Machine& machine);
 void add_option_oracle_tests(Machine& machine);
 void add_augment_oracle_tests(Machine& machine);
-void add_host_tests(Machine& machine);  // promises that only the host backend makes
+void add_host_tests(Machine& machine);  // guarantees that only the host backend makes
 
 }  // namespace mokume::conformance

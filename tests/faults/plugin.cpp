@@ -1,12 +1,12 @@
 // The host backend's first device, as "fault:0", with a fault. MOKUME_FAULT=KIND:N selects the behaviour of op N and of
-// all ops after it, counted from 1 in each process; without it the device has no fault. With the kind "closed" it
-// cannot be opened, with "open-crash" opening it crashes, and with "open-hang" that never returns.
+// all ops after it, counted from 1 in each process; without it the device has no fault. The kind "closed" means that
+// the device cannot be opened, "open-crash" that opening it crashes, and "open-hang" that opening it never returns.
 //   fail     MK_DEVICE_ERROR           memory   MK_OUT_OF_MEMORY
 //   crash    SIGSEGV                   hang     never returns
 //   slow     takes a millisecond more  garbage  writes bytes that are no message to descriptor 3, and never returns
 //   throw    an exception, which must not cross the boundary
 // MOKUME_FAULT_IN=FUNCTION counts calls of buffer_create, queue_create, copy or finish in place of ops (submit).
-// MOKUME_FAULT_ONCE=FILE: only the first time; FILE is created then.
+// MOKUME_FAULT_ONCE=FILE limits the fault to the first time, at which FILE is created.
 #include <dlfcn.h>
 #include <fcntl.h>
 #include <unistd.h>
@@ -39,8 +39,8 @@ std::string variable(const char* name) {
 struct Fault {
   std::string kind;
   uint64_t from = 0;
-  std::string once;      // path
-  std::string function;  // that counts
+  std::string once;      // the path of the file
+  std::string function;  // the fault counts calls of this function
   std::atomic<uint64_t> ops{0};
 
   Fault() : once(variable("MOKUME_FAULT_ONCE")), function(variable("MOKUME_FAULT_IN")) {
@@ -86,7 +86,7 @@ struct Backend {
   Fault fault;
 };
 
-// The table's entries for open devices take no backend.
+// The functions of the table for open devices do not receive the backend.
 Backend* the_backend = nullptr;
 
 int32_t enumerate(void* self, mk_device_info* infos, uint32_t capacity, uint32_t* count, mk_error* error) {
@@ -107,7 +107,7 @@ int32_t open(void* self, uint32_t index, const mk_choice* choices, uint32_t coun
   return status != MK_OK ? status : the_backend->host->open(self, index, choices, count, device, error);
 }
 
-// Calls the host backend's function, unless the fault is due in this one.
+// Calls the host backend's function, unless the fault is due in this call.
 template <class Function, class... Arguments>
 int32_t call(const char* name, Function function, mk_error* error, Arguments... arguments) {
   Fault& fault = the_backend->fault;

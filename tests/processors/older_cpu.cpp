@@ -1,5 +1,5 @@
 // A library for LD_PRELOAD that hides a processor's newer instructions from LLVM, so that PoCL compiles its kernels as
-// it would on an older machine: OLDER_CPU holds the beginnings of the names of features to hide, such as "avx512,avx2".
+// on an older machine. OLDER_CPU holds prefixes of the names of the features to hide, such as "avx512,avx2".
 #include <dlfcn.h>
 #include <link.h>
 
@@ -10,7 +10,7 @@
 
 namespace {
 
-// What llvm::StringMap<bool> looks like in memory, in LLVM 14 to 19: a table of entries, each with its key after it.
+// The memory layout of llvm::StringMap<bool> in LLVM 14 to 19: a table of entries, each followed by its key.
 struct Entry {
   size_t key_length;
   bool value;
@@ -32,7 +32,7 @@ bool hides(std::string_view feature) {
   return false;
 }
 
-// The driver loads LLVM for itself only, so that RTLD_NEXT does not find it.
+// The driver loads LLVM only for itself, so RTLD_NEXT does not find it.
 void* loaded_llvm() {
   void* found = nullptr;
   dl_iterate_phdr(
@@ -62,7 +62,7 @@ void hide(Features& features) {
 
 }  // namespace
 
-// llvm::sys::getHostCPUFeatures(llvm::StringMap<bool>&), up to LLVM 18. Callers find this one first.
+// llvm::sys::getHostCPUFeatures(llvm::StringMap<bool>&), up to LLVM 18. Callers find this function first.
 extern "C" bool _ZN4llvm3sys18getHostCPUFeaturesERNS_9StringMapIbNS_15MallocAllocatorEEE(Features& features) {
   const auto real =
       in_llvm<bool (*)(Features&)>("_ZN4llvm3sys18getHostCPUFeaturesERNS_9StringMapIbNS_15MallocAllocatorEEE");
@@ -71,7 +71,7 @@ extern "C" bool _ZN4llvm3sys18getHostCPUFeaturesERNS_9StringMapIbNS_15MallocAllo
   return true;
 }
 
-// llvm::StringMap<bool> llvm::sys::getHostCPUFeatures(), from LLVM 19 on: the caller says where the result goes.
+// llvm::StringMap<bool> llvm::sys::getHostCPUFeatures(), from LLVM 19 on: the caller passes the place for the result.
 extern "C" Features* _ZN4llvm3sys18getHostCPUFeaturesEv(Features* result) {
   const auto real = in_llvm<Features* (*)(Features*)>("_ZN4llvm3sys18getHostCPUFeaturesEv");
   if (real == nullptr) std::abort();

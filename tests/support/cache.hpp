@@ -9,8 +9,8 @@
 
 namespace mokume::test {
 
-// A fresh temporary directory, removed at the end, or the directory that MOKUME_TEST_CACHE names, which stays, so that
-// a slow compiler of a driver builds each kernel only once for all tests.
+// A new temporary directory, removed at the end, or the directory that MOKUME_TEST_CACHE names. That directory stays,
+// so that a driver's slow compiler builds each kernel only once for all tests.
 class CacheDirectory {
  public:
   CacheDirectory() {

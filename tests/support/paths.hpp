@@ -1,5 +1,4 @@
-// Locates this build and its sources from the running program, so that no program contains a path of the machine that
-// built it.
+// Locates this build and its sources from the running program, so that programs contain no path of the build machine.
 #pragma once
 
 #include <cstdlib>
@@ -15,8 +14,7 @@ inline std::string build_directory() {
   return std::filesystem::read_symlink("/proc/self/exe").parent_path().parent_path().string();
 }
 
-// Quotes a path as one word of a shell's command line, because the checkout may be in a folder with a blank in its
-// name.
+// Quotes a path as one word of a shell's command line, because the path of the checkout may contain a blank.
 inline std::string shell_word(const std::string& path) {
   constexpr std::string_view kPlain = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_./=:,+-";
   if (!path.empty() && path.find_first_not_of(kPlain) == std::string::npos) return path;
@@ -25,7 +23,7 @@ inline std::string shell_word(const std::string& path) {
   return word + "'";
 }
 
-// The backends, plugins and transports of this build.
+// Returns the directory with the backends, plugins and transports of this build.
 inline std::string libraries() { return build_directory() + "/lib/mokume"; }
 
 // Returns the source tree: a folder above the build, or the folder that MOKUME_SOURCE_DIR names, as in CTest.

@@ -1,4 +1,4 @@
-// A directory for one test, removed with the object.
+// A directory for one test. It is removed with the object.
 #pragma once
 
 #include <cstdlib>

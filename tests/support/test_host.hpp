@@ -49,7 +49,7 @@ class TestHost {
     of(self).lines_.push_back({level, source, text});
   }
 
-  // Runs backwards and interleaved, so that no code can rely on an order.
+  // Runs in reverse and interleaved order, so that no code can rely on an order.
   static void parallel_for(void* self, uint64_t count, void (*body)(void*, uint64_t), void* context) {
     std::atomic<uint64_t> left{count};
     const auto work = [&] {

@@ -23,7 +23,6 @@ void for_taps(const ops::Window& w, int64_t y, int64_t x, Body&& body) {
   }
 }
 
-// The multiply-adds of one tap.
 struct Tap {
   const NetworkLoops& loops;
   int64_t channels, filters, each;  // each = filters per channel
@@ -94,8 +93,7 @@ void depthwise_grad_input(const Call& call) {
   });
 }
 
-// Lines of windows are divided into pieces, whose sums are added in order. The number of pieces depends on the shapes
-// alone.
+// Lines of windows are divided into pieces, whose sums are added in order. The number of pieces depends only on shapes.
 void depthwise_grad_weight(const Call& call) {
   constexpr int64_t kMostPieces = 64, kMostFloats = int64_t{16} << 20;
   const ops::Window w = ops::window_of(call.op.conv2d.window);

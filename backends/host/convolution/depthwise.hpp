@@ -9,7 +9,8 @@ namespace mokume::host {
 
 inline bool is_depthwise(const ops::Window& w) { return w.groups > 1 && w.groups == w.channels; }
 
-// Each computes the op of its name in sdk/ops/conv2d.hpp; the last leaves the gradient of the bias to its caller.
+// Each function computes the op of its name in sdk/ops/conv2d.hpp. depthwise_grad_weight() leaves the gradient of the
+// bias to its caller.
 void depthwise(const Call& call);
 void depthwise_grad_input(const Call& call);
 void depthwise_grad_weight(const Call& call);

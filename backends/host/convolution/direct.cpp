@@ -15,7 +15,7 @@
 namespace mokume::host {
 namespace {
 
-// Copies lines [first, first + lines) of an image, from column `left` on; what lies outside the image is 0.
+// Copies the first `columns` columns of lines [first, first + lines) of a padded image.
 void copy_band(const ops::Window& w, const float* image, int64_t first, int64_t lines, int64_t columns, float* to) {
   const int64_t before = std::min(w.pad_w, columns), inside = std::min(columns - before, w.width);
   for (int64_t y = first; y < first + lines; ++y, to += columns * w.channels) {
@@ -29,14 +29,14 @@ void copy_band(const ops::Window& w, const float* image, int64_t first, int64_t 
   }
 }
 
-// Rows of a matrix with columns of zeros after its own.
+// Returns the matrix with columns of zeros added on the right.
 std::vector<float> with_columns(const View<const float>& x, int64_t columns) {
   std::vector<float> wider(static_cast<size_t>(x.rows * columns));
   for (int64_t r = 0; r < x.rows; ++r) std::copy_n(x.row(r), x.columns, wider.data() + r * columns);
   return wider;
 }
 
-// The rows of windows in a band: about as many as make a hand-over to another thread worth its time.
+// Returns the rows of windows in a band: enough work to justify a hand-over to another thread.
 int64_t rows_of_band(const ops::Window& w, int64_t channels) {
   constexpr int64_t kProducts = 131072, kFloats = 12288;
   const int64_t line = (w.width + 2 * w.pad_w) * w.channels;
@@ -113,7 +113,7 @@ void convolve_directly(const Call& call, const ops::Window& w) {
 }
 
 bool convolve_and_normalise(const Call& call, const mk_op& next) {
-  constexpr int kPredicts = 5;  // inputs
+  constexpr int kPredicts = 5;  // the number of inputs in prediction
   if (call.op.code != MK_OP_CONV2D || next.code != MK_OP_BATCH_NORM || next.n_inputs != kPredicts) return false;
   const ops::Window w = ops::window_of(call.op.conv2d.window);
   const mk_tensor &y = call.op.outputs[0], &x = next.inputs[0], &out = next.outputs[0];

@@ -7,10 +7,10 @@
 
 namespace mokume::host {
 
-// Whether convolve_directly() computes this op conv2d.
+// Returns whether convolve_directly() computes this conv2d.
 bool is_direct(const Call& call, const ops::Window& w);
 
-// The op conv2d. Throws Error(MK_OUT_OF_MEMORY).
+// Computes conv2d. Throws Error(MK_OUT_OF_MEMORY).
 void convolve_directly(const Call& call, const ops::Window& w);
 
 // Computes the op conv2d and then `next`, if that normalises its output in place with known moments: each row of

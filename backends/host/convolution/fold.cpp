@@ -6,7 +6,6 @@
 namespace mokume::host {
 namespace {
 
-// One line of an image.
 struct Line {
   const ops::Window& w;
   const NetworkLoops& loops;

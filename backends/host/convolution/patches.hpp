@@ -37,7 +37,7 @@ class Patches {
 
   int64_t images_each() const { return each_; }
   float* data() { return values_.data(); }
-  // A matrix with one patch per row.
+  // Returns a matrix with one patch per row.
   mk_tensor of(int64_t images) { return sdk::matrix(&buffer_, images * window_.out_pixels(), window_.patch()); }
 
  private:
@@ -57,12 +57,12 @@ inline mk_tensor images_of(const mk_tensor& t, int64_t first, int64_t count) {
   return sdk::matrix(t.buffer, count, t.columns, t.row_stride, t.offset + first * t.row_stride);
 }
 
-// A view with one row per pixel, of images whose rows are contiguous.
+// Returns a view with one row per pixel. The rows of the images must be contiguous.
 inline mk_tensor pixels_of(const mk_tensor& t, int64_t channels) {
   return sdk::matrix(t.buffer, t.rows * (t.columns / channels), channels, channels, t.offset);
 }
 
-// The columns of the filters of one group, in a matrix with a column for each filter.
+// Returns the filters of one group as a matrix with one column per filter.
 inline mk_tensor filters_of(const mk_tensor& t, const ops::Window& w, int64_t group) {
   const int64_t each = t.columns / w.groups;
   return sdk::matrix(t.buffer, t.rows, each, t.row_stride, t.offset + group * each);

@@ -7,7 +7,7 @@ namespace mokume::host {
 namespace {
 
 // Runs are often only a few floats long (a window row of one channel). They are copied four floats at a time; the last
-// four may overlap the ones before.
+// four floats may overlap the previous four.
 void copy_run(const float* from, float* to, int64_t n) {
   if (n > 32) {
     std::memcpy(to, from, static_cast<size_t>(n) * sizeof(float));
@@ -21,7 +21,6 @@ void copy_run(const float* from, float* to, int64_t n) {
   }
 }
 
-// Copies one window pixel by pixel.
 void copy_pixels(const ops::Window& w, const float* image, int64_t top, int64_t left, float* patch) {
   const int64_t channels = w.group_channels();
   for (int64_t i = 0; i < w.kernel_h; ++i)

@@ -8,7 +8,7 @@
 namespace mokume::host::fast {
 namespace {
 
-constexpr int64_t kSmall = 65536;  // products that are not worth a hand-over to another thread
+constexpr int64_t kSmall = 65536;  // smaller products are not worth a hand-over to another thread
 
 void scale(const Call& call, float beta) {
   const View<float> out = call.output();
@@ -46,8 +46,7 @@ void gemm(const Call& call) {
   }
 
   if (out.rows == 1 && product.takes_rows()) {
-    const int64_t each =
-        out.columns < 256 ? 64 : 128;  // columns: few, so that a small product has a part for each core
+    const int64_t each = out.columns < 256 ? 64 : 128;  // few columns, so that a small product has a part for each core
     const auto part = [&](uint64_t index) {
       const int64_t c = static_cast<int64_t>(index) * each, columns = std::min(each, out.columns - c);
       product.row(0, c, columns);

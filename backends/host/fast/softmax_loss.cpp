@@ -36,7 +36,7 @@ double sum_of_exponentials(const NetworkLoops& loops, const float* x, float larg
   return sum;
 }
 
-// Smoothing, the focal factor and the weight, in doubles, which cost little beside the exponentials.
+// Smoothing, the focal factor and the weight. They use doubles, which cost little compared to the exponentials.
 struct Form {
   double smoothing, gamma, columns;
 
@@ -45,14 +45,14 @@ struct Form {
         gamma(op.softmax_loss.form.gamma),
         columns(static_cast<double>(op.inputs[0].columns)) {}
 
-  // The sum of (largest - logit), which smoothing needs. The gradient may replace the logits afterwards.
+  // Returns the sum of (largest - logit), which smoothing needs. The gradient may replace the logits afterwards.
   double sum_below(const float* x, float largest, int64_t n) const {
     double sum = 0;
     for (int64_t c = 0; smoothing > 0 && c < n; ++c) sum += static_cast<double>(largest) - static_cast<double>(x[c]);
     return sum;
   }
 
-  // Receives log(sum of exponentials), the label's logit less the largest, and sum_below(). Multiplies `scale`, the
+  // Receives log(sum of exponentials), the label's logit minus the largest, and sum_below(). Multiplies `scale`, the
   // factor of the gradient.
   double loss(double log_sum, double below, double all_below, double weight, double* scale) const {
     double loss = log_sum - below;

@@ -7,7 +7,7 @@
 namespace mokume::host::fast {
 namespace {
 
-// The loss of one difference, and `slope` of the gradient.
+// Returns the loss of one difference, and stores the derivative in `slope`.
 double loss_of(double d, ops::Distance distance, double delta, double* slope) {
   const double size = std::fabs(d);
   *slope = d;
@@ -29,7 +29,7 @@ double loss_of(double d, ops::Distance distance, double delta, double* slope) {
   }
 }
 
-// In doubles, since the targets of a row are few.
+// Computes in doubles, because a row has few targets.
 void general(const Call& call, const View<const float>& prediction, const View<const float>& target, int64_t r) {
   const int32_t chosen = call.indices(2).data[r];
   const auto [distance, delta] = call.op.squared_loss.form;

@@ -28,7 +28,7 @@ inline float erf_one(float x) {
   q = q * t + 1.12958026F;
   q = q * t - 0.000188469174F;
   const float large = __builtin_copysignf(1.0F - exp_one(-q), x);
-  return a > 1.0F ? large : x + x * p;  // the second for NaN
+  return a > 1.0F ? large : x + x * p;  // NaN takes the second branch
 }
 
 // Within 3 ulp. Up to 0.55, an odd polynomial with a relative error of 1e-8, and above, 1 - 2 / (exp(2|x|) + 1).
@@ -40,7 +40,7 @@ inline float tanh_one(float x) {
   p = p * square + 0.133331135F;
   p = p * square - 0.333333313F;
   const float large = __builtin_copysignf(1.0F - 2.0F / (exp_one(2.0F * t) + 1.0F), x);
-  return a > 0.55F ? large : x + p * square * x;  // the second for NaN
+  return a > 0.55F ? large : x + p * square * x;  // NaN takes the second branch
 }
 
 // The logistic function s of v, and s (1 - s), both without cancellation.

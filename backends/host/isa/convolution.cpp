@@ -7,14 +7,15 @@ namespace mokume::host::MOKUME_HOST_ISA {
 namespace {
 
 #if defined(__AVX512F__) || defined(__aarch64__)
-constexpr int kMostRows = 12;  // of two vectors each, in 32 registers
+constexpr int kMostRows = 12;  // rows of two vectors each fit into 32 registers
 #else
-constexpr int kMostRows = 6;  // in 16 registers
+constexpr int kMostRows = 6;  // rows of two vectors each fit into 16 registers
 #endif
 
-// The channels that one or two vectors cover. The second may overlap the first.
+// The channels that one or two vectors cover. The first vector begins at channel `first`, and the second `next`
+// channels later; they may overlap.
 struct Columns {
-  int64_t first, next;  // of the first vector, and from it to the second
+  int64_t first, next;
 };
 
 // Computes `live` windows, at most kRows, from window `at` on.

@@ -5,17 +5,17 @@
 
 namespace mokume::host {
 
-// The columns that weights and biases have in WindowRow: fewer than a vector are filled up.
+// Returns the number of columns of weights and biases in WindowRow, at least a whole vector.
 constexpr int64_t padded_channels(int64_t channels) { return channels <= 4 ? 4 : channels < 8 ? 8 : channels; }
 
 // Neighbouring windows of a row of a convolution's output. Consecutive elements of a patch's line are adjacent in x.
 struct WindowRow {
   const float* x;  // the first element under the first window; readable for kMostWindowsMore windows past the last
-  int64_t x_step;  // from a window to the next
-  int64_t x_line;  // from a line of the window to the one below it
+  int64_t x_step;  // the distance from a window to the next
+  int64_t x_line;  // the distance from a line of the window to the line below it
   int64_t windows;
-  int64_t lines, line;  // of a window, and the elements of each
-  const float* weight;  // lines * line rows, weight_step apart, of padded_channels(channels)
+  int64_t lines, line;  // the lines of a window, and the elements of each line
+  const float* weight;  // lines * line rows of padded_channels(channels) floats, weight_step apart
   int64_t weight_step;
   const float* bias;  // null: none
   bool relu;

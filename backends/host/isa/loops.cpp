@@ -12,11 +12,11 @@ namespace mokume::host::MOKUME_HOST_ISA {
 namespace {
 
 // Elements that pass through each step of a formula at once. They stay in the first-level cache, and since they are
-// copies, the compiler need not assume that out and dot overlap.
+// copies, the compiler may assume that out and dot do not overlap.
 constexpr int kBlock = 256;
 
-// exp(x) for the x of rbf_block. Near 0, where the result is close to 1, it is the rounded exact value: 1 plus a sum of
-// powers up to x^8.
+// Returns exp(x) for the arguments of rbf_block. Near 0, where the result is close to 1, it is the rounded exact value:
+// 1 plus a sum of powers up to x^8.
 float rbf_one(float x) {
   float p = 2.48015873e-5F;
   p = __builtin_fmaf(p, x, 1.98412698e-4F);
@@ -33,7 +33,7 @@ void exp_block(float* t, int n) {
   for (int i = 0; i < n; ++i) t[i] = rbf_one(t[i]);
 }
 
-// The arguments of exp.
+// Computes the arguments of exp.
 void rbf_block(const MapRow& row, int64_t at, float* t, int n) {
   const float* dot = row.dot + at;
   const float* norm_y = row.norm_y + at;

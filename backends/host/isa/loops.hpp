@@ -38,8 +38,8 @@ struct Loops {
   const NetworkLoops* network;
   const ActivationLoops* activations;
   // Loops of multiply-adds, whose product and addition are rounded once (fused). They give the same bits on all
-  // instruction sets that have the operation: every result is one chain of additions in the order of the terms. Both
-  // are null on the others, where oneDNN multiplies.
+  // instruction sets that have the operation: every result is one chain of additions in the order of the terms. On
+  // other instruction sets both are null, and oneDNN multiplies.
   void (*convolve)(const WindowRow& row);
   void (*row_product)(const RowProduct& product);
 };

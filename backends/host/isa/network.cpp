@@ -108,7 +108,7 @@ void scaled_difference(const float* x, const float* target, float factor, float*
 
 // ---- dropout -------------------------------------------------------------------------------------------------------
 
-constexpr int kCounters = 64;  // counters at a time
+constexpr int kCounters = 64;  // processed at a time
 
 // Philox4x32-10 of the counters {row, quarter, step, layer}, one per lane: sdk/philox.hpp.
 void philox_words(const DropoutRows& d, const uint32_t* row, const uint32_t* quarter, uint32_t* words) {
@@ -301,7 +301,7 @@ void optimizer(const OptimizerRange& range) {
 typedef float Lanes __attribute__((vector_size(64)));  // never a result or an argument: its ABI depends on the set
 constexpr int64_t kNormLanes = 16;
 
-// Up to 16 columns; fewer only at the end of a row, so that whole vectors have a constant size.
+// Loads up to 16 columns; fewer only at the end of a row, so that whole vectors have a constant size.
 inline void load(Lanes& v, const float* p, int64_t n) {
   if (n == kNormLanes)
     memcpy(&v, p, sizeof v);

@@ -46,7 +46,7 @@ struct DropoutRows {
 // One window of max_pool, clipped to the image.
 struct MaxWindow {
   const float* first;  // the top left pixel of the clipped window
-  int64_t row_stride;  // from a pixel to the one below it
+  int64_t row_stride;  // the distance from a pixel to the pixel below it
   int64_t channels;
   int64_t rows, columns;
   int32_t place, place_stride;  // place of that pixel in the window; distance to the place below it

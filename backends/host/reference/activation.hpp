@@ -10,13 +10,13 @@ namespace mokume::host::reference {
 
 inline double logistic(double v) { return 1 / (1 + std::exp(-v)); }
 
-// The argument of the logistic function in gelu_tanh, and its derivative.
+// The argument of the logistic function in gelu_tanh, and the derivative of the argument.
 inline double gelu_argument(double x) { return std::sqrt(8 / std::numbers::pi) * (x + 0.044715 * x * x * x); }
 inline double gelu_argument_slope(double x) { return std::sqrt(8 / std::numbers::pi) * (1 + 3 * 0.044715 * x * x); }
 
 inline double normal_share(double x) { return (1 + std::erf(x / std::numbers::sqrt2)) / 2; }
 
-// none and relu are exact in float, so they are not here.
+// none and relu are exact in float, so this function does not have them.
 inline double activated(ops::Activation activation, double x, double slope) {
   switch (activation) {
     case ops::Activation::leaky_relu:
@@ -40,7 +40,7 @@ inline double logistic_unit_slope(double x, double v, double v_slope) {
   return logistic(v) + (bump > 0 ? x * bump * v_slope : 0);
 }
 
-// The derivative, from the output y or from the input: see ops::takes_input().
+// Returns the derivative, from the output y or from the input: see ops::takes_input().
 inline double activation_slope(ops::Activation activation, double y, double slope) {
   switch (activation) {
     case ops::Activation::leaky_relu:

@@ -4,8 +4,7 @@
 
 namespace mokume::host::reference {
 
-// fp64 sums in ascending order, each rounded once: the result of gemm, gemm and optimizer_step of this directory in
-// sequence.
+// Computes fp64 sums in ascending order, each rounded once, as gemm, gemm and optimizer_step do in sequence.
 void linear_update(const Call& call) {
   const View<const float> x = call.input(0), dy = call.input(1);
   const View<float> weight = call.output(0), state = call.output(1), dx = call.output(2);

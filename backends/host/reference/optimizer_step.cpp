@@ -47,7 +47,7 @@ Element step(const ops::OptimizerSettings& o, double t, double grad, Element e) 
   return e;
 }
 
-// The factor of all gradients. A norm of NaN gives NaN.
+// Returns the factor of all gradients. A norm of NaN gives NaN.
 double clipping(const Call& call, const ops::OptimizerSettings& o) {
   if (call.op.n_inputs < 2) return 1;
   const double factor = o.clip / (std::sqrt(static_cast<double>(*call.input(1).data)) + 1e-6);

@@ -5,7 +5,7 @@
 namespace mokume::host::reference {
 namespace {
 
-// The focal loss of a loss L, and the factor of its gradient: see sdk/ops/loss.hpp.
+// The focal loss, and the factor of the gradient: see sdk/ops/loss.hpp.
 struct Focal {
   double loss, factor;
 };

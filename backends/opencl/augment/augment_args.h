@@ -5,7 +5,8 @@
 
 BEGIN_ARGS
 
-// Something happens if a word is below its limit. `per_pixel` and `per_channel` are 1 / the numbers of these.
+// A change happens if a random word is below its limit. `per_pixel` is 1 / the number of pixels, `per_channel` 1 / the
+// number of channels.
 typedef struct {
   ImageGrid grid;
   View x, out;

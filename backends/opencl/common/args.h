@@ -21,12 +21,12 @@ typedef struct {
   i64 offset, step;
 } View;
 
-// Matrices, see runs.cl: a work-item does rows_each x columns_each elements.
+// For matrices, see runs.cl: a work-item does rows_each x columns_each elements.
 typedef struct {
   i64 rows, columns, rows_each, columns_each;
 } RunGrid;
 
-// Images, see windows.cl: `rows` counts the pixel rows of all images.
+// For images, see windows.cl: `rows` counts the pixel rows of all images.
 typedef struct {
   i64 rows, rows_each;
   i32 columns_each, channels_each;

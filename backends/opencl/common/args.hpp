@@ -13,11 +13,11 @@ using u32 = uint32_t;
 using i64 = int64_t;
 using f32 = float;
 
-// The name of a struct of arguments in kernels.
+// The name that kernels use for a struct of arguments.
 template <class Args>
 struct ArgsName;
 
-// A constant expression only if every byte of the struct belongs to a member.
+// This is a constant expression only if every byte of the struct belongs to a member.
 template <class Args>
 constexpr bool has_no_padding() {
   return std::bit_cast<std::array<uint32_t, sizeof(Args) / sizeof(uint32_t)>>(Args{})[0] == 0;

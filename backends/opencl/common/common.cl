@@ -1,6 +1,6 @@
 // The start of every program. Sums and products are contracted only where fma() is written. A device without fma in
-// hardware (CL_FP_FMA) would emulate it at a tenth of the speed. There, a product and a sum are rounded separately, in
-// the same order, so that variants still agree with each other bit by bit.
+// hardware (CL_FP_FMA) would emulate it at a tenth of the speed. On such a device, a product and a sum are rounded
+// separately, in the same order, so that variants still agree with each other bit by bit.
 //
 // The build expands each #include into the text of the program, once (cmake/embed.cmake).
 #pragma OPENCL FP_CONTRACT OFF
@@ -8,9 +8,8 @@
 #define fma(a, b, c) ((a) * (b) + (c))
 #endif
 
-// Kernels are also called by other kernels, in sequence (group/sequence.cpp) or for a member of a group
-// (group/group.cpp). They are functions then, and their index in the range is an argument. The parameters of every
-// kernel therefore begin with ITEM.
+// Other kernels also call kernels, in sequence (group/sequence.cpp) or for a member of a group (group/group.cpp). A
+// called kernel is a function with its index in the range as an argument, so the parameters of kernels begin with ITEM.
 #ifdef CALLED
 #define __kernel static
 #define ONE_ITEM
@@ -29,6 +28,6 @@ typedef struct {
 #define THIS_ITEM
 #endif
 
-// Compilers that are based on clang, and NVIDIA's (cl_nv_pragma_unroll), obey this pragma in every version of OpenCL C; the
+// Compilers based on clang, and NVIDIA's (cl_nv_pragma_unroll), obey this pragma in every version of OpenCL C; the
 // attribute opencl_unroll_hint is OpenCL C 2.0. Without it, arrays in registers become arrays on the stack.
 #define UNROLL _Pragma("unroll")

@@ -39,8 +39,8 @@ int channel_width(const mk_device& device, int64_t channels) {
   return 1;
 }
 
-// On AMD's processors these loops are faster with half vectors that are full than with whole ones that are not: 1.17
-// times for 24 channels on a Zen machine with AVX-512 (bench/notes/convolution-shapes.md).
+// On AMD's processors these loops are faster with full half vectors than with partly filled whole vectors: 1.17 times
+// for 24 channels on a Zen machine with AVX-512 (bench/notes/convolution-shapes.md).
 int filters_width(const mk_device& device, int64_t channels) {
   const int width = channel_width(device, channels);
   constexpr int kHalf = 8;

@@ -19,12 +19,12 @@ constexpr int64_t round_up(int64_t a, int64_t b) { return divide_up(a, b) * b; }
 
 bool uses_vectors(const mk_device& device);
 
-// The VW of kernels over rows (runs.cl), of kernels over short rows, which process the last columns one by one, and of
-// kernels over `channels` (windows.cl: VW <= channels).
+// Return VW for kernels over rows (runs.cl), for kernels over short rows, which process the last columns one by one,
+// and for kernels over `channels` (windows.cl: VW <= channels).
 int run_width(const mk_device& device);
 int row_width(const mk_device& device, int64_t columns);
 int channel_width(const mk_device& device, int64_t channels);
-// The same for loops that multiply and add and touch little memory.
+// Returns VW for loops that multiply and add and touch little memory.
 int filters_width(const mk_device& device, int64_t channels);
 
 BuiltIn for_width(const mk_device& device, const char* name, const char* source, int width);
@@ -36,7 +36,7 @@ struct RunLaunch {
   Range range;
 };
 
-// Whole rows: a work-item takes `many` of them on CPUs, and one on GPUs.
+// For whole rows: a work-item takes `many` rows on CPUs, and one row on GPUs.
 struct RowsLaunch {
   RowsLaunch(const mk_device& device, int64_t rows, int64_t many)
       : rows_each(uses_vectors(device) ? many : 1),
@@ -45,7 +45,7 @@ struct RowsLaunch {
   Range range;
 };
 
-// `rows` rows of `width` pixels with `channels` channels each.
+// For `rows` rows of `width` pixels with `channels` channels each.
 struct ImageLaunch {
   ImageLaunch(const mk_device& device, int64_t rows, int64_t width, int64_t channels);
   ImageGrid grid;

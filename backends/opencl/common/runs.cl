@@ -2,7 +2,7 @@
 // one element (VW = 1) on GPUs.
 #include "common/vector.cl"
 
-// Loads the first n of VW elements; the others are zero and are not read.
+// Loads the first n of VW elements; the remaining elements are zero and are not read.
 static vec load_some(__global const float* p, int n) {
 #if VW == 1
   return *p;

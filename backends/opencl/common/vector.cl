@@ -40,7 +40,6 @@ WHOLE_VECTOR(__global, uint, uint)
 WHOLE_VECTOR(__private, uint, uint)
 #endif
 #endif
-// A vec with all lanes equal.
 #define SPLAT(x) ((vec)(x))
 
 // A hint to prefetch a cache line, used only if the host enables it. On PoCL it is an instruction, but drivers that use

@@ -1,5 +1,5 @@
 // Sums over the rows of a matrix: first within blocks of rows, then over the blocks in order. The rows of a block are
-// the same on every device, and so are the bits.
+// the same on every device, so the bits are, too.
 #include "common/vector.cl"
 #include "conv/column_sums_args.h"
 

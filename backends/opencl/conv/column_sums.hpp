@@ -5,7 +5,7 @@
 
 namespace mokume::opencl {
 
-// out = sums, or out += sums if `first` is false.
+// Computes out = sums, or out += sums if `first` is false.
 void column_sums(Launcher& launcher, const mk_tensor& x, const mk_tensor& out, bool first);
 
 }  // namespace mokume::opencl

@@ -14,7 +14,7 @@ namespace {
 
 constexpr mk_tensor kNone{};
 
-// Handles all pixels at once if the images are contiguous, otherwise image by image.
+// Sums all pixels at once if the images are contiguous, otherwise image by image.
 void bias_gradient(Launcher& launcher, const ConvProblem& p, const mk_tensor& dbias) {
   const int64_t each = p.dense() ? p.windows.rows : 1;
   for (int64_t first = 0; first < p.windows.rows; first += each)
@@ -67,7 +67,7 @@ void conv2d_grad_weight(Launcher& launcher, const mk_op& op) {
   } else if (suits_winograd(launcher.device(), p)) {
     winograd_grad_weight(launcher, p);
   } else if (suits_direct_grad(launcher.device(), p)) {
-    // It also sums the bias if the images are contiguous.
+    // This also sums the bias if the images are contiguous.
     direct_grad_weight(launcher, p, p.dense() ? dbias : kNone);
     if (p.dense()) return;
   } else if (lines) {

@@ -1,4 +1,4 @@
-// Convolutions, forward and backward. Selects one of the algorithms of this folder:
+// Convolutions, forward and backward. Each uses one of the algorithms of this folder:
 //
 // patches: the product of patches and weights, on every device; with groups, one product for each.
 // depthwise: groups of one input channel, on every device.
@@ -6,8 +6,8 @@
 // direct, direct_grad: one channel, on CPUs.
 // lines: everything else that has vectors of channels, on CPUs.
 //
-// The recorded choice `conv` decides between patches and winograd. Sums over images run over a number of images at a
-// time that is fixed for a device class.
+// The recorded choice `conv` decides between patches and winograd. Sums over images take a fixed number of images at a
+// time for each device class.
 #pragma once
 
 #include "runtime/launcher.hpp"

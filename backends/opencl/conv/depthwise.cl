@@ -34,7 +34,7 @@ __kernel void depthwise(ITEM const DepthwiseArgs args, __global const float* ima
   }
 }
 
-// Pixels of the window ascend, as in fold of patches.cl.
+// The pixels of the window ascend, as in fold of patches.cl.
 __kernel void depthwise_grad_input(ITEM const DepthwiseArgs args, __global const float* dy, __global const float* weight,
                                    __global float* dx) {
   const WindowSides sides = args.sides;

@@ -56,7 +56,7 @@ void depthwise_grad_input(Launcher& launcher, const ConvProblem& p) {
                args_of(l, p, {{}, p.weight}, false), {memory(p.windows), memory(p.weight), memory(p.images)});
 }
 
-// The lines of a block are the same on every device, and so are the bits of the sums.
+// The lines of a block are the same on every device, so the bits of the sums are, too.
 void depthwise_grad_weight(Launcher& launcher, const ConvProblem& p) {
   constexpr int64_t kPixelsEach = 512, kMostFloats = int64_t{16} << 20;
   mk_device& device = launcher.device();

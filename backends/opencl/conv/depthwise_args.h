@@ -5,7 +5,7 @@
 
 BEGIN_ARGS
 
-// `per_channel` filters read each channel of the image.
+// `per_channel` is the number of filters that read each channel of the image.
 typedef struct {
   ImageGrid grid;
   View images, weight, windows;

@@ -32,8 +32,8 @@ static void padded_lines(__global const float* image, int height, int width, int
   put_zeros((count - end) * line, to + end * line);
 }
 
-// Computes `live` windows, at most as many as FOR_ROWS has, starting with the window at `a`. Each has a row of
-// out_channels in out, of which [c0, c0 + columns) are written. `pixel_step` is 1: see direct_args.h.
+// Computes `live` windows, at most as many as FOR_ROWS has, starting with the window at `a`. Each window has a row of
+// out_channels in out; only columns [c0, c0 + columns) are written. `pixel_step` is 1: see direct_args.h.
 #define DIRECT_STEP(i)              \
   {                                 \
     const vec ai = SPLAT(p[i]);     \
@@ -47,7 +47,7 @@ static void padded_lines(__global const float* image, int height, int width, int
     FETCH_TO_WRITE(out + (long)i * out_channels + NR - 1); \
   }
 #define DIRECT_STEP_NARROW(i) s##i##0 = fma(SPLAT(p[i]), b0, s##i##0);
-// Written so that a NaN passes through.
+// This form lets a NaN pass through.
 #define ACTIVATE(v) ((v) = relu ? ((v) < 0.0f ? SPLAT(0.0f) : (v)) : (v))
 #define DIRECT_FINISH(i) \
   if (biased) {          \

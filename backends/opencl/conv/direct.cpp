@@ -34,7 +34,8 @@ WindowRows::WindowRows(const mk_device& device, const ConvProblem& p)
       each(divide_up(rows, items)) {}
 
 void direct_forward(Launcher& launcher, const ConvProblem& p, const mk_tensor& bias, bool relu) {
-  constexpr int64_t kMostWindows = 2048;  // of flat.cl at once, so that they stay in a near cache
+  constexpr int64_t kMostWindows =
+      2048;  // flat.cl computes at most this many at once, so that they stay in a near cache
   mk_device& device = launcher.device();
   const ops::Window& w = p.window;
   const WindowRows rows(device, p);

@@ -15,7 +15,7 @@ const LibraryKernel& direct_kernel(mk_device& device, const char* name);
 // Returns the macros of direct.cl and of the files that include it.
 std::string direct_options(const mk_device& device);
 
-// The rows of windows, divided among the work-items of a launch.
+// Divides the rows of windows among the work-items of a launch.
 struct WindowRows {
   WindowRows(const mk_device& device, const ConvProblem& p);
   int64_t rows, items, each;

@@ -1,7 +1,7 @@
 // The arguments of direct.cl, flat.cl, direct_grad.cl and spread.cl.
 //
 // `pixel_step` is always 1, but it is an argument so that the compiler cannot rely on it. Otherwise the compiler would
-// keep values shared by neighbouring pixels in registers, of which none are free.
+// keep values shared by neighbouring pixels in registers, and no register is free.
 #pragma once
 
 #include "common/args.h"

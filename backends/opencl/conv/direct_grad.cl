@@ -3,7 +3,7 @@
 // values that it multiplies with a pixel of dy are adjacent in the image. Sums run as in gemm.hpp.
 #include "conv/direct.cl"
 
-// Copies images with their padding, one after the other. One work-item copies one image.
+// Copies consecutive images with their padding. One work-item copies one image.
 __kernel ONE_ITEM void pad_images(ITEM const PadImagesArgs args, __global const float* images, __global float* padded) {
   const int line = args.width + 2 * args.pad_w, lines = args.height + 2 * args.pad_h;
   padded_lines(images + args.images.offset + (long)get_global_id(0) * args.images.step, args.height, args.width,
@@ -48,14 +48,14 @@ DIRECT_GRAD(narrow_grad_whole, FOR_MR, LOAD_ONE, DIRECT_STEP_NARROW)
 DIRECT_GRAD(narrow_grad_middle, FOR_MIDDLE, LOAD_ONE, DIRECT_STEP_NARROW)
 DIRECT_GRAD(narrow_grad_small, FOR_SMALL, LOAD_ONE, DIRECT_STEP_NARROW)
 
-// Also computes the gradient of the bias, as column_sums.cl does: sums of SUMMED pixels, then their sum.
+// Also computes the gradient of the bias as column_sums.cl does: it sums SUMMED pixels at a time, then adds these sums.
 #define SUMMED 512
 
 typedef struct {
   vec sum0, sum1, all0, all1;
 } pixel_sums;
 
-// Adds `terms` more pixels, after `done` earlier ones.
+// Adds `terms` more pixels, after the `done` pixels so far.
 static void add_pixels(__global const float* restrict d, int out_channels, long done, int terms, pixel_sums* s) {
   for (int k = 0; k < terms; ++k, d += out_channels) {
     FETCH(d + AHEAD * out_channels);
@@ -70,9 +70,9 @@ static void add_pixels(__global const float* restrict d, int out_channels, long 
   s->sum0 = s->sum1 = SPLAT(0.0f);
 }
 
-// One work-item does NR channels and lines_each lines of the window. The last channels start early and drop those of
-// another work-item; if there are fewer than NR channels, memory after dy is read and dropped. The work-item of the
-// first lines also sums `dbias` if it is `wanted`, in which case images must be contiguous.
+// One work-item does NR channels and lines_each lines of the window. The last channels start early, and the overlap
+// with another work-item is dropped. With fewer than NR channels, values that are read past the end of dy are dropped.
+// The work-item of the first lines also sums `dbias` if it is `wanted`, which requires contiguous images.
 __kernel ONE_ITEM void conv2d_direct_grad(ITEM const ConvDirectGradArgs args, __global const float* restrict padded,
                                           __global const float* restrict dy, __global float* restrict dweight,
                                           __global float* restrict dbias) {

@@ -1,12 +1,13 @@
-// direct.cl's convolutions for no more output channels than a vector has lanes. There, a vector holds the channels of a
-// window, and lanes without a channel are idle. Here, it holds neighbouring windows and takes FLAT channels at a time.
-// The lines of an image are consecutive, and windows are counted through them. This includes windows that begin at the
-// end of one line and end in the next, whose results are dropped. Every sum is the same chain as in direct.cl.
+// The convolutions of direct.cl for at most as many output channels as a vector has lanes. In direct.cl, a vector holds
+// the channels of a window, and lanes without a channel are idle. Here, it holds neighbouring windows and takes FLAT
+// channels at a time. The lines of an image are consecutive, and windows are counted through them. Windows that begin
+// at the end of one line and end in the next are computed, too, but their results are dropped. Every sum is the same
+// chain as in direct.cl.
 #include "conv/direct.cl"
 
 #define FLAT 4
 #if VW == 16
-#define FLAT_VECTORS 4  // vectors computed at once
+#define FLAT_VECTORS 4  // number of vectors computed at once
 #define FOR_FLAT FOR_4
 #else
 #define FLAT_VECTORS 2
@@ -70,8 +71,8 @@ static void store_windows(vec a, vec b, vec c, vec d, __global float* to, int ap
   ACTIVATE(s##v##3);
 #define FLAT_STORE(v) store_windows(s##v##0, s##v##1, s##v##2, s##v##3, out + v * VW * apart, apart);
 
-// Computes the windows that begin at `from` and after, FOR_VECTORS vectors of them. w holds the weights of FLAT
-// channels for each pixel of the window, `apart` floats apart, followed by the bias.
+// Computes FOR_VECTORS vectors of windows, starting at `from`. w holds the weights of FLAT channels for each pixel of
+// the window, `apart` floats apart, followed by the bias.
 #define FLAT_WINDOWS(name, FOR_VECTORS)                                                                        \
   static void name(__global const float* from, int line, int kernel_h, int kernel_w, __global const float* w, \
                    int biased, int relu, __global float* out, int apart) {                                    \

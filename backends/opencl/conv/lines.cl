@@ -4,7 +4,7 @@
 #include "conv/tiles.cl"
 #include "conv/lines_args.h"
 
-// Written so that a NaN passes through.
+// This form lets a NaN pass through.
 #define FINISHED(v, bias) (relu ? ((v) + (bias) < 0.0f ? SPLAT(0.0f) : (v) + (bias)) : (v) + (bias))
 
 #define ONE_ZERO(i) vec s##i = SPLAT(0.0f);
@@ -24,8 +24,8 @@
     VSTORE(FINISHED(s##i##1, bias1), 0, out + i * step + next); \
   }
 
-// Computes `live` windows, at most as many as FOR_ROWS has, from the one at `x` on, which are x_step apart. `next` is
-// the distance to the second vector of channels. Windows past the live ones are read, too: see conv2d_lines.
+// Computes `live` windows, at most as many as FOR_ROWS has, starting at `x` with a distance of x_step. `next` is the
+// distance to the second vector of channels. The tile also reads windows past the live ones: see conv2d_lines.
 #define TILE(name, FOR_ROWS, ZERO, STEP, SET)                                                                        \
   static void name(__global const float* restrict x, long x_step, long line, int lines, int taps,                    \
                    __global const float* restrict weight, long w_step, int next, vec bias0, vec bias1, int relu,     \
@@ -43,7 +43,7 @@
 #include "conv/tile_sizes.cl"
 
 // VW <= out_channels; the last vector starts early. The scratch of a work-item holds the lines of a band with their
-// padding, and 12 windows more.
+// padding, and 12 more windows.
 __kernel ONE_ITEM void conv2d_lines(ITEM const LinesArgs args, __global const float* images,
                                     __global const float* weight, __global const float* bias, __global float* out,
                                     __global float* scratch) {
@@ -76,8 +76,8 @@ __kernel ONE_ITEM void conv2d_lines(ITEM const LinesArgs args, __global const fl
   }
 }
 
-// The weights of the convolution that is the gradient with respect to every stride-th pixel of the images: those pixels
-// of the window, from the last to the first, with the channels swapped. A work-item does one of them.
+// Computes the weights of the convolution that is the gradient with respect to every stride-th pixel of the images: the
+// pixels of the window that they use, from the last to the first, with swapped channels. A work-item does one pixel.
 __kernel ONE_ITEM void turn_weights(ITEM const TurnWeightsArgs args, __global const float* weight,
                                     __global float* turned) {
   const int pixel = (int)get_global_id(0);

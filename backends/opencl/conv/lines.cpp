@@ -13,7 +13,7 @@
 namespace mokume::opencl {
 namespace {
 
-constexpr int64_t kWindows = 12;  // of a register tile, which extends past the end of a row
+constexpr int64_t kWindows = 12;  // a register tile covers this many, and may extend past the end of a row
 
 const LibraryKernel& lines_kernel(mk_device& device, int64_t channels, const char* name) {
   return device.kernel(for_width(device, "lines", kConvLines, filters_width(device, channels)), name);
@@ -23,8 +23,8 @@ bool uses_lines(const mk_device& device, const ConvProblem& p) {
   return uses_vectors(device) && device.choices.conv == "winograd" && p.plain();
 }
 
-// Where the outputs of a convolution lie in the rows of a matrix: neighbouring windows are `step` floats apart, and
-// rows of windows `line`.
+// Locates the outputs of a convolution in the rows of a matrix: neighbouring windows are `step` floats apart, and rows
+// of windows are `line` floats apart.
 struct Places {
   mk_tensor to;
   int64_t step, line;
@@ -32,20 +32,19 @@ struct Places {
 
 int64_t line_of(const ops::Window& w) { return (w.width + 2 * w.pad_w + w.more_w) * w.channels; }
 
-// Returns the rows of windows in a band, whose lines stay in a core's cache. They depend on the shape alone.
+// Returns the number of rows of windows in a band, whose lines stay in a core's cache. It depends on the shape alone.
 int64_t rows_of_band(const ops::Window& w) {
   constexpr int64_t kFloats = 12288;
   return std::clamp<int64_t>((kFloats / line_of(w) - w.kernel_h) / w.stride_h + 1, 1, w.out_height());
 }
 
-// Weights with a row for each element of the patch.
+// Weights in a matrix with a row for each element of the patch.
 struct Weights {
   cl_mem buffer;
   View at;
   int64_t out_channels;
 };
 
-// Convolves `from` with weights.
 void convolve(Launcher& launcher, const mk_tensor& from, const ops::Window& w, const Weights& weights,
               const mk_tensor& bias, bool relu, const Places& out) {
   mk_device& device = launcher.device();
@@ -76,8 +75,8 @@ void convolve(Launcher& launcher, const mk_tensor& from, const ops::Window& w, c
                {memory(from), weights.buffer, biased ? memory(bias) : weights.buffer, memory(out.to), scratch});
 }
 
-// Every stride-th pixel of one side of an image, from `first` on. Their gradient is a convolution of that side of dy
-// with `taps` pixels of the window, from the last to the first: first_tap + stride * k.
+// A phase is every stride-th pixel of one side of an image, starting at `first`. Its gradient is a convolution of that
+// side of dy with `taps` pixels of the window, from the last to the first: first_tap + stride * k.
 struct Phase {
   int64_t first, count, first_tap, taps, pad;
 
@@ -90,9 +89,10 @@ struct Phase {
 };
 
 struct Phases {
-  std::vector<std::pair<Phase, Phase>> all;  // with pixels of the image and of the window: rows, columns
-  bool whole = true;                         // every pixel of the image is in one of them
-  bool padded = true;                        // no padding is below 0
+  std::vector<std::pair<Phase, Phase>>
+      all;             // the phases of rows and columns that have pixels of both the image and the window
+  bool whole = true;   // every pixel of the image is in a phase
+  bool padded = true;  // no padding is below 0
 
   explicit Phases(const ops::Window& w) {
     for (int64_t i = 0; i < w.stride_h; ++i)
@@ -110,7 +110,7 @@ struct Phases {
   }
 };
 
-// dy as the images of a convolution whose windows are the pixels of a phase.
+// Describes dy as the images of a convolution whose windows are the pixels of a phase.
 ops::Window window_of(const ConvProblem& p, const Phase& rows, const Phase& columns) {
   ops::Window w;
   w.height = p.window.out_height();
@@ -125,7 +125,7 @@ ops::Window window_of(const ConvProblem& p, const Phase& rows, const Phase& colu
   return w;
 }
 
-// The pixels of the window that each phase uses, phase after phase.
+// Copies the pixels of the window that each phase uses, phase after phase.
 void turn_weights(Launcher& launcher, const ConvProblem& p, const Phases& phases, cl_mem to) {
   const ops::Window& w = p.window;
   int64_t offset = 0;
@@ -181,11 +181,11 @@ void lines_grad_input(Launcher& launcher, const ConvProblem& p) {
 
 namespace {
 
-// All of these determine the order of sums, so they are the same on every device.
-constexpr int64_t kPixelsEach = 1024;               // windows of a part: fewer do not pay for its sums
-constexpr int64_t kPartsFloats = int64_t{4} << 20;  // of all parts
-constexpr int64_t kFewestParts = 8;                 // work for the cores, even if the sums are large
-constexpr int64_t kMostFloats = int64_t{1} << 20;   // of one part
+// All these constants determine the order of sums, so they are the same on every device.
+constexpr int64_t kPixelsEach = 1024;               // windows per part: smaller parts do not pay for their sums
+constexpr int64_t kPartsFloats = int64_t{4} << 20;  // the limit for all parts together
+constexpr int64_t kFewestParts = 8;                 // enough work for the cores, even if the sums are large
+constexpr int64_t kMostFloats = int64_t{1} << 20;   // the limit for one part
 constexpr int64_t kWidest = 16;                     // lanes of a vector
 constexpr int64_t kSlack = 12;                      // the registers of a tile extend past the last line
 

@@ -5,8 +5,8 @@
 
 BEGIN_ARGS
 
-// A band is rows_each rows of windows of one image, whose lines have `line` floats with their padding. A work-item does
-// bands_each bands. The outputs of neighbouring windows are out_step floats apart, and rows of windows out_line.
+// A band is rows_each rows of windows of one image; its lines have `line` floats with their padding. A work-item does
+// bands_each bands. In the output, neighbouring windows are out_step floats apart, and rows of windows out_line.
 typedef struct {
   View images, weight, out;
   i64 bias_offset, bands, bands_each, scratch_each, out_step, out_line;

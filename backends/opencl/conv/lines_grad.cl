@@ -2,8 +2,7 @@
 // line of the window, the elements that a pixel of dy is multiplied with are adjacent in the image. A register tile
 // covers some of them and one or two vectors of output channels, and goes over a band of rows of windows.
 //
-// Sums go over the pixels of a band, then over the bands of a part, then over the parts; all three depend on the shape
-// alone.
+// Sums go over the pixels of a band, then over the bands of a part, then over the parts. All depend only on the shape.
 #include "conv/tiles.cl"
 #include "conv/lines_grad_args.h"
 
@@ -24,9 +23,9 @@
     VSTORE(VLOAD(0, to + i * step + VW) + s##i##1, 0, to + i * step + VW);               \
   }
 
-// Adds the sums of `live` elements, at most as many as FOR_ROWS has, from `x` on. Windows are x_step apart within a row,
-// and rows x_row; pixels of dy follow each other, and its rows are d_row apart. `next` is the distance to the second
-// vector of dy.
+// Adds the sums of `live` elements, at most as many as FOR_ROWS has, starting at `x`. Windows are x_step apart within a
+// row, and rows are x_row apart; the pixels of dy are contiguous, and its rows are d_row apart. `next` is the distance
+// to the second vector of dy.
 #define TILE(name, FOR_ROWS, ZERO, STEP, SET)                                                                        \
   static void name(__global const float* restrict x, long x_step, long x_row, __global const float* restrict dy,     \
                    int channels, long d_row, int next, int rows, int columns, int live, __global float* restrict to, \
@@ -44,9 +43,9 @@
   }
 #include "conv/tile_sizes.cl"
 
-// `part` has part_each floats for each work-item: for each element of the patch, its vectors of output channels, one
-// after the other. VW <= out_channels; the last vector starts early. The scratch of a work-item holds the lines of a
-// band with their padding, and 12 floats more.
+// `part` has part_each floats for each work-item: for each element of the patch, its consecutive vectors of output
+// channels. VW <= out_channels; the last vector starts early. The scratch of a work-item holds the lines of a band with
+// their padding, and 12 more floats.
 __kernel ONE_ITEM void conv2d_lines_grad(ITEM const LinesGradArgs args, __global const float* images,
                                          __global const float* dy, __global float* part, __global float* scratch) {
   const WindowSides s = args.sides;
@@ -78,7 +77,7 @@ __kernel ONE_ITEM void conv2d_lines_grad(ITEM const LinesGradArgs args, __global
   }
 }
 
-// Adds the parts up in order. A work-item does one element of the patch.
+// Adds up the parts in order. A work-item does one element of the patch.
 __kernel ONE_ITEM void lines_sum(ITEM const LinesSumArgs args, __global const float* part, __global float* dweight) {
   const long row = (long)get_global_id(0);
   const int vectors = (args.columns + VW - 1) / VW;

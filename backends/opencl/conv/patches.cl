@@ -15,9 +15,9 @@ static void clear(__global float* to, long n) {
   for (long i = 0; i < n; ++i) to[i] = 0.0f;
 }
 
-// Copies `count` windows that lie inside the image. In `from`, windows are `apart` and their rows `line` apart; in
-// `to`, they are to_step and `run` apart. If runs are shorter than a vector, the values after them are also copied
-// where this is allowed: the next runs, which end before `limit` and are written later, overwrite them.
+// Copies `count` windows that lie inside the image. In `from`, windows are `apart` floats apart and their rows `line`
+// floats; in `to`, the distances are to_step and `run`. If runs are shorter than a vector, the following values are
+// also copied where this is allowed: the next runs, which end before `limit` and are written later, overwrite them.
 static void copy_windows(__global const float* from, long apart, long line, __global const float* from_end,
                   __global float* to, long to_step, __global const float* limit, long run, int kernel_h, int count) {
   const long last_row = (kernel_h - 1) * line, last_run = (kernel_h - 1) * run;
@@ -74,8 +74,9 @@ __kernel ONE_ITEM void unfold_vector(ITEM const PatchesArgs args, __global const
         column = in1 - 1;
         continue;
       }
+      // The window's columns that lie inside the image.
       const int begin = max(0, -left),
-                end = min(sides.kernel_w, sides.width - left);  // of the window's columns, those in the image
+                end = min(sides.kernel_w, sides.width - left);
       for (int i = 0; i < sides.kernel_h; ++i, to += run) {
         if (top + i < 0 || top + i >= sides.height) {
           clear(to, run);

@@ -62,8 +62,8 @@ void unfold(Launcher& launcher, const mk_tensor& images, const ops::Window& w, i
   launcher.run(kernel, l.range, args_of(l, w, images, patches), {memory(images), memory(patches)});
 }
 
-// The transpose of unfold: adds patches up into the channels of one group. Every pixel is the sum of the elements that
-// unfold copies it to, in the order of the window's pixels, starting from 0.
+// The transpose of unfold: adds up the patches into the channels of one group. Every pixel is the sum of the elements
+// that unfold copies it to, in the order of the window's pixels, starting from 0.
 void fold(Launcher& launcher, const mk_tensor& patches, const ops::Window& w, int64_t group, const mk_tensor& images) {
   mk_device& device = launcher.device();
   if (pixel_by_pixel(w)) {
@@ -77,8 +77,8 @@ void fold(Launcher& launcher, const mk_tensor& patches, const ops::Window& w, in
                {memory(patches), memory(images)});
 }
 
-// Calls body(first, count) for a few images at a time: as many as have patches that fit into a CPU's cache (measured: 6
-// MiB; a GPU needs one large product). If the product reads rows that are not contiguous, it is one image at a time.
+// Calls body(first, count) for a few images at a time, whose patches fit into a CPU's cache (measured: 6 MiB; a GPU
+// needs one large product). If the rows that the product reads are not contiguous, it takes one image at a time.
 template <class Body>
 void for_some_images(const mk_device& device, const ConvProblem& p, Body&& body) {
   const int64_t bytes = int64_t{device.info.kind == MK_DEVICE_CPU ? 6 : 128} << 20;
@@ -87,7 +87,7 @@ void for_some_images(const mk_device& device, const ConvProblem& p, Body&& body)
   for (int64_t first = 0; first < p.images.rows; first += each) body(first, std::min(each, p.images.rows - first));
 }
 
-// The columns of the filters of one group, in a matrix with a column for each filter.
+// Returns the filters of one group as a matrix with one column per filter.
 mk_tensor filters_of(const mk_tensor& t, const ops::Window& w, int64_t group) {
   if (t.buffer == nullptr) return t;
   const int64_t each = t.columns / w.groups;

@@ -1,4 +1,4 @@
-// unfold and fold of patches.cpp for windows whose pixels are apart, and for some of the channels: pixel by pixel.
+// unfold and fold of patches.cpp, pixel by pixel, for dilated windows and for a part of the channels.
 #include "common/windows.cl"
 #include "conv/pixels_args.h"
 
@@ -28,7 +28,7 @@ __kernel void unfold_pixels(ITEM const PixelsArgs args, __global const float* im
   }
 }
 
-// Pixels of the window ascend, as in fold of patches.cl.
+// The pixels of the window ascend, as in fold of patches.cl.
 __kernel void fold_pixels(ITEM const PixelsArgs args, __global const float* patches, __global float* out) {
   const WindowSides sides = args.sides;
   FOR_EACH_ROW {

@@ -5,7 +5,7 @@
 
 BEGIN_ARGS
 
-// `each` is the number of channels of a patch's pixels, of which `sides.channels` counts those of the image's.
+// `each` is the number of channels per pixel of a patch, `sides.channels` the number per pixel of the image.
 typedef struct {
   ImageGrid grid;
   View images, patches;

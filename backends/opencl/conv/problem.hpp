@@ -22,12 +22,11 @@ struct ConvProblem {
         windows(windows_),
         out_channels(weight_.columns) {}
 
-  // Returns whether the pixels of all images are contiguous, as rows of one matrix.
+  // Returns whether the pixels of all images are contiguous, like the rows of one matrix.
   bool dense() const { return windows.rows <= 1 || windows.row_stride == windows.columns; }
   int64_t lines() const { return window.height + 2 * window.pad_h; }  // per padded image
   int64_t line() const { return window.width + 2 * window.pad_w; }
-  // Returns whether the windows are those of the oldest algorithms: neighbouring pixels, all channels, and as much
-  // padding after the image as before it.
+  // Returns whether the windows have neighbouring pixels, all channels, and equal padding on both sides of the image.
   bool plain() const { return !window.dilated() && !window.lopsided() && window.groups == 1; }
   WindowSides sides() const { return sides_of(window, out_channels); }
   // Returns a view with one row per output pixel of `count` images, which must be dense or a single image.
@@ -37,7 +36,7 @@ struct ConvProblem {
   }
 };
 
-// A bias, or its gradient, that may be missing. Kernels then receive other memory, which they do not access.
+// An optional bias, or its gradient. If it is missing, kernels receive other memory, which they do not access.
 struct OptionalView {
   OptionalView(const mk_tensor& wanted, const mk_tensor& instead)
       : there(wanted.buffer != nullptr ? 1 : 0),

@@ -1,9 +1,9 @@
-// direct_grad.cl's sums for few channels: at most EACH, which is half or a quarter of a vector. A vector then holds
-// GROUPS lines of the window side by side (a band); lanes from c * GROUPS on are channel c of these lines. The values
-// of the image that they are multiplied with (element x of lines y, y + 1, ...) are read as GROUPS floats, EACH times.
-// For this purpose the lines are interleaved in the first-level cache. If one line of the window is left over, a vector
-// holds GROUPS neighbours of that line instead, and is multiplied with dy together with the band above. Every sum is
-// the same chain as in direct_grad.cl.
+// The sums of direct_grad.cl for few channels: at most EACH, which is half or a quarter of a vector. A vector then
+// holds GROUPS lines of the window side by side (a band); lanes from c * GROUPS on are channel c of these lines. The
+// corresponding values of the image (element x of lines y, y + 1, ...) are read as GROUPS floats, EACH times. For this
+// purpose the lines are interleaved in the first-level cache. If one line of the window is left over, a vector holds
+// GROUPS neighbours of that line instead, and is multiplied with dy together with the band above. Every sum is the same
+// chain as in direct_grad.cl.
 #include "conv/direct_grad.cl"
 #include "conv/flat.cl"
 

@@ -13,8 +13,8 @@ static void zero_line(int count, __global float* to) {
   for (; i < count; ++i) to[i] = 0.0f;
 }
 
-// Copies lines [first, first + count) of an image of `height` lines of `width` floats; lines may lie outside. Each
-// becomes a line of `line` floats, of which the first `before` and those past the image are zeros.
+// Copies lines [first, first + count) of an image of `height` lines of `width` floats; lines may lie outside the image.
+// Each copy has `line` floats, of which the first `before` floats and the floats past the image are zeros.
 static void padded_band(__global const float* image, int height, int width, int before, int line, int first, int count,
                         __global float* to) {
   const int inside = min(width, line - before);

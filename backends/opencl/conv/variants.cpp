@@ -16,10 +16,10 @@ std::vector<std::string> conv_candidates(const mk_device& device) {
   return {"patches"};
 }
 
-// The two give different bits, so the transform loses only if it is clearly slower.
+// The two algorithms give different bits, so the transform loses only if it is clearly slower.
 void race_conv(mk_device& device, mk_queue& queue) {
   if (conv_candidates(device).size() == 1) return;
-  // A layer as in published networks.
+  // The layer is typical of published networks.
   constexpr int64_t kImages = 4, kChannels = 64;
   const ops::Window window{28, 28, kChannels, 3, 3, 1, 1, 1, 1};
   mk_buffer x = create_buffer(device, static_cast<uint64_t>(kImages * window.image()) * 4);

@@ -178,7 +178,6 @@ PRODUCT(product, FOR_MR)
 PRODUCT(product_half, FOR_HALF)
 PRODUCT(product_few, FOR_FEW)
 
-// Multiplies up to TILES tiles by one panel.
 static void products(__global const float* a, int live, int blocks, __global const float* b, __global float* out) {
   const long block_step = (long)TILES * KC;
   int rows;
@@ -213,7 +212,7 @@ static void outputs_of_tile(__global const float* m, long apart, vec bias, int r
     UNROLL
     for (int j = 0; j < 4; ++j) {
       const vec sum = y[j] + bias;
-      // Written so that a NaN passes through.
+      // This form lets a NaN pass through.
       if (i < rows && j < columns)
         VSTORE(relu ? (sum < 0.0f ? SPLAT(0.0f) : sum) : sum, 0, out + i * row_step + j * column_step);
     }
@@ -313,7 +312,7 @@ __kernel ONE_ITEM void winograd_sum(ITEM const WinogradSumArgs args, __global co
   sums += (long)e * args.channels * args.out_channels;
   for (int t = 0; t < args.count; t += KB)
     for (int c = 0; c < args.out_channels; c += NR) {
-      // The last columns start early and drop those of another work-item.
+      // The last columns start early, and the overlap with another work-item is dropped.
       const int c0 = max(0, min(c, args.out_channels - NR));
       for (int k = begin; k < end; k += MR)
         tile(pixels + (long)t * args.channels + k, args.channels, grads + (long)t * args.out_channels + c0,

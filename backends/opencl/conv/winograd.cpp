@@ -9,13 +9,13 @@
 namespace mokume::opencl {
 namespace {
 
-constexpr int64_t kScratchFloats = int64_t{16} << 20;  // for all work-items, but enough for one per core
+constexpr int64_t kScratchFloats = int64_t{16} << 20;  // shared by all work-items, but enough for one per core
 constexpr int64_t kSpace = 36;                         // elements of a transformed tile: SPACE of winograd.cl
-constexpr int64_t kTilesSummed = 512;  // at once, in the gradient of the weights: two blocks of the product
+constexpr int64_t kTilesSummed =
+    512;  // tiles summed at once for the gradient of the weights: two blocks of the product
 
 // The limit for input and output channels combined keeps transformed weights below 40 MB, the tiles summed at once
-// below 80 MB, and the memory of one work-item below 5 MB. It is a constant, so that no property of a device affects
-// bits.
+// below 80 MB, and the memory of one work-item below 5 MB. It is a constant, so bits do not depend on the device.
 constexpr int64_t kMostChannels = 1024;
 
 // `block` is the number of adjacent channels: KC of winograd.cl.
@@ -32,7 +32,7 @@ int64_t channel_block(int64_t channels) {
 
 int64_t tiles_of(int64_t out_h, int64_t out_w) { return divide_up(out_h, 4) * divide_up(out_w, 4); }
 
-// `from` convolved with the weights. Each output sums over `terms` input channels and is one of `lanes` output
+// A convolution of `from` with the weights. Each output sums over `terms` input channels and is one of `lanes` output
 // channels. With `back` the weights are rotated by 180 degrees; the images then have the shape of the windows, and the
 // padding compensates for the size of the window.
 struct Convolution {

@@ -14,17 +14,17 @@
 #define GELU_3 SPLAT(0.0713548163f)  // 0.044715 sqrt(8 / pi)
 #define ROOT_HALF SPLAT(0.707106781f)
 
-// The share of a normal distribution below x.
+// Returns the share of a normal distribution below x.
 static vec normal_share(vec x) { return SPLAT(0.5f) * (SPLAT(1.0f) + erf_f32(x * ROOT_HALF)); }
 
-// 1 / (1 + exp(-v)) and, in `bump`, its derivative, both without cancellation.
+// Returns 1 / (1 + exp(-v)) and stores its derivative in `bump`, both without cancellation.
 static vec logistic(vec v, __private vec* bump) {
   const vec e = exp_f32(-fabs(v)), r = reciprocal(SPLAT(1.0f) + e);
   *bump = e * r * r;
   return select(r, e * r, (ivec)(v < SPLAT(0.0f)));
 }
 
-// The value, or x if x is a NaN: sums and products of two NaNs may be either, as the compiler likes.
+// Returns the value, or x if x is a NaN: the compiler may choose either NaN for sums and products of two NaNs.
 static vec or_nan(vec value, vec x) { return select(value, x, (ivec)(x != x)); }
 
 static vec activated(vec x, int kind, float slope) {
@@ -45,7 +45,7 @@ static vec activated(vec x, int kind, float slope) {
   }
 }
 
-// value + x * bump. At an infinite x, bump is 0 and the product would be NaN.
+// Returns value + x * bump. At an infinite x, bump is 0 and the product would be NaN.
 static vec plus_product(vec value, vec x, vec bump) {
   return select(value, value + x * bump, (ivec)(bump > SPLAT(0.0f)));
 }

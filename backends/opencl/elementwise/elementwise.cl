@@ -9,7 +9,8 @@
 #define RBF_MINUS_ONE 4
 #define NEEDS_NORMS(kind) ((kind) == RBF || (kind) == RBF_MINUS_ONE)
 
-// exp(x). Near 0, where the result is close to 1, it is the rounded exact value: 1 plus a sum of powers up to x^8.
+// Returns exp(x). Near 0, where the result is close to 1, it is the rounded exact value: 1 plus a sum of powers up to
+// x^8.
 static vec rbf_f32(vec x) {
   vec p = SPLAT(2.48015873e-5f);
   p = fma(p, x, SPLAT(1.98412698e-4f));
@@ -39,7 +40,7 @@ __kernel void fill(ITEM const FillArgs args, __global float* out) {
   FOR_EACH_RUN store_some(SPLAT(args.value), out + args.out.offset + r * args.out.step + c, RUN);
 }
 
-// out = keep * out; for keep == 0, zero regardless of the old value.
+// Computes out = keep * out; for keep == 0, zero regardless of the old value.
 __kernel void scale(ITEM const FillArgs args, __global float* out) {
   FOR_EACH_RUN {
     __global float* at = out + args.out.offset + r * args.out.step + c;
@@ -59,8 +60,7 @@ __kernel void kernel_map(ITEM const KernelMapArgs args, __global const float* do
   }
 }
 
-// An index outside x gives a row of NaN instead of an out-of-bounds read. Rows may be anywhere in x, so the next one is
-// prefetched.
+// An index outside x gives a row of NaN instead of an out-of-bounds read. The next row, anywhere in x, is prefetched.
 __kernel void gather_rows(ITEM const GatherRowsArgs args, __global const float* x, __global const int* index,
                           __global float* out) {
   FOR_EACH_RUN {

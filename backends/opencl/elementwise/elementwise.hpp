@@ -9,7 +9,7 @@ void fill(Launcher& launcher, const mk_op& op);
 void kernel_map(Launcher& launcher, const mk_op& op);
 void gather_rows(Launcher& launcher, const mk_op& op);
 
-// view = keep * view; zero for keep = 0.
+// Computes view = keep * view; zero for keep = 0.
 void scale(Launcher& launcher, const mk_tensor& view, float keep);
 
 }  // namespace mokume::opencl

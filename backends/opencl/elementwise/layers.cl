@@ -10,7 +10,7 @@
 #define BY_VECTORS for (; c + VW <= c1; c += VW)
 #define THE_REST for (; c < c1; ++c)
 
-// bias is not read if there is no bias. Its step is 0 if all rows have the same one.
+// The kernel does not read bias if there is no bias. The step of bias is 0 if all rows share it.
 __kernel void bias_act(ITEM const BiasActArgs args, __global const float* x, __global const float* bias,
                        __global float* out) {
   FOR_EACH_LINE {

@@ -17,7 +17,7 @@ const LibraryKernel& activations_kernel(mk_device& device, int width, const char
   return device.kernel(for_width(device, "activations", kElementwiseActivations, width), name);
 }
 
-// Whether layers.cl has the activation; activations.cl has the others.
+// Returns whether layers.cl has the activation; activations.cl has the remaining activations.
 bool is_simple(const mk_op& op) { return op.bias_act.activation <= ops::Activation::relu; }
 
 bool dense(const mk_tensor& t) { return t.rows <= 1 || t.row_stride == t.columns; }

@@ -1,5 +1,4 @@
-// The recorded choice `map`: vector or scalar, for every op that accesses each element a few times. They differ only in
-// speed.
+// The recorded choice `map` for ops that access each element a few times: vector or scalar. It affects only speed.
 #pragma once
 
 #include "variants/variant_set.hpp"

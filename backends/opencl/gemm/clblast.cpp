@@ -41,8 +41,8 @@ bool ClBlast::available() {
 }
 
 // CLBlast takes build options only from the environment, which it reads for every program that it builds. It appends
-// its own options without a separating space. It keeps programs in memory only: its interface gives no access to them,
-// so that every process builds them again.
+// its own options without a separating space. It keeps programs in memory only, and its interface gives no access to
+// them, so every process builds them again.
 void ClBlast::set_options(const mk_device_info& info) {
   const std::string options = given_options_ + " -cl-denorms-are-zero" + wide_offsets(info) + " ";  // see abi/op.h
   if (options == options_) return;

@@ -1,5 +1,5 @@
-// CLBlast's GEMM. It is loaded when a GPU first needs it, because initialising its tables takes longer than listing the
-// devices may.
+// CLBlast's GEMM. The library is loaded when a GPU first needs it, because initialising its tables takes longer than
+// listing the devices may take.
 #pragma once
 
 #include <mutex>
@@ -23,8 +23,8 @@ struct SgemmCall {
   size_t out_offset, out_stride;
 };
 
-// One per process. All functions may be called from any thread. Calls are serialised, because version 1.5.3 has a race
-// when two threads make it compile.
+// A process has one object. All functions may be called from any thread. Calls are serialised, because version 1.5.3
+// has a race when two threads make it compile.
 class ClBlast {
  public:
   ~ClBlast();
@@ -43,7 +43,7 @@ class ClBlast {
 
   std::mutex mutex_;
   bool tried_ = false;
-  std::string given_options_, options_;  // build options of the user, and those that are set
+  std::string given_options_, options_;  // the user's build options, and the options that are set
   void* sgemm_ = nullptr;
   void* clear_cache_ = nullptr;
 };

@@ -40,11 +40,12 @@ Problem problem_of(const mk_op& op) {
           .bias = memory(biased ? bias : out)};
 }
 
-constexpr int64_t kShort = 64;     // up to this length of a side, the other operand is read in place
-constexpr int64_t kSome = 256;     // rows of a whose panels are made on the fly, if K is much longer
-constexpr int64_t kSmall = 32768;  // terms, in whole vectors, that one core does faster than a launch wakes two
+constexpr int64_t kShort = 64;  // up to this length of its short side, a product reads the long operand in place
+constexpr int64_t kSome = 256;  // up to this many rows, panels of a are made on the fly, if K is much longer
+constexpr int64_t kSmall =
+    32768;  // fewer terms, in whole vectors, take one core less time than a launch takes to wake two
 
-// Whether b is contiguous along n and better read in place than packed. It must be at least about a vector long.
+// Returns whether b is contiguous along n, at least about a vector long, and better read in place than packed.
 bool reads_b_in_place(const mk_device& device, const VectorSizes& sizes, const Product& q) {
   const bool wide_enough = q.n >= sizes.nr || (q.n > device.vector_width && q.k >= kBlock);
   if (q.b.row_step != 1 || !wide_enough) return false;
@@ -52,24 +53,23 @@ bool reads_b_in_place(const mk_device& device, const VectorSizes& sizes, const P
 }
 
 bool has_long_rows(const mk_device& device, const Product& q) {
-  constexpr int64_t kLongRow = 192;  // columns of a row that is read on its own
+  constexpr int64_t kLongRow = 192;  // shorter rows are not read on their own
   return q.m <= VectorSizes::kShortPanel && q.n >= kLongRow && q.k >= 8 * device.cores * kBlock;
 }
 
-// Whether packing the long operand, here a, would cost more than the product. A long operand that is read in vectors
-// must be at least one vector long.
+// Returns whether packing the long operand, here a, would cost more than the product. A long operand that is read in
+// vectors must be at least one vector long.
 bool is_skinny(const VectorSizes& sizes, const Product& q) {
   const bool fits = (q.n + VectorSizes::kShortPanel) * q.k <= kWorkspaceFloats;
   return q.n <= kShort && fits && (q.a.k_step == 1 || q.m >= sizes.nr);
 }
 
-// Multiplies with the kernel for CPUs that suits the product. Returns false if the bias and the activation remain to be
-// applied.
+// Multiplies with the CPU kernel that suits the product. Returns false if the bias and the activation remain to do.
 bool gemm_vector(Launcher& launcher, Problem p) {
   const mk_device& device = launcher.device();
   const VectorSizes sizes(device.vector_width);
   const Product& q = p.product;
-  // Treats a column as a row, which the kernels write in vectors.
+  // Treats a column as a row, because kernels write rows in vectors.
   if (q.n == 1 && q.out.row_step == 1 && q.a.row_step == 1 && q.biased == 0) p = p.turned();
   if (reads_b_in_place(device, sizes, q)) {
     has_long_rows(device, q) ? skinny_long_rows(launcher, p) : skinny_few_rows(launcher, p);

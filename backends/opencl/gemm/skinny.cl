@@ -1,5 +1,5 @@
-// Products with one short side. The long operand is read once, in place; only the short one is packed. In all kernels
-// the vectors run along the side that needs no transposing.
+// Products with one short side. The long operand is read once, in place; only the short operand is packed. In all
+// kernels the vectors run along the side that needs no transposing.
 //
 // Element (l, k) of the long operand is at x[l * l_step + k * k_step], out element (l, s) at out[l * out_l + s *
 // out_s].
@@ -19,7 +19,7 @@ static void skinny_out(float sum, __global float* out, float alpha, float beta, 
 #endif
 
 // Multiplies terms [k0, k0 + KB) of SR rows of the long operand, starting at x, by the short operand in panels of
-// SHORT; vectors run along s. Only `live` rows exist: the others repeat the last one, and their sums are dropped.
+// SHORT; vectors run along s. Rows beyond the `live` rows repeat the last row, and their sums are dropped.
 #define ROW(i) __global const float* x##i = x + min(i, live - 1) * l_step;
 #define SKINNY_ZERO(i) vec t##i = SPLAT(0.0f);
 #define SKINNY_STEP(i) t##i = fma(SPLAT(x##i[k0 + k]), b, t##i);
@@ -190,12 +190,12 @@ __kernel ONE_ITEM void skinny_columns(ITEM const SkinnyArgs args, __global const
   }
 }
 
-// Like skinny_columns, but l are the columns of out, and the rows of out and x are contiguous. Takes up to MR rows of
-// the short operand y at a time; element (s, k) is at y[s * y_s + k * y_k].
-#define AHEAD 12  // rows of x that are prefetched before use
+// Like skinny_columns, but l is the index of the columns of out, and the rows of out and x are contiguous. Takes up to
+// MR rows of the short operand y at a time; element (s, k) is at y[s * y_s + k * y_k].
+#define AHEAD 12  // prefetch distance in rows of x
 
-// While a strip is summed, two vectors at a time are prefetched starting at `next`: `row_pairs` adjacent pairs, then as
-// many of the next row, beginning with pair `pair`.
+// While a strip is summed, two vectors at a time are prefetched starting at `next`: `row_pairs` adjacent pairs, then
+// the same number of pairs of the next row, beginning with pair `pair`.
 #define STRIP(name, FOR_ROWS)                                                                                  \
   static void name(__global const float* restrict a, __global const float* restrict b, long b_step, int terms, \
                    __global const float* next, int pair, int row_pairs, __private float* sums) {               \
@@ -250,9 +250,10 @@ STRIP_OUT(__private)
 STRIP_OUT(__global)
 
 // One work-item does columns_each columns (a multiple of NR) and blocks_each blocks of terms. If blocks are shared, it
-// leaves their sums in `out`, block by block of s_size x l_size, for sum_of_blocks. The last NR columns start early and
-// drop those of another work-item. With fewer than NR but more than VW columns, values read after a row are dropped,
-// and the last block, after which no memory may be read, is copied first. Scratch per work-item: (MR + NR) * KB floats.
+// leaves their sums in `out`, block by block of s_size x l_size, for sum_of_blocks. The last NR columns start early,
+// and the results that overlap those of another work-item are dropped. With fewer than NR but more than VW columns,
+// values read after a row are dropped, and the last block, after which no memory may be read, is copied first. Scratch
+// per work-item: (MR + NR) * KB floats.
 __kernel ONE_ITEM void few_rows(ITEM const SkinnyArgs args, __global const float* restrict x,
                                 __global const float* restrict y, __global float* restrict out,
                                 __global float* restrict scratch, __global const float* bias) {
@@ -281,8 +282,7 @@ __kernel ONE_ITEM void few_rows(ITEM const SkinnyArgs args, __global const float
         __global const float* b = copies ? copied : x + k0 * k_step + begin;
         const long b_step = copies ? NR : k_step;
         float sums[MR * NR];
-        // The first rows of y use x as it comes from memory, so the next terms of x are prefetched meanwhile, run by
-        // run.
+        // The first rows of y read x from memory, so the next terms of x are prefetched meanwhile, run by run.
         __global const float* next = b;
         int pair = 0, row_pairs = 1;
         if (s0 == 0 && k0 + KB < k_end) {
@@ -318,15 +318,15 @@ __kernel ONE_ITEM void few_rows(ITEM const SkinnyArgs args, __global const float
 }
 
 // Like few_rows, for long rows of x and at most SHORT rows of y, where memory bandwidth decides. TERMS rows of x at a
-// time are read from one end to the other, work-items work far apart, and the sums stay in a near cache.
+// time are read from end to end, work-items work far apart, and the sums stay in a near cache.
 #if VW == 16
 #define TERMS 16
 #else
 #define TERMS 8
 #endif
 
-// Adds `n` terms of VW columns of x, times as many of `live` rows of y (row i at y[i * TERMS]), to the sums of these
-// columns. Prefetches the rows after them and the next columns of these rows.
+// Adds `n` terms of VW columns of x, multiplied by the same number of terms of `live` rows of y (row i at y[i *
+// TERMS]), to the sums of these columns. Prefetches the following rows and the next columns of these rows.
 static __attribute__((always_inline)) void meet(__global const float* restrict x, long x_step, const float* y, int live, int n,
                                          __global float* restrict sums) {
   vec terms[TERMS];
@@ -345,8 +345,8 @@ static __attribute__((always_inline)) void meet(__global const float* restrict x
 }
 
 // One work-item does blocks_each blocks of terms and leaves their sums in `out`, block by block of s_size x l_size, for
-// sum_of_blocks. There are at least VW columns; the last VW start early and drop the overlap with those before. Scratch
-// per work-item: s_size rows of l_size floats, rounded up to whole vectors.
+// sum_of_blocks. There are at least VW columns; the last VW columns start early, and the overlap with earlier columns
+// is dropped. Scratch per work-item: s_size rows of l_size floats, rounded up to whole vectors.
 __kernel ONE_ITEM void long_rows(ITEM const SkinnyArgs args, __global const float* restrict x,
                                  __global const float* restrict y, __global float* restrict out,
                                  __global float* restrict scratch) {
@@ -385,7 +385,7 @@ __kernel ONE_ITEM void long_rows(ITEM const SkinnyArgs args, __global const floa
   }
 }
 
-// few_rows for a single term: there is almost nothing to sum and memory bandwidth decides, so row after row is written.
+// Like few_rows for a single term: memory bandwidth decides, so each row is written in turn.
 __kernel ONE_ITEM void few_rows_one_term(ITEM const SkinnyArgs args, __global const float* restrict x,
                                          __global const float* restrict y, __global float* restrict out,
                                          __global const float* bias) {
@@ -406,7 +406,7 @@ __kernel ONE_ITEM void few_rows_one_term(ITEM const SkinnyArgs args, __global co
   }
 }
 
-// Adds the sums of blocks that the kernels above leave, in order. One work-item does one row or a part of it.
+// Adds, in order, the sums of blocks that the kernels above leave. One work-item does one row or a part of it.
 __kernel ONE_ITEM void sum_of_blocks(ITEM const SumOfBlocksArgs args, __global const float* restrict part,
                                      __global float* restrict out, __global const float* bias) {
   const long l_size = args.product.n;
@@ -452,9 +452,9 @@ SMALL_ROWS(small_rows_whole, FOR_MR)
 SMALL_ROWS(small_rows_middle, FOR_MIDDLE)
 SMALL_ROWS(small_rows_small, FOR_SMALL)
 
-// A product so small that launches dominate its cost: one work-item does all of it, with the operands in place. Up to
-// MR rows of a are multiplied by a vector of columns at a time. Element (i, k) of a is at a[i * a_row + k * a_k], (k,
-// j) of b at b[j * b_row + k * b_k].
+// Computes a product that is so small that launches would dominate its cost: one work-item does all of it, with the
+// operands in place. Up to MR rows of a are multiplied by a vector of columns at a time. Element (i, k) of a is at a[i
+// * a_row + k * a_k], (k, j) of b at b[j * b_row + k * b_k].
 __kernel ONE_ITEM void small_product(ITEM const SkinnyArgs args, __global const float* restrict a,
                                      __global const float* restrict b, __global float* restrict out,
                                      __global const float* bias) {
@@ -468,7 +468,7 @@ __kernel ONE_ITEM void small_product(ITEM const SkinnyArgs args, __global const 
     const int rows = (int)min((long)MR, args.product.m - i0);
     for (long j0 = 0; j0 < args.product.n; j0 += VW) {
       const int columns = (int)min((long)VW, args.product.n - j0);
-      // A term's columns are followed by those of the next terms, except after the last term.
+      // The columns of the next terms follow the columns of a term, except after the last term.
       const long spilt = columns < VW ? (VW - columns - 1) / max(b_k, 1L) + 1 : 0;
       const long whole = b_row == 1 ? k_size - spilt : 0;
       for (long k0 = 0; k0 < k_size; k0 += KB) {

@@ -14,7 +14,7 @@ SkinnyArgs skinny_args(const Problem& p) {
   return {.product = p.product, .rows_each = 0, .columns_each = 0, .blocks_each = 0, .shared = 0, .turned = 0};
 }
 
-// Returns whether the sums fit if the cores share the blocks of terms, each of which leaves m x n sums in `sums`.
+// Returns whether the sums fit if the cores share the blocks of terms; each block leaves m x n sums in `sums`.
 bool sums_fit(const Problem& p) { return p.blocks() * p.product.m * p.product.n <= kWorkspaceFloats; }
 
 void add_blocks(Launcher& launcher, const Problem& p, cl_mem sums, int64_t blocks) {
@@ -35,7 +35,7 @@ void one_term(Launcher& launcher, const Problem& p) {
 
 }  // namespace
 
-// The cores share the rows of the long operand or, if there are few rows, the blocks of k.
+// The cores share the rows of the long operand or, if it has few rows, the blocks of k.
 void skinny_along_k(Launcher& launcher, const Problem& p) {
   mk_device& device = launcher.device();
   const VectorSizes sizes(device.vector_width);
@@ -83,7 +83,7 @@ void skinny_long_rows(Launcher& launcher, const Problem& p) {
   }
 }
 
-// The cores share the columns of b if there are enough, otherwise its blocks of k.
+// The cores share the columns of b if it has enough columns, otherwise its blocks of k.
 void skinny_few_rows(Launcher& launcher, const Problem& p) {
   mk_device& device = launcher.device();
   const Product& q = p.product;

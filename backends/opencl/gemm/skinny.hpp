@@ -6,22 +6,20 @@
 
 namespace mokume::opencl {
 
-// The long operand is contiguous along k, so vectors run along the short one.
+// Requires a long operand that is contiguous along k; vectors run along the short operand.
 void skinny_along_k(Launcher& launcher, const Problem& p);
 
-// b has long rows, and so many that memory bandwidth decides. Each work-item reads its own rows from one end to the
-// other. (If two cores each read half of every row, they get half the bandwidth.) The sums of blocks are added up, a
-// few blocks at a time, before they leave the caches.
+// Requires rows of b that are long and so numerous that memory bandwidth decides. Each work-item reads its own rows
+// from end to end. (If two cores each read half of every row, they get half the bandwidth.) The sums of a few blocks at
+// a time are added up before they leave the caches.
 void skinny_long_rows(Launcher& launcher, const Problem& p);
 
-// The long operand b is contiguous along n: the few rows of a batch times a layer's weights.
+// Requires a long operand b that is contiguous along n, for example a layer's weights multiplied by a small batch.
 void skinny_few_rows(Launcher& launcher, const Problem& p);
 
-// The long operand is the transpose of a, so out is written column by column. Does not apply the bias and the
-// activation.
+// Requires the transpose of a as the long operand, so columns of out are written. Does not apply bias and activation.
 void skinny_columns(Launcher& launcher, const Problem& p);
 
-// One work-item does everything.
 void small_product(Launcher& launcher, const Problem& p);
 
 }  // namespace mokume::opencl

@@ -9,7 +9,7 @@ namespace {
 
 constexpr int64_t kTileTerms = 16;
 
-// Macros of tile.cl: at most 256 work-items and 17 KiB of local memory.
+// The macros of tile.cl: at most 256 work-items and 17 KiB of local memory.
 struct Tile {
   int bm, bn, tm, tn;
 };

@@ -1,9 +1,8 @@
 // GEMM for CPUs: packed panels, a register tile of MR rows by two vectors per step, work-group size 1.
 //
 // Every element is summed as specified in gemm.hpp: blocks of KB terms, each a chain of fma() from zero, are added to
-// the output in order. MR fills the registers: 2 * MR sums, two vectors of b and a broadcast (32 registers with VW =
-// 16). HALF and FEW handle the remainder of less than MR rows. SMALL and MIDDLE handle batches of 5 and 10, and lines
-// of an image.
+// the output in order. MR fills the registers: 2 * MR sums, two vectors of b and a broadcast (32 registers if VW is
+// 16). HALF and FEW handle the remaining rows. SMALL and MIDDLE handle batches of 5 and 10, and lines of an image.
 #include "common/transpose.cl"
 #include "gemm/vector_args.h"
 
@@ -141,11 +140,10 @@ PACK_KERNEL(pack_a, MR)
 PACK_KERNEL(pack_b, NR)
 PACK_KERNEL(pack_short, SHORT)
 
-// Returns how many rows to process next if `rest` are left: at most 3 more than that.
+// Returns the number of rows to process next if `rest` rows are left: at most 3 more than `rest`.
 static int rows_of(int rest) { return rest >= MR || rest > HALF + FEW ? MR : rest > 2 * FEW ? HALF : FEW; }
 
-// The epilogue of a finished output: adds the bias of its column and sets negative values to 0. It is written so that a
-// NaN passes through.
+// The epilogue of an output adds the bias of its column and sets negative values to 0. A NaN passes through.
 typedef struct {
   __global const float* bias;
   int biased, relu;

@@ -12,8 +12,8 @@ Operand from(const Operand& x, int64_t row, int64_t k) {
   return {x.offset + row * x.row_step + k * x.k_step, x.row_step, x.k_step};
 }
 
-// The part of the output computed by one work-item: large enough to reuse the data it brings into the cache, and small
-// enough that every core gets several parts.
+// Returns the size of the part of the output that one work-item computes: large enough to reuse the data that it brings
+// into the cache, and small enough that every core gets several parts.
 std::pair<int64_t, int64_t> packed_block(const VectorSizes& sizes, int64_t m, int64_t n, int64_t cores) {
   int64_t rows = 6 * sizes.mr, columns = 16 * sizes.nr;
   const auto items = [&] { return divide_up(m, rows) * divide_up(n, columns); };
@@ -47,7 +47,7 @@ void pack(Launcher& launcher, const char* kernel, cl_mem memory, const Operand& 
                PackArgs{.x = x, .rows = rows, .k = k}, {memory, to});
 }
 
-// Both operands are packed in parts that fit into the workspaces. Parts along k are whole blocks and come in order.
+// Packs both operands in parts that fit into the workspaces. Parts along k are whole blocks and come in order.
 void gemm_packed(Launcher& launcher, const Problem& p) {
   mk_device& device = launcher.device();
   const Product& q = p.product;

@@ -17,8 +17,8 @@ struct VectorSizes {
   static constexpr int64_t kShortPanel = 16, kPackPanels = 4;
 };
 
-// Returns the rows of a long operand per work-item, which takes `side` of them at a time: enough for a launch to pay,
-// and few enough to balance the load.
+// Returns the number of rows of a long operand per work-item, which takes `side` rows at a time: enough to make a
+// launch worthwhile, and few enough to balance the load.
 int64_t rows_each(const mk_device& device, int64_t rows, int64_t side);
 
 // Return the macros of vector.cl and of the files that include it.

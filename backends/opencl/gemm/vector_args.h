@@ -11,7 +11,7 @@ typedef struct {
 } PackArgs;
 ARGS(PackArgs)
 
-// `first` and `last` state whether these are the first and the last terms of the product.
+// `first` and `last` state whether the terms are the first and the last terms of the product.
 typedef struct {
   Product product;
   i64 block_m, block_n;

@@ -25,8 +25,8 @@ struct GroupKernel {
 
 // State attached to a device.
 struct GroupPrograms {
-  std::map<std::pair<const LibraryKernel*, std::array<int64_t, 3>>, GroupKernel> kernels;  // by kernel and group
-  std::set<int32_t> ungrouped;  // codes of ops whose members were run one by one
+  std::map<std::pair<const LibraryKernel*, std::array<int64_t, 3>>, GroupKernel> kernels;  // keyed by kernel and group
+  std::set<int32_t> ungrouped;  // the codes of ops whose members were run separately
 };
 
 // State attached to a queue: the differences between the members' arguments, which repeat from step to step, and memory
@@ -56,9 +56,9 @@ class GroupMemory {
   std::unordered_map<std::string, int64_t> known_;  // keyed by the bytes of the values
 };
 
-// Source of a kernel that calls `name` for the member selected by the third dimension, in which each member has an
-// extent of `depth`. `more` holds the differences between a member's arguments and the first member's: bytes for each
-// buffer, then the longs of the struct. (Adding whole longs is exact whatever fields they contain.)
+// Returns the source of a kernel that calls `name` for the member selected by the third dimension, in which each member
+// has an extent of `depth`. `more` holds the differences between a member's arguments and the first member's: bytes for
+// each buffer, then the longs of the struct. (Adding whole longs is exact whatever fields they contain.)
 std::string group_source(const Recording::Launch& l) {
   const std::string n_words = std::to_string(l.n_words);
   std::string parameters, values, sums;
@@ -97,7 +97,7 @@ std::string text(const std::array<int64_t, 3>& sizes) {
   return all;
 }
 
-// Returns nullptr if the driver cannot build it; the members then run one by one.
+// Returns nullptr if the driver cannot build the kernel; the members then run separately.
 const LibraryKernel* group_kernel(mk_device& device, const Recording::Launch& launch) {
   const BuiltIn& program = *launch.kernel->program;
   const std::pair key(launch.kernel, launch.range.local);
@@ -137,7 +137,7 @@ class Group {
         each_(each),
         space_{members.size()} {}
 
-  // Runs all ops of a member on one core. A single op is either being timed by a profile, or too little work.
+  // Runs all ops of a member on one core. A single op does not qualify: it is timed by a profile, or too little work.
   bool run_sequences() {
     mk_device& device = *queue_.device;
     if (device.info.kind != MK_DEVICE_CPU || !uses_vectors(device) || device.choices.sequence == "never") return false;
@@ -169,11 +169,11 @@ class Group {
     return true;
   }
 
-  // Whether the last attempt failed because a launch belongs to a library and cannot be recorded.
+  // Returns whether the last attempt failed because a launch belongs to a library and cannot be recorded.
   bool in_library() const { return in_library_; }
 
  private:
-  // Cores without a member wait for the others. This must cost less than launches shared by all cores.
+  // Cores without a member wait for the other cores. This must cost less than launches shared by all cores.
   bool keep_cores_busy() const {
     constexpr double kLittleWaste = 1.2, kSmallOp = 2e6;  // floating-point operations, which take tens of microseconds
     const auto cores = static_cast<double>(queue_.device->cores), count = static_cast<double>(members());
@@ -240,7 +240,7 @@ class Group {
   Launcher& launcher_;
   mk_queue& queue_;
   GroupMemory& memory_;
-  std::span<const mk_op* const> ops_;  // of each member
+  std::span<const mk_op* const> ops_;  // the ops of each member
   size_t each_;
   MemberSpace space_;
   bool in_library_ = false;
@@ -259,7 +259,7 @@ void submit_group(Launcher& launcher, std::span<const mk_op* const> members, siz
     for (const mk_op* ops : members) mark_written(ops[k]);
     if (members.size() > 1) {
       if (group.run_together(k)) continue;
-      // This costs time, so it is logged, unless the launches are a library's, for which nothing can be done.
+      // The separate runs cost time, so they are logged, unless the launches belong to a library.
       const int32_t code = members.front()[k].code;
       if (!group.in_library() && device.attachments.get<GroupPrograms>().ungrouped.insert(code).second)
         device.host.log(MK_LOG_DEBUG, "opencl",

@@ -1,6 +1,6 @@
 // Runs the ops of several members in fewer launches.
 //
-// Each op is recorded: which kernels it would launch, with which arguments. On CPUs with at least as many members as
+// Each op is recorded: the kernels that it would launch, and their arguments. On CPUs with at least as many members as
 // cores, one core then executes everything recorded for a member: sequence.hpp. Otherwise members proceed op by op. If
 // the launches of all members differ only in the values of their structs, one launch does them all. Its kernel is
 // generated here: it calls the op's kernel with the arguments of the member that its index in the third dimension

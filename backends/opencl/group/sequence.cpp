@@ -16,11 +16,10 @@
 namespace mokume::opencl {
 namespace {
 
-// A table, in longs: first the start of each member's launches, then the launches. A launch has the kernel's number
-// from 1, its length in longs, the work-items in three dimensions, the buffers, and the struct. A 0 follows the last
-// launch.
+// A table, in longs, holds the start of each member's launches, then the launches. A launch has the kernel's number
+// from 1, its length in longs, the work-items in three dimensions, the buffers, and the struct. A 0 ends the table.
 constexpr size_t kHead = 5;
-constexpr size_t kMostBuffers = 64;  // used by the launches of a sequence
+constexpr size_t kMostBuffers = 64;  // the limit for the buffers of a sequence's launches
 constexpr int kBufferBits = 6;       // a table's buffer has its index in these bits and its byte offset above
 static_assert(kMostBuffers == 1U << kBufferBits);
 
@@ -50,7 +49,7 @@ struct SequenceArgs {
 
 constexpr const char* kParameters = "(__global const long* restrict a, __global char* const* buffers)";
 
-// Source of a launch as a loop over its work-items.
+// Returns the source of a launch as a loop over its work-items.
 std::string function_source(const std::string& function, const Recording::Launch& l) {
   const std::string which = std::to_string(kMostBuffers - 1), bits = std::to_string(kBufferBits);
   std::string text = "\nvoid " + function + kParameters +
@@ -97,8 +96,8 @@ const Recording::Launch& launch_of(std::span<const Recording> members, const Lib
   throw Error(MK_INTERNAL, "a sequence calls a kernel that it was not recorded with");
 }
 
-// Returns the kernels of all members' launches, each once, or nothing if some launch cannot be part of a sequence. The
-// order does not depend on the order of the launches, for the sake of the driver's cache.
+// Returns the distinct kernels of all members' launches, or nothing if some launch cannot be part of a sequence. The
+// order does not depend on the order of the launches, so that the driver's cache can be used.
 Kernels kernels_of(std::span<const Recording> members) {
   Kernels kernels;
   for (const Recording& member : members) {
@@ -141,7 +140,7 @@ std::string source_of(const mk_device& device, const Kernels& kernels, std::span
   return source + sequence_source(names);
 }
 
-// Returns nullptr if the driver cannot build it, or as long as too few launches have requested it to justify a build.
+// Returns nullptr if the driver cannot build the kernel, or until enough launches have requested it to justify a build.
 const LibraryKernel* sequence_kernel(mk_device& device, const Kernels& kernels, std::span<const Recording> members) {
   // A build costs about as much as this many launches: seconds, or a fraction of a second if the driver has cached it.
   constexpr uint64_t kWorthBuilding = 50'000;

@@ -1,5 +1,5 @@
-// Runs all ops of a member in one launch. A core executes the recorded launches of the ops (group.hpp) one after the
-// other, while other cores do other members. Nothing is launched or waited for between two ops, and the data of a small
+// Runs all ops of a member in one launch. A core executes the recorded launches of the ops (group.hpp) in sequence,
+// while other cores do other members. Nothing is launched or waited for between two ops, and the data of a small
 // network stays in the cache of its core from step to step.
 //
 // The launches of CPUs consist of independent work-items: no local memory, no barriers. A launch can therefore be a

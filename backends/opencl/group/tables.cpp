@@ -11,7 +11,7 @@ namespace mokume::opencl {
 int64_t Tables::write(mk_queue& queue, std::span<const int64_t> table) {
   constexpr size_t kLongs = size_t{1} << 18, kTables = 4;  // minimum sizes, so that the host rarely waits
   if (mirror_.size() < std::max(used_ + table.size(), kTables * table.size())) {
-    finish(queue);  // the replaced contents have been read by then
+    finish(queue);  // afterwards nothing reads the replaced contents
     used_ = 0;
     ++round_;
     if (mirror_.size() < kTables * table.size()) {

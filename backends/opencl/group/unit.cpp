@@ -8,10 +8,9 @@
 namespace mokume::opencl {
 namespace {
 
-// Finds the names that a program defines. In .cl files every line that defines a name shows this at its start: with
-// #define, static, __kernel, typedef or the } of a struct. Otherwise the line is a macro that defines a function, whose
-// name is the macro's first argument. A list kept by hand would have to be maintained, and an omission would fail only
-// on devices.
+// Finds the names that a program defines. In .cl files the start of a line shows that it defines a name: #define,
+// static, __kernel, typedef or the } of a struct. Otherwise the line is a macro that defines a function, whose name is
+// the macro's first argument. A manual list would need maintenance, and an omission would fail only on devices.
 class Names {
  public:
   explicit Names(std::string_view source) {
@@ -89,7 +88,7 @@ std::string unit_source(const mk_device& device, const BuiltIn& program, const s
   macros.insert(found.names().begin(), found.names().end());
   std::string before, renamed, after;
   for (const std::string& name : found.names()) renamed += "#define " + name + " " + name + suffix + "\n";
-  for (const std::string& name : macros) {  // the driver may define some of them
+  for (const std::string& name : macros) {  // the driver may define some of these names
     before += "#pragma push_macro(\"" + name + "\")\n";
     after += "#pragma pop_macro(\"" + name + "\")\n";
   }

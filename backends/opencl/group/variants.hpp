@@ -1,5 +1,4 @@
-// The recorded choice `sequence`: whether one core does all ops of a member of a group. It affects only speed, and is
-// not measured.
+// The recorded choice `sequence`: whether one core does all ops of a member. It affects only speed and is not raced.
 #pragma once
 
 #include "variants/variant_set.hpp"

@@ -15,12 +15,12 @@
 namespace mokume::opencl {
 namespace {
 
-// A sum for dx runs along a row of the weight as kChains chains, even on devices with shorter vectors; along a short
-// row, it is a single chain.
+// A sum for dx consists of kChains chains along a row of the weight, even on devices with shorter vectors; along a
+// short row, it is a single chain.
 constexpr int kChains = 16;
 constexpr int64_t kShortRow = 3 * kChains;
 
-// Missing tensors are replaced by the weight, which kernels then do not access in their place.
+// The weight replaces missing tensors; kernels do not access it in their place.
 struct Step {
   explicit Step(const mk_op& op)
       : x(op.inputs[0]),
@@ -53,7 +53,7 @@ struct Step {
         local_floats);
   }
 
-  // Options of the CPU kernels, which take `rows` rows of the weight at once.
+  // Returns the options of the CPU kernels, which take `rows` rows of the weight at once.
   std::string options(int64_t rows) const {
     return " -DBATCH=" + std::to_string(x.rows) + " -DROWS=" + std::to_string(rows) +
            " -DWANTED=" + std::to_string(args.wanted) + " -DSTATEFUL=" + std::to_string(args.stateful);
@@ -64,7 +64,7 @@ struct Step {
   cl_mem padded_dy = nullptr;
 };
 
-// Copies dy into rows of whole vectors, which begin at cache lines.
+// Copies dy into rows of whole vectors that begin at cache lines.
 void pad_dy(Launcher& launcher, Step& step) {
   const mk_tensor& dy = step.dy;
   const int64_t row = round_up(dy.columns, kChains);
@@ -84,11 +84,12 @@ void run_rows(Launcher& launcher, Step& step, const BuiltIn& program, const char
 
 void on_cpu(Launcher& launcher, Step& step) {
   const mk_device& device = launcher.device();
-  constexpr int64_t kWorthSkipping = 10 * kChains;  // columns; in shorter rows skipping costs more than it saves
+  constexpr int64_t kWorthSkipping = 10 * kChains;  // columns: in shorter rows, skipping costs more than it saves
   const int64_t batch = step.x.rows;
   const bool wanted = step.args.wanted != 0;
   const bool skips = batch >= 4 && step.weight.columns > kWorthSkipping && (step.args.after_relu != 0 || !wanted);
-  const bool two_fit = batch <= 2 || (device.vector_width == kChains && batch <= 12);  // sums of two rows fit registers
+  const bool two_fit =
+      batch <= 2 || (device.vector_width == kChains && batch <= 12);  // the sums of two rows fit into the registers
   const std::string options =
       step.options((two_fit || !wanted) && !skips ? 2 : 1) + (skips ? " -DSKIPS=1" : " -DSKIPS=0");
   run_rows(launcher, step,
@@ -119,7 +120,7 @@ void on_cpu_with_one_output(Launcher& launcher, Step& step) {
 }
 
 void on_gpu(Launcher& launcher, const Step& step) {
-  constexpr int64_t kLanes = 16, kRows = 8, kTile = 64;  // of tile.cl
+  constexpr int64_t kLanes = 16, kRows = 8, kTile = 64;  // the macros of tile.cl
   constexpr int64_t kMostRows = ops::kLinearUpdateRows;
   const BuiltIn program{"linear_update_tile", kLinearUpdateTile,
                         "-DMOST_ROWS=" + std::to_string(kMostRows) + " -DSHORT_ROW=" + std::to_string(kShortRow)};

@@ -5,8 +5,7 @@
 
 BEGIN_ARGS
 
-// `first`: there is no state yet. `wanted`: dx is requested. `after_relu`: x is the output of a relu, so dx passes
-// where x > 0.
+// `first`: there is no state yet. `wanted`: dx is requested. `after_relu`: a relu computed x, so dx passes where x > 0.
 typedef struct {
   View x, dy, weight, state, dx;
   i64 rows, columns, rows_each;

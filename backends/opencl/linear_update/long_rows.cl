@@ -1,31 +1,30 @@
 // linear_update for CPUs and rows of the weight longer than in short_rows.cl; see sdk/ops/linear_update.hpp. BATCH is
 // the number of rows of x and dy. WANTED and STATEFUL state whether there is a dx and a state. ROWS rows of the weight
 // are processed at once: their sums for dx stay in registers, and each vector of dy serves all of them. VW is 16 on
-// every device, regardless of its vectors, so that the bits are the same.
+// every device, regardless of its vector width, so that the bits are the same.
 //
 // The kernel makes one pass: each vector of the weight is loaded once, multiplied with dy for dx, updated and stored.
 // dx is summed along a row in 16 chains of fma(), column c in chain c % 16, which are then added in halves.
 //
 // SKIPS: where x is 0, the step has nothing to add, and dx is either 0 (after a relu) or not requested. This applies to
-// about half of all activations, and to most pixels of a digit. Each row of the weight, one at a time, is multiplied
-// only with the rows of dy that matter for it. Their number is rounded up to a quarter of the batch, so that loops can
-// be unrolled. (SKIPS is off for rows so short that the test takes longer.)
+// about half of all activations, and to most pixels of a digit. Each row of the weight is multiplied separately, only
+// with the rows of dy that matter for it. Their number is rounded up to a quarter of the batch, so that loops can be
+// unrolled. (SKIPS is off for rows so short that the test takes longer.)
 #include "linear_update/linear_update_args.h"
 #include "linear_update/step.cl"
 
 #define SUMS (BATCH > 0 ? BATCH : 1)
 #define QUARTERS(n) ((BATCH * (n) + 3) / 4)
 
-// Rows of the batch in some order, four bits each: LISTED(t) is row t of the list. It is a constant after inlining,
-// unless rows are skipped.
+// Lists rows of the batch in some order, with four bits each: LISTED(t) is row t of the list. It is a constant after
+// inlining, unless rows are skipped.
 #define EVERY_ROW 0xfedcba9876543210UL
 #define LISTED(t) ((int)(list >> (4 * (t))) & 15)
 
 // Processes `count` columns of n rows with `terms` rows of the batch, all constants after inlining except for the last
 // columns. Term t is row LISTED(t) of the batch, which is multiplied by x_rows[LISTED(t) * VW + i] for row i; sums[i *
 // SUMS + t] accumulates its dx. Meanwhile the same columns of the next rows are prefetched, and the next columns are
-// prefetched into the first-level cache. (There is no restrict, because Oclgrind does not support what it becomes when
-// a function is inlined.)
+// prefetched into the first-level cache. (Oclgrind does not support `restrict` here after inlining.)
 static __attribute__((always_inline)) void columns_meet(const int n, const int terms, int count, int whole,
                                                  ulong list,
                                                  const float* x_rows, __global const float* dy, long dy_step,
@@ -85,7 +84,7 @@ static __attribute__((always_inline)) void rows_meet(const int n, const int term
   }
 }
 
-// Adds, for each of two vectors, its halves, or its neighbouring lanes.
+// Adds the halves of each of two vectors, or their neighbouring lanes.
 static __attribute__((always_inline)) vec add_halves(vec a, vec b) {
   return (vec)(a.s0, a.s1, a.s2, a.s3, a.s4, a.s5, a.s6, a.s7, b.s0, b.s1, b.s2, b.s3, b.s4, b.s5, b.s6, b.s7) +
          (vec)(a.s8, a.s9, a.sa, a.sb, a.sc, a.sd, a.se, a.sf, b.s8, b.s9, b.sa, b.sb, b.sc, b.sd, b.se, b.sf);
@@ -136,8 +135,7 @@ __kernel ONE_ITEM void linear_update(ITEM const LinearUpdateArgs args, __global 
             state + (i0 + i) * args.state.step, args.state.step, args.columns, dense && i0 + i + n < end, sgd,    \
             chains + i * VW)
 #if SKIPS
-    // Lists the rows of the batch that count, then, filled from the end, those that do not. (The loop over i is
-    // vectorised.)
+    // Lists the rows of the batch that count, then the rows that do not. (The loop over i is vectorised.)
     ulong lists[VW];
     int counts[VW];
     for (int i = 0; i < VW; ++i) {

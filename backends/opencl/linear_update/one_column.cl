@@ -1,6 +1,5 @@
 // linear_update for CPUs and one output. Weight and state are dense, so the vectors run along the rows. A work-item
-// does ONE_ROWS rows at a time and reads the rows of the batch one after the other in long runs, prefetching the next
-// run.
+// does ONE_ROWS rows at a time. It reads each row of the batch in long runs and prefetches the next run.
 #include "common/vector.cl"
 #include "linear_update/linear_update_args.h"
 

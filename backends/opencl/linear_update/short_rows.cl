@@ -1,6 +1,5 @@
-// linear_update for CPUs where a row of the weight has at most 3 vectors, BLOCKS of them. BATCH, WANTED and STATEFUL
-// are as in long_rows.cl. ROWS, a divisor of VW, is the number of rows of the weight that are multiplied with the batch
-// at once.
+// linear_update for CPUs where a row of the weight has BLOCKS vectors, at most 3. BATCH, WANTED and STATEFUL are as in
+// long_rows.cl. ROWS, a divisor of VW, is the number of rows of the weight that are multiplied with the batch at once.
 //
 // A block of VW rows of the weight is processed at a time. It is transposed, with a lane for each row, so dx is one
 // chain of fma() and nothing is added across lanes. The rows' gradients are stored contiguously. If the weight is
@@ -30,7 +29,7 @@ static __attribute__((always_inline)) void meet_dy(__global const float* weight,
     transpose(block);
     UNROLL
     for (int c = 0; c < VW; ++c) {
-      if (c % 4 == 0 && c >= count) break;  // only zeros from here on
+      if (c % 4 == 0 && c >= count) break;  // all further columns are zeros
       UNROLL
       for (int b = 0; b < BATCH; ++b) sums[b] = fma(SPLAT(dy[b * dy_step + k * VW + c]), block[c], sums[b]);
     }
@@ -84,7 +83,7 @@ __kernel ONE_ITEM void linear_update_short(ITEM const LinearUpdateArgs args, __g
   const long begin = (long)get_global_id(0) * args.rows_each, end = min(begin + args.rows_each, args.rows);
   const sgd_t sgd = {args.lr, args.decay, args.momentum, args.first ? 0 : -1, args.first ? (int)0x80000000 : 0};
   const int dense = args.weight.step == args.columns && (!STATEFUL || args.state.step == args.columns);
-  const long spilt = (VW - 1) / args.columns + 1;  // rows that a vector at the end of a row may touch
+  const long spilt = (VW - 1) / args.columns + 1;  // number of rows that a vector at the end of a row may touch
   for (long i0 = begin; i0 < end; i0 += VW) {
     const int live = (int)min((long)VW, end - i0);
     __global float* here = weight + args.weight.offset + i0 * args.weight.step;

@@ -9,8 +9,8 @@ typedef struct {
   int remembers, forgets;
 } sgd_t;
 
-// The last columns of a row may be fewer than a vector. With `whole`, they are followed by rows of the same work-item,
-// so a whole vector may be read, and written back with the values that were read after them.
+// The last vector of a row may be incomplete. With `whole`, rows of the same work-item follow, so a whole vector may be
+// read, and the values after the row are written back unchanged.
 #define LANES ((ivec)(0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15))
 
 // Loads the first `count` <= VW floats; the other lanes are arbitrary.
@@ -45,8 +45,8 @@ static __attribute__((always_inline)) void store_first(vec v, vec before, int co
   if (count & 1) *to = *from;
 }
 
-// Takes the step of `count` weights. w holds them, followed by zeros, and `before` what load_first() returned. g holds
-// their gradients, followed by arbitrary values.
+// Takes the step of `count` weights. w holds the weights, followed by zeros, and `before` holds the result of
+// load_first(). g holds the gradients, followed by arbitrary values.
 static __attribute__((always_inline)) void take_step(vec g, vec w, vec before, int count, int whole,
                                                      __global float* weight, __global float* state, sgd_t sgd) {
   vec s = fma(SPLAT(sgd.decay), w, g);

@@ -1,10 +1,10 @@
-// Losses with weights, smoothing, a focal factor or another distance than the square: see sdk/ops/loss.hpp. Like
-// loss.cl, but one column after another, since these are a small part of a step.
+// Losses with weights, smoothing, a focal factor or a distance other than the square: see sdk/ops/loss.hpp. Like
+// loss.cl, but column by column, because these losses are a small part of a step.
 #include "common/math.cl"
 #include "common/runs.cl"
 #include "loss/loss_args.h"
 
-// The first lane of a function of a vec.
+// Returns the first lane of a vec.
 #if VW == 1
 #define FIRST(v) (v)
 #else
@@ -70,7 +70,7 @@ __kernel void softmax_loss_general(ITEM const GeneralSoftmaxArgs args, __global 
 #define HUBER 1
 #define SMOOTH_L1 2
 
-// `scale` is divided by the columns.
+// `scale` is already divided by the number of columns.
 __kernel void distance_loss(ITEM const DistanceLossArgs args, __global const float* prediction,
                             __global const float* targets, __global const int* index, __global const float* weights,
                             __global float* out, __global float* grad) {

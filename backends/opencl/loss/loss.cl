@@ -54,19 +54,19 @@ __kernel void softmax_loss(ITEM const SoftmaxLossArgs args, __global const float
 #if VW > 1
 #define SHORT_ROW 64
 
-// Like softmax_loss, for rows of at most SHORT_ROW columns, one row per lane: the same operations, so the same bits.
+// Like softmax_loss, with the same operations and bits, for rows of at most SHORT_ROW columns, one row per lane.
 __kernel ONE_ITEM void softmax_loss_short(ITEM const SoftmaxLossArgs args, __global const float* logits,
                                           __global const int* label, __global const int* index, __global float* out,
                                           __global float* grad) {
   const long r0 = (long)get_global_id(0) * args.rows_each, r1 = min(r0 + args.rows_each, args.rows);
   const int count = (int)args.columns;
-  float tile[SHORT_ROW * VW];  // columns of VW rows
+  float tile[SHORT_ROW * VW];  // the columns of VW rows
   int targets[VW];
   float at_target[VW], losses[VW], hits[VW];
   for (long r = r0; r < r1; r += VW) {
     const int live = (int)min((long)VW, r1 - r);
     for (int i = 0; i < VW; ++i) {
-      // Lanes without a row repeat the last one.
+      // Lanes without a row repeat the last row.
       const long row = r + min(i, live - 1);
       __global const float* x = logits + args.x.offset + row * args.x.step;
       for (int c = 0; c < count; ++c) tile[c * VW + i] = x[c];

@@ -9,7 +9,7 @@
 namespace mokume::opencl {
 namespace {
 
-// A work-item of a CPU does whole vectors of rows.
+// A work-item of a CPU takes whole vectors of rows.
 RowsLaunch loss_launch(const mk_device& device, const mk_tensor& x) {
   constexpr int64_t kLanes = 16;
   return {device, x.rows, divide_up(512, x.columns * kLanes) * kLanes};
@@ -23,7 +23,7 @@ const LibraryKernel& general_kernel(mk_device& device, const char* name) {
   return device.kernel(for_width(device, "general losses", kLossGeneral, run_width(device)), name);
 }
 
-// If there is no gradient or there are no rows to choose from, kernels get other memory, which they do not access.
+// If there is no gradient or there are no rows to choose from, kernels receive other memory, which they do not access.
 const mk_tensor& gradient_of(const mk_op& op) { return op.outputs[op.n_outputs == 2 ? 1 : 0]; }
 cl_mem targets_of(const mk_op& op) { return memory(op.inputs[sdk::empty(op.inputs[1]) ? 2 : 1]); }
 

@@ -1,5 +1,5 @@
-// Batch normalisation: sdk/ops/batch_norm.hpp. Sums go over blocks of rows, then over groups of blocks; both are the same
-// on every device, and so are the bits.
+// Batch normalisation: sdk/ops/batch_norm.hpp. Sums go over blocks of rows, then over groups of blocks; both are the
+// same on every device, so the bits are, too.
 #include "common/runs.cl"
 #include "norm/batch_norm_args.h"
 
@@ -48,7 +48,7 @@ __kernel void norm_blocks(ITEM const NormBlocksArgs args, __global const float* 
   }
 }
 
-// Joins blocks [begin, end) of one column, by Chan, Golub and LeVeque.
+// Merges blocks [begin, end) of one column with the formula of Chan, Golub and LeVeque.
 static void merge(__global const float* part, int columns, int c, long begin, long end, long rows_each, long rows,
                   __private float* mean, __private float* squares) {
   float m = 0.0f, s = 0.0f, n = 0.0f;
@@ -90,7 +90,7 @@ __kernel void norm_moments(ITEM const NormMomentsArgs args, __global const float
   moments[NORM_SHIFT * args.moments_step] = bias[args.bias_offset + c] - mean * scale;
 }
 
-// The scale and the shift of a prediction, one after the other.
+// Writes the scale and the shift of a prediction, in this order.
 __kernel void norm_given(ITEM const NormGivenArgs args, __global const float* weight, __global const float* bias,
                          __global const float* mean, __global const float* variance, __global float* to) {
   const int c = (int)get_global_id(0);
@@ -100,9 +100,9 @@ __kernel void norm_given(ITEM const NormGivenArgs args, __global const float* we
   to[args.columns + c] = bias[args.bias_offset + c] - mean[args.mean_offset + c] * scale;
 }
 
-// Whether a relu passes is decided by this value everywhere, in these roundings.
+// Every kernel decides by this value, in these roundings, whether a relu passes.
 #define NORMALISED(x, scale, shift) ((x) * (scale) + (shift))
-#define RELU(x) ((x) < 0.0f ? 0.0f : (x))  // a NaN passes
+#define RELU(x) ((x) < 0.0f ? 0.0f : (x))  // lets a NaN pass through
 
 __kernel void norm_apply(ITEM const NormApplyArgs args, __global const float* x, __global const float* moments,
                          __global float* y) {
@@ -148,7 +148,7 @@ __kernel void norm_products(ITEM const NormBlocksArgs args, __global const float
   }
 }
 
-// Sums groups of `fan` blocks; rows do not matter.
+// Sums groups of `fan` blocks. The number of rows does not matter.
 __kernel void norm_add(ITEM const NormMergeArgs args, __global const float* from, __global float* part) {
   const long group = (long)get_global_id(0) / args.columns;
   const int c = (int)((long)get_global_id(0) % args.columns);
@@ -161,7 +161,7 @@ __kernel void norm_add(ITEM const NormMergeArgs args, __global const float* from
   }
 }
 
-// Writes dweight and dbias, and b and c of dx = scale * g + b * x + c, one after the other.
+// Writes dweight and dbias, then b and c of dx = scale * g + b * x + c.
 __kernel void norm_coefficients(ITEM const NormCoefficientsArgs args, __global const float* part,
                                 __global const float* moments, __global float* dweight, __global float* dbias,
                                 __global float* to) {

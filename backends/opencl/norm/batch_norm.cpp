@@ -10,9 +10,9 @@
 namespace mokume::opencl {
 namespace {
 
-// These are the same on every device, so that the bits do not depend on it.
-constexpr int64_t kRowsEach = 64;  // of a block
-constexpr int64_t kFan = 64;       // blocks of a group
+// All devices share these constants, so that the bits do not depend on the device.
+constexpr int64_t kRowsEach = 64;  // rows per block
+constexpr int64_t kFan = 64;       // blocks per group
 
 enum { kBatchPartsSlot, kBatchGroupsSlot, kCoefficientsSlot };
 
@@ -26,7 +26,7 @@ class BatchNormLaunches {
   BatchNormLaunches(Launcher& launcher, int64_t rows, int64_t columns, bool relu)
       : launcher_(launcher), device_(launcher.device()), rows_(rows), columns_(columns), relu_(relu ? 1 : 0) {}
 
-  // Writes the two sums of each block, of x alone or of dy and x with their moments, and joins groups of blocks until
+  // Writes the two sums of each block, of x alone or of dy and x with their moments, and merges groups of blocks until
   // one group is left.
   Parts parts(const mk_tensor& x, const mk_tensor* dy, const mk_tensor* moments) {
     const int width = channel_width(device_, columns_);
@@ -85,7 +85,6 @@ class BatchNormLaunches {
                   {memory(x), moments, memory(y)});
   }
 
-  // One work-item for each column.
   template <class Args>
   void columns(const char* name, const Args& args, std::initializer_list<cl_mem> buffers) {
     launcher_.run(kernel(name, 1), {{columns_, 1, 1}, {group(), 1, 1}}, args, buffers);

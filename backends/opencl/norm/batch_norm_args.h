@@ -5,7 +5,7 @@
 
 BEGIN_ARGS
 
-// Blocks of rows_each rows of one or two matrices; a work-item does blocks_each of them.
+// Blocks of rows_each rows of one or two matrices; a work-item does blocks_each blocks.
 typedef struct {
   View x, dy;
   i64 rows, rows_each, blocks, blocks_each, moments_offset, moments_step;
@@ -13,7 +13,7 @@ typedef struct {
 } NormBlocksArgs;
 ARGS(NormBlocksArgs)
 
-// `count` blocks of rows_each rows, of which the last one may be shorter, become groups of `fan` blocks.
+// `count` blocks of rows_each rows, the last of which may be shorter, become groups of `fan` blocks.
 typedef struct {
   i64 rows, rows_each, count, fan;
   i32 columns, reserved;

@@ -1,5 +1,5 @@
-// Group normalisation: sdk/ops/group_norm.hpp. Every work-item has sums of its own, so that the bits do not depend on
-// how rows and groups are divided.
+// Group normalisation: sdk/ops/group_norm.hpp. Every work-item has its own sums, so the bits do not depend on the
+// division of rows and groups.
 #include "common/runs.cl"
 #include "norm/group_norm_args.h"
 
@@ -31,7 +31,7 @@ __kernel void group_parts(ITEM const GroupNormArgs args, __global const float* x
   VSTORE(squares, 0, part + (2 * r + 1) * args.channels + c);
 }
 
-// From the parts or, if there is one pixel, from x.
+// Reads the parts or, if there is one pixel, x.
 __kernel void group_moments(ITEM const GroupNormArgs args, __global const float* x, __global const float* part,
                             __global float* moments) {
   ROW_AND_GROUP

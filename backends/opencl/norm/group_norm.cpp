@@ -28,12 +28,12 @@ class GroupNormLaunches {
             .each = narrow(g_.each()),
             .eps = 0};
   }
-  // `lines` lines of channels for each row.
+  // Returns memory for `lines` lines of channels for each row.
   cl_mem workspace(size_t slot, int64_t lines) {
     return launcher_.queue().workspace(slot, rows_ * lines * g_.channels);
   }
 
-  // One work-item for each vector of channels of each row.
+  // Runs one work-item for each vector of channels of each row.
   template <class Args>
   void rows_by_channels(const char* name, const Args& args, std::initializer_list<cl_mem> buffers) {
     const int width = channel_width(device_, g_.channels);

@@ -5,7 +5,7 @@
 
 BEGIN_ARGS
 
-// Rows of `pixels` x `channels` elements; `each` channels form a group. dy is only that of gradients.
+// Rows of `pixels` x `channels` elements; `each` channels form a group. Only gradients use dy.
 typedef struct {
   View x, dy, moments;
   i64 rows, pixels, weight_offset, bias_offset;
@@ -21,7 +21,7 @@ typedef struct {
 } GroupColumnsArgs;
 ARGS(GroupColumnsArgs)
 
-// A line is one pixel of one row; `pixels` of them share the coefficients of a row.
+// A line is one pixel of one row; `pixels` lines share the coefficients of a row.
 typedef struct {
   RunGrid grid;
   View x, dy, out;

@@ -1,5 +1,5 @@
 // Optimizer steps on flat parameters; see sdk/ops/optimizer_step.hpp. sqrt and division are the device's: correctly
-// rounded if it supports that, otherwise within 3 ulp. The vectors are rows of 1 x columns, so r is 0.
+// rounded if the device supports that, otherwise within 3 ulp. The vectors are rows of 1 x columns, so r is 0.
 #include "common/runs.cl"
 #include "optimizer/optimizer_args.h"
 
@@ -8,7 +8,8 @@
 // grad * factor + decay * weight
 #define LOAD_GRADIENT fma(SPLAT(args.decay), w, LOAD(grad) * factor)
 
-// The factor that limits a norm, of which norm2 is the square. A NaN gives NaN. norm2 is not read without `clip`.
+// Returns the factor that limits the norm to `clip`; norm2 is the square of the norm. A NaN gives NaN. norm2 is not
+// read without `clip`.
 static float clipping(float norm2, float clip) {
   const float factor = clip / (sqrt(norm2) + 1e-6f);
   return factor > 1.0f ? 1.0f : factor;
@@ -36,7 +37,7 @@ __kernel void sgd_momentum(ITEM const OptimizerArgs args, __global const float* 
   }
 }
 
-// AdamW too: `shrink` is 1 for adam.
+// This kernel is also AdamW: `shrink` is 1 for adam.
 __kernel void adam(ITEM const OptimizerArgs args, __global const float* grad, __global const float* norm2,
                    __global float* weight, __global float* state, __global float* state2) {
   const vec factor = SPLAT(args.clip > 0.0f ? clipping(norm2[args.norm2_offset], args.clip) : 1.0f);
@@ -53,7 +54,7 @@ __kernel void adam(ITEM const OptimizerArgs args, __global const float* grad, __
   }
 }
 
-// adam with the largest second moment so far. The comparison lets a NaN of the moment pass.
+// Computes adam with the largest second moment so far. The comparison lets a NaN of the moment pass.
 __kernel void amsgrad(ITEM const OptimizerArgs args, __global const float* grad, __global const float* norm2,
                       __global float* weight, __global float* state, __global float* state2, __global float* state3) {
   const vec factor = SPLAT(args.clip > 0.0f ? clipping(norm2[args.norm2_offset], args.clip) : 1.0f);

@@ -5,7 +5,7 @@
 
 BEGIN_ARGS
 
-// `images` have height x width pixels, `shown` out_h x out_w.
+// The images have height x width pixels, the output out_h x out_w.
 typedef struct {
   ImageGrid grid;
   View images, shown;

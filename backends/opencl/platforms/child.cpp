@@ -62,7 +62,7 @@ pid_t spawn(const std::string& program, const std::vector<std::string>& given,
   return child;
 }
 
-// Reads to the end of the file. Returns false on a timeout.
+// Reads to the end of the file. Returns false after a timeout.
 bool drain(int fd, Clock::time_point deadline, std::string& output) {
   constexpr size_t kMost = size_t{1} << 20;
   std::array<char, 4096> part{};
@@ -86,7 +86,7 @@ bool reap(pid_t child, Clock::time_point deadline, int& status) {
   for (;;) {
     const pid_t done = waitpid(child, &status, WNOHANG);
     if (done == child) return true;
-    if (done < 0 && errno != EINTR) {  // SIGCHLD is ignored, so there is no status
+    if (done < 0 && errno != EINTR) {  // SIGCHLD is ignored, so no status is available
       status = 0;
       return true;
     }

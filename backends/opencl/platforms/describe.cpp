@@ -37,7 +37,6 @@ std::string pci_text(unsigned domain, unsigned bus, unsigned device, unsigned fu
   return text.data();
 }
 
-// Queries the extensions that the device supports.
 std::string pci_id(cl_device_id device) {
   const std::string extensions = device_text(device, CL_DEVICE_EXTENSIONS);
   const auto has = [&](const char* extension) { return extensions.find(extension) != std::string::npos; };
@@ -80,8 +79,8 @@ mk_device_kind kind_of(cl_device_type type, bool software) {
   return (type & CL_DEVICE_TYPE_GPU) != 0 ? MK_DEVICE_GPU : MK_DEVICE_OTHER;
 }
 
-// Doubles four numbers, and stores what is left of four products from which their rounded value is taken: 0, unless the
-// compiler fuses the product with the sum that follows. (1 + 2^-12)^2 needs 25 bits, so that 2^-24 is left then.
+// Doubles four numbers, and stores the differences between four products and their rounded values. A difference is 0,
+// unless the compiler fuses the product with the following sum: (1 + 2^-12)^2 needs 25 bits, so 2^-24 is left.
 constexpr const char* kProbe = R"CL(
 #pragma OPENCL FP_CONTRACT OFF
 __kernel void probe(__global const float* in, __global float* out) {

@@ -63,8 +63,7 @@ std::string file_state(const std::string& path) {
          std::to_string(state.st_mtim.tv_nsec) + " " + std::to_string(state.st_ino);
 }
 
-// Describes the file that the dynamic loader would find for a plain library name, as far as possible without loading
-// it.
+// Describes, without loading it, the file that the dynamic loader would probably find for a plain library name.
 std::string library_state(const std::string& library) {
   if (library.find('/') != std::string::npos) return file_state(library);
   std::vector<std::string> directories = split(variable("LD_LIBRARY_PATH"), ':');
@@ -97,7 +96,7 @@ std::vector<Icd> list_icds() {
   const std::string usual = vendor_path.empty() ? "/etc/OpenCL/vendors" : vendor_path;
   for (const std::string& file : split(variable("OCL_ICD_FILENAMES"), ':')) add_any(file, usual, icds);
   const std::string vendors = variable("OCL_ICD_VENDORS");
-  // A machine without drivers lacks the directory of the system; one that the user names is expected to exist.
+  // A machine without drivers lacks the system's directory; a directory that the user names is expected to exist.
   if (vendors.empty() && vendor_path.empty())
     add_directory(usual, icds);
   else

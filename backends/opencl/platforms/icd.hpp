@@ -1,4 +1,4 @@
-// Lists the OpenCL drivers (ICDs) that the loader would load, and restricts it to some of them.
+// Lists the OpenCL drivers (ICDs) that the loader would load, and restricts the loader to some of them.
 #pragma once
 
 #include <string>
@@ -7,7 +7,7 @@
 namespace mokume::opencl {
 
 struct Icd {
-  std::string source;   // where it was found: an .icd file, or the library itself
+  std::string source;   // where the driver was found: an .icd file, or the library itself
   std::string library;  // the argument of dlopen
 };
 
@@ -16,8 +16,7 @@ struct Icd {
 // /etc/OpenCL/vendors.
 std::vector<Icd> list_icds();
 
-// Returns everything that can change what a probe of these drivers finds: files with times and sizes, environment,
-// boot.
+// Returns all properties that affect a probe of these drivers: files with times and sizes, environment, boot.
 std::string fingerprint(const std::vector<Icd>& icds);
 
 // Writes one .icd file per driver into `directory`, which must exist.

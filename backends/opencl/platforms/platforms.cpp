@@ -144,7 +144,7 @@ std::string reason_in(const std::string& problem) {
   return begin == problem.npos || end == problem.npos || end < begin ? "" : problem.substr(begin, end + 1 - begin);
 }
 
-// Returns the driver's own directory, if this process has loaded another copy of a library that is in it.
+// Returns the driver's own directory, if this process has loaded another copy of a library in that directory.
 std::string directory_to_put_first(const Icd& icd, const std::vector<std::string>& libraries) {
   const fs::path directory = fs::path(icd.library).parent_path();
   std::error_code error;
@@ -214,7 +214,7 @@ void Platforms::find_devices() {
     take(r.platforms);
     if (count_devices(r) > 0) good_.push_back(r.icd);
   }
-  // The cores are those of this process, which may differ from those of the process that wrote the cache.
+  // The cores are the cores of this process, which may differ from the cores of the process that wrote the cache.
   for (mk_device_info& info : found)
     if (info.kind == MK_DEVICE_CPU) sdk::set_text(info.physical_id, sdk::cpu_id());
   devices_ = std::move(found);
@@ -236,8 +236,8 @@ void Platforms::report(const std::vector<IcdReport>& reports, const std::string&
   const std::string again =
       cache_file.empty() ? "" : "; this result is cached, remove " + cache_file + " to try it again";
   for (const IcdReport& r : reports) {
-    // A driver file that its package left without a library need not be reported by every command. A driver that fails
-    // is, from the cache too: its devices are missing in every run, and nothing else in a run says why.
+    // Not every command has to report a driver file that its package left without a library. Every command does report
+    // a driver that fails, also from the cache: its devices are missing, and nothing else in a run says why.
     const bool is_absent = r.problem.starts_with(kNotThere);
     if (!r.problem.empty())
       log(is_absent ? MK_LOG_INFO : MK_LOG_WARNING,
@@ -251,8 +251,8 @@ void Platforms::report(const std::vector<IcdReport>& reports, const std::string&
   }
 }
 
-// CPU drivers start a thread for every core of the machine, even if this process may use only a few cores, on which the
-// threads of PoCL 3.1 and llvmpipe would then compete. Variables set by the user are kept.
+// CPU drivers start a thread for every core of the machine, even if this process may use only a few cores. The threads
+// of PoCL 3.1 and llvmpipe would then compete for these cores. Variables set by the user are kept.
 class DriverThreads {
  public:
   DriverThreads() {
@@ -281,7 +281,7 @@ void Platforms::load_drivers() {
 }
 
 // The memory that PoCL reports depends on the state of the machine, so the values of the open device replace the cached
-// ones. A cache that differs is removed, and the next start writes it again.
+// values. A cache that differs is removed, and the next start writes it again.
 void Platforms::refresh(mk_device_info& known, const mk_device_info& now) {
   if (known.memory_bytes == now.memory_bytes && known.max_buffer_bytes == now.max_buffer_bytes) return;
   known.memory_bytes = now.memory_bytes;

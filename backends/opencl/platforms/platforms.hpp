@@ -26,12 +26,12 @@ class Platforms {
   explicit Platforms(const sdk::Host& host);
 
   // Returns the devices in a stable order. Until a device is opened, its memory sizes are those of the probe. The first
-  // call reads the cache or starts the helper once per driver (20 s each at most), and logs what is left out and why.
-  // Under Oclgrind, which replaces OpenCL as a whole, the process queries the devices itself.
+  // call reads the cache or starts the helper once per driver (20 s each at most), and logs which drivers and devices
+  // are left out and why. Under Oclgrind, which replaces OpenCL as a whole, the process queries the devices itself.
   const std::vector<mk_device_info>& devices();
 
-  // Returns the OpenCL handles of a device of devices(). The first call loads the drivers that have devices, and no
-  // others. Throws MK_INVALID_ARGUMENT for an invalid index, and MK_DEVICE_ERROR if the device is gone.
+  // Returns the OpenCL handles of a device of devices(). The first call loads only the drivers that have devices.
+  // Throws MK_INVALID_ARGUMENT for an invalid index, and MK_DEVICE_ERROR if the device is gone.
   DeviceHandle handle(uint32_t index);
 
   // Returns a private directory for this backend's files that outlives the run, or "" if there is none.
@@ -46,7 +46,7 @@ class Platforms {
 
   sdk::Host host_;
   std::string cache_;
-  std::string cache_file_;  // of the probe; "" without a cache
+  std::string cache_file_;  // holds the probe's results; "" without a cache
   std::mutex mutex_;
   bool found_ = false, loaded_ = false;
   std::vector<mk_device_info> devices_;

@@ -2,8 +2,8 @@
 // finds none, it prints why DRIVER cannot be loaded. The backend starts it once per driver, because a driver may crash
 // or hang the process that loads it.
 //
-// It first loads each LIBRARY, as the program has done. A driver whose own copy of such a library is newer then gets
-// the loaded one. If that makes it fail, it must fail here and not when the program opens its device.
+// It first loads each LIBRARY, as the program has done. A driver with its own, newer copy of such a library then gets
+// the loaded copy. If that makes the driver fail, it must fail here and not when the program opens its device.
 #include <dlfcn.h>
 
 #include <cstdio>

@@ -1,4 +1,4 @@
-// An environment variable that has another value, or none if `value` is null, while this exists.
+// Gives an environment variable another value, or none if `value` is null, during the lifetime of the object.
 #pragma once
 
 #include <cstdlib>

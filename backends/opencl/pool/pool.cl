@@ -3,7 +3,7 @@
 #include "common/windows.cl"
 #include "pool/pool_args.h"
 
-// NaN counts as larger than everything; of equal elements the first wins.
+// NaN counts as larger than everything; among equal elements the first wins.
 __kernel void max_pool(ITEM const MaxPoolArgs args, __global const float* images, __global float* out,
                        __global int* places) {
   const WindowSides sides = args.sides;
@@ -74,7 +74,7 @@ __kernel void max_pool_grad(ITEM const MaxPoolArgs args, __global const float* g
 static int area_begin(int at, int size, int cells) { return (int)divide((long)at * size, cells); }
 static int area_end(int at, int size, int cells) { return (int)divide((long)(at + 1) * size + cells - 1, cells); }
 
-// 1 / the number of pixels of an area, without a division, whose rounding depends on the device.
+// Returns 1 / the number of pixels of an area, without a division, because its rounding depends on the device.
 static vec share_of(int area_h, int area_w) { return reciprocal(SPLAT((float)area_h * (float)area_w)); }
 
 __kernel void avg_pool(ITEM const AvgPoolArgs args, __global const float* images, __global float* out) {
@@ -103,8 +103,8 @@ __kernel void avg_pool(ITEM const AvgPoolArgs args, __global const float* images
 static int area_length(int at, int size, int cells) { return area_end(at, size, cells) - area_begin(at, size, cells); }
 
 // The cells whose areas contain a pixel: from pixel * cells / size to ((pixel + 1) * cells - 1) / size. In a smaller
-// output these are one or two per side, whose shares are the same for all channels. (An array of the two would be in a
-// GPU's memory instead of registers.)
+// output these are one or two cells per side, whose shares are the same for all channels. (A GPU would keep an array of
+// two shares in its memory instead of registers.)
 __kernel void avg_pool_grad(ITEM const AvgPoolArgs args, __global const float* grad, __global float* dx) {
   FOR_EACH_ROW {
     const long n = divide(r, args.height);

@@ -5,7 +5,7 @@
 
 BEGIN_ARGS
 
-// `places` records which pixel of its window each maximum was.
+// `places` records the place of each maximum in its window.
 typedef struct {
   ImageGrid grid;
   View images, windows, places;

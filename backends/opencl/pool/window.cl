@@ -3,12 +3,12 @@
 #include "common/windows.cl"
 #include "pool/window_args.h"
 
-// The factor of the divisor along one side of the window at `first`, which is negative in the padding.
+// Returns the factor of the divisor along one side of the window at `first`, which is negative in the padding.
 static int length_of(int first, int kernel_size, int size, int pad, int counts_padding) {
   return counts_padding ? min(kernel_size, size + pad - first) : min(first + kernel_size, size) - max(first, 0);
 }
 
-// 1 / a count, without a division, whose rounding depends on the device.
+// Returns 1 / a count, without a division, because its rounding depends on the device.
 static vec share_of(int height, int width) { return reciprocal(SPLAT((float)height * (float)width)); }
 
 __kernel void avg_window(ITEM const AvgWindowArgs args, __global const float* images, __global float* out) {

@@ -11,7 +11,7 @@
 namespace mokume::opencl {
 namespace {
 
-// Memory of the host's allocator under a buffer of a CPU device. It is freed when the driver has released the buffer.
+// Host memory that a buffer of a CPU device uses. It is freed when the driver has released the buffer.
 struct HostMemory {
   sdk::Host host;
   void* memory;
@@ -26,8 +26,7 @@ bool is_real_cpu(const mk_device& device) {
   return device.info.kind == MK_DEVICE_CPU && (device.info.flags & (MK_DEVICE_SOFTWARE | MK_DEVICE_INSTRUMENTED)) == 0;
 }
 
-// PoCL's CPU devices, whose names start with the driver's, work in the memory they are given. Its remote devices do
-// not.
+// PoCL's CPU devices, whose names start with the driver's, work in the given memory. Its remote devices do not.
 bool works_in_place(const mk_device& device) {
   const std::string_view name = device.info.name;
   const bool local = name.starts_with("pthread") || name.starts_with("cpu") || name.starts_with("basic");

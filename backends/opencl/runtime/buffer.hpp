@@ -10,8 +10,9 @@
 struct mk_buffer {
   mokume::opencl::Memory memory;
   uint64_t bytes = 0;
-  uint64_t version = 0;           // changes after every write; never shared by two buffers
-  std::byte* in_place = nullptr;  // its memory if the driver works in the memory it was given, else nullptr
+  uint64_t version = 0;  // changes after every write; never shared by two buffers
+  std::byte* in_place =
+      nullptr;  // the buffer's memory if the driver works in the memory that it was given, else nullptr
 
   void written();
 };

@@ -9,9 +9,8 @@ namespace mokume::opencl {
 struct Choices {
   std::string gemm;  // "vector", "tile" or "clblast"
   std::string conv;  // "winograd" or "patches"
-  std::string map;   // "vector" or "scalar": for kernel_map and every op that accesses each element once
-  // Whether one core runs all ops of a member of a group: "worthwhile" (once enough of them have come), "always" or
-  // "never".
+  std::string map;   // "vector" or "scalar", for kernel_map and every op that accesses each element once
+  // Whether one core runs all ops of a member: "worthwhile" (once enough groups have come), "always" or "never".
   std::string sequence;
 };
 

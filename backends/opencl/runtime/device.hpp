@@ -25,10 +25,9 @@ struct mk_device {
   cl_device_id id = nullptr;
   mokume::opencl::Context context;
   mokume::opencl::Choices choices;
-  double longest_wait_s = 600;  // MOKUME_WAIT_SECONDS; after 600 s the cluster gives up on a device, too
+  double longest_wait_s = 600;  // MOKUME_WAIT_SECONDS; the cluster also gives up on a device after 600 s
   int vector_width = 4;         // floats of a native vector: 4, 8 or 16
-  // Cores that share the work of a launch: all of them, or one (group/sequence.hpp). The number does not affect any
-  // bits.
+  // The cores that share the work of a launch: all cores, or one (group/sequence.hpp). It does not affect any bits.
   int64_t cores = 1;
 
   // Returns the kernel of a built-in program, which is built on first use.

@@ -7,7 +7,7 @@
 #include "abi/backend.h"
 #include "support/cl.hpp"
 
-// Mapped for the lifetime of the object.
+// The memory is mapped for the lifetime of the object.
 struct mk_host_block {
   mk_queue* queue = nullptr;
   mokume::opencl::Memory memory;

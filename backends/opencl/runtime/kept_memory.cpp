@@ -22,9 +22,8 @@ cl_mem KeptMemory::get(mk_device& device, const mk_tensor& of, const char* what,
   return entry->memory.memory.get();
 }
 
-// Takes memory computed from an older version under the same key, else new memory while there is room, else the least
-// recently used memory that is large enough. The queue is in order, so the old contents have been read by the time they
-// are replaced.
+// Takes the memory of an older version under the same key, or new memory while there is room, or the least recently
+// used memory that is large enough. The queue is in order, so pending commands read the old contents first.
 KeptMemory::Derived* KeptMemory::entry_for(mk_device& device, const std::string& key, uint64_t bytes) {
   constexpr uint64_t kMostBytes = uint64_t{128} << 20;
   uint64_t total = bytes;

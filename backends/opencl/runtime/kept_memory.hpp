@@ -1,4 +1,4 @@
-// Keeps data that ops compute from a view alone, such as transformed weights, until the view's buffer is written to.
+// Keeps data that ops compute from a view alone, such as transformed weights, until the view's buffer changes.
 #pragma once
 
 #include <cstdint>
@@ -20,7 +20,7 @@ class KeptMemory {
  private:
   struct Derived {
     std::string key;
-    uint64_t version;  // of the source buffer at the time of make()
+    uint64_t version;  // the source buffer's version when make() ran
     uint64_t used;     // larger means more recent
     mk_buffer memory;
   };

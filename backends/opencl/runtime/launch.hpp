@@ -16,13 +16,12 @@ struct Range {
   bool operator==(const Range&) const = default;
 };
 
-// The numbers of work-groups per dimension that every card accepts: NVIDIA's and AMD's accept 65,535 in the second and
-// the third. Kernels for GPUs therefore use the first dimension or loop.
+// The numbers of work-groups per dimension that every card accepts: NVIDIA's and AMD's cards accept 65,535 in the
+// second and the third dimension. Kernels for GPUs therefore use the first dimension or loop.
 inline constexpr std::array<int64_t, 3> kMostGroups{2'147'483'647, 65'535, 65'535};
 
-// In the order of the kernel's parameters. Local memory is an argument, since a function called by a kernel cannot
-// declare any.
-// declare none.
+// The arguments are in the order of the kernel's parameters. Local memory is an argument, because a function that a
+// kernel calls cannot declare any.
 struct Arguments {
   const char* type;  // name of the struct: see common/args.h
   std::span<const std::byte> values;

@@ -10,7 +10,7 @@
 #include "runtime/queue.hpp"
 #include "runtime/recording.hpp"
 
-// The first and the last of the commands that it covers.
+// The first and the last command that the event covers.
 struct mk_event {
   mk_queue* queue = nullptr;
   mokume::opencl::EventHandle first, last;
@@ -39,8 +39,8 @@ class Launcher {
   }
   void run(const LibraryKernel& kernel, const Range& range, const Arguments& arguments);
 
-  // If `local` is nullptr, the driver chooses. On any GPU, throws Error(MK_INVALID_ARGUMENT) for more than kMostGroups,
-  // even if this GPU would accept them.
+  // If `local` is nullptr, the driver chooses the group size. On any GPU, throws Error(MK_INVALID_ARGUMENT) for more
+  // than kMostGroups, even if this GPU would accept them.
   void enqueue(cl_kernel kernel, const std::array<int64_t, 3>& global, const int64_t* local);
 
   // Lets a library enqueue commands. `body` receives the location for its event, or NULL.
@@ -52,7 +52,7 @@ class Launcher {
     keep(event);
   }
 
-  // Returns the event of everything enqueued so far, or of a marker if nothing was.
+  // Returns the event of everything enqueued so far, or of a marker if nothing was enqueued.
   std::unique_ptr<mk_event> take_event();
 
  private:

@@ -1,5 +1,5 @@
 // Reads of a GPU's memory that finish() completes. The device writes to memory of the queue and not of the caller,
-// because a caller that has given up on a device frees its memory while the device may still write.
+// because a caller that has given up on a device frees its own memory while the device may still write.
 #pragma once
 
 #include <cstddef>
@@ -19,7 +19,7 @@ class PendingReads {
     for (const Read& read : reads_) std::memcpy(read.to, read.from.get(), read.bytes);
     reads_.clear();
   }
-  // Leaks the memory, to which the device may still write.
+  // Leaks the memory, because the device may still write to it.
   void abandon() {
     for (Read& read : reads_) static_cast<void>(read.from.release());
     reads_.clear();

@@ -13,8 +13,7 @@
 namespace mokume::opencl {
 namespace {
 
-// A cache entry is the SHA-256 of the binary, a newline, and the binary. It is checked because drivers crash on damaged
-// binaries.
+// A cache entry has the SHA-256 of the binary, a newline, and the binary, because drivers crash on damaged binaries.
 constexpr size_t kDigestLength = 64;
 
 std::string all_options(const mk_device& device, const std::string& options) {

@@ -12,8 +12,8 @@ struct mk_device;
 
 namespace mokume::opencl {
 
-// A program of this library: a .cl file with everything it includes, and macros. Its identity is all three members; the
-// name alone is for people.
+// A program of this library: a .cl file with everything that it includes, and macros. All three members identify it;
+// the name alone is for people.
 struct BuiltIn {
   std::string name;
   const char* source;
@@ -22,8 +22,7 @@ struct BuiltIn {
   auto operator<=>(const BuiltIn&) const = default;
 };
 
-// Returns the source with its kernels turned into functions, so that a kernel appended to it can call them: see
-// common.cl.
+// Returns the source with its kernels turned into functions, which an appended kernel can call: see common.cl.
 std::string called_source(const BuiltIn& program);
 
 // A kernel of this library. Its arguments are a struct, then buffers, then local memory, if any.
@@ -51,7 +50,7 @@ class LibraryProgram {
   std::map<std::string, LibraryKernel, std::less<>> kernels_;
 };
 
-// A model's program and its kernels by name, each created on first use.
+// A model's program and its kernels by name. Each kernel is created on first use.
 class KernelSet {
  public:
   explicit KernelSet(Program program) : program_(std::move(program)) {}

@@ -17,7 +17,7 @@ struct mk_queue {
   mk_device* device = nullptr;
   mokume::opencl::CommandQueue handle;
   bool profiling = false;
-  bool lost = false;  // its commands did not end in time: see wait.hpp. They may still run, so nothing waits for them.
+  bool lost = false;  // its commands did not end in time (see wait.hpp); they may still run, so nothing waits for them
   bool reads_directly = false;  // a copy with an event writes to memory of the caller, so finish() has no limit
   mokume::opencl::PendingReads reads;
   mokume::opencl::Workspaces workspaces;

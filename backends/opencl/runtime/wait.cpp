@@ -14,7 +14,7 @@
 namespace mokume::opencl {
 namespace {
 
-// Wakes the waiting thread. The driver's thread shares it, since it may still be in the callback when wait() returns.
+// Wakes the waiting thread. The driver's thread shares ownership, because its callback may outlive wait().
 struct Signal {
   std::mutex mutex;
   std::condition_variable changed;
@@ -28,14 +28,14 @@ void CL_CALLBACK on_complete(cl_event, cl_int, void* data) {
   (*signal)->changed.notify_all();
 }
 
-// CL_COMPLETE, more if the command has not ended, or less if it failed.
+// Returns CL_COMPLETE, more if the command has not ended, or less if it failed.
 cl_int status_of(cl_event event) {
   cl_int status = CL_COMPLETE;
   check(clGetEventInfo(event, CL_EVENT_COMMAND_EXECUTION_STATUS, sizeof(status), &status, nullptr), "clGetEventInfo");
   return status;
 }
 
-// Looks at the event now and then, because some drivers lose callbacks. Returns false if it has not ended in time.
+// Checks the event from time to time, because some drivers lose callbacks. Returns false if it has not ended in time.
 bool sleep_until_done(cl_event event, double longest_s) {
   using namespace std::chrono_literals;
   const auto signal = std::make_shared<Signal>();
@@ -43,7 +43,7 @@ bool sleep_until_done(cl_event event, double longest_s) {
   check(clSetEventCallback(event, CL_COMPLETE, on_complete, data.get()), "clSetEventCallback");
   static_cast<void>(data.release());  // on_complete frees it
   const auto start = std::chrono::steady_clock::now();
-  const auto signalled = [&] {  // the driver is not asked under the lock for which its callback may wait
+  const auto signalled = [&] {  // the driver is not queried under this lock, because its callback may wait for the lock
     std::unique_lock lock(signal->mutex);
     return signal->changed.wait_for(lock, 1s, [&] { return signal->done; });
   };

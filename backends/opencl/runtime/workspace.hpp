@@ -1,5 +1,4 @@
-// Device memory for the ops of a queue. Ops on one queue run in order, so they share it; its contents do not outlive an
-// op.
+// Device memory that the ops of a queue share, because they run in order. Its contents do not outlive an op.
 #pragma once
 
 #include <array>
@@ -11,7 +10,7 @@
 namespace mokume::opencl {
 
 inline constexpr size_t kWorkspaces = 5;  // the slots of a queue
-inline constexpr size_t kNotKept = 4;     // for mk_queue::kept() when it has no room
+inline constexpr size_t kNotKept = 4;     // the slot that mk_queue::kept() uses when it has no room
 
 // Memory for the members of a group: in each slot, consecutive parts of `each` bytes, one per member.
 struct MemberSpace {
@@ -27,7 +26,7 @@ struct MemberSpace {
 
 class Workspaces {
  public:
-  // Returns a buffer of at least `bytes`; while `members` is set, with room for all of them.
+  // Returns a buffer of at least `bytes`; while `members` is set, the buffer has room for all members.
   mk_buffer& get(mk_device& device, size_t slot, uint64_t bytes);
   // Returns the distance in bytes of a member's part from the first member's; 0 for memory that is not a workspace.
   int64_t offset(const MemberSpace& space, cl_mem memory, size_t member) const;

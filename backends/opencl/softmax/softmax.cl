@@ -9,7 +9,7 @@
 #define FOR_EACH_PART for (long c = 0; c < args.columns; c += VW)
 #define PART ((int)min((long)VW, args.columns - c))
 
-// x may be out.
+// x and out may be the same memory.
 __kernel void softmax(ITEM const SoftmaxArgs args, __global const float* x, __global float* out) {
   FOR_EACH_OF_ROWS {
     __global const float* from = x + args.x.offset + r * args.x.step;
@@ -37,7 +37,7 @@ __kernel void softmax(ITEM const SoftmaxArgs args, __global const float* x, __gl
   }
 }
 
-// grad may be dx.
+// grad and dx may be the same memory.
 __kernel void softmax_grad(ITEM const SoftmaxArgs args, __global const float* grad, __global const float* y,
                            __global float* dx) {
   FOR_EACH_OF_ROWS {

@@ -5,7 +5,7 @@
 
 BEGIN_ARGS
 
-// `x` is the input, or the output if that is where the gradient is taken.
+// `x` is the input, or the output if the gradient is taken there.
 typedef struct {
   i64 rows, columns, rows_each;
   View x, grad, out;

@@ -35,8 +35,8 @@ using Program = std::unique_ptr<std::remove_pointer_t<cl_program>, Releaser<cl_p
 using Kernel = std::unique_ptr<std::remove_pointer_t<cl_kernel>, Releaser<cl_kernel, clReleaseKernel>>;
 using EventHandle = std::unique_ptr<std::remove_pointer_t<cl_event>, Releaser<cl_event, clReleaseEvent>>;
 
-// Both return the text with control characters replaced by spaces and both ends trimmed, or "" if the driver does not
-// support the query.
+// Both functions return the text with control characters replaced by spaces and both ends trimmed, or "" if the driver
+// does not support the query.
 std::string platform_text(cl_platform_id platform, cl_platform_info what);
 std::string device_text(cl_device_id device, cl_device_info what);
 
@@ -47,7 +47,7 @@ T device_value(cl_device_id device, cl_device_info what, T fallback = {}) {
   return clGetDeviceInfo(device, what, sizeof(value), &value, nullptr) == CL_SUCCESS ? value : fallback;
 }
 
-// Returns what the compiler said about a program; "" if it said nothing.
+// Returns the compiler's messages about a program, or "".
 std::string build_log(cl_program program, cl_device_id device);
 
 // Returns at most four lines and 400 characters, which fit into an error message.

@@ -13,8 +13,8 @@ std::string sha256(std::string_view text);
 // Returns nothing if the file cannot be read or is larger than `most_bytes`.
 std::optional<std::string> read_file(const std::string& path, size_t most_bytes = size_t{1} << 28);
 
-// Replaces the file atomically (a private name next to it, then a rename), so that readers see either the old or the
-// new one. Returns false on failure: a cache that cannot be written costs time, not correctness.
+// Replaces the file atomically (with a private file next to it and a rename), so that readers see either the old or the
+// new contents. Returns false on failure: a cache that cannot be written costs time, not correctness.
 bool replace_file(const std::string& path, std::string_view content);
 
 // A new private directory under `parent`. It is removed with its contents at the end of the scope.

@@ -12,8 +12,7 @@
 namespace mokume::opencl {
 namespace {
 
-// The file name identifies the device class, by everything that makes two devices run the same code, and the code
-// itself.
+// The file name identifies the device class by the code and everything that makes two devices run the same code.
 std::string class_file(const mk_device& device) {
   if (device.cache_directory.empty()) return "";
   const mk_device_info& i = device.info;
@@ -69,7 +68,7 @@ void choose_variants(mk_device& device, std::span<const mk_choice> choices) {
   const std::string file = class_file(device);
   const Choices known = remembered(file);
   Choices measured = known;
-  // Convolutions were measured with a particular GEMM, so what is remembered says nothing about another one.
+  // Convolutions were measured with a particular GEMM, so the remembered choice does not apply to another GEMM.
   const bool another_gemm = !device.choices.gemm.empty() && device.choices.gemm != known.gemm;
   for (const VariantSet* set : variant_sets()) {
     if (set->slot == &Choices::conv && another_gemm) continue;
@@ -78,8 +77,8 @@ void choose_variants(mk_device& device, std::span<const mk_choice> choices) {
   if (device.choices.gemm == "clblast" && !device.clblast->available())
     throw Error(MK_DEVICE_ERROR, "opencl: the recorded choice gemm = clblast needs CLBlast: install libclblast1");
   std::unique_ptr<mk_queue> queue;
-  // In the order of the sets, since each race uses earlier choices. Only measured choices are remembered; one that was
-  // given for a single run must not affect the next.
+  // The sets are in order, because each race uses earlier choices. Only measured choices are remembered; a choice that
+  // was given for a single run must not affect the next.
   for (const VariantSet* set : variant_sets()) {
     std::string& slot = device.choices.*set->slot;
     if (!slot.empty()) continue;

@@ -8,7 +8,7 @@
 
 namespace mokume::ops {
 
-// No shift if shift.buffer == NULL.
+// There is no shift if shift.buffer == NULL.
 inline mk_op affine_columns(const mk_tensor& x, const mk_tensor& scale, const mk_tensor& shift, const mk_tensor& out) {
   mk_op op = sdk::make_op(MK_OP_AFFINE_COLUMNS, {x, scale}, {out});
   if (shift.buffer != nullptr) op.inputs[op.n_inputs++] = shift;
@@ -24,7 +24,7 @@ inline void check_affine_columns(const mk_op& op) {
   sdk::check_operand("affine_columns", "shift", op.inputs[2], 1, x.columns);
 }
 
-// Relative to (|x| + |shift|) * |scale|: one difference and one product.
+// The tolerance is relative to (|x| + |shift|) * |scale|: one difference and one product.
 inline double tolerance_affine_columns(const mk_op&) { return 2.0 * 0x1p-24; }
 
 inline sdk::Cost cost_affine_columns(const mk_op& op) {

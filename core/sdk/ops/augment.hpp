@@ -1,19 +1,17 @@
 // augment: out row r = image index[r] of x, changed at random, as training batches are (f32).
 //
 //   inputs   x: M x image, index: vector of R (i32), every entry in [0, M)   outputs  out: R x image; must not overlap
-//   attributes of the change: height, width, channels; shift; erase, the side of the erased square (0: none);
-//   horizontal
-//            and vertical, the probabilities of flips; degrees, the largest angle (0: none); brightness, contrast and
-//            saturation (0: none; at most 1); erase_p, the probability of erasing
-//            of the place: seed, step (32 bits), first_row, the place of row 0 in the whole batch
+//   attributes for the change: height, width, channels; shift; erase, the side of the erased square (0: none);
+//            horizontal and vertical, the probabilities of flips; degrees, the largest angle (0: none); brightness,
+//            contrast and saturation (0: none; at most 1); erase_p, the probability of erasing
+//            for the place: seed, step (32 bits), first_row, the place of row 0 in the whole batch
 //
 // The changes, in this order:
 //   1. flips: columns, or rows, in the opposite order;
 //   2. shift: out pixel (y, x) = pixel (y + dy, x + dx), dy and dx uniform in [-shift, shift]. This is PyTorch's
 //      RandomCrop of the image's own size with `shift` zeros around it;
 //   3. rotation by an angle uniform in +-degrees about the middle of the image, counter-clockwise, bilinear
-//   (torchvision's
-//      RandomRotation with BILINEAR);
+//      (torchvision's RandomRotation with BILINEAR);
 //   4. colour: torchvision's ColorJitter for values of any range, without hue and without cutting to [0, 1]. The factor
 //      b is uniform in 1 +- brightness: v = b * v. Contrast c: v = c * v + (1 - c) * g, where g is the mean brightness
 //      of the image, summed row by row. Saturation s (three channels): v = s * v + (1 - s) * l, where l is the
@@ -62,7 +60,7 @@ inline mk_op augment(const mk_tensor& x, const mk_tensor& index, const Augment& 
 
 inline Augment augment_of(const mk_op& op) { return std::bit_cast<Augment>(op.augment.change); }
 
-// What happens to one row.
+// The random changes of one row.
 struct AugmentDraw {
   bool flip_x = false, flip_y = false;
   int64_t dy = 0, dx = 0;
@@ -71,13 +69,13 @@ struct AugmentDraw {
   int64_t top = 0, left = 0, bottom = 0, right = 0;    // the erased pixels
 };
 
-// The number of words below which something of probability p happens.
+// Returns the limit below which a random word means that a change of probability p happens.
 inline int64_t augment_threshold(double p) { return static_cast<int64_t>(std::floor(p * 0x1p32 + 0.5)); }
 inline float augment_radians(const Augment& a) {
   return static_cast<float>(a.degrees * (3.14159265358979323846 / 180));
 }
 
-// Within 2^-21 of the sine and the cosine of an angle of at most pi: Taylor's polynomials of the half angle.
+// Computes the sine and the cosine of an angle of at most pi within 2^-21, with Taylor's polynomials of the half angle.
 inline void augment_turn(float angle, float& sine, float& cosine) {
   const float t = angle * 0.5F, z = t * t;
   float s = 1.6059044e-10F;  // 1 / 13!
@@ -102,7 +100,7 @@ inline AugmentDraw augment_draw(const mk_op& op, int64_t r) {
   const auto below = [](uint32_t word, int64_t bound) {
     return static_cast<int64_t>((uint64_t{word} * static_cast<uint64_t>(bound)) >> 32);
   };
-  // In [-1, 1).
+  // Returns a number in [-1, 1).
   const auto even = [](uint32_t word) { return static_cast<float>(word >> 8) * 0x1p-23F - 1.0F; };
   const sdk::PhiloxCounter place = words(0), colour = words(1), erased = words(2);
   AugmentDraw d;
@@ -145,8 +143,8 @@ inline void check_augment(const mk_op& op) {
   sdk::check_operand("augment", "out", op.outputs[0], op.outputs[0].rows, a.image());
 }
 
-// Exact on every device, but for contrast together with saturation, where Intel's OpenCL for CPUs rounds otherwise.
-// Relative to eight times the largest |x|: three factors of at most 2.
+// The op is exact on every device, except for contrast together with saturation, where Intel's OpenCL for CPUs rounds
+// differently. The tolerance is relative to eight times the largest |x|: three factors of at most 2.
 inline double tolerance_augment(const mk_op& op) {
   const Augment a = augment_of(op);
   return a.contrast > 0 && a.saturation > 0 ? 64.0 * 0x1p-24 : 0.0;

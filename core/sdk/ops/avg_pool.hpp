@@ -14,8 +14,7 @@
 // Other out pixels and channels are not affected.
 //
 // avg_pool_grad: dx = for every pixel, the sum of gradient / count over the out pixels whose area contains it (y, then
-// x, ascending). NaNs and infinities in the gradients spread in the same way to the pixels of their areas, and to no
-// others.
+// x, ascending). NaNs and infinities in the gradients spread in the same way, to the pixels of their areas alone.
 //
 //   inputs   grad: as out above   outputs  dx: N x (height * width * channels)
 #pragma once
@@ -40,7 +39,6 @@ constexpr int64_t avg_pool_end(int64_t at, int64_t size, int64_t cells) {
   return ((at + 1) * size + cells - 1) / cells;
 }
 
-// One side of the cells of a pool.
 struct AvgSide {
   int64_t size, cells, kernel, stride, pad;
   bool counts_padding;
@@ -110,7 +108,7 @@ inline void check_avg_pool_grad(const mk_op& op) {
   sdk::check_operand("avg_pool_grad", "dx", op.outputs[0], op.inputs[0].rows, avg_pool_of(op).image());
 }
 
-// Relative to the mean of the magnitudes.
+// The tolerance is relative to the mean of the magnitudes.
 inline double tolerance_avg_pool(const mk_op& op) {
   const AvgPool p = avg_pool_of(op);
   const bool window = p.kernel_h != 0;
@@ -118,7 +116,7 @@ inline double tolerance_avg_pool(const mk_op& op) {
   return static_cast<double>(h * w + 2) * 0x1p-24;
 }
 
-// Relative to the sum of the magnitudes of the terms.
+// The tolerance is relative to the sum of the magnitudes of the terms.
 inline double tolerance_avg_pool_grad(const mk_op& op) {
   const AvgPool p = avg_pool_of(op);
   const bool window = p.kernel_h != 0;

@@ -20,8 +20,8 @@
 //   attributes activation
 //   M is at least 1.
 //
-// Sums over rows have a fixed order. Moments are accurate for any mean: the squares are those of differences from means
-// of blocks, which are joined by the formula of Chan, Golub and LeVeque (1983).
+// Sums over rows have a fixed order. Moments are accurate for any mean: the squares are those of differences from the
+// means of blocks, which the formula of Chan, Golub and LeVeque (1983) combines.
 #pragma once
 
 #include <algorithm>
@@ -49,7 +49,7 @@ inline mk_op batch_norm_given(const mk_tensor& x, const mk_tensor& weight, const
   return op;
 }
 
-// No dx if dx.buffer == NULL.
+// There is no dx if dx.buffer == NULL.
 inline mk_op batch_norm_grad(const mk_tensor& dy, const mk_tensor& x, const mk_tensor& moments, Activation activation,
                              const mk_tensor& dweight, const mk_tensor& dbias, const mk_tensor& dx) {
   mk_op op = sdk::make_op(MK_OP_BATCH_NORM_GRAD, {dy, x, moments}, {dweight, dbias});
@@ -92,17 +92,17 @@ inline void check_batch_norm_grad(const mk_op& op) {
   if (x.rows < 1) throw Error(MK_INVALID_ARGUMENT, "batch_norm_grad: there are no rows");
 }
 
-// Sums are made of blocks of at most 4096 rows, whose rounding errors grow with the root of their length.
+// Sums consist of blocks of at most 4096 rows, whose rounding errors grow with the root of their length.
 inline double tolerance_of_norm_sums(int64_t rows) {
   return 4.0 * (std::sqrt(static_cast<double>(std::min<int64_t>(rows, 4096))) + 8.0) * 0x1p-24;
 }
 
 // With m = the mean of |x|, q = 1 + m / sqrt(variance + eps), by which an error of the mean grows, and s = |weight| /
-// sqrt(variance + eps), relative to: mean: m; 1 / sqrt, variance and scale: q times themselves; shift: |bias| + q * s *
-// m; y: |bias| + q * s * (|x| + m).
+// sqrt(variance + eps), the tolerance is relative to: mean: m; 1 / sqrt, variance and scale: q times their values;
+// shift: |bias| + q * s * m; y: |bias| + q * s * (|x| + m).
 inline double tolerance_batch_norm(const mk_op& op) { return tolerance_of_norm_sums(op.inputs[0].rows); }
 
-// Relative to the sums of the magnitudes of the terms, with x - mean as |x| + |mean|.
+// The tolerance is relative to the sums of the magnitudes of the terms, with x - mean as |x| + |mean|.
 inline double tolerance_batch_norm_grad(const mk_op& op) { return tolerance_of_norm_sums(op.inputs[1].rows); }
 
 inline sdk::Cost cost_batch_norm(const mk_op& op) {

@@ -2,12 +2,12 @@
 //
 //   inputs   x: M x K, bias: vector of K, or M x K (n_inputs is 1 without it)
 //   outputs  out: M x K; may be the same view as x
-//   attributes activation; slope, of leaky_relu
+//   attributes activation; slope (leaky_relu only)
 //
 // act_grad: dx = grad * activation'(x).
 //
 //   inputs   grad: M x K, y: M x K   outputs  dx: M x K; may be the same view as grad
-//   attributes activation; slope, of leaky_relu
+//   attributes activation; slope (leaky_relu only)
 //
 // For most activations y is their output, through which the derivative is expressed. For gelu, gelu_tanh and silu it is
 // their input (takes_input()). With s = 1 / (1 + exp(-v)), these are PyTorch's functions:
@@ -33,12 +33,12 @@ namespace mokume::ops {
 
 using Activation = mk_activation;
 
-// Whether the derivative is a function of the activation's input, not of its output.
+// Returns whether the derivative is a function of the activation's input, not of its output.
 inline bool takes_input(Activation a) {
   return a == Activation::gelu || a == Activation::gelu_tanh || a == Activation::silu;
 }
 
-// No bias if bias.buffer == NULL.
+// There is no bias if bias.buffer == NULL.
 inline mk_op bias_act(const mk_tensor& x, const mk_tensor& bias, Activation activation, const mk_tensor& out,
                       double slope = 0) {
   mk_op op = sdk::make_op(MK_OP_BIAS_ACT, {x}, {out});
@@ -85,16 +85,16 @@ inline void check_act_grad(const mk_op& op) {
   sdk::check_operand("act_grad", "dx", op.outputs[0], grad.rows, grad.columns);
 }
 
-// Relative to (|x| + |bias|) * max(1, slope), plus 1 for sigmoid: one sum, and then a function within a few units of
-// 2^-24 of its largest possible value for such an argument. Backends have their own exp, erf and tanh.
+// The tolerance is relative to (|x| + |bias|) * max(1, slope), plus 1 for sigmoid: one sum, and then a function within
+// a few units of 2^-24 of its largest possible value for such an argument. Backends have their own exp, erf and tanh.
 inline double tolerance_bias_act(const mk_op& op) {
-  constexpr double kUnits[] = {1, 1, 3, 8, 8, 8, 8, 8};  // by Activation
+  constexpr double kUnits[] = {1, 1, 3, 8, 8, 8, 8, 8};  // indexed by Activation
   return kUnits[static_cast<size_t>(op.bias_act.activation)] * 0x1p-24;
 }
 
-// Relative to |grad| * max(1, slope). none and relu are exact on every device.
+// The tolerance is relative to |grad| * max(1, slope). none and relu are exact on every device.
 inline double tolerance_act_grad(const mk_op& op) {
-  constexpr double kUnits[] = {0, 0, 2, 16, 32, 16, 4, 4};  // by Activation
+  constexpr double kUnits[] = {0, 0, 2, 16, 32, 16, 4, 4};  // indexed by Activation
   return kUnits[static_cast<size_t>(op.bias_act.activation)] * 0x1p-24;
 }
 

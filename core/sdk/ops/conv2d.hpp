@@ -34,7 +34,7 @@
 
 namespace mokume::ops {
 
-// No bias if bias.buffer == NULL.
+// There is no bias if bias.buffer == NULL.
 inline mk_op conv2d(const mk_tensor& x, const mk_tensor& weight, const mk_tensor& bias, const Window& window,
                     Activation activation, const mk_tensor& y) {
   mk_op op = sdk::make_op(MK_OP_CONV2D, {x, weight}, {y});
@@ -50,7 +50,7 @@ inline mk_op conv2d_grad_input(const mk_tensor& dy, const mk_tensor& weight, con
   return op;
 }
 
-// No dbias if dbias.buffer == NULL.
+// There is no dbias if dbias.buffer == NULL.
 inline mk_op conv2d_grad_weight(const mk_tensor& x, const mk_tensor& dy, const Window& window, const mk_tensor& dweight,
                                 const mk_tensor& dbias) {
   mk_op op = sdk::make_op(MK_OP_CONV2D_GRAD_WEIGHT, {x, dy}, {dweight});
@@ -103,10 +103,10 @@ inline void check_conv2d_grad_weight(const mk_op& op) {
   if (op.n_outputs == 2) detail::check_per_channel("conv2d_grad_weight", "dbias", op.outputs[1], op.outputs[0]);
 }
 
-// Relative to the same op on absolute values; the largest of these within the 6 x 6 pixels around an element counts (of
-// all elements, for dweight). The bound is sqrt(terms) as for gemm, times 8 for a transformed space. There, with 64
-// channels, the measured error in units of 2^-24 of the magnitudes is at most 6 and 1.0 on average, compared with 2.7
-// and 0.4 for sums without a transform.
+// The tolerance is relative to the result of the same op on absolute values: the largest such result within the 6 x 6
+// pixels around an element (among all elements, for dweight). The bound is sqrt(terms) as for gemm, times 8 for a
+// transformed space. In that space, with 64 channels, the measured error in units of 2^-24 of the magnitudes is at most
+// 6 and 1.0 on average, compared with 2.7 and 0.4 for sums without a transform.
 inline double tolerance_conv2d(const mk_op& op) {
   return 8.0 * (std::sqrt(static_cast<double>(window_of(op.conv2d.window).patch())) + 4.0) * 0x1p-24;
 }

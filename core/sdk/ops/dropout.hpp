@@ -1,7 +1,7 @@
 // dropout: out = x / (1 - p) or 0, depending on a random number (f32); forward and backward are the same op.
 //
 //   inputs   x: M x K   outputs  out: M x K; may be the same view as x
-//   attributes p, in [0, 1); of the place: seed, layer and step (32 bits each), first_row
+//   attributes p, in [0, 1); for the place: seed, layer and step (32 bits each), first_row
 //
 // Element (r, c) is kept if word c % 4 of philox({first_row + r, c / 4, step, layer}, seed) is at least
 // round(p * 2^32). This is a pure function of seed, step, layer, row in the whole batch and column (rows and columns /
@@ -22,7 +22,7 @@ inline mk_op dropout(const mk_tensor& x, double p, const DropoutPlace& place, co
   return op;
 }
 
-// The smallest word that keeps its element.
+// Returns the smallest word that keeps its element.
 inline uint32_t dropout_threshold(const mk_op& op) {
   return static_cast<uint32_t>(std::min(std::floor(op.dropout.p * 0x1p32 + 0.5), 0x1p32 - 1));
 }
@@ -45,7 +45,7 @@ inline void check_dropout(const mk_op& op) {
     throw Error(MK_INVALID_ARGUMENT, "dropout: rows and quarter columns must be below 2^32");
 }
 
-// Relative to the one product; the mask is exact.
+// The tolerance is relative to the product; the mask is exact.
 inline double tolerance_dropout(const mk_op&) { return 0x1p-24; }
 
 inline sdk::Cost cost_dropout(const mk_op& op) {

@@ -15,7 +15,6 @@ MOKUME_ATTRIBUTES(kFillAttributes, mk_fill, MK_FILL(MOKUME_ATTRIBUTE));
 
 inline void check_fill(const mk_op& op) { sdk::check_view("fill", "out", op.outputs[0], MK_F32); }
 
-// Exact on every device.
 inline double tolerance_fill(const mk_op&) { return 0.0; }
 
 inline sdk::Cost cost_fill(const mk_op& op) {

@@ -76,10 +76,9 @@ inline void check_gather_pixels_grad(const mk_op& op) {
   sdk::check_operand("gather_pixels_grad", "dx", op.outputs[0], op.inputs[0].rows, map.image());
 }
 
-// Exact on every device.
 inline double tolerance_gather_pixels(const mk_op&) { return 0.0; }
 
-// Relative to the sum of the magnitudes of the terms, of which there may be as many as out pixels.
+// The tolerance is relative to the sum of the magnitudes of the terms; there may be as many terms as out pixels.
 inline double tolerance_gather_pixels_grad(const mk_op& op) {
   const PixelMap map = pixel_map_of(op);
   return 4.0 * (std::sqrt(static_cast<double>(map.out_h * map.out_w)) + 4.0) * 0x1p-24;
@@ -90,7 +89,7 @@ inline sdk::Cost cost_gather_pixels(const mk_op& op) {
   return {0, 8 * e};
 }
 
-// A pixel compares itself with all rows and, for those that show it, with all columns.
+// Each pixel is compared with all rows and, for the rows that show it, with all columns.
 inline sdk::Cost cost_gather_pixels_grad(const mk_op& op) {
   const PixelMap map = pixel_map_of(op);
   const double in = static_cast<double>(op.inputs[0].rows) * static_cast<double>(op.inputs[0].columns);

@@ -20,7 +20,6 @@ inline void check_gather_rows(const mk_op& op) {
   sdk::check_operand("gather_rows", "out", op.outputs[0], op.outputs[0].rows, op.inputs[0].columns);
 }
 
-// Exact on every device.
 inline double tolerance_gather_rows(const mk_op&) { return 0.0; }
 
 inline sdk::Cost cost_gather_rows(const mk_op& op) {

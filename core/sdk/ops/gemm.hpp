@@ -14,8 +14,8 @@
 namespace mokume::ops {
 
 // A product may be split at rows, columns or terms that are multiples of this number without changing a bit of the
-// result; parts along k run in order, the later ones with beta = 1. The backends' own kernels guarantee this on every
-// device except the oracle. CLBlast's kernels do not: there, each split has its own bits.
+// result; parts along k run in order, the later parts with beta = 1. The backends' own kernels guarantee this on every
+// device except the oracle. CLBlast's kernels do not: each split has its own bits.
 inline constexpr int64_t kGemmCut = 512;
 
 struct GemmShape {
@@ -29,7 +29,7 @@ inline mk_op gemm(const mk_tensor& a, bool transpose_a, const mk_tensor& b, bool
   return op;
 }
 
-// The same with a bias, whose buffer is NULL for none, and an activation.
+// Adds a bias, which is absent if its buffer is NULL, and an activation.
 inline mk_op gemm_bias_act(const mk_tensor& a, const mk_tensor& b, const mk_tensor& bias, Activation activation,
                            const mk_tensor& out, float beta = 0.0F) {
   mk_op op = gemm(a, false, b, false, out, 1.0F, beta);

@@ -1,6 +1,6 @@
-// Group normalisation (Wu and He, 2018, arXiv:1803.08494) of each row on its own, as PyTorch's GroupNorm, and LayerNorm
-// and InstanceNorm as its ends (f32). A row is `pixels` pixels of `channels` channels; channels / groups adjacent ones
-// form a group.
+// Group normalisation (Wu and He, 2018, arXiv:1803.08494) of each row separately, as in PyTorch's GroupNorm, with its
+// extremes LayerNorm and InstanceNorm (f32). A row has `pixels` pixels of `channels` channels; channels / groups
+// adjacent channels form a group.
 //
 // group_norm: y = (x - mean) / sqrt(variance + eps) * weight + bias, with the mean and the variance (over all elements)
 // of the element's group, and the weight and the bias of its channel.
@@ -32,7 +32,7 @@ struct NormGroups {
 
   operator mk_norm_groups() const { return std::bit_cast<mk_norm_groups>(*this); }
   int64_t row() const { return pixels * channels; }
-  int64_t each() const { return channels / groups; }  // channels of a group
+  int64_t each() const { return channels / groups; }  // number of channels of a group
 };
 
 inline NormGroups norm_groups_of(const mk_op& op) { return std::bit_cast<NormGroups>(op.group_norm.groups); }
@@ -44,7 +44,7 @@ inline mk_op group_norm(const mk_tensor& x, const mk_tensor& weight, const mk_te
   return op;
 }
 
-// No dx if dx.buffer == NULL.
+// There is no dx if dx.buffer == NULL.
 inline mk_op group_norm_grad(const mk_tensor& dy, const mk_tensor& x, const mk_tensor& weight, const mk_tensor& moments,
                              const NormGroups& groups, const mk_tensor& dweight, const mk_tensor& dbias,
                              const mk_tensor& dx) {
@@ -97,13 +97,13 @@ inline double group_norm_units(int64_t terms) {
 }
 
 // With m = the mean of |x| over the group, i = 1 / sqrt(variance + eps) and q = 1 + m * i, by which an error of the
-// mean grows, relative to: means: m; 1 / sqrt: q * i; y: q * |weight| * i * (|x| + m) + |bias|.
+// mean grows, the tolerance is relative to: means: m; 1 / sqrt: q * i; y: q * |weight| * i * (|x| + m) + |bias|.
 inline double tolerance_group_norm(const mk_op& op) {
   const NormGroups g = norm_groups_of(op);
   return group_norm_units(g.pixels * g.each());
 }
 
-// Relative to the sums of the magnitudes of the terms, with x - mean as |x| + |mean|.
+// The tolerance is relative to the sums of the magnitudes of the terms, with x - mean as |x| + |mean|.
 inline double tolerance_group_norm_grad(const mk_op& op) {
   const NormGroups g = norm_groups_of(op);
   return group_norm_units(std::max(g.pixels * g.each(), g.pixels * op.inputs[0].rows));

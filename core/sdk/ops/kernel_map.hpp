@@ -1,7 +1,7 @@
 // kernel_map: kernel values from dot products (f32), in LIBSVM's definitions.
 //
 //   inputs   dot: M x N, dot[r][c] = <x_r, y_c>;   norm_x: vector of M, norm_y: vector of N (squared norms; the
-//            RBF kinds only, n_inputs is 1 for the others)
+//            RBF kinds only, n_inputs is 1 for other kinds)
 //   outputs  out: M x N; may be the same view as dot (in place), must not overlap it otherwise
 //   attributes kind, gamma, coef0, degree (from 0 to 64)
 //
@@ -9,7 +9,7 @@
 //   polynomial  (gamma * dot + coef0)^degree
 //   rbf         exp(-gamma * max(0, norm_x[r] + norm_y[c] - 2 * dot))
 //   sigmoid     tanh(gamma * dot + coef0)
-//   rbf_minus_one  the float of rbf, less 1
+//   rbf_minus_one  the float of rbf, minus 1
 #pragma once
 
 #include "sdk/tensor.hpp"
@@ -28,7 +28,7 @@ struct KernelFunction {
 
 inline KernelFunction kernel_function_of(const mk_op& op) { return std::bit_cast<KernelFunction>(op.kernel_map); }
 
-// RBF less its 1: sums of its values keep digits where all of them are close to 1.
+// Returns RBF minus 1: sums of its values keep digits where all values of RBF are close to 1.
 constexpr KernelFunction without_one(KernelFunction f) {
   if (f.kind == KernelKind::rbf) f.kind = KernelKind::rbf_minus_one;
   return f;

@@ -14,10 +14,10 @@
 //            otherwise none overlaps another or an input
 //   attributes t, the step number, from 1; after_relu, 0 or 1; lr, weight_decay, momentum
 //
-// Weight and state get the bits that the backend's own ops would compute one after another, with grad dense and rounded
-// to f32. CLBlast's gemm is the exception: with it, grad is summed in the order of gemm.hpp. The order in which an
-// element of dx is summed is the backend's choice but depends only on O, so splitting a weight along I changes no bit.
-// A backend may skip the products with an x of 0, so a non-finite dy need not show there.
+// Weight and state get the bits that the backend's own ops would compute in sequence, with grad dense and rounded to
+// f32. CLBlast's gemm is the exception: with it, grad is summed in the order of gemm.hpp. The order in which an element
+// of dx is summed is the backend's choice but depends only on O, so splitting a weight along I changes no bit. A
+// backend may skip the products with an x of 0, so a non-finite dy may have no effect there.
 #pragma once
 
 #include <algorithm>
@@ -30,14 +30,13 @@ namespace mokume::ops {
 // Larger batches are limited by arithmetic; for them, two gemms and a step are as fast: docs/adr/0010.
 inline constexpr int64_t kLinearUpdateRows = 16;
 
-// Whether linear_update supports this step: SGD, without Nesterov's momentum, dampening and clipping.
+// Returns whether linear_update supports this step: SGD, without Nesterov's momentum, dampening and clipping.
 inline bool has_linear_update(const OptimizerSettings& settings, int64_t batch) {
   return settings.kind == Optimizer::sgd && settings.nesterov == 0 && settings.b == 0 && settings.clip == 0 &&
          batch <= kLinearUpdateRows;
 }
 
-// `settings` must satisfy has_linear_update(). `state` is used only as far as settings.states() requires; dx is {} if
-// not needed.
+// `settings` must satisfy has_linear_update(). `state` is used only if settings.states() requires it; dx may be {}.
 inline mk_op linear_update(const mk_tensor& x, const mk_tensor& dy, const mk_tensor& weight, const mk_tensor& state,
                            const mk_tensor& dx, const OptimizerSettings& settings, int64_t t, bool after_relu = false) {
   const mk_tensor none = sdk::matrix(nullptr, 0, 0);
@@ -73,8 +72,8 @@ inline void check_linear_update(const mk_op& op) {
   sdk::check_operand("linear_update", "dx", op.outputs[2], wanted ? batch : 0, wanted ? inputs : 0);
 }
 
-// dx: relative to |dy| * |weight|^T, as in gemm. State and weight: relative to the sums of the magnitudes of their
-// terms, with |x|^T * |dy| for the gradient.
+// The tolerance of dx is relative to |dy| * |weight|^T, as in gemm. For state and weight it is relative to the sums of
+// the magnitudes of their terms, with |x|^T * |dy| for the gradient.
 inline double tolerance_linear_update(const mk_op& op) {
   const auto terms = static_cast<double>(std::max(op.inputs[0].rows, op.inputs[1].columns));
   return 4.0 * (std::sqrt(terms) + 8.0) * 0x1p-24;

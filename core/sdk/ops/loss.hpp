@@ -6,12 +6,12 @@
 //   attributes of the form: smoothing, in [0, 1), and gamma, 0 or more; one of them is 0
 // squared_loss: mean over the K columns of a function of d = prediction - target.
 //   inputs   prediction: B x K, target: rows x K, index: vector of B (i32)
-//   attributes of the form: distance; delta, of huber and smooth_l1
+//   attributes of the form: distance; delta (huber and smooth_l1 only)
 // Both:
 //   inputs   weight: vector of rows, of the data set (f32; n_inputs is 3 without it, and each is 1): the loss of a row
 //            and its gradient are multiplied by it
 //   outputs  rows: B x 2: the loss, and 1 if the row is a hit, else 0 (softmax_loss: a hit if the largest logit, or the
-//            first of equal ones, is that of the label; squared_loss: the mean of d^2, without a weight, or 0 where
+//            first of equal logits, is the label's; squared_loss: the mean of d^2, without a weight, or 0 where
 //            that is the loss: if the distance is squared and there are no weights) grad: B x K (n_outputs is 1 without
 //            it): scale * gradient of the row's loss; may be the same view as input 0
 //   For an index or a label outside its range, see gather_rows.hpp; the row's loss and gradients are NaN.
@@ -79,7 +79,7 @@ inline mk_op squared_loss(const mk_tensor& prediction, const mk_tensor& target, 
   return op;
 }
 
-// Whether the op is the plain loss that most trainings take, for which backends have their fastest code.
+// Returns whether the op is the plain loss of most trainings, for which backends have their fastest code.
 inline bool is_plain_loss(const mk_op& op) {
   if (op.n_inputs != 3) return false;
   const mk_softmax_form& form = op.softmax_loss.form;
@@ -123,15 +123,15 @@ inline void check_squared_loss(const mk_op& op) {
     throw Error(MK_INVALID_ARGUMENT, "squared_loss: delta must be finite and not negative");
 }
 
-// Loss: relative to 1 + |loss| + the largest |logit - max|. Gradient: relative to |scale|. Both times the weight, and
-// times 1 + gamma.
+// The tolerance of the loss is relative to 1 + |loss| + the largest |logit - max|, that of the gradient to |scale|. The
+// weight and 1 + gamma multiply both.
 inline double tolerance_softmax_loss(const mk_op& op) {
   return 8.0 * (std::sqrt(static_cast<double>(op.inputs[0].columns)) + 4.0) * 0x1p-24;
 }
 
-// With m = |prediction| + |target|. Loss: relative to the mean of m^2, (1 + delta) m or m^2 / delta + m by distance;
-// the second output to the mean of m^2. Gradient: relative to |scale| / K times 2 m, m or 1 + m / delta. Loss and
-// gradient times the weight.
+// With m = |prediction| + |target|, the tolerance of the loss is relative to the mean of m^2, (1 + delta) m or m^2 /
+// delta + m, depending on the distance; that of the second output to the mean of m^2; and that of the gradient to
+// |scale| / K times 2 m, m or 1 + m / delta. The weight multiplies loss and gradient.
 inline double tolerance_squared_loss(const mk_op& op) {
   return 4.0 * (std::sqrt(static_cast<double>(op.inputs[0].columns)) + 4.0) * 0x1p-24;
 }

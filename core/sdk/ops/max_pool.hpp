@@ -57,10 +57,9 @@ inline void check_max_pool_grad(const mk_op& op) {
   sdk::check_operand("max_pool_grad", "dx", op.outputs[0], n, w.image());
 }
 
-// Exact on every device.
 inline double tolerance_max_pool(const mk_op&) { return 0.0; }
 
-// Relative to the sum of the magnitudes of the terms.
+// The tolerance is relative to the sum of the magnitudes of the terms.
 inline double tolerance_max_pool_grad(const mk_op& op) {
   const Window w = window_of(op.max_pool);
   return static_cast<double>(w.kernel_h * w.kernel_w) * 0x1p-24;

@@ -3,8 +3,8 @@
 //   inputs   grad: vector of n; norm2: 1 x 1, the squared norm of all gradients (n_inputs is 1 without it)
 //   outputs  weight: vector of n, updated in place; state: one to three vectors of n (n_outputs - 1, see
 //            below), updated in place, 0 before the first step; none overlaps another
-//   attributes of the settings: kind, lr, weight_decay, a, b, eps; nesterov, 0 or 1: of sgd; clip, the largest norm of
-//            all gradients (0: any); amsgrad, 0 or 1: of adam and adamw
+//   attributes for the settings: kind, lr, weight_decay, a, b, eps; nesterov, 0 or 1 (sgd only); clip, the largest
+//            norm of all gradients (0: any); amsgrad, 0 or 1 (adam and adamw only)
 //            t, the step number, from 1
 //
 // With norm2, grad is first multiplied by min(1, clip / (sqrt(norm2) + 1e-6)), as PyTorch's clip_grad_norm_ does.
@@ -42,7 +42,7 @@ struct OptimizerSettings {
   }
 };
 
-// The states are used only as far as settings.states() requires, and `norm2` only if settings.clip is above 0.
+// The op uses only the states that settings.states() requires, and `norm2` only if settings.clip is above 0.
 inline mk_op optimizer_step(const mk_tensor& grad, const mk_tensor& weight, const mk_tensor& state,
                             const mk_tensor& state2, const OptimizerSettings& settings, int64_t t,
                             const mk_tensor& norm2 = {}, const mk_tensor& state3 = {}) {
@@ -94,7 +94,7 @@ inline void check_optimizer_step(const mk_op& op) {
 // magnitudes of their terms.
 //
 // The list counts roundings in units of 2^-24, without fma, for a square root of 3 ulp (6 units) and a quotient of 2.5
-// ulp (5 units), which OpenCL C allows devices without correctly rounded ones (specification, relative error as ULPs).
+// ulp (5 units), which OpenCL C allows devices without correct rounding (specification, relative error as ULPs).
 // Each setting is rounded once.
 //   g                        3
 //   sgd      s 4 + 1; weight s + 3 = 8
@@ -105,7 +105,7 @@ inline void check_optimizer_step(const mk_op& op) {
 //   adadelta roots 2 / 2 + 6 and (10 + 2) / 2 + 6; d = both + 5 + g + 1 = 28; u 2 d + 3 + 1 = 60; weight d + 3
 // Clipping adds 6 / 2 + 6 + 5 + 2 = 16 to g.
 inline double tolerance_optimizer_step(const mk_op& op) {
-  constexpr double kUnits[] = {8, 32, 32, 64, 32};  // by Optimizer
+  constexpr double kUnits[] = {8, 32, 32, 64, 32};  // indexed by Optimizer
   constexpr double kClipped[] = {32, 64, 64, 128, 64};
   return (op.n_inputs == 2 ? kClipped : kUnits)[static_cast<size_t>(op.optimizer_step.settings.kind)] * 0x1p-24;
 }

@@ -34,13 +34,13 @@ inline void check_softmax_grad(const mk_op& op) {
   sdk::check_operand("softmax_grad", "dx", op.outputs[0], grad.rows, grad.columns);
 }
 
-// Absolute. The argument of exp is rounded, which costs a probability p at most p * |log p| * 2^-24, and a sum of K
-// terms has the error of gemm.hpp.
+// The tolerance is absolute. The argument of exp is rounded, which costs a probability p at most p * |log p| * 2^-24,
+// and a sum of K terms has the error of gemm.hpp.
 inline double tolerance_softmax(const mk_op& op) {
   return 4.0 * (std::sqrt(static_cast<double>(op.inputs[0].columns)) + 4.0) * 0x1p-24;
 }
 
-// Relative to |y| * (|grad| + sum of |grad| * |y|).
+// The tolerance is relative to |y| * (|grad| + sum of |grad| * |y|).
 inline double tolerance_softmax_grad(const mk_op& op) {
   return 4.0 * (std::sqrt(static_cast<double>(op.inputs[0].columns)) + 4.0) * 0x1p-24;
 }

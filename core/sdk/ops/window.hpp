@@ -26,7 +26,7 @@ struct Window {
   int64_t out_pixels() const { return out_height() * out_width(); }
   int64_t image() const { return height * width * channels; }  // in elements
   int64_t group_channels() const { return channels / groups; }
-  int64_t patch() const { return kernel_h * kernel_w * group_channels(); }  // elements that a filter sees
+  int64_t patch() const { return kernel_h * kernel_w * group_channels(); }  // number of elements that a filter sees
   bool dilated() const { return dilation_h != 1 || dilation_w != 1; }
   bool lopsided() const { return more_h != 0 || more_w != 0; }
 };
@@ -56,7 +56,7 @@ inline Window check_window(const char* op, const mk_window& window) {
   return w;
 }
 
-// The number of windows in `images` >= 0 images. Throws if it exceeds the number of rows that any matrix can have.
+// Returns the number of windows in `images` >= 0 images. Throws if no matrix can have that many rows.
 inline int64_t all_windows(const char* op, const Window& w, int64_t images) {
   constexpr int64_t kLimit = int64_t{1} << 48;
   if (images > kLimit / w.out_pixels()) throw Error(MK_INVALID_ARGUMENT, std::string(op) + ": too many windows");

@@ -18,7 +18,7 @@ using nlohmann::json;
 using nlohmann::ordered_json;
 
 constexpr size_t kMostLayers = 10'000;
-constexpr double kEps = 1e-5;  // eps of a batch_norm that only scales
+constexpr double kEps = 1e-5;  // the eps of a batch_norm that only scales
 
 bool is_name(const std::string& text) {
   const auto plain = [](char c) {
@@ -118,7 +118,6 @@ void Builder::scale_features(const std::vector<double>& scale, const std::vector
   }
 }
 
-// Applies scale and shift to the weights and the bias.
 bool Builder::fold(MadeLayer& layer, const std::vector<double>& scale, const std::vector<double>& shift) {
   const std::string type = layer.type();
   const bool rows = type == "linear" || type == "conv2d", transposed = type == "conv_transpose2d";

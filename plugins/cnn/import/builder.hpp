@@ -33,8 +33,8 @@ class Builder {
  public:
   static constexpr int kInput = -1;
 
-  // `most_numbers` is the number of weights that the file can reasonably describe. Throws Error(MK_UNSUPPORTED) beyond
-  // it, because layers that share weights would multiply them.
+  // `most_numbers` is the number of weights that the file can reasonably describe. The builder throws
+  // Error(MK_UNSUPPORTED) for more weights, because layers that share weights would multiply them.
   Builder(Shape input, uint64_t most_numbers) : input_(input), most_numbers_(most_numbers) {}
 
   const Shape& input() const { return input_; }
@@ -52,7 +52,8 @@ class Builder {
   // layers read scaled rows.
   void scale_features(const std::vector<double>& scale, const std::vector<double>& shift);
 
-  // The scaling (x - mean) / scale of the rows; 0 and 1 without. If scales_features(), each feature has its own.
+  // The scaling (x - mean) / scale of the rows; 0 and 1 without scaling. If scales_features(), each feature has its own
+  // values.
   double mean() const { return mean_.front(); }
   double scale() const { return scale_.front(); }
   bool is_scaled() const { return mean() != 0 || scale() != 1; }
@@ -62,7 +63,7 @@ class Builder {
   // first layer. Call it once, at the end.
   void finish();
   const std::vector<MadeLayer>& layers() const { return layers_; }
-  std::string name_of(int layer) const;  // the name in files: its name or its place
+  std::string name_of(int layer) const;  // the layer's name in files, or its place
   // Returns the layers in the form in which the program passes them to the model, with every key.
   nlohmann::json description() const;
   // Returns layers and freeze of [model_options].

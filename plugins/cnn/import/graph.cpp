@@ -12,7 +12,7 @@ namespace {
 constexpr uint64_t kSmall = 1 << 20;  // a network may have this many numbers even if its file is smaller
 constexpr int64_t kMostElements = int64_t{1} << 40;
 
-// Tells whether an operator occurs only as a part of layers.
+// Returns whether an operator occurs only as a part of layers.
 bool is_auxiliary(const std::string& op) {
   static const std::set<std::string> all = {"Cast", "Constant", "Erf",   "Exp",  "Gather",  "Identity",
                                             "Neg",  "Pow",      "Shape", "Sqrt", "Squeeze", "Unsqueeze"};

@@ -22,17 +22,17 @@ struct Value {
   };
 
   std::shared_ptr<const Tensor> constant = {};
-  std::string origin = {};  // constant: the name of the original weight
+  std::string origin = {};  // for a constant: the name of the original weight
   int layer = Builder::kInput;
-  Shape shape = {};         // shape of a row
+  Shape shape = {};
   FormulaPtr formula = {};  // applied to each element
   bool alone = true;        // nothing else reads the layer, or a value between the layer and this value
   bool single = true;       // one node reads this value
   Layout layout = Layout::plain;
-  // Layout::groups: the number of groups and, once it is known, their normalisation.
+  // For Layout::groups: the number of groups and, once it is known, their normalisation.
   int64_t groups = 0;
   std::shared_ptr<const MadeLayer> norm = {};
-  int64_t area = 0;  // positive: rows are already averaged over this number of areas, columns are not
+  int64_t area = 0;  // if positive, rows are already averaged over this number of areas, and columns are not
 };
 
 class Graph {

@@ -43,7 +43,7 @@ std::string read_part(const fs::path& path, uint64_t first, std::optional<uint64
   return content;
 }
 
-// Ends the file early when its messages take too much memory: an empty node has two bytes in the file and 150 here.
+// Ends the file early if its messages take too much memory: an empty node takes two bytes in the file, but 150 here.
 class Source : public google::protobuf::io::CopyingInputStream {
  public:
   Source(const fs::path& path, uint64_t bytes, const google::protobuf::Arena& arena)
@@ -70,7 +70,7 @@ class Source : public google::protobuf::io::CopyingInputStream {
 
 void parse(const fs::path& path, Model& model) {
   const uint64_t bytes = size_of(path);
-  if (bytes > uint64_t(std::numeric_limits<int>::max())) damaged();  // the limit of the format
+  if (bytes > uint64_t(std::numeric_limits<int>::max())) damaged();  // the format has this limit
   Source source(path, bytes, *model.arena);
   constexpr int kPiece = 1 << 16;
   google::protobuf::io::CopyingInputStreamAdaptor stream(&source, kPiece);
@@ -79,7 +79,7 @@ void parse(const fs::path& path, Model& model) {
   if (!whole || !model.file->has_graph()) damaged();
 }
 
-// Weights in a file next to the model. The name comes from the model, so it must not lead anywhere else.
+// Reads weights from a file next to the model. The name comes from the model, so it must not lead anywhere else.
 std::string outside(const TensorProto& tensor, const fs::path& model) {
   const auto text = [&](const char* key) {
     std::string value;
@@ -103,19 +103,19 @@ std::string outside(const TensorProto& tensor, const fs::path& model) {
   return read_part(path, number("offset").value_or(0), number("length"));
 }
 
-// The numbers of a tensor: those of the list and those in `raw`, of which a valid file has one.
+// Takes the numbers of a tensor from the list and from `raw`; a valid file has only one of the two.
 template <class From, class To>
 void take(const google::protobuf::RepeatedField<From>& list, const std::string& raw, std::vector<To>& to) {
   if (raw.size() % sizeof(From) != 0) damaged();
   to.assign(list.begin(), list.end());
   for (size_t at = 0; at < raw.size(); at += sizeof(From)) {
-    From number;  // little endian, as the machines that mokume runs on
+    From number;  // the format and the machines that mokume runs on are little endian
     std::memcpy(&number, raw.data() + at, sizeof(number));
     to.push_back(static_cast<To>(number));
   }
 }
 
-// Takes the bytes of the weights out of `from`.
+// Moves the bytes of the weights out of `from`.
 Tensor tensor(TensorProto& from, const fs::path& path, const std::string& called) {
   Tensor t;
   t.dims.assign(from.dims().begin(), from.dims().end());

@@ -16,44 +16,44 @@ namespace mokume::cnn::onnx {
 using Node = ::onnx::NodeProto;
 using ValueInfo = ::onnx::ValueInfoProto;
 
-// A size or a number that only the rows of a batch determine.
+// Marks a size or a number that only the rows of a batch determine.
 inline constexpr int64_t kBatch = INT64_MIN;
 
-// A constant: real numbers (float32, or float64 for scalings) or whole ones. No dimension: a single number.
+// A constant of real numbers (float32, or float64 for scalings) or integers. Without dimensions it is a single number.
 struct Tensor {
   std::vector<int64_t> dims;
   std::vector<float> floats;
   std::vector<double> doubles;
   std::vector<int64_t> integers;
-  bool known = true;  // false: of a type that mokume does not read, and without its numbers
+  bool known = true;  // false if mokume does not read the type; the tensor then has no numbers
 
   size_t size() const { return floats.size() + doubles.size() + integers.size(); }
   bool is_real() const { return integers.empty(); }
   double real(size_t i) const { return floats.empty() ? doubles.at(i) : double{floats.at(i)}; }
 };
 
-// The attributes of a node.
-const ::onnx::AttributeProto* find(const Node& node, std::string_view attribute);  // nullptr: it has none
+const ::onnx::AttributeProto* find(const Node& node,
+                                   std::string_view attribute);  // nullptr if the node does not have the attribute
 int64_t integer(const Node& node, const char* attribute, int64_t fallback);
 double real(const Node& node, const char* attribute, double fallback);
 std::string text(const Node& node, const char* attribute, const char* fallback);
 std::vector<int64_t> integers(const Node& node, const char* attribute, const std::vector<int64_t>& fallback);
 
-// "the node 'conv1' (Conv)".
+// Returns text such as "the node 'conv1' (Conv)".
 std::string title(const Node& node);
 
-// The dimensions of an input or output, kBatch where they are not fixed; none without a shape.
+// Returns the dimensions of an input or output, with kBatch for dimensions that are not fixed; none without a shape.
 std::vector<int64_t> sizes_of(const ValueInfo& info);
 
 struct Model {
   std::unique_ptr<google::protobuf::Arena> arena = std::make_unique<google::protobuf::Arena>();
   ::onnx::ModelProto* file = google::protobuf::Arena::CreateMessage<::onnx::ModelProto>(arena.get());
-  std::map<std::string, Tensor> constants;  // by name
-  std::map<const Node*, Tensor> literals;   // the "value" of nodes
-  uint64_t numbers = 0;                     // of both
+  std::map<std::string, Tensor> constants;  // keyed by name
+  std::map<const Node*, Tensor> literals;   // the "value" attributes of nodes
+  uint64_t numbers = 0;                     // the elements of all constants and literals
 
   const ::onnx::GraphProto& graph() const { return file->graph(); }
-  std::vector<const ValueInfo*> inputs() const;  // without constants
+  std::vector<const ValueInfo*> inputs() const;  // leaves out constants
 
   // Reads the file at `path`, and the files next to it that hold its weights. Throws Error(MK_BAD_DATA) if they
   // are damaged, and Error(MK_UNSUPPORTED) for sparse weights and for far more parts than a network has.

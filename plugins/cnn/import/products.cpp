@@ -108,7 +108,7 @@ MadeLayer Graph::group_norm_of(const Shape& shape, int64_t groups, double eps, c
   return layer;
 }
 
-// In an image, every channel is a group. In groups, a later reshape turns the result into an image again.
+// In an image, every channel is a group. In a value with groups, a later reshape restores the image.
 void Graph::instance_norm(const Node& node) {
   Value x = value(node, 0);
   if (x.layout != Value::Layout::groups) x = image(node, 0);

@@ -15,7 +15,7 @@ bool is_batch(int64_t size, int64_t batch) { return size == 0 || size == kBatch 
 
 }  // namespace
 
-// Returns the dimensions of a value in the file; the first one is the batch.
+// Returns the dimensions of a value in the file; the first dimension is the batch.
 std::vector<int64_t> Graph::dims_of(const Value& v) const {
   if (v.constant != nullptr) return v.constant->dims;
   const Shape& s = v.shape;

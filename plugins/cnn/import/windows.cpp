@@ -9,7 +9,7 @@
 namespace mokume::cnn::onnx {
 namespace {
 
-constexpr int64_t kMost = 1024;  // limit for the keys of windows
+constexpr int64_t kMost = 1024;  // the limit for the keys of windows
 
 int64_t extent(int64_t kernel, int64_t dilation) { return (kernel - 1) * dilation + 1; }
 

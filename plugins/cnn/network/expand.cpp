@@ -21,7 +21,7 @@ constexpr const char *kType = "type", *kName = "name", *kInputs = "inputs";     
 constexpr const char *kBlock = "block", *kRepeat = "repeat", *kLayers = "layers";
 constexpr const char *kInput = "input", *kPrevious = "previous";  // names in `inputs`
 constexpr size_t kMostLayers = 100'000;
-constexpr size_t kMostDepth = 16;  // of blocks within blocks
+constexpr size_t kMostDepth = 16;  // the nesting of blocks
 
 bool is_table(const Node& node) { return node.contains(kTable); }
 

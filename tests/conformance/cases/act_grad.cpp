@@ -12,7 +12,7 @@ Case grad_case(const ElementwiseCase& e, const std::string& kind, Activation act
   return {e.name + kind, e.size, [=] {
             Problem p;
             const mk_tensor grad = e.input(p);
-            // Outputs of relu: about half are 0; smaller values and NaNs pass nothing either.
+            // The outputs of relu are 0 for about half of the elements; smaller values and NaNs pass nothing either.
             const mk_tensor random = p.random(e.rows, e.columns, {e.out.offset + 1, e.out.padding + 1});
             for (int64_t r = 0; r < e.rows; ++r)
               for (int64_t c = 0; c < e.columns; ++c) {
@@ -49,7 +49,7 @@ std::vector<Case> cases() {
   return list;
 }
 
-// |grad|; none and relu have a tolerance of 0.
+// The scale is |grad|; none and relu have a tolerance of 0.
 std::vector<double> scale(const Problem& p, uint32_t, const std::vector<Words>&, Machine&) {
   const mk_tensor& grad = p.op.inputs[0];
   std::vector<double> result;

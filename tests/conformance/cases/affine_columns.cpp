@@ -25,7 +25,7 @@ std::vector<Case> cases() {
   return list;
 }
 
-// (|x| + |shift|) * |scale|
+// The scale is (|x| + |shift|) * |scale|.
 std::vector<double> scale(const Problem& p, uint32_t, const std::vector<Words>&, Machine&) {
   const mk_op& op = p.op;
   const mk_tensor& x = op.inputs[0];

@@ -39,7 +39,7 @@ std::vector<Rows> shapes() {
   };
 }
 
-// weight, bias and others, by column.
+// Makes a vector with one element per column, such as weight or bias.
 mk_tensor vector(Problem& p, const Rows& r, float low, float high) {
   return p.random(1, r.columns, r.other, low, high);
 }
@@ -61,7 +61,7 @@ Case norm_case(const Rows& r, bool predicts) {
           }};
 }
 
-// Moments that belong to no x: the op must use those that it is given.
+// Returns moments that belong to no x: the op must use the moments that it receives.
 mk_tensor moments_of(Problem& p, const Rows& r) {
   return p.floats(ops::kNormMoments, r.columns, r.other, [&](int64_t row, int64_t column) {
     const auto some = static_cast<float>(column % 7) / 8;
@@ -93,7 +93,7 @@ std::vector<Case> cases(const Make& make) {
 }
 
 struct Column {
-  double size = 0, mean = 0, variance = 0;  // the mean of |x|, ...
+  double size = 0, mean = 0, variance = 0;  // size is the mean of |x|
 };
 
 Column column_of(const Problem& p, int64_t c) {

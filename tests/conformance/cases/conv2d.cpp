@@ -11,11 +11,11 @@ struct Convolution {
   Size size;
   int64_t images;
   ops::Window window;
-  int64_t channels;  // of the output
+  int64_t channels;  // output channels
   Layout image{}, windows{}, weight{};
 };
 
-// `w` with pixels that are apart, groups, and more padding after the image than before it.
+// Returns `w` with dilation, groups, and more padding after the image than before it.
 ops::Window with(ops::Window w, int64_t dilation_h, int64_t dilation_w, int64_t groups, int64_t more_h = 0,
                  int64_t more_w = 0) {
   w.dilation_h = dilation_h;
@@ -26,7 +26,7 @@ ops::Window with(ops::Window w, int64_t dilation_h, int64_t dilation_w, int64_t 
   return w;
 }
 
-// Dilation, groups with one and more channels, and padding of two sizes: with few and many channels, with whole
+// Adds dilation, groups with one and more channels, and padding of two sizes: with few and many channels, with whole
 // vectors and without, with and without gaps between rows.
 void add_kinds(std::vector<Convolution>& list) {
   const Layout x{1, 2}, y{3, 0}, w{2, 1};
@@ -60,8 +60,8 @@ std::vector<Convolution> convolutions() {
   for (const WindowCase& w : window_cases())
     list.push_back({w.name, w.size, w.images, w.window, 1 + w.window.width % 5, w.image, w.windows, {1, 2}});
   list.push_back({"4x4x2_no_filters", Size::tiny, 2, {4, 4, 2, 3, 3, 1, 1, 1, 1}, 0});
-  // 3 x 3 with whole vectors of channels, which may take a path of their own: tiles that fit or are cut, with and
-  // without padding, more and fewer channels than a block of the product.
+  // Windows of 3 x 3 with whole vectors of channels, which may take a path of their own: tiles that fit or are cut,
+  // with and without padding, more and fewer channels than a block of the product.
   const auto square = [&](const char* name, Size size, int64_t images, int64_t side, int64_t in, int64_t pad,
                           int64_t out) {
     list.push_back({name, size, images, {side, side, in, 3, 3, 1, 1, pad, pad}, out});
@@ -75,20 +75,20 @@ std::vector<Convolution> convolutions() {
   square("12x12x48_to_144", Size::normal, 3, 12, 48, 2, 144);
   list.push_back(
       {"11x13x64_to_64_strided", Size::normal, 3, {11, 13, 64, 3, 3, 1, 1, 0, 1}, 64, {1, 3}, {2, 5}, {3, 1}});
-  // One channel and window lines that fill vectors: less than a register tile, one, and more; channels that do and do
-  // not fill vectors; more and fewer pixels than a block of the product, and as many as some blocks.
+  // One channel and window lines that fill vectors: less than a register tile, one tile, and more; channels that do and
+  // do not fill vectors; more and fewer pixels than a block of the product, and exactly a few whole blocks.
   list.push_back({"9x8x1_5x5_to_37", Size::tiny, 2, {9, 8, 1, 5, 5, 1, 1, 0, 0}, 37, {1, 2}, {3, 0}, {2, 1}});
   list.push_back({"9x8x1_5x5_to_33", Size::tiny, 2, {9, 8, 1, 5, 5, 1, 1, 0, 0}, 33});
   list.push_back({"20x20x1_5x5_to_37", Size::normal, 3, {20, 20, 1, 5, 5, 1, 1, 0, 0}, 37});
   list.push_back({"28x28x1_10x10_to_85", Size::normal, 3, {28, 28, 1, 10, 10, 1, 1, 0, 0}, 85});
   list.push_back({"28x28x1_5x5_to_100", Size::normal, 2, {28, 28, 1, 5, 5, 1, 1, 2, 2}, 100, {0, 3}, {1, 2}, {1, 0}});
   list.push_back({"12x40x1_3x17_to_64", Size::normal, 3, {12, 40, 1, 3, 17, 1, 1, 1, 8}, 64});
-  // One channel to so few that windows, or lines of the window, share a vector: whole vectors and partial ones, some
-  // lines at a time.
+  // One channel and so few output channels that windows, or lines of the window, share a vector: whole vectors and
+  // partial vectors, some lines at a time.
   list.push_back({"9x8x1_5x5_to_13", Size::tiny, 2, {9, 8, 1, 5, 5, 1, 1, 1, 2}, 13, {1, 2}, {3, 0}, {2, 1}});
   list.push_back({"28x28x1_5x5_to_4", Size::normal, 3, {28, 28, 1, 5, 5, 1, 1, 0, 0}, 4});
   list.push_back({"28x28x1_7x7_to_8", Size::normal, 3, {28, 28, 1, 7, 7, 1, 1, 0, 0}, 8, {1, 2}, {3, 1}, {2, 1}});
-  // A leftover line of the window shares its pixels with those above, on one core.
+  // A leftover line of the window shares its pixels with the lines above, on one core.
   list.push_back({"9x8x1_5x5_to_3", Size::tiny, 3, {9, 8, 1, 5, 5, 1, 1, 1, 2}, 3});
   list.push_back({"9x11x1_5x3_to_4", Size::tiny, 2, {9, 11, 1, 5, 3, 1, 1, 0, 0}, 4, {1, 2}, {3, 1}, {2, 1}});
   list.push_back({"11x9x1_9x6_to_4", Size::tiny, 2, {11, 9, 1, 9, 6, 1, 1, 0, 0}, 4});
@@ -140,7 +140,7 @@ Case grad_weight(const Convolution& c, bool biased) {
           }};
 }
 
-// The magnitudes around an element: the largest within 5 pixels, separately for each channel.
+// Returns the magnitudes around an element: the largest within 5 pixels, separately for each channel.
 std::vector<double> around(const std::vector<double>& sums, int64_t images, int64_t height, int64_t width,
                            int64_t channels) {
   constexpr int64_t kReach = 5;

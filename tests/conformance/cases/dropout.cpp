@@ -29,7 +29,7 @@ std::vector<Case> cases() {
   return list;
 }
 
-// The product itself; a dropped element is exactly 0.
+// The scale is the product itself; a dropped element is exactly 0.
 std::vector<double> scale(const Problem& p, uint32_t output, const std::vector<Words>& want, Machine&) {
   std::vector<double> result = values_of(p.op.outputs[output], want);
   for (double& value : result) value = std::fabs(value);

@@ -29,8 +29,8 @@ Case gemm_case(std::string name, Size size, const Shape& shape, const Options& o
           }};
 }
 
-// With a bias and an activation, in every path of a device: packed, few rows (one, some, more than a tile; blocks of K
-// shared or not), short along K, and empty.
+// Makes cases with a bias and an activation for every path of a device: packed, few rows (one, some, more than a tile;
+// blocks of K shared or not), short along K, and empty.
 Case layer_case(std::string name, Size size, const Shape& shape, ops::Activation activation, float beta = 0) {
   return {std::move(name), size, [=] {
             Problem p;
@@ -42,7 +42,7 @@ Case layer_case(std::string name, Size size, const Shape& shape, ops::Activation
           }};
 }
 
-// The Gram matrix of one buffer's rows: both operands are the same view.
+// Makes the Gram matrix of one buffer's rows: both operands are the same view.
 Case gram_case(std::string name, Size size, int64_t rows, int64_t columns) {
   return {std::move(name), size, [=] {
             Problem p;
@@ -71,7 +71,7 @@ std::vector<Case> cases() {
       gemm_case("no_terms_scaled", Size::tiny, {3, 17, 0}, {false, true, 1, -2, {0, 2}, {0, 2}, {1, 1}}),
       gemm_case("large_values", Size::tiny, {7, 5, 33}, {false, true, 1, 0, {}, {}, {}, 1e17F, 1e18F}),
       gram_case("gram_19x23", Size::tiny, 19, 23),
-      // Just too large for one work-item, so that tiny sizes also test the other kernels of CPUs.
+      // This size is just too large for one work-item, so that tiny sizes also test the other kernels of CPUs.
       gemm_case("35x33x37_packed", Size::tiny, {35, 33, 37}, {false, true, 1, 0, {1, 2}, {2, 1}, {3, 2}}),
       gemm_case("60x3x260_along_k", Size::tiny, {60, 3, 260}),
       gemm_case("300x4x30_columns", Size::tiny, {300, 4, 30}, {true, false, 1, 0, {1, 2}, {2, 1}, {3, 2}}),
@@ -129,7 +129,7 @@ std::vector<Case> cases() {
   return list;
 }
 
-// |alpha| (|a| |b|) + |beta out|: the same op on absolute values, by the oracle.
+// The scale is |alpha| (|a| |b|) + |beta out|: the oracle runs the same op on absolute values.
 std::vector<double> scale(const Problem& problem, uint32_t output, const std::vector<Words>& want, Machine& machine) {
   Problem positive = problem;
   positive.op.gemm.alpha = std::fabs(problem.op.gemm.alpha);

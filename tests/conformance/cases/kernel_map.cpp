@@ -68,7 +68,7 @@ std::vector<Case> cases() {
   return list;
 }
 
-// As core/sdk/ops/kernel_map.hpp states it, element by element.
+// Returns the scale that core/sdk/ops/kernel_map.hpp states for one element.
 double scale_of(const KernelFunction& f, double dot, double norms, double value) {
   switch (f.kind) {
     case KernelKind::linear:

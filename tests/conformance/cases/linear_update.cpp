@@ -79,7 +79,7 @@ std::vector<Case> cases() {
   return list;
 }
 
-// Sums of the magnitudes of the terms of each output.
+// The scales are the sums of the magnitudes of the terms of each output.
 std::vector<double> scale(const Problem& p, uint32_t output, const std::vector<Words>&, Machine&) {
   const mk_tensor &x = p.op.inputs[0], &dy = p.op.inputs[1], &weight = p.op.outputs[0], &state = p.op.outputs[1];
   const auto size = [&](const mk_tensor& t, int64_t r, int64_t c) { return std::fabs(p.at(t, r, c)); };

@@ -6,15 +6,15 @@
 namespace mokume::conformance {
 namespace {
 
-// The value of a pixel, from a random number in [0, 1).
+// Returns the value of a pixel, given a random number in [0, 1).
 using Pixel = float (*)(float);
 
 constexpr float kInfinity = std::numeric_limits<float>::infinity();
 
 float plain(float random) { return 2 * random - 1; }
-float few_values(float random) { return std::floor(3 * random); }  // the same largest value in several places
+float few_values(float random) { return std::floor(3 * random); }  // the same largest value occurs in several places
 float below_all_floats(float random) { return random < 0.9F ? -kInfinity : -random; }
-float negative(float random) { return -1 - random; }  // padding is not 0 here
+float negative(float random) { return -1 - random; }  // a padding of 0 would win
 float with_nans(float random) { return random < 0.2F ? std::numeric_limits<float>::quiet_NaN() : few_values(random); }
 float with_infinities(float random) { return random < 0.2F ? kInfinity : few_values(random); }
 

@@ -13,7 +13,7 @@ Case norm_case(std::string name, Size size, int64_t rows, int64_t columns, const
           }};
 }
 
-// Relative to the sum itself.
+// The scale is the sum itself.
 std::vector<double> scale(const Problem& p, uint32_t output, const std::vector<Words>& want, Machine&) {
   return values_of(p.op.outputs[output], want);
 }

@@ -23,7 +23,7 @@ std::vector<Case> cases() {
   return list;
 }
 
-// |y| * (|grad| + sum of |grad| * |y|)
+// The scale is |y| * (|grad| + sum of |grad| * |y|).
 std::vector<double> scale(const Problem& p, uint32_t, const std::vector<Words>&, Machine&) {
   const mk_tensor &grad = p.op.inputs[0], &y = p.op.inputs[1];
   std::vector<double> result;

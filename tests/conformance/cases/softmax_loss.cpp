@@ -45,7 +45,7 @@ std::vector<Case> cases() {
     for (const Form& form : kForms)
       if (l.data_rows > 0) list.push_back(softmax_case(l, nullptr, form));
   }
-  // Rows of two lengths, since devices compute long ones differently.
+  // The rows have two lengths, because devices compute long rows differently.
   const auto special = [&](const std::string& name, float range, Change change) {
     list.push_back(softmax_case({name, Size::tiny, 23, 11, 31, LossCase::apart, {1, 1}, {}, range}, change));
     list.push_back(softmax_case({name + "_long", Size::tiny, 5, 131, 31, LossCase::apart, {1, 1}, {}, range}, change));

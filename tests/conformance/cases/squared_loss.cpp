@@ -46,7 +46,7 @@ std::vector<Case> cases() {
   return list;
 }
 
-// By distance, with m = |prediction| + |target|: what the loss of one element is relative to, and its slope.
+// The scales of the loss of one element and of its slope for each distance, with m = |prediction| + |target|.
 struct Bases {
   double loss, slope;
 };

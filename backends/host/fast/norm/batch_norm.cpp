@@ -11,7 +11,7 @@ struct Moments {
   double mean = 0, squares = 0;
 };
 
-// By the formula of Chan, Golub and LeVeque.
+// Combines the blocks with the formula of Chan, Golub and LeVeque.
 Moments moments_of(NormParts& parts, int64_t column) {
   Moments m;
   double n = 0;

@@ -15,7 +15,7 @@ struct GroupMoments {
   double mean = 0, squares = 0;
 };
 
-// Returns the moments of `lines` x `columns` elements, whose lines are `stride` apart, and of `rest`, n_rest more.
+// Returns the moments of `lines` x `columns` elements, with lines `stride` apart, and of the n_rest elements of `rest`.
 GroupMoments moments_of(const Call& call, const float* x, int64_t lines, int64_t columns, int64_t stride,
                         const float* rest, int64_t n_rest, std::vector<float>& scratch) {
   scratch.resize(static_cast<size_t>(2 * columns));

@@ -7,7 +7,7 @@
 namespace mokume::host::fast {
 namespace {
 
-// The gradients of one row, and what it adds to those of weight and bias.
+// The gradients of one row, and the row's contribution to the gradients of weight and bias.
 class Row {
  public:
   Row(const Call& call, const ops::NormGroups& g)
@@ -64,7 +64,7 @@ class Row {
 }  // namespace
 
 void group_norm_grad(const Call& call) {
-  constexpr int64_t kElements = 32768;  // of a block of rows
+  constexpr int64_t kElements = 32768;  // a block of rows has about this many elements
   const ops::NormGroups g = ops::norm_groups_of(call.op);
   const int64_t rows = call.input(1).rows, each = std::max<int64_t>(1, kElements / g.row()),
                 blocks = (rows + each - 1) / each;

@@ -9,7 +9,7 @@
 
 namespace mokume::host {
 
-// Two values of each column for each block of rows.
+// Holds two values per column for each block of rows.
 struct NormParts {
   int64_t rows, columns, rows_each;
   std::vector<float> values;
@@ -33,7 +33,7 @@ struct NormParts {
     });
   }
 
-  static constexpr int64_t kElements = 32768;  // of a block: they stay in a core's cache for a second pass
+  static constexpr int64_t kElements = 32768;  // a block of this size stays in a core's cache for a second pass
   static constexpr int64_t kMostRows = 4096;
 };
 

@@ -10,7 +10,7 @@ void batch_norm_grad(const Call& call) {
   for (int64_t c = 0; c < x.columns; ++c) {
     const float scale = moments.row(ops::kNormScale)[c], shift = moments.row(ops::kNormShift)[c];
     const double mean = moments.row(ops::kNormMean)[c], inverse = moments.row(ops::kNormInverse)[c];
-    // Decided in float, since batch_norm and all devices decide by these bits.
+    // The comparison uses floats, because batch_norm and all devices decide by these bits.
     const auto g = [&](int64_t r) {
       return !relu || x.row(r)[c] * scale + shift > 0 ? static_cast<double>(dy.row(r)[c]) : 0.0;
     };
