@@ -21,7 +21,7 @@ namespace mokume::host {
 class ParallelRegion {
  public:
   // Runs work(region) on one thread while other threads of the host help with its loops, and rethrows its exception.
-  // The host may run several bodies in sequence on one thread: the first body leads, and the later ones do nothing.
+  // The host may run several bodies in sequence on one thread: the first body leads, and later bodies do nothing.
   template <class Work>
   static void run(const sdk::Host& host, uint32_t most_threads, Work&& work) {
     ParallelRegion region(std::min({host.concurrency(), most_threads, kMostThreads}));
