@@ -80,8 +80,8 @@ class ParallelRegion {
 
   uint64_t begin(uint64_t share) const { return count_ * share / threads_; }
 
-  // Runs one index of the current loop; returns false if none is left. The loop is not replaced before every index that
-  // was taken is done.
+  // Runs one index of the current loop; returns false if none is left. A loop is replaced when all taken indices are
+  // done.
   bool take(uint32_t thread) {
     for (uint32_t k = 0; k < threads_; ++k) {
       const uint32_t share = (thread + k) % threads_;

@@ -1,5 +1,4 @@
-// avg_pool: average pooling over the areas of a grid, PyTorch's AdaptiveAvgPool2d, or under a window, PyTorch's
-// AvgPool2d (f32).
+// avg_pool: average pooling (f32) over the areas of a grid (PyTorch's AdaptiveAvgPool2d) or a window (AvgPool2d).
 //
 //   inputs   x: N x (height * width * channels)   outputs  out: N x (out_h * out_w * channels); must not overlap x
 //   attributes height, width, channels, out_h, out_w; kernel_h and kernel_w, both 0 for a grid; stride_h, stride_w,
