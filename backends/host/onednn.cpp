@@ -9,8 +9,8 @@ extern "C" int omp_get_max_threads(void);
 namespace mokume::host {
 namespace {
 
-// oneDNN asks OpenMP how many threads the calling thread may start. The setting is per thread, and the threads belong
-// to the program, so it is restored.
+// oneDNN asks OpenMP how many threads the calling thread may start. The setting belongs to a thread, and the threads
+// belong to the program, so the destructor restores it.
 class OneThread {
  public:
   OneThread() : before_(omp_get_max_threads()) {

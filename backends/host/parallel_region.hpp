@@ -21,7 +21,7 @@ namespace mokume::host {
 class ParallelRegion {
  public:
   // Runs work(region) on one thread while other threads of the host help with its loops, and rethrows its exception.
-  // The host may run several bodies in sequence on one thread: the first body leads, and the later ones do nothing.
+  // The host may run several bodies in sequence on one thread: the first body leads, and later bodies do nothing.
   template <class Work>
   static void run(const sdk::Host& host, uint32_t most_threads, Work&& work) {
     ParallelRegion region(std::min({host.concurrency(), most_threads, kMostThreads}));
@@ -80,8 +80,8 @@ class ParallelRegion {
 
   uint64_t begin(uint64_t share) const { return count_ * share / threads_; }
 
-  // Runs one index of the current loop; returns false if none is left. The loop is not replaced before every index that
-  // was taken is done.
+  // Runs one index of the current loop; returns false if none is left. A loop is replaced when all taken indices are
+  // done.
   bool take(uint32_t thread) {
     for (uint32_t k = 0; k < threads_; ++k) {
       const uint32_t share = (thread + k) % threads_;

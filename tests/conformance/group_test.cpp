@@ -109,8 +109,8 @@ void a_convolution_of_a_group_follows_its_weights(DeviceUnderTest& dut) {
   EXPECT_NEAR(as_float(y.read()[middle]), 2 * 9 * kChannels, 0.01);
 }
 
-// A backend may compute both ops at once; the bits are the same as in sequence. The norm does not normalise the output
-// of the second convolution.
+// A backend may compute both ops at once with the same bits. The norm does not normalise the second convolution's
+// output.
 void a_convolution_and_its_norm(DeviceUnderTest& dut) {
   const auto* group = static_cast<const mk_group*>(dut.table().extension(dut.table().self, "group_v2"));
   if (group == nullptr) return;

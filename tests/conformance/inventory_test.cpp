@@ -9,8 +9,7 @@
 namespace mokume::conformance {
 namespace {
 
-// MOKUME_EXPECT_DEVICES holds parts of labels, separated by commas. A run that is meant for a device must not pass
-// without that device.
+// MOKUME_EXPECT_DEVICES holds comma-separated parts of labels. A run that needs a device must not pass without it.
 void expected_devices_are_there(Machine& machine) {
   std::string found;
   for (auto& device : machine.devices()) found += "\n  " + device->label();

@@ -307,8 +307,7 @@ class LinearLayer {
 };
 
 // gemm, gemm, optimizer_step and, after a relu, act_grad give the weight and the state of linear_update. On the host,
-// and where a sum for dx has one term, they give the same dx, too. (Elsewhere dx has its own order, which the cases
-// check within its tolerance.)
+// and where a sum for dx has one term, they give the same dx, too. (Elsewhere the cases check dx within its tolerance.)
 void linear_update_is_those_ops(DeviceUnderTest& dut, int64_t batch, int64_t inputs, int64_t outputs,
                                 const ops::OptimizerSettings& settings, int64_t t, bool after_relu = false) {
   LinearLayer fused(dut, batch, inputs, outputs, after_relu), apart(dut, batch, inputs, outputs, after_relu);

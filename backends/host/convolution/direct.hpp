@@ -14,7 +14,7 @@ bool is_direct(const Call& call, const ops::Window& w);
 void convolve_directly(const Call& call, const ops::Window& w);
 
 // Computes the op conv2d and then `next`, if that normalises its output in place with known moments: each row of
-// windows while it is in the cache. Returns false otherwise. The bits are those of the two ops.
+// windows while it is in the cache. Returns false otherwise. Separate ops would give the same bits.
 bool convolve_and_normalise(const Call& call, const mk_op& next);
 
 }  // namespace mokume::host

@@ -33,8 +33,7 @@ void copy_pixels(const ops::Window& w, const float* image, int64_t top, int64_t 
     }
 }
 
-// Copies one window of neighbouring pixels with all channels. Each of its rows is a run of zeros, a run of the image,
-// and a run of zeros.
+// Copies one window of neighbouring pixels with all channels. Each of its rows is zeros, a run of the image, and zeros.
 void copy_window(const ops::Window& w, const float* image, int64_t top, int64_t left, float* patch) {
   const int64_t run = w.kernel_w * w.channels;
   const int64_t begin = std::max<int64_t>(0, -left) * w.channels;

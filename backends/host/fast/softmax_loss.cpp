@@ -52,8 +52,8 @@ struct Form {
     return sum;
   }
 
-  // Receives log(sum of exponentials), the label's logit minus the largest, and sum_below(). Multiplies `scale`, the
-  // factor of the gradient.
+  // Receives log(sum of exponentials), the label's logit minus the largest, and sum_below(). Multiplies the gradient's
+  // `scale`.
   double loss(double log_sum, double below, double all_below, double weight, double* scale) const {
     double loss = log_sum - below;
     if (smoothing > 0) loss = (1 - smoothing) * loss + smoothing * (log_sum + all_below / columns);

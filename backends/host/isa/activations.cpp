@@ -8,8 +8,8 @@
 namespace mokume::host::MOKUME_HOST_ISA {
 namespace {
 
-// Within 1.5 ulp. Up to 1, x + x P(x^2), and above, 1 - exp(-Q(|x|)): minimax fits of degrees 6 and 7 with relative
-// errors of 2^-29 and 2^-35. Above 4, the result is 1.
+// Returns erf(x) within 1.5 ulp: up to 1, x + x P(x^2), and above, 1 - exp(-Q(|x|)), with minimax fits of degrees 6 and
+// 7 with relative errors of 2^-29 and 2^-35. Above 4, the result is 1.
 inline float erf_one(float x) {
   const float a = __builtin_fabsf(x), square = x * x, t = a < 4.0F ? a : 4.0F;
   float p = 7.85395459e-5F;
@@ -31,7 +31,8 @@ inline float erf_one(float x) {
   return a > 1.0F ? large : x + x * p;  // NaN takes the second branch
 }
 
-// Within 3 ulp. Up to 0.55, an odd polynomial with a relative error of 1e-8, and above, 1 - 2 / (exp(2|x|) + 1).
+// Returns tanh(x) within 3 ulp: up to 0.55, an odd polynomial with a relative error of 1e-8, and above, 1 - 2 /
+// (exp(2|x|) + 1).
 inline float tanh_one(float x) {
   const float a = __builtin_fabsf(x), square = x * x, t = a < 10.0F ? a : 10.0F;
   float p = -0.00661022775F;

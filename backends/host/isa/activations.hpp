@@ -12,7 +12,7 @@ struct ActivationRows {
   const float* bias;  // null: none
   float* out;         // may be x
   int64_t rows, columns, x_stride, out_stride, bias_stride;
-  mk_activation kind;  // from leaky_relu on
+  mk_activation kind;  // leaky_relu or a later kind
   float slope;
 };
 

@@ -11,8 +11,7 @@
 namespace mokume::host::MOKUME_HOST_ISA {
 namespace {
 
-// Returns exp(x) within 1.2 ulp where the result is normal, 0 where it would be subnormal, infinity above 88.8, and NaN
-// for NaN.
+// Returns exp(x) within 1.2 ulp where it is normal, 0 where it is subnormal, infinity above 88.8, and NaN for NaN.
 //
 // x = k ln2 + r, |r| <= ln2/2. Adding 1.5 * 2^23 rounds k and leaves it in the low bits of the sum; this avoids a
 // conversion that is undefined for NaN. k ln2 is subtracted in two parts; the first has 9 bits, so its product with |k|

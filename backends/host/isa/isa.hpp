@@ -10,8 +10,7 @@ namespace mokume::host {
 // Returns the widest of "avx512", "avx2", "neon" and "base" that the processor and the operating system support.
 const Loops& best_loops();
 
-// Returns the loops of the named instruction set. Throws Error(MK_DEVICE_ERROR) if the name is unknown or this machine
-// does not support it.
+// Returns the loops of the named instruction set. Throws Error(MK_DEVICE_ERROR) if this machine does not have it.
 const Loops& loops_for(std::string_view isa);
 
 }  // namespace mokume::host

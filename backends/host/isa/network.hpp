@@ -55,8 +55,7 @@ struct MaxWindow {
 };
 
 // Adam and AdamW: a = beta1, b = beta2, scale = 1 / sqrt(1 - b^t), lr is divided by 1 - a^t, and the weight is first
-// multiplied by `shrink`; with state3, they are AMSGrad. The other kinds follow the op's header. `factor` multiplies
-// the gradient.
+// multiplied by `shrink`; AMSGrad uses state3. Other kinds follow the op's header. `factor` multiplies the gradient.
 struct OptimizerRange {
   const float* grad;
   float* weight;

@@ -6,8 +6,7 @@
 
 namespace mokume::host::reference {
 
-// Calls body(place in the image, place in the patch) for each element of group `group` under window `p` that lies
-// inside the image.
+// Calls body(place in the image, place in the patch) for each element of `group` under window `p` inside the image.
 template <class Body>
 void for_window(const ops::Window& w, int64_t p, int64_t group, Body&& body) {
   const int64_t top = p / w.out_width() * w.stride_h - w.pad_h, left = p % w.out_width() * w.stride_w - w.pad_w;

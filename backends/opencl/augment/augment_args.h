@@ -5,8 +5,7 @@
 
 BEGIN_ARGS
 
-// A change happens if a random word is below its limit. `per_pixel` is 1 / the number of pixels, `per_channel` 1 / the
-// number of channels.
+// A change happens if a random word is below its limit. `per_pixel` is 1 / pixels, `per_channel` 1 / channels.
 typedef struct {
   ImageGrid grid;
   View x, out;

@@ -46,7 +46,7 @@ WHOLE_VECTOR(__private, uint, uint)
 // SPIR-V abort the process.
 #ifdef HINTS
 #define FETCH(p) __builtin_prefetch((const void*)(size_t)(p))
-#define FETCH_EARLY(p) __builtin_prefetch((const void*)(size_t)(p), 0, 2)  // not into the small first-level cache
+#define FETCH_EARLY(p) __builtin_prefetch((const void*)(size_t)(p), 0, 2)  // skips the small first-level cache
 #define FETCH_TO_WRITE(p) __builtin_prefetch((const void*)(size_t)(p), 1)
 #else
 #define FETCH(p)

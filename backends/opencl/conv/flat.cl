@@ -89,8 +89,8 @@ static void store_windows(vec a, vec b, vec c, vec d, __global float* to, int ap
 FLAT_WINDOWS(flat_some, FOR_FLAT)
 FLAT_WINDOWS(flat_one, FOR_1)
 
-// Copies `count` windows with their channels adjacent. At most `left` floats may be written. A window may be followed
-// by arbitrary values until the next one is written.
+// Copies `count` windows with their channels adjacent. At most `left` floats may be written. Arbitrary values may
+// follow a window until the next window is written.
 static void copy_windows(__global const float* from, int apart, int count, int channels, __global float* to, int left) {
   if (apart == channels) {
     copy_floats(from, count * channels, to);

@@ -114,8 +114,7 @@ __kernel void unfold_scalar(ITEM const PatchesArgs args, __global const float* i
 }
 
 #ifdef HINTS
-// A patch is read in as many runs as the window has rows. The runs are a row of the image apart, which is too far for
-// the hardware prefetcher.
+// A patch is read in one run per row of the window. The distance of the runs is too large for the hardware prefetcher.
 static void fetch_patch(__global const float* patch, long size) {
   for (long i = 0; i < size; i += 16) FETCH(patch + i);
 }

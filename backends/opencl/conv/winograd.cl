@@ -83,8 +83,7 @@ static corner_t corner_of(long tile, int out_h, int out_w) {
   return p;
 }
 
-// Transforms VW channels of the 6 x 6 pixels from (top, left); element e goes to out + e * apart. Pixels outside the
-// image are 0.
+// Transforms VW channels of the 6 x 6 pixels from (top, left), 0 outside the image; element e goes to out + e * apart.
 static void pixels_of_tile(__global const float* image, int height, int width, int channels, int top, int left,
                     __global float* out, long apart) {
   vec t[6][6];

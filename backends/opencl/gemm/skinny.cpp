@@ -8,7 +8,7 @@ namespace mokume::opencl {
 namespace {
 
 constexpr int64_t kWideEnough = 256;               // columns per work-item
-constexpr int64_t kSumsFloats = int64_t{1} << 20;  // for sums of blocks, which should stay in the caches
+constexpr int64_t kSumsFloats = int64_t{1} << 20;  // the sums of blocks should stay in the caches
 
 SkinnyArgs skinny_args(const Problem& p) {
   return {.product = p.product, .rows_each = 0, .columns_each = 0, .blocks_each = 0, .shared = 0, .turned = 0};

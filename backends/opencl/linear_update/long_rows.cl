@@ -57,8 +57,8 @@ static __attribute__((always_inline)) void columns_meet(const int n, const int t
     take_step(g[i], w[i], before[i], count, whole, weight + i * weight_step, state + i * state_step, sgd);
 }
 
-// Processes all columns of n rows. chains[(b * VW + i) * VW ...] receives the chains of row b of the batch for row i,
-// for rows in the list.
+// Processes all columns of n rows. chains[(b * VW + i) * VW ...] receives the chains of listed row b of the batch for
+// row i.
 static __attribute__((always_inline)) void rows_meet(const int n, const int terms, ulong list, const float* x_rows,
                                               __global const float* dy, long dy_step, __global float* weight,
                                               long weight_step, __global float* state, long state_step, long columns,

@@ -1,5 +1,4 @@
-// Losses of a batch. One work-item does rows_each rows. An index or a label out of range gives NaN instead of an
-// out-of-bounds read.
+// Losses of a batch. One work-item does rows_each rows. An index or a label out of range gives NaN and is not followed.
 #include "common/math.cl"
 #include "common/runs.cl"
 #include "loss/loss_args.h"

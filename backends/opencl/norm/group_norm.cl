@@ -15,8 +15,7 @@
   const int group = (int)((long)get_global_id(0) % args.groups);                  \
   if (r >= args.rows) return;
 
-// Writes the mean of each channel of a row, and the sum of the squares of the differences from it: part has two lines of
-// channels for each row.
+// Writes each channel's mean in a row, and the sum of squared differences from it: `part` has two lines for each row.
 __kernel void group_parts(ITEM const GroupNormArgs args, __global const float* x, __global float* part) {
   ROW_AND_CHANNELS
   __global const float* from = x + args.x.offset + r * args.x.step + c;

@@ -8,8 +8,7 @@
 // grad * factor + decay * weight
 #define LOAD_GRADIENT fma(SPLAT(args.decay), w, LOAD(grad) * factor)
 
-// Returns the factor that limits the norm to `clip`; norm2 is the square of the norm. A NaN gives NaN. norm2 is not
-// read without `clip`.
+// Returns the factor that limits the norm, sqrt(norm2), to `clip`. A NaN gives NaN. norm2 is not read without `clip`.
 static float clipping(float norm2, float clip) {
   const float factor = clip / (sqrt(norm2) + 1e-6f);
   return factor > 1.0f ? 1.0f : factor;

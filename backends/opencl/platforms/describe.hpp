@@ -1,5 +1,5 @@
-// Describes platforms and their devices: the data, the queries to OpenCL, and the text form, which the helper program
-// prints and the cache stores.
+// Describes platforms and devices: data, queries, and the text form that the helper program prints and the cache
+// stores.
 #pragma once
 
 #include <string>

@@ -42,8 +42,8 @@ void check_kinds(const LibraryKernel& kernel, const Arguments& arguments) {
   }
 }
 
-// Neither compiler sees the other side, so the arguments are checked here: their number at every launch, their kinds at
-// the first launch.
+// Neither compiler sees the other side, so this checks the arguments: their number always, their kinds at the first
+// launch.
 void check_arguments(const LibraryKernel& kernel, const Arguments& arguments) {
   const size_t given = 1 + arguments.buffers.size() + (arguments.local_floats > 0 ? 1 : 0);
   if (given != kernel.n_arguments)

@@ -14,7 +14,7 @@ inline constexpr size_t kNotKept = 4;     // the slot that mk_queue::kept() uses
 
 // Memory for the members of a group: in each slot, consecutive parts of `each` bytes, one per member.
 struct MemberSpace {
-  static constexpr uint64_t kMostBytes = uint64_t{256} << 20;  // per slot
+  static constexpr uint64_t kMostBytes = uint64_t{256} << 20;  // the limit for a slot
 
   uint64_t members;
   std::array<uint64_t, kWorkspaces> each{};

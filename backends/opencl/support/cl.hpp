@@ -17,8 +17,7 @@ namespace mokume::opencl {
 // Returns the constant's name, e.g. "CL_OUT_OF_RESOURCES".
 std::string error_name(cl_int code);
 
-// Throws unless `code` is CL_SUCCESS: MK_OUT_OF_MEMORY if memory ran out, otherwise MK_DEVICE_ERROR. `what` describes
-// the call and its object.
+// Throws MK_OUT_OF_MEMORY if memory ran out, and MK_DEVICE_ERROR for other errors. `what` describes the call.
 void check(cl_int code, const std::string& what);
 
 template <class T, cl_int (*Release)(T)>
@@ -35,8 +34,7 @@ using Program = std::unique_ptr<std::remove_pointer_t<cl_program>, Releaser<cl_p
 using Kernel = std::unique_ptr<std::remove_pointer_t<cl_kernel>, Releaser<cl_kernel, clReleaseKernel>>;
 using EventHandle = std::unique_ptr<std::remove_pointer_t<cl_event>, Releaser<cl_event, clReleaseEvent>>;
 
-// Both functions return the text with control characters replaced by spaces and both ends trimmed, or "" if the driver
-// does not support the query.
+// Both functions return trimmed text without control characters, or "" if the driver does not support the query.
 std::string platform_text(cl_platform_id platform, cl_platform_info what);
 std::string device_text(cl_device_id device, cl_device_info what);
 

@@ -1,17 +1,16 @@
-// avg_pool: average pooling over the areas of a grid, PyTorch's AdaptiveAvgPool2d, or under a window, PyTorch's
-// AvgPool2d (f32).
+// avg_pool: average pooling (f32) over the areas of a grid (PyTorch's AdaptiveAvgPool2d) or a window (AvgPool2d).
 //
 //   inputs   x: N x (height * width * channels)   outputs  out: N x (out_h * out_w * channels); must not overlap x
 //   attributes height, width, channels, out_h, out_w; kernel_h and kernel_w, both 0 for a grid; stride_h, stride_w,
 //            pad_h, pad_w; counts_padding: 1 if the padding counts as pixels of value 0
 //
-// Grid: out pixel (y, x) is the mean over rows [floor(y * height / out_h), ceil((y + 1) * height / out_h)) and columns
-// likewise. Window: it is the mean over rows [y * stride_h - pad_h, y * stride_h - pad_h + kernel_h) and columns
-// likewise, of those in the image. Pixels are summed row by row, then divided by the count: the number of pixels in the
-// image or, if the padding counts, in the image with pad_h rows and pad_w columns around it. Every window begins before
-// the image ends; the last one may reach beyond the padding (PyTorch's ceil_mode). A NaN makes every out pixel whose
-// area contains it a NaN. An infinity makes these pixels that infinity, and infinities of both signs make them NaN.
-// Other out pixels and channels are not affected.
+// Grid: out pixel (y, x) is the mean over rows [floor(y * height / out_h), ceil((y + 1) * height / out_h)) and the
+// corresponding columns. Window: it is the mean over the pixels of the image in rows [y * stride_h - pad_h, y *
+// stride_h - pad_h + kernel_h) and the corresponding columns. Pixels are summed row by row, then divided by the count:
+// the number of pixels in the image or, if the padding counts, in the image with pad_h rows and pad_w columns around
+// it. Every window begins before the image ends; the last window may reach beyond the padding (PyTorch's ceil_mode). A
+// NaN makes every out pixel whose area contains it a NaN. An infinity makes these pixels that infinity, and infinities
+// of both signs make them NaN. Other out pixels and channels are not affected.
 //
 // avg_pool_grad: dx = for every pixel, the sum of gradient / count over the out pixels whose area contains it (y, then
 // x, ascending). NaNs and infinities in the gradients spread in the same way, to the pixels of their areas alone.

@@ -1,5 +1,5 @@
-// gather_pixels: out pixel (y, x) of an image = its pixel (row[y], column[x]), with all channels (f32): padding by
-// reflection and the like, and areas brought to one size.
+// gather_pixels: out pixel (y, x) of an image = its pixel (row[y], column[x]), with all channels (f32). It serves
+// padding, for example by reflection, and resizing areas to one size.
 //
 //   inputs   x: N x (height * width * channels), row: vector of out_h (i32, every entry in [0, height)), column: vector
 //            of out_w (i32, every entry in [0, width))

@@ -8,12 +8,12 @@
 //   inputs   prediction: B x K, target: rows x K, index: vector of B (i32)
 //   attributes of the form: distance; delta (huber and smooth_l1 only)
 // Both:
-//   inputs   weight: vector of rows, of the data set (f32; n_inputs is 3 without it, and each is 1): the loss of a row
-//            and its gradient are multiplied by it
+//   inputs   weight: vector of the rows of the data set (f32; n_inputs is 3 without it, and each weight is 1). It
+//            multiplies the loss of a row and its gradient
 //   outputs  rows: B x 2: the loss, and 1 if the row is a hit, else 0 (softmax_loss: a hit if the largest logit, or the
-//            first of equal logits, is the label's; squared_loss: the mean of d^2, without a weight, or 0 where
-//            that is the loss: if the distance is squared and there are no weights) grad: B x K (n_outputs is 1 without
-//            it): scale * gradient of the row's loss; may be the same view as input 0
+//            first of equal logits, is the label's; squared_loss: the mean of d^2, without a weight, or 0 where the
+//            loss is that mean: if the distance is squared and there are no weights)
+//            grad: B x K (n_outputs is 1 without it): scale * gradient of the row's loss; may be input 0
 //   For an index or a label outside its range, see gather_rows.hpp; the row's loss and gradients are NaN.
 //   attributes scale, 1 / batch size for the mean over a batch
 //

@@ -14,7 +14,7 @@ struct Step {
   int64_t n;
   int64_t t = 5;  // the states of the first step are 0
   Layout grad{}, weight{};
-  float gradients = 1;  // from -gradients to gradients
+  float gradients = 1;  // the range is [-gradients, gradients)
   float second_moment = 1;
 };
 
