@@ -57,7 +57,7 @@ class Attached {
 void tell_libraries(const Runtime& runtime, const std::string& run, bool unfinished) {
   const std::string command = runtime.with_libraries(unfinished ? "resume" : "status", run);
   if (command.empty() || run.empty()) return;
-  say(stderr, "this run used libraries of yours, which {} needs again: {}\n",
+  say(stderr, "this run used your own plugins; {} needs them too: {}\n",
       unfinished ? "resuming it" : "every command on it", command);
 }
 

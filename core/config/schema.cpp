@@ -168,7 +168,8 @@ Json options_schema(const ModelSchema& model) {
     properties[parameter.name] = option_schema(parameter);
     if (parameter.expand != nullptr)
       for (const std::string& table : parameter.choices)
-        properties[table] = {{"type", "object"}, {"description", "what tables of " + parameter.name + " stand for"}};
+        properties[table] = {{"type", "object"},
+                             {"description", "lists of layers that tables of " + parameter.name + " repeat"}};
   }
   return closed_object(std::move(properties));
 }

@@ -82,7 +82,10 @@ void imitate_tree(const Place& place, const std::string& quickstart, const std::
   const std::pair<const char*, std::string> scripts[] = {
       {"quickstart",
        "mkdir -p build/release/apps build/release/backends build/release/core build/release/plugins\n" + quickstart},
+      {"format", ""},
+      {"docs", ""},
       {"self-contained", ""},
+      {"lint", ""},
       {"test", test}};
   fs::remove_all(place.path() / "tree");
   fs::create_directories(place.path() / "tree/.ci");
