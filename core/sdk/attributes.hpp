@@ -34,5 +34,6 @@ constexpr Attribute attribute(const char* name, T usual) {
 #define MOKUME_ATTRIBUTES(table, type, ...)           \
   inline constexpr Attribute table[] = {__VA_ARGS__}; \
   static_assert(sizeof(type) == 8 * std::size(table), #type " has padding")
+// NOLINTNEXTLINE(bugprone-macro-parentheses): a type cannot be in parentheses.
 #define MOKUME_ATTRIBUTE(type, name, value) attribute(#name, type{(value)}),
 #define MOKUME_PART(type, name, LIST) LIST(MOKUME_ATTRIBUTE)
