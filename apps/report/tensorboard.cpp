@@ -145,7 +145,7 @@ ChosenEvents event_files(const results::RunView& view) {
 
 void write_event_files(const results::RunView& view, const base::Below& directory) {
   std::set<std::string> written;
-  for (const results::NamedFile& file : event_files(view).files) {
+  for (const NamedFile& file : event_files(view).files) {
     base::make_directories(in(directory, file.name));
     base::write_file(in(directory, file.name + "/" + kFile), file.content, base::Durable::no);
     written.insert(file.name);

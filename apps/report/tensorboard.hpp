@@ -13,6 +13,7 @@
 
 #include "base/below.hpp"
 #include "journal/record.hpp"
+#include "report/named_file.hpp"
 #include "results/view.hpp"
 
 namespace mokume::report {
@@ -30,7 +31,7 @@ std::string event_folder(const search::Plan& plan, const search::FitKey& key);
 // The event files of a run, by folder: the refit and the members, then the fits of the best candidates until all files
 // together reach 4 MiB. The journal has the curves of all fits.
 struct ChosenEvents {
-  std::vector<results::NamedFile> files;
+  std::vector<NamedFile> files;
   size_t fits = 0, of = 0;  // fits that have a file, and fits with curves
 };
 ChosenEvents event_files(const results::RunView& view);

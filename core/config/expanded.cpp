@@ -5,6 +5,7 @@
 #include "base/text.hpp"
 #include "config/diagnostics.hpp"
 #include "sdk/error.hpp"
+#include "sdk/json.hpp"
 
 namespace mokume::config {
 namespace {
@@ -74,7 +75,7 @@ std::optional<Node> expanded(const Parameter& parameter, const Node& options, Di
   const auto take = [](void* taker, const char* answer) { *static_cast<std::string*>(taker) = answer; };
   sdk::call(parameter.expand, parameter.name.c_str(), expansion.encode(options).dump().c_str(), &text, take);
   try {
-    const Json answer = Json::parse(text);
+    const Json answer = sdk::parse_json<Json>(text);
     if (answer.contains("value")) return expansion.decode(answer["value"]);
     for (const Json& problem : answer.at("problems")) expansion.add(problem, diagnostics);
     return std::nullopt;

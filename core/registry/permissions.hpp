@@ -15,7 +15,7 @@ struct Checked {
 
 // Follows an absolute path from the root, one name and one symbolic link at a time, and checks that only root and this
 // user can change the target: the library, every link on the way, and every directory above them. Nobody else can then
-// replace anything along `real_path`, so that it is safe to resolve the path again (docs/adr/0005).
+// replace anything along `real_path`, so resolving the path again is safe (docs/adr/0005).
 //
 // A group whose only member is this user does not count as somebody else. `trust_groups` accepts entries to which this
 // user's other groups may write, even if another member owns them. Entries that everyone may write to are never

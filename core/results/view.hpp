@@ -227,9 +227,4 @@ struct RunView {
   std::string reproduce;    // command that repeats the run
 };
 
-struct NamedFile {
-  std::string name;  // relative to the run directory, e.g. "plots/heatmap.svg"
-  std::string content;
-};
-
 }  // namespace mokume::results

@@ -35,7 +35,7 @@ results::RunView trained(size_t nc = 2, size_t ng = 2) {
 // Returns the plot of a family; "" if there is none.
 std::string plot(const results::RunView& view, const std::string& family) {
   const auto files = plots(view);
-  const results::NamedFile* file = find(files, "plots/curves-" + family + ".svg");
+  const NamedFile* file = find(files, "plots/curves-" + family + ".svg");
   if (file == nullptr) return "";
   EXPECT_EQ(xml_fault(file->content), "");
   EXPECT_HAS_NOT(file->content, "nan,");
@@ -63,10 +63,10 @@ TEST(Curves, HaveOnePlotForEachFamily) {
 }
 
 TEST(Curves, HaveNoPlotWithoutValues) {
-  for (const results::NamedFile& file : plots(grid(5, 3))) EXPECT_HAS_NOT(file.name, "curves");
+  for (const NamedFile& file : plots(grid(5, 3))) EXPECT_HAS_NOT(file.name, "curves");
   results::RunView view = grid(2, 2);
   view.records[0].curves = {{"train_loss", {}}};
-  for (const results::NamedFile& file : plots(view)) EXPECT_HAS_NOT(file.name, "curves");
+  for (const NamedFile& file : plots(view)) EXPECT_HAS_NOT(file.name, "curves");
 }
 
 TEST(Curves, NamesTwelveFitsAndDrawsTheOthersPale) {
@@ -164,7 +164,7 @@ TEST(Curves, TakesHostileNamesAndNumbers) {
   view.refit->refit = 77;
   view.refit->curves = {{"", {1, 2}}};
   const auto files = plots(view);
-  for (const results::NamedFile& file : files) {
+  for (const NamedFile& file : files) {
     EXPECT_EQ(xml_fault(file.content), "") << file.name;
     EXPECT_EQ(file.name.find('/', 6), std::string::npos) << file.name;
     EXPECT_HAS_NOT(file.content, "<script");

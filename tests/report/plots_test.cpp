@@ -17,8 +17,8 @@ using testing::occurrences;
 using testing::record;
 using testing::xml_fault;
 
-void expect_well_formed(const std::vector<results::NamedFile>& files) {
-  for (const results::NamedFile& file : files) {
+void expect_well_formed(const std::vector<NamedFile>& files) {
+  for (const NamedFile& file : files) {
     EXPECT_EQ(xml_fault(file.content), "") << file.name;
     EXPECT_HAS_NOT(file.content, "nan") << file.name;
     EXPECT_HAS_NOT(file.content, "\"inf") << file.name;
@@ -38,7 +38,7 @@ TEST(Plots, IncludeOneBoxPlotPerGammaAndOneHeatMap) {
   ASSERT_EQ(files.size(), 4U);
   EXPECT_NE(find(files, "plots/heatmap.svg"), nullptr);
   for (const char* name : {"plots/box-gamma-0.svg", "plots/box-gamma-1.svg", "plots/box-gamma-2.svg"}) {
-    const results::NamedFile* file = find(files, name);
+    const NamedFile* file = find(files, name);
     ASSERT_NE(file, nullptr) << name;
     EXPECT_EQ(occurrences(file->content, "class=\"median\""), 5U);
     EXPECT_EQ(occurrences(file->content, "<circle"), 10U);
@@ -60,12 +60,12 @@ TEST(Plots, TheFirstNamedParameterIsXWhateverHasMoreValues) {
 TEST(Plots, TheBestIsMarkedInOnePlotOnly) {
   const auto files = plots(grid(5, 3));
   size_t stars = 0;
-  for (const results::NamedFile& file : files) stars += occurrences(file.content, "class=\"star\"");
+  for (const NamedFile& file : files) stars += occurrences(file.content, "class=\"star\"");
   EXPECT_EQ(stars, 1U);
   EXPECT_EQ(occurrences(find(files, "plots/heatmap.svg")->content, "class=\"core\""), 1U);
   results::RunView view = grid(5, 3);
   view.best.reset();
-  for (const results::NamedFile& file : plots(view)) EXPECT_HAS_NOT(file.content, "class=\"star\"");
+  for (const NamedFile& file : plots(view)) EXPECT_HAS_NOT(file.content, "class=\"star\"");
 }
 
 TEST(Plots, AnAxisOfTwoDecadesIsLogarithmic) {
@@ -149,7 +149,7 @@ TEST(Plots, BoxesOfOneValueDoNotHideEachOther) {
     view.plan.candidates.push_back({4 * (i / 3), std::pow(10.0, -0.37 * static_cast<double>(i))});
   fill(view);
   const auto files = plots(view);
-  const results::NamedFile* file = testing::find(files, "plots/box-units-0.svg");
+  const NamedFile* file = testing::find(files, "plots/box-units-0.svg");
   ASSERT_NE(file, nullptr);
   std::vector<double> lefts;
   double width = 0;
@@ -207,7 +207,7 @@ TEST(Plots, TakesHostileNamesAndNumbers) {
   const auto files = plots(view);
   ASSERT_FALSE(files.empty());
   expect_well_formed(files);
-  for (const results::NamedFile& file : files) {
+  for (const NamedFile& file : files) {
     EXPECT_EQ(file.name.rfind("plots/", 0), 0U);
     EXPECT_EQ(file.name.find('/', 6), std::string::npos) << file.name;
     EXPECT_HAS_NOT(file.content, "<C ");

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "report/charts/plots.hpp"
+#include "report/named_file.hpp"
 #include "report/pages/html.hpp"
 #include "results/support.hpp"
 #include "results/view.hpp"
@@ -20,8 +21,8 @@ using results::testing::record;
 
 inline std::string page(const results::RunView& view) { return report_html(view, plots(view)); }
 
-inline const results::NamedFile* find(const std::vector<results::NamedFile>& files, const std::string& name) {
-  for (const results::NamedFile& file : files) {
+inline const NamedFile* find(const std::vector<NamedFile>& files, const std::string& name) {
+  for (const NamedFile& file : files) {
     if (file.name == name) return &file;
   }
   return nullptr;

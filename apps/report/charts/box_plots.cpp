@@ -113,14 +113,14 @@ std::string draw_panel(const Figure& figure, const BoxPanel& panel, const result
 
 }  // namespace
 
-std::vector<results::NamedFile> box_plots(const Figure& figure) {
+std::vector<NamedFile> box_plots(const Figure& figure) {
   const results::Extent extent = extent_of(figure);
-  std::vector<results::NamedFile> files;
+  std::vector<NamedFile> files;
   for (const BoxPanel& panel : figure.box_panels()) files.push_back({panel.file, draw_panel(figure, panel, extent)});
   return files;
 }
 
-results::NamedFile candidate_bars(const Figure& figure) {
+NamedFile candidate_bars(const Figure& figure) {
   constexpr double kRow = 26, kFirst = 62;
   const std::vector<size_t> order = figure.ranking(kMaxBars);
   results::Extent extent{0, 0};

@@ -4,10 +4,11 @@
 #include <vector>
 
 #include "report/charts/figure.hpp"
+#include "report/named_file.hpp"
 
 namespace mokume::report {
 
-std::vector<results::NamedFile> box_plots(const Figure& figure);
-results::NamedFile candidate_bars(const Figure& figure);
+std::vector<NamedFile> box_plots(const Figure& figure);
+NamedFile candidate_bars(const Figure& figure);
 
 }  // namespace mokume::report

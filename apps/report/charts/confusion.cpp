@@ -70,7 +70,7 @@ void draw_labels(Svg& svg, const Grid& grid, const std::vector<std::string>& nam
 
 }  // namespace
 
-std::vector<results::NamedFile> confusion_plot(const results::RunView& view) {
+std::vector<NamedFile> confusion_plot(const results::RunView& view) {
   if (!view.test || !view.test->confusion) return {};
   const data::Confusion& confusion = *view.test->confusion;
   const std::vector<std::string> names = results::class_names(view);

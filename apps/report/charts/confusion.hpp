@@ -4,6 +4,7 @@
 #include <string>
 #include <vector>
 
+#include "report/named_file.hpp"
 #include "results/view.hpp"
 
 namespace mokume::report {
@@ -12,6 +13,6 @@ inline constexpr const char* kConfusionPlot = "plots/confusion.svg";
 
 // Returns the matrix as a plot: a row for each class, a column for each predicted class. Returns nothing without a
 // matrix.
-std::vector<results::NamedFile> confusion_plot(const results::RunView& view);
+std::vector<NamedFile> confusion_plot(const results::RunView& view);
 
 }  // namespace mokume::report

@@ -203,8 +203,8 @@ std::string file_of(const CurveFamily& family, std::set<std::string>& taken) {
 
 }  // namespace
 
-std::vector<results::NamedFile> curve_plots(const Figure& figure) {
-  std::vector<results::NamedFile> files;
+std::vector<NamedFile> curve_plots(const Figure& figure) {
+  std::vector<NamedFile> files;
   std::set<std::string> taken;
   for (const CurveFamily& family : curve_families(figure)) files.push_back({file_of(family, taken), draw(family)});
   return files;

@@ -162,8 +162,8 @@ std::string draw_map(const Figure& figure, const Group& group, const Colours& co
 
 }  // namespace
 
-std::vector<results::NamedFile> heat_maps(const Figure& figure) {
-  std::vector<results::NamedFile> files;
+std::vector<NamedFile> heat_maps(const Figure& figure) {
+  std::vector<NamedFile> files;
   const size_t cells = figure.x->values.size() * figure.y->values.size();
   if (cells == 0 || cells > kMaxCells) return files;
   const Colours colours(figure);

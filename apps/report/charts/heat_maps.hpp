@@ -4,10 +4,11 @@
 #include <vector>
 
 #include "report/charts/figure.hpp"
+#include "report/named_file.hpp"
 
 namespace mokume::report {
 
 // Returns one map for each group of a figure with a surface; none if the grid has more cells than a page has pixels.
-std::vector<results::NamedFile> heat_maps(const Figure& figure);
+std::vector<NamedFile> heat_maps(const Figure& figure);
 
 }  // namespace mokume::report

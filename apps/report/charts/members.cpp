@@ -75,10 +75,10 @@ std::string shown_text(const results::RunView& view, double shown) {
   return view.data_classes > 0 ? fmt::format("{:.2f} %", shown) : results::pretty(shown);
 }
 
-std::vector<results::NamedFile> member_plots(const results::RunView& view) {
+std::vector<NamedFile> member_plots(const results::RunView& view) {
   const std::vector<double> values = member_values(view);
   if (view.plan.bootstraps == 1 || values.empty()) return {};
-  std::vector<results::NamedFile> files = {{kMemberPlot, plot_of(view, values)}};
+  std::vector<NamedFile> files = {{kMemberPlot, plot_of(view, values)}};
   if (!view.vote) return files;
   for (size_t i = 0; i < view.vote->exemplars.size(); ++i) {
     const results::Exemplar& one = view.vote->exemplars[i];

@@ -4,6 +4,7 @@
 #include <string>
 #include <vector>
 
+#include "report/named_file.hpp"
 #include "results/view.hpp"
 
 namespace mokume::report {
@@ -17,6 +18,6 @@ double shown_result(const results::TestResult& test);
 std::string shown_text(const results::RunView& view, double shown);
 
 // Returns one plot of all members and one for each exemplar of the vote; none if no member has a result.
-std::vector<results::NamedFile> member_plots(const results::RunView& view);
+std::vector<NamedFile> member_plots(const results::RunView& view);
 
 }  // namespace mokume::report

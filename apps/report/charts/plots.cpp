@@ -11,12 +11,10 @@
 
 namespace mokume::report {
 
-std::vector<results::NamedFile> plots(const results::RunView& view) {
+std::vector<NamedFile> plots(const results::RunView& view) {
   const Figure figure(view);
-  std::vector<results::NamedFile> files;
-  const auto add = [&](std::vector<results::NamedFile> more) {
-    std::move(more.begin(), more.end(), std::back_inserter(files));
-  };
+  std::vector<NamedFile> files;
+  const auto add = [&](std::vector<NamedFile> more) { std::move(more.begin(), more.end(), std::back_inserter(files)); };
   if (!figure.pooled.empty() && view.plan.folds > 0 && results::selecting_metric(view.metrics)) {
     if (figure.surface) add(heat_maps(figure));
     if (!figure.x) add({candidate_bars(figure)});

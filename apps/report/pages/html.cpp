@@ -33,7 +33,7 @@ constexpr size_t kFewPlots = 4;  // more plots are folded, except the best candi
 
 // ---- the plots
 
-std::string surface_section(const Figure& figure, const std::vector<results::NamedFile>& plots) {
+std::string surface_section(const Figure& figure, const std::vector<NamedFile>& plots) {
   const auto maps = inlined(plots, "plots/heatmap");
   const std::string body = joined(maps) + joined(inlined(plots, "plots/candidates."));
   if (body.empty()) return {};
@@ -53,7 +53,7 @@ size_t main_box_plot(const Figure& figure) {
   return found == panels.end() ? 0 : static_cast<size_t>(found - panels.begin());
 }
 
-std::string box_section(const Figure& figure, const std::vector<results::NamedFile>& plots) {
+std::string box_section(const Figure& figure, const std::vector<NamedFile>& plots) {
   const auto boxes = inlined(plots, "plots/box-");
   const size_t count = boxes.size();
   const bool single = figure.view.plan.fits_per_candidate() == 1;
@@ -73,7 +73,7 @@ std::string box_section(const Figure& figure, const std::vector<results::NamedFi
   return section(title, lead, count == 1 ? main : main + folded(fmt::format("All {} plots", count), grid));
 }
 
-std::string training_section(const results::RunView& view, const std::vector<results::NamedFile>& plots) {
+std::string training_section(const results::RunView& view, const std::vector<NamedFile>& plots) {
   const std::string body = joined(inlined(plots, "plots/curves-"));
   if (body.empty()) return {};
   std::string lead;
@@ -110,7 +110,7 @@ std::string nested_section(const results::RunView& view) {
                  table.html(true));
 }
 
-std::string classes_section(const results::RunView& view, const std::vector<results::NamedFile>& plots) {
+std::string classes_section(const results::RunView& view, const std::vector<NamedFile>& plots) {
   const std::vector<results::ClassScore> scores = results::class_scores(view);
   if (scores.empty()) return {};
   Table table({{"class"}, {"test rows", true}, {"precision", true}, {"recall", true}, {"F1", true}});
@@ -243,7 +243,7 @@ std::string environment_section(const results::RunView& view) {
 
 }  // namespace
 
-std::string report_html(const results::RunView& view, const std::vector<results::NamedFile>& plots, bool live) {
+std::string report_html(const results::RunView& view, const std::vector<NamedFile>& plots, bool live) {
   const Figure figure(view);
   std::string out = fmt::format(
       "<!DOCTYPE html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\"/>\n"

@@ -4,6 +4,7 @@
 #include <string>
 #include <vector>
 
+#include "report/named_file.hpp"
 #include "results/view.hpp"
 
 namespace mokume::report {
@@ -11,6 +12,6 @@ namespace mokume::report {
 inline constexpr int kRefreshSeconds = 30;
 
 // Returns the page with the plots of plots(view). The page of a `live` run reloads itself every kRefreshSeconds.
-std::string report_html(const results::RunView& view, const std::vector<results::NamedFile>& plots, bool live = false);
+std::string report_html(const results::RunView& view, const std::vector<NamedFile>& plots, bool live = false);
 
 }  // namespace mokume::report

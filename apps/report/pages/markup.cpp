@@ -34,9 +34,9 @@ std::string inlined(const std::string& svg, const std::string& classes) {
   return fmt::format("<div class=\"{}\">\n{}</div>\n", classes, text);
 }
 
-std::vector<std::string> inlined(const std::vector<results::NamedFile>& plots, const std::string& prefix) {
+std::vector<std::string> inlined(const std::vector<NamedFile>& plots, const std::string& prefix) {
   std::vector<std::string> found;
-  for (const results::NamedFile& file : plots)
+  for (const NamedFile& file : plots)
     if (file.name.starts_with(prefix)) found.push_back(inlined(file.content, "plot"));
   return found;
 }

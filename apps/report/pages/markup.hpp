@@ -6,6 +6,7 @@
 #include <utility>
 #include <vector>
 
+#include "report/named_file.hpp"
 #include "results/view.hpp"
 
 namespace mokume::report {
@@ -23,7 +24,7 @@ std::string folded(const std::string& summary, const std::string& inner);
 
 // Returns a plot as part of the page, whose style already contains the plots' rules.
 std::string inlined(const std::string& svg, const std::string& classes);
-std::vector<std::string> inlined(const std::vector<results::NamedFile>& plots, const std::string& prefix);
+std::vector<std::string> inlined(const std::vector<NamedFile>& plots, const std::string& prefix);
 std::string joined(const std::vector<std::string>& parts, size_t from = 0, size_t to = SIZE_MAX);
 
 struct Cell {

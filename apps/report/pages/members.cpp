@@ -29,7 +29,7 @@ std::string lead(const results::RunView& view) {
 }
 
 // Shows the first exemplars of each kind, and the others on demand.
-std::string exemplars(const std::vector<results::NamedFile>& plots) {
+std::string exemplars(const std::vector<NamedFile>& plots) {
   struct Kind {
     const char *word, *title;
   };
@@ -74,7 +74,7 @@ std::string members_table(const results::RunView& view) {
 
 }  // namespace
 
-std::string members_section(const results::RunView& view, const std::vector<results::NamedFile>& plots) {
+std::string members_section(const results::RunView& view, const std::vector<NamedFile>& plots) {
   if (view.plan.bootstraps == 1 || view.refits.empty()) return "";
   return section("Members", lead(view), joined(inlined(plots, kMemberPlot)) + members_table(view) + exemplars(plots));
 }

@@ -4,10 +4,11 @@
 #include <string>
 #include <vector>
 
+#include "report/named_file.hpp"
 #include "results/view.hpp"
 
 namespace mokume::report {
 
-std::string members_section(const results::RunView& view, const std::vector<results::NamedFile>& plots);
+std::string members_section(const results::RunView& view, const std::vector<NamedFile>& plots);
 
 }  // namespace mokume::report

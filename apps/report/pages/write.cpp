@@ -26,9 +26,9 @@ void write(const results::RunView& view, const std::string& directory, bool live
   };
   const base::Below folder{directory, "plots"};
   base::make_directories(folder);
-  const std::vector<results::NamedFile> files = plots(view);
+  const std::vector<NamedFile> files = plots(view);
   std::set<std::string> wanted;
-  for (const results::NamedFile& file : files) {
+  for (const NamedFile& file : files) {
     put(file.name, file.content);
     wanted.insert(file.name);
   }

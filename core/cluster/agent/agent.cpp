@@ -3,7 +3,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <exception>
 #include <iterator>
 #include <set>
 
@@ -15,28 +14,9 @@ namespace {
 
 constexpr double kFirstPauseSeconds = 0.02, kLongestPauseSeconds = 0.5;  // pauses after a NONE
 
-struct Failure {
-  mk_status status = MK_INTERNAL;
-  std::string text;
-};
-
 // These faults lie in the data, the experiment or this node's disk, so no other device would avoid them.
 bool is_fatal(mk_status status) {
   return status == MK_BAD_DATA || status == MK_INVALID_ARGUMENT || status == MK_STORAGE;
-}
-
-Failure describe(const std::exception_ptr& error) {
-  try {
-    std::rethrow_exception(error);
-  } catch (const Error& e) {
-    return {e.status() > MK_OK ? e.status() : MK_INTERNAL, e.what()};
-  } catch (const std::bad_alloc&) {
-    return {MK_OUT_OF_MEMORY, "out of host memory"};
-  } catch (const std::exception& e) {
-    return {MK_INTERNAL, e.what()};
-  } catch (...) {
-    return {MK_INTERNAL, "an exception of unknown type"};
-  }
 }
 
 }  // namespace
@@ -193,12 +173,13 @@ void Agent::run_attempt(const Grant& grant, const std::shared_ptr<std::atomic<bo
   try {
     executor_.run(grant.device, grant.attempt, reporter, nullptr);
   } catch (...) {
-    const Failure failure = describe(std::current_exception());
-    const std::string text = clean_text(fmt::format("{}: {}", local_[grant.device].id, failure.text));
-    ended.message.status = failure.status;
+    const Error error = sdk::current_error();
+    const mk_status status = error.status() > MK_OK ? error.status() : MK_INTERNAL;
+    const std::string text = clean_text(fmt::format("{}: {}", local_[grant.device].id, error.what()));
+    ended.message.status = status;
     ended.message.text = text;
-    if (failure.status == MK_CANCELLED && !*cancelled) ended.message.status = MK_INTERNAL;  // nobody asked to cancel it
-    if (is_fatal(failure.status)) ended.fatal = Stop{failure.status, text};
+    if (status == MK_CANCELLED && !*cancelled) ended.message.status = MK_INTERNAL;  // nobody asked to cancel it
+    if (is_fatal(status)) ended.fatal = Stop{status, text};
   }
   if (reporter.fatal()) ended.fatal = reporter.fatal();
   ended.message.seconds = clock_.steady_s() - start;
