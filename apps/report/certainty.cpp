@@ -61,31 +61,31 @@ std::vector<double> of_class(const results::Certainty& certainty, size_t c) {
   return values;
 }
 
-Verdict judge(const results::Certainty& certainty) {
-  Verdict verdict;
-  verdict.votes.assign(certainty.classes.size(), 0);
+EnsembleVote take_vote(const results::Certainty& certainty) {
+  EnsembleVote vote;
+  vote.votes.assign(certainty.classes.size(), 0);
   double entropies = 0;
   for (const std::vector<double>& member : certainty.members) {
-    ++verdict.votes[static_cast<size_t>(std::max_element(member.begin(), member.end()) - member.begin())];
+    ++vote.votes[static_cast<size_t>(std::max_element(member.begin(), member.end()) - member.begin())];
     entropies += entropy_of(member);
   }
   for (size_t c = 0; c < certainty.classes.size(); ++c) {
     const results::Moments m = results::moments(of_class(certainty, c));
-    verdict.mean.push_back(std::clamp(m.mean, m.min, m.max));  // rounding must not make it 1 if no member is certain
-    verdict.sd.push_back(m.sd);
+    vote.mean.push_back(std::clamp(m.mean, m.min, m.max));  // rounding must not make it 1 if no member is certain
+    vote.sd.push_back(m.sd);
   }
-  verdict.vote = results::majority(verdict.votes, verdict.mean);
-  verdict.entropy = entropy_of(verdict.mean);
+  vote.winner = results::majority(vote.votes, vote.mean);
+  vote.entropy = entropy_of(vote.mean);
   // Jensen's inequality makes it nonnegative, but rounding may not.
   const double n = certainty.members.size();
-  verdict.mutual_information = certainty.members.size() == 1 ? 0 : std::max(0.0, verdict.entropy - entropies / n);
-  return verdict;
+  vote.mutual_information = certainty.members.size() == 1 ? 0 : std::max(0.0, vote.entropy - entropies / n);
+  return vote;
 }
 
-std::vector<size_t> shown_classes(const Verdict& verdict, size_t most) {
-  std::vector<size_t> order(verdict.mean.size());
+std::vector<size_t> shown_classes(const EnsembleVote& vote, size_t most) {
+  std::vector<size_t> order(vote.mean.size());
   std::iota(order.begin(), order.end(), size_t{0});
-  std::stable_sort(order.begin(), order.end(), [&](size_t a, size_t b) { return verdict.mean[a] > verdict.mean[b]; });
+  std::stable_sort(order.begin(), order.end(), [&](size_t a, size_t b) { return vote.mean[a] > vote.mean[b]; });
   order.resize(std::min(order.size(), most));
   std::sort(order.begin(), order.end());
   return order;
@@ -109,12 +109,12 @@ double share_below(std::span<const double> percentiles, double value) {
 }
 
 std::string certainty_text(const results::Certainty& certainty, size_t width, std::span<const double> doubt) {
-  const Verdict verdict = judge(certainty);
+  const EnsembleVote vote = take_vote(certainty);
   if (!certainty.probable && certainty.members.size() == 1)
     return fmt::format(
         "vote: {}\nthe model gives no probabilities; validation.calibrate = true learns them in the run\n",
-        results::elide(certainty.classes[verdict.vote], 60));
-  const std::vector<size_t> shown = shown_classes(verdict, kMaxLines);
+        results::elide(certainty.classes[vote.winner], 60));
+  const std::vector<size_t> shown = shown_classes(vote, kMaxLines);
   size_t names = 5;
   for (const size_t c : shown)
     names = std::max(names, results::count_characters(results::elide(certainty.classes[c], kMaxName)));
@@ -122,24 +122,22 @@ std::string certainty_text(const results::Certainty& certainty, size_t width, st
   // "> name  0.123  0.123  votes  box"
   const size_t left = 2 + names + 2 + 5 + (several ? 2 + 5 + 2 + 5 : 0) + 2;
   const size_t room = std::max(std::max(width, kMinWidth), left + 5) - left;
-  std::string text =
-      fmt::format("vote: {}{}\nmean certainty: {}{}\nentropy of the mean: {:.3f} of at most {:.3f} nats\n",
-                  results::elide(certainty.classes[verdict.vote], 60),
-                  several ? fmt::format(" ({} of {})", verdict.votes[verdict.vote], members_text(certainty)) : "",
-                  certainty_digits(verdict.mean[verdict.vote]),
-                  several ? fmt::format(" (sd {:.3f})", verdict.sd[verdict.vote]) : "", verdict.entropy,
-                  std::log(certainty.classes.size()));
+  std::string text = fmt::format(
+      "vote: {}{}\nmean certainty: {}{}\nentropy of the mean: {:.3f} of at most {:.3f} nats\n",
+      results::elide(certainty.classes[vote.winner], 60),
+      several ? fmt::format(" ({} of {})", vote.votes[vote.winner], members_text(certainty)) : "",
+      certainty_digits(vote.mean[vote.winner]), several ? fmt::format(" (sd {:.3f})", vote.sd[vote.winner]) : "",
+      vote.entropy, std::log(certainty.classes.size()));
   if (!doubt.empty())
     text += fmt::format("  {:.0f} % of the test rows have less (median {:.3f})\n",
-                        100 * share_below(doubt, verdict.entropy), doubt[doubt.size() / 2]);
-  if (several) text += fmt::format("mutual information: {:.3f} nats\n", verdict.mutual_information);
+                        100 * share_below(doubt, vote.entropy), doubt[doubt.size() / 2]);
+  if (several) text += fmt::format("mutual information: {:.3f} nats\n", vote.mutual_information);
   text +=
       fmt::format("\n  {}   mean{}  {}\n", padded("class", names), several ? "     sd  votes" : "", axis_line(room));
   for (const size_t c : shown) {
-    text +=
-        fmt::format("{} {} {:>6}", c == verdict.vote ? '>' : ' ',
-                    padded(results::elide(certainty.classes[c], kMaxName), names), certainty_digits(verdict.mean[c]));
-    if (several) text += fmt::format("  {:.3f}  {:>5}", verdict.sd[c], verdict.votes[c]);
+    text += fmt::format("{} {} {:>6}", c == vote.winner ? '>' : ' ',
+                        padded(results::elide(certainty.classes[c], kMaxName), names), certainty_digits(vote.mean[c]));
+    if (several) text += fmt::format("  {:.3f}  {:>5}", vote.sd[c], vote.votes[c]);
     text += "  " + box_line(of_class(certainty, c), room) + "\n";
   }
   if (shown.size() < certainty.classes.size())

@@ -18,14 +18,14 @@ inline constexpr size_t kTextWidth = 78;  // characters
 //   mutual_information  H(mean of p) - mean of H(p): their disagreement; 0 for one member.
 // Houlsby, Huszar, Ghahramani, Lengyel, Bayesian active learning for classification and preference learning,
 // arXiv:1112.5745, 2011; Smith, Gal, Understanding measures of uncertainty for adversarial example detection, UAI 2018.
-struct Verdict {
-  size_t vote = 0;
+struct EnsembleVote {
+  size_t winner = 0;
   std::vector<uint32_t> votes;    // per class
   std::vector<double> mean, sd;   // per class; sd: sample standard deviation over members, 0 for one
   double entropy = 0;             // in [0, log(classes)]
   double mutual_information = 0;  // in [0, entropy]
 };
-Verdict judge(const results::Certainty& certainty);
+EnsembleVote take_vote(const results::Certainty& certainty);
 
 // Returns three digits, but ">0.999" and "<0.001" for certainties that would otherwise look like 1 or 0.
 std::string certainty_digits(double certainty);
@@ -41,7 +41,7 @@ std::string certainty_text(const results::Certainty& certainty, size_t width = k
                            std::span<const double> doubt = {});
 
 // Returns the classes to show, ascending: all, or the `most` with the highest mean certainty.
-std::vector<size_t> shown_classes(const Verdict& verdict, size_t most);
+std::vector<size_t> shown_classes(const EnsembleVote& vote, size_t most);
 std::vector<double> of_class(const results::Certainty& certainty, size_t c);
 // Returns text like "12 members" or "1 model".
 std::string members_text(const results::Certainty& certainty);

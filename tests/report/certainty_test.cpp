@@ -36,39 +36,39 @@ results::Certainty twelve() {
 
 TEST(Certainty, TheMajorityDecides) {
   const results::Certainty c{{"a", "b", "c"}, {{0.4, 0.35, 0.25}, {0.5, 0.3, 0.2}, {0.0, 1.0, 0.0}}};
-  const Verdict v = judge(c);
-  EXPECT_EQ(v.vote, 0U) << "b has the higher mean, a has more votes";
+  const EnsembleVote v = take_vote(c);
+  EXPECT_EQ(v.winner, 0U) << "b has the higher mean, a has more votes";
   EXPECT_EQ(v.votes, (std::vector<uint32_t>{2, 1, 0}));
   EXPECT_NEAR(v.mean[1], 0.55, 1e-15);
   EXPECT_NEAR(v.sd[0], std::sqrt(0.07), 1e-15);  // from 0.4, 0.5 and 0
 }
 
 TEST(Certainty, TiesGoToTheHigherMeanThenToTheFirst) {
-  EXPECT_EQ(judge({{"a", "b", "c"}, {{0.6, 0.4, 0}, {0.1, 0.2, 0.7}}}).vote, 0U) << "0.35 and 0.35: the first";
-  EXPECT_EQ(judge({{"a", "b", "c"}, {{0.6, 0.4, 0}, {0, 0.2, 0.8}}}).vote, 2U) << "one vote each, 0.3 and 0.4";
-  EXPECT_EQ(judge({{"a", "b"}, {{0.5, 0.5}}}).vote, 0U) << "a member's own tie";
+  EXPECT_EQ(take_vote({{"a", "b", "c"}, {{0.6, 0.4, 0}, {0.1, 0.2, 0.7}}}).winner, 0U) << "0.35 and 0.35: the first";
+  EXPECT_EQ(take_vote({{"a", "b", "c"}, {{0.6, 0.4, 0}, {0, 0.2, 0.8}}}).winner, 2U) << "one vote each, 0.3 and 0.4";
+  EXPECT_EQ(take_vote({{"a", "b"}, {{0.5, 0.5}}}).winner, 0U) << "a member's own tie";
 }
 
 TEST(Certainty, DisagreementDiffersFromIndecision) {
   const double two = std::log(2.0);
-  const Verdict undecided = judge({{"a", "b"}, {{0.5, 0.5}, {0.5, 0.5}}});
+  const EnsembleVote undecided = take_vote({{"a", "b"}, {{0.5, 0.5}, {0.5, 0.5}}});
   EXPECT_NEAR(undecided.entropy, two, 1e-15);
   EXPECT_EQ(undecided.mutual_information, 0);
-  const Verdict torn = judge({{"a", "b"}, {{1, 0}, {0, 1}}});
+  const EnsembleVote torn = take_vote({{"a", "b"}, {{1, 0}, {0, 1}}});
   EXPECT_NEAR(torn.entropy, two, 1e-15);
   EXPECT_NEAR(torn.mutual_information, two, 1e-15);
-  const Verdict sure = judge({{"a", "b"}, {{1, 0}, {1, 0}}});
+  const EnsembleVote sure = take_vote({{"a", "b"}, {{1, 0}, {1, 0}}});
   EXPECT_EQ(sure.entropy, 0);
   EXPECT_EQ(sure.mutual_information, 0);
   // H(0.7, 0.3) - (H(0.9, 0.1) + H(0.5, 0.5)) / 2
-  const Verdict mixed = judge({{"a", "b"}, {{0.9, 0.1}, {0.5, 0.5}}});
+  const EnsembleVote mixed = take_vote({{"a", "b"}, {{0.9, 0.1}, {0.5, 0.5}}});
   EXPECT_NEAR(mixed.entropy, 0.6108643020548935, 1e-12);
   EXPECT_NEAR(mixed.mutual_information, 0.6108643020548935 - (0.3250829733914482 + two) / 2, 1e-12);
 }
 
 TEST(Certainty, OneModelIsAnEnsembleOfOne) {
   const results::Certainty one{{"cat", "dog"}, {{0.25, 0.75}}};
-  const Verdict v = judge(one);
+  const EnsembleVote v = take_vote(one);
   EXPECT_EQ(v.mean, one.members[0]);
   EXPECT_EQ(v.sd, (std::vector<double>{0, 0}));
   EXPECT_EQ(v.mutual_information, 0);
@@ -78,7 +78,7 @@ TEST(Certainty, OneModelIsAnEnsembleOfOne) {
   EXPECT_EQ(certainty_digits(0), "0.000");
   const double sure = 1 - 0x1p-53;
   const results::Certainty nearly{{"cat", "dog"}, std::vector<std::vector<double>>(3, {1 - sure, sure})};
-  EXPECT_LT(judge(nearly).mean[1], 1);
+  EXPECT_LT(take_vote(nearly).mean[1], 1);
   EXPECT_HAS(certainty_text(nearly), "mean certainty: >0.999 (sd 0.000)");
   EXPECT_HAS(certainty_text(nearly), "\n> dog   >0.999  0.000");
   const std::string text = certainty_text(one);

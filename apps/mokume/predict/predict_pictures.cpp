@@ -92,19 +92,19 @@ results::Thumbnail thumbnail(const std::vector<float>& values, const data::Shape
 
 void print_json(const std::string& file, const std::string& how, const results::Certainty& certainty,
                 const std::vector<double>& doubt) {
-  const report::Verdict verdict = report::judge(certainty);
+  const report::EnsembleVote vote = report::take_vote(certainty);
   nlohmann::ordered_json out;
   out["image"] = file;
   out["conversion"] = how;
-  out["vote"] = certainty.classes[verdict.vote];
+  out["vote"] = certainty.classes[vote.winner];
   out["members"] = certainty.members.size();
-  out["entropy"] = verdict.entropy;
-  if (!doubt.empty()) out["test_rows_below"] = report::share_below(doubt, verdict.entropy);
-  out["mutual_information"] = verdict.mutual_information;
+  out["entropy"] = vote.entropy;
+  if (!doubt.empty()) out["test_rows_below"] = report::share_below(doubt, vote.entropy);
+  out["mutual_information"] = vote.mutual_information;
   out["classes"] = certainty.classes;
-  out["votes"] = verdict.votes;
-  out["mean"] = verdict.mean;
-  out["sd"] = verdict.sd;
+  out["votes"] = vote.votes;
+  out["mean"] = vote.mean;
+  out["sd"] = vote.sd;
   out["certainty"] = certainty.members;
   const std::string text = out.dump(2, ' ', false, nlohmann::ordered_json::error_handler_t::replace);
   std::fprintf(stdout, "%s\n", text.c_str());

@@ -15,17 +15,16 @@ namespace {
 constexpr size_t kCertaintyMaxRows = 40;
 constexpr double kCertaintyTop = 68, kCertaintyRow = 26, kCertaintyAxis = 360, kCertaintyPicture = 140;
 
-std::string caption_of(const results::Certainty& certainty, const Verdict& verdict) {
-  const size_t v = verdict.vote;
+std::string caption_of(const results::Certainty& certainty, const EnsembleVote& vote) {
+  const size_t v = vote.winner;
   const std::string name = results::elide(certainty.classes[v], 24);
   if (certainty.members.size() == 1 && !certainty.probable)
     return fmt::format("vote: {}; the model gives no probabilities", name);
   if (certainty.members.size() == 1)
-    return fmt::format("vote: {}, certainty {}; entropy {:.3f}", name, certainty_digits(verdict.mean[v]),
-                       verdict.entropy);
+    return fmt::format("vote: {}, certainty {}; entropy {:.3f}", name, certainty_digits(vote.mean[v]), vote.entropy);
   return fmt::format("vote: {} ({} of {}), mean certainty {} (sd {:.3f}); entropy {:.3f}, mutual information {:.3f}",
-                     name, verdict.votes[v], members_text(certainty), certainty_digits(verdict.mean[v]), verdict.sd[v],
-                     verdict.entropy, verdict.mutual_information);
+                     name, vote.votes[v], members_text(certainty), certainty_digits(vote.mean[v]), vote.sd[v],
+                     vote.entropy, vote.mutual_information);
 }
 
 // Draws runs of equal pixels as rectangles on a black background.
@@ -48,15 +47,15 @@ void draw_picture(Svg& svg, const results::Thumbnail& picture, double x, double 
 
 std::string certainty_svg(const results::Certainty& certainty, std::string_view title,
                           const results::Thumbnail& picture) {
-  const Verdict verdict = judge(certainty);
-  const std::vector<size_t> shown = shown_classes(verdict, kCertaintyMaxRows);
+  const EnsembleVote vote = take_vote(certainty);
+  const std::vector<size_t> shown = shown_classes(vote, kCertaintyMaxRows);
   const bool several = certainty.members.size() > 1;
   const double beside = picture.width > 0 ? kCertaintyPicture : 0;
   double labels = 48;
   for (const size_t c : shown) labels = std::max(labels, 32 + text_width(results::elide(certainty.classes[c], 24)));
   const double end = labels + kCertaintyAxis, right = end + (several ? 120 : 72);
   const double bottom = kCertaintyTop + std::max(kCertaintyRow * shown.size(), beside);
-  const std::string caption = caption_of(certainty, verdict);
+  const std::string caption = caption_of(certainty, vote);
   Svg svg(std::max(right + (beside > 0 ? beside + 16 : 0), 32 + text_width(caption)), bottom + 56,
           fmt::format("Box plots of certainty for each class; {}; {}", title, caption), results::elide(title, 72),
           caption);
@@ -71,14 +70,14 @@ std::string certainty_svg(const results::Certainty& certainty, std::string_view 
     const size_t c = shown[i];
     const double y = kCertaintyTop + kCertaintyRow * (i + 0.5);
     const std::vector<double> values = of_class(certainty, c);
-    svg.open(c == verdict.vote ? "top" : "box",
+    svg.open(c == vote.winner ? "top" : "box",
              fmt::format("{}\nmean {}, sd {:.3f}, votes {}", results::elide(certainty.classes[c], 60),
-                         certainty_digits(verdict.mean[c]), verdict.sd[c], verdict.votes[c]));
+                         certainty_digits(vote.mean[c]), vote.sd[c], vote.votes[c]));
     svg.text(labels - 10, y + 4, results::elide(certainty.classes[c], 24), "end strong");
     draw_box(svg, results::box_of(values), scale, y, 16, false);
     draw_points(svg, values, scale, y, 16, false);
-    svg.text(end + 56, y + 4, certainty_digits(verdict.mean[c]), "end strong");
-    if (several) svg.text(end + 104, y + 4, fmt::format("{}", verdict.votes[c]), "end strong");
+    svg.text(end + 56, y + 4, certainty_digits(vote.mean[c]), "end strong");
+    if (several) svg.text(end + 104, y + 4, fmt::format("{}", vote.votes[c]), "end strong");
     svg.close();
   }
   if (beside > 0) draw_picture(svg, picture, right, kCertaintyTop);

@@ -23,7 +23,7 @@ const char* kind_word(const std::string& kind) {
 }
 
 std::string exemplar_title(const results::Exemplar& one) {
-  const size_t vote = judge(one.certainty).vote;
+  const size_t vote = take_vote(one.certainty).winner;
   const std::string taken = vote < one.certainty.classes.size() ? one.certainty.classes[vote] : "?";
   return fmt::format("test row {}: {}{}", one.row, results::elide(one.label, 24),
                      taken == one.label ? ", voted correctly" : ", voted " + results::elide(taken, 24));
