@@ -5,7 +5,7 @@
 
 #include "cluster/agent/executor.hpp"
 #include "node/experiment.hpp"
-#include "sdk/device.hpp"
+#include "sdk/scope.hpp"
 
 namespace mokume::node {
 

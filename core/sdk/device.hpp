@@ -10,6 +10,7 @@
 
 #include "abi/model.h"
 #include "sdk/error.hpp"
+#include "sdk/scope.hpp"
 
 namespace mokume::sdk {
 
@@ -84,23 +85,6 @@ class HostFloats {
   const mk_device_services* device_ = nullptr;
   float* memory_ = nullptr;
   uint64_t count_ = 0;
-};
-
-// A span of time that a profile lists separately; it ends with the block. Without a profile, it costs one comparison.
-class [[nodiscard]] Scope {
- public:
-  Scope(const mk_device_services* device, mk_scope kind, const char* name)
-      : device_(device->scope_begin != nullptr ? device : nullptr) {
-    if (device_ != nullptr) device_->scope_begin(device_->self, kind, name);
-  }
-  ~Scope() {
-    if (device_ != nullptr) device_->scope_end(device_->self);
-  }
-  Scope(const Scope&) = delete;
-  Scope& operator=(const Scope&) = delete;
-
- private:
-  const mk_device_services* device_;
 };
 
 class Device {
