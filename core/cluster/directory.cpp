@@ -45,7 +45,7 @@ std::string host_identity() {
   try {
     boot = base::trim(base::read_file("/proc/sys/kernel/random/boot_id", 100));
   } catch (const Error&) {
-    // The host name alone must suffice.
+    // Without a boot ID, the host name must suffice.
   }
   return host_name() + " " + boot;
 }
@@ -66,7 +66,7 @@ bool sees_mark(const std::string& directory, const std::string& name, std::chron
     try {
       if (base::read_file(directory + "/" + name, 100) == name) return true;
     } catch (const Error&) {
-      // The file is missing, or not visible yet.
+      // The file is missing or not visible yet.
     }
     if (stop.load()) throw Error(MK_CANCELLED, "stopped before the first fit");
     if (Clock::now() >= deadline) return false;
@@ -79,7 +79,7 @@ std::string file_system_of(const std::string& path) {
     unsigned long magic;
     const char* name;
   };
-  // Constants from statfs(2) and the file systems' own headers; names as in the kernel.
+  // The constants come from statfs(2) and the headers of the file systems; the names are those of the kernel.
   constexpr std::array kKnown = {
       Known{0xEF53, "ext4"},         Known{0x58465342, "xfs"},   Known{0x9123683E, "btrfs"},
       Known{0x2FC12FC1, "zfs"},      Known{0x01021994, "tmpfs"}, Known{0x794C7630, "overlay"},

@@ -1,4 +1,4 @@
-// Checks whether nodes see the same directory, and on what kind of file system it is.
+// Checks whether nodes see the same directory, and which kind of file system holds it.
 #pragma once
 
 #include <atomic>
@@ -9,13 +9,13 @@ namespace mokume::cluster {
 
 std::string host_name();
 
-// Consists of host name and boot ID: processes with equal text run on the same kernel and share its cores and memory.
+// Returns the host name and the boot ID. Processes with equal text run on the same kernel and share cores and memory.
 std::string host_identity();
 
-// A file that identifies this process to others that read the directory; removed on destruction.
+// Holds a file that identifies this process to others that read the directory. The destructor removes the file.
 class Mark {
  public:
-  explicit Mark(const std::string& directory);  // throws Error(MK_INTERNAL) if the directory is not writable
+  explicit Mark(const std::string& directory);  // throws Error(MK_STORAGE) if it cannot write the file
   ~Mark();
   Mark(const Mark&) = delete;
   Mark& operator=(const Mark&) = delete;
@@ -30,12 +30,12 @@ class Mark {
 bool sees_mark(const std::string& directory, const std::string& name, std::chrono::milliseconds patience,
                const std::atomic<bool>& stop);
 
-// Returns "ext4", "nfs", "lustre", ... for the nearest existing directory of `path`, or a hex number for an unknown
-// file system.
+// Returns "ext4", "nfs", "lustre", ... for the nearest existing directory of `path`, a hex number for an unknown file
+// system, or "unknown" on an error.
 std::string file_system_of(const std::string& path);
 
-// Returns the median seconds of five synced appends of a journal line's size to a new file in `directory`, which is
-// then removed. Throws Error(MK_INTERNAL) that names the file if it cannot be written.
+// Times five synced appends of a journal line's size to a new file in `directory`, and removes the file. Returns the
+// median in seconds. Throws Error(MK_INTERNAL) that names the file if it cannot be written.
 double sync_seconds(const std::string& directory);
 
 }  // namespace mokume::cluster

@@ -15,7 +15,7 @@ namespace {
 
 constexpr std::chrono::milliseconds kLookAgain(20);
 constexpr uint32_t kFlushMs = 10000;
-constexpr double kPatienceSeconds = 2 * Limits().lease_s;  // for node 0, which may spend minutes writing
+constexpr double kPatienceSeconds = 2 * Limits().lease_s;  // node 0 answers even while it writes for minutes
 
 [[noreturn]] void throw_stop(const Stop& stop) { throw Error(static_cast<mk_status>(stop.code), stop.reason); }
 
@@ -37,12 +37,12 @@ void check_hello(const Hello& own, const Hello& other, uint32_t node) {
   }
 }
 
-// Adds a node's choices for keys without a value.
+// Adds a node's choices for keys that have no value yet.
 void merge(ClassChoices& choices, const ClassChoices& more) {
   for (const auto& [name, values] : more) choices[name].insert(values.begin(), values.end());
 }
 
-// Throws if any node that this node talks to has died: before the first fit, none may be missing.
+// Throws if any node that this node talks to has died, because none may be missing before the first fit.
 void check_present(const Transport& transport) {
   const uint32_t end = transport.rank() == 0 ? transport.size() : 1;
   for (uint32_t peer = 0; peer < end; ++peer) {
@@ -50,7 +50,7 @@ void check_present(const Transport& transport) {
   }
 }
 
-// Returns the next message, decoded, or nothing if none arrives until the transport's clock reads `deadline_s`.
+// Returns the next message and its sender, or nothing if none arrives before the transport's clock reads `deadline_s`.
 std::optional<std::pair<uint32_t, Message>> wait_message(Transport& transport, const std::atomic<bool>& stop,
                                                          double deadline_s) {
   while (true) {
@@ -67,7 +67,7 @@ double in_seconds(std::chrono::milliseconds time) { return std::chrono::duration
 
 std::string in_words(std::chrono::milliseconds time) { return base::human_seconds(in_seconds(time)); }
 
-// On rank 0: receives a `Wanted` from every other rank. Returns all of them by rank, with `own` for rank 0.
+// Receives, on rank 0, a `Wanted` from every other rank. Returns them indexed by rank, with `own` for rank 0.
 template <class Wanted>
 std::vector<Wanted> gather(Transport& transport, const Wanted& own, const std::atomic<bool>& stop,
                            std::chrono::milliseconds patience, const char* late) {
@@ -97,7 +97,7 @@ std::vector<Wanted> gather(Transport& transport, const Wanted& own, const std::a
   return all;
 }
 
-// On other ranks: receives rank 0's next message. Throws its error if it stopped.
+// Receives, on another rank, the next message of rank 0. Throws the error of rank 0 if it is a STOP.
 Message hear(Transport& transport, const std::atomic<bool>& stop, std::chrono::milliseconds patience) {
   auto message = wait_message(transport, stop, transport.clock().steady_s() + in_seconds(patience));
   if (!message)
@@ -141,7 +141,7 @@ void check_seen(const std::vector<Seen>& all, const std::string& directory) {
                           directory, blind));
 }
 
-// Followers wait until rank 0 has heard from everybody and opened its own devices as well.
+// Returns how long other ranks wait for rank 0, which first hears from every rank and opens its own devices.
 std::chrono::milliseconds whole(const Patience& patience) {
   return patience.meet + patience.open + patience.see_directory;
 }
@@ -185,7 +185,7 @@ void send_to_others(Transport& transport, const Message& message) {
   for (uint32_t to = 1; to < transport.size(); ++to) transport.send(to, text);
 }
 
-// Tells the other nodes that this node fails. An error here is ignored: nothing more can be done.
+// Tells the other nodes that this node fails. Ignores errors, because nothing more can be done.
 void give_up(Transport& transport, int32_t code, const char* text) noexcept {
   try {
     send_to_others(transport, Stop{code, text});
@@ -195,7 +195,7 @@ void give_up(Transport& transport, int32_t code, const char* text) noexcept {
   }
 }
 
-// Waits for rank 0's BYE. Its answers to heartbeats show that it is alive.
+// Waits for the BYE of rank 0, whose answers to heartbeats show that it is alive.
 void wait_for_bye(Transport& transport) {
   Listening listening;
   double heard = 0, next_beat = 0;
@@ -261,7 +261,7 @@ std::vector<Seen> look_at(Transport& transport, const std::string& directory, co
     try {
       if (seen.seen) seen.sync_s = sync_seconds(place);
     } catch (const Error&) {
-      // The directory may be read-only there; an unmeasured time is 0.
+      // The directory may be read-only on this host; an unmeasured time is 0.
     }
     return seen;
   };
@@ -284,7 +284,7 @@ void participate(Transport& transport, const std::function<void()>& body) {
     try {
       part(transport);
     } catch (const std::exception&) {
-      // The first error is the one that counts.
+      // The first error counts.
     }
     throw;
   }

@@ -13,55 +13,55 @@
 
 namespace mokume::cluster {
 
-// Nodes load data and build kernels between meeting and handshake, so a slow node need not be lost.
+// Limits waits for other nodes, which load data and build kernels between meeting and handshake, and may be slow.
 struct Patience {
-  std::chrono::milliseconds meet = std::chrono::minutes(1);           // for all ranks to be present
-  std::chrono::milliseconds open = std::chrono::minutes(30);          // for all ranks to have opened their devices
-  std::chrono::milliseconds see_directory = std::chrono::seconds(5);  // for the run directory to become visible
+  std::chrono::milliseconds meet = std::chrono::minutes(1);           // time until all ranks are present
+  std::chrono::milliseconds open = std::chrono::minutes(30);          // time until all ranks have opened their devices
+  std::chrono::milliseconds see_directory = std::chrono::seconds(5);  // time until the run directory is visible
 };
 
-// The share of a rank. For rank 0 also its inputs, and notices for the user.
+// Holds the share of a rank. On rank 0, it also holds the views and shares of all ranks, and notices for the user.
 struct Meeting {
   HostShare share;
-  std::vector<HostView> ranks;       // rank 0 only
-  std::vector<HostShare> shares;     // rank 0 only
-  std::vector<std::string> notices;  // rank 0 only
+  std::vector<HostView> ranks;       // only on rank 0
+  std::vector<HostShare> shares;     // only on rank 0
+  std::vector<std::string> notices;  // only on rank 0
 };
 
-// Divides the cores and devices of each host among its ranks (cluster/share.hpp). Called once by every rank, before it
-// opens a device or starts a worker thread, and before handshake(). Throws as handshake() does.
+// Divides the cores and devices of each host among its ranks (cluster/share.hpp). Every rank must call it once, before
+// it opens a device or starts a worker thread, and before handshake(). Throws like handshake().
 Meeting meet(Transport& transport, const HostView& own, const std::string& version, const std::atomic<bool>& stop,
              const Patience& patience = {});
 
 struct Leader {
   std::string run_directory;
-  ClassChoices recorded;          // from an earlier start of the run; override everything measured now
-  bool shared_directory = false;  // verify that every rank sees run_directory, which must exist
+  ClassChoices recorded;          // choices of an earlier start of the run, which override all others
+  bool shared_directory = false;  // every rank must see run_directory, which exists
   bool finished = false;          // run_directory holds a finished run of this plan
 };
 
 struct Handshake {
   std::string run_directory, plan_hash;
-  ClassChoices choices;                         // the union of all nodes' choices; precedence: recorded, rank 0, 1, ...
-  std::vector<std::vector<LocalDevice>> nodes;  // rank 0 only: the devices of each rank
-  bool finished = false;                        // rank 0 found a finished run; on other ranks nothing else is set
+  ClassChoices choices;                         // union of all choices; precedence: recorded, rank 0, rank 1, ...
+  std::vector<std::vector<LocalDevice>> nodes;  // devices of each rank, on rank 0 only
+  bool finished = false;                        // rank 0 found a finished run; other ranks set no other member
 };
 
-// Exchanges HELLO and WELCOME. Called once by every rank before it configures its devices. `leader` is null except on
-// rank 0. Throws the same Error on every rank if versions or plans differ, if a rank gave up, if ranks do not see the
-// run directory (MK_BAD_DATA, naming them), or if a rank does not respond within `patience`. Throws Error(MK_CANCELLED)
-// if `stop` is set.
+// Exchanges HELLO and WELCOME. Every rank must call it once, before it configures its devices. `leader` is null except
+// on rank 0. Throws the same Error on every rank if versions or plans differ, if a rank gave up, if ranks do not see
+// the run directory (MK_BAD_DATA, naming them), or if a rank does not respond within `patience`. Throws
+// Error(MK_CANCELLED) if `stop` is set.
 Handshake handshake(Transport& transport, const Hello& own, const Leader* leader, const std::atomic<bool>& stop,
                     const Patience& patience = {});
 
-// Asks each rank about a directory. Rank 0 gets the answers, indexed by rank; the others get an empty list. Called
-// inside participate(), after meet(). For a rank that cannot write there, sync_s is 0.
+// Asks each rank about a directory. Returns the answers, indexed by rank, on rank 0, and an empty list on other ranks.
+// Must be called inside participate(), after meet(). A rank that cannot write to the directory reports a sync_s of 0.
 std::vector<Seen> look_at(Transport& transport, const std::string& directory, const std::atomic<bool>& stop,
                           const Patience& patience = {});
 
-// Encloses everything a rank does with the others, from handshake to report. Runs `body`. If it throws, the others are
-// told why and stop too, and the exception propagates. Ranks other than 0 then sleep until rank 0 has finished as well.
-// Call it before the transport is shut down, on the thread that uses the transport.
+// Runs `body`, which contains everything that a rank does with the others, from handshake to report. If `body` throws,
+// tells the others why, so that they stop too, and rethrows. In the end, other ranks wait until rank 0 has finished.
+// Must be called before the transport is shut down, on the thread that uses the transport.
 void participate(Transport& transport, const std::function<void()>& body);
 
 }  // namespace mokume::cluster

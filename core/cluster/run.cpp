@@ -16,7 +16,7 @@
 namespace mokume::cluster {
 namespace {
 
-// Wakes the loop when a feeder, the journal or the team has something for it. Callers of wake() may outlive the run.
+// Wakes the loop when a feeder, the journal or the team has news for it. Callers of wake() may outlive the run.
 class Waker {
  public:
   explicit Waker(Transport& transport) : transport_(&transport) {}
@@ -34,7 +34,7 @@ class Waker {
   Transport* transport_;
 };
 
-// Monotonic time in seconds since the epoch.
+// Returns monotonic time in seconds since the epoch.
 class Now {
  public:
   explicit Now(const base::Clock& clock) : clock_(clock), wall_s_(clock.wall_s()), steady_s_(clock.steady_s()) {}
@@ -92,7 +92,7 @@ class Loop {
         transport_.wait(options_.longest_wait);
       }
     }
-    send_for_team();  // flushes the last messages
+    send_for_team();  // sends the last messages
   }
 
  private:
@@ -104,7 +104,7 @@ class Loop {
     return !messages.empty();
   }
 
-  // Returns whether more may follow at once. A leaving agent stops listening: the following BYE is for participate().
+  // Returns whether more may follow at once. A leaving agent stops listening, because participate() waits for the BYE.
   bool receive_all() {
     bool active = false;
     while (coordinator_ != nullptr || !agent_.leaving() || (team_ != nullptr && team_->busy())) {
@@ -119,9 +119,9 @@ class Loop {
   void watch_others() {
     if (coordinator_ == nullptr) {
       if (transport_.lost(0)) agent_.lose_node_0("node 0 died");
-      // The final handshake with this node would otherwise wait for the same silence again.
+      // Otherwise, participate() would wait for the same silence of node 0 again.
       if (agent_.node_0_lost()) transport_.forget(0);
-      // After a STOP the leader still has to send its last messages; after a FINISH no node has any left.
+      // After a STOP, the leader still has to send its last messages; after a FINISH, no node has any messages left.
       const bool finished = agent_.leaving() && !agent_.stopped();
       if (team_ != nullptr && (finished || agent_.node_0_lost())) team_->lost(0);
       return;
@@ -136,7 +136,7 @@ class Loop {
     }
   }
 
-  // Returns whether more may follow at once, which holds for everything but a heartbeat.
+  // Handles a message. Returns whether more may follow at once, which is true unless the message is a heartbeat.
   bool receive(const Transport::Received& received) {
     try {
       Message message = decode(received.text, received.owner);
@@ -180,7 +180,7 @@ class Loop {
 
   Transport& transport_;
   Agent& agent_;
-  Coordinator* coordinator_;  // rank 0 only
+  Coordinator* coordinator_;  // null except on node 0
   TeamChannel* team_;         // may be null
   const std::atomic<bool>& stop_;
   const LoopOptions& options_;
@@ -232,7 +232,7 @@ Outcome run(Transport& transport, const Handshake& handshake, Executor& executor
 
 namespace {
 
-// Runs work on its own thread. The destructor waits for it.
+// Runs work on its own thread. The destructor waits for the work.
 class BackgroundWork {
  public:
   BackgroundWork(const base::Threads& threads, const std::function<void()>& work)
@@ -267,7 +267,7 @@ class BackgroundWork {
   const std::unique_ptr<base::Monitor> monitor_;
   bool done_ = false;
   std::exception_ptr failure_;
-  const std::unique_ptr<base::Thread> thread_;  // last, because it uses the other members
+  const std::unique_ptr<base::Thread> thread_;  // declared last, because it uses the other members
 };
 
 }  // namespace

@@ -34,7 +34,7 @@ class HostDivision {
   }
 
  private:
-  // Consecutive cores stay together: they are hyper-threads of one core, or share a cache.
+  // Keeps consecutive cores together, because they are hyper-threads of one core or share a cache.
   void cut_evenly() {
     const std::vector<uint32_t>& cores = ranks_[here_.front()].cores;
     const size_t n = here_.size();
@@ -50,7 +50,7 @@ class HostDivision {
     return allowed;
   }
 
-  // Deals cores with the fewest eligible ranks first, each to the eligible rank with the fewest cores.
+  // Deals the cores with the fewest eligible ranks first, each to the eligible rank with the fewest cores.
   void deal_cores() {
     std::set<uint32_t> all;
     for (const size_t r : here_) all.insert(ranks_[r].cores.begin(), ranks_[r].cores.end());
@@ -67,7 +67,7 @@ class HostDivision {
     for (const size_t r : here_) std::sort(shares_.shares[r].cores.begin(), shares_.shares[r].cores.end());
   }
 
-  // A rank that got no core shares the one of its own cores that the fewest ranks use.
+  // Gives each rank without a core the one of its own cores that the fewest ranks use.
   void share_cores() {
     bool shared = false;
     for (const size_t r : here_) {
@@ -88,7 +88,7 @@ class HostDivision {
                       here_.size(), name()));
   }
 
-  // If a driver does not identify its device, equal ids are assumed to mean the same device.
+  // Treats equal ids as the same device if the driver does not identify the device.
   static std::string identity(const HostDevice& device) {
     return device.physical_id.empty() ? "id " + device.id : device.physical_id;
   }
@@ -104,7 +104,7 @@ class HostDivision {
     return naming;
   }
 
-  // Deals devices in the same way: first the devices that only one rank sees.
+  // Deals the devices that the fewest ranks name first, each to the naming rank with the fewest devices.
   void deal_devices() {
     std::vector<std::string> order;
     for (const size_t r : here_)

@@ -14,14 +14,14 @@ namespace {
 
 constexpr double kFirstPauseSeconds = 0.02, kLongestPauseSeconds = 0.5;  // pauses after a NONE
 
-// These faults lie in the data, the experiment or this node's disk, so no other device would avoid them.
+// Returns whether every device would fail alike: these faults lie in the data, the experiment or this node's disk.
 bool is_fatal(mk_status status) {
   return status == MK_BAD_DATA || status == MK_INVALID_ARGUMENT || status == MK_STORAGE;
 }
 
 }  // namespace
 
-// Used on the feeder's thread for one lease.
+// Reports the work of one lease. Only the feeder's thread uses it.
 class Agent::LeaseReporter : public Reporter {
  public:
   LeaseReporter(Agent& agent, const Grant& grant, const std::atomic<bool>& cancelled)
@@ -37,7 +37,7 @@ class Agent::LeaseReporter : public Reporter {
                          grant_.attempt.bundle));
     const LocalDevice& by = agent_.local_[grant_.device];
     journal::FitRecord record = given;
-    record.node = 0;  // the file, and for rank 0 the sender, identifies the node
+    record.node = 0;  // the file's name, or the sender of the message, identifies the node
     record.device = by.id;
     record.device_class = by.device_class;
     record.bundle = grant_.attempt.bundle;
@@ -74,7 +74,7 @@ class Agent::LeaseReporter : public Reporter {
   const std::optional<Stop>& fatal() const { return fatal_; }
 
  private:
-  // Any other device would report the same.
+  // Stops the run, because any other device would report the same.
   [[noreturn]] void refuse(const std::string& why) {
     fatal_ = Stop{MK_DEVICE_ERROR, why + "; the model library is faulty"};
     throw Error(MK_DEVICE_ERROR, fatal_->reason);
@@ -136,7 +136,7 @@ void Agent::handle(const Message& message, double now) {
   }
 }
 
-// The first reason counts; rank 0 repeats it with every answer until this node has left.
+// Keeps the first reason, because node 0 repeats it in every answer until this node has left.
 void Agent::leave(std::optional<Stop> why) {
   if (leaving_) return;
   leaving_ = true;
@@ -178,7 +178,7 @@ void Agent::run_attempt(const Grant& grant, const std::shared_ptr<std::atomic<bo
     const std::string text = clean_text(fmt::format("{}: {}", local_[grant.device].id, error.what()));
     ended.message.status = status;
     ended.message.text = text;
-    if (status == MK_CANCELLED && !*cancelled) ended.message.status = MK_INTERNAL;  // nobody asked to cancel it
+    if (status == MK_CANCELLED && !*cancelled) ended.message.status = MK_INTERNAL;  // nobody cancelled the lease
     if (is_fatal(status)) ended.fatal = Stop{status, text};
   }
   if (reporter.fatal()) ended.fatal = reporter.fatal();
@@ -259,7 +259,7 @@ void Agent::take_ended(std::vector<Ended> all, std::vector<Message>& out) {
 void Agent::fail(const Stop& why, std::vector<Message>& out) {
   if (!failed_) out.emplace_back(why);
   failed_ = true;
-  next_beat_ = 0;  // makes this node ask node 0, whose answer stops its work
+  next_beat_ = 0;  // sends a heartbeat at once; the answer of node 0 stops the work
 }
 
 void Agent::beat(double now, std::vector<Message>& out) {
@@ -302,7 +302,7 @@ void Agent::watch_devices() {
   }
 }
 
-// This node is done once only hanging work runs and every reported fit is on disk.
+// Ends once no work runs except hanging work, and every reported fit is on disk or lost.
 void Agent::try_to_end(std::vector<Message>& out) {
   std::vector<uint32_t> hanging;
   for (uint32_t i = 0; i < devices_.size(); ++i) {
@@ -316,7 +316,7 @@ void Agent::try_to_end(std::vector<Message>& out) {
   if (team_ != nullptr && team_->busy()) return;
   if (!hanging.empty()) feeders_.abandon();
   abandoned_ = std::move(hanging);
-  out.emplace_back(Bye{});  // sent even if node 0 seems lost: it may only have been suspended
+  out.emplace_back(Bye{});  // sent even if node 0 seems lost, because it may only be suspended
   over_ = true;
 }
 

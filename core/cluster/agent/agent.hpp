@@ -1,9 +1,9 @@
-// A node's side of a run: keeps its devices busy with the leases that rank 0 grants, and writes every finished fit to
-// the journal before reporting it to rank 0. Every rank has an agent, including rank 0.
+// Runs a node's side of a run. An agent keeps the node's devices busy with the leases that node 0 grants, and writes
+// every finished fit to the journal before it reports the fit to node 0. Every node has an agent, including node 0.
 //
 // The loop of cluster::run() calls handle() and collect() on its thread. Work runs on the feeders, which communicate
-// through an inbox that collect() empties. A record waits there until its line is on disk. Times are monotonic, in
-// seconds.
+// through an inbox that collect() empties. The agent holds a record back until its line is on disk. Times are
+// monotonic, in seconds.
 #pragma once
 
 #include <atomic>
@@ -30,9 +30,9 @@ namespace mokume::cluster {
 
 class Agent {
  public:
-  // `wake` is called from any thread when collect() has something new. Records that the executor reports must be within
-  // `bounds`. `team` is null without a team; otherwise this node continues until the team is idle. All referenced
-  // objects must outlive the agent.
+  // Calls `wake`, on any thread, when collect() has something new. Reports outside `bounds` fail their lease and stop
+  // the run. `team` is null if there is no team; otherwise, this node does not end before the team is idle. All
+  // referenced objects must outlive the agent.
   Agent(Executor& executor, journal::Journal& journal, std::function<void()> wake, const Limits& limits = {},
         journal::Bounds bounds = {}, TeamChannel* team = nullptr,
         const base::Threads& threads = base::system_threads());
@@ -40,15 +40,15 @@ class Agent {
   Agent(const Agent&) = delete;
   Agent& operator=(const Agent&) = delete;
 
-  void handle(const Message& message, double now);  // comes from rank 0; Error(MK_INTERNAL) on a protocol violation
-  void lose_node_0(const std::string& why);         // node 0 is gone: this node finishes alone
-  std::vector<Message> collect(double now);         // returns messages for rank 0, in sending order
+  void handle(const Message& message, double now);  // takes a message of node 0; Error(MK_INTERNAL) if it is invalid
+  void lose_node_0(const std::string& why);         // ends this node's part, because node 0 is gone
+  std::vector<Message> collect(double now);         // returns messages for node 0, in sending order
 
-  bool leaving() const { return leaving_; }  // rank 0 sent STOP or FINISH, or is gone
+  bool leaving() const { return leaving_; }  // returns whether node 0 has ended the run or is gone
   bool over() const { return over_; }
   bool node_0_lost() const { return node_0_lost_; }
-  // Devices whose work hangs although this node is done. If there are any, this agent and everything that the work uses
-  // must live until the process exits.
+  // Returns the devices whose work hangs although this node is done. If there are any, this agent and everything that
+  // the work uses must live until the process exits.
   const std::vector<uint32_t>& abandoned() const { return abandoned_; }
   const std::optional<Stop>& stopped() const { return stopped_; }
 
@@ -64,11 +64,11 @@ class Agent {
     double pause_s = 0;     // pause before its next request
     double sign_at = 0;     // time of the work's last sign of life, on the clock of listening_
     bool given_up = false;  // the work hangs
-    bool killed = false;    // the work will return
+    bool killed = false;    // the work was killed, so it will end
   };
   struct Lease {
     uint32_t device = 0;
-    bool ended = false;  // the work has returned, but some of its records are not on disk
+    bool ended = false;  // the work has ended, but some of its records are not on disk yet
     std::shared_ptr<std::atomic<bool>> cancelled = std::make_shared<std::atomic<bool>>(false);
   };
   struct Reported {
@@ -78,17 +78,17 @@ class Agent {
   };
   struct Ended {
     LeaseEnd message;
-    std::optional<Stop> fatal;  // set by a fault of this node or of the model library
+    std::optional<Stop> fatal;  // set by a failure that would recur on every device
   };
   struct Activity {
     std::string what;
     double share = 0;
-    bool alive = false;  // set if the work gave a sign of life since the last collect()
+    bool alive = false;  // true if the work gave a sign of life since the last collect()
   };
   struct Inbox {
     std::vector<Reported> reported;
     std::vector<Ended> ended;
-    std::vector<Activity> states;  // by device
+    std::vector<Activity> states;  // indexed by device
   };
 
   void grant(const Grant& grant);
@@ -116,12 +116,12 @@ class Agent {
 
   std::vector<Device> devices_;
   std::map<uint64_t, Lease> leases_;
-  std::vector<Reported> reported_;  // not on disk yet
+  std::vector<Reported> reported_;  // records that are not on disk yet
   double next_beat_ = 0;
   Listening listening_;
   double heard_ = 0;             // time of node 0's last message, on the clock of listening_
   bool failed_ = false;          // this node cannot continue and has told rank 0
-  bool journal_failed_ = false;  // records that are not on disk yet will never be
+  bool journal_failed_ = false;  // records that are not on disk yet are lost
   bool leaving_ = false;
   bool node_0_lost_ = false;
   bool over_ = false;
@@ -130,7 +130,7 @@ class Agent {
 
   std::mutex inbox_mutex_;
   Inbox inbox_;
-  scheduler::Feeders feeders_;  // last, because its threads use all of the above
+  scheduler::Feeders feeders_;  // declared last, because its threads use all other members
 };
 
 }  // namespace mokume::cluster

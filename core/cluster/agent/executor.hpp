@@ -1,5 +1,5 @@
-// The interfaces between an agent and its process: an executor runs the bundles that the coordinator leases to this
-// node, and a reporter receives their results.
+// Defines the interfaces between an agent and its process: an executor runs the bundles that the coordinator leases to
+// this node, and a reporter receives their results.
 #pragma once
 
 #include <cstdint>
@@ -12,21 +12,21 @@
 
 namespace mokume::cluster {
 
-// Receives reports of running work. Used only on the thread of the work.
+// Receives reports of running work. Only the thread of the work calls it.
 class Reporter {
  public:
   virtual ~Reporter() = default;
-  // Reports a finished fit of this attempt, once per fit. Node, device, bundle, attempt and times are filled in here:
-  // start_s is the start of the attempt, end_s is now. Returns before the record is on disk. Throws Error if the fit is
-  // not part of this attempt or was reported before, or if the journal has failed.
+  // Reports a finished fit of this attempt. Must be called once per fit. Fills in node, device, bundle, attempt and
+  // times, from the start of the attempt until now. Returns before the record is on disk. Throws Error if the fit is
+  // not part of this attempt, was reported before, or has values out of range, or if the journal has failed.
   virtual void report(const journal::FitRecord& record) = 0;
-  // Reports the current activity and the finished part of this attempt, in [0, 1]. Cheap.
+  // Reports the current activity and the finished share of this attempt, in [0, 1]. Calls are cheap.
   virtual void progress(const std::string& what, double share) = 0;
-  // This attempt is no longer needed: throw Error(MK_CANCELLED) or return soon. Reported fits stay.
+  // Returns whether the attempt is no longer needed. The work must then throw Error(MK_CANCELLED) or return soon.
   virtual bool cancelled() const = 0;
 };
 
-// For members of a team other than the leader, which reports for all and checks whether the attempt is cancelled.
+// Ignores all reports. Members of a team other than the leader use it: the leader reports for all of them.
 class SilentReporter : public Reporter {
  public:
   void report(const journal::FitRecord&) override {}
@@ -34,29 +34,28 @@ class SilentReporter : public Reporter {
   bool cancelled() const override { return false; }
 };
 
+// Runs the work of a node. The agent calls run() on the device's thread, and all other functions on its own.
 class Executor {
  public:
   virtual ~Executor() = default;
 
-  // Listed as in this node's HELLO.
+  // Returns the devices that this node's HELLO lists.
   virtual std::vector<LocalDevice> devices() const = 0;
 
-  // Works on one attempt, on that device's thread; different devices run concurrently. On return, every fit must have
-  // been reported. A thrown Error fails this attempt, and its fits are retried here or elsewhere. An Error of
-  // MK_BAD_DATA, MK_INVALID_ARGUMENT or MK_STORAGE, or an invalid report, would recur everywhere and therefore stops
-  // the run.
+  // Works on one attempt; different devices run concurrently. On return, every fit must have been reported. If run()
+  // throws an Error, the attempt fails, and its fits are retried on this or another device. An Error of MK_BAD_DATA,
+  // MK_INVALID_ARGUMENT or MK_STORAGE, or an invalid report, would recur on every device and therefore stops the run.
   // `team` is null for a device that works alone.
   virtual void run(uint32_t device, const Attempt& attempt, Reporter& reporter, const mk_team* team) = 0;
 
-  // Kills hanging work on this device, so that run() throws. Returns false if that is impossible. Called on the agent's
-  // thread.
+  // Kills hanging work on this device, so that run() throws. Returns false if that is impossible.
   virtual bool kill(uint32_t device) noexcept = 0;
 
-  // A fit of this node is on disk, so its crash recovery data is no longer needed. Called on the agent's thread.
+  // Deletes the data for crash recovery of a fit of this node, whose record is now on disk.
   virtual void saved(uint32_t fit) noexcept = 0;
 
-  // Work still hangs at the end of the run. The executor, the journal and everything that the work uses must live until
-  // the process exits with _exit. Called on the agent's thread.
+  // Notes that work still hangs at the end of the run. The executor, the journal and everything that the work uses must
+  // then live until the process exits with _exit.
   virtual void abandon() noexcept = 0;
 };
 

@@ -197,7 +197,7 @@ void Coordinator::take_record(uint32_t from, Lease& held, journal::FitRecord rec
   if (known && given_up_.count(record.fit) == 0) {
     if (journal::same_result(*known, record)) return;
     supersede(record);
-    // Results of different classes may differ within a tolerance, so reading the journals compares them, not the run.
+    // Only readers of the journals compare results of different classes, which may differ within a tolerance.
     if (known->device_class != record.device_class) return;
     if (held.probe) {
       last_error_ = {MK_DEVICE_ERROR,
@@ -218,7 +218,7 @@ void Coordinator::take_record(uint32_t from, Lease& held, journal::FitRecord rec
   notify(observers_, &Observer::fit_done, *done_[fit]);
 }
 
-// Both records are on disk. Refits and readers of the journals use the record that arrived first.
+// Notes that `record` does not count. Both records are on disk; refits and readers use the one that arrived first.
 void Coordinator::supersede(const journal::FitRecord& record) const {
   const journal::FitRecord& known = *done_[record.fit];
   const std::string why = known.device.empty() ? "the fit had been given up"
@@ -261,7 +261,7 @@ void Coordinator::take(uint32_t from, const LeaseEnd& end, Out&) {
                           device(units_[held.unit]).id, held.bundles.front(), missing.front()));
 }
 
-// Afterwards the policy regards the unit as idle.
+// Closes the lease. Afterwards, the policy regards the unit as idle.
 void Coordinator::close(Lease& held, double seconds) {
   std::vector<uint32_t> over;
   for (const uint32_t bundle : held.bundles)
@@ -317,11 +317,11 @@ void Coordinator::settle(Out& out) {
     stop_without_devices(out);
     if (!ending_) give_up_unplaceable(out);
   }
-  if (!ending_) fill_refits();  // some bootstraps may have just given up their last fit
+  if (!ending_) fill_refits();  // some bootstraps may just have given up their last fit
   if (!ending_ && n_done_ == slots()) end(std::nullopt, out);
 }
 
-// Tells node 0 at once; the other nodes learn of it from the answer to their next message.
+// Tells node 0 at once. The other nodes learn of the end from the answer to their next message.
 void Coordinator::end(std::optional<Stop> why, Out& out) {
   ending_ = true;
   stopped_ = std::move(why);
@@ -385,7 +385,7 @@ Attempt Coordinator::attempt_at(const std::vector<uint32_t>& bundles) const {
   return attempt;
 }
 
-// Returns whether fits that were reported before a failure will soon reach the disk; the remaining fits may build on
+// Returns whether records that were reported before a failure will soon reach the disk. The remaining fits may build on
 // them.
 bool Coordinator::has_notes_coming(uint32_t bundle) const {
   const std::vector<uint32_t>& fits = policy_.bundle(parts_[bundle].origin).fits;

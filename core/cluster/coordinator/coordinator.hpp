@@ -1,10 +1,10 @@
-// Rank 0's side of a run: tracks finished fits, leases, and working nodes and devices. A state machine without I/O,
-// threads or clocks: messages and times go in, answers come out.
+// Runs node 0's side of a run: tracks finished fits, leases, nodes and devices. The coordinator is a state machine
+// without I/O, threads or clocks, which receives messages and times, and returns answers.
 //
 //   running --all fits and refits done--> ending --every live node said BYE--> over
 //   running --STOP from any node, no device left, or an invalid message--> ending
 //
-// Late and duplicate messages are normal and never stop a run: a node that was lost may return with results.
+// Late and duplicate messages are normal and never stop a run, because a lost node may return with results.
 #pragma once
 
 #include <cstdint>
@@ -32,11 +32,11 @@ struct Outgoing {
 
 struct PlannedWork {
   uint32_t n_fits = 0;                                  // excludes refits, whose ids follow those of the fits
-  scheduler::Workload bundles;                          // holds every fit of the plan in exactly one bundle
-  std::vector<std::vector<uint32_t>> refit_after = {};  // by refit: the fits it depends on
-  std::vector<journal::FitRecord> done = {};            // from the journals, one record per fit
-  std::map<uint32_t, uint32_t> attempts = {};           // last attempt by slot, also for slots that are not done
-  journal::Bounds bounds = {};                          // for records from other nodes; node 0 has checked its own
+  scheduler::Workload bundles;                          // bundles that hold every fit of the plan exactly once
+  std::vector<std::vector<uint32_t>> refit_after = {};  // fits on which each refit depends
+  std::vector<journal::FitRecord> done = {};            // records from the journals, one per fit
+  std::map<uint32_t, uint32_t> attempts = {};           // last attempt of each slot, including slots that are not done
+  journal::Bounds bounds = {};                          // bounds of records from other nodes; node 0 checks its own
   std::vector<scheduler::TimedWork> timed = {};         // measured times of earlier work, for predictions
 };
 
@@ -44,22 +44,22 @@ class Coordinator {
  public:
   using Out = std::vector<Outgoing>;
 
-  // `nodes` holds the devices of each rank. `rules` and the observers must outlive the coordinator. Throws Error if a
+  // `nodes` lists the devices of each node. `rules` and the observers must outlive the coordinator. Throws Error if a
   // fit is in no bundle or in two, or if no device can hold any of the remaining work.
   Coordinator(PlannedWork work, std::vector<std::vector<LocalDevice>> nodes, RefitRules& rules, Observers observers,
               const Limits& limits = {});
 
-  // Times are monotonic, in seconds since the epoch. Only node 0 is ever sent a message it did not request.
-  // Never throws because of a message's content: an invalid message stops the run.
+  // Handles a message and returns the answers. Times are monotonic, in seconds since the epoch. Only node 0 ever
+  // receives a message that it did not request. An invalid message does not throw; it stops the run.
   Out handle(uint32_t from, const Message& message, double now);
-  // Called first, and at every turn after all received messages were handled. `dead`: nodes that the transport reports
-  // as dead, which need no timeout.
+  // Checks timeouts. Must be called first, and at every turn after all received messages are handled. `dead` lists the
+  // nodes that the transport reports as dead, which need no timeout.
   Out tick(double now, const std::vector<uint32_t>& dead = {});
 
   bool over() const;
-  const std::optional<Stop>& stopped() const { return stopped_; }  // no value: all fits are done
+  const std::optional<Stop>& stopped() const { return stopped_; }  // no value unless the run was stopped
   std::vector<journal::FitRecord> records() const;                 // sorted by fit
-  std::vector<uint32_t> lost() const;                              // nodes that do not respond now
+  std::vector<uint32_t> lost() const;                              // nodes that are not responding now
   std::vector<uint32_t> retired(uint32_t node) const;              // devices of the node that get no more work
 
  private:
@@ -73,10 +73,10 @@ class Coordinator {
   struct RunDevice {
     uint32_t node = 0, device = 0;
     bool retired = false;            // retired for its failures, not because its node is lost
-    std::optional<uint32_t> probe;   // a fit that its class has completed, as a test of the unit
-    double rest_until = 0;           // leaves the failed work to other units first
+    std::optional<uint32_t> probe;   // a fit that the unit's class has completed, as a test of the unit
+    double rest_until = 0;           // time until which the unit gets no work, so that others may try first
     std::optional<uint64_t> lease;   // the open lease
-    std::optional<uint64_t> orphan;  // reassigned when the node was lost, but may still run; the unit gets no work
+    std::optional<uint64_t> orphan;  // reassigned lease of a lost node; it may still run and blocks new work
   };
   struct Lease {
     uint32_t unit = 0;
@@ -84,18 +84,18 @@ class Coordinator {
     std::vector<uint32_t> bundles;
     std::vector<uint32_t> fits;  // sorted
     bool open = true;            // the policy counts its bundles as held
-    bool probe = false;          // its fit is already done; it tests the unit
-    bool ended = false;          // its LEASE_END has arrived
-    std::set<uint32_t> coming;   // reported, but not on disk yet
+    bool probe = false;          // the fit is already done; the lease tests the unit
+    bool ended = false;          // the END of the lease has arrived
+    std::set<uint32_t> coming;   // fits that were reported but are not on disk yet
     uint32_t own = 0;            // number of fits that no other lease reported first
   };
   struct Part {
-    uint32_t origin = 0;           // its bundle in the workload
-    uint32_t failures = 0;         // failed leases that held it
-    bool alone = false;            // never combined with other parts again
+    uint32_t origin = 0;           // index of the original bundle in the workload
+    uint32_t failures = 0;         // number of failed leases that held this part
+    bool alone = false;            // this part is never combined with others again
     std::string too_large;         // out-of-memory error of the device that could not hold it
-    std::optional<uint32_t> next;  // next fit of the same bundle
-    bool held_back = false;        // waits for its predecessor, whose results it may build on
+    std::optional<uint32_t> next;  // part with the next fit of the same bundle
+    bool held_back = false;        // waits for its predecessor, whose results it may use, or for its refit's choice
   };
 
   uint32_t slots() const { return static_cast<uint32_t>(done_.size()); }
@@ -104,7 +104,7 @@ class Coordinator {
   uint32_t unit_index(uint32_t node, uint32_t device) const;
   const LocalDevice& device(const RunDevice& unit) const { return nodes_[unit.node].devices[unit.device]; }
   std::string place(const RunDevice& unit) const;  // "opencl:0 of node 1"
-  uint64_t largest_budget(bool lost) const;        // over working devices, either on lost or on present nodes
+  uint64_t largest_budget(bool lost) const;        // largest among working devices, on lost or on present nodes
   Lease& lease(uint32_t node, uint64_t id);
   bool is_over(uint32_t fit) const { return done_[fit] || coming_[fit] > 0; }
   std::vector<uint32_t> left(const std::vector<uint32_t>& fits) const;
@@ -112,7 +112,7 @@ class Coordinator {
   bool has_notes_coming(uint32_t bundle) const;
   Attempt attempt_at(const std::vector<uint32_t>& bundles) const;
   void count(journal::FitRecord record);
-  void supersede(const journal::FitRecord& record) const;  // keeps the record that counts
+  void supersede(const journal::FitRecord& record) const;  // tells the observers that an earlier record counts
 
   void take(uint32_t from, const Request& request, Out& out);
   void take(uint32_t from, const Done& done, Out& out);
@@ -131,19 +131,19 @@ class Coordinator {
   void settle(Out& out);
   void end(std::optional<Stop> why, Out& out);
 
-  // Refits: coordinator_refits.cpp.
+  // coordinator_refits.cpp defines the functions for refits.
   static scheduler::Workload with_refits(const PlannedWork& work);
   void index_refits();
   void note_ready(uint32_t fit);
-  void fill_refits();  // fills the refits that are ready
+  void fill_refits();
 
-  // Nodes that leave and return: coordinator_nodes.cpp.
+  // coordinator_nodes.cpp defines the functions for nodes that leave and return.
   void mark_alive(uint32_t from);
   void lose(uint32_t node, const std::string& text);
-  void is_free(uint32_t unit);  // ends its orphaned lease
+  void is_free(uint32_t unit);  // ends the unit's orphaned lease
   void cancel_orphans();
 
-  // Failures: coordinator_failures.cpp.
+  // coordinator_failures.cpp defines the functions for failures.
   void fail(const Lease& lease, const std::vector<uint32_t>& fits, const LeaseEnd& end);
   void count_failures(const Lease& lease, const std::vector<uint32_t>& fits, const std::string& text);
   void move_to_larger(const Lease& lease, const std::vector<uint32_t>& fits, const std::string& text);
@@ -157,7 +157,7 @@ class Coordinator {
   void retire(uint32_t unit, const std::string& text);
   void give_up(uint32_t fit, const std::string& text);
   void give_up_blocklisted(Out& out);
-  bool is_last(uint32_t unit) const;  // no other unit works
+  bool is_last(uint32_t unit) const;  // returns whether no other unit works
   void check_placeable() const;
   void give_up_unplaceable(Out& out);
   void stop_without_devices(Out& out);
@@ -172,17 +172,17 @@ class Coordinator {
   std::vector<Node> nodes_;
   std::vector<RunDevice> units_;
   scheduler::Policy policy_;
-  std::vector<Part> parts_;                              // by bundle
-  std::vector<uint32_t> bundle_of_;                      // by fit
-  std::vector<std::optional<journal::FitRecord>> done_;  // by fit
-  std::vector<uint32_t> coming_;                         // by fit: leases that have reported it
-  std::vector<uint32_t> attempts_;                       // by fit
+  std::vector<Part> parts_;                              // indexed by bundle
+  std::vector<uint32_t> bundle_of_;                      // indexed by fit
+  std::vector<std::optional<journal::FitRecord>> done_;  // indexed by fit
+  std::vector<uint32_t> coming_;                         // number of leases whose record of the fit is not on disk yet
+  std::vector<uint32_t> attempts_;                       // last attempt of each fit
   uint32_t n_done_ = 0;
-  std::vector<uint32_t> fits_before_;                 // by refit: number of fits that are not done yet
-  std::vector<std::vector<uint32_t>> refits_behind_;  // by fit: the refits that wait for it
+  std::vector<uint32_t> fits_before_;                 // number of fits that each refit still waits for
+  std::vector<std::vector<uint32_t>> refits_behind_;  // refits that wait for each fit
   std::vector<uint32_t> ready_;                       // refits whose candidate can be chosen
-  std::vector<std::optional<uint32_t>> refit_of_;     // by refit: the candidate
-  std::vector<std::vector<uint32_t>> noted_fits_;     // by refit: the fits whose notes it gets
+  std::vector<std::optional<uint32_t>> refit_of_;     // candidate of each refit
+  std::vector<std::vector<uint32_t>> noted_fits_;     // fits whose notes each refit gets
   std::map<uint64_t, Lease> leases_;                  // includes ended leases, whose results may arrive late
   uint64_t next_lease_ = 1;
 

@@ -1,4 +1,4 @@
-// The coordinator's response when work fails, hangs or fits on no device.
+// Defines how the coordinator responds when work fails, hangs or fits on no device.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -12,7 +12,7 @@ namespace {
 
 using Kind = journal::EventRecord::Kind;
 
-// Pause per consecutive failure, so that other devices may try first and the driver has time to recover.
+// A device pauses this long per consecutive failure, so that other devices may try first and its driver may recover.
 constexpr double kRestSeconds = 0.2;
 constexpr double kLongerThanPredicted = 10;
 
@@ -30,8 +30,8 @@ void Coordinator::fail(const Lease& held, const std::vector<uint32_t>& fits, con
   placement_changed_ = true;
 }
 
-// Work that exceeds the memory as a whole may fit in parts: bundle by bundle, then fit by fit. A single fit that
-// exceeds it needs a larger device.
+// Splits work that exceeds the memory of the device, first into bundles, then into fits. A single fit that exceeds the
+// memory needs a larger device.
 void Coordinator::move_to_larger(const Lease& held, const std::vector<uint32_t>& fits, const std::string& text) {
   for (const uint32_t fit : fits)
     note(Kind::moved, &units_[held.unit], units_[held.unit].node, fit, held.attempt, text);
@@ -60,10 +60,10 @@ void Coordinator::count_failures(const Lease& held, const std::vector<uint32_t>&
     if (++parts_[bundle].failures >= 2) take_apart(bundle);
   }
   if (broken && !on.retired) {
-    // Without the last unit the run cannot continue, and the next run would end in the same way.
+    // A probe protects the last unit: without it, the run cannot continue, and the next run would end in the same way.
     if (is_last(held.unit)) on.probe = probe_for(held.unit);
     if (on.probe) {
-      policy_.retire(held.unit);  // while the probe runs
+      policy_.retire(held.unit);  // no other work while the probe runs
     } else {
       quarantine(held.unit, fmt::format("different candidates in a row failed on it, the last one with: {}", text));
     }
@@ -82,8 +82,8 @@ void Coordinator::quarantine(uint32_t unit, const std::string& text) {
     if (blocklist_.erase(fit) > 0 && !parts_[bundle_of_[fit]].held_back) policy_.wait(bundle_of_[fit]);
 }
 
-// Returns the cheapest fit that units of its class have completed. Refits are excluded, because their model would
-// replace the one that counts.
+// Returns the cheapest fit that a unit of the same class has completed. Excludes refits, because the model of the probe
+// would replace the one that counts.
 std::optional<uint32_t> Coordinator::probe_for(uint32_t unit) const {
   std::optional<uint32_t> found;
   double least = 0;
@@ -120,8 +120,8 @@ void Coordinator::end_probe(const Lease& held, const LeaseEnd& end) {
              fmt::format("it failed on fit {}, which its class can do, with: {}", held.fits.front(), end.text));
 }
 
-// Splits a bundle into its fits, which are released in order: without the notes of its predecessors, a fit may give
-// another result than in an undisturbed run.
+// Splits a bundle into its fits and releases them in order, because a fit without the notes of its predecessors may
+// give a different result than in an undisturbed run.
 void Coordinator::take_apart(uint32_t bundle) {
   const std::vector<uint32_t> open = left(policy_.bundle(bundle).fits);
   if (open.size() < 2 || is_held(bundle)) return;
@@ -182,7 +182,7 @@ bool Coordinator::is_last(uint32_t index) const {
   return true;
 }
 
-// Picks the next work of a unit on which work has failed: other work shows whether the fit or the unit is faulty.
+// Picks the next work of a unit on which work has failed. Other work shows whether the fit or the unit is faulty.
 std::optional<scheduler::Pick> Coordinator::choose_after_failure(uint32_t index) {
   const auto none = [&](uint32_t bundle, const auto& failed) {
     const std::vector<uint32_t>& fits = policy_.bundle(bundle).fits;
@@ -203,7 +203,7 @@ std::optional<scheduler::Pick> Coordinator::choose_after_failure(uint32_t index)
   return policy_.next(index, now_);
 }
 
-// Records a fit that failed too often once a device on which it failed has worked since, or when no other work is left.
+// Gives up each fit that failed too often, once a device on which it failed has worked again or no other work is left.
 void Coordinator::give_up_blocklisted(Out& out) {
   const bool last = !is_work_left();
   if (last) {  // fits that wait for failed fits may show whether the device is faulty
@@ -259,7 +259,7 @@ uint64_t Coordinator::largest_budget(bool lost) const {
   return largest;
 }
 
-// Fails the work that no device can hold; the rest continues. If no work can run at all, the setup is wrong.
+// Throws if no remaining work fits on any device, because the setup is wrong. Otherwise, the run does what fits.
 void Coordinator::check_placeable() const {
   if (n_done_ == slots()) return;
   if (units_.empty()) throw Error(MK_DEVICE_ERROR, "no node has a device for this run; see `mokume devices`");

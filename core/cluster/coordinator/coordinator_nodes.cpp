@@ -1,4 +1,4 @@
-// The coordinator's response when nodes fall silent, return, or end work that was reassigned.
+// Defines how the coordinator responds when nodes fall silent, return, or end work that was reassigned.
 #include <fmt/format.h>
 
 #include "cluster/coordinator/coordinator.hpp"
@@ -22,7 +22,7 @@ void Coordinator::mark_alive(uint32_t from) {
   placement_changed_ = true;
 }
 
-// Gives the node's work to other nodes. Its results still count if they arrive.
+// Gives the node's work to other nodes. Results that still arrive from the node count.
 void Coordinator::lose(uint32_t index, const std::string& text) {
   Node& node = nodes_[index];
   node.lost = true;
@@ -47,7 +47,7 @@ void Coordinator::lose(uint32_t index, const std::string& text) {
   placement_changed_ = true;
 }
 
-// The unit can be used again. Before, new work on it would have waited for the old work to end.
+// Lets the unit get work again. Until now, new work would have waited for the unit's old work to end.
 void Coordinator::is_free(uint32_t index) {
   RunDevice& unit = units_[index];
   if (!unit.orphan) return;

@@ -1,4 +1,4 @@
-// The coordinator's handling of refits, which are slots after the fits, filled by fixed rules.
+// Defines how the coordinator handles refits: slots that follow the fits and that fixed rules fill.
 #include <utility>
 
 #include "cluster/coordinator/coordinator.hpp"
@@ -6,11 +6,11 @@
 namespace mokume::cluster {
 namespace {
 
-constexpr uint32_t kLastAffinity = UINT32_MAX;  // refits count down from here: they share work with nothing
+constexpr uint32_t kLastAffinity = UINT32_MAX;  // affinity of the first refit; each has its own, to share no work
 
 }  // namespace
 
-// Adds a bundle for each refit, held back until its candidate is known.
+// Adds a bundle for each refit. The bundle is held back until the candidate of the refit is known.
 scheduler::Workload Coordinator::with_refits(const PlannedWork& work) {
   scheduler::Workload workload = work.bundles;
   for (uint32_t refit = 0; refit < work.refit_after.size(); ++refit) {

@@ -1,5 +1,5 @@
-// The interfaces through which the coordinator queries and notifies its run. All calls come from the thread of
-// cluster::run() and must be quick.
+// Defines the interfaces through which the coordinator queries and notifies its run. All calls come from the thread of
+// cluster::run() and must return quickly.
 #pragma once
 
 #include <cstdint>
@@ -11,15 +11,15 @@
 
 namespace mokume::cluster {
 
-// Watches a run on node 0: its journal, its status file and its display. Overriding any of these functions is optional.
+// Receives the events of a run on node 0. Derived classes override only the functions that they need.
 class Observer {
  public:
   virtual ~Observer() = default;
-  // Another step of the run than fitting, for example "loading mnist".
+  // Announces a step of the run other than fitting, for example "loading mnist".
   virtual void phase(const std::string& text) { static_cast<void>(text); }
-  // A fit or refit is done for the first time.
+  // Receives a fit or refit that is done for the first time.
   virtual void fit_done(const journal::FitRecord& record) { static_cast<void>(record); }
-  // A fit failed for good, and this record of node 0 stands for it. fit_done() follows.
+  // Receives the record of node 0 for a fit that failed for good. A call of fit_done() follows.
   virtual void given_up(const journal::FitRecord& record) { static_cast<void>(record); }
   virtual void event(const journal::EventRecord& event) { static_cast<void>(event); }
   virtual void device_state(uint32_t node, uint32_t device, const std::string& what, double share) {
@@ -35,23 +35,23 @@ void notify(const Observers& observers, Event event, const Args&... args) {
   for (Observer* const one : observers) (one->*event)(args...);
 }
 
-// The content of a refit, known once all fits of its bootstrap are done.
+// Describes a refit, as known once all fits of its bootstrap are done.
 struct Refit {
   std::optional<uint32_t> candidate;  // empty if nothing can be trained
-  std::string why;                    // one sentence why nothing can be trained
+  std::string why;                    // one sentence that explains why nothing can be trained
   std::optional<uint32_t> like;       // a fit of that candidate, if there is one
-  std::vector<uint32_t> fits;         // the refit gets their notes, in this order
-  double cost = 0;                    // in the unit of the workload's bundles
+  std::vector<uint32_t> fits;         // fits whose notes the refit gets, in this order
+  double cost = 0;                    // cost in the unit of the workload's bundles
   uint64_t bytes = 0;
 };
 
-// The fixed rules that choose a refit from results: pure functions of the plan and the records.
+// Chooses refits from results by fixed rules. All functions are pure functions of the plan and the records.
 class RefitRules {
  public:
   virtual ~RefitRules() = default;
   virtual Refit choose(uint32_t refit, const std::vector<journal::FitRecord>& fits) = 0;
-  // The value by which choose() compares candidates, for one fit. Smaller is better; infinity is the worst. It affects
-  // only the order of work. No value: the fit gives no hint about the order.
+  // Returns the value by which choose() compares candidates, for one fit, or no value if the fit gives no hint. Smaller
+  // is better; infinity is the worst. The value affects only the order of work.
   virtual std::optional<double> loss(const journal::FitRecord& fit) const = 0;
 };
 

@@ -7,7 +7,7 @@
 namespace mokume::cluster {
 namespace {
 
-// The floats after the text, one vector after another.
+// Reads the floats that follow the text, one vector after another.
 class Tail : public base::FloatSource {
  public:
   Tail(std::string_view bytes, const std::shared_ptr<char>& owner) : left_(bytes), owner_(owner) {}
@@ -89,7 +89,7 @@ std::string encode(const Message& message) {
 }
 
 Message decode(std::string_view bytes, const std::shared_ptr<char>& owner) {
-  const size_t end = bytes.find('\n');  // JSON texts of messages contain no newline
+  const size_t end = bytes.find('\n');  // the JSON text of a message contains no newline
   const nlohmann::json object = json_of(bytes.substr(0, end));
   if (!object.is_object()) throw Error(MK_BAD_DATA, "the message is not a JSON object");
   const auto type = object.find("type");

@@ -1,5 +1,5 @@
-// All messages between the processes of a run: the nodes, and the child processes that drive one device each ([devices]
-// isolation). Messages are JSON texts; those of a team are followed by floats (codec.hpp).
+// Defines all messages between the processes of a run: the nodes, and the child processes that drive one device each
+// ([devices] isolation). Messages are JSON texts; in messages of a team, floats follow the text (codec.hpp).
 //
 // The agent of a node sends requests and reports. The coordinator on node 0 only answers, so it never sends to a node
 // that may be gone:
@@ -7,9 +7,9 @@
 //   HELLO -> WELCOME | STOP | FINISH        REQUEST -> GRANT | NONE | STOP | FINISH
 //   DONE, END, STOP, BYE -> -               HEARTBEAT -> ACK | STOP | FINISH
 //
-// Before and after the fits (handshake.hpp) node 0 also sends unrequested messages: STOP and BYE to all. A child
-// process is a node of one device without a journal or a number. Its parent provides what other nodes find by
-// themselves (LOAD, OPEN), and grants it one lease after another without a request.
+// Before and after the fits (handshake.hpp), node 0 also sends unrequested messages, such as STOP and BYE, to all
+// nodes. A child process is a node of one device without a journal or a number. Its parent provides what other nodes
+// find by themselves (LOAD, OPEN), and grants it one lease after another without a request.
 #pragma once
 
 #include <cstdint>
@@ -29,9 +29,9 @@ namespace mokume::cluster {
 
 // ---- joining
 
-// A device that a rank would use if it were alone on its host.
+// Describes a device that a rank would use if it were alone on its host.
 struct HostDevice {
-  std::string id;           // "opencl:0"
+  std::string id;           // such as "opencl:0"
   std::string physical_id;  // equal for all ranks of a host that see this device; "" if the driver reports none
   bool on_cores = false;    // computes on the cores of its rank: a CPU, or a GPU emulated on a CPU
 
@@ -45,10 +45,10 @@ struct HostDevice {
   }
 };
 
-// A rank's view of its host before it has opened a device or started a worker thread.
+// Describes a rank's view of its host before the rank has opened a device or started a worker thread.
 struct HostView {
-  std::string host;             // host name and boot ID: ranks with equal text share cores, devices and memory
-  std::vector<uint32_t> cores;  // allowed for the rank; neighbours in this list are best used together
+  std::string host;             // host name and boot ID; ranks with equal text share cores, devices and memory
+  std::vector<uint32_t> cores;  // cores allowed for the rank; neighbours in this list are best used together
   std::vector<HostDevice> devices;
 
   bool operator==(const HostView&) const = default;
@@ -62,10 +62,10 @@ struct HostView {
 };
 
 struct HostShare {
-  std::vector<uint32_t> cores;       // subset of the rank's own cores; empty only if it named none
+  std::vector<uint32_t> cores;       // subset of the rank's own cores; empty only if the rank named none
   std::vector<std::string> devices;  // ids, in the rank's order; may be empty
-  uint32_t sharers = 1;              // ranks that share the memory of this host, including this rank
-  uint32_t devices_of_run = 0;       // total over all ranks
+  uint32_t sharers = 1;              // number of ranks that share the memory of this host, including this rank
+  uint32_t devices_of_run = 0;       // number of devices of all ranks
 
   bool operator==(const HostShare&) const = default;
 
@@ -78,7 +78,7 @@ struct HostShare {
   }
 };
 
-// To node 0: the first message of a node, before it opens its devices.
+// Introduces a node to node 0, as its first message, before it opens its devices.
 struct Present {
   static constexpr const char* kType = "PRESENT";
   std::string version;
@@ -91,7 +91,7 @@ struct Present {
   }
 };
 
-// The answer once all nodes are present: the part of the host that this node uses.
+// Answers PRESENT once all nodes are present. Names the part of the host that the receiver uses.
 struct Assign {
   static constexpr const char* kType = "ASSIGN";
   HostShare share;
@@ -102,7 +102,7 @@ struct Assign {
   }
 };
 
-// To node 0 or the parent: the devices are open.
+// Tells node 0 or the parent that the devices are open.
 struct Hello {
   static constexpr const char* kType = "HELLO";
   std::string version;
@@ -119,7 +119,7 @@ struct Hello {
   }
 };
 
-// From node 0: asks whether there is a file `mark` in `directory`.
+// Asks a node whether `directory` contains a file `mark`.
 struct Look {
   static constexpr const char* kType = "LOOK";
   std::string directory, mark;
@@ -131,11 +131,12 @@ struct Look {
   }
 };
 
+// Answers LOOK.
 struct Seen {
   static constexpr const char* kType = "SEEN";
   bool seen = false;
   std::string host, file_system;
-  double sync_s = 0;  // seconds to write a journal line to disk; 0: not measured
+  double sync_s = 0;  // seconds to write a journal line to disk, or 0 if not measured
 
   template <class Self, class Fields>
   static void fields(Self& self, Fields& field) {
@@ -146,13 +147,13 @@ struct Seen {
   }
 };
 
-// The answer to HELLO, sent to the nodes once all of them have said HELLO. A child reopens its device if it was opened
-// with other choices, and says HELLO again.
+// Answers HELLO once all nodes have said HELLO. If a child has opened its device with other choices, it reopens the
+// device and says HELLO again.
 struct Welcome {
   static constexpr const char* kType = "WELCOME";
   std::string run_directory, plan_hash;
   ClassChoices choices;
-  bool profile = false;  // for a child: time every op
+  bool profile = false;  // tells a child to time every op
 
   template <class Self, class Fields>
   static void fields(Self& self, Fields& field) {
@@ -167,7 +168,7 @@ struct Welcome {
 
 inline constexpr double kMostSeconds = 1e12;  // upper bound for durations in messages
 
-// To node 0: a device of the sender is idle. At most one unanswered request per device.
+// Tells node 0 that a device of the sender is idle. Each device has at most one unanswered request.
 struct Request {
   static constexpr const char* kType = "REQUEST";
   uint32_t device = 0;
@@ -178,7 +179,7 @@ struct Request {
   }
 };
 
-// The answer to a request: a lease.
+// Answers a REQUEST with a lease.
 struct Grant {
   static constexpr const char* kType = "GRANT";
   uint64_t lease = 0;
@@ -193,7 +194,7 @@ struct Grant {
   }
 };
 
-// There is no work for this device now; it should ask again a little later.
+// Answers a REQUEST: there is no work for this device now, and the node should ask again a little later.
 struct None {
   static constexpr const char* kType = "NONE";
   uint32_t device = 0;
@@ -204,8 +205,8 @@ struct None {
   }
 };
 
-// To node 0: fits on disk in the sender's journal. To the parent: fits for its journal. The sender is the node of each
-// record.
+// Reports fits: to node 0, fits that are on disk in the sender's journal; to the parent, fits for the parent's journal.
+// The sender is the node of each record.
 struct Done {
   static constexpr const char* kType = "DONE";
   uint64_t lease = 0;
@@ -218,14 +219,14 @@ struct Done {
   }
 };
 
-// To node 0 or the parent: the work of the lease has returned and the device is idle.
+// Tells node 0 or the parent that the work of the lease has ended and that the device is idle.
 struct LeaseEnd {
   static constexpr const char* kType = "END";
   uint64_t lease = 0;
-  int32_t status = 0;            // mk_status: MK_OK: complete; MK_CANCELLED: given up on request; else the failure
+  int32_t status = 0;            // MK_OK if complete, MK_CANCELLED if given up on request, otherwise the failure
   std::string text;              // one sentence about a failure
   double seconds = 0;            // the work's wall time on its node
-  std::vector<uint32_t> coming;  // fits that were reported but are not on disk yet; a DONE will follow
+  std::vector<uint32_t> coming;  // fits that were reported but are not on disk yet; a DONE follows
 
   template <class Self, class Fields>
   static void fields(Self& self, Fields& field) {
@@ -237,8 +238,8 @@ struct LeaseEnd {
   }
 };
 
-// A sign of life and the state of busy devices. Sent to node 0 twice a second by every node until its BYE, and to the
-// parent by a child.
+// Proves that a node is alive and reports the state of its busy devices. Every node sends it to node 0 twice a second
+// until its BYE, and a child sends it to its parent.
 struct Heartbeat {
   static constexpr const char* kType = "HEARTBEAT";
   struct State {
@@ -265,7 +266,7 @@ struct Heartbeat {
   }
 };
 
-// The answer to a HEARTBEAT: node 0 is alive. Leases that are no longer needed are repeated until they have ended.
+// Answers a HEARTBEAT: node 0 is alive. Lists the leases that are no longer needed, in every answer until they end.
 struct Ack {
   static constexpr const char* kType = "ACK";
   std::vector<uint64_t> cancel;
@@ -276,11 +277,11 @@ struct Ack {
   }
 };
 
-// To node 0: the run must stop. From node 0: the run stops; cancel running work. From a child: it cannot follow an
-// order.
+// Tells node 0 that the run must stop, or tells a node to stop and cancel its running work. A child sends it if it
+// cannot carry out an order.
 struct Stop {
   static constexpr const char* kType = "STOP";
-  int32_t code = MK_CANCELLED;  // MK_CANCELLED: on request; any other mk_status: the failure
+  int32_t code = MK_CANCELLED;  // MK_CANCELLED if stopped on request, otherwise the failure
   std::string reason;
 
   template <class Self, class Fields>
@@ -290,14 +291,14 @@ struct Stop {
   }
 };
 
-// From node 0: every fit is done; work that is still running is not needed.
+// Tells a node that every fit is done and that work that is still running is not needed.
 struct Finish {
   static constexpr const char* kType = "FINISH";
   template <class Self, class Fields>
   static void fields(Self&, Fields&) {}
 };
 
-// To node 0: the journal is on disk and nothing follows. From node 0: the node may leave.
+// Tells node 0 that the sender's journal is on disk and nothing follows, or tells a node that it may leave.
 struct Bye {
   static constexpr const char* kType = "BYE";
   template <class Self, class Fields>
@@ -306,7 +307,7 @@ struct Bye {
 
 // ---- between a node and the child process of one of its devices
 
-// To the child, first: the resolved experiment file.
+// Sends the resolved experiment file to the child, as the first message.
 struct Load {
   static constexpr const char* kType = "LOAD";
   std::string config;
@@ -317,14 +318,14 @@ struct Load {
   }
 };
 
-// To the child, which opens this device and answers with HELLO or STOP.
+// Tells the child to open this device. The child answers with HELLO or STOP.
 struct Open {
   static constexpr const char* kType = "OPEN";
-  std::string id;  // "opencl:0"
+  std::string id;  // such as "opencl:0"
   std::string device_class;
   uint64_t budget_bytes = 0;
   Choices choices;
-  bool measure = false;  // measure its speed and report it in HELLO
+  bool measure = false;  // tells the child to measure the speed of the device and report it in HELLO
 
   template <class Self, class Fields>
   static void fields(Self& self, Fields& field) {
@@ -336,11 +337,11 @@ struct Open {
   }
 };
 
-// From the child before the END of each lease: all counts and choices since it was started.
+// Reports all counts and choices since the child started. The child sends it before the END of each lease.
 struct Account {
   static constexpr const char* kType = "ACCOUNT";
   Choices choices;
-  std::map<std::string, uint64_t> fallbacks;  // by op
+  std::map<std::string, uint64_t> fallbacks;  // number of fallbacks of each op
   std::vector<base::ProfileRow> profile;      // empty unless the run is profiled
 
   template <class Self, class Fields>
@@ -367,10 +368,10 @@ struct TeamMember {
   }
 };
 
-// From node 0: the receiver's devices among `members` follow the leader through this attempt.
+// Tells a node that its devices among `members` follow the leader through this attempt.
 struct TeamStart {
   static constexpr const char* kType = "TEAM_START";
-  uint64_t start = 0;  // numbers the starts of the run; every message of a start carries it
+  uint64_t start = 0;  // number of this start in the run; every message of a start carries it
   std::vector<TeamMember> members;
   Attempt attempt;
 
@@ -382,7 +383,7 @@ struct TeamStart {
   }
 };
 
-// Leaves [first, first + size) of a sum; see mk_block.
+// Holds the leaves [first, first + size) of a sum (see mk_block).
 struct Block {
   uint32_t first = 0, size = 1;
   base::Floats values;
@@ -395,12 +396,12 @@ struct Block {
   }
 };
 
-// To node 0: a member's contribution to the sum of this number.
+// Sends a member's contribution to one sum to node 0.
 struct TeamContribution {
   static constexpr const char* kType = "TEAM_CONTRIBUTION";
   uint64_t start = 0;
   uint32_t member = 0;
-  uint64_t number = 0;  // counts the sums from 0
+  uint64_t number = 0;  // number of the sum, from 0
   uint64_t count = 0;   // number of floats
   std::vector<Block> blocks;
 
@@ -414,7 +415,7 @@ struct TeamContribution {
   }
 };
 
-// From node 0.
+// Sends a finished sum to a node.
 struct TeamSum {
   static constexpr const char* kType = "TEAM_SUM";
   uint64_t start = 0;
@@ -429,7 +430,7 @@ struct TeamSum {
   }
 };
 
-// From node 0: this start is broken up.
+// Tells a node that node 0 has broken up this start.
 struct TeamBreak {
   static constexpr const char* kType = "TEAM_BREAK";
   uint64_t start = 0;
@@ -442,12 +443,12 @@ struct TeamBreak {
   }
 };
 
-// To node 0: the member's work has returned.
+// Tells node 0 that the work of a member has ended.
 struct TeamEnd {
   static constexpr const char* kType = "TEAM_END";
   uint64_t start = 0;
   uint32_t member = 0;
-  int32_t status = 0;  // a mk_status
+  int32_t status = 0;  // an mk_status
   std::string text;
 
   template <class Self, class Fields>
@@ -461,12 +462,12 @@ struct TeamEnd {
 
 // ---- between a node and the child process of a member: TEAM_CONTRIBUTION and TEAM_SUM as above, and these
 
-// To the child before a GRANT: it works on that lease as a member of a team.
+// Tells the child, before a GRANT, to work on that lease as a member of a team.
 struct TeamJoin {
   static constexpr const char* kType = "TEAM_JOIN";
   uint32_t member = 0;
   std::vector<double> speeds;         // one value per member
-  std::optional<std::string> splits;  // see mk_team
+  std::optional<std::string> splits;  // splits to repeat (see mk_team)
 
   template <class Self, class Fields>
   static void fields(Self& self, Fields& field) {
@@ -479,7 +480,7 @@ struct TeamJoin {
   }
 };
 
-// From the child, which waits for the oldest sum that it contributed to and has not taken.
+// Tells the parent that the child waits for the oldest sum to which it contributed and that it has not taken.
 struct TeamTake {
   static constexpr const char* kType = "TEAM_TAKE";
   uint64_t count = 0;  // number of floats
@@ -490,11 +491,11 @@ struct TeamTake {
   }
 };
 
-// From the child of the leader: its report on the team's work; see mk_team.
+// Passes on a report of the leader on the work of the team (see mk_team).
 struct TeamProgress {
   static constexpr const char* kType = "TEAM_PROGRESS";
   double elapsed_s = 0;
-  std::vector<double> busy_s, units;  // by member
+  std::vector<double> busy_s, units;  // indexed by member
   std::string shares, at;
 
   template <class Self, class Fields>

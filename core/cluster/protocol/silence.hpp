@@ -1,4 +1,4 @@
-// Limits on the silence of a process or a device before others stop waiting for it.
+// Limits how long a process or a device may be silent before others stop waiting for it.
 #pragma once
 
 #include <algorithm>
@@ -6,23 +6,22 @@
 namespace mokume::cluster {
 
 inline constexpr double kHeartbeatSeconds = 0.5;  // interval between two heartbeats of a node
-// The patience with work that was killed.
-inline constexpr double kKillSeconds = 30;
+inline constexpr double kKillSeconds = 30;        // time that others wait for killed work to end
 
 struct Limits {
-  double lease_s = 30;  // a node that is silent for this long is lost; node 0 after twice as long
-  // Work without a sign of life hangs after this long, or after ten times its predicted time if that is longer. The end
-  // of the run does not wait for it.
+  double lease_s = 30;  // a node that is silent for this long is lost; for node 0, after twice as long
+  // Work hangs after this long without a sign of life, or after ten times its predicted time if that is longer. The end
+  // of the run does not wait for hanging work.
   double hang_s = 600;
 };
 
-// The time for which this process has listened to others. While it is stopped, starved or swapped out it hears nobody,
-// and must not mistake its own absence for their silence.
+// Measures the time for which this process has listened to others. A process that is stopped, starved or swapped out
+// hears nobody, and must not mistake its own absence for the silence of others.
 class Listening {
  public:
-  // Called at every turn of the loop with the current time; a longer absence counts as this much.
-  static constexpr double kLongestTurnSeconds = 1;
+  static constexpr double kLongestTurnSeconds = 1;  // a longer turn counts as this long
 
+  // Must be called at every turn of the loop with the current time.
   double turn(double now) {
     if (started_) seconds_ += std::clamp(now - last_, 0.0, kLongestTurnSeconds);
     started_ = true;

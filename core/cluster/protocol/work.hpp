@@ -1,4 +1,4 @@
-// Devices and work in the form that messages use.
+// Defines devices and work in the form that messages use.
 #pragma once
 
 #include <cstdint>
@@ -11,14 +11,14 @@
 
 namespace mokume::cluster {
 
-// A device of one node as the others see it, identified by its index in its node's list.
+// Describes a device of a node to the other nodes, which identify it by its index in the node's list.
 struct LocalDevice {
-  std::string id;  // "opencl:0"
+  std::string id;  // such as "opencl:0"
   std::string backend, name, vendor;
   std::string device_class;
   uint64_t budget_bytes = 0;
-  double speed = 0;    // measured before the run, relative to other devices; 0: unknown. Must not affect results
-  bool spare = false;  // computes on the cores of faster devices of its node: see scheduler::Unit
+  double speed = 0;    // measured relative speed, or 0 if unknown; must not affect results
+  bool spare = false;  // computes on the cores of faster devices of its node (see scheduler::Unit)
 
   bool operator==(const LocalDevice&) const = default;
 
@@ -35,17 +35,17 @@ struct LocalDevice {
   }
 };
 
-// Measured values of a device class that may affect its results, by key.
+// Maps keys to measured values of a device class that may affect its results.
 using Choices = std::map<std::string, std::string>;
 using ClassChoices = std::map<std::string, Choices>;  // by device class
 
-// One execution of a bundle on a device.
+// Describes one execution of a bundle on a device.
 struct Attempt {
   uint32_t bundle = 0;                  // index of the bundle, or of the first of several that share work
-  uint32_t number = 1;                  // from 1, over all attempts at these fits
-  std::vector<uint32_t> fits;           // to do, in bundle order
+  uint32_t number = 1;                  // number of this attempt at the fits, from 1
+  std::vector<uint32_t> fits;           // fits to compute, in bundle order
   std::vector<uint32_t> done_fits;      // finished fits of the same bundles, or of the candidate of a refit
-  std::vector<std::string> done_notes;  // aligned with done_fits
+  std::vector<std::string> done_notes;  // notes of done_fits, in the same order
   bool backup = false;                  // another device works on these fits too; the first result counts
   std::optional<uint32_t> refit = {};   // candidate of a refit, which is then alone in `fits`
 

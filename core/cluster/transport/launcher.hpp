@@ -1,12 +1,12 @@
-// Checks the environment for how this process was started.
+// Checks in the environment how this process was started.
 #pragma once
 
 #include <cstdint>
 
 namespace mokume::cluster {
 
-// Without an MPI plugin, srun starts every task as an independent program, and all of them would compete for one run
-// directory. Throws Error(MK_INVALID_ARGUMENT) in such a task. `ranks` is the size of the transport in use.
+// Throws Error(MK_INVALID_ARGUMENT) in a task that srun started without an MPI plugin: each task would then be an
+// independent program, and all would compete for one run directory. `ranks` is the size of the transport in use.
 void check_launcher(uint32_t ranks);
 
 }  // namespace mokume::cluster

@@ -1,5 +1,5 @@
 // Sends and receives the messages of the team on this node (core/team). Only the thread of cluster::run() uses the
-// transport. Node 0 sends to all nodes, the other nodes to node 0.
+// transport. Node 0 sends to all nodes; the other nodes send to node 0.
 #pragma once
 
 #include <cstdint>
@@ -32,12 +32,12 @@ class TeamChannel {
     if (wake) wake();
   }
 
-  // ---- implemented by the team, called on the loop's thread; must be quick
+  // ---- functions that the team implements; the loop's thread calls them, so they must return quickly
 
-  // An Error stops the run.
+  // Takes a message of the team. An Error stops the run.
   virtual void received(uint32_t from, TeamMessage message) = 0;
   virtual void lost(uint32_t node) = 0;  // may be called more than once
-  virtual bool busy() = 0;               // true: this node must not leave yet
+  virtual bool busy() = 0;               // returns whether this node must not leave yet
 
   // ---- for the loop
 
@@ -46,7 +46,7 @@ class TeamChannel {
     const std::lock_guard lock(mutex_);
     return std::exchange(outgoing_, {});
   }
-  // `wake` is empty once the loop has ended.
+  // Takes an empty `wake` once the loop has ended.
   void on_wake(std::function<void()> wake) {
     const std::lock_guard lock(mutex_);
     wake_ = std::move(wake);

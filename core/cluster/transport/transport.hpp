@@ -1,4 +1,4 @@
-// A C++ wrapper of a transport, and the transport for a run on a single node.
+// Wraps a transport for C++, and provides the transport for a run on a single node.
 #pragma once
 
 #include <chrono>
@@ -19,13 +19,13 @@ namespace mokume::cluster {
 // environment indicates a batch script, not a launcher.
 bool mpi_launched();
 
-// A transport for one node, without messages. Static storage.
+// Returns the transport of a single node, which carries no messages. The object is static.
 const mk_transport* self_transport();
 
-// Used by one thread, except wake(). Every function throws the transport's Error.
+// Only one thread may use it, except for wake(). Functions throw Error if the transport fails.
 class Transport {
  public:
-  // The waits of the transport follow `clock`.
+  // `clock` is the clock that the waits of the transport follow.
   explicit Transport(const mk_transport* table, const base::Clock& clock = base::system_clock())
       : table_(table), clock_(clock) {}
   Transport(const Transport&) = delete;
@@ -45,28 +45,28 @@ class Transport {
   };
   std::optional<Received> poll();
 
-  // Waits until a message may have arrived or a peer may be lost since the last poll() that found nothing, wake() was
-  // called since the last wait, or the time is over. May return earlier.
+  // Waits until a message may have arrived or a peer may be lost since the last poll() that found nothing, until wake()
+  // is called (or was called since the last wait), or until the time is over. May return earlier.
   void wait(std::chrono::microseconds at_most);
   void wake();  // may be called from any thread
 
   void flush(uint32_t timeout_ms);
 
-  // Gives a node up: messages to it are dropped until it is heard from again.
+  // Gives a node up. The transport drops messages to the node until a message from it arrives.
   void forget(uint32_t peer);
-  // Returns whether the peer was given up or is known to be gone. A host that loses power or network is detected only
-  // by its silence.
+  // Returns whether the peer was given up or is known to be gone. Only silence reveals a host that loses power or
+  // network.
   bool lost(uint32_t peer) const;
 
-  // Leaves the run, once, after everything is written. Returns false if a node was lost: the process must then exit
-  // with _exit(), since any other exit may wait forever.
+  // Leaves the run. Must be called once, after everything is written. Returns false if a node was lost: the process
+  // must then exit with _exit(), because any other exit may wait forever.
   bool leave(uint32_t timeout_ms);
 
  private:
   const mk_transport* table_;
   const base::Clock& clock_;
 
-  // Used if the table has no wait().
+  // wait() and wake() use these members if the table lacks the functions.
   std::mutex mutex_;
   std::condition_variable changed_;
   bool woken_ = false;
