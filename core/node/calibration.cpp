@@ -14,7 +14,7 @@ namespace {
 
 constexpr const char* kFile = "calibration.json";
 
-// Collects the results of some folds for their validation rows, by the index of the fit.
+// Collects the labels and scores of the rows that some folds validate, by the index of the fit.
 class Collector {
  public:
   Collector(cluster::Reporter& reporter, size_t folds, size_t classes)
@@ -33,7 +33,7 @@ class Collector {
             0};
   }
 
-  // Calibrates the model on the rows of all folds, in fold order. Returns nothing if a fold has none.
+  // Calibrates the model on the rows of all folds, in fold order. Returns nothing if a fold has no rows.
   std::optional<Calibration> calibrated(const mk_model& model) const {
     Fold all;
     for (const Fold& fold : folds_) {

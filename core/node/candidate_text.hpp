@@ -1,4 +1,4 @@
-// The text of a candidate for users.
+// Describes a candidate to users.
 #pragma once
 
 #include <cstdint>
@@ -8,6 +8,6 @@
 
 namespace mokume::node {
 
-std::string candidate_text(const search::Plan& plan, uint32_t candidate);  // "C = 10, gamma = 0.01"
+std::string candidate_text(const search::Plan& plan, uint32_t candidate);  // returns "C = 10, gamma = 0.01"
 
 }  // namespace mokume::node

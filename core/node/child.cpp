@@ -54,7 +54,7 @@ class Requests {
     try {
       while (auto frame = base::receive_frame(socket_)) take(cluster::decode_frame(std::move(*frame)));
     } catch (const std::exception&) {
-      // A node that sends invalid messages is treated as gone.
+      // Treats a node that sends invalid messages as gone.
     }
     _exit(0);
   }
@@ -151,7 +151,7 @@ class Service {
   }
 
  private:
-  // The node adds its number and the times to a record.
+  // Reports to the node, which adds its number and the times to each record.
   class ParentReporter : public cluster::Reporter {
    public:
     ParentReporter(Service& service, uint64_t lease) : service_(service), lease_(lease) {}
@@ -182,7 +182,7 @@ class Service {
         send(cluster::Stop{e.status(), e.what()});
       }
     } catch (const Error&) {
-      // Nobody can receive it; the thread of `requests_` exits the process.
+      // The node is gone, so the thread of `requests_` exits the process.
     }
   }
 
@@ -200,7 +200,7 @@ class Service {
   std::unique_ptr<Experiment> experiment_;
   std::unique_ptr<Machine> machine_;
   std::unique_ptr<LocalSession> session_;
-  std::unique_ptr<TeamSeat> seat_;  // for the next attempt
+  std::unique_ptr<TeamSeat> seat_;  // seat of the attempt that follows a TEAM_JOIN
 };
 
 }  // namespace

@@ -1,4 +1,4 @@
-// The other end of a ChildSession: the process that drives one device for a node.
+// Implements the other end of a ChildSession: the process that drives one device for a node.
 #pragma once
 
 #include <functional>
@@ -11,8 +11,8 @@
 
 namespace mokume::node {
 
-// The objects that main() owns: the log, the registry with the experiment's plugin directories, and the schemas of
-// models.
+// Refers to the objects that main() owns: the log, the registry with the experiment's plugin directories, and the
+// schemas of models.
 struct ChildRuntime {
   base::Log& log;
   std::function<registry::Registry&(const std::vector<std::string>& plugin_directories)> registry;

@@ -21,17 +21,17 @@ namespace {
 constexpr std::chrono::milliseconds kGlance(20);  // interval between checks for a stop request
 constexpr double kNoticeSeconds = 60;             // interval between notices that a device is still not open
 
-// The child ended by itself, perhaps by accident. Retrying helps against neither a refusal nor silence.
+// Reports that the child ended by itself, perhaps by accident. Another child helps only then, not after other errors.
 class ChildGone : public Error {
  public:
   using Error::Error;
 };
 
-// Distinguishes a child that hangs from one that works by its use of the processor in a span of time.
+// Recognises a child that hangs by how little it uses the processor in a span of time.
 class Idleness {
  public:
   explicit Idleness(std::chrono::milliseconds limit) : limit_(limit) {}
-  // `cpu_s` is the processor time used so far.
+  // `cpu_s` is the processor time that the child has used so far.
   bool exceeds_limit(double cpu_s) {
     constexpr double kShare = 0.01;  // background threads of a driver may wake up now and then
     const auto now = std::chrono::steady_clock::now();
@@ -86,8 +86,8 @@ void add_counts(std::map<std::string, uint64_t>& counts, const std::map<std::str
 
 }  // namespace
 
-// Receives the child's messages during an attempt. `refused` is an error thrown while handling a message: the child is
-// told to stop, and the error is rethrown once it has.
+// Receives the child's messages during an attempt. `refused` is the first error that the handling of a message threw:
+// run() tells the child to stop, waits for its end, and rethrows the error.
 struct ChildSession::Listener {
   cluster::Reporter& reporter;
   const mk_team* team = nullptr;
@@ -164,7 +164,7 @@ void ChildSession::begin(const device::Choices& choices, const std::string& run_
     if (e.status() != MK_DEVICE_ERROR) throw;
     log_.warn("device", e.what());  // one device must not stop a run before its first fit
   }
-  if (!child_ && !follows(choices_, choices)) choices_ = choices;  // for the next child, which opens the device
+  if (!child_ && !follows(choices_, choices)) choices_ = choices;  // the next child opens the device with them
 }
 
 // Ends a child that could not open its device, or opened another device.
@@ -206,7 +206,7 @@ void ChildSession::revive() {
   log_.info(info_.id, "starting another process for it");
   start();
   open();
-  crashes_ = 0;  // counts this child only; the coordinator counts failed attempts
+  crashes_ = 0;  // counts failures to open the device; the coordinator counts failed attempts
   if (welcome_) say_hello(*welcome_);
 }
 
@@ -233,7 +233,7 @@ void ChildSession::run(const cluster::Attempt& attempt, cluster::Reporter& repor
   if (ended.status != MK_OK) throw Error(static_cast<mk_status>(ended.status), ended.text);
 }
 
-// Throws Error if the child is lost; its text is empty if the child is gone.
+// Throws Error if the child is lost, with an empty text if the child has ended.
 cluster::LeaseEnd ChildSession::listen(Listener& listener) {
   const int socket = child_->socket();
   const auto answer = [&](const cluster::Message& message) { base::send_frame(socket, cluster::encode(message)); };
@@ -299,7 +299,7 @@ void ChildSession::send(const cluster::Message& message) {
   }
 }
 
-// Throws Error with the end of the child if it ended by itself, else with `what`.
+// Throws Error that states how the child ended, if it ended by itself, and `what` otherwise.
 void ChildSession::lost(const std::string& what) {
   ++crashes_;
   const bool wanted = [&] {

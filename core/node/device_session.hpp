@@ -1,4 +1,4 @@
-// A model's session on one device of a run, which turns attempts at bundles into finished fits. This process
+// Runs a model's session on one device of a run, which turns attempts at bundles into finished fits. This process
 // (LocalSession) or a child process (ChildSession) drives the device.
 #pragma once
 
@@ -14,8 +14,7 @@
 
 namespace mokume::node {
 
-// Used by one thread at a time, except kill(). Every function throws Error; messages about a failed device include its
-// name.
+// Only one thread at a time may use it, except for kill(). Functions throw Error, which names a device that fails.
 class DeviceSession {
  public:
   virtual ~DeviceSession() = default;
@@ -23,18 +22,18 @@ class DeviceSession {
   virtual cluster::LocalDevice info() const = 0;
   virtual device::Choices choices() const = 0;  // everything that affects results, including the model's choices so far
 
-  // Called before the first attempt. The device then computes with these choices; it is reopened if necessary.
-  // Unfinished fits store their recovery data in the run directory. `profile`: time every op.
+  // Must be called before the first attempt. Makes the device compute with these choices, and reopens it if necessary.
+  // Unfinished fits store their recovery data in the run directory. `profile` makes the device time every op.
   virtual void begin(const device::Choices& choices, const std::string& run_directory, bool profile) = 0;
 
-  // Runs fits or a refit, alone or (`team` not null) as a member of a team. Only the leader of a team reports.
+  // Runs fits or a refit, alone or, if `team` is not null, as a member of a team. Only the leader of a team reports.
   virtual void run(const cluster::Attempt& attempt, cluster::Reporter& reporter, const mk_team* team) = 0;
 
-  virtual std::map<std::string, uint64_t> fallbacks() const = 0;  // by op name
+  virtual std::map<std::string, uint64_t> fallbacks() const = 0;  // number of fallbacks, by op name
   virtual std::vector<device::ProfileRow> profiled() const = 0;   // empty unless requested in begin()
 
-  // Callable from any thread. run() soon throws Error(MK_DEVICE_ERROR), even if the driver never returns. Returns false
-  // if this process drives the device and therefore cannot stop it by force.
+  // May be called from any thread. Makes run() throw Error(MK_DEVICE_ERROR) soon, even if the driver never returns.
+  // Returns false if this process drives the device and therefore cannot stop it by force.
   virtual bool kill() noexcept = 0;
 };
 

@@ -23,7 +23,7 @@ const device::Choices& choices_for(const cluster::ClassChoices& all, const std::
   return found == all.end() ? kNone : found->second;
 }
 
-// Reports every minute that a device is still not open: this process cannot end a driver that hangs.
+// Reports every minute that a device is still not open, because this process cannot end a driver that hangs.
 class OpeningNotice {
  public:
   OpeningNotice(base::Log& log, std::string id) : log_(log), id_(std::move(id)), thread_([this] { watch(); }) {}
@@ -54,10 +54,10 @@ class OpeningNotice {
   std::mutex mutex_;
   std::condition_variable opened_;
   bool open_ = false;
-  std::thread thread_;  // last, because it uses the other members
+  std::thread thread_;  // declared last, because it uses the other members
 };
 
-// Only one device failed, which must not stop a run with other devices.
+// Returns whether only one device failed, which must not stop a run with other devices.
 bool is_its_own(const Error& e) { return e.status() == MK_DEVICE_ERROR || e.status() == MK_OUT_OF_MEMORY; }
 
 }  // namespace

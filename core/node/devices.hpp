@@ -1,4 +1,4 @@
-// The devices of this process in a run, each with a session of the model, on which the agent runs attempts.
+// Holds the devices of this process in a run, each with a session of the model, on which the agent runs attempts.
 //
 // In this folder, one process uses its devices: it opens them, runs the model and refits on them, and restarts the
 // child process of a device that crashed. Scheduling of attempts belongs to core/cluster, and results to core/run.
@@ -23,8 +23,8 @@ namespace mokume::node {
 class Devices : public cluster::Executor {
  public:
   // Opens the devices that the experiment selects, with the choices recorded for their classes, one after another, so
-  // that no device disturbs another's measurements. A device that cannot be opened is left out with a warning; throws
-  // Error if none can be opened. `measure`: measure their speed. References must outlive this object.
+  // that no device disturbs another's measurements. Leaves out a device that cannot be opened, with a warning; throws
+  // Error if none can be opened. `measure` makes each device measure its speed. References must outlive this object.
   Devices(const Machine& machine, const Experiment& experiment, base::Log& log, uint32_t sharers,
           const cluster::ClassChoices& recorded, bool measure);
   Devices(const Devices&) = delete;
@@ -33,8 +33,8 @@ class Devices : public cluster::Executor {
   std::vector<cluster::LocalDevice> devices() const override;
   cluster::ClassChoices choices() const;
 
-  // Called before the first attempt: see DeviceSession::begin(). `profile`: write a profile of each device to the run
-  // directory.
+  // Must be called before the first attempt (see DeviceSession::begin()). `profile` makes run() write a profile of each
+  // device to the run directory.
   void begin(const cluster::ClassChoices& choices, const std::string& run_directory, uint32_t node, bool profile);
 
   void run(uint32_t device, const cluster::Attempt& attempt, cluster::Reporter& reporter, const mk_team* team) override;
@@ -43,7 +43,7 @@ class Devices : public cluster::Executor {
   void abandon() noexcept override { abandoned_ = true; }
   bool abandoned() const { return abandoned_; }
 
-  // Returns by device how often each op ran on the host because the device does not support it.
+  // Returns, indexed by device, how often each op ran on the host because the device does not support it.
   std::vector<std::map<std::string, uint64_t>> fallbacks() const;
 
  private:
@@ -53,7 +53,7 @@ class Devices : public cluster::Executor {
 
   base::Log& log_;
   std::vector<std::unique_ptr<DeviceSession>> sessions_;
-  std::vector<bool> spare_;               // by device
+  std::vector<bool> spare_;               // indexed by device
   std::unique_ptr<ProfileFile> profile_;  // null unless the run is profiled
   std::string run_directory_;             // "" before begin()
   std::atomic<bool> abandoned_{false};

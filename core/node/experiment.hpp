@@ -1,5 +1,5 @@
-// A prepared experiment: the model is loaded and has checked it, data is read, folds and plan are made. All ranks have
-// the same.
+// Prepares an experiment: loads the model, reads the data, makes folds and plan, and lets the model check the
+// experiment. All ranks have the same experiment.
 #pragma once
 
 #include <memory>
@@ -20,12 +20,12 @@
 
 namespace mokume::node {
 
-// Returns the measures that a config adds to the model's: [validation] score, and [search] select if it is a measure.
+// Returns the measures that [validation] score, and [search] select if it is a measure, add to the model's metrics.
 std::vector<data::MeasureInfo> measures_of(const mk_model& model, bool classes, const config::Config& config);
 
-// Returns the metrics of a model for data with classes, or with numeric targets, followed by those measures; empty if
-// the model does not support such data. [search] select names the metric that chooses the best candidate; the default
-// is the model's.
+// Returns the metrics of a model for data with classes, or with numeric targets, followed by these measures. Returns
+// nothing if the model does not support such data. [search] select names the metric that chooses the best candidate; by
+// default, the model names it.
 std::vector<results::Metric> metrics_of(const mk_model& model, bool classes, const config::Config& config);
 
 // Returns the bounds of a run's records. The numbers of rows are those of its training and test sets.
@@ -49,14 +49,14 @@ class Experiment {
   const Splits& splits() const { return *splits_; }
   const mk_experiment* model_experiment() const { return model_experiment_->get(); }
 
-  // Returns the group of a fit or refit. All fits of a group have the same inputs. Group 0 has the inputs that all
-  // training rows fill and scale, in model_experiment().
+  // Returns the group of a fit or refit. All fits of a group have the same inputs. Those of group 0 are filled and
+  // scaled by all training rows, and are in model_experiment().
   uint32_t group_of(uint32_t slot) const;
-  // Returns the experiment with the inputs of a group above 0. Callable from any thread. Each call makes a new object,
-  // so that only sessions hold memory for it. Error(MK_BAD_DATA) if a scaled value leaves the range of float32.
+  // Makes an experiment with the inputs of a group above 0, so that only sessions hold memory for it. Any thread may
+  // call it. Throws Error(MK_BAD_DATA) if a scaled value leaves the range of float32.
   std::unique_ptr<FoldExperiment> fold_experiment(uint32_t group) const;
 
-  // Returns bundles with every fit of the plan in exactly one bundle. A bundle holds fits of one group only, and groups
+  // Returns bundles that contain every fit of the plan exactly once. A bundle holds fits of one group only, and groups
   // are in order. `parts` is the number of bundles that would suit the devices.
   std::vector<scheduler::Bundle> bundles(uint32_t parts) const;
 
@@ -77,7 +77,7 @@ class Experiment {
   std::unique_ptr<ModelExperiment> model_experiment_;
 };
 
-// Returns a lookup over the registry that loads models on demand.
+// Returns a lookup of schemas that loads models from the registry on demand.
 config::SchemaLookup schema_lookup(registry::Registry& registry);
 
 }  // namespace mokume::node

@@ -1,4 +1,4 @@
-// Runs the fits of an attempt: the model call that trains and validates them.
+// Runs the fits of an attempt by calling the model, which trains and validates them.
 #pragma once
 
 #include <string>
@@ -13,13 +13,13 @@ struct OpenModel {
   const Experiment& experiment;
   mk_session* session;
   const mk_device_services* device;
-  std::string run_directory;  // holds unfinished fits and models; "": none are stored
+  std::string run_directory;  // directory for unfinished fits and models, or "" to store none
 
-  // Returns the directory for the recovery data of a fit. "": none, since the directory belongs to the first of several
-  // devices that work on the fit.
+  // Returns the directory for the recovery data of a fit, or "" if there is none: if several devices work on the fit,
+  // the directory belongs to the first one.
   std::string scratch(const cluster::Attempt& attempt, uint32_t fit) const;
 
-  // Until the end of the block, time outside the model's own phases counts towards `name`.
+  // Counts time outside the model's own phases towards `name` until the end of the block.
   sdk::Scope phase(const char* name) const { return {device, MK_SCOPE_PHASE, name}; }
 };
 

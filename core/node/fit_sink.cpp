@@ -88,7 +88,7 @@ void FitSink::take(const mk_fit_result& result) {
   reporter_.report(record);
 }
 
-// A fit without finite metrics has no result, whatever its model reports.
+// Fails a fit with a metric that is not finite, whatever the model reports, because such a fit has no result.
 void FitSink::fail_without_numbers(journal::FitRecord& record) const {
   if (record.status == journal::FitStatus::failed) return;
   const std::vector<results::Metric> metrics = experiment_->metrics();

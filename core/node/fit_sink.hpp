@@ -24,8 +24,8 @@ std::string note_of(const mk_fit_result& result);
 // Serves one call of the model. Errors of the reporter pass through the model as a status, which the call returns.
 class FitSink {
  public:
-  // Reports each fit, with the experiment's measures after the model's metrics. `ids` lists the fits given to the
-  // model, in its order.
+  // Reports each fit, with the experiment's measures after the model's metrics. `ids` lists the fits that the model
+  // gets, in the same order.
   FitSink(cluster::Reporter& reporter, std::vector<uint32_t> ids, const Experiment& experiment);
   // Stores the only report of a refit in `record`.
   FitSink(cluster::Reporter& reporter, journal::FitRecord& record);

@@ -1,4 +1,4 @@
-// The experiment of one fold that fills and scales its inputs by its own training rows, in the form for a model.
+// Holds the experiment of a fold that fills and scales its inputs by its own training rows, in the form for a model.
 #pragma once
 
 #include "abi/model.h"
@@ -6,7 +6,7 @@
 
 namespace mokume::node {
 
-// Not movable, because the C structs point into it. `whole` must outlive it.
+// The class is not movable, because the C structs point into the object. `whole` must outlive it.
 class FoldExperiment {
  public:
   FoldExperiment(const mk_experiment& whole, data::FoldInputs inputs);

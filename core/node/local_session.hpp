@@ -1,4 +1,4 @@
-// A session on a device that this process drives.
+// Runs a session on a device that this process drives.
 #pragma once
 
 #include <memory>
@@ -12,7 +12,7 @@ namespace mokume::node {
 
 class LocalSession : public DeviceSession {
  public:
-  // Opens the device. `machine` and `experiment` must outlive it. `measure`: measure or recall its speed; see info().
+  // Opens the device, and measures or recalls its speed if `measure` is set. References must outlive the session.
   LocalSession(const Machine& machine, const Experiment& experiment, const device::Listed& listed,
                const device::Choices& choices, uint64_t budget_bytes, bool measure);
   ~LocalSession() override;
@@ -36,7 +36,7 @@ class LocalSession : public DeviceSession {
   uint64_t budget_bytes_;
   double speed_ = 0;
   std::unique_ptr<device::Device> device_;
-  std::unique_ptr<FoldExperiment> fold_experiment_;  // the session's inputs; empty for group 0
+  std::unique_ptr<FoldExperiment> fold_experiment_;  // inputs of the session; null for group 0
   uint32_t group_ = 0;                               // group of the session
   mk_session* session_ = nullptr;
   std::string run_directory_;  // "" before begin()

@@ -1,4 +1,4 @@
-// An experiment in the form for a model plugin, with everything it points to.
+// Converts an experiment into the form for a model plugin.
 #pragma once
 
 #include <set>
@@ -14,7 +14,7 @@
 
 namespace mokume::node {
 
-// Not movable, because the C struct points into it. All arguments must outlive it.
+// The class is not movable, because the C struct points into the object. All arguments must outlive it.
 class ModelExperiment {
  public:
   ModelExperiment(const config::Config& config, const search::Plan& plan, const data::Dataset& data,
@@ -29,7 +29,7 @@ class ModelExperiment {
                     const std::vector<search::Value>& candidate);
   const char* keep(std::string text);
 
-  std::set<std::string> texts_;  // deduplicated: texts without references are the same for every candidate
+  std::set<std::string> texts_;  // a set, because texts without references are the same for every candidate
   std::vector<mk_value> values_;
   std::vector<const char*> class_names_;
   mk_data train_{};

@@ -9,7 +9,7 @@
 namespace mokume::node {
 namespace {
 
-// Returns all values of the parameter in any candidate, without "".
+// Returns the values of the parameter in all candidates, without "".
 std::set<std::string> paths_of(const std::string& name, const config::Config& config) {
   const auto reference = config.references.find(name);
   const std::string searched = reference == config.references.end() ? name : reference->second;

@@ -1,5 +1,5 @@
-// The files that parameters of a model name (MK_PARAM_FILE), with trained weights. Each file is read once and kept
-// while the run lasts, so that all fits of an experiment see the same content, whose hash is in the plan.
+// Reads the files that parameters of a model name (MK_PARAM_FILE), such as trained weights. Reads each file once and
+// keeps it while the run lasts, so that all fits of an experiment see the same content, whose hash is in the plan.
 #pragma once
 
 #include <map>
@@ -15,10 +15,10 @@ struct ModelFile {
 };
 using ModelFiles = std::map<std::string, ModelFile>;  // by path
 
-// Reads the files of all candidates into memory. Throws Error(MK_BAD_DATA), naming the parameter, path and cause.
+// Reads the files of all candidates into memory. Throws Error(MK_BAD_DATA) that names parameter, path and cause.
 ModelFiles read_model_files(const mk_model& model, const config::Config& config);
 
-// Returns Config::file_sums.
+// Returns the value of Config::file_sums.
 std::map<std::string, std::string> sums_of(const ModelFiles& files);
 
 }  // namespace mokume::node

@@ -1,5 +1,5 @@
-// The content of inputs.json in a model's directory: it prepares rows as the model learned them, so that a model
-// predicts without its run. The model's own manifest holds the rest (classes, scaling).
+// Reads and writes inputs.json in a model's directory. The file tells how to prepare rows as in training, so that a
+// model predicts without its run. The model's own manifest holds the rest (classes, scaling).
 #pragma once
 
 #include <optional>
@@ -13,7 +13,7 @@ namespace mokume::node {
 
 struct ModelInputs {
   std::string model;    // library that wrote the model
-  data::DataSpec data;  // without paths, limits and scaling
+  data::DataSpec data;  // excludes paths, limits and scaling
   std::vector<data::Column> columns;
   std::optional<data::Shape> shape;  // shape of a row, for source "images"
 

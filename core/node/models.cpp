@@ -53,7 +53,7 @@ void adopt_models(const std::string& run_directory, const search::Plan& plan, co
     if (!is_new && !base::exists(name))
       throw Error(MK_STORAGE, "the model of a refit is not in " + run_directory +
                                   "/models: make the same directory visible to every node, and run again");
-    if (!is_new) continue;  // an earlier session gave it its name
+    if (!is_new) continue;  // an earlier session has renamed it
     base::remove(name);
     base::rename(made, name);
   }

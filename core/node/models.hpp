@@ -1,5 +1,5 @@
-// The directory models/ of a run: the models of refit attempts. The end of the run gives final names to those that
-// count.
+// Manages the directory models/ of a run, which holds the models of refit attempts. At the end of the run, those that
+// count get final names.
 #pragma once
 
 #include <cstdint>
@@ -12,7 +12,7 @@
 
 namespace mokume::node {
 
-// Lets `fill` write the model of this refit attempt into a separate directory, since another device may work on the
+// Lets `fill` write the model of this refit attempt into a separate directory, because another device may work on the
 // same refit. A crash never leaves an incomplete model under a final name. Throws Error(MK_STORAGE).
 void keep_model(const std::string& run_directory, uint32_t slot, uint32_t attempt,
                 const std::function<void(const std::string& directory)>& fill);
@@ -23,8 +23,8 @@ bool has_model(const std::string& run_directory, const search::Plan& plan, const
 base::Below model_place(const std::string& run_directory, const search::Plan& plan, uint32_t slot);
 std::string model_path(const std::string& run_directory, const search::Plan& plan, uint32_t slot);
 
-// Gives final names to the models of the refits that count, and removes the files of other attempts. Called once no
-// device works any more. Throws Error(MK_STORAGE) if a model is missing.
+// Gives final names to the models of the refits that count, and removes the files of other attempts. Must be called
+// when no device works any more. Throws Error(MK_STORAGE) if a model is missing.
 void adopt_models(const std::string& run_directory, const search::Plan& plan, const journal::Contents& contents);
 
 }  // namespace mokume::node

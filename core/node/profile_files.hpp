@@ -1,4 +1,4 @@
-// The files logs/profile-NNNN.json, one for the measurements of each node of a profiled run.
+// Writes and reads the files logs/profile-NNNN.json, which hold the measurements of each node of a profiled run.
 #pragma once
 
 #include <cstdint>
@@ -19,7 +19,7 @@ class ProfileFile {
  public:
   ProfileFile(const std::string& run_directory, uint32_t node, size_t devices);
 
-  // Called on the device's thread.
+  // Each device calls it on its own thread.
   void keep(size_t at, const std::string& id, const std::string& name, std::vector<device::ProfileRow> rows);
 
  private:

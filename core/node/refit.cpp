@@ -19,7 +19,7 @@
 namespace mokume::node {
 namespace {
 
-constexpr int64_t kFewestRows = 1024;  // limit for one call of predict(), after which progress is reported
+constexpr int64_t kFewestRows = 1024;  // lower limit for one call of predict(), before which progress is reported
 constexpr int64_t kMostCalls = 16;
 
 // Predicts block by block, and reports progress before each block.
@@ -65,7 +65,7 @@ Said class_predictions(const mk_model& model, const mk_fitted* fitted, const mk_
   return all;
 }
 
-// Adds the errors on the test rows, by kind, to the record.
+// Adds the number of errors on the test rows, the confusion of classes and all measures to the record.
 void count_errors(const Said& said, const data::Dataset& data, journal::FitRecord& record) {
   const data::Confusion confusion = data::count_confusion(data.test.labels, said.labels, data.class_names.size());
   int64_t hits = 0;

@@ -1,5 +1,5 @@
-// The directory DIRECTORY/scratch for the recovery data of unfinished fits. Models create their files there; nothing
-// else of a run depends on them.
+// Manages the directory DIRECTORY/scratch with the recovery data of unfinished fits. Models create their files there;
+// nothing else in a run depends on these files.
 #pragma once
 
 #include <cstdint>
@@ -12,8 +12,8 @@ class Scratch {
   // Creates nothing on disk.
   explicit Scratch(const std::string& run_directory) : run_directory_(run_directory) {}
 
-  // Returns "DIRECTORY/scratch/fit-000123". Error(MK_BAD_DATA) if it, or a file in it, is a symbolic link: a model
-  // opens its files by path.
+  // Returns "DIRECTORY/scratch/fit-000123". Throws Error(MK_BAD_DATA) if this directory, or a file in it, is a symbolic
+  // link, because a model opens its files by path.
   std::string fit(uint32_t id) const;
 
   // A directory that cannot be removed stays, which costs space but does not affect results.

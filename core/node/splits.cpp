@@ -10,7 +10,7 @@
 namespace mokume::node {
 namespace {
 
-// Returns the training rows followed by the validation rows, which form fold 0.
+// Returns a sample of the training rows followed by the validation rows, which form fold 0.
 data::Sample sample_in_time(int64_t trained, int64_t with_validated) {
   std::vector<int32_t> fold_of(static_cast<size_t>(with_validated), 0);
   std::fill(fold_of.begin(), fold_of.begin() + trained, -1);

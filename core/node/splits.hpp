@@ -1,6 +1,6 @@
-// The training and validation rows of every fit, in the form for models: samples, each with its own folds. Repeats of
-// the cross-validation are samples of all rows with other folds. In time order, each fold has its own sample, since it
-// leaves out later rows.
+// Determines the training and validation rows of every fit, in the form for models: samples, each with its own folds.
+// Repeats of the cross-validation are samples of all rows with other folds. In time order, each fold has its own
+// sample, because it leaves out later rows.
 #pragma once
 
 #include <cstdint>
@@ -31,11 +31,11 @@ class Splits {
   Splits(const config::Config& config, const search::Plan& plan, const data::Dataset& data);
 
   const std::vector<data::Sample>& samples() const { return samples_; }
-  uint32_t folds() const { return folds_; }  // number in each sample
+  uint32_t folds() const { return folds_; }  // number of folds in each sample
 
   Place place_of(const Fold& fold) const;
   uint32_t sample_of_refit(uint32_t bootstrap) const;
-  // Returns nothing for a fold of a sample that the plan does not validate on.
+  // Returns nothing if the plan does not contain the fold.
   std::optional<Fold> fold_at(const Place& place) const;
 
   // Returns the rows that a fold trains on, in training order.

@@ -92,7 +92,7 @@ bool serve_team(const mk_team& team, const cluster::Message& message, const Team
     }
   } catch (const Error& e) {
     if (e.status() != MK_CANCELLED) throw;
-    send(cluster::TeamBreak{0, e.what()});  // another member is gone: the child stops, which ends its work
+    send(cluster::TeamBreak{0, e.what()});  // another member is gone, so the child stops its work
   }
   return true;
 }

@@ -1,4 +1,4 @@
-// A member of a team over the socket between a node and the child process that acts as the member.
+// Carries the calls of a team's member over the socket between a node and the child process that acts as the member.
 #pragma once
 
 #include <condition_variable>
@@ -13,7 +13,7 @@
 
 namespace mokume::node {
 
-// The child's side: an mk_team whose calls become messages to the node.
+// Implements the child's side: an mk_team whose calls become messages to the node.
 class TeamSeat {
  public:
   using Send = std::function<void(const cluster::Message&)>;  // called on the session's thread
@@ -23,14 +23,14 @@ class TeamSeat {
 
   const mk_team* table() const { return &table_; }  // valid for the lifetime of the seat
 
-  // The node's answers; callable from any thread.
+  // Take the node's answers. Any thread may call these functions.
   void take_sum(base::Floats sum);
   void break_up(const std::string& why);  // later contributions and waits get MK_CANCELLED
 
  private:
   void give(uint64_t count, std::span<const mk_block> blocks);
   void take(std::span<float> sum);
-  void check_whole() const;  // needs the lock
+  void check_whole() const;  // requires the lock
 
   const cluster::TeamJoin join_;
   const Send send_;
@@ -42,8 +42,8 @@ class TeamSeat {
   std::optional<std::string> why_;
 };
 
-// The node's side: carries out the child's request on `team` and answers it. Returns false if the message is not about
-// a team.
+// Implements the node's side: carries out the child's request on `team` and answers it. Returns false if the message is
+// not about a team.
 bool serve_team(const mk_team& team, const cluster::Message& message, const TeamSeat::Send& send);
 
 cluster::TeamJoin join_of(const mk_team& team);

@@ -1,4 +1,4 @@
-// Computes measures of a classifier's rows from its scores.
+// Computes measures of a classifier from the predictions and scores of its rows.
 #pragma once
 
 #include <cstdint>
@@ -14,9 +14,9 @@
 namespace mokume::node {
 
 // Returns one value per row and class, larger for the more likely class: probabilities, the decision values of
-// one-vs-rest, or for one-vs-one the votes of the pairs, with ties broken by their decision values (as scikit-learn's
-// decision_function does). NaN for a row whose log-probabilities are not finite; empty if the kind of scores is
-// unknown. `scores` is rows x scores per row.
+// one-vs-rest or, for one-vs-one, the votes of the pairs, with ties broken by their decision values (as in
+// scikit-learn's decision_function). The values are NaN for a row whose log-probabilities are not finite. The result is
+// empty if the kind of scores is unknown. `scores` is rows x scores per row.
 std::vector<double> class_values(mk_score_kind kind, std::span<const float> scores, size_t classes);
 
 // Throws Error(MK_INTERNAL) if the rows that a model reported are inconsistent.
