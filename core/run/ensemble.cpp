@@ -41,7 +41,7 @@ int64_t errors_of(const std::vector<int32_t>& labels, const std::vector<int32_t>
   return errors;
 }
 
-// Returns probabilities in double: these are the certainties if the scores are probabilities.
+// Returns the probabilities in double precision: the certainties, or NaN where a score is NaN.
 std::vector<double> probabilities_of(node::Classified said) {
   for (size_t i = 0; i < said.scores.size(); ++i)
     if (std::isnan(said.scores[i])) said.certainty[i] = NAN;
@@ -75,7 +75,7 @@ void combine_classes(const mk_model& model, const Ensemble& ensemble, const mk_d
   }
 }
 
-// Means and squared deviations are updated member by member: Welford, Note on a method for calculating corrected sums
+// Updates means and squared deviations member by member, as in Welford, Note on a method for calculating corrected sums
 // of squares and products, Technometrics 4(3), 1962.
 void combine_numbers(const mk_model& model, const Ensemble& ensemble, const mk_device_services* device,
                      const data::Table& rows, Combined& combined) {
@@ -111,8 +111,8 @@ Trained::Trained(const mk_model& model, const std::string& directory, const std:
     }
     fitted_.reset(loaded);
     calibration = node::read_calibration(directory, model.scores_per_row(get()));
-    static_cast<void>(node::read_inputs(directory));  // names a damaged file
-    checked = base::check_sums(directory);            // last, since the model's own error messages are more specific
+    static_cast<void>(node::read_inputs(directory));  // throws an error that names a damaged file
+    checked = base::check_sums(directory);            // last, because the errors of the model are more specific
   } catch (const Error& e) {
     if (e.status() != MK_BAD_DATA) throw;
     if (directory == run) throw Error(MK_BAD_DATA, std::string(e.what()) + " (restore the model's files)");

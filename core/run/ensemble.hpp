@@ -1,5 +1,5 @@
-// The trained models of a run and their combined predictions: models/member-000, models/member-001, ... if the run has
-// several, else models/best as an ensemble of one.
+// Combines the predictions of a run's trained models: models/member-000, models/member-001, ... if the run has several,
+// otherwise models/best as an ensemble of one.
 #pragma once
 
 #include <cstdint>
@@ -16,7 +16,7 @@
 
 namespace mokume::run {
 
-// A trained model in host memory, loaded from its files and owned by this object. Thread-compatible.
+// Owns a trained model in host memory, loaded from its files. The class is thread-compatible.
 class Trained {
  public:
   // `directory` was written by mk_model.save below the run directory `run`. Throws Error(MK_BAD_DATA) with instructions
@@ -28,7 +28,7 @@ class Trained {
   std::vector<std::string> classes;  // in label order; empty for regression
   int64_t features = 0;
   data::Shape shape;                             // shape of a row as the model saw it; channels is 0 if unknown
-  std::vector<double> mean, scale;               // x' = (x - mean) / scale: one value, one per feature, or none
+  std::vector<double> mean, scale;               // scaling x' = (x - mean) / scale; one value, one per feature, or none
   std::optional<node::Calibration> calibration;  // turns decision values into probabilities
   bool checked = false;                          // true if SHA256SUMS, which older models lack, was checked
 
@@ -36,8 +36,8 @@ class Trained {
   std::unique_ptr<mk_fitted, void (*)(mk_fitted*)> fitted_;
 };
 
-// Returns the directories of a run's models in ascending order, without members that could not be trained; for the
-// directory of a single model, itself. Throws Error(MK_INVALID_ARGUMENT) if there are none yet.
+// Returns the directories of a run's models in ascending order, without members that could not be trained, or `run`
+// itself if it is the directory of a single model. Throws Error(MK_INVALID_ARGUMENT) if there is no model yet.
 std::vector<std::string> model_directories(const std::string& run);
 
 inline bool is_error(int32_t said, int32_t label) { return label != data::kNoLabel && said != label; }
@@ -64,15 +64,15 @@ class Ensemble {
 results::Certainty certainty_of(const mk_model& model, const Ensemble& ensemble, const mk_device_services* device,
                                 const data::Table& rows);
 
-// The predictions of an ensemble for a table of rows. For a single member these are its own labels or numbers.
+// Holds the predictions of an ensemble for a table of rows. Those of a single member are its own labels or numbers.
 struct Combined {
-  std::vector<int32_t> labels;  // classification: one per row; see results::majority
-  std::vector<uint32_t> votes;  // votes for that label
-  std::vector<double> numbers;  // regression: one mean over the members per row
+  std::vector<int32_t> labels;  // for classes: one label per row (see results::majority)
+  std::vector<uint32_t> votes;  // number of votes for that label
+  std::vector<double> numbers;  // for regression: one mean over the members per row
   std::vector<double> sd;       // sample standard deviation over members; 0 for one member
-  std::vector<int64_t> errors;  // classification with labels: one count per member
-  // Classification: the numbers that decide the label, and their names (score_names.hpp). Several members: shares of
-  // their votes. One member: its probabilities or decision values, or nothing if the meaning of its scores is unknown.
+  std::vector<int64_t> errors;  // for classes with labels: number of errors of each member
+  // These fields hold the names (score_names.hpp) and values that decide a class: the vote shares of several members,
+  // or the probabilities or decision values of one. They are empty if the meaning of its scores is unknown.
   std::vector<std::string> score_names;
   std::vector<float> scores;          // rows x names; empty if the model gives probabilities
   std::vector<double> probabilities;  // rows x names; NaN in a row where the model's probabilities are not finite

@@ -7,7 +7,7 @@
 namespace mokume::run {
 namespace {
 
-// The time before the first finished fit includes loading, so it is ignored once this share of the work was done after.
+// Once this share of the work has followed the first fit, the time before it, which includes loading, does not count.
 constexpr double kEnough = 0.02;
 
 }  // namespace

@@ -12,8 +12,8 @@ namespace mokume::run {
 // Weights each fit by its predicted time.
 class Eta {
  public:
-  // `costs` holds the predicted cost of each fit, in any unit; empty: all are equal. The remaining `slots` are refits
-  // and weigh as much as a mean fit. `done` holds the fits of earlier sessions. Times are in seconds.
+  // `costs` holds the predicted cost of each fit, in any unit, or nothing if all are equal. The remaining `slots` are
+  // refits, which weigh as much as a mean fit. `done` holds the fits of earlier sessions. Times are in seconds.
   Eta(std::vector<double> costs, uint64_t slots, const std::vector<journal::FitRecord>& done, double now_s);
 
   void done(uint32_t fit, double now_s);
@@ -25,8 +25,8 @@ class Eta {
  private:
   double cost(uint32_t fit) const { return fit < costs_.size() ? costs_[fit] : 0; }
 
-  std::vector<double> costs_;  // by slot
-  uint64_t left_ = 0;          // slots that are not done
+  std::vector<double> costs_;  // indexed by slot
+  uint64_t left_ = 0;          // number of slots that are not done
   double total_ = 0, left_cost_ = 0, done_cost_ = 0;
   double start_s_ = 0;
   std::optional<double> first_s_;  // time at which the first fit was done, after loading

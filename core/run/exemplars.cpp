@@ -20,7 +20,7 @@ double entropy(std::span<const double> sums) {
   return nats;
 }
 
-// Returns the first channel before the run's scaling, in [0, 255].
+// Returns a thumbnail of the first channel of a row, before the run's scaling, in [0, 255].
 results::Thumbnail picture_of(const data::Dataset& data, int64_t row) {
   const data::Shape& shape = data.shape;
   if (int64_t{shape.height} * shape.width <= 1) return {};

@@ -1,4 +1,4 @@
-// Test rows that show where an ensemble is certain, where it is uncertain, and where it is wrong.
+// Chooses test rows that show where an ensemble is certain, where it is uncertain, and where it is wrong.
 #pragma once
 
 #include <cstdint>
@@ -15,9 +15,9 @@ namespace mokume::run {
 // members.
 std::vector<double> doubts(std::span<const double> certainty, size_t classes);
 
-// Chooses up to four rows of each kind: correct with the lowest entropy of the members' mean certainty, wrong with the
-// lowest, and remaining rows with the highest. Ties go to the first rows. `certainty` is as above; `vote` has one entry
-// per row. Leaves the members' own certainties empty.
+// Chooses up to four rows of each kind: correct rows with the lowest doubts(), wrong rows with the lowest, and other
+// rows with the highest. Ties go to the first rows. `certainty` is that of doubts(); `vote` holds the winning class of
+// each row. Leaves the certainties of single members empty.
 std::vector<results::Exemplar> choose_exemplars(const data::Dataset& data, std::span<const double> certainty,
                                                 std::span<const size_t> vote);
 

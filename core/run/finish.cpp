@@ -76,8 +76,8 @@ class Finisher {
     return contents;
   }
 
-  // Makes the trained members of a stopped run available for prediction. Members whose models were lost are trained
-  // again. If nothing can be written, the next session adopts the models.
+  // Makes the trained members of a stopped run available for prediction. The next session trains members again if their
+  // models were lost. If nothing can be written, it adopts the models.
   void adopt_those_there_are(journal::Contents contents) const {
     std::erase_if(contents.refits,
                   [&](const auto& refit) { return !node::has_model(result_.directory, plan_, refit); });
@@ -91,7 +91,7 @@ class Finisher {
     cluster::notify(run_.observers, &cluster::Observer::phase, std::string("writing the report"));
     const results::RunView view = write_tables(run_.registry, result_.directory, record);
     run_.frontend.draw(view, result_.directory);
-    run_.recorded.write();  // last: the next session resumes a run that is killed before this line
+    run_.recorded.write();  // last, so that the next session resumes a run that is killed before this line
     tell_tests(view, result_);
     if (run_.request.profile) result_.profiles = view.profiles;
   }

@@ -1,5 +1,5 @@
-// The end of a run on node 0: counts the journal records, names the models, takes the vote of an ensemble and writes
-// the tables.
+// Ends a run on node 0: counts the journal records, names the models, takes the vote of an ensemble and writes the
+// tables.
 #pragma once
 
 #include "base/log.hpp"
@@ -23,7 +23,7 @@ struct Finishing {
   Frontend& frontend;
 };
 
-// Closes the journal. `choices` holds the choices that the models have recorded so far.
+// Finishes the run and closes the journal. `choices` holds the choices that the models have recorded so far.
 RunResult finish(const Finishing& run, const cluster::Outcome& outcome, const cluster::ClassChoices& choices);
 
 }  // namespace mokume::run

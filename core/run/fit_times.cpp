@@ -34,7 +34,7 @@ struct Earlier {
   std::vector<scheduler::TimedWork> work;
 };
 
-// Returns the newest run of this plan that has finished a fit. Unreadable runs are skipped.
+// Returns the newest run of this plan that has finished a fit. Skips unreadable runs.
 Earlier earlier_run(const search::Plan& plan, const std::string& runs) {
   for (const std::string& directory : runs_newest_first(runs)) {
     try {
@@ -52,7 +52,7 @@ Earlier earlier_run(const search::Plan& plan, const std::string& runs) {
   return {};
 }
 
-// Returns the requested class if it was measured, else the class with the most measured time.
+// Returns the requested class if it was measured, otherwise the class with the most measured time.
 std::string class_among(const std::map<std::string, double>& seconds, const std::string& wanted) {
   if (seconds.count(wanted) != 0) return wanted;
   return std::max_element(seconds.begin(), seconds.end(),

@@ -1,4 +1,4 @@
-// The services that the surrounding program provides to a run.
+// Defines the services that the surrounding program provides to a run.
 #pragma once
 
 #include <cstdint>
@@ -13,7 +13,7 @@
 
 namespace mokume::run {
 
-// Describes the start of a run's fits. References are valid during the call, except `status`: until end_fits().
+// Describes the start of a run's fits. References are valid during the call; `status` is valid until end_fits().
 struct FitsStart {
   const std::string& directory;
   bool resumed = false;
@@ -24,7 +24,7 @@ struct FitsStart {
   const StatusFile& status;                     // notified before the frontend
 };
 
-// Displays a run. All calls come from the thread of run(). Overriding any of these functions is optional.
+// Displays a run. All calls come from the thread of run(). Derived classes override only the functions that they need.
 class Frontend : public cluster::Observer {
  public:
   virtual void begin_fits(const FitsStart& start) { static_cast<void>(start); }
@@ -37,12 +37,12 @@ class Frontend : public cluster::Observer {
 
   // ---- process settings
 
-  // Why this process asks the run to stop, for example "SIGTERM"; "" if it does not.
+  // Returns why this process asks the run to stop, for example "SIGTERM", or "" if it does not.
   virtual std::string stop_cause() { return ""; }
 
-  // Sets the number of threads for the loops of this process. Called before the first loop.
+  // Sets the number of threads for the loops of this process, before the first loop starts.
   virtual void limit_loops(uint32_t threads) { static_cast<void>(threads); }
-  // A hanging device's thread was left running: once everything is written, the process must exit with _exit.
+  // Notes that a hanging thread was left running, so that the process must exit with _exit once everything is written.
   virtual void leave_threads() {}
 };
 

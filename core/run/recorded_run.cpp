@@ -81,7 +81,7 @@ void RecordedRun::note_devices(const std::vector<std::vector<cluster::LocalDevic
       if (is_new) known = record_.devices.insert(known, DeviceRecord());
       std::vector<double> sessions = std::move(known->sessions);
       sessions.push_back(now);
-      if (is_new || known->device_class != d.device_class)  // or the node is another machine than before
+      if (is_new || known->device_class != d.device_class)  // or the node is a different machine now
         *known = {node, d.id, d.backend, d.name, d.vendor, d.device_class, d.budget_bytes, d.speed, {}};
       known->sessions = std::move(sessions);
     }
@@ -96,7 +96,7 @@ void RecordedRun::recall_speeds(std::vector<std::vector<cluster::LocalDevice>>& 
 }
 
 // Names run.json because a device without a cache directory measures anew for each run which kernels are the fastest,
-// and another choice may give other last bits.
+// and a different choice may change the last bits.
 std::string RecordedRun::reproducibility(bool team) const {
   if (team && record_.device_classes.size() == 1)
     return "bit-identical on any number of devices of this class if the team sums gradients of global batches; "

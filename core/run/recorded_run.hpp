@@ -1,4 +1,4 @@
-// A run directory and its record, run.json, which node 0 maintains during a run.
+// Maintains a run directory and its record, run.json, on node 0 during a run.
 #pragma once
 
 #include <string>
@@ -13,8 +13,8 @@ namespace mokume::run {
 
 class RecordedRun {
  public:
-  // Opens the requested directory, or else the newest unfinished one of this plan, or else creates one. Throws
-  // Error(MK_INVALID_ARGUMENT) if it holds another plan.
+  // Opens the requested directory, otherwise the newest unfinished one of this plan, or creates one. Throws
+  // Error(MK_INVALID_ARGUMENT) if the directory holds another plan.
   RecordedRun(const RunRequest& request, const node::Experiment& experiment);
 
   RunRecord& record() { return record_; }
@@ -23,11 +23,11 @@ class RecordedRun {
 
   void note_devices(const std::vector<std::vector<cluster::LocalDevice>>& nodes);
 
-  // Restores the speeds measured at each device's first start: they determine the shares of a team and, in local SGD,
-  // its results.
+  // Restores the speeds measured at each device's first start, because they determine the shares of a team and, in
+  // local SGD, its results.
   void recall_speeds(std::vector<std::vector<cluster::LocalDevice>>& nodes) const;
 
-  // Returns one sentence about which repetitions give the same result.
+  // Returns one sentence that tells which repetitions give the same result.
   std::string reproducibility(bool team) const;
 
  private:

@@ -1,4 +1,4 @@
-// Rules that choose the candidate of a bootstrap's refit, and the refits of earlier sessions that remain valid.
+// Chooses the candidate of a bootstrap's refit, and the refits of earlier sessions that remain valid.
 #pragma once
 
 #include <cstdint>
@@ -16,11 +16,11 @@
 
 namespace mokume::run {
 
-// Returns the best candidate of a bootstrap if its fits are done; without validation, its only candidate.
+// Returns the best candidate of a bootstrap if its fits are done, or the only candidate if there is no validation.
 std::optional<results::CandidateRow> best_row(const search::Plan& plan, const std::vector<results::Metric>& metrics,
                                               const std::vector<journal::FitRecord>& records, uint32_t bootstrap);
 
-// Returns, by bootstrap, the fits that its refit waits for.
+// Returns the fits that the refit of each bootstrap waits for.
 std::vector<std::vector<uint32_t>> fits_by_bootstrap(const search::Plan& plan);
 
 class BestCandidates : public cluster::RefitRules {
@@ -38,10 +38,10 @@ class BestCandidates : public cluster::RefitRules {
 };
 
 struct Before {
-  // Records to keep: all fits, and the refits whose candidate is still the best and whose model exists.
+  // Holds all fits, and the refits whose candidate is still the best and whose model exists.
   std::vector<journal::FitRecord> done;
   std::vector<journal::FitRecord> to_redo;  // refits that later refits supersede
-  std::map<uint32_t, uint32_t> attempts;    // last attempt of all records and events, by slot
+  std::map<uint32_t, uint32_t> attempts;    // last attempt of each slot, in all records and events
 };
 Before done_before(const node::Experiment& experiment, const std::string& run_directory, journal::Contents contents);
 

@@ -28,7 +28,7 @@ void tell_failures(const search::Plan& plan, const std::vector<journal::FitRecor
   const bool bagging = plan.bootstraps > 1;
   uint32_t failed = 0;
   for (const journal::FitRecord& refit : refits) {
-    // A single refit without a candidate is already explained by the failed fits.
+    // The failed fits already explain a single refit without a candidate.
     if (!has_failed(refit) || (!refit.refit && !bagging && result.failed > 0)) continue;
     if (failed++ == 0) result.reason = fmt::format("{} failed: {}", results::fit_name(plan, refit.fit), refit.note);
   }

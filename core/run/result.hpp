@@ -10,7 +10,7 @@
 
 namespace mokume::run {
 
-// Sets the numbers of failed fits and refits, and why refits failed. Failed refits do not invalidate the fits.
+// Sets the number of failed fits, and whether and why refits failed. Failed refits do not invalidate the fits.
 void tell_failures(const search::Plan& plan, const std::vector<journal::FitRecord>& records,
                    const std::vector<journal::FitRecord>& refits, RunResult& result);
 

@@ -22,7 +22,7 @@ namespace fs = std::filesystem;
 constexpr uint32_t kMostFits = 1'000'000;  // limit on the keys in memory
 constexpr size_t kMostRuns = 8;            // limit on the runs to read; older runs rarely offer more
 
-// An experiment without its data, which it shares with another.
+// Describes an experiment without its data, which it shares with another experiment.
 struct Planned {
   const config::Config& config;
   const search::Plan& plan;
@@ -37,7 +37,7 @@ std::string value_text(const mk_param& param, const mk_value& value) {
   return value.text;
 }
 
-// Makes texts that are equal for fits with equal bits.
+// Makes a key for each fit. Fits with equal keys have equal bits.
 class Keys {
  public:
   explicit Keys(const Planned& of) : of_(of) {
@@ -76,15 +76,15 @@ class Keys {
 
   const Planned of_;
   std::vector<std::string> samples_, candidates_;
-  std::string place_;  // the inputs of the random numbers; "" for a model without them
+  std::string place_;  // the inputs of the random numbers; "" if the model uses none
 };
 
-// Returns everything except the data that determines the inputs of the folds.
+// Returns everything, except the data itself, that determines the inputs of the folds.
 nlohmann::json inputs_of(const config::Config& config) {
   return nlohmann::json::parse(config::canonical_json(config))["data"];
 }
 
-// Returns the place of each metric of the new run in the earlier run; nothing if one is missing.
+// Returns where the earlier run has each metric of the new run, or nothing if one is missing.
 std::optional<std::vector<size_t>> places_of(const std::vector<results::Metric>& wanted,
                                              const std::vector<results::Metric>& there) {
   std::vector<size_t> places;

@@ -79,7 +79,7 @@ class NodeRun {
     journal_ = std::make_unique<journal::Journal>(directory + "/journal", transport_.rank(), experiment_->plan());
     devices_->begin(handshake.choices, directory, transport_.rank(), request_.profile);
 
-    cluster::Handshake seen = handshake;  // as the scheduler sees them
+    cluster::Handshake seen = handshake;  // the handshake as the scheduler sees it
     if (request_.config.team) form_team(seen);
     std::unique_ptr<cluster::Leading> leading;
     if (leads()) leading = lead(handshake.nodes, seen);
@@ -107,10 +107,10 @@ class NodeRun {
     return result;
   }
 
-  // True if hanging work still uses these objects, so they must not be destroyed.
+  // Returns whether hanging work still uses these objects, so that they must not be destroyed.
   bool abandoned() const { return team_abandoned_ || (devices_ != nullptr && devices_->abandoned()); }
 
-  // The run failed. The next run resumes from the files on disk.
+  // Records that the run failed. The next run resumes from the files on disk.
   void failed(const std::string& reason) {
     if (recorded_ == nullptr) return;
     recorded_->record().state = "stopped";
@@ -118,7 +118,7 @@ class NodeRun {
     try {
       recorded_->write();
       const std::string directory = recorded_->directory().path();
-      frontend_.draw(write_tables(registry_, directory, recorded_->record()), directory);  // with the results so far
+      frontend_.draw(write_tables(registry_, directory, recorded_->record()), directory);  // draws the results so far
     } catch (const std::exception&) {
       // If a journal cannot be written, run.json cannot either. The original error is the one to show.
     }
@@ -134,8 +134,8 @@ class NodeRun {
     return result;
   }
 
-  // Loads the data, makes the plan, and opens the run directory and devices. If this plan's run is already finished,
-  // rank 0 opens neither.
+  // Loads the data, makes the plan, and opens the run directory and devices. If the run of this plan is already
+  // finished, rank 0 opens neither.
   void prepare() {
     machine_ = std::make_unique<node::Machine>(registry_, log_, request_.config.devices);
     const cluster::HostShare share = share_host();
@@ -262,7 +262,7 @@ class NodeRun {
     recorded_->write();
   }
 
-  // Writing tables and plots may take a while; meanwhile the other nodes still expect heartbeats.
+  // Writing tables and plots may take a while; meanwhile, attend() answers the heartbeats of the other nodes.
   RunResult conclude(const cluster::Outcome& outcome) {
     const Finishing all{registry_, log_, request_, *experiment_, *recorded_, *journal_, observers_, frontend_};
     RunResult result;
@@ -277,8 +277,8 @@ class NodeRun {
   Frontend& frontend_;
   const std::atomic<bool>& stop_;
   std::unique_ptr<node::Experiment> experiment_;
-  // Set on node 0 only, as the next five.
-  std::optional<std::string> finished_;  // the directory of an earlier, finished run
+  // This member and the next five are set only on node 0.
+  std::optional<std::string> finished_;  // directory of an earlier, finished run
   std::unique_ptr<RecordedRun> recorded_;
   std::optional<Reusable> reusable_;
   std::unique_ptr<StatusFile> status_;
@@ -287,7 +287,7 @@ class NodeRun {
   std::unique_ptr<node::Machine> machine_;
   std::unique_ptr<node::Devices> devices_;
   std::unique_ptr<journal::Journal> journal_;
-  std::unique_ptr<team::TeamNode> team_;  // set if [devices] team is
+  std::unique_ptr<team::TeamNode> team_;  // set if [devices] team is true
   bool team_abandoned_ = false;
 };
 

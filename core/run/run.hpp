@@ -1,7 +1,7 @@
-// A run: plan, devices of all nodes, journal, best candidate, refit, test and report.
+// Runs an experiment: plan, devices of all nodes, journal, best candidate, refit, test and report.
 //
-// This folder contains one run from start to finish, its directory and the resulting ensemble. core/inspect reads
-// finished runs, and core/cluster distributes fits over nodes.
+// This folder takes one run from start to finish, and manages its directory and the resulting ensemble. core/inspect
+// reads finished runs, and core/cluster distributes fits over nodes.
 #pragma once
 
 #include <atomic>
@@ -25,7 +25,7 @@ struct RunRequest {
   std::string command;      // shown in the report
   std::string version;      // version of the program, to the commit: a run reuses only fits of its own version
   bool fresh = false;
-  bool profile = false;                      // time every op and transfer; shown at the end and in the report
+  bool profile = false;                      // times every op and transfer, for the summary and the report
   std::optional<std::string> directory;      // directory of the run to resume
   double hang_s = cluster::Limits().hang_s;  // a device without a sign of life for this long hangs
 };
@@ -33,10 +33,10 @@ struct RunRequest {
 struct RunResult {
   std::string directory;
   std::string state;  // "done", "failed fits" or "stopped"
-  // If the run had already finished: the end of its last fit, in seconds since the epoch.
+  // If the run had already finished, this is the end of its last fit, in seconds since the epoch.
   std::optional<double> earlier_end_s = {};
   uint64_t failed = 0;
-  std::string failure;        // describes the first failed fit, with the cure if the model knows one
+  std::string failure;        // description of the first failed fit, with a remedy if the model knows one
   bool refit_failed = false;  // `reason` explains why
   std::string best;           // "C = 10, gamma = 0.01", or ""
   uint32_t folds = 0;
@@ -46,14 +46,14 @@ struct RunResult {
   uint32_t members = 0;                                // size of the ensemble
   std::vector<results::TestResult> member_tests = {};  // results of the members that have one
   std::vector<std::string> cautions = {};              // see results/cautions.hpp
-  std::string reproducibility;                         // one sentence: which repetitions give the same result
+  std::string reproducibility;                         // one sentence that tells which repetitions give the same result
   std::string reason;                                  // reason for a stop
   std::vector<results::DeviceProfile> profiles = {};   // filled if requested
 };
 
-// Called by every rank; on ranks other than 0 the result contains only the state. If `stop` is set, the run drains and
-// returns "stopped". If the newest run of the plan is finished, and the request asks for neither a fresh run nor a
-// directory, this returns its result and computes nothing.
+// Every rank must call it. On ranks other than 0, the result contains only the directory, state and reason. If `stop`
+// is set, the run drains and its state is "stopped". If the newest run of the plan is finished, and the request asks
+// for neither a fresh run nor a directory, returns the result of that run and computes nothing.
 RunResult run(registry::Registry& registry, base::Log& log, cluster::Transport& transport, const RunRequest& request,
               Frontend& frontend, const std::atomic<bool>& stop);
 

@@ -1,4 +1,4 @@
-// The directory runs/NAME/STAMP: creation, lookup, locking, and run.json.
+// Creates, finds and locks the directory runs/NAME/STAMP, and reads and writes its run.json.
 #pragma once
 
 #include <map>
@@ -17,8 +17,8 @@ struct DeviceRecord {
   uint32_t node = 0;
   std::string id, backend, name, vendor, device_class;
   uint64_t budget_bytes = 0;
-  double speed = 0;                   // measured before the run, relative to the others; 0: unknown
-  std::vector<double> sessions = {};  // start of each of its sessions, in seconds since the epoch
+  double speed = 0;                   // measured relative speed, or 0 if unknown
+  std::vector<double> sessions = {};  // starts of its sessions, in seconds since the epoch
 
   template <class Self, class Fields>
   static void fields(Self& self, Fields& field) {
@@ -39,11 +39,11 @@ struct DataRecord {
   int64_t rows = 0, features = 0, classes = 0, test_rows = 0;
   std::string sha256;
   std::vector<data::Column> columns;  // conversion of CSV columns into features; empty for other sources
-  // The error of a constant answer on the training rows: the error of the most frequent class, or the mean squared
-  // error of the mean. None in older runs.
+  // This is the error of a constant answer on the training rows: the error of the most frequent class, or the mean
+  // squared error of the mean. Older runs have no value.
   std::optional<double> guess = {};
-  std::optional<data::Shape> shape = {};      // shape of a row, for source "images": other pictures are converted to it
-  std::vector<std::string> class_names = {};  // by label; none in older runs
+  std::optional<data::Shape> shape = {};      // shape of a row, for source "images"; other pictures are converted to it
+  std::vector<std::string> class_names = {};  // indexed by label; empty in older runs
 
   void check() const {
     if (!class_names.empty() && static_cast<int64_t>(class_names.size()) != classes)
@@ -65,7 +65,7 @@ struct DataRecord {
   }
 };
 
-// The place and manner of the last session, for human readers.
+// Describes for human readers where and how the last session ran.
 struct Environment {
   std::string version, compiler, command;
   std::string host = {};
@@ -83,19 +83,19 @@ struct Environment {
   }
 };
 
-// The content of run.json: the identity of this run and everything that it must repeat.
+// Holds the content of run.json: the identity of this run and everything that later sessions must repeat.
 struct RunRecord {
   std::string plan_hash;
   std::string state = "running";  // running | stopped | done | failed fits
   std::string exit_reason;
-  std::map<std::string, device::Choices> choices;  // by device class: fixed before the first fit
+  std::map<std::string, device::Choices> choices;  // by device class; fixed before the first fit
   std::vector<std::string> device_classes;         // classes that took part
   DataRecord data;
   std::vector<DeviceRecord> devices;
   Environment environment;
   std::map<std::string, std::string> files;  // Config::file_sums
-  std::string reused_from;                   // run directory whose fits it reused; "": none
-  std::string config_sha256;                 // sum of config.resolved.toml; "" in older versions
+  std::string reused_from;                   // run directory that provided reused fits, or ""
+  std::string config_sha256;                 // SHA-256 of config.resolved.toml; "" in older versions
   bool checked = true;                       // the file had a checksum, which older versions do not write
 
   template <class Self, class Fields>
@@ -114,7 +114,7 @@ struct RunRecord {
   }
 };
 
-// A run directory, locked by this process until destruction. Move-only.
+// Locks a run directory for this process until destruction. The class is move-only.
 class RunDirectory {
  public:
   // Opens the newest run of `name` below `output` with this plan hash if it is unfinished, or creates a new one.
@@ -132,7 +132,7 @@ class RunDirectory {
   std::string journal_path() const { return path_ + "/journal"; }
   bool existed() const { return existed_; }
 
-  RunRecord read_record() const;  // Error(MK_BAD_DATA) names the file
+  RunRecord read_record() const;  // throws Error(MK_BAD_DATA) that names the file
   void write_record(const RunRecord& record) const;
 
  private:
@@ -142,24 +142,24 @@ class RunDirectory {
   int lock_ = -1;
 };
 
-// Returns the run directories in `parent`, the newest first; symbolic links are not followed.
+// Returns the run directories in `parent`, the newest first. Does not follow symbolic links.
 std::vector<std::string> runs_newest_first(const std::string& parent);
 
 // Returns the path of the newest run of `name` below `output` with this plan hash if it is finished.
 std::optional<std::string> finished_run(const std::string& output, const std::string& name,
                                         const std::string& plan_hash);
 
-// Returns whether a process holds the run directory now, whatever run.json says. On a network file system this is only
-// as reliable as its locks: without them, a run of another host appears dead.
+// Returns whether a process holds the run directory now, whatever run.json says. The answer is only as reliable as the
+// locks of the file system: if it has no network locks, a run of another host appears dead.
 bool is_held(const std::string& path);
 
-// Throws Error(MK_INVALID_ARGUMENT), naming what `path` lacks or why it cannot be accessed.
+// Throws Error(MK_INVALID_ARGUMENT) that tells what `path` lacks or why it cannot be accessed.
 void require_run_directory(const std::string& path);
 
 // Throws Error(MK_BAD_DATA) if config.resolved.toml below `path` has changed since the run wrote it.
 void check_config_file(const std::string& path, const RunRecord& record);
 
-// Reads run.json below `path` without a lock. Throws Error(MK_BAD_DATA) with the name of the file.
+// Reads run.json below `path` without a lock. Throws Error(MK_BAD_DATA) that names the file.
 RunRecord read_run_record(const std::string& path);
 
 }  // namespace mokume::run

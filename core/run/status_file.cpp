@@ -30,7 +30,7 @@ void replace_file(const base::Below& file, const std::string& text) {
   }
 }
 
-// Ignores a file of another version.
+// Returns nothing for a file of another version.
 template <class T>
 std::optional<T> read_json(const base::Below& file) {
   if (!base::exists(file)) return std::nullopt;

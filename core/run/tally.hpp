@@ -1,4 +1,4 @@
-// The votes of an ensemble's members on rows, counted member by member.
+// Counts the votes of an ensemble's members on rows, member by member.
 #pragma once
 
 #include <cstddef>
@@ -9,7 +9,7 @@
 
 namespace mokume::run {
 
-// Memory does not grow with the number of members. Thread-compatible.
+// The memory does not grow with the number of members. The class is thread-compatible.
 class Tally {
  public:
   Tally(size_t rows, size_t classes);
@@ -19,14 +19,14 @@ class Tally {
   void add(const node::Classified& member);
 
   size_t winner(size_t row) const;    // see results::majority
-  uint32_t votes(size_t row) const {  // votes for the winner
+  uint32_t votes(size_t row) const {  // returns the number of votes for the winner
     return votes_[row * classes_ + winner(row)];
   }
-  // The share of `members` that vote for this class.
+  // Returns the share of `members` that vote for the class `label`.
   float share(size_t row, size_t label, size_t members) const {
     return static_cast<float>(votes_[row * classes_ + label]) / static_cast<float>(members);
   }
-  const std::vector<double>& certainty() const { return certainty_; }  // rows x classes: sums over members
+  const std::vector<double>& certainty() const { return certainty_; }  // rows x classes; sums over members
 
  private:
   size_t classes_;

@@ -75,7 +75,7 @@ void add_efficiency(results::RunView& view, const RunRecord& record, journal::Co
   for (size_t i = 0; i < view.devices.size(); ++i) view.devices[i].speed = found.speeds[i];
 }
 
-// The scheduler sees one device for all members of the team.
+// Takes the use of each device from the account, because the scheduler sees one device for all members of the team.
 void add_team(results::RunView& view, const std::string& directory) {
   view.team = team::read_team_account(directory);
   if (view.team.shares.empty()) return;

@@ -1,4 +1,4 @@
-// The results in a run directory, and the tables that are generated from them.
+// Reads the results in a run directory, and writes the tables that show them.
 #pragma once
 
 #include <string>

@@ -23,10 +23,10 @@ namespace fs = std::filesystem;
 constexpr const char* kVote = "models/vote.json";
 constexpr const char* kCure = "remove its directory, and `mokume resume` trains the member again";
 
-// The content of models/vote.json.
+// Holds the content of models/vote.json.
 struct VoteFile {
   results::Vote vote;
-  std::optional<int64_t> errors;  // none if the members predict numbers
+  std::optional<int64_t> errors;  // no value if the members predict numbers
   std::vector<std::string> classes;
   std::vector<int64_t> confusion;
 
@@ -37,7 +37,7 @@ struct VoteFile {
     field("mse", self.vote.test.mse);
     field("errors", self.errors);
     field.optional("classes", self.classes);
-    field.optional("confusion", self.confusion);  // older runs lack this field and the next two
+    field.optional("confusion", self.confusion);  // older runs lack this field and the next three
     field.optional("measures", self.vote.test.measures);
     field.optional("doubt", self.vote.doubt);
     field.optional("exemplars", self.vote.exemplars);
@@ -51,7 +51,7 @@ struct VoteFile {
   }
 };
 
-// Returns a member's predictions, checked because they come from a file.
+// Returns a member's predictions. Checks them, because they come from a file.
 node::Classified classified(const std::string& path, const data::FloatTable& member, size_t classes) {
   node::Classified said;
   for (size_t row = 0; row < member.values.size(); row += classes + 1) {

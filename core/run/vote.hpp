@@ -1,5 +1,5 @@
-// The vote of an ensemble's members on the test rows. Each refit stores its model's predictions for these rows next to
-// the model. Once all are there, rank 0 combines them.
+// Takes the vote of an ensemble's members on the test rows. Each refit stores the predictions of its model for these
+// rows next to the model. Once all exist, rank 0 combines them.
 #pragma once
 
 #include <optional>
@@ -19,7 +19,7 @@ namespace mokume::run {
 void write_vote(const std::string& run_directory, const node::Experiment& experiment,
                 const std::vector<journal::FitRecord>& refits);
 
-// Returns nothing if there is no vote yet or its file is invalid.
+// Returns nothing if there is no valid vote. Throws Error(MK_BAD_DATA) that names a file whose checksum differs.
 std::optional<results::Vote> read_vote(const std::string& run_directory);
 
 }  // namespace mokume::run

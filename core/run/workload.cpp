@@ -6,7 +6,7 @@
 namespace mokume::run {
 namespace {
 
-// Texts all map to 0.
+// Returns 0 for every text.
 double number_of(const search::Value& value) {
   if (const auto* real = std::get_if<double>(&value)) return *real;
   if (const auto* integer = std::get_if<int64_t>(&value)) return static_cast<double>(*integer);
