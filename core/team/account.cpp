@@ -73,8 +73,8 @@ void TeamAccount::add(uint32_t fit, const std::vector<Seat>& members, double ela
   }
 }
 
-// A start of the team resumes from a checkpoint, which may precede the last recorded split. A split is written to disk
-// before anything that depends on it.
+// Records an equal split again if a start begins, because the start resumes from a checkpoint that may precede the last
+// recorded split. Writes a split to disk before anything depends on it.
 void TeamAccount::add_split(uint32_t fit, const std::string& at, const std::string& shares, bool begins) {
   std::vector<results::TeamSplit>& splits = account_.splits;
   const bool same = !splits.empty() && splits.back().fit == fit && splits.back().shares == shares;

@@ -1,4 +1,4 @@
-// The members of a team on this node except the leader. Each member works in its own thread.
+// Runs the members of a team on this node, except the leader. Each member works in its own thread.
 #pragma once
 
 #include <atomic>
@@ -15,10 +15,10 @@ class Members {
  public:
   ~Members() = default;  // call end() first
 
-  // Runs `work` in a thread for a device, then `tell`. Returns false if the device is busy with abandoned work.
+  // Runs `work` and then `tell` in a thread for a device. Returns false if the device is busy with abandoned work.
   bool start(uint32_t device, std::function<void()> work, std::function<void()> tell);
 
-  // Tells whether a member is working, or has not yet reported its end.
+  // Returns whether a member is working or has not reported its end yet.
   bool working();
 
   // Waits at most `most_s` seconds for all members. Returns false if a member hangs in its driver and was left running.

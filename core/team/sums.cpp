@@ -12,7 +12,7 @@
 namespace mokume::team {
 namespace {
 
-constexpr double kSlice = 1;  // seconds
+constexpr double kSlice = 1;  // longest wait at a time, in seconds
 
 bool is_subtree(const cluster::Block& b) { return std::has_single_bit(b.size) && b.first % b.size == 0; }
 
@@ -50,12 +50,12 @@ base::Floats add_up(std::vector<cluster::Block> blocks, uint64_t count) {
   return sum_of(blocks, 0, std::bit_ceil(end));
 }
 
-// A member in this process.
+// Holds the state of a member in this process.
 struct TeamSums::Seat {
   TeamSums& team;
   uint32_t member;
   mk_team table{};
-  uint64_t given = 0, taken = 0;  // number of sums; used by the member's own thread
+  uint64_t given = 0, taken = 0;  // numbers of sums; used only by the member's own thread
 };
 
 TeamSums::TeamSums(Setup setup) : setup_(std::move(setup)) {

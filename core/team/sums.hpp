@@ -1,5 +1,5 @@
-// The sums of a team (abi/model.h, mk_team), whose devices train one model and may be in several processes. The process
-// of member 0 adds up: the other processes send it their members' contributions and receive the sums.
+// Computes the sums of a team (mk_team in abi/model.h), whose devices train one model and may be in several processes.
+// The process of member 0 adds up: the others send it the contributions of their members and receive the sums.
 #pragma once
 
 #include <condition_variable>
@@ -19,29 +19,29 @@
 
 namespace mokume::team {
 
-// Adds up blocks of `count` floats each in the order that mk_block defines; returns zeros without blocks. Throws
+// Adds up blocks of `count` floats each in the order that mk_block defines. Without blocks, returns zeros. Throws
 // Error(MK_INTERNAL) if a block is not a subtree, or if two blocks overlap. The result may reuse their memory.
 base::Floats add_up(std::vector<cluster::Block> blocks, uint64_t count);
 
-// Thread-safe.
+// The class is thread-safe.
 class TeamSums {
  public:
   struct Setup {
     std::vector<double> speeds;   // indexed by member
     std::vector<uint32_t> local;  // members in this process
-    bool sums = true;             // true: this process adds up; false: it sends contributions
+    bool sums = true;             // true if this process adds up; otherwise, it sends contributions
     // `send` serves a process that does not add up: it sends a local member's contribution, whose floats are valid
     // during the call. `publish` serves the process that adds up: it sends a sum to the other processes. Both are
     // called without a lock held and must not block on a peer.
     std::function<void(const cluster::TeamContribution&)> send;
     std::function<void(uint64_t number, const base::Floats& sum)> publish;
-    // Receives the leader's reports, on the leader's thread. See mk_team.
+    // Receives the leader's reports, on the leader's thread (see mk_team).
     std::function<void(double elapsed_s, std::span<const double> busy_s, std::span<const double> units,
                        const std::string& shares, const std::string& at)>
         account;
-    // Limit for the wait for a sum. Afterwards, members without a contribution count as missing.
+    // Limits the wait for a sum. Afterwards, members without a contribution count as missing.
     double patience_s = 600;
-    std::string splits = {};  // for the leader, see mk_team; may be empty
+    std::string splits = {};  // splits for the leader (see mk_team); may be empty
   };
   explicit TeamSums(Setup setup);
   ~TeamSums();
@@ -51,10 +51,10 @@ class TeamSums {
   // Returns the table of a member in this process, valid for the lifetime of the team.
   const mk_team* table(uint32_t member) const;
 
-  void take_contribution(cluster::TeamContribution contribution);  // from another process; requires `sums`
-  void take_sum(uint64_t number, const base::Floats& sum);         // from the process that adds up
-  // Ends the team: every current and later wait, give or take throws Error(MK_CANCELLED) with this reason. Later calls
-  // do not change the reason.
+  void take_contribution(cluster::TeamContribution contribution);  // may come from another process; requires `sums`
+  void take_sum(uint64_t number, const base::Floats& sum);         // comes from the process that adds up
+  // Ends the team: current and later calls of give() and take() throw Error(MK_CANCELLED) with this reason, unless
+  // their sum is finished. The first reason counts.
   void break_up(const std::string& why);
   bool broken() const;
   // Returns the members whose late contributions broke up the team. Requires `sums`.
@@ -77,10 +77,10 @@ class TeamSums {
   std::vector<std::unique_ptr<Seat>> seats_;
   mutable std::mutex mutex_;
   std::condition_variable changed_;
-  std::map<uint64_t, Sum> open_;  // used by the process that adds up
+  std::map<uint64_t, Sum> open_;  // used only by the process that adds up
   struct Made {
     base::Floats sum;
-    uint32_t left = 0;  // local members that have not taken the sum yet
+    uint32_t left = 0;  // number of local members that have not taken the sum yet
   };
   std::map<uint64_t, Made> made_;
   std::optional<std::string> why_;

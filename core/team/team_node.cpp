@@ -15,10 +15,10 @@ namespace mokume::team {
 namespace {
 
 constexpr int kKeptBytes = 1 << 30;
-constexpr double kEndSeconds = 30;  // limit for the other members to return after the leader
+constexpr double kEndSeconds = 30;  // time in which other members must return after the leader
 
-// Devices of one class count as equally fast if their measured speeds differ only by noise. Larger differences are
-// real, because devices of one class may have unequal numbers of cores.
+// Averages the speeds of devices of one class that differ only by noise. Larger differences are real, because devices
+// of one class may have unequal numbers of cores.
 std::vector<double> speeds_by_class(const std::vector<cluster::LocalDevice>& devices) {
   constexpr double kNoise = 1.3;
   std::vector<size_t> order(devices.size());
@@ -68,8 +68,8 @@ TeamNode::TeamNode(node::Devices& devices, base::Log& log, uint32_t node,
                    const std::vector<std::vector<cluster::LocalDevice>>& nodes, double patience_s)
     : local_(devices), log_(log), node_(node), patience_s_(patience_s), account_(log) {
   // Gradients are allocated and freed thousands of times, in vectors of many megabytes. By default, the C library
-  // returns their pages to the system and gets cleared pages each time, which takes longer than the sums (4 MB: 20 ms
-  // per step instead of 6 ms).
+  // returns their pages to the system and gets cleared pages each time, which takes longer than the sums (with 4 MB, a
+  // step takes 20 ms instead of 6 ms).
   mallopt(M_MMAP_THRESHOLD, kKeptBytes);
   mallopt(M_TRIM_THRESHOLD, kKeptBytes);
   for (uint32_t n = 0; n < nodes.size(); ++n)
@@ -129,7 +129,7 @@ void TeamNode::run(uint32_t, const cluster::Attempt& attempt, cluster::Reporter&
       break_up(*begun, e.what());
       account_.write();
       wait_for_others(*begun);
-      // The work itself causes an error that also occurs on the leader's device.
+      // An error that also occurs on the leader's device comes from the work itself.
       const bool fewer = drop_failed(*begun, e.status());
       const bool broken = e.status() == MK_DEVICE_ERROR && drop_leader(*begun, e.what());
       if (!(fewer && e.status() == MK_CANCELLED) && !broken) throw;
@@ -223,12 +223,12 @@ void TeamNode::break_up(TeamAttempt& start, const std::string& why) {
   break_here(start, why);
   {
     const std::lock_guard lock(mutex_);
-    if (start.running.empty()) return;  // no other node to notify
+    if (start.running.empty()) return;  // no other member to notify
   }
   send_to_nodes(start, cluster::TeamBreak{start.number, why});
 }
 
-// Drops a member that does not return in time.
+// Waits for the other members. Counts those that do not return in time as failed.
 void TeamNode::wait_for_others(TeamAttempt& start) {
   if (!start.team) return;
   bool late = false;
@@ -247,7 +247,7 @@ void TeamNode::wait_for_others(TeamAttempt& start) {
   if (late) break_up(start, "a device of the team has not returned from its work");
 }
 
-// Drops the failed members, except members whose status equals `everybody` (MK_OK: drop all failed members). Returns
+// Drops the failed members, except those whose status equals `everybody`, or all of them if it is MK_OK. Returns
 // whether the next start has fewer members.
 bool TeamNode::drop_failed(const TeamAttempt& start, mk_status everybody) {
   bool any = false;
@@ -260,7 +260,7 @@ bool TeamNode::drop_failed(const TeamAttempt& start, mk_status everybody) {
   return any;
 }
 
-// Handles a failure of only the leader's device: drops it and returns true if another device of this node can lead.
+// Drops the leader's device if no other device failed and another one of this node can lead. Returns whether it did.
 bool TeamNode::drop_leader(const TeamAttempt& start, const std::string& why) {
   const std::lock_guard lock(mutex_);
   const auto fails_too = [](const auto& f) { return f.second.status == MK_DEVICE_ERROR; };
@@ -294,7 +294,7 @@ void TeamNode::received(uint32_t from, cluster::TeamMessage message) {
   std::visit([&](auto& one) { take(from, one); }, message);
 }
 
-// A late message belongs to a start that has already broken up.
+// Returns the start with this number, or null for a late message of a start that has already broken up.
 std::shared_ptr<TeamNode::TeamAttempt> TeamNode::current(uint64_t number) {
   const std::lock_guard lock(mutex_);
   return current_ && current_->number == number ? current_ : nullptr;
@@ -358,7 +358,7 @@ void TeamNode::take(uint32_t, const cluster::TeamStart& order) {
   run_members(begun);
 }
 
-// The members of the node have left with it.
+// Breaks up the start. On node 0, counts the members of the lost node as failed.
 void TeamNode::lost(uint32_t node) {
   std::shared_ptr<TeamAttempt> start;
   {
@@ -379,7 +379,7 @@ void TeamNode::lost(uint32_t node) {
   break_here(*start, fmt::format("node {} is gone", node));
 }
 
-// Starts this node's members except the leader, and does not wait: node 0 starts nothing until all members have
+// Starts this node's members except the leader. Does not wait, because node 0 starts nothing until all members have
 // returned or were given up.
 void TeamNode::run_members(const std::shared_ptr<TeamAttempt>& start) {
   for (uint32_t k = 1; k < start->members.size(); ++k) {
@@ -414,7 +414,7 @@ cluster::TeamEnd TeamNode::follow(const TeamAttempt& start, uint32_t index) {
   return end;
 }
 
-// Work that continues long after its start broke up hangs, so nobody should wait for it.
+// Ignores work that continues long after its start broke up: it hangs, and nobody should wait for it.
 bool TeamNode::busy() {
   {
     const std::lock_guard lock(mutex_);

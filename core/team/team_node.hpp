@@ -1,5 +1,5 @@
-// A node's part of a team: all devices of all nodes train one network at a time ([devices] team). To the rest of the
-// run, the team is a single device of node 0. Its leader runs the attempts and starts the other members for them.
+// Runs a node's part of a team: all devices of all nodes train one network at a time ([devices] team). To the rest of
+// the run, the team is a single device of node 0. The leader runs the attempts and starts the other members for them.
 //
 // This folder implements the training of one network on many devices: leading, following and leaving the team, sums
 // (sums.hpp), and the account of each member's work (account.hpp). The model splits the batches.
@@ -29,8 +29,8 @@ class TeamNode : public cluster::Executor, public cluster::TeamChannel {
  public:
   static constexpr const char* kId = journal::kTeamDevice;
 
-  // `nodes` lists, on node 0, the devices of each node, all of which take part unless they are spare; it is empty on
-  // other nodes. The referenced objects must outlive this object. `patience_s` limits the wait for a member.
+  // On node 0, `nodes` lists the devices of each node, all of which take part unless they are spare; on other nodes, it
+  // is empty. The referenced objects must outlive this object. `patience_s` limits the wait for a member.
   TeamNode(node::Devices& devices, base::Log& log, uint32_t node,
            const std::vector<std::vector<cluster::LocalDevice>>& nodes, double patience_s);
   ~TeamNode() override;  // calls end()
@@ -47,8 +47,8 @@ class TeamNode : public cluster::Executor, public cluster::TeamChannel {
   // ---- cluster::Executor
 
   std::vector<cluster::LocalDevice> devices() const override;  // returns the team on node 0
-  // Runs an attempt on all present members. Requires node 0. A member that fails or is lost leaves the team, and the
-  // other members resume from the last checkpoint. If the leader's device fails, another device of node 0 leads. Throws
+  // Runs an attempt on all present members, on node 0. A member that fails or is lost leaves the team, and the other
+  // members resume from the last checkpoint. If the leader's device fails, another device of node 0 leads. Throws
   // errors that all members share, and errors of the last device of node 0.
   void run(uint32_t device, const cluster::Attempt& attempt, cluster::Reporter& reporter, const mk_team* team) override;
   bool kill(uint32_t device) noexcept override;
@@ -68,20 +68,20 @@ class TeamNode : public cluster::Executor, public cluster::TeamChannel {
     bool left = false;
   };
   struct Failure {
-    mk_status status = MK_OK;  // status of the member's work; MK_OK: the member was lost
+    mk_status status = MK_OK;  // status of the member's work, or MK_OK if the member was lost
     std::string why;
   };
-  // One start of the team on one attempt.
+  // Holds one start of the team on one attempt.
   struct TeamAttempt {
     uint64_t number = 0;
     cluster::Attempt attempt;
     std::vector<cluster::TeamMember> members;  // indexed by position in the team
-    std::vector<Seat> seats;                   // node 0: the members' identities in the account
+    std::vector<Seat> seats;                   // identities of the members in the account; only on node 0
     std::shared_ptr<TeamSums> team;            // null if the leader is alone
-    std::map<uint32_t, Failure> failed;        // node 0: indexed by position in the team
-    std::set<uint32_t> running;                // node 0: members other than the leader
+    std::map<uint32_t, Failure> failed;        // indexed by position in the team; only on node 0
+    std::set<uint32_t> running;                // running members except the leader; only on node 0
     std::optional<double> broken_at;
-    bool accounted = false;  // used on the leader's thread
+    bool accounted = false;  // set by the first report; used on the leader's thread
   };
 
   void take(uint32_t from, const cluster::TeamStart& start);
@@ -110,7 +110,7 @@ class TeamNode : public cluster::Executor, public cluster::TeamChannel {
   base::Log& log_;
   const uint32_t node_;
   const double patience_s_;
-  std::vector<Member> members_;  // used on node 0
+  std::vector<Member> members_;  // used only on node 0
   TeamAccount account_;
 
   std::mutex mutex_;
