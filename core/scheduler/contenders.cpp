@@ -30,7 +30,7 @@ bool Contenders::may_win(uint32_t bootstrap, uint32_t candidate) const {
   const auto known = of->second.candidates.find(candidate);
   if (known == of->second.candidates.end()) return true;
   const Losses &one = known->second, &leader = of->second.leader;
-  if (one.mean() == leader.mean()) return true;  // also if all fits failed
+  if (one.mean() == leader.mean()) return true;  // holds even if all fits failed
   const bool settled = one.count >= folds_ && leader.count >= folds_;
   return !settled && one.best <= leader.worst;
 }

@@ -12,14 +12,14 @@ class Contenders {
   // Every candidate has `folds` fits.
   explicit Contenders(uint32_t folds) : folds_(folds) {}
 
-  // Records the value of one fit that the choice of the best candidate uses; smaller is better. A failed fit and NaN
-  // count as the worst possible value.
+  // Records the loss of one fit, which determines the best candidate; smaller is better. A NaN counts as infinity, the
+  // loss of a failed fit.
   void score(uint32_t bootstrap, uint32_t candidate, double loss);
 
   bool has_seen(uint32_t bootstrap, uint32_t candidate) const;
 
-  // True if the candidate has no finished fit yet, or if its best fit is no worse than the worst fit of the leader by
-  // mean. Once all fits of both are done, only the leader may win.
+  // Returns true if the candidate has no finished fit yet, or if its best fit is no worse than the worst fit of the
+  // leader, which has the best mean. Once all fits of both are done, only the leader may win.
   bool may_win(uint32_t bootstrap, uint32_t candidate) const;
 
  private:

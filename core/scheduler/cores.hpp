@@ -1,5 +1,5 @@
-// The cores that this process and its threads run on. A thread inherits the cores of the thread that starts it, so
-// cores set before a driver or worker thread starts also apply to that thread.
+// Restricts the cores on which this process and its threads run. A thread inherits the cores of the thread that starts
+// it, so cores set before a driver or worker thread starts also apply to that thread.
 #pragma once
 
 #include <cstdint>
@@ -9,11 +9,11 @@
 namespace mokume::scheduler {
 
 // Returns the cores on which the calling thread may run, ordered so that the hyper-threads of a core and the cores of a
-// processor are adjacent. Empty if the system does not report them. `root` is prepended to /sys.
+// processor are adjacent, or nothing if the system does not report them. `root` is the prefix of /sys.
 std::vector<uint32_t> allowed_core_list(const std::string& root = "");
 
 // Restricts the calling thread, and threads that it starts later, to `cores`. An empty list changes nothing. Throws
-// Error(MK_INTERNAL), which names the cores, if the system refuses.
+// Error(MK_INTERNAL) that names the cores if the system refuses.
 void run_on(const std::vector<uint32_t>& cores);
 
 // Restricts the thread in the same way until the end of the scope.

@@ -9,13 +9,13 @@
 namespace mokume::scheduler {
 namespace {
 
-// Maximum number of comparisons between candidates and observed candidates in one learn().
+// Limits the comparisons between candidates and observed candidates in one learn().
 constexpr size_t kMostComparisons = size_t{1} << 22;
 constexpr size_t kFewestCompared = 16;
-// Weight of a speed measured before the run, in observations of the same candidate.
+// A speed measured before the run counts like this many observations of the same candidate.
 constexpr double kPriorSpeedWeight = 1;
 constexpr double kNoPriorWeight = 0.1;
-// A running attempt updates the estimate once it exceeds it by this factor.
+// A running attempt changes an estimate once its time exceeds the estimate by this factor.
 constexpr double kSurprise = 1.25;
 
 bool usable(double number) { return std::isfinite(number) && number > 0; }
@@ -192,7 +192,7 @@ void CostModel::learn() {
   ++version_;
 }
 
-// The speed of a class comes from candidates that other classes have also observed, or from similar candidates.
+// Learns the speed of a class from candidates that other classes have also observed, or from similar candidates.
 void CostModel::learn_speeds(const std::vector<Sight>& sights) {
   for (uint32_t k = 0; k < speeds_.size(); ++k) {
     if (k == yardstick_) continue;
@@ -217,7 +217,7 @@ void CostModel::learn_neighbours(const std::vector<Sight>& sights) {
   std::vector<Weighted> everywhere;
   for (const Sight& one : sights) everywhere.push_back({at_speed_one(one), 1});
   const double scale = median(everywhere);
-  constexpr double kScaleWeight = 1e-6;  // effective only without any neighbours
+  constexpr double kScaleWeight = 1e-6;  // matters only without any neighbours
   for (uint32_t c = 0; c < points_.size(); ++c) {
     if (!seen_[c].empty()) continue;
     if (dimensions_ == 0) {  // without coordinates, no candidate is near another

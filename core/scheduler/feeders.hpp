@@ -26,14 +26,14 @@ class Feeders {
   // Drops jobs that have not started, waits for running jobs, and ends the threads. Must not be called from a job.
   void stop();
 
-  // Like stop(), but does not wait for running jobs. For jobs that hang inside a driver and never return: everything
-  // they use must live until the process ends.
+  // Does the same as stop() without waiting for running jobs, which may hang inside a driver and never return.
+  // Everything that they use must live until the process ends.
   void abandon();
 
  private:
   struct State;
   void end_loops();
-  std::shared_ptr<State> state_;  // shared with the threads: an abandoned thread keeps it alive
+  std::shared_ptr<State> state_;  // shared with the threads, so that an abandoned thread keeps it alive
 };
 
 }  // namespace mokume::scheduler

@@ -37,7 +37,7 @@ uint32_t allowed_cores() {
   return cores > 0 ? cores : std::max(1U, std::thread::hardware_concurrency());
 }
 
-// The arena is created at its first use. Until then, launchers and ranks that share a host may still reduce the cores.
+// Creates the arena at its first use, because launchers and ranks that share a host may reduce the cores until then.
 struct HostServices::State {
   State(base::Log& to, uint32_t n_threads, std::string cache)
       : log(to), wanted(n_threads), cache_directory(std::move(cache)) {}
@@ -64,8 +64,8 @@ namespace {
 constexpr size_t kAlignment = 64;
 constexpr size_t kHugePage = size_t{2} << 20;
 
-// Tells ThreadSanitizer, which cannot look into libtbb, the ordering of a loop: its bundles run after the caller's
-// earlier code and before its later code, but unordered among themselves; hence two positions.
+// Tell ThreadSanitizer, which cannot look into libtbb, how a loop is ordered: its bundles run after the caller's
+// earlier code and before its later code, but unordered among themselves. This takes two positions.
 void publish([[maybe_unused]] void* place) {
 #ifdef MOKUME_TSAN
   __tsan_release(place);
@@ -96,7 +96,7 @@ void run_loop(LoopArena& arena, uint64_t count, void (*body)(void*, uint64_t), v
   observe(&loop.context);
 }
 
-// Large blocks request huge pages: random access to matrix rows otherwise spends two thirds of the time on page walks.
+// Requests huge pages for large blocks: page walks otherwise take two thirds of the time of random access to rows.
 void* allocate(void*, size_t bytes) {
   const size_t alignment = bytes >= kHugePage ? kHugePage : kAlignment;
   if (bytes > PTRDIFF_MAX - alignment) return nullptr;

@@ -1,4 +1,4 @@
-// Services that the program offers to every shared library: the log, threads, memory and the cache directory.
+// Offers services to every shared library: the log, threads, memory and the cache directory.
 #pragma once
 
 #include <cstdint>
@@ -13,12 +13,12 @@ namespace mokume::scheduler {
 // Returns the number of cores on which this process may run (its affinity mask, which launchers restrict); at least 1.
 uint32_t allowed_cores();
 
-// Owns the TBB arena shared by the parallel_for calls of all libraries, and the mk_host table over it. Owned by main();
-// must outlive every library.
+// Owns the TBB arena that the parallel_for calls of all libraries share, and the mk_host table over it. main() owns
+// this object, which must outlive every library.
 class HostServices {
  public:
-  // threads: size of the arena, including the calling thread; 0 = allowed_cores() of the first thread that queries the
-  // size or runs a loop. cache_directory: see mk_host.
+  // `threads` is the size of the arena, including the calling thread; 0 means allowed_cores() of the first thread that
+  // queries the size or runs a loop. `cache_directory` is that of mk_host.
   HostServices(base::Log& log, uint32_t threads, std::string cache_directory);
   ~HostServices();
   HostServices(const HostServices&) = delete;

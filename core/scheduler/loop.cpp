@@ -9,7 +9,7 @@
 
 namespace mokume::scheduler {
 
-// By default TBB starts no more workers than there are cores; global_control raises that limit.
+// Raises the limit of TBB, which by default starts no more workers than there are cores.
 struct LoopArena::State {
   State(uint32_t threads, uint32_t cores)
       : limit(tbb::global_control::max_allowed_parallelism, std::max(threads, cores)),
@@ -23,8 +23,8 @@ LoopArena::LoopArena(uint32_t threads, uint32_t cores) : state_(std::make_unique
 LoopArena::~LoopArena() = default;
 
 void LoopArena::run(uint64_t count, Bundle bundle, void* context) {
-  // Isolated: a thread that waits for its loop must not start an iteration of another loop, which may need locks that
-  // this thread holds and may take arbitrarily long.
+  // Isolates the loop: a thread that waits for its loop must not start an iteration of another loop, which may need
+  // locks that this thread holds and may take arbitrarily long.
   state_->arena.execute([&] {
     tbb::this_task_arena::isolate([&] {
       tbb::parallel_for(tbb::blocked_range<uint64_t>(0, count, 1), [&](const tbb::blocked_range<uint64_t>& range) {

@@ -1,4 +1,4 @@
-// The only parallel loop over TBB, called through a plain function pointer. libtbb is not instrumented, so
+// Runs the only parallel loop over TBB, through a plain function pointer. libtbb is not instrumented, so
 // ThreadSanitizer cannot follow the hand-over of its tasks, and scripts/test excludes the tests of these loops from
 // ThreadSanitizer.
 #pragma once
@@ -17,7 +17,7 @@ class LoopArena {
   LoopArena(const LoopArena&) = delete;
   LoopArena& operator=(const LoopArena&) = delete;
 
-  // Splits [0, count) into bundles and returns when all have run. May be called from any thread, also from bundles.
+  // Splits [0, count) into bundles and returns when all have run. May be called from any thread, even from bundles.
   void run(uint64_t count, Bundle bundle, void* context);
 
  private:

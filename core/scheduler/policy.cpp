@@ -6,8 +6,8 @@
 namespace mokume::scheduler {
 namespace {
 
-// The first bundle of a candidate is ranked as if it took this many times the estimate. It may do so; and the earlier
-// its time and its chance of a refit are known, the better the plan for the rest becomes.
+// Ranks the first bundle of a candidate as if it took this many times the estimate, which it may. The earlier its time
+// and its chance of a refit are known, the better the plan for the rest becomes.
 constexpr double kUnseen = 3;
 constexpr uint32_t kNoBootstrap = UINT32_MAX;
 
@@ -78,7 +78,7 @@ double Policy::work_now(uint32_t bundle) const {
 }
 
 void Policy::estimate() {
-  std::map<uint32_t, double> refits;  // indexed by bootstrap: the longest possible refit
+  std::map<uint32_t, double> refits;  // longest possible refit of each bootstrap
   for (uint32_t i = 0; i < bundles(); ++i) {
     if (!is_over(states_[i])) states_[i].work = work_now(i);
     if (refit_share_ <= 0 || bootstrap_[i] == kNoBootstrap) continue;

@@ -1,7 +1,7 @@
-// Decides what each device does next. These are the rules of a run, shared by the coordinator and the simulator: no
-// threads, no I/O, no clock. Times are seconds from any origin, given by the caller; they never run backwards.
+// Decides what each device does next. The coordinator and the simulator share these rules, which have no threads, no
+// I/O and no clock. The caller gives all times, in seconds from any origin; they never run backwards.
 //
-// Its decisions affect where and when a fit runs, never the result of the fit.
+// The decisions affect where and when a fit runs, never the result of the fit.
 #pragma once
 
 #include <cstdint>
@@ -18,14 +18,14 @@
 
 namespace mokume::scheduler {
 
-// The smallest unit that can be handed out: fits that run on one device, in this order.
+// Holds the smallest unit of work: fits that run on one device, in this order.
 struct Bundle {
   std::vector<uint32_t> fits;  // fit ids of the plan
-  double cost = 0;             // the model's guess, in a common unit; a value that is not a number counts as longest
+  double cost = 0;             // the model's guess, in a common unit; counts as the longest unless positive and finite
   uint64_t bytes = 0;          // minimum memory of the device
-  uint32_t affinity = 0;       // bundles with equal affinity share work: together they cost less than separately
+  uint32_t affinity = 0;       // bundles with equal affinity share work and cost less together than separately
 
-  // Defines the form in a run directory.
+  // Defines the fields that a run directory stores.
   template <class Self, class Fields>
   static void fields(Self& self, Fields& field) {
     field("fits", self.fits);
@@ -37,26 +37,26 @@ struct Bundle {
 struct Workload {
   std::vector<Bundle> bundles;
   std::vector<Position> positions;  // indexed by fit; if empty, fits do not predict each other
-  // Number of refits, which are the last bundles, one each. Nothing is known about a refit before Policy::fill().
+  // The last bundles are refits, one each. Nothing is known about a refit before Policy::fill().
   uint32_t refits = 0;
-  // After the fits of a bootstrap, a refit of its best candidate takes this many times as long as one of its fits; 0:
-  // no refit. Fits that a long refit may follow have priority, judging by the longest candidate that may still win.
+  // The refit of a bootstrap's best candidate takes this many times as long as one of its fits; 0 stands for no refit.
+  // Fits that a long refit may follow have priority, judging by the longest candidate that may still win.
   double refit_share = 0;
 };
 
-// Divides each bundle's cost among its fits.
+// Returns the guess of each fit: an equal part of the cost of its bundle.
 std::vector<double> guesses_of(const Workload& workload);
 
 struct Unit {
   std::string device_class;
   uint64_t budget = 0;  // bytes
-  double speed = 0;     // measured before, relative to other units; 0: unknown
+  double speed = 0;     // measured before, relative to other units, or 0 if unknown
   // The unit shares the computing power of faster units, so it gets only work that no other unit can hold, or all work
   // when no other unit is left.
   bool spare = false;
 };
 
-// Fits that one device ran together.
+// Holds the time of fits that one device ran together.
 struct TimedWork {
   std::string device_class;  // "" if unknown
   std::vector<uint32_t> fits;
@@ -64,17 +64,17 @@ struct TimedWork {
 };
 
 struct Pick {
-  std::vector<uint32_t> bundles;  // have equal affinity; to be run in this order
+  std::vector<uint32_t> bundles;  // bundles of equal affinity, to be run in this order
   bool backup = false;            // another unit works on the same bundles
 };
 
-//   Order       by critical path: the time of a bundle and of the refit that follows it, longest first.
+//   Order       follows the critical path: the time of a bundle and of the refit that follows it, longest first.
 //   Bundles     with equal affinity are given together while every unit still has enough work, then one at a time.
 //   Slow units  leave a bundle that they would finish after the rest, and after a faster unit would.
-//   Stragglers  when no bundle is left, an idle unit gets a copy of work that it would finish clearly sooner.
+//   Stragglers  are copied: if no bundle is left, an idle unit gets work that it would finish clearly sooner.
 class Policy {
  public:
-  // No bundle is waiting yet.
+  // Starts without any waiting bundle.
   Policy(Workload workload, std::vector<Unit> units);
 
   const Bundle& bundle(uint32_t index) const { return bundles_[index]; }
@@ -83,38 +83,37 @@ class Policy {
   // Sets the candidate of a refit to that of the fit `like`. The refit is not waiting yet.
   void fill(uint32_t bundle, double cost, uint64_t bytes, uint32_t like);
 
-  void wait(uint32_t bundle);  // makes it available, possibly again
+  void wait(uint32_t bundle);  // makes the bundle available, possibly again
 
-  // Chooses the next work of `unit`, which is idle, and gives it to the unit. No value: nothing now; call again later.
+  // Gives the next work to `unit`, which is idle, or returns nothing if there is none; the caller asks again later.
   std::optional<Pick> next(uint32_t unit, double now);
 
-  // Like next(), for a unit that has to prove that it works: gives the last waiting bundle in the order that `suits`
-  // accepts, even if another unit would finish it sooner.
+  // Gives work to a unit that has to prove that it works: of the waiting bundles that `suits` accepts, the last one in
+  // the order, even if another unit would finish it sooner.
   std::optional<Pick> test(uint32_t unit, const std::function<bool(uint32_t bundle)>& suits, double now);
 
-  // The unit is idle again. `done` lists the bundles of its pick that any unit has finished; the rest wait again unless
-  // another unit works on them. The cost model learns from `seconds`, the time of the finished bundles, unless it is 0.
+  // Marks the unit as idle. `done` lists the bundles of its pick that any unit has finished; the rest wait again unless
+  // another unit works on them. The cost model learns from `seconds`, the time of finished bundles, unless it is 0.
   void ended(uint32_t unit, const std::vector<uint32_t>& done, double seconds, double now);
 
-  // Records the loss of a fit, or infinity if the fit failed. It determines the bootstrap's best candidate.
+  // Records the loss of a fit (infinity if the fit failed), which determines the bootstrap's best candidate.
   void scored(uint32_t fit, double loss);
 
-  // The bundle is finished and no longer waits: a unit finished it before the rest of its pick or after its pick was
-  // taken away, or a journal contains its results.
+  // Marks a bundle as finished, so that it no longer waits: a unit finished it before the rest of its pick or after its
+  // pick was taken away, or a journal contains its results.
   void finished(uint32_t bundle);
 
-  // Returns the units whose pick is finished with the help of other units, so that they may stop. Returns each unit
-  // once.
+  // Returns, once each, the units whose pick is finished with the help of other units, so that they may stop.
   std::vector<uint32_t> superfluous();
 
   // Teaches the cost model from the times of an earlier session.
   void teach(const TimedWork& work);
 
-  void retire(uint32_t unit);  // gives it no more work; its current pick still ends with ended()
+  void retire(uint32_t unit);  // gives the unit no more work; its current pick still ends with ended()
   void readmit(uint32_t unit);
   bool retired(uint32_t unit) const { return units_[unit].retired; }
 
-  // The bundle did not fit into `bytes`: from now on, only units with larger budgets get it.
+  // Gives the bundle, which did not fit into `bytes`, only to units with larger budgets from now on.
   void needs_more_than(uint32_t bundle, uint64_t bytes);
 
   // Returns the waiting bundles that no remaining unit can hold.
@@ -124,9 +123,9 @@ class Policy {
   // one at a time and are not waiting yet. Returns their indices.
   std::vector<uint32_t> take_apart(uint32_t bundle, const std::vector<uint32_t>& fits);
 
-  uint32_t candidate(uint32_t fit) const { return costs_.candidate(fit); }  // equal for fits of one candidate
-  double predicted_seconds(uint32_t bundle, uint32_t unit) const;           // 0 if unknown
-  double speed(uint32_t unit) const;  // learned speed, relative to the other units; see CostModel
+  uint32_t candidate(uint32_t fit) const { return costs_.candidate(fit); }  // returns the index of the fit's candidate
+  double predicted_seconds(uint32_t bundle, uint32_t unit) const;           // returns 0 if unknown
+  double speed(uint32_t unit) const;  // learned speed, relative to the other units (see CostModel)
 
  private:
   struct BundleState {
@@ -134,7 +133,7 @@ class Policy {
     uint32_t holders = 0;                               // number of units that work on it
     uint32_t given = 0;                                 // number of times it was given
     double work = 0;                                    // in seconds on a unit of speed 1
-    double given_as = 0;                                // the work in seconds when it was given; 0: unknown then
+    double given_as = 0;                                // work in seconds when it was given, or 0 if it was unknown
     double rank = 0;                                    // determines its position in the order
   };
   struct UnitState {
@@ -144,16 +143,16 @@ class Policy {
     bool busy = false, retired = false, told_superfluous = false;
     double since = 0;
   };
-  // Units with equal class and budget.
+  // Groups units with equal class and budget.
   struct Kind {
     uint32_t device_class = 0;
     uint64_t budget = 0;
   };
-  // An estimate of the rest of the run. Times are in seconds from now.
+  // Estimates the rest of the run. Times are in seconds from now.
   struct Outlook {
-    uint32_t units = 0;         // remaining units
+    uint32_t units = 0;         // number of remaining units
     double rest = 0;            // time until everything is done if all units share the rest evenly
-    std::vector<double> first;  // indexed by kind: time until its first unit is idle; infinite for spare units only
+    std::vector<double> first;  // time until the first unit of each kind is idle; infinite if all are spare
   };
   using Key = std::pair<double, uint32_t>;  // -rank, index
 
@@ -190,10 +189,10 @@ class Policy {
   std::vector<Position> positions_;
   CostModel costs_;
   Contenders contenders_{1};
-  bool scores_changed_ = false;  // whether scores changed since the last estimate
+  bool scores_changed_ = false;  // true if scores changed since the last estimate
   uint64_t estimated_ = 0;       // version of the cost model in the last estimate
-  size_t asked_ = 0;             // number of calls since a newer version exists
-  std::vector<bool> tried_;      // indexed by candidate: one of its bundles was given or is done
+  size_t asked_ = 0;             // number of calls of next() since the last estimate became outdated
+  std::vector<bool> tried_;      // true for a candidate if one of its bundles was given or is done
   std::set<Key> order_;          // waiting bundles
   double waiting_work_ = 0;
   std::map<uint32_t, std::set<uint32_t>> by_affinity_;  // waiting bundles

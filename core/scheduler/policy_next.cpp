@@ -1,4 +1,4 @@
-// Policy::next() and its criteria.
+// Implements Policy::next() and its criteria.
 #include <algorithm>
 #include <cmath>
 #include <limits>
@@ -11,7 +11,8 @@ namespace {
 constexpr double kNever = std::numeric_limits<double>::infinity();
 // Bundles are given together up to this share of the remaining work of all units.
 constexpr double kTogether = 0.25;
-// A slower unit takes only work that it should finish within this share of the rest: predictions err by a quarter.
+// A slower unit takes only work that it should finish within this share of the remaining time, because predictions are
+// off by up to a quarter.
 constexpr double kPatience = 0.75;
 // If at most this many bundles are waiting, they are reordered after every observation.
 constexpr size_t kFew = 1024;
@@ -84,7 +85,7 @@ double Policy::rest_of(const UnitState& unit, double now) const {
   for (const uint32_t i : unit.holds) work += states_[i].work;
   const double predicted = work / costs_.speed(unit.device_class);
   if (!costs_.knows_seconds()) return predicted;
-  // Overdue work is expected to take as long again as it is overdue: the prediction was wrong, or the device hangs.
+  // Expects overdue work to take as long again as it is overdue: the prediction was wrong, or the device hangs.
   return std::abs(predicted - (now - unit.since));
 }
 
@@ -175,7 +176,7 @@ std::optional<Pick> Policy::backup(uint32_t unit, double now, const Outlook& ahe
       if (states_[*i].done) continue;
       if (states_[*i].holders > 1 || !fits(bundles_[*i], idle) || left_to_others(*i, idle)) break;
       work += states_[*i].work;
-      // Time at which the holder finishes without the copied bundles, at best.
+      // The holder finishes at this time without the copied bundles, at best.
       const double kept = std::max(0.0, left - work / holder_speed);
       const double gain = left - std::max(work / speed, kept);
       if (kClearly * work / speed > left || gain <= gained) break;

@@ -20,12 +20,12 @@ namespace {
 
 constexpr uint32_t kNoBundle = UINT32_MAX;
 
-// A rule that gives work to idle units. The bundles of the workload come first, then one bundle for each refit.
+// Gives work to idle units by one rule. The bundles of the workload come first, then one bundle for each refit.
 class Dealer {
  public:
   virtual ~Dealer() = default;
   virtual std::optional<Pick> next(uint32_t unit, double now) = 0;
-  virtual void ready(uint32_t refit) = 0;  // the refit may start now
+  virtual void ready(uint32_t refit) = 0;  // notes that the refit may start now
   virtual void finished(uint32_t) {}       // called when a bundle finishes for the first time
   virtual void ended(uint32_t, const std::vector<uint32_t>&, double, double) {}
   virtual std::vector<uint32_t> superfluous() { return {}; }
@@ -219,7 +219,7 @@ class Simulation {
       end(unit, now - run.since, now);
   }
 
-  // The last fit of a bootstrap releases its refit.
+  // Releases the refits of a bootstrap after its last fit.
   void count_down(uint32_t bundle) {
     if (bundle >= scenario_.workload.bundles.size()) return;
     for (const uint32_t fit : scenario_.workload.bundles[bundle].fits) {
@@ -240,7 +240,7 @@ class Simulation {
   const Scenario& scenario_;
   const bool ours_;
   std::unique_ptr<Dealer> dealer_;
-  std::vector<double> seconds_;  // indexed by bundle: the workload, then the refits
+  std::vector<double> seconds_;  // time of each bundle of the workload, then of each refit
   std::vector<bool> done_;
   size_t left_ = 0;
   std::map<uint32_t, size_t> fits_left_;  // indexed by bootstrap
