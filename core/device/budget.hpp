@@ -1,4 +1,4 @@
-// The memory that a device may use.
+// Computes the memory that a device may use.
 #pragma once
 
 #include <cstdint>
@@ -7,13 +7,13 @@
 
 namespace mokume::device {
 
-// Tells whether a device uses the host's memory: CPU devices, emulated GPUs, and GPUs without their own memory.
+// Returns whether a device uses the host's memory, as CPU devices, emulated GPUs and GPUs without their own memory do.
 bool in_host_memory(const mk_device_info& info);
 
-// Returns a device's budget in bytes. A GPU with its own memory gets nine tenths of it. A device in the host's memory
-// gets nine tenths of `available`, divided by `sharers` (at least 1: the ranks on this host times the devices of this
-// kind that each of them uses), or the memory that the driver reports, whichever is less. The remaining tenth is left
-// to the program and the drivers.
+// Returns a device's budget in bytes. A device with its own memory gets nine tenths of that memory. A device in the
+// host's memory gets nine tenths of `available`, divided by `sharers` (the number of ranks on this host times the
+// number of such devices that each rank uses), or the memory that the driver reports if that is less. The program and
+// the drivers need the remaining tenth.
 uint64_t budget_bytes(const mk_device_info& info, uint64_t available, uint32_t sharers);
 
 }  // namespace mokume::device

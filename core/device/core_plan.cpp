@@ -9,7 +9,7 @@ using Cores = std::vector<uint32_t>;
 
 bool emulated(const Listed& d) { return (d.info.flags & MK_DEVICE_SOFTWARE) != 0; }
 
-// Returns the k-th of n equal parts.
+// Returns the k-th of n equal parts, or a single core if there are fewer cores than parts.
 Cores cut(const Cores& cores, size_t k, size_t n) {
   if (cores.size() < n) return {cores[k % cores.size()]};
   const auto at = [&](size_t part) { return cores.begin() + static_cast<ptrdiff_t>(part * cores.size() / n); };

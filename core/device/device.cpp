@@ -16,7 +16,7 @@ std::string text_of(const char (&field)[N]) {
   return {field, ::strnlen(field, N)};
 }
 
-// Tells whether a choice fits into the fields of mk_choice. A choice that does not fit is not one of ours.
+// Returns whether a choice fits into the fields of mk_choice. Backends and models make only choices that fit.
 bool fits(const std::string& key, const std::string& value) {
   return !key.empty() && key.size() < sizeof(mk_choice::key) && value.size() < sizeof(mk_choice::value);
 }
@@ -79,7 +79,7 @@ std::unique_ptr<Device> Device::open(const Listed& listed, const Choices& choice
 Device::~Device() {
   if (device_ == nullptr) return;
   if (queue_ != nullptr) {
-    mk_error ignored{};  // a device that failed is closed as well
+    mk_error ignored{};  // the device is closed even if it has failed
     listed_.table->finish(queue_, &ignored);
   }
   for (const auto& [buffer, bytes] : sizes_) listed_.table->buffer_destroy(device_, buffer);
@@ -133,7 +133,7 @@ void Device::buffer_destroy(mk_buffer* buffer) noexcept {
   listed_.table->buffer_destroy(device_, buffer);
 }
 
-// Locked memory is unavailable to all other programs on the machine, so the amount is limited.
+// Limits locked memory, because it is unavailable to all other programs on the machine.
 void* Device::host_memory_create(uint64_t bytes) {
   constexpr uint64_t kMostLocked = uint64_t{1} << 30;
   constexpr size_t kAlignment = 64;
@@ -142,7 +142,7 @@ void* Device::host_memory_create(uint64_t bytes) {
   for (const auto& [memory, block] : host_blocks_) locked += block.of_backend != nullptr ? block.bytes : 0;
   HostBlock block{nullptr, bytes};
   void* memory = nullptr;
-  mk_error refused{};  // operating systems limit the amount
+  mk_error refused{};  // ignored, because other memory works, too
   if (host_memory_ == nullptr || locked > kMostLocked ||
       host_memory_->create(queue_, bytes, &block.of_backend, &memory, &refused) != MK_OK) {
     block.of_backend = nullptr;
@@ -219,8 +219,8 @@ void Device::enqueue(const mk_copy& copy) {
   registry::call_foreign("copy", listed_.table->copy, queue_, &copy, static_cast<mk_event**>(nullptr));
 }
 
-// Returns the time that `body` and its queued work take, without the time that the profile records meanwhile, such as
-// the copies of a fallback.
+// Returns the time that `body` and its queued work take, except the time that the profile records meanwhile, for
+// example for the copies of a fallback.
 template <class Body>
 double Device::timed(Body&& body) {
   finish();
@@ -270,7 +270,7 @@ void Device::submit_group(std::span<const mk_op* const> members, size_t each) {
                            static_cast<uint32_t>(count), static_cast<mk_event**>(nullptr));
   };
   if (grouped && !profile_) return run(members, each);
-  // Runs the ops one by one, because a profile measures each op and a fallback waits for each op.
+  // Runs the ops one after the other, because a profile measures each op and a fallback waits for each op.
   std::vector<const mk_op*> group(members.begin(), members.end());
   for (size_t k = 0; k < each; ++k) {
     if (grouped) {
@@ -292,7 +292,7 @@ void Device::finish() { registry::call_foreign("finish", listed_.table->finish, 
 
 void Device::profile() {
   profile_ = std::make_unique<Profile>();
-  // The scopes ignore a device error; the next op reports it.
+  // The scopes ignore an error of the device, because the next op reports it.
   services_.scope_begin = [](void* self, int32_t kind, const char* name) {
     sdk::guard(nullptr, [&] {
       Device& d = device_of(self);

@@ -1,4 +1,4 @@
-// Open devices: move-only owners of backend handles with a memory budget. They dispatch ops and count fallbacks.
+// Owns open devices: keeps their buffers within a memory budget, dispatches their ops and counts fallbacks.
 #pragma once
 
 #include <cstdint>
@@ -16,26 +16,26 @@
 
 namespace mokume::device {
 
-// A device in the list: its backend, its index, and the info from enumerate().
+// Describes a device that a backend lists.
 struct Listed {
-  std::string backend;  // "opencl"
+  std::string backend;  // name, such as "opencl"
   uint32_t index = 0;   // index within the backend
   const mk_backend* table = nullptr;
   mk_device_info info{};
 
   std::string id() const { return backend + ":" + std::to_string(index); }
-  // Backend, device name, platform, driver and instruction set: devices of one class compute identical bits.
+  // Returns backend, device name, platform, driver and instruction set. Devices of one class compute identical bits.
   std::string device_class() const;
 };
 
 using Choices = std::map<std::string, std::string>;
 
-// One open device with its compute queue. Used by one thread at a time.
+// Owns an open device and its compute queue. Only one thread at a time may use the device.
 class Device {
  public:
-  // `fallback` is a host device for ops that this device does not support. It may be null if this is a host device.
-  // Devices of several threads may share the fallback device, one at a time, but no thread may use it directly
-  // meanwhile. `budget_bytes` limits the total size of the buffers. Throws the backend's error, which names the device.
+  // `fallback` is a host device for ops that this device does not support; a host device needs none. Devices of several
+  // threads may share a fallback, because they take turns, but no thread may use it directly meanwhile. `budget_bytes`
+  // limits the total size of the buffers. Throws the backend's error, which names the device.
   static std::unique_ptr<Device> open(const Listed& listed, const Choices& choices, uint64_t budget_bytes,
                                       std::shared_ptr<Device> fallback);
   ~Device();
@@ -47,31 +47,31 @@ class Device {
   uint64_t allocated_bytes() const { return allocated_; }
   uint64_t peak_bytes() const { return peak_; }
 
-  mk_buffer* buffer_create(uint64_t bytes);  // throws MK_OUT_OF_MEMORY with both sizes if it exceeds the budget
+  mk_buffer* buffer_create(uint64_t bytes);  // throws Error(MK_OUT_OF_MEMORY) if the buffer exceeds the budget
   void buffer_destroy(mk_buffer* buffer) noexcept;
-  void write(mk_buffer* to, uint64_t offset, const void* from, uint64_t bytes);  // blocking
-  void read(mk_buffer* from, uint64_t offset, void* to, uint64_t bytes);         // blocking
+  void write(mk_buffer* to, uint64_t offset, const void* from, uint64_t bytes);  // blocks
+  void read(mk_buffer* from, uint64_t offset, void* to, uint64_t bytes);         // blocks
   void copy(mk_buffer* from, uint64_t from_offset, mk_buffer* to, uint64_t to_offset, uint64_t bytes);
   void* host_memory_create(uint64_t bytes);  // see mk_device_services
   void host_memory_destroy(void* memory) noexcept;
-  void submit(const mk_op& op);  // checks the shape rule; falls back to the host device if supports() returns no
+  void submit(const mk_op& op);  // checks the op's shape rule; runs an unsupported op on the fallback
   void submit_group(std::span<const mk_op* const> members, size_t each);  // see mk_device_services
   void finish();
 
-  // From now on, every op, kernel and transfer is synchronized and timed within the scopes of services(). This is
-  // slower but does not change results. Time counts while a scope is open.
+  // Synchronizes and times every later op, kernel and transfer, within the scopes of services(). This is slower but
+  // does not change results. Time outside of ops counts only while a scope is open.
   void profile();
   const Profile* profiled() const { return profile_.get(); }  // null unless profile() was called
 
-  // Counts fallbacks per op name since open().
+  // Returns the number of fallbacks since open(), by the name of the op.
   const std::map<std::string, uint64_t>& fallbacks() const { return fallbacks_; }
-  // Contains every choice on which results depend, made by the backend or recorded by a model.
+  // Returns all choices on which results depend: those of the backend and those that a model has recorded.
   const Choices& choices() const { return choices_; }
 
-  // Sets the team for the model's next calls; nullptr means to work alone. The team must outlive its use.
+  // Sets the team for the model's next calls, or none if `team` is null. The team must outlive these calls.
   void join(const mk_team* team) { services_.team = team; }
 
-  // The C table passed to models; valid as long as this device.
+  // Returns the C table for models, which is valid as long as this device.
   const mk_device_services* services() const { return &services_; }
 
  private:

@@ -9,8 +9,9 @@
 namespace mokume::device {
 namespace {
 
-// A range of one buffer, in elements, that operands of the op use. Overlapping operands (an op in place) share a piece,
-// so that copies overlap too. Other operands get separate pieces, because panels of one buffer may be far apart.
+// Holds a range of one buffer, in elements, that operands of the op use. Overlapping operands (an op in place) share a
+// piece, so that their copies overlap, too. Other operands get separate pieces, because panels of one buffer may be far
+// apart.
 struct Piece {
   mk_buffer* buffer;
   int64_t begin, end;
@@ -45,7 +46,7 @@ std::vector<Piece> pieces_of(const mk_op& op) {
   return pieces;
 }
 
-// Copies of the pieces on the host device. They exist for the duration of the op.
+// Owns copies of the pieces on the host device for the duration of the op.
 class Staged {
  public:
   Staged(Device& device, Device& host, const mk_op& op) : device_(device), host_(host), pieces_(pieces_of(op)) {}
@@ -55,7 +56,7 @@ class Staged {
   Staged(const Staged&) = delete;
   Staged& operator=(const Staged&) = delete;
 
-  // Outputs are copied as well: gemm with beta reads its output, and the gaps between strided rows must be kept.
+  // Copies outputs as well, because gemm with beta reads its output and the gaps between strided rows must not change.
   void bring() {
     for (Piece& piece : pieces_) {
       piece.copy = host_.buffer_create(piece.bytes());

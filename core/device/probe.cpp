@@ -21,7 +21,7 @@ namespace mokume::device {
 namespace {
 
 constexpr double kLongEnoughS = 0.02;  // minimum time of one op, because shorter ops measure the call overhead
-constexpr double kEachS = 0.3;         // time for repeating the product, and for repeating the pass
+constexpr double kEachS = 0.3;         // time limit for the repetitions of an op
 constexpr int kRepeats = 5;
 
 class Buffers {
@@ -33,7 +33,7 @@ class Buffers {
   Buffers(const Buffers&) = delete;
   Buffers& operator=(const Buffers&) = delete;
 
-  // Fills the matrix, because memory that was never written has no pages yet.
+  // Creates a matrix and fills it, because memory that was never written has no pages yet.
   mk_tensor matrix(int64_t rows, int64_t columns) {
     made_.push_back(device_.buffer_create(static_cast<uint64_t>(rows * columns) * sdk::kElementBytes));
     const mk_tensor tensor = sdk::matrix(made_.back(), rows, columns);
@@ -59,7 +59,7 @@ class Probe {
     });
   }
 
-  // Passes over growing arrays, which exceed the caches if the device is fast.
+  // Passes over arrays of growing size, which exceed the caches of a fast device.
   double gbytes() {
     return grow(64, 4096, [&](int64_t n, Buffers& buffers) {
       const mk_tensor x = buffers.matrix(n, 4096), scale = buffers.matrix(1, 4096);
@@ -73,7 +73,7 @@ class Probe {
     double seconds, rate;  // time of one op; 10^9 units of work per second
   };
 
-  // `at` creates and measures the op for a size. Returns the rate of the largest size reached.
+  // Measures the op that `at` creates for growing sizes. Returns the rate of the largest size that works, or 0.
   template <class At>
   double grow(int64_t size, int64_t largest, const At& at) {
     double rate = 0;
@@ -111,7 +111,7 @@ class Probe {
   const Clock& clock_;
 };
 
-// A device's entry in the cache.
+// Defines the content of a cache file.
 struct SpeedFile {
   std::string device_class;
   uint64_t cores = 0;

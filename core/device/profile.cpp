@@ -43,7 +43,7 @@ void Profile::add(const std::string& what, double seconds, double flops, double 
   counted_ += seconds;
 }
 
-// Adds the time since the last settle() that no op used to the current phase.
+// Assigns the time outside of ops since the last settle() to the current phase.
 void Profile::settle() {
   const double now = clock_();
   if (!scopes_.empty()) {

@@ -1,5 +1,5 @@
-// Finds the devices that a SEL names. The grammar (docs/howto/devices.md) is a comma list of: all, every, backend,
-// backend:kind, backend:index, or a part of the name of a platform, vendor, version or device.
+// Finds the devices that a SEL names. SEL (docs/howto/devices.md) is a list, separated by commas, of: all, every,
+// backend, backend:kind, backend:index, or a part of the name of a platform, vendor, version or device.
 #include <algorithm>
 #include <charconv>
 #include <optional>
@@ -20,7 +20,7 @@ std::string lower(std::string text) {
 
 bool has(const Listed& device, uint64_t flags) { return (device.info.flags & flags) != 0; }
 
-// Positions in the list, in list order.
+// Holds positions in the list of devices, in list order.
 using Positions = std::set<size_t>;
 
 Positions every_of(const std::vector<Listed>& listed) {
@@ -30,7 +30,7 @@ Positions every_of(const std::vector<Listed>& listed) {
   return taken;
 }
 
-// Takes each physical GPU once, and one CPU device: a driver's rather than the host backend's, which always exists.
+// Takes each physical GPU once, and one CPU device. Prefers a driver's CPU to the host backend's, which always exists.
 Positions all_of(const std::vector<Listed>& listed) {
   Positions taken;
   std::set<std::string> physical;
@@ -54,7 +54,7 @@ std::optional<int32_t> kind_of(const std::string& word) {
   return std::nullopt;
 }
 
-// Matches "opencl", "opencl:gpu" and "opencl:0"; returns nothing if the word does not start with the device's backend.
+// Returns whether a word such as "opencl", "opencl:gpu" or "opencl:0" selects the device by its backend.
 bool matches_backend(const Listed& device, const std::string& word) {
   const std::string backend = lower(device.backend);
   if (word == backend) return true;
@@ -80,7 +80,7 @@ Positions named(const std::vector<Listed>& listed, const std::string& word) {
   const bool by_name = taken.empty() && !word.empty();
   for (size_t i = 0; by_name && i < listed.size(); ++i)
     if (matches_name(listed[i], word)) taken.insert(i);
-  // A checker is a thousand times slower, so a word that also matches real devices does not select a checker.
+  // A checker such as Oclgrind is a thousand times slower, so a word that also matches real devices does not select it.
   const auto instrumented = [&](size_t i) { return has(listed[i], MK_DEVICE_INSTRUMENTED); };
   if (!std::all_of(taken.begin(), taken.end(), instrumented)) std::erase_if(taken, instrumented);
   return taken;
@@ -96,7 +96,7 @@ Positions named(const std::vector<Listed>& listed, const std::string& word) {
   throw NoMatch(part, text);
 }
 
-// Returns the backend whose name a word begins with, or "".
+// Returns the backend that a word such as "opencl:gpu" names before its colon, or "".
 std::string backend_in(const std::string& word, const std::vector<std::string>& backends) {
   const std::string first = lower(base::trim(word.substr(0, word.find(':'))));
   const auto found =
