@@ -31,7 +31,7 @@ std::string pair(const std::string& what, const std::string& a, const std::strin
 
 // ---- settings -------------------------------------------------------------------------------------------------------
 
-// Maps names to values: "model_options.layers[2].type" -> "\"relu\"".
+// Maps names such as "model_options.layers[2].type" to TOML values such as "\"relu\"".
 using Settings = std::map<std::string, std::string>;
 
 void flatten(const toml::node& node, const std::string& name, Settings& out) {
@@ -88,7 +88,7 @@ bool same_values(const FitRecord& a, const FitRecord& b) {
          (a.values.empty() || std::memcmp(a.values.data(), b.values.data(), a.values.size() * sizeof(double)) == 0);
 }
 
-// Finds the fit with the largest difference in a metric that both runs have.
+// Describes the largest difference between two fits in this metric. Returns "" if there is none.
 std::string largest_difference(const results::RunView& view, size_t metric,
                                const std::vector<std::pair<const FitRecord*, const FitRecord*>>& differing) {
   double largest = 0;

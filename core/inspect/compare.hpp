@@ -12,8 +12,8 @@ struct Comparison {
   bool same_fits = false;  // both runs have the same plan and hold the same fits and refits, bit for bit
 };
 
-// The text lists the settings that differ, whether and by how much the values of common fits differ, and the choice,
-// result and duration of each run. Fits are compared only if both runs have the same plan.
+// Lists the settings that differ, whether and by how much the values of common fits differ, and the choice, result and
+// duration of each run. Compares fits only if both runs have the same plan.
 Comparison compare(const Inspection& a, const Inspection& b);
 
 }  // namespace mokume::inspect

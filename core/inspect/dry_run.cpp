@@ -22,7 +22,7 @@ std::string summaries(const node::Experiment& experiment) {
   constexpr uint32_t kMostAsked = 100;
   const mk_model& model = experiment.model();
   if (model.summary == nullptr) return "";
-  std::vector<std::pair<uint32_t, std::string>> different;  // the first candidate for each text
+  std::vector<std::pair<uint32_t, std::string>> different;  // each text with the first candidate that has it
   const auto count = std::min(kMostAsked, static_cast<uint32_t>(experiment.plan().candidates.size()));
   for (uint32_t c = 0; c < count && different.size() < kMost; ++c) {
     std::string text;

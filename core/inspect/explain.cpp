@@ -22,7 +22,7 @@ using Kind = journal::EventRecord::Kind;
 using journal::EventRecord;
 using journal::FitRecord;
 
-constexpr size_t kMaxLines = 50;  // limit for each kind of lines
+constexpr size_t kMaxLines = 50;  // limit for each kind of line
 
 template <class Lines>
 std::string first_of(const Lines& lines, const std::string& rest) {
@@ -33,7 +33,7 @@ std::string first_of(const Lines& lines, const std::string& rest) {
   return lines.size() > kMaxLines ? text + fmt::format("  and {} more {}\n", lines.size() - kMaxLines, rest) : text;
 }
 
-// Formats the seconds since the start of the run's first fit, or of the first refit if there are no fits.
+// Formats the time since the run's first fit or refit started.
 std::string when(const Inspection& run, double time_s) {
   double zero = time_s;
   for (const FitRecord& r : results::all_work(run.view))
@@ -102,7 +102,7 @@ std::string place_text(const FitRecord& record) {
   return where(record.node, record.device) + of + fmt::format(", bundle {}, attempt {}", record.bundle, record.attempt);
 }
 
-// Describes the fate of the model that a refit trained.
+// Names the place of the model that a refit trained, or the command that trains the model again.
 std::string model_text(const Inspection& run, const FitRecord& refit) {
   if (refit.status == journal::FitStatus::failed)
     return run.live || !refit.refit ? "" : "  `mokume resume " + run.directory + "` tries it again\n";
@@ -204,7 +204,7 @@ std::optional<uint32_t> chosen_candidate(const Inspection& run, uint32_t bootstr
   return std::nullopt;
 }
 
-// A refit needs as much memory as a fit of its candidate. Returns 0 if the bundles of this session are unknown.
+// Returns the memory that a refit of the candidate needs (that of its fits), or 0 if the bundles are unknown.
 uint64_t bytes_of(const Inspection& run, uint32_t candidate, uint32_t bootstrap) {
   uint64_t bytes = 0;
   for (const scheduler::Bundle& bundle : run.bundles)
@@ -248,7 +248,7 @@ std::string waiting_refit_text(const Inspection& run, uint32_t slot) {
 
 // ---- the whole run
 
-// Lists the events of the given kinds as a paragraph; returns "" if there are none.
+// Returns a paragraph that lists the events of these kinds, or "" if there are none.
 std::string events_text(const Inspection& run, const std::string& title, const std::set<Kind>& kinds) {
   std::vector<std::string> lines;
   for (const EventRecord& event : run.view.events)

@@ -7,15 +7,14 @@
 
 namespace mokume::inspect {
 
-// Accepts "17" (the id of a fit or refit), "3,2" (candidate, fold), "3,0,2" (candidate, bootstrap, fold), "refit" and
-// "refit,4" (the refit of a bootstrap). Throws Error(MK_INVALID_ARGUMENT), which lists the valid ids.
+// Returns the id that a text stands for: "17" (an id), "3,2" (candidate, fold), "3,0,2" (candidate, bootstrap, fold),
+// "refit" or "refit,4" (the refit of a bootstrap). Throws Error(MK_INVALID_ARGUMENT), which lists the valid ids.
 uint32_t parse_fit(const search::Plan& plan, const std::string& text);
 
-// Explains one fit or refit: where it ran or why it waits, failed or moved attempts, and other devices that computed
-// it.
+// Explains where a fit or refit ran or why it waits, which attempts failed or moved, and which other devices ran it.
 std::string explain_fit(const Inspection& run, uint32_t fit);
 
-// Explains the whole run: retired devices, lost nodes, failed fits and refits, repeats.
+// Lists the problems of a run: retired devices, lost nodes, failed fits and refits, moved attempts, and repeats.
 std::string explain_run(const Inspection& run);
 
 }  // namespace mokume::inspect

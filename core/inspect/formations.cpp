@@ -18,9 +18,9 @@ namespace {
 using scheduler::Rule;
 
 constexpr uint64_t kMostDevices = 10'000;
-constexpr uint32_t kOrders = 8;          // number of random orders
-constexpr double kLocalLease = 50e-6;    // seconds; see bench/overhead
-constexpr double kMessagesLease = 1e-3;  // messages between nodes; within one machine, a lease takes 0.2 ms
+constexpr uint32_t kOrders = 8;          // number of random orders over which the table averages
+constexpr double kLocalLease = 50e-6;    // seconds per lease within a process; see bench/overhead
+constexpr double kMessagesLease = 1e-3;  // seconds per lease between nodes; between ranks of one host, it is 0.2 ms
 
 std::optional<uint32_t> whole(const std::string& text) {
   uint32_t number = 0;

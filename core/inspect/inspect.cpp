@@ -26,7 +26,7 @@ const run::DeviceStatus* last_of(const Inspection& run, uint32_t node, const std
 
 std::string ago(const Inspection& run, double time_s) { return base::human_seconds(std::max(0.0, run.now_s - time_s)); }
 
-// Describes the work of the device, or its last reported work; "" if unknown.
+// Describes the current work of the device or, after the end, its last known work. Returns "" if it is unknown.
 std::string doing(const Inspection& run, const run::DeviceStatus& device) {
   if (!run.live && (run.view.state == "done" || run.view.state == "failed fits")) return "";
   const std::string why = device.what.empty() ? "" : ": " + device.what;
@@ -37,7 +37,7 @@ std::string doing(const Inspection& run, const run::DeviceStatus& device) {
   return run.live ? "working for " + ago(run, device.since_s) + share : "was working" + share;
 }
 
-// Returns "12 of 36 fits", or a description for a run without validation.
+// Returns a text such as "12 of 36 fits" or "no validation, one refit".
 std::string progress(const Inspection& run) {
   const results::RunView& view = run.view;
   if (view.plan.n_fits() == 0)
@@ -60,7 +60,7 @@ bool fits_left(const Inspection& run) { return run.view.records.size() < run.vie
 Inspection inspect(registry::Registry& registry, const std::string& directory) {
   Inspection run;
   run.directory = directory;
-  // Checked before the files are read, so that a run that ends in between is reported as live and not as dead.
+  // Looks at the lock before it reads the files, so that a run that ends in between counts as live, not as dead.
   run.live = run::is_held(directory);
   run.last = run::read_live_status(directory);
   run.bundles = run::read_bundles(directory);

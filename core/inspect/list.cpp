@@ -33,7 +33,7 @@ std::vector<fs::path> folders_in(const fs::path& directory) {
   return found;
 }
 
-// A run directory that lost some of its files still counts.
+// Returns whether the directory holds a run. Some of the run's files may be missing.
 bool is_run(const fs::path& directory) {
   std::error_code error;
   for (const char* name : {"run.json", "config.resolved.toml", "journal"})

@@ -18,16 +18,16 @@ struct ListedRun {
   RunState state = RunState::damaged;
   uint64_t fits = 0, planned = 0;
   uint64_t failed = 0;         // failed fits, or failed refits if no fit failed
-  std::optional<double> best;  // the mean of the best candidate so far
+  std::optional<double> best;  // mean of the best candidate so far
   std::string metric;          // name of the metric in `best`
   nlohmann::ordered_json params;
-  double worked_s = 0;  // last write to its record or a journal, in seconds since the epoch
+  double worked_s = 0;  // time of the last write to run.json or a journal, in seconds since the epoch
   uint64_t bytes = 0;
-  std::string trouble;  // damaged: the reason
+  std::string trouble;  // reason why the run cannot be read
 };
 
-// Returns the runs in DIRECTORY/STAMP and DIRECTORY/NAME/STAMP, newest stamp first. Does not follow symbolic links,
-// only reads, and does not throw for a damaged run. Throws Error(MK_INVALID_ARGUMENT) if the directory does not exist.
+// Returns the runs in DIRECTORY/STAMP and DIRECTORY/NAME/STAMP, newest stamp first. Only reads, follows no symbolic
+// links, and does not throw for a damaged run. Throws Error(MK_INVALID_ARGUMENT) if the directory does not exist.
 std::vector<ListedRun> list_runs(registry::Registry& registry, const std::string& directory);
 
 const char* name_of(ListedRun::RunState state);

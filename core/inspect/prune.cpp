@@ -20,7 +20,7 @@ namespace {
 namespace fs = std::filesystem;
 using RunState = ListedRun::RunState;
 
-// Folders of the cache directory.
+// Names the folders of the cache directory and describes their files.
 constexpr std::array<std::pair<const char*, const char*>, 2> kCaches = {
     {{"/opencl", "built kernels"}, {"/pictures", "decoded pictures"}}};
 
@@ -54,7 +54,7 @@ void add_cached(std::vector<Removal>& all, const PruneRule& rule, const std::str
   }
 }
 
-// Holds the lock of a run directory, so that no run starts during the removal.
+// Tries to lock a run directory, so that no run starts during the removal.
 class Hold {
  public:
   explicit Hold(const std::string& directory)
@@ -77,7 +77,7 @@ class Hold {
 std::vector<Removal> removals(const std::vector<ListedRun>& runs, const PruneRule& rule, const std::string& cache,
                               double now_s) {
   std::vector<Removal> all;
-  std::map<std::string, uint64_t> seen;  // indexed by experiment; the newest runs come first
+  std::map<std::string, uint64_t> seen;  // number of runs so far, by experiment; the newest runs come first
   for (const ListedRun& run : runs) {
     if (run.state == RunState::running || run.state == RunState::damaged) continue;
     if (run.state == RunState::unfinished && !rule.unfinished) continue;
@@ -103,7 +103,7 @@ std::string remove(const Removal& removal) {
   std::error_code error;
   fs::remove_all(removal.path, error);
   if (error) return error.message();
-  // Removes the directory of the experiment if it is empty now.
+  // This call fails, without effect, if the experiment has other runs.
   if (removal.is_run) fs::remove(fs::path(removal.path).parent_path(), error);
   return "";
 }
