@@ -27,7 +27,7 @@ bool close(double a, double b, Unit unit, double n, const Tolerance& tolerance) 
   if (a == b || (std::isnan(a) && std::isnan(b))) return true;
   if (!std::isfinite(a) || !std::isfinite(b)) return false;
   const double rows = std::max(1.0, tolerance.rows * n), difference = std::abs(a - b);
-  constexpr double kRounding = 1 + 1e-6;  // a share may be computed in float32
+  constexpr double kRounding = 1 + 1e-6;  // models may compute a share in float32
   switch (unit) {
     case Unit::rows:
       return difference <= rows;

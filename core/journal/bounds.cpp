@@ -46,7 +46,7 @@ void check_measure(const std::string& name, double value) {
 
 void check_value(const Bounds::Metric& metric, double value, const FitRecord& record, bool classes) {
   if (data::find_measure(metric.name) != nullptr) {
-    if (!std::isnan(value)) check_measure(metric.name, value);  // a measure may have no value
+    if (!std::isnan(value)) check_measure(metric.name, value);  // NaN stands for an undefined measure
     return;
   }
   const bool whole = !metric.integer || is_whole(value);
@@ -57,7 +57,7 @@ void check_value(const Bounds::Metric& metric, double value, const FitRecord& re
   if (metric.name == "mse" && value < 0) out_of_range(fmt::format("'mse' is {}", base::shortest(value)));
 }
 
-// A classifier's number of errors and its share of errors must match.
+// Checks that a classifier's number of errors and its share of errors match.
 void check_share(const FitRecord& record, const std::vector<Bounds::Metric>& metrics) {
   const auto value_of = [&](const char* name) {
     for (size_t m = 0; m < record.values.size(); ++m)

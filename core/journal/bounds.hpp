@@ -1,7 +1,7 @@
 // Limits the content of a record, given the data and the model's metrics. A checksum detects changes of a record, but
-// not senseless values: a damaged computer, another program or a faulty library may have written them. A record is
-// checked once where it enters a process: from a model or a device's process (Agent), from another node (Coordinator),
-// and from a file (read.hpp).
+// not senseless values, which a damaged computer, another program or a faulty library may have written. A process
+// checks each record once, on arrival: from a model or a device's process (Agent), from another node (Coordinator), or
+// from a file (read.hpp).
 #pragma once
 
 #include <cstddef>
@@ -15,28 +15,28 @@
 namespace mokume::journal {
 
 inline constexpr uint32_t kMaxCurves = 16;   // limit for one fit
-inline constexpr size_t kMaxCurveName = 64;  // characters
+inline constexpr size_t kMaxCurveName = 64;  // in characters
 inline constexpr uint32_t kMaxCurveValues = 1000000;
 
 // Returns whether a curve may have this name: 1 to kMaxCurveName printable ASCII characters without quotes and
 // backslashes.
 bool is_curve_name(const std::string& name);
 
-// Facts of a run. The default values permit every number that the format can hold.
+// Holds facts of a run. The default values permit every number that the format can hold.
 struct Bounds {
   struct Metric {
     std::string name;
     bool integer = false;
   };
-  int64_t rows = INT64_MAX;                                   // training rows; a fit validates on all of them at most
-  std::optional<int64_t> test_rows = std::nullopt;            // none: unknown
-  std::optional<int64_t> classes = std::nullopt;              // 0: the targets are numbers; none: unknown
-  std::optional<std::vector<Metric>> metrics = std::nullopt;  // in the order of the values; none: unknown
+  int64_t rows = INT64_MAX;                                   // number of training rows; no fit validates on more
+  std::optional<int64_t> test_rows = std::nullopt;            // empty if unknown
+  std::optional<int64_t> classes = std::nullopt;              // 0 if the targets are numbers; empty if unknown
+  std::optional<std::vector<Metric>> metrics = std::nullopt;  // in the order of the values; empty if unknown
 };
 
-// Throws Error(MK_BAD_DATA) that names the field and its value if the record of a fit is impossible: no validated rows
-// or too many, more errors than rows, a share outside of 0 to 1, a value that is not finite. A fit of an older version
-// may have fewer values than there are metrics.
+// Throws Error(MK_BAD_DATA), which names the field and its value, if the record of a fit is impossible: no validated
+// rows or too many, more errors than rows, a share outside of 0 to 1, or another impossible value. A fit of an older
+// version may have fewer values than there are metrics.
 void check_fit(const FitRecord& record, const Bounds& bounds);
 
 // Checks a refit in the same way: test rows, errors, confusion matrix and measures must fit each other and the data.

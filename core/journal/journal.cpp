@@ -9,7 +9,7 @@
 
 namespace mokume::journal {
 
-// A disk failure must not lose a finished fit.
+// Adds to a storage error that no finished fit is lost, and how to continue.
 template <class Body>
 void Journal::stored(const Body& body) {
   try {
@@ -48,11 +48,11 @@ Journal::~Journal() {
   stop_writer();
 }
 
-// Returns the number of bytes to keep of an existing file: all but a last line torn by a crash. The reader checks the
-// other lines.
+// Returns the number of bytes to keep of an existing file: all except a last line that a crash has torn. The reader
+// checks the other lines.
 uint64_t Journal::good_bytes() const {
   const std::string text = file_->read();
-  size_t good = text.rfind('\n') + 1;  // npos + 1 == 0
+  size_t good = text.rfind('\n') + 1;  // 0 without a newline, because npos + 1 == 0
   if (good > 0 && good == text.size()) {
     const size_t before = good < 2 ? std::string::npos : text.rfind('\n', good - 2);
     const size_t begin = before == std::string::npos ? 0 : before + 1;
@@ -183,7 +183,7 @@ void Journal::commit(const std::string& text) {
   written_ += text.size();
 }
 
-// Leaves whole lines if possible; otherwise the next start cuts off the torn line.
+// Leaves only whole lines if possible; otherwise, the next start cuts off the torn line.
 void Journal::cut_torn_line() noexcept {
   try {
     file_->cut(written_);

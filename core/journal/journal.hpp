@@ -1,7 +1,7 @@
-// The journal of one node: an append-only file of finished fits. A fit counts once its line is on disk.
+// Keeps the journal of a node, an append-only file of finished fits. A fit counts once its line is on disk.
 //
-// One writer thread commits in groups: one write and one fdatasync for all lines that arrived since the last commit (a
-// sync costs milliseconds, and a fit may take less).
+// A writer thread commits lines in groups, with one write and one fdatasync for all lines that arrived since the last
+// commit, because a sync costs milliseconds and a fit may take less.
 #pragma once
 
 #include <atomic>
@@ -25,35 +25,35 @@ namespace mokume::journal {
 class Journal {
  public:
   // Opens DIRECTORY/node-NNNN.ndjson, creating both if needed, cuts off a torn last line, and records the start of a
-  // session. Error(MK_BAD_DATA) if the file belongs to another plan or node. This and all functions below throw
-  // Error(MK_STORAGE) if the file cannot be written. `disk` and `threads` must outlive the journal. Commits are at
-  // least `interval` apart.
+  // session. Throws Error(MK_BAD_DATA) if the file belongs to another plan or node. The constructor and all functions
+  // that write throw Error(MK_STORAGE) if the file cannot be written. `disk` and `threads` must outlive the journal.
+  // Commits are at least `interval` apart, unless a flush is waiting.
   Journal(const std::string& directory, uint32_t node, const search::Plan& plan,
           std::chrono::milliseconds interval = std::chrono::milliseconds(20),
           const base::Disk& disk = base::system_disk(), const base::Threads& threads = base::system_threads());
-  ~Journal();  // calls close("interrupted") unless closed
+  ~Journal();  // calls close("interrupted") unless the journal is closed
   Journal(const Journal&) = delete;
   Journal& operator=(const Journal&) = delete;
 
-  // May be called from any thread. Returns the number of the line, which is on disk once durable() has reached it.
-  // Throws if the journal has failed or is closed, if the plan has no such fit, or if the note is not UTF-8. The caller
-  // must have checked the values of a record from a library or another process (bounds.hpp).
+  // Appends a record, from any thread. Returns the number of its line, which is on disk once durable() reaches this
+  // number. Throws if the journal has failed or is closed, if the plan has no such fit, or if a text is not UTF-8. The
+  // caller must have checked the values of a record from a library or another process (bounds.hpp).
   uint64_t append(const FitRecord& record);
 
-  // The same for an event. Its text may contain any bytes.
+  // Appends an event in the same way. Its text may contain any bytes.
   uint64_t append(const EventRecord& record);
 
-  // Returns how many lines of this session are on disk. Callable from any thread.
+  // Returns the number of lines of this session that are on disk. Any thread may call this function.
   uint64_t durable() const { return durable_; }
 
-  // Returns the failed write (a full disk, a directory that became read-only), after which nothing is written.
+  // Returns the error of a failed write, such as that of a full disk, after which the journal writes nothing.
   std::optional<Error> failure() const;
 
-  // Calls `changed` on the writer's thread after durable() has grown or the journal has failed. It must not throw or
-  // call on_change(). An empty function removes it. When this returns, the previous function is not running.
+  // Calls `changed` on the writer's thread after durable() grows or the journal fails. `changed` must not throw or call
+  // on_change(); an empty function ends the calls. When on_change() returns, the previous function is not running.
   void on_change(std::function<void()> changed);
 
-  // Waits until everything appended is on disk. Throws if the journal has failed.
+  // Waits until all appended lines are on disk. Throws if the journal has failed.
   void flush();
 
   // Records the end of the session, flushes, and stops the writer. Throws if the journal has failed. Call it once.
@@ -82,7 +82,7 @@ class Journal {
   std::unique_ptr<base::AppendFile> file_;
   uint64_t written_ = 0;  // size of the whole lines on disk
 
-  // Changes when lines are appended, a batch is done, or the journal fails or stops.
+  // Guards the members below it. Changes when a line or a flush arrives, a commit ends, or the journal stops.
   std::unique_ptr<base::Monitor> monitor_;
   std::string pending_;    // lines to write
   uint64_t appended_ = 0;  // number of lines

@@ -8,7 +8,7 @@
 namespace mokume::journal {
 namespace {
 
-// A fit's record with its key, which a reader checks against the plan.
+// Holds a fit's record with its key, which a reader checks against the plan.
 struct Line {
   const FitRecord& record;
   search::FitKey key;

@@ -1,4 +1,4 @@
-// The text format of the journal: one JSON object per line, with a checksum of the rest of the line.
+// Defines the text format of the journal: each line is a JSON object with a checksum of the rest of the line.
 #pragma once
 
 #include <nlohmann/json.hpp>
@@ -30,7 +30,7 @@ struct Header {
 struct SessionLine {
   std::string event;  // "start" or "stop"
   double time_s = 0;
-  std::string reason;  // for a stop; empty for a start
+  std::string reason;  // only for a stop
 
   template <class Self, class Fields>
   static void fields(Self& self, Fields& field) {
@@ -40,13 +40,13 @@ struct SessionLine {
   }
 };
 
-std::string file_name(uint32_t node);  // "node-0000.ndjson"
+std::string file_name(uint32_t node);  // such as "node-0000.ndjson"
 
-// Returns a fit as a JSON object. `key` adds candidate, bootstrap and fold. The node is left out: the file or the
-// sender of the message identifies it. Error(MK_DEVICE_ERROR) if the note is not UTF-8.
+// Returns a fit as a JSON object, with candidate, bootstrap and fold if there is a `key`. Leaves out the node, which
+// the file or the sender of the message identifies. Throws Error(MK_DEVICE_ERROR) if the note or a name is not UTF-8.
 std::string record_text(const FitRecord& record, const search::FitKey* key);
 
-// Returns no value for an event of a kind that this version does not support.
+// Returns the event, or nothing if this version does not know its kind. Throws Error(MK_BAD_DATA) for a bad field.
 std::optional<EventRecord> event_from(const nlohmann::json& object);
 
 using base::seal, base::unseal;

@@ -41,7 +41,7 @@ void add_interval(Intervals& intervals, double start, double stop) {
   if (std::isfinite(start) && std::isfinite(stop) && stop > start) intervals.emplace_back(start, stop);
 }
 
-// Returns 3 for "node-0003.ndjson"; any other name is not a journal.
+// Returns 3 for "node-0003.ndjson", and nothing for a name that is not that of a journal.
 std::optional<uint32_t> node_of(const std::string& name) {
   uint32_t node = 0;
   if (!name.starts_with("node-")) return std::nullopt;
@@ -115,7 +115,7 @@ class Reader {
   }
 
  private:
-  // Entries of one fit are ordered by node and line, as the files were read.
+  // Selects the record that counts. The entries of a fit are in the order of the files and lines.
   void choose(std::vector<Entry>& entries) {
     const auto rank = [&](const Entry& one) { return std::pair(is_superseded(one.record), one.failed()); };
     std::stable_sort(entries.begin(), entries.end(), [&](const Entry& a, const Entry& b) { return rank(a) < rank(b); });
@@ -182,7 +182,7 @@ class Reader {
     sessions.back().reason = line.reason;
   }
 
-  // An invalid event is no reason to reject the file.
+  // Skips an invalid event with a notice, because it is no reason to reject the file.
   void note_event(const nlohmann::json& json) {
     try {
       const auto event = event_from(json);
@@ -199,14 +199,14 @@ class Reader {
     }
   }
 
-  // A killed session lasted at least until its last line.
+  // Extends a session that has not ended, because a killed session lasted at least until its last line.
   void extend_session(double end_s) {
     std::vector<RecordedSession>& sessions = contents_.sessions;
     if (sessions.empty() || sessions.back().node != file_->node || sessions.back().closed) return;
     sessions.back().stop_s = std::max(sessions.back().stop_s, end_s);
   }
 
-  // Only a failed refit, in which nothing could be trained, has no candidate.
+  // Checks the candidate of a refit. Only a failed refit, in which nothing could be trained, has none.
   void match_refit(const FitRecord& record) const {
     if (!record.refit && record.status != FitStatus::failed) base::bad_field("refit", "a candidate");
     if (record.refit && !plan_.has(*record.refit, record.fit - plan_.n_fits())) {

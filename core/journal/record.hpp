@@ -1,4 +1,4 @@
-// A finished fit or refit: the content of the journal and the basis of every result file.
+// Defines the records of fits, refits and events in the journal. Every result file is based on these records.
 #pragma once
 
 #include <cstdint>
@@ -12,7 +12,7 @@
 
 namespace mokume::journal {
 
-enum class FitStatus : int32_t { ok = 0, copied = 1, capped = 2, failed = 3 };  // mk_fit_status
+enum class FitStatus : int32_t { ok = 0, copied = 1, capped = 2, failed = 3 };  // the values of mk_fit_status
 
 inline std::span<const base::EnumName<FitStatus>> names_of(FitStatus) {
   static constexpr base::EnumName<FitStatus> kNames[] = {{FitStatus::ok, "ok"},
@@ -22,13 +22,13 @@ inline std::span<const base::EnumName<FitStatus>> names_of(FitStatus) {
   return kNames;
 }
 
-// The values of a number by epoch: "train_loss", "validation_accuracy", ...
+// Holds the values of a number, such as "train_loss", by epoch.
 struct Curve {
-  std::string name;            // printable ASCII without quotes
+  std::string name;            // printable ASCII without quotes and backslashes
   std::vector<double> values;  // one per epoch; may contain NaN and infinities
 };
 
-inline constexpr uint32_t kMostAttempts = 1'000'000'000;  // adding one never overflows
+inline constexpr uint32_t kMostAttempts = 1'000'000'000;  // so that adding 1 never overflows
 
 // Stands for the device in a record if all devices of all nodes trained together; the record belongs to node 0.
 inline constexpr const char* kTeamDevice = "team";
@@ -36,20 +36,20 @@ inline constexpr const char* kTeamDevice = "team";
 // Stands for the device in a record if the fit was computed in an earlier run.
 inline constexpr const char* kReused = "reused";
 
-// For a refit, n is the number of rows in the test set (without one, n is 0 and there are no values), and the only
-// value is a classifier's number of errors, or the mean squared error. `confusion` and `measures` add details about a
-// classifier's errors; records of older runs lack them.
+// Holds the result of a fit or refit. For a refit, n is the number of test rows, and the only value is a classifier's
+// number of errors, or the mean squared error; without test rows, there is no value. `confusion` and `measures` add
+// details about a classifier's errors; records of older runs lack them.
 struct FitRecord {
   uint32_t fit = 0;  // id in the plan
   FitStatus status = FitStatus::ok;
   int64_t n = 0;                           // number of validated rows
   std::vector<double> values;              // the model's metrics; empty if failed
-  std::string note;                        // from the model, see mk_fit_result
-  std::vector<Curve> curves;               // sorted by name, names are unique
+  std::string note;                        // note of the model; see mk_fit_result
+  std::vector<Curve> curves;               // sorted by name; names are unique
   std::vector<int64_t> confusion;          // test rows by class and predicted class, row-major; see data::Confusion
-  std::map<std::string, double> measures;  // for the test rows, by data::MeasureInfo::name; finite
+  std::map<std::string, double> measures;  // finite values for the test rows, by data::MeasureInfo::name
 
-  // The place and time of the fit: only for timeline.csv and summary.json, never for results.
+  // Tell the place and time of the fit, which timeline.csv and summary.json show. Results do not depend on them.
   uint32_t node = 0;
   std::string device;             // e.g. "opencl:0"
   std::string device_class = {};  // empty in journals of older runs
@@ -58,7 +58,7 @@ struct FitRecord {
   double start_s = 0;  // seconds since the epoch
   double end_s = 0;
 
-  std::optional<uint32_t> refit = {};  // candidate that was trained on every row; for a fit, the id determines it
+  std::optional<uint32_t> refit = {};  // candidate of a refit; the id of a fit determines the candidate
 
   template <class Self, class Fields>
   static void fields(Self& self, Fields& field) {
@@ -88,7 +88,7 @@ struct FitRecord {
   }
 };
 
-// Anything that happens in a run except a fit, for `mokume explain` and the report. A `superseded` event also
+// Describes anything that happens in a run except a fit, for `mokume explain` and the report. A `superseded` event also
 // determines which record of a fit counts.
 struct EventRecord {
   enum class Kind {
@@ -103,8 +103,8 @@ struct EventRecord {
   Kind kind = Kind::failed;
   uint32_t node = 0;
   std::string device;    // "opencl:0"; empty if the event concerns a whole node
-  int64_t fit = -1;      // id in the plan; -1: none
-  uint32_t attempt = 0;  // attempt at this fit, from 1; 0: none
+  int64_t fit = -1;      // id in the plan, or -1
+  uint32_t attempt = 0;  // number of the attempt at this fit, from 1, or 0
   std::string text;      // one sentence
 
   template <class Self, class Fields>
