@@ -13,7 +13,7 @@ namespace {
 
 constexpr const char* kRebuild = "rebuild it with the headers of this mokume";
 
-// The first fields, which all tables have in common.
+// Holds the first fields, which all tables have in common.
 struct TablePrefix {
   uint32_t struct_size;
   uint16_t abi_major;
@@ -33,7 +33,7 @@ const char* sanitizer_name(uint32_t sanitizer) {
   }
 }
 
-// Runs library code for the first time; an exception from it must not end the program.
+// Runs code of the library, whose exceptions must not end the program.
 template <class Body>
 void run_foreign(const char* stage, const char* function, Body&& body) {
   mk_error error{MK_OK, {}};
@@ -44,7 +44,7 @@ void run_foreign(const char* stage, const char* function, Body&& body) {
 const mk_plugin_header& query(const std::string& path, const Begin& begin) {
   if (begin) begin("open");
   // The library is never unloaded (NODELETE, no dlclose), because threads and thread-local destructors of drivers
-  // outlive any attempt to unload.
+  // outlive any attempt to unload it.
   void* handle = ::dlopen(path.c_str(), RTLD_NOW | RTLD_LOCAL | RTLD_NODELETE);
   if (handle == nullptr) {
     const char* why = ::dlerror();
@@ -110,7 +110,7 @@ void check_header(const mk_plugin_header& header, mk_plugin_kind kind, const std
 
 constexpr size_t kNone = 0;
 
-// Checks a table's slots in the bytes [from, to). Each must hold a function, except the one at `optional`.
+// Checks the slots of a table in the bytes [from, to). Each must hold a function, except the one at `optional`.
 void check_slots(const void* table, size_t from, size_t to, size_t optional = kNone) {
   for (size_t at = from; at < to; at += sizeof(void*)) {
     void* slot = nullptr;
@@ -139,7 +139,7 @@ void check_table(mk_plugin_kind kind, const void* table) {
     case MK_PLUGIN_BACKEND:
       return check_slots(table, offsetof(mk_backend, enumerate), sizeof(mk_backend));
     case MK_PLUGIN_MODEL:
-      // The last slot, export_onnx, is optional too.
+      // All functions from export_onnx on are optional, too.
       return check_slots(table, offsetof(mk_model, check), offsetof(mk_model, export_onnx),
                          offsetof(mk_model, summary));
     case MK_PLUGIN_TRANSPORT:

@@ -1,4 +1,4 @@
-// The checks that a shared library must pass before use; each is a stage of the load report.
+// Checks a shared library before the program uses it. Each check is a stage of the load report.
 #pragma once
 
 #include <functional>
@@ -9,7 +9,7 @@
 
 namespace mokume::registry {
 
-// Rejects a candidate with the stage at which it failed, and one sentence that includes the cure.
+// Rejects a candidate. Names the stage at which it failed and explains in one sentence how to fix the problem.
 class Refused : public std::runtime_error {
  public:
   Refused(const std::string& stage, const std::string& text) : std::runtime_error(text), stage_(stage) {}
@@ -19,8 +19,8 @@ class Refused : public std::runtime_error {
   std::string stage_;
 };
 
-const char* kind_name(int32_t kind);       // "backend", "model", "transport" or "unknown kind"
-const char* kind_directory(int32_t kind);  // "backends", "plugins" or "transports"
+const char* kind_name(int32_t kind);       // "backend", "model", "transport" or "library of unknown kind"
+const char* kind_directory(int32_t kind);  // "backends", "plugins", "transports" or "another directory"
 
 // Opens `real_path`, checks its header and starts the library. `name` is the file name without ".so". Throws Refused
 // with a stage from "open" to "start"; the library then stays mapped but unused. Calls `begin` with "open", "query" and
@@ -29,7 +29,7 @@ using Begin = std::function<void(const char* stage)>;
 Library start_library(mk_plugin_kind kind, const std::string& name, const std::string& real_path, const mk_host* host,
                       const Begin& begin = {});
 
-// Calls the table's shutdown().
+// Calls the library's shutdown() and ignores its exceptions.
 void shut_down(const Library& library) noexcept;
 
 }  // namespace mokume::registry

@@ -7,8 +7,8 @@
 
 namespace mokume::registry {
 
-// Like sdk::call(), but turns an exception from the function into an Error(MK_DEVICE_ERROR) that names the function, so
-// that the problem is not attributed to this program.
+// Calls a function as sdk::call() does, but turns an exception into an Error(MK_DEVICE_ERROR) that names the function,
+// so that nobody attributes the problem to this program.
 template <class Function, class... Arguments>
 void call_foreign(const char* name, Function function, Arguments... arguments) {
   mk_error error{MK_OK, {}}, thrown{MK_OK, {}};

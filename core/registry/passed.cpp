@@ -41,7 +41,7 @@ std::vector<std::string> loader_variables() {
   return variables;
 }
 
-// Every build makes new libraries. Removes old records; a library that is still in use is tried again.
+// Removes old records, because every build makes new libraries. A library still in use is tried again.
 void remove_old(const fs::path& directory) {
   const auto old = fs::file_time_type::clock::now() - std::chrono::hours(24 * 30);
   std::error_code none;

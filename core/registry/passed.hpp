@@ -7,9 +7,9 @@
 
 namespace mokume::registry {
 
-// The record of one library. It is valid while the files that were mapped with the library (size, times, inode) and the
-// variables of the dynamic loader stay the same. Failures are not recorded, because their causes (a driver, a full
-// disk) may lie elsewhere.
+// Keeps the record of a library that passed. The record is valid while the files that were mapped with the library
+// (size, times, inode) and the variables of the dynamic loader stay the same. Failures leave no record, because their
+// causes (a driver, a full disk) may lie elsewhere.
 class Passed {
  public:
   // `directory` is the user's cache; "" disables the record.
@@ -17,8 +17,8 @@ class Passed {
 
   const std::string& file() const { return file_; }
   bool known() const { return known_; }
-  bool damaged() const { return damaged_; }  // whether the record is unreadable
-  // Never throws: an unwritable cache only costs time.
+  bool damaged() const { return damaged_; }  // the record cannot be read
+  // Never throws, because an unwritable cache only costs time.
   void remember(const std::vector<std::string>& mapped) const noexcept;
 
  private:

@@ -32,7 +32,7 @@ constexpr size_t kNameServiceBytes = size_t{1} << 16;  // a group may have thous
 
 std::string system_text(int code) { return std::generic_category().message(code); }
 
-// An entry on the way from the root. Its O_PATH descriptor refers to the same entry whatever its name means later.
+// Holds an entry on the way from the root. The O_PATH descriptor refers to this entry whatever the name means later.
 class Place {
  public:
   Place(int parent, std::string name, const std::string& path) : name_(std::move(name)) {
@@ -86,8 +86,8 @@ std::string group_text(gid_t id) {
   return known ? "'" + known->name + "'" : std::to_string(id);
 }
 
-// Tells whether this user is the group's only member, like in Debian's private groups. With an access control list, the
-// mode's group permissions also apply to other users.
+// Returns whether this user is the group's only member, as in Debian's private groups. Returns false for an access
+// control list, with which the mode's group permissions also apply to other users.
 bool is_private_group(const Place& place) {
   const std::string itself = fmt::format("/proc/self/fd/{}", place.fd());
   if (::getxattr(itself.c_str(), "system.posix_acl_access", nullptr, 0) > 0) return false;
@@ -113,7 +113,7 @@ class Walk {
 
   Checked follow() {
     struct stat status {};
-    const int ignored = ::stat(path_.c_str(), &status);  // stat() makes automounters mount, O_PATH does not
+    const int ignored = ::stat(path_.c_str(), &status);  // stat() makes automounters mount; O_PATH does not
     static_cast<void>(ignored);
     add(path_);
     while (!rest_.empty()) {
@@ -155,8 +155,8 @@ class Walk {
     way_.push_back(std::move(next));
   }
 
-  // The sticky bit does not protect the directory that holds the library: it protects existing names, but others may
-  // add names, such as further links to this user's files.
+  // Rejects a directory of the library to which everyone may write, even with the sticky bit. The bit protects existing
+  // names, but others may add names, such as further links to this user's files.
   void check_holder() const {
     if ((way_.back().status().st_mode & S_IWOTH) != 0) refuse_writable(way_.back(), "directory", here());
   }
@@ -177,7 +177,7 @@ class Walk {
     if (shared) refuse_writable(place, what, shown);
   }
 
-  // The owner of an entry can change its mode, or replace it in a directory with the sticky bit.
+  // Rejects other owners, who can change the mode of an entry, or replace it in a directory with the sticky bit.
   static void check_owner(const Place& place, const char* what, const std::string& shown) {
     const uid_t owner = place.status().st_uid;
     if (owner != 0 && owner != ::geteuid())

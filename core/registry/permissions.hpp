@@ -1,11 +1,11 @@
-// Checks who can change the code that is about to be loaded.
+// Checks who can change the code that the program is about to load.
 #pragma once
 
 #include <string>
 
 namespace mokume::registry {
 
-// This environment variable accepts files and directories to which a group may write.
+// Names the variable that makes the program accept files and directories to which this user's groups may write.
 inline constexpr const char* kTrustGroupVariable = "MOKUME_TRUST_GROUP_WRITABLE";
 
 struct Checked {
@@ -18,7 +18,7 @@ struct Checked {
 // replace anything along `real_path`, so resolving the path again is safe (docs/adr/0005).
 //
 // A group whose only member is this user does not count as somebody else. `trust_groups` accepts entries to which this
-// user's other groups may write, even if another member owns them. Entries that everyone may write to are never
+// user's other groups may write, even if another member owns them. An entry to which everyone may write is never
 // accepted, except for a directory with the sticky bit, such as /tmp, above the directory of the library. Throws
 // Refused("permissions").
 Checked check_permissions(const std::string& path, bool trust_groups);

@@ -125,14 +125,14 @@ void Probe::operator()(mk_plugin_kind kind, const std::string& name, const std::
     passed.remember(Trial(setup_, kind, name, real_path).run());
   } catch (const Error& e) {
     if (e.status() == MK_CANCELLED) throw;
-    // The system may not allow another process, and the library is probably good.
+    // The system may refuse to start another process, and the library is probably good.
     tell(fmt::format("the {} '{}' ({}) is loaded without a trial: {}", kind_name(kind), name, real_path, e.what()));
   }
 }
 
 void serve_probe(mk_plugin_kind kind, const std::string& name, const std::string& real_path, const mk_host* host) {
   const rlimit none{0, 0};
-  ::setrlimit(RLIMIT_CORE, &none);  // a crash is expected here, so it leaves no core file
+  ::setrlimit(RLIMIT_CORE, &none);  // prevents a core file, because a crash is no surprise here
   const auto tell = [](const std::string& text) { base::send_frame(base::kChildSocket, text); };
   std::string stage;
   const auto begin = [&](const char* next) {
@@ -156,7 +156,7 @@ void serve_probe(mk_plugin_kind kind, const std::string& name, const std::string
       refuse(refused.what());
     } catch (const Error& error) {
       refuse(error.what());
-    } catch (const std::exception& error) {  // thrown by a constructor
+    } catch (const std::exception& error) {  // a constructor threw it
       refuse(fmt::format("it threw \"{}\" {}: {}", error.what(), place_of(stage), cure_of(stage)));
     }
   } catch (const std::exception&) {

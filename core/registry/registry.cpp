@@ -24,7 +24,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-// Names come from configs and become parts of paths, so they are restricted.
+// Restricts names, because they come from configs and become parts of paths.
 bool is_name(const std::string& name) {
   constexpr size_t kLongest = 64;
   return !name.empty() && name.size() <= kLongest && std::all_of(name.begin(), name.end(), [](char c) {
@@ -48,9 +48,9 @@ struct Registry::State {
   mutable std::mutex mutex;
   std::vector<LoadEntry> entries;
   std::vector<std::unique_ptr<Library>> started;                    // in the order of starts
-  std::map<std::pair<int32_t, std::string>, const Library*> known;  // null: rejected, see `why`
+  std::map<std::pair<int32_t, std::string>, const Library*> known;  // null if rejected: see `why`
   std::map<std::pair<int32_t, std::string>, std::string> why;
-  std::set<std::string> tried;  // real paths, because a library is started at most once
+  std::set<std::string> tried;  // real paths; the registry starts a library at most once
 
   void add_directory(const std::string& directory, const char* source);
   void read_environment();
@@ -130,7 +130,7 @@ const Library* Registry::State::find_anew(mk_plugin_kind kind, const std::string
   for (const std::string& directory : directories) {
     const std::string path = fmt::format("{}/{}/{}.so", directory, kind_directory(kind), name);
     std::error_code code;
-    // A dangling link is also a candidate; it is rejected with a reason.
+    // A dangling link is a candidate, too, so that the report gives the reason for its rejection.
     if (fs::symlink_status(path, code).type() == fs::file_type::not_found) continue;
     if (const Library* library = consider(kind, name, path, reasons)) return library;
   }

@@ -1,4 +1,4 @@
-// Finds, checks and loads shared libraries; records every candidate and why it was accepted or rejected.
+// Finds, checks and loads shared libraries. Records every candidate, and why it was accepted or rejected.
 #pragma once
 
 #include <functional>
@@ -13,16 +13,16 @@
 
 namespace mokume::registry {
 
-// One step of a candidate. stage: "find", "permissions", "open", "symbol", "query", "header", "start",
-// "enumerate", "shutdown", "loaded".
+// Reports how far a candidate came. `stage` is "find", "permissions", "open", "symbol", "query", "header", "start",
+// "enumerate", "shutdown" or "loaded".
 struct LoadEntry {
-  std::string kind;  // "backend", "model", "transport"
+  std::string kind;  // "backend", "model" or "transport"; "" for a directory
   std::string name;
   std::string path;
   std::string stage;
   bool loaded = false;
-  std::string text;     // the reason, as one sentence with the cure
-  std::string warning;  // why the library is loaded although others may change it; usually ""
+  std::string text;     // reason and cure in one sentence; version and description of a loaded library
+  std::string warning;  // names a path that is accepted only because groups are trusted, or ""
 };
 
 struct Library {
@@ -35,16 +35,16 @@ struct Library {
   const mk_transport* transport() const { return static_cast<const mk_transport*>(table); }
 };
 
-// Tries a library elsewhere before it is loaded here: see registry/probe.hpp. Throws Refused or Error(MK_CANCELLED).
+// Tries a library in another process first: see registry/probe.hpp. Throws Refused or Error(MK_CANCELLED).
 using Prober = std::function<void(mk_plugin_kind kind, const std::string& name, const std::string& real_path)>;
 
-// Searches, in order: `directories` (absolute), each entry of $MOKUME_PLUGIN_PATH (secure_getenv), and <directory of
-// the executable>/../lib/mokume. Each of them may contain backends/NAME.so, plugins/NAME.so and transports/NAME.so.
-// Never searches the current directory, and never unloads a library. $MOKUME_TRUST_GROUP_WRITABLE=1 (secure_getenv)
-// accepts libraries that this user's groups may change. Thread-safe.
+// Searches `directories` (absolute), then the entries of $MOKUME_PLUGIN_PATH, then
+// <directory of the executable>/../lib/mokume. Each of them may contain backends/NAME.so, plugins/NAME.so and
+// transports/NAME.so. Never searches the current directory, and never unloads a library. Accepts libraries that this
+// user's groups may change if $MOKUME_TRUST_GROUP_WRITABLE is 1. Uses secure_getenv(). All functions are thread-safe.
 class Registry {
  public:
-  // Calls `prober` for backends and models, but not for transports: a second process must not join a launcher's job.
+  // Calls `prober` except for a transport, because a second process must not join a launcher's job.
   Registry(const mk_host* host, const std::vector<std::string>& directories, Prober prober = {});
   ~Registry();  // calls shutdown() of all started libraries in reverse order
   Registry(const Registry&) = delete;
@@ -52,9 +52,9 @@ class Registry {
 
   // Throws Error(MK_DEVICE_ERROR) with the reason and the available names if the library cannot be loaded.
   const Library& load(mk_plugin_kind kind, const std::string& name);
-  // Returns null if the library cannot be loaded; the report tells why. Throws only if the program must end.
+  // Returns null if the library cannot be loaded; report() tells why. Throws only if the program must end.
   const Library* try_load(mk_plugin_kind kind, const std::string& name);
-  // Returns the sorted file names in the directories, without loading anything.
+  // Returns the sorted names of the libraries in the directories, without loading any.
   std::vector<std::string> available(mk_plugin_kind kind) const;
 
   std::vector<LoadEntry> report() const;
