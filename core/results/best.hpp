@@ -1,4 +1,4 @@
-// Tracks the best candidate of a running run, and formats scores for the terminal.
+// Tracks the best candidate of a run in progress, and formats scores for the terminal.
 #pragma once
 
 #include <cstdint>
@@ -13,16 +13,16 @@
 
 namespace mokume::results {
 
-// Returns "4.08 %" for the share called "error", otherwise the number, with at most four significant digits.
+// Formats a score with at most four significant digits. Shows the share called "error" in percent, such as "4.08 %".
 std::string score_text(const std::string& metric, double value);
 
-std::string score_spread(const std::string& metric, double value);  // a standard deviation: three digits, no unit
+std::string score_spread(const std::string& metric, double value);  // formats a standard deviation with three digits
 
-// Returns a JSON object like {"C": 13.5, "gamma": 0.00202}.
+// Returns a JSON object such as {"C": 13.5, "gamma": 0.00202}.
 nlohmann::ordered_json params_json(const search::Plan& plan, uint32_t candidate);
 
-// Tracks the candidate with the best mean of the selecting metric among all candidates with a value in every fold (of
-// one bootstrap). `plan` and `metrics` must outlive the object.
+// Tracks the candidate with the best mean of the selecting metric among all candidates that have a value in every fold
+// of a bootstrap. `plan` and `metrics` must outlive the object.
 class BestSoFar {
  public:
   struct Best {
@@ -32,12 +32,12 @@ class BestSoFar {
 
   BestSoFar(const search::Plan& plan, const std::vector<Metric>& metrics);
 
-  // Returns whether a better candidate was found. Refits do not count.
+  // Returns whether this record makes a candidate the best so far. Refits do not count.
   bool add(const journal::FitRecord& record);
 
   const std::optional<Best>& best() const { return best_; }
-  std::string metric() const;  // name of the metric; "" without a metric
-  std::string text() const;    // like "error 4.08 % with C = 13.5, gamma = 0.00202"; "" without a best candidate
+  std::string metric() const;  // name of the metric, or "" without a metric
+  std::string text() const;    // such as "error 4.08 % with C = 13.5, gamma = 0.00202", or "" without a best candidate
 
  private:
   const search::Plan& plan_;
@@ -46,7 +46,7 @@ class BestSoFar {
   std::optional<Best> best_;
 };
 
-// Returns the state after all records of the view, which must outlive it.
+// Returns the best candidate after all records of the view. The view must outlive the result.
 BestSoFar best_so_far(const RunView& view);
 
 }  // namespace mokume::results

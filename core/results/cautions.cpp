@@ -16,12 +16,12 @@ namespace {
 constexpr double kExploded = 10;  // multiple of a guess's loss
 constexpr size_t kFewestValues = 3;
 
-// Uses a plain space, for terminals.
+// Formats a value with a plain space, for terminals.
 std::string text_of(double value, bool classes) {
   return classes ? fmt::format("{:.1f} %", 100 * value) : pretty(value);
 }
 
-// Means of shares round.
+// Allows for the rounding of means.
 bool is_no_better(double value, double guess) { return value >= guess * (1 - 1e-9); }
 
 std::string no_better(const std::string& what, double value, double guess, bool classes) {
@@ -73,7 +73,7 @@ std::optional<double> number_of(const search::Value& value) {
   return std::nullopt;
 }
 
-// Returns text like "C = 1000 is the largest", or "" if parameter `p` has no such edge.
+// Returns a text such as "C = 1000 is the largest", or "" if the best value of parameter `p` is not on an edge.
 std::string edge_of(const RunView& view, const std::vector<CandidateRow>& rows, size_t p) {
   const auto& candidates = view.plan.candidates;
   const CandidateRow& best = rows[*view.best];

@@ -1,4 +1,4 @@
-// Sentences about suspicious results of a finished run.
+// Describes suspicious results of a finished run.
 #pragma once
 
 #include <string>
@@ -8,12 +8,13 @@
 
 namespace mokume::results {
 
-// Returns each of these sentences at most once, in this order; empty if nothing is suspicious:
-//   * the best candidate, or the test result, is no better than always giving the same answer;
-//   * a training loss exploded but stayed finite: it ends above 10 times what a guess costs, which is log(classes) nats
-//     for classes and RunView::guess for numbers;
-//   * the best value of a grid's parameter is the first or the last of at least three, so that better values may lie
-//     outside; not if another value of this parameter is as good.
+// Returns a sentence for each of these findings, in this order:
+//   * The best candidate, or the test result, is no better than always giving the same answer.
+//   * A training loss exploded but stayed finite: it ends above 10 times the loss of a guess, which is log(classes)
+//     nats for classes and RunView::guess for numbers.
+//   * The best candidate is ill-determined (sdk/ill_determined.hpp).
+//   * The best value of a grid's parameter is the first or the last of at least three, so that better values may lie
+//     outside, and no other value of this parameter is as good.
 std::vector<std::string> cautions(const RunView& view);
 
 }  // namespace mokume::results

@@ -17,7 +17,7 @@ using journal::RecordedSession;
 using Kind = EventRecord::Kind;
 constexpr double kForever = std::numeric_limits<double>::infinity();
 
-// Returns the span from the first start of a fit to the last end; empty if nothing was computed.
+// Returns the span from the first start of a fit to the last end, which is empty if nothing was computed.
 Span makespan(const std::vector<journal::FitRecord>& records) {
   Extent ends;
   for (const auto& record : records)
@@ -39,7 +39,7 @@ double next_return(const Contents& contents, uint32_t node, double time) {
   return next;
 }
 
-// A time recorded for a device belongs to the session of its node with the nearest start.
+// Returns whether the device took part in a session. A recorded time belongs to the session with the nearest start.
 bool took_part(const Contents& contents, const Member& member, const RecordedSession& session) {
   return member.sessions.empty() || std::any_of(member.sessions.begin(), member.sessions.end(), [&](double time) {
            return std::none_of(contents.sessions.begin(), contents.sessions.end(), [&](const RecordedSession& other) {
@@ -49,7 +49,7 @@ bool took_part(const Contents& contents, const Member& member, const RecordedSes
 }
 
 // Returns the time in which the device belonged to the run. A killed node counts as present after its last journal line
-// until it was declared lost.
+// until the run declared it lost.
 std::vector<Span> sessions_of(const Contents& contents, const Member& member) {
   std::vector<Span> spans;
   for (const RecordedSession& one : contents.sessions) {
@@ -65,7 +65,7 @@ std::vector<Span> sessions_of(const Contents& contents, const Member& member) {
   return united(std::move(spans));
 }
 
-// Returns the time in which the device could not be given work.
+// Returns the time in which the device could get no work.
 std::vector<Span> absences(const Contents& contents, const Member& member) {
   std::vector<Span> spans;
   for (const EventRecord& event : contents.events) {
@@ -92,7 +92,7 @@ double present_seconds(const Contents& contents, const Member& member, const Spa
   return seconds;
 }
 
-// Returns by member the work per busy second of its device class.
+// Returns, for each member, the work per busy second of its device class.
 std::vector<double> estimate(const std::vector<Member>& members, const Contents& contents,
                              const std::vector<double>& work, const std::vector<double>& busy) {
   std::map<std::pair<uint32_t, std::string>, std::string> class_of;

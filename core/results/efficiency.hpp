@@ -12,12 +12,12 @@ struct Member {
   uint32_t node = 0;
   std::string id;  // "opencl:0"
   std::string device_class;
-  double speed = 0;  // measured before the run, relative to other devices; 0: unknown
-  // Approximate starts of its sessions, in seconds since the epoch; empty: all sessions of its node.
+  double speed = 0;  // measured before the run, relative to other devices; 0 if unknown
+  // Approximate starts of the device's sessions, in seconds since the epoch. Empty stands for all sessions of its node.
   std::vector<double> sessions = {};
 };
 
-const char* to_text(Speeds speeds);  // "none", "measured", "estimated"
+const char* to_text(Speeds speeds);  // "none", "measured" or "estimated"
 
 struct Efficiency {
   double value = 0;  // in [0, 1]
@@ -25,14 +25,14 @@ struct Efficiency {
   std::vector<double> speeds;  // speeds used, by member
 };
 
-// sum over devices of (time at work x speed) / sum over devices of (time present x speed).
+// Returns the sum over devices of (time at work x speed), divided by the sum over devices of (time present x speed).
 //
-// Time at work: the union of the intervals of the fits that count, without repeats and attempts without a result. Time
-// present: from the first start of a fit to the last end, while the device's node was in a session, until the device
-// was retired or its node lost (until the node returned or began another session).
+// The time at work is the union of the intervals of the fits that count, without repeats and attempts without a result.
+// The time present is the time between the first start and the last end of a fit in which the device's node was in a
+// session and neither the node lost (until its return or next session) nor the device retired (until the next session).
 //
-// `work` is the model's cost of each fit, by id, in any unit. It is used for all devices if any speed is unknown.
-// Without it, all fits count as equal work. A class that finished nothing counts as fast as the slowest other class.
+// If any speed is unknown, the speed of a device is the work per busy second of its class, or the lowest such value if
+// the class finished nothing. `work` is the model's cost of each fit, by id, in any unit; without it, all are equal.
 Efficiency efficiency(const std::vector<Member>& members, const journal::Contents& contents,
                       const std::vector<double>& work);
 

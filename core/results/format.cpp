@@ -21,8 +21,8 @@ bool allowed_in_xml(uint32_t code) {
 
 bool starts_character(char c) { return (static_cast<unsigned char>(c) & 0xC0) != 0x80; }
 
-// Returns the length of the well-formed UTF-8 sequence at the front of `text` (Unicode table 3-7), and sets its code; 0
-// if there is none.
+// Returns the length of the well-formed UTF-8 sequence (Unicode table 3-7) at the start of `text`, or 0 if there is
+// none. Sets `code` to its code point.
 size_t decode(std::string_view text, uint32_t& code) {
   const auto first = static_cast<unsigned char>(text[0]);
   code = first;
@@ -84,7 +84,7 @@ std::string elide(std::string_view text, size_t limit) {
 std::string pretty(double value, int digits) {
   if (!std::isfinite(value)) return base::shortest(value);
   if (value == 0) return "0";
-  // Rounds first, since 9.9996 in four digits is 10.
+  // Rounds first, because 9.9996 in four digits is 10.
   std::string text = fmt::format("{:.{}e}", value, digits - 1);
   const size_t e = text.find('e');
   const int exponent = std::atoi(text.c_str() + e + 1);

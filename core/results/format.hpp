@@ -1,4 +1,4 @@
-// Text for people and files: CSV fields, short numbers, units of a metric. All functions accept arbitrary bytes.
+// Formats text for people and files: CSV fields, short numbers, units. All functions accept arbitrary bytes.
 #pragma once
 
 #include <cstdint>
@@ -10,52 +10,52 @@
 
 namespace mokume::results {
 
-// Returns valid UTF-8 without the characters that XML 1.0 forbids; each offending byte or character becomes U+FFFD.
+// Returns valid UTF-8. Replaces invalid bytes, invisible controls and characters that XML 1.0 forbids by U+FFFD.
 std::string clean(std::string_view text);
 
 // Quotes the field of a CSV file by RFC 4180 if necessary.
 std::string csv_field(std::string_view text);
 
-// Returns at most `limit` characters, the last one an ellipsis if some were cut; line breaks become spaces.
+// Returns at most `limit` characters of clean() text, with an ellipsis if more follow. Line breaks become spaces.
 std::string elide(std::string_view text, size_t limit);
 
 size_t count_characters(std::string_view utf8);
 
 inline constexpr const char* kNoValue = "–";
 
-// Returns about `digits` significant digits without trailing zeros, with an exponent if a plain number would be long:
-// "0.00202", "1.5e-7".
+// Returns about `digits` significant digits without trailing zeros, such as "0.00202", or with an exponent if a plain
+// number would be long, such as "1.5e-7".
 std::string pretty(double value, int digits = 4);
 std::string pretty(const search::Value& value);
 
-// Returns "C = 13.5, gamma = 0.00202", a candidate's parameters without those in `except`; "" if none are left.
+// Returns the candidate's parameters that are not in `except`, such as "C = 13.5, gamma = 0.00202", or "".
 std::string pretty_params(const search::Plan& plan, size_t candidate, const std::vector<size_t>& except = {});
 
-// Returns "fit 17: candidate 3, fold 2" or "the refit"; with the bootstrap if the plan has several.
+// Returns "fit 17: candidate 3, fold 2" or "the refit", with the bootstrap if the plan has several.
 std::string fit_name(const search::Plan& plan, uint32_t fit);
 
-// The display unit of a metric: the share called "error" is in percent, everything else is unchanged.
+// Describes the display unit of a metric. Only the share called "error" is shown in percent.
 struct Unit {
   std::string name;   // "error"
   std::string title;  // "error (%)"
-  double factor = 1;  // shown = factor * value
+  double factor = 1;  // text() shows factor * value
   bool percent = false;
 
-  std::string text(double value) const;    // "1.52 %"; kNoValue if not finite
+  std::string text(double value) const;    // such as "1.52 %"; kNoValue if not finite
   std::string spread(double value) const;  // like text(), without the unit
 };
 Unit unit_of(const Metric& metric);
 
-// Returns text like "42 s" or "2 h 05 min"; kNoValue if not a duration.
+// Returns a text such as "42 s" or "2 h 05 min", or kNoValue if `seconds` is not a duration.
 std::string seconds_text(double seconds);
 
-// Returns text like "99.5 %"; kNoValue if not finite.
+// Returns a text such as "99.5 %", or kNoValue if `share` is not finite.
 std::string percent(double share);
 
-// Returns text like "12 345": groups of three, separated by a no-break thin space.
+// Returns a text such as "12 345", in groups of three digits with narrow no-break spaces between them.
 std::string grouped(uint64_t count);
 
-// Returns text like "1 fit" or "1 234 fits".
+// Returns a text such as "1 fit" or "1 234 fits".
 std::string counted(uint64_t count, const std::string& noun);
 
 }  // namespace mokume::results

@@ -1,4 +1,4 @@
-// The results of a nested cross-validation.
+// Summarises the results of a nested cross-validation.
 #pragma once
 
 #include <cstdint>
@@ -8,8 +8,8 @@
 
 namespace mokume::results {
 
-// The estimate of a nested cross-validation: the errors of all test rows together, or their mean squared error, and the
-// spread over the outer folds.
+// Holds the estimate of a nested cross-validation: the error of all test rows together, or their mean squared error,
+// and the spread over the outer folds.
 struct NestedEstimate {
   double value = 0;  // a share, or a mean squared error
   double sd = 0;     // sample standard deviation over the folds
@@ -17,7 +17,7 @@ struct NestedEstimate {
   bool numbers = false;
 };
 NestedEstimate estimate_of(const Nested& nested);
-// Returns text like "error 3.42 % (sd 0.51) over 5 outer folds, 900 rows".
+// Returns a text such as "error 3.42 % (sd 0.51) over 5 outer folds, 900 rows".
 std::string nested_text(const Nested& nested);
 
 }  // namespace mokume::results

@@ -18,7 +18,7 @@ using journal::FitRecord;
 using journal::FitStatus;
 using Fits = std::vector<const FitRecord*>;
 
-// The sum of squares of larger values would overflow; such large values are not measurements.
+// Limits values: the sum of squares of larger ones would overflow, and no measurement is so large.
 constexpr double kLargest = 1e100;
 
 // Gathers the values of `count` fits of one candidate, from `first` on.

@@ -12,7 +12,7 @@
 
 namespace mokume::results {
 
-// Returns the index of the first metric marked as selecting. Without it, candidates cannot be ranked.
+// Returns the index of the first metric with `selects`. Without such a metric, no candidate is complete.
 std::optional<size_t> selecting_metric(const std::vector<Metric>& metrics);
 
 size_t failed_refits(const RunView& view);
@@ -20,35 +20,34 @@ size_t count_fits(const RunView& view, journal::FitStatus status);
 
 size_t count_reused(const RunView& view);
 
-// Returns one pointer per fit of the plan, null if there is no record. Records outside the plan are left out.
+// Returns a pointer for each fit of the plan, null if the fit has no record. Leaves out records outside the plan.
 std::vector<const journal::FitRecord*> by_fit(const search::Plan& plan, const std::vector<journal::FitRecord>& records);
 
 // Returns the fits of the plan that have a record, in plan order.
 std::vector<const journal::FitRecord*> recorded(const RunView& view);
 
-// Returns the record's value of a metric; nothing if the fit failed or the value is missing, not finite or absurdly
+// Returns the record's value of a metric, or nothing if the fit failed or the value is missing, not finite or absurdly
 // large.
 std::optional<double> value_of(const journal::FitRecord* record, std::optional<size_t> metric);
 
-// Returns how many validated rows, according to the record's note, have a class that the solver's tolerance leaves
-// open.
+// Returns the number of validated rows for which the solver's tolerance leaves the class open, from the record's note.
 int64_t unsure_rows(const journal::FitRecord& record);
 bool is_ill_determined(const journal::FitRecord& record);
 
-// Returns the mean of a metric over the folds of the refit's candidate in its bootstrap; nothing if a fold lacks it.
+// Returns the mean of a metric over the folds of the refit's candidate in its bootstrap, or nothing if a fold lacks it.
 std::optional<double> mean_over_folds(const RunView& view, const journal::FitRecord& refit, size_t metric);
 
-// Returns the test result of a refit, whose record has the form described at journal::FitRecord. `classes` is 0 for
-// numbers. A confusion matrix that contradicts the counts is left out.
+// Returns the test result in the record of a refit (see journal::FitRecord), or nothing if there is none. `classes` is
+// 0 for numbers. Leaves out a confusion matrix that contradicts the counts.
 std::optional<TestResult> test_of(const journal::FitRecord& refit, int64_t classes);
 
-// The mean is summed in the given order, and the sample standard deviation (0 for one value) is computed in two passes.
+// Holds the moments of values. moments() sums in the given order; the sample sd (0 for one value) takes a second pass.
 struct Moments {
   double mean = 0, sd = 0, min = 0, max = 0;
 };
 Moments moments(const std::vector<double>& values);
 
-// The selecting metric's values over the fits of a candidate; the moments are set if the candidate is complete.
+// Holds the selecting metric's values over the fits of a candidate, and their moments if the candidate is complete.
 struct CandidateRow : Moments {
   uint32_t candidate = 0, bootstrap = 0;
   bool complete = false;         // every fit has a finite value
@@ -57,28 +56,28 @@ struct CandidateRow : Moments {
   uint32_t rank = 0;             // from 1 by (mean, candidate), the better mean first; incomplete candidates come last
   std::vector<double> values;    // by bootstrap and fold
   int64_t rows = 0, unsure = 0;  // validated rows of all fits, and their unsure_rows()
-  uint32_t ill_determined = 0;   // number of fits
+  uint32_t ill_determined = 0;   // number of fits for which is_ill_determined() is true
 };
 // Returns a row for each candidate in each of its bootstraps, ranked within the bootstrap.
 std::vector<CandidateRow> summarise(const search::Plan& plan, const std::vector<Metric>& metrics,
                                     const std::vector<journal::FitRecord>& records);
-std::vector<CandidateRow> pool(const RunView& view);
+std::vector<CandidateRow> pool(const RunView& view);  // a row for each candidate over all its fits, ranked together
 
 // Returns the class with the most votes. Ties go to the class with the higher certainty (mean or sum over members),
 // then to the first. Both arguments have an entry per class.
 size_t majority(std::span<const uint32_t> votes, std::span<const double> certainty);
 
-// Interpolates linearly between order statistics, NumPy's default ("linear", type 7 of Hyndman & Fan, The American
-// Statistician 50(4), 1996). `sorted` is ascending and not empty, 0 <= p <= 1.
+// Interpolates linearly between order statistics, as NumPy does by default ("linear", type 7 of Hyndman & Fan, The
+// American Statistician 50(4), 1996). `sorted` must be ascending and not empty, and 0 <= p <= 1.
 double quantile(const std::vector<double>& sorted, double p);
 
-// Tukey's box: whiskers end at the most extreme value within 1.5 interquartile ranges of the box.
+// Describes Tukey's box. The whiskers end at the most extreme value within 1.5 interquartile ranges of the box.
 struct Box {
   double q1 = 0, median = 0, q3 = 0, low = 0, high = 0;
 };
 Box box_of(std::vector<double> values);
 
-// Wilson's 95 % score interval for a proportion. Wilson, JASA 22(158), 1927. {0, 1} for n <= 0.
+// Holds Wilson's 95 % score interval for a proportion (Wilson, JASA 22(158), 1927), or {0, 1} without rows.
 struct Interval {
   double low = 0, high = 1;
 };
@@ -97,14 +96,14 @@ std::vector<journal::FitRecord> all_work(const RunView& view);
 // Returns whether the record has a usable start and end.
 bool timed(const journal::FitRecord& record);
 
-// Returns the earliest start of a fit; infinity if no fit took time.
+// Returns the earliest start of a fit, or infinity if no fit took time.
 double first_start(const std::vector<journal::FitRecord>& records);
 
-// Returns the seconds of work over all devices: per (node, device), the union of the intervals of its fits and refits.
-// Fits of one bundle have the bundle's interval and therefore count once.
+// Returns the sum of the devices' busy seconds. Each device is busy in the union of the intervals of its fits and
+// refits, so fits of one bundle, which have the bundle's interval, count once.
 double busy_seconds(const RunView& view);
 
-// Disjoint intervals in ascending order that cover the same points. Touching intervals are joined.
+// united() returns disjoint spans in ascending order that cover the same points. It joins spans that touch.
 struct Span {
   double start = 0, end = 0;
   double length() const { return end - start; }

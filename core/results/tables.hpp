@@ -1,6 +1,6 @@
-// The tables of a run directory. CSV uses RFC 4180 quoting, lines that end in \n, and shortest round-trip doubles. A
-// value that does not exist (a metric of a failed fit, the mean of an incomplete candidate) is an empty cell, and a
-// metric that is not finite is written as nan, inf or -inf.
+// Writes the tables of a run directory. CSV files have RFC 4180 quoting, lines that end in \n, and shortest round-trip
+// doubles. A value that does not exist (a metric of a failed fit, the mean of an incomplete candidate) is an empty
+// cell, and a metric that is not finite is nan, inf or -inf.
 #pragma once
 
 #include <string>
@@ -19,17 +19,17 @@ std::string ensemble_csv(const RunView& view);
 // Times are in seconds from the earliest start.
 std::string timeline_csv(const RunView& view);
 
-// The seed is text, since it may have any number of digits. `fits` counts the records, `fits_planned` the fits of the
-// plan. A plan without validation has one candidate and no fits, and its `best` has a null error. `best` refers to all
-// folds of all bootstraps. `fit_s` is the working time of devices: per device the union of its fits' intervals, since
-// the fits of a bundle share the bundle's time. A number that is not finite is null, and bytes that are not UTF-8
-// become U+FFFD. `test` holds the measures of data::MeasureInfo that have a value, the scores of each class and the
-// confusion matrix (rows: class, columns: predicted class), in label order. `speeds` states whether the speeds behind
-// `efficiency` were measured before the run or estimated from it.
+// The seed is text, because it may have any number of digits. `fits` counts the records, `fits_planned` the fits of the
+// plan. `best` refers to all folds of all bootstraps; in a plan without validation, which has no fits, its `mean` is
+// null. `fit_s` is the working time of devices. The intervals of a device's fits count as their union, because the fits
+// of a bundle share the bundle's time. A number that is not finite is null, and bytes that are not UTF-8 become U+FFFD.
+// `test` holds the measures of data::MeasureInfo that have a value, the scores of each class and the confusion matrix
+// (rows: class, columns: predicted class), in label order. `speeds` tells whether the speeds for `efficiency` were
+// measured before the run or estimated from it.
 std::string summary_json(const RunView& view);
 
 // Writes the tables of a run directory, each file atomically. Equal views give byte-identical files. Throws
-// Error(MK_STORAGE) if something cannot be written.
+// Error(MK_STORAGE) if a file cannot be written.
 void write_tables(const RunView& view, const std::string& directory);
 
 }  // namespace mokume::results

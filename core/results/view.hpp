@@ -1,5 +1,5 @@
-// The results of a run as plain data from its journal and run.json, in the form for tables, charts and people. The
-// other headers of this folder compute numbers, texts and files from it; core/run reads it from a directory.
+// Holds the results of a run as plain data from its journal and run.json. The other headers of this folder compute
+// numbers, texts and files from this view; core/run reads the view from a directory.
 #pragma once
 
 #include <cstdint>
@@ -21,7 +21,7 @@ struct Metric {
   bool selects = false;  // ranks the candidates by its mean
   bool larger = false;   // a larger value is better
 
-  // Orders values: the better value is smaller.
+  // Returns a number that is smaller for a better value.
   double loss(double value) const { return larger ? -value : value; }
 };
 
@@ -33,43 +33,43 @@ struct DeviceUse {
   std::string vendor;
   uint64_t fits = 0;
   double busy_s = 0;
-  double speed = 0;  // relative to other devices, see RunView::speeds; 0: unknown
+  double speed = 0;  // relative to other devices (see RunView::speeds), or 0 if unknown
 };
 
-// The result on the test rows: the errors of a classifier, or the mean squared error of predicted numbers.
+// Holds the result on the test rows: the errors of a classifier, or the mean squared error of predicted numbers.
 struct TestResult {
   int64_t errors = 0;
   int64_t n = 0;
   std::optional<double> mse = std::nullopt;
-  std::optional<data::Confusion> confusion = std::nullopt;  // none in older runs and with many classes
+  std::optional<data::Confusion> confusion = std::nullopt;  // empty in older runs and with many classes
   std::map<std::string, double> measures = {};              // by data::MeasureInfo::name
 
   double value() const { return mse ? *mse : static_cast<double>(errors) / static_cast<double>(n); }
 };
 
-// The opinion of an ensemble's members on one row. A single model is an ensemble of one.
+// Holds the certainty of an ensemble's members about one row. A single model is an ensemble of one.
 struct Certainty {
   std::vector<std::string> classes;
-  std::vector<std::vector<double>> members;  // member x class; each row sums to 1
+  std::vector<std::vector<double>> members;  // by member and class; each row sums to 1
   bool probable = true;                      // members give probabilities; if false, each is certain of its vote
 };
 
-// Grey values from 0 to 255, row-major; no side is longer than kThumbnailSide. A width of 0 means no picture.
+// Holds grey values from 0 to 255, row-major. No side is longer than kThumbnailSide. Width 0 means no picture.
 inline constexpr size_t kThumbnailSide = 64;
 struct Thumbnail {
   uint64_t width = 0, height = 0;
   std::vector<uint8_t> grey;
 };
 
-// A test row that shows where an ensemble is certain and where it is not.
+// Describes a test row that shows where an ensemble is certain and where it is not.
 struct Exemplar {
   std::string kind;     // "easy", "misclassified" or "uncertain"
   int64_t row = 0;      // row of the test set, from 0
   std::string label;    // class of the row
   Certainty certainty;  // certainty of all members
-  Thumbnail picture;    // none if rows are not images
+  Thumbnail picture;    // empty if rows are not images
 
-  // The form in models/vote.json, which stores the names of the classes once.
+  // Defines the form in models/vote.json, which stores the names of the classes once.
   template <class Self, class Fields>
   static void fields(Self& self, Fields& field) {
     field("kind", self.kind);
@@ -82,7 +82,7 @@ struct Exemplar {
   }
 };
 
-// The prediction of an ensemble for the test rows: the class with the most votes, or the mean of the members' numbers.
+// Holds the ensemble's prediction for the test rows: the class with the most votes, or the mean of the numbers.
 struct Vote {
   TestResult test;
   uint32_t members = 0;
@@ -91,10 +91,10 @@ struct Vote {
   std::vector<double> doubt = {};
 };
 
-// An outer fold of a nested cross-validation: an experiment without the fold's rows, tested on them.
+// Holds an outer fold of a nested cross-validation: an experiment trains without the fold's rows and is tested on them.
 struct NestedFold {
   uint32_t fold = 0;      // from 1
-  std::string best;       // chosen by the inner folds; "" without a search
+  std::string best;       // candidate that the inner folds chose; "" without a search
   double validation = 0;  // mean of the candidate in the inner folds
   int64_t errors = 0, n = 0;
   std::optional<double> mse;
@@ -112,7 +112,7 @@ struct NestedFold {
   }
 };
 
-// The finished outer folds, in ascending order.
+// Holds the finished outer folds, in ascending order.
 struct Nested {
   uint32_t folds = 0;  // planned number
   std::vector<NestedFold> each = {};
@@ -124,7 +124,7 @@ struct Nested {
   }
 };
 
-// The time of a profiled run on one device, over all calls of the model in one session.
+// Holds the profile of a device, over all calls of the model in one session.
 struct DeviceProfile {
   uint32_t node = 0;
   std::string id;    // "opencl:0"
@@ -142,11 +142,11 @@ struct DeviceProfile {
 struct TeamShare {
   uint32_t fit = 0;
   uint32_t node = 0;
-  std::string device, name;  // "opencl:0"
+  std::string device, name;  // device is "opencl:0"
   double units = 0;          // shards or batches
-  double busy_s = 0;         // computing
-  double idle_s = 0;         // waiting for the busiest device
-  double reduce_s = 0;       // waiting for gradients to be exchanged, while no device computes
+  double busy_s = 0;         // time spent computing
+  double idle_s = 0;         // time spent waiting for the busiest device
+  double reduce_s = 0;       // time in which the team exchanges gradients and no device computes
 
   template <class Self, class Fields>
   static void fields(Self& self, Fields& field) {
@@ -161,10 +161,10 @@ struct TeamShare {
   }
 };
 
-// A split of the work that applies from a point in the training on. Splits follow the measured speeds of devices.
+// Describes a split of the work, which applies from `at` on. Splits follow the measured speeds of devices.
 struct TeamSplit {
   uint32_t fit = 0;
-  std::string at, shares;  // "epoch 2, batch 17", "5+3"
+  std::string at, shares;  // such as "epoch 2, batch 17" and "5+3"
 
   template <class Self, class Fields>
   static void fields(Self& self, Fields& field) {
@@ -188,16 +188,16 @@ struct TeamAccount {
 enum class Speeds {
   none,      // nothing has been computed yet
   measured,  // each device was measured alone before the run
-  estimated  // per device class, from the run itself: work done per busy second
+  estimated  // per device class, from this run: work per busy second
 };
 
-// Records are sorted by fit, with at most one per fit. If the run is unfinished, tables contain only existing records.
+// Holds the results of a run. There is at most one record per fit, sorted by fit; an unfinished run lacks some records.
 struct RunView {
   std::string name, model, seed, plan_hash;
   std::string data_name, data_sha256;
   int64_t data_rows = 0, data_features = 0, data_classes = 0, data_test_rows = 0;
-  std::vector<std::string> class_names;  // none in older runs
-  std::string inputs;                    // a phrase about the fit of scaling and fillers; "" if they need no fit
+  std::vector<std::string> class_names;  // empty in older runs
+  std::string inputs;                    // tells on which rows scaling and fillers were fitted, or ""
   std::optional<double> guess;           // error or mean squared error of a constant answer on the training rows
   bool grid = false;                     // the candidates are a grid
   search::Plan plan;
@@ -208,20 +208,20 @@ struct RunView {
   std::vector<journal::EventRecord> events;
   std::vector<std::string> notices;         // skipped lines of the journal
   std::vector<journal::FitRecord> refits;   // by bootstrap; sorted like records
-  std::optional<journal::FitRecord> refit;  // refit of the best candidate; none with bagging
+  std::optional<journal::FitRecord> refit;  // refit of the best candidate; empty with bagging
   std::optional<Vote> vote;                 // set for an ensemble once its run is finished
   std::optional<Nested> nested;             // set for a run with outer folds
-  std::optional<uint32_t> best;             // candidate
+  std::optional<uint32_t> best;             // index of the best candidate
   std::optional<TestResult> test;
   double wall_s = 0;  // over all sessions of the run
   std::vector<DeviceUse> devices;
-  std::string reused_from;  // run directory of reused fits; "": none
+  std::string reused_from;  // run directory of reused fits, or ""
   uint32_t nodes = 1;
   std::vector<DeviceProfile> profiles;  // by node; empty if the run was not profiled
   TeamAccount team;                     // empty unless the devices trained as a team
-  double efficiency = 0;                // see tables/efficiency.hpp
+  double efficiency = 0;                // see results/efficiency.hpp
   Speeds speeds = Speeds::none;
-  std::string state;        // "done" | "stopped" | "running" | "failed fits"
+  std::string state;        // "done", "stopped", "running" or "failed fits"
   std::string config_toml;  // shown in the report
   std::string environment;  // lines of "key: value" shown in the report
   std::string reproduce;    // command that repeats the run
