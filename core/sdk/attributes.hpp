@@ -1,4 +1,4 @@
-// The lists of abi/op.h in C++: fields with their usual values, and the names for texts.
+// Turns the lists of abi/op.h into C++: fields with their usual values, and names for texts.
 #pragma once
 
 #include <bit>
@@ -12,7 +12,7 @@ namespace mokume::ops {
 
 struct Attribute {
   const char* name;
-  int64_t usual;  // the bytes of its usual value
+  int64_t usual;  // the bytes of the usual value
   enum Kind { integer, bits, real } kind;
 };
 
@@ -26,10 +26,10 @@ constexpr Attribute attribute(const char* name, T usual) {
 
 }  // namespace mokume::ops
 
-// For F of a list: a field with its value.
+// Defines a field with its value, for F of a list.
 #define MOKUME_FIELD(type, name, value) type name{value};
 
-// Defines a table of the attributes of `type`, from its list: LIST(MOKUME_ATTRIBUTE) or, if it has parts,
+// Defines a table of the attributes of `type` from their list: LIST(MOKUME_ATTRIBUTE) or, for a list with parts,
 // LIST(MOKUME_ATTRIBUTE, MOKUME_PART).
 #define MOKUME_ATTRIBUTES(table, type, ...)           \
   inline constexpr Attribute table[] = {__VA_ARGS__}; \

@@ -86,7 +86,7 @@ class BackendTable {
   }
 
  private:
-  // A template, because the author may define the types after including this header.
+  // This is a template, because the author may define the types after including this header.
   template <class Handle>
   static void destroy(Handle* handle) {
     delete handle;

@@ -1,5 +1,5 @@
-// The cost of an error on a row of each class, from an option "class_weight": "" for 1, "balanced", or "cat=2,
-// dog=0.5", where other classes have weight 1.
+// Computes the weight of an error on a row of each class from the option "class_weight". The option is "" (all weights
+// are 1), "balanced", or a list such as "cat=2, dog=0.5". Classes that the list does not name have weight 1.
 #pragma once
 
 #include <algorithm>
@@ -13,9 +13,9 @@
 
 namespace mokume::sdk {
 
-// Returns the number of rows divided by the number of classes and by the number of rows of the class, as in
-// scikit-learn. Counts the rows that a fit of this fold trains on. Classes without rows do not count; their weight is
-// 1.
+// Returns, for each class, the number of rows divided by the number of classes and by the number of rows of the class,
+// as scikit-learn does. Counts the rows on which a fit of this fold trains. Classes without rows do not count; their
+// weight is 1.
 inline std::vector<double> balanced_weights(const mk_data& data, const mk_sample& sample, int32_t fold) {
   std::vector<double> rows(static_cast<size_t>(data.n_classes), 0);
   double all = 0;
@@ -29,7 +29,7 @@ inline std::vector<double> balanced_weights(const mk_data& data, const mk_sample
   return rows;
 }
 
-// A name may contain '=', but no comma. Throws Error(MK_INVALID_ARGUMENT) with the offending part.
+// Reads weights by name. A name may contain '=', but no comma. Throws Error(MK_INVALID_ARGUMENT) for a bad part.
 inline std::vector<double> named_weights(const std::string& text, const mk_data& data) {
   std::vector<double> weights(static_cast<size_t>(data.n_classes), 1);
   const auto trimmed = [](std::string_view word) {

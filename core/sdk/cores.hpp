@@ -1,4 +1,4 @@
-// The cores that a thread may run on.
+// Determines the cores on which a thread may run.
 #pragma once
 
 #include <sched.h>
@@ -12,7 +12,7 @@ namespace mokume::sdk {
 
 using GetAffinity = int (*)(pid_t, size_t, cpu_set_t*);
 
-// Returns the cores that the calling thread may run on, in ascending order, or nothing if the system does not report
+// Returns the cores on which the calling thread may run, in ascending order, or nothing if the system does not report
 // them. The mask grows until the kernel accepts it, because a cpu_set_t holds only 1,024 cores.
 inline std::vector<uint32_t> allowed_cores(GetAffinity get = &::sched_getaffinity) {
   struct Free {
@@ -43,7 +43,7 @@ inline std::string core_ranges(const std::vector<uint32_t>& ascending) {
   return text;
 }
 
-// Identifies the processor by the cores that this process may use: all backends give it the same id.
+// Returns an id of the processor from the cores that this process may use. All backends use the same id.
 inline std::string cpu_id() { return "cpu:" + core_ranges(allowed_cores()); }
 
 }  // namespace mokume::sdk

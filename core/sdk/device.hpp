@@ -1,4 +1,4 @@
-// A C++ interface to mk_device_services, for models. Every failure is an Error.
+// Wraps mk_device_services in C++, for models. Every failure is an Error.
 #pragma once
 
 #include <cstdint>
@@ -14,7 +14,7 @@
 
 namespace mokume::sdk {
 
-// Owns one device buffer. Move-only; must not outlive the device.
+// Owns a device buffer, which must not outlive the device. Can be moved, but not copied.
 class Buffer {
  public:
   Buffer() = default;
@@ -46,7 +46,7 @@ class Buffer {
   uint64_t bytes_ = 0;
 };
 
-// Host memory for floats with fast copies to and from the device; see mk_device_services. Must not outlive the device.
+// Owns host memory for floats with fast copies to and from the device, which it must not outlive.
 class HostFloats {
  public:
   HostFloats() = default;
@@ -60,7 +60,7 @@ class HostFloats {
     if (memory_ != nullptr) device_->host_memory_destroy(device_->self, memory_);
   }
 
-  // Returns storage for at least `count` floats; growing it discards the content.
+  // Returns storage for at least `count` floats. Growth discards the content.
   std::span<float> room(const mk_device_services* device, uint64_t count) {
     if (count > count_) {
       HostFloats larger;
@@ -94,12 +94,12 @@ class Device {
   const mk_device_info& info() const { return *table_->info(table_->self); }
   uint64_t budget_bytes() const { return table_->budget_bytes(table_->self); }
 
-  // Creates a buffer for `count` elements of T with undefined contents. If `count` is 0, it holds one element.
+  // Creates a buffer for `count` elements of T with undefined contents. If `count` is 0, the buffer holds one element.
   template <class T>
   Buffer buffer(uint64_t count) const {
     return Buffer(table_, (count == 0 ? 1 : count) * sizeof(T));
   }
-  // Offsets are in elements of T. Both calls block.
+  // Write and read `count` elements of T, from element `offset` of the buffer on. Both functions block.
   template <class T>
   void write(const Buffer& to, const T* from, uint64_t count, uint64_t offset = 0) const {
     if (count != 0) call(table_->write, table_->self, to.get(), offset * sizeof(T), from, count * sizeof(T));
@@ -122,7 +122,7 @@ class Device {
   }
   void finish() const { call(table_->finish, table_->self); }
 
-  // Returns the memory of a buffer if host and device share it (after finish()), else nullptr.
+  // Returns the memory of a buffer, for use after finish(), or nullptr unless host and device share memory.
   template <class T>
   T* host_pointer(const Buffer& b) const {
     return static_cast<T*>(table_->host_pointer(table_->self, b.get()));
@@ -137,11 +137,11 @@ class Device {
   }
   // Names the phase to which the time until the end of the block counts: const auto phase = device.phase("forward");
   Scope phase(const char* name) const { return {table_, MK_SCOPE_PHASE, name}; }
-  // Names work that the program cannot see: a model's own code in place of an op. Program::launch does this itself.
+  // Names work that the program cannot see, such as a model's own code. Program::launch() does so itself.
   Scope kernel(const char* name) const { return {table_, MK_SCOPE_KERNEL, name}; }
-  // Tells whether phases are recorded.
+  // Returns whether the run is profiled.
   bool profiled() const { return table_->scope_begin != nullptr; }
-  // Tells whether Program::build() compiles kernels for this device.
+  // Returns whether Program::build() compiles kernels for this device.
   bool compiles() const {
     mk_device* device = nullptr;
     mk_queue* queue = nullptr;
@@ -153,10 +153,10 @@ class Device {
   const mk_device_services* table_;
 };
 
-// A program built from a model's own OpenCL C source.
+// Owns a program that is built from a model's own OpenCL C source.
 class Program {
  public:
-  // Returns no value if the device's backend cannot compile kernels.
+  // Returns nothing if the device's backend cannot compile kernels.
   static std::optional<Program> build(const Device& device, const char* name, const char* source,
                                       const std::string& options) {
     Program p;
@@ -177,7 +177,7 @@ class Program {
     if (program_ != nullptr) table_->release(program_);
   }
 
-  // Arguments are Buffers, mk_buffer pointers, or values (copied before the call returns).
+  // Launches a kernel. Arguments are Buffers, mk_buffer pointers, or values (copied before the call returns).
   template <class... Arguments>
   void launch(const char* kernel, uint64_t global, uint64_t local, const Arguments&... arguments) const {
     const mk_argument list[] = {argument(arguments)...};

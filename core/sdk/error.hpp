@@ -1,5 +1,5 @@
-// Errors inside a library or the program are exceptions of one type. At the boundary, guard() turns them into a status
-// and a message, and check() turns these back into exceptions.
+// Defines the exception for all errors inside a library or the program. At the boundary, guard() turns exceptions into
+// a status and a message, and check() turns these back into exceptions.
 #pragma once
 
 #include <algorithm>
@@ -15,11 +15,11 @@
 
 namespace mokume {
 
-// A failure with the status that crosses the boundary, and one sentence with the place and the cure. It carries the
-// line of the source that threw it, for logs.
+// Reports a failure with the status that crosses the boundary, and one sentence with the place and the cure. Holds the
+// source line that threw it, for logs.
 class Error : public std::runtime_error {
  public:
-  // The line of the caller, also as a default argument; clang 14 lacks std::source_location.
+  // Returns the line of the caller, also as a default argument, because clang 14 lacks std::source_location.
   [[gnu::noinline]] static std::string here(const char* file = __builtin_FILE(), int line = __builtin_LINE()) {
     return file + (":" + std::to_string(line));
   }
@@ -27,7 +27,7 @@ class Error : public std::runtime_error {
   Error(mk_status status, const std::string& text, std::string thrown_at = here())
       : std::runtime_error(text), status_(status), thrown_at_(std::move(thrown_at)) {}
   mk_status status() const noexcept { return status_; }
-  // "FILE:LINE"; empty if it came from a library that does not tell.
+  // Returns "FILE:LINE", or "" if the error comes from a library that does not tell.
   const std::string& thrown_at() const noexcept { return thrown_at_; }
 
  private:
@@ -37,10 +37,10 @@ class Error : public std::runtime_error {
 
 namespace sdk {
 
-// Precedes the place in mk_error::text, after the message's end.
+// Marks the place in mk_error::text, after the end of the message.
 inline constexpr char kPlaceMark = '\1';
 
-// Writes a status and a message into `error`, and into the rest of its buffer where it was thrown, if that fits.
+// Writes a status and a message into `error`, and `thrown_at` into the rest of the text if there is room.
 inline int32_t fail(mk_error* error, mk_status status, std::string_view text,
                     std::string_view thrown_at = {}) noexcept {
   if (error != nullptr) {
@@ -74,7 +74,7 @@ int32_t guard(mk_error* error, Body&& body) noexcept {
   }
 }
 
-// Returns the exception that is being handled as an Error. Call it in a catch block.
+// Converts the exception that is being handled into an Error. Only a catch block may call this function.
 inline Error current_error() {
   try {
     throw;
@@ -89,7 +89,7 @@ inline Error current_error() {
   }
 }
 
-// Throws the error reported by a call across the boundary. Truncates a text without an end.
+// Throws the error that a call across the boundary reported, if any. Truncates a text without an end.
 inline void check(int32_t status, const mk_error& error) {
   if (status == MK_OK) return;
   const char* const last = &error.text[0] + sizeof(error.text);

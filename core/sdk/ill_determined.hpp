@@ -1,5 +1,5 @@
-// The word of a fit's note that counts the validated rows whose class the solver's tolerance leaves open ("unsure=2"),
-// and the number of these rows from which another solver or tolerance would give another error.
+// Names the word of a fit's note that counts the validated rows whose class the solver's tolerance leaves open
+// ("unsure=2"), and decides with how many of these rows another solver or tolerance would give another error.
 #pragma once
 
 #include <cstdint>
@@ -9,7 +9,7 @@ namespace mokume::sdk {
 
 inline constexpr std::string_view kUnsureWord = "unsure=";
 
-// More than one row in 50.
+// Returns whether more than one row in 50 is unsure.
 constexpr bool is_ill_determined(int64_t unsure, int64_t rows) { return unsure > rows / 50; }
 
 }  // namespace mokume::sdk

@@ -6,8 +6,8 @@
 
 namespace mokume::sdk {
 
-// Like nlohmann's parse(), but omits values that are nested deeper than in any of our files: copies and dump() are
-// recursive, and hundreds of thousands of brackets would overflow the stack. Throws nlohmann::json::exception.
+// Parses JSON, but omits values that are nested deeper than in any of our files, because copies and dump() are
+// recursive, so that deep nesting could overflow the stack. Throws nlohmann::json::exception.
 template <class Json, class Input>
 Json parse_json(Input&& input) {
   constexpr int kDeepest = 64;

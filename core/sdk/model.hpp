@@ -2,7 +2,7 @@
 //
 //   struct Model {
 //     using Session = ...;
-//     //   Session(const sdk::Host&, const mk_experiment&, const mk_device_services*)   the arguments outlive it
+//     //   Session(const sdk::Host&, const mk_experiment&, const mk_device_services*)   arguments outlive the session
 //     //   void fit(std::span<const mk_fit>, const mk_fit_sink&)
 //     //   std::unique_ptr<Fitted> refit(const mk_fit&, const mk_fit_sink&)
 //     using Fitted = ...;  // movable
@@ -11,7 +11,8 @@
 //     //   void save(const std::string& directory) const
 //     //   static Fitted load(const std::string& directory)
 //     //   void export_onnx(const std::string& path) const                              optional; see sdk/onnx.hpp
-//     static constexpr ... params, metrics, regression_metrics;  // std::arrays; no regression_metrics: no regression
+//     static constexpr ... params, metrics, regression_metrics;  // std::arrays; the last is optional
+//     static std::string expand(const std::string& param, const std::string& options);  // optional
 //     static void check(const mk_experiment&);       // or (const sdk::Host&, const mk_experiment&), for warnings
 //     static void bundle(const mk_experiment&, uint32_t parts, const mk_bundle_sink&);
 //     static std::string summary(const mk_experiment&, uint32_t candidate);            // optional
@@ -56,17 +57,17 @@ void take_description(const mk_experiment& experiment, Fitted& fitted) {
   fitted.scale.assign(experiment.scaling_scale, experiment.scaling_scale + experiment.n_scaling);
 }
 
-// Tells whether a bootstrap fits this candidate.
+// Returns whether a bootstrap has fits of this candidate.
 inline bool has(const mk_experiment& experiment, uint32_t candidate, uint32_t bootstrap) {
   return experiment.own_candidates == 0 || candidate / experiment.own_candidates == bootstrap;
 }
 
-// Tells whether a fit of this fold validates this place of the sample instead of training on it.
+// Returns whether a fit of this fold validates this place of the sample instead of training on it.
 inline bool is_held_out(const mk_sample& sample, int64_t place, int32_t fold) {
   return fold != MK_ALL_ROWS && sample.fold_of[place] == fold;
 }
 
-// The shape of a row, as in mk_data.
+// Holds the shape of a row, as in mk_data.
 struct RowShape {
   int64_t height, width, channels;
 };
@@ -137,7 +138,7 @@ class ModelTable {
   using Session = typename Model::Session;
   using Fitted = typename Model::Fitted;
 
-  // The object behind mk_fitted: the model, and C strings for describe().
+  // Holds the object of an mk_fitted: the model, and C strings for describe().
   struct Handle {
     Fitted fitted;
     std::vector<const char*> names;

@@ -15,7 +15,7 @@
 
 namespace mokume::sdk::onnx {
 
-inline constexpr int64_t kIrVersion = 8, kOpset = 17, kMlOpset = 3;  // ONNX 1.12 and ONNX Runtime 1.12, of 2022
+inline constexpr int64_t kIrVersion = 8, kOpset = 17, kMlOpset = 3;  // as in ONNX 1.12 and ONNX Runtime 1.12, 2022
 inline constexpr const char* kMl = "ai.onnx.ml";
 inline constexpr uint64_t kMaxBytes = (uint64_t{1} << 31) - (uint64_t{1} << 20);  // Protocol Buffers end at 2 GiB
 
@@ -27,7 +27,7 @@ inline void check_size(uint64_t bytes) {
   if (bytes > kMaxBytes) throw Error(MK_UNSUPPORTED, "the model takes more than 2 GiB, which an ONNX file cannot hold");
 }
 
-// The attributes of a node, by name.
+// Collects the attributes of a node by name.
 class Attributes {
  public:
   Attributes& set(const std::string& name, int64_t value) {
@@ -67,10 +67,10 @@ class Attributes {
   std::vector<::onnx::AttributeProto> all_;
 };
 
-// A graph under construction. Values are known by their names.
+// Builds a graph. Names identify the values.
 class Graph {
  public:
-  using Shape = std::vector<int64_t>;  // kRows: any number of rows
+  using Shape = std::vector<int64_t>;  // kRows stands for any number of rows
   static constexpr int64_t kRows = -1;
 
   explicit Graph(const std::string& name) {
@@ -90,7 +90,7 @@ class Graph {
     describe(*model_.mutable_graph()->add_output(), name, type, shape);
   }
 
-  // Adds a node with one output, and returns its name: `as`, or one that no other node has.
+  // Adds a node with one output. Returns the name of the output: `as`, or one that no other node has.
   std::string add(const std::string& op, const std::vector<std::string>& inputs, const Attributes& attributes = {},
                   const std::string& as = "", const char* domain = "") {
     const std::string number = std::to_string(model_.graph().node_size());
@@ -117,7 +117,7 @@ class Graph {
     tensor.mutable_dims()->Assign(shape.begin(), shape.end());
     tensor.set_data_type(std::is_same_v<Number, float> ? kFloat : std::is_same_v<Number, double> ? kDouble : kInt64);
     tensor.set_name(name);
-    // Little endian, as the machines that mokume runs on.
+    // The format is little endian, as are the machines on which mokume runs.
     tensor.set_raw_data(values.data(), values.size() * sizeof(Number));
     return name;
   }
@@ -132,7 +132,7 @@ class Graph {
     return add("Cast", {divided}, Attributes().set("to", int64_t{kFloat}));
   }
 
-  // Adds the output "label": the names of the classes with the largest score, of equal ones the first.
+  // Adds the output "label": for each row, the name of the class with the largest score, or of the first such class.
   void label_of_largest(const std::string& scores, const std::vector<std::string>& classes) {
     std::vector<int64_t> numbers;
     for (size_t c = 0; c < classes.size(); ++c) numbers.push_back(static_cast<int64_t>(c));
@@ -141,7 +141,7 @@ class Graph {
     output("label", kString, {kRows});
   }
 
-  // Throws Error(MK_STORAGE).
+  // Throws Error(MK_STORAGE), or Error(MK_UNSUPPORTED) if the model is too large.
   void write(const std::string& path) const {
     check_size(model_.ByteSizeLong());
     std::ofstream out(path, std::ios::binary | std::ios::trunc);

@@ -1,5 +1,5 @@
-// Checks operands, for which an op needs its buffers. core/device runs this check once for every op, after ops::check,
-// for all backends. It does not check buffer contents (indices, labels): the header of each op specifies their effect.
+// Checks operands against their buffers. core/device does so once for every op of every backend, after ops::check().
+// The contents of buffers (indices, labels) remain unchecked: the header of each op specifies their effect.
 #pragma once
 
 #include <string>
@@ -13,7 +13,7 @@ inline bool same_view(const mk_tensor& a, const mk_tensor& b) {
          (a.rows <= 1 || a.row_stride == b.row_stride);
 }
 
-// Exact if both views have the same stride (column blocks of one matrix are disjoint); otherwise compares whole ranges.
+// Compares whole ranges, unless both views have one stride, as column blocks of a matrix do; then the answer is exact.
 inline bool overlap(const mk_tensor& a, const mk_tensor& b) {
   if (a.buffer != b.buffer || sdk::empty(a) || sdk::empty(b)) return false;
   if (sdk::extent(a) <= b.offset || sdk::extent(b) <= a.offset) return false;
@@ -27,8 +27,8 @@ inline bool overlap(const mk_tensor& a, const mk_tensor& b) {
   throw Error(MK_INVALID_ARGUMENT, std::string(rule(op.code).name) + ": " + role + " " + std::to_string(i) + " " + why);
 }
 
-// Throws MK_INVALID_ARGUMENT if an operand has no buffer or exceeds it, or if an output overlaps an input or another
-// output. bytes_of(mk_buffer*) returns the size of a buffer of this device, and throws for any other buffer.
+// Throws Error(MK_INVALID_ARGUMENT) if an operand has no buffer or exceeds it, or if an output overlaps another
+// operand, except in place. bytes_of(mk_buffer*) returns the size of a buffer of this device, and throws for any other.
 template <class BytesOf>
 void check_operands(const mk_op& op, const BytesOf& bytes_of) {
   const auto check_bounds = [&](const mk_tensor& t, const char* role, uint32_t i) {

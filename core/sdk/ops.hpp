@@ -1,4 +1,4 @@
-// All ops: name, shape rule, tolerance, cost and attributes by code. A new op adds its header and one row here.
+// Lists all ops by code: name, shape rule, tolerance, cost and attributes. A new op adds its header and one row here.
 #pragma once
 
 #include <charconv>
@@ -32,9 +32,9 @@ struct OpRule {
   mk_op_code code;
   const char* name;
   uint32_t min_inputs, max_inputs, min_outputs, max_outputs;
-  int32_t in_place;                   // the output that may share the view of input 0, or kApart
+  int32_t in_place;                   // index of the output that may share the view of input 0, or kApart
   void (*check)(const mk_op&);        // throws Error(MK_INVALID_ARGUMENT)
-  double (*tolerance)(const mk_op&);  // against the host oracle; the op's header defines what it is relative to
+  double (*tolerance)(const mk_op&);  // permitted deviation from the host oracle; see the op's header
   sdk::Cost (*cost)(const mk_op&);
   std::span<const Attribute> attributes = {};
 };
@@ -94,13 +94,13 @@ inline constexpr OpRule kOps[] = {
 };
 static_assert(sizeof(kOps) / sizeof(kOps[0]) == MK_OP_COUNT_ - 1, "every op code needs a row");
 
-// Throws for an unknown code.
+// Throws Error(MK_UNSUPPORTED) for an unknown code.
 inline const OpRule& rule(int32_t code) {
   if (code < 1 || code >= MK_OP_COUNT_) throw Error(MK_UNSUPPORTED, "unknown op code " + std::to_string(code));
   return kOps[code - 1];
 }
 
-// The op in words, for messages: its name, the shapes of its operands, and the attributes that are not as usual, as in
+// Describes the op for messages: its name, the shapes of its operands, and the attributes with unusual values, as in
 // "conv2d 8x784 25x20 -> 8x11520, height 28, width 28, kernel_h 5, kernel_w 5".
 inline std::string text(const mk_op& op) {
   const OpRule& r = rule(op.code);
@@ -122,7 +122,7 @@ inline std::string text(const mk_op& op) {
   return all;
 }
 
-// Throws MK_INVALID_ARGUMENT unless the descriptor obeys the shape rule of its op. Does not look at buffers.
+// Throws Error(MK_INVALID_ARGUMENT) unless the op obeys its shape rule. Does not look at buffers.
 inline void check(const mk_op& op) {
   const OpRule& r = rule(op.code);
   if (op.struct_size < sizeof(mk_op)) throw Error(MK_INVALID_ARGUMENT, "op descriptor is too small");

@@ -1,5 +1,5 @@
-// Philox4x32-10: random numbers as a pure function of (key, counter).
-// Salmon, Moraes, Dror, Shaw: Parallel Random Numbers: As Easy as 1, 2, 3. SC 2011.
+// Implements Philox4x32-10: random numbers are a pure function of (key, counter).
+// See Salmon, Moraes, Dror, Shaw: Parallel Random Numbers: As Easy as 1, 2, 3. SC 2011.
 #pragma once
 
 #include <array>
@@ -36,7 +36,7 @@ enum class Purpose : uint32_t {
   schedule = 9
 };
 
-// A stream for one purpose and up to two ids; element i < 2^56 is a pure function of (seed, purpose, ids, i).
+// Generates a stream for one purpose and up to two ids. Element i < 2^56 is a pure function of (seed, purpose, ids, i).
 class Random {
  public:
   constexpr Random(uint64_t seed, Purpose purpose, uint32_t id0 = 0, uint32_t id1 = 0)
@@ -50,15 +50,15 @@ class Random {
   }
   // Returns a number in [0, 1).
   constexpr double uniform(uint64_t index) const { return static_cast<double>(bits64(index) >> 11) * 0x1p-53; }
-  // Returns a number in [0, bound), bound > 0; the bias is below bound / 2^64.
+  // Returns a number in [0, bound) for a bound above 0. The bias is below bound / 2^64.
   constexpr uint64_t below(uint64_t index, uint64_t bound) const {
     __extension__ using Wide = unsigned __int128;
     return static_cast<uint64_t>((static_cast<Wide>(bits64(index)) * bound) >> 64);
   }
 
  private:
-  // The second word of the counter contains the purpose (below 2^8), from bit 8 on the bits of the block number beyond
-  // 32, and in the highest bit whether 64-bit numbers are drawn.
+  // The second word of the counter holds the purpose in bits 0 to 7, the upper bits of the block number from bit 8 on,
+  // and in bit 31 whether the numbers have 64 bits.
   constexpr PhiloxCounter block(uint64_t number, uint32_t kind) const {
     const auto beyond = static_cast<uint32_t>(number >> 32);
     return philox({static_cast<uint32_t>(number), words_[0] | beyond << 8 | kind, words_[1], words_[2]}, key_);

@@ -1,5 +1,4 @@
-// The header for authors of a backend, model or transport. It defines the plugin query in one macro, and provides the
-// services of the host.
+// Serves authors of a backend, model or transport: defines the plugin query in a macro, and wraps the host's services.
 //
 //   static int32_t start(const mk_host* host, const void** table, mk_error* error);
 //   MOKUME_PLUGIN(MK_PLUGIN_BACKEND, "null", "accepts everything, computes nothing", start)
@@ -35,7 +34,7 @@
 
 namespace mokume::sdk {
 
-// A C++ interface to the host table. Copyable; valid while the program runs.
+// Wraps the host table in C++. Copies are valid while the program runs.
 class Host {
  public:
   Host() = default;
@@ -44,7 +43,7 @@ class Host {
   void log(mk_log_level level, const char* source, const std::string& text) const {
     table_->log(table_->self, level, source, text.c_str());
   }
-  // Calls body(uint64_t index) for every index in [0, count); it must not throw.
+  // Calls body(uint64_t index) for every index in [0, count). `body` must not throw.
   template <class Body>
   void parallel_for(uint64_t count, Body&& body) const {
     using Plain = std::remove_reference_t<Body>;

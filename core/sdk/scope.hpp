@@ -5,7 +5,7 @@
 
 namespace mokume::sdk {
 
-// A span of time that a profile lists separately; it ends with the block. Without a profile, it costs one comparison.
+// Marks a span of time for the profile, until the end of the block. Without a profile, it costs one comparison.
 class [[nodiscard]] Scope {
  public:
   Scope(const mk_device_services* device, mk_scope kind, const char* name)

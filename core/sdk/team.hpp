@@ -1,4 +1,4 @@
-// A C++ interface for models to mk_team, the devices that train one model together.
+// Wraps mk_team, the devices that jointly train one network, in C++.
 #pragma once
 
 #include <algorithm>
@@ -12,17 +12,17 @@
 
 namespace mokume::sdk {
 
-// Used by the session's thread. Every failure is an Error, with MK_CANCELLED if the team has broken up.
+// Only the session's thread uses a team. Every failure is an Error, with MK_CANCELLED if the team has broken up.
 class Team {
  public:
-  // nullptr means a single device. It is a team of one, whose sums are its own values.
+  // A null `table` stands for a single device: a team of one, whose sums are its own values.
   explicit Team(const mk_team* table) : table_(table) {}
 
   uint32_t members() const { return table_ == nullptr ? 1 : table_->n_members; }
   uint32_t member() const { return table_ == nullptr ? 0 : table_->member; }
   bool alone() const { return table_ == nullptr; }
   bool leads() const { return member() == 0; }
-  // The splits of the leader; see mk_team.
+  // Returns the splits of the leader; see mk_team.
   const char* splits() const { return table_ == nullptr ? nullptr : table_->splits; }
   double speed(uint32_t member) const { return table_ == nullptr ? 1 : table_->speeds[member]; }
 
@@ -35,7 +35,7 @@ class Team {
     for (uint64_t first = 0; first < size; first += kBucket) body(begin + first, std::min(kBucket, size - first));
   }
 
-  // Must not be called on a single device.
+  // See mk_team. A single device must not call these functions.
   void give(uint64_t count, std::span<const mk_block> blocks) const {
     call(table_->give, table_->self, count, blocks.data(), static_cast<uint32_t>(blocks.size()));
   }
@@ -46,11 +46,11 @@ class Team {
     if (!alone()) table_->account(table_->self, elapsed_s, busy_s.data(), units.data(), shares.c_str(), at.c_str());
   }
 
-  // Sums the values of all members in the order of the members. A member that has only zeros may pass `zeros`.
+  // Sums the values of all members in the order of the members. A member that has only zeros may set `zeros`.
   void sum(std::span<float> values, bool zeros = false) const {
     exchange(values, {member(), 1, values.data()}, !zeros);
   }
-  // Copies the leader's values bit for bit.
+  // Replaces the values of every member by those of the leader, bit for bit.
   void from_leader(std::span<float> values) const { exchange(values, {0, 1, values.data()}, leads()); }
 
  private:

@@ -1,4 +1,4 @@
-// Builders and checks for mk_tensor, shared by every op.
+// Builds and checks tensors for all ops.
 #pragma once
 
 #include <cstdint>
@@ -14,7 +14,7 @@ namespace mokume::sdk {
 
 inline constexpr int64_t kElementBytes = 4;  // size of all current dtypes: f32 and i32
 
-// A row-major matrix view of rows x columns; row_stride 0 means dense.
+// Returns a row-major matrix view of rows x columns. If row_stride is 0, rows are adjacent.
 inline mk_tensor matrix(mk_buffer* buffer, int64_t rows, int64_t columns, int64_t row_stride = 0, int64_t offset = 0,
                         mk_dtype dtype = MK_F32) {
   return {buffer, offset, rows, columns, row_stride == 0 ? columns : row_stride, dtype, 0};
@@ -28,12 +28,12 @@ inline std::string shape(const mk_tensor& t) { return std::to_string(t.rows) + "
 
 inline bool empty(const mk_tensor& t) { return t.rows == 0 || t.columns == 0; }
 
-// Returns one past the last element of the view.
+// Returns the position after the last element of the view.
 inline int64_t extent(const mk_tensor& t) {
   return empty(t) ? t.offset : t.offset + (t.rows - 1) * t.row_stride + t.columns;
 }
 
-// Throws unless the view itself is valid: dtype, signs, stride, and an extent without overflow.
+// Throws Error(MK_INVALID_ARGUMENT) unless dtype, signs and stride are valid and the extent cannot overflow.
 inline void check_view(const char* op, const char* operand, const mk_tensor& t, mk_dtype dtype) {
   const auto refuse = [&](const std::string& why) {
     throw Error(MK_INVALID_ARGUMENT, std::string(op) + ": " + operand + " " + why);
@@ -52,14 +52,13 @@ inline void check_shape(const char* op, const char* operand, const mk_tensor& t,
                                          std::to_string(rows) + "x" + std::to_string(columns));
 }
 
-// Both checks.
 inline void check_operand(const char* op, const char* operand, const mk_tensor& t, int64_t rows, int64_t columns,
                           mk_dtype dtype = MK_F32) {
   check_view(op, operand, t, dtype);
   check_shape(op, operand, t, rows, columns);
 }
 
-// An op whose attributes are 0. Operands that may be missing are appended.
+// Returns an op whose attributes are 0. Callers append operands that may be missing.
 inline mk_op make_op(mk_op_code code, std::initializer_list<mk_tensor> inputs,
                      std::initializer_list<mk_tensor> outputs) {
   mk_op op{};
@@ -72,7 +71,7 @@ inline mk_op make_op(mk_op_code code, std::initializer_list<mk_tensor> inputs,
 
 struct Cost {
   double flops = 0;
-  double bytes = 0;  // minimum: everything is read and written once
+  double bytes = 0;  // minimum, if everything is read and written once
 };
 
 }  // namespace mokume::sdk

@@ -1,4 +1,4 @@
-// Environment variables with a number.
+// Reads numbers from environment variables.
 #pragma once
 
 #include <charconv>
@@ -12,8 +12,8 @@ namespace mokume::sdk {
 
 inline constexpr double kMostSeconds = 1e9;
 
-// Returns the time that an environment variable sets, or `otherwise` if it is not set or empty. Throws
-// Error(MK_INVALID_ARGUMENT) if its value is anything but a number of seconds above 0, for instance "10m".
+// Returns the time that an environment variable sets, or `otherwise` if the variable is not set or empty. Throws
+// Error(MK_INVALID_ARGUMENT) if the value is anything but a number of seconds above 0, such as "10m".
 inline double seconds_variable(const char* name, double otherwise) {
   const char* const given = std::getenv(name);
   const std::string_view text = given == nullptr ? "" : given;

@@ -1,4 +1,4 @@
-// affine_columns: out[r][c] = (x[r][c] - shift[c]) * scale[c] (f32); normalises inputs and propagates gradients back.
+// affine_columns: out[r][c] = (x[r][c] - shift[c]) * scale[c] (f32). Normalises inputs and propagates gradients back.
 //
 //   inputs   x: M x K, scale: vector of K, shift: vector of K (n_inputs is 2 without it)
 //   outputs  out: M x K; may be the same view as x
@@ -24,7 +24,7 @@ inline void check_affine_columns(const mk_op& op) {
   sdk::check_operand("affine_columns", "shift", op.inputs[2], 1, x.columns);
 }
 
-// The tolerance is relative to (|x| + |shift|) * |scale|: one difference and one product.
+// The tolerance is relative to (|x| + |shift|) * |scale|, for one difference and one product.
 inline double tolerance_affine_columns(const mk_op&) { return 2.0 * 0x1p-24; }
 
 inline sdk::Cost cost_affine_columns(const mk_op& op) {

@@ -1,4 +1,4 @@
-// augment: out row r = image index[r] of x, changed at random, as training batches are (f32).
+// augment: out row r = image index[r] of x, changed at random for training (f32).
 //
 //   inputs   x: M x image, index: vector of R (i32), every entry in [0, M)   outputs  out: R x image; must not overlap
 //   attributes for the change: height, width, channels; shift; erase, the side of the erased square (0: none);
@@ -6,28 +6,28 @@
 //            contrast and saturation (0: none; at most 1); erase_p, the probability of erasing
 //            for the place: seed, step (32 bits), first_row, the place of row 0 in the whole batch
 //
-// The changes, in this order:
-//   1. flips: columns, or rows, in the opposite order;
-//   2. shift: out pixel (y, x) = pixel (y + dy, x + dx), dy and dx uniform in [-shift, shift]. This is PyTorch's
+// Makes these changes, in this order:
+//   1. flips reverse the order of the columns or of the rows;
+//   2. a shift moves pixel (y + dy, x + dx) to (y, x), with dy and dx uniform in [-shift, shift], like torchvision's
 //      RandomCrop of the image's own size with `shift` zeros around it;
-//   3. rotation by an angle uniform in +-degrees about the middle of the image, counter-clockwise, bilinear
-//      (torchvision's RandomRotation with BILINEAR);
-//   4. colour: torchvision's ColorJitter for values of any range, without hue and without cutting to [0, 1]. The factor
-//      b is uniform in 1 +- brightness: v = b * v. Contrast c: v = c * v + (1 - c) * g, where g is the mean brightness
-//      of the image, summed row by row. Saturation s (three channels): v = s * v + (1 - s) * l, where l is the
-//      brightness of the pixel. The brightness of a pixel is 0.2989 r + 0.587 g + 0.114 b with three channels, and the
-//      mean of the channels otherwise;
-//   5. erasing: the pixels of a square become 0. Its middle is uniform over the pixels of the image; the parts outside
-//      are cut off (DeVries, Taylor: Improved Regularization of Convolutional Neural Networks with Cutout. 2017).
-// Pixels from outside the image are 0.
+//   3. a bilinear rotation turns the image counter-clockwise about its middle by an angle uniform in +-degrees, like
+//      torchvision's RandomRotation with BILINEAR;
+//   4. colours change as in torchvision's ColorJitter, but for values of any range, without hue and without clamping to
+//      [0, 1]. Brightness: v = b * v, with b uniform in 1 +- brightness. Contrast: v = c * v + (1 - c) * g, where g is
+//      the mean brightness of the image, summed row by row. Saturation (three channels): v = s * v + (1 - s) * l, where
+//      l is the brightness of the pixel. The brightness of a pixel is 0.2989 r + 0.587 g + 0.114 b with three channels,
+//      and the mean of the channels otherwise;
+//   5. erasing sets the pixels of a square to 0. The middle of the square is uniform over the pixels of the image;
+//      parts outside have no effect (DeVries, Taylor: Improved Regularization of Convolutional Neural Networks with
+//      Cutout. 2017). Pixels from outside the image are 0.
 //
-// The random numbers of a row are the words of philox({first_row + r, 2^31 + block, step, 0}, seed), blocks 0 to 2: see
-// sdk/philox.hpp and augment_draw(). They are a pure function of seed, step and place in the whole batch. All
-// arithmetic is single additions and multiplications of floats in the order of this file and of
+// The random numbers of a row are the words of philox({first_row + r, 2^31 + block, step, 0}, seed) for blocks 0 to 2:
+// see sdk/philox.hpp and augment_draw(). They are a pure function of seed, step and place in the whole batch. All
+// arithmetic consists of single additions and multiplications of floats in the order of this file and of
 // backends/host/augmented.hpp, so that devices get the same bits; see tolerance_augment().
 //
-// For an index outside [0, M), the host backend, which can check it, rejects the op with MK_INVALID_ARGUMENT; on other
-// devices that row of out is NaN. Nothing outside x is read.
+// The host backend rejects an index outside [0, M) with MK_INVALID_ARGUMENT. On other devices, such a row of out is
+// NaN. No device reads outside x.
 #pragma once
 
 #include <cmath>
@@ -60,22 +60,22 @@ inline mk_op augment(const mk_tensor& x, const mk_tensor& index, const Augment& 
 
 inline Augment augment_of(const mk_op& op) { return std::bit_cast<Augment>(op.augment.change); }
 
-// The random changes of one row.
+// Holds the random changes of one row.
 struct AugmentDraw {
   bool flip_x = false, flip_y = false;
   int64_t dy = 0, dx = 0;
   float sine = 0, cosine = 1;
   float brightness = 1, contrast = 1, saturation = 1;  // factors
-  int64_t top = 0, left = 0, bottom = 0, right = 0;    // the erased pixels
+  int64_t top = 0, left = 0, bottom = 0, right = 0;    // bounds of the erased pixels
 };
 
-// Returns the limit below which a random word means that a change of probability p happens.
+// Returns the bound below which random words make a change of probability p happen.
 inline int64_t augment_threshold(double p) { return static_cast<int64_t>(std::floor(p * 0x1p32 + 0.5)); }
 inline float augment_radians(const Augment& a) {
   return static_cast<float>(a.degrees * (3.14159265358979323846 / 180));
 }
 
-// Computes the sine and the cosine of an angle of at most pi within 2^-21, with Taylor's polynomials of the half angle.
+// Computes the sine and the cosine of an angle of at most pi within 2^-21, from Taylor polynomials of half the angle.
 inline void augment_turn(float angle, float& sine, float& cosine) {
   const float t = angle * 0.5F, z = t * t;
   float s = 1.6059044e-10F;  // 1 / 13!
@@ -144,7 +144,7 @@ inline void check_augment(const mk_op& op) {
 }
 
 // The op is exact on every device, except for contrast together with saturation, where Intel's OpenCL for CPUs rounds
-// differently. The tolerance is relative to eight times the largest |x|: three factors of at most 2.
+// differently. The tolerance is relative to eight times the largest |x|, because three factors are at most 2 each.
 inline double tolerance_augment(const mk_op& op) {
   const Augment a = augment_of(op);
   return a.contrast > 0 && a.saturation > 0 ? 64.0 * 0x1p-24 : 0.0;

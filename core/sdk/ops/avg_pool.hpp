@@ -4,16 +4,16 @@
 //   attributes height, width, channels, out_h, out_w; kernel_h and kernel_w, both 0 for a grid; stride_h, stride_w,
 //            pad_h, pad_w; counts_padding: 1 if the padding counts as pixels of value 0
 //
-// Grid: out pixel (y, x) is the mean over rows [floor(y * height / out_h), ceil((y + 1) * height / out_h)) and the
-// corresponding columns. Window: it is the mean over the pixels of the image in rows [y * stride_h - pad_h, y *
-// stride_h - pad_h + kernel_h) and the corresponding columns. Pixels are summed row by row, then divided by the count:
-// the number of pixels in the image or, if the padding counts, in the image with pad_h rows and pad_w columns around
-// it. Every window begins before the image ends; the last window may reach beyond the padding (PyTorch's ceil_mode). A
-// NaN makes every out pixel whose area contains it a NaN. An infinity makes these pixels that infinity, and infinities
-// of both signs make them NaN. Other out pixels and channels are not affected.
+// For a grid, out pixel (y, x) is the mean over rows [floor(y * height / out_h), ceil((y + 1) * height / out_h)) and
+// the corresponding columns. For a window, it is the mean over the pixels of the image in rows
+// [y * stride_h - pad_h, y * stride_h - pad_h + kernel_h) and the corresponding columns. The op sums pixels row by row,
+// then divides by the count: the number of pixels in the image or, if the padding counts, in the image with pad_h rows
+// and pad_w columns around it. Every window begins before the image ends; the last window may reach beyond the padding
+// (PyTorch's ceil_mode). A NaN makes every out pixel whose area contains it NaN. An infinity makes these pixels that
+// infinity, and infinities of both signs make them NaN. Other out pixels and channels are not affected.
 //
-// avg_pool_grad: dx = for every pixel, the sum of gradient / count over the out pixels whose area contains it (y, then
-// x, ascending). NaNs and infinities in the gradients spread in the same way, to the pixels of their areas alone.
+// avg_pool_grad: dx of a pixel = the sum of gradient / count over the out pixels whose areas contain it (y, then x,
+// ascending). NaNs and infinities in the gradients likewise affect only the pixels of their areas.
 //
 //   inputs   grad: as out above   outputs  dx: N x (height * width * channels)
 #pragma once
@@ -32,7 +32,7 @@ struct AvgPool {
   int64_t out_image() const { return out_h * out_w * channels; }
 };
 
-// The pixels [begin, end) of a side of length `size` that cell `at` of `cells` averages.
+// Return the bounds [begin, end) of the pixels that cell `at` of `cells` averages along a side of `size` pixels.
 constexpr int64_t avg_pool_begin(int64_t at, int64_t size, int64_t cells) { return at * size / cells; }
 constexpr int64_t avg_pool_end(int64_t at, int64_t size, int64_t cells) {
   return ((at + 1) * size + cells - 1) / cells;
@@ -42,7 +42,7 @@ struct AvgSide {
   int64_t size, cells, kernel, stride, pad;
   bool counts_padding;
 
-  // The pixels [begin, end) that cell `at` sums, and the factor of its divisor.
+  // Return the bounds [begin, end) of the pixels that cell `at` sums, and the factor of this side in the divisor.
   int64_t begin(int64_t at) const {
     return kernel == 0 ? avg_pool_begin(at, size, cells) : std::max<int64_t>(at * stride - pad, 0);
   }

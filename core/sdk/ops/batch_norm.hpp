@@ -1,5 +1,5 @@
-// Batch normalisation (Ioffe and Szegedy, 2015, arXiv:1502.03167) of the columns of a matrix, as PyTorch's BatchNorm
-// (f32). Rows are samples, or the pixels of images.
+// Defines batch normalisation (Ioffe and Szegedy, 2015, arXiv:1502.03167) of the columns of a matrix, as in PyTorch's
+// BatchNorm (f32). Rows are samples, or the pixels of images.
 //
 // batch_norm: y = activation(x * scale + shift), column by column, with scale = weight / sqrt(variance + eps) and
 // shift = bias - mean * scale.
@@ -7,21 +7,21 @@
 //            variance: vector of K (n_inputs is 3 without them)
 //   outputs  y: M x K; may be the same view as x
 //            moments: 5 x K, only if n_inputs is 3: the mean and 1 / sqrt(variance + eps) of these rows, the variance
-//            over M - 1 (over M if M is 1), scale, shift. The variance that normalises is the one over M
+//            over M - 1 (over M if M is 1), scale, shift. The normalisation itself uses the variance over M
 //   attributes activation (none or relu); eps, above 0
 //   M may be 0 only for predictions.
 //
-// batch_norm_grad: with g = dy, or 0 where the activation is relu and x * scale + shift is not above 0, and
-// d = (x - mean) / sqrt(variance + eps), dweight = the sum of g * d, dbias = the sum of g, and
-// dx = scale * (g - dbias / M - d * dweight / M).
+// batch_norm_grad: dweight = the sum of g * d, dbias = the sum of g, and
+// dx = scale * (g - dbias / M - d * dweight / M), where d = (x - mean) / sqrt(variance + eps), and g is dy, or 0 if the
+// activation is relu and x * scale + shift is not above 0.
 //   inputs   dy: M x K, x: M x K, moments: 5 x K
 //   outputs  dweight: vector of K, dbias: vector of K
 //            dx: M x K (n_outputs is 2 without it); may be the same view as dy
 //   attributes activation
 //   M is at least 1.
 //
-// Sums over rows have a fixed order. Moments are accurate for any mean: the squares are those of differences from the
-// means of blocks, which the formula of Chan, Golub and LeVeque (1983) combines.
+// Sums over rows have a fixed order. Moments are accurate for any mean, because the squares are those of differences
+// from the means of blocks, which the formula of Chan, Golub and LeVeque (1983) combines.
 #pragma once
 
 #include <algorithm>
@@ -33,7 +33,7 @@ namespace mokume::ops {
 
 enum NormMoment { kNormMean, kNormInverse, kNormVariance, kNormScale, kNormShift, kNormMoments };  // rows of `moments`
 
-// Normalises by the moments of the batch, which `moments` receives.
+// Normalises by the moments of the batch, and writes them to `moments`.
 inline mk_op batch_norm(const mk_tensor& x, const mk_tensor& weight, const mk_tensor& bias, double eps,
                         Activation activation, const mk_tensor& y, const mk_tensor& moments) {
   mk_op op = sdk::make_op(MK_OP_BATCH_NORM, {x, weight, bias}, {y, moments});
@@ -97,12 +97,12 @@ inline double tolerance_of_norm_sums(int64_t rows) {
   return 4.0 * (std::sqrt(static_cast<double>(std::min<int64_t>(rows, 4096))) + 8.0) * 0x1p-24;
 }
 
-// With m = the mean of |x|, q = 1 + m / sqrt(variance + eps), by which an error of the mean grows, and s = |weight| /
-// sqrt(variance + eps), the tolerance is relative to: mean: m; 1 / sqrt, variance and scale: q times their values;
-// shift: |bias| + q * s * m; y: |bias| + q * s * (|x| + m).
+// With m = the mean of |x|, q = 1 + m / sqrt(variance + eps), by which an error of the mean grows, and
+// s = |weight| / sqrt(variance + eps), the tolerance is relative to m for the mean, to q times their values for
+// 1 / sqrt, variance and scale, to |bias| + q * s * m for the shift, and to |bias| + q * s * (|x| + m) for y.
 inline double tolerance_batch_norm(const mk_op& op) { return tolerance_of_norm_sums(op.inputs[0].rows); }
 
-// The tolerance is relative to the sums of the magnitudes of the terms, with x - mean as |x| + |mean|.
+// The tolerance is relative to the sums of the magnitudes of the terms, where |x| + |mean| stands for x - mean.
 inline double tolerance_batch_norm_grad(const mk_op& op) { return tolerance_of_norm_sums(op.inputs[1].rows); }
 
 inline sdk::Cost cost_batch_norm(const mk_op& op) {

@@ -1,6 +1,6 @@
 // bias_act: out = activation(x + bias), with the same bias in every row, or one for each element (f32).
 //
-//   inputs   x: M x K, bias: vector of K, or M x K (n_inputs is 1 without it)
+//   inputs   x: M x K, bias: vector of K, or M x K (without a bias, n_inputs is 1)
 //   outputs  out: M x K; may be the same view as x
 //   attributes activation; slope (leaky_relu only)
 //
@@ -9,9 +9,10 @@
 //   inputs   grad: M x K, y: M x K   outputs  dx: M x K; may be the same view as grad
 //   attributes activation; slope (leaky_relu only)
 //
-// For most activations y is their output, through which the derivative is expressed. For gelu, gelu_tanh and silu it is
-// their input (takes_input()). With s = 1 / (1 + exp(-v)), these are PyTorch's functions:
+// For most activations, y is the output of the activation, and the derivative is a function of y. For gelu, gelu_tanh
+// and silu, y is the input (takes_input()). All functions are those of PyTorch, with s = 1 / (1 + exp(-v)):
 //
+//   activation  value                                      derivative
 //   none        x                                          1
 //   relu        max(0, x)                                  y > 0 ? 1 : 0
 //   leaky_relu  x > 0 ? x : slope * x                      y > 0 ? 1 : slope
@@ -21,8 +22,8 @@
 //   gelu        x P, P = (1 + erf(x / sqrt(2))) / 2        P + x exp(-x^2 / 2) / sqrt(2 pi)
 //   gelu_tanh   x s, v = sqrt(8 / pi) (x + 0.044715 x^3)   s + x s (1 - s) v'
 //
-// A NaN gives NaN, except that relu and leaky_relu take a y of NaN for one below 0. The last three give NaN for -inf,
-// as in PyTorch; their derivatives at -inf and inf are 0 and 1.
+// A NaN in an operand gives NaN, except that act_grad of relu and leaky_relu treats a NaN in y as a negative value. At
+// -inf, silu, gelu and gelu_tanh are NaN, as in PyTorch; their derivatives are 0 at -inf and 1 at inf.
 #pragma once
 
 #include <cmath>
@@ -85,8 +86,8 @@ inline void check_act_grad(const mk_op& op) {
   sdk::check_operand("act_grad", "dx", op.outputs[0], grad.rows, grad.columns);
 }
 
-// The tolerance is relative to (|x| + |bias|) * max(1, slope), plus 1 for sigmoid: one sum, and then a function within
-// a few units of 2^-24 of its largest possible value for such an argument. Backends have their own exp, erf and tanh.
+// The tolerance is relative to (|x| + |bias|) * max(1, slope), plus 1 for sigmoid. It allows for one sum, and for a few
+// units of 2^-24 of the function's largest possible value, because backends have their own exp, erf and tanh.
 inline double tolerance_bias_act(const mk_op& op) {
   constexpr double kUnits[] = {1, 1, 3, 8, 8, 8, 8, 8};  // indexed by Activation
   return kUnits[static_cast<size_t>(op.bias_act.activation)] * 0x1p-24;

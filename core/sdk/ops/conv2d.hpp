@@ -6,8 +6,8 @@
 //
 //   y[n](p, c) = activation(bias[c] + sum over e of patch e of window p of image n * weight(e, c)); the padding is 0
 //
-// With G groups, column c belongs to group c / (C / G), and its patches hold the channels of that group alone: patch e
-// = (i * kernel_w + j) * (channels / G) + k is channel k of the group in pixel (i, j) of the window. G divides C.
+// With G groups, column c belongs to group c / (C / G), and its patches hold only the channels of that group: element
+// (i * kernel_w + j) * (channels / G) + k of a patch is channel k of the group in window pixel (i, j). G divides C.
 //
 // conv2d_grad_input: dx, the gradient of x, from dy, the gradient of y before the activation.
 //
@@ -21,10 +21,10 @@
 //
 // The result for an image depends only on that image and the weights: not on N, nor on its place among the images
 // (except with a matrix multiplication library that chooses its kernel by size: CLBlast, or oneDNN on the host
-// backend). For weight gradients, the sums over images are split into pieces that the device class fixes, depending on
-// whether the rows of dy are contiguous. A device may multiply in a transformed space (Winograd's minimal filtering).
-// The error is then bounded by the sum of magnitudes in the whole 6 x 6 tile, not in one window, and an infinity or a
-// NaN may reach all outputs of its tiles. relu of a NaN is NaN.
+// backend). For weight gradients, the device class fixes the pieces of the sums over images, depending on whether the
+// rows of dy are contiguous. A device may multiply in a transformed space (Winograd's minimal filtering). The error is
+// then bounded by the sum of magnitudes in the whole 6 x 6 tile, not in one window, and an infinity or a NaN may reach
+// all outputs of its tiles. relu of a NaN is NaN.
 #pragma once
 
 #include <cmath>

@@ -1,11 +1,11 @@
-// dropout: out = x / (1 - p) or 0, depending on a random number (f32); forward and backward are the same op.
+// dropout: out = x / (1 - p) or 0, depending on a random number (f32). Forward and backward passes use the same op.
 //
 //   inputs   x: M x K   outputs  out: M x K; may be the same view as x
-//   attributes p, in [0, 1); for the place: seed, layer and step (32 bits each), first_row
+//   attributes p, in [0, 1); for the place: seed (64 bits), layer and step (32 bits each), first_row
 //
-// Element (r, c) is kept if word c % 4 of philox({first_row + r, c / 4, step, layer}, seed) is at least
-// round(p * 2^32). This is a pure function of seed, step, layer, row in the whole batch and column (rows and columns /
-// 4 are below 2^32). The key is {low 32 bits of seed, high 32 bits}; see sdk/philox.hpp.
+// The op keeps element (r, c) if word c % 4 of philox({first_row + r, c / 4, step, layer}, seed) is at least
+// round(p * 2^32). This is a pure function of seed, step, layer, row in the whole batch and column (rows and
+// columns / 4 are below 2^32). The key is {low 32 bits of seed, high 32 bits}; see sdk/philox.hpp.
 #pragma once
 
 #include <cmath>
@@ -22,7 +22,7 @@ inline mk_op dropout(const mk_tensor& x, double p, const DropoutPlace& place, co
   return op;
 }
 
-// Returns the smallest word that keeps its element.
+// Returns the smallest random word that keeps an element.
 inline uint32_t dropout_threshold(const mk_op& op) {
   return static_cast<uint32_t>(std::min(std::floor(op.dropout.p * 0x1p32 + 0.5), 0x1p32 - 1));
 }

@@ -1,18 +1,18 @@
-// gather_pixels: out pixel (y, x) of an image = its pixel (row[y], column[x]), with all channels (f32). It serves
-// padding, for example by reflection, and resizing areas to one size.
+// gather_pixels: out pixel (y, x) of an image = its pixel (row[y], column[x]), with all channels (f32). Models use this
+// for padding, for example by reflection, and for resizing areas to one size.
 //
 //   inputs   x: N x (height * width * channels), row: vector of out_h (i32, every entry in [0, height)), column: vector
 //            of out_w (i32, every entry in [0, width))
 //   outputs  out: N x (out_h * out_w * channels); must not overlap x
 //   attributes height, width, channels
 //
-// gather_pixels_grad: dx = for every pixel, the sum of the gradients of the out pixels that show it (y, then x,
-// ascending), starting from 0; 0 for a pixel that none shows.
+// gather_pixels_grad: dx of a pixel = the sum of the gradients of the out pixels that show it (y, then x, ascending),
+// starting from 0.
 //
 //   inputs   grad: as out above, row and column as above   outputs  dx: N x (height * width * channels)
 //
-// For an index out of its range, the host backend, which can check it, rejects the op with MK_INVALID_ARGUMENT; on
-// other devices those pixels of out are NaN, and their gradients are left out. Nothing outside x is read.
+// The host backend rejects an index out of its range with MK_INVALID_ARGUMENT. On other devices, such pixels of out are
+// NaN, and their gradients are left out. No device reads outside x.
 #pragma once
 
 #include <algorithm>
@@ -41,7 +41,7 @@ inline mk_op gather_pixels_op(mk_op_code code, const mk_tensor& in, const mk_ten
   return op;
 }
 
-// The vectors define out_h and out_w.
+// The lengths of `row` and `column` define out_h and out_w.
 inline mk_op gather_pixels(const mk_tensor& x, const mk_tensor& row, const mk_tensor& column, const PixelMap& map,
                            const mk_tensor& out) {
   return gather_pixels_op(MK_OP_GATHER_PIXELS, x, row, column, map, out);
@@ -89,7 +89,7 @@ inline sdk::Cost cost_gather_pixels(const mk_op& op) {
   return {0, 8 * e};
 }
 
-// Each pixel is compared with all rows and, for the rows that show it, with all columns.
+// Counts the comparisons of each pixel with all rows and, for the rows that show the pixel, with all columns.
 inline sdk::Cost cost_gather_pixels_grad(const mk_op& op) {
   const PixelMap map = pixel_map_of(op);
   const double in = static_cast<double>(op.inputs[0].rows) * static_cast<double>(op.inputs[0].columns);

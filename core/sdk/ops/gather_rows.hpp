@@ -2,8 +2,8 @@
 //
 //   inputs   x: M x K, index: vector of R (i32), every entry in [0, M)   outputs  out: R x K; must not overlap x
 //
-// For an index outside [0, M), the host backend, which can check it, rejects the op with MK_INVALID_ARGUMENT; on other
-// devices that row of out is NaN. Nothing outside x is read.
+// The host backend rejects an index outside [0, M) with MK_INVALID_ARGUMENT. On other devices, such a row of out is
+// NaN. No device reads outside x.
 #pragma once
 
 #include "sdk/tensor.hpp"

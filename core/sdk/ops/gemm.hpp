@@ -1,8 +1,8 @@
-// gemm: out = activation(alpha * op(a) * op(b) + beta * out + bias) (f32), op(x) = x or its transpose.
+// gemm: out = activation(alpha * op(a) * op(b) + beta * out + bias) (f32), where op(x) is x or its transpose.
 //
 //   inputs   a: M x K, or K x M if transposed    b: K x N, or N x K if transposed
 //            bias: vector of N, the same in every row (n_inputs is 2 without it)
-//   outputs  out: M x N; must not overlap a or b. With beta = 0 its old contents are not read (NaNs do not spread).
+//   outputs  out: M x N; must not overlap a or b. If beta is 0, its old contents, such as NaNs, have no effect.
 //   attributes transpose_a and transpose_b, 0 or 1; activation: none or relu; alpha; beta
 #pragma once
 
@@ -13,9 +13,9 @@
 
 namespace mokume::ops {
 
-// A product may be split at rows, columns or terms that are multiples of this number without changing a bit of the
-// result; parts along k run in order, the later parts with beta = 1. The backends' own kernels guarantee this on every
-// device except the oracle. CLBlast's kernels do not: each split has its own bits.
+// Splitting a product at rows, columns or terms that are multiples of this number changes no bit of the result. Parts
+// along k run in order, the later parts with beta = 1. The backends' own kernels guarantee this on every device except
+// the oracle. CLBlast's kernels do not: each split has its own bits.
 inline constexpr int64_t kGemmCut = 512;
 
 struct GemmShape {
@@ -29,7 +29,7 @@ inline mk_op gemm(const mk_tensor& a, bool transpose_a, const mk_tensor& b, bool
   return op;
 }
 
-// Adds a bias, which is absent if its buffer is NULL, and an activation.
+// Computes a gemm with an activation and, unless bias.buffer == NULL, a bias.
 inline mk_op gemm_bias_act(const mk_tensor& a, const mk_tensor& b, const mk_tensor& bias, Activation activation,
                            const mk_tensor& out, float beta = 0.0F) {
   mk_op op = gemm(a, false, b, false, out, 1.0F, beta);
@@ -55,9 +55,9 @@ inline void check_gemm(const mk_op& op) {
   sdk::check_operand("gemm", "bias", op.inputs[2], 1, n);
 }
 
-// |out - oracle| <= tolerance * (|alpha| * (|a| * |b|) + |beta * out| + |bias|), elementwise with absolute values
-// inside. The bound for an fp32 sum of K terms in any order (Higham, Accuracy and Stability of Numerical Algorithms,
-// 2002, section 3.1) is K * 2^-24. Blocked sums stay far below, so the requirement is sqrt(K) with a margin.
+// Requires |out - oracle| <= tolerance * (|alpha| * (|a| * |b|) + |beta * out| + |bias|), elementwise, with absolute
+// values inside. The bound for an fp32 sum of K terms in any order (Higham, Accuracy and Stability of Numerical
+// Algorithms, 2002, section 3.1) is K * 2^-24. Blocked sums stay far below it, so sqrt(K) with a margin suffices.
 inline double tolerance_gemm(const mk_op& op) {
   return 4.0 * (std::sqrt(static_cast<double>(gemm_shape(op).k)) + 4.0) * 0x1p-24;
 }

@@ -1,6 +1,6 @@
-// Group normalisation (Wu and He, 2018, arXiv:1803.08494) of each row separately, as in PyTorch's GroupNorm, with its
-// extremes LayerNorm and InstanceNorm (f32). A row has `pixels` pixels of `channels` channels; channels / groups
-// adjacent channels form a group.
+// Defines group normalisation (Wu and He, 2018, arXiv:1803.08494) of each row separately, as in PyTorch's GroupNorm,
+// with its extremes LayerNorm and InstanceNorm (f32). A row has `pixels` pixels of `channels` channels;
+// channels / groups adjacent channels form a group.
 //
 // group_norm: y = (x - mean) / sqrt(variance + eps) * weight + bias, with the mean and the variance (over all elements)
 // of the element's group, and the weight and the bias of its channel.
@@ -9,15 +9,15 @@
 //            moments: N x (2 * groups): the means, then 1 / sqrt(variance + eps)
 //   attributes pixels, channels and groups, which divides channels; eps, above 0
 //
-// group_norm_grad: with d = (x - mean) / sqrt(variance + eps) and g = dy * weight, dweight = the sum of dy * d and
-// dbias = the sum of dy over rows and pixels, and dx = (g - mean of g - d * mean of g * d) / sqrt(variance + eps), with
-// means over the group.
+// group_norm_grad: dweight = the sum of dy * d and dbias = the sum of dy, both over rows and pixels, and
+// dx = (g - mean of g - d * mean of g * d) / sqrt(variance + eps), with means over the group, where
+// d = (x - mean) / sqrt(variance + eps) and g = dy * weight.
 //   inputs   dy: N x (pixels * channels), x: likewise, weight: vector of channels, moments: N x (2 * groups)
 //   outputs  dweight: vector of channels, dbias: vector of channels
 //            dx: N x (pixels * channels) (n_outputs is 2 without it); may be the same view as dy
 //   attributes as above, without eps
 //
-// The order of every sum is fixed and does not depend on the other rows, except over the rows of dweight and dbias.
+// The order of every sum is fixed. It depends on the other rows only for dweight and dbias, which sum over rows.
 #pragma once
 
 #include <algorithm>
@@ -96,14 +96,14 @@ inline double group_norm_units(int64_t terms) {
   return 4.0 * (std::sqrt(static_cast<double>(std::min<int64_t>(terms, 1 << 20))) + 8.0) * 0x1p-24;
 }
 
-// With m = the mean of |x| over the group, i = 1 / sqrt(variance + eps) and q = 1 + m * i, by which an error of the
-// mean grows, the tolerance is relative to: means: m; 1 / sqrt: q * i; y: q * |weight| * i * (|x| + m) + |bias|.
+// With m = the mean of |x| over the group, i = 1 / sqrt(variance + eps) and q = 1 + m * i (the growth of an error of
+// the mean), the tolerance is relative to m for means, q * i for 1 / sqrt, q * |weight| * i * (|x| + m) + |bias| for y.
 inline double tolerance_group_norm(const mk_op& op) {
   const NormGroups g = norm_groups_of(op);
   return group_norm_units(g.pixels * g.each());
 }
 
-// The tolerance is relative to the sums of the magnitudes of the terms, with x - mean as |x| + |mean|.
+// The tolerance is relative to the sums of the magnitudes of the terms, where |x| + |mean| stands for x - mean.
 inline double tolerance_group_norm_grad(const mk_op& op) {
   const NormGroups g = norm_groups_of(op);
   return group_norm_units(std::max(g.pixels * g.each(), g.pixels * op.inputs[0].rows));

@@ -1,8 +1,8 @@
-// kernel_map: kernel values from dot products (f32), in LIBSVM's definitions.
+// kernel_map: out = kernel values of dot products (f32), as LIBSVM defines them.
 //
-//   inputs   dot: M x N, dot[r][c] = <x_r, y_c>;   norm_x: vector of M, norm_y: vector of N (squared norms; the
-//            RBF kinds only, n_inputs is 1 for other kinds)
-//   outputs  out: M x N; may be the same view as dot (in place), must not overlap it otherwise
+//   inputs   dot: M x N, dot[r][c] = <x_r, y_c>;   norm_x: vector of M, norm_y: vector of N (squared norms; only for
+//            the RBF kinds, n_inputs is 1 for other kinds)
+//   outputs  out: M x N; may be the same view as dot, but must not overlap it otherwise
 //   attributes kind, gamma, coef0, degree (from 0 to 64)
 //
 //   linear      dot
@@ -28,7 +28,7 @@ struct KernelFunction {
 
 inline KernelFunction kernel_function_of(const mk_op& op) { return std::bit_cast<KernelFunction>(op.kernel_map); }
 
-// Returns RBF minus 1: sums of its values keep digits where all values of RBF are close to 1.
+// Returns RBF minus 1, whose sums keep digits where all values of RBF are close to 1.
 constexpr KernelFunction without_one(KernelFunction f) {
   if (f.kind == KernelKind::rbf) f.kind = KernelKind::rbf_minus_one;
   return f;
@@ -44,7 +44,7 @@ constexpr bool same_values(const KernelFunction& a, const KernelFunction& b) {
 
 inline constexpr int64_t kMaxDegree = 64;
 
-// The norms are ignored unless the kind needs them.
+// Ignores the norms unless the kind needs them.
 inline mk_op kernel_map(const mk_tensor& dot, const mk_tensor& norm_x, const mk_tensor& norm_y, const mk_tensor& out,
                         const KernelFunction& f) {
   mk_op op = needs_norms(f.kind) ? sdk::make_op(MK_OP_KERNEL_MAP, {dot, norm_x, norm_y}, {out})
@@ -72,7 +72,7 @@ inline void check_kernel_map(const mk_op& op) {
     throw Error(MK_INVALID_ARGUMENT, "kernel_map: degree must be an integer from 0 to 64");
 }
 
-// |out - oracle| <= tolerance * scale, where scale is, elementwise,
+// Requires |out - oracle| <= tolerance * scale, where scale is, elementwise:
 //   rbf, sigmoid  1 + |gamma| * (norm_x + norm_y + 2|dot|) * |derivative|, so that the argument's own rounding counts
 //   rbf_minus_one  as rbf
 //   linear        |out|

@@ -9,15 +9,15 @@
 // with respect to the input of the relu.
 //
 //   inputs   x: B x I, B <= kLinearUpdateRows; dy: B x O
-//   outputs  weight: I x O, not empty, updated in place; state: I x O, updated in place, 0 before the first step; 0 x 0
-//            without momentum; dx: B x I, or 0 x 0 if not needed. dx may be the same view as x (in place);
+//   outputs  weight: I x O, not empty, updated in place; state: I x O, updated in place, 0 before the first step, or
+//            0 x 0 without momentum; dx: B x I, or 0 x 0 if not needed. dx may be the same view as x (in place);
 //            otherwise none overlaps another or an input
 //   attributes t, the step number, from 1; after_relu, 0 or 1; lr, weight_decay, momentum
 //
 // Weight and state get the bits that the backend's own ops would compute in sequence, with grad dense and rounded to
-// f32. CLBlast's gemm is the exception: with it, grad is summed in the order of gemm.hpp. The order in which an element
-// of dx is summed is the backend's choice but depends only on O, so splitting a weight along I changes no bit. A
-// backend may skip the products with an x of 0, so a non-finite dy may have no effect there.
+// f32. With CLBlast's gemm, the bits may differ, because this op sums grad like the backend's own gemm. The order in
+// which an element of dx is summed is the backend's choice but depends only on O, so splitting a weight along I changes
+// no bit. A backend may skip the products with an x of 0, so a non-finite dy may have no effect there.
 #pragma once
 
 #include <algorithm>
@@ -27,16 +27,16 @@
 
 namespace mokume::ops {
 
-// Larger batches are limited by arithmetic; for them, two gemms and a step are as fast: docs/adr/0010.
+// Arithmetic limits larger batches, for which two gemms and a step are as fast: docs/adr/0010.
 inline constexpr int64_t kLinearUpdateRows = 16;
 
-// Returns whether linear_update supports this step: SGD, without Nesterov's momentum, dampening and clipping.
+// Returns whether linear_update supports this step: SGD with a small batch, without nesterov, dampening or clipping.
 inline bool has_linear_update(const OptimizerSettings& settings, int64_t batch) {
   return settings.kind == Optimizer::sgd && settings.nesterov == 0 && settings.b == 0 && settings.clip == 0 &&
          batch <= kLinearUpdateRows;
 }
 
-// `settings` must satisfy has_linear_update(). `state` is used only if settings.states() requires it; dx may be {}.
+// `settings` must satisfy has_linear_update(). The op uses `state` only if settings.states() > 0; dx may be {}.
 inline mk_op linear_update(const mk_tensor& x, const mk_tensor& dy, const mk_tensor& weight, const mk_tensor& state,
                            const mk_tensor& dx, const OptimizerSettings& settings, int64_t t, bool after_relu = false) {
   const mk_tensor none = sdk::matrix(nullptr, 0, 0);

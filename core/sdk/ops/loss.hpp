@@ -1,39 +1,39 @@
-// Losses of a batch against targets of the whole data set, and their gradients (f32). Row r of the batch is row
+// Defines losses of a batch against targets of the whole data set, and their gradients (f32). Row r of the batch is row
 // index[r] of the data set.
 //
 // softmax_loss: cross-entropy of softmax(logits).
 //   inputs   logits: B x K, label: vector of rows (i32, every entry used in [0, K)), index: vector of B (i32)
-//   attributes of the form: smoothing, in [0, 1), and gamma, 0 or more; one of them is 0
+//   attributes of the form: smoothing, in [0, 1), and gamma, 0 or more; at least one of them is 0
 // squared_loss: mean over the K columns of a function of d = prediction - target.
 //   inputs   prediction: B x K, target: rows x K, index: vector of B (i32)
 //   attributes of the form: distance; delta (huber and smooth_l1 only)
 // Both:
-//   inputs   weight: vector of the rows of the data set (f32; n_inputs is 3 without it, and each weight is 1). It
-//            multiplies the loss of a row and its gradient
-//   outputs  rows: B x 2: the loss, and 1 if the row is a hit, else 0 (softmax_loss: a hit if the largest logit, or the
-//            first of equal logits, is the label's; squared_loss: the mean of d^2, without a weight, or 0 where the
-//            loss is that mean: if the distance is squared and there are no weights)
+//   inputs   weight: vector of the rows of the data set (f32; n_inputs is 3 without it, and each weight is 1). A weight
+//            multiplies the loss of its row and the gradient
+//   outputs  rows: B x 2: the loss, and a second value. For softmax_loss, it is 1 if the row is a hit (the largest
+//            logit, or the first of equal logits, is the label's), else 0. For squared_loss, it is the mean of d^2,
+//            without a weight, or 0 if the loss is that mean: if the distance is squared and there are no weights
 //            grad: B x K (n_outputs is 1 without it): scale * gradient of the row's loss; may be input 0
-//   For an index or a label outside its range, see gather_rows.hpp; the row's loss and gradients are NaN.
 //   attributes scale, 1 / batch size for the mean over a batch
+//   For an index or a label outside its range, see gather_rows.hpp; the row's loss and gradients are NaN.
 //
-// softmax_loss computes s = log(sum(exp(logit - max))) with the sum in index order; loss = s - (logit[label] - max);
-// gradient = softmax - (1 at the label). Rows are independent. Logits that are not finite have these results in their
-// row, for any scale:
+// softmax_loss computes s = log(sum(exp(logit - max))), with the sum in index order, loss = s - (logit[label] - max),
+// and gradient = softmax - (1 at the label). Rows are independent. Logits that are not finite have these results in
+// their row, for any scale:
 //   a NaN                             loss NaN, no hit, every gradient NaN
 //   the largest is +inf               loss NaN, every gradient NaN; a hit if the first +inf is the label's
 //   all are -inf                      loss NaN, every gradient NaN; a hit if the label is 0
 //   -inf among larger logits          a probability of 0 and no gradient, except for the label, whose loss is +inf
 //
-// Smoothing replaces the 1 at the label by 1 - smoothing, and adds smoothing / K to every class: PyTorch's
-// label_smoothing. A row's weight multiplies all of it; PyTorch multiplies the part of each class by the weight of that
-// class (ATen/native/LossNLL.cpp, cross_entropy_loss_label_smoothing). With smoothing, -inf among larger logits gives a
-// loss of +inf.
-// gamma multiplies the loss L by (1 - p)^gamma, p = exp(-L) the probability of the label: the focal loss of Lin et al.,
-// Focal Loss for Dense Object Detection, 2017. Its gradient is that of L times
+// Smoothing replaces the 1 at the label by 1 - smoothing, and adds smoothing / K to every class, like PyTorch's
+// label_smoothing. A row's weight multiplies the whole loss, whereas PyTorch multiplies the part of each class by the
+// weight of that class (ATen/native/LossNLL.cpp, cross_entropy_loss_label_smoothing). With smoothing, -inf among larger
+// logits gives a loss of +inf.
+// gamma multiplies the loss L by (1 - p)^gamma, where p = exp(-L) is the probability of the label. This is the focal
+// loss of Lin et al., Focal Loss for Dense Object Detection, 2017. Its gradient is that of L times
 // (1 - p)^gamma + gamma (1 - p)^(gamma - 1) p L, which is 0 at p = 1 and 1 at p = 0.
 //
-// Distances, as PyTorch's MSELoss, HuberLoss and SmoothL1Loss (with beta = delta), of which L1Loss is delta = 0:
+// The distances are those of PyTorch's MSELoss, HuberLoss and SmoothL1Loss (with beta = delta; L1Loss if it is 0):
 //   squared    d^2
 //   huber      |d| <= delta: d^2 / 2, else delta (|d| - delta / 2)
 //   smooth_l1  |d| < delta: d^2 / (2 delta), else |d| - delta / 2; at d = delta = 0 the gradient is 0
@@ -79,7 +79,7 @@ inline mk_op squared_loss(const mk_tensor& prediction, const mk_tensor& target, 
   return op;
 }
 
-// Returns whether the op is the plain loss of most trainings, for which backends have their fastest code.
+// Returns whether the op is the plain loss of most models, for which backends have their fastest code.
 inline bool is_plain_loss(const mk_op& op) {
   if (op.n_inputs != 3) return false;
   const mk_softmax_form& form = op.softmax_loss.form;
@@ -129,9 +129,9 @@ inline double tolerance_softmax_loss(const mk_op& op) {
   return 8.0 * (std::sqrt(static_cast<double>(op.inputs[0].columns)) + 4.0) * 0x1p-24;
 }
 
-// With m = |prediction| + |target|, the tolerance of the loss is relative to the mean of m^2, (1 + delta) m or m^2 /
-// delta + m, depending on the distance; that of the second output to the mean of m^2; and that of the gradient to
-// |scale| / K times 2 m, m or 1 + m / delta. The weight multiplies loss and gradient.
+// With m = |prediction| + |target|, the tolerance of the loss is relative to the mean of m^2, (1 + delta) m or
+// m^2 / delta + m, depending on the distance; that of the second output to the mean of m^2; and that of the gradient
+// to |scale| / K times 2 m, m or 1 + m / delta. The weight multiplies loss and gradient.
 inline double tolerance_squared_loss(const mk_op& op) {
   return 4.0 * (std::sqrt(static_cast<double>(op.inputs[0].columns)) + 4.0) * 0x1p-24;
 }

@@ -3,10 +3,10 @@
 //   inputs   x: N x image   outputs  out: N x (out_pixels * channels), place: the same shape, i32; none overlaps x
 //   attributes the window: see window.hpp; neither dilated nor in groups
 //
-// place = i * kernel_w + j of the first largest pixel of the window (i, then j, ascending); padding is never chosen. A
-// NaN counts as larger than any number; the first NaN is chosen.
+// place = i * kernel_w + j of the first largest pixel of the window (i, then j, ascending). The op never chooses
+// padding. A NaN counts as larger than any number, and the op chooses the first NaN.
 //
-// max_pool_grad: dx = for every pixel, the sum of the gradients of the windows that chose it, added in the order of the
+// max_pool_grad: dx of a pixel = the sum of the gradients of the windows that chose it, added in the order of the
 // window's pixels (i, then j, ascending), starting from 0. A NaN or an infinity in the gradients affects only the pixel
 // that its window chose; infinities of both signs at one pixel make a NaN.
 //

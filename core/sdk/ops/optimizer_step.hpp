@@ -7,7 +7,7 @@
 //            norm of all gradients (0: any); amsgrad, 0 or 1 (adam and adamw only)
 //            t, the step number, from 1
 //
-// With norm2, grad is first multiplied by min(1, clip / (sqrt(norm2) + 1e-6)), as PyTorch's clip_grad_norm_ does.
+// With norm2, the op first multiplies grad by min(1, clip / (sqrt(norm2) + 1e-6)), as PyTorch's clip_grad_norm_ does.
 // With g = grad + weight_decay * weight and states s, u:
 //   sgd       a = momentum, b = dampening; no state if a is 0: weight -= lr * g;
 //             else s = t == 1 ? g : a * s + (1 - b) * g; weight -= lr * (nesterov ? g + a * s : s)
@@ -90,8 +90,8 @@ inline void check_optimizer_step(const mk_op& op) {
   }
 }
 
-// Weights: relative to |weight| + |step|, with the inputs of the step rounded; states: relative to the sum of the
-// magnitudes of their terms.
+// The tolerance of the weights is relative to |weight| + |step|, with the inputs of the step rounded, and that of a
+// state is relative to the sum of the magnitudes of its terms.
 //
 // The list counts roundings in units of 2^-24, without fma, for a square root of 3 ulp (6 units) and a quotient of 2.5
 // ulp (5 units), which OpenCL C allows devices without correct rounding (specification, relative error as ULPs).

@@ -14,7 +14,7 @@ inline void check_row_norm2(const mk_op& op) {
   sdk::check_operand("row_norm2", "out", op.outputs[0], 1, op.inputs[0].rows);
 }
 
-// The tolerance is relative to the sum itself (all terms are positive).
+// The tolerance is relative to the sum itself, because all terms are positive.
 inline double tolerance_row_norm2(const mk_op& op) {
   return 4.0 * (std::sqrt(static_cast<double>(op.inputs[0].columns)) + 4.0) * 0x1p-24;
 }

@@ -1,10 +1,10 @@
-// softmax: out[r][c] = exp(x[r][c] - m) / sum of exp(x[r][k] - m) over k, with m the largest x of row r (f32).
+// softmax: out[r][c] = exp(x[r][c] - m) / sum of exp(x[r][k] - m) over k, where m is the largest x of row r (f32).
 //
 //   inputs   x: M x K   outputs  out: M x K; may be the same view as x
 //
-// A row that has a NaN, or whose largest element is an infinity, is NaN throughout. -inf below a finite number gives 0.
+// A row that contains a NaN, or whose largest element is infinite, is NaN throughout. In other rows, -inf gives 0.
 //
-// softmax_grad: dx[r][c] = y[r][c] * (grad[r][c] - sum of grad[r][k] * y[r][k] over k), y the output of softmax.
+// softmax_grad: dx[r][c] = y[r][c] * (grad[r][c] - sum of grad[r][k] * y[r][k] over k), where y is softmax's output.
 //
 //   inputs   grad: M x K, y: M x K   outputs  dx: M x K; may be the same view as grad
 #pragma once
@@ -34,8 +34,8 @@ inline void check_softmax_grad(const mk_op& op) {
   sdk::check_operand("softmax_grad", "dx", op.outputs[0], grad.rows, grad.columns);
 }
 
-// The tolerance is absolute. The argument of exp is rounded, which costs a probability p at most p * |log p| * 2^-24,
-// and a sum of K terms has the error of gemm.hpp.
+// The tolerance is absolute. Rounding the argument of exp changes a probability p by at most p * |log p| * 2^-24, and a
+// sum of K terms has the error of gemm.hpp.
 inline double tolerance_softmax(const mk_op& op) {
   return 4.0 * (std::sqrt(static_cast<double>(op.inputs[0].columns)) + 4.0) * 0x1p-24;
 }

@@ -1,11 +1,11 @@
-// A window that slides over images: the geometry that convolutions and pools share.
+// Defines a window that slides over images: the geometry that convolutions and pools share.
 //
-// An image is height x width x channels, channels innermost, one image per row of a matrix. Window (y, x) of the
+// Each row of a matrix is an image of height x width x channels, channels innermost. Window (y, x) of the
 // out_height() x out_width() windows covers rows y * stride_h - pad_h + i * dilation_h for i in [0, kernel_h) and
-// columns likewise; pixels outside the image are padding. There are pad_h rows of padding above the image and pad_h +
-// more_h below it; more_h may be below 0.
+// columns likewise. Pixels outside the image are padding. There are pad_h rows of padding above the image and
+// pad_h + more_h below it; more_h may be below 0.
 //
-// With groups, the channels are divided evenly: the filters of group g see only the input channels of group g.
+// Groups divide the channels evenly: the filters of group g see only the input channels of group g.
 #pragma once
 
 #include <cstdint>
