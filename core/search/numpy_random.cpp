@@ -46,7 +46,7 @@ std::vector<uint32_t> words_of(std::string_view digits) {
   return words;
 }
 
-// A multiplicative hash whose constant changes with every word.
+// Hashes words by multiplication with a constant that changes with every word.
 class WordHash {
  public:
   WordHash(uint32_t start, uint32_t factor) : constant_(start), factor_(factor) {}
@@ -67,7 +67,7 @@ uint32_t mix(uint32_t x, uint32_t y) {
   return mixed ^ mixed >> 16;
 }
 
-// Every word of the pool, and every input word that exceeds it, affects every (other) word of the pool.
+// Mixes the words: every word of the pool affects all others, and every further input word affects the whole pool.
 std::array<uint32_t, 4> pool_of(const std::vector<uint32_t>& words) {
   std::array<uint32_t, 4> pool{};
   WordHash hash(0x43B0D7E5U, 0x931E8875U);
@@ -88,7 +88,7 @@ SeedSequence::SeedSequence(std::string_view digits) : SeedSequence(words_of(digi
 SeedSequence::SeedSequence(std::vector<uint32_t> entropy, std::vector<uint32_t> spawn_key)
     : entropy_(std::move(entropy)), spawn_key_(std::move(spawn_key)) {
   std::vector<uint32_t> words = entropy_;
-  // Otherwise child 7 of seed 5 would equal the seed 5 + 7 * 2^32.
+  // Fills up the pool first; otherwise, child 7 of seed 5 would equal the seed 5 + 7 * 2^32.
   if (!spawn_key_.empty()) words.resize(std::max(words.size(), pool_.size()));
   words.insert(words.end(), spawn_key_.begin(), spawn_key_.end());
   pool_ = pool_of(words);
@@ -150,9 +150,9 @@ uint32_t Pcg64::next32() {
 
 double Generator::random() { return static_cast<double>(bits_.next64() >> 11) * 0x1p-53; }
 
-// The product of a random word and the number of values holds the value in its upper word and, in its lower word, the
-// position within the value's share. The first positions of a share are rejected, so that all shares are equal. Ranges
-// that fit in 32 bits use 32-bit words.
+// Multiplies a random word by the number of values. The upper word of the product is the value, and the lower word is
+// the position within the value's share. Rejects the first positions of a share, so that all shares are equal. Uses
+// 32-bit words for ranges that fit in 32 bits.
 uint64_t Generator::below(uint64_t last) {
   if (last == 0) return 0;
   const uint64_t count = last + 1;
@@ -196,7 +196,7 @@ std::vector<int64_t> Generator::integers(int64_t low, int64_t high, size_t n) {
 
 std::vector<uint8_t> Generator::bytes(size_t n) {
   std::vector<uint8_t> bytes(n);
-  uint32_t word = n == 0 ? bits_.next32() : 0;  // NumPy's quotient (n - 1) / 4 is 0 for n = 0 as well
+  uint32_t word = n == 0 ? bits_.next32() : 0;  // as in NumPy, whose quotient (n - 1) / 4 is 0 for n = 0, too
   for (size_t i = 0; i < n; ++i) {
     if (i % 4 == 0) word = bits_.next32();
     bytes[i] = static_cast<uint8_t>(word >> 8 * (i % 4));

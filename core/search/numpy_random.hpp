@@ -26,13 +26,13 @@ namespace mokume::search::numpy {
 class SeedSequence {
  public:
   explicit SeedSequence(uint64_t entropy);
-  // Expects a whole number in decimal digits, of any length (time is quadratic in the length); ignores leading zeros.
+  // Expects a whole number in decimal digits, of any length (in quadratic time). Ignores leading zeros.
   explicit SeedSequence(std::string_view digits);
 
-  // Returns the next n children; a second call continues after the first. A sequence has at most 2^32 - 1 children.
+  // Returns the next n children. A second call continues after the first. A sequence has at most 2^32 - 1 children.
   std::vector<SeedSequence> spawn(uint32_t n);
 
-  // Returns the first n words; calls are independent of each other. 64-bit words are pairs of 32-bit words, low first.
+  // Return the first n words, which are the same in every call. A 64-bit word is a pair of 32-bit words, low first.
   std::vector<uint32_t> generate_state(size_t n) const;
   std::vector<uint64_t> generate_state64(size_t n) const;
 
@@ -51,7 +51,7 @@ class Pcg64 {
   explicit Pcg64(const SeedSequence& seed);
 
   uint64_t next64();
-  // Returns the low half of a 64-bit number and, at the next call, its high half. next64() does not affect this.
+  // Returns the low half of a 64-bit number and, at the next call, its high half. next64() does not affect this pair.
   uint32_t next32();
 
  private:
@@ -64,7 +64,7 @@ class Pcg64 {
   bool half_waits_ = false;
 };
 
-// numpy.random.Generator over PCG64, as created by numpy.random.default_rng.
+// Reproduces numpy.random.Generator over PCG64, as numpy.random.default_rng creates it.
 class Generator {
  public:
   explicit Generator(const SeedSequence& seed) : bits_(seed) {}
@@ -79,7 +79,7 @@ class Generator {
   // Returns n bytes, taken from as few 32-bit words as possible, but at least one.
   std::vector<uint8_t> bytes(size_t n);
 
-  // Chooses from 0 ... size - 1 or from the values, with replacement (replace = True, no probabilities).
+  // Choose from 0 ... size - 1 or from the values, with replacement (replace = True, no probabilities).
   int64_t choice(int64_t size) { return integers(0, size); }
   std::vector<int64_t> choice(int64_t size, size_t n) { return integers(0, size, n); }
   template <class T>

@@ -1,4 +1,4 @@
-// The plan: the ordered list of all fits, a pure function of config, seed and data hash.
+// The plan is the ordered list of all fits. It is a pure function of config, seed and data hash.
 #pragma once
 
 #include <cstdint>
@@ -8,18 +8,18 @@
 
 namespace mokume::search {
 
-// A parameter's value: real, integer, text or boolean.
+// Holds a parameter's value: a real, an integer, a text or a boolean.
 using Value = std::variant<double, int64_t, std::string, bool>;
 
-// Returns the form in results.csv: reals shortest round-trip, texts unchanged, booleans true/false.
+// Returns the value as results.csv stores it. A real has its shortest round-trip form; a boolean is true or false.
 std::string to_text(const Value& value);
 
-// One searched parameter: an explicit list (grid) or a distribution (random search).
+// Describes a searched parameter: a list of values or a distribution.
 struct Space {
   enum class Kind { list, real_uniform, log10_uniform, integer_uniform } kind = Kind::list;
   std::string name;
   std::vector<Value> values;  // for a list
-  double low = 0, high = 0;   // for distributions: both ends (exponents for log10_uniform; inclusive for integers)
+  double low = 0, high = 0;   // for a distribution: both ends (exponents for log10_uniform; inclusive for integers)
 };
 
 struct FitKey {
@@ -28,13 +28,13 @@ struct FitKey {
   uint32_t fold = 0;
 };
 
-// Fit ids are indices, ordered by candidate, bootstrap and fold. Then follows one slot per bootstrap for its refit,
-// which trains the candidate that the results of its fits select.
+// Fit ids are indices, ordered by candidate, bootstrap and fold. After them, each bootstrap has one slot for its refit,
+// which trains the candidate that the results of the fits select.
 struct Plan {
   std::vector<std::string> params;             // searched parameters, in file order
-  std::vector<std::vector<Value>> candidates;  // aligned with params
+  std::vector<std::vector<Value>> candidates;  // values in the order of params
   uint32_t bootstraps = 1;
-  uint32_t folds = 0;    // total over all repeats
+  uint32_t folds = 0;    // number over all repeats
   uint32_t repeats = 1;  // repetitions of the cross-validation, with folds / repeats folds each
   // If positive, every bootstrap has its own list of this many candidates, starting with bootstrap 0. If 0, all
   // bootstraps share the candidates.
@@ -49,7 +49,7 @@ struct Plan {
   bool is_refit(uint32_t id) const { return id >= n_fits(); }
   uint32_t refit_slot(uint32_t bootstrap) const { return n_fits() + bootstrap; }
 
-  // Expects the id of a fit, not of a refit.
+  // Expects the id of a fit, not that of a refit.
   FitKey key(uint32_t id) const {
     const uint32_t candidate = id / fits_per_candidate();
     return {candidate, own_candidates > 0 ? candidate / own_candidates : id / folds % bootstraps, id % folds};
@@ -66,9 +66,9 @@ struct Plan {
 
 inline constexpr uint64_t kMaxCandidates = 10'000'000;
 
-// Grid: the product of all lists, the last parameter varying fastest. Random: candidate c draws parameter p from its
-// own stream (seed, Purpose::search, c, p). List: candidate c has the c-th value of every list. None: one candidate
-// without searched parameters.
+// A grid is the product of all lists; the last parameter varies fastest. Without searched parameters, it has one
+// candidate. A list takes candidate c from the c-th value of every list. A random search draws parameter p of candidate
+// c from its own stream (seed, Purpose::search, c, p).
 std::vector<std::vector<Value>> grid_candidates(const std::vector<Space>& spaces);
 std::vector<std::vector<Value>> list_candidates(const std::vector<Space>& spaces);
 std::vector<std::vector<Value>> random_candidates(const std::vector<Space>& spaces, uint32_t count, uint64_t seed);

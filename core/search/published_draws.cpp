@@ -36,8 +36,8 @@ void check(uint32_t bootstraps, uint32_t candidates, const std::vector<Space>& s
   for (const Space& space : spaces) check_space(space);
 }
 
-// Reproduces NumPy's round(linspace(0, rows, folds + 1)). The product of doubles can round differently at a half than
-// the exact quotient, so this code cannot use the fold rule in data/.
+// Reproduces NumPy's round(linspace(0, rows, folds + 1)). This code cannot use the fold rule in data/, because at a
+// half, the product of doubles can round differently from the exact quotient.
 std::vector<int64_t> fold_edges(int64_t rows, uint32_t folds) {
   const double step = static_cast<double>(rows) / folds;
   std::vector<int64_t> edges;
