@@ -28,7 +28,7 @@ namespace {
 
 bool always(const mk_device&, const mk_op&) { return true; }
 
-// A work-item of an emulated GPU has a limited number of loop iterations: see MK_DEVICE_SOFTWARE.
+// A work-item of an emulated GPU must execute few loop iterations (see MK_DEVICE_SOFTWARE).
 bool sums_are_short(const mk_device& device, const mk_op& op) {
   constexpr double kMostTerms = 30'000;
   if ((device.info.flags & MK_DEVICE_SOFTWARE) == 0) return true;
@@ -77,7 +77,7 @@ constexpr OpRow kOps[] = {
     {MK_OP_SOFTMAX_GRAD, softmax_grad, sums_are_short, &kMapVariants},
 };
 
-// The table must be in the order of the codes, since a code is used as an index.
+// The table must be in the order of the codes, because a code is used as an index.
 constexpr bool is_in_order() {
   for (size_t i = 0; i < std::size(kOps); ++i)
     if (kOps[i].code != static_cast<mk_op_code>(i + 1)) return false;

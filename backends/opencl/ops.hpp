@@ -1,4 +1,4 @@
-// The ops on OpenCL, as a table with one row per op. A new op adds a folder and a row.
+// Runs the ops on OpenCL through a table with one row per op. A new op adds a folder and a row.
 #pragma once
 
 #include <vector>
@@ -8,16 +8,16 @@
 
 namespace mokume::opencl {
 
-// Marks the outputs as changed, then runs the op. All functions here take ops that the core has validated.
+// Marks the outputs as changed and then runs the op. All functions here expect ops that the core has validated.
 void submit(Launcher& launcher, const mk_op& op);
 
-// The two halves of submit().
+// Do the two halves of submit().
 void mark_written(const mk_op& op);
 void run(Launcher& launcher, const mk_op& op);
 
 bool supports(const mk_device& device, const mk_op& op);
 
-// The recorded choices. Each choice follows the choices that its race depends on.
+// Returns the recorded choices. Each choice comes after the choices on which its race depends.
 const std::vector<const VariantSet*>& variant_sets();
 
 }  // namespace mokume::opencl

@@ -1,4 +1,4 @@
-// Images changed at random: see sdk/ops/augment.hpp, whose order of operations gives the same bits on every device.
+// Changes images at random (sdk/ops/augment.hpp). The order of operations gives the same bits on every device.
 #include "common/windows.cl"
 #include "augment/augment_args.h"
 
@@ -19,11 +19,11 @@ static uint4 random_words(const AugmentArgs args, long r, uint block) {
   return c;
 }
 
-// even() returns a number in [-1, 1), below() an integer in [0, bound).
+// even() returns a number in [-1, 1), and below() returns an integer in [0, bound).
 static float even(uint word) { return (float)(word >> 8) * 0x1p-23f - 1.0f; }
 static int below(uint word, int bound) { return (int)mul_hi(word, (uint)bound); }
 
-// Structs are written through pointers, because Oclgrind does not support the compiled form of returned structs.
+// Functions write structs through pointers, because Oclgrind does not support the compiled form of returned structs.
 static void draw_of(const AugmentArgs args, long r, __private draw_t* to) {
   const uint4 place = random_words(args, r, 0), colour = random_words(args, r, 1), erased = random_words(args, r, 2);
   draw_t d;
@@ -70,7 +70,7 @@ static float pixel_at(const AugmentArgs args, const draw_t d, __global const flo
   return image[((long)y * args.width + x) * args.channels + k];
 }
 
-// A pixel after flips, shift, rotation and brightness: the pixels around (y0, x0) with the weights wy and wx.
+// Locates the source of a pixel in a rotation: the four pixels from (y0, x0) on, with the weights wy and wx.
 typedef struct {
   int y0, x0;
   float wy, wx;
@@ -102,7 +102,7 @@ static float moved(const AugmentArgs args, const draw_t d, const from_t f, __glo
   return args.brightness > 0.0f ? d.brightness * value : value;
 }
 
-// Returns the brightness of a pixel whose channels k are `scale` * moved + `shade`.
+// Returns the brightness of a pixel. If `scaled`, its channels are `scale` * moved() + `shade`, otherwise moved().
 static float grey_of(const AugmentArgs args, const draw_t d, const from_t f, __global const float* image, int y, int x,
                      int scaled, float scale, float shade) {
   float sum = 0.0f, parts[3];
@@ -115,7 +115,7 @@ static float grey_of(const AugmentArgs args, const draw_t d, const from_t f, __g
   return args.channels == 3 ? (0.2989f * parts[0] + 0.587f * parts[1]) + 0.114f * parts[2] : sum * args.per_channel;
 }
 
-// Sums the brightness over the lines of images.
+// Sums the brightness of each line of the images.
 __kernel void augment_lines(ITEM const AugmentArgs args, __global const float* images, __global const int* index,
                             __global float* sums) {
   FOR_EACH_ROW {

@@ -40,7 +40,7 @@ AugmentArgs args_of(const ImageLaunch& l, const mk_op& op) {
 
 }  // namespace
 
-// If x has no rows, every index is out of range.
+// If x has no rows, every index is out of range, and the kernels do not read the memory that replaces x.
 void augment(Launcher& launcher, const mk_op& op) {
   const mk_tensor &x = op.inputs[0], &index = op.inputs[1], &out = op.outputs[0];
   if (sdk::empty(out)) return;

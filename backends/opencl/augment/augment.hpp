@@ -1,4 +1,4 @@
-// Images changed at random, as training batches are.
+// Changes the images of a training batch at random.
 #pragma once
 
 #include "runtime/launcher.hpp"

@@ -1,11 +1,11 @@
-// The arguments of augment.cl.
+// Defines the arguments of augment.cl for the host and the kernels.
 #pragma once
 
 #include "common/args.h"
 
 BEGIN_ARGS
 
-// A change happens if a random word is below its limit. `per_pixel` is 1 / pixels, `per_channel` 1 / channels.
+// A random word below flip_x, flip_y or erase causes the change. per_pixel is 1 / pixels; per_channel is 1 / channels.
 typedef struct {
   ImageGrid grid;
   View x, out;

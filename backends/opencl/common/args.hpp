@@ -1,4 +1,4 @@
-// The host side of args.h: the types, and the conditions on a struct that is passed to a kernel.
+// Defines the types of args.h for the host, and checks the structs that kernels take.
 #pragma once
 
 #include <array>
@@ -13,11 +13,11 @@ using u32 = uint32_t;
 using i64 = int64_t;
 using f32 = float;
 
-// The name that kernels use for a struct of arguments.
+// Gives the name that kernels use for a struct of arguments.
 template <class Args>
 struct ArgsName;
 
-// This is a constant expression only if every byte of the struct belongs to a member.
+// A call is a constant expression only if every byte of the struct belongs to a member.
 template <class Args>
 constexpr bool has_no_padding() {
   return std::bit_cast<std::array<uint32_t, sizeof(Args) / sizeof(uint32_t)>>(Args{})[0] == 0;
@@ -27,7 +27,7 @@ constexpr bool has_no_padding() {
 
 #define BEGIN_ARGS namespace mokume::opencl {
 #define END_ARGS }
-// Follows every struct that a kernel takes. Tables of groups and sequences hold structs as whole longs.
+// Must follow every struct that a kernel takes. Groups and sequences store structs as whole longs.
 #define ARGS(type)                                                                      \
   template <>                                                                           \
   struct ArgsName<type> {                                                               \

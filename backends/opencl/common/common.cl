@@ -1,15 +1,15 @@
-// The start of every program. Sums and products are contracted only where fma() is written. A device without fma in
-// hardware (CL_FP_FMA) would emulate it at a tenth of the speed. On such a device, a product and a sum are rounded
-// separately, in the same order, so that variants still agree with each other bit by bit.
+// Every program begins with this text. Sums and products are contracted only where fma() is written. A device without
+// fma in hardware (CL_FP_FMA) would emulate it at a tenth of the speed. On such a device, a product and a sum are
+// rounded separately, in the same order, so that variants still agree with each other bit by bit.
 //
-// The build expands each #include into the text of the program, once (cmake/embed.cmake).
+// The build expands each #include once, into the text of the program (cmake/embed.cmake).
 #pragma OPENCL FP_CONTRACT OFF
 #ifdef NO_FMA
 #define fma(a, b, c) ((a) * (b) + (c))
 #endif
 
-// Other kernels also call kernels, in sequence (group/sequence.cpp) or for a member of a group (group/group.cpp). A
-// called kernel is a function with its index in the range as an argument, so the parameters of kernels begin with ITEM.
+// Generated kernels call these kernels in sequence (group/sequence.cpp) or for a member of a group (group/group.cpp). A
+// called kernel is a function that takes its index in the range, so all parameters begin with ITEM.
 #ifdef CALLED
 #define __kernel static
 #define ONE_ITEM
@@ -29,5 +29,5 @@ typedef struct {
 #endif
 
 // Compilers based on clang, and NVIDIA's (cl_nv_pragma_unroll), obey this pragma in every version of OpenCL C; the
-// attribute opencl_unroll_hint is OpenCL C 2.0. Without it, arrays in registers become arrays on the stack.
+// attribute opencl_unroll_hint requires OpenCL C 2.0. Unrolling keeps arrays in registers, not on the stack.
 #define UNROLL _Pragma("unroll")

@@ -11,7 +11,7 @@ namespace {
 constexpr int64_t kElementsEach = 8192;  // a work-group of PoCL costs about as much as 100 elements
 constexpr int64_t kGroup = 64;
 
-// Returns the work-items of a group in the first dimension: a power of two up to kGroup, no larger than needed.
+// Returns a group's size in the first dimension: the smallest power of two >= `count`, but at most kGroup.
 int64_t abreast(int64_t count) {
   int64_t items = 1;
   while (items < count && items < kGroup) items *= 2;
@@ -39,8 +39,8 @@ int channel_width(const mk_device& device, int64_t channels) {
   return 1;
 }
 
-// On AMD's processors these loops are faster with full half vectors than with partly filled whole vectors: 1.17 times
-// for 24 channels on a Zen machine with AVX-512 (bench/notes/convolution-shapes.md).
+// On AMD's processors, these loops are faster with full half vectors than with partly filled whole vectors, by a factor
+// of 1.17 for 24 channels on a Zen machine with AVX-512 (bench/notes/convolution-shapes.md).
 int filters_width(const mk_device& device, int64_t channels) {
   const int width = channel_width(device, channels);
   constexpr int kHalf = 8;

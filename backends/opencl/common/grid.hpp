@@ -1,5 +1,5 @@
-// Divides the elements of kernels that access each element a few times. On CPUs, a work-item takes many elements, a
-// vector at a time; on GPUs, it takes one. The recorded choice `map` selects between the two.
+// Divides elements among the work-items of kernels that access each element only a few times. On CPUs, a work-item
+// takes many elements, a vector at a time; on GPUs, it takes one. The recorded choice `map` selects between the two.
 #pragma once
 
 #include <cstdint>
@@ -19,24 +19,24 @@ constexpr int64_t round_up(int64_t a, int64_t b) { return divide_up(a, b) * b; }
 
 bool uses_vectors(const mk_device& device);
 
-// Return VW for kernels over rows (runs.cl), for kernels over short rows, which process the last columns one by one,
-// and for kernels over `channels` (windows.cl: VW <= channels).
+// Return VW for three kinds of kernels: kernels over rows (runs.cl); kernels over short rows, which process the last
+// columns one by one; and kernels over `channels` (windows.cl), for which VW <= channels.
 int run_width(const mk_device& device);
 int row_width(const mk_device& device, int64_t columns);
 int channel_width(const mk_device& device, int64_t channels);
-// Returns VW for loops that multiply and add and touch little memory.
+// Returns VW for loops that multiply and add but access little memory.
 int filters_width(const mk_device& device, int64_t channels);
 
 BuiltIn for_width(const mk_device& device, const char* name, const char* source, int width);
 
-// Both sides are at least 1. `unit` is the number of columns of a GPU's work-item.
+// Divides a matrix, which must not be empty, among work-items. On a GPU, each work-item takes `unit` columns.
 struct RunLaunch {
   RunLaunch(const mk_device& device, int64_t rows, int64_t columns, int64_t unit = 1);
   RunGrid grid;
   Range range;
 };
 
-// For whole rows: a work-item takes `many` rows on CPUs, and one row on GPUs.
+// Divides whole rows among work-items: each takes `many` rows on a CPU and one row on a GPU.
 struct RowsLaunch {
   RowsLaunch(const mk_device& device, int64_t rows, int64_t many)
       : rows_each(uses_vectors(device) ? many : 1),
@@ -45,7 +45,7 @@ struct RowsLaunch {
   Range range;
 };
 
-// For `rows` rows of `width` pixels with `channels` channels each.
+// Divides `rows` rows of `width` pixels with `channels` channels each.
 struct ImageLaunch {
   ImageLaunch(const mk_device& device, int64_t rows, int64_t width, int64_t channels);
   ImageGrid grid;
@@ -54,7 +54,7 @@ struct ImageLaunch {
 
 inline View view(const mk_tensor& t) { return {t.offset, t.row_stride}; }
 
-// Converts a side for kernels; check_window() has verified that it fits.
+// Converts a side for kernels. check_window() has verified that the side fits.
 constexpr i32 narrow(int64_t side) { return static_cast<i32>(side); }
 constexpr float rounded(double setting) { return static_cast<float>(setting); }
 

@@ -1,15 +1,15 @@
-// Functions of a vec. All their operations are exactly defined (fma, products, sums, integer shifts), so results are
-// bit-identical on all devices with fma.
+// Defines functions of a vec. All their operations are exactly defined (fma, products, sums, integer shifts), so the
+// results are bit-identical on all devices with fma.
 #include "common/vector.cl"
 
-// exp: x = n * ln 2 + r, |r| <= ln 2 / 2; exp(r) = 1 + r + r^2 * P(r), where P is a degree-5 fit with relative error
-// 4e-10. 2^n is applied as two factors, so that results below 2^-126 are rounded once. Within 1 ulp for normal results;
-// 0 below -104, inf above 88.73; NaN gives NaN.
+// Returns exp(x): x = n * ln 2 + r, |r| <= ln 2 / 2, and exp(r) = 1 + r + r^2 * P(r), where P is a degree-5 fit with
+// relative error 4e-10. Applies 2^n as two factors, so that results below 2^-126 are rounded once. Normal results are
+// within 1 ulp. The result is 0 below -104 and inf above 88.73. NaN gives NaN.
 static vec exp_f32(vec x) {
   const vec low = SPLAT(-104.0f), high = SPLAT(89.0f);
   x = select(x, low, (ivec)(x < low));
   x = select(x, high, (ivec)(x > high));
-  // Adding 1.5 * 2^23 rounds to an integer and leaves it in the low bits.
+  // Adding 1.5 * 2^23 rounds to an integer and leaves the integer in the low bits.
   const vec shifted = fma(x, SPLAT(1.44269502f), SPLAT(12582912.0f));
   const vec n = shifted - SPLAT(12582912.0f);
   const ivec power = AS_IVEC(shifted) - AS_IVEC(SPLAT(12582912.0f));
@@ -26,8 +26,8 @@ static vec exp_f32(vec x) {
   return p * AS_VEC((half_power + 127) << 23) * AS_VEC((power - half_power + 127) << 23);
 }
 
-// 1 / x for normal x > 0 below 2^126, within 1 ulp: a guess from the exponent and four Newton steps. Division is
-// avoided because OpenCL C leaves its rounding to the device.
+// Returns 1 / x for normal x > 0 below 2^126, within 1 ulp: guesses from the exponent and takes four Newton steps. Does
+// not divide, because OpenCL C leaves the rounding of quotients to the device.
 static vec reciprocal(vec x) {
   vec y = AS_VEC((ivec)(0x7EF311C3) - AS_IVEC(x));
   y = fma(y, fma(-x, y, SPLAT(1.0f)), y);
@@ -36,8 +36,8 @@ static vec reciprocal(vec x) {
   return fma(y, fma(-x, y, SPLAT(1.0f)), y);
 }
 
-// tanh: an odd polynomial with relative error 1e-8 up to 0.55, and 1 - 2 / (exp(2|x|) + 1) above. Within 2 ulp; NaN
-// gives NaN.
+// Returns tanh(x) within 2 ulp: an odd polynomial with relative error 1e-8 up to 0.55, and 1 - 2 / (exp(2|x|) + 1)
+// above. NaN gives NaN.
 static vec tanh_f32(vec x) {
   const vec a = fabs(x), square = x * x;
   vec p = SPLAT(-0.00661022775f);
@@ -48,12 +48,12 @@ static vec tanh_f32(vec x) {
   p = fma(p * square, x, x);
   const vec e = exp_f32(SPLAT(2.0f) * select(a, SPLAT(10.0f), (ivec)(a > SPLAT(10.0f))));
   const vec q = copysign(fma(SPLAT(-2.0f), reciprocal(e + SPLAT(1.0f)), SPLAT(1.0f)), x);
-  // For NaN the comparison is false, and p is NaN too.
+  // For NaN, the comparison is false, and p is NaN, too.
   return select(p, q, (ivec)(a > SPLAT(0.55f)));
 }
 
-// erf: up to 1, x + x P(x^2), and above, 1 - exp(-Q(|x|)), with minimax fits of degrees 6 and 7, whose relative errors
-// are 2^-29 and 2^-35. Within 2 ulp; NaN gives NaN.
+// Returns erf(x) within 2 ulp: x + x P(x^2) up to 1, and 1 - exp(-Q(|x|)) above. P and Q are minimax fits of degrees 6
+// and 7 with relative errors 2^-29 and 2^-35. NaN gives NaN.
 static vec erf_f32(vec x) {
   const vec a = fabs(x), square = x * x, t = select(a, SPLAT(4.0f), (ivec)(a > SPLAT(4.0f)));
   vec p = SPLAT(7.85395459e-5f);
@@ -72,14 +72,14 @@ static vec erf_f32(vec x) {
   q = fma(q, t, SPLAT(1.12958026f));
   q = fma(q, t, SPLAT(-0.000188469174f));
   const vec large = copysign(SPLAT(1.0f) - exp_f32(-q), x);
-  // For NaN the comparison is false, and p is NaN too.
+  // For NaN, the comparison is false, and p is NaN, too.
   return select(fma(x, p, x), large, (ivec)(a > SPLAT(1.0f)));
 }
 
-// log of x > 0, normal: x = 2^n * m, m in [sqrt(1/2), sqrt(2)), f = m - 1. log(1 + f) = f - f^2 / 2 + f^3 * P(f), where
-// P is the degree-8 fit of Cephes' logf (S. Moshier). Within 2 ulp. NaN and inf are returned unchanged.
+// Returns log(x) within 2 ulp for normal x > 0, and NaN and inf unchanged: x = 2^n * m, m in [sqrt(1/2), sqrt(2)),
+// f = m - 1, and log(1 + f) = f - f^2 / 2 + f^3 * P(f), where P is the degree-8 fit of Cephes' logf (S. Moshier).
 static vec log_f32(vec x) {
-  // sqrt(1/2) has the bits 3F3504F3. Mantissas above it count towards the next exponent.
+  // sqrt(1/2) has the bits 3F3504F3. Larger mantissas count towards the next exponent.
   const ivec shifted = AS_IVEC(x) - (ivec)(0x3F3504F3);
   const ivec power = shifted >> 23;
   const vec f = AS_VEC(AS_IVEC(x) - (power << 23)) - SPLAT(1.0f);

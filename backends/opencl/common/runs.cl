@@ -1,8 +1,8 @@
-// Iteration over a matrix view. One work-item does rows_each x columns_each elements, VW at a time: whole rows on CPUs,
-// one element (VW = 1) on GPUs.
+// Iterates over a matrix view. One work-item processes rows_each x columns_each elements, VW at a time: whole rows on
+// CPUs, one element (VW = 1) on GPUs.
 #include "common/vector.cl"
 
-// Loads the first n of VW elements; the remaining elements are zero and are not read.
+// Loads the first n of VW elements and sets the others to zero without reading them.
 static vec load_some(__global const float* p, int n) {
 #if VW == 1
   return *p;
@@ -28,7 +28,7 @@ static void store_some(vec v, __global float* p, int n) {
 #endif
 }
 
-// The part of a RunGrid that this work-item does: for each of its rows r, runs of n <= VW columns starting at c.
+// Visits the part of a RunGrid that this work-item processes: for each row r, runs of n <= VW columns from c on.
 #define FOR_EACH_LINE                                                                                               \
   const long r0 = (long)get_global_id(1) * args.grid.rows_each, r1 = min(r0 + args.grid.rows_each, args.grid.rows); \
   const long c0 = (long)get_global_id(0) * args.grid.columns_each;                                                  \

@@ -2,7 +2,7 @@
 #include "common/vector.cl"
 
 #if VW == 16
-// Transposes within the quarters of registers, then whole quarters, with shuffles that are one instruction each and
+// Transposes within the quarters of registers, then whole quarters, with shuffles that take one instruction each and
 // need no table of indices. (Compilers turn vectors combined from .lo, .hi or .s01 into many inserts.)
 static __attribute__((always_inline)) vec low_pairs(vec a, vec b) {
   return (vec)(a.s0, b.s0, a.s1, b.s1, a.s4, b.s4, a.s5, b.s5, a.s8, b.s8, a.s9, b.s9, a.sc, b.sc, a.sd, b.sd);

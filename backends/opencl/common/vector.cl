@@ -1,4 +1,4 @@
-// vec has VW floats, where VW is 1, 4, 8 or 16; ivec has as many ints.
+// Defines vec, which holds VW floats, and ivec, which holds as many ints. VW is 1, 4, 8 or 16.
 #include "common/common.cl"
 
 #define JOIN_(a, b) a##b
@@ -19,8 +19,8 @@ typedef JOIN(int, VW) ivec;
 #define VLOAD JOIN(vload, VW)
 #define VSTORE JOIN(vstore, VW)
 #else
-// PoCL splits a vload or vstore of 16 into four. If the host defines the macro, the compiler is clang, which can load
-// and store a vector at any address.
+// PoCL splits a vload or vstore of 16 elements into four. The host defines WHOLE_VECTORS only for PoCL, whose compiler
+// is clang, which can load and store a vector at any address.
 #define VLOAD load_vector
 #define VSTORE store_vector
 #define WHOLE_VECTOR(space, type, element)                                                                     \
@@ -42,7 +42,7 @@ WHOLE_VECTOR(__private, uint, uint)
 #endif
 #define SPLAT(x) ((vec)(x))
 
-// A hint to prefetch a cache line, used only if the host enables it. On PoCL it is an instruction, but drivers that use
+// Prefetch a cache line if the host defines HINTS. PoCL turns each hint into an instruction, but drivers that use
 // SPIR-V abort the process.
 #ifdef HINTS
 #define FETCH(p) __builtin_prefetch((const void*)(size_t)(p))

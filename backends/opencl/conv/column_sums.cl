@@ -1,9 +1,9 @@
-// Sums over the rows of a matrix: first within blocks of rows, then over the blocks in order. The rows of a block are
-// the same on every device, so the bits are, too.
+// Sums the rows of a matrix, first within blocks of rows, then over the blocks in order. The rows of a block are the
+// same on every device, so the bits are, too.
 #include "common/vector.cl"
 #include "conv/column_sums_args.h"
 
-// One work-item sums VW columns of one block of rows_each rows. VW <= columns; the last vector starts early.
+// Requires VW <= columns. One work-item sums VW columns of one block of rows_each rows. The last vector starts early.
 __kernel void column_sums(ITEM const ColumnSumsArgs args, __global const float* x, __global float* part) {
   const long block = (long)get_global_id(0), end = min((block + 1) * args.rows_each, args.rows);
   if ((int)get_global_id(1) * VW >= args.columns) return;

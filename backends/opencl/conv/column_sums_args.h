@@ -1,4 +1,4 @@
-// The arguments of column_sums.cl.
+// Defines the arguments of column_sums.cl for the host and the kernels.
 #pragma once
 
 #include "common/args.h"

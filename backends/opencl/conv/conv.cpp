@@ -67,7 +67,7 @@ void conv2d_grad_weight(Launcher& launcher, const mk_op& op) {
   } else if (suits_winograd(launcher.device(), p)) {
     winograd_grad_weight(launcher, p);
   } else if (suits_direct_grad(launcher.device(), p)) {
-    // This also sums the bias if the images are contiguous.
+    // This call also sums the bias if the images are contiguous.
     direct_grad_weight(launcher, p, p.dense() ? dbias : kNone);
     if (p.dense()) return;
   } else if (lines) {

@@ -1,4 +1,4 @@
-// Convolutions whose groups have one input channel each: see depthwise.hpp. With several filters per channel, VW is 1.
+// Computes convolutions whose groups have one input channel each. With several filters per channel, VW is 1.
 #include "common/windows.cl"
 #include "conv/depthwise_args.h"
 
@@ -27,14 +27,14 @@ __kernel void depthwise(ITEM const DepthwiseArgs args, __global const float* ima
           }
         }
         if (args.biased) sum += VLOAD(0, bias + args.bias_offset + filter);
-        if (args.relu) sum = sum < 0.0f ? SPLAT(0.0f) : sum;  // written so that a NaN passes through
+        if (args.relu) sum = sum < 0.0f ? SPLAT(0.0f) : sum;  // this form lets a NaN pass through
         VSTORE(sum, 0, to + (long)x * sides.out_channels + filter);
       }
     }
   }
 }
 
-// The pixels of the window ascend, as in fold of patches.cl.
+// Visits the pixels of the window in ascending order, like fold in patches.cl.
 __kernel void depthwise_grad_input(ITEM const DepthwiseArgs args, __global const float* dy, __global const float* weight,
                                    __global float* dx) {
   const WindowSides sides = args.sides;
@@ -97,7 +97,7 @@ __kernel void depthwise_grad_weight(ITEM const DepthwiseGradArgs args, __global 
   VSTORE(sum, 0, part + row * sides.out_channels + c);
 }
 
-// Adds the blocks in order.
+// Adds the sums of the blocks in order.
 __kernel void depthwise_sum(ITEM const DepthwiseSumArgs args, __global const float* part, __global float* dweight) {
   const long at = (long)get_global_id(0), tap = divide(at, args.channels), c = at - tap * args.channels;
   if (tap >= args.taps) return;

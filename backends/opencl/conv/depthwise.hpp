@@ -1,4 +1,4 @@
-// Convolutions whose groups have one input channel each, without patches.
+// Computes convolutions whose groups have one input channel each, without patches.
 #pragma once
 
 #include "conv/problem.hpp"

@@ -1,4 +1,4 @@
-// The arguments of depthwise.cl.
+// Defines the arguments of depthwise.cl for the host and the kernels.
 #pragma once
 
 #include "common/args.h"

@@ -1,6 +1,6 @@
-// Convolutions of one channel with stride 1 on CPUs: the product of patches and weights without building the patches.
-// MR neighbouring windows of a line are multiplied at a time, and their elements e are adjacent in the image. Sums run
-// as in gemm.hpp, for patches of at most KB elements.
+// Computes convolutions of one channel with stride 1 on CPUs: the product of patches and weights, without building the
+// patches. A register tile multiplies MR neighbouring windows of a line at a time. Their elements e are adjacent in the
+// image. Sums run as in gemm.hpp, for patches of at most KB elements.
 #include "conv/direct_args.h"
 #include "gemm/skinny.cl"
 
@@ -18,7 +18,7 @@ static void put_zeros(int count, __global float* to) {
   for (int i = 0; i < count; ++i) to[i] = 0.0f;
 }
 
-// Copies lines [from, from + count) of an image with its padding; lines may lie outside the image.
+// Copies lines [from, from + count) of an image with their padding. Lines may lie outside the image.
 static void padded_lines(__global const float* image, int height, int width, int pad_w, int from, int count, int line,
                          __global float* to) {
   const int begin = min(max(-from, 0), count), end = max(begin, min(height - from, count));  // lines inside the image
@@ -32,8 +32,8 @@ static void padded_lines(__global const float* image, int height, int width, int
   put_zeros((count - end) * line, to + end * line);
 }
 
-// Computes `live` windows, at most as many as FOR_ROWS has, starting with the window at `a`. Each window has a row of
-// out_channels in out; only columns [c0, c0 + columns) are written. `pixel_step` is 1: see direct_args.h.
+// Computes `live` windows, at most as many as FOR_ROWS has rows, starting with the window at `a`. Writes `columns`
+// channels of each window; windows are out_channels apart in out. `pixel_step` is 1 (see direct_args.h).
 #define DIRECT_STEP(i)              \
   {                                 \
     const vec ai = SPLAT(p[i]);     \
@@ -95,8 +95,8 @@ DIRECT(direct_whole, FOR_MR)
 DIRECT(direct_middle, FOR_MIDDLE)
 DIRECT(direct_small, FOR_SMALL)
 
-// One work-item does rows_each rows of windows. Its scratch is panels * NR * (patch + 1) + lines * line + MR floats,
-// with line = width + 2 * pad_w and lines = min(rows_each, out_h, LINES) + kernel_h - 1.
+// One work-item computes rows_each rows of windows. Its scratch holds panels * NR * (patch + 1) + lines * line + MR
+// floats, with line = width + 2 * pad_w and lines = min(rows_each, out_h, LINES) + kernel_h - 1.
 __kernel ONE_ITEM void conv2d_direct(ITEM const ConvDirectArgs args, __global const float* images,
                                      __global const float* weight, __global const float* bias, __global float* out,
                                      __global float* scratch) {
@@ -104,7 +104,7 @@ __kernel ONE_ITEM void conv2d_direct(ITEM const ConvDirectArgs args, __global co
   const int patch = sides.kernel_h * sides.kernel_w, line = sides.width + 2 * sides.pad_w,
             panels = (sides.out_channels + NR - 1) / NR;
   scratch += (long)get_global_id(0) * args.scratch_each;
-  // Weights and bias in panels of NR, with zeros past the last channel.
+  // Packs the weights and the bias in panels of NR, with zeros past the last channel.
   __global float* packed_bias = scratch + panels * NR * patch;
   __global float* lines = packed_bias + panels * NR;
   for (int panel = 0; panel < panels; ++panel)

@@ -34,8 +34,8 @@ WindowRows::WindowRows(const mk_device& device, const ConvProblem& p)
       each(divide_up(rows, items)) {}
 
 void direct_forward(Launcher& launcher, const ConvProblem& p, const mk_tensor& bias, bool relu) {
-  constexpr int64_t kMostWindows =
-      2048;  // flat.cl computes at most this many at once, so that they stay in a near cache
+  // Limits the number of windows that flat.cl computes at once, so that their results stay in the core's cache.
+  constexpr int64_t kMostWindows = 2048;
   mk_device& device = launcher.device();
   const ops::Window& w = p.window;
   const WindowRows rows(device, p);
@@ -43,7 +43,7 @@ void direct_forward(Launcher& launcher, const ConvProblem& p, const mk_tensor& b
   const bool flat = p.out_channels <= width;
   const int64_t lines = flat ? std::max(kMostWindows / line, w.kernel_h) : kLinesAtOnce;
   const int64_t at_once = std::min({rows.each, w.out_height(), lines});
-  const int64_t most = round_up(at_once * line, (width == 16 ? 4 : 2) * width);  // FLAT_VECTORS vectors at a time
+  const int64_t most = round_up(at_once * line, (width == 16 ? 4 : 2) * width);  // a multiple of FLAT_VECTORS vectors
   const int64_t weights = flat ? (w.patch() + 1 + most) * round_up(p.out_channels, 4)
                                : (w.patch() + 1) * round_up(p.out_channels, 2 * width);
   const int64_t slack = flat ? width : VectorSizes(width).mr;

@@ -1,5 +1,5 @@
-// Convolutions of one channel, as in the first layer of networks for grey images, where patches would cause most of the
-// memory traffic. The results have the bits of patches.
+// Computes convolutions of one channel, as in the first layer of networks for grey images, where patches would cause
+// most of the memory traffic. The results have the same bits as with patches.
 #pragma once
 
 #include "conv/problem.hpp"

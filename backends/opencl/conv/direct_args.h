@@ -1,7 +1,7 @@
-// The arguments of direct.cl, flat.cl, direct_grad.cl and spread.cl.
+// Defines the arguments of direct.cl, flat.cl, direct_grad.cl and spread.cl for the host and the kernels.
 //
-// `pixel_step` is always 1, but it is an argument so that the compiler cannot rely on it. Otherwise the compiler would
-// keep values shared by neighbouring pixels in registers, and no register is free.
+// `pixel_step` is always 1, but it is an argument so that the compiler cannot rely on its value. Otherwise, the
+// compiler would keep values that neighbouring pixels share in registers, and no register is free.
 #pragma once
 
 #include "common/args.h"

@@ -1,6 +1,6 @@
-// The gradient of the weights of direct.cl's convolutions: the product of the patches' transpose and dy, without
-// building the patches. A register tile covers neighbours in one line of the window and two vectors of channels. The
-// values that it multiplies with a pixel of dy are adjacent in the image. Sums run as in gemm.hpp.
+// Computes the gradient of the weights of direct.cl's convolutions: the product of the patches' transpose and dy,
+// without building the patches. A register tile covers neighbours in one line of the window and two vectors of
+// channels. The values that it multiplies by a pixel of dy are adjacent in the image. Sums run as in gemm.hpp.
 #include "conv/direct.cl"
 
 // Copies consecutive images with their padding. One work-item copies one image.
@@ -10,8 +10,8 @@ __kernel ONE_ITEM void pad_images(ITEM const PadImagesArgs args, __global const 
                args.pad_w, -args.pad_h, lines, line, padded + (long)get_global_id(0) * lines * line);
 }
 
-// Sums over `terms` pixels starting with pixel k0. `a` and `b` point to the window's values and to dy for the first
-// pixel of the first image. LOAD and STEP take one or two vectors of channels.
+// Sums `terms` pixels, starting with pixel k0. `a` and `b` point to the window's values and to dy for the first pixel
+// of the first image. LOAD and STEP take one or two vectors of channels.
 #define LOAD_TWO                                   \
   const vec b0 = VLOAD(0, d), b1 = VLOAD(1, d);    \
   FETCH(d + AHEAD * out_channels);                 \
@@ -48,14 +48,14 @@ DIRECT_GRAD(narrow_grad_whole, FOR_MR, LOAD_ONE, DIRECT_STEP_NARROW)
 DIRECT_GRAD(narrow_grad_middle, FOR_MIDDLE, LOAD_ONE, DIRECT_STEP_NARROW)
 DIRECT_GRAD(narrow_grad_small, FOR_SMALL, LOAD_ONE, DIRECT_STEP_NARROW)
 
-// Also computes the gradient of the bias as column_sums.cl does: it sums SUMMED pixels at a time, then adds these sums.
+// Sums for the gradient of the bias run as in column_sums.cl: over SUMMED pixels at a time, then over these sums.
 #define SUMMED 512
 
 typedef struct {
   vec sum0, sum1, all0, all1;
 } pixel_sums;
 
-// Adds `terms` more pixels, after the `done` pixels so far.
+// Adds `terms` more pixels after the first `done` pixels.
 static void add_pixels(__global const float* restrict d, int out_channels, long done, int terms, pixel_sums* s) {
   for (int k = 0; k < terms; ++k, d += out_channels) {
     FETCH(d + AHEAD * out_channels);
@@ -70,9 +70,9 @@ static void add_pixels(__global const float* restrict d, int out_channels, long 
   s->sum0 = s->sum1 = SPLAT(0.0f);
 }
 
-// One work-item does NR channels and lines_each lines of the window. The last channels start early, and the overlap
-// with another work-item is dropped. With fewer than NR channels, values that are read past the end of dy are dropped.
-// The work-item of the first lines also sums `dbias` if it is `wanted`, which requires contiguous images.
+// One work-item processes NR channels and lines_each lines of the window. The last channels start early, and the kernel
+// drops their overlap with another work-item. With fewer than NR channels, it drops values that it reads past the end
+// of dy. The work-item of the first lines also sums `dbias` if `wanted` is 1, which requires contiguous images.
 __kernel ONE_ITEM void conv2d_direct_grad(ITEM const ConvDirectGradArgs args, __global const float* restrict padded,
                                           __global const float* restrict dy, __global float* restrict dweight,
                                           __global float* restrict dbias) {

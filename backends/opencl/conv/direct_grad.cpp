@@ -22,8 +22,8 @@ void copy_padded(Launcher& launcher, const mk_tensor& from, int64_t height, int6
                {memory(from), to});
 }
 
-// Returns dy such that kernels can read whole vectors, `reach` floats from the first channel of each pixel. If dy has
-// fewer channels, the result is a copy with room after the last pixel.
+// Returns dy in a form in which kernels can read `reach` floats from the first channel of each pixel. If dy has fewer
+// channels, this is a copy with room after the last pixel.
 mk_tensor readable_gradients(Launcher& launcher, const ConvProblem& p, int64_t reach) {
   if (p.out_channels >= reach) return p.windows;
   const mk_tensor& dy = p.windows;
@@ -32,7 +32,7 @@ mk_tensor readable_gradients(Launcher& launcher, const ConvProblem& p, int64_t r
   return sdk::matrix(&copy, dy.rows, dy.columns);
 }
 
-// Returns EACH of spread.cl: the lanes of a vector per line of the window. GROUPS lines share a vector.
+// Returns EACH of spread.cl, the number of lanes for each line of the window. GROUPS lines share a vector.
 int64_t lanes_each(const ConvProblem& p) { return p.out_channels <= 4 ? 4 : 8; }
 
 const LibraryKernel& spread_kernel(mk_device& device, int64_t lanes, const char* name) {
@@ -42,7 +42,7 @@ const LibraryKernel& spread_kernel(mk_device& device, int64_t lanes, const char*
                        name);
 }
 
-// A whole image with GROUPS lines side by side must fit into a near cache.
+// Requires that a whole image with GROUPS lines side by side fits into the core's cache.
 bool suits_spread(const mk_device& device, const ConvProblem& p) {
   constexpr int64_t kMostPixels = int64_t{1} << 14;
   const int64_t lanes = lanes_each(p);
@@ -82,9 +82,9 @@ void spread_grad_weight(Launcher& launcher, const ConvProblem& p, const mk_tenso
 
 }  // namespace
 
-// The lines of the window must fill a register tile, unless there are so few channels that products would be even
-// slower. Blocks of sums cover all images; the blocks of patches cover a few images at a time. The limits affect bits,
-// so they are the same on every device.
+// Requires that the lines of the window fill a register tile, unless there are so few channels that products would be
+// even slower. Sums here run over all images, but those of patches run over a few images at a time. The limits thus
+// affect bits, so they are the same on every device.
 bool suits_direct_grad(const mk_device& device, const ConvProblem& p) {
   constexpr int64_t kMostFloats = int64_t{32} << 20, kFewChannels = 32;
   const ops::Window& w = p.window;

@@ -1,5 +1,5 @@
-// The gradient of the weights of direct.hpp's convolutions: direct_grad.cl or, with so few channels that a vector has
-// room for several lines of the window, spread.cl.
+// Computes the gradient of the weights of direct.hpp's convolutions with direct_grad.cl or, if a vector has room for
+// several lines of the window because channels are few, with spread.cl.
 #pragma once
 
 #include "conv/problem.hpp"
@@ -8,7 +8,7 @@
 namespace mokume::opencl {
 
 bool suits_direct_grad(const mk_device& device, const ConvProblem& p);
-// Pass {} as `dbias` if it is not needed; otherwise images must be contiguous.
+// `dbias` is {} if it is not needed. Otherwise, the images must be contiguous.
 void direct_grad_weight(Launcher& launcher, const ConvProblem& p, const mk_tensor& dbias);
 
 }  // namespace mokume::opencl

@@ -1,8 +1,8 @@
-// The convolutions of direct.cl for at most as many output channels as a vector has lanes. In direct.cl, a vector holds
-// the channels of a window, and lanes without a channel are idle. Here, it holds neighbouring windows and takes FLAT
-// channels at a time. The lines of an image are consecutive, and windows are counted through them. Windows that begin
-// at the end of one line and end in the next are computed, too, but their results are dropped. Every sum is the same
-// chain as in direct.cl.
+// Computes the convolutions of direct.cl with at most as many output channels as a vector has lanes. In direct.cl, a
+// vector holds the channels of a window, and lanes without a channel are idle. Here, a vector holds neighbouring
+// windows, and the kernel takes FLAT channels at a time. The lines of an image are consecutive, and windows are
+// numbered through all lines. The kernel also computes windows that begin at the end of one line and end in the next,
+// and drops their results. Every sum is the same chain as in direct.cl.
 #include "conv/direct.cl"
 
 #define FLAT 4
@@ -14,7 +14,7 @@
 #define FOR_FLAT(X) X(0) X(1)
 #endif
 
-// v holds FLAT channels of every fourth window. The first window goes to `to`; windows are `apart` floats apart.
+// Stores FLAT channels of every fourth window from v. The first window goes to `to`; windows are `apart` floats apart.
 static void store_every_fourth(vec v, __global float* to, int apart) {
 #if VW == 16
   vstore4(v.s0123, 0, to);
@@ -89,8 +89,8 @@ static void store_windows(vec a, vec b, vec c, vec d, __global float* to, int ap
 FLAT_WINDOWS(flat_some, FOR_FLAT)
 FLAT_WINDOWS(flat_one, FOR_1)
 
-// Copies `count` windows with their channels adjacent. At most `left` floats may be written. Arbitrary values may
-// follow a window until the next window is written.
+// Copies `count` windows so that their channels are adjacent. Writes at most `left` floats. Arbitrary values may follow
+// a window until the function writes the next window.
 static void copy_windows(__global const float* from, int apart, int count, int channels, __global float* to, int left) {
   if (apart == channels) {
     copy_floats(from, count * channels, to);
@@ -103,10 +103,10 @@ static void copy_windows(__global const float* from, int apart, int count, int c
       for (int c = 0; c < channels; ++c) to[c] = from[c];
 }
 
-// One work-item does rows_each lines of windows of all images, lines_at_once lines of an image at a time. Its scratch
-// holds (patch + 1 + `most`) * apart floats and the lines. `apart` is `channels` rounded up to FLAT, and `most` is the
-// number of windows in lines_at_once lines, rounded up to FLAT_VECTORS vectors. The lines are lines_at_once + kernel_h
-// - 1, and an extra vector.
+// One work-item computes rows_each lines of windows of all images, lines_at_once lines of an image at a time. Its
+// scratch holds (patch + 1 + most_windows) * apart floats and the lines. `apart` is out_channels rounded up to FLAT,
+// and most_windows is the number of windows in lines_at_once lines, rounded up to FLAT_VECTORS vectors. There are
+// lines_at_once + kernel_h - 1 lines, followed by an extra vector.
 __kernel ONE_ITEM void conv2d_flat(ITEM const ConvDirectArgs args, __global const float* images,
                                    __global const float* weight, __global const float* bias, __global float* out,
                                    __global float* scratch) {

@@ -1,6 +1,6 @@
-// Convolutions on CPUs for windows of any size and stride, without building patches: a register tile covers neighbouring
-// windows of a row and one or two vectors of output channels. In one line of the window, the elements of the patch are
-// adjacent in the image. Every output is one chain of additions in the order of the patch, whatever the tile.
+// Computes convolutions on CPUs for windows of any size and stride, without building patches. A register tile covers
+// neighbouring windows of a row and one or two vectors of output channels. In one line of the window, the elements of
+// the patch are adjacent in the image. Every output is one chain of fma() in the order of the patch, whatever the tile.
 #include "conv/tiles.cl"
 #include "conv/lines_args.h"
 
@@ -24,8 +24,8 @@
     VSTORE(FINISHED(s##i##1, bias1), 0, out + i * step + next); \
   }
 
-// Computes `live` windows, at most as many as FOR_ROWS has, starting at `x` with a distance of x_step. `next` is the
-// distance to the second vector of channels. The tile also reads windows past the live ones: see conv2d_lines.
+// Computes `live` windows, at most as many as FOR_ROWS has rows, starting at `x` with a distance of x_step. `next` is
+// the distance to the second vector of channels. The tile also reads windows past the live ones (see conv2d_lines).
 #define TILE(name, FOR_ROWS, ZERO, STEP, SET)                                                                        \
   static void name(__global const float* restrict x, long x_step, long line, int lines, int taps,                    \
                    __global const float* restrict weight, long w_step, int next, vec bias0, vec bias1, int relu,     \
@@ -42,8 +42,8 @@
   }
 #include "conv/tile_sizes.cl"
 
-// VW <= out_channels; the last vector starts early. The scratch of a work-item holds the lines of a band with their
-// padding, and 12 more windows.
+// Requires VW <= out_channels. The last vector starts early. The scratch of a work-item holds the lines of a band with
+// their padding, and 12 more windows.
 __kernel ONE_ITEM void conv2d_lines(ITEM const LinesArgs args, __global const float* images,
                                     __global const float* weight, __global const float* bias, __global float* out,
                                     __global float* scratch) {
@@ -76,8 +76,8 @@ __kernel ONE_ITEM void conv2d_lines(ITEM const LinesArgs args, __global const fl
   }
 }
 
-// Computes the weights of the convolution that is the gradient with respect to every stride-th pixel of the images: the
-// pixels of the window that they use, from the last to the first, with swapped channels. A work-item does one pixel.
+// Computes the weights of the convolution that yields the gradient of every stride-th pixel of the images: the pixels
+// of the window that these pixels use, from last to first, with swapped channels. A work-item computes one pixel.
 __kernel ONE_ITEM void turn_weights(ITEM const TurnWeightsArgs args, __global const float* weight,
                                     __global float* turned) {
   const int pixel = (int)get_global_id(0);

@@ -13,7 +13,7 @@
 namespace mokume::opencl {
 namespace {
 
-constexpr int64_t kWindows = 12;  // a register tile covers this many, and may extend past the end of a row
+constexpr int64_t kWindows = 12;  // number of windows in a register tile, which may extend past the end of a row
 
 const LibraryKernel& lines_kernel(mk_device& device, int64_t channels, const char* name) {
   return device.kernel(for_width(device, "lines", kConvLines, filters_width(device, channels)), name);
@@ -32,13 +32,13 @@ struct Places {
 
 int64_t line_of(const ops::Window& w) { return (w.width + 2 * w.pad_w + w.more_w) * w.channels; }
 
-// Returns the number of rows of windows in a band, whose lines stay in a core's cache. It depends on the shape alone.
+// Returns the rows of windows per band, whose lines stay in a core's cache. The number depends on the shape alone.
 int64_t rows_of_band(const ops::Window& w) {
   constexpr int64_t kFloats = 12288;
   return std::clamp<int64_t>((kFloats / line_of(w) - w.kernel_h) / w.stride_h + 1, 1, w.out_height());
 }
 
-// Weights in a matrix with a row for each element of the patch.
+// Holds weights in a matrix with a row for each element of the patch.
 struct Weights {
   cl_mem buffer;
   View at;
@@ -75,8 +75,8 @@ void convolve(Launcher& launcher, const mk_tensor& from, const ops::Window& w, c
                {memory(from), weights.buffer, biased ? memory(bias) : weights.buffer, memory(out.to), scratch});
 }
 
-// A phase is every stride-th pixel of one side of an image, starting at `first`. Its gradient is a convolution of that
-// side of dy with `taps` pixels of the window, from the last to the first: first_tap + stride * k.
+// Describes a phase: every stride-th pixel of one side of an image, starting at `first`. The gradient of a phase is a
+// convolution of that side of dy with `taps` pixels of the window, first_tap + stride * k, from last to first.
 struct Phase {
   int64_t first, count, first_tap, taps, pad;
 
@@ -89,8 +89,8 @@ struct Phase {
 };
 
 struct Phases {
-  std::vector<std::pair<Phase, Phase>>
-      all;             // the phases of rows and columns that have pixels of both the image and the window
+  // The phases of rows and columns that have pixels of both the image and the window.
+  std::vector<std::pair<Phase, Phase>> all;
   bool whole = true;   // every pixel of the image is in a phase
   bool padded = true;  // no padding is below 0
 
@@ -177,17 +177,15 @@ void lines_grad_input(Launcher& launcher, const ConvProblem& p) {
   }
 }
 
-// ---- the gradient of the weights
-
 namespace {
 
 // All these constants determine the order of sums, so they are the same on every device.
-constexpr int64_t kPixelsEach = 1024;               // windows per part: smaller parts do not pay for their sums
-constexpr int64_t kPartsFloats = int64_t{4} << 20;  // the limit for all parts together
-constexpr int64_t kFewestParts = 8;                 // enough work for the cores, even if the sums are large
-constexpr int64_t kMostFloats = int64_t{1} << 20;   // the limit for one part
-constexpr int64_t kWidest = 16;                     // lanes of a vector
-constexpr int64_t kSlack = 12;                      // the registers of a tile extend past the last line
+constexpr int64_t kPixelsEach = 1024;               // windows per part; smaller parts are not worth their sums
+constexpr int64_t kPartsFloats = int64_t{4} << 20;  // limit for all parts together
+constexpr int64_t kFewestParts = 8;                 // least number of parts, for the cores, even if the sums are large
+constexpr int64_t kMostFloats = int64_t{1} << 20;   // limit for one part
+constexpr int64_t kWidest = 16;                     // largest number of lanes of a vector
+constexpr int64_t kSlack = 12;                      // room for the registers of a tile, which extend past the last line
 
 struct Bands {
   int64_t rows, per_image, all, each, parts, part_floats;
@@ -210,7 +208,7 @@ const LibraryKernel& grad_kernel(mk_device& device, const ConvProblem& p, const 
 
 }  // namespace
 
-// Few output channels leave most of a vector empty.
+// Requires at least 4 output channels, because fewer leave most of a vector empty.
 bool suits_lines_grad(const mk_device& device, const ConvProblem& p) {
   return uses_vectors(device) && device.choices.conv == "winograd" && p.plain() && p.out_channels >= 4 &&
          p.window.patch() * round_up(p.out_channels, kWidest) <= kMostFloats;

@@ -1,4 +1,4 @@
-// Convolutions on CPUs without patches: lines.cl, and lines_grad.cl for the gradient of the weights.
+// Computes convolutions on CPUs without patches (lines.cl), and the gradient of their weights (lines_grad.cl).
 #pragma once
 
 #include "conv/problem.hpp"

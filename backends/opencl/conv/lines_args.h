@@ -1,12 +1,12 @@
-// The arguments of lines.cl.
+// Defines the arguments of lines.cl for the host and the kernels.
 #pragma once
 
 #include "common/args.h"
 
 BEGIN_ARGS
 
-// A band is rows_each rows of windows of one image; its lines have `line` floats with their padding. A work-item does
-// bands_each bands. In the output, neighbouring windows are out_step floats apart, and rows of windows out_line.
+// A band has rows_each rows of windows of one image, in lines of `line` floats with padding. A work-item processes
+// bands_each bands. Windows of the output are out_step floats apart, and rows of windows are out_line floats apart.
 typedef struct {
   View images, weight, out;
   i64 bias_offset, bands, bands_each, scratch_each, out_step, out_line;

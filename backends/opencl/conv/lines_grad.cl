@@ -1,8 +1,9 @@
-// The gradient of a convolution's weights on CPUs, for windows of any size and stride, without building patches. In one
-// line of the window, the elements that a pixel of dy is multiplied with are adjacent in the image. A register tile
-// covers some of them and one or two vectors of output channels, and goes over a band of rows of windows.
+// Computes the gradient of a convolution's weights on CPUs, for windows of any size and stride, without building
+// patches. In one line of the window, the elements that a pixel of dy multiplies are adjacent in the image. A register
+// tile covers some of them and one or two vectors of output channels, and runs over a band of rows of windows.
 //
-// Sums go over the pixels of a band, then over the bands of a part, then over the parts. All depend only on the shape.
+// Sums run over the pixels of a band, then the bands of a part, then the parts. Bands and parts depend only on the
+// shape.
 #include "conv/tiles.cl"
 #include "conv/lines_grad_args.h"
 
@@ -23,9 +24,9 @@
     VSTORE(VLOAD(0, to + i * step + VW) + s##i##1, 0, to + i * step + VW);               \
   }
 
-// Adds the sums of `live` elements, at most as many as FOR_ROWS has, starting at `x`. Windows are x_step apart within a
-// row, and rows are x_row apart; the pixels of dy are contiguous, and its rows are d_row apart. `next` is the distance
-// to the second vector of dy.
+// Adds the sums of `live` elements, at most as many as FOR_ROWS has rows, starting at `x`. Windows are x_step apart
+// within a row, and rows are x_row apart. The pixels of dy are contiguous, and the rows of dy are d_row apart. `next`
+// is the distance to the second vector of dy.
 #define TILE(name, FOR_ROWS, ZERO, STEP, SET)                                                                        \
   static void name(__global const float* restrict x, long x_step, long x_row, __global const float* restrict dy,     \
                    int channels, long d_row, int next, int rows, int columns, int live, __global float* restrict to, \
@@ -43,9 +44,9 @@
   }
 #include "conv/tile_sizes.cl"
 
-// `part` has part_each floats for each work-item: for each element of the patch, its consecutive vectors of output
-// channels. VW <= out_channels; the last vector starts early. The scratch of a work-item holds the lines of a band with
-// their padding, and 12 more floats.
+// Requires VW <= out_channels. The last vector starts early. `part` has part_each floats for each work-item: the
+// consecutive vectors of output channels for each element of the patch. The scratch of a work-item holds the lines of a
+// band with their padding, and 12 more floats.
 __kernel ONE_ITEM void conv2d_lines_grad(ITEM const LinesGradArgs args, __global const float* images,
                                          __global const float* dy, __global float* part, __global float* scratch) {
   const WindowSides s = args.sides;
@@ -77,7 +78,7 @@ __kernel ONE_ITEM void conv2d_lines_grad(ITEM const LinesGradArgs args, __global
   }
 }
 
-// Adds up the parts in order. A work-item does one element of the patch.
+// Adds up the parts in order. A work-item processes one element of the patch.
 __kernel ONE_ITEM void lines_sum(ITEM const LinesSumArgs args, __global const float* part, __global float* dweight) {
   const long row = (long)get_global_id(0);
   const int vectors = (args.columns + VW - 1) / VW;

@@ -1,11 +1,11 @@
-// The arguments of lines_grad.cl.
+// Defines the arguments of lines_grad.cl for the host and the kernels.
 #pragma once
 
 #include "common/args.h"
 
 BEGIN_ARGS
 
-// A band is rows_each rows of windows of one image. A work-item does bands_each bands.
+// A band has rows_each rows of windows of one image. A work-item processes bands_each bands.
 typedef struct {
   View images, dy;
   i64 bands, bands_each, part_each, scratch_each;

@@ -1,4 +1,4 @@
-// unfold and fold: see patches.cpp.
+// Implements unfold and fold of patches.cpp.
 #include "common/windows.cl"
 #include "conv/patches_args.h"
 
@@ -15,9 +15,9 @@ static void clear(__global float* to, long n) {
   for (long i = 0; i < n; ++i) to[i] = 0.0f;
 }
 
-// Copies `count` windows that lie inside the image. In `from`, windows are `apart` floats apart and their rows `line`
-// floats; in `to`, the distances are to_step and `run`. If runs are shorter than a vector, the following values are
-// also copied where this is allowed: the next runs, which end before `limit` and are written later, overwrite them.
+// Copies `count` windows that lie inside the image. In `from`, windows are `apart` floats apart and their rows are
+// `line` floats apart; in `to`, the distances are to_step and `run`. If runs are shorter than a vector, also copies the
+// values after a run where the next runs, which end before `limit`, overwrite these values later.
 static void copy_windows(__global const float* from, long apart, long line, __global const float* from_end,
                   __global float* to, long to_step, __global const float* limit, long run, int kernel_h, int count) {
   const long last_row = (kernel_h - 1) * line, last_run = (kernel_h - 1) * run;
@@ -48,11 +48,11 @@ static void copy_windows(__global const float* from, long apart, long line, __gl
   }
 }
 
-// CPUs: copies a window row by row. A row is one contiguous run if the window is inside the image.
+// Copies windows row by row, on CPUs. A row is one contiguous run if the window is inside the image.
 __kernel ONE_ITEM void unfold_vector(ITEM const PatchesArgs args, __global const float* images, __global float* out) {
   const WindowSides sides = args.sides;
   const long run = (long)sides.kernel_w * sides.channels, line = (long)sides.width * sides.channels;
-  // The windows of a row that lie inside the image.
+  // Windows [in0, in1) of a row lie inside the image.
   const int room = sides.width + sides.pad_w - sides.kernel_w;
   const int in0 = min((sides.pad_w + sides.stride_w - 1) / sides.stride_w, sides.out_w),
             in1 = room < 0 ? 0 : min(room / sides.stride_w + 1, sides.out_w);
@@ -61,7 +61,7 @@ __kernel ONE_ITEM void unfold_vector(ITEM const PatchesArgs args, __global const
     const long n = divide(r, sides.out_h);
     const int top = (int)(r - n * sides.out_h) * sides.stride_h - sides.pad_h;
     __global const float* image = images + args.images.offset + n * args.images.step;
-    // The end of the memory that this work-item writes, if that is contiguous.
+    // `limit` is the end of the memory that this work-item writes, if that memory is contiguous.
     __global const float* limit =
         args.patches.step == run * sides.kernel_h ? out + row1 * sides.out_w * args.patches.step : out;
     const bool inside = top >= 0 && top + sides.kernel_h <= sides.height;
@@ -74,7 +74,7 @@ __kernel ONE_ITEM void unfold_vector(ITEM const PatchesArgs args, __global const
         column = in1 - 1;
         continue;
       }
-      // The window's columns that lie inside the image.
+      // Columns [begin, end) of the window lie inside the image.
       const int begin = max(0, -left),
                 end = min(sides.kernel_w, sides.width - left);
       for (int i = 0; i < sides.kernel_h; ++i, to += run) {
@@ -91,7 +91,7 @@ __kernel ONE_ITEM void unfold_vector(ITEM const PatchesArgs args, __global const
   }
 }
 
-// GPUs: adjacent work-items take adjacent elements of a patch. Here `channels_each` counts elements of a patch.
+// Copies windows on GPUs: adjacent work-items take adjacent elements of a patch, which `channels_each` counts here.
 __kernel void unfold_scalar(ITEM const PatchesArgs args, __global const float* images, __global float* out) {
   const WindowSides sides = args.sides;
   const long run = (long)sides.kernel_w * sides.channels, patch = run * sides.kernel_h;
@@ -114,7 +114,7 @@ __kernel void unfold_scalar(ITEM const PatchesArgs args, __global const float* i
 }
 
 #ifdef HINTS
-// A patch is read in one run per row of the window. The distance of the runs is too large for the hardware prefetcher.
+// Prefetches a patch, whose runs (one per row of the window) are too far apart for the hardware prefetcher.
 static void fetch_patch(__global const float* patch, long size) {
   for (long i = 0; i < size; i += 16) FETCH(patch + i);
 }
@@ -122,7 +122,7 @@ static void fetch_patch(__global const float* patch, long size) {
 
 __kernel void fold(ITEM const PatchesArgs args, __global const float* patches, __global float* out) {
   const WindowSides sides = args.sides;
-  // Distance from a window to the one before it, in which the pixel lies a stride further.
+  // These are the distances to the previous window, in which the pixel lies a stride further.
   const long next_x = (long)sides.stride_w * sides.channels - args.patches.step;
   const long next_y = (long)sides.stride_h * sides.kernel_w * sides.channels - sides.out_w * args.patches.step;
   FOR_EACH_ROW {

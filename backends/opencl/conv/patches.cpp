@@ -42,8 +42,8 @@ PixelsArgs args_of(const ImageLaunch& l, const ops::Window& w, int64_t group, co
           .reserved = 0};
 }
 
-// Copies the patches of one group under the windows of images, one per row. Element (i * kernel_w + j) * group_channels
-// + k is channel k of the group in pixel (i, j) of the window, or 0 in the padding. Neither operand is empty.
+// Copies one group's patches under the windows of images, one per row. Element (i * kernel_w + j) * group_channels + k
+// is channel k of the group in pixel (i, j) of the window, or 0 in the padding. Neither operand is empty.
 void unfold(Launcher& launcher, const mk_tensor& images, const ops::Window& w, int64_t group,
             const mk_tensor& patches) {
   mk_device& device = launcher.device();
@@ -62,8 +62,8 @@ void unfold(Launcher& launcher, const mk_tensor& images, const ops::Window& w, i
   launcher.run(kernel, l.range, args_of(l, w, images, patches), {memory(images), memory(patches)});
 }
 
-// The transpose of unfold: adds up the patches into the channels of one group. Every pixel is the sum of the elements
-// that unfold copies it to, in the order of the window's pixels, starting from 0.
+// Does the transpose of unfold: adds up the patches into the channels of one group. Every pixel is the sum of the
+// elements to which unfold copies it, in the order of the window's pixels, starting from 0.
 void fold(Launcher& launcher, const mk_tensor& patches, const ops::Window& w, int64_t group, const mk_tensor& images) {
   mk_device& device = launcher.device();
   if (pixel_by_pixel(w)) {
@@ -77,8 +77,8 @@ void fold(Launcher& launcher, const mk_tensor& patches, const ops::Window& w, in
                {memory(patches), memory(images)});
 }
 
-// Calls body(first, count) for a few images at a time, whose patches fit into a CPU's cache (measured: 6 MiB; a GPU
-// needs one large product). If the rows that the product reads are not contiguous, it takes one image at a time.
+// Calls body(first, count) for a few images at a time. Their patches fit into a CPU's cache (measured: 6 MiB) or make a
+// product large enough for a GPU. Takes one image at a time if the product's rows are not contiguous.
 template <class Body>
 void for_some_images(const mk_device& device, const ConvProblem& p, Body&& body) {
   const int64_t bytes = int64_t{device.info.kind == MK_DEVICE_CPU ? 6 : 128} << 20;

@@ -1,4 +1,4 @@
-// Convolutions as products of patches and weights.
+// Computes convolutions as products of patches and weights.
 #pragma once
 
 #include "conv/problem.hpp"

@@ -1,4 +1,4 @@
-// The arguments of patches.cl.
+// Defines the arguments of patches.cl for the host and the kernels.
 #pragma once
 
 #include "common/args.h"

@@ -1,4 +1,4 @@
-// unfold and fold of patches.cpp, pixel by pixel, for dilated windows and for a part of the channels.
+// Implements unfold and fold of patches.cpp pixel by pixel, for dilated windows and for a part of the channels.
 #include "common/windows.cl"
 #include "conv/pixels_args.h"
 
@@ -28,7 +28,7 @@ __kernel void unfold_pixels(ITEM const PixelsArgs args, __global const float* im
   }
 }
 
-// The pixels of the window ascend, as in fold of patches.cl.
+// Visits the pixels of the window in ascending order, like fold in patches.cl.
 __kernel void fold_pixels(ITEM const PixelsArgs args, __global const float* patches, __global float* out) {
   const WindowSides sides = args.sides;
   FOR_EACH_ROW {

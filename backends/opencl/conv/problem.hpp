@@ -1,4 +1,4 @@
-// A convolution in the form shared by its three ops and the algorithms.
+// Describes a convolution in the form that its three ops and the algorithms share.
 #pragma once
 
 #include "common/grid.hpp"
@@ -7,7 +7,7 @@
 
 namespace mokume::opencl {
 
-// Workspace slots of the queue; products use slots 0 and 1.
+// Names workspace slots of the queue. Products use slots 0 and 1.
 constexpr size_t kPatchesSlot = 2, kScratchSlot = 2, kSumsSlot = 3, kSpreadSlot = 0;
 
 struct ConvProblem {
@@ -24,7 +24,7 @@ struct ConvProblem {
 
   // Returns whether the pixels of all images are contiguous, like the rows of one matrix.
   bool dense() const { return windows.rows <= 1 || windows.row_stride == windows.columns; }
-  int64_t lines() const { return window.height + 2 * window.pad_h; }  // per padded image
+  int64_t lines() const { return window.height + 2 * window.pad_h; }  // lines of a padded image
   int64_t line() const { return window.width + 2 * window.pad_w; }
   // Returns whether the windows have neighbouring pixels, all channels, and equal padding on both sides of the image.
   bool plain() const { return !window.dilated() && !window.lopsided() && window.groups == 1; }
@@ -36,7 +36,7 @@ struct ConvProblem {
   }
 };
 
-// An optional bias, or its gradient. If it is missing, kernels receive other memory, which they do not access.
+// Holds an optional bias or its gradient. If there is none, kernels receive other memory, which they do not access.
 struct OptionalView {
   OptionalView(const mk_tensor& wanted, const mk_tensor& instead)
       : there(wanted.buffer != nullptr ? 1 : 0),

@@ -1,15 +1,15 @@
-// The sums of direct_grad.cl for few channels: at most EACH, which is half or a quarter of a vector. A vector then
-// holds GROUPS lines of the window side by side (a band); lanes from c * GROUPS on are channel c of these lines. The
-// corresponding values of the image (element x of lines y, y + 1, ...) are read as GROUPS floats, EACH times. For this
-// purpose the lines are interleaved in the first-level cache. If one line of the window is left over, a vector holds
-// GROUPS neighbours of that line instead, and is multiplied with dy together with the band above. Every sum is the same
-// chain as in direct_grad.cl.
+// Computes the sums of direct_grad.cl for few channels: at most EACH, which is half or a quarter of a vector. A vector
+// then holds GROUPS lines of the window side by side (a band); lanes from c * GROUPS on are channel c of these lines.
+// The kernel reads the corresponding values of the image (element x of lines y, y + 1, ...) as GROUPS floats, EACH
+// times. For this purpose, it interleaves the lines in the first-level cache. If one line of the window is left over, a
+// vector holds GROUPS neighbours of that line instead, and the kernel multiplies it by dy together with the band above.
+// Every sum is the same chain as in direct_grad.cl.
 #include "conv/direct_grad.cl"
 #include "conv/flat.cl"
 
 #define GROUPS (VW / EACH)
 
-// Neighbours in a left-over line, for as many vectors as a band has (a window of 5 or 7 for VW = 16, of 3 or 5 for 8).
+// FOR_LEFT and FOR_LEFT_SMALL have the vectors of a left-over line of at most LEFT or SMALL pixels.
 #define NONE_LEFT(X)
 #if VW == 16
 #define LEFT HALF
@@ -29,7 +29,7 @@
 #define FOR_LEFT_SMALL FOR_1
 #endif
 
-// Loads n floats from any address with one instruction: see vector.cl.
+// Loads n floats from any address with one instruction (see vector.cl).
 #ifdef WHOLE_VECTORS
 #define LOAD_FLOATS(n, from) (*(__global const float##n##_anywhere*)(from))
 typedef __attribute__((aligned(4))) float2 float2_anywhere;
@@ -104,10 +104,10 @@ static vec for_each_line(__global const float* from) {
     FOR_LEFT(LEFT_STEP)                                             \
   }
 
-// Sums over `terms` pixels starting with pixel k0, for `live` neighbours of the window. Images are image_floats apart
-// in a ring of `ring` images. For the first pixel of an image, the neighbours' values start at `band`, interleaved, and
-// at `left` for the left-over line. The pixels are also added to `all`. With FOUR, which needs enough registers, four
-// pixels at a time share the values they load. `pixel_step` is 1: see direct_args.h.
+// Sums `terms` pixels, starting with pixel k0, for `live` neighbours of the window. Images are image_floats apart in a
+// ring of `ring` images. For the first pixel of an image, the neighbours' values start at `band`, interleaved, and at
+// `left` for the left-over line. Also adds the pixels to `all`. With FOUR, which needs enough registers, four pixels at
+// a time share the values that they load. `pixel_step` is 1 (see direct_args.h).
 #define SPREAD_GRAD(name, FOR_ROWS, FOR_LEFT, FOUR)                                                                    \
   static void name(__global const float* restrict images, long image_floats, int ring, long band, long left, int line, \
                    int pixel_step, __global const float* restrict dy, long dy_step, int channels, int out_w,           \
@@ -150,11 +150,11 @@ SPREAD_GRAD(spread_grad_small, FOR_SMALL, NONE_LEFT, 1)
 SPREAD_GRAD(spread_grad_left, FOR_BAND, FOR_LEFT, VW == 16)
 SPREAD_GRAD(spread_grad_left_small, FOR_SMALL, FOR_LEFT_SMALL, 1)
 
-// The gradients of the weights and, if `wanted`, of the bias, as in direct_grad.cl. EACH floats of dy must be readable
-// for each pixel. One work-item does bands_each bands of GROUPS lines of the window; the first work-item also sums the
-// bias. Its scratch holds a ring of KB / out_pixels + 2 images of image_floats each, then kernel_w vectors for each
-// band. An image has padded_floats (the image with its padding, GROUPS - 1 lines and a vector), and (its pixels + the
-// larger of MR and VW) * GROUPS floats for its interleaved lines.
+// Computes the gradients of the weights and, if `wanted` is 1, of the bias, as in direct_grad.cl. EACH floats of dy
+// must be readable for each pixel. One work-item processes bands_each bands of GROUPS lines of the window; the first
+// work-item also sums the bias. Its scratch holds a ring of KB / out_pixels + 2 images of image_floats each, then
+// kernel_w vectors for each band. An image has padded_floats (the image with its padding, GROUPS - 1 lines and a
+// vector), and (its pixels + the larger of MR and VW) * GROUPS floats for its interleaved lines.
 __kernel ONE_ITEM void conv2d_spread_grad(ITEM const ConvSpreadArgs args, __global const float* images,
                                           __global const float* restrict dy, __global float* restrict dweight,
                                           __global float* restrict dbias, __global float* restrict scratch) {
@@ -164,13 +164,13 @@ __kernel ONE_ITEM void conv2d_spread_grad(ITEM const ConvSpreadArgs args, __glob
   const int lines = sides.height + 2 * sides.pad_h, line = sides.width + 2 * sides.pad_w;
   scratch += (long)get_global_id(0) * args.scratch_each;
   __global float* sums = scratch + args.ring * args.image_floats;
-  // The band that is processed together with the left-over line.
+  // `with_left` is the band that is processed together with the left-over line, or -1.
   const int with_left = sides.kernel_h % GROUPS == 1 && last_band * GROUPS > sides.kernel_h &&
                                 last_band - first_band >= 2 && sides.kernel_w <= LEFT
                             ? last_band - 2
                             : -1;
   vec bias = SPLAT(0.0f), some = SPLAT(0.0f), ignored = SPLAT(0.0f);
-  long ready = 0;  // number of images
+  long ready = 0;  // number of images prepared so far
   for (long k0 = 0; k0 < args.pixels; k0 += KB) {
     const int terms = (int)min((long)KB, args.pixels - k0);
     for (; ready <= (k0 + terms - 1) / args.out_pixels; ++ready) {

@@ -1,6 +1,6 @@
-// Defines the tiles of a program with its macro TILE. A tile has 4, 8 or 12 rows of one or two vectors, which ONE_ZERO,
-// ONE_STEP and ONE_SET, or TWO_ZERO and so on, make, multiply and store. Each definition has a line of its own so that
-// a sequence of kernels finds its name: see group/unit.cpp.
+// Defines the tiles of a program with its macro TILE. A tile has 4, 8 or 12 rows of one or two vectors. ONE_ZERO,
+// ONE_STEP and ONE_SET, or TWO_ZERO and so on, clear, multiply and store the rows. Each definition has a line of its
+// own, so that a sequence of kernels finds its name (see group/unit.cpp).
 TILE(two_of_4, FOR_4, TWO_ZERO, TWO_STEP, TWO_SET)
 TILE(two_of_8, FOR_8, TWO_ZERO, TWO_STEP, TWO_SET)
 TILE(two_of_12, FOR_12, TWO_ZERO, TWO_STEP, TWO_SET)

@@ -1,4 +1,4 @@
-// The parts that convolutions without patches share: lines of an image with the zeros around it, and register tiles.
+// Defines what convolutions without patches share: lines of an image with the zeros around them, and register tiles.
 #include "common/vector.cl"
 
 static void copy_line(__global const float* from, int count, __global float* to) {
@@ -13,7 +13,7 @@ static void zero_line(int count, __global float* to) {
   for (; i < count; ++i) to[i] = 0.0f;
 }
 
-// Copies lines [first, first + count) of an image of `height` lines of `width` floats; lines may lie outside the image.
+// Copies lines [first, first + count) of an image of `height` lines of `width` floats. Lines may lie outside the image.
 // Each copy has `line` floats, of which the first `before` floats and the floats past the image are zeros.
 static void padded_band(__global const float* image, int height, int width, int before, int line, int first, int count,
                         __global float* to) {
@@ -29,12 +29,12 @@ static void padded_band(__global const float* image, int height, int width, int 
   }
 }
 
-// A tile has 4, 8 or 12 rows: see tile_sizes.cl.
+// A tile has 4, 8 or 12 rows (see tile_sizes.cl).
 #define FOR_4(X) X(0) X(1) X(2) X(3)
 #define FOR_8(X) FOR_4(X) X(4) X(5) X(6) X(7)
 #define FOR_12(X) FOR_8(X) X(8) X(9) X(10) X(11)
 
-// Calls the smallest tile with `live` rows; `arguments` is a list in parentheses.
+// Calls the smallest tile that has `live` rows. `arguments` is a list in parentheses.
 #define RUN_TILE(two, live, arguments) \
   if ((two) && (live) > 8)             \
     two_of_12 arguments;               \

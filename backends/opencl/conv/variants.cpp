@@ -16,7 +16,7 @@ std::vector<std::string> conv_candidates(const mk_device& device) {
   return {"patches"};
 }
 
-// The two algorithms give different bits, so the transform loses only if it is clearly slower.
+// The two algorithms give different bits, so patches can win only if winograd stays below 8 GFLOP/s per core.
 void race_conv(mk_device& device, mk_queue& queue) {
   if (conv_candidates(device).size() == 1) return;
   // The layer is typical of published networks.

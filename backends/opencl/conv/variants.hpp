@@ -1,4 +1,4 @@
-// The recorded choice `conv`: winograd or patches. They differ in bits, within the op's tolerance.
+// Defines the recorded choice `conv`: winograd or patches. Their bits differ, within the op's tolerance.
 #pragma once
 
 #include "variants/variant_set.hpp"

@@ -1,14 +1,14 @@
-// Convolutions with a window of 3 x 3 and stride 1 on CPUs: minimal filtering with the polynomials of Toom and Cook
-// over tiles of 6 x 6 pixels. Source: A. Lavin and S. Gray, Fast Algorithms for Convolutional Neural Networks, CVPR
-// 2016.
+// Computes convolutions with a window of 3 x 3 and stride 1 on CPUs, by minimal filtering with the polynomials of Toom
+// and Cook over tiles of 6 x 6 pixels. Source: A. Lavin and S. Gray, Fast Algorithms for Convolutional Neural Networks,
+// CVPR 2016.
 //
 // A tile of 4 x 4 outputs takes 36 products in the transformed space instead of the 144 of its definition. The same
 // holds for the gradient of 3 x 3 weights from a tile of 4 x 4. The points are 0, +-P, +-Q and infinity with P =
-// sqrt(1/2) and Q = sqrt(2). P * Q = 1 keeps the transforms short, and the error is a third of that with the usual
+// sqrt(1/2) and Q = sqrt(2). P * Q = 1 keeps the transforms short, and the error is a third of the error with the usual
 // points 0, +-1, +-2.
 //
-// Channels are whole vectors. Element (i, j) of the transformed space has number 6 * i + j. KC channels at a time are
-// adjacent, so that the rows of a product are a constant distance apart. TILES tiles are processed at once.
+// Channels fill whole vectors. Element (i, j) of the transformed space has number 6 * i + j. KC channels at a time are
+// adjacent, so that the rows of a product are a constant distance apart. Work-items process TILES tiles at once.
 #include "conv/winograd_args.h"
 #include "gemm/vector.cl"
 
@@ -17,7 +17,7 @@
 #define SPACE 36
 #define TILES (2 * MR)
 
-// Transform six pixels, three weights or four output gradients into the transformed space, row by row of the matrices.
+// Transform six pixels, three weights or four output gradients. t[i] applies row i of the transform's matrix.
 static void pixels_1d(__private const vec* d, __private vec* t) {
   t[0] = fma(SPLAT(-2.5f), d[2], d[0] + d[4]);
   const vec even_p = fma(SPLAT(-2.0f), d[2], d[4]), odd_p = P * fma(SPLAT(-2.0f), d[1], d[3]);
@@ -51,7 +51,7 @@ static void grads_1d(__private const vec* g, __private vec* t) {
   t[5] = g[3];
 }
 
-// Transform back: four outputs, or three gradients of weights.
+// Transform six elements back into four outputs or three gradients of weights.
 static void outputs_1d(__private const vec* m, __private vec* y) {
   const vec sum_p = m[1] + m[2], difference_p = m[1] - m[2], sum_q = m[3] + m[4], difference_q = m[3] - m[4];
   y[0] = m[0] + sum_p + sum_q;
@@ -67,7 +67,7 @@ static void weight_grads_1d(__private const vec* m, __private vec* y) {
   y[2] = fma(SPLAT(2.0f), sum_q, fma(SPLAT(0.5f), sum_p, m[5]));
 }
 
-// The position of a tile: its image and the top left corner of its 4 x 4 outputs.
+// Locates a tile: its image and the top left corner of its 4 x 4 outputs.
 typedef struct {
   long image;
   int y, x;
@@ -83,7 +83,7 @@ static corner_t corner_of(long tile, int out_h, int out_w) {
   return p;
 }
 
-// Transforms VW channels of the 6 x 6 pixels from (top, left), 0 outside the image; element e goes to out + e * apart.
+// Transforms VW channels of the 6 x 6 pixels at (top, left), with 0 outside the image. Element e is at out + e * apart.
 static void pixels_of_tile(__global const float* image, int height, int width, int channels, int top, int left,
                     __global float* out, long apart) {
   vec t[6][6];
@@ -110,11 +110,9 @@ static void pixels_of_tile(__global const float* image, int height, int width, i
   }
 }
 
-// ---- forward, and the gradient of the pixels -------------------------------------------------------------------------
-
 // Transforms the weights into panels of NR lanes. Element e of term k and lane l is at ((e * panels + l / NR) * terms +
-// k) * NR + l % NR. Forward (flip = 0), terms are input channels and lanes output channels. For the gradient of the
-// pixels (flip = 1) they are swapped, and the window is rotated by 180 degrees.
+// k) * NR + l % NR. Forward (flip = 0), terms are input channels, and lanes are output channels. For the gradient of
+// the pixels (flip = 1), they are swapped, and the window is rotated by 180 degrees.
 __kernel ONE_ITEM void winograd_weights(ITEM const WinogradWeightsArgs args, __global const float* weight,
                                         __global float* out) {
   const int l = (int)get_global_id(0) * VW, k = (int)get_global_id(1), panels = (args.lanes + NR - 1) / NR;
@@ -191,7 +189,7 @@ static void products(__global const float* a, int live, int blocks, __global con
   }
 }
 
-// Computes VW channels of the 4 x 4 outputs of a tile; element e is at m + e * apart. Skips outputs outside the image.
+// Computes VW channels of the 4 x 4 outputs of a tile from elements m + e * apart. Skips outputs outside the image.
 static void outputs_of_tile(__global const float* m, long apart, vec bias, int relu, int rows, int columns,
                      __global float* out, long row_step, long column_step) {
   vec t[4][6];
@@ -218,7 +216,7 @@ static void outputs_of_tile(__global const float* m, long apart, vec bias, int r
   }
 }
 
-// One work-item does tiles_each tiles and panels_each panels of output channels. Its scratch is SPACE * TILES *
+// One work-item processes tiles_each tiles and panels_each panels of output channels. Its scratch holds SPACE * TILES *
 // (channels + NR) floats.
 __kernel ONE_ITEM void winograd_conv2d(ITEM const WinogradConvArgs args, __global const float* images,
                                        __global const float* restrict weights, __global const float* bias,
@@ -234,7 +232,7 @@ __kernel ONE_ITEM void winograd_conv2d(ITEM const WinogradConvArgs args, __globa
   out += args.out.offset;
   for (long first = begin; first < end; first += TILES) {
     const int live = (int)min((long)TILES, end - first);
-    // A product may take up to three rows more than there are tiles; they repeat the last tile.
+    // A product may take up to three rows more than there are tiles. These rows repeat the last tile.
     for (int t = 0; t < min(live + 3, TILES); ++t) {
       const corner_t at = corner_of(first + min(t, live - 1), sides.out_h, sides.out_w);
       __global const float* image = images + at.image * args.images.step;
@@ -260,10 +258,8 @@ __kernel ONE_ITEM void winograd_conv2d(ITEM const WinogradConvArgs args, __globa
   }
 }
 
-// ---- the gradient of the weights ---------------------------------------------------------------------------------------
-
-// Transforms tiles from `first` on: element e of tile t and channel c of the pixels is at (e * most + t) * channels +
-// c. The gradients of the outputs are stored likewise, starting at grads_at. One work-item does one tile.
+// Transforms the tiles from `first` on. Element e of tile t and channel c of the pixels is at (e * most + t) * channels
+// + c. The gradients of the outputs have the same layout, from grads_at on. One work-item transforms one tile.
 __kernel ONE_ITEM void winograd_spread(ITEM const WinogradTransformArgs args, __global const float* images,
                                        __global const float* grads, __global float* out) {
   const WindowSides sides = args.sides;
@@ -300,8 +296,8 @@ __kernel ONE_ITEM void winograd_spread(ITEM const WinogradTransformArgs args, __
   }
 }
 
-// Adds the products of pixels and gradients over `count` tiles to sums: element (k, c) of e is at (e * channels + k) *
-// out_channels + c. One work-item does MR * rows_each rows of one e.
+// Adds the products of pixels and gradients over `count` tiles to sums. Product (k, c) of element e is at (e * channels
+// + k) * out_channels + c. One work-item computes MR * rows_each rows of one element.
 __kernel ONE_ITEM void winograd_sum(ITEM const WinogradSumArgs args, __global const float* restrict spread,
                                     __global float* restrict sums) {
   const int e = (int)get_global_id(1), begin = (int)get_global_id(0) * args.rows_each * MR;
@@ -311,7 +307,7 @@ __kernel ONE_ITEM void winograd_sum(ITEM const WinogradSumArgs args, __global co
   sums += (long)e * args.channels * args.out_channels;
   for (int t = 0; t < args.count; t += KB)
     for (int c = 0; c < args.out_channels; c += NR) {
-      // The last columns start early, and the overlap with another work-item is dropped.
+      // The last columns start early, and the results that overlap earlier columns are dropped.
       const int c0 = max(0, min(c, args.out_channels - NR));
       for (int k = begin; k < end; k += MR)
         tile(pixels + (long)t * args.channels + k, args.channels, grads + (long)t * args.out_channels + c0,
@@ -320,7 +316,7 @@ __kernel ONE_ITEM void winograd_sum(ITEM const WinogradSumArgs args, __global co
     }
 }
 
-// Transforms the sums back. One work-item does VW output channels of one input channel.
+// Transforms the sums back. One work-item computes VW output channels of one input channel.
 __kernel ONE_ITEM void winograd_weight_grads(ITEM const WinogradWeightGradsArgs args, __global const float* sums,
                                              __global float* out) {
   const int c = (int)get_global_id(0) * VW, k = (int)get_global_id(1);

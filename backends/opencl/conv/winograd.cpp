@@ -9,16 +9,16 @@
 namespace mokume::opencl {
 namespace {
 
-constexpr int64_t kScratchFloats = int64_t{16} << 20;  // shared by all work-items, but enough for one per core
+constexpr int64_t kScratchFloats = int64_t{16} << 20;  // limit for all work-items, unless one per core needs more
 constexpr int64_t kSpace = 36;                         // elements of a transformed tile: SPACE of winograd.cl
-constexpr int64_t kTilesSummed =
-    512;  // tiles summed at once for the gradient of the weights: two blocks of the product
+// Number of tiles summed at once for the gradient of the weights: two blocks of the product.
+constexpr int64_t kTilesSummed = 512;
 
-// The limit for input and output channels combined keeps transformed weights below 40 MB, the tiles summed at once
-// below 80 MB, and the memory of one work-item below 5 MB. It is a constant, so bits do not depend on the device.
+// Limits the input and output channels combined, which keeps transformed weights below 40 MB, the tiles summed at once
+// below 80 MB, and the memory of one work-item below 5 MB. A constant limit keeps bits independent of the device.
 constexpr int64_t kMostChannels = 1024;
 
-// `block` is the number of adjacent channels: KC of winograd.cl.
+// `block` is the number of adjacent channels, KC of winograd.cl.
 const LibraryKernel& winograd_kernel(mk_device& device, const char* name, int64_t block) {
   const std::string width = std::to_string(device.vector_width), kc = std::to_string(block);
   return device.kernel({"winograd/" + width + "/" + kc, kConvWinograd, vector_options(device) + " -DKC=" + kc}, name);
@@ -32,9 +32,9 @@ int64_t channel_block(int64_t channels) {
 
 int64_t tiles_of(int64_t out_h, int64_t out_w) { return divide_up(out_h, 4) * divide_up(out_w, 4); }
 
-// A convolution of `from` with the weights. Each output sums over `terms` input channels and is one of `lanes` output
-// channels. With `back` the weights are rotated by 180 degrees; the images then have the shape of the windows, and the
-// padding compensates for the size of the window.
+// Describes a convolution of `from` with the weights. Each output sums over `terms` input channels and is one of
+// `lanes` output channels. With `back`, the weights are rotated by 180 degrees, the images have the shape of the
+// windows, and the padding compensates for the size of the window.
 struct Convolution {
   mk_tensor from, to;
   WindowSides sides;
@@ -63,7 +63,7 @@ void convolve(Launcher& launcher, const Convolution& c, const mk_tensor& weight,
   const cl_mem weights = transformed_weights(launcher, c, weight, block);
 
   const int64_t all = tiles_of(c.sides.out_h, c.sides.out_w) * c.to.rows;
-  // With few tiles the cores share the output channels, so that each reads only its part of the weights.
+  // With few tiles, the cores share the output channels, so that each core reads only its part of the weights.
   const bool few = all <= tiles_at_once;
   const int64_t panels_each = few ? divide_up(panels, cores) : panels, groups = divide_up(panels, panels_each);
   const int64_t scratch_each = kSpace * tiles_at_once * (c.terms + panel);

@@ -1,4 +1,4 @@
-// Convolutions with a window of 3 x 3 and stride 1, in a transformed space: winograd.cl.
+// Computes convolutions with a window of 3 x 3 and stride 1 in a transformed space (winograd.cl).
 #pragma once
 
 #include "conv/problem.hpp"

@@ -1,4 +1,4 @@
-// The arguments of winograd.cl.
+// Defines the arguments of winograd.cl for the host and the kernels.
 #pragma once
 
 #include "common/args.h"

@@ -1,9 +1,9 @@
-// Activations other than relu, and their derivatives: see sdk/ops/bias_act.hpp.
+// Computes activations other than relu, and their derivatives (sdk/ops/bias_act.hpp).
 #include "common/math.cl"
 #include "common/runs.cl"
 #include "elementwise/elementwise_args.h"
 
-// ops::Activation
+// These are values of ops::Activation.
 #define LEAKY_RELU 2
 #define GELU 3
 #define GELU_TANH 4
@@ -24,7 +24,7 @@ static vec logistic(vec v, __private vec* bump) {
   return select(r, e * r, (ivec)(v < SPLAT(0.0f)));
 }
 
-// Returns the value, or x if x is a NaN: the compiler may choose either NaN for sums and products of two NaNs.
+// Returns the value, or x if x is a NaN, because compilers may choose either NaN for sums and products of two NaNs.
 static vec or_nan(vec value, vec x) { return select(value, x, (ivec)(x != x)); }
 
 static vec activated(vec x, int kind, float slope) {
@@ -71,7 +71,7 @@ static vec slope_at(vec y, int kind, float slope) {
   }
 }
 
-// bias is not read if there is no bias.
+// The kernel does not read `bias` if there is no bias.
 __kernel void activate(ITEM const ActivateArgs args, __global const float* x, __global const float* bias,
                        __global float* out) {
   FOR_EACH_RUN {

@@ -1,4 +1,4 @@
-// Ops that access each element once. Kernels of every VW do the same operations on each element.
+// Computes ops that access each element once. Kernels of every VW do the same operations on each element.
 #include "common/math.cl"
 #include "common/runs.cl"
 #include "elementwise/elementwise_args.h"
@@ -9,8 +9,7 @@
 #define RBF_MINUS_ONE 4
 #define NEEDS_NORMS(kind) ((kind) == RBF || (kind) == RBF_MINUS_ONE)
 
-// Returns exp(x). Near 0, where the result is close to 1, it is the rounded exact value: 1 plus a sum of powers up to
-// x^8.
+// Returns exp(x). Near 0, the result is the exact value, rounded: 1 plus a sum of powers up to x^8.
 static vec rbf_f32(vec x) {
   vec p = SPLAT(2.48015873e-5f);
   p = fma(p, x, SPLAT(1.98412698e-4f));
@@ -40,7 +39,7 @@ __kernel void fill(ITEM const FillArgs args, __global float* out) {
   FOR_EACH_RUN store_some(SPLAT(args.value), out + args.out.offset + r * args.out.step + c, RUN);
 }
 
-// Computes out = keep * out; for keep == 0, zero regardless of the old value.
+// Computes out = value * out. If value is 0, the result is 0 regardless of the old contents.
 __kernel void scale(ITEM const FillArgs args, __global float* out) {
   FOR_EACH_RUN {
     __global float* at = out + args.out.offset + r * args.out.step + c;
@@ -48,7 +47,7 @@ __kernel void scale(ITEM const FillArgs args, __global float* out) {
   }
 }
 
-// norm_x and norm_y are read only if the kind needs norms.
+// The kernel reads norm_x and norm_y only if the kind needs norms.
 __kernel void kernel_map(ITEM const KernelMapArgs args, __global const float* dot, __global const float* norm_x,
                          __global const float* norm_y, __global float* out) {
   FOR_EACH_RUN {
@@ -60,7 +59,7 @@ __kernel void kernel_map(ITEM const KernelMapArgs args, __global const float* do
   }
 }
 
-// An index outside x gives a row of NaN instead of an out-of-bounds read. The next row, anywhere in x, is prefetched.
+// An index outside x gives a row of NaN instead of an out-of-bounds read. Prefetches the next row, anywhere in x.
 __kernel void gather_rows(ITEM const GatherRowsArgs args, __global const float* x, __global const int* index,
                           __global float* out) {
   FOR_EACH_RUN {

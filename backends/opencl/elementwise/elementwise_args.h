@@ -1,4 +1,4 @@
-// The arguments of elementwise.cl, layers.cl and activations.cl.
+// Defines the arguments of elementwise.cl, layers.cl and activations.cl for the host and the kernels.
 #pragma once
 
 #include "common/args.h"

@@ -1,16 +1,16 @@
-// Ops between the matrix products of a network.
+// Computes ops between the matrix products of a network.
 #include "common/runs.cl"
 #include "elementwise/elementwise_args.h"
 
-// A NaN passes through.
+// Lets a NaN pass through.
 #define RELU(x) ((x) < 0.0f ? 0.0f : (x))
 
 // FOR_EACH_LINE iterates over rows that may be as short as a few vectors. BY_VECTORS advances c by whole vectors, and
-// THE_REST element by element.
+// THE_REST advances it element by element.
 #define BY_VECTORS for (; c + VW <= c1; c += VW)
 #define THE_REST for (; c < c1; ++c)
 
-// The kernel does not read bias if there is no bias. The step of bias is 0 if all rows share it.
+// The kernel does not read `bias` if there is no bias. The step of `bias` is 0 if all rows share the bias.
 __kernel void bias_act(ITEM const BiasActArgs args, __global const float* x, __global const float* bias,
                        __global float* out) {
   FOR_EACH_LINE {
@@ -44,7 +44,7 @@ __kernel void act_grad(ITEM const ActGradArgs args, __global const float* grad, 
   }
 }
 
-// shift is not read if there is no shift.
+// The kernel does not read `shift` if there is no shift.
 __kernel void affine_columns(ITEM const AffineColumnsArgs args, __global const float* x, __global const float* scale,
                              __global const float* shift, __global float* out) {
   scale += args.scale_offset;
@@ -60,8 +60,6 @@ __kernel void affine_columns(ITEM const AffineColumnsArgs args, __global const f
     THE_REST to[c] = (args.shifted ? from[c] - shift[c] : from[c]) * scale[c];
   }
 }
-
-// ---- dropout -------------------------------------------------------------------------------------------------------
 
 #if VW == 1
 typedef uint uvec;
@@ -96,7 +94,7 @@ static void multiply(uvec a, uint b, __private uvec* high, __private uvec* low) 
 #endif
 }
 
-// Philox4x32-10, see sdk/philox.hpp: the words of the counters {c0, c1, c2, c3} under one key.
+// Replaces the counters {w0, w1, w2, w3} by their words of Philox4x32-10 (sdk/philox.hpp) under one key.
 static void philox(__private uvec* w0, __private uvec* w1, __private uvec* w2, __private uvec* w3, uint key0, uint key1) {
   uvec c0 = *w0, c1 = *w1, c2 = *w2, c3 = *w3;
   UNROLL for (int round = 0; round < 10; ++round) {
@@ -117,7 +115,7 @@ static void philox(__private uvec* w0, __private uvec* w1, __private uvec* w2, _
 }
 
 #if VW > 1
-// Interleaves a0 b0 a1 b1 ... of the first half and of the second half.
+// Interleave a0 b0 a1 b1 ... for the first or the second half of a and b.
 static uvec zip_low(uvec a, uvec b) {
   uvec z;
   z.even = a.lo;
@@ -132,7 +130,7 @@ static uvec zip_high(uvec a, uvec b) {
   return z;
 }
 
-// The words of VW counters, counter by counter.
+// Holds the words of VW counters, counter by counter.
 typedef struct {
   uvec part[4];
 } words_t;
@@ -150,7 +148,7 @@ static words_t words_of(uvec row, uvec quad, uint step, uint layer, uint key0, u
 }
 #endif
 
-// columns_each is a multiple of 4, or all columns.
+// Requires that columns_each is a multiple of 4, or all columns.
 __kernel void dropout(ITEM const DropoutArgs args, __global const float* x, __global float* out) {
   const long r0 = (long)get_global_id(1) * args.grid.rows_each, r1 = min(r0 + args.grid.rows_each, args.grid.rows);
   const long c0 = (long)get_global_id(0) * args.grid.columns_each;

@@ -1,4 +1,4 @@
-// The ops between the matrix products of a network: biases, activations, dropout and scaled columns.
+// Runs the ops between the matrix products of a network: biases, activations, dropout and scaled columns.
 #pragma once
 
 #include "runtime/launcher.hpp"

@@ -1,4 +1,4 @@
-// The recorded choice `map` for ops that access each element a few times: vector or scalar. It affects only speed.
+// Defines the choice `map` (vector or scalar) for ops that access each element a few times. It affects only speed.
 #pragma once
 
 #include "variants/variant_set.hpp"

@@ -44,7 +44,8 @@ bool ClBlast::available() {
 // its own options without a separating space. It keeps programs in memory only, and its interface gives no access to
 // them, so every process builds them again.
 void ClBlast::set_options(const mk_device_info& info) {
-  const std::string options = given_options_ + " -cl-denorms-are-zero" + wide_offsets(info) + " ";  // see abi/op.h
+  // Subnormal floats count as zero (abi/op.h).
+  const std::string options = given_options_ + " -cl-denorms-are-zero" + wide_offsets(info) + " ";
   if (options == options_) return;
   options_ = options;
   setenv(kVariable, options.c_str(), 1);
@@ -63,7 +64,7 @@ void ClBlast::sgemm(const SgemmCall& c, const mk_queue& on, cl_event* event) {
   throw Error(MK_DEVICE_ERROR, "CLBlast's GEMM failed with status " + std::to_string(static_cast<int>(code)));
 }
 
-// CLBlast's kernels hold contexts, which must be released before the drivers.
+// Clears CLBlast's cache, because its kernels hold contexts, which must be released before the drivers.
 ClBlast::~ClBlast() {
   if (clear_cache_ != nullptr) reinterpret_cast<ClearCache>(clear_cache_)();
 }

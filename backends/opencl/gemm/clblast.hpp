@@ -1,4 +1,4 @@
-// CLBlast's GEMM. The library is loaded when a GPU first needs it, because initialising its tables takes longer than
+// Calls CLBlast's GEMM. Loads the library when a GPU first needs it, because initialising its tables takes longer than
 // listing the devices may take.
 #pragma once
 
@@ -10,7 +10,7 @@
 
 namespace mokume::opencl {
 
-// Row-major sgemm operands; offsets and leading dimensions in elements.
+// Holds the row-major operands of sgemm. Offsets and strides are in elements.
 struct SgemmCall {
   bool transpose_a, transpose_b;
   size_t m, n, k;
@@ -23,8 +23,8 @@ struct SgemmCall {
   size_t out_offset, out_stride;
 };
 
-// A process has one object. All functions may be called from any thread. Calls are serialised, because version 1.5.3
-// has a race when two threads make it compile.
+// Gives access to CLBlast. A process has one object of this class, and any thread may call its functions. A mutex
+// serialises the calls, because CLBlast 1.5.3 has a race when two threads make it compile.
 class ClBlast {
  public:
   ~ClBlast();
@@ -48,7 +48,7 @@ class ClBlast {
   void* clear_cache_ = nullptr;
 };
 
-// GEMM by CLBlast, without the bias and the activation.
+// Computes the product with CLBlast, without the bias and the activation.
 void gemm_clblast(Launcher& launcher, const mk_op& op);
 
 }  // namespace mokume::opencl

@@ -40,12 +40,12 @@ Problem problem_of(const mk_op& op) {
           .bias = memory(biased ? bias : out)};
 }
 
-constexpr int64_t kShort = 64;  // up to this length of its short side, a product reads the long operand in place
-constexpr int64_t kSome = 256;  // up to this many rows, panels of a are made on the fly, if K is much longer
-constexpr int64_t kSmall =
-    32768;  // fewer terms, in whole vectors, take one core less time than a launch takes to wake two
+constexpr int64_t kShort = 64;  // products with a short side up to this length read the long operand in place
+constexpr int64_t kSome = 256;  // products of up to this many rows pack panels of a on the fly if K is much larger
+// One core computes this many terms, in whole vectors, in less time than a launch takes to wake two cores.
+constexpr int64_t kSmall = 32768;
 
-// Returns whether b is contiguous along n, at least about a vector long, and better read in place than packed.
+// Returns whether b is contiguous along n, has rows of about a vector or more, and is better read in place than packed.
 bool reads_b_in_place(const mk_device& device, const VectorSizes& sizes, const Product& q) {
   const bool wide_enough = q.n >= sizes.nr || (q.n > device.vector_width && q.k >= kBlock);
   if (q.b.row_step != 1 || !wide_enough) return false;
@@ -53,18 +53,18 @@ bool reads_b_in_place(const mk_device& device, const VectorSizes& sizes, const P
 }
 
 bool has_long_rows(const mk_device& device, const Product& q) {
-  constexpr int64_t kLongRow = 192;  // shorter rows are not read on their own
+  constexpr int64_t kLongRow = 192;  // skinny_long_rows() is not worthwhile for shorter rows
   return q.m <= VectorSizes::kShortPanel && q.n >= kLongRow && q.k >= 8 * device.cores * kBlock;
 }
 
 // Returns whether packing the long operand, here a, would cost more than the product. A long operand that is read in
-// vectors must be at least one vector long.
+// vectors must be at least two vectors long.
 bool is_skinny(const VectorSizes& sizes, const Product& q) {
   const bool fits = (q.n + VectorSizes::kShortPanel) * q.k <= kWorkspaceFloats;
   return q.n <= kShort && fits && (q.a.k_step == 1 || q.m >= sizes.nr);
 }
 
-// Multiplies with the CPU kernel that suits the product. Returns false if the bias and the activation remain to do.
+// Multiplies with the CPU kernel that suits the product. Returns false if that kernel has no epilogue.
 bool gemm_vector(Launcher& launcher, Problem p) {
   const mk_device& device = launcher.device();
   const VectorSizes sizes(device.vector_width);

@@ -1,11 +1,11 @@
-// The arguments common to the kernels of products.
+// Defines the arguments that all kernels of products take.
 #pragma once
 
 #include "common/args.h"
 
 BEGIN_ARGS
 
-// op(a) or the transpose of op(b): element (i, k) is at offset + i * row_step + k * k_step, and one of the steps is 1.
+// Describes op(a) or the transpose of op(b). Element (i, k) is at offset + i * row_step + k * k_step; one step is 1.
 typedef struct {
   i64 offset, row_step, k_step;
 } Operand;
@@ -15,8 +15,8 @@ typedef struct {
   i64 offset, row_step, column_step;
 } Output;
 
-// out = alpha * op(a) * op(b) + beta * out, m x n, over k terms. Kernels with an epilogue then add the bias of its
-// column to each element and set negative values to 0.
+// Describes the m x n product out = alpha * op(a) * op(b) + beta * out over k terms. Kernels with an epilogue then add
+// each column's bias if `biased` is 1, and set negative values to 0 if `relu` is 1.
 typedef struct {
   Operand a, b;
   Output out;

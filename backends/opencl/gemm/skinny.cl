@@ -1,8 +1,8 @@
-// Products with one short side. The long operand is read once, in place; only the short operand is packed. In all
-// kernels the vectors run along the side that needs no transposing.
+// Computes products with one short side. The kernels read the long operand once, in place, and pack only the short
+// operand. Their vectors run along the side that needs no transposing.
 //
-// Element (l, k) of the long operand is at x[l * l_step + k * k_step], out element (l, s) at out[l * out_l + s *
-// out_s].
+// Element (l, k) of the long operand is at x[l * l_step + k * k_step], and element (l, s) of out is at out[l * out_l +
+// s * out_s].
 #include "gemm/vector.cl"
 
 static void skinny_out(float sum, __global float* out, float alpha, float beta, int first) {
@@ -19,7 +19,7 @@ static void skinny_out(float sum, __global float* out, float alpha, float beta, 
 #endif
 
 // Multiplies terms [k0, k0 + KB) of SR rows of the long operand, starting at x, by the short operand in panels of
-// SHORT; vectors run along s. Rows beyond the `live` rows repeat the last row, and their sums are dropped.
+// SHORT. Vectors run along s. Rows after the `live` rows repeat the last row, and their sums are dropped.
 #define ROW(i) __global const float* x##i = x + min(i, live - 1) * l_step;
 #define SKINNY_ZERO(i) vec t##i = SPLAT(0.0f);
 #define SKINNY_STEP(i) t##i = fma(SPLAT(x##i[k0 + k]), b, t##i);
@@ -45,7 +45,7 @@ static void skinny_block(__global const float* restrict x, long l_step, int live
   }
 }
 
-// k_step == 1: one work-item does `rows_each` rows of the long operand, SR at a time.
+// Requires k_step == 1. One work-item processes `rows_each` rows of the long operand, SR at a time.
 __kernel ONE_ITEM void skinny_rows(ITEM const SkinnyArgs args, __global const float* restrict x,
                                    __global const float* restrict panels, __global float* restrict out,
                                    __global const float* bias) {
@@ -69,9 +69,9 @@ __kernel ONE_ITEM void skinny_rows(ITEM const SkinnyArgs args, __global const fl
   }
 }
 
-// Like skinny_rows, for too few rows to occupy all cores. One work-item does blocks_each blocks of terms of all rows
-// and leaves their sums in `part`, block by block, for sum_of_blocks. It packs the short operand y itself; element (s,
-// k) is at y[s * y_s + k * y_k]. Scratch per work-item: KB * SHORT floats for each SHORT rows of y.
+// Does the work of skinny_rows for too few rows to occupy all cores. One work-item processes blocks_each blocks of
+// terms of all rows and leaves their sums in `part`, block by block, for sum_of_blocks. It packs the short operand y
+// itself; element (s, k) is at y[s * y_s + k * y_k]. It needs KB * SHORT floats of scratch per SHORT rows of y.
 __kernel ONE_ITEM void skinny_rows_shared(ITEM const SkinnyArgs args, __global const float* restrict x,
                                           __global const float* restrict y, __global float* restrict part,
                                           __global float* restrict scratch) {
@@ -98,9 +98,8 @@ __kernel ONE_ITEM void skinny_rows_shared(ITEM const SkinnyArgs args, __global c
   }
 }
 
-// Returns the sums of VW whole blocks of terms of one row, from x on, one block per lane. A square of VW blocks by VW
-// terms is transposed at a time. Meanwhile the row at `later` is prefetched. `y` holds the factors for VW blocks, see
-// blocks_of_y.
+// Returns the sums of VW whole blocks of terms of the row that starts at x, one block per lane. Transposes a square of
+// VW blocks by VW terms at a time, and prefetches the row at `later`. `y` comes from blocks_of_y.
 static vec sums_of_blocks(__global const float* restrict x, __private const vec* y, __global const float* later) {
   vec sum = SPLAT(0.0f);
   for (int k = 0; k < KB; k += VW) {
@@ -128,8 +127,8 @@ static void blocks_of_y(__global const float* restrict y, __private vec* out) {
   }
 }
 
-// Like skinny_rows_shared, for a single row y; element k is at y[k * y_k]. The vectors run along blocks if there are
-// enough, otherwise along l; both use transposed squares.
+// Does the work of skinny_rows_shared for a single row y, whose element k is at y[k * y_k]. The vectors run along
+// blocks if there are enough, otherwise along l. Both loops transpose squares.
 __kernel ONE_ITEM void skinny_rows_one(ITEM const SkinnyArgs args, __global const float* restrict x,
                                        __global const float* restrict y, __global float* restrict part) {
   const long l_step = args.product.a.row_step, l_size = args.product.m, y_k = args.product.b.k_step;
@@ -172,8 +171,8 @@ __kernel ONE_ITEM void skinny_rows_one(ITEM const SkinnyArgs args, __global cons
   }
 }
 
-// l_step == 1: vectors run along l, and the short operand is in panels of MR as made by pack_a. One work-item does NR
-// rows of the long operand, which has at least NR; the last work-item starts early and drops the rows of another.
+// Requires l_step == 1 and the short operand in panels from pack_a. Vectors run along l. One work-item processes NR of
+// at least NR rows of the long operand; the last work-item starts early and drops the rows of another one.
 __kernel ONE_ITEM void skinny_columns(ITEM const SkinnyArgs args, __global const float* restrict x,
                                       __global const float* restrict panels, __global float* restrict out) {
   const long k_size = args.product.k, out_l = args.product.out.row_step, out_s = args.product.out.column_step;
@@ -190,12 +189,12 @@ __kernel ONE_ITEM void skinny_columns(ITEM const SkinnyArgs args, __global const
   }
 }
 
-// Like skinny_columns, but l is the index of the columns of out, and the rows of out and x are contiguous. Takes up to
-// MR rows of the short operand y at a time; element (s, k) is at y[s * y_s + k * y_k].
+// few_rows does the work of skinny_columns if l is the index of the columns of out and the rows of out and x are
+// contiguous. It takes up to MR rows of the short operand y at a time; element (s, k) is at y[s * y_s + k * y_k].
 #define AHEAD 12  // prefetch distance in rows of x
 
-// While a strip is summed, two vectors at a time are prefetched starting at `next`: `row_pairs` adjacent pairs, then
-// the same number of pairs of the next row, beginning with pair `pair`.
+// Sums a strip, and prefetches a pair of vectors for each term. `next` is pair `pair` of the `row_pairs` adjacent pairs
+// of a row; the pairs of the next row follow the last pair.
 #define STRIP(name, FOR_ROWS)                                                                                  \
   static void name(__global const float* restrict a, __global const float* restrict b, long b_step, int terms, \
                    __global const float* next, int pair, int row_pairs, __private float* sums) {               \
@@ -224,7 +223,8 @@ STRIP(strip_middle, FOR_MIDDLE)
 STRIP(strip_small, FOR_SMALL)
 
 // Packs `terms` terms of `live` rows of y: row i of term k goes to a[k * MR + i]. Elements from `live` to `rows` are
-// arbitrary. If whole vectors are written, or may be read from y, the next term overwrites the values after the rows.
+// arbitrary. With `whole`, whole vectors of y may be read. The next term overwrites what a vector writes after the
+// rows.
 static void pack_rows(__global const float* restrict y, long y_s, long y_k, int live, int rows, int whole, int terms,
                __global float* restrict a) {
   int k = 0;
@@ -249,11 +249,11 @@ static void pack_rows(__global const float* restrict y, long y_s, long y_k, int 
 STRIP_OUT(__private)
 STRIP_OUT(__global)
 
-// One work-item does columns_each columns (a multiple of NR) and blocks_each blocks of terms. If blocks are shared, it
-// leaves their sums in `out`, block by block of s_size x l_size, for sum_of_blocks. The last NR columns start early,
-// and the results that overlap those of another work-item are dropped. With fewer than NR but more than VW columns,
-// values read after a row are dropped, and the last block, after which no memory may be read, is copied first. Scratch
-// per work-item: (MR + NR) * KB floats.
+// One work-item computes columns_each columns (a multiple of NR) over blocks_each blocks of terms. If work-items share
+// the blocks, it leaves their sums in `out`, one s_size x l_size matrix per block, for sum_of_blocks. The last NR
+// columns start early, and the kernel drops the results that overlap those of another work-item. With fewer than NR but
+// more than VW columns, it drops values read after a row, and first copies the last block, after which it may read no
+// memory. Each work-item needs (MR + NR) * KB floats of scratch.
 __kernel ONE_ITEM void few_rows(ITEM const SkinnyArgs args, __global const float* restrict x,
                                 __global const float* restrict y, __global float* restrict out,
                                 __global float* restrict scratch, __global const float* bias) {
@@ -282,7 +282,7 @@ __kernel ONE_ITEM void few_rows(ITEM const SkinnyArgs args, __global const float
         __global const float* b = copies ? copied : x + k0 * k_step + begin;
         const long b_step = copies ? NR : k_step;
         float sums[MR * NR];
-        // The first rows of y read x from memory, so the next terms of x are prefetched meanwhile, run by run.
+        // While the first rows of y read x from memory, the strips prefetch the next terms of x, run by run.
         __global const float* next = b;
         int pair = 0, row_pairs = 1;
         if (s0 == 0 && k0 + KB < k_end) {
@@ -317,8 +317,8 @@ __kernel ONE_ITEM void few_rows(ITEM const SkinnyArgs args, __global const float
   }
 }
 
-// Like few_rows, for long rows of x and at most SHORT rows of y, where memory bandwidth decides. TERMS rows of x at a
-// time are read from end to end, work-items work far apart, and the sums stay in a near cache.
+// Does the work of few_rows for long rows of x and at most SHORT rows of y, where memory bandwidth is the limit. Reads
+// TERMS rows of x at a time from end to end. Work-items work far apart, and the sums stay in the core's cache.
 #if VW == 16
 #define TERMS 16
 #else
@@ -344,9 +344,9 @@ static __attribute__((always_inline)) void meet(__global const float* restrict x
   }
 }
 
-// One work-item does blocks_each blocks of terms and leaves their sums in `out`, block by block of s_size x l_size, for
-// sum_of_blocks. There are at least VW columns; the last VW columns start early, and the overlap with earlier columns
-// is dropped. Scratch per work-item: s_size rows of l_size floats, rounded up to whole vectors.
+// One work-item sums blocks_each blocks of terms and leaves the sums in `out`, one s_size x l_size matrix per block,
+// for sum_of_blocks. There are at least VW columns; the last VW columns start early, and the kernel drops their overlap
+// with earlier columns. Each work-item needs scratch for s_size rows of l_size floats, rounded up to whole vectors.
 __kernel ONE_ITEM void long_rows(ITEM const SkinnyArgs args, __global const float* restrict x,
                                  __global const float* restrict y, __global float* restrict out,
                                  __global float* restrict scratch) {
@@ -385,7 +385,7 @@ __kernel ONE_ITEM void long_rows(ITEM const SkinnyArgs args, __global const floa
   }
 }
 
-// Like few_rows for a single term: memory bandwidth decides, so each row is written in turn.
+// Does the work of few_rows for a single term. Memory bandwidth is the limit, so it writes one row at a time.
 __kernel ONE_ITEM void few_rows_one_term(ITEM const SkinnyArgs args, __global const float* restrict x,
                                          __global const float* restrict y, __global float* restrict out,
                                          __global const float* bias) {
@@ -406,7 +406,7 @@ __kernel ONE_ITEM void few_rows_one_term(ITEM const SkinnyArgs args, __global co
   }
 }
 
-// Adds, in order, the sums of blocks that the kernels above leave. One work-item does one row or a part of it.
+// Adds the block sums from the kernels above in order. One work-item computes one row or a part of a row.
 __kernel ONE_ITEM void sum_of_blocks(ITEM const SumOfBlocksArgs args, __global const float* restrict part,
                                      __global float* restrict out, __global const float* bias) {
   const long l_size = args.product.n;
@@ -429,7 +429,8 @@ __kernel ONE_ITEM void sum_of_blocks(ITEM const SumOfBlocksArgs args, __global c
 }
 
 // Multiplies terms [k, k1) of a vector of columns by FOR_ROWS rows of x, of which `live` exist. Element (i, k) of x is
-// at x[i * l_step + k * x_k], (k, j) of b at b[j * b_row + k * b_k]. Terms before `whole` may be read as whole vectors.
+// at x[i * l_step + k * x_k], and element (k, j) of b is at b[j * b_row + k * b_k]. Terms before `whole` may be read as
+// whole vectors.
 #define SMALL_STEP(i) t##i = fma(SPLAT(x##i[k * x_k]), terms, t##i);
 #define SMALL_ROWS(name, FOR_ROWS)                                                                                  \
   static void name(__global const float* restrict x, long l_step, long x_k, int live, __global const float* restrict b, \
@@ -452,9 +453,9 @@ SMALL_ROWS(small_rows_whole, FOR_MR)
 SMALL_ROWS(small_rows_middle, FOR_MIDDLE)
 SMALL_ROWS(small_rows_small, FOR_SMALL)
 
-// Computes a product that is so small that launches would dominate its cost: one work-item does all of it, with the
-// operands in place. Up to MR rows of a are multiplied by a vector of columns at a time. Element (i, k) of a is at a[i
-// * a_row + k * a_k], (k, j) of b at b[j * b_row + k * b_k].
+// Computes a product that is so small that launches would dominate its cost. One work-item does all of it, with the
+// operands in place, and multiplies up to MR rows of a by a vector of columns at a time. Element (i, k) of a is at a[i
+// * a_row + k * a_k], and element (k, j) of b is at b[j * b_row + k * b_k].
 __kernel ONE_ITEM void small_product(ITEM const SkinnyArgs args, __global const float* restrict a,
                                      __global const float* restrict b, __global float* restrict out,
                                      __global const float* bias) {
@@ -468,7 +469,7 @@ __kernel ONE_ITEM void small_product(ITEM const SkinnyArgs args, __global const 
     const int rows = (int)min((long)MR, args.product.m - i0);
     for (long j0 = 0; j0 < args.product.n; j0 += VW) {
       const int columns = (int)min((long)VW, args.product.n - j0);
-      // The columns of the next terms follow the columns of a term, except after the last term.
+      // A vector that is longer than the columns also reads columns of later terms, which the last terms do not have.
       const long spilt = columns < VW ? (VW - columns - 1) / max(b_k, 1L) + 1 : 0;
       const long whole = b_row == 1 ? k_size - spilt : 0;
       for (long k0 = 0; k0 < k_size; k0 += KB) {

@@ -7,14 +7,14 @@
 namespace mokume::opencl {
 namespace {
 
-constexpr int64_t kWideEnough = 256;               // columns per work-item
-constexpr int64_t kSumsFloats = int64_t{1} << 20;  // the sums of blocks should stay in the caches
+constexpr int64_t kWideEnough = 256;               // number of columns that makes a work-item worthwhile
+constexpr int64_t kSumsFloats = int64_t{1} << 20;  // limit for sums of blocks that should stay in the caches
 
 SkinnyArgs skinny_args(const Problem& p) {
   return {.product = p.product, .rows_each = 0, .columns_each = 0, .blocks_each = 0, .shared = 0, .turned = 0};
 }
 
-// Returns whether the sums fit if the cores share the blocks of terms; each block leaves m x n sums in `sums`.
+// Returns whether the workspace holds the sums if the cores share the blocks of terms: m x n sums per block.
 bool sums_fit(const Problem& p) { return p.blocks() * p.product.m * p.product.n <= kWorkspaceFloats; }
 
 void add_blocks(Launcher& launcher, const Problem& p, cl_mem sums, int64_t blocks) {
@@ -35,7 +35,7 @@ void one_term(Launcher& launcher, const Problem& p) {
 
 }  // namespace
 
-// The cores share the rows of the long operand or, if it has few rows, the blocks of k.
+// Divides the rows of the long operand among the cores or, if there are few rows, the blocks of k.
 void skinny_along_k(Launcher& launcher, const Problem& p) {
   mk_device& device = launcher.device();
   const VectorSizes sizes(device.vector_width);
@@ -83,7 +83,7 @@ void skinny_long_rows(Launcher& launcher, const Problem& p) {
   }
 }
 
-// The cores share the columns of b if it has enough columns, otherwise its blocks of k.
+// Divides the columns of b among the cores or, if there are few columns, the blocks of k.
 void skinny_few_rows(Launcher& launcher, const Problem& p) {
   mk_device& device = launcher.device();
   const Product& q = p.product;

@@ -1,5 +1,5 @@
-// GEMM for GPUs: a BM x BN tile of the output per work-group, BK terms at a time in local memory, TM x TN sums per
-// work-item. Every element is summed as specified in gemm.hpp, so the bits are those of vector.cl.
+// Computes GEMM on GPUs. A work-group computes a BM x BN tile of the output, with BK terms at a time in local memory
+// and TM x TN sums per work-item. Every element is summed as specified in gemm.hpp, so the bits are those of vector.cl.
 //
 // Work-item (tx, ty) owns rows ty + i * GY and columns tx + j * GX, so neighbours access neighbouring addresses.
 #include "common/common.cl"
@@ -21,9 +21,9 @@ static void load_tile(__global const float* x, long row_step, long k_step, long 
   }
 }
 
-// The tiles use only the first dimension, because cards accept only 65,535 groups in the other dimensions. Without
-// `partial` the output is updated after each block of KB terms. With `partial`, group z sums `blocks_each` blocks and
-// stores block i in out[i][rows][columns] for gemm_reduce.
+// The tiles use only the first dimension, because GPUs accept only 65,535 groups in the other dimensions. Without
+// `partial`, a group updates the output after each block of KB terms. With `partial`, group z sums `blocks_each` blocks
+// and stores block i in out[i][rows][columns] for gemm_reduce.
 __kernel GROUP_OF(GX, GY) void gemm_tile(ITEM const GemmTileArgs args, __global const float* a, __global const float* b,
                                          __global float* out, __local float* ta) {
   __local float* tb = ta + BK * (BM + 1);

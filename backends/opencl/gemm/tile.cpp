@@ -9,7 +9,7 @@ namespace {
 
 constexpr int64_t kTileTerms = 16;
 
-// The macros of tile.cl: at most 256 work-items and 17 KiB of local memory.
+// Holds the macros of tile.cl, which need at most 256 work-items and 17 KiB of local memory.
 struct Tile {
   int bm, bn, tm, tn;
 };

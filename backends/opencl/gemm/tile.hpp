@@ -1,4 +1,4 @@
-// GPU products, one tile per work-group in local memory: tile.cl.
+// Computes GPU products with one tile per work-group in local memory (tile.cl).
 #pragma once
 
 #include "gemm/problem.hpp"

@@ -1,11 +1,11 @@
-// The arguments of tile.cl.
+// Defines the arguments of tile.cl for the host and the kernels.
 #pragma once
 
 #include "gemm/product_args.h"
 
 BEGIN_ARGS
 
-// With `partial`, blocks store their sums for gemm_reduce.
+// If `partial` is 1, blocks store their sums for gemm_reduce.
 typedef struct {
   Product product;
   i64 blocks, blocks_each;

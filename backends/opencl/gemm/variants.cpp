@@ -21,8 +21,8 @@ std::vector<std::string> gemm_candidates(const mk_device& device) {
   return {"vector", "tile"};
 }
 
-// On CPUs the tile in local memory reaches a few GFLOP/s and takes seconds to build. If the vector GEMM reaches 8
-// GFLOP/s per core, it therefore wins before the tile is tried.
+// On CPUs, the tile in local memory reaches a few GFLOP/s and takes seconds to build. If the vector GEMM reaches 8
+// GFLOP/s per core, it therefore wins before the race tries the tile.
 void race_gemm(mk_device& device, mk_queue& queue) {
   const int64_t n = race_size(device.info).gemm;
   mk_buffer a = create_buffer(device, static_cast<uint64_t>(n * n) * 4);

@@ -1,4 +1,4 @@
-// The recorded choice `gemm`: vector, tile or clblast. vector and tile differ only in speed.
+// Defines the recorded choice `gemm`: vector, tile or clblast. The first two differ only in speed.
 #pragma once
 
 #include "variants/variant_set.hpp"

@@ -1,8 +1,8 @@
-// GEMM for CPUs: packed panels, a register tile of MR rows by two vectors per step, work-group size 1.
+// Computes GEMM on CPUs with packed panels and a register tile of MR rows by two vectors per step.
 //
 // Every element is summed as specified in gemm.hpp: blocks of KB terms, each a chain of fma() from zero, are added to
-// the output in order. MR fills the registers: 2 * MR sums, two vectors of b and a broadcast (32 registers if VW is
-// 16). HALF and FEW handle the remaining rows. SMALL and MIDDLE handle batches of 5 and 10, and lines of an image.
+// the output in order. MR fills the registers with 2 * MR sums, two vectors of b and a broadcast (32 registers if VW is
+// 16). HALF and FEW serve the remaining rows. SMALL and MIDDLE serve batches of 5 and 10, and lines of an image.
 #include "common/transpose.cl"
 #include "gemm/vector_args.h"
 
@@ -95,14 +95,14 @@ static int pack_transposed(__global const float* restrict x, long row_step, int 
   return k;
 }
 
-// Packs one panel for any steps: element (i, k) is at x[i * row_step + k * k_step]; rows from `live` on are zero.
+// Packs one panel for any steps. Element (i, k) is at x[i * row_step + k * k_step], and rows from `live` on are zero.
 static void pack_panel(__global const float* restrict x, long row_step, long k_step, int live, int terms,
                 __global float* restrict out, const int width) {
   for (int k = k_step == 1 ? pack_transposed(x, row_step, live, terms, out, width) : 0; k < terms; ++k)
     for (int i = 0; i < width; ++i) out[k * width + i] = i < live ? x[k * k_step + i * row_step] : 0.0f;
 }
 
-// Copies rows of op(x) into panels of `width` rows. Panel p holds, for each k, `width` consecutive elements; rows past
+// Copies rows of op(x) into panels of `width` rows. Panel p holds `width` consecutive elements for each k; rows past
 // the end are zero. Element (i, k) of op(x) is at x[i * row_step + k * k_step]. One work-item packs KB terms of
 // PACK_PANELS neighbouring panels, so that it reads long runs of x for either order of x.
 static void pack(ITEM __global const float* restrict x, long row_step, long k_step, long rows, long k_size,
@@ -143,7 +143,7 @@ PACK_KERNEL(pack_short, SHORT)
 // Returns the number of rows to process next if `rest` rows are left: at most 3 more than `rest`.
 static int rows_of(int rest) { return rest >= MR || rest > HALF + FEW ? MR : rest > 2 * FEW ? HALF : FEW; }
 
-// The epilogue of an output adds the bias of its column and sets negative values to 0. A NaN passes through.
+// Describes the epilogue, which adds the bias of a column and sets negative values to 0. A NaN stays a NaN.
 typedef struct {
   __global const float* bias;
   int biased, relu;
@@ -169,9 +169,9 @@ static void finish_row(__global float* out, epilogue_t e, long column, long colu
   for (; c < columns; ++c) out[c] = finished(out[c], e, column + c);
 }
 
-// Computes one register tile: `terms` terms of MR neighbours in a, a_step apart along k, times NR columns of b, b_step
-// apart. The sums are added to MR x NR elements of out; element (i, j) is at out[i * out_i + j * out_j]. Only rows
-// below `rows` and columns in [j0, j1) are written.
+// Computes one register tile: `terms` terms of MR neighbours in a, a_step apart along k, times NR columns of b, whose
+// terms are b_step apart. Adds the sums to the elements of out in rows below `rows` and columns [j0, j1). Element (i,
+// j) is at out[i * out_i + j * out_j].
 static void tile(__global const float* restrict a, long a_step, __global const float* restrict b, long b_step, int terms,
           __global float* restrict out, long out_i, long out_j, int rows, int j0, int j1, float alpha, float beta,
           int first) {
@@ -227,8 +227,8 @@ static void tile(__global const float* restrict a, long a_step, __global const f
     }
 }
 
-// One work-item does block_m x block_n elements of the output (multiples of MR and NR), k-block by k-block, so that a
-// block of A and a block of B stay in the cache.
+// One work-item computes block_m x block_n elements of the output (multiples of MR and NR), k-block by k-block, so that
+// a block of a and a block of b stay in the cache.
 __kernel ONE_ITEM void gemm_packed(ITEM const GemmPackedArgs args, __global const float* restrict a,
                                    __global const float* restrict b, __global float* restrict out,
                                    __global const float* bias) {

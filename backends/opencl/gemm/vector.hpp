@@ -1,4 +1,4 @@
-// CPU products with packed panels and register tiles: vector.cl.
+// Computes CPU products with packed panels and register tiles (vector.cl).
 #pragma once
 
 #include <algorithm>
@@ -10,7 +10,7 @@
 
 namespace mokume::opencl {
 
-// The register tile and pack sizes.
+// Holds the sizes of register tiles and panels.
 struct VectorSizes {
   explicit VectorSizes(int64_t width) : mr(width == 16 ? 14 : 6), nr(2 * width), skinny_rows(width == 16 ? 12 : 8) {}
   int64_t mr, nr, skinny_rows;

@@ -1,4 +1,4 @@
-// The arguments of vector.cl and skinny.cl.
+// Defines the arguments of vector.cl and skinny.cl for the host and the kernels.
 #pragma once
 
 #include "gemm/product_args.h"
@@ -19,9 +19,9 @@ typedef struct {
 } GemmPackedArgs;
 ARGS(GemmPackedArgs)
 
-// A work-item does rows_each rows or columns_each columns, and blocks_each blocks of terms. `shared`: work-items share
-// the blocks and leave their sums for sum_of_blocks. `turned`: out is the transpose of the requested product, so the
-// bias runs along its rows.
+// A work-item processes rows_each rows or columns_each columns, and blocks_each blocks of terms. If `shared` is 1,
+// work-items share the blocks and leave their sums for sum_of_blocks. If `turned` is 1, out is the transpose of the
+// requested product, so the bias runs along its rows.
 typedef struct {
   Product product;
   i64 rows_each, columns_each, blocks_each;

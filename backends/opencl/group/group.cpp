@@ -17,24 +17,24 @@
 namespace mokume::opencl {
 namespace {
 
-// A kernel generated for groups; empty if it could not be built.
+// Holds a kernel generated for groups, or nothing if the driver cannot build it.
 struct GroupKernel {
   Program program;
   std::unique_ptr<LibraryKernel> kernel;
 };
 
-// State attached to a device.
+// Holds the state that is attached to a device.
 struct GroupPrograms {
   std::map<std::pair<const LibraryKernel*, std::array<int64_t, 3>>, GroupKernel> kernels;  // keyed by kernel and group
-  std::set<int32_t> ungrouped;  // the codes of ops whose members were run separately
+  std::set<int32_t> ungrouped;  // codes of ops whose members ran separately
 };
 
-// State attached to a queue: the differences between the members' arguments, which repeat from step to step, and memory
-// that the next step reuses.
+// Holds the state that is attached to a queue: the differences between the members' arguments, which repeat from step
+// to step, and memory that the next step reuses.
 class GroupMemory {
  public:
   cl_mem tables() const { return tables_.memory(); }
-  // Returns the offset of the values in tables().
+  // Returns the offset of `table` in tables(), in longs.
   int64_t find_or_write(mk_queue& queue, std::span<const int64_t> table) {
     const std::string key(reinterpret_cast<const char*>(table.data()), table.size_bytes());
     const auto found = known_.find(key);
@@ -56,9 +56,9 @@ class GroupMemory {
   std::unordered_map<std::string, int64_t> known_;  // keyed by the bytes of the values
 };
 
-// Returns the source of a kernel that calls `name` for the member selected by the third dimension, in which each member
-// has an extent of `depth`. `more` holds the differences between a member's arguments and the first member's: bytes for
-// each buffer, then the longs of the struct. (Adding whole longs is exact whatever fields they contain.)
+// Returns the source of a kernel that calls the launch's kernel for the member that the third dimension selects, in
+// which each member has an extent of `depth`. `more` holds the differences between a member's arguments and the first
+// member's: bytes for each buffer, then the longs of the struct. (Adding whole longs is exact for all fields.)
 std::string group_source(const Recording::Launch& l) {
   const std::string n_words = std::to_string(l.n_words);
   std::string parameters, values, sums;
@@ -85,7 +85,7 @@ std::string group_source(const Recording::Launch& l) {
          l.kernel->name + "(item, member.args" + values + (shared ? ", shared" : "") + ");\n}\n";
 }
 
-// The fields after the members' struct in GroupArgs.
+// Holds the fields after the member's struct in GroupArgs.
 struct GroupTail {
   int64_t table;
   uint32_t depth, reserved;
@@ -137,7 +137,8 @@ class Group {
         each_(each),
         space_{members.size()} {}
 
-  // Runs all ops of a member on one core. A single op does not qualify: it is timed by a profile, or too little work.
+  // Runs all ops of each member on one core if that is possible and worthwhile. A single op does not qualify, because a
+  // profile times it or it is too little work.
   bool run_sequences() {
     mk_device& device = *queue_.device;
     if (device.info.kind != MK_DEVICE_CPU || !uses_vectors(device) || device.choices.sequence == "never") return false;
@@ -173,9 +174,9 @@ class Group {
   bool in_library() const { return in_library_; }
 
  private:
-  // Cores without a member wait for the other cores. This must cost less than launches shared by all cores.
+  // Returns whether cores that wait without a member cost less than launches that all cores share.
   bool keep_cores_busy() const {
-    constexpr double kLittleWaste = 1.2, kSmallOp = 2e6;  // floating-point operations, which take tens of microseconds
+    constexpr double kLittleWaste = 1.2, kSmallOp = 2e6;  // kSmallOp operations take tens of microseconds
     const auto cores = static_cast<double>(queue_.device->cores), count = static_cast<double>(members());
     if (count < cores) return false;
     if (std::ceil(count / cores) * cores / count <= kLittleWaste) return true;
@@ -188,7 +189,7 @@ class Group {
   const Recording& first() { return recordings().front(); }
   int64_t members() const { return static_cast<int64_t>(ops_.size()); }
 
-  // Records ops k to k + count of every member. Returns false if this is impossible.
+  // Records ops [k, k + count) of every member. Returns false if this is impossible.
   bool record(size_t k, size_t count) {
     if (recordings().size() < ops_.size()) memory_.recordings.resize(ops_.size());
     struct Scope {
@@ -240,7 +241,7 @@ class Group {
   Launcher& launcher_;
   mk_queue& queue_;
   GroupMemory& memory_;
-  std::span<const mk_op* const> ops_;  // the ops of each member
+  std::span<const mk_op* const> ops_;  // one array of ops for each member
   size_t each_;
   MemberSpace space_;
   bool in_library_ = false;
@@ -255,11 +256,11 @@ void submit_group(Launcher& launcher, std::span<const mk_op* const> members, siz
   Group group(launcher, members, each);
   if (members.size() > 1 && group.run_sequences()) return;
   for (size_t k = 0; k < each; ++k) {
-    // Kept results may have been computed from the old contents of these outputs: see mk_queue::kept().
+    // Kept results may have been computed from the old contents of these outputs (see mk_queue::kept()).
     for (const mk_op* ops : members) mark_written(ops[k]);
     if (members.size() > 1) {
       if (group.run_together(k)) continue;
-      // The separate runs cost time, so they are logged, unless the launches belong to a library.
+      // Separate runs cost time, so this is logged, unless the launches belong to a library.
       const int32_t code = members.front()[k].code;
       if (!group.in_library() && device.attachments.get<GroupPrograms>().ungrouped.insert(code).second)
         device.host.log(MK_LOG_DEBUG, "opencl",

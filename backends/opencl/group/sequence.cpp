@@ -16,28 +16,28 @@
 namespace mokume::opencl {
 namespace {
 
-// A table, in longs, holds the start of each member's launches, then the launches. A launch has the kernel's number
-// from 1, its length in longs, the work-items in three dimensions, the buffers, and the struct. A 0 ends the table.
+// A table of longs holds the start of each member's launches, then the launches. A launch has the kernel's number from
+// 1, its length in longs, the work-items in three dimensions, the buffers and the struct. A 0 ends a member's launches.
 constexpr size_t kHead = 5;
-constexpr size_t kMostBuffers = 64;  // the limit for the buffers of a sequence's launches
-constexpr int kBufferBits = 6;       // a table's buffer has its index in these bits and its byte offset above
+constexpr size_t kMostBuffers = 64;  // limit for the buffers of a sequence's launches
+constexpr int kBufferBits = 6;       // a table stores a buffer's index in these bits and its byte offset above them
 static_assert(kMostBuffers == 1U << kBufferBits);
 
 using Kernels = std::vector<const LibraryKernel*>;
 
 struct SequenceProgram {
-  uint64_t launches = 0;  // launches that requested it
+  uint64_t launches = 0;  // number of launches that requested this program
   bool tried = false;
   Program program;
   std::unique_ptr<LibraryKernel> kernel;
 };
 
-// State attached to a device.
+// Holds the state that is attached to a device.
 struct SequencePrograms {
   std::map<Kernels, SequenceProgram> built;
 };
 
-// State attached to a queue.
+// Holds the state that is attached to a queue.
 struct SequenceMemory {
   Tables tables;
   std::vector<int64_t> values;  // reused, so that steps allocate no memory
@@ -49,7 +49,7 @@ struct SequenceArgs {
 
 constexpr const char* kParameters = "(__global const long* restrict a, __global char* const* buffers)";
 
-// Returns the source of a launch as a loop over its work-items.
+// Returns the source of a function that runs a launch as a loop over its work-items.
 std::string function_source(const std::string& function, const Recording::Launch& l) {
   const std::string which = std::to_string(kMostBuffers - 1), bits = std::to_string(kBufferBits);
   std::string text = "\nvoid " + function + kParameters +
@@ -97,7 +97,7 @@ const Recording::Launch& launch_of(std::span<const Recording> members, const Lib
 }
 
 // Returns the distinct kernels of all members' launches, or nothing if some launch cannot be part of a sequence. The
-// order does not depend on the order of the launches, so that the driver's cache can be used.
+// order does not depend on the order of the launches, so that the driver can use its cache.
 Kernels kernels_of(std::span<const Recording> members) {
   Kernels kernels;
   for (const Recording& member : members) {

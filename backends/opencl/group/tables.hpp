@@ -1,4 +1,4 @@
-// Tables of longs in device memory, which is filled from front to end in rounds.
+// Holds tables of longs in device memory, which is filled from front to end in rounds.
 #pragma once
 
 #include <cstdint>
@@ -12,9 +12,9 @@ namespace mokume::opencl {
 class Tables {
  public:
   cl_mem memory() const { return memory_.get(); }
-  // Returns the offset of `table` in memory(), in longs. It is valid until the next round begins.
+  // Returns the offset of `table` in memory(), in longs. The offset is valid until the next round begins.
   int64_t write(mk_queue& queue, std::span<const int64_t> table);
-  // The number of times that writing has restarted at the front.
+  // Returns how often writing has restarted at the front.
   uint64_t round() const { return round_; }
 
  private:

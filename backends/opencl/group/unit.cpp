@@ -8,9 +8,9 @@
 namespace mokume::opencl {
 namespace {
 
-// Finds the names that a program defines. In .cl files the start of a line shows that it defines a name: #define,
-// static, __kernel, typedef or the } of a struct. Otherwise the line is a macro that defines a function, whose name is
-// the macro's first argument. A manual list would need maintenance, and an omission would fail only on devices.
+// Finds the names that a program defines. In .cl files, the start of a line shows a definition: #define, static,
+// __kernel, typedef or the } of a struct. Otherwise, the line is a macro that defines a function, whose name is the
+// macro's first argument. A manual list would need maintenance, and an omission would fail only on devices.
 class Names {
  public:
   explicit Names(std::string_view source) {
@@ -21,7 +21,7 @@ class Names {
     }
   }
 
-  // The names of functions and types, and the names of macros.
+  // Return the names of functions and types, and the names of macros.
   const std::set<std::string>& names() const { return names_; }
   const std::set<std::string>& macros() const { return macros_; }
 
@@ -62,7 +62,7 @@ class Names {
   std::set<std::string> names_, macros_;
 };
 
-// Returns "-DNAME=VALUE -DNAME ..." as lines of C and collects the names. Other options are left out.
+// Returns "-DNAME=VALUE -DNAME ..." as lines of C and collects the names. Leaves out other options.
 std::string defined(const std::string& options, std::set<std::string>& macros) {
   std::istringstream words(options);
   std::string lines;

@@ -1,5 +1,5 @@
 // Combines built-in programs in one source, for sequence.hpp. Each program is a unit in which every name has a unique
-// suffix. (Linking is not an option: programs linked by PoCL no longer treat subnormals as zeros.)
+// suffix. (Linking is not an option, because programs linked by PoCL no longer treat subnormals as zeros.)
 #pragma once
 
 #include <string>

@@ -1,4 +1,4 @@
-// The recorded choice `sequence`: whether one core does all ops of a member. It affects only speed and is not raced.
+// Defines the choice `sequence`: whether one core runs all ops of a member. It affects only speed and has no race.
 #pragma once
 
 #include "variants/variant_set.hpp"

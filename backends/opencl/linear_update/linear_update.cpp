@@ -15,12 +15,12 @@
 namespace mokume::opencl {
 namespace {
 
-// A sum for dx consists of kChains chains along a row of the weight, even on devices with shorter vectors; along a
-// short row, it is a single chain.
+// A sum for dx consists of kChains chains along a row of the weight, even on devices with shorter vectors. Along a
+// short row, the sum is a single chain.
 constexpr int kChains = 16;
 constexpr int64_t kShortRow = 3 * kChains;
 
-// The weight replaces missing tensors; kernels do not access it in their place.
+// Holds the tensors and arguments of an op. The weight replaces missing tensors, which kernels do not access.
 struct Step {
   explicit Step(const mk_op& op)
       : x(op.inputs[0]),
@@ -84,12 +84,12 @@ void run_rows(Launcher& launcher, Step& step, const BuiltIn& program, const char
 
 void on_cpu(Launcher& launcher, Step& step) {
   const mk_device& device = launcher.device();
-  constexpr int64_t kWorthSkipping = 10 * kChains;  // columns: in shorter rows, skipping costs more than it saves
+  constexpr int64_t kWorthSkipping = 10 * kChains;  // in rows of at most this length, skipping costs more than it saves
   const int64_t batch = step.x.rows;
   const bool wanted = step.args.wanted != 0;
   const bool skips = batch >= 4 && step.weight.columns > kWorthSkipping && (step.args.after_relu != 0 || !wanted);
-  const bool two_fit =
-      batch <= 2 || (device.vector_width == kChains && batch <= 12);  // the sums of two rows fit into the registers
+  // The sums of two rows fit into the registers.
+  const bool two_fit = batch <= 2 || (device.vector_width == kChains && batch <= 12);
   const std::string options =
       step.options((two_fit || !wanted) && !skips ? 2 : 1) + (skips ? " -DSKIPS=1" : " -DSKIPS=0");
   run_rows(launcher, step,

@@ -1,5 +1,5 @@
-// The gradient and the step of a fully connected layer in one op: see sdk/ops/linear_update.hpp. Selects the kernel;
-// the head of each .cl file describes its purpose.
+// Computes the gradient and the step of a fully connected layer in one op (sdk/ops/linear_update.hpp). Selects the
+// kernel; the head of each .cl file describes its purpose.
 #pragma once
 
 #include "runtime/launcher.hpp"

@@ -1,11 +1,12 @@
-// The arguments of the kernels of linear_update.
+// Defines the arguments of the kernels of linear_update.
 #pragma once
 
 #include "common/args.h"
 
 BEGIN_ARGS
 
-// `first`: there is no state yet. `wanted`: dx is requested. `after_relu`: a relu computed x, so dx passes where x > 0.
+// If `first` is 1, there is no state yet; if `wanted` is 1, dx is requested; if `after_relu` is 1, a relu computed x,
+// so dx passes where x > 0.
 typedef struct {
   View x, dy, weight, state, dx;
   i64 rows, columns, rows_each;

@@ -1,30 +1,30 @@
-// linear_update for CPUs and rows of the weight longer than in short_rows.cl; see sdk/ops/linear_update.hpp. BATCH is
-// the number of rows of x and dy. WANTED and STATEFUL state whether there is a dx and a state. ROWS rows of the weight
-// are processed at once: their sums for dx stay in registers, and each vector of dy serves all of them. VW is 16 on
-// every device, regardless of its vector width, so that the bits are the same.
+// Computes linear_update (sdk/ops/linear_update.hpp) on CPUs for longer rows of the weight than short_rows.cl. BATCH is
+// the number of rows of x and dy. WANTED and STATEFUL state whether there is a dx and a state. The kernel processes
+// ROWS rows of the weight at once: their sums for dx stay in registers, and each vector of dy serves all of them. VW is
+// 16 on every device, regardless of its vector width, so that the bits are the same.
 //
-// The kernel makes one pass: each vector of the weight is loaded once, multiplied with dy for dx, updated and stored.
-// dx is summed along a row in 16 chains of fma(), column c in chain c % 16, which are then added in halves.
+// The kernel makes one pass: it loads each vector of the weight once, multiplies it by dy for dx, updates it and stores
+// it. It sums dx along a row in 16 chains of fma(), column c in chain c % 16, and then adds the chains in halves.
 //
-// SKIPS: where x is 0, the step has nothing to add, and dx is either 0 (after a relu) or not requested. This applies to
-// about half of all activations, and to most pixels of a digit. Each row of the weight is multiplied separately, only
-// with the rows of dy that matter for it. Their number is rounded up to a quarter of the batch, so that loops can be
-// unrolled. (SKIPS is off for rows so short that the test takes longer.)
+// SKIPS leaves out terms where x is 0. There, the step has nothing to add, and dx is either 0 (after a relu) or not
+// requested. This applies to about half of all activations, and to most pixels of a digit. The kernel multiplies each
+// row of the weight separately, only with the rows of dy that matter for it. Their number is rounded up to quarters of
+// the batch, so that loops can be unrolled. (The host does not set SKIPS for rows so short that the test takes longer.)
 #include "linear_update/linear_update_args.h"
 #include "linear_update/step.cl"
 
 #define SUMS (BATCH > 0 ? BATCH : 1)
 #define QUARTERS(n) ((BATCH * (n) + 3) / 4)
 
-// Lists rows of the batch in some order, with four bits each: LISTED(t) is row t of the list. It is a constant after
-// inlining, unless rows are skipped.
+// A list holds rows of the batch in some order, with four bits each. LISTED(t) is row t of the list, and a constant
+// after inlining, unless rows are skipped.
 #define EVERY_ROW 0xfedcba9876543210UL
 #define LISTED(t) ((int)(list >> (4 * (t))) & 15)
 
-// Processes `count` columns of n rows with `terms` rows of the batch, all constants after inlining except for the last
-// columns. Term t is row LISTED(t) of the batch, which is multiplied by x_rows[LISTED(t) * VW + i] for row i; sums[i *
-// SUMS + t] accumulates its dx. Meanwhile the same columns of the next rows are prefetched, and the next columns are
-// prefetched into the first-level cache. (Oclgrind does not support `restrict` here after inlining.)
+// Processes `count` columns of n rows with `terms` rows of the batch. These numbers are constants after inlining,
+// except for the last columns. Term t is row LISTED(t) of the batch; its factor for row i is x_rows[LISTED(t) * VW +
+// i], and sums[i * SUMS + t] accumulates its dx. Prefetches the same columns of the next rows, and the next columns
+// into the first-level cache. (Oclgrind does not support `restrict` here after inlining.)
 static __attribute__((always_inline)) void columns_meet(const int n, const int terms, int count, int whole,
                                                  ulong list,
                                                  const float* x_rows, __global const float* dy, long dy_step,
@@ -57,8 +57,8 @@ static __attribute__((always_inline)) void columns_meet(const int n, const int t
     take_step(g[i], w[i], before[i], count, whole, weight + i * weight_step, state + i * state_step, sgd);
 }
 
-// Processes all columns of n rows. chains[(b * VW + i) * VW ...] receives the chains of listed row b of the batch for
-// row i.
+// Processes all columns of n rows. The vector at chains[(b * VW + i) * VW] receives the chains of row b of the batch,
+// if it is listed, for row i.
 static __attribute__((always_inline)) void rows_meet(const int n, const int terms, ulong list, const float* x_rows,
                                               __global const float* dy, long dy_step, __global float* weight,
                                               long weight_step, __global float* state, long state_step, long columns,
@@ -84,7 +84,7 @@ static __attribute__((always_inline)) void rows_meet(const int n, const int term
   }
 }
 
-// Adds the halves of each of two vectors, or their neighbouring lanes.
+// Add the halves of each of two vectors, or their neighbouring lanes.
 static __attribute__((always_inline)) vec add_halves(vec a, vec b) {
   return (vec)(a.s0, a.s1, a.s2, a.s3, a.s4, a.s5, a.s6, a.s7, b.s0, b.s1, b.s2, b.s3, b.s4, b.s5, b.s6, b.s7) +
          (vec)(a.s8, a.s9, a.sa, a.sb, a.sc, a.sd, a.se, a.sf, b.s8, b.s9, b.sa, b.sb, b.sc, b.sd, b.se, b.sf);
@@ -107,7 +107,7 @@ static __attribute__((always_inline)) vec sums_of_chains(__private const float* 
                         low_halves(quarters[2], quarters[3]) + high_halves(quarters[2], quarters[3]));
 }
 
-// dy comes from pad_rows, with rows of whole vectors. One work-item does `rows_each` rows of the weight. It combines
+// pad_rows provides dy in rows of whole vectors. One work-item processes `rows_each` rows of the weight. It combines
 // and stores the dx of VW rows at a time.
 __kernel ONE_ITEM void linear_update(ITEM const LinearUpdateArgs args, __global const float* x,
                                      __global const float* restrict dy, __global float* restrict weight,

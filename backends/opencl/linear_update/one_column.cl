@@ -1,5 +1,5 @@
-// linear_update for CPUs and one output. Weight and state are dense, so the vectors run along the rows. A work-item
-// does ONE_ROWS rows at a time. It reads each row of the batch in long runs and prefetches the next run.
+// Computes linear_update on CPUs for one output. Weight and state are dense, so the vectors run along the rows. A
+// work-item processes ONE_ROWS rows at a time. It reads each row of the batch in long runs and prefetches the next run.
 #include "common/vector.cl"
 #include "linear_update/linear_update_args.h"
 

@@ -1,17 +1,18 @@
-// linear_update for CPUs where a row of the weight has BLOCKS vectors, at most 3. BATCH, WANTED and STATEFUL are as in
-// long_rows.cl. ROWS, a divisor of VW, is the number of rows of the weight that are multiplied with the batch at once.
+// Computes linear_update on CPUs for rows of the weight that span BLOCKS vectors, at most 3. BATCH, WANTED and STATEFUL
+// are as in long_rows.cl. ROWS, a divisor of VW, is the number of rows of the weight that the kernel multiplies by the
+// batch at once.
 //
-// A block of VW rows of the weight is processed at a time. It is transposed, with a lane for each row, so dx is one
-// chain of fma() and nothing is added across lanes. The rows' gradients are stored contiguously. If the weight is
-// contiguous too, the step processes only whole vectors, wherever rows end.
+// The kernel transposes a block of VW rows of the weight at a time, with a lane for each row, so dx is one chain of
+// fma() and nothing is added across lanes. It stores the rows' gradients contiguously. If the weight is contiguous,
+// too, the step processes only whole vectors, wherever rows end.
 #include "linear_update/linear_update_args.h"
 #include "linear_update/step.cl"
 
 #define SUMS (BATCH > 0 ? BATCH : 1)
 
 #if WANTED
-// Computes dx of the batch for VW rows of the weight, of which `live` exist. With `whole`, vectors that end after the
-// last row may be read.
+// Computes dx of the batch for VW rows of the weight, of which `live` exist. With `whole`, the function may read
+// vectors that end after the last row.
 static __attribute__((always_inline)) void meet_dy(__global const float* weight, long weight_step, long columns, int live, int whole,
                                                    __global const float* dy, long dy_step, __private vec* sums) {
   UNROLL
@@ -63,7 +64,7 @@ static __attribute__((always_inline)) void gradient(__private const float* x_row
   }
 }
 
-// Takes the step of `count` contiguous weights with these gradients.
+// Takes the step of `count` contiguous weights with their gradients.
 static void take_steps(__private const float* gradients, int count, __global float* weight, __global float* state,
                        sgd_t sgd) {
   int v = 0;
@@ -76,7 +77,7 @@ static void take_steps(__private const float* gradients, int count, __global flo
   take_step(VLOAD(0, gradients + v), w, w, count - v, 0, weight + v, state + v, sgd);
 }
 
-// dy comes from pad_rows, with rows of whole vectors. One work-item does `rows_each` rows of the weight.
+// pad_rows provides dy in rows of whole vectors. One work-item processes `rows_each` rows of the weight.
 __kernel ONE_ITEM void linear_update_short(ITEM const LinearUpdateArgs args, __global const float* x,
                                            __global const float* restrict dy, __global float* restrict weight,
                                            __global float* restrict state, __global float* dx) {

@@ -1,16 +1,16 @@
-// The step of linear_update on CPUs; see sdk/ops/linear_update.hpp. STATEFUL states whether there is a state. A step
-// has the bits of one chain of fma() over the batch followed by optimizer.cl.
+// Takes the step of linear_update on CPUs (sdk/ops/linear_update.hpp). STATEFUL states whether there is a state. A step
+// has the same bits as one chain of fma() over the batch followed by optimizer.cl.
 #include "common/transpose.cl"
 
-// At the first step (kept & remembers) | forgets is -0, which changes no sum. A branch here would separate the sums
+// At the first step, (state & remembers) | forgets is -0, which changes no sum. A branch here would separate the sums
 // below, and the compiler would not keep all of them in registers.
 typedef struct {
   float lr, decay, momentum;
   int remembers, forgets;
 } sgd_t;
 
-// The last vector of a row may be incomplete. With `whole`, rows of the same work-item follow, so a whole vector may be
-// read, and the values after the row are written back unchanged.
+// The last vector of a row may be incomplete. With `whole`, rows of the same work-item follow, so the functions read a
+// whole vector and write the values after the row back unchanged.
 #define LANES ((ivec)(0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15))
 
 // Loads the first `count` <= VW floats; the other lanes are arbitrary.
@@ -30,7 +30,7 @@ static __attribute__((always_inline)) vec or_zeros(vec v, int count) {
   return count == VW ? v : select(SPLAT(0.0f), v, LANES < (ivec)count);
 }
 
-// `before` is the value that load_first() read there.
+// Stores the first `count` floats of v. `before` is the vector that load_first() read from `to`.
 static __attribute__((always_inline)) void store_first(vec v, vec before, int count, int whole, __global float* to) {
   if (count == VW || whole) {
     VSTORE(count == VW ? v : select(before, v, LANES < (ivec)count), 0, to);

@@ -1,8 +1,8 @@
-// linear_update for GPUs. A work-group of LANES x ROWS work-items owns ROWS rows of the weight and processes TILE
-// columns at a time. A tile of the weight and of dy is in local memory. Work-item (lane, row) accumulates dx of its row
-// for the batch's rows lane, lane + LANES, ..., and updates the columns lane, lane + LANES, ... of its row. The order
-// of sums is that of long_rows.cl, or that of short_rows.cl for at most SHORT_ROW columns. Consecutive lanes access
-// consecutive addresses.
+// Computes linear_update on GPUs. A work-group of LANES x ROWS work-items owns ROWS rows of the weight and processes
+// TILE columns at a time. Local memory holds a tile of the weight and of dy. Work-item (lane, row) accumulates dx of
+// its row for the batch's rows lane, lane + LANES, ..., and updates the columns lane, lane + LANES, ... of its row. The
+// order of sums is that of long_rows.cl or, for at most SHORT_ROW columns, that of short_rows.cl. Consecutive lanes
+// access consecutive addresses.
 #include "common/common.cl"
 #include "linear_update/linear_update_args.h"
 
@@ -10,7 +10,7 @@
 #define ROWS 8
 #define TILE 64
 #define PER_LANE (MOST_ROWS / LANES)
-#define CHAINS 16  // number of chains of a sum for dx; TILE is a multiple of it
+#define CHAINS 16  // number of chains of a sum for dx; it divides TILE
 
 __kernel GROUP_OF(LANES, ROWS) void linear_update_tile(ITEM const LinearUpdateArgs args, __global const float* x,
                                                        __global const float* dy, __global float* weight,

@@ -1,5 +1,5 @@
-// Losses with weights, smoothing, a focal factor or a distance other than the square: see sdk/ops/loss.hpp. Like
-// loss.cl, but column by column, because these losses are a small part of a step.
+// Computes losses with weights, smoothing, a focal factor or a distance other than the square (sdk/ops/loss.hpp). Works
+// like loss.cl, but column by column, because these losses are a small part of a step.
 #include "common/math.cl"
 #include "common/runs.cl"
 #include "loss/loss_args.h"
@@ -43,7 +43,7 @@ __kernel void softmax_loss_general(ITEM const GeneralSoftmaxArgs args, __global 
       loss = (1.0f - args.smoothing) * loss + args.smoothing * (log_sum + below * args.per_column);
     float factor = weight;
     if (args.gamma > 0.0f) {
-      // 1 - p = 1 - exp(-loss), without cancellation where loss is small.
+      // `rest` is 1 - p = 1 - exp(-loss), without cancellation where loss is small.
       const float p = FIRST(exp_f32(SPLAT(-loss)));
       const float rest = loss < 0.25f ? loss * (1.0f - loss * (0.5f - loss * (1.0f / 6.0f - loss * (1.0f / 24.0f -
                                         loss * (1.0f / 120.0f - loss * (1.0f / 720.0f))))))
@@ -66,7 +66,7 @@ __kernel void softmax_loss_general(ITEM const GeneralSoftmaxArgs args, __global 
   }
 }
 
-// ops::Distance
+// These are values of ops::Distance.
 #define HUBER 1
 #define SMOOTH_L1 2
 

@@ -1,9 +1,9 @@
-// Losses of a batch. One work-item does rows_each rows. An index or a label out of range gives NaN and is not followed.
+// Computes losses of a batch, rows_each rows per work-item. An index or label out of range gives NaN without an access.
 #include "common/math.cl"
 #include "common/runs.cl"
 #include "loss/loss_args.h"
 
-// out = {loss, hit}; without `wanted`, grad is not accessed. Exponentials are summed in the order of the columns.
+// Writes {loss, hit} to out, and the gradient if `wanted` is 1. Sums exponentials in the order of the columns.
 __kernel void softmax_loss(ITEM const SoftmaxLossArgs args, __global const float* logits, __global const int* label,
                            __global const int* index, __global float* out, __global float* grad) {
   const long r0 = (long)get_global_id(0) * args.rows_each, r1 = min(r0 + args.rows_each, args.rows);
@@ -53,13 +53,13 @@ __kernel void softmax_loss(ITEM const SoftmaxLossArgs args, __global const float
 #if VW > 1
 #define SHORT_ROW 64
 
-// Like softmax_loss, with the same operations and bits, for rows of at most SHORT_ROW columns, one row per lane.
+// Does the work of softmax_loss, with the same operations and bits, for rows of up to SHORT_ROW columns, one per lane.
 __kernel ONE_ITEM void softmax_loss_short(ITEM const SoftmaxLossArgs args, __global const float* logits,
                                           __global const int* label, __global const int* index, __global float* out,
                                           __global float* grad) {
   const long r0 = (long)get_global_id(0) * args.rows_each, r1 = min(r0 + args.rows_each, args.rows);
   const int count = (int)args.columns;
-  float tile[SHORT_ROW * VW];  // the columns of VW rows
+  float tile[SHORT_ROW * VW];  // columns of VW rows
   int targets[VW];
   float at_target[VW], losses[VW], hits[VW];
   for (long r = r0; r < r1; r += VW) {
@@ -116,7 +116,7 @@ __kernel ONE_ITEM void softmax_loss_short(ITEM const SoftmaxLossArgs args, __glo
 }
 #endif
 
-// Squares are added as in row_norm2.cl. `mean` is 1 / columns, `factor` is 2 * scale / columns.
+// Adds squares as in row_norm2.cl. `mean` is 1 / columns, and `factor` is 2 * scale / columns.
 __kernel void squared_loss(ITEM const SquaredLossArgs args, __global const float* prediction,
                            __global const float* targets, __global const int* index, __global float* out,
                            __global float* grad) {

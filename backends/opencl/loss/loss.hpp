@@ -1,4 +1,4 @@
-// Losses of a batch and their gradients.
+// Computes losses of a batch and their gradients.
 #pragma once
 
 #include "runtime/launcher.hpp"

@@ -1,4 +1,4 @@
-// The arguments of loss.cl and general.cl.
+// Defines the arguments of loss.cl and general.cl for the host and the kernels.
 #pragma once
 
 #include "common/args.h"
@@ -14,7 +14,7 @@ typedef struct {
 } SoftmaxLossArgs;
 ARGS(SoftmaxLossArgs)
 
-// `mean` is 1 / columns, `factor` is 2 * scale / columns.
+// `mean` is 1 / columns, and `factor` is 2 * scale / columns.
 typedef struct {
   i64 rows, columns, rows_each;
   View x, target, out, grad;
@@ -34,7 +34,7 @@ typedef struct {
 } GeneralSoftmaxArgs;
 ARGS(GeneralSoftmaxArgs)
 
-// `per_column` is 1 / columns, `scale` is divided by the columns.
+// `per_column` is 1 / columns, and `scale` is already divided by the number of columns.
 typedef struct {
   i64 rows, columns, rows_each;
   View x, target, out, grad;

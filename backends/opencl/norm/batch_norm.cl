@@ -1,9 +1,9 @@
-// Batch normalisation: sdk/ops/batch_norm.hpp. Sums go over blocks of rows, then over groups of blocks; both are the
-// same on every device, so the bits are, too.
+// Computes batch normalisation (sdk/ops/batch_norm.hpp). Sums run over blocks of rows, then over groups of blocks. Both
+// are the same on every device, so the bits are, too.
 #include "common/runs.cl"
 #include "norm/batch_norm_args.h"
 
-// Rows of `moments`.
+// These are the rows of `moments`.
 #define NORM_MEAN 0
 #define NORM_INVERSE 1
 #define NORM_VARIANCE 2
@@ -13,14 +13,14 @@
 // `part` holds two lines of `columns` values for each block.
 #define PART(block, line) (part + ((block) * 2 + (line)) * args.columns + c)
 
-// A work-item does VW columns of blocks_each blocks. VW <= columns; the last vector starts early.
+// Requires VW <= columns. A work-item processes VW columns of blocks_each blocks. The last vector starts early.
 #define FOR_EACH_BLOCK                                                                     \
   const long vectors = (args.columns + VW - 1) / VW, item = (long)get_global_id(0);        \
   const long first = item / vectors * args.blocks_each;                                    \
   const int c = (int)min(item % vectors * VW, (long)args.columns - VW);                    \
   for (long block = first; block < min(first + args.blocks_each, args.blocks); ++block)
 
-// Writes the mean of each block, and the sum of the squares of the differences from it.
+// Writes the mean of each block, and the sum of the squared differences from this mean.
 __kernel void norm_blocks(ITEM const NormBlocksArgs args, __global const float* x, __global float* part) {
   FOR_EACH_BLOCK {
     const long begin = block * args.rows_each, end = min(begin + args.rows_each, args.rows);
@@ -100,7 +100,7 @@ __kernel void norm_given(ITEM const NormGivenArgs args, __global const float* we
   to[args.columns + c] = bias[args.bias_offset + c] - mean[args.mean_offset + c] * scale;
 }
 
-// Every kernel decides by this value, in these roundings, whether a relu passes.
+// Every kernel uses this value, with these roundings, to decide whether a relu passes.
 #define NORMALISED(x, scale, shift) ((x) * (scale) + (shift))
 #define RELU(x) ((x) < 0.0f ? 0.0f : (x))  // lets a NaN pass through
 
@@ -122,8 +122,6 @@ __kernel void norm_apply(ITEM const NormApplyArgs args, __global const float* x,
     }
   }
 }
-
-// ---- gradients -----------------------------------------------------------------------------------------------------
 
 // Writes the sums of g and of g * (x - mean) over each block.
 __kernel void norm_products(ITEM const NormBlocksArgs args, __global const float* dy, __global const float* x,

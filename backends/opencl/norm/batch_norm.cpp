@@ -26,8 +26,8 @@ class BatchNormLaunches {
   BatchNormLaunches(Launcher& launcher, int64_t rows, int64_t columns, bool relu)
       : launcher_(launcher), device_(launcher.device()), rows_(rows), columns_(columns), relu_(relu ? 1 : 0) {}
 
-  // Writes the two sums of each block, of x alone or of dy and x with their moments, and merges groups of blocks until
-  // one group is left.
+  // Writes the two sums of each block, either of x alone or of dy and x with their moments, and merges groups of blocks
+  // until one group is left.
   Parts parts(const mk_tensor& x, const mk_tensor* dy, const mk_tensor* moments) {
     const int width = channel_width(device_, columns_);
     Parts parts{nullptr, divide_up(rows_, kRowsEach), kRowsEach};

@@ -1,4 +1,4 @@
-// Batch normalisation: sdk/ops/batch_norm.hpp.
+// Computes batch normalisation (sdk/ops/batch_norm.hpp).
 #pragma once
 
 #include "runtime/launcher.hpp"

@@ -1,11 +1,11 @@
-// The arguments of batch_norm.cl.
+// Defines the arguments of batch_norm.cl for the host and the kernels.
 #pragma once
 
 #include "common/args.h"
 
 BEGIN_ARGS
 
-// Blocks of rows_each rows of one or two matrices; a work-item does blocks_each blocks.
+// Divides one or two matrices into blocks of rows_each rows. A work-item processes blocks_each blocks.
 typedef struct {
   View x, dy;
   i64 rows, rows_each, blocks, blocks_each, moments_offset, moments_step;

@@ -1,9 +1,9 @@
-// Group normalisation: sdk/ops/group_norm.hpp. Every work-item has its own sums, so the bits do not depend on the
-// division of rows and groups.
+// Computes group normalisation (sdk/ops/group_norm.hpp). Every work-item has its own sums, so the bits do not depend on
+// the division of rows and groups.
 #include "common/runs.cl"
 #include "norm/group_norm_args.h"
 
-// A work-item does VW channels of one row. VW <= channels; the last vector starts early.
+// Requires VW <= channels. A work-item processes VW channels of one row. The last vector starts early.
 #define ROW_AND_CHANNELS                                                             \
   const long vectors = (args.channels + VW - 1) / VW, item = (long)get_global_id(0); \
   const long r = item / vectors;                                                     \
@@ -15,7 +15,7 @@
   const int group = (int)((long)get_global_id(0) % args.groups);                  \
   if (r >= args.rows) return;
 
-// Writes each channel's mean in a row, and the sum of squared differences from it: `part` has two lines for each row.
+// Writes each channel's mean in a row, and the sum of squared differences from it. `part` has two lines for each row.
 __kernel void group_parts(ITEM const GroupNormArgs args, __global const float* x, __global float* part) {
   ROW_AND_CHANNELS
   __global const float* from = x + args.x.offset + r * args.x.step + c;
@@ -30,7 +30,7 @@ __kernel void group_parts(ITEM const GroupNormArgs args, __global const float* x
   VSTORE(squares, 0, part + (2 * r + 1) * args.channels + c);
 }
 
-// Reads the parts or, if there is one pixel, x.
+// Reads the parts or, if images have one pixel, x.
 __kernel void group_moments(ITEM const GroupNormArgs args, __global const float* x, __global const float* part,
                             __global float* moments) {
   ROW_AND_GROUP
@@ -52,7 +52,7 @@ __kernel void group_moments(ITEM const GroupNormArgs args, __global const float*
   moments[args.groups + group] = 1.0f / sqrt(sum / terms + args.eps);
 }
 
-// Writes scale and shift of each channel of a row.
+// Writes the scale and the shift of each channel of a row.
 __kernel void group_scales(ITEM const GroupNormArgs args, __global const float* moments, __global const float* weight,
                            __global const float* bias, __global float* to) {
   const long r = (long)get_global_id(0) / args.channels;
@@ -78,9 +78,7 @@ __kernel void group_apply(ITEM const GroupApplyArgs args, __global const float* 
   }
 }
 
-// ---- gradients -----------------------------------------------------------------------------------------------------
-
-// Writes the sums of dy and of dy * (x - mean) for each channel of a row: part has two lines for each row.
+// Writes the sums of dy and of dy * (x - mean) for each channel of a row. `part` has two lines for each row.
 __kernel void group_products(ITEM const GroupNormArgs args, __global const float* dy, __global const float* x,
                              __global const float* moments, __global float* part) {
   ROW_AND_CHANNELS
@@ -100,7 +98,7 @@ __kernel void group_products(ITEM const GroupNormArgs args, __global const float
   VSTORE(product, 0, part + (2 * r + 1) * args.channels + c);
 }
 
-// Writes a, b and c of dx = a * dy + b * x + c for each channel of a group of a row: three lines for each row.
+// Writes a, b and c of dx = a * dy + b * x + c for each channel of a group of a row. `to` has three lines for each row.
 __kernel void group_coefficients(ITEM const GroupNormArgs args, __global const float* part,
                                  __global const float* moments, __global const float* weight, __global float* to) {
   ROW_AND_GROUP

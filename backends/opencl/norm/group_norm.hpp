@@ -1,4 +1,4 @@
-// Group normalisation: sdk/ops/group_norm.hpp.
+// Computes group normalisation (sdk/ops/group_norm.hpp).
 #pragma once
 
 #include "runtime/launcher.hpp"

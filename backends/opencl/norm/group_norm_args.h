@@ -1,11 +1,11 @@
-// The arguments of group_norm.cl.
+// Defines the arguments of group_norm.cl for the host and the kernels.
 #pragma once
 
 #include "common/args.h"
 
 BEGIN_ARGS
 
-// Rows of `pixels` x `channels` elements; `each` channels form a group. Only gradients use dy.
+// Describes rows of `pixels` x `channels` elements, of which `each` channels form a group. Only gradients use dy.
 typedef struct {
   View x, dy, moments;
   i64 rows, pixels, weight_offset, bias_offset;

@@ -1,14 +1,14 @@
-// Optimizer steps on flat parameters; see sdk/ops/optimizer_step.hpp. sqrt and division are the device's: correctly
-// rounded if the device supports that, otherwise within 3 ulp. The vectors are rows of 1 x columns, so r is 0.
+// Takes optimizer steps on flat parameters (sdk/ops/optimizer_step.hpp). sqrt and division are correctly rounded if the
+// device supports that, otherwise within 3 ulp. The vectors are matrices of 1 x columns, so r is 0.
 #include "common/runs.cl"
 #include "optimizer/optimizer_args.h"
 
 #define LOAD(name) load_some(name + args.name##_offset + c, n)
 #define STORE(v, name) store_some(v, name + args.name##_offset + c, n)
-// grad * factor + decay * weight
+// Computes grad * factor + decay * weight.
 #define LOAD_GRADIENT fma(SPLAT(args.decay), w, LOAD(grad) * factor)
 
-// Returns the factor that limits the norm, sqrt(norm2), to `clip`. A NaN gives NaN. norm2 is not read without `clip`.
+// Returns the factor that limits the norm, sqrt(norm2), to `clip`. A NaN gives NaN.
 static float clipping(float norm2, float clip) {
   const float factor = clip / (sqrt(norm2) + 1e-6f);
   return factor > 1.0f ? 1.0f : factor;
@@ -36,7 +36,7 @@ __kernel void sgd_momentum(ITEM const OptimizerArgs args, __global const float* 
   }
 }
 
-// This kernel is also AdamW: `shrink` is 1 for adam.
+// This kernel also computes AdamW. `shrink` is 1 for Adam.
 __kernel void adam(ITEM const OptimizerArgs args, __global const float* grad, __global const float* norm2,
                    __global float* weight, __global float* state, __global float* state2) {
   const vec factor = SPLAT(args.clip > 0.0f ? clipping(norm2[args.norm2_offset], args.clip) : 1.0f);

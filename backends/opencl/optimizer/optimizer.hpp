@@ -1,4 +1,4 @@
-// Optimizer steps on flat parameters.
+// Takes optimizer steps on flat parameters.
 #pragma once
 
 #include "runtime/launcher.hpp"

@@ -1,5 +1,5 @@
-// Pixels of images by the indices of their rows and columns: see sdk/ops/gather_pixels.hpp. An index out of range is
-// never followed.
+// Gathers pixels of images by the indices of their rows and columns (sdk/ops/gather_pixels.hpp). Accesses no pixel at
+// an index out of range.
 #include "common/windows.cl"
 #include "pixels/pixels_args.h"
 

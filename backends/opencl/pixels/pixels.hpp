@@ -1,4 +1,4 @@
-// Pixels of images by the indices of their rows and columns.
+// Gathers pixels of images by the indices of their rows and columns.
 #pragma once
 
 #include "runtime/launcher.hpp"

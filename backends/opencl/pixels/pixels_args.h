@@ -1,11 +1,11 @@
-// The arguments of pixels.cl.
+// Defines the arguments of pixels.cl for the host and the kernels.
 #pragma once
 
 #include "common/args.h"
 
 BEGIN_ARGS
 
-// The images have height x width pixels, the output out_h x out_w.
+// The images have height x width pixels, and the output has out_h x out_w pixels.
 typedef struct {
   ImageGrid grid;
   View images, shown;

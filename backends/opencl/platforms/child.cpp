@@ -46,7 +46,7 @@ pid_t spawn(const std::string& program, const std::vector<std::string>& given,
   posix_spawn_file_actions_init(&actions);
   posix_spawnattr_init(&attributes);
   posix_spawn_file_actions_adddup2(&actions, output, STDOUT_FILENO);
-  // Drivers' start-up output on standard error is not meant for the user.
+  // Users need not see what drivers print on standard error when they start.
   posix_spawn_file_actions_addopen(&actions, STDIN_FILENO, "/dev/null", O_RDONLY, 0);
   posix_spawn_file_actions_addopen(&actions, STDERR_FILENO, "/dev/null", O_WRONLY, 0);
   sigset_t none;

@@ -25,7 +25,7 @@ constexpr cl_device_info kComputeMajorNv = 0x4000;
 constexpr cl_device_info kComputeMinorNv = 0x4001;
 constexpr cl_device_info kTopologyAmd = 0x4037;  // cl_amd_device_attribute_query
 struct TopologyAmd {
-  cl_uint type;  // 1: PCIe
+  cl_uint type;  // 1 means PCIe
   unsigned char unused[17];
   unsigned char bus, device, function;
 };
@@ -60,8 +60,8 @@ bool contains(const std::string& text, std::string_view part) {
   return lower.find(part) != std::string::npos;
 }
 
-// PoCL states the target in its version ("... HSTR: pthread-x86_64-pc-linux-gnu-skylake-avx512"), AMD in the device
-// name, and NVIDIA as the compute capability.
+// Returns the instruction set. PoCL states it in its version ("... HSTR: pthread-x86_64-pc-linux-gnu-skylake-avx512"),
+// AMD in the device name, and NVIDIA as the compute capability.
 std::string isa_of(cl_device_id device) {
   const std::string version = device_text(device, CL_DEVICE_VERSION);
   const size_t at = version.find("HSTR: ");

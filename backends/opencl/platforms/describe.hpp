@@ -15,7 +15,7 @@ struct PlatformRecord {
   std::string name;
   std::string version;
   std::vector<mk_device_info> devices;
-  std::string problem;  // the reason why a device of this platform is left out, or ""
+  std::string problem;  // reason why a device of this platform is left out, or ""
 };
 
 inline bool is_pocl(const mk_device_info& info) {
@@ -48,11 +48,11 @@ std::vector<cl_device_id> devices_of(cl_platform_id platform);
 std::vector<cl_platform_id> all_platforms();
 
 // Describes every platform that this process's loader has. With `try_compiler`, each device must build and run a small
-// kernel correctly, which also shows whether its compiler fuses (MK_DEVICE_FUSES). A device that fails is left out, and
-// the platform's problem states why.
+// kernel correctly, which also shows whether its compiler fuses (MK_DEVICE_FUSES). Leaves out a device that fails, and
+// states the reason in the platform's problem.
 std::vector<PlatformRecord> describe_platforms(bool try_compiler);
 
-// Precedes the lines of print(): the reason why the driver cannot be loaded.
+// Begins a line before those of print(), which states why the driver cannot be loaded.
 inline constexpr std::string_view kLoadError = "load_error ";
 
 // Returns lines of "key value". parse() skips unknown keys and truncates values that are too long. It throws

@@ -7,8 +7,8 @@
 namespace mokume::opencl {
 
 struct Icd {
-  std::string source;   // where the driver was found: an .icd file, or the library itself
-  std::string library;  // the argument of dlopen
+  std::string source;   // place where the driver was found: an .icd file, or the library itself
+  std::string library;  // argument of dlopen
 };
 
 // Returns the drivers in a stable order. Searches the same places as the loaders of Debian and Khronos:
@@ -22,7 +22,7 @@ std::string fingerprint(const std::vector<Icd>& icds);
 // Writes one .icd file per driver into `directory`, which must exist.
 void write_vendors(const std::vector<Icd>& icds, const std::string& directory);
 
-// The environment variables that select drivers. A loader that is to see only one directory must not see any of these.
+// Lists the environment variables that select drivers. A loader that may see only one directory must see none of them.
 inline constexpr const char* kLoaderVariables[] = {"OCL_ICD_VENDORS", "OCL_ICD_FILENAMES", "OPENCL_VENDOR_PATH"};
 
 }  // namespace mokume::opencl

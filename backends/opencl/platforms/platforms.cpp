@@ -42,7 +42,7 @@ std::string helper_path() {
   return (library.parent_path().parent_path() / "libexec" / "opencl-probe").lexically_normal().string();
 }
 
-// Returns this process's environment, with the loader pointed at `directory`.
+// Returns this process's environment, except that the loader searches only `directory`.
 std::vector<std::string> environment_with(const std::string& directory) {
   std::vector<std::string> variables{"OCL_ICD_VENDORS=" + directory};
   for (char** v = environ; *v != nullptr; ++v) {
@@ -83,7 +83,7 @@ std::optional<std::vector<IcdReport>> from_text(std::string_view text, const std
   return reports;
 }
 
-// Results of earlier boots and driver versions are never read again.
+// Removes results of earlier boots and driver versions, which nothing reads again.
 void remove_old(const std::string& directory) {
   std::error_code error;
   const auto old = fs::file_time_type::clock::now() - std::chrono::hours(24 * 30);
@@ -144,7 +144,7 @@ std::string reason_in(const std::string& problem) {
   return begin == problem.npos || end == problem.npos || end < begin ? "" : problem.substr(begin, end + 1 - begin);
 }
 
-// Returns the driver's own directory, if this process has loaded another copy of a library in that directory.
+// Returns the driver's own directory if this process has loaded another copy of a library in it, else a description.
 std::string directory_to_put_first(const Icd& icd, const std::vector<std::string>& libraries) {
   const fs::path directory = fs::path(icd.library).parent_path();
   std::error_code error;
@@ -237,7 +237,7 @@ void Platforms::report(const std::vector<IcdReport>& reports, const std::string&
       cache_file.empty() ? "" : "; this result is cached, remove " + cache_file + " to try it again";
   for (const IcdReport& r : reports) {
     // Not every command has to report a driver file that its package left without a library. Every command does report
-    // a driver that fails, also from the cache: its devices are missing, and nothing else in a run says why.
+    // a driver that fails, also from the cache, because its devices are missing and nothing else in a run says why.
     const bool is_absent = r.problem.starts_with(kNotThere);
     if (!r.problem.empty())
       log(is_absent ? MK_LOG_INFO : MK_LOG_WARNING,
@@ -252,7 +252,7 @@ void Platforms::report(const std::vector<IcdReport>& reports, const std::string&
 }
 
 // CPU drivers start a thread for every core of the machine, even if this process may use only a few cores. The threads
-// of PoCL 3.1 and llvmpipe would then compete for these cores. Variables set by the user are kept.
+// of PoCL 3.1 and llvmpipe would then compete for these cores. Keeps variables that the user has set.
 class DriverThreads {
  public:
   DriverThreads() {
@@ -267,7 +267,7 @@ class DriverThreads {
   std::vector<std::unique_ptr<ScopedVariable>> set_;
 };
 
-// Sets the loader's variables as the helper had them, since loaders interpret them differently.
+// Sets the loader's variables as the helper had them, because loaders interpret the user's variables differently.
 void Platforms::load_drivers() {
   if (good_.empty()) {  // only under Oclgrind
     all_platforms();
@@ -281,7 +281,7 @@ void Platforms::load_drivers() {
 }
 
 // The memory that PoCL reports depends on the state of the machine, so the values of the open device replace the cached
-// values. A cache that differs is removed, and the next start writes it again.
+// values. Removes a cache that differs; the next start writes it again.
 void Platforms::refresh(mk_device_info& known, const mk_device_info& now) {
   if (known.memory_bytes == now.memory_bytes && known.max_buffer_bytes == now.max_buffer_bytes) return;
   known.memory_bytes = now.memory_bytes;
@@ -310,7 +310,7 @@ DeviceHandle Platforms::handle(uint32_t index) {
       const mk_device_info now = describe_device(platform, device);
       if (identity(now) != wanted || skip-- != 0) continue;
       refresh(devices_[index], now);
-      devices_[index].compute_units = now.compute_units;  // only this process's cores: see DriverThreads
+      devices_[index].compute_units = now.compute_units;  // only the cores of this process (see DriverThreads)
       return {platform, device};
     }
   throw Error(MK_DEVICE_ERROR,

@@ -1,4 +1,4 @@
-// The devices of this machine. If they are cached, listing them loads no driver.
+// Finds the devices of this machine. If they are cached, listing them loads no driver.
 #pragma once
 
 #include <memory>
@@ -13,21 +13,22 @@
 
 namespace mokume::opencl {
 
-// The helper program's findings about one driver.
+// Holds the helper program's findings about one driver.
 struct IcdReport {
   Icd icd;
-  std::string problem;  // why the driver as a whole is left out, and the cure; "" if it is used
+  std::string problem;  // reason why the driver as a whole is left out, and the cure, or "" if it is used
   std::vector<PlatformRecord> platforms;
 };
 
-// All functions may be called from any thread.
+// Any thread may call any function.
 class Platforms {
  public:
   explicit Platforms(const sdk::Host& host);
 
   // Returns the devices in a stable order. Until a device is opened, its memory sizes are those of the probe. The first
-  // call reads the cache or starts the helper once per driver (20 s each at most), and logs which drivers and devices
-  // are left out and why. Under Oclgrind, which replaces OpenCL as a whole, the process queries the devices itself.
+  // call reads the cache or starts the helper for each driver (20 s each at most, twice if the driver fails), and logs
+  // which drivers and devices are left out and why. Under Oclgrind, which replaces OpenCL as a whole, the process
+  // queries the devices itself.
   const std::vector<mk_device_info>& devices();
 
   // Returns the OpenCL handles of a device of devices(). The first call loads only the drivers that have devices.

@@ -1,9 +1,9 @@
-// opencl-probe [DRIVER [LIBRARY]...] describes on standard output the OpenCL platforms that the loader finds. If it
-// finds none, it prints why DRIVER cannot be loaded. The backend starts it once per driver, because a driver may crash
-// or hang the process that loads it.
+// opencl-probe [DRIVER [LIBRARY]...] describes on standard output the OpenCL platforms that the loader finds. If there
+// are none, it prints why DRIVER cannot be loaded. The backend starts it for each driver, because a driver may crash or
+// hang the process that loads it.
 //
-// It first loads each LIBRARY, as the program has done. A driver with its own, newer copy of such a library then gets
-// the loaded copy. If that makes the driver fail, it must fail here and not when the program opens its device.
+// The helper first loads each LIBRARY, as the program did. A driver with a newer copy of such a library then gets the
+// loaded copy. If that makes the driver fail, it must fail here, not when the program opens its device.
 #include <dlfcn.h>
 
 #include <cstdio>

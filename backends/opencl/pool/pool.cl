@@ -1,9 +1,9 @@
-// Maxima and averages over images.
+// Computes maxima and averages over images (sdk/ops/max_pool.hpp, sdk/ops/avg_pool.hpp).
 #include "common/math.cl"
 #include "common/windows.cl"
 #include "pool/pool_args.h"
 
-// NaN counts as larger than everything; among equal elements the first wins.
+// A NaN counts as larger than everything. Among equal elements, the first one wins.
 __kernel void max_pool(ITEM const MaxPoolArgs args, __global const float* images, __global float* out,
                        __global int* places) {
   const WindowSides sides = args.sides;
@@ -68,13 +68,11 @@ __kernel void max_pool_grad(ITEM const MaxPoolArgs args, __global const float* g
   }
 }
 
-// ---- adaptive averages: see sdk/ops/avg_pool.hpp ------------------------------------------------------------------
-
-// The pixels [begin, end) of a side of `size` that cell `at` of `cells` averages.
+// Return the bounds [begin, end) of the pixels that cell `at` of `cells` averages along a side of `size` pixels.
 static int area_begin(int at, int size, int cells) { return (int)divide((long)at * size, cells); }
 static int area_end(int at, int size, int cells) { return (int)divide((long)(at + 1) * size + cells - 1, cells); }
 
-// Returns 1 / the number of pixels of an area, without a division, because its rounding depends on the device.
+// Returns 1 / the number of pixels of an area without a division, whose rounding depends on the device.
 static vec share_of(int area_h, int area_w) { return reciprocal(SPLAT((float)area_h * (float)area_w)); }
 
 __kernel void avg_pool(ITEM const AvgPoolArgs args, __global const float* images, __global float* out) {
@@ -102,9 +100,9 @@ __kernel void avg_pool(ITEM const AvgPoolArgs args, __global const float* images
 
 static int area_length(int at, int size, int cells) { return area_end(at, size, cells) - area_begin(at, size, cells); }
 
-// The cells whose areas contain a pixel: from pixel * cells / size to ((pixel + 1) * cells - 1) / size. In a smaller
-// output these are one or two cells per side, whose shares are the same for all channels. (A GPU would keep an array of
-// two shares in its memory instead of registers.)
+// Adds the cells whose areas contain a pixel: from pixel * cells / size to ((pixel + 1) * cells - 1) / size. If the
+// output is smaller than the image, these are one or two cells per side, whose shares are the same for all channels. (A
+// GPU would keep an array of two shares in memory instead of registers.)
 __kernel void avg_pool_grad(ITEM const AvgPoolArgs args, __global const float* grad, __global float* dx) {
   FOR_EACH_ROW {
     const long n = divide(r, args.height);

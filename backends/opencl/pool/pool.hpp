@@ -1,4 +1,4 @@
-// Maxima and averages over images, with one kernel each for all devices.
+// Computes maxima and averages over images, with one kernel each for all devices.
 #pragma once
 
 #include "runtime/launcher.hpp"

@@ -1,11 +1,11 @@
-// The arguments of pool.cl.
+// Defines the arguments of pool.cl for the host and the kernels.
 #pragma once
 
 #include "common/args.h"
 
 BEGIN_ARGS
 
-// `places` records the place of each maximum in its window.
+// `places` holds the place of each maximum in its window.
 typedef struct {
   ImageGrid grid;
   View images, windows, places;
@@ -13,7 +13,7 @@ typedef struct {
 } MaxPoolArgs;
 ARGS(MaxPoolArgs)
 
-// `cells` are the averages of areas.
+// `cells` holds the averages of areas.
 typedef struct {
   ImageGrid grid;
   View images, cells;

@@ -1,4 +1,4 @@
-// Averages under a window: see sdk/ops/avg_pool.hpp.
+// Computes averages under a window (sdk/ops/avg_pool.hpp).
 #include "common/math.cl"
 #include "common/windows.cl"
 #include "pool/window_args.h"
@@ -8,7 +8,7 @@ static int length_of(int first, int kernel_size, int size, int pad, int counts_p
   return counts_padding ? min(kernel_size, size + pad - first) : min(first + kernel_size, size) - max(first, 0);
 }
 
-// Returns 1 / a count, without a division, because its rounding depends on the device.
+// Returns 1 / a count without a division, whose rounding depends on the device.
 static vec share_of(int height, int width) { return reciprocal(SPLAT((float)height * (float)width)); }
 
 __kernel void avg_window(ITEM const AvgWindowArgs args, __global const float* images, __global float* out) {

@@ -1,4 +1,4 @@
-// The arguments of window.cl.
+// Defines the arguments of window.cl for the host and the kernels.
 #pragma once
 
 #include "common/args.h"

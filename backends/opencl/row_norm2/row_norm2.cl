@@ -1,9 +1,9 @@
-// Sums of squares of rows. Lane j of 16 adds the squares of columns j, j + 16, ... by fma() in order; the lanes are
-// then added in halves. Both kernels give the same bits.
+// Sums the squares of rows. Lane j of 16 adds the squares of columns j, j + 16, ... by fma() in order, and the lanes
+// are then added in halves. Both kernels give the same bits.
 #include "common/common.cl"
 #include "row_norm2/row_norm2_args.h"
 
-// CPUs: one work-item does rows_each rows.
+// Runs on CPUs. One work-item processes rows_each rows.
 __kernel ONE_ITEM void row_norm2_vector(ITEM const RowNorm2Args args, __global const float* x, __global float* out) {
   const long begin = (long)get_global_id(0) * args.rows_each, end = min(begin + args.rows_each, args.rows);
   for (long r = begin; r < end; ++r) {
@@ -27,8 +27,8 @@ __kernel ONE_ITEM void row_norm2_vector(ITEM const RowNorm2Args args, __global c
   }
 }
 
-// GPUs: 16 adjacent work-items do a row, and a group does 4 rows. The groups use only the first dimension, because
-// cards accept only 65,535 groups in the second.
+// Runs on GPUs. 16 adjacent work-items process a row, and a group processes 4 rows. The groups use only the first
+// dimension, because GPUs accept only 65,535 groups in the second.
 __kernel GROUP_OF(16, 4) void row_norm2_scalar(ITEM const RowNorm2Args args, __global const float* x,
                                                __global float* out, __local float* shared) {
   __local float(*sums)[16] = (__local float(*)[16])shared;

@@ -1,4 +1,4 @@
-// Sums of squares of rows.
+// Computes the sums of squares of rows.
 #pragma once
 
 #include "runtime/launcher.hpp"

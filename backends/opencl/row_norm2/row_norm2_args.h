@@ -1,4 +1,4 @@
-// The arguments of row_norm2.cl.
+// Defines the arguments of row_norm2.cl for the host and the kernels.
 #pragma once
 
 #include "common/args.h"

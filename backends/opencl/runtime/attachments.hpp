@@ -1,4 +1,4 @@
-// Objects that higher folders attach to a device or a queue for its lifetime, one per type.
+// Holds objects that higher folders attach to a device or a queue for its lifetime, one per type.
 #pragma once
 
 #include <map>
@@ -9,7 +9,7 @@ namespace mokume::opencl {
 
 class Attachments {
  public:
-  // Creates the object at the first call.
+  // Returns the object of type T, and creates it on the first call.
   template <class T>
   T& get() {
     std::shared_ptr<void>& slot = objects_[typeid(T)];

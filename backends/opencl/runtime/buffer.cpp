@@ -11,7 +11,7 @@
 namespace mokume::opencl {
 namespace {
 
-// Host memory that a buffer of a CPU device uses. It is freed when the driver has released the buffer.
+// Holds the host memory of a CPU device's buffer until the driver has released the buffer.
 struct HostMemory {
   sdk::Host host;
   void* memory;
@@ -26,16 +26,16 @@ bool is_real_cpu(const mk_device& device) {
   return device.info.kind == MK_DEVICE_CPU && (device.info.flags & (MK_DEVICE_SOFTWARE | MK_DEVICE_INSTRUMENTED)) == 0;
 }
 
-// PoCL's CPU devices, whose names start with the driver's, work in the given memory. Its remote devices do not.
+// PoCL's CPU devices, whose names start with the driver's, work in the given memory. PoCL's remote devices do not.
 bool works_in_place(const mk_device& device) {
   const std::string_view name = device.info.name;
   const bool local = name.starts_with("pthread") || name.starts_with("cpu") || name.starts_with("basic");
   return local && is_pocl(device.info) && is_real_cpu(device);
 }
 
-// On a real CPU a large buffer uses the host's own memory, which requests huge pages. The driver's memory does not, and
-// rows read in random order are then three times slower. If the driver works in place, all buffers use the host's
-// memory: see enqueue_copy. Returns nullptr to let the driver allocate.
+// Returns nullptr to let the driver allocate. On a real CPU, a large buffer uses the host's own memory, which requests
+// huge pages. The driver's memory does not, and reading rows in random order then takes three times as long. If the
+// driver works in place, all buffers use the host's memory (see enqueue_copy()).
 void* host_memory(const mk_device& device, uint64_t bytes) {
   constexpr uint64_t kLarge = uint64_t{2} << 20;
   if (!works_in_place(device) && !(is_real_cpu(device) && bytes >= kLarge)) return nullptr;
@@ -60,7 +60,7 @@ mk_buffer create_buffer(mk_device& device, uint64_t bytes) {
         clCreateBuffer(device.context.get(), CL_MEM_READ_WRITE | CL_MEM_USE_HOST_PTR, bytes, memory, &code));
     if (code == CL_SUCCESS) code = clSetMemObjectDestructorCallback(buffer.memory.get(), free_host_memory, owner.get());
     if (code == CL_SUCCESS) {
-      static_cast<void>(owner.release());  // now owned by the callback
+      static_cast<void>(owner.release());  // the callback owns it now
       if (works_in_place(device)) buffer.in_place = static_cast<std::byte*>(memory);
       return buffer;
     }

@@ -1,5 +1,5 @@
-// The recorded choices of a device. The backend's own variants of an op are bit-identical, except those of `conv`,
-// which differ within the op's tolerance. CLBlast's GEMM gives other bits.
+// Holds the recorded choices of a device. The backend's own variants of an op are bit-identical, except those of
+// `conv`, which differ within the op's tolerance. CLBlast's GEMM gives other bits.
 #pragma once
 
 #include <string>
@@ -10,7 +10,7 @@ struct Choices {
   std::string gemm;  // "vector", "tile" or "clblast"
   std::string conv;  // "winograd" or "patches"
   std::string map;   // "vector" or "scalar", for kernel_map and every op that accesses each element once
-  // Whether one core runs all ops of a member: "worthwhile" (once enough groups have come), "always" or "never".
+  // Decides whether one core runs all ops of a member: "always", "never", or "worthwhile" (after enough groups).
   std::string sequence;
 };
 

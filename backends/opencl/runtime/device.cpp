@@ -44,7 +44,7 @@ const mokume::opencl::LibraryKernel& mk_device::kernel(const mokume::opencl::Bui
 std::string mk_device::built_in_options(const mokume::opencl::BuiltIn& program) const {
   using namespace mokume::opencl;
   const bool fma = (info.flags & MK_DEVICE_FMA) != 0;
-  // `restrict` is removed because Oclgrind does not support what LLVM turns it into when a function is inlined.
+  // Oclgrind does not support the code into which LLVM turns `restrict` when it inlines a function.
   const bool checked = (info.flags & MK_DEVICE_INSTRUMENTED) != 0;
   return program.options + (fma ? "" : " -DNO_FMA") + (checked ? " -Drestrict=" : "") +
          (is_pocl(info) ? " -DWHOLE_VECTORS" : "");

@@ -1,5 +1,5 @@
-// An open device: a context and the built-in programs that were built for it. A device and everything created from it
-// must be used by one thread at a time.
+// Defines an open device: a context and the built-in programs that were built for it. Only one thread at a time may use
+// a device and the objects created from it.
 #pragma once
 
 #include <map>
@@ -25,12 +25,12 @@ struct mk_device {
   cl_device_id id = nullptr;
   mokume::opencl::Context context;
   mokume::opencl::Choices choices;
-  double longest_wait_s = 600;  // MOKUME_WAIT_SECONDS; the cluster also gives up on a device after 600 s
-  int vector_width = 4;         // floats of a native vector: 4, 8 or 16
-  // The cores that share the work of a launch: all cores, or one (group/sequence.hpp). It does not affect any bits.
+  double longest_wait_s = 600;  // from MOKUME_WAIT_SECONDS; the cluster, too, gives up on a device after 600 s
+  int vector_width = 4;         // number of floats in a native vector: 4, 8 or 16
+  // Number of cores that share the work of a launch: all, or one (group/sequence.hpp). It does not affect any bits.
   int64_t cores = 1;
 
-  // Returns the kernel of a built-in program, which is built on first use.
+  // Returns a kernel of a built-in program. Builds the program on first use.
   const mokume::opencl::LibraryKernel& kernel(const mokume::opencl::BuiltIn& program, const char* name);
 
   // Returns the options for a built-in program and for programs derived from it.
@@ -44,7 +44,7 @@ struct mk_device {
 
 namespace mokume::opencl {
 
-// Opens the context. choose_variants() (variants/variants.hpp) sets `choices` and `vector_width`.
+// Creates the device and its context. choose_variants() (variants/variants.hpp) sets `choices`.
 std::unique_ptr<mk_device> open_device(const sdk::Host& host, const std::string& cache_directory, ClBlast* clblast,
                                        const mk_device_info& info, cl_platform_id platform, cl_device_id id);
 

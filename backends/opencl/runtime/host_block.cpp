@@ -5,7 +5,7 @@
 
 namespace mokume::opencl {
 
-// Follows the guides of vendors: the driver allocates the memory and can lock it, and it is mapped once.
+// Follows the vendors' guides: the driver allocates the memory, which it can then lock, and maps it once.
 std::unique_ptr<mk_host_block> create_host_block(mk_queue& queue, uint64_t bytes) {
   if (bytes == 0) throw Error(MK_INVALID_ARGUMENT, "host memory of 0 bytes");
   auto block = std::make_unique<mk_host_block>();

@@ -1,4 +1,4 @@
-// Memory that the driver has mapped for the host: extension "host_memory_v1".
+// Implements the extension "host_memory_v1": memory that the driver has mapped for the host.
 #pragma once
 
 #include <cstdint>
@@ -7,7 +7,7 @@
 #include "abi/backend.h"
 #include "support/cl.hpp"
 
-// The memory is mapped for the lifetime of the object.
+// Keeps the memory mapped for the lifetime of the object.
 struct mk_host_block {
   mk_queue* queue = nullptr;
   mokume::opencl::Memory memory;

@@ -22,8 +22,8 @@ cl_mem KeptMemory::get(mk_device& device, const mk_tensor& of, const char* what,
   return entry->memory.memory.get();
 }
 
-// Takes the memory of an older version under the same key, or new memory while there is room, or the least recently
-// used memory that is large enough. The queue is in order, so pending commands read the old contents first.
+// Returns the memory of an older version under the same key, new memory while there is room, or the least recently used
+// memory that is large enough. The queue is in order, so pending commands read the old contents first.
 KeptMemory::Derived* KeptMemory::entry_for(mk_device& device, const std::string& key, uint64_t bytes) {
   constexpr uint64_t kMostBytes = uint64_t{128} << 20;
   uint64_t total = bytes;

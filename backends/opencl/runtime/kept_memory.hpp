@@ -12,7 +12,7 @@ namespace mokume::opencl {
 
 class KeptMemory {
  public:
-  // Returns memory that contains the result of make(memory), or NULL if there is no room. `what` identifies it,
+  // Returns memory that contains the result of make(memory), or NULL if there is no room. `what` identifies the result,
   // together with the offset and the shape of the view.
   cl_mem get(mk_device& device, const mk_tensor& of, const char* what, uint64_t bytes,
              const std::function<void(cl_mem)>& make);

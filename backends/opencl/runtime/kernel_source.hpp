@@ -1,4 +1,4 @@
-// Extension "kernel_source_v1".
+// Implements the extension "kernel_source_v1".
 #pragma once
 
 #include "abi/backend.h"

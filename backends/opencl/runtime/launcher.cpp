@@ -25,11 +25,11 @@ T argument_info(cl_kernel kernel, cl_uint index, cl_kernel_arg_info what) {
   throw Error(MK_INTERNAL, "kernel " + kernel.name + " " + why);
 }
 
-// Some drivers do not keep argument information and return nothing.
+// Checks the kinds of the arguments, except on drivers that keep no information about arguments.
 void check_kinds(const LibraryKernel& kernel, const Arguments& arguments) {
   cl_kernel const handle = kernel.handle.get();
   const auto type = argument_info<std::array<char, 128>>(handle, 0, CL_KERNEL_ARG_TYPE_NAME);
-  const std::string_view name = type.data();  // may follow "struct"
+  const std::string_view name = type.data();  // some drivers put "struct" before the name
   if (name.empty()) return;
   if (name.ends_with("Args") && !name.ends_with(arguments.type))
     refuse(kernel, "takes a " + std::string(name) + " but receives a " + arguments.type);
@@ -42,8 +42,8 @@ void check_kinds(const LibraryKernel& kernel, const Arguments& arguments) {
   }
 }
 
-// Neither compiler sees the other side, so this checks the arguments: their number always, their kinds at the first
-// launch.
+// Checks the number of arguments at every launch, and their kinds at the first one, because neither compiler sees the
+// other side.
 void check_arguments(const LibraryKernel& kernel, const Arguments& arguments) {
   const size_t given = 1 + arguments.buffers.size() + (arguments.local_floats > 0 ? 1 : 0);
   if (given != kernel.n_arguments)

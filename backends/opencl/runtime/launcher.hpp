@@ -1,4 +1,4 @@
-// Enqueues kernels and keeps the first and last event on request, or records the launches instead.
+// Enqueues kernels and keeps the first and the last event on request, or records the launches instead.
 #pragma once
 
 #include <initializer_list>
@@ -10,7 +10,7 @@
 #include "runtime/queue.hpp"
 #include "runtime/recording.hpp"
 
-// The first and the last command that the event covers.
+// Holds the first and the last command that the event covers. `last` is empty if there is only one.
 struct mk_event {
   mk_queue* queue = nullptr;
   mokume::opencl::EventHandle first, last;
@@ -26,7 +26,7 @@ class Launcher {
   mk_queue& queue() { return queue_; }
   mk_device& device() { return *queue_.device; }
 
-  // Runs the kernel over `range`; each side is rounded up to a multiple of the group's. Throws MK_INTERNAL if the
+  // Runs the kernel over `range` and rounds each side up to a multiple of the group's side. Throws MK_INTERNAL if the
   // kernel does not take these arguments.
   template <class Args>
   void run(const LibraryKernel& kernel, const Range& range, const Args& args, std::initializer_list<cl_mem> buffers,
@@ -39,11 +39,11 @@ class Launcher {
   }
   void run(const LibraryKernel& kernel, const Range& range, const Arguments& arguments);
 
-  // If `local` is nullptr, the driver chooses the group size. On any GPU, throws Error(MK_INVALID_ARGUMENT) for more
-  // than kMostGroups, even if this GPU would accept them.
+  // Lets the driver choose the group size if `local` is nullptr. Otherwise, on any GPU, throws
+  // Error(MK_INVALID_ARGUMENT) for more groups than kMostGroups, even if this GPU would accept them.
   void enqueue(cl_kernel kernel, const std::array<int64_t, 3>& global, const int64_t* local);
 
-  // Lets a library enqueue commands. `body` receives the location for its event, or NULL.
+  // Enqueues commands of other code, which no recording can hold. `body` receives the location for its event, or NULL.
   template <class Body>
   void enqueue_foreign(Body&& body) {
     if (recording_ != nullptr) return recording_->refuse();

@@ -1,5 +1,5 @@
-// Reads of a GPU's memory that finish() completes. The device writes to memory of the queue and not of the caller,
-// because a caller that has given up on a device frees its own memory while the device may still write.
+// Holds the reads of a GPU's memory that finish() completes. The device writes to the queue's memory and not to the
+// caller's, because a caller that gives up on a device frees its own memory while the device may still write.
 #pragma once
 
 #include <cstddef>
@@ -11,7 +11,7 @@ namespace mokume::opencl {
 
 class PendingReads {
  public:
-  // Returns memory for the device to write `bytes` to, which complete() copies to `to`.
+  // Returns memory for the `bytes` bytes that the device writes. complete() copies them to `to`.
   std::byte* add(void* to, size_t bytes) {
     return reads_.emplace_back(Read{std::make_unique_for_overwrite<std::byte[]>(bytes), to, bytes}).from.get();
   }

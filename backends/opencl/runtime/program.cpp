@@ -13,14 +13,14 @@
 namespace mokume::opencl {
 namespace {
 
-// A cache entry has the SHA-256 of the binary, a newline, and the binary, because drivers crash on damaged binaries.
+// A cache entry is the SHA-256 of the binary, a newline, and the binary, because drivers crash on damaged binaries.
 constexpr size_t kDigestLength = 64;
 
 std::string all_options(const mk_device& device, const std::string& options) {
   std::string all = options.find("-cl-std=") == std::string::npos ? "-cl-std=CL1.2" : "";
-  all += " -cl-denorms-are-zero";  // abi/op.h requires it
+  all += " -cl-denorms-are-zero";  // subnormal floats count as zero (abi/op.h)
   all += wide_offsets(device.info);
-  if (is_pocl(device.info)) all += " -w";  // its compiler prints the number of warnings on the user's terminal
+  if (is_pocl(device.info)) all += " -w";  // PoCL's compiler prints the number of warnings on the user's terminal
   if ((device_value<cl_device_fp_config>(device.id, CL_DEVICE_SINGLE_FP_CONFIG) &
        CL_FP_CORRECTLY_ROUNDED_DIVIDE_SQRT) != 0)
     all += " -cl-fp32-correctly-rounded-divide-sqrt";
@@ -28,8 +28,8 @@ std::string all_options(const mk_device& device, const std::string& options) {
 }
 
 // Returns "" if programs are not cached. PoCL compiles a kernel at launch for the launch's sizes and keeps the result
-// in its own cache. Requesting a binary makes it also compile every kernel for arbitrary sizes (measured for a CPU's
-// GEMM: 5.2 instead of 1.3 s), and a program made from that binary is still compiled for each launch's sizes.
+// in its own cache. Requesting a binary makes PoCL also compile every kernel for arbitrary sizes (5.2 instead of 1.3 s
+// for a CPU's GEMM), and PoCL still compiles a program made from that binary for each launch's sizes.
 std::string cache_path(const mk_device& device, std::string_view source, const std::string& options) {
   if (device.cache_directory.empty() || is_pocl(device.info)) return "";
   std::string key(source);
@@ -64,7 +64,7 @@ Program from_cache(const mk_device& device, const std::string& path, const std::
   return program;
 }
 
-// Programs for which the driver returns no binary are not cached.
+// Caches the program unless the driver returns no binary.
 void to_cache(cl_program program, const std::string& path) {
   size_t size = 0;
   if (clGetProgramInfo(program, CL_PROGRAM_BINARY_SIZES, sizeof(size), &size, nullptr) != CL_SUCCESS || size == 0)

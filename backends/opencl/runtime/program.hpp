@@ -12,8 +12,8 @@ struct mk_device;
 
 namespace mokume::opencl {
 
-// A program of this library: a .cl file with everything that it includes, and macros. All three members identify it;
-// the name alone is for people.
+// Identifies a program of this library: a .cl file with everything that it includes, and macros. Two programs are the
+// same if all three members agree. Messages show the name.
 struct BuiltIn {
   std::string name;
   const char* source;
@@ -22,10 +22,10 @@ struct BuiltIn {
   auto operator<=>(const BuiltIn&) const = default;
 };
 
-// Returns the source with its kernels turned into functions, which an appended kernel can call: see common.cl.
+// Returns the source with its kernels turned into functions, which an appended kernel can call (common.cl).
 std::string called_source(const BuiltIn& program);
 
-// A kernel of this library. Its arguments are a struct, then buffers, then local memory, if any.
+// Holds a kernel of this library. Its arguments are a struct, then buffers, then local memory, if any.
 struct LibraryKernel {
   LibraryKernel(cl_program built, const BuiltIn* from, const std::string& kernel);
 
@@ -33,7 +33,7 @@ struct LibraryKernel {
   const BuiltIn* program;  // nullptr for a kernel generated at run time
   std::string name;
   cl_uint n_arguments = 0;
-  mutable const char* checked_type = nullptr;  // the struct that the kernel is known to take: see Launcher
+  mutable const char* checked_type = nullptr;  // struct for which Launcher has checked the kernel
 };
 
 class LibraryProgram {
@@ -41,7 +41,7 @@ class LibraryProgram {
   LibraryProgram(BuiltIn what, Program built) : what_(std::move(what)), program_(std::move(built)) {}
   LibraryProgram(const LibraryProgram&) = delete;
   LibraryProgram& operator=(const LibraryProgram&) = delete;
-  // Creates the kernel at the first call.
+  // Creates the kernel on the first call.
   const LibraryKernel& kernel(std::string_view name);
 
  private:
@@ -50,7 +50,7 @@ class LibraryProgram {
   std::map<std::string, LibraryKernel, std::less<>> kernels_;
 };
 
-// A model's program and its kernels by name. Each kernel is created on first use.
+// Holds a model's program and its kernels by name. Creates each kernel on first use.
 class KernelSet {
  public:
   explicit KernelSet(Program program) : program_(std::move(program)) {}
@@ -63,10 +63,10 @@ class KernelSet {
 };
 
 // Builds `source` with the options of all mokume kernels (OpenCL C 1.2, correctly rounded division if available, never
-// fast-math) and `options`. Binaries are cached in the cache directory under the SHA-256 of source, options, device,
-// driver and platform version. An entry that is damaged or that the driver rejects is built again. PoCL's binaries are
-// not cached, since its own cache is better. Throws MK_DEVICE_ERROR with the first lines of the build log, which also
-// goes to the log. A build of more than a second is logged at INFO.
+// fast-math) and `options`. Caches binaries in the cache directory under the SHA-256 of source, options, device,
+// driver, platform version and instruction set. Rebuilds an entry that is damaged or that the driver rejects. Does not
+// cache PoCL's binaries, because PoCL's own cache is better. Logs a build of more than a second at INFO. Throws
+// MK_DEVICE_ERROR with the first lines of the build log, and logs all of it.
 Program build_program(mk_device& device, const std::string& name, std::string_view source, const std::string& options);
 
 }  // namespace mokume::opencl

@@ -1,4 +1,4 @@
-// An in-order queue of a device, and the memory shared by its ops.
+// Defines an in-order queue of a device, and the memory that its ops share.
 #pragma once
 
 #include <cstdint>
@@ -12,13 +12,13 @@
 #include "support/cl.hpp"
 
 struct mk_queue {
-  ~mk_queue();  // waits, because commands read the members; a lost queue leaks its handle instead
+  ~mk_queue();  // waits, because commands read the members; leaks the handle of a lost queue instead
 
   mk_device* device = nullptr;
   mokume::opencl::CommandQueue handle;
   bool profiling = false;
-  bool lost = false;  // its commands did not end in time (see wait.hpp); they may still run, so nothing waits for them
-  bool reads_directly = false;  // a copy with an event writes to memory of the caller, so finish() has no limit
+  bool lost = false;            // commands did not end in time (wait.hpp) and may still run, so nothing waits for them
+  bool reads_directly = false;  // a copy with an event writes to the caller's memory, so finish() has no time limit
   mokume::opencl::PendingReads reads;
   mokume::opencl::Workspaces workspaces;
   mokume::opencl::Attachments attachments;
@@ -27,7 +27,7 @@ struct mk_queue {
     return workspaces.get(*device, slot, static_cast<uint64_t>(floats) * sizeof(float));
   }
   cl_mem workspace(size_t slot, int64_t floats) { return workspace_buffer(slot, floats).memory.get(); }
-  // Returns memory with the result of make(memory), computed from a view alone: see KeptMemory.
+  // Returns memory that holds the result of make(memory), which depends on a view alone (see KeptMemory).
   cl_mem kept(const mk_tensor& of, const char* what, int64_t floats, const std::function<void(cl_mem)>& make);
 
  private:

@@ -1,4 +1,4 @@
-// Records the launches of one or several ops in order, for code that launches them in another way: see group/.
+// Records the launches of one or several ops in order, for code that launches them in another way (see group/).
 #pragma once
 
 #include <cstdint>
@@ -22,11 +22,11 @@ class Recording {
 
   void clear();
   void add(const LibraryKernel& kernel, const Range& range, const Arguments& arguments);
-  // Marks the recording as unusable, because a command cannot be recorded.
+  // Marks the recording as unusable because a command cannot be recorded.
   void refuse() { refused_ = true; }
   bool refused() const { return refused_; }
   const std::vector<Launch>& launches() const { return launches_; }
-  // Returns the struct of a launch as longs.
+  // Returns a launch's struct of arguments as longs.
   std::span<const int64_t> words(const Launch& l) const { return std::span(words_).subspan(l.first_word, l.n_words); }
   std::span<const cl_mem> buffers(const Launch& l) const {
     return std::span(buffers_).subspan(l.first_buffer, l.n_buffers);

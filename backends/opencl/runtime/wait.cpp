@@ -28,14 +28,15 @@ void CL_CALLBACK on_complete(cl_event, cl_int, void* data) {
   (*signal)->changed.notify_all();
 }
 
-// Returns CL_COMPLETE, more if the command has not ended, or less if it failed.
+// Returns CL_COMPLETE, a larger value if the command has not ended, or a smaller one if it failed.
 cl_int status_of(cl_event event) {
   cl_int status = CL_COMPLETE;
   check(clGetEventInfo(event, CL_EVENT_COMMAND_EXECUTION_STATUS, sizeof(status), &status, nullptr), "clGetEventInfo");
   return status;
 }
 
-// Checks the event from time to time, because some drivers lose callbacks. Returns false if it has not ended in time.
+// Waits for the callback, but checks the event every second, as some drivers lose callbacks. Returns false on a
+// timeout.
 bool sleep_until_done(cl_event event, double longest_s) {
   using namespace std::chrono_literals;
   const auto signal = std::make_shared<Signal>();
@@ -43,7 +44,7 @@ bool sleep_until_done(cl_event event, double longest_s) {
   check(clSetEventCallback(event, CL_COMPLETE, on_complete, data.get()), "clSetEventCallback");
   static_cast<void>(data.release());  // on_complete frees it
   const auto start = std::chrono::steady_clock::now();
-  const auto signalled = [&] {  // the driver is not queried under this lock, because its callback may wait for the lock
+  const auto signalled = [&] {  // calls no driver under this lock, because its callback may wait for the lock
     std::unique_lock lock(signal->mutex);
     return signal->changed.wait_for(lock, 1s, [&] { return signal->done; });
   };
@@ -99,7 +100,7 @@ void finish(mk_queue& queue) {
   try {
     finish_in_time(queue);
   } catch (...) {
-    queue.reads.abandon();  // their targets may be gone at the next call
+    queue.reads.abandon();  // their targets may no longer exist at the next call
     throw;
   }
   queue.reads_directly = false;

@@ -1,4 +1,4 @@
-// Device memory that the ops of a queue share, because they run in order. Its contents do not outlive an op.
+// Provides device memory that the ops of a queue share, because they run in order. Its contents do not outlive an op.
 #pragma once
 
 #include <array>
@@ -9,26 +9,26 @@
 
 namespace mokume::opencl {
 
-inline constexpr size_t kWorkspaces = 5;  // the slots of a queue
-inline constexpr size_t kNotKept = 4;     // the slot that mk_queue::kept() uses when it has no room
+inline constexpr size_t kWorkspaces = 5;  // number of slots of a queue
+inline constexpr size_t kNotKept = 4;     // slot that mk_queue::kept() uses for results that it cannot keep
 
-// Memory for the members of a group: in each slot, consecutive parts of `each` bytes, one per member.
+// Divides each slot among the members of a group: consecutive parts of `each` bytes, one per member.
 struct MemberSpace {
-  static constexpr uint64_t kMostBytes = uint64_t{256} << 20;  // the limit for a slot
+  static constexpr uint64_t kMostBytes = uint64_t{256} << 20;  // limit for a slot
 
   uint64_t members;
   std::array<uint64_t, kWorkspaces> each{};
   bool grew = false, too_large = false;
 
-  // Returns the required size of a slot, now `there` bytes large, if each member requests `bytes`.
+  // Returns the size that a slot of `there` bytes needs if each member requests `bytes`. Sets `grew` or `too_large`.
   uint64_t room_for(size_t slot, uint64_t bytes, uint64_t there);
 };
 
 class Workspaces {
  public:
-  // Returns a buffer of at least `bytes`; while `members` is set, the buffer has room for all members.
+  // Returns a buffer of at least `bytes` bytes. While `members` is set, the buffer has room for all members.
   mk_buffer& get(mk_device& device, size_t slot, uint64_t bytes);
-  // Returns the distance in bytes of a member's part from the first member's; 0 for memory that is not a workspace.
+  // Returns the distance in bytes from the first member's part to that of `member`, or 0 for memory of another kind.
   int64_t offset(const MemberSpace& space, cl_mem memory, size_t member) const;
 
   MemberSpace* members = nullptr;  // set while the ops of a group are recorded

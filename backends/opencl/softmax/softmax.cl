@@ -1,4 +1,4 @@
-// Softmax of rows, and its gradient. One work-item does rows_each rows. Sums are in the order of the columns.
+// Computes the softmax of rows, and its gradient. One work-item processes rows_each rows. Sums follow the column order.
 #include "common/math.cl"
 #include "common/runs.cl"
 #include "softmax/softmax_args.h"

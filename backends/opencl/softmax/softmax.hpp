@@ -1,4 +1,4 @@
-// Softmax of rows, and its gradient.
+// Computes the softmax of rows, and its gradient.
 #pragma once
 
 #include "runtime/launcher.hpp"

@@ -1,11 +1,11 @@
-// The arguments of softmax.cl.
+// Defines the arguments of softmax.cl for the host and the kernels.
 #pragma once
 
 #include "common/args.h"
 
 BEGIN_ARGS
 
-// `x` is the input, or the output if the gradient is taken there.
+// `x` is the input of softmax, but its output for softmax_grad.
 typedef struct {
   i64 rows, columns, rows_each;
   View x, grad, out;

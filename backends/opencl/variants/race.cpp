@@ -16,7 +16,7 @@ using Clock = std::chrono::steady_clock;
 
 double seconds_since(Clock::time_point start) { return std::chrono::duration<double>(Clock::now() - start).count(); }
 
-// Returns the best time of up to four runs, after a run that builds and warms up; infinity if the variant fails here.
+// Returns the best time of up to four runs, after one run that builds and warms up, or infinity if the variant fails.
 double measure(mk_queue& queue, const mk_op& op, const std::string& what) {
   const auto once = [&] {
     const auto start = Clock::now();

@@ -1,4 +1,4 @@
-// A recorded choice: its variants, and the way in which a device determines the fastest.
+// Describes a recorded choice: its variants, and how a device determines the fastest one.
 #pragma once
 
 #include <array>
@@ -15,11 +15,11 @@ struct VariantSet {
   const char* key;
   std::string Choices::*slot;
   std::array<const char*, 3> values;  // "" for unused entries
-  // The sources of the kernels in the race. If their text changes, a device measures again.
+  // Holds the sources of the kernels in the race. If their text changes, a device measures again.
   std::span<const char* const> sources;
-  // Returns the variants that the device supports, likely winner first. The first is used until a variant is chosen.
+  // Returns the variants that the device supports, the likely winner first, which the device uses before the race.
   std::vector<std::string> (*candidates)(const mk_device& device);
-  // Leaves the fastest variant in the slot. nullptr: the first candidate is taken without a race.
+  // Leaves the fastest variant in the slot. Without a race (nullptr), the first candidate is chosen.
   void (*race)(mk_device& device, mk_queue& queue);
 };
 

@@ -12,7 +12,7 @@
 namespace mokume::opencl {
 namespace {
 
-// The file name identifies the device class by the code and everything that makes two devices run the same code.
+// Returns the cache file of the device class, which depends on all that makes two devices run the same code.
 std::string class_file(const mk_device& device) {
   if (device.cache_directory.empty()) return "";
   const mk_device_info& i = device.info;
@@ -27,7 +27,7 @@ bool allows(const VariantSet& set, const std::string& value) {
   return !value.empty() && std::find(set.values.begin(), set.values.end(), value) != set.values.end();
 }
 
-// Parses lines of "key value"; unknown entries are ignored.
+// Parses lines of "key value" and ignores unknown entries.
 Choices remembered(const std::string& file) {
   Choices choices;
   const std::string text = file.empty() ? "" : read_file(file, 4096).value_or("");
@@ -68,7 +68,7 @@ void choose_variants(mk_device& device, std::span<const mk_choice> choices) {
   const std::string file = class_file(device);
   const Choices known = remembered(file);
   Choices measured = known;
-  // Convolutions were measured with a particular GEMM, so the remembered choice does not apply to another GEMM.
+  // The remembered choice for convolutions was measured with a particular GEMM, so it does not apply to another GEMM.
   const bool another_gemm = !device.choices.gemm.empty() && device.choices.gemm != known.gemm;
   for (const VariantSet* set : variant_sets()) {
     if (set->slot == &Choices::conv && another_gemm) continue;
@@ -77,8 +77,8 @@ void choose_variants(mk_device& device, std::span<const mk_choice> choices) {
   if (device.choices.gemm == "clblast" && !device.clblast->available())
     throw Error(MK_DEVICE_ERROR, "opencl: the recorded choice gemm = clblast needs CLBlast: install libclblast1");
   std::unique_ptr<mk_queue> queue;
-  // The sets are in order, because each race uses earlier choices. Only measured choices are remembered; a choice that
-  // was given for a single run must not affect the next.
+  // The sets are in order, because each race uses earlier choices. The file remembers only measured choices, because a
+  // choice that a caller fixes for a single run must not affect the next run.
   for (const VariantSet* set : variant_sets()) {
     std::string& slot = device.choices.*set->slot;
     if (!slot.empty()) continue;

@@ -1,4 +1,4 @@
-// Selects the kernels of a device: given, remembered, or measured once per device class.
+// Selects the kernels of a device. Each choice is given by the caller, remembered, or measured once per device class.
 #pragma once
 
 #include <span>
@@ -7,9 +7,9 @@
 
 namespace mokume::opencl {
 
-// Sets device.choices from three sources, in this order: what `choices` fixes (other keys are ignored), what the cache
-// directory remembers for this device class, and races of tens of milliseconds of kernel time, whose winners are then
-// remembered. Throws MK_INVALID_ARGUMENT for an unknown value.
+// Sets each member of device.choices from the first source that has a value: `choices`, the cache file of this device
+// class, or a race, which takes tens of milliseconds of kernel time. Adds the winners of races to the cache file.
+// Ignores unknown keys in `choices`. Throws MK_INVALID_ARGUMENT for an unknown value.
 void choose_variants(mk_device& device, std::span<const mk_choice> choices);
 
 }  // namespace mokume::opencl
