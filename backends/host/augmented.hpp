@@ -1,4 +1,4 @@
-// The pixels of an augmented image: see sdk/ops/augment.hpp.
+// Computes the pixels of an augmented image (sdk/ops/augment.hpp).
 #pragma once
 
 #include <cmath>
@@ -17,7 +17,7 @@ class Augmented {
     if (a_.contrast > 0) shade_ = (1.0F - d_.contrast) * mean();
   }
 
-  // Writes row y of the result where pixels only move.
+  // Writes row y of the result if pixels only move.
   void moved_line(int64_t y, float* out) const {
     const int64_t from_y = y + d_.dy, k = a_.channels;
     const int64_t begin = std::max<int64_t>(0, -d_.dx), end = std::min(a_.width, a_.width - d_.dx);

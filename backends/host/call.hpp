@@ -1,4 +1,4 @@
-// An op as its implementation receives it: already validated, with every view resolved to host memory.
+// Describes an op as its implementation receives it: validated, with every view resolved to host memory.
 #pragma once
 
 #include <algorithm>
@@ -10,7 +10,7 @@
 
 namespace mokume::host {
 
-// Row-major view: element (r, c) is at data[r * stride + c]. `data` is null for an empty view without a buffer.
+// Describes a row-major view: element (r, c) is at data[r * stride + c]. `data` is null for a view without a buffer.
 template <class T>
 struct View {
   T* data = nullptr;
@@ -23,7 +23,7 @@ struct Call {
   const mk_op& op;
   sdk::Host host;
   const Loops& loops;
-  ParallelRegion* region = nullptr;  // null: loops are handed to the host
+  ParallelRegion* region = nullptr;  // if null, the host runs the loops
 
   Call with(const mk_op& other) const { return {other, host, loops, region}; }
 
@@ -46,7 +46,7 @@ struct Call {
   // `work_per_row` is in elements.
   template <class Body>
   void for_rows(int64_t rows, int64_t work_per_row, Body&& body) const {
-    // An amount of work that takes about as long as ten hand-overs to another thread.
+    // This amount of work takes about as long as ten hand-overs to another thread.
     const int64_t piece_size = region != nullptr ? 4096 : 32768;
     const int64_t step = std::max<int64_t>(1, piece_size / std::max<int64_t>(1, work_per_row));
     if (rows <= step) return body(int64_t{0}, rows);

@@ -1,4 +1,4 @@
-// The name of a processor, from the text of /proc/cpuinfo.
+// Finds the name of a processor in the text of /proc/cpuinfo.
 #pragma once
 
 #include <string>
@@ -19,7 +19,7 @@ inline std::string cpuinfo_value(std::string_view text, std::string_view key) {
   return "";
 }
 
-// Returns "" if the text does not name the processor. On arm64 the text has no model name, only the numbers of the
+// Returns "" if the text does not name the processor. On arm64, the text has no model name, only the numbers of the
 // maker and the core (MIDR_EL1). The table holds Arm's own names of its server cores.
 inline std::string cpu_name(std::string_view text) {
   const std::string model = cpuinfo_value(text, "model name");

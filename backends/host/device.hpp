@@ -1,4 +1,4 @@
-// The types that the opaque handles of abi/backend.h point to.
+// Defines the types to which the opaque handles of abi/backend.h point.
 #pragma once
 
 #include <cstddef>
@@ -16,7 +16,7 @@ struct mk_device {
 };
 
 struct mk_buffer {
-  // Releases `start` to `owner`; does not own it if `owner` is null.
+  // The destructor releases `start` to `owner`. If `owner` is null, the buffer does not own its memory.
   mk_buffer(const mk_host* owner, std::byte* start) : host(owner), memory(start) {}
   ~mk_buffer() {
     if (host != nullptr) host->release(host->self, memory);

@@ -1,4 +1,4 @@
-// The host backend's description of the machine it runs on.
+// Describes the machine on which the host backend runs.
 #pragma once
 
 #include "abi/backend.h"

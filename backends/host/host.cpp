@@ -1,5 +1,5 @@
 // The host backend computes every op on this machine's processor, in two versions. Device 0 is the fast path. Device 1
-// computes every op plainly with fp64 sums; it is the oracle that every backend is tested against.
+// computes every op plainly, with fp64 sums. It is the oracle against which every backend is tested.
 #include <algorithm>
 #include <array>
 #include <chrono>
@@ -24,7 +24,7 @@ namespace {
 constexpr char kIsaKey[] = "host.isa";
 constexpr char kGemmKey[] = "host.gemm";
 
-// Functions by op code; null where the directory has no file for the op.
+// Holds functions by op code, or null where the folder has no file for the op.
 using OpTable = std::array<OpFunction, MK_OP_COUNT_>;
 
 template <size_t N>
@@ -117,7 +117,7 @@ int32_t submit_group(mk_queue* queue, const mk_op* const* ops, uint32_t members,
         }
     };
     // A single network must answer soon, so it must not wait for threads to wake between its ops. Several networks mean
-    // training: their ops are long enough, and other devices may use the same cores.
+    // training, whose ops are long enough, and other devices may use the same cores.
     constexpr double kSmallOp = 2e7, kThread = 1.5e6;  // floating-point operations
     const double flops = members == 1 ? flops_of(ops[0], each) : 0;
     auto done = timed(*queue, event != nullptr, [&] {
@@ -150,7 +150,7 @@ class Backend {
     return std::make_unique<mk_device>(mk_device{host_, oracle, loops, device_info(index).max_buffer_bytes});
   }
 
-  // The oracle has no choices: it is the same plain C++ everywhere.
+  // The oracle has no choices, because it is the same plain C++ everywhere.
   static std::vector<sdk::Choice> choices(const mk_device& device) {
     if (device.oracle) return {};
     return {{kIsaKey, device.loops->isa}, {kGemmKey, onednn_choice()}};

@@ -2,7 +2,7 @@
 
 #include <dnnl.h>
 
-// Debian's oneDNN runs on GCC's OpenMP. Including <omp.h> would tie this file to the compiler that ships it.
+// Debian's oneDNN runs on GCC's OpenMP. Including <omp.h> would tie this file to the compiler that ships the header.
 extern "C" void omp_set_num_threads(int);
 extern "C" int omp_get_max_threads(void);
 

@@ -1,4 +1,4 @@
-// The only place that calls oneDNN.
+// Calls oneDNN, which no other file does.
 #pragma once
 
 #include <cstdint>
@@ -6,14 +6,14 @@
 
 namespace mokume::host {
 
-std::string onednn_version();  // "oneDNN 2.6.3"
+std::string onednn_version();  // returns, for example, "oneDNN 2.6.3"
 
-// Returns the kernels oneDNN selects on this machine, for example "onednn-avx512". Results depend on it, and
-// DNNL_MAX_CPU_ISA in the environment changes it.
+// Returns the name of the kernels that oneDNN selects on this machine, for example "onednn-avx512". Results depend on
+// the kernels, and DNNL_MAX_CPU_ISA in the environment changes them.
 std::string onednn_choice();
 
-// Computes row-major out = alpha * op(a) * op(b) + beta * out on the calling thread alone. All sizes are > 0; strides
-// are at least the number of columns. Returns false if oneDNN fails, which it does when memory runs out.
+// Computes row-major out = alpha * op(a) * op(b) + beta * out on the calling thread alone. All sizes are positive, and
+// strides are at least the number of columns. Returns false if oneDNN fails, which it does when memory runs out.
 struct SgemmTile {
   bool transpose_a, transpose_b;
   int64_t m, n, k;

@@ -1,6 +1,6 @@
-// Threads that share the loops of successive ops. A loop of an op that takes microseconds is over before a sleeping
-// thread wakes. The threads of a parallel region (the term is OpenMP's) are woken once, for a whole sequence of ops,
-// and wait between loops without sleeping.
+// Shares the loops of successive ops among threads. A loop of an op that takes microseconds ends before a sleeping
+// thread wakes. The threads of a parallel region (the term is OpenMP's) wake once, for a whole sequence of ops, and
+// wait between loops without sleeping.
 #pragma once
 
 #include <algorithm>
@@ -40,8 +40,8 @@ class ParallelRegion {
     if (thrown) std::rethrow_exception(thrown);
   }
 
-  // Calls body(i) for every i in [0, count), on all threads. Each begins with its own share, the same part of the range
-  // in every loop, so that it reads mostly what it wrote. Only work() may call it. The body must not throw.
+  // Calls body(i) for every i in [0, count), on all threads. Each thread begins with its own share, the same part of
+  // the range in every loop, so that it reads mostly what it wrote. Only work() may call this. The body must not throw.
   template <class Body>
   void parallel_for(uint64_t count, Body&& body) {
     using Plain = std::remove_reference_t<Body>;
@@ -57,7 +57,7 @@ class ParallelRegion {
   }
 
  private:
-  // Yields to other threads after a while, since one of them may have taken an index and been interrupted.
+  // Yields to other threads after a while, because one of them may have taken an index and been interrupted.
   class Pause {
    public:
     void operator()() {
@@ -80,8 +80,8 @@ class ParallelRegion {
 
   uint64_t begin(uint64_t share) const { return count_ * share / threads_; }
 
-  // Runs one index of the current loop; returns false if none is left. A loop is replaced when all taken indices are
-  // done.
+  // Runs one index of the current loop. Returns false if none is left. A new loop replaces the current one when all
+  // taken indices are done.
   bool take(uint32_t thread) {
     for (uint32_t k = 0; k < threads_; ++k) {
       const uint32_t share = (thread + k) % threads_;

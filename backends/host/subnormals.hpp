@@ -1,4 +1,4 @@
-// Every op treats subnormal floats as zero (abi/op.h, docs/adr/0020). A per-thread flag makes the processor do so.
+// Sets a per-thread flag that makes the processor treat subnormal floats as zero (abi/op.h, docs/adr/0020).
 #pragma once
 
 #include <cstdint>

@@ -1,5 +1,5 @@
 // The null backend is the template to copy. It keeps every rule of abi/backend.h and computes nothing. A new backend
-// starts from what remains, and the overhead of the program itself is measured with it.
+// starts from this file, with which the overhead of the program itself is also measured.
 //
 // Functions appear in the order in which the program calls them: start the library, list its devices, open one, create
 // buffers and a queue, copy, submit, wait, shut down. README.md describes what to change first.
@@ -35,8 +35,8 @@ class Backend {
 
   // ---- devices -----------------------------------------------------------------------------------------------------
 
-  // Lists devices without opening any. A driver that is present but unusable is logged together with its cure
-  // (host.log(MK_LOG_WARNING, ...)) instead of being returned as an error, because other devices may be fine.
+  // Lists devices without opening any. Logs a driver that is present but unusable, together with the cure
+  // (host.log(MK_LOG_WARNING, ...)), instead of returning an error, because other devices may be fine.
   static std::vector<mk_device_info> devices() {
     mk_device_info info{};
     info.struct_size = sizeof info;
@@ -50,13 +50,13 @@ class Backend {
     sdk::set_text(info.platform, "null");
     sdk::set_text(info.vendor, "mokume");
     sdk::set_text(info.version, MOKUME_VERSION);
-    // Two platforms may list one device. Of devices with equal physical_id, only one is used.
+    // Two platforms may list one device. Among devices with equal physical_id, only one is used.
     sdk::set_text(info.physical_id, "null:0");
     return {info};
   }
 
   // The choices are earlier measurements (kernel variants). A backend that recorded a choice must follow it or fail
-  // with MK_DEVICE_ERROR, since results depend on it. It ignores keys of other backends.
+  // with MK_DEVICE_ERROR, because results depend on it. A backend ignores keys of other backends.
   static std::unique_ptr<mk_device> open(uint32_t, std::span<const mk_choice>) { return std::make_unique<mk_device>(); }
 
   // Lists what open() measured or received, for the program to record. The list is empty here because no result depends
@@ -65,7 +65,7 @@ class Backend {
 
   // ---- memory ------------------------------------------------------------------------------------------------------
 
-  // Throw Error(MK_OUT_OF_MEMORY) when the device is full: the program then splits the work or tries a larger device.
+  // A backend throws Error(MK_OUT_OF_MEMORY) if its device is full; the program then splits the work or tries another.
   static std::unique_ptr<mk_buffer> create_buffer(mk_device&, uint64_t) { return std::make_unique<mk_buffer>(); }
 
   // ---- queues ------------------------------------------------------------------------------------------------------
@@ -83,9 +83,9 @@ class Backend {
 
   // ---- ops ---------------------------------------------------------------------------------------------------------
 
-  // The narrow waist: every op arrives here as one descriptor, checked against its shape rule and its buffers. A real
-  // backend selects a kernel by op.code, enqueues it and returns. core/sdk/ops/<op>.hpp defines each code and its
-  // attributes, such as op.gemm.alpha.
+  // This is the narrow waist: every op arrives here as one descriptor, checked against its shape rule and its buffers.
+  // A real backend selects a kernel by op.code, enqueues it and returns. core/sdk/ops/<op>.hpp defines each code and
+  // its attributes, such as op.gemm.alpha.
   static std::unique_ptr<mk_event> submit(mk_queue& queue, const mk_op&, bool want_event) {
     return event_of(queue, want_event);
   }
@@ -96,8 +96,8 @@ class Backend {
 
   // ---- events ------------------------------------------------------------------------------------------------------
 
-  // Wait by sleeping (a callback and a condition variable), never by spinning: the core may be needed for other
-  // computing.
+  // A backend waits by sleeping (a callback and a condition variable), never by spinning, because other computing may
+  // need the core.
   static void wait(mk_event&) {}
 
   static std::array<uint64_t, 2> time_ns(const mk_event& event) {
@@ -107,7 +107,7 @@ class Backend {
 
   static void finish(mk_queue&) {}
 
-  // Returns an optional table by name, or null: see abi/backend.h.
+  // Returns an optional table by name, or null (see abi/backend.h).
   static const void* extension(std::string_view) { return nullptr; }
 
  private:
@@ -119,5 +119,5 @@ class Backend {
 
 }  // namespace
 
-// The only exported symbol. The name is the one used in configurations and equals the file name.
+// Defines the only exported symbol. Configurations use this name, and the file has the same name.
 MOKUME_BACKEND(Backend, "null", "accepts everything, computes nothing")

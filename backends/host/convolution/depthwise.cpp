@@ -9,7 +9,7 @@
 namespace mokume::host {
 namespace {
 
-// Calls body(tap, pixel) for every pixel of window (y, x) in the image.
+// Calls body(tap, pixel) for every pixel of window (y, x) that lies in the image.
 template <class Body>
 void for_taps(const ops::Window& w, int64_t y, int64_t x, Body&& body) {
   const int64_t top = y * w.stride_h - w.pad_h, left = x * w.stride_w - w.pad_w;
@@ -25,17 +25,17 @@ void for_taps(const ops::Window& w, int64_t y, int64_t x, Body&& body) {
 
 struct Tap {
   const NetworkLoops& loops;
-  int64_t channels, filters, each;  // each = filters per channel
+  int64_t channels, filters, each;  // `each` is the number of filters per channel
 
   Tap(const Call& call, const ops::Window& w, int64_t columns)
       : loops(*call.loops.network), channels(w.channels), filters(columns), each(columns / w.channels) {}
 
-  // y += weight * x
+  // Computes y += weight * x.
   void forward(const float* x, const float* weight, float* y) const {
     if (each == 1) return loops.add_product(y, x, weight, channels);
     for (int64_t c = 0; c < filters; ++c) y[c] += x[c / each] * weight[c];
   }
-  // dx += weight * dy
+  // Computes dx += weight * dy.
   void back(const float* dy, const float* weight, float* dx) const {
     if (each == 1) return loops.add_product(dx, dy, weight, channels);
     for (int64_t c = 0; c < filters; ++c) dx[c / each] += dy[c] * weight[c];
@@ -93,7 +93,7 @@ void depthwise_grad_input(const Call& call) {
   });
 }
 
-// Lines of windows are divided into pieces, whose sums are added in order. The number of pieces depends only on shapes.
+// Divides the lines of windows into pieces and adds their sums in order. The number of pieces depends only on shapes.
 void depthwise_grad_weight(const Call& call) {
   constexpr int64_t kMostPieces = 64, kMostFloats = int64_t{16} << 20;
   const ops::Window w = ops::window_of(call.op.conv2d.window);

@@ -1,5 +1,5 @@
-// Convolutions whose groups have one input channel each, without patches: loops over the channels of a pixel. With
-// several filters per channel, filter c reads channel c / (filters / channels).
+// Computes convolutions whose groups have one input channel each, without patches, in loops over the channels of a
+// pixel. With several filters per channel, filter c reads channel c / (filters / channels).
 #pragma once
 
 #include "call.hpp"

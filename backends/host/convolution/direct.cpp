@@ -36,7 +36,7 @@ std::vector<float> with_columns(const View<const float>& x, int64_t columns) {
   return wider;
 }
 
-// Returns the rows of windows in a band: enough work to justify a hand-over to another thread.
+// Returns the number of rows of windows in a band, which must justify a hand-over to another thread.
 int64_t rows_of_band(const ops::Window& w, int64_t channels) {
   constexpr int64_t kProducts = 131072, kFloats = 12288;
   const int64_t line = (w.width + 2 * w.pad_w) * w.channels;
@@ -45,7 +45,7 @@ int64_t rows_of_band(const ops::Window& w, int64_t channels) {
   return std::clamp<int64_t>(std::min(by_work, by_memory), 1, w.out_height());
 }
 
-// Calls done(values) with the windows x channels of each row of windows, from the thread that computed it.
+// Calls done(values) with the windows x channels of each row of windows, on the thread that computed the row.
 template <class Done>
 void convolve_rows(const Call& call, const ops::Window& w, const Done& done) {
   const View<const float> x = call.input(0), weight = call.input(1);
@@ -113,7 +113,7 @@ void convolve_directly(const Call& call, const ops::Window& w) {
 }
 
 bool convolve_and_normalise(const Call& call, const mk_op& next) {
-  constexpr int kPredicts = 5;  // the number of inputs in prediction
+  constexpr int kPredicts = 5;  // number of inputs of a batch_norm that predicts
   if (call.op.code != MK_OP_CONV2D || next.code != MK_OP_BATCH_NORM || next.n_inputs != kPredicts) return false;
   const ops::Window w = ops::window_of(call.op.conv2d.window);
   const mk_tensor &y = call.op.outputs[0], &x = next.inputs[0], &out = next.outputs[0];

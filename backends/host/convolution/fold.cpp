@@ -37,8 +37,8 @@ struct Line {
 
 }  // namespace
 
-// Computes line y of an image from rows i of the windows that cover it, i ascending. Windows go from right to left, so
-// each pixel receives columns j of its windows in ascending order.
+// Adds rows i of the windows that cover line y of an image, i ascending. Windows go from right to left, so each pixel
+// receives columns j of its windows in ascending order.
 void fold(const Call& call, const float* patches, const ops::Window& w, int64_t group, const View<float>& out) {
   const int64_t across = w.out_width(), down = w.out_height();
   const auto line = [&](int64_t n, int64_t y) {

@@ -1,4 +1,4 @@
-// Convolution on the host: builds the patches of a few images at a time and multiplies them.
+// Computes convolutions on the host: builds the patches of a few images at a time and multiplies them.
 #pragma once
 
 #include <algorithm>
@@ -15,8 +15,8 @@ namespace mokume::host {
 // w.patch() elements; windows are in the order of the output.
 void unfold(const Call& call, const View<const float>& images, const ops::Window& w, int64_t group, float* patches);
 
-// The transpose of unfold: adds patches up into the channels of one group. Every pixel is the sum of the elements that
-// unfold copies it to, in the order of the window's pixels, starting from 0.
+// Does the transpose of unfold: adds up patches into the channels of one group. Every pixel is the sum of the elements
+// to which unfold copies it, in the order of the window's pixels, starting from 0.
 void fold(const Call& call, const float* patches, const ops::Window& w, int64_t group, const View<float>& images);
 
 namespace fast {
@@ -24,8 +24,8 @@ void gemm(const Call& call);
 void fill(const Call& call);
 }  // namespace fast
 
-// Memory for the patches of a few images: about 6 MiB, so that they are still in the cache when the product reads them.
-// Sums over images run piece by piece, so the size must be a constant.
+// Holds the patches of a few images: about 6 MiB, so that they are still in the cache when the product reads them. Sums
+// over images run piece by piece, so the size affects bits and must be a constant.
 class Patches {
  public:
   Patches(const ops::Window& window, int64_t images)

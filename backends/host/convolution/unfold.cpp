@@ -6,8 +6,8 @@
 namespace mokume::host {
 namespace {
 
-// Runs are often only a few floats long (a window row of one channel). They are copied four floats at a time; the last
-// four floats may overlap the previous four.
+// Copies a run, which often has only a few floats (a window row of one channel), four floats at a time. The last four
+// floats may overlap the previous four.
 void copy_run(const float* from, float* to, int64_t n) {
   if (n > 32) {
     std::memcpy(to, from, static_cast<size_t>(n) * sizeof(float));

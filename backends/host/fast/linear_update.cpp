@@ -15,7 +15,7 @@ struct Release {
   void operator()(void* memory) const { host->release(host->self, memory); }
 };
 
-// Temporary memory from the program; data() is null if none is left.
+// Holds temporary memory from the program. data() is null if none is left.
 class Scratch {
  public:
   Scratch(const mk_host* host, int64_t floats)

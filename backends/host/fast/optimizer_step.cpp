@@ -7,7 +7,7 @@
 
 namespace mokume::host::fast {
 
-// Terms shared by all elements are computed in double and rounded once: in float, 1 - b would lose half its digits.
+// Computes terms that all elements share in double and rounds them once: in float, 1 - b would lose half its digits.
 void optimizer_step(const Call& call) {
   const ops::OptimizerSettings o = ops::optimizer_of(call.op);
   const bool adam = o.is_adam(), decoupled = o.kind == ops::Optimizer::adamw;

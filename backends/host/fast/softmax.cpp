@@ -8,7 +8,7 @@
 namespace mokume::host::fast {
 namespace {
 
-// Returns NaN if any element is NaN.
+// Returns the largest element, or NaN if any element is NaN.
 float largest_value(const float* x, int64_t n) {
   float largest = x[0];
   for (int64_t c = 0; c < n; ++c) {

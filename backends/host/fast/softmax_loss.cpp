@@ -22,7 +22,7 @@ Largest largest_of(const float* x, int64_t n) {
   return {x[best], best};
 }
 
-// Stores the exponentials in `kept` unless it is null. `kept` may be x.
+// Stores the exponentials in `kept` unless `kept` is null. `kept` may be x.
 double sum_of_exponentials(const NetworkLoops& loops, const float* x, float largest, int64_t n, float* kept) {
   constexpr int64_t kBlock = 256;
   float block[kBlock];
@@ -36,7 +36,7 @@ double sum_of_exponentials(const NetworkLoops& loops, const float* x, float larg
   return sum;
 }
 
-// Smoothing, the focal factor and the weight. They use doubles, which cost little compared to the exponentials.
+// Applies smoothing, the focal factor and the weight, in doubles, which cost little compared to the exponentials.
 struct Form {
   double smoothing, gamma, columns;
 
@@ -52,8 +52,8 @@ struct Form {
     return sum;
   }
 
-  // Receives log(sum of exponentials), the label's logit minus the largest, and sum_below(). Multiplies the gradient's
-  // `scale`.
+  // Returns the loss from log(sum of exponentials), the label's logit minus the largest, and sum_below(). Multiplies
+  // `scale` by the factor of the gradient.
   double loss(double log_sum, double below, double all_below, double weight, double* scale) const {
     double loss = log_sum - below;
     if (smoothing > 0) loss = (1 - smoothing) * loss + smoothing * (log_sum + all_below / columns);
@@ -84,7 +84,7 @@ void softmax_loss(const Call& call) {
       const Largest largest = largest_of(logits.row(r), k);
       const double below = static_cast<double>(logits.row(r)[target]) - static_cast<double>(largest.value);
       const double all_below = form.sum_below(logits.row(r), largest.value, k);
-      float* gradient = grad.row(r);  // null: not requested
+      float* gradient = grad.row(r);  // null if not requested
       const double sum = sum_of_exponentials(loops, logits.row(r), largest.value, k, gradient);
       double row_scale = scale, loss = std::log(sum) - below;
       if (!plain) {

@@ -29,7 +29,7 @@ double loss_of(double d, ops::Distance distance, double delta, double* slope) {
   }
 }
 
-// Computes in doubles, because a row has few targets.
+// Computes one row in doubles, because a row has few targets.
 void general(const Call& call, const View<const float>& prediction, const View<const float>& target, int64_t r) {
   const int32_t chosen = call.indices(2).data[r];
   const auto [distance, delta] = call.op.squared_loss.form;

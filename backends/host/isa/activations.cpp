@@ -8,8 +8,8 @@
 namespace mokume::host::MOKUME_HOST_ISA {
 namespace {
 
-// Returns erf(x) within 1.5 ulp: up to 1, x + x P(x^2), and above, 1 - exp(-Q(|x|)), with minimax fits of degrees 6 and
-// 7 with relative errors of 2^-29 and 2^-35. Above 4, the result is 1.
+// Returns erf(x) within 1.5 ulp: x + x P(x^2) up to 1, and 1 - exp(-Q(|x|)) above, which is 1 from 4 on. P and Q are
+// minimax fits of degrees 6 and 7 with relative errors of 2^-29 and 2^-35.
 inline float erf_one(float x) {
   const float a = __builtin_fabsf(x), square = x * x, t = a < 4.0F ? a : 4.0F;
   float p = 7.85395459e-5F;
@@ -31,8 +31,8 @@ inline float erf_one(float x) {
   return a > 1.0F ? large : x + x * p;  // NaN takes the second branch
 }
 
-// Returns tanh(x) within 3 ulp: up to 0.55, an odd polynomial with a relative error of 1e-8, and above, 1 - 2 /
-// (exp(2|x|) + 1).
+// Returns tanh(x) within 3 ulp: an odd polynomial with a relative error of 1e-8 up to 0.55, and 1 - 2 / (exp(2|x|) + 1)
+// above.
 inline float tanh_one(float x) {
   const float a = __builtin_fabsf(x), square = x * x, t = a < 10.0F ? a : 10.0F;
   float p = -0.00661022775F;
@@ -44,7 +44,7 @@ inline float tanh_one(float x) {
   return a > 0.55F ? large : x + p * square * x;  // NaN takes the second branch
 }
 
-// The logistic function s of v, and s (1 - s), both without cancellation.
+// Holds the logistic function s of v, and s (1 - s), both computed without cancellation.
 struct Logistic {
   float value, bump;
 };
@@ -59,7 +59,7 @@ constexpr float kGelu3 = 0.0713548163F;  // 0.044715 sqrt(8 / pi)
 constexpr float kRootHalf = 0.707106781F;
 constexpr float kDensity = 0.398942280F;  // 1 / sqrt(2 pi)
 
-// Returns x * factor, and x itself if it is a NaN: of two NaNs, an instruction set may propagate either.
+// Returns x * factor, or x if x is a NaN, because an instruction set may propagate either of two NaNs.
 inline float scaled(float x, float factor) {
   const float product = x * factor;
   return x == x ? product : x;

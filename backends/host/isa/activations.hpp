@@ -1,4 +1,4 @@
-// The loops of activations other than relu, under the rules of loops.hpp. sdk/ops/bias_act.hpp defines them.
+// Declares the loops of activations other than relu (sdk/ops/bias_act.hpp), under the rules of loops.hpp.
 #pragma once
 
 #include <cstdint>
@@ -9,7 +9,7 @@ namespace mokume::host {
 
 struct ActivationRows {
   const float* x;
-  const float* bias;  // null: none
+  const float* bias;  // null if there is none
   float* out;         // may be x
   int64_t rows, columns, x_stride, out_stride, bias_stride;
   mk_activation kind;  // leaky_relu or a later kind

@@ -1,4 +1,4 @@
-// Compiled with -ffp-contract=fast, so that sum += a * b is one instruction.
+// The build compiles this file with -ffp-contract=fast, so that sum += a * b is one instruction.
 #include "isa/convolution.hpp"
 
 #include "isa/vectors.hpp"
@@ -12,8 +12,8 @@ constexpr int kMostRows = 12;  // rows of two vectors each fit into 32 registers
 constexpr int kMostRows = 6;  // rows of two vectors each fit into 16 registers
 #endif
 
-// The channels that one or two vectors cover. The first vector begins at channel `first`, and the second `next`
-// channels later; they may overlap.
+// Locates the channels that one or two vectors cover. The first vector begins at channel `first`, and the second begins
+// `next` channels later. They may overlap.
 struct Columns {
   int64_t first, next;
 };
@@ -47,7 +47,7 @@ void tile(const WindowRow& w, const Columns& c, int64_t at, int64_t live) {
       const int64_t channel = c.first + v * c.next;
       Vector y = sum[r][v];
       if (w.bias != nullptr) y += Of::load(w.bias + channel);
-      if (w.relu) y = y < 0.0F ? Vector{} : y;  // written so that a NaN passes through
+      if (w.relu) y = y < 0.0F ? Vector{} : y;  // this form lets a NaN pass through
       Of::store(y, w.out + (at + r) * w.channels + channel, w.channels < Of::kCount ? w.channels : Of::kCount);
     }
   }

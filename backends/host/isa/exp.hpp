@@ -1,4 +1,4 @@
-// exp for the loops, internal to each of their translation units: see the rule in loops.hpp.
+// Defines exp for the loops, internal to each of their translation units (see the rule in loops.hpp).
 #pragma once
 
 #include <stdint.h>
@@ -15,8 +15,8 @@ namespace {
 //
 // x = k ln2 + r, |r| <= ln2/2. Adding 1.5 * 2^23 rounds k and leaves it in the low bits of the sum; this avoids a
 // conversion that is undefined for NaN. k ln2 is subtracted in two parts; the first has 9 bits, so its product with |k|
-// <= 151 is exact. exp(r) is its Taylor polynomial of degree 7; the remainder is below r^8/8! < 6e-9, a tenth of an
-// ulp. 2^k is applied as two factors, since k exceeds the exponent range of a float at both ends.
+// <= 151 is exact. A Taylor polynomial of degree 7 gives exp(r); the remainder is below r^8/8! < 6e-9, a tenth of an
+// ulp. 2^k is applied as two factors, because k exceeds the exponent range of a float at both ends.
 inline float exp_one(float x) {
   constexpr float kLog2E = 1.44269504F;
   constexpr float kLn2High = 0.693359375F;  // 355/512

@@ -1,5 +1,5 @@
 // MOKUME_INDEPENDENT asserts that no element of the next loop depends on an earlier one, although an output may be the
-// same view as an input. Without it, in-place calls are not vectorised.
+// same view as an input. Without the macro, compilers do not vectorise in-place calls.
 #pragma once
 
 #ifdef __clang__

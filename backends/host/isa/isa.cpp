@@ -29,7 +29,7 @@ struct Candidate {
   bool (*runs)();
 };
 
-// The widest set comes first. The features tested are exactly the features that the loops are compiled with.
+// The widest set comes first. The tested features cover the features with which the loops are compiled.
 constexpr Candidate kCandidates[] = {
 #if defined(__x86_64__)
     {avx512::kLoops,

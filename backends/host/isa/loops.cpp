@@ -11,12 +11,12 @@
 namespace mokume::host::MOKUME_HOST_ISA {
 namespace {
 
-// Elements that pass through each step of a formula at once. They stay in the first-level cache, and since they are
-// copies, the compiler may assume that out and dot do not overlap.
+// Number of elements that pass through each step of a formula at once. They stay in the first-level cache. Because they
+// are copies, the compiler may assume that out and dot do not overlap.
 constexpr int kBlock = 256;
 
-// Returns exp(x) for the arguments of rbf_block. Near 0, where the result is close to 1, it is the rounded exact value:
-// 1 plus a sum of powers up to x^8.
+// Returns exp(x) for the arguments of rbf_block. Near 0, the result is the exact value, rounded: 1 plus a sum of powers
+// up to x^8.
 float rbf_one(float x) {
   float p = 2.48015873e-5F;
   p = __builtin_fmaf(p, x, 1.98412698e-4F);
@@ -40,7 +40,7 @@ void rbf_block(const MapRow& row, int64_t at, float* t, int n) {
   const float norm_x = row.norm_x, gamma = row.gamma;
   for (int i = 0; i < n; ++i) {
     const float d2 = norm_x + norm_y[i] - 2.0F * dot[i];
-    t[i] = -gamma * (d2 < 0.0F ? 0.0F : d2);  // written so that a NaN is not taken for a distance of 0
+    t[i] = -gamma * (d2 < 0.0F ? 0.0F : d2);  // in this form, a NaN is not taken for a distance of 0
   }
 }
 
@@ -50,7 +50,7 @@ void affine_block(const MapRow& row, int64_t at, float* t, int n) {
   for (int i = 0; i < n; ++i) t[i] = gamma * dot[i] + coef0;
 }
 
-// Exponentiation by squaring; degree 0 gives 1 for every base.
+// Computes powers by squaring. Degree 0 gives 1 for every base.
 void power_block(float* t, int n, int64_t degree) {
   float base[kBlock];
   for (int i = 0; i < n; ++i) base[i] = t[i];
@@ -63,7 +63,7 @@ void power_block(float* t, int n, int64_t degree) {
   }
 }
 
-// tanh(x) = sign(x) (1 - e) / (1 + e), e = exp(-2|x|). The absolute error is at most 3 * 2^-24.
+// Computes tanh(x) = sign(x) (1 - e) / (1 + e), e = exp(-2|x|). The absolute error is at most 3 * 2^-24.
 void tanh_block(float* t, int n) {
   float e[kBlock];
   for (int i = 0; i < n; ++i) e[i] = exp_one(-2.0F * __builtin_fabsf(t[i]));
@@ -96,7 +96,7 @@ void kernel_map(const MapRow& row) {
   }
 }
 
-// 32 partial sums, added as a tree. That is enough lanes to hide the adder's latency on every instruction set.
+// Adds 32 partial sums as a tree. These are enough lanes to hide the adder's latency on every instruction set.
 float norm2(const float* x, int64_t n) {
   typedef float Lanes __attribute__((vector_size(64)));
   Lanes a{}, b{};

@@ -1,8 +1,8 @@
-// The inner loops that are compiled once per instruction set.
+// Declares the inner loops that are compiled once per instruction set.
 //
-// The translation units that implement this header are built with instructions the machine may lack. They include only
-// headers of this folder and C headers and define nothing inline: the linker might keep their copy of a shared inline
-// function and run it where it must not run.
+// The translation units that implement this header are built with instructions that the machine may lack. They include
+// only headers of this folder and C headers and define nothing inline, because the linker might keep their copy of a
+// shared inline function and use it on machines that cannot run it.
 //
 // Every loop does the same operations in the same order on every instruction set (no contraction, fixed lanes), so its
 // results are bit-identical on all of them.
@@ -16,7 +16,7 @@ namespace mokume::host {
 
 struct MapRow {
   const float* dot;
-  const float* norm_y;  // rbf and rbf_minus_one only
+  const float* norm_y;  // for rbf and rbf_minus_one only
   float* out;           // may be dot; must not partly overlap it
   int64_t n;
   float norm_x;
@@ -37,9 +37,9 @@ struct Loops {
   void (*kernel_map)(const MapRow& row);
   const NetworkLoops* network;
   const ActivationLoops* activations;
-  // Loops of multiply-adds, whose product and addition are rounded once (fused). They give the same bits on all
-  // instruction sets that have the operation: every result is one chain of additions in the order of the terms. On
-  // other instruction sets both are null, and oneDNN multiplies.
+  // These loops consist of multiply-adds, which round product and addition once (fused). They give the same bits on all
+  // instruction sets that have this operation: every result is one chain of additions in the order of the terms. On
+  // other instruction sets, both are null, and oneDNN multiplies.
   void (*convolve)(const WindowRow& row);
   void (*row_product)(const RowProduct& product);
 };

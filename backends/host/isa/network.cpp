@@ -11,8 +11,6 @@ void max_window(const MaxWindow& w);  // pooling.cpp
 
 namespace {
 
-// ---- element by element --------------------------------------------------------------------------------------------
-
 void bias_act(const BiasRows& rows) {
   const int64_t n = rows.columns;
   for (int64_t r = 0; r < rows.rows; ++r) {
@@ -23,7 +21,7 @@ void bias_act(const BiasRows& rows) {
       MOKUME_INDEPENDENT
       for (int64_t c = 0; c < n; ++c) {
         const float sum = x[c] + bias[c];
-        out[c] = sum < 0.0F ? 0.0F : sum;  // written so that a NaN passes through
+        out[c] = sum < 0.0F ? 0.0F : sum;  // this form lets a NaN pass through
       }
     } else if (bias != nullptr) {
       MOKUME_INDEPENDENT
@@ -106,11 +104,9 @@ void scaled_difference(const float* x, const float* target, float factor, float*
   for (int64_t i = 0; i < n; ++i) out[i] = factor * (x[i] - target[i]);
 }
 
-// ---- dropout -------------------------------------------------------------------------------------------------------
+constexpr int kCounters = 64;  // number of counters processed at once
 
-constexpr int kCounters = 64;  // processed at a time
-
-// Philox4x32-10 of the counters {row, quarter, step, layer}, one per lane: sdk/philox.hpp.
+// Computes Philox4x32-10 (sdk/philox.hpp) of the counters {row, quarter, step, layer}, one per lane.
 void philox_words(const DropoutRows& d, const uint32_t* row, const uint32_t* quarter, uint32_t* words) {
   const uint32_t step = d.step, layer = d.layer, key0 = d.key[0], key1 = d.key[1];
   for (int lane = 0; lane < kCounters; ++lane) {
@@ -140,7 +136,7 @@ void keep(const float* x, const uint32_t* words, uint32_t threshold, float facto
   }
 }
 
-// Lanes continue from row to row, so that short rows leave none idle. Lanes past the last row are not used.
+// Lanes continue from row to row, so that short rows leave no lane idle. Lanes past the last row are not used.
 void dropout(const DropoutRows& d) {
   const int64_t quarters = (d.columns + 3) / 4;
   uint32_t row[kCounters], quarter[kCounters], words[4 * kCounters];
@@ -169,8 +165,6 @@ void dropout(const DropoutRows& d) {
     }
   }
 }
-
-// ---- optimizer_step ------------------------------------------------------------------------------------------------
 
 void sgd(const OptimizerRange& o) {
   const float* grad = o.grad;
@@ -221,7 +215,7 @@ void adam(const OptimizerRange& o) {
   }
 }
 
-// adam() with the largest second moment so far. The comparison lets a NaN of the moment pass.
+// Computes adam() with the largest second moment so far. The comparison lets a NaN of the moment pass.
 void amsgrad(const OptimizerRange& o) {
   const float* grad = o.grad;
   float *weight = o.weight, *state = o.state, *state2 = o.state2, *state3 = o.state3;
@@ -296,12 +290,10 @@ void optimizer(const OptimizerRange& range) {
   }
 }
 
-// ---- batch normalisation -------------------------------------------------------------------------------------------
-
-typedef float Lanes __attribute__((vector_size(64)));  // never a result or an argument: its ABI depends on the set
+typedef float Lanes __attribute__((vector_size(64)));  // never in interfaces: the ABI depends on the instruction set
 constexpr int64_t kNormLanes = 16;
 
-// Loads up to 16 columns; fewer only at the end of a row, so that whole vectors have a constant size.
+// Loads 16 columns, a constant size, or fewer at the end of a row.
 inline void load(Lanes& v, const float* p, int64_t n) {
   if (n == kNormLanes)
     memcpy(&v, p, sizeof v);
@@ -309,7 +301,7 @@ inline void load(Lanes& v, const float* p, int64_t n) {
     memcpy(&v, p, static_cast<size_t>(n) * sizeof(float));
 }
 
-// Adds up term(row, first, second) over the rows, in two chains each.
+// Adds up term(row, first, second) over the rows, in two chains for each sum.
 template <class Term>
 inline void column_sums(int64_t rows, float* first, float* second, int64_t n, const Term& term) {
   Lanes a{}, b{}, c{}, d{};

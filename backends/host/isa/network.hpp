@@ -1,5 +1,5 @@
-// The inner loops of the ops for networks, under the rules of loops.hpp. core/sdk/ops defines what each op computes.
-// Strides are in elements. An output may be the same view as the first input, but must not overlap the other inputs.
+// Declares the inner loops of the ops for networks (core/sdk/ops), under the rules of loops.hpp. Strides are in
+// elements. An output may be the same view as the first input, but must not overlap the other inputs.
 #pragma once
 
 #include <cstdint>
@@ -10,14 +10,14 @@ namespace mokume::host {
 
 struct BiasRows {
   const float* x;
-  const float* bias;  // null: none
+  const float* bias;  // null if there is none
   float* out;
   int64_t rows, columns, x_stride, out_stride;
   bool relu;
-  int64_t bias_stride = 0;  // 0: one row of biases for all rows
+  int64_t bias_stride = 0;  // 0 if all rows share one row of biases
 };
 
-// dx = y > 0 ? grad : 0
+// Describes dx = y > 0 ? grad : 0.
 struct ReluGradRows {
   const float* grad;
   const float* y;
@@ -28,7 +28,7 @@ struct ReluGradRows {
 struct AffineRows {
   const float* x;
   const float* scale;
-  const float* shift;  // null: none
+  const float* shift;  // null if there is none
   float* out;
   int64_t rows, columns, x_stride, out_stride;
 };
@@ -43,10 +43,10 @@ struct DropoutRows {
   float scale;
 };
 
-// One window of max_pool, clipped to the image.
+// Describes one window of max_pool, clipped to the image.
 struct MaxWindow {
-  const float* first;  // the top left pixel of the clipped window
-  int64_t row_stride;  // the distance from a pixel to the pixel below it
+  const float* first;  // top left pixel of the clipped window
+  int64_t row_stride;  // distance from a pixel to the pixel below it
   int64_t channels;
   int64_t rows, columns;
   int32_t place, place_stride;  // place of that pixel in the window; distance to the place below it
@@ -54,14 +54,15 @@ struct MaxWindow {
   int32_t* best_place;
 };
 
-// Adam and AdamW: a = beta1, b = beta2, scale = 1 / sqrt(1 - b^t), lr is divided by 1 - a^t, and the weight is first
-// multiplied by `shrink`; AMSGrad uses state3. Other kinds follow the op's header. `factor` multiplies the gradient.
+// Describes a step on some weights. For Adam and AdamW, a = beta1, b = beta2, scale = 1 / sqrt(1 - b^t), lr is divided
+// by 1 - a^t, and `shrink` first multiplies the weight. AMSGrad uses state3. Other kinds follow the op's header.
+// `factor` multiplies the gradient.
 struct OptimizerRange {
   const float* grad;
   float* weight;
-  float* state;   // null: none
-  float* state2;  // null: none
-  float* state3;  // null: none
+  float* state;   // null if there is none
+  float* state2;  // null if there is none
+  float* state3;  // null if there is none
   int64_t n;
   mk_optimizer kind;
   bool first;  // t == 1
@@ -69,14 +70,14 @@ struct OptimizerRange {
   float lr, weight_decay, a, one_minus_a, b, one_minus_b, eps, scale, shrink, factor;
 };
 
-// The columns of some rows for batch normalisation: sdk/ops/batch_norm.hpp.
+// Describes the columns of some rows for batch normalisation (sdk/ops/batch_norm.hpp).
 struct NormRows {
   const float* dy;
   const float* x;
   float* out;  // y or dx
   int64_t rows, columns, dy_stride, x_stride, out_stride;
   const float *mean, *scale, *shift;
-  const float *a, *b, *c;  // coefficients
+  const float *a, *b, *c;  // coefficients of dx = a * g + b * x + c
   bool relu;
 };
 
@@ -87,29 +88,29 @@ struct NetworkLoops {
   void (*dropout)(const DropoutRows& rows);
   void (*max_window)(const MaxWindow& window);
   void (*optimizer)(const OptimizerRange& range);
-  // sum[i] += x[i]
+  // Computes sum[i] += x[i].
   void (*add)(float* sum, const float* x, int64_t n);
-  // sum[i] += x[i] * weight[i]
+  // Computes sum[i] += x[i] * weight[i].
   void (*add_product)(float* sum, const float* x, const float* weight, int64_t n);
-  // sum[i] += place[i] == chosen ? grad[i] : 0
+  // Computes sum[i] += place[i] == chosen ? grad[i] : 0.
   void (*add_chosen)(float* sum, const float* grad, const int32_t* place, int32_t chosen, int64_t n);
-  // sum[i] += x[i] / count
+  // Computes sum[i] += x[i] / count.
   void (*add_share)(float* sum, const float* x, float count, int64_t n);
-  // x[i] /= count
+  // Computes x[i] /= count.
   void (*divide)(float* x, float count, int64_t n);
-  // e[i] = exp(x[i] - largest); x may be e.
+  // Computes e[i] = exp(x[i] - largest). x may be e.
   void (*exp_minus)(const float* x, float largest, float* e, int64_t n);
-  // x[i] *= factor
+  // Computes x[i] *= factor.
   void (*scale)(float* x, float factor, int64_t n);
-  // The mean of each column, and the sum of the squares of the differences from it.
+  // Computes the mean of each column, and the sum of the squared differences from it.
   void (*norm_moments)(const NormRows& rows, float* mean, float* squares);
-  // y = x * scale + shift, or 0 if that is below 0 and `relu`.
+  // Computes y = x * scale + shift, or 0 if that is below 0 and `relu` is set.
   void (*norm_apply)(const NormRows& rows);
-  // The sums of g and of g * (x - mean) for each column.
+  // Computes the sums of g and of g * (x - mean) for each column.
   void (*norm_products)(const NormRows& rows, float* sum, float* product);
-  // dx = a * g + b * x + c
+  // Computes dx = a * g + b * x + c.
   void (*norm_grad)(const NormRows& rows);
-  // out[i] = factor * (x[i] - target[i])
+  // Computes out[i] = factor * (x[i] - target[i]).
   void (*scaled_difference)(const float* x, const float* target, float factor, float* out, int64_t n);
 };
 

@@ -7,8 +7,8 @@ void max_window(const MaxWindow& w);
 
 namespace {
 
-// Computes channel c and the following channels that fill a vector. It uses masks, because branches on each element of
-// a few channels would be mispredicted half the time.
+// Computes channel c and the following channels that fill a vector. Uses masks, because branches on each element of a
+// few channels would be mispredicted half the time.
 template <class Vector>
 void max_columns(const MaxWindow& w, int64_t c) {
   using Of = LanesOf<Vector>;
@@ -40,7 +40,7 @@ void max_one(const MaxWindow& w, int64_t c) {
   w.best_place[c] = place;
 }
 
-// Covers the channels with vectors of one width; the last vector may overlap the previous one.
+// Covers the channels with vectors of one width. The last vector may overlap the previous one.
 template <class Vector>
 void max_in_vectors(const MaxWindow& w) {
   constexpr int kLanes = LanesOf<Vector>::kCount;

@@ -1,4 +1,4 @@
-// Compiled with -ffp-contract=fast, so that sum += a * b is one instruction.
+// The build compiles this file with -ffp-contract=fast, so that sum += a * b is one instruction.
 #include "isa/products.hpp"
 
 #include "isa/vectors.hpp"

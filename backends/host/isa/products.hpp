@@ -1,11 +1,11 @@
-// A loop of multiply-adds (see Loops) over the product of a vector and a matrix.
+// Declares a loop of multiply-adds (see Loops) over the product of a vector and a matrix.
 #pragma once
 
 #include <cstdint>
 
 namespace mokume::host {
 
-// out[c] = out[c] or 0 plus the sum of x[k] * b[k][c]. The columns of b are adjacent.
+// Describes out[c] = the sum of x[k] * b[k][c], plus the old out[c] if `add` is set. The columns of b are adjacent.
 struct RowProduct {
   const float* x;
   int64_t x_stride, k;

@@ -1,5 +1,5 @@
-// Vectors of floats, for the loops of one instruction set. They are in an unnamed namespace, so that no instruction
-// set's copy of a function replaces another's.
+// Defines vectors of floats for the loops of one instruction set. They are in an unnamed namespace, so that no
+// instruction set's copy of a function replaces another's.
 #pragma once
 
 #include <stdint.h>

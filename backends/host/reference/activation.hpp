@@ -1,4 +1,4 @@
-// The activations of sdk/ops/bias_act.hpp and their derivatives, in double.
+// Computes the activations of sdk/ops/bias_act.hpp and their derivatives in double.
 #pragma once
 
 #include <cmath>
@@ -10,13 +10,13 @@ namespace mokume::host::reference {
 
 inline double logistic(double v) { return 1 / (1 + std::exp(-v)); }
 
-// The argument of the logistic function in gelu_tanh, and the derivative of the argument.
+// Return the argument of the logistic function in gelu_tanh, and the derivative of this argument.
 inline double gelu_argument(double x) { return std::sqrt(8 / std::numbers::pi) * (x + 0.044715 * x * x * x); }
 inline double gelu_argument_slope(double x) { return std::sqrt(8 / std::numbers::pi) * (1 + 3 * 0.044715 * x * x); }
 
 inline double normal_share(double x) { return (1 + std::erf(x / std::numbers::sqrt2)) / 2; }
 
-// none and relu are exact in float, so this function does not have them.
+// Computes all activations except none and relu, which are exact in float.
 inline double activated(ops::Activation activation, double x, double slope) {
   switch (activation) {
     case ops::Activation::leaky_relu:
@@ -34,13 +34,13 @@ inline double activated(ops::Activation activation, double x, double slope) {
   }
 }
 
-// s + x s (1 - s) v_slope, s = logistic(v). A product that is 0 * inf at an infinite x is 0.
+// Returns s + x s (1 - s) v_slope with s = logistic(v). A product 0 * inf at an infinite x is 0.
 inline double logistic_unit_slope(double x, double v, double v_slope) {
   const double e = std::exp(-std::fabs(v)), bump = e / ((1 + e) * (1 + e));
   return logistic(v) + (bump > 0 ? x * bump * v_slope : 0);
 }
 
-// Returns the derivative, from the output y or from the input: see ops::takes_input().
+// Returns the derivative. y is the output of the activation, or its input (see ops::takes_input()).
 inline double activation_slope(ops::Activation activation, double y, double slope) {
   switch (activation) {
     case ops::Activation::leaky_relu:

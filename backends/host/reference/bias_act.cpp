@@ -16,7 +16,7 @@ void bias_act(const Call& call) {
       if (activation == ops::Activation::none)
         to = sum;
       else if (activation == ops::Activation::relu)
-        to = sum < 0 ? 0.0F : sum;  // written so that a NaN passes through
+        to = sum < 0 ? 0.0F : sum;  // this form lets a NaN pass through
       else
         to = static_cast<float>(activated(activation, static_cast<double>(sum), call.op.bias_act.slope));
     }

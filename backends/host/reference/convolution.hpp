@@ -1,4 +1,4 @@
-// Code shared by the oracle's convolutions.
+// Defines what the oracle's convolutions share.
 #pragma once
 
 #include "call.hpp"

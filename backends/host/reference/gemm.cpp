@@ -3,8 +3,8 @@
 
 namespace mokume::host::reference {
 
-// The sum over k runs in ascending order in fp64 and is rounded once. Columns are processed in blocks only so that rows
-// of b are read in memory order.
+// Sums over k in ascending order in fp64 and rounds once. Processes columns in blocks only so that rows of b are read
+// in memory order.
 void gemm(const Call& call) {
   const View<const float> a = call.input(0), b = call.input(1);
   const View<float> out = call.output();
@@ -26,7 +26,7 @@ void gemm(const Call& call) {
     for (int64_t c = 0; c < count; ++c) {
       const double sum = alpha * sums[c] + (beta == 0 ? 0.0 : beta * static_cast<double>(result[c])) +
                          (bias == nullptr ? 0.0 : static_cast<double>(bias[from + c]));
-      result[c] = relu && sum < 0 ? 0.0F : static_cast<float>(sum);  // written so that a NaN passes through
+      result[c] = relu && sum < 0 ? 0.0F : static_cast<float>(sum);  // this form lets a NaN pass through
     }
   };
   call.for_rows(m, n * std::max<int64_t>(1, k), [&, width = n](int64_t begin, int64_t end) {

@@ -5,7 +5,7 @@
 namespace mokume::host::reference {
 namespace {
 
-// The focal loss, and the factor of the gradient: see sdk/ops/loss.hpp.
+// Holds the focal loss and the factor of the gradient (sdk/ops/loss.hpp).
 struct Focal {
   double loss, factor;
 };

@@ -25,7 +25,7 @@ Moments moments_of(NormParts& parts, int64_t column) {
   return m;
 }
 
-// Returns 1 / sqrt(variance + eps).
+// Sets the scale and the shift of column c, and returns 1 / sqrt(variance + eps).
 double set_scale(const Call& call, int64_t c, double mean, double variance, float* scale, float* shift) {
   const double inverse = 1 / std::sqrt(variance + call.op.batch_norm.eps);
   scale[c] = static_cast<float>(call.input(1).data[c] * inverse);

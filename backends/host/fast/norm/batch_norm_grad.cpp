@@ -22,7 +22,7 @@ void batch_norm_grad(const Call& call) {
     call.loops.network->norm_products(n, parts.line(block, 0), parts.line(block, 1));
   });
   const auto rows = static_cast<double>(x.rows);
-  // dx = a * g + b * x + c, column by column.
+  // In each column, dx = a * g + b * x + c.
   std::vector<float> b(static_cast<size_t>(x.columns)), c(b.size());
   call.for_rows(x.columns, 2 * parts.blocks(), [&](int64_t from, int64_t to) {
     for (int64_t column = from; column < to; ++column) {

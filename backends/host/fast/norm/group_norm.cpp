@@ -38,7 +38,7 @@ GroupMoments moments_of(const Call& call, const float* x, int64_t lines, int64_t
   return m;
 }
 
-// A group within a row. The elements of one pixel lie side by side and are read as lines of lanes.
+// Returns the moments of a group in a row. The elements of a single pixel lie side by side and are read as lines.
 GroupMoments group_of(const Call& call, const float* x, const ops::NormGroups& g, std::vector<float>& scratch) {
   if (g.pixels > 1) return moments_of(call, x, g.pixels, g.each(), g.channels, nullptr, 0, scratch);
   const int64_t lines = g.each() / kLanes;

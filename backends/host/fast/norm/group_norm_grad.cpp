@@ -7,7 +7,7 @@
 namespace mokume::host::fast {
 namespace {
 
-// The gradients of one row, and the row's contribution to the gradients of weight and bias.
+// Computes the gradients of one row, and the row's contribution to the gradients of weight and bias.
 class Row {
  public:
   Row(const Call& call, const ops::NormGroups& g)
@@ -36,7 +36,7 @@ class Row {
  private:
   size_t size() const { return static_cast<size_t>(g_.channels); }
 
-  // dx = a * dy + b * x + c
+  // Computes the coefficients of dx = a * dy + b * x + c, and adds to dweight and dbias.
   void coefficients(int64_t group, const View<const float>& weight, double mean, double inverse, double* dweight,
                     double* dbias) {
     const auto terms = static_cast<double>(g_.pixels * g_.each());

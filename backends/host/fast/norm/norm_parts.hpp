@@ -1,4 +1,4 @@
-// The blocks of rows over which batch normalisation sums, in a fixed order.
+// Divides the rows into blocks, over which batch normalisation sums in a fixed order.
 #pragma once
 
 #include <algorithm>

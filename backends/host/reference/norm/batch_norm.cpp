@@ -40,7 +40,7 @@ void batch_norm(const Call& call) {
     }
     for (int64_t r = 0; r < x.rows; ++r) {
       const double v = (x.row(r)[c] - m.mean) * scale + bias.data[c];
-      y.row(r)[c] = static_cast<float>(relu && v < 0 ? 0.0 : v);  // written so that a NaN passes through
+      y.row(r)[c] = static_cast<float>(relu && v < 0 ? 0.0 : v);  // this form lets a NaN pass through
     }
   }
 }
