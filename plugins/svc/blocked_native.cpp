@@ -1,5 +1,5 @@
-// Compiled once per instruction set, which SOLVER_ISA names. Follows kernels/blocked.cl, which describes the method,
-// operation by operation.
+// The build compiles this file once per instruction set, which SOLVER_ISA names. The code follows kernels/blocked.cl,
+// which describes the method, operation by operation.
 #include "blocked_native.hpp"
 
 #include <algorithm>
@@ -160,7 +160,6 @@ void choose(const BlockArrays& arrays, int32_t place, int32_t want) noexcept {
   if (si.status != kRunning) write_model(p, si, sf);
 }
 
-// Copies the kernel values between all members and the members in [from, to).
 void gather(const BlockArrays& arrays, int32_t place, int32_t from, int32_t to) noexcept {
   const Problem p(arrays.places, place);
   const int32_t m = arrays.counts[int64_t{place} * 4 + kMembers];
@@ -175,7 +174,7 @@ void gather(const BlockArrays& arrays, int32_t place, int32_t from, int32_t to) 
   }
 }
 
-// The working set of a round. Arrays are indexed by member.
+// Holds the working set of a round. The arrays are indexed by member.
 class WorkingSet {
  public:
   WorkingSet(const BlockArrays& arrays, int32_t place)

@@ -1,4 +1,4 @@
-// The native twin of kernels/blocked.cl for backends without kernels, compiled once per instruction set.
+// Declares the native version of kernels/blocked.cl, for backends without kernels.
 #pragma once
 
 #include <cstdint>
@@ -7,7 +7,7 @@
 
 namespace mokume::svc {
 
-// The arrays of kernels/blocked.cl; `set` is the largest size of a working set.
+// Holds the arrays of kernels/blocked.cl. `set` is the largest size of a working set.
 struct BlockArrays {
   PlaceArrays places;
   int64_t set;
@@ -18,7 +18,7 @@ struct BlockArrays {
   float* tile;
 };
 
-// The functions for one instruction set. They may run concurrently for different places.
+// Holds the functions for one instruction set. They may run concurrently for different places.
 struct BlockedFunctions {
   void (*choose)(const BlockArrays& arrays, int32_t place, int32_t want) noexcept;
   // Copies the kernel values between all members and the members in the rows [from, to).
@@ -28,7 +28,7 @@ struct BlockedFunctions {
   void (*update)(const BlockArrays& arrays, int32_t place, int64_t from, int64_t to) noexcept;
 };
 
-// Returns the functions for the best instruction set of this CPU. They give the same bits for every instruction set.
+// Returns the functions for the best instruction set of this CPU. All instruction sets give the same bits.
 BlockedFunctions blocked_native();
 
 namespace base {

@@ -14,10 +14,10 @@ namespace {
 constexpr int64_t kBlocksPerItem = 8;  // WIDE in kernels/blocked_vector.cl
 constexpr int64_t kRowsPerItem = 32;   // STRIP in kernels/blocked_vector.cl
 constexpr int32_t kCounts = 4;         // integers per place: members, moved, in_pairs, inside
-constexpr int32_t kSteps = 32'768;     // limit for a launch of `solve`
+constexpr int32_t kSteps = 32'768;     // most steps in a launch of `solve`
 // Devices with MK_DEVICE_SOFTWARE limit the loops of a work-item to 65,535 iterations, and a step takes up to 60.
 constexpr int32_t kStepsInSoftware = 800;
-constexpr int kRounds = 4;  // rounds per wait, to hide the latency of devices other than a CPU
+constexpr int kRounds = 4;  // rounds between two waits, which hide the latency of devices other than a CPU
 
 }  // namespace
 
@@ -61,7 +61,7 @@ void BlockedSolver::advance(Places& places, KernelStore& store, int64_t max_iter
 void BlockedSolver::round(Places& places, KernelStore& store, const Order& order) {
   choose(places, order);
   if (store.mode() != KernelStore::Mode::on_the_fly) return solve_and_update(places, store, order);
-  // The cache may not hold the rows of all working sets, so this solves some problems at a time.
+  // The cache may not hold the rows of all working sets, so the solver handles a few problems at a time.
   std::vector<int32_t> counts(static_cast<size_t>(places.count() * kCounts));
   std::vector<int32_t> members(static_cast<size_t>(places.count() * set_));
   device_.read(counts_, counts.data(), counts.size());

@@ -1,5 +1,5 @@
-// The solver with large working sets. Devices that compile kernels run kernels/blocked.cl, which describes the method;
-// other devices run its native twin. docs/adr/0034 contains measurements.
+// Implements the solver with large working sets. Devices that compile kernels run kernels/blocked.cl, which describes
+// the method; other devices run blocked_native.cpp. docs/adr/0034 contains measurements.
 #pragma once
 
 #include <algorithm>
@@ -13,8 +13,8 @@
 
 namespace mokume::svc {
 
-// Returns the largest size of a working set for a data set with `rows` rows. The size is part of the method, because it
-// influences which solution within the tolerance is found.
+// Returns the largest size of a working set for a data set with `rows` rows. The size is part of the method, because
+// the solution that the solver finds within the tolerance depends on it.
 constexpr int64_t working_set(int64_t rows) {
   const auto half = static_cast<int64_t>(std::bit_floor(static_cast<uint64_t>(rows / 2)));
   return std::clamp<int64_t>(half, 64, rows <= 8192 ? 512 : 1024);
@@ -22,10 +22,10 @@ constexpr int64_t working_set(int64_t rows) {
 
 class BlockedSolver final : public Solver {
  public:
-  // Solves problems in `count` places.
+  // Builds the kernels and allocates memory for `count` places.
   BlockedSolver(const sdk::Host& host, const sdk::Device& device, const RowOrder& order, int64_t count);
 
-  // Returns the device memory that `count` places take, in bytes.
+  // Returns the bytes of device memory that the solver takes for `count` places.
   static uint64_t bytes(const RowOrder& order, int64_t count);
 
   void advance(Places& places, KernelStore& store, int64_t max_iterations) override;

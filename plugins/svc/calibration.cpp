@@ -15,10 +15,10 @@ namespace {
 constexpr int kMostSteps = 100;
 constexpr double kSmallestStep = 1e-10, kRidge = 1e-12, kSmallGradient = 1e-5;
 
-// log(1 + exp(z)) without overflow.
+// Returns log(1 + exp(z)) without overflow.
 double softplus(double z) { return z > 0 ? z + std::log1p(std::exp(-z)) : std::log1p(std::exp(z)); }
 
-// The negative log-likelihood of the smoothed targets.
+// Computes the negative log-likelihood of the smoothed targets.
 struct Likelihood {
   std::span<const double> decisions;
   const std::vector<bool>& positive;

@@ -22,7 +22,7 @@ std::string shortest(double x) {
 
 int64_t problems_at_once(const mk_device_info& device) {
   constexpr int64_t kPerUnit = 4;  // problems per compute unit, so that some compute while others wait
-  // The minimum, because problems share the rows of a kernel matrix that exceeds the caches.
+  // Problems share the rows of a kernel matrix that exceeds the caches, so even small devices solve many at once.
   constexpr int64_t kFewest = 200;
   return std::max(kFewest, kPerUnit * int64_t{device.compute_units});
 }
@@ -159,11 +159,11 @@ void ChainRunner::run_chains(std::vector<Chain>& chains) {
 }
 
 // A validation multiplies all coefficient rows of a fold, so solutions wait to be validated together, but only so long
-// that an abort loses little work. The time of a validation has no influence on its result. A validation that has to
-// compute kernel rows may take long itself.
+// that an abort loses little work. A validation may be slow, because it may have to compute kernel rows. The time at
+// which it happens has no influence on its result.
 void ChainRunner::validate_in_time() {
   constexpr std::chrono::seconds kWait(5);
-  constexpr int kMostShare = 20;  // validations may take one part in 20 of the time
+  constexpr int kMostShare = 20;  // validations take at most about a twentieth of the time
   const auto start = std::chrono::steady_clock::now();
   if (start - validated_at_ < std::max<std::chrono::steady_clock::duration>(kWait, kMostShare * validation_took_))
     return;
@@ -336,7 +336,7 @@ ChainRunner::Classes ChainRunner::classify(const Fold& fold, const Fit& fit) con
 void ChainRunner::hand_over(const Fold& fold, const Fit& fit) {
   auto at = std::find_if(handed_over_.begin(), handed_over_.end(), [&](const auto& f) { return f.fold == fold.fold; });
   if (at == handed_over_.end()) at = handed_over_.insert(handed_over_.end(), {fold.fold, {}});
-  // Later fits of the chain copy the solution that settled at the original tolerance.
+  // The note keeps the settled problems of the first pass, because later fits of the chain copy solutions of that pass.
   at->steps.push_back(
       {fit.step.c, fit.step.fit, false, "", fit.step.settled_c.empty() ? fit.settled_c : fit.step.settled_c});
 }

@@ -1,9 +1,9 @@
-// Runs fits that share a kernel matrix and differ only in C. Every (fold, binary problem) is a chain, solved in
-// ascending order of C.
+// Runs fits that share a kernel matrix and differ only in C and fold. A binary problem of a fold makes a chain, which
+// the runner solves in ascending order of C.
 //
 // If no multiplier of a solution is at C, the box constraint is inactive, and the solution is optimal for every larger
-// C. The chain is then settled, and its remaining fits copy the solution. Every solve starts cold, so the bits of a fit
-// do not depend on earlier solves of the chain. On resume, a settled chain is solved again at that C.
+// C. The chain is then settled, and its remaining fits copy the solution. Every solve starts from multipliers of 0, so
+// the bits of a fit do not depend on earlier solves of the chain. A resumed run solves a settled chain again at that C.
 #pragma once
 
 #include <chrono>
@@ -20,40 +20,40 @@
 
 namespace mokume::svc {
 
-// Returns the number of problems to solve at once if memory allows. If there are fewer chains, a chain runs ahead: it
-// solves up to kMostAhead values of C at once, although the solutions for larger values may turn out to be copies.
+// Returns the number of problems to solve at once if memory allows. If there are fewer chains, each chain solves up to
+// kMostAhead values of C at once, although the solutions for larger values may turn out to be copies.
 int64_t problems_at_once(const mk_device_info& device);
 inline constexpr int64_t kMostAhead = 8;
 
-// Returns the number of coefficient rows per fold: one for each running solve, in `places` places, and more for
-// solutions that wait for validation.
+// Returns the number of coefficient rows per fold: one for each problem that `places` places can solve at once, and
+// more for solutions that wait for validation.
 int64_t coef_rows_per_fold(int64_t problems, int64_t places);
 
-// The errors of an ill-determined fit (sdk/ill_determined.hpp) depend on the solver. A first pass does not report such
-// fits but hands them over to LIBSVM's steps, whose errors researchers know. These steps solve the fits one by one:
-// once, or repeatedly with smaller tolerances until they are determined.
+// The errors of an ill-determined fit (sdk/ill_determined.hpp) depend on the solver. Pass `first` does not report such
+// fits. Pass `handed_over` solves each of them with LIBSVM's steps, whose errors researchers know; passes `again` do so
+// before it with larger tolerances, and report the fits that are then determined. Pass `only` reports all fits.
 enum class Pass { only, first, again, handed_over };
 
 class ChainRunner {
  public:
-  // All fits share everything but C and fold (same_chain()). The sink receives the index in Step::fit.
+  // All fits differ only in C and fold (same_chain()). The sink receives Step::fit as the index of a fit.
   ChainRunner(const sdk::Device& device, const RowOrder& order, KernelStore& store, Places& places, Solver& solver,
               const Settings& settings, Pass pass);
 
   struct Step {
     double c = 0;
-    uint32_t fit = 0;  // index reported to the sink
+    uint32_t fit = 0;  // index that the sink receives
     bool done = false;
     std::string note;               // note of a fit that is done
-    std::vector<double> settled_c;  // for a fit that is handed over: the settled problems of its note
+    std::vector<double> settled_c;  // for the note of a fit that was handed over; indexed by problem
   };
-  // The fits of one fold in ascending order of C.
+  // Lists the fits of one fold in ascending order of C.
   struct FoldSteps {
     uint32_t fold = 0;
     std::vector<Step> steps;
   };
-  // Solves, validates and reports every step that is not done. The call contributes the part `share` of the bundle,
-  // after the part `share_done`.
+  // Solves, validates and reports every step that is not done. In the progress of the bundle, the call makes up `share`
+  // and follows after `share_done`.
   void run(const std::vector<FoldSteps>& folds, const mk_fit_sink& sink, double share_done, double share);
 
   // Returns the fits that a pass `first` or `again` did not report.
@@ -62,28 +62,28 @@ class ChainRunner {
  private:
   using Decisions = std::vector<float>;  // one value per validation row; empty until validated
 
-  // A problem at one C. It occupies a place until it is solved.
+  // Tracks one problem at one C, which occupies a place until it is solved.
   struct Solve {
     size_t step = 0;
     double c = 0;
-    bool recall = false;  // whether it repeats the solve at Chain::settled_c
+    bool recall = false;  // whether this repeats the solve at Chain::settled_c
     int64_t place = -1;
     int64_t coef_row = -1;
     std::shared_ptr<Decisions> target;
     std::optional<Solution> solution;
   };
-  // One (fold, problem) pair: its solutions so far and its next step.
+  // Holds the solves of one problem in one fold.
   struct Chain {
     size_t fold = 0;
     size_t problem = 0;
     size_t next = 0;  // index of the next fit to solve
-    // The limit for concurrent solves: the fewer multipliers are at C, the sooner the chain settles.
+    // Limits concurrent solves. The fewer multipliers are at C, the sooner the chain settles.
     int64_t ahead = kMostAhead;
     std::deque<Solve> solves;  // ascending in C; a solved problem waits for its predecessors
     std::optional<double> settled_c;
-    std::shared_ptr<Decisions> settled;  // null if the chain settled in an earlier session
+    std::shared_ptr<Decisions> settled;  // null before the chain settles, or if it settled in an earlier session
   };
-  // A fit whose problems are being collected.
+  // Collects the decision values of one fit.
   struct Fit {
     Step step;
     std::vector<std::shared_ptr<Decisions>> decisions;  // indexed by problem
@@ -107,19 +107,19 @@ class ChainRunner {
     std::vector<Pending> pending;
   };
 
-  // The predictions of a classifier for the rows that its fold validates.
+  // Holds the predictions of a classifier for the rows that its fold validates.
   struct Classes {
     std::vector<int32_t> labels, predicted;
     std::vector<float> decisions;  // rows x problems
     int64_t errors = 0;
-    int64_t unsure = 0;  // rows whose class the tolerance does not determine: see is_unsure()
+    int64_t unsure = 0;  // number of rows whose class the tolerance leaves open, see is_unsure()
     bool finite = true;  // whether all decision values are finite
   };
 
   void run_chains(std::vector<Chain>& chains);
   void start_solves(std::vector<Chain>& chains);
   void skip_done(Chain& chain);
-  void start_next(Chain& chain);  // does nothing while it must wait for a coefficient row or a repeated solve
+  void start_next(Chain& chain);  // does nothing if the chain waits for a coefficient row or a repeated solve
   void take_solutions(Chain& chain);
   void accept(Chain& chain, const Solve& solve);
   void cancel_solves(Chain& chain);
@@ -155,8 +155,8 @@ class ChainRunner {
   double share_done_ = 0, share_ = 1;
 };
 
-// Formats the note of a fit, for example "steps=1234 settled=3@0.5,7@1.5 unsure=2" (problem@C; rows). A malformed note
-// yields no settled problems.
+// Formats the note of a fit, such as "steps=1234 settled=3@0.5,7@1.5 unsure=2": problem@C for each settled problem, and
+// the number of unsure rows. settled_in_note() finds no settled problems in a malformed note.
 std::string make_note(int64_t steps, const std::vector<double>& settled_c, int64_t unsure);
 std::vector<std::pair<size_t, double>> settled_in_note(const std::string& note);
 

@@ -20,7 +20,7 @@ double norm2(const float* x, int64_t d) {
   return sum;
 }
 
-// Adds term(x[f], y[f]) in eight partial sums, so that additions do not wait for each other.
+// Returns the sum of term(x[f], y[f]) from eight partial sums, so that additions do not wait for each other.
 template <class Term>
 double sum_of(const float* x, const float* y, int64_t d, Term&& term) {
   constexpr int64_t kSums = 8;
@@ -51,8 +51,8 @@ double kernel_value(const ops::KernelFunction& k, const float* x, const float* y
   return 0;
 }
 
-// Bounds the error of an fp32 kernel value for two vectors with squared norms of at most `norm`: that of a dot product
-// is at most a multiple of |x| |y| (Higham, Accuracy and Stability of Numerical Algorithms, 2002, equation 3.5).
+// Bounds the error of an fp32 kernel value for two vectors with squared norms of at most `norm`. A dot product has an
+// error of at most a multiple of |x| |y| (Higham, Accuracy and Stability of Numerical Algorithms, 2002, equation 3.5).
 double value_error(const ops::KernelFunction& k, double norm) {
   switch (k.kind) {
     case ops::KernelKind::linear:
@@ -90,7 +90,7 @@ double Fitted::largest_norm2() const {
   return largest;
 }
 
-// `error` bounds that of one kernel value of the row.
+// Returns whether rounding may change the class of a row. `error` bounds the error of each of its kernel values.
 bool Fitted::in_doubt(const float* decisions, const std::vector<double>& sums, double error) const {
   float first = -INFINITY, second = -INFINITY, widest = 0;
   for (size_t p = 0; p < sums.size(); ++p) {

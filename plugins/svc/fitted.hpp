@@ -1,4 +1,4 @@
-// A trained multi-class C-SVC or epsilon-SVR in host memory: its support vectors, coefficients, and saved description.
+// Holds a trained multi-class C-SVC or epsilon-SVR in host memory, predicts with it, and saves, loads and exports it.
 #pragma once
 
 #include <cstdint>
@@ -12,8 +12,8 @@
 
 namespace mokume::svc {
 
-// decision[p](x) = sum over vectors v of coefficients[p][v] * K(vector v, x) - rho[p], with problems in the order of
-// binary_problems(). Vectors are sorted by class. A regression has no classes, and decision[0] is its prediction.
+// Computes decision[p](x) = sum over vectors v of coefficients[p][v] * K(vector v, x) - rho[p], with problems in the
+// order of binary_problems(). Vectors are sorted by class. A regression has no classes; decision[0] is its prediction.
 struct Fitted {
   Settings settings;
   int64_t features = 0;
@@ -22,8 +22,8 @@ struct Fitted {
   std::vector<int32_t> vector_class;   // n_vectors
   std::vector<float> coefficients;     // problems x n_vectors
   std::vector<float> rho;              // problems
-  std::vector<int64_t> training_rows;  // n_vectors: index of each vector in the training rows; empty after load()
-  std::vector<int64_t> steps;          // problems: steps of the solver; empty after load()
+  std::vector<int64_t> training_rows;  // n_vectors indices of rows of the training data; empty after load()
+  std::vector<int64_t> steps;          // steps of the solver for each problem; empty after load()
   std::vector<double> mean, scale;     // scaling of the training data: empty, one value, or one per feature
 
   bool regression() const { return class_names.empty(); }
@@ -31,13 +31,13 @@ struct Fitted {
   int64_t n_vectors() const { return static_cast<int64_t>(vector_class.size()); }
   int64_t problems() const { return static_cast<int64_t>(rho.size()); }
 
-  // `labels` receives `rows` values (unused by a regression); `scores` (may be null) receives rows x problems()
-  // decision values. Works in blocks of a fixed size. If fp32 cannot determine the class of a row (a decision value, or
-  // the lead of the largest one, is within its rounding error), the host determines it in double precision.
+  // Writes `rows` classes to `labels`, which a regression ignores, and rows x problems() decision values to `scores`,
+  // which may be null. Works in blocks of a fixed size. If fp32 cannot determine the class of a row (a decision value,
+  // or the lead of the largest one, is within its rounding error), the host computes the decisions in double precision.
   void predict(const sdk::Device& device, const float* x, int64_t rows, int32_t* labels, float* scores) const;
 
-  // Writes model.libsvm (regression, two classes, one-vs-one) or class-<k>.libsvm per class (one-vs-rest), and a
-  // manifest.
+  // Writes a manifest, and model.libsvm (regression, two classes, one-vs-one) or class-<k>.libsvm per class
+  // (one-vs-rest).
   void save(const std::string& directory) const;
   static Fitted load(const std::string& directory);
   // Exports a regression as an SVMRegressor, two classes or one-vs-one as an SVMClassifier, and one-vs-rest as an

@@ -152,7 +152,7 @@ void load_rest(Fitted& f, const std::string& directory) {
   }
 }
 
-// Reads everything except the vectors and the kernel.
+// Reads everything that the LIBSVM files do not contain.
 Fitted read_manifest(const std::string& directory) {
   const std::string path = directory + "/manifest.json";
   std::ifstream in(path, std::ios::binary);
@@ -206,7 +206,7 @@ void Fitted::save(const std::string& directory) const {
                    {"kernel", kKernelWords[static_cast<int>(settings.kernel.kind)]},
                    {"C", settings.c},
                    {"files", files}};
-  // In the order of the vectors in the file.
+  // The training rows are in the order of the vectors in the file.
   if (one_file(*this) && !training_rows.empty()) manifest["training_rows"] = training_rows;
   if (!steps.empty()) manifest["steps"] = steps;
   std::ofstream out(directory + "/manifest.json", std::ios::binary | std::ios::trunc);

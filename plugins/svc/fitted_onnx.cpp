@@ -16,7 +16,7 @@ std::vector<float> floats(const std::vector<From>& values) {
   return {values.begin(), values.end()};
 }
 
-// Returns the attributes that both operators have. ONNX adds `rho`, LIBSVM subtracts it.
+// Returns the attributes that both operators have. Negates rho, because ONNX adds it and LIBSVM subtracts it.
 Attributes support_vectors(const LibsvmModel& m) {
   const ops::KernelFunction& k = m.kernel;
   std::vector<float> added;
@@ -31,7 +31,7 @@ Attributes support_vectors(const LibsvmModel& m) {
       .set("post_transform", "NONE");
 }
 
-// Without support vectors, both operators would take the model for a linear model, so this adds a vector with weight 0.
+// Adds a vector with weight 0 to a model without support vectors, which both operators would take for a linear model.
 LibsvmModel with_a_vector(LibsvmModel m) {
   if (m.n_vectors() > 0) return m;
   m.vectors.assign(static_cast<size_t>(m.features), 0.0F);

@@ -8,7 +8,7 @@
 namespace mokume::svc {
 namespace {
 
-constexpr int64_t kShortestStrip = 512;  // minimum number of rows
+constexpr int64_t kShortestStrip = 512;  // in rows
 
 std::string choice_word(KernelStore::Mode mode) {
   switch (mode) {
@@ -40,7 +40,7 @@ double diagonal_value(const ops::KernelFunction& f, double norm) {
   return 0;
 }
 
-// Bounds the absolute values of the kernel matrix; if the kernel is positive definite, by its diagonal.
+// Returns a bound on the absolute values of the kernel matrix. The diagonal bounds a positive definite kernel.
 double largest_value(const ops::KernelFunction& f, const std::vector<float>& norms) {
   const auto most = static_cast<double>(*std::max_element(norms.begin(), norms.end()));
   switch (f.kind) {
@@ -200,7 +200,7 @@ std::vector<sdk::Buffer> KernelStore::make_panels(int64_t rows) const {
   return panels;
 }
 
-// Makes about 16 strips, so that little is computed twice, but keeps them long enough for a fast product.
+// Makes about 16 strips, so that few values are computed twice, but each strip is long enough for a fast product.
 std::vector<KernelStore::Strip> KernelStore::strips() const {
   const int64_t n = order_.rows();
   const int64_t most = std::max(kShortestStrip, (n / 16 + kBlock - 1) / kBlock * kBlock);

@@ -1,18 +1,18 @@
-// Kernel values of the training rows on one device, within its memory budget.
+// Provides the kernel values of the training rows on one device, within its memory budget.
 //
 // There are three modes for kernel functions. The store uses the first mode that fits:
 //   gram_kept   The Gram matrix and the kernel matrix are both resident (2 n^2 floats). A new gamma takes one
 //               elementwise pass.
-//   in_place    One matrix of n^2 floats. A new kernel function recomputes the Gram matrix and turns it into kernel
-//               values in place.
-//   on_the_fly  As many kernel rows as fit. A solver's request computes missing rows and evicts the oldest.
+//   in_place    One matrix of n^2 floats is resident. For a new kernel function, the store computes the Gram matrix
+//               again and turns it into kernel values in place.
+//   on_the_fly  As many kernel rows as fit are resident. For a request, missing rows replace the oldest ones.
 //
-// The fourth mode, given, applies to data whose inputs are kernel values; it uploads them once.
+// The fourth mode, given, applies to data whose inputs are kernel values, which the store uploads once.
 //
-// Both matrices are symmetric. A strip of rows at a time, the part left of the diagonal is computed and, for kernel
-// values, mirrored to the right. Matrices are stored in row panels, none larger than the device's largest buffer. The
-// bits of a row are the same in every mode if the backend's GEMM keeps one order of summation (opencl's own kernels
-// do).
+// Both matrices are symmetric. The store computes one strip of rows at a time, up to and including its diagonal square,
+// and mirrors kernel values across the diagonal. It divides matrices into row panels, none larger than the device's
+// largest buffer. The bits of a row are the same in every mode if the backend's GEMM keeps one order of summation
+// (opencl's own kernels do).
 #pragma once
 
 #include <cstdint>
@@ -27,24 +27,24 @@
 
 namespace mokume::svc {
 
-inline constexpr int kMaxPanels = 8;  // same limit as in kernels/places.cl
+inline constexpr int kMaxPanels = 8;  // must equal the number of panels in kernels/places.cl
 
 class KernelStore {
  public:
   enum class Mode { gram_kept, in_place, on_the_fly, given };
 
-  // Uploads the rows in `order`. Leaves `reserve` bytes of the budget free; solvers request at most `solver_rows` rows
-  // at a time. Throws MK_OUT_OF_MEMORY, with the memory that would suffice, if not even on_the_fly fits. The mode is
-  // recorded with the run (choice "svc.kernel") and kept on resume if it still fits, because the host backend's GEMM
-  // may round a row differently when it is computed alone.
+  // Uploads the rows in `order`, whose inputs are kernel values if `given`. Leaves `reserve` bytes of the budget free.
+  // Solvers request at most `solver_rows` rows at a time. Throws Error(MK_OUT_OF_MEMORY), with the memory that would
+  // suffice, if not even on_the_fly fits. Records the mode with the run (choice "svc.kernel") and keeps it on resume if
+  // it still fits, because the host backend's GEMM may round a row differently when it computes the row alone.
   KernelStore(const sdk::Host& host, const sdk::Device& device, const mk_data& data, const RowOrder& order,
               uint64_t reserve, int64_t solver_rows, bool given);
 
-  // Returns a kernel function that preserves the digits of sums of many products: an RBF kernel close to 1 for all
-  // pairs of rows becomes the kernel minus 1. The multipliers of both classes have equal sums, so solutions are equal.
+  // Returns a kernel function that preserves the digits of sums of many products. For an RBF kernel close to 1 for all
+  // pairs of rows, this is the kernel minus 1. The multipliers of both classes have equal sums, so solutions are equal.
   ops::KernelFunction for_sums(const ops::KernelFunction& function) const;
 
-  // Makes the values of this kernel function available, unless they already are.
+  // Makes the values of this kernel function available.
   void select(const ops::KernelFunction& function);
 
   Mode mode() const { return mode_; }
@@ -54,16 +54,16 @@ class KernelStore {
   const sdk::Buffer& slots() const { return slot_buffer_; }  // stride() ints: panel row of each row, or -1
   const sdk::Buffer& diagonal() const { return diagonal_; }  // stride() floats
 
-  // No kernel value has a larger absolute value.
+  // Returns a bound on the absolute values of all kernel values.
   float largest() const { return largest_; }
 
-  // on_the_fly: the number of rows that fit at once, at least 2 * solver_rows.
+  // Returns how many rows fit at once in the mode on_the_fly: at least 2 * solver_rows, or all rows.
   int64_t capacity() const { return cached_rows_; }
-  // on_the_fly: makes `rows` available without evicting `keep`. Together, they must not exceed capacity().
+  // In the mode on_the_fly, makes `rows` available without evicting `keep`. Together, they must not exceed capacity().
   void fetch(const std::vector<int32_t>& rows, const std::vector<int32_t>& keep);
 
-  // Computes the kernel values of rows [first, first + count) against all rows, piece by piece. Passes each piece to
-  // use(values, first_row), where values has the shape (rows of the piece) x rows().
+  // Calls use(values, first_row) for consecutive pieces of rows [first, first + count). `values` holds their kernel
+  // values against all rows: (rows of the piece) x rows().
   void for_rows(int64_t first, int64_t count, const std::function<void(const mk_tensor&, int64_t)>& use);
 
  private:
@@ -72,11 +72,11 @@ class KernelStore {
   void load_rows(const mk_data& data);
   void load_matrix(const mk_data& data);
   void make_cache();
-  // A range of matrix rows that lies in one panel.
+  // Describes a range of matrix rows that lies in one panel.
   struct Strip {
     int64_t first, rows;
     size_t panel;
-    int64_t at;  // offset of its first element in the panel
+    int64_t at;  // offset of the first element in the panel
   };
   std::vector<Strip> strips() const;
   void gram_into(const std::vector<sdk::Buffer>& panels);
@@ -94,12 +94,12 @@ class KernelStore {
   Mode mode_ = Mode::gram_kept;
   int64_t panel_rows_ = 0;
   float largest_ = 0;
-  float largest_given_ = 0;  // given: the largest absolute value
-  int64_t cached_rows_ = 0;  // on_the_fly: number of rows that the panels hold
+  float largest_given_ = 0;  // largest absolute value in the mode given
+  int64_t cached_rows_ = 0;  // number of rows that the panels hold in the mode on_the_fly
   sdk::Buffer x_, norms_, diagonal_, slot_buffer_;
   std::vector<sdk::Buffer> gram_, kernel_;
-  std::vector<float> host_norms_;  // given: the diagonal
-  // Used by on_the_fly.
+  std::vector<float> host_norms_;  // squared norms of the rows or, in the mode given, the diagonal
+  // Only the mode on_the_fly uses the following members.
   sdk::Buffer index_, gathered_, gathered_norms_, scratch_;
   int64_t scratch_rows_ = 0;
   std::vector<int32_t> slot_;    // slot of each row, or -1

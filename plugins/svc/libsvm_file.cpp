@@ -25,12 +25,12 @@ void append(std::string& text, T value) {
   text.append(&buffer[0], end);
 }
 
-// A cursor over one line that knows its path and line number, for error messages.
+// Reads one line word by word. Knows the path and the number of the line for error messages.
 class Line {
  public:
   Line(const std::string& path, int64_t number, std::string_view text) : path_(path), number_(number), text_(text) {}
 
-  // The file may contain anything, and bytes that are not plain text must not reach the terminal.
+  // Replaces bytes that are not plain text, because the file may contain anything and the terminal shows the message.
   [[noreturn]] void fail(std::string why) const {
     std::replace_if(
         why.begin(), why.end(), [](unsigned char c) { return c < 0x20 || c > 0x7E; }, '?');
@@ -169,7 +169,7 @@ class Header {
  public:
   explicit Header(LibsvmModel& model) : model_(model) {}
 
-  // Returns false at the line "SV"; the vectors follow it.
+  // Returns false at the line "SV", which the vectors follow.
   bool take(Line& line) {
     const std::string_view key = line.word();
     if (key == "SV") return false;
@@ -199,7 +199,7 @@ class Header {
   }
 
   // Checks that a file of `bytes` bytes justifies the memory for its vectors. A vector is a line with a coefficient for
-  // each class but one. Files omit features that are zero, so dense vectors are larger than their text.
+  // each class but one. Files omit features that are zero, so dense vectors may be larger than their text.
   void check_memory(const Line& line, uint64_t bytes) const {
     constexpr uint64_t kFree = uint64_t{256} << 20, kMostPerByte = 65536;
     const auto vectors = static_cast<uint64_t>(total), width = static_cast<uint64_t>(model_.coefficient_rows());

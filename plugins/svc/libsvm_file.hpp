@@ -1,4 +1,4 @@
-// LIBSVM's model file: a text file with a header of "key value" lines and one line per support vector.
+// Reads and writes LIBSVM's model file, a text with a header of "key value" lines and one line per support vector.
 #pragma once
 
 #include <cstdint>
@@ -9,10 +9,10 @@
 
 namespace mokume::svc {
 
-// A C-SVC with `labels.size()` classes, or an epsilon-SVR with none: one row of coefficients, one rho, and all vectors
-// in vectors_per_class[0]. Vectors are grouped by class in the order of `labels`. `coefficients` is (classes - 1) x
-// n_vectors in LIBSVM's layout: for a vector of class i, row j - 1 belongs to the pair (i, j) if j > i, and row j to
-// the pair (j, i) if j < i. `rho` has one value per pair (0,1), (0,2), ...
+// Holds a C-SVC. Vectors are grouped by class in the order of `labels`, and `rho` has one value per pair (0,1), (0,2),
+// ... `coefficients` is (classes - 1) x n_vectors in LIBSVM's layout: for a vector of class i, row j - 1 belongs to the
+// pair (i, j) if j > i, and row j to the pair (j, i) if j < i. A model without labels is an epsilon-SVR with one row of
+// coefficients, one rho, and all vectors in vectors_per_class[0].
 struct LibsvmModel {
   ops::KernelFunction kernel;
   std::vector<int64_t> labels;

@@ -1,5 +1,5 @@
-// Compiled once per instruction set, which SOLVER_ISA names. Follows kernels/libsvm.cl, which describes the method,
-// operation by operation.
+// The build compiles this file once per instruction set, which SOLVER_ISA names. The code follows kernels/libsvm.cl,
+// which describes the method, operation by operation.
 #include "libsvm_native.hpp"
 
 #include "native.hpp"
@@ -7,7 +7,7 @@
 namespace mokume::svc::SOLVER_ISA {
 namespace {
 
-// In a regression, the F of a row differs by epsilon between I_up and I_low, see kernels/libsvm.cl.
+// Return the summand of F with which a row of a regression counts in I_up and in I_low, see kernels/libsvm.cl.
 float up_offset(int32_t flag, float epsilon) { return (flag & kNegative) != 0 ? -epsilon : epsilon; }
 float low_offset(int32_t flag, float epsilon) { return (flag & kPositive) != 0 ? epsilon : -epsilon; }
 
@@ -18,7 +18,7 @@ Floats low_offsets(const Ints& flag, float epsilon) {
   return ((flag & kPositive) != 0) ? spread(epsilon) : spread(-epsilon);
 }
 
-// (h, l) += offset
+// Adds offset to the double-float (h, l).
 inline void shift(Floats& h, Floats& l, const Floats& offset) {
   const Floats sum = h + offset;
   const Floats bb = sum - h;
@@ -26,8 +26,8 @@ inline void shift(Floats& h, Floats& l, const Floats& offset) {
   h = sum;
 }
 
-// Moves the multiplier of row k by `step`, up if `sign` is 1, down if it is -1. `last`: the step takes the multiplier
-// to the end of its range.
+// Moves the multiplier of row k by `step`: up if `sign` is 1, down if it is -1. `last` means that the step takes the
+// multiplier to the end of its range.
 void move(const Problem& p, int32_t k, float step, float sign, bool last) {
   const int32_t away = sign > 0 ? kPositive : kNegative, back = sign > 0 ? kNegative : kPositive;
   if (last && (p.flags[k] & back) != 0) {
@@ -112,7 +112,7 @@ struct Extremes {
   int32_t i = kNone;
 };
 
-// Computes F += step * (K_i - K_j) if there is a step, and the new extremes.
+// Adds step * (K_i - K_j) to F if there is a step, and returns the new extremes.
 template <bool kRegression, bool kUpdate>
 Extremes sweep(const Problem& p, float epsilon, float step, const float* ki, const float* kj) {
   Floats up16 = spread(kInfinity), up_rest16 = spread(0), low16 = spread(-kInfinity);

@@ -1,4 +1,4 @@
-// The native twin of kernels/libsvm.cl for backends without kernels, compiled once per instruction set.
+// Declares the native version of kernels/libsvm.cl, for backends without kernels.
 #pragma once
 
 #include <cstdint>

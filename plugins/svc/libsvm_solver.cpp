@@ -26,7 +26,7 @@ void LibsvmSolver::advance(Places& places, KernelStore& store, int64_t max_itera
     PlaceInts& i = places.ints()[static_cast<size_t>(p)];
     if (i.status != kNeed) continue;
     rows.push_back(i.need);
-    keep.push_back(i.best);  // the first row of the pair was known before the second was missing
+    keep.push_back(i.best);  // a pair whose second row is missing still needs its first row
     i.status = kRunning;
   }
   if (!rows.empty()) store.fetch(rows, keep);

@@ -1,5 +1,5 @@
-// The solver that takes LIBSVM's steps (docs/adr/0007). Devices that compile kernels run kernels/libsvm.cl, other
-// devices its native twin.
+// Implements the solver that takes LIBSVM's steps (docs/adr/0007). Devices that compile kernels run kernels/libsvm.cl;
+// other devices run libsvm_native.cpp.
 #pragma once
 
 #include <algorithm>
@@ -10,14 +10,14 @@
 
 namespace mokume::svc {
 
-// Steps per launch: few enough to keep all compute units busy until the last problem finishes and to react to a
-// cancellation, and enough to hide the cost of a launch.
+// Limits the steps per launch. The limit is low enough to keep all compute units busy until the last problem finishes
+// and to react to a cancellation, and high enough to hide the cost of a launch.
 inline constexpr int kStepsPerLaunch = 512;
 inline constexpr int kGroup = 64;  // work-items per problem in the "group" variant
 
-// Devices with MK_DEVICE_SOFTWARE limit the loops of a work-item, so they get fewer steps, and the "group" variant
-// stays below that limit. The limit covers the iterations of both sweeps over the spans and of the group's reductions
-// for each step, and of a first and a last pass.
+// Returns the number of steps per launch. Devices with MK_DEVICE_SOFTWARE limit the loop iterations of a work-item, so
+// the "group" variant takes fewer steps there. Each step counts both sweeps over the spans and the reductions of the
+// group; a launch also counts a first and a last pass.
 inline int32_t steps_per_launch(const mk_device_info& device, int64_t stride) {
   if ((device.flags & MK_DEVICE_SOFTWARE) == 0) return kStepsPerLaunch;
   constexpr int64_t kTurns = 60'000;
@@ -29,7 +29,7 @@ class LibsvmSolver final : public Solver {
  public:
   LibsvmSolver(const sdk::Host& host, const sdk::Device& device, bool regression);
 
-  // Advances by up to kStepsPerLaunch steps. Fetches the rows that places requested.
+  // Fetches the kernel rows that places requested, and advances every running place by up to kStepsPerLaunch steps.
   void advance(Places& places, KernelStore& store, int64_t max_iterations) override;
 
  private:

@@ -1,4 +1,4 @@
-// Completes a symmetric matrix whose other half has been computed.
+// Completes a symmetric matrix, one half of which is known.
 #pragma once
 
 #include <cstdint>
@@ -9,7 +9,7 @@
 
 namespace mokume::svc {
 
-// A part of a buffer, starting at element `at`.
+// Refers to the part of a buffer that starts at element `at`.
 struct MatrixPart {
   const sdk::Buffer& buffer;
   int64_t at;
@@ -20,7 +20,7 @@ class Mirror {
   Mirror(const sdk::Host& host, const sdk::Device& device);
 
   // Sets to[c][r] = from[r][c] for `rows` rows and `columns` columns of `from`. Both parts have rows of stride `ld` and
-  // do not overlap. Throws MK_UNSUPPORTED if the device neither compiles kernels nor shares its memory.
+  // do not overlap. Throws Error(MK_UNSUPPORTED) if the device neither compiles kernels nor shares its memory.
   void copy(const MatrixPart& from, const MatrixPart& to, int64_t rows, int64_t columns, int64_t ld) const;
 
  private:

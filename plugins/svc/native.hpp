@@ -1,5 +1,5 @@
-// Common parts of the native solvers: vectors of 16 rows, a problem, its model. Included by files that are compiled
-// once per instruction set, which SOLVER_ISA names.
+// Defines what the native solvers share: vectors of 16 rows, a problem and its model. The build compiles the files that
+// include this header once per instruction set, which SOLVER_ISA names.
 #pragma once
 
 #if defined(__AVX2__)
@@ -50,7 +50,7 @@ struct Problem {
   }
 };
 
-// Returns the 16 elements of block b. All casts of this kind are here.
+// Return the 16 elements of block b. All casts from elements to vectors are here.
 inline const Floats& at(const float* p, int64_t b) { return *reinterpret_cast<const Floats*>(p + b * kLanes); }
 inline Floats& at(float* p, int64_t b) { return *reinterpret_cast<Floats*>(p + b * kLanes); }
 inline const Ints& flags_at(const int32_t* p, int64_t b) { return *reinterpret_cast<const Ints*>(p + b * kLanes); }
@@ -62,7 +62,7 @@ inline Ints lanes_from(int64_t b) {
   return kLane + static_cast<int32_t>(b * kLanes);
 }
 
-// Without an explicit instruction, compilers test the lanes one by one.
+// Uses explicit instructions, because compilers otherwise test the lanes one by one.
 inline bool any(const Ints& mask) {
 #if defined(__AVX512F__)
   const auto lanes = reinterpret_cast<__m512i>(mask);
@@ -79,7 +79,7 @@ inline bool any(const Ints& mask) {
 #endif
 }
 
-// One step of a reduction over 16 lanes: pairs each lane with the lane `by` further.
+// Rotates the lanes of v by `by`, so that a step of a reduction can combine each lane with its partner.
 #define SOLVER_PARTNERS(v, by)                                                                                       \
   __builtin_shufflevector(v, v, (0 + (by)) % 16, (1 + (by)) % 16, (2 + (by)) % 16, (3 + (by)) % 16, (4 + (by)) % 16, \
                           (5 + (by)) % 16, (6 + (by)) % 16, (7 + (by)) % 16, (8 + (by)) % 16, (9 + (by)) % 16,       \
@@ -98,7 +98,7 @@ inline float largest_of(Floats v) {
   return v[0];
 }
 
-// Returns the index of the largest lane; of equal lanes, the largest index. No lane is NaN.
+// Returns the index of the largest lane. Among equal lanes, the largest index wins. No lane may be NaN.
 inline int32_t index_of_largest(Floats v, Ints index) {
   const auto step = [&](const Floats& other, const Ints& other_index) {
     const Ints better = (other > v) | ((other == v) & (other_index > index));
@@ -128,14 +128,14 @@ inline void add_to(float& high, float& low, float x) {
   high = h;
 }
 
-// Element-wise fma, which gives the same bits with every instruction set.
+// Computes a * b + c with fma, element by element, which gives the same bits with every instruction set.
 inline Floats fused(const Floats& a, const Floats& b, const Floats& c) {
   Floats result;
   for (int t = 0; t < kLanes; ++t) result[t] = __builtin_fmaf(a[t], b[t], c[t]);
   return result;
 }
 
-// (h, l) += step * t, where h holds the rounded value.
+// Adds step * t to the double-float (h, l); h is then the rounded sum.
 inline void add_step(Floats& h, Floats& l, const Floats& step, const Floats& t) {
   const Floats pr = step * t;
   const Floats q = fused(step, t, -pr);
@@ -147,11 +147,11 @@ inline void add_step(Floats& h, Floats& l, const Floats& step, const Floats& t) 
   l -= h - sum;
 }
 
-// The state of row k in the model.
+// Describes a row in the model.
 struct Multiplier {
   bool at_zero, at_c;
   float coefficient;
-  float f;  // used for a free multiplier
+  float f;  // used if the multiplier is free
 };
 
 template <bool kRegression>
@@ -201,7 +201,6 @@ void write_model(const Problem& p, PlaceInts& si, PlaceFloats& sf) {
 #if defined(SOLVER_DISPATCH)
 namespace mokume::svc {
 
-// Returns the function that suits this CPU.
 template <class T>
 T best_of(T base, [[maybe_unused]] T avx2, [[maybe_unused]] T avx512) {
 #if defined(__x86_64__)
@@ -213,7 +212,7 @@ T best_of(T base, [[maybe_unused]] T avx2, [[maybe_unused]] T avx512) {
   return base;
 }
 
-// The function `name`, compiled for the best instruction set.
+// Returns the variant of `function` for the best instruction set of this CPU.
 #if defined(__x86_64__)
 #define SOLVER_BEST(function) best_of(base::function, avx2::function, avx512::function)
 #else

@@ -112,7 +112,7 @@ ops::KernelFunction kernel_of(const Settings& settings, const KernelStore& store
 Places::Start start_of(const Settings& settings, const RowOrder& order, int32_t fold, double c) {
   if (!order.regression()) return {c, settings.tol};
   const double unit = settings.standardise_target ? order.target_deviation(fold) : 1;
-  // The solver compares the high parts of F, which have the size of the targets.
+  // The solver compares the high parts of F, whose rounding errors are relative to the size of the targets.
   const double resolved = 0x1p-20 * order.largest_target();
   return {c * unit, std::max(settings.tol * unit, resolved), settings.epsilon * unit};
 }
@@ -148,7 +148,7 @@ PlaceArrays arrays_of(Places& places, const KernelStore* store) {
 }
 
 bool solves_in_groups(const sdk::Device& device, const char* key) {
-  if (!device.compiles()) return false;  // native code makes no choice
+  if (!device.compiles()) return false;  // native code has no variants
   const mk_device_info& info = device.info();
   bool groups = info.kind != MK_DEVICE_CPU || (info.flags & MK_DEVICE_SOFTWARE) != 0;
   if (const auto recorded = device.choice(key); recorded && info.kind == MK_DEVICE_CPU) groups = *recorded == "group";

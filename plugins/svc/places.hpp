@@ -1,4 +1,4 @@
-// Places for binary problems that are solved side by side, and the state of each problem, which every solver advances.
+// Manages places, in which solvers solve binary problems side by side, and the state of each problem.
 #pragma once
 
 #include <array>
@@ -12,16 +12,16 @@
 
 namespace mokume::svc {
 
-// The outcome of a solved problem without its coefficients.
+// Holds the outcome of a solved problem without its coefficients.
 struct Solution {
   float rho = 0;  // decision = sum of coefficient * kernel - rho
   int64_t steps = 0;
   int64_t vectors = 0;  // number of support vectors
-  int64_t at_c = 0;     // number of support vectors at C; if 0, this solution is valid for every larger C
-  bool capped = false;  // stopped before it converged
+  int64_t at_c = 0;     // number of support vectors at C; if 0, this solution holds for every larger C
+  bool capped = false;  // whether the solver stopped before it converged
 };
 
-// The state of one place, in the layout of kernels/places.cl.
+// Hold the state of one place, in the layout of kernels/places.cl.
 struct PlaceInts {
   int32_t status, best, need, steps, at_c, vectors, coef_row, steps_left;
 };
@@ -29,7 +29,7 @@ struct PlaceFloats {
   float up, low, rho, c, tol, up_rest, c_minus, rounding, epsilon;
 };
 
-// Status values of kernels/places.cl.
+// Lists the status values of kernels/places.cl.
 enum : int32_t { kRunning = 0, kConverged = 1, kNeed = 2, kStart = 3, kStuck = 4 };
 
 class Places {
@@ -37,7 +37,7 @@ class Places {
   // The coefficient matrix that receives the solutions has `coef_rows` rows.
   Places(const sdk::Device& device, const RowOrder& order, int64_t count, int64_t coef_rows);
 
-  // Returns the device memory in bytes for `count` places and `coef_rows` coefficient rows.
+  // Returns the bytes of device memory that `count` places and `coef_rows` coefficient rows take.
   static uint64_t bytes(const RowOrder& order, int64_t count, int64_t coef_rows);
 
   int64_t count() const { return count_; }
@@ -46,18 +46,18 @@ class Places {
 
   // Puts a problem into a place, where it stays until another problem replaces it.
   void occupy(int64_t place, const BinaryProblem& problem);
-  // Starts the problem of a place. Its coefficients go to `coef_row`; rows outside the problem get 0.
   struct Start {
-    double c, tol;       // c is multiplied by the weights of classes and rows
+    double c, tol;       // the weights of classes and rows multiply c
     double epsilon = 0;  // only for a regression
   };
+  // Starts the problem of a place. The solver writes the coefficients, 0 for rows outside the problem, to `coef_row`.
   void start(int64_t place, const Start& start, int64_t coef_row);
   void stop(int64_t place) { active_[static_cast<size_t>(place)] = false; }
 
-  // Returns the solution of a started place that is done. Call stop() or start() afterwards.
+  // Returns the solution of a started place, or nothing while it is running. The caller then calls stop() or start().
   std::optional<Solution> solution(int64_t place) const;
 
-  // ---- for solvers
+  // The following members are for solvers.
 
   // Returns the started places that are not done.
   std::vector<int32_t> running() const;
@@ -65,13 +65,14 @@ class Places {
   void send_order(const std::vector<int32_t>& order) const;
   void send(const std::vector<int32_t>& order) const;
   void fetch();
-  // Counts the steps that these places have taken since the last call. Ends places that are stuck or reached `limit`.
+  // Adds the steps that these places took since the last call. Marks places that are stuck or reached `limit` as
+  // capped.
   void count_steps(const std::vector<int32_t>& order, int64_t limit);
 
   std::vector<PlaceInts>& ints() { return ints_; }
   std::vector<PlaceFloats>& floats() { return floats_; }
 
-  // The arrays of the places that kernels receive.
+  // Holds the arrays of the places that kernels receive.
   struct Buffers {
     sdk::Buffer order, ints, floats, spans, sign, flags, f, a, target, weight;
   };
@@ -89,11 +90,11 @@ class Places {
   std::vector<int32_t> first_;                  // row where the problem of each place starts
   std::vector<std::array<double, 2>> weights_;  // factors of C for rows of sign +1 and -1, for each place
   std::vector<bool> active_;
-  std::vector<int64_t> steps_;  // 64-bit counts for the running problems
+  std::vector<int64_t> steps_;  // 64-bit step counts of the current problems
   std::vector<bool> capped_;
 };
 
-// The host pointers that a solver on the host uses.
+// Holds the pointers that a solver on the host uses.
 struct PlaceArrays {
   const int32_t* order;
   PlaceInts* ints;

@@ -106,7 +106,7 @@ bool is_unsure(const float* decisions, int32_t classes, Multiclass multiclass, f
       if (k != winner && decisions[winner] - decisions[k] <= 2 * open) return true;
     return false;
   }
-  // Bounds on the votes of each class.
+  // The votes of each class lie between `least` and `most`.
   std::vector<int32_t> least(static_cast<size_t>(classes), 0), most(static_cast<size_t>(classes), 0);
   for (int32_t a = 0, at = 0; a < classes; ++a)
     for (int32_t b = a + 1; b < classes; ++b, ++at) {
@@ -122,7 +122,7 @@ bool is_unsure(const float* decisions, int32_t classes, Multiclass multiclass, f
 
 namespace {
 
-// Ascending ranges of blocks.
+// Collects ascending ranges of blocks.
 class Spans {
  public:
   void cover(int64_t row) {
@@ -133,7 +133,7 @@ class Spans {
       ranges_.push_back({block, block + 1});
   }
 
-  // If there are too many ranges, closes the smallest gaps. Rows in a gap have sign 0 and change nothing.
+  // Closes the smallest gaps if there are too many ranges. Rows in a gap have sign 0 and change nothing.
   void write(int32_t* spans) {
     const auto gap = [&](size_t k) { return ranges_[k + 1][0] - ranges_[k][1]; };
     while (ranges_.size() >= kMaxSpans) {
@@ -155,7 +155,7 @@ class Spans {
   std::vector<std::array<int32_t, 2>> ranges_;
 };
 
-// Returns the sign of a row in a binary problem, or 0 if it has another class.
+// Returns the sign of a row with this label in a binary problem, or 0 if the problem does not contain the class.
 int sign_of(const BinaryProblem& problem, int32_t label) {
   if (label == problem.positive) return problem.sign();
   return problem.negative == BinaryProblem::kRest || label == problem.negative ? -problem.sign() : 0;

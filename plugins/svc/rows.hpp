@@ -1,4 +1,4 @@
-// The order of the training rows on the device, and the selection of rows for a binary problem.
+// Orders the training rows on the device, and selects the rows of a binary problem.
 #pragma once
 
 #include <array>
@@ -12,8 +12,8 @@ namespace mokume::svc {
 
 inline constexpr int64_t kBlock = 16;  // number of rows in a block
 
-// The places of a bootstrap's sample, sorted by (fold, class, place). The rows of a fold are contiguous, and so are the
-// rows of a class within a fold. Rows that no fold validates (fold -1) come first; every fit trains on them.
+// Holds the places of a bootstrap's sample, sorted by (fold, class, place). The rows of a fold are contiguous, and so
+// are the rows of a class within a fold. Rows that no fold validates (fold -1) come first; every fit trains on them.
 class RowOrder {
  public:
   RowOrder(const mk_experiment& experiment, uint32_t bootstrap);
@@ -30,15 +30,15 @@ class RowOrder {
   int64_t fold_begin(uint32_t fold) const { return fold_begin_[fold]; }
   int64_t fold_rows(uint32_t fold) const { return fold_begin_[fold + 1] - fold_begin_[fold]; }
 
-  // Both have one value per row or are empty: the targets of a regression minus target_mean(), and the weights.
+  // Return the targets of a regression minus target_mean(), and the weights: one value per row, or none.
   const std::vector<float>& targets() const { return targets_; }
   const std::vector<float>& weights() const { return weights_; }
   double target_mean() const { return target_mean_; }
-  double largest_target() const { return largest_target_; }  // largest absolute value of a target
-  // The standard deviation of the targets of the rows that a fit of this fold trains on; 1 if all are equal.
+  double largest_target() const { return largest_target_; }  // largest absolute value in targets()
+  // Returns the standard deviation of the targets that a fit of this fold trains on, or 1 if all are equal.
   double target_deviation(int32_t fold) const;
 
-  // Returns stride() values: `values` followed by `otherwise`; without values, only `otherwise`.
+  // Returns stride() values: `values`, padded with `otherwise`.
   std::vector<float> padded(std::vector<float> values, float otherwise) const {
     values.resize(static_cast<size_t>(stride()), otherwise);
     return values;
@@ -57,45 +57,45 @@ class RowOrder {
   std::vector<int64_t> fold_begin_;  // has folds + 1 values
 };
 
-// Class `positive` against class `negative`, or against all others if `negative` is kRest. Trains on every fold except
-// `fold`, or on every row if `fold` is MK_ALL_ROWS.
+// Separates class `positive` from class `negative`, or from all others if `negative` is kRest. Trains on every fold
+// except `fold`, or on every row if `fold` is MK_ALL_ROWS.
 struct BinaryProblem {
   static constexpr int32_t kRest = -1;
   int32_t fold = MK_ALL_ROWS;
   int32_t positive = 0;
   int32_t negative = kRest;
-  double positive_weight = 1;  // C times this weight bounds the multipliers of the class
+  double positive_weight = 1;  // C times this weight bounds the multipliers of the positive class
   double negative_weight = 1;
 
-  // The sign of the rows of `positive` in the dual problem. A loose tolerance admits many solutions, and which of them
-  // the solver finds depends on which class is positive. Users of LIBSVM label the class 1 and the rest 0, which makes
-  // the rest LIBSVM's positive class (docs/adr/0007).
+  // Returns the sign of the rows of `positive` in the dual problem. A loose tolerance admits many solutions, and the
+  // sign influences which of them the solver finds. Users of LIBSVM label the class 1 and the rest 0, which makes the
+  // rest LIBSVM's positive class (docs/adr/0007).
   int32_t sign() const { return negative == kRest ? -1 : 1; }
 };
 
-// Returns the binary problems of a fit in decision order: one per class, or one per pair in LIBSVM's order (0,1),
-// (0,2), ... Two classes make one problem; class 0 is positive. A regression (no classes) is one problem.
+// Returns the binary problems of a fit in the order of its decision values: one per class, or one per pair in LIBSVM's
+// order (0,1), (0,2), ... Two classes make one problem, in which class 0 is positive. A regression makes one problem.
 std::vector<BinaryProblem> binary_problems(int32_t classes, Multiclass multiclass, int32_t fold);
 
-// Returns the same problems with the weights of the settings.
+// Returns the problems of binary_problems() with the weights of the settings.
 std::vector<BinaryProblem> weighted_problems(int32_t classes, const Settings& settings, int32_t fold);
 
-// Returns the class for the decision values of binary_problems(): the largest value (one-vs-rest) or the most votes
-// (one-vs-one) wins. Ties go to the lower class.
+// Returns the class that the decision values of binary_problems() predict. The largest value (one-vs-rest) or the most
+// votes (one-vs-one) decide; ties go to the lower class.
 int32_t predict_class(const float* decisions, int32_t classes, Multiclass multiclass);
 
-// Tells whether a change of each decision value by up to `open` could change the predicted class.
+// Returns whether a change of each decision value by up to `open` could change the predicted class.
 bool is_unsure(const float* decisions, int32_t classes, Multiclass multiclass, float open);
 
 // Returns the meaning of the decision values.
 mk_score_kind score_kind(Multiclass multiclass, int64_t classes);
 
-inline constexpr int kMaxSpans = 64;  // same limit as in kernels/places.cl
+inline constexpr int kMaxSpans = 64;  // must equal MAX_SPANS in kernels/places.cl
 
-// Sets sign[row] to +1, -1 or 0 for stride() rows, and writes up to kMaxSpans ranges of blocks that cover every row
-// with a sign; all rows of a regression have the sign +1. Returns the row where the solver starts: like in LIBSVM, the
-// last row of sign +1 in the order of the data (at the start, all such rows are equal), or -1 if there is none, and for
-// a regression.
+// Sets sign[row] to +1, -1 or 0 for stride() rows; the rows of a regression have the sign +1. Writes fewer than
+// kMaxSpans ranges of blocks that cover every row with a sign, and ends them with -1, -1. Returns the row where the
+// solver starts, or -1 if there is none or for a regression. Of the rows of sign +1, which are all equal at the start,
+// the solver starts at the last one in the order of the data, like LIBSVM.
 int32_t mark_rows(const RowOrder& order, const BinaryProblem& problem, int8_t* sign, int32_t* spans);
 
 }  // namespace mokume::svc

@@ -12,8 +12,8 @@ namespace mokume::svc {
 namespace {
 
 constexpr int64_t kMaxPlaces = 512;
-constexpr double kLeastTol = 1e-6;       // lower limit when ill-determined fits are solved again
-constexpr int64_t kPlacesOnTheFly = 64;  // each place may pin two kernel rows
+constexpr double kLeastTol = 1e-6;       // lower limit of the tolerance when ill-determined fits are solved again
+constexpr int64_t kPlacesOnTheFly = 64;  // each place may need two kernel rows at once
 
 int64_t most_problems(const mk_experiment& experiment) {
   int64_t most = 1;
@@ -24,8 +24,8 @@ int64_t most_problems(const mk_experiment& experiment) {
   return most;
 }
 
-// Returns half the mean square distance of two rows, estimated from fewer than 2000 rows. Its inverse is sklearn's
-// gamma = "scale".
+// Returns the number of features times the variance of all inputs, estimated from fewer than 2000 rows. Its inverse is
+// scikit-learn's gamma = "scale".
 double spread(const mk_data& data) {
   const int64_t step = std::max<int64_t>(1, data.rows / 1000);
   double sum = 0, squares = 0, count = 0;
@@ -40,9 +40,9 @@ double spread(const mk_data& data) {
   return static_cast<double>(data.features) * std::max(0.0, squares / count - mean * mean);
 }
 
-// Tells whether an RBF kernel is narrower than with scikit-learn's gamma = "scale". Then nearly all rows become support
-// vectors and move once or twice, so large working sets gain nothing over LIBSVM's steps, and lose if the kernel matrix
-// is larger than the caches (ADR 34).
+// Returns whether an RBF kernel is at least as narrow as with scikit-learn's gamma = "scale". Nearly all rows then
+// become support vectors, and their multipliers move once or twice. Large working sets therefore gain nothing over
+// LIBSVM's steps, and are slower if the kernel matrix exceeds the caches (ADR 34).
 bool is_narrow(const ops::KernelFunction& kernel, double spread) {
   return kernel.kind == ops::KernelKind::rbf && kernel.gamma * spread >= 1;
 }
@@ -57,9 +57,9 @@ bool any_blocked(const mk_experiment& experiment, double spread) {
   return false;
 }
 
-// Guesses the relative duration of a fit, before measurements are available: wide kernels take many steps, narrow
-// kernels have many support vectors. The formulas are fitted to grids on MNIST over four decades of gamma (LIBSVM's
-// steps: bench/results/svc-grid-times.csv; default solver: ADR 34).
+// Guesses the relative duration of a fit until measurements are available. Wide kernels take many steps, and narrow
+// kernels have many support vectors. The formulas fit grids on MNIST over four decades of gamma (LIBSVM's steps:
+// bench/results/svc-grid-times.csv; default solver: ADR 34).
 double guessed_cost(SolverKind solver, const ops::KernelFunction& kernel, double gamma, double spread) {
   if (kernel.kind != ops::KernelKind::rbf) return 1;
   const double narrowness = std::clamp(gamma * spread, 1e-6, 1e3);
@@ -67,7 +67,7 @@ double guessed_cost(SolverKind solver, const ops::KernelFunction& kernel, double
   return std::pow(narrowness, -0.2) + 0.55 * narrowness;
 }
 
-// Candidates that share a kernel matrix, in ascending order of C.
+// Lists candidates that share a kernel matrix, in ascending order of C.
 struct Group {
   uint32_t bootstrap = 0;
   ops::KernelFunction kernel;
@@ -75,7 +75,7 @@ struct Group {
   std::vector<uint32_t> candidates;
 };
 
-// Converts the gamma of a group to the unit 1, estimated from all rows.
+// Converts the gamma of a group to the unit 1, using all rows in place of the training rows of a fit.
 double gamma_in_one(const Group& group, const mk_data& data, double spread) {
   const double gamma = group.kernel.gamma;
   if (group.gamma_unit == GammaUnit::automatic) return gamma / static_cast<double>(data.features);
@@ -103,7 +103,7 @@ std::vector<Group> kernel_groups(const mk_experiment& experiment) {
   return groups;
 }
 
-// Limits for the problems that are solved at once.
+// Limits the problems that are solved at once.
 struct Room {
   int64_t places, folds;
 };
@@ -176,7 +176,7 @@ void SvcSession::prepare(uint32_t bootstrap) {
       std::string(device_.info().name) + ": " + store_->mode_name() + ", " + std::to_string(order_->rows()) + " rows");
 }
 
-// The default C and epsilon of a regression suit targets of about 1.
+// The default C and epsilon of a regression suit targets with a deviation of about 1.
 void SvcSession::warn_of_unit() {
   constexpr double kFar = 30;
   if (warned_ || !order_->regression()) return;
@@ -386,7 +386,7 @@ void make_bundles(const mk_experiment& experiment, uint32_t parts, const mk_bund
   const auto wanted = static_cast<uint32_t>((parts + groups.size() - 1) / groups.size());
   const uint32_t pieces = std::clamp<uint32_t>(wanted, 1, folds);
   const auto n = static_cast<uint64_t>(experiment.train->rows), d = static_cast<uint64_t>(experiment.train->features);
-  // The training rows, and kernel rows for on_the_fly.
+  // A bundle needs the training rows, and kernel rows in the mode on_the_fly.
   const uint64_t bytes = n * d * sizeof(float) + 256 * n * sizeof(float);
   const double rows_spread = spread(*experiment.train);
   for (size_t g = 0; g < groups.size(); ++g) {

@@ -1,4 +1,4 @@
-// One experiment on one device. All bundles of a bootstrap share its resident rows, kernel values and solver places.
+// Runs one experiment on one device. All bundles of a bootstrap share resident rows, kernel values and solver places.
 #pragma once
 
 #include <map>
@@ -18,7 +18,7 @@
 
 namespace mokume::svc {
 
-// Must be used by one thread at a time. Memory is allocated at the first fit.
+// Only one thread at a time may use a session. The first fit or refit allocates the memory.
 class SvcSession {
  public:
   SvcSession(const sdk::Host& host, const mk_experiment& experiment, const mk_device_services* device);
@@ -27,7 +27,7 @@ class SvcSession {
   std::unique_ptr<Fitted> refit(const mk_fit& fit, const mk_fit_sink& sink);
 
  private:
-  // Converts gamma to the unit 1, and chooses the solver that suits the kernel.
+  // Returns the settings of a fit, with gamma in the unit 1 and the solver that suits the kernel.
   Settings settings_for(const mk_fit& fit);
   void prepare(uint32_t bootstrap);
   void warn_of_unit();
@@ -41,9 +41,9 @@ class SvcSession {
   sdk::Host host_;
   const mk_experiment& experiment_;
   sdk::Device device_;
-  const double spread_;  // half the mean square distance of two rows
+  const double spread_;  // number of features times the variance of all inputs
   bool warned_ = false;
-  uint32_t bootstrap_ = 0;  // bootstrap to which the members below belong
+  uint32_t bootstrap_ = 0;  // bootstrap of order_, store_, places_ and blocked_
   std::optional<RowOrder> order_;
   std::optional<KernelStore> store_;
   std::optional<Places> places_;
@@ -54,10 +54,10 @@ class SvcSession {
 
 Settings candidate_settings(const mk_experiment& experiment, uint32_t candidate);
 
-// Throws if the experiment violates a rule that the schema cannot express.
+// Throws an Error if the experiment violates a rule that the schema cannot express.
 void check(const mk_experiment& experiment);
 
-// Makes one bundle per kernel matrix, or splits it by fold if `parts` requests more. Never splits along C.
+// Makes one bundle per kernel matrix, or one per part of the folds if `parts` requests more. Never splits along C.
 void make_bundles(const mk_experiment& experiment, uint32_t parts, const mk_bundle_sink& sink);
 
 }  // namespace mokume::svc

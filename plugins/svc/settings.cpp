@@ -129,7 +129,7 @@ double size_of(GammaUnit unit, const mk_experiment& experiment, uint32_t sample,
   if (unit == GammaUnit::automatic) return 1 / features;
   const double variance =
       unit == GammaUnit::scale ? input_variance(*experiment.train, experiment.samples[sample], fold) : 0;
-  return variance > 0 ? 1 / (features * variance) : 1;  // scikit-learn takes 1 for constant inputs
+  return variance > 0 ? 1 / (features * variance) : 1;  // scikit-learn uses 1 for constant inputs
 }
 
 bool same_kernel(const ops::KernelFunction& a, const ops::KernelFunction& b) {

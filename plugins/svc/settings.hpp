@@ -1,4 +1,4 @@
-// The parameters of a C-SVC or an epsilon-SVR, and the metrics that fits report.
+// Defines the parameters of a C-SVC or an epsilon-SVR, and the metrics that fits report.
 #pragma once
 
 #include <cstdint>
@@ -12,50 +12,50 @@ namespace mokume::svc {
 
 enum class Multiclass { one_vs_rest, one_vs_one };
 
-// Both solvers find a solution within the tolerance, but not the same one, and at different speeds: by LIBSVM's steps,
-// or by blocks of rows.
+// Selects LIBSVM's steps or blocks of rows. Both solvers find a solution within the tolerance, but not the same one,
+// and they differ in speed.
 enum class SolverKind { libsvm, blocked };
 
-// The unit of gamma, named as in scikit-learn: 1; 1 / features; 1 / (features * variance of all inputs that a fit
-// trains on).
+// Selects the unit of gamma: `one` is 1. The others are scikit-learn's `auto`, which is 1 / features, and `scale`,
+// which is 1 / (features * variance of all inputs that a fit trains on).
 enum class GammaUnit { one, automatic, scale };
 
 inline constexpr double kDefaultEpsilon = 0.1;
 
-// One candidate, with all values resolved.
+// Holds the parameters of one candidate.
 struct Settings {
   double c = 1;
-  ops::KernelFunction kernel;  // its gamma is in the following unit
+  ops::KernelFunction kernel;  // gamma is in the following unit
   GammaUnit gamma_unit = GammaUnit::one;
   Multiclass multiclass = Multiclass::one_vs_rest;
-  // If set, the inputs of a row are its kernel values with all training rows, and `kernel` is linear: with unit
-  // vectors, it yields these values.
+  // If true, the inputs of a row are its kernel values with all training rows. `kernel` is then linear, because a
+  // linear kernel with unit vectors yields these values.
   bool precomputed = false;
   double tol = 1e-3;
   int64_t max_iterations = 10'000'000;
   SolverKind solver = SolverKind::libsvm;
-  bool tighten = false;               // solve ill-determined fits again with smaller tolerances
-  double epsilon = kDefaultEpsilon;   // regression: errors up to this size cost nothing
-  bool standardise_target = false;    // regression: C, epsilon and tol are in units of the targets' deviation
-  std::string class_weight;           // text in the configuration
-  std::vector<double> class_weights;  // indexed by class, for one fit; empty: all 1
+  bool tighten = false;               // whether to solve ill-determined fits again with smaller tolerances
+  double epsilon = kDefaultEpsilon;   // regression only; errors up to this size cost nothing
+  bool standardise_target = false;    // regression only; C, epsilon and tol are in units of the targets' deviation
+  std::string class_weight;           // text from the configuration
+  std::vector<double> class_weights;  // indexed by class, for one fit; empty if all are 1
 };
 
 extern const std::vector<mk_param> kParams;
 extern const std::vector<mk_metric> kMetrics, kRegressionMetrics;
 
-// Expects values[p] in the order of kParams.
+// Reads values[p] in the order of kParams.
 Settings settings_of(const mk_value* values);
 
 // Returns the class weights for a fit of this fold of a sample, or {} if all are 1. Throws Error(MK_INVALID_ARGUMENT)
-// that names the problem in the text.
+// if `text` is invalid.
 std::vector<double> weights_of(const std::string& text, const mk_experiment& experiment, uint32_t sample, int32_t fold);
 
 // Returns the unit as a number, for a fit of this fold of a sample.
 double size_of(GammaUnit unit, const mk_experiment& experiment, uint32_t sample, int32_t fold);
 
 bool same_kernel(const ops::KernelFunction& a, const ops::KernelFunction& b);
-// Tells whether two candidates differ only in C.
+// Returns whether two candidates differ only in C.
 bool same_chain(const Settings& a, const Settings& b);
 
 }  // namespace mokume::svc

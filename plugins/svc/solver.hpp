@@ -1,7 +1,6 @@
-// Solvers for the problems of places: by LIBSVM's steps (libsvm_solver) or by blocks of rows (blocked_solver).
-//
-// With every solver, the solution of a problem depends neither on the problems solved alongside it, nor on the number
-// of places, nor on the amount of work per call.
+// Declares the interface of the solvers. LibsvmSolver takes LIBSVM's steps, and BlockedSolver works on blocks of rows.
+// With both, the solution of a problem depends neither on the problems solved alongside it, nor on the number of
+// places, nor on the amount of work per call.
 #pragma once
 
 #include <cstdint>
@@ -17,28 +16,28 @@ class Solver {
  public:
   virtual ~Solver() = default;
 
-  // Advances every running place by a bounded amount of work. Caps a problem that takes `max_iterations` steps.
+  // Advances every running place by a bounded amount of work. Ends problems that take `max_iterations` steps.
   virtual void advance(Places& places, KernelStore& store, int64_t max_iterations) = 0;
 };
 
-// Returns the kernel function that the solver of these settings uses. LIBSVM's steps depend on the roundings of its
-// sums, so its solver uses the kernel unchanged.
+// Returns the kernel function that the solver of these settings uses. LIBSVM's steps depend on the rounding of its
+// sums, so LibsvmSolver uses the kernel unchanged.
 ops::KernelFunction kernel_of(const Settings& settings, const KernelStore& store);
 
-// Tells whether a solver on OpenCL gives each problem a work-group. This suits every device except a real CPU, where
-// one work-item per problem is faster and compiles sooner. A choice recorded under `key` counts on CPUs only: on a GPU,
-// a single work-item takes so long that a watchdog ends it. Both variants give the same bits. A device without a
-// compiler records no choice.
+// Returns whether a solver on OpenCL gives each problem a work-group, and records the choice under `key`. Work-groups
+// suit every device except a real CPU, where one work-item per problem is faster and its kernel compiles sooner. A
+// recorded choice counts on CPUs only: a single work-item takes so long on a GPU that a watchdog would end it. Both
+// variants give the same bits. Returns false and records nothing for a device without a compiler.
 bool solves_in_groups(const sdk::Device& device, const char* key);
 
-// Returns the start values of a fit of this fold at C.
+// Returns the values with which a problem of this fold starts at this C.
 Places::Start start_of(const Settings& settings, const RowOrder& order, int32_t fold, double c);
 
 // Waits for the device, and returns the host pointers of the places and, if there is a store, of the kernel rows.
-// Throws MK_UNSUPPORTED if the device does not share its memory.
+// Throws Error(MK_UNSUPPORTED) if the device does not share its memory with the host.
 PlaceArrays arrays_of(Places& places, const KernelStore* store);
 
-// The panels of a store as kernel arguments: kMaxPanels buffers; unused arguments repeat the first buffer.
+// Holds the panels of a store as kernel arguments. Unused arguments repeat the first panel.
 struct PanelArguments {
   mk_buffer* k[kMaxPanels];
 };

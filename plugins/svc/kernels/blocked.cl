@@ -1,25 +1,26 @@
-// Decomposition with large working sets, for many binary C-SVC problems over one kernel matrix (Joachims: Making
-// large-scale SVM learning practical, 1998; the dual and F are described in libsvm.cl). Regressions have more free rows
-// than a working set holds, and take LIBSVM's steps.
+// Solves many binary C-SVC problems over one kernel matrix by decomposition with large working sets (Joachims: Making
+// large-scale SVM learning practical, 1998). libsvm.cl describes the dual and F. Regressions have more free rows than a
+// working set holds, so they take LIBSVM's steps.
 //
-// A round has four kernels. choose: fills the problem's working set with the `want` rows of I_up with the smallest F
+// A round has four kernels. `choose` fills the problem's working set with the `want` rows of I_up with the smallest F
 // and `want` rows of I_low with the largest F, but not with rows whose F lies beyond the opposite extreme by more than
-// the gap; or ends the problem if it meets the tolerance. gather: copies the kernel values between members. solve:
-// takes SMO steps on the working set alone until its gap is a tenth of the gap at the start of the round, or below the
-// tolerance. update: adds the effect of the moved multipliers to F of all rows of the problem.
+// the gap. It ends a problem that meets the tolerance. `gather` copies the kernel values between members. `solve` takes
+// SMO steps on the working set alone until its gap is a tenth of the gap at the start of the round, or below the
+// tolerance. `update` adds the effect of the moved multipliers to F of all rows of the problem.
 //
 // A step visits the rows of the working set, and a round visits all rows once. F and a are pairs of floats as in
 // libsvm.cl. `update` adds the products of a round as floats while the resulting errors stay below a share of the
-// tolerance (S_ROUNDING), else as pairs of floats.
+// tolerance (S_ROUNDING), otherwise as pairs of floats.
 //
 // Elementwise operations and the order of every sum are the same in all variants and in the native solver, ties go to
-// the largest row, and the working set is a function of F alone. For the same kernel matrix, all solvers therefore give
-// the same bits.
+// the largest row, and the working set is a function of F alone. For the same kernel matrix, all variants therefore
+// give the same bits.
 //
 // Each problem p has, in addition to the arrays of places.cl:
-//   counts   4 ints, indices below
+//   counts   4 ints with the indices below
 //   members  SET ints: the rows of the working set, ascending
-//   moved    SET ints: the rows whose multipliers moved; delta: 2 * SET floats, y times the change, high and low parts
+//   moved    SET ints: the rows whose multipliers moved
+//   delta    2 * SET floats: y times the changes of these multipliers, first the high parts, then the low parts
 //   inner    5 * SET floats: the state of the working set between two launches of `solve`
 //   tile     SET * SET floats: the kernel values between members, padded with zeros to blocks of 16
 #define MEMBERS 0
@@ -30,14 +31,14 @@
 // A round ends when the gap falls below SHARE_OF_GAP of its initial size, or below SHARE_OF_TOL of the tolerance.
 #define SHARE_OF_GAP 0.1f
 #define SHARE_OF_TOL 0.9f
-// Limit for the rounding errors in F, as a share of the tolerance.
+// Limits the rounding errors in F to this share of the tolerance.
 #define ROUNDING_OF_TOL 0.25f
 // Each round counts as at least this number of steps, so that a problem whose values overflow ends.
 #define LEAST_STEPS 1000
 #define HALF_ULP 5.9604645e-8f
 
-// Rows are ordered by v: F in I_up, and -F for rows of I_low that are not in the set yet. A cut selects the rows with v
-// < value, and the rows from `row` on with v == value.
+// Rows are ordered by v, which is F for I_up, and -F for rows of I_low that are not in the set yet. A cut selects the
+// rows with v < value, and the rows from `row` on with v == value.
 typedef struct {
   float value;
   int row;
@@ -47,7 +48,7 @@ typedef struct {
 float float_of_key(int key) { return as_float(KEY(key)); }
 int key_of_float(float x) { return KEY(as_int(x)); }
 
-// Gives each row a different number without visible order, so that the first working set is a random sample.
+// Returns numbers in a pseudo-random order, so that the first working set is a random sample.
 float shuffled(long k) { return (float)(((uint)k * 2654435761u) >> 8); }
 
 typedef struct {
@@ -56,7 +57,7 @@ typedef struct {
   __global const float* f;
 } Rows;
 
-// Starts a problem at a = 0. F holds the shuffled numbers until the first working set is chosen.
+// Starts row k at a = 0. F holds the shuffled numbers until the problem has its first working set.
 #define BEGIN_ROW(k)                                   \
   do {                                                 \
     f[k] = shuffled(k);                                \
@@ -72,7 +73,7 @@ typedef struct {
       __global float *coef, __global int *counts, __global int *members_all, __global const float *weight,             \
       const long ld, const int want
 
-// Moves the multipliers of the members i and j like take_step in libsvm.cl; returns the step.
+// Moves the multipliers of the members i and j like take_step in libsvm.cl, and sets `step` to the length of the step.
 #define TAKE_STEP(step, i, j, k_ij)                                                         \
   do {                                                                                      \
     const float eta_ = fmax(CURVATURE(diagonal_of[i], diagonal_of[j], k_ij), TAU);          \
@@ -87,7 +88,7 @@ typedef struct {
     state[j] = (step) >= room_j_ ? UP : (UP | LOW);                                         \
   } while (0)
 
-// Returns y times the change of a member's multiplier, in two parts.
+// Returns the high part of y times the change of a member's multiplier, and stores the low part.
 float change_of(float high, float rest, float old_high, float old_rest, int y, float* low) {
   float e;
   const float d = two_sum(high, -old_high, &e);
@@ -112,7 +113,7 @@ float change_of(float high, float rest, float old_high, float old_rest, int y, f
       __global float *f_all, __global const int *counts, __global const int *moved_all,                          \
       __global const float *delta_all, __global const int *slot, const long ld, PANELS
 
-// (h, l) += d * k, where l collects the errors (Ogita, Rump, Oishi: Accurate sum and dot product, 2005).
+// Adds (d, d_rest) * k to (h, l), where l collects the errors (Ogita, Rump, Oishi: Accurate sum and dot product, 2005).
 #define ADD_PRODUCT(T, h, l, d, d_rest, k)            \
   do {                                                \
     const T k_ = (k);                                 \
@@ -125,7 +126,7 @@ float change_of(float high, float rest, float old_high, float old_rest, int y, f
     (h) = s_;                                         \
   } while (0)
 
-// (h, l) += x, where h finally holds the rounded value.
+// Adds x to the double-float (h, l); h is then the rounded sum.
 #define ADD_SUM(T, h, l, x)                           \
   do {                                                \
     const T s_ = (h) + (x);                           \

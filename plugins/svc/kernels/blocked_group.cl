@@ -1,5 +1,5 @@
-// The blocked solver for GPUs: one work-group per problem, one row per work-item and iteration. Follows places.cl and
-// blocked.cl.
+// Implements blocked.cl for GPUs: a work-group solves a problem, and a work-item processes one row per iteration. Uses
+// places.cl.
 
 // Loops over the rows k of the problem that belong to this work-item.
 #define FOR_ROWS(k)                            \
@@ -36,8 +36,8 @@ int count_together(__local int* scratch, int lid, Rows r, int low, Cut up, float
   return group_sum(scratch, lid, count);
 }
 
-// Like find_cut. All branches are the bounds of loops, because some compilers fail on barriers inside conditions. The
-// function is inlined, because a call would cost stack on some GPUs.
+// Does the work of find_cut. All branches are the bounds of loops, because some compilers fail on barriers inside
+// conditions. The function is always inlined, because a call would cost stack on some GPUs.
 __attribute__((always_inline)) Cut find_cut_together(__local int* scratch, int lid, Rows r, int low, Cut up, int want,
                                                      float least, float most, long ld) {
   Cut cut;
@@ -64,7 +64,7 @@ __attribute__((always_inline)) Cut find_cut_together(__local int* scratch, int l
   return cut;
 }
 
-// Sorts SET integers.
+// Sorts SET integers with a bitonic network.
 void sort_together(__local int* x, int lid) {
   for (int size = 2; size <= SET; size <<= 1)
     for (int stride = size >> 1; stride > 0; stride >>= 1) {
@@ -114,12 +114,12 @@ __kernel __attribute__((reqd_work_group_size(GROUP, 1, 1))) void choose_group(CH
   group_min(GROUP, l_value, l_rest, l_at, lid, &low, &nothing, &none_at);
   low = -low;
   const bool both = up < INFINITY && low > -INFINITY;
-  if (both && !(low - up < INFINITY)) up = NAN;  // overflowed kernel values; rho shows them
+  if (both && !(low - up < INFINITY)) up = NAN;  // kernel values have overflowed, which rho shows
   int status = before;
   if (active) status = !both || !(first || low - up >= sf[S_TOL]) ? CONVERGED : (left <= 0 ? STUCK : RUNNING);
 
   const bool chooses = active && status == RUNNING;
-  const int wanted = chooses ? want : (int)ld;  // ld: all rows fit, so the search ends at once
+  const int wanted = chooses ? want : (int)ld;  // no problem has more than ld rows, so the search ends at once
   const float gap = chooses ? low - up : 0.0f;
   Cut none;
   none.value = -INFINITY;
@@ -151,7 +151,7 @@ __kernel __attribute__((reqd_work_group_size(GROUP, 1, 1))) void choose_group(CH
   write_model_together(lid, active && status != RUNNING ? 16 : 0, &l_sums, si, sf, y, flags, f, a, coef, weight, ld);
 }
 
-// Runs a work-group per member.
+// Copies the kernel values of one member per work-group.
 __kernel __attribute__((reqd_work_group_size(GROUP, 1, 1))) void gather_group(GATHER_ARGUMENTS) {
   const long p = order[get_group_id(0) % running];
   const int x = (int)(get_group_id(0) / running);
@@ -263,7 +263,7 @@ __kernel __attribute__((reqd_work_group_size(GROUP, 1, 1))) void solve_group(SOL
     ++steps;
   }
   const int left = si[I_LEFT] - (done ? max(steps, LEAST_STEPS) : steps);
-  const bool continues = !done && left > 0;  // the launch is over, but not the round
+  const bool continues = !done && left > 0;  // whether the launch ends before the round
   barrier(CLK_GLOBAL_MEM_FENCE);
   // fm and high become the two parts of the change, and state[x] tells whether it is non-zero.
   for (int x = lid; x < m; x += GROUP) {

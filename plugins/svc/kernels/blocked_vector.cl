@@ -1,4 +1,4 @@
-// The blocked solver for CPUs: one work-item per problem, 16 rows at a time. Follows places.cl and blocked.cl.
+// Implements blocked.cl for CPUs: a work-item solves a problem, 16 rows at a time. Uses places.cl.
 
 #define LANES ((int16)(0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15))
 
@@ -18,7 +18,7 @@ float largest16(float16 v) {
   return c.y > c.x ? c.y : c.x;
 }
 
-// Stores the better half of (v, at) in (w, to): the larger value, or the larger index if equal. No lane is NaN.
+// Keeps the better half of (v, at) in value_##w and `to`: larger values or, for ties, larger indices. No lane is NaN.
 #define BETTER_HALF(v, at, w, to)                                                                      \
   const int##w better_##w = (v.hi > v.lo) | ((v.hi == v.lo) & (at.hi > at.lo));                        \
   const float##w value_##w = select(v.lo, v.hi, better_##w);                                           \
@@ -53,7 +53,7 @@ int count_rows(Rows r, int low, Cut up, float value, int from) {
   return sum16(count);
 }
 
-// The cut that selects the `want` best rows of a side, or fewer if fewer have v <= `most`. `least` is the best v.
+// Returns the cut of the `want` best rows of a side, or of fewer if fewer have v <= `most`. `least` is the best v.
 Cut find_cut(Rows r, int low, Cut up, int want, float least, float most, long ld) {
   Cut cut;
   cut.value = most;
@@ -109,7 +109,7 @@ __kernel void choose_vector(CHOOSE_ARGUMENTS) {
   }
   float up = -largest16(-up16), low = largest16(low16);
   const bool both = up < INFINITY && low > -INFINITY;
-  if (both && !(low - up < INFINITY)) up = NAN;  // overflowed kernel values; rho shows them
+  if (both && !(low - up < INFINITY)) up = NAN;  // kernel values have overflowed, which rho shows
   if (!both || !(first || low - up >= sf[S_TOL])) {
     si[I_STATUS] = CONVERGED;
   } else if (si[I_LEFT] <= 0) {
@@ -159,7 +159,7 @@ __kernel void gather_vector(GATHER_ARGUMENTS) {
   if (m == 0 || count[INSIDE] != 0) return;
   __global const int* members = members_all + p * SET;
   const int from = (int)(get_group_id(0) / running) * STRIP;
-  int first = 0, last = m;  // search for the first member in or after row `from`
+  int first = 0, last = m;  // the search finds the first member in or after row `from`
   while (first < last) {
     const int middle = (first + last) / 2;
     if (members[middle] < from) first = middle + 1;
@@ -265,7 +265,7 @@ __kernel void solve_vector(SOLVE_ARGUMENTS) {
   si[I_STEPS] += steps;
   si[I_LEFT] -= done ? max(steps, LEAST_STEPS) : steps;
 
-  if (!done && si[I_LEFT] > 0) {  // the launch is over, but not the round
+  if (!done && si[I_LEFT] > 0) {  // the launch ends before the round
     for (int x = 0; x < m; ++x) {
       inner[x] = fm[x];
       inner[SET + x] = high[x];
@@ -301,7 +301,7 @@ __kernel void solve_vector(SOLVE_ARGUMENTS) {
   count[IN_PAIRS] = !small_;
   count[MOVED] = n;
   count[INSIDE] = 0;
-  if (n == 0) si[I_LEFT] = 0;  // no multiplier can move any more
+  if (n == 0) si[I_LEFT] = 0;  // no multiplier can move
 }
 
 #define WIDE 8  // blocks per work-item

@@ -1,5 +1,5 @@
-// LIBSVM's steps for GPUs: one work-group per problem, one row per work-item and iteration. Follows places.cl and
-// libsvm.cl.
+// Implements libsvm.cl for GPUs: a work-group solves a problem, and a work-item processes one row per iteration. Uses
+// places.cl.
 
 __kernel __attribute__((reqd_work_group_size(GROUP, 1, 1))) void smo_group(SMO_ARGUMENTS) {
   __local float l_value[GROUP], l_rest[GROUP];
@@ -36,7 +36,7 @@ __kernel __attribute__((reqd_work_group_size(GROUP, 1, 1))) void smo_group(SMO_A
       ki = ROW(slot[i]);
       const float kii = diagonal[i];
       float nothing = 0.0f;
-      float loss = 1.0f;  // negated gain: group_min finds the largest gain
+      float loss = 1.0f;  // negated gain, so that group_min finds the largest gain
       int j = NONE;
       for (int s = 0; span[2 * s] >= 0; ++s) {
         for (int k = span[2 * s] * BLOCK + lid; k < span[2 * s + 1] * BLOCK; k += GROUP) {

@@ -1,4 +1,4 @@
-// LIBSVM's steps for CPUs: one work-item per problem, 16 rows at a time. Follows places.cl and libsvm.cl.
+// Implements libsvm.cl for CPUs: a work-item solves a problem, 16 rows at a time. Uses places.cl.
 
 __kernel void smo_vector(SMO_ARGUMENTS) {
   const int16 lane = (int16)(0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15);
@@ -59,7 +59,7 @@ __kernel void smo_vector(SMO_ARGUMENTS) {
           g = bs[t];
           j = ba[t];
         }
-      if (j == NONE) {  // overflowed kernel values; rho shows them
+      if (j == NONE) {  // kernel values have overflowed, which rho shows
         up = NAN;
         status = CONVERGED;
         break;
@@ -127,6 +127,6 @@ __kernel void smo_vector(SMO_ARGUMENTS) {
   sf[S_UP] = up;
   sf[S_UP_REST] = up_rest;
   sf[S_LOW] = low;
-  // A problem that reaches the step limit also has a model.
+  // A problem that stops at the step limit also needs a model.
   if (status == CONVERGED || steps >= max_steps) write_model(si, sf, y, flags, f, a, coef, weight, ld);
 }

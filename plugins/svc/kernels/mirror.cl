@@ -1,4 +1,4 @@
-// Completes a symmetric matrix: to[c][r] = from[r][c] for all rows r and columns c of a part. Both parts have stride
+// Completes a symmetric matrix: sets to[c][r] = from[r][c] for rows r and columns c of a part. Both parts have stride
 // `ld` and may lie in one buffer without overlap. Each work-group copies one tile, in the order of the tiles of `from`.
 #define SIDE 16
 

@@ -1,17 +1,17 @@
-// The state of problems in their places that solvers use (places.hpp). Precedes the source of each solver.
+// Defines the state of problems in their places (places.hpp). Precedes the source of each solver.
 //
-// For all problems (arrays have stride `ld`, the number of rows rounded up to 16):
+// All problems share these arrays of `ld` elements (the number of rows rounded up to 16):
 //   target  the targets of a regression
-//   weight  C times this bounds the multiplier of a row
+//   weight  factors of C in the bounds of the rows' multipliers
 //
 // Each problem p has:
-//   sign   y: +1, -1, or 0 for rows that are not in the problem
-//   flags  bit 0: in I_up, bit 1: in I_low; in a regression, bits 2 and 3: the multiplier is above or below 0
-//   f, a   2 * ld floats: high parts, then low parts
-//   spans  ranges of 16-row blocks that hold the problem's rows: first, one past last; ended by first < 0
-//   is, fs state, indices below
-// Kernel rows are stored in up to eight panels. slot[k] is the panel row that holds row k, or -1 if none does. The
-// problem then stops with NEED and the missing row, and continues at the next launch.
+//   sign    y: +1, -1, or 0 for rows that are not in the problem
+//   flags   bits 0 and 1 for rows in I_up and in I_low; in a regression, bits 2 and 3 for multipliers above and below 0
+//   f, a    2 * ld floats: high parts, then low parts
+//   spans   ranges [first, last) of 16-row blocks that contain the problem's rows; a negative `first` ends the list
+//   is, fs  the state, with the indices below
+// Up to eight panels store the kernel rows. slot[k] is the panel row that holds row k, or -1 if none does. In that
+// case, the problem stops with NEED and the missing row, and continues at the next launch.
 #pragma OPENCL FP_CONTRACT OFF
 
 #ifndef REGRESSION
@@ -27,7 +27,7 @@
 #define MAX_SPANS 64
 #define NONE -1
 
-// Some drivers split any(), fmax() and conversions of 16 elements into 16 scalars; these macros stay in vectors.
+// Some drivers split any(), fmax() and conversions of 16 elements into 16 scalars, but keep these macros in vectors.
 #define ANY16(m) any_long8(as_long8(m))
 #define LARGER(a, b) select(a, b, (b) > (a))
 int any_long8(long8 m) {
@@ -41,16 +41,16 @@ int any_long8(long8 m) {
 #define NEED 2
 #define START 3
 #define STUCK 4
-// Integer state with stride 8.
+// The integer state has stride 8.
 #define I_STATUS 0
-#define I_BEST 1  // first row of the pair; at START the initial row, or NONE for the row with the smallest F
+#define I_BEST 1  // first row of the pair; at START the initial row, or NONE to begin at the row with the smallest F
 #define I_NEED 2
 #define I_STEPS 3
 #define I_AT_C 4
 #define I_VECTORS 5
 #define I_COEF 6  // row of the coefficient matrix to write
-#define I_LEFT 7  // blocked solver: remaining steps
-// Float state with stride 9.
+#define I_LEFT 7  // remaining steps of the blocked solver
+// The float state has stride 9.
 #define S_UP 0
 #define S_LOW 1
 #define S_RHO 2
@@ -58,8 +58,8 @@ int any_long8(long8 m) {
 #define S_TOL 4
 #define S_UP_REST 5  // low part of S_UP
 #define S_C_MINUS 6  // C of rows with sign -1; S_C is C of all other rows
-#define S_ROUNDING 7  // blocked solver: bound on the rounding errors in F so far
-#define S_EPSILON 8  // regression: errors up to this size cost nothing
+#define S_ROUNDING 7  // bound on the rounding errors in F so far, in the blocked solver
+#define S_EPSILON 8  // errors up to this size cost nothing in a regression
 
 #define PANELS                                                                                                        \
   __global const float *k0, __global const float *k1, __global const float *k2, __global const float *k3,             \
@@ -82,7 +82,7 @@ __global const float* kernel_row(int slot, long ld, PANELS) {
 }
 #define ROW(s) kernel_row(s, ld, k0, k1, k2, k3, k4, k5, k6, k7, panel_rows)
 
-// The state of place p in the arrays that every solver receives.
+// Declares the state of place p in the arrays that every solver receives.
 #define STATE_OF(p)                          \
   __global int* si = is + (p) * 8;           \
   __global float* sf = fs + (p) * 9;         \
@@ -91,12 +91,12 @@ __global const float* kernel_row(int slot, long ld, PANELS) {
   __global float* f = f_all + (p) * 2 * ld;  \
   __global float* a = a_all + (p) * 2 * ld
 
-// A rounded product to which the caller adds later. FP_CONTRACT OFF forbids compilers to fuse a product with a sum, but
-// some of them ignore it, and a fused product breaks the pairs of floats below. No compiler may fuse this product, or
-// drop the zero, which changes the sign of a product that is -0.
+// Computes a rounded product to which the caller adds later. FP_CONTRACT OFF forbids compilers to fuse a product with a
+// sum, but some of them ignore the pragma, and a fused product breaks the pairs of floats below. No compiler may fuse
+// this product, or drop the zero, which changes the sign of a product that is -0.
 #define PRODUCT(T, a, b) fma((T)(a), (T)(b), (T)(0.0f))
 
-// k_ii + k_jj - 2 k_ij, without a product.
+// Computes k_ii + k_jj - 2 k_ij without a product.
 #define CURVATURE(k_ii, k_jj, k_ij) ((k_ii) + (k_jj) - ((k_ij) + (k_ij)))
 
 // Returns the high part of a + b and stores the low part.
@@ -107,7 +107,7 @@ float two_sum(float a, float b, float* low) {
   return s;
 }
 
-// (h, l) += x, with h the rounded value.
+// Adds x to the double-float (h, l); h is then the rounded sum.
 #define ADD_TO(h, l, x)                          \
   do {                                           \
     float e_;                                    \
@@ -117,7 +117,7 @@ float two_sum(float a, float b, float* low) {
     (l) = l_ - ((h) - s_);                       \
   } while (0)
 
-// (h, l) += step * t, with h the rounded value.
+// Adds step * t to the double-float (h, l); h is then the rounded sum.
 #define ADD_STEP(T, h, l, step, t)                  \
   do {                                              \
     const T t_ = (t);                               \
@@ -183,13 +183,13 @@ void write_model(__global int* si, __global float* sf, __global const char* y, _
   sf[S_RHO] = offset_of(sum[0], free_rows, sf[S_UP], sf[S_LOW]);
 }
 
-// Writes the same model with the first 16 work-items of a group, using the same 16 partial sums in the same order. All
-// work-items call the function; with `writers` 0, it does nothing.
 typedef struct {
   float sum[16];
   int free_rows[16], vectors[16], at_c[16];
 } ModelSums;
 
+// Writes the same model with the first 16 work-items of a group, using the same 16 partial sums in the same order. All
+// work-items call the function; if `writers` is 0, it writes nothing.
 void write_model_together(int lid, int writers, __local ModelSums* sums, __global int* si, __global float* sf,
                           __global const char* y, __global const int* flags, __global const float* f,
                           __global const float* a, __global float* coef, __global const float* weight, long ld) {
@@ -220,8 +220,8 @@ void write_model_together(int lid, int writers, __local ModelSums* sums, __globa
   }
 }
 
-// Returns the best (value, rest, index) of a group of `size` to every work-item: the smallest value + rest, for ties
-// the largest index. The local arrays have `size` elements, a power of two.
+// Returns the best (value, rest, index) of a group of `size` to every work-item: the smallest value + rest and, for
+// ties, the largest index. The local arrays have `size` elements, a power of two.
 void group_min(int size, __local float* value, __local float* rest, __local int* at, int lid, float* v, float* r,
                int* k) {
   value[lid] = *v;
