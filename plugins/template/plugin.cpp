@@ -1,4 +1,4 @@
-// template: the smallest complete model, meant to be copied. It assigns a row to the class with the nearest mean;
+// Implements the smallest complete model, meant to be copied. It assigns a row to the class with the nearest mean;
 // `shrink` draws the class means towards the mean of all rows. README.md describes what to change first.
 #include <algorithm>
 #include <array>
@@ -19,7 +19,7 @@ using mokume::Error;
 namespace ops = mokume::ops;
 namespace sdk = mokume::sdk;
 
-// ---- what a user may set, and what a fit reports
+// ---- parameters and metrics
 
 enum Param { kShrink };
 constexpr std::array<mk_param, 1> kParams = {{
@@ -28,7 +28,7 @@ constexpr std::array<mk_param, 1> kParams = {{
 }};
 constexpr std::array<mk_metric, 2> kMetrics = {{{"errors", 1, 0}, {"error", 0, 1}}};
 
-// ---- a trained model in host memory
+// ---- trained model in host memory
 
 struct Fitted {
   int64_t features = 0;
@@ -41,7 +41,7 @@ struct Fitted {
     return std::all_of(means.begin(), means.end(), [](float m) { return std::isfinite(m); });
   }
 
-  // The nearest mean has the largest score x.m - |m|^2 / 2. Blocks of a fixed size bound the memory.
+  // The nearest mean has the largest score x.m - |m|^2 / 2. Blocks of a fixed size limit the memory.
   void predict(const sdk::Device& device, const float* x, int64_t rows, int32_t* labels, float* scores) const {
     const int64_t block = std::min<int64_t>(rows, 1024), c = classes();
     if (rows == 0) return;
@@ -80,7 +80,7 @@ struct Fitted {
     if (!out) throw Error(MK_INTERNAL, "cannot write " + directory + "/model.json; check free space and permissions");
   }
 
-  // The file is untrusted: it may contain anything.
+  // Checks all values, because the file may contain anything.
   static Fitted load(const std::string& directory) {
     const std::string path = directory + "/model.json";
     Fitted f;
@@ -112,8 +112,8 @@ double shrink_of(const mk_experiment& experiment, uint32_t candidate) {
   return experiment.values[candidate * kParams.size() + kShrink].real;
 }
 
-// Computes the means of all rows of the sample except those of the fold, summed in double in order, so that the bits
-// are the same everywhere.
+// Computes the means of all rows of the sample except those of the fold. Sums in double, in the order of the sample, so
+// that the bits are the same everywhere.
 Fitted train(const mk_experiment& experiment, const mk_fit& fit) {
   const mk_data& data = *experiment.train;
   const mk_sample& sample = experiment.samples[fit.bootstrap];
@@ -138,13 +138,13 @@ Fitted train(const mk_experiment& experiment, const mk_fit& fit) {
   for (int64_t c = 0; c < f.classes(); ++c)
     for (int64_t k = 0; k < f.features; ++k) {
       const double overall = all[static_cast<size_t>(k)] / n, count = counts[static_cast<size_t>(c)];
-      const double own = count > 0 ? sums[f.index(c, k)] / count : overall;  // class only in the held-out fold
+      const double own = count > 0 ? sums[f.index(c, k)] / count : overall;  // class may be in the held-out fold only
       f.means.push_back(static_cast<float>((1 - shrink) * own + shrink * overall));
     }
   return f;
 }
 
-// One experiment on one device. Whatever all fits share (resident rows, a kernel matrix) would be kept here.
+// Runs one experiment on one device. Other models keep here what all fits share, such as resident rows.
 class Session {
  public:
   Session(const sdk::Host&, const mk_experiment& experiment, const mk_device_services* device)
@@ -223,7 +223,7 @@ struct Model {
       throw Error(MK_BAD_DATA, "template classifies, but this data set has no classes");
   }
 
-  // Fits share nothing here, so each is its own bundle. Cost is in arbitrary units; bytes are device memory.
+  // Makes each fit a bundle, because fits share nothing here. Cost is in arbitrary units; bytes are device memory.
   static void bundle(const mk_experiment& experiment, uint32_t, const mk_bundle_sink& sink) {
     const mk_data& data = *experiment.train;
     const auto bytes =
