@@ -1,4 +1,4 @@
-// The option `augment`: random changes of training images. Names and defaults follow torchvision.
+// Implements the option `augment`, random changes of training images. Names and defaults follow torchvision.
 #pragma once
 
 #include <string>
@@ -11,7 +11,7 @@ namespace mokume::cnn {
 
 mk_param augment_param();
 
-// Reads the list of changes. The order has no effect, because the op defines its own. Leaves the image sides at 1.
+// Reads the list of changes. Their order has no effect, because the op has a fixed order. Leaves the image sides at 1.
 // Throws Error(MK_INVALID_ARGUMENT) if a change occurs twice, and nlohmann::json::exception.
 ops::Augment augment_of_option(const std::string& json);
 

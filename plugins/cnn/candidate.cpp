@@ -39,7 +39,7 @@ struct Bundle {
   }
 };
 
-// Puts each candidate into the last bundle of its shape that has room.
+// Puts the fits of each candidate into a bundle of their shape that has room.
 std::vector<Bundle> bundles_of(const mk_experiment& experiment, bool single) {
   std::vector<Bundle> bundles;
   for (uint32_t c = 0; c < experiment.n_candidates; ++c) {
@@ -89,7 +89,7 @@ Network candidate_network(const mk_experiment& experiment, const Settings& setti
 }
 
 size_t stack_size(const Settings& settings, const Network& network) {
-  // A rough figure: stacks of 8 and of 32 small networks differ little (bench/notes/small-networks.md).
+  // The figure is rough, because stacks of 8 and of 32 small networks differ little (bench/notes/small-networks.md).
   constexpr double kEnough = 64e6;  // multiply-adds
   constexpr double kMost = 32;
   if (settings.parallel.kind != Parallel::Kind::none) return 1;  // each network takes all devices
@@ -128,7 +128,7 @@ std::vector<float> row_weights(const mk_experiment& experiment, const Settings& 
 
 namespace {
 
-// Throws if class_weight names an unknown class.
+// Throws an Error if class_weight names an unknown class.
 void check_class_weights(const mk_experiment& experiment) {
   for (uint32_t c = 0; c < experiment.n_candidates && experiment.n_bootstraps > 0; ++c)
     sdk::class_weights(candidate_settings(experiment, c).class_weight, *experiment.train, experiment.samples[0],
@@ -175,7 +175,7 @@ void make_bundles(const mk_experiment& experiment, uint32_t wanted, const mk_bun
   if (wanted > bundles.size()) bundles = bundles_of(experiment, true);
   const int64_t rows = experiment.train->rows;
   for (const Bundle& b : bundles) {
-    // This is the minimum: fits whose stack exceeds the memory are trained one after the other.
+    // This is the minimum, because fits whose stack exceeds the memory train one at a time.
     const uint64_t bytes = ResidentData::bytes(*experiment.train) + Training::bytes(b.network, b.settings, rows);
     const mk_bundle bundle{b.fits.data(), uint32_t(b.fits.size()), 0, b.cost, bytes};
     sdk::call(sink.add, sink.self, &bundle);

@@ -1,4 +1,4 @@
-// The candidates of an experiment before any device is involved: their settings and costs, and their bundles.
+// Determines the settings, networks, costs and bundles of an experiment's candidates, before any device is involved.
 #pragma once
 
 #include <string>
@@ -13,12 +13,12 @@ namespace mokume::cnn {
 
 inline bool classifies(const mk_experiment& experiment) { return experiment.train->n_classes > 0; }
 
-// Both functions throw Error(MK_INVALID_ARGUMENT).
+// Both functions throw Error(MK_INVALID_ARGUMENT) for invalid settings.
 Settings candidate_settings(const mk_experiment& experiment, uint32_t candidate);
 Network candidate_network(const mk_experiment& experiment, const Settings& settings);
 
-// Returns the cost of an error on each row of the data in a fit of this fold of a sample, from the weights of the rows
-// and of the classes; empty if all are 1. Throws Error(MK_INVALID_ARGUMENT) if class_weight names an unknown class.
+// Returns the weight of an error on each row of the data in a fit of this fold of a sample: the weight of the row times
+// that of its class. Returns {} if all are 1. Throws Error(MK_INVALID_ARGUMENT) if class_weight names an unknown class.
 std::vector<float> row_weights(const mk_experiment& experiment, const Settings& settings, uint32_t sample,
                                int32_t fold);
 
@@ -28,14 +28,14 @@ size_t stack_size(const Settings& settings, const Network& network);
 // Returns the content of the file that a candidate starts with, or "" without a file.
 std::string_view start_bytes(const mk_experiment& experiment, const Settings& settings);
 
-// Throws if the experiment violates a rule that the schema cannot express, such as a network that does not fit the
-// data, or a batch larger than the data.
+// Throws an Error if the experiment violates a rule that the schema cannot express, such as a network that does not fit
+// the data, or a batch larger than the data.
 void check(const sdk::Host& host, const mk_experiment& experiment);
 // Throws Error(MK_INVALID_ARGUMENT) unless every fit has enough rows for a batch of this team.
 void check_batches(const mk_experiment& experiment, const sdk::Team& team);
 
-// Puts as many fits with networks of one shape into a bundle as keep a device busy. If this yields fewer than `wanted`
-// bundles, each fit becomes a bundle.
+// Puts as many fits with networks of one shape into a bundle as keep a device busy. Makes a bundle of each fit if there
+// would be fewer than `wanted` bundles.
 void make_bundles(const mk_experiment& experiment, uint32_t wanted, const mk_bundle_sink& sink);
 
 std::string summary(const mk_experiment& experiment, uint32_t candidate);

@@ -1,4 +1,4 @@
-// The rows of an experiment on a device, and the mean and deviation of the training rows.
+// Uploads the rows of an experiment, and measures the mean and deviation of training rows.
 #pragma once
 
 #include <vector>
@@ -8,11 +8,11 @@
 
 namespace mokume::cnn {
 
-// All rows of an experiment in device memory.
+// Holds all rows of an experiment in device memory.
 struct ResidentData {
   // `data` must outlive the object.
   ResidentData(const sdk::Device& device, const mk_data& data);
-  // Returns the device memory that `data` takes, in bytes.
+  // Returns the bytes of device memory that `data` takes.
   static uint64_t bytes(const mk_data& data);
 
   const mk_data& host;
@@ -27,13 +27,13 @@ struct ResidentData {
   }
 };
 
-// The scaling of a network's inputs and output.
+// Holds the scaling of a network's inputs and output.
 struct Moments {
   std::vector<float> feature_mean, feature_deviation;  // empty unless the first layer normalises every feature
   double target_mean = 0, target_deviation = 1;        // target = output * deviation + mean
 };
 
-// Both functions measure the given rows, with deviations over n, as PyTorch's normalise expects.
+// Both functions measure the given rows. A deviation is the root of the mean square difference from the mean.
 void measure_features(const mk_data& data, const std::vector<int32_t>& rows, Moments& moments);
 void measure_target(const mk_data& data, const std::vector<int32_t>& rows, Moments& moments);
 

@@ -27,7 +27,7 @@ std::vector<int> stepped_parameters(const Network& network, int64_t batch, bool 
 
 bool in_place(const Layer& layer, bool training) { return training ? layer.in_place : layer.in_place_to_predict; }
 
-// These values stand in the place of a running mean's momentum.
+// These values replace the momentum of a running mean for frozen parameters and for the weights that Muon steps.
 constexpr double kFrozen = -1, kOfMuon = -2;
 
 // Returns the parameters without gradients and optimizer states. A frozen layer may have gradients, because computing
@@ -281,9 +281,9 @@ void Engine::copy(const ParameterVector& from, const ParameterVector& to) const 
 
 void Engine::keep_best() const { copy(predicting(), best_); }
 
-// Computes average = share * average + (1 - share) * parameters, running moments included, as PyTorch's
-// torch.optim.swa_utils.AveragedModel does with use_buffers = True and get_ema_multi_avg_fn(share). The ops are
-// products with a 1 x 1 matrix of one. Skips frozen parameters: they equal their average, but rounding would change it.
+// Computes average = share * average + (1 - share) * parameters, including running moments, like PyTorch's
+// torch.optim.swa_utils.AveragedModel with use_buffers = True and get_ema_multi_avg_fn(share). The ops are products
+// with a 1 x 1 matrix of one. Skips frozen parameters, which equal their average, because rounding would change it.
 void Engine::take_average(bool first) const {
   if (first) return copy(parameters_, average_);
   const auto kept = float(options_.average), taken = float(1 - options_.average);

@@ -1,5 +1,5 @@
-// A network on a device: the state of a training (parameters, optimizer states, buffers of layers), activations and
-// gradients in device memory, and the ops on them.
+// Runs a network on a device. Holds its parameters, optimizer states, buffers of layers, activations and gradients in
+// device memory, and submits the ops on them.
 #pragma once
 
 #include <cstdint>
@@ -17,29 +17,29 @@
 namespace mokume::cnn {
 
 struct EngineOptions {
-  // For training: allocates gradients for all parameters, which backward() needs. Without them, only train_back()
-  // works; it takes less memory and time if layers take their steps in the backward pass.
+  // If true, training allocates gradients for all parameters, which backward() needs. Otherwise, only train_back()
+  // works, which takes less memory and time if layers take their steps in the backward pass.
   bool gradients = true;
   uint64_t segment_bytes = UINT64_MAX;  // maximum size of a segment of parameters, in addition to the device's limit
   int64_t leaves = 1;                   // leaves of the binary tree in which gradients are summed; a power of two
-  double average = 0;       // positive: keeps an average of the parameters; each step retains this share of it
-  bool best = false;        // allocates memory for keep_best()
+  double average = 0;       // if positive, an average of the parameters exists, of which each step keeps this share
+  bool best = false;        // whether to allocate memory for keep_best()
   Muon muon = {};           // takes the steps of some weights; AdamW takes the rest
-  bool accumulate = false;  // steps use the sums of accumulate(); needs `gradients`
+  bool accumulate = false;  // whether steps use the sums of accumulate(); needs `gradients`
 };
 
-// Must be used by one thread at a time. The values of a row depend neither on the batch size nor on the other rows,
-// except for the order in which a batch's gradients are summed, and for products by oneDNN or CLBlast (see
-// sdk/ops/conv2d.hpp).
+// Only one thread at a time may use an engine. The values of a row depend neither on the batch size nor on the other
+// rows, except with batch_norm in training, in the order in which a batch's gradients are summed, and in products by
+// oneDNN or CLBlast (see sdk/ops/conv2d.hpp).
 class Engine {
  public:
-  // `batch` is the maximum number of rows of one pass. `training` adds memory for gradients and optimizer states. If
-  // `memory` is not null, it supplies the memory. Throws Error(MK_OUT_OF_MEMORY) with required and available memory.
+  // `batch` is the maximum number of rows of one pass. `training` adds memory for gradients and optimizer states.
+  // `memory` supplies all memory unless it is null. Throws Error(MK_OUT_OF_MEMORY) with required and available memory.
   Engine(const sdk::Device& device, const Network& network, int64_t batch, bool training,
          const ops::OptimizerSettings& optimizer = {}, const EngineOptions& options = {},
          StackMemory* memory = nullptr);
 
-  // Returns the device memory of an engine in bytes.
+  // Returns the bytes of device memory that an engine takes.
   static uint64_t bytes(const Network& network, int64_t batch, bool training,
                         const ops::OptimizerSettings& optimizer = {}, const EngineOptions& options = {});
 
@@ -47,39 +47,39 @@ class Engine {
   const ParameterVector& parameters() const { return parameters_; }
   const ParameterVector& gradients() const { return gradients_; }
   const std::vector<ParameterVector>& states() const { return states_; }  // states of the optimizer
-  // The complete state of an unfinished training, by name.
+  // Returns the complete state of unfinished training, by name.
   std::vector<std::pair<std::string, const ParameterVector*>> state() const;
-  // For a first layer with per_feature: takes input().elements() floats for each moment.
+  // Sets the moments of a first layer with per_feature. Each vector has input().elements() floats.
   void set_moments(const std::vector<float>& mean, const std::vector<float>& deviation) const;
 
   // Copy from host memory to the batch's input, and from outputs to host memory.
   void write_input(const float* x, int64_t rows) const;
   void read(const mk_tensor& outputs, float* to) const;
 
-  // The batch's input. Write to it, then run forward() on its first `rows` rows, which may overwrite it.
+  // Returns the batch's input. The caller writes to it before forward(), which may overwrite its first `rows` rows.
   mk_tensor input(int64_t rows) const { return value(0, rows); }
-  // Returns the outputs: rows x outputs. `dropout` determines the dropout masks; null drops nothing.
+  // Returns the outputs (rows x outputs). `dropout` determines the dropout masks; null means a prediction.
   mk_tensor forward(int64_t rows, const ops::DropoutPlace* dropout) const;
   // Computes the outputs of a network that only predicts, in one launch if the device supports it.
   mk_tensor predict(int64_t rows);
-  // Receives the gradient of the outputs before backward(): rows x outputs.
+  // Returns the buffer (rows x outputs) into which the caller writes the gradient of the outputs before backward().
   mk_tensor output_gradient(int64_t rows) const { return flow_.front().matrix(rows, network_.outputs()); }
-  // Computes the gradients of all parameters and replaces the old gradients. Runs after forward() with the same masks.
+  // Computes the gradients of all parameters and replaces the old gradients. Follows a forward() with the same masks.
   void backward(int64_t rows, const ops::DropoutPlace& dropout) const {
     backward(
         rows, dropout, gradients_, {}, [](const Layer&) {}, 1);
   }
-  // Does the work of backward() for one leaf of a binary tree of sums. Handles layers from last to first. Stores the
-  // gradient of a layer in `to`; then, for each of `adds` in order, adds the layer's part of `what` to `to`; then calls
-  // `summed`. `share` is the leaf's share of the batch's rows.
   struct Add {
     const ParameterVector* what;
     const ParameterVector* to;
   };
   using Summed = std::function<void(const Layer&)>;
+  // Does the work of backward() for one leaf of a binary tree of sums. For each layer, from the last to the first,
+  // stores the gradient in `to`; then adds the layer's part of `what` to `to` for each of `adds` in order; then calls
+  // `summed`. `share` is the leaf's share of the batch's rows.
   void backward(int64_t rows, const ops::DropoutPlace& dropout, const ParameterVector& to, std::span<const Add> adds,
                 const Summed& summed, double share) const;
-  // Returns the vector that sums the second half of 2^(k+1) leaves. EngineOptions::leaves determines their number.
+  // Returns the vector that sums the second half of 2^(k+1) leaves. EngineOptions::leaves determines how many exist.
   const ParameterVector& half(size_t k) const { return halves_[k]; }
   // With EngineOptions::accumulate, adds the gradients to the sums of earlier batches, or replaces the sums if the
   // batch is the `first` one of a step. Running moments follow each batch at once.
@@ -87,8 +87,8 @@ class Engine {
   // Takes step t (from 1) of the optimizer. `settings` must equal the engine's, except for the learning rate. With
   // EngineOptions::muon, `muon_lr` is Muon's learning rate.
   void step(const ops::OptimizerSettings& settings, int64_t t, double muon_lr = 0) const;
-  // Replaces backward() and a step() with the same settings. Layers that can take their steps in the backward pass do
-  // so. Only fused ops differ, in their order of summation (sdk/ops/linear_update.hpp). Leaves no gradients.
+  // Replaces backward() if a step() with the same settings follows. Layers that can take their steps in the backward
+  // pass do so and store no gradients. Only fused ops differ, in their order of summation (sdk/ops/linear_update.hpp).
   void train_back(int64_t rows, const ops::DropoutPlace& dropout, const ops::OptimizerSettings& settings,
                   int64_t t) const;
   // With EngineOptions::average, selects whether forward() uses the average or the parameters from now on.
@@ -96,7 +96,7 @@ class Engine {
   // Copies the parameters, or their average, to best().
   void keep_best() const;
   const ParameterVector& best() const { return best_; }
-  // The parameters used for predictions: the average, if there is one.
+  // Returns the parameters used for predictions: the average, if there is one.
   const ParameterVector& predicting() const { return options_.average > 0 ? average_ : parameters_; }
   // From now on, appends ops to `queue` or, if it is null, submits them to the device.
   void put_ops(std::vector<mk_op>* queue) { queue_ = queue; }
@@ -122,7 +122,7 @@ class Engine {
   int64_t batch_;
   EngineOptions options_;
   bool uses_average_ = false;
-  std::vector<int> stepped_;  // for each stage: the parameter that takes its step in the backward pass, or -1
+  std::vector<int> stepped_;  // for each stage, the parameter that takes its step in the backward pass, or -1
   bool keeps_gradients_;      // whether all parameters have gradients
   ParameterVector parameters_, gradients_, accumulated_, average_, best_;
   GradientNorm norm_;
@@ -130,10 +130,10 @@ class Engine {
   std::vector<ParameterVector> states_, halves_;
   std::vector<CommonRun> steps_;  // ranges with both a parameter and a gradient
   Slice ones_;
-  // Indexed by value (network/network.hpp). An in-place stage shares the memory of its input.
+  // Values are indexed as in network/network.hpp. An in-place stage shares the memory of its input.
   std::vector<Slice> values_;
   std::vector<std::vector<Slice>> buffers_;  // indexed by stage
-  std::vector<Slice> flow_;                  // slots of the backward pass: network/gradient_flow.hpp
+  std::vector<Slice> flow_;                  // slots of the backward pass, see network/gradient_flow.hpp
   std::vector<mk_op>* queue_ = nullptr;
   std::vector<mk_op> recorded_;  // ops of the last predict()
   int64_t recorded_rows_ = 0;

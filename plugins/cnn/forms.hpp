@@ -1,4 +1,4 @@
-// Keys with tables as values, such as an optimizer or a schedule. Each key of the table is bound to a member.
+// Describes keys whose values are tables, such as an optimizer. The keys of a table set members of a struct.
 #pragma once
 
 #include <nlohmann/json.hpp>
@@ -12,8 +12,8 @@
 
 namespace mokume::cnn {
 
-// The tables that a key accepts, distinguished by "type". Each table describes one kind of T, and its keys set members
-// of T. Members without a key keep their initial values.
+// Holds the tables that a key accepts, distinguished by "type". Each table describes one kind of T, and its keys set
+// members of T. Members without a key keep their initial values.
 template <class T>
 class Forms {
  public:
@@ -39,7 +39,7 @@ class Forms {
     return {name, MK_PARAM_FORM, 0, 0, 0, fallback, "", doc, table_.data(), uint32_t(table_.size()), 0};
   }
 
-  // Reads JSON that has every key of its form; younger keys may be missing and then have their defaults. Throws
+  // Reads JSON that has every key of its form, except that missing younger keys take their defaults. Throws
   // nlohmann::json::exception.
   T read(const std::string& json) const {
     const auto values = nlohmann::json::parse(json);
@@ -60,7 +60,7 @@ class Forms {
   static void take(const nlohmann::json& value, Member& member) {
     value.get_to(member);
   }
-  // A flag of an op is an integer.
+  // Accepts booleans, because the flags of ops are integers.
   static void take(const nlohmann::json& value, int64_t& member) {
     member = value.is_boolean() ? int64_t{value.get<bool>()} : value.get<int64_t>();
   }

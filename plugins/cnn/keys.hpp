@@ -1,5 +1,5 @@
-// Descriptions of this model's keys. One description validates the file, generates the schema and the documentation,
-// and determines the member that a value sets.
+// Describes this model's keys. One description validates the file, generates the schema and the documentation, and
+// determines the member that a value sets.
 #pragma once
 
 #include <nlohmann/json.hpp>
@@ -30,14 +30,14 @@ constexpr mk_param file(const char* name, const char* doc) {
 constexpr mk_param names(const char* name, const char* doc) {
   return {name, MK_PARAM_TEXT, MK_PARAM_LIST, 0, 0, "[]", "", doc, nullptr, 0, 0};
 }
-// Marks a key that was added when runs and models without it already existed. Its default means the earlier behaviour.
+// Marks a key that is newer than some existing runs and models. Its default preserves their behaviour.
 constexpr mk_param younger(mk_param key) {
   key.flags |= MK_PARAM_YOUNGER;
   return key;
 }
 
-// Returns the value of a key of a form. A younger key may be missing and then has its default. Throws
-// nlohmann::json::exception.
+// Returns the value of `key`, or the default of a younger key that is missing. Throws nlohmann::json::exception if any
+// other key is missing.
 inline nlohmann::json value_of(const nlohmann::json& values, const mk_param& key) {
   const auto found = values.find(key.name);
   if (found == values.end() && (key.flags & MK_PARAM_YOUNGER) != 0) return nlohmann::json::parse(key.fallback);

@@ -1,5 +1,5 @@
-// Device memory for a stack of networks that are trained together. Every buffer has consecutive parts for all networks,
-// so that their ops differ only in the offsets of their operands.
+// Allocates device memory for a stack of networks that train together. Every buffer has consecutive parts for all
+// networks, so that their ops differ only in the offsets of their operands.
 #pragma once
 
 #include <algorithm>
@@ -12,7 +12,7 @@
 
 namespace mokume::cnn {
 
-// One network's part of a buffer, in elements of 4 bytes. A slice keeps the buffer alive.
+// Refers to one network's part of a buffer, in elements of 4 bytes. A slice keeps the buffer alive.
 class Slice {
  public:
   Slice() = default;
@@ -39,7 +39,7 @@ class Slice {
   int64_t offset_ = 0;
 };
 
-// Allocates memory for one network after the other; all networks must request the same sizes. Used to build networks.
+// Allocates memory for one network at a time. All networks must request the same sizes.
 class StackMemory {
  public:
   explicit StackMemory(const sdk::Device& device, int64_t networks = 1) : device_(device), networks_(networks) {}

@@ -33,7 +33,7 @@ std::string note_of(const Record& record) {
   return "epochs=" + std::to_string(record.epochs()) + best;
 }
 
-// Reports the result of a training with its curves. The caller sets values and status.
+// Reports `result` with the note and the curves of training. The caller sets values and status.
 void send(mk_fit_result result, const Training& training, const mk_fit_sink& sink) {
   const Record& record = training.record();
   const History& h = record.history;
@@ -71,7 +71,7 @@ int64_t chosen_epochs(const std::string& notes) {
   return (chosen[(n - 1) / 2] + chosen[n / 2] + 1) / 2;
 }
 
-// A fit that is ready to train.
+// Holds a fit that is ready to train.
 struct CnnSession::Prepared {
   uint32_t index;  // index among the requested fits
   TrainingTask task;
@@ -94,7 +94,7 @@ const ResidentData& CnnSession::data() {
 CnnSession::Prepared CnnSession::prepare(const mk_fit& fit, uint32_t index) const {
   TrainingTask t;
   t.seed = experiment_.seed;
-  // The refit is numbered as fold n_folds.
+  // The refit has the number n_folds among the folds.
   const uint32_t fold = fit.fold == MK_ALL_ROWS ? experiment_.n_folds : uint32_t(fit.fold);
   t.stream = (fit.bootstrap * experiment_.n_candidates + fit.candidate) * (experiment_.n_folds + 1) + fold;
   t.train = rows_of(experiment_, fit, false);
@@ -178,7 +178,7 @@ Fitted CnnSession::fitted_of(Training& training, const Settings& settings, const
   return fitted;
 }
 
-// Predictions for the rows that validate a fit.
+// Holds predictions for the rows that validate a fit.
 struct CnnSession::Validated {
   std::vector<int32_t> labels, predicted;
   std::vector<float> scores;

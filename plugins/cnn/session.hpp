@@ -1,4 +1,4 @@
-// One experiment on one device. Its rows are resident in device memory, and all fits share them.
+// Runs one experiment on one device. The rows stay in device memory, and all fits share them.
 #pragma once
 
 #include <memory>
@@ -12,17 +12,17 @@
 
 namespace mokume::cnn {
 
-// Returns the median of the epochs in the notes of fits, which have one line each: the best epoch if its weights were
-// kept ("best="), else the number of epochs ("epochs="). The median of an even number of notes is the mean of the
-// middle two, rounded up. Returns 0 without notes.
+// Returns the median of the epochs in `notes`, which has one line per fit. A line gives the best epoch ("best=") if the
+// fit kept its weights, otherwise only the number of epochs ("epochs="). The median of an even number of lines is the
+// mean of the middle two, rounded up. Returns 0 without lines.
 int64_t chosen_epochs(const std::string& notes);
 
-// Must be used by one thread at a time. Memory is allocated at the first fit.
+// Only one thread at a time may use a session. The first fit or refit allocates the memory.
 class CnnSession {
  public:
   CnnSession(const sdk::Host& host, const mk_experiment& experiment, const mk_device_services* device);
 
-  // Trains fits of one shape as stacks, as many at a time as memory and work allow.
+  // Trains fits of one shape as stacks, with as many fits at a time as memory and work allow.
   void fit(std::span<const mk_fit> fits, const mk_fit_sink& sink);
   std::unique_ptr<Fitted> refit(const mk_fit& fit, const mk_fit_sink& sink);
 
@@ -36,7 +36,7 @@ class CnnSession {
   bool fits_into(const Stack& stack, const Prepared& next) const;
   void fit_stack(const Stack& stack, const mk_fit_sink& sink);
   std::unique_ptr<Training> train_alone(Prepared& fit, const mk_fit_sink& sink);
-  // Both functions take the parameters out of a training that has ended.
+  // Both functions take the parameters out of a Training that has ended.
   Fitted fitted_of(Training& training, const Settings& settings, const Network& network) const;
   void report(const Prepared& fit, Training& training, const mk_fit_sink& sink) const;
   sdk::Team team() const { return sdk::Team(device_.table()->team); }

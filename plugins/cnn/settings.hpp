@@ -1,4 +1,4 @@
-// The parameters of the model: their schema and the values of one candidate. Names and defaults follow PyTorch.
+// Defines the parameters of the model: their schema and the values of one candidate. Names and defaults follow PyTorch.
 #pragma once
 
 #include <algorithm>
@@ -17,57 +17,57 @@ namespace mokume::cnn {
 
 struct StopRule {
   enum class Kind { none, ratio, plateau } kind = Kind::none;
-  double ratio = 0.8;  // ratio: stop if the training loss exceeds this share of the previous loss
+  double ratio = 0.8;  // `ratio` stops if the training loss exceeds this share of the previous loss
   int64_t patience = 5;
-  double min_delta = 0;          // plateau: an improvement within `patience` epochs must exceed this value
-  bool restore_best = false;     // plateau: return the weights of the best epoch
-  std::string monitor = "auto";  // plateau: the curve that compares epochs
+  double min_delta = 0;          // for `plateau`; an improvement within `patience` epochs must exceed this value
+  bool restore_best = false;     // for `plateau`; whether to return the weights of the best epoch
+  std::string monitor = "auto";  // for `plateau`; the curve that compares epochs
 
-  // Tells whether the rule uses a curve that a refit does not have.
+  // Returns whether the rule uses a curve that a refit does not have.
   bool needs_validation() const { return kind == Kind::plateau && !monitor.starts_with("train"); }
 };
 
 // Describes how the devices of a team train one network.
 struct Parallel {
-  // none: each network trains on one device. synchronous: the batch of each step is cut into shards, whose gradients
-  // are summed. local_sgd: each device has its own batches, and weights and states are averaged periodically.
+  // With `none`, each network trains on one device. With `synchronous`, the devices divide each batch into shards, and
+  // sum their gradients. With `local_sgd`, they take different batches, and average weights and states periodically.
   enum class Kind { none, synchronous, local_sgd } kind = Kind::none;
-  bool adapt = true;  // adjust the shares to the measured speeds of the devices
-  // For `synchronous`:
+  bool adapt = true;  // whether to adjust the shares to the measured speeds of the devices
+  // Only `synchronous` uses the following three members.
   int64_t shards = 8;  // a power of two; affects results, unlike the assignment of shards
   std::string batch_scope = "global";
-  bool scale_lr = false;  // per_device: multiply the learning rate by the number of devices
-  // For `local_sgd`:
+  bool scale_lr = false;  // whether to multiply the learning rate by the number of devices if per_device()
+  // Only `local_sgd` uses the following three members.
   int64_t period = 16;        // batches per device between two averages
   int64_t warmup_epochs = 0;  // number of initial epochs that average after every batch
   int64_t growth = 1;         // if above 1, the period grows by this factor every epoch, up to `period`
 
-  bool per_device() const { return batch_scope == "per_device"; }  // batch_size counts per device
+  bool per_device() const { return batch_scope == "per_device"; }  // whether batch_size counts per device
   int64_t period_of(int64_t epoch) const;
 };
 
 struct Settings {
   std::string layers;  // JSON with every key, which defines the network; kept in saved models
-  std::string start;   // a safetensors file (saved/start.hpp); "": random values
+  std::string start;   // path of a safetensors file (saved/start.hpp), or "" for random values
   std::string freeze;  // comma-separated names of layers (network/freeze.hpp)
   Loss loss = Loss::cross_entropy;
   LossForm loss_form;
   std::string class_weight;  // see sdk/class_weights.hpp
-  bool weighted = false;     // true with class_weight or with weights in the data
-  double mixup_alpha = 0;    // parameter of the distribution of shares; 0: no mixing
-  double ema_decay = 0;      // decay of the average of the weights; 0: no average
-  int64_t epochs = 1;        // 0: the model is its start
+  bool weighted = false;     // whether there is a class_weight or the data has weights
+  double mixup_alpha = 0;    // parameter of the distribution of shares; 0 means no mixing
+  double ema_decay = 0;      // decay of the average of the weights; 0 means no average
+  int64_t epochs = 1;        // if 0, the model is its start
   int64_t batch_size = 64;
   int64_t accumulate = 1;  // number of batches whose gradients one step averages
   bool shuffle = true, drop_last = false, standardise_target = false;
-  ops::OptimizerSettings optimizer;  // with Muon: settings for the parameters that AdamW steps
+  ops::OptimizerSettings optimizer;  // with Muon, the settings for the parameters that AdamW steps
   Muon muon;
   Schedule schedule;
   StopRule stop;
-  bool refit_validated = false;  // if the rule needs validation: derive the epochs of a refit from the validated fits
-  int64_t stop_after = 0;        // number of epochs of a refit that ends before the schedule does; 0: all
+  bool refit_validated = false;  // whether a refit whose rule needs validation takes its epochs from the validated fits
+  int64_t stop_after = 0;        // number of epochs of a refit that ends before the schedule does; 0 means all
   Parallel parallel;
-  ops::Augment augment;  // sides of the images are not set
+  ops::Augment augment;  // does not contain the sides of the images
 
   int64_t last_epoch() const { return stop_after > 0 ? std::min(stop_after, epochs) : epochs; }
 };
@@ -76,7 +76,7 @@ extern const std::vector<mk_param> kParams;
 extern const std::vector<mk_metric> kMetrics;  // metrics of classifiers
 extern const std::vector<mk_metric> kRegressionMetrics;
 
-// The members that the keys of an optimizer set.
+// Holds the members that the keys of an optimizer set.
 struct OptimizerForm : ops::OptimizerSettings {
   double muon_lr = 0, muon_weight_decay = 0, momentum = 0;
   bool muon_nesterov = false;
@@ -87,7 +87,7 @@ struct OptimizerForm : ops::OptimizerSettings {
 };
 const Forms<OptimizerForm>& optimizers();
 
-// Expects values[p] in the order of kParams. `classifies` determines the meaning of loss = "auto". Throws
+// Reads values[p] in the order of kParams. `classifies` determines the meaning of loss = "auto". Throws
 // Error(MK_INVALID_ARGUMENT).
 Settings settings_of(const mk_value* values, bool classifies);
 

@@ -18,7 +18,7 @@ using nlohmann::json;
 using nlohmann::ordered_json;
 
 constexpr size_t kMostLayers = 10'000;
-constexpr double kEps = 1e-5;  // the eps of a batch_norm that only scales
+constexpr double kEps = 1e-5;  // eps of a batch_norm that only scales
 
 bool is_name(const std::string& text) {
   const auto plain = [](char c) {

@@ -1,4 +1,4 @@
-// A network under construction from another program's file: layers with their weights, and the scaling of the rows.
+// Builds a network from another program's file: layers with their weights, and the scaling of the rows.
 #pragma once
 
 #include <functional>
@@ -10,16 +10,16 @@
 
 namespace mokume::cnn::onnx {
 
-// A tensor of a layer, in PyTorch's shape and order.
+// Holds a tensor of a layer, in PyTorch's shape and order.
 struct Weight {
-  std::string name;  // "weight"
+  std::string name;  // such as "weight"
   std::vector<int64_t> shape;
   std::vector<float> values;
 };
 
 struct MadeLayer {
   nlohmann::ordered_json keys;  // include "type"
-  std::string hint;             // the name in the file, or ""
+  std::string hint;             // name in the file, or ""
   std::vector<int> inputs;      // indices of layers, or kInput
   Shape out;
   std::vector<Weight> weights;
@@ -38,7 +38,7 @@ class Builder {
   Builder(Shape input, uint64_t most_numbers) : input_(input), most_numbers_(most_numbers) {}
 
   const Shape& input() const { return input_; }
-  // Treats the rows as images. Call it before adding a layer.
+  // Treats the rows as images. Works only before the first add().
   void set_input(const Shape& shape) { input_ = shape; }
   const Shape& shape_of(int layer) const { return layer == kInput ? input_ : layers_[size_t(layer)].out; }
   // Returns the layer's index. Throws Error(MK_BAD_DATA) if the number of values of a weight does not match its shape.
@@ -48,27 +48,27 @@ class Builder {
   // that nothing else reads x. Changes the weights of the layer that computes x, or the scaling of the rows, or adds a
   // layer. Returns the layer of the result.
   int affine(int layer, const std::vector<double>& scale, const std::vector<double>& shift, bool alone);
-  // Does the same for each feature of the rows, in the order of the data. Call it before adding a layer, because all
-  // layers read scaled rows.
+  // Does the same for each feature of the rows, in the order of the data. Works only before the first add(), because
+  // all layers read scaled rows.
   void scale_features(const std::vector<double>& scale, const std::vector<double>& shift);
 
-  // The scaling (x - mean) / scale of the rows; 0 and 1 without scaling. If scales_features(), each feature has its own
-  // values.
+  // Return the scaling (x - mean) / scale of the rows, or 0 and 1 without scaling. If scales_features(), each feature
+  // has its own values.
   double mean() const { return mean_.front(); }
   double scale() const { return scale_.front(); }
   bool is_scaled() const { return mean() != 0 || scale() != 1; }
   bool scales_features() const { return mean_.size() > 1; }
 
-  // Names the layers if the file has names that differ from the layers' places, and puts the moments of features into a
-  // first layer. Call it once, at the end.
+  // Completes the network: names the layers if the file has names that differ from the layers' places, and puts the
+  // moments of features into a first layer.
   void finish();
   const std::vector<MadeLayer>& layers() const { return layers_; }
-  std::string name_of(int layer) const;  // the layer's name in files, or its place
+  std::string name_of(int layer) const;  // returns the layer's name in files, or its place
   // Returns the layers in the form in which the program passes them to the model, with every key.
   nlohmann::json description() const;
-  // Returns layers and freeze of [model_options].
+  // Returns `layers` and `freeze` of [model_options] as TOML.
   std::string toml() const;
-  // Calls each(name, shape, values).
+  // Calls each(name, shape, values) for all weights and for the moments of features.
   void for_each_weight(const std::function<void(const std::string&, const std::vector<int64_t>&,
                                                 const std::vector<float>&)>& each) const;
 
@@ -80,7 +80,7 @@ class Builder {
   const uint64_t most_numbers_;
   uint64_t numbers_ = 0;
   std::vector<MadeLayer> layers_;
-  std::vector<std::string> names_;  // indexed by layer; empty: places serve as names
+  std::vector<std::string> names_;  // indexed by layer; empty if places serve as names
   std::vector<double> mean_{0}, scale_{1};
 };
 

@@ -1,4 +1,4 @@
-// Operators that work on each element, and operators that join values.
+// Converts operators that work on each element, and operators that join values.
 #include <algorithm>
 #include <cmath>
 
@@ -36,7 +36,7 @@ Affine affine_of(Kind kind, double constant) {
   return {1, kind == Kind::add ? constant : -constant};
 }
 
-// A single scaling does not depend on the order of elements, so it may precede the transposition of rows to images.
+// A single scaling does not depend on the order of elements, so a transposition of rows to images may follow it.
 bool is_ordered(const Value& v) {
   return v.constant != nullptr || v.layout == Value::Layout::plain ||
          (v.layout == Value::Layout::rows_as_images && v.layer == Builder::kInput);
@@ -57,7 +57,7 @@ bool are_positive(const std::vector<double>& values) {
   return std::all_of(values.begin(), values.end(), [](double v) { return v > 0 && std::isfinite(v); });
 }
 
-// Tells whether a constant with these dimensions has one number for each channel of images, or for each feature of
+// Returns whether a constant with these dimensions has one number for each channel of images, or for each feature of
 // rows.
 bool suits_channels(const std::vector<int64_t>& dims, const Shape& s, bool images) {
   return images ? dims == trimmed({s.channels, 1, 1}) : s.flat && dims == trimmed({s.elements()});

@@ -9,7 +9,7 @@
 namespace mokume::cnn::onnx {
 namespace {
 
-// Points for comparing formulas. They cover both tails and the middle of every activation, but no special values.
+// Formulas are compared at these points. They cover both tails and the middle of activations, but no special values.
 constexpr double kFirst = -7.03, kStep = 0.137;
 constexpr int kPoints = 104;
 // Exporters round constants to float32.
@@ -100,7 +100,7 @@ double decimal(float value) {
 
 std::optional<Affine> as_affine(const FormulaPtr& formula) {
   if (formula == nullptr) return Affine{1, 0};
-  // The slope is measured over a long range, so that the difference of two large numbers does not spoil it.
+  // Measures the slope over a long range, so that the difference of two large numbers does not spoil it.
   constexpr double kFar = 1024;
   const double shift = Formula::at(formula, 0), scale = (Formula::at(formula, kFar) - shift) / kFar;
   if (!std::isfinite(scale) || !std::isfinite(shift)) return std::nullopt;

@@ -1,5 +1,5 @@
-// Functions of one number that a graph expresses with several operators, such as gelu and silu. A formula is compared
-// with mokume's activations at many points, so that different spellings by exporters do not matter.
+// Recognises functions of one number that a graph expresses with several operators, such as gelu and silu. Compares a
+// formula with mokume's activations at many points, so that different spellings by exporters do not matter.
 #pragma once
 
 #include <memory>
@@ -10,7 +10,7 @@
 namespace mokume::cnn::onnx {
 
 class Formula;
-using FormulaPtr = std::shared_ptr<const Formula>;  // null: x itself
+using FormulaPtr = std::shared_ptr<const Formula>;  // null stands for x
 
 class Formula {
  public:
@@ -56,10 +56,10 @@ class Formula {
   size_t size_ = 1;
 };
 
-// Limit for the comparison of a formula; activations have at most a dozen operators.
+// Limits the formulas to compare. Activations have at most a dozen operators.
 inline constexpr size_t kMostOperators = 64;
 
-// Returns the shortest decimal number for a float32: 0.1 and not 0.10000000149.
+// Returns the shortest decimal number that rounds to a float32, such as 0.1 in place of 0.10000000149.
 double decimal(float value);
 
 struct Affine {

@@ -81,7 +81,7 @@ Graph::Graph(Model model)
   builder_.finish();
 }
 
-// Finds the only output of real numbers. Exports of mokume have the labels as a second output.
+// Finds the only output of real numbers. Files that mokume exports have the labels as a second output.
 void Graph::find_output() {
   std::vector<std::string> found;
   for (const ValueInfo& output : model_.graph().output()) {
@@ -246,7 +246,7 @@ const Value& Graph::rows(const Node& node, size_t i) {
   const Value& v = layer_value(node, i);
   if (!v.shape.flat) unsupported(node, "reads images, and mokume has it only after Flatten");
   if (v.layer != Builder::kInput) return v;
-  // The data may be images with this number of features.
+  // Adds a flatten layer, because the data may be images with this number of features.
   Value& input = value(node, i);
   MadeLayer flat;
   flat.keys = {{"type", "flatten"}};

@@ -13,23 +13,23 @@
 
 namespace mokume::cnn::onnx {
 
-// The value of a name in the graph: a constant, or a function of the output of a layer.
+// Holds the value of a name in the graph: a constant, or a function of the output of a layer.
 struct Value {
   enum class Layout {
     plain,
-    rows_as_images,  // N x H x W x C, before the transposition
-    groups           // N x G x -1: an image with its channels in groups, to be normalised
+    rows_as_images,  // N x H x W x C, before a transposition
+    groups           // N x G x -1, an image whose channels are in groups for normalisation
   };
 
   std::shared_ptr<const Tensor> constant = {};
-  std::string origin = {};  // for a constant: the name of the original weight
+  std::string origin = {};  // name of the original weight of a constant
   int layer = Builder::kInput;
   Shape shape = {};
   FormulaPtr formula = {};  // applied to each element
-  bool alone = true;        // nothing else reads the layer, or a value between the layer and this value
-  bool single = true;       // one node reads this value
+  bool alone = true;        // whether nothing else reads the layer, or a value between the layer and this value
+  bool single = true;       // whether only one node reads this value
   Layout layout = Layout::plain;
-  // For Layout::groups: the number of groups and, once it is known, their normalisation.
+  // Layout::groups needs the number of groups and, once it is known, their normalisation.
   int64_t groups = 0;
   std::shared_ptr<const MadeLayer> norm = {};
   int64_t area = 0;  // if positive, rows are already averaged over this number of areas, and columns are not
@@ -37,19 +37,19 @@ struct Value {
 
 class Graph {
  public:
-  // Reads the model. Throws Error(MK_UNSUPPORTED) for a node that no layer can compute, and Error(MK_BAD_DATA).
+  // Reads the model. Throws Error(MK_UNSUPPORTED) for a node that no layer computes, or Error(MK_BAD_DATA) for damage.
   explicit Graph(Model model);
 
   Builder& builder() { return builder_; }
   bool classifies() const { return classifies_; }
   int64_t outputs() const { return outputs_; }
-  const std::vector<std::string>& classes() const { return classes_; }  // empty: unknown
+  const std::vector<std::string>& classes() const { return classes_; }  // empty if unknown
 
  private:
   using Handler = void (Graph::*)(const Node&);
   static const std::map<std::string, Handler>& handlers();
 
-  // ---- graph.cpp: the graph and its values
+  // ---- graph.cpp handles the graph and its values
   void check_input();
   void find_output();
   void find_needed();
@@ -74,7 +74,7 @@ class Graph {
   void give_layer(const Node& node, MadeLayer layer);
   std::string hint(const Node& node, size_t i) const;
 
-  // ---- windows.cpp: convolutions and pools
+  // ---- windows.cpp handles convolutions and pools
   struct Window {
     int64_t kernel_h, kernel_w, stride_h, stride_w, top, left, bottom, right, dilation_h, dilation_w;
   };
@@ -91,7 +91,7 @@ class Graph {
   void reduce_mean(const Node& node);
   bool adaptive_pool(const Node& node);
 
-  // ---- products.cpp: linear layers and normalisations
+  // ---- products.cpp handles linear layers and normalisations
   void gemm(const Node& node);
   void matmul(const Node& node);
   void linear(const Node& node, bool transposed, bool with_bias);
@@ -102,7 +102,7 @@ class Graph {
   MadeLayer group_norm_of(const Shape& shape, int64_t groups, double eps, const std::vector<float>& weight,
                           const std::vector<float>& bias) const;
 
-  // ---- elements.cpp: operators on elements
+  // ---- elements.cpp handles operators on elements
   void unary(const Node& node);
   void gelu(const Node& node);
   void prelu(const Node& node);
@@ -113,7 +113,7 @@ class Graph {
   void softmax(const Node& node);
   void log_softmax(const Node& node);
 
-  // ---- shapes.cpp: operators that move no data, and constants
+  // ---- shapes.cpp handles operators that move no data, and constants
   void pass(const Node& node);
   void constant_node(const Node& node);
   void shape_of(const Node& node);

@@ -1,4 +1,4 @@
-// Imports networks of other programs: an ONNX file becomes layers and weights (docs/adr/0038).
+// Imports ONNX files of other programs as layers and weights (docs/adr/0038).
 #pragma once
 
 #include <functional>
@@ -8,7 +8,7 @@
 
 namespace mokume::cnn {
 
-// Implements mk_model::import_onnx: writes DIRECTORY/weights.safetensors.
+// Implements mk_model.import_onnx. Writes DIRECTORY/weights.safetensors.
 void import_onnx(const std::string& path, const std::string& directory,
                  const std::function<void(const mk_imported&)>& take);
 

@@ -43,7 +43,7 @@ std::string read_part(const fs::path& path, uint64_t first, std::optional<uint64
   return content;
 }
 
-// Ends the file early if its messages take too much memory: an empty node takes two bytes in the file, but 150 here.
+// Ends the file early if its messages take too much memory. An empty node takes two bytes in the file, but 150 here.
 class Source : public google::protobuf::io::CopyingInputStream {
  public:
   Source(const fs::path& path, uint64_t bytes, const google::protobuf::Arena& arena)
@@ -115,7 +115,7 @@ void take(const google::protobuf::RepeatedField<From>& list, const std::string& 
   }
 }
 
-// Moves the bytes of the weights out of `from`.
+// Converts a tensor, and moves the bytes of the weights out of `from`.
 Tensor tensor(TensorProto& from, const fs::path& path, const std::string& called) {
   Tensor t;
   t.dims.assign(from.dims().begin(), from.dims().end());

@@ -1,4 +1,4 @@
-// An ONNX file from untrusted bytes, and the numbers of its constants (docs/adr/0044-onnx-by-protocol-buffers.md).
+// Reads ONNX files, which may contain anything, with their constants (docs/adr/0044-onnx-by-protocol-buffers.md).
 #pragma once
 
 #include <google/protobuf/arena.h>
@@ -19,7 +19,7 @@ using ValueInfo = ::onnx::ValueInfoProto;
 // Marks a size or a number that only the rows of a batch determine.
 inline constexpr int64_t kBatch = INT64_MIN;
 
-// A constant of real numbers (float32, or float64 for scalings) or integers. Without dimensions it is a single number.
+// Holds a constant of real numbers (float32, or float64 for scalings) or integers; a single number has no dimensions.
 struct Tensor {
   std::vector<int64_t> dims;
   std::vector<float> floats;
@@ -33,7 +33,7 @@ struct Tensor {
 };
 
 const ::onnx::AttributeProto* find(const Node& node,
-                                   std::string_view attribute);  // nullptr if the node does not have the attribute
+                                   std::string_view attribute);  // returns null if the node does not have the attribute
 int64_t integer(const Node& node, const char* attribute, int64_t fallback);
 double real(const Node& node, const char* attribute, double fallback);
 std::string text(const Node& node, const char* attribute, const char* fallback);
@@ -42,15 +42,15 @@ std::vector<int64_t> integers(const Node& node, const char* attribute, const std
 // Returns text such as "the node 'conv1' (Conv)".
 std::string title(const Node& node);
 
-// Returns the dimensions of an input or output, with kBatch for dimensions that are not fixed; none without a shape.
+// Returns the dimensions of an input or output, with kBatch for dimensions that are not fixed, or none without a shape.
 std::vector<int64_t> sizes_of(const ValueInfo& info);
 
 struct Model {
   std::unique_ptr<google::protobuf::Arena> arena = std::make_unique<google::protobuf::Arena>();
   ::onnx::ModelProto* file = google::protobuf::Arena::CreateMessage<::onnx::ModelProto>(arena.get());
   std::map<std::string, Tensor> constants;  // keyed by name
-  std::map<const Node*, Tensor> literals;   // the "value" attributes of nodes
-  uint64_t numbers = 0;                     // the elements of all constants and literals
+  std::map<const Node*, Tensor> literals;   // "value" attributes of nodes
+  uint64_t numbers = 0;                     // number of elements of all constants and literals
 
   const ::onnx::GraphProto& graph() const { return file->graph(); }
   std::vector<const ValueInfo*> inputs() const;  // leaves out constants

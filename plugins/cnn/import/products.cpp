@@ -1,4 +1,4 @@
-// Linear layers and normalisations.
+// Converts linear layers and normalisations.
 #include <algorithm>
 #include <cmath>
 

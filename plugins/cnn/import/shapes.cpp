@@ -1,4 +1,4 @@
-// Operators that move no data, and operators that compute constants.
+// Converts operators that move no data, and operators that compute constants.
 #include <algorithm>
 #include <utility>
 
@@ -10,7 +10,7 @@ namespace {
 
 constexpr size_t kMostDimensions = 16;
 
-// Tells whether a first size stands for all rows; `batch` is the file's number of rows.
+// Returns whether a first size stands for all rows. `batch` is the number of rows in the file.
 bool is_batch(int64_t size, int64_t batch) { return size == 0 || size == kBatch || size == batch; }
 
 }  // namespace

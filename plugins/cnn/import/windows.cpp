@@ -1,4 +1,4 @@
-// Convolutions and pools.
+// Converts convolutions and pools.
 #include <algorithm>
 #include <numeric>
 
@@ -9,7 +9,7 @@
 namespace mokume::cnn::onnx {
 namespace {
 
-constexpr int64_t kMost = 1024;  // the limit for the keys of windows
+constexpr int64_t kMost = 1024;  // limit for the keys of windows
 
 int64_t extent(int64_t kernel, int64_t dilation) { return (kernel - 1) * dilation + 1; }
 
@@ -22,8 +22,8 @@ void put(nlohmann::ordered_json& keys, const char* name, int64_t value, int64_t 
   if (value != fallback) keys[name] = value;
 }
 
-// Tells whether a matrix averages the areas into which an adaptive pool divides a side of `size` pixels: a row for each
-// cell if it is the left factor of a product, else a column.
+// Returns whether a matrix averages the areas into which an adaptive pool divides a side of `size` pixels. The matrix
+// has a row for each cell if it is the left factor of a product, otherwise a column.
 bool averages_areas(const Tensor& t, int64_t size, int64_t cells, bool left) {
   for (int64_t cell = 0; cell < cells; ++cell)
     for (int64_t i = 0; i < size; ++i) {
@@ -225,7 +225,7 @@ void Graph::reduce_mean(const Node& node) {
   if (integer(node, "keepdims", 1) == 0) flatten_value(node, values_[node.output(0)]);
 }
 
-// Detects means over areas of different sizes: two products with constants, rows x image x columns.
+// Detects means over areas of different sizes, which are two products with constants: rows x image x columns.
 bool Graph::adaptive_pool(const Node& node) {
   const bool left = is_constant(node, 0);
   if (left == is_constant(node, 1)) return false;

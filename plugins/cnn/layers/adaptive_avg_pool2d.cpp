@@ -1,4 +1,4 @@
-// adaptive_avg_pool2d: means over the cells of a square grid, like PyTorch's AdaptiveAvgPool2d.
+// adaptive_avg_pool2d returns means over the cells of a square grid, like PyTorch's AdaptiveAvgPool2d.
 #include "layers/export.hpp"
 #include "layers/layer.hpp"
 #include "sdk/ops/avg_pool.hpp"

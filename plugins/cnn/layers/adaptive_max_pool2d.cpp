@@ -1,4 +1,4 @@
-// adaptive_max_pool2d: the largest element of each cell of a square grid, like PyTorch's AdaptiveMaxPool2d.
+// adaptive_max_pool2d returns the largest element of each cell of a square grid, like PyTorch's AdaptiveMaxPool2d.
 #include "layers/export.hpp"
 #include "layers/pixels.hpp"
 #include "sdk/ops/avg_pool.hpp"
@@ -11,8 +11,8 @@ constexpr mk_param kAdaptiveMaxPool2dKeys[] = {integer("output_size", 1, 4096, "
 
 enum { kChosen, kGathered, kIndices };  // indices of the layer's buffers
 
-// Cells that have one size and do not overlap are the windows of a pool. Other cells are first brought to one size: a
-// smaller cell repeats its last pixel, which changes neither its maximum nor the first position of the maximum.
+// Cells that have one size and do not overlap are the windows of a pool. The layer first brings other cells to one
+// size: the last pixel of a smaller cell occurs again, which changes neither the maximum nor its first position.
 class AdaptiveMaxPool2d : public Layer {
  public:
   AdaptiveMaxPool2d(const Values& v, LayerPlan& plan) : Layer(plan) {

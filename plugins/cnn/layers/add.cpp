@@ -1,4 +1,4 @@
-// add: the sum of layers of one shape, as in residual networks. It absorbs a relu that follows it.
+// add sums layers of one shape, as in residual networks. The layer absorbs a relu that follows it.
 #include "layers/export.hpp"
 #include "layers/layer.hpp"
 

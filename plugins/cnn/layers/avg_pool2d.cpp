@@ -1,4 +1,4 @@
-// avg_pool2d: the mean over a window, like PyTorch's AvgPool2d.
+// avg_pool2d returns the mean over each window, like PyTorch's AvgPool2d.
 #include "layers/export.hpp"
 #include "layers/sliding_window.hpp"
 #include "sdk/ops/avg_pool.hpp"
@@ -30,7 +30,7 @@ class AvgPool2d : public Layer {
 
   void forward(const Pass& p) const override { p.submit(ops::avg_pool(p.x, pool_, p.y)); }
   void backward(Pass& p) const override { p.submit(ops::avg_pool_grad(p.dy, pool_, p.dx)); }
-  // Means never include padding that only ceil_mode adds.
+  // Leaves out the padding that only ceil_mode adds, because means never include it.
   std::string to_onnx(Export& to, const std::string& x) const override {
     ops::Window even = window_;
     even.more_h = even.more_w = 0;

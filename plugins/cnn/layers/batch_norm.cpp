@@ -1,12 +1,12 @@
-// batch_norm: normalises each channel over the batch, like PyTorch's BatchNorm2d and BatchNorm1d. Predictions use
+// batch_norm normalises each channel over the batch, like PyTorch's BatchNorm2d and BatchNorm1d. Predictions use
 // running moments, which belong to the parameters and are saved, resumed, averaged and shared with them. The layer
 // absorbs a relu that follows it, forward and backward.
 //
-// A frozen batch_norm also uses its running moments in training and does not change them: PyTorch's
-// requires_grad_(False) with eval(). It is then an affine function of each channel.
+// A frozen batch_norm also uses its running moments in training and does not change them, like PyTorch's layer after
+// requires_grad_(False) and eval(). The layer is then an affine function of each channel.
 //
 // If the batch of a step is cut into shards, each shard has its own moments, so that the result does not depend on the
-// devices that computed the shards; running moments follow the mean of the shards, weighted by rows.
+// devices that computed the shards. Running moments follow the mean of the shards, weighted by rows.
 #include "sdk/ops/batch_norm.hpp"
 
 #include "layers/export.hpp"

@@ -1,5 +1,5 @@
-// concat: joins the channels of several images of one size, or the features of several rows. Rows that were images are
-// joined by channel too, which matches PyTorch's order of their features.
+// concat joins the channels of several images of one size, or the features of several rows. The layer joins rows that
+// were images by channel, too, which matches PyTorch's order of their features.
 #include "layers/export.hpp"
 #include "layers/layer.hpp"
 
@@ -35,7 +35,7 @@ class Concat : public Layer {
     return text(shape);
   }
 
-  // Copies the parts to their columns of the whole, or back. Skips parts without memory, which are not needed.
+  // Copies the parts to their columns of the whole, or back. Skips gradients without memory, which nobody needs.
   void for_each_part(const Pass& p, const mk_tensor& first, const std::vector<mk_tensor>& others,
                      const mk_tensor& whole, bool back) const {
     const int64_t lines = whole.rows * out.height * out.width;

@@ -1,4 +1,4 @@
-// conv2d: a convolution, like PyTorch's Conv2d. Its op includes a relu that follows it. Padding other than zeros is a
+// conv2d is a convolution, like PyTorch's Conv2d. Its op includes a relu that follows it. Padding other than zeros is a
 // step before the convolution.
 #include "sdk/ops/conv2d.hpp"
 
@@ -65,7 +65,7 @@ class Conv2d : public Layer {
     p.submit(ops::conv2d_grad_weight(pads_ ? padded(p) : p.x, p.dy, window_, to.whole(weight_), to.whole(bias_)));
   }
   void backward(Pass& p) const override {
-    // gradients() no longer needs the padded image, so its gradient can overwrite it.
+    // No later code reads the padded image, so the gradient overwrites that image.
     p.submit(ops::conv2d_grad_input(p.dy, p.weights.whole(weight_), window_, pads_ ? padded(p) : p.dx));
     if (pads_) p.submit(pixels_.gradient(padded(p), p.buffers[kPaddedIndices], p.dx));
   }

@@ -1,6 +1,6 @@
-// conv_transpose2d: the gradient of a convolution as a layer, like PyTorch's ConvTranspose2d. Its output is the image
-// over which the window slides, and its input has a pixel for each window, so it uses the ops of conv2d in other roles.
-// It absorbs a relu that follows it.
+// conv_transpose2d computes the gradient of a convolution as a layer, like PyTorch's ConvTranspose2d. Its output is the
+// image over which the window slides, and its input has a pixel for each window, so the layer uses the ops of conv2d in
+// other roles. It absorbs a relu that follows it.
 #include "layers/export.hpp"
 #include "layers/initialisation.hpp"
 #include "layers/sliding_window.hpp"

@@ -1,4 +1,4 @@
-// dropout: sets random elements to zero during training, like PyTorch's Dropout.
+// dropout sets random elements to zero during training, like PyTorch's Dropout.
 #include "layers/layer.hpp"
 
 namespace mokume::cnn {

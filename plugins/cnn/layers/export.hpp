@@ -1,4 +1,4 @@
-// Helpers for adding layers to an ONNX graph, where images have channels first, and weights have PyTorch's order.
+// Helps to add layers to an ONNX graph, where images have channels first, and weights have PyTorch's order.
 #pragma once
 
 #include <functional>
@@ -13,9 +13,9 @@ namespace mokume::cnn {
 
 struct Export {
   sdk::onnx::Graph& graph;
-  // Returns the name of a parameter of the network, in PyTorch's shape.
+  // Adds a parameter of the network to the graph, in PyTorch's shape, and returns its name.
   std::function<std::string(int parameter)> parameter;
-  // The moments of the features; empty unless the first layer normalises each feature.
+  // The moments of the features are empty unless the first layer normalises each feature.
   const std::vector<float>&mean, &deviation;
 };
 

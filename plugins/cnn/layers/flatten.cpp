@@ -1,4 +1,4 @@
-// flatten: treats an image as a row of features. No data moves; the shape keeps the image's dimensions, because they
+// flatten treats an image as a row of features. No data moves; the shape keeps the image's dimensions, because they
 // determine PyTorch's order of a linear layer's inputs.
 #include "layers/export.hpp"
 #include "layers/layer.hpp"

@@ -1,4 +1,4 @@
-// group_norm: normalises groups of channels within each image, like PyTorch's GroupNorm.
+// group_norm normalises groups of channels within each image, like PyTorch's GroupNorm.
 #include "layers/row_norm.hpp"
 
 namespace mokume::cnn {
@@ -14,7 +14,7 @@ class GroupNorm : public RowNorm {
  public:
   GroupNorm(const Values& v, LayerPlan& plan) : RowNorm(v, plan, groups_of(v, plan), {1, 1, plan.in.channels}) {}
 
-  // Uses InstanceNormalization, which every version of ONNX has, with the groups as channels; then weight and bias.
+  // Uses InstanceNormalization, which every version of ONNX has, with the groups as channels, and adds weight and bias.
   std::string to_onnx(Export& to, const std::string& x) const override {
     const std::vector<int64_t> apart{0, groups_.groups, -1}, image{0, in.channels, in.height, in.width},
         channels{1, in.channels, 1, 1};

@@ -1,4 +1,4 @@
-// Keys for the initial values of weights and biases. Names, formulas and defaults follow torch.nn.init.
+// Defines keys for the initial values of weights and biases. Names, formulas and defaults follow torch.nn.init.
 #pragma once
 
 #include <cmath>
@@ -17,12 +17,12 @@ constexpr mk_param kInitStd =
     younger(positive("init_std", 1e6, "1.0", "deviation of the initial weights of normal and trunc_normal"));
 constexpr mk_param kBiasInitialisation = younger(text("bias_initialisation", "\"default\"", "default|zeros|ones",
                                                       "initial bias; default: uniform within 1 / sqrt(fan_in)"));
-// The key of a normalising layer.
+// Normalising layers have this key.
 constexpr mk_param kNormInitialisation =
     younger(text("initialisation", "\"ones\"", "ones|zeros",
                  "initial weight; zeros: a residual block whose last norm has them begins as its shortcut"));
 
-// Sets the distribution of the weight. The `bound` of the weight must be the default.
+// Sets the distribution of the weight, whose `bound` must be the default.
 inline void initialise(Parameter& weight, const Values& v) {
   using Draw = Parameter::Draw;
   const bool patch = weight.kind == Parameter::Kind::convolution;
@@ -51,7 +51,6 @@ inline void initialise_bias(Parameter& bias, const Values& v) {
   bias.start = how == "ones" ? 1 : 0;
 }
 
-// Returns the initial weight of a normalising layer.
 inline double norm_start(const Values& v) { return v.text("initialisation") == "zeros" ? 0 : 1; }
 
 }  // namespace mokume::cnn

@@ -1,6 +1,6 @@
-// The layers of networks. Each file in this folder defines one layer: its keys, its shape rule, its parameters and
-// their initial values, its forward and backward passes, and its costs. table.cpp lists the layers
-// (docs/extend/add-layer.md). The parent folder builds networks from them, allocates their memory and trains them.
+// Declares the interface of layers. Each file in this folder defines one layer: its keys, shape rule, parameters and
+// initial values, forward and backward passes, and costs. table.cpp lists the layers (docs/extend/add-layer.md). The
+// parent folder builds networks from layers, allocates their memory and trains them.
 #pragma once
 
 #include <memory>
@@ -23,10 +23,10 @@ class Layer;
 class LayerPlan;
 struct Export;
 
-// The values of a layer's keys, within the ranges of its description.
+// Holds the values of a layer's keys, which are within the ranges of its description.
 class Values {
  public:
-  // Throws Error(MK_BAD_DATA), because a saved model may contain anything.
+  // Throws Error(MK_BAD_DATA) for values out of range, because a saved model may contain anything.
   Values(const nlohmann::json& values, const mk_form& form);
 
   int64_t integer(const char* key) const;
@@ -45,10 +45,10 @@ class Values {
 struct LayerType {
   mk_form form;
   std::shared_ptr<Layer> (*make)(const Values& values, LayerPlan& plan);
-  bool joins = false;  // reads any number of layers, not exactly one
+  bool joins = false;  // whether the layer reads any number of layers, not exactly one
 };
 
-// The view of a network for a layer under construction: its inputs, and the parameters, to which it adds its own.
+// Shows the network to a layer under construction: its inputs, and the parameters, to which the layer adds its own.
 class LayerPlan {
  public:
   // `called` is "" for a layer without a name. The layer appends its parameters to `all`.
@@ -68,8 +68,8 @@ class LayerPlan {
   const std::string name;  // the index if the layer has no name
   const std::vector<Shape> inputs;
   const Shape in;       // shape of the first input
-  bool frozen = false;  // whether training leaves its parameters unchanged
-  bool first = false;   // whether it reads unchanged data
+  bool frozen = false;  // whether training leaves the layer's parameters unchanged
+  bool first = false;   // whether the layer reads unchanged data
   bool last = false;
   bool classifies = false;
 
@@ -80,7 +80,7 @@ class LayerPlan {
   }
   // Adds a parameter and returns its index among the network's parameters.
   int parameter(Parameter parameter);
-  // Adds a weight from `from` to `outputs` and, if the key `bias` asks for it, a bias with `biases` numbers (otherwise
+  // Adds a weight from `from` to `outputs` and, if the key `bias` is true, a bias with `biases` numbers (otherwise
   // *bias is -1). The keys in layers/initialisation.hpp determine the initial values.
   void weight_and_bias(const Shape& from, int64_t outputs, int64_t biases, Parameter::Kind kind, const Values& values,
                        int* weight, int* bias);
@@ -89,22 +89,22 @@ class LayerPlan {
   std::vector<Parameter>& parameters_;
 };
 
-// The operands of one layer in a pass over a batch.
+// Holds the operands of one layer in a pass over a batch.
 struct Pass {
   const sdk::Device& device;
-  std::vector<mk_op>* queue;  // receives the ops; nullptr: ops go to the device
+  std::vector<mk_op>* queue;  // receives the ops; if null, the device receives them
   const ParameterVector& weights;
   std::span<const Slice> buffers;                    // the buffers that the layer requested
   const ops::DropoutPlace* dropout;                  // nullptr for a prediction, which drops nothing
   mk_tensor x, y;                                    // input and output: rows x elements
-  mk_tensor dy = {}, dx = {};                        // backward: gradients of y and x; dx is empty if not needed
+  mk_tensor dy = {}, dx = {};                        // gradients of y and x for a backward pass; dx may be empty
   std::vector<mk_tensor> more_x = {}, more_dx = {};  // inputs after the first one
-  const Slice* ones = nullptr;                       // backward: a vector with a one for each row of a batch
-  double share = 1;                                  // backward: this pass's share of the batch's rows
-  // Backward: x is the output of a relu. A layer that applies its gradient writes dx over x and sets `relu_done`.
+  const Slice* ones = nullptr;                       // vector with a one for each row of a batch, for a backward pass
+  double share = 1;                                  // share of a backward pass in the batch's rows
+  // If x is the output of a relu, a backward pass may apply its gradient: it writes dx over x and sets `relu_done`.
   bool x_is_relu = false, relu_done = false;
 
-  // Views all images as pixels, or all rows, with one column per channel.
+  // Returns a view of all images as pixels, or of all rows, with one column per channel.
   static mk_tensor lines(const mk_tensor& t, int64_t channels) {
     return sdk::matrix(t.buffer, t.rows * t.columns / channels, channels, 0, t.offset);
   }
@@ -112,7 +112,7 @@ struct Pass {
   void submit(const mk_op& op) const { queue != nullptr ? queue->push_back(op) : device.submit(op); }
 };
 
-// Parameters of a step that a layer takes in the backward pass.
+// Describes a step that a layer takes in the backward pass.
 struct OwnStep {
   const ops::OptimizerSettings& settings;
   int64_t t;
@@ -139,26 +139,26 @@ class Layer {
   const Shape in;  // shape of the first input
   const bool frozen;
 
-  // ---- set by the constructor of a layer ----
+  // The constructor of a layer sets the following members.
 
   Shape out;         // initially the shape of the input
-  bool runs = true;  // false: computes nothing
-  // The activation applied last: the layer's own, or an absorbed one.
+  bool runs = true;  // false if the layer computes nothing
+  // This activation comes last. It is the layer's own, or an absorbed one.
   ops::Activation activation = ops::Activation::none;
-  bool overwrites = false;             // can work in its first input's memory, ...
-  bool keeps_zeros = false;            // ... and leaves zeros there, as a relu before it requires
-  bool overwrites_to_predict = false;  // can do so if no gradient follows
-  bool grads_activation = false;       // backward() and gradients() also apply the gradient of the activation
-  bool passes_gradient = false;        // the gradient of each input equals that of the output
-  bool backward_alone = false;         // gradients() does not compute the gradient of the input
-  bool reads_output = false;           // the backward pass reads the output, so no later layer may overwrite it
-  bool per_feature = false;            // use_moments() receives the moments of the training rows
+  bool overwrites = false;             // whether the layer can work in its first input's memory
+  bool keeps_zeros = false;            // whether it then leaves zeros there, as a relu before it requires
+  bool overwrites_to_predict = false;  // whether the layer can work there if no gradient follows
+  bool grads_activation = false;       // whether backward() and gradients() also apply the gradient of the activation
+  bool passes_gradient = false;        // whether the gradient of each input equals that of the output
+  bool backward_alone = false;         // whether gradients() leaves the gradient of the input to backward()
+  bool reads_output = false;           // whether the backward pass reads the output, so that no layer may overwrite it
+  bool per_feature = false;            // whether use_moments() receives the moments of the training rows
   std::vector<Buffer> buffers;
   double products = 0;           // multiply-adds of the forward pass per row
   int64_t workspace = 0;         // additional elements that a backend may need, for any batch
   std::vector<int64_t> variant;  // key values, apart from shapes, that affect ops
 
-  // ---- behaviour of a layer ----
+  // The following functions define the behaviour of a layer.
 
   // Returns whether this layer's own op can apply `next`, an activation that follows it directly.
   virtual bool absorbs(const Layer&) const { return false; }
@@ -169,8 +169,8 @@ class Layer {
   virtual void forward(const Pass&) const {}
   // Computes the gradient of the input.
   virtual void backward(Pass&) const {}
-  // Computes the gradients of the parameters and replaces the old gradients. May compute the gradient of the input as
-  // well.
+  // Computes the gradients of the parameters and replaces the old gradients. May also compute the gradient of the
+  // input.
   virtual void gradients(const Pass&, const ParameterVector& /*to*/) const {}
   // Returns the parameter whose gradient backward_with_step() does not store, or -1 if the optimizer has no fused step.
   virtual int stepped_parameter(const ops::OptimizerSettings&, int64_t /*batch*/) const { return -1; }
@@ -182,18 +182,18 @@ class Layer {
     if (runs) throw Error(MK_UNSUPPORTED, std::string("the layer ") + type.form.name + " has no ONNX form");
     return x;
   }
-  // Does so for a layer that joins other layers.
+  // Does the same for a layer that joins other layers.
   virtual std::string join_onnx(Export& to, const std::vector<std::string>& xs) const {
     return to_onnx(to, xs.front());
   }
 
-  // ---- set by the network ----
+  // The network sets the following members.
 
-  std::vector<int> inputs;                        // indices of the input layers; -1: the network's input
-  std::vector<size_t> reads;                      // indices of the input values: network/network.hpp
-  bool in_place = false;                          // works in its first input's memory, which no other stage needs
-  bool in_place_to_predict = false;               // does so in a network that only predicts
-  bool relu_before = false;                       // a preceding relu reads this memory in the backward pass
+  std::vector<int> inputs;                        // indices of the input layers; -1 stands for the network's input
+  std::vector<size_t> reads;                      // indices of the input values, see network/network.hpp
+  bool in_place = false;                          // whether the layer works in the memory of its first input
+  bool in_place_to_predict = false;               // whether the layer does so in a network that only predicts
+  bool relu_before = false;                       // whether a preceding relu reads this memory in the backward pass
   int64_t first_parameter = 0, n_parameters = 0;  // range in the flat vector
   int parameters_begin = 0, parameters_end = 0;   // range of indices of the network's parameters
 

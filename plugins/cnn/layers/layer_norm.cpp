@@ -1,4 +1,4 @@
-// layer_norm: normalises all elements of a row, with a weight and a bias for each element, like PyTorch's LayerNorm.
+// layer_norm normalises all elements of a row, with a weight and a bias for each element, like PyTorch's LayerNorm.
 #include "layers/row_norm.hpp"
 
 namespace mokume::cnn {

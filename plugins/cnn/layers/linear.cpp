@@ -1,5 +1,5 @@
-// linear: a fully connected layer, like PyTorch's Linear. Its op includes a relu that follows it. If the optimizer has
-// a fused op, the layer takes its step in the backward pass, in one pass over its weight (docs/adr/0010).
+// linear is a fully connected layer, like PyTorch's Linear. Its op includes a relu that follows it. If the optimizer
+// has a fused op, the layer takes its step in the backward pass, in one pass over its weight (docs/adr/0010).
 #include "layers/export.hpp"
 #include "layers/initialisation.hpp"
 #include "layers/layer.hpp"
@@ -61,7 +61,7 @@ class Linear : public Layer {
     return ops::has_linear_update(optimizer, batch) && (out.channels >= 16 || out.channels == 1) ? weight_ : -1;
   }
   void backward_with_step(Pass& p, const OwnStep& step) const override {
-    // No later code reads the output of this relu, so its gradient overwrites it while it is in the cache.
+    // No later code reads the output of this relu, so the gradient overwrites that output while it is in the cache.
     if (p.x_is_relu) {
       p.dx = p.x;
       p.relu_done = true;

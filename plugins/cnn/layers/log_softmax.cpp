@@ -1,4 +1,4 @@
-// log_softmax: log-probabilities. The loss and the predictions of a classifier compute them, so the layer does nothing.
+// log_softmax does nothing, because the loss and the predictions of a classifier compute the log-probabilities.
 #include "layers/layer.hpp"
 
 namespace mokume::cnn {

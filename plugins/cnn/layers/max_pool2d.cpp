@@ -1,4 +1,4 @@
-// max_pool2d: the largest element in a window, like PyTorch's MaxPool2d.
+// max_pool2d returns the largest element in each window, like PyTorch's MaxPool2d.
 #include "sdk/ops/max_pool.hpp"
 
 #include "layers/export.hpp"

@@ -1,4 +1,4 @@
-// normalise: (x - mean) / std, with constants or with the moments of each feature over the training rows.
+// normalise computes (x - mean) / std, with constants or with the moments of each feature over the training rows.
 #include "layers/export.hpp"
 #include "layers/layer.hpp"
 #include "sdk/ops/affine_columns.hpp"

@@ -1,7 +1,7 @@
-// Shapes, and the parameter tensors that layers declare.
+// Defines shapes, and the parameter tensors that layers declare.
 //
-// Images are height x width x channels, channels innermost (PyTorch: channels first). Weights are (inputs x outputs),
-// one row for each element of a patch or an input. Both are converted to PyTorch's order when they leave the program.
+// Images are height x width x channels, with channels innermost (PyTorch has channels first). Weights are inputs x
+// outputs, with one row for each element of a patch or an input. Both leave the program in PyTorch's order.
 #pragma once
 
 #include <cstdint>
@@ -12,16 +12,16 @@ namespace mokume::cnn {
 
 struct Shape {
   int64_t height = 1, width = 1, channels = 1;
-  bool flat = false;  // rows of features; may have been images of this height, width and channels
+  bool flat = false;  // true for rows of features, which may have been images of this height, width and channels
 
   int64_t elements() const { return height * width * channels; }
   bool operator==(const Shape&) const = default;
 };
 
-// Returns "1 x 28 x 28" with channels first, or the number of features.
+// Returns text such as "1 x 28 x 28", with channels first, or the number of features.
 std::string text(const Shape& shape);
 
-// One tensor within the flat vector of all parameters.
+// Describes one tensor within the flat vector of all parameters.
 struct Parameter {
   enum class Kind {
     bias,         // vector
@@ -30,17 +30,17 @@ struct Parameter {
     features      // vector with one element per element of `in`, in PyTorch's order of features; outputs is 1
   };
 
-  std::string name;     // PyTorch's name after the layer's name: "0.weight"
-  Shape in;             // weight: shape of its operand (a patch for a convolution)
-  int64_t outputs = 0;  // bias: length
+  std::string name;     // PyTorch's name after the layer's name, such as "0.weight"
+  Shape in;             // shape of a weight's operand (a patch for a convolution)
+  int64_t outputs = 0;  // number of outputs; the length of a bias
   Kind kind = Kind::bias;
-  double bound = 0;  // parameter of the initial distribution, see Draw; 0: all values are `start`
+  double bound = 0;  // parameter of the initial distribution, see Draw; if 0, all values are `start`
   int64_t offset = 0;
   double start = 0;
   // If positive, the parameter is a running mean and not learned. Its gradient is its difference from the mean of the
   // batch, and a step moves it by this share of the gradient.
   double momentum = 0;
-  bool frozen = false;  // whether training leaves it unchanged
+  bool frozen = false;  // whether training leaves the parameter unchanged
 
   enum class Draw {
     uniform,    // from -bound to bound
@@ -51,7 +51,7 @@ struct Parameter {
 
   bool learned() const { return momentum == 0; }
 
-  // Here, a tensor is rows() x outputs. In PyTorch, it is outputs x rows() with a different order of rows.
+  // Here, a tensor is rows() x outputs. In PyTorch, a tensor is outputs x rows(), with another order of rows.
   int64_t rows() const { return kind == Kind::bias ? 1 : in.elements(); }
   int64_t size() const { return rows() * outputs; }
   std::vector<int64_t> torch_shape() const;

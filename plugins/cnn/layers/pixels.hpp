@@ -1,4 +1,4 @@
-// Images whose pixels come from another image, chosen by row and by column. For padding, and for cells of equal size.
+// Makes images from the pixels of other images, chosen by row and by column: for padding, and for cells of equal size.
 #pragma once
 
 #include <algorithm>
@@ -22,7 +22,7 @@ class Pixels {
         map_{from.height, from.width, from.channels, int64_t(rows_.size()), int64_t(columns_.size())} {}
 
   Shape shape() const { return {map_.out_h, map_.out_w, map_.channels}; }
-  // Describes the buffer for the indices. Fill it before the first pass.
+  // Describes the buffer for the indices, which fill() must write before the first pass.
   Layer::Buffer indices() const { return {0, map_.out_h + map_.out_w}; }
   void fill(const sdk::Device& device, const Slice& indices) const {
     indices.write(device, rows_.data(), map_.out_h);

@@ -1,4 +1,4 @@
-// The base of group_norm and layer_norm, which normalise groups of elements within each row.
+// Implements the base of group_norm and layer_norm, which normalise groups of elements within each row.
 #pragma once
 
 #include "layers/export.hpp"

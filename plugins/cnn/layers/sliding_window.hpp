@@ -1,4 +1,4 @@
-// The windows that convolutions and pools slide over images, and the keys that describe them.
+// Defines the windows that convolutions and pools slide over images, and the keys that describe windows.
 #pragma once
 
 #include <algorithm>
@@ -8,7 +8,7 @@
 
 namespace mokume::cnn {
 
-// Keys for layers whose windows may differ in height and width, in addition to kernel_size, stride and padding.
+// Layers whose windows may differ in height and width have these keys in addition to kernel_size, stride and padding.
 constexpr mk_param kKernelWidth =
     younger(integer("kernel_width", 0, 1024, "0", "width of the window; 0: as its height, kernel_size"));
 constexpr mk_param kStrideWidth =
@@ -31,7 +31,7 @@ inline void check_fit(const LayerPlan& plan, const ops::Window& w) {
                 "lower kernel_size or add padding");
 }
 
-// Reads the six keys. A stride of 0 means the size of the window. Does not check the window.
+// Returns the window of the six keys for size, stride and padding, unchecked. Stride 0 means the size of the window.
 inline ops::Window window_of_keys(const LayerPlan& plan, const Values& v) {
   plan.need_images();
   ops::Window w{plan.in.height, plan.in.width, plan.in.channels};

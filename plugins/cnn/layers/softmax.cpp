@@ -1,6 +1,6 @@
-// softmax: probabilities over the channels of each pixel or the features of a row, like PyTorch's Softmax with dim = 1.
-// At the end of a classifier it does nothing: loss and predictions compute the probabilities from the layer's input,
-// which avoids the loss of precision from taking the logarithm of a probability.
+// softmax computes probabilities over the channels of each pixel or the features of a row, like PyTorch's Softmax with
+// dim = 1. At the end of a classifier, the layer does nothing: loss and predictions compute the probabilities from its
+// input, which avoids the loss of precision from taking the logarithm of a probability.
 #include "sdk/ops/softmax.hpp"
 
 #include "layers/export.hpp"
@@ -23,7 +23,7 @@ class Softmax : public Layer {
   void backward(Pass& p) const override {
     p.submit(ops::softmax_grad(p.lines(p.dy, channels_), p.lines(p.y, channels_), p.lines(p.dx, channels_)));
   }
-  // The file of a classifier outputs probabilities anyway.
+  // At the end of a classifier, the exported graph computes probabilities anyway.
   std::string to_onnx(Export& to, const std::string& x) const override {
     return runs ? to.graph.add("Softmax", {x}, sdk::onnx::Attributes().set("axis", int64_t{1})) : x;
   }

@@ -7,7 +7,7 @@
 #include "layers/initialisation.hpp"
 #include "network/expand.hpp"
 
-// One line per layer, in the order of the documentation. The file with the layer's name defines it.
+// Lists the layers in the order of the documentation. Each layer is defined by the file with its name.
 // clang-format off
 #define MOKUME_CNN_LAYERS(layer) \
   layer(kConv2d)                 \

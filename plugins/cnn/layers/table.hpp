@@ -1,4 +1,4 @@
-// All layers by their names in experiment files.
+// Lists all layers by their names in experiment files.
 #pragma once
 
 #include "layers/layer.hpp"

@@ -27,7 +27,7 @@ std::string memory(double bytes) {
   return text;
 }
 
-// Returns the memory for the output of a layer and for its buffers. A layer absorbed by another is not a stage.
+// Returns the memory for the output and the buffers of a layer. A layer that another one absorbs has no output.
 double bytes_of(const Network& network, const Layer& layer, int64_t batch) {
   const bool runs = std::find(network.stages.begin(), network.stages.end(), &layer) != network.stages.end();
   double elements = runs && !layer.in_place ? double(layer.out.elements()) * batch : 0;
@@ -55,7 +55,7 @@ std::string table(const std::vector<Row>& rows, bool with_reads) {
 std::string describe(const Network& network, int64_t batch) {
   std::vector<Row> rows{{"layers", "reads", "output", "parameters", "multiply-adds", "memory"},
                         {"input", "", text(network.input), "", "", ""}};
-  bool joined = false;  // whether some layer reads another layer than its predecessor
+  bool joined = false;  // whether a layer reads other layers than its predecessor
   double products = 0, bytes = sizeof(float) * double(network.input.elements()) * batch;
   for (const auto& layer : network.layers) {
     std::string reads;

@@ -8,9 +8,9 @@
 
 namespace mokume::cnn {
 
-// Returns a table of the layers: type, output shape, number of parameters, multiply-adds per row, and the memory that
-// the layer keeps for the backward pass of `batch` rows. If the layers are not in a line, the type is followed by the
-// input layers. The sums follow; running moments, which are not learned, are counted separately.
+// Returns a table with a line per layer: its type, output shape, number of parameters, multiply-adds per row, and the
+// memory in which it keeps values for the backward pass of `batch` rows. If the layers do not form a chain, the names
+// of the input layers follow the type. Sums follow the table; they count running moments apart from learned parameters.
 std::string describe(const Network& network, int64_t batch);
 
 }  // namespace mokume::cnn

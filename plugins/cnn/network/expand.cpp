@@ -13,15 +13,15 @@
 namespace mokume::cnn {
 namespace expansion {
 
-// A value of [model_options] in the form of mk_model.expand.
+// Holds a value of [model_options] in the form of mk_model.expand.
 using Node = nlohmann::ordered_json;
 
-constexpr const char *kAt = "at", *kText = "text", *kList = "list", *kTable = "table";  // its parts
+constexpr const char *kAt = "at", *kText = "text", *kList = "list", *kTable = "table";  // keys of a node
 constexpr const char *kType = "type", *kName = "name", *kInputs = "inputs";             // keys of layers and of blocks
 constexpr const char *kBlock = "block", *kRepeat = "repeat", *kLayers = "layers";
 constexpr const char *kInput = "input", *kPrevious = "previous";  // names in `inputs`
 constexpr size_t kMostLayers = 100'000;
-constexpr size_t kMostDepth = 16;  // the nesting of blocks
+constexpr size_t kMostDepth = 16;  // limit for the nesting of blocks
 
 bool is_table(const Node& node) { return node.contains(kTable); }
 
@@ -95,9 +95,9 @@ class Expansion {
   }
 
  private:
-  // The layers of one list: their own names, and the names of their outputs in the flat list.
+  // Maps the names of the layers of one list to the names of their outputs in the flat list.
   using Scope = std::map<std::string, std::string>;
-  // A layer, its place in messages, and the list that it is in.
+  // Identifies a layer by its list and index. `place` names the layer in messages.
   struct At {
     const std::span<const Node> list;
     size_t index;
@@ -108,7 +108,7 @@ class Expansion {
     return problems_.emplace_back(Node{{kAt, at[kAt]}, {"message", message}, {"hint", hint}, {"note", note}});
   }
 
-  // Adds a problem of a word that may be a misspelt known one.
+  // Adds a problem with a word that may be a misspelling of a known one.
   Node& add_word(const Node& at, const std::string& message, const std::string& word,
                  const std::vector<std::string>& known, const std::string& note) {
     Node& problem = add(at, message, "", note);
@@ -118,7 +118,7 @@ class Expansion {
   }
 
   // Appends the layers of a list, whose names begin with `prefix` and whose first layer reads `input`. Returns the name
-  // of its output.
+  // of the list's output.
   std::string add_layers(const Node& list, const std::string& title, const std::string& prefix,
                          const std::string& input) {
     const std::span<const Node> items = items_of(list, kList);
@@ -175,7 +175,7 @@ class Expansion {
     }
   }
 
-  // Replaces the names in `inputs` by those of the flat list.
+  // Replaces the names in `inputs` by names in the flat list.
   void resolve_inputs(Node& layer, const At& at, const Scope& scope, const std::string& input,
                       const std::string& previous) {
     const Node* inputs = find(layer, kInputs);
@@ -277,7 +277,7 @@ class Expansion {
     }
   }
 
-  // Returns the values of a block's parameters in repetition r: its defaults, or the values of the instance.
+  // Returns the values of a block's parameters in repetition r: the defaults, or the values of the instance.
   std::map<std::string, Node> values_of(const Node& instance, const Node& block, const std::string& called,
                                         const std::string& place, int64_t times, int64_t r) {
     constexpr std::array kOwnKeys = {kType, kBlock, kName, kInputs, kRepeat};
@@ -344,7 +344,7 @@ class Expansion {
   Node::array_t flat_, problems_;
   std::set<std::string> broken_;           // blocks with problems, which are reported once
   std::vector<std::string> open_;          // the blocks around the current layer
-  std::map<std::string, Output> outputs_;  // in the flat list
+  std::map<std::string, Output> outputs_;  // the key is the name in the flat list
 };
 
 }  // namespace expansion

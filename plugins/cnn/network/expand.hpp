@@ -1,13 +1,13 @@
-// Lists of layers that form a graph. A layer may have a `name`, and `inputs`: the names of the layers that it reads,
-// "input" for the input of the network, or "previous". Without inputs it reads the layer before it, and without a name
-// its place in the list is its name.
+// Expands lists of layers that form a graph. A layer may have a `name`, and `inputs` that name the layers that it
+// reads: "input" is the input of the network, and "previous" the layer before. Without inputs, a layer reads the layer
+// before, and without a name, its place in the list is its name.
 //
-//   [model_options.blocks.residual]         a block: parameters with defaults, and a list of layers. There, "$channels"
-//   channels = 16                           stands for the parameter, and "input" for what the block reads
+//   [model_options.blocks.residual]         defines a block: parameters with defaults, and a list of layers, in which
+//   channels = 16                           "$channels" is the parameter, and "input" is what the block reads
 //   layers = [...]
 //
-//   [[model_options.layers]]                a block in a list of layers. A list gives a parameter one value for each
-//   type = "block"                          repetition
+//   [[model_options.layers]]                puts the block into a list of layers. For a parameter, a list of values
+//   type = "block"                          has one value for each repetition
 //   block = "residual"
 //   name = "stage"
 //   repeat = 2
@@ -26,15 +26,15 @@ namespace mokume::cnn {
 
 inline constexpr const char* kBlocks = "blocks";  // the table of blocks in [model_options]
 
-// The keys `name` and `inputs` that every layer has in a file, in addition to those of its type. The program keeps
-// `inputs` as one text with commas.
+// Lists the keys `name` and `inputs`, which every layer has in a file in addition to those of its type. The program
+// keeps `inputs` as one text with commas.
 extern const std::array<mk_param, 2> kGraphKeys;
 // Describes blocks among the layers.
 mk_form block_form();
 
-// As mk_model.expand. In the list that it returns, every input is the name of an earlier layer or "input", and if there
-// were blocks, all layers have names. The problems are: a name is used twice, an input is unknown or comes later,
-// nobody reads a layer, a block is unknown or contains itself. The program checks layers that are no tables.
+// Implements mk_model.expand. In the result, every input is the name of an earlier layer or "input", and if there were
+// blocks, all layers have names. Problems are repeated names, inputs that are unknown or come later, layers that nobody
+// reads, and blocks that are unknown or contain themselves. The program checks layers that are no tables.
 std::string expand(const std::string& list, const std::string& options);
 
 }  // namespace mokume::cnn

@@ -1,4 +1,4 @@
-// The names in model_options.freeze: layers whose parameters keep their values.
+// Reads the names in model_options.freeze: layers whose parameters keep their values.
 #pragma once
 
 #include <memory>
@@ -14,11 +14,11 @@ class Layer;
 class Freeze {
  public:
   // `names` is a comma-separated list of layers or blocks. A block stands for its layers: "stage" and "stage.1" contain
-  // "stage.1.main". A layer without a name is identified by its index.
+  // "stage.1.main". The index of a layer without a name is its name.
   explicit Freeze(const std::string& names);
 
   bool holds(std::string_view layer) const;
-  // Throws Error(MK_INVALID_ARGUMENT) if a name contains no layer with parameters.
+  // Throws Error(MK_INVALID_ARGUMENT) if a name stands for no layer with parameters.
   void check(std::span<const std::shared_ptr<const Layer>> layers) const;
 
  private:

@@ -66,7 +66,7 @@ class Planner {
   const std::vector<const Layer*>& stages_;
   const std::vector<bool>& trained_;
   std::vector<int> gradient_;  // slot of each value, or -1
-  std::vector<int> holders_;  // for each slot: the number of values whose gradient it holds, plus 1 in the current step
+  std::vector<int> holders_;  // for each slot, the number of values whose gradient it holds, plus 1 in the current step
   GradientFlow flow_;
 };
 

@@ -17,7 +17,7 @@ double normal(const sdk::Random& random, uint64_t at) {
   return normal_quantile(std::min(random.uniform(at) + 0x1p-54, 1 - 0x1p-53));
 }
 
-// Converts a uniform random number by the inverse of the distribution.
+// Applies the inverse of the parameter's distribution to a uniform random number.
 double drawn(const Parameter& p, const sdk::Random& random, uint64_t at) {
   constexpr double kCut = 2;
   switch (p.draw) {
@@ -35,8 +35,8 @@ double drawn(const Parameter& p, const sdk::Random& random, uint64_t at) {
   return 0;
 }
 
-// Orthogonalises vectors of normal numbers by the Gram-Schmidt process in double precision: PyTorch's factor Q with a
-// positive diagonal of R.
+// Orthogonalises vectors of normal numbers by the Gram-Schmidt process in double precision. The result is PyTorch's
+// factor Q, for an R with a positive diagonal.
 std::vector<float> orthogonal_values(const sdk::Host& host, const Parameter& p, const sdk::Random& random) {
   const int64_t rows = p.rows(), outputs = p.outputs, count = std::min(rows, outputs), length = std::max(rows, outputs);
   const bool by_output = outputs <= rows;  // whether a vector consists of the weights of one output

@@ -15,7 +15,7 @@ namespace mokume::cnn {
 void initial_values(std::span<const Parameter> parameters, uint64_t seed, uint32_t stream, int64_t first,
                     std::span<float> values);
 
-// Computes all elements on the host's threads and writes them chunk by chunk.
+// Computes all elements, including orthogonal weights, on the host's threads and writes them chunk by chunk.
 void write_initial_values(const sdk::Host& host, std::span<const Parameter> parameters, uint64_t seed, uint32_t stream,
                           const ParameterVector& to);
 

@@ -15,8 +15,8 @@ namespace {
 
 using nlohmann::json;
 
-// The gradient of a relu is 0 where its output is 0, so the relu needs its output; only a layer that preserves zeros
-// may overwrite it. Other layers may read all of their output. No stage may overwrite a value with several readers.
+// Lets stages overwrite their input, unless several stages read it or the stage that computed it needs it for its
+// backward pass. A relu needs only the zeros of its output, so a layer that preserves zeros may overwrite that output.
 void share_memory(const std::vector<Layer*>& stages, const std::vector<int>& readers) {
   std::vector<bool> relu(stages.size() + 1);  // whether a relu needs the memory of each value
   for (size_t k = 0; k < stages.size(); ++k) {
@@ -47,7 +47,7 @@ bool same(const Layer* a, const Layer* b) {
          a->per_feature == b->per_feature && a->frozen == b->frozen;
 }
 
-// Builds the layers one after the other, and finds the value that each of them computes.
+// Builds the layers in order, and finds the value that each of them computes.
 class Builder {
  public:
   Builder(const Settings& settings, const Shape& input, int64_t outputs)
@@ -75,7 +75,6 @@ class Builder {
  private:
   static std::string name_of(const json& layer) { return layer.value("name", ""); }
 
-  // Sets the inputs of each layer.
   void find_inputs(const json& layers) {
     std::map<std::string, int> named{{"input", -1}};
     readers_.assign(layers.size(), 0);

@@ -1,4 +1,4 @@
-// The plan of a network: its layers with their shapes and the offsets of their parameters, independent of devices.
+// Plans a network independently of devices: its layers with their shapes, and the offsets of their parameters.
 #pragma once
 
 #include <memory>
@@ -19,7 +19,7 @@ struct Network {
   int64_t n_parameters = 0;
   std::vector<int> readers;    // number of stage inputs that read each value, plus 1 for the output of the network
   std::vector<bool> trained;   // whether a value depends on trained parameters, and therefore has a gradient
-  size_t output = 0;           // the value of the last layer
+  size_t output = 0;           // value of the last layer
   GradientFlow gradient_flow;  // order and memory of the backward pass
 
   int64_t frozen_parameters() const {
@@ -33,10 +33,10 @@ struct Network {
   bool wants_moments() const { return stages.front()->per_feature; }
 };
 
-// Throws Error(MK_INVALID_ARGUMENT) with the layer and the cure for a window larger than its image, a linear layer on
-// an image, a number of outputs other than the number of classes (1 for regression), or a name in `freeze` without a
-// layer with parameters. Throws Error(MK_BAD_DATA) if the layers are malformed or read a layer that does not exist,
-// because the layers of a saved model may contain anything.
+// Throws Error(MK_INVALID_ARGUMENT), with the layer and the cure, for a window larger than its image, a linear layer on
+// an image, a number of outputs other than the number of classes (1 for regression), or a name in `freeze` that stands
+// for no layer with parameters. Throws Error(MK_BAD_DATA) if the layers are malformed or read a layer that does not
+// exist, because the layers of a saved model may contain anything.
 Network make_network(const Settings& settings, const Shape& input, int64_t outputs);
 
 // Returns whether networks may share memory and ops: they may differ in numeric settings and in length of training.

@@ -54,7 +54,7 @@ ParameterVector::ParameterVector(const sdk::Device& device, Segments layout, Sta
   }
 }
 
-// Calls body(buffer of the segment, offset in it, offset from `first`, count) for the first `segments` segments.
+// Calls body(buffer, offset in the buffer, offset from `first`, count) for the first `segments` segments.
 template <class Body>
 void ParameterVector::for_each_run(int64_t first, int64_t count, Body&& body, size_t segments) const {
   for (size_t p = 0; p < layout_.extents().size(); ++p)

@@ -1,4 +1,4 @@
-// The parameters of a network in device memory: one flat vector, cut into segments that fit into buffers.
+// Stores the parameters of a network in device memory: one flat vector, cut into segments that fit into buffers.
 #pragma once
 
 #include <algorithm>
@@ -12,7 +12,7 @@
 
 namespace mokume::cnn {
 
-// Adjacent rows of one tensor, dense, starting at element `at` of a segment. A bias has one row.
+// Describes adjacent rows of one tensor, dense, from element `at` of a segment. A bias has one row.
 struct Extent {
   size_t segment;
   int64_t at;
@@ -21,10 +21,10 @@ struct Extent {
   int64_t size() const { return rows * columns; }
 };
 
-// Maps the flat vector to segments. Only the weight of a linear layer is ever cut, and only if it is larger than a
-// segment. It is cut at multiples of ops::kGemmCut rows, so that products of its extents give the same bits as one
-// product. The extents of a tensor therefore do not depend on the tensors before it. Learned parameters come first,
-// then running moments in their own segments, then frozen parameters.
+// Maps the flat vector to segments. Cuts only weights of linear layers that are larger than a segment, at multiples of
+// ops::kGemmCut rows, so that products of the extents give the same bits as one product. The cuts of a tensor do not
+// depend on the tensors before it. Learned parameters come first, then running moments in their own segments, then
+// frozen parameters.
 class Segments {
  public:
   Segments() = default;
@@ -38,9 +38,9 @@ class Segments {
   size_t moving() const { return moving_; }    // the same plus the segments with running moments
   int64_t size(size_t segment) const { return sizes_[segment]; }  // in floats
   int64_t elements() const { return elements_; }                  // size of the flat vector
-  // The extents of each parameter in order; empty for parameters that are left out.
+  // Returns the extents of each parameter in order. A parameter that is left out has none.
   const std::vector<std::vector<Extent>>& extents() const { return extents_; }
-  // Returns the first element of an extent in the flat vector.
+  // Returns the index of an extent's first element in the flat vector.
   int64_t flat_begin(size_t parameter, const Extent& e) const { return offsets_[parameter] + e.first_row * e.columns; }
 
  private:
@@ -53,7 +53,7 @@ class Segments {
   std::vector<std::vector<Extent>> extents_;
 };
 
-// Number of floats that are copied between host, device and files at a time. Only a whole copy needs more host memory.
+// Limits the floats that are copied between host, device and files at a time. Only all() needs more host memory.
 inline constexpr int64_t kChunk = int64_t{1} << 24;
 
 // Calls body(first, count) for consecutive chunks of `size` floats.
@@ -62,7 +62,7 @@ void for_each_chunk(int64_t size, Body&& body) {
   for (int64_t first = 0; first < size; first += kChunk) body(first, std::min(kChunk, size - first));
 }
 
-// One float for each parameter of a layout. Must be used by one thread at a time.
+// Holds one float for each element of a layout's parameters. Only one thread at a time may use a vector.
 class ParameterVector {
  public:
   ParameterVector() : device_(nullptr) {}
@@ -78,7 +78,7 @@ class ParameterVector {
 
   // Copy elements [first, first + values.size()) of the network's flat vector. Skip parameters that are left out.
   void write(int64_t first, std::span<const float> values) const;
-  // Does not change frozen parameters.
+  // Does the same as write(), but does not change frozen parameters.
   void write_moving(int64_t first, std::span<const float> values) const;
   void read(int64_t first, std::span<float> values) const;
   // Returns the whole flat vector, with zeros where parameters are left out.
@@ -93,7 +93,7 @@ class ParameterVector {
   std::vector<Slice> buffers_;
 };
 
-// Elements that are adjacent in both layouts of one network.
+// Describes elements that are adjacent in both of two layouts of one network.
 struct CommonRun {
   size_t segment_a;
   int64_t at_a;

@@ -51,7 +51,7 @@ void expect_numbers(std::span<const float> values) {
                 "the rows differ too much from its training rows");
 }
 
-// Reads the manifest. Returns `per_feature`: whether the weights file contains moments of the features.
+// Reads the manifest. Returns whether the file with the weights also has the moments of the features.
 bool read_manifest(const std::string& path, Fitted& f) {
   std::ifstream in(path, std::ios::binary);
   if (!in) throw Error(MK_BAD_DATA, "cannot open " + path + ": is this the model of a finished run?");

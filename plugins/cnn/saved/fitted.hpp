@@ -1,4 +1,4 @@
-// A trained network in host memory, and its files.
+// Holds a trained network in host memory, predicts with it, and saves, loads and exports it.
 #pragma once
 
 #include <cstdint>
@@ -11,7 +11,7 @@
 
 namespace mokume::cnn {
 
-// The tensors in model.safetensors with the moments of the features (normalise with per_feature).
+// These tensors in model.safetensors hold the moments of the features (normalise with per_feature).
 inline constexpr const char *kMeanTensor = "normalise.mean", *kDeviationTensor = "normalise.std";
 
 struct Fitted {
@@ -24,9 +24,9 @@ struct Fitted {
 
   bool classifies() const { return !class_names.empty(); }
 
-  // For classifiers, `labels` has one entry per row. `scores` (may be null) has rows x outputs entries:
-  // log-probabilities or predictions. A classifier predicts the class with the largest score; the first class wins
-  // ties. Works in batches of fixed size.
+  // Writes one label per row to `labels`, which only classifiers use, and rows x outputs log-probabilities or
+  // predictions to `scores`, which may be null. A classifier predicts the class with the largest score; the first class
+  // wins ties. Works in batches of fixed size.
   void predict(const sdk::Device& device, const float* x, int64_t rows, int32_t* labels, float* scores) const;
 
   // Writes model.safetensors, with names, shapes and order of torch.nn.Sequential, and manifest.json.

@@ -84,7 +84,7 @@ void check_utf8(const std::string& text) {
   }
 }
 
-// A file that receives its name only when it is complete.
+// Writes a file that receives its name only when it is complete.
 class TemporaryFile {
  public:
   explicit TemporaryFile(const std::string& path) : path_(path) {
@@ -121,7 +121,7 @@ class TemporaryFile {
   void finish() {
     check(::fsync(fd_) == 0 && ::rename(name_.c_str(), path_.c_str()) == 0);
     check(::close(std::exchange(fd_, -1)) == 0);
-    // The new name must survive a power failure. Failures are ignored, because not all file systems support this.
+    // Makes the new name survive a power failure. Ignores failures, because not all file systems support this.
     const size_t slash = path_.rfind('/');
     const std::string parent = slash == std::string::npos ? "." : path_.substr(0, slash + 1);
     const int directory = ::open(parent.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC);

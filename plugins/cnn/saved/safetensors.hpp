@@ -1,4 +1,4 @@
-// The safetensors format: named tensors and strings in one file.
+// Reads and writes the safetensors format, which keeps named tensors and strings in one file.
 //
 // A file consists of an unsigned 64-bit little-endian length, a JSON object of that many bytes
 // ({"NAME":{"dtype":"F32","shape":[2,3],"data_offsets":[0,24]},...}, with strings under "__metadata__"), and the data,
@@ -24,7 +24,7 @@
 
 namespace mokume::cnn::safetensors {
 
-// The types of mokume's tensors, in file order, so that no element is ever misaligned.
+// Lists the types of mokume's tensors in file order, so that no element is ever misaligned.
 enum class Dtype { i64, f32, i32 };
 
 template <class T>
@@ -32,10 +32,10 @@ constexpr Dtype kDtype = std::is_same_v<T, float> ? Dtype::f32
                          : sizeof(T) == 8         ? Dtype::i64
                                                   : Dtype::i32;
 
-using Shape = std::vector<int64_t>;  // empty: a scalar; an entry of 0: no elements
+using Shape = std::vector<int64_t>;  // empty for a scalar; an entry of 0 means no elements
 using Metadata = std::map<std::string, std::string>;
 
-// Far more than any network needs. The reader rejects a longer header before reading it.
+// Limits headers to far more than any network needs. The reader rejects a longer header before reading it.
 inline constexpr uint64_t kMaxHeaderBytes = uint64_t{1} << 24;
 
 // Collects tensors and writes them. Files with equal content are byte-identical, whatever the order of the calls: like
@@ -93,9 +93,9 @@ struct Tensor {
   bool is(const Shape& of_floats) const { return dtype == Dtype::f32 && shape == of_floats; }
 };
 
-// Reads an untrusted file. The constructor checks everything except the tensors' data, which are read one tensor at a
-// time straight into the caller's memory. Must be used by one thread at a time. Every failure is an Error(MK_BAD_DATA)
-// that names the file, the tensor and the cure.
+// Reads a file that may contain anything. The constructor checks everything except the tensors' data, which are read
+// one tensor at a time straight into the caller's memory. Only one thread at a time may use a reader. Every failure is
+// an Error(MK_BAD_DATA) that names the file, the tensor and the cure.
 class Reader {
  public:
   explicit Reader(const std::string& path);
@@ -136,7 +136,7 @@ class Reader {
   mutable std::ifstream file_;
   std::string_view memory_;  // the whole file, if it is in memory
   std::string header_;
-  std::string checksum_;  // the digits; "" without a checksum
+  std::string checksum_;  // digits, or "" without a checksum
   uint64_t data_begin_ = 0, data_bytes_ = 0;
   std::vector<Tensor> tensors_;
   Metadata metadata_;

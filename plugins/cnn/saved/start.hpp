@@ -1,5 +1,5 @@
-// Initial parameters that replace random parameters: the tensors of a safetensors file whose names and shapes match the
-// network. Fitted::save() and PyTorch's state_dict() use these names.
+// Replaces random initial parameters by the tensors of the same names in a safetensors file. Fitted::save() and
+// PyTorch's state_dict() use these names.
 #pragma once
 
 #include <string>
@@ -15,8 +15,8 @@ namespace mokume::cnn {
 class Start {
  public:
   // `bytes` is the content of the file, which may be anything; `bytes` and the network must outlive the object. Throws
-  // Error(MK_BAD_DATA) if it is not a safetensors file, if it has none of the network's tensors, or if one of them has
-  // the wrong type or shape or a value that is not finite.
+  // Error(MK_BAD_DATA) if the content is not a safetensors file, if the file has none of the network's tensors, or if
+  // one of them has the wrong type or shape or a value that is not finite.
   Start(const std::string& path, std::string_view bytes, const Network& network);
 
   // Returns a sentence for the user about layers without tensors and tensors without layers, or "".
@@ -25,7 +25,7 @@ class Start {
   // Writes the tensors of the file. Other parameters keep their values.
   void write(const ParameterVector& to) const;
 
-  // Tells whether the file has moments for a network that normalises features. They replace the training rows' moments.
+  // Returns whether the file has moments that the network needs. They replace the moments of the training rows.
   bool has_moments() const { return !moments_.feature_mean.empty(); }
   const Moments& moments() const { return moments_; }
 

@@ -36,7 +36,7 @@ void set_aside(const sdk::Host& host, const std::string& file, const std::string
                        : ", and the file was renamed to " + aside));
 }
 
-// Returns nothing if the file is absent or damaged; a damaged file is set aside. `read` receives the reader of a
+// Returns nothing if the file is absent or damaged, and sets a damaged file aside. `read` receives the reader of a
 // verified file and its position, and throws if the contents are invalid.
 template <class Read>
 auto read_checkpoint(const sdk::Host& host, const std::string& directory, const std::string& fingerprint,
@@ -60,7 +60,7 @@ auto read_checkpoint(const sdk::Host& host, const std::string& directory, const 
   return {};
 }
 
-// Tells whether a training can have this position, with one training loss for each earlier epoch.
+// Returns whether training can have this position, with one training loss for each earlier epoch.
 bool is_possible(const Checkpoint& c) {
   const History& h = c.history;
   const auto epochs = static_cast<size_t>(c.epoch);
@@ -107,7 +107,7 @@ void save_checkpoint(const std::string& directory, const Checkpoint& c, const En
   try {
     writer.write(file_in(directory));
   } catch (const Error& e) {
-    // Another device has finished the fit meanwhile and removed the directory, so the checkpoint is not needed.
+    // If the directory is gone, another device has finished the fit, so the checkpoint is not needed.
     if (e.status() != MK_STORAGE || fs::exists(directory, failed)) throw;
   }
 }

@@ -1,4 +1,4 @@
-// The state of an unfinished training on disk. A resumed training gives the same result as an uninterrupted one.
+// Keeps the state of unfinished training on disk. Resumed training gives the same result as uninterrupted training.
 #pragma once
 
 #include <cstdint>
@@ -20,22 +20,22 @@ struct Checkpoint {
   int64_t batch = 0;        // next batch of this epoch
   int64_t batch_size = 0;
   History history;             // history of the earlier epochs
-  std::vector<float> results;  // loss and hit of each row in this epoch's finished batches
+  std::vector<float> results;  // loss and hit of each row in the finished batches of this epoch
 };
 
 // Replaces the checkpoint in `directory`, and creates the directory if needed. A kill during the call leaves the old
-// checkpoint. If somebody removes the directory meanwhile, writes nothing. Copies the engine's state to the file chunk
-// by chunk. Throws Error(MK_STORAGE) on failure.
+// checkpoint. Writes nothing if another process removes the directory meanwhile. Copies the engine's state to the file
+// chunk by chunk. Throws Error(MK_STORAGE) on failure.
 void save_checkpoint(const std::string& directory, const Checkpoint& checkpoint, const Engine& engine);
 
-// A valid checkpoint. The engine's state is still in its file.
+// Holds a valid checkpoint, except the engine's state, which is still in the file.
 class StoredCheckpoint {
  public:
   StoredCheckpoint(Checkpoint found, safetensors::Reader reader)
       : checkpoint(std::move(found)), reader_(std::move(reader)) {}
 
   const Checkpoint checkpoint;
-  // Throws Error(MK_BAD_DATA) with the file's name if the disk fails; the state is then partly overwritten.
+  // Throws Error(MK_BAD_DATA) with the file's name if the disk fails; the engine's state is then partly overwritten.
   void read_into(const Engine& engine) const;
 
  private:
@@ -43,12 +43,12 @@ class StoredCheckpoint {
 };
 
 // Returns the batch size of the checkpoint in `directory`, which may be "". Returns 0 if the checkpoint is missing,
-// damaged or belongs to another fit; sets a damaged checkpoint aside.
+// damaged or belongs to another fit. Renames a damaged checkpoint like find_checkpoint().
 int64_t checkpoint_batch(const sdk::Host& host, const std::string& directory, const std::string& fingerprint);
 
-// Returns nothing if there is no checkpoint, or if it belongs to another fit or network than the engine's; the training
-// then starts from scratch. The same happens if the file is damaged or has no checksum; it is then renamed to
-// checkpoint.safetensors.damaged, with a warning.
+// Returns nothing if there is no checkpoint, or if it belongs to another fit or to another network than that of the
+// engine; training then starts from scratch. The same happens if the file is damaged or has no checksum. Such a file
+// gets the name checkpoint.safetensors.damaged, with a warning.
 std::optional<StoredCheckpoint> find_checkpoint(const sdk::Host& host, const std::string& directory,
                                                 const std::string& fingerprint, const Engine& engine);
 // Finds a checkpoint for any engine whose state consists of vectors with these names and numbers of floats.

@@ -1,4 +1,4 @@
-// Losses: their names, the data they apply to, and their ops.
+// Defines losses: their names, the data to which they apply, and their ops.
 #pragma once
 
 #include <string>
@@ -15,7 +15,7 @@ enum class Loss { cross_entropy, mse };
 struct LossForm {
   ops::SoftmaxForm softmax = {};
   ops::DistanceForm distance = {};
-  mk_tensor weight = {};  // weight of each row of the target; {}: all 1
+  mk_tensor weight = {};  // weight of each row of the target; {} if all are 1
 
   bool is_plain() const {
     return softmax.smoothing == 0 && softmax.gamma == 0 && distance.distance == ops::Distance::squared;
@@ -24,11 +24,11 @@ struct LossForm {
 
 mk_param loss_param();
 
-// "auto" depends on the data. Throws Error(MK_INVALID_ARGUMENT) if the loss does not apply to the data, or if it is nll
-// and the last layer is not log_softmax.
+// Returns the loss for a name; "auto" depends on the data. Throws Error(MK_INVALID_ARGUMENT) if the loss does not apply
+// to the data, or if it is nll and the last layer is not log_softmax.
 Loss loss_of(const std::string& name, bool classifies, const std::string& last_layer);
 
-// The keys of losses. label_smoothing and focal_gamma are at least 0, the other keys above 0.
+// Holds the keys of losses. label_smoothing is at least 0, and the other keys are above 0.
 struct LossNumbers {
   double label_smoothing = 0, focal_gamma = 2, huber_delta = 1, smooth_l1_beta = 1;
 };
@@ -36,12 +36,12 @@ struct LossNumbers {
 // Throws Error(MK_INVALID_ARGUMENT) if the keys exclude each other or need classes. loss_of() must accept the name.
 LossForm loss_form(const std::string& name, const LossNumbers& numbers, bool classifies);
 
-// Returns the name for a kind of loss in saved models.
+// Returns the name that saved models use for this kind of loss.
 inline const char* name_of(Loss loss) { return loss == Loss::mse ? "mse" : "cross_entropy"; }
 
-// Writes loss and hit of each row to `results`: rows x 2. For numbers, the mean square replaces the hit (see
-// sdk/ops/loss.hpp). `target` holds the labels or numbers of all rows; `index` selects the rows of `outputs`. The
-// gradient is multiplied by `scale`; pass {} if it is not needed.
+// Writes the loss of each row, and whether its prediction is right, to `results` (rows x 2). For numbers, the mean
+// square replaces the latter (see sdk/ops/loss.hpp). `target` holds the labels or numbers of all rows; `index` selects
+// the rows of `outputs`. The gradient is multiplied by `scale`; pass {} if it is not needed.
 mk_op loss_op(Loss loss, const mk_tensor& outputs, const mk_tensor& target, const mk_tensor& index, double scale,
               const mk_tensor& results, const mk_tensor& gradient, const LossForm& form = {});
 

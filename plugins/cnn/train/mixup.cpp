@@ -19,8 +19,8 @@ mk_tensor first_column(const mk_tensor& t) { return sdk::matrix(t.buffer, t.rows
 
 }  // namespace
 
-// Joehnk, Erzeugung von betaverteilten und gammaverteilten Zufallszahlen, 1964. Accepts one of two pairs of numbers for
-// alpha = 1, and one of 70 for alpha = 4.
+// Uses the method of Joehnk, Erzeugung von betaverteilten und gammaverteilten Zufallszahlen, 1964, which accepts one of
+// two pairs of numbers for alpha = 1, and one of 70 for alpha = 4.
 double mixup_share(double alpha, uint64_t seed, uint32_t stream, int64_t batch) {
   constexpr uint64_t kPairs = uint64_t{1} << 20;
   const sdk::Random random(seed, sdk::Purpose::dropout, stream, 1);

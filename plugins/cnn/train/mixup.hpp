@@ -1,6 +1,6 @@
-// Mixup: a batch learns from mixtures of two of its rows and from both labels. Zhang, Cisse, Dauphin, Lopez-Paz: mixup:
-// Beyond Empirical Risk Minimization, 2018. As in torchvision, a row's partner is the previous row of the batch (the
-// last row for the first row), and all rows of a batch have the same share.
+// Implements mixup, by which a batch learns from mixtures of two of its rows and from both labels (Zhang, Cisse,
+// Dauphin, Lopez-Paz: mixup: Beyond Empirical Risk Minimization, 2018). As in torchvision, a row's partner is the
+// previous row of the batch (the last row for the first row), and all rows of a batch have the same share.
 #pragma once
 
 #include <cstdint>
@@ -10,8 +10,8 @@
 
 namespace mokume::cnn {
 
-// Returns the share of a row in its mixture, from a Beta distribution with both parameters `alpha` > 0: a pure function
-// of seed, stream and batch.
+// Returns the share of a row in its mixture, from a Beta distribution with both parameters `alpha` > 0. The share is a
+// pure function of seed, stream and batch.
 double mixup_share(double alpha, uint64_t seed, uint32_t stream, int64_t batch);
 
 class Mixup {
@@ -19,7 +19,7 @@ class Mixup {
   using Submit = std::function<void(const mk_op&)>;
 
   Mixup() = default;
-  // For batches of up to `rows` rows.
+  // Allocates memory for batches of up to `rows` rows.
   Mixup(const sdk::Device& device, int64_t rows, int64_t features, int64_t outputs, StackMemory& memory);
   static int64_t elements(int64_t rows, int64_t features, int64_t outputs) {
     return rows * (features + outputs + 2) + 1;
@@ -32,8 +32,8 @@ class Mixup {
   // epoch's order. The op writes the loss and its gradient to the given tensors.
   using Loss = std::function<mk_op(int64_t first, int64_t count, int64_t place, const mk_tensor& results,
                                    const mk_tensor& gradient)>;
-  // Adds the loss and the gradient for the labels of the partners to the loss and the gradient for the rows' own
-  // labels, which count `share`; `loss` applies the factor 1 - share. The second column of `results` stays. The batch
+  // Adds the loss and the gradient for the labels of the partners to those for the rows' own labels. The losses get the
+  // factors 1 - share and share, which the gradients already have. The second column of `results` stays. The batch
   // begins at place `begin` of the epoch's order.
   void add_partners(const mk_tensor& results, const mk_tensor& gradient, double share, int64_t begin, const Loss& loss,
                     const Submit& submit) const;

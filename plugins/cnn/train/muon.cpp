@@ -17,15 +17,15 @@ namespace {
 // X = a X + (b X X^T + c (X X^T)^2) X moves every singular value in (0, 1] towards 1.
 constexpr float kA = 3.4445F, kB = -4.7750F, kC = 2.0315F;
 
-// A norm always exceeds the limit 1e-6, so the limit divides a vector by its norm + 1e-6. Compared with the norm of the
-// magnified momentum, 1e-6 vanishes.
+// Clipping to kSmall at the rate 1 / kSmall divides a vector by its norm + 1e-6, because this sum always exceeds
+// kSmall. Compared with the norm of the magnified momentum, 1e-6 vanishes.
 constexpr double kSmall = 0x1p-20, kMagnified = 1024;
 
 bool is_weight(const Parameter& p) {
   return p.kind == Parameter::Kind::convolution || p.kind == Parameter::Kind::linear;
 }
 
-// to -= lr * from
+// Returns the op that subtracts lr * from, clipped, from `to`.
 mk_op scaled(const mk_tensor& from, const mk_tensor& to, double lr, double clip, const mk_tensor& norm2) {
   ops::OptimizerSettings plain;
   plain.lr = lr;

@@ -1,5 +1,6 @@
-// Muon's steps: the momentum of a weight, made nearly orthogonal. Keller Jordan et al., Muon: An optimizer for hidden
-// layers in neural networks, 2024 (kellerjordan.github.io/posts/muon), and torch.optim.Muon, but in f32 throughout.
+// Takes Muon's steps, which make the momentum of a weight nearly orthogonal. Follows torch.optim.Muon, but computes in
+// f32 throughout. See Keller Jordan et al., "Muon: An optimizer for hidden layers in neural networks", 2024
+// (kellerjordan.github.io/posts/muon).
 #pragma once
 
 #include <cstdint>
@@ -15,7 +16,7 @@ namespace mokume::cnn {
 struct Muon {
   double lr = 1e-3, weight_decay = 0.1, momentum = 0.95;
   bool nesterov = true;
-  int64_t ns_steps = 0;  // number of Newton-Schulz steps; 0: Muon is not used
+  int64_t ns_steps = 0;  // number of Newton-Schulz steps; 0 means that Muon is not used
   std::string adjust_lr_fn = "original";
 
   bool used() const { return ns_steps > 0; }
@@ -30,7 +31,7 @@ std::vector<int> muon_weights(const std::vector<Parameter>& parameters);
 // filter counts as one row, so `inputs` is the number of elements of its patch.
 double muon_factor(const std::string& adjust_lr_fn, int64_t outputs, int64_t inputs);
 
-// Has memory for the largest weight, and works on one weight after the other.
+// Allocates memory for the largest weight and processes one weight at a time.
 class MuonStep {
  public:
   MuonStep() = default;
@@ -41,8 +42,8 @@ class MuonStep {
   // Returns the number of elements in memory.
   static int64_t elements(const std::vector<Parameter>& parameters);
 
-  // The tensors that a step reads and writes. If `clip` is positive, it limits the norm of all gradients, whose square
-  // is `norm2`. `lr` is the current rate, and t counts steps from 1.
+  // Holds the tensors that a step reads and writes. A positive `clip` limits the norm of all gradients, whose square is
+  // `norm2`. `lr` is the current rate, and t counts steps from 1.
   struct Step {
     const ParameterVector& weights;
     const ParameterVector& gradients;
@@ -61,7 +62,7 @@ class MuonStep {
   static Room room_for(const std::vector<Parameter>& parameters);
 
   std::vector<int> all_;
-  Slice x_[2], product_, polynomial_;  // x_: a weight's momentum before and after a Newton-Schulz step
+  Slice x_[2], product_, polynomial_;  // x_ holds a weight's momentum before and after a Newton-Schulz step
   Slice norms_;                        // norm of each row, and of the whole weight
   Slice ones_;
 };

@@ -1,4 +1,4 @@
-// The position of a training within its epochs, and the values that depend on it: rows, step and learning rate.
+// Tracks the position of training within its epochs, and computes the rows, step and learning rate that follow from it.
 #pragma once
 
 #include <cstdint>
@@ -14,7 +14,7 @@ struct RowRange {
 
 class Position {
  public:
-  // The training has `rows` rows. `settings` must outlive the object.
+  // Training has `rows` rows. `settings` must outlive the object.
   Position(const Settings& settings, int64_t rows) : settings_(settings), rows_(rows) {}
 
   int64_t epoch = 0, batch = 0;  // current epoch and batch, from 0
@@ -24,7 +24,7 @@ class Position {
   std::optional<int64_t> step_of_epoch;  // step of the current batch, if batches are not taken in sequence
 
   int64_t batches() const;                                             // batches per epoch
-  int64_t batches_begun() const { return epoch * batches() + batch; }  // before the current batch
+  int64_t batches_begun() const { return epoch * batches() + batch; }  // batches before the current one
   bool at_start_of_epoch() const { return batch == 0; }
   bool at_end_of_epoch() const { return batch == batches(); }
   void next_epoch() { batch = 0, ++epoch; }

@@ -49,7 +49,7 @@ void Record::add_validation(const Score& validated) {
   if (classifies) history.validation_accuracy.push_back(validation.accuracy());
   if (!classifies && (rule.restore_best || rule.monitor == "validation_mse"))
     history.validation_squares.push_back(validation.squares);
-  diverged = !std::isfinite(validation.loss);  // divergence in the last steps of the epoch
+  diverged = !std::isfinite(validation.loss);  // the last steps of the epoch may have diverged
 }
 
 std::vector<double> Record::monitored() const {

@@ -1,4 +1,4 @@
-// The history of a training, epoch by epoch, which also decides whether the training must end.
+// Records the history of training, epoch by epoch, and decides whether training must end.
 #pragma once
 
 #include <cstdint>
@@ -10,18 +10,18 @@
 
 namespace mokume::cnn {
 
-// Loss and hits over some rows, summed in double in the order of the rows.
+// Holds the loss and hits over some rows, summed in double in the order of the rows.
 struct Score {
   double loss = 0;     // mean loss
-  double squares = 0;  // for numbers: mean square error, unless it is the loss
+  double squares = 0;  // mean square error of numbers, unless the loss is this error
   int64_t hits = 0;
   int64_t rows = 0;
 
   double accuracy() const { return rows == 0 ? 0 : double(hits) / rows; }
 };
 
-// Sums up the values that loss ops wrote (rows x 2). A loss of 1 counts as `unit`, a square of 1 as `square_unit`. If
-// there are `weights`, one per row, the losses already include them, and the mean is divided by their mean.
+// Sums up the values that loss ops wrote (rows x 2). A loss of 1 counts as `unit`, a square of 1 as `square_unit`. With
+// `weights`, one per row, the losses already include the weights, and the sum of the weights divides the loss.
 Score sum_up(std::span<const float> results, double unit = 1, double square_unit = 1,
              std::span<const float> weights = {});
 
@@ -42,17 +42,17 @@ struct Record {
   bool stopped = false;   // whether the rule ended the training
 
   int64_t epochs() const { return history.train_loss.size(); }
-  // The first of the best epochs by the rule's curve, or -1 without epochs.
+  // Returns the first of the best epochs by the rule's curve, or -1 if there is none.
   int64_t best_epoch() const;
-  // Tells whether the latest epoch is the best one, and the rule keeps its weights.
+  // Returns whether the latest epoch is the best one and the rule keeps its weights.
   bool is_best() const { return rule.restore_best && !diverged && best_epoch() + 1 == epochs(); }
-  // The validation score of the resulting weights, i.e. of the last or the best epoch.
+  // Returns the validation score of the resulting weights, i.e. of the last or the best epoch.
   Score validated() const;
-  // The losses that rules and schedules watch, by epoch: of the validation or, without validation, of the training.
+  // Returns the losses that rules and schedules watch, by epoch: of validation or, without validation, of training.
   const std::vector<double>& watched() const {
     return history.validation_loss.empty() ? history.train_loss : history.validation_loss;
   }
-  // The rule's curve. Smaller is better, so accuracies are negated. Without validation, uses the training.
+  // Returns the rule's curve. Smaller is better, so accuracies are negated. Without validation, uses training.
   std::vector<double> monitored() const;
   double last_loss() const { return epochs() == 0 ? 0 : history.train_loss.back(); }
   void add_epoch(const Score& trained);

@@ -1,4 +1,4 @@
-// Decides when a training writes a checkpoint.
+// Decides when training writes a checkpoint.
 #pragma once
 
 #include <algorithm>
@@ -12,7 +12,7 @@ inline double now_s() {
   return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count();
 }
 
-// A checkpoint is due once a minute, but takes at most a twentieth of the time.
+// A checkpoint is due once a minute, or less often if checkpoints would take more than a twentieth of the time.
 class SaveTimer {
  public:
   void begin() { saved_at_ = now_s(); }

@@ -1,4 +1,4 @@
-// The learning rate over the course of a training.
+// Computes the learning rate over the course of training.
 #pragma once
 
 #include <cstdint>
@@ -22,9 +22,9 @@ struct Schedule {
   int64_t step_size = 1;
   double gamma = 0.1, eta_min = 0, max_lr = 0, pct_start = 0.3, div_factor = 25, final_div_factor = 1e4;
   int64_t t_0 = 10, t_mult = 1;  // for cosine_restarts
-  int64_t total_iters = 5;       // for linear and polynomial; 0: the number of epochs
+  int64_t total_iters = 5;       // for linear and polynomial; 0 means the number of epochs
   double start_factor = 1.0 / 3, end_factor = 1, power = 1;
-  // For reduce_on_plateau:
+  // Only reduce_on_plateau uses the members in the following three lines.
   double factor = 0.1, threshold = 1e-4, min_lr = 0, eps = 1e-8;
   int64_t patience = 10, cooldown = 0;
   std::string threshold_mode = "rel";
@@ -38,11 +38,11 @@ class Forms;  // see forms.hpp
 
 const Forms<Schedule>& schedules();
 
-// The completed steps of a training and its planned length.
+// Holds the completed steps of training and its planned length.
 struct Progress {
-  int64_t step = 0;  // step, from 0
+  int64_t step = 0;  // number of completed steps
   int64_t steps_per_epoch = 1, epochs = 1;
-  int64_t reductions = 0;  // for reduce_on_plateau: see reductions()
+  int64_t reductions = 0;  // for reduce_on_plateau, see reductions()
 };
 
 // Returns the learning rate of the next step. The formulas are PyTorch's closed forms of StepLR, ExponentialLR,

@@ -87,8 +87,8 @@ RecordedShares::RecordedShares(const sdk::Team& team) {
   if (!team.leads()) parse({characters.begin(), characters.end()}, team.members());
 }
 
-// The text has lines such as "epoch 2, batch 17: 5+3", in the order of the recorded training. A line that goes back in
-// time means that the training resumed from a checkpoint and discarded everything after it.
+// The text has lines such as "epoch 2, batch 17: 5+3", in the order of the recorded run. A line that goes back in time
+// means that the run resumed from a checkpoint and discarded everything after it.
 void RecordedShares::parse(const std::string& text, uint32_t members) {
   static const std::regex kLine(R"(epoch ([1-9]\d{0,9}), batch ([1-9]\d{0,9}): (\d{1,9}(?:\+\d{1,9})*))");
   const auto place = [](const Change& c) { return std::tie(c.epoch, c.batch); };

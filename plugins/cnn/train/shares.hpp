@@ -1,4 +1,4 @@
-// Divides the work of one training among devices: by their measured speeds, or as recorded in another training.
+// Divides the work of training among devices, by their measured speeds or as recorded in an earlier run.
 #pragma once
 
 #include <cstdint>
@@ -22,15 +22,15 @@ bool is_better(const Shares& next, const Shares& now, const std::vector<double>&
 // Returns text such as "5+3".
 std::string text_of(const Shares& shares);
 
-// The measured speeds of the devices. Equal measurements in the same order give equal speeds.
+// Tracks the measured speeds of the devices. Equal measurements in the same order give equal speeds.
 class Speeds {
  public:
   // `first` holds earlier measurements. If any of them is 0 (unknown), all devices count as equal.
   explicit Speeds(std::vector<double> first);
 
   const std::vector<double>& now() const { return now_; }
-  // `units` is the work of each device since the last call, and `seconds` the time for it. Ignores the first call,
-  // because devices may have built their kernels in that time.
+  // `units` is the work of each device since the last call, which took `seconds`. Ignores the first call, because
+  // devices may have built their kernels in that time.
   void measure(const std::vector<double>& units, const std::vector<double>& seconds);
 
  private:
@@ -38,12 +38,12 @@ class Speeds {
   bool warm_ = false, measured_ = false;
 };
 
-// Retries a member that was too slow for any share, after waiting times that double: the cause may be gone.
+// Retries a member that was too slow for any share, because the cause may have passed. The waiting time doubles.
 class Backoff {
  public:
   explicit Backoff(size_t members) : wait_(members, kFirst), idle_(members, 0) {}
 
-  // Call this after each measurement with the current shares. Returns the member that now receives one unit, if any.
+  // Expects the current shares after each measurement. Returns the member that now receives one unit, if any.
   std::optional<size_t> next(const Shares& shares);
 
  private:
@@ -51,11 +51,11 @@ class Backoff {
   std::vector<int64_t> wait_, idle_;
 };
 
-// The shares of a recorded training that the current training repeats.
+// Holds the shares of a recorded run that the current run repeats.
 class RecordedShares {
  public:
-  // Every member constructs one from the shares that the leader has (mk_team.splits); without recorded shares, it is
-  // empty. Throws Error(MK_INVALID_ARGUMENT) if the shares are malformed or for another number of members.
+  // Every member constructs this object from the leader's shares (mk_team.splits). Without recorded shares, the object
+  // is empty. Throws Error(MK_INVALID_ARGUMENT) if the shares are malformed or for another number of members.
   explicit RecordedShares(const sdk::Team& team);
 
   bool any() const { return !changes_.empty(); }

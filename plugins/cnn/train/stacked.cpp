@@ -9,9 +9,9 @@
 namespace mokume::cnn {
 namespace {
 
-// Number of batches of each network that are submitted at once. With this many, a CPU core stays with one network.
+// Submits this many batches of each network at once, so that a CPU core stays with one network.
 constexpr int64_t kAtOnce = 8;
-// Limits the time between waits for the device beyond kAtOnce batches. It bounds the delay of a cancellation.
+// Limits the time between two waits for the device beyond kAtOnce batches, and thereby the delay of a cancellation.
 constexpr double kWaitSeconds = 0.1;
 constexpr int64_t kMostInFlight = 1024;  // in batches
 
@@ -73,7 +73,7 @@ class StackTrainer {
   }
 
  private:
-  // Networks without epochs are only validated.
+  // Validates networks without epochs, which do not train.
   void end_untrained(const Ended& ended) {
     std::vector<Training*> untrained;
     std::copy_if(live_.begin(), live_.end(), std::back_inserter(untrained), at_end);
@@ -85,7 +85,7 @@ class StackTrainer {
     std::erase_if(live_, at_end);
   }
 
-  // Queues one batch of each network. The ops wait for more batches, unless phases are timed.
+  // Queues one batch of each network. The ops wait for more batches, unless a profile measures the phases.
   void run_batch() {
     for (const Training::Phase phase : Training::kPhases) {
       const auto scope = device_.phase(Training::name(phase));
@@ -113,7 +113,7 @@ class StackTrainer {
     submit(ending);
   }
 
-  // Submits the queued ops of the trainings. Trainings with equal batches form one group.
+  // Submits the queued ops. Networks with equal batches form one group.
   void submit(std::vector<Training*> waiting) {
     while (!waiting.empty()) {
       const std::vector<int64_t>& rows = waiting.front()->queued_rows();
@@ -136,14 +136,14 @@ class StackTrainer {
     for (Training* t : equal) t->clear_queue();
   }
 
-  // Smaller networks get more batches between two waits.
+  // Gives smaller networks more batches between two waits.
   void adapt() {
     const double now = now_s(), seconds = now - std::exchange(waited_at_, now);
     if (seconds < kWaitSeconds / 2) in_flight_ = std::min(2 * in_flight_, kMostInFlight);
     if (seconds > kWaitSeconds) in_flight_ = std::max(in_flight_ / 2, kAtOnce);
   }
 
-  // Must run when the device has completed all queued ops.
+  // Expects that the device has completed all queued ops.
   void save_or_stop() {
     const bool cancelled = sink_->cancelled(sink_->self) != 0;
     const double start = now_s();
@@ -160,7 +160,7 @@ class StackTrainer {
     return rows;
   }
 
-  // Runs twice a second. A network with a loss that is not finite ends before the end of its epoch.
+  // Runs twice a second. Ends a network whose loss is not finite before the end of its epoch.
   void show(const Ended& ended) {
     const double now = now_s(), seconds = now - shown_at_;
     if (shown_ && seconds < kShowSeconds) return;

@@ -14,7 +14,7 @@ namespace {
 
 constexpr int64_t kStepsPerMeeting = 8;
 
-// The leader's instruction to the other members at a meeting.
+// Lists the leader's instructions to the other members at a meeting.
 enum class Order { proceed = 0, save = 1, stop = 2 };
 
 // Splits shards [first, end) of a batch into the fewest subtrees of the tree over all shards.
@@ -29,7 +29,7 @@ std::vector<Subtree> subtrees(int64_t first, int64_t end) {
   return all;
 }
 
-// Formats the shares of a step and each member's computing time per step. Otherwise, all members wait for sums.
+// Formats the shares of a step, each member's computing time per step, and the time for sums, when all members wait.
 std::string times_text(const Shares& shares, double elapsed_s, const std::vector<double>& busy_s, int64_t steps) {
   constexpr size_t kShown = 8;
   const auto ms = [&](double seconds) {
@@ -53,7 +53,7 @@ void in_buckets(const Layer& layer, Body&& body) {
   sdk::Team::in_buckets(layer.first_parameter, layer.n_parameters, body);
 }
 
-// Covers all layers from the last to the first.
+// Does the same for all layers, from the last to the first.
 template <class Body>
 void in_buckets(const Network& network, Body&& body) {
   std::for_each(network.stages.rbegin(), network.stages.rend(), [&](const Layer* s) { in_buckets(*s, body); });
@@ -107,7 +107,7 @@ TeamTraining::TeamTraining(const sdk::Team& team, Training& training, const mk_f
 
 void TeamTraining::run() {
   restore();
-  // Saves the batch size for a training that resumes this one.
+  // Saves the batch size, which resumed training needs.
   if (parallel_.per_device() && team_.leads() && !team_.alone() && position_.batches_begun() == 0) training_.save();
   save_timer_.begin();
   met_at_ = now_s();
@@ -133,7 +133,7 @@ void TeamTraining::note_shares() {
   split_ = text_of(shares());
 }
 
-// Applies the shares of the recorded training.
+// Applies the shares of the recorded run.
 void TeamTraining::repeat_shares() {
   const Shares* recorded = recorded_.at(position_.epoch, position_.batch);
   if (recorded == nullptr || *recorded == shares_) return;
@@ -188,8 +188,8 @@ void TeamTraining::for_each_state(const Body& body) {
     });
 }
 
-// Sends the leader's weights and states to all members. A restart needs this, and it prevents rounding differences
-// between unequal devices from accumulating. Devices of one class have equal values anyway.
+// Sends the leader's weights and states to all members, because only the leader has a checkpoint, and because rounding
+// differences between unequal devices would accumulate. Devices of one class have equal values anyway.
 void TeamTraining::share_state() {
   for_each_state([&](const ParameterVector& all, int64_t first, std::span<float> room) {
     if (team_.leads()) all.read(first, room);
@@ -221,15 +221,15 @@ void TeamTraining::put(Training::Phase phase, const RowRange& rows) {
   flush();
 }
 
-// A pass over one shard as part of the sum over a subtree. Each shard has its own forward and backward pass, so its
-// bits do not depend on which members compute the other shards.
+// Describes a pass over one shard as part of the sum over a subtree. Each shard has its own forward and backward pass,
+// so the bits of a shard do not depend on which members compute the others.
 struct TeamTraining::Pass {
   RowRange rows;
   const ParameterVector* to;
   std::vector<Engine::Add> adds;  // applied after the pass
 };
 
-// Returns whether the shards have any rows.
+// Plans the passes that sum up the gradients of shards in `to`. Returns whether the shards have any rows.
 bool TeamTraining::plan_passes(std::span<const RowRange> shards, const ParameterVector& to,
                                std::vector<Pass>& passes) const {
   if (shards.size() == 1) {
@@ -263,12 +263,12 @@ void TeamTraining::synchronous_step() {
   ++position_.batch;
 }
 
-// Computes the gradients of these shards, and gives their sums to the team.
+// Computes the gradients of these shards and gives their sums to the team.
 void TeamTraining::compute_shards(int64_t begin, int64_t end) {
   const RowRange batch = position_.range();
   const auto first_row = [&](int64_t shard) { return batch.rows * shard / parallel_.shards; };
-  // Skips subtrees without rows. The gradients of all subtrees except the last wait in host memory until each layer can
-  // be given with all its blocks.
+  // Skips subtrees without rows. The gradients of all subtrees except the last wait in host memory until the member
+  // gives each layer with all its blocks.
   std::vector<Subtree> given;
   std::vector<std::vector<Pass>> plans;
   const ParameterVector& gradients = training_.engine().gradients();
@@ -381,8 +381,8 @@ void TeamTraining::end_epoch() {
   if (!training_.at_end()) share_state();
 }
 
-// Every member learns the busy times of all members and the request of the leader. Since all members have the same
-// numbers, they draw the same conclusions.
+// Exchanges the busy times of all members and the order of the leader. All members draw the same conclusions, because
+// they have the same numbers.
 void TeamTraining::meet() {
   const size_t n = team_.members();
   std::vector<float> table(2 * n + 1);
@@ -404,7 +404,7 @@ void TeamTraining::meet() {
   const double elapsed = now_s() - met_at_;
   const int64_t steps = std::exchange(steps_, 0);
   busy_s_ = 0, units_ = 0;
-  // This must precede the checkpoint: a training that repeats this one needs the shares used before it.
+  // The account must precede the checkpoint: a run that repeats this one needs the shares used before the checkpoint.
   if (team_.leads()) team_.account(elapsed, seconds, units, split_, since_);
   const auto order = Order(int(table.back()));
   if (order != Order::proceed) {

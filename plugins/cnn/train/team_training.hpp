@@ -1,4 +1,4 @@
-// Trains one network on all devices of a team; see Settings::parallel. A single device can run it alone.
+// Trains one network on all devices of a team; see Settings::parallel. A single device can train it, too.
 #pragma once
 
 #include "sdk/team.hpp"
@@ -9,32 +9,32 @@
 namespace mokume::cnn {
 
 // Returns the settings that the team applies. With batch_scope = "per_device", the batch combines the batches of all
-// devices. A training resumed from a checkpoint keeps the batch of the `begun_with` devices with which it began.
+// devices. Resumed training keeps the batch of the `begun_with` devices with which it began.
 Settings settings_for(Settings settings, const sdk::Team& team, int64_t begun_with = 0);
 
 // Returns the number of devices for which the batch of the leader's checkpoint was made, or 0 if there is no checkpoint
 // or the number does not matter. Every member must call this function.
 int64_t begun_with(const sdk::Host& host, const Settings& given, const sdk::Team& team, const TrainingTask& task);
 
-// Shards [first, first + size) of a batch: a subtree of the binary tree over all shards.
+// Describes shards [first, first + size) of a batch, which are a subtree of the binary tree over all shards.
 struct Subtree {
   int64_t first, size;
 };
 
-// Every member constructs one for the same training and runs it. Only the leader keeps checkpoints.
+// Every member constructs and runs an object of this class for the same training. Only the leader keeps checkpoints.
 //
-// synchronous: each member computes the gradients of some shards of each batch. Their sums go through the team layer by
-// layer, while earlier layers are still computing, and all members take the same step. If all devices are of one class,
-// the weights are bit-identical to those of a single device.
+// With `synchronous`, each member computes the gradients of some shards of each batch. Their sums go through the team
+// layer by layer, while earlier layers are still computing, and all members take the same step. If all devices are of
+// one class, the weights are bit-identical to those of a single device.
 //
-// local_sgd: each member trains on its own batches; then weights and the optimizer's states are averaged, weighted by
-// rows. The result depends on the number of devices and, if their speeds differ, on the speeds.
+// With `local_sgd`, each member trains on its own batches; then the team averages weights and optimizer states,
+// weighted by rows. The result depends on the number of devices and, if their speeds differ, on the speeds.
 class TeamTraining {
  public:
-  // All references must outlive the object. The training must use the settings that settings_for() returns.
+  // All references must outlive the object. `training` must use the settings that settings_for() returns.
   TeamTraining(const sdk::Team& team, Training& training, const mk_fit_sink& sink);
 
-  // Runs the training to its end, like train() of stacked.hpp. Also throws Error(MK_CANCELLED) if the team breaks up.
+  // Runs training to its end, like train() in stacked.hpp. Also throws Error(MK_CANCELLED) if the team loses a member.
   void run();
 
  private:
@@ -84,7 +84,7 @@ class TeamTraining {
   std::vector<RowRange> mine_;  // rows of this epoch whose results are in this device's memory
   double busy_s_ = 0;           // busy time of this member since the last meeting
   int64_t units_ = 0;           // shards or batches since the last meeting
-  int64_t since_meeting_ = 0;   // loop iterations of run(): steps or rounds
+  int64_t since_meeting_ = 0;   // steps or rounds of run() since the last meeting
   int64_t steps_ = 0;           // steps of the team or rounds since the last meeting
   int64_t rows_to_show_ = 0;    // rows of all members
   double shown_at_ = 0, met_at_ = 0;

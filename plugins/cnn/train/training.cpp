@@ -15,7 +15,7 @@
 namespace mokume::cnn {
 namespace {
 
-// A batch's shards run one after the other. Activations fit into caches, and the whole batch needs no memory.
+// The shards of a batch run one at a time, so that activations fit into caches and need less memory.
 int64_t rows_of_pass(const Settings& settings) {
   constexpr int64_t kValidated = 64;  // minimum number of rows in a batch of the validation
   const Parallel& p = settings.parallel;
@@ -206,7 +206,7 @@ void Training::put(Phase phase, const RowRange& part) {
       return engine_.train_back(rows, dropout, position_.optimizer(), position_.step() + 1);
     case Phase::step:
       if (settings_.accumulate > 1) {
-        // Trainings in a stack may be at different batches of a step, which have different numbers of ops.
+        // Networks in a stack may be at different batches of a step, which have different numbers of ops.
         queued_rows_.push_back(-1 - (position_.begins_step() ? 1 : 0) - (position_.ends_step() ? 2 : 0));
         engine_.accumulate(position_.begins_step());
         if (!position_.ends_step()) return;
@@ -243,7 +243,7 @@ void Training::put_validation(int64_t k) {
   const mk_tensor index = validation_order_.vector(rows, first, MK_I32);
   queue_.push_back(ops::gather_rows(data_.inputs(), index, engine_.input(rows)));
   engine_.use_average(!untrained());
-  // Classifiers are compared by the plain cross-entropy, whatever their training loss is.
+  // Validation compares classifiers by the plain cross-entropy, whatever their training loss is.
   const LossForm form{{}, settings_.loss_form.distance, {}};
   queue_.push_back(
       loss_of(engine_.forward(rows, nullptr), index, 1, validation_results_.matrix(rows, 2, 2 * first), {}, form));
@@ -274,7 +274,6 @@ void Training::put_loss(int64_t first, const mk_tensor& outputs) {
   mixup_.add_partners(results, gradient, share, first, of_partners, [this](const mk_op& op) { queue_.push_back(op); });
 }
 
-// Returns the share of a row in its mixture.
 double Training::mixup_share() const {
   return cnn::mixup_share(settings_.mixup_alpha, task_.seed, task_.stream, position_.batches_begun());
 }
@@ -299,7 +298,7 @@ Score Training::recent_score() {
     shown_batch_ = position_.batch;
     return score(first, end - first);
   }
-  // Runs directly after the end of an epoch.
+  // The latest epoch has just ended.
   const std::vector<double>& accuracy = record_.history.train_accuracy;
   const auto n = record_.epochs() == 0 ? 0 : int64_t(task_.train.size());
   return {record_.last_loss(), 0, accuracy.empty() ? 0 : std::llround(accuracy.back() * n), n};

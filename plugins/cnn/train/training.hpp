@@ -1,4 +1,4 @@
-// Trains one network: epochs of batches over rows on the device. stacked.hpp and team_training.hpp drive it.
+// Trains one network in epochs of batches over rows on the device. stacked.hpp and team_training.hpp drive this class.
 #pragma once
 
 #include <cstdint>
@@ -23,23 +23,23 @@ struct TrainingTask {
   uint64_t seed = 0;
   uint32_t stream = 0;  // stream of the experiment's random numbers, unique to the fit
   std::vector<int32_t> train, validate;
-  std::string scratch;         // directory for checkpoints; "": no checkpoints
+  std::string scratch;         // directory for checkpoints; "" means no checkpoints
   std::string fingerprint;     // identifies the fit of a checkpoint
   std::string_view start;      // content of the file named by Settings::start
-  std::vector<float> weights;  // weight of each row of the data in training; empty: all 1
-  // Maximum numbers of rows of the trainings in the stack; 0 means this training's own numbers.
+  std::vector<float> weights;  // weight of each row of the data in training; empty if all are 1
+  // The stack needs room for these numbers of rows. 0 means the numbers of this task.
   int64_t train_room = 0, validate_room = 0;
 };
 
 class Training {
  public:
-  // All references must outlive the object. `memory` belongs to the stack; it is null for a training alone.
+  // All references must outlive the object. `memory` belongs to the stack; it is null if the network trains alone.
   Training(const sdk::Host& host, const sdk::Device& device, const ResidentData& data, const Network& network,
            const Settings& settings, TrainingTask task, StackMemory* memory = nullptr);
   Training(const Training&) = delete;
   Training& operator=(const Training&) = delete;
 
-  // Returns the device memory in bytes of a training with `rows` rows, all of which may be used for training or
+  // Returns the bytes of device memory for training with `rows` rows, all of which may be used for training or
   // validation. Excludes the rows themselves.
   static uint64_t bytes(const Network& network, const Settings& settings, int64_t rows);
 
@@ -71,7 +71,7 @@ class Training {
   // Runs the backward phase for the given rows, and submits its ops at once. See Engine::backward().
   void backward(const RowRange& rows, const ParameterVector& to, std::span<const Engine::Add> adds,
                 const Engine::Summed& summed);
-  // Call end_epoch() after the last batch, when the device has completed all queued ops. The validation follows.
+  // Ends the epoch after its last batch, when the device has completed all queued ops. Validation follows.
   void end_epoch();
   int64_t validation_batches() const;
   int64_t validation_rows() const { return task_.validate.size(); }
@@ -79,28 +79,28 @@ class Training {
   RowRange validation_range(int64_t k) const;  // rows of batch k
   void put_validation(int64_t k);
   void end_validation();
-  // Call this after end_validation() if record().is_best().
+  // Keeps the parameters of the latest epoch. Callers use this after end_validation() if record().is_best().
   void keep_best();
-  // Ends the training because a loss within the epoch is not finite.
+  // Ends training because a loss within the epoch is not finite.
   void diverge();
 
-  // Contains ops that are not submitted yet.
+  // Returns the ops that are not submitted yet.
   std::vector<mk_op>& queue() { return queue_; }
-  // Identifies the batches in queue() by their rows and by the handling of gradients, if some batches take no step.
-  // Trainings with equal lists have ops of equal shapes.
+  // Identifies the batches in queue() by their rows and by the handling of gradients, if some batches take no step. Two
+  // objects with equal lists have ops of equal shapes.
   const std::vector<int64_t>& queued_rows() const { return queued_rows_; }
   void clear_queue();
 
-  // Contains loss and hit of each row, in the order of the epoch or of the validation.
+  // Return the loss and hit of each row, in the order of the epoch or of validation.
   const Slice& results() const { return results_; }
   const Slice& validation_results() const { return validation_results_; }
   // Returns the score of rows [first, first + rows) of the latest epoch.
   Score score(int64_t first, int64_t rows) const;
-  // Returns the score since the last call, or of the last epoch if no new epoch has begun. For the progress line.
+  // Returns the score since the last call, or of the last epoch if no batch followed, for the progress line.
   Score recent_score();
 
-  // Returns all parameters in the network's own order. Must be the last call of a training: it first releases the
-  // memory that only steps need, so that the copy finds room if the device uses the host's memory.
+  // Returns all parameters in the network's own order. This must be the last call, because it first releases the memory
+  // that only steps need, so that the copy finds room if the device uses the host's memory.
   std::vector<float> take_parameters();
 
  private:

@@ -1,4 +1,4 @@
-// The base of all activation layers except relu. Other layers do not absorb them; each runs its own op.
+// Implements the base of all activation layers except relu. No layer absorbs them; each runs its own op.
 #pragma once
 
 #include "layers/export.hpp"
@@ -6,8 +6,8 @@
 
 namespace mokume::cnn {
 
-// Works element by element and uses the gradient of sdk/ops/bias_act.hpp: either from the output, which may share the
-// input's memory, or from the input, which is then kept.
+// Works element by element. As in sdk/ops/bias_act.hpp, the gradient comes either from the output, which may share the
+// memory of the input, or from the input, which the layer then keeps.
 class ActivationLayer : public Layer {
  public:
   ActivationLayer(const LayerPlan& plan, ops::Activation kind, double slope = 0)
@@ -22,7 +22,7 @@ class ActivationLayer : public Layer {
   }
 
  protected:
-  // Adds a constant scalar to the graph. Its name begins with the layer's index.
+  // Adds a constant scalar to the graph, under a name that begins with the layer's index.
   std::string number(Export& to, const char* called, double value) const {
     return to.graph.constant(std::to_string(index) + "." + called, {1}, std::vector<float>{static_cast<float>(value)});
   }

@@ -1,4 +1,4 @@
-// gelu: x times the share of the standard normal distribution below x, like PyTorch's GELU.
+// gelu returns x times the share of the standard normal distribution below x, like PyTorch's GELU.
 #include <cmath>
 #include <numbers>
 
@@ -18,7 +18,7 @@ class Gelu : public ActivationLayer {
       : ActivationLayer(plan, v.text("approximate") == "tanh" ? ops::Activation::gelu_tanh : ops::Activation::gelu),
         by_tanh_(v.text("approximate") == "tanh") {}
 
-  // ONNX has Gelu only since opset 20.
+  // Composes gelu of other operators, because ONNX has Gelu only since opset 20.
   std::string to_onnx(Export& to, const std::string& x) const override {
     const auto add = [&](const char* op, const std::vector<std::string>& read) { return to.graph.add(op, read); };
     const std::string one = number(to, "one", 1), half = number(to, "half", 0.5);

@@ -1,4 +1,4 @@
-// leaky_relu: x if x > 0, else negative_slope * x, like PyTorch's LeakyReLU.
+// leaky_relu returns x if x > 0, else negative_slope * x, like PyTorch's LeakyReLU.
 #include "layers/activations/activation.hpp"
 
 namespace mokume::cnn {

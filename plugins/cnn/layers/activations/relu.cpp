@@ -1,4 +1,4 @@
-// relu: max(0, x). A convolution or linear layer absorbs a relu that follows it directly.
+// relu returns max(0, x). A convolution or linear layer absorbs a relu that follows it directly.
 #include "layers/export.hpp"
 #include "layers/layer.hpp"
 
@@ -8,7 +8,7 @@ namespace {
 class Relu : public Layer {
  public:
   Relu(const Values&, LayerPlan& plan) : Layer(plan) {
-    activation = ops::Activation::relu;  // the engine applies its gradient, as for all layers that end in a relu
+    activation = ops::Activation::relu;  // the engine applies the gradient of a relu, as for all layers that end in one
     overwrites = keeps_zeros = passes_gradient = true;
   }
 

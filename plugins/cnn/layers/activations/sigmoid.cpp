@@ -1,4 +1,4 @@
-// sigmoid: 1 / (1 + exp(-x)), like PyTorch's Sigmoid.
+// sigmoid returns 1 / (1 + exp(-x)), like PyTorch's Sigmoid.
 #include "layers/activations/activation.hpp"
 
 namespace mokume::cnn {

@@ -1,4 +1,4 @@
-// silu: x / (1 + exp(-x)), like PyTorch's SiLU.
+// silu returns x / (1 + exp(-x)), like PyTorch's SiLU.
 #include "layers/activations/activation.hpp"
 
 namespace mokume::cnn {

@@ -1,4 +1,4 @@
-// tanh: the hyperbolic tangent, like PyTorch's Tanh.
+// tanh returns the hyperbolic tangent, like PyTorch's Tanh.
 #include "layers/activations/activation.hpp"
 
 namespace mokume::cnn {
