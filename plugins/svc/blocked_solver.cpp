@@ -17,7 +17,7 @@ constexpr int32_t kCounts = 4;         // integers per place: members, moved, in
 constexpr int32_t kSteps = 32'768;     // most steps in a launch of `solve`
 // Devices with MK_DEVICE_SOFTWARE limit the loops of a work-item to 65,535 iterations, and a step takes up to 60.
 constexpr int32_t kStepsInSoftware = 800;
-constexpr int kRounds = 4;  // rounds between two waits, which hide the latency of devices other than a CPU
+constexpr int kRounds = 4;  // rounds between two waits, to hide the latency of devices other than a CPU
 
 }  // namespace
 

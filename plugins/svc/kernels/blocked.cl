@@ -48,7 +48,7 @@ typedef struct {
 float float_of_key(int key) { return as_float(KEY(key)); }
 int key_of_float(float x) { return KEY(as_int(x)); }
 
-// Returns numbers in a pseudo-random order, so that the first working set is a random sample.
+// Returns a pseudo-random number for row k, so that the first working set is a random sample.
 float shuffled(long k) { return (float)(((uint)k * 2654435761u) >> 8); }
 
 typedef struct {
