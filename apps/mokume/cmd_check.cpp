@@ -1,4 +1,4 @@
-// Reads experiment files, and the command check.
+// Reads experiment files, and implements the command check.
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
@@ -25,7 +25,7 @@ std::string quoted(const std::string& text) {
   return out + "\"";
 }
 
-// Returns the --set texts, followed by the options that abbreviate a --set text, whose names go to `names`.
+// Returns the texts of --set, then those that other options stand for. Adds the names of these options to `names`.
 std::vector<std::string> all_sets(const RunOptions& options, std::vector<std::string>& names) {
   std::vector<std::string> sets = options.sets;
   const auto add = [&](const char* name, const char* key, const std::optional<std::string>& value) {

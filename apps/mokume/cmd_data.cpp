@@ -1,4 +1,4 @@
-// The commands data list and data info.
+// Implements the commands data list and data info.
 #include <fmt/format.h>
 
 #include <cstdio>

@@ -1,5 +1,5 @@
-// The hidden commands device-child, the process of one device of a run with isolation = "process", and library-probe,
-// the process that tries a library. The program starts both itself.
+// Implements two hidden commands, which the program itself starts: device-child, the process of one device of a run
+// with isolation = "process", and library-probe, the process that tries a library.
 #include "base/child.hpp"
 #include "commands.hpp"
 #include "node/child.hpp"
@@ -9,7 +9,7 @@ namespace mokume::app {
 
 int device_child(int parent) {
   base::join_parent(parent);
-  // Libraries are not tried here: they passed in the parent, which also survives this process.
+  // This process tries no libraries: the parent has tried them, and survives this process.
   Runtime runtime;                       // the parent sends the experiment, which names the parent's directories
   runtime.log().set_level(MK_LOG_INFO);  // the parent filters what is shown
   node::serve_device({runtime.log(),

@@ -1,4 +1,4 @@
-// The commands status, explain and compare, for live or dead run directories.
+// Implements the commands status, explain and compare, for runs that are alive or not.
 #include <cstdio>
 
 #include "commands.hpp"

@@ -1,4 +1,4 @@
-// The command export: writes a run's models in a format for other programs.
+// Implements the command export, which writes a run's models in a format for other programs.
 #include <unistd.h>
 
 #include <cstdio>

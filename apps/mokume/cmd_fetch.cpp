@@ -1,4 +1,4 @@
-// The command data fetch: downloads a data set into the cache.
+// Implements the command data fetch, which downloads a data set into the cache.
 #ifdef MOKUME_NETWORK
 #include <curl/curl.h>
 #endif
@@ -43,7 +43,7 @@ constexpr curl_off_t kMaxDownload = curl_off_t{1} << 30;
 
 struct Failure {
   std::string why;
-  bool can_continue = false;  // the received bytes begin the right file
+  bool can_continue = false;  // the received bytes may begin the right file
 };
 
 // Returns the certificate file of this distribution if this libcurl, which a portable package may contain, looks in
@@ -58,7 +58,7 @@ std::string certificates(CURL* curl) {
   return "";
 }
 
-// Transfers into `part`, and continues where an earlier transfer was cut. Returns the failure, or nothing.
+// Downloads `url` into `part`, and continues where an earlier transfer was cut. Returns the failure, or nothing.
 std::optional<Failure> transfer(const std::string& url, const fs::path& part) {
   const std::unique_ptr<CURL, decltype(&curl_easy_cleanup)> curl(curl_easy_init(), curl_easy_cleanup);
   if (!curl) throw Error(MK_INTERNAL, "cannot start libcurl");
@@ -88,8 +88,8 @@ std::optional<Failure> transfer(const std::string& url, const fs::path& part) {
   return Failure{why[0] != '\0' ? why.data() : curl_easy_strerror(code), !refused};
 }
 
-// Downloads one file. Keeps nothing unless its SHA-256 is right, or the transfer was cut and can continue. Returns the
-// reason of a failure, or nothing.
+// Downloads one file. Keeps the bytes only if their SHA-256 is right, or if the transfer was cut and can continue.
+// Returns the reason for a failure, or nothing.
 std::optional<std::string> fetch(const std::string& url, const fs::path& path, const std::string& sha256) {
   const fs::path part = path.string() + ".part";
   std::error_code none;

@@ -1,4 +1,4 @@
-// The commands report, schema and init, for run directories and files.
+// Implements the commands report, schema and init.
 
 #include <chrono>
 #include <cstdio>
@@ -19,7 +19,7 @@ namespace mokume::app {
 
 namespace {
 
-// Returns after the interval between two reports, or when the run ends.
+// Waits for the interval between two reports, or until the run ends.
 void wait_for_end(const std::string& directory) {
   const auto until = std::chrono::steady_clock::now() + std::chrono::seconds(report::kRefreshSeconds);
   while (std::chrono::steady_clock::now() < until && run::is_held(directory))
@@ -38,7 +38,7 @@ int rebuild_report(Runtime& runtime, const std::string& directory, bool watch) {
   if (!live && !run::is_held(directory)) warn_of_skipped(runtime, view);
   while (live) {
     wait_for_end(directory);
-    // Checked before the files are read: a run that ends in between gets one more report.
+    // This check comes before the files are read, so that a run that ends in between gets one more report.
     live = run::is_held(directory);
     view = run::write_tables(runtime.registry(), directory);
     report::write(view, directory, live);

@@ -1,4 +1,4 @@
-// The command import: converts a network that another program has trained into an experiment file and weights.
+// Implements the command import, which converts a network of another program into an experiment file and weights.
 #include <algorithm>
 #include <cctype>
 #include <filesystem>

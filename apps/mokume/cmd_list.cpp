@@ -1,4 +1,4 @@
-// The command list: the runs below a directory.
+// Implements the command list, which shows the runs below a directory.
 #include <cstdio>
 
 #include "base/clock.hpp"

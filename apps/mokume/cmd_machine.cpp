@@ -1,4 +1,4 @@
-// The commands devices and doctor, about this machine.
+// Implements the commands devices and doctor.
 #include <fmt/format.h>
 #include <unistd.h>
 
@@ -46,7 +46,7 @@ std::string remarks(const mk_device_info& info) {
 
 using Speeds = std::map<std::string, device::Speed>;
 
-// Returns speeds by id: remembered or, if `probe`, newly measured. A device that cannot be opened has none.
+// Returns speeds by id, remembered or, if `probe` is true, newly measured. A device that cannot be opened has none.
 Speeds speeds_of(const node::Machine& machine, bool probe, base::Log& log) {
   constexpr uint64_t kEnough = uint64_t{1} << 30;
   constexpr uint64_t kNotMeant = MK_DEVICE_TEMPLATE | MK_DEVICE_INSTRUMENTED;
@@ -81,7 +81,7 @@ void print_devices(const node::Machine& machine, const Speeds& speeds) {
         speed_text(speeds, d.id()));
 }
 
-// Returns this process's contribution to a run; a machine without devices still has cores.
+// Returns what this process contributes to a run. A machine without devices still has cores.
 cluster::HostView presence_of(const node::Machine& machine) {
   try {
     return machine.view("all");
@@ -119,7 +119,7 @@ bool print_nodes(const cluster::Meeting& meeting, const std::vector<cluster::See
   return shared;
 }
 
-// Called on every rank; rank 0 prints. Returns whether all nodes see the directory.
+// Every rank calls this function. Rank 0 prints the nodes, and returns whether all of them see the directory.
 bool check_nodes(cluster::Transport& transport, const node::Machine& machine, const std::string& out) {
   const std::atomic<bool> never{false};
   bool well = true;

@@ -1,4 +1,4 @@
-// The command prune: removes old runs, checkpoints and built kernels.
+// Implements the command prune, which removes old runs, checkpoints and built kernels.
 #include <cstdio>
 
 #include "base/clock.hpp"

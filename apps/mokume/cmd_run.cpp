@@ -1,4 +1,4 @@
-// The commands run and resume.
+// Implements the commands run and resume.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -61,8 +61,8 @@ void tell_libraries(const Runtime& runtime, const std::string& run, bool unfinis
       unfinished ? "resuming it" : "every command on it", command);
 }
 
-// Runs with a display. `events` is null unless rank 0 prints them; `stored` is the run to resume by its directory, or
-// null. Only the result of rank 0 is complete.
+// Performs a run with a display. `events` is null unless rank 0 prints events. `stored` is the run to resume by its
+// directory, or null. Only the result of rank 0 is complete.
 run::RunResult perform(Runtime& runtime, const run::RunRequest& request, StopWatch& watch, Verbosity verbosity,
                        Events* events, const StoredRun* stored = nullptr) {
   const bool silent = runtime.transport().rank() != 0 || verbosity == Verbosity::quiet || verbosity == Verbosity::json;

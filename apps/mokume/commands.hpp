@@ -1,4 +1,4 @@
-// The commands. Each returns an exit code; failures are thrown as Error, which main() converts to an exit code.
+// Declares the commands. Each returns an exit code, or throws an Error, which main() converts to an exit code.
 #pragma once
 
 #include <fmt/format.h>
@@ -15,8 +15,8 @@
 
 namespace mokume::app {
 
-// Prints a text for people. Names and messages in it cannot control the terminal. A reader that has gone away is no
-// error: main() checks once whether all of stdout was written.
+// Prints a text for people, without characters that control a terminal. Ignores errors, because main() checks once
+// whether all of stdout was written.
 inline void show(std::FILE* to, const std::string& text) {
   std::fputs(base::without_controls(text, "\n\t").c_str(), to);
 }
@@ -25,7 +25,7 @@ void say(std::FILE* to, fmt::format_string<Args...> format, Args&&... args) {
   show(to, fmt::format(format, std::forward<Args>(args)...));
 }
 
-// Warns of skipped lines of a journal. The last line of a live run may be incomplete.
+// Warns of skipped lines of a journal. Callers leave out live runs, whose last line may be incomplete.
 void warn_of_skipped(Runtime& runtime, const results::RunView& view);
 
 enum ExitCode : int {
@@ -39,15 +39,15 @@ enum ExitCode : int {
   kStopped = 75
 };
 
-// usual: progress and result; quiet: errors and warnings only; verbose: all that the log file gets; json: events.
+// Selects the output: progress and result, only errors and warnings, everything that the log file gets, or events.
 enum class Verbosity { usual, quiet, verbose, json };
 
 struct RunOptions {
   std::string config;             // path of the experiment file
-  std::vector<std::string> sets;  // --set texts
+  std::vector<std::string> sets;  // texts of --set
   std::optional<std::string> devices, out, seed, max_time, formations;
   bool dry_run = false, fresh = false, profile = false;
-  bool json = false, quiet = false, verbose = false;  // at most one
+  bool json = false, quiet = false, verbose = false;  // at most one is true
   std::string command;                                // as typed, for the report
 
   Verbosity verbosity() const {
@@ -62,48 +62,48 @@ int list_runs(Runtime& runtime, const std::string& directory, bool json);
 
 struct PruneOptions {
   std::string directory = "runs";
-  std::optional<std::string> older_than, larger_than;  // exactly one of these and the next
+  std::optional<std::string> older_than, larger_than;  // exactly one of these and `keep` is set
   std::optional<uint64_t> keep;
   bool unfinished = false, yes = false;
 };
 int prune(Runtime& runtime, const PruneOptions& options);
 
 int show_status(Runtime& runtime, const std::string& directory, bool json);
-int explain(Runtime& runtime, const std::string& directory, const std::string& fit);  // "": the whole run
-int compare(Runtime& runtime, const std::string& a, const std::string& b);            // directories
+int explain(Runtime& runtime, const std::string& directory, const std::string& fit);  // "" explains the whole run
+int compare(Runtime& runtime, const std::string& a, const std::string& b);            // a and b are directories
 // With `watch`, repeats until the run ends.
 int rebuild_report(Runtime& runtime, const std::string& directory, bool watch);
 
 struct PredictOptions {
   std::string run;                   // directory
-  std::vector<std::string> images;   // pictures and folders of pictures; either pictures or rows
+  std::vector<std::string> images;   // pictures and folders of pictures; empty if `spec` is set
   std::string spec;                  // source of rows, or ""
   std::vector<std::string> columns;  // columns of a CSV file, copied to the left of the predictions
   std::string devices = "all";
   std::string svg;      // file for the picture's plot, or ""
-  bool json = false;    // for rows: one object per line
-  bool stream = false;  // for rows of standard input: answers each row as it arrives
+  bool json = false;    // prints JSON; for rows, one object per line
+  bool stream = false;  // answers each row of standard input as it arrives
 };
 int predict(Runtime& runtime, const PredictOptions& options);
 
 struct ExportOptions {
   std::string run;   // directory
-  std::string onnx;  // file, or "": NAME.onnx
+  std::string onnx;  // file; "" stands for NAME.onnx
 };
 int export_models(Runtime& runtime, const ExportOptions& options);
 
 struct ImportOptions {
   std::string file;           // ONNX
-  std::string out;            // folder, or "": the name of the file
+  std::string out;            // folder; "" stands for the name of the file
   std::string model = "cnn";  // model that imports the file
 };
 int import_model(Runtime& runtime, const ImportOptions& options);
 
 int list_devices(Runtime& runtime, bool json, bool probe);
-// `out` contains the run directories. Under an MPI launcher every rank takes part and rank 0 prints.
+// `out` contains the run directories. Under an MPI launcher, every rank takes part, and rank 0 prints.
 int doctor(Runtime& runtime, const std::string& out);
 
-int device_child(int parent);  // process id of the run; never returns normally
+int device_child(int parent);  // `parent` is the process id of the run; never returns normally
 
 struct ProbeOptions {
   int parent = 0, kind = 0;
@@ -118,7 +118,7 @@ int list_data();
 int data_info(const std::string& spec);
 int fetch_data(const std::string& name, const std::string& from);
 
-// Reads and checks an experiment file with --set texts; prints every error and returns no value if there are any.
+// Reads and checks an experiment file with the texts of --set. If there are errors, prints all and returns nothing.
 std::optional<config::Config> read_config(const config::SchemaLookup& lookup, const std::string& path,
                                           const RunOptions& options, std::string& text,
                                           config::Origin origin = config::Origin::experiment);

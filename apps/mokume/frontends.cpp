@@ -15,7 +15,7 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
-// Returns the fields of summary.json, which older versions wrote without a checksum, or none if it cannot be read.
+// Returns the fields of summary.json, or none if the file is unreadable. Older versions wrote it without a checksum.
 Json stored_summary(const std::string& directory, Json& warnings) {
   std::string text;
   try {

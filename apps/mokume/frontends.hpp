@@ -1,4 +1,4 @@
-// Shows a run as events for a program, and applies its settings to the process.
+// Shows a run to a program as events, and applies the run's settings to the process.
 #pragma once
 
 #include <map>
@@ -17,7 +17,7 @@
 
 namespace mokume::app {
 
-// Tracks a run for a display. Its functions are called on the thread of run().
+// Tracks a run for a display. run() calls these functions on its own thread.
 class ProcessFrontend : public run::Frontend {
  public:
   ProcessFrontend(Runtime& runtime, StopWatch& watch) : runtime_(runtime), watch_(watch) {}
@@ -43,7 +43,7 @@ class ProcessFrontend : public run::Frontend {
   std::string directory_;
 };
 
-// Prints one JSON object per line to stdout: docs/howto/runs.md lists the events. Log lines come from any thread.
+// Prints one JSON object per line to stdout. docs/howto/runs.md lists the events. Any thread may log a line.
 class Events : public ProcessFrontend {
  public:
   using Json = nlohmann::ordered_json;
@@ -56,7 +56,7 @@ class Events : public ProcessFrontend {
 
   void logged(mk_log_level level, const std::string& line);
   void failed(const std::string& why) { put("error", {{"text", why}}); }
-  // Prints the last event. `exit_code` is the program's; `resume`, a command, is left out if it is "".
+  // Prints the last event. `exit_code` is the program's exit code. Leaves out the command `resume` if it is "".
   void summary(const run::RunResult& result, int exit_code, const std::string& resume);
 
  private:

@@ -1,4 +1,4 @@
-// The command line.
+// Parses the command line and runs a command.
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -53,14 +53,13 @@ constexpr const char* kExitCodes = R"(Exit codes:
    5  finished, but some fits failed
   75  stopped early; run the same command again to resume)";
 
-// Quotes the command line so that a shell can repeat it.
 std::string quoted_command(int argc, char** argv) {
   std::string text = "mokume";
   for (int k = 1; k < argc; ++k) text += " " + shell_quoted(argv[k]);
   return text;
 }
 
-// Names the values of options in help. A positional argument is its own name.
+// Names the values of options for --help. A positional argument needs no further name.
 void name_values(CLI::App* command) {
   static const std::map<std::string, std::string> names = {
       {"--data", "SPEC"},     {"--devices", "SEL"}, {"--formations", "LIST"}, {"--from", "URL"},
@@ -74,7 +73,7 @@ void name_values(CLI::App* command) {
   for (CLI::App* inner : command->get_subcommands([](const CLI::App*) { return true; })) name_values(inner);
 }
 
-// For commands that may load a user's library.
+// Adds --plugins to a command that may load a user's library.
 void add_plugins_option(CLI::App* command, std::vector<std::string>& directories) {
   command
       ->add_option("--plugins", directories,
@@ -118,7 +117,7 @@ void add_predict_options(CLI::App* command, PredictOptions& options) {
   command->add_option("--devices", options.devices, "device to use (the first match)");
 }
 
-// Holds every command with its options, and the storage of their values.
+// Holds every command with its options, and the values of these options.
 class Commands {
  public:
   Commands(int argc, char** argv) : line_{{argv, argv + argc}, {}} {
@@ -135,7 +134,7 @@ class Commands {
                               export_, import_, devices_, doctor_, schema_, init_})
       add_plugins_option(command, line_.plugins);
     name_values(&cli_);
-    cli_.footer(kExitCodes);  // last, because commands inherit it
+    cli_.footer(kExitCodes);  // last, because commands added later would inherit it
   }
 
   int run(int argc, char** argv, std::optional<Runtime>& made) {
@@ -311,8 +310,8 @@ class Commands {
   int parent_ = 0;
 };
 
-// Returns the exit code once stdout is written: a truncated table must not pass for a complete table. If the reader of
-// a pipe or socket is gone, it did not need the rest.
+// Writes the rest of stdout and returns the exit code: a truncated table must not pass for a complete one. A reader
+// that has closed its pipe or socket does not need the rest.
 int after_output(int code) {
   errno = 0;
   if (std::fflush(stdout) == 0 && std::ferror(stdout) == 0) return code;

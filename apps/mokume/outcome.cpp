@@ -22,7 +22,7 @@ namespace {
 
 // Reports that nothing was computed, and why.
 void tell_earlier(const std::string& directory, double end_s) {
-  // A run without fits or an old clock has no usable time.
+  // The time is unusable if the run has no fits or the clock was wrong.
   std::string when;
   if (end_s > 0)
     when = fmt::format(" on {:%Y-%m-%d at %H:%M:%S} ({} ago)", fmt::localtime(static_cast<std::time_t>(end_s)),

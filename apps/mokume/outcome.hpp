@@ -7,7 +7,7 @@ namespace mokume::app {
 
 int exit_code(const run::RunResult& result);
 
-// Prints the result, or only failures if `quiet`.
+// Prints the result, or only warnings and failures if `quiet`.
 void tell(const run::RunResult& result, bool quiet);
 
 }  // namespace mokume::app

@@ -31,7 +31,6 @@ std::string normal(const std::string& directory) {
   return text;
 }
 
-// Returns whether the text has characters that control a terminal.
 bool has_control(const std::string& text) { return base::without_controls(text) != text; }
 
 }  // namespace
@@ -59,7 +58,7 @@ std::string CommandLine::with_plugins(const std::vector<std::string>& directorie
   std::string text;
   for (size_t k = 0; k < words.size(); ++k) {
     text += (k == 0 ? "" : " ") + shell_quoted(words[k]);
-    // The options follow the command's name, so that a "--" among the words has no effect.
+    // The options follow the command's name, so that a "--" among the words has no effect on them.
     for (size_t d = 0; k == 1 && d < directories.size(); ++d) text += " --plugins " + shell_quoted(directories[d]);
   }
   return text;

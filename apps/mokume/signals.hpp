@@ -1,4 +1,4 @@
-// Stop requests by a signal or by a time limit.
+// Turns signals and a time limit into stop requests.
 #pragma once
 
 #include <atomic>
@@ -9,8 +9,8 @@
 
 namespace mokume::app {
 
-// While this object exists, SIGINT, SIGTERM, SIGUSR1, SIGUSR2 and the end of `max_seconds` set stop() once. A second
-// SIGINT exits the program at once (journals stay consistent). Create it before any other thread, so that threads
+// While this object exists, SIGINT, SIGTERM, SIGUSR1, SIGUSR2 and the end of `max_seconds` set stop(). A SIGINT after
+// that exits the program at once; journals stay consistent. Must be created before any other thread, so that threads
 // inherit the blocked signals.
 class StopWatch {
  public:
@@ -20,9 +20,9 @@ class StopWatch {
   StopWatch& operator=(const StopWatch&) = delete;
 
   const std::atomic<bool>& stop() const { return stop_; }
-  // Returns the cause of a stop: "SIGTERM", "--max-time 1 h 30 min"; "" without a stop. Thread-safe.
+  // Returns the cause of a stop, such as "SIGTERM" or "--max-time 1 h is over"; "" without a stop. Thread-safe.
   std::string cause();
-  // Marks the start of the work: from now on a stop is announced on stderr.
+  // Prints a message to stderr when a stop is requested, or at once if one already was.
   void announce();
 
  private:

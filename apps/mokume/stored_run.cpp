@@ -59,7 +59,7 @@ StoredRun::StoredRun(Runtime& runtime, const std::string& directory, const RunOp
   WaryLookup lookup(runtime);
   std::string text;
   const auto find = lookup.function();
-  // Without its model, a file produces only consequential errors.
+  // Without its model, a file produces only errors that follow from the missing model.
   config::parse(base::read_file(place, 1U << 21), file, {}, find, config::Origin::run);
   if (lookup.missing() && unsearched_.empty()) throw Error(MK_DEVICE_ERROR, directory + ": " + lookup.why());
   if (lookup.missing())
@@ -93,7 +93,7 @@ void StoredRun::warn_of_backends() const {
   std::set<std::string> lacking;
   for (const auto& device : run::read_run_record(directory_).devices) {
     const std::string& backend = device.backend;
-    const bool wanted_by_name = config_.devices.find(backend) != std::string::npos;  // its error names the cure
+    const bool wanted_by_name = config_.devices.find(backend) != std::string::npos;  // that error says what to do
     if (std::find(known.begin(), known.end(), backend) == known.end() && !wanted_by_name &&
         holds(unsearched_, "backends/" + backend + ".so"))
       lacking.insert(backend);

@@ -1,4 +1,4 @@
-// Files that name library directories but must not choose the code to run: stored runs, and files to check.
+// Reads files that name library directories but must not choose the code to run: stored runs, and files to check.
 #pragma once
 
 #include <string>
@@ -22,7 +22,7 @@ class WaryLookup {
   bool missing() const { return asked_ && !found_; }
   const std::string& model() const { return model_; }
   const std::string& why() const { return why_; }                             // reason that the model is missing
-  const std::vector<std::string>& unsearched() const { return unsearched_; }  // directories that the file names
+  const std::vector<std::string>& unsearched() const { return unsearched_; }  // directories that only the file names
 
  private:
   Runtime& runtime_;
@@ -31,28 +31,28 @@ class WaryLookup {
   std::vector<std::string> unsearched_;
 };
 
-// The experiment of a run directory. Its recorded library directories are for information: they are searched only if
-// the command line or the environment names them again.
+// Holds the experiment of a run directory. The recorded library directories are for information only: commands search
+// them only if the command line or the environment names them again.
 class StoredRun {
  public:
-  // `others` are further run directories of the same command, whose library directories appear in messages too. Throws
+  // `others` are further run directories of the same command, whose library directories appear in messages, too. Throws
   // Error(MK_DEVICE_ERROR) if the model is not found, and Error(MK_INVALID_ARGUMENT) if this is not a run directory or
   // its file is damaged.
   StoredRun(Runtime& runtime, const std::string& directory, const RunOptions& options = {},
             const std::vector<std::string>& others = {});
 
-  // Opens a model without its run. Throws Error(MK_DEVICE_ERROR) if its library is not found.
+  // Represents a model without its run.
   StoredRun(Runtime& runtime, const std::string& directory, const node::ModelInputs& inputs);
 
-  // Holds the searched directories instead of the recorded directories, for child processes and ranks.
+  // Returns the experiment. For child processes and ranks, it names the searched directories, not the recorded ones.
   const config::Config& config() const { return config_; }
-  // Warns if the run probably used a model that this command does not use.
+  // Warns if the run probably used another model than this command.
   void warn() const;
   // Warns in the same way about backends, for commands that compute.
   void warn_of_backends() const;
 
-  // Returns the result of `body`. If it finds no matching device, the error points to recorded directories that are not
-  // searched.
+  // Returns the result of `body`. If `body` finds no matching device, the error names the recorded directories that are
+  // not searched.
   template <class Body>
   auto with_devices(Body&& body) const {
     try {
@@ -64,7 +64,7 @@ class StoredRun {
   }
 
  private:
-  std::string cure() const;  // names the unsearched directories, and the command that searches them
+  std::string cure() const;  // returns a text that names the unsearched directories and the command that searches them
 
   Runtime& runtime_;
   std::string directory_;

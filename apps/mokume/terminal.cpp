@@ -36,7 +36,7 @@ void put_raw(const std::string& text) {
   std::fflush(stderr);
 }
 
-// Libraries choose the names of devices and the model's descriptions.
+// Removes control characters, because libraries choose the names of devices and the descriptions of models.
 void put(const std::string& text) { put_raw(base::without_controls(text, "\n")); }
 
 }  // namespace

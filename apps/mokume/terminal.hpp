@@ -1,6 +1,6 @@
-// Shows the progress of a long run on stderr. On a terminal, one line per device and a total bar with an ETA are
-// redrawn in place. Elsewhere, a plain line for the total and one for each of the first devices are printed every 30 s,
-// or every 5 % but at most every 5 s.
+// Shows the progress of a long run on stderr. On a terminal, redraws one line per device and a total bar with an ETA in
+// place. Elsewhere, prints a plain line for the total and one for each of the first devices every 30 s, or every 5 %
+// but at most every 5 s.
 #pragma once
 
 #include <chrono>
@@ -17,7 +17,7 @@ namespace mokume::app {
 
 class Terminal : public ProcessFrontend {
  public:
-  // `quiet` shows nothing (for nodes other than the first).
+  // If `quiet`, shows nothing, for example on nodes other than the first.
   Terminal(Runtime& runtime, StopWatch& watch, bool quiet);
   ~Terminal() override;  // clears the display
   Terminal(const Terminal&) = delete;
@@ -29,7 +29,7 @@ class Terminal : public ProcessFrontend {
   void device_state(uint32_t node, uint32_t device, const std::string& what, double share) override;
   void end_fits() override;
 
-  // Called before and after a line of the log, on any thread.
+  // The log calls these functions before and after each line, on any thread.
   static void before_log(void* self);
   static void after_log(void* self);
 
@@ -46,7 +46,7 @@ class Terminal : public ProcessFrontend {
   uint64_t total() const { return fits_ + refits_; }
   std::string total_line() const;
   std::string eta() const;
-  double share() const;  // finished part of all fits, including running fits
+  double share() const;  // returns the finished part of all fits, including running fits
 
   const bool terminal_;
   const bool quiet_;
@@ -54,7 +54,7 @@ class Terminal : public ProcessFrontend {
   std::map<std::pair<uint32_t, std::string>, DeviceLine> devices_;  // by node and id
   std::string best_text_;                                           // shown below the total
   const run::StatusFile* status_ = nullptr;                         // set by begin_fits()
-  uint64_t fits_ = 0, refits_ = 0;                                  // planned numbers
+  uint64_t fits_ = 0, refits_ = 0;                                  // numbers in the plan
   uint64_t refits_done_ = 0;
   uint64_t done_ = 0, failed_ = 0;
   bool fitting_ = false;

@@ -9,8 +9,8 @@ class App;
 
 namespace mokume::app {
 
-// Returns a sentence that names the first word that `cli` could not place and suggests the likely word; "" if it placed
-// every word. Call it after parse() has thrown.
+// Returns a sentence that names the first word that `cli` could not place and suggests the likely word, or "" if `cli`
+// placed every word. Callers call this function after parse() has thrown.
 std::string unknown_word(const CLI::App& cli);
 
 }  // namespace mokume::app

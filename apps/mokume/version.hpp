@@ -1,4 +1,4 @@
-// The version of the program. Each build generates the file that defines it (cmake/Version.cmake).
+// Declares the version of the program. Each build generates the file that defines it (cmake/Version.cmake).
 #pragma once
 
 namespace mokume::app {

@@ -71,12 +71,12 @@ EnsembleVote take_vote(const results::Certainty& certainty) {
   }
   for (size_t c = 0; c < certainty.classes.size(); ++c) {
     const results::Moments m = results::moments(of_class(certainty, c));
-    vote.mean.push_back(std::clamp(m.mean, m.min, m.max));  // rounding must not make it 1 if no member is certain
+    vote.mean.push_back(std::clamp(m.mean, m.min, m.max));  // rounding must not make the mean 1 if no member is certain
     vote.sd.push_back(m.sd);
   }
   vote.winner = results::majority(vote.votes, vote.mean);
   vote.entropy = entropy_of(vote.mean);
-  // Jensen's inequality makes it nonnegative, but rounding may not.
+  // By Jensen's inequality, mutual information is not negative, but rounding may make it so.
   const double n = certainty.members.size();
   vote.mutual_information = certainty.members.size() == 1 ? 0 : std::max(0.0, vote.entropy - entropies / n);
   return vote;

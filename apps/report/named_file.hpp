@@ -1,4 +1,4 @@
-// A generated file of a run directory.
+// Defines a generated file of a run directory.
 #pragma once
 
 #include <string>

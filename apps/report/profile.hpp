@@ -1,4 +1,4 @@
-// The tables and files of a profiled run: for each device its phases, and the ops within them.
+// Renders the tables of a profiled device: its phases, and the ops within them.
 #pragma once
 
 #include <cstdint>
@@ -9,11 +9,11 @@
 
 namespace mokume::report {
 
-// Returns two tables for a terminal: phases and ops, each with calls, seconds, share, GFLOP/s and GB/s. Ops after the
-// first 40 are summed up in a last line, so that both tables add up to the time in the heading.
+// Returns two tables for a terminal: phases and ops, each with calls, seconds, share, GFLOP/s and GB/s. If there are
+// more than 40 ops, the last line sums up the rest, so that both tables add up to the time in the heading.
 std::string profile_text(const results::DeviceProfile& profile);
 
-// The same tables as data, for other formats.
+// Holds a line of the same tables as data, for other formats.
 struct ProfileLine {
   std::vector<std::string> names;  // phase, or phase and op
   uint64_t calls = 0;

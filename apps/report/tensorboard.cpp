@@ -64,7 +64,7 @@ std::string float_field(int number, float value) {
   return field(number, 5) + little_endian(std::bit_cast<uint32_t>(value));
 }
 
-// Beyond the range of float, the conversion would be undefined.
+// The conversion of a value beyond the range of float would be undefined.
 float rounded(double value) {
   constexpr double kMax = std::numeric_limits<float>::max();
   if (std::abs(value) > kMax) return std::copysign(std::numeric_limits<float>::infinity(), value > 0 ? 1.0F : -1.0F);
@@ -80,7 +80,7 @@ std::string value_message(const std::string& tag, double value) {
 
 base::Below in(const base::Below& root, const std::string& name) { return {root.root, root.name + "/" + name}; }
 
-// Other files in a folder stay, and so does the folder.
+// Keeps all other files, and the folders that contain them.
 void remove_stale_events(const base::Below& root, const std::set<std::string>& wanted) {
   for (const std::string& name : base::names_in(root)) {
     const base::Below events = in(root, name + "/" + kFile);

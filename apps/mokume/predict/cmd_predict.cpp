@@ -1,4 +1,4 @@
-// The command predict: rows of a table (predict_rows.cpp), or pictures (predict_pictures.cpp).
+// Implements the command predict for rows of a table (predict_rows.cpp) and for pictures (predict_pictures.cpp).
 #include <optional>
 
 #include "commands.hpp"

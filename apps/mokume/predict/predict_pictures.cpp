@@ -21,15 +21,15 @@
 namespace mokume::app {
 namespace {
 
-constexpr int32_t kLeastSide = 8;                  // side of a square image, if only the number of features is known
-constexpr size_t kBlockValues = size_t{16} << 20;  // limit for pictures that are predicted together
+constexpr int32_t kLeastSide = 8;                  // least side of an image, if only the number of features is known
+constexpr size_t kBlockValues = size_t{16} << 20;  // limit of the values that are predicted together
 
 using run::Trained;
 
 struct Conversion {
   data::Shape shape;
-  bool plain = false;   // converted like the training pictures of source "images", else like MNIST's digits
-  std::string guessed;  // a remark if only the number of features is known, else ""
+  bool plain = false;   // converted like the training pictures of source "images", otherwise like MNIST's digits
+  std::string guessed;  // remark if only the number of features is known, otherwise ""
 
   data::ModelImage operator()(const data::Picture& picture) const {
     data::ModelImage image = plain ? data::to_plain_image(picture, shape) : data::to_model_image(picture, shape);
@@ -38,7 +38,7 @@ struct Conversion {
   }
 };
 
-// Returns the image shape of the model's rows. `guessed` gets a remark if only the number of features is known.
+// Returns the image shape of the model's rows. Sets `guessed` to a remark if only the number of features is known.
 data::Shape image_shape(const Trained& model, const std::string& run, std::string& guessed) {
   const data::Shape& shape = model.shape;
   if (int64_t{shape.height} * shape.width > 1) return shape;
@@ -122,7 +122,7 @@ void predict_one(const Models& with, const std::string& file) {
   if (!options.svg.empty())
     base::write_file(options.svg,
                      report::certainty_svg(certainty, picture.name, thumbnail(image.values, convert.shape)));
-  // The vote of other members does not apply to these members.
+  // A stored vote of other members says nothing about these members.
   const auto vote = run::read_vote(options.run);
   const bool same = vote && vote->members == with.ensemble.size();
   const std::vector<double> doubt = same ? vote->doubt : std::vector<double>{};

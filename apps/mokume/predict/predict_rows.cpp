@@ -1,4 +1,4 @@
-// Predicts the rows of a table, at once or as they arrive on standard input.
+// Predicts the rows of a table, all at once or as they arrive on standard input.
 #include <unistd.h>
 
 #include <algorithm>
@@ -25,7 +25,7 @@ namespace {
 using run::Combined;
 using run::Trained;
 
-// The columns to the left of the predictions: the row number, and the columns that the command line requests.
+// Holds the columns to the left of the predictions: the row number, and the columns that the command line requests.
 class Left {
  public:
   Left(data::CopiedColumns copied, size_t rows_before) : copied_(std::move(copied)), rows_before_(rows_before) {}
@@ -47,7 +47,7 @@ class Left {
   size_t rows_before_;
 };
 
-// Prints predicted[, target][, sd], and finally the error over the rows with a target.
+// Prints the columns predicted[, target][, sd], and finally the error over the rows with a target.
 class Numbers {
  public:
   explicit Numbers(const Models& with) : with_(with) {}
@@ -89,7 +89,7 @@ class Numbers {
   size_t told_ = 0;
 };
 
-// Prints the table of classes, and finally the errors over the rows with a label.
+// Prints the table of classes, and finally the number of errors in the rows with a label.
 class Classes {
  public:
   explicit Classes(const Models& with) : with_(with) {}
@@ -119,7 +119,7 @@ class Classes {
   const Models& with_;
   std::optional<ClassTable> table_;
   int64_t errors_ = 0, told_ = 0;
-  std::vector<double> alone_;  // errors of each member
+  std::vector<double> alone_;  // number of errors of each member
 };
 
 class RowPredictor {
@@ -187,7 +187,7 @@ class RowPredictor {
   const data::TrainedOn trained_;
   Numbers numbers_;
   Classes classes_;
-  std::unique_ptr<Opened> opened_;  // opened after the rows have been read, since errors in the rows come first
+  std::unique_ptr<Opened> opened_;  // opened after the rows have been read, because errors in the rows come first
   data::CopiedColumns copied_;
   size_t rows_ = 0;
 };

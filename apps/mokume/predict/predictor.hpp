@@ -1,5 +1,5 @@
-// The common parts of all forms of the command predict: the models of a run, the selected device, and the table of
-// classes.
+// Defines the common parts of all forms of the command predict: the models of a run, the selected device, and the table
+// of classes.
 #pragma once
 
 #include <cstdint>
@@ -42,14 +42,14 @@ class Opened {
   std::unique_ptr<device::Device> device_;
 };
 
-// Prints the columns of the caller, predicted[, label][, votes], and the scores. Combined must come from this ensemble.
+// Prints the caller's columns, predicted[, label][, votes], and the scores. Each Combined must come from this ensemble.
 class ClassTable {
  public:
-  // `left` names the caller's columns. `known`: the rows have labels.
+  // `left` names the caller's columns. `known` tells whether the rows have labels.
   ClassTable(const Models& with, std::vector<std::string> left, bool known)
       : with_(with), left_(std::move(left)), known_(known) {}
 
-  // Prints row `r` of `said`. `cells` holds the caller's columns. `label` is used if the rows have labels.
+  // Prints row `r` of `said`. `cells` holds the caller's columns. Ignores `label` if the rows have no labels.
   void print(const run::Combined& said, size_t r, std::vector<RowPrinter::Cell> cells, int32_t label = data::kNoLabel);
 
  private:
@@ -61,11 +61,11 @@ class ClassTable {
   std::optional<RowPrinter> printer_;  // made for the first row, which determines the names of the scores
 };
 
-// Predicts the rows of a table: with options.stream, each row as soon as it arrives on standard input.
+// Predicts the rows of a table. With options.stream, answers each row as soon as it arrives on standard input.
 void predict_rows(const Models& with);
 
-// For one picture, prints all certainties of the members as text or JSON; for several pictures or folders, one row
-// each. Returns the exit code: kData if some of several cannot be read.
+// Prints all certainties of the members for one picture, as text or JSON, or one row for each of several pictures.
+// Returns the exit code, which is kData if some of several pictures cannot be read.
 int predict_pictures(const Models& with);
 
 }  // namespace mokume::app

@@ -17,7 +17,7 @@ std::string json_text(std::string_view text) {
   return nlohmann::json(text).dump(-1, ' ', false, nlohmann::json::error_handler_t::replace);
 }
 
-// Files and programs get the bytes of names unchanged; a terminal must not be controlled by them.
+// Files and programs get the bytes of names unchanged, but names must not control a terminal.
 void put_row(const std::string& row) {
   if (isatty(STDOUT_FILENO) != 0) return say(stdout, "{}\n", row);
   std::fwrite(row.data(), 1, row.size(), stdout);

@@ -14,7 +14,7 @@ struct Proposal {
   std::vector<std::string> words;
 };
 
-// Returns the shells' proposals for a value; every other value is free text.
+// Returns the values that a shell proposes for an argument, or an empty proposal for an argument with a free text.
 const Proposal& proposal_of(const std::string& name) {
   static const std::map<std::string, Proposal> known = {
       {"CONFIG", {Files::experiments, {}}},

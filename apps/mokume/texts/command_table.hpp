@@ -1,4 +1,4 @@
-// The command line as data, with the texts of --help, for the manual page and shell completions.
+// Describes the command line as data, with the texts of --help, for the manual page and shell completions.
 #pragma once
 
 #include <string>
@@ -26,12 +26,12 @@ struct Command {
   std::vector<Command> inner;
 };
 
-// Leaves out hidden commands.
+// Returns the table of all commands except hidden ones.
 Command command_table(const CLI::App& cli);
 
 std::string joined(const std::vector<std::string>& words, const std::string& between = " ");
 
-// Returns a manual page in roff's man macros. `footer` holds the exit codes in the words of help.
+// Returns a manual page in roff's man macros. `footer` is the text of --help about exit codes.
 std::string manual(const Command& mokume, const std::string& version, const std::string& footer);
 
 // Returns a script that completes command lines in `shell`: bash, zsh or fish.

@@ -1,4 +1,4 @@
-// Completion scripts of bash, zsh and fish.
+// Generates completion scripts for bash, zsh and fish.
 #include <fmt/format.h>
 
 #include <algorithm>

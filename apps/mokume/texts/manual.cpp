@@ -1,4 +1,4 @@
-// The manual page.
+// Generates the manual page.
 #include <fmt/format.h>
 
 #include <cctype>
@@ -8,7 +8,7 @@
 namespace mokume::app {
 namespace {
 
-// Escapes text for roff: it escapes a backslash and a minus, and no line begins with a command.
+// Escapes backslashes, minus signs, and characters at the start of a line that would begin a command of roff.
 std::string plain(const std::string& text) {
   std::string made;
   for (const char c : text) {

@@ -67,8 +67,8 @@ void draw_failed(Svg& svg, const Figure& figure, size_t candidate, double x) {
   svg.close();
 }
 
-// Returns by candidate the offset of its box from a value that several candidates share. Every box stays nearer to its
-// own value than to the next value.
+// Maps each candidate to the horizontal offset of its box. Boxes that share a value stand side by side, and every box
+// stays nearer to its own value than to the next one.
 std::map<size_t, double> shifts_of(const Figure& figure, const BoxPanel& panel, const std::vector<size_t>& candidates,
                                    double width, double pitch) {
   std::map<double, std::vector<size_t>> by_value;
@@ -88,7 +88,7 @@ std::string draw_panel(const Figure& figure, const BoxPanel& panel, const result
   const std::vector<size_t> candidates = drawn(figure, panel.candidates);
   Svg svg(560, 372, fmt::format("Box plots of {}; {}", over, head), results::elide(head, 72),
           results::elide(caption(figure, panel, candidates.size()), 90));
-  // Without a grid, many candidates may share a value: their boxes are slim and side by side.
+  // Without a grid, many candidates may share a value, so their boxes are slim and stand side by side.
   const bool grid = figure.surface || !figure.y;
   const Positions positions = positions_of(panel.x, kBoxesLeft, kBoxesRight, grid ? 6 : 0);
   const Scale scale = value_scale(extent, extent.spans(10), kBoxesBottom, kBoxesTop);

@@ -1,4 +1,4 @@
-// Box plots of the fits' values over one parameter, and bars of candidates if no parameter is numeric.
+// Draws box plots of the fits' values over one parameter, or bars of candidates if no parameter is numeric.
 #pragma once
 
 #include <vector>

@@ -36,7 +36,7 @@ void draw_picture(Svg& svg, const results::Thumbnail& picture, double x, double 
     const uint8_t* row = picture.grey.data() + r * picture.width;
     for (size_t c = 0, end = 0; c < picture.width; c = end) {
       while (end < picture.width && row[end] == row[c]) ++end;
-      // Slightly larger than the pixels, to hide seams.
+      // Each rectangle is slightly larger than its pixels, which hides seams.
       if (row[c] > 0)
         svg.rect(x + px(c), y + px(r), px(end - c) + 0.1, side + 0.1, {}, {}, Colour{row[c], row[c], row[c]}.hex());
     }

@@ -1,4 +1,4 @@
-// The members' certainty of one row as SVG: one line per class with a box plot over all members.
+// Draws how certain the members are of one row: one line per class, with a box plot over all members.
 #pragma once
 
 #include <string>

@@ -1,4 +1,4 @@
-// The confusion matrix of the test rows.
+// Draws the confusion matrix of the test rows.
 #pragma once
 
 #include <string>
@@ -11,8 +11,7 @@ namespace mokume::report {
 
 inline constexpr const char* kConfusionPlot = "plots/confusion.svg";
 
-// Returns the matrix as a plot: a row for each class, a column for each predicted class. Returns nothing without a
-// matrix.
+// Returns a plot with a row for each class and a column for each predicted class, or nothing if there is no matrix.
 std::vector<NamedFile> confusion_plot(const results::RunView& view);
 
 }  // namespace mokume::report

@@ -12,7 +12,7 @@ using journal::FitRecord;
 using Frame = CurveFrame;
 
 constexpr size_t kMaxPale = 300;
-constexpr size_t kMaxFamilies = 16;              // one limit for fits and one for members
+constexpr size_t kMaxFamilies = 16;              // applies to fits and to members
 constexpr double kLogFrom = 31.622776601683793;  // 1.5 decades
 
 constexpr CurveKind kKinds[] = {{"validation_", "", "solid", "validation"},
@@ -27,8 +27,8 @@ std::string family_of(const std::string& name) {
 
 bool numbered(const search::Plan& plan) { return plan.bootstraps > 1 && plan.own_candidates == 0; }
 
-// Returns "candidate 3, fold 1", without parts that all fits share or that follow from the candidate. If this would not
-// fit into the legend, returns "3,0,1": candidate, bootstrap, fold.
+// Returns a name like "candidate 3, fold 1", without parts that all fits share or that follow from the candidate. If
+// such names would not fit into the legend, returns candidate, bootstrap and fold, like "3,0,1".
 std::string name_of(const search::Plan& plan, const search::FitKey& key) {
   if (numbered(plan)) return fmt::format("{},{},{}", key.candidate, key.bootstrap, key.fold);
   std::string text = plan.candidates.size() > 1 ? fmt::format("candidate {}", key.candidate) : "";
@@ -54,9 +54,9 @@ CurveLine line_of(const std::string& name, const search::Plan& plan, size_t cand
   return line;
 }
 
-// Sets one pair of axes for all drawn lines. A fit that diverged must not squeeze all others into the bottom: if the
-// worse half of the fits would stretch the axis a hundredfold, the axis ends a little above the better half and the
-// refit. Members are not ordered by quality, so all of them are shown in full.
+// Sets one pair of axes for all drawn lines. A fit that diverged must not squeeze all others into the bottom.
+// Therefore, if the worse half of the fits would stretch the axis a hundredfold, the axis ends a little above the
+// better half and the refit. Members are not ordered by quality, so the plot shows all of them in full.
 void set_scales(CurveFamily& family) {
   results::Extent all, better_ones;
   size_t epochs = 1;
@@ -93,7 +93,6 @@ void add_line(CurveFamily& family, CurveLine line) {
 
 using Records = std::vector<const FitRecord*>;
 
-// Returns at most kMaxFamilies names, in order.
 std::vector<std::string> family_names(const Records& records) {
   std::set<std::string> names;
   for (const FitRecord* record : records)

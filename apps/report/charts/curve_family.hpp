@@ -1,5 +1,5 @@
-// Sorts curves over epochs into plots: one plot per quantity of the fits, for all kinds of rows that it was measured
-// on, and another plot for the members of an ensemble.
+// Sorts curves over epochs into plots. Each quantity of the fits has one plot, for all kinds of rows on which it was
+// measured. The members of an ensemble have plots of their own.
 #pragma once
 
 #include <optional>
@@ -11,11 +11,11 @@
 
 namespace mokume::report {
 
-// The rows that a curve was measured on, derived from the prefix of its name, and its line style in a plot of several
-// kinds.
+// Tells on which rows a curve was measured, which follows from the prefix of its name, and defines the line style of
+// such curves in a plot of several kinds.
 struct CurveKind {
   const char *prefix, *dashes, *look;
-  const char* rows;  // "" without a known prefix
+  const char* rows;  // "" if there is no known prefix
 };
 const CurveKind& curve_kind(size_t kind);
 size_t kind_of(const std::string& curve_name);
@@ -24,7 +24,7 @@ constexpr size_t kMaxNamedCurves = 12;  // limited by the colours k0 to k11 of p
 
 bool usable(double value);
 
-// A fit, a refit or a member, with its curves of one family. Points into the view.
+// Holds a fit, a refit or a member, with its curves of one family. The pointers refer to the view.
 struct CurveLine {
   std::string name, hover;
   std::vector<const journal::Curve*> curves;

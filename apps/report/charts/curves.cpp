@@ -18,7 +18,7 @@ using Frame = CurveFrame;
 constexpr double kLegend = 660, kLegendText = 690;
 
 // Draws one curve: lines between epochs, a dot if both neighbours are missing, and a cross where values stop being
-// finite. The axis is divided into steps; only the lowest and the highest value of the epochs in a step are drawn.
+// finite. Divides the axis into steps and draws only the lowest and the highest value in each step.
 class Stroke {
  public:
   Stroke(const CurveFamily& family, const std::vector<double>& values, size_t steps)
@@ -45,7 +45,7 @@ class Stroke {
   double x_of(size_t i) const { return family_.x.at(i + 1); }
   double y_of(size_t i) const { return std::max(Frame::kTop, family_.y.at(values_[i])); }
 
-  // Updates `mark`, and returns whether `step` differs from it.
+  // Sets `mark` to `step` and returns whether this changed it.
   static bool advance(size_t& mark, size_t step) { return std::exchange(mark, step) != step; }
 
   void point(size_t i, char command) {
@@ -94,7 +94,7 @@ class Stroke {
 void draw_line(Svg& svg, const CurveFamily& family, const CurveLine& line, const std::string& classes, bool named) {
   svg.open("curve " + classes, line.hover);
   for (const journal::Curve* curve : line.curves) {
-    // No fit has the rows of the refit, so a single curve of the refit needs no line style.
+    // The refit's rows differ from those of every fit, so a single curve of the refit needs no line style of its own.
     const bool plain = family.kinds.size() == 1 || (family.refit && &line == &*family.refit && line.curves.size() == 1);
     const char* dashes = plain ? "" : curve_kind(kind_of(curve->name)).dashes;
     Stroke(family, curve->values, named ? 280 : 100).draw(svg, dashes, named);
@@ -143,8 +143,8 @@ double end_of(const CurveFamily& family, const CurveLine& line) {
   return Frame::kBottom;
 }
 
-// Returns the named lines. Members are ordered by the heights of their ends, so that lines and legend entries can be
-// matched: a dozen colours alone do not suffice.
+// Returns the indices of the named lines. Members are ordered by the heights at which they end, so that readers can
+// match lines to legend entries, for which a dozen colours alone do not suffice.
 std::vector<size_t> legend_order(const CurveFamily& family) {
   std::vector<size_t> order(std::min(family.lines.size(), kMaxNamedCurves));
   std::iota(order.begin(), order.end(), size_t{0});

@@ -1,4 +1,4 @@
-// Curves over epochs of the fits, the refit and the members of an ensemble.
+// Draws curves over epochs for the fits, the refit and the members of an ensemble.
 #pragma once
 
 #include <vector>
@@ -9,8 +9,8 @@
 namespace mokume::report {
 
 // Returns a plot for each family of curves ("train_loss" and "validation_loss" belong to the family "loss"), in name
-// order. The fits of the best candidates are named, and the refit is highlighted. At a value that is not finite, a line
-// is interrupted and marked with a cross.
+// order. Names the fits of the best candidates and highlights the refit. A line is interrupted where values are not
+// finite; named lines have a cross there.
 std::vector<NamedFile> curve_plots(const Figure& figure);
 
 }  // namespace mokume::report

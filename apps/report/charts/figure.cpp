@@ -12,7 +12,7 @@
 namespace mokume::report {
 namespace {
 
-// For at most this number, ticks show the values themselves, which matter more than round numbers.
+// If an axis has at most this many values, its ticks show the values themselves, which matter more than round numbers.
 constexpr size_t kFewValues = 8;
 
 using Candidate = std::vector<search::Value>;
@@ -33,7 +33,7 @@ std::string text_of(const Candidate& candidate, size_t param) {
   return param < candidate.size() ? search::to_text(candidate[param]) : "";
 }
 
-// Returns the parameter as an axis; nothing if a value is missing, not a number or absurdly large.
+// Returns the parameter as an axis, or nothing if it has only one value or if a value is missing, no number or huge.
 std::optional<Axis> axis_of(const search::Plan& plan, size_t param) {
   std::set<double> values;
   for (const Candidate& candidate : plan.candidates) {
@@ -236,7 +236,7 @@ Positions cells_of(const Axis& axis, double from, double pitch) {
   const Scale scale{false, 0, last, from + pitch / 2, from + pitch * (last + 0.5)};
   Positions positions{scale, true, values, value_ticks(values, true), pitch, axis.name};
   if (values.size() <= kFewValues || !evenly_spaced(values, log)) return positions;
-  // Round values on the true scale, mapped to the cells.
+  // The ticks are at round values of the true scale, mapped to the cells.
   const Scale true_scale{log, values.front(), values.back(), 0, last};
   positions.title += log ? " (log scale)" : "";
   positions.ticks = ticks(true_scale, 7);

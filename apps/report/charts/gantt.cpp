@@ -20,7 +20,7 @@ constexpr size_t kGanttMaxRows = 64;
 constexpr double kGapWidth = 26;  // px for a period in which no device worked
 constexpr size_t kMaxGaps = 8;
 
-// The fits of a bundle start together and end one after another.
+// Holds the fits of a bundle, which start together and end one after another.
 struct Bar {
   results::Span span;
   uint32_t bundle = 0;
@@ -56,7 +56,7 @@ Lanes lanes_of(const results::RunView& view) {
   return lanes;
 }
 
-// Maps time without the long gaps between the sessions of a run, which would squeeze the work into slivers.
+// Maps time to px. Shortens the long gaps between the sessions of a run, which would squeeze the work into slivers.
 class Clock {
  public:
   explicit Clock(const Lanes& lanes) {
@@ -89,7 +89,7 @@ class Clock {
     return px(worked + std::max(0.0, time - sessions_[gaps].start), gaps);
   }
 
-  // Returns the px of a moment, given in seconds of work since the start.
+  // Returns the position in px of a moment that is given in seconds of work since the start.
   double at_worked(double worked) const {
     double before = 0;
     for (size_t gaps = 0; gaps < sessions_.size(); ++gaps) {
@@ -106,7 +106,7 @@ class Clock {
   double per_second_ = 0;
 };
 
-// Returns 1-2-5 steps below 30 s, then divisions of minutes, hours and days.
+// Returns the time between two labels: 1-2-5 steps below 30 s, then divisions of minutes, hours and days.
 double time_step(double length) {
   for (const double step :
        {0.001, 0.002, 0.005, 0.01,  0.02,  0.05,   0.1,    0.2,    0.5,    1.0,     2.0,     5.0,     10.0,   20.0,

@@ -1,4 +1,4 @@
-// The work of every device over time: bundles are bars on a track, so that idle time is visible.
+// Draws the work of every device over time. Bundles are bars on a track, so that idle time is visible.
 #pragma once
 
 #include <string>
@@ -7,6 +7,6 @@
 
 namespace mokume::report {
 
-std::string gantt(const results::RunView& view);  // "" if no record took time
+std::string gantt(const results::RunView& view);  // returns "" if no record took time
 
 }  // namespace mokume::report

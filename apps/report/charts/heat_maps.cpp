@@ -15,7 +15,7 @@ constexpr double kMapsTop = 74;
 constexpr size_t kMaxCells = 16384;  // limit for all maps of a page
 constexpr size_t kMaxHeatMaps = 16;
 
-// Makes good means light, so that the eye finds the best region first.
+// Gives better means lighter colours, so that the eye finds the best region first.
 struct Colours {
   explicit Colours(const Figure& figure) : larger(figure.larger) {
     for (const results::CandidateRow& row : figure.pooled)
@@ -24,15 +24,15 @@ struct Colours {
   }
   bool several() const { return means.high > means.low; }
   Colour of(double mean) const { return at(several() ? scale.at(mean) : larger ? 0 : 1); }
-  // Returns the colour at this fraction between the largest and the smallest mean.
+  // Returns the colour of the mean that lies `share` of the way from the largest mean (0) to the smallest (1).
   Colour at(double share) const { return colour_scale(larger ? 1 - share : share); }
 
-  bool larger;  // true if larger means are better
+  bool larger;  // true if a larger mean is better
   results::Extent means;
   Scale scale;
 };
 
-// Returns at most four characters, so that they fit into a 24 x 24 map.
+// Returns three digits, which fit into the cells of a 24 x 24 map.
 std::string cell_text(const results::Unit& unit, double mean) {
   const double value = unit.factor * mean;
   if (unit.percent) return fmt::format("{:.{}f}", value, value < 9.995 ? 2 : value < 99.95 ? 1 : 0);
@@ -51,7 +51,7 @@ struct Map {
 
   size_t nx = 0;
   double cell_w = 0, cell_h = 0, left = 48, right = 0, bottom = 0;
-  std::vector<std::optional<size_t>> candidates;  // [y][x]: the best-ranked candidate of the cell
+  std::vector<std::optional<size_t>> candidates;  // best-ranked candidate of each cell, as [y][x]
   bool any_failed = false, any_missing = false;
 };
 

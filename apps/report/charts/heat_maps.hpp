@@ -1,4 +1,4 @@
-// Heat maps of the selecting metric's mean over two parameters.
+// Draws heat maps of the selecting metric's mean over two parameters.
 #pragma once
 
 #include <vector>
@@ -8,7 +8,7 @@
 
 namespace mokume::report {
 
-// Returns one map for each group of a figure with a surface; none if the grid has more cells than a page has pixels.
+// Returns one map for each group of a figure with a surface, up to a limit of maps and of cells in all maps.
 std::vector<NamedFile> heat_maps(const Figure& figure);
 
 }  // namespace mokume::report

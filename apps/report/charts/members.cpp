@@ -15,7 +15,7 @@ namespace {
 
 constexpr double kVotesLeft = 40, kVotesRight = 520, kVotesMiddle = 96, kVotesBottom = 132;
 
-// The view may come from a file with arbitrary contents.
+// The view may come from a file with arbitrary contents, which must not become part of a file name.
 const char* kind_word(const std::string& kind) {
   for (const char* known : {"easy", "misclassified", "uncertain"})
     if (kind == known) return known;

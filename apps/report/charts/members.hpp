@@ -1,4 +1,4 @@
-// The results of an ensemble's members and of its vote on the test rows.
+// Draws the results of an ensemble's members and of its vote on the test rows.
 #pragma once
 
 #include <string>
@@ -17,7 +17,7 @@ std::vector<double> member_values(const results::RunView& view);
 double shown_result(const results::TestResult& test);
 std::string shown_text(const results::RunView& view, double shown);
 
-// Returns one plot of all members and one for each exemplar of the vote; none if no member has a result.
+// Returns one plot of all members and one for each exemplar of the vote, or nothing if no member has a result.
 std::vector<NamedFile> member_plots(const results::RunView& view);
 
 }  // namespace mokume::report

@@ -1,4 +1,4 @@
-// All plots of a run.
+// Draws all plots of a run.
 #pragma once
 
 #include <vector>
@@ -8,9 +8,9 @@
 
 namespace mokume::report {
 
-// Returns box plots and heat maps by the rule in charts/figure.hpp, or bars of candidates, if there are candidates and
-// a selecting metric; then the curves of fits, refit and members, if any. Depends only on plan, metrics, records,
-// refits, vote and best, not on devices or times.
+// Returns heat maps and box plots by the rule in charts/figure.hpp, or bars of candidates, if there are candidates and
+// a selecting metric. Also returns plots of curves, of members and of the confusion matrix, if the view has them. The
+// plots do not depend on devices or times.
 std::vector<NamedFile> plots(const results::RunView& view);
 
 }  // namespace mokume::report

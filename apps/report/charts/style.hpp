@@ -1,4 +1,4 @@
-// The styles of plots: palette.css holds the colours and plot.css the rules.
+// Defines the styles of plots: palette.css holds the colours and plot.css the rules.
 #pragma once
 
 #include <cstdint>
@@ -7,7 +7,7 @@
 
 namespace mokume::report {
 
-// For a page, whose own rules may use the palette's colours.
+// Return the style sheets of a page, whose own rules may use the palette's colours.
 std::string_view palette_css();
 std::string_view plot_css();
 
@@ -18,11 +18,11 @@ const std::string& standalone_css();
 struct Colour {
   uint8_t red = 0, green = 0, blue = 0;
   std::string hex() const;
-  bool light() const;  // true if it needs dark text
+  bool light() const;  // true if text on it must be dark
 };
 
-// Returns a colour between dark purple and light yellow, via blue and green. Lightness rises evenly, so the order
-// survives grey scale and every kind of colour blindness. 0 <= t <= 1.
+// Returns a colour between dark purple (t = 0) and light yellow (t = 1), via blue and green. Lightness rises evenly, so
+// the order stays visible in grey scale and with every kind of colour blindness.
 Colour colour_scale(double t);
 
 }  // namespace mokume::report

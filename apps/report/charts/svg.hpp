@@ -1,5 +1,5 @@
-// A small writer of deterministic SVG: fixed-precision coordinates, no locale, time or ids. Classes of plot.css
-// determine the colours.
+// Writes deterministic SVG: coordinates have a fixed precision, and the text contains no times or ids. Classes of
+// plot.css determine the colours.
 #pragma once
 
 #include <initializer_list>
@@ -8,31 +8,31 @@
 
 namespace mokume::report {
 
-// Applies results::clean() and replaces & < > " ' by entities: safe as element text and as an attribute value, in XML
-// and HTML.
+// Applies results::clean() and replaces & < > " ' and carriage returns with entities. The result is safe as element
+// text and as an attribute value, in XML and HTML.
 std::string escape(std::string_view text);
 
-// Formats a coordinate: at most two decimals, no "-0"; values that are not finite become 0.
+// Formats a coordinate with at most two decimals and without "-0". Values that are not finite become 0.
 std::string coordinate(double value);
 
 class Svg {
  public:
-  // `label` describes the whole picture for screen readers. Sizes are in px. `head` and `caption` are at the top.
+  // `label` describes the whole picture for screen readers. Sizes are in px. `head` and `caption` appear at the top.
   Svg(double width, double height, std::string_view label, std::string_view head = {}, std::string_view caption = {});
 
-  // `title` appears while the pointer is over the shape. `fill` is a colour like "#0a1b2c"; if empty, the class
-  // determines it.
+  // `title` appears while the pointer is over the shape. `fill` is a colour like "#0a1b2c"; if it is empty, the class
+  // determines the colour.
   void rect(double x, double y, double width, double height, std::string_view classes = {}, std::string_view title = {},
             std::string_view fill = {}, double radius = 0);
   void line(double x1, double y1, double x2, double y2, std::string_view classes = {});
   void circle(double x, double y, double radius);
   void path(std::string_view commands, std::string_view classes);
   void cross(double x, double y, double radius);
-  // `exponent` is a superscript after the text. Anchors are classes: "start" (default), "mid", "end".
+  // `exponent` is a superscript after the text. The class "mid" or "end" sets the anchor, which is otherwise the start.
   void text(double x, double y, std::string_view text, std::string_view classes = {}, std::string_view exponent = {});
   void text_up(double x, double y, std::string_view text, std::string_view classes);  // reads from bottom to top
 
-  void open(std::string_view classes, std::string_view title = {});  // a group, which close() ends
+  void open(std::string_view classes, std::string_view title = {});  // begins a group, which close() ends
   void close();
 
   std::string finish() &&;
@@ -49,7 +49,7 @@ class Svg {
   std::string out_;
 };
 
-// An upper bound for the width of a text in px at a font size in px, used to keep labels apart.
+// Returns an upper bound in px for the width of a text at a font size in px. It serves to keep labels apart.
 double text_width(std::string_view utf8, double size = 11);
 
 }  // namespace mokume::report

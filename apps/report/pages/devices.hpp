@@ -1,4 +1,5 @@
-// The report's sections about devices: their work over time, the shares of a team, and the profile of a run.
+// Renders the report's sections about devices: their work over time, each device's share of a team's work, and the
+// profile of a run.
 #pragma once
 
 #include <string>
@@ -7,7 +8,7 @@
 
 namespace mokume::report {
 
-// Each section is "" if the view has no such data.
+// Each function returns "" if its argument has no data for the section.
 std::string devices_section(const results::RunView& view);
 std::string team_section(const results::TeamAccount& account);
 std::string profile_section(const std::vector<results::DeviceProfile>& profiles);

@@ -1,4 +1,4 @@
-// The top of report.html: the run and its main results.
+// Renders the top of report.html: the run and its main results.
 #pragma once
 
 #include <string>

@@ -43,7 +43,7 @@ std::string surface_section(const Figure& figure, const std::vector<NamedFile>& 
       cut ? fmt::format("The page shows the first {} of {} heat maps.", maps.size(), figure.groups.size()) : "", body);
 }
 
-// Returns the index of the box plot that contains the best candidate, or of the first.
+// Returns the index of the box plot that contains the best candidate, or 0 if there is none.
 size_t main_box_plot(const Figure& figure) {
   const auto panels = figure.box_panels();
   const auto found = std::find_if(panels.begin(), panels.end(), [&](const BoxPanel& panel) {
@@ -160,7 +160,7 @@ std::string candidates_section(const Figure& figure) {
                  "candidates.csv contains all of them with full precision.", table.html(sortable));
 }
 
-// Lists failed and capped fits and refits with the model's notes, the most frequent note first.
+// Lists the model's notes on fits and refits that failed or were capped: failures first, then the most frequent notes.
 std::string notes_table(const results::RunView& view) {
   struct Note {
     FitStatus status;

@@ -1,4 +1,4 @@
-// report.html: a single self-contained file, well-formed as HTML and as XML.
+// Renders report.html, a single self-contained file that is well-formed as HTML and as XML.
 #pragma once
 
 #include <string>

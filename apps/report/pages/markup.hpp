@@ -1,4 +1,4 @@
-// The elements of report.html. Text is escaped here; `inner` and `body` are markup.
+// Builds the elements of report.html. These functions escape text; `inner` and `body` are markup.
 #pragma once
 
 #include <cstdint>
@@ -16,10 +16,10 @@ std::string element(const std::string& name, const std::string& attributes, cons
 // `lead` may be empty.
 std::string section(const std::string& title, const std::string& lead, const std::string& body);
 
-// Returns a paragraph with the number and place of the missing entries: `said` is "more are in ...". "" if none are.
+// Returns a paragraph on the number and place of missing entries, or "". `said` is text like "more are in ...".
 std::string left_out(size_t count, size_t most, const std::string& said);
 
-// Text that a click on `summary` reveals.
+// Returns markup that shows `inner` after a click on `summary`.
 std::string folded(const std::string& summary, const std::string& inner);
 
 // Returns a plot as part of the page, whose style already contains the plots' rules.
@@ -36,7 +36,7 @@ struct Cell {
   static Cell id(uint64_t number) { return std::to_string(number); }
   static Cell count(uint64_t number);
 
-  std::string text, key = {};  // "" sorts by the text
+  std::string text, key = {};  // if key is "", the text replaces it
 };
 
 struct Column {
@@ -49,7 +49,7 @@ class Table {
   explicit Table(std::vector<Column> columns) : columns_(std::move(columns)) {}
   void add_column(Column column) { columns_.push_back(std::move(column)); }
 
-  // Adds a row; needs a cell for each column.
+  // Adds a row, which must have a cell for each column.
   void row(const std::vector<Cell>& cells, const std::string& attributes = {});
   bool empty() const { return rows_.empty(); }
   // A click on a head sorts a sortable table.

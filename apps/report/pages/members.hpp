@@ -1,4 +1,4 @@
-// The report's section about the members of an ensemble: a plot of their test results and vote, and a table.
+// Renders the report's section about the members of an ensemble: a plot of their test results and vote, and a table.
 #pragma once
 
 #include <string>

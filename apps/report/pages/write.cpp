@@ -10,7 +10,7 @@
 namespace mokume::report {
 namespace {
 
-// Removes plots of an earlier report, which would be mistaken for plots of this report.
+// Removes plots of an earlier report, which readers would mistake for plots of this report.
 void remove_stale(const base::Below& folder, const std::set<std::string>& wanted) {
   for (const std::string& name : base::names_in(folder)) {
     const base::Below plot{folder.root, folder.name + "/" + name};
@@ -34,7 +34,7 @@ void write(const results::RunView& view, const std::string& directory, bool live
   }
   remove_stale(folder, wanted);
   write_event_files(view, {directory, "logs/tensorboard"});
-  // The page is written last, so everything that it refers to exists.
+  // The page comes last, so that everything to which it refers exists.
   put("report.html", report_html(view, files, live));
 }
 
