@@ -93,7 +93,7 @@ void StoredRun::warn_of_backends() const {
   std::set<std::string> lacking;
   for (const auto& device : run::read_run_record(directory_).devices) {
     const std::string& backend = device.backend;
-    const bool wanted_by_name = config_.devices.find(backend) != std::string::npos;  // that error says what to do
+    const bool wanted_by_name = config_.devices.find(backend) != std::string::npos;  // with_devices() explains it
     if (std::find(known.begin(), known.end(), backend) == known.end() && !wanted_by_name &&
         holds(unsearched_, "backends/" + backend + ".so"))
       lacking.insert(backend);

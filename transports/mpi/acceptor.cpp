@@ -19,7 +19,7 @@ namespace {
 using asio::ip::tcp;
 using Local = asio::local::stream_protocol;
 
-// The pause after a failed accept, which usually means that no descriptor is free.
+// A failed accept usually means that no descriptor is free, so the next one waits for this time.
 constexpr std::chrono::milliseconds kAcceptAgain(100);
 
 }  // namespace
@@ -73,7 +73,7 @@ void Acceptor::listen(const std::vector<asio::ip::address>& where) {
   accept(tcp_);
 }
 
-// If local sockets are forbidden, TCP is used.
+// If local sockets are forbidden, ranks use TCP instead.
 void Acceptor::listen_locally(const Rendezvous& rendezvous) {
   asio::error_code error;
   local_.open(Local(), error);

@@ -1,5 +1,5 @@
-// Rank 0 accepts connections from the other ranks. Anyone may connect, so a pending connection, whose peer has not yet
-// authenticated itself as a rank, is closed after a short time, and the number of pending connections is limited.
+// Accepts the connections of the other ranks on rank 0. Anyone may connect, so the acceptor soon closes a pending
+// connection, whose peer has not yet authenticated itself as a rank, and limits the number of pending connections.
 #pragma once
 
 #include <asio/io_context.hpp>
@@ -14,14 +14,14 @@
 
 namespace mokume::mpi {
 
-// Must live as long as `io` runs its handlers.
+// Must live as long as `io` runs handlers.
 class Acceptor {
  public:
   struct Limits {
     std::chrono::milliseconds handshake = std::chrono::seconds(10);
     size_t pending = 64;  // in addition to one per rank; a further connection replaces the oldest
   };
-  // Called on the thread that runs `io`.
+  // The acceptor calls these functions on the thread that runs `io`.
   struct Handler {
     std::function<bool(uint32_t rank)> expects;
     std::function<void(uint32_t rank, Stream::socket socket)> accepted;
@@ -33,10 +33,10 @@ class Acceptor {
   Acceptor(const Acceptor&) = delete;
   Acceptor& operator=(const Acceptor&) = delete;
 
-  // Listens on a local socket and by TCP: on loopback if `this_host_only`, otherwise on addresses that other hosts may
-  // reach. `network` is as for addresses().
+  // Listens on a local socket and over TCP: on loopback if `this_host_only`, otherwise on the address that
+  // addresses(network) returns, or on all interfaces if there are several.
   Rendezvous open(bool this_host_only, const std::string& network);
-  void close();  // closes pending connections too
+  void close();  // also closes pending connections
   size_t pending() const { return pending_.size(); }
 
  private:

@@ -20,7 +20,7 @@ constexpr std::chrono::milliseconds kRetryInterval(50);
 
 enum class Outcome { connected, refused, silent };
 
-// An attempt to connect to one address. Its handlers share it, and outlive attempt() if the peer never answers.
+// Tries to connect to one address. The handlers share this object, and outlive attempt() if the peer never answers.
 class ConnectAttempt : public std::enable_shared_from_this<ConnectAttempt> {
  public:
   ConnectAttempt(asio::io_context& io, const Rendezvous& rendezvous, uint32_t rank)

@@ -22,16 +22,16 @@ namespace {
 constexpr int kBuffer = 2 << 20;
 constexpr uint32_t kLargest = std::numeric_limits<int32_t>::max();
 
-// By default Asio moves at most 64 KB at a time.
+// By default, Asio moves at most 64 KB at a time.
 size_t everything(const asio::error_code& error, size_t) { return error ? 0 : kLargest; }
 
-// A host that loses power or network does not close its connections. The kernel then ends them, even if nobody expects
-// a message, but later than the protocol's own limits for silence, which the run reports.
+// Makes the kernel end the connections of a host that loses power or network, even if nobody expects a message. This
+// takes longer than the protocol's own limits for silence, which the run reports.
 void end_when_cut_off(int socket) {
   constexpr int kIdleSeconds = 30, kIntervalSeconds = 10, kProbes = 5, kOn = 1;
   constexpr unsigned kUnansweredMs = 80'000;
   const auto set = [socket](int level, int option, const auto& value) {
-    setsockopt(socket, level, option, &value, sizeof(value));  // without it, only the protocol's limits apply
+    setsockopt(socket, level, option, &value, sizeof(value));  // if this fails, only the protocol's limits apply
   };
   set(SOL_SOCKET, SO_KEEPALIVE, kOn);
   set(IPPROTO_TCP, TCP_KEEPIDLE, kIdleSeconds);
@@ -40,7 +40,7 @@ void end_when_cut_off(int socket) {
   set(IPPROTO_TCP, TCP_USER_TIMEOUT, kUnansweredMs);
 }
 
-// Returns the kernel's limit for a requested buffer size; 0 if unknown.
+// Returns the kernel's limit for a requested buffer size, or 0 if it is unknown.
 long limit_of(const std::string& name) {
   long bytes = 0;
   std::ifstream("/proc/sys/net/core/" + name) >> bytes;
@@ -97,8 +97,8 @@ void Links::open(int peer, Stream::socket socket) {
   if (!near) of.socket.set_option(asio::ip::tcp::no_delay(true));
   if (!near) end_when_cut_off(of.socket.native_handle());
   of.socket.non_blocking(true);
-  // By default the kernel's buffers start smaller than a bucket of a team's sums. They grow slowly, and the buffers of
-  // local sockets do not grow. If the kernel's limit is below kBuffer, TCP can grow its buffers beyond that limit.
+  // By default, the kernel's buffers start smaller than a bucket of a team's sums and grow slowly; those of local
+  // sockets do not grow. If the kernel's limit is below kBuffer, TCP can grow its buffers beyond it.
   if (near || limit_of("wmem_max") >= kBuffer) of.socket.set_option(asio::socket_base::send_buffer_size(kBuffer));
   if (!near && limit_of("rmem_max") >= kBuffer) of.socket.set_option(asio::socket_base::receive_buffer_size(kBuffer));
   of.state = State::open;
@@ -107,7 +107,7 @@ void Links::open(int peer, Stream::socket socket) {
 
 // ---- receiving ----
 
-// Reads a peer's next message only after poll() has returned the last one, so that no peer fills this node's memory
+// Reads a peer's next message only after poll() has returned the previous one, so that no peer fills this node's memory
 // faster than the node empties it.
 void Links::read_header(int peer) {
   asio::async_read(link(peer).socket, asio::buffer(&link(peer).header, sizeof(Header)),

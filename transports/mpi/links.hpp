@@ -1,6 +1,6 @@
-// The connections between the nodes of a run: one between rank 0 and each other rank, by TCP, or by a local socket on
-// the same host. When a rank dies, its connection closes, which reveals its death at once and on any host.
-// docs/adr/0019 explains why MPI does not carry the messages.
+// Connects rank 0 to each other rank of a run, over TCP, or over a local socket on the same host. When a rank dies, its
+// connection closes, which reveals the death at once, on any host. docs/adr/0019 explains why MPI does not carry the
+// messages.
 #pragma once
 
 #include <array>
@@ -22,7 +22,7 @@
 
 namespace mokume::mpi {
 
-// Used by one thread, except wake(). Between calls only the kernel sends and receives, within its buffers.
+// Only one thread may call these functions, except wake(). Between calls, only the kernel sends and receives.
 class Links {
  public:
   Links(int rank, int size);
@@ -31,26 +31,25 @@ class Links {
 
   // ---- connecting ----
 
-  // Rank 0 listens on a local socket and by TCP: on loopback if `this_host_only`, otherwise on addresses that other
-  // hosts may reach. Returns the text of a Rendezvous, with which a process connects as a rank. `network` restricts the
-  // addresses (an interface name, or "10.0.0.0/8"; empty: all). Throws Error(MK_INVALID_ARGUMENT) if this host has no
-  // such network.
+  // Makes rank 0 listen, as Acceptor::open() describes. Returns the text of a Rendezvous, with which a process connects
+  // as a rank. `network` restricts the addresses to those of an interface, or of a network such as "10.0.0.0/8"; ""
+  // allows all. Throws Error(MK_INVALID_ARGUMENT) if this host has no such network.
   std::string listen(bool this_host_only, const std::string& network);
-  // Rank 0 waits for the other ranks. Throws Error(MK_CANCELLED) that names the ranks missing at the deadline.
+  // Makes rank 0 wait for the other ranks. Throws Error(MK_CANCELLED) if ranks are missing at the deadline.
   void accept_all(Clock::time_point deadline);
-  // Another rank connects to rank 0. Throws Error(MK_CANCELLED) if rank 0 is unreachable until the deadline, or gone.
+  // Connects another rank to rank 0. Throws Error(MK_CANCELLED) if rank 0 is unreachable until the deadline, or gone.
   void connect(const std::string& rendezvous, Clock::time_point deadline);
 
   // ---- communicating ----
 
   enum class Kind : uint32_t {
     message = 1,
-    shutdown = 2,        // to rank 0, empty: nothing follows
-    shutdown_reply = 3,  // from rank 0, once it has heard from every rank
+    shutdown = 2,        // empty message to rank 0, after which nothing follows
+    shutdown_reply = 3,  // rank 0's answer, after it has heard from every rank
   };
 
-  // Sends at most 2 GiB, which `owner` keeps alive and unchanged; without an owner, it copies the text. Drops messages
-  // to a lost peer, and to a peer without a connection to this rank.
+  // Sends at most 2 GiB, which `owner` keeps alive and unchanged. Without an owner, copies the text. Drops messages to
+  // a lost peer, and to a peer without a connection to this rank.
   void send(int to, Kind kind, std::string_view text, std::shared_ptr<const void> owner = nullptr);
 
   struct Arrived {
@@ -62,15 +61,16 @@ class Links {
   // Returns the next message. Messages of one peer keep their order.
   std::optional<Arrived> poll();
 
-  // Waits until something has happened since the last poll() that found nothing (poll() or lost() may report it), until
+  // Waits until poll() or lost() may report something that has happened since the last poll() that found nothing, until
   // wake() is called, or until `at_most` is over. May return earlier. Sending continues meanwhile.
   void wait(Clock::duration at_most);
   void wake();  // may be called from any thread
 
-  // Waits until the kernel has everything that was sent. Forgets peers that have not taken their part by the deadline.
+  // Waits until the kernel has taken everything that was sent. Forgets peers whose part it has not taken by the
+  // deadline.
   void flush(Clock::time_point deadline);
 
-  // Makes the peer lost until poll() returns a message from it.
+  // Counts the peer as lost until poll() returns a message from it.
   void forget(int peer);
   // Returns whether the peer is forgotten, or its connection is closed and poll() has returned all its messages.
   bool lost(int peer) const;

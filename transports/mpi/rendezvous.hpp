@@ -1,4 +1,4 @@
-// The data with which other ranks reach rank 0: its addresses, and the key of the run.
+// Defines the data with which other ranks reach rank 0: its addresses, and the key of the run.
 #pragma once
 
 #include <asio/generic/stream_protocol.hpp>
@@ -22,11 +22,11 @@ struct Rendezvous {
   std::string text() const;
   // Throws Error(MK_INTERNAL) if text() cannot have written `text`.
   static Rendezvous parse(const std::string& text);
-  // An abstract socket name, not a file: it disappears with the process, so nothing needs to be cleaned up.
+  // Returns an abstract name, not a file: the name disappears with the process, so nothing needs to be cleaned up.
   asio::local::stream_protocol::endpoint local_endpoint() const { return {std::string(1, '\0') + "mokume-" + name}; }
 };
 
-// Child processes must not inherit connections, or they would keep them open after their parent has closed them.
+// Keeps child processes from inheriting a connection, which they would keep open after their parent has closed it.
 void close_on_exec(int descriptor);
 
 }  // namespace mokume::mpi

@@ -1,7 +1,7 @@
 // Runs nodes as ranks of an MPI job. MPI starts the ranks, tells them the addresses of rank 0, and ends them. Messages
-// travel over separate connections (links.hpp), since MPI does not survive a peer that dies in the middle of a message
-// (docs/adr/0019); so there are no MPI calls between start and end. MPI_THREAD_FUNNELED is enough: one thread makes all
-// calls.
+// travel over separate connections (links.hpp), because MPI does not survive a peer that dies in the middle of a
+// message (docs/adr/0019). There are no calls of MPI between start and end. MPI_THREAD_FUNNELED is enough, because one
+// thread makes all calls.
 #include "abi/transport.h"
 
 #include <mpi.h>
@@ -76,7 +76,7 @@ bool all_on_this_host() {
 
 class Mpi {
  public:
-  // The only collective calls: all ranks have just returned from MPI_Init_thread.
+  // Makes the only collective calls, which is safe because all ranks have just returned from MPI_Init_thread.
   explicit Mpi(Clock::time_point deadline)
       : rank_(own_rank()), size_(job_size()), links_(rank_, size_), shut_down_(static_cast<size_t>(size_)) {
     const bool one_host = all_on_this_host();
@@ -120,7 +120,7 @@ class Mpi {
     links_.send(static_cast<int>(to), Kind::message, {static_cast<const char*>(message), bytes}, std::move(owner));
   }
 
-  // Returns the next message, and handles the transports' own messages.
+  // Returns the next message, and handles the transport's own messages.
   std::optional<Links::Arrived> poll() {
     while (auto arrived = links_.poll()) {
       if (arrived->kind == Kind::message && arrived->size > 0) return arrived;
@@ -138,8 +138,8 @@ class Mpi {
   void forget(uint32_t peer) { links_.forget(static_cast<int>(peer)); }
   bool lost(uint32_t peer) const { return links_.lost(static_cast<int>(peer)); }
 
-  // MPI_Finalize spins until every rank calls it, forever if one is gone. It is called only after all ranks have sent a
-  // shutdown message; until then, this call sleeps. Without MPI_Finalize the launcher sees an abnormal exit.
+  // MPI_Finalize spins until every rank calls it, and forever if one is gone. This function sleeps until all ranks have
+  // sent a shutdown message, and then calls it. Without MPI_Finalize, the launcher sees an abnormal exit.
   bool leave(Clock::duration timeout) noexcept {
     if (left_) return *left_;
     left_ = false;
@@ -166,7 +166,7 @@ class Mpi {
     }
   }
 
-  // Rank 0 waits for the shutdown messages of all ranks that are not lost, and replies whether no rank is lost.
+  // Waits on rank 0 for the shutdown messages of all ranks that are not lost, and replies whether no rank is lost.
   bool await_shutdowns(Clock::time_point deadline) {
     const auto missing = [&](int peer) { return !shut_down_[static_cast<size_t>(peer)] && !links_.lost(peer); };
     const auto any = [&](auto&& is) {
@@ -186,7 +186,7 @@ class Mpi {
     return everybody && !any(gone);
   }
 
-  // Any other rank sends its shutdown message. Rank 0 may be lost, or reply that another rank is.
+  // Sends this rank's shutdown message to rank 0. Returns false if rank 0 is lost or replies that a rank is.
   bool report_shutdown(Clock::time_point deadline) {
     links_.send(0, Kind::shutdown, "");
     drain_until(deadline, [&] { return everybody_.has_value() || links_.lost(0); });
@@ -197,7 +197,7 @@ class Mpi {
   Links links_;
   std::vector<bool> shut_down_;    // ranks that sent a shutdown message
   std::optional<bool> everybody_;  // rank 0's reply
-  std::optional<bool> left_;       // the result of leave()
+  std::optional<bool> left_;       // result of leave()
 };
 
 // Exits without the usual cleanup, because a thread of this process or of another rank is stuck inside MPI.
@@ -274,8 +274,8 @@ mk_transport make_table() {
 
 int32_t start(const mk_host* host, const void** table, mk_error* error) {
   return mokume::sdk::guard(error, [&] {
-    // Starting waits for all ranks; inside MPI it waits forever if a rank dies first. Nothing else has begun yet, so
-    // exiting is safe.
+    // Starting waits for all ranks. Inside MPI, it waits forever if a rank dies first. Nothing else has begun yet, so
+    // the process can exit safely.
     const std::chrono::seconds limit(
         std::llround(std::ceil(mokume::sdk::seconds_variable(kStartVariable, kStartLimitS))));
     Watchdog watchdog(limit, [=] {
@@ -287,7 +287,7 @@ int32_t start(const mk_host* host, const void** table, mk_error* error) {
     const Watchdog::Call call(watchdog);
     const auto begin = Clock::now();
     initialize();
-    // Earlier than the watchdog, whose message is less specific.
+    // The deadline is earlier than the watchdog's, whose message is less specific.
     const auto deadline = std::max<Clock::time_point>(begin + limit * 9 / 10, Clock::now() + kConnect);
     std::unique_ptr<Mpi> mpi;
     try {

@@ -9,8 +9,8 @@
 
 namespace mokume::mpi {
 
-// A thread checks ten times per limit whether the same call is still in progress. Time during which the whole process
-// was stopped therefore hardly counts.
+// Checks in a thread, ten times per limit, whether the same call is still in progress. Therefore, time during which the
+// whole process was stopped hardly counts.
 class Watchdog {
  public:
   // Calls `late` once, on the watchdog's thread, after a call has taken about `limit`.
@@ -19,7 +19,7 @@ class Watchdog {
   Watchdog(const Watchdog&) = delete;
   Watchdog& operator=(const Watchdog&) = delete;
 
-  // A call is in progress while this object exists; one at a time.
+  // Marks a call as in progress while this object exists. Only one call may be in progress at a time.
   class Call {
    public:
     explicit Call(Watchdog& watchdog) : watchdog_(watchdog) { watchdog_.turn(); }
