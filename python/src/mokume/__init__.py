@@ -1,4 +1,4 @@
-"""mokume from Python: run experiment files, read their runs, and fit scikit-learn's estimators with the program."""
+"""Runs experiment files from Python, reads their runs, and fits scikit-learn's estimators with the program."""
 
 from mokume.program import Failure, program
 from mokume.run import Run, read, run

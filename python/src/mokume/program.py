@@ -7,12 +7,12 @@ from pathlib import Path
 
 _BUNDLED = Path(__file__).with_name("_program") / "bin" / "mokume"
 
-# What the exit codes of the program say. Finished runs with failed fits (5) and stopped ones (75) leave a run directory.
+# The program returns these exit codes. Runs with failed fits (5) and stopped runs (75) leave a run directory, too.
 DONE, FAILED_FITS, STOPPED = 0, 5, 75
 
 
 class Failure(RuntimeError):
-    """The program refused or failed. The text is its own message; `code` is its exit code."""
+    """Reports that the program refused or failed. The text is the program's message; `code` is its exit code."""
 
     def __init__(self, message, code):
         super().__init__(message)
@@ -23,7 +23,7 @@ class Failure(RuntimeError):
 
 
 def program():
-    """Returns the path of the program: $MOKUME_PROGRAM, or the one that comes with this package."""
+    """Returns the path of the program: $MOKUME_PROGRAM, or the program that comes with this package."""
     named = os.environ.get("MOKUME_PROGRAM")
     if named and not os.access(named, os.X_OK):
         raise FileNotFoundError(f"MOKUME_PROGRAM is {named}, which is no program; name the file bin/mokume of a build")
@@ -31,11 +31,11 @@ def program():
         raise FileNotFoundError(
             f"this package has no program at {_BUNDLED}; install the wheel, or set MOKUME_PROGRAM to bin/mokume of a build"
         )
-    return os.path.abspath(named) if named else str(_BUNDLED)  # children run in directories of their own
+    return os.path.abspath(named) if named else str(_BUNDLED)  # absolute, because children run in other directories
 
 
 def _message(text, code):
-    """Returns what the program says about its failure: from the first line that is an error, or everything."""
+    """Returns the program's message about its failure: all lines from the first error, or the last 20 lines."""
     lines = text.strip().splitlines()
     errors = [k for k, line in enumerate(lines) if "error:" in line]
     said = "\n".join(lines[errors[0] :] if errors else lines[-20:])
@@ -45,8 +45,8 @@ def _message(text, code):
 def call(arguments, *, directory=None, show=False, accept=(DONE,)):
     """Runs the program in `directory` and returns its standard output and standard error.
 
-    `show` copies its messages to sys.stderr as they come. Raises Failure unless the exit code is in `accept`. An
-    interrupt reaches the program too, which then stops cleanly.
+    With `show`, copies its messages to sys.stderr as they come, and does not capture standard output. Raises Failure
+    unless the exit code is in `accept`. An interrupt also reaches the program, which then stops cleanly.
     """
     child = subprocess.Popen(
         [program(), *arguments],
@@ -65,7 +65,7 @@ def call(arguments, *, directory=None, show=False, accept=(DONE,)):
             else:
                 output, messages = child.communicate()
         except BaseException:
-            child.send_signal(2)  # SIGINT: the run is resumed by the next call
+            child.send_signal(2)  # SIGINT stops the run, which the next call resumes
             child.wait()
             raise
     if child.returncode not in accept:

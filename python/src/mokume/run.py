@@ -13,7 +13,7 @@ _REPORT = "report: "
 
 
 class Run:
-    """A run directory. Tables are pandas DataFrames, which are read when they are first used."""
+    """Gives access to a run directory. Tables are pandas DataFrames, which are read on first use."""
 
     def __init__(self, directory):
         self.directory = Path(directory).resolve()
@@ -33,41 +33,41 @@ class Run:
 
     @property
     def state(self):
-        """"done", "stopped", "failed fits" or "running"."""
+        """Returns "done", "stopped", "failed fits" or "running"."""
         return self._json("run.json")["state"]
 
     @cached_property
     def summary(self):
-        """The contents of summary.json."""
+        """Returns the contents of summary.json."""
         return self._json("summary.json")
 
     @property
     def best(self):
-        """The parameters of the best candidate; empty if nothing was searched."""
+        """Returns the parameters of the best candidate, or {} if nothing was searched."""
         return dict((self.summary.get("best") or {}).get("params") or {})
 
     @cached_property
     def results(self):
-        """A row for each fit: results.csv."""
+        """Returns results.csv, which has a row for each fit."""
         return self._table("results.csv")
 
     @cached_property
     def candidates(self):
-        """A row for each candidate: candidates.csv."""
+        """Returns candidates.csv, which has a row for each candidate."""
         return self._table("candidates.csv")
 
     @cached_property
     def timeline(self):
-        """When and where each fit ran: timeline.csv."""
+        """Returns timeline.csv, which tells when and where each fit ran."""
         return self._table("timeline.csv")
 
     @property
     def report(self):
-        """The path of the report, a page for a browser."""
+        """Returns the path of the report, a page for a browser."""
         return self.directory / "report.html"
 
     def predict(self, data, *, devices=None):
-        """Predicts rows with the model of the run; returns a DataFrame with the columns of `mokume predict`.
+        """Predicts rows with the model of the run, and returns a DataFrame with the columns of `mokume predict`.
 
         `data` is an array of rows or pictures, or a SPEC such as "csv:new.csv".
         """
@@ -84,7 +84,7 @@ class Run:
 
 
 def save_rows(place, name, rows):
-    """Saves an array for the program; returns its SPEC, relative to `place`."""
+    """Saves an array for the program, and returns its SPEC, which is relative to `place`."""
     import numpy
 
     rows = numpy.asarray(rows)
@@ -95,7 +95,7 @@ def save_rows(place, name, rows):
 
 
 def predict(directory, spec, *, devices=None, place=None):
-    """Returns what `mokume predict` prints."""
+    """Returns the output of `mokume predict`."""
     chosen = ["--devices", devices] if devices else []
     return call(["predict", str(directory), "--data", spec, *chosen], directory=place)[0]
 
@@ -106,11 +106,11 @@ def read(directory):
 
 
 def run(config, *, settings=None, devices=None, out=None, seed=None, max_time=None, fresh=False, quiet=False):
-    """Runs an experiment file, or resumes its unfinished run; returns the Run.
+    """Runs an experiment file, or resumes its unfinished run, and returns the Run.
 
-    `settings` replaces keys of the file: {"data.limit": 500}. `quiet` hides progress. The other arguments are the
-    options of `mokume run`. A run that was stopped early is returned with the state "stopped"; the same call resumes
-    it. Failure is raised if the program refuses the file, its data or its devices.
+    `settings` replaces keys of the file, as in {"data.limit": 500}. `quiet` hides progress. The other arguments are the
+    options of `mokume run`. If the run stops early, its state is "stopped", and the same call resumes it. Raises
+    Failure if the program refuses the file, its data or its devices.
     """
     arguments = ["run", os.fspath(config)]
     for key, value in (settings or {}).items():
@@ -139,7 +139,7 @@ def toml(value):
         return "[" + ", ".join(toml(item) for item in value) + "]"
     if isinstance(value, int):
         return str(value)
-    if hasattr(value, "item"):  # a number of NumPy
+    if hasattr(value, "item"):  # NumPy's numbers
         return toml(value.item())
     if isinstance(value, float):
         return repr(value)

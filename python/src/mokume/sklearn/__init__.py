@@ -1,4 +1,4 @@
-"""Estimators with scikit-learn's signatures, fitted by the program on the devices of this machine."""
+"""Provides estimators with scikit-learn's signatures, which the program fits on the devices of this machine."""
 
 from mokume.sklearn._mlp import MLPClassifier
 from mokume.sklearn._search import GridSearchCV

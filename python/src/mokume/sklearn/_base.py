@@ -1,4 +1,4 @@
-"""What the estimators share: checks of their input, and experiments of the program in temporary directories."""
+"""Defines the common parts of the estimators: checks of their input, and experiments in temporary directories."""
 
 import csv
 import io
@@ -23,13 +23,13 @@ except ImportError:  # scikit-learn before 1.6
         return estimator._validate_data(X, y, **checks)
 
 
-# Smaller data is fitted on the host, where nothing has to be started first.
+# By default, the host fits smaller data, because it has nothing to start first.
 _SMALL = 1 << 20
 
-# A prediction of fewer multiplications is made here, in double precision, since starting the program would take longer.
+# Predictions with fewer multiplications run here, in double precision, since starting the program would take longer.
 FEW_PRODUCTS = 1 << 31
 
-# What `mokume predict` reads of a run directory.
+# `mokume predict` reads these files of a run directory, and its models.
 _KEPT = ["run.json", "config.resolved.toml", "experiment.toml"]
 
 
@@ -45,7 +45,7 @@ def refuse(estimator, **supported):
 
 
 class Experiment:
-    """An experiment in a temporary directory, which is removed at the end of the `with` block."""
+    """Runs an experiment in a temporary directory, which exists until the end of the `with` block."""
 
     def __init__(self, model, X, y, options, *, task="classification", devices=None, seed=0, verbose=False):
         self.verbose = verbose
@@ -70,14 +70,14 @@ class Experiment:
         self._place.cleanup()
 
     def search(self, lists, fold_of):
-        """Searches the n-th values of all lists, validated in the folds that `fold_of` gives each row."""
+        """Sets up a search whose candidate n has the n-th value of every list. Row r is validated in fold_of[r]."""
         np.save(os.path.join(self.place, "folds.npy"), fold_of.astype(np.int64))
         self.tables["validation"] = {"folds": int(fold_of.max()) + 1, "file": "folds.npy"}
         self.tables["search"] = {"method": "list"}
         self.tables["search.params"] = lists
 
     def run(self):
-        """Runs the experiment; returns its run directory."""
+        """Runs the experiment, and returns its run directory."""
         save_rows(self.place, "rows.npy", self.rows)
         np.save(os.path.join(self.place, "labels.npy"), self.y)
         text = ""
@@ -101,10 +101,10 @@ def read_json(path):
 
 
 class ProgramEstimator(BaseEstimator):
-    """An estimator whose model is a directory of the program, kept as bytes so that it can be copied and pickled."""
+    """Keeps the run directory of its model as bytes, so that the estimator can be copied and pickled."""
 
     def _keep(self, run, devices):
-        """Keeps the model of a run directory. The devices of a fit are those of its predictions."""
+        """Keeps the model of a run directory. Predictions use the devices of the fit."""
         files = [run / name for name in _KEPT] + sorted((run / "models").rglob("*"))
         self._files = {str(f.relative_to(run)): f.read_bytes() for f in files if f.is_file()}
         self._devices = devices
@@ -113,12 +113,12 @@ class ProgramEstimator(BaseEstimator):
         return json.loads(self._files["models/best/manifest.json"])
 
     def _rows(self, X):
-        """Returns rows to predict, checked."""
+        """Checks rows to predict, and returns them."""
         check_is_fitted(self)
         return validate_data(self, X, dtype=np.float32, order="C", reset=False)
 
     def _scores_of_program(self, X, after="predicted"):
-        """Returns the columns that the program predicts after this one, for rows that are checked."""
+        """Returns the columns to the right of the column `after` in the program's predictions for checked rows."""
         with tempfile.TemporaryDirectory(prefix="mokume-") as place:
             run = Path(place, "run")
             for name, content in self._files.items():
@@ -132,10 +132,10 @@ class ProgramEstimator(BaseEstimator):
 
 
 class ProgramClassifier(ClassifierMixin, ProgramEstimator):
-    """A classifier of the program."""
+    """Checks the rows and classes of a classifier."""
 
     def _checked(self, X, y):
-        """Returns rows and class numbers; sets classes_ and n_features_in_."""
+        """Returns rows and class numbers, and sets classes_ and n_features_in_."""
         X, y = validate_data(self, X, y, dtype=np.float32, order="C")
         check_classification_targets(y)
         self.classes_, numbers = np.unique(y, return_inverse=True)
@@ -147,9 +147,9 @@ class ProgramClassifier(ClassifierMixin, ProgramEstimator):
 
 
 class ProgramRegressor(RegressorMixin, ProgramEstimator):
-    """A regression of the program."""
+    """Checks the rows and targets of a regression."""
 
     def _checked(self, X, y):
-        """Returns rows and targets; sets n_features_in_."""
+        """Returns rows and targets, and sets n_features_in_."""
         X, y = validate_data(self, X, y, dtype=np.float32, order="C", y_numeric=True)
         return X, y.astype(np.float64)

@@ -1,4 +1,4 @@
-"""What support vector machines share: the parameters of their kernels, and kernel values of few rows."""
+"""Defines the common parts of support vector machines: kernel parameters, and kernel values of few rows."""
 
 import numbers
 
@@ -12,10 +12,10 @@ _NO_LIMIT = 10**12
 
 
 class KernelMachine:
-    """A machine with the attributes kernel, degree, gamma, coef0, C, tol and max_iter."""
+    """Serves machines with the attributes kernel, degree, gamma, coef0, C, tol and max_iter."""
 
     def _machine(self):
-        """Returns the parameters of the program's svc. A word as gamma is a unit, of which gamma is 1."""
+        """Returns the parameters of the program's svc. If gamma is a word, it becomes gamma_unit, and gamma is 1."""
         refuse(self, kernel=list(_KERNELS))
         for name in ["C", "tol", "coef0"]:
             value = getattr(self, name)

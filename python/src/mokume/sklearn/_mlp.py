@@ -1,4 +1,4 @@
-"""A fully connected network with scikit-learn's signature, trained by the program's cnn."""
+"""Provides a fully connected network with scikit-learn's signature, which the program's cnn trains."""
 
 import json
 import numbers
@@ -10,12 +10,12 @@ from mokume.sklearn._base import FEW_PRODUCTS, Experiment, ProgramClassifier, re
 
 
 class MLPClassifier(ProgramClassifier):
-    """scikit-learn's MLPClassifier, trained by mokume.
+    """Trains scikit-learn's MLPClassifier with mokume.
 
-    Supported are relu and identity, adam and plain sgd (with momentum, without Nesterov's), and a constant learning
-    rate. Weights start as in PyTorch. Weights and biases are both decayed, by alpha / batch_size. Parameters that the
-    program lacks raise ValueError. `devices` are those of `mokume run --devices`; None takes the host for small data
-    and all devices otherwise.
+    Supports relu and identity, adam and plain sgd (with momentum, without Nesterov's), and a constant learning rate.
+    Weights start as in PyTorch. Both weights and biases decay, by alpha / batch_size. Values that the program does not
+    support raise ValueError. `devices` takes the values of `mokume run --devices`; None stands for the host if the data
+    is small, and for all devices otherwise.
     """
 
     def __init__(
@@ -148,7 +148,7 @@ class MLPClassifier(ProgramClassifier):
         return shares / shares.sum(axis=1, keepdims=True)
 
     def predict(self, X):
-        """Returns the class of the largest probability, for each row."""
+        """Returns the most probable class of each row."""
         shares = self.predict_proba(X)
         return self.classes_[shares.argmax(axis=1)]
 
@@ -170,7 +170,7 @@ def read_safetensors(content):
 
 
 def _training_losses(run):
-    """Returns the mean training loss of each epoch, which the journal keeps."""
+    """Returns the mean training loss of each epoch from the journal."""
     for path in sorted((run / "journal").iterdir()):
         for line in path.read_text().splitlines():
             record = json.loads(line)

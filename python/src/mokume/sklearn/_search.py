@@ -1,4 +1,4 @@
-"""A grid search that is one experiment of the program: it shares kernel matrices and uses every device."""
+"""Runs a grid search as one experiment of the program, which shares kernel matrices and uses every device."""
 
 import time
 
@@ -13,12 +13,12 @@ from mokume.sklearn._svc import SVC
 
 
 class GridSearchCV(sklearn.model_selection.GridSearchCV):
-    """scikit-learn's GridSearchCV for mokume's SVC and its accuracy.
+    """Runs scikit-learn's GridSearchCV for mokume's SVC, with accuracy as its score.
 
-    The folds are scikit-learn's; each row may be validated once, as in KFold, StratifiedKFold and GroupKFold. The
-    scores of a fold are exact; `mean_fit_time` holds the times of whole bundles of fits, and scoring is part of them.
-    The candidate that the program refits is the first of the best. `n_jobs`, `verbose` and `pre_dispatch` change
-    nothing: the program uses the devices of the estimator's parameter `devices`, all of them by default.
+    The folds are those of scikit-learn, but each row may be validated only once, as in KFold, StratifiedKFold and
+    GroupKFold. Scores are exact, but `mean_fit_time` holds the times of whole bundles of fits, including scoring. The
+    program refits the first of the best candidates. `n_jobs`, `verbose` and `pre_dispatch` have no effect: the program
+    uses the devices of the estimator's parameter `devices`, by default all of them.
     """
 
     def __init__(
@@ -88,7 +88,7 @@ class GridSearchCV(sklearn.model_selection.GridSearchCV):
 
 
 def _folds(cv, X, y, groups):
-    """Returns the fold that validates each row, -1 for none. The program trains on all other rows."""
+    """Returns the fold that validates each row, or -1 if none does. The program trains on all other rows."""
     fold_of = None
     for fold, (trained, validated) in enumerate(cv.split(X, y, groups)):
         if fold_of is None:
@@ -103,7 +103,7 @@ def _folds(cv, X, y, groups):
 
 
 def _results(run, parameters, folds):
-    """Returns cv_results_ of a run directory."""
+    """Returns cv_results_ from a run directory."""
     table, timeline = read_table(run / "results.csv"), read_table(run / "timeline.csv")
     shape = (len(parameters), folds)
     scores, times = np.full(shape, np.nan), np.zeros(shape)
@@ -132,7 +132,7 @@ def _results(run, parameters, folds):
         results[f"split{fold}_test_score"] = scores[:, fold]
     results["mean_test_score"] = scores.mean(axis=1)
     results["std_test_score"] = scores.std(axis=1)
-    # Equal candidates share a rank, even if rounding tells their means apart.
+    # Equal candidates share a rank, even if rounding makes their means differ.
     means = np.nan_to_num(results["mean_test_score"], nan=-1)
     results["rank_test_score"] = np.array([1 + np.sum(means > mean + 1e-12) for mean in means], dtype=np.int32)
     return results

@@ -1,4 +1,4 @@
-"""C-support vector classification with scikit-learn's signature: one-vs-one, LIBSVM's stopping rule."""
+"""Provides C-support vector classification with scikit-learn's signature, one-vs-one, with LIBSVM's stopping rule."""
 
 import itertools
 
@@ -11,11 +11,11 @@ from mokume.sklearn._kernel import KernelMachine
 
 
 class SVC(KernelMachine, ProgramClassifier):
-    """scikit-learn's SVC, fitted by mokume.
+    """Fits scikit-learn's SVC with mokume.
 
-    `devices` are those of `mokume run --devices`; None takes the host for small data and all devices otherwise. The
-    parameters `shrinking`, `cache_size` and `random_state` change nothing: the program does not shrink, chooses its own
-    memory, and draws no random numbers here. Parameters that the program lacks raise ValueError.
+    `devices` takes the values of `mokume run --devices`; None stands for the host if the data is small, and for all
+    devices otherwise. The parameters `shrinking`, `cache_size` and `random_state` have no effect: the program does not
+    shrink, chooses its own memory, and draws no random numbers here. Values that it does not support raise ValueError.
     """
 
     def __init__(
@@ -56,7 +56,7 @@ class SVC(KernelMachine, ProgramClassifier):
         self.devices = devices
 
     def _options(self, classes):
-        """Returns the parameters of the program's svc. A word as gamma is a unit, of which gamma is 1."""
+        """Returns the parameters of the program's svc."""
         refuse(
             self,
             probability=[False, "deprecated"],
@@ -66,7 +66,7 @@ class SVC(KernelMachine, ProgramClassifier):
         return {**self._machine(), "multiclass": "ovo", "class_weight": self._class_weight(classes)}
 
     def _class_weight(self, classes):
-        """Returns class_weight with the numbers that the program knows the classes by."""
+        """Returns class_weight with the numbers by which the program knows the classes."""
         if self.class_weight is None or isinstance(self.class_weight, str):
             refuse(self, class_weight=[None, "balanced"])
             return self.class_weight or ""
@@ -85,7 +85,7 @@ class SVC(KernelMachine, ProgramClassifier):
         return self
 
     def _adopt(self, run, X, devices):
-        """Takes the model of a run over that was fitted to the rows X."""
+        """Takes over the model of a run that was fitted to the rows X."""
         self._keep(run, devices)
         manifest = self._manifest()
         self.support_ = np.array(manifest["training_rows"], dtype=np.int32)
@@ -93,7 +93,7 @@ class SVC(KernelMachine, ProgramClassifier):
         self.shape_fit_ = X.shape
         self.fit_status_ = 0
         values, vectors = self._machine_file()
-        # The steps of the solver for each pair of classes.
+        # The manifest holds the steps of the solver for each pair of classes.
         self.n_iter_ = np.maximum(np.array(manifest["steps"], dtype=np.int32), 1)
         self.n_support_ = np.array(values["nr_sv"].split(), dtype=np.int32)
         rho = np.array(values["rho"].split(), dtype=np.float64)
@@ -104,7 +104,7 @@ class SVC(KernelMachine, ProgramClassifier):
         self.dual_coef_, self.intercept_ = (-dual, rho) if pairs == 1 else (dual, -rho)
 
     def _pairs(self, X):
-        """Returns the decision value of each pair of classes; it is positive for the first one."""
+        """Returns the decision value of each pair of classes, which is positive for the first class."""
         X = self._rows(X)
         if X.size * len(self.support_) >= FEW_PRODUCTS:
             return self._scores_of_program(X)
@@ -125,7 +125,7 @@ class SVC(KernelMachine, ProgramClassifier):
         return np.stack(columns, axis=1) + self.intercept_
 
     def predict(self, X):
-        """Returns the class that wins most pairs, for each row."""
+        """Returns the class of each row that wins the most pairs."""
         wins = self._pairs(X) > 0
         votes = np.zeros((len(wins), len(self.classes_)), dtype=int)
         for k, (a, b) in enumerate(itertools.combinations(range(len(self.classes_)), 2)):
@@ -134,7 +134,7 @@ class SVC(KernelMachine, ProgramClassifier):
         return self.classes_[votes.argmax(axis=1)]
 
     def decision_function(self, X):
-        """Returns the decision values: of the pairs of classes ("ovo"), or of the classes ("ovr")."""
+        """Returns the decision values of the pairs of classes ("ovo") or of the classes ("ovr")."""
         pairs = self._pairs(X)
         if len(self.classes_) == 2:
             return -pairs[:, 0]
@@ -144,7 +144,7 @@ class SVC(KernelMachine, ProgramClassifier):
 
     @property
     def coef_(self):
-        """The weights of the features, for two classes and a linear kernel."""
+        """Returns the weights of the features, for two classes and a linear kernel."""
         check_is_fitted(self)
         if self.kernel != "linear" or len(self.classes_) > 2:
             raise AttributeError("coef_ exists for a linear kernel and two classes only")

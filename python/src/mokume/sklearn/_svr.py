@@ -1,4 +1,4 @@
-"""Epsilon-support vector regression with scikit-learn's signature: LIBSVM's stopping rule."""
+"""Provides epsilon-support vector regression with scikit-learn's signature and LIBSVM's stopping rule."""
 
 import numbers
 
@@ -10,10 +10,10 @@ from mokume.sklearn._kernel import KernelMachine
 
 
 class SVR(KernelMachine, ProgramRegressor):
-    """scikit-learn's SVR, fitted by mokume.
+    """Fits scikit-learn's SVR with mokume.
 
-    `devices` are those of `mokume run --devices`; None takes the host for small data and all devices otherwise. The
-    parameters `shrinking` and `cache_size` change nothing: the program does not shrink, and chooses its own memory.
+    `devices` is as in SVC. The parameters `shrinking` and `cache_size` have no effect: the program does not shrink, and
+    chooses its own memory.
     """
 
     def __init__(
@@ -79,7 +79,7 @@ class SVR(KernelMachine, ProgramRegressor):
 
     @property
     def coef_(self):
-        """The weights of the features, for a linear kernel."""
+        """Returns the weights of the features, for a linear kernel."""
         check_is_fitted(self)
         if self.kernel != "linear":
             raise AttributeError("coef_ exists for a linear kernel only")
