@@ -1,4 +1,4 @@
-"""Functions that scripts share which look at sources: which files changed, and how each one is compiled."""
+"""Tells scripts that look at sources which files changed, and how each one is compiled."""
 import hashlib
 import os
 import pathlib
@@ -20,13 +20,13 @@ def add_options(parser):
 
 
 def base_commit(options, script):
-    """The commit that files are compared with; None if all are checked."""
+    """Returns the commit to compare files with, or None if all files are checked."""
     if not options.since and not options.recent:
         return None
     if subprocess.run(["git", "-C", ROOT, "rev-parse"], stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL).returncode:
         print(f"{script}: this is not a git checkout, so every file is checked")
         return None
-    # Along first parents, so that what a branch brought is as old as its merge.
+    # The list follows first parents, so that the changes of a branch are as old as its merge.
     base = options.since or output_of("git", "rev-list", "-1", "--first-parent", "--before=4 hours ago", "HEAD").strip()
     if not base:
         print(f"{script}: this clone has no commit older than four hours, so every file is checked")
@@ -34,7 +34,7 @@ def base_commit(options, script):
 
 
 def files_to_check(base, suffixes):
-    """The sources that differ from the commit `base` in the working tree, sorted; all of them for None."""
+    """Returns the sources that differ from the commit `base` in the working tree, sorted, or all of them for None."""
     if base is None:
         files = (path for folder in FOLDERS for path in (ROOT / folder).rglob("*"))
     else:
@@ -45,7 +45,7 @@ def files_to_check(base, suffixes):
 
 
 def sample(files, most, script):
-    """At most `most` of the files (None: all), chosen by their paths, so that they stay the same between runs."""
+    """Returns at most `most` of the files, or all for None. Chooses by path, so that every run has the same files."""
     if most is None or len(files) <= most:
         return files
     print(f"{script}: {most} of {len(files)} files are compiled")
@@ -54,7 +54,7 @@ def sample(files, most, script):
 
 
 def configure(compiler):
-    """Configures a build without unity files, for its flags, and makes only its generated headers. Returns its folder."""
+    """Configures a build without unity files, for its flags, and makes only generated headers. Returns the folder."""
     build = ROOT / "build/self-contained" / compiler
     c_compiler = compiler.replace("clang++", "clang").replace("g++", "gcc")
     subprocess.run(["cmake", "-S", ROOT, "-B", build, "-G", "Ninja", "-DCMAKE_BUILD_TYPE=Release",
@@ -63,7 +63,7 @@ def configure(compiler):
                    check=True, stdout=subprocess.DEVNULL)
     made = output_of("ninja", "-C", build, "--quiet", "-t", "targets", "rule", "CUSTOM_COMMAND").splitlines()
     headers = [name for name in made if name.endswith((".hpp", ".h")) and not os.path.isabs(name)]
-    # Their commands alone: as targets they would wait for the libraries that their own target links.
+    # Runs only the headers' commands. As targets, headers would wait for the libraries that their own target links.
     makers = output_of("ninja", "-C", build, "--quiet", "-t", "commands", "-s", *headers)
     subprocess.run(["bash", "-e"], input=makers, check=True, text=True)
     return build
