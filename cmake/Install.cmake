@@ -1,5 +1,5 @@
-# `cmake --install`: the program, its libraries (mokume_module() installs those), and what authors of backends and
-# models need. The program finds everything relative to itself, so that an installed tree may be moved.
+# Makes `cmake --install` install the program and the files that authors of backends and models need; mokume_module()
+# installs the libraries. The program finds everything relative to itself, so that an installed tree may be moved.
 include(CMakePackageConfigHelpers)
 
 install(TARGETS mokume DESTINATION bin)
@@ -7,9 +7,9 @@ install(TARGETS opencl_probe DESTINATION lib/mokume/libexec)
 install(DIRECTORY configs/ DESTINATION share/mokume/configs)
 install(FILES LICENSE CHANGELOG.md DESTINATION share/doc/mokume)
 
-# The manual page and the completions of shells, which the program prints.
+# The program prints its manual page and its completions for shells.
 set(texts "")
-# mokume_text(<file below share> <arguments of mokume...>)
+# mokume_text(<file below share> <arguments of mokume...>): installs the output of mokume as a file.
 function(mokume_text file)
   set(path ${CMAKE_BINARY_DIR}/share/${file})
   get_filename_component(folder ${path} DIRECTORY)
@@ -25,14 +25,14 @@ mokume_text(zsh/vendor-completions/_mokume completion zsh)
 mokume_text(fish/vendor_completions.d/mokume.fish completion fish)
 add_custom_target(mokume_texts ALL DEPENDS ${texts})
 
-# The headers, find_package(mokume) and the templates.
+# Installs the headers, the files for find_package(mokume) and the templates.
 install(DIRECTORY core/abi core/sdk ${MOKUME_GENERATED_DIR}/abi DESTINATION include/mokume
   FILES_MATCHING PATTERN *.h PATTERN *.hpp)
 set_target_properties(mokume_sdk PROPERTIES EXPORT_NAME sdk)
 install(TARGETS mokume_sdk EXPORT mokume)
 set(package lib/cmake/mokume)
 install(EXPORT mokume NAMESPACE mokume:: FILE mokume-targets.cmake DESTINATION ${package})
-# Until 1.0 a library must be built with the headers of the program that loads it.
+# Until 1.0, a library must be built with the headers of the program that loads it.
 write_basic_package_version_file(${MOKUME_GENERATED_DIR}/mokume-config-version.cmake COMPATIBILITY SameMinorVersion)
 install(FILES cmake/mokume-config.cmake ${MOKUME_GENERATED_DIR}/mokume-config-version.cmake cmake/MokumeModule.cmake
   cmake/embed.cmake cmake/exports.map DESTINATION ${package})

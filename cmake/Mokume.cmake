@@ -1,4 +1,4 @@
-# Compiler flags, and the functions that every folder uses.
+# Sets compiler flags, and includes the functions that every folder uses.
 include_guard()
 include(CheckCXXCompilerFlag)
 include(MokumeModule)
@@ -20,13 +20,13 @@ endif()
 set(CMAKE_CXX_FLAGS_RELEASE "-O2 -DNDEBUG")
 set(CMAKE_C_FLAGS_RELEASE "-O2 -DNDEBUG")
 
-# Contraction would make a result depend on what the compiler fused; the code calls fma where it means it.
+# Contraction would make results depend on what the compiler fuses. The code calls fma where it should fuse.
 add_compile_options(-Wall -Wextra -Wpedantic -Wshadow -Werror -ffp-contract=off)
-# An error, and a test that fails, name a file's place in the tree, not on the machine that built it.
+# Errors and failing tests name a file's place in the tree, not its place on the machine that built it.
 add_compile_options(-fmacro-prefix-map=${PROJECT_SOURCE_DIR}/=)
 if(CMAKE_CXX_COMPILER_ID STREQUAL "GNU")
-  # False alarms of g++ 12: members of a std::variant that is not in that state, and std::string's operator+ (PR
-  # 105329).
+  # g++ 12 raises false alarms about members of a std::variant that is not in that state, and about std::string's
+  # operator+ (PR 105329).
   add_compile_options($<$<COMPILE_LANGUAGE:CXX>:-Wno-maybe-uninitialized> $<$<COMPILE_LANGUAGE:CXX>:-Wno-restrict>)
 else()
   add_compile_options(-Wno-overlength-strings)  # an embedded kernel is longer than the 65,536 bytes that C++ promises
@@ -47,7 +47,7 @@ endif()
 set(CMAKE_RUNTIME_OUTPUT_DIRECTORY ${CMAKE_BINARY_DIR}/bin)
 set(MOKUME_GENERATED_DIR ${CMAKE_BINARY_DIR}/generated)
 
-# The hash of the boundary's headers: both sides of a dlopen must agree on it until 1.0.
+# Until 1.0, both sides of a dlopen must agree on the hash of the headers in core/abi.
 file(GLOB abi_headers CONFIGURE_DEPENDS ${CMAKE_CURRENT_SOURCE_DIR}/core/abi/*.h)
 set_property(DIRECTORY APPEND PROPERTY CMAKE_CONFIGURE_DEPENDS ${abi_headers})
 set(abi_text "")

@@ -1,18 +1,18 @@
-# The functions that build backends and models, in this tree and outside of it: find_package(mokume) includes this file.
+# Defines the functions that build backends and models, in this tree and, through find_package(mokume), outside of it.
 include_guard()
 
-# Where libraries are built; --plugins accepts this directory.
+# The build writes libraries to this directory, which --plugins accepts.
 set(MOKUME_LIBRARY_DIR ${CMAKE_BINARY_DIR}/lib/mokume)
-# Whether mokume_module() installs what it builds.
+# If this is ON, mokume_module() installs the libraries.
 set(MOKUME_INSTALL ON)
 
 # The registry refuses directories that others may write to, and a umask of 002 would create such directories.
 set(CMAKE_INSTALL_DEFAULT_DIRECTORY_PERMISSIONS OWNER_READ OWNER_WRITE OWNER_EXECUTE GROUP_READ GROUP_EXECUTE
   WORLD_READ WORLD_EXECUTE)
 
-# mokume_module(<target> KIND backends|plugins|transports NAME <name> SOURCES ...): a shared library loaded at run time,
-# with one exported symbol and no undefined ones. `cmake --install` copies it to where the program of the same prefix
-# finds it.
+# mokume_module(<target> KIND backends|plugins|transports NAME <name> SOURCES ...): builds a library that is loaded at
+# run time, with one exported symbol and no undefined symbols. `cmake --install` copies the library to where the program
+# of the same prefix finds it.
 function(mokume_module target)
   cmake_parse_arguments(arg "" "KIND;NAME" "SOURCES" ${ARGN})
   add_library(${target} MODULE ${arg_SOURCES})
@@ -33,8 +33,8 @@ function(mokume_module target)
   endif()
 endfunction()
 
-# mokume_onnx(<target>): gives a target that includes sdk/onnx.hpp the messages of ONNX files, which protoc generates from
-# ONNX's schema. They have no descriptors: two copies of those in one process would end it (docs/adr/0044).
+# mokume_onnx(<target>): gives a target that includes sdk/onnx.hpp the messages of ONNX files, which protoc generates
+# from ONNX's schema. The messages have no descriptors, since a second copy would end the process (docs/adr/0044).
 function(mokume_onnx target)
   if(NOT TARGET mokume_onnx)
     set(CMAKE_FIND_PACKAGE_PREFER_CONFIG ON)  # newer ones need Abseil, which only their own file knows

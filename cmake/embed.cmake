@@ -1,5 +1,5 @@
-# Writes a text file as a C++ string constant, in pieces that every compiler's literal limit allows. With ROOT, the
-# first line `#include "x.cl"` or `"x.h"` of each file is replaced by that file below ROOT, and later ones are dropped.
+# Writes a text file as a C++ string constant, in pieces that every compiler's limit for literals allows. With ROOT,
+# replaces the first line `#include "x.cl"` or `"x.h"` of each file by that file below ROOT, and drops later ones.
 file(READ ${IN} text)
 get_filename_component(from ${IN} NAME)
 if(ROOT)
