@@ -3,22 +3,21 @@
 
     bench/campaign/campaign.py [--runs 200] [--seed 1] [--out bench/results/campaign.json]
 
-Every run is `mokume run` of one small SVC grid under mpirun on 2 to 4 ranks, MPI over shared memory or over TCP on
-loopback, with and without --enable-recovery. One process is killed with SIGKILL at a moment drawn from the time of an
-undisturbed run: a rank, rank 0, or, with devices in processes of their own, a device's process. Then:
+Every run is `mokume run` of a small SVC grid under mpirun on 2 to 4 ranks, with MPI over shared memory or over TCP on
+loopback, with and without --enable-recovery. The script kills one process with SIGKILL at a random moment: a rank, rank
+0, or, if devices have processes of their own, the process of a device. It then checks the following:
 
-* no run takes longer than --limit seconds (that is a hang); an mpirun that remains after every process of the run has
-  exited, one of them killed inside MPI_Init, is a fault of Open MPI (docs/adr/0012): it is killed after some seconds
-  and counted, not held against the run;
-* a killed device, at any moment, and with --enable-recovery a killed rank that had joined the run, cost nothing: the
-  run completes;
+* no run takes longer than --limit seconds, which counts as a hang. If mpirun remains after every process of the run
+  has exited, one of them killed inside MPI_Init, Open MPI is at fault (docs/adr/0012): the script kills mpirun after
+  some seconds, and counts this separately;
+* the run completes in spite of a killed device, and, with --enable-recovery, of a killed rank that had joined the run;
 * after any other death, the same command, on another number of ranks, completes the run and exits with 0;
 * results.csv is byte-identical to that of an undisturbed run on one rank, and no two lines of the journals disagree;
 * no process of the run is left.
 
-With --enable-recovery mpirun's own exit code is always 0, so run.json shows whether a run is complete. Run k of seed s
-is always the same case (--only k repeats it); the moment it hits depends on the machine. Exits with 1 if any check
-fails. Needs Open MPI 4.1 and a build with the preset `release` or `bench`.
+With --enable-recovery, mpirun's own exit code is always 0, so run.json shows whether a run is complete. Run k of seed s
+is always the same case (--only k repeats it); the exact moment depends on the machine. Exits with 1 if any check fails.
+Needs Open MPI 4.1 and a build with the preset `release` or `bench`.
 """
 import argparse
 import collections
@@ -55,7 +54,7 @@ LAUNCHER_PATIENCE_S = 15  # mpirun exits within milliseconds of its last process
 
 
 class Process:
-    """The information in /proc about one process."""
+    """Holds the information in /proc about one process."""
 
     def __init__(self, pid):
         self.pid = pid
@@ -84,7 +83,7 @@ def processes():
 
 
 class Job:
-    """One `mokume run` in its own directory."""
+    """Runs one `mokume run` in its own directory."""
 
     def __init__(self, args, folder, ranks, network, recovery, isolation):
         self.folder = os.path.realpath(folder)
@@ -104,7 +103,7 @@ class Job:
                                       stdout=self.log, stderr=subprocess.STDOUT, start_new_session=True)
 
     def members(self):
-        """Every process of the run except mpirun itself: they all work in its directory."""
+        """Returns every process of the run except mpirun itself. All of them work in the run's directory."""
         return [p for p in processes() if p.directory == self.folder and p.pid != self.child.pid]
 
     def rank(self, number):
@@ -121,7 +120,7 @@ class Job:
         return next((p.pid for p in self.members() if p.parent == parent), None) if parent else None
 
     def kill(self, victim, number, deadline):
-        """Kills the victim once it exists; returns whether it did."""
+        """Kills the victim once it exists, and returns whether it did so."""
         while self.child.poll() is None and time.monotonic() < deadline:
             pid = self.device_of(number) if victim == "device" else self.rank(number)
             if pid is not None:
@@ -142,7 +141,7 @@ class Job:
         return alive
 
     def wait(self, limit):
-        """Exit code; None if a process of the run hangs, "launcher" if only mpirun hangs."""
+        """Returns the exit code, None if a process of the run hangs, or "launcher" if only mpirun hangs."""
         while True:
             try:
                 return self.child.wait(0.05)
@@ -158,7 +157,7 @@ class Job:
                 return None
 
     def end(self, limit):
-        """The result of wait(), the number of processes that outlive the run, and its seconds."""
+        """Returns the result of wait(), the number of processes that outlive the run, and the seconds of the run."""
         code = self.wait(limit)
         deadline = time.monotonic() + 2  # the last processes may be about to exit
         while code is not None and self.members() and time.monotonic() < deadline:
@@ -226,7 +225,7 @@ def write_experiment(folder, digits):
 
 
 def undisturbed(args, ranks, isolation=False):
-    """Returns results.csv and the seconds of an undisturbed run; ranks 0 means without mpirun."""
+    """Returns results.csv and the seconds of an undisturbed run. With 0 ranks, the run does without mpirun."""
     with tempfile.TemporaryDirectory(prefix="mokume-campaign-") as folder:
         write_experiment(folder, args.digits)
         code, _, seconds = Job(args, folder, ranks, "shared memory", False, isolation).end(args.limit)
@@ -237,7 +236,7 @@ def undisturbed(args, ranks, isolation=False):
 
 
 class Case:
-    """Returns the case of run k of a seed; a pure function of both."""
+    """Holds the case of run k of a seed, which is a pure function of both."""
 
     def __init__(self, seed, k, victims):
         draw = random.Random(f"{seed}/{k}")
@@ -257,8 +256,8 @@ class Case:
 
 
 def play(args, case, seconds, expected):
-    """One killed run, and another if needed. Returns a dictionary of the outcome; "faults" is empty if there are
-    none."""
+    """Plays a run in which a process is killed, and another run if the first one is not complete. Returns a dictionary
+    of the outcome, whose "faults" may be empty."""
     folder = tempfile.mkdtemp(prefix="mokume-campaign-")
     write_experiment(folder, args.digits)
     isolation = case.victim == "device"
@@ -276,7 +275,7 @@ def play(args, case, seconds, expected):
         faults.append(f"{left} processes left")
     survives = case.victim == "device" or (case.victim == "rank" and case.recovery)
     first = complete(folder)
-    # A device may die before its rank has joined: the rank starts another process for it.
+    # A device may die before its rank has joined. In this case, the rank starts another process for the device.
     if not first and (not killed or case.victim == "device" or (joined and survives)):
         faults.append(f"not complete, exit code {code}" + ("" if killed else ", though nobody was killed"))
     again = None

@@ -1,21 +1,21 @@
 #!/usr/bin/env python3
-"""Real runs on several hosts whose network, disk and processes misbehave, and a check that nothing was lost.
+"""Runs mokume on several hosts whose network, disk and processes misbehave, and checks that nothing is lost.
 
     bench/campaign/network.py [--runs 100] [--seed 1] [--out bench/results/campaign-network.json]
 
-Every run is `mokume run` of one small SVC grid under mpirun on 2 to 4 hosts: network namespaces on a switch in user
-space (switch.py). The seed draws loss (up to 10 %), delay and jitter (which reorders), and one trouble at a random
+Every run is `mokume run` of a small SVC grid under mpirun on 2 to 4 hosts, which are network namespaces on a switch in
+user space (switch.py). The seed draws loss (up to 10 %), delay and jitter (which reorders), and one trouble at a random
 moment:
 
     cut     a host's network is cut, for seconds or for good
     freeze  a rank is stopped (SIGSTOP) for up to 100 s
     kill    a rank is killed
     full    the file system of the run is full for a while
-    none    only the weather
+    none    only loss, delay and jitter
 
-Then: no start takes longer than --limit seconds, the same command completes the run in at most three further starts in
-good weather, results.csv is byte-identical to that of an undisturbed run, and no process is left. Needs root, Open MPI
-and a build with the preset `release`.
+The script checks that no start takes longer than --limit seconds, that the same command completes the run in at most
+three further starts on a good network, that results.csv is byte-identical to that of an undisturbed run, and that no
+process is left. Needs root, Open MPI and a build with the preset `release`.
 """
 import argparse
 import json
@@ -36,7 +36,7 @@ DISK_MB = 64
 
 
 class Case:
-    """Returns run k of a seed; a pure function of both."""
+    """Holds the case of run k of a seed, which is a pure function of both."""
 
     def __init__(self, seed, k):
         draw = random.Random(f"network/{seed}/{k}")
@@ -58,7 +58,7 @@ class Case:
 
 
 class NetworkJob(campaign.Job):
-    """`mokume run` under mpirun, one rank per host."""
+    """Runs `mokume run` under mpirun, with one rank per host."""
 
     def __init__(self, args, folder, switch, hosts, isolation):
         self.folder = os.path.realpath(folder)
@@ -85,12 +85,12 @@ class NetworkJob(campaign.Job):
                                       start_new_session=True)
 
     def members(self):
-        """The ranks and their devices; mpirun and its daemons work in the directory, too."""
+        """Returns the ranks and their devices. mpirun and its daemons work in the directory, too."""
         return [p for p in super().members() if self.is_ours(p.pid)]
 
     def end(self, limit):
         result = super().end(limit)
-        for p in processes_in(self.folder):  # daemons left behind by Open MPI
+        for p in processes_in(self.folder):  # daemons that Open MPI leaves running
             try:
                 os.kill(p.pid, signal.SIGKILL)
             except OSError:
@@ -116,7 +116,7 @@ def mounted(folder):
 
 
 def fill(disk):
-    """Fills a file system with a file; removing the file frees the space."""
+    """Fills a file system with a file, and returns its path. Removing the file frees the space."""
     path = os.path.join(disk, "ballast")
     with open(path, "wb", buffering=0) as f:
         try:

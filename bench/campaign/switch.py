@@ -1,6 +1,6 @@
-"""Hosts on one machine: network namespaces on an Ethernet switch in user space, which loses, delays, reorders and cuts.
+"""Connects network namespaces by an Ethernet switch in user space, which loses, delays, reorders and cuts off frames.
 
-A switch of our own needs no netem in the kernel, and draws every frame's fate from a seed. Needs root.
+This switch needs no netem in the kernel, and draws every frame's fate from a seed. It needs root.
 """
 import fcntl
 import heapq
@@ -20,7 +20,7 @@ def ip(*words):
 
 
 class Switch:
-    """`hosts` namespaces, each with one interface on 10.77.0.0/24; the first has 10.77.0.1."""
+    """Creates `hosts` namespaces, each with one interface on 10.77.0.0/24. The first one has 10.77.0.1."""
 
     def __init__(self, hosts, seed):
         self.names = [f"mokume{os.getpid()}-{k}" for k in range(hosts)]
@@ -80,7 +80,7 @@ class Switch:
                         heapq.heappush(waiting, (due, number, to, frame))
 
     def route(self, source, frame):
-        """Returns when and at which ports a frame arrives."""
+        """Yields the times and the ports at which a frame arrives."""
         now = time.monotonic()
         target, sender = frame[:6], frame[6:12]
         self.learned[sender] = source

@@ -16,7 +16,7 @@
 namespace mokume::bench {
 namespace {
 
-constexpr size_t kLanes = 64;  // this many independent sums keep additions from waiting
+constexpr size_t kLanes = 64;  // number of independent sums, so that additions need not wait
 
 size_t cores() {
   cpu_set_t set;

@@ -1,15 +1,15 @@
-// Measures the memory bandwidth of the machine with all cores at once. It limits work that streams weights.
+// Measures the memory bandwidth of the machine with all cores at once. This bandwidth limits work that streams weights.
 #pragma once
 
 #include <memory>
 
 namespace mokume::bench {
 
-// Rates in bytes per second.
+// Holds rates in bytes per second.
 struct Bandwidth {
-  double read;  // reads one array, as a forward pass reads weights
-  // Reads and writes two arrays in place, as a step does with weights and momentum. Each byte counts twice: once as it
-  // is read and once as it is written.
+  double read;  // rate of a pass that reads one array, as a forward pass reads weights
+  // The rate of a pass that reads and writes two arrays in place, as a step does with weights and momentum. Each byte
+  // counts twice: once when it is read and once when it is written.
   double update;
 };
 

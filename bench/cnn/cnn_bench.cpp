@@ -1,14 +1,13 @@
-// Measures images per second of the published networks, trained and inferred on one device; prints one JSON line.
-// bench/peers/cnn_torch.py alternates it with PyTorch.
+// Measures images per second of training and inference of the published networks on one device, and prints one JSON
+// line. bench/peers/cnn_torch.py alternates this program with PyTorch.
 //
 //   cnn_bench NETWORK BATCH train|epochs|infer|floor|together:N SECONDS [DEVICE]
-//       NETWORK: guide, lightning or N,KERNEL,HIDDEN of the study; 0,0,HIDDEN without its convolution; or the file
-//           NAME.json with "input": [height, width, channels] ([features] for rows), "layers" and "optimizer" with all
-//           their keys
-//       floor: training, alternating with passes over other memory that only do the minimum of every step: read each
-//           weight once, then read and write the weight and its momentum. Prints the share of this time, because the
-//           bandwidth of shared memory may double from one second to the next
-//       together: N networks in one stack; counts the images of all networks
+//       NETWORK: guide, lightning or N,KERNEL,HIDDEN (see networks.hpp), or a file NAME.json with "input": [height,
+//           width, channels] ([features] for rows), "layers" and "optimizer" with all their keys
+//       floor: alternates training with passes over other memory that do only the minimum of every step: they read each
+//           weight once, and then read and write the weight and its momentum. Prints the share of this minimum in a
+//           step. The two alternate because the bandwidth of shared memory may double from one second to the next.
+//       together: trains N networks in one stack, and counts the images of all networks
 //
 // The images are generated and resident. Timing starts after a warm-up that builds the kernels.
 #include <algorithm>
@@ -50,7 +49,7 @@ int64_t run_in_epochs(std::span<Training* const> members, int64_t most) {
   return done;
 }
 
-// Returns the batches of each network per second, after a warm-up, with a wait about every 50 ms, as in a training.
+// Returns the batches of each network per second, after a warm-up, with a wait about every 50 ms, as in training.
 double batches_per_s(std::span<Training* const> members, double seconds) {
   constexpr double kWaitSeconds = 0.05;
   int64_t most = 4, batches = 0;
@@ -208,7 +207,7 @@ int run(int argc, char** argv) {
   uint32_t count = 0;
   sdk::call(table->enumerate, table->self, &info[0], 8U, &count);
   if (count == 0) throw Error(MK_DEVICE_ERROR, "no device of " + backend);
-  // Uses the variants to which a long training switches from the first step on.
+  // Uses, from the first step on, the variants to which long training switches.
   const device::Choices choices = backend == "opencl" ? device::Choices{{"sequence", "always"}} : device::Choices{};
   const auto opened = device::Device::open({backend, 0, table, info[0]}, choices, uint64_t{20} << 30, nullptr);
   const sdk::Device device(opened->services());

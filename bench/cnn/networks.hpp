@@ -1,4 +1,4 @@
-// The published networks by name: cnn_bench measures them, and tests/gpu counts their commands.
+// Defines the published networks by name. cnn_bench measures them, and tests/gpu counts their commands.
 #pragma once
 
 #include <cstdio>
@@ -9,8 +9,9 @@
 
 namespace mokume::cnn {
 
-// Accepts "guide", "lightning", or "N,KERNEL,HIDDEN" of the study; "0,0,HIDDEN" has no convolution. The caller sets the
-// batch and the number of epochs.
+// Returns the settings of "guide", "lightning", or "N,KERNEL,HIDDEN": a convolution with N filters of KERNEL x KERNEL
+// pixels and a hidden layer of HIDDEN units. If N is 0, there is no convolution. The caller sets the batch size and the
+// number of epochs.
 inline Settings settings_of(const std::string& name) {
   Settings s;
   const auto conv = [](int64_t out, int64_t kernel, int64_t padding) {

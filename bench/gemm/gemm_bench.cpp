@@ -37,7 +37,7 @@ constexpr Shape kShapes[] = {{512, 512, 512, false},
                              {1024, 1024, 1024, false},
                              {2048, 2048, 2048, false},
                              {5000, 5000, 784, true},
-                             // Fully connected layers, forward and backward, at batch 1, 10 and 128.
+                             // The rest are fully connected layers, forward and backward, at batch 1, 10 and 128.
                              {1, 128, 9216, false},
                              {10, 227, 5733, false},
                              {10, 128, 57600, false},
@@ -155,7 +155,8 @@ double median(std::vector<double> values) {
   return values[values.size() / 2];
 }
 
-// For elements in [-1, 1), |a| * |b| is about K / 4.
+// Returns whether the results differ by at most twice the tolerance of gemm, because each of them may be off by the
+// tolerance. For elements in [-1, 1), |a| * |b| in tolerance_gemm() is about k / 4.
 bool agree(const std::vector<float>& x, const std::vector<float>& y, const mk_op& op, int64_t k) {
   const double most = ops::tolerance_gemm(op) * static_cast<double>(k) / 2;
   for (size_t i = 0; i < x.size(); ++i)

@@ -1,10 +1,10 @@
-// An OpenCL layer that records the compiler output of the driver for every program, including CLBlast's:
+// Records, as an OpenCL layer, the compiler output of the driver for every program, including CLBlast's:
 //
 //   OPENCL_LAYERS=/path/build_logs.so BUILD_LOGS=/path/directory PROGRAM...
 //
-// Each build leaves PID-NUMBER.json there: kernels, options, code, seconds and the log. It skips programs created from
-// binaries, because nothing is compiled for them. NVIDIA's compiler reports registers and spills only on request; the
-// option changes nothing else. It does not intercept other functions of OpenCL.
+// Each build leaves PID-NUMBER.json there, with kernels, options, code, seconds and the log. The layer skips programs
+// created from binaries, because nothing is compiled for them, and intercepts no other functions of OpenCL. NVIDIA's
+// compiler reports registers and spills only on request; the option changes nothing else.
 #include <unistd.h>
 
 #include <atomic>
@@ -19,7 +19,7 @@ namespace {
 
 const cl_icd_dispatch* below = nullptr;
 
-// Stops at the terminating zero of the text, if any.
+// Returns the text up to its terminating zero, if any.
 template <class Call>
 std::string text_of(const Call& call) {
   size_t size = 0;

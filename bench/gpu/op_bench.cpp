@@ -3,10 +3,10 @@
 //
 //   op_bench [BACKEND [SECONDS [MOST_GFLOP [KEY=VALUE,...]]]]
 //
-// Defaults: opencl, 0.2 s for each shape, shapes of any size, the device's own choices. MOST_GFLOP leaves out larger
-// ops. The first device of the backend is measured. Operands are on the device. As in a training, ops follow each other
-// without a wait for several milliseconds. The result is the median of such rounds. The number of operations follows
-// the op's definition.
+// The defaults are opencl, 0.2 s for each shape, shapes of any size, and the device's own choices. MOST_GFLOP leaves
+// out larger ops. The program measures the first device of the backend, with operands on the device. As in training,
+// ops follow each other without a wait for several milliseconds. The result is the median of such rounds. The number of
+// operations follows the op's definition.
 #include <algorithm>
 #include <chrono>
 #include <cstdio>
@@ -85,7 +85,7 @@ double seconds_of(const sdk::Device& device, const mk_op& op, double seconds) {
   return median(rounds);
 }
 
-// Repeats the same 2^20 numbers in [-1, 1).
+// Returns a buffer that repeats the same 2^20 numbers in [-1, 1).
 sdk::Buffer numbers(const sdk::Device& device, int64_t count) {
   static const std::vector<float> some = [] {
     const sdk::Random random(1, sdk::Purpose::search, 1);
@@ -172,7 +172,7 @@ device::Choices choices_of(const std::string& list) {
   return choices;
 }
 
-// If a shape fails, for example for lack of memory, the remaining shapes are not affected.
+// Returns whether a shape succeeds. One that fails, for example for lack of memory, does not affect the others.
 bool attempt(const char* name, const std::function<void()>& body) {
   try {
     body();

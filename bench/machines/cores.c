@@ -1,4 +1,4 @@
-/* A library for LD_PRELOAD with which a program counts PRETEND_CORES cores, whatever the machine has. */
+/* Makes a program count PRETEND_CORES cores, whatever the machine has, if LD_PRELOAD names this library. */
 #ifndef _GNU_SOURCE
 #define _GNU_SOURCE
 #endif
@@ -31,7 +31,7 @@ int pthread_getaffinity_np(pthread_t thread, size_t bytes, cpu_set_t* set) {
   return 0;
 }
 
-/* Cores that are not there cannot be asked for. */
+/* Ignores the mask, because it may contain cores that do not exist. */
 int sched_setaffinity(pid_t pid, size_t bytes, const cpu_set_t* set) {
   (void)pid, (void)bytes, (void)set;
   return 0;

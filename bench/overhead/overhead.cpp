@@ -1,11 +1,11 @@
-// The overhead of scheduling. Measures no-op fits over the whole path (coordinator, transport, agent, feeder, journal);
+// Measures the overhead of scheduling: no-op fits over the whole path (coordinator, transport, agent, feeder, journal),
 // the time that a device waits from the end of one lease to the start of the next, which is the round trip of a
-// request; and a commit of the journal alone.
+// request, and a commit of the journal alone.
 //
 //   bench_overhead [FITS=10000] [FITS_PER_BUNDLE=1] [DIRECTORY=.]
 //   mpirun -np 4 --oversubscribe --bind-to none bench_overhead 10000
 //
-// DIRECTORY selects the file system to measure; the files written there are removed. Prints one JSON object.
+// DIRECTORY selects the file system to measure; the program removes its files there. Prints one JSON object.
 #include <fmt/format.h>
 #include <unistd.h>
 
@@ -88,7 +88,7 @@ cluster::PlannedWork make_work(const Options& options) {
   return work;
 }
 
-// A device that reports at once.
+// Stands for a device that reports at once.
 class Instant : public cluster::Executor {
  public:
   std::vector<cluster::LocalDevice> devices() const override {
@@ -128,7 +128,7 @@ struct Figures {
   double round_trip = 0;  // measured on rank 0 only
 };
 
-// Runs on every rank.
+// Every rank calls this function.
 Figures run_fits(cluster::Transport& transport, const Options& options) {
   const bool leads = transport.rank() == 0;
   Instant device;

@@ -1,21 +1,21 @@
 #!/usr/bin/env python3
-"""One network trained by several ranks: the whole program, alternating with one rank alone on one core.
+"""Measures the training of one network on several ranks, alternating with one rank alone on one core.
 
     python3 bench/parallel/parallel.py speed [--rounds 3] [--out FILE]
-        the Lightning network at batch 128 for each rank: one rank on one core, two ranks of a core each (synchronous, and
-        averaged every 16 batches), images per second of a training on generated pictures
+        trains the Lightning network on generated pictures at batch 128 for each rank, and measures images per second:
+        one rank on one core, and two ranks with a core each (synchronous, and averaged every 16 batches)
     python3 bench/parallel/parallel.py unequal [--rounds 3] [--out FILE]
-        the same network at a batch of 128 on PoCL and the host device, one core each, in one process; compared with the
-        sum of the two alone on a core
+        trains the same network at a batch of 128 on PoCL and the host device, one core each, in one process, and
+        compares the speed with the sum of the two alone on a core
     python3 bench/parallel/parallel.py throttled [--rounds 3] [--out FILE]
-        the same network at a batch of 256 in 32 shards on two ranks, PoCL with one core each; the second may use its
-        core for a quarter of the time (a control group's quota; needs root and cgroup v1 or v2); against both alone
+        trains the same network at a batch of 256 in 32 shards on two ranks, PoCL with one core each, of which the
+        second may use a quarter (a quota that needs root and cgroup v1 or v2), and compares the speed with both alone
     python3 bench/parallel/parallel.py reduce [--rounds 3] [--ranks 2 4] [--out FILE]
-        fully connected networks of growing size at batch 16 for each rank: how much longer a step takes in a team than
-        alone; the same for PyTorch's DistributedDataParallel over gloo (needs torch)
+        measures for fully connected networks of growing size, at batch 16 for each rank, how much longer a step takes
+        in a team than alone, and the same for PyTorch's DistributedDataParallel over gloo (needs torch)
 
-Times are those of the training in the journal: data are loaded before. Each run trains for a while and then for twice
-as long. The difference counts, so that one-time costs drop out (kernels, the first split, the test).
+Times are those of training in the journal, without loading the data. Each run trains for a while and then for twice as
+long. The difference counts, so that one-time costs drop out (kernels, the first split, the test).
 """
 import argparse
 import concurrent.futures
@@ -72,7 +72,7 @@ def write_images(folder, rows):
 
 
 def experiment(layers, batch, parallel, rows, place):
-    """One training on `rows` generated images, and a test on a few images, whose time cancels out."""
+    """Returns an experiment that trains on `rows` generated images, and tests on a few, whose time cancels out."""
     folder = pathlib.Path(place) / f"images-{rows}"
     if not folder.is_dir():
         folder.mkdir()
@@ -101,7 +101,7 @@ parallel = {parallel}
 
 
 def fit_seconds(mokume, text, epochs, ranks, cores, place, team=False, last=()):
-    """Seconds of one run of the program. `cores`: a list for taskset; `last`: a prefix for the last rank."""
+    """Returns the seconds of one run. `cores` is a list for taskset, and `last` a prefix for the last rank."""
     config = pathlib.Path(place) / "parallel.toml"
     config.write_text(text)
     out = pathlib.Path(place) / f"out-{time.monotonic_ns()}"
@@ -129,7 +129,7 @@ def seconds_per_epoch(mokume, text, epochs, ranks, cores, place, team=False, las
 
 
 def two_at_a_time(args, text, cores, place):
-    """Epochs per second of two independent runs, one core each: the ceiling of this machine."""
+    """Returns the epochs per second of two independent runs with a core each, which is the ceiling of this machine."""
     places = [pathlib.Path(place) / f"core-{core}" for core in cores]
     for one in places:
         one.mkdir(exist_ok=True)
@@ -184,7 +184,7 @@ def unequal(args, place):
 
 
 class Quarter:
-    """A control group whose processes may use a quarter of a core."""
+    """Makes a control group whose processes may use a quarter of a core."""
 
     def __enter__(self):
         v1 = pathlib.Path("/sys/fs/cgroup/cpu")
@@ -224,7 +224,7 @@ def throttled(args, place):
 
 
 def torch_step(hidden, ranks, cores, seconds):
-    """Seconds per step of a rank at batch 16, with a PyTorch process for each rank."""
+    """Returns the seconds per step of a rank at batch 16, with a PyTorch process for each rank."""
     done = subprocess.run([sys.executable, str(ROOT / "bench/peers/ddp_torch.py"), str(hidden), str(ranks), str(seconds)],
                           capture_output=True, text=True, preexec_fn=lambda: os.sched_setaffinity(0, cores))
     if done.returncode != 0:

@@ -1,26 +1,26 @@
 #!/usr/bin/env python3
-"""SIMULATED: how far data-parallel training of the published networks pays, from measured step and reduction times.
+"""Simulates how far data-parallel training of the published networks pays, from measured step and reduction times.
 
     python3 bench/parallel/simulate.py [--results bench/results/parallel.json]
                                        [--gigabytes-per-s 1.25 ...]
 
-A step of a device at batch 128 takes the time that cnn_bench measured (the device: two cores of this machine). A
-reduction among n ranks goes through rank 0 and takes a + 2 (n - 1) bytes / bandwidth. A line through the reductions
-that parallel.py measured gives a and the bandwidth of this machine's memory; other bandwidths (networks) are given.
-Nothing overlaps: the worst case. Averages carry the optimizer's states too.
+A device is two cores of this machine, and its step at batch 128 takes the time that cnn_bench measured. A reduction
+among n ranks goes through rank 0 and takes a + 2 (n - 1) bytes / bandwidth. A line through the reductions that
+parallel.py measured gives a and the bandwidth of this machine's memory; the bandwidths of networks are given. Nothing
+overlaps, which is the worst case. Averages carry the optimizer's states, too.
 """
 import argparse
 import json
 import pathlib
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent.parent
-# parameters, states of the optimizer
+# Each network has its number of parameters, and of states of the optimizer.
 NETWORKS = {"guide": (1_199_882, 2), "lightning": (260_298, 2)}
 DEVICES = [2, 4, 8, 16, 32, 64]
 
 
 def fit(rows):
-    """Latency (s) and bytes per second of the reductions measured with 2 ranks."""
+    """Returns latency (s) and bytes per second of the reductions measured with 2 ranks."""
     points = [(2 * 4 * r["parameters"], r["mokume_reduction_ms"] / 1e3) for r in rows if r["ranks"] == 2]
     (x0, y0), (x1, y1) = min(points), max(points)
     per_byte = (y1 - y0) / (x1 - x0)

@@ -1,13 +1,13 @@
 #!/usr/bin/env python3
-"""Training speed on convolutions of random shapes, alternating with PyTorch's best on the same cores.
+"""Measures training speed on convolutions of random shapes, alternating with PyTorch's best on the same cores.
 
     python3 bench/peers/cnn_shapes.py [--bench build/release/bin/cnn_bench] [--shapes 200] [--seed 1] [--first 0]
                                       [--seconds 1] [--rounds 1] [--out FILE] [--chart FILE.svg]
 
-A network is a convolution of the drawn shape, a second one of the same window with stride 1, each with a relu, then the
-mean of the image and a linear layer. PyTorch runs eagerly with contiguous images and with channels last; the faster
-counts. The ratio of a shape is the median over the rounds. Only one side runs at a time. Needs torch; the chart needs
-nothing more.
+A network has a convolution of the drawn shape and a second one of the same window with stride 1, each with a relu, and
+then the mean of the image and a linear layer. PyTorch runs eagerly with contiguous images and with channels last; the
+faster one counts. The ratio of a shape is the median over the rounds. Only one side runs at a time. Needs torch; the
+chart needs nothing more.
 """
 import argparse
 import json
@@ -94,7 +94,7 @@ def torch_rate(s, seconds, channels_last):
 
 
 def chart(results):
-    """The ratios in ascending order, on a logarithmic scale."""
+    """Draws the ratios in ascending order, on a logarithmic scale."""
     ratios = sorted(r["ratio"] for r in results)
     width, height, left, top = 720, 300, 60, 20
     low, high = math.log2(min(0.5, ratios[0])), math.log2(max(4, ratios[-1]))

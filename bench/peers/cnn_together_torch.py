@@ -4,9 +4,9 @@
     python3 bench/peers/cnn_together_torch.py [--bench build/release/bin/cnn_bench] [--rounds 5] [--seconds 4] [--out FILE]
                                               [--counts 8,32] [--batch 10] [0,0,100 4,5,32 ...]
 
-Networks as in cnn_torch.py. The sides alternate. Images per second of all networks; one by one, those of one network.
-vmap takes the gradients of all networks' losses at once and steps stacked parameters in place; each network has its own
-rows. Medians of the rounds and of the rounds' ratios. Needs torch.
+The networks are those of cnn_torch.py, and the sides alternate. Rates count the images of all networks, or of one if
+they run one by one. vmap takes the gradients of all networks' losses at once and updates stacked parameters in place;
+each network has its own rows. Figures are medians of the rounds and of the rounds' ratios. Needs torch.
 """
 import argparse
 import json

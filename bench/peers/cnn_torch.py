@@ -1,20 +1,20 @@
 #!/usr/bin/env python3
-"""Images per second of the published networks with PyTorch, alternating with mokume's cnn_bench on the same cores.
+"""Measures the published networks in PyTorch, alternating with mokume's cnn_bench on the same cores.
 
     python3 bench/peers/cnn_torch.py [--bench build/release/bin/cnn_bench] [--rounds 5] [--seconds 6] [--out FILE]
                                      [guide:128:train lightning:128:train guide:1:infer 237,10,1350:5:train ...]
                                      [--study nn_params_12x12.csv [--gib 20]]
 
 --study adds the smallest, the median and the largest network of the study that fits both sides, trained at batch 5 and
-10. For networks N,KERNEL,HIDDEN the share of the floor is printed too, as `cnn_bench ... floor` measures it: the
-counted streams of weights (forward reads them once; the update reads and writes weights and momentum) alternating with
+10. For networks N,KERNEL,HIDDEN, also prints the share of the floor that `cnn_bench ... floor` measures: the counted
+streams of weights (forward reads them once; the update reads and writes weights and momentum), alternating with
 training.
 
-Work is train, infer, or epochs: whole epochs with data loading, where PyTorch turns bytes into normalised images in a
-DataLoader (with 0, 1 or 2 workers, whichever is fastest), and mokume copies all images to its device again.
+The work is train, infer, or epochs, which means whole epochs with data loading: PyTorch turns bytes into normalised
+images in a DataLoader (with 0, 1 or 2 workers, whichever is fastest), and mokume copies all images to its device again.
 
 Both sides have the same network, batch and generated images, which are otherwise resident. PyTorch uses all cores and
-its fused optimizers where there are any. Medians of the rounds and of the rounds' ratios. Needs torch.
+its fused optimizers where there are any. Figures are medians of the rounds and of the rounds' ratios. Needs torch.
 """
 import argparse
 import csv
@@ -55,7 +55,7 @@ def network(name):
 
 
 def weights_of(name):
-    """The number of weights of a network of the study."""
+    """Returns the number of weights of a network of the study."""
     n, kernel, hidden = map(int, name.split(","))
     if n == 0:
         return 785 * hidden + (hidden + 1) * 10
@@ -64,7 +64,7 @@ def weights_of(name):
 
 
 def study_cases(path, gib):
-    """PyTorch stores weights, gradients and momentum."""
+    """Returns cases that fit into memory, in which PyTorch stores weights, gradients and momentum."""
     with open(path) as f:
         names = {f"{r['n_conv_layer']},{r['kernel_size']},{r['n_hidden_layer']}" for r in csv.DictReader(f)}
     floor_bytes = 2e9  # memory of cnn_bench itself, in addition to the network
@@ -83,7 +83,7 @@ def run_bench(bench, *arguments):
 
 
 class Bytes(torch.utils.data.Dataset):
-    """Images as in a file, normalised one by one like torchvision's transforms."""
+    """Holds images as in a file, and normalises them one by one, like torchvision's transforms."""
 
     def __init__(self):
         self.images = torch.randint(0, 256, (IMAGES, 28, 28), dtype=torch.uint8)

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Images per second of the published networks with PyTorch on a CUDA device, in the variants that its users know.
+"""Measures the published networks in PyTorch on a CUDA device, in the variants that its users know.
 
     python3 bench/peers/cnn_torch_cuda.py [--cases guide:128:train 13,8,227:10:train guide:1000:infer ...]
                                           [--networks 0,0,32 4,5,32 ... --together 32] [--ops FILE]
@@ -15,15 +15,15 @@ A variant is a mode, a precision and a layout:
   nchw, nhwc contiguous, or channels_last
 
 Networks, batches and generated images are those of cnn_torch.py. Images and the order of an epoch are on the device.
-Inference copies a batch from pinned host memory and its outputs back each time, as cnn_bench does. --networks:
---together copies of each at once by torch.func's vmap, at batch 10. --ops: a JSON list with the shapes that
-bench/gpu/op_bench printed; products and convolutions one by one, ten in a captured graph.
+Inference copies a batch from pinned host memory and its outputs back each time, as cnn_bench does. --networks measures
+--together copies of each network at once by torch.func's vmap, at batch 10. --ops names a JSON list of the shapes that
+bench/gpu/op_bench printed, and measures products and convolutions one by one, ten in a captured graph.
 
-The first two cases have all variants, and graphs and compiled steps before all else; then come the graphs of the other
-cases, the ops, and what is left. To compile takes long: while others wait, it may begin for half of --limit, which
-bounds everything, and --each bounds a variant. What there was no time for is listed as refused. Medians of rounds of
---seconds each; every round ends with torch.cuda.synchronize(). The warm-up selects the fastest of cuDNN's kernels. The
-result is rewritten after every variant. Needs torch; --device cpu tries what needs no graph.
+The first two cases have all variants. Their graphs and compiled steps come first, then the graphs of the other cases,
+the ops, and the rest. --limit bounds everything, and --each a variant. Compilation takes long, so while other work
+waits, it may begin only in the first half of --limit. Variants without time are listed as refused. Figures are medians
+of rounds of --seconds each; every round ends with torch.cuda.synchronize(). The warm-up selects the fastest of cuDNN's
+kernels. Every variant rewrites the result. Needs torch; --device cpu tries variants without graphs.
 """
 import argparse
 import contextlib
@@ -63,7 +63,7 @@ class TooLong(Exception):
 
 @contextlib.contextmanager
 def within(seconds: float) -> Iterator[None]:
-    """A compilation may take minutes."""
+    """Limits the time of a block, because a compilation may take minutes."""
     def stop(_number: int, _frame: Any) -> None:
         raise TooLong(f"took longer than {seconds:.0f} s")
     signal.signal(signal.SIGALRM, stop)
@@ -101,7 +101,7 @@ def wait(device: torch.device) -> None:
 
 
 def captured(step: Step, warm_up: int = WARM_UP) -> Step:
-    """The step as a graph that is replayed in one launch."""
+    """Returns the step as a graph that is replayed in one launch."""
     side = torch.cuda.Stream()
     side.wait_stream(torch.cuda.current_stream())
     with torch.cuda.stream(side):
@@ -124,14 +124,14 @@ def laid_out(net: nn.Module, device: torch.device, variant: Variant) -> nn.Modul
 
 
 def images_in(x: torch.Tensor, variant: Variant) -> torch.Tensor:
-    """With one channel both layouts have the same bytes; the strides tell PyTorch which one is meant."""
+    """Returns images in a layout. With one channel, both layouts have the same bytes, but different strides."""
     return x.reshape(-1, 28, 28, 1).permute(0, 3, 1, 2) if variant.layout == "nhwc" else x
 
 
 # ---- what is measured ---------------------------------------------------------------------------------------------
 
 def rates(device: torch.device, turn: Step, images: int, seconds: float, rounds: int) -> List[float]:
-    """Images per second of each round. Turns are queued for some milliseconds before a wait."""
+    """Returns images per second of each round. Queues turns for some milliseconds before a wait."""
     for _ in range(4):
         turn()
     wait(device)
@@ -153,7 +153,7 @@ def rates(device: torch.device, turn: Step, images: int, seconds: float, rounds:
 
 
 def batches(device: torch.device, batch: int, count: int = 0) -> Iterator[torch.Tensor]:
-    """Rows of one network, or of `count` with their own orders; all batches are full, as a graph requires."""
+    """Yields rows of one network, or of `count` with their own orders. All batches are full, as a graph requires."""
     while True:
         order = torch.randperm(IMAGES, device=device) if count == 0 else torch.stack(
             [torch.randperm(IMAGES, device=device) for _ in range(count)])
@@ -166,7 +166,7 @@ def made_images(device: torch.device) -> Any:
 
 
 def optimizer_step(name: str, net: nn.Module, device: torch.device, variant: Variant) -> Any:
-    """The optimizer of cnn_torch.py and its step; for a graph its step count is on the device too."""
+    """Returns the optimizer of cnn_torch.py and its step. For a graph, the step count is on the device, too."""
     optimizer = network(name)[1](net.parameters())
     for group in optimizer.param_groups:
         if variant.mode != "eager" and device.type == "cuda" and "capturable" in group:
@@ -236,7 +236,7 @@ def inference(name: str, batch: int, device: torch.device, variant: Variant) -> 
 
 
 def side_by_side(name: str, count: int, device: torch.device, variant: Variant) -> Step:
-    """`count` networks by vmap: gradients of all losses at once, one step of stacked parameters."""
+    """Trains `count` networks by vmap, with gradients of all losses at once and one step of stacked parameters."""
     torch.manual_seed(1)
     nets = [network(name)[0].to(device) for _ in range(count)]
     stacked, _ = stack_module_state(nets)
@@ -262,7 +262,7 @@ def side_by_side(name: str, count: int, device: torch.device, variant: Variant) 
 
 
 def make_turn(case: str, device: torch.device, variant: Variant) -> Tuple[Step, int]:
-    """The work of a turn, and its number of images."""
+    """Returns the work of a turn, and its number of images."""
     name, batch, what = case.split(":", 2)
     if what == "train":
         return training(name, int(batch), device, variant), int(batch)
@@ -273,7 +273,7 @@ def make_turn(case: str, device: torch.device, variant: Variant) -> Tuple[Step, 
 
 
 def op_of(shape: Dict[str, Any], device: torch.device, variant: Variant) -> Step:
-    """The op in a line of op_bench."""
+    """Returns the op in a line of op_bench."""
     dtype = torch.bfloat16 if variant.precision == "bf16" else torch.float32
 
     def made(*sizes: int) -> torch.Tensor:
@@ -308,14 +308,14 @@ Planned = Tuple[str, Variant]
 
 
 def variants(case: str, modes: List[str], precisions: List[str]) -> List[Variant]:
-    """nhwc first: it is the layout of tensor cores. In strict fp32 either may be faster; elsewhere nchw is left out."""
+    """Lists nhwc, the layout of tensor cores, if there are windows, and nchw in strict fp32 or without windows."""
     return [Variant(mode, precision, layout) for precision in precisions for mode in modes
             for layout in (["nhwc"] if has_windows(case) else []) + (
                 ["nchw"] if precision == "fp32" or not has_windows(case) else [])]
 
 
 class Plan(NamedTuple):
-    """Cases and their variants, in the order in which they are measured; the ops come before `last`."""
+    """Holds cases and their variants, in the order in which they are measured. The ops come before `last`."""
     head: List[Planned]
     slow: List[Planned]
     rest: List[Planned]
@@ -357,7 +357,7 @@ class Report:
             os.replace(new, self.path)
 
     def attempt(self, what: str, variant: Variant, body: Callable[[], List[float]]) -> List[float]:
-        """A variant that fails, for lack of memory, of time or of an op in a graph, does not affect the others."""
+        """Measures a variant. If it fails, for lack of memory, of time or of an op in a graph, the others go ahead."""
         left = self.end - time.monotonic()
         try:
             if left < 1:
@@ -375,7 +375,7 @@ class Report:
 
 def measure_networks(args: argparse.Namespace, device: torch.device, report: Report, planned: List[Planned],
                      until: float = math.inf) -> List[Planned]:
-    """Returns the cases that had not begun at that time."""
+    """Returns the cases that had not begun at the time `until`."""
     for number, (case, variant) in enumerate(planned):
         if time.monotonic() > until:
             return planned[number:]

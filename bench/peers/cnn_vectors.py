@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
 """Writes tests/cnn/data/torch.safetensors: PyTorch's gradients and losses, the reference of the cnn tests.
 
-Six small networks and a regression, each trained for 100 steps in fixed batches from stored weights by several
-optimizers. Run it again only if the tests need other cases; the file is part of the tree.
+Trains small networks and a regression for 100 steps each, in fixed batches from stored weights, by several optimizers.
+Run this script again only if the tests need other cases; the file is part of the tree.
 
     python3 bench/peers/cnn_vectors.py tests/cnn/data/torch.safetensors
 
@@ -71,7 +71,7 @@ NETS = {
                 "padding_width": 0, "ceil_mode": True, "count_include_pad": False},
                {"type": "flatten"},
                {"type": "linear", "out_features": 3, "bias": True}], (1, 8, 8)),
-    # Goes there and back: has a transposed convolution with groups, and pools that extend beyond their padding.
+    # Has a transposed convolution with groups, and pools that extend beyond their padding.
     "transposed": ([{"type": "conv2d", "out_channels": 6, "kernel_size": 3, "stride": 2, "padding": 1, "bias": True},
                     {"type": "relu"},
                     {"type": "conv_transpose2d", "out_channels": 4, "kernel_size": 3, "kernel_width": 0, "stride": 2,
@@ -161,7 +161,7 @@ NETS = {
 }
 
 def newton_schulz(grad, coefficients, steps, eps):
-    """What torch.optim.Muon computes in bfloat16, in float32."""
+    """Computes in float32 what torch.optim.Muon computes in bfloat16."""
     a, b, c = coefficients
     x = grad.T if grad.size(0) > grad.size(1) else grad
     x = x / x.norm().clamp(min=eps)
@@ -175,11 +175,11 @@ torch.optim._muon._zeropower_via_newtonschulz = newton_schulz
 
 
 class MuonAndAdamW(torch.optim.Optimizer):
-    """Muon for all weights but the last, flattened to matrices, and AdamW for the other parameters."""
+    """Applies Muon to all weights but the last, flattened to matrices, and AdamW to the other parameters."""
 
     def __init__(self, parameters, muon, adamw):
         parameters = list(parameters)
-        self.weights = [p for p in parameters if p.dim() in (2, 4)][:-1]  # layer_norm has three
+        self.weights = [p for p in parameters if p.dim() in (2, 4)][:-1]  # weights of layer_norm have three
         self.flat = [nn.Parameter(p.detach().view(len(p), -1)) for p in self.weights]
         self.inner = [torch.optim.Muon(self.flat, **muon),
                       torch.optim.AdamW([p for p in parameters if all(p is not w for w in self.weights)], **adamw)]
@@ -252,7 +252,7 @@ SCHEDULES = {
                            "threshold_mode": "rel", "cooldown": 1, "min_lr": 0.001, "eps": 1e-8},
                           lambda o: torch.optim.lr_scheduler.ReduceLROnPlateau(o, factor=0.2, patience=0, threshold=0.5,
                                                                                cooldown=1, min_lr=0.001)),
-    # One epoch of warm-up by step, then the cosine over the remaining epochs.
+    # Warms up by step for one epoch, and then follows the cosine over the remaining epochs.
     "warmup": ({"type": "cosine", "eta_min": 0.0001, "warmup_epochs": 1, "warmup_factor": 0.25},
                lambda o: torch.optim.lr_scheduler.LinearLR(o, 0.25, total_iters=ROWS // BATCH)),
     "one_cycle": ({"type": "one_cycle", "max_lr": 0.1, "pct_start": 0.3, "div_factor": 25.0, "final_div_factor": 1e4},
@@ -286,7 +286,7 @@ RUNS = [("pool", "sgd", "constant"), ("pool", "adam", "constant"), ("pool", "ada
         ("square", "muon", "cosine"), ("norms", "muon_rms", "warmup"), ("mlp", "muon_rms", "step"),
         ("transposed", "muon", "constant", {"clip_grad_norm": 0.5, "gradient_accumulation_steps": 2})]
 
-# Settings of runs with other values than the defaults: huber_delta, smooth_l1_beta and focal_gamma.
+# Runs use these values of huber_delta, smooth_l1_beta and focal_gamma in place of the defaults.
 DELTA, BETA, GAMMA = 0.7, 0.3, 2.0
 
 
@@ -300,7 +300,7 @@ class Normalise(nn.Module):
 
 
 def window(one):
-    """The size, step and padding of a layer's window, each as (height, width)."""
+    """Returns the size, step and padding of a layer's window, each as (height, width)."""
     height, step = one["kernel_size"], one["stride"]
     width = one.get("kernel_width") or height
     right = one.get("stride_width") or step or width
@@ -320,7 +320,7 @@ class Concat(nn.Module):
 
 
 def module_of(one, size):
-    """The layer for inputs of this size."""
+    """Returns the layer for inputs of this size."""
     kind = one["type"]
     if kind == "conv2d":
         kernel, stride, padding = window(one)
@@ -350,7 +350,7 @@ def module_of(one, size):
 
 
 class Network(nn.Module):
-    """Layers by name, or by number, that read the layer before them or those named in their inputs."""
+    """Holds layers by name, or by number, which read the layer before them or those named in their inputs."""
 
     def __init__(self, layers, shape):
         super().__init__()
@@ -373,7 +373,7 @@ class Network(nn.Module):
 
 
 def loss_of(layers, net, more):
-    """The losses of rows, and what their sum is divided by."""
+    """Returns a function that computes the losses of rows."""
     none, kind = {"reduction": "none"}, more.get("loss", "mse" if net == "regression" else "cross_entropy")
     numbers = {"mse": nn.MSELoss(**none), "l1": nn.L1Loss(**none), "huber": nn.HuberLoss(delta=DELTA, **none),
                "smooth_l1": nn.SmoothL1Loss(beta=BETA, **none)}

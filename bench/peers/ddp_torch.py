@@ -1,10 +1,10 @@
 #!/usr/bin/env python3
-"""Seconds per training step of a fully connected network with PyTorch's DistributedDataParallel over gloo.
+"""Measures a training step of a fully connected network with PyTorch's DistributedDataParallel over gloo.
 
     python3 bench/peers/ddp_torch.py HIDDEN RANKS SECONDS
 
-784 - HIDDEN - 10 with Adam at batch 16 for each rank, on one thread each; data resident. One JSON line from rank 0.
-Called by bench/parallel/parallel.py.
+Trains 784 - HIDDEN - 10 with Adam at batch 16 for each rank, on one thread each, with resident data. Rank 0 prints one
+JSON line. bench/parallel/parallel.py calls this script.
 """
 import json
 import os

@@ -1,14 +1,14 @@
 #!/usr/bin/env python3
-"""Images per second of a fit of the study's networks on real digits: the whole program, and a loop in PyTorch.
+"""Measures fits of the study's networks on real digits, in the whole program and in a loop in PyTorch.
 
     MOKUME_DATA=... python3 bench/peers/digits_torch.py [--mokume build/release/bin/mokume] [--rounds 3]
                                                         [N,KERNEL,HIDDEN:IMAGES ...]
 
 Runs configs/cnn-study-mnist.toml on the first IMAGES rows, one epoch at batch 10, and the same network, optimizer,
 images and batch in PyTorch with all cores, once unchanged and once with torch.set_flush_denormal(True). Generated
-images of noise leave no unit idle for long, but real ones do, and the values that idle units leave behind become
-subnormal. mokume's time is that of the whole fit with its start and its validation on a fifth as many additional
-images; PyTorch's is that of the training alone.
+images of noise leave no unit idle for long, but real ones do, and the values of idle units become subnormal. mokume's
+time is that of the whole fit with its start and its validation on a quarter as many additional images; PyTorch's is
+that of training alone.
 """
 import argparse
 import csv

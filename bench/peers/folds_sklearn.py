@@ -1,8 +1,8 @@
 """Compares every fit of a grid on a table with gaps against scikit-learn's Pipeline(SimpleImputer, StandardScaler, SVC).
 
-Writes the table, runs the grid with mokume, which fills and scales within each fold, and counts the fits whose validation
-errors differ, or whose measures (balanced error, macro precision, recall and F1 to 1e-9; AUC to 1e-3, since it follows
-from single-precision decision values) differ from those of sklearn.metrics. Prints one line and exits with 1 if any does.
+Writes the table, runs the grid with mokume, which fills and scales within each fold, and counts the fits whose
+validation errors or measures differ from scikit-learn's (balanced error, macro precision, recall and F1 to 1e-9; AUC to
+1e-3, since it follows from single-precision decision values). Exits with 1 if any does.
 
     python bench/peers/folds_sklearn.py --mokume build/release/bin/mokume
 """
@@ -37,7 +37,7 @@ gamma = [0.01, 0.1, 1]
 
 
 def table():
-    """Rows of five columns on different scales, with 8 % of the cells missing, and one of three classes each."""
+    """Returns rows of five columns on different scales, without 8 % of the cells, and one of three classes each."""
     draw = np.random.RandomState(3)
     x = draw.randn(ROWS, 5) * [1, 10, 100, 0.1, 1000]
     x[:, 2] += 500 * draw.randn(ROWS) ** 3
@@ -48,7 +48,7 @@ def table():
 
 
 def measures(truth, predicted, decisions):
-    """scikit-learn's values by the names of the columns."""
+    """Returns scikit-learn's values by the names of the columns."""
     macro = dict(average="macro", zero_division=0)
     per_class = [metrics.roc_auc_score(truth == c, decisions[:, c]) for c in range(decisions.shape[1])]
     return {"balanced_error": 1 - metrics.balanced_accuracy_score(truth, predicted),

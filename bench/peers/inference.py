@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Predictions a second, alternating with ONNX Runtime and OpenVINO on the same cores.
+"""Measures predictions a second, alternating with ONNX Runtime and OpenVINO on the same cores.
 
     python3 bench/peers/inference.py [--bench build/release/bin/cnn_bench] [--batches 1,1000] [--seconds 2] [--rounds 3]
                                      [--devices host,opencl] [--out FILE]
@@ -24,7 +24,7 @@ from torch import nn
 
 
 class Block(nn.Module):
-    """Two 3x3 convolutions and what goes around them."""
+    """Adds two 3x3 convolutions to the connection around them."""
 
     def __init__(self, channels, filters, stride):
         super().__init__()

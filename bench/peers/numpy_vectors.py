@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
 """Writes tests/search/numpy_vectors.hpp: draws of NumPy, the reference of the tests of core/search.
 
-The published draws are made in the order of shermanlo77/multinode-gpu-study's mnist_nn. Run it again only if the tests
-need other cases; the file is part of the tree.
+The published draws follow the order of shermanlo77/multinode-gpu-study's mnist_nn. Run this script again only if the
+tests need other cases; the file is part of the tree.
 
     python3 bench/peers/numpy_vectors.py > tests/search/numpy_vectors.hpp && scripts/format
 

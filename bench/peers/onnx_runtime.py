@@ -5,8 +5,8 @@
 
 Trains networks and support vector machines on the built-in data in a temporary directory, exports them, and writes the
 rows as mokume's CSV. Prints, for each model, how many labels agree and the largest difference of a score, absolute and
-relative to the largest score. Each network is imported again, and the imported one predicts the same rows, with the
-scores of the first one up to 1e-5 of the largest one. Fails if a model has fewer than 99.9 % of equal labels, or an imported one differs.
+relative to the largest score. Then imports each network, which must predict the same rows with the same scores up to
+1e-5 of the largest score. Fails if a model has fewer than 99.9 % of equal labels, or if an imported network differs.
 Needs onnx and onnxruntime.
 """
 import argparse
@@ -85,7 +85,7 @@ def machine(**options):
     return 'model = "svc"\n[model_options]\n' + "".join(f"{k} = {json.dumps(v)}\n" for k, v in values.items())
 
 
-# Name, data and model. write_tables() creates the tables.
+# Each model has a name, a source, its options and settings. write_tables() creates the tables.
 MODELS = [
     ("cnn images", "digits", FIXED, network(IMAGES)),
     ("cnn windows", "digits", FIXED, network(WINDOWS)),
@@ -110,7 +110,7 @@ TABLES = ("pair", "curve")
 
 
 def write_tables(place, rows):
-    """Two noisy crescents that overlap a little, and numbers on a bent surface."""
+    """Writes two noisy crescents that overlap a little, and numbers on a bent surface."""
     random = numpy.random.default_rng(1)
     label = random.integers(0, 2, rows)
     angle = random.uniform(0, numpy.pi, rows)
@@ -172,7 +172,7 @@ class Bench:
         return result
 
     def imported(self, title, source, spec):
-        """What the network of TITLE.onnx says when it is imported and run without training."""
+        """Returns the predictions of TITLE.onnx's network, imported and run without training."""
         folder = self.place / f"{title}-again"
         self.mokume("import", f"{title}.onnx", "--out", folder.name)
         text = (folder / "model.toml").read_text()

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Reads a safetensors file with the format's own library: metadata, then name, type, shape and sum of every tensor.
+"""Prints the metadata of a safetensors file, and name, type, shape and sum of every tensor, by the format's library.
 
     python3 bench/peers/safetensors_read.py FILE
 

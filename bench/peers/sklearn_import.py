@@ -4,9 +4,9 @@
     MOKUME_PROGRAM=build/release/bin/mokume PYTHONPATH=python/src \\
       python3 bench/peers/sklearn_import.py [--rows 5000] [--cells 9] [--out FILE]
 
-The script is a grid of 3 x 3 cells and 5 folds. --cells runs scikit-learn on the first cells only and scales its time
-of the search by the cells that were left out. Prints the best cells, the largest difference of the error counts of a
-fold, and the ratio of times. Needs scikit-learn and $MOKUME_DATA/mnist.
+The script is a grid of 3 x 3 cells and 5 folds. --cells runs scikit-learn on the first cells only, and scales the time
+of its search to all cells. Prints the best cells, the largest difference of the error counts of a fold, and the ratio
+of times. Needs scikit-learn and $MOKUME_DATA/mnist.
 """
 import argparse
 import gzip
@@ -44,7 +44,7 @@ def run(imports, grid, X, y):
 
 
 def errors(search, rows):
-    """Errors of each cell and fold."""
+    """Returns the errors of each cell and fold."""
     folds = range(search.n_splits_)
     shares = np.array([search.cv_results_[f"split{k}_test_score"] for k in folds]).T
     return np.rint((1 - shares) * rows / len(folds)).astype(int)

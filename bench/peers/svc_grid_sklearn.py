@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
-"""The published SVC grid on MNIST with scikit-learn: fold errors and time on 20 cells spread over the 24 x 24 grid.
+"""Runs the published SVC grid on MNIST with scikit-learn, on 20 cells spread over the 24 x 24 grid.
 
 Times GridSearchCV over one-vs-rest SVC on those cells with as many processes as cores and scales the time to the whole
-grid. With --results it compares every fold's error count with a mokume run of the whole grid.
+grid. With --results, compares every fold's error count with a mokume run of the whole grid.
 
     python3 bench/peers/svc_grid_sklearn.py --data $MOKUME_DATA/mnist [--limit 5000] [--jobs 2] [--out peer.json]
                                             [--results runs/svc-grid-mnist/.../results.csv]

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Reads the event files of a run with TensorBoard's own reader: every tag with the values of its steps.
+"""Prints the event files of a run with TensorBoard's own reader, every tag with the values of its steps.
 
     python3 bench/peers/tensorboard_read.py runs/NAME/STAMP/logs/tensorboard
 

@@ -1,11 +1,11 @@
 #!/usr/bin/env python3
-"""How undecided a run's members are about photographs, compared with the digits on which they were tested.
+"""Measures how undecided a run's members are about photographs, compared with test digits.
 
     python3 bench/photographs/photographs.py RUN [--mokume build/release/bin/mokume] [--out FILE]
 
-RUN: the directory of a run on MNIST with members, for example of configs/cnn-bagging-small.toml. The pictures are those
-of objects, and of one outline (horse), in Python's packages (pip install scikit-image scikit-learn matplotlib). For
-each, the script prints the entropy of the members' mean, their mutual information (nats), and the share of the test
+RUN is the directory of a run on MNIST with members, for example of configs/cnn-bagging-small.toml. The pictures are
+those of objects, and of one outline (horse), in Python's packages (pip install scikit-image scikit-learn matplotlib).
+For each, the script prints the entropy of the members' mean, their mutual information (nats), and the share of the test
 digits with less entropy. The mean of these shares is the area under the curve for telling photographs from digits by
 entropy.
 """

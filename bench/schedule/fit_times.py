@@ -1,9 +1,9 @@
 #!/usr/bin/env python3
-"""The fit times of an SVC grid for bench_schedule, from a run directory with one bundle for each gamma and fold.
+"""Prints the fit times of an SVC grid for bench_schedule, from a run directory with one bundle per gamma and fold.
 
     bench/schedule/fit_times.py RUN [--total SECONDS] > bench/results/svc-grid-times.csv
 
-A lease's time is divided among its fits by the solver's steps in their notes, plus a constant for each fit (the time to
+Divides a lease's time among its fits by the solver's steps in their notes, plus a constant for each fit (the time to
 validate it). With --total, for a run on a machine that was busy with other work, only the steps come from the run, and
 all fits take SECONDS in total.
 """

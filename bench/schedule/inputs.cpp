@@ -19,7 +19,7 @@ using scheduler::Scenario;
 
 constexpr double kBandwidth = 1.3e12;  // in bytes per second; scales all times
 constexpr double kBytesPerWeight = 20;
-constexpr double kFoldSpread = 0.3;  // the spread of a candidate's losses, relative to the spread over all candidates
+constexpr double kFoldSpread = 0.3;  // spread of a candidate's losses, relative to the spread over all candidates
 constexpr uint32_t kFolds = 5, kMostEpochs = 20, kBatch = 10, kRows = 60000;
 
 // Reads rows of numbers below a header.
@@ -110,7 +110,7 @@ Scenario networks(const std::string& csv, bool refits, uint64_t seed) {
   double most = 0;
   for (const auto& row : rows) most = std::max(most, row.at(2));
   const double fold_steps = static_cast<double>(kRows) / kBatch * (kFolds - 1) / kFolds;
-  std::map<uint32_t, std::vector<uint32_t>> candidates;  // the rows of each bootstrap
+  std::map<uint32_t, std::vector<uint32_t>> candidates;  // rows of each bootstrap
   for (uint32_t r = 0; r < rows.size(); ++r) candidates[static_cast<uint32_t>(rows[r][0])].push_back(r);
   std::vector<uint32_t> drawn;
   // A fit stops slightly earlier or later than other fits of its candidate.
@@ -124,7 +124,7 @@ Scenario networks(const std::string& csv, bool refits, uint64_t seed) {
     for (uint32_t fold = 0; fold < kFolds; ++fold) {
       const auto fit = static_cast<uint32_t>(made.seconds.size());
       made.seconds.push_back(epoch_s * epochs_of(r, fold));
-      // The number of weights predicts the time of a network best; as a point, it distinguishes candidates.
+      // The point is the number of weights, which distinguishes candidates and best predicts their times.
       made.workload.positions.push_back({static_cast<uint32_t>(rows[r][0]), fold, {rows[r][2] / most}});
       made.workload.bundles.push_back({{fit}, rows[r][2] * kMostEpochs, 0, fit});
     }

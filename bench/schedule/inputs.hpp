@@ -1,4 +1,4 @@
-// The inputs of the schedule benchmark: workloads with the real times of their fits.
+// Defines the inputs of the schedule benchmark: workloads with the times of their fits.
 #pragma once
 
 #include <string>
@@ -18,8 +18,8 @@ scheduler::Scenario svc_grid(const std::string& csv, bool whole_gammas, uint32_t
 
 // Returns the networks of network-weights.csv (bootstrap,candidate,weights) with 5 folds and batches of 10 of 60,000
 // rows. A step moves 20 bytes per weight through memory. The number of epochs, at most 20, is drawn with `seed`; the
-// policy does not know it and expects 20 epochs. With `refits`, the best candidate of each bootstrap, also drawn, is
-// trained on all rows.
+// policy does not know it and expects 20 epochs. With `refits`, the best candidate of each bootstrap, which is also
+// drawn, is trained on all rows.
 scheduler::Scenario networks(const std::string& csv, bool refits, uint64_t seed);
 
 }  // namespace mokume::bench

@@ -32,7 +32,7 @@ struct Row {
   double contiguous, shuffled, first_come, ours, known, bound, hours;
 };
 
-// Bounds all schedules: the longest bundle, and each bootstrap's longest chain of a fit and its refit, must run.
+// Returns a bound of all schedules, which must run the longest bundle and each bootstrap's longest chain with a refit.
 double bound_of(const Scenario& scenario) {
   double speeds = 0, fastest = 0;
   for (const auto& unit : scenario.units) {
@@ -89,7 +89,7 @@ Row mean(const std::vector<Row>& rows) {
 
 class Book {
  public:
-  // `draws` repeats the simulation with other values of the unknown quantities; the result is the mean.
+  // Adds the mean of simulations of `draws`, which differ in the unknown quantities.
   void add(const std::string& title, const std::vector<Scenario>& draws, const std::vector<double>& speeds = {1}) {
     fmt::print("\n{} (simulated)\n{:>8} {:>11} {:>9} {:>11} {:>7} {:>7} {:>7} {:>9}\n", title, "devices", "contiguous",
                "shuffled", "first come", "ours", "known", "bound", "hours");

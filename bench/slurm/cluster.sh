@@ -1,9 +1,9 @@
 # shellcheck shell=bash
-# A Slurm cluster of two nodes, n1 and n2, on this machine, without systemd and independent of any other Slurm: it has
-# its own key and ports, and keeps everything in one folder. Source this file; needs root. Each node has two processors
-# and two GPUs that exist only in Slurm's configuration.
-#   cluster_start FOLDER     sets SLURM_CONF for sbatch, srun, scontrol
-#   cluster_stop             stops the jobs and the daemons it started, by their process ids
+# Runs a Slurm cluster of two nodes, n1 and n2, on this machine, without systemd and independent of any other Slurm: the
+# cluster has its own key and ports, and keeps everything in one folder. Scripts source this file. It needs root. Each
+# node has two processors and two GPUs that exist only in Slurm's configuration.
+#   cluster_start FOLDER     starts the cluster, and sets SLURM_CONF for sbatch, srun and scontrol
+#   cluster_stop             stops the jobs and the daemons that it started, by their process ids
 
 cluster_missing() {
   [ "$(id -u)" -eq 0 ] || echo "root (slurmd starts jobs in the name of users)"
@@ -69,7 +69,7 @@ cluster_node() {
     'hostname "$2" && mount --bind "$1/tmp-$2" "$1/tmp" && exec slurmd -D -N "$2"' node "$folder" "$node"
 }
 
-# cluster_wait SECONDS COMMAND...: waits until the command succeeds.
+# cluster_wait SECONDS COMMAND...: waits until the command succeeds, or fails after this time.
 cluster_wait() {
   local end=$((SECONDS + $1))
   shift

@@ -1,4 +1,4 @@
-"""What the comparisons with scikit-learn in this folder share: their options, a run of mokume, and the file of results."""
+"""Defines the common parts of the comparisons with scikit-learn: options, a run of mokume, and the file of results."""
 import argparse
 import json
 import pathlib
@@ -13,7 +13,7 @@ import campaign  # noqa: E402
 
 
 def parser(doc, results=None):
-    """The options of a comparison; with `results`, the name of the file that it writes into bench/results."""
+    """Returns a parser of options. `results` names the file that the comparison writes into bench/results."""
     made = argparse.ArgumentParser(description=doc, formatter_class=argparse.RawDescriptionHelpFormatter)
     made.add_argument("--mokume", type=lambda path: pathlib.Path(path).resolve(),
                       default=ROOT / "build/release/bin/mokume")
@@ -24,7 +24,7 @@ def parser(doc, results=None):
 
 
 def run_of(options, place, experiment):
-    """Writes an experiment beside its data in `place`, runs it, and returns the run's directory."""
+    """Writes an experiment next to its data in `place`, runs it, and returns the run's directory."""
     (place / "e.toml").write_text(experiment)
     subprocess.run([options.mokume, "run", "e.toml", "--devices", options.devices, "--quiet"], cwd=place, check=True,
                    capture_output=True)

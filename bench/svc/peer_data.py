@@ -1,4 +1,4 @@
-"""The data sets of peers.py: real digits, a made set of clusters, and a sparse set of two classes.
+"""Makes the data sets of peers.py: real digits, generated clusters, and a sparse set of two classes.
 
 Every set becomes a Work: arrays and LIBSVM files on disk, with the fold of every row, which all programs share.
 """
@@ -18,7 +18,7 @@ MEAN, SCALE = 127.5, 73.61  # values of the published grid
 
 @dataclasses.dataclass
 class Work:
-    """One data set on disk, cut into folds."""
+    """Holds one data set on disk, cut into folds."""
     name: str
     folder: pathlib.Path
     rows: int
@@ -28,12 +28,12 @@ class Work:
     origin: str
 
     def rows_of(self, fold):
-        """The rows that train and those that validate a fold."""
+        """Returns the rows that train and those that validate a fold."""
         of = np.load(self.folder / "folds.npy")
         return np.flatnonzero(of != fold), np.flatnonzero(of == fold)
 
     def text(self, what):
-        """The LIBSVM file of all rows ("all"), or of a fold's rows ("train-0", "test-0")."""
+        """Returns the LIBSVM file of all rows ("all"), or of a fold's rows ("train-0", "test-0")."""
         path = self.folder / f"{what}.libsvm"
         if not path.exists():
             x, y = np.load(self.folder / "x.npy"), np.load(self.folder / "y.npy")
@@ -46,7 +46,7 @@ class Work:
 
 
 def write_libsvm(path, x, y):
-    """Writes rows with nine digits, which give back the same float32 numbers.
+    """Writes rows with nine digits, which read back as the same float32 numbers.
 
     The first row names the last feature even if it is 0, so that all files have the same number of features.
     """
@@ -78,10 +78,10 @@ def digits(folder, mnist, rows, folds=5):
 
 
 def clusters(folder, rows, features, folds, seed):
-    """The set that arXiv 2606.06742 measures on: five normal clusters for each of two classes, columns standardized.
+    """Makes the set of arXiv 2606.06742: five normal clusters for each of two classes, with standardized columns.
 
-    The centres of a class are moved by 2 in one half of the features, and the noise has a deviation of 3. Also
-    returns the scale of the kernel that the paper estimates from distances of random pairs: exp(-gamma * d^2).
+    The centres of a class are moved by 2 in one half of the features, and the noise has a deviation of 3. Also returns
+    the gamma of the kernel exp(-gamma * d^2), which the paper estimates from distances of random pairs.
     """
     draw = np.random.default_rng(seed)
     centres = draw.standard_normal((10, features))
@@ -97,7 +97,7 @@ def clusters(folder, rows, features, folds, seed):
 
 
 def adult(folder, path, rows=32561, folds=5):
-    """a9a from a LIBSVM file, or without one, a made set of the same shape and density."""
+    """Returns a9a from a LIBSVM file or, without one, a generated set of the same shape and density."""
     if path:
         lines = [line.split() for line in pathlib.Path(path).read_text().splitlines() if line.strip()][:rows]
         x = np.zeros((len(lines), 123), np.float32)

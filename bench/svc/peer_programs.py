@@ -1,4 +1,4 @@
-"""mokume and its peers: programs that fit the same candidates on the same folds, measured as trees of processes."""
+"""Runs mokume and its peers, which fit the same candidates on the same folds, and measures them with all processes."""
 import concurrent.futures
 import csv
 import dataclasses
@@ -26,7 +26,7 @@ PAGE = os.sysconf("SC_PAGE_SIZE")
 
 @dataclasses.dataclass
 class Measurement:
-    """What one timed run gave, by fit: its errors, and the share of its rows whose class tol leaves open."""
+    """Holds the results of one timed run, with each fit's errors and share of rows whose class tol leaves open."""
     seconds: float
     peak_mb: float
     load: float  # load average at the start
@@ -39,7 +39,7 @@ class Measurement:
 
 
 def descendants():
-    """The processes below this one."""
+    """Returns the processes below this one."""
     parents = {}
     for entry in os.listdir("/proc"):
         if entry.isdigit():
@@ -57,7 +57,7 @@ def descendants():
 
 
 def resident(process):
-    """Bytes of memory that a process holds now; 0 if it ended."""
+    """Returns the bytes of memory that a process holds now, or 0 if it has ended."""
     try:
         with open(f"/proc/{process}/statm") as file:
             return int(file.read().split()[1]) * PAGE
@@ -66,7 +66,7 @@ def resident(process):
 
 
 def busy_seconds():
-    """Processor seconds that the whole machine has spent, those stolen by other guests included."""
+    """Returns the processor seconds that the whole machine has spent, including those that other guests stole."""
     with open("/proc/stat") as file:
         user, nice, system, _, _, irq, soft, steal = map(int, file.readline().split()[1:9])
     return (user + nice + system + irq + soft + steal) / os.sysconf("SC_CLK_TCK")
@@ -101,13 +101,13 @@ class Watch:
 
 
 def words_after(failed):
-    """The last line that a failed program printed."""
+    """Returns the last line that a failed program printed."""
     output = (failed.stderr or "") + (failed.stdout or "")
     return (output.strip().splitlines() or [f"ended with {failed.returncode}"])[-1]
 
 
 def run(command):
-    """Runs a program to its end, or at the limit ends it with all processes that it started."""
+    """Runs a program to its end, or kills it at the limit, with all processes that it started."""
     command = [str(word) for word in command]
     with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
                           start_new_session=True) as process:
@@ -137,7 +137,7 @@ tol = {tol}
 
 
 class Mokume:
-    """Runs of mokume in a fresh directory. The time is that of the whole process, with the refit and the report."""
+    """Runs mokume in a fresh directory. The time is that of the whole process, with the refit and the report."""
 
     def __init__(self, program, devices):
         self.program, self.devices, self.name = program, devices, f"mokume {devices}"
@@ -146,7 +146,7 @@ class Mokume:
         return run([self.program, "--version"]).stdout.strip()
 
     def run(self, work, multiclass, place, method, params, validation=None, options="", text=False):
-        """A search; params are {name: list of values}. The result keeps its directory in place."""
+        """Runs a search with params, {name: list of values}. The run's directory stays in `place`."""
         place.mkdir(parents=True, exist_ok=True)
         data = ('source = "libsvm"\npath = "%s"' % work.text("all") if text else
                 'source = "npy"\npath = "{0}/x.npy"\nlabels = "{0}/y.npy"'.format(work.folder))
@@ -167,7 +167,7 @@ class Mokume:
         return self.run(work, multiclass, place, "grid", {"C": cs, "gamma": gammas}, **more)
 
     def cells(self, work, multiclass, place, cells, **more):
-        """Only some cells of a grid."""
+        """Runs only some cells of a grid."""
         return self.run(work, multiclass, place, "list", {"C": [c for c, _ in cells], "gamma": [g for _, g in cells]},
                         **more)
 
@@ -190,12 +190,12 @@ def read_results(folder, result):
 
 
 def key(c, gamma, fold):
-    """A fit's name, the same for all programs however they print numbers."""
+    """Returns a fit's name, which is the same for all programs, however they print numbers."""
     return f"{float(c):.9g} {float(gamma):.9g} {int(fold)}"
 
 
 class Estimator:
-    """scikit-learn or oneDAL, in a process that fits on all cores as GridSearchCV does: one fit for each."""
+    """Runs scikit-learn or oneDAL, in a process that fits on all cores as GridSearchCV does, one fit on each."""
 
     def __init__(self, name):
         self.name = name
@@ -219,9 +219,9 @@ class Estimator:
 
 
 class Commands:
-    """A peer of two programs, which train on a LIBSVM file and predict another one.
+    """Runs a peer that has two programs, which train on a LIBSVM file and predict another one.
 
-    side_by_side of them run at a time. The time is that of the programs, with reading their files.
+    `side_by_side` fits run at a time. The time is that of the programs, including reading their files.
     """
 
     def __init__(self, name, folder, train, predict, options, side_by_side, release=""):
@@ -261,7 +261,7 @@ RBF = "-t 2 -c {c!r} -g {gamma!r} -e {tol!r} "
 
 
 def peers(thundersvm, plssvm):
-    """All peers that are here, and why the others are not."""
+    """Returns all installed peers, and the reasons why others are missing."""
     here, missing = [], {}
     for name, package in (("scikit-learn", "sklearn"), ("oneDAL fp64", "sklearnex"), ("oneDAL fp32", "sklearnex")):
         if importlib.util.find_spec(package):

@@ -1,6 +1,6 @@
 """Fits SVCs with scikit-learn or oneDAL in a process of its own: peer_worker.py JOB.json writes the errors of all fits.
 
-Time is taken without starting Python and its processes, and without reading the data.
+The time excludes the start of Python and its processes, and reading the data.
 """
 import json
 import sys
@@ -11,7 +11,7 @@ from joblib import Parallel, delayed
 
 
 def errors_of(peer, x, y, fold_of, multiclass, tol, fit):
-    """The wrong predictions of one fit on the rows of its fold."""
+    """Returns the number of wrong predictions of one fit on the rows of its fold."""
     from sklearn.multiclass import OneVsRestClassifier
     c, gamma, fold = fit
     svc = svc_of(peer)[0](C=c, gamma=gamma, tol=tol)
@@ -21,13 +21,13 @@ def errors_of(peer, x, y, fold_of, multiclass, tol, fit):
 
 
 def started(peer):
-    """Lets a process load its libraries before time is taken."""
+    """Lets a process load its libraries before the clock starts."""
     svc_of(peer)[0](C=1.0).fit(np.eye(4), np.array([0, 1, 0, 1]))
     time.sleep(0.3)
 
 
 def svc_of(peer):
-    """The class and the type of numbers."""
+    """Returns the class and the type of numbers."""
     if peer == "scikit-learn":
         from sklearn.svm import SVC
         return SVC, np.float64

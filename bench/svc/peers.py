@@ -47,7 +47,7 @@ CASES = ["ovr", "ovo", "clusters", "adult", "growth", "flat"]
 
 @dataclasses.dataclass
 class Contestant:
-    """One program in one contest; go() fits `fits` of the `whole` fits of the grid."""
+    """Describes one program in one contest. go() fits `fits` of the `whole` fits of the grid."""
     name: str
     go: Callable[[], programs.Measurement]
     fits: int
@@ -55,7 +55,7 @@ class Contestant:
 
 
 def contest(title, contestants, options):
-    """Lets all run in turn for some rounds, and returns a row for each."""
+    """Lets all run in turn for some rounds. Returns a row of each, and the first measurements by name."""
     runs = {one.name: [] for one in contestants}
     for turn in range(options.rounds):
         for one in contestants[turn % len(contestants):] + contestants[:turn % len(contestants)]:
@@ -92,7 +92,7 @@ def row_of(one, runs):
 
 
 def agreement(ours, theirs):
-    """How the error counts of two programs agree on the fits that both have."""
+    """Returns how the error counts of two programs agree on the fits that both have."""
     both = sorted(set(ours.errors) & set(theirs.errors))
     off = [(abs(ours.errors[fit] - theirs.errors[fit]), ours.unsure.get(fit, 0.0) > 0.02) for fit in both]
     return {"fits": len(off), "equal": sum(d == 0 for d, _ in off), "one or two off": sum(0 < d <= 2 for d, _ in off),
@@ -106,7 +106,7 @@ def agreement(ours, theirs):
 def compared(rows, results, reference, sampled=None):
     """Adds to the rows how much longer each took than the reference, and how its errors agree with the reference's.
 
-    sampled names mokume's run of just the cells that the peers fitted: a ratio without scaling.
+    `sampled` names mokume's run of only the cells that the peers fitted, for a ratio without scaling.
     """
     ours = next(row for row in rows if row["program"] == reference)
     part = next((row for row in rows if row["program"] == sampled), None)
@@ -125,7 +125,7 @@ def compared(rows, results, reference, sampled=None):
 
 
 def of_peers(bench, work, multiclass, fits, whole, names):
-    """The named peers that are here, as contestants that fit a list of [C, gamma, fold]."""
+    """Returns the named peers that are installed, as contestants that fit a list of [C, gamma, fold]."""
     return [Contestant(peer.name, lambda peer=peer: peer.fits(work, multiclass, fits), len(fits), whole)
             for peer in bench.peers if peer.name in names]
 
@@ -137,7 +137,7 @@ def grid_of_mokume(bench, mokume, work, multiclass, cs, gammas, name=None, **mor
 
 
 def mnist(bench, options, multiclass, names, devices):
-    """The published grid, or a small one, by mokume; a sample of its cells by the peers, and by mokume."""
+    """Runs the published grid, or a small one, by mokume, and a sample of its cells by the peers and by mokume."""
     rows, n = (300, 6) if options.quick else (5000, 24)
     work = peer_data.digits(bench.folder, bench.mnist, rows)
     cs, gammas = np.logspace(-3, 6, n).tolist(), np.logspace(-6, -2, n).tolist()
@@ -163,7 +163,7 @@ def ovo(bench, options):
 
 
 def dual_objective(gamma, coefficients, vectors):
-    """The objective of the dual that LIBSVM prints, from coefficients (alpha times sign) and support vectors."""
+    """Returns the dual objective that LIBSVM prints, from coefficients (alpha times sign) and support vectors."""
     wide = vectors.astype(float)
     squares = (wide ** 2).sum(1)
     kernel = np.exp(-gamma * np.maximum(squares[:, None] + squares - 2 * wide @ wide.T, 0))
@@ -171,7 +171,7 @@ def dual_objective(gamma, coefficients, vectors):
 
 
 def model_of(path, features):
-    """Coefficients and support vectors of a LIBSVM model of two classes."""
+    """Returns coefficients and support vectors of a LIBSVM model of two classes."""
     lines = path.read_text().partition("\nSV\n")[2].splitlines()
     vectors, coefficients = np.zeros((len(lines), features)), np.zeros(len(lines))
     for k, line in enumerate(lines):
@@ -183,7 +183,7 @@ def model_of(path, features):
 
 
 def objectives(bench, work, gamma, cs):
-    """The dual objectives of mokume and LIBSVM after a fit of all rows, for some C."""
+    """Returns the dual objectives of mokume and LIBSVM after a fit of all rows, for some C."""
     libsvm = next((peer for peer in bench.peers if peer.name == "LIBSVM"), None)
     answer = []
     for c in cs:
@@ -256,7 +256,7 @@ def growth(bench, options):
 
 
 def flat(bench, options):
-    """The resident memory of one process while it fits a tiny data set 10,000 times."""
+    """Measures the resident memory of one process while it fits a tiny data set 10,000 times."""
     from sklearn.datasets import load_wine
     x, y = load_wine(return_X_y=True)
     order = np.random.default_rng(1).permutation(len(y))
@@ -288,7 +288,7 @@ def flat(bench, options):
 
 
 class Bench:
-    """What all cases share: the programs, and places for files."""
+    """Holds the programs and the places for files that all cases share."""
 
     def __init__(self, options, folder):
         self.folder = pathlib.Path(folder)

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Compares fits on given kernel values with scikit-learn's SVC, fold by fold: chi-squared and Laplacian kernels of digits.
+"""Compares fits on chi-squared and Laplacian kernel values of digits with scikit-learn's SVC, fold by fold.
 
     bench/svc/precomputed.py [--mokume build/release/bin/mokume] [--devices host]
 

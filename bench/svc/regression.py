@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
 """Compares grids of support vector regression with scikit-learn's SVR, fold by fold, with and without weights of rows.
 
-For every data set, 24 candidates and 5 folds are run by mokume and by scikit-learn on all cores. Prints the largest
-relative difference of a fold's mean squared error, and the seconds of each. Writes the figures as JSON.
+For every data set, mokume and scikit-learn fit 24 candidates on 5 folds, on all cores. Prints the largest relative
+difference of a fold's mean squared error, and the seconds of each. Writes the figures as JSON.
 
     bench/svc/regression.py [--mokume build/release/bin/mokume] [--devices host] [--housing housing.csv]
                             [--out bench/results/svc-regression.json]

@@ -1,9 +1,9 @@
 #!/usr/bin/env python3
 """Compares the validation errors of SVC grids with scikit-learn's, fold by fold, on data sets that no test knows.
 
-For every data set, one-vs-one and one-vs-rest, 27 candidates and 5 folds are run by each solver of mokume and by
-scikit-learn. Prints how many folds are equal, at most two rows off, and further off, and how many of the latter mokume
-calls ill-determined. Writes the figures as JSON.
+For every data set, one-vs-one and one-vs-rest, each solver of mokume and scikit-learn fit 27 candidates on 5 folds.
+Prints how many folds are equal, at most two rows off, and further off, and how many of the latter mokume calls
+ill-determined. Writes the figures as JSON.
 
     bench/svc/unseen.py [--mokume build/release/bin/mokume] [--devices host] [--out bench/results/svc-unseen.json]
 
@@ -73,7 +73,7 @@ def by_sklearn(x, y, gammas, multiclass):
 
 
 def by_mokume(options, x, y, gammas, multiclass, solver):
-    """The errors and whether the fit is called ill-determined, by (C, gamma, fold)."""
+    """Returns the errors, and whether mokume calls the fit ill-determined, by (C, gamma, fold)."""
     with tempfile.TemporaryDirectory() as folder:
         place = pathlib.Path(folder)
         np.save(place / "x.npy", x)

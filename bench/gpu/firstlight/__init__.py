@@ -1,1 +1,1 @@
-"""mokume on a GPU machine that is lent for minutes."""
+"""Measures mokume on a GPU machine that is lent for minutes."""

@@ -59,7 +59,7 @@ def chosen_steps(only: Optional[str], without: str, among: List[Step]) -> List[S
 
 
 def vendors_libraries(kit: Kit, named: Optional[str], over_cuda: bool) -> Tuple[List[str], List[str]]:
-    """Returns the vendor's libraries and the OpenCL drivers: the same ones, or the kit's driver on top of CUDA."""
+    """Returns the vendor's libraries and the OpenCL drivers, which are the same or the kit's driver on top of CUDA."""
     if named:
         found = list(filter(None, [driver.resolve(named)]))
     else:
@@ -88,7 +88,7 @@ def find_driver(session: Session, named: Optional[str], over_cuda: bool) -> bool
 
 
 def run_step(session: Session, step: Step, later: Sequence[Step] = ()) -> None:
-    """Limits a step to its own time and the time that earlier steps left over, so that later steps keep theirs."""
+    """Runs a step within its own time and the time that earlier steps left over, so that later steps keep theirs."""
     left = session.end - RESERVE - time.monotonic()
     if left < step.least:
         session.skip(step.name, f"{max(left, 0):.0f} s were left; --only {step.name} runs it alone")
@@ -105,7 +105,7 @@ def run_step(session: Session, step: Step, later: Sequence[Step] = ()) -> None:
     except SystemExit:
         session.finish("first-light was told to stop")
         raise
-    except Exception as error:  # a fault of this script must not cost the steps after it
+    except Exception as error:  # a fault of this script must not prevent later steps
         problem = f"{type(error).__name__}: {error} (a fault of first-light itself)"
         (session.work / "steps" / step.name / "fault.out").write_text(traceback.format_exc())
         traceback.print_exc()

@@ -1,4 +1,4 @@
-"""Runs one command with a time limit: it exits in time, or it and all its children are killed."""
+"""Runs one command with a time limit, and kills the command and all its children if it does not exit in time."""
 import math
 import os
 import signal
@@ -9,7 +9,7 @@ from typing import Dict, List, NamedTuple, Optional
 
 
 class Outcome(NamedTuple):
-    code: Optional[int]  # None: it could not be started, or could not be killed
+    code: Optional[int]  # None if the command could not be started, or not be killed
     seconds: float
     timed_out: bool
     out: str
@@ -20,7 +20,7 @@ class Outcome(NamedTuple):
         return self.code == 0 and not self.timed_out
 
     def why(self) -> str:
-        """One line for people about how the command ended."""
+        """Returns one line for people about the end of the command."""
         last = [line for line in (self.err or self.out).splitlines() if line.strip()][-1:]
         said = f": {last[0][:300]}" if last else ""
         if self.timed_out:
@@ -33,7 +33,7 @@ class Outcome(NamedTuple):
 
 
 def _end(process: subprocess.Popen, grace: float) -> None:
-    """Limits the wait, because a process inside a driver may not die."""
+    """Ends a process. Limits the wait, because a process inside a driver may not die."""
     for number, patience in ((signal.SIGTERM, grace), (signal.SIGKILL, 3.0)):
         try:
             os.killpg(process.pid, number)
@@ -51,7 +51,7 @@ def _end(process: subprocess.Popen, grace: float) -> None:
 
 
 def _ends(process: subprocess.Popen, out: Path, seconds: float, stall: float) -> bool:
-    """Tells whether the process exits in time without being silent for longer than `stall`."""
+    """Returns whether the process exits in time without being silent for longer than `stall`."""
     end = time.monotonic() + seconds
     size, heard = 0, time.monotonic()
     while time.monotonic() < end:
@@ -68,7 +68,7 @@ def _ends(process: subprocess.Popen, out: Path, seconds: float, stall: float) ->
 
 def run(command: List[str], log: Path, environment: Dict[str, str], directory: Path, seconds: float,
         grace: float = 5.0, stall: float = math.inf) -> Outcome:
-    """Writes the output to LOG.out and LOG.err. The command counts as hanging after `stall` seconds without output."""
+    """Runs a command, with output to LOG.out and LOG.err. It counts as hanging after `stall` seconds without output."""
     out, err = log.with_name(log.name + ".out"), log.with_name(log.name + ".err")
     start = time.monotonic()
     with out.open("wb") as out_file, err.open("wb") as err_file:

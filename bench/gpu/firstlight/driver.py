@@ -59,7 +59,7 @@ def _once_each(paths: Iterable[str]) -> List[str]:
 
 
 def find(patterns: Sequence[str] = PATTERNS) -> List[str]:
-    """Paths of vendors' libraries, of OpenCL for GPUs by default; their folder may be outside the loader's path."""
+    """Returns paths of vendors' libraries, by default of OpenCL for GPUs. They may be outside the loader's path."""
     usual = [path for name, path in ldconfig().items() if _matches(name, patterns)]
     folders = os.environ.get("LD_LIBRARY_PATH", "").split(":") + [
         "/usr/lib/x86_64-linux-gnu", "/usr/lib64", "/usr/lib", "/usr/local/nvidia/lib64", "/usr/local/nvidia/lib",
@@ -70,7 +70,7 @@ def find(patterns: Sequence[str] = PATTERNS) -> List[str]:
 
 
 def resolve(library: str) -> str:
-    """The path of a library that the user named."""
+    """Returns the path of a library that the user named, or "" if there is none."""
     path = library if "/" in library else ldconfig().get(library, "")
     return os.path.abspath(path) if path and os.path.exists(path) else ""
 
@@ -82,7 +82,7 @@ def write_icds(libraries: List[str], folder: Path) -> None:
 
 
 def what_there_is() -> List[Dict[str, str]]:
-    """Possible explanations for a machine without a vendor's library."""
+    """Lists possible explanations for a machine without a vendor's library."""
     rows = [{"what": "ICD file", "where": path, "says": Path(path).read_text(errors="replace").strip()[:200]}
             for path in sorted(glob.glob("/etc/OpenCL/vendors/*"))]
     rows += [{"what": "library", "where": path, "says": name} for name, path in sorted(ldconfig().items())

@@ -6,7 +6,7 @@ from typing import Any, Dict, Iterator, List, Optional
 
 
 def json_lines(text: str) -> List[Dict[str, Any]]:
-    """Returns the lines that are JSON objects; a killed program may leave an incomplete line."""
+    """Returns the lines that are JSON objects. A killed program may leave an incomplete line."""
     found = []
     for line in text.splitlines():
         if not line.startswith("{"):
@@ -19,7 +19,7 @@ def json_lines(text: str) -> List[Dict[str, Any]]:
 
 
 class Tests:
-    """The output of a GoogleTest program, whether or not it exited normally."""
+    """Reads the output of a GoogleTest program, whether or not it exited normally."""
 
     def __init__(self, text: str) -> None:
         self.passed = re.findall(r"^\[       OK \] (\S+)", text, re.M)
@@ -59,7 +59,7 @@ def _summary(run: Path) -> Dict[str, Any]:
 
 
 def of_run(folder: Path) -> Dict[str, Any]:
-    """Figures of the newest run: fits and solver steps a second, from the first start of a fit to the last end."""
+    """Returns the newest run's figures, with fits and steps a second from the first start of a fit to the last end."""
     run = newest_run(folder)
     if run is None:
         return {}
@@ -97,7 +97,7 @@ def devices_of_run(folder: Path) -> List[Dict[str, Any]]:
 
 
 def _registers(log: str) -> Dict[str, Any]:
-    """The largest numbers that NVIDIA's assembler reports for the kernels of a program."""
+    """Returns the largest numbers that NVIDIA's assembler reports for the kernels of a program."""
     found = {}
     for key, pattern in (("registers", r"Used (\d+) registers"), ("stack", r"(\d+) bytes stack frame"),
                          ("spills", r"(\d+) bytes spill stores"), ("local", r"(\d+) bytes smem")):

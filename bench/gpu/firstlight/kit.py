@@ -1,4 +1,4 @@
-"""The bundle from `pack`, unpacked, and the environment in which its programs find only its libraries."""
+"""Unpacks the bundle from `pack`, and defines an environment in which its programs find only its libraries."""
 import fcntl
 import json
 import os
@@ -27,7 +27,7 @@ def _version(text: str) -> List[int]:
 
 
 def work_folder(named: Optional[Path]) -> Path:
-    """Returns the same folder in every call, so that a call finds the kernels built by an earlier call."""
+    """Returns the same folder in every call, so that a call finds the kernels that an earlier call built."""
     folder = (named or Path(tempfile.gettempdir()) / f"first-light-{os.getuid()}").resolve()
     folder.mkdir(mode=0o700, parents=True, exist_ok=True)
     if folder.stat().st_uid != os.getuid():
@@ -47,7 +47,7 @@ class Kit:
             raise KitError(f"{packed} is no bundle ({error}): make one with bench/gpu/pack, or name it with --kit")
 
     def unpack(self) -> None:
-        """Keeps only the built kernels of an earlier call and, if it is the same, its unpacked program."""
+        """Keeps only the built kernels of an earlier call and, if the bundle is the same, its unpacked program."""
         self._check_glibc()
         self._lock()
         # The program rejects libraries that others may write to.
@@ -88,7 +88,7 @@ class Kit:
                            "build and pack on an older system")
 
     def _cxx_run_time(self) -> Optional[Path]:
-        """Returns the bundle's library if the system's is too old; a driver may need a newer one."""
+        """Returns the bundle's library only if the system's is too old, because a driver may need a newer one."""
         system = driver.ldconfig().get("libstdc++.so.6", "/usr/lib/x86_64-linux-gnu/libstdc++.so.6")
         try:
             has = f"GLIBCXX_{self.manifest['glibcxx']}\0".encode() in Path(system).read_bytes()
@@ -119,17 +119,17 @@ class Kit:
         return str(self.root / "configs" / f"{name}.toml")
 
     def remove_clblast(self) -> None:
-        """Lasts until the program is unpacked again."""
+        """Removes CLBlast until the program is unpacked again."""
         (self.work / "unpacked.json").unlink()
         for library in (self.root / "deps").glob("libclblast.so*"):
             library.unlink()
 
     def choices_files(self) -> List[Path]:
-        """Where the program remembers the variants that it measured on a device."""
+        """Returns the files in which the program remembers the variants that it measured on a device."""
         return sorted((self.work / "cache/mokume/opencl").glob("choices-*.txt"))
 
     def vendor_closure(self) -> List[str]:
-        """The libraries that the vendor's libraries need themselves."""
+        """Returns the libraries that the vendor's libraries need themselves."""
         paths: List[str] = []
         for library in self.libraries:
             try:
@@ -141,7 +141,7 @@ class Kit:
         return paths
 
     def origin(self, path: str, closure: List[str]) -> str:
-        """bundle, kernels, glibc, C++ run time, layer, vendor or OUTSIDE."""
+        """Returns the origin of a library: bundle, kernels, glibc, C++ run time, layer, vendor or OUTSIDE."""
         real = os.path.realpath(path)
         for folder, name in ((self.root, "bundle"), (self.work / "cache", "kernels that the driver built")):
             if real.startswith(os.path.realpath(str(folder)) + "/"):

@@ -1,4 +1,4 @@
-"""Results that are known in advance; a GPU that computes others fails the check."""
+"""Defines results that are known in advance. A GPU that computes other results fails the check."""
 import csv
 import json
 import math
@@ -8,15 +8,15 @@ from typing import Any, Dict, List, Tuple
 Cell = Tuple[float, float]  # log10 of C and of gamma, rounded as in the published table
 CLOSE = 2  # errors per fold; solutions within the tolerance differ by this much
 
-# Errors of the 12,000 validation images of each fold, by log10 C, at gamma = 10^-2.6957. They were read from a figure
-# of shermanlo77/multinode-gpu-study, which shows the five counts but not their folds.
+# These are the errors of the 12,000 validation images of each fold, by log10 C, at gamma = 10^-2.6957, read from a
+# figure of shermanlo77/multinode-gpu-study, which shows the five counts but not their folds.
 PUBLISHED_GAMMA = -2.6957
 PUBLISHED = {-3.0: [1496, 1637, 1723, 1725, 1757], -2.2174: [1123, 1181, 1273, 1307, 1331],
              -1.4348: [587, 630, 668, 679, 710], -0.6522: [327, 338, 358, 372, 386], 0.1304: [188, 190, 204, 205, 241],
              0.9130: [169, 171, 182, 193, 214], 1.3043: [169, 171, 183, 192, 211], 6.0: [169, 171, 183, 192, 211]}
 
-# Errors of the 10,000 test images after trainings whose steps have the same bits on every device with `gemm = tile` and
-# `conv = patches`. The quickstart counts errors of its 1,000 test images.
+# These are the errors of the 10,000 test images after training whose steps have the same bits on every device with
+# `gemm = tile` and `conv = patches`. The quickstart counts errors of its 1,000 test images.
 QUICKSTART = 32
 GUIDE_OF_2000_ROWS = 1478
 # After 5 epochs over all rows, the same network has 102 errors on CPUs, where products have another order.
@@ -28,7 +28,7 @@ def cell(c: float, gamma: float) -> Cell:
 
 
 def counts(results: Path) -> Dict[Cell, Dict[int, int]]:
-    """Errors of each fold, by candidate, from the results.csv of a run; {} if the run was killed before it wrote it."""
+    """Returns the errors of each fold, by candidate, from the results.csv of a run, or {} if a killed run has none."""
     found: Dict[Cell, Dict[int, int]] = {}
     try:
         with open(str(results), encoding="utf-8") as file:
@@ -52,7 +52,7 @@ def grid_of_60000() -> Dict[Cell, List[int]]:
 
 
 def checks(expected: Dict[Cell, List[int]], found: Dict[Cell, Dict[int, int]], in_order: bool) -> List[Dict[str, Any]]:
-    """A row for each candidate whose folds are all done. `in_order`: it is known which fold has which count."""
+    """Returns a row for each candidate whose folds are all done. If `in_order`, count k is that of fold k."""
     rows = []
     for where, errors in expected.items():
         folds = found.get(where, {})

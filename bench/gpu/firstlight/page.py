@@ -1,4 +1,4 @@
-"""The page: one self-contained HTML file with all tables, and the end of each log."""
+"""Renders the page, one self-contained HTML file with all tables and the end of each log."""
 import html as escape
 from pathlib import Path
 from typing import Any, Dict, List
@@ -103,14 +103,14 @@ def html(result: Dict[str, Any], work: Path) -> str:
 
 
 def summary(result: Dict[str, Any]) -> str:
-    """For a terminal: one line per step."""
+    """Returns one line per step, for a terminal."""
     lines = [f"{name:12} {step['status']:8} {step['seconds']:7.1f} s  {step.get('reason', '')}"
              for name, step in result["steps"].items()]
     return "\n".join(lines)
 
 
 def plain(title: str, rows: List[Dict[str, Any]], most: int = 40) -> str:
-    """For a terminal."""
+    """Returns a table as text, for a terminal."""
     names = columns(rows)
     cells = [names] + [[text(row.get(name))[:90] for name in names] for row in rows[:most]]
     widths = [max(len(line[i]) for line in cells) for i in range(len(names))]

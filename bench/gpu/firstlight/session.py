@@ -1,4 +1,4 @@
-"""One call of first-light: its folders, its time, and the result, which is rewritten after every step."""
+"""Keeps the folders, the time and the result of one call of first-light. Rewrites the result after every step."""
 import json
 import math
 import os
@@ -23,7 +23,7 @@ def write(path: Path, text: str) -> None:
 
 
 class StepFailed(Exception):
-    """One sentence."""
+    """States in one sentence why the step failed."""
 
 
 class StepSkipped(Exception):
@@ -47,7 +47,7 @@ class Session:
             "machine": {}, "steps": {}}
 
     def left(self) -> float:
-        """Seconds of the current step."""
+        """Returns the seconds that are left in the current step."""
         return min(self.step_end, self.end) - time.monotonic()
 
     def begin(self, name: str, limit: float) -> None:
@@ -110,7 +110,7 @@ class Session:
         self.table("checks", self.step["tables"].get("checks", []) + rows)
 
     def rows(self, step: str, title: str) -> List[Dict[str, Any]]:
-        """The result of a step that ran before in this call."""
+        """Returns a table of a step that ran before in this call."""
         found = self.result["steps"].get(step, {}).get("tables", {}).get(title, [])
         return list(found)
 

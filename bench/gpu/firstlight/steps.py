@@ -1,4 +1,4 @@
-"""The steps, most informative first. Each raises StepFailed with one sentence, or produces tables."""
+"""Defines the steps, the most informative ones first. Each raises StepFailed with one sentence, or produces tables."""
 import json
 import math
 import os
@@ -90,8 +90,8 @@ OPEN = ["opencl", "0", "0"]  # op_bench without an op opens the device and repor
 
 
 def force_tile(s: Session) -> None:
-    """The first program that opens a device measures its variants, and the others take what it noted. CLBlast may win
-    at the one size that is measured; with it, networks would no longer be stacked, and bits would depend on the race.
+    """Puts `gemm = tile` into the notes of the program that opens a device first, which the others read. CLBlast may
+    win at the one size that it measures, but then, networks would not be stacked, and bits would depend on the race.
     """
     program = s.kit.program("op_bench")
     if not s.call("open", [program] + OPEN, 15).good:
@@ -107,7 +107,7 @@ def force_tile(s: Session) -> None:
 
 
 def devices(s: Session) -> None:
-    """The output of doctor, and the speeds of all devices."""
+    """Shows the output of doctor, and the speeds of all devices."""
     doctor = s.call("doctor", [s.kit.program("mokume"), "doctor"], 60)
     if doctor.code == 4:
         s.accept()  # the program finds and reports faults; the log is on the page
@@ -117,7 +117,7 @@ def devices(s: Session) -> None:
 
 
 def libraries(s: Session) -> None:
-    """Every library that the programs load, and its origin."""
+    """Lists every library that the programs load, and its origin."""
     env = dict(s.kit.environment(s.layer), LD_DEBUG="libs", LD_DEBUG_OUTPUT=str(s.work / "tmp/ld"))
     s.call("probe", [s.kit.program("mokume"), "devices", "--probe"], environment=env)
     loaded = set()
@@ -154,7 +154,7 @@ REHEARSED_PASSES = [("handles", ["handle", "kernel_source"], TILE)]
 
 
 def _conform(s: Session, name: str, groups: List[str], choices: str) -> figures.Tests:
-    """Runs a pass; after a crash or a hang it runs the rest again, three times at most."""
+    """Runs a pass. After a crash or a hang, runs the rest again, up to three times in all."""
     said, left_out = "", []  # type: str, List[str]
     wanted = ":".join(f"opencl{s.gpu.split(':')[-1]}_*.{group}.*" for group in groups)
     env = dict(s.kit.environment(s.layer), MOKUME_TEST_CHOICES=choices)
@@ -173,7 +173,7 @@ def _conform(s: Session, name: str, groups: List[str], choices: str) -> figures.
 
 
 def conformance(s: Session) -> None:
-    """Every op against the oracle of the host backend, through the boundary."""
+    """Compares every op with the oracle of the host backend, through the C boundary."""
     overview, failures = [], []
     for name, groups, choices in REHEARSED_PASSES if s.rehearse else PASSES:
         if s.left() < 5:
@@ -213,7 +213,7 @@ def _shape(line: Dict[str, Any]) -> str:
 
 
 def ops(s: Session) -> None:
-    """Products and convolutions at the networks' shapes with our own GEMM, and with CLBlast as a peer."""
+    """Measures products and convolutions at the networks' shapes with our own GEMM, and with CLBlast as a peer."""
     seconds, most = ("0", "0.05") if s.rehearse else ("0.1", "1e9")
     rows: Dict[str, Dict[str, Any]] = {}
     for label, choices in (("tile", TILE), ("clblast", CLBLAST)):
@@ -239,7 +239,7 @@ def _rate(s: Session, name: str, case: str, seconds: float) -> Optional[float]:
 
 
 def _rounds(s: Session, cases: List[str], title: str, seconds: float, rounds: int) -> Dict[str, float]:
-    """Returns medians; every case runs once before any case runs again."""
+    """Returns the median of each case. Every case runs once before any case runs again."""
     rates: Dict[str, List[float]] = {}
     failed = set()
     for turn in range(rounds):
@@ -257,13 +257,13 @@ def _rounds(s: Session, cases: List[str], title: str, seconds: float, rounds: in
 
 
 def networks(s: Session) -> None:
-    """Images per second of the published networks on generated, resident images."""
+    """Measures images per second of the published networks on generated, resident images."""
     _need(_rounds(s, REHEARSED_CASES if s.rehearse else CASES, "networks", 0.5 if s.rehearse else 1,
                   1 if s.rehearse else 2), "no network was measured")
 
 
 def together(s: Session) -> None:
-    """Small networks at batch 10: 32 side by side, and one by one."""
+    """Measures small networks at batch 10, 32 side by side and one by one."""
     count = 2 if s.rehearse else TOGETHER
     names = SMALL_NETWORKS[:1] if s.rehearse else SMALL_NETWORKS
     cases = [f"{n}:10:{what}" for n in names for what in (f"together:{count}", "train")]
@@ -280,7 +280,7 @@ def _ratio(a: Optional[float], b: Optional[float]) -> Optional[float]:
 
 
 def torch_python() -> str:
-    """A Python that has PyTorch, or ''."""
+    """Returns a Python that has PyTorch, or ''."""
     found = [shutil.which("python3")] + sorted(str(p) for p in Path("/opt").glob("*/.venv/bin/python3"))
     found += ["/opt/conda/bin/python3", "/usr/bin/python3"]
     wanted = "import sys; from importlib.util import find_spec; sys.exit(find_spec('torch') is None)"
@@ -291,13 +291,13 @@ def torch_python() -> str:
 
 
 def _torch_environment(s: Session) -> Dict[str, str]:
-    """Its own environment, without the bundle's libraries. What it compiles is kept for the next call."""
+    """Returns PyTorch's environment, without the bundle's libraries. The next call finds what PyTorch compiles."""
     kept = {k: v for k, v in os.environ.items() if not k.startswith("PYTHONPATH")}
     return {**kept, "TORCHINDUCTOR_CACHE_DIR": str(s.work / "torch"), "TRITON_CACHE_DIR": str(s.work / "torch/triton")}
 
 
 def peers(s: Session) -> None:
-    """PyTorch CUDA at its best: channels last, captured graphs, compiled, fp32, TF32 and bf16."""
+    """Measures PyTorch CUDA at its best: channels last, captured graphs, compiled, fp32, TF32 and bf16."""
     python = torch_python()
     if not python:
         raise StepSkipped("no python3 here has PyTorch")
@@ -334,7 +334,7 @@ def _beside(ours: Optional[float], theirs: Dict[str, float]) -> Dict[str, Any]:
 
 
 def compare(s: Session, peer: Dict[str, Any]) -> None:
-    """The results of the peer, compared with those of mokume in the steps before."""
+    """Compares the results of the peer with those of mokume in earlier steps."""
     ours = {row["case"]: row["images_per_s"] for row in s.rows("networks", "networks")}
     ours.update({row["case"]: row["images_per_s"] for row in s.rows("together", "rates")})
     theirs: Dict[str, Dict[str, float]] = {}
@@ -357,7 +357,7 @@ def compare(s: Session, peer: Dict[str, Any]) -> None:
 
 def _experiment(s: Session, name: str, config: str, sets: List[str], seconds: Optional[float] = None,
                 devices_: str = "", reserve: float = 12) -> Dict[str, Any]:
-    """Runs an experiment for the remaining time and reads its results; `reserve` is for its last bundles and report."""
+    """Runs an experiment for the remaining time, except `reserve` for the last bundles and report. Returns results."""
     allowed = s.left() - reserve if seconds is None else min(seconds, s.left() - reserve)
     if allowed < 3:
         return {"run": name, "state": "no time was left"}
@@ -381,7 +381,7 @@ def _counts(s: Session, name: str) -> Dict[known.Cell, Dict[int, int]]:
 
 
 def svc5000(s: Session) -> None:
-    """The published grid on 5,000 rows, complete if time allows, with the errors that scikit-learn counts."""
+    """Runs the published grid on 5,000 rows, all of it if time allows, and compares its errors with scikit-learn's."""
     small = ["data.limit=200", "validation.folds=2", "search.params.gamma=[0.001]", "search.params.C=[1]"]
     s.table("svc, 5,000 rows", [_experiment(s, "grid", "svc-grid-mnist", small if s.rehearse else ["data.limit=5000"])])
     expected = known.grid_of_5000(s.kit.packed / "results/svc-grid-mnist5000.json")
@@ -392,7 +392,7 @@ GAMMAS = [("published", 19), ("middle", 11), ("wide", 4)]  # the published gamma
 
 
 def svc60000(s: Session) -> None:
-    """60,000 rows: three of the 24 gammas, each alone with all C. The gamma with published errors comes first."""
+    """Runs three of the 24 gammas on 60,000 rows, each alone with all C, the gamma with published errors first."""
     rows: List[Dict[str, Any]] = []
     for turn, (name, index) in enumerate(GAMMAS[:1] if s.rehearse else GAMMAS):
         gamma = 10 ** (-6 + 4 * index / 23)
@@ -416,7 +416,7 @@ REHEARSED_TRAININGS = [("study", "cnn-study-mnist", ["data.limit=300", "model_op
 
 
 def train(s: Session) -> None:
-    """Whole trainings on MNIST with their errors."""
+    """Trains networks on MNIST, and checks their errors."""
     rows: List[Dict[str, Any]] = []
     trainings = REHEARSED_TRAININGS if s.rehearse else TRAININGS
     for turn, (name, config, sets) in enumerate(trainings):
