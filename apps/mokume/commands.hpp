@@ -71,7 +71,7 @@ int prune(Runtime& runtime, const PruneOptions& options);
 int show_status(Runtime& runtime, const std::string& directory, bool json);
 int explain(Runtime& runtime, const std::string& directory, const std::string& fit);  // "" explains the whole run
 int compare(Runtime& runtime, const std::string& a, const std::string& b);            // a and b are directories
-// With `watch`, repeats until the run ends.
+// Writes the report of a run again and, with `watch`, repeats this until the run ends.
 int rebuild_report(Runtime& runtime, const std::string& directory, bool watch);
 
 struct PredictOptions {

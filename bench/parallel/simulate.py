@@ -14,7 +14,7 @@ import json
 import pathlib
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent.parent
-# Each network has its number of parameters, and of states of the optimizer.
+# Maps each network to its number of parameters and its number of optimizer states.
 NETWORKS = {"guide": (1_199_882, 2), "lightning": (260_298, 2)}
 DEVICES = [2, 4, 8, 16, 32, 64]
 

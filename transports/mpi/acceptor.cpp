@@ -19,7 +19,7 @@ namespace {
 using asio::ip::tcp;
 using Local = asio::local::stream_protocol;
 
-// A failed accept usually means that no descriptor is free, so the next one waits for this time.
+// A failed accept usually means that no descriptor is free, so the next attempt waits for this time.
 constexpr std::chrono::milliseconds kAcceptAgain(100);
 
 }  // namespace

@@ -1,4 +1,4 @@
-"""Runs experiment files, and reads what a run left behind."""
+"""Runs experiment files, and reads the files of runs."""
 
 import io
 import json
