@@ -1,2 +1,2 @@
-/* The C11 view of layout.h. */
+/* Compiles the checks of layout.h as C11. */
 #include "layout.h"

@@ -1,5 +1,5 @@
-/* The layout of everything that crosses the boundary, on 64-bit systems. C and C++ must agree on it, and so must
- * today's headers and those with which a library was built. A change here changes the ABI: see core/abi/plugin.h. */
+/* Checks the layout of everything that crosses the boundary, on 64-bit systems. C and C++ must agree on the layout, and
+ * so must today's headers and those of an existing library. A change here changes the ABI: see core/abi/plugin.h. */
 #ifndef MOKUME_TESTS_ABI_LAYOUT_H
 #define MOKUME_TESTS_ABI_LAYOUT_H
 

@@ -1,4 +1,4 @@
-// The C++20 view of layout.h; layout.c is the C11 view.
+// Compiles the checks of layout.h as C++20; layout.c compiles them as C11.
 #include "layout.h"
 
 #include <gtest/gtest.h>
@@ -8,7 +8,7 @@
 
 namespace {
 
-// Numbers are compiled into libraries: each keeps its meaning as long as the ABI exists.
+// Compiled libraries contain these numbers, so each number keeps its meaning as long as the ABI exists.
 TEST(Layout, BoundaryConstantsKeepTheirValues) {
   EXPECT_EQ(MK_OK, 0);
   EXPECT_EQ(MK_CANCELLED, 7);

@@ -1,4 +1,4 @@
-// Only root and this user can change what is loaded: the library, the links to it, and every directory above them.
+// Tests that only root and this user can change a loaded library, the links to it, and the directories above them.
 #include <fcntl.h>
 #include <grp.h>
 #include <gtest/gtest.h>
@@ -15,11 +15,11 @@
 namespace mokume::registry {
 namespace {
 
-constexpr id_t kSomebody = 12345;  // a user and a group that nobody here has
+constexpr id_t kSomebody = 12345;  // id of a user and a group that do not exist here
 
 class Permissions : public RegistryTest {
  protected:
-  // The load report's entry for backend "good" of a tree.
+  // Returns the load report's entry for backend "good" of a tree.
   LoadEntry entry_of(const std::string& tree) const {
     Registry registry(host_.table(), {root_ + "/" + tree});
     const Library* library = registry.try_load(MK_PLUGIN_BACKEND, "good");
@@ -35,7 +35,7 @@ class Permissions : public RegistryTest {
     EXPECT_TRUE(host_.lines.empty()) << "it ran";
   }
 
-  // Gives a file or directory to a group in which this process is and others may be. Returns false if there is none.
+  // Gives a file or directory to a group that others may share with this process. Returns false if there is none.
   static bool share(const std::string& path, mode_t mode) {
     gid_t group = kSomebody;
     if (geteuid() == 0) {
@@ -77,7 +77,7 @@ TEST_F(Permissions, EveryDirectoryAboveCounts) {
                    "others may write to the directory '" + root_ + above + "' (mode 0777): chmod go-w");
     chmod((root_ + above).c_str(), 0755);
   }
-  chmod((root_ + "/up").c_str(), 01777);  // as /tmp, which is above root_
+  chmod((root_ + "/up").c_str(), 01777);  // like /tmp, which contains root_
   EXPECT_TRUE(entry_of("up/and/further").loaded);
 }
 
@@ -195,7 +195,7 @@ TEST_F(Permissions, GroupsOfOthersAreNotTrusted) {
 
 // ---- changes between the check and the load
 
-// Exchanges two names as fast as it can while `body` runs, as another user if this is root.
+// Exchanges two names as fast as it can while `body` runs. If this process is root, another user does it.
 void while_exchanging(const std::string& one, const std::string& other, const std::function<void()>& body) {
   const pid_t attacker = fork();
   if (attacker == 0) {
@@ -209,12 +209,12 @@ void while_exchanging(const std::string& one, const std::string& other, const st
 
 class Renamed : public Permissions {
  protected:
-  // A good library, and another in its place that must not run: others may write to its directory.
+  // Installs a good library and, in its place, one that must not run, because others may write to its directory.
   Renamed() {
     install("good", "backends", "up/a");
     install("start_fails", "backends", "up/b", "good");
     chmod((root_ + "/up/b/backends").c_str(), 0777);
-    chmod(root_.c_str(), 0755);  // another user passes through it
+    chmod(root_.c_str(), 0755);  // lets another user pass
   }
 };
 

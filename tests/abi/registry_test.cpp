@@ -116,12 +116,12 @@ TEST_F(RegistryTest, RelativeDirectoriesAreRefusedAndReported) {
   install("good");
   setenv("MOKUME_PLUGIN_PATH", "a::./a", 1);
   const fs::path before = fs::current_path();
-  fs::current_path(root_);  // the relative entries would work here
+  fs::current_path(root_);  // in this directory, the relative entries would work
   Registry registry(host_.table(), {"a", ""});
   EXPECT_EQ(registry.try_load(MK_PLUGIN_BACKEND, "good"), nullptr);
   fs::current_path(before);
   const std::vector<LoadEntry> report = registry.report();
-  ASSERT_EQ(report.size(), 6U);  // five entries and the name that was not found
+  ASSERT_EQ(report.size(), 6U);  // five entries, and the name that was not found
   for (const LoadEntry& entry : report) EXPECT_EQ(entry.stage, "find");
   EXPECT_TRUE(contains(report[0].text, "'a' in the list of plugin directories is not an absolute directory"));
   EXPECT_TRUE(contains(report[4].text, "'./a' in MOKUME_PLUGIN_PATH"));

@@ -1,4 +1,4 @@
-// The libraries of this build export only the query.
+// Tests that the libraries of this build export only the query.
 #include <gtest/gtest.h>
 
 #include <array>
@@ -18,7 +18,7 @@ namespace {
 namespace fs = std::filesystem;
 namespace test = mokume::test;
 
-// The names that `nm` lists as defined and dynamic.
+// Returns the names that `nm` lists as defined and dynamic.
 std::vector<std::string> exported(const fs::path& library) {
   const std::string command = "nm -D --defined-only --format=posix '" + library.string() + "'";
   const std::unique_ptr<FILE, int (*)(FILE*)> pipe(popen(command.c_str(), "r"), &pclose);
@@ -59,7 +59,7 @@ bool holds(const fs::path& file, const std::string& text) {
   return all.str().find(text) != std::string::npos;
 }
 
-// The programs are copied to other machines.
+// Users copy the programs to other machines.
 TEST(Programs, ContainNoPathOfTheBuildMachine) {
   const std::string build = test::build_directory();
   for (const char* folder : {"/bin", "/lib"})

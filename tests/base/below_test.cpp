@@ -18,7 +18,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-// ROOT is a link to a directory; a victim lies outside.
+// Makes root_ a link to a directory, and victim_ a directory outside it that must stay as it is.
 class BelowTest : public testing::Test {
  protected:
   BelowTest() : root_(scratch_.path() + "/root"), victim_(scratch_.path() + "/victim") {

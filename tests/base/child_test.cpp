@@ -16,7 +16,7 @@
 namespace mokume::base {
 namespace {
 
-// A shell as the child. Its output is in `lines` once it has exited.
+// Runs a shell as the child. `lines` holds its output once it has exited.
 struct Shell {
   explicit Shell(const std::string& script, std::vector<std::string> environment = {})
       : child({"/bin/sh", {"sh", "-c", script}, std::move(environment), [this](const std::string& line) {
@@ -93,7 +93,7 @@ TEST(Child, TheExitIsNoticedWithoutAWait) {
 }
 
 TEST(Child, InheritsOnlyItsSocket) {
-  // Libraries open files in this way, so exec does not close them.
+  // Libraries open files in this way, without O_CLOEXEC, so exec does not close them.
   const int open_file = open("/dev/null", O_RDONLY);
   const int high = fcntl(open_file, F_DUPFD, 100);
   Shell shell("ls /proc/$$/fd; printf '\\003\\000\\000\\000yes' >&3");

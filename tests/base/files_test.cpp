@@ -93,7 +93,7 @@ TEST_F(Files, FilesWithoutASizeAreReadToTheirEnd) {
 }
 
 TEST_F(Files, ChecksumsDetectAChangedFile) {
-  check_sums(directory_);  // no sums, nothing to check
+  check_sums(directory_);  // without sums, there is nothing to check
   write_file(path("a"), "abc");
   write_file(path("b"), "");
   fs::create_directory(path("inner"));
@@ -116,7 +116,7 @@ TEST_F(Files, ChecksumsDetectAChangedFile) {
   EXPECT_NE(text_of([&] { check_sums(directory_); }, MK_BAD_DATA).find("SHA256SUMS is empty"), std::string::npos);
 }
 
-TEST(Sha256Test, KnownDigests) {  // FIPS 180-4 examples
+TEST(Sha256Test, KnownDigests) {
   EXPECT_EQ(sha256(""), "e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855");
   EXPECT_EQ(sha256("abc"), "ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad");
   Sha256 pieces;
@@ -125,7 +125,7 @@ TEST(Sha256Test, KnownDigests) {  // FIPS 180-4 examples
   EXPECT_EQ(pieces.hex(), sha256("abc"));
 }
 
-// Sets variables for one test and restores the old values.
+// Sets a variable for one test and restores its old value.
 class Environment {
  public:
   Environment(const char* name, const std::string& value) : name_(name) {
@@ -146,7 +146,7 @@ TEST_F(Files, TheCacheDirectoryIsCreatedPrivate) {
   const Environment xdg("XDG_CACHE_HOME", path("a/b"));
   EXPECT_EQ(cache_directory(), path("a/b/mokume"));
   EXPECT_EQ(fs::status(path("a/b/mokume")).permissions(), fs::perms::owner_all);
-  EXPECT_EQ(cache_directory(), path("a/b/mokume"));  // also if it exists already
+  EXPECT_EQ(cache_directory(), path("a/b/mokume"));  // the directory exists already
 }
 
 TEST_F(Files, ARelativeCacheHomeIsIgnored) {

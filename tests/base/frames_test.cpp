@@ -40,7 +40,7 @@ class Frames : public testing::Test {
 };
 
 TEST_F(Frames, ArriveUnchangedFollowedByTheEnd) {
-  // The text exceeds every socket buffer: it arrives in pieces while the sender waits.
+  // The text exceeds every socket buffer, so it arrives in pieces while the sender waits.
   std::string large(5'000'000, 'x');
   large[large.size() / 2] = '\0';
   std::thread sender([&] {

@@ -37,8 +37,8 @@ TEST(Closest, FindsTheLikelyWord) {
 TEST(Closest, RefusesDistantWords) {
   const std::vector<std::string> keys = {"folds", "C", "to"};
   EXPECT_EQ(closest("fo", keys), "");  // three edits
-  EXPECT_EQ(closest("k", keys), "");   // one edit is not less than half of a one-letter word
-  EXPECT_EQ(closest("ta", keys), "");  // nor less than half of a two-letter word
+  EXPECT_EQ(closest("k", keys), "");   // one edit is more than half of a one-letter word
+  EXPECT_EQ(closest("ta", keys), "");  // one edit is not less than half of a two-letter word
   EXPECT_EQ(closest("faldz", keys), "folds");
   EXPECT_EQ(closest("xaldz", keys), "");
   EXPECT_EQ(closest("", keys), "");

@@ -1,4 +1,4 @@
-// Bagging from end to end: members, vote and tables, with any number of ranks, killed and resumed.
+// Tests bagging from end to end: members, vote and tables, on one rank and on several, after a kill and a resume.
 #include <gtest/gtest.h>
 
 #include <chrono>
@@ -14,7 +14,7 @@
 namespace mokume::cli_test {
 namespace {
 
-// An experiment of 4 bootstraps with 3 candidates each.
+// Returns an experiment with 4 bootstraps. `more` adds the search.
 std::string bagged(const std::string& model, const std::string& more) {
   return "name = \"bag\"\nmodel = \"" + model +
          "\"\nseed = 3\ndata = { source = \"digits\", limit = 300, standardize = \"features\" }\nbagging.bootstraps = "
@@ -41,7 +41,7 @@ layers = [{ type = "flatten" }, { type = "linear", out_features = "$units" }, { 
           { type = "linear", out_features = 10 }]
 )";
 
-// Returns the only run below a directory.
+// Returns the only entry of a directory.
 fs::path only(const fs::path& directory) { return fs::directory_iterator(directory)->path(); }
 
 std::vector<std::vector<std::string>> table(const fs::path& path) {
@@ -92,7 +92,7 @@ TEST(Bagging, GivesMembersAndTheirVote) {
   }
 }
 
-// Candidates 0 to 2 belong to bootstrap 0, and so on; no candidate is drawn twice.
+// Candidates 0 to 2 belong to bootstrap 0, candidates 3 to 5 to bootstrap 1, and so on. No candidate is drawn twice.
 TEST(Bagging, EveryBootstrapDrawsItsOwnCandidatesAndRows) {
   const Place place;
   place.write("e.toml", bagged("svc", kSvc));
@@ -118,7 +118,7 @@ TEST(Bagging, IsTheSameOnAnyNumberOfRanksAndAfterAKill) {
                   Place::program() + " run e.toml --out ranks");
   ASSERT_EQ(ranks.code, 0) << ranks.err;
   const Ended stopped = place.mokume("run e.toml --out again --max-time 1s");
-  EXPECT_TRUE(stopped.code == 75 || stopped.code == 0) << stopped.err;  // the run may have finished in time
+  EXPECT_TRUE(stopped.code == 75 || stopped.code == 0) << stopped.err;  // the run may already have finished
   ASSERT_EQ(place.mokume("run e.toml --out again").code, 0);
   for (const char* out : {"ranks", "again"}) {
     const fs::path run = only(place.path() / out / "bag");
@@ -194,7 +194,7 @@ TEST(Bagging, AListGivesEachBootstrapItsOwnMember) {
   EXPECT_NE(wrong.err.find("lists 3 candidates, but 4 bootstraps take 1 each"), std::string::npos) << wrong.err;
 }
 
-// Candidates that diverge fail. A bootstrap without another candidate gives no member, and the other members vote.
+// Candidates that diverge fail. A bootstrap without another candidate yields no member, and the other members vote.
 TEST(Bagging, AMemberThatFailsLeavesTheVoteToTheOthers) {
   const Place place;
   const std::string diverging =

@@ -1,4 +1,4 @@
-// One device in a child process, without a run.
+// Tests one device in a child process, without a run.
 #include "node/child_session.hpp"
 
 #include <gtest/gtest.h>
@@ -35,7 +35,7 @@ class Collector : public cluster::Reporter {
   bool refuse = false, stop = false;
 };
 
-// Runs "fault:0" in a child that fails as MOKUME_FAULT requested when the child was started.
+// Runs "fault:0" in a child that fails as MOKUME_FAULT requests when the child starts.
 class AProcess : public testing::Test {
  protected:
   AProcess() : host_(log_, 1, ""), registry_(host_.table(), {fault_library(), test::libraries()}) {
@@ -98,7 +98,7 @@ TEST_F(AProcess, ReportsEveryFit) {
   EXPECT_FALSE(device->choices().empty());  // the model records its own choices
 }
 
-// On a device of this process, an exception of any type leaves the session usable too.
+// A session on a device of this process also stays usable, whatever the type of the exception.
 TEST_F(AProcess, CanBeTheCurrentProcessWhereEveryExceptionEndsTheAttempt) {
   class Full : public Collector {
    public:
@@ -128,7 +128,7 @@ TEST_F(AProcess, ACrashIsAnErrorAndTheNextAttemptStartsAnotherChild) {
   EXPECT_EQ(collector_.fits.size(), experiment_->plan().n_fits());
 }
 
-// The coordinator decides which part is faulty.
+// The coordinator decides whether the device or the work is faulty.
 TEST_F(AProcess, IsReplacedHoweverOftenItsWorkKillsIt) {
   const auto device = open("crash:1");
   for (uint32_t k = 0; k < ChildSession::kMostCrashes + 2; ++k) EXPECT_TRUE(says(failure(*device), "crashed")) << k;
@@ -187,7 +187,7 @@ TEST_F(AProcess, ReceivesAStopRequest) {
   EXPECT_EQ(collector_.fits.size(), experiment_->plan().n_fits());
 }
 
-// An error that the run throws at a report comes back once the child has stopped, and the child stays usable.
+// If the run throws an error at a report, the same error comes back once the child has stopped. The child stays usable.
 TEST_F(AProcess, ARefusedReportEndsTheWorkWithItsError) {
   const auto device = open();
   collector_.refuse = true;
@@ -258,7 +258,7 @@ TEST_F(AProcess, IsKilledWhenItHangsWhileItOpensItsDevice) {
   EXPECT_TRUE(children_of(getpid()).empty());
 }
 
-// Other devices continue, and this one may recover.
+// The run continues on other devices, and this device may recover.
 TEST_F(AProcess, DoesNotEndTheRunWhenItDiesBeforeTheFirstWork) {
   const auto device = open();
   const auto children = children_of(getpid());
@@ -279,7 +279,7 @@ TEST_F(AProcess, StaysKilledWhenKilledDuringItsReplacement) {
   kill(children[0], SIGKILL);
   ASSERT_TRUE(eventually([&] { return is_dead(children[0]); }));
   ChildSession* to_kill = device.get();
-  const auto kill_once = [](void* self) {  // the log reports the death, and writes nothing else at that time
+  const auto kill_once = [](void* self) {  // the next line of the log reports the death
     if (ChildSession* one = std::exchange(*static_cast<ChildSession**>(self), nullptr)) one->kill();
   };
   log_.set_around(

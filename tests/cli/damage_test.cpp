@@ -1,4 +1,4 @@
-// Damaged, cut or missing files of run directories give one sentence with place and cure, and no internal fault.
+// Tests that damaged, truncated or missing files of runs lead to one sentence with place and cure, not to a fault.
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 
@@ -63,7 +63,7 @@ use = "host"
 };
 Place* Damage::whole_ = nullptr;
 
-// Only a weight changes: the length stays the same, and a reader of the format notices nothing.
+// Keeps the length of the file, so that a reader of the format may notice nothing.
 void flip_the_last_byte(const fs::path& file) {
   std::string content = slurp(file);
   content.back() = static_cast<char>(content.back() ^ 1);
@@ -113,7 +113,7 @@ TEST_F(Damage, ATruncatedModelNamesTheCommandThatTrainsItAgain) {
     for (const auto& entry : fs::directory_iterator(whole_->run(name) / "models/best")) {
       const fs::path file = run / "models/best" / entry.path().filename();
       const std::string said = "models/best/" + file.filename().string();
-      if (file.filename() == "SHA256SUMS") continue;  // older runs have none
+      if (file.filename() == "SHA256SUMS") continue;  // older runs have no such file
       fs::resize_file(file, fs::file_size(file) / 2);
       expect("predict d --data digits,test=own", 3, {said, "mokume resume d` trains the model again"});
       place_.write("d/" + said, "\x1b[2J\xff garbage");
@@ -150,7 +150,7 @@ TEST_F(Damage, AnOptionThatSetsAKeyIsNamedAsItWasTyped) {
   expect("run e.toml --devices '' --seed x", 2, {"--> --devices, column 13", "--> --seed, column 6"});
 }
 
-// Flips one bit in every byte of a small file, or in `places` bytes of a larger file.
+// Flips one bit in every byte of a small file, or in about `places` bytes of a larger file, and calls `body` each time.
 template <class Body>
 void for_flipped(const fs::path& file, size_t places, const Body& body) {
   const std::string whole = slurp(file);
@@ -169,7 +169,7 @@ TEST_F(Damage, NoFlippedBitChangesAResultUnnoticed) {
   const size_t places = test::sample(8, 40);
   for (const std::string name : {"small", "net"}) {
     const fs::path run = copy(name);
-    // A kill may tear the last line of a journal; in a complete run that line holds the end of the last session.
+    // A kill may tear the last line of a journal. In a complete run, that line holds the end of the last session.
     const auto said_of = [&] {
       const auto summary = nlohmann::json::parse(slurp(run / "summary.json"));
       return slurp(run / "results.csv") + summary["best"].dump() + summary["test"].dump() + summary["fits"].dump();
@@ -235,7 +235,7 @@ TEST_F(Damage, AnInvalidRecordIsNamedAndNothingIsOverwritten) {
   }
 }
 
-// Texts of models, drivers and files from elsewhere do not reach the terminal unchanged.
+// Texts from models, drivers and foreign files do not reach the terminal unchanged.
 TEST_F(Damage, NoTextOfARunControlsTheTerminal) {
   const fs::path run = copy("small");
   std::string changed;

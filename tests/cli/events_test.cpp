@@ -1,4 +1,4 @@
-// run --json, --quiet and --verbose, and the same for resume.
+// Tests --json, --quiet and --verbose of run and resume.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -145,7 +145,7 @@ TEST(Verbosity, VerboseAndTheLogShowWhereAnErrorWasThrown) {
   EXPECT_FALSE(has(usual.err, "thrown at")) << usual.err;
   EXPECT_TRUE(has(verbose.err, "the error was thrown at core/device/select.cpp:")) << verbose.err;
 
-  // The error comes from a library, across the boundary.
+  // This error comes from a library, across the boundary.
   const Ended failed = place.shell("MOKUME_FAULT=fail:4 " + Place::program() + " run e.toml");
   EXPECT_EQ(failed.code, 4);
   EXPECT_FALSE(has(failed.err, "thrown at")) << failed.err;

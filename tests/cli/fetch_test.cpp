@@ -1,4 +1,4 @@
-// `mokume data fetch` with mirrors on this machine.
+// Tests `mokume data fetch` with mirrors on this machine.
 #include <gtest/gtest.h>
 
 #include "cli/shell.hpp"

@@ -1,4 +1,4 @@
-// Repeating the command for a finished run shows its result.
+// Tests that repeating the command for a finished run shows its result.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -12,7 +12,7 @@ size_t runs_of(const Place& place, const char* name) {
   return static_cast<size_t>(std::distance(fs::directory_iterator(place.path() / "runs" / name), {}));
 }
 
-// Returns the lines from "best candidate" on: the result.
+// Returns the result, which begins with the line "best candidate".
 std::string result_in(const std::string& err) {
   const size_t at = err.find("best candidate: ");
   return at == std::string::npos ? "" : err.substr(at);
@@ -77,7 +77,7 @@ TEST(Finished, EveryRankAgrees) {
   const std::string run = Place::program() + " run e.toml";
   const std::string ranks =
       "OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1 timeout 100 mpirun --oversubscribe ";
-  // Rank 1 sees no runs: rank 0 decides.
+  // Rank 1 sees no runs, but rank 0 decides.
   const Ended again = place.shell(ranks + by_rank(run, run + " --out elsewhere"));
   EXPECT_EQ(again.code, 0) << again.err;
   EXPECT_TRUE(has(again.err, "nothing is left to compute")) << again.err;

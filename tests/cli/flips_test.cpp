@@ -1,4 +1,4 @@
-// One flipped bit anywhere in a run directory: every reader gives the same as before, or names the file.
+// Tests that, after a flip of any bit in a run directory, every reader gives the same as before or names the file.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -18,7 +18,7 @@
 namespace mokume::cli_test {
 namespace {
 
-// Covers every file.
+// Returns the number of flips, which is enough to reach every file.
 size_t flips() {
   const char* more = std::getenv("MOKUME_FLIPS");
   return more != nullptr ? std::stoul(more) : test::sample(250, 1000);

@@ -1,4 +1,4 @@
-// Ranks of one host, and nodes that do not share a file system.
+// Tests ranks of one host, and nodes that do not share a file system.
 #include <gtest/gtest.h>
 
 #include <nlohmann/json.hpp>
@@ -16,7 +16,7 @@ const std::string kMpirun =
     "OCL_ICD_VENDORS=/nowhere OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1 timeout 100 mpirun "
     "--oversubscribe --bind-to none ";
 
-// The second of two ranks sees an empty file system at `shared`.
+// Returns a command for two ranks. The second rank sees an empty file system at `shared`.
 std::string with_a_blind_rank(const std::string& command) {
   const std::string program = Place::program() + " " + command;
   return kMpirun +

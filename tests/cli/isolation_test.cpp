@@ -1,4 +1,4 @@
-// Devices in child processes: the same results, and the outcome when a child crashes or its parent is killed.
+// Tests devices in child processes: their results, and the outcome when a child crashes or its parent is killed.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -88,10 +88,10 @@ TEST(Isolation, ACrashIsAnErrorThatNamesTheSignal) {
   EXPECT_EQ(crashed.code, 4) << crashed.err;
   EXPECT_NE(crashed.err.find("fault:0"), std::string::npos) << crashed.err;
   EXPECT_NE(crashed.err.find("its process crashed (Segmentation fault)"), std::string::npos) << crashed.err;
-  // The log has the driver's output, with the name of its device.
+  // The log contains the driver's output and the name of the driver's device.
   const std::string log = slurp(place.run("small") / "logs/node-0000.log");
   EXPECT_NE(log.find("fault:0: the driver's last words"), std::string::npos) << log;
-  // The next run resumes from the journal and gives the bytes of an undisturbed run.
+  // The next run resumes from the journal and writes the bytes of an undisturbed run.
   ASSERT_EQ(place.mokume(std::string("run e.toml") + kProcess).code, 0);
   ASSERT_EQ(place.mokume("run e.toml --out plain").code, 0);
   EXPECT_EQ(slurp(place.run("small") / "results.csv"), results(place, "plain"));
@@ -177,7 +177,7 @@ TEST(Isolation, StopsCleanlyWhenTheWholeProcessGroupIsSignalled) {
   place.write("e.toml", small_experiment("host", 3000));
   const pid_t pid = place.start({"run", "e.toml", "--set", "devices.isolation=process"});
   ASSERT_TRUE(eventually([&] { return works(place); })) << slurp(place.path() / "child.txt");
-  // Ctrl-C and scancel signal the child too; it must not react.
+  // Ctrl-C and scancel signal the child, too, but it must not react.
   for (const pid_t child : children_of(pid)) kill(child, SIGINT);
   for (const pid_t child : children_of(pid)) kill(child, SIGTERM);
   kill(pid, SIGINT);
@@ -211,7 +211,7 @@ layers = [{ type = "conv2d", out_channels = 4, kernel_size = 5 }, { type = "flat
   ASSERT_TRUE(eventually([&] { return works(place); })) << slurp(place.path() / "child.txt");
   const auto children = children_of(pid);
   ASSERT_EQ(children.size(), 1U);
-  const long before = ticks(children[0]);  // a fifth of a second later the second fit is in its epochs
+  const long before = ticks(children[0]);  // after a fifth of a second, the second fit trains
   ASSERT_TRUE(eventually([&] { return ticks(children[0]) >= before + sysconf(_SC_CLK_TCK) / 5; }));
   kill(pid, SIGTERM);
   ASSERT_EQ(Place::wait(pid), 75) << slurp(place.path() / "child.txt");
@@ -233,8 +233,8 @@ TEST(Isolation, ChildrenOfRanksAreNotRanks) {
   EXPECT_EQ(slurp(place.run("small") / "results.csv"), results(place, "plain"));
 }
 
-// The model kills its process in its second epoch, once in each fit and in the refit. The next attempt resumes from its
-// files.
+// The model kills its process in its second epoch, once in each fit and in the refit. The next attempt resumes from the
+// files of the killed one.
 TEST(Isolation, ARefitThatLosesItsChildResumesInTheNext) {
   const Place place;
   place.write("e.toml", std::string("name = \"small\"\nmodel = \"mean\"\nplugins.directories = [\"") + test_library() +
@@ -262,11 +262,11 @@ TEST(Isolation, ARefitThatLosesEveryChildIsReported) {
   EXPECT_EQ(place.shell(run + " --fresh").code, 0);
 }
 
-// Another child or another device tries its work again.
+// Another child or another device repeats the work.
 TEST(Isolation, ACrashCostsOneChildAndNotTheRun) {
   const Place place;
   place.write("e.toml", faulty_experiment("fault:0,host"));
-  // The first run also stores the speeds, so that the first op of the second run belongs to a fit.
+  // The first run also stores the measured speeds, so that the first op of the second run belongs to a fit.
   const std::string run = "XDG_CACHE_HOME=$PWD/cache " + Place::program() + " run e.toml" + kProcess;
   const Ended plain = place.shell(run + " --out plain");
   ASSERT_EQ(plain.code, 0) << plain.err;

@@ -1,4 +1,4 @@
-// Runs with every kind of validation and target, with the model `mean` of this folder.
+// Tests runs with every kind of validation and target, with the model `mean` of this folder.
 #include <gtest/gtest.h>
 
 #include <nlohmann/json.hpp>
@@ -29,7 +29,7 @@ class Kinds : public testing::Test {
   Kinds() {
     place.write("train.csv", kTrain);
     place.write("test.csv", kTest);
-    setenv("MOKUME_PLUGIN_PATH", test_library().c_str(), 1);  // the files of runs only record the directory
+    setenv("MOKUME_PLUGIN_PATH", test_library().c_str(), 1);  // readers of a run ignore the directories that it names
   }
   ~Kinds() override { unsetenv("MOKUME_PLUGIN_PATH"); }
   Ended run(const std::string& data, const std::string& more, const std::string& arguments = "") {
@@ -234,7 +234,7 @@ TEST_F(Kinds, RowsInTimeOrderAreValidatedByModelsOfEarlierRows) {
   EXPECT_EQ(column(file("results.csv"), 4), (std::vector<double>{(4.0 + 16) / 2, (20.25 + 42.25) / 2}));
   const Ended share = run(R"(source = "csv", path = "./train.csv")", "validation = { share = 0.17, ordered = true }\n");
   ASSERT_EQ(share.code, 0) << share.err;
-  EXPECT_NE(share.err.find("validation mse: 31.36"), std::string::npos) << share.err;  // 10 and the mean 4.4
+  EXPECT_NE(share.err.find("validation mse: 31.36"), std::string::npos) << share.err;  // predicts 4.4 instead of 10
 }
 
 TEST_F(Kinds, EachRepeatHasItsOwnFolds) {
@@ -284,7 +284,7 @@ TEST_F(Kinds, WeightsOfRowsAreNotAFeature) {
   refused("w,y", "v,y", "has no column 'w' for data.weight");
 }
 
-// The wrong rows have no weight, and the other rows have unequal numbers of two classes.
+// The rows with a = -1 have both classes. Weights of rows favour "no" for them, and weights of classes favour "yes".
 TEST_F(Kinds, NetworksUseWeightsOfRowsAndClasses) {
   std::string rows = "w,a,kind\n";
   for (int r = 0; r < 60; ++r) rows += r % 3 == 0 ? "0,-1,yes\n" : r % 3 == 1 ? "1,1,yes\n" : "2,-1,no\n";
@@ -356,7 +356,7 @@ TEST_F(Kinds, KindsOfValidationThatExcludeEachOtherAreRefused) {
   refused("validation = { share = 0.5, repeats = 2 }\n", "repeats has no meaning with validation.share");
 }
 
-// One huge value hides all others in a scaling that is fitted on it.
+// A scaling that is fitted on the huge value hides the differences between all other values.
 TEST_F(Kinds, AFoldScalesByTheRowsThatItTrainsOn) {
   std::string rows = "a,y\n1e9,0\n";
   for (int i = 1; i < 40; ++i) rows += std::to_string(i * 7 % 40 - 20) + (i * 7 % 40 < 20 ? ",0\n" : ",1\n");

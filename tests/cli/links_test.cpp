@@ -1,4 +1,4 @@
-// Symbolic links in a run directory lead to no file outside it.
+// Tests that symbolic links in a run directory lead to no file outside it.
 #include <gtest/gtest.h>
 
 #include "cli/shell.hpp"
@@ -11,14 +11,14 @@ class Links : public testing::Test {
   Links() {
     place_.write("e.toml", small_experiment("host", 200));
     fs::create_directories(place_.path() / "scratch/runs");
-    fs::create_directory_symlink("scratch/runs", place_.path() / "runs");  // as on clusters
+    fs::create_directory_symlink("scratch/runs", place_.path() / "runs");  // clusters often have such a link
     EXPECT_EQ(place_.mokume("run e.toml").code, 0);
     whole_ = place_.run("small");
     fs::create_directory(place_.path() / "victim");
     place_.write("victim/file", kVictim);
   }
 
-  // Makes a run in which one file is a link to the victim.
+  // Copies the run and replaces `name` with a link to the victim, which is a file or a directory.
   void link(const std::string& name, bool directory) const {
     fs::remove_all(place_.path() / "d");
     fs::copy(whole_, place_.path() / "d", fs::copy_options::recursive);

@@ -1,4 +1,4 @@
-// The command list shows the runs below a directory, whatever their state.
+// Tests that the command list shows the runs below a directory, whatever their state.
 #include <gtest/gtest.h>
 
 #include <chrono>
@@ -17,7 +17,7 @@ TEST(List, ShowsEveryRunAndSurvivesDamagedRuns) {
   place.write("e.toml", small_experiment("host"));
   ASSERT_EQ(place.mokume("run e.toml").code, 0);
   const std::string stamp = place.run("small").filename().string();
-  // Makes a run of another name that was stopped before its first fit, a run that was cut, and an interrupted creation.
+  // Makes an unfinished run of another name, a damaged run, an interrupted creation, a foreign directory and a link.
   ASSERT_EQ(place.mokume("run e.toml --set name=later --max-time 0s").code, 75);
   fs::copy(place.run("small"), place.path() / "runs/small/2020-01-01_000000", fs::copy_options::recursive);
   place.write("runs/small/2020-01-01_000000/journal/node-0000.ndjson", "oops\nnot a journal\n");
@@ -78,7 +78,7 @@ TEST(List, SaysWhichRunIsRunning) {
   EXPECT_TRUE(has(place.mokume("list runs/small").out, "unfinished, ")) << "a directory of one experiment";
 }
 
-// The page is written during the run, and once more after its end.
+// The command writes the page during the run, and once more after the end of the run.
 TEST(Report, WatchEndsWithTheRun) {
   const Place place;
   place.write("e.toml", small_experiment("host", 3000));

@@ -1,4 +1,4 @@
-// The messages after a user's mistake: each command with its sentences and its exit code.
+// Tests the messages after a user's mistake: the sentences and the exit code of each command.
 #include <gtest/gtest.h>
 
 #include <initializer_list>
@@ -27,14 +27,14 @@ class Messages : public testing::Test {
            more;
   }
 
-  // Writes the small experiment as e.toml with `part` replaced.
+  // Writes the small experiment to `file`, with `by` in place of `part`.
   void replaced(const std::string& file, const std::string& part, const std::string& by) {
     std::string text = small_experiment("host");
     ASSERT_NE(text.find(part), std::string::npos) << part;
     place_.write(file, text.replace(text.find(part), part.size(), by));
   }
 
-  // Expects this exit code, and each of these sentences in the output.
+  // Expects that the command exits with `code` and writes each of these sentences.
   void says(const std::string& command, int code, std::initializer_list<const char*> sentences) {
     const Ended ended = place_.mokume(command);
     EXPECT_EQ(ended.code, code) << command << "\n" << ended.out << ended.err;

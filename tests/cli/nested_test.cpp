@@ -1,4 +1,4 @@
-// Nested cross-validation: runs without each outer fold, tested on its rows.
+// Tests nested cross-validation, which trains without each outer fold and tests on its rows.
 #include <gtest/gtest.h>
 
 #include <nlohmann/json.hpp>

@@ -1,4 +1,4 @@
-// Reads about other processes in /proc.
+// Reads the state of other processes from /proc.
 #pragma once
 
 #include <chrono>
@@ -28,7 +28,7 @@ inline std::vector<pid_t> children_of(pid_t parent) {
   return children;
 }
 
-// Returns whether a process is gone, or dead and not yet reaped by its new parent.
+// Returns whether a process is gone, or dead although its new parent has not reaped it yet.
 inline bool is_dead(pid_t pid) {
   const std::string stat = slurp("/proc/" + std::to_string(pid) + "/stat");
   const size_t name = stat.rfind(')');

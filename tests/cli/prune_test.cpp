@@ -1,4 +1,4 @@
-// The command prune selects by its rules, keeps everything else, and removes nothing without --yes.
+// Tests that prune selects by its rules, keeps everything else, and removes nothing without --yes.
 #include <fcntl.h>
 #include <gtest/gtest.h>
 #include <sys/file.h>
@@ -8,7 +8,7 @@
 namespace mokume::cli_test {
 namespace {
 
-// Makes three finished runs of one experiment, which are copies with older stamps, and an unfinished run of another.
+// Makes a finished run, two copies of it with older stamps, and an unfinished run of another experiment.
 class Prune : public testing::Test {
  protected:
   Prune() {

@@ -1,4 +1,4 @@
-// Refits on devices that hang, and with ranks that are requested to stop.
+// Tests refits on devices that hang, and with ranks that are requested to stop.
 #include <gtest/gtest.h>
 
 #include <csignal>
@@ -19,7 +19,7 @@
 namespace mokume::cli_test {
 namespace {
 
-// One candidate and no fits: the run consists of a refit of each bootstrap.
+// Returns an experiment without fits: the run consists of one refit for each bootstrap.
 std::string only_refits(const std::string& devices, const std::string& bagging) {
   return std::string("plugins.directories = [\"") + fault_library() + "\"]\n" + bagging +
          "name = \"small\"\nmodel = \"svc\"\ndata = { source = \"digits\", limit = 200 }\nvalidation.folds = 0\n"
@@ -33,12 +33,12 @@ struct HangingRun {
   bool abandoned = false;
 };
 
-// Runs in this process; "fault:0" hangs in its first op, so the process has to exit by _exit.
+// Runs the experiment in this process. "fault:0" hangs in its first op, so the process has to exit by _exit.
 HangingRun run_hanging(const Place& place, const std::string& devices, const std::string& bagging = "") {
   const std::string text = only_refits(devices, bagging);
   place.write("e.toml", text);
   setenv("XDG_CACHE_HOME", (place.path() / "cache").c_str(), 1);
-  // The first run stores the speeds, so that the first op of the second run belongs to the refit.
+  // The first run stores the measured speeds, so that the first op of the second run belongs to the refit.
   if (place.mokume("run e.toml --out plain").code != 0) _exit(98);
   setenv("MOKUME_FAULT", "hang:1", 1);
   if (chdir(place.path().c_str()) != 0) _exit(99);
@@ -76,7 +76,7 @@ void expect_exit_0(const std::function<bool()>& body) {
 TEST(Refit, IsDoneByAnotherDeviceWhenItHangs) {
   expect_exit_0([] {
     const Place place;
-    // Two bootstraps, so that each device gets one.
+    // With two bootstraps, each device gets one refit.
     const HangingRun ended = run_hanging(place, "fault:0,host", "bagging.bootstraps = 2\n");
     return ended.abandoned && ended.result.state == "done" && fs::exists(place.run("small") / "models/member-000") &&
            fs::exists(place.run("small") / "models/member-001");
@@ -92,8 +92,8 @@ TEST(Refit, LeavesTheTablesWhenItHangsOnTheOnlyDevice) {
   });
 }
 
-// A late result of another device class may turn a near tie after the refit. Only training the other candidate then
-// gives a single winner, and its refit must count.
+// After the refit, a late result of another device class may decide a near tie differently. The other candidate then
+// becomes the single winner, so the run must train it, and that refit must count.
 TEST(Refit, IsReplacedWhenItsCandidateIsNoLongerTheBest) {
   const Place place;
   place.write("e.toml", R"(name = "small"

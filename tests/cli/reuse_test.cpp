@@ -1,4 +1,4 @@
-// Runs reuse fits of earlier runs if everything that the fits depend on is equal.
+// Tests that runs reuse fits of earlier runs if everything that the fits depend on is equal.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -11,7 +11,7 @@ namespace {
 
 using nlohmann::json;
 
-// Has two values of C, `gammas` of gamma, and three folds.
+// Returns a grid with two values of C and the values `gammas` of gamma, and with three folds.
 std::string grown_grid(const std::string& gammas, const std::string& more = "", int limit = 200,
                        const std::string& select = "error") {
   return "name = \"g\"\nmodel = \"svc\"\nseed = 4\ndevices.use = \"host\"\ndata = { source = \"digits\", limit = " +

@@ -1,4 +1,4 @@
-// Whole runs: their files, kills, resumes, nodes and devices.
+// Tests whole runs: their files, kills, resumes, nodes and devices.
 #include <gtest/gtest.h>
 
 #include <chrono>
@@ -28,13 +28,13 @@ const std::string& undisturbed(int digits = 500) {
   return text;
 }
 
-// Waits until the run's journal holds `fits` fits (0: until there is a run directory with a run.json).
+// Waits until the run's journal holds `fits` fits or, if `fits` is 0, until the run has a run.json.
 void wait_for(const Place& place, int fits) {
   const auto there = [&] {
     if (!fs::exists(place.path() / "runs/small") || place.run("small").empty()) return false;
     if (fits == 0) return fs::exists(place.run("small") / "run.json");
     const std::string journal = slurp(place.run("small") / "journal/node-0000.ndjson");
-    return std::count(journal.begin(), journal.end(), '\n') > fits;  // one header line
+    return std::count(journal.begin(), journal.end(), '\n') > fits;  // the first line is a header
   };
   for (int k = 0; k < 20000 && !there(); ++k) std::this_thread::sleep_for(1ms);
 }
@@ -50,7 +50,7 @@ std::vector<std::vector<std::string>> rows(const std::string& csv) {
   return table;
 }
 
-// candidate,bootstrap,fold,C,gamma,n,errors,error,status
+// Compares the seventh column of candidate,bootstrap,fold,C,gamma,n,errors,error,status.
 int worst_difference(const std::string& a, const std::string& b) {
   const auto x = rows(a), y = rows(b);
   EXPECT_EQ(x.size(), y.size());
@@ -86,7 +86,7 @@ TEST(Run, LeavesEveryFileListedInTheDesign) {
   EXPECT_EQ(summary["fits"], 36);
   EXPECT_EQ(summary["test"]["n"], 1000);
 
-  // A finished run is not resumed; its report can be written again, byte for byte.
+  // The program does not resume a finished run, but it can write its report again, byte for byte.
   const std::string before = slurp(d / "report.html");
   for (const char* file : {"report.html", "results.csv", "summary.json"}) fs::remove(d / file);
   EXPECT_EQ(place.mokume("report " + d.string()).code, 0);
@@ -114,7 +114,7 @@ TEST(Run, ResumesAfterAKillToTheSameBytes) {
   EXPECT_EQ(slurp(place.run("small") / "results.csv"), undisturbed(kLong));
 }
 
-// If the run is killed before that, the next run resumes it.
+// If the run is killed before everything is written, the next run resumes it.
 TEST(Run, IsDoneOnlyOnceEverythingIsWritten) {
   const Place place;
   place.write("e.toml", small_experiment("host"));
@@ -189,8 +189,8 @@ TEST(Run, DevicesCanBeSwappedAndMixed) {
   if (probe.code == 4) GTEST_SKIP() << "no OpenCL device: install pocl-opencl-icd";
   ASSERT_EQ(probe.code, 0) << probe.err;
   EXPECT_LE(worst_difference(slurp(place.run("small") / "results.csv"), undisturbed(kLong)), 2);
-  // One device may do all the work before the other is open, so the work, a bundle for each gamma, grows until both
-  // take part.
+  // One device may finish all the work before the other one is open. Therefore, the work (one bundle for each gamma)
+  // grows until both devices take part.
   std::map<std::string, int> fits;
   for (int n = 2; n <= 64 && (fits["opencl:0"] == 0 || fits["host:0"] == 0); n *= 2) {
     const auto run_on = [&](const std::string& devices) {

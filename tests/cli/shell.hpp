@@ -31,13 +31,13 @@ inline std::string slurp(const fs::path& path) {
   return all.str();
 }
 
-// Directories with libraries for tests: the model `mean`, the backend `fault`, and copies of both that record when they
-// are loaded.
+// Return the directories with libraries for tests: the model `mean`, the backend `fault`, and copies of both that
+// record when they are loaded.
 inline std::string test_library() { return test::build_directory() + "/tests/cli/library"; }
 inline std::string fault_library() { return test::build_directory() + "/tests/faults/library"; }
 inline std::string marked_library() { return test::build_directory() + "/tests/cli/marked"; }
 
-// A scratch directory, in which all its commands run.
+// Owns a scratch directory, in which all commands run.
 class Place {
  public:
   Place() {
@@ -92,8 +92,8 @@ class Place {
   fs::path path_;
 };
 
-// A small but real experiment of 12 candidates and 36 fits. 500 digits take well under a second; 3000 leave time to
-// interfere.
+// Returns a small but real experiment of 12 candidates and 36 fits. 500 digits take well under a second; 3000 leave
+// time to interfere.
 inline std::string small_experiment(const std::string& devices, int digits = 500) {
   return "name = \"small\"\nmodel = \"svc\"\nseed = 7\n[data]\nsource = \"digits\"\nlimit = " + std::to_string(digits) +
          "\nstandardize = { mean = 127.5, scale = 73.61 }\n[validation]\nfolds = 3\n[search]\nmethod = \"grid\"\n"
@@ -121,7 +121,7 @@ inline std::vector<std::string> cells_of(const std::string& row) {
   return cells;
 }
 
-// Files that must not depend on the device that computed them.
+// Holds the content of files that must not depend on the device that computed them.
 struct Bytes {
   std::string results, model, curves;
   bool operator==(const Bytes&) const = default;
@@ -132,7 +132,7 @@ inline Bytes bytes_of(const fs::path& run) {
           slurp(run / "plots/curves-loss.svg")};
 }
 
-// Replaces a part of the text of a file and writes it with a new checksum.
+// Replaces a part of the text of a sealed file and writes the file with a new checksum.
 inline void rewrite(const fs::path& file, const std::string& part, const std::string& by) {
   std::string object = base::unseal_file(slurp(file)).value().object;
   object.replace(object.find(part), part.size(), by);
@@ -143,8 +143,8 @@ inline bool have(const char* command) {
   return std::system((std::string("command -v ") + command + " >/dev/null").c_str()) == 0;
 }
 
-// Returns mpirun's arguments for different commands on rank 0 and rank 1. (The mpirun of Open MPI 5.0.7 in Debian 13
-// crashes on `COMMAND : COMMAND`: open-mpi/ompi issue 13303.)
+// Returns mpirun's arguments for different commands on rank 0 and rank 1. The mpirun of Open MPI 5.0.7 in Debian 13
+// crashes on `COMMAND : COMMAND` (open-mpi/ompi issue 13303).
 inline std::string by_rank(const std::string& rank_0, const std::string& rank_1) {
   return "-np 2 sh -c " +
          test::shell_word("if [ $OMPI_COMM_WORLD_RANK = 0 ]; then exec " + rank_0 + "; else exec " + rank_1 + "; fi");

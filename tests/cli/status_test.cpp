@@ -1,4 +1,4 @@
-// The commands status and explain on runs that are alive, killed, stopped for lack of disk space, or finished.
+// Tests status and explain on runs that are alive, killed, stopped for lack of disk space, or finished.
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 #include <sys/mount.h>
@@ -32,7 +32,7 @@ void wait_for_a_fit(const Place& place) {
   for (int k = 0; k < 20000 && !there(); ++k) std::this_thread::sleep_for(1ms);
 }
 
-// Returns a fit that is missing in the journal of the run; -1 if it has all 36.
+// Returns a fit that the journal of the run does not contain yet, or -1 if it contains all 36.
 int a_fit_that_waits(const std::string& run) {
   const std::string journal = slurp(fs::path(run) / "journal/node-0000.ndjson");
   for (int fit = 35; fit >= 0; --fit)
@@ -117,7 +117,7 @@ TEST(Status, EfficiencyNamesTheSourceOfItsSpeeds) {
   EXPECT_GT(summary["devices"][0]["speed"].get<double>(), 0);
 }
 
-// Expects one sentence and exit code 75, and that the next run finishes as if nothing had happened.
+// Expects exit code 75, one error message, and that status recommends `mokume resume`.
 void expect_a_clean_stop(const Ended& stopped, const Place& place, const std::string& directory) {
   EXPECT_EQ(stopped.code, 75) << stopped.err;
   EXPECT_TRUE(has(stopped.err, "cannot write ")) << stopped.err;
@@ -134,7 +134,7 @@ void expect_a_clean_stop(const Ended& stopped, const Place& place, const std::st
 TEST(FullDisk, StopsTheRunAndLosesNothing) {
   const Place place;
   place.write("e.toml", small_experiment("host"));
-  // A file-size limit of 6 KiB imitates a full disk: enough for run.json, not for the journal of 36 fits.
+  // A file-size limit of 6 KiB imitates a full disk. It is enough for run.json, but not for the journal of 36 fits.
   const Ended stopped = place.shell("ulimit -f 12; " + Place::program() + " run e.toml");
   expect_a_clean_stop(stopped, place, place.run("small").string());
   const Ended rest = place.mokume("run e.toml");
@@ -142,7 +142,7 @@ TEST(FullDisk, StopsTheRunAndLosesNothing) {
   EXPECT_EQ(slurp(place.run("small") / "results.csv"), results_of_an_undisturbed_run(500));
 }
 
-// A file system of 64 MiB below `place`, if this user may mount it.
+// Mounts a file system of 64 MiB below `place`, if this user may mount it.
 class SmallDisk {
  public:
   explicit SmallDisk(const Place& place) : path_(place.path() / "runs") {

@@ -1,4 +1,4 @@
-// One network on the devices of several ranks, from the user's view.
+// Tests one network on the devices of several ranks, from the user's view.
 #include <gtest/gtest.h>
 
 #include <chrono>
@@ -187,7 +187,7 @@ TEST_F(InTeam, ContinuesWithoutADeviceOfAnotherRank) {
   EXPECT_EQ(bytes_of(place_.run("net")), alone(experiment(4, kSynchronous)));
 }
 
-// Averages depend on the split: a run repeats the splits of another run, whatever the speeds, and gives its bytes.
+// Averages depend on the split. A run repeats the splits of another run, whatever the speeds, and writes its bytes.
 TEST_F(InTeam, RepeatsTheSplitsOfAnotherRun) {
   place_.write("e.toml", experiment(8, R"({ type = "local_sgd", period = 4, adapt = true })"));
   const std::string run = on_ranks(2) + Place::program() + " run e.toml --fresh";
@@ -235,7 +235,7 @@ TEST(Team, ResumesWithoutADeviceWhoseProcessIsKilled) {
       GTEST_SKIP() << "no second device: " << slurp(place.path() / "child.txt");
     }
     auto children = children_of(pid);
-    std::sort(children.begin(), children.end());  // in the order of their starts
+    std::sort(children.begin(), children.end());  // in the order of their creation
     ASSERT_EQ(children.size(), 2U);
     kill(children[victim], SIGKILL);
     EXPECT_EQ(Place::wait(pid), 0) << slurp(place.path() / "child.txt");

@@ -1,4 +1,4 @@
-// The template model fulfils the requirements of docs/extend/add-model.md.
+// Tests that the template model fulfils the requirements of docs/extend/add-model.md.
 #include <gtest/gtest.h>
 
 #include <nlohmann/json.hpp>
@@ -21,7 +21,7 @@ TEST(Template, LearnsPredictsAndIsProfiled) {
   ASSERT_EQ(run.code, 0) << run.err;
   EXPECT_NE(run.err.find("\ntrain "), std::string::npos) << run.err;
   const auto summary = nlohmann::json::parse(slurp(place.run("t") / "summary.json"));
-  EXPECT_LT(summary["test"]["error"], 0.35);  // chance is 0.9
+  EXPECT_LT(summary["test"]["error"], 0.35);  // guessing gives 0.9
   EXPECT_GT(summary["test"]["error"], 0.0);
   const std::string path = place.run("t").string();
   const Ended predicted = place.mokume("predict " + path + " --data digits,limit=50 --devices host");

@@ -1,4 +1,4 @@
-// The author of a run directory or an experiment file does not choose the code that runs here.
+// Tests that the author of a run directory or an experiment file does not choose the code that runs here.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -21,7 +21,7 @@ class Trust : public testing::Test {
   }
   ~Trust() override { unsetenv("MOKUME_MARK"); }
 
-  // A path that a shell must quote.
+  // Returns a path that a shell must quote.
   fs::path library() const { return place.path() / "its owner's libraries"; }
   std::string directories() const { return "plugins.directories = [\"" + library().string() + "\"]\n"; }
   std::string with_model(const std::string& devices = "host", const std::string& more = "") const {
@@ -43,8 +43,8 @@ class Trust : public testing::Test {
     return place.run("small").string();
   }
 
-  // Expects that the command loads nothing and exits with this code and one sentence, and that the command in that
-  // sentence, run unchanged, loads the libraries and succeeds.
+  // Expects that the command loads nothing and exits with `code` and one sentence. Also expects that the command in
+  // this sentence, run unchanged, loads the libraries and succeeds.
   void expect_cure(const std::string& arguments, int code) const {
     const Ended refused = place.mokume(arguments);
     EXPECT_EQ(refused.code, code) << arguments << "\n" << refused.err;
@@ -173,8 +173,8 @@ TEST_F(Trust, CheckLoadsNothingThatTheFileNames) {
 
 // ---- every command
 
-// A command on a run directory or on a file from elsewhere, both of which name a directory with libraries. RUN, OTHER,
-// MODEL and FILE are replaced.
+// Holds a command on a run directory or on a file from elsewhere, both of which name a directory with libraries.
+// filled() replaces RUN, OTHER, MODEL and FILE.
 struct Attempt {
   std::string arguments;
 };
@@ -246,7 +246,7 @@ class EveryCommand : public Trust {
 };
 
 TEST_F(EveryCommand, LoadsNothingThatARunOrAFileFromElsewhereNames) {
-  // The first model is not found without its directory; the second is mokume's own, so the command gets further.
+  // Without its directory, the first model is not found. The second is mokume's own, so the command gets further.
   for (const std::string& experiment : {with_model("host,fault:0"), with_backend("fault:0")}) {
     prepare(experiment);
     for (const Attempt& attempt : attempts()) {
@@ -274,16 +274,16 @@ TEST_F(EveryCommand, IsTried) {
       return attempt.arguments.starts_with(name + " ") || attempt.arguments == name;
     });
     EXPECT_TRUE(tried || name == "run") << "add `" << name << "` to the attempts; only `run` trusts its file";
-    if (name == "data") break;  // the last
+    if (name == "data") break;  // the last command
   }
   EXPECT_GE(commands, 16U) << help;
 }
 
-// ---- how to resume a run with its libraries
+// ---- resuming a run with its libraries
 
 class Ending : public Trust {
  protected:
-  // Runs the command that the text prints for the libraries of the run.
+  // Runs the command that `text` recommends for the libraries of the run.
   Ended follow(const std::string& text, const std::string& verb) const {
     const std::string start = Place::program() + " " + verb + " --plugins '" + "";
     const size_t command = text.rfind(start);

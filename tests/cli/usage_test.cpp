@@ -1,4 +1,4 @@
-// Bad input: one clear sentence and the right exit code.
+// Tests that bad input gives one clear sentence and the right exit code.
 #include <gtest/gtest.h>
 
 #include <nlohmann/json.hpp>
@@ -77,7 +77,7 @@ TEST(Usage, DevicesDoctorSchemaAndInitSucceed) {
   expect(place.mokume("check mine.toml"), 0, "ok");
 }
 
-// Makes a tree with the script of continuous integration and replacements for the scripts that it runs.
+// Makes a tree that contains the script of continuous integration and replacements for the scripts that it runs.
 void imitate_tree(const Place& place, const std::string& quickstart, const std::string& test) {
   const std::pair<const char*, std::string> scripts[] = {
       {"quickstart",

@@ -1,4 +1,4 @@
-// An agent whose clock and messages the test controls.
+// Tests an agent whose clock and messages the test controls.
 #include <gtest/gtest.h>
 
 #include <thread>

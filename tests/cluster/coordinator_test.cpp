@@ -16,7 +16,7 @@ namespace {
 
 using Nodes = std::vector<std::vector<LocalDevice>>;
 
-// Sends a message at a time at which nothing else happens.
+// Delivers a message at time 0, so that no timeout is due, and returns the coordinator's messages.
 std::vector<Outgoing> say(Coordinator& coordinator, uint32_t from, const Message& message) {
   return coordinator.handle(from, message, 0);
 }
@@ -45,7 +45,7 @@ std::string error_text(PlannedWork setup, const Nodes& nodes) {
   }
 }
 
-// Node 0 learns of a stop at once, the other nodes with their next message.
+// Node 0 learns of a stop at once, and the other nodes with the answer to their next message.
 void expect_stopped(Coordinator& coordinator, const std::vector<Outgoing>& out, size_t n_nodes,
                     const std::string& word) {
   const auto stops = only<Stop>(out);
@@ -78,7 +78,7 @@ TEST(Coordinator, GrantsTheLongestBundleThatFitsTheDevice) {
   EXPECT_EQ(none[0].first, 1u);
 }
 
-// Two candidates of two folds: the finished folds show that the second candidate takes longer.
+// Of two candidates with two folds, the finished folds show that the second candidate takes longer.
 TEST(Coordinator, LearnsFromTheTimesOfAnEarlierSession) {
   const auto first_grant = [](std::vector<scheduler::TimedWork> timed) {
     PlannedWork setup = make_work(4, 1);
@@ -222,7 +222,7 @@ TEST(Coordinator, StopsOnImpossibleResults) {
     TestCoordinator coordinator(make_work(4, 2), nodes);
     const Grant grant = granted(say(coordinator, 0, Request{0}));
     say(coordinator, 0, Done{grant.lease, {result_of(2)}});
-    EXPECT_TRUE(say(coordinator, 0, Done{grant.lease, {result_of(2)}}).empty());  // a repeat is allowed
+    EXPECT_TRUE(say(coordinator, 0, Done{grant.lease, {result_of(2)}}).empty());  // the repetition is allowed
     journal::FitRecord other = result_of(2);
     other.values[1] += 1e-9;
     expect_stopped(coordinator, say(coordinator, 0, Done{grant.lease, {other}}), 1, "fit 2 gave a different result");
@@ -259,12 +259,12 @@ TEST(Coordinator, PassesOnTheStateOfDevices) {
   EXPECT_EQ(heard, "1/1 fold 2 0.500000");
 }
 
-// The actions that each agent may take next; a random action is chosen until the run is over.
+// Holds the state of an agent that takes random actions until the run is over.
 struct Player {
   uint32_t node = 0;
   uint32_t device = 0;
   bool asked = false;
-  std::map<uint64_t, std::vector<uint32_t>> leases;  // fits not sent yet
+  std::map<uint64_t, std::vector<uint32_t>> leases;  // fits that are not reported yet
   std::set<uint64_t> ended;
   std::vector<Message> inbox;
 };
@@ -326,7 +326,7 @@ void play(uint32_t seed) {
         lease->second.erase(lease->second.begin() + static_cast<std::ptrdiff_t>(pick));
       }
     } else if (!player.asked) {
-      player.asked = true;  // fits of an earlier lease may not be on disk yet
+      player.asked = true;  // fits of an earlier lease need not be on disk yet
       for (auto& [lease, coming] : player.leases)
         if (player.ended.insert(lease).second)
           post(say(coordinator, player.node, LeaseEnd{lease, MK_OK, "", 1, coming}));

@@ -57,7 +57,7 @@ TEST(Host, IsIdentifiedByNameAndBoot) {
 }
 
 TEST(Launcher, ATaskOfAPlainSrunIsRefused) {
-  setenv("SLURM_NTASKS", "4", 1);  // a batch script has this variable too
+  setenv("SLURM_NTASKS", "4", 1);  // a batch script has this variable, too
   EXPECT_NO_THROW(check_launcher(1));
   setenv("SLURM_STEP_NUM_TASKS", "4", 1);
   EXPECT_NO_THROW(check_launcher(4));

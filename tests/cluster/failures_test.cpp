@@ -1,4 +1,4 @@
-// Work that fails, hangs or does not fit: its next device, the faulty part, and its end.
+// Tests work that fails, hangs or does not fit: where it runs next, which part counts as faulty, and how it ends.
 #include <gtest/gtest.h>
 
 #include "cluster/harness.hpp"
@@ -8,7 +8,7 @@ namespace {
 
 using Kind = journal::EventRecord::Kind;
 
-// Answers every grant of the devices of node 0: with a failure if `poison` returns true, otherwise with results.
+// Answers every grant of the devices of node 0 with a failure if `poison` returns true, otherwise with results.
 void work_off(Harness& harness, uint32_t devices, const std::function<bool(uint32_t device, uint32_t fit)>& poison) {
   for (bool active = true; active && !harness.coordinator().stopped() && !harness.finished();) {
     active = false;
@@ -96,7 +96,7 @@ class TakenApart : public testing::Test {
     harness.fail(0, harness.expect_grant(0));
     harness.fail(0, harness.expect_grant(0));
   }
-  bool gets_something(uint32_t device) {  // applies to this time: later it may get a copy
+  bool gets_something(uint32_t device) {  // later, the device may get a copy
     const auto out = harness.say(0, Request{device});
     return std::any_of(out.begin(), out.end(),
                        [](const Outgoing& one) { return std::holds_alternative<Grant>(one.message); });
@@ -289,7 +289,7 @@ TEST(DeviceThatHangs, IsRetiredAndItsFitGoesElsewhere) {
   EXPECT_EQ(harness.cancelled(0), std::vector<uint64_t>{stuck.lease});
   const Grant again = harness.expect_grant(0, 0);
   EXPECT_EQ(again.attempt.fits, stuck.attempt.fits);
-  harness.say(0, Heartbeat{{{1, stuck.lease, "epoch 3", 0.5, 700}}});  // the coordinator already knows about it
+  harness.say(0, Heartbeat{{{1, stuck.lease, "epoch 3", 0.5, 700}}});  // the coordinator already knows
   EXPECT_EQ(harness.count(Kind::retired), 1u);
   harness.finish(0, again);
   EXPECT_TRUE(harness.finished());

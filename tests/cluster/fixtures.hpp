@@ -1,4 +1,4 @@
-// Nodes without a network: an in-memory transport for threads of one process, and a run with simulated results.
+// Imitates nodes without a network: a transport in memory for threads, and a run with simulated results.
 #pragma once
 
 #include <algorithm>
@@ -26,7 +26,7 @@
 
 namespace mokume::cluster {
 
-// The mailboxes of n nodes, and a transport table for each.
+// Holds the mailboxes of n nodes, and a transport table for each node.
 class Hub {
  public:
   explicit Hub(uint32_t n) : nodes_(n) {
@@ -44,7 +44,7 @@ class Hub {
     uint32_t rank = 0;
     std::mutex mutex;
     std::condition_variable changed;
-    bool woken = false;  // or a message arrived
+    bool woken = false;  // set by wake() and by every message
     std::deque<std::pair<uint32_t, std::string>> inbox;
     mk_transport table{};
   };
@@ -115,7 +115,7 @@ inline search::Plan make_plan(uint32_t n_fits) {
   return plan;
 }
 
-// Returns fits 0..n-1 in bundles of `size`; later bundles cost more.
+// Returns fits 0 to n_fits - 1 in bundles of `size`. Later bundles cost more.
 inline scheduler::Workload make_bundles(uint32_t n_fits, uint32_t size) {
   scheduler::Workload workload;
   for (uint32_t fit = 0; fit < n_fits; fit += size) {
@@ -201,7 +201,7 @@ inline journal::FitRecord result_of(uint32_t fit) {
 
 using Work = std::function<void(uint32_t node, uint32_t device, const Attempt& attempt, Reporter& reporter)>;
 
-// The devices "host:0", "host:1", ... of a node, which run `work`.
+// Runs `work` on the devices "host:0", "host:1", ... of a node.
 class TestExecutor : public Executor {
  public:
   TestExecutor(uint32_t node, uint32_t devices, Work work) : node_(node), work_(std::move(work)) {

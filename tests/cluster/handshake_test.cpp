@@ -17,7 +17,7 @@ namespace {
 
 using std::chrono::milliseconds;
 
-// Runs `body` for every rank in its own thread, inside participate(); returns the text that each rank threw, or "".
+// Runs `body` for every rank in its own thread, inside participate(). Returns the text that each rank threw, or "".
 std::vector<std::string> on_all(Hub& hub, uint32_t n, const std::function<void(Transport&)>& body) {
   std::vector<std::string> texts(n);
   std::vector<std::thread> threads;
@@ -138,7 +138,7 @@ TEST(Handshake, DoesNotWaitForeverForASilentNode) {
   }
 }
 
-// On the other side, rank 0 may have been killed.
+// Rank 0 may have been killed.
 TEST(Handshake, DoesNotWaitForeverForRankZero) {
   Hub hub(2);
   Transport transport(hub.table(1));
@@ -205,7 +205,7 @@ TEST(Handshake, ARankThatDoesNotSeeTheRunDirectoryWaitsForTheDecision) {
   } catch (const Error& error) {
     EXPECT_STREQ(error.what(), "not visible");
   }
-  zero.poll();  // HELLO
+  zero.poll();  // receives the HELLO
   EXPECT_FALSE(std::get<Seen>(decode(zero.poll()->text)).seen);
 }
 

@@ -1,4 +1,4 @@
-// A coordinator on a simulated clock, and its notifications.
+// Drives a coordinator on a simulated clock, and stores its notifications.
 #pragma once
 
 #include <gtest/gtest.h>
@@ -34,7 +34,7 @@ class Harness {
     return out_;
   }
 
-  // Returns the answer to a device's request. The device rests after failures, so it asks again for up to 10 s.
+  // Returns the answer to a device's request. Asks for up to 10 s, because a device rests after failures.
   std::optional<Grant> ask(uint32_t node, uint32_t device = 0) {
     for (int i = 0; i < 20; ++i) {
       for (const Outgoing& one : say(node, Request{device}))
@@ -60,7 +60,7 @@ class Harness {
     say(node, LeaseEnd{grant.lease, status, text, 1, {}});
   }
 
-  // Lets the time pass while all nodes except the silent nodes live.
+  // Lets time pass. All nodes except the silent ones send heartbeats.
   void pass(double seconds, const std::vector<uint32_t>& silent = {}) {
     for (const double end = now_ + seconds; now_ < end;) {
       now_ += 0.5;

@@ -1,4 +1,4 @@
-// Nodes that fall silent, return, and repeat messages, on a simulated clock.
+// Tests nodes that fall silent, return, and repeat messages, on a simulated clock.
 #include <gtest/gtest.h>
 
 #include "cluster/harness.hpp"
@@ -9,7 +9,7 @@ namespace {
 
 using Kind = journal::EventRecord::Kind;
 
-// Makes two fits. Node 1 holds the longer fit, number 1, in lease 1.
+// Makes two fits and grants node 1 the longer one, fit 1, in lease 1.
 class Leases : public testing::Test {
  protected:
   Leases() : harness(make_work(2), {{make_device("host:0")}, {make_device("host:0")}}) {
@@ -70,7 +70,7 @@ TEST_F(Leases, StillCountWhenTheirNodeComesBack) {
   ASSERT_EQ(harness.count(Kind::returned), 1u);
   EXPECT_TRUE(harness.coordinator().lost().empty());
   harness.say(1, LeaseEnd{held.lease, MK_OK, "", 40, {}});
-  harness.say(1, LeaseEnd{held.lease, MK_OK, "", 40, {}});  // a repeat does no harm
+  harness.say(1, LeaseEnd{held.lease, MK_OK, "", 40, {}});  // the repetition does no harm
   const Grant rest = harness.expect_grant(1);               // the device takes part again
   EXPECT_EQ(rest.attempt.fits, std::vector<uint32_t>{0});
   harness.finish(1, rest);
@@ -147,7 +147,7 @@ TEST_F(Leases, AreCancelledOnceAnotherDeviceHasDoneTheirFits) {
   EXPECT_TRUE(harness.cancelled(0).empty());
   harness.finish(1, held);
   EXPECT_EQ(harness.cancelled(0), std::vector<uint64_t>{again.lease});
-  EXPECT_EQ(harness.cancelled(0), std::vector<uint64_t>{again.lease});  // until the lease has ended
+  EXPECT_EQ(harness.cancelled(0), std::vector<uint64_t>{again.lease});  // repeats until the lease has ended
   EXPECT_TRUE(harness.cancelled(1).empty());
   harness.say(0, LeaseEnd{again.lease, MK_CANCELLED, "cancelled", 1, {}});
   EXPECT_TRUE(harness.cancelled(0).empty());
@@ -188,7 +188,7 @@ TEST_F(Leases, AreReassignedAtOnceWhenTheirNodeLeavesOrIsKnownToBeDead) {
   harness.say(1, Bye{});
   ASSERT_EQ(harness.count(Kind::lost), 1u);
   EXPECT_EQ(harness.events()[0].text, "node 1 left");
-  harness.say(1, Heartbeat{});  // node 1 waits for the end
+  harness.say(1, Heartbeat{});  // node 1 only waits for the end
   EXPECT_EQ(harness.count(Kind::returned), 0u);
   harness.finish(0, harness.expect_grant(0));
   leave_node_0();
@@ -211,7 +211,7 @@ TEST_F(Leases, StopTheRunWithoutLossIfEveryNodeWithADeviceIsLost) {
   EXPECT_EQ(poor.coordinator().stopped()->reason, "every node with a working device was lost");
 }
 
-// Reports fit 1 from nodes 0 and 1, whose devices have different classes.
+// Lets nodes 0 and 1 both complete fit 1, and returns the coordinator's stop, if any.
 std::optional<Stop> both_did_it(const std::string& other_device, const journal::FitRecord& other) {
   Harness harness(make_work(2), {{make_device("host:0")}, {make_device(other_device)}});
   harness.nodes(2);

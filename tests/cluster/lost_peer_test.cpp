@@ -1,4 +1,4 @@
-// The behaviour of a node before and after the fits when the transport reports that a peer is gone.
+// Tests a node before and after the fits when the transport reports that a peer is gone.
 #include <gtest/gtest.h>
 
 #include "cluster/fixtures.hpp"
@@ -7,7 +7,7 @@
 namespace mokume::cluster {
 namespace {
 
-// One of two nodes; the other node is silent, and known to be gone from the start.
+// Imitates the transport of one of two nodes. The other node is silent, and gone from the start.
 class AloneOfTwo {
  public:
   explicit AloneOfTwo(uint32_t rank) : rank_(rank) {
@@ -35,7 +35,7 @@ class AloneOfTwo {
   mk_transport table_{};
 };
 
-// Returns the text of the Error of `body`; "" if there is none.
+// Returns the text of the Error that `body` throws, or "" if it throws none.
 template <class Body>
 std::string error_of(mk_status expected, Body&& body) {
   try {
@@ -64,7 +64,7 @@ TEST(LostPeer, IsNotWaitedForAtTheEnd) {
   Transport first(zero.table()), second(one.table());
   EXPECT_EQ(error_of(MK_CANCELLED, [&] { participate(first, [] {}); }), "");
   EXPECT_EQ(error_of(MK_CANCELLED, [&] { participate(second, [] {}); }), "node 0 died before the run was over");
-  // The first error is reported.
+  // participate() reports the first error, not the lost peer.
   EXPECT_EQ(error_of(MK_BAD_DATA, [&] { participate(second, [] { throw Error(MK_BAD_DATA, "no such file"); }); }),
             "no such file");
 }

@@ -136,7 +136,7 @@ TEST(Messages, RefuseInvalidBytes) {
   }
 }
 
-// A message of nested brackets must not overflow the stack of the node that copies it.
+// A message of nested brackets must not overflow the stack of the node that decodes it.
 TEST(Messages, RefuseDeepNesting) {
   for (const std::string& value :
        {std::string(200000, '[') + std::string(200000, ']'), std::string(200000, '['), std::string("{\"a\":")}) {

@@ -1,5 +1,5 @@
-// Real ranks under mpirun. MPI itself uses shared memory, or TCP on loopback as between two machines; the messages are
-// the same.
+// Tests real ranks under mpirun. MPI itself uses shared memory, or TCP on loopback as between two machines. The
+// messages are the same in both cases.
 #include <gtest/gtest.h>
 #include <signal.h>
 #include <sys/wait.h>
@@ -55,7 +55,7 @@ class Mpirun : public testing::Test {
     }
   }
 
-  // Runs the program as `ranks` ranks; 0: without a launcher.
+  // Runs the program as `ranks` ranks, or without a launcher if `ranks` is 0.
   static Ended run(uint32_t ranks, const Scratch& scratch, const std::string& arguments,
                    const std::string& network = kSharedMemory) {
     const std::string program =
@@ -63,10 +63,10 @@ class Mpirun : public testing::Test {
     return ranks > 0 ? launch(ranks, network, program) : shell("timeout -k 5 100 " + program);
   }
 
-  static constexpr int kSegmentationFault = 139;  // exit code of mpirun in the shell
+  static constexpr int kSegmentationFault = 139;  // exit code of the shell if mpirun crashes
 
   static Ended launch(uint32_t ranks, const std::string& options, const std::string& program) {
-    // Open MPI keeps memory until the end, which is not our leak.
+    // Open MPI keeps memory until the process ends, which is not our leak.
     return shell(
         "ASAN_OPTIONS=detect_leaks=0 OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1 timeout -k 5 100 mpirun "
         "--oversubscribe --bind-to none -np " +
@@ -178,7 +178,7 @@ class MpirunDeathTest : public MpirunTest {
     return ended;
   }
 
-  // A process that has exited counts as gone before its parent reaps it: mpirun of Open MPI 5 leaves that to init.
+  // Returns true even before the parent reaps the process, because the mpirun of Open MPI 5 leaves that to init.
   static bool is_gone(pid_t pid) {
     if (kill(pid, 0) != 0) return errno == ESRCH;
     const std::string stat = slurp("/proc/" + std::to_string(pid) + "/stat");  // "PID (NAME) STATE ..."

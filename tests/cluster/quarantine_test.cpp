@@ -12,7 +12,7 @@ namespace {
 
 using Kind = journal::EventRecord::Kind;
 
-// Lets all devices of node 0 work at the same time, and fail if `poison` returns true.
+// Lets all devices of node 0 work at the same time. A device fails if `poison` returns true.
 void work_side_by_side(Harness& harness, uint32_t devices,
                        const std::function<bool(uint32_t device, uint32_t fit)>& poison) {
   for (bool active = true; active && !harness.coordinator().stopped() && !harness.finished();) {
@@ -32,7 +32,7 @@ void work_side_by_side(Harness& harness, uint32_t devices,
   }
 }
 
-// Returns candidates of `folds` fits each: later candidates cost more, and are granted first.
+// Returns candidates of `folds` fits each. Later candidates cost more, so the coordinator grants them first.
 PlannedWork make_candidates(uint32_t n, uint32_t folds) {
   PlannedWork setup = make_work(n * folds);
   for (uint32_t fit = 0; fit < n * folds; ++fit)
@@ -197,7 +197,7 @@ TEST(Failures, AreProvenByWorkOfTheSameDevice) {
   EXPECT_FALSE(failures.proven(5));
   failures.worked(0);
   EXPECT_TRUE(failures.proven(5));
-  EXPECT_FALSE(failures.failed(0, {6}));  // the consecutive failures have ended
+  EXPECT_FALSE(failures.failed(0, {6}));  // the success ended the consecutive failures
 }
 
 }  // namespace

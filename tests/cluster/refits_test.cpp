@@ -1,4 +1,4 @@
-// The refits that a coordinator grants once the fits of a bootstrap are done.
+// Tests the refits that a coordinator grants once the fits of a bootstrap are done.
 #include <gtest/gtest.h>
 
 #include "cluster/harness.hpp"
@@ -6,7 +6,7 @@
 namespace mokume::cluster {
 namespace {
 
-// Makes two fits per bootstrap; the best is always the last in the list.
+// Makes two fits per bootstrap. The best fit is always the last in the list.
 PlannedWork bagged(uint32_t bootstraps) {
   PlannedWork setup = make_work(2 * bootstraps);
   for (uint32_t b = 0; b < bootstraps; ++b) setup.refit_after.push_back({2 * b, 2 * b + 1});
@@ -53,7 +53,7 @@ TEST(Refits, GetTheNotesThatTheirRulesName) {
   EXPECT_EQ(refit.attempt.done_notes, (std::vector<std::string>{"n1", "n0"}));
 }
 
-// If two devices of different classes did the same fit, the first record counts, wherever the files list it, and
+// If two devices of different classes complete the same fit, the first record counts, wherever the files list it, and
 // determines the refit.
 TEST(Refits, FollowFromTheRecordsThatCameFirst) {
   PlannedWork setup = bagged(1);
@@ -97,8 +97,8 @@ TEST(Refits, GetANewAttemptNumberWhenTrainedAgain) {
   EXPECT_EQ(harness.expect_grant(0).attempt.number, 4u);
 }
 
-// Two bootstraps have candidates that take 4 and 1; one fold of each is done. If the long candidate leads, a long refit
-// will follow, so the rest of that bootstrap goes first.
+// Each of two bootstraps has candidates that take 4 and 1, and one fold of each is done. If the long candidate leads, a
+// long refit follows, so the other fits of that bootstrap go first.
 TEST(Refits, DecideTheOrderByTheLossesOfFits) {
   for (const uint32_t leads : {0U, 1U}) {
     PlannedWork setup = make_work(8);

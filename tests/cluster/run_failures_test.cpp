@@ -1,4 +1,4 @@
-// Whole runs in which work fails or hangs, and nodes die.
+// Tests whole runs in which work fails or hangs, and nodes die.
 #include <gtest/gtest.h>
 #include <unistd.h>
 
@@ -46,7 +46,7 @@ TEST_F(RunTest, WorkThatThrowsEverywhereEndsTheRunOnEveryRank) {
     EXPECT_NE(one.error.find("the driver fell over"), std::string::npos) << one.error;
   }
   for (const journal::FitRecord& one : read().records) EXPECT_EQ(one.status, journal::FitStatus::ok);
-  expect_all_done(run_nodes(2, do_all)[0]);  // the next run resumes from there
+  expect_all_done(run_nodes(2, do_all)[0]);  // the next run resumes the work
 }
 
 TEST_F(RunTest, AFitThatFailsThreeTimesIsInTheJournalAndTheRestIsDone) {
@@ -110,7 +110,7 @@ TEST_F(RunTest, AWrongReportOfAModelIsAnError) {
   }
 }
 
-// The run stops at the device that reports the record, before it is written.
+// The run stops at the device that reports the record, and no journal contains it.
 TEST_F(RunTest, ARecordOutOfRangeReachesNoJournal) {
   bounds_.rows = 99;
   const auto results = run_nodes(2, do_all);
@@ -169,7 +169,7 @@ TEST_F(RunTest, WithoutNodeZeroANodeKeepsItsResultsAndStops) {
   EXPECT_EQ(read().records[0].fit, 4u);
 }
 
-// Runs in its own process, which exits like a run with hanging work.
+// This test runs in its own process, which exits like a run with hanging work.
 TEST_F(RunTest, WorkThatHangsIsAbandoned) {
   GTEST_FLAG_SET(death_test_style, "threadsafe");
   const auto child = [&] {
@@ -208,7 +208,7 @@ TEST(Attend, AnswersOtherNodesWhileItWorks) {
   Transport zero(hub.table(0)), one(hub.table(1));
   std::atomic<bool> heard{false};
   std::thread other([&] {
-    one.send(0, encode(Done{}));  // no longer needed
+    one.send(0, encode(Done{}));  // node 0 no longer needs this
     for (int i = 0; i < 3; ++i) {
       one.send(0, encode(Heartbeat{}));
       std::optional<Transport::Received> answer;

@@ -1,4 +1,4 @@
-// A whole run over nodes that are threads of this process.
+// Tests a whole run over nodes that are threads of this process.
 #pragma once
 
 #include <gtest/gtest.h>
@@ -52,7 +52,7 @@ class RunTest : public testing::Test {
   std::string journals() const { return scratch_.path() + "/journal"; }
   journal::Contents read() const { return journal::read_all(journals(), make_plan(n_fits_)); }
 
-  // Node 0 reads the contents of the journals, like a resumed run.
+  // Returns the work that the journals leave, as node 0 of a resumed run does.
   PlannedWork make_work() const {
     PlannedWork work = cluster::make_work(n_fits_, bundle_size_);
     work.done = read().records;
@@ -135,7 +135,7 @@ class RunTest : public testing::Test {
   std::function<void(uint32_t, uint32_t, const std::string&, double)> on_device_state_;
   std::function<void(const journal::EventRecord&)> on_event_;
   std::function<void()> on_abandoned_;
-  double lease_s_ = 0, hang_s_ = 0;  // 0: the default
+  double lease_s_ = 0, hang_s_ = 0;  // 0 stands for the default
   journal::Bounds bounds_ = {};
 };
 

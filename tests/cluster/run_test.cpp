@@ -1,4 +1,4 @@
-// Whole runs of agents, coordinator, journals and feeders, over nodes that are threads of this process.
+// Tests whole runs of agents, coordinator, journals and feeders, over nodes that are threads of this process.
 #include <gtest/gtest.h>
 #include <signal.h>
 #include <sys/resource.h>
@@ -138,7 +138,7 @@ TEST_F(RunTest, AStopCancelsEverywhereAndTheNextRunResumes) {
   EXPECT_GE(again, n_fits_ - kept);
 }
 
-// On one node the loop sleeps until something happens, but must still notice a flag set from outside.
+// The loop of a single node sleeps until something happens, but must notice a flag that another thread sets.
 TEST_F(RunTest, AStopWakesASleepingNode) {
   std::atomic<bool> working{false};
   std::thread outside([&] {

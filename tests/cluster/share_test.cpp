@@ -111,7 +111,7 @@ TEST(Share, AGpuThatTwoPlatformsListGoesToOneRank) {
 }
 
 TEST(Share, GpusThatTheLauncherGaveToOneRankStayThere) {
-  // CUDA_VISIBLE_DEVICES has this effect: each rank calls its own GPU opencl:0.
+  // CUDA_VISIBLE_DEVICES has this effect: each rank names its own GPU opencl:0.
   EXPECT_EQ(devices_of({rank("a", {0}, {gpu(0, "opencl:0")}), rank("a", {1}, {gpu(1, "opencl:0")})}),
             (std::vector<Ids>{{"opencl:0"}, {"opencl:0"}}));
   EXPECT_EQ(devices_of({rank("a", {0}, {gpu(0), gpu(1)}), rank("a", {1}, {gpu(0)})}),

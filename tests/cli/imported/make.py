@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 """Writes the networks that the tests of `mokume import` read: NAME.onnx, as PyTorch exports them, with a few rows and
-what ONNX Runtime predicts for them. Needs torch, onnx and onnxruntime.
+the predictions of ONNX Runtime for these rows. Needs torch, onnx and onnxruntime.
 
     python3 tests/cli/imported/make.py
 """
@@ -55,7 +55,7 @@ class Norms(nn.Module):
 
 
 class Joined(nn.Module):
-    """Branches, windows of every kind, functions of two operands, and constants around layers."""
+    """Combines branches, windows of every kind, functions of two operands, and constants around layers."""
 
     def __init__(self):
         super().__init__()
@@ -95,7 +95,7 @@ def networks():
     clipped = nn.Sequential(nn.Linear(3, 2), nn.ReLU6(), nn.Linear(2, 2))
     return {"lenet": (lenet, (1, 12, 12), {}), "resnet8": (ResNet8(), (3, 8, 8), {}), "mobile": (mobile, (3, 8, 8), {}),
             "norms": (Norms(), (2, 5, 4), {}), "joined": (Joined(), (2, 5, 4), {}), "rows": (Rows(), (5,), {}),
-            # Every exporter spells activations differently, and this one keeps batch_norm.
+            # Exporters spell activations differently. This export also keeps batch_norm.
             "spelt": (ResNet8(1), (3, 8, 8), {"training": torch.onnx.TrainingMode.PRESERVE, "do_constant_folding": False,
                                               "opset_version": 13}),
             "spelt-norms": (Norms(), (2, 5, 4), {"opset_version": 17}), "clipped": (clipped, (3,), {})}

@@ -1,4 +1,4 @@
-// Leaves a mark as soon as its library is loaded: a line in the file $MOKUME_MARK.
+// Adds a line to the file $MOKUME_MARK as soon as its library is loaded.
 #include <cstdio>
 #include <cstdlib>
 

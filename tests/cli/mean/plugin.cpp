@@ -1,7 +1,7 @@
-// A model for tests: predicts the mean of its training targets, or the most frequent class, plus `shift`. Its summary
-// describes its rows and candidates. It can pretend to learn for `epochs`, with curves, and to be killed in epoch
-// `die_in` of each fit and of the refit, once: files in its scratch directory show an earlier attempt. With `reports`
-// it reports no validated rows, or an error that is not a number.
+// Implements a model for tests, which predicts the mean of its training targets, or the most frequent class, plus
+// `shift`. Its summary describes its rows and candidates. With `epochs`, it pretends to learn, with curves. With
+// `die_in`, it kills its process in that epoch, once in each fit and in the refit; files in its scratch directory show
+// an earlier attempt. With `reports`, it reports no validated rows, or an error that is not a number.
 #include <array>
 #include <cmath>
 #include <csignal>
@@ -81,7 +81,7 @@ double train(const mk_experiment& e, const mk_fit& fit) {
   return static_cast<double>(std::max_element(counts.begin(), counts.end()) - counts.begin());
 }
 
-// The losses of the epochs; the losses of an earlier attempt are read from the scratch directory.
+// Holds the losses of the epochs. Reads the losses of an earlier attempt from the scratch directory.
 struct Course {
   std::vector<double> losses;
   mk_curve curve{};

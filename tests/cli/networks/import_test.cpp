@@ -1,4 +1,4 @@
-// The command import with networks that PyTorch exported (imported/make.py), and with exports of `mokume export`.
+// Tests import with networks that PyTorch exported (imported/make.py), and with exports of `mokume export`.
 #include <gtest/gtest.h>
 
 #include <cmath>
@@ -64,7 +64,7 @@ TEST_P(Imported, PredictsWhatOnnxRuntimeDoes) {
       EXPECT_NEAR(given[r].at(c), expected[r][c], 1e-5 * std::max(1.0, std::fabs(expected[r][c]))) << r << ", " << c;
 }
 
-// Names come from the file, so that freeze can use them.
+// Layers keep the names from the file, so that freeze can use these names.
 TEST(Import, KeepsTheNamesOfLayers) {
   const Place place;
   ASSERT_EQ(place.mokume("import " + test::shell_word(fixture("spelt.onnx").string()) + " --out net").code, 0);
@@ -122,7 +122,7 @@ TEST(Import, ReadsWhatExportWrites) {
     ASSERT_EQ(imported.code, 0) << imported.err;
     const fs::path file = place.path() / "again/model.toml";
     EXPECT_TRUE(has(slurp(file), "They must be in this order in the data: 0, 1, 2, 3")) << slurp(file);
-    // A normalise layer with constants adds its scaling to that of the data.
+    // The import combines the scaling of the data with that of a normalise layer with constants.
     const std::string text = slurp(file);
     std::smatch scaling;
     EXPECT_EQ(std::regex_search(text, scaling, std::regex("\nstandardize = .*\n")), data == fixed) << text;

@@ -1,4 +1,4 @@
-// Networks from the user's view: searched, stopped, killed, resumed, and used for predictions.
+// Tests networks from the user's view: searched, stopped, killed, resumed, and used for predictions.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -81,7 +81,7 @@ TEST(Network, LearnsAndLeavesTheFilesListedInTheGuide) {
   EXPECT_EQ(std::count(predicted.out.begin(), predicted.out.end(), '\n'), 51);
 }
 
-// The weights take 12.6 MB and their momentum as much; their gradients are never stored, so 32 MB are enough.
+// The weights take 12.6 MB, and so does their momentum. Their gradients are never stored, so 32 MB are enough.
 TEST(Network, NeedsNoMemoryForGradientsThatAreNeverKept) {
   const Place place;
   place.write("e.toml", R"(name = "wide"
@@ -130,8 +130,8 @@ TEST(Network, GivesTheSameBytesAfterStopsAndKills) {
   for (const int signal : {SIGTERM, SIGKILL, SIGTERM}) {
     fs::remove(said);
     const pid_t pid = place.start({"run", "e.toml"});
-    for (int k = 0; k < 20000 && !started(); ++k) std::this_thread::sleep_for(1ms);  // before that there is no handler
-    std::this_thread::sleep_for(60ms);                                               // some batches later
+    for (int k = 0; k < 20000 && !started(); ++k) std::this_thread::sleep_for(1ms);  // before, there is no handler
+    std::this_thread::sleep_for(60ms);                                               // lets some batches pass
     kill(pid, signal);
     const int code = Place::wait(pid);
     EXPECT_TRUE(code == 75 || code == 128 + SIGKILL) << code << slurp(place.path() / "child.txt");
@@ -141,8 +141,8 @@ TEST(Network, GivesTheSameBytesAfterStopsAndKills) {
   EXPECT_EQ(bytes_of(place.run("net")), expected);
 }
 
-// The refit trains for the median of the best epochs of three folds, whatever the training loss; "all" trains as
-// before.
+// By default, the refit trains for the median of the best epochs of three folds. With "all", the rule ends the refit by
+// the training's own accuracy.
 TEST(Network, ARefitHasTheEpochsThatValidationChose) {
   const Place place;
   std::string folded = experiment(40);
@@ -192,8 +192,8 @@ TEST(Network, ARefitHasTheEpochsThatValidationChose) {
   EXPECT_EQ(by_training[0], by_training[1]) << "a rule that watches the training needs no validation";
 }
 
-// After a flipped bit in the checkpoint of a stopped training, the next session reports it and trains from the start,
-// to the same bytes.
+// If a bit in the checkpoint of a stopped training flips, the next session reports it, trains from the start, and
+// writes the same bytes.
 TEST(Network, ADamagedCheckpointIsSetAsideAndTheTrainingStartsOver) {
   const Place undisturbed;
   undisturbed.write("e.toml", experiment(60));
@@ -211,7 +211,7 @@ TEST(Network, ADamagedCheckpointIsSetAsideAndTheTrainingStartsOver) {
              fs::exists(place.run("net") / "logs/status.json");
     };
     for (int k = 0; k < 20000 && !works(); ++k) std::this_thread::sleep_for(1ms);
-    std::this_thread::sleep_for(60ms);  // some batches later
+    std::this_thread::sleep_for(60ms);  // lets some batches pass
     kill(pid, SIGTERM);
     Place::wait(pid);
     for (const auto& entry : fs::recursive_directory_iterator(place.run("net")))
@@ -311,7 +311,7 @@ TEST(Network, ErrorsAreReportedInSentences) {
       << "of the rows that were to be validated, whenever it failed: " << slurp(place.run("line") / "results.csv");
   expect(place.mokume("run line.toml --fresh --set validation.folds=0"), 5,
          {"the refit failed", "diverged", "lower lr"});
-  // Diverges in its only step, after its only loss.
+  // This network diverges in its only step, after its only loss.
   rows = "x,y\n";
   for (int k = 1; k <= 40; ++k) rows += std::to_string(k) + "e15," + std::to_string(k) + "e16\n";
   place.write("line.csv", rows);

@@ -1,4 +1,4 @@
-// Runs that begin with the weights of another run, and keep some of them.
+// Tests runs that begin with the weights of another run, and keep some of them.
 #include <gtest/gtest.h>
 
 #include <nlohmann/json.hpp>
@@ -8,7 +8,7 @@
 namespace mokume::cli_test {
 namespace {
 
-// `options` are further lines of [model_options].
+// Returns an experiment. `options` holds further lines of [model_options].
 std::string experiment(const std::string& name, const std::string& options) {
   return "name = \"" + name + R"("
 model = "cnn"
@@ -118,7 +118,7 @@ TEST(Start, NamesTheMismatch) {
       code_of("", "the tensor stem.weight of w.safetensors is 4 x 1 x 5 x 5, but the network needs 3 x 1 x 5 x 5"), 3);
 }
 
-// The content of the file is part of the plan.
+// The plan includes the content of the start file.
 TEST(Start, IsNotResumedWithAnotherFile) {
   const Place place;
   place.write("base.toml", experiment("base", "epochs = 1"));
@@ -132,7 +132,7 @@ TEST(Start, IsNotResumedWithAnotherFile) {
   EXPECT_EQ(place.mokume("report " + run.string()).code, 0) << "what is derived needs no file";
   const Ended again = place.mokume("resume " + run.string());
   EXPECT_EQ(again.code, 0) << again.err;
-  // Fits are reused for the same content, whatever its path.
+  // Runs reuse fits that started from the same content, whatever the path of the file.
   fs::copy(file, place.path() / "copy.safetensors");
   const std::string other = " --set 'model_options.start=\"copy.safetensors\"' --set 'name=\"copied\"'";
   EXPECT_TRUE(has(place.mokume("run on.toml" + other).err, "taking over 1 of 1 fits"));

@@ -1,4 +1,4 @@
-// A model that learns in epochs: its curves, and its scratch directories across kills.
+// Tests a model that learns in epochs: its curves, and its scratch directories across kills.
 #include <gtest/gtest.h>
 
 #include "cli/shell.hpp"

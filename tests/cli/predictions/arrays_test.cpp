@@ -1,4 +1,4 @@
-// NumPy arrays as data, and folds given as a file.
+// Tests NumPy arrays as data, and folds from a file.
 #include <gtest/gtest.h>
 
 #include "cli/shell.hpp"
@@ -21,7 +21,7 @@ class Arrays : public testing::Test {
     data::write_npy((place_.path() / "x.npy").string(), rows);
     data::write_npy((place_.path() / "y.npy").string(), labels);
   }
-  // Row r is validated in fold r / 10 of three; all further rows never are.
+  // Returns the file of folds. Of three folds, each validates ten rows, and none validates the further rows.
   static std::string folds(int64_t shift = 0) {
     std::string text;
     for (int64_t r = 0; r < kRows; ++r) text += std::to_string(r < 30 ? (r / 10 + shift) % 3 : -1) + "\n";

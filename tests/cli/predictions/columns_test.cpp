@@ -1,4 +1,4 @@
-// The columns of `mokume predict RUN --data SPEC`: the numbers behind the predicted classes, as CSV and JSON.
+// Tests the columns of `mokume predict RUN --data SPEC`: the numbers that decide the classes, as CSV and JSON.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -13,7 +13,7 @@ namespace {
 
 using nlohmann::ordered_json;
 
-// Returns 90 rows of the classes `names` around the corners of a polygon, close enough to overlap.
+// Returns 90 rows of the classes `names`, spread around the corners of a polygon and close enough to overlap.
 std::string clouds(const std::vector<std::string>& names) {
   std::string csv = "a,b,kind\n";
   for (size_t r = 0; r < 90; ++r) {
@@ -33,7 +33,7 @@ batch_size = 30
 layers = [{ type = "linear", out_features = 3 }]
 )";
 
-// The output for the training rows: each row by the names of its columns.
+// Holds the output for the training rows. Each row maps the names of the columns to their values.
 struct Predicted {
   std::vector<std::string> names;
   std::vector<std::map<std::string, std::string>> rows;
@@ -111,7 +111,7 @@ TEST_F(Columns, OfANetworkAreProbabilities) {
   expect_json_equals_csv();
 }
 
-// The weights leave no doubt: float32 has no number between their certainty and 1.
+// This network is so certain that float32 has no number between its probability and 1.
 TEST_F(Columns, OfACertainNetworkAreNeitherOneNorZero) {
   train(kThree, std::string(kNet) + "optimizer = { type = \"sgd\", lr = 30.0 }\n");
   const Predicted all = predicted();
@@ -246,7 +246,7 @@ TEST_F(Columns, HaveDifferentNamesWhateverTheClassesAreCalled) {
   EXPECT_EQ(std::adjacent_find(names.begin(), names.end()), names.end());
 }
 
-// The third row is written after the second has been answered.
+// The shell writes the third row only after the answer to the second.
 TEST_F(Columns, OfAStreamAreAnsweredAsTheyArrive) {
   train(kThree, "model = \"svc\"\n");
   const std::string file = output();

@@ -1,5 +1,5 @@
-// `mokume export`: the graphs of both models. bench/peers/onnx_runtime.py compares their predictions with the
-// program's.
+// Tests the graphs that `mokume export` writes for both models. bench/peers/onnx_runtime.py compares their predictions
+// with those of the program.
 #include <gtest/gtest.h>
 #include <onnx.pb.h>
 
@@ -14,11 +14,11 @@ namespace {
 
 using Numbers = std::vector<int64_t>;
 
-// The parts of a file that the tests look at.
+// Holds the parts of a file that the tests look at.
 struct Exported {
   onnx::ModelProto model;
   std::vector<std::string> ops, inputs, outputs;
-  std::map<std::string, Numbers> constants;  // their dimensions
+  std::map<std::string, Numbers> constants;  // dimensions of each constant
 
   explicit Exported(const fs::path& path) {
     EXPECT_TRUE(model.ParseFromString(slurp(path)));
@@ -32,7 +32,7 @@ struct Exported {
     for (const onnx::ValueInfoProto& output : model.graph().output()) outputs.push_back(output.name());
     std::sort(outputs.begin(), outputs.end());
   }
-  // An attribute of the k-th node with this operator.
+  // Returns an attribute of the k-th node with this operator.
   const onnx::AttributeProto& attribute(const std::string& op, const std::string& name, int k = 0) const {
     for (const onnx::NodeProto& node : model.graph().node())
       if (node.op_type() == op && k-- == 0)

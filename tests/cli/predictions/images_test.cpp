@@ -1,4 +1,4 @@
-// Training on pictures in folders: a convolution distinguishes colours, and then predicts.
+// Tests training on pictures in folders: a convolution distinguishes colours, and then predicts.
 #include <gtest/gtest.h>
 
 #include "cli/shell.hpp"
@@ -7,7 +7,7 @@
 namespace mokume::cli_test {
 namespace {
 
-// Returns pixels of noise whose strongest channel is the label: the average over the channels says nothing.
+// Returns noise whose strongest channel is the label. The average over the channels does not depend on the label.
 std::string noise(size_t label, uint32_t seed, uint32_t width = 32, uint32_t height = 32) {
   std::string rows;
   for (uint32_t i = 0; i < width * height * 3; ++i) {
@@ -64,7 +64,7 @@ void expect_colours(const Place& place, const std::string& run) {
   EXPECT_EQ(rows.out.substr(0, 20), "row,predicted,label,");
   EXPECT_NE(rows.err.find("errors: 0 of 36"), std::string::npos) << rows.err;
 
-  // Pictures of other sizes are cropped and scaled, and a folder may hold only pictures.
+  // The program crops and scales pictures of other sizes, and accepts a folder that holds only pictures.
   fs::create_directories(place.path() / "new");
   place.write("new/a.png", noise(2, 5, 64, 48));
   place.write("new/b.png", noise(1, 6));
@@ -113,7 +113,7 @@ TEST(PicturesInFolders, GreyPicturesArePredictedAsTheyWereTrained) {
               "model_options = { C = 10, gamma = 0.01 }\n");
   const Ended run = place.mokume("run e.toml");
   ASSERT_EQ(run.code, 0) << run.err;
-  // A drawing would be inverted and cropped.
+  // The program would invert and crop a drawing, but not these pictures.
   for (const auto& [name, value] : {std::pair("dark", 10), std::pair("light", 250)}) {
     place.write("a.png", data::Canvas(16, 16, value).png_file());
     const Ended one = place.mokume("predict " + place.run("svm").string() + " a.png --devices host");

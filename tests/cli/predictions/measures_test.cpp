@@ -1,5 +1,5 @@
-// Measures in addition to the error, as columns of results.csv, to choose the best candidate and on the test set, and
-// calibrated probabilities.
+// Tests measures in addition to the error, as columns of results.csv, as criteria for the best candidate, and on the
+// test set. Also tests calibrated probabilities.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -36,7 +36,7 @@ class Measures : public testing::Test {
     place_.write("e.toml", kMeasuredData + experiment);
     return place_.mokume("run e.toml");
   }
-  // Returns the rows of a table of the run, by the names of its columns.
+  // Returns the rows of a table of the run. Each row maps the names of the columns to their cells.
   std::vector<std::map<std::string, std::string>> table(const std::string& name) const {
     std::istringstream text(slurp(place_.run("m") / name));
     const auto cells = [](const std::string& line) {

@@ -1,4 +1,4 @@
-// A model predicts without its run: its directory holds all that rows of data need.
+// Tests that a model predicts without its run, because its directory holds all that predictions need.
 #include <gtest/gtest.h>
 
 #include "cli/shell.hpp"

@@ -1,4 +1,4 @@
-// `mokume predict RUN IMAGE` and ensembles: the output for one picture, and for rows.
+// Tests the output of `mokume predict RUN IMAGE` and of ensembles, for one picture and for rows.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -54,7 +54,7 @@ const data::Dataset& digits() {
   return kDigits;
 }
 
-// Draws a row of the test set like a person: dark on white, 12 pixels for each of its pixels, on a larger page.
+// Draws a row of the test set like a person: dark on white, each pixel as a 12 x 12 square, on a larger page.
 Canvas drawn(size_t row) {
   Canvas page(500, 420, 255);
   for (uint32_t y = 0; y < 28; ++y)
@@ -75,7 +75,7 @@ class PictureRun : public testing::Test {
       runs_->write("net.toml", net_experiment(seed));
       ASSERT_EQ(runs_->mokume("run net.toml").code, 0);
     }
-    // A bagging run leaves three members and no best model.
+    // Like a bagging run, the ensemble has three members and no best model.
     ensemble_ = runs_->path() / "ensemble";
     fs::copy(runs_->run("net1"), ensemble_, fs::copy_options::recursive);
     fs::remove_all(ensemble_ / "models/best");

@@ -1,4 +1,4 @@
-// One rank of a small run with simulated results, started by mpirun_test.cpp. Rank 0 leaves DIRECTORY/results.txt.
+// Runs one rank of a small run with simulated results; mpirun_test.cpp starts it. Rank 0 writes DIRECTORY/results.txt.
 //
 //   node DIRECTORY N_FITS [plain | throw | plan | stop | large]
 #include <signal.h>
@@ -72,7 +72,7 @@ int run_node(Transport& transport, const Options& options) {
   search::Plan plan = make_plan(options.n_fits);
   if (rank == 1 && options.mode == "plan") plan.hash = "another";
   std::atomic<bool> stop{false};
-  const uint32_t size = transport.size();  // only this thread may use the transport
+  const uint32_t size = transport.size();  // read here because only this thread may use the transport
   TestExecutor executor(rank, 2, [&, size](uint32_t, uint32_t, const Attempt& attempt, Reporter& reporter) {
     wait_for_all(options, rank, size);
     work(options, rank, attempt, reporter, stop);

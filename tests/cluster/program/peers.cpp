@@ -1,12 +1,12 @@
-// One rank that exchanges messages with rank 0 over the bare transport until one of them dies; mpirun_test.cpp starts
-// several.
+// Exchanges messages with rank 0 over the bare transport until one of the ranks dies. mpirun_test.cpp starts several
+// ranks.
 //
 //   peers VICTIM HOW
 //
-// HOW is the moment of the victim's death. starting: before MPI has started; idle: between two messages; sending: while
-// a large message to the other ranks is in transit; owed: while a large message to it is in transit; receiving: in the
-// middle of several messages; parting: instead of its shutdown message; away: it is only silent for a while. Every rank
-// prints its process id, and at its end its observations.
+// HOW is the moment of the victim's death: before MPI has started (starting), between two messages (idle), while a
+// large message to the other ranks is in transit (sending), while a large message to the victim is in transit (owed),
+// in the middle of several messages (receiving), or instead of its shutdown message (parting). With "away", the victim
+// is only silent for a while. Every rank prints its process id and, at its end, its observations.
 #include <signal.h>
 #include <unistd.h>
 
@@ -56,7 +56,7 @@ class Rank {
     std::abort();
   }
 
-  // Ends or silences the victim after some rounds.
+  // Ends the victim if HOW is idle, sending, owed or receiving.
   void meet_fate() {
     if (how_ == "idle") die();
     if (how_ == "sending") {
@@ -66,7 +66,7 @@ class Rank {
       die();
     }
     if (how_ == "owed") {
-      // The other ranks' large messages have begun to arrive by now, or never will.
+      // The other ranks' large messages begin to arrive within this time, or never.
       std::this_thread::sleep_for(std::chrono::milliseconds(200));
       die();
     }
@@ -77,7 +77,7 @@ class Rank {
     }
   }
 
-  // Rank 0 answers every "ping", until all ranks are done or lost.
+  // Answers every "ping" on rank 0 until all other ranks are done or lost.
   void answer() {
     std::vector<bool> done(transport_.size(), false);
     done[0] = true;
@@ -118,7 +118,7 @@ class Rank {
     }
   }
 
-  // The other ranks send some rounds, and as many again after the victim's end.
+  // Sends some rounds of "ping" to rank 0, and as many again after the victim's end.
   void ask() {
     const uint32_t rounds = victim_ == 0 && how_ != "parting" ? 1000000 : 2 * kRounds;
     for (uint32_t round = 0; round < rounds; ++round) {
@@ -151,7 +151,7 @@ class Rank {
   Transport& transport_;
   const uint32_t victim_;
   const std::string how_;
-  std::vector<uint32_t> pongs_;  // on rank 0: the number of answers by rank
+  std::vector<uint32_t> pongs_;  // number of answers to each rank, on rank 0
 };
 
 int run_program(uint32_t victim, const std::string& how) {
