@@ -15,7 +15,7 @@ TEST(Description, CountsParametersMomentsProductsAndMemory) {
                  {"type":"linear","out_features":4,"bias":true}])";
   const Network network = make_network(s, {16, 16, 2, false}, 4);
   const std::string text = describe(network, 64);
-  // 3 * 3 * 2 * 8 weights at 16 * 16 places, and 64 images of 2,048 floats.
+  // The convolution has 3 * 3 * 2 * 8 weights at 16 * 16 places, and its output is 64 images of 2,048 floats.
   EXPECT_NE(text.find("[0] conv2d                8 x 16 x 16       144        36.9 k        512 KiB\n"),
             std::string::npos)
       << text;

@@ -1,4 +1,4 @@
-// Layers with names and inputs, and blocks (network/expand.hpp), as the experiment file has them.
+// Tests layers with names and inputs, and blocks (network/expand.hpp), as the experiment file has them.
 #include "network/expand.hpp"
 
 #include <gtest/gtest.h>
@@ -38,12 +38,12 @@ Config good(const std::string& text) {
   return {};
 }
 
-// An experiment with these tables and model options.
+// Returns an experiment with these tables and model options.
 std::string network(const std::string& options, const std::string& tables = "") {
   return "name = \"a\"\nmodel = \"cnn\"\n[data]\nsource = \"digits\"\n" + tables + "[model_options]\n" + options;
 }
 
-// The layers as a candidate's JSON has them, without the keys that do not matter here.
+// Returns the layers as a candidate's JSON has them, without the keys that do not matter here.
 std::string layers_of(const std::string& options) {
   const Config c = good(network(options));
   std::string text;

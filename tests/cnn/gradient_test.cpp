@@ -164,7 +164,7 @@ std::vector<Net> nets() {
        Loss::cross_entropy,
        {conv, plain("silu"), dropout(0.25), conv2d(4, 3, 2, 1, true), plain("tanh"), relu(), flatten(), linear(8, true),
         plain("sigmoid"), linear(3, true)}},
-      // Each activation follows another activation, whose output or input it must not overwrite.
+      // Each activation must not overwrite the output or the input of the activation before it.
       {"ActivationsInARow",
        image,
        3,
@@ -212,7 +212,7 @@ TEST_P(Gradients, MatchCentralDifferences) {
   const sdk::Buffer results = device.buffer<float>(2 * kGradientRows);
   const ops::DropoutPlace place{77, 0, 3, 0};
 
-  // Returns the sum of the loss over the rows; computes the gradient if requested.
+  // Returns the sum of the loss over the rows. Computes the gradient if requested.
   const auto evaluate = [&](bool with_gradient) {
     engine.parameters().write(0, weights);
     engine.write_input(x.data(), kGradientRows);

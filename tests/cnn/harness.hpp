@@ -1,4 +1,4 @@
-// The cnn plugin's classes on a real device, and layers as JSON with every key.
+// Provides the cnn plugin's classes on a real device, and layers as JSON with every key.
 #pragma once
 
 #include <gtest/gtest.h>
@@ -20,7 +20,7 @@
 
 namespace mokume::cnn_test {
 
-// One open device, or none if the machine has no device of the backend.
+// Opens one device, or none if the machine has no device of the backend.
 class World {
  public:
   explicit World(const std::string& backend, uint32_t index = 0, const device::Choices& choices = {})
@@ -70,7 +70,7 @@ inline LayerJson conv2d(int64_t out, int64_t kernel, int64_t stride, int64_t pad
   return {{"type", "conv2d"}, {"out_channels", out}, {"kernel_size", kernel},
           {"stride", stride}, {"padding", padding},  {"bias", bias}};
 }
-// Returns a layer with some keys changed.
+// Returns the layer with the keys changed to `keys`.
 inline LayerJson with(LayerJson layer, const LayerJson& keys) {
   layer.update(keys);
   return layer;
@@ -130,7 +130,6 @@ inline LayerJson log_softmax() { return {{"type", "log_softmax"}}; }
 
 inline std::string layers(const std::vector<LayerJson>& all) { return LayerJson(all).dump(); }
 
-// Replaces a layer.
 inline void set_layer(cnn::Settings& settings, size_t index, const LayerJson& layer) {
   LayerJson all = LayerJson::parse(settings.layers);
   all.at(index) = layer;

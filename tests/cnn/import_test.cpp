@@ -15,7 +15,7 @@ using sdk::onnx::Attributes;
 using sdk::onnx::Graph;
 using Floats = std::vector<float>;
 
-// Returns [model_options] of a graph, or the message of the error.
+// Imports a graph. Returns its [model_options], or the message of the error.
 std::string imported(const std::function<void(Graph&)>& make) {
   const Scratch scratch;
   Graph graph("test");
@@ -33,7 +33,7 @@ std::string imported(const std::function<void(Graph&)>& make) {
 
 Graph::Shape images(int64_t channels, int64_t side) { return {Graph::kRows, channels, side, side}; }
 
-// Adds a linear layer with this name, which reads rows of four from `x`.
+// Adds a linear layer with this name, which reads rows of `inputs` numbers from `x`.
 std::string linear_of(Graph& g, const std::string& x, const std::string& name, int64_t inputs, int64_t outputs,
                       const std::string& as = "") {
   const Floats weight(static_cast<size_t>(inputs * outputs), 0.5F);
@@ -82,7 +82,7 @@ TEST(Import, RecognisesActivationsByTheirValues) {
   const auto half = Formula::make(Kind::multiply, nullptr, n(0.5));
   const auto erf = Formula::make(Kind::erf, Formula::make(Kind::divide, nullptr, n(1.41421354)));
   EXPECT_EQ(type(Formula::make(Kind::multiply, half, Formula::make(Kind::add, n(1), erf))), R"({"type":"gelu"})");
-  // x / (1 + exp(-x)).
+  // silu is x / (1 + exp(-x)).
   const auto below = Formula::make(Kind::add, n(1), Formula::make(Kind::exp, Formula::make(Kind::negative, nullptr)));
   EXPECT_EQ(type(Formula::make(Kind::divide, nullptr, below)), R"({"type":"silu"})");
   EXPECT_EQ(type(Formula::make(Kind::leaky_relu, nullptr, nullptr, 0.1)),
@@ -142,7 +142,7 @@ TEST(Import, RefusesOperatorsThatNoLayerComputes) {
           "pads its sides differently");
 }
 
-// The message of a file of these bytes.
+// Returns the message of the error for a file of these bytes.
 std::string refused_bytes(const std::string& bytes) {
   const Scratch scratch;
   const std::string path = scratch.str() + "/a.onnx";
@@ -156,7 +156,7 @@ std::string refused_bytes(const std::string& bytes) {
 }
 
 TEST(Import, RefusesFilesThatExpandInMemoryOrNest) {
-  // A node of two bytes takes 150 in memory, so these 4 MiB would become 300.
+  // A node of two bytes takes 150 bytes in memory, so these 4 MiB would become 300 MiB.
   ::onnx::ModelProto many;
   for (int k = 0; k < 1 << 21; ++k) many.mutable_graph()->add_node();
   EXPECT_EQ(refused_bytes(many.SerializeAsString()), "it has more nodes, names and attributes than any network");
@@ -165,14 +165,14 @@ TEST(Import, RefusesFilesThatExpandInMemoryOrNest) {
   for (int k = 0; k < 100; ++k) graph = graph->add_node()->add_attribute()->mutable_g();
   EXPECT_EQ(refused_bytes(deep.SerializeAsString()),
             "it is not an ONNX file, or is truncated or damaged; export it again");
-  // A list that is longer than the file.
+  // The file announces a list that is longer than the file.
   EXPECT_EQ(refused_bytes("\x3a\xff\xff\xff\xff\x07"),
             "it is not an ONNX file, or is truncated or damaged; export it again");
 }
 
 // A small file must not take memory or time without bounds.
 TEST(Import, BoundsHostileGraphs) {
-  // Forty joins of a shape with itself would have 2^40 numbers.
+  // Forty joins of a shape with itself would yield 2^40 numbers.
   const std::string doubled = imported([](Graph& g) {
     g.input("x", sdk::onnx::kFloat, {Graph::kRows, 4});
     std::string shape = g.add("Shape", {"x"});

@@ -15,7 +15,7 @@ namespace {
 using namespace cnn;
 namespace fs = std::filesystem;
 
-// FNV-1a.
+// Returns the FNV-1a hash of the bytes.
 template <class T>
 uint64_t digest(const T& values) {
   uint64_t hash = 0xcbf29ce484222325;
@@ -47,7 +47,7 @@ class InitialValues : public testing::Test {
   World world_{"host"};
 };
 
-// These digests date from the time when whole vectors were still created element by element.
+// The digests come from a version that created whole vectors element by element.
 TEST_F(InitialValues, KeepTheirBytes) {
   const std::vector<float> values = all_initial_values(network_, 3, 7);
   EXPECT_EQ(digest(values), 0xe2224f506e4db5b4U);
@@ -65,8 +65,8 @@ TEST_F(InitialValues, AreTheSameInAnyPieces) {
   }
 }
 
-// For each name: the mean square, the largest magnitude (0: no limit) and the bias of a convolution of 32 x 3 x 3
-// inputs and 48 filters.
+// Each entry has the root mean square and the largest magnitude (0 stands for no limit) of the weights of a convolution
+// with 32 x 3 x 3 inputs and 48 filters.
 TEST_F(InitialValues, FollowTorchNnInit) {
   struct Expected {
     LayerJson keys;

@@ -1,4 +1,4 @@
-// Tests clipping, averages, mixtures, accumulated gradients and the best weights, by hand and for equal bits after a
+// Tests clipping, averages, mixtures, accumulated gradients and the best weights: by hand, and for equal bits after a
 // cancellation.
 #include <cmath>
 
@@ -73,7 +73,7 @@ class OptionsOf : public testing::TestWithParam<const char*> {
 INSTANTIATE_TEST_SUITE_P(Devices, OptionsOf, testing::Values("host", "opencl"),
                          [](const auto& i) { return std::string(i.param); });
 
-// Returns settings with all state that a training keeps in addition to weights and states.
+// Returns settings with all that training keeps in addition to parameters and optimizer states.
 Settings with_everything() {
   Settings s = small_settings();
   s.optimizer = {ops::Optimizer::adamw, 0.02, 0.01, 0.9, 0.999, 1e-8, false, 0.3};
@@ -92,7 +92,7 @@ Settings with_everything() {
 
 Muon muon_settings() { return {0.02, 0.1, 0.9, true, 5, "original"}; }
 
-// Steps have three batches. An interruption after eight or more batches falls within a step.
+// Returns settings with steps of three batches, so that an interruption after 8 or 16 batches falls within a step.
 Settings with_muon_and_accumulation() {
   Settings s = small_settings();
   s.layers = graph_settings().layers;
@@ -169,8 +169,8 @@ TEST_P(OptionsOf, LearnFromMixturesOfTwoRows) {
   for (size_t i = 0; i < got.size(); ++i) ASSERT_NEAR(got[i], after[i], 1e-5) << i;
 }
 
-// Without dropout, and if the number of batches is a multiple of the step, the mean of the gradients equals that of the
-// larger batch.
+// Without dropout, and if the number of batches is a multiple of the step, the mean of the gradients equals the
+// gradient of the larger batch.
 TEST_P(OptionsOf, AccumulateTheGradientsOfALargerBatch) {
   Settings s = small_settings();
   set_layer(s, 3, relu());
@@ -186,7 +186,7 @@ TEST_P(OptionsOf, AccumulateTheGradientsOfALargerBatch) {
   for (size_t i = 0; i < want.size(); ++i) ASSERT_NEAR(got[i], want[i], 1e-5) << i;
   s.accumulate = 1;
   EXPECT_NE(run(s)->record().history.train_loss, parts->record().history.train_loss);
-  // 20 batches in steps of 3: the last step has two batches. A step of all batches is a single step.
+  // Of 20 batches in steps of 3, the last step has two. A step of at least all batches is a single step.
   s.accumulate = 3;
   s.epochs = 1;
   EXPECT_EQ(run(s)->position().step(), 7);
@@ -239,7 +239,7 @@ TEST(Regression, RemembersTheBestEpochOverACheckpoint) {
   s.layers = layers({flatten(), linear(1, true)});
   s.loss = Loss::mse;
   s.loss_form = loss_form("l1", {}, false);
-  s.optimizer = {ops::Optimizer::sgd, 0.3, 0, 0, 0, 0};  // so large that the loss jumps
+  s.optimizer = {ops::Optimizer::sgd, 0.3, 0, 0, 0, 0};  // this rate makes the loss jump
   s.epochs = 12;
   s.stop.kind = StopRule::Kind::plateau;
   s.stop.patience = 100;
@@ -263,7 +263,7 @@ TEST(Regression, RemembersTheBestEpochOverACheckpoint) {
   EXPECT_EQ(resumed.loss, whole.loss);
 }
 
-// A training that ends before its schedule takes the same steps as the longer training.
+// If training stops before the end of its schedule, its steps until then are the same.
 TEST_P(OptionsOf, EndBeforeTheSchedule) {
   Settings s = small_settings();
   s.schedule.kind = Schedule::Kind::cosine;
@@ -278,7 +278,7 @@ TEST_P(OptionsOf, EndBeforeTheSchedule) {
 
 TEST_P(OptionsOf, GiveTheWeightsOfTheBestEpoch) {
   Settings s = small_settings();
-  s.optimizer = {ops::Optimizer::sgd, 0.9, 0, 0.9, 0, 0};  // so large that the loss jumps
+  s.optimizer = {ops::Optimizer::sgd, 0.9, 0, 0.9, 0, 0};  // this rate makes the loss jump
   s.epochs = 8;
   s.stop.kind = StopRule::Kind::plateau;
   s.stop.patience = 100;
@@ -294,8 +294,8 @@ TEST_P(OptionsOf, GiveTheWeightsOfTheBestEpoch) {
   EXPECT_EQ(all->take_parameters(), shorter->engine().parameters().all());
 }
 
-// A limit that no gradient reaches changes only the order of sums in fused steps, and this network has none. A small
-// limit bounds a step of SGD.
+// A limit that no gradient reaches changes only the order of sums in fused steps, and this network has no fused steps.
+// A small limit bounds a step of SGD.
 TEST_P(OptionsOf, ClipTheNormOfAllGradients) {
   Settings s = small_settings();
   s.epochs = 1;

@@ -1,4 +1,4 @@
-// Tests the segments of parameters: where they are cut, and that cutting does not change the bits of a training.
+// Tests the segments of parameters: where they are cut, and that cutting does not change the bits of training.
 #include "network/parameters.hpp"
 
 #include "harness.hpp"
@@ -12,7 +12,7 @@ using namespace cnn;
 
 constexpr int64_t kClasses = 3;
 
-// 3 filters on 24 x 24: 1452 inputs x 70, after a convolution and before a small layer.
+// The large weight has 1452 inputs (3 filters on 24 x 24) and 70 outputs, between a convolution and a small layer.
 Network network_of(const Settings& settings) { return make_network(settings, {24, 24, 1, false}, kClasses); }
 
 Settings settings_of(const ops::OptimizerSettings& optimizer, int64_t hidden = 70) {
@@ -178,8 +178,8 @@ TEST_P(Cuts, ChangeNoBitOfATraining) {
       }
 }
 
-// Networks with different ops between layers that take their steps in the backward pass, and with other readers of a
-// relu's output between them.
+// The networks have different ops between layers that take their steps in the backward pass. Some networks have other
+// readers of a relu's output.
 TEST_P(Cuts, TakeTheSameStepsInTheBackwardPass) {
   const World world(GetParam());
   if (!world.present()) GTEST_SKIP() << "no OpenCL device: install pocl-opencl-icd";

@@ -1,4 +1,4 @@
-// Small pictures with classes that networks learn quickly, and the settings and sinks for training on them.
+// Provides small pictures with classes that networks learn quickly, and settings and sinks for training on them.
 #pragma once
 
 #include <unistd.h>
@@ -15,7 +15,7 @@ using namespace cnn;
 
 inline constexpr int64_t kRows = 300;
 
-// Noisy images of 6 x 6 whose class is the position of their bright quarter.
+// Generates noisy 6 x 6 images; the position of an image's bright quarter is its class.
 struct Pictures {
   std::vector<float> x = random_floats(static_cast<size_t>(kRows) * 36, 9);
   std::vector<int32_t> labels;
@@ -41,9 +41,9 @@ struct Pictures {
   }
 };
 
-// The results of a training.
+// Holds the results of training.
 struct Outcome {
-  std::vector<float> parameters, result;  // the parameters after the last step; the parameters of the fitted network
+  std::vector<float> parameters, result;  // parameters after the last step, and parameters of the fitted network
   std::vector<double> train_loss, validation_loss, train_accuracy;
   bool operator==(const Outcome&) const = default;
 };

@@ -30,7 +30,7 @@ class Safetensors : public testing::Test {
 
   void put(const std::string& content) const { std::ofstream(path(), std::ios::binary) << content; }
 
-  // Writes a file with this header and this number of data bytes.
+  // Writes a file with this header and `data` bytes of data.
   void put(const std::string& json, size_t data) const {
     const uint64_t length = json.size();
     put(std::string(reinterpret_cast<const char*>(&length), 8) + json + std::string(data, '\1'));
@@ -113,7 +113,7 @@ TEST_F(Safetensors, TheOrderOfCallsDoesNotMatter) {
   other.add("weight", {2, 3}, kWeights.data());
   other.write(path());
   EXPECT_EQ(bytes(), first);
-  EXPECT_EQ(std::distance(fs::directory_iterator(directory_), {}), 1);  // no temporary file is left
+  EXPECT_EQ(std::distance(fs::directory_iterator(directory_), {}), 1);  // no temporary file remains
 }
 
 TEST_F(Safetensors, PiecesGiveTheSameBytesAndAreRead) {
@@ -185,7 +185,7 @@ TEST_F(Safetensors, TheWriterRefusesContentThatCannotBeRead) {
 TEST_F(Safetensors, AFailedWriteNamesThePathAndLeavesNothing) {
   const std::string nowhere = directory_ + "/absent/x.safetensors";
   EXPECT_NE(message_of(MK_STORAGE, [&] { Writer().write(nowhere); }).find(nowhere), std::string::npos);
-  fs::create_directory(path());  // the rename fails
+  fs::create_directory(path());  // makes the rename fail
   message_of(MK_STORAGE, [&] { Writer().write(path()); });
   EXPECT_EQ(std::distance(fs::directory_iterator(directory_), fs::directory_iterator()), 1)
       << "what it had begun is left";
@@ -294,7 +294,7 @@ TEST_F(Safetensors, AFileThatShrinksWhileItIsReadIsRefused) {
             std::string::npos);
 }
 
-// After any change of bytes, the result is an Error(MK_BAD_DATA), or tensors that lie inside the file and can be read.
+// After any change of bytes, the reader throws Error(MK_BAD_DATA), or all tensors lie inside the file.
 TEST_F(Safetensors, MutatedBytesAreReadOrRefused) {
   example(kWeights, kCounts, &kStep).write(path());
   const std::string whole = bytes();

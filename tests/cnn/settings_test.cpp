@@ -14,7 +14,7 @@ namespace {
 
 Schedule schedule(const char* json) { return schedules().read(json); }
 
-// Returns the rates by epoch, with a base of 0.5.
+// Returns the rate of each epoch, with a base rate of 0.5.
 std::vector<double> rates(const Schedule& s, int64_t epochs) {
   std::vector<double> all;
   for (int64_t e = 0; e < epochs; ++e) all.push_back(learning_rate(s, 0.5, {e * 10, 10, epochs, 0}));
@@ -57,7 +57,7 @@ TEST(Schedules, LowerTheRateOnAPlateauAsPyTorchDoes) {
   EXPECT_EQ(reductions(schedule(R"({"type": "constant"})"), losses), 0);
 }
 
-// Three epochs of two steps rise to the initial rate of the schedule, which covers the remaining epochs.
+// For three epochs of two steps, the rate rises to the schedule's initial rate. The schedule covers the other epochs.
 TEST(Schedules, BeginAfterTheWarmup) {
   Schedule s = schedule(R"({"type": "cosine", "eta_min": 0})");
   EXPECT_EQ(s.warmup_epochs, 0) << "a run of before has no such key";

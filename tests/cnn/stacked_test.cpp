@@ -1,4 +1,4 @@
-// Tests stacks of networks: each network has the same bits as alone, whatever the other networks do.
+// Tests that, in a stack of networks, each network has the same bits as alone, whatever the other networks do.
 #include <gtest/gtest.h>
 
 #include "pictures.hpp"
@@ -6,7 +6,7 @@
 namespace mokume::cnn_test {
 namespace {
 
-// One network and its part of the rows. Members differ in everything except their shape.
+// Holds one network and its part of the rows. Members differ in everything except their shape.
 struct Member {
   Network network;
   Settings settings;
@@ -21,7 +21,7 @@ Member member(uint32_t m, const std::string& scratch = "") {
   TrainingTask task;
   task.seed = 11;
   task.stream = m;
-  // Some members have 241 rows in batches of 8, the others 240.
+  // Some members have 241 rows in batches of 8; the others have 240.
   for (int32_t r = 0; r < kRows; ++r)
     ((r + static_cast<int32_t>(m)) % 5 == 0 && r > 4 ? task.validate : task.train).push_back(r);
   if (m % 2 == 1) task.train.pop_back();
@@ -35,7 +35,7 @@ class Stacks : public testing::TestWithParam<const char*> {
   static constexpr uint32_t kNetworks = 3;
 
   void SetUp() override {
-    // "sequences": a core runs all batches of a network that are submitted at once.
+    // With "sequences", a core runs all batches of a network that are submitted at once.
     const std::string where = GetParam();
     world_ = where == "sequences" ? std::make_unique<World>("opencl", 0, device::Choices{{"sequence", "always"}})
                                   : std::make_unique<World>(where);
@@ -51,7 +51,7 @@ class Stacks : public testing::TestWithParam<const char*> {
     return outcome_of(training);
   }
 
-  // Returns the outcomes in the order of the members; after a cancellation, only those of the finished members.
+  // Returns the outcomes in the order of the members or, after a cancellation, only those of the finished members.
   std::vector<std::optional<Outcome>> train_stack(std::vector<Member>& members, int patience = kNever) {
     StackMemory memory(*device_, static_cast<int64_t>(members.size()));
     std::vector<std::unique_ptr<Training>> trainings;
@@ -143,8 +143,8 @@ TEST_P(Stacks, GiveTheBitsOfSeparateTrainingsWithOptions) {
   for (size_t m = 0; m < members.size(); ++m) EXPECT_EQ(stacked[m], alone(members[m])) << m;
 }
 
-// Members have 241 rows in 31 batches, or 240 in 30, so their last steps have one batch or three. Muon works on one
-// weight after the other.
+// Members have 241 rows in 31 batches, or 240 in 30, so their last steps have one batch or three. Muon processes one
+// weight at a time.
 TEST_P(Stacks, GiveTheBitsOfSeparateTrainingsWithAccumulationAndMuon) {
   const auto make = [](uint32_t m) {
     Member made = member(m);

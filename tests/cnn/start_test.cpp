@@ -1,4 +1,4 @@
-// Tests trainings that begin with the tensors of a file, and layers that do not learn.
+// Tests training that begins with the tensors of a file, and layers that do not learn.
 #include "saved/start.hpp"
 
 #include <cmath>
@@ -31,7 +31,7 @@ class Starts : public testing::TestWithParam<const char*> {
     data_.emplace(*device_, pictures_.data);
   }
 
-  // `start` is the content of the file.
+  // Trains a network. `start` holds the content of the file with which training begins.
   std::unique_ptr<Training> run(const Settings& settings, std::string_view start = {},
                                 const std::string& scratch = "") {
     networks_.push_back(std::make_unique<Network>(make_network(settings, kImage, 4)));
@@ -44,7 +44,7 @@ class Starts : public testing::TestWithParam<const char*> {
     return training;
   }
 
-  // Returns the file of the trained network.
+  // Returns the content of the file of the trained network.
   std::string saved(Training& training, const Settings& settings) {
     Fitted fitted;
     fitted.settings = settings;
@@ -117,7 +117,7 @@ TEST_P(Starts, LeaveOtherLayersTheirRandomValues) {
             "5.bias, 5.weight, for which the network has no layer");
 }
 
-// Trainings that end at once share a stack with longer trainings.
+// Training that ends at once shares a stack with longer training.
 TEST_P(Starts, NeedNoEpochsInAStack) {
   Settings s = small_settings();
   s.epochs = 1;

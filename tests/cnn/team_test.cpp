@@ -1,5 +1,5 @@
-// Tests one network on several devices: the bits of one device, whichever member computes a shard, and averages of
-// weights.
+// Tests that one network on several devices has the bits of one device, whichever member computes a shard. Also tests
+// averages of weights.
 #include <gtest/gtest.h>
 
 #include <optional>
@@ -26,7 +26,7 @@ class InTeam : public testing::TestWithParam<const char*> {
     if (!world(0).present()) GTEST_SKIP() << "no OpenCL device: install pocl-opencl-icd";
   }
 
-  // A device for each member, all of one class.
+  // Returns a device for each member. All devices are of one class.
   World& world(uint32_t member) {
     while (worlds_.size() <= member) worlds_.push_back(std::make_unique<World>(GetParam()));
     return *worlds_[member];
@@ -82,7 +82,7 @@ class InTeam : public testing::TestWithParam<const char*> {
   }
 
   Pictures pictures_;
-  std::string account_;  // the accounts of all teams, one after the other
+  std::string account_;  // accounts of all teams, one after another
   std::vector<std::unique_ptr<World>> worlds_;
 };
 
@@ -105,7 +105,7 @@ TEST_P(InTeam, GivesTheBitsOfOneDevice) {
 TEST_P(InTeam, AccumulatesGradientsAsOneDeviceDoes) {
   Settings s = synchronous_settings();
   s.layers = graph_settings().layers;
-  s.accumulate = 3;  // 10 batches: the last step has one batch
+  s.accumulate = 3;  // the last step has only the tenth batch
   s.optimizer = {ops::Optimizer::adamw, 0.01, 0.01, 0.9, 0.999, 1e-8, false, 0.3};
   s.muon = {0.02, 0.1, 0.9, true, 5, "original"};
   const auto alone = train(1, s), three = train(3, s);
@@ -118,7 +118,7 @@ TEST_P(InTeam, AccumulatesGradientsAsOneDeviceDoes) {
                                       ->parameters);
 }
 
-// The change of a row depends on its position in the whole batch, whichever shard contains it.
+// The random change of a row depends on its position in the whole batch, whichever shard contains it.
 TEST_P(InTeam, ChangesImagesAsOneDeviceDoes) {
   Settings s = synchronous_settings();
   s.augment.shift = 1;
@@ -176,7 +176,7 @@ TEST_P(InTeam, ScalesTheBatchAndTheRateByTheNumberOfDevices) {
 TEST_P(InTeam, ResumesFromACheckpointWithOtherMembers) {
   const auto whole = train(1, synchronous_settings());
   const Scratch scratch;
-  // The training checks for a stop every 8 of the 10 batches of an epoch: here, in the middle of the second epoch.
+  // Training checks for a stop after every 8 of the 10 batches of an epoch, so it stops within the second epoch.
   const auto stopped = train(2, synchronous_settings(), scratch.str(), 1);
   EXPECT_FALSE(stopped[0] || stopped[1]) << "it was cancelled";
   const auto resumed = train(3, synchronous_settings(), scratch.str());
@@ -209,7 +209,7 @@ TEST_P(InTeam, SchedulesClippingAveragesAndTheBestWeightsAreThoseOfOneDevice) {
   EXPECT_EQ(resumed[2]->result, whole[0]->result);
 }
 
-// Checks come every 8 batches, and an epoch has 10, the last one not full: the fifth check falls between two epochs.
+// Training checks for a stop after every 8 batches. An epoch has 10, so the fifth check falls between two epochs.
 TEST_P(InTeam, ResumesFromTheEndOfAnEpoch) {
   Settings s = synchronous_settings();
   s.epochs = 6;
@@ -229,7 +229,7 @@ Settings local_settings() {
   return s;
 }
 
-// The mean of the results of two steps of one batch each equals the result of one step of both.
+// The mean of the results of two steps with one batch each equals the result of one step with both batches.
 TEST_P(InTeam, AveragingAfterEveryBatchEqualsOneLargeBatch) {
   Settings s = local_settings();
   set_layer(s, 3, dropout(0));
@@ -248,7 +248,7 @@ TEST_P(InTeam, AveragingAfterEveryBatchEqualsOneLargeBatch) {
     EXPECT_NEAR(local[0]->validation_loss[e], synchronous[0]->validation_loss[e], 1e-5) << "epoch " << e;
 }
 
-// Neither sums nor averages, whose rounding would change their bits, reach frozen layers.
+// Sums and averages, whose rounding would change bits, do not reach frozen layers.
 TEST_P(InTeam, KeepsTheBitsOfFrozenLayers) {
   Settings synchronous = synchronous_settings(), local = local_settings();
   synchronous.ema_decay = 0.7;
@@ -321,7 +321,7 @@ TEST_P(InTeam, KeepsTheOriginalBatchWithOneBatchForEachDevice) {
   EXPECT_EQ(train(2, s, scratch.str())[0], once[0]) << "two resume with the batch of three";
 }
 
-// Averages depend on the split: with the splits of another training, this training gives the same bits.
+// Averages depend on the split. With the splits of another team, training gives the same bits.
 TEST_P(InTeam, RepeatsRecordedShares) {
   Settings s = local_settings();
   s.epochs = 3;
@@ -337,7 +337,7 @@ TEST_P(InTeam, RepeatsRecordedShares) {
   EXPECT_EQ(train(2, s, "", kNever, {}, std::string(account_)), first) << "what was told can be repeated";
 }
 
-// A training that returned to its checkpoint reports some positions twice: the last report counts.
+// Training that returns to its checkpoint reports some positions twice. The last report counts.
 TEST_P(InTeam, RepeatsTheSplitsOfATrainingThatWasStopped) {
   Settings s = local_settings();
   s.epochs = 3;

@@ -92,14 +92,14 @@ std::vector<float> row_weights(const nlohmann::json& more, const std::vector<int
 
 constexpr double kClose = 1e-4;
 
-// The record of a training of 100 steps: the loss of each batch before its step, the parameters, and their average.
+// Holds the course of 100 steps: the loss of each batch before its step, the parameters, and their average.
 struct Course {
   std::vector<double> losses;
   std::vector<float> parameters, average;
 };
 
-// The distance between courses from neighbouring starts: the relative distance of the losses up to each step, and of
-// the moments at the end.
+// Holds the distance between courses from neighbouring starts: the relative distance of the losses up to each step, and
+// of the moments at the end.
 struct Spread {
   std::vector<double> losses = std::vector<double>(kEpochs * (kTorchRows / kBatch));
   double moments = 0;
@@ -125,8 +125,8 @@ class Comparison {
     return course;
   }
 
-  // Trains three times from weights that differ from `start` in their last bits. A training amplifies these differences
-  // in the same way as the different roundings of two processors.
+  // Trains three times, from weights that differ from `start` in their last bits. Training amplifies these differences
+  // just as it amplifies the different roundings of two processors.
   Spread spread(const std::vector<float>& start, const Course& course) const {
     Spread result;
     for (size_t k = 0; k < 3; ++k) {
@@ -184,9 +184,9 @@ double worst_step(const std::vector<double>& ours, const std::vector<float>& the
   return worst;
 }
 
-// Losses and running moments agree within 1e-4 or, in a training that amplifies roundings beyond that, within ten times
-// the distance that neighbouring starts have reached. Within the first tenth of the steps, that distance must stay
-// below 1e-4.
+// Losses and running moments agree within 1e-4 or, where training amplifies roundings beyond that, within ten times the
+// distance that neighbouring starts have reached. Within the first tenth of the steps, that distance must stay below
+// 1e-4.
 void compare_course(const Comparison& comparison, const Network& network, const std::vector<float>& start,
                     const std::string& name, bool averages) {
   const std::vector<float> losses = read<float>("losses/" + name);

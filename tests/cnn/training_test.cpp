@@ -1,5 +1,5 @@
-// Tests whole trainings: the same bits every time, also after a cancellation; stop rules, divergence, errors, saved
-// models.
+// Tests training as a whole: the same bits every time, also after a cancellation, stop rules, divergence, errors, and
+// saved models.
 #include "train/training.hpp"
 
 #include <algorithm>
@@ -76,7 +76,7 @@ TEST_P(Trainings, ResumeFromACheckpointToTheSameBytes) {
     Training undisturbed(world_->host(), *device_, data, network, settings, task_of());
     train(undisturbed, whole);
     const Scratch scratch;
-    for (const int patience : {0, 1, 1}) {  // in the middle of an epoch, and later
+    for (const int patience : {0, 1, 1}) {  // stops in the middle of an epoch, and twice later
       Sink sink{patience};
       const mk_fit_sink table = sink.table();
       Training stopped(world_->host(), *device_, data, network, settings, task_of(scratch.str()));
@@ -107,7 +107,7 @@ TEST_P(Trainings, OfGraphsResumeAndPredictWithTheirRunningMoments) {
   train(resumed, never.table());
   EXPECT_EQ(outcome_of(resumed), outcome_of(undisturbed));
 
-  // A prediction gives each validated row the same class as the validation.
+  // Predictions give each validated row the same class as the validation.
   Fitted fitted;
   fitted.settings = settings;
   fitted.network = network;
@@ -121,7 +121,7 @@ TEST_P(Trainings, OfGraphsResumeAndPredictWithTheirRunningMoments) {
   for (const int32_t r : task_of().validate)
     if (predicted[static_cast<size_t>(r)] == pictures.labels[static_cast<size_t>(r)]) ++hits;
   EXPECT_EQ(hits, undisturbed.record().validation.hits);
-  // The file contains the tensor that PyTorch's modules expect.
+  // The file contains a tensor that PyTorch's modules expect.
   const safetensors::Reader file(model.str() + "/model.safetensors");
   const safetensors::Tensor* tracked = file.find("1.num_batches_tracked");
   ASSERT_NE(tracked, nullptr);
@@ -155,7 +155,7 @@ TEST_P(Trainings, ChangeTheImagesOfTrainingBatchesAlone) {
   EXPECT_NE(changed.train_loss[1], changed.train_loss[0]) << "every epoch has changes of its own";
 }
 
-// With two batches per epoch, the training can check for a stop only between epochs.
+// With two batches per epoch, training can check for a stop only between epochs.
 TEST_P(Trainings, CanBeStoppedEvenIfTheirEpochsAreShort) {
   const Pictures pictures;
   const ResidentData data(*device_, pictures.data);
@@ -199,7 +199,7 @@ TEST_P(Trainings, StartOverIfTheCheckpointIsDamagedOrForeign) {
   EXPECT_TRUE(found(stopped.engine()));
   EXPECT_FALSE(found(stopped.engine(), "another fit"));
   EXPECT_FALSE(found(Engine(*device_, other, 8, true, settings.optimizer)));
-  Settings plain = settings;  // an optimizer without states
+  Settings plain = settings;  // this optimizer has no states
   plain.optimizer = {ops::Optimizer::sgd, 0.1, 0, 0, 0, 0};
   Training without_states(world_->host(), *device_, data, network, plain, task_of(scratch.str() + "/plain"));
   sink.patience = 1;
@@ -225,8 +225,8 @@ void write_without_checksum(const std::string& file) {
   writer.write(file);
 }
 
-// A file with a flipped bit, or of an older version without a checksum, is not resumed. The training starts over and
-// gives the results of an undisturbed training.
+// Training does not resume from a file with a flipped bit, or from a file of an older version without a checksum. It
+// starts over and gives the results of undisturbed training.
 TEST_P(Trainings, SetADamagedCheckpointAside) {
   const Pictures pictures;
   const ResidentData data(*device_, pictures.data);
@@ -300,7 +300,7 @@ TEST_P(Trainings, StopByRule) {
   settings.stop = {StopRule::Kind::plateau, 0, 2, 0.01};
   Training plateau(world_->host(), *device_, data, network, settings, task_of());
   train(plateau, table);
-  // Finds the first epoch at which the last two epochs are no better than the best earlier one by more than min_delta.
+  // Finds the first epoch at which the last two epochs improve on the best earlier one by at most min_delta.
   const std::vector<double>& validation = plateau.record().history.validation_loss;
   ASSERT_LT(validation.size(), 100U);
   ASSERT_GT(validation.size(), 2U);
@@ -311,7 +311,7 @@ TEST_P(Trainings, StopByRule) {
   }
 }
 
-// A regression with these settings diverges within a few steps.
+// Returns settings with which a regression diverges within a few steps.
 Settings too_fast() {
   Settings settings = small_settings();
   set_layer(settings, 5, linear(1, true));
@@ -335,7 +335,7 @@ TEST_P(Trainings, EndIfTheLossIsNotANumber) {
   EXPECT_TRUE(training.record().history.validation_loss.size() < loss.size());
 }
 
-// The training checks for a stop every 8 of its 240 batches: 30 times if it continues.
+// Training checks for a stop after every 8 of its 240 batches, so 30 times if it continues.
 TEST_P(Trainings, EndSoonAfterTheLossIsNotANumber) {
   const Pictures pictures(true);
   const ResidentData data(*device_, pictures.data);
@@ -357,7 +357,7 @@ TEST_P(Trainings, EndAsDivergedIfTheirLastStepDiverged) {
   const ResidentData data(*device_, pictures.data);
   Settings settings = small_settings();
   settings.epochs = 1;
-  settings.batch_size = kRows;  // one step, after a finite loss
+  settings.batch_size = kRows;  // takes one step, after a finite loss
   settings.optimizer = {ops::Optimizer::sgd, 1e38, 0, 0, 0, 0};
   const Network network = make_network(settings, {6, 6, 1, false}, 4);
   Sink sink{kNever};
@@ -409,7 +409,7 @@ TEST_P(Trainings, UseThePlannedMemory) {
   Training training(world_->host(), *device_, data, network, settings, task_of());
   const uint64_t planned = ResidentData::bytes(pictures.data) + Training::bytes(network, settings, kRows);
   EXPECT_EQ(world_->allocated_bytes(), planned);
-  // At the end, Adam's two states and the gradients make room for a copy in host memory.
+  // At the end, Adam's two states and the gradients give way to a copy in host memory.
   EXPECT_EQ(training.take_parameters(), training.engine().parameters().all());
   EXPECT_EQ(world_->allocated_bytes(), planned - 3 * sizeof(float) * static_cast<uint64_t>(network.n_parameters));
 }
@@ -492,7 +492,7 @@ TEST(Networks, RefusalsNameTheLayerAndTheCure) {
   EXPECT_EQ(refusal({conv2d(4, 3, 1, 1, true), relu(), flatten(), linear(4, true), log_softmax()}), "");
 }
 
-// PyTorch 2.15's sizes for images of 6 x 6.
+// PyTorch 2.15 gives these sizes for images of 6 x 6.
 TEST(Networks, HaveTheShapesOfPyTorch) {
   const auto shape = [](const LayerJson& layer) {
     Settings s;
@@ -506,7 +506,7 @@ TEST(Networks, HaveTheShapesOfPyTorch) {
   EXPECT_EQ(shape(max_pool2d(3, 0, 1)), "1 x 2 x 2");
   EXPECT_EQ(shape(with(max_pool2d(2, 4, 1), {{"ceil_mode", true}})),
             "1 x 2 x 2");                                          // a third window would begin in the padding
-  EXPECT_EQ(shape(avg_pool2d(2, 3, 0, true, true)), "1 x 2 x 2");  // same reason
+  EXPECT_EQ(shape(avg_pool2d(2, 3, 0, true, true)), "1 x 2 x 2");  // a third window would begin outside the image
   EXPECT_EQ(shape(conv_transpose2d(3, 3, 2, 1, 1, 1, true)), "3 x 12 x 12");
   EXPECT_EQ(shape(with(conv_transpose2d(3, 2, 1, 0, 0, 1, true), {{"dilation", 3}})), "3 x 9 x 9");
 }

@@ -1,4 +1,4 @@
-// Lists that the model makes from the tables of the file.
+// Tests the lists that the model makes from the tables of the file.
 #include "config/expanded.hpp"
 
 #include "config/resolved.hpp"

@@ -1,4 +1,4 @@
-// On any bytes, parse() and render_all() return, and give either a config or a reason.
+// Tests that, on any bytes, parse() and render_all() return and give either a config or a reason.
 #include <string>
 
 #include "config/support.hpp"
@@ -125,7 +125,7 @@ TEST(Fuzz, DamagedFilesGiveAConfigOrAReason) {
   damage(kFormsFile);
 }
 
-// Large files take little time: nothing is quadratic in the number of mistakes or values.
+// Large files take little time, because nothing is quadratic in the number of mistakes or values.
 TEST(Fuzz, LargeFilesAreReadCompletely) {
   std::string keys;
   for (int i = 0; i < 5000; ++i) keys += "k" + std::to_string(i) + " = 1\n";

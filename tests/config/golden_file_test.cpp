@@ -1,4 +1,4 @@
-// The program writes the files in golden/ byte for byte. The hash of a plan depends on the canonical JSON.
+// Tests that the program writes the files in golden/ byte for byte. A plan's hash depends on the canonical JSON.
 #include <string>
 
 #include "config/support.hpp"

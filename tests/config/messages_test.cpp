@@ -1,4 +1,4 @@
-// A user gets one message for each mistake, with its place.
+// Tests that a user gets one message for each mistake, and that the message names the place.
 #include <string>
 
 #include "config/support.hpp"
@@ -272,7 +272,7 @@ TEST(Messages, ControlCharactersNeverReachTheTerminal) {
   }
 }
 
-// ---- one mistake each: its place and a word of its message
+// ---- one mistake each, with its place and a word of its message
 
 struct Case {
   const char* text;

@@ -1,4 +1,4 @@
-// Every single-character typo in every key of a file is reported alone, at its place, with the intended key.
+// Tests that every typo of one character in a key is reported alone, at its place, with the intended key.
 #include <set>
 #include <string>
 
@@ -17,7 +17,7 @@ struct Word {
 
 bool is_word(char c) { return std::isalnum(static_cast<unsigned char>(c)) != 0 || c == '_'; }
 
-// Returns the keys: words in front of '=' and in table headers.
+// Returns the keys, which are the words in front of '=' and in table headers.
 std::vector<Word> words_of(const std::string& text) {
   std::vector<Word> words;
   uint32_t line = 1;
@@ -72,7 +72,7 @@ TEST(Mutations, EveryTypoOfEveryKeyIsReportedAloneAtItsPlace) {
       ASSERT_EQ(d.length, typo.size()) << render(d, mutated);
       ASSERT_EQ(d.message.find("unknown key '" + typo + "' "), 0U) << render(d, mutated);
       ASSERT_FALSE(d.note.empty());
-      // One edit must be less than half the word; for shorter words the message lists the known keys.
+      // One edit must be less than half of the word. For shorter words, the message lists the known keys.
       if (typo.size() < 3) {
         ASSERT_TRUE((d.note).find(original) != std::string::npos) << render(d, mutated);
         continue;

@@ -1,4 +1,4 @@
-// Every key of a good experiment file reaches the Config.
+// Tests that every key of a good experiment file reaches the Config.
 #include <cmath>
 #include <string>
 
@@ -85,7 +85,7 @@ TEST(Parse, EveryKeyReachesTheConfig) {
   EXPECT_EQ(c.output, "out/runs");
 }
 
-// The exponents of numpy.linspace(-3, 6, 24) and (-6, -2, 24), then 10**x.
+// The exponents are those of numpy.linspace(-3, 6, 24) and numpy.linspace(-6, -2, 24), and the values are 10**x.
 TEST(Parse, Log10ListsMatchNumpy) {
   const Config c = good(grid("C = { log10 = [-3, 6], n = 24 }\ngamma = { log10 = [-6, -2], n = 24 }\n"));
   ASSERT_EQ(c.spaces.size(), 2U);

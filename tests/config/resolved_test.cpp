@@ -1,4 +1,4 @@
-// to_toml, canonical_json, json_schema and make_plan.
+// Tests to_toml(), canonical_json(), json_schema() and make_plan().
 #include <limits>
 #include <nlohmann/json.hpp>
 #include <set>
@@ -93,7 +93,7 @@ TEST(Resolved, ExtremeValuesRoundTrip) {
   expect_round_trip(c);
 }
 
-// Has a few choices for each part of the file; every pair of choices occurs.
+// Tries a few choices for each part of the file. Every pair of choices occurs.
 TEST(Resolved, ManyConfigsRoundTrip) {
   const std::string heads[] = {"", "seed = 7\n", "seed = \"0012\"\n", "seed = \"99999999999999999999999\"\n"};
   const std::string datas[] = {
@@ -235,7 +235,7 @@ TEST(MakePlan, TheHashDependsOnEverythingElse) {
       << "candidates come in another order";
 }
 
-// Runs from before the parameter can be resumed.
+// The program still resumes runs that are older than the parameter.
 TEST(MakePlan, AYoungerParameterWithItsDefaultChangesNoHash) {
   std::vector<mk_param> younger(kSvcParams.begin(), kSvcParams.end());
   younger.push_back(
@@ -253,7 +253,7 @@ TEST(MakePlan, AYoungerParameterWithItsDefaultChangesNoHash) {
   EXPECT_NE(hash("unit = [\"one\", \"two\"]\n"), hash(""));
 }
 
-// The default of such a parameter may change, but runs from before the parameter keep their behaviour.
+// The default of a younger parameter may change, but older runs keep their behaviour.
 TEST(MakePlan, AYoungerParameterKeepsTheBehaviourOfOlderRuns) {
   std::vector<mk_param> younger(kSvcParams.begin(), kSvcParams.end());
   younger.push_back(
@@ -298,7 +298,7 @@ TEST(MakePlan, DependsOnTheContentOfFiles) {
   EXPECT_EQ((std::set<std::string>{without, one, make_plan(config, kData).hash}.size()), 3U);
 }
 
-// A list of names may be written as a list or as one text, in the experiment and in the resolved file.
+// Both the experiment and the resolved file may write a list of names as a list or as one text.
 TEST(ModelOptions, AListIsKeptAsOneText) {
   std::vector<mk_param> params(kSvcParams.begin(), kSvcParams.end());
   params.push_back({"keep", MK_PARAM_TEXT, MK_PARAM_YOUNGER | MK_PARAM_LIST, 0, 0, "[]", "", "names", nullptr, 0, 0});

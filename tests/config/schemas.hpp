@@ -1,4 +1,4 @@
-// The parameters of three made-up models, for tests that read experiment files.
+// Defines the parameters of three made-up models, for tests that read experiment files.
 #pragma once
 
 #include <array>
@@ -23,7 +23,7 @@ inline constexpr std::array<mk_param, 8> kSvcParams = {{
     {"max_iterations", MK_PARAM_INTEGER, 0, 1, 1e12, "10000000", "", "cap of a binary problem", nullptr, 0, 0},
 }};
 
-// A second model with every kind of parameter, one without a default.
+// The second model has parameters of every kind, one of them without a default.
 inline constexpr std::array<mk_param, 4> kOtherParams = {{
     {"rate", MK_PARAM_REAL, 0, -1, 1, "", "", "no default", nullptr, 0, 0},
     {"bias", MK_PARAM_BOOL, 0, 0, 0, "true", "", "a flag", nullptr, 0, 0},
@@ -31,7 +31,7 @@ inline constexpr std::array<mk_param, 4> kOtherParams = {{
     {"depth", MK_PARAM_INTEGER, 0, -5, 5, "0", nullptr, nullptr, nullptr, 0, 0},
 }};
 
-// A third model with tagged tables: a network.
+// The third model has tagged tables, like a network.
 inline constexpr std::array<mk_param, 3> kSgdParams = {{
     {"lr", MK_PARAM_REAL, MK_PARAM_EXCLUSIVE_MIN, 0, 10, "0.01", "", "learning rate", nullptr, 0, 0},
     {"nesterov", MK_PARAM_BOOL, 0, 0, 0, "false", "", "look ahead", nullptr, 0, 0},
@@ -67,7 +67,7 @@ inline constexpr std::array<mk_form, 4> kLayers = {{
     {"twice", "a table of [model_options.pairs], twice", kTwiceParams.data(), kTwiceParams.size(), MK_FORM_EXPANDED},
 }};
 
-// Replaces each { type = "twice", of = "NAME" } by two copies of pairs.NAME, the second of which is named "second".
+// Replaces each { type = "twice", of = "NAME" } with two copies of pairs.NAME and names the second copy "second".
 inline int32_t expand_twice(const char* list, const char* options, void* taker,
                             void (*take)(void* taker, const char* answer), mk_error* error) {
   return sdk::guard(error, [&] {
