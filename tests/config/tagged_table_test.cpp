@@ -1,4 +1,4 @@
-// Tagged tables and "$name", and their form in a model.
+// Tests tagged tables and "$name", and their form in a model.
 #include <nlohmann/json.hpp>
 #include <string>
 
@@ -277,7 +277,7 @@ TEST(TaggedTables, SchemaAndStarterDescribeThem) {
   good(starter_toml("svc", kSvc));
 }
 
-// Runs and models from before a key existed keep their plan and their meaning.
+// Runs and models that are older than a key keep their plan and their meaning.
 TEST(Tagged, NewKeysAreLeftOutIfTheyHaveTheirDefaults) {
   const auto optimizer = [](const std::string& keys) {
     return json_of(good(experiment("net", "[model_options]\nlayers = []\noptimizer = { type = \"sgd\"" + keys + " }\n"))

@@ -1,4 +1,4 @@
-// The activations other than relu, and values for which they are hard to compute.
+// Lists the activations other than relu, and values for which they are hard to compute.
 #pragma once
 
 #include <cmath>
@@ -19,7 +19,7 @@ inline constexpr std::pair<const char*, ops::Activation> kActivations[] = {
     {"sigmoid", ops::Activation::sigmoid},
 };
 
-// A row of arguments: zeros, infinities, a NaN, the ends of the intervals of polynomials, and values beyond exp.
+// Makes a row of arguments: zeros, infinities, a NaN, the ends of the intervals of polynomials, and values beyond exp.
 inline mk_tensor edge_values(Problem& p) {
   std::vector<float> values = {0, std::numeric_limits<float>::quiet_NaN()};
   for (const float v : {0.0F,

@@ -1,4 +1,4 @@
-// The shapes that the cases of avg_pool and its gradient share.
+// Lists the shapes that the cases of avg_pool and its gradient share.
 #pragma once
 
 #include <string>
@@ -42,7 +42,7 @@ inline std::vector<AverageCase> average_cases() {
   };
 }
 
-// Cases for values that are not finite: disjoint areas, overlapping areas, more areas than pixels, and a single area.
+// Returns cases for values that are not finite: separate areas, overlapping areas, more areas than pixels, one area.
 inline std::vector<AverageCase> special_average_cases(const std::string& name) {
   return {{name + "_apart", Size::tiny, 3, {8, 6, 3, 4, 3}},
           {name + "_overlapping", Size::tiny, 3, {7, 5, 17, 3, 4}},

@@ -1,4 +1,4 @@
-// Devices in the suite: the C table with owners around its handles.
+// Wraps the C table of each device in the suite, with owners for its handles.
 #pragma once
 
 #include <cstdint>
@@ -13,9 +13,9 @@
 
 namespace mokume::conformance {
 
-using Words = std::vector<uint32_t>;  // the contents of a buffer
+using Words = std::vector<uint32_t>;  // contents of a buffer
 
-// One device, opened at its first use. Every function throws Error, which GoogleTest reports as a failure.
+// Represents one device and opens it at its first use. Every function throws Error, which fails the test.
 class DeviceUnderTest {
  public:
   DeviceUnderTest(std::string backend, uint32_t index, const mk_backend* table, const mk_device_info& info);
@@ -27,12 +27,12 @@ class DeviceUnderTest {
   uint32_t index() const { return index_; }
   const mk_device_info& info() const { return info_; }
   const mk_backend& table() const { return *table_; }
-  // Returns backend, index and platform: "opencl0_Portable_Computing_Language".
+  // Returns backend, index and platform, such as "opencl0_Portable_Computing_Language".
   const std::string& label() const { return label_; }
   bool has(mk_device_flags flag) const { return (info_.flags & static_cast<uint64_t>(flag)) != 0; }
 
   mk_device* device();
-  mk_queue* queue();  // measures commands
+  mk_queue* queue();  // this queue measures commands
 
   // Buffers report their sizes. bytes_of() throws for a buffer of another device.
   void add(mk_buffer* buffer, uint64_t bytes) { buffers_[buffer] = bytes; }
@@ -74,7 +74,7 @@ class Buffer {
   mk_buffer* handle_ = nullptr;
 };
 
-// The outcome of one call: its status and what it wrote into the error.
+// Holds the outcome of one call: its status and its error message.
 struct Outcome {
   int32_t status;
   mk_error error;
@@ -86,7 +86,7 @@ Outcome copy(DeviceUnderTest& dut, const mk_copy& what);
 void must(const Outcome& outcome);  // throws unless the status is MK_OK
 void finish(DeviceUnderTest& dut);
 
-// Every device of every backend that is built. main() owns the object.
+// Holds every device of every backend that is built. main() owns this object.
 class Machine {
  public:
   Machine();

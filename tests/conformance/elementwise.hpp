@@ -1,4 +1,4 @@
-// Shapes for ops that work element by element and may run in place.
+// Lists shapes for ops that work element by element and may run in place.
 #pragma once
 
 #include <string>
@@ -14,7 +14,7 @@ struct ElementwiseCase {
   int64_t rows, columns;
   bool in_place = false;
   Layout in{}, out{};
-  uint32_t nans = 0;  // every n-th element of the input is NaN; 0: none
+  uint32_t nans = 0;  // every n-th element of the input is NaN; 0 stands for none
 
   mk_tensor input(Problem& p) const {
     const mk_tensor t = p.random(rows, columns, in);

@@ -31,8 +31,8 @@ std::vector<Problem> members_like(const Problem& problem) {
   return members;
 }
 
-// Makes all NaNs that an op computed alike: a compiler chooses which operand's sign and payload a NaN takes, and may
-// choose differently for the same source in another kernel. Unwritten elements and guards remain distinct.
+// Makes all NaNs that an op computed alike, because a compiler chooses which operand's sign and payload a NaN takes,
+// and may choose differently for the same source in another kernel. Unwritten elements and guards remain distinct.
 void unify_nans(const Problem& problem, std::vector<Words>& memory) {
   for (uint32_t o = 0; o < problem.op.n_outputs; ++o) {
     const mk_tensor& out = problem.op.outputs[o];
@@ -50,7 +50,7 @@ void unify_nans(const Problem& problem, std::vector<Words>& memory) {
 void expect_same_in_group(DeviceUnderTest& dut, const std::vector<Problem>& problems) {
   const auto* group = static_cast<const mk_group*>(dut.table().extension(dut.table().self, "group_v2"));
   if (group == nullptr) return;
-  // members[m][p], and the place of each member's memory in one buffer.
+  // members[m][p] is problem p of member m; `begins` holds the place of each member's memory in one buffer.
   std::vector<std::vector<Problem>> members(kMembers);
   for (const Problem& problem : problems) {
     std::vector<Problem> alike = members_like(problem);

@@ -5,8 +5,8 @@
 
 namespace mokume::conformance {
 
-// Three members have problems like these, with other values and another first attribute, all in one buffer. Fails
-// unless each member has the same bits in a group as alone. Does nothing if the device's backend has no groups.
+// Makes three members from these problems, with other values and another first attribute, all in one buffer. Fails
+// unless each member yields the same bits in the group as it does alone. Does nothing if the backend has no groups.
 void expect_same_in_group(DeviceUnderTest& dut, const std::vector<Problem>& problems);
 
 }  // namespace mokume::conformance

@@ -1,4 +1,4 @@
-// Ops of several members in one group.
+// Tests ops of several members in one group.
 #include <algorithm>
 #include <array>
 #include <cstdlib>
@@ -35,7 +35,7 @@ void a_group_may_be_mixed(DeviceUnderTest& dut) {
   EXPECT_EQ(y.read(), words({2, 2, 2, 2, 8, 8, 8, 8}));
 }
 
-// A group holds all tiny cases of all ops; if the choice sequence is "always", a CPU core does all ops of a member.
+// This group holds all tiny cases of all ops. If the choice `sequence` is "always", one core runs a member's ops.
 void a_group_may_be_long(Machine& machine, DeviceUnderTest& dut) {
   const size_t said = machine.host().lines().size();
   std::vector<Problem> problems;
@@ -65,7 +65,7 @@ void a_group_is_in_order(DeviceUnderTest& dut) {
   std::vector<std::vector<mk_op>> ops(kMembers);
   std::vector<const mk_op*> each;
   for (uint32_t m = 0; m < kMembers; ++m) {
-    // Adds a + b alternately to a and to b: the Fibonacci numbers times the member's first value.
+    // Stores a + b alternately in a and in b, which yields the Fibonacci numbers times the member's first value.
     const mk_tensor a = sdk::vector(memory.handle(), kSize, 2 * m * kSize),
                     b = sdk::vector(memory.handle(), kSize, (2 * m + 1) * kSize);
     ops[m].push_back(ops::fill(a, static_cast<float>(m)));
@@ -87,7 +87,7 @@ void a_group_is_in_order(DeviceUnderTest& dut) {
     }
 }
 
-// This also holds for a single member, and for backends that keep transformed weights.
+// The same holds for a single member, and for backends that keep transformed weights.
 void a_convolution_of_a_group_follows_its_weights(DeviceUnderTest& dut) {
   const auto* group = static_cast<const mk_group*>(dut.table().extension(dut.table().self, "group_v2"));
   if (group == nullptr) return;

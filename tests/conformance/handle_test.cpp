@@ -154,7 +154,7 @@ Words counting(size_t n, uint32_t from) {
   return words;
 }
 
-// Copies use bytes, not words: their offsets and sizes need no alignment.
+// Copies count bytes, not words, so their offsets and sizes need no alignment.
 void copies_hit_their_range(DeviceUnderTest& dut) {
   if (const char* reason = skip_reason(dut, Size::tiny)) GTEST_SKIP() << reason;
   const Words initial = counting(100, 0x01020304U), source = counting(100, 0xA0B0C0D0U);

@@ -1,4 +1,4 @@
-// Guarantees that only the host backend makes.
+// Tests guarantees that only the host backend makes.
 #include <sched.h>
 
 #include <cmath>
@@ -20,7 +20,7 @@ DeviceUnderTest& fast(Machine& machine) {
   return *device;
 }
 
-// A second handle of the fast device, opened with one choice.
+// Holds a second handle of the fast device, opened with one choice.
 class Opened {
  public:
   Opened(DeviceUnderTest& dut, const char* key, const char* value) : table_(dut.table()) {
@@ -77,7 +77,7 @@ const char* const kSets[] = {"base", "neon"};
 const char* const kSets[] = {"base", "avx2", "avx512"};
 #endif
 
-// The backend opens all compiled instruction sets, except sets that this machine lacks: it explains the refusal.
+// The backend opens all compiled instruction sets except those that this machine lacks, and explains each refusal.
 void instruction_sets_are_honoured(Machine& machine) {
   DeviceUnderTest& dut = fast(machine);
   bool can = true;  // true from base up to the machine's own set
@@ -135,7 +135,7 @@ void threads_give_the_same_bits(Machine& machine) {
     }
 }
 
-// Tests exp over the whole range of floats, as RBF of a distance: with gamma 1 or -1 the argument is exactly -+norm_x.
+// Tests exp over the whole range of floats, as the RBF of a distance: with gamma 1 or -1, its argument is -+norm_x.
 void exp_is_accurate(Machine& machine) {
   constexpr double kUlps = 1.2;  // the bound that isa/loops.cpp states
   double worst = 0;
@@ -253,7 +253,7 @@ void host_pointer_is_the_memory(Machine& machine) {
   EXPECT_EQ(buffer.read()[32], 6U);
 }
 
-// The id names the cores that this process may use: backends that drive the same cores must produce the same text.
+// The id names the cores that this process may use, so that backends for the same cores produce the same text.
 void physical_id_names_the_cores(Machine& machine) {
   cpu_set_t before;
   ASSERT_EQ(sched_getaffinity(0, sizeof before, &before), 0);

@@ -89,7 +89,7 @@ void builds_and_launches(DeviceUnderTest& dut, const mk_kernel_source& extension
   for (int i = kCount; i < kCount + 5; ++i) EXPECT_EQ(got[static_cast<size_t>(i)], kGuard);
 }
 
-// (1 + 2^-12)^2 needs 25 bits. The last bit is left if the product is fused with the sum, and lost if it is rounded.
+// (1 + 2^-12)^2 needs 25 bits. The last bit stays if a device fuses the product with the sum instead of rounding it.
 void rounds_a_product_before_a_sum(DeviceUnderTest& dut, const mk_kernel_source& extension) {
   Buffer in(dut, Words{as_word(1 + 0x1p-12F), as_word(1 + 0x1p-11F), as_word(1 + 0x1p-12F)});
   Buffer out(dut, Words(7, kGuard));
@@ -158,7 +158,7 @@ void has_no_doubles_where_it_says_so(DeviceUnderTest& dut, const mk_kernel_sourc
   EXPECT_EQ(program, nullptr);
 }
 
-// Every GPU refuses grids that some card would refuse; otherwise the mistake would only show on that card.
+// Every GPU refuses grids that some card would refuse. Otherwise, the mistake would show only on that card.
 void refuses_grids_that_some_card_would_refuse(DeviceUnderTest& dut, const mk_kernel_source& extension) {
   if (dut.info().kind != MK_DEVICE_GPU) GTEST_SKIP() << "only GPUs have such a limit";
   constexpr uint64_t kMost = 65535;

@@ -1,6 +1,6 @@
-// The structs that carry the scalars of the opencl backend's launches: every device's compiler must lay them out like
-// the host's. The host refuses padding when it compiles them, so a member's offset is the size of the members before
-// it.
+// Tests the structs that carry the scalars of the opencl backend's launches: every device's compiler must lay them out
+// like the host's compiler. The host refuses padding when it compiles them, so a member's offset is the size of the
+// members before it.
 #include <filesystem>
 #include <fstream>
 #include <map>

@@ -1,4 +1,4 @@
-// Code that the cases of both losses share.
+// Holds the code that the cases of both losses share.
 #pragma once
 
 #include <string>
@@ -36,7 +36,7 @@ struct LossCase {
   }
 };
 
-// Returns the weight of row r of the batch; 1 without weights.
+// Returns the weight of row r of the batch, or 1 without weights.
 inline double weight_of(const Problem& p, int64_t r) {
   if (p.op.n_inputs < 4) return 1;
   const mk_tensor& index = p.op.inputs[2];

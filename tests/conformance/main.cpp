@@ -1,4 +1,4 @@
-// Conformance: one suite, through the C boundary, on every device of every backend that is built.
+// Runs one suite, through the C boundary, on every device of every backend that is built.
 #include <cstdio>
 #include <cstdlib>
 #include <exception>

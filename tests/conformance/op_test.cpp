@@ -71,7 +71,7 @@ void expect_close(const Problem& problem, uint32_t output, const std::vector<Wor
                       << "; the first:" << first.str();
 }
 
-// A device may leave an op to the host backend.
+// Returns whether the device leaves this op to the host backend.
 bool denied(DeviceUnderTest& dut, const Problem& problem) {
   return dut.table().supports(dut.device(), &problem.op) == MK_SUPPORT_NO;
 }

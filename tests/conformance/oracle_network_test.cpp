@@ -42,12 +42,12 @@ void expect_near(const Values& got, const Values& want, const std::string& what 
 }
 
 void conv2d_by_hand(Machine& machine) {
-  Problem p;  // two filters of 2x2x2 at stride 2 over a padded image of 2x2x2: each window sees one pixel
+  Problem p;  // two filters of 2x2x2 at stride 2 over a padded 2x2x2 image, so each window sees one pixel
   const mk_tensor x = counting(p, 1, 8), weight = counting(p, 8, 2), bias = tensor(p, 1, {0, -80});
   p.op = ops::conv2d(x, weight, bias, {2, 2, 2, 2, 2, 2, 2, 1, 1}, ops::Activation::relu, p.unwritten(1, 8));
   EXPECT_EQ(output_of(machine, p), (Values{1 * 13 + 2 * 15, 0, 3 * 9 + 4 * 11, 0,  //
                                            5 * 5 + 6 * 7, 0, 7 * 1 + 8 * 3, 0}));
-  Problem q;  // two images of 2x3, a filter of 1x2
+  Problem q;  // two images of 2x3 and a filter of 1x2
   const mk_tensor images = counting(q, 2, 6), filter = tensor(q, 2, {10, 1});
   q.op = ops::conv2d(images, filter, {}, {2, 3, 1, 1, 2, 1, 1, 0, 0}, ops::Activation::none, q.unwritten(2, 4));
   EXPECT_EQ(output_of(machine, q), (Values{12, 23, 45, 56, 78, 89, 111, 122}));
@@ -113,7 +113,7 @@ void max_pool_by_hand(Machine& machine) {
   pool({1, 4, 2, 5, 3, 5}, {2, 3, 1, 2, 2, 1, 1, 0, 0}, {5, 5}, {2, 3});
   pool({2, 2, 1}, {1, 3, 1, 1, 2, 1, 1, 0, 0}, {2, 2}, {0, 0});       // the first of two equal elements
   pool({-3, -1, -2}, {1, 3, 1, 1, 3, 2, 2, 0, 1}, {-1, -1}, {2, 0});  // padding does not count as 0
-  pool({1, 8, 5, 2}, {1, 2, 2, 1, 2, 1, 1, 0, 0}, {5, 8}, {1, 0});    // each channel separately
+  pool({1, 8, 5, 2}, {1, 2, 2, 1, 2, 1, 1, 0, 0}, {5, 8}, {1, 0});    // each channel is separate
   Problem p;
   const mk_tensor x = tensor(p, 1, {1, kNan, 7, kNan, 0, 9}), out = p.unwritten(1, 1);
   p.op = ops::max_pool(x, {2, 3, 1, 2, 3, 1, 1, 0, 0}, out, p.unwritten(1, 1, {}, MK_I32));
@@ -126,7 +126,7 @@ void max_pool_grad_by_hand(Machine& machine) {
   const mk_tensor grad = tensor(p, 1, {10, 3}), place = p.indices({1, 0});
   p.op = ops::max_pool_grad(grad, place, {1, 3, 1, 1, 2, 1, 1, 0, 0}, p.unwritten(1, 3));
   EXPECT_EQ(output_of(machine, p), (Values{0, 13, 0}));
-  Problem whole;  // padding left and right, two channels
+  Problem whole;  // has padding left and right, and two channels
   const mk_tensor six = tensor(whole, 1, {1, 2, 4, 8, 16, 32}), at = whole.indices({1, 1, 0, 1, 0, 0});
   whole.op = ops::max_pool_grad(six, at, {1, 2, 2, 1, 2, 1, 1, 0, 1}, whole.unwritten(1, 4));
   EXPECT_EQ(output_of(machine, whole), (Values{5, 2, 16, 40}));
@@ -139,7 +139,7 @@ void avg_pool_by_hand(Machine& machine) {
   Problem square;
   square.op = ops::avg_pool(counting(square, 1, 8), {2, 2, 2, 1, 1}, square.unwritten(1, 2));
   EXPECT_EQ(output_of(machine, square), (Values{4, 5}));
-  Problem rows;  // 4x2 pixels to 2x1: rows 0 and 1, rows 2 and 3
+  Problem rows;  // 4x2 pixels become 2x1: from rows 0 and 1, and from rows 2 and 3
   rows.op = ops::avg_pool(counting(rows, 1, 8), {4, 2, 1, 2, 1}, rows.unwritten(1, 2));
   EXPECT_EQ(output_of(machine, rows), (Values{2.5, 6.5}));
 }
@@ -194,7 +194,7 @@ void act_grad_by_hand(Machine& machine) {
   }
 }
 
-// philox({0, 0, 0, 0}, {0, 0}) is 6627e8d5 e169c58d bc57ac4c 9b00dbd8: Random123's known answer.
+// philox({0, 0, 0, 0}, {0, 0}) is 6627e8d5 e169c58d bc57ac4c 9b00dbd8, which is Random123's known answer.
 void dropout_by_hand(Machine& machine) {
   const auto dropped = [&](double p) {
     Problem problem;
@@ -295,13 +295,13 @@ void optimizers_by_hand(Machine& machine) {
   expect("sgd", {Kind::sgd, 0.1, 0, 0, 0, 0}, {2, 1}, {0.7, 0, 0});
   expect("decay", {Kind::sgd, 0.1, 0.5, 0, 0, 0}, {2, 1}, {0.6125, 0, 0});  // 1 - 0.25, then - 0.1 * 1.375
   expect("momentum", {Kind::sgd, 0.1, 0, 0.9, 0, 0}, {2, 1}, {0.52, 2.8, 0});
-  // s = 0.2, u = 0.004: the first step is lr; then s = 0.28, u = 0.004996, 0.1 * (0.28 / 0.19) / sqrt(u / 0.001999)
+  // First s = 0.2 and u = 0.004. Then s = 0.28, u = 0.004996, and the step is 0.1 * (0.28 / 0.19) / sqrt(u / 0.001999).
   expect("adam 1", {Kind::adam, 0.1, 0, 0.9, 0.999, 1e-8}, {2}, {0.9, 0.2, 0.004});
   expect("adam 2", {Kind::adam, 0.1, 0, 0.9, 0.999, 1e-8}, {2, 1}, {0.8067820, 0.28, 0.004996});
-  // s = 0.4, d = 2 / sqrt(0.4); then s = 0.46, d = 1 / sqrt(0.46)
+  // First s = 0.4 and d = 2 / sqrt(0.4), then s = 0.46 and d = 1 / sqrt(0.46).
   expect("rmsprop", {Kind::rmsprop, 0.1, 0, 0.9, 0, 1e-8}, {2, 1}, {0.5363303, 0.46, 0});
   expect("rmsprop momentum", {Kind::rmsprop, 0.1, 0, 0.9, 0.5, 1e-8}, {2, 1}, {0.3782164, 0.46, 3.0555584});
-  // d = 0.002 / sqrt(0.400001); then u = 0.1 d^2, d = sqrt(u + 1e-6) / sqrt(0.460001)
+  // First d = 0.002 / sqrt(0.400001), then u = 0.1 d^2 and d = sqrt(u + 1e-6) / sqrt(0.460001).
   expect("adadelta 1", {Kind::adadelta, 1, 0, 0.9, 0, 1e-6}, {2}, {0.9968377, 0.4, 1e-6});
   expect("adadelta 2", {Kind::adadelta, 1, 0, 0.9, 0, 1e-6}, {2, 1}, {0.9947526, 0.46, 1.33e-6});
   expect("eps", {Kind::adam, 0.1, 0, 0.9, 0.999, 2}, {2}, {0.95, 0.2, 0.004});  // 0.1 * 2 / (2 + 2)

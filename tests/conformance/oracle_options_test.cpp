@@ -133,7 +133,7 @@ void softmax_like_pytorch(Machine& machine) {
   expect_near(output_of(machine, back), {0.1128890607, 0.01477064552, -0.2585054266, 0.1308457204}, "gradient ");
 }
 
-// Rows 2, 0 and 0 of an image of 3 x 2 pixels with 2 channels, and columns 1, 0 and 1.
+// Gathers rows 2, 0 and 0, and columns 1, 0 and 1, of an image of 3 x 2 pixels with 2 channels.
 void pixels_by_hand(Machine& machine) {
   Problem p;
   const mk_tensor x = tensor(p, 1, {1, 10, 2, 20, 3, 30, 4, 40, 5, 50, 6, 60});

@@ -31,7 +31,7 @@ void gemm_by_hand(Machine& machine) {
       const mk_tensor a = ta ? counting(p, 3, 2) : counting(p, 2, 3);
       const mk_tensor b = tb ? counting(p, 2, 3) : counting(p, 3, 2);
       p.op = ops::gemm(a, ta, b, tb, counting(p, 2, 2), 2, 10);
-      // [1 2 3; 4 5 6] or [1 3 5; 2 4 6]   times   [1 2; 3 4; 5 6] or [1 4; 2 5; 3 6]
+      // The product is [1 2 3; 4 5 6] or [1 3 5; 2 4 6] times [1 2; 3 4; 5 6] or [1 4; 2 5; 3 6].
       const Values product = ta ? (tb ? Values{22, 49, 28, 64} : Values{35, 44, 44, 56})
                                 : (tb ? Values{14, 32, 32, 77} : Values{22, 28, 49, 64});
       Values want;
@@ -40,7 +40,7 @@ void gemm_by_hand(Machine& machine) {
     }
 }
 
-// 2^24 + 1 - 2^24 is lost in fp32 and kept in fp64.
+// In 2^24 + 1 - 2^24, the 1 is lost in fp32 and kept in fp64.
 void gemm_sums_in_double(Machine& machine) {
   Problem p;
   const float big = 0x1p24F;
@@ -72,7 +72,7 @@ void fill_by_hand(Machine& machine) {
 }
 
 void kernels_by_definition(Machine& machine) {
-  const double dots[] = {0.5, -2, 3}, nx = 4, ny[] = {2, 6, 1};  // the last distance is 4 + 1 - 6 < 0: cut at 0
+  const double dots[] = {0.5, -2, 3}, nx = 4, ny[] = {2, 6, 1};  // the last distance, 4 + 1 - 6, is cut at 0
   const auto values = [&](const ops::KernelFunction& f) {
     Problem p;
     const mk_tensor dot = p.floats(1, 3, {}, [&](int64_t, int64_t c) { return static_cast<float>(dots[c]); });

@@ -10,7 +10,7 @@
 namespace mokume::conformance {
 namespace {
 
-constexpr int64_t kTail = 37;  // guards after each view: an odd number, so that nothing is aligned by chance
+constexpr int64_t kTail = 37;  // number of guards after each view; it is odd, so that nothing is aligned by chance
 
 // Tensors of a problem hold the number of their buffer in place of its handle until bound() is called.
 mk_buffer* name_of(size_t memory) { return reinterpret_cast<mk_buffer*>(static_cast<uintptr_t>(memory + 1)); }

@@ -1,4 +1,4 @@
-// Ops that core/device refuses before a backend sees them. The checks are in core/sdk, so any device will do.
+// Tests ops that core/device refuses before a backend sees them. The checks are in core/sdk, so any device will do.
 #include <cstring>
 
 #include "problem.hpp"
@@ -8,7 +8,7 @@
 namespace mokume::conformance {
 namespace {
 
-// A problem on a device, with an op that a test can break and submit.
+// Puts a problem on a device, with an op that a test can break and submit.
 class Workbench {
  public:
   Workbench(DeviceUnderTest& dut, Problem problem) : dut_(dut), problem_(std::move(problem)) {

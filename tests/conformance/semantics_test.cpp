@@ -12,7 +12,7 @@ namespace {
 
 struct KernelMatrix {
   int64_t rows;
-  double tolerance;  // the bound for each element
+  double tolerance;  // bound for each element
   Words values;
 };
 
@@ -55,7 +55,7 @@ void rbf_of_equal_rows_is_one(DeviceUnderTest& dut) {
     }
 }
 
-// A window without a transformed space, and integers: every device gives exactly the sums of the definition.
+// The window has no transformed space, and all numbers are integers, so every device gives exactly the defined sums.
 void convolution_of_integers_is_exact(DeviceUnderTest& dut) {
   const ops::Window w{6, 5, 3, 3, 2, 2, 1, 1, 1};
   constexpr int64_t kImages = 2, kFilters = 4;
@@ -112,7 +112,7 @@ void convolution_of_an_image_is_its_own_affair(DeviceUnderTest& dut) {
     Buffer y(dut, static_cast<uint64_t>(kImages * out) * 4), dx(dut, static_cast<uint64_t>(kImages * in) * 4);
     const mk_tensor weight = sdk::matrix(buffers[1]->handle(), w.patch(), filters);
     const mk_tensor bias = sdk::vector(buffers[2]->handle(), filters);
-    // Images [first, first + count), at their places in y and dx.
+    // These ops process images [first, first + count) at their places in y and dx.
     const auto forward = [&, &window = w](int64_t first, int64_t count) {
       return ops::conv2d(sdk::matrix(buffers[0]->handle(), count, in, 0, first * in), weight, bias, window,
                          ops::Activation::relu, sdk::matrix(y.handle(), count, out, 0, first * out));
@@ -262,8 +262,8 @@ constexpr const char* kClblastOrder = "CLBlast adds in an order of its own";
 
 const ops::OptimizerSettings kPlain{ops::Optimizer::sgd, 0.1, 0, 0}, kHeavy{ops::Optimizer::sgd, 0.1, 0.01, 0.7};
 
-// A layer with its memory: the operands of linear_update, and a gradient. `after_relu`: x is the output of a relu, with
-// about half of the elements 0.
+// Holds a layer with its memory: the operands of linear_update, and a gradient. If `after_relu`, x is the output of a
+// relu, with about half of the elements 0.
 class LinearLayer {
  public:
   LinearLayer(DeviceUnderTest& dut, int64_t batch, int64_t inputs, int64_t outputs, bool after_relu = false)
@@ -286,7 +286,7 @@ class LinearLayer {
 
   static mk_tensor flat(const mk_tensor& t) { return sdk::vector(t.buffer, t.rows * t.columns); }
 
-  // Returns false if an op is not supported.
+  // Returns false if the device does not support one of the steps.
   bool run(const std::vector<mk_op>& steps) {
     if (!all_supported(dut_, steps)) return false;
     for (const mk_op& step : steps) must(submit(dut_, step));
@@ -306,8 +306,8 @@ class LinearLayer {
   std::vector<std::unique_ptr<Buffer>> buffers_;
 };
 
-// gemm, gemm, optimizer_step and, after a relu, act_grad give the weight and the state of linear_update. On the host,
-// and where a sum for dx has one term, they give the same dx, too. (Elsewhere the cases check dx within its tolerance.)
+// Two gemms, optimizer_step and, after a relu, act_grad give the weight and the state of linear_update. On the host,
+// and where a sum for dx has one term, they also give the same dx. Elsewhere, the cases check dx within its tolerance.
 void linear_update_is_those_ops(DeviceUnderTest& dut, int64_t batch, int64_t inputs, int64_t outputs,
                                 const ops::OptimizerSettings& settings, int64_t t, bool after_relu = false) {
   LinearLayer fused(dut, batch, inputs, outputs, after_relu), apart(dut, batch, inputs, outputs, after_relu);
@@ -427,7 +427,7 @@ void gemm_can_be_cut(DeviceUnderTest& dut) {
     bool transpose_a, transpose_b;
   };
   constexpr int64_t kCut = ops::kGemmCut;
-  // A linear layer forward, the gradient of its input and the gradient of its weight, for a few rows and for many rows.
+  // The cases are a linear layer forward and the gradients of its input and its weight, for a few rows and for many.
   for (const Cut& c :
        {Cut{10, 227, 1700, false, false}, Cut{10, 1700, 227, false, true}, Cut{1700, 227, 10, true, false},
         Cut{1, 83, 1100, false, false}, Cut{100, 600, 1300, false, false}, Cut{70, 1300, 600, false, true},

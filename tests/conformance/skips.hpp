@@ -27,7 +27,7 @@ inline constexpr char kLibraryProducts[] = "oneDNN multiplies here and picks its
 inline constexpr char kSmallBuffers[] = "the device's largest buffer is smaller than this case needs";
 inline constexpr char kSlowReopen[] = "opening twice builds every kernel twice, which takes minutes here";
 
-// Returns the reason why a case of `size` is left out on a device; null if it is not left out.
+// Returns the reason why a case of `size` is left out on a device, or null.
 inline const char* skip_reason(const DeviceUnderTest& dut, Size size) {
   for (const Skip& skip : kSkips)
     if (dut.has(skip.flag) && size >= skip.from) return skip.reason;

@@ -1,4 +1,4 @@
-// The groups of tests; each registers its own tests with GoogleTest.
+// Declares the groups of tests, each of which registers its own tests with GoogleTest.
 #pragma once
 
 #include <gtest/gtest.h>
@@ -27,7 +27,7 @@ inline void add_test(const std::string& suite, const std::string& name, std::fun
 void add_inventory_tests(Machine& machine);                        // the devices and cases that must exist
 void add_op_tests(Machine& machine, DeviceUnderTest& dut);         // every case of every op against the oracle
 void add_semantics_tests(Machine& machine, DeviceUnderTest& dut);  // combinations of ops
-void add_group_tests(Machine& machine, DeviceUnderTest& dut);      // ops of several members
+void add_group_tests(Machine& machine, DeviceUnderTest& dut);      // ops in a group against the same ops run separately
 void add_refusal_tests(Machine& machine);                          // descriptors that must be refused
 void add_handle_tests(Machine& machine, DeviceUnderTest& dut);     // devices, buffers, queues, copies, events
 void add_kernel_source_tests(Machine& machine, DeviceUnderTest& dut);

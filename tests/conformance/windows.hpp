@@ -1,4 +1,4 @@
-// The windows that the cases of convolutions and max pools share.
+// Lists the windows that the cases of convolutions and max pools share.
 #pragma once
 
 #include <string>
@@ -13,7 +13,7 @@ struct WindowCase {
   Size size;
   int64_t images;
   ops::Window window;
-  Layout image{}, windows{};  // `image` has an image per row, `windows` holds the results
+  Layout image{}, windows{};  // `image` has one image per row; `windows` holds the results
 };
 
 inline std::vector<WindowCase> window_cases() {
@@ -46,8 +46,8 @@ inline std::vector<WindowCase> window_cases() {
   };
 }
 
-// Windows with less and more padding after the image than before it, windows that reach beyond the padding (as with
-// PyTorch's ceil_mode), and no padding.
+// Returns windows with less and more padding after the image than before it, windows that reach beyond the padding (as
+// with PyTorch's ceil_mode), and windows without padding.
 inline std::vector<WindowCase> lopsided_cases() {
   return {
       {"6x7x3_beyond_the_image", Size::tiny, 2, {6, 7, 3, 3, 4, 2, 3, 1, 1, 1, 1, 1, 1}, {1, 2}, {3, 0}},

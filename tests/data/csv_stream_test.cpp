@@ -36,7 +36,7 @@ class Pipe {
   int ends_[2] = {-1, -1};
 };
 
-// Returns the next piece; all of it has been written already.
+// Returns the next piece, which the test has already written.
 std::string next(CsvStream& stream, int64_t more_lines) {
   CsvPiece piece;
   if (!stream.next(piece)) return "the end";

@@ -79,7 +79,7 @@ TEST(Share, StratifiedTakesFromEachClassAndKeepsTheSum) {
   Ints count(5);
   for (size_t i = 0; i < folds.size(); ++i)
     if (folds[i] == 0) ++count[static_cast<size_t>(labels[i])];
-  // 15.0, 12.3, 2.7 and 0.9 rows: 31 in total, so the two largest remainders round up.
+  // The shares are 15.0, 12.3, 2.7 and 0.9 rows, 31 in total, so the two largest remainders round up.
   EXPECT_EQ(count, (Ints{15, 12, 3, 0, 1}));
 }
 
@@ -125,7 +125,7 @@ TEST(Folds, TheLargestGroupsAreDealtFirst) {
 }
 
 TEST(Folds, GroupsSpreadTheClasses) {
-  // Has two groups of class 1 among six groups of equal size: by the number of rows alone, both would be in fold 0.
+  // Two of six groups of equal size are of class 1. By the number of rows alone, both would be in fold 0.
   const std::vector<uint32_t> groups = {0, 0, 1, 1, 2, 2, 3, 3, 4, 4, 5, 5};
   const Ints labels = {1, 1, 0, 0, 1, 1, 0, 0, 0, 0, 0, 0};
   const Ints folds = assign_group_folds(grouped_rows(groups, labels), 2, false, true, 1);

@@ -12,7 +12,7 @@ Case grad_case(const ElementwiseCase& e, const std::string& kind, Activation act
   return {e.name + kind, e.size, [=] {
             Problem p;
             const mk_tensor grad = e.input(p);
-            // The outputs of relu are 0 for about half of the elements; smaller values and NaNs pass nothing either.
+            // As in outputs of relu, about half of the elements are 0. Negative values and NaNs pass nothing either.
             const mk_tensor random = p.random(e.rows, e.columns, {e.out.offset + 1, e.out.padding + 1});
             for (int64_t r = 0; r < e.rows; ++r)
               for (int64_t c = 0; c < e.columns; ++c) {

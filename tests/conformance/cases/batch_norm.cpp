@@ -61,7 +61,7 @@ Case norm_case(const Rows& r, bool predicts) {
           }};
 }
 
-// Returns moments that belong to no x: the op must use the moments that it receives.
+// Returns moments that belong to no x, because the op must use the moments that it receives.
 mk_tensor moments_of(Problem& p, const Rows& r) {
   return p.floats(ops::kNormMoments, r.columns, r.other, [&](int64_t row, int64_t column) {
     const auto some = static_cast<float>(column % 7) / 8;

@@ -51,7 +51,7 @@ std::vector<Case> cases() {
   return list;
 }
 
-// The scale is |x| + |bias|, and 1 for sigmoid.
+// The scale is |x| + |bias|, plus 1 for sigmoid.
 std::vector<double> scale(const Problem& p, uint32_t, const std::vector<Words>&, Machine&) {
   const mk_op& op = p.op;
   const mk_tensor& x = op.inputs[0];

@@ -26,8 +26,8 @@ ops::Window with(ops::Window w, int64_t dilation_h, int64_t dilation_w, int64_t 
   return w;
 }
 
-// Adds dilation, groups with one and more channels, and padding of two sizes: with few and many channels, with whole
-// vectors and without, with and without gaps between rows.
+// Adds cases of dilation, of groups with one and more channels, and of padding of two sizes: with few and many
+// channels, with and without whole vectors, and with and without gaps between rows.
 void add_kinds(std::vector<Convolution>& list) {
   const Layout x{1, 2}, y{3, 0}, w{2, 1};
   list.push_back({"9x8x2_dilated", Size::tiny, 2, with({9, 8, 2, 3, 3, 1, 1, 2, 0}, 2, 3, 1), 3, x, y, w});
@@ -56,12 +56,12 @@ void add_kinds(std::vector<Convolution>& list) {
 std::vector<Convolution> convolutions() {
   std::vector<Convolution> list;
   add_kinds(list);
-  // Every window with a few output channels, odd and even.
+  // These cases combine every window with a few output channels, odd and even.
   for (const WindowCase& w : window_cases())
     list.push_back({w.name, w.size, w.images, w.window, 1 + w.window.width % 5, w.image, w.windows, {1, 2}});
   list.push_back({"4x4x2_no_filters", Size::tiny, 2, {4, 4, 2, 3, 3, 1, 1, 1, 1}, 0});
-  // Windows of 3 x 3 with whole vectors of channels, which may take a path of their own: tiles that fit or are cut,
-  // with and without padding, more and fewer channels than a block of the product.
+  // These 3 x 3 windows with whole vectors of channels may take a path of their own. Tiles fit or are cut, with and
+  // without padding, and there are more or fewer channels than in a block of the product.
   const auto square = [&](const char* name, Size size, int64_t images, int64_t side, int64_t in, int64_t pad,
                           int64_t out) {
     list.push_back({name, size, images, {side, side, in, 3, 3, 1, 1, pad, pad}, out});
@@ -75,16 +75,16 @@ std::vector<Convolution> convolutions() {
   square("12x12x48_to_144", Size::normal, 3, 12, 48, 2, 144);
   list.push_back(
       {"11x13x64_to_64_strided", Size::normal, 3, {11, 13, 64, 3, 3, 1, 1, 0, 1}, 64, {1, 3}, {2, 5}, {3, 1}});
-  // One channel and window lines that fill vectors: less than a register tile, one tile, and more; channels that do and
-  // do not fill vectors; more and fewer pixels than a block of the product, and exactly a few whole blocks.
+  // These cases have one channel and window lines that fill vectors: less than a register tile, one tile, or more. The
+  // channels fill vectors or not, and there are more or fewer pixels than in a block of the product, or whole blocks.
   list.push_back({"9x8x1_5x5_to_37", Size::tiny, 2, {9, 8, 1, 5, 5, 1, 1, 0, 0}, 37, {1, 2}, {3, 0}, {2, 1}});
   list.push_back({"9x8x1_5x5_to_33", Size::tiny, 2, {9, 8, 1, 5, 5, 1, 1, 0, 0}, 33});
   list.push_back({"20x20x1_5x5_to_37", Size::normal, 3, {20, 20, 1, 5, 5, 1, 1, 0, 0}, 37});
   list.push_back({"28x28x1_10x10_to_85", Size::normal, 3, {28, 28, 1, 10, 10, 1, 1, 0, 0}, 85});
   list.push_back({"28x28x1_5x5_to_100", Size::normal, 2, {28, 28, 1, 5, 5, 1, 1, 2, 2}, 100, {0, 3}, {1, 2}, {1, 0}});
   list.push_back({"12x40x1_3x17_to_64", Size::normal, 3, {12, 40, 1, 3, 17, 1, 1, 1, 8}, 64});
-  // One channel and so few output channels that windows, or lines of the window, share a vector: whole vectors and
-  // partial vectors, some lines at a time.
+  // These cases have one channel and so few output channels that windows, or lines of the window, share a vector. They
+  // fill vectors entirely or partly, some lines at a time.
   list.push_back({"9x8x1_5x5_to_13", Size::tiny, 2, {9, 8, 1, 5, 5, 1, 1, 1, 2}, 13, {1, 2}, {3, 0}, {2, 1}});
   list.push_back({"28x28x1_5x5_to_4", Size::normal, 3, {28, 28, 1, 5, 5, 1, 1, 0, 0}, 4});
   list.push_back({"28x28x1_7x7_to_8", Size::normal, 3, {28, 28, 1, 7, 7, 1, 1, 0, 0}, 8, {1, 2}, {3, 1}, {2, 1}});
@@ -140,7 +140,7 @@ Case grad_weight(const Convolution& c, bool biased) {
           }};
 }
 
-// Returns the magnitudes around an element: the largest within 5 pixels, separately for each channel.
+// Returns, for each element, the largest magnitude within 5 pixels of the same channel.
 std::vector<double> around(const std::vector<double>& sums, int64_t images, int64_t height, int64_t width,
                            int64_t channels) {
   constexpr int64_t kReach = 5;

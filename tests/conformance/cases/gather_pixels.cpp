@@ -9,7 +9,7 @@ struct PixelCase {
   int64_t images;
   ops::PixelMap map;
   Layout image{}, shown{};
-  int32_t turn = 1;  // the step between the indices of two neighbours; 0: all indices refer to the last pixel
+  int32_t turn = 1;  // step between the indices of neighbours; if it is 0, all indices refer to the last pixel
 
   std::vector<int32_t> side(int64_t count, int64_t pixels) const {
     std::vector<int32_t> indices;

@@ -3,7 +3,7 @@
 namespace mokume::conformance {
 namespace {
 
-// Returns about every row once, in a scattered order with repetitions.
+// Returns `count` rows in a scattered order, with repetitions.
 std::vector<int32_t> scattered(int64_t count, int64_t rows) {
   std::vector<int32_t> values;
   for (int64_t i = 0; i < count; ++i) values.push_back(static_cast<int32_t>((i * 7919 + i / 3) % rows));

@@ -22,15 +22,15 @@ Case gemm_case(std::string name, Size size, const Shape& shape, const Options& o
             const auto [m, n, k] = shape;
             const mk_tensor a = p.random(o.transpose_a ? k : m, o.transpose_a ? m : k, o.a, o.low, o.high);
             const mk_tensor b = p.random(o.transpose_b ? n : k, o.transpose_b ? k : n, o.b, o.low, o.high);
-            // With beta = 0 the old contents are NaNs that must not spread.
+            // With beta = 0, the old contents are NaNs that must not spread.
             const mk_tensor out = o.beta == 0 ? p.unwritten(m, n, o.out) : p.random(m, n, o.out);
             p.op = ops::gemm(a, o.transpose_a, b, o.transpose_b, out, o.alpha, o.beta);
             return p;
           }};
 }
 
-// Makes cases with a bias and an activation for every path of a device: packed, few rows (one, some, more than a tile;
-// blocks of K shared or not), short along K, and empty.
+// Makes a case with a bias and an activation. These cases cover every path of a device: packed, few rows (one, some,
+// more than a tile, with blocks of K shared or not), short along K, and empty.
 Case layer_case(std::string name, Size size, const Shape& shape, ops::Activation activation, float beta = 0) {
   return {std::move(name), size, [=] {
             Problem p;
@@ -42,7 +42,7 @@ Case layer_case(std::string name, Size size, const Shape& shape, ops::Activation
           }};
 }
 
-// Makes the Gram matrix of one buffer's rows: both operands are the same view.
+// Makes a case of the Gram matrix of one buffer's rows, so that both operands are the same view.
 Case gram_case(std::string name, Size size, int64_t rows, int64_t columns) {
   return {std::move(name), size, [=] {
             Problem p;
@@ -71,7 +71,7 @@ std::vector<Case> cases() {
       gemm_case("no_terms_scaled", Size::tiny, {3, 17, 0}, {false, true, 1, -2, {0, 2}, {0, 2}, {1, 1}}),
       gemm_case("large_values", Size::tiny, {7, 5, 33}, {false, true, 1, 0, {}, {}, {}, 1e17F, 1e18F}),
       gram_case("gram_19x23", Size::tiny, 19, 23),
-      // This size is just too large for one work-item, so that tiny sizes also test the other kernels of CPUs.
+      // This case is just too large for one work-item, so the tiny cases also cover the other CPU kernels.
       gemm_case("35x33x37_packed", Size::tiny, {35, 33, 37}, {false, true, 1, 0, {1, 2}, {2, 1}, {3, 2}}),
       gemm_case("60x3x260_along_k", Size::tiny, {60, 3, 260}),
       gemm_case("300x4x30_columns", Size::tiny, {300, 4, 30}, {true, false, 1, 0, {1, 2}, {2, 1}, {3, 2}}),

@@ -65,7 +65,7 @@ Case grad_case(const Groups& s, bool dx) {
           }};
 }
 
-// Calls element(row, index in the row, channel) for a group.
+// Calls element(index in the row, channel) for every element of a group.
 template <class Element>
 void for_group(const ops::NormGroups& g, int64_t group, const Element& element) {
   for (int64_t p = 0; p < g.pixels; ++p)

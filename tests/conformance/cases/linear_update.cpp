@@ -23,7 +23,7 @@ Case layer_case(const Layer& l) {
             if (l.after_relu) p.change(x, [](float v) { return v > 0 ? v : 0; });
             const mk_tensor dy = p.random(l.batch, l.outputs, l.dy);
             const mk_tensor weight = p.random(l.inputs, l.outputs, l.weight);
-            // At the first step the state is ignored.
+            // At the first step, the op ignores the state.
             mk_tensor state{}, dx{};
             if (l.momentum != 0)
               state = l.t == 1 ? p.unwritten(l.inputs, l.outputs, l.state) : p.random(l.inputs, l.outputs, l.state);

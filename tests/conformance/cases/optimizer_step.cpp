@@ -12,7 +12,7 @@ struct Step {
   std::string name;
   Size size;
   int64_t n;
-  int64_t t = 5;  // the states of the first step are 0
+  int64_t t = 5;  // number of the step; at step 1, all states are 0
   Layout grad{}, weight{};
   float gradients = 1;  // the range is [-gradients, gradients)
   float second_moment = 1;
@@ -90,7 +90,7 @@ std::vector<Case> cases() {
   return list;
 }
 
-// The sums of the magnitudes of the terms of one element: weight and states after the step.
+// Holds the sums of the magnitudes of the terms of one element: its weight and its states after the step.
 struct Magnitudes {
   double of[4];
 };

@@ -15,7 +15,7 @@ Case softmax_case(const ElementwiseCase& e, const std::string& kind, float range
           }};
 }
 
-// Returns an infinity in some rows, which makes them NaN, and -inf in other rows, which is a probability of 0.
+// Returns -inf for some numbers, which gives them a probability of 0.
 float with_some_low(float random) { return random < -0.6F ? -HUGE_VALF : random; }
 
 std::vector<Case> cases() {

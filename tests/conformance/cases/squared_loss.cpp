@@ -46,7 +46,7 @@ std::vector<Case> cases() {
   return list;
 }
 
-// The scales of the loss of one element and of its slope for each distance, with m = |prediction| + |target|.
+// Holds the scales of the loss and the slope of one element, with m = |prediction| + |target|.
 struct Bases {
   double loss, slope;
 };
