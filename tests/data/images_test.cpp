@@ -1,4 +1,4 @@
-// Source "images": pictures in folders.
+// Tests the source "images": pictures in folders.
 #include <sys/stat.h>
 
 #include <filesystem>
@@ -26,7 +26,7 @@ std::string colour_png(uint32_t width, uint32_t height, const std::string& rgb) 
 
 class Images : public DataTest {
  protected:
-  // Three classes with 3, 2 and 1 grey pictures of one pixel.
+  // Writes three classes with 3, 2 and 1 grey pictures of one pixel.
   void write_grey() const {
     for (const auto& [name, value] : std::vector<std::pair<std::string, int>>{{"cat/b.PNG", 2},
                                                                               {"cat/a.png", 1},

@@ -8,7 +8,7 @@
 namespace mokume::data {
 namespace {
 
-// Ten rows of three classes, with values from scikit-learn 1.9.1.
+// These ten rows have three classes. The expected values come from scikit-learn 1.9.1.
 const std::vector<int32_t> kTrueClasses = {0, 0, 0, 0, 1, 1, 1, 2, 2, 2};
 const std::vector<int32_t> kGuessedClasses = {0, 0, 1, 0, 1, 1, 2, 2, 0, 2};
 const std::vector<double> kClassProbabilities = {.7, .2, .1, .6, .3, .1, .2, .5, .3, .8, .1, .1, .1, .8, .1,

@@ -56,7 +56,7 @@ TEST_F(NpyRowsTest, ReadsNumbersOfEveryType) {
 }
 
 TEST_F(NpyRowsTest, ChannelsBecomeInnermost) {
-  // Two pictures of 1 x 2 pixels with three channels.
+  // The file holds two pictures of 1 x 2 pixels with three channels.
   const std::string outer = npy<float>("<f4", "(2, 3, 1, 2)", {1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12});
   const RawTable part = rows(outer, Layout::nchw);
   EXPECT_EQ(part.table.x, (Floats{1, 3, 5, 2, 4, 6, 7, 9, 11, 8, 10, 12}));

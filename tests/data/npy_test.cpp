@@ -38,7 +38,7 @@ TEST_F(Npy, KeepsEveryBit) {
   EXPECT_EQ(read_npy(path("a.npy")).columns, 10);
 }
 
-// The layout that numpy.lib.format describes for version 1.0: magic, version, length, a literal that ends in a newline
+// numpy.lib.format describes this layout for version 1.0: magic, version, length, and a literal that ends in a newline
 // at a 64-byte boundary.
 TEST_F(Npy, WritesFilesThatNumPyReads) {
   write_npy(path("a.npy"), {1, 2, {1, 2}});

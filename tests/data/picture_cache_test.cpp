@@ -1,4 +1,4 @@
-// Decoded pictures are kept in the cache, and only for files that have not changed.
+// Tests that the cache keeps decoded pictures, and only for files that have not changed.
 #include <chrono>
 #include <filesystem>
 #include <fstream>
@@ -21,7 +21,7 @@ class PictureCache : public DataTest {
   }
 
   std::vector<float> values() const { return load(spec("images", path("set"))).train.x; }
-  // Paints the first picture another grey; its size and optionally its modification time stay the same.
+  // Paints the first picture another grey. Its size and, if `keep_time`, its modification time stay the same.
   void repaint(bool keep_time) const {
     const fs::path file = path("set/cat/0.png");
     const auto time = fs::last_write_time(file);

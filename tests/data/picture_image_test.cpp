@@ -1,4 +1,4 @@
-// Conversion of pictures to the images of a model.
+// Tests the conversion of pictures to the images of a model.
 #include <algorithm>
 #include <cmath>
 #include <numeric>
@@ -72,7 +72,7 @@ TEST(ModelImage, InkThatTouchesTheBorderIsKept) {
 
 TEST(ModelImage, TheCentreOfMassIsInTheMiddle) {
   Canvas canvas(400, 400, 255);
-  canvas.fill(100, 100, 40, 200, 0);  // an L: its mass is to the left of and below the middle of its box
+  canvas.fill(100, 100, 40, 200, 0);  // an L, whose mass is left of and below the middle of its box
   canvas.fill(100, 260, 140, 40, 0);
   const std::vector<float> values = to_model_image(picture(canvas), kMnist).values;
   double mass = 0, x = 0, y = 0;

@@ -69,7 +69,7 @@ TEST_F(PictureTest, JpegIsDistinguishedFromPngByItsContent) {
   EXPECT_EQ(progressive.pixels, colour.pixels);
 }
 
-// Returns little- or big-endian Exif data: TIFF with one entry, the orientation.
+// Returns little- or big-endian Exif data: a TIFF with one entry, the orientation.
 std::string exif(int orientation, bool little) {
   const auto n = [&](int value) {
     const char low = static_cast<char>(value & 255), high = static_cast<char>(value >> 8);
@@ -81,7 +81,7 @@ std::string exif(int orientation, bool little) {
          n(orientation) + zero + zero + zero;
 }
 
-// Compares the position of the first stored pixel in the displayed picture; EXIF 2.3, 4.6.4.
+// Compares the position of the first stored pixel in the displayed picture with EXIF 2.3, 4.6.4.
 TEST_F(PictureTest, PhotosAreTurnedUpright) {
   Canvas stored(32, 16, 0);
   stored.fill(0, 0, 8, 8, 255);
@@ -141,7 +141,7 @@ TEST_F(PictureTest, ATruncatedFileIsRefused) {
   const Bytes pixels = read(whole).pixels;
   for (size_t size = 8; size < whole.size(); ++size) {
     try {
-      EXPECT_EQ(read(whole.substr(0, size)).pixels, pixels) << "cut at " << size;  // after the last pixel
+      EXPECT_EQ(read(whole.substr(0, size)).pixels, pixels) << "cut at " << size;  // the cut is after the last pixel
       EXPECT_GT(size, whole.size() - 24);
     } catch (const Error& e) {
       EXPECT_EQ(e.status(), MK_BAD_DATA) << e.what();
@@ -180,7 +180,7 @@ TEST_F(PictureTest, AnyByteMayBeWrong) {
       }
 }
 
-// A repeated scan takes a few bytes in the file, but a pass over the picture in the reader.
+// A repeated scan costs a few bytes in the file, but the reader a whole pass over the picture.
 TEST_F(PictureTest, EndlessScansAreRefused) {
   static const jpeg_scan_info kScans[2] = {{1, {0}, 0, 0, 0, 0}, {1, {0}, 1, 63, 0, 0}};
   const std::string whole = jpeg(16, 16, 1, std::string(256, 'x'), [](jpeg_compress_struct& info, bool started) {

@@ -1,4 +1,4 @@
-// Makes PNG and JPEG files in memory. PNG is written chunk by chunk, so that every header can be falsified.
+// Makes PNG and JPEG files in memory. Writes PNG chunk by chunk, so that tests can falsify every header.
 #pragma once
 
 #include <zlib.h>
@@ -43,8 +43,8 @@ inline std::string png(uint32_t width, uint32_t height, PngColour colour, const 
   return "\x89PNG\r\n\x1a\n" + png_chunk("IHDR", header) + extra + png_chunk("IDAT", packed) + png_chunk("IEND", "");
 }
 
-// `pixels` have innermost channels (1 grey, 3 RGB, 4 CMYK). `more` may change settings before the first row, and is
-// called a second time after the start to add markers.
+// In `pixels`, the channels (1 grey, 3 RGB, 4 CMYK) are innermost. `more` may change settings before the first row, and
+// a second call after the start may add markers.
 inline std::string jpeg(uint32_t width, uint32_t height, int channels, std::string pixels,
                         const std::function<void(jpeg_compress_struct&, bool started)>& more = {}) {
   jpeg_compress_struct info{};
@@ -75,7 +75,7 @@ inline std::string jpeg(uint32_t width, uint32_t height, int channels, std::stri
   return made;
 }
 
-// Grey values on a canvas; `bytes` is the input of png().
+// Holds grey values on a canvas; `bytes` is the input of png().
 struct Canvas {
   uint32_t width, height;
   std::string bytes;

@@ -1,4 +1,4 @@
-// Real data sets, if MOKUME_DATA names a folder that contains them.
+// Tests real data sets, if MOKUME_DATA names a folder that contains them.
 #include <numeric>
 
 #include "data/load.hpp"
@@ -22,7 +22,7 @@ TEST(SharedData, MnistIsRead) {
   EXPECT_EQ(data.class_names.size(), 10U);
   EXPECT_EQ(std::vector<int32_t>(data.train.labels.begin(), data.train.labels.begin() + 5),
             (std::vector<int32_t>{5, 0, 4, 1, 9}));
-  // The well-known mean of the training images is 0.1307 of 255.
+  // The training images, scaled to [0, 1], have the well-known mean 0.1307.
   EXPECT_NEAR(std::accumulate(data.train.x.begin(), data.train.x.end(), 0.0) / 60000 / 784 / 255, 0.1307, 5e-5);
   DataSpec some = spec("mnist", "");
   some.limit = 5000;

@@ -1,4 +1,4 @@
-// A scratch directory for each test, and checks of errors.
+// Provides a scratch directory for each test, and checks of errors.
 #pragma once
 
 #include <gtest/gtest.h>
@@ -43,7 +43,7 @@ class DataTest : public testing::Test {
   std::string directory_;
 };
 
-// Sets an environment variable during its lifetime; without a value, removes the variable.
+// Sets an environment variable until the end of the block or, without a value, removes it.
 class Environment {
  public:
   Environment(const char* name, const std::optional<std::string>& value) : name_(name) {

@@ -139,7 +139,7 @@ TEST(DeviceCopies, OutsideABufferAreRefused) {
   error_of(MK_INVALID_ARGUMENT, [&] { device->read(a, 2, memory, kHuge); });
   error_of(MK_INVALID_ARGUMENT, [&] { device->copy(a, 0, b, 0, 9); });
   error_of(MK_INVALID_ARGUMENT, [&] { device->copy(b, 0, a, 8, 9); });
-  error_of(MK_INVALID_ARGUMENT, [&] { device->copy(a, 0, a, 4, 8); });  // overlaps
+  error_of(MK_INVALID_ARGUMENT, [&] { device->copy(a, 0, a, 4, 8); });  // the ranges overlap
   error_of(MK_INVALID_ARGUMENT, [&] { device->read(foreign, 0, memory, 1); });
   error_of(MK_INVALID_ARGUMENT, [&] { device->read(nullptr, 0, memory, 1); });
   EXPECT_EQ(backend.copied_bytes, 0U);
@@ -166,12 +166,12 @@ TEST(DeviceSubmit, RefusesBadDescriptorsBeforeTheBackendSeesThem) {
   error_of(MK_INVALID_ARGUMENT, submit(ops::fill(vector(nullptr, 1), 1)));
   error_of(MK_UNSUPPORTED, submit(sdk::make_op(MK_OP_COUNT_, {}, {})));
   EXPECT_TRUE(backend.submitted.empty());
-  device->submit(ops::fill(matrix(a, 2, 1, 3), 1));  // ends exactly at the end
+  device->submit(ops::fill(matrix(a, 2, 1, 3), 1));  // the view ends where the buffer ends
   device->submit(ops::fill(vector(nullptr, 0), 1));  // no memory to access
   EXPECT_EQ(backend.submitted.size(), 2U);
 }
 
-// A device without any ops on top of a host device with all ops.
+// Puts a device that lacks ops on top of a host device that has all ops.
 class Fallback : public testing::TestWithParam<bool> {
  protected:
   Fallback() : host_backend_("host") {
@@ -218,7 +218,7 @@ TEST_P(Fallback, WorksInPlaceAndKeepsGaps) {
 }
 
 TEST_P(Fallback, InterleavedPanelsOfOneBufferStayOneBuffer) {
-  mk_buffer* a = buffer({1, 2, 0, 0, 3, 4, 0, 0});  // in: columns 0, 1; out: columns 2, 3
+  mk_buffer* a = buffer({1, 2, 0, 0, 3, 4, 0, 0});  // the input is columns 0 and 1, and the output columns 2 and 3
   device_->submit(
       ops::kernel_map(matrix(a, 2, 2, 4), {}, {}, matrix(a, 2, 2, 4, 2), {ops::KernelKind::linear, 3, 0, 1}));
   EXPECT_EQ(contents(a), (std::vector<float>{1, 2, 3, 6, 3, 4, 9, 12}));
@@ -230,7 +230,7 @@ TEST_P(Fallback, CopiesOnlyTheMemoryThatIsUsed) {
   device_->submit(ops::kernel_map(vector(a, 4), {}, {}, vector(a, 4, 9000), {ops::KernelKind::linear, 5, 0, 1}));
   EXPECT_EQ(contents(a)[9000], 5);
   EXPECT_EQ(contents(a)[9004], 1);
-  EXPECT_EQ(backend_.copied_bytes, 3 * 4 * sizeof(float));  // two inputs, one output
+  EXPECT_EQ(backend_.copied_bytes, 3 * 4 * sizeof(float));  // two inputs and one output
 }
 
 TEST_P(Fallback, EmptyOperandsNeedNoCopies) {

@@ -40,7 +40,7 @@ void run_gemm(const mk_op& op) {
     }
 }
 
-// Implements only the parts of each op that the tests need: kernel_map is the linear kernel times gamma.
+// Implements only the parts of each op that the tests need. For example, kernel_map is the linear kernel times gamma.
 void run(const mk_op& op) {
   const mk_tensor& out = op.outputs[0];
   if (op.code == MK_OP_GEMM) return run_gemm(op);

@@ -16,7 +16,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-// A device with simulated time: a call takes 10 us, then `gflops` and `gbytes` set the rates.
+// Simulates the time of a device: a call takes 10 us, and `gflops_` and `gbytes_` set the rates.
 class ProbeTest : public testing::Test {
  protected:
   ProbeTest() {

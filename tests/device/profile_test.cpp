@@ -34,7 +34,7 @@ TEST(Profile, TimeGoesToTheInnermostPhaseAndAddsUp) {
   now += 1;
   profile.begin(MK_SCOPE_PHASE, "forward");
   now += 10;
-  profile.add_transfer("read", 80, 7);  // the last 3 units are outside of ops
+  profile.add_transfer("read", 80, 7);  // leaves 3 seconds outside of ops
   profile.begin(MK_SCOPE_PHASE, "load");
   now += 100;
   profile.end();

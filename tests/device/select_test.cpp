@@ -34,7 +34,7 @@ std::vector<Listed> list(const std::vector<Sketch>& sketches) {
   return listed;
 }
 
-// A machine with one device of every kind; two platforms list the second GPU.
+// Returns the devices of a machine with every kind of device. Two platforms list the second GPU.
 std::vector<Listed> machine() {
   return list({
       {"host", "Xeon", "host", "", "oneDNN 2.6", MK_DEVICE_CPU, 0, "cpu:0-7"},
@@ -152,7 +152,7 @@ TEST(Select, WithoutDevicesEverythingIsAnError) {
     EXPECT_NE(refusal({}, selection).find("mokume doctor"), std::string::npos);
 }
 
-// Checks which backends a selection can name, because no other backend is loaded.
+// Checks which backends a selection can name, because the program loads no other backend.
 TEST(BackendsOf, ASelectionCanName) {
   const std::vector<std::string> all = {"fault", "host", "null", "opencl"};
   using Names = std::vector<std::string>;

@@ -1,4 +1,4 @@
-// The messages to the user about drivers that cannot be used.
+// Tests the messages to the user about drivers that cannot be used.
 #include <gtest/gtest.h>
 
 #include "cli/shell.hpp"

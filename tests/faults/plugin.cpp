@@ -1,12 +1,13 @@
-// The host backend's first device, as "fault:0", with a fault. MOKUME_FAULT=KIND:N selects the behaviour of op N and of
-// all ops after it, counted from 1 in each process; without it the device has no fault. The kind "closed" means that
-// the device cannot be opened, "open-crash" that opening it crashes, and "open-hang" that opening it never returns.
+// Wraps the host backend's first device as "fault:0", with a fault. MOKUME_FAULT=KIND:N selects the behaviour of op N
+// and of all ops after it, counted from 1 in each process. Without MOKUME_FAULT, the device has no fault. The kind
+// "closed" means that the device cannot be opened, "open-crash" that opening it crashes, and "open-hang" that opening
+// it never returns.
 //   fail     MK_DEVICE_ERROR           memory   MK_OUT_OF_MEMORY
 //   crash    SIGSEGV                   hang     never returns
 //   slow     takes a millisecond more  garbage  writes bytes that are no message to descriptor 3, and never returns
 //   throw    an exception, which must not cross the boundary
-// MOKUME_FAULT_IN=FUNCTION counts calls of buffer_create, queue_create, copy or finish in place of ops (submit).
-// MOKUME_FAULT_ONCE=FILE limits the fault to the first time, at which FILE is created.
+// MOKUME_FAULT_IN=FUNCTION counts calls of buffer_create, queue_create, copy or finish instead of ops (submit).
+// MOKUME_FAULT_ONCE=FILE limits the fault to its first time, which creates FILE.
 #include <dlfcn.h>
 #include <fcntl.h>
 #include <unistd.h>
@@ -39,7 +40,7 @@ std::string variable(const char* name) {
 struct Fault {
   std::string kind;
   uint64_t from = 0;
-  std::string once;      // the path of the file
+  std::string once;      // path of the file
   std::string function;  // the fault counts calls of this function
   std::atomic<uint64_t> ops{0};
 
@@ -68,7 +69,7 @@ struct Fault {
     if (kind == "fail") throw Error(MK_DEVICE_ERROR, "the device failed, as it was told to");
     if (kind == "memory") throw Error(MK_OUT_OF_MEMORY, "the device is full, as it was told to be");
     if (kind == "crash" || kind == "open-crash") {
-      std::signal(SIGSEGV, SIG_DFL);  // a sanitizer would turn it into an exit code
+      std::signal(SIGSEGV, SIG_DFL);  // a sanitizer would turn the signal into an exit code
       ::write(STDERR_FILENO, "the driver's last words\n", 24) < 0 ? abort() : static_cast<void>(raise(SIGSEGV));
     }
     if (kind == "slow") return std::this_thread::sleep_for(std::chrono::milliseconds(1));

@@ -1,4 +1,4 @@
-"""first-light survives faults of an unknown machine: no driver, crashes, hangs, half of a file."""
+"""Tests that first-light survives faults of an unknown machine: no driver, crashes, hangs, half of a file."""
 import contextlib
 import json
 import os
@@ -30,7 +30,7 @@ class WithFolder(unittest.TestCase):
         self.temporary.cleanup()
 
     def kit(self, glibc: str = "2.1") -> Kit:
-        """A bundle without programs."""
+        """Returns a bundle without programs."""
         packed = self.folder / "packed"
         packed.mkdir()
         tarfile.open(packed / "program.tar.gz", "w:gz").close()
@@ -65,7 +65,7 @@ class Commands(WithFolder):
     def test_what_hangs_is_ended_with_all_that_it_started(self) -> None:
         outcome = self.run_shell("trap '' TERM; sleep 600 & echo $!; wait; sleep 600", 600, stall=2)
         self.assertTrue(outcome.timed_out)
-        for _ in range(500):  # it dies when the system gets round to it
+        for _ in range(500):  # the system may take a while to end the process
             if not alive(outcome.out.strip()):
                 return
             time.sleep(0.1)
@@ -189,7 +189,7 @@ class Steps(WithFolder):
 
     def test_a_step_takes_what_those_before_it_left_over(self) -> None:
         session = self.session()
-        session.rehearse = False  # a rehearsal's steps have patience
+        session.rehearse = False  # a rehearsal has longer limits
         ends = []
         for later in ((Step("later", 20, 1, steps.ops),), ()):
             with contextlib.redirect_stdout(None):

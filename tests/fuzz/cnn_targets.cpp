@@ -1,4 +1,4 @@
-// Targets for the files of networks.
+// Defines targets for the files of networks.
 #include <zlib.h>
 
 #include <cstdio>
@@ -17,7 +17,7 @@ namespace {
 
 namespace st = cnn::safetensors;
 
-// Writes the tensors again; further rewrites must give an equal file.
+// Writes the tensors again. Further rewrites must give an equal file.
 std::string rewritten(const std::string& from, const std::string& to) {
   const st::Reader reader(from);
   st::Writer writer;
@@ -62,7 +62,7 @@ FUZZ_TARGET(cnn_model) {
   });
 }
 
-// Reads a file of initial weights for a small network, which the program has read into memory.
+// Reads a file of initial weights for a small network from memory, as the program does.
 FUZZ_TARGET(cnn_start) {
   cnn::Settings settings;
   settings.layers = R"([{"type": "normalise", "mean": 0, "std": 1, "per_feature": true},
@@ -88,7 +88,7 @@ FUZZ_TARGET(layers) {
   require(result.config.has_value() == result.diagnostics.empty(), "neither a config nor a reason, or both");
 }
 
-// Reads a network of another program. An accepted import is a network of mokume, with all its weights.
+// Imports a network from an ONNX file. Every import that succeeds yields a complete mokume network.
 FUZZ_TARGET(onnx) {
   const std::string path = file("a.onnx", bytes);
   file("imported/weights.safetensors", "");
@@ -103,7 +103,7 @@ FUZZ_TARGET(onnx) {
   });
 }
 
-// The checksum covers the file with zeros in place of its digits.
+// Corrects the checksum, which covers the file with zeros in place of its digits.
 std::string summed(std::string_view bytes) {
   constexpr std::string_view kKey = "\"mokume_crc32\":\"";
   std::string whole(bytes);
@@ -116,7 +116,7 @@ std::string summed(std::string_view bytes) {
   return whole.replace(digits, 8, &text[0]);
 }
 
-// Reads the state of an optimizer with two parameters. A damaged file is set aside, and the training restarts.
+// Reads the state of an optimizer with two parameters. The program sets a damaged file aside, and training restarts.
 FUZZ_TARGET(checkpoint, summed) {
   mk_host table{};
   table.log = [](void*, int32_t, const char*, const char* text) { require(*text != '\0', "a warning says nothing"); };

@@ -1,4 +1,4 @@
-// Targets for the experiment file and the command line.
+// Defines targets for the experiment file and the command line.
 #include "config/parse.hpp"
 #include "config/resolved.hpp"
 #include "config/schemas.hpp"

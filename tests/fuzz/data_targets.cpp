@@ -1,4 +1,4 @@
-// Targets for the readers of data files.
+// Defines targets for the readers of data files.
 #include "base/files.hpp"
 #include "data/csv.hpp"
 #include "data/fold_file.hpp"
@@ -25,7 +25,7 @@ void check(const RawTable& read) {
   require(read.labels.size() == 0 || read.labels.size() >= static_cast<size_t>(table.rows), "rows without labels");
 }
 
-// Two readings of one file agree bit for bit and contain no NaN.
+// Requires that two readings of one file agree bit for bit and contain no NaN.
 void require_same(const RawTable& a, const RawTable& b) {
   require(a.table.rows == b.table.rows && a.table.features == b.table.features && a.table.x == b.table.x,
           "another reading of the file gives other rows");
@@ -50,7 +50,7 @@ FUZZ_TARGET(csv) {
     CsvOptions more = options;
     more.columns = &read.columns;
     more.group.clear();
-    // Rows to predict are read like the training rows.
+    // The program reads rows to predict like the training rows.
     const CsvTable again = read_csv(path, more);
     check(again);
     if (options.missing == Missing::error) require_same(read, again);
@@ -94,7 +94,7 @@ FUZZ_TARGET(npy_rows) {
   accepts([&] { check(read_npy_rows(files, 1)); });
 }
 
-// The first byte is the number of rows; a data set has at least one.
+// The first byte is the number of rows. A data set has at least one row.
 FUZZ_TARGET(folds) {
   if (bytes.empty() || bytes[0] == '\0') return;
   const int64_t rows = static_cast<unsigned char>(bytes[0]);
@@ -127,7 +127,7 @@ FUZZ_TARGET(picture) {
   });
 }
 
-// The first line holds a checksum of its other field and of the values.
+// Corrects the checksum in the first line, which covers the line's other field and the values.
 std::string mend_cache(std::string_view bytes) {
   constexpr std::string_view kField = "\"sha256\":\"";
   const size_t line = bytes.find('\n'), field = bytes.find(kField);

@@ -13,7 +13,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-// Belongs to the process that created it: a forked child must not remove it.
+// Removes the directory only in the process that created it, because a forked child must not remove it.
 struct Directory {
   Directory() {
     path =

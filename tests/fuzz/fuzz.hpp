@@ -1,6 +1,6 @@
-// The common parts of the fuzz targets. A target feeds hostile bytes to one decoder. The decoder may refuse them with
-// mokume::Error; any other end (another exception, a crash, a sanitizer's report, a hang, too much memory) is a
-// finding. If the format has a writer, the decoded content must survive writing and reading.
+// Provides the common parts of the fuzz targets. A target feeds hostile bytes to one decoder. The decoder may refuse
+// them with mokume::Error; any other end (another exception, a crash, a sanitizer's report, a hang, too much memory) is
+// a finding. If the format has a writer, the decoded content must survive writing and reading.
 #pragma once
 
 #include <cstdint>
@@ -17,7 +17,7 @@ namespace mokume::fuzz {
 struct Target {
   std::string name;
   void (*run)(std::string_view bytes) = nullptr;
-  // Repairs checksums after a mutation, so that the code after the check is reached; null: the format has none.
+  // Repairs checksums after a mutation, so that the input passes their check; null if the format has none.
   std::string (*repair)(std::string_view bytes) = nullptr;
 };
 
@@ -41,8 +41,8 @@ inline void require(bool holds, const std::string& what) {
   std::abort();
 }
 
-// Returns whether `body` returned. The only exception that may leave it is mokume::Error with a message, which is shown
-// if MOKUME_FUZZ_TELL is set.
+// Returns whether `body` returned. The only exception that may leave `body` is mokume::Error with a message, which
+// MOKUME_FUZZ_TELL makes visible.
 template <class Body>
 bool accepts(const Body& body) {
   try {
@@ -56,14 +56,14 @@ bool accepts(const Body& body) {
   }
 }
 
-// This line separates several files or messages in one input.
+// Separates several files or messages in one input.
 inline constexpr std::string_view kCut = "\n=====\n";
-// Returns the first `count` parts; missing parts are empty, and the last part takes the rest.
+// Returns `count` parts. Missing parts are empty, and the last part takes the rest.
 std::vector<std::string_view> parts(std::string_view bytes, size_t count);
 
 // Returns a directory in memory, for decoders that take a path. It is the same for the whole process.
 const std::string& scratch();
-// Writes scratch() + "/" + name, creating directories as needed; returns the path.
+// Writes scratch() + "/" + name, creating directories as needed, and returns the path.
 std::string file(const std::string& name, std::string_view bytes);
 std::string contents(const std::string& path);
 

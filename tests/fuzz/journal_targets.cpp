@@ -1,4 +1,4 @@
-// Targets for the journal, sealed texts and checksums.
+// Defines targets for the journal, sealed texts and checksums.
 #include <filesystem>
 
 #include "base/files.hpp"
@@ -39,7 +39,7 @@ void require_same(const std::vector<journal::FitRecord>& a, const std::vector<jo
     require(a[i].fit == b[i].fit && journal::same_result(a[i], b[i]), "a record reads back differently");
 }
 
-// The records that count survive being written by one node.
+// Requires that the records that count survive when one node writes them.
 void check_round_trip(const journal::Contents& read) {
   std::string text = journal::seal(base::to_json(journal::Header{journal::kFormat, plan().hash, 0}));
   for (const auto* records : {&read.records, &read.refits})

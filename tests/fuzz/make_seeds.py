@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
-"""Writes the seeds that tests/fuzz starts from, seeds/TARGET/NAME, and words.dict, words that mutations insert.
+"""Writes the seeds that tests/fuzz starts from (seeds/TARGET/NAME), and the words that mutations insert (words.dict).
 
-They come from files of this tree (runs of earlier versions, golden experiments) and from the formats' own rules. Seeds
-with other names (inputs that once found a fault, or that bench/fuzz/run kept) are left alone.
+The seeds come from files of this tree (runs of earlier versions, golden experiments) and from the formats' own rules.
+This script leaves seeds with other names alone: inputs that once found a fault, or that bench/fuzz/run kept.
 """
 import gzip
 import hashlib
@@ -107,12 +107,12 @@ def png(width, height, kind, depth, rows, extra=b""):
 
 
 def jpeg(coloured):
-    """A baseline JPEG of 8 x 8 equal pixels, with the Huffman tables of the standard cut down to what it needs."""
+    """Returns a baseline JPEG of 8 x 8 equal pixels, with only the Huffman codes that it needs."""
     def segment(marker, data):
         return bytes([0xff, marker]) + struct.pack(">H", len(data) + 2) + data
     components = 3 if coloured else 1
     frame = struct.pack(">BHHB", 8, 8, 8, components) + b"".join(bytes([c + 1, 0x11, 0]) for c in range(components))
-    # One code of one bit each: DC category 0, and the end of the block.
+    # Each table has one code of one bit: DC category 0, or the end of the block.
     tables = b"".join(bytes([kind]) + bytes([1] + [0] * 15) + b"\x00" for kind in (0x00, 0x10))
     scan = bytes([components]) + b"".join(bytes([c + 1, 0]) for c in range(components)) + b"\x00\x3f\x00"
     exif = b"Exif\x00\x00MM\x00*\x00\x00\x00\x08\x00\x01\x01\x12\x00\x03\x00\x00\x00\x01\x00\x06\x00\x00\x00\x00\x00\x00"
@@ -389,7 +389,7 @@ def models():
 # ---- words
 
 def words():
-    """The names that the sources look for, and values at the edges."""
+    """Writes words.dict: the names that the sources look for, and values at the edges."""
     root = pathlib.Path(TESTS).parent
     found = set()
     for folder in ["core", "plugins", "transports"]:

@@ -1,4 +1,4 @@
-// Targets for the messages between the processes of a run.
+// Defines targets for the messages between the processes of a run.
 #include <sys/socket.h>
 #include <unistd.h>
 

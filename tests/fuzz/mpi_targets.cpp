@@ -1,4 +1,4 @@
-// Target for the text with which the other ranks reach rank 0.
+// Defines a target for the text with which the other ranks reach rank 0.
 #include "fuzz.hpp"
 #include "rendezvous.hpp"
 

@@ -1,4 +1,4 @@
-// Target for the description of OpenCL platforms, which comes from a driver's process or from the cache.
+// Defines a target for the description of OpenCL platforms, which comes from a driver's process or from the cache.
 #include "fuzz.hpp"
 #include "platforms/describe.hpp"
 

@@ -1,4 +1,4 @@
-// Targets for the other files of a run directory, of a model's directory and of the cache.
+// Defines targets for the other files of a run directory, of a model's directory and of the cache.
 #include <cmath>
 #include <filesystem>
 
@@ -18,7 +18,7 @@
 namespace mokume::fuzz {
 namespace {
 
-// Writes the read content as `name` and reads it again; writing it once more must give the same file.
+// Writes the content as `name` and reads it again. The content must stay the same.
 template <class Read>
 void check_round_trip(const std::string& name, const Read& read) {
   std::string first;
@@ -34,7 +34,7 @@ FUZZ_TARGET(run_json, resealed) {
   check_round_trip("run.json", [] { return run::read_run_record(scratch()); });
 }
 
-// A missing or damaged status gives no status.
+// Returns what `read` finds, as text, or "" if the file is missing or damaged.
 template <class Read>
 std::string shown(const Read& read) {
   std::string text;

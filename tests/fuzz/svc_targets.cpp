@@ -1,4 +1,4 @@
-// Targets for the files of support vector machines.
+// Defines targets for the files of support vector machines.
 #include <cmath>
 #include <numeric>
 #include <vector>
@@ -12,7 +12,7 @@
 namespace mokume::fuzz {
 namespace {
 
-// Reads one file of LIBSVM; the first byte is the number of features.
+// Reads one file of LIBSVM. The first byte is the number of features less 1.
 FUZZ_TARGET(svc_file) {
   if (bytes.empty()) return;
   const int64_t features = static_cast<unsigned char>(bytes[0]) + 1;
@@ -44,7 +44,7 @@ FUZZ_TARGET(svc_model) {
   });
 }
 
-// Has three classes, so that both kinds of decisions have three decision values.
+// Reads calibrations of three classes, so that both kinds of decisions have three decision values.
 FUZZ_TARGET(calibration) {
   const std::string directory = scratch() + "/model";
   file("model/calibration.json", bytes);

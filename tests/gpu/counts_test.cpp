@@ -1,5 +1,5 @@
-// Counts the commands that the host sends to a card, by the layer that poses as the card. A change that adds a launch,
-// a wait or a copy fails here until the number is changed on purpose.
+// Counts the commands that the host sends to a card, through the layer that poses as the card. A change that adds a
+// launch, a wait or a copy fails here until its author changes the number on purpose.
 #include <dlfcn.h>
 
 #include <cmath>
@@ -32,7 +32,7 @@ namespace {
 
 using cnn::Training;
 
-// Forced, so that no measurement affects the counts.
+// Forces all choices, so that no measurement affects the counts.
 const device::Choices kChoices{{"gemm", "tile"}, {"conv", "patches"}, {"map", "scalar"}};
 
 template <class Function>
@@ -151,9 +151,9 @@ TEST_F(Networks, kinds_of_windows_at_16) {
   EXPECT_EQ(step_of(settings, 16), (Asked{65}));
 }
 
-// Padding by reflection gathers pixels forward and backward, and so do cells of unequal size. Softmax is a launch in
-// both directions. AMSGrad takes as many as Adam. Muon takes 32 for each of its two weights, 25 of them in its five
-// steps, and leaves AdamW two runs of other parameters instead of one.
+// Padding by reflection gathers pixels forward and backward, and so do cells of unequal size. Softmax takes one launch
+// in each direction. AMSGrad takes as many launches as Adam. Muon takes 32 for each of its two weights, 25 of them in
+// its five steps, and leaves AdamW two runs of other parameters instead of one.
 TEST_F(Networks, padding_softmax_and_muon) {
   using namespace cnn_test;
   cnn::Settings settings = cnn::settings_of("guide");
@@ -234,8 +234,8 @@ TEST(Waits, for_a_driver_that_hangs_end_with_the_cause_and_the_cure) {
   world.reset();  // closes the device without a wait
 }
 
-// Takes 5,120 more steps of a solver that has not converged, at 512 per launch. Two problems have 16 places, which are
-// sent and read with every launch.
+// Takes 5,120 more steps of a solver that has not converged, at 512 per launch. The host sends and reads the 16 places
+// of two problems with every launch.
 TEST(Solver, steps_5120) {
   constexpr int64_t kSteps = 5120;
   svc_test::World world("opencl", 0, uint64_t{2} << 30, kChoices);
@@ -253,7 +253,7 @@ TEST(Solver, steps_5120) {
   EXPECT_EQ(more - some, (Asked{10, 50, 20, 10880, 30, 10920, 0, 0}));
 }
 
-// Half of a kernel matrix is computed, in strips of 512 rows, and copied to the other half.
+// The backend computes half of a kernel matrix, in strips of 512 rows, and copies it to the other half.
 TEST(Solver, a_kernel_matrix_of_1100_rows) {
   svc_test::World world("opencl", 0, uint64_t{2} << 30, kChoices);
   ASSERT_TRUE(world.present());
@@ -279,7 +279,7 @@ TEST(Solver, a_regression) {
   EXPECT_EQ(on_card.fit({{0, 1}}).begin()->second.note, on_host.fit({{0, 1}}).begin()->second.note);
 }
 
-// Solves of one chain share launches: eight values of C take fewer than the sum of separate solves.
+// Solves of one chain share launches, so eight values of C take fewer launches than separate solves.
 TEST(Solver, values_of_c_at_once) {
   svc_test::World world("opencl", 0, uint64_t{2} << 30, kChoices);
   ASSERT_TRUE(world.present());

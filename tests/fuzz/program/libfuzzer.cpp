@@ -1,4 +1,4 @@
-// The entry points of libFuzzer. Each program defines the name of its target.
+// Defines the entry points of libFuzzer. Each program defines the name of its target.
 #include <algorithm>
 #include <cstring>
 

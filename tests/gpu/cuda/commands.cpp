@@ -1,4 +1,4 @@
-// Queues, events, and buffers with their copies. A queue is a stream, an event is a mark after its command.
+// Implements queues, events, and buffers with their copies. A queue is a stream; an event is a mark after its command.
 #include <algorithm>
 
 #include "objects.hpp"

@@ -1,5 +1,5 @@
-// NVIDIA's driver, libcuda.so.1, opened when the ICD is loaded. Its functions and numbers are declared here as in
-// cuda.h, because few machines have the toolkit.
+// Opens NVIDIA's driver, libcuda.so.1. Declares its functions and numbers as cuda.h does, because few machines have the
+// toolkit.
 #pragma once
 
 #include <cstddef>
@@ -75,7 +75,7 @@ void load_driver();  // throws std::runtime_error with one sentence
 const Driver& driver();
 std::string name_of(CUresult result);
 
-// Returns OpenCL's code for a result. The name of a failure is printed, since OpenCL has no code for most failures.
+// Returns OpenCL's code for a result. Prints the name of a failure, since OpenCL has no code for most failures.
 cl_int check(const char* what, CUresult result);
 
 }  // namespace mokume::cuda

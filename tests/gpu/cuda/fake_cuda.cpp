@@ -1,7 +1,7 @@
-// A libcuda.so.1 for tests: memory is the host's, commands finish at once, handles and sizes are checked, and no kernel
-// runs except the backend's probe of a device. FAKE_CUDA_LOG names a file that gets a line for each launch: "NAME GX GY
-// GZ X Y Z LOCAL_BYTES", and the bytes of the arguments in hexadecimal if the module is PTX, which contains their
-// sizes. A last line counts the remaining objects: "left N".
+// Imitates libcuda.so.1 for tests: memory is the host's, commands finish at once, handles and sizes are checked, and no
+// kernel runs except the backend's probe of a device. FAKE_CUDA_LOG names a file that gets a line for each launch:
+// "NAME GX GY GZ X Y Z LOCAL_BYTES", and the bytes of the arguments in hexadecimal if the module is PTX, which contains
+// their sizes. A last line, "left N", counts the remaining objects.
 #include <array>
 #include <chrono>
 #include <cstdio>
@@ -37,7 +37,7 @@ using Clock = std::chrono::steady_clock;
 
 constexpr CUresult kSuccess = 0, kInvalidValue = 1, kInvalidImage = 200, kInvalidContext = 201, kInvalidHandle = 400,
                    kNotFound = 500;
-int context = 0;  // its address is the handle
+int context = 0;  // the address of this variable is the handle
 thread_local bool is_current = false;
 std::mutex mutex;
 std::map<CUdeviceptr, size_t> memory;
@@ -97,7 +97,7 @@ CUresult copy(CUdeviceptr to, CUdeviceptr from, size_t bytes, bool valid) {
 
 CUdeviceptr address(const void* at) { return reinterpret_cast<CUdeviceptr>(at); }
 
-// Returns the bytes of an argument declared as ".param .align 8 .b8 NAME[24]" or ".param .u64 NAME".
+// Returns the size of an argument declared as ".param .align 8 .b8 NAME[24]" or ".param .u64 NAME".
 size_t size_of(const char* argument) {
   size_t bits = 0, count = 1;
   if (std::sscanf(argument, ".param .align %*u .b%zu %*[^[][%zu]", &bits, &count) < 1)
@@ -105,7 +105,7 @@ size_t size_of(const char* argument) {
   return bits / 8 * count;
 }
 
-// PTX names the kernels with their arguments; a cubin has a section for each kernel.
+// PTX names the kernels with their arguments, and a cubin has a section for each kernel.
 bool find_function(CUmod_st& module, const std::string& name) {
   if (module.functions.count(name) == 1) return true;
   const bool ptx = module.image.compare(0, 4, "\177ELF") != 0;
@@ -119,7 +119,7 @@ bool find_function(CUmod_st& module, const std::string& name) {
   return true;
 }
 
-// The header of a cubin gives its size: the section headers are its end.
+// A cubin ends with the section headers, so its header gives its size.
 std::string image_at(const void* data) {
   const auto* const bytes = static_cast<const char*>(data);
   if (std::memcmp(bytes, "\177ELF", 4) != 0) return bytes;
@@ -131,7 +131,7 @@ std::string image_at(const void* data) {
   return {bytes, offset + uint64_t{entry} * count};
 }
 
-// Doubles four numbers: see backends/opencl/platforms/describe.cpp.
+// Doubles four numbers, as the kernel in backends/opencl/platforms/describe.cpp does.
 void run_probe(void** arguments) {
   std::array<CUdeviceptr, 2> at{};
   for (size_t i = 0; i < at.size(); ++i) std::memcpy(&at[i], arguments[i], sizeof(at[i]));

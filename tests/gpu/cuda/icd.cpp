@@ -1,5 +1,5 @@
-// An OpenCL driver for tests on top of NVIDIA's CUDA driver: see README.md. This file has the platform, its devices and
-// contexts, and the queries of the loader.
+// Implements an OpenCL driver for tests on top of NVIDIA's CUDA driver: see README.md. This file has the platform, its
+// devices and contexts, and the queries of the loader.
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
@@ -65,7 +65,7 @@ cl_platform_id open_platform() {
 }
 
 cl_int CL_API_CALL get_platform_ids(cl_uint entries, cl_platform_id* platforms, cl_uint* count) {
-  static const cl_platform_id platform = open_platform();  // lives until the process ends: destructors call last
+  static const cl_platform_id platform = open_platform();  // lives until the process ends, since destructors call last
   if (count != nullptr) *count = platform == nullptr ? 0 : 1;
   if (platform == nullptr) return CL_PLATFORM_NOT_FOUND_KHR;
   if (platforms != nullptr && entries > 0) *platforms = platform;
