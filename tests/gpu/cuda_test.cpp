@@ -28,7 +28,7 @@ std::string over_cuda(const fs::path& cubins) {
          " OPENCL_CUBINS=" + shell_word(cubins.string()) + " FAKE_CUDA_LOG=$PWD/launches XDG_CACHE_HOME=$PWD/cache ";
 }
 
-// Takes 24 bytes, a buffer and two arrays in local memory, and declares a further array of 256 bytes.
+// The kernel `scale` takes 24 bytes, a buffer and two arrays in local memory, and declares an array of 256 bytes.
 constexpr const char* kLayout =
     "scale 64 1 1 256 4\nv 24 ScaleArgs\ng 8 float*\nl 8 float*\nl 8 float*\n"
     "free 0 0 0 0 1\ng 8 float*\n";
@@ -37,7 +37,7 @@ constexpr const char* kPtx =
     "\t.param .u64 scale_param_2,\n\t.param .u64 scale_param_3\n)\n"
     ".visible .entry free(\n\t.param .u64 free_param_0\n)\n";
 
-// One process has one platform.
+// All tests share one platform, because a process has only one.
 class Cuda : public testing::Test {
  protected:
   static void SetUpTestSuite() {
@@ -78,7 +78,7 @@ class Cuda : public testing::Test {
     return made;
   }
 
-  // Returns the code of the build.
+  // Builds a program and returns the code of the build.
   static cl_int build(cl_program& program, const std::string& source, const char* options) {
     const char* string = source.c_str();
     program = clCreateProgramWithSource(context, 1, &string, nullptr, nullptr);

@@ -1,4 +1,4 @@
-// Tests the cards and their refusals: without refusals, the suites on a pose could pass by mistake.
+// Tests the cards and their refusals. Without refusals, the suites on a pose could pass by mistake.
 #include <gtest/gtest.h>
 
 #include <filesystem>

@@ -1,4 +1,4 @@
-// The program on cards, and on cards of two vendors in one run: a mixed cluster gives the result of one device.
+// Tests the program on cards, and on cards of two vendors in one run: a mixed cluster gives one device's result.
 #include <gtest/gtest.h>
 
 #include <functional>
@@ -53,7 +53,7 @@ type = "linear"
 out_features = 10
 )";
 
-// Returns the wrong rows of each line of results.csv, by its "candidate,bootstrap,fold".
+// Returns the rows and the wrong rows of each line of results.csv, by its "candidate,bootstrap,fold".
 std::map<std::string, std::pair<double, double>> errors_of(const fs::path& run) {
   std::istringstream lines(slurp(run / "results.csv"));
   std::string head, line;
@@ -140,7 +140,7 @@ std::vector<fs::path> all_built(const fs::path& record) {
   return programs;
 }
 
-// Returns the same without CLBlast's programs, which are in no cache on disk.
+// Returns these paths without CLBlast's programs, which are in no cache on disk.
 std::vector<fs::path> built_in(const fs::path& record) {
   std::vector<fs::path> programs = all_built(record);
   std::erase_if(programs, is_of_clblast);
@@ -155,7 +155,7 @@ std::string without_convolutions(const std::string& network) {
 // Tests the cache of built programs, which PoCL under its own name does not use.
 TEST(Compiled, programs_are_taken_from_the_cache_with_the_same_results) {
   const Place place;
-  place.write("e.toml", without_convolutions(kNetwork));  // few programs
+  place.write("e.toml", without_convolutions(kNetwork));  // few programs, without convolutions
   const auto record = [&](const std::string& name) { return place.path() / ("record-" + name); };
   const auto run = [&](const std::string& name) {
     const Ended ended =

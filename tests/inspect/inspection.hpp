@@ -1,4 +1,4 @@
-// Hand-made runs for tests of inspection: three candidates, two folds.
+// Makes runs for tests of inspection, with three candidates and two folds.
 #pragma once
 
 #include "inspect/inspect.hpp"
@@ -7,7 +7,7 @@
 
 namespace mokume::inspect::testing {
 
-// Four of six fits are done.
+// Returns a run in which four of six fits are done.
 inline Inspection running() {
   Inspection run;
   run.directory = "runs/tiny/1";

@@ -1,4 +1,4 @@
-// Records with a valid checksum whose values make no sense.
+// Tests records with a valid checksum whose values make no sense.
 #include "journal/bounds.hpp"
 
 #include <gtest/gtest.h>
@@ -41,7 +41,7 @@ struct Case {
   std::string says;
 };
 
-// Reading a journal with the record in line 2 names file, line, value and cure.
+// Expects that reading a journal with the record in line 2 fails and names file, line, value and cure.
 void expect_refused(const FitRecord& record, const Bounds& bounds, const std::string& says) {
   const Scratch scratch;
   const search::Plan plan = small_plan();

@@ -147,7 +147,7 @@ TEST(Journal, TakesRecordsFromManyThreads) {
 TEST(Journal, CloseDoesNotWaitForTheInterval) {
   const Scratch scratch;
   Journal journal(scratch.directory(), 0, small_plan(), std::chrono::seconds(20));
-  journal.flush();  // the start line: the next commit is due in 20 s
+  journal.flush();  // commits the start line; the next commit is due in 20 s
   const auto begin = std::chrono::steady_clock::now();
   journal.append(make_record(0));
   journal.close("done");
@@ -182,7 +182,7 @@ TEST(Journal, RefusesFitsOutsideThePlanAndNotesThatAreNotText) {
   EXPECT_THROW(journal.append(make_record(2)), Error);
 }
 
-// With the last line cut anywhere, a journal reads as if the line did not exist, and can be resumed.
+// If the last line is cut anywhere, a journal reads as if the line did not exist, and a run can resume it.
 TEST(Journal, SurvivesACutAtEveryByteOfTheLastLine) {
   const Scratch scratch;
   const search::Plan plan = small_plan();
@@ -282,8 +282,8 @@ TEST(Journal, ReportsAFullDiskAndCallsNothingDurable) {
   EXPECT_TRUE(contents.notices.empty()) << "the part that was written should have been cut off again";
 }
 
-// A child writes as fast as it can and reports through a pipe which records it was told are durable; SIGKILL stops it
-// at some moment. The reported records must be in the file.
+// Writes as fast as it can in a child, and reports through a pipe which records are durable, until SIGKILL stops it.
+// The file must contain the reported records.
 void write_until_killed(const std::string& directory, const search::Plan& plan, int pipe) {
   Journal journal(directory, 0, plan, std::chrono::milliseconds(1));
   journal.on_change([&journal, pipe, told = uint64_t{1}]() mutable {  // line 1 is the start

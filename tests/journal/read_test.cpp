@@ -15,7 +15,7 @@ namespace {
 
 const search::Plan kPlan = small_plan();
 
-// A journal file as a node would have written it, from any objects.
+// Writes a journal file as a node does, from any objects.
 void write_file(const Scratch& scratch, uint32_t node, const std::vector<std::string>& objects) {
   std::filesystem::create_directories(scratch.directory());
   std::string text = seal(base::to_json(Header{kFormat, kPlan.hash, node}));
@@ -28,7 +28,7 @@ std::string text_of(const FitRecord& record) {
   return record_text(record, &key);
 }
 
-// The message of the Error(MK_BAD_DATA) that reading throws; "" if it does not throw.
+// Returns the message of the Error(MK_BAD_DATA) that reading throws, or "" if reading does not throw.
 std::string failure(const Scratch& scratch, const search::Plan& plan = kPlan) {
   try {
     read_all(scratch.directory(), plan);
@@ -76,7 +76,7 @@ TEST(ReadAll, RefusesAnyDamageInTheMiddle) {
     spill(scratch.file(0), damaged);
     expect_failure(scratch, {scratch.file(0), "line 3", "delete the line"});
   }
-  spill(scratch.file(0), whole.substr(0, begin) + whole.substr(end - 20));  // torn, then more lines appended
+  spill(scratch.file(0), whole.substr(0, begin) + whole.substr(end - 20));  // a torn line with more lines after it
   expect_failure(scratch, {"line 3"});
 }
 
@@ -341,7 +341,7 @@ TEST(ReadAll, AddsUpTheSessions) {
   write_file(
       scratch, 0,
       {base::to_json(SessionLine{"start", 100, ""}), base::to_json(SessionLine{"stop", 150, "stopped on request"}),
-       base::to_json(SessionLine{"start", 200, ""}), text_of(late)});  // killed: it worked until 260
+       base::to_json(SessionLine{"start", 200, ""}), text_of(late)});  // killed after 260
   write_file(scratch, 1,
              {base::to_json(SessionLine{"start", 140, ""}), base::to_json(SessionLine{"stop", 170, "done"})});
   const Contents contents = read_all(scratch.directory(), kPlan);
@@ -368,7 +368,7 @@ TEST(ReadAll, AddsUpTheSessionsOfARealJournal) {
   EXPECT_LT(contents.wall_s, 60);
 }
 
-// The plan's slot after its fits.
+// Makes a refit, whose slot follows the plan's fits.
 FitRecord make_refit(uint32_t candidate) {
   FitRecord refit = make_record(kPlan.refit_slot(0));
   refit.refit = candidate;

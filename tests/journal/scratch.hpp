@@ -1,4 +1,4 @@
-// Shared by the journal's tests: a directory per test, a small plan, records.
+// Provides a directory per test, a small plan, and records for the journal's tests.
 #pragma once
 
 #include <cstdlib>

@@ -19,7 +19,7 @@ TEST(Tree, KeepsItsRules) {
     EXPECT_EQ(count(path), 1) << path;
 }
 
-// A reader of a run reads what run.cpp reaches. Both numbers may fall; an increase needs a reason.
+// To understand a run, a reader needs what run.cpp reaches. Both numbers may fall; an increase needs a reason.
 TEST(Tree, CoreStaysSmall) {
   const std::vector<Source> tree = read_tree(test::source_directory());
   EXPECT_LE(core_lines(tree), 38000U);

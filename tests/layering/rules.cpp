@@ -19,12 +19,12 @@ namespace fs = std::filesystem;
 constexpr size_t kMaxLines = 600;
 constexpr size_t kMaxSources = 24;  // in a folder of core
 
-// From low to high: a folder may include itself and the folders before it.
+// Lists the layers from low to high. A folder may include itself and the folders before it.
 constexpr std::array<std::string_view, 17> kLayers = {"abi",     "sdk",       "base",   "registry", "data",   "search",
                                                       "journal", "scheduler", "config", "cluster",  "device", "results",
                                                       "node",    "team",      "run",    "inspect",  "apps"};
 
-// Headers of libraries that one folder wraps for the rest, by the beginning of their names.
+// Describes headers of a library that one folder wraps for the rest, by the beginning of their names.
 struct Fence {
   const char* headers;
   const char* folder;
@@ -36,7 +36,7 @@ constexpr std::array kFences = {
     Fence{"clblast", "backends/opencl/", "OpenCL"},
 };
 
-// Names that are forbidden, or allowed only in a few places, with the reason.
+// Describe names that are forbidden, or allowed only in a few places, with the reason.
 struct Allowed {
   const char* path;  // a file or, ending in '/', a folder
   const char* reason;
@@ -194,8 +194,8 @@ class Checker {
       report(lines, "more than " + std::to_string(kMaxLines) + " lines: cut it where a reader would");
   }
 
-  // A source of core has a header of its name, or continues a large class and shares its header: policy_next.cpp,
-  // policy.hpp.
+  // Checks that a source of core has a header of its name, or continues a large class and shares its header, like
+  // policy_next.cpp and policy.hpp.
   void check_header() {
     const std::string& path = source_->path;
     if (!starts_with(path, "core/") || !ends_with(path, ".cpp")) return;
@@ -276,7 +276,7 @@ class Checker {
              "core/" + own + " must not include '" + include.name + "', which is higher: move what is shared down");
   }
 
-  // Charts and pages draw results: they know neither runs nor the program.
+  // Charts and pages draw results, so they know neither runs nor the program.
   void check_report_include(const Include& include) {
     const std::string first = include.name.substr(0, include.name.find('/'));
     const bool own = first == "report" || ends_with(include.name, ".embed.hpp");

@@ -1,5 +1,5 @@
-// The rules of this tree (docs/explained/architecture.md: layers, includes, sizes, banned calls) as a function of file
-// contents.
+// Checks the rules of this tree (docs/explained/architecture.md: layers, includes, sizes, banned calls) as a function
+// of file contents.
 #pragma once
 
 #include <cstddef>
@@ -13,7 +13,7 @@ struct Source {
   std::string text;
 };
 
-// Returns one line per violation: the path, the line, the fault and the cure. Empty if the tree keeps the rules.
+// Returns one line per violation, with the path, the line, the fault and the cure.
 std::vector<std::string> violations(const std::vector<Source>& tree);
 
 // Returns the number of lines in all sources and headers of core.
@@ -25,7 +25,7 @@ size_t reached_lines(const std::vector<Source>& tree, const std::string& path);
 // Returns `text` with comments and the contents of string and character literals blanked; line breaks stay.
 std::string code_only(const std::string& text);
 
-// Returns our files below `root` to which the rules apply: sources, headers, kernels, scripts and CMake files.
+// Returns the files below `root` to which the rules apply: sources, headers, kernels, scripts and CMake files.
 std::vector<Source> read_tree(const std::string& root);
 
 }  // namespace mokume::layering

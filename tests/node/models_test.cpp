@@ -11,7 +11,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-// Two candidates in two folds, one bootstrap: its refit is fit 4.
+// Plans two candidates in two folds and one bootstrap, whose refit is fit 4.
 class AdoptModels : public ::testing::Test {
  protected:
   AdoptModels() {

@@ -22,7 +22,7 @@ TEST(Validated, LogProbabilitiesBecomeProbabilities) {
   EXPECT_TRUE(std::isnan(class_values(MK_SCORES_LOG_PROBABILITIES, std::vector<float>{-1000, NAN}, 2)[0]));
 }
 
-// As in scikit-learn's decision_function: votes, and a confidence that only breaks ties.
+// As in scikit-learn's decision_function, values are votes plus a confidence that only breaks ties.
 TEST(Validated, PairsVoteForClasses) {
   const auto values = class_values(MK_SCORES_ONE_VS_ONE, std::vector<float>{1, -2, 3}, 3);  // 0 > 1, 2 > 0, 1 > 2
   EXPECT_DOUBLE_EQ(values[0], 1 - 1.0 / 6);

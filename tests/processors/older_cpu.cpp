@@ -1,4 +1,4 @@
-// A library for LD_PRELOAD that hides a processor's newer instructions from LLVM, so that PoCL compiles its kernels as
+// Hides a processor's newer instructions from LLVM, as a library for LD_PRELOAD, so that PoCL compiles its kernels as
 // on an older machine. OLDER_CPU holds prefixes of the names of the features to hide, such as "avx512,avx2".
 #include <dlfcn.h>
 #include <link.h>
@@ -10,7 +10,7 @@
 
 namespace {
 
-// The memory layout of llvm::StringMap<bool> in LLVM 14 to 19: a table of entries, each followed by its key.
+// Mirrors llvm::StringMap<bool> in the memory of LLVM 14 to 19: a table of entries, each followed by its key.
 struct Entry {
   size_t key_length;
   bool value;
@@ -62,7 +62,7 @@ void hide(Features& features) {
 
 }  // namespace
 
-// llvm::sys::getHostCPUFeatures(llvm::StringMap<bool>&), up to LLVM 18. Callers find this function first.
+// Replaces llvm::sys::getHostCPUFeatures(llvm::StringMap<bool>&), up to LLVM 18. Callers find this function first.
 extern "C" bool _ZN4llvm3sys18getHostCPUFeaturesERNS_9StringMapIbNS_15MallocAllocatorEEE(Features& features) {
   const auto real =
       in_llvm<bool (*)(Features&)>("_ZN4llvm3sys18getHostCPUFeaturesERNS_9StringMapIbNS_15MallocAllocatorEEE");
@@ -71,7 +71,7 @@ extern "C" bool _ZN4llvm3sys18getHostCPUFeaturesERNS_9StringMapIbNS_15MallocAllo
   return true;
 }
 
-// llvm::StringMap<bool> llvm::sys::getHostCPUFeatures(), from LLVM 19 on: the caller passes the place for the result.
+// Replaces llvm::sys::getHostCPUFeatures(), from LLVM 19 on. The caller passes the place for the result.
 extern "C" Features* _ZN4llvm3sys18getHostCPUFeaturesEv(Features* result) {
   const auto real = in_llvm<Features* (*)(Features*)>("_ZN4llvm3sys18getHostCPUFeaturesEv");
   if (real == nullptr) std::abort();

@@ -1,4 +1,4 @@
-"""scikit-learn's own checks of estimators."""
+"""Runs scikit-learn's own checks of estimators."""
 
 from sklearn.utils.estimator_checks import parametrize_with_checks
 

@@ -1,4 +1,4 @@
-"""MLPClassifier learns, says probabilities, and repeats itself."""
+"""Tests that MLPClassifier learns, predicts probabilities, and repeats its results."""
 
 import pickle
 

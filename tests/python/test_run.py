@@ -1,4 +1,4 @@
-"""Experiment files and their runs."""
+"""Tests experiment files and their runs."""
 
 import numpy as np
 import pytest

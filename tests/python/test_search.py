@@ -1,4 +1,4 @@
-"""GridSearchCV gives what scikit-learn's gives, in one run of the program."""
+"""Tests that GridSearchCV gives what scikit-learn's gives, in one run of the program."""
 
 import numpy as np
 import pytest

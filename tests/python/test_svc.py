@@ -1,4 +1,4 @@
-"""SVC gives what scikit-learn's SVC gives."""
+"""Tests that SVC gives what scikit-learn's SVC gives."""
 
 import os
 import pickle

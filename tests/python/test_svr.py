@@ -1,4 +1,4 @@
-"""SVR gives what scikit-learn's SVR gives."""
+"""Tests that SVR gives what scikit-learn's SVR gives."""
 
 import pickle
 

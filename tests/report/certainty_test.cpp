@@ -1,4 +1,4 @@
-// The members' vote on one row, and their disagreement.
+// Tests the members' vote on one row, and their disagreement.
 #include "report/certainty.hpp"
 
 #include <gtest/gtest.h>
@@ -21,7 +21,7 @@ std::vector<std::string> digits(size_t n = 10) {
   return names;
 }
 
-// Twelve members: eleven are certain of 7, and one of 1.
+// Returns twelve members: eleven are certain of 7, and one of 1.
 results::Certainty twelve() {
   results::Certainty certainty;
   for (int c = 0; c < 10; ++c) certainty.classes.push_back(std::to_string(c));
@@ -40,7 +40,7 @@ TEST(Certainty, TheMajorityDecides) {
   EXPECT_EQ(v.winner, 0U) << "b has the higher mean, a has more votes";
   EXPECT_EQ(v.votes, (std::vector<uint32_t>{2, 1, 0}));
   EXPECT_NEAR(v.mean[1], 0.55, 1e-15);
-  EXPECT_NEAR(v.sd[0], std::sqrt(0.07), 1e-15);  // from 0.4, 0.5 and 0
+  EXPECT_NEAR(v.sd[0], std::sqrt(0.07), 1e-15);  // deviation of 0.4, 0.5 and 0
 }
 
 TEST(Certainty, TiesGoToTheHigherMeanThenToTheFirst) {
@@ -60,7 +60,7 @@ TEST(Certainty, DisagreementDiffersFromIndecision) {
   const EnsembleVote sure = take_vote({{"a", "b"}, {{1, 0}, {1, 0}}});
   EXPECT_EQ(sure.entropy, 0);
   EXPECT_EQ(sure.mutual_information, 0);
-  // H(0.7, 0.3) - (H(0.9, 0.1) + H(0.5, 0.5)) / 2
+  // The mutual information is H(0.7, 0.3) - (H(0.9, 0.1) + H(0.5, 0.5)) / 2.
   const EnsembleVote mixed = take_vote({{"a", "b"}, {{0.9, 0.1}, {0.5, 0.5}}});
   EXPECT_NEAR(mixed.entropy, 0.6108643020548935, 1e-12);
   EXPECT_NEAR(mixed.mutual_information, 0.6108643020548935 - (0.3250829733914482 + two) / 2, 1e-12);
@@ -113,7 +113,7 @@ TEST(CertaintyText, DrawsABoxForEachClass) {
   EXPECT_EQ(occurrences(text, "#"), 10U) << "a median each";
   std::istringstream lines(text);
   for (std::string line; std::getline(lines, line);) EXPECT_LE(line.size(), 78U) << line;
-  // Class 7: one member at 0 (an outlier), the others near 0.93.
+  // For class 7, one member is at 0 (an outlier), and the others are near 0.93.
   const size_t seven = text.find("> 7");
   const std::string row = text.substr(seven, text.find('\n', seven) - seven);
   EXPECT_HAS(row, "    11  o") << row;

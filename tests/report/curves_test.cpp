@@ -32,7 +32,7 @@ results::RunView trained(size_t nc = 2, size_t ng = 2) {
   return view;
 }
 
-// Returns the plot of a family; "" if there is none.
+// Returns the plot of a family, or "" if there is none.
 std::string plot(const results::RunView& view, const std::string& family) {
   const auto files = plots(view);
   const NamedFile* file = find(files, "plots/curves-" + family + ".svg");
@@ -130,7 +130,7 @@ TEST(Curves, ValuesThatAreNotFiniteBreakTheLine) {
   EXPECT_EQ(occurrences(lonely, "class=\"cross\""), 2U);
   const std::string nothing = plot_of({kNan, kNan});
   EXPECT_EQ(occurrences(nothing, "class=\"cross\""), 1U);
-  EXPECT_EQ(occurrences(plot_of({0.25}), "<circle"), 1U);  // one epoch: a dot
+  EXPECT_EQ(occurrences(plot_of({0.25}), "<circle"), 1U);  // one epoch becomes a dot
 }
 
 TEST(Curves, LongCurvesStaySmallAndKeepTheirPeaks) {
@@ -192,7 +192,7 @@ results::RunView bagged(uint32_t count) {
   return view;
 }
 
-// Names have 24 characters in the legend.
+// The legend has room for names of 24 characters.
 TEST(Curves, NamesOfABaggingRunFitTheLegend) {
   results::RunView view = trained();
   view.refit.reset();

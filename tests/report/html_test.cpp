@@ -27,7 +27,7 @@ TEST(Html, HoldsTheHeadlineAndEveryPlot) {
   EXPECT_EQ(xml_fault(text), "");
   EXPECT_HAS(text, "<h1>tiny</h1>");
   EXPECT_HAS(text, "<b>10.00\u00A0%</b>");
-  EXPECT_HAS(text, "interval 4.35 to 21.36");  // Wilson for 5 of 50
+  EXPECT_HAS(text, "interval 4.35 to 21.36");  // Wilson's interval for 5 of 50
   EXPECT_HAS(text, "<dt>gamma</dt><dd>0.003</dd>");
   EXPECT_EQ(occurrences(text, "<svg"), 5U);  // heat map, three box plots, devices
   EXPECT_EQ(occurrences(text, "<style>"), 1U);

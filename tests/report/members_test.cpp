@@ -1,4 +1,4 @@
-// The section of a report about the members of an ensemble.
+// Tests the section of a report about the members of an ensemble.
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 

@@ -140,7 +140,7 @@ TEST(Plots, ARandomSearchHasOnePlotPerParameterAndNoHeatMap) {
   EXPECT_EQ(occurrences(files[0].content, "class=\"median\""), 12U);
 }
 
-// A random search may draw a whole number twice: the boxes then stand side by side.
+// A random search may draw a whole number twice. The boxes then stand side by side.
 TEST(Plots, BoxesOfOneValueDoNotHideEachOther) {
   results::RunView view = grid(1, 1);
   view.plan.params = {"units", "lr"};

@@ -1,4 +1,4 @@
-// The size of a report must not grow with the number of fits beyond the needs of a reader.
+// Tests that a report does not grow with the number of fits beyond the needs of a reader.
 #include <gtest/gtest.h>
 
 #include <filesystem>
@@ -19,7 +19,7 @@ constexpr size_t kMiB = size_t{1} << 20;
 
 struct Shape {
   const char* name;
-  std::vector<size_t> values;  // values of each parameter
+  std::vector<size_t> values;  // number of values of each parameter
   uint32_t bootstraps, folds;
   size_t epochs;
 };

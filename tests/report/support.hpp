@@ -1,4 +1,4 @@
-// A checker for well-formed XML, and the report of a small run.
+// Provides a checker for well-formed XML, and the report of a small run.
 #pragma once
 
 #include <string>

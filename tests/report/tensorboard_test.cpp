@@ -48,7 +48,7 @@ std::string bytes_of(double value) { return {reinterpret_cast<const char*>(&valu
 std::string bytes_of(float value) { return {reinterpret_cast<const char*>(&value), sizeof(value)}; }
 
 TEST(Crc32c, GivesThePublishedAnswers) {
-  // RFC 3720, B.4, and the usual check value.
+  // The first two answers come from RFC 3720, B.4, and the third is the usual check value.
   EXPECT_EQ(crc32c(std::string(32, '\0')), 0x8a9136aau);
   EXPECT_EQ(crc32c(std::string(32, '\xff')), 0x62a8ab43u);
   EXPECT_EQ(crc32c("123456789"), 0xe3069283u);

@@ -9,7 +9,7 @@
 namespace mokume::results {
 namespace {
 
-// Two folds of the candidates C = 1, 10, 100.
+// Plans two folds of the candidates C = 1, 10, 100.
 search::Plan plan() {
   search::Plan plan;
   plan.params = {"C"};

@@ -43,7 +43,7 @@ TEST(Cautions, NameALossThatExplodesButStaysFinite) {
   RunView view = testing::grid();
   view.records[3].curves = {{"train_loss", {2.0, 1e6}}};
   view.records[4].curves = {{"train_loss", {2.0, 1.0}}};
-  view.records[5].curves = {{"train_loss", {std::nan("")}}};  // it failed, and is counted as that
+  view.records[5].curves = {{"train_loss", {std::nan("")}}};  // this fit failed, and counts as failed
   EXPECT_HAS(said(view), "The training loss of 1 fit exploded, up to 1e6 (fit 3: candidate 1, fold 1)");
 }
 

@@ -28,7 +28,7 @@ journal::EventRecord event(double time, Kind kind, uint32_t node, const std::str
   return record;
 }
 
-// Node 0 works on two devices from 0 to 10: "a" for 10 s, "b" for 5 s.
+// Makes node 0 work on two devices from 0 to 10: "a" for 10 s, and "b" for 5 s.
 journal::Contents two_devices() {
   journal::Contents contents;
   contents.sessions = {{0, 0, 10, true, "done"}};
@@ -70,12 +70,12 @@ TEST(Efficiency, RepeatsDoNotCountAsWork) {
 }
 
 TEST(Efficiency, UnmeasuredSpeedsFollowFromTheWorkDone) {
-  // Class x: cost 40 in 10 s; class y: cost 5 in 5 s.
+  // Class x finishes a cost of 40 in 10 s, and class y a cost of 5 in 5 s.
   const Efficiency found = efficiency({{0, "a", "x", 9}, {0, "b", "y", 0}}, two_devices(), {24, 16, 5});
   EXPECT_EQ(found.source, Speeds::estimated);
   EXPECT_EQ(found.speeds, (std::vector<double>{4, 1}));
   EXPECT_DOUBLE_EQ(found.value, 45.0 / 50);
-  // Without costs every fit is the same amount of work.
+  // Without costs, every fit is the same amount of work.
   EXPECT_EQ(efficiency({{0, "a", "x", 0}, {0, "b", "y", 0}}, two_devices(), {}).speeds,
             (std::vector<double>{0.2, 0.2}));
 }
@@ -106,11 +106,11 @@ TEST(Efficiency, ALostNodeCountsUntilItIsDeclaredLostAndFromItsReturn) {
   members.push_back({1, "a", "x", 1});
   journal::Contents contents = two_devices();
   contents.records.push_back(at_work(3, 1, "a", 0, 2));
-  contents.sessions.push_back({1, 0, 2, false, ""});  // killed: nothing is known after its last line
+  contents.sessions.push_back({1, 0, 2, false, ""});  // killed, so nothing is known after its last line
   EXPECT_DOUBLE_EQ(efficiency(members, contents, {}).value, 17.0 / 22);
   contents.events = {event(4, Kind::lost, 1)};
   EXPECT_DOUBLE_EQ(efficiency(members, contents, {}).value, 17.0 / 24);
-  contents.sessions.back() = {1, 0, 10, true, "done"};  // it was only silent
+  contents.sessions.back() = {1, 0, 10, true, "done"};  // the node was only silent
   contents.events.push_back(event(9, Kind::returned, 1));
   EXPECT_DOUBLE_EQ(efficiency(members, contents, {}).value, 17.0 / 25);
 }

@@ -12,7 +12,7 @@ namespace {
 using testing::error_metrics;
 using testing::record;
 
-// Expected values: numpy.percentile with its default method.
+// The expected values come from numpy.percentile with its default method.
 TEST(Quantile, InterpolatesLinearlyAsNumPyDoes) {
   EXPECT_DOUBLE_EQ(quantile({1, 2, 3, 4}, 0.25), 1.75);
   EXPECT_DOUBLE_EQ(quantile({1, 2, 3, 4}, 0.5), 2.5);
@@ -91,7 +91,7 @@ TEST(Summarise, IncompleteFailedAndNonFiniteRankLast) {
 }
 
 TEST(Summarise, RanksWithinABootstrap) {
-  // Two candidates, two bootstraps, one fold; fit = candidate * 2 + bootstrap.
+  // There are two candidates, two bootstraps and one fold, so fit = candidate * 2 + bootstrap.
   const auto rows =
       summarise(plan_of(2, 2, 1), error_metrics(), {record(0, 1), record(1, 9), record(2, 5), record(3, 2)});
   ASSERT_EQ(rows.size(), 4U);

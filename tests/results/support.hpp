@@ -1,4 +1,4 @@
-// Small runs whose results are known.
+// Builds small runs whose results are known.
 #pragma once
 
 #include <cmath>
@@ -23,13 +23,13 @@ inline journal::FitRecord record(uint32_t fit, double errors, double n = 10) {
   return r;
 }
 
-// Two folds of every candidate, whose errors repeat after seven fits.
+// Adds two folds of every candidate. The errors repeat after seven fits.
 inline void fill(RunView& view) {
   view.records.clear();
   for (uint32_t f = 0; f < view.plan.n_fits(); ++f) view.records.push_back(record(f, f % 7 + 1));
 }
 
-// The refit of a bootstrap, which trained this candidate; `result` covers 50 test rows.
+// Adds the refit of `bootstrap`, which trains `candidate`. `result` is its only value, measured on 50 test rows.
 inline journal::FitRecord& add_refit(RunView& view, uint32_t bootstrap, uint32_t candidate, double result = 5) {
   journal::FitRecord& refit = view.refits.emplace_back(record(view.plan.refit_slot(bootstrap), result, 50));
   refit.values = {result};
@@ -39,7 +39,7 @@ inline journal::FitRecord& add_refit(RunView& view, uint32_t bootstrap, uint32_t
 
 inline std::vector<Metric> error_metrics() { return {{"errors", true, false}, {"error", false, true}}; }
 
-// A finished run over C x gamma, with two folds of ten rows. `best` is the last candidate, whatever its errors are.
+// Returns a finished run over C x gamma, with two folds of ten rows. `best` is always the last candidate.
 inline RunView grid(size_t nc = 3, size_t ng = 2) {
   RunView view;
   view.name = "tiny";

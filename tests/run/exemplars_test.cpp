@@ -10,7 +10,7 @@
 namespace mokume::run {
 namespace {
 
-// 20 rows of 2 x 2 pixels and two classes; row r becomes more doubtful as r grows.
+// Makes 20 rows of 2 x 2 pixels and two classes. Row r becomes more doubtful as r grows.
 struct Rows {
   data::Dataset data;
   std::vector<double> certainty;
@@ -25,7 +25,7 @@ struct Rows {
     data.test.features = 4;
     for (int r = 0; r < 20; ++r) {
       for (int f = 0; f < 4; ++f) data.test.x.push_back(static_cast<float>(f - 1));
-      data.test.labels.push_back(r % 4 == 0 ? 1 : 0);  // every fourth row is taken for a cat
+      data.test.labels.push_back(r % 4 == 0 ? 1 : 0);  // the vote takes every fourth row for a cat
       certainty.insert(certainty.end(), {4 - 0.09 * r, 0.09 * r});
       vote.push_back(0);
     }

@@ -40,7 +40,7 @@ journal::FitRecord record(uint32_t fit, uint32_t bundle, double start_s, double 
   return made;
 }
 
-// Two candidates, two folds, one bundle each.
+// Returns the work of two candidates in two folds, with one bundle for each fit.
 scheduler::Workload workload() {
   scheduler::Workload made;
   for (uint32_t fit = 0; fit < 4; ++fit) {
@@ -93,8 +93,8 @@ TEST(FitTimes, RatesAreKeptByModelDataAndClass) {
   }
   remember_rates(file, "cnn, 10 rows x 2", workload(), {{"a", {0}, 100}}, log);
   EXPECT_EQ(remembered_rates(file, "cnn, 10 rows x 2", log).size(), 1U);
-  remember_rates("", "cnn", workload(), {{"a", {0}, 100}}, log);                              // no cache
-  remember_rates(directory.path("no/such/folder"), "cnn", workload(), {{"a", {0}, 1}}, log);  // not an error
+  remember_rates("", "cnn", workload(), {{"a", {0}, 100}}, log);                              // there is no cache
+  remember_rates(directory.path("no/such/folder"), "cnn", workload(), {{"a", {0}, 1}}, log);  // this is not an error
 }
 
 TEST(FitTimes, AnEarlierRunOfThePlanTakesPrecedence) {

@@ -1,4 +1,4 @@
-// The columns that `mokume predict` adds.
+// Tests the names of the columns that `mokume predict` adds.
 #include "run/score_names.hpp"
 
 #include <gtest/gtest.h>

@@ -28,7 +28,7 @@ class StatusFileTest : public ::testing::Test {
   }
   ~StatusFileTest() override { fs::remove_all(directory_); }
 
-  // Node 0 has two devices, node 1 has one; ten fits, one of them done.
+  // Returns the status of a run on two nodes, with two devices and one, after one of ten fits.
   StatusFile file() {
     const std::vector<std::vector<cluster::LocalDevice>> nodes = {
         {{"opencl:0", "opencl", "Card", "", "", 8000}, {"host:0", "host", "CPU", "", "", 4000}},
@@ -112,9 +112,9 @@ TEST_F(StatusFileTest, PredictsTheEndFromThePaceOfThisSession) {
 
 // A grid begins with its longest fits.
 TEST(Eta, WeighsFitsByTheirPredictedCosts) {
-  Eta eta({100, 100, 10, 10, 10}, 6, {}, 0);  // and a refit, which weighs 46
+  Eta eta({100, 100, 10, 10, 10}, 6, {}, 0);  // fit 5 is a refit, which weighs 46
   EXPECT_FALSE(eta.seconds_left(10, 0, 0).has_value());
-  eta.done(0, 25);  // 5 of them for loading
+  eta.done(0, 25);  // loading took 5 s of these 25 s
   EXPECT_DOUBLE_EQ(eta.seconds_left(25, 0, 0).value(), 25.0 / 100 * 176);
   eta.done(1, 45);
   EXPECT_DOUBLE_EQ(eta.seconds_left(45, 0, 0).value(), 20.0 / 100 * 76);

@@ -26,7 +26,7 @@ TEST(Tally, CertaintyDecidesBetweenEqualVotes) {
   EXPECT_EQ(tally.votes(1), 1U);
 }
 
-// The second member is more certain by less than single precision shows, in which a run keeps its members' predictions.
+// The second member is more certain, but not in single precision, in which a run keeps its members' predictions.
 TEST(Tally, CountsCertaintiesInTheStoredPrecision) {
   Tally tally(1, 2);
   tally.add({{0}, {1 - 1e-10, 0}});

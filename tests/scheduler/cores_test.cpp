@@ -56,7 +56,7 @@ TEST(Cores, HyperThreadsAndProcessorsAreAdjacent) {
   if (all.size() < 2) GTEST_SKIP() << "one core has one order";
   std::string root = testing::TempDir() + "mokume-cores-XXXXXX";
   ASSERT_NE(mkdtemp(root.data()), nullptr);
-  // All cores are on one processor except the first.
+  // All cores except the first are on one processor.
   for (const uint32_t core : all) {
     const fs::path topology = root + "/sys/devices/system/cpu/cpu" + std::to_string(core) + "/topology";
     fs::create_directories(topology);

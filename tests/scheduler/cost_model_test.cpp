@@ -10,8 +10,8 @@
 namespace mokume::scheduler {
 namespace {
 
-// 20 x 20 candidates in 5 folds. Their times vary smoothly by a factor of a hundred, and slightly from fold to fold;
-// the guesses do not reflect this.
+// Makes 20 x 20 candidates in 5 folds. Their times vary smoothly by a factor of a hundred, and slightly from fold to
+// fold, which the guesses do not reflect.
 struct Surface {
   static constexpr uint32_t kSide = 20, kFolds = 5;
   std::vector<Position> positions;

@@ -18,7 +18,7 @@ namespace {
 // Counts finished jobs, and waits for them.
 class Ends {
  public:
-  // Returns a job that does the same and is counted.
+  // Returns a job that does the same as `job` and counts itself at its end.
   Feeders::Job counted(Feeders::Job job) {
     return [this, job = std::move(job)] {
       job();

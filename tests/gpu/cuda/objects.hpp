@@ -1,4 +1,4 @@
-// The objects behind OpenCL's handles. The loader requires the table of functions as their first member (cl_khr_icd).
+// Defines the objects of OpenCL's handles. Their first member is the table of functions, as cl_khr_icd requires.
 #pragma once
 
 #include <atomic>
@@ -15,7 +15,7 @@ namespace mokume::cuda {
 
 cl_icd_dispatch* functions();
 
-// Each file adds its functions to the table.
+// Add the functions of a file to the table.
 void add_commands(cl_icd_dispatch& table);
 void add_programs(cl_icd_dispatch& table);
 
@@ -50,7 +50,7 @@ auto made(Owner& owner, cl_int code, cl_int* error) {
   return code == CL_SUCCESS ? owner.release() : nullptr;
 }
 
-// A point in a stream.
+// Marks a point in a stream.
 struct Mark {
   explicit Mark(cl_command_queue queue);
   ~Mark();
@@ -60,7 +60,7 @@ struct Mark {
 };
 
 struct Argument {
-  char kind = 'v';  // 'v': a value, 'g': a buffer, 'l': local memory
+  char kind = 'v';  // 'v' for a value, 'g' for a buffer, 'l' for local memory
   size_t bytes = 0;
   std::string type;
 };
@@ -113,7 +113,7 @@ struct _cl_command_queue : mokume::cuda::Object {
   const bool profiling;
   mokume::cuda::CUstream stream = nullptr;
   mokume::cuda::CUstream callbacks = nullptr;  // separate, so that a callback does not wait for later commands
-  // The last mark whose time was requested: the driver measures short distances more exactly.
+  // This is the last mark whose time was requested. The driver measures short distances more exactly.
   std::mutex mutex;
   std::shared_ptr<mokume::cuda::Mark> last;
   double last_ns = 0;

@@ -1,5 +1,5 @@
-// Programs, kernels and launches. Nothing is compiled: a build looks up the program in the folder that bench/gpu/cubins
-// makes of a record.
+// Implements programs, kernels and launches, but compiles nothing: a build looks up the program in the folder that
+// bench/gpu/cubins makes from a record.
 #include <algorithm>
 #include <cstring>
 #include <fstream>
@@ -46,7 +46,7 @@ CUresult load_image(const std::string& path, CUmodule& module) {
   return driver().cuModuleLoadData(&module, image.c_str());
 }
 
-// If the driver does not know this kind of cubin, its compiler takes over.
+// Loads a program's cubin. If the driver does not know this kind of cubin, its compiler takes over.
 void load(_cl_program& program, const std::string& options) {
   const std::string hash = pose::hash_of(program.source, options);
   const std::string &folder = program.device->platform->cubins, path = folder + "/" + hash;
@@ -138,7 +138,7 @@ cl_int CL_API_CALL get_argument_info(cl_kernel kernel, cl_uint index, cl_kernel_
   return answer(what, size, value, size_ret, CL_KERNEL_ARG_ADDRESS_QUALIFIER, space, CL_KERNEL_ARG_TYPE_NAME, type);
 }
 
-// The kernel gets the offsets of its local arguments, at multiples of the largest type. Returns the end of the last
+// Gives the kernel the offsets of its local arguments, at multiples of the largest type. Returns the end of the last
 // argument.
 size_t place_locals(_cl_kernel& kernel) {
   constexpr size_t kLargest = 128;

@@ -30,7 +30,7 @@ Answer sizes(const std::vector<size_t>& values) {
   return answer;
 }
 
-// Answers to the vendors' own queries, and the slot of the card.
+// Answers the vendors' own queries, and queries for the slot of the card.
 Answer vendor_answer(const Card& card, cl_device_info what) {
   const auto [domain, bus, device, function] = card.pci;
   if (card.has_extension("cl_nv_device_attribute_query")) {

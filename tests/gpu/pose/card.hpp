@@ -1,4 +1,4 @@
-// The card that the layer poses as, read from a file of cards/.
+// Describes the card that the layer poses as, from a file of cards/.
 #pragma once
 
 #define CL_TARGET_OPENCL_VERSION 300
@@ -28,7 +28,7 @@ struct Card {
   std::array<cl_uint, 4> pci{};                              // domain, bus, device, function
   std::optional<std::array<cl_uint, 2>> compute_capability;  // NVIDIA's
 
-  // The limits that the card enforces, and its error codes.
+  // The card enforces these limits, with these error codes.
   size_t work_group = 0;
   std::array<size_t, 3> work_item_sizes{};
   std::array<size_t, 3> groups{};  // limit for a launch

@@ -1,4 +1,4 @@
-// The names of programs in the pose's record and in the resulting folders of cubins.
+// Names the programs in the pose's record and in the resulting folders of cubins.
 #pragma once
 
 #include <array>

@@ -1,4 +1,4 @@
-// The kernels of this process, and the card's refusals to launch them.
+// Stores the kernels of this process, and decides which launches the card refuses.
 #pragma once
 
 #include <array>
@@ -10,22 +10,22 @@
 
 namespace mokume::pose {
 
-// A launch in three dimensions.
+// Describes a launch in three dimensions.
 struct Grid {
   Grid(const Card& card, cl_uint dimensions, const size_t* global, const size_t* local);
 
   std::array<size_t, 3> global{1, 1, 1}, group{1, 1, 1};
-  bool even = true;  // each global size is a multiple of its group's
+  bool even = true;  // each global size is a multiple of its group's size
 };
 
 // Returns CL_SUCCESS, or the card's error code.
 cl_int refusal(const Card& card, const Grid& grid, size_t local_bytes, size_t parameter_bytes);
 
-// Stores arguments as they are set. Threads: all functions may be called from any thread.
+// Stores arguments as they are set. Any thread may call any function.
 class Kernels {
  public:
   struct Kernel {
-    std::string name, program;         // the program's hash
+    std::string name, program;         // name, and hash of the program
     std::map<cl_uint, size_t> values;  // bytes of each argument
     std::map<cl_uint, size_t> locals;  // bytes of local memory
 

@@ -1,8 +1,8 @@
-// An OpenCL layer that makes every device pose as a card: the loader puts it in front of the driver if OPENCL_LAYERS
-// names its library. OPENCL_POSE names the card's file, OPENCL_POSE_RECORD a directory for the files of record.hpp.
-// With OPENCL_POSE_BINARIES=1 programs can be read as binaries, which a cache may keep; with OPENCL_POSE_BOASTS=1 the
-// card claims all its memory, even if this machine has less. The driver still computes. The layer answers and refuses
-// like the card, and counts.
+// Implements an OpenCL layer that makes every device pose as a card. The loader puts it in front of the driver if
+// OPENCL_LAYERS names its library. OPENCL_POSE names the card's file, and OPENCL_POSE_RECORD a directory for the files
+// of record.hpp. With OPENCL_POSE_BINARIES=1, programs can be read as binaries, which a cache may keep. With
+// OPENCL_POSE_BOASTS=1, the card claims all its memory, even if this machine has less. The driver still computes. The
+// layer answers and refuses like the card, and counts.
 #include <atomic>
 #include <cstdio>
 #include <cstdlib>
@@ -114,8 +114,8 @@ cl_program CL_API_CALL create_program(cl_context context, cl_uint count, const c
   return program;
 }
 
-// Returns the driver's options, without the option that only Intel's compiler knows; nothing if the card's compiler
-// does not know it.
+// Returns the options for the driver, without the option that only Intel's compiler knows. Returns nothing if the
+// options contain it but the card's compiler does not know it.
 std::optional<std::string> passed_options(const Card& card, std::string options) {
   constexpr std::string_view kOfIntel = "-cl-intel-greater-than-4GB-buffer-required";
   const size_t at = options.find(kOfIntel);
@@ -144,8 +144,8 @@ cl_program CL_API_CALL create_from_binary(cl_context context, cl_uint count, con
   return layer->below.clCreateProgramWithBinary(context, count, devices, sizes, binaries, status, error);
 }
 
-// The card returns the driver's binaries only on request: to make one, PoCL compiles every kernel for arbitrary sizes,
-// and a cache would reuse it for another release of PoCL.
+// The card returns the driver's binaries only on request, because PoCL compiles every kernel for arbitrary sizes to
+// make one, and a cache would reuse it for another release of PoCL.
 cl_int CL_API_CALL get_program_info(cl_program program, cl_program_info what, size_t size, void* value,
                                     size_t* size_ret) {
   if (layer->gives_binaries) return layer->below.clGetProgramInfo(program, what, size, value, size_ret);

@@ -1,5 +1,5 @@
-// The interface of OpenCL's loader for the layers of this tree: each layer defines clGetLayerInfo and clInitLayer with
-// these functions.
+// Provides the interface of OpenCL's loader for the layers of this tree: each layer defines clGetLayerInfo and
+// clInitLayer with these functions.
 #pragma once
 
 #include <CL/cl_layer.h>

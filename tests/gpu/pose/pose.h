@@ -1,4 +1,4 @@
-/* The interface of the layer for tests in the same process. C, because they find the functions with dlsym(). */
+/* Declares the layer's interface for tests in the same process, in C because they find the functions with dlsym(). */
 #ifndef MOKUME_POSE_H
 #define MOKUME_POSE_H
 
@@ -10,7 +10,7 @@ extern "C" {
 
 typedef struct {
   uint64_t launches;
-  uint64_t waits; /* the host waits: clFinish, clWaitForEvents, blocking copies, and callbacks that wake a thread */
+  uint64_t waits; /* waits of the host: clFinish, clWaitForEvents, blocking copies, and callbacks that wake a thread */
   uint64_t reads, read_bytes;
   uint64_t writes, written_bytes;
   uint64_t copies, copied_bytes; /* on the device, fills included */
@@ -18,16 +18,16 @@ typedef struct {
   uint64_t cached_programs;      /* programs made from binaries */
 } pose_counts_t;
 
-/* Returns the counts since the process began. Any thread may call it. */
+/* Returns the counts since the process began. Any thread may call this function. */
 typedef void (*pose_counts_fn)(pose_counts_t* counts);
 #define POSE_COUNTS_SYMBOL "pose_counts"
 
-/* While the card idles, launches are checked and counted but not passed to the driver: the host issues the same
- * commands, as far as they do not depend on results. Any thread may call it. */
+/* While the card idles, the layer checks and counts launches but does not pass them to the driver. The host issues the
+ * same commands, as far as they do not depend on results. Any thread may call this function. */
 typedef void (*pose_idle_fn)(int idle);
 #define POSE_IDLE_SYMBOL "pose_idle"
 
-/* Drivers with faults: one that calls no callbacks, and one whose commands never end, as far as the host can see. */
+/* Selects a driver without faults, one that calls no callbacks, or one whose commands never end for the host. */
 typedef enum { POSE_HEALTHY, POSE_LOSES_CALLBACKS, POSE_HANGS } pose_health_t;
 typedef void (*pose_health_fn)(pose_health_t health);
 #define POSE_HEALTH_SYMBOL "pose_health"

@@ -43,7 +43,7 @@ void Record::kernel(const std::string& program, const std::string& name, const s
                            "x" + std::to_string(group[2]) + " " + std::to_string(local_bytes) + "\n";
   const std::lock_guard lock(mutex_);
   if (!written_.insert(line).second) return;
-  // Several processes append to the file; a line is one write.
+  // Several processes append to the file, so each line is one write.
   if (std::FILE* file = std::fopen((directory_ + "/kernels.txt").c_str(), "ae")) {
     std::fwrite(line.data(), 1, line.size(), file);
     std::fclose(file);

@@ -1,4 +1,4 @@
-// The files that the layer writes if OPENCL_POSE_RECORD names an existing directory:
+// Writes these files if OPENCL_POSE_RECORD names an existing directory:
 //   programs/HASH.cl         each program that was built
 //   programs/HASH.options    its options
 //   kernels.txt              a line for each kernel that was launched and each work-group size it had:
@@ -16,10 +16,10 @@
 
 namespace mokume::pose {
 
-// Threads: all functions may be called from any thread.
+// Any thread may call any function.
 class Record {
  public:
-  explicit Record(std::string directory);  // "": writes nothing
+  explicit Record(std::string directory);  // writes nothing if the directory is ""
   Record(const Record&) = delete;
   Record& operator=(const Record&) = delete;
 
