@@ -1,4 +1,4 @@
-// The parallel region of the host backend.
+// Tests the parallel region of the host backend.
 #include "parallel_region.hpp"
 
 #include <gtest/gtest.h>
@@ -12,7 +12,7 @@
 namespace mokume::host {
 namespace {
 
-// A host whose loops have a thread for each index. ThreadSanitizer can follow these threads, but not TBB's.
+// Imitates a host whose loops have a thread for each index. ThreadSanitizer can follow these threads, but not TBB's.
 class ParallelRegions : public ::testing::TestWithParam<uint32_t> {
  protected:
   ParallelRegions() {

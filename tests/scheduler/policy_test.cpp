@@ -66,7 +66,6 @@ TEST(Policy, SplitsAPiece) {
   EXPECT_EQ(policy.next(0, 0)->bundles, (std::vector<uint32_t>{parts[0]}));
 }
 
-// Finishes the work of `unit`.
 void finish(Policy& policy, uint32_t unit, const Pick& what, double seconds, double now) {
   policy.ended(unit, what.bundles, seconds, now);
 }

@@ -12,7 +12,7 @@
 namespace mokume::scheduler {
 namespace {
 
-// Bundles of one fit each that take `seconds`; the policy has the same guess for all of them.
+// Makes bundles of one fit each that take `seconds`. The policy has the same guess for all of them.
 Scenario of(const std::vector<double>& seconds, const std::vector<double>& speeds) {
   Scenario made;
   made.seconds = seconds;
@@ -25,7 +25,7 @@ Scenario of(const std::vector<double>& seconds, const std::vector<double>& speed
   return made;
 }
 
-// A grid of 24 rows that share work, in 5 folds. Neighbours take similar times, 1 to 8 s, and the guesses are wrong.
+// Makes a grid of 24 rows that share work, in 5 folds. Neighbours take similar times, 1 to 8 s; the guesses are wrong.
 Scenario grid(const std::vector<double>& speeds) {
   std::vector<double> seconds;
   const sdk::Random noise(3, sdk::Purpose::schedule);
@@ -72,7 +72,7 @@ TEST(Simulate, ARefitWaitsForItsBootstrap) {
   }
 }
 
-// Lower bounds on the simulated results of the policy; each fails if one of the policy's rules is removed.
+// Lower bounds hold for the simulated results of the policy. Each fails without one of the policy's rules.
 TEST(Simulate, ThePolicyKeepsEqualUnitsBusy) {
   EXPECT_GT(simulate(grid(equal(4)), Rule::ours).efficiency, 0.99);
   EXPECT_GT(simulate(grid(equal(12)), Rule::ours).efficiency, 0.97);
@@ -94,7 +94,7 @@ TEST(Simulate, TheTimesOfEarlierRunsHelp) {
 
 TEST(Simulate, CopiesHelpWhereAUnitIsSlowerThanItsClass) {
   Scenario one = grid(equal(6));
-  one.units[5].speed = 0.05;  // a device that throttles and differs from its class
+  one.units[5].speed = 0.05;  // this device throttles, unlike its class
   const Simulated ours = simulate(one, Rule::ours);
   EXPECT_GT(ours.backups, 0U);
   EXPECT_GT(ours.efficiency, 0.9);

@@ -1,4 +1,4 @@
-"""The rules of scripts/lint for comments: lint_test.py LINT"""
+"""Tests the rules of scripts/lint for comments: lint_test.py LINT"""
 import pathlib
 import subprocess
 import sys

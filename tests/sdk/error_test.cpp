@@ -1,4 +1,4 @@
-// The place that threw an error, in C++ and across the boundary.
+// Tests the place that threw an error, in C++ and across the boundary.
 #include "sdk/error.hpp"
 
 #include <gtest/gtest.h>
@@ -55,7 +55,7 @@ TEST(ErrorPlace, IsEmptyIfALibraryDoesNotTellIt) {
   sdk::fail(&used, MK_INTERNAL, "s");  // the earlier place does not show through
   EXPECT_EQ(error_of([&] { sdk::check(MK_INTERNAL, used); }).thrown_at(), "");
 
-  mk_error of_c;  // as a C library writes it, into a buffer with anything in it
+  mk_error of_c;  // a C library may write into a buffer with any content
   std::memset(&of_c.text[0], 'y', sizeof(of_c.text));
   std::memcpy(&of_c.text[0], "a sentence", 11);
   const Error error = error_of([&] { sdk::check(MK_INTERNAL, of_c); });

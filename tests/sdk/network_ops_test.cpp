@@ -31,7 +31,7 @@ Window changed(Window w, Change&& change) {
   return w;
 }
 
-const Window kWindow{6, 7, 3, 2, 3, 2, 1, 1, 0};  // 4 x 5 windows
+const Window kWindow{6, 7, 3, 2, 3, 2, 1, 1, 0};  // has 4 x 5 windows
 
 TEST(WindowTest, CountsItsPixels) {
   EXPECT_EQ(kWindow.out_height(), 4);
@@ -195,7 +195,7 @@ TEST(AvgPoolTest, ChecksShapesAndSides) {
   refused("0 or 1", [](AvgPool& p) { p.counts_padding = 2; });
 }
 
-// PyTorch's cells: every pixel is in one, and cells that do not divide the side overlap.
+// As in PyTorch, every pixel is in a cell, and cells that do not divide the side overlap.
 TEST(AvgPoolTest, CellsCoverTheSide) {
   for (int64_t size = 1; size <= 12; ++size)
     for (int64_t cells = 1; cells <= 15; ++cells) {

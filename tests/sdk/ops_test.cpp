@@ -1,4 +1,4 @@
-// Shape rules, tolerances and costs, which need no device.
+// Tests shape rules, tolerances and costs, which need no device.
 #include "sdk/ops.hpp"
 
 #include <gtest/gtest.h>

@@ -7,7 +7,7 @@
 namespace mokume::sdk {
 namespace {
 
-// Known answers of philox4x32-10 published with the paper's library (Random123, kat_vectors).
+// The paper's library publishes these answers of philox4x32-10 (Random123, kat_vectors).
 TEST(Philox, GivesThePublishedAnswers) {
   EXPECT_EQ(philox({0, 0, 0, 0}, {0, 0}), (PhiloxCounter{0x6627e8d5, 0xe169c58d, 0xbc57ac4c, 0x9b00dbd8}));
   constexpr uint32_t kOnes = 0xffffffff;
@@ -51,7 +51,7 @@ TEST(Random, KeepsItsValuesBelow32BitsAndHasDifferentOnesBeyond) {
   EXPECT_EQ(seen.size(), 2 * drawn);
 }
 
-// Streams that shared numbers would repeat values; by chance, 64-bit values do not repeat.
+// Streams that shared numbers would repeat values. By chance, 64-bit values do not repeat.
 TEST(Random, StreamsDoNotOverlap) {
   std::set<uint64_t> seen;
   size_t drawn = 0;

@@ -7,7 +7,7 @@
 namespace mokume::sdk {
 namespace {
 
-// Returns the message of the error that `body` throws; fails without an error, or with another status.
+// Returns the message of the error that `body` throws. Fails without an error, or with another status.
 template <class Body>
 std::string refusal(mk_status status, Body&& body) {
   try {

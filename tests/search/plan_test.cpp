@@ -50,7 +50,7 @@ TEST(Grid, RefusesAParameterWithoutAList) {
   EXPECT_THROW(grid_candidates({range(Kind::real_uniform, 0, 1)}), Error);
 }
 
-// The sizes multiply to 2^66: the product must not wrap to something small, and nothing may be allocated.
+// The sizes multiply to 2^66. The product must not wrap to a small number, and nothing may be allocated.
 TEST(Grid, RefusesTooManyCandidatesWithoutOverflow) {
   const std::vector<Value> values(size_t{1} << 11, Value(1.0));
   const std::vector<Space> spaces(6, list("a", values));

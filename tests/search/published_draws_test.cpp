@@ -124,7 +124,7 @@ TEST(PublishedDraws, MatchFoldsListsAndRealsOfAnySize) {
   }
 }
 
-// This allows replaying a part of a study: a longer study begins like a shorter one.
+// A longer study begins like a shorter one, so a part of a study can be replayed.
 TEST(PublishedDraws, ABootstrapDoesNotDependOnTheNumberOfLaterOnes) {
   const auto two = published_draws(kStudySeed, 2, 3, study_spaces(), kStudyRows, 5);
   ASSERT_EQ(two.size(), 2U);

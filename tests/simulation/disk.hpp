@@ -1,5 +1,5 @@
-// A file system that all processes of a job share. Finished appends stay when a process dies; of an unfinished append,
-// a part.
+// Simulates a file system that all processes of a job share. When a process dies, its finished appends stay, and a part
+// of an unfinished append.
 #pragma once
 
 #include <map>
@@ -17,7 +17,7 @@ class SharedDisk {
  public:
   explicit SharedDisk(World& world) : world_(world) {}
 
-  std::map<std::string, std::string> files;  // path -> content
+  std::map<std::string, std::string> files;  // content by path
   double sync_s = 0.003;                     // average time of an append
   double full_until = 0, slow_until = 0;     // a slow disk takes kSlow times as long
 
@@ -29,7 +29,7 @@ class SharedDisk {
   World& world_;
 };
 
-// The disk as one process sees it.
+// Gives one process its view of the disk.
 class ProcessDisk : public base::Disk {
  public:
   ProcessDisk(SharedDisk& shared, const Process& process) : shared_(shared), process_(process) {}

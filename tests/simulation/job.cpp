@@ -30,7 +30,7 @@ constexpr uint32_t kTroubledStarts = 6;  // the next start has no trouble and mu
 constexpr double kLongestStart = 6000;   // includes the half hour for devices that do not open
 constexpr double kHangSeconds = 60;
 
-// The properties of a job that the seed draws once.
+// Draws the properties of a job once, from the seed.
 struct Shape {
   uint32_t fits = 0, bundle = 0, refits = 0;
   double fit_s = 0;
@@ -44,7 +44,7 @@ struct Shape {
   double trouble_s() const { return 3 + fits * fit_s; }  // trouble begins within this time after a start
 };
 
-// One start of the job; its ranks live until all of them have ended.
+// Runs one start of the job. Its ranks live until all of them have ended.
 class Start;
 
 struct Rank {
@@ -55,8 +55,8 @@ struct Rank {
   cluster::TestRules rules;
   cluster::TestObserver observer;
   std::atomic<bool> stop{false};
-  std::vector<bool> killed;  // by device
-  uint32_t working = 0;      // number of attempts
+  std::vector<bool> killed;  // whether the work of a device was killed
+  uint32_t working = 0;      // number of attempts in progress
   bool ended = false;
   double ended_at = 0;
   cluster::Outcome outcome;
@@ -92,7 +92,7 @@ class Job {
   const search::Plan plan_;
   SharedDisk disk_;
   test::Scratch scratch_;
-  std::set<uint32_t> failed_;   // bundles: each fails at most once, so no fit is ever given up
+  std::set<uint32_t> failed_;   // bundles that have failed; each fails at most once, so no fit is given up
   std::set<uint32_t> durable_;  // fits that some node was told are on disk
   std::vector<std::unique_ptr<Start>> starts_;
   Report report_;
@@ -173,7 +173,7 @@ Report Job::run() {
     if (!finished && !troubled) fault("a start without trouble did not finish the job");
   }
   report_.switches = world_.switches();
-  report_.bytes_hash = 14695981039346656037U;  // FNV-1a
+  report_.bytes_hash = 14695981039346656037U;  // the hash is FNV-1a
   for (const auto& [path, text] : disk_.files)
     for (const char c : text)
       report_.bytes_hash = (report_.bytes_hash ^ static_cast<unsigned char>(c)) * 1099511628211U;
@@ -215,7 +215,7 @@ void Start::open_rank(uint32_t rank) {
         work(node, device, attempt, reporter);
       });
   self->executor->on_saved = [this](uint32_t fit) { job_.durable_.insert(fit); };
-  // Without isolation a device cannot be ended.
+  // Without isolation, nothing can end a device's work.
   const bool isolated = job_.random().chance(0.7);
   self->executor->on_kill = [this, state = self.get(), isolated](uint32_t device) {
     state->killed[device] = isolated;
@@ -307,7 +307,7 @@ void Start::take_part(Rank& self, uint32_t rank) {
     self.outcome = cluster::run(transport, shaken, *self.executor, leading ? &*leading : nullptr, *self.journal,
                                 self.stop, options);
     self.journal->close(self.outcome.finished ? "done" : self.outcome.reason);
-    // Sometimes the report takes longer than the patience of the other nodes.
+    // Sometimes the report takes longer than the time after which the other nodes consider a silent node 0 lost.
     const double report_s = job_.random().chance(0.03) ? 70 : job_.random().about(0.1);
     if (rank == 0)
       cluster::attend(

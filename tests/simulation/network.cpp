@@ -110,7 +110,7 @@ void Network::send(Node& from, uint32_t to, std::string text) {
 
 // Delivers the oldest message of a direction: the event of one message may deliver another message.
 void Network::deliver(uint32_t from, uint32_t to) {
-  // The message was sent before the connection was cut; it is sent again afterwards.
+  // The sender sent this message before the cut, so it sends the message again after the cut.
   if (cut_until(from, to) > world_.now()) return world_.at(arrival(from, to), [this, from, to] { deliver(from, to); });
   std::deque<std::string>& under_way = directions_[from][to].under_way;
   Node& target = nodes_[to];

@@ -1,5 +1,5 @@
-// The connections of one start of a job, modelled as reliable streams: messages between two ranks keep their order and
-// arrive late rather than never, and a connection ends with its process, or after a long silence.
+// Simulates the connections of one start of a job as reliable streams: messages between two ranks keep their order and
+// arrive late rather than never. A connection ends with its process, or after a long silence.
 #pragma once
 
 #include <algorithm>
@@ -17,7 +17,7 @@ namespace mokume::simulation {
 class Network {
  public:
   struct Weather {
-    double latency_s = 2e-4;  // on average
+    double latency_s = 2e-4;  // average
     double loss = 0;          // share of messages that are sent again after resend_s
     double resend_s = 0.2;
   };
@@ -28,8 +28,8 @@ class Network {
   Network& operator=(const Network&) = delete;
 
   const mk_transport* table(uint32_t rank) const { return &nodes_[rank].table; }
-  void cut(uint32_t rank, double until);  // cuts its connection to rank 0
-  void died(uint32_t rank);               // the kernel closes its connections
+  void cut(uint32_t rank, double until);  // cuts the rank's connection to rank 0
+  void died(uint32_t rank);               // the kernel closes the rank's connections
 
  private:
   struct Node {

@@ -1,7 +1,7 @@
-// Jobs with all kinds of trouble in a machine room, drawn from a seed.
+// Tests jobs with all kinds of trouble in a machine room, drawn from a seed.
 //
-//   MOKUME_SIMULATIONS=N    the number of jobs (default 1000)
-//   MOKUME_SIMULATION=SEED  the first seed, to replay one
+//   MOKUME_SIMULATIONS=N    sets the number of jobs (default 1000)
+//   MOKUME_SIMULATION=SEED  sets the first seed, to replay one job
 #include <gtest/gtest.h>
 
 #include <cstdlib>

@@ -13,7 +13,7 @@
 
 namespace mokume::simulation {
 
-// Exceptions that are being handled belong to a thread, so each fiber keeps its own.
+// The C++ runtime keeps the exceptions in flight per thread, so each fiber saves and restores its own.
 struct Handled {
   void* caught = nullptr;
   unsigned uncaught = 0;
@@ -23,7 +23,7 @@ namespace {
 
 constexpr size_t kStackBytes = 512 << 10;
 constexpr size_t kGuardBytes = 64 << 10;  // lies below a stack, so that an overflow ends the test
-constexpr double kEpoch = 1.7e9;          // the wall clocks at the start of a world
+constexpr double kEpoch = 1.7e9;          // wall-clock time at the start of a world
 constexpr double kSwitchSeconds = 2e-5;   // longest delay until a ready thread runs
 constexpr double kRetrySeconds = 1e-3;    // interval at which a thread of a dead process is resumed
 
@@ -71,7 +71,7 @@ struct Fiber {
   ucontext_t context{};
   void* stack = nullptr;
   Handled handled;
-  uint64_t nap = 0;  // counts park(), since a late wake-up belongs to an earlier park()
+  uint64_t nap = 0;  // counts calls of park(), since a late wake-up belongs to an earlier call
   bool parked = false;
   bool ended = false;
   std::vector<Fiber*> joiners;

@@ -1,4 +1,4 @@
-// A simulated machine room: processes whose threads run one at a time, on a clock that advances when all of them wait.
+// Simulates a machine room: processes whose threads run one at a time, on a clock that advances when all of them wait.
 // Every event is a function of the seed, so a failure can be replayed.
 //
 // A simulated thread is a fiber (ucontext). It yields the processor only where it waits. Fibers that could run at the
@@ -28,17 +28,17 @@ inline constexpr double kNever = std::numeric_limits<double>::infinity();
 class Random {
  public:
   explicit Random(uint64_t seed) : engine_(seed) {}
-  double share() { return static_cast<double>(engine_() >> 11) * 0x1p-53; }  // in [0, 1)
+  double share() { return static_cast<double>(engine_() >> 11) * 0x1p-53; }  // returns a number in [0, 1)
   bool chance(double p) { return share() < p; }
   uint32_t below(uint32_t n) { return static_cast<uint32_t>(share() * n); }
   double between(double low, double high) { return low + share() * (high - low); }
-  double about(double mean);  // exponentially distributed
+  double about(double mean);  // returns an exponentially distributed number
 
  private:
   std::mt19937_64 engine_;
 };
 
-// The threads and the clocks of a process.
+// Provides the threads and the clocks of a process.
 class Process : public base::Threads, public base::Clock {
  public:
   Process(World& world, std::string name) : world_(world), name_(std::move(name)) {}
@@ -102,7 +102,7 @@ class World {
  private:
   struct Event {
     double time;
-    uint64_t order;  // drawn, among events of the same time
+    uint64_t order;  // drawn to order events of the same time
     uint64_t number;
     Fiber* fiber;  // may be null
     uint64_t nap;  // number of the park() that it ends

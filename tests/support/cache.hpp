@@ -1,4 +1,4 @@
-// The cache directory of a test.
+// Provides the cache directory of a test.
 #pragma once
 
 #include <cstdlib>
@@ -9,8 +9,8 @@
 
 namespace mokume::test {
 
-// A new temporary directory, removed at the end, or the directory that MOKUME_TEST_CACHE names. That directory stays,
-// so that a driver's slow compiler builds each kernel only once for all tests.
+// Makes a temporary directory and removes it at the end, or uses the directory that MOKUME_TEST_CACHE names. That
+// directory stays, so that a driver's slow compiler builds each kernel only once for all tests.
 class CacheDirectory {
  public:
   CacheDirectory() {

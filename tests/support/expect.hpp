@@ -1,4 +1,4 @@
-// Expectations about texts that show both texts in their message.
+// Defines expectations about texts that show both texts in their message.
 #pragma once
 
 #include <gtest/gtest.h>

@@ -1,4 +1,4 @@
-// Hand-made records of a journal.
+// Makes records of a journal.
 #pragma once
 
 #include <string>

@@ -1,4 +1,4 @@
-// Tests do a sample of their work, or all of it with `scripts/test --all`, which sets MOKUME_TEST_ALL.
+// Lets tests do a sample of their work, or all of it with `scripts/test --all`, which sets MOKUME_TEST_ALL.
 #pragma once
 
 #include <cstddef>

@@ -1,4 +1,4 @@
-// A directory for one test. It is removed with the object.
+// Makes a directory for one test and removes it with the object.
 #pragma once
 
 #include <cstdlib>

@@ -1,4 +1,4 @@
-// The program's services for libraries, implemented for tests without TBB, in one header.
+// Implements the program's services for libraries for tests, without TBB, in one header.
 #pragma once
 
 #include <algorithm>

@@ -1,6 +1,6 @@
-// The solvers on an OpenCL device take the same steps as the host and end with the same bits. A linear kernel of small
-// integers has no roundings, so every difference comes from the solver, especially from its sums of two floats, which a
-// compiler that fuses or reorders operations breaks. bench/gpu runs these tests on a GPU.
+// Tests that the solvers on an OpenCL device take the same steps as the host and end with the same bits. A linear
+// kernel of small integers has no roundings, so every difference comes from the solver, especially from its sums of two
+// floats, which a compiler that fuses or reorders operations breaks. bench/gpu runs these tests on a GPU.
 #include <unistd.h>
 
 #include <cmath>
@@ -27,7 +27,7 @@ constexpr Task kTasks[] = {{"steps_of_libsvm_ovr", "libsvm", "ovr", false},
                            {"regression", "libsvm", "ovr", true}};
 void PrintTo(const Task& task, std::ostream* out) { *out << task.name; }
 
-// Returns small integers with fractional targets: a regression's residuals have roundings, its kernel values have none.
+// Returns small integers with fractional targets. A regression's residuals have roundings; its kernel values have none.
 Blobs integers(bool regression) {
   Blobs blobs(300, 6, 3, 3, 3.0);
   for (float& x : blobs.x) x = std::round(4 * x);
@@ -52,7 +52,7 @@ std::vector<Candidate> candidates_of(const Task& task) {
   return candidates;
 }
 
-// Returns the files of a saved model, whose numbers are read back to the same bits.
+// Returns the files of a saved model. Reading their numbers gives the same bits.
 std::string saved(World& world, const mk_fitted* fitted) {
   const fs::path folder = fs::temp_directory_path() / ("mokume-svc-bits-" + std::to_string(getpid()));
   fs::create_directories(folder);

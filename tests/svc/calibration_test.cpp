@@ -41,7 +41,7 @@ TEST(Calibration, LargeDecisionsDoNotOverflow) {
   EXPECT_TRUE(std::isfinite(fitted.b));
 }
 
-// The minimum of the paper's criterion, found by SciPy.
+// SciPy found this minimum of the paper's criterion.
 TEST(Calibration, CouplesPairs) {
   const std::vector<double> p = couple_pairs(std::vector<double>{0.9, 0.8, 0.3}, 3);
   EXPECT_NEAR(p[0], 0.73502896, 2e-3);

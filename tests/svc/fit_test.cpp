@@ -1,4 +1,4 @@
-// Fits through the boundary: LIBSVM's results, settled chains, budgets, resume, and equality on all devices.
+// Tests fits through the boundary: LIBSVM's results, settled chains, budgets, resume, and equality on all devices.
 #include <unistd.h>
 
 #include <algorithm>
@@ -415,7 +415,7 @@ TEST(Svc, RefusesKernelValuesThatCannotBe) {
   refuses(Blobs(60, 59, 3, 2), candidates, "59 columns and 60 training rows");
 }
 
-// For small C, the tolerance does not determine the classes, so LIBSVM's steps are used with either solver.
+// For small C, the tolerance does not determine the classes, so either solver takes LIBSVM's steps.
 TEST(SvcSolvers, CountTheSameErrorsInIllDeterminedFits) {
   World world("host");
   const Blobs blobs(600, 6, 4, 3);
@@ -479,7 +479,7 @@ TEST(SvcSolvers, NeverLoosenATolerance) {
   EXPECT_EQ(b.fit(all_fits(1, 3)), a.fit(all_fits(1, 3)));
 }
 
-// Kernels that are narrower than with gamma = "scale" use LIBSVM's steps.
+// For kernels that are narrower than with gamma = "scale", either solver takes LIBSVM's steps.
 TEST(SvcSolvers, TakeTheSameStepsWhereTheKernelIsNarrow) {
   World world("host");
   const Blobs blobs(600, 6, 2, 3);

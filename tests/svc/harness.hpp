@@ -1,4 +1,4 @@
-// The svc plugin through its boundary, on a real device.
+// Drives the svc plugin through its boundary, on a real device.
 #pragma once
 
 #include <gtest/gtest.h>
@@ -24,13 +24,13 @@
 
 namespace mokume::svc_test {
 
-// C gamma kernel degree coef0 multiclass tol max_iterations gamma_unit class_weight solver epsilon standardise_target
-// tighten
+// Counts C, gamma, kernel, degree, coef0, multiclass, tol, max_iterations, gamma_unit, class_weight, solver, epsilon,
+// standardise_target and tighten.
 inline constexpr int kParams = 14;
 
 inline const char* default_solver = "libsvm";
 
-// A backend and one of its solvers.
+// Names a backend and a solver.
 struct Way {
   const char* backend;
   const char* solver;
@@ -60,13 +60,13 @@ struct Candidate {
   bool tighten = false;
 };
 
-// Overlapping blobs: `classes` classes, rows dealt round robin, folds contiguous.
+// Generates overlapping blobs of `classes` classes. Each row has the next class, and folds are contiguous.
 struct Blobs {
   int64_t rows, features;
   int32_t classes;
   std::vector<float> x;
   std::vector<int32_t> labels, fold_of;
-  std::vector<float> targets, weights;  // with targets, a regression
+  std::vector<float> targets, weights;  // with targets, the task is a regression
 
   Blobs(int64_t n, int64_t d, int32_t k, uint32_t folds, double spread = 1.3) : rows(n), features(d), classes(k) {
     for (int64_t r = 0; r < n; ++r) {
@@ -89,7 +89,7 @@ struct Result {
   int32_t status = -1;
   int64_t n = 0;
   int64_t errors = -1;
-  double value = -1;  // the first metric
+  double value = -1;  // first metric
   std::string note;
 
   bool operator==(const Result&) const = default;
@@ -109,7 +109,7 @@ inline device::Choices with_choices_to_test(device::Choices choices) {
   return choices;
 }
 
-// Libraries and one open device.
+// Holds the libraries and one open device.
 class World {
  public:
   explicit World(const std::string& backend, uint32_t index = 0, uint64_t budget = uint64_t{2} << 30,
@@ -140,7 +140,7 @@ class World {
   std::unique_ptr<device::Device> device_;
 };
 
-// An experiment over blobs, as the program would pass it to the model.
+// Builds an experiment over blobs, as the program passes it to the model.
 class Experiment {
  public:
   Experiment(const Blobs& blobs, const std::vector<Candidate>& candidates, uint32_t folds) {
@@ -199,7 +199,7 @@ class Experiment {
   mk_experiment experiment_{};
 };
 
-// A session and its reports.
+// Holds a session and its reports.
 class Session {
  public:
   Session(World& world, const Experiment& experiment) : world_(world) {

@@ -1,4 +1,4 @@
-// Limits on the length of a launch of the solver.
+// Tests limits on the length of a launch of the solver.
 #include <gtest/gtest.h>
 
 #include "libsvm_solver.hpp"

@@ -57,7 +57,7 @@ TEST_P(SvcSteps, ReachTheModelOfSvmTrain) {
                                 .c_str()),
                 0);
       const svc::LibsvmModel a = svc::read_libsvm(theirs, blobs.features), b = svc::read_libsvm(ours, blobs.features);
-      // LIBSVM's positive class is the rest, ours is the class: the same hyperplane with the opposite sign.
+      // LIBSVM's positive class is the rest and ours is the class, so the same hyperplane has the opposite sign.
       EXPECT_NEAR(a.rho.at(0), -b.rho.at(0), difference[k]) << "candidate " << k << ", class " << positive;
     }
   }

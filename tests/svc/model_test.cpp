@@ -191,7 +191,7 @@ TEST(LibsvmFile, RoundTripsAndRefusesBrokenFiles) {
       EXPECT_NE(std::string(e.what()).find(path), std::string::npos) << e.what();
     }
   }
-  // A declared size is rejected before memory is allocated for it.
+  // The reader rejects a declared size before it allocates memory.
   const auto refusal = [&](const std::string& text, int64_t features) {
     std::ofstream(path) << text;
     try {

@@ -1,4 +1,4 @@
-// Epsilon-SVR through the boundary: LIBSVM's errors, equality on all devices, scaled targets, saved models.
+// Tests epsilon-SVR through the boundary: LIBSVM's errors, equality on all devices, scaled targets, saved models.
 #include <unistd.h>
 
 #include <cmath>
@@ -116,7 +116,7 @@ TEST_P(SvrOnDevice, MayScaleItsTargets) {
   }
 }
 
-// Targets of size 100,000 in their own unit, with a tolerance below the resolution of floats.
+// The targets are of the order of 100,000 in their own unit, so the tolerance is below the resolution of floats.
 TEST_P(SvrOnDevice, EndsAtTheResolutionOfFloats) {
   World world(GetParam().backend);
   REQUIRE_DEVICE(world);
@@ -293,7 +293,7 @@ TEST(Svr, RefusesWeightsOfClasses) {
 
 // ---- weights of rows -----------------------------------------------------------------------------------------------
 
-// Repeats each row as often as its weight says; the copies follow at the end.
+// Repeats each row as often as its weight says. The copies follow at the end.
 Blobs repeated(const Blobs& weighted) {
   Blobs all = weighted;
   all.weights.clear();

@@ -1,4 +1,4 @@
-// Row order, binary problems and votes.
+// Tests row order, binary problems and votes.
 #include <gtest/gtest.h>
 
 #include <cmath>

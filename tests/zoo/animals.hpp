@@ -1,4 +1,4 @@
-// Every bad library of the zoo, the stage of its refusal, and the sentence with the reason.
+// Lists every bad library of the zoo, the stage of its refusal, and the sentence with the reason.
 #pragma once
 
 #include <fmt/format.h>
@@ -51,7 +51,7 @@ inline std::vector<Animal> tried_elsewhere() {
   return list;
 }
 
-// Returns libraries whose faults are found by reading their headers.
+// Returns libraries whose faults the program finds by reading their headers.
 inline std::vector<Animal> read_here() {
   const std::string rebuild = "rebuild it with the headers of this mokume";
   return {

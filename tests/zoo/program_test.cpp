@@ -1,4 +1,4 @@
-// A run continues with the other backends, whatever a bad backend does.
+// Tests that a run continues with the other backends, whatever a bad backend does.
 #include <gtest/gtest.h>
 #include <signal.h>
 #include <sys/stat.h>

@@ -1,4 +1,4 @@
-// Each bad library is refused with its reason, by the process that looks for it or by a process that tries it first.
+// Tests that each bad library is refused with its reason, by the process that looks for it or by one that tries it.
 #include <gtest/gtest.h>
 
 #include <algorithm>

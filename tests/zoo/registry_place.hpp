@@ -1,4 +1,4 @@
-// A registry over a scratch tree of libraries of the zoo, and a host that keeps its log.
+// Provides a registry over a scratch tree of libraries of the zoo, and a host that keeps its log.
 #pragma once
 
 #include <gtest/gtest.h>
@@ -19,7 +19,7 @@ namespace mokume::registry {
 
 namespace fs = std::filesystem;
 
-// Keeps its log: the libraries of the zoo log when they are started and shut down.
+// Keeps its log, in which the libraries of the zoo report that they are started and shut down.
 class FakeHost {
  public:
   FakeHost() {
@@ -76,7 +76,7 @@ class RegistryTest : public testing::Test {
     return path;
   }
 
-  // Loads backend `name` from tree "a", expects it to be refused at `stage`, and returns the reason.
+  // Loads backend `name` from tree "a", expects a refusal at `stage`, and returns the reason.
   std::string refusal(const std::string& name, const std::string& stage) {
     Registry registry(host_.table(), {directory("a")});
     EXPECT_EQ(registry.try_load(MK_PLUGIN_BACKEND, name), nullptr);

@@ -1,4 +1,4 @@
-// Peers that do not know the key get no connection, no secret, little time and few descriptors.
+// Tests that peers that do not know the key get no connection, no secret, little time and few descriptors.
 #include "acceptor.hpp"
 
 #include <gtest/gtest.h>
@@ -25,7 +25,7 @@ Bytes bytes_of(const T& value) {
   return {reinterpret_cast<const char*>(&value), sizeof(T)};
 }
 
-// A client of rank 0 that may break the protocol.
+// Imitates a client of rank 0 that may break the protocol.
 class Client {
  public:
   explicit Client(const Stream::endpoint& endpoint) : socket_(io_) { socket_.connect(endpoint); }
@@ -48,7 +48,7 @@ class Client {
   Stream::socket socket_;
 };
 
-// Rank 0 of two ranks, which waits for rank 1.
+// Runs rank 0 of two ranks, which waits for rank 1.
 class Rank0 {
  public:
   Rank0()
@@ -113,7 +113,7 @@ TEST(Acceptor, RejectsPeersWithoutTheKey) {
 
 TEST(Acceptor, RejectsReplayedMacs) {
   Rank0 rank0;
-  // The MAC of an earlier handshake with the same hello: rank 0 has chosen another nonce since.
+  // The second client sends the MAC of an earlier handshake with the same hello, but rank 0 has chosen another nonce.
   Client earlier(rank0.endpoints()[0]), later(rank0.endpoints()[0]), mirror(rank0.endpoints()[0]);
   Challenge challenge;
   Hello hello;
@@ -127,7 +127,7 @@ TEST(Acceptor, RejectsReplayedMacs) {
   ASSERT_EQ(later.receive(sizeof(Challenge)).size(), sizeof(Challenge));
   later.send(bytes_of(mac));
   EXPECT_TRUE(later.is_disconnected());
-  // Rank 0's own MAC, sent back to it.
+  // The third client sends rank 0's own MAC back to it.
   mirror.send(bytes_of(hello));
   const Bytes own = mirror.receive(sizeof(Challenge));
   ASSERT_EQ(own.size(), sizeof(Challenge));
@@ -162,7 +162,7 @@ TEST(Acceptor, AcceptsARankAmongMorePendingConnectionsThanItHolds) {
     EXPECT_TRUE(one->is_disconnected());  // closed at the latest when all ranks are connected
 }
 
-// Without free descriptors it waits for one instead of asking again at once.
+// Without free descriptors, the acceptor waits for one instead of asking again at once.
 TEST(Acceptor, DoesNotSpinWithoutDescriptors) {
   asio::io_context io;
   Acceptor acceptor(io, 2, {[](uint32_t) { return true; }, [](uint32_t, Stream::socket) {}});
@@ -196,7 +196,7 @@ TEST(Connect, SendsAnotherServiceNoMac) {
     asio::read(socket, asio::buffer(received));
     asio::write(socket, asio::buffer(Bytes(sizeof(Challenge), '\1')));
     Bytes more(1, ' ');
-    if (asio::read(socket, asio::buffer(more), ended) > 0) received += more;  // until the peer disconnects
+    if (asio::read(socket, asio::buffer(more), ended) > 0) received += more;  // waits until the peer disconnects
     other.close();
   });
   rendezvous.port = other.local_endpoint().port();

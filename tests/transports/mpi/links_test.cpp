@@ -1,4 +1,4 @@
-// Connections between ranks that are threads of this process.
+// Tests connections between ranks that are threads of this process.
 #include "links.hpp"
 
 #include <gtest/gtest.h>
@@ -51,7 +51,7 @@ class Connected : public testing::TestWithParam<Way> {
 INSTANTIATE_TEST_SUITE_P(By, Connected, testing::Values(Way::local, Way::tcp),
                          [](const auto& which) { return std::string(which.param == Way::local ? "local" : "tcp"); });
 
-// Returns the next message; waits at most a minute.
+// Returns the next message. Waits at most a minute.
 std::string next(Links& links, int from, Kind kind = Kind::message) {
   for (const auto deadline = in(60s); Clock::now() < deadline; links.wait(1s)) {
     if (const auto arrived = links.poll()) {
@@ -122,7 +122,7 @@ TEST_P(Connected, MessagesSentBeforeADisconnectArriveFirst) {
 TEST_P(Connected, ADisconnectInTheMiddleOfALargeMessageIsNoticed) {
   auto ranks = connected(2);
   const std::string large(64 << 20, 'x');
-  ranks[1]->send(0, Kind::message, large);  // without a flush
+  ranks[1]->send(0, Kind::message, large);  // no flush follows
   ranks[0]->send(1, Kind::message, large);
   ranks[1].reset();
   EXPECT_TRUE(loses(*ranks[0], 1));

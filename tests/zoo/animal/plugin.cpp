@@ -1,5 +1,5 @@
-// A library that is valid unless a macro breaks it: tests/zoo/CMakeLists.txt builds the zoo from it. As a backend it
-// lists one device, which cannot be opened.
+// Implements a library that is valid unless a macro breaks it; tests/zoo/CMakeLists.txt builds the zoo from this file.
+// As a backend, the library lists one device, which cannot be opened.
 #include <unistd.h>
 
 #include <algorithm>
@@ -87,7 +87,7 @@ namespace {
 
 [[noreturn]] void misbehave(std::string_view how) {
   if (how == "throws") throw std::runtime_error("thrown across the boundary");
-  std::signal(SIGSEGV, SIG_DFL);  // a sanitizer would turn it into an exit code
+  std::signal(SIGSEGV, SIG_DFL);  // a sanitizer would turn the signal into an exit code
   if (how == "crashes") raise(SIGSEGV);
   if (how == "exits") _exit(3);
   for (;;) pause();
