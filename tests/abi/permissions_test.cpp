@@ -195,7 +195,7 @@ TEST_F(Permissions, GroupsOfOthersAreNotTrusted) {
 
 // ---- changes between the check and the load
 
-// Exchanges two names as fast as it can while `body` runs. If this process is root, another user does it.
+// Exchanges two names as fast as it can while `body` runs. If this process is root, another user exchanges them.
 void while_exchanging(const std::string& one, const std::string& other, const std::function<void()>& body) {
   const pid_t attacker = fork();
   if (attacker == 0) {

@@ -50,7 +50,7 @@ std::vector<std::vector<std::string>> rows(const std::string& csv) {
   return table;
 }
 
-// Compares the seventh column of candidate,bootstrap,fold,C,gamma,n,errors,error,status.
+// Returns the largest difference in the column `errors` of candidate,bootstrap,fold,C,gamma,n,errors,error,status.
 int worst_difference(const std::string& a, const std::string& b) {
   const auto x = rows(a), y = rows(b);
   EXPECT_EQ(x.size(), y.size());

@@ -117,7 +117,7 @@ TEST(Status, EfficiencyNamesTheSourceOfItsSpeeds) {
   EXPECT_GT(summary["devices"][0]["speed"].get<double>(), 0);
 }
 
-// Expects exit code 75, one error message, and that status recommends `mokume resume`.
+// Expects exit code 75, one error message, and a status that recommends `mokume resume`.
 void expect_a_clean_stop(const Ended& stopped, const Place& place, const std::string& directory) {
   EXPECT_EQ(stopped.code, 75) << stopped.err;
   EXPECT_TRUE(has(stopped.err, "cannot write ")) << stopped.err;

@@ -193,7 +193,7 @@ TEST(Coordinator, StopsOnInvalidMessages) {
   const Nodes nodes = {{make_device("host:0")}, {make_device("host:0")}};
   const auto broken = [&](const Message& message, const std::string& word) {
     TestCoordinator coordinator(make_work(4, 2), nodes);
-    say(coordinator, 0, Request{0});  // lease 1: fits 2 and 3
+    say(coordinator, 0, Request{0});  // grants lease 1 with fits 2 and 3
     expect_stopped(coordinator, say(coordinator, 1, message), 2, word);
   };
   broken(Request{1}, "no device 1");

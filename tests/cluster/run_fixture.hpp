@@ -1,4 +1,4 @@
-// Tests a whole run over nodes that are threads of this process.
+// Provides a fixture for whole runs over nodes that are threads of this process.
 #pragma once
 
 #include <gtest/gtest.h>

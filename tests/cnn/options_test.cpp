@@ -263,7 +263,7 @@ TEST(Regression, RemembersTheBestEpochOverACheckpoint) {
   EXPECT_EQ(resumed.loss, whole.loss);
 }
 
-// If training stops before the end of its schedule, its steps until then are the same.
+// If training stops before the end of its schedule, its steps until then do not change.
 TEST_P(OptionsOf, EndBeforeTheSchedule) {
   Settings s = small_settings();
   s.schedule.kind = Schedule::Kind::cosine;

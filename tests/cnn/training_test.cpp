@@ -1,5 +1,5 @@
-// Tests training as a whole: the same bits every time, also after a cancellation, stop rules, divergence, errors, and
-// saved models.
+// Tests training as a whole: equal bits every time and after a cancellation, stop rules, divergence, errors, and saved
+// models.
 #include "train/training.hpp"
 
 #include <algorithm>

@@ -87,7 +87,7 @@ void a_group_is_in_order(DeviceUnderTest& dut) {
     }
 }
 
-// The same holds for a single member, and for backends that keep transformed weights.
+// A convolution follows its weights in a group of one member, too, and on backends that keep transformed weights.
 void a_convolution_of_a_group_follows_its_weights(DeviceUnderTest& dut) {
   const auto* group = static_cast<const mk_group*>(dut.table().extension(dut.table().self, "group_v2"));
   if (group == nullptr) return;

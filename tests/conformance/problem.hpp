@@ -18,7 +18,7 @@ struct Layout {
   int64_t padding = 0;
 };
 
-// Fills guards with a NaN of its own pattern. Reading a guard shows in the result; writing one shows when compared.
+// Fills guards with a NaN of its own pattern. A read of a guard shows in the result, and a write in the comparison.
 inline constexpr uint32_t kGuard = 0x7FC0DEADU;
 // Fills outputs before the op with another NaN, so that an unwritten element shows.
 inline constexpr uint32_t kUnwritten = 0x7FC0BEEFU;

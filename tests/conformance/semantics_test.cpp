@@ -136,7 +136,7 @@ void convolution_of_an_image_is_its_own_affair(DeviceUnderTest& dut) {
   }
 }
 
-// A device may keep transformed weights of a convolution. It must notice every change of the weights.
+// A device may keep transformed weights of a convolution. The device must notice every change of the weights.
 void convolution_follows_its_weights(DeviceUnderTest& dut) {
   const ops::Window w{4, 4, 16, 3, 3, 1, 1, 0, 0};
   constexpr int64_t kFilters = 16;
@@ -326,7 +326,7 @@ void linear_update_is_those_ops(DeviceUnderTest& dut, int64_t batch, int64_t inp
       << "dx of batch " << batch << ", " << inputs << " x " << outputs;
 }
 
-// All kernels of the OpenCL backend sum dx in this order. Without fma in hardware they round the product as well.
+// All kernels of the OpenCL backend sum dx in this order. Without fma in hardware, they round the product as well.
 void linear_update_has_one_chain_or_16(DeviceUnderTest& dut) {
   if (dut.backend() != "opencl") GTEST_SKIP() << "the order of the opencl backend";
   const auto multiply_add = [once = dut.has(MK_DEVICE_FMA)](float a, float b, float c) {

@@ -180,7 +180,7 @@ TEST_F(PictureTest, AnyByteMayBeWrong) {
       }
 }
 
-// A repeated scan costs a few bytes in the file, but the reader a whole pass over the picture.
+// A repeated scan costs the file a few bytes, but the reader a whole pass over the picture.
 TEST_F(PictureTest, EndlessScansAreRefused) {
   static const jpeg_scan_info kScans[2] = {{1, {0}, 0, 0, 0, 0}, {1, {0}, 1, 63, 0, 0}};
   const std::string whole = jpeg(16, 16, 1, std::string(256, 'x'), [](jpeg_compress_struct& info, bool started) {

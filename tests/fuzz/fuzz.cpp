@@ -13,7 +13,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-// Removes the directory only in the process that created it, because a forked child must not remove it.
+// Makes a directory and removes it at the end, but not in a forked child.
 struct Directory {
   Directory() {
     path =

@@ -341,7 +341,7 @@ TEST(ReadAll, AddsUpTheSessions) {
   write_file(
       scratch, 0,
       {base::to_json(SessionLine{"start", 100, ""}), base::to_json(SessionLine{"stop", 150, "stopped on request"}),
-       base::to_json(SessionLine{"start", 200, ""}), text_of(late)});  // killed after 260
+       base::to_json(SessionLine{"start", 200, ""}), text_of(late)});  // killed after its work until 260
   write_file(scratch, 1,
              {base::to_json(SessionLine{"start", 140, ""}), base::to_json(SessionLine{"stop", 170, "done"})});
   const Contents contents = read_all(scratch.directory(), kPlan);

@@ -115,7 +115,7 @@ TEST(Summarise, RecordsOutsideThePlanAreIgnored) {
 TEST(BusySeconds, BundleTimeCountsOncePerDevice) {
   auto a = record(0, 1), b = record(1, 1), c = record(2, 1), d = record(3, 1);
   a.start_s = b.start_s = 10, a.end_s = b.end_s = 14;  // one bundle
-  c.start_s = 13, c.end_s = 15;                        // overlaps it on the same device
+  c.start_s = 13, c.end_s = 15;                        // overlaps the bundle on the same device
   d.start_s = 10, d.end_s = 11, d.device = "host:0";
   RunView view;
   view.records = {a, b, c};

@@ -72,7 +72,7 @@ TEST(Simulate, ARefitWaitsForItsBootstrap) {
   }
 }
 
-// Lower bounds hold for the simulated results of the policy. Each fails without one of the policy's rules.
+// These tests check lower bounds of the simulated results. Each fails without one of the policy's rules.
 TEST(Simulate, ThePolicyKeepsEqualUnitsBusy) {
   EXPECT_GT(simulate(grid(equal(4)), Rule::ours).efficiency, 0.99);
   EXPECT_GT(simulate(grid(equal(12)), Rule::ours).efficiency, 0.97);

@@ -1,4 +1,4 @@
-// Implements the program's services for libraries for tests, without TBB, in one header.
+// Implements, for tests, the program's services for libraries, without TBB and in one header.
 #pragma once
 
 #include <algorithm>

@@ -57,7 +57,7 @@ TEST_P(Zoo, TheRunContinuesWithTheOtherBackend) {
   Ended alone, both;
   const std::string expected = results("host", alone);
   EXPECT_EQ(alone.err.find(GetParam().name), std::string::npos) << "'host' names no other backend\n" << alone.err;
-  // The other libraries have already been tried.
+  // The program has already tried the other libraries.
   if (hangs(GetParam())) setenv("MOKUME_PROBE_SECONDS", kProbeSeconds, 1);
   EXPECT_EQ(results(GetParam().name + ",host", both), expected);
   EXPECT_NE(

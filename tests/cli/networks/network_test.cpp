@@ -130,7 +130,7 @@ TEST(Network, GivesTheSameBytesAfterStopsAndKills) {
   for (const int signal : {SIGTERM, SIGKILL, SIGTERM}) {
     fs::remove(said);
     const pid_t pid = place.start({"run", "e.toml"});
-    for (int k = 0; k < 20000 && !started(); ++k) std::this_thread::sleep_for(1ms);  // before, there is no handler
+    for (int k = 0; k < 20000 && !started(); ++k) std::this_thread::sleep_for(1ms);  // until then, there is no handler
     std::this_thread::sleep_for(60ms);                                               // lets some batches pass
     kill(pid, signal);
     const int code = Place::wait(pid);

@@ -21,7 +21,7 @@ class Arrays : public testing::Test {
     data::write_npy((place_.path() / "x.npy").string(), rows);
     data::write_npy((place_.path() / "y.npy").string(), labels);
   }
-  // Returns the file of folds. Of three folds, each validates ten rows, and none validates the further rows.
+  // Returns the file of folds. Of three folds, each validates ten rows, and none validates the other rows.
   static std::string folds(int64_t shift = 0) {
     std::string text;
     for (int64_t r = 0; r < kRows; ++r) text += std::to_string(r < 30 ? (r / 10 + shift) % 3 : -1) + "\n";

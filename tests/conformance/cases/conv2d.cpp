@@ -11,7 +11,7 @@ struct Convolution {
   Size size;
   int64_t images;
   ops::Window window;
-  int64_t channels;  // output channels
+  int64_t channels;  // number of output channels
   Layout image{}, windows{}, weight{};
 };
 

@@ -3,7 +3,7 @@
 namespace mokume::conformance {
 namespace {
 
-// Returns the place in its window of the pixel with number (r + 5 c), modulo the number of pixels in the window.
+// Returns the place in its window of pixel r + 5 c, modulo the number of pixels that the window covers.
 int32_t chosen(const ops::Window& w, int64_t r, int64_t c) {
   const int64_t window = c / w.channels;
   const int64_t top = window / w.out_width() * w.stride_h - w.pad_h;

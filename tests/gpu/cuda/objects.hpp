@@ -8,7 +8,7 @@
 
 #include "answers.hpp"
 #include "driver.hpp"
-// card.hpp must come before this header, because it chooses the version.
+// card.hpp must come before this header, because card.hpp chooses the version.
 #include <CL/cl_icd.h>
 
 namespace mokume::cuda {

@@ -1,6 +1,6 @@
-// Implements an OpenCL layer that makes every device pose as a card. The loader puts it in front of the driver if
-// OPENCL_LAYERS names its library. OPENCL_POSE names the card's file, and OPENCL_POSE_RECORD a directory for the files
-// of record.hpp. With OPENCL_POSE_BINARIES=1, programs can be read as binaries, which a cache may keep. With
+// Implements an OpenCL layer that makes every device pose as a card. The loader puts the layer in front of the driver
+// if OPENCL_LAYERS names its library. OPENCL_POSE names the card's file, and OPENCL_POSE_RECORD a directory for the
+// files of record.hpp. With OPENCL_POSE_BINARIES=1, programs can be read as binaries, which a cache may keep. With
 // OPENCL_POSE_BOASTS=1, the card claims all its memory, even if this machine has less. The driver still computes. The
 // layer answers and refuses like the card, and counts.
 #include <atomic>
