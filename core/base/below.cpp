@@ -43,17 +43,17 @@ std::vector<std::string> parts_of_name(const Below& file) {
   return parts;
 }
 
-// std::filesystem has no functions for descriptors.
+// std::filesystem has no functions for descriptors, but it accepts this path.
 std::string shown_in_proc(const FileDescriptor& directory) {
   return "/proc/self/fd/" + std::to_string(directory.get());
 }
 
 struct Walk {
-  bool make = false;      // create missing directories
-  bool any_leaf = false;  // the last part may be a link
+  bool make = false;      // whether to create missing directories
+  bool any_leaf = false;  // whether the last part may be a link
 };
 
-// Walks from the root to the directory of the last part.
+// Walks from the root to the directory that contains the last part.
 Parent walk_below(const Below& file, const Walk& how) {
   std::vector<std::string> parts = parts_of_name(file);
   Parent at{FileDescriptor(::open(file.root.c_str(), O_PATH | O_DIRECTORY | O_CLOEXEC)), "."};
@@ -70,7 +70,7 @@ Parent walk_below(const Below& file, const Walk& how) {
       fail_below("create", file, errno);
     const int next = ::openat(at.directory.get(), part.c_str(), O_PATH | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
     const int code = errno;
-    // The part may have become a link just now.
+    // The part may have become a link since the check above.
     if (next < 0 && is_link_in(at.directory.get(), part)) refuse_link(shown);
     at.directory = FileDescriptor(next);
     errno = code;

@@ -77,7 +77,7 @@ int spawn(const ChildSetup& setup, int socket, int output, pid_t& pid) {
   posix_spawn_file_actions_adddup2(&actions, output, STDOUT_FILENO);  // drivers print to stdout and stderr
   posix_spawn_file_actions_adddup2(&actions, output, STDERR_FILENO);
   posix_spawn_file_actions_adddup2(&actions, socket, kChildSocket);
-  posix_spawn_file_actions_addclosefrom_np(&actions, kChildSocket + 1);  // exec does not close all descriptors of MPI
+  posix_spawn_file_actions_addclosefrom_np(&actions, kChildSocket + 1);  // MPI has descriptors that exec does not close
   sigset_t blocked, usual;
   sigemptyset(&blocked);
   sigemptyset(&usual);
@@ -103,7 +103,7 @@ std::string describe(int status) {
   return fmt::format("ended with exit code {}", WEXITSTATUS(status));
 }
 
-// Splits the output into lines.
+// Splits the output into lines of at most kMostLine bytes.
 class Lines {
  public:
   explicit Lines(const std::function<void(const std::string&)>& take) : take_(take) {}
@@ -126,7 +126,7 @@ class Lines {
   std::string line_;
 };
 
-// Returns false at the end of the file.
+// Returns false once the output has ended or cannot be read.
 bool read_output(int fd, Lines& lines, size_t& bytes) {
   std::array<char, 4096> part{};
   const ssize_t n = read(fd, part.data(), part.size());
@@ -152,7 +152,7 @@ Child::Child(ChildSetup setup) : setup_(std::move(setup)) {
   output_ = output.get();
   wake_[0] = wake_reader.get();
   wake_[1] = wake_writer.get();
-  // Shared, because it must outlive set_value() in the thread.
+  // The promise is shared, because it must outlive set_value() in the thread.
   const auto started = std::make_shared<std::promise<int>>();
   tender_ = std::thread([this, started, socket = theirs.get(), words_fd = words.get()] {
     const int code = spawn(setup_, socket, words_fd, pid_);
@@ -183,7 +183,7 @@ void Child::tend() {
     if (poll(waits.data(), waits.size(), -1) < 0) continue;
     if (waits[0].revents != 0 && !read_output(output_, lines, bytes)) waits[0].fd = -1;
   }
-  // The child has ended, so the output ends, unless the child left a process that keeps writing: hence the limit.
+  // The child has ended. The limit ends the loop even if a process that the child started keeps writing.
   size_t last_words = 0;
   while (waits[0].fd >= 0 && last_words < kMostLastWords && read_output(output_, lines, bytes) && bytes > 0)
     last_words += bytes;
@@ -214,7 +214,7 @@ void Child::reap() {
   }
   const std::lock_guard lock(mutex_);
   int status = 0;
-  const bool known = waitpid(pid_, &status, 0) == pid_;  // fails if SIGCHLD is ignored
+  const bool known = waitpid(pid_, &status, 0) == pid_;  // waitpid() fails if SIGCHLD is ignored
   end_ = known ? describe(status) : "ended";
 }
 
@@ -222,7 +222,7 @@ std::string Child::wait() {
   if (tender_.joinable()) {
     reap();
     const ssize_t written = write(wake_[1], "", 1);
-    static_cast<void>(written);  // cannot fail, because an empty pipe has room for a byte
+    static_cast<void>(written);  // the write succeeds, because an empty pipe has room for a byte
     tender_.join();
   }
   return *end_;

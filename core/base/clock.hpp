@@ -1,16 +1,16 @@
-// Clocks in seconds.
+// Defines clocks that count seconds.
 #pragma once
 
 #include <chrono>
 
 namespace mokume::base {
 
-// A source of time: the system clock or a simulated clock.
+// Tells the time of the system or of a simulation.
 class Clock {
  public:
   virtual ~Clock() = default;
-  virtual double wall_s() const = 0;    // since the epoch; can be adjusted, and then go backwards
-  virtual double steady_s() const = 0;  // since an arbitrary moment; for differences
+  virtual double wall_s() const = 0;    // seconds since the epoch; may jump back when the clock is adjusted
+  virtual double steady_s() const = 0;  // seconds since an arbitrary moment; only differences matter
 };
 
 inline double wall_s() {

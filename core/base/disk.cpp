@@ -65,7 +65,7 @@ class SystemDisk : public Disk {
     const Below folder{path.has_parent_path() ? path.parent_path().string() : ".", path.filename().string()};
     const Below file{folder.root, folder.name + "/" + name};
     const bool made = !exists(folder), existed = !made && exists(file);
-    // A tool may open a journal outside a run directory, so its root may not exist yet.
+    // A tool may open a journal outside a run directory, so the root may not exist yet.
     std::error_code ignored;
     if (made) std::filesystem::create_directories(folder.root, ignored);
     make_directories(folder);

@@ -31,7 +31,7 @@ std::string cause(int code) { return std::generic_category().message(code); }
   throw Error(MK_STORAGE, "cannot write '" + path + "': " + why + "; check free space and permissions");
 }
 
-// Divides a path into directory and name. The directory may be reached through links.
+// Divides a path into directory and name. The path of the directory may contain links.
 Below divided(const std::string& path) {
   const size_t slash = path.rfind('/');
   if (slash == std::string::npos) return {".", path};
@@ -49,7 +49,7 @@ FileDescriptor create_beside(int directory, const std::string& leaf, std::string
   return FileDescriptor();
 }
 
-// Replaces the file `leaf` of a directory.
+// Replaces the file `leaf` of `directory`. Error messages name `path`.
 void replace_in(int directory, const std::string& leaf, const std::string& path, std::string_view content,
                 Durable durable) {
   std::string name;
@@ -81,7 +81,7 @@ constexpr const char* kSums = "SHA256SUMS";
 
 std::string sha256_of_file(const Below& file) {
   const std::string path = file.path();
-  const FileDescriptor fd = open_below(file, O_RDONLY | O_NONBLOCK);  // a pipe may have no writer
+  const FileDescriptor fd = open_below(file, O_RDONLY | O_NONBLOCK);  // opening a pipe without a writer would block
   const auto fail = [&](int code) {
     throw Error(code == ENOENT ? MK_BAD_DATA : MK_STORAGE,
                 "cannot read '" + path + "', which SHA256SUMS lists: " + cause(code));
@@ -254,14 +254,14 @@ std::string cache_directory() {
   const char* xdg = ::secure_getenv("XDG_CACHE_HOME");
   const std::string home = home_directory();
   std::string path;
-  // A relative XDG_CACHE_HOME must be ignored (XDG Base Directory Specification 0.8).
+  // The XDG Base Directory Specification 0.8 says that programs ignore a relative XDG_CACHE_HOME.
   if (xdg != nullptr && xdg[0] == '/') {
     path = std::string(xdg) + "/mokume";
   } else if (home.starts_with('/')) {
     path = home + "/.cache/mokume";
   }
   if (path.empty() || !make_directories(path)) return "";
-  // Kernels are loaded from here, so a directory is rejected if others can write to it.
+  // The program loads kernels from this directory, so it rejects a directory to which others can write.
   struct stat status {};
   if (::stat(path.c_str(), &status) != 0 || !S_ISDIR(status.st_mode)) return "";
   if (status.st_uid != ::geteuid() || (status.st_mode & (S_IWGRP | S_IWOTH)) != 0) return "";

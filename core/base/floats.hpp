@@ -1,4 +1,4 @@
-// A vector of floats with shared ownership; it may be part of a larger allocation.
+// Holds a vector of floats with shared ownership. The floats may be part of a larger allocation.
 #pragma once
 
 #include <algorithm>

@@ -13,7 +13,7 @@
 namespace mokume::base {
 namespace {
 
-// Memory grows as bytes arrive, so a false length cannot allocate more than this at once.
+// The buffer grows by this much as bytes arrive, so that a false length cannot cause a large allocation.
 constexpr size_t kPiece = size_t{1} << 20;
 
 void send_all(int socket, const char* bytes, size_t count) {
@@ -27,7 +27,7 @@ void send_all(int socket, const char* bytes, size_t count) {
   }
 }
 
-// Returns how many of `count` bytes arrived before the end.
+// Returns how many of `count` bytes arrived before the stream ended.
 size_t receive_some(int socket, char* bytes, size_t count) {
   size_t have = 0;
   while (have < count) {

@@ -45,7 +45,7 @@ void JsonWriter::write_real(double value) {
   } else if (std::isinf(value)) {
     text_ += value > 0 ? "\"inf\"" : "\"-inf\"";
   } else {
-    // The integer "-0" would be read back without its sign.
+    // A parser would read "-0" as an integer without a sign.
     text_ += value == 0 && std::signbit(value) ? "-0.0" : shortest(value);
   }
 }
@@ -90,7 +90,7 @@ void JsonReader::read(const json& value, const char* key, Floats& member) const 
 json parse_json(std::string_view text) {
   try {
     return sdk::parse_json<json>(text);
-  } catch (const json::exception&) {  // thrown also for a number that is too large for a double
+  } catch (const json::exception&) {  // also thrown for a number that is too large for a double
     throw Error(MK_BAD_DATA, "it is not JSON");
   }
 }

@@ -1,4 +1,4 @@
-// Declarative JSON: a struct lists its members once, and this list serves for both writing and reading.
+// Writes structs as JSON and reads them back. A struct lists its members once, for both directions.
 //
 //   struct Lease {
 //     uint64_t id = 0;
@@ -7,19 +7,19 @@
 //     template <class Self, class Fields>
 //     static void fields(Self& self, Fields& field) {
 //       field("id", self.id);
-//       field("share", self.share, 0.0, 1.0);   // the range that reading accepts
-//       field.optional("fits", self.fits);      // not written if empty, and may be missing
+//       field("share", self.share, 0.0, 1.0);   // range that the reader accepts
+//       field.optional("fits", self.fits);      // not written if empty; may be missing
 //     }
-//     void check() const;                       // not required: throws if members contradict each other
+//     void check() const;                       // optional; throws if members contradict each other
 //   };
 //
 // A member may be a bool, a number, a string, a std::vector, a std::map with string keys, a std::optional (left out if
-// empty), an enumeration with names_of(), another such struct, or base::Floats (see below). Doubles round-trip bit for
-// bit. JSON has no NaN or infinities, so these are written as strings. Bytes that are not UTF-8 become U+FFFD.
+// empty), an enumeration with names_of(), another such struct, or base::Floats (see below). Finite doubles round-trip
+// bit for bit. JSON has no NaN or infinities, so strings stand for them. Bytes that are not UTF-8 become U+FFFD.
 //
-// Reading trusts nothing: a value that is missing, of the wrong type or out of range is an Error(MK_BAD_DATA) that
-// names the field. Unknown fields are skipped, so that an older version can read the output of a newer one. A null
-// field counts as missing.
+// The reader throws an Error(MK_BAD_DATA) that names the field if a value is missing, has the wrong type or is out of
+// range. It skips unknown fields, so that an older version can read the output of a newer one. A null field counts as
+// missing.
 #pragma once
 
 #include <cmath>
@@ -44,7 +44,7 @@ namespace mokume::base {
 template <class Enum>
 using EnumName = std::pair<Enum, const char*>;
 
-// The names of the values of an enumeration come from a function declared next to it:
+// Requires a function next to the enumeration that returns the names of its values:
 //   std::span<const base::EnumName<Kind>> names_of(Kind);
 template <class Enum>
 concept NamedEnum = std::is_enum_v<Enum> && requires(Enum value) {
@@ -85,7 +85,7 @@ class JsonWriter {
     }
   }
 
-  // Writes {"NAME":[...],...} from a list of structs with `name` and `values`; otherwise like optional().
+  // Writes {"NAME":[...],...} from a list of structs with `name` and `values`, or nothing if the list is empty.
   template <class T>
   void named(const char* key, const std::vector<T>& list) {
     if (list.empty()) return;
@@ -154,10 +154,10 @@ class JsonWriter {
   void write_real(double value);
 
   std::string text_;
-  std::vector<std::span<const float>> floats_;  // in writing order
+  std::vector<std::span<const float>> floats_;  // in the order of the text
 };
 
-// Supplies the values of Floats members; the JSON text holds only their number.
+// Supplies the values of Floats members. The JSON text holds only the number of values.
 class FloatSource {
  public:
   virtual ~FloatSource() = default;
@@ -168,7 +168,7 @@ class FloatSource {
 
 class JsonReader {
  public:
-  // `object` outlives the reader. `floats` is null if the text has no Floats.
+  // `object` must outlive the reader. `floats` may be null if the text has no Floats.
   JsonReader(const nlohmann::json& object, FloatSource* floats);
 
   template <class T>
@@ -268,10 +268,10 @@ std::string to_json(const T& value) {
   return writer.take_text();
 }
 
-// Throws Error(MK_BAD_DATA) if `text` is not JSON.
+// Parses `text`. Throws Error(MK_BAD_DATA) if `text` is not JSON.
 nlohmann::json parse_json(std::string_view text);
 
-template <class T, std::same_as<nlohmann::json> Json>  // exactly: a string would convert to a JSON string
+template <class T, std::same_as<nlohmann::json> Json>  // must be exact, because a string would convert to Json
 T from_json(const Json& json, FloatSource* floats = nullptr) {
   T value{};
   JsonReader(nlohmann::json::object(), floats).read(json, "it", value);

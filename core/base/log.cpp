@@ -41,7 +41,7 @@ std::string log_text(const std::string& text) {
   return result;
 }
 
-// The local time with its offset from UTC: 2026-11-27T09:05:00.042+01:00.
+// Returns the local time with its offset from UTC, e.g. 2026-11-27T09:05:00.042+01:00.
 std::string timestamp() {
   using namespace std::chrono;
   const auto now = system_clock::now();

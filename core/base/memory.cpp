@@ -30,14 +30,14 @@ std::string read_if_there(const std::string& path) {
   }
 }
 
-// The file names in one version of control groups.
+// Names the files of one version of control groups.
 struct Layout {
   std::vector<const char*> limits;
   const char* usage;
-  const char* reclaimable;  // a counter in memory.stat
+  const char* reclaimable;  // name of a counter in memory.stat
 };
 
-// Returns the memory still available to the group at `directory`. The group's usage includes its own processes.
+// Returns how many bytes the group at `directory` may still use. Its reclaimable page cache does not count as used.
 uint64_t left_in_group(const std::string& directory, const Layout& layout) {
   uint64_t limit = kUnlimited;
   for (const char* name : layout.limits)
@@ -100,7 +100,7 @@ CgroupPaths cgroup_paths(std::string_view proc_self_cgroup) {
     if (second == std::string::npos) continue;
     std::string path = line.substr(second + 1);
     if (path == "/") path.clear();
-    if (path.find("..") != std::string::npos) continue;  // outside this namespace
+    if (path.find("..") != std::string::npos) continue;  // the group is outside this namespace
     if (line.compare(0, second, "0:") == 0) paths.v2 = path;
     const std::vector<std::string> controllers = split(line.substr(first + 1, second - first - 1), ',');
     if (std::find(controllers.begin(), controllers.end(), "memory") != controllers.end()) paths.v1 = path;

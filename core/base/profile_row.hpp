@@ -1,4 +1,4 @@
-// A row of a profile, as messages and files carry it.
+// Defines a row of a profile, as messages and files carry it.
 #pragma once
 
 #include <cstdint>
@@ -7,17 +7,17 @@
 
 namespace mokume::base {
 
-// The row name for the time that a phase spends outside all ops, i.e. the host's own work. `calls` counts the starts of
-// the phase.
+// Names the row for the time that a phase spends outside all ops, i.e. for the host's own work. In this row, `calls`
+// counts the starts of the phase.
 inline constexpr const char* kOutsideOps = "(outside of ops)";
 
 struct ProfileRow {
-  std::string phase;  // "forward"
+  std::string phase;  // e.g. "forward"
   std::string what;   // "gemm 128x10x9216", "write", the name of a kernel, or kOutsideOps
   uint64_t calls = 0;
   double seconds = 0;
   double flops = 0;
-  double bytes = 0;  // computed from the cost of each op: everything read and written once
+  double bytes = 0;  // sum of the costs of the ops, which count each element read or written once
 
   template <class Self, class Fields>
   static void fields(Self& self, Fields& field) {

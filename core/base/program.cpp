@@ -15,7 +15,7 @@ std::filesystem::path running_file() {
   return std::filesystem::read_symlink(kSelf, none);
 }
 
-// glibc's loader is called ld-linux-x86-64.so.2, or ld-2.31.so before glibc 2.34.
+// glibc's loader is named ld-linux-x86-64.so.2, or ld-2.31.so before glibc 2.34.
 bool is_loader(const std::filesystem::path& file) { return file.filename().string().starts_with("ld-"); }
 
 }  // namespace

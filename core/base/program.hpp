@@ -6,7 +6,7 @@
 
 namespace mokume::base {
 
-// Returns the absolute path of the program, or of the script that starts it in a portable package; "" if unknown.
+// Returns the absolute path of the program, or of the script that starts it in a portable package, or "" if unknown.
 std::string program_path();
 
 // Returns the file that starts another process of this program: /proc/self/exe, which remains the same program when an

@@ -38,7 +38,7 @@ std::optional<Unsealed> unseal_file(std::string_view text) {
   std::string_view whole = text;
   if (whole.ends_with('\n')) whole.remove_suffix(1);
   if (auto object = unseal(whole)) return Unsealed{std::move(*object), true};
-  // Any fragment of the field proves that a checksum existed, so that a damaged checksum does not count as missing.
+  // Any fragment of the field proves that a checksum existed. A damaged checksum must not count as missing.
   const std::string_view tail = whole.substr(whole.size() - std::min(whole.size(), kTail));
   for (const std::string_view part : {std::string_view("\"crc"), std::string_view("rc\":"), std::string_view(",\"c")})
     if (tail.find(part) != std::string_view::npos) return std::nullopt;

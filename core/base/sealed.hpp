@@ -1,4 +1,4 @@
-// JSON texts that carry their own checksum as the last field: {...} -> {...,"crc":"89abcdef"} and a newline.
+// Seals JSON texts with a checksum as the last field: {...} becomes {...,"crc":"89abcdef"} and a newline.
 #pragma once
 
 #include <optional>
@@ -7,16 +7,16 @@
 
 namespace mokume::base {
 
-// The checksum is the CRC-32 (zlib) of the original object, without trailing newlines.
+// Appends the CRC-32 (zlib) of the object without its trailing newlines.
 std::string seal(std::string object);
 // Returns the object of a sealed text, without its newline, or no value if the text is torn or damaged.
 std::optional<std::string> unseal(std::string_view text);
 
-// The object of a file that consists of one sealed text, or the unchanged text of a file that an older version wrote
-// without a checksum. No value if the file is damaged.
+// Holds the object of a file that consists of one sealed text, or the unchanged text of a file that an older version
+// wrote without a checksum. unseal_file() returns no value if the file is damaged.
 struct Unsealed {
   std::string object;
-  bool checked = false;  // the file has a checksum
+  bool checked = false;  // whether the file has a checksum
 };
 std::optional<Unsealed> unseal_file(std::string_view text);
 

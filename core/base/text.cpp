@@ -34,7 +34,7 @@ std::string shortest_of(Float value) {
   return {text, std::to_chars(text, text + sizeof(text), value).ptr};
 }
 
-// Removes a number with an optional fraction from the front of `text`; accepts no sign, exponent, "inf" or "nan".
+// Removes a number with an optional fraction from the front of `text`. Accepts no sign, exponent, "inf" or "nan".
 std::optional<double> take_number(std::string_view& text) {
   if (text.empty() || (!is_digit(text.front()) && text.front() != '.')) return std::nullopt;
   double value = 0;
@@ -44,8 +44,8 @@ std::optional<double> take_number(std::string_view& text) {
   return value;
 }
 
-// Optimal string alignment distance: Damerau's four edits, with no substring edited twice.
-// Damerau: A technique for computer detection and correction of spelling errors. CACM 7(3), 1964.
+// Returns the optimal string alignment distance, i.e. uses Damerau's four edits but edits no substring twice. See
+// Damerau, "A technique for computer detection and correction of spelling errors", CACM 7(3), 1964.
 size_t edit_distance(std::string_view a, std::string_view b) {
   std::vector<size_t> two_up(b.size() + 1), up(b.size() + 1), row(b.size() + 1);
   std::iota(up.begin(), up.end(), size_t{0});
@@ -61,7 +61,7 @@ size_t edit_distance(std::string_view a, std::string_view b) {
   return up[b.size()];
 }
 
-// Tells whether the text begins with a control character of terminals: U+0000 to U+001F, U+007F, or U+0080 to U+009F.
+// Returns whether the text begins with a control character: U+0000 to U+001F, U+007F, or U+0080 to U+009F.
 bool begins_with_control(std::string_view text) {
   const auto first = static_cast<unsigned char>(text.front());
   return first < 0x20 || first == 0x7F ||
