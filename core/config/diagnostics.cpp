@@ -36,7 +36,7 @@ class Lines {
   std::vector<size_t> begins_;
 };
 
-// The visible part of a line, and the number of characters cut off in front.
+// Holds the visible part of a line, and the number of characters that are cut off before it.
 struct Window {
   std::string text;
   size_t cut = 0;
@@ -66,7 +66,7 @@ std::string draw(const Diagnostic& d, const Lines& lines) {
   const std::string number = d.set == 0 ? std::to_string(d.line) : " ";
   const std::string margin(number.size(), ' ');
   const Window window = window_of(lines.line(d.line), d.column);
-  // Tabs are repeated so that the carets align with the marked text at any tab width.
+  // The line of carets repeats tabs, so that the carets align with the marked text at any tab width.
   const size_t shown = d.column > window.cut ? d.column - window.cut - 1 : 0;
   std::string before;
   for (std::string_view rest = window.text; !rest.empty() && before.size() < shown;

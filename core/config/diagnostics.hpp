@@ -1,5 +1,5 @@
-// The errors of an experiment file, collected in one pass and shown with location and caret, and how messages display
-// texts: UTF-8, quotes, lists and suggestions.
+// Collects the errors of an experiment file in one pass and shows each with its location and a caret. Also prepares
+// texts for messages: UTF-8, quotes, lists and suggestions.
 #pragma once
 
 #include <cstdint>
@@ -10,8 +10,8 @@
 
 namespace mokume::config {
 
-// A position in the file (set = 0) or in the set-th --set argument. Lines and columns count from 1, in characters; line
-// 0 means no position.
+// Holds a position in the file (set = 0) or in --set argument number `set`. Lines and columns count from 1, and columns
+// count characters. Line 0 means no position.
 struct Location {
   uint32_t set = 0;
   uint32_t line = 0;
@@ -20,10 +20,10 @@ struct Location {
 };
 
 struct Diagnostic : Location {
-  std::string file;     // or "--set argument 2"
-  std::string message;  // "unknown key 'gama' in [search.params]"
-  std::string hint;     // "did you mean 'gamma'?", or ""
-  std::string note;     // "svc takes: C, gamma", or ""
+  std::string file;     // name of the file, or e.g. "--set argument 2"
+  std::string message;  // e.g. "unknown key 'gama' in [search.params]"
+  std::string hint;     // e.g. "did you mean 'gamma'?", or ""
+  std::string note;     // e.g. "svc takes: C, gamma", or ""
 };
 
 class Diagnostics {
@@ -51,14 +51,14 @@ class Diagnostics {
   std::vector<Diagnostic> all_;
 };
 
-// error: unknown key 'gama' in [search.params]
-//   --> svm.toml:17:1
-//    |
-// 17 | gama = { log10 = [-3, 6], n = 24 }
-//    | ^^^^ did you mean 'gamma'?
-//    = svc takes: C, gamma
+// Renders a diagnostic together with the line of `text`, which is the text of the file or of the --set argument:
 //
-// `text` is the text of the file or the --set argument.
+//   error: unknown key 'gama' in [search.params]
+//     --> svm.toml:17:1
+//      |
+//   17 | gama = { log10 = [-3, 6], n = 24 }
+//      | ^^^^ did you mean 'gamma'?
+//      = svc takes: C, gamma
 std::string render(const Diagnostic& diagnostic, const std::string& text);
 
 // Renders one block per diagnostic, separated by empty lines.
@@ -67,25 +67,25 @@ std::string render_all(const std::vector<Diagnostic>& diagnostics, const std::st
 
 // ---- texts in messages
 
-bool is_plain(char c);  // an ASCII letter, a digit, '_' or '-'
+bool is_plain(char c);  // true for an ASCII letter, a digit, '_' and '-'
 
-// The number of characters (code points) in UTF-8 text.
+// Returns the number of characters (code points) in UTF-8 text.
 uint32_t characters(std::string_view text);
 
-// The byte offset of character `index` (from 0) in `text`.
+// Returns the byte offset of character `index` (from 0) in `text`.
 size_t byte_of(std::string_view text, size_t index);
 
 // Makes an external text safe to show in a message: one line, no control characters, at most `limit` characters.
 std::string printable(std::string_view text, size_t limit = 80);
 
-std::string in_quotes(std::string_view text);  // 'text', printable
+std::string in_quotes(std::string_view text);  // returns the printable text in single quotes
 
-std::string join(const std::vector<std::string>& words);  // "a, b, c"
+std::string join(const std::vector<std::string>& words);  // returns "a, b, c"
 
-// The known word closest to `word`, or "".
+// Returns the known word closest to `word`, or "".
 std::string closest(const std::string& word, const std::vector<std::string>& known);
 
-// "did you mean 'limit'?", or "" if no known word is close.
+// Returns "did you mean 'limit'?", or "" if no known word is close.
 std::string suggest(const std::string& word, const std::vector<std::string>& known);
 
 }  // namespace mokume::config

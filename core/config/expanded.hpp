@@ -1,4 +1,4 @@
-// Lists of tables that a model makes from the tables in the file (mk_model.expand).
+// Lets a model make a list of tables from the tables in the file (mk_model.expand).
 #pragma once
 
 #include <optional>
@@ -8,8 +8,8 @@
 
 namespace mokume::config {
 
-// Returns the list of `parameter`, whose values have places in the file, or adds the problems that the model finds.
-// `options` is [model_options]. Throws Error(MK_DEVICE_ERROR) if the model's answer is invalid.
+// Returns the list of `parameter`, whose values keep their locations in the file. Returns nothing and adds diagnostics
+// if the model finds problems. `options` is [model_options]. Throws Error(MK_DEVICE_ERROR) if the answer is invalid.
 std::optional<Node> expanded(const Parameter& parameter, const Node& options, Diagnostics& diagnostics);
 
 }  // namespace mokume::config

@@ -36,7 +36,7 @@ constexpr Member kInSeed = {[](const Config& config) { return Json(config.seed_t
                               config.seed = seed_of(config.seed_text);
                             }};
 
-// Returns the words of an enumeration; "" stands for a missing key.
+// Returns the words of an enumeration, except "", which stands for a missing key.
 template <class Enum>
 std::vector<std::string> words_for() {
   std::vector<std::string> words;
@@ -149,7 +149,7 @@ std::vector<Parameter> top_keys() {
   };
 }
 
-// Where rows, targets and weights come from.
+// Returns the keys that determine where rows, targets and weights come from.
 std::vector<Parameter> file_keys() {
   return {
       Key("data", "source", Type::text, "kind of data: digits and friedman are built in, mnist is looked up by name",
@@ -188,7 +188,7 @@ std::vector<Parameter> file_keys() {
   };
 }
 
-// The form that rows, targets and inputs take.
+// Returns the keys that determine the form of rows, targets and inputs.
 std::vector<Parameter> row_keys() {
   const Key mean("data.standardize", "mean", Type::real, "", kRequired);
   const Key scale = Key("data.standardize", "scale", Type::real, "", kRequired).between(0, kInfinity);
@@ -336,7 +336,7 @@ std::vector<Parameter> device_keys() {
   };
 }
 
-// The order is the order of the resolved file; the keys of a table are adjacent.
+// Returns all keys in the order of the resolved file. The keys of a table are adjacent.
 std::vector<Parameter> all_keys() {
   std::vector<Parameter> all = top_keys();
   for (const auto& more : {file_keys(), row_keys(), validation_keys(), search_keys(), device_keys()})

@@ -82,7 +82,7 @@ class ModelValues {
     }
   }
 
-  // Returns whether the key is for the model's expand(), not an option.
+  // Returns whether the key only serves the model's expand() and is not an option.
   bool only_expands(const std::string& key) const {
     return std::any_of(reading_.schema->begin(), reading_.schema->end(), [&](const Parameter& p) {
       return p.expand != nullptr && std::find(p.choices.begin(), p.choices.end(), key) != p.choices.end();
@@ -101,9 +101,9 @@ class ModelValues {
 
   // ---- [search.params]
 
-  // Every "$name" must be searched. The searched parameter that a misspelt reference probably means counts as used.
+  // Checks that every "$name" is searched. Parameters that misspelt references probably mean count as used.
   void check_references() {
-    if (reading_.is_meant("search", "params")) return;  // the misspelt table may hold them
+    if (reading_.is_meant("search", "params")) return;  // the misspelt table may hold the parameters
     std::vector<std::string> searched;
     for (const Entry& entry : entries_of(kSearched)) searched.push_back(entry.key);
     for (const Reference& reference : references_) {
@@ -138,7 +138,7 @@ class ModelValues {
     }
   }
 
-  // A name that is not a parameter of the model becomes a column of results.csv.
+  // Returns whether the name, which is not a parameter of the model, can be a column of results.csv.
   bool is_free_name(const Entry& entry) {
     const bool column = entry.key == "candidate" || entry.key == "bootstrap" || entry.key == "fold" ||
                         entry.key == "n" || entry.key == "status";
@@ -153,8 +153,8 @@ class ModelValues {
     return !column;
   }
 
-  // The values must suit every parameter that refers to them. If any of these parameters is an integer, integers are
-  // drawn.
+  // Checks that the values suit every parameter that refers to them. If one of these parameters is an integer, all
+  // values must be integers.
   void check_takers(const Entry& entry, const std::string& method, std::vector<Reference> takers) {
     std::stable_partition(takers.begin(), takers.end(),
                           [](const Reference& taker) { return taker.parameter->type == Type::integer; });
@@ -182,7 +182,7 @@ class ModelValues {
     const std::string& name = parameter.name;
     const bool tagged = parameter.is_tagged();
     if ((!tagged && reading_.find(kSearched, name) != nullptr) || reading_.find(kOptions, name) != nullptr) return;
-    if (config_.options.count(name) > 0) return;  // kept
+    if (config_.options.count(name) > 0) return;  // keep_behaviour() has set the value
     if (tagged) {
       if (auto tables = default_tagged(parameter)) {
         config_.tagged[name] = std::move(*tables);
@@ -197,7 +197,7 @@ class ModelValues {
                        tagged ? "add it to [model_options]" : "add it to [model_options] or [search.params]");
   }
 
-  // A run that was started before the parameter existed keeps its results.
+  // Sets the value that preserves the results of a run that is older than the parameter.
   void keep_behaviour(const Parameter& parameter) {
     if (origin_ != Origin::run || parameter.before.empty() || reading_.find(kSearched, parameter.name) != nullptr)
       return;

@@ -14,7 +14,7 @@ struct OtherKey {
 constexpr std::string_view kNothing = "leave it out: results do not depend on it";
 
 constexpr std::array kKeys = {
-    // Estimators of scikit-learn, and options of LIBSVM.
+    // Estimators of scikit-learn and LIBSVM use these names.
     OtherKey{"max_iter", "write max_iterations (svc) or epochs (cnn)"},
     OtherKey{"kernel_type", "write kernel"},
     OtherKey{"decision_function_shape", "write multiclass = \"ovr\" or \"ovo\", which selects the multiclass scheme"},
@@ -30,7 +30,7 @@ constexpr std::array kKeys = {
     OtherKey{"hidden_layer_sizes", "write [[model_options.layers]], a table for each layer"},
     OtherKey{"learning_rate_init", "write lr in the optimizer: optimizer = { type = \"adam\", lr = 0.001 }"},
     OtherKey{"early_stopping", "write stop = { type = \"plateau\" }"},
-    // Searches of scikit-learn.
+    // Searches of scikit-learn use these names.
     OtherKey{"cv", "write folds in [validation]"},
     OtherKey{"n_splits", "write folds in [validation]"},
     OtherKey{"test_size", "write share in [validation]"},
@@ -40,7 +40,7 @@ constexpr std::array kKeys = {
     OtherKey{"n_iter", "write candidates in [search]"},
     OtherKey{"param_grid", "write [search.params]"},
     OtherKey{"param_distributions", "write [search.params]"},
-    // PyTorch and Keras.
+    // PyTorch and Keras use these names.
     OtherKey{"learning_rate", "write lr in the optimizer: optimizer = { type = \"sgd\", lr = 0.01 }"},
     OtherKey{"num_epochs", "write epochs"},
     OtherKey{"n_epochs", "write epochs"},

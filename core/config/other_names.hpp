@@ -1,4 +1,4 @@
-// Hints for users who write the names of scikit-learn, LIBSVM, PyTorch or Keras in an experiment file.
+// Gives hints to users who write names of scikit-learn, LIBSVM, PyTorch or Keras in an experiment file.
 #pragma once
 
 #include <string>

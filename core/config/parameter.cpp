@@ -11,11 +11,11 @@
 namespace mokume::config {
 namespace {
 
-// In the order of mk_param_type.
+// The order is that of mk_param_type.
 constexpr std::array kTypes = {Type::real,    Type::integer,      Type::text,
                                Type::boolean, Type::tagged_table, Type::tagged_tables};
 
-// Names of the required types in messages, in the order of Type.
+// Messages name the required types with these words. The order is that of Type.
 constexpr std::array kWanted = {"a number",
                                 "an integer",
                                 "a string",

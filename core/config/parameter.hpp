@@ -1,6 +1,6 @@
-// The single description of a parameter, used for the keys of the experiment file (keys.hpp) and for the parameters of
-// models. Reading a value, its range and default, its documentation, TOML, JSON, JSON Schema and the lines of `mokume
-// init` all derive from it and therefore agree.
+// Describes parameters in one place: the keys of the experiment file (keys.hpp) and the parameters of models. The
+// reading of a value, its range and default, its documentation, TOML, JSON, JSON Schema and the lines of `mokume init`
+// all derive from this description and therefore agree.
 #pragma once
 
 #include <cstdint>
@@ -33,13 +33,13 @@ enum class Type {
   directories,  // a list of absolute paths
   standardize,  // one of `choices`, or a table with the parameters of tags[0]
   table,
-  options,  // [model_options]: the model defines the keys
-  params    // [search.params]: the model defines the keys
+  options,  // [model_options], whose keys the model defines
+  params    // [search.params], whose keys the model defines
 };
 
 using Json = nlohmann::ordered_json;
 
-// Accesses the member of Config that holds a key's value; empty for tables.
+// Accesses the member of Config that holds a key's value. Both functions are null for tables.
 struct Member {
   Json (*get)(const Config&) = nullptr;
   void (*set)(Config&, const Json&) = nullptr;
@@ -52,9 +52,9 @@ struct Range {
   bool without_high = false;
 };
 
-inline constexpr uint32_t kOfModel = 1;        // published by a model: accepts any text
+inline constexpr uint32_t kOfModel = 1;        // belongs to a model; a text without choices may be anything
 inline constexpr uint32_t kRequired = 2;       // every file must have the key
-inline constexpr uint32_t kInPlan = 4;         // fits depend on it
+inline constexpr uint32_t kInPlan = 4;         // fits depend on the value
 inline constexpr uint32_t kPlanIfSet = 8;      // in the plan only if it differs from `before`
 inline constexpr uint32_t kZeroAllowed = 16;   // 0 is accepted in addition to `range`
 inline constexpr uint32_t kEmptyAllowed = 32;  // the list may be empty
@@ -72,22 +72,22 @@ struct Parameter {
   Member member;
   uint32_t flags = 0;
   Range range;                       // for numbers and sizes
-  std::vector<std::string> choices;  // for a text; empty: any
-  std::vector<std::string> sources;  // values of data.source for which the key is valid; empty: all
-  std::string init;                  // `mokume init` writes "name = init"; "": omits the key
-  std::string before;                // the behaviour of versions without the key, as JSON; "": the default's
-  std::string fallback;              // the default as TOML; "": none, or the default of Config
+  std::vector<std::string> choices;  // allowed texts, or empty if any text is allowed
+  std::vector<std::string> sources;  // values of data.source for which the key is valid, or empty for all
+  std::string init;                  // `mokume init` writes "name = init", or omits the key if this is ""
+  std::string before;                // value that stands for versions without the key, as JSON, or "" for the default
+  std::string fallback;              // default as TOML, or "" for none or for the default of Config
   std::vector<Tag> tags;             // kinds of tagged table that the value may be
-  Expand expand = nullptr;           // makes the list, also from the tables of [model_options] in `choices`
+  Expand expand = nullptr;           // makes the list, partly from the tables of [model_options] that `choices` names
 
   bool has(uint32_t flag) const { return (flags & flag) != 0; }
   bool is_number() const { return type == Type::real || type == Type::integer; }
   bool is_tagged() const { return type == Type::tagged_table || type == Type::tagged_tables; }
-  std::string path() const;  // like "data.limit" or "seed"
+  std::string path() const;  // returns e.g. "data.limit" or "seed"
   bool holds(double value) const;
 };
 
-// A tagged table with `type = name`.
+// Describes a tagged table with `type = name`.
 struct Tag {
   std::string name;
   std::string doc;
@@ -99,7 +99,7 @@ using ModelSchema = std::vector<Parameter>;
 ModelSchema model_schema(const mk_model& model);
 ModelSchema model_schema(std::span<const mk_param> params, Expand expand = nullptr);
 
-const Parameter* find(const ModelSchema& schema, std::string_view name);  // nullptr if there is none
+const Parameter* find(const ModelSchema& schema, std::string_view name);  // returns nullptr if there is none
 std::vector<std::string> names_of(const std::vector<Parameter>& parameters);
 std::vector<std::string> names_of(const std::vector<Tag>& tags);
 

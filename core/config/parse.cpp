@@ -13,7 +13,7 @@
 namespace mokume::config {
 namespace {
 
-// Returns the reason if there is no model, else "".
+// Looks up the model. Returns the reason if there is none, and otherwise "".
 std::string find_model(Reading& reading, const SchemaLookup& lookup) {
   std::string why;
   if (!reading.is_good("model")) return why;
@@ -70,7 +70,7 @@ void check_compat(Reading& reading, const Entry* method) {
     cure = "set validation.folds to 2 or more";
   }
   if (config.scales_folds()) {
-    // The study scaled by all training rows.
+    // The study that compat = "numpy" replays scaled inputs by all training rows.
     if (const Entry* within = reading.find("data", "within"))
       reading.diagnostics.add(within->location, "compat = \"numpy\" replays inputs that all folds share",
                               "set data.within to \"training\"");
@@ -140,7 +140,7 @@ void check_outer(Reading& reading) {
                             "set validation.folds to 2 or more");
 }
 
-// A share makes one fold.
+// Checks the keys of a share, which makes one fold.
 void check_share(Reading& reading) {
   if (reading.find("validation", "share") == nullptr) return;
   for (const Parameter& key : keys())
@@ -149,7 +149,7 @@ void check_share(Reading& reading) {
                               "keep one of the two", "a share of the rows is drawn at random, once");
   if (!reading.is_good("validation.share")) return;
   reading.config.folds = 1;
-  reading.config.shuffle = false;  // so that the plan keeps its hash
+  reading.config.shuffle = false;  // preserves the plan's hash
 }
 
 void check_data(Reading& reading) {
@@ -186,7 +186,7 @@ void check_validation(Reading& reading) {
   check_share(reading);
   check_repeats(reading);
   check_outer(reading);
-  // Without folds there is nothing to fit within them, and the plan keeps the hash that it had before data.within.
+  // Without folds or fitted inputs, data.within has no effect. Plans then keep the hash that is older than this key.
   if (config.folds == 0 || !config.data.learns()) reading.config.data.within = data::Within::training;
 }
 

@@ -21,11 +21,11 @@ struct ParseResult {
   std::vector<Diagnostic> diagnostics;  // sorted by location
 };
 
-// An experiment, or the resolved file of a run. Keys that a resolved file lacks are newer than its run, which keeps its
-// behaviour.
+// Tells whether a file is an experiment or the resolved file of a run. Keys that a resolved file lacks are newer than
+// the run; parse() sets them to values that preserve the run's behaviour.
 enum class Origin { experiment, run };
 
-// `sets` are the --set arguments. Never throws on bad input. `file` is the name shown in messages.
+// Parses `text`. Messages call it `file`. `sets` are the --set arguments. Bad input causes diagnostics, not exceptions.
 ParseResult parse(const std::string& text, const std::string& file, const std::vector<std::string>& sets,
                   const SchemaLookup& lookup, Origin origin = Origin::experiment);
 

@@ -13,10 +13,10 @@
 namespace mokume::config {
 namespace {
 
-// Must change whenever the same config would produce a different plan.
+// This must change whenever the same config would produce a different plan.
 constexpr const char* kPlanFormat = "mokume-plan-1";
 
-// Counts refits as fits.
+// Throws Error(MK_INVALID_ARGUMENT) if the plan has more than 2^32 - 1 fits, including refits.
 void check_fits(uint64_t candidates, uint64_t bootstraps, uint64_t folds) {
   constexpr uint64_t kMost = std::numeric_limits<uint32_t>::max();
   if (candidates > kMost || candidates * bootstraps > kMost || candidates * bootstraps * folds + bootstraps > kMost)

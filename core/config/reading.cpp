@@ -71,7 +71,7 @@ void Reading::report_unknown_keys() {
   for (const auto& [table, entry] : unknown_) report_unknown(table, *entry, names_in(table), title(table) + " takes: ");
 }
 
-// Returns the best guess at what is meant by an unknown key, and records it in meant_.
+// Returns a hint at the probable meaning of an unknown key, and records this meaning in meant_.
 std::string Reading::hint_for(const std::string& table, const Entry& entry, const std::vector<std::string>& known) {
   std::string hint;
   for (const Parameter& key : keys()) {
@@ -98,7 +98,7 @@ std::string Reading::hint_for(const std::string& table, const Entry& entry, cons
   }
   if (hint = instead_of_key(entry.key); !hint.empty()) return hint;
   if (hint = suggest_elsewhere(table, entry.key); !hint.empty()) return hint;
-  // The key is too short for a suggestion: it may stand for any key of its table.
+  // The key is too short for a suggestion, so it may stand for any key of its table.
   if (entry.key.size() <= 3) meant_.insert(dotted(table, "*"));
   return "";
 }

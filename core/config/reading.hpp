@@ -1,4 +1,4 @@
-// The state of an experiment file while parse() checks it: the values read so far and the status of its keys.
+// Holds the state of an experiment file while parse() checks it: the values read so far and the status of its keys.
 #pragma once
 
 #include <map>
@@ -28,14 +28,14 @@ class Reading {
                       const std::string& takes);
 
   bool is_good(const std::string& path) const { return good_.count(path) != 0; }
-  // Returns whether an unknown key may mean `name` in `table`, or a table that contains it. Such a key is not reported
-  // as missing.
+  // Returns whether an unknown key may mean `name` in `table`, or a table that contains `name`. If so, parse() does not
+  // report `name` as missing.
   bool is_meant(const std::string& table, const std::string& name) const;
-  const Entry* find(const std::string& table, const std::string& name) const;  // nullptr if there is none
-  const Entry* find_table(const std::string& path) const;                      // nullptr if it is not a table
+  const Entry* find(const std::string& table, const std::string& name) const;  // returns nullptr if there is none
+  const Entry* find_table(const std::string& path) const;                      // returns nullptr if it is not a table
 
   Config config;
-  std::optional<ModelSchema> schema;  // nothing if the model was not found
+  std::optional<ModelSchema> schema;  // empty if the model was not found
   Diagnostics& diagnostics;
 
  private:

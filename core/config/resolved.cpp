@@ -49,7 +49,7 @@ std::string toml_table(const Json& table) {
   return "{ " + result + " }";
 }
 
-// A list of tables gets one line per table. Reals have a point or an exponent, so that TOML reads them as reals.
+// Writes each table of a list on its own line. Reals have a point or an exponent, so that TOML reads them as reals.
 std::string toml_of(const Json& value) {
   if (value.is_string()) return toml_text(value);
   if (value.is_number_float()) return toml_real(value);
@@ -64,13 +64,13 @@ bool applies(const Parameter& key, const Config& config) {
   return sources.empty() || std::find(sources.begin(), sources.end(), config.data.source) != sources.end();
 }
 
-// A zero, an empty text or an empty list can mean "not given".
+// Returns whether the key has a value. A zero, an empty text or an empty list can mean "not given".
 bool is_set(const Parameter& key, const Json& value) {
   if (value.is_number()) return value != 0 || key.has(kZeroAllowed);
   return value.is_string() ? value != "" : !value.empty();
 }
 
-// Writes a number that fits a TOML integer as an integer, otherwise as a text.
+// Returns the seed as an integer if a TOML integer can represent its digits, otherwise as a text.
 Json bare_seed(const Json& text) {
   const uint64_t seed = seed_of(text);
   return text == std::to_string(seed) && seed <= INT64_MAX ? Json(seed) : text;

@@ -1,4 +1,4 @@
-// Values and a checked config as text: JSON, TOML, the resolved file, and the JSON that the plan hash depends on.
+// Converts values and a config to text: JSON, TOML, the resolved file, and the JSON that determines the plan hash.
 #pragma once
 
 #include <nlohmann/json.hpp>
@@ -13,11 +13,11 @@ Json json_of(const Field& field);
 Json json_of(const TaggedTables& tagged);
 Json json_of(const search::Space& space);
 
-// Writes every key with its value as TOML, including defaults. parse() reads it back to the same Config.
+// Writes all keys that apply and have a value, with defaults, as TOML. parse() reads the text back to the same values.
 std::string to_toml(const Config& config);
 
-// Returns canonical JSON (sorted keys, no spaces) of everything that affects fits: all but the name, devices, memory,
-// plugin directories and output. The seed has no leading zeros.
+// Returns canonical JSON (sorted keys, no spaces) of the keys that fits depend on, the searched parameters and the
+// model's options. Omits newer keys that preserve the behaviour of older versions. The seed has no leading zeros.
 std::string canonical_json(const Config& config);
 
 }  // namespace mokume::config

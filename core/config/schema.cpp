@@ -46,7 +46,7 @@ Json number(const Parameter& parameter) {
 
 Json properties_of(const std::vector<Parameter>& parameters);
 
-// Returns the schema of any parameter value, unless the model defines the keys.
+// Returns the schema of a value. For a table whose keys the model defines, allows any object.
 Json value_schema(const Parameter& parameter) {
   switch (parameter.type) {
     case Type::real:
@@ -100,7 +100,7 @@ Json key_schema(const Parameter& key) {
   return schema;
 }
 
-// Describes everything except the keys that the model defines.
+// Returns the schema of a table, without the keys that the model defines.
 Json table_schema(const std::string& table) {
   Json properties = Json::object();
   Json required = Json::array();
@@ -174,7 +174,7 @@ Json options_schema(const ModelSchema& model) {
   return closed_object(std::move(properties));
 }
 
-// A name that is not a parameter of the model is the target of a "$name" in [model_options] and allows any value.
+// Returns the schema of [search.params]. Other names allow any value, because a "$name" may refer to them.
 Json searched_schema(const ModelSchema& model) {
   Json properties = Json::object();
   for (const Parameter& parameter : model) {
@@ -190,13 +190,13 @@ Json searched_schema(const ModelSchema& model) {
 
 // ---- the starter file
 
-// "dropout rate; from 0 to 1", "kernel function: linear, rbf".
+// Returns the meaning with the choices, e.g. "kernel function: linear, rbf".
 std::string meaning(const Parameter& parameter) {
   if (parameter.choices.empty() || parameter.is_tagged()) return parameter.doc;
   return parameter.doc + (parameter.doc.empty() ? "" : ": ") + join(parameter.choices);
 }
 
-// "name = default  # meaning", or a comment to fill in if there is no default.
+// Returns "name = default  # meaning", or a comment to fill in if there is no default.
 std::string line(const Parameter& parameter, const std::string& indent) {
   const std::string start = indent + (parameter.fallback.empty() && indent.empty() ? "# " : "");
   const std::string doc = meaning(parameter);
@@ -230,7 +230,7 @@ std::string tags_of(const Parameter& parameter) {
   return text;
 }
 
-// An example search over the first numeric parameter.
+// Returns an example search over the first numeric parameter.
 std::string search_example(const ModelSchema& schema) {
   for (const Parameter& parameter : schema) {
     if (parameter.type == Type::real) return parameter.name + " = { log10 = [-1, 3], n = 5 }";
@@ -246,7 +246,7 @@ std::string json_schema(const std::map<std::string, ModelSchema>& models) {
                  {"title", "mokume experiment"},
                  {"description", "One experiment: a model, its data, and the candidates to compare"}};
   result.update(table_schema(""));
-  // One branch per model: the model determines the keys of [model_options] and [search.params].
+  // Each model has a branch, because it determines the keys of [model_options] and [search.params].
   Json branches = Json::array();
   Json names = Json::array();
   for (const auto& [name, schema] : models) {

@@ -14,7 +14,7 @@ namespace {
 
 constexpr const char* kUsage = "write it as key=value, for example data.limit=5000";
 
-// One step of a dotted key: "layers" or, for an element of a list, "layers[2]".
+// Holds one step of a dotted key: "layers" or, for an element of a list, "layers[2]".
 struct Step {
   std::string key;
   Location location;
@@ -56,7 +56,7 @@ std::string without_indices(std::string argument, size_t key_length) {
 }
 
 // Returns the value at the end of the only path of `depth` keys in `tree`. Returns nullptr if `tree` holds anything
-// else: VALUE then had several lines.
+// else, which happens if VALUE has several lines.
 Node* only_value(Node& tree, size_t depth) {
   Node* at = &tree;
   for (size_t i = 0; i < depth; ++i) {

@@ -20,7 +20,7 @@ using search::Value;
 using Kind = Space::Kind;
 
 constexpr size_t kMaxListLength = 100'000;
-constexpr double kMaxExactInteger = 0x1p53;  // limit of the doubles in search::Space
+constexpr double kMaxExactInteger = 0x1p53;  // the doubles in search::Space hold integers exactly up to this limit
 constexpr const char* kSpaceNotations =
     "a parameter is a value, a list, or a table with log10, log2 or linear and n, or, for random search, "
     "log10_uniform, uniform or int";
@@ -34,7 +34,7 @@ constexpr std::array kNotations = {
     Notation{"int", true, 0, Kind::integer_uniform, "an integer drawn from first to last, both included"},
 };
 
-// Reads { log10 = [first, last], n = count }.
+// Reads a table such as { log10 = [first, last], n = count }.
 class SpaceReader {
  public:
   SpaceReader(const std::string& name, const Parameter* parameter, const std::string& method, const Node& node,
@@ -153,7 +153,7 @@ class SpaceReader {
     return check_ends();
   }
 
-  // The exponents equal numpy.linspace: first + i * step, with the last exponent exact.
+  // The exponents equal those of numpy.linspace: first + i * step, with the last one exact.
   bool make_list() {
     if (!check_ends()) return false;
     const bool integer = parameter_->type == Type::integer;

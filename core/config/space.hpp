@@ -1,4 +1,4 @@
-// Searched parameters in the notation of [search.params].
+// Reads searched parameters in the notation of [search.params].
 #pragma once
 
 #include <optional>
@@ -10,11 +10,11 @@
 
 namespace mokume::config {
 
-// A table notation of a search space: { name = [first, last] }, with n for a list.
+// Describes a table notation of a search space, { name = [first, last] }. A list also has n, its number of values.
 struct Notation {
   const char* name;
-  bool distribution;  // for random search; otherwise a list
-  double base;        // base of the ends, which are exponents; 0: the ends are values
+  bool distribution;  // true for a distribution, which random search draws from; false for a list
+  double base;        // base of the ends if they are exponents, or 0 if they are values
   search::Space::Kind kind;
   const char* doc;
 
@@ -27,8 +27,8 @@ const Notation& notation_of(search::Space::Kind kind);  // `kind` must be a dist
 Parameter list_length(const std::string& name);
 
 // Reads a value, a list, or a table such as { log10 = [-3, 6], n = 24 }. If `parameter` is nullptr (the model is
-// unknown), only the notation is checked. Distributions are rejected if `method` is "grid" or "list". Adds diagnostics
-// and returns nothing if the space is invalid.
+// unknown), only checks the notation. Rejects distributions if `method` is "grid" or "list". Adds diagnostics and
+// returns nothing if the space is invalid.
 std::optional<search::Space> read_space(const std::string& name, const Parameter* parameter, const std::string& method,
                                         const Node& node, Diagnostics& diagnostics);
 

@@ -102,7 +102,7 @@ class TableReader {
     return fail(node_.location, fmt::format("{} needs '{}'", name_, kType), "add type = \"...\"");
   }
 
-  // The key that an unknown key probably means is not reported as missing.
+  // Reports unknown keys. field_of() does not report the keys that they probably mean as missing.
   void report_unknown(const Tag& tag) {
     std::vector<std::string> known = names_of(tag.parameters);
     known.insert(known.begin(), kType);
@@ -111,7 +111,7 @@ class TableReader {
       const std::string best = closest(entry.key, known);
       if (!best.empty()) {
         meant_.insert(best);
-      } else if (entry.key.size() <= 3) {  // it is too short for a suggestion, and may mean any key
+      } else if (entry.key.size() <= 3) {  // a short key may mean any key
         meant_.insert(known.begin(), known.end());
       }
       diagnostics_.add(entry.location, fmt::format("unknown key {} in {}", in_quotes(entry.key), title_),

@@ -1,4 +1,4 @@
-// Values of [model_options] that are not plain: "$name", which refers to a searched parameter, and tagged tables,
+// Reads values of [model_options] that are not plain: "$name", which refers to a searched parameter, and tagged tables,
 // single (an optimizer) or in a list (the layers of a network).
 #pragma once
 
@@ -11,14 +11,14 @@
 
 namespace mokume::config {
 
-// A "$name" at `location`, in place of a value of `parameter`.
+// Records a "$name" at `location`, in place of a value of `parameter`.
 struct Reference {
   std::string name;
   const Parameter* parameter = nullptr;
   Location location;
 };
 
-// Reads a value, or a reference, which is added to `references`. Adds a diagnostic and returns nothing on an error.
+// Reads a value, or a reference that it adds to `references`. Adds a diagnostic and returns nothing on an error.
 std::optional<Field> read_field(const Parameter& parameter, const Node& node, std::vector<Reference>& references,
                                 Diagnostics& diagnostics);
 
@@ -27,16 +27,16 @@ std::optional<Field> read_field(const Parameter& parameter, const Node& node, st
 std::optional<TaggedTables> read_tagged(const Parameter& parameter, const Node& node,
                                         std::vector<Reference>& references, Diagnostics& diagnostics);
 
-// Returns the model's default, or nothing if it has none. Throws Error(MK_DEVICE_ERROR) if it is invalid.
+// Returns the parameter's default, or nothing if it has none. Throws Error(MK_DEVICE_ERROR) if the default is invalid.
 std::optional<TaggedTables> default_tagged(const Parameter& parameter);
 
-// Returns the value itself, or the candidate's value of the searched parameter; an integer becomes a real if the model
+// Returns the field's value, or the candidate's value of the searched parameter. An integer becomes a real if the model
 // requires a real. Throws Error(MK_INTERNAL) if the parameter is not searched.
 search::Value resolve(const Field& field, const std::vector<std::string>& params,
                       const std::vector<search::Value>& candidate);
 
-// Returns the JSON for a model (see mk_value), with "type" first and shortest round-trip reals with a point or
-// exponent.
+// Returns the JSON for a model (see mk_value). "type" comes first, and reals have their shortest round-trip form with a
+// point or an exponent.
 std::string json_text(const TaggedTables& tagged, const std::vector<std::string>& params,
                       const std::vector<search::Value>& candidate);
 

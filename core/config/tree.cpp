@@ -25,7 +25,7 @@ Location location_of(std::string_view text, size_t at, uint32_t set) {
   return {set, lines + 1, characters(before.substr(before.rfind('\n') + 1)) + 1, 1};  // npos + 1 == 0
 }
 
-// A quoted text or a comment.
+// Tells where a quoted text or a comment ends, and whether the text is closed.
 struct Opaque {
   size_t end = 0;
   bool closed = true;
@@ -46,7 +46,7 @@ Opaque skip_opaque(std::string_view text, size_t at) {
   return {text.size(), false};
 }
 
-// Returns the quotes that open the string at `at`: " or """, for example.
+// Returns the quotes that open the string at `at`, e.g. " or """.
 std::string_view opening(std::string_view text, size_t at) {
   const std::string_view three = text.substr(at, 3);
   return three == "\"\"\"" || three == "'''" ? three : three.substr(0, 1);
@@ -106,7 +106,7 @@ class Builder {
   }
 
  private:
-  // A region that spans lines is underlined to the end of its first line.
+  // Returns the location of a region. A region that spans lines is underlined to the end of its first line.
   Location location(const toml::source_region& region) const {
     const auto& [line, column] = region.begin;
     Location result{set_, line, column, 1};
@@ -151,13 +151,13 @@ class Builder {
   std::vector<uint32_t> lengths_;  // by line, in characters
 };
 
-// A word where a value is expected, and the byte at which it begins.
+// Holds a word where TOML expects a value, and the byte at which the word begins.
 struct Word {
   std::string_view text;
   size_t begin = 0;
 };
 
-// Returns the word at or before byte `at`; without text unless a value is expected there.
+// Returns the word at or before byte `at`, or an empty word if TOML does not expect a value there.
 Word value_word(std::string_view text, size_t at) {
   constexpr std::string_view kBlanks = " \t\r\n";
   const size_t last = at == 0 ? std::string_view::npos : text.find_last_of(" \t\r\n,[]{}#=\"'", at - 1);
@@ -170,7 +170,7 @@ Word value_word(std::string_view text, size_t at) {
   return {text.substr(begin, text.find_first_of(" \t\r\n,]}#=\"'", begin) - begin), begin};
 }
 
-// Whether the word is a number that its type cannot hold.
+// Returns whether the word is a number that the type Number cannot hold.
 template <class Number>
 bool is_out_of_range(std::string word) {
   std::erase(word, '_');
@@ -181,7 +181,7 @@ bool is_out_of_range(std::string word) {
   return read.ec == std::errc::result_out_of_range && read.ptr == end;
 }
 
-// Describes common faults of values in our own words, and any other fault in toml++'s.
+// Describes common faults of values in the words of mokume, and any other fault in those of toml++.
 void add_syntax_error(const toml::parse_error& error, std::string_view text, uint32_t set, Diagnostics& diagnostics) {
   const toml::source_position& at = error.source().begin;
   if (const size_t quote = find_unclosed(text); quote != std::string_view::npos)

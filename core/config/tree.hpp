@@ -1,4 +1,4 @@
-// TOML text as a tree that keeps the location of every key and value, in file order.
+// Reads TOML into a tree that keeps the location of every key and value, in file order.
 #pragma once
 
 #include <cstdint>
@@ -22,10 +22,10 @@ struct Node {
   int64_t integer = 0;
   double real = 0;
   bool boolean = false;
-  std::vector<Node> items;     // array
-  std::vector<Entry> entries;  // table; --set appends to it
+  std::vector<Node> items;     // elements of an array
+  std::vector<Entry> entries;  // entries of a table; --set appends to them
 
-  const Entry* find(std::string_view key) const;  // nullptr if there is none
+  const Entry* find(std::string_view key) const;  // returns nullptr if there is none
   bool is_number() const { return kind == Kind::integer || kind == Kind::real; }
   double number() const { return kind == Kind::real ? real : static_cast<double>(integer); }
 };
@@ -39,11 +39,11 @@ struct Entry {
 // Returns the kind in words, like "a table" or "a list".
 const char* describe(Node::Kind kind);
 
-// Returns whether the TOML reader accepts `text`; adds one diagnostic if not. `set` is 0 for the file, else the number
-// of the --set argument.
+// Checks that `text` is UTF-8, is not too long and nests no key too deeply. Otherwise adds one diagnostic and returns
+// false. `set` is 0 for the file, else the number of the --set argument.
 bool check_text(std::string_view text, uint32_t set, Diagnostics& diagnostics);
 
-// Adds one diagnostic and returns nothing if `text` is not TOML.
+// Parses TOML. Adds one diagnostic and returns nothing if `text` is not TOML.
 std::optional<Node> read_tree(const std::string& text, uint32_t set, Diagnostics& diagnostics);
 
 }  // namespace mokume::config

@@ -121,7 +121,7 @@ class ValueReader {
     return choice(node, fmt::format("{} is one of: {}", path_, join(parameter_.choices)));
   }
 
-  // Reads a text that is not empty and has only one line.
+  // Reads a text that is not empty and has no control characters other than tabs.
   std::optional<std::string> plain_text(const Node& node) {
     if (node.kind != Node::Kind::text) return fail(node, fmt::format("must be a string, not {}", describe(node.kind)));
     if (node.text.empty()) return fail(node, "must not be empty");
