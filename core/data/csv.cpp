@@ -14,23 +14,23 @@
 namespace mokume::data {
 namespace {
 
-constexpr size_t kMostWords = 1000;  // limit for the different words counted in a column without numbers
+constexpr size_t kMostWords = 1000;  // limit on the different words recorded for a numeric column
 constexpr int64_t kFewestRows = 10;  // fewer rows may count up by coincidence
 constexpr int32_t kMissingLevel = -1, kUnknownLevel = -2;
 constexpr float kNoValue = std::numeric_limits<float>::quiet_NaN();
 
-// A column of the file that provides features.
+// Holds a column of the file that provides features.
 struct Source {
   std::string name;
   size_t place = 0;  // position in the header
   bool categorical = false;
-  bool has_mode = true;                           // categorical: a missing cell can be filled
-  std::unordered_map<std::string, int32_t> seen;  // categorical: number of kept rows per level
-  std::vector<int64_t> count;                     // categorical: of the rows kept, by level
-  int64_t strange = 0;  // cells without a number (numeric) or with an unknown level (categorical)
+  bool has_mode = true;                           // categorical: whether a missing cell can be filled
+  std::unordered_map<std::string, int32_t> seen;  // categorical: index of each level
+  std::vector<int64_t> count;                     // categorical: number of kept rows with each level, by index
+  int64_t strange = 0;  // number of cells without a number (numeric) or with an unknown level (categorical)
   std::string first_strange;
   int64_t first_line = 0;
-  std::set<std::string> words = {};  // numeric: at most kMostWords different words
+  std::set<std::string> words = {};  // numeric: up to kMostWords different words
 
   void note_strange(std::string_view cell, int64_t line) {
     if (strange++ == 0) {
@@ -314,7 +314,7 @@ class Reader {
     labels.missing.push_back(missing ? 1 : 0);
   }
 
-  // Returns the encoding of the training file, or derives it from this file: sorted levels and means of numbers.
+  // Returns the encoding of the training file, or derives it from this file: sorted levels, and the means of numbers.
   std::vector<Column> encoding() {
     if (options_.columns != nullptr) return *options_.columns;
     std::vector<Column> result;
@@ -328,13 +328,13 @@ class Reader {
         column.mode = mode(source, column.levels);
         continue;
       }
-      column.fill = mean(source.name, numeric);  // computed even without gaps, because rows to predict may have some
+      column.fill = mean(source.name, numeric);  // needed even without gaps, because rows to predict may have some
       ++numeric;
     }
     return result;
   }
 
-  // The most frequent level; the first of them if several are equally frequent.
+  // Returns the most frequent level, or the first of several that are equally frequent.
   std::string mode(const Source& source, const std::vector<std::string>& levels) const {
     const auto count = [&](const std::string& level) {
       return source.count[static_cast<size_t>(source.seen.at(level))];
@@ -344,7 +344,7 @@ class Reader {
                              [&](const std::string& a, const std::string& b) { return count(a) < count(b); });
   }
 
-  // Detects a column that counts the rows: it is not a feature, and a model would learn the order of the file from it.
+  // Detects a column that counts the rows. It is no feature, and a model would learn the order of the file from it.
   bool counts_rows(size_t numeric) const {
     const size_t step = numbers_.size() / static_cast<size_t>(kept_);
     if (kept_ < kFewestRows) return false;
@@ -394,7 +394,7 @@ class Reader {
   }
 
   void encode() {
-    std::vector<std::vector<size_t>> ranks(columns_.size());  // the one-hot feature of each level, indexed as in `seen`
+    std::vector<std::vector<size_t>> ranks(columns_.size());  // one-hot feature of each level, indexed as in `seen`
     std::vector<int32_t> modes(columns_.size(), kUnknownLevel);
     for (size_t c = 0; c < columns_.size(); ++c) {
       const std::vector<std::string>& levels = part_.columns[c].levels;
@@ -432,9 +432,9 @@ class Reader {
   size_t target_ = std::numeric_limits<size_t>::max();
   size_t group_ = std::numeric_limits<size_t>::max();
   size_t weight_ = std::numeric_limits<size_t>::max();
-  std::unordered_map<std::string, uint32_t> groups_;  // numbered by first appearance
+  std::unordered_map<std::string, uint32_t> groups_;  // numbers of the groups, by first appearance
   std::vector<Source> columns_;
-  std::vector<float> numbers_;  // numeric cells of the kept rows, row by row; kNoValue: empty
+  std::vector<float> numbers_;  // numeric cells of the kept rows, row by row; kNoValue if missing
   std::vector<int32_t> ids_;    // categorical cells of the kept rows, row by row, as numbered in `seen`
   int64_t count_ = 0;           // rows read, except dropped ones
   int64_t kept_ = 0;            // rows within the limit

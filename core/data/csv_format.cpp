@@ -26,7 +26,7 @@ std::string_view sample_of(std::string_view text) {
   return end == std::string_view::npos ? start : start.substr(0, end + 1);
 }
 
-// Returns the records that precede the first record that is unreadable with this delimiter.
+// Returns the records before the first one that is unreadable with this delimiter.
 std::vector<Record> records_of(const std::string& path, std::string_view text, char delimiter) {
   std::vector<Record> records;
   std::vector<std::string_view> cells;
@@ -70,7 +70,7 @@ bool has_decimal_commas(const std::vector<Record>& records) {
   return found;
 }
 
-// Tells whether the names are 0, 1, 2, ... or 1, 2, 3, ..., which some tools write for unnamed columns.
+// Returns whether the names are 0, 1, 2, ... or 1, 2, 3, ..., which some tools write for unnamed columns.
 bool counts_up(const Record& record) {
   for (const size_t first : {size_t{0}, size_t{1}}) {
     bool all = true;

@@ -9,15 +9,15 @@
 
 namespace mokume::data {
 
-// Shafranovich: Common Format and MIME Type for Comma-Separated Values (CSV) Files. RFC 4180, 2005.
-// Both LF and CRLF end a record; empty lines between records are skipped.
+// Follows Y. Shafranovich, "Common Format and MIME Type for Comma-Separated Values (CSV) Files", RFC 4180, 2005. Both
+// LF and CRLF end a record. Skips empty lines between records.
 class CsvRows {
  public:
   CsvRows(const std::string& path, std::string_view text, char delimiter)
       : path_(path), rest_(text), delimiter_(delimiter) {}
 
   // Reads the cells of the next record and strips surrounding blanks. The cells stay valid until the next call. Returns
-  // false at the end. Throws Error(MK_BAD_DATA) for misplaced quotes.
+  // false at the end of the text. Throws Error(MK_BAD_DATA) for misplaced quotes.
   bool next(std::vector<std::string_view>& cells);
   int64_t line() const { return record_line_; }  // line where the record starts, counted from 1
   void add_lines(int64_t more) { line_ += more; }

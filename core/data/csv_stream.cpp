@@ -45,7 +45,6 @@ void CsvStream::fill() {
     bad_data(kStandardInput, "", "is compressed; send it through gunzip, or leave --stream out");
 }
 
-// A line break within quotes does not end a row.
 size_t CsvStream::complete_rows() {
   for (; looked_at_ < waiting_.size(); ++looked_at_) {
     const char c = waiting_[looked_at_];
@@ -90,7 +89,7 @@ bool CsvStream::next(CsvPiece& piece) {
     text_ += rows;
     const bool header = detect_csv(kStandardInput, text_).header;
     const size_t end = first_row(text_);
-    if (header && !ended_ && blank(text_.substr(end))) continue;  // wait: the header may be the first row
+    if (header && !ended_ && blank(text_.substr(end))) continue;  // waits for a row below the header
     first_ = false;
     if (header) header_ = text_.substr(0, end);
     piece = {text_, start_};

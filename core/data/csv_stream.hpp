@@ -1,4 +1,4 @@
-// Rows of a CSV file that arrive over time, such as the output of another program.
+// Reads rows of a CSV file that arrive over time, such as the output of another program.
 #pragma once
 
 #include <cstdint>
@@ -8,12 +8,12 @@
 
 namespace mokume::data {
 
-// Reads a file descriptor, usually standard input, without waiting for its end. Used by one thread.
+// Reads a file descriptor, usually standard input, without waiting for its end. Only one thread may use an object.
 class CsvStream {
  public:
   explicit CsvStream(int fd) : fd_(fd) {}  // does not own fd
 
-  // Waits for at least one row and returns all complete rows below the first piece's header. The piece stays valid
+  // Waits for at least one row, and sets `piece` to the header, if any, and all complete rows. The piece stays valid
   // until the next call. Returns false at the end. Throws Error(MK_BAD_DATA) if a row has more than kMostRowBytes, if
   // the stream cannot be read, or if it is compressed.
   bool next(CsvPiece& piece);
@@ -22,7 +22,7 @@ class CsvStream {
 
  private:
   void fill();             // reads at least one byte unless the stream has ended
-  size_t complete_rows();  // returns the bytes in complete rows
+  size_t complete_rows();  // returns the size of all complete rows
   std::string take(size_t bytes);
 
   int fd_;
@@ -31,7 +31,7 @@ class CsvStream {
   size_t looked_at_ = 0;  // size of the part of `waiting_` that was scanned
   size_t complete_ = 0;   // size of the part of `waiting_` that ends with a row
   std::string header_, text_;
-  int64_t lines_ = 0, start_ = 0;  // lines before `waiting_`, and before the first piece
+  int64_t lines_ = 0, start_ = 0;  // number of lines before `waiting_`, and before the first piece
   bool first_ = true;
 };
 

@@ -1,4 +1,4 @@
-// Data sets: the data that [data] describes, in memory as float32 rows with labels or targets.
+// Defines data sets: the data that [data] describes, in memory as float32 rows with labels or targets.
 #pragma once
 
 #include <cstdint>
@@ -10,11 +10,11 @@
 
 namespace mokume::data {
 
-// The scaling of inputs: x' = (x - mean) / scale.
+// Selects the scaling of inputs, x' = (x - mean) / scale.
 struct Standardize {
   enum class Kind { none, fixed, features } kind = Kind::none;
   double mean = 0;   // fixed: the same for every feature
-  double scale = 1;  // fixed: > 0
+  double scale = 1;  // fixed: above 0
 };
 
 enum class Missing { error, drop, mean };
@@ -25,11 +25,11 @@ inline std::span<const base::EnumName<Missing>> names_of(Missing) {
   return kNames;
 }
 
-// The rows that scaling and fillers are fitted on: the training rows of each fold, or all training rows once. Models
-// trained on all rows use all training rows in both cases.
+// Selects the rows that scaling and fillers are fitted on: the training rows of each fold, or all training rows once.
+// Models trained on all rows use all training rows in both cases.
 enum class Within { fold, training };
 
-// The order of a picture's dimensions in a NumPy array. Use `none` for arrays without a channel dimension.
+// Tells the order of a picture's dimensions in a NumPy array. `none` is for arrays without a channel dimension.
 enum class Layout { none, nhwc, nchw };
 
 inline std::span<const base::EnumName<Layout>> names_of(Layout) {
@@ -38,26 +38,26 @@ inline std::span<const base::EnumName<Layout>> names_of(Layout) {
   return kNames;
 }
 
-// The value of `test` on a command line for a source that has its own test set: digits, friedman, mnist, a folder of
-// IDX files, or a folder of pictures with a folder named test.
+// Selects the source's own test set, as the value of `test` on a command line. Sources with one are digits, friedman,
+// mnist, a folder of IDX files, and a folder of pictures with a folder named test.
 inline constexpr const char* kOwnTest = "own";
 
-inline constexpr int64_t kMostImageSide = 2048;  // source images: limit in pixels
+inline constexpr int64_t kMostImageSide = 2048;  // limit in pixels for source "images"
 
-// The outer fold of a nested cross-validation whose rows form the test set.
+// Identifies the outer fold of a nested cross-validation whose rows form the test set.
 struct OuterFold {
-  uint32_t fold = 0;   // counted from 1; 0: none
+  uint32_t fold = 0;   // counted from 1, or 0 for none
   uint32_t folds = 0;  // number of outer folds
   bool shuffle = true, stratified = true;
   uint64_t seed = 0;
 };
 
-// [data] of an experiment, or `--data SPEC` on the command line.
+// Holds [data] of an experiment, or `--data SPEC` of a command line.
 struct DataSpec {
   std::string source;                    // one of source_names() in data/spec.hpp
   std::string path;                      // file, directory or ""; relative paths are relative to the working directory
-  std::string test;                      // test file or "" (ignored by sources with their own test set)
-  std::string target;                    // csv: name of the label column; "" = the last
+  std::string test;                      // test file or folder, or ""; a folder of IDX files in `path` replaces it
+  std::string target;                    // csv: name of the label column, or "" for the last
   std::vector<std::string> categorical;  // csv: columns turned into one-hot features
   std::vector<std::string> ignore = {};  // csv: columns that are not features
   std::string group = {};                // csv: column whose equal values share a fold; not a feature
@@ -65,40 +65,40 @@ struct DataSpec {
   std::string labels = {};               // npy: label file for `path`; "" for unlabelled rows to predict
   std::string test_labels = {};          // npy: label file for `test`
   Layout layout = Layout::none;          // npy: order of dimensions for pictures with channels
-  std::string folds_file = {};           // [validation] file: the fold of each training row; "": none
-  std::string task = {};                 // "classification", "regression" or "": see learn_labels()
-  int64_t size = 0;                      // images: height and width in pixels; 0 = keep the size
-  int64_t channels = 0;                  // images: 1 (grey), 3 (colour) or 0 = keep the number of channels
+  std::string folds_file = {};           // [validation] file with the fold of each training row, or ""
+  std::string task = {};                 // "classification", "regression" or "" (see learn_labels())
+  int64_t size = 0;                      // images: height and width in pixels, or 0 to keep the size
+  int64_t channels = 0;                  // images: 1 (grey), 3 (colour), or 0 to let the pictures decide
   Missing missing = Missing::error;      // csv: treatment of missing cells
-  int64_t limit = 0;                     // the first N training rows; 0 = all
+  int64_t limit = 0;                     // number of rows to keep from the start, or 0 for all
   Standardize standardize;
   Within within = Within::fold;
   OuterFold outer = {};
 
-  // Tells whether scaling or fillers depend on the rows on which they are fitted.
+  // Returns whether scaling or fillers depend on the rows on which they are fitted.
   bool learns() const { return standardize.kind == Standardize::Kind::features || missing == Missing::mean; }
 };
 
-// Row-major rows x features in `x`; `labels` (classification, 0..classes-1) or `targets` (regression), one per row.
+// Holds row-major rows x features in `x`, and per row one of `labels` (0..classes-1) or `targets` (regression).
 struct Table {
   int64_t rows = 0;
   int64_t features = 0;
   std::vector<float> x;
   std::vector<int32_t> labels;
   std::vector<float> targets;
-  std::vector<float> weights = {};        // from DataSpec::weight: cost of an error on each training row, at least 0
-  std::vector<uint32_t> groups = {};      // from DataSpec::group: numbered densely from 0; a group stays in one fold
-  std::vector<int32_t> given_folds = {};  // from DataSpec::folds_file; see read_folds()
+  std::vector<float> weights = {};        // cost of an error on each training row, at least 0; from DataSpec::weight
+  std::vector<uint32_t> groups = {};      // group of each row, numbered densely from 0; from DataSpec::group
+  std::vector<int32_t> given_folds = {};  // fold of each row (see read_folds()); from DataSpec::folds_file
 };
 
 inline constexpr int32_t kNoLabel = -2;  // marks a row to predict whose label is empty
 
-// Describes the conversion of a training file's column to features, so that other rows can be converted alike.
+// Describes how to convert a column of the training file to features, so that other rows can be converted alike.
 struct Column {
   std::string name;
   std::vector<std::string> levels;  // one-hot features in this order; empty for a numeric column
-  double fill = 0;                  // numeric: the mean, which replaces missing cells under Missing::mean
-  std::string mode = {};            // categorical: the most frequent level, used like `fill`; "" in older runs
+  double fill = 0;                  // numeric: mean, which replaces missing cells under Missing::mean
+  std::string mode = {};            // categorical: most frequent level, used like `fill`; "" in older runs
 
   template <class Self, class Fields>
   static void fields(Self& self, Fields& field) {
@@ -109,8 +109,8 @@ struct Column {
   }
 };
 
-// The shape of a row: an image of features = height * width * channels values, channels innermost. A row that is not an
-// image is 1 x 1 with one channel per feature.
+// Holds the shape of a row. An image has features = height * width * channels values, channels innermost. A row that is
+// not an image is 1 x 1 with one channel per feature.
 struct Shape {
   int32_t height = 1;
   int32_t width = 1;
@@ -128,7 +128,7 @@ struct Shape {
   }
 };
 
-// A missing cell of a training row.
+// Marks a missing cell of a training row.
 struct Gap {
   uint32_t row = 0;
   uint32_t column = 0;  // index into Dataset::columns
@@ -140,12 +140,12 @@ struct Dataset {
   Table test;        // may be empty; has the same features
   Shape shape;       // shape of a row; set for digits, mnist, images and IDX files of three or four dimensions
   std::vector<std::string> class_names;  // ascending (numerically if all are numbers); empty for regression
-  std::vector<double> mean;              // the applied scaling: one value, one per feature, or none
+  std::vector<double> mean;              // applied scaling: one value, one per feature, or none
   std::vector<double> scale;
-  std::string sha256;              // hash of the content before scaling: shapes, values, labels and limit
-  std::vector<Column> columns;     // csv: the feature columns in order; empty otherwise
-  std::vector<float> unscaled;     // Within::fold: train.x before scaling; else empty
-  std::vector<Gap> gaps;           // Within::fold: the filled cells of train.x
+  std::string sha256;              // content_hash() before scaling
+  std::vector<Column> columns;     // csv: feature columns in order; otherwise empty
+  std::vector<float> unscaled;     // train.x before scaling if each fold scales or fills, otherwise empty
+  std::vector<Gap> gaps;           // filled cells of train.x if each fold scales or fills
   std::vector<std::string> notes;  // findings from reading the files, one sentence each
 };
 

@@ -1,4 +1,4 @@
-// The shapes of the built-in digits.
+// Defines the shapes of the built-in digits.
 #pragma once
 
 #include <cstdint>
@@ -6,14 +6,14 @@
 
 namespace mokume::data {
 
-// Coordinates in hundredths of the unit square; y points down.
+// Holds coordinates in hundredths of the unit square; y points down.
 struct ControlPoint {
   int8_t x, y;
 };
 using Stroke = std::span<const ControlPoint>;  // drawn as a Catmull-Rom curve through the points
 using Glyph = std::span<const Stroke>;
 
-// Returns the variants of a digit 0..9, most common first.
+// Returns the variants of a digit from 0 to 9.
 std::span<const Glyph> glyphs(int digit);
 
 }  // namespace mokume::data

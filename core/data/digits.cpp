@@ -9,8 +9,8 @@
 
 #include "sdk/philox.hpp"
 
-// Uses only + - * / and sqrt on doubles, which IEEE 754 rounds identically everywhere, and rounds to whole grey values
-// at the end. The images are therefore byte-identical on every platform.
+// This file uses only + - * / and sqrt on doubles, which IEEE 754 rounds identically everywhere, and rounds to whole
+// grey values at the end. The images are therefore byte-identical on every platform.
 
 namespace mokume::data {
 namespace {
@@ -28,7 +28,7 @@ struct Segment {
   Point a, b;
 };
 
-// The variation between writers. Unless marked as pixels, lengths are in units of the digit's box.
+// These constants set the variation between writers. Unless marked as pixels, lengths are in units of the digit's box.
 constexpr double kSlant = 0.36;
 constexpr double kRotation = 0.18;                      // radians
 constexpr double kMinWidth = 15.0, kMaxWidth = 22.0;    // width of the box, in pixels
@@ -41,7 +41,7 @@ constexpr double kNoise = 14;          // standard deviation of each pixel, in g
 constexpr double kDistractors = 0.25;  // share of images with a stray stroke
 constexpr int kSteps = 6;              // segments between two control points
 
-// The random numbers of one image, drawn in order.
+// Draws the random numbers of one image, in order.
 class Draw {
  public:
   Draw(DigitSet set, uint32_t index) : random_(kSeed, sdk::Purpose::digits, static_cast<uint32_t>(set), index) {}
@@ -49,8 +49,8 @@ class Draw {
   double between(double low, double high) { return low + (high - low) * random_.uniform(next_++); }
   double around(double spread) { return between(-spread, spread); }
   size_t below(size_t bound) { return static_cast<size_t>(random_.below(next_++, bound)); }
-  // Approximates a normal distribution by the sum of four bytes: mean 0, standard deviation near 1. The 32-bit numbers
-  // come from a different stream than the 64-bit numbers above.
+  // Approximates a normal distribution with mean 0 and a standard deviation near 1 by the sum of four bytes. The 32-bit
+  // numbers come from a different stream than the 64-bit numbers above.
   double noise(int pixel) const {
     const uint32_t bits = random_.bits(static_cast<uint32_t>(pixel));
     const uint32_t sum = (bits & 255) + (bits >> 8 & 255) + (bits >> 16 & 255) + (bits >> 24);
@@ -62,7 +62,7 @@ class Draw {
   uint32_t next_ = 0;
 };
 
-// Maps the unit square to pixels: slant, size, rotation, shift.
+// Maps the unit square to pixels, with slant, size, rotation and shift.
 class Placement {
  public:
   explicit Placement(Draw& draw) {
@@ -70,7 +70,7 @@ class Placement {
     const double angle = draw.around(kRotation);
     const double width = draw.between(kMinWidth, kMaxWidth);
     const double height = draw.between(kMinHeight, kMaxHeight);
-    // Taylor polynomials: the error is below 1e-6 for the small angles used here.
+    // The error of these Taylor polynomials is below 1e-6 for the small angles used here.
     const double square = angle * angle;
     const double sine = angle * (1 - square / 6 * (1 - square / 20));
     const double cosine = 1 - square / 2 * (1 - square / 12 * (1 - square / 30));
@@ -95,7 +95,7 @@ double catmull_rom(double p0, double p1, double p2, double p3, double t) {
   return 0.5 * (2 * p1 + t * ((p2 - p0) + t * ((2 * p0 - 5 * p1 + 4 * p2 - p3) + t * (3 * p1 - p0 - 3 * p2 + p3))));
 }
 
-// Catmull, Rom: A class of local interpolating splines. 1974. End points are doubled.
+// Adds a spline as in Catmull and Rom, "A class of local interpolating splines", 1974, with doubled end points.
 void add_curve(const std::vector<Point>& points, const Placement& place, std::vector<Segment>& segments) {
   const size_t last = points.size() - 1;
   Point from = place(points[0]);
@@ -145,7 +145,7 @@ double square_distance(Point p, const Segment& s) {
 
 int pixel_at(double v) { return static_cast<int>(std::clamp(v, 0.0, static_cast<double>(kSide))); }
 
-// Squared distances from pixel centres to the nearest stroke, up to the reach of the pen.
+// Returns squared distances from pixel centres to the nearest stroke, up to the reach of the pen.
 std::array<double, kPixels> distances(const std::vector<Segment>& segments, double reach) {
   std::array<double, kPixels> nearest;
   nearest.fill(reach * reach);

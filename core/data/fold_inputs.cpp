@@ -7,7 +7,7 @@
 namespace mokume::data {
 namespace {
 
-// The gaps of one column. A categorical column has one feature per level, a numeric column has one feature.
+// Holds the gaps of one column. A categorical column has one feature per level, and a numeric column has one feature.
 struct ColumnGaps {
   size_t feature = 0;  // index of the first feature
   size_t width = 1;
@@ -27,8 +27,8 @@ std::vector<ColumnGaps> gaps_by_column(const Dataset& data) {
   return columns;
 }
 
-// Returns the mean of each feature over the rows without a gap. The mean of a level is the share of rows that have it.
-// Returns {} if no row has a value.
+// Returns the mean of each feature over the rows without a gap. The mean of a level is the share of rows with this
+// level. Returns {} if no row has a value.
 std::vector<double> means(const Table& table, const ColumnGaps& column, const std::vector<uint32_t>& rows) {
   std::vector<double> sums(column.width, 0);
   size_t count = 0;

@@ -1,4 +1,4 @@
-// The inputs of one fold: all training rows, filled and scaled using only the rows that the fold trains on.
+// Computes the inputs of one fold: all training rows, filled and scaled using only the rows that the fold trains on.
 #pragma once
 
 #include <cstdint>
@@ -14,9 +14,9 @@ struct FoldInputs {
   std::vector<double> scale;
 };
 
-// `rows` are the training rows of the fold; a row that occurs k times counts k times. If all of them lack a column, its
-// gaps keep the filler computed from all training rows. `data` was loaded with Within::fold, and `how` is its scaling.
-// A pure function of its arguments. Throws Error(MK_BAD_DATA) if a value leaves the range of float32.
+// Computes the inputs of the fold that trains on `rows`, where a row that occurs k times counts k times. If all of them
+// lack a column, its gaps keep the filler from all training rows. `data` was loaded with Within::fold, and `how` is its
+// scaling. Depends only on its arguments. Throws Error(MK_BAD_DATA) if a value leaves the range of float32.
 FoldInputs fold_inputs(const Dataset& data, const Standardize& how, const std::vector<uint32_t>& rows);
 
 }  // namespace mokume::data

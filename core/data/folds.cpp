@@ -13,7 +13,7 @@
 namespace mokume::data {
 namespace {
 
-// round(k * n / folds) in integer arithmetic; a half rounds to even.
+// Returns round(k * n / folds) by integer arithmetic; a half rounds to even.
 int64_t bound(int64_t n, int64_t folds, int64_t k) {
   const int64_t whole = k * n / folds;
   const int64_t twice_rest = 2 * (k * n % folds);
@@ -21,7 +21,7 @@ int64_t bound(int64_t n, int64_t folds, int64_t k) {
   return whole + (up ? 1 : 0);
 }
 
-// Fisher, Yates: Statistical Tables, 1938, in Durstenfeld's form.
+// Shuffles as in Fisher and Yates, "Statistical Tables", 1938, in Durstenfeld's form.
 std::vector<int64_t> row_order(int64_t rows, bool shuffle, uint64_t seed, uint32_t bootstrap) {
   std::vector<int64_t> order(static_cast<size_t>(rows));
   std::iota(order.begin(), order.end(), int64_t{0});
@@ -128,7 +128,7 @@ class FoldsOfGroups {
   }
 
  private:
-  // The growth of the spread of the classes over the folds, up to a constant that all folds share.
+  // Returns the growth of the spread of the classes over the folds, up to a constant that all folds share.
   double growth(size_t fold, const std::vector<int64_t>& of_class) const {
     double sum = 0;
     for (size_t c = 0; c < of_class.size(); ++c)
@@ -140,7 +140,7 @@ class FoldsOfGroups {
 
   const Table& train_;
   std::vector<int64_t> rows_;                // indexed by fold
-  std::vector<int64_t> total_;               // indexed by class; empty: not stratified
+  std::vector<int64_t> total_;               // indexed by class; empty unless stratified
   std::vector<std::vector<int64_t>> count_;  // indexed by fold, then by class
 };
 

@@ -1,6 +1,6 @@
 #include "data/friedman.hpp"
 
-// A synthetic regression table. Many columns are noisy mixtures of ten hidden factors; the target is a nonlinear
+// Draws a synthetic regression table. Many columns are noisy mixtures of ten hidden factors; the target is a nonlinear
 // function of five of the factors.
 #include <algorithm>
 #include <array>
@@ -19,14 +19,14 @@ constexpr uint64_t kFriedmanSeed = 1991;
 
 using Factors = std::array<double, kFactors>;
 
-// J. Friedman, Multivariate Adaptive Regression Splines, Annals of Statistics 19 (1991), equation 61. With uniform
-// factors its variance is 23.8; the noise adds 1, which no model can explain.
+// Computes equation 61 of J. Friedman, "Multivariate Adaptive Regression Splines", Annals of Statistics 19 (1991). With
+// uniform factors, its variance is 23.8. The noise adds 1, which no model can explain.
 double target_of(const Factors& z, double noise) {
   const double bend = z[2] - 0.5;
   return 10 * std::sin(std::numbers::pi * z[0] * z[1]) + 20 * bend * bend + 10 * z[3] + 5 * z[4] + noise;
 }
 
-// Mean 0, variance 1, always within +-3.5. Sums alone suffice, so the result is the same on every platform.
+// Returns noise of mean 0 and variance 1, always within +-3.5. Uses only +, - and *, so that all platforms agree.
 double noise_of(const sdk::Random& random, uint32_t first) {
   double sum = -2;
   for (uint32_t k = 0; k < 4; ++k) sum += random.uniform(first + k);

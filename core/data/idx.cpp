@@ -19,7 +19,7 @@ uint32_t big_endian(const unsigned char* p) {
   return (uint32_t{p[0]} << 24) | (uint32_t{p[1]} << 16) | (uint32_t{p[2]} << 8) | p[3];
 }
 
-// Two zero bytes, the element type, the number of dimensions, then each dimension as a 32-bit big-endian number.
+// Reads two zero bytes, the element type, the number of dimensions, and each dimension as a 32-bit big-endian number.
 Header read_header(Input& input, const std::string& path, bool labels) {
   const std::string expected = labels ? "an IDX file of labels (IDX1)" : "an IDX file of images (IDX2 to IDX4)";
   unsigned char magic[4];
@@ -45,7 +45,7 @@ Header read_header(Input& input, const std::string& path, bool labels) {
     if (d == 0) {
       header.rows = size;
     } else {
-      // Both factors are below 2^32, and the product is kept below 2^24 after each step: no overflow.
+      // This cannot overflow, because `size` is below 2^32 and the product is at most 2^24.
       header.features *= size;
       if (header.features > kMaxFeatures)
         bad_data(path, place, "gives more than " + std::to_string(kMaxFeatures) + " features; the header is damaged");
@@ -92,7 +92,7 @@ RawTable read_idx(const std::string& images, const std::string& labels, int64_t 
   part.shape = header.shape;
   const size_t kept = checked_count(images, part.table.rows, part.table.features);
   std::vector<float>& x = part.table.x;
-  x.reserve(kept);  // untouched until values arrive, because a gzip header may claim too much
+  x.reserve(kept);  // does not touch the memory until values arrive, because a header may claim too much
   read_values(input, images, header, [&](const unsigned char* bytes, size_t count) {
     x.insert(x.end(), bytes, bytes + std::min(count, kept - x.size()));
   });

@@ -1,4 +1,4 @@
-// Input for the readers: files with a size limit, decompressed if gzipped, and errors that quote the offending text.
+// Opens files with a size limit, decompresses them if gzipped, and reports errors that quote the offending text.
 #pragma once
 
 #include <cstddef>
@@ -14,7 +14,7 @@ inline constexpr uint64_t kMaxFileBytes = uint64_t{8} << 30;  // limit after dec
 inline constexpr int64_t kMaxFeatures = int64_t{1} << 24;
 inline constexpr const char* kStandardInput = "-";  // path of standard input; ./- names a file called -
 
-// A regular file or standard input, read sequentially. Content that starts with gzip's magic number is decompressed.
+// Reads a regular file or standard input sequentially. Decompresses content that starts with gzip's magic number.
 class Input {
  public:
   explicit Input(const std::string& path);  // throws Error(MK_BAD_DATA)
@@ -23,8 +23,8 @@ class Input {
   Input& operator=(const Input&) = delete;
 
   size_t read(void* to, size_t size);  // returns fewer bytes than requested only at the end
-  // An upper bound of the content size: the file size, for gzip multiplied by the best possible ratio of deflate.
-  // UINT64_MAX for standard input.
+  // Returns an upper bound of the content size: the file size, for gzip multiplied by the best possible ratio of
+  // deflate, or UINT64_MAX for standard input.
   uint64_t most_bytes() const { return most_bytes_; }
   bool size_known() const { return !compressed_ && most_bytes_ != UINT64_MAX; }
 
@@ -38,20 +38,20 @@ class Input {
 // Returns the whole file without a UTF-8 byte order mark. Throws Error(MK_BAD_DATA) if it has more than `max_bytes`.
 std::string read_text(const std::string& path, uint64_t max_bytes = kMaxFileBytes);
 
-// Returns rows * features if as many floats fit into the remaining memory, else throws Error(MK_BAD_DATA).
+// Returns rows * features. Throws Error(MK_BAD_DATA) if so many floats take more than half of the free memory.
 size_t checked_count(const std::string& path, int64_t rows, int64_t features);
 
-// Prepares text from a file for a message: quoted, short and printable.
+// Shortens and quotes text from a file for a message, and makes it printable.
 struct Quoted {
   std::string operator()(std::string_view text) const;
 };
-// An object, because calls of a function quoted(string) would be ambiguous with std::quoted.
+// This is an object, because calls of a function quoted(string) would be ambiguous with std::quoted.
 inline constexpr Quoted quoted;
 
 // Returns "'path'" or "standard input".
 std::string shown_path(const std::string& path);
 
-// Throws Error(MK_BAD_DATA) "'path', place: what"; leaves out an empty place.
+// Throws Error(MK_BAD_DATA) with the message "'path', place: what", or "'path' what" if `place` is empty.
 [[noreturn]] void bad_data(const std::string& path, const std::string& place, const std::string& what);
 
 }  // namespace mokume::data

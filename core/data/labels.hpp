@@ -1,4 +1,4 @@
-// Labels read from files, and their conversion to classes or regression targets.
+// Holds labels read from files, and converts them to classes or regression targets.
 #pragma once
 
 #include <cstdint>
@@ -10,29 +10,30 @@
 
 namespace mokume::data {
 
-// The labels of all rows of a file, even beyond a limit. `values`, `texts` or both have one entry per row.
+// Holds the labels of all rows of a file, even beyond DataSpec::limit, one per row in `values`, `texts` or both.
 struct Labels {
   std::vector<double> values;      // empty if some label is not a number
   std::vector<std::string> texts;  // labels as written; empty if the format allows only numbers
-  std::vector<int64_t> lines;      // line where each row starts, from 1; empty: messages give row numbers
-  std::vector<uint8_t> missing;    // 1 for a row without a label; empty: all rows have labels
+  std::vector<int64_t> lines;      // line where each row starts, from 1; if empty, messages give row numbers
+  std::vector<uint8_t> missing;    // 1 for a row without a label; empty if all rows have labels
 
   size_t size() const { return values.empty() ? texts.size() : values.size(); }
   std::string place(size_t row) const;  // returns "line 7" or "row 7", from 1
 };
 
-// The interpretation of the training file's labels.
+// Tells how to interpret labels, as learned from the training file.
 struct LabelMap {
   bool regression = false;
   bool numeric = false;                  // classes are integers, matched by value
   std::vector<std::string> class_names;  // ascending
 };
 
-// Treats numbers as classes if all are whole and at most 1,000 differ; `task` ("classification", "regression")
-// overrides this. Throws Error(MK_BAD_DATA) if the labels are words but the task is regression.
+// Treats words as classes, and numbers as classes if all of them are whole and at most 1,000 are distinct. For numbers,
+// a `task` of "classification" or "regression" decides instead. Throws Error(MK_BAD_DATA) if `task` is "regression" but
+// the labels are words.
 LabelMap learn_labels(const Labels& labels, const std::string& path, const std::string& task);
 
-// Fills in the labels or targets of the first rows of `table`. Unknown::error throws for unknown labels; Unknown::keep
+// Fills in the labels or targets of the first rows of `table`. Unknown::error throws for unknown labels. Unknown::keep
 // stores unknown labels as -1, and empty labels as kNoLabel or a NaN target.
 enum class Unknown { error, keep };
 void apply_labels(const LabelMap& map, const std::string& path, const Labels& labels, Unknown unknown, Table& table);

@@ -18,7 +18,7 @@ struct Entry {
 };
 
 // Rows become dense, so a short file with a large index would need far more memory than it has bytes. A table larger
-// than kFreeBytes may take at most kMostPerByte bytes per byte of text, enough for ten values of 70,000 features.
+// than kFreeBytes may take at most kMostPerByte bytes per byte of text, enough for rows with ten of 70,000 features.
 constexpr uint64_t kFreeBytes = uint64_t{16} << 20;
 constexpr uint64_t kMostPerByte = 4096;
 
@@ -79,7 +79,7 @@ class LibsvmReader {
     if (keep) ends_.push_back(entries_.size());
   }
 
-  // In SVMrank files, "qid:7" after the label groups rows for ranking. It has no effect here.
+  // In SVMrank files, "qid:7" after the label groups rows for ranking. This reader ignores it.
   static bool is_query(std::string_view word) {
     constexpr std::string_view kQuery = "qid:";
     if (!word.starts_with(kQuery)) return false;
@@ -112,7 +112,7 @@ class LibsvmReader {
     return {static_cast<int32_t>(index - 1), value};
   }
 
-  // Without a given number of features, `highest_` comes from this file alone.
+  // Rejects a table that is too large for its text, unless the caller gave the number of features.
   void check_density(const Table& table) const {
     const uint64_t bytes = static_cast<uint64_t>(table.rows) * static_cast<uint64_t>(table.features) * sizeof(float);
     if (features_ > 0 || bytes <= std::max(kFreeBytes, text_bytes_ * kMostPerByte)) return;

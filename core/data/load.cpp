@@ -172,7 +172,7 @@ Parts read_to_predict(const DataSpec& spec, int64_t features, const std::vector<
   return {stem(path), read_libsvm(path, spec.limit, features), {}, {}};
 }
 
-// Tells whether the classes may be measurements: whole numbers are classes unless data.task overrides this.
+// Returns whether the classes may be measurements, because whole numbers are classes unless data.task overrides this.
 bool may_be_numbers(const LabelMap& map, int64_t rows) {
   constexpr int64_t kMany = 20, kFewRows = 10;
   const auto classes = static_cast<int64_t>(map.class_names.size());

@@ -6,7 +6,7 @@
 namespace mokume::data {
 
 // Returns `path` itself if it exists or contains a slash; otherwise the directory $MOKUME_DATA/path or the same name in
-// the cache directory. Error(MK_BAD_DATA) names both places and the cure.
+// the cache directory. Throws Error(MK_BAD_DATA), which names both places and the cure, if neither exists.
 std::string locate(const std::string& path);
 // Looks up a name in the same places, but never takes it for a path.
 std::string locate_name(const std::string& name);

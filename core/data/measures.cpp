@@ -34,7 +34,7 @@ double mean_over_classes(const Confusion& confusion, const Of& of) {
   return count == 0 ? 0 : sum / static_cast<double>(count);
 }
 
-// The AUC of one class against all others, computed from ranks; ties share their mean rank.
+// Returns the AUC of one class against all others, computed from ranks. Ties share their mean rank.
 std::optional<double> auc_of_class(std::span<const int32_t> labels, std::span<const double> scores, size_t classes,
                                    size_t c) {
   const auto score = [&](size_t row) { return scores[row * classes + c]; };
@@ -148,7 +148,7 @@ double value_of(Measure measure, const Confusion& confusion) {
       return mean_over_classes(confusion, f1);
     case Measure::auc:
     case Measure::log_loss:
-      break;  // requires scores
+      break;  // these require scores
   }
   return std::numeric_limits<double>::quiet_NaN();
 }

@@ -1,5 +1,5 @@
-// Measures of a classification on rows with known classes. They follow scikit-learn's definitions, so that values can
-// be compared with other programs.
+// Computes measures of a classification on rows with known classes. They follow scikit-learn's definitions, so that
+// values can be compared with other programs.
 #pragma once
 
 #include <cstddef>
@@ -11,7 +11,7 @@
 
 namespace mokume::data {
 
-// The number of rows of each class (row of the matrix) that were predicted as each class (column).
+// Counts the rows of each class (row of the matrix) that were predicted as each class (column).
 struct Confusion {
   size_t classes = 0;
   std::vector<int64_t> counts;  // classes * classes, row-major
@@ -30,31 +30,31 @@ Confusion count_confusion(std::span<const int32_t> labels, std::span<const int32
 // Returns a matrix read from a file, or nothing unless it has `classes` classes and counts `rows` rows.
 std::optional<Confusion> checked_confusion(const std::vector<int64_t>& counts, int64_t classes, int64_t rows);
 
-// Each returns the measure of class `c`, or 0 if the denominator is 0.
+// Return the measure of class `c`, or 0 if the denominator is 0.
 double recall(const Confusion& confusion, size_t c);
 double precision(const Confusion& confusion, size_t c);
 double f1(const Confusion& confusion, size_t c);
 
-// 1 minus the mean recall of the classes that occur in the rows.
+// Returns 1 minus the mean recall of the classes that occur in the rows.
 double balanced_error(const Confusion& confusion);
 
-// The area under the ROC curve: the probability that a row of a class has a higher score for the class than another
-// row, where ties count half (Hanley and McNeil, Radiology 143, 1982). With more than two classes, returns the mean
-// over all classes against the others. `scores` is rows x classes. No value if a class is missing or a score NaN.
+// Returns the area under the ROC curve: the probability that a row of a class has a higher score for the class than
+// another row (ties count half; Hanley and McNeil, Radiology 143, 1982). For more than two classes, returns the mean of
+// each class against the others. `scores` is rows x classes. Returns nothing if a class is missing or a score is NaN.
 std::optional<double> auc(std::span<const int32_t> labels, std::span<const double> scores, size_t classes);
 
-// The mean of -log p(true class), where p is at least 2^-52 so that no row can make it infinite. `probabilities` is
-// rows x classes. Returns nothing without rows, or if a probability is NaN.
+// Returns the mean of -log p(true class), where p is at least 2^-52 so that no row can make the mean infinite.
+// `probabilities` is rows x classes. Returns nothing without rows, or if a probability is NaN.
 std::optional<double> log_loss(std::span<const int32_t> labels, std::span<const double> probabilities, size_t classes);
 
 enum class Measure { balanced_error, precision, recall, f1, auc, log_loss };
 
-// The model output that a measure requires for each validated row.
+// Tells which model output a measure requires for each validated row.
 enum class Needs { classes, scores, probabilities };
 
 struct MeasureInfo {
   Measure measure;
-  const char* name;  // the name in configurations and tables
+  const char* name;  // name in configurations and tables
   bool larger_is_better;
   Needs needs;
 };

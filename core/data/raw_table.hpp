@@ -1,5 +1,5 @@
-// The rows of one file as returned by its reader. A reader reads and checks the whole file and keeps the first `limit`
-// rows (0 = all). Every failure is an Error(MK_BAD_DATA) that names the file, the place and the cure.
+// Holds the rows of one file as returned by its reader. A reader reads and checks the whole file and keeps the first
+// `limit` rows (0 means all). Every failure is an Error(MK_BAD_DATA) that names the file, the place and the cure.
 #pragma once
 
 #include <string>
@@ -14,10 +14,10 @@ struct RawTable {
   std::string path;
   Table table;  // has no labels or targets
   Labels labels;
-  Shape shape;  // shape of an image; channels 0: not an image
+  Shape shape;  // shape of an image; 0 channels if the rows are not images
 };
 
-// The result of a source's reader.
+// Holds the result of a source's reader.
 struct Parts {
   std::string name;  // name of the data set
   RawTable train;

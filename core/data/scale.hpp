@@ -17,16 +17,16 @@ void fit_scaling(const Standardize& how, const Table& table, const std::vector<u
 // Error(MK_BAD_DATA) if a value leaves the range of float32.
 void standardize(const Standardize& how, Dataset& data);
 
-// Throws MK_BAD_DATA unless the training rows match the model's number of features (0: unknown) and its scaling, and
-// MK_INVALID_ARGUMENT for a damaged scaling.
+// Throws Error(MK_BAD_DATA) unless the training rows match the model's number of features (0 if unknown) and its
+// scaling, and Error(MK_INVALID_ARGUMENT) for a damaged scaling.
 void check_scaling(const Dataset& data, int64_t features, const std::vector<double>& mean,
                    const std::vector<double>& scale);
 
-// Computes x' = (x - mean) / scale in double, rounded once. `mean` and `scale` hold one value, one per feature or none.
+// Sets x to (x - mean) / scale in double, rounded once. `mean` and `scale` hold one value, one per feature or none.
 void apply_scaling(const std::vector<double>& mean, const std::vector<double>& scale, const std::string& name,
                    Table& table);
 
-// SHA-256 of the shapes, values and labels or targets of train and test, and of the class names, all little-endian.
+// Returns the SHA-256 of shapes, values, labels, targets, class names, given folds and weights, all little-endian.
 std::string content_hash(const Dataset& data);
 
 }  // namespace mokume::data

@@ -104,7 +104,7 @@ int64_t parse_count(std::string_view part, const std::string& text, const char* 
   return value;
 }
 
-// Returns the enumerator that `text` names; the enumerator "" cannot be named.
+// Returns the enumerator that `text` names. An empty text names none.
 template <class Enum>
 Enum parse_named(std::string_view part, const std::string& text, const char* what) {
   for (const auto& [value, word] : names_of(Enum()))

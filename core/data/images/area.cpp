@@ -6,8 +6,8 @@
 namespace mokume::data {
 namespace {
 
-// Scales an axis of `from` places to `to` places: calls body(source place, its share) for every source place that
-// target place `i` covers.
+// Scales an axis from `from` to `to` places. Calls body(source place, share) for every source place that target place
+// `i` covers.
 template <class Body>
 void for_covered(size_t i, size_t from, size_t to, Body&& body) {
   const double begin = static_cast<double>(i) * static_cast<double>(from) / static_cast<double>(to);

@@ -22,7 +22,7 @@ namespace {
 
 struct FolderEntry {
   std::string name;
-  mode_t mode = 0;  // 0: unknown; `cause` tells why
+  mode_t mode = 0;  // 0 if unknown; `cause` tells why
   int cause = 0;
 
   bool is_folder() const { return S_ISDIR(mode); }
@@ -87,7 +87,7 @@ struct LeftOut {
 };
 
 // Appends the pictures of the folder `of_class` in folder.path. If `of_class` is "", appends the pictures of
-// folder.path itself and leaves it to the reader of a picture to report a problem with it.
+// folder.path itself, and leaves it to the reader of a picture to report problems.
 void add_pictures(const std::string& of_class, size_t label, ImageFolder& folder, LeftOut& left_out) {
   for (const FolderEntry& entry : entries_of(of_class.empty() ? folder.path : folder.path + "/" + of_class)) {
     const std::string name = of_class.empty() ? entry.name : of_class + "/" + entry.name;
@@ -102,7 +102,7 @@ void add_pictures(const std::string& of_class, size_t label, ImageFolder& folder
   }
 }
 
-// Rejects unprintable folder names: they become class names, which tables and messages print.
+// Rejects unprintable folder names, because they become class names, which tables and messages print.
 void check_names(const std::string& path, const std::vector<std::string>& names) {
   for (const std::string& name : names)
     if (!base::is_utf8(name) || std::any_of(name.begin(), name.end(),
@@ -110,7 +110,7 @@ void check_names(const std::string& path, const std::vector<std::string>& names)
       bad_data(path, "", "holds a folder whose name " + quoted(name) + " is not printable UTF-8; rename it");
 }
 
-// Expects bytewise order; sorts by value if all names are whole numbers.
+// Sorts by value if all names are whole numbers, and otherwise keeps their bytewise order.
 void sort_by_value(std::vector<std::string>& names) {
   if (!label_map(names).numeric) return;
   std::sort(names.begin(), names.end(), [](const std::string& a, const std::string& b) {
@@ -119,7 +119,7 @@ void sort_by_value(std::vector<std::string>& names) {
   });
 }
 
-// Reorders the files: the first of each class, then the second of each class, and so on.
+// Reorders the files so that the first of each class comes first, then the second of each class, and so on.
 void alternate_classes(ImageFolder& folder) {
   std::vector<std::vector<ImageFile>> of_class(folder.classes.size());
   const size_t count = folder.files.size();

@@ -12,11 +12,11 @@ struct ImageFile {
   size_t label = 0;  // index into ImageFolder::classes; meaningless without classes
 };
 
-// Files named .png, .jpg or .jpeg in any case. With classes, the first file of each class comes first, then the second
-// of each class, and so on, so that the first rows contain every class. Within a class, order is bytewise.
+// Holds the files named .png, .jpg or .jpeg, in any case. With classes, the first file of each class comes first, then
+// the second of each, and so on, so that the first rows contain every class. Files of a class are in bytewise order.
 struct ImageFolder {
   std::string path;
-  std::vector<std::string> classes;  // folder names: ascending, numerically if all are whole numbers
+  std::vector<std::string> classes;  // folder names, ascending (numerically if all are whole numbers)
   std::vector<ImageFile> files;      // not empty
   std::vector<std::string> notes;    // messages about skipped entries, one sentence each
 

@@ -130,7 +130,7 @@ void check_classes(const ImageFolder& train, const ImageFolder& test) {
                "is a class without training pictures in '" + train.path + "'; add some or remove it");
 }
 
-// Notes the unused folders next to train and test.
+// Adds a note about each unused folder next to train and test.
 void tell_of_others(const std::string& path, std::vector<std::string>& notes) {
   for (const std::string& name : folders_in(path))
     if (name != "train" && name != "test")

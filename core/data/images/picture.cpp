@@ -24,7 +24,7 @@ struct PngImage {
   PngImage& operator=(const PngImage&) = delete;
 };
 
-// Composites colours with a trailing alpha channel onto white, in place; on the stored values, as browsers do.
+// Composites colours with a trailing alpha channel onto white, in place. Uses the stored values, as browsers do.
 void lay_on_white(std::vector<uint8_t>& pixels, size_t count, size_t channels) {
   for (size_t i = 0; i < count; ++i) {
     const uint8_t* from = pixels.data() + i * (channels + 1);
@@ -55,7 +55,7 @@ void decode_png(const std::string& path, std::string_view bytes, Picture& pictur
   picture.pixels.resize(count * (channels + (alpha ? 1 : 0)));
   if (png_image_finish_read(&image, nullptr, picture.pixels.data(), 0, nullptr) == 0)
     damaged_picture(path, "PNG", image.message);
-  constexpr size_t kBitDepth = 24;  // its offset in a PNG file; the header was read, so the file contains it
+  constexpr size_t kBitDepth = 24;  // its offset in a PNG file, within the header that was read
   if (bytes[kBitDepth] == 16) picture.note = "16 bits as 8";
   if (!alpha) return;
   lay_on_white(picture.pixels, count, channels);

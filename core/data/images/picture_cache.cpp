@@ -15,12 +15,12 @@ namespace {
 
 namespace fs = std::filesystem;
 
-// Must change whenever decoding the same file yields different values.
+// This must change whenever decoding the same file yields different values.
 constexpr const char* kDecoder = "mokume pictures 2";
 // Few pictures are decoded quickly, and many do not fit into memory twice.
 constexpr size_t kFewestBytes = size_t{1} << 20, kMostBytes = size_t{1} << 30;
 
-// The first line of a cached file; the values follow.
+// Holds the first line of a cached file. The values follow this line.
 struct PicturesHeader {
   DecodedPictures pictures;
   std::string sha256;  // hash of the JSON of `pictures` and of the values

@@ -13,7 +13,7 @@ namespace mokume::data {
 
 struct DecodedPictures {
   Shape shape;                // shape of each picture
-  int64_t rows = 0;           // pictures
+  int64_t rows = 0;           // number of pictures
   int64_t changed = 0;        // number of pictures that were cropped or scaled
   std::vector<float> x = {};  // rows * shape.values() values
 
@@ -29,8 +29,8 @@ struct DecodedPictures {
 // shape. Returns "" if the status of a file cannot be read.
 std::string picture_key(const ImageFolder& folder, size_t count, const Shape& wanted, bool same_size);
 
-// Both functions do nothing without a cache directory, or if the file cannot be read or written; the pictures are then
-// decoded again. A truncated or damaged file is set aside with a note.
+// Both functions do nothing without a cache directory or key. cached_pictures() sets a damaged file aside with a note,
+// and cache_pictures() ignores failures; pictures that are not cached are decoded again.
 std::optional<DecodedPictures> cached_pictures(const std::string& key, std::vector<std::string>& notes);
 void cache_pictures(const std::string& key, const DecodedPictures& pictures);
 

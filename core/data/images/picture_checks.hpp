@@ -1,4 +1,4 @@
-// Checks that every picture decoder makes; unchecked bytes count as hostile.
+// Makes the checks that every picture decoder needs, because unchecked bytes count as hostile.
 #pragma once
 
 #include <cstdint>
@@ -6,9 +6,9 @@
 
 namespace mokume::data {
 
-// Call this before allocating memory for a claimed size. Throws Error(MK_BAD_DATA) for no pixels or too many.
+// Throws Error(MK_BAD_DATA) for no pixels or too many. Decoders call this function before they allocate memory.
 void check_picture_size(const std::string& path, uint64_t width, uint64_t height);
-// Throws Error(MK_BAD_DATA): "is a damaged or truncated JPEG file (why)".
+// Throws Error(MK_BAD_DATA) with a message such as "is a damaged or truncated JPEG file (why)".
 [[noreturn]] void damaged_picture(const std::string& path, const char* kind, const char* why);
 
 }  // namespace mokume::data

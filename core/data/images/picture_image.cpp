@@ -1,4 +1,3 @@
-// Converts pictures to the images of a model.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -24,7 +23,7 @@ struct Drawing {
   double ground = 0, ink = 255;
 };
 
-// The lower median of the values from `first` to `last`; nothing if there are no values.
+// Returns the lower median of the values from `first` to `last`, or nothing if there are no values.
 std::optional<double> median(const Histogram& histogram, size_t first = 0, size_t last = 255) {
   uint64_t total = 0, seen = 0;
   for (size_t v = first; v <= last; ++v) total += histogram[v];
@@ -58,7 +57,7 @@ bool has_bright_border(const Grey& grey) {
   return *median(border) > mean(rest);
 }
 
-// The highest value of the darker class, at the threshold with the largest variance between the classes.
+// Returns the highest value of the darker class, at the threshold with the largest variance between the classes.
 std::optional<size_t> otsu_threshold(const Histogram& histogram) {
   const double all = static_cast<double>(std::accumulate(histogram.begin(), histogram.end(), uint64_t{0}));
   const double sum = mean(histogram) * all;
@@ -75,7 +74,7 @@ std::optional<size_t> otsu_threshold(const Histogram& histogram) {
   return threshold;
 }
 
-// Finds the drawing, light on dark; returns nothing without sufficient contrast.
+// Finds a drawing that is light on dark. Returns nothing without sufficient contrast.
 std::optional<Drawing> find_drawing(const Grey& grey) {
   Histogram histogram{};
   for (const uint8_t v : grey.pixels) ++histogram[v];
@@ -96,7 +95,7 @@ std::optional<Drawing> find_drawing(const Grey& grey) {
 
 float rounded(double value) { return static_cast<float>(std::lround(std::clamp(value, 0.0, 255.0))); }
 
-// Returns the position of `drawing` on an axis of `size` that brings its centre of mass closest to the middle.
+// Returns the position on an axis of `size` at which the centre of mass of `drawing` is closest to the middle.
 size_t centred(double centre, size_t drawing, size_t size) {
   const double first = std::round(static_cast<double>(size) / 2 - centre);
   return static_cast<size_t>(std::clamp(first, 0.0, static_cast<double>(size - drawing)));
@@ -145,7 +144,7 @@ std::vector<float> grey_image(const Picture& picture, size_t width, size_t heigh
             .values);
   }
   const Cut& box = drawing->box;
-  // The drawing gets 20/28 of each side.
+  // The drawing may take 20/28 of each side.
   const double room_x = std::max(1.0, std::floor(static_cast<double>(width) * 20 / 28)),
                room_y = std::max(1.0, std::floor(static_cast<double>(height) * 20 / 28));
   const double scale = std::min(room_x / static_cast<double>(box.width), room_y / static_cast<double>(box.height));

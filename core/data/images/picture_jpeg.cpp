@@ -46,7 +46,7 @@ struct JpegReader {
   std::longjmp(reader->failed, 1);
 }
 
-// libjpeg fills in missing parts and warns; an incomplete picture is rejected here.
+// Rejects incomplete pictures, whose missing parts libjpeg fills in with a warning.
 void warned(j_common_ptr info, int level) {
   if (level >= 0) return;
   const int code = info->err->msg_code;
@@ -89,7 +89,7 @@ bool JpegReader::read(uint8_t* to, size_t stride) {
   return true;
 }
 
-// Reads an unsigned number of the TIFF structure inside EXIF data, in that structure's byte order.
+// Reads unsigned numbers of the TIFF structure inside EXIF data, in the byte order of that structure.
 struct Tiff {
   const unsigned char* bytes;
   size_t size;

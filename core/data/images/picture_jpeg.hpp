@@ -8,7 +8,7 @@
 
 namespace mokume::data {
 
-// See read_picture().
+// Fills in `picture` as described at read_picture(). Messages name `path`.
 void decode_jpeg(const std::string& path, std::string_view bytes, Picture& picture);
 
 }  // namespace mokume::data

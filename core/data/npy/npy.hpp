@@ -1,4 +1,4 @@
-// NumPy's array format (NEP 1, version 1.0): tables of float32 in row-major order.
+// Reads and writes NumPy's array format (NEP 1, version 1.0): tables of float32 in row-major order.
 #pragma once
 
 #include <cstdint>
@@ -16,7 +16,7 @@ struct FloatTable {
 // Replaces the file atomically. Throws Error(MK_STORAGE) if it cannot be written.
 void write_npy(const std::string& path, const FloatTable& table);
 
-// Throws Error(MK_BAD_DATA) with the file and the problem if the type, order, dimensions or version are not supported.
+// Throws Error(MK_BAD_DATA) with the file and the problem if the type, order, dimensions or version is not supported.
 FloatTable read_npy(const std::string& path);
 
 }  // namespace mokume::data

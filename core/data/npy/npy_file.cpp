@@ -77,7 +77,7 @@ void NpyFile::parse(const std::string& header) {
   parse_shape(header);
   const uint64_t most = std::min(input_.most_bytes(), kMaxFileBytes) / bytes_each_;
   for (const int64_t edge : shape_) {
-    // Both factors are below 2^33, so the product does not overflow.
+    // Both factors are at most 2^33, so the product does not overflow.
     count_ *= static_cast<uint64_t>(edge);
     if (count_ > most) bad_data(path_, "", "has a shape of more elements than the file can hold: it is damaged");
   }

@@ -1,4 +1,4 @@
-// The header and the numbers of one file in NumPy's array format (NEP 1, version 1.0), little-endian and row-major.
+// Reads one file in NumPy's array format (NEP 1, version 1.0), which must be little-endian and row-major.
 #pragma once
 
 #include <cstdint>
@@ -12,17 +12,17 @@ namespace mokume::data {
 
 class NpyFile {
  public:
-  // Reads the header. Error(MK_BAD_DATA) names the file, the problem and the cure if the file holds no array in this
-  // format, the type is neither a real number nor a boolean, or the shape claims more numbers than the file can hold.
+  // Reads the header. Throws Error(MK_BAD_DATA), with the file, the problem and the cure, if the file holds no such
+  // array, the type is neither a real number nor a boolean, or the shape claims more numbers than the file can hold.
   explicit NpyFile(const std::string& path);
 
   const std::string& path() const { return path_; }
-  const std::string& type() const { return type_; }             // in NumPy's notation: "<f4"
+  const std::string& type() const { return type_; }             // in NumPy's notation, e.g. "<f4"
   const std::vector<int64_t>& shape() const { return shape_; }  // one or more dimensions, each below 2^31
   bool whole() const { return type_[1] != 'f'; }                // whether the numbers are integers or booleans
-  uint64_t count() const { return count_; }                     // the product of the shape
+  uint64_t count() const { return count_; }                     // product of the shape
 
-  // Calls take(numbers, count) with consecutive parts of the array, and checks that nothing follows it in the file.
+  // Calls take(numbers, count) with consecutive parts of the array. Throws Error(MK_BAD_DATA) if anything follows it.
   void read(const std::function<void(const double*, size_t)>& take);
 
  private:

@@ -19,7 +19,7 @@ std::string shape_text(const std::vector<int64_t>& shape) {
   return "(" + text + (shape.size() == 1 ? ",)" : ")");
 }
 
-// Returns the shape of a picture; a table has 0 channels.
+// Returns the shape of a picture, with 0 channels for a table.
 Shape picture_shape(const NpyFile& file, Layout layout) {
   const std::vector<int64_t>& s = file.shape();
   const std::string has = "has the shape " + shape_text(s);
@@ -40,7 +40,7 @@ Shape picture_shape(const NpyFile& file, Layout layout) {
           static_cast<int32_t>(channels)};
 }
 
-// Reads the rows in file order, and checks the kept rows.
+// Reads the rows in file order, and checks that the kept values are finite.
 void read_values(NpyFile& file, RawTable& part) {
   const size_t kept = checked_count(file.path(), part.table.rows, part.table.features);
   const auto features = static_cast<size_t>(part.table.features);

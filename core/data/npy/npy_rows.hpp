@@ -10,11 +10,11 @@ namespace mokume::data {
 
 struct NpyRows {
   std::string rows;    // file with numbers of any type, which are rounded to float32
-  std::string labels;  // file with one number for each row, (N) or (N, 1); "": no labels
+  std::string labels;  // file with one number for each row, (N) or (N, 1), or "" for no labels
   Layout layout = Layout::none;
 };
 
-// Checks both files and keeps the first `limit` rows (0 = all). Makes channels innermost.
+// Checks both files and keeps the first `limit` rows (0 means all). Makes channels innermost.
 RawTable read_npy_rows(const NpyRows& files, int64_t limit);
 
 }  // namespace mokume::data
