@@ -1,9 +1,9 @@
-/* The interface of a backend: devices, memory, queues and one submit().
+/* Defines the interface of a backend: devices, memory, queues and one submit().
  *
- * Threads: enumerate and open may be called from any thread, one at a time. An open device and everything created from
- * it are used by one thread at a time. Different devices are used concurrently.
- * Lifetime: events, queues and buffers are destroyed before their device is closed, and devices are closed before
- * shutdown(). No function is called after shutdown(). The destroy functions accept NULL.
+ * Threads: Any thread may call enumerate and open, one at a time. One thread at a time uses an open device and
+ * everything created from it. Threads use different devices concurrently.
+ * Lifetime: The program destroys events, queues and buffers before it closes their device, and closes devices before
+ * shutdown(). It calls no function after shutdown(). The destroy functions accept NULL.
  */
 #ifndef MOKUME_ABI_BACKEND_H
 #define MOKUME_ABI_BACKEND_H
@@ -26,21 +26,21 @@ typedef enum mk_device_kind { MK_DEVICE_CPU = 1, MK_DEVICE_GPU = 2, MK_DEVICE_OT
 
 typedef enum mk_device_flags {
   MK_DEVICE_FP64 = 1 << 0, /* kernels may use doubles */
-  /* Emulates a GPU on the CPU (llvmpipe). It is very slow, and the loops of a work-item silently stop after 65,535
-   * iterations in total, so kernels must stay below that. */
+  /* The device emulates a GPU on the CPU (llvmpipe). It is very slow, and the loops of a work-item silently stop after
+   * 65,535 iterations in total, so kernels must stay below that. */
   MK_DEVICE_SOFTWARE = 1 << 1,
-  MK_DEVICE_INSTRUMENTED = 1 << 2, /* a checker such as Oclgrind: tiny sizes only */
-  MK_DEVICE_TEMPLATE = 1 << 3,     /* computes nothing (null): never selected by "all" or "every" */
+  MK_DEVICE_INSTRUMENTED = 1 << 2, /* a checker such as Oclgrind, for tiny sizes only */
+  MK_DEVICE_TEMPLATE = 1 << 3,     /* computes nothing (null); "all" and "every" never select it */
   MK_DEVICE_FMA = 1 << 4, /* fma() is in hardware, so kernels round a product and its sum once instead of twice */
   /* The compiler also fuses products and sums that kernels keep apart (FP_CONTRACT OFF), so results may differ in their
    * last bits from those of other devices. */
   MK_DEVICE_FUSES = 1 << 5,
-  MK_DEVICE_SHARED_MEMORY = 1 << 6 /* a GPU without memory of its own: memory_bytes is a share of the host's */
+  MK_DEVICE_SHARED_MEMORY = 1 << 6 /* a GPU without its own memory; memory_bytes is a share of the host's */
 } mk_device_flags;
 
 typedef struct mk_device_info {
   uint32_t struct_size;
-  int32_t kind;          /* a mk_device_kind */
+  int32_t kind;          /* an mk_device_kind */
   uint64_t flags;        /* mk_device_flags */
   uint64_t memory_bytes; /* device memory; for a CPU, the value that the driver reports */
   uint64_t max_buffer_bytes;
@@ -56,7 +56,7 @@ typedef struct mk_device_info {
   char isa[64];         /* instruction set or architecture if known, else "" */
 } mk_device_info;
 
-/* A choice made by measurement. Key and value are short ASCII words. See mk_backend.choices. */
+/* Holds a choice made by measurement. Key and value are short ASCII words. See mk_backend.choices. */
 typedef struct mk_choice {
   char key[48];
   char value[80];
@@ -64,8 +64,9 @@ typedef struct mk_choice {
 
 typedef enum mk_copy_kind { MK_COPY_WRITE = 1, MK_COPY_READ = 2, MK_COPY_DEVICE = 3 } mk_copy_kind;
 
-/* WRITE: host -> to. READ: from -> host. DEVICE: from -> to (the ranges must not overlap). Offsets and sizes are in
- * bytes. Host memory must stay valid and untouched until the event of the copy or finish() reports completion. */
+/* WRITE copies from host memory to `to`, READ from `from` to host memory, and DEVICE from `from` to `to` (the ranges
+ * must not overlap). Offsets and sizes are in bytes. Host memory must stay valid and untouched until the event of the
+ * copy or finish() reports completion. */
 typedef struct mk_copy {
   int32_t kind;
   int32_t reserved;
@@ -90,32 +91,31 @@ typedef struct mk_backend {
   void* self;
 
   /* Writes up to `capacity` infos, and the total number to `count`. Opens no device. The order is stable on one
-   * machine. Devices that are found but cannot be used are logged at level WARNING, with the cure. */
+   * machine. Logs devices that it finds but cannot use at level WARNING, with the cure. */
   int32_t (*enumerate)(void* self, mk_device_info* infos, uint32_t capacity, uint32_t* count, mk_error* error);
 
-  /* Opens device `index` of enumerate. `choices` replace the backend's measurements and cache. Unknown keys are
-   * ignored. */
+  /* Opens device `index` of enumerate. `choices` replace the backend's measurements and cache. Ignores unknown keys. */
   int32_t (*open)(void* self, uint32_t index, const mk_choice* choices, uint32_t n_choices, mk_device** device,
                   mk_error* error);
   void (*close)(mk_device* device);
 
-  /* Returns, after open, the choices that the results of this device depend on (kernel variants). They are measured
-   * once per device class, cached on disk, recorded with the run, and passed to open() on every other node and on
-   * resume. */
+  /* Returns the choices that the results of an open device depend on (kernel variants). The backend measures them once
+   * per device class and caches them on disk. The program records them with the run and passes them to open() on every
+   * other node and on resume. */
   int32_t (*choices)(mk_device* device, mk_choice* out, uint32_t capacity, uint32_t* count, mk_error* error);
 
-  /* `bytes` > 0. The contents are undefined. */
+  /* `bytes` must be above 0. The contents are undefined. */
   int32_t (*buffer_create)(mk_device* device, uint64_t bytes, mk_buffer** buffer, mk_error* error);
   void (*buffer_destroy)(mk_device* device, mk_buffer* buffer);
 
-  /* Queues execute in order. */
+  /* A queue executes its commands in order. */
   int32_t (*queue_create)(mk_device* device, uint32_t flags, mk_queue** queue, mk_error* error);
   void (*queue_destroy)(mk_queue* queue);
 
-  /* Both enqueue and return; `event` may be NULL. The descriptors are read before the call returns. The program has
-   * checked them, and the backend may rely on that: an op obeys its shape rule, its operands lie inside buffers of this
-   * device, no output overlaps another operand unless the op allows it, and supports() accepts the op. The ranges of a
-   * copy lie inside buffers of this device. Buffer contents are not checked: see the header of the op. */
+  /* Both functions enqueue and return; `event` may be NULL. They read the descriptor before they return. The program
+   * has checked it, and the backend may rely on that: an op obeys its shape rule, its operands lie inside buffers of
+   * this device, no output overlaps another operand unless the op allows it, and supports() accepts the op. The ranges
+   * of a copy lie inside buffers of this device. Nobody checks buffer contents: see the header of the op. */
   int32_t (*copy)(mk_queue* queue, const mk_copy* copy, mk_event** event, mk_error* error);
   int32_t (*submit)(mk_queue* queue, const mk_op* op, mk_event** event, mk_error* error);
 
@@ -124,53 +124,53 @@ typedef struct mk_backend {
   int32_t (*supports)(mk_device* device, const mk_op* op);
 
   int32_t (*event_wait)(mk_event* event, mk_error* error);
-  /* Device clock at the start and end of the command, for completed events of a profiling queue. */
+  /* Reads the device clock at the start and end of the command, for completed events of a profiling queue. */
   int32_t (*event_time_ns)(mk_event* event, uint64_t start_end[2], mk_error* error);
   void (*event_destroy)(mk_event* event);
 
   /* Returns when all enqueued work is done. Does not spin. */
   int32_t (*finish)(mk_queue* queue, mk_error* error);
 
-  /* Returns an optional table by name, or NULL. Names are never reused. Known names: "kernel_source_v1"
-   * (mk_kernel_source), "host_pointer_v1" (mk_host_pointer), "group_v2" (mk_group), "host_memory_v1"
+  /* Returns an optional table by name, or NULL. Names are never reused. The known names are "kernel_source_v1"
+   * (mk_kernel_source), "host_pointer_v1" (mk_host_pointer), "group_v2" (mk_group) and "host_memory_v1"
    * (mk_host_memory). */
   const void* (*extension)(void* self, const char* name);
 
   void (*shutdown)(void* self);
 } mk_backend;
 
-/* Extension "host_pointer_v1": buffers that live in host memory. */
+/* The extension "host_pointer_v1" gives access to buffers that live in host memory. */
 typedef struct mk_host_pointer {
   uint32_t struct_size;
   uint32_t reserved;
   void* (*pointer)(mk_buffer* buffer);
 } mk_host_pointer;
 
-/* Extension "host_memory_v1": host memory that a driver transfers to and from a device without an intermediate copy
- * (page-locked). mk_copy accepts any host memory; this memory is faster if the device has its own. */
+/* The extension "host_memory_v1" provides host memory that a driver transfers without an intermediate copy
+ * (page-locked). mk_copy accepts any host memory, but this memory is faster if the device has its own. */
 typedef struct mk_host_block mk_host_block;
 
 typedef struct mk_host_memory {
   uint32_t struct_size;
   uint32_t reserved;
-  /* `bytes` > 0. The contents are undefined, and the memory is aligned for any type. Only the caller uses it until
-   * destroy(), which must be called before the queue is destroyed and after the last copy that uses the memory. */
+  /* `bytes` must be above 0. The contents are undefined, and the memory is aligned for any type. Only the caller uses
+   * it until destroy(), which must come before the queue is destroyed and after the last copy that uses the memory. */
   int32_t (*create)(mk_queue* queue, uint64_t bytes, mk_host_block** block, void** memory, mk_error* error);
   void (*destroy)(mk_host_block* block);
 } mk_host_memory;
 
-/* Extension "group_v2": submits the ops of several members, such as networks of one shape, in as few launches as
+/* The extension "group_v2" submits the ops of several members, such as networks of one shape, in as few launches as
  * possible. The rules and the resulting bits are those of submitting the ops one by one. */
 typedef struct mk_group {
   uint32_t struct_size;
   uint32_t reserved;
-  /* Op k of member m is ops[m][k], k < each; there may be none. Every op is valid and supported. The ops of a member
-   * execute in order. No member writes to memory that another member reads or writes. */
+  /* Op k of member m is ops[m][k] with k < each; there may be no ops. Every op is valid and supported. The ops of a
+   * member execute in order. No member writes to memory that another member reads or writes. */
   int32_t (*submit)(mk_queue* queue, const mk_op* const* ops, uint32_t members, uint32_t each, mk_event** event,
                     mk_error* error);
 } mk_group;
 
-/* Extension "kernel_source_v1": compiles and launches OpenCL C kernels that belong to a model. */
+/* The extension "kernel_source_v1" compiles and launches OpenCL C kernels that belong to a model. */
 typedef struct mk_program mk_program;
 
 typedef enum mk_argument_kind { MK_ARG_BUFFER = 1, MK_ARG_VALUE = 2, MK_ARG_LOCAL = 3 } mk_argument_kind;
@@ -178,16 +178,16 @@ typedef enum mk_argument_kind { MK_ARG_BUFFER = 1, MK_ARG_VALUE = 2, MK_ARG_LOCA
 typedef struct mk_argument {
   int32_t kind;
   int32_t reserved;
-  mk_buffer* buffer; /* BUFFER; may be NULL */
-  const void* value; /* VALUE: read before launch() returns */
-  uint64_t bytes;    /* VALUE: size; LOCAL: bytes of local memory */
+  mk_buffer* buffer; /* for BUFFER; may be NULL */
+  const void* value; /* for VALUE; read before launch() returns */
+  uint64_t bytes;    /* size of the VALUE or of the LOCAL memory */
 } mk_argument;
 
 typedef struct mk_kernel_source {
   uint32_t struct_size;
   uint32_t reserved;
-  /* `source` is OpenCL C 1.2; `options` are compiler options without paths. Built binaries are cached on disk. The
-   * build log is written to the program's log, and its first lines go into the error. */
+  /* `source` is OpenCL C 1.2; `options` are compiler options without paths. Caches built binaries on disk. Writes the
+   * build log to the program's log, and its first lines into the error. */
   int32_t (*build)(mk_device* device, const char* name, const char* source, const char* options, mk_program** program,
                    mk_error* error);
   void (*release)(mk_program* program);

@@ -1,5 +1,5 @@
-/* The table that the program passes to every shared library it starts. Libraries have no undefined symbols that resolve
- * to the program; this table is their only access to it. Every function may be called from any thread.
+/* Defines the table that the program passes to every shared library that it starts. Libraries have no undefined symbols
+ * that resolve to the program, so this table is their only access to it. Any thread may call any function.
  */
 #ifndef MOKUME_ABI_HOST_H
 #define MOKUME_ABI_HOST_H
@@ -11,7 +11,7 @@
 extern "C" {
 #endif
 
-/* A NOTE tells a person at a terminal the reason of a long wait; nothing is wrong. */
+/* A NOTE tells a person at a terminal the reason for a long wait; nothing is wrong. */
 typedef enum mk_log_level {
   MK_LOG_DEBUG = 0,
   MK_LOG_INFO = 1,
@@ -29,19 +29,19 @@ typedef struct mk_host {
   /* Writes one line to the log (stderr and the log file of the run). */
   void (*log)(void* self, int32_t level, const char* source, const char* text);
 
-  /* Runs body(context, i) for every i in [0, count) on the program's TBB arena and returns when all are done. The
-   * order and the threads are unspecified; the calling thread takes part. body must not throw. May be nested. */
+  /* Runs body(context, i) for every i in [0, count) on the program's TBB arena and returns when all are done. The order
+   * and the threads are unspecified; the calling thread takes part. body must not throw. Calls may be nested. */
   void (*parallel_for)(void* self, uint64_t count, void (*body)(void* context, uint64_t index), void* context);
 
-  /* The maximum number of threads that parallel_for uses, including the calling thread. At least 1. */
+  /* Returns the maximum number of threads that parallel_for uses, at least 1, including the calling thread. */
   uint32_t (*concurrency)(void* self);
 
   /* Returns host memory aligned to 64 bytes, or NULL. release() of the same table frees it. */
   void* (*allocate)(void* self, size_t bytes);
   void (*release)(void* self, void* memory);
 
-  /* Directory for caches that outlive a run (built kernels, probe results): absolute, existing, private to the user. It
-   * is "" if there is none; nothing may be cached then. The string is valid as long as the table. */
+  /* Returns a directory for caches that outlive a run (built kernels, probe results). It is absolute, exists and is
+   * private to the user. "" means that nothing may be cached. The string is valid as long as the table. */
   const char* (*cache_directory)(void* self);
 } mk_host;
 

@@ -1,7 +1,7 @@
-/* The interface of a model: a parameter schema, bundling of fits, fitting, predicting, saving and loading.
+/* Defines the interface of a model: a parameter schema, bundling of fits, fitting, predicting, saving and loading.
  *
- * Threads: describe, check, bundle, save, load and export_onnx may be called from any thread. A session is bound to one
- * device and used by one thread at a time; sessions on different devices run concurrently.
+ * Threads: Any thread may call describe, check, bundle, save, load and export_onnx. A session is bound to one device
+ * and used by one thread at a time. Sessions on different devices run concurrently.
  */
 #ifndef MOKUME_ABI_MODEL_H
 #define MOKUME_ABI_MODEL_H
@@ -23,50 +23,50 @@ typedef enum mk_param_type {
   MK_PARAM_INTEGER = 2,
   MK_PARAM_TEXT = 3,
   MK_PARAM_BOOL = 4,
-  MK_PARAM_FORM = 5, /* a table of one of the forms in `forms`, identified by its key "type": an optimizer */
-  MK_PARAM_FORMS = 6 /* a list of such tables: the layers of a network */
+  MK_PARAM_FORM = 5, /* a table of one of the forms in `forms`, identified by its key "type", e.g. an optimizer */
+  MK_PARAM_FORMS = 6 /* a list of such tables, e.g. the layers of a network */
 } mk_param_type;
 
-#define MK_PARAM_EXCLUSIVE_MIN 1u /* real: value > minimum instead of >= */
-/* The parameter is newer than some runs. Its default, or the choice `before`, keeps the earlier behaviour: plans with
- * that value keep the hash that they had without the parameter, so that these runs can be resumed. */
+#define MK_PARAM_EXCLUSIVE_MIN 1u /* the value must be above the minimum, not equal to it */
+/* The parameter is newer than some runs. Its default, or the choice `before`, preserves the earlier behaviour. Plans
+ * with that value keep the hash that they had without the parameter, so that these runs can be resumed. */
 #define MK_PARAM_YOUNGER 2u
-/* FORMS only: mk_model.expand makes the list from the tables in the file, before the program reads them by their forms.
- * `choices` names further tables of [model_options], separated by '|', that only expand() reads. */
+/* Only for FORMS. mk_model.expand makes the list from the tables in the file, before the program reads them by their
+ * forms. `choices` names further tables of [model_options], separated by '|', that only expand() reads. */
 #define MK_PARAM_EXPANDED 4u
-/* TEXT only: the path of a file, like data.path; "": none. The program reads the file, whose content is in the plan's
- * hash and in mk_experiment.files. */
+/* Only for TEXT, which is the path of a file, like data.path, or "" for none. The program reads the file, and includes
+ * its content in the plan's hash and in mk_experiment.files. */
 #define MK_PARAM_FILE 8u
-/* TEXT only: a list of texts without commas, which is given as one text, joined by commas. */
+/* Only for TEXT. The value is a list of texts without commas; the model receives one text, joined by commas. */
 #define MK_PARAM_LIST 16u
-/* In a form: every form of the list has this param, so that `mokume init` describes it once. */
+/* Only inside forms. Every form of the list has this parameter, so `mokume init` describes it once. */
 #define MK_PARAM_COMMON 32u
 
 typedef struct mk_form mk_form;
 
-/* One key of [search.params] and [model_options]. A parameter may appear in either table, but not in both; a FORM or
- * FORMS only in [model_options]. There, and inside forms, "$name" stands for the searched parameter `name`, which then
- * need not be a parameter of the model. */
+/* Describes one key of [search.params] and [model_options]. A parameter may appear in either table, but not in both; a
+ * FORM or FORMS only in [model_options]. There, and inside forms, "$name" stands for the searched parameter `name`,
+ * which then need not be a parameter of the model. */
 typedef struct mk_param {
   const char* name;
-  int32_t type;   /* a mk_param_type */
+  int32_t type;   /* an mk_param_type */
   uint32_t flags; /* MK_PARAM_* */
-  double minimum; /* REAL, INTEGER: the range; both ends are included unless flagged */
+  double minimum; /* range of REAL and INTEGER; both ends are included unless flagged */
   double maximum;
   const char* fallback; /* default as TOML text (e.g. "1.0", "\"rbf\"", "true") */
-  const char* choices;  /* TEXT: allowed words, separated by '|'; "" for any; otherwise see EXPANDED */
+  const char* choices;  /* allowed words of a TEXT, separated by '|', or "" for any; otherwise see EXPANDED */
   const char* doc;      /* one line */
-  const mk_form* forms; /* FORM, FORMS: the possible tables; else NULL */
+  const mk_form* forms; /* possible tables of FORM and FORMS; else NULL */
   uint32_t n_forms;
-  /* YOUNGER text with choices: runs that were started before the param existed behave as with this choice, counted from
-   * 1; 0: as with the fallback. */
+  /* For a YOUNGER text with choices: runs that are older than the parameter behave as with this choice, counted from 1,
+   * or as with the fallback if this is 0. */
   uint32_t before;
 } mk_param;
 
 #define MK_FORM_EXPANDED 1u /* expand() replaces tables of this form, which may have further keys */
 
-/* One kind of table: { type = name, ... }. Its params are REAL, INTEGER, TEXT or BOOL. A param whose fallback is "" is
- * required. A YOUNGER param that has its default is left out of the JSON. */
+/* Describes one kind of table, { type = name, ... }. Its parameters are REAL, INTEGER, TEXT or BOOL. A parameter whose
+ * fallback is "" is required. The JSON leaves out a YOUNGER parameter that has its default. */
 struct mk_form {
   const char* name;
   const char* doc; /* one line */
@@ -75,106 +75,107 @@ struct mk_form {
   uint32_t flags; /* MK_FORM_* */
 };
 
-/* One column of results.csv after n: "errors" and "error" (a share) for classifiers, "loss", "mse". The first metric
- * with `selects` set chooses the best candidate (the smaller mean wins; ties go to the lower index). */
+/* Describes one column of results.csv after n, e.g. "errors", "error" (a share), "loss" or "mse". The first metric with
+ * `selects` set chooses the best candidate (the smaller mean wins; ties go to the lower index). */
 typedef struct mk_metric {
   const char* name;
-  int32_t integer; /* printed as an integer */
+  int32_t integer; /* non-zero if values are printed as integers */
   int32_t selects;
 } mk_metric;
 
-/* ---- what is fitted ---------------------------------------------------------------------------------------------- */
+/* ---- data and fits ----------------------------------------------------------------------------------------------- */
 
 typedef union mk_value {
   double real;
   int64_t integer; /* INTEGER and BOOL */
-  /* TEXT; FORM and FORMS as JSON: an object with "type" and every param of the form that is not left out, or a list of
-   * such objects, with defaults filled in and "$name" replaced by the candidate's value. */
+  /* A TEXT, or a FORM or FORMS as JSON: an object with "type" and every parameter of the form that is not left out, or
+   * a list of such objects. Defaults are filled in, and the candidate's values replace "$name". */
   const char* text;
 } mk_value;
 
-/* Labelled rows, row-major float32, in host memory that outlives every session. Classifiers see labels 0..n_classes-1;
- * class_names[i] is the name of class i in the data set. */
+/* Holds labelled rows as row-major float32, in host memory that outlives every session. Classifiers receive labels
+ * 0..n_classes-1; class_names[i] is the name of class i in the data set. */
 typedef struct mk_data {
   int64_t rows;
   int64_t features;
   const float* x;        /* rows * features */
-  const int32_t* labels; /* rows; NULL if there are none */
-  const float* targets;  /* rows; regression only, NULL for classification */
+  const int32_t* labels; /* one per row; NULL if there are none */
+  const float* targets;  /* one per row for regression; NULL for classification */
   int32_t n_classes;     /* 0 for regression */
-  /* Images: features = height * width * channels, channels innermost. Otherwise 1, 1 and the number of features. */
+  /* An image has features = height * width * channels values, channels innermost. Other rows have height and width
+   * 1. */
   int32_t channels;
   int32_t height;
   int32_t width;
   const char* const* class_names;
-  /* rows; the relative cost of an error on each row, at least 0; 0: the row has no effect. NULL: all 1. Only for models
-   * with `weighs`. */
+  /* One per row: the relative cost of an error on the row, at least 0. A row with weight 0 has no effect. NULL means
+   * that all weights are 1. Only for models with `weighs`. */
   const float* weights;
 } mk_data;
 
-/* The rows that the fits of one bootstrap learn from, one per place, in training order; without bagging, every row
- * once. row[i] is the row of `train` at place i. Rows may repeat, and some may be missing. fold_of[i] is the fold that
- * validates place i; -1 means that no fold does and that the place is always trained on. */
+/* Lists the rows that the fits of one bootstrap learn from, one per place, in training order. Without bagging, every
+ * row occurs once. row[i] is the row of `train` at place i. Rows may repeat, and some may be missing. fold_of[i] is the
+ * fold that validates place i, or -1 if no fold does and the place is always trained on. */
 typedef struct mk_sample {
   int64_t places;
   const uint32_t* row;
   const int32_t* fold_of;
 } mk_sample;
 
-/* A file that a parameter names (MK_PARAM_FILE). It may contain anything. */
+/* Holds a file that a parameter names (MK_PARAM_FILE). The file may contain anything. */
 typedef struct mk_file {
   const char* path; /* as the parameter's value */
   const void* bytes;
   uint64_t size;
 } mk_file;
 
-/* One experiment as a model sees it. Everything here outlives the sessions created for it. values[c * n_params + p] is
- * parameter p of candidate c, with defaults filled in. */
+/* Describes one experiment to a model. Everything here outlives the sessions of the experiment. values[c * n_params +
+ * p] is parameter p of candidate c, with defaults filled in. */
 typedef struct mk_experiment {
   uint32_t struct_size;
   uint32_t n_candidates;
   const mk_value* values;
   const mk_data* train;
   const mk_sample* samples; /* one for each bootstrap */
-  uint32_t n_folds;         /* 0: no validation, only refits */
+  uint32_t n_folds;         /* 0 means no validation, only refits */
   uint32_t n_bootstraps;    /* 1 without bagging */
   uint64_t seed;
-  /* The scaling of the inputs: x' = (x - mean) / scale, with one value or one per feature. Recorded in manifests of
-   * saved models. NULL: not scaled. */
+  /* The scaling of the inputs is x' = (x - mean) / scale, with one value or one per feature. Manifests of saved models
+   * record it. NULL means that the inputs are not scaled. */
   const double* scaling_mean;
   const double* scaling_scale;
   uint32_t n_scaling;
-  /* Above 0: the number of candidates of each bootstrap, those of bootstrap 0 first. 0: every bootstrap fits all. */
+  /* Number of candidates of each bootstrap, those of bootstrap 0 first, or 0 if every bootstrap fits all candidates. */
   uint32_t own_candidates;
   uint32_t n_files;
   const mk_file* files; /* one for each path */
 } mk_experiment;
 
-/* fold == MK_ALL_ROWS: train on every place of the bootstrap's sample (a refit); nothing is validated. */
+/* A fit with fold == MK_ALL_ROWS (a refit) trains on every place of the bootstrap's sample and validates nothing. */
 #define MK_ALL_ROWS (-1)
 
 typedef enum mk_fit_status {
   MK_FIT_OK = 0,
-  MK_FIT_COPIED = 1, /* the exact solution of another fit also solves this one */
-  MK_FIT_CAPPED = 2, /* stopped at the iteration cap; the metrics describe that model */
+  MK_FIT_COPIED = 1, /* the exact solution of another fit also solves this fit */
+  MK_FIT_CAPPED = 2, /* stopped at the iteration cap; the metrics describe the unfinished model */
   MK_FIT_FAILED = 3  /* no model; the note gives the reason */
 } mk_fit_status;
 
 typedef struct mk_fit {
   uint32_t candidate;
   int32_t fold;
-  int32_t done; /* already in the journal: do not report it again */
+  int32_t done; /* non-zero if the journal has the fit, which must not be reported again */
   uint32_t bootstrap;
-  /* done: the note from its report, so that later work can build on it. A refit: the notes of the fits of its candidate
-   * and bootstrap, one on each line, in the order of the folds, if there are any. Else NULL. */
+  /* For a fit that is `done`, the note from its report, so that later work can build on it. For a refit, the notes of
+   * the fits of its candidate and bootstrap, one on each line, in the order of the folds. NULL if there are none. */
   const char* note;
-  /* A directory private to this fit, for the state it needs to resume after a kill. The model creates it, with its
-   * parents, when needed. It may hold files of an earlier attempt; treat anything in it as hostile until checked. It is
-   * removed once the fit is reported. "" if there is none. */
+  /* A directory private to this fit, for the state that it needs to resume after a kill. The model creates the
+   * directory, with its parents, when needed. It may hold files of an earlier attempt; treat anything in it as hostile
+   * until checked. The program removes it once the fit is reported. "" if there is none. */
   const char* scratch;
 } mk_fit;
 
-/* The values of a number by epoch: "train_loss", "validation_loss", "train_accuracy", ... */
+/* Holds the values of a number by epoch, e.g. "train_loss", "validation_loss" or "train_accuracy". */
 typedef struct mk_curve {
   const char* name;
   uint32_t n_values;
@@ -182,32 +183,32 @@ typedef struct mk_curve {
   const double* values;
 } mk_curve;
 
-/* The meaning of the scores of a classifier. */
+/* Tells the meaning of a classifier's scores. */
 typedef enum mk_score_kind {
   MK_SCORES_UNKNOWN = 0,
   MK_SCORES_LOG_PROBABILITIES = 1, /* one per class, in label order */
   MK_SCORES_ONE_VS_REST = 2,       /* decision values, one per class, in label order; the largest wins */
-  /* Decision values of the pairs (0,1), (0,2), ..., (1,2), ...: positive if the first class of the pair wins. */
+  /* Decision values of the pairs (0,1), (0,2), ..., (1,2), ..., positive if the first class of the pair wins. */
   MK_SCORES_ONE_VS_ONE = 3
 } mk_score_kind;
 
-/* A classifier's predictions for the rows that a fit validates, for measures that need more than a count of errors. */
+/* Holds a classifier's predictions for the rows that a fit validates, for measures beyond the number of errors. */
 typedef struct mk_validated {
-  const int32_t* labels;    /* the true class of each row */
-  const int32_t* predicted; /* its predicted class */
+  const int32_t* labels;    /* true class of each row */
+  const int32_t* predicted; /* predicted class of each row */
   const float* scores;      /* rows * scores_per_row, as predict() writes them; NULL if their kind is unknown */
   uint32_t scores_per_row;
-  int32_t score_kind; /* a mk_score_kind */
+  int32_t score_kind; /* an mk_score_kind */
 } mk_validated;
 
-/* The probability of the first class, or of the class against all others, at a decision value s:
+/* Maps a decision value s to the probability of the first class, or of the class against all others:
  * 1 / (1 + exp(a * s + b)). */
 typedef struct mk_sigmoid {
   double a;
   double b;
 } mk_sigmoid;
 
-/* The predictions that fit() can report. */
+/* Tells which predictions fit() can report. */
 typedef enum mk_validated_kind {
   MK_VALIDATED_NOTHING = 0,
   MK_VALIDATED_CLASSES = 1,
@@ -217,69 +218,69 @@ typedef enum mk_validated_kind {
 
 typedef struct mk_fit_result {
   uint32_t index; /* index into the given fits */
-  int32_t status; /* a mk_fit_status */
+  int32_t status; /* an mk_fit_status */
   int64_t n;      /* number of validated rows */
   uint32_t n_values;
   uint32_t reserved;
   const double* values; /* in the order of the model's metrics; may be NULL if the fit failed */
-  /* Words kept in the journal and returned on resume; "" if none; a pure function of the fit. Reports read the word
+  /* Words that the journal keeps and returns on resume, or ""; a pure function of the fit. Reports read the word
    * "unsure=K": the solver's tolerance leaves the class of K of the n rows open. */
   const char* note;
-  const mk_curve* curves; /* kept in the journal and plotted; pure functions of the fit */
+  const mk_curve* curves; /* for the journal and plots; pure functions of the fit */
   uint32_t n_curves;
   uint32_t reserved2;
-  const mk_validated* validated; /* its n rows, if the sink wants them; else NULL */
+  const mk_validated* validated; /* predictions for the n rows, if the sink wants them; else NULL */
 } mk_fit_result;
 
-/* ---- what a session receives ----------------------------------------------------------------------------------- */
+/* ---- services of a session ------------------------------------------------------------------------------------- */
 
-/* The use of a span of a session's time: a phase ("load", "forward", "solve"), or a kernel of the model, which the
- * program cannot see. Phases nest, and a kernel lies inside a phase. */
+/* Tells how a session uses a span of time: for a phase ("load", "forward", "solve"), or for a kernel of the model,
+ * which the program cannot see otherwise. Phases nest, and a kernel lies inside a phase. */
 typedef enum mk_scope { MK_SCOPE_PHASE = 1, MK_SCOPE_KERNEL = 2 } mk_scope;
 
-/* A member's contribution to a sum: `count` floats for the leaves [first, first + size) of a binary tree, already added
- * up in the order of the tree: pairwise by halves, first + second. `size` is a power of two that divides `first`. A
- * half without contributions causes no addition. */
+/* Holds a member's contribution to a sum: `count` floats for the leaves [first, first + size) of a binary tree, already
+ * added up in the order of the tree, pairwise by halves, first + second. `size` is a power of two that divides `first`.
+ * A half without contributions causes no addition. */
 typedef struct mk_block {
   uint32_t first;
   uint32_t size;
   const float* values;
 } mk_block;
 
-/* Devices that train one model together. Each makes the same call of the model on the same fits, in its own session and
- * thread, possibly in another process. All members contribute to the same sums in the same order, and take them in that
- * order. The result depends on the blocks, not on who gave them or when: the float additions are the same, element by
- * element and level by level. */
+/* Connects devices that train one model together. Each makes the same call of the model on the same fits, in its own
+ * session and thread, possibly in another process. All members contribute to the same sums in the same order, and take
+ * them in that order. The result depends on the blocks, not on who gave them or when, because the float additions are
+ * the same, element by element and level by level. */
 typedef struct mk_team {
   uint32_t struct_size; /* sizeof(mk_team) */
   uint32_t n_members;   /* 2 or more */
-  uint32_t member;      /* this member, from 0. Member 0 leads: only its reports count, and only it has a scratch */
+  uint32_t member;      /* this member, from 0; member 0 leads: only it has a scratch, and only its reports count */
   uint32_t reserved;
   void* self;
-  /* One speed per member, measured before the call; only their ratios matter. 0: unknown. */
+  /* One speed per member, measured before the call, or 0 if unknown. Only their ratios matter. */
   const double* speeds;
   /* Gives this member's blocks of the next sum, of `count` floats each; n_blocks may be 0. Copies them and returns at
-   * once, so that the sum is computed during other work. */
+   * once, so that other work overlaps the sum. */
   int32_t (*give)(void* self, uint64_t count, const mk_block* blocks, uint32_t n_blocks, mk_error* error);
   /* Waits for the oldest sum that this member gave to and has not taken; `count` must match. The sum is zero if nobody
-   * gave a block. MK_CANCELLED: another member is gone or has failed, and the call of the model must return it. */
+   * gave a block. MK_CANCELLED means that another member is gone or has failed; the model must return it. */
   int32_t (*take)(void* self, float* sum, uint64_t count, mk_error* error);
-  /* The leader reports from time to time on the interval since its last report: `elapsed_s` of wall time, in which
-   * member m computed for busy_s[m] and did units[m] units of work; the remainder is waiting. `shares` is the split of
-   * work in the interval ("5+3"), and `at` its start ("epoch 2, batch 17"). Used for the report. */
+  /* Reports, from time to time, on the interval since the leader's last report: `elapsed_s` of wall time, in which
+   * member m computed for busy_s[m] seconds, did units[m] units of work, and waited otherwise. `shares` is the split of
+   * work in the interval ("5+3"), and `at` is its start ("epoch 2, batch 17"). The report of the run shows them. */
   void (*account)(void* self, double elapsed_s, const double* busy_s, const double* units, const char* shares,
                   const char* at);
-  /* For member 0: the splits of a run to repeat, one line per `at` and `shares` of account() ("epoch 2, batch 17:
-   * 5+3"), in their order. Speeds are then ignored. NULL: speeds decide. */
+  /* For member 0, the splits of a run to repeat, one line per `at` and `shares` of account() ("epoch 2, batch 17:
+   * 5+3"), in their order. They replace the speeds. NULL if the speeds decide. */
   const char* splits;
 } mk_team;
 
-/* Device services: the program's view of an open device. submit() falls back to the host backend for ops that the
- * device does not support, and counts the fallbacks. Memory is counted against the device's budget. */
+/* Gives a model access to an open device. submit() falls back to the host backend for ops that the device does not
+ * support, and counts the fallbacks. Buffers count against the device's budget. */
 typedef struct mk_device_services {
   uint32_t struct_size;
   uint32_t reserved;
-  void* self; /* first argument below */
+  void* self; /* first argument of the functions below */
   const mk_device_info* (*info)(void* self);
   uint64_t (*budget_bytes)(void* self); /* upper limit for all buffers together */
   int32_t (*buffer_create)(void* self, uint64_t bytes, mk_buffer** buffer, mk_error* error);
@@ -291,46 +292,46 @@ typedef struct mk_device_services {
   int32_t (*submit)(void* self, const mk_op* op, mk_error* error);
   /* Submits the ops of several members, ops[m][k] with k < each. The ops of a member execute in order, and no member
    * writes to memory that another member reads or writes. The bits are those of calling submit() one by one, but with
-   * fewer launches if the backend can (mk_group). This works best if members differ only in operand locations and in
-   * attributes, and if a call has many ops: one core may then execute all ops of one member. */
+   * fewer launches if the backend supports this (mk_group). This works best if members differ only in operand locations
+   * and in attributes, and if a call has many ops, because one core may then execute all ops of one member. */
   int32_t (*submit_group)(void* self, const mk_op* const* ops, uint32_t members, uint32_t each, mk_error* error);
   int32_t (*finish)(void* self, mk_error* error);
-  /* The backend's kernel_source extension with this device and its queue, or NULL if there is none. */
+  /* Returns the backend's kernel_source extension with this device and its queue, or NULL if there is none. */
   const mk_kernel_source* (*kernel_source)(void* self, mk_device** device, mk_queue** queue);
-  /* Direct access to the memory of a buffer if host and device share it (the host backend), else NULL. */
+  /* Returns the memory of a buffer if host and device share it (the host backend), else NULL. */
   void* (*host_pointer)(void* self, mk_buffer* buffer);
   /* get_choice returns 1 and fills `value` if a choice is recorded for this device class. set_choice records a choice
    * that the model measured itself. */
   int32_t (*get_choice)(void* self, const char* key, char value[80]);
   void (*set_choice)(void* self, const char* key, const char* value);
-  /* Both NULL unless the run is profiled. scope_begin starts a mk_scope and copies its name; scope_end ends the
-   * innermost scope, to which time counts. Both wait for the device around a kernel. */
+  /* Both are NULL unless the run is profiled. scope_begin starts an mk_scope and copies its name; scope_end ends the
+   * innermost scope. Time counts to the innermost scope. Around a kernel, both functions wait for the device. */
   void (*scope_begin)(void* self, int32_t kind, const char* name);
   void (*scope_end)(void* self);
-  /* Host memory of `bytes` > 0 with undefined contents, the fastest source for write() and destination for read()
-   * (page-locked if the backend can do that; any other memory works too). Use it for memory that is copied repeatedly:
-   * it cannot be swapped out. */
+  /* Creates host memory of `bytes` > 0 with undefined contents, the fastest source for write() and destination for
+   * read() (page-locked if the backend supports this; any other memory works too). Use it only for memory that is
+   * copied repeatedly, because it cannot be swapped out. */
   int32_t (*host_memory_create)(void* self, uint64_t bytes, void** memory, mk_error* error);
   void (*host_memory_destroy)(void* self, void* memory);
-  /* The team that runs the current call of fit() or refit(). NULL: this device works alone. */
+  /* The team that runs the current call of fit() or refit(), or NULL if this device works alone. */
   const mk_team* team;
 } mk_device_services;
 
-/* Callbacks of a running bundle. All may be called from the session's thread at any time. */
+/* Holds the callbacks of a running bundle. The session's thread may call all of them at any time. */
 typedef struct mk_fit_sink {
   void* self;
-  /* Writes a finished fit to the journal. Strings and values are copied. */
+  /* Writes a finished fit to the journal. Copies strings and values. */
   int32_t (*report)(void* self, const mk_fit_result* result, mk_error* error);
-  /* For the progress line: the current activity, and the completed share of this bundle in [0, 1]. Cheap. */
+  /* Shows the activity and the completed share of this bundle, in [0, 1], on the progress line. The call is cheap. */
   void (*progress)(void* self, const char* what, double share);
-  /* Non-zero: stop soon and return MK_CANCELLED. */
+  /* Returns non-zero if the model must stop soon and return MK_CANCELLED. */
   int32_t (*cancelled)(void* self);
-  int32_t wants_validated; /* non-zero: reports of fits that did not fail carry mk_fit_result.validated */
+  int32_t wants_validated; /* non-zero if reports of fits that did not fail must carry mk_fit_result.validated */
   uint32_t reserved;
 } mk_fit_sink;
 
-/* A bundle that the model proposes. cost is in any unit common to all bundles; bytes is the least memory that the
- * device must have. */
+/* Describes a bundle that the model proposes. `cost` is in any unit that all bundles share. `bytes` is the least memory
+ * that the device must have. */
 typedef struct mk_bundle {
   const mk_fit* fits;
   uint32_t n_fits;
@@ -341,16 +342,16 @@ typedef struct mk_bundle {
 
 typedef struct mk_bundle_sink {
   void* self;
-  int32_t (*add)(void* self, const mk_bundle* bundle, mk_error* error); /* copies */
+  int32_t (*add)(void* self, const mk_bundle* bundle, mk_error* error); /* copies the bundle */
 } mk_bundle_sink;
 
-/* A network from another program. */
+/* Describes a network from another program. */
 typedef struct mk_imported {
   const char* options;    /* the lines of [model_options], and the tables below it */
-  const mk_data* trained; /* classes and the shape of a row, as describe() returns them; no classes: a regression, or
-                             classes without names in the file */
+  const mk_data* trained; /* classes and the shape of a row, as describe() returns them; without classes for a
+                             regression, and for classes that the file does not name */
   uint32_t n_outputs;
-  uint32_t n_scaling; /* 0: the rows are not scaled; 1: one mean and one scale for all features */
+  uint32_t n_scaling; /* 0 if the rows are not scaled, or 1 for one mean and one scale for all features */
   double mean;
   double scale;
 } mk_imported;
@@ -367,37 +368,37 @@ typedef struct mk_model {
   const mk_param* params;
   uint32_t n_params;
   uint32_t n_metrics;
-  const mk_metric* metrics;            /* for data with classes; n_metrics == 0: the model does not classify */
-  const mk_metric* regression_metrics; /* for data with targets; n_regression_metrics == 0: no regression */
+  const mk_metric* metrics;            /* for data with classes; none if the model does not classify */
+  const mk_metric* regression_metrics; /* for data with targets; none if the model has no regression */
   uint32_t n_regression_metrics;
-  /* Non-zero: fit() and refit() can use mk_device_services.team. */
+  /* Non-zero if fit() and refit() can use mk_device_services.team. */
   uint32_t teams;
-  uint32_t validated; /* a mk_validated_kind */
-  /* Non-zero: the bits of a fit depend on its parameters and rows and on the device, but neither on the seed nor on its
-   * place in the plan. */
+  uint32_t validated; /* an mk_validated_kind */
+  /* Non-zero if the bits of a fit depend on its parameters and rows and on the device, but neither on the seed nor on
+   * the fit's place in the plan. */
   uint32_t seedless;
 
-  /* Makes the list of a param with MK_PARAM_EXPANDED; NULL if there is none. `options` is [model_options] as JSON.
-   * There, each value is an object: "at" is the number of the value, and "text", "integer", "list" (values) or "table"
-   * (pairs of a key and a value) is its content; numbers with a fraction, booleans and dates have none. The answer is
-   * {"value": ...} in the same form, where "at" is the number of a value in the file: messages name its place, and its
-   * content replaces a missing content; or {"problems": [...]} of objects with "at", "message", "hint" and "note". A
-   * problem may have a "key" of that table, which it then points at; "word" and "known", so that the hint is the
-   * closest known word; and "place", the value whose place ends the note. */
+  /* Makes the list of a parameter with MK_PARAM_EXPANDED; NULL if there is none. `options` is [model_options] as JSON,
+   * in which each value is an object: "at" is the number of the value, and "text", "integer", "list" (values) or
+   * "table" (pairs of a key and a value) is its content; numbers with a fraction, booleans and dates have none. The
+   * answer is {"value": ...} in the same form, where "at" is the number of a value in the file: messages name its
+   * place, and its content replaces a missing content. Or it is {"problems": [...]} of objects with "at", "message",
+   * "hint" and "note". A problem may have a "key" of that table, at which it then points; "word" and "known", so that
+   * the hint is the closest known word; and "place", the value whose place ends the note. */
   int32_t (*expand)(const char* param, const char* options, void* taker, void (*take)(void* taker, const char* answer),
                     mk_error* error);
 
-  /* Rejects errors that the schema cannot express (combinations, data that the model cannot use) with
-   * MK_INVALID_ARGUMENT or MK_BAD_DATA. */
+  /* Returns MK_INVALID_ARGUMENT or MK_BAD_DATA for errors that the schema cannot express (combinations, data that the
+   * model cannot use). */
   int32_t (*check)(void* self, const mk_experiment* experiment, mk_error* error);
 
-  /* Groups all fits (each candidate in its bootstraps and folds) into about `parts` bundles, or more if possible.
-   * Deterministic. */
+  /* Groups all fits (each candidate in its bootstraps and folds) into about `parts` bundles, or more if possible. The
+   * result is deterministic. */
   int32_t (*bundle)(void* self, const mk_experiment* experiment, uint32_t parts, const mk_bundle_sink* sink,
                     mk_error* error);
 
-  /* The text that the program shows for a candidate before a run (the layers of a network with shapes and parameter
-   * counts). `take` copies it. May be NULL. */
+  /* Passes the text that the program shows for a candidate before a run (the layers of a network with shapes and
+   * parameter counts) to `take`, which copies it. May be NULL. */
   int32_t (*summary)(void* self, const mk_experiment* experiment, uint32_t candidate, void* taker,
                      void (*take)(void* taker, const char* text), mk_error* error);
 
@@ -406,13 +407,13 @@ typedef struct mk_model {
                             mk_session** session, mk_error* error);
   void (*session_destroy)(mk_session* session);
 
-  /* Fits and validates, and reports each fit that is not `done` once. A fit that cannot be trained is reported as
-   * failed, not returned as an error; an error means that the device or the program failed. */
+  /* Fits and validates, and reports each fit that is not `done` once. Reports a fit that cannot be trained as failed;
+   * an error means that the device or the program failed. */
   int32_t (*fit)(mk_session* session, const mk_fit* fits, uint32_t n_fits, const mk_fit_sink* sink, mk_error* error);
 
   /* Trains one candidate on every row; `fit` is {candidate, MK_ALL_ROWS}, with bootstrap and scratch. Reports once to
-   * the sink, without values, to deliver the note and the curves. MK_INVALID_ARGUMENT: this candidate cannot be
-   * trained. */
+   * the sink, without values, to deliver the note and the curves. Returns MK_INVALID_ARGUMENT if this candidate cannot
+   * be trained. */
   int32_t (*refit)(mk_session* session, const mk_fit* fit, const mk_fit_sink* sink, mk_fitted** fitted,
                    mk_error* error);
 
@@ -421,10 +422,10 @@ typedef struct mk_model {
   int32_t (*predict)(void* self, const mk_fitted* fitted, const mk_device_services* device, const float* x,
                      int64_t rows, int64_t features, int32_t* labels, float* scores, mk_error* error);
   uint32_t (*scores_per_row)(const mk_fitted* fitted);
-  /* Returns a mk_score_kind; not called for a regression. */
+  /* Returns an mk_score_kind. Not called for a regression. */
   int32_t (*score_kind)(const mk_fitted* fitted);
 
-  /* save writes into an existing empty directory. load must expect any content. */
+  /* save() writes into an existing empty directory. load() must expect any content. */
   int32_t (*save)(const mk_fitted* fitted, const char* directory, mk_error* error);
   int32_t (*load)(void* self, const char* directory, mk_fitted** fitted, mk_error* error);
   /* Describes a loaded model: the classes in label order, the number of features, the height, width and channels of a
@@ -435,24 +436,24 @@ typedef struct mk_model {
 
   void (*shutdown)(void* self);
 
-  /* Writes the model with its scaling as an ONNX file to `path`, which does not exist (sdk/onnx.hpp). NULL: models of
-   * this kind have no such form. MK_UNSUPPORTED: this model has none, for the stated reason. */
+  /* Writes the model with its scaling as an ONNX file to `path`, which does not exist (sdk/onnx.hpp). NULL if models of
+   * this kind have no such form. Returns MK_UNSUPPORTED, with the reason, if this model has none. */
   int32_t (*export_onnx)(const mk_fitted* fitted, const char* path, mk_error* error);
 
-  /* Non-zero: fit() and refit() use mk_data.weights. */
+  /* Non-zero if fit() and refit() use mk_data.weights. */
   uint32_t weighs;
   uint32_t reserved;
 
   /* Reads an ONNX file, which may contain anything, and writes files with its weights into `directory`, which exists
    * and is empty. `take` copies its argument: [model_options] as TOML, in which paths begin with `directory` as given,
-   * and the results of describe(). NULL: the model reads no such files. MK_UNSUPPORTED: this file has no equivalent,
-   * for the stated reason; MK_BAD_DATA: it is damaged. */
+   * and the results of describe(). NULL if the model reads no such files. Returns MK_UNSUPPORTED, with the reason, if
+   * this file has no equivalent, and MK_BAD_DATA if it is damaged. */
   int32_t (*import_onnx)(void* self, const char* path, const char* directory, void* taker,
                          void (*take)(void* taker, const mk_imported* imported), mk_error* error);
 
-  /* Probabilities from decision values: both functions, or NULL. calibrate() learns a sigmoid for each decision value
-   * of a row from `n` rows of known classes, whose `predicted` may be NULL. probabilities() writes one number per row
-   * and class; those of a row sum to 1. The program keeps the sigmoids with the trained model. */
+  /* Both are NULL if the model cannot turn decision values into probabilities. calibrate() learns a sigmoid for each
+   * decision value of a row from `n` rows of known classes, whose `predicted` may be NULL. probabilities() writes one
+   * number per row and class; those of a row sum to 1. The program keeps the sigmoids with the trained model. */
   int32_t (*calibrate)(void* self, const mk_validated* rows, int64_t n, int32_t n_classes, mk_sigmoid* sigmoids,
                        mk_error* error);
   int32_t (*probabilities)(void* self, const mk_sigmoid* sigmoids, uint32_t n_sigmoids, int32_t score_kind,

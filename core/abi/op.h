@@ -1,11 +1,11 @@
-/* The op descriptor: the narrow waist between the program and a backend.
+/* Defines the op descriptor, with which the program asks a backend for a computation.
  *
- * An op is a code, tensors and attributes in one fixed layout, so that a new op changes no table and the fallback to
- * the host backend is one piece of code. core/sdk/ops/<op>.hpp documents the operands and attributes of each op, its
- * shape rule, tolerance and cost. The set is closed; docs/extend/add-op.md has the rule by which an op enters it.
+ * An op has one fixed layout: a code, tensors and attributes. So a new op changes no table, and one piece of code
+ * implements the fallback to the host backend. core/sdk/ops/<op>.hpp documents the operands, attributes, shape rule,
+ * tolerance and cost of each op. The set is closed; docs/extend/add-op.md has the rule by which an op enters it.
  *
  * Subnormal floats (below 2^-126) count as zero: where the device allows it, an op reads them as zeros and writes zeros
- * instead of them (docs/adr/0020). Fills, copies and gathered rows keep their bits.
+ * in their place (docs/adr/0020). Fills, copies and gathered rows keep their bits.
  */
 #ifndef MOKUME_ABI_OP_H
 #define MOKUME_ABI_OP_H
@@ -20,16 +20,16 @@ typedef struct mk_buffer mk_buffer; /* device memory; owned by the backend that 
 
 typedef enum mk_dtype { MK_F32 = 1, MK_I32 = 2 } mk_dtype;
 
-/* A row-major matrix view: element (r, c) is at offset + r * row_stride + c, in elements of dtype, from the start of
- * the buffer. A vector of n elements is {rows = 1, columns = n}. Indices are 64 bits; columns <= row_stride unless
- * rows <= 1. */
+/* Describes a row-major matrix view. Element (r, c) is at offset + r * row_stride + c, in elements of dtype, from the
+ * start of the buffer. A vector of n elements is {rows = 1, columns = n}. Indices have 64 bits. columns <= row_stride
+ * unless rows <= 1. */
 typedef struct mk_tensor {
   mk_buffer* buffer;
   int64_t offset;
   int64_t rows;
   int64_t columns;
   int64_t row_stride;
-  int32_t dtype; /* a mk_dtype */
+  int32_t dtype; /* an mk_dtype */
   int32_t reserved;
 } mk_tensor;
 
@@ -39,7 +39,7 @@ typedef enum mk_op_code {
   MK_OP_ROW_NORM2 = 3,   /* out[r] = sum of squares of row r */
   MK_OP_KERNEL_MAP = 4,  /* out = kernel function of dot products and squared norms */
   MK_OP_GATHER_ROWS = 5, /* out row r = in row index[r] */
-  /* Layers of neural networks: docs/adr/0009. Images are rows of height * width * channels, channels innermost. */
+  /* Ops for networks follow (docs/adr/0009). Images are rows of height * width * channels, channels innermost. */
   MK_OP_CONV2D = 6,              /* out = activation(convolution of images + bias) */
   MK_OP_CONV2D_GRAD_INPUT = 7,   /* gradient with respect to the images */
   MK_OP_CONV2D_GRAD_WEIGHT = 8,  /* gradients with respect to the weights and the bias */
@@ -48,18 +48,18 @@ typedef enum mk_op_code {
   MK_OP_AVG_POOL = 11,           /* average of the windows, or of the areas of a grid */
   MK_OP_AVG_POOL_GRAD = 12,      /* gradient of avg_pool */
   MK_OP_BIAS_ACT = 13,           /* out = activation(x + bias) */
-  MK_OP_ACT_GRAD = 14,           /* gradient of an activation from its output */
-  MK_OP_DROPOUT = 15,            /* out = x * mask / (1 - p), the mask a pure function of seed and place */
+  MK_OP_ACT_GRAD = 14,           /* gradient of an activation, from its output or input */
+  MK_OP_DROPOUT = 15,            /* out = x * mask / (1 - p), where the mask is a pure function of seed and place */
   MK_OP_AFFINE_COLUMNS = 16,     /* out = (x - shift) * scale, column by column */
   MK_OP_SOFTMAX_LOSS = 17,       /* cross-entropy of logits, and its gradient */
   MK_OP_SQUARED_LOSS = 18,       /* squared error, and its gradient */
-  MK_OP_OPTIMIZER_STEP = 19,     /* one step of SGD, Adam, RMSprop or Adadelta on flat parameters */
-  MK_OP_LINEAR_UPDATE = 20,      /* input gradient and SGD step of a fully connected layer: docs/adr/0010 */
+  MK_OP_OPTIMIZER_STEP = 19,     /* one step of SGD, Adam, AdamW, RMSprop or Adadelta on flat parameters */
+  MK_OP_LINEAR_UPDATE = 20,      /* input gradient and SGD step of a fully connected layer (docs/adr/0010) */
   MK_OP_BATCH_NORM = 21,         /* columns with mean 0 and variance 1, scaled and shifted, and their moments */
   MK_OP_BATCH_NORM_GRAD = 22,    /* gradients of batch_norm */
   MK_OP_GROUP_NORM = 23,         /* groups of each row with mean 0 and variance 1, scaled and shifted */
   MK_OP_GROUP_NORM_GRAD = 24,    /* gradients of group_norm */
-  MK_OP_AUGMENT = 25,            /* out row r = image index[r], changed at random: flips, shifts, turns, colours */
+  MK_OP_AUGMENT = 25,            /* out row r = image index[r], changed at random (flips, shifts, turns, colours) */
   MK_OP_GATHER_PIXELS = 26,      /* out pixel (y, x) of an image = its pixel (row[y], column[x]) */
   MK_OP_GATHER_PIXELS_GRAD = 27, /* gradient of gather_pixels */
   MK_OP_SOFTMAX = 28,            /* exponentials of each row, divided by their sum */
@@ -67,15 +67,14 @@ typedef enum mk_op_code {
   MK_OP_COUNT_                   /* one past the last code */
 } mk_op_code;
 
-/* The attributes of ops: what an op does, apart from its operands. The header of the op in core/sdk/ops says what they
- * mean. The gradient of an op has the attributes of the op.
+/* The attributes of an op determine everything about it except its operands. The header of the op in core/sdk/ops
+ * documents them. The gradient of an op has the attributes of the op.
  *
- * Each list becomes a struct with these fields. F(type, name, value) is one field; `value` is the one that core/sdk
- * gives it unless a caller sets another, and that the text of an op leaves out. PART(type, name, LIST) is a struct
- * inside. All fields have 8 bytes, so no compiler adds padding, and bytes that are equal mean attributes that are
- * equal. */
+ * Each list becomes a struct with these fields. F(type, name, value) is one field; `value` is its default in core/sdk,
+ * which the text of an op leaves out. PART(type, name, LIST) is a nested struct. All fields have 8 bytes, so no
+ * compiler adds padding, and equal bytes mean equal attributes. */
 
-/* An attribute with one of these values, which count from 0. In C it is a plain number. */
+/* Defines the type of an attribute with one of these values, which count from 0. In C, the type is a plain number. */
 #ifdef __cplusplus
 #define MK_CHOICE(type, ...) enum class type : int64_t { __VA_ARGS__ }
 #else
@@ -88,7 +87,7 @@ MK_CHOICE(mk_distance, squared, huber, smooth_l1);
 MK_CHOICE(mk_optimizer, sgd, adam, rmsprop, adadelta, adamw);
 
 /* clang-format off */
-/* The window of convolutions and pools: core/sdk/ops/window.hpp. */
+/* core/sdk/ops/window.hpp documents the window of convolutions and pools. */
 #define MK_WINDOW(F) \
   F(int64_t, height, 1) F(int64_t, width, 1) F(int64_t, channels, 1) \
   F(int64_t, kernel_h, 1) F(int64_t, kernel_w, 1) F(int64_t, stride_h, 1) F(int64_t, stride_w, 1) \
@@ -168,12 +167,12 @@ typedef struct mk_gather_pixels { MK_GATHER_PIXELS(MK_FIELD) } mk_gather_pixels;
 
 typedef struct mk_op {
   uint32_t struct_size; /* sizeof(mk_op) */
-  int32_t code;         /* a mk_op_code */
+  int32_t code;         /* an mk_op_code */
   uint32_t n_inputs;
   uint32_t n_outputs;
   mk_tensor inputs[MK_OP_MAX_INPUTS];
   mk_tensor outputs[MK_OP_MAX_OUTPUTS];
-  /* An op reads the member that has its name, or that of the op whose gradient it is. A member's other words are 0. */
+  /* An op reads the member with its name, and a gradient reads the member of its op. The words after a member are 0. */
   union {
     int64_t attributes[MK_OP_MAX_ATTRIBUTES];
     mk_fill fill;
@@ -182,7 +181,7 @@ typedef struct mk_op {
     mk_conv2d conv2d;
     mk_window max_pool;
     mk_avg_pool avg_pool;
-    mk_bias_act bias_act; /* and act_grad */
+    mk_bias_act bias_act; /* also for act_grad */
     mk_dropout dropout;
     mk_softmax_loss softmax_loss;
     mk_squared_loss squared_loss;

@@ -1,11 +1,11 @@
-/* The one symbol that a mokume shared library exports, and its result.
+/* Defines the one symbol that a mokume shared library exports, and its result.
  *
- * A library is a backend, a model or a transport. It exports `mokume_plugin_query_v1` and nothing else. The query is
- * pure: it may be called repeatedly, starts nothing, and returns a header in static storage, or NULL if it cannot serve
+ * A library is a backend, a model or a transport. It exports `mokume_plugin_query_v1` and nothing else. The query may
+ * be called repeatedly. It starts nothing, and returns a header in static storage, or NULL if the library cannot serve
  * `max_major`. The layout of mk_plugin_header never changes.
  *
- * Until 1.0 the interface is pinned: abi_hash must be equal on both sides. A library built against other headers is
- * rejected with a message that states this.
+ * Until 1.0, abi_hash must be equal on both sides. The program rejects a library that was built with other headers,
+ * with a message that states this.
  */
 #ifndef MOKUME_ABI_PLUGIN_H
 #define MOKUME_ABI_PLUGIN_H
@@ -32,14 +32,14 @@ typedef struct mk_plugin_header {
   uint16_t abi_major;      /* must equal the host's */
   uint16_t abi_minor;      /* must not exceed the host's */
   uint64_t abi_hash;       /* hash of the core/abi headers that the library was built with */
-  int32_t kind;            /* a mk_plugin_kind */
-  uint32_t sanitizer;      /* MK_SANITIZER_*: must equal the host's */
-  const char* name;        /* the name used in a config, e.g. "opencl"; equals the file name without ".so" */
+  int32_t kind;            /* an mk_plugin_kind */
+  uint32_t sanitizer;      /* an MK_SANITIZER_* value, which must equal the host's */
+  const char* name;        /* name in a config, e.g. "opencl"; equals the file name without ".so" */
   const char* version;     /* version of the library */
   const char* description; /* one line */
 
-  /* Starts the library, once per process. `host` outlives it. Writes the table of its kind (mk_backend, mk_model,
-   * mk_transport), which stays valid until that table's shutdown(). */
+  /* Starts the library. The program calls this function once per process; `host` outlives the library. Writes the table
+   * of its kind (mk_backend, mk_model, mk_transport), which stays valid until that table's shutdown(). */
   int32_t (*start)(const mk_host* host, const void** table, mk_error* error);
 } mk_plugin_header;
 

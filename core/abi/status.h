@@ -1,10 +1,9 @@
-/* Status codes and the error buffer: how every failure crosses a shared-library boundary.
+/* Defines status codes and the error buffer, in which every failure crosses a shared-library boundary.
  *
- * Every function of the boundary returns a mk_status as int32_t. On failure the callee writes a message into the
- * caller's mk_error (which may be NULL) and leaves output parameters untouched. Nothing has to be freed, and nothing is
- * thread-local. Messages are UTF-8, one sentence, and name the cure if there is one. The NUL of a message may be
- * followed by the byte 1 and the reporting line of the source ("FILE:LINE", NUL), which the SDK writes and reads for
- * logs.
+ * Every function of the boundary that can fail returns an mk_status as int32_t. On failure, the callee writes a message
+ * into the caller's mk_error (which may be NULL) and leaves output parameters untouched. The caller frees nothing, and
+ * nothing is thread-local. A message is one sentence in UTF-8 and names the cure if there is one. The SDK may write the
+ * byte 1 and the reporting line of the source ("FILE:LINE", NUL) after the NUL of a message, and reads them for logs.
  */
 #ifndef MOKUME_ABI_STATUS_H
 #define MOKUME_ABI_STATUS_H
@@ -28,8 +27,8 @@ typedef enum mk_status {
 } mk_status;
 
 typedef struct mk_error {
-  int32_t code;   /* a mk_status */
-  char text[508]; /* NUL-terminated, truncated if longer */
+  int32_t code;   /* an mk_status */
+  char text[508]; /* message, NUL-terminated and truncated if too long */
 } mk_error;
 
 #ifdef __cplusplus

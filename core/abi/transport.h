@@ -1,5 +1,5 @@
-/* Point-to-point messages between the nodes of a run. All functions except wake() and release() are called from one
- * thread. There are deliberately no collectives: a collective would hang forever once a node is gone.
+/* Carries point-to-point messages between the nodes of a run. One thread calls all functions except wake() and
+ * release(). There are deliberately no collectives, because a collective would hang forever once a node is gone.
  *
  * A node may die at any time. It is then lost to the other nodes: no node waits for it, and messages to it are dropped.
  * Every node communicates only with rank 0, and rank 0 with all nodes.
@@ -24,18 +24,17 @@ typedef struct mk_transport {
   uint32_t (*rank)(void* self);
   uint32_t (*size)(void* self);
 
-  /* Returns at once; never blocks on the receiver. Messages between two nodes keep their order. A message to a lost
-   * node is dropped, which is not an error. If `release` is NULL, the message is copied. Otherwise it must stay
-   * unchanged until release(context), which is called exactly once, even after an error, within this call or a later
-   * one. */
+  /* Returns at once and never waits for the receiver. Messages between two nodes keep their order. Drops a message to a
+   * lost node without an error. If `release` is NULL, copies the message. Otherwise, the message must stay unchanged
+   * until the transport calls release(context), exactly once, even after an error, within this call or a later one. */
   int32_t (*send)(void* self, uint32_t to, const void* message, uint64_t bytes, void (*release)(void* context),
                   void* context, mk_error* error);
 
   /* If a message is waiting, returns its sender, its size, and its bytes, aligned as malloc() aligns. The caller owns
-   * the bytes, and may write to them, until it returns them with release(). Otherwise *bytes = 0. */
+   * the bytes, and may write to them, until it passes them to release(). If none is waiting, sets *bytes to 0. */
   int32_t (*poll)(void* self, uint32_t* from, void** message, uint64_t* bytes, mk_error* error);
 
-  /* Takes back a message from poll(). May be called from any thread, even after shutdown(). */
+  /* Takes back a message from poll(). Any thread may call this function, even after shutdown(). */
   void (*release)(void* message);
 
   /* Waits until poll() or lost() may have news since poll() last found nothing, until wake() is called (or was called
@@ -43,28 +42,27 @@ typedef struct mk_transport {
    */
   int32_t (*wait)(void* self, uint32_t timeout_us, mk_error* error);
 
-  /* Ends the current wait(), or else the next. May be called from any thread, until shutdown(). */
+  /* Ends the current wait(), or else the next one. Any thread may call this function until shutdown(). */
   void (*wake)(void* self);
 
-  /* Waits until every sent message has left, at most `timeout_ms`. A node that has not taken its messages by then is
-   * forgotten. */
+  /* Waits until every sent message has left, at most `timeout_ms`. Forgets nodes that have not taken theirs by then. */
   int32_t (*flush)(void* self, uint32_t timeout_ms, mk_error* error);
 
-  /* The caller gives up on `peer`, which is lost until a message from it arrives. NULL: no node of this transport can
-   * be lost. */
+  /* Gives up on `peer`, which is lost until a message from it arrives. NULL if this transport cannot lose a node. */
   void (*forget)(void* self, uint32_t peer);
 
-  /* Whether `peer` is lost: forgotten, or known to be gone (its connection broke, as happens when its process ends).
-   * This is only a hint: a host that loses power or network just falls silent. Messages that `peer` sent before are
-   * delivered first, as far as they have arrived. NULL: never lost. */
+  /* Returns whether `peer` is lost: forgotten, or known to be gone (its connection broke, as happens when its process
+   * ends). This is only a hint, because a host that loses power or network just falls silent. poll() still returns the
+   * messages from `peer` that have arrived. NULL if no node of this transport can be lost. */
   int32_t (*lost)(void* self, uint32_t peer);
 
   /* Disconnects from the other nodes, within about `timeout_ms`. Every node calls this once, after its last message and
-   * after all output is written. 1: the process may exit normally. 0: a node was lost or did not disconnect in time;
-   * exit handlers of libraries would wait for it, so the process must call _exit() now. NULL: always 1. */
+   * all output. Returns 1 if the process may exit normally. Returns 0 if a node was lost or did not disconnect in time;
+   * exit handlers of libraries would wait for that node, so the process must call _exit() now. NULL means that the
+   * result is always 1. */
   int32_t (*leave)(void* self, uint32_t timeout_ms);
 
-  /* Frees the transport; calls leave() first if the caller did not. */
+  /* Frees the transport. Calls leave() first if the caller did not. */
   void (*shutdown)(void* self);
 } mk_transport;
 
