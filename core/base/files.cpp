@@ -204,8 +204,12 @@ std::string sha256(std::string_view bytes) {
 
 void write_sums(const std::string& directory) {
   std::set<std::string> names;
-  for (const auto& entry : std::filesystem::directory_iterator(directory))
-    if (entry.is_regular_file()) names.insert(entry.path().filename().string());
+  try {
+    for (const auto& entry : std::filesystem::directory_iterator(directory))
+      if (entry.is_regular_file()) names.insert(entry.path().filename().string());
+  } catch (const std::filesystem::filesystem_error& e) {
+    throw Error(MK_STORAGE, "cannot list " + directory + ": " + e.code().message());
+  }
   std::string text;
   for (const std::string& name : names) text += sha256_of_file({directory, name}) + "  " + name + "\n";
   write_file(Below{directory, kSums}, text);

@@ -121,6 +121,13 @@ void check_slots(const void* table, size_t from, size_t to, size_t optional = kN
   }
 }
 
+// All functions from export_onnx on are optional, but calibrate() and probabilities() need each other.
+void check_model(const mk_model& model) {
+  check_slots(&model, offsetof(mk_model, check), offsetof(mk_model, export_onnx), offsetof(mk_model, summary));
+  if ((model.calibrate == nullptr) != (model.probabilities == nullptr))
+    throw Refused("start", "it has only one of calibrate() and probabilities(): provide both or none");
+}
+
 void check_table(mk_plugin_kind kind, const void* table) {
   if (table == nullptr)
     throw Refused("start", "its start function succeeded but returned no table: report this to its author");
@@ -139,9 +146,7 @@ void check_table(mk_plugin_kind kind, const void* table) {
     case MK_PLUGIN_BACKEND:
       return check_slots(table, offsetof(mk_backend, enumerate), sizeof(mk_backend));
     case MK_PLUGIN_MODEL:
-      // All functions from export_onnx on are optional, too.
-      return check_slots(table, offsetof(mk_model, check), offsetof(mk_model, export_onnx),
-                         offsetof(mk_model, summary));
+      return check_model(*static_cast<const mk_model*>(table));
     case MK_PLUGIN_TRANSPORT:
       return check_slots(table, offsetof(mk_transport, rank), sizeof(mk_transport));
   }

@@ -49,6 +49,13 @@ TEST_F(RegistryTest, ModelsAndTransportsHaveTheirOwnDirectories) {
                                                    "good_transport shutdown", "good_model shutdown"}));
 }
 
+TEST_F(RegistryTest, ModelsHaveBothFunctionsOfCalibrationOrNone) {
+  install("half_model", "plugins");
+  Registry registry(host_.table(), {directory("a")});
+  EXPECT_EQ(registry.try_load(MK_PLUGIN_MODEL, "half_model"), nullptr);
+  EXPECT_EQ(registry.report().back().text, "it has only one of calibrate() and probabilities(): provide both or none");
+}
+
 TEST_F(RegistryTest, ConcurrentLoadsReturnOneLibrary) {
   install("good");
   Registry registry(host_.table(), {directory("a")});

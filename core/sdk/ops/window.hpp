@@ -47,7 +47,7 @@ inline Window check_window(const char* op, const mk_window& window) {
   if (w.pad_h < 0 || w.pad_w < 0 || w.pad_h >= w.extent_h() || w.pad_w >= w.extent_w())
     refuse("the padding must be at least 0 and smaller than the window");
   if (w.more_h < -w.pad_h || w.more_w < -w.pad_w || w.more_h > kMaxSide || w.more_w > kMaxSide)
-    refuse("the padding after the image must be from 0 to 2^20");
+    refuse("the padding after the image must be at most 2^20 longer than that before it, and not below 0");
   if (w.extent_h() > w.height + 2 * w.pad_h + w.more_h || w.extent_w() > w.width + 2 * w.pad_w + w.more_w)
     refuse("the window is larger than the padded image");
   if ((w.out_height() - 1) * w.stride_h - w.pad_h >= w.height || (w.out_width() - 1) * w.stride_w - w.pad_w >= w.width)

@@ -71,8 +71,10 @@ float take_step(int i, int j, float k_ij, float k_ii, float k_jj, float c, float
   const float eta = fmax(CURVATURE(k_ii, k_jj, k_ij), TAU);
   const float offsets = LOW_OFFSET(flags[j], epsilon) - UP_OFFSET(flags[i], epsilon);
   const float gap = ((f[j] - f[i]) + offsets) + (f[ld + j] - f[ld + i]);
-  const float room_i = (flags[i] & NEGATIVE) != 0 ? -a[i] - a[ld + i] : (PRODUCT(float, c, weight[i]) - a[i]) - a[ld + i];
-  const float room_j = (flags[j] & POSITIVE) != 0 ? a[j] + a[ld + j] : (PRODUCT(float, c, weight[j]) + a[j]) + a[ld + j];
+  const float room_i =
+      (flags[i] & NEGATIVE) != 0 ? -a[i] - a[ld + i] : (PRODUCT(float, c, weight[i]) - a[i]) - a[ld + i];
+  const float room_j =
+      (flags[j] & POSITIVE) != 0 ? a[j] + a[ld + j] : (PRODUCT(float, c, weight[j]) + a[j]) + a[ld + j];
   const float step = fmin(gap / eta, fmin(room_i, room_j));
   move(i, step, 1.0f, step >= room_i, flags, a, ld);
   move(j, step, -1.0f, step >= room_j, flags, a, ld);

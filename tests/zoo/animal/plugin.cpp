@@ -152,6 +152,9 @@ void use([[maybe_unused]] Table& table) {
 #ifdef ZOO_NULL_SLOT
   the_table.supports = nullptr;
 #endif
+#ifdef ZOO_HALF_CALIBRATION
+  the_table.calibrate = nullptr;
+#endif
   tell("start");
 #ifndef ZOO_NULL_TABLE
   *table = &the_table;
