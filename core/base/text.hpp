@@ -12,8 +12,8 @@ namespace mokume::base {
 std::string shortest(double value);  // shortest text that reads back as the same double, or "nan", "inf" or "-inf"
 std::string shortest(float value);
 
-// Returns the candidate that is closest to `word`, ignoring case. Returns "" if every candidate needs more than 2 of
-// Damerau's edits, or at least half as many as `word` has characters.
+// Returns the candidate with the smallest edit distance from `word`, ignoring case; a swap of neighbours is one edit.
+// Returns "" if every distance is more than 2, or at least half the number of characters in `word`.
 std::string closest(std::string_view word, const std::vector<std::string>& candidates);
 
 std::string human_bytes(uint64_t bytes);                                // e.g. "1.9 GiB"

@@ -32,7 +32,7 @@ class CsvRows {
   char delimiter_;
   int64_t line_ = 1;
   int64_t record_line_ = 0;
-  std::deque<std::string> unescaped_;  // cells with doubled quotes; a deque does not move its elements
+  std::deque<std::string> unescaped_;  // text of cells that had doubled quotes; a deque does not move its elements
 };
 
 }  // namespace mokume::data

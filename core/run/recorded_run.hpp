@@ -13,8 +13,8 @@ namespace mokume::run {
 
 class RecordedRun {
  public:
-  // Opens the requested directory, otherwise the newest unfinished one of this plan, or creates one. Throws
-  // Error(MK_INVALID_ARGUMENT) if the directory holds another plan.
+  // Opens the requested directory. Without a request, opens this plan's newest run if it is unfinished, or creates a
+  // new run. Throws Error(MK_INVALID_ARGUMENT) if the directory holds another plan.
   RecordedRun(const RunRequest& request, const node::Experiment& experiment);
 
   RunRecord& record() { return record_; }

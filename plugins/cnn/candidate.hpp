@@ -17,8 +17,8 @@ inline bool classifies(const mk_experiment& experiment) { return experiment.trai
 Settings candidate_settings(const mk_experiment& experiment, uint32_t candidate);
 Network candidate_network(const mk_experiment& experiment, const Settings& settings);
 
-// Returns the weight of an error on each row of the data in a fit of this fold of a sample: the weight of the row times
-// that of its class. Returns {} if all are 1. Throws Error(MK_INVALID_ARGUMENT) if class_weight names an unknown class.
+// Returns the weight of each row's error in a fit of `fold` and `sample`: the row's own weight times that of its class.
+// Returns {} if all are 1. Throws Error(MK_INVALID_ARGUMENT) if class_weight names an unknown class.
 std::vector<float> row_weights(const mk_experiment& experiment, const Settings& settings, uint32_t sample,
                                int32_t fold);
 

@@ -20,7 +20,7 @@ class AgentTest : public testing::Test {
   }
   void TearDown() override { returns_ = true; }
 
-  // Returns the silence of the device that the agent reports after `seconds`.
+  // Advances the clock by `seconds`. Returns how long the device has been silent, according to the agent's heartbeat.
   double silence_after(double seconds) {
     now_ += seconds;
     for (const Message& message : agent_.collect(now_))

@@ -91,7 +91,7 @@ struct Case {
 using Scale = std::function<std::vector<double>(const Problem& problem, uint32_t output, const std::vector<Words>& want,
                                                 Machine& machine)>;
 
-// Cases add this value to a scale that may be 0, where either zero is right.
+// Cases add this value to a scale that may be 0, because a scale of 0 would tell +0 from -0.
 inline constexpr double kAnyZero = 1e-30;
 
 struct OpCases {

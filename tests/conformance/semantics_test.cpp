@@ -55,7 +55,7 @@ void rbf_of_equal_rows_is_one(DeviceUnderTest& dut) {
     }
 }
 
-// The window has no transformed space, and all numbers are integers, so every device gives exactly the defined sums.
+// Winograd's algorithm does not apply to this window, and all numbers are integers, so every device's sums are exact.
 void convolution_of_integers_is_exact(DeviceUnderTest& dut) {
   const ops::Window w{6, 5, 3, 3, 2, 2, 1, 1, 1};
   constexpr int64_t kImages = 2, kFilters = 4;

@@ -132,7 +132,7 @@ journal::FitRecord Job::result(uint32_t fit) const {
   return record;
 }
 
-// Reads the journals like a new process, from a directory of this machine.
+// Reads the journals as a new process would, after copying them from the simulated disk to a real directory.
 journal::Contents Job::read() {
   const fs::path directory = fs::path(scratch_.path()) / "journal";
   fs::create_directories(directory);

@@ -33,7 +33,7 @@ struct Tick {
   std::string exponent = {};  // a superscript after the label
 };
 
-// Returns ticks at round values, with about `wanted` labels at most. Steps are 1, 2 or 5 times a power of ten; a long
+// Returns ticks at round values, and aims for at most `wanted` labels. Steps are 1, 2 or 5 times a power of ten; a long
 // log scale has ticks at powers of ten, and minor ticks between them.
 std::vector<Tick> ticks(const Scale& scale, int wanted);
 

@@ -7,7 +7,7 @@
 
 namespace mokume::report {
 
-// Return the style sheets of a page, whose own rules may use the palette's colours.
+// Return the style sheets that every page includes. The page's own rules may use the palette's colours.
 std::string_view palette_css();
 std::string_view plot_css();
 

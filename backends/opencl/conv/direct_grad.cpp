@@ -82,9 +82,9 @@ void spread_grad_weight(Launcher& launcher, const ConvProblem& p, const mk_tenso
 
 }  // namespace
 
-// Requires that the lines of the window fill a register tile, unless there are so few channels that products would be
-// even slower. Sums here run over all images, but those of patches run over a few images at a time. The limits thus
-// affect bits, so they are the same on every device.
+// Requires that the window's lines fill a register tile, unless there are so few channels that the product of patches
+// would be even slower. Sums here run over all images, whereas those of patches.cpp run over a few images at a time.
+// The limits thus affect the bits of the result, so they are the same on every device.
 bool suits_direct_grad(const mk_device& device, const ConvProblem& p) {
   constexpr int64_t kMostFloats = int64_t{32} << 20, kFewChannels = 32;
   const ops::Window& w = p.window;
