@@ -62,6 +62,9 @@ void expect_same_in_group(DeviceUnderTest& dut, const std::vector<Problem>& prob
     for (const Problem& problem : members[m]) {
       std::vector<size_t>& begin = begins[m].emplace_back();
       for (const Words& memory : problem.memory) {
+        // Members begin on cache lines, as in stacks of networks, so that a kernel for aligned operands suits all.
+        constexpr size_t kLine = 16;
+        all.resize((all.size() + kLine - 1) / kLine * kLine);
         begin.push_back(all.size());
         all.insert(all.end(), memory.begin(), memory.end());
       }

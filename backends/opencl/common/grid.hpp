@@ -6,6 +6,7 @@
 #include <string>
 
 #include "common/args.h"
+#include "common/divide.hpp"
 #include "runtime/device.hpp"
 #include "runtime/launch.hpp"
 #include "sdk/ops/window.hpp"
@@ -13,9 +14,6 @@
 namespace mokume::opencl {
 
 inline constexpr int64_t kFloat = sizeof(float);
-
-constexpr int64_t divide_up(int64_t a, int64_t b) { return (a + b - 1) / b; }
-constexpr int64_t round_up(int64_t a, int64_t b) { return divide_up(a, b) * b; }
 
 bool uses_vectors(const mk_device& device);
 

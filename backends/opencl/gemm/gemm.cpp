@@ -104,7 +104,7 @@ void gemm(Launcher& launcher, const mk_op& op) {
   } else if (variant == "clblast") {
     gemm_clblast(launcher, op);
   } else if (variant == "tile") {
-    gemm_tile(launcher, problem_of(op));
+    return gemm_tile(launcher, problem_of(op));
   } else if (gemm_vector(launcher, problem_of(op))) {
     return;
   }

@@ -1,25 +1,23 @@
-// Describes a product in the form that the kernels' host code takes.
+// A product in the form that the kernels' host code takes.
 #pragma once
 
 #include <algorithm>
 #include <utility>
 
+#include "gemm/limits.hpp"
 #include "gemm/product_args.h"
 #include "runtime/buffer.hpp"
 
 namespace mokume::opencl {
 
-constexpr int64_t kBlock = 256;                          // number of terms of a chain of fma() (gemm.hpp)
-constexpr int64_t kWorkspaceFloats = int64_t{32} << 20;  // approximate size of each of the two workspaces
-
 struct Problem {
   Product product;
   cl_mem a, b, out;
-  cl_mem bias;  // some other memory, which kernels do not access, if there is no bias
+  cl_mem bias;  // other memory, which kernels do not access, if there is no bias
 
   int64_t blocks() const { return (product.k + kBlock - 1) / kBlock; }
 
-  // Returns the product of the transposes, which writes out column by column.
+  // Returns the product of the transposes; out is then written column by column.
   Problem turned() const {
     Problem t = *this;
     std::swap(t.a, t.b);

@@ -6,7 +6,6 @@
 
 namespace mokume::opencl {
 
-// Does not apply the bias and the activation.
 void gemm_tile(Launcher& launcher, const Problem& p);
 
 }  // namespace mokume::opencl

@@ -8,8 +8,8 @@ BEGIN_ARGS
 // If `partial` is 1, blocks store their sums for gemm_reduce.
 typedef struct {
   Product product;
-  i64 blocks, blocks_each;
-  i32 partial, reserved;
+  i64 blocks;
+  i32 blocks_each, partial, last, reserved;
 } GemmTileArgs;
 ARGS(GemmTileArgs)
 

@@ -76,13 +76,13 @@ std::string group_source(const Recording::Launch& l) {
   return std::string("\n#undef __kernel\n#undef get_global_id\n#undef get_global_size\ntypedef struct {\n  ") + l.type +
          " args;\n  long table;\n  uint depth, reserved;\n} GroupArgs;\n__kernel __attribute__((reqd_work_group_size(" +
          group + "))) void " + l.kernel->name + "_group(const GroupArgs group, " + parameters +
-         "__global const long* more" + (shared ? ", __local float* shared" : "") +
+         "__global const long* more" + (shared ? ", __local float4* shared" : "") +
          ") {\n  const uint third = get_global_id(2);\n  more += group.table + third / group.depth * " +
          std::to_string(l.n_buffers + l.n_words) + ";\n  union {\n    " + l.type + " args;\n    long words[" + n_words +
          "];\n  } member;\n  member.args = group.args;\n" + sums +
          "  const item_t item = {{get_global_id(0), get_global_id(1), third % group.depth},"
          " {get_global_size(0), get_global_size(1), group.depth}};\n  " +
-         l.kernel->name + "(item, member.args" + values + (shared ? ", shared" : "") + ");\n}\n";
+         l.kernel->name + "(item, member.args" + values + (shared ? ", (__local void*)shared" : "") + ");\n}\n";
 }
 
 // Holds the fields after the member's struct in GroupArgs.

@@ -80,6 +80,7 @@ std::vector<Case> cases() {
       gemm_case("300x1x65", Size::normal, {300, 1, 65}),
       gemm_case("129x129x129", Size::normal, {129, 129, 129}),
       gemm_case("128x192x64", Size::normal, {128, 192, 64}),
+      gemm_case("132x68x520_aligned", Size::normal, {132, 68, 520}, {true, false, -1, 0.5F, {4, 4}, {8, 8}, {12, 4}}),
       gemm_case("1000x10x37", Size::normal, {1000, 10, 37}, {false, true, 1, 0, {0, 1}, {}, {3, 0}}),
       gemm_case("10x1x1300", Size::normal, {10, 1, 1300}, {false, false, 2, 0.5F}),
       gemm_case("3x10x1301", Size::normal, {3, 10, 1301}, {false, true, 1, 0, {1, 2}, {2, 1}, {3, 2}}),
@@ -91,6 +92,7 @@ std::vector<Case> cases() {
       gemm_case("1x300x4200_long_rows", Size::normal, {1, 300, 4200}, {false, false, -2, 0.5F}),
       gram_case("gram_300x784", Size::normal, 300, 784),
       gemm_case("large_4099x4101x21", Size::large, {4099, 4101, 21}),
+      gemm_case("large_512x512x32800_in_passes", Size::large, {512, 512, 32800}, {true, false, 2, 0.5F}),
       gemm_case("large_16x1003x20001_long_rows", Size::large, {16, 1003, 20001}, {false, false, 1, 0.5F}),
       gemm_case("large_inputs_600000x5x30", Size::large, {600000, 5, 30}),
   };
