@@ -299,7 +299,7 @@ TEST(Recorded, every_program_of_the_conformance_suite_is_found) {
   if (cubins == nullptr || !fs::exists(fs::path(cubins) / "card.toml")) GTEST_SKIP() << "there are no cubins";
   const Place place;
   const Ended ended = place.shell(over_cuda(cubins) + "MOKUME_SOURCE_DIR=" + shell_word(test::source_directory()) +
-                                  " MOKUME_TEST_CHOICES=map=scalar,gemm=tile,conv=patches GTEST_TOTAL_SHARDS=5 "
+                                  " MOKUME_TEST_CHOICES=map=scalar,gemm=tile,conv=implicit GTEST_TOTAL_SHARDS=5 "
                                   "GTEST_SHARD_INDEX=0 " +
                                   shell_word(test::build_directory() + "/bin/test_conformance") +
                                   " --gtest_brief=1 --gtest_filter='*NVIDIA*-*build_log*'");

@@ -207,7 +207,7 @@ TEST(Compiled, asks_intel_for_large_buffers) {
 TEST(Compiled, asks_intel_for_large_buffers_in_clblasts_programs) {
   const Place place;
   const Ended ended = place.shell(
-      posing_with_large_buffers() + " MOKUME_TEST_CHOICES=map=scalar,gemm=clblast,conv=patches " +
+      posing_with_large_buffers() + " MOKUME_TEST_CHOICES=map=scalar,gemm=clblast,conv=implicit " +
       test::shell_word(test::build_directory() + "/bin/test_conformance") + " --gtest_filter='*Intel*gemm.3x17x31'");
   if (has(ended.out + ended.err, "install libclblast1")) GTEST_SKIP() << "CLBlast is missing: install libclblast1";
   std::vector<fs::path> programs = all_built(place.path() / "record");

@@ -4,6 +4,7 @@
 #include "conv/depthwise.hpp"
 #include "conv/direct.hpp"
 #include "conv/direct_grad.hpp"
+#include "conv/implicit.hpp"
 #include "conv/lines.hpp"
 #include "conv/patches.hpp"
 #include "conv/winograd.hpp"
@@ -33,6 +34,7 @@ void conv2d(Launcher& launcher, const mk_op& op) {
   if (suits_winograd(launcher.device(), p)) return winograd_forward(launcher, p, bias, relu);
   if (suits_direct(launcher.device(), p)) return direct_forward(launcher, p, bias, relu);
   if (suits_lines(launcher.device(), p)) return lines_forward(launcher, p, bias, relu);
+  if (suits_implicit(launcher.device())) return implicit_forward(launcher, p, bias, relu);
   patches_forward(launcher, p, bias, activation);
 }
 
@@ -44,6 +46,7 @@ void conv2d_grad_input(Launcher& launcher, const mk_op& op) {
   if (suits_depthwise(p)) return depthwise_grad_input(launcher, p);
   if (suits_winograd(launcher.device(), p)) return winograd_grad_input(launcher, p);
   if (suits_lines_grad_input(launcher.device(), p)) return lines_grad_input(launcher, p);
+  if (suits_implicit(launcher.device())) return implicit_grad_input(launcher, p);
   patches_grad_input(launcher, p);
 }
 
@@ -72,6 +75,8 @@ void conv2d_grad_weight(Launcher& launcher, const mk_op& op) {
     if (p.dense()) return;
   } else if (lines) {
     lines_grad_weight(launcher, p);
+  } else if (suits_implicit(launcher.device())) {
+    implicit_grad_weight(launcher, p);
   } else {
     patches_grad_weight(launcher, p);
   }

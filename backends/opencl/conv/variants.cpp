@@ -1,5 +1,6 @@
 #include "conv/variants.hpp"
 
+#include "conv/implicit.embed.hpp"
 #include "conv/patches.embed.hpp"
 #include "conv/winograd.embed.hpp"
 #include "runtime/buffer.hpp"
@@ -9,11 +10,11 @@
 namespace mokume::opencl {
 namespace {
 
-constexpr const char* kConvSources[] = {kConvWinograd, kConvPatches};
+constexpr const char* kConvSources[] = {kConvWinograd, kConvPatches, kConvImplicit};
 
 std::vector<std::string> conv_candidates(const mk_device& device) {
   if (device.info.kind == MK_DEVICE_CPU && device.choices.gemm == "vector") return {"winograd", "patches"};
-  return {"patches"};
+  return {device.info.kind == MK_DEVICE_GPU ? "implicit" : "patches"};
 }
 
 // The two algorithms give different bits, so patches can win only if winograd stays below 8 GFLOP/s per core.
@@ -35,7 +36,7 @@ void race_conv(mk_device& device, mk_queue& queue) {
 
 }  // namespace
 
-const VariantSet kConvVariants{"conv",       &Choices::conv,  {"winograd", "patches", ""},
+const VariantSet kConvVariants{"conv",       &Choices::conv,  {"winograd", "patches", "implicit"},
                                kConvSources, conv_candidates, race_conv};
 
 }  // namespace mokume::opencl

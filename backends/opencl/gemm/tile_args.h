@@ -1,15 +1,21 @@
-// Defines the arguments of tile.cl for the host and the kernels.
+// Defines how a product is split into work-groups along its terms.
 #pragma once
 
 #include "gemm/product_args.h"
 
 BEGIN_ARGS
 
-// If `partial` is 1, blocks store their sums for gemm_reduce.
+// A launch sums the terms [first, product.k) in `blocks`. With `partial`, blocks store their sums for gemm_reduce. The
+// `last` of several launches finishes the output with the bias and the activation.
+typedef struct {
+  i64 first, blocks;
+  i32 blocks_each, partial, last, reserved;
+} Split;
+
+// The arguments of tile.cl.
 typedef struct {
   Product product;
-  i64 blocks;
-  i32 blocks_each, partial, last, reserved;
+  Split split;
 } GemmTileArgs;
 ARGS(GemmTileArgs)
 

@@ -8,7 +8,7 @@ namespace mokume::opencl {
 
 struct Choices {
   std::string gemm;  // "vector", "tile" or "clblast"
-  std::string conv;  // "winograd" or "patches"
+  std::string conv;  // "winograd", "patches" or "implicit"
   std::string map;   // "vector" or "scalar", for kernel_map and every op that accesses each element once
   // Decides whether one core runs all ops of a member: "always", "never", or "worthwhile" (after enough groups).
   std::string sequence;

@@ -1,0 +1,144 @@
+#include "conv/implicit.hpp"
+
+#include <algorithm>
+
+#include "conv/implicit.embed.hpp"
+#include "conv/implicit_args.h"
+#include "gemm/tile.hpp"
+
+namespace mokume::opencl {
+namespace {
+
+// A product of implicit.cl.
+struct Way {
+  const char* name;  // value of the macro WAY
+  bool a_wide, b_wide;
+  int64_t image_step;        // of the operand under the windows
+  int64_t rows_each;         // rows of the product per image, or of the terms in BY_WEIGHT
+  std::string strides = "";  // macros of BY_INPUT
+};
+
+void convolve(Launcher& launcher, const ConvProblem& c, const Problem& p, const Way& way) {
+  mk_device& device = launcher.device();
+  const ops::Window& w = c.window;
+  const std::string macros = std::string(" -DWAY=") + way.name + " -DA_WIDE=" + (way.a_wide ? "1" : "0") +
+                             " -DB_WIDE=" + (way.b_wide ? "1" : "0") + way.strides;
+  sum_product(launcher, p, [&](const Tile& t, const Product& q, const Split& split, const Range& range, cl_mem out) {
+    const int64_t images = std::min(t.bm / way.rows_each + 2, c.images.rows);
+    const int64_t reach = std::max({images * way.image_step, q.k, q.b.row_step * t.bn, q.b.k_step * t.bk});
+    const std::string all = tile_macros(t, q, reach) + macros;
+    const ImplicitArgs args{.product = q,
+                            .split = split,
+                            .image_step = way.image_step,
+                            .sides = c.sides(),
+                            .dilation_h = narrow(w.dilation_h),
+                            .dilation_w = narrow(w.dilation_w),
+                            .group_channels = narrow(w.group_channels()),
+                            .group_filters = narrow(c.out_channels / w.groups)};
+    launcher.run(device.kernel({"implicit/" + all, kConvImplicit, all}, "convolve"), range, args,
+                 {p.a, p.b, p.bias, out}, t.local_floats());
+  });
+}
+
+// Returns one product of a group. `a` is the operand under the windows.
+Problem product_of(const mk_tensor& a, const mk_tensor& b, const mk_tensor& out) {
+  Problem p{};
+  p.product.alpha = 1;
+  p.a = memory(a);
+  p.b = memory(b);
+  p.out = memory(out);
+  p.bias = p.out;
+  return p;
+}
+
+// Calls body(some, first) for all images at once if their rows are contiguous, otherwise image by image.
+template <class Body>
+void for_images(const ConvProblem& c, bool contiguous, Body&& body) {
+  const int64_t each = contiguous ? c.images.rows : 1;
+  for (int64_t first = 0; first < c.images.rows; first += each) {
+    ConvProblem some = c;
+    some.images = sdk::matrix(c.images.buffer, each, c.images.columns, c.images.row_stride,
+                              c.images.offset + first * c.images.row_stride);
+    some.windows = sdk::matrix(c.windows.buffer, each, c.windows.columns, c.windows.row_stride,
+                               c.windows.offset + first * c.windows.row_stride);
+    body(some, first);
+  }
+}
+
+}  // namespace
+
+bool suits_implicit(const mk_device& device) { return device.choices.conv == "implicit"; }
+
+void implicit_forward(Launcher& launcher, const ConvProblem& c, const mk_tensor& bias, bool relu) {
+  const ops::Window& w = c.window;
+  const int64_t channels = w.group_channels(), filters = c.out_channels / w.groups;
+  for_images(c, c.dense(), [&](const ConvProblem& some, int64_t) {
+    for (int64_t g = 0; g < w.groups; ++g) {
+      Problem p = product_of(some.images, c.weight, some.windows);
+      Product& q = p.product;
+      q.a = {some.images.offset + g * channels, 0, 1};
+      q.b = {c.weight.offset + g * filters, 1, c.weight.row_stride};
+      q.out = {some.windows.offset + g * filters, c.out_channels, 1};
+      q.m = some.images.rows * w.out_pixels();
+      q.n = filters;
+      q.k = w.patch();
+      if (bias.buffer != nullptr) {
+        p.bias = memory(bias);
+        q.bias_offset = bias.offset + g * filters;
+        q.biased = 1;
+      }
+      q.relu = relu ? 1 : 0;
+      const bool wide = whole_vectors(q.a.offset, some.images.row_stride, channels) && w.channels % 4 == 0;
+      convolve(
+          launcher, some, p,
+          {"FORWARD", wide, whole_vectors(q.b.offset, q.b.k_step, filters), some.images.row_stride, w.out_pixels()});
+    }
+  });
+}
+
+void implicit_grad_input(Launcher& launcher, const ConvProblem& c) {
+  const ops::Window& w = c.window;
+  const int64_t channels = w.group_channels(), filters = c.out_channels / w.groups;
+  const bool contiguous = c.images.rows <= 1 || c.images.row_stride == c.images.columns;
+  for_images(c, contiguous, [&](const ConvProblem& some, int64_t) {
+    for (int64_t g = 0; g < w.groups; ++g) {
+      Problem p = product_of(some.windows, c.weight, some.images);
+      Product& q = p.product;
+      q.a = {some.windows.offset + g * filters, 0, 1};
+      q.b = {c.weight.offset + g * filters, c.weight.row_stride, 1};
+      q.out = {some.images.offset + g * channels, w.channels, 1};
+      q.m = some.images.rows * w.height * w.width;
+      q.n = channels;
+      q.k = w.kernel_h * w.kernel_w * filters;
+      const bool wide = whole_vectors(q.a.offset, some.windows.row_stride, filters) && c.out_channels % 4 == 0;
+      convolve(launcher, some, p,
+               {"BY_INPUT", wide, whole_vectors(q.b.offset, q.b.row_step, filters), some.windows.row_stride,
+                w.height * w.width,
+                " -DSTRIDE_H=" + std::to_string(w.stride_h) + " -DSTRIDE_W=" + std::to_string(w.stride_w)});
+    }
+  });
+}
+
+void implicit_grad_weight(Launcher& launcher, const ConvProblem& c) {
+  const ops::Window& w = c.window;
+  const int64_t channels = w.group_channels(), filters = c.out_channels / w.groups;
+  for_images(c, c.dense(), [&](const ConvProblem& some, int64_t first) {
+    for (int64_t g = 0; g < w.groups; ++g) {
+      Problem p = product_of(some.images, some.windows, c.weight);
+      Product& q = p.product;
+      q.a = {some.images.offset + g * channels, 0, 1};
+      q.b = {some.windows.offset + g * filters, 1, c.out_channels};
+      q.out = {c.weight.offset + g * filters, c.weight.row_stride, 1};
+      q.m = w.patch();
+      q.n = filters;
+      q.k = some.images.rows * w.out_pixels();
+      q.beta = first == 0 ? 0.0F : 1.0F;
+      const bool wide = whole_vectors(q.a.offset, some.images.row_stride, channels) && w.channels % 4 == 0;
+      convolve(
+          launcher, some, p,
+          {"BY_WEIGHT", wide, whole_vectors(q.b.offset, q.b.k_step, filters), some.images.row_stride, w.out_pixels()});
+    }
+  });
+}
+
+}  // namespace mokume::opencl

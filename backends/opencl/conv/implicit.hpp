@@ -1,0 +1,14 @@
+// Computes convolutions on GPUs as products without patches in memory.
+#pragma once
+
+#include "conv/problem.hpp"
+#include "runtime/launcher.hpp"
+
+namespace mokume::opencl {
+
+bool suits_implicit(const mk_device& device);
+void implicit_forward(Launcher& launcher, const ConvProblem& p, const mk_tensor& bias, bool relu);
+void implicit_grad_input(Launcher& launcher, const ConvProblem& p);
+void implicit_grad_weight(Launcher& launcher, const ConvProblem& p);
+
+}  // namespace mokume::opencl
