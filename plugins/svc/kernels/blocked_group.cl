@@ -1,6 +1,8 @@
 // Implements blocked.cl for GPUs: a work-group solves a problem, and a work-item processes one row per iteration. Uses
 // places.cl.
 
+#define UNROLL _Pragma("unroll")
+
 // Loops over the rows k of the problem that belong to this work-item.
 #define FOR_ROWS(k)                            \
   for (int s_ = 0; r.span[2 * s_] >= 0; ++s_)  \
@@ -323,22 +325,57 @@ __kernel __attribute__((reqd_work_group_size(GROUP, 1, 1))) void solve_group(SOL
   }
 }
 
+#define WAITING 64   // rows whose addresses wait in local memory
+#define IN_FLIGHT 8  // loads that a work-item issues before it needs the first
+
+typedef __global const float* row_t;
+
 __kernel __attribute__((reqd_work_group_size(GROUP, 1, 1))) void update_group(UPDATE_ARGUMENTS) {
+  __local row_t rows[WAITING];
+  __local float step[WAITING], rest[WAITING];
+  const int lid = get_local_id(0);
   const long p = order[get_group_id(0) % running];
-  const long k = (long)(get_group_id(0) / running) * GROUP + get_local_id(0);
+  const long k = (long)(get_group_id(0) / running) * GROUP + lid;
   __global const int* count = counts + p * 4;
-  const int n = count[MOVED];
-  if (n == 0 || k >= ld || sign[p * ld + k] == 0) return;
   __global const int* moved = moved_all + p * SET;
   __global const float* delta = delta_all + p * 2 * SET;
   __global float* f = f_all + p * 2 * ld;
-  float h = f[k], l = f[ld + k], sum = 0.0f;
-  if (count[IN_PAIRS] != 0) {
-    for (int t = 0; t < n; ++t) ADD_PRODUCT(float, h, l, delta[t], delta[SET + t], ROW(slot[moved[t]])[k]);
-  } else {
-    for (int t = 0; t < n; ++t) sum = fma(delta[t], ROW(slot[moved[t]])[k], sum);
+  const int n = count[MOVED], in_pairs = count[IN_PAIRS];
+  const bool live = k < ld && sign[p * ld + k] != 0;
+  float h = live ? f[k] : 0.0f, l = live ? f[ld + k] : 0.0f, sum = 0.0f;
+  for (int first = 0; first < n; first += WAITING) {
+    const int some = min(WAITING, n - first);
+    barrier(CLK_LOCAL_MEM_FENCE);
+    if (lid < some) {
+      rows[lid] = ROW(slot[moved[first + lid]]);
+      step[lid] = delta[first + lid];
+      rest[lid] = delta[SET + first + lid];
+    }
+    barrier(CLK_LOCAL_MEM_FENCE);
+    int t = live ? 0 : some;
+    for (; t + IN_FLIGHT <= some; t += IN_FLIGHT) {
+      float value[IN_FLIGHT];
+      UNROLL
+      for (int u = 0; u < IN_FLIGHT; ++u) value[u] = rows[t + u][k];
+      if (in_pairs) {
+        UNROLL
+        for (int u = 0; u < IN_FLIGHT; ++u) ADD_PRODUCT(float, h, l, step[t + u], rest[t + u], value[u]);
+      } else {
+        UNROLL
+        for (int u = 0; u < IN_FLIGHT; ++u) sum = fma(step[t + u], value[u], sum);
+      }
+    }
+    for (; t < some; ++t) {
+      const float value = rows[t][k];
+      if (in_pairs)
+        ADD_PRODUCT(float, h, l, step[t], rest[t], value);
+      else
+        sum = fma(step[t], value, sum);
+    }
   }
-  ADD_SUM(float, h, l, sum);
-  f[k] = h;
-  f[ld + k] = l;
+  if (n > 0 && live) {
+    ADD_SUM(float, h, l, sum);
+    f[k] = h;
+    f[ld + k] = l;
+  }
 }
