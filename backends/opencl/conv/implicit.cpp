@@ -13,7 +13,7 @@ namespace {
 struct Way {
   const char* name;  // value of the macro WAY
   bool a_wide, b_wide;
-  int64_t image_step;        // of the operand under the windows
+  int64_t image_step;        // distance of images of the operand under the windows
   int64_t rows_each;         // rows of the product per image, or of the terms in BY_WEIGHT
   std::string strides = "";  // macros of BY_INPUT
 };

@@ -12,7 +12,7 @@ namespace {
 // busiest scheduler count. Partial sums are also written and read, and take a second launch.
 Division divide(const Tile& t, int64_t cores, int64_t m, int64_t n, int64_t k, bool partial) {
   constexpr int64_t kItemsAtOnce = 4 * 32;
-  constexpr double kLaunch = 3000, kBytesPerCycle = 20;  // of a core, when all read and write
+  constexpr double kLaunch = 3000, kBytesPerCycle = 20;  // bytes of a core, when all cores read and write
   const int64_t blocks = divide_up(k, kBlock);
   Division d{&t, divide_up(m, t.bm) * divide_up(n, t.bn), partial};
   const int64_t rounds = divide_up(partial ? d.tiles * blocks : d.tiles, cores);
