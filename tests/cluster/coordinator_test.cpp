@@ -78,7 +78,7 @@ TEST(Coordinator, GrantsTheLongestBundleThatFitsTheDevice) {
   EXPECT_EQ(none[0].first, 1u);
 }
 
-// Of two candidates with two folds, the finished folds show that the second candidate takes longer.
+// There are two candidates with two folds each. The finished folds show that the second candidate takes longer.
 TEST(Coordinator, LearnsFromTheTimesOfAnEarlierSession) {
   const auto first_grant = [](std::vector<scheduler::TimedWork> timed) {
     PlannedWork setup = make_work(4, 1);

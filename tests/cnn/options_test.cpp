@@ -186,7 +186,7 @@ TEST_P(OptionsOf, AccumulateTheGradientsOfALargerBatch) {
   for (size_t i = 0; i < want.size(); ++i) ASSERT_NEAR(got[i], want[i], 1e-5) << i;
   s.accumulate = 1;
   EXPECT_NE(run(s)->record().history.train_loss, parts->record().history.train_loss);
-  // Of 20 batches in steps of 3, the last step has two. A step of at least all batches is a single step.
+  // In 20 batches with steps of 3, the last step has two. A step of at least all batches is a single step.
   s.accumulate = 3;
   s.epochs = 1;
   EXPECT_EQ(run(s)->position().step(), 7);

@@ -30,7 +30,7 @@ TEST(Samples, AreDrawnWithinFolds) {
               std::count(fold_of.begin(), fold_of.end(), fold));
 }
 
-// Of many rows, a bootstrap contains 1 - 1/e, which is 63.2 %.
+// A bootstrap of many rows contains a share of 1 - 1/e of them, which is 63.2 %.
 TEST(Samples, LeaveOutAThirdOfTheRows) {
   const Sample sample = draw_sample(dealt(20000, 5), 7, 0);
   const std::set<uint32_t> different(sample.row.begin(), sample.row.end());
