@@ -4,11 +4,11 @@
 #include "conv/depthwise.hpp"
 #include "conv/direct.hpp"
 #include "conv/direct_grad.hpp"
-#include "conv/implicit.hpp"
 #include "conv/lines.hpp"
 #include "conv/patches.hpp"
 #include "conv/winograd.hpp"
 #include "elementwise/elementwise.hpp"
+#include "implicit/implicit.hpp"
 
 namespace mokume::opencl {
 namespace {

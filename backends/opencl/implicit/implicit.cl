@@ -5,7 +5,7 @@
 // where pixel (i, j) of a window and channel c of the group are an element of its patch. WAY is one of them. With A_WIDE,
 // vectors of four channels (filters in BY_INPUT) are aligned and lie in one pixel.
 #include "gemm/operand.cl"
-#include "conv/implicit_args.h"
+#include "implicit/implicit_args.h"
 
 #define ARGS ImplicitArgs
 #define FORWARD 1

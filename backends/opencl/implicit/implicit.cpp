@@ -1,10 +1,10 @@
-#include "conv/implicit.hpp"
+#include "implicit/implicit.hpp"
 
 #include <algorithm>
 
-#include "conv/implicit.embed.hpp"
-#include "conv/implicit_args.h"
 #include "gemm/tile.hpp"
+#include "implicit/implicit.embed.hpp"
+#include "implicit/implicit_args.h"
 
 namespace mokume::opencl {
 namespace {
@@ -35,7 +35,7 @@ void convolve(Launcher& launcher, const ConvProblem& c, const Problem& p, const 
                             .dilation_w = narrow(w.dilation_w),
                             .group_channels = narrow(w.group_channels()),
                             .group_filters = narrow(c.out_channels / w.groups)};
-    launcher.run(device.kernel({"implicit/" + all, kConvImplicit, all}, "convolve"), range, args,
+    launcher.run(device.kernel({"implicit/" + all, kImplicitImplicit, all}, "convolve"), range, args,
                  {p.a, p.b, p.bias, out}, t.local_floats());
   });
 }
