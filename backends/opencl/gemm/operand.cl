@@ -36,3 +36,23 @@ INLINE float4 fetch(__global const float* x, load_t load, int terms, const int a
   }
   return v;
 }
+
+// An operand from which a work-item loads its vectors of a tile.
+typedef struct {
+  __global const float* at;
+  load_t loads[LOADS(BM) > LOADS(BN) ? LOADS(BM) : LOADS(BN)];
+  int id;
+} matrix_t;
+
+INLINE void begin_matrix(__private matrix_t* m, Operand o, __global const float* x, index_t row, int rows, long first,
+                         int id, const int width, const int along_k, const int wide) {
+  m->at = x + o.offset + (long)row * o.row_step + first * o.k_step;
+  m->id = id;
+  UNROLL
+  for (int l = 0; l < LOADS(width); ++l) m->loads[l] = start(o, rows, place_of(l, width, along_k, id), along_k, wide);
+}
+
+INLINE float4 fetch_matrix(__private const matrix_t* m, int load, int left, const int width, const int along_k,
+                           const int wide) {
+  return fetch(m->at, m->loads[load], left - place_of(load, width, along_k, m->id).k, along_k, wide);
+}

@@ -5,43 +5,25 @@
 
 #define ARGS GemmTileArgs
 
-typedef struct {
-  __global const float* at;
-  load_t loads[LOADS(BM)];
-  int id;
-} a_source;
+typedef matrix_t a_source;
 
 INLINE void a_begin(__private a_source* s, const ARGS args, __global const float* a, index_t row, int rows, long first,
                     int id) {
-  const Operand o = args.product.a;
-  s->at = a + o.offset + (long)row * o.row_step + first * o.k_step;
-  s->id = id;
-  UNROLL
-  for (int l = 0; l < LOADS(BM); ++l)
-    s->loads[l] = start(o, rows, place_of(l, BM, A_ALONG_K, id), A_ALONG_K, A_WIDE);
+  begin_matrix(s, args.product.a, a, row, rows, first, id, BM, A_ALONG_K, A_WIDE);
 }
 INLINE float4 a_fetch(__private const a_source* s, const ARGS args, int load, int left) {
-  return fetch(s->at, s->loads[load], left - place_of(load, BM, A_ALONG_K, s->id).k, A_ALONG_K, A_WIDE);
+  return fetch_matrix(s, load, left, BM, A_ALONG_K, A_WIDE);
 }
 INLINE void a_advance(__private a_source* s, const ARGS args) { s->at += BK * args.product.a.k_step; }
 
-typedef struct {
-  __global const float* at;
-  load_t loads[LOADS(BN)];
-  int id;
-} b_source;
+typedef matrix_t b_source;
 
 INLINE void b_begin(__private b_source* s, const ARGS args, __global const float* b, index_t row, int rows, long first,
                     int id) {
-  const Operand o = args.product.b;
-  s->at = b + o.offset + (long)row * o.row_step + first * o.k_step;
-  s->id = id;
-  UNROLL
-  for (int l = 0; l < LOADS(BN); ++l)
-    s->loads[l] = start(o, rows, place_of(l, BN, B_ALONG_K, id), B_ALONG_K, B_WIDE);
+  begin_matrix(s, args.product.b, b, row, rows, first, id, BN, B_ALONG_K, B_WIDE);
 }
 INLINE float4 b_fetch(__private const b_source* s, const ARGS args, int load, int left) {
-  return fetch(s->at, s->loads[load], left - place_of(load, BN, B_ALONG_K, s->id).k, B_ALONG_K, B_WIDE);
+  return fetch_matrix(s, load, left, BN, B_ALONG_K, B_WIDE);
 }
 INLINE void b_advance(__private b_source* s, const ARGS args) { s->at += BK * args.product.b.k_step; }
 

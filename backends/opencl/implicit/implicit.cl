@@ -299,22 +299,14 @@ INLINE float4 b_fetch(__private const b_source* s, const ARGS args, int load, in
 
 #else
 
-typedef struct {
-  __global const float* at;
-  load_t loads[LOADS(BN)];
-  int id;
-} b_source;
+typedef matrix_t b_source;
 
 INLINE void b_begin(__private b_source* s, const ARGS args, __global const float* b, index_t row, int rows, long first,
                     int id) {
-  const Operand o = args.product.b;
-  s->at = b + o.offset + (long)row * o.row_step + first * o.k_step;
-  s->id = id;
-  UNROLL
-  for (int l = 0; l < LOADS(BN); ++l) s->loads[l] = start(o, rows, place_of(l, BN, 0, id), 0, B_WIDE);
+  begin_matrix(s, args.product.b, b, row, rows, first, id, BN, 0, B_WIDE);
 }
 INLINE float4 b_fetch(__private const b_source* s, const ARGS args, int load, int left) {
-  return fetch(s->at, s->loads[load], left - place_of(load, BN, 0, s->id).k, 0, B_WIDE);
+  return fetch_matrix(s, load, left, BN, 0, B_WIDE);
 }
 INLINE void b_advance(__private b_source* s, const ARGS args) { s->at += BK * args.product.b.k_step; }
 
