@@ -26,6 +26,7 @@ int run_width(const mk_device& device) { return uses_vectors(device) ? device.ve
 
 // Returns the width that needs the fewest steps.
 int row_width(const mk_device& device, int64_t columns) {
+  if (device.info.kind == MK_DEVICE_GPU) return columns < 4 ? 1 : 4;
   int best = run_width(device);
   const auto steps = [&](int width) { return columns / width + columns % width; };
   for (const int width : {8, 4})
@@ -48,9 +49,14 @@ int filters_width(const mk_device& device, int64_t channels) {
   return halves && round_up(channels, kHalf) < round_up(channels, width) ? kHalf : width;
 }
 
-BuiltIn for_width(const mk_device& device, const char* name, const char* source, int width) {
-  const std::string text = std::to_string(width);
-  return {name + ("/" + text), source, "-DVW=" + text + hints(device.info)};
+BuiltIn for_width(const mk_device& device, const char* name, const char* source, int width, bool aligned) {
+  const std::string text = std::to_string(width), alignment = aligned ? " -DALIGNED" : "";
+  return {name + ("/" + text) + alignment, source, "-DVW=" + text + alignment + hints(device.info)};
+}
+
+bool in_quads(const mk_device& device, int width, std::initializer_list<View> views) {
+  const auto starts_there = [](const View& v) { return v.offset % 4 == 0 && v.step % 4 == 0; };
+  return width == 4 && device.info.kind == MK_DEVICE_GPU && std::all_of(views.begin(), views.end(), starts_there);
 }
 
 RunLaunch::RunLaunch(const mk_device& device, int64_t rows, int64_t columns, int64_t unit)
@@ -59,7 +65,8 @@ RunLaunch::RunLaunch(const mk_device& device, int64_t rows, int64_t columns, int
     grid.columns_each = std::min(columns, kElementsEach);
     grid.rows_each = std::clamp<int64_t>(kElementsEach / columns, 1, rows);
   } else {
-    range.local[0] = abreast(divide_up(columns, unit));
+    grid.columns_each = std::max<int64_t>(unit, row_width(device, columns));
+    range.local[0] = abreast(divide_up(columns, grid.columns_each));
     range.local[1] = kGroup / range.local[0];
     grid.rows_each = divide_up(rows, kMostGroups[1] * range.local[1]);
   }

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstdint>
+#include <initializer_list>
 #include <string>
 
 #include "common/args.h"
@@ -17,17 +18,21 @@ inline constexpr int64_t kFloat = sizeof(float);
 
 bool uses_vectors(const mk_device& device);
 
-// Return VW for three kinds of kernels: kernels over rows (runs.cl); kernels over short rows, which process the last
-// columns one by one; and kernels over `channels` (windows.cl), for which VW <= channels.
-int run_width(const mk_device& device);
+// Return VW for three kinds of kernels: kernels over rows (runs.cl), which take four elements on GPUs; kernels that
+// process whole rows; and kernels over `channels` (windows.cl), for which VW <= channels.
 int row_width(const mk_device& device, int64_t columns);
+int run_width(const mk_device& device);
 int channel_width(const mk_device& device, int64_t channels);
 // Returns VW for loops that multiply and add but access little memory.
 int filters_width(const mk_device& device, int64_t channels);
 
-BuiltIn for_width(const mk_device& device, const char* name, const char* source, int width);
+// Returns a kernel's program. With `aligned`, which `in_quads` computes, vectors of four start at multiples of 16
+// bytes.
+BuiltIn for_width(const mk_device& device, const char* name, const char* source, int width, bool aligned = false);
+bool in_quads(const mk_device& device, int width, std::initializer_list<View> views);
 
-// Divides a matrix, which must not be empty, among work-items. On a GPU, each work-item takes `unit` columns.
+// Divides a matrix, which must not be empty, among work-items. On a GPU, each work-item takes row_width() columns, or
+// `unit` if that is more.
 struct RunLaunch {
   RunLaunch(const mk_device& device, int64_t rows, int64_t columns, int64_t unit = 1);
   RunGrid grid;
@@ -50,7 +55,7 @@ struct ImageLaunch {
   Range range;
 };
 
-inline View view(const mk_tensor& t) { return {t.offset, t.row_stride}; }
+inline View view(const mk_tensor& t) { return {t.offset, t.rows <= 1 ? 0 : t.row_stride}; }
 
 // Converts a side for kernels. check_window() has verified that the side fits.
 constexpr i32 narrow(int64_t side) { return static_cast<i32>(side); }

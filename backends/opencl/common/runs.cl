@@ -1,5 +1,5 @@
 // Iterates over a matrix view. One work-item processes rows_each x columns_each elements, VW at a time: whole rows on
-// CPUs, one element (VW = 1) on GPUs.
+// CPUs, four elements on GPUs.
 #include "common/vector.cl"
 
 // Loads the first n of VW elements and sets the others to zero without reading them.
@@ -24,7 +24,13 @@ static void store_some(vec v, __global float* p, int n) {
   }
   float some[VW];
   VSTORE(v, 0, some);
+#if VW == 4
+  UNROLL  // keeps the elements in registers
+  for (int i = 0; i < VW; ++i)
+    if (i < n) p[i] = some[i];
+#else
   for (int i = 0; i < n; ++i) p[i] = some[i];
+#endif
 #endif
 }
 

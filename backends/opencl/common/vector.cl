@@ -15,29 +15,34 @@ typedef JOIN(float, VW) vec;
 typedef JOIN(int, VW) ivec;
 #define AS_VEC JOIN(as_float, VW)
 #define AS_IVEC JOIN(as_int, VW)
-#ifndef WHOLE_VECTORS
+#if !defined(WHOLE_VECTORS) && !defined(ALIGNED)
 #define VLOAD JOIN(vload, VW)
 #define VSTORE JOIN(vstore, VW)
 #else
-// PoCL splits a vload or vstore of 16 elements into four. The host defines WHOLE_VECTORS only for PoCL, whose compiler
-// is clang, which can load and store a vector at any address.
+// With WHOLE_VECTORS, PoCL loads a vector of 16 at once, which it would split into four for a vload; its compiler, clang,
+// loads and stores vectors at any address. With ALIGNED, vectors of global floats start at multiples of 16 bytes, so that
+// a GPU loads them at once.
 #define VLOAD load_vector
 #define VSTORE store_vector
-#define WHOLE_VECTOR(space, type, element)                                                                     \
+#define WHOLE_VECTOR(space, type, element, alignment)                                                                 \
   static __attribute__((overloadable, always_inline)) JOIN(type, VW) load_vector(long i, space const element* p) {    \
-    typedef JOIN(type, VW) anywhere __attribute__((aligned(4)));                                               \
-    return *(space const anywhere*)(p + i * VW);                                                               \
-  }                                                                                                            \
+    typedef JOIN(type, VW) anywhere __attribute__((aligned(alignment)));                                              \
+    return *(space const anywhere*)(p + i * VW);                                                                      \
+  }                                                                                                                   \
   static __attribute__((overloadable, always_inline)) void store_vector(JOIN(type, VW) v, long i, space element* p) { \
-    typedef JOIN(type, VW) anywhere __attribute__((aligned(4)));                                               \
-    *(space anywhere*)(p + i * VW) = v;                                                                        \
+    typedef JOIN(type, VW) anywhere __attribute__((aligned(alignment)));                                              \
+    *(space anywhere*)(p + i * VW) = v;                                                                               \
   }
-WHOLE_VECTOR(__global, float, float)
-WHOLE_VECTOR(__private, float, float)
-WHOLE_VECTOR(__global, int, int)
-WHOLE_VECTOR(__private, int, int)
-WHOLE_VECTOR(__global, uint, uint)
-WHOLE_VECTOR(__private, uint, uint)
+#ifdef ALIGNED
+WHOLE_VECTOR(__global, float, float, 16)
+#else
+WHOLE_VECTOR(__global, float, float, 4)
+#endif
+WHOLE_VECTOR(__private, float, float, 4)
+WHOLE_VECTOR(__global, int, int, 4)
+WHOLE_VECTOR(__private, int, int, 4)
+WHOLE_VECTOR(__global, uint, uint, 4)
+WHOLE_VECTOR(__private, uint, uint, 4)
 #endif
 #endif
 #define SPLAT(x) ((vec)(x))

@@ -9,12 +9,21 @@
 namespace mokume::opencl {
 namespace {
 
-const LibraryKernel& layers_kernel(mk_device& device, int width, const char* name) {
-  return device.kernel(for_width(device, "layers", kElementwiseLayers, width), name);
+// Returns a kernel over rows of `columns` elements of these views.
+const LibraryKernel& row_kernel(mk_device& device, const char* program, const char* source, const char* name,
+                                int64_t columns, std::initializer_list<View> views) {
+  const int width = row_width(device, columns);
+  return device.kernel(for_width(device, program, source, width, in_quads(device, width, views)), name);
 }
 
-const LibraryKernel& activations_kernel(mk_device& device, int width, const char* name) {
-  return device.kernel(for_width(device, "activations", kElementwiseActivations, width), name);
+const LibraryKernel& layers_kernel(mk_device& device, const char* name, int64_t columns,
+                                   std::initializer_list<View> views) {
+  return row_kernel(device, "layers", kElementwiseLayers, name, columns, views);
+}
+
+const LibraryKernel& activations_kernel(mk_device& device, const char* name, int64_t columns,
+                                        std::initializer_list<View> views) {
+  return row_kernel(device, "activations", kElementwiseActivations, name, columns, views);
 }
 
 // Returns whether layers.cl has the activation; activations.cl has the remaining activations.
@@ -44,7 +53,7 @@ void bias_act(Launcher& launcher, const mk_op& op) {
   mk_device& device = launcher.device();
   const RunLaunch l(device, out.rows, out.columns);
   if (!is_simple(op))
-    return launcher.run(activations_kernel(device, row_width(device, out.columns), "activate"), l.range,
+    return launcher.run(activations_kernel(device, "activate", out.columns, {view(x), view(bias), view(out)}), l.range,
                         ActivateArgs{.grid = l.grid,
                                      .x = view(x),
                                      .out = view(out),
@@ -54,7 +63,7 @@ void bias_act(Launcher& launcher, const mk_op& op) {
                                      .slope = static_cast<f32>(op.bias_act.slope),
                                      .reserved = 0},
                         {memory(x), memory(bias), memory(out)});
-  launcher.run(layers_kernel(device, row_width(device, out.columns), "bias_act"), l.range,
+  launcher.run(layers_kernel(device, "bias_act", out.columns, {view(x), view(bias), view(out)}), l.range,
                BiasActArgs{.grid = l.grid,
                            .x = view(x),
                            .out = view(out),
@@ -72,7 +81,8 @@ void act_grad(Launcher& launcher, const mk_op& op) {
   mk_device& device = launcher.device();
   const RunLaunch l(device, dx.rows, dx.columns);
   if (!is_simple(op))
-    return launcher.run(activations_kernel(device, row_width(device, dx.columns), "activation_grad"), l.range,
+    return launcher.run(activations_kernel(device, "activation_grad", dx.columns, {view(grad), view(y), view(dx)}),
+                        l.range,
                         ActivationGradArgs{.grid = l.grid,
                                            .grad = view(grad),
                                            .y = view(y),
@@ -81,7 +91,7 @@ void act_grad(Launcher& launcher, const mk_op& op) {
                                            .slope = static_cast<f32>(op.bias_act.slope)},
                         {memory(grad), memory(y), memory(dx)});
   launcher.run(
-      layers_kernel(device, row_width(device, dx.columns), "act_grad"), l.range,
+      layers_kernel(device, "act_grad", dx.columns, {view(grad), view(y), view(dx)}), l.range,
       ActGradArgs{.grid = l.grid, .grad = view(grad), .y = view(y), .dx = view(dx), .relu = is_relu(op), .reserved = 0},
       {memory(grad), memory(y), memory(dx)});
 }
@@ -92,7 +102,7 @@ void dropout(Launcher& launcher, const mk_op& op) {
   const auto& [seed, layer, step, first_row] = op.dropout.place;
   mk_device& device = launcher.device();
   const RunLaunch l(device, out.rows, out.columns, 4);
-  launcher.run(layers_kernel(device, run_width(device), "dropout"), l.range,
+  launcher.run(device.kernel(for_width(device, "layers", kElementwiseLayers, run_width(device)), "dropout"), l.range,
                DropoutArgs{.grid = l.grid,
                            .x = view(x),
                            .out = view(out),
@@ -114,15 +124,17 @@ void affine_columns(Launcher& launcher, const mk_op& op) {
   const mk_tensor& shift = shifted ? op.inputs[2] : scale;
   mk_device& device = launcher.device();
   const RunLaunch l(device, out.rows, out.columns);
-  launcher.run(layers_kernel(device, row_width(device, out.columns), "affine_columns"), l.range,
-               AffineColumnsArgs{.grid = l.grid,
-                                 .x = view(x),
-                                 .out = view(out),
-                                 .scale_offset = scale.offset,
-                                 .shift_offset = shift.offset,
-                                 .shifted = shifted ? 1 : 0,
-                                 .reserved = 0},
-               {memory(x), memory(scale), memory(shift), memory(out)});
+  launcher.run(
+      layers_kernel(device, "affine_columns", out.columns, {view(x), view(out), {scale.offset, 0}, {shift.offset, 0}}),
+      l.range,
+      AffineColumnsArgs{.grid = l.grid,
+                        .x = view(x),
+                        .out = view(out),
+                        .scale_offset = scale.offset,
+                        .shift_offset = shift.offset,
+                        .shifted = shifted ? 1 : 0,
+                        .reserved = 0},
+      {memory(x), memory(scale), memory(shift), memory(out)});
 }
 
 }  // namespace mokume::opencl
