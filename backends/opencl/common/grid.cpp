@@ -35,6 +35,8 @@ int row_width(const mk_device& device, int64_t columns) {
 }
 
 int channel_width(const mk_device& device, int64_t channels) {
+  // Two work-items of a GPU must not write the same channels.
+  if (device.info.kind == MK_DEVICE_GPU) return channels % 4 == 0 ? 4 : 1;
   for (const int width : {16, 8, 4})
     if (width <= run_width(device) && width <= channels) return width;
   return 1;
@@ -81,7 +83,8 @@ ImageLaunch::ImageLaunch(const mk_device& device, int64_t rows, int64_t width, i
     columns_each = std::clamp<int64_t>(kElementsEach / channels, 1, width);
     grid.rows_each = std::clamp<int64_t>(kElementsEach / channels / width, 1, rows);
   } else {
-    range.local[0] = abreast(channels);
+    channels_each = channel_width(device, channels);
+    range.local[0] = abreast(divide_up(channels, channels_each));
     range.local[1] = kGroup / range.local[0];
     columns_each = divide_up(width, kMostGroups[1] * range.local[1]);
     grid.rows_each = divide_up(rows, kMostGroups[2]);

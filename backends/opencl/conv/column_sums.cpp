@@ -10,7 +10,7 @@ namespace mokume::opencl {
 void column_sums(Launcher& launcher, const mk_tensor& x, const mk_tensor& out, bool first) {
   constexpr int64_t kRowsEach = 512;
   mk_device& device = launcher.device();
-  const int width = channel_width(device, x.columns);
+  const int width = uses_vectors(device) ? channel_width(device, x.columns) : 1;  // a GPU needs every work-item
   const int64_t blocks = divide_up(x.rows, kRowsEach), local = uses_vectors(device) ? 1 : 64;
   const cl_mem sums = launcher.queue().workspace(kPatchesSlot, blocks * x.columns);
   const auto kernel = [&](const char* name) -> const LibraryKernel& {

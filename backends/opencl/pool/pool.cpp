@@ -10,8 +10,10 @@
 namespace mokume::opencl {
 namespace {
 
-const LibraryKernel& pool_kernel(mk_device& device, int64_t channels, const char* name) {
-  return device.kernel(for_width(device, "pools", kPoolPool, channel_width(device, channels)), name);
+const LibraryKernel& pool_kernel(mk_device& device, int64_t channels, const char* name,
+                                 std::initializer_list<View> views) {
+  const int width = channel_width(device, channels);
+  return device.kernel(for_width(device, "pools", kPoolPool, width, in_quads(device, width, views)), name);
 }
 
 MaxPoolArgs args_of(const ImageLaunch& l, const ops::Window& w, const mk_tensor& images, const mk_tensor& windows,
@@ -36,7 +38,8 @@ void run_average(Launcher& launcher, const char* name, const ImageLaunch& l, con
                  const mk_tensor& images, const mk_tensor& cells, std::initializer_list<cl_mem> buffers) {
   mk_device& device = launcher.device();
   if (p.kernel_h == 0)
-    return launcher.run(pool_kernel(device, p.channels, name), l.range, args_of(l, p, images, cells), buffers);
+    return launcher.run(pool_kernel(device, p.channels, name, {view(images), view(cells)}), l.range,
+                        args_of(l, p, images, cells), buffers);
   const LibraryKernel& kernel =
       device.kernel(for_width(device, "averages", kPoolWindow, channel_width(device, p.channels)), name);
   launcher.run(kernel, l.range,
@@ -68,8 +71,8 @@ void max_pool(Launcher& launcher, const mk_op& op) {
   if (sdk::empty(out)) return;
   mk_device& device = launcher.device();
   const ImageLaunch l(device, images.rows * w.out_height(), w.out_width(), w.channels);
-  launcher.run(pool_kernel(device, w.channels, "max_pool"), l.range, args_of(l, w, images, out, places),
-               {memory(images), memory(out), memory(places)});
+  launcher.run(pool_kernel(device, w.channels, "max_pool", {view(images), view(out)}), l.range,
+               args_of(l, w, images, out, places), {memory(images), memory(out), memory(places)});
 }
 
 void max_pool_grad(Launcher& launcher, const mk_op& op) {
@@ -78,8 +81,8 @@ void max_pool_grad(Launcher& launcher, const mk_op& op) {
   if (sdk::empty(dx)) return;
   mk_device& device = launcher.device();
   const ImageLaunch l(device, dx.rows * w.height, w.width, w.channels);
-  launcher.run(pool_kernel(device, w.channels, "max_pool_grad"), l.range, args_of(l, w, dx, grad, places),
-               {memory(grad), memory(places), memory(dx)});
+  launcher.run(pool_kernel(device, w.channels, "max_pool_grad", {view(grad), view(dx)}), l.range,
+               args_of(l, w, dx, grad, places), {memory(grad), memory(places), memory(dx)});
 }
 
 void avg_pool(Launcher& launcher, const mk_op& op) {
