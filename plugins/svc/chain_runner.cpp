@@ -20,18 +20,6 @@ std::string shortest(double x) {
 
 }  // namespace
 
-int64_t problems_at_once(const mk_device_info& device) {
-  constexpr int64_t kPerUnit = 4;  // problems per compute unit, so that some compute while others wait
-  // Problems share the rows of a kernel matrix that exceeds the caches, so even small devices solve many at once.
-  constexpr int64_t kFewest = 200;
-  return std::max(kFewest, kPerUnit * int64_t{device.compute_units});
-}
-
-int64_t coef_rows_per_fold(int64_t problems, int64_t places) {
-  const int64_t running = std::min(places, kMostAhead * problems);
-  return std::max<int64_t>(32, (running + problems + 15) / 16 * 16);
-}
-
 std::string make_note(int64_t steps, const std::vector<double>& settled_c, int64_t unsure) {
   std::string note = "steps=" + std::to_string(steps);
   const char* separator = " settled=";
@@ -75,7 +63,8 @@ ChainRunner::ChainRunner(const sdk::Device& device, const RowOrder& order, Kerne
       settings_(settings),
       pass_(pass),
       problems_(weighted_problems(order.classes(), settings, 0)),
-      rows_per_fold_(coef_rows_per_fold(static_cast<int64_t>(problems_.size()), places.count())) {
+      rows_per_fold_(
+          coef_rows_per_fold(static_cast<int64_t>(problems_.size()), places.count(), most_ahead(device.info()))) {
   int64_t most = 1;
   for (uint32_t f = 0; f < order.folds(); ++f) most = std::max(most, order.fold_rows(f));
   values_ = device.buffer<float>(static_cast<uint64_t>(most * rows_per_fold_));
@@ -120,6 +109,7 @@ void ChainRunner::run(const std::vector<FoldSteps>& folds, const mk_fit_sink& si
         Chain chain;
         chain.fold = f;
         chain.problem = k;
+        chain.ahead = most_ahead(device_.info());
         chains.push_back(std::move(chain));
       }
     }
@@ -175,7 +165,7 @@ void ChainRunner::validate_in_time() {
 // Every chain gets one place before any chain gets a second.
 void ChainRunner::start_solves(std::vector<Chain>& chains) {
   const int64_t wanted = problems_at_once(device_.info());
-  for (int64_t ahead = 0; ahead < kMostAhead; ++ahead)
+  for (int64_t ahead = 0; ahead < most_ahead(device_.info()); ++ahead)
     for (Chain& chain : chains) {
       skip_done(chain);
       if (static_cast<int64_t>(chain.solves.size()) != ahead || ahead >= chain.ahead) continue;
@@ -256,7 +246,8 @@ void ChainRunner::accept(Chain& chain, const Solve& solve) {
   fit.steps += solution.steps;
   fit.capped = fit.capped || solution.capped;
   ++solves_done_;
-  if (solution.vectors > 0) chain.ahead = 1 + (kMostAhead - 1) * solution.at_c / solution.vectors;
+  if (solution.vectors > 0 && device_.info().kind != MK_DEVICE_GPU)
+    chain.ahead = 1 + (most_ahead(device_.info()) - 1) * solution.at_c / solution.vectors;
   if (solution.at_c > 0 || solution.capped || pass_ == Pass::handed_over || pass_ == Pass::again) return;
   chain.settled_c = solve.c;
   chain.settled = solve.target;

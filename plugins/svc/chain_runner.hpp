@@ -13,21 +13,13 @@
 #include <string>
 #include <vector>
 
+#include "concurrency.hpp"
 #include "kernel_store.hpp"
 #include "rows.hpp"
 #include "settings.hpp"
 #include "solver.hpp"
 
 namespace mokume::svc {
-
-// Returns the number of problems to solve at once if memory allows. If there are fewer chains, each chain solves up to
-// kMostAhead values of C at once, although the solutions for larger values may turn out to be copies.
-int64_t problems_at_once(const mk_device_info& device);
-inline constexpr int64_t kMostAhead = 8;
-
-// Returns the number of coefficient rows per fold: one for each problem that `places` places can solve at once, and
-// more for solutions that wait for validation.
-int64_t coef_rows_per_fold(int64_t problems, int64_t places);
 
 // The errors of an ill-determined fit (sdk/ill_determined.hpp) depend on the solver. Pass `first` does not report such
 // fits. Pass `handed_over` solves each of them with LIBSVM's steps, whose errors researchers know; passes `again` do so
@@ -77,8 +69,8 @@ class ChainRunner {
     size_t fold = 0;
     size_t problem = 0;
     size_t next = 0;  // index of the next fit to solve
-    // Limits concurrent solves. The fewer multipliers are at C, the sooner the chain settles.
-    int64_t ahead = kMostAhead;
+    // Limits concurrent solves, except on a GPU. The fewer multipliers are at C, the sooner the chain settles.
+    int64_t ahead = 0;
     std::deque<Solve> solves;  // ascending in C; a solved problem waits for its predecessors
     std::optional<double> settled_c;
     std::shared_ptr<Decisions> settled;  // null before the chain settles, or if it settled in an earlier session

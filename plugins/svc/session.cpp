@@ -11,7 +11,7 @@
 namespace mokume::svc {
 namespace {
 
-constexpr int64_t kMaxPlaces = 512;
+constexpr int64_t kMaxPlaces = 512, kMaxPlacesOfGpu = 2048;
 constexpr double kLeastTol = 1e-6;       // lower limit of the tolerance when ill-determined fits are solved again
 constexpr int64_t kPlacesOnTheFly = 64;  // each place may need two kernel rows at once
 
@@ -139,13 +139,15 @@ void SvcSession::prepare(uint32_t bootstrap) {
   warn_of_unit();
   const int64_t problems = most_problems(experiment_);
   const int64_t folds = std::max<int64_t>(1, experiment_.n_folds);
-  const int64_t folds_at_once = std::max<int64_t>(1, std::min(folds, kMaxPlaces / problems));
+  const int64_t max_places = device_.info().kind == MK_DEVICE_GPU ? kMaxPlacesOfGpu : kMaxPlaces;
+  const int64_t folds_at_once = std::max<int64_t>(1, std::min(folds, max_places / problems));
   const bool blocked = any_blocked(experiment_, spread_);
-  const int64_t fewest = std::min(kMaxPlaces, folds_at_once * problems);
-  const int64_t ahead = std::min(kMostAhead * fewest, problems_at_once(device_.info()));
-  Room room{std::clamp(ahead, fewest, kMaxPlaces), folds_at_once};
+  const int64_t fewest = std::min(max_places, folds_at_once * problems);
+  const int64_t ahead = most_ahead(device_.info());
+  const int64_t most_running = std::min(ahead * fewest, problems_at_once(device_.info()));
+  Room room{std::clamp(most_running, fewest, max_places), folds_at_once};
   const auto reserve = [&] {
-    const int64_t coef_rows = coef_rows_per_fold(problems, room.places);
+    const int64_t coef_rows = coef_rows_per_fold(problems, room.places, ahead);
     return Places::bytes(*order_, room.places, room.folds * coef_rows) +
            (blocked ? BlockedSolver::bytes(*order_, room.places) : 0) +
            static_cast<uint64_t>(order_->rows() * coef_rows) * sizeof(float);
@@ -168,7 +170,7 @@ void SvcSession::prepare(uint32_t bootstrap) {
   const int64_t rows_at_once = blocked ? std::max(room.places, working_set(order_->rows()) / 2) : room.places;
   store_.emplace(host_, device_, *experiment_.train, *order_, reserve(), rows_at_once,
                  candidate_settings(experiment_, 0).precomputed);
-  places_.emplace(device_, *order_, room.places, room.folds * coef_rows_per_fold(problems, room.places));
+  places_.emplace(device_, *order_, room.places, room.folds * coef_rows_per_fold(problems, room.places, ahead));
   if (!libsvm_) libsvm_.emplace(host_, device_, order_->regression());
   if (blocked) blocked_.emplace(host_, device_, *order_, room.places);
   host_.log(

@@ -234,7 +234,7 @@ TEST(Waits, for_a_driver_that_hangs_end_with_the_cause_and_the_cure) {
   world.reset();  // closes the device without a wait
 }
 
-// Takes 5,120 more steps of a solver that has not converged, at 512 per launch. The host sends and reads the 16 places
+// Takes 5,120 more steps of a solver that has not converged, at 512 per launch. The host sends and reads the 64 places
 // of two problems with every launch.
 TEST(Solver, steps_5120) {
   constexpr int64_t kSteps = 5120;
@@ -250,7 +250,7 @@ TEST(Solver, steps_5120) {
   };
   fit(kSteps);
   const Asked some = asked_by([&] { fit(kSteps); }), more = asked_by([&] { fit(2 * kSteps); });
-  EXPECT_EQ(more - some, (Asked{10, 50, 20, 10880, 30, 10920, 0, 0}));
+  EXPECT_EQ(more - some, (Asked{10, 50, 20, 43520, 30, 43560, 0, 0}));
 }
 
 // The backend computes half of a kernel matrix, in strips of 512 rows, and copies it to the other half.

@@ -218,7 +218,7 @@ TEST(Compiled, asks_intel_for_large_buffers_in_clblasts_programs) {
 TEST(Mixed, ranks_on_cards_of_two_vendors_share_one_run) {
   if (!have("mpirun")) GTEST_SKIP() << "mpirun is missing: install openmpi-bin";
   const Place place;
-  place.write("e.toml", small_experiment("opencl", static_cast<int>(test::sample(500, 1000))));
+  place.write("e.toml", small_experiment("opencl", static_cast<int>(test::sample(300, 1000))));
   const std::string run = Place::program() + " run e.toml --out ";
   const Ended alone = place.shell(posing_as("nvidia-h200") + run + "alone");
   ASSERT_EQ(alone.code, 0) << alone.err;

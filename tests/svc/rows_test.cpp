@@ -1,8 +1,10 @@
 // Tests row order, binary problems and votes.
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cmath>
 
+#include "concurrency.hpp"
 #include "rows.hpp"
 
 namespace mokume::svc {
@@ -162,6 +164,17 @@ TEST(RowOrder, CentresTargetsAndKnowsTheirDeviation) {
   EXPECT_DOUBLE_EQ(order.target_deviation(MK_ALL_ROWS), std::sqrt(5.0));
   EXPECT_DOUBLE_EQ(order.target_deviation(0), std::sqrt(8.0 / 3));
   EXPECT_EQ(order.target_deviation(1), 1) << "one row has no deviation";
+}
+
+// The published grid has 5 folds of 10 problems, and 24 values of C for each gamma.
+TEST(ProblemsAtOnce, FillACardWithAGrid) {
+  mk_device_info card{};
+  card.kind = MK_DEVICE_GPU;
+  card.compute_units = 132;
+  EXPECT_GE(std::min(problems_at_once(card), 50 * std::min<int64_t>(24, most_ahead(card))), 1000);
+  mk_device_info processor = card;
+  processor.kind = MK_DEVICE_CPU;
+  EXPECT_LT(most_ahead(processor), 24) << "a busy device would waste work on values that turn out to be copies";
 }
 
 }  // namespace
