@@ -74,13 +74,12 @@ typedef struct {
       const long ld, const int want
 
 // Moves the multipliers of the members i and j like take_step in libsvm.cl, and sets `step` to the length of the step.
+// BOUND(x) is the largest multiplier of member x.
 #define TAKE_STEP(step, i, j, k_ij)                                                         \
   do {                                                                                      \
     const float eta_ = fmax(CURVATURE(diagonal_of[i], diagonal_of[j], k_ij), TAU);          \
-    const float most_i_ = PRODUCT(float, c, weight[members[i]]);                            \
-    const float most_j_ = PRODUCT(float, c_minus, weight[members[j]]);                      \
-    const float room_i_ = label[i] > 0 ? (most_i_ - high[i]) - rest[i] : high[i] + rest[i]; \
-    const float room_j_ = label[j] > 0 ? high[j] + rest[j] : (most_j_ - high[j]) - rest[j]; \
+    const float room_i_ = label[i] > 0 ? (BOUND(i) - high[i]) - rest[i] : high[i] + rest[i]; \
+    const float room_j_ = label[j] > 0 ? high[j] + rest[j] : (BOUND(j) - high[j]) - rest[j]; \
     (step) = fmin(((fm[j] - fm[i]) + (fl[j] - fl[i])) / eta_, fmin(room_i_, room_j_));      \
     ADD_TO(high[i], rest[i], label[i] > 0 ? (step) : -(step));                              \
     ADD_TO(high[j], rest[j], label[j] > 0 ? -(step) : (step));                              \

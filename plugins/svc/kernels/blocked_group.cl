@@ -2,6 +2,7 @@
 // places.cl.
 
 #define UNROLL _Pragma("unroll")
+#define BOUND(x) bound[x]
 
 // Loops over the rows k of the problem that belong to this work-item.
 #define FOR_ROWS(k)                            \
@@ -15,51 +16,77 @@ bool eligible(Rows r, int k, int low, Cut up) {
   return (r.flags[k] & LOW) != 0 && !((r.flags[k] & UP) != 0 && within(r.f[k], k, up));
 }
 
-// Returns the sum to every work-item.
-int group_sum(__local int* of, int lid, int x) {
+// Adds `x` over a group, and returns the sums to every work-item. There are two barriers, as in group_best.
+static int4 group_sums(__local int4* of, int lid, int4 x) {
   of[lid] = x;
   barrier(CLK_LOCAL_MEM_FENCE);
-  for (int half_ = GROUP / 2; half_ > 0; half_ >>= 1) {
-    if (lid < half_) of[lid] += of[lid + half_];
-    barrier(CLK_LOCAL_MEM_FENCE);
+  if (lid < FIRST) {
+    for (int t = 1; t < 16; ++t) x += of[lid + t * FIRST];
+    of[GROUP + lid] = x;
   }
-  const int sum = of[0];
   barrier(CLK_LOCAL_MEM_FENCE);
-  return sum;
+  x = of[GROUP];
+  for (int t = 1; t < FIRST; ++t) x += of[GROUP + t];
+  return x;
 }
 
-int count_together(__local int* scratch, int lid, Rows r, int low, Cut up, float value, int from) {
-  int count = 0;
+// Counts the eligible rows with v <= each of four values.
+static int4 count_up_to(__local int4* scratch, int lid, Rows r, int low, Cut up, float4 values) {
+  int4 counts = 0;
   FOR_ROWS(k) {
     const float v = low ? -r.f[k] : r.f[k];
-    const bool taken = from < 0 ? v <= value : v == value && k >= from;
-    count += taken && eligible(r, k, low, up);
+    if (eligible(r, k, low, up)) counts -= (float4)(v) <= values;
   }
-  return group_sum(scratch, lid, count);
+  return group_sums(scratch, lid, counts);
 }
 
-// Does the work of find_cut. All branches are the bounds of loops, because some compilers fail on barriers inside
-// conditions. The function is always inlined, because a call would cost stack on some GPUs.
-__attribute__((always_inline)) Cut find_cut_together(__local int* scratch, int lid, Rows r, int low, Cut up, int want,
+// Counts the eligible rows from `from` on with v == value.
+static int count_equal(__local int4* scratch, int lid, Rows r, int low, Cut up, float value, int from) {
+  int4 count = 0;
+  FOR_ROWS(k) {
+    const float v = low ? -r.f[k] : r.f[k];
+    count.x += v == value && k >= from && eligible(r, k, low, up);
+  }
+  return group_sums(scratch, lid, count).x;
+}
+
+// Does the work of find_cut, but compares four values in a pass over the rows. All branches are the bounds of loops,
+// because some compilers fail on barriers inside conditions. The function is always inlined, because a call would cost
+// stack on some GPUs.
+__attribute__((always_inline)) Cut find_cut_together(__local int4* scratch, int lid, Rows r, int low, Cut up, int want,
                                                      float least, float most, long ld) {
   Cut cut;
-  int at_or_below = count_together(scratch, lid, r, low, up, most, -1);
+  int at_or_below = count_up_to(scratch, lid, r, low, up, (float4)(most)).x;
   const bool all_fit = at_or_below <= want;
   long from = key_of_float(least), to = key_of_float(most);
   while (from < to && !all_fit && at_or_below != want) {
-    const long middle = from + (to - from) / 2;
-    at_or_below = count_together(scratch, lid, r, low, up, float_of_key((int)middle), -1);
-    if (at_or_below >= want) to = middle;
-    else from = middle + 1;
+    const long apart = to - from;
+    long at[4];
+    float4 values;
+    for (int t = 0; t < 4; ++t) at[t] = from + apart * (t + 1) / 5;
+    values.x = float_of_key((int)at[0]);
+    values.y = float_of_key((int)at[1]);
+    values.z = float_of_key((int)at[2]);
+    values.w = float_of_key((int)at[3]);
+    const int4 counts = count_up_to(scratch, lid, r, low, up, values);
+    const int below[4] = {counts.x, counts.y, counts.z, counts.w};
+    for (int t = 3; t >= 0; --t) {
+      if (below[t] >= want) {
+        to = at[t];
+        at_or_below = below[t];
+      }
+    }
+    for (int t = 0; t < 4; ++t)
+      if (below[t] < want) from = at[t] + 1;
   }
   cut.value = float_of_key((int)to);
   const bool exact = all_fit || at_or_below == want;
-  const int extra = count_together(scratch, lid, r, low, up, cut.value, -1) - want;
-  const int equal = count_together(scratch, lid, r, low, up, cut.value, 0);
+  const int extra = count_up_to(scratch, lid, r, low, up, (float4)(cut.value)).x - want;
+  const int equal = count_equal(scratch, lid, r, low, up, cut.value, 0);
   int first = 0, last = exact ? 1 : (int)ld;
   while (last - first > 1) {
     const int middle = first + (last - first) / 2;
-    if (count_together(scratch, lid, r, low, up, cut.value, middle) >= equal - extra) first = middle;
+    if (count_equal(scratch, lid, r, low, up, cut.value, middle) >= equal - extra) first = middle;
     else last = middle;
   }
   cut.row = first;
@@ -83,8 +110,9 @@ void sort_together(__local int* x, int lid) {
 }
 
 __kernel __attribute__((reqd_work_group_size(GROUP, 1, 1))) void choose_group(CHOOSE_ARGUMENTS) {
-  __local float l_value[GROUP], l_rest[GROUP];
-  __local int l_at[GROUP], l_members[SET], l_count;
+  __local Comparison l_up, l_low;
+  __local int4 l_counts[GROUP + FIRST];
+  __local int l_members[SET], l_count;
   __local ModelSums l_sums;
   const int lid = get_local_id(0);
   const long p = order[get_group_id(0)];
@@ -104,17 +132,14 @@ __kernel __attribute__((reqd_work_group_size(GROUP, 1, 1))) void choose_group(CH
   for (long k = first ? lid : ld; k < ld; k += GROUP) BEGIN_ROW(k);
   barrier(CLK_GLOBAL_MEM_FENCE);
 
-  float up = INFINITY, low = INFINITY;  // `low` is negated
+  Best best_up = {INFINITY, 0.0f, NONE}, best_low = {INFINITY, 0.0f, NONE};  // the largest F of I_low is negated
   FOR_ROWS(k) {
     const float h = f[k];
-    if ((flags[k] & UP) != 0) up = h < up ? h : up;
-    if ((flags[k] & LOW) != 0) low = -h < low ? -h : low;
+    if ((flags[k] & UP) != 0) best_up.value = h < best_up.value ? h : best_up.value;
+    if ((flags[k] & LOW) != 0) best_low.value = -h < best_low.value ? -h : best_low.value;
   }
-  float nothing = 0.0f;
-  int none_at = 0;
-  group_min(GROUP, l_value, l_rest, l_at, lid, &up, &nothing, &none_at);
-  group_min(GROUP, l_value, l_rest, l_at, lid, &low, &nothing, &none_at);
-  low = -low;
+  group_best_of_two(lid, &l_up, &best_up, &l_low, &best_low);
+  float up = best_up.value, low = -best_low.value;
   const bool both = up < INFINITY && low > -INFINITY;
   if (both && !(low - up < INFINITY)) up = NAN;  // kernel values have overflowed, which rho shows
   int status = before;
@@ -126,8 +151,8 @@ __kernel __attribute__((reqd_work_group_size(GROUP, 1, 1))) void choose_group(CH
   Cut none;
   none.value = -INFINITY;
   none.row = 0;
-  const Cut up_cut = find_cut_together(l_at, lid, r, 0, none, wanted, up, chooses ? low + gap : up, ld);
-  const Cut low_cut = find_cut_together(l_at, lid, r, 1, up_cut, wanted, -low, chooses ? gap - up : -low, ld);
+  const Cut up_cut = find_cut_together(l_counts, lid, r, 0, none, wanted, up, chooses ? low + gap : up, ld);
+  const Cut low_cut = find_cut_together(l_counts, lid, r, 1, up_cut, wanted, -low, chooses ? gap - up : -low, ld);
   for (int x = lid; x < SET; x += GROUP) l_members[x] = INT_MAX;
   if (lid == 0) l_count = 0;
   barrier(CLK_LOCAL_MEM_FENCE);
@@ -167,12 +192,11 @@ __kernel __attribute__((reqd_work_group_size(GROUP, 1, 1))) void gather_group(GA
 }
 
 __kernel __attribute__((reqd_work_group_size(GROUP, 1, 1))) void solve_group(SOLVE_ARGUMENTS) {
-  __local float fm[SET], fl[SET], high[SET], rest[SET], diagonal_of[SET];
+  __local float fm[SET], fl[SET], high[SET], rest[SET], diagonal_of[SET], bound[SET];
   __local int state[SET];
   __local char label[SET];
-  __local float l_value[GROUP], l_rest[GROUP];
-  __local int l_at[GROUP];
-  __local float l_step;
+  __local Comparison l_up, l_low;
+  __local float l_sizes[16], l_step;
   const int lid = get_local_id(0);
   const long p = order[get_group_id(0)];
   STATE_OF(p);
@@ -190,6 +214,7 @@ __kernel __attribute__((reqd_work_group_size(GROUP, 1, 1))) void solve_group(SOL
   for (int x = lid; x < m; x += GROUP) {
     const int k = members[x];
     label[x] = y[k];
+    bound[x] = PRODUCT(float, y[k] > 0 ? c : c_minus, weight[k]);
     diagonal_of[x] = diagonal[k];
     fm[x] = again ? inner[x] : f[k];
     high[x] = again ? inner[SET + x] : a[k];
@@ -206,10 +231,8 @@ __kernel __attribute__((reqd_work_group_size(GROUP, 1, 1))) void solve_group(SOL
   bool fresh = true;
   bool done = false;
   int steps = 0;
-  float nothing = 0.0f;
   while (true) {
-    float up = INFINITY, high_low = INFINITY;  // high_low is the negated maximum over I_low
-    int i = NONE;
+    Best best_up = {INFINITY, 0.0f, NONE}, best_low = {INFINITY, 0.0f, NONE};  // the largest F of I_low is negated
     for (int x = lid; x < m; x += GROUP) {
       float h = fm[x];
       if (!fresh) {
@@ -218,24 +241,22 @@ __kernel __attribute__((reqd_work_group_size(GROUP, 1, 1))) void solve_group(SOL
         fm[x] = h;
         fl[x] = l;
       }
-      if ((state[x] & UP) != 0 && h <= up) {
-        up = h;
-        i = x;
+      if ((state[x] & UP) != 0 && h <= best_up.value) {
+        best_up.value = h;
+        best_up.at = x;
       }
-      if ((state[x] & LOW) != 0 && -h < high_low) high_low = -h;
+      if ((state[x] & LOW) != 0 && -h < best_low.value) best_low.value = -h;
     }
-    int none_at = 0;
-    group_min(GROUP, l_value, l_rest, l_at, lid, &up, &nothing, &i);
-    group_min(GROUP, l_value, l_rest, l_at, lid, &high_low, &nothing, &none_at);
-    const float low = -high_low;
+    group_best_of_two(lid, &l_up, &best_up, &l_low, &best_low);
+    const float up = best_up.value, low = -best_low.value;
+    const int i = best_up.at;
     if (fresh && !again) enough = fmax(SHARE_OF_TOL * tol, SHARE_OF_GAP * (low - up));
     fresh = false;
     done = !(low - up >= enough) || low - up == INFINITY || i == NONE;
     if (done || steps >= most) break;
 
     ki = tile + i * SET;
-    float loss = 1.0f;  // negated gain
-    int j = NONE;
+    Best loss = {1.0f, 0.0f, NONE};  // the negated gain
     const float kii = diagonal_of[i];
     for (int x = lid; x < m; x += GROUP) {
       const float diff = fm[x] - up;
@@ -243,13 +264,13 @@ __kernel __attribute__((reqd_work_group_size(GROUP, 1, 1))) void solve_group(SOL
         const float raw = CURVATURE(kii, diagonal_of[x], ki[x]);
         const float eta = raw > TAU ? raw : TAU;
         const float gain = diff * diff / eta;
-        if (-gain <= loss) {
-          loss = -gain;
-          j = x;
+        if (-gain <= loss.value) {
+          loss.value = -gain;
+          loss.at = x;
         }
       }
     }
-    group_min(GROUP, l_value, l_rest, l_at, lid, &loss, &nothing, &j);
+    const int j = group_best(lid, &l_up, loss).at;
     if (j == NONE) {
       done = true;
       break;
@@ -295,7 +316,7 @@ __kernel __attribute__((reqd_work_group_size(GROUP, 1, 1))) void solve_group(SOL
     float size = 0.0f;
     for (int x = lid; x < m; x += 16)
       if (!continues && state[x] != 0) size += fabs(fm[x]);
-    l_value[lid] = size;
+    l_sizes[lid] = size;
   }
   barrier(CLK_LOCAL_MEM_FENCE);
   if (lid == 0 && m > 0) {
@@ -313,8 +334,8 @@ __kernel __attribute__((reqd_work_group_size(GROUP, 1, 1))) void solve_group(SOL
           delta[SET + n] = high[x];
           ++n;
         }
-      float size = l_value[0];
-      for (int t = 1; t < 16; ++t) size += l_value[t];
+      float size = l_sizes[0];
+      for (int t = 1; t < 16; ++t) size += l_sizes[t];
       const float rounding = sf[S_ROUNDING] + PRODUCT(float, HALF_ULP * largest, size);
       const bool small_ = rounding <= ROUNDING_OF_TOL * tol;
       if (small_) sf[S_ROUNDING] = rounding;

@@ -1,5 +1,6 @@
 // Implements blocked.cl for CPUs: a work-item solves a problem, 16 rows at a time. Uses places.cl.
 
+#define BOUND(x) PRODUCT(float, label[x] > 0 ? c : c_minus, weight[members[x]])
 #define LANES ((int16)(0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15))
 
 int16 within16(float16 v, int16 row, Cut cut) { return (v < cut.value) | ((v == cut.value) & (row >= cut.row)); }

@@ -2,8 +2,7 @@
 // places.cl.
 
 __kernel __attribute__((reqd_work_group_size(GROUP, 1, 1))) void smo_group(SMO_ARGUMENTS) {
-  __local float l_value[GROUP], l_rest[GROUP];
-  __local int l_at[GROUP];
+  __local Comparison l_up, l_low;
   __local float l_step;
   __local ModelSums l_sums;
   const int lid = get_local_id(0);
@@ -35,9 +34,7 @@ __kernel __attribute__((reqd_work_group_size(GROUP, 1, 1))) void smo_group(SMO_A
       }
       ki = ROW(slot[i]);
       const float kii = diagonal[i];
-      float nothing = 0.0f;
-      float loss = 1.0f;  // negated gain, so that group_min finds the largest gain
-      int j = NONE;
+      Best loss = {1.0f, 0.0f, NONE};  // the negated gain
       for (int s = 0; span[2 * s] >= 0; ++s) {
         for (int k = span[2 * s] * BLOCK + lid; k < span[2 * s + 1] * BLOCK; k += GROUP) {
           float h = f[k], l = f[ld + k];
@@ -46,14 +43,14 @@ __kernel __attribute__((reqd_work_group_size(GROUP, 1, 1))) void smo_group(SMO_A
           if ((flags[k] & LOW) != 0 && diff > 0.0f) {
             const float eta = fmax(CURVATURE(kii, diagonal[k], ki[k]), TAU);
             const float gain = diff * diff / eta;
-            if (-gain <= loss) {
-              loss = -gain;
-              j = k;
+            if (-gain <= loss.value) {
+              loss.value = -gain;
+              loss.at = k;
             }
           }
         }
       }
-      group_min(GROUP, l_value, l_rest, l_at, lid, &loss, &nothing, &j);
+      const int j = group_best(lid, &l_up, loss).at;
       if (j == NONE) {
         up = NAN;
         status = CONVERGED;
@@ -71,10 +68,8 @@ __kernel __attribute__((reqd_work_group_size(GROUP, 1, 1))) void smo_group(SMO_A
       ++steps;
     }
 
-    up = INFINITY;
-    up_rest = 0.0f;
-    i = NONE;
-    float high = INFINITY;  // negated maximum over I_low
+    // The smallest F of I_up, and the largest of I_low, negated.
+    Best best_up = {INFINITY, 0.0f, NONE}, best_low = {INFINITY, 0.0f, NONE};
     for (int s = 0; span[2 * s] >= 0; ++s) {
       for (int k = span[2 * s] * BLOCK + lid; k < span[2 * s + 1] * BLOCK; k += GROUP) {
         float h = f[k];
@@ -87,20 +82,19 @@ __kernel __attribute__((reqd_work_group_size(GROUP, 1, 1))) void smo_group(SMO_A
         const int flag = flags[k];
         const float value_low = SHIFTED(h, LOW_OFFSET(flag, epsilon));
         SHIFT(float, h, l, UP_OFFSET(flag, epsilon));
-        if ((flag & UP) != 0 && (h < up || (h == up && l <= up_rest))) {
-          up = h;
-          up_rest = l;
-          i = k;
+        if ((flag & UP) != 0 && (h < best_up.value || (h == best_up.value && l <= best_up.rest))) {
+          best_up.value = h;
+          best_up.rest = l;
+          best_up.at = k;
         }
-        if ((flag & LOW) != 0 && -value_low < high) high = -value_low;
+        if ((flag & LOW) != 0 && -value_low < best_low.value) best_low.value = -value_low;
       }
     }
-    group_min(GROUP, l_value, l_rest, l_at, lid, &up, &up_rest, &i);
-    float nothing = 0.0f;
-    int none = 0;
-    group_min(GROUP, l_value, l_rest, l_at, lid, &high, &nothing, &none);
-    low = -high;
-    if (first && si[I_BEST] != NONE) i = si[I_BEST];
+    group_best_of_two(lid, &l_up, &best_up, &l_low, &best_low);
+    up = best_up.value;
+    up_rest = best_up.rest;
+    low = -best_low.value;
+    i = first && si[I_BEST] != NONE ? si[I_BEST] : best_up.at;
     first = false;
     barrier(CLK_GLOBAL_MEM_FENCE);
   }

@@ -220,29 +220,60 @@ void write_model_together(int lid, int writers, __local ModelSums* sums, __globa
   }
 }
 
-// Returns the best (value, rest, index) of a group of `size` to every work-item: the smallest value + rest and, for
-// ties, the largest index. The local arrays have `size` elements, a power of two.
-void group_min(int size, __local float* value, __local float* rest, __local int* at, int lid, float* v, float* r,
-               int* k) {
-  value[lid] = *v;
-  rest[lid] = *r;
-  at[lid] = *k;
-  barrier(CLK_LOCAL_MEM_FENCE);
-  for (int half_ = size / 2; half_ > 0; half_ >>= 1) {
-    if (lid < half_) {
-      const float v0 = value[lid], v1 = value[lid + half_];
-      const float r0 = rest[lid], r1 = rest[lid + half_];
-      const int k1 = at[lid + half_];
-      if (v1 < v0 || (v1 == v0 && (r1 < r0 || (r1 == r0 && k1 > at[lid])))) {
-        value[lid] = v1;
-        rest[lid] = r1;
-        at[lid] = k1;
-      }
-    }
-    barrier(CLK_LOCAL_MEM_FENCE);
+// The work-items of a group compare values in two rounds: each of the first FIRST compares 16 values, then all compare
+// these FIRST results. A barrier takes longer than 16 comparisons. GROUP is a multiple of 16.
+#define FIRST (GROUP / 16)
+
+typedef struct {
+  float value[GROUP + FIRST], rest[GROUP + FIRST];
+  int at[GROUP + FIRST];
+} Comparison;
+
+typedef struct {
+  float value, rest;
+  int at;
+} Best;
+
+// Returns the better one: the smallest value + rest and, for ties, the largest index.
+static Best better(Best a, Best b) {
+  const bool second = b.value < a.value || (b.value == a.value && (b.rest < a.rest || (b.rest == a.rest && b.at > a.at)));
+  return second ? b : a;
+}
+
+// Compares the values at `from`, from + step, ..., of which there are `count`.
+static Best best_of(__local const Comparison* c, int from, int step, int count) {
+  Best best = {c->value[from], c->rest[from], c->at[from]};
+  for (int t = 1; t < count; ++t) {
+    const Best next = {c->value[from + t * step], c->rest[from + t * step], c->at[from + t * step]};
+    best = better(best, next);
   }
-  *v = value[0];
-  *r = rest[0];
-  *k = at[0];
+  return best;
+}
+
+static void put(__local Comparison* c, int place, Best x) {
+  c->value[place] = x.value;
+  c->rest[place] = x.rest;
+  c->at[place] = x.at;
+}
+
+// Returns the best of a group to every work-item. All work-items call it, and it has two barriers.
+static Best group_best(int lid, __local Comparison* c, Best x) {
+  put(c, lid, x);
   barrier(CLK_LOCAL_MEM_FENCE);
+  if (lid < FIRST) put(c, GROUP + lid, best_of(c, lid, FIRST, 16));
+  barrier(CLK_LOCAL_MEM_FENCE);
+  return best_of(c, GROUP, 1, FIRST);
+}
+
+// Does the same for two values with the same two barriers.
+static void group_best_of_two(int lid, __local Comparison* c, Best* x, __local Comparison* d, Best* y) {
+  put(c, lid, *x);
+  put(d, lid, *y);
+  barrier(CLK_LOCAL_MEM_FENCE);
+  __local Comparison* mine = lid < FIRST ? c : d;
+  const int first = lid < FIRST ? lid : lid - FIRST;
+  if (lid < 2 * FIRST) put(mine, GROUP + first, best_of(mine, first, FIRST, 16));
+  barrier(CLK_LOCAL_MEM_FENCE);
+  *x = best_of(c, GROUP, 1, FIRST);
+  *y = best_of(d, GROUP, 1, FIRST);
 }
