@@ -6,6 +6,7 @@
 #include "blocked.embed.hpp"
 #include "blocked_group.embed.hpp"
 #include "blocked_vector.embed.hpp"
+#include "concurrency.hpp"
 #include "places.embed.hpp"
 
 namespace mokume::svc {
@@ -17,7 +18,6 @@ constexpr int32_t kCounts = 4;         // integers per place: members, moved, in
 constexpr int32_t kSteps = 32'768;     // most steps in a launch of `solve`
 // Devices with MK_DEVICE_SOFTWARE limit the loops of a work-item to 65,535 iterations, and a step takes up to 60.
 constexpr int32_t kStepsInSoftware = 800;
-constexpr int kRounds = 4;  // rounds between two waits, to hide the latency of devices other than a CPU
 
 }  // namespace
 
@@ -53,7 +53,9 @@ void BlockedSolver::advance(Places& places, KernelStore& store, int64_t max_iter
     if (i.status == kStart) i.steps_left = static_cast<int32_t>(std::min(max_iterations, kMost));
   }
   places.send(order);
-  for (int k = 0; k < (groups_ ? kRounds : 1); ++k) round(places, store, order);
+  const auto problems = static_cast<int64_t>(order.size());
+  const int rounds = groups_ ? rounds_at_once(problems, places.stride(), set_) : 1;
+  for (int k = 0; k < rounds; ++k) round(places, store, order);
   places.fetch();
   places.count_steps(order, std::numeric_limits<int64_t>::max());
 }

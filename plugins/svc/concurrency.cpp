@@ -21,4 +21,12 @@ int64_t coef_rows_per_fold(int64_t problems, int64_t places, int64_t ahead) {
   return std::max<int64_t>(32, (running + problems + 15) / 16 * 16);
 }
 
+int rounds_at_once(int64_t problems, int64_t rows, int64_t set) {
+  // A round reads the rows of about half of each working set. Large GPUs read one or two TB/s from memory and caches.
+  constexpr double kBytesPerSecond = 1.5e12, kSeconds = 0.05;
+  constexpr int kMost = 16;
+  const double bytes = sizeof(float) * double(problems) * double(rows) * double(set) / 2;
+  return std::clamp(static_cast<int>(std::min<double>(kMost, kSeconds * kBytesPerSecond / bytes)), 1, kMost);
+}
+
 }  // namespace mokume::svc

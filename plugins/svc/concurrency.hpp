@@ -16,4 +16,8 @@ int64_t most_ahead(const mk_device_info& device);
 // of each chain, and more for solutions that wait for validation.
 int64_t coef_rows_per_fold(int64_t problems, int64_t places, int64_t ahead);
 
+// Returns the number of rounds of the blocked solver that a GPU runs before the host waits for it: about 50 ms of
+// estimated work, but few enough that launches for problems that have converged cost little.
+int rounds_at_once(int64_t problems, int64_t rows, int64_t set);
+
 }  // namespace mokume::svc

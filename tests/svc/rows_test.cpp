@@ -177,5 +177,11 @@ TEST(ProblemsAtOnce, FillACardWithAGrid) {
   EXPECT_LT(most_ahead(processor), 24) << "a busy device would waste work on values that turn out to be copies";
 }
 
+TEST(RoundsAtOnce, TakeAboutFiftyMilliseconds) {
+  EXPECT_EQ(rounds_at_once(1200, 60'000, 1024), 1);
+  EXPECT_EQ(rounds_at_once(150, 60'000, 1024), 4);
+  EXPECT_EQ(rounds_at_once(10, 400, 128), 16);
+}
+
 }  // namespace
 }  // namespace mokume::svc
