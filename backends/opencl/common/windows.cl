@@ -3,10 +3,8 @@
 //
 // A work-item processes a few rows of pixels with `channels` channels each: whole rows on CPUs, one element (VW = 1) on
 // GPUs. An element's operations depend only on its position, so its bits are the same for every VW and grid.
+#include "common/divide.cl"
 #include "common/vector.cl"
-
-// Divides in 32 bits if possible, because a 64-bit division takes a GPU about a hundred instructions.
-static long divide(long a, long b) { return ((a | b) >> 32) == 0 ? (long)((uint)a / (uint)b) : a / b; }
 
 // FOR_EACH_ROW iterates over an ImageGrid and sets r, which is row y of image n, where
 //   n = divide(r, rows of an image), y = r - n * rows of an image.

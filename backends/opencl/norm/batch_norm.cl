@@ -1,5 +1,6 @@
 // Computes batch normalisation (sdk/ops/batch_norm.hpp). Sums run over blocks of rows, then over groups of blocks. Both
 // are the same on every device, so the bits are, too.
+#include "common/divide.cl"
 #include "common/runs.cl"
 #include "norm/batch_norm_args.h"
 
@@ -16,8 +17,8 @@
 // Requires VW <= columns. A work-item processes VW columns of blocks_each blocks. The last vector starts early.
 #define FOR_EACH_BLOCK                                                                     \
   const long vectors = (args.columns + VW - 1) / VW, item = (long)get_global_id(0);        \
-  const long first = item / vectors * args.blocks_each;                                    \
-  const int c = (int)min(item % vectors * VW, (long)args.columns - VW);                    \
+  const long at = divide(item, vectors), first = at * args.blocks_each;                    \
+  const int c = (int)min((item - at * vectors) * VW, (long)args.columns - VW);             \
   for (long block = first; block < min(first + args.blocks_each, args.blocks); ++block)
 
 // Writes the mean of each block, and the sum of the squared differences from this mean.
@@ -64,8 +65,8 @@ static void merge(__global const float* part, int columns, int c, long begin, lo
 }
 
 __kernel void norm_merge(ITEM const NormMergeArgs args, __global const float* from, __global float* part) {
-  const long group = (long)get_global_id(0) / args.columns;
-  const int c = (int)((long)get_global_id(0) % args.columns);
+  const long group = divide((long)get_global_id(0), args.columns);
+  const int c = (int)((long)get_global_id(0) - group * args.columns);
   if (group * args.fan >= args.count) return;
   float mean, squares;
   merge(from, args.columns, c, group * args.fan, min((group + 1) * args.fan, args.count), args.rows_each, args.rows,
@@ -148,8 +149,8 @@ __kernel void norm_products(ITEM const NormBlocksArgs args, __global const float
 
 // Sums groups of `fan` blocks. The number of rows does not matter.
 __kernel void norm_add(ITEM const NormMergeArgs args, __global const float* from, __global float* part) {
-  const long group = (long)get_global_id(0) / args.columns;
-  const int c = (int)((long)get_global_id(0) % args.columns);
+  const long group = divide((long)get_global_id(0), args.columns);
+  const int c = (int)((long)get_global_id(0) - group * args.columns);
   if (group * args.fan >= args.count) return;
   for (int line = 0; line < 2; ++line) {
     float sum = 0.0f;

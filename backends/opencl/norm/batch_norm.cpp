@@ -46,12 +46,12 @@ class BatchNormLaunches {
                         .columns = narrow(columns_),
                         .relu = relu_};
     if (dy == nullptr) {
-      launcher_.run(kernel("norm_blocks", width), range, args, {memory(x), parts.memory});
+      launcher_.run(kernel("norm_blocks", width, {args.x}), range, args, {memory(x), parts.memory});
     } else {
       args.dy = view(*dy);
       args.moments_offset = moments->offset;
       args.moments_step = moments->row_stride;
-      launcher_.run(kernel("norm_products", width), range, args,
+      launcher_.run(kernel("norm_products", width, {args.x, args.dy, view(*moments)}), range, args,
                     {memory(*dy), memory(x), memory(*moments), parts.memory});
     }
     const char* const join = dy == nullptr ? "norm_merge" : "norm_add";
@@ -59,7 +59,7 @@ class BatchNormLaunches {
          slot = slot == kBatchGroupsSlot ? kBatchPartsSlot : kBatchGroupsSlot) {
       const int64_t groups = divide_up(parts.count, kFan);
       const cl_mem to = workspace(slot, groups);
-      launcher_.run(kernel(join, 1), {{groups * columns_, 1, 1}, {group(), 1, 1}},
+      launcher_.run(kernel(join, 1, {}), {{groups * columns_, 1, 1}, {group(), 1, 1}},
                     NormMergeArgs{.rows = rows_,
                                   .rows_each = parts.rows_each,
                                   .count = parts.count,
@@ -74,7 +74,7 @@ class BatchNormLaunches {
 
   void apply(const mk_tensor& x, cl_mem moments, int64_t scale, int64_t shift, const mk_tensor& y) {
     const RunLaunch l(device_, rows_, columns_);
-    launcher_.run(kernel("norm_apply", row_width(device_, columns_)), l.range,
+    launcher_.run(kernel("norm_apply", row_width(device_, columns_), {view(x), view(y), {scale, 0}, {shift, 0}}), l.range,
                   NormApplyArgs{.grid = l.grid,
                                 .x = view(x),
                                 .y = view(y),
@@ -87,11 +87,12 @@ class BatchNormLaunches {
 
   template <class Args>
   void columns(const char* name, const Args& args, std::initializer_list<cl_mem> buffers) {
-    launcher_.run(kernel(name, 1), {{columns_, 1, 1}, {group(), 1, 1}}, args, buffers);
+    launcher_.run(kernel(name, 1, {}), {{columns_, 1, 1}, {group(), 1, 1}}, args, buffers);
   }
 
-  const LibraryKernel& kernel(const char* name, int width) {
-    return device_.kernel(for_width(device_, "batch_norm", kNormBatchNorm, width), name);
+  const LibraryKernel& kernel(const char* name, int width, std::initializer_list<View> views) {
+    return device_.kernel(for_width(device_, "batch_norm", kNormBatchNorm, width, in_quads(device_, width, views)),
+                          name);
   }
   cl_mem workspace(size_t slot, int64_t blocks) { return launcher_.queue().workspace(slot, 2 * blocks * columns_); }
 
@@ -165,7 +166,9 @@ void batch_norm_grad(Launcher& launcher, const mk_op& op) {
   if (op.n_outputs < 3) return;
   const mk_tensor& dx = op.outputs[2];
   const RunLaunch l(device, x.rows, x.columns);
-  launcher.run(norm.kernel("norm_grad", row_width(device, x.columns)), l.range,
+  const View lines{0, x.columns};  // the coefficients
+  launcher.run(norm.kernel("norm_grad", row_width(device, x.columns),
+                           {view(dy), view(x), view(dx), view(moments), lines}), l.range,
                NormGradArgs{.grid = l.grid,
                             .dy = view(dy),
                             .x = view(x),

@@ -1,18 +1,19 @@
 // Computes group normalisation (sdk/ops/group_norm.hpp). Every work-item has its own sums, so the bits do not depend on
 // the division of rows and groups.
+#include "common/divide.cl"
 #include "common/runs.cl"
 #include "norm/group_norm_args.h"
 
 // Requires VW <= channels. A work-item processes VW channels of one row. The last vector starts early.
 #define ROW_AND_CHANNELS                                                             \
   const long vectors = (args.channels + VW - 1) / VW, item = (long)get_global_id(0); \
-  const long r = item / vectors;                                                     \
-  const int c = (int)min(item % vectors * VW, (long)args.channels - VW);             \
+  const long r = divide(item, vectors);                                              \
+  const int c = (int)min((item - r * vectors) * VW, (long)args.channels - VW);       \
   if (r >= args.rows) return;
 
-#define ROW_AND_GROUP                                                             \
-  const long r = (long)get_global_id(0) / args.groups;                            \
-  const int group = (int)((long)get_global_id(0) % args.groups);                  \
+#define ROW_AND_GROUP                                                               \
+  const long r = divide((long)get_global_id(0), args.groups);                       \
+  const int group = (int)((long)get_global_id(0) - r * args.groups);                \
   if (r >= args.rows) return;
 
 // Writes each channel's mean in a row, and the sum of squared differences from it. `part` has two lines for each row.
@@ -55,8 +56,8 @@ __kernel void group_moments(ITEM const GroupNormArgs args, __global const float*
 // Writes the scale and the shift of each channel of a row.
 __kernel void group_scales(ITEM const GroupNormArgs args, __global const float* moments, __global const float* weight,
                            __global const float* bias, __global float* to) {
-  const long r = (long)get_global_id(0) / args.channels;
-  const int c = (int)((long)get_global_id(0) % args.channels), group = c / args.each;
+  const long r = divide((long)get_global_id(0), args.channels);
+  const int c = (int)((long)get_global_id(0) - r * args.channels), group = c / args.each;
   if (r >= args.rows) return;
   moments += args.moments.offset + r * args.moments.step;
   const float scale = weight[args.weight_offset + c] * moments[args.groups + group];
@@ -67,7 +68,7 @@ __kernel void group_scales(ITEM const GroupNormArgs args, __global const float* 
 __kernel void group_apply(ITEM const GroupApplyArgs args, __global const float* x, __global const float* scales,
                           __global float* y) {
   FOR_EACH_LINE {
-    const long row = r / args.pixels, pixel = (r % args.pixels) * args.grid.columns;
+    const long row = divide(r, args.pixels), pixel = (r - row * args.pixels) * args.grid.columns;
     __global const float* from = x + args.x.offset + row * args.x.step + pixel;
     __global float* to = y + args.out.offset + row * args.out.step + pixel;
     __global const float* scale = scales + 2 * row * args.grid.columns;
@@ -138,7 +139,7 @@ __kernel void group_columns(ITEM const GroupColumnsArgs args, __global const flo
 __kernel void group_grad(ITEM const GroupApplyArgs args, __global const float* dy, __global const float* x,
                          __global const float* coefficients, __global float* dx) {
   FOR_EACH_LINE {
-    const long row = r / args.pixels, pixel = (r % args.pixels) * args.grid.columns;
+    const long row = divide(r, args.pixels), pixel = (r - row * args.pixels) * args.grid.columns;
     __global const float* grad = dy + args.dy.offset + row * args.dy.step + pixel;
     __global const float* from = x + args.x.offset + row * args.x.step + pixel;
     __global float* to = dx + args.out.offset + row * args.out.step + pixel;

@@ -3,21 +3,37 @@
 #include "common/windows.cl"
 #include "pool/pool_args.h"
 
+// With HALVES, windows have 2 x 2 pixels, a stride of 2 and no padding. With WHOLE, images become one pixel. These are the
+// most frequent forms, for which a GPU then needs neither divisions nor loops.
+#ifdef HALVES
+static WindowSides fixed(WindowSides sides) {
+  sides.kernel_h = sides.kernel_w = sides.stride_h = sides.stride_w = 2;
+  sides.pad_h = sides.pad_w = 0;
+  return sides;
+}
+#define FIRST_INSIDE(first) 0
+#define LAST_INSIDE(first, kernel_size, size) 2
+#else
+static WindowSides fixed(WindowSides sides) { return sides; }
+#define FIRST_INSIDE(first) max(0, -(first))
+#define LAST_INSIDE(first, kernel_size, size) min(kernel_size, (size) - (first))
+#endif
+
 // A NaN counts as larger than everything. Among equal elements, the first one wins.
 __kernel void max_pool(ITEM const MaxPoolArgs args, __global const float* images, __global float* out,
                        __global int* places) {
-  const WindowSides sides = args.sides;
+  const WindowSides sides = fixed(args.sides);
   FOR_EACH_ROW {
     const long n = divide(r, sides.out_h);
     const int y = (int)(r - n * sides.out_h), top = y * sides.stride_h - sides.pad_h;
-    const int i0 = max(0, -top), i1 = min(sides.kernel_h, sides.height - top);
+    const int i0 = FIRST_INSIDE(top), i1 = LAST_INSIDE(top, sides.kernel_h, sides.height);
     __global const float* image = images + args.images.offset + n * args.images.step;
     __global float* to = out + args.windows.offset + n * args.windows.step + (long)y * sides.out_w * sides.channels;
     __global int* places_to =
         places + args.places.offset + n * args.places.step + (long)y * sides.out_w * sides.channels;
     FOR_EACH_COLUMN(sides.out_w) {
       const int left = x * sides.stride_w - sides.pad_w;
-      const int j0 = max(0, -left), j1 = min(sides.kernel_w, sides.width - left);
+      const int j0 = FIRST_INSIDE(left), j1 = LAST_INSIDE(left, sides.kernel_w, sides.width);
       __global const float* first = image + ((long)(top + i0) * sides.width + left + j0) * sides.channels;
       FOR_EACH_CHANNEL(sides.channels) {
         const int k = CHANNEL;
@@ -41,7 +57,7 @@ __kernel void max_pool(ITEM const MaxPoolArgs args, __global const float* images
 
 __kernel void max_pool_grad(ITEM const MaxPoolArgs args, __global const float* grad, __global const int* places,
                             __global float* dx) {
-  const WindowSides sides = args.sides;
+  const WindowSides sides = fixed(args.sides);
   FOR_EACH_ROW {
     const long n = divide(r, sides.height);
     const int y = (int)(r - n * sides.height);
@@ -69,16 +85,25 @@ __kernel void max_pool_grad(ITEM const MaxPoolArgs args, __global const float* g
 }
 
 // Return the bounds [begin, end) of the pixels that cell `at` of `cells` averages along a side of `size` pixels.
+#ifdef WHOLE
+static int area_begin(int at, int size, int cells) { return 0; }
+static int area_end(int at, int size, int cells) { return size; }
+#define ROWS_OF_CELLS 1
+#define COLUMNS_OF_CELLS 1
+#else
 static int area_begin(int at, int size, int cells) { return (int)divide((long)at * size, cells); }
 static int area_end(int at, int size, int cells) { return (int)divide((long)(at + 1) * size + cells - 1, cells); }
+#define ROWS_OF_CELLS args.out_h
+#define COLUMNS_OF_CELLS args.out_w
+#endif
 
 // Returns 1 / the number of pixels of an area without a division, whose rounding depends on the device.
 static vec share_of(int area_h, int area_w) { return reciprocal(SPLAT((float)area_h * (float)area_w)); }
 
 __kernel void avg_pool(ITEM const AvgPoolArgs args, __global const float* images, __global float* out) {
   FOR_EACH_ROW {
-    const long n = divide(r, args.out_h);
-    const int y = (int)(r - n * args.out_h), i0 = area_begin(y, args.height, args.out_h),
+    const long n = divide(r, ROWS_OF_CELLS);
+    const int y = (int)(r - n * ROWS_OF_CELLS), i0 = area_begin(y, args.height, args.out_h),
               i1 = area_end(y, args.height, args.out_h);
     __global const float* image = images + args.images.offset + n * args.images.step;
     __global float* to = out + args.cells.offset + n * args.cells.step + (long)y * args.out_w * args.channels;
@@ -107,12 +132,12 @@ __kernel void avg_pool_grad(ITEM const AvgPoolArgs args, __global const float* g
   FOR_EACH_ROW {
     const long n = divide(r, args.height);
     const int i = (int)(r - n * args.height);
-    const int y0 = area_begin(i, args.out_h, args.height), y1 = area_end(i, args.out_h, args.height);
+    const int y0 = area_begin(i, ROWS_OF_CELLS, args.height), y1 = area_end(i, ROWS_OF_CELLS, args.height);
     const int first_h = area_length(y0, args.height, args.out_h), last_h = area_length(y1 - 1, args.height, args.out_h);
     __global const float* from = grad + args.cells.offset + n * args.cells.step;
     __global float* to = dx + args.images.offset + n * args.images.step + (long)i * args.width * args.channels;
     FOR_EACH_COLUMN(args.width) {
-      const int j0 = area_begin(x, args.out_w, args.width), j1 = area_end(x, args.out_w, args.width);
+      const int j0 = area_begin(x, COLUMNS_OF_CELLS, args.width), j1 = area_end(x, COLUMNS_OF_CELLS, args.width);
       const int first_w = area_length(j0, args.width, args.out_w), last_w = area_length(j1 - 1, args.width, args.out_w);
       FOR_EACH_CHANNEL(args.channels) {
         const int k = CHANNEL;
@@ -125,7 +150,7 @@ __kernel void avg_pool_grad(ITEM const AvgPoolArgs args, __global const float* g
             const int area_w = cell_x == j0   ? first_w
                                : j1 - j0 <= 2 ? last_w
                                               : area_length(cell_x, args.width, args.out_w);
-            const vec value = VLOAD(0, from + ((long)cell_y * args.out_w + cell_x) * args.channels + k);
+            const vec value = VLOAD(0, from + ((long)cell_y * COLUMNS_OF_CELLS + cell_x) * args.channels + k);
             sum = fma(value, share_of(area_h, area_w), sum);
           }
         }

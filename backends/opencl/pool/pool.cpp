@@ -10,11 +10,24 @@
 namespace mokume::opencl {
 namespace {
 
-const LibraryKernel& pool_kernel(mk_device& device, int64_t channels, const char* name,
+// `form` is HALVES, WHOLE or empty (pool.cl). Only a GPU gains from a program of its own for a form.
+const LibraryKernel& pool_kernel(mk_device& device, int64_t channels, const char* form, const char* name,
                                  std::initializer_list<View> views) {
   const int width = channel_width(device, channels);
-  return device.kernel(for_width(device, "pools", kPoolPool, width, in_quads(device, width, views)), name);
+  BuiltIn program = for_width(device, "pools", kPoolPool, width, in_quads(device, width, views));
+  if (*form != 0 && device.info.kind == MK_DEVICE_GPU) {
+    program.name += std::string(" ") + form;
+    program.options += std::string(" -D") + form;
+  }
+  return device.kernel(program, name);
 }
+
+const char* form_of(const ops::Window& w) {
+  const bool halves = w.kernel_h == 2 && w.kernel_w == 2 && w.stride_h == 2 && w.stride_w == 2 && w.pad_h == 0 &&
+                      w.pad_w == 0 && !w.dilated() && !w.lopsided();
+  return halves ? "HALVES" : "";
+}
+
 
 MaxPoolArgs args_of(const ImageLaunch& l, const ops::Window& w, const mk_tensor& images, const mk_tensor& windows,
                     const mk_tensor& places) {
@@ -38,10 +51,12 @@ void run_average(Launcher& launcher, const char* name, const ImageLaunch& l, con
                  const mk_tensor& images, const mk_tensor& cells, std::initializer_list<cl_mem> buffers) {
   mk_device& device = launcher.device();
   if (p.kernel_h == 0)
-    return launcher.run(pool_kernel(device, p.channels, name, {view(images), view(cells)}), l.range,
-                        args_of(l, p, images, cells), buffers);
-  const LibraryKernel& kernel =
-      device.kernel(for_width(device, "averages", kPoolWindow, channel_width(device, p.channels)), name);
+    return launcher.run(pool_kernel(device, p.channels, p.out_h == 1 && p.out_w == 1 ? "WHOLE" : "", name,
+                                    {view(images), view(cells)}),
+                        l.range, args_of(l, p, images, cells), buffers);
+  const int width = channel_width(device, p.channels);
+  const LibraryKernel& kernel = device.kernel(
+      for_width(device, "averages", kPoolWindow, width, in_quads(device, width, {view(images), view(cells)})), name);
   launcher.run(kernel, l.range,
                AvgWindowArgs{.grid = l.grid,
                              .images = view(images),
@@ -71,7 +86,7 @@ void max_pool(Launcher& launcher, const mk_op& op) {
   if (sdk::empty(out)) return;
   mk_device& device = launcher.device();
   const ImageLaunch l(device, images.rows * w.out_height(), w.out_width(), w.channels);
-  launcher.run(pool_kernel(device, w.channels, "max_pool", {view(images), view(out)}), l.range,
+  launcher.run(pool_kernel(device, w.channels, form_of(w), "max_pool", {view(images), view(out)}), l.range,
                args_of(l, w, images, out, places), {memory(images), memory(out), memory(places)});
 }
 
@@ -81,7 +96,7 @@ void max_pool_grad(Launcher& launcher, const mk_op& op) {
   if (sdk::empty(dx)) return;
   mk_device& device = launcher.device();
   const ImageLaunch l(device, dx.rows * w.height, w.width, w.channels);
-  launcher.run(pool_kernel(device, w.channels, "max_pool_grad", {view(grad), view(dx)}), l.range,
+  launcher.run(pool_kernel(device, w.channels, form_of(w), "max_pool_grad", {view(grad), view(dx)}), l.range,
                args_of(l, w, dx, grad, places), {memory(grad), memory(places), memory(dx)});
 }
 
