@@ -126,7 +126,7 @@ MK_CHOICE(mk_optimizer, sgd, adam, rmsprop, adadelta, adamw);
 #define MK_OPTIMIZER_STEP(F, PART) PART(mk_optimizer_settings, settings, MK_OPTIMIZER_SETTINGS) F(int64_t, t, 1)
 #define MK_LINEAR_UPDATE(F) \
   F(int64_t, t, 1) F(int64_t, after_relu, 0) F(double, lr, 1e-3) F(double, weight_decay, 0) F(double, momentum, 0)
-#define MK_BATCH_NORM(F) F(mk_activation, activation, 0) F(double, eps, 0)
+#define MK_BATCH_NORM(F) F(mk_activation, activation, 0) F(double, eps, 0) F(double, share, 1)
 #define MK_GROUP_NORM(F, PART) PART(mk_norm_groups, groups, MK_NORM_GROUPS) F(double, eps, 0)
 #define MK_AUGMENT(F, PART) \
   PART(mk_augment_change, change, MK_AUGMENT_CHANGE) PART(mk_augment_place, place, MK_AUGMENT_PLACE)

@@ -77,7 +77,7 @@ inline constexpr OpRule kOps[] = {
      cost_linear_update, kLinearUpdateAttributes},
     {MK_OP_BATCH_NORM, "batch_norm", 3, 5, 1, 2, kInPlace0, check_batch_norm, tolerance_batch_norm, cost_batch_norm,
      kBatchNormAttributes},
-    {MK_OP_BATCH_NORM_GRAD, "batch_norm_grad", 3, 3, 2, 3, kInPlace2, check_batch_norm_grad, tolerance_batch_norm_grad,
+    {MK_OP_BATCH_NORM_GRAD, "batch_norm_grad", 3, 4, 2, 4, kInPlace2, check_batch_norm_grad, tolerance_batch_norm_grad,
      cost_batch_norm_grad, kBatchNormAttributes},
     {MK_OP_GROUP_NORM, "group_norm", 3, 3, 2, 2, kInPlace0, check_group_norm, tolerance_group_norm, cost_group_norm,
      kGroupNormAttributes},

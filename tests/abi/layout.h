@@ -66,7 +66,7 @@ SIZE(mk_optimizer_step, 80);
 PLACE(mk_optimizer_step, settings.clip, 56);
 PLACE(mk_optimizer_step, t, 72);
 SIZE(mk_linear_update, 40);
-SIZE(mk_batch_norm, 16);
+SIZE(mk_batch_norm, 24);
 SIZE(mk_group_norm, 32);
 SIZE(mk_augment, 120);
 PLACE(mk_augment, change.erase_p, 88);

@@ -76,7 +76,6 @@ class Networks : public testing::Test {
     ASSERT_TRUE(world_.present());
     of_layer<pose_idle_fn>(POSE_IDLE_SYMBOL)(1);
     data_.rows = kImages;
-    data_.features = 784;
     data_.x = x_.data();
     data_.labels = labels_.data();
     data_.n_classes = 10;
@@ -87,10 +86,11 @@ class Networks : public testing::Test {
   Asked step_of(const char* name, int64_t batch, int64_t members = 1) {
     return step_of(cnn::settings_of(name), batch, members);
   }
-  Asked step_of(cnn::Settings settings, int64_t batch, int64_t members = 1) {
+  Asked step_of(cnn::Settings settings, int64_t batch, int64_t members = 1, cnn::Shape image = {28, 28, 1, false}) {
     settings.batch_size = batch;
     settings.epochs = 1000;
-    const cnn::Network network = cnn::make_network(settings, {28, 28, 1, false}, 10);
+    data_.features = image.height * image.width * image.channels;
+    const cnn::Network network = cnn::make_network(settings, image, 10);
     const sdk::Device device = world_.device();
     const cnn::ResidentData resident(device, data_);
     cnn::StackMemory memory(device, members);
@@ -114,7 +114,7 @@ class Networks : public testing::Test {
  private:
   static constexpr int64_t kImages = 2048;
   cnn_test::World world_{"opencl", 0, kChoices};
-  std::vector<float> x_ = std::vector<float>(kImages * 784, 0.5F);
+  std::vector<float> x_ = std::vector<float>(kImages * 32 * 32 * 3, 0.5F);
   std::vector<int32_t> labels_ = std::vector<int32_t>(kImages, 3);
   mk_data data_{};
 };
@@ -122,6 +122,32 @@ class Networks : public testing::Test {
 TEST_F(Networks, guide_at_128) { EXPECT_EQ(step_of("guide", 128), (Asked{32})); }
 TEST_F(Networks, lightning_at_128) { EXPECT_EQ(step_of("lightning", 128), (Asked{40})); }
 TEST_F(Networks, study_at_10) { EXPECT_EQ(step_of("13,8,227", 10), (Asked{18})); }
+
+// configs/cnn-resnet8.toml.
+TEST_F(Networks, resnet8_at_128) {
+  using namespace cnn_test;
+  const auto conv = [](int64_t channels, int64_t kernel, int64_t stride) {
+    return conv2d(channels, kernel, stride, kernel / 2, false);
+  };
+  std::vector<LayerJson> all{normalise(0.473, 0.251, false), conv(16, 3, 1), batch_norm(), relu()};
+  std::string input = "start";
+  all.back()["name"] = input;
+  for (const auto& [channels, stride] : {std::pair<int64_t, int64_t>{16, 1}, {32, 2}, {64, 2}}) {
+    const std::string name = "block" + std::to_string(channels);
+    all.insert(all.end(),
+               {conv(channels, 3, stride), batch_norm(), relu(), conv(channels, 3, 1),
+                with(batch_norm(), {{"name", "main" + name}}), with(conv(channels, 1, stride), {{"inputs", input}}),
+                with(batch_norm(), {{"name", "shortcut" + name}}),
+                with(add(), {{"inputs", "main" + name + ",shortcut" + name}}), with(relu(), {{"name", name}})});
+    input = name;
+  }
+  all.insert(all.end(), {adaptive_avg_pool2d(1), flatten(), linear(10, true)});
+  cnn::Settings settings = cnn::settings_of("guide");
+  settings.layers = layers(all);
+  settings.optimizer = {ops::Optimizer::sgd, 0.1, 5e-4, 0.9, 0, 0};
+  EXPECT_EQ(step_of(settings, 128, 1, {32, 32, 3, false}), (Asked{119}));
+}
+
 // Each activation takes a launch forward and one backward. The loss stays one launch. The norm of the gradients, whose
 // squares are added in whole parts and a rest, takes three launches, and an average of the weights takes one.
 TEST_F(Networks, options) {

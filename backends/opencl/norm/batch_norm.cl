@@ -49,19 +49,52 @@ __kernel void norm_blocks(ITEM const NormBlocksArgs args, __global const float* 
   }
 }
 
-// Merges blocks [begin, end) of one column with the formula of Chan, Golub and LeVeque.
+#define IN_FLIGHT 8  // loads that a work-item issues before it needs the first
+
+// Merges k more rows with the formula of Chan, Golub and LeVeque.
+#define MERGE(k, mean_of_k, squares_of_k)                                    \
+  do {                                                                       \
+    const float rows_ = (k), all_ = n + rows_, difference_ = (mean_of_k) - m; \
+    m = fma(difference_, rows_ / all_, m);                                   \
+    s = s + fma(difference_ * difference_, n * rows_ / all_, squares_of_k);  \
+    n = all_;                                                                \
+  } while (0)
+#define ROWS_OF(block, rows_each, rows) ((float)(min(((block) + 1) * (rows_each), rows) - (block) * (rows_each)))
+
+// Merges blocks [begin, end) of one column.
 static void merge(__global const float* part, int columns, int c, long begin, long end, long rows_each, long rows,
                   __private float* mean, __private float* squares) {
   float m = 0.0f, s = 0.0f, n = 0.0f;
-  for (long block = begin; block < end; ++block) {
-    const float k = (float)(min((block + 1) * rows_each, rows) - block * rows_each), all = n + k;
-    const float difference = part[block * 2 * columns + c] - m;
-    m = fma(difference, k / all, m);
-    s = s + fma(difference * difference, n * k / all, part[(block * 2 + 1) * columns + c]);
-    n = all;
+  long block = begin;
+  for (; block + IN_FLIGHT <= end; block += IN_FLIGHT) {
+    float means[IN_FLIGHT], more[IN_FLIGHT];
+    UNROLL
+    for (int u = 0; u < IN_FLIGHT; ++u) {
+      means[u] = part[(block + u) * 2 * columns + c];
+      more[u] = part[((block + u) * 2 + 1) * columns + c];
+    }
+    UNROLL
+    for (int u = 0; u < IN_FLIGHT; ++u) MERGE(ROWS_OF(block + u, rows_each, rows), means[u], more[u]);
   }
+  for (; block < end; ++block)
+    MERGE(ROWS_OF(block, rows_each, rows), part[block * 2 * columns + c], part[(block * 2 + 1) * columns + c]);
   *mean = m;
   *squares = s;
+}
+
+// Adds one line of blocks [begin, end) of one column.
+static float add_blocks(__global const float* part, int columns, int c, int line, long begin, long end) {
+  float sum = 0.0f;
+  long block = begin;
+  for (; block + IN_FLIGHT <= end; block += IN_FLIGHT) {
+    float more[IN_FLIGHT];
+    UNROLL
+    for (int u = 0; u < IN_FLIGHT; ++u) more[u] = part[((block + u) * 2 + line) * columns + c];
+    UNROLL
+    for (int u = 0; u < IN_FLIGHT; ++u) sum += more[u];
+  }
+  for (; block < end; ++block) sum += part[(block * 2 + line) * columns + c];
+  return sum;
 }
 
 __kernel void norm_merge(ITEM const NormMergeArgs args, __global const float* from, __global float* part) {
@@ -75,12 +108,8 @@ __kernel void norm_merge(ITEM const NormMergeArgs args, __global const float* fr
   *PART(group, 1) = squares;
 }
 
-__kernel void norm_moments(ITEM const NormMomentsArgs args, __global const float* part, __global const float* weight,
-                           __global const float* bias, __global float* moments) {
-  const int c = (int)get_global_id(0);
-  if (c >= args.columns) return;
-  float mean, squares;
-  merge(part, args.columns, c, 0, args.count, args.rows_each, args.rows, &mean, &squares);
+static void write_moments(const NormMomentsArgs args, int c, float mean, float squares, __global const float* weight,
+                          __global const float* bias, __global float* moments) {
   const float inverse = 1.0f / sqrt(squares / (float)args.rows + args.eps);
   const float scale = weight[args.weight_offset + c] * inverse;
   moments += args.moments_offset + c;
@@ -89,6 +118,46 @@ __kernel void norm_moments(ITEM const NormMomentsArgs args, __global const float
   moments[NORM_VARIANCE * args.moments_step] = squares / (float)max(args.rows - 1, 1L);
   moments[NORM_SCALE * args.moments_step] = scale;
   moments[NORM_SHIFT * args.moments_step] = bias[args.bias_offset + c] - mean * scale;
+}
+
+// Merges at most FAN blocks.
+__kernel void norm_moments(ITEM const NormMomentsArgs args, __global const float* part, __global const float* weight,
+                           __global const float* bias, __global float* moments) {
+  const int c = (int)get_global_id(0);
+  if (c >= args.columns) return;
+  float mean, squares;
+  merge(part, args.columns, c, 0, args.count, args.rows_each, args.rows, &mean, &squares);
+  write_moments(args, c, mean, squares, weight, bias, moments);
+}
+
+// Merges at most FAN groups of FAN blocks, and then the groups, as norm_merge and norm_moments do. Work-item (x, y) of
+// SIDE x SIDE merges groups y, y + SIDE, ... of column x. `shared` holds two lines of SIDE values for each group.
+#define FAN 64
+#define SIDE 16
+
+__kernel GROUP_OF(SIDE, SIDE) void norm_moments_together(ITEM const NormMomentsArgs args, __global const float* part,
+                                                      __global const float* weight, __global const float* bias,
+                                                      __global float* moments, __local float* shared) {
+  const int c = (int)get_global_id(0), x = get_local_id(0), y = get_local_id(1);
+  const int groups = (int)((args.count + FAN - 1) / FAN), here = c < args.columns ? groups : 0;
+  float mean = 0.0f, squares = 0.0f;
+  for (int group = y; group < here; group += SIDE) {
+    merge(part, args.columns, c, group * FAN, min((long)(group + 1) * FAN, args.count), args.rows_each, args.rows, &mean,
+          &squares);
+    shared[group * 2 * SIDE + x] = mean;
+    shared[(group * 2 + 1) * SIDE + x] = squares;
+  }
+  barrier(CLK_LOCAL_MEM_FENCE);
+  if (y > 0 || c >= args.columns) return;
+  if (groups > 1) {
+    float m = 0.0f, s = 0.0f, n = 0.0f;
+    for (int group = 0; group < groups; ++group)
+      MERGE(ROWS_OF(group, args.rows_each * FAN, args.rows), shared[group * 2 * SIDE + x],
+            shared[(group * 2 + 1) * SIDE + x]);
+    mean = m;
+    squares = s;
+  }
+  write_moments(args, c, mean, squares, weight, bias, moments);
 }
 
 // Writes the scale and the shift of a prediction, in this order.
@@ -152,25 +221,15 @@ __kernel void norm_add(ITEM const NormMergeArgs args, __global const float* from
   const long group = divide((long)get_global_id(0), args.columns);
   const int c = (int)((long)get_global_id(0) - group * args.columns);
   if (group * args.fan >= args.count) return;
-  for (int line = 0; line < 2; ++line) {
-    float sum = 0.0f;
-    for (long block = group * args.fan; block < min((group + 1) * args.fan, args.count); ++block)
-      sum += from[(block * 2 + line) * args.columns + c];
-    *PART(group, line) = sum;
-  }
+  for (int line = 0; line < 2; ++line)
+    *PART(group, line) =
+        add_blocks(from, args.columns, c, line, group * args.fan, min((group + 1) * args.fan, args.count));
 }
 
-// Writes dweight and dbias, then b and c of dx = scale * g + b * x + c.
-__kernel void norm_coefficients(ITEM const NormCoefficientsArgs args, __global const float* part,
-                                __global const float* moments, __global float* dweight, __global float* dbias,
-                                __global float* to) {
-  const int c = (int)get_global_id(0);
-  if (c >= args.columns) return;
-  float sum = 0.0f, product = 0.0f;
-  for (long block = 0; block < args.count; ++block) {
-    sum += part[block * 2 * args.columns + c];
-    product += part[(block * 2 + 1) * args.columns + c];
-  }
+// Writes dweight and dbias, then b and c of dx = scale * g + b * x + c, and the gradients of running moments.
+static void write_coefficients(const NormCoefficientsArgs args, int c, float sum, float product,
+                               __global const float* moments, __global const float* running, __global float* dweight,
+                               __global float* dbias, __global float* drunning, __global float* to) {
   moments += args.moments_offset + c;
   const float inverse = moments[NORM_INVERSE * args.moments_step], scale = moments[NORM_SCALE * args.moments_step];
   product *= inverse;
@@ -179,6 +238,45 @@ __kernel void norm_coefficients(ITEM const NormCoefficientsArgs args, __global c
   dbias[args.dbias_offset + c] = sum;
   to[c] = b;
   to[args.columns + c] = -scale * sum / (float)args.rows - b * moments[NORM_MEAN * args.moments_step];
+  if (!args.runs) return;
+  running += args.running.offset + c;
+  drunning += args.drunning.offset + c;
+  drunning[0] = (running[0] - moments[NORM_MEAN * args.moments_step]) * args.share;
+  drunning[args.drunning.step] =
+      (running[args.running.step] - moments[NORM_VARIANCE * args.moments_step]) * args.share;
+}
+
+// Adds at most FAN blocks.
+__kernel void norm_coefficients(ITEM const NormCoefficientsArgs args, __global const float* part,
+                                __global const float* moments, __global const float* running, __global float* dweight,
+                                __global float* dbias, __global float* drunning, __global float* to) {
+  const int c = (int)get_global_id(0);
+  if (c >= args.columns) return;
+  write_coefficients(args, c, add_blocks(part, args.columns, c, 0, 0, args.count),
+                     add_blocks(part, args.columns, c, 1, 0, args.count), moments, running, dweight, dbias, drunning,
+                     to);
+}
+
+// Adds at most FAN groups of FAN blocks like norm_moments_together.
+__kernel GROUP_OF(SIDE, SIDE) void norm_coefficients_together(ITEM const NormCoefficientsArgs args,
+                                                           __global const float* part, __global const float* moments,
+                                                           __global const float* running, __global float* dweight,
+                                                           __global float* dbias, __global float* drunning,
+                                                           __global float* to, __local float* shared) {
+  const int c = (int)get_global_id(0), x = get_local_id(0), y = get_local_id(1);
+  const int groups = (int)((args.count + FAN - 1) / FAN), here = c < args.columns ? groups : 0;
+  for (int group = y; group < here; group += SIDE)
+    for (int line = 0; line < 2; ++line)
+      shared[(group * 2 + line) * SIDE + x] =
+          add_blocks(part, args.columns, c, line, group * FAN, min((long)(group + 1) * FAN, args.count));
+  barrier(CLK_LOCAL_MEM_FENCE);
+  if (y > 0 || c >= args.columns) return;
+  float sum = shared[x], product = shared[SIDE + x];
+  for (int group = 1; group < groups; ++group) {
+    sum += shared[group * 2 * SIDE + x];
+    product += shared[(group * 2 + 1) * SIDE + x];
+  }
+  write_coefficients(args, c, sum, product, moments, running, dweight, dbias, drunning, to);
 }
 
 __kernel void norm_grad(ITEM const NormGradArgs args, __global const float* dy, __global const float* x,

@@ -12,7 +12,8 @@ namespace {
 
 // All devices share these constants, so that the bits do not depend on the device.
 constexpr int64_t kRowsEach = 64;  // rows per block
-constexpr int64_t kFan = 64;       // blocks per group
+constexpr int64_t kFan = 64;       // blocks per group: FAN in batch_norm.cl
+constexpr int64_t kSide = 16;      // SIDE in batch_norm.cl
 
 enum { kBatchPartsSlot, kBatchGroupsSlot, kCoefficientsSlot };
 
@@ -27,7 +28,7 @@ class BatchNormLaunches {
       : launcher_(launcher), device_(launcher.device()), rows_(rows), columns_(columns), relu_(relu ? 1 : 0) {}
 
   // Writes the two sums of each block, either of x alone or of dy and x with their moments, and merges groups of blocks
-  // until one group is left.
+  // until columns() can merge the rest.
   Parts parts(const mk_tensor& x, const mk_tensor* dy, const mk_tensor* moments) {
     const int width = channel_width(device_, columns_);
     Parts parts{nullptr, divide_up(rows_, kRowsEach), kRowsEach};
@@ -55,7 +56,7 @@ class BatchNormLaunches {
                     {memory(*dy), memory(x), memory(*moments), parts.memory});
     }
     const char* const join = dy == nullptr ? "norm_merge" : "norm_add";
-    for (size_t slot = kBatchGroupsSlot; parts.count > kFan;
+    for (size_t slot = kBatchGroupsSlot; parts.count > (uses_vectors(device_) ? kFan : kFan * kFan);
          slot = slot == kBatchGroupsSlot ? kBatchPartsSlot : kBatchGroupsSlot) {
       const int64_t groups = divide_up(parts.count, kFan);
       const cl_mem to = workspace(slot, groups);
@@ -74,7 +75,8 @@ class BatchNormLaunches {
 
   void apply(const mk_tensor& x, cl_mem moments, int64_t scale, int64_t shift, const mk_tensor& y) {
     const RunLaunch l(device_, rows_, columns_);
-    launcher_.run(kernel("norm_apply", row_width(device_, columns_), {view(x), view(y), {scale, 0}, {shift, 0}}), l.range,
+    launcher_.run(kernel("norm_apply", row_width(device_, columns_), {view(x), view(y), {scale, 0}, {shift, 0}}),
+                  l.range,
                   NormApplyArgs{.grid = l.grid,
                                 .x = view(x),
                                 .y = view(y),
@@ -85,9 +87,18 @@ class BatchNormLaunches {
                   {memory(x), moments, memory(y)});
   }
 
+  // Runs one work-item for each column.
   template <class Args>
   void columns(const char* name, const Args& args, std::initializer_list<cl_mem> buffers) {
     launcher_.run(kernel(name, 1, {}), {{columns_, 1, 1}, {group(), 1, 1}}, args, buffers);
+  }
+  // Runs `name` on a CPU, and on a GPU the kernel whose groups also merge groups of blocks.
+  template <class Args>
+  void merging_columns(const char* name, const char* together, const Args& args,
+                       std::initializer_list<cl_mem> buffers) {
+    if (uses_vectors(device_)) return columns(name, args, buffers);
+    const int64_t all = divide_up(columns_, kSide) * kSide;
+    launcher_.run(kernel(together, 1, {}), {{all, kSide, 1}, {kSide, kSide, 1}}, args, buffers, kFan * 2 * kSide);
   }
 
   const LibraryKernel& kernel(const char* name, int width, std::initializer_list<View> views) {
@@ -130,17 +141,17 @@ void batch_norm(Launcher& launcher, const mk_op& op) {
   }
   const mk_tensor& moments = op.outputs[1];
   const Parts parts = norm.parts(x, nullptr, nullptr);
-  norm.columns("norm_moments",
-               NormMomentsArgs{.rows = x.rows,
-                               .rows_each = parts.rows_each,
-                               .count = parts.count,
-                               .weight_offset = weight.offset,
-                               .bias_offset = bias.offset,
-                               .moments_offset = moments.offset,
-                               .moments_step = moments.row_stride,
-                               .columns = narrow(x.columns),
-                               .eps = eps},
-               {parts.memory, memory(weight), memory(bias), memory(moments)});
+  norm.merging_columns("norm_moments", "norm_moments_together",
+                       NormMomentsArgs{.rows = x.rows,
+                                       .rows_each = parts.rows_each,
+                                       .count = parts.count,
+                                       .weight_offset = weight.offset,
+                                       .bias_offset = bias.offset,
+                                       .moments_offset = moments.offset,
+                                       .moments_step = moments.row_stride,
+                                       .columns = narrow(x.columns),
+                                       .eps = eps},
+                       {parts.memory, memory(weight), memory(bias), memory(moments)});
   const auto line = [&](int moment) { return moments.offset + moment * moments.row_stride; };
   norm.apply(x, memory(moments), line(ops::kNormScale), line(ops::kNormShift), y);
 }
@@ -153,31 +164,40 @@ void batch_norm_grad(Launcher& launcher, const mk_op& op) {
   BatchNormLaunches norm(launcher, x.rows, x.columns, is_relu(op));
   const Parts parts = norm.parts(x, &dy, &moments);
   const cl_mem coefficients = norm.workspace(kCoefficientsSlot, 1);
-  norm.columns("norm_coefficients",
-               NormCoefficientsArgs{.rows = x.rows,
-                                    .count = parts.count,
-                                    .moments_offset = moments.offset,
-                                    .moments_step = moments.row_stride,
-                                    .dweight_offset = dweight.offset,
-                                    .dbias_offset = dbias.offset,
-                                    .columns = narrow(x.columns),
-                                    .reserved = 0},
-               {parts.memory, memory(moments), memory(dweight), memory(dbias), coefficients});
-  if (op.n_outputs < 3) return;
-  const mk_tensor& dx = op.outputs[2];
+  // An argument must be a buffer even if there are no running moments.
+  const bool runs = ops::norm_drunning(op) != nullptr;
+  const mk_tensor &running = runs ? op.inputs[3] : moments, &drunning = runs ? *ops::norm_drunning(op) : dweight;
+  norm.merging_columns(
+      "norm_coefficients", "norm_coefficients_together",
+      NormCoefficientsArgs{.rows = x.rows,
+                           .count = parts.count,
+                           .moments_offset = moments.offset,
+                           .moments_step = moments.row_stride,
+                           .dweight_offset = dweight.offset,
+                           .dbias_offset = dbias.offset,
+                           .running = runs ? view(running) : View{},
+                           .drunning = runs ? view(drunning) : View{},
+                           .columns = narrow(x.columns),
+                           .runs = runs ? 1 : 0,
+                           .share = static_cast<f32>(op.batch_norm.share),
+                           .reserved = 0},
+      {parts.memory, memory(moments), memory(running), memory(dweight), memory(dbias), memory(drunning), coefficients});
+  if (ops::norm_dx(op) == nullptr) return;
+  const mk_tensor& dx = *ops::norm_dx(op);
   const RunLaunch l(device, x.rows, x.columns);
   const View lines{0, x.columns};  // the coefficients
-  launcher.run(norm.kernel("norm_grad", row_width(device, x.columns),
-                           {view(dy), view(x), view(dx), view(moments), lines}), l.range,
-               NormGradArgs{.grid = l.grid,
-                            .dy = view(dy),
-                            .x = view(x),
-                            .dx = view(dx),
-                            .moments_offset = moments.offset,
-                            .moments_step = moments.row_stride,
-                            .relu = is_relu(op) ? 1 : 0,
-                            .reserved = 0},
-               {memory(dy), memory(x), memory(moments), coefficients, memory(dx)});
+  launcher.run(
+      norm.kernel("norm_grad", row_width(device, x.columns), {view(dy), view(x), view(dx), view(moments), lines}),
+      l.range,
+      NormGradArgs{.grid = l.grid,
+                   .dy = view(dy),
+                   .x = view(x),
+                   .dx = view(dx),
+                   .moments_offset = moments.offset,
+                   .moments_step = moments.row_stride,
+                   .relu = is_relu(op) ? 1 : 0,
+                   .reserved = 0},
+      {memory(dy), memory(x), memory(moments), coefficients, memory(dx)});
 }
 
 }  // namespace mokume::opencl

@@ -36,7 +36,9 @@ ARGS(NormGivenArgs)
 
 typedef struct {
   i64 rows, count, moments_offset, moments_step, dweight_offset, dbias_offset;
-  i32 columns, reserved;
+  View running, drunning;  // only if `runs`
+  i32 columns, runs;
+  f32 share, reserved;
 } NormCoefficientsArgs;
 ARGS(NormCoefficientsArgs)
 

@@ -28,7 +28,6 @@ const char* form_of(const ops::Window& w) {
   return halves ? "HALVES" : "";
 }
 
-
 MaxPoolArgs args_of(const ImageLaunch& l, const ops::Window& w, const mk_tensor& images, const mk_tensor& windows,
                     const mk_tensor& places) {
   return {
@@ -51,9 +50,9 @@ void run_average(Launcher& launcher, const char* name, const ImageLaunch& l, con
                  const mk_tensor& images, const mk_tensor& cells, std::initializer_list<cl_mem> buffers) {
   mk_device& device = launcher.device();
   if (p.kernel_h == 0)
-    return launcher.run(pool_kernel(device, p.channels, p.out_h == 1 && p.out_w == 1 ? "WHOLE" : "", name,
-                                    {view(images), view(cells)}),
-                        l.range, args_of(l, p, images, cells), buffers);
+    return launcher.run(
+        pool_kernel(device, p.channels, p.out_h == 1 && p.out_w == 1 ? "WHOLE" : "", name, {view(images), view(cells)}),
+        l.range, args_of(l, p, images, cells), buffers);
   const int width = channel_width(device, p.channels);
   const LibraryKernel& kernel = device.kernel(
       for_width(device, "averages", kPoolWindow, width, in_quads(device, width, {view(images), view(cells)})), name);

@@ -14,10 +14,12 @@
 // batch_norm_grad: dweight = the sum of g * d, dbias = the sum of g, and
 // dx = scale * (g - dbias / M - d * dweight / M), where d = (x - mean) / sqrt(variance + eps), and g is dy, or 0 if the
 // activation is relu and x * scale + shift is not above 0.
-//   inputs   dy: M x K, x: M x K, moments: 5 x K
+//   inputs   dy: M x K, x: M x K, moments: 5 x K, and optionally running: 2 x K, the running mean and variance
 //   outputs  dweight: vector of K, dbias: vector of K
-//            dx: M x K (n_outputs is 2 without it); may be the same view as dy
-//   attributes activation
+//            dx: M x K, optional; may be the same view as dy
+//            drunning: 2 x K, only with `running`: (running - the mean and the variance of these rows) * share, for an
+//            optimizer that moves running moments like parameters (docs/adr/0037)
+//   attributes activation; share, only with `running`
 //   M is at least 1.
 //
 // Sums over rows have a fixed order. Moments are accurate for any mean, because the squares are those of differences
@@ -37,7 +39,7 @@ enum NormMoment { kNormMean, kNormInverse, kNormVariance, kNormScale, kNormShift
 inline mk_op batch_norm(const mk_tensor& x, const mk_tensor& weight, const mk_tensor& bias, double eps,
                         Activation activation, const mk_tensor& y, const mk_tensor& moments) {
   mk_op op = sdk::make_op(MK_OP_BATCH_NORM, {x, weight, bias}, {y, moments});
-  op.batch_norm = {activation, eps};
+  op.batch_norm = {activation, eps, 1};
   return op;
 }
 
@@ -45,17 +47,31 @@ inline mk_op batch_norm(const mk_tensor& x, const mk_tensor& weight, const mk_te
 inline mk_op batch_norm_given(const mk_tensor& x, const mk_tensor& weight, const mk_tensor& bias, const mk_tensor& mean,
                               const mk_tensor& variance, double eps, Activation activation, const mk_tensor& y) {
   mk_op op = sdk::make_op(MK_OP_BATCH_NORM, {x, weight, bias, mean, variance}, {y});
-  op.batch_norm = {activation, eps};
+  op.batch_norm = {activation, eps, 1};
   return op;
 }
 
-// There is no dx if dx.buffer == NULL.
+// There is no dx if dx.buffer == NULL, and no gradient of running moments if running.buffer == NULL.
 inline mk_op batch_norm_grad(const mk_tensor& dy, const mk_tensor& x, const mk_tensor& moments, Activation activation,
-                             const mk_tensor& dweight, const mk_tensor& dbias, const mk_tensor& dx) {
+                             const mk_tensor& dweight, const mk_tensor& dbias, const mk_tensor& dx,
+                             const mk_tensor& running = {}, double share = 1, const mk_tensor& drunning = {}) {
   mk_op op = sdk::make_op(MK_OP_BATCH_NORM_GRAD, {dy, x, moments}, {dweight, dbias});
   if (dx.buffer != nullptr) op.outputs[op.n_outputs++] = dx;
+  if (running.buffer != nullptr) {
+    op.inputs[op.n_inputs++] = running;
+    op.outputs[op.n_outputs++] = drunning;
+  }
   op.batch_norm.activation = activation;
+  op.batch_norm.share = share;
   return op;
+}
+
+// Return the optional outputs of batch_norm_grad, or NULL.
+inline const mk_tensor* norm_drunning(const mk_op& op) {
+  return op.n_inputs == 4 ? &op.outputs[op.n_outputs - 1] : nullptr;
+}
+inline const mk_tensor* norm_dx(const mk_op& op) {
+  return op.n_outputs > (op.n_inputs == 4 ? 3 : 2) ? &op.outputs[2] : nullptr;
 }
 
 MOKUME_ATTRIBUTES(kBatchNormAttributes, mk_batch_norm, MK_BATCH_NORM(MOKUME_ATTRIBUTE));
@@ -88,7 +104,14 @@ inline void check_batch_norm_grad(const mk_op& op) {
   check_operand(kName, "moments", op.inputs[2], kNormMoments, x.columns);
   check_operand(kName, "dweight", op.outputs[0], 1, x.columns);
   check_operand(kName, "dbias", op.outputs[1], 1, x.columns);
-  if (op.n_outputs > 2) check_operand(kName, "dx", op.outputs[2], x.rows, x.columns);
+  if (op.n_outputs > (op.n_inputs == 4 ? 4 : 3) || op.n_outputs < (op.n_inputs == 4 ? 3 : 2))
+    throw Error(MK_INVALID_ARGUMENT, "batch_norm_grad: running moments and their gradients are given together");
+  if (const mk_tensor* dx = norm_dx(op)) check_operand(kName, "dx", *dx, x.rows, x.columns);
+  if (const mk_tensor* drunning = norm_drunning(op)) {
+    check_operand(kName, "running", op.inputs[3], 2, x.columns);
+    check_operand(kName, "drunning", *drunning, 2, x.columns);
+    if (!std::isfinite(op.batch_norm.share)) throw Error(MK_INVALID_ARGUMENT, "batch_norm_grad: share must be finite");
+  }
   if (x.rows < 1) throw Error(MK_INVALID_ARGUMENT, "batch_norm_grad: there are no rows");
 }
 
@@ -102,7 +125,8 @@ inline double tolerance_of_norm_sums(int64_t rows) {
 // 1 / sqrt, variance and scale, to |bias| + q * s * m for the shift, and to |bias| + q * s * (|x| + m) for y.
 inline double tolerance_batch_norm(const mk_op& op) { return tolerance_of_norm_sums(op.inputs[0].rows); }
 
-// The tolerance is relative to the sums of the magnitudes of the terms, where |x| + |mean| stands for x - mean.
+// The tolerance is relative to the sums of the magnitudes of the terms, where |x| + |mean| stands for x - mean. For
+// drunning, it is relative to (|running| + |moment|) * |share|.
 inline double tolerance_batch_norm_grad(const mk_op& op) { return tolerance_of_norm_sums(op.inputs[1].rows); }
 
 inline sdk::Cost cost_batch_norm(const mk_op& op) {
@@ -112,7 +136,7 @@ inline sdk::Cost cost_batch_norm(const mk_op& op) {
 
 inline sdk::Cost cost_batch_norm_grad(const mk_op& op) {
   const double e = static_cast<double>(op.inputs[1].rows) * static_cast<double>(op.inputs[1].columns);
-  return op.n_outputs == 3 ? sdk::Cost{14 * e, 20 * e} : sdk::Cost{7 * e, 8 * e};
+  return norm_dx(op) != nullptr ? sdk::Cost{14 * e, 20 * e} : sdk::Cost{7 * e, 8 * e};
 }
 
 }  // namespace mokume::ops

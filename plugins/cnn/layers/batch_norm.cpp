@@ -12,7 +12,6 @@
 #include "layers/export.hpp"
 #include "layers/initialisation.hpp"
 #include "layers/layer.hpp"
-#include "sdk/ops/affine_columns.hpp"
 #include "sdk/ops/fill.hpp"
 
 namespace mokume::cnn {
@@ -25,8 +24,7 @@ constexpr mk_param kBatchNormKeys[] = {
     kNormInitialisation,
 };
 
-enum { kMoments, kShares };   // indices of the layer's buffers
-constexpr size_t kZeros = 0;  // the only buffer of a frozen layer
+constexpr size_t kMoments = 0, kZeros = 0;  // the only buffer of a layer, which holds zeros if it is frozen
 
 class BatchNorm : public Layer {
  public:
@@ -46,7 +44,7 @@ class BatchNorm : public Layer {
     if (frozen)
       buffers = {{0, channels_}};
     else
-      buffers = {{0, ops::kNormMoments * channels_}, {0, channels_}};
+      buffers = {{0, ops::kNormMoments * channels_}};
     grads_activation = !frozen;
     backward_alone = frozen;
     overwrites_to_predict = true;
@@ -78,12 +76,8 @@ class BatchNorm : public Layer {
   void gradients(const Pass& p, const ParameterVector& to) const override {
     const mk_tensor dx = p.dx.buffer == nullptr ? mk_tensor{} : p.lines(p.dx, channels_);
     p.submit(ops::batch_norm_grad(p.lines(p.dy, channels_), p.lines(p.x, channels_), moments(p), activation,
-                                  vector(to, weight_), vector(to, bias_), dx));
-    const mk_tensor share = p.buffers[kShares].vector(channels_);
-    p.submit(ops::fill(share, float(p.share)));
-    for (const auto& [running, line] : {std::pair(mean_, ops::kNormMean), {variance_, ops::kNormVariance}})
-      p.submit(ops::affine_columns(vector(p.weights, running), share,
-                                   p.buffers[kMoments].vector(channels_, line * channels_), vector(to, running)));
+                                  vector(to, weight_), vector(to, bias_), dx, running(p.weights), p.share,
+                                  running(to)));
   }
   std::string to_onnx(Export& to, const std::string& x) const override {
     std::vector<std::string> operands{x};
@@ -95,6 +89,11 @@ class BatchNorm : public Layer {
   mk_tensor vector(const ParameterVector& all, int parameter) const {
     const mk_tensor t = all.whole(parameter);
     return sdk::vector(t.buffer, channels_, t.offset);
+  }
+  // Returns the running mean and the running variance, which follows it.
+  mk_tensor running(const ParameterVector& all) const {
+    const mk_tensor mean = vector(all, mean_);
+    return sdk::matrix(mean.buffer, 2, channels_, vector(all, variance_).offset - mean.offset, mean.offset);
   }
   mk_tensor moments(const Pass& p) const { return p.buffers[kMoments].matrix(ops::kNormMoments, channels_); }
 

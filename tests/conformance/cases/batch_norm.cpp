@@ -70,17 +70,19 @@ mk_tensor moments_of(Problem& p, const Rows& r) {
   });
 }
 
-Case grad_case(const Rows& r, bool dx) {
-  return {r.name + (dx ? "" : "_no_dx"), r.size, [=] {
+Case grad_case(const Rows& r, bool dx, bool runs) {
+  return {r.name + (dx ? "" : "_no_dx") + (runs ? "_running" : ""), r.size, [=] {
             Problem p;
             const mk_tensor dy = p.random(r.rows, r.columns, r.out),
                             x = p.random(r.rows, r.columns, r.x, r.low, r.high);
             const mk_tensor moments = moments_of(p, r), dweight = p.unwritten(1, r.columns, r.other),
                             dbias = p.unwritten(1, r.columns, r.x);
-            p.op = ops::batch_norm_grad(dy, x, moments, r.activation, dweight, dbias,
-                                        !dx          ? mk_tensor{}
-                                        : r.in_place ? dy
-                                                     : p.unwritten(r.rows, r.columns, r.x));
+            const mk_tensor to = !dx ? mk_tensor{} : r.in_place ? dy : p.unwritten(r.rows, r.columns, r.x);
+            if (runs)
+              p.op = ops::batch_norm_grad(dy, x, moments, r.activation, dweight, dbias, to,
+                                          p.random(2, r.columns, r.other), 0.25, p.unwritten(2, r.columns, r.x));
+            else
+              p.op = ops::batch_norm_grad(dy, x, moments, r.activation, dweight, dbias, to);
             return p;
           }};
 }
@@ -132,6 +134,14 @@ std::vector<double> grad_scale(const Problem& p, uint32_t output, const std::vec
     return (std::fabs(p.at(x, r, c)) + moment(ops::kNormMean, c)) * moment(ops::kNormInverse, c);
   };
   const auto rows = static_cast<double>(x.rows);
+  if (&p.op.outputs[output] == ops::norm_drunning(p.op)) {
+    std::vector<double> result;
+    for (int line = 0; line < 2; ++line)
+      for (int64_t c = 0; c < x.columns; ++c)
+        result.push_back(p.op.batch_norm.share * (std::fabs(p.at(p.op.inputs[3], line, c)) +
+                                                  moment(line == 0 ? ops::kNormMean : ops::kNormVariance, c)));
+    return result;
+  }
   std::vector<double> result(static_cast<size_t>((output == 2 ? x.rows : 1) * x.columns));
   for (int64_t c = 0; c < x.columns; ++c) {
     double dweight = 0, dbias = 0;
@@ -153,8 +163,11 @@ const AddCases kNorm{{MK_OP_BATCH_NORM, cases([](std::vector<Case>& list, const 
                       }),
                       norm_scale}};
 const AddCases kGrad{{MK_OP_BATCH_NORM_GRAD, cases([](std::vector<Case>& list, const Rows& r) {
-                        list.push_back(grad_case(r, true));
-                        if (r.size == Size::tiny) list.push_back(grad_case(r, false));
+                        list.push_back(grad_case(r, true, r.size != Size::tiny));
+                        if (r.size != Size::tiny) return;
+                        list.push_back(grad_case(r, true, true));
+                        list.push_back(grad_case(r, false, false));
+                        list.push_back(grad_case(r, false, true));
                       }),
                       grad_scale}};
 

@@ -2,6 +2,19 @@
 #include "sdk/ops/batch_norm.hpp"
 
 namespace mokume::host::fast {
+namespace {
+
+void running_grad(const Call& call) {
+  const View<const float> moments = call.input(2), running = call.input(3);
+  const View<float> out = call.output(call.op.n_outputs - 1);
+  const auto share = static_cast<float>(call.op.batch_norm.share);
+  for (const int line : {0, 1}) {
+    const float* moment = moments.row(line == 0 ? ops::kNormMean : ops::kNormVariance);
+    for (int64_t c = 0; c < running.columns; ++c) out.row(line)[c] = (running.row(line)[c] - moment[c]) * share;
+  }
+}
+
+}  // namespace
 
 void batch_norm_grad(const Call& call) {
   const View<const float> dy = call.input(0), x = call.input(1), moments = call.input(2);
@@ -40,7 +53,8 @@ void batch_norm_grad(const Call& call) {
       c[static_cast<size_t>(column)] = static_cast<float>(-a * sum / rows - slope * all.mean[column]);
     }
   });
-  if (call.op.n_outputs < 3) return;
+  if (ops::norm_drunning(call.op) != nullptr) running_grad(call);
+  if (ops::norm_dx(call.op) == nullptr) return;
   const View<float> dx = call.output(2);
   all.out_stride = dx.stride;
   all.a = all.scale;

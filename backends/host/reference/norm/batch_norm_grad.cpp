@@ -22,10 +22,18 @@ void batch_norm_grad(const Call& call) {
     }
     call.output(0).data[c] = static_cast<float>(dweight);
     call.output(1).data[c] = static_cast<float>(dbias);
-    if (call.op.n_outputs < 3) continue;
+    if (ops::norm_dx(call.op) == nullptr) continue;
     for (int64_t r = 0; r < x.rows; ++r)
       call.output(2).row(r)[c] = static_cast<float>(scale * (g(r) - dbias / rows - d(r) * dweight / rows));
   }
+  if (ops::norm_drunning(call.op) == nullptr) return;
+  const View<const float> running = call.input(3);
+  const View<float> drunning = call.output(call.op.n_outputs - 1);
+  for (const int line : {0, 1})
+    for (int64_t c = 0; c < x.columns; ++c)
+      drunning.row(line)[c] = static_cast<float>(
+          (double(running.row(line)[c]) - moments.row(line == 0 ? ops::kNormMean : ops::kNormVariance)[c]) *
+          call.op.batch_norm.share);
 }
 
 }  // namespace mokume::host::reference
