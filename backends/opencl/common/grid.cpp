@@ -1,6 +1,7 @@
 #include "common/grid.hpp"
 
 #include <algorithm>
+#include <limits>
 #include <string_view>
 
 #include "platforms/describe.hpp"
@@ -56,9 +57,10 @@ BuiltIn for_width(const mk_device& device, const char* name, const char* source,
   return {name + ("/" + text) + alignment, source, "-DVW=" + text + alignment + hints(device.info)};
 }
 
-bool in_quads(const mk_device& device, int width, std::initializer_list<View> views) {
+bool in_quads(const mk_device& device, int width, std::initializer_list<View> views, int64_t most) {
   const auto starts_there = [](const View& v) { return v.offset % 4 == 0 && v.step % 4 == 0; };
-  return width == 4 && device.info.kind == MK_DEVICE_GPU && std::all_of(views.begin(), views.end(), starts_there);
+  return width == 4 && device.info.kind == MK_DEVICE_GPU && most <= std::numeric_limits<uint32_t>::max() &&
+         std::all_of(views.begin(), views.end(), starts_there);
 }
 
 RunLaunch::RunLaunch(const mk_device& device, int64_t rows, int64_t columns, int64_t unit)

@@ -27,9 +27,9 @@ int channel_width(const mk_device& device, int64_t channels);
 int filters_width(const mk_device& device, int64_t channels);
 
 // Returns a kernel's program. With `aligned`, which `in_quads` computes, vectors of four start at multiples of 16
-// bytes.
+// bytes, and 32 bits hold `most`, the largest count that the kernel divides.
 BuiltIn for_width(const mk_device& device, const char* name, const char* source, int width, bool aligned = false);
-bool in_quads(const mk_device& device, int width, std::initializer_list<View> views);
+bool in_quads(const mk_device& device, int width, std::initializer_list<View> views, int64_t most = 0);
 
 // Divides a matrix, which must not be empty, among work-items. On a GPU, each work-item takes row_width() columns, or
 // `unit` if that is more.

@@ -14,8 +14,12 @@ int width_of(const mk_device& device, const ConvProblem& p) {
   return per_channel(p) == 1 ? channel_width(device, p.out_channels) : 1;
 }
 
-const LibraryKernel& kernel_of(mk_device& device, int width, const char* name) {
-  return device.kernel(for_width(device, "depthwise", kConvDepthwise, width), name);
+const LibraryKernel& kernel_of(mk_device& device, const ConvProblem& p, int64_t bias_offset, int64_t most,
+                               const char* name) {
+  const int width = width_of(device, p);
+  const bool aligned =
+      in_quads(device, width, {view(p.images), view(p.weight), view(p.windows), {bias_offset, 0}}, most);
+  return device.kernel(for_width(device, "depthwise", kConvDepthwise, width, aligned), name);
 }
 
 DepthwiseArgs args_of(const ImageLaunch& l, const ConvProblem& p, const OptionalView& bias, bool relu) {
@@ -44,7 +48,7 @@ void depthwise_forward(Launcher& launcher, const ConvProblem& p, const mk_tensor
   const ops::Window& w = p.window;
   const ImageLaunch l(device, p.images.rows * w.out_height(), w.out_width(), p.out_channels);
   const OptionalView b(bias, p.weight);
-  launcher.run(kernel_of(device, width_of(device, p), "depthwise"), l.range, args_of(l, p, b, relu),
+  launcher.run(kernel_of(device, p, b.offset, l.grid.rows, "depthwise"), l.range, args_of(l, p, b, relu),
                {memory(p.images), memory(p.weight), b.memory, memory(p.windows)});
 }
 
@@ -52,7 +56,7 @@ void depthwise_grad_input(Launcher& launcher, const ConvProblem& p) {
   mk_device& device = launcher.device();
   const ops::Window& w = p.window;
   const ImageLaunch l(device, p.images.rows * w.height, w.width, w.channels);
-  launcher.run(kernel_of(device, width_of(device, p), "depthwise_grad_input"), l.range,
+  launcher.run(kernel_of(device, p, 0, l.grid.rows, "depthwise_grad_input"), l.range,
                args_of(l, p, {{}, p.weight}, false), {memory(p.windows), memory(p.weight), memory(p.images)});
 }
 
@@ -68,7 +72,7 @@ void depthwise_grad_weight(Launcher& launcher, const ConvProblem& p) {
   const int width = width_of(device, p);
   const int64_t items = blocks * taps * divide_up(p.out_channels, width);
   const cl_mem part = launcher.queue().workspace(kSumsSlot, blocks * sums);
-  launcher.run(kernel_of(device, width, "depthwise_grad_weight"), {{items, 1, 1}, {local, 1, 1}},
+  launcher.run(kernel_of(device, p, 0, std::max(items, lines), "depthwise_grad_weight"), {{items, 1, 1}, {local, 1, 1}},
                DepthwiseGradArgs{.images = view(p.images),
                                  .windows = view(p.windows),
                                  .lines = lines,
@@ -81,7 +85,7 @@ void depthwise_grad_weight(Launcher& launcher, const ConvProblem& p) {
                                  .reserved = 0},
                {memory(p.images), memory(p.windows), part});
   launcher.run(
-      kernel_of(device, width, "depthwise_sum"), {{sums, 1, 1}, {local, 1, 1}},
+      kernel_of(device, p, 0, sums, "depthwise_sum"), {{sums, 1, 1}, {local, 1, 1}},
       DepthwiseSumArgs{
           .weight = view(p.weight), .blocks = blocks, .taps = narrow(taps), .channels = narrow(p.out_channels)},
       {part, memory(p.weight)});

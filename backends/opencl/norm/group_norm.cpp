@@ -37,16 +37,18 @@ class GroupNormLaunches {
   template <class Args>
   void rows_by_channels(const char* name, const Args& args, std::initializer_list<cl_mem> buffers) {
     const int width = channel_width(device_, g_.channels);
-    launcher_.run(kernel(name, width), {{rows_ * divide_up(g_.channels, width), 1, 1}, {group(), 1, 1}}, args, buffers);
+    launcher_.run(kernel(name, width, {args.x, args.dy}),
+                  {{rows_ * divide_up(g_.channels, width), 1, 1}, {group(), 1, 1}}, args, buffers);
   }
   template <class Args>
   void items(const char* name, int64_t count, const Args& args, std::initializer_list<cl_mem> buffers) {
-    launcher_.run(kernel(name, 1), {{count, 1, 1}, {group(), 1, 1}}, args, buffers);
+    launcher_.run(kernel(name, 1, {}), {{count, 1, 1}, {group(), 1, 1}}, args, buffers);
   }
   void by_lines(const char* name, const mk_tensor& x, const mk_tensor& dy, const mk_tensor& out,
                 std::initializer_list<cl_mem> buffers) {
     const RunLaunch l(device_, rows_ * g_.pixels, g_.channels);
-    launcher_.run(kernel(name, row_width(device_, g_.channels)), l.range,
+    const View lines{0, g_.channels};  // the coefficients
+    launcher_.run(kernel(name, row_width(device_, g_.channels), {view(x), view(dy), view(out), lines}), l.range,
                   GroupApplyArgs{.grid = l.grid, .x = view(x), .dy = view(dy), .out = view(out), .pixels = g_.pixels},
                   buffers);
   }
@@ -55,8 +57,9 @@ class GroupNormLaunches {
   int64_t rows() const { return rows_; }
 
  private:
-  const LibraryKernel& kernel(const char* name, int width) {
-    return device_.kernel(for_width(device_, "group_norm", kNormGroupNorm, width), name);
+  const LibraryKernel& kernel(const char* name, int width, std::initializer_list<View> views) {
+    const bool aligned = in_quads(device_, width, views, rows_ * g_.pixels * g_.channels);
+    return device_.kernel(for_width(device_, "group_norm", kNormGroupNorm, width, aligned), name);
   }
   int64_t group() const { return uses_vectors(device_) ? 1 : 64; }
 

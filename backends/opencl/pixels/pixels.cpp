@@ -8,8 +8,10 @@
 namespace mokume::opencl {
 namespace {
 
-const LibraryKernel& pixels_kernel(mk_device& device, int64_t channels, const char* name) {
-  return device.kernel(for_width(device, "gathered pixels", kPixelsPixels, channel_width(device, channels)), name);
+const LibraryKernel& pixels_kernel(mk_device& device, int64_t channels, const char* name, const PixelArgs& args) {
+  const int width = channel_width(device, channels);
+  const bool aligned = in_quads(device, width, {args.images, args.shown}, args.grid.rows);
+  return device.kernel(for_width(device, "gathered pixels", kPixelsPixels, width, aligned), name);
 }
 
 PixelArgs args_of(const mk_op& op, const ImageLaunch& l, const mk_tensor& images, const mk_tensor& shown) {
@@ -35,7 +37,8 @@ void gather_pixels(Launcher& launcher, const mk_op& op) {
   const ops::PixelMap map = ops::pixel_map_of(op);
   mk_device& device = launcher.device();
   const ImageLaunch l(device, shown.rows * map.out_h, map.out_w, map.channels);
-  launcher.run(pixels_kernel(device, map.channels, "gather_pixels"), l.range, args_of(op, l, images, shown),
+  const PixelArgs args = args_of(op, l, images, shown);
+  launcher.run(pixels_kernel(device, map.channels, "gather_pixels", args), l.range, args,
                {memory(images), memory(op.inputs[1]), memory(op.inputs[2]), memory(shown)});
 }
 
@@ -45,7 +48,8 @@ void gather_pixels_grad(Launcher& launcher, const mk_op& op) {
   const ops::PixelMap map = ops::pixel_map_of(op);
   mk_device& device = launcher.device();
   const ImageLaunch l(device, images.rows * map.height, map.width, map.channels);
-  launcher.run(pixels_kernel(device, map.channels, "gather_pixels_grad"), l.range, args_of(op, l, images, shown),
+  const PixelArgs args = args_of(op, l, images, shown);
+  launcher.run(pixels_kernel(device, map.channels, "gather_pixels_grad", args), l.range, args,
                {memory(shown), memory(op.inputs[1]), memory(op.inputs[2]), memory(images)});
 }
 

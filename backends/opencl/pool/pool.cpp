@@ -1,5 +1,7 @@
 #include "pool/pool.hpp"
 
+#include <algorithm>
+
 #include "common/grid.hpp"
 #include "pool/pool.embed.hpp"
 #include "pool/pool_args.h"
@@ -11,10 +13,10 @@ namespace mokume::opencl {
 namespace {
 
 // `form` is HALVES, WHOLE or empty (pool.cl). Only a GPU gains from a program of its own for a form.
-const LibraryKernel& pool_kernel(mk_device& device, int64_t channels, const char* form, const char* name,
+const LibraryKernel& pool_kernel(mk_device& device, int64_t channels, int64_t most, const char* form, const char* name,
                                  std::initializer_list<View> views) {
   const int width = channel_width(device, channels);
-  BuiltIn program = for_width(device, "pools", kPoolPool, width, in_quads(device, width, views));
+  BuiltIn program = for_width(device, "pools", kPoolPool, width, in_quads(device, width, views, most));
   if (*form != 0 && device.info.kind == MK_DEVICE_GPU) {
     program.name += std::string(" ") + form;
     program.options += std::string(" -D") + form;
@@ -49,13 +51,16 @@ AvgPoolArgs args_of(const ImageLaunch& l, const ops::AvgPool& p, const mk_tensor
 void run_average(Launcher& launcher, const char* name, const ImageLaunch& l, const ops::AvgPool& p,
                  const mk_tensor& images, const mk_tensor& cells, std::initializer_list<cl_mem> buffers) {
   mk_device& device = launcher.device();
-  if (p.kernel_h == 0)
-    return launcher.run(
-        pool_kernel(device, p.channels, p.out_h == 1 && p.out_w == 1 ? "WHOLE" : "", name, {view(images), view(cells)}),
-        l.range, args_of(l, p, images, cells), buffers);
+  const int64_t most = std::max({l.grid.rows, (p.height + 1) * (p.out_h + 1), (p.width + 1) * (p.out_w + 1)});
+  const std::initializer_list<View> views{view(images), view(cells)};
+  if (p.kernel_h == 0) {
+    const char* form = p.out_h == 1 && p.out_w == 1 ? "WHOLE" : "";
+    return launcher.run(pool_kernel(device, p.channels, most, form, name, views), l.range, args_of(l, p, images, cells),
+                        buffers);
+  }
   const int width = channel_width(device, p.channels);
-  const LibraryKernel& kernel = device.kernel(
-      for_width(device, "averages", kPoolWindow, width, in_quads(device, width, {view(images), view(cells)})), name);
+  const LibraryKernel& kernel =
+      device.kernel(for_width(device, "averages", kPoolWindow, width, in_quads(device, width, views, most)), name);
   launcher.run(kernel, l.range,
                AvgWindowArgs{.grid = l.grid,
                              .images = view(images),
@@ -85,7 +90,7 @@ void max_pool(Launcher& launcher, const mk_op& op) {
   if (sdk::empty(out)) return;
   mk_device& device = launcher.device();
   const ImageLaunch l(device, images.rows * w.out_height(), w.out_width(), w.channels);
-  launcher.run(pool_kernel(device, w.channels, form_of(w), "max_pool", {view(images), view(out)}), l.range,
+  launcher.run(pool_kernel(device, w.channels, l.grid.rows, form_of(w), "max_pool", {view(images), view(out)}), l.range,
                args_of(l, w, images, out, places), {memory(images), memory(out), memory(places)});
 }
 
@@ -95,8 +100,8 @@ void max_pool_grad(Launcher& launcher, const mk_op& op) {
   if (sdk::empty(dx)) return;
   mk_device& device = launcher.device();
   const ImageLaunch l(device, dx.rows * w.height, w.width, w.channels);
-  launcher.run(pool_kernel(device, w.channels, form_of(w), "max_pool_grad", {view(grad), view(dx)}), l.range,
-               args_of(l, w, dx, grad, places), {memory(grad), memory(places), memory(dx)});
+  launcher.run(pool_kernel(device, w.channels, l.grid.rows, form_of(w), "max_pool_grad", {view(grad), view(dx)}),
+               l.range, args_of(l, w, dx, grad, places), {memory(grad), memory(places), memory(dx)});
 }
 
 void avg_pool(Launcher& launcher, const mk_op& op) {

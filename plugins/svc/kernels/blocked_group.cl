@@ -50,6 +50,15 @@ static int count_equal(__local int4* scratch, int lid, Rows r, int low, Cut up, 
   return group_sums(scratch, lid, count).x;
 }
 
+// Narrows the search in find_cut_together by the count at one of the four values.
+#define NARROW(i)                    \
+  if (counts.i >= want) {            \
+    to = at.i;                       \
+    at_or_below = counts.i;          \
+  } else {                           \
+    from = max(from, at.i + 1);      \
+  }
+
 // Does the work of find_cut, but compares four values in a pass over the rows. All branches are the bounds of loops,
 // because some compilers fail on barriers inside conditions. The function is always inlined, because a call would cost
 // stack on some GPUs.
@@ -58,28 +67,17 @@ __attribute__((always_inline)) Cut find_cut_together(__local int4* scratch, int 
   Cut cut;
   int at_or_below = count_up_to(scratch, lid, r, low, up, (float4)(most)).x;
   const bool all_fit = at_or_below <= want;
-  long from = key_of_float(least), to = key_of_float(most);
+  int from = key_of_float(least), to = key_of_float(most);
   while (from < to && !all_fit && at_or_below != want) {
-    const long apart = to - from;
-    long at[4];
-    float4 values;
-    for (int t = 0; t < 4; ++t) at[t] = from + apart * (t + 1) / 5;
-    values.x = float_of_key((int)at[0]);
-    values.y = float_of_key((int)at[1]);
-    values.z = float_of_key((int)at[2]);
-    values.w = float_of_key((int)at[3]);
-    const int4 counts = count_up_to(scratch, lid, r, low, up, values);
-    const int below[4] = {counts.x, counts.y, counts.z, counts.w};
-    for (int t = 3; t >= 0; --t) {
-      if (below[t] >= want) {
-        to = at[t];
-        at_or_below = below[t];
-      }
-    }
-    for (int t = 0; t < 4; ++t)
-      if (below[t] < want) from = at[t] + 1;
+    const uint apart = (uint)to - (uint)from, step = apart / 5 + 1;
+    const int4 at = from + as_int4(min(step * (uint4)(1, 2, 3, 4) - 1, apart - 1));
+    const int4 counts = count_up_to(scratch, lid, r, low, up, as_float4(KEY(at)));
+    NARROW(w);
+    NARROW(z);
+    NARROW(y);
+    NARROW(x);
   }
-  cut.value = float_of_key((int)to);
+  cut.value = float_of_key(to);
   const bool exact = all_fit || at_or_below == want;
   const int extra = count_up_to(scratch, lid, r, low, up, (float4)(cut.value)).x - want;
   const int equal = count_equal(scratch, lid, r, low, up, cut.value, 0);
