@@ -218,7 +218,7 @@ void Engine::go_back(int64_t rows, const ops::DropoutPlace& dropout, const OwnSt
         s.backward(p);
     }
     relu_done = p.relu_done;
-    if (relu_done) slots[at.dx[0]] = values_[s.reads.front()];
+    if (p.dx_over_x) slots[at.dx[0]] = values_[s.reads.front()];
     add_up(at, slots, rows);
   }
 }
@@ -237,7 +237,7 @@ void Engine::place_gradients(const GradientFlow::Step& at, std::vector<Slice>& s
   const size_t x = s.reads.front();
   if (at.dx[0] < 0 || x == 0 || network_.readers[x] != 1) return;
   const Layer& before = *network_.stages[x - 1];
-  p.x_is_relu = before.ends_in_relu() && !before.relu_before;
+  p.x_is_relu = before.ends_in_relu() && !before.relu_before && !before.grads_activation;
 }
 
 // Adds the gradients of values that several stages read.

@@ -119,8 +119,8 @@ class Networks : public testing::Test {
   mk_data data_{};
 };
 
-TEST_F(Networks, guide_at_128) { EXPECT_EQ(step_of("guide", 128), (Asked{32})); }
-TEST_F(Networks, lightning_at_128) { EXPECT_EQ(step_of("lightning", 128), (Asked{40})); }
+TEST_F(Networks, guide_at_128) { EXPECT_EQ(step_of("guide", 128), (Asked{30})); }
+TEST_F(Networks, lightning_at_128) { EXPECT_EQ(step_of("lightning", 128), (Asked{37})); }
 TEST_F(Networks, study_at_10) { EXPECT_EQ(step_of("13,8,227", 10), (Asked{18})); }
 
 // configs/cnn-resnet8.toml.

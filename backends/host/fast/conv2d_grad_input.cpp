@@ -2,11 +2,14 @@
 
 #include "convolution/depthwise.hpp"
 #include "convolution/patches.hpp"
+#include "relu_of_grad.hpp"
 #include "sdk/ops.hpp"
 
 namespace mokume::host::fast {
 
-void conv2d_grad_input(const Call& call) {
+namespace {
+
+void grad_input(const Call& call) {
   const ops::Window w = ops::window_of(call.op.conv2d.window);
   const mk_tensor &dy = call.op.inputs[0], &weight = call.op.inputs[1], &dx = call.op.outputs[0];
   const auto run = [&](OpFunction function, const mk_op& op) { function(call.with(op)); };
@@ -22,6 +25,13 @@ void conv2d_grad_input(const Call& call) {
       fold(call, patches.data(), w, g, some_of(call.output(), first, count));
     }
   }
+}
+
+}  // namespace
+
+void conv2d_grad_input(const Call& call) {
+  grad_input(call);
+  through_relu(call, act_grad);
 }
 
 }  // namespace mokume::host::fast

@@ -3,10 +3,13 @@
 #include <vector>
 
 #include "reference/convolution.hpp"
+#include "relu_of_grad.hpp"
 
 namespace mokume::host::reference {
 
-void conv2d_grad_input(const Call& call) {
+namespace {
+
+void grad_input(const Call& call) {
   const ops::Window w = ops::window_of(call.op.conv2d.window);
   const View<const float> dy = call.input(0), weight = call.input(1);
   const View<float> dx = call.output();
@@ -24,6 +27,13 @@ void conv2d_grad_input(const Call& call) {
         });
     for (int64_t e = 0; e < w.image(); ++e) dx.row(n)[e] = static_cast<float>(sums[static_cast<size_t>(e)]);
   }
+}
+
+}  // namespace
+
+void conv2d_grad_input(const Call& call) {
+  grad_input(call);
+  through_relu(call, act_grad);
 }
 
 }  // namespace mokume::host::reference

@@ -8,6 +8,7 @@
 #include "conv/patches.hpp"
 #include "conv/winograd.hpp"
 #include "elementwise/elementwise.hpp"
+#include "elementwise/layers.hpp"
 #include "implicit/implicit.hpp"
 
 namespace mokume::opencl {
@@ -40,14 +41,21 @@ void conv2d(Launcher& launcher, const mk_op& op) {
 
 void conv2d_grad_input(Launcher& launcher, const mk_op& op) {
   const ConvProblem p(op, op.outputs[0], op.inputs[1], op.inputs[0]);
-  const mk_tensor& dx = op.outputs[0];
+  const mk_tensor &dx = op.outputs[0], *x = ops::relu_of_grad(op);
   if (sdk::empty(dx)) return;
   if (p.out_channels == 0) return fill(launcher, ops::fill(dx, 0.0F));
-  if (suits_depthwise(p)) return depthwise_grad_input(launcher, p);
-  if (suits_winograd(launcher.device(), p)) return winograd_grad_input(launcher, p);
-  if (suits_lines_grad_input(launcher.device(), p)) return lines_grad_input(launcher, p);
-  if (suits_implicit(launcher.device())) return implicit_grad_input(launcher, p);
-  patches_grad_input(launcher, p);
+  if (suits_depthwise(p)) {
+    depthwise_grad_input(launcher, p);
+  } else if (suits_winograd(launcher.device(), p)) {
+    winograd_grad_input(launcher, p);
+  } else if (suits_lines_grad_input(launcher.device(), p)) {
+    lines_grad_input(launcher, p);
+  } else if (suits_implicit(launcher.device())) {
+    if (implicit_grad_input(launcher, p, x)) return;
+  } else {
+    patches_grad_input(launcher, p);
+  }
+  if (x != nullptr) act_grad(launcher, ops::act_grad(dx, *x, ops::Activation::relu, dx));
 }
 
 void conv2d_grad_weight(Launcher& launcher, const mk_op& op) {

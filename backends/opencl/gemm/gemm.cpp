@@ -33,7 +33,7 @@ Problem problem_of(const mk_op& op) {
                       .alpha = static_cast<float>(op.gemm.alpha),
                       .beta = static_cast<float>(op.gemm.beta),
                       .biased = biased ? 1 : 0,
-                      .relu = op.gemm.activation == ops::Activation::relu ? 1 : 0},
+                      .relu = op.gemm.activation == ops::Activation::relu ? RELU : 0},
           .a = memory(a),
           .b = memory(b),
           .out = memory(out),

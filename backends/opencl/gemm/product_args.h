@@ -16,7 +16,10 @@ typedef struct {
 } Output;
 
 // Describes the m x n product out = alpha * op(a) * op(b) + beta * out over k terms. Kernels with an epilogue then add
-// each column's bias if `biased` is 1, and set negative values to 0 if `relu` is 1.
+// each column's bias if `biased` is 1. With RELU, they set negative values to 0; with RELU_GRAD, those for which the
+// element of another matrix, which takes the place of the biases and lies like `out`, is not above 0.
+#define RELU 1
+#define RELU_GRAD 2
 typedef struct {
   Operand a, b;
   Output out;

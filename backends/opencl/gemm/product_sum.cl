@@ -79,17 +79,29 @@ INLINE void sum_tile(ITEM const ARGS args, __global const float* a, __global con
       if (n < columns) {
         const float4 more =
             finish && p.biased ? load_row(bias + p.bias_offset + n0 + n, columns - n) : (float4)(0.0f);
-        __global float* at = out + (m0 + 4 * ty) * p.out.row_step + n0 + n;
+        const long first_row = (m0 + 4 * ty) * p.out.row_step + n0 + n;
+        __global float* at = out + first_row;
+#ifdef MASKS
+        __global const float* mask = bias + p.bias_offset + first_row;
+#endif
         UNROLL
         for (int i = 0; i < TM; ++i) {
           if (place_of_sum(i, ty, GY) < rows) {
             float4 v = sum[i][j];
             if (!split.partial) v = keep == 0.0f ? p.alpha * v : fma((float4)(p.alpha), v, keep * load_row(at, columns - n));
             if (finish && p.biased) v += more;
-            if (finish && p.relu) v = select(v, (float4)(0.0f), v < (float4)(0.0f));  // a NaN passes through
+            if (finish && p.relu == RELU) v = select(v, (float4)(0.0f), v < (float4)(0.0f));  // a NaN passes through
+#ifdef MASKS
+            if (finish && p.relu == RELU_GRAD)
+              v = select((float4)(0.0f), v, load_row(mask, columns - n) > (float4)(0.0f));
+#endif
             store_row(v, at, columns - n);
           }
-          at += i % 4 == 3 ? (4 * GY - 3) * p.out.row_step : p.out.row_step;
+          const long step = i % 4 == 3 ? (4 * GY - 3) * p.out.row_step : p.out.row_step;
+          at += step;
+#ifdef MASKS
+          mask += step;
+#endif
         }
       }
     }

@@ -23,7 +23,8 @@ __kernel void gemm_reduce(ITEM const GemmTileArgs args, __global const float* pa
     for (; block < args.split.blocks; ++block, from += apart) value = fma(p.alpha, *from, value);
     if (args.split.last) {
       if (p.biased) value += bias[p.bias_offset + n];
-      if (p.relu && value < 0.0f) value = 0.0f;
+      if (p.relu == RELU && value < 0.0f) value = 0.0f;
+      if (p.relu == RELU_GRAD && !(bias[p.bias_offset + m * p.out.row_step + n] > 0.0f)) value = 0.0f;
     }
     *at = value;
   }

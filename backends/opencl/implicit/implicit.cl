@@ -314,6 +314,9 @@ INLINE void b_advance(__private b_source* s, const ARGS args) { s->at += BK * ar
 
 #define A_ALONG_K (WAY != BY_WEIGHT)
 #define B_ALONG_K (WAY == BY_INPUT)
+#if WAY == BY_INPUT
+#define MASKS
+#endif
 #include "gemm/product_sum.cl"
 
 __kernel GROUP_OF(GX, GY) void convolve(ITEM const ImplicitArgs args, __global const float* a, __global const float* b,

@@ -87,7 +87,7 @@ void implicit_forward(Launcher& launcher, const ConvProblem& c, const mk_tensor&
         q.bias_offset = bias.offset + g * filters;
         q.biased = 1;
       }
-      q.relu = relu ? 1 : 0;
+      q.relu = relu ? RELU : 0;
       const bool wide = whole_vectors(q.a.offset, some.images.row_stride, channels) && w.channels % 4 == 0;
       convolve(
           launcher, some, p,
@@ -96,11 +96,13 @@ void implicit_forward(Launcher& launcher, const ConvProblem& c, const mk_tensor&
   });
 }
 
-void implicit_grad_input(Launcher& launcher, const ConvProblem& c) {
+bool implicit_grad_input(Launcher& launcher, const ConvProblem& c, const mk_tensor* x) {
   const ops::Window& w = c.window;
   const int64_t channels = w.group_channels(), filters = c.out_channels / w.groups;
   const bool contiguous = c.images.rows <= 1 || c.images.row_stride == c.images.columns;
-  for_images(c, contiguous, [&](const ConvProblem& some, int64_t) {
+  const bool through_relu = x != nullptr && (c.images.rows <= 1 || x->row_stride == c.images.row_stride) &&
+                            (x->offset - c.images.offset) % 4 == 0;
+  for_images(c, contiguous, [&](const ConvProblem& some, int64_t first) {
     for (int64_t g = 0; g < w.groups; ++g) {
       Problem p = product_of(some.windows, c.weight, some.images);
       Product& q = p.product;
@@ -110,6 +112,11 @@ void implicit_grad_input(Launcher& launcher, const ConvProblem& c) {
       q.m = some.images.rows * w.height * w.width;
       q.n = channels;
       q.k = w.kernel_h * w.kernel_w * filters;
+      if (through_relu) {
+        p.bias = memory(*x);
+        q.bias_offset = x->offset + first * x->row_stride + g * channels;
+        q.relu = RELU_GRAD;
+      }
       const bool wide = whole_vectors(q.a.offset, some.windows.row_stride, filters) && c.out_channels % 4 == 0;
       convolve(launcher, some, p,
                {"BY_INPUT", wide, whole_vectors(q.b.offset, q.b.row_step, filters), some.windows.row_stride,
@@ -117,6 +124,7 @@ void implicit_grad_input(Launcher& launcher, const ConvProblem& c) {
                 " -DSTRIDE_H=" + std::to_string(w.stride_h) + " -DSTRIDE_W=" + std::to_string(w.stride_w)});
     }
   });
+  return through_relu;
 }
 
 void implicit_grad_weight(Launcher& launcher, const ConvProblem& c) {

@@ -8,7 +8,9 @@ namespace mokume::opencl {
 
 bool suits_implicit(const mk_device& device);
 void implicit_forward(Launcher& launcher, const ConvProblem& p, const mk_tensor& bias, bool relu);
-void implicit_grad_input(Launcher& launcher, const ConvProblem& p);
+// Returns whether it also passed the gradient through the relu that computed `x`, if there is one: x must lie like the
+// images.
+bool implicit_grad_input(Launcher& launcher, const ConvProblem& p, const mk_tensor* x);
 void implicit_grad_weight(Launcher& launcher, const ConvProblem& p);
 
 }  // namespace mokume::opencl

@@ -56,7 +56,7 @@ __kernel void max_pool(ITEM const MaxPoolArgs args, __global const float* images
 }
 
 __kernel void max_pool_grad(ITEM const MaxPoolArgs args, __global const float* grad, __global const int* places,
-                            __global float* dx) {
+                            __global const float* of_relu, __global float* dx) {
   const WindowSides sides = fixed(args.sides);
   FOR_EACH_ROW {
     const long n = divide(r, sides.height);
@@ -64,7 +64,9 @@ __kernel void max_pool_grad(ITEM const MaxPoolArgs args, __global const float* g
     WINDOWS_OF(y, sides.pad_h, sides.kernel_h, sides.stride_h, sides.out_h, low_y, high_y);
     __global const float* from = grad + args.windows.offset + n * args.windows.step;
     __global const int* places_from = places + args.places.offset + n * args.places.step;
-    __global float* to = dx + args.images.offset + n * args.images.step + (long)y * sides.width * sides.channels;
+    const long line = (long)y * sides.width * sides.channels;
+    __global float* to = dx + args.images.offset + n * args.images.step + line;
+    __global const float* passed = of_relu + args.x.offset + n * args.x.step + line;
     FOR_EACH_COLUMN(sides.width) {
       WINDOWS_OF(x, sides.pad_w, sides.kernel_w, sides.stride_w, sides.out_w, low_x, high_x);
       FOR_EACH_CHANNEL(sides.channels) {
@@ -78,6 +80,7 @@ __kernel void max_pool_grad(ITEM const MaxPoolArgs args, __global const float* g
             const ivec chosen = VLOAD(0, places_from + window) == (ivec)(here);
             sum += select(SPLAT(0.0f), VLOAD(0, from + window), chosen);
           }
+        if (args.after_relu) sum = VLOAD(0, passed + (long)x * sides.channels + k) > 0.0f ? sum : SPLAT(0.0f);
         VSTORE(sum, 0, to + (long)x * sides.channels + k);
       }
     }

@@ -31,9 +31,15 @@ const char* form_of(const ops::Window& w) {
 }
 
 MaxPoolArgs args_of(const ImageLaunch& l, const ops::Window& w, const mk_tensor& images, const mk_tensor& windows,
-                    const mk_tensor& places) {
-  return {
-      .grid = l.grid, .images = view(images), .windows = view(windows), .places = view(places), .sides = sides_of(w)};
+                    const mk_tensor& places, const mk_tensor* x) {
+  return {.grid = l.grid,
+          .images = view(images),
+          .windows = view(windows),
+          .places = view(places),
+          .x = x != nullptr ? view(*x) : view(images),
+          .sides = sides_of(w),
+          .after_relu = x != nullptr ? 1 : 0,
+          .reserved = 0};
 }
 
 AvgPoolArgs args_of(const ImageLaunch& l, const ops::AvgPool& p, const mk_tensor& images, const mk_tensor& cells) {
@@ -91,7 +97,7 @@ void max_pool(Launcher& launcher, const mk_op& op) {
   mk_device& device = launcher.device();
   const ImageLaunch l(device, images.rows * w.out_height(), w.out_width(), w.channels);
   launcher.run(pool_kernel(device, w.channels, l.grid.rows, form_of(w), "max_pool", {view(images), view(out)}), l.range,
-               args_of(l, w, images, out, places), {memory(images), memory(out), memory(places)});
+               args_of(l, w, images, out, places, nullptr), {memory(images), memory(out), memory(places)});
 }
 
 void max_pool_grad(Launcher& launcher, const mk_op& op) {
@@ -100,8 +106,11 @@ void max_pool_grad(Launcher& launcher, const mk_op& op) {
   if (sdk::empty(dx)) return;
   mk_device& device = launcher.device();
   const ImageLaunch l(device, dx.rows * w.height, w.width, w.channels);
-  launcher.run(pool_kernel(device, w.channels, l.grid.rows, form_of(w), "max_pool_grad", {view(grad), view(dx)}),
-               l.range, args_of(l, w, dx, grad, places), {memory(grad), memory(places), memory(dx)});
+  const mk_tensor* x = ops::relu_of_grad(op);
+  const MaxPoolArgs args = args_of(l, w, dx, grad, places, x);
+  launcher.run(pool_kernel(device, w.channels, l.grid.rows, form_of(w), "max_pool_grad",
+                           {args.windows, args.images, args.x}),
+               l.range, args, {memory(grad), memory(places), memory(x != nullptr ? *x : dx), memory(dx)});
 }
 
 void avg_pool(Launcher& launcher, const mk_op& op) {

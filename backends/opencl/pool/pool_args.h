@@ -5,11 +5,13 @@
 
 BEGIN_ARGS
 
-// `places` holds the place of each maximum in its window.
+// `places` holds the place of each maximum in its window. If `after_relu` is 1, gradients pass through a relu with the
+// output x.
 typedef struct {
   ImageGrid grid;
-  View images, windows, places;
+  View images, windows, places, x;
   WindowSides sides;
+  i32 after_relu, reserved;
 } MaxPoolArgs;
 ARGS(MaxPoolArgs)
 

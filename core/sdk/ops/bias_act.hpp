@@ -109,4 +109,12 @@ inline sdk::Cost cost_act_grad(const mk_op& op) {
   return {(takes_input(op.bias_act.activation) ? 40 : 1) * e, 12 * e};
 }
 
+// Returns the third input of a gradient that also passes through the relu that computed its x, or NULL.
+inline const mk_tensor* relu_of_grad(const mk_op& op) { return op.n_inputs == 3 ? &op.inputs[2] : nullptr; }
+
+inline void check_relu_of_grad(const char* name, const mk_op& op) {
+  if (const mk_tensor* x = relu_of_grad(op))
+    sdk::check_operand(name, "x", *x, op.outputs[0].rows, op.outputs[0].columns);
+}
+
 }  // namespace mokume::ops

@@ -11,8 +11,8 @@
 //
 // conv2d_grad_input: dx, the gradient of x, from dy, the gradient of y before the activation.
 //
-//   inputs   dy: N x (out_pixels * C)    weight: patch x C
-//   outputs  dx: N x image
+//   inputs   dy: N x (out_pixels * C)    weight: patch x C    x: N x image, optional: the output of a relu
+//   outputs  dx: N x image, which is 0 where x is given and not above 0
 //
 // conv2d_grad_weight: dweight and dbias, the gradients of weight and bias, summed over all images.
 //
@@ -44,8 +44,9 @@ inline mk_op conv2d(const mk_tensor& x, const mk_tensor& weight, const mk_tensor
 }
 
 inline mk_op conv2d_grad_input(const mk_tensor& dy, const mk_tensor& weight, const Window& window,
-                               const mk_tensor& dx) {
+                               const mk_tensor& dx, const mk_tensor& x = {}) {
   mk_op op = sdk::make_op(MK_OP_CONV2D_GRAD_INPUT, {dy, weight}, {dx});
+  if (x.buffer != nullptr) op.inputs[op.n_inputs++] = x;
   op.conv2d.window = window;
   return op;
 }
@@ -96,6 +97,7 @@ inline void check_conv2d(const mk_op& op) {
 
 inline void check_conv2d_grad_input(const mk_op& op) {
   detail::check_convolution("conv2d_grad_input", op, op.outputs[0], op.inputs[1], op.inputs[0]);
+  check_relu_of_grad("conv2d_grad_input", op);
 }
 
 inline void check_conv2d_grad_weight(const mk_op& op) {

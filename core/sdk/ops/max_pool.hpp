@@ -10,9 +10,11 @@
 // window's pixels (i, then j, ascending), starting from 0. A NaN or an infinity in the gradients affects only the pixel
 // that its window chose; infinities of both signs at one pixel make a NaN.
 //
-//   inputs   grad, place: as out and place above   outputs  dx: N x image
+//   inputs   grad, place: as out and place above; x: N x image, optional: the output of a relu
+//   outputs  dx: N x image, which is 0 where x is given and not above 0
 #pragma once
 
+#include "sdk/ops/bias_act.hpp"
 #include "sdk/ops/window.hpp"
 
 namespace mokume::ops {
@@ -23,8 +25,10 @@ inline mk_op max_pool(const mk_tensor& x, const Window& window, const mk_tensor&
   return op;
 }
 
-inline mk_op max_pool_grad(const mk_tensor& grad, const mk_tensor& place, const Window& window, const mk_tensor& dx) {
+inline mk_op max_pool_grad(const mk_tensor& grad, const mk_tensor& place, const Window& window, const mk_tensor& dx,
+                           const mk_tensor& x = {}) {
   mk_op op = sdk::make_op(MK_OP_MAX_POOL_GRAD, {grad, place}, {dx});
+  if (x.buffer != nullptr) op.inputs[op.n_inputs++] = x;
   op.max_pool = window;
   return op;
 }
@@ -55,6 +59,7 @@ inline void check_max_pool_grad(const mk_op& op) {
   sdk::check_operand("max_pool_grad", "grad", op.inputs[0], n, w.out_pixels() * w.channels);
   sdk::check_operand("max_pool_grad", "place", op.inputs[1], n, w.out_pixels() * w.channels, MK_I32);
   sdk::check_operand("max_pool_grad", "dx", op.outputs[0], n, w.image());
+  check_relu_of_grad("max_pool_grad", op);
 }
 
 inline double tolerance_max_pool(const mk_op&) { return 0.0; }

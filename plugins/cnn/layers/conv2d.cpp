@@ -66,7 +66,9 @@ class Conv2d : public Layer {
   }
   void backward(Pass& p) const override {
     // No later code reads the padded image, so the gradient overwrites that image.
-    p.submit(ops::conv2d_grad_input(p.dy, p.weights.whole(weight_), window_, pads_ ? padded(p) : p.dx));
+    p.relu_done = p.x_is_relu && !pads_;
+    p.submit(ops::conv2d_grad_input(p.dy, p.weights.whole(weight_), window_, pads_ ? padded(p) : p.dx,
+                                    p.relu_done ? p.x : mk_tensor{}));
     if (pads_) p.submit(pixels_.gradient(padded(p), p.buffers[kPaddedIndices], p.dx));
   }
   std::string to_onnx(Export& to, const std::string& x) const override {

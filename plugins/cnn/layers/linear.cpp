@@ -64,7 +64,7 @@ class Linear : public Layer {
     // No later code reads the output of this relu, so the gradient overwrites that output while it is in the cache.
     if (p.x_is_relu) {
       p.dx = p.x;
-      p.relu_done = true;
+      p.relu_done = p.dx_over_x = true;
     }
     bias_gradient(p, step.gradients);
     for (const Extent& e : p.weights.extents(weight_))

@@ -26,7 +26,10 @@ class MaxPool2d : public Layer {
   }
 
   void forward(const Pass& p) const override { p.submit(ops::max_pool(p.x, window_, p.y, chosen(p))); }
-  void backward(Pass& p) const override { p.submit(ops::max_pool_grad(p.dy, chosen(p), window_, p.dx)); }
+  void backward(Pass& p) const override {
+    p.relu_done = p.x_is_relu;
+    p.submit(ops::max_pool_grad(p.dy, chosen(p), window_, p.dx, p.relu_done ? p.x : mk_tensor{}));
+  }
   std::string to_onnx(Export& to, const std::string& x) const override {
     return to.graph.add("MaxPool", {x}, onnx_window(window_));
   }

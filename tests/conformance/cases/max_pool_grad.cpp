@@ -14,8 +14,8 @@ int32_t chosen(const ops::Window& w, int64_t r, int64_t c) {
   return static_cast<int32_t>((first_i + at / columns) * w.kernel_w + first_j + at % columns);
 }
 
-Case grad_case(const WindowCase& w, float (*change)(float) = nullptr) {
-  return {w.name, w.size, [w, change] {
+Case grad_case(const WindowCase& w, float (*change)(float) = nullptr, bool relu = false) {
+  return {w.name + (relu ? "_relu" : ""), w.size, [w, change, relu] {
             Problem p;
             const int64_t elements = w.window.out_pixels() * w.window.channels;
             const Layout places{w.windows.offset + 2, w.windows.padding + 1};
@@ -23,14 +23,18 @@ Case grad_case(const WindowCase& w, float (*change)(float) = nullptr) {
             if (change != nullptr) p.change(grad, change);
             const mk_tensor place =
                 p.integers(w.images, elements, places, [&](int64_t r, int64_t c) { return chosen(w.window, r, c); });
-            p.op = ops::max_pool_grad(grad, place, w.window, p.unwritten(w.images, w.window.image(), w.image));
+            const mk_tensor x = relu ? p.random(w.images, w.window.image(), w.windows) : mk_tensor{};
+            p.op = ops::max_pool_grad(grad, place, w.window, p.unwritten(w.images, w.window.image(), w.image), x);
             return p;
           }};
 }
 
 std::vector<Case> cases() {
   std::vector<Case> list;
-  for (const WindowCase& w : window_cases()) list.push_back(grad_case(w));
+  for (const WindowCase& w : window_cases()) {
+    list.push_back(grad_case(w));
+    if (w.size == Size::tiny) list.push_back(grad_case(w, nullptr, true));
+  }
   using Change = float (*)(float);
   const std::pair<std::string, Change> changes[] = {{"nans", with_some_nans}, {"infinities", with_some_infinities}};
   for (const auto& [name, change] : changes) {

@@ -2,6 +2,7 @@
 
 #include "call.hpp"
 #include "isa/network.hpp"
+#include "relu_of_grad.hpp"
 #include "sdk/ops/max_pool.hpp"
 
 namespace mokume::host::fast {
@@ -31,6 +32,7 @@ void max_pool_grad(const Call& call) {
   call.for_rows(dx.rows * w.height, across * w.patch(), [&](int64_t from, int64_t to) {
     for (int64_t at = from; at < to; ++at) line(at / w.height, at % w.height);
   });
+  through_relu(call, act_grad);
 }
 
 }  // namespace mokume::host::fast

@@ -1,6 +1,7 @@
 #include "sdk/ops/max_pool.hpp"
 
 #include "call.hpp"
+#include "relu_of_grad.hpp"
 
 namespace mokume::host::reference {
 
@@ -25,6 +26,7 @@ void max_pool_grad(const Call& call) {
             }
           dx.row(n)[(y * w.width + x) * w.channels + k] = static_cast<float>(sum);
         }
+  through_relu(call, act_grad);
 }
 
 }  // namespace mokume::host::reference
