@@ -108,9 +108,9 @@ void max_pool_grad(Launcher& launcher, const mk_op& op) {
   const ImageLaunch l(device, dx.rows * w.height, w.width, w.channels);
   const mk_tensor* x = ops::relu_of_grad(op);
   const MaxPoolArgs args = args_of(l, w, dx, grad, places, x);
-  launcher.run(pool_kernel(device, w.channels, l.grid.rows, form_of(w), "max_pool_grad",
-                           {args.windows, args.images, args.x}),
-               l.range, args, {memory(grad), memory(places), memory(x != nullptr ? *x : dx), memory(dx)});
+  launcher.run(
+      pool_kernel(device, w.channels, l.grid.rows, form_of(w), "max_pool_grad", {args.windows, args.images, args.x}),
+      l.range, args, {memory(grad), memory(places), memory(x != nullptr ? *x : dx), memory(dx)});
 }
 
 void avg_pool(Launcher& launcher, const mk_op& op) {

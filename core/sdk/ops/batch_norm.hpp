@@ -51,18 +51,24 @@ inline mk_op batch_norm_given(const mk_tensor& x, const mk_tensor& weight, const
   return op;
 }
 
-// There is no dx if dx.buffer == NULL, and no gradient of running moments if running.buffer == NULL.
+struct RunningMoments {
+  mk_tensor moments = {};  // no gradient of running moments if moments.buffer == NULL
+  double share = 1;
+  mk_tensor gradient = {};
+};
+
+// There is no dx if dx.buffer == NULL.
 inline mk_op batch_norm_grad(const mk_tensor& dy, const mk_tensor& x, const mk_tensor& moments, Activation activation,
                              const mk_tensor& dweight, const mk_tensor& dbias, const mk_tensor& dx,
-                             const mk_tensor& running = {}, double share = 1, const mk_tensor& drunning = {}) {
+                             const RunningMoments& running = {}) {
   mk_op op = sdk::make_op(MK_OP_BATCH_NORM_GRAD, {dy, x, moments}, {dweight, dbias});
   if (dx.buffer != nullptr) op.outputs[op.n_outputs++] = dx;
-  if (running.buffer != nullptr) {
-    op.inputs[op.n_inputs++] = running;
-    op.outputs[op.n_outputs++] = drunning;
+  if (running.moments.buffer != nullptr) {
+    op.inputs[op.n_inputs++] = running.moments;
+    op.outputs[op.n_outputs++] = running.gradient;
   }
   op.batch_norm.activation = activation;
-  op.batch_norm.share = share;
+  op.batch_norm.share = running.share;
   return op;
 }
 

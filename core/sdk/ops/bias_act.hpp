@@ -112,6 +112,11 @@ inline sdk::Cost cost_act_grad(const mk_op& op) {
 // Returns the third input of a gradient that also passes through the relu that computed its x, or NULL.
 inline const mk_tensor* relu_of_grad(const mk_op& op) { return op.n_inputs == 3 ? &op.inputs[2] : nullptr; }
 
+inline double bytes_of_relu(const mk_op& op) {
+  const mk_tensor* x = relu_of_grad(op);
+  return x == nullptr ? 0.0 : 4.0 * static_cast<double>(x->rows) * static_cast<double>(x->columns);
+}
+
 inline void check_relu_of_grad(const char* name, const mk_op& op) {
   if (const mk_tensor* x = relu_of_grad(op))
     sdk::check_operand(name, "x", *x, op.outputs[0].rows, op.outputs[0].columns);

@@ -43,8 +43,8 @@ inline mk_op conv2d(const mk_tensor& x, const mk_tensor& weight, const mk_tensor
   return op;
 }
 
-inline mk_op conv2d_grad_input(const mk_tensor& dy, const mk_tensor& weight, const Window& window,
-                               const mk_tensor& dx, const mk_tensor& x = {}) {
+inline mk_op conv2d_grad_input(const mk_tensor& dy, const mk_tensor& weight, const Window& window, const mk_tensor& dx,
+                               const mk_tensor& x = {}) {
   mk_op op = sdk::make_op(MK_OP_CONV2D_GRAD_INPUT, {dy, weight}, {dx});
   if (x.buffer != nullptr) op.inputs[op.n_inputs++] = x;
   op.conv2d.window = window;
@@ -130,7 +130,9 @@ inline double tolerance_conv2d_grad_weight(const mk_op& op) {
 inline sdk::Cost cost_conv2d(const mk_op& op) { return detail::cost_of_convolution(op, op.inputs[0], op.inputs[1]); }
 
 inline sdk::Cost cost_conv2d_grad_input(const mk_op& op) {
-  return detail::cost_of_convolution(op, op.outputs[0], op.inputs[1]);
+  sdk::Cost cost = detail::cost_of_convolution(op, op.outputs[0], op.inputs[1]);
+  cost.bytes += bytes_of_relu(op);
+  return cost;
 }
 
 inline sdk::Cost cost_conv2d_grad_weight(const mk_op& op) {

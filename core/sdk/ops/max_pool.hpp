@@ -80,7 +80,7 @@ inline sdk::Cost cost_max_pool(const mk_op& op) {
 inline sdk::Cost cost_max_pool_grad(const mk_op& op) {
   const double in = static_cast<double>(op.inputs[0].rows) * static_cast<double>(op.inputs[0].columns);
   const double out = static_cast<double>(op.outputs[0].rows) * static_cast<double>(op.outputs[0].columns);
-  return {in, 8 * in + 4 * out};
+  return {in, 8 * in + 4 * out + bytes_of_relu(op)};
 }
 
 }  // namespace mokume::ops

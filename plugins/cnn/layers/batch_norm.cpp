@@ -76,8 +76,8 @@ class BatchNorm : public Layer {
   void gradients(const Pass& p, const ParameterVector& to) const override {
     const mk_tensor dx = p.dx.buffer == nullptr ? mk_tensor{} : p.lines(p.dx, channels_);
     p.submit(ops::batch_norm_grad(p.lines(p.dy, channels_), p.lines(p.x, channels_), moments(p), activation,
-                                  vector(to, weight_), vector(to, bias_), dx, running(p.weights), p.share,
-                                  running(to)));
+                                  vector(to, weight_), vector(to, bias_), dx,
+                                  {running(p.weights), p.share, running(to)}));
   }
   std::string to_onnx(Export& to, const std::string& x) const override {
     std::vector<std::string> operands{x};

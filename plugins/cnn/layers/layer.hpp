@@ -101,8 +101,8 @@ struct Pass {
   std::vector<mk_tensor> more_x = {}, more_dx = {};  // inputs after the first one
   const Slice* ones = nullptr;                       // vector with a one for each row of a batch, for a backward pass
   double share = 1;                                  // share of a backward pass in the batch's rows
-  // If x is the output of a relu, a backward pass may apply its gradient, and then sets `relu_done`. It may then also write
-  // dx over x, and then sets `dx_over_x`.
+  // If x is the output of a relu, a backward pass may apply its gradient, and then sets `relu_done`. It may then also
+  // write dx over x, and then sets `dx_over_x`.
   bool x_is_relu = false, relu_done = false, dx_over_x = false;
 
   // Returns a view of all images as pixels, or of all rows, with one column per channel.

@@ -80,7 +80,7 @@ Case grad_case(const Rows& r, bool dx, bool runs) {
             const mk_tensor to = !dx ? mk_tensor{} : r.in_place ? dy : p.unwritten(r.rows, r.columns, r.x);
             if (runs)
               p.op = ops::batch_norm_grad(dy, x, moments, r.activation, dweight, dbias, to,
-                                          p.random(2, r.columns, r.other), 0.25, p.unwritten(2, r.columns, r.x));
+                                          {p.random(2, r.columns, r.other), 0.25, p.unwritten(2, r.columns, r.x)});
             else
               p.op = ops::batch_norm_grad(dy, x, moments, r.activation, dweight, dbias, to);
             return p;
