@@ -103,6 +103,8 @@ TEST(Convolution, ChecksShapes) {
 
 TEST(Convolution, ChecksShapesOfItsGradients) {
   EXPECT_NO_THROW(check(conv2d_grad_input(m(2, 80), m(18, 4), kWindow, m(2, 126))));
+  EXPECT_NO_THROW(check(conv2d_grad_input(m(2, 80), m(18, 4), kWindow, m(2, 126), m(2, 126))));
+  expect_refused(conv2d_grad_input(m(2, 80), m(18, 4), kWindow, m(2, 126), m(2, 125)), "conv2d_grad_input: x is 2x125");
   expect_refused(conv2d_grad_input(m(2, 81), m(18, 4), kWindow, m(2, 126)), "conv2d_grad_input: windows is 2x81");
   expect_refused(conv2d_grad_input(m(2, 80), m(18, 4), kWindow, m(2, 120)), "conv2d_grad_input: images is 2x120");
   EXPECT_NO_THROW(check(conv2d_grad_weight(m(2, 126), m(2, 80), kWindow, m(18, 4), {})));
@@ -123,6 +125,8 @@ TEST(MaxPool, ChecksShapes) {
   expect_refused(max_pool(m(2, 126), kWindow, m(2, 60), m(2, 59, MK_I32)), "place is 2x59");
   expect_refused(max_pool(m(2, 126), kWindow, m(3, 60), m(2, 60, MK_I32)), "out is 3x60");
   EXPECT_NO_THROW(check(max_pool_grad(m(2, 60), m(2, 60, MK_I32), kWindow, m(2, 126))));
+  EXPECT_NO_THROW(check(max_pool_grad(m(2, 60), m(2, 60, MK_I32), kWindow, m(2, 126), m(2, 126))));
+  expect_refused(max_pool_grad(m(2, 60), m(2, 60, MK_I32), kWindow, m(2, 126), m(1, 126)), "max_pool_grad: x is 1x126");
   expect_refused(max_pool_grad(m(2, 60), m(2, 60), kWindow, m(2, 126)), "place has the wrong element type");
   expect_refused(max_pool_grad(m(2, 60), m(2, 60, MK_I32), kWindow, m(2, 60)), "dx is 2x60");
 }
@@ -381,6 +385,21 @@ TEST(LinearUpdate, CountsEachWeightTwice) {
   EXPECT_TRUE(has_linear_update(heavy, kLinearUpdateRows));
   EXPECT_FALSE(has_linear_update(heavy, kLinearUpdateRows + 1));
   EXPECT_FALSE(has_linear_update({Optimizer::adam, 0.1, 0, 0.9, 0.999, 1e-8}, 4));
+}
+
+TEST(BatchNormGrad, ChecksRunningMoments) {
+  const auto grad = [](const mk_tensor& dx, const RunningMoments& running) {
+    return batch_norm_grad(m(4, 6), m(4, 6), m(kNormMoments, 6), Activation::relu, v(6), v(6), dx, running);
+  };
+  EXPECT_NO_THROW(check(grad(m(4, 6), {})));
+  EXPECT_NO_THROW(check(grad(m(4, 6), {m(2, 6), 0.5, m(2, 6)})));
+  EXPECT_NO_THROW(check(grad({}, {m(2, 6), 0.5, m(2, 6)})));
+  expect_refused(grad(m(4, 6), {m(2, 5), 0.5, m(2, 6)}), "running is 2x5, expected 2x6");
+  expect_refused(grad({}, {m(2, 6), 0.5, m(1, 6)}), "drunning is 1x6, expected 2x6");
+  expect_refused(grad(m(4, 6), {m(2, 6), NAN, m(2, 6)}), "share must be finite");
+  mk_op op = grad(m(4, 6), {});
+  op.n_outputs = 4;
+  expect_refused(op, "given together");
 }
 
 }  // namespace
