@@ -199,7 +199,7 @@ void Engine::train_back(int64_t rows, const ops::DropoutPlace& dropout, const op
 void Engine::go_back(int64_t rows, const ops::DropoutPlace& dropout, const OwnStep* step, const Gradients& gradients,
                      double share) const {
   std::vector<Slice> slots = flow_;
-  bool relu_done = false;  // the following stage has already applied the gradient of this stage's relu
+  std::vector<bool> relu_done(network_.stages.size());  // whether a later stage has applied the gradient of this relu
   for (const GradientFlow::Step& at : network_.gradient_flow.steps) {
     const size_t k = at.stage;
     const Layer& s = *network_.stages[k];
@@ -208,7 +208,7 @@ void Engine::go_back(int64_t rows, const ops::DropoutPlace& dropout, const OwnSt
     p.share = share;
     const mk_tensor dy = slots[at.dy].matrix(rows, s.out.elements());
     place_gradients(at, slots, rows, p);
-    if (s.activation != ops::Activation::none && !s.grads_activation && !relu_done)
+    if (s.activation != ops::Activation::none && !s.grads_activation && !relu_done[k])
       submit(ops::act_grad(dy, p.y, s.activation, p.dy));
     if (stepped_[k] >= 0) {
       s.backward_with_step(p, *step);
@@ -217,7 +217,7 @@ void Engine::go_back(int64_t rows, const ops::DropoutPlace& dropout, const OwnSt
       if (!s.passes_gradient && std::any_of(at.dx.begin(), at.dx.end(), [](int slot) { return slot >= 0; }))
         s.backward(p);
     }
-    relu_done = p.relu_done;
+    if (p.relu_done) relu_done[s.reads.front() - 1] = true;
     if (p.dx_over_x) slots[at.dx[0]] = values_[s.reads.front()];
     add_up(at, slots, rows);
   }

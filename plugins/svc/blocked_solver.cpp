@@ -16,8 +16,8 @@ constexpr int64_t kBlocksPerItem = 8;  // WIDE in kernels/blocked_vector.cl
 constexpr int64_t kRowsPerItem = 32;   // STRIP in kernels/blocked_vector.cl
 constexpr int32_t kCounts = 4;         // integers per place: members, moved, in_pairs, inside
 constexpr int32_t kSteps = 32'768;     // most steps in a launch of `solve`
-// Devices with MK_DEVICE_SOFTWARE limit the loops of a work-item to 65,535 iterations, and a step takes up to 60.
-constexpr int32_t kStepsInSoftware = 800;
+// Devices with MK_DEVICE_SOFTWARE limit the loops of a work-item to 65,535 iterations, and a step takes up to 100.
+constexpr int32_t kStepsInSoftware = 600;
 
 }  // namespace
 
@@ -54,7 +54,8 @@ void BlockedSolver::advance(Places& places, KernelStore& store, int64_t max_iter
   }
   places.send(order);
   const auto problems = static_cast<int64_t>(order.size());
-  const int rounds = groups_ ? rounds_at_once(problems, places.stride(), set_) : 1;
+  const bool waits = !groups_ || store.mode() == KernelStore::Mode::on_the_fly;  // in every round
+  const int rounds = waits ? 1 : rounds_at_once(device_.info(), problems, places.stride(), set_);
   for (int k = 0; k < rounds; ++k) round(places, store, order);
   places.fetch();
   places.count_steps(order, std::numeric_limits<int64_t>::max());

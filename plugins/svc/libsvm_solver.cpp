@@ -15,7 +15,7 @@ LibsvmSolver::LibsvmSolver(const sdk::Host& host, const sdk::Device& device, boo
       groups_(solves_in_groups(device, "svc.smo")),
       program_(sdk::Program::build(
           device, "smo", (std::string(kPlaces) + kLibsvm + (groups_ ? kLibsvm_group : kLibsvm_vector)).c_str(),
-          "-DGROUP=" + std::to_string(kGroup) + (regression ? " -DREGRESSION=1" : ""))) {}
+          "-DPAIRS -DGROUP=" + std::to_string(kGroup) + (regression ? " -DREGRESSION=1" : ""))) {}
 
 void LibsvmSolver::advance(Places& places, KernelStore& store, int64_t max_iterations) {
   const std::vector<int32_t> order = places.running();

@@ -11,7 +11,6 @@
 namespace mokume::svc {
 namespace {
 
-constexpr int64_t kMaxPlaces = 512, kMaxPlacesOfGpu = 2048;
 constexpr double kLeastTol = 1e-6;       // lower limit of the tolerance when ill-determined fits are solved again
 constexpr int64_t kPlacesOnTheFly = 64;  // each place may need two kernel rows at once
 
@@ -139,7 +138,7 @@ void SvcSession::prepare(uint32_t bootstrap) {
   warn_of_unit();
   const int64_t problems = most_problems(experiment_);
   const int64_t folds = std::max<int64_t>(1, experiment_.n_folds);
-  const int64_t max_places = device_.info().kind == MK_DEVICE_GPU ? kMaxPlacesOfGpu : kMaxPlaces;
+  const int64_t max_places = most_places(device_.info(), working_set(order_->rows()));
   const int64_t folds_at_once = std::max<int64_t>(1, std::min(folds, max_places / problems));
   const bool blocked = any_blocked(experiment_, spread_);
   const int64_t fewest = std::min(max_places, folds_at_once * problems);

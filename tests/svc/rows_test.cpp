@@ -178,9 +178,24 @@ TEST(ProblemsAtOnce, FillACardWithAGrid) {
 }
 
 TEST(RoundsAtOnce, TakeAboutFiftyMilliseconds) {
-  EXPECT_EQ(rounds_at_once(1200, 60'000, 1024), 1);
-  EXPECT_EQ(rounds_at_once(150, 60'000, 1024), 4);
-  EXPECT_EQ(rounds_at_once(10, 400, 128), 16);
+  mk_device_info card{};
+  card.compute_units = 132;
+  EXPECT_EQ(rounds_at_once(card, 1200, 60'000, 1024), 1);
+  EXPECT_EQ(rounds_at_once(card, 150, 60'000, 1024), 3);
+  EXPECT_EQ(rounds_at_once(card, 10, 400, 128), 16);
+  card.flags = MK_DEVICE_SHARED_MEMORY;
+  EXPECT_EQ(rounds_at_once(card, 200, 10'000, 1024), 1);
+}
+
+TEST(MostPlaces, FitTheLargestBuffer) {
+  mk_device_info card{};
+  card.kind = MK_DEVICE_GPU;
+  card.max_buffer_bytes = uint64_t{36} << 30;
+  EXPECT_EQ(most_places(card, 1024), 2048);
+  card.max_buffer_bytes = uint64_t{3} << 30;
+  EXPECT_EQ(most_places(card, 1024), 768);
+  card.kind = MK_DEVICE_CPU;
+  EXPECT_EQ(most_places(card, 1024), 512);
 }
 
 }  // namespace

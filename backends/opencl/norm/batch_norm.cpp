@@ -56,7 +56,7 @@ class BatchNormLaunches {
                     {memory(*dy), memory(x), memory(*moments), parts.memory});
     }
     const char* const join = dy == nullptr ? "norm_merge" : "norm_add";
-    for (size_t slot = kBatchGroupsSlot; parts.count > (uses_vectors(device_) ? kFan : kFan * kFan);
+    for (size_t slot = kBatchGroupsSlot; parts.count > (in_groups() ? kFan * kFan : kFan);
          slot = slot == kBatchGroupsSlot ? kBatchPartsSlot : kBatchGroupsSlot) {
       const int64_t groups = divide_up(parts.count, kFan);
       const cl_mem to = workspace(slot, groups);
@@ -92,11 +92,11 @@ class BatchNormLaunches {
   void columns(const char* name, const Args& args, std::initializer_list<cl_mem> buffers) {
     launcher_.run(kernel(name, 1, {}), {{columns_, 1, 1}, {group(), 1, 1}}, args, buffers);
   }
-  // Runs `name` on a CPU, and on a GPU the kernel whose groups also merge groups of blocks.
+  // Runs the kernel whose groups also merge groups of blocks, or `name` on devices with too small groups for it.
   template <class Args>
   void merging_columns(const char* name, const char* together, const Args& args,
                        std::initializer_list<cl_mem> buffers) {
-    if (uses_vectors(device_)) return columns(name, args, buffers);
+    if (!in_groups()) return columns(name, args, buffers);
     const int64_t all = divide_up(columns_, kSide) * kSide;
     launcher_.run(kernel(together, 1, {}), {{all, kSide, 1}, {kSide, kSide, 1}}, args, buffers, kFan * 2 * kSide);
   }
@@ -108,6 +108,7 @@ class BatchNormLaunches {
   cl_mem workspace(size_t slot, int64_t blocks) { return launcher_.queue().workspace(slot, 2 * blocks * columns_); }
 
  private:
+  bool in_groups() const { return !uses_vectors(device_) && device_.info.max_work_group >= kSide * kSide; }
   int64_t group() const { return uses_vectors(device_) ? 1 : 64; }
 
   Launcher& launcher_;

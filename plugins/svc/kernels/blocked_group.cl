@@ -1,7 +1,6 @@
 // Implements blocked.cl for GPUs: a work-group solves a problem, and a work-item processes one row per iteration. Uses
 // places.cl.
 
-#define UNROLL _Pragma("unroll")
 #define BOUND(x) bound[x]
 
 // Loops over the rows k of the problem that belong to this work-item.
@@ -17,7 +16,7 @@ bool eligible(Rows r, int k, int low, Cut up) {
 }
 
 // Adds `x` over a group, and returns the sums to every work-item. There are two barriers, as in group_best.
-static int4 group_sums(__local int4* of, int lid, int4 x) {
+static __attribute__((always_inline)) int4 group_sums(__local int4* of, int lid, int4 x) {
   of[lid] = x;
   barrier(CLK_LOCAL_MEM_FENCE);
   if (lid < FIRST) {
@@ -31,7 +30,7 @@ static int4 group_sums(__local int4* of, int lid, int4 x) {
 }
 
 // Counts the eligible rows with v <= each of four values.
-static int4 count_up_to(__local int4* scratch, int lid, Rows r, int low, Cut up, float4 values) {
+static __attribute__((always_inline)) int4 count_up_to(__local int4* scratch, int lid, Rows r, int low, Cut up, float4 values) {
   int4 counts = 0;
   FOR_ROWS(k) {
     const float v = low ? -r.f[k] : r.f[k];
@@ -41,7 +40,7 @@ static int4 count_up_to(__local int4* scratch, int lid, Rows r, int low, Cut up,
 }
 
 // Counts the eligible rows from `from` on with v == value.
-static int count_equal(__local int4* scratch, int lid, Rows r, int low, Cut up, float value, int from) {
+static __attribute__((always_inline)) int count_equal(__local int4* scratch, int lid, Rows r, int low, Cut up, float value, int from) {
   int4 count = 0;
   FOR_ROWS(k) {
     const float v = low ? -r.f[k] : r.f[k];
@@ -70,7 +69,7 @@ __attribute__((always_inline)) Cut find_cut_together(__local int4* scratch, int 
   int from = key_of_float(least), to = key_of_float(most);
   while (from < to && !all_fit && at_or_below != want) {
     const uint apart = (uint)to - (uint)from, step = apart / 5 + 1;
-    const int4 at = from + as_int4(min(step * (uint4)(1, 2, 3, 4) - 1, apart - 1));
+    const int4 at = as_int4((uint)from + min(step * (uint4)(1, 2, 3, 4) - 1, apart - 1));
     const int4 counts = count_up_to(scratch, lid, r, low, up, as_float4(KEY(at)));
     NARROW(w);
     NARROW(z);
@@ -191,7 +190,7 @@ __kernel __attribute__((reqd_work_group_size(GROUP, 1, 1))) void gather_group(GA
 
 __kernel __attribute__((reqd_work_group_size(GROUP, 1, 1))) void solve_group(SOLVE_ARGUMENTS) {
   __local float fm[SET], fl[SET], high[SET], rest[SET], diagonal_of[SET], bound[SET];
-  __local int state[SET];
+  __local uchar state[SET];
   __local char label[SET];
   __local Comparison l_up, l_low;
   __local float l_sizes[16], l_step;
@@ -217,7 +216,7 @@ __kernel __attribute__((reqd_work_group_size(GROUP, 1, 1))) void solve_group(SOL
     fm[x] = again ? inner[x] : f[k];
     high[x] = again ? inner[SET + x] : a[k];
     rest[x] = again ? inner[2 * SET + x] : a[ld + k];
-    state[x] = again ? as_int(inner[3 * SET + x]) : flags[k];
+    state[x] = (uchar)(again ? as_int(inner[3 * SET + x]) : flags[k]);
     fl[x] = again ? inner[4 * SET + x] : f[ld + k];
   }
   barrier(CLK_LOCAL_MEM_FENCE | CLK_GLOBAL_MEM_FENCE);
@@ -292,7 +291,7 @@ __kernel __attribute__((reqd_work_group_size(GROUP, 1, 1))) void solve_group(SOL
       inner[x] = fm[x];
       inner[SET + x] = high[x];
       inner[2 * SET + x] = rest[x];
-      inner[3 * SET + x] = as_float(state[x]);
+      inner[3 * SET + x] = as_float((int)state[x]);
       inner[4 * SET + x] = fl[x];
     } else {
       const int k = members[x];

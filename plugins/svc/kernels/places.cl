@@ -26,6 +26,7 @@
 #define TAU 1e-12f
 #define MAX_SPANS 64
 #define NONE -1
+#define UNROLL _Pragma("unroll")
 
 // Some drivers split any(), fmax() and conversions of 16 elements into 16 scalars, but keep these macros in vectors.
 #define ANY16(m) any_long8(as_long8(m))
@@ -221,11 +222,15 @@ void write_model_together(int lid, int writers, __local ModelSums* sums, __globa
 }
 
 // The work-items of a group compare values in two rounds: each of the first FIRST compares 16 values, then all compare
-// these FIRST results. A barrier takes longer than 16 comparisons. GROUP is a multiple of 16.
+// these FIRST results. A barrier takes longer than 16 comparisons. GROUP is a multiple of 16. With PAIRS, values are pairs
+// of floats.
 #define FIRST (GROUP / 16)
 
 typedef struct {
-  float value[GROUP + FIRST], rest[GROUP + FIRST];
+  float value[GROUP + FIRST];
+#ifdef PAIRS
+  float rest[GROUP + FIRST];
+#endif
   int at[GROUP + FIRST];
 } Comparison;
 
@@ -240,19 +245,28 @@ static Best better(Best a, Best b) {
   return second ? b : a;
 }
 
+static Best value_at(__local const Comparison* c, int place) {
+#ifdef PAIRS
+  const Best x = {c->value[place], c->rest[place], c->at[place]};
+#else
+  const Best x = {c->value[place], 0.0f, c->at[place]};
+#endif
+  return x;
+}
+
 // Compares the values at `from`, from + step, ..., of which there are `count`.
-static Best best_of(__local const Comparison* c, int from, int step, int count) {
-  Best best = {c->value[from], c->rest[from], c->at[from]};
-  for (int t = 1; t < count; ++t) {
-    const Best next = {c->value[from + t * step], c->rest[from + t * step], c->at[from + t * step]};
-    best = better(best, next);
-  }
+static __attribute__((always_inline)) Best best_of(__local const Comparison* c, int from, int step, int count) {
+  Best best = value_at(c, from);
+  UNROLL
+  for (int t = 1; t < count; ++t) best = better(best, value_at(c, from + t * step));
   return best;
 }
 
 static void put(__local Comparison* c, int place, Best x) {
   c->value[place] = x.value;
+#ifdef PAIRS
   c->rest[place] = x.rest;
+#endif
   c->at[place] = x.at;
 }
 
