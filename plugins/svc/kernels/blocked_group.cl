@@ -1,6 +1,7 @@
 // Implements blocked.cl for GPUs: a work-group solves a problem, and a work-item processes one row per iteration. Uses
 // places.cl.
 
+#define UNROLL _Pragma("unroll")
 #define BOUND(x) bound[x]
 
 // Loops over the rows k of the problem that belong to this work-item.
@@ -16,7 +17,7 @@ bool eligible(Rows r, int k, int low, Cut up) {
 }
 
 // Adds `x` over a group, and returns the sums to every work-item. There are two barriers, as in group_best.
-static __attribute__((always_inline)) int4 group_sums(__local int4* of, int lid, int4 x) {
+static int4 group_sums(__local int4* of, int lid, int4 x) {
   of[lid] = x;
   barrier(CLK_LOCAL_MEM_FENCE);
   if (lid < FIRST) {
@@ -30,7 +31,7 @@ static __attribute__((always_inline)) int4 group_sums(__local int4* of, int lid,
 }
 
 // Counts the eligible rows with v <= each of four values.
-static __attribute__((always_inline)) int4 count_up_to(__local int4* scratch, int lid, Rows r, int low, Cut up, float4 values) {
+static int4 count_up_to(__local int4* scratch, int lid, Rows r, int low, Cut up, float4 values) {
   int4 counts = 0;
   FOR_ROWS(k) {
     const float v = low ? -r.f[k] : r.f[k];
@@ -40,7 +41,7 @@ static __attribute__((always_inline)) int4 count_up_to(__local int4* scratch, in
 }
 
 // Counts the eligible rows from `from` on with v == value.
-static __attribute__((always_inline)) int count_equal(__local int4* scratch, int lid, Rows r, int low, Cut up, float value, int from) {
+static int count_equal(__local int4* scratch, int lid, Rows r, int low, Cut up, float value, int from) {
   int4 count = 0;
   FOR_ROWS(k) {
     const float v = low ? -r.f[k] : r.f[k];
@@ -63,29 +64,30 @@ static __attribute__((always_inline)) int count_equal(__local int4* scratch, int
 // stack on some GPUs.
 __attribute__((always_inline)) Cut find_cut_together(__local int4* scratch, int lid, Rows r, int low, Cut up, int want,
                                                      float least, float most, long ld) {
-  Cut cut;
-  int at_or_below = count_up_to(scratch, lid, r, low, up, (float4)(most)).x;
-  const bool all_fit = at_or_below <= want;
-  int from = key_of_float(least), to = key_of_float(most);
-  while (from < to && !all_fit && at_or_below != want) {
-    const uint apart = (uint)to - (uint)from, step = apart / 5 + 1;
-    const int4 at = as_int4((uint)from + min(step * (uint4)(1, 2, 3, 4) - 1, apart - 1));
+  int from = key_of_float(least), to = key_of_float(most), at_or_below = want;
+  int4 at = (int4)(to);  // the first pass finds out whether all rows fit
+  for (bool found = false; !found;) {
     const int4 counts = count_up_to(scratch, lid, r, low, up, as_float4(KEY(at)));
     NARROW(w);
     NARROW(z);
     NARROW(y);
     NARROW(x);
+    found = from >= to || at_or_below == want;
+    const uint apart = (uint)to - (uint)from, step = apart / 5 + 1;
+    at = as_int4((uint)from + min(step * (uint4)(1, 2, 3, 4) - 1, apart - 1));
   }
-  cut.value = float_of_key(to);
-  const bool exact = all_fit || at_or_below == want;
-  const int extra = count_up_to(scratch, lid, r, low, up, (float4)(cut.value)).x - want;
-  const int equal = count_equal(scratch, lid, r, low, up, cut.value, 0);
-  int first = 0, last = exact ? 1 : (int)ld;
+  // If too many rows have the value of the cut, the last ones of them are taken. The first pass counts all of them.
+  const int extra = at_or_below - want;
+  int first = 0, last = extra == 0 ? 1 : (int)ld, middle = 0, equal = NONE;
   while (last - first > 1) {
-    const int middle = first + (last - first) / 2;
-    if (count_equal(scratch, lid, r, low, up, cut.value, middle) >= equal - extra) first = middle;
+    const int count = count_equal(scratch, lid, r, low, up, float_of_key(to), middle);
+    if (equal == NONE) equal = count;
+    else if (count >= equal - extra) first = middle;
     else last = middle;
+    middle = first + (last - first) / 2;
   }
+  Cut cut;
+  cut.value = float_of_key(to);
   cut.row = first;
   return cut;
 }

@@ -26,7 +26,6 @@
 #define TAU 1e-12f
 #define MAX_SPANS 64
 #define NONE -1
-#define UNROLL _Pragma("unroll")
 
 // Some drivers split any(), fmax() and conversions of 16 elements into 16 scalars, but keep these macros in vectors.
 #define ANY16(m) any_long8(as_long8(m))
@@ -255,9 +254,8 @@ static Best value_at(__local const Comparison* c, int place) {
 }
 
 // Compares the values at `from`, from + step, ..., of which there are `count`.
-static __attribute__((always_inline)) Best best_of(__local const Comparison* c, int from, int step, int count) {
+static Best best_of(__local const Comparison* c, int from, int step, int count) {
   Best best = value_at(c, from);
-  UNROLL
   for (int t = 1; t < count; ++t) best = better(best, value_at(c, from + t * step));
   return best;
 }
