@@ -29,8 +29,8 @@ int64_t most_places(const mk_device_info& device, int64_t set) {
 }
 
 int rounds_at_once(const mk_device_info& device, int64_t problems, int64_t rows, int64_t set) {
-  // A round reads the rows of about half of each working set. Compute units read about 10 GB/s each from a card's memory
-  // and caches, and all of them together 40 GB/s from the host's memory.
+  // A round reads the rows of about half of each working set. Compute units read about 10 GB/s each from a card's
+  // memory and caches, and all of them together 40 GB/s from the host's memory.
   const double bytes_per_second =
       (device.flags & MK_DEVICE_SHARED_MEMORY) != 0 ? 4e10 : 1e10 * std::max(1U, device.compute_units);
   constexpr double kSeconds = 0.05;

@@ -12,8 +12,8 @@ namespace mokume::svc {
 int64_t problems_at_once(const mk_device_info& device);
 int64_t most_ahead(const mk_device_info& device);
 
-// Returns the most problems for which a device may have room: fewer than on other GPUs if its largest buffer holds fewer
-// kernel matrices of working sets of `set` rows (blocked_solver.hpp).
+// Returns the most problems for which a device may have room: fewer than on other GPUs if its largest buffer holds
+// fewer kernel matrices of working sets of `set` rows (blocked_solver.hpp).
 int64_t most_places(const mk_device_info& device, int64_t set);
 
 // Returns the number of coefficient rows per fold: one for each problem that `places` places can solve at once, `ahead`

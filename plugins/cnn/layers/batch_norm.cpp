@@ -94,7 +94,8 @@ class BatchNorm : public Layer {
   mk_tensor running(const ParameterVector& all) const {
     const mk_tensor mean = vector(all, mean_), variance = vector(all, variance_);
     if (variance.buffer != mean.buffer)
-      throw Error(MK_UNSUPPORTED, name + ": the running moments of so many channels do not fit one buffer of this device");
+      throw Error(MK_UNSUPPORTED,
+                  name + ": the running moments of so many channels do not fit one buffer of this device");
     return sdk::matrix(mean.buffer, 2, channels_, variance.offset - mean.offset, mean.offset);
   }
   mk_tensor moments(const Pass& p) const { return p.buffers[kMoments].matrix(ops::kNormMoments, channels_); }
