@@ -1,6 +1,8 @@
 // Tests refits on devices that hang, and with ranks that are requested to stop.
 #include <gtest/gtest.h>
 
+#include <sys/wait.h>
+
 #include <csignal>
 #include <nlohmann/json.hpp>
 #include <sstream>
@@ -73,14 +75,26 @@ void expect_exit_0(const std::function<bool()>& body) {
   EXPECT_EXIT(_exit(body() ? 0 : 1), testing::ExitedWithCode(0), "");
 }
 
+// With two bootstraps, each device usually gets one refit. On a busy machine, the host sometimes does both before the other
+// device asks for one; then the test tries again.
 TEST(Refit, IsDoneByAnotherDeviceWhenItHangs) {
-  expect_exit_0([] {
+  constexpr int kHostDidAll = 2, kMostAttempts = 10;
+  GTEST_FLAG_SET(death_test_style, "threadsafe");
+  const auto attempt = [] {
     const Place place;
-    // With two bootstraps, each device gets one refit.
     const HangingRun ended = run_hanging(place, "fault:0,host", "bagging.bootstraps = 2\n");
-    return ended.abandoned && ended.result.state == "done" && fs::exists(place.run("small") / "models/member-000") &&
-           fs::exists(place.run("small") / "models/member-001");
-  });
+    const bool done = ended.result.state == "done" && fs::exists(place.run("small") / "models/member-000") &&
+                      fs::exists(place.run("small") / "models/member-001");
+    return !done ? 1 : ended.abandoned ? 0 : kHostDidAll;
+  };
+  int code = kHostDidAll;
+  const auto ends_as_expected = [&](int status) {
+    code = WIFEXITED(status) ? WEXITSTATUS(status) : 1;
+    return code == 0 || code == kHostDidAll;
+  };
+  for (int tried = 0; code == kHostDidAll && tried < kMostAttempts; ++tried)
+    EXPECT_EXIT(_exit(attempt()), ends_as_expected, "");
+  EXPECT_EQ(code, 0);
 }
 
 TEST(Refit, LeavesTheTablesWhenItHangsOnTheOnlyDevice) {
