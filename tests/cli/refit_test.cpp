@@ -75,8 +75,8 @@ void expect_exit_0(const std::function<bool()>& body) {
   EXPECT_EXIT(_exit(body() ? 0 : 1), testing::ExitedWithCode(0), "");
 }
 
-// With two bootstraps, each device usually gets one refit. On a busy machine, the host sometimes does both before the other
-// device asks for one; then the test tries again.
+// With two bootstraps, each device usually gets one refit. On a busy machine, the host sometimes does both before the
+// other device asks for one; then the test tries again.
 TEST(Refit, IsDoneByAnotherDeviceWhenItHangs) {
   constexpr int kHostDidAll = 2, kMostAttempts = 10;
   GTEST_FLAG_SET(death_test_style, "threadsafe");
