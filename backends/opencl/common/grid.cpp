@@ -25,6 +25,10 @@ bool uses_vectors(const mk_device& device) { return device.choices.map == "vecto
 
 int run_width(const mk_device& device) { return uses_vectors(device) ? device.vector_width : 1; }
 
+int run_width(const mk_device& device, int64_t columns) {
+  return uses_vectors(device) ? device.vector_width : row_width(device, columns);
+}
+
 // Returns the width that needs the fewest steps.
 int row_width(const mk_device& device, int64_t columns) {
   if (device.info.kind == MK_DEVICE_GPU) return columns < 4 ? 1 : 4;
@@ -52,15 +56,21 @@ int filters_width(const mk_device& device, int64_t channels) {
   return halves && round_up(channels, kHalf) < round_up(channels, width) ? kHalf : width;
 }
 
-BuiltIn for_width(const mk_device& device, const char* name, const char* source, int width, bool aligned) {
-  const std::string text = std::to_string(width), alignment = aligned ? " -DALIGNED" : "";
-  return {name + ("/" + text) + alignment, source, "-DVW=" + text + alignment + hints(device.info)};
+BuiltIn for_width(const mk_device& device, const char* name, const char* source, int width) {
+  const std::string text = std::to_string(width);
+  return {name + ("/" + text), source, "-DVW=" + text + hints(device.info)};
 }
 
-bool in_quads(const mk_device& device, int width, std::initializer_list<View> views, int64_t most) {
-  const auto starts_there = [](const View& v) { return v.offset % 4 == 0 && v.step % 4 == 0; };
-  return width == 4 && device.info.kind == MK_DEVICE_GPU && most <= std::numeric_limits<uint32_t>::max() &&
-         std::all_of(views.begin(), views.end(), starts_there);
+BuiltIn for_views(const mk_device& device, const char* name, const char* source, int width,
+                  std::initializer_list<View> views, int64_t most) {
+  const auto aligned = [](const View& v) { return v.offset % 4 == 0 && v.step % 4 == 0; };
+  BuiltIn program = for_width(device, name, source, width);
+  if (width == 4 && device.info.kind == MK_DEVICE_GPU && most <= std::numeric_limits<uint32_t>::max() &&
+      std::all_of(views.begin(), views.end(), aligned)) {
+    program.name += " aligned";
+    program.options += " -DALIGNED";
+  }
+  return program;
 }
 
 RunLaunch::RunLaunch(const mk_device& device, int64_t rows, int64_t columns, int64_t unit)

@@ -22,14 +22,18 @@ bool uses_vectors(const mk_device& device);
 // process whole rows; and kernels over `channels` (windows.cl), for which VW <= channels.
 int row_width(const mk_device& device, int64_t columns);
 int run_width(const mk_device& device);
+int run_width(const mk_device& device, int64_t columns);  // on GPUs, row_width()
 int channel_width(const mk_device& device, int64_t channels);
 // Returns VW for loops that multiply and add but access little memory.
 int filters_width(const mk_device& device, int64_t channels);
 
-// Returns a kernel's program. With `aligned`, which `in_quads` computes, vectors of four start at multiples of 16
-// bytes, and 32 bits hold `most`, the largest count that the kernel divides.
-BuiltIn for_width(const mk_device& device, const char* name, const char* source, int width, bool aligned = false);
-bool in_quads(const mk_device& device, int width, std::initializer_list<View> views, int64_t most = 0);
+BuiltIn for_width(const mk_device& device, const char* name, const char* source, int width);
+
+// Returns the program for these views, all that the kernel accesses by vectors. On a GPU, it relies on vectors of four
+// that start at multiples of 16 bytes if they do, and if 32 bits hold `most`, the largest count that the kernel
+// divides.
+BuiltIn for_views(const mk_device& device, const char* name, const char* source, int width,
+                  std::initializer_list<View> views, int64_t most = 0);
 
 // Divides a matrix, which must not be empty, among work-items. On a GPU, each work-item takes row_width() columns, or
 // `unit` if that is more.
@@ -55,6 +59,7 @@ struct ImageLaunch {
   Range range;
 };
 
+// A single row has step 0, which is as aligned as any.
 inline View view(const mk_tensor& t) { return {t.offset, t.rows <= 1 ? 0 : t.row_stride}; }
 
 // Converts a side for kernels. check_window() has verified that the side fits.

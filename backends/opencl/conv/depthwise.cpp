@@ -16,10 +16,8 @@ int width_of(const mk_device& device, const ConvProblem& p) {
 
 const LibraryKernel& kernel_of(mk_device& device, const ConvProblem& p, int64_t bias_offset, int64_t most,
                                const char* name) {
-  const int width = width_of(device, p);
-  const bool aligned =
-      in_quads(device, width, {view(p.images), view(p.weight), view(p.windows), {bias_offset, 0}}, most);
-  return device.kernel(for_width(device, "depthwise", kConvDepthwise, width, aligned), name);
+  const std::initializer_list<View> views{view(p.images), view(p.weight), view(p.windows), {bias_offset, 0}};
+  return device.kernel(for_views(device, "depthwise", kConvDepthwise, width_of(device, p), views, most), name);
 }
 
 DepthwiseArgs args_of(const ImageLaunch& l, const ConvProblem& p, const OptionalView& bias, bool relu) {

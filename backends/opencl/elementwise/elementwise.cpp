@@ -10,9 +10,8 @@ namespace {
 
 const LibraryKernel& elementwise_kernel(mk_device& device, const char* name, const mk_tensor& out,
                                         std::initializer_list<View> views) {
-  const int width = uses_vectors(device) ? run_width(device) : row_width(device, out.columns);
-  return device.kernel(for_width(device, "elementwise", kElementwiseElementwise, width, in_quads(device, width, views)),
-                       name);
+  const int width = run_width(device, out.columns);
+  return device.kernel(for_views(device, "elementwise", kElementwiseElementwise, width, views), name);
 }
 
 void run_fill(Launcher& launcher, const char* name, const mk_tensor& out, float value) {

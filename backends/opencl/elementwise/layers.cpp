@@ -12,8 +12,7 @@ namespace {
 // Returns a kernel over rows of `columns` elements of these views.
 const LibraryKernel& row_kernel(mk_device& device, const char* program, const char* source, const char* name,
                                 int64_t columns, std::initializer_list<View> views) {
-  const int width = row_width(device, columns);
-  return device.kernel(for_width(device, program, source, width, in_quads(device, width, views)), name);
+  return device.kernel(for_views(device, program, source, row_width(device, columns), views), name);
 }
 
 const LibraryKernel& layers_kernel(mk_device& device, const char* name, int64_t columns,

@@ -102,8 +102,7 @@ class BatchNormLaunches {
   }
 
   const LibraryKernel& kernel(const char* name, int width, std::initializer_list<View> views) {
-    const bool aligned = in_quads(device_, width, views, rows_ * columns_);
-    return device_.kernel(for_width(device_, "batch_norm", kNormBatchNorm, width, aligned), name);
+    return device_.kernel(for_views(device_, "batch_norm", kNormBatchNorm, width, views, rows_ * columns_), name);
   }
   cl_mem workspace(size_t slot, int64_t blocks) { return launcher_.queue().workspace(slot, 2 * blocks * columns_); }
 

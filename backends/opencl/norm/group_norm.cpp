@@ -58,8 +58,8 @@ class GroupNormLaunches {
 
  private:
   const LibraryKernel& kernel(const char* name, int width, std::initializer_list<View> views) {
-    const bool aligned = in_quads(device_, width, views, rows_ * g_.pixels * g_.channels);
-    return device_.kernel(for_width(device_, "group_norm", kNormGroupNorm, width, aligned), name);
+    const int64_t most = rows_ * g_.pixels * g_.channels;
+    return device_.kernel(for_views(device_, "group_norm", kNormGroupNorm, width, views, most), name);
   }
   int64_t group() const { return uses_vectors(device_) ? 1 : 64; }
 

@@ -39,10 +39,10 @@ void optimizer_step(Launcher& launcher, const mk_op& op) {
   const mk_tensor& norm2 = op.inputs[op.n_inputs == 2 ? 1 : 0];
   mk_device& device = launcher.device();
   const RunLaunch l(device, 1, weight.columns);
-  const int width = uses_vectors(device) ? run_width(device) : row_width(device, weight.columns);
-  const bool aligned = in_quads(device, width, {view(grad), view(weight), view(state), view(state2), view(state3)});
   const LibraryKernel& kernel =
-      device.kernel(for_width(device, "optimizer", kOptimizerOptimizer, width, aligned), kernel_of(o));
+      device.kernel(for_views(device, "optimizer", kOptimizerOptimizer, run_width(device, weight.columns),
+                              {view(grad), view(weight), view(state), view(state2), view(state3)}),
+                    kernel_of(o));
   const OptimizerArgs args{.grid = l.grid,
                            .grad_offset = grad.offset,
                            .norm2_offset = norm2.offset,

@@ -10,8 +10,8 @@ namespace {
 
 const LibraryKernel& pixels_kernel(mk_device& device, int64_t channels, const char* name, const PixelArgs& args) {
   const int width = channel_width(device, channels);
-  const bool aligned = in_quads(device, width, {args.images, args.shown}, args.grid.rows);
-  return device.kernel(for_width(device, "gathered pixels", kPixelsPixels, width, aligned), name);
+  return device.kernel(
+      for_views(device, "gathered pixels", kPixelsPixels, width, {args.images, args.shown}, args.grid.rows), name);
 }
 
 PixelArgs args_of(const mk_op& op, const ImageLaunch& l, const mk_tensor& images, const mk_tensor& shown) {

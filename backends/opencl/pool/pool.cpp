@@ -16,7 +16,7 @@ namespace {
 const LibraryKernel& pool_kernel(mk_device& device, int64_t channels, int64_t most, const char* form, const char* name,
                                  std::initializer_list<View> views) {
   const int width = channel_width(device, channels);
-  BuiltIn program = for_width(device, "pools", kPoolPool, width, in_quads(device, width, views, most));
+  BuiltIn program = for_views(device, "pools", kPoolPool, width, views, most);
   if (*form != 0 && device.info.kind == MK_DEVICE_GPU) {
     program.name += std::string(" ") + form;
     program.options += std::string(" -D") + form;
@@ -65,8 +65,7 @@ void run_average(Launcher& launcher, const char* name, const ImageLaunch& l, con
                         buffers);
   }
   const int width = channel_width(device, p.channels);
-  const LibraryKernel& kernel =
-      device.kernel(for_width(device, "averages", kPoolWindow, width, in_quads(device, width, views, most)), name);
+  const LibraryKernel& kernel = device.kernel(for_views(device, "averages", kPoolWindow, width, views, most), name);
   launcher.run(kernel, l.range,
                AvgWindowArgs{.grid = l.grid,
                              .images = view(images),
