@@ -10,6 +10,7 @@
 #include "elementwise/elementwise.hpp"
 #include "elementwise/layers.hpp"
 #include "implicit/implicit.hpp"
+#include "transformed/transformed.hpp"
 
 namespace mokume::opencl {
 namespace {
@@ -32,6 +33,7 @@ void conv2d(Launcher& launcher, const mk_op& op) {
   const ops::Activation activation = op.conv2d.activation;
   const bool relu = activation == ops::Activation::relu;
   if (suits_depthwise(p)) return depthwise_forward(launcher, p, bias, relu);
+  if (suits_transformed(launcher.device(), p)) return transformed_forward(launcher, p, bias, relu);
   if (suits_winograd(launcher.device(), p)) return winograd_forward(launcher, p, bias, relu);
   if (suits_direct(launcher.device(), p)) return direct_forward(launcher, p, bias, relu);
   if (suits_lines(launcher.device(), p)) return lines_forward(launcher, p, bias, relu);
@@ -46,6 +48,8 @@ void conv2d_grad_input(Launcher& launcher, const mk_op& op) {
   if (p.out_channels == 0) return fill(launcher, ops::fill(dx, 0.0F));
   if (suits_depthwise(p)) {
     depthwise_grad_input(launcher, p);
+  } else if (suits_transformed(launcher.device(), p)) {
+    return transformed_grad_input(launcher, p, x);
   } else if (suits_winograd(launcher.device(), p)) {
     winograd_grad_input(launcher, p);
   } else if (suits_lines_grad_input(launcher.device(), p)) {

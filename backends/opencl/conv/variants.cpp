@@ -3,6 +3,7 @@
 #include "conv/patches.embed.hpp"
 #include "conv/winograd.embed.hpp"
 #include "implicit/implicit.embed.hpp"
+#include "transformed/transforms.embed.hpp"
 #include "runtime/buffer.hpp"
 #include "sdk/ops.hpp"
 #include "variants/race.hpp"
@@ -10,7 +11,7 @@
 namespace mokume::opencl {
 namespace {
 
-constexpr const char* kConvSources[] = {kConvWinograd, kConvPatches, kImplicitImplicit};
+constexpr const char* kConvSources[] = {kConvWinograd, kConvPatches, kImplicitImplicit, kTransformedTransforms};
 
 std::vector<std::string> conv_candidates(const mk_device& device) {
   if (device.info.kind == MK_DEVICE_CPU && device.choices.gemm == "vector") return {"winograd", "patches"};

@@ -1,4 +1,8 @@
 // Sums the tile of a work-group from the sources that the including file defines: see product.cl.
+#ifndef FIRST_BLOCK
+#define FIRST_BLOCK ((int)get_global_id(2) * split.blocks_each)
+#endif
+
 INLINE float4 load_row(__global const float* at, int count) {
 #if OUT_WIDE
   return *(__global const float4*)at;
@@ -30,7 +34,7 @@ INLINE void sum_tile(ITEM const ARGS args, __global const float* a, __global con
   const uint tile = get_group_id(0), tiles_n = (uint)((p.n + BN - 1) / BN);
   const index_t m0 = (index_t)(tile / tiles_n) * BM, n0 = (index_t)(tile % tiles_n) * BN;
   const int rows = (int)min((index_t)p.m - m0, (index_t)BM), columns = (int)min((index_t)p.n - n0, (index_t)BN);
-  const int block0 = (int)get_global_id(2) * split.blocks_each;
+  const int block0 = FIRST_BLOCK;
   const long first = split.first + (long)block0 * KB;
   const int terms = (int)min((long)split.blocks_each * KB, p.k - first);
   out += split.partial ? block0 * p.m * p.n : p.out.offset;

@@ -18,13 +18,6 @@ std::span<const Tile> tiles_of(const mk_device& device) {
   return device.info.kind == MK_DEVICE_GPU ? std::span<const Tile>(kTiles) : kOther;
 }
 
-// Returns the macros that describe how a kernel loads an operand with this many rows.
-std::string layout(const char* name, const Operand& o, int64_t rows, int64_t terms) {
-  const bool along_k = o.k_step == 1;
-  const bool wide = along_k ? whole_vectors(o.offset, o.row_step, terms) : whole_vectors(o.offset, o.k_step, rows);
-  return std::string(" -D") + name + "_ALONG_K=" + (along_k ? "1" : "0") + " -D" + name + "_WIDE=" + (wide ? "1" : "0");
-}
-
 // Sums the terms [first, product.k). The last pass finishes the output.
 void run_pass(Launcher& launcher, const Problem& p, const Division& d, int64_t first, bool last,
               const SumTiles& sum_tiles) {
@@ -51,6 +44,16 @@ void run_pass(Launcher& launcher, const Problem& p, const Division& d, int64_t f
 
 }  // namespace
 
+std::string operand_macros(const char* name, const Operand& o, int64_t rows, int64_t terms) {
+  const bool along_k = o.k_step == 1;
+  const bool wide = along_k ? whole_vectors(o.offset, o.row_step, terms) : whole_vectors(o.offset, o.k_step, rows);
+  return std::string(" -D") + name + "_ALONG_K=" + (along_k ? "1" : "0") + " -D" + name + "_WIDE=" + (wide ? "1" : "0");
+}
+
+const Tile& whole_tile(const mk_device& device, int64_t m, int64_t n, int64_t k) {
+  return *divide_product(tiles_of(device), device.cores, m, n, std::min(k, kBlock)).tile;
+}
+
 std::string tile_macros(const Tile& t, const Product& q, int64_t reach) {
   constexpr int64_t kNear = int64_t{1} << 29;  // elements whose distance in bytes fits into 31 bits
   const bool out_wide = whole_vectors(q.out.offset, q.out.row_step, q.n) && (q.biased == 0 || q.bias_offset % 4 == 0);
@@ -76,7 +79,7 @@ void sum_product(Launcher& launcher, const Problem& p, const SumTiles& sum_tiles
 void gemm_tile(Launcher& launcher, const Problem& p) {
   mk_device& device = launcher.device();
   const Product& whole = p.product;
-  const std::string layouts = layout("A", whole.a, whole.m, whole.k) + layout("B", whole.b, whole.n, whole.k);
+  const std::string layouts = operand_macros("A", whole.a, whole.m, whole.k) + operand_macros("B", whole.b, whole.n, whole.k);
   sum_product(launcher, p, [&](const Tile& t, const Product& q, const Split& split, const Range& range, cl_mem out) {
     const int64_t reach = std::max({q.a.row_step * t.bm, q.b.row_step * t.bn, q.a.k_step * t.bk, q.b.k_step * t.bk});
     const std::string macros = tile_macros(t, q, reach) + layouts;

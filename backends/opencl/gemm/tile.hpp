@@ -27,4 +27,10 @@ inline bool whole_vectors(int64_t offset, int64_t step, int64_t length) {
 // Returns the macros of product.cl for a tile. `reach` is the largest distance of elements in a tile of an operand.
 std::string tile_macros(const Tile& t, const Product& q, int64_t reach);
 
+// Returns the macros that describe how a kernel loads operand `name` (A or B) with this many rows and terms.
+std::string operand_macros(const char* name, const Operand& o, int64_t rows, int64_t terms);
+
+// Returns the device's best tile for a product whose terms are not divided.
+const Tile& whole_tile(const mk_device& device, int64_t m, int64_t n, int64_t k);
+
 }  // namespace mokume::opencl
