@@ -72,6 +72,8 @@ Asked of_a_step(const std::function<void(int64_t)>& work) {
 
 class Networks : public testing::Test {
  protected:
+  explicit Networks(const device::Choices& choices = kChoices) : world_("opencl", 0, choices) {}
+
   void SetUp() override {
     ASSERT_TRUE(world_.present());
     of_layer<pose_idle_fn>(POSE_IDLE_SYMBOL)(1);
@@ -113,7 +115,7 @@ class Networks : public testing::Test {
 
  private:
   static constexpr int64_t kImages = 2048;
-  cnn_test::World world_{"opencl", 0, kChoices};
+  cnn_test::World world_;
   std::vector<float> x_ = std::vector<float>(kImages * 32 * 32 * 3, 0.5F);
   std::vector<int32_t> labels_ = std::vector<int32_t>(kImages, 3);
   mk_data data_{};
@@ -121,6 +123,14 @@ class Networks : public testing::Test {
 
 TEST_F(Networks, guide_at_128) { EXPECT_EQ(step_of("guide", 128), (Asked{30})); }
 TEST_F(Networks, lightning_at_128) { EXPECT_EQ(step_of("lightning", 128), (Asked{37})); }
+
+// Transforms images, weights and outputs of three convolutions.
+class NetworksWithWinograd : public Networks {
+ protected:
+  NetworksWithWinograd() : Networks({{"gemm", "tile"}, {"conv", "winograd"}, {"map", "scalar"}}) {}
+};
+TEST_F(NetworksWithWinograd, lightning_at_128) { EXPECT_EQ(step_of("lightning", 128), (Asked{55})); }
+
 TEST_F(Networks, study_at_10) { EXPECT_EQ(step_of("13,8,227", 10), (Asked{18})); }
 
 // configs/cnn-resnet8.toml.

@@ -79,7 +79,8 @@ void sum_product(Launcher& launcher, const Problem& p, const SumTiles& sum_tiles
 void gemm_tile(Launcher& launcher, const Problem& p) {
   mk_device& device = launcher.device();
   const Product& whole = p.product;
-  const std::string layouts = operand_macros("A", whole.a, whole.m, whole.k) + operand_macros("B", whole.b, whole.n, whole.k);
+  const std::string layouts =
+      operand_macros("A", whole.a, whole.m, whole.k) + operand_macros("B", whole.b, whole.n, whole.k);
   sum_product(launcher, p, [&](const Tile& t, const Product& q, const Split& split, const Range& range, cl_mem out) {
     const int64_t reach = std::max({q.a.row_step * t.bm, q.b.row_step * t.bn, q.a.k_step * t.bk, q.b.k_step * t.bk});
     const std::string macros = tile_macros(t, q, reach) + layouts;

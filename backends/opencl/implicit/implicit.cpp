@@ -67,7 +67,10 @@ void for_images(const ConvProblem& c, bool contiguous, Body&& body) {
 
 }  // namespace
 
-bool suits_implicit(const mk_device& device) { return device.choices.conv == "implicit"; }
+bool suits_implicit(const mk_device& device) {
+  return device.choices.conv == "implicit" ||
+         (device.info.kind == MK_DEVICE_GPU && !uses_vectors(device) && device.choices.conv != "patches");
+}
 
 void implicit_forward(Launcher& launcher, const ConvProblem& c, const mk_tensor& bias, bool relu) {
   const ops::Window& w = c.window;

@@ -17,9 +17,9 @@ constexpr int64_t kGroup = 128;  // work-items of a group of the transforms
 
 int64_t tiles_of(int64_t out_h, int64_t out_w) { return divide_up(out_h, 4) * divide_up(out_w, 4); }
 
-// Describes a convolution of `from` with the weights. Each output sums over `terms` input channels and is one of `lanes`
-// output channels. With `back`, the weights are rotated by 180 degrees, the images have the shape of the windows, and the
-// padding compensates for the size of the window.
+// Describes a convolution of `from` with the weights. Each output sums over `terms` input channels and is one of
+// `lanes` output channels. With `back`, the weights are rotated by 180 degrees, the images have the shape of the
+// windows, and the padding compensates for the size of the window.
 struct Convolution {
   mk_tensor from, to;
   WindowSides sides;
@@ -41,16 +41,16 @@ const LibraryKernel& transform(mk_device& device, const char* name) {
 Range items(int64_t count) { return {{count, 1, 1}, {kGroup, 1, 1}}; }
 
 cl_mem transformed_weights(Launcher& launcher, const Convolution& c, const mk_tensor& weight) {
-  return launcher.queue().kept(
-      weight, c.back ? "transformed back" : "transformed", kSpace * c.terms * c.lanes, [&](cl_mem to) {
-        launcher.run(transform(launcher.device(), "spread_weights"), items(c.terms * c.lanes),
-                     SpreadWeightsArgs{.weight = view(weight),
-                                       .terms = narrow(c.terms),
-                                       .lanes = narrow(c.lanes),
-                                       .flip = c.back ? 1 : 0,
-                                       .reserved = 0},
-                     {memory(weight), to});
-      });
+  return launcher.queue().kept(weight, c.back ? "transformed back" : "transformed", kSpace * c.terms * c.lanes,
+                               [&](cl_mem to) {
+                                 launcher.run(transform(launcher.device(), "spread_weights"), items(c.terms * c.lanes),
+                                              SpreadWeightsArgs{.weight = view(weight),
+                                                                .terms = narrow(c.terms),
+                                                                .lanes = narrow(c.lanes),
+                                                                .flip = c.back ? 1 : 0,
+                                                                .reserved = 0},
+                                              {memory(weight), to});
+                               });
 }
 
 // Multiplies the pixels (tiles x terms) by the weights (terms x lanes) in each of the 36 planes.
@@ -94,8 +94,7 @@ void convolve(Launcher& launcher, const Convolution& c, const mk_tensor& weight,
   mk_device& device = launcher.device();
   const cl_mem weights = transformed_weights(launcher, c, weight);
   const int64_t each = tiles_of(c.sides.out_h, c.sides.out_w);
-  const int64_t most =
-      std::max<int64_t>(1, kWorkspaceFloats / (kSpace * each * std::max(c.terms, c.lanes)));
+  const int64_t most = std::max<int64_t>(1, kWorkspaceFloats / (kSpace * each * std::max(c.terms, c.lanes)));
   for (int64_t first = 0; first < c.from.rows; first += most) {
     const int64_t count = std::min(most, c.from.rows - first), tiles = count * each;
     const mk_tensor from = images_of(c.from, first, count), to = images_of(c.to, first, count);
@@ -122,16 +121,17 @@ void convolve(Launcher& launcher, const Convolution& c, const mk_tensor& weight,
 
 }  // namespace
 
-// Counts multiply-adds and bytes of one image. A card multiplies and adds about 7 times in the time in which it moves one
-// byte, and reaches about 0.8 and 0.75 of its multiply-adds in the two kinds of products. The transforms take three more
-// launches, so they must save a quarter of the time, and the time of kLeast multiply-adds per image.
+// Counts multiply-adds and bytes of one image. A card with fast memory multiplies and adds about 7 times in the time in
+// which it moves one byte (cards with slower memory lose the race for the choice winograd), and reaches about 0.8 and
+// 0.75 of its multiply-adds in the two kinds of products. The transforms take three more launches, so they must save a
+// quarter of the time, and the time of kLeast multiply-adds per image.
 bool suits_transformed(const mk_device& device, const ConvProblem& p) {
   const ops::Window& w = p.window;
-  if (device.info.kind != MK_DEVICE_GPU || !p.plain() || w.kernel_h != 3 || w.kernel_w != 3 || w.stride_h != 1 ||
-      w.stride_w != 1 || w.pad_h > 2 || w.pad_w > 2)
+  if (device.info.kind != MK_DEVICE_GPU || uses_vectors(device) || !p.plain() || w.kernel_h != 3 || w.kernel_w != 3 ||
+      w.stride_h != 1 || w.stride_w != 1 || w.pad_h > 2 || w.pad_w > 2)
     return false;
-  if (device.choices.conv == "winograd") return true;
-  if (device.choices.conv != "implicit") return false;
+  if (device.choices.conv == "winograd_everywhere") return true;
+  if (device.choices.conv != "winograd") return false;
   constexpr double kForByte = 7, kDirect = 0.8, kPlanes = 0.75, kGain = 1.3, kLeast = 4e6;
   const auto pairs = static_cast<double>(w.channels * p.out_channels);
   const auto tiles = static_cast<double>(tiles_of(w.out_height(), w.out_width()));

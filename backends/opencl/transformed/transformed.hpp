@@ -7,7 +7,7 @@
 namespace mokume::opencl {
 
 // Returns whether the transforms save more time than they take, which does not depend on the number of images, so that
-// the result for an image does not either. The choice conv = winograd forces it.
+// the result for an image does not either. The choice conv = winograd_everywhere forces it.
 bool suits_transformed(const mk_device& device, const ConvProblem& p);
 
 void transformed_forward(Launcher& launcher, const ConvProblem& p, const mk_tensor& bias, bool relu);

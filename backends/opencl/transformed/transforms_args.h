@@ -13,8 +13,8 @@ typedef struct {
 } SpreadPixelsArgs;
 ARGS(SpreadPixelsArgs)
 
-// Element e of the weight of `terms` inputs and `lanes` outputs is at (e * terms + term) * lanes + lane. With `flip`, the
-// weights are rotated by 180 degrees, and inputs and outputs are exchanged.
+// Element e of the weight of `terms` inputs and `lanes` outputs is at (e * terms + term) * lanes + lane. With `flip`,
+// the weights are rotated by 180 degrees, and inputs and outputs are exchanged.
 typedef struct {
   View weight;
   i32 terms, lanes, flip, reserved;
