@@ -175,10 +175,12 @@ TEST(Compiled, programs_are_taken_from_the_cache_with_the_same_results) {
   EXPECT_GT(total(record("second"), "cached_programs"), 0);
   EXPECT_EQ(results("second"), results("first"));
 
-  const fs::path damaged = fs::directory_iterator(place.path() / "cache/mokume/opencl/programs")->path();
-  fs::resize_file(damaged, fs::file_size(damaged) / 2);
-  EXPECT_NE(run("third").find(damaged.string() + " is damaged"), std::string::npos);
-  EXPECT_EQ(built_in(record("third")).size(), 1U);
+  const fs::path programs = place.path() / "cache/mokume/opencl/programs";
+  for (const auto& entry : fs::directory_iterator(programs)) fs::resize_file(entry.path(), entry.file_size() / 2);
+  const std::string messages = run("third");
+  EXPECT_NE(messages.find(programs.string()), std::string::npos);
+  EXPECT_NE(messages.find(" is damaged"), std::string::npos);
+  EXPECT_FALSE(built_in(record("third")).empty());
   EXPECT_EQ(results("third"), results("first"));
 }
 
