@@ -8,9 +8,14 @@
 #include "isa/loops.hpp"
 #include "sdk/plugin.hpp"
 
+namespace mokume::host {
+enum class Precision { fp32, tf32, bf16 };  // of the operands of products (rounded.hpp)
+}
+
 struct mk_device {
   mokume::sdk::Host host;
   bool oracle;
+  mokume::host::Precision precision;
   const mokume::host::Loops* loops;
   uint64_t max_buffer_bytes;
 };

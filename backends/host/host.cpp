@@ -16,6 +16,7 @@
 #include "isa/isa.hpp"
 #include "onednn.hpp"
 #include "reference_table.hpp"
+#include "rounded.hpp"
 #include "sdk/backend.hpp"
 
 namespace mokume::host {
@@ -87,12 +88,14 @@ void run(const mk_device& device, const Call& call) {
   const auto code = static_cast<size_t>(call.op.code);
   const OpFunction function = device.oracle || kFast[code] == nullptr ? kReference[code] : kFast[code];
   const SubnormalsAreZero here;
-  if (!sdk::empty(call.op.outputs[0])) function(call);
+  if (sdk::empty(call.op.outputs[0])) return;
+  if (device.precision != Precision::fp32 && multiplies(call.op)) return run_rounded(call, function, device.precision);
+  function(call);
 }
 
 bool run_both(const mk_device& device, const Call& call, const mk_op& next) {
   const SubnormalsAreZero here;
-  return !device.oracle && convolve_and_normalise(call, next);
+  return !device.oracle && device.precision == Precision::fp32 && convolve_and_normalise(call, next);
 }
 
 double flops_of(const mk_op* ops, uint32_t count) {
@@ -147,13 +150,15 @@ class Backend {
   std::unique_ptr<mk_device> open(uint32_t index, std::span<const mk_choice> choices) const {
     const bool oracle = index == kOracleDevice;
     const Loops* loops = oracle ? &best_loops() : apply_choices(choices);
-    return std::make_unique<mk_device>(mk_device{host_, oracle, loops, device_info(index).max_buffer_bytes});
+    return std::make_unique<mk_device>(
+        mk_device{host_, oracle, precision_of(choices), loops, device_info(index).max_buffer_bytes});
   }
 
-  // The oracle has no choices, because it is the same plain C++ everywhere.
+  // The oracle has no other choices, because it is the same plain C++ everywhere.
   static std::vector<sdk::Choice> choices(const mk_device& device) {
-    if (device.oracle) return {};
-    return {{kIsaKey, device.loops->isa}, {kGemmKey, onednn_choice()}};
+    const sdk::Choice precision{"precision", std::string(name_of(device.precision))};
+    if (device.oracle) return {precision};
+    return {precision, {kIsaKey, device.loops->isa}, {kGemmKey, onednn_choice()}};
   }
 
   static std::unique_ptr<mk_buffer> create_buffer(mk_device& device, uint64_t bytes) {

@@ -22,6 +22,7 @@
 #include "runtime/device.hpp"
 #include "sdk/ops.hpp"
 #include "softmax/softmax.hpp"
+#include "units/units.hpp"
 
 namespace mokume::opencl {
 namespace {
@@ -105,7 +106,7 @@ bool supports(const mk_device& device, const mk_op& op) { return row(op).support
 
 const std::vector<const VariantSet*>& variant_sets() {
   static const std::vector<const VariantSet*> sets = [] {
-    std::vector<const VariantSet*> found;
+    std::vector<const VariantSet*> found{&kPrecisionVariants, &kUnitVariants};
     for (const OpRow& op : kOps)
       if (std::find(found.begin(), found.end(), op.variants) == found.end()) found.push_back(op.variants);
     found.push_back(&kSequenceVariants);

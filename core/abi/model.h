@@ -442,7 +442,8 @@ typedef struct mk_model {
 
   /* Non-zero if fit() and refit() use mk_data.weights. */
   uint32_t weighs;
-  uint32_t reserved;
+  /* Non-zero if devices may round the operands of products as [devices] precision asks. */
+  uint32_t rounds;
 
   /* Reads an ONNX file, which may contain anything, and writes files with its weights into `directory`, which exists
    * and is empty. `take` copies its argument: [model_options] as TOML, in which paths begin with `directory` as given,

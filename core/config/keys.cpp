@@ -327,6 +327,11 @@ std::vector<Parameter> device_keys() {
           "true: all devices of all nodes train each network together, as set in the options of the model (cnn: "
           "parallel)",
           0, kIn<&Config::team>),
+      Key("devices", "precision", Type::text,
+          "tf32 or bf16: matrix units of GPUs multiply operands rounded to 10 or 7 bits of mantissa and sum in fp32; a "
+          "device without them computes in fp32. For networks",
+          kInPlan | kPlanIfSet, kIn<&Config::precision>)
+          .one_of({"fp32", "tf32", "bf16"}),
       Key("devices", "repeat_splits", Type::text,
           "a run directory: a team splits work as in that run, at the same points, instead of by speed", 0,
           kIn<&Config::repeat_splits>),

@@ -103,6 +103,8 @@ void Device::read_choices() {
     ask();
   }
   made.resize(std::min<size_t>(count, made.size()));
+  // A backend that does not know the precision ignores it.
+  if (const auto precision = choices_.find("precision"); precision != choices_.end()) precision->second = "fp32";
   for (const mk_choice& choice : made) choices_[text_of(choice.key)] = text_of(choice.value);
 }
 

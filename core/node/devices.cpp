@@ -68,7 +68,11 @@ Devices::Devices(const Machine& machine, const Experiment& experiment, base::Log
   const config::Config& config = experiment.config();
   const std::vector<device::Listed> listed = machine.select(config.devices);
   const std::vector<uint64_t> budgets = Machine::budgets(listed, sharers, config.memory_bytes);
-  const auto recorded_for = [&](const device::Listed& d) { return choices_for(recorded, d.device_class()); };
+  const auto recorded_for = [&](const device::Listed& d) {
+    device::Choices choices = choices_for(recorded, d.device_class());
+    choices.emplace("precision", config.precision);
+    return choices;
+  };
   if (config.isolation != "process") {
     open_all(listed, [&](size_t d) {
       const OpeningNotice notice(log, listed[d].id());

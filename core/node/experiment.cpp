@@ -15,6 +15,7 @@ namespace mokume::node {
 Experiment::Experiment(registry::Registry& registry, const config::Config& config)
     : config_(config), model_(registry.load(MK_PLUGIN_MODEL, config.model).model()) {
   check_team();
+  check_precision();
   data::DataSpec spec = config.data;
   spec.outer = {config.outer_fold, config.outer, config.shuffle || config.share > 0, config.stratified, config.seed};
   data_ = data::load(spec);
@@ -41,6 +42,12 @@ void Experiment::check_team() const {
   if (model_->teams == 0)
     throw Error(MK_INVALID_ARGUMENT, "devices.team is true, but several devices cannot train one model '" +
                                          config_.model + "': set it to false, so that each device takes separate fits");
+}
+
+void Experiment::check_precision() const {
+  if (config_.precision != "fp32" && model_->rounds == 0)
+    throw Error(MK_INVALID_ARGUMENT, "devices.precision is '" + config_.precision + "', but the model '" +
+                                         config_.model + "' needs exact operands: set it to fp32, or remove it");
 }
 
 void Experiment::check_metrics() const {

@@ -62,6 +62,7 @@ class Experiment {
 
  private:
   void check_team() const;
+  void check_precision() const;
   void check_metrics() const;
   void check_measures() const;
   void check_columns() const;

@@ -98,12 +98,21 @@ void RecordedRun::recall_speeds(std::vector<std::vector<cluster::LocalDevice>>& 
 // Names run.json because a device without a cache directory measures anew for each run which kernels are the fastest,
 // and a different choice may change the last bits.
 std::string RecordedRun::reproducibility(bool team) const {
-  if (team && record_.device_classes.size() == 1)
-    return "bit-identical on any number of devices of this class if the team sums gradients of global batches; "
-           "otherwise on the same number of devices; with the kernels in run.json";
-  return record_.device_classes.size() == 1
-             ? "bit-identical on any number of devices of this class, nodes and restarts, with the kernels in run.json"
-             : "same plan everywhere; results of mixed device classes agree within tolerance";
+  std::string text = "same plan everywhere; results of mixed device classes agree within tolerance";
+  if (record_.device_classes.size() == 1)
+    text = team ? "bit-identical on any number of devices of this class if the team sums gradients of global batches; "
+                  "otherwise on the same number of devices; with the kernels in run.json"
+                : "bit-identical on any number of devices of this class, nodes and restarts, with the kernels in run.json";
+  return text + precisions();
+}
+
+// Returns the precision of each device class that does not compute in fp32.
+std::string RecordedRun::precisions() const {
+  std::string text;
+  for (const auto& [device_class, choices] : record_.choices)
+    if (const auto found = choices.find("precision"); found != choices.end() && found->second != "fp32")
+      text += "; operands of products in " + found->second + " on " + device_class;
+  return text;
 }
 
 }  // namespace mokume::run

@@ -31,6 +31,8 @@ class RecordedRun {
   std::string reproducibility(bool team) const;
 
  private:
+  std::string precisions() const;
+
   RunDirectory directory_;
   RunRecord record_;
 };

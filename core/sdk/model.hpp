@@ -27,6 +27,7 @@
 //     static constexpr bool teams = true;            // optional: devices can train one model together
 //     static constexpr bool seedless = true;         // optional: fits need no random numbers (mk_model.seedless)
 //     static constexpr bool weighs = true;           // optional: fits use the weights of rows
+//     static constexpr bool rounds = true;           // optional: devices may round operands of products
 //     static constexpr mk_validated_kind validated = ...;  // optional: fit() reports mk_fit_result.validated
 //   };
 //   MOKUME_MODEL(Model, "name", "one line")
@@ -99,6 +100,7 @@ class ModelTable {
     if constexpr (requires { Model::teams; }) table_.teams = Model::teams ? 1 : 0;
     if constexpr (requires { Model::seedless; }) table_.seedless = Model::seedless ? 1 : 0;
     if constexpr (requires { Model::weighs; }) table_.weighs = Model::weighs ? 1 : 0;
+    if constexpr (requires { Model::rounds; }) table_.rounds = Model::rounds ? 1 : 0;
     if constexpr (requires { Model::validated; }) table_.validated = Model::validated;
     if constexpr (requires { &Model::expand; }) table_.expand = expand;
     table_.check = check;

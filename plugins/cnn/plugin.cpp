@@ -29,6 +29,7 @@ struct Model {
   static constexpr auto import_onnx = cnn::import_onnx;
   static constexpr bool teams = true;
   static constexpr bool weighs = true;
+  static constexpr bool rounds = true;
   static constexpr mk_validated_kind validated = MK_VALIDATED_PROBABILITIES;
 };
 

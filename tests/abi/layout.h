@@ -183,6 +183,7 @@ PLACE(mk_model, score_kind, 144);
 PLACE(mk_model, shutdown, 184);
 PLACE(mk_model, export_onnx, 192);
 PLACE(mk_model, weighs, 200);
+PLACE(mk_model, rounds, 204);
 PLACE(mk_model, import_onnx, 208);
 PLACE(mk_model, probabilities, 224);
 SIZE(mk_transport, 112);

@@ -131,6 +131,21 @@ class NetworksWithWinograd : public Networks {
 };
 TEST_F(NetworksWithWinograd, lightning_at_128) { EXPECT_EQ(step_of("lightning", 128), (Asked{55})); }
 
+// Compiles the products of a network for matrix units, whose instructions scripts/check-kernels counts.
+class NetworksWithUnits : public Networks, public testing::WithParamInterface<const char*> {
+ protected:
+  NetworksWithUnits() : Networks(choices_of(GetParam())) {}
+
+ private:
+  static device::Choices choices_of(const std::string& unit) {
+    const size_t at = unit.rfind('_');
+    return {{"map", "scalar"}, {"units", "emulated_" + unit.substr(0, at)}, {"precision", unit.substr(at + 1)}};
+  }
+};
+TEST_P(NetworksWithUnits, lightning_at_128) { EXPECT_EQ(step_of("lightning", 128), (Asked{37})); }
+INSTANTIATE_TEST_SUITE_P(, NetworksWithUnits, testing::Values("mma_tf32", "mma_bf16", "mfma_tf32", "mfma_bf16"),
+                         [](const auto& unit) { return std::string(unit.param); });
+
 TEST_F(Networks, study_at_10) { EXPECT_EQ(step_of("13,8,227", 10), (Asked{18})); }
 
 // configs/cnn-resnet8.toml.

@@ -1,5 +1,5 @@
-// Computes products on GPUs. A work-group computes a tile of BM x BN outputs, each of its work-items TM x TN of them in
-// quads of rows and columns. For BK terms at a time, the operands of the tile go through local memory, in two buffers, so
+// Computes products on GPUs. A work-group computes a tile of BM x BN outputs, each of its work-items TM x TN of them. For
+// BK terms at a time, the operands of the tile go through local memory, in two buffers, so
 // that the loads of the next terms run while the last ones are multiplied. Every element is summed as gemm.hpp specifies,
 // so the bits are those of vector.cl.
 //
@@ -17,8 +17,6 @@
 #define GY (BM / TM)
 #define ITEMS (GX * GY)
 #define LOADS(width) ((width) * BK / 4 / ITEMS)  // vectors of a tile that each work-item loads
-#define LINE(width) ((width) + 4)                // distance of terms in local memory
-#define BUFFER (BK * (LINE(BM) + LINE(BN)))
 #define INLINE static __attribute__((always_inline))
 
 #ifdef FAR  // offsets within a tile or numbers of rows need 64 bits, which take more registers
@@ -43,42 +41,4 @@ INLINE place_t place_of(int load, const int width, const int along_k, int id) {
   place.row = along_k ? at % 16 + at / (4 * BK) * 16 : at % (width / 4) * 4;
   place.k = along_k ? at / 16 % (BK / 4) * 4 : at / (width / 4);
   return place;
-}
-
-INLINE void put(float4 v, __local float* to, place_t place, const int width, const int along_k) {
-  to += place.k * LINE(width) + place.row;
-  if (along_k) {
-    to[0] = v.x;
-    to[LINE(width)] = v.y;
-    to[2 * LINE(width)] = v.z;
-    to[3 * LINE(width)] = v.w;
-  } else {
-    *(__local float4*)to = v;
-  }
-}
-
-// Returns the row or column of a tile that belongs to sum i of the work-item at `t` of `items`.
-INLINE int place_of_sum(int i, int t, const int items) { return i / 4 * 4 * items + t * 4 + i % 4; }
-
-// Multiplies the BK terms in a buffer.
-INLINE void multiply(__local const float* buffer, int tx, int ty, __private float4 (*sum)[TN / 4]) {
-  __local const float4* x = (__local const float4*)buffer + ty;
-  __local const float4* y = (__local const float4*)(buffer + BK * LINE(BM)) + tx;
-  UNROLL
-  for (int k = 0; k < BK; ++k, x += LINE(BM) / 4, y += LINE(BN) / 4) {
-    float4 column[TN / 4];
-    UNROLL
-    for (int j = 0; j < TN / 4; ++j) column[j] = y[j * GX];
-    UNROLL
-    for (int i = 0; i < TM; i += 4) {
-      const float4 rows = x[i / 4 * GY];
-      UNROLL
-      for (int j = 0; j < TN / 4; ++j) {
-        sum[i][j] = fma((float4)(rows.x), column[j], sum[i][j]);
-        sum[i + 1][j] = fma((float4)(rows.y), column[j], sum[i + 1][j]);
-        sum[i + 2][j] = fma((float4)(rows.z), column[j], sum[i + 2][j]);
-        sum[i + 3][j] = fma((float4)(rows.w), column[j], sum[i + 3][j]);
-      }
-    }
-  }
 }

@@ -12,7 +12,6 @@ struct Tile {
   double speed = 1;  // multiplications per second relative to the largest tile; small tiles load more per product
 
   int64_t items() const { return int64_t{bm} / tm * (bn / tn); }
-  int64_t local_floats() const { return int64_t{2} * bk * (bm + bn + 8); }
 };
 
 // The tiles of GPUs with work-groups of 256, the best of equals first. The largest takes 17 KiB of local memory.

@@ -7,9 +7,11 @@
 namespace mokume::opencl {
 
 struct Choices {
-  std::string gemm;  // "vector", "tile" or "clblast"
-  std::string conv;  // "winograd", "patches" or "implicit"
-  std::string map;   // "vector" or "scalar", for kernel_map and every op that accesses each element once
+  std::string precision;  // "fp32", "tf32" or "bf16", as the run asks
+  std::string units;      // the matrix units that round operands to it, or "none" (units/units.hpp)
+  std::string gemm;       // "vector", "tile" or "clblast"
+  std::string conv;       // "winograd", "patches", "implicit" or "winograd_everywhere"
+  std::string map;        // "vector" or "scalar", for kernel_map and every op that accesses each element once
   // Decides whether one core runs all ops of a member: "always", "never", or "worthwhile" (after enough groups).
   std::string sequence;
 };

@@ -8,6 +8,7 @@
 #include "transformed/planes_args.h"
 #include "transformed/transforms.embed.hpp"
 #include "transformed/transforms_args.h"
+#include "units/units.hpp"
 
 namespace mokume::opencl {
 namespace {
@@ -65,7 +66,7 @@ void multiply(Launcher& launcher, cl_mem pixels, cl_mem weights, cl_mem products
   q.b = {0, 1, c.lanes};
   q.out = {0, c.lanes, 1};
   const Tile& t = whole_tile(device, kSpace * q.m, q.n, q.k);
-  const std::string macros = tile_macros(t, q, std::max(c.terms * t.bm, c.lanes * t.bk)) +
+  const std::string macros = tile_macros(device, t, q, std::max(c.terms * t.bm, c.lanes * t.bk)) +
                              operand_macros("A", q.a, q.m, q.k) + operand_macros("B", q.b, q.n, q.k);
   const int64_t groups = divide_up(q.m, t.bm) * divide_up(q.n, t.bn);
   const std::array<int64_t, 3> local{t.bn / t.tn, t.bm / t.tm, 1};
@@ -82,7 +83,7 @@ void multiply(Launcher& launcher, cl_mem pixels, cl_mem weights, cl_mem products
                           .a_apart = tiles * c.terms,
                           .b_apart = c.terms * c.lanes,
                           .out_apart = tiles * c.lanes},
-               {pixels, weights, products}, t.local_floats());
+               {pixels, weights, products}, local_floats(device, t));
 }
 
 mk_tensor images_of(const mk_tensor& t, int64_t first, int64_t count) {

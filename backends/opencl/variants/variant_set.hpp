@@ -14,7 +14,7 @@ namespace mokume::opencl {
 struct VariantSet {
   const char* key;
   std::string Choices::*slot;
-  std::array<const char*, 4> values;  // "" for unused entries
+  std::array<const char*, 5> values;  // "" for unused entries
   // Holds the sources of the kernels in the race. If their text changes, a device measures again.
   std::span<const char* const> sources;
   // Returns the variants that the device supports, the likely winner first, which the device uses before the race.

@@ -8,6 +8,7 @@
 #include "ops.hpp"
 #include "runtime/queue.hpp"
 #include "support/files.hpp"
+#include "units/units.hpp"
 
 namespace mokume::opencl {
 namespace {
@@ -74,6 +75,7 @@ void choose_variants(mk_device& device, std::span<const mk_choice> choices) {
     if (set->slot == &Choices::conv && another_gemm) continue;
     if ((device.choices.*set->slot).empty()) device.choices.*set->slot = known.*set->slot;
   }
+  choose_units(device);
   if (device.choices.gemm == "clblast" && !device.clblast->available())
     throw Error(MK_DEVICE_ERROR, "opencl: the recorded choice gemm = clblast needs CLBlast: install libclblast1");
   std::unique_ptr<mk_queue> queue;

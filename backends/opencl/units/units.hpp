@@ -1,0 +1,33 @@
+// Selects the matrix units of GPUs, which multiply rounded operands (unit_sums.cl). A run asks for them with
+// [devices] precision, which arrives as the choice `precision` = "tf32" or "bf16".
+#pragma once
+
+#include <span>
+#include <string>
+
+#include "gemm/tiles.hpp"
+#include "runtime/device.hpp"
+#include "variants/variant_set.hpp"
+
+namespace mokume::opencl {
+
+// Sets the choices `precision` and `units`, and those of products and convolutions if the device has units. A device whose matrix units are unknown, whose compiler
+// refuses the instructions, or whose products of small integers are wrong computes in fp32 and logs why.
+void choose_units(mk_device& device);
+
+inline bool has_units(const mk_device& device) { return device.choices.units != "none"; }
+
+// Returns the tiles for the units.
+std::span<const Tile> unit_tiles();
+
+// Returns the macros of unit_sums.cl for a tile, or "" without units.
+std::string unit_macros(const mk_device& device, const Tile& t);
+
+// Returns the number of floats of local memory that a product's tile takes.
+int64_t local_floats(const mk_device& device, const Tile& t);
+
+// The values of `precision` are those of the key [devices] precision. `units` names the instruction; the emulated ones
+// take plain code with the same layouts, and only tests choose them.
+extern const VariantSet kPrecisionVariants, kUnitVariants;
+
+}  // namespace mokume::opencl
