@@ -69,11 +69,14 @@ float rounded(float x, Precision precision) {
 
 bool multiplies(const mk_op& op) {
   switch (op.code) {
-    case MK_OP_GEMM: return true;
+    case MK_OP_GEMM:
+      return true;
     case MK_OP_CONV2D:
     case MK_OP_CONV2D_GRAD_INPUT:
-    case MK_OP_CONV2D_GRAD_WEIGHT: return !is_depthwise(op.conv2d.window);
-    default: return false;
+    case MK_OP_CONV2D_GRAD_WEIGHT:
+      return !is_depthwise(op.conv2d.window);
+    default:
+      return false;
   }
 }
 

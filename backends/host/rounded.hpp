@@ -10,7 +10,8 @@
 
 namespace mokume::host {
 
-// Returns the precision that the choice `precision` names, or fp32 without that choice. Throws Error for an unknown one.
+// Returns the precision that the choice `precision` names, or fp32 without that choice. Throws Error for an unknown
+// one.
 Precision precision_of(std::span<const mk_choice> choices);
 std::string_view name_of(Precision precision);
 

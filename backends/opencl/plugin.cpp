@@ -28,7 +28,8 @@ class Backend {
     const DeviceHandle handle = platforms_.handle(index);
     auto opened =
         open_device(host_, platforms_.cache_directory(), &clblast_, devices()[index], handle.platform, handle.device);
-    choose_variants(*opened, choices);
+    choose_variants(*opened, choices,
+                    [&](const UnitProbe& probe) { return platforms_.try_units(opened->info, probe); });
     return opened;
   }
 

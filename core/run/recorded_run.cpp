@@ -100,9 +100,10 @@ void RecordedRun::recall_speeds(std::vector<std::vector<cluster::LocalDevice>>& 
 std::string RecordedRun::reproducibility(bool team) const {
   std::string text = "same plan everywhere; results of mixed device classes agree within tolerance";
   if (record_.device_classes.size() == 1)
-    text = team ? "bit-identical on any number of devices of this class if the team sums gradients of global batches; "
-                  "otherwise on the same number of devices; with the kernels in run.json"
-                : "bit-identical on any number of devices of this class, nodes and restarts, with the kernels in run.json";
+    text =
+        team ? "bit-identical on any number of devices of this class if the team sums gradients of global batches; "
+               "otherwise on the same number of devices; with the kernels in run.json"
+             : "bit-identical on any number of devices of this class, nodes and restarts, with the kernels in run.json";
   return text + precisions();
 }
 

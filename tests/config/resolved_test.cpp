@@ -61,6 +61,7 @@ tol = 0.001
 use = "all"
 isolation = "thread"
 team = false
+precision = "fp32"
 
 [output]
 directory = "runs"
@@ -81,6 +82,7 @@ TEST(Resolved, ExtremeValuesRoundTrip) {
   c.memory_bytes = std::numeric_limits<int64_t>::max();
   c.isolation = "process";
   c.team = true;
+  c.precision = "bf16";
   c.devices = "pocl,\"x\"";
   c.options["coef0"] = -0.0;
   c.options["max_iterations"] = int64_t{999'999'999'999};

@@ -152,6 +152,19 @@ std::string without_convolutions(const std::string& network) {
          network.substr(network.find("[[model_options.layers]]\ntype = \"flatten\""));
 }
 
+// PoCL's compiler aborts on the inline assembly of matrix units, which it cannot know.
+TEST(Compiled, a_compiler_that_crashes_on_matrix_units_costs_only_them) {
+  const Place place;
+  place.write("e.toml", without_convolutions(kNetwork));
+  const Ended ended =
+      place.shell(posing_as("nvidia-h200") + Place::program() + " run e.toml --set devices.precision=bf16");
+  EXPECT_EQ(ended.code, 0) << ended.err;
+  EXPECT_NE(ended.err.find("computes in fp32, not in bf16: it cannot use its matrix units: the program that tries them "
+                           "crashed"),
+            std::string::npos)
+      << ended.err;
+}
+
 // Tests the cache of built programs, which PoCL under its own name does not use.
 TEST(Compiled, programs_are_taken_from_the_cache_with_the_same_results) {
   const Place place;

@@ -99,43 +99,87 @@ struct Tried {
   bool fuses = false;
 };
 
+// A kernel with two buffers of numbers, in a context of its own.
+class SmallKernel {
+ public:
+  SmallKernel(cl_device_id device, const char* source, const char* name, const char* options) {
+    cl_int code = CL_SUCCESS;
+    context_ = Context(clCreateContext(nullptr, 1, &device, nullptr, nullptr, &code));
+    check(code, "clCreateContext");
+    queue_ = CommandQueue(clCreateCommandQueue(context_.get(), device, 0, &code));
+    check(code, "clCreateCommandQueue");
+    program_ = Program(clCreateProgramWithSource(context_.get(), 1, &source, nullptr, &code));
+    check(code, "clCreateProgramWithSource");
+    code = clBuildProgram(program_.get(), 1, &device, options, nullptr, nullptr);
+    const std::string log = code == CL_SUCCESS ? "" : first_lines(build_log(program_.get(), device));
+    check(code, log.empty() ? "clBuildProgram" : "clBuildProgram says: " + log);
+    kernel_ = Kernel(clCreateKernel(program_.get(), name, &code));
+    check(code, "clCreateKernel");
+  }
+
+  // Runs a group of `items` on copies of the inputs, and reads the last buffer.
+  void run(const std::vector<std::vector<float>>& inputs, size_t items, std::vector<float>& results) {
+    cl_int code = CL_SUCCESS;
+    std::vector<Memory> buffers;
+    for (const std::vector<float>& input : inputs) {
+      buffers.emplace_back(clCreateBuffer(context_.get(), CL_MEM_COPY_HOST_PTR, input.size() * 4,
+                                          const_cast<float*>(input.data()), &code));
+      check(code, "clCreateBuffer");
+    }
+    buffers.emplace_back(clCreateBuffer(context_.get(), CL_MEM_READ_WRITE, results.size() * 4, nullptr, &code));
+    check(code, "clCreateBuffer");
+    cl_uint index = 0;
+    for (const Memory& buffer : buffers) {
+      const cl_mem argument = buffer.get();
+      check(clSetKernelArg(kernel_.get(), index++, sizeof(argument), &argument), "clSetKernelArg");
+    }
+    check(clEnqueueNDRangeKernel(queue_.get(), kernel_.get(), 1, nullptr, &items, &items, 0, nullptr, nullptr),
+          "clEnqueueNDRangeKernel");
+    check(clEnqueueReadBuffer(queue_.get(), buffers.back().get(), CL_TRUE, 0, results.size() * 4, results.data(), 0,
+                              nullptr, nullptr),
+          "clEnqueueReadBuffer");
+  }
+
+ private:
+  Context context_;
+  CommandQueue queue_;
+  Program program_;
+  Kernel kernel_;
+};
+
 Tried try_device(cl_device_id device) {
   if (device_value<cl_bool>(device, CL_DEVICE_AVAILABLE) == CL_FALSE) return {"is not available"};
   if (device_value<cl_bool>(device, CL_DEVICE_COMPILER_AVAILABLE) == CL_FALSE) return {"has no compiler"};
   try {
-    cl_int code = CL_SUCCESS;
-    const Context context(clCreateContext(nullptr, 1, &device, nullptr, nullptr, &code));
-    check(code, "clCreateContext");
-    const CommandQueue queue(clCreateCommandQueue(context.get(), device, 0, &code));
-    check(code, "clCreateCommandQueue");
-    const char* source = kProbe;
-    const Program program(clCreateProgramWithSource(context.get(), 1, &source, nullptr, &code));
-    check(code, "clCreateProgramWithSource");
-    code = clBuildProgram(program.get(), 1, &device, "-cl-std=CL1.2", nullptr, nullptr);
-    const std::string log = code == CL_SUCCESS ? "" : first_lines(build_log(program.get(), device));
-    check(code, log.empty() ? "clBuildProgram" : "clBuildProgram says: " + log);
-    const Kernel kernel(clCreateKernel(program.get(), "probe", &code));
-    check(code, "clCreateKernel");
-    std::array<float, 6> numbers{1, 2, 3, 4, 1 + 0x1p-12F, 1 + 0x1p-11F};
-    std::array<float, 8> results{};
-    const Memory in(clCreateBuffer(context.get(), CL_MEM_COPY_HOST_PTR, sizeof(numbers), numbers.data(), &code));
-    check(code, "clCreateBuffer");
-    const Memory out(clCreateBuffer(context.get(), CL_MEM_READ_WRITE, sizeof(results), nullptr, &code));
-    check(code, "clCreateBuffer");
-    cl_uint index = 0;
-    for (cl_mem argument : {in.get(), out.get()})
-      check(clSetKernelArg(kernel.get(), index++, sizeof(argument), &argument), "clSetKernelArg");
-    const size_t global = results.size() / 2;
-    check(clEnqueueNDRangeKernel(queue.get(), kernel.get(), 1, nullptr, &global, nullptr, 0, nullptr, nullptr),
-          "clEnqueueNDRangeKernel");
-    check(clEnqueueReadBuffer(queue.get(), out.get(), CL_TRUE, 0, sizeof(results), results.data(), 0, nullptr, nullptr),
-          "clEnqueueReadBuffer");
+    std::vector<float> results(8);
+    SmallKernel(device, kProbe, "probe", "-cl-std=CL1.2").run({{1, 2, 3, 4, 1 + 0x1p-12F, 1 + 0x1p-11F}}, 4, results);
     const bool doubled = std::equal(results.begin(), results.begin() + 4, std::array<float, 4>{2, 4, 6, 8}.begin());
     const bool apart = std::all_of(results.begin() + 4, results.end(), [](float rest) { return rest == 0; });
     return {doubled ? "" : "computes wrong results", !apart};
   } catch (const Error& e) {
     return {std::string("cannot build and run a kernel (") + e.what() + ")"};
   }
+}
+
+// Multiplies small integers, whose products and sums are exact in every precision and order.
+std::string multiply_block(cl_device_id device, const UnitProbe& probe) {
+  const auto rows = size_t{16}, columns = static_cast<size_t>(probe.columns), terms = static_cast<size_t>(probe.terms);
+  std::vector<float> a(rows * terms), b(columns * terms), got(rows * columns);
+  for (size_t i = 0; i < a.size(); ++i) a[i] = static_cast<float>((i * 7 + i / 5) % 9) - 4;
+  for (size_t i = 0; i < b.size(); ++i) b[i] = static_cast<float>((i * 5 + i / 3) % 7) - 3;
+  try {
+    SmallKernel(device, probe.source.c_str(), "unit_probe", probe.options.c_str())
+        .run({a, b}, static_cast<size_t>(probe.lanes), got);
+  } catch (const Error& e) {
+    return e.what();
+  }
+  for (size_t m = 0; m < rows; ++m)
+    for (size_t n = 0; n < columns; ++n) {
+      float sum = 0;
+      for (size_t k = 0; k < terms; ++k) sum += a[m * terms + k] * b[n * terms + k];
+      if (sum != got[m * columns + n]) return "they give a wrong product";
+    }
+  return "";
 }
 
 struct TextField {
@@ -255,6 +299,15 @@ std::vector<PlatformRecord> describe_platforms(bool try_compiler) {
     records.push_back(std::move(record));
   }
   return records;
+}
+
+std::string try_units(const std::string& platform, const std::string& device, const UnitProbe& probe) {
+  for (const cl_platform_id p : all_platforms()) {
+    if (platform_text(p, CL_PLATFORM_NAME) != platform) continue;
+    for (const cl_device_id id : devices_of(p))
+      if (device_text(id, CL_DEVICE_NAME) == device) return multiply_block(id, probe);
+  }
+  return "the device is gone";
 }
 
 std::string print(const std::vector<PlatformRecord>& platforms) {

@@ -52,6 +52,15 @@ std::vector<cl_platform_id> all_platforms();
 // states the reason in the platform's problem.
 std::vector<PlatformRecord> describe_platforms(bool try_compiler);
 
+// A program whose kernel unit_probe multiplies one block with matrix units (units/unit_probe.cl).
+struct UnitProbe {
+  std::string options, source;
+  int64_t lanes, columns, terms;  // work-items of the group, columns of the block, and terms of each
+};
+
+// Runs the kernel on the first device with these names. Returns why the device cannot use its units, or "".
+std::string try_units(const std::string& platform, const std::string& device, const UnitProbe& probe);
+
 // Begins a line before those of print(), which states why the driver cannot be loaded.
 inline constexpr std::string_view kLoadError = "load_error ";
 

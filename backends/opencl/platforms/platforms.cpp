@@ -176,6 +176,18 @@ Platforms::Platforms(const sdk::Host& host) : host_(host) {
   if (fs::is_directory(directory, error)) cache_ = directory.string();
 }
 
+std::string Platforms::try_units(const mk_device_info& info, const UnitProbe& probe) const {
+  constexpr int kTimeoutS = 120;
+  const TemporaryDirectory directory(fs::temp_directory_path().string());
+  write_vendors(good_, directory.path());
+  const ChildResult child =
+      run_child(helper_path(),
+                {"--units", info.platform, info.name, probe.options, probe.source, std::to_string(probe.lanes),
+                 std::to_string(probe.columns), std::to_string(probe.terms)},
+                environment_with(directory.path()), kTimeoutS);
+  return child.problem.empty() ? child.output : "the program that tries them " + child.problem;
+}
+
 const std::vector<mk_device_info>& Platforms::devices() {
   const std::lock_guard lock(mutex_);
   if (!found_) find_devices();

@@ -35,6 +35,10 @@ class Platforms {
   // Throws MK_INVALID_ARGUMENT for an invalid index, and MK_DEVICE_ERROR if the device is gone.
   DeviceHandle handle(uint32_t index);
 
+  // Multiplies with the matrix units of a device in the helper program, because a compiler may crash on instructions
+  // that it does not know. Returns why the device cannot use them, or "". A device must be open.
+  std::string try_units(const mk_device_info& info, const UnitProbe& probe) const;
+
   // Returns a private directory for this backend's files that outlives the run, or "" if there is none.
   const std::string& cache_directory() const { return cache_; }
 

@@ -1,3 +1,6 @@
+// opencl-probe --units PLATFORM DEVICE OPTIONS SOURCE LANES COLUMNS TERMS prints why a device cannot use its matrix
+// units, or nothing (UnitProbe).
+//
 // opencl-probe [DRIVER [LIBRARY]...] describes on standard output the OpenCL platforms that the loader finds. If there
 // are none, it prints why DRIVER cannot be loaded. The backend starts it for each driver, because a driver may crash or
 // hang the process that loads it.
@@ -9,12 +12,18 @@
 #include <cstdio>
 #include <cstdlib>
 #include <exception>
+#include <string_view>
 
 #include "platforms/describe.hpp"
 
 int main(int argc, char** argv) {
   using namespace mokume::opencl;
   try {
+    if (argc == 9 && std::string_view(argv[1]) == "--units") {
+      const UnitProbe probe{argv[4], argv[5], std::atoll(argv[6]), std::atoll(argv[7]), std::atoll(argv[8])};
+      std::fputs(try_units(argv[2], argv[3], probe).c_str(), stdout);
+      std::_Exit(std::fflush(stdout) == 0 ? 0 : 1);
+    }
     for (int i = 2; i < argc; ++i) dlopen(argv[i], RTLD_NOW | RTLD_GLOBAL);
     const std::vector<PlatformRecord> platforms = describe_platforms(true);
     std::string text;

@@ -4,18 +4,15 @@
 #include <string_view>
 #include <vector>
 
-#include "gemm/tile.hpp"
-#include "runtime/buffer.hpp"
-#include "runtime/copy.hpp"
-#include "runtime/wait.hpp"
+#include "units/unit_probe.embed.hpp"
 
 namespace mokume::opencl {
 namespace {
 
 // Two terms of bf16 share a word, so BK is a multiple of 16.
-constexpr Tile kUnitTiles[] = {{128, 128, 16, 8, 8},     {128, 64, 16, 8, 4, 0.9}, {64, 128, 16, 4, 8, 0.9},
-                               {64, 64, 16, 4, 4, 0.8},  {128, 32, 16, 8, 4, 0.8}, {32, 128, 16, 4, 8, 0.8},
-                               {64, 16, 16, 4, 4, 0.6},  {16, 64, 16, 4, 4, 0.6}};
+constexpr Tile kUnitTiles[] = {{128, 128, 16, 8, 8},    {128, 64, 16, 8, 4, 0.9}, {64, 128, 16, 4, 8, 0.9},
+                               {64, 64, 16, 4, 4, 0.8}, {128, 32, 16, 8, 4, 0.8}, {32, 128, 16, 4, 8, 0.8},
+                               {64, 16, 16, 4, 4, 0.6}, {16, 64, 16, 4, 4, 0.6}};
 
 struct Unit {
   const char* name;
@@ -35,6 +32,11 @@ const Unit* unit_of(const mk_device& device) {
 }
 
 int64_t terms_of_word(const mk_device& device) { return device.choices.precision == "bf16" ? 2 : 1; }
+
+std::string instruction_macros(const mk_device& device, const Unit& unit) {
+  return std::string(" -DUNIT=") + unit.macro + " -DTERMS=" + std::to_string(terms_of_word(device)) +
+         (unit.emulated ? " -DEMULATED" : "");
+}
 
 // Returns the columns of the tile that a sub-group computes. Both sides are multiples of 16, and about equal, because a
 // sub-group loads as many words as both sides together have.
@@ -56,64 +58,21 @@ int64_t columns_of(const Unit& unit, const Tile& t) {
 std::string expected_units(const mk_device& device) {
   if (device.info.kind != MK_DEVICE_GPU) return "none";
   const std::string_view vendor = device.info.vendor, isa = device.info.isa;
-  if (vendor.find("NVIDIA") != std::string_view::npos) return "mma";
+  constexpr int kAmpere = 80;  // the first with tf32 and bf16
+  if (vendor.find("NVIDIA") != std::string_view::npos && isa.starts_with("sm_"))
+    return std::atoi(device.info.isa + 3) >= kAmpere ? "mma" : "none";
   return isa.starts_with("gfx942") ? "mfma" : "none";
 }
 
-void copy(mk_queue& queue, mk_copy_kind kind, mk_buffer& buffer, std::vector<float>& values) {
-  const bool write = kind == MK_COPY_WRITE;
-  const mk_copy what{kind, 0, write ? nullptr : &buffer, write ? &buffer : nullptr, values.data(), 0, 0,
-                     values.size() * 4};
-  Launcher launcher(queue, false);
-  launcher.enqueue_foreign([&](cl_event* done) { enqueue_copy(queue, what, done); });
-}
-
-// Multiplies matrices of small integers, whose products and sums are exact in every precision and order.
-bool multiplies_integers(mk_device& device) {
-  constexpr int64_t kSide = 48;
-  std::vector<float> a(kSide * kSide), b(kSide * kSide), out(kSide * kSide);
-  for (size_t i = 0; i < a.size(); ++i) {
-    a[i] = static_cast<float>((i * 7 + i / 5) % 9) - 4;
-    b[i] = static_cast<float>((i * 5 + i / 3) % 7) - 3;
-  }
-  const std::unique_ptr<mk_queue> queue = create_queue(device, false);
-  mk_buffer in_a = create_buffer(device, a.size() * 4), in_b = create_buffer(device, b.size() * 4),
-            result = create_buffer(device, out.size() * 4);
-  copy(*queue, MK_COPY_WRITE, in_a, a);
-  copy(*queue, MK_COPY_WRITE, in_b, b);
-  Problem p{};
-  Product& q = p.product;
-  q.alpha = 1;
-  q.m = q.n = q.k = kSide;
-  q.a = {0, kSide, 1};
-  q.b = {0, 1, kSide};
-  q.out = {0, kSide, 1};
-  p.a = in_a.memory.get();
-  p.b = in_b.memory.get();
-  p.out = p.bias = result.memory.get();
-  {
-    Launcher launcher(*queue, false);
-    gemm_tile(launcher, p);
-  }
-  copy(*queue, MK_COPY_READ, result, out);
-  finish(*queue);
-  for (size_t m = 0; m < kSide; ++m)
-    for (size_t n = 0; n < kSide; ++n) {
-      float sum = 0;
-      for (size_t k = 0; k < kSide; ++k) sum += a[m * kSide + k] * b[k * kSide + n];
-      if (sum != out[m * kSide + n]) return false;
-    }
-  return true;
-}
-
 // Returns why the device cannot use its units, or "".
-std::string refusal(mk_device& device) {
-  if (!has_units(device)) return "it has no matrix units that mokume knows";
-  try {
-    return multiplies_integers(device) ? "" : "its matrix units gave a wrong product";
-  } catch (const Error& e) {
-    return std::string("its compiler refuses matrix units: ") + e.what();
-  }
+std::string refusal(const mk_device& device, const TryUnits& try_units) {
+  const Unit* unit = unit_of(device);
+  if (unit == nullptr) return "it has no matrix units that mokume knows";
+  const BuiltIn program{"unit_probe", kUnitsUnitProbe, instruction_macros(device, *unit)};
+  const int64_t terms = 8 * terms_of_word(device);
+  const std::string problem = try_units(
+      {"-cl-std=CL1.2" + device.built_in_options(program), program.source, unit->lanes, unit->block_n, terms});
+  return problem.empty() ? "" : "it cannot use its matrix units: " + problem;
 }
 
 std::vector<std::string> fp32_first(const mk_device&) { return {"fp32"}; }
@@ -121,7 +80,7 @@ std::vector<std::string> no_units(const mk_device&) { return {"none"}; }
 
 }  // namespace
 
-void choose_units(mk_device& device) {
+void choose_units(mk_device& device, const TryUnits& try_units) {
   Choices& choices = device.choices;
   if (choices.precision.empty()) choices.precision = "fp32";
   if (choices.precision == "fp32") {
@@ -129,7 +88,7 @@ void choose_units(mk_device& device) {
     return;
   }
   if (choices.units.empty()) choices.units = expected_units(device);
-  const std::string why = refusal(device);
+  const std::string why = refusal(device, try_units);
   if (why.empty()) {
     choices.gemm = "tile";
     choices.conv = "implicit";
@@ -147,8 +106,7 @@ std::string unit_macros(const mk_device& device, const Tile& t) {
   const Unit* unit = unit_of(device);
   if (unit == nullptr) return "";
   const int64_t columns = columns_of(*unit, t), rows = int64_t{t.bm} * t.bn * unit->lanes / t.items() / columns;
-  return std::string(" -DUNIT=") + unit->macro + " -DTERMS=" + std::to_string(terms_of_word(device)) +
-         " -DWM=" + std::to_string(rows) + " -DWN=" + std::to_string(columns) + (unit->emulated ? " -DEMULATED" : "");
+  return instruction_macros(device, *unit) + " -DWM=" + std::to_string(rows) + " -DWN=" + std::to_string(columns);
 }
 
 int64_t local_floats(const mk_device& device, const Tile& t) {
@@ -158,8 +116,9 @@ int64_t local_floats(const mk_device& device, const Tile& t) {
   return 2 * t.bk / terms_of_word(device) * (t.bm + t.bn + 16) + scratch;
 }
 
-const VariantSet kPrecisionVariants{"precision", &Choices::precision, {"fp32", "tf32", "bf16"}, {}, fp32_first, nullptr};
-const VariantSet kUnitVariants{
-    "units", &Choices::units, {"none", "mma", "mfma", "emulated_mma", "emulated_mfma"}, {}, no_units, nullptr};
+const VariantSet kPrecisionVariants{"precision", &Choices::precision, {"fp32", "tf32", "bf16"},
+                                    {},          fp32_first,          nullptr};
+const VariantSet kUnitVariants{"units", &Choices::units, {"none", "mma", "mfma", "emulated_mma", "emulated_mfma"},
+                               {},      no_units,        nullptr};
 
 }  // namespace mokume::opencl

@@ -2,18 +2,24 @@
 // [devices] precision, which arrives as the choice `precision` = "tf32" or "bf16".
 #pragma once
 
+#include <functional>
 #include <span>
 #include <string>
 
 #include "gemm/tiles.hpp"
+#include "platforms/describe.hpp"
 #include "runtime/device.hpp"
 #include "variants/variant_set.hpp"
 
 namespace mokume::opencl {
 
-// Sets the choices `precision` and `units`, and those of products and convolutions if the device has units. A device whose matrix units are unknown, whose compiler
-// refuses the instructions, or whose products of small integers are wrong computes in fp32 and logs why.
-void choose_units(mk_device& device);
+// Returns why the device cannot use its units, or "". Never crashes.
+using TryUnits = std::function<std::string(const UnitProbe&)>;
+
+// Sets the choices `precision` and `units`, and those of products and convolutions if the device has units. A device
+// whose matrix units are unknown, whose compiler refuses the instructions, or whose products of small integers are
+// wrong computes in fp32 and logs why.
+void choose_units(mk_device& device, const TryUnits& try_units);
 
 inline bool has_units(const mk_device& device) { return device.choices.units != "none"; }
 

@@ -8,7 +8,6 @@
 #include "ops.hpp"
 #include "runtime/queue.hpp"
 #include "support/files.hpp"
-#include "units/units.hpp"
 
 namespace mokume::opencl {
 namespace {
@@ -64,7 +63,7 @@ Choices given(std::span<const mk_choice> choices) {
 
 }  // namespace
 
-void choose_variants(mk_device& device, std::span<const mk_choice> choices) {
+void choose_variants(mk_device& device, std::span<const mk_choice> choices, const TryUnits& try_units) {
   device.choices = given(choices);
   const std::string file = class_file(device);
   const Choices known = remembered(file);
@@ -75,7 +74,7 @@ void choose_variants(mk_device& device, std::span<const mk_choice> choices) {
     if (set->slot == &Choices::conv && another_gemm) continue;
     if ((device.choices.*set->slot).empty()) device.choices.*set->slot = known.*set->slot;
   }
-  choose_units(device);
+  choose_units(device, try_units);
   if (device.choices.gemm == "clblast" && !device.clblast->available())
     throw Error(MK_DEVICE_ERROR, "opencl: the recorded choice gemm = clblast needs CLBlast: install libclblast1");
   std::unique_ptr<mk_queue> queue;
