@@ -63,8 +63,9 @@ TEST(Precision, ADeviceWithoutMatrixUnitsComputesInFp32) {
 
 TEST(Precision, IsForModelsThatBearIt) {
   const Place place;
-  place.write("e.toml", "name = \"s\"\nmodel = \"svc\"\nseed = 1\ndata = { source = \"digits\", limit = 50 }\n"
-                        "search = { method = \"none\" }\nvalidation = { folds = 2 }\ndevices.precision = \"bf16\"\n");
+  place.write("e.toml",
+              "name = \"s\"\nmodel = \"svc\"\nseed = 1\ndata = { source = \"digits\", limit = 50 }\n"
+              "search = { method = \"none\" }\nvalidation = { folds = 2 }\ndevices.precision = \"bf16\"\n");
   const Ended ended = place.mokume("run e.toml --devices host");
   EXPECT_EQ(ended.code, 2) << ended.err;
   EXPECT_NE(ended.err.find("devices.precision is 'bf16', but the model 'svc' needs exact operands"), std::string::npos)
