@@ -143,13 +143,15 @@ def libraries(s: Session) -> None:
     _need(rows, "no library was seen to be loaded; is LD_DEBUG ignored here?")
 
 
-TILE, CLBLAST = "gemm=tile", "gemm=clblast"
+TILE, CLBLAST, TF32, BF16 = "gemm=tile", "gemm=clblast", "precision=tf32", "precision=bf16"
 PASSES = [("numerics", ["semantics", "handle", "kernel_source", "group", "gemm", "linear_update"], TILE),
           ("convolutions", ["conv2d", "conv2d_grad_input", "conv2d_grad_weight"], TILE),
           ("other-ops", ["kernel_map", "row_norm2", "gather_rows", "fill", "optimizer_step", "softmax_loss",
                          "squared_loss", "max_pool", "max_pool_grad", "avg_pool", "avg_pool_grad", "bias_act",
                          "act_grad", "dropout", "affine_columns"], TILE),
-          ("refusals", ["refusal"], TILE), ("gemm-clblast", ["gemm", "semantics"], CLBLAST)]
+          ("refusals", ["refusal"], TILE), ("gemm-clblast", ["gemm", "semantics"], CLBLAST),
+          ("tf32", ["gemm", "conv2d"], TF32), ("bf16", ["gemm", "conv2d_grad_input", "conv2d_grad_weight"], BF16),
+          ("winograd", ["conv2d", "conv2d_grad_input"], TILE + ",conv=winograd_everywhere")]
 REHEARSED_PASSES = [("handles", ["handle", "kernel_source"], TILE)]
 
 
@@ -213,10 +215,14 @@ def _shape(line: Dict[str, Any]) -> str:
 
 
 def ops(s: Session) -> None:
-    """Measures products and convolutions at the networks' shapes with our own GEMM, and with CLBlast as a peer."""
+    """Measures products and convolutions at the networks' shapes with our own GEMM, with CLBlast as a peer, with minimal
+    filtering, and with matrix units. A device that cannot use its units says so in the choices."""
     seconds, most = ("0", "0.05") if s.rehearse else ("0.1", "1e9")
     rows: Dict[str, Dict[str, Any]] = {}
-    for label, choices in (("tile", TILE), ("clblast", CLBLAST)):
+    for label, choices in (("tile", TILE + ",conv=implicit"), ("clblast", CLBLAST), ("tf32", TF32), ("bf16", BF16),
+                           ("winograd", TILE + ",conv=winograd")):
+        if s.left() < 5:
+            break
         outcome = s.call(label, [s.kit.program("op_bench"), "opencl", seconds, most, choices])
         for line in figures.json_lines(outcome.out):
             if "choices" in line:
