@@ -70,7 +70,7 @@ float rounded(float x, Precision precision) {
 bool multiplies(const mk_op& op) {
   switch (op.code) {
     case MK_OP_GEMM:
-      return true;
+      return op.gemm.may_round != 0;
     case MK_OP_CONV2D:
     case MK_OP_CONV2D_GRAD_INPUT:
     case MK_OP_CONV2D_GRAD_WEIGHT:

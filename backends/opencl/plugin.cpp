@@ -9,6 +9,7 @@
 #include "runtime/kernel_source.hpp"
 #include "runtime/wait.hpp"
 #include "sdk/backend.hpp"
+#include "units/units.hpp"
 #include "variants/variants.hpp"
 
 namespace mokume::opencl {
@@ -26,10 +27,11 @@ class Backend {
 
   std::unique_ptr<mk_device> open(uint32_t index, std::span<const mk_choice> choices) {
     const DeviceHandle handle = platforms_.handle(index);
+    const Choices given = choose_units(host_, devices()[index], given_choices(choices),
+                                       [&](const UnitProbe& probe) { return platforms_.try_units(index, probe); });
     auto opened =
         open_device(host_, platforms_.cache_directory(), &clblast_, devices()[index], handle.platform, handle.device);
-    choose_variants(*opened, choices,
-                    [&](const UnitProbe& probe) { return platforms_.try_units(opened->info, probe); });
+    choose_variants(*opened, given);
     return opened;
   }
 

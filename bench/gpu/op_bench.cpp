@@ -117,7 +117,8 @@ class Bench {
                   "\"m\": %lld, \"n\": %lld, \"k\": %lld, \"transpose_a\": %s, \"transpose_b\": %s",
                   static_cast<long long>(p.m), static_cast<long long>(p.n), static_cast<long long>(p.k),
                   p.transpose_a ? "true" : "false", p.transpose_b ? "true" : "false");
-    report(p.name, sizes, ops::gemm(left, p.transpose_a, right, p.transpose_b, sdk::matrix(out.get(), p.m, p.n)));
+    report(p.name, sizes,
+           ops::rounding(ops::gemm(left, p.transpose_a, right, p.transpose_b, sdk::matrix(out.get(), p.m, p.n))));
   }
 
   void convolution(const Convolution& c) const {

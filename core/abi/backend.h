@@ -95,8 +95,8 @@ typedef struct mk_backend {
   int32_t (*enumerate)(void* self, mk_device_info* infos, uint32_t capacity, uint32_t* count, mk_error* error);
 
   /* Opens device `index` of enumerate. `choices` replace the backend's measurements and cache. Ignores unknown keys.
-   * The choice "precision" is not measured: with "tf32" or "bf16", a device with matrix units rounds the operands of
-   * gemm and of convolutions that are not depthwise, and sums in fp32. A device without them computes in fp32, says why
+   * The choice "precision" is not measured: with "tf32" or "bf16", a device rounds the operands of gemm with may_round
+   * and of convolutions that are not depthwise, and sums in fp32. A device that cannot do so computes in fp32, says why
    * in the log, and returns the choice "fp32". */
   int32_t (*open)(void* self, uint32_t index, const mk_choice* choices, uint32_t n_choices, mk_device** device,
                   mk_error* error);

@@ -117,7 +117,7 @@ MK_CHOICE(mk_optimizer, sgd, adam, rmsprop, adadelta, adamw);
 #define MK_FILL(F) F(double, value, 0)
 #define MK_GEMM(F) \
   F(int64_t, transpose_a, 0) F(int64_t, transpose_b, 0) F(mk_activation, activation, 0) \
-  F(double, alpha, 1) F(double, beta, 0)
+  F(double, alpha, 1) F(double, beta, 0) F(int64_t, may_round, 0)
 #define MK_CONV2D(F, PART) PART(mk_window, window, MK_WINDOW) F(mk_activation, activation, 0)
 #define MK_BIAS_ACT(F) F(mk_activation, activation, 0) F(double, slope, 0)
 #define MK_DROPOUT(F, PART) F(double, p, 0) PART(mk_dropout_place, place, MK_DROPOUT_PLACE)

@@ -328,8 +328,8 @@ std::vector<Parameter> device_keys() {
           "parallel)",
           0, kIn<&Config::team>),
       Key("devices", "precision", Type::text,
-          "tf32 or bf16: matrix units of GPUs multiply operands rounded to 10 or 7 bits of mantissa and sum in fp32; a "
-          "device without them computes in fp32. For networks",
+          "tf32 or bf16: matrix units of GPUs, and the host backend, multiply operands rounded to 10 or 7 bits of "
+          "mantissa and sum in fp32; other devices compute in fp32. For networks",
           kInPlan | kPlanIfSet, kIn<&Config::precision>)
           .one_of({"fp32", "tf32", "bf16"}),
       Key("devices", "repeat_splits", Type::text,

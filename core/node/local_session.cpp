@@ -48,6 +48,10 @@ void LocalSession::begin(const device::Choices& choices, const std::string& run_
   if (!follows(device_->choices(), choices)) {
     device_.reset();
     device_ = machine_.open(listed_, choices, budget_bytes_);
+    if (!follows(device_->choices(), choices))
+      throw Error(MK_DEVICE_ERROR, device_title(listed_) +
+                                       "it cannot compute as the run has recorded in run.json: leave "
+                                       "it out with --devices, or start a new run");
   }
   run_directory_ = run_directory;
   if (profile) device_->profile();

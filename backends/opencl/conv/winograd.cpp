@@ -91,9 +91,10 @@ void convolve(Launcher& launcher, const Convolution& c, const mk_tensor& weight,
 
 bool suits_winograd(const mk_device& device, const ConvProblem& p) {
   const ops::Window& w = p.window;
-  return uses_vectors(device) && device.choices.conv == "winograd" && p.plain() && w.kernel_h == 3 && w.kernel_w == 3 &&
-         w.stride_h == 1 && w.stride_w == 1 && w.channels % device.vector_width == 0 &&
-         p.out_channels % device.vector_width == 0 && w.channels + p.out_channels <= kMostChannels;
+  return (device.info.kind != MK_DEVICE_GPU || uses_vectors(device)) && device.choices.conv == "winograd" &&
+         p.plain() && w.kernel_h == 3 && w.kernel_w == 3 && w.stride_h == 1 && w.stride_w == 1 &&
+         w.channels % device.vector_width == 0 && p.out_channels % device.vector_width == 0 &&
+         w.channels + p.out_channels <= kMostChannels;
 }
 
 void winograd_forward(Launcher& launcher, const ConvProblem& p, const mk_tensor& bias, bool relu) {

@@ -37,7 +37,8 @@ Problem problem_of(const mk_op& op) {
           .a = memory(a),
           .b = memory(b),
           .out = memory(out),
-          .bias = memory(biased ? bias : out)};
+          .bias = memory(biased ? bias : out),
+          .may_round = op.gemm.may_round != 0};
 }
 
 constexpr int64_t kShort = 64;  // products with a short side up to this length read the long operand in place

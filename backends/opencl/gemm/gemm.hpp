@@ -4,7 +4,8 @@
 // output element into blocks of kBlock. A block's sum is a chain of fma() over k in order, starting from zero. The
 // output starts as alpha * sum_0 (beta = 0) or fma(alpha, sum_0, beta * out), and becomes fma(alpha, sum_b, out) for
 // each further block in order. An element thus depends only on its row of op(a), its column of op(b) and K: a single
-// row has the same bits as within a large product, in every variant, tile and split. CLBlast sums in another order.
+// row has the same bits as within a large product, in every variant, tile and split. CLBlast sums in
+// another order, and so do matrix units within the terms of an instruction.
 #pragma once
 
 #include "runtime/launcher.hpp"

@@ -13,7 +13,8 @@ namespace mokume::opencl {
 struct Problem {
   Product product;
   cl_mem a, b, out;
-  cl_mem bias;  // other memory, which kernels do not access, if there is no bias
+  cl_mem bias;             // other memory, which kernels do not access, if there is no bias
+  bool may_round = false;  // matrix units may multiply
 
   int64_t blocks() const { return (product.k + kBlock - 1) / kBlock; }
 

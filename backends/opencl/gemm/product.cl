@@ -1,7 +1,7 @@
 // Computes products on GPUs. A work-group computes a tile of BM x BN outputs, each of its work-items TM x TN of them. For
-// BK terms at a time, the operands of the tile go through local memory, in two buffers, so
-// that the loads of the next terms run while the last ones are multiplied. Every element is summed as gemm.hpp specifies,
-// so the bits are those of vector.cl.
+// BK terms at a time, the operands of the tile go through local memory, in two buffers, so that the loads of the next terms
+// run while the last ones are multiplied. Every element is summed as gemm.hpp specifies, so the bits are those of
+// vector.cl. With UNIT, matrix units sum (units/unit_sums.cl): the bits are then the same for every tile.
 //
 // The file that includes this one defines where the operands come from: types a_source and b_source, and for each
 //   void a_begin(a_source*, const ARGS*, __global const float* a, index_t row, int rows, long first, int id)

@@ -13,8 +13,8 @@ namespace {
 
 constexpr Tile kFewItems[] = {{32, 32, 16, 4, 4}}, kTraced[] = {{16, 16, 4, 4, 4}}, kOther[] = {{64, 64, 16, 4, 4}};
 
-std::span<const Tile> tiles_of(const mk_device& device) {
-  if (has_units(device)) return unit_tiles();
+std::span<const Tile> tiles_of(const mk_device& device, bool with_units) {
+  if (with_units) return unit_tiles();
   if ((device.info.flags & MK_DEVICE_INSTRUMENTED) != 0) return kTraced;
   if (device.info.max_work_group < 256) return kFewItems;
   return device.info.kind == MK_DEVICE_GPU ? std::span<const Tile>(kTiles) : kOther;
@@ -53,23 +53,23 @@ std::string operand_macros(const char* name, const Operand& o, int64_t rows, int
 }
 
 const Tile& whole_tile(const mk_device& device, int64_t m, int64_t n, int64_t k) {
-  return *divide_product(tiles_of(device), device.cores, m, n, std::min(k, kBlock)).tile;
+  return *divide_product(tiles_of(device, false), device.cores, m, n, std::min(k, kBlock)).tile;
 }
 
-std::string tile_macros(const mk_device& device, const Tile& t, const Product& q, int64_t reach) {
+std::string tile_macros(const Tile& t, const Product& q, int64_t reach) {
   constexpr int64_t kNear = int64_t{1} << 29;  // elements whose distance in bytes fits into 31 bits
   const bool out_wide = whole_vectors(q.out.offset, q.out.row_step, q.n) && (q.biased == 0 || q.bias_offset % 4 == 0);
   return "-DKB=" + std::to_string(kBlock) + " -DBK=" + std::to_string(t.bk) + " -DBM=" + std::to_string(t.bm) +
          " -DBN=" + std::to_string(t.bn) + " -DTM=" + std::to_string(t.tm) + " -DTN=" + std::to_string(t.tn) +
-         " -DOUT_WIDE=" + (out_wide ? "1" : "0") + (std::max({reach, q.m, q.n}) >= kNear ? " -DFAR" : "") +
-         unit_macros(device, t);
+         " -DOUT_WIDE=" + (out_wide ? "1" : "0") + (std::max({reach, q.m, q.n}) >= kNear ? " -DFAR" : "");
 }
 
 // Few tiles and many terms would leave most of the device idle, so each block of terms becomes a separate work-group.
 void sum_product(Launcher& launcher, const Problem& p, const SumTiles& sum_tiles) {
   constexpr int64_t kMostTerms = int64_t{1} << 30;
   const Product& q = p.product;
-  const Division d = divide_product(tiles_of(launcher.device()), launcher.device().cores, q.m, q.n, q.k);
+  const Division d = divide_product(tiles_of(launcher.device(), with_units(launcher.device(), p)),
+                                    launcher.device().cores, q.m, q.n, q.k);
   const int64_t each = d.partial ? kWorkspaceFloats / 2 / (q.m * q.n) * kBlock : kMostTerms;
   for (int64_t first = 0; first < q.k; first += each) {
     Problem pass = p;
@@ -86,9 +86,9 @@ void gemm_tile(Launcher& launcher, const Problem& p) {
       operand_macros("A", whole.a, whole.m, whole.k) + operand_macros("B", whole.b, whole.n, whole.k);
   sum_product(launcher, p, [&](const Tile& t, const Product& q, const Split& split, const Range& range, cl_mem out) {
     const int64_t reach = std::max({q.a.row_step * t.bm, q.b.row_step * t.bn, q.a.k_step * t.bk, q.b.k_step * t.bk});
-    const std::string macros = tile_macros(device, t, q, reach) + layouts;
+    const std::string macros = tile_macros(t, q, reach) + unit_macros(device, p, t) + layouts;
     launcher.run(device.kernel({"gemm_tile/" + macros, kGemmTile, macros}, "gemm_tile"), range, GemmTileArgs{q, split},
-                 {p.a, p.b, p.bias, out}, local_floats(device, t));
+                 {p.a, p.b, p.bias, out}, local_floats(device, p, t));
   });
 }
 

@@ -25,7 +25,7 @@ inline bool whole_vectors(int64_t offset, int64_t step, int64_t length) {
 }
 
 // Returns the macros of product.cl for a tile. `reach` is the largest distance of elements in a tile of an operand.
-std::string tile_macros(const mk_device& device, const Tile& t, const Product& q, int64_t reach);
+std::string tile_macros(const Tile& t, const Product& q, int64_t reach);
 
 // Returns the macros that describe how a kernel loads operand `name` (A or B) with this many rows and terms.
 std::string operand_macros(const char* name, const Operand& o, int64_t rows, int64_t terms);

@@ -27,7 +27,7 @@ void convolve(Launcher& launcher, const ConvProblem& c, const Problem& p, const 
   sum_product(launcher, p, [&](const Tile& t, const Product& q, const Split& split, const Range& range, cl_mem out) {
     const int64_t images = std::min(t.bm / way.rows_each + 2, c.images.rows);
     const int64_t reach = std::max({images * way.image_step, q.k, q.b.row_step * t.bn, q.b.k_step * t.bk});
-    const std::string all = tile_macros(device, t, q, reach) + macros;
+    const std::string all = tile_macros(t, q, reach) + unit_macros(device, p, t) + macros;
     const ImplicitArgs args{.product = q,
                             .split = split,
                             .image_step = way.image_step,
@@ -37,7 +37,7 @@ void convolve(Launcher& launcher, const ConvProblem& c, const Problem& p, const 
                             .group_channels = narrow(w.group_channels()),
                             .group_filters = narrow(c.out_channels / w.groups)};
     launcher.run(device.kernel({"implicit/" + all, kImplicitImplicit, all}, "convolve"), range, args,
-                 {p.a, p.b, p.bias, out}, local_floats(device, t));
+                 {p.a, p.b, p.bias, out}, local_floats(device, p, t));
   });
 }
 
@@ -49,6 +49,7 @@ Problem product_of(const mk_tensor& a, const mk_tensor& b, const mk_tensor& out)
   p.b = memory(b);
   p.out = memory(out);
   p.bias = p.out;
+  p.may_round = true;
   return p;
 }
 

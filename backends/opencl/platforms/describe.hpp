@@ -58,8 +58,10 @@ struct UnitProbe {
   int64_t lanes, columns, terms;  // work-items of the group, columns of the block, and terms of each
 };
 
-// Runs the kernel on the first device with these names. Returns why the device cannot use its units, or "".
-std::string try_units(const std::string& platform, const std::string& device, const UnitProbe& probe);
+// Runs the kernel on a device: the one after `before` others with these names. Returns kUnitsWork, or kUnitsRefused
+// with the reason why the device cannot use its units.
+std::string try_units(const std::string& platform, const std::string& device, int64_t before, const UnitProbe& probe);
+inline constexpr std::string_view kUnitsWork = "units work", kUnitsRefused = "units refused: ";
 
 // Begins a line before those of print(), which states why the driver cannot be loaded.
 inline constexpr std::string_view kLoadError = "load_error ";

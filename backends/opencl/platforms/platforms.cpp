@@ -176,16 +176,34 @@ Platforms::Platforms(const sdk::Host& host) : host_(host) {
   if (fs::is_directory(directory, error)) cache_ = directory.string();
 }
 
-std::string Platforms::try_units(const mk_device_info& info, const UnitProbe& probe) const {
+std::string Platforms::try_units(uint32_t index, const UnitProbe& probe) {
   constexpr int kTimeoutS = 120;
+  const std::lock_guard lock(mutex_);
+  const mk_device_info& info = devices_[index];
+  const std::string key = std::string(info.platform) + '\0' + info.name + '\0' + info.driver + '\0' + probe.options;
+  if (const auto known = refusals_.find(key); known != refusals_.end()) return known->second;
+  const auto before = std::count_if(devices_.begin(), devices_.begin() + index, [&](const mk_device_info& other) {
+    return std::string_view(other.platform) == info.platform && std::string_view(other.name) == info.name;
+  });
   const TemporaryDirectory directory(fs::temp_directory_path().string());
   write_vendors(good_, directory.path());
   const ChildResult child =
       run_child(helper_path(),
-                {"--units", info.platform, info.name, probe.options, probe.source, std::to_string(probe.lanes),
-                 std::to_string(probe.columns), std::to_string(probe.terms)},
+                {"--units", info.platform, info.name, std::to_string(before), probe.options, probe.source,
+                 std::to_string(probe.lanes), std::to_string(probe.columns), std::to_string(probe.terms)},
                 environment_with(directory.path()), kTimeoutS);
-  return child.problem.empty() ? child.output : "the program that tries them " + child.problem;
+  // Drivers may print something first.
+  const size_t refused = child.output.rfind(kUnitsRefused);
+  std::string why;
+  if (!child.problem.empty()) {
+    why = "the program that tries them " + child.problem;
+  } else if (refused != std::string::npos) {
+    why = child.output.substr(refused + kUnitsRefused.size());
+    while (why.ends_with('\n')) why.pop_back();
+  } else if (child.output.find(kUnitsWork) == std::string::npos) {
+    why = "the program that tries them ended without a result";
+  }
+  return refusals_[key] = why;
 }
 
 const std::vector<mk_device_info>& Platforms::devices() {

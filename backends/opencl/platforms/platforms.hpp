@@ -1,6 +1,7 @@
 // Finds the devices of this machine. If they are cached, listing them loads no driver.
 #pragma once
 
+#include <map>
 #include <memory>
 #include <mutex>
 #include <string>
@@ -36,8 +37,9 @@ class Platforms {
   DeviceHandle handle(uint32_t index);
 
   // Multiplies with the matrix units of a device in the helper program, because a compiler may crash on instructions
-  // that it does not know. Returns why the device cannot use them, or "". A device must be open.
-  std::string try_units(const mk_device_info& info, const UnitProbe& probe) const;
+  // that it does not know. Returns why the device cannot use them, or "". The first call for a class of devices waits
+  // for the helper, 120 s at most. The drivers must be loaded (handle()).
+  std::string try_units(uint32_t index, const UnitProbe& probe);
 
   // Returns a private directory for this backend's files that outlives the run, or "" if there is none.
   const std::string& cache_directory() const { return cache_; }
@@ -56,6 +58,7 @@ class Platforms {
   bool found_ = false, loaded_ = false;
   std::vector<mk_device_info> devices_;
   std::vector<Icd> good_;
+  std::map<std::string, std::string> refusals_;  // results of try_units(), by device and program
 };
 
 }  // namespace mokume::opencl

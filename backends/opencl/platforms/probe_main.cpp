@@ -1,5 +1,4 @@
-// opencl-probe --units PLATFORM DEVICE OPTIONS SOURCE LANES COLUMNS TERMS prints why a device cannot use its matrix
-// units, or nothing (UnitProbe).
+// opencl-probe --units PLATFORM DEVICE BEFORE OPTIONS SOURCE LANES COLUMNS TERMS prints what try_units() returns.
 //
 // opencl-probe [DRIVER [LIBRARY]...] describes on standard output the OpenCL platforms that the loader finds. If there
 // are none, it prints why DRIVER cannot be loaded. The backend starts it for each driver, because a driver may crash or
@@ -19,9 +18,9 @@
 int main(int argc, char** argv) {
   using namespace mokume::opencl;
   try {
-    if (argc == 9 && std::string_view(argv[1]) == "--units") {
-      const UnitProbe probe{argv[4], argv[5], std::atoll(argv[6]), std::atoll(argv[7]), std::atoll(argv[8])};
-      std::fputs(try_units(argv[2], argv[3], probe).c_str(), stdout);
+    if (argc == 10 && std::string_view(argv[1]) == "--units") {
+      const UnitProbe probe{argv[5], argv[6], std::atoll(argv[7]), std::atoll(argv[8]), std::atoll(argv[9])};
+      std::printf("\n%s\n", try_units(argv[2], argv[3], std::atoll(argv[4]), probe).c_str());
       std::_Exit(std::fflush(stdout) == 0 ? 0 : 1);
     }
     for (int i = 2; i < argc; ++i) dlopen(argv[i], RTLD_NOW | RTLD_GLOBAL);

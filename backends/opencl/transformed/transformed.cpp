@@ -66,7 +66,7 @@ void multiply(Launcher& launcher, cl_mem pixels, cl_mem weights, cl_mem products
   q.b = {0, 1, c.lanes};
   q.out = {0, c.lanes, 1};
   const Tile& t = whole_tile(device, kSpace * q.m, q.n, q.k);
-  const std::string macros = tile_macros(device, t, q, std::max(c.terms * t.bm, c.lanes * t.bk)) +
+  const std::string macros = tile_macros(t, q, std::max(c.terms * t.bm, c.lanes * t.bk)) +
                              operand_macros("A", q.a, q.m, q.k) + operand_macros("B", q.b, q.n, q.k);
   const int64_t groups = divide_up(q.m, t.bm) * divide_up(q.n, t.bn);
   const std::array<int64_t, 3> local{t.bn / t.tn, t.bm / t.tm, 1};
@@ -83,19 +83,23 @@ void multiply(Launcher& launcher, cl_mem pixels, cl_mem weights, cl_mem products
                           .a_apart = tiles * c.terms,
                           .b_apart = c.terms * c.lanes,
                           .out_apart = tiles * c.lanes},
-               {pixels, weights, products}, local_floats(device, t));
+               {pixels, weights, products}, local_floats(device, {}, t));
 }
 
 mk_tensor images_of(const mk_tensor& t, int64_t first, int64_t count) {
   return sdk::matrix(t.buffer, count, t.columns, t.row_stride, t.offset + first * t.row_stride);
 }
 
-// Takes as many images at a time as fit the workspaces.
+// Takes as many images at a time as fit the workspaces, which the networks of a group share.
 void convolve(Launcher& launcher, const Convolution& c, const mk_tensor& weight, const Epilogue& e) {
   mk_device& device = launcher.device();
   const cl_mem weights = transformed_weights(launcher, c, weight);
   const int64_t each = tiles_of(c.sides.out_h, c.sides.out_w);
-  const int64_t most = std::max<int64_t>(1, kWorkspaceFloats / (kSpace * each * std::max(c.terms, c.lanes)));
+  const MemberSpace* members = launcher.queue().workspaces.members;
+  const int64_t room = members == nullptr
+                           ? kWorkspaceFloats
+                           : static_cast<int64_t>(MemberSpace::kMostBytes / sizeof(float) / members->members);
+  const int64_t most = std::max<int64_t>(1, room / (kSpace * each * std::max(c.terms, c.lanes)));
   for (int64_t first = 0; first < c.from.rows; first += most) {
     const int64_t count = std::min(most, c.from.rows - first), tiles = count * each;
     const mk_tensor from = images_of(c.from, first, count), to = images_of(c.to, first, count);
@@ -131,6 +135,8 @@ bool suits_transformed(const mk_device& device, const ConvProblem& p) {
   if (device.info.kind != MK_DEVICE_GPU || uses_vectors(device) || !p.plain() || w.kernel_h != 3 || w.kernel_w != 3 ||
       w.stride_h != 1 || w.stride_w != 1 || w.pad_h > 2 || w.pad_w > 2)
     return false;
+  const int64_t image = kSpace * tiles_of(w.out_height(), w.out_width()) * std::max(w.channels, p.out_channels);
+  if (image > kWorkspaceFloats) return false;
   if (device.choices.conv == "winograd_everywhere") return true;
   if (device.choices.conv != "winograd") return false;
   constexpr double kForByte = 7, kDirect = 0.8, kPlanes = 0.75, kGain = 1.3, kLeast = 4e6;

@@ -67,8 +67,6 @@ INLINE void multiply_block(__private float* sum, __private const uint* a, __priv
 
 #elif defined(__AMDGCN__) || !defined(EMULATED)
 
-typedef short short4_t __attribute__((ext_vector_type(4)));
-
 INLINE void multiply_block(__private float* sum, __private const uint* a, __private const uint* b, __local uint* scratch,
                            int lane) {
   float4 v = (float4)(sum[0], sum[1], sum[2], sum[3]);

@@ -23,7 +23,7 @@ INLINE void clear(__private sums_t* sums) {
   }
 }
 
-// `terms` of place.k are multiples of 4 along k.
+// Along k, place.k is a multiple of 4.
 INLINE void put(float4 v, __local float* to, place_t place, const int width, const int along_k) {
   const uint4 r = (uint4)(rounded(v.x), rounded(v.y), rounded(v.z), rounded(v.w));
   __local uint* words = (__local uint*)to + place.k / TERMS * LINE(width) + place.row;

@@ -25,16 +25,16 @@ constexpr Unit kUnits[] = {{"mma", "MMA", 32, 8, false},
                            {"emulated_mma", "MMA", 32, 8, true},
                            {"emulated_mfma", "MFMA", 64, 16, true}};
 
-const Unit* unit_of(const mk_device& device) {
+const Unit* unit_of(const Choices& choices) {
   for (const Unit& unit : kUnits)
-    if (device.choices.units == unit.name) return &unit;
+    if (choices.units == unit.name) return &unit;
   return nullptr;
 }
 
-int64_t terms_of_word(const mk_device& device) { return device.choices.precision == "bf16" ? 2 : 1; }
+int64_t terms_of_word(const Choices& choices) { return choices.precision == "bf16" ? 2 : 1; }
 
-std::string instruction_macros(const mk_device& device, const Unit& unit) {
-  return std::string(" -DUNIT=") + unit.macro + " -DTERMS=" + std::to_string(terms_of_word(device)) +
+std::string instruction_macros(const Choices& choices, const Unit& unit) {
+  return std::string(" -DUNIT=") + unit.macro + " -DTERMS=" + std::to_string(terms_of_word(choices)) +
          (unit.emulated ? " -DEMULATED" : "");
 }
 
@@ -55,23 +55,22 @@ int64_t columns_of(const Unit& unit, const Tile& t) {
 }
 
 // Returns the units that the device should have, or "none". v_mfma_f32_16x16x8_xf32 exists on gfx942 only.
-std::string expected_units(const mk_device& device) {
-  if (device.info.kind != MK_DEVICE_GPU) return "none";
-  const std::string_view vendor = device.info.vendor, isa = device.info.isa;
+std::string expected_units(const mk_device_info& info) {
+  if (info.kind != MK_DEVICE_GPU) return "none";
+  const std::string_view vendor = info.vendor, isa = info.isa;
   constexpr int kAmpere = 80;  // the first with tf32 and bf16
   if (vendor.find("NVIDIA") != std::string_view::npos && isa.starts_with("sm_"))
-    return std::atoi(device.info.isa + 3) >= kAmpere ? "mma" : "none";
+    return std::atoi(info.isa + 3) >= kAmpere ? "mma" : "none";
   return isa.starts_with("gfx942") ? "mfma" : "none";
 }
 
 // Returns why the device cannot use its units, or "".
-std::string refusal(const mk_device& device, const TryUnits& try_units) {
-  const Unit* unit = unit_of(device);
+std::string refusal(const Choices& choices, const TryUnits& try_units) {
+  const Unit* unit = unit_of(choices);
   if (unit == nullptr) return "it has no matrix units that mokume knows";
-  const BuiltIn program{"unit_probe", kUnitsUnitProbe, instruction_macros(device, *unit)};
-  const int64_t terms = 8 * terms_of_word(device);
+  const int64_t terms = 8 * terms_of_word(choices);
   const std::string problem = try_units(
-      {"-cl-std=CL1.2" + device.built_in_options(program), program.source, unit->lanes, unit->block_n, terms});
+      {"-cl-std=CL1.2" + instruction_macros(choices, *unit), kUnitsUnitProbe, unit->lanes, unit->block_n, terms});
   return problem.empty() ? "" : "it cannot use its matrix units: " + problem;
 }
 
@@ -80,40 +79,46 @@ std::vector<std::string> no_units(const mk_device&) { return {"none"}; }
 
 }  // namespace
 
-void choose_units(mk_device& device, const TryUnits& try_units) {
-  Choices& choices = device.choices;
-  if (choices.precision.empty()) choices.precision = "fp32";
-  if (choices.precision == "fp32") {
-    choices.units = "none";
-    return;
+Choices choose_units(const sdk::Host& host, const mk_device_info& info, Choices given, const TryUnits& try_units) {
+  const bool recorded = !given.units.empty();
+  if (given.precision.empty()) given.precision = "fp32";
+  if (given.precision == "fp32") {
+    given.units = "none";
+    return given;
   }
-  if (choices.units.empty()) choices.units = expected_units(device);
-  const std::string why = refusal(device, try_units);
+  if (!recorded) given.units = expected_units(info);
+  const std::string why = refusal(given, try_units);
   if (why.empty()) {
-    choices.gemm = "tile";
-    choices.conv = "implicit";
-    return;
+    given.gemm = "tile";
+    given.conv = "implicit";
+    return given;
   }
-  device.host.log(MK_LOG_NOTE, "opencl",
-                  std::string(device.info.name) + " computes in fp32, not in " + choices.precision + ": " + why);
-  choices.precision = "fp32";
-  choices.units = "none";
+  if (recorded)
+    throw Error(MK_DEVICE_ERROR, "opencl: the run has recorded products in " + given.precision + " by " + given.units +
+                                     ", but " + why + ": leave the device out with --devices, or start a new run");
+  host.log(MK_LOG_NOTE, "opencl", std::string(info.name) + " computes in fp32, not in " + given.precision + ": " + why);
+  given.precision = "fp32";
+  given.units = "none";
+  return given;
 }
 
 std::span<const Tile> unit_tiles() { return kUnitTiles; }
 
-std::string unit_macros(const mk_device& device, const Tile& t) {
-  const Unit* unit = unit_of(device);
-  if (unit == nullptr) return "";
-  const int64_t columns = columns_of(*unit, t), rows = int64_t{t.bm} * t.bn * unit->lanes / t.items() / columns;
-  return instruction_macros(device, *unit) + " -DWM=" + std::to_string(rows) + " -DWN=" + std::to_string(columns);
+bool with_units(const mk_device& device, const Problem& p) { return p.may_round && unit_of(device.choices) != nullptr; }
+
+std::string unit_macros(const mk_device& device, const Problem& p, const Tile& t) {
+  if (!with_units(device, p)) return "";
+  const Unit& unit = *unit_of(device.choices);
+  const int64_t columns = columns_of(unit, t), rows = int64_t{t.bm} * t.bn * unit.lanes / t.items() / columns;
+  return instruction_macros(device.choices, unit) + " -DWM=" + std::to_string(rows) +
+         " -DWN=" + std::to_string(columns);
 }
 
-int64_t local_floats(const mk_device& device, const Tile& t) {
-  const Unit* unit = unit_of(device);
-  if (unit == nullptr) return int64_t{2} * t.bk * (t.bm + t.bn + 8);
-  const int64_t scratch = unit->emulated ? t.items() / unit->lanes * 8 * (16 + unit->block_n) : 0;
-  return 2 * t.bk / terms_of_word(device) * (t.bm + t.bn + 16) + scratch;
+int64_t local_floats(const mk_device& device, const Problem& p, const Tile& t) {
+  if (!with_units(device, p)) return int64_t{2} * t.bk * (t.bm + t.bn + 8);
+  const Unit& unit = *unit_of(device.choices);
+  const int64_t scratch = unit.emulated ? t.items() / unit.lanes * 8 * (16 + unit.block_n) : 0;
+  return 2 * t.bk / terms_of_word(device.choices) * (t.bm + t.bn + 16) + scratch;
 }
 
 const VariantSet kPrecisionVariants{"precision", &Choices::precision, {"fp32", "tf32", "bf16"},

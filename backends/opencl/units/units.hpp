@@ -6,6 +6,7 @@
 #include <span>
 #include <string>
 
+#include "gemm/problem.hpp"
 #include "gemm/tiles.hpp"
 #include "platforms/describe.hpp"
 #include "runtime/device.hpp"
@@ -17,20 +18,22 @@ namespace mokume::opencl {
 using TryUnits = std::function<std::string(const UnitProbe&)>;
 
 // Sets the choices `precision` and `units`, and those of products and convolutions if the device has units. A device
-// whose matrix units are unknown, whose compiler refuses the instructions, or whose products of small integers are
-// wrong computes in fp32 and logs why.
-void choose_units(mk_device& device, const TryUnits& try_units);
-
-inline bool has_units(const mk_device& device) { return device.choices.units != "none"; }
+// whose units are unknown, whose compiler refuses the instructions, or whose products of small integers are wrong
+// computes in fp32 and logs why. Throws MK_DEVICE_ERROR if it cannot use units that are given, because a run has
+// recorded them. Must precede the device's context: some cards admit one process at a time.
+Choices choose_units(const sdk::Host& host, const mk_device_info& info, Choices given, const TryUnits& try_units);
 
 // Returns the tiles for the units.
 std::span<const Tile> unit_tiles();
 
+// Returns whether the device's units multiply.
+bool with_units(const mk_device& device, const Problem& p);
+
 // Returns the macros of unit_sums.cl for a tile, or "" without units.
-std::string unit_macros(const mk_device& device, const Tile& t);
+std::string unit_macros(const mk_device& device, const Problem& p, const Tile& t);
 
 // Returns the number of floats of local memory that a product's tile takes.
-int64_t local_floats(const mk_device& device, const Tile& t);
+int64_t local_floats(const mk_device& device, const Problem& p, const Tile& t);
 
 // The values of `precision` are those of the key [devices] precision. `units` names the instruction; the emulated ones
 // take plain code with the same layouts, and only tests choose them.

@@ -16,23 +16,10 @@ using Clock = std::chrono::steady_clock;
 
 double seconds_since(Clock::time_point start) { return std::chrono::duration<double>(Clock::now() - start).count(); }
 
-// Returns the best time of up to four runs, after one run that builds and warms up, or infinity if the variant fails.
+// Returns infinity if the variant fails.
 double measure(mk_queue& queue, const mk_op& op, const std::string& what) {
-  const auto once = [&] {
-    const auto start = Clock::now();
-    run_unmeasured(queue, op);
-    finish(queue);
-    return seconds_since(start);
-  };
   try {
-    once();
-    double best = once(), spent = best;
-    for (int i = 0; i < 3 && spent < 0.02; ++i) {
-      const double time = once();
-      spent += time;
-      best = std::min(best, time);
-    }
-    return best;
+    return seconds_of(queue, op);
   } catch (const Error& e) {
     const mk_device& device = *queue.device;
     device.host.log(MK_LOG_WARNING, "opencl", what + " does not work on " + device.info.name + ": " + e.what());
@@ -55,6 +42,23 @@ bool is_emulated(const mk_device& device) {
 void run_unmeasured(mk_queue& queue, const mk_op& op) {
   Launcher launcher(queue, false);
   submit(launcher, op);
+}
+
+double seconds_of(mk_queue& queue, const mk_op& op) {
+  const auto once = [&] {
+    const auto start = Clock::now();
+    run_unmeasured(queue, op);
+    finish(queue);
+    return seconds_since(start);
+  };
+  once();
+  double best = once(), spent = best;
+  for (int i = 0; i < 3 && spent < 0.02; ++i) {
+    const double time = once();
+    spent += time;
+    best = std::min(best, time);
+  }
+  return best;
 }
 
 void race(mk_device& device, mk_queue& queue, const VariantSet& set, const mk_op& op, double work, double per_core,

@@ -22,6 +22,9 @@ bool is_emulated(const mk_device& device);
 // Runs an op without an event.
 void run_unmeasured(mk_queue& queue, const mk_op& op);
 
+// Returns the best time of up to four runs of an op, after one run that builds and warms up.
+double seconds_of(mk_queue& queue, const mk_op& op);
+
 // Runs `op` with each candidate in the slot and leaves the fastest one there. A later candidate must be `lead` times as
 // fast as the best before it, so that candidates with different bits do not win by chance. On a CPU, no further
 // candidate starts after one that does `work` at a rate of `per_core` per second and core. Throws MK_DEVICE_ERROR if no

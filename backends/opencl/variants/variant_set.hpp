@@ -1,9 +1,9 @@
 // Describes a recorded choice: its variants, and how a device determines the fastest one.
 #pragma once
 
-#include <array>
 #include <span>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "abi/backend.h"
@@ -14,7 +14,7 @@ namespace mokume::opencl {
 struct VariantSet {
   const char* key;
   std::string Choices::*slot;
-  std::array<const char*, 5> values;  // "" for unused entries
+  std::vector<std::string_view> values;
   // Holds the sources of the kernels in the race. If their text changes, a device measures again.
   std::span<const char* const> sources;
   // Returns the variants that the device supports, the likely winner first, which the device uses before the race.

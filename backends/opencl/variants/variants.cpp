@@ -24,7 +24,13 @@ std::string class_file(const mk_device& device) {
 }
 
 bool allows(const VariantSet& set, const std::string& value) {
-  return !value.empty() && std::find(set.values.begin(), set.values.end(), value) != set.values.end();
+  return std::find(set.values.begin(), set.values.end(), value) != set.values.end();
+}
+
+std::string names_of(const VariantSet& set) {
+  std::string names;
+  for (const std::string_view value : set.values) names += (names.empty() ? "" : ", ") + std::string(value);
+  return names;
 }
 
 // Parses lines of "key value" and ignores unknown entries.
@@ -44,7 +50,9 @@ Choices remembered(const std::string& file) {
   return choices;
 }
 
-Choices given(std::span<const mk_choice> choices) {
+}  // namespace
+
+Choices given_choices(std::span<const mk_choice> choices) {
   Choices result;
   for (const mk_choice& choice : choices) {
     const std::string name(choice.key, strnlen(choice.key, sizeof(choice.key)));
@@ -52,19 +60,16 @@ Choices given(std::span<const mk_choice> choices) {
     for (const VariantSet* set : variant_sets()) {
       if (name != set->key) continue;
       if (!allows(*set, value))
-        throw Error(MK_INVALID_ARGUMENT, "opencl: choice " + name + " = " + value + " is unknown; known values are " +
-                                             set->values[0] + ", " + set->values[1] +
-                                             (*set->values[2] != '\0' ? std::string(", ") + set->values[2] : ""));
+        throw Error(MK_INVALID_ARGUMENT,
+                    "opencl: choice " + name + " = " + value + " is unknown; known values are " + names_of(*set));
       result.*set->slot = value;
     }
   }
   return result;
 }
 
-}  // namespace
-
-void choose_variants(mk_device& device, std::span<const mk_choice> choices, const TryUnits& try_units) {
-  device.choices = given(choices);
+void choose_variants(mk_device& device, const Choices& given) {
+  device.choices = given;
   const std::string file = class_file(device);
   const Choices known = remembered(file);
   Choices measured = known;
@@ -74,7 +79,6 @@ void choose_variants(mk_device& device, std::span<const mk_choice> choices, cons
     if (set->slot == &Choices::conv && another_gemm) continue;
     if ((device.choices.*set->slot).empty()) device.choices.*set->slot = known.*set->slot;
   }
-  choose_units(device, try_units);
   if (device.choices.gemm == "clblast" && !device.clblast->available())
     throw Error(MK_DEVICE_ERROR, "opencl: the recorded choice gemm = clblast needs CLBlast: install libclblast1");
   std::unique_ptr<mk_queue> queue;

@@ -4,14 +4,15 @@
 #include <span>
 
 #include "runtime/device.hpp"
-#include "units/units.hpp"
 
 namespace mokume::opencl {
 
-// Sets each member of device.choices from the first source that has a value: `choices`, the cache file of this device
+// Returns the given choices, and "" for the others. Ignores unknown keys. Throws MK_INVALID_ARGUMENT for an unknown
+// value.
+Choices given_choices(std::span<const mk_choice> choices);
+
+// Sets each member of device.choices from the first source that has a value: `given`, the cache file of this device
 // class, or a race, which takes tens of milliseconds of kernel time. Adds the winners of races to the cache file.
-// Ignores unknown keys in `choices`. Throws MK_INVALID_ARGUMENT for an unknown value. `try_units` is that of
-// choose_units().
-void choose_variants(mk_device& device, std::span<const mk_choice> choices, const TryUnits& try_units);
+void choose_variants(mk_device& device, const Choices& given);
 
 }  // namespace mokume::opencl

@@ -3,7 +3,8 @@
 //   inputs   a: M x K, or K x M if transposed    b: K x N, or N x K if transposed
 //            bias: vector of N, the same in every row (n_inputs is 2 without it)
 //   outputs  out: M x N; must not overlap a or b. If beta is 0, its old contents, such as NaNs, have no effect.
-//   attributes transpose_a and transpose_b, 0 or 1; activation: none or relu; alpha; beta
+//   attributes transpose_a and transpose_b, 0 or 1; activation: none or relu; alpha; beta; may_round, 0 or 1: the
+//   device may round a and b as the choice `precision` asks (abi/backend.h)
 #pragma once
 
 #include <cmath>
@@ -25,7 +26,7 @@ struct GemmShape {
 inline mk_op gemm(const mk_tensor& a, bool transpose_a, const mk_tensor& b, bool transpose_b, const mk_tensor& out,
                   float alpha = 1.0F, float beta = 0.0F) {
   mk_op op = sdk::make_op(MK_OP_GEMM, {a, b}, {out});
-  op.gemm = {transpose_a, transpose_b, Activation::none, alpha, beta};
+  op.gemm = {transpose_a, transpose_b, Activation::none, alpha, beta, 0};
   return op;
 }
 
@@ -36,6 +37,12 @@ inline mk_op gemm_bias_act(const mk_tensor& a, const mk_tensor& b, const mk_tens
   if (bias.buffer != nullptr) op.inputs[op.n_inputs++] = bias;
   op.gemm.activation = activation;
   return op;
+}
+
+// Returns the op with the attribute may_round: a device may round both operands as the choice `precision` asks.
+inline mk_op rounding(mk_op gemm) {
+  gemm.gemm.may_round = 1;
+  return gemm;
 }
 
 MOKUME_ATTRIBUTES(kGemmAttributes, mk_gemm, MK_GEMM(MOKUME_ATTRIBUTE));

@@ -41,18 +41,19 @@ class Linear : public Layer {
       const mk_tensor x = columns_of(p.x, e), w = p.weights.at(e);
       const float keep = e.first_row == 0 ? 0 : 1;
       if (e.first_row + e.rows == p.x.columns)
-        p.submit(ops::gemm_bias_act(x, w, p.weights.whole(bias_), activation, p.y, keep));
+        p.submit(ops::rounding(ops::gemm_bias_act(x, w, p.weights.whole(bias_), activation, p.y, keep)));
       else
-        p.submit(ops::gemm(x, false, w, false, p.y, 1, keep));
+        p.submit(ops::rounding(ops::gemm(x, false, w, false, p.y, 1, keep)));
     }
   }
   void gradients(const Pass& p, const ParameterVector& to) const override {
     bias_gradient(p, to);
-    for (const Extent& e : to.extents(weight_)) p.submit(ops::gemm(columns_of(p.x, e), true, p.dy, false, to.at(e)));
+    for (const Extent& e : to.extents(weight_))
+      p.submit(ops::rounding(ops::gemm(columns_of(p.x, e), true, p.dy, false, to.at(e))));
   }
   void backward(Pass& p) const override {
     for (const Extent& e : p.weights.extents(weight_))
-      p.submit(ops::gemm(p.dy, false, p.weights.at(e), true, columns_of(p.dx, e)));
+      p.submit(ops::rounding(ops::gemm(p.dy, false, p.weights.at(e), true, columns_of(p.dx, e))));
   }
 
   // The fused op pays off for layers with many outputs, whose weights dominate the memory traffic, and for layers with

@@ -24,7 +24,7 @@ Case gemm_case(std::string name, Size size, const Shape& shape, const Options& o
             const mk_tensor b = p.random(o.transpose_b ? n : k, o.transpose_b ? k : n, o.b, o.low, o.high);
             // With beta = 0, the old contents are NaNs that must not spread.
             const mk_tensor out = o.beta == 0 ? p.unwritten(m, n, o.out) : p.random(m, n, o.out);
-            p.op = ops::gemm(a, o.transpose_a, b, o.transpose_b, out, o.alpha, o.beta);
+            p.op = ops::rounding(ops::gemm(a, o.transpose_a, b, o.transpose_b, out, o.alpha, o.beta));
             return p;
           }};
 }
@@ -37,7 +37,7 @@ Case layer_case(std::string name, Size size, const Shape& shape, ops::Activation
             const auto [m, n, k] = shape;
             const mk_tensor a = p.random(m, k, {1, 2}), b = p.random(k, n, {2, 1}), bias = p.random(1, n, {3, 0});
             const mk_tensor out = beta == 0 ? p.unwritten(m, n, {2, 3}) : p.random(m, n, {2, 3});
-            p.op = ops::gemm_bias_act(a, b, bias, activation, out, beta);
+            p.op = ops::rounding(ops::gemm_bias_act(a, b, bias, activation, out, beta));
             return p;
           }};
 }
