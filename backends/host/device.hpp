@@ -9,7 +9,7 @@
 #include "sdk/plugin.hpp"
 
 namespace mokume::host {
-enum class Precision { fp32, tf32, bf16 };  // of the operands of products (rounded.hpp)
+enum class Precision { fp32, tf32, bf16 };  // operands of products are rounded to it (rounded.hpp)
 }
 
 struct mk_device {

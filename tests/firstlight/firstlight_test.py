@@ -317,12 +317,12 @@ class Driver(WithFolder):
         cuda.write_bytes(b"\x7fELF\x02")
         with unittest.mock.patch.dict(os.environ, LD_LIBRARY_PATH=str(self.folder)):
             self.assertEqual(vendors_libraries(kit, None, True), ([], []))
-            (kit.packed / "cubins").mkdir()
+            (kit.root / "cubins").mkdir(parents=True)
             libraries, drivers = vendors_libraries(kit, None, True)
         self.assertIn(os.path.realpath(libraries[0]), [os.path.realpath(p) for p in driver.find(driver.CUDA)] + [
             os.path.realpath(cuda)])
         self.assertEqual(drivers, [str(kit.root / "lib/cuda_icd.so")])
-        self.assertEqual(kit.environment(False)["OPENCL_CUBINS"], str(kit.packed / "cubins"))
+        self.assertEqual(kit.environment(False)["OPENCL_CUBINS"], str(kit.root / "cubins"))
         self.assertEqual(vendors_libraries(kit, "libnone.so", True), ([], []))
 
     def test_a_table_for_a_terminal(self) -> None:

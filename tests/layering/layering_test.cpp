@@ -23,7 +23,7 @@ TEST(Tree, KeepsItsRules) {
 TEST(Tree, CoreStaysSmall) {
   const std::vector<Source> tree = read_tree(test::source_directory());
   EXPECT_LE(core_lines(tree), 38000U);
-  EXPECT_LE(reached_lines(tree, "core/run/run.cpp"), 33170U);
+  EXPECT_LE(reached_lines(tree, "core/run/run.cpp"), 33210U);
 }
 
 // ---- tests of the checker

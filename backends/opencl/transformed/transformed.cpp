@@ -28,7 +28,7 @@ struct Convolution {
   bool back;
 };
 
-// What happens to the outputs. Gradients pass through the relu with the output `passed` if it is not null.
+// Finishes the outputs. Gradients pass through the relu with the output `passed` if it is not null.
 struct Epilogue {
   const mk_tensor* bias;
   bool relu;

@@ -14,8 +14,8 @@
 #define MMA 1
 #define MFMA 2
 #define UNIT_WORDS 8
-#define SUMS 4     // of a work-item in a block
-#define B_WORDS 2  // of a work-item for a block
+#define SUMS 4     // a work-item has this many sums of a block
+#define B_WORDS 2  // a work-item loads this many words of the second operand of a block
 
 // Element e of work-item `lane`: its row or column, and its word.
 #if UNIT == MMA
@@ -39,7 +39,7 @@
 #define SUM_ROW(lane, e) ((lane) / 16 * 4 + (e))
 #define SUM_COLUMN(lane, e) ((lane) % 16)
 #endif
-#define EMULATED_WORDS (UNIT_WORDS * (16 + UNIT_N))  // of local memory for each sub-group
+#define EMULATED_WORDS (UNIT_WORDS * (16 + UNIT_N))  // each sub-group exchanges these words of local memory
 
 // Rounds to tf32 as cvt.rna does, ties away from zero, or to bf16, ties to even. The backend of the host does the same
 // (backends/host/rounded.hpp).

@@ -40,7 +40,7 @@ class Kit:
         self.packed, self.work = packed, work
         self.root = work / "kit"
         self.libraries: List[str] = []  # libraries of the vendor
-        self.cubins = packed / "cubins"  # programs for the driver on top of CUDA, if they are packed
+        self.cubins = self.root / "cubins"  # programs for the driver on top of CUDA, if they are packed
         try:
             self.manifest: Dict[str, Any] = json.loads((packed / "manifest.json").read_text())
         except (OSError, ValueError) as error:
@@ -77,8 +77,10 @@ class Kit:
         if stamp.exists():
             stamp.unlink()
         shutil.rmtree(str(self.root), ignore_errors=True)
-        with tarfile.open(str(self.packed / "program.tar.gz")) as archive:
-            archive.extractall(str(self.root))
+        for packed in ("program.tar.gz", "cubins.tar.xz"):
+            if (self.packed / packed).exists():
+                with tarfile.open(str(self.packed / packed)) as archive:
+                    archive.extractall(str(self.root))
         stamp.write_text(manifest)
 
     def _check_glibc(self) -> None:
