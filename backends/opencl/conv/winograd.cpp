@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "conv/minimal_filtering.hpp"
 #include "conv/winograd.embed.hpp"
 #include "conv/winograd_args.h"
 #include "gemm/vector.hpp"
@@ -10,7 +11,6 @@ namespace mokume::opencl {
 namespace {
 
 constexpr int64_t kScratchFloats = int64_t{16} << 20;  // limit for all work-items, unless one per core needs more
-constexpr int64_t kSpace = 36;                         // elements of a transformed tile: SPACE of winograd.cl
 // Number of tiles summed at once for the gradient of the weights: two blocks of the product.
 constexpr int64_t kTilesSummed = 512;
 
@@ -30,19 +30,7 @@ int64_t channel_block(int64_t channels) {
   return block;
 }
 
-int64_t tiles_of(int64_t out_h, int64_t out_w) { return divide_up(out_h, 4) * divide_up(out_w, 4); }
-
-// Describes a convolution of `from` with the weights. Each output sums over `terms` input channels and is one of
-// `lanes` output channels. With `back`, the weights are rotated by 180 degrees, the images have the shape of the
-// windows, and the padding compensates for the size of the window.
-struct Convolution {
-  mk_tensor from, to;
-  WindowSides sides;
-  int64_t terms, lanes;
-  bool back;
-};
-
-cl_mem transformed_weights(Launcher& launcher, const Convolution& c, const mk_tensor& weight, int64_t block) {
+cl_mem transformed_weights(Launcher& launcher, const FilteredConvolution& c, const mk_tensor& weight, int64_t block) {
   const int64_t panel = 2 * launcher.device().vector_width, panels = divide_up(c.lanes, panel);
   return launcher.queue().kept(
       weight, c.back ? "winograd back" : "winograd", kSpace * panels * panel * c.terms, [&](cl_mem transformed) {
@@ -56,13 +44,14 @@ cl_mem transformed_weights(Launcher& launcher, const Convolution& c, const mk_te
       });
 }
 
-void convolve(Launcher& launcher, const Convolution& c, const mk_tensor& weight, const mk_tensor& bias, bool relu) {
+void convolve(Launcher& launcher, const FilteredConvolution& c, const mk_tensor& weight, const mk_tensor& bias,
+              bool relu) {
   mk_device& device = launcher.device();
   const int64_t mr = VectorSizes(device.vector_width).mr, tiles_at_once = 2 * mr, panel = 2 * device.vector_width;
   const int64_t block = channel_block(c.terms), panels = divide_up(c.lanes, panel), cores = device.cores;
   const cl_mem weights = transformed_weights(launcher, c, weight, block);
 
-  const int64_t all = tiles_of(c.sides.out_h, c.sides.out_w) * c.to.rows;
+  const int64_t all = filtered_tiles(c.sides.out_h, c.sides.out_w) * c.to.rows;
   // With few tiles, the cores share the output channels, so that each core reads only its part of the weights.
   const bool few = all <= tiles_at_once;
   const int64_t panels_each = few ? divide_up(panels, cores) : panels, groups = divide_up(panels, panels_each);
@@ -92,23 +81,16 @@ void convolve(Launcher& launcher, const Convolution& c, const mk_tensor& weight,
 bool suits_winograd(const mk_device& device, const ConvProblem& p) {
   const ops::Window& w = p.window;
   return (device.info.kind != MK_DEVICE_GPU || uses_vectors(device)) && device.choices.conv == "winograd" &&
-         p.plain() && w.kernel_h == 3 && w.kernel_w == 3 && w.stride_h == 1 && w.stride_w == 1 &&
-         w.channels % device.vector_width == 0 && p.out_channels % device.vector_width == 0 &&
-         w.channels + p.out_channels <= kMostChannels;
+         p.plain() && has_filtered_window(w) && w.channels % device.vector_width == 0 &&
+         p.out_channels % device.vector_width == 0 && w.channels + p.out_channels <= kMostChannels;
 }
 
 void winograd_forward(Launcher& launcher, const ConvProblem& p, const mk_tensor& bias, bool relu) {
-  convolve(launcher, {p.images, p.windows, p.sides(), p.window.channels, p.out_channels, false}, p.weight, bias, relu);
+  convolve(launcher, FilteredConvolution::forward(p), p.weight, bias, relu);
 }
 
 void winograd_grad_input(Launcher& launcher, const ConvProblem& p) {
-  WindowSides sides = p.sides();
-  std::swap(sides.height, sides.out_h);
-  std::swap(sides.width, sides.out_w);
-  std::swap(sides.channels, sides.out_channels);
-  sides.pad_h = 2 - sides.pad_h;
-  sides.pad_w = 2 - sides.pad_w;
-  convolve(launcher, {p.windows, p.images, sides, p.out_channels, p.window.channels, true}, p.weight, {}, false);
+  convolve(launcher, FilteredConvolution::backward(p), p.weight, {}, false);
 }
 
 void winograd_grad_weight(Launcher& launcher, const ConvProblem& p) {
@@ -118,7 +100,7 @@ void winograd_grad_weight(Launcher& launcher, const ConvProblem& p) {
   const auto kernel = [&](const char* name) -> const LibraryKernel& {
     return winograd_kernel(device, name, channel_block(channels));
   };
-  const int64_t tiles = tiles_of(w.out_height(), w.out_width()) * p.images.rows;
+  const int64_t tiles = filtered_tiles(w.out_height(), w.out_width()) * p.images.rows;
   const int64_t most = std::min(kTilesSummed, tiles);
   // The product reads whole registers, which extend past the last channel.
   const int64_t grads_at = kSpace * most * channels, slack = 2 * width;

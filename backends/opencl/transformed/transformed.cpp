@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "conv/minimal_filtering.hpp"
 #include "gemm/limits.hpp"
 #include "gemm/tile.hpp"
 #include "transformed/planes.embed.hpp"
@@ -13,20 +14,7 @@
 namespace mokume::opencl {
 namespace {
 
-constexpr int64_t kSpace = 36;   // elements of a transformed tile
 constexpr int64_t kGroup = 128;  // work-items of a group of the transforms
-
-int64_t tiles_of(int64_t out_h, int64_t out_w) { return divide_up(out_h, 4) * divide_up(out_w, 4); }
-
-// Describes a convolution of `from` with the weights. Each output sums over `terms` input channels and is one of
-// `lanes` output channels. With `back`, the weights are rotated by 180 degrees, the images have the shape of the
-// windows, and the padding compensates for the size of the window.
-struct Convolution {
-  mk_tensor from, to;
-  WindowSides sides;
-  int64_t terms, lanes;
-  bool back;
-};
 
 // Finishes the outputs. Gradients pass through the relu with the output `passed` if it is not null.
 struct Epilogue {
@@ -41,7 +29,7 @@ const LibraryKernel& transform(mk_device& device, const char* name) {
 
 Range items(int64_t count) { return {{count, 1, 1}, {kGroup, 1, 1}}; }
 
-cl_mem transformed_weights(Launcher& launcher, const Convolution& c, const mk_tensor& weight) {
+cl_mem transformed_weights(Launcher& launcher, const FilteredConvolution& c, const mk_tensor& weight) {
   return launcher.queue().kept(weight, c.back ? "transformed back" : "transformed", kSpace * c.terms * c.lanes,
                                [&](cl_mem to) {
                                  launcher.run(transform(launcher.device(), "spread_weights"), items(c.terms * c.lanes),
@@ -55,7 +43,8 @@ cl_mem transformed_weights(Launcher& launcher, const Convolution& c, const mk_te
 }
 
 // Multiplies the pixels (tiles x terms) by the weights (terms x lanes) in each of the 36 planes.
-void multiply(Launcher& launcher, cl_mem pixels, cl_mem weights, cl_mem products, int64_t tiles, const Convolution& c) {
+void multiply(Launcher& launcher, cl_mem pixels, cl_mem weights, cl_mem products, int64_t tiles,
+              const FilteredConvolution& c) {
   mk_device& device = launcher.device();
   Product q{};
   q.alpha = 1;
@@ -91,10 +80,10 @@ mk_tensor images_of(const mk_tensor& t, int64_t first, int64_t count) {
 }
 
 // Takes as many images at a time as fit the workspaces, which the networks of a group share.
-void convolve(Launcher& launcher, const Convolution& c, const mk_tensor& weight, const Epilogue& e) {
+void convolve(Launcher& launcher, const FilteredConvolution& c, const mk_tensor& weight, const Epilogue& e) {
   mk_device& device = launcher.device();
   const cl_mem weights = transformed_weights(launcher, c, weight);
-  const int64_t each = tiles_of(c.sides.out_h, c.sides.out_w);
+  const int64_t each = filtered_tiles(c.sides.out_h, c.sides.out_w);
   const MemberSpace* members = launcher.queue().workspaces.members;
   const int64_t room = members == nullptr
                            ? kWorkspaceFloats
@@ -132,16 +121,16 @@ void convolve(Launcher& launcher, const Convolution& c, const mk_tensor& weight,
 // quarter of the time, and the time of kLeast multiply-adds per image.
 bool suits_transformed(const mk_device& device, const ConvProblem& p) {
   const ops::Window& w = p.window;
-  if (device.info.kind != MK_DEVICE_GPU || uses_vectors(device) || !p.plain() || w.kernel_h != 3 || w.kernel_w != 3 ||
-      w.stride_h != 1 || w.stride_w != 1 || w.pad_h > 2 || w.pad_w > 2)
+  if (device.info.kind != MK_DEVICE_GPU || uses_vectors(device) || !p.plain() || !has_filtered_window(w) ||
+      w.pad_h > 2 || w.pad_w > 2)
     return false;
-  const int64_t image = kSpace * tiles_of(w.out_height(), w.out_width()) * std::max(w.channels, p.out_channels);
+  const int64_t image = kSpace * filtered_tiles(w.out_height(), w.out_width()) * std::max(w.channels, p.out_channels);
   if (image > kWorkspaceFloats) return false;
   if (device.choices.conv == "winograd_everywhere") return true;
   if (device.choices.conv != "winograd") return false;
   constexpr double kForByte = 7, kDirect = 0.8, kPlanes = 0.75, kGain = 1.3, kLeast = 4e6;
   const auto pairs = static_cast<double>(w.channels * p.out_channels);
-  const auto tiles = static_cast<double>(tiles_of(w.out_height(), w.out_width()));
+  const auto tiles = static_cast<double>(filtered_tiles(w.out_height(), w.out_width()));
   const double direct = 9 * static_cast<double>(w.out_pixels()) * pairs / kDirect;
   const double moved = 4.0 * 2 * kSpace * tiles * static_cast<double>(w.channels + p.out_channels);
   const double transformed = kSpace * tiles * pairs / kPlanes + kForByte * moved;
@@ -149,19 +138,12 @@ bool suits_transformed(const mk_device& device, const ConvProblem& p) {
 }
 
 void transformed_forward(Launcher& launcher, const ConvProblem& p, const mk_tensor& bias, bool relu) {
-  convolve(launcher, {p.images, p.windows, p.sides(), p.window.channels, p.out_channels, false}, p.weight,
+  convolve(launcher, FilteredConvolution::forward(p), p.weight,
            {bias.buffer != nullptr ? &bias : nullptr, relu, nullptr});
 }
 
 void transformed_grad_input(Launcher& launcher, const ConvProblem& p, const mk_tensor* x) {
-  WindowSides sides = p.sides();
-  std::swap(sides.height, sides.out_h);
-  std::swap(sides.width, sides.out_w);
-  std::swap(sides.channels, sides.out_channels);
-  sides.pad_h = 2 - sides.pad_h;
-  sides.pad_w = 2 - sides.pad_w;
-  convolve(launcher, {p.windows, p.images, sides, p.out_channels, p.window.channels, true}, p.weight,
-           {nullptr, false, x});
+  convolve(launcher, FilteredConvolution::backward(p), p.weight, {nullptr, false, x});
 }
 
 }  // namespace mokume::opencl

@@ -10,7 +10,7 @@ namespace {
 
 using nlohmann::json;
 
-constexpr const char* kNetwork = R"(name = "p"
+constexpr const char* kConvolutions = R"(name = "p"
 model = "cnn"
 seed = 3
 data = { source = "digits", limit = 200, standardize = { mean = 127.5, scale = 73.61 } }
@@ -32,7 +32,7 @@ std::string precision_of(const fs::path& run) {
 
 TEST(Precision, TheHostRoundsOperandsAndTheRunSaysSo) {
   const Place place;
-  place.write("e.toml", kNetwork);
+  place.write("e.toml", kConvolutions);
   const auto run = [&](const std::string& precision, const std::string& name) {
     const Ended ended =
         place.mokume("run e.toml --devices host --set devices.precision=" + precision + " --set name=" + name);
@@ -54,7 +54,7 @@ TEST(Precision, TheHostRoundsOperandsAndTheRunSaysSo) {
 
 TEST(Precision, ADeviceWithoutMatrixUnitsComputesInFp32) {
   const Place place;
-  place.write("e.toml", kNetwork);
+  place.write("e.toml", kConvolutions);
   const Ended ended = place.mokume("run e.toml --devices pocl --set devices.precision=tf32");
   ASSERT_EQ(ended.code, 0) << ended.err;
   EXPECT_NE(ended.err.find("computes in fp32, not in tf32: it has no matrix units"), std::string::npos) << ended.err;
