@@ -1,4 +1,5 @@
-// Describes convolutions by minimal filtering (minimal_filtering.cl), which CPUs and GPUs compute with kernels of their own.
+// Describes convolutions by minimal filtering (minimal_filtering.cl), which CPUs and GPUs compute with kernels of their
+// own.
 #pragma once
 
 #include <utility>
