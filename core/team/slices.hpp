@@ -1,0 +1,55 @@
+// Adds up the sums of a team by owner slices. Each of R processes owns one slice of every sum. It sends each other owner
+// its subtree sums of that owner's slice, adds up its own slice in the order of the tree (add_up()), and sends the result
+// to all others. Every process thus sends and receives about 2 (R - 1) / R times the floats of its subtrees, whatever R is;
+// in the star, process 0 carries R - 1 times that.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <span>
+#include <vector>
+
+#include "team/sums.hpp"
+
+namespace mokume::team {
+
+// Moves floats between two processes. Any thread may call both functions. `done` runs once, on any thread; the floats must
+// stay valid until then. The n-th take() from a process with a tag receives the n-th give() to this process with that tag.
+class Fabric {
+ public:
+  virtual ~Fabric() = default;
+  virtual void give(uint32_t to, uint32_t tag, std::span<const float> floats, std::function<void()> done) = 0;
+  // Receives at most floats.size() floats. `done` gets their number.
+  virtual void take(uint32_t from, uint32_t tag, std::span<float> floats, std::function<void(uint64_t)> done) = 0;
+};
+
+// Returns the blocks with neighbours added up: two subtrees that are the halves of one become that one. The blocks must
+// own their floats, which the result reuses.
+std::vector<cluster::Block> merged(std::vector<cluster::Block> blocks);
+
+// The class is thread-safe.
+class SliceSums {
+ public:
+  static constexpr uint32_t kStarts = 64, kSums = 256;  // tags of starts and sums repeat after so many
+
+  // `nodes` are the processes of the team in ascending order, and the same on each; `node` is this one. `start` tells this
+  // start of the team from earlier ones, whose messages may still be on their way. `made` receives finished sums; it may
+  // run on a thread of the fabric, and does not run after this object's end.
+  SliceSums(Fabric& fabric, std::vector<uint32_t> nodes, uint32_t node, uint64_t start,
+            std::function<void(uint64_t number, const base::Floats& sum)> made);
+  ~SliceSums();
+  SliceSums(const SliceSums&) = delete;
+  SliceSums& operator=(const SliceSums&) = delete;
+
+  // Contributes the blocks of all members in this process, once for each number. The blocks must own their floats.
+  void add(uint64_t number, uint64_t count, std::vector<cluster::Block> blocks);
+
+ private:
+  struct Shared;
+  class OneSum;
+
+  std::shared_ptr<Shared> shared_;
+};
+
+}  // namespace mokume::team

@@ -1,0 +1,220 @@
+// Tests sums by owner slices over a fabric in memory, which delivers in a random order.
+#include "team/slices.hpp"
+
+#include <gtest/gtest.h>
+
+#include <cstring>
+#include <deque>
+#include <map>
+#include <random>
+
+#include "sdk/error.hpp"
+
+namespace mokume::team {
+namespace {
+
+// Delivers messages one by one, in an order drawn from a seed, except that those of two processes with one tag keep theirs.
+class Room {
+ public:
+  explicit Room(uint32_t seed) : random_(seed) {}
+
+  struct Given {
+    std::span<const float> floats;
+    std::function<void()> done;
+  };
+  struct Taken {
+    std::span<float> floats;
+    std::function<void(uint64_t)> done;
+  };
+  struct Way {
+    std::deque<Given> given;
+    std::deque<Taken> taken;
+  };
+  using Key = std::array<uint32_t, 3>;  // from, to, tag
+
+  Way& way(uint32_t from, uint32_t to, uint32_t tag) { return ways_[{from, to, tag}]; }
+
+  bool deliver_one() {
+    std::vector<Way*> ready;
+    for (auto& [key, way] : ways_)
+      if (!way.given.empty() && !way.taken.empty()) ready.push_back(&way);
+    if (ready.empty()) return false;
+    Way& way = *ready[random_() % ready.size()];
+    const Given given = std::move(way.given.front());
+    const Taken taken = std::move(way.taken.front());
+    way.given.pop_front();
+    way.taken.pop_front();
+    EXPECT_LE(given.floats.size(), taken.floats.size());
+    std::copy(given.floats.begin(), given.floats.end(), taken.floats.begin());
+    floats_ += given.floats.size();
+    given.done();
+    taken.done(given.floats.size());
+    return true;
+  }
+
+  uint64_t floats() const { return floats_; }
+  bool quiet() const {
+    return std::all_of(ways_.begin(), ways_.end(),
+                       [](const auto& way) { return way.second.given.empty() && way.second.taken.empty(); });
+  }
+
+ private:
+  std::mt19937 random_;
+  std::map<Key, Way> ways_;
+  uint64_t floats_ = 0;
+};
+
+class InRoom : public Fabric {
+ public:
+  InRoom(Room& room, uint32_t node) : room_(room), node_(node) {}
+  void give(uint32_t to, uint32_t tag, std::span<const float> floats, std::function<void()> done) override {
+    room_.way(node_, to, tag).given.push_back({floats, std::move(done)});
+  }
+  void take(uint32_t from, uint32_t tag, std::span<float> floats, std::function<void(uint64_t)> done) override {
+    room_.way(from, node_, tag).taken.push_back({floats, std::move(done)});
+  }
+
+ private:
+  Room& room_;
+  uint32_t node_;
+};
+
+constexpr uint64_t kLeaves = 16;
+
+float leaf(uint64_t sum, uint64_t shard, uint64_t place) {
+  return std::sin(static_cast<float>(1 + sum * 977 + shard * 131 + place)) * std::exp2(static_cast<float>(shard % 7));
+}
+
+cluster::Block block(uint64_t sum, uint32_t first, uint32_t size, uint64_t count) {
+  std::vector<cluster::Block> leaves;
+  for (uint32_t s = first; s < first + size; ++s) {
+    base::Floats values(count);
+    for (uint64_t i = 0; i < count; ++i) values.span()[i] = leaf(sum, s, i);
+    leaves.push_back({s, 1, values});
+  }
+  return {first, size, add_up(std::move(leaves), count)};
+}
+
+// Returns the fewest subtrees of the shards [first, end).
+std::vector<cluster::Block> subtrees(uint64_t sum, uint32_t first, uint32_t end, uint64_t count) {
+  std::vector<cluster::Block> blocks;
+  while (first < end) {
+    uint32_t size = 1;
+    while (first % (2 * size) == 0 && first + 2 * size <= end) size *= 2;
+    blocks.push_back(block(sum, first, size, count));
+    first += size;
+  }
+  return blocks;
+}
+
+std::vector<float> copy_of(const base::Floats& floats) { return {floats.span().begin(), floats.span().end()}; }
+
+// Process k has the shards [bounds[k], bounds[k + 1]), in members of up to `each` shards.
+void expect_equal_bits(const std::vector<uint32_t>& bounds, uint32_t each, uint64_t count, uint32_t seed) {
+  Room room(seed);
+  const auto processes = static_cast<uint32_t>(bounds.size() - 1);
+  std::vector<uint32_t> nodes;
+  for (uint32_t k = 0; k < processes; ++k) nodes.push_back(10 * k);
+  std::vector<std::unique_ptr<InRoom>> fabrics;
+  std::vector<std::map<uint64_t, std::vector<float>>> made(processes);
+  std::vector<std::unique_ptr<SliceSums>> sums;
+  for (uint32_t k = 0; k < processes; ++k) {
+    fabrics.push_back(std::make_unique<InRoom>(room, nodes[k]));
+    sums.push_back(std::make_unique<SliceSums>(*fabrics[k], nodes, nodes[k], 3, [&made, k](uint64_t number, const auto& sum) {
+      EXPECT_TRUE(made[k].try_emplace(number, copy_of(sum)).second);
+    }));
+  }
+  constexpr uint64_t kSums = 5;
+  std::mt19937 random(seed);
+  std::vector<uint64_t> next(processes, 0);
+  while (true) {
+    std::vector<uint32_t> behind;
+    for (uint32_t k = 0; k < processes; ++k)
+      if (next[k] < kSums) behind.push_back(k);
+    if (behind.empty()) break;
+    const uint32_t k = behind[random() % behind.size()];
+    const uint64_t number = next[k]++;
+    std::vector<cluster::Block> blocks;
+    for (uint32_t first = bounds[k]; first < bounds[k + 1]; first += each)
+      for (cluster::Block& b : subtrees(number, first, std::min(first + each, bounds[k + 1]), count))
+        blocks.push_back(std::move(b));
+    sums[k]->add(number, count, std::move(blocks));
+    for (uint32_t turn = random() % 4; turn > 0; --turn) room.deliver_one();
+  }
+  while (room.deliver_one()) {
+  }
+  EXPECT_TRUE(room.quiet());
+  for (uint64_t number = 0; number < kSums; ++number) {
+    const std::vector<float> expected = copy_of(block(number, 0, kLeaves, count).values);
+    for (uint32_t k = 0; k < processes; ++k) {
+      ASSERT_EQ(made[k][number].size(), count);
+      EXPECT_EQ(std::memcmp(made[k][number].data(), expected.data(), count * sizeof(float)), 0) << k << ", " << number;
+    }
+  }
+}
+
+TEST(Slices, GiveTheBitsOfTheTreeHoweverProcessesShareIt) {
+  uint32_t seed = 0;
+  for (const uint64_t count : {1, 15, 16, 17, 100, 1000}) {
+    expect_equal_bits({0, 8, 16}, 16, count, ++seed);
+    expect_equal_bits({0, 5, 16}, 2, count, ++seed);
+    expect_equal_bits({0, 1, 4, 9, 16}, 1, count, ++seed);
+    expect_equal_bits({0, 0, 16}, 3, count, ++seed);  // a process without shards
+    expect_equal_bits({0, 2, 4, 6, 8, 10, 12, 14, 16}, 1, count, ++seed);
+  }
+}
+
+TEST(Slices, SendTheSameNumberOfFloatsFromEveryProcess) {
+  Room room(1);
+  constexpr uint64_t kCount = 1600;
+  std::vector<std::unique_ptr<InRoom>> fabrics;
+  std::vector<std::unique_ptr<SliceSums>> sums;
+  for (uint32_t k = 0; k < 4; ++k) {
+    fabrics.push_back(std::make_unique<InRoom>(room, k));
+    sums.push_back(std::make_unique<SliceSums>(*fabrics[k], std::vector<uint32_t>{0, 1, 2, 3}, k, 0, [](uint64_t, const auto&) {}));
+  }
+  for (uint32_t k = 0; k < 4; ++k) sums[k]->add(0, kCount, {block(0, 4 * k, 4, kCount)});
+  while (room.deliver_one()) {
+  }
+  // Each process sends three quarters of its subtree, with a head of three words for each part, and its slice three times.
+  EXPECT_EQ(room.floats(), 4 * (3 * (kCount / 4 + 3) + 3 * (kCount / 4)));
+}
+
+TEST(Slices, MergedBlocksAreTheFewestSubtrees) {
+  std::vector<cluster::Block> leaves;
+  for (uint32_t s = 3; s < 13; ++s) leaves.push_back(block(0, s, 1, 4));
+  const std::vector<cluster::Block> fewest = subtrees(0, 3, 13, 4), found = merged(std::move(leaves));
+  ASSERT_EQ(found.size(), fewest.size());
+  for (size_t k = 0; k < found.size(); ++k) {
+    EXPECT_EQ(found[k].first, fewest[k].first);
+    EXPECT_EQ(found[k].size, fewest[k].size);
+    EXPECT_EQ(copy_of(found[k].values), copy_of(fewest[k].values));
+  }
+}
+
+TEST(Slices, RefuseDamagedMessages) {
+  Room room(1);
+  InRoom fabric(room, 0), other(room, 1);
+  SliceSums sums(fabric, {0, 1}, 0, 0, [](uint64_t, const auto&) { FAIL(); });
+  sums.add(0, 64, {block(0, 0, 8, 64)});
+  const std::vector<float> damaged(7, 0.0F);
+  other.give(0, 0, damaged, [] {});
+  EXPECT_THROW(room.deliver_one(), Error);
+}
+
+TEST(Slices, ReportNothingAfterTheirEnd) {
+  Room room(1);
+  InRoom one(room, 0), two(room, 1);
+  int made = 0;
+  auto first = std::make_unique<SliceSums>(one, std::vector<uint32_t>{0, 1}, 0, 0, [&](uint64_t, const auto&) { ++made; });
+  SliceSums second(two, {0, 1}, 1, 0, [&](uint64_t, const auto&) { made += 100; });
+  first->add(0, 64, {block(0, 0, 8, 64)});
+  second.add(0, 64, {block(0, 8, 8, 64)});
+  first.reset();
+  while (room.deliver_one()) {
+  }
+  EXPECT_EQ(made, 100);
+}
+
+}  // namespace
+}  // namespace mokume::team
