@@ -10,6 +10,7 @@
 #include <span>
 #include <vector>
 
+#include "cluster/transport/transport.hpp"
 #include "team/sums.hpp"
 
 namespace mokume::team {
@@ -22,6 +23,22 @@ class Fabric {
   virtual void give(uint32_t to, uint32_t tag, std::span<const float> floats, std::function<void()> done) = 0;
   // Receives at most floats.size() floats. `done` gets their number.
   virtual void take(uint32_t from, uint32_t tag, std::span<float> floats, std::function<void(uint64_t)> done) = 0;
+};
+
+// The fabric of a transport.
+class TransportFabric : public Fabric {
+ public:
+  // The transport must outlive this object.
+  explicit TransportFabric(cluster::Transport& transport) : transport_(transport) {}
+  void give(uint32_t to, uint32_t tag, std::span<const float> floats, std::function<void()> done) override {
+    transport_.give(to, tag, floats, [done = std::move(done)](uint64_t) { done(); });
+  }
+  void take(uint32_t from, uint32_t tag, std::span<float> floats, std::function<void(uint64_t)> done) override {
+    transport_.take(from, tag, floats, std::move(done));
+  }
+
+ private:
+  cluster::Transport& transport_;
 };
 
 // Returns the blocks with neighbours added up: two subtrees that are the halves of one become that one. The blocks must

@@ -187,12 +187,14 @@ PLACE(mk_model, weighs, 200);
 PLACE(mk_model, rounds, 204);
 PLACE(mk_model, import_onnx, 208);
 PLACE(mk_model, probabilities, 224);
-SIZE(mk_transport, 112);
+SIZE(mk_transport, 128);
 PLACE(mk_transport, self, 8);
 PLACE(mk_transport, rank, 16);
 PLACE(mk_transport, wait, 56);
 PLACE(mk_transport, wake, 64);
 PLACE(mk_transport, leave, 96);
 PLACE(mk_transport, shutdown, 104);
+PLACE(mk_transport, give, 112);
+PLACE(mk_transport, take, 120);
 
 #endif

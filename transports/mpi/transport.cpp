@@ -20,9 +20,11 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <thread>
 #include <utility>
 #include <vector>
 
+#include "fabric.hpp"
 #include "links.hpp"
 #include "sdk/plugin.hpp"
 #include "sdk/variable.hpp"
@@ -32,6 +34,7 @@ namespace {
 
 using mokume::Error;
 using mokume::mpi::Clock;
+using mokume::mpi::Fabric;
 using mokume::mpi::Links;
 using mokume::mpi::Watchdog;
 using Kind = Links::Kind;
@@ -40,6 +43,7 @@ constexpr std::string_view kEverybody = "everybody", kNotEverybody = "not everyb
 constexpr std::chrono::seconds kLeave(30);  // for ranks that only shut down
 constexpr double kStartLimitS = 120;
 constexpr std::chrono::seconds kConnect(5);  // lower limit
+constexpr std::chrono::seconds kStuck(60);    // for a call of MPI that only starts or tests something
 constexpr const char* kStartVariable = "MOKUME_MPI_START_S";
 constexpr const char* kNetworkVariable = "MOKUME_MPI_NETWORK";
 constexpr int kExitRunAgain = 75;
@@ -74,11 +78,24 @@ bool all_on_this_host() {
   return everywhere == job_size();
 }
 
+// Exits without the usual cleanup, because a thread of this process or of another rank is stuck inside MPI.
+void end(const mokume::sdk::Host& host, const std::string& why) {
+  host.log(MK_LOG_ERROR, "mpi", why);
+  std::fflush(nullptr);
+  _exit(kExitRunAgain);
+}
+
 class Mpi {
  public:
   // Makes the only collective calls, which is safe because all ranks have just returned from MPI_Init_thread.
-  explicit Mpi(Clock::time_point deadline)
-      : rank_(own_rank()), size_(job_size()), links_(rank_, size_), shut_down_(static_cast<size_t>(size_)) {
+  Mpi(Clock::time_point deadline, const mokume::sdk::Host& host)
+      : host_(host),
+        rank_(own_rank()),
+        size_(job_size()),
+        links_(rank_, size_),
+        fabric_(MPI_COMM_WORLD, [this] { links_.wake(); }, kStuck,
+                [host] { end(host, "a call of MPI does not return, because a rank has died: run the same command again"); }),
+        shut_down_(static_cast<size_t>(size_)) {
     const bool one_host = all_on_this_host();
     std::array<char, 4096> rendezvous{};
     if (rank_ == 0) {
@@ -132,11 +149,24 @@ class Mpi {
     return std::nullopt;
   }
 
-  void wait(Clock::duration at_most) { links_.wait(at_most); }
+  // Does not sleep while floats are on their way, because only calls of MPI move them.
+  void wait(Clock::duration at_most) {
+    if (!fabric_.progress()) return links_.wait(at_most);
+    links_.wait(Clock::duration::zero());
+    std::this_thread::yield();
+  }
   void wake() { links_.wake(); }
   void flush(Clock::duration timeout) { links_.flush(Clock::now() + timeout); }
   void forget(uint32_t peer) { links_.forget(static_cast<int>(peer)); }
-  bool lost(uint32_t peer) const { return links_.lost(static_cast<int>(peer)); }
+  // MPI cannot take back what is on its way to or from a dead rank, and may wait for it forever.
+  bool lost(uint32_t peer) const {
+    const bool gone = links_.lost(static_cast<int>(peer));
+    if (gone && fabric_.busy())
+      end(host_, "node " + std::to_string(peer) +
+                     " has died while sums were on their way over MPI: run the same command again");
+    return gone;
+  }
+  Fabric& fabric() { return fabric_; }
 
   // MPI_Finalize spins until every rank calls it, and forever if one is gone. This function sleeps until all ranks have
   // sent a shutdown message, and then calls it. Without MPI_Finalize, the launcher sees an abnormal exit.
@@ -148,6 +178,11 @@ class Mpi {
       if (!(rank_ == 0 ? await_shutdowns(deadline) : report_shutdown(deadline))) return false;
     } catch (const std::exception&) {
       return false;  // the launcher cleans up
+    }
+    try {
+      fabric_.drain();
+    } catch (const std::exception&) {
+      return false;
     }
     MPI_Finalize();
     left_ = true;
@@ -193,19 +228,14 @@ class Mpi {
     return everybody_.value_or(false);
   }
 
+  const mokume::sdk::Host host_;
   const int rank_, size_;
   Links links_;
+  Fabric fabric_;
   std::vector<bool> shut_down_;    // ranks that sent a shutdown message
   std::optional<bool> everybody_;  // rank 0's reply
   std::optional<bool> left_;       // result of leave()
 };
-
-// Exits without the usual cleanup, because a thread of this process or of another rank is stuck inside MPI.
-void end(const mokume::sdk::Host& host, const std::string& why) {
-  host.log(MK_LOG_ERROR, "mpi", why);
-  std::fflush(nullptr);
-  _exit(kExitRunAgain);
-}
 
 void initialize() {
   int initialized = 0;
@@ -265,6 +295,18 @@ mk_transport make_table() {
   table.leave = [](void* self, uint32_t timeout_ms) {
     return of(self).leave(std::chrono::milliseconds(timeout_ms)) ? 1 : 0;
   };
+  table.give = [](void* self, uint32_t to, uint32_t tag, const float* values, uint64_t count,
+                  void (*done)(void*, uint64_t), void* context, mk_error* error) {
+    return mokume::sdk::guard(error, [&] {
+      of(self).fabric().give(static_cast<int>(to), static_cast<int>(tag), values, count, done, context);
+    });
+  };
+  table.take = [](void* self, uint32_t from, uint32_t tag, float* values, uint64_t most, void (*done)(void*, uint64_t),
+                  void* context, mk_error* error) {
+    return mokume::sdk::guard(error, [&] {
+      of(self).fabric().take(static_cast<int>(from), static_cast<int>(tag), values, most, done, context);
+    });
+  };
   table.shutdown = [](void* self) {
     const std::unique_ptr<Mpi> mpi(&of(self));
     mpi->leave(kLeave);
@@ -291,7 +333,7 @@ int32_t start(const mk_host* host, const void** table, mk_error* error) {
     const auto deadline = std::max<Clock::time_point>(begin + limit * 9 / 10, Clock::now() + kConnect);
     std::unique_ptr<Mpi> mpi;
     try {
-      mpi = std::make_unique<Mpi>(deadline);
+      mpi = std::make_unique<Mpi>(deadline, mokume::sdk::Host(host));
     } catch (const Error& e) {
       if (e.status() == MK_CANCELLED) end(mokume::sdk::Host(host), e.what());
       throw;

@@ -8,6 +8,17 @@
 
 namespace mokume::cluster {
 
+namespace {
+
+using Done = std::function<void(uint64_t)>;
+
+void run_done(void* context, uint64_t count) {
+  const std::unique_ptr<Done> done(static_cast<Done*>(context));
+  (*done)(count);
+}
+
+}  // namespace
+
 bool mpi_launched() {
   for (const char* name : {"OMPI_COMM_WORLD_RANK", "PMIX_RANK", "PMI_RANK"}) {
     if (std::getenv(name) != nullptr) return true;
@@ -39,6 +50,8 @@ const mk_transport* self_transport() {
       nullptr,
       nullptr,
       [](void*) {},
+      nullptr,
+      nullptr,
   };
   return &kSelf;
 }
@@ -54,6 +67,16 @@ void Transport::send(uint32_t to, std::shared_ptr<const std::string> message) {
   void (*const release)(void*) = [](void* kept) { delete static_cast<Kept*>(kept); };
   sdk::call(table_->send, table_->self, to, static_cast<const void*>(text.data()), uint64_t{text.size()}, release,
             static_cast<void*>(new Kept(std::move(message))));
+}
+
+void Transport::give(uint32_t to, uint32_t tag, std::span<const float> floats, std::function<void(uint64_t)> done) {
+  sdk::call(table_->give, table_->self, to, tag, floats.data(), uint64_t{floats.size()}, run_done,
+            static_cast<void*>(new Done(std::move(done))));
+}
+
+void Transport::take(uint32_t from, uint32_t tag, std::span<float> floats, std::function<void(uint64_t)> done) {
+  sdk::call(table_->take, table_->self, from, tag, floats.data(), uint64_t{floats.size()}, run_done,
+            static_cast<void*>(new Done(std::move(done))));
 }
 
 std::optional<Transport::Received> Transport::poll() {

@@ -4,9 +4,11 @@
 #include <chrono>
 #include <condition_variable>
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <mutex>
 #include <optional>
+#include <span>
 #include <string>
 #include <string_view>
 
@@ -37,6 +39,12 @@ class Transport {
 
   void send(uint32_t to, const std::string& message);  // sends a copy
   void send(uint32_t to, std::shared_ptr<const std::string> message);
+
+  // Returns whether give() and take() move floats between any two nodes (abi/transport.h). Any thread may call these
+  // three. `done` runs on the thread that calls wait(), with the number of floats that were sent.
+  bool has_fabric() const { return table_->give != nullptr && table_->take != nullptr; }
+  void give(uint32_t to, uint32_t tag, std::span<const float> floats, std::function<void(uint64_t)> done);
+  void take(uint32_t from, uint32_t tag, std::span<float> floats, std::function<void(uint64_t)> done);
 
   struct Received {
     uint32_t from = 0;
