@@ -28,10 +28,6 @@ uint32_t number_in(float f) {
   return value;
 }
 
-struct Slice {
-  uint64_t first = 0, count = 0;
-};
-
 // Returns slice `owner` of `owners`: whole cache lines, except at the end.
 Slice slice_of(uint64_t count, size_t owner, size_t owners) {
   const uint64_t lines = (count + kAlignment - 1) / kAlignment;

@@ -45,6 +45,11 @@ class TransportFabric : public Fabric {
 // own their floats, which the result reuses.
 std::vector<cluster::Block> merged(std::vector<cluster::Block> blocks);
 
+// Floats of a sum that one process adds up.
+struct Slice {
+  uint64_t first = 0, count = 0;
+};
+
 // The class is thread-safe.
 class SliceSums {
  public:
