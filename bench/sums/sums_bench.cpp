@@ -2,9 +2,9 @@
 //
 //   mpirun -n RANKS sums_bench slices|star|allreduce FLOATS ROUNDS
 //
-// "slices" adds up by owner slices over MPI (core/team/slices.hpp) and "star" in rank 0 over the sockets of the transport
-// (core/team/sums.hpp), both in buckets of 65,536 floats, all of which are on their way at once. "allreduce" is one call of
-// MPI_Allreduce, whose order of summation MPI chooses. Rank 0 prints the median time as a JSON line.
+// "slices" adds up by owner slices over MPI (core/team/slices.hpp) and "star" in rank 0 over the sockets of the
+// transport (core/team/sums.hpp), both in buckets of 65,536 floats, all of which are on their way at once. "allreduce"
+// is one call of MPI_Allreduce, whose order of summation MPI chooses. Rank 0 prints the median time as a JSON line.
 #include <mpi.h>
 
 #include <algorithm>
@@ -38,7 +38,10 @@ class Rank {
       : transport_(transport), floats_(floats), fabric_(transport), slices_(slices) {
     for (uint32_t r = 0; r < transport.size(); ++r) nodes_.push_back(r);
     const auto made = [this](uint64_t, const base::Floats& sum) { take(sum); };
-    if (slices) sums_ = std::make_unique<team::SliceSums>(fabric_, nodes_, transport.rank(), 0, made);
+    const auto failed = [](const std::string& why) { std::fprintf(stderr, "%s\n", why.c_str()), std::abort(); };
+    if (slices)
+      sums_ = std::make_unique<team::SliceSums>(fabric_, nodes_, transport.rank(), 0,
+                                                team::SliceSums::Results{made, failed});
   }
 
   void sum() {
@@ -77,7 +80,8 @@ class Rank {
 
   void arrived(const cluster::Transport::Received& received) {
     cluster::Message message = cluster::decode(received.text, received.owner);
-    if (auto* contribution = std::get_if<cluster::TeamContribution>(&message)) return contribute(std::move(*contribution));
+    if (auto* contribution = std::get_if<cluster::TeamContribution>(&message))
+      return contribute(std::move(*contribution));
     take(std::get<cluster::TeamSum>(message).sum);
   }
 
@@ -111,8 +115,9 @@ double median_of(Sum&& sum, int rounds) {
 }
 
 void print(const std::string& what, uint32_t ranks, uint64_t floats, double seconds) {
-  std::printf("{\"what\": \"%s\", \"ranks\": %u, \"floats\": %llu, \"ms\": %.3f, \"mb_s\": %.1f}\n", what.c_str(), ranks,
-              static_cast<unsigned long long>(floats), 1e3 * seconds, 4e-6 * static_cast<double>(floats) / seconds);
+  std::printf("{\"what\": \"%s\", \"ranks\": %u, \"floats\": %llu, \"ms\": %.3f, \"mb_s\": %.1f}\n", what.c_str(),
+              ranks, static_cast<unsigned long long>(floats), 1e3 * seconds,
+              4e-6 * static_cast<double>(floats) / seconds);
 }
 
 int allreduce(uint64_t floats, int rounds) {

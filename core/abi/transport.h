@@ -1,5 +1,6 @@
 /* Carries point-to-point messages between the nodes of a run. One thread calls all functions except wake(), release(),
- * give() and take(). There are deliberately no collectives, because a collective would hang forever once a node is gone.
+ * give() and take(). There are deliberately no collectives, because a collective would hang forever once a node is
+ * gone.
  *
  * A node may die at any time. It is then lost to the other nodes: no node waits for it, and messages to it are dropped.
  * Every node communicates only with rank 0, and rank 0 with all nodes, except by give() and take().
@@ -66,10 +67,11 @@ typedef struct mk_transport {
   void (*shutdown)(void* self);
 
   /* Both are NULL, or move floats between any two nodes over the fabric that the launcher knows. The n-th take() from a
-   * node with a tag below 32,768 receives the n-th give() of that node with that tag, of at most `most` floats. The floats
-   * must stay valid until done(context, count), which runs once, on the thread that calls wait(); `count` is the number of
-   * floats that were sent. Any thread may call both until leave(). If a node dies while floats are on their way anywhere,
-   * the transport may end this process with exit code 75, because libraries may wait for the dead forever. */
+   * node with a tag below 32,768 receives the n-th give() of that node with that tag, of at most `most` floats. The
+   * floats must stay valid until done(context, count), which runs at most once, on the thread that calls wait();
+   * `count` is the number of floats that were sent. Any thread may call both until leave(). Once lost() has reported a
+   * node, nothing moves any more, and done() is not called: libraries may wait for the dead forever, or end the
+   * process. */
   int32_t (*give)(void* self, uint32_t to, uint32_t tag, const float* values, uint64_t count,
                   void (*done)(void* context, uint64_t count), void* context, mk_error* error);
   int32_t (*take)(void* self, uint32_t from, uint32_t tag, float* values, uint64_t most,

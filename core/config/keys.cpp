@@ -327,6 +327,12 @@ std::vector<Parameter> device_keys() {
           "true: all devices of all nodes train each network together, as set in the options of the model (cnn: "
           "parallel)",
           0, kIn<&Config::team>),
+      Key("devices", "sums", Type::text,
+          "what carries the sums of a team between nodes. mpi: MPI, where the run has it, with a slice of each sum "
+          "added "
+          "up on each node; sockets: TCP, with all sums added up on node 0",
+          0, kIn<&Config::sums>)
+          .one_of({"mpi", "sockets"}),
       Key("devices", "precision", Type::text,
           "tf32 or bf16: matrix units of GPUs, and the host backend, multiply operands rounded to 10 or 7 bits of "
           "mantissa and sum in fp32; other devices compute in fp32. For networks",

@@ -182,7 +182,8 @@ class NodeRun {
   // Combines all devices into one device of node 0.
   void form_team(cluster::Handshake& seen) {
     if (leads()) recorded_->recall_speeds(seen.nodes);
-    team_ = std::make_unique<team::TeamNode>(*devices_, log_, transport_.rank(), seen.nodes, request_.hang_s / 2);
+    team_ = std::make_unique<team::TeamNode>(*devices_, log_, transport_, seen.nodes, request_.config.sums,
+                                             request_.hang_s / 2);
     if (!leads()) return;
     team_->account().keep_in(seen.run_directory);
     if (const std::string& other = request_.config.repeat_splits; !other.empty()) {
@@ -258,6 +259,7 @@ class NodeRun {
     record.exit_reason.clear();
     record.environment.host = cluster::host_name();
     record.environment.nodes = transport_.size();
+    if (team_) record.environment.sums = team_->sums_road();
     record.environment.reproducibility = recorded_->reproducibility(request_.config.team);
     recorded_->write();
   }
@@ -266,6 +268,7 @@ class NodeRun {
   RunResult conclude(const cluster::Outcome& outcome) {
     const Finishing all{registry_, log_, request_, *experiment_, *recorded_, *journal_, observers_, frontend_};
     RunResult result;
+    if (team_) recorded_->record().environment.sums = team_->sums_road();
     cluster::attend(transport_, [&] { result = finish(all, outcome, devices_->choices()); });
     return result;
   }

@@ -71,6 +71,7 @@ struct Environment {
   std::string host = {};
   uint64_t nodes = 0;
   std::string reproducibility = {};
+  std::string sums = {};  // what carries the sums of a team between nodes, and why
 
   template <class Self, class Fields>
   static void fields(Self& self, Fields& field) {
@@ -80,6 +81,7 @@ struct Environment {
     field.optional("host", self.host);
     field.optional("nodes", self.nodes);
     field.optional("reproducibility", self.reproducibility);
+    field.optional("sums", self.sums);
   }
 };
 

@@ -1,13 +1,14 @@
-// Adds up the sums of a team by owner slices. Each of R processes owns one slice of every sum. It sends each other owner
-// its subtree sums of that owner's slice, adds up its own slice in the order of the tree (add_up()), and sends the result
-// to all others. Every process thus sends and receives about 2 (R - 1) / R times the floats of its subtrees, whatever R is;
-// in the star, process 0 carries R - 1 times that.
+// Adds up the sums of a team by owner slices. Each of R processes owns one slice of every sum. It sends each other
+// owner its subtree sums of that owner's slice, adds up its own slice in the order of the tree (add_up()), and sends
+// the result to all others. Every process thus sends and receives about 2 (R - 1) / R times the floats of its subtrees,
+// whatever R is; in the star, process 0 carries R - 1 times that.
 #pragma once
 
 #include <cstdint>
 #include <functional>
 #include <memory>
 #include <span>
+#include <string>
 #include <vector>
 
 #include "cluster/transport/transport.hpp"
@@ -15,8 +16,9 @@
 
 namespace mokume::team {
 
-// Moves floats between two processes. Any thread may call both functions. `done` runs once, on any thread; the floats must
-// stay valid until then. The n-th take() from a process with a tag receives the n-th give() to this process with that tag.
+// Moves floats between two processes. Any thread may call both functions. `done` runs at most once, on any thread, and
+// not at all if a process of the run dies first; the floats must stay valid until then. `done` must not throw. The n-th
+// take() from a process with a tag receives the n-th give() to this process with that tag.
 class Fabric {
  public:
   virtual ~Fabric() = default;
@@ -53,19 +55,25 @@ struct Slice {
 // The class is thread-safe.
 class SliceSums {
  public:
-  static constexpr uint32_t kStarts = 64, kSums = 256;  // tags of starts and sums repeat after so many
+  static constexpr uint32_t kStarts = 1 << 14;  // the tags of starts repeat after so many
 
-  // `nodes` are the processes of the team in ascending order, and the same on each; `node` is this one. `start` tells this
-  // start of the team from earlier ones, whose messages may still be on their way. `made` receives finished sums; it may
-  // run on a thread of the fabric, and does not run after this object's end.
-  SliceSums(Fabric& fabric, std::vector<uint32_t> nodes, uint32_t node, uint64_t start,
-            std::function<void(uint64_t number, const base::Floats& sum)> made);
+  struct Results {
+    std::function<void(uint64_t number, const base::Floats& sum)> made;  // receives each finished sum
+    std::function<void(const std::string& why)> failed;                  // reports a message that is not one of a sum
+  };
+  // `nodes` are the processes of the team in ascending order, and the same on each; `node` is this one. `start` tells
+  // this start of the team from earlier ones, whose messages may still be on their way. `results` may run on a thread
+  // of the fabric, and does not run after this object's end.
+  SliceSums(Fabric& fabric, std::vector<uint32_t> nodes, uint32_t node, uint64_t start, Results results);
   ~SliceSums();
   SliceSums(const SliceSums&) = delete;
   SliceSums& operator=(const SliceSums&) = delete;
 
-  // Contributes the blocks of all members in this process, once for each number. The blocks must own their floats.
+  // Contributes the blocks of all members in this process, once for each number from 0. The blocks must own their
+  // floats.
   void add(uint64_t number, uint64_t count, std::vector<cluster::Block> blocks);
+  // Returns the processes whose part of an unfinished sum has not arrived.
+  std::vector<uint32_t> absent(uint64_t number) const;
 
  private:
   struct Shared;

@@ -103,12 +103,13 @@ void TeamSums::check_whole() const {
 }
 
 void TeamSums::give(Seat& seat, uint64_t count, std::span<const mk_block> blocks) {
+  const bool gathers = !setup_.gathered.empty();
   cluster::TeamContribution contribution{0, seat.member, seat.given++, count, {}};
   for (const mk_block& b : blocks) {
     const std::span<const float> values(b.values, count);
-    contribution.blocks.push_back({b.first, b.size, setup_.sums ? base::Floats(values) : base::Floats::view(values)});
+    contribution.blocks.push_back({b.first, b.size, gathers ? base::Floats(values) : base::Floats::view(values)});
   }
-  if (setup_.sums) return take_contribution(std::move(contribution));
+  if (gathers) return take_contribution(std::move(contribution));
   {
     const std::lock_guard lock(mutex_);
     check_whole();
@@ -123,14 +124,17 @@ void TeamSums::take_contribution(cluster::TeamContribution contribution) {
     check_whole();
     Sum& sum = open_[contribution.number];
     if (sum.members.empty()) sum.count = contribution.count;
-    if (sum.count != contribution.count || contribution.member >= setup_.speeds.size() ||
+    const auto& gathered = setup_.gathered;
+    if (sum.count != contribution.count ||
+        std::find(gathered.begin(), gathered.end(), contribution.member) == gathered.end() ||
         !sum.members.insert(contribution.member).second)
       throw Error(MK_INTERNAL, fmt::format("member {} of the team contributed out of turn", contribution.member));
     std::move(contribution.blocks.begin(), contribution.blocks.end(), std::back_inserter(sum.blocks));
-    if (sum.members.size() < setup_.speeds.size()) return;
+    if (sum.members.size() < gathered.size()) return;
     whole = std::move(sum);
     open_.erase(contribution.number);
   }
+  if (setup_.slice) return setup_.slice(contribution.number, whole.count, std::move(whole.blocks));
   const base::Floats sum = add_up(std::move(whole.blocks), whole.count);
   keep(contribution.number, sum);
   if (setup_.publish) setup_.publish(contribution.number, sum);
@@ -158,8 +162,10 @@ void TeamSums::take(Seat& seat, std::span<float> to) {
     // Returns a finished sum even if a member has left since.
     if (made_.count(number) == 0) {
       check_whole();
-      for (uint32_t m = 0; m < setup_.speeds.size(); ++m)
-        if (setup_.sums && open_[number].members.count(m) == 0) missing_.push_back(m);
+      late_ = number;
+      if (const auto open = open_.find(number); open != open_.end())
+        for (const uint32_t m : setup_.gathered)
+          if (open->second.members.count(m) == 0) missing_.push_back(m);
       why_ = fmt::format("a member of the team has contributed nothing for {:.0f} s", setup_.patience_s);
       changed_.notify_all();
       check_whole();
@@ -187,6 +193,11 @@ bool TeamSums::broken() const {
 std::vector<uint32_t> TeamSums::missing() const {
   const std::lock_guard lock(mutex_);
   return missing_;
+}
+
+std::optional<uint64_t> TeamSums::late() const {
+  const std::lock_guard lock(mutex_);
+  return late_;
 }
 
 }  // namespace mokume::team

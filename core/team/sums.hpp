@@ -1,5 +1,6 @@
 // Computes the sums of a team (mk_team in abi/model.h), whose devices train one model and may be in several processes.
-// The process of member 0 adds up: the others send it the contributions of their members and receive the sums.
+// Either the process of member 0 adds up, to which the others send the contributions of their members, or each process
+// adds up a slice (slices.hpp).
 #pragma once
 
 #include <condition_variable>
@@ -27,18 +28,21 @@ base::Floats add_up(std::vector<cluster::Block> blocks, uint64_t count);
 class TeamSums {
  public:
   struct Setup {
-    std::vector<double> speeds;   // indexed by member
-    std::vector<uint32_t> local;  // members in this process
-    bool sums = true;             // true if this process adds up; otherwise, it sends contributions
-    // `send` serves a process that does not add up: it sends a local member's contribution, whose floats are valid
-    // during the call. `publish` serves the process that adds up: it sends a sum to the other processes. Both are
-    // called without a lock held and must not block on a peer.
-    std::function<void(const cluster::TeamContribution&)> send;
-    std::function<void(uint64_t number, const base::Floats& sum)> publish;
+    std::vector<double> speeds = {};   // indexed by member
+    std::vector<uint32_t> local = {};  // members in this process
+    std::vector<uint32_t> gathered =
+        {};  // members whose contributions this process gathers: all, the local ones, or none
+    // These three are called without a lock held and must not block on a peer. `send` serves a process that gathers
+    // nothing: it sends a local member's contribution, whose floats are valid during the call. `slice` gets the
+    // gathered blocks of a sum, which own their floats; take_sum() later brings the sum. Without `slice`, this process
+    // adds up, and `publish`, which may be empty, gets the sum.
+    std::function<void(const cluster::TeamContribution&)> send = {};
+    std::function<void(uint64_t number, uint64_t count, std::vector<cluster::Block> blocks)> slice = {};
+    std::function<void(uint64_t number, const base::Floats& sum)> publish = {};
     // Receives the leader's reports, on the leader's thread (see mk_team).
     std::function<void(double elapsed_s, std::span<const double> busy_s, std::span<const double> units,
                        const std::string& shares, const std::string& at)>
-        account;
+        account = {};
     // Limits the wait for a sum. Afterwards, members without a contribution count as missing.
     double patience_s = 600;
     std::string splits = {};  // splits for the leader (see mk_team); may be empty
@@ -51,14 +55,17 @@ class TeamSums {
   // Returns the table of a member in this process, valid for the lifetime of the team.
   const mk_team* table(uint32_t member) const;
 
-  void take_contribution(cluster::TeamContribution contribution);  // may come from another process; requires `sums`
-  void take_sum(uint64_t number, const base::Floats& sum);         // comes from the process that adds up
+  void take_contribution(
+      cluster::TeamContribution contribution);              // may come from another process; must be gathered here
+  void take_sum(uint64_t number, const base::Floats& sum);  // comes from other processes
   // Ends the team: current and later calls of give() and take() throw Error(MK_CANCELLED) with this reason, unless
   // their sum is finished. The first reason counts.
   void break_up(const std::string& why);
   bool broken() const;
-  // Returns the members whose late contributions broke up the team. Requires `sums`.
+  // Returns the gathered members whose late contributions broke up the team.
   std::vector<uint32_t> missing() const;
+  // Returns the number of the sum that broke up the team because it was late.
+  std::optional<uint64_t> late() const;
 
  private:
   struct Seat;
@@ -77,7 +84,7 @@ class TeamSums {
   std::vector<std::unique_ptr<Seat>> seats_;
   mutable std::mutex mutex_;
   std::condition_variable changed_;
-  std::map<uint64_t, Sum> open_;  // used only by the process that adds up
+  std::map<uint64_t, Sum> open_;  // gathered in part
   struct Made {
     base::Floats sum;
     uint32_t left = 0;  // number of local members that have not taken the sum yet
@@ -85,6 +92,7 @@ class TeamSums {
   std::map<uint64_t, Made> made_;
   std::optional<std::string> why_;
   std::vector<uint32_t> missing_;
+  std::optional<uint64_t> late_;
 };
 
 }  // namespace mokume::team

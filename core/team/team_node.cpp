@@ -9,7 +9,9 @@
 #include <utility>
 
 #include "base/clock.hpp"
+#include "cluster/transport/transport.hpp"
 #include "sdk/error.hpp"
+#include "team/slices.hpp"
 
 namespace mokume::team {
 namespace {
@@ -64,9 +66,16 @@ class Recorder : public cluster::Reporter {
 
 }  // namespace
 
-TeamNode::TeamNode(node::Devices& devices, base::Log& log, uint32_t node,
-                   const std::vector<std::vector<cluster::LocalDevice>>& nodes, double patience_s)
-    : local_(devices), log_(log), node_(node), patience_s_(patience_s), account_(log) {
+TeamNode::TeamNode(node::Devices& devices, base::Log& log, cluster::Transport& transport,
+                   const std::vector<std::vector<cluster::LocalDevice>>& nodes, const std::string& sums,
+                   double patience_s)
+    : local_(devices),
+      log_(log),
+      node_(transport.rank()),
+      sockets_chosen_(sums == "sockets"),
+      fabric_(transport.has_fabric() ? std::make_unique<TransportFabric>(transport) : nullptr),
+      patience_s_(patience_s),
+      account_(log) {
   // Gradients are allocated and freed thousands of times, in vectors of many megabytes. By default, the C library
   // returns their pages to the system and gets cleared pages each time, which takes longer than the sums (with 4 MB, a
   // step takes 20 ms instead of 6 ms).
@@ -80,6 +89,15 @@ TeamNode::TeamNode(node::Devices& devices, base::Log& log, uint32_t node,
 }
 
 TeamNode::~TeamNode() { end(); }
+
+std::string TeamNode::sums_road() const {
+  const auto elsewhere = [&](const Member& m) { return m.at.node != node_; };
+  if (std::none_of(members_.begin(), members_.end(), elsewhere)) return "";
+  if (sockets_chosen_) return "sockets: devices.sums";
+  if (!fabric_) return "sockets: this run has no MPI";
+  if (any_lost_) return "sockets: a node was lost, after which MPI is not safe";
+  return "mpi: the default";
+}
 
 bool TeamNode::end() {
   on_wake({});
@@ -132,8 +150,10 @@ void TeamNode::run(uint32_t, const cluster::Attempt& attempt, cluster::Reporter&
       // An error that also occurs on the leader's device comes from the work itself.
       const bool fewer = drop_failed(*begun, e.status());
       const bool broken = e.status() == MK_DEVICE_ERROR && drop_leader(*begun, e.what());
-      if (!(fewer && e.status() == MK_CANCELLED) && !broken) throw;
+      const bool without_fabric = begun->slices && any_lost_;
+      if (!((fewer || without_fabric) && e.status() == MK_CANCELLED) && !broken) throw;
       if (reporter.cancelled()) throw;
+      if (without_fabric) log_.warn("team", "a node is lost: from now on, sums travel over sockets instead of MPI");
       reporter.progress("resuming without a device of the team", 0);
     }
   }
@@ -160,17 +180,22 @@ std::vector<cluster::LocalDevice> TeamNode::present_members(TeamAttempt& start) 
 
 void TeamNode::make_team(TeamAttempt& start, const std::vector<cluster::LocalDevice>& devices) {
   const std::vector<double> speeds = speeds_by_class(devices);
-  std::vector<uint32_t> local;
+  TeamSums::Setup setup;
+  setup.speeds = speeds;
+  setup.patience_s = patience_s_;
+  setup.splits = splits_to_repeat(start);
   std::set<uint32_t> others;
   for (uint32_t k = 0; k < speeds.size(); ++k) {
     start.members[k].speed = speeds[k];
+    setup.gathered.push_back(k);
     if (start.members[k].node == node_)
-      local.push_back(k);
+      setup.local.push_back(k);
     else
       others.insert(start.members[k].node);
   }
-  TeamSums::Setup setup{speeds, local, true, {}, {}, {}, patience_s_, splits_to_repeat(start)};
-  if (!others.empty()) {
+  if (sums_road().starts_with("mpi")) {
+    add_up_slices(start, setup);
+  } else if (!others.empty()) {
     setup.publish = [this, others, number = start.number](uint64_t sum_number, const base::Floats& sum) {
       const auto bytes =
           std::make_shared<const std::string>(cluster::encode(cluster::TeamSum{number, sum_number, sum}));
@@ -187,6 +212,20 @@ void TeamNode::make_team(TeamAttempt& start, const std::vector<cluster::LocalDev
   for (uint32_t k = 1; k < start.members.size(); ++k) start.running.insert(k);
 }
 
+// Makes each node of the start add up a slice of its sums.
+void TeamNode::add_up_slices(TeamAttempt& start, TeamSums::Setup& setup) {
+  setup.gathered = setup.local;
+  std::set<uint32_t> nodes;
+  for (const cluster::TeamMember& m : start.members) nodes.insert(m.node);
+  start.slices = std::make_unique<SliceSums>(
+      *fabric_, std::vector<uint32_t>(nodes.begin(), nodes.end()), node_, start.number,
+      SliceSums::Results{[&start](uint64_t number, const base::Floats& sum) { start.team->take_sum(number, sum); },
+                         [&start](const std::string& why) { start.team->break_up(why); }});
+  setup.slice = [slices = start.slices.get()](uint64_t number, uint64_t count, std::vector<cluster::Block> blocks) {
+    slices->add(number, count, std::move(blocks));
+  };
+}
+
 std::shared_ptr<TeamNode::TeamAttempt> TeamNode::start(const cluster::Attempt& attempt) {
   auto begun = std::make_shared<TeamAttempt>();
   begun->attempt = attempt;
@@ -200,7 +239,7 @@ std::shared_ptr<TeamNode::TeamAttempt> TeamNode::start(const cluster::Attempt& a
     const std::lock_guard lock(mutex_);
     current_ = begun;
   }
-  send_to_nodes(*begun, cluster::TeamStart{begun->number, begun->members, attempt});
+  send_to_nodes(*begun, cluster::TeamStart{begun->number, begun->slices != nullptr, begun->members, attempt});
   run_members(begun);
   return begun;
 }
@@ -228,10 +267,17 @@ void TeamNode::break_up(TeamAttempt& start, const std::string& why) {
   send_to_nodes(start, cluster::TeamBreak{start.number, why});
 }
 
+// Returns the nodes whose late part of a sum broke up the start.
+std::vector<uint32_t> TeamNode::absent_nodes(const TeamAttempt& start) {
+  const std::optional<uint64_t> late = start.team->late();
+  return late && start.slices ? start.slices->absent(*late) : std::vector<uint32_t>();
+}
+
 // Waits for the other members. Counts those that do not return in time as failed.
 void TeamNode::wait_for_others(TeamAttempt& start) {
   if (!start.team) return;
   bool late = false;
+  const std::vector<uint32_t> absent = absent_nodes(start);
   {
     std::unique_lock lock(mutex_);
     for (const uint32_t index : start.team->missing())
@@ -242,6 +288,12 @@ void TeamNode::wait_for_others(TeamAttempt& start) {
     changed_.wait_for(lock, limit, [&] { return start.running.empty(); });
     for (const uint32_t index : start.running)
       start.failed.try_emplace(index, Failure{MK_OK, "it has not returned from its work"});
+    // Nothing tells which of an absent node's members was late if all have returned.
+    if (start.failed.empty())
+      for (uint32_t k = 1; k < start.members.size(); ++k)
+        if (std::find(absent.begin(), absent.end(), start.members[k].node) != absent.end())
+          start.failed.try_emplace(
+              k, Failure{MK_OK, fmt::format("its node has contributed nothing for {:.0f} s", patience_s_)});
     late = !start.running.empty();
   }
   if (late) break_up(start, "a device of the team has not returned from its work");
@@ -339,16 +391,22 @@ void TeamNode::take(uint32_t, const cluster::TeamStart& order) {
   begun->number = order.start;
   begun->members = order.members;
   begun->attempt = order.attempt;
-  TeamSums::Setup setup{{}, {}, false, {}, {}, {}, 2 * patience_s_, {}};
+  TeamSums::Setup setup;
+  setup.patience_s = 2 * patience_s_;
   for (uint32_t k = 0; k < order.members.size(); ++k) {
     setup.speeds.push_back(order.members[k].speed);
     if (order.members[k].node == node_) setup.local.push_back(k);
   }
-  setup.send = [this, start = order.start](const cluster::TeamContribution& contribution) {
-    cluster::TeamContribution numbered = contribution;
-    numbered.start = start;
-    send(0, numbered);
-  };
+  if (order.slices) {
+    if (fabric_ == nullptr) throw Error(MK_INTERNAL, "node 0 sends sums over a fabric that this node does not have");
+    add_up_slices(*begun, setup);
+  } else {
+    setup.send = [this, start = order.start](const cluster::TeamContribution& contribution) {
+      cluster::TeamContribution numbered = contribution;
+      numbered.start = start;
+      send(0, numbered);
+    };
+  }
   begun->team = std::make_shared<TeamSums>(std::move(setup));
   {
     const std::lock_guard lock(mutex_);
@@ -363,6 +421,7 @@ void TeamNode::lost(uint32_t node) {
   std::shared_ptr<TeamAttempt> start;
   {
     const std::lock_guard lock(mutex_);
+    any_lost_ = true;
     start = current_;
     if (!start || !start->team) return;
     if (node_ == 0) {
@@ -372,7 +431,7 @@ void TeamNode::lost(uint32_t node) {
           any = true;
           start->running.erase(k);
         }
-      if (!any) return;
+      if (!any && !start->slices) return;  // without a node, the fabric moves nothing
       changed_.notify_all();
     }
   }

@@ -5,6 +5,7 @@
 // (sums.hpp), and the account of each member's work (account.hpp). The model splits the batches.
 #pragma once
 
+#include <atomic>
 #include <condition_variable>
 #include <cstdint>
 #include <map>
@@ -23,16 +24,24 @@
 #include "team/members.hpp"
 #include "team/sums.hpp"
 
+namespace mokume::cluster {
+class Transport;
+}
+
 namespace mokume::team {
+
+class Fabric;
+class SliceSums;
 
 class TeamNode : public cluster::Executor, public cluster::TeamChannel {
  public:
   static constexpr const char* kId = journal::kTeamDevice;
 
   // On node 0, `nodes` lists the devices of each node, all of which take part unless they are spare; on other nodes, it
-  // is empty. The referenced objects must outlive this object. `patience_s` limits the wait for a member.
-  TeamNode(node::Devices& devices, base::Log& log, uint32_t node,
-           const std::vector<std::vector<cluster::LocalDevice>>& nodes, double patience_s);
+  // is empty. `patience_s` limits the wait for a member. `sums` is the key devices.sums, of which node 0's value
+  // counts. The referenced objects must outlive this object.
+  TeamNode(node::Devices& devices, base::Log& log, cluster::Transport& transport,
+           const std::vector<std::vector<cluster::LocalDevice>>& nodes, const std::string& sums, double patience_s);
   ~TeamNode() override;  // calls end()
   TeamNode(const TeamNode&) = delete;
   TeamNode& operator=(const TeamNode&) = delete;
@@ -43,6 +52,9 @@ class TeamNode : public cluster::Executor, public cluster::TeamChannel {
 
   TeamAccount& account() { return account_; }
   size_t members() const { return members_.size(); }
+  // Returns what carries the sums between nodes, and why: "mpi: the default". Returns "" if all members are on one
+  // node.
+  std::string sums_road() const;
 
   // ---- cluster::Executor
 
@@ -78,6 +90,7 @@ class TeamNode : public cluster::Executor, public cluster::TeamChannel {
     std::vector<cluster::TeamMember> members;  // indexed by position in the team
     std::vector<Seat> seats;                   // identities of the members in the account; only on node 0
     std::shared_ptr<TeamSums> team;            // null if the leader is alone
+    std::unique_ptr<SliceSums> slices;         // set if a fabric carries the sums
     std::map<uint32_t, Failure> failed;        // indexed by position in the team; only on node 0
     std::set<uint32_t> running;                // running members except the leader; only on node 0
     std::optional<double> broken_at;
@@ -94,10 +107,12 @@ class TeamNode : public cluster::Executor, public cluster::TeamChannel {
   std::shared_ptr<TeamAttempt> start(const cluster::Attempt& attempt);
   std::vector<cluster::LocalDevice> present_members(TeamAttempt& start);
   void make_team(TeamAttempt& start, const std::vector<cluster::LocalDevice>& devices);
+  void add_up_slices(TeamAttempt& start, TeamSums::Setup& setup);
   std::string splits_to_repeat(const TeamAttempt& start) const;
   void run_members(const std::shared_ptr<TeamAttempt>& start);
   cluster::TeamEnd follow(const TeamAttempt& start, uint32_t index);
   void tell_ended(const cluster::TeamEnd& end);
+  static std::vector<uint32_t> absent_nodes(const TeamAttempt& start);
   void wait_for_others(TeamAttempt& start);
   bool drop_failed(const TeamAttempt& start, mk_status everybody);
   bool drop_leader(const TeamAttempt& start, const std::string& why);
@@ -109,6 +124,8 @@ class TeamNode : public cluster::Executor, public cluster::TeamChannel {
   node::Devices& local_;
   base::Log& log_;
   const uint32_t node_;
+  const bool sockets_chosen_;
+  const std::unique_ptr<Fabric> fabric_;  // null without one
   const double patience_s_;
   std::vector<Member> members_;  // used only on node 0
   TeamAccount account_;
@@ -117,7 +134,8 @@ class TeamNode : public cluster::Executor, public cluster::TeamChannel {
   std::condition_variable changed_;
   std::shared_ptr<TeamAttempt> current_;  // the start in progress, or null
   uint64_t starts_ = 0;
-  Members followers_;  // this node's members except the leader
+  std::atomic<bool> any_lost_ = false;  // whether a node has been lost
+  Members followers_;                   // this node's members except the leader
 };
 
 }  // namespace mokume::team

@@ -42,16 +42,12 @@ class InTeam : public testing::TestWithParam<const char*> {
       all.push_back(m);
       world(m);
     }
-    team::TeamSums team({speeds,
-                         all,
-                         true,
-                         {},
-                         {},
-                         [&](double, auto, auto, const std::string& shares, const std::string& at) {
-                           account_ += at + ": " + shares + "\n";
-                         },
-                         60,
-                         splits});
+    team::TeamSums team({.speeds = speeds,
+                         .local = all,
+                         .gathered = all,
+                         .account = [&](double, auto, auto, const std::string& shares,
+                                        const std::string& at) { account_ += at + ": " + shares + "\n"; },
+                         .splits = splits});
     std::vector<std::optional<Outcome>> outcomes(members);
     std::vector<std::thread> threads;
     for (uint32_t m = 0; m < members; ++m)
@@ -352,7 +348,7 @@ TEST_P(InTeam, RepeatsTheSplitsOfATrainingThatWasStopped) {
 TEST(RecordedShares, RefuseInvalidText) {
   for (const char* text : {"epoch 1: 4+4", "epoch 0, batch 1: 4+4", "epoch 1, batch 1: ", "epoch 1, batch 1: 4+x",
                            "epoch 1, batch 1: 4+4+4", "epoch 1, batch 1: 4+-4", "epoch 1, batch 99999999999: 4+4"}) {
-    team::TeamSums team({{1, 1}, {0, 1}, true, {}, {}, {}, 1, text});
+    team::TeamSums team({.speeds = {1, 1}, .local = {0, 1}, .gathered = {0, 1}, .splits = text});
     try {
       RecordedShares(sdk::Team(team.table(0)));
       ADD_FAILURE() << text;

@@ -61,6 +61,7 @@ tol = 0.001
 use = "all"
 isolation = "thread"
 team = false
+sums = "mpi"
 precision = "fp32"
 
 [output]

@@ -91,6 +91,7 @@ FUZZ_TARGET(team_messages) {
   team::TeamSums::Setup setup;
   setup.speeds = {1, 1, 1};
   setup.local = {0};
+  setup.gathered = {0, 1, 2};
   setup.publish = [&](uint64_t, const base::Floats& sum) { sums += sum.size(); };
   team::TeamSums team(std::move(setup));
   for (std::string_view left = bytes; !left.empty();) {

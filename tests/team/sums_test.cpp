@@ -47,7 +47,7 @@ TEST(AddUp, RefusesBlocksThatOverlapOrAreNotSubtrees) {
 }
 
 TEST(Team, SumsInTheGivenOrderWhileMembersProceedIndependently) {
-  TeamSums team({{1, 1}, {0, 1}, true, {}, {}, {}, 60});
+  TeamSums team({.speeds = {1, 1}, .local = {0, 1}, .gathered = {0, 1}});
   const auto work = [&](uint32_t member) {
     const sdk::Team mine(team.table(member));
     for (int k = 0; k < 100; k += 2) {  // two sums are in progress at a time
@@ -72,25 +72,16 @@ TEST(Team, SumsInTheGivenOrderWhileMembersProceedIndependently) {
 
 TEST(Team, SumsAcrossProcesses) {
   std::unique_ptr<TeamSums> near, far;
-  far = std::make_unique<TeamSums>(TeamSums::Setup{{1, 1, 1},
-                                                   {2},
-                                                   false,
-                                                   [&](const cluster::TeamContribution& contribution) {
-                                                     cluster::Message came =
-                                                         cluster::decode_frame(cluster::encode(contribution));
-                                                     near->take_contribution(std::get<cluster::TeamContribution>(came));
-                                                   },
-                                                   {},
-                                                   {},
-                                                   60});
+  far = std::make_unique<TeamSums>(
+      TeamSums::Setup{.speeds = {1, 1, 1}, .local = {2}, .send = [&](const cluster::TeamContribution& contribution) {
+                        cluster::Message came = cluster::decode_frame(cluster::encode(contribution));
+                        near->take_contribution(std::get<cluster::TeamContribution>(came));
+                      }});
   near = std::make_unique<TeamSums>(
-      TeamSums::Setup{{1, 1, 1},
-                      {0, 1},
-                      true,
-                      {},
-                      [&](uint64_t number, const base::Floats& sum) { far->take_sum(number, sum); },
-                      {},
-                      60});
+      TeamSums::Setup{.speeds = {1, 1, 1},
+                      .local = {0, 1},
+                      .gathered = {0, 1, 2},
+                      .publish = [&](uint64_t number, const base::Floats& sum) { far->take_sum(number, sum); }});
   std::vector<std::thread> threads;
   for (uint32_t m = 0; m < 3; ++m)
     threads.emplace_back([&, m] {
@@ -105,7 +96,7 @@ TEST(Team, SumsAcrossProcesses) {
 }
 
 TEST(Team, EndsForAllOnceAMemberIsGone) {
-  TeamSums team({{1, 1}, {0, 1}, true, {}, {}, {}, 60});
+  TeamSums team({.speeds = {1, 1}, .local = {0, 1}, .gathered = {0, 1}});
   std::thread other([&] {
     const sdk::Team mine(team.table(1));
     float value = 1;
@@ -124,7 +115,7 @@ TEST(Team, EndsForAllOnceAMemberIsGone) {
 }
 
 TEST(Team, NamesMembersThatDidNotContributeInTime) {
-  TeamSums team({{1, 1, 1}, {0, 1, 2}, true, {}, {}, {}, 0.05});
+  TeamSums team({.speeds = {1, 1, 1}, .local = {0, 1, 2}, .gathered = {0, 1, 2}, .patience_s = 0.05});
   const float value = 1;
   const mk_block own{0, 1, &value};
   float sum = 0;
@@ -135,7 +126,7 @@ TEST(Team, NamesMembersThatDidNotContributeInTime) {
 }
 
 TEST(Team, RefusesContributionsOutOfTurn) {
-  TeamSums team({{1, 1}, {0, 1}, true, {}, {}, {}, 60});
+  TeamSums team({.speeds = {1, 1}, .local = {0, 1}, .gathered = {0, 1}});
   sdk::Team(team.table(0)).give(3, {});
   EXPECT_THROW(sdk::Team(team.table(1)).give(2, {}), Error) << "another length";
 }

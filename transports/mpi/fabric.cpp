@@ -27,6 +27,12 @@ Fabric::Fabric(MPI_Comm communicator, std::function<void()> wake, std::chrono::m
   taken_.assign(static_cast<size_t>(size_), 0);
 }
 
+Fabric::~Fabric() {
+  static auto& kept = *new std::vector<Request>;  // until the process ends (see close())
+  kept.insert(kept.end(), requests_.begin(), requests_.end());
+  kept.insert(kept.end(), asked_.begin(), asked_.end());
+}
+
 void Fabric::give(int to, int tag, const float* values, uint64_t count, Done done, void* context) {
   ask({true, to, tag, const_cast<float*>(values), count, done, context});
 }
@@ -42,9 +48,16 @@ void Fabric::ask(const Request& request) {
   {
     const std::lock_guard lock(mutex_);
     asked_.push_back(request);
+    if (closed_) return;
     busy_ = true;
   }
   wake_();
+}
+
+void Fabric::close() {
+  const std::lock_guard lock(mutex_);
+  closed_ = true;
+  busy_ = false;
 }
 
 void Fabric::begin(const Request& r) {

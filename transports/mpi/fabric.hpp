@@ -15,16 +15,17 @@
 
 namespace mokume::mpi {
 
-// Only the thread that started MPI calls progress() and drain(); any thread calls give() and take(). MPI_THREAD_FUNNELED
-// is therefore enough. MPI is called only while floats are on their way.
+// Only the thread that started MPI calls progress() and drain(); any thread calls give() and take().
+// MPI_THREAD_FUNNELED is therefore enough. MPI is called only while floats are on their way.
 class Fabric {
  public:
   using Done = void (*)(void* context, uint64_t count);
 
   // Collective. `wake` makes the thread call progress() soon. `late` runs on another thread once a call of MPI has not
   // returned for `limit`, as may happen if a rank has died (docs/adr/0019).
-  Fabric(MPI_Comm communicator, std::function<void()> wake, std::chrono::milliseconds limit, std::function<void()> late);
-  ~Fabric() = default;  // MPI_Finalize frees the communicator
+  Fabric(MPI_Comm communicator, std::function<void()> wake, std::chrono::milliseconds limit,
+         std::function<void()> late);
+  ~Fabric();  // MPI_Finalize frees the communicator
   Fabric(const Fabric&) = delete;
   Fabric& operator=(const Fabric&) = delete;
 
@@ -34,11 +35,14 @@ class Fabric {
 
   // Starts what was asked for, and completes what has arrived or left. Returns whether anything is still on its way.
   bool progress();
-  // Returns whether anything is on its way.
-  bool busy() const { return busy_; }
 
-  // Collective: brings to an end what is still on its way after a team broke up, so that MPI_Finalize returns. No rank may
-  // give or take any more, and none may be gone.
+  // Ends all calls of MPI, because a rank is lost: MPI may abort the process or never return if it touches a connection
+  // to a dead rank. What is on its way never completes, and its memory stays reserved, because a rank that is alive may
+  // still write to it.
+  void close();
+
+  // Collective: brings to an end what is still on its way after a team broke up, so that MPI_Finalize returns. No rank
+  // may give or take any more, and none may be gone.
   void drain();
 
  private:
@@ -61,6 +65,7 @@ class Fabric {
   std::unique_ptr<Watchdog> watchdog_;
   std::mutex mutex_;
   std::vector<Request> asked_;  // needs the lock
+  bool closed_ = false;         // needs the lock
   std::atomic<bool> busy_ = false;
   // The requests of MPI, and what belongs to each.
   std::vector<MPI_Request> active_;

@@ -114,7 +114,7 @@ void Links::read_header(int peer) {
                    [this, peer](const asio::error_code& error, size_t) {
                      const Header& header = link(peer).header;
                      const bool known = header.kind >= static_cast<uint32_t>(Kind::message) &&
-                                        header.kind <= static_cast<uint32_t>(Kind::shutdown_reply);
+                                        header.kind <= static_cast<uint32_t>(Kind::rank_lost);
                      if (error || !known || header.bytes > kLargest) return close(peer);
                      read_body(peer);
                    });

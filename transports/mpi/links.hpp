@@ -46,6 +46,7 @@ class Links {
     message = 1,
     shutdown = 2,        // empty message to rank 0, after which nothing follows
     shutdown_reply = 3,  // rank 0's answer, after it has heard from every rank
+    rank_lost = 4,       // tells the other ranks that one is lost
   };
 
   // Sends at most 2 GiB, which `owner` keeps alive and unchanged. Without an owner, copies the text. Drops messages to

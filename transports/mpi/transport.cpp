@@ -1,7 +1,7 @@
 // Runs nodes as ranks of an MPI job. MPI starts the ranks, tells them the addresses of rank 0, and ends them. Messages
 // travel over separate connections (links.hpp), because MPI does not survive a peer that dies in the middle of a
-// message (docs/adr/0019). There are no calls of MPI between start and end. MPI_THREAD_FUNNELED is enough, because one
-// thread makes all calls.
+// message (docs/adr/0019). Between start and end, MPI carries only the floats of fabric.hpp. MPI_THREAD_FUNNELED is
+// enough, because one thread makes all calls.
 #include "abi/transport.h"
 
 #include <mpi.h>
@@ -43,7 +43,7 @@ constexpr std::string_view kEverybody = "everybody", kNotEverybody = "not everyb
 constexpr std::chrono::seconds kLeave(30);  // for ranks that only shut down
 constexpr double kStartLimitS = 120;
 constexpr std::chrono::seconds kConnect(5);  // lower limit
-constexpr std::chrono::seconds kStuck(60);    // for a call of MPI that only starts or tests something
+constexpr std::chrono::seconds kStuck(60);   // for a call of MPI that only starts or tests something
 constexpr const char* kStartVariable = "MOKUME_MPI_START_S";
 constexpr const char* kNetworkVariable = "MOKUME_MPI_NETWORK";
 constexpr int kExitRunAgain = 75;
@@ -89,12 +89,14 @@ class Mpi {
  public:
   // Makes the only collective calls, which is safe because all ranks have just returned from MPI_Init_thread.
   Mpi(Clock::time_point deadline, const mokume::sdk::Host& host)
-      : host_(host),
-        rank_(own_rank()),
+      : rank_(own_rank()),
         size_(job_size()),
         links_(rank_, size_),
-        fabric_(MPI_COMM_WORLD, [this] { links_.wake(); }, kStuck,
-                [host] { end(host, "a call of MPI does not return, because a rank has died: run the same command again"); }),
+        fabric_(
+            MPI_COMM_WORLD, [this] { links_.wake(); }, kStuck,
+            [host] {
+              end(host, "a call of MPI does not return, because a rank has died: run the same command again");
+            }),
         shut_down_(static_cast<size_t>(size_)) {
     const bool one_host = all_on_this_host();
     std::array<char, 4096> rendezvous{};
@@ -142,6 +144,7 @@ class Mpi {
     while (auto arrived = links_.poll()) {
       if (arrived->kind == Kind::message && arrived->size > 0) return arrived;
       if (arrived->kind == Kind::shutdown) shut_down_[static_cast<size_t>(arrived->from)] = true;
+      if (arrived->kind == Kind::rank_lost) fabric_.close();
       if (arrived->kind == Kind::shutdown_reply) {
         everybody_ = std::string_view(arrived->bytes.get(), arrived->size) == kEverybody;
       }
@@ -158,12 +161,13 @@ class Mpi {
   void wake() { links_.wake(); }
   void flush(Clock::duration timeout) { links_.flush(Clock::now() + timeout); }
   void forget(uint32_t peer) { links_.forget(static_cast<int>(peer)); }
-  // MPI cannot take back what is on its way to or from a dead rank, and may wait for it forever.
-  bool lost(uint32_t peer) const {
+  // Ends the use of MPI on all ranks before the caller can react to the loss.
+  bool lost(uint32_t peer) {
     const bool gone = links_.lost(static_cast<int>(peer));
-    if (gone && fabric_.busy())
-      end(host_, "node " + std::to_string(peer) +
-                     " has died while sums were on their way over MPI: run the same command again");
+    if (gone && !std::exchange(any_lost_, true)) {
+      fabric_.close();
+      for (int other = 1; rank_ == 0 && other < size_; ++other) links_.send(other, Kind::rank_lost, "");
+    }
     return gone;
   }
   Fabric& fabric() { return fabric_; }
@@ -228,10 +232,10 @@ class Mpi {
     return everybody_.value_or(false);
   }
 
-  const mokume::sdk::Host host_;
   const int rank_, size_;
   Links links_;
   Fabric fabric_;
+  bool any_lost_ = false;
   std::vector<bool> shut_down_;    // ranks that sent a shutdown message
   std::optional<bool> everybody_;  // rank 0's reply
   std::optional<bool> left_;       // result of leave()

@@ -371,13 +371,15 @@ struct TeamMember {
 // Tells a node that its devices among `members` follow the leader through this attempt.
 struct TeamStart {
   static constexpr const char* kType = "TEAM_START";
-  uint64_t start = 0;  // number of this start in the run; every message of a start carries it
+  uint64_t start = 0;   // number of this start in the run; every message of a start carries it
+  bool slices = false;  // whether each node adds up a slice; otherwise, node 0 adds up
   std::vector<TeamMember> members;
   Attempt attempt;
 
   template <class Self, class Fields>
   static void fields(Self& self, Fields& field) {
     field("start", self.start);
+    field("slices", self.slices);
     field("members", self.members);
     field("attempt", self.attempt);
   }
