@@ -5,11 +5,13 @@
 // "slices" adds up by owner slices over MPI (core/team/slices.hpp) and "star" in rank 0 over the sockets of the
 // transport (core/team/sums.hpp), both in buckets of 65,536 floats, all of which are on their way at once. "allreduce"
 // is one call of MPI_Allreduce, whose order of summation MPI chooses. Rank 0 prints the median time as a JSON line.
+#include <malloc.h>
 #include <mpi.h>
 
 #include <algorithm>
 #include <chrono>
 #include <cstdio>
+#include <map>
 #include <string>
 #include <vector>
 
@@ -35,7 +37,11 @@ double now_s() { return std::chrono::duration<double>(std::chrono::steady_clock:
 class Rank {
  public:
   Rank(cluster::Transport& transport, uint64_t floats, bool slices)
-      : transport_(transport), floats_(floats), fabric_(transport), slices_(slices) {
+      : transport_(transport),
+        floats_(floats),
+        values_(floats, static_cast<float>(transport.rank() + 1)),
+        fabric_(transport),
+        slices_(slices) {
     for (uint32_t r = 0; r < transport.size(); ++r) nodes_.push_back(r);
     const auto made = [this](uint64_t, const base::Floats& sum) { take(sum); };
     const auto failed = [](const std::string& why) { std::fprintf(stderr, "%s\n", why.c_str()), std::abort(); };
@@ -48,9 +54,8 @@ class Rank {
     left_ = (floats_ + kBucket - 1) / kBucket;
     for (uint64_t first = 0; first < floats_; first += kBucket) {
       const uint64_t count = std::min(kBucket, floats_ - first);
-      base::Floats values(count);
-      std::fill(values.span().begin(), values.span().end(), static_cast<float>(transport_.rank() + 1));
-      std::vector<cluster::Block> blocks{{transport_.rank(), 1, std::move(values)}};
+      const std::span<const float> values = std::span(values_).subspan(first, count);
+      std::vector<cluster::Block> blocks{{transport_.rank(), 1, base::Floats(values)}};  // copies, as TeamSums does
       if (slices_)
         sums_->add(number_, count, std::move(blocks));
       else
@@ -94,6 +99,7 @@ class Rank {
 
   cluster::Transport& transport_;
   const uint64_t floats_;
+  const std::vector<float> values_;
   team::TransportFabric fabric_;
   const bool slices_;
   std::vector<uint32_t> nodes_;
@@ -142,6 +148,8 @@ int run(int argc, char** argv) {
   const uint64_t floats = std::stoull(argv[2]);
   const int rounds = std::max(kLeast, std::stoi(argv[3]));
   if (what == "allreduce") return allreduce(floats, rounds);
+  mallopt(M_MMAP_THRESHOLD, 1 << 30);  // as in TeamNode
+  mallopt(M_TRIM_THRESHOLD, 1 << 30);
   base::Log log;
   scheduler::HostServices host(log, 1, base::cache_directory());
   registry::Registry registry(host.table(), {});

@@ -19,6 +19,11 @@ class Floats {
   }
   Floats(std::shared_ptr<float> first, uint64_t count) : first_(std::move(first)), count_(count) {}
 
+  // Returns floats whose values are undefined until somebody sets them.
+  static Floats uninitialized(uint64_t count) {
+    return {std::shared_ptr<float>(new float[count], std::default_delete<float[]>()), count};
+  }
+
   // Returns a view of the caller's floats, which must outlive the result. Nobody may write through the view.
   static Floats view(std::span<const float> floats) {
     return {std::shared_ptr<float>(std::shared_ptr<float>(), const_cast<float*>(floats.data())), floats.size()};

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
 #include <cstring>
 #include <map>
 #include <mutex>
@@ -15,11 +16,11 @@ namespace {
 
 // A process whose members have neighbouring shards of a tree with 2^k leaves has at most 2 k subtrees after merged().
 constexpr uint64_t kMostBlocks = 40;
-constexpr uint64_t kHead =
-    1 + 2 * kMostBlocks;             // words before the floats: the number of blocks, then first and size of each
 constexpr uint64_t kAlignment = 16;  // floats of a cache line
 
-using Message = std::vector<float>;
+// States the subtrees of a process: their number, then the first leaf and the size of each. A fabric carries only
+// floats.
+using Head = std::array<float, 1 + 2 * kMostBlocks>;
 
 float word(uint32_t value) {
   float f = 0;
@@ -44,27 +45,40 @@ base::Floats part_of(const base::Floats& all, const Slice& slice) {
   return base::Floats::view(all.span().subspan(slice.first, slice.count));
 }
 
-Message message_of(const std::vector<cluster::Block>& blocks, const Slice& slice) {
-  Message message{word(static_cast<uint32_t>(blocks.size()))};
-  message.reserve(1 + blocks.size() * (2 + slice.count));
-  for (const cluster::Block& b : blocks) message.insert(message.end(), {word(b.first), word(b.size)});
-  for (const cluster::Block& b : blocks) {
-    const std::span<const float> part = b.values.span().subspan(slice.first, slice.count);
-    message.insert(message.end(), part.begin(), part.end());
+Head head_of(const std::vector<cluster::Block>& blocks) {
+  if (blocks.size() > kMostBlocks)
+    throw Error(MK_INTERNAL, fmt::format("a process has {} subtrees of a team's sum", blocks.size()));
+  Head head{word(static_cast<uint32_t>(blocks.size()))};
+  for (size_t k = 0; k < blocks.size(); ++k) {
+    head[1 + 2 * k] = word(blocks[k].first);
+    head[2 + 2 * k] = word(blocks[k].size);
   }
-  return message;
+  return head;
 }
 
-// Returns the blocks in a message, as views. Throws Error(MK_INTERNAL) if the message is not what message_of() makes.
-std::vector<cluster::Block> blocks_in(std::span<float> message, uint64_t count) {
-  const uint64_t n = message.empty() ? kMostBlocks + 1 : number_in(message[0]);
-  if (n > kMostBlocks || message.size() != 1 + n * (2 + count))
-    throw Error(MK_INTERNAL, "a message with a part of a team's sum has the wrong length");
+// Returns the blocks that the head describes, in one allocation for all of them, without values.
+std::vector<cluster::Block> described(const Head& head, uint64_t words, uint64_t count) {
+  const uint64_t n = number_in(head[0]);
+  if (words != head.size() || n > kMostBlocks)
+    throw Error(MK_INTERNAL, "a message with a part of a team's sum is damaged");
+  const std::shared_ptr<float> all(new float[n * count], std::default_delete<float[]>());
   std::vector<cluster::Block> blocks;
   for (uint64_t k = 0; k < n; ++k)
-    blocks.push_back({number_in(message[1 + 2 * k]), number_in(message[2 + 2 * k]),
-                      base::Floats::view(message.subspan(1 + 2 * n + k * count, count))});
+    blocks.push_back({number_in(head[1 + 2 * k]), number_in(head[2 + 2 * k]),
+                      base::Floats(std::shared_ptr<float>(all, all.get() + k * count), count)});
   return blocks;
+}
+
+// Returns the slice of all blocks, one after another.
+base::Floats joined(const std::vector<cluster::Block>& blocks, const Slice& slice) {
+  if (blocks.size() == 1) return part_of(blocks.front().values, slice);
+  base::Floats all = base::Floats::uninitialized(blocks.size() * slice.count);
+  float* to = all.span().data();
+  for (const cluster::Block& b : blocks) {
+    const std::span<const float> part = b.values.span().subspan(slice.first, slice.count);
+    to = std::copy(part.begin(), part.end(), to);
+  }
+  return all;
 }
 
 }  // namespace
@@ -102,14 +116,17 @@ struct SliceSums::Shared {
   Results results;
   std::map<uint64_t, std::shared_ptr<OneSum>> open;  // unfinished sums
   uint64_t next = 0;                                 // number of the sum that begins next
+  std::vector<uint64_t> next_part;                   // number of the sum whose part is taken next, by place
 
-  uint32_t tag(uint32_t phase) const { return static_cast<uint32_t>(start % kStarts * 2 + phase); }
+  enum Phase : uint32_t { head, part, slice, n_phases };
+  uint32_t tag(Phase phase) const { return static_cast<uint32_t>(start % kStarts * n_phases + phase); }
   void begin_in_order();
+  void take_parts_in_order(size_t from);
   void publish_in_order();
 };
 
-// One sum on its way. The callbacks of the fabric share it. All members need the lock of Shared, unless they are const
-// or only one thread can reach them.
+// One sum on its way. The callbacks of the fabric share it. The lock of Shared guards what is not const, except where
+// only one thread can be.
 class SliceSums::OneSum : public std::enable_shared_from_this<OneSum> {
  public:
   OneSum(std::shared_ptr<Shared> shared, uint64_t number, uint64_t count, std::vector<cluster::Block> blocks)
@@ -117,35 +134,60 @@ class SliceSums::OneSum : public std::enable_shared_from_this<OneSum> {
         number_(number),
         own_(slice_of(count, shared_->own, shared_->nodes.size())),
         local_(merged(std::move(blocks))),
-        result_(count) {
-    if (local_.size() > kMostBlocks)
-      throw Error(MK_INTERNAL, fmt::format("a process has {} subtrees of a team's sum", local_.size()));
+        head_(head_of(local_)),
+        result_(base::Floats::uninitialized(count)) {
     for (const cluster::Block& b : local_) parts_.push_back({b.first, b.size, part_of(b.values, own_)});
-    for (size_t k = 0; k < shared_->nodes.size(); ++k)
-      if (k != shared_->own) others_.emplace(k, std::make_shared<const Message>(message_of(local_, slice(k))));
-    for (const auto& [k, message] : others_) absent_.insert(k);
-    slices_left_ = others_.size() + 1;
-  }
-
-  // Takes the part of this process's slice from each other process, and that process's finished slice. Gives each other
-  // process the part of its slice. Requires the lock.
-  void begin() {
-    for (const auto& [k, message] : others_) expect(k);
-    for (auto& [k, message] : others_) {
-      const std::shared_ptr<const Message> sent = std::move(message);
-      shared_->fabric.give(shared_->nodes[k], shared_->tag(0), *sent, [sent] {});
+    for (size_t k = 0; k < shared_->nodes.size(); ++k) {
+      if (slice(k).count > 0) ++slices_left_;
+      if (k == shared_->own) continue;
+      if (slice(k).count > 0) to_give_.emplace(k, joined(local_, slice(k)));
+      if (own_.count > 0) absent_.insert(k);
     }
+    added_up_ = own_.count == 0;
   }
 
-  bool own_slice_done() const { return absent_.empty() && added_up_; }
+  // Gives the other processes the parts of their slices, and expects the parts of the own slice and their finished
+  // ones.
+  void begin() {
+    const auto self = shared_from_this();
+    for (const size_t k : absent_) expect_part(k);
+    for (const auto& [k, part] : to_give_) {
+      const Slice theirs = slice(k);
+      shared_->fabric.take(shared_->nodes[k], shared_->tag(Shared::slice),
+                           result_.span().subspan(theirs.first, theirs.count),
+                           [self](uint64_t) { self->slice_arrived(); });
+    }
+    for (const auto& [k, part] : to_give_) {
+      shared_->fabric.give(shared_->nodes[k], shared_->tag(Shared::head), head_, [self] {});
+      if (!local_.empty())
+        shared_->fabric.give(shared_->nodes[k], shared_->tag(Shared::part), part.span(), [self, part = part] {});
+    }
+    to_give_.clear();
+    if (slices_left_ == 0) finish();
+  }
+
+  // Returns whether the head has arrived, or nothing will arrive from there.
+  bool knows_part(size_t from) const { return absent_.count(from) == 0 || heads_.count(from) > 0; }
+
+  void take_part(size_t from) {
+    const auto head = heads_.find(from);
+    if (head == heads_.end() || head->second.empty()) return;
+    const std::span<float> first = head->second.front().values.span();
+    shared_->fabric.take(shared_->nodes[from], shared_->tag(Shared::part),
+                         {first.data(), first.size() * head->second.size()},
+                         [self = shared_from_this(), from](uint64_t n) { self->part_arrived(from, n); });
+  }
+
+  bool own_slice_done() const { return added_up_; }
   bool published() const { return published_; }
   bool complete() const { return slices_left_ == 0; }
 
   void publish() {
     published_ = true;
     const std::span<const float> slice = result_.span().subspan(own_.first, own_.count);
-    for (const auto& [k, message] : others_)
-      shared_->fabric.give(shared_->nodes[k], shared_->tag(1), slice, [self = shared_from_this()] {});
+    for (size_t k = 0; k < shared_->nodes.size() && !slice.empty(); ++k)
+      if (k != shared_->own)
+        shared_->fabric.give(shared_->nodes[k], shared_->tag(Shared::slice), slice, [self = shared_from_this()] {});
   }
 
   std::vector<uint32_t> absent() const {
@@ -157,45 +199,66 @@ class SliceSums::OneSum : public std::enable_shared_from_this<OneSum> {
  private:
   Slice slice(size_t owner) const { return slice_of(result_.size(), owner, shared_->nodes.size()); }
 
-  void expect(size_t from) {
-    const uint32_t node = shared_->nodes[from];
-    const uint64_t most = kHead + kMostBlocks * own_.count;
-    const auto inbox = std::shared_ptr<float[]>(new float[most]);
-    const auto self = shared_from_this();
-    shared_->fabric.take(node, shared_->tag(0), {inbox.get(), most},
-                         [self, from, inbox](uint64_t n) { self->part_arrived(from, inbox, n); });
-    const Slice theirs = slice(from);
-    shared_->fabric.take(node, shared_->tag(1), result_.span().subspan(theirs.first, theirs.count),
-                         [self](uint64_t) { self->slice_arrived(); });
+  void expect_part(size_t from) {
+    const auto head = std::make_shared<Head>();
+    shared_->fabric.take(
+        shared_->nodes[from], shared_->tag(Shared::head), *head,
+        [self = shared_from_this(), from, head](uint64_t words) { self->head_arrived(from, *head, words); });
   }
 
-  void part_arrived(size_t from, const std::shared_ptr<float[]>& inbox, uint64_t n) try {
-    std::vector<cluster::Block> blocks = blocks_in({inbox.get(), n}, own_.count);
-    {
+  template <class Body>
+  void report_errors(Body&& body) {
+    try {
+      body();
+    } catch (const std::exception& e) {
       const std::lock_guard lock(shared_->mutex);
-      std::move(blocks.begin(), blocks.end(), std::back_inserter(parts_));
-      inboxes_.push_back(inbox);
-      absent_.erase(from);
-      if (!absent_.empty()) return;
+      if (!shared_->ended) shared_->results.failed(e.what());
     }
-    const base::Floats sum = add_up(std::move(parts_), own_.count);
-    std::copy(sum.span().begin(), sum.span().end(), result_.span().begin() + static_cast<ptrdiff_t>(own_.first));
-    {
-      const std::lock_guard lock(shared_->mutex);
-      added_up_ = true;
-      inboxes_.clear();
-      shared_->publish_in_order();
-    }
-    slice_arrived();
-  } catch (const std::exception& e) {
-    const std::lock_guard lock(shared_->mutex);
-    if (!shared_->ended) shared_->results.failed(e.what());
+  }
+
+  void head_arrived(size_t from, const Head& head, uint64_t words) {
+    report_errors([&] {
+      std::vector<cluster::Block> blocks = described(head, words, own_.count);
+      const bool none = blocks.empty();
+      {
+        const std::lock_guard lock(shared_->mutex);
+        heads_.emplace(from, std::move(blocks));
+        shared_->take_parts_in_order(from);
+      }
+      if (none) part_arrived(from, 0);
+    });
+  }
+
+  void part_arrived(size_t from, uint64_t floats) {
+    report_errors([&] {
+      {
+        const std::lock_guard lock(shared_->mutex);
+        std::vector<cluster::Block>& blocks = heads_.at(from);
+        if (floats != blocks.size() * own_.count)
+          throw Error(MK_INTERNAL, "a message with a part of a team's sum has the wrong length");
+        std::move(blocks.begin(), blocks.end(), std::back_inserter(parts_));
+        absent_.erase(from);
+        if (!absent_.empty()) return;
+      }
+      const base::Floats sum = add_up(std::move(parts_), own_.count);
+      std::copy(sum.span().begin(), sum.span().end(), result_.span().begin() + static_cast<ptrdiff_t>(own_.first));
+      {
+        const std::lock_guard lock(shared_->mutex);
+        added_up_ = true;
+        shared_->publish_in_order();
+      }
+      slice_arrived();
+    });
   }
 
   // Counts a finished slice of the result, which may be the own one.
   void slice_arrived() {
     const std::lock_guard lock(shared_->mutex);
-    if (--slices_left_ > 0) return;
+    if (--slices_left_ == 0) finish();
+  }
+
+  // May end this object.
+  void finish() {
     if (!shared_->ended) shared_->results.made(number_, result_);
     if (published_) shared_->open.erase(number_);
   }
@@ -203,23 +266,38 @@ class SliceSums::OneSum : public std::enable_shared_from_this<OneSum> {
   const std::shared_ptr<Shared> shared_;
   const uint64_t number_;
   const Slice own_;
-  const std::vector<cluster::Block> local_;  // subtrees of this process; parts_ has views of them
+  const std::vector<cluster::Block> local_;  // subtrees of this process, of which parts_ has views
+  const Head head_;
   const base::Floats result_;
-  std::map<size_t, std::shared_ptr<const Message>> others_;  // places of the other processes; messages before begin()
-  std::vector<cluster::Block> parts_;                        // subtrees of the own slice
-  std::vector<std::shared_ptr<float[]>> inboxes_;
-  std::set<size_t> absent_;  // places of processes whose part has not arrived
+  std::map<size_t, base::Floats> to_give_;               // until begin(): parts of the others' slices, by place
+  std::map<size_t, std::vector<cluster::Block>> heads_;  // announced parts of the own slice, by place
+  std::vector<cluster::Block> parts_;                    // subtrees of the own slice
+  std::set<size_t> absent_;                              // places whose part of the own slice has not arrived
   size_t slices_left_ = 0;
   bool added_up_ = false, published_ = false;
 };
 
-// Messages of two processes with one tag keep their order, so all processes must begin and publish sums in one order.
+// Messages of two processes with one tag keep their order. Therefore, all processes begin and publish sums in one
+// order, and take parts in the order in which they are given.
 void SliceSums::Shared::begin_in_order() {
-  for (auto sum = open.find(next); sum != open.end() && sum->first == next; ++sum, ++next) sum->second->begin();
+  for (auto sum = open.find(next); sum != open.end(); sum = open.find(next)) {
+    ++next;
+    sum->second->begin();
+  }
+  publish_in_order();  // sums of which this process has no slice
+}
+
+void SliceSums::Shared::take_parts_in_order(size_t from) {
+  for (uint64_t& number = next_part[from]; number < next; ++number) {
+    const auto sum = open.find(number);
+    if (sum == open.end()) continue;
+    if (!sum->second->knows_part(from)) return;
+    sum->second->take_part(from);
+  }
 }
 
 void SliceSums::Shared::publish_in_order() {
-  for (auto sum = open.begin(); sum != open.end() && sum->second->own_slice_done();) {
+  for (auto sum = open.begin(); sum != open.end() && sum->first < next && sum->second->own_slice_done();) {
     if (!sum->second->published()) sum->second->publish();
     sum = sum->second->complete() ? open.erase(sum) : std::next(sum);
   }
@@ -228,8 +306,9 @@ void SliceSums::Shared::publish_in_order() {
 SliceSums::SliceSums(Fabric& fabric, std::vector<uint32_t> nodes, uint32_t node, uint64_t start, Results results) {
   const auto own = static_cast<size_t>(std::find(nodes.begin(), nodes.end(), node) - nodes.begin());
   if (own == nodes.size() || nodes.size() < 2) throw Error(MK_INTERNAL, "slices need this process and another one");
-  shared_ =
-      std::shared_ptr<Shared>(new Shared{fabric, std::move(nodes), own, start, {}, false, std::move(results), {}, 0});
+  const std::vector<uint64_t> next_part(nodes.size(), 0);
+  shared_ = std::shared_ptr<Shared>(
+      new Shared{fabric, std::move(nodes), own, start, {}, false, std::move(results), {}, 0, next_part});
 }
 
 SliceSums::~SliceSums() {

@@ -55,7 +55,7 @@ struct Slice {
 // The class is thread-safe.
 class SliceSums {
  public:
-  static constexpr uint32_t kStarts = 1 << 14;  // the tags of starts repeat after so many
+  static constexpr uint32_t kStarts = 10'000;  // the tags of starts repeat after so many
 
   struct Results {
     std::function<void(uint64_t number, const base::Floats& sum)> made;  // receives each finished sum

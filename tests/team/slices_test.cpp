@@ -184,9 +184,8 @@ TEST(Slices, SendTheSameNumberOfFloatsFromEveryProcess) {
   for (uint32_t k = 0; k < 4; ++k) sums[k]->add(0, kCount, {block_of(0, 4 * k, 4, kCount)});
   while (room.deliver_one()) {
   }
-  // Each process sends three quarters of its subtree, with a head of three words for each part, and its slice three
-  // times.
-  EXPECT_EQ(room.floats(), 4 * (3 * (kCount / 4 + 3) + 3 * (kCount / 4)));
+  // Each process sends three quarters of its subtree, with a head of 81 words for each part, and its slice three times.
+  EXPECT_EQ(room.floats(), 4 * (3 * (81 + kCount / 4) + 3 * (kCount / 4)));
 }
 
 TEST(Slices, MergedBlocksAreTheFewestSubtrees) {
@@ -211,7 +210,7 @@ TEST(Slices, RefuseDamagedMessages) {
   const std::vector<float> damaged(7, 0.0F);
   other.give(0, 0, damaged, [] {});
   room.deliver_one();
-  EXPECT_EQ(why, "a message with a part of a team's sum has the wrong length");
+  EXPECT_EQ(why, "a message with a part of a team's sum is damaged");
 }
 
 TEST(Slices, TellWhichProcessesHaveContributedNothing) {

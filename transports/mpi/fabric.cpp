@@ -73,8 +73,7 @@ void Fabric::begin(const Request& r) {
   requests_.push_back(r);
 }
 
-bool Fabric::progress() {
-  if (!busy_) return false;
+void Fabric::progress() {
   std::vector<Request> asked;
   {
     const std::lock_guard lock(mutex_);
@@ -93,8 +92,7 @@ bool Fabric::progress() {
   }
   complete();
   const std::lock_guard lock(mutex_);
-  busy_ = !active_.empty() || !asked_.empty();
-  return busy_;
+  busy_ = !closed_ && (!active_.empty() || !asked_.empty());
 }
 
 // Removes the completed requests first, because done() may ask for more.

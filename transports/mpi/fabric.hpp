@@ -33,8 +33,10 @@ class Fabric {
   void give(int to, int tag, const float* values, uint64_t count, Done done, void* context);
   void take(int from, int tag, float* values, uint64_t most, Done done, void* context);
 
-  // Starts what was asked for, and completes what has arrived or left. Returns whether anything is still on its way.
-  bool progress();
+  // Starts what was asked for, and completes what has arrived or left.
+  void progress();
+  // Returns whether anything is on its way.
+  bool busy() const { return busy_; }
 
   // Ends all calls of MPI, because a rank is lost: MPI may abort the process or never return if it touches a connection
   // to a dead rank. What is on its way never completes, and its memory stays reserved, because a rank that is alive may

@@ -43,6 +43,7 @@ constexpr std::string_view kEverybody = "everybody", kNotEverybody = "not everyb
 constexpr std::chrono::seconds kLeave(30);  // for ranks that only shut down
 constexpr double kStartLimitS = 120;
 constexpr std::chrono::seconds kConnect(5);  // lower limit
+constexpr int kLooks = 20;                 // at the fabric, for each look at the links, which takes longer
 constexpr std::chrono::seconds kStuck(60);   // for a call of MPI that only starts or tests something
 constexpr const char* kStartVariable = "MOKUME_MPI_START_S";
 constexpr const char* kNetworkVariable = "MOKUME_MPI_NETWORK";
@@ -152,11 +153,13 @@ class Mpi {
     return std::nullopt;
   }
 
-  // Does not sleep while floats are on their way, because only calls of MPI move them.
+  // Does not sleep while floats are on their way, because only calls of MPI move them, nor right after the last have
+  // arrived, because the caller may have waited for them.
   void wait(Clock::duration at_most) {
-    if (!fabric_.progress()) return links_.wait(at_most);
-    links_.wait(Clock::duration::zero());
+    if (!fabric_.busy()) return links_.wait(at_most);
+    for (int look = 0; look < kLooks && fabric_.busy(); ++look) fabric_.progress();
     std::this_thread::yield();
+    links_.wait(Clock::duration::zero());
   }
   void wake() { links_.wake(); }
   void flush(Clock::duration timeout) { links_.flush(Clock::now() + timeout); }
