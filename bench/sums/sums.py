@@ -31,7 +31,7 @@ def run(*words):
 def hosts(n, rate):
     """Creates n network namespaces on a bridge, and returns their names."""
     names = [f"sums{k + 1}" for k in range(n)]
-    limit = ["root", "tbf", "rate", rate, "burst", "256kb", "latency", "20ms"]
+    limit = ["root", "tbf", "rate", rate, "burst", "256kb", "latency", "300ms"]
     try:
         run("ip", "link", "add", "sums0", "type", "bridge")
         run("ip", "link", "set", "sums0", "up")

@@ -101,6 +101,11 @@ class InTeam : public testing::Test {
   Place place_;
 };
 
+// Returns what carried the sums between nodes.
+std::string sums_of(const fs::path& run) {
+  return nlohmann::json::parse(slurp(run / "run.json"))["environment"]["sums"].get<std::string>();
+}
+
 TEST_F(InTeam, GivesTheBytesOfOneDeviceOnAnyNumberOfRanks) {
   const std::string text = experiment(4, kSynchronous);
   const Bytes one = alone(text);
@@ -118,7 +123,17 @@ TEST_F(InTeam, GivesTheBytesOfOneDeviceOnAnyNumberOfRanks) {
     const auto summary = nlohmann::json::parse(slurp(run / "summary.json"));
     EXPECT_EQ(summary["devices"].size(), static_cast<size_t>(ranks));
     EXPECT_GT(summary["devices"][1]["busy_s"].get<double>(), 0);
+    EXPECT_EQ(sums_of(run), "mpi: the default");
   }
+}
+
+TEST_F(InTeam, GivesTheSameBytesWithSumsOverSockets) {
+  const std::string text = experiment(4, kSynchronous);
+  place_.write("e.toml", text);
+  const Ended ended = place_.shell(on_ranks(3) + Place::program() + " run e.toml --set devices.sums=sockets");
+  ASSERT_EQ(ended.code, 0) << ended.err;
+  EXPECT_EQ(bytes_of(place_.run("net")), alone(text));
+  EXPECT_EQ(sums_of(place_.run("net")), "sockets: devices.sums");
 }
 
 TEST_F(InTeam, ResumesWithOtherRanksAfterAStop) {
@@ -152,6 +167,7 @@ TEST_F(InTeam, ContinuesWithoutAKilledRank) {
   EXPECT_EQ(ended.code, 0) << ended.err;
   EXPECT_NE(ended.err.find("leaves the team"), std::string::npos) << ended.err;
   EXPECT_EQ(bytes_of(place_.run("net")), alone(text));
+  EXPECT_EQ(sums_of(place_.run("net")), "sockets: a node was lost, after which MPI is not safe");
 }
 
 TEST_F(InTeam, AveragesWeights) {
