@@ -13,6 +13,9 @@
     python3 bench/parallel/parallel.py reduce [--rounds 3] [--ranks 2 4] [--out FILE]
         measures for fully connected networks of growing size, at batch 16 for each rank, how much longer a step takes
         in a team than alone, and the same for PyTorch's DistributedDataParallel over gloo (needs torch)
+    python3 bench/parallel/parallel.py roads [--rounds 3] [--ranks 2 4] [--out FILE]
+        trains the guide's and the Lightning network on ranks that share the cores evenly, at batch 128 for each rank,
+        with sums over MPI and over sockets ([devices] sums), and compares both with as many images on one rank
 
 Times are those of training in the journal, without loading the data. Each run trains for a while and then for twice as
 long. The difference counts, so that one-time costs drop out (kernels, the first split, the test).
@@ -34,7 +37,13 @@ import time
 HERE = pathlib.Path(__file__).resolve().parent
 ROOT = HERE.parent.parent
 LAYERS = "[[model_options.layers]]"
-LIGHTNING = LAYERS + (ROOT / "configs/cnn-lightning-mnist.toml").read_text().split(LAYERS, 1)[1]
+
+
+def layers_of(config):
+    return LAYERS + (ROOT / "configs" / config).read_text().split(LAYERS, 1)[1]
+
+
+LIGHTNING, GUIDE = layers_of("cnn-lightning-mnist.toml"), layers_of("cnn-guide-mnist.toml")
 
 
 def mlp(hidden):
@@ -223,6 +232,32 @@ def throttled(args, place):
     return {"of_the_sum": share, "of_the_faster": faster, "rounds": rates}
 
 
+def roads(args, place):
+    cores = sorted(os.sched_getaffinity(0))
+    rows = []
+    for name, layers in [("guide", GUIDE), ("lightning", LIGHTNING)]:
+        for ranks in args.ranks:
+            trained, batch = 128 * 10 * ranks, 128 * ranks
+            parallel = f'{{ type = "synchronous", shards = {max(16, 2 * ranks)} }}'
+            text = experiment(layers, batch, parallel, trained, place)
+            share = cores[:min(ranks, len(cores))]
+            rates = {"one core": [], "mpi": [], "sockets": []}
+            for _ in range(args.rounds):
+                rates["one core"].append(trained / seconds_per_epoch(args.mokume, text, args.epochs, 1, cores[:1], place))
+                for road in ("mpi", "sockets"):
+                    with_road = text.replace("[devices]", f'[devices]\nsums = "{road}"')
+                    rates[road].append(
+                        trained / seconds_per_epoch(args.mokume, with_road, args.epochs, ranks, share, place))
+            row = {"network": name, "ranks": ranks, "cores": len(share)}
+            row.update({f"{road}_images_per_s": statistics.median(all_of_it) for road, all_of_it in rates.items()})
+            for road in ("mpi", "sockets"):
+                row[f"{road}_efficiency"] = statistics.median(
+                    r / (len(share) * one) for r, one in zip(rates[road], rates["one core"]))
+            print(json.dumps(row), flush=True)
+            rows.append(row)
+    return rows
+
+
 def torch_step(hidden, ranks, cores, seconds):
     """Returns the seconds per step of a rank at batch 16, with a PyTorch process for each rank."""
     done = subprocess.run([sys.executable, str(ROOT / "bench/peers/ddp_torch.py"), str(hidden), str(ranks), str(seconds)],
@@ -266,7 +301,7 @@ def reduce(args, place):
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("what", choices=["speed", "unequal", "throttled", "reduce"])
+    parser.add_argument("what", choices=["speed", "unequal", "throttled", "reduce", "roads"])
     parser.add_argument("--mokume", default=str(ROOT / "build/release/bin/mokume"))
     parser.add_argument("--rounds", type=int, default=3)
     parser.add_argument("--epochs", type=int, default=2)
@@ -276,7 +311,8 @@ def main():
     parser.add_argument("--out")
     args = parser.parse_args()
     with tempfile.TemporaryDirectory() as place:
-        rows = {"speed": speed, "unequal": unequal, "throttled": throttled, "reduce": reduce}[args.what](args, place)
+        measure = {"speed": speed, "unequal": unequal, "throttled": throttled, "reduce": reduce, "roads": roads}
+        rows = measure[args.what](args, place)
     if args.out:
         path = pathlib.Path(args.out)
         known = json.loads(path.read_text()) if path.exists() else {}

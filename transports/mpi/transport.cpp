@@ -43,7 +43,7 @@ constexpr std::string_view kEverybody = "everybody", kNotEverybody = "not everyb
 constexpr std::chrono::seconds kLeave(30);  // for ranks that only shut down
 constexpr double kStartLimitS = 120;
 constexpr std::chrono::seconds kConnect(5);  // lower limit
-constexpr int kLooks = 20;                 // at the fabric, for each look at the links, which takes longer
+constexpr int kLooks = 20;                   // at the fabric, for each look at the links, which takes longer
 constexpr std::chrono::seconds kStuck(60);   // for a call of MPI that only starts or tests something
 constexpr const char* kStartVariable = "MOKUME_MPI_START_S";
 constexpr const char* kNetworkVariable = "MOKUME_MPI_NETWORK";
