@@ -16,7 +16,8 @@ namespace {
 
 // A process whose members have neighbouring shards of a tree with 2^k leaves has at most 2 k subtrees after merged().
 constexpr uint64_t kMostBlocks = 40;
-constexpr uint64_t kAlignment = 16;  // floats of a cache line
+constexpr uint64_t kAlignment = 16;     // floats of a cache line
+constexpr uint64_t kLeastSlice = 4096;  // floats
 
 // States the subtrees of a process: their number, then the first leaf and the size of each. A fabric carries only
 // floats.
@@ -34,10 +35,14 @@ uint32_t number_in(float f) {
   return value;
 }
 
-// Returns slice `owner` of `owners`: whole cache lines, except at the end.
-Slice slice_of(uint64_t count, size_t owner, size_t owners) {
+// Returns the slice of sum `number` that the process at `place` of `places` owns. Slices are whole cache lines, except
+// at the end. Short sums have fewer owners, which differ from sum to sum, because many small messages take longer.
+Slice slice_of(uint64_t number, uint64_t count, size_t place, size_t places) {
+  const uint64_t owners = std::clamp<uint64_t>(count / kLeastSlice, 1, places);
+  const uint64_t owner = (place + places - number * owners % places) % places;
+  if (owner >= owners) return {};
   const uint64_t lines = (count + kAlignment - 1) / kAlignment;
-  const auto bound = [&](size_t k) { return std::min(count, lines * k / owners * kAlignment); };
+  const auto bound = [&](uint64_t k) { return std::min(count, lines * k / owners * kAlignment); };
   return {bound(owner), bound(owner + 1) - bound(owner)};
 }
 
@@ -132,7 +137,7 @@ class SliceSums::OneSum : public std::enable_shared_from_this<OneSum> {
   OneSum(std::shared_ptr<Shared> shared, uint64_t number, uint64_t count, std::vector<cluster::Block> blocks)
       : shared_(std::move(shared)),
         number_(number),
-        own_(slice_of(count, shared_->own, shared_->nodes.size())),
+        own_(slice_of(number, count, shared_->own, shared_->nodes.size())),
         local_(merged(std::move(blocks))),
         head_(head_of(local_)),
         result_(base::Floats::uninitialized(count)) {
@@ -197,7 +202,7 @@ class SliceSums::OneSum : public std::enable_shared_from_this<OneSum> {
   }
 
  private:
-  Slice slice(size_t owner) const { return slice_of(result_.size(), owner, shared_->nodes.size()); }
+  Slice slice(size_t place) const { return slice_of(number_, result_.size(), place, shared_->nodes.size()); }
 
   void expect_part(size_t from) {
     const auto head = std::make_shared<Head>();
@@ -324,10 +329,14 @@ void SliceSums::add(uint64_t number, uint64_t count, std::vector<cluster::Block>
   shared_->begin_in_order();
 }
 
-std::vector<uint32_t> SliceSums::absent(uint64_t number) const {
+std::vector<uint32_t> SliceSums::absent() const {
   const std::lock_guard lock(shared_->mutex);
-  const auto found = shared_->open.find(number);
-  return found == shared_->open.end() ? std::vector<uint32_t>() : found->second->absent();
+  std::set<uint32_t> nodes;
+  for (const auto& [number, sum] : shared_->open) {
+    const std::vector<uint32_t> more = sum->absent();
+    nodes.insert(more.begin(), more.end());
+  }
+  return {nodes.begin(), nodes.end()};
 }
 
 }  // namespace mokume::team

@@ -1,4 +1,4 @@
-// Adds up the sums of a team by owner slices. Each of R processes owns one slice of every sum. It sends each other
+// Adds up the sums of a team by owner slices. Each of R processes owns one slice of every long sum. It sends each other
 // owner its subtree sums of that owner's slice, adds up its own slice in the order of the tree (add_up()), and sends
 // the result to all others. Every process thus sends and receives about 2 (R - 1) / R times the floats of its subtrees,
 // whatever R is; in the star, process 0 carries R - 1 times that.
@@ -72,8 +72,8 @@ class SliceSums {
   // Contributes the blocks of all members in this process, once for each number from 0. The blocks must own their
   // floats.
   void add(uint64_t number, uint64_t count, std::vector<cluster::Block> blocks);
-  // Returns the processes whose part of an unfinished sum has not arrived.
-  std::vector<uint32_t> absent(uint64_t number) const;
+  // Returns the processes whose parts of unfinished sums have not arrived, as far as this process owns slices of them.
+  std::vector<uint32_t> absent() const;
 
  private:
   struct Shared;

@@ -162,7 +162,7 @@ void TeamSums::take(Seat& seat, std::span<float> to) {
     // Returns a finished sum even if a member has left since.
     if (made_.count(number) == 0) {
       check_whole();
-      late_ = number;
+      late_ = true;
       if (const auto open = open_.find(number); open != open_.end())
         for (const uint32_t m : setup_.gathered)
           if (open->second.members.count(m) == 0) missing_.push_back(m);
@@ -195,7 +195,7 @@ std::vector<uint32_t> TeamSums::missing() const {
   return missing_;
 }
 
-std::optional<uint64_t> TeamSums::late() const {
+bool TeamSums::late() const {
   const std::lock_guard lock(mutex_);
   return late_;
 }

@@ -64,8 +64,8 @@ class TeamSums {
   bool broken() const;
   // Returns the gathered members whose late contributions broke up the team.
   std::vector<uint32_t> missing() const;
-  // Returns the number of the sum that broke up the team because it was late.
-  std::optional<uint64_t> late() const;
+  // Returns whether a sum that was late broke up the team.
+  bool late() const;
 
  private:
   struct Seat;
@@ -92,7 +92,7 @@ class TeamSums {
   std::map<uint64_t, Made> made_;
   std::optional<std::string> why_;
   std::vector<uint32_t> missing_;
-  std::optional<uint64_t> late_;
+  bool late_ = false;
 };
 
 }  // namespace mokume::team

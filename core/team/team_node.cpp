@@ -267,10 +267,9 @@ void TeamNode::break_up(TeamAttempt& start, const std::string& why) {
   send_to_nodes(start, cluster::TeamBreak{start.number, why});
 }
 
-// Returns the nodes whose late part of a sum broke up the start.
+// Returns the nodes whose late parts of sums broke up the start.
 std::vector<uint32_t> TeamNode::absent_nodes(const TeamAttempt& start) {
-  const std::optional<uint64_t> late = start.team->late();
-  return late && start.slices ? start.slices->absent(*late) : std::vector<uint32_t>();
+  return start.slices && start.team->late() ? start.slices->absent() : std::vector<uint32_t>();
 }
 
 // Waits for the other members. Counts those that do not return in time as failed.
