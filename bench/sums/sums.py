@@ -30,25 +30,25 @@ def run(*words):
 @contextlib.contextmanager
 def hosts(n, rate):
     """Creates n network namespaces on a bridge, and returns their names."""
-    names = [f"sums{k + 1}" for k in range(n)]
+    names = [f"sums{n}-{k + 1}" for k in range(n)]  # the kernel removes old ones late
     limit = ["root", "tbf", "rate", rate, "burst", "256kb", "latency", "300ms"]
     try:
-        run("ip", "link", "add", "sums0", "type", "bridge")
-        run("ip", "link", "set", "sums0", "up")
+        run("ip", "link", "add", f"sums{n}", "type", "bridge")
+        run("ip", "link", "set", f"sums{n}", "up")
         for k, name in enumerate(names):
             run("ip", "netns", "add", name)
-            run("ip", "link", "add", f"port{name}", "type", "veth", "peer", "name", "eth0", "netns", name)
-            run("ip", "link", "set", f"port{name}", "master", "sums0", "up")
+            run("ip", "link", "add", f"p{name}", "type", "veth", "peer", "name", "eth0", "netns", name)
+            run("ip", "link", "set", f"p{name}", "master", f"sums{n}", "up")
             run("ip", "-n", name, "link", "set", "lo", "up")
             run("ip", "-n", name, "addr", "add", f"{NET}.{k + 1}/24", "dev", "eth0")
             run("ip", "-n", name, "link", "set", "eth0", "up")
-            run("tc", "qdisc", "add", "dev", f"port{name}", *limit)
+            run("tc", "qdisc", "add", "dev", f"p{name}", *limit)
             run("tc", "-n", name, "qdisc", "add", "dev", "eth0", *limit)
         yield names
     finally:
         for name in names:
             subprocess.run(["ip", "netns", "del", name], capture_output=True)
-        subprocess.run(["ip", "link", "del", "sums0"], capture_output=True)
+        subprocess.run(["ip", "link", "del", f"sums{n}"], capture_output=True)
 
 
 def mpi_command(names, n, folder):
@@ -56,7 +56,9 @@ def mpi_command(names, n, folder):
     if not names:
         return command
     agent = pathlib.Path(folder, "agent")
-    agent.write_text(f'#!/bin/sh\nhost=$1; shift\nexec ip netns exec sums${{host##*.}} sh -c "$*"\n')
+    # Each host has a place of its own for the files of its daemon, whose names would clash.
+    agent.write_text(f'#!/bin/sh\nhost=${{1##*.}}; shift\nmkdir -p {folder}/$host; export TMPDIR={folder}/$host\n'
+                     f'exec ip netns exec sums{n}-$host sh -c "$*"\n')
     agent.chmod(0o755)
     return (["ip", "netns", "exec", names[0]] + command +
             ["--host", ",".join(f"{NET}.{k + 1}" for k in range(n)), "--mca", "plm_rsh_agent", str(agent), "--mca", "btl",

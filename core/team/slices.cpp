@@ -125,6 +125,7 @@ struct SliceSums::Shared {
 
   enum Phase : uint32_t { head, part, slice, n_phases };
   uint32_t tag(Phase phase) const { return static_cast<uint32_t>(start % kStarts * n_phases + phase); }
+  size_t next_place(size_t place) const { return (place + 1) % nodes.size(); }
   void begin_in_order();
   void take_parts_in_order(size_t from);
   void publish_in_order();
@@ -142,12 +143,13 @@ class SliceSums::OneSum : public std::enable_shared_from_this<OneSum> {
         head_(head_of(local_)),
         result_(base::Floats::uninitialized(count)) {
     for (const cluster::Block& b : local_) parts_.push_back({b.first, b.size, part_of(b.values, own_)});
-    for (size_t k = 0; k < shared_->nodes.size(); ++k) {
-      if (slice(k).count > 0) ++slices_left_;
-      if (k == shared_->own) continue;
-      if (slice(k).count > 0) to_give_.emplace(k, joined(local_, slice(k)));
+    if (own_.count > 0) ++slices_left_;
+    // Begins with the next process, so that not all send to the same one at a time.
+    for (size_t k = shared_->next_place(shared_->own); k != shared_->own; k = shared_->next_place(k)) {
+      if (slice(k).count > 0) to_give_.emplace_back(k, joined(local_, slice(k)));
       if (own_.count > 0) absent_.insert(k);
     }
+    slices_left_ += to_give_.size();
     added_up_ = own_.count == 0;
   }
 
@@ -190,9 +192,8 @@ class SliceSums::OneSum : public std::enable_shared_from_this<OneSum> {
   void publish() {
     published_ = true;
     const std::span<const float> slice = result_.span().subspan(own_.first, own_.count);
-    for (size_t k = 0; k < shared_->nodes.size() && !slice.empty(); ++k)
-      if (k != shared_->own)
-        shared_->fabric.give(shared_->nodes[k], shared_->tag(Shared::slice), slice, [self = shared_from_this()] {});
+    for (size_t k = shared_->next_place(shared_->own); k != shared_->own && !slice.empty(); k = shared_->next_place(k))
+      shared_->fabric.give(shared_->nodes[k], shared_->tag(Shared::slice), slice, [self = shared_from_this()] {});
   }
 
   std::vector<uint32_t> absent() const {
@@ -274,10 +275,10 @@ class SliceSums::OneSum : public std::enable_shared_from_this<OneSum> {
   const std::vector<cluster::Block> local_;  // subtrees of this process, of which parts_ has views
   const Head head_;
   const base::Floats result_;
-  std::map<size_t, base::Floats> to_give_;               // until begin(): parts of the others' slices, by place
-  std::map<size_t, std::vector<cluster::Block>> heads_;  // announced parts of the own slice, by place
-  std::vector<cluster::Block> parts_;                    // subtrees of the own slice
-  std::set<size_t> absent_;                              // places whose part of the own slice has not arrived
+  std::vector<std::pair<size_t, base::Floats>> to_give_;  // until begin(): parts of the others' slices, by place
+  std::map<size_t, std::vector<cluster::Block>> heads_;   // announced parts of the own slice, by place
+  std::vector<cluster::Block> parts_;                     // subtrees of the own slice
+  std::set<size_t> absent_;                               // places whose part of the own slice has not arrived
   size_t slices_left_ = 0;
   bool added_up_ = false, published_ = false;
 };
