@@ -193,9 +193,11 @@ void TeamNode::make_team(TeamAttempt& start, const std::vector<cluster::LocalDev
     else
       others.insert(start.members[k].node);
   }
-  if (sums_road().starts_with("mpi")) {
+  if (others.empty()) {
+    // All other members have left, and nobody needs the sums.
+  } else if (sums_road().starts_with("mpi")) {
     add_up_slices(start, setup);
-  } else if (!others.empty()) {
+  } else {
     setup.publish = [this, others, number = start.number](uint64_t sum_number, const base::Floats& sum) {
       const auto bytes =
           std::make_shared<const std::string>(cluster::encode(cluster::TeamSum{number, sum_number, sum}));

@@ -197,7 +197,7 @@ TEST_F(InTeam, ContinuesWithoutADeviceOfAnotherRank) {
                std::string("plugins.directories = [\"") + fault_library() + "\"]\n" + experiment(4, kSynchronous));
   const std::string run = Place::program() + " run e.toml --devices ";
   const Ended ended =
-      place_.shell(kRecoveringMpirun + by_rank(run + "host", "env MOKUME_FAULT=fail:300 " + run + "fault:0"));
+      place_.shell(kRecoveringMpirun + by_rank(run + "host,fault:0", "env MOKUME_FAULT=fail:300 " + run + "fault:0"));
   EXPECT_EQ(ended.code, 0) << ended.err;
   EXPECT_NE(ended.err.find("node 1 fault:0 leaves the team: "), std::string::npos) << ended.err;
   EXPECT_EQ(bytes_of(place_.run("net")), alone(experiment(4, kSynchronous)));
