@@ -2,7 +2,7 @@
 """Measures sums of floats over ranks: by owner slices over MPI, in the star over sockets, MPI_Allreduce, and gloo.
 
     bench/sums/sums.py [--ranks 2 4 8] [--floats 100000 1000000 10000000] [--rate 1gbit] [--rounds 11]
-                       [--alternations 3] [--python PYTHON_WITH_TORCH] [--out bench/results/sums.json]
+                       [--alternations 3] [--python PYTHON] [--out bench/results/sums.json]
 
 Without --rate, all ranks share this host. With it, each rank has a host of its own: a network namespace on a bridge, with
 links of that rate in both directions (tc-tbf). This needs root. The ways alternate; each figure is the median of the
@@ -100,8 +100,10 @@ def gloo(args, names, n, floats, folder):
 
 def mpi(args, names, n, way, floats, folder):
     environment = dict(os.environ, OMPI_ALLOW_RUN_AS_ROOT="1", OMPI_ALLOW_RUN_AS_ROOT_CONFIRM="1")
-    program = str(pathlib.Path(args.build, "bin", "sums_bench").resolve())
-    out = subprocess.run(mpi_command(names, n, folder) + [program, way, str(floats), str(args.rounds)], env=environment,
+    program = [str(pathlib.Path(args.build, "bin", "sums_bench").resolve()), way]
+    if way == "allreduce":
+        program = [args.python, str(ROOT / "bench/peers/allreduce_mpi4py.py")]
+    out = subprocess.run(mpi_command(names, n, folder) + program + [str(floats), str(args.rounds)], env=environment,
                          stdout=subprocess.PIPE, text=True, timeout=600, check=True).stdout
     return json.loads(out.strip().splitlines()[-1])["ms"]
 
@@ -131,7 +133,7 @@ def main():
     parser.add_argument("--rate")
     parser.add_argument("--rounds", type=int, default=11)
     parser.add_argument("--alternations", type=int, default=3)
-    parser.add_argument("--python", default=sys.executable, help="a Python with PyTorch, for gloo")
+    parser.add_argument("--python", default=sys.executable, help="a Python with mpi4py, numpy and PyTorch, for the peers")
     parser.add_argument("--out")
     args = parser.parse_args()
     rows = []

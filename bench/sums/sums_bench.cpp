@@ -1,12 +1,11 @@
 // Measures sums of floats over the ranks of an MPI job, one subtree per rank, as the gradients of a team.
 //
-//   mpirun -n RANKS sums_bench slices|star|allreduce FLOATS ROUNDS
+//   mpirun -n RANKS sums_bench slices|star FLOATS ROUNDS
 //
 // "slices" adds up by owner slices over MPI (core/team/slices.hpp) and "star" in rank 0 over the sockets of the
-// transport (core/team/sums.hpp), both in buckets of 65,536 floats, all of which are on their way at once. "allreduce"
-// is one call of MPI_Allreduce, whose order of summation MPI chooses. Rank 0 prints the median time as a JSON line.
+// transport (core/team/sums.hpp), both in buckets of 65,536 floats, all of which are on their way at once. Rank 0
+// prints the median time as a JSON line.
 #include <malloc.h>
-#include <mpi.h>
 
 #include <algorithm>
 #include <chrono>
@@ -126,28 +125,11 @@ void print(const std::string& what, uint32_t ranks, uint64_t floats, double seco
               4e-6 * static_cast<double>(floats) / seconds);
 }
 
-int allreduce(uint64_t floats, int rounds) {
-  MPI_Init(nullptr, nullptr);
-  int rank = 0, size = 1;
-  MPI_Comm_rank(MPI_COMM_WORLD, &rank);
-  MPI_Comm_size(MPI_COMM_WORLD, &size);
-  std::vector<float> values(floats, static_cast<float>(rank + 1)), sums(floats);
-  const auto sum = [&] {
-    MPI_Allreduce(values.data(), sums.data(), static_cast<int>(floats), MPI_FLOAT, MPI_SUM, MPI_COMM_WORLD);
-  };
-  sum();
-  const double seconds = median_of(sum, rounds);
-  if (rank == 0) print("allreduce", static_cast<uint32_t>(size), floats, seconds);
-  MPI_Finalize();
-  return 0;
-}
-
 int run(int argc, char** argv) {
-  if (argc != 4) throw Error(MK_INVALID_ARGUMENT, "usage: sums_bench slices|star|allreduce FLOATS ROUNDS");
+  if (argc != 4) throw Error(MK_INVALID_ARGUMENT, "usage: sums_bench slices|star FLOATS ROUNDS");
   const std::string what = argv[1];
   const uint64_t floats = std::stoull(argv[2]);
   const int rounds = std::max(kLeast, std::stoi(argv[3]));
-  if (what == "allreduce") return allreduce(floats, rounds);
   mallopt(M_MMAP_THRESHOLD, 1 << 30);  // as in TeamNode
   mallopt(M_TRIM_THRESHOLD, 1 << 30);
   base::Log log;

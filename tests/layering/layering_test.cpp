@@ -19,11 +19,12 @@ TEST(Tree, KeepsItsRules) {
     EXPECT_EQ(count(path), 1) << path;
 }
 
-// To understand a run, a reader needs what run.cpp reaches. Both numbers may fall; an increase needs a reason.
+// To understand a run, a reader needs what run.cpp reaches. Both numbers may fall; an increase needs a reason. They
+// last rose by the sums that travel over MPI (ADR 50).
 TEST(Tree, CoreStaysSmall) {
   const std::vector<Source> tree = read_tree(test::source_directory());
-  EXPECT_LE(core_lines(tree), 38000U);
-  EXPECT_LE(reached_lines(tree, "core/run/run.cpp"), 33210U);
+  EXPECT_LE(core_lines(tree), 38260U);
+  EXPECT_LE(reached_lines(tree, "core/run/run.cpp"), 33810U);
 }
 
 // ---- tests of the checker

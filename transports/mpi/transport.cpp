@@ -252,8 +252,8 @@ void initialize() {
   std::signal(SIGPIPE, SIG_IGN);
   // Over TCP, Open MPI by default waits for the receiver before it sends more than 64 KB, which costs a third of the
   // bandwidth of 1 Gbit/s with slices of sums. The receivers of this program have always asked for the floats.
-  for (const char* limit : {"OMPI_MCA_btl_tcp_eager_limit", "OMPI_MCA_btl_tcp_rndv_eager_limit",
-                            "OMPI_MCA_btl_tcp_max_send_size"})
+  for (const char* limit :
+       {"OMPI_MCA_btl_tcp_eager_limit", "OMPI_MCA_btl_tcp_rndv_eager_limit", "OMPI_MCA_btl_tcp_max_send_size"})
     setenv(limit, "262144", 0);
   int provided = MPI_THREAD_SINGLE;
   check(MPI_Init_thread(nullptr, nullptr, MPI_THREAD_FUNNELED, &provided), "MPI_Init_thread");
