@@ -71,7 +71,7 @@ struct Environment {
   std::string host = {};
   uint64_t nodes = 0;
   std::string reproducibility = {};
-  std::string sums = {};  // what carries the sums of a team between nodes, and why
+  std::string sums = {};  // the road of a team's sums between nodes, and the reason
 
   template <class Self, class Fields>
   static void fields(Self& self, Fields& field) {

@@ -236,7 +236,7 @@ TEST(Slices, TellWhichProcessesHaveContributedNothing) {
   InRoom one(room, 3), two(room, 5);
   std::map<uint64_t, std::vector<float>> made;
   SliceSums first(one, {3, 5, 7}, 3, 0, results_in(made)), second(two, {3, 5, 7}, 5, 0, results_in(made));
-  first.add(0, 64, {block_of(0, 0, 8, 64)});  // of which the first process is the owner
+  first.add(0, 64, {block_of(0, 0, 8, 64)});  // the first process is the owner
   EXPECT_EQ(first.absent(), (std::vector<uint32_t>{5, 7}));
   second.add(0, 64, {block_of(0, 8, 4, 64)});
   while (room.deliver_one()) {

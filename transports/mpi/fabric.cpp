@@ -27,10 +27,15 @@ Fabric::Fabric(MPI_Comm communicator, std::function<void()> wake, std::chrono::m
   taken_.assign(static_cast<size_t>(size_), 0);
 }
 
+// Returns what never completes and stays reserved until the process ends (see close()).
+std::vector<Fabric::Request>& Fabric::kept() {
+  static auto* const requests = new std::vector<Request>;
+  return *requests;
+}
+
 Fabric::~Fabric() {
-  static auto& kept = *new std::vector<Request>;  // until the process ends (see close())
-  kept.insert(kept.end(), requests_.begin(), requests_.end());
-  kept.insert(kept.end(), asked_.begin(), asked_.end());
+  kept().insert(kept().end(), requests_.begin(), requests_.end());
+  kept().insert(kept().end(), asked_.begin(), asked_.end());
 }
 
 void Fabric::give(int to, int tag, const float* values, uint64_t count, Done done, void* context) {

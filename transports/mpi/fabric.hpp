@@ -57,6 +57,7 @@ class Fabric {
     void* context;
   };
 
+  static std::vector<Request>& kept();
   void ask(const Request& request);
   void begin(const Request& request);
   void complete();
