@@ -69,9 +69,9 @@ typedef struct mk_transport {
   /* Both are NULL, or move floats between any two nodes over the fabric that the launcher knows. The n-th take() from a
    * node with a tag below 32,768 receives the n-th give() of that node with that tag, of at most `most` floats. The
    * floats must stay valid until done(context, count), which runs at most once, on the thread that calls wait();
-   * `count` is the number of floats that were sent. Any thread may call both until leave(). Once lost() has reported a
-   * node, nothing moves any more, and done() is not called: libraries may wait for the dead forever, or end the
-   * process. */
+   * `count` is the number of floats that were sent. Any thread may call both until leave(). Once a node is lost,
+   * nothing moves any more on any node, and done() is not called: libraries may wait for the dead forever, or end the
+   * process. flush() does not wait for floats. */
   int32_t (*give)(void* self, uint32_t to, uint32_t tag, const float* values, uint64_t count,
                   void (*done)(void* context, uint64_t count), void* context, mk_error* error);
   int32_t (*take)(void* self, uint32_t from, uint32_t tag, float* values, uint64_t most,

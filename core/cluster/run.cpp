@@ -130,6 +130,9 @@ class Loop {
     for (uint32_t node = 1; node < transport_.size(); ++node)
       if (transport_.lost(node)) dead.push_back(node);
     deliver(coordinator_->tick(now_(), dead));
+    // The coordinator does not call a node lost that took its leave; a team still needs it.
+    for (const uint32_t node : dead)
+      if (team_ != nullptr) team_->lost(node);
     for (const uint32_t node : coordinator_->lost()) {
       transport_.forget(node);
       if (team_ != nullptr) team_->lost(node);

@@ -259,7 +259,7 @@ class NodeRun {
     record.exit_reason.clear();
     record.environment.host = cluster::host_name();
     record.environment.nodes = transport_.size();
-    if (team_) record.environment.sums = team_->sums_road();
+    record.environment.sums = team_ ? team_->sums_road() : "";
     record.environment.reproducibility = recorded_->reproducibility(request_.config.team);
     recorded_->write();
   }

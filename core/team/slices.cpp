@@ -3,7 +3,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <array>
 #include <cstring>
 #include <map>
 #include <mutex>
@@ -14,14 +13,18 @@
 namespace mokume::team {
 namespace {
 
-// A process whose members have neighbouring shards of a tree with 2^k leaves has at most 2 k subtrees after merged().
-constexpr uint64_t kMostBlocks = 40;
+// A process whose members have neighbouring shards has at most two subtrees for each level of the tree after merged(),
+// and more only where shards are empty.
+constexpr uint64_t kMostBlocks = 255;
 constexpr uint64_t kAlignment = 16;     // floats of a cache line
 constexpr uint64_t kLeastSlice = 4096;  // floats
+// Members wait for each other with shorter sums. The first process adds these up, because it must know who is late.
+constexpr uint64_t kAlwaysFirst = 1024;
 
 // States the subtrees of a process: their number, then the first leaf and the size of each. A fabric carries only
 // floats.
-using Head = std::array<float, 1 + 2 * kMostBlocks>;
+using Head = std::vector<float>;
+constexpr uint64_t kMostWords = 1 + 2 * kMostBlocks;
 
 float word(uint32_t value) {
   float f = 0;
@@ -39,7 +42,8 @@ uint32_t number_in(float f) {
 // at the end. Short sums have fewer owners, which differ from sum to sum, because many small messages take longer.
 Slice slice_of(uint64_t number, uint64_t count, size_t place, size_t places) {
   const uint64_t owners = std::clamp<uint64_t>(count / kLeastSlice, 1, places);
-  const uint64_t owner = (place + places - number * owners % places) % places;
+  const uint64_t turn = count < kAlwaysFirst ? 0 : number * owners % places;
+  const uint64_t owner = (place + places - turn) % places;
   if (owner >= owners) return {};
   const uint64_t lines = (count + kAlignment - 1) / kAlignment;
   const auto bound = [&](uint64_t k) { return std::min(count, lines * k / owners * kAlignment); };
@@ -54,17 +58,14 @@ Head head_of(const std::vector<cluster::Block>& blocks) {
   if (blocks.size() > kMostBlocks)
     throw Error(MK_INTERNAL, fmt::format("a process has {} subtrees of a team's sum", blocks.size()));
   Head head{word(static_cast<uint32_t>(blocks.size()))};
-  for (size_t k = 0; k < blocks.size(); ++k) {
-    head[1 + 2 * k] = word(blocks[k].first);
-    head[2 + 2 * k] = word(blocks[k].size);
-  }
+  for (const cluster::Block& b : blocks) head.insert(head.end(), {word(b.first), word(b.size)});
   return head;
 }
 
 // Returns the blocks that the head describes, in one allocation for all of them, without values.
 std::vector<cluster::Block> described(const Head& head, uint64_t words, uint64_t count) {
-  const uint64_t n = number_in(head[0]);
-  if (words != head.size() || n > kMostBlocks)
+  const uint64_t n = words == 0 ? 0 : number_in(head[0]);
+  if (words != 1 + 2 * n || n > kMostBlocks)
     throw Error(MK_INTERNAL, "a message with a part of a team's sum is damaged");
   const std::shared_ptr<float> all(new float[n * count], std::default_delete<float[]>());
   std::vector<cluster::Block> blocks;
@@ -97,8 +98,9 @@ std::vector<cluster::Block> merged(std::vector<cluster::Block> blocks) {
     while (result.size() >= 2) {
       cluster::Block& left = result[result.size() - 2];
       const cluster::Block& right = result.back();
-      const bool halves =
-          left.size == right.size && right.first == left.first + left.size && left.first % (2 * left.size) == 0;
+      const uint64_t whole = uint64_t{2} * left.size;
+      const bool halves = whole > 0 && left.size == right.size && right.first == uint64_t{left.first} + left.size &&
+                          left.first % whole == 0;
       if (!halves) break;
       const std::span<float> sum = left.values.span(), more = right.values.span();
       std::transform(sum.begin(), sum.end(), more.begin(), sum.begin(), std::plus<float>());
@@ -162,7 +164,7 @@ class SliceSums::OneSum : public std::enable_shared_from_this<OneSum> {
       const Slice theirs = slice(k);
       shared_->fabric.take(shared_->nodes[k], shared_->tag(Shared::slice),
                            result_.span().subspan(theirs.first, theirs.count),
-                           [self](uint64_t) { self->slice_arrived(); });
+                           [self, theirs](uint64_t n) { self->their_slice_arrived(theirs, n); });
     }
     for (const auto& [k, part] : to_give_) {
       shared_->fabric.give(shared_->nodes[k], shared_->tag(Shared::head), head_, [self] {});
@@ -206,7 +208,7 @@ class SliceSums::OneSum : public std::enable_shared_from_this<OneSum> {
   Slice slice(size_t place) const { return slice_of(number_, result_.size(), place, shared_->nodes.size()); }
 
   void expect_part(size_t from) {
-    const auto head = std::make_shared<Head>();
+    const auto head = std::make_shared<Head>(kMostWords);
     shared_->fabric.take(
         shared_->nodes[from], shared_->tag(Shared::head), *head,
         [self = shared_from_this(), from, head](uint64_t words) { self->head_arrived(from, *head, words); });
@@ -253,6 +255,14 @@ class SliceSums::OneSum : public std::enable_shared_from_this<OneSum> {
         added_up_ = true;
         shared_->publish_in_order();
       }
+      slice_arrived();
+    });
+  }
+
+  void their_slice_arrived(const Slice& theirs, uint64_t floats) {
+    report_errors([&] {
+      if (floats != theirs.count)
+        throw Error(MK_INTERNAL, "a message with a slice of a team's sum has the wrong length");
       slice_arrived();
     });
   }

@@ -23,8 +23,8 @@ TEST(Tree, KeepsItsRules) {
 // last rose by the sums that travel over MPI (ADR 50).
 TEST(Tree, CoreStaysSmall) {
   const std::vector<Source> tree = read_tree(test::source_directory());
-  EXPECT_LE(core_lines(tree), 38260U);
-  EXPECT_LE(reached_lines(tree, "core/run/run.cpp"), 33810U);
+  EXPECT_LE(core_lines(tree), 38310U);
+  EXPECT_LE(reached_lines(tree, "core/run/run.cpp"), 33850U);
 }
 
 // ---- tests of the checker

@@ -184,8 +184,9 @@ TEST(Slices, SendTheSameNumberOfFloatsFromEveryProcess) {
   for (uint32_t k = 0; k < 4; ++k) sums[k]->add(0, kCount, {block_of(0, 4 * k, 4, kCount)});
   while (room.deliver_one()) {
   }
-  // Each process sends three quarters of its subtree, with a head of 81 words for each part, and its slice three times.
-  EXPECT_EQ(room.floats(), 4 * (3 * (81 + kCount / 4) + 3 * (kCount / 4)));
+  // Each process sends three quarters of its subtree, with a head of three words for each part, and its slice three
+  // times.
+  EXPECT_EQ(room.floats(), 4 * (3 * (3 + kCount / 4) + 3 * (kCount / 4)));
 }
 
 TEST(Slices, OwnersOfShortSumsTakeTurns) {
@@ -200,7 +201,7 @@ TEST(Slices, OwnersOfShortSumsTakeTurns) {
   }
   for (uint32_t owner = 0; owner < 4; ++owner) {
     for (uint32_t k = 0; k < 4; ++k) {
-      sums[k]->add(owner, 10, {block_of(owner, 4 * k, 4, 10)});
+      sums[k]->add(owner, 2000, {block_of(owner, 4 * k, 4, 2000)});
       EXPECT_EQ(sums[k]->absent().size(), k <= owner ? 3U : 0U);
     }
   }

@@ -8,6 +8,8 @@
 namespace mokume::mpi {
 namespace {
 
+constexpr std::chrono::seconds kAfterwards(1);
+
 void check(int code, const char* call) {
   if (code == MPI_SUCCESS) return;
   char text[MPI_MAX_ERROR_STRING] = "";
@@ -89,15 +91,18 @@ void Fabric::progress() {
     for (const Request& request : asked) begin(request);
     places_.resize(active_.size());
     statuses_.resize(active_.size());
-    int n = 0;
+    int n = 0, arrived = 0;
     if (!active_.empty())
       check(MPI_Testsome(static_cast<int>(active_.size()), active_.data(), &n, places_.data(), statuses_.data()),
             "MPI_Testsome");
+    else
+      check(MPI_Iprobe(MPI_ANY_SOURCE, MPI_ANY_TAG, communicator_, &arrived, MPI_STATUS_IGNORE), "MPI_Iprobe");
     places_.resize(n == MPI_UNDEFINED ? 0 : static_cast<size_t>(n));
   }
+  if (!asked.empty() || !places_.empty()) active_at_ = std::chrono::steady_clock::now();
   complete();
   const std::lock_guard lock(mutex_);
-  busy_ = !closed_ && (!active_.empty() || !asked_.empty());
+  busy_ = !closed_ && (!active_.empty() || !asked_.empty() || idle() < kAfterwards);
 }
 
 // Removes the completed requests first, because done() may ask for more.

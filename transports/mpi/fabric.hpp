@@ -35,8 +35,11 @@ class Fabric {
 
   // Starts what was asked for, and completes what has arrived or left.
   void progress();
-  // Returns whether anything is on its way.
+  // Returns whether anything is on its way, or was until shortly before: libraries may still hold a message that they
+  // call sent, and need calls to pass it on.
   bool busy() const { return busy_; }
+  // Returns the time since the last request or completion.
+  std::chrono::steady_clock::duration idle() const { return std::chrono::steady_clock::now() - active_at_; }
 
   // Ends all calls of MPI, because a rank is lost: MPI may abort the process or never return if it touches a connection
   // to a dead rank. What is on its way never completes, and its memory stays reserved, because a rank that is alive may
@@ -73,6 +76,7 @@ class Fabric {
   // The requests of MPI, and what belongs to each.
   std::vector<MPI_Request> active_;
   std::vector<Request> requests_;
+  std::chrono::steady_clock::time_point active_at_;
   std::vector<int> places_;
   std::vector<MPI_Status> statuses_;
   std::vector<uint64_t> given_, taken_;  // messages to and from each rank

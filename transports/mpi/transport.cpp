@@ -43,8 +43,10 @@ constexpr std::string_view kEverybody = "everybody", kNotEverybody = "not everyb
 constexpr std::chrono::seconds kLeave(30);  // for ranks that only shut down
 constexpr double kStartLimitS = 120;
 constexpr std::chrono::seconds kConnect(5);  // lower limit
-constexpr int kLooks = 20;                   // at the fabric, for each look at the links, which takes longer
-constexpr std::chrono::seconds kStuck(60);   // for a call of MPI that only starts or tests something
+constexpr std::chrono::seconds kNotice(10);  // after an error of MPI, for the links to report a death
+constexpr std::chrono::milliseconds kPause(20), kNap(1);
+constexpr int kLooks = 20;                  // at the fabric, for each look at the links, which takes longer
+constexpr std::chrono::seconds kStuck(60);  // for a call of MPI that only starts or tests something
 constexpr const char* kStartVariable = "MOKUME_MPI_START_S";
 constexpr const char* kNetworkVariable = "MOKUME_MPI_NETWORK";
 constexpr int kExitRunAgain = 75;
@@ -88,7 +90,8 @@ void end(const mokume::sdk::Host& host, const std::string& why) {
 
 class Mpi {
  public:
-  // Makes the only collective calls, which is safe because all ranks have just returned from MPI_Init_thread.
+  // Makes all collective calls but those of Fabric::drain(), which is safe because all ranks have just returned from
+  // MPI_Init_thread.
   Mpi(Clock::time_point deadline, const mokume::sdk::Host& host)
       : rank_(own_rank()),
         size_(job_size()),
@@ -98,6 +101,7 @@ class Mpi {
             [host] {
               end(host, "a call of MPI does not return, because a rank has died: run the same command again");
             }),
+        told_(static_cast<size_t>(size_)),
         shut_down_(static_cast<size_t>(size_)) {
     const bool one_host = all_on_this_host();
     std::array<char, 4096> rendezvous{};
@@ -143,36 +147,35 @@ class Mpi {
   // Returns the next message, and handles the transport's own messages.
   std::optional<Links::Arrived> poll() {
     while (auto arrived = links_.poll()) {
+      tell_of_loss(arrived->from);
       if (arrived->kind == Kind::message && arrived->size > 0) return arrived;
       if (arrived->kind == Kind::shutdown) shut_down_[static_cast<size_t>(arrived->from)] = true;
-      if (arrived->kind == Kind::rank_lost) fabric_.close();
+      if (arrived->kind == Kind::rank_lost) end_use_of_mpi();
       if (arrived->kind == Kind::shutdown_reply) {
         everybody_ = std::string_view(arrived->bytes.get(), arrived->size) == kEverybody;
       }
     }
+    notice_losses();
     return std::nullopt;
   }
 
-  // Does not sleep while floats are on their way, because only calls of MPI move them, nor right after the last have
-  // arrived, because the caller may have waited for them.
+  // Only calls of MPI move floats. So the thread does not sleep while they are on their way, except ever longer, up to
+  // a millisecond, if nothing arrives.
   void wait(Clock::duration at_most) {
     if (!fabric_.busy()) return links_.wait(at_most);
-    for (int look = 0; look < kLooks && fabric_.busy(); ++look) fabric_.progress();
+    try {
+      for (int look = 0; look < kLooks && fabric_.busy(); ++look) fabric_.progress();
+    } catch (const Error& e) {
+      broken_ = {e.what(), Clock::now()};
+      fabric_.close();
+    }
     std::this_thread::yield();
-    links_.wait(Clock::duration::zero());
+    links_.wait(fabric_.idle() < kPause ? Clock::duration::zero() : std::min<Clock::duration>(at_most, kNap));
   }
   void wake() { links_.wake(); }
   void flush(Clock::duration timeout) { links_.flush(Clock::now() + timeout); }
   void forget(uint32_t peer) { links_.forget(static_cast<int>(peer)); }
-  // Ends the use of MPI on all ranks before the caller can react to the loss.
-  bool lost(uint32_t peer) {
-    const bool gone = links_.lost(static_cast<int>(peer));
-    if (gone && !std::exchange(any_lost_, true)) {
-      fabric_.close();
-      for (int other = 1; rank_ == 0 && other < size_; ++other) links_.send(other, Kind::rank_lost, "");
-    }
-    return gone;
-  }
+  bool lost(uint32_t peer) const { return links_.lost(static_cast<int>(peer)); }
   Fabric& fabric() { return fabric_; }
 
   // MPI_Finalize spins until every rank calls it, and forever if one is gone. This function sleeps until all ranks have
@@ -197,6 +200,27 @@ class Mpi {
   }
 
  private:
+  // Ends the use of MPI on all ranks once one is lost. If MPI reports an error, that is usually the reason; otherwise,
+  // the error ends this rank.
+  void notice_losses() {
+    for (int peer = 0; peer < size_ && !any_lost_; ++peer)
+      if (links_.lost(peer)) end_use_of_mpi();
+    if (broken_ && !any_lost_ && Clock::now() - broken_->second > kNotice) throw Error(MK_INTERNAL, broken_->first);
+  }
+
+  void end_use_of_mpi() {
+    any_lost_ = true;
+    fabric_.close();
+    for (int peer = 1; peer < size_; ++peer) tell_of_loss(peer);
+  }
+
+  // Also tells a rank that was lost for a while, once it returns.
+  void tell_of_loss(int peer) {
+    if (rank_ != 0 || !any_lost_ || links_.lost(peer) || told_[static_cast<size_t>(peer)]) return;
+    told_[static_cast<size_t>(peer)] = true;
+    links_.send(peer, Kind::rank_lost, "");
+  }
+
   template <class Done>
   void drain_until(Clock::time_point deadline, Done&& done) {
     while (true) {
@@ -239,9 +263,11 @@ class Mpi {
   Links links_;
   Fabric fabric_;
   bool any_lost_ = false;
-  std::vector<bool> shut_down_;    // ranks that sent a shutdown message
-  std::optional<bool> everybody_;  // rank 0's reply
-  std::optional<bool> left_;       // result of leave()
+  std::vector<bool> told_;                                           // ranks that know that one is lost
+  std::optional<std::pair<std::string, Clock::time_point>> broken_;  // error of MPI
+  std::vector<bool> shut_down_;                                      // ranks that sent a shutdown message
+  std::optional<bool> everybody_;                                    // rank 0's reply
+  std::optional<bool> left_;                                         // result of leave()
 };
 
 void initialize() {
@@ -251,7 +277,7 @@ void initialize() {
   // Open MPI may write to the socket of a dead rank, which by default kills the writer.
   std::signal(SIGPIPE, SIG_IGN);
   // Over TCP, Open MPI by default waits for the receiver before it sends more than 64 KB, which costs a third of the
-  // bandwidth of 1 Gbit/s with slices of sums. The receivers of this program have always asked for the floats.
+  // bandwidth of 1 Gbit/s with slices of sums. Copying what arrives too early takes less time.
   for (const char* limit :
        {"OMPI_MCA_btl_tcp_eager_limit", "OMPI_MCA_btl_tcp_rndv_eager_limit", "OMPI_MCA_btl_tcp_max_send_size"})
     setenv(limit, "262144", 0);

@@ -24,7 +24,8 @@ bool mpi_launched();
 // Returns the transport of a single node, which carries no messages. The object is static.
 const mk_transport* self_transport();
 
-// Only one thread may use it, except for wake(). Functions throw Error if the transport fails.
+// Only one thread may use it, except for wake(), has_fabric(), give() and take(). Functions throw Error if the
+// transport fails.
 class Transport {
  public:
   // `clock` is the clock that the waits of the transport follow.
