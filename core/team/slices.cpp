@@ -18,8 +18,6 @@ namespace {
 constexpr uint64_t kMostBlocks = 255;
 constexpr uint64_t kAlignment = 16;     // floats of a cache line
 constexpr uint64_t kLeastSlice = 4096;  // floats
-// Members wait for each other with shorter sums. The first process adds these up, because it must know who is late.
-constexpr uint64_t kAlwaysFirst = 1024;
 
 // States the subtrees of a process: their number, then the first leaf and the size of each. A fabric carries only
 // floats.
@@ -42,8 +40,7 @@ uint32_t number_in(float f) {
 // at the end. Short sums have fewer owners, which differ from sum to sum, because many small messages take longer.
 Slice slice_of(uint64_t number, uint64_t count, size_t place, size_t places) {
   const uint64_t owners = std::clamp<uint64_t>(count / kLeastSlice, 1, places);
-  const uint64_t turn = count < kAlwaysFirst ? 0 : number * owners % places;
-  const uint64_t owner = (place + places - turn) % places;
+  const uint64_t owner = (place + places - number * owners % places) % places;
   if (owner >= owners) return {};
   const uint64_t lines = (count + kAlignment - 1) / kAlignment;
   const auto bound = [&](uint64_t k) { return std::min(count, lines * k / owners * kAlignment); };
@@ -198,12 +195,6 @@ class SliceSums::OneSum : public std::enable_shared_from_this<OneSum> {
       shared_->fabric.give(shared_->nodes[k], shared_->tag(Shared::slice), slice, [self = shared_from_this()] {});
   }
 
-  std::vector<uint32_t> absent() const {
-    std::vector<uint32_t> nodes;
-    for (const size_t k : absent_) nodes.push_back(shared_->nodes[k]);
-    return nodes;
-  }
-
  private:
   Slice slice(size_t place) const { return slice_of(number_, result_.size(), place, shared_->nodes.size()); }
 
@@ -338,16 +329,6 @@ void SliceSums::add(uint64_t number, uint64_t count, std::vector<cluster::Block>
   const std::lock_guard lock(shared_->mutex);
   shared_->open.emplace(number, sum);
   shared_->begin_in_order();
-}
-
-std::vector<uint32_t> SliceSums::absent() const {
-  const std::lock_guard lock(shared_->mutex);
-  std::set<uint32_t> nodes;
-  for (const auto& [number, sum] : shared_->open) {
-    const std::vector<uint32_t> more = sum->absent();
-    nodes.insert(more.begin(), more.end());
-  }
-  return {nodes.begin(), nodes.end()};
 }
 
 }  // namespace mokume::team

@@ -72,8 +72,6 @@ class SliceSums {
   // Contributes the blocks of all members in this process, once for each number from 0. The blocks must own their
   // floats.
   void add(uint64_t number, uint64_t count, std::vector<cluster::Block> blocks);
-  // Returns the processes whose parts of unfinished sums have not arrived, as far as this process owns slices of them.
-  std::vector<uint32_t> absent() const;
 
  private:
   struct Shared;

@@ -96,6 +96,7 @@ std::string TeamNode::sums_road() const {
   if (sockets_chosen_) return "sockets: devices.sums";
   if (!fabric_) return "sockets: this run has no MPI";
   if (any_lost_) return "sockets: a node was lost, after which MPI is not safe";
+  if (mpi_stalled_) return fmt::format("sockets: MPI moved nothing for {:.0f} s", patience_s_);
   return "mpi: the default";
 }
 
@@ -150,10 +151,12 @@ void TeamNode::run(uint32_t, const cluster::Attempt& attempt, cluster::Reporter&
       // An error that also occurs on the leader's device comes from the work itself.
       const bool fewer = drop_failed(*begun, e.status());
       const bool broken = e.status() == MK_DEVICE_ERROR && drop_leader(*begun, e.what());
-      const bool without_fabric = begun->slices && any_lost_;
+      // Over the sockets, node 0 sees which member is late, if it is not MPI that moves nothing.
+      if (begun->slices && begun->team->late() && begun->failed.empty()) mpi_stalled_ = true;
+      const bool without_fabric = begun->slices && (any_lost_ || mpi_stalled_);
       if (!((fewer || without_fabric) && e.status() == MK_CANCELLED) && !broken) throw;
       if (reporter.cancelled()) throw;
-      if (without_fabric) log_.warn("team", "a node is lost: from now on, sums travel over sockets instead of MPI");
+      if (without_fabric) log_.warn("team", "from now on, sums travel over " + sums_road());
       reporter.progress("resuming without a device of the team", 0);
     }
   }
@@ -269,16 +272,10 @@ void TeamNode::break_up(TeamAttempt& start, const std::string& why) {
   send_to_nodes(start, cluster::TeamBreak{start.number, why});
 }
 
-// Returns the nodes whose late parts of sums broke up the start.
-std::vector<uint32_t> TeamNode::absent_nodes(const TeamAttempt& start) {
-  return start.slices && start.team->late() ? start.slices->absent() : std::vector<uint32_t>();
-}
-
 // Waits for the other members. Counts those that do not return in time as failed.
 void TeamNode::wait_for_others(TeamAttempt& start) {
   if (!start.team) return;
   bool late = false;
-  const std::vector<uint32_t> absent = absent_nodes(start);
   {
     std::unique_lock lock(mutex_);
     for (const uint32_t index : start.team->missing())
@@ -289,12 +286,6 @@ void TeamNode::wait_for_others(TeamAttempt& start) {
     changed_.wait_for(lock, limit, [&] { return start.running.empty(); });
     for (const uint32_t index : start.running)
       start.failed.try_emplace(index, Failure{MK_OK, "it has not returned from its work"});
-    // Nothing tells which of an absent node's members was late if all have returned.
-    if (start.failed.empty())
-      for (uint32_t k = 1; k < start.members.size(); ++k)
-        if (std::find(absent.begin(), absent.end(), start.members[k].node) != absent.end())
-          start.failed.try_emplace(
-              k, Failure{MK_OK, fmt::format("its node has contributed nothing for {:.0f} s", patience_s_)});
     late = !start.running.empty();
   }
   if (late) break_up(start, "a device of the team has not returned from its work");
@@ -420,6 +411,7 @@ void TeamNode::take(uint32_t, const cluster::TeamStart& order) {
 // Breaks up the start. On node 0, counts the members of the lost node as failed.
 void TeamNode::lost(uint32_t node) {
   std::shared_ptr<TeamAttempt> start;
+  bool first = false;
   {
     const std::lock_guard lock(mutex_);
     any_lost_ = true;
@@ -434,9 +426,15 @@ void TeamNode::lost(uint32_t node) {
         }
       if (!any && !start->slices) return;  // without a node, the fabric moves nothing
       changed_.notify_all();
+      first = !start->broken_at;
     }
   }
-  break_here(*start, fmt::format("node {} is gone", node));
+  const std::string why = fmt::format("node {} is gone", node);
+  // The leader may have all sums although other nodes still wait for slices.
+  if (first)
+    break_up(*start, why);
+  else
+    break_here(*start, why);
 }
 
 // Starts this node's members except the leader. Does not wait, because node 0 starts nothing until all members have

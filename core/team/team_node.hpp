@@ -112,7 +112,6 @@ class TeamNode : public cluster::Executor, public cluster::TeamChannel {
   void run_members(const std::shared_ptr<TeamAttempt>& start);
   cluster::TeamEnd follow(const TeamAttempt& start, uint32_t index);
   void tell_ended(const cluster::TeamEnd& end);
-  static std::vector<uint32_t> absent_nodes(const TeamAttempt& start);
   void wait_for_others(TeamAttempt& start);
   bool drop_failed(const TeamAttempt& start, mk_status everybody);
   bool drop_leader(const TeamAttempt& start, const std::string& why);
@@ -134,8 +133,9 @@ class TeamNode : public cluster::Executor, public cluster::TeamChannel {
   std::condition_variable changed_;
   std::shared_ptr<TeamAttempt> current_;  // the start in progress, or null
   uint64_t starts_ = 0;
-  std::atomic<bool> any_lost_ = false;  // whether a node has been lost
-  Members followers_;                   // this node's members except the leader
+  std::atomic<bool> any_lost_ = false;     // whether a node has been lost
+  std::atomic<bool> mpi_stalled_ = false;  // whether a sum over the fabric was late, and no member is to blame
+  Members followers_;                      // this node's members except the leader
 };
 
 }  // namespace mokume::team

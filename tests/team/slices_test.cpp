@@ -189,7 +189,7 @@ TEST(Slices, SendTheSameNumberOfFloatsFromEveryProcess) {
   EXPECT_EQ(room.floats(), 4 * (3 * (3 + kCount / 4) + 3 * (kCount / 4)));
 }
 
-TEST(Slices, OwnersOfShortSumsTakeTurns) {
+TEST(Slices, ShortSumsHaveOneOwner) {
   Room room(1);
   std::vector<std::unique_ptr<InRoom>> fabrics;
   std::vector<std::map<uint64_t, std::vector<float>>> made(4);
@@ -199,12 +199,12 @@ TEST(Slices, OwnersOfShortSumsTakeTurns) {
     sums.push_back(
         std::make_unique<SliceSums>(*fabrics[k], std::vector<uint32_t>{0, 1, 2, 3}, k, 0, results_in(made[k])));
   }
-  for (uint32_t owner = 0; owner < 4; ++owner) {
-    for (uint32_t k = 0; k < 4; ++k) {
-      sums[k]->add(owner, 2000, {block_of(owner, 4 * k, 4, 2000)});
-      EXPECT_EQ(sums[k]->absent().size(), k <= owner ? 3U : 0U);
-    }
+  for (uint32_t number = 0; number < 4; ++number)
+    for (uint32_t k = 0; k < 4; ++k) sums[k]->add(number, 2000, {block_of(number, 4 * k, 4, 2000)});
+  const uint64_t each = 3 * (3 + 2000) + 3 * 2000;
+  while (room.deliver_one()) {
   }
+  EXPECT_EQ(room.floats(), 4 * each);
 }
 
 TEST(Slices, MergedBlocksAreTheFewestSubtrees) {
@@ -230,19 +230,6 @@ TEST(Slices, RefuseDamagedMessages) {
   other.give(0, 0, damaged, [] {});
   room.deliver_one();
   EXPECT_EQ(why, "a message with a part of a team's sum is damaged");
-}
-
-TEST(Slices, TellWhichProcessesHaveContributedNothing) {
-  Room room(1);
-  InRoom one(room, 3), two(room, 5);
-  std::map<uint64_t, std::vector<float>> made;
-  SliceSums first(one, {3, 5, 7}, 3, 0, results_in(made)), second(two, {3, 5, 7}, 5, 0, results_in(made));
-  first.add(0, 64, {block_of(0, 0, 8, 64)});  // the first process is the owner
-  EXPECT_EQ(first.absent(), (std::vector<uint32_t>{5, 7}));
-  second.add(0, 64, {block_of(0, 8, 4, 64)});
-  while (room.deliver_one()) {
-  }
-  EXPECT_EQ(first.absent(), std::vector<uint32_t>{7});
 }
 
 TEST(Slices, ReportNothingAfterTheirEnd) {

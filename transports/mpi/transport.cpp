@@ -205,7 +205,8 @@ class Mpi {
   void notice_losses() {
     for (int peer = 0; peer < size_ && !any_lost_; ++peer)
       if (links_.lost(peer)) end_use_of_mpi();
-    if (broken_ && !any_lost_ && Clock::now() - broken_->second > kNotice) throw Error(MK_INTERNAL, broken_->first);
+    if (broken_ && !any_lost_ && Clock::now() - broken_->second > kNotice)
+      throw Error(MK_INTERNAL, std::exchange(broken_, std::nullopt)->first);
   }
 
   void end_use_of_mpi() {
