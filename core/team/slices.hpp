@@ -16,9 +16,9 @@
 
 namespace mokume::team {
 
-// Moves floats between two processes. Any thread may call both functions. `done` runs at most once, on any thread, and
-// not at all if a process of the run dies first; the floats must stay valid until then. `done` must not throw. The n-th
-// take() from a process with a tag receives the n-th give() to this process with that tag.
+// Moves floats between two processes. Any thread may call both functions. `done` runs at most once, on any thread but
+// not within the call, and not at all if a process of the run dies first; the floats must stay valid until then. `done`
+// must not throw. The n-th take() from a process with a tag receives the n-th give() to this process with that tag.
 class Fabric {
  public:
   virtual ~Fabric() = default;
@@ -63,7 +63,7 @@ class SliceSums {
   };
   // `nodes` are the processes of the team in ascending order, and the same on each; `node` is this one. `start` tells
   // this start of the team from earlier ones, whose messages may still be on their way. `results` may run on a thread
-  // of the fabric, and does not run after this object's end.
+  // of the fabric, must not call this object, and does not run after its end.
   SliceSums(Fabric& fabric, std::vector<uint32_t> nodes, uint32_t node, uint64_t start, Results results);
   ~SliceSums();
   SliceSums(const SliceSums&) = delete;

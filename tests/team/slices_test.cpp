@@ -170,9 +170,9 @@ TEST(Slices, GiveTheBitsOfTheTreeHoweverProcessesShareIt) {
   }
 }
 
-TEST(Slices, SendTheSameNumberOfFloatsFromEveryProcess) {
+// Returns the number of floats that four processes send for `numbers` sums of `count` floats.
+uint64_t floats_sent(uint64_t numbers, uint64_t count) {
   Room room(1);
-  constexpr uint64_t kCount = 4 * 4096;
   std::vector<std::unique_ptr<InRoom>> fabrics;
   std::vector<std::map<uint64_t, std::vector<float>>> made(4);
   std::vector<std::unique_ptr<SliceSums>> sums;
@@ -181,31 +181,20 @@ TEST(Slices, SendTheSameNumberOfFloatsFromEveryProcess) {
     sums.push_back(
         std::make_unique<SliceSums>(*fabrics[k], std::vector<uint32_t>{0, 1, 2, 3}, k, 0, results_in(made[k])));
   }
-  for (uint32_t k = 0; k < 4; ++k) sums[k]->add(0, kCount, {block_of(0, 4 * k, 4, kCount)});
+  for (uint64_t number = 0; number < numbers; ++number)
+    for (uint32_t k = 0; k < 4; ++k) sums[k]->add(number, count, {block_of(number, 4 * k, 4, count)});
   while (room.deliver_one()) {
   }
-  // Each process sends three quarters of its subtree, with a head of three words for each part, and its slice three
-  // times.
-  EXPECT_EQ(room.floats(), 4 * (3 * (3 + kCount / 4) + 3 * (kCount / 4)));
+  return room.floats();
 }
 
-TEST(Slices, ShortSumsHaveOneOwner) {
-  Room room(1);
-  std::vector<std::unique_ptr<InRoom>> fabrics;
-  std::vector<std::map<uint64_t, std::vector<float>>> made(4);
-  std::vector<std::unique_ptr<SliceSums>> sums;
-  for (uint32_t k = 0; k < 4; ++k) {
-    fabrics.push_back(std::make_unique<InRoom>(room, k));
-    sums.push_back(
-        std::make_unique<SliceSums>(*fabrics[k], std::vector<uint32_t>{0, 1, 2, 3}, k, 0, results_in(made[k])));
-  }
-  for (uint32_t number = 0; number < 4; ++number)
-    for (uint32_t k = 0; k < 4; ++k) sums[k]->add(number, 2000, {block_of(number, 4 * k, 4, 2000)});
-  const uint64_t each = 3 * (3 + 2000) + 3 * 2000;
-  while (room.deliver_one()) {
-  }
-  EXPECT_EQ(room.floats(), 4 * each);
+// A head of three words announces each part.
+TEST(Slices, SendTheSameNumberOfFloatsFromEveryProcess) {
+  constexpr uint64_t kQuarter = 4096;
+  EXPECT_EQ(floats_sent(1, 4 * kQuarter), 4 * (3 * (3 + kQuarter) + 3 * kQuarter));
 }
+
+TEST(Slices, ShortSumsHaveOneOwner) { EXPECT_EQ(floats_sent(4, 2000), 4 * (3 * (3 + 2000) + 3 * 2000)); }
 
 TEST(Slices, MergedBlocksAreTheFewestSubtrees) {
   std::vector<cluster::Block> leaves;

@@ -10,6 +10,8 @@ namespace {
 
 constexpr std::chrono::seconds kAfterwards(1);
 
+}  // namespace
+
 void check(int code, const char* call) {
   if (code == MPI_SUCCESS) return;
   char text[MPI_MAX_ERROR_STRING] = "";
@@ -17,8 +19,6 @@ void check(int code, const char* call) {
   MPI_Error_string(code, text, &length);
   throw Error(MK_INTERNAL, std::string(call) + " failed: " + text);
 }
-
-}  // namespace
 
 Fabric::Fabric(MPI_Comm communicator, std::function<void()> wake, std::chrono::milliseconds limit,
                std::function<void()> late)

@@ -15,6 +15,9 @@
 
 namespace mokume::mpi {
 
+// Throws Error(MK_INTERNAL) with MPI's own words unless `code`, which `call` returned, is MPI_SUCCESS.
+void check(int code, const char* call);
+
 // Only the thread that started MPI calls progress() and drain(); any thread calls give() and take().
 // MPI_THREAD_FUNNELED is therefore enough. MPI is called only while floats are on their way.
 class Fabric {

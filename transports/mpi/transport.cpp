@@ -33,6 +33,7 @@
 namespace {
 
 using mokume::Error;
+using mokume::mpi::check;
 using mokume::mpi::Clock;
 using mokume::mpi::Fabric;
 using mokume::mpi::Links;
@@ -50,14 +51,6 @@ constexpr std::chrono::seconds kStuck(60);  // for a call of MPI that only start
 constexpr const char* kStartVariable = "MOKUME_MPI_START_S";
 constexpr const char* kNetworkVariable = "MOKUME_MPI_NETWORK";
 constexpr int kExitRunAgain = 75;
-
-void check(int code, const char* call) {
-  if (code == MPI_SUCCESS) return;
-  char text[MPI_MAX_ERROR_STRING] = "";
-  int length = 0;
-  MPI_Error_string(code, text, &length);
-  throw Error(MK_INTERNAL, std::string(call) + " failed: " + text);
-}
 
 int own_rank() {
   int rank = 0;
