@@ -28,7 +28,7 @@ def arguments(argv: Optional[List[str]] = None) -> argparse.Namespace:
     parser = argparse.ArgumentParser(prog="first-light", description=__doc__.splitlines()[3])
     call = parser.add_mutually_exclusive_group()
     call.add_argument("--first", action="store_true", help="is it right? the steps up to the solver, in 150 s")
-    call.add_argument("--rest", action="store_true", help="how fast is it? the steps after it, in 420 s")
+    call.add_argument("--rest", action="store_true", help="how fast is it? the steps after it, in 400 s")
     parser.add_argument("--only", help="steps, with commas between them; --list names them")
     parser.add_argument("--without", default="", help="steps to leave out")
     parser.add_argument("--kit", type=Path, help="the bundle's folder (default: this one, or .kit)")
@@ -36,14 +36,14 @@ def arguments(argv: Optional[List[str]] = None) -> argparse.Namespace:
     parser.add_argument("--work", type=Path, help="folder that keeps built kernels for the next call (default: "
                         "first-light-UID among the temporary files)")
     parser.add_argument("--seconds", type=float,
-                        help="for everything (default: 570; 150 with --first, 420 with --rest)")
+                        help="for everything (default: 550; 150 with --first, 400 with --rest)")
     parser.add_argument("--library", help="the vendor's OpenCL library, where it is not to be looked for")
     parser.add_argument("--cuda", action="store_true",
                         help="the kit's driver over CUDA's, also where there is the vendor's OpenCL")
     parser.add_argument("--rehearse", action="store_true", help="tiny sizes: shows that everything runs")
     parser.add_argument("--list", action="store_true", help="names the steps")
     options = parser.parse_args(argv)
-    options.seconds = options.seconds or (150 if options.first else 420 if options.rest else 570)
+    options.seconds = options.seconds or (150 if options.first else 400 if options.rest else 550)
     return options
 
 

@@ -4,6 +4,8 @@ import re
 from pathlib import Path
 from typing import Any, Dict, Iterator, List, Optional
 
+PROFILED_OPS = 24
+
 
 def json_lines(text: str) -> List[Dict[str, Any]]:
     """Returns the lines that are JSON objects. A killed program may leave an incomplete line."""
@@ -94,6 +96,21 @@ def devices_of_run(folder: Path) -> List[Dict[str, Any]]:
         return []
     return [{"id": d["id"], "device": d["name"], "fits": d["fits"], "busy_s": round(d["busy_s"] or 0, 2)}
             for d in _summary(run).get("devices", [])]
+
+
+def profile_of_run(folder: Path) -> List[Dict[str, Any]]:
+    """Returns the ops of a profiled run that took most of the time."""
+    run = newest_run(folder)
+    rows = []
+    for file in sorted((run / "logs").glob("profile-*.json")) if run else []:
+        for device in json.loads(file.read_text())["devices"]:
+            rows += device["rows"]
+    total = sum(row["seconds"] for row in rows) or 1
+    return [{"phase": row["phase"], "op": row["what"], "calls": row["calls"],
+             "us a call": round(1e6 * row["seconds"] / max(row["calls"], 1), 1),
+             "share": round(row["seconds"] / total, 4), "gflop_s": _rate(row["flops"] / 1e9, row["seconds"]),
+             "gb_s": _rate(row["bytes"] / 1e9, row["seconds"])}
+            for row in sorted(rows, key=lambda row: -row["seconds"])[:PROFILED_OPS]]
 
 
 def _registers(log: str) -> Dict[str, Any]:

@@ -8,7 +8,7 @@ import shutil
 import statistics
 import subprocess
 from pathlib import Path
-from typing import Any, Callable, Dict, List, NamedTuple, Optional
+from typing import Any, Callable, Dict, List, NamedTuple, Optional, Sequence
 
 from . import figures, known
 from .session import Session, StepFailed, StepSkipped
@@ -362,14 +362,14 @@ def compare(s: Session, peer: Dict[str, Any]) -> None:
 
 
 def _experiment(s: Session, name: str, config: str, sets: List[str], seconds: Optional[float] = None,
-                devices_: str = "", reserve: float = 12) -> Dict[str, Any]:
+                devices_: str = "", reserve: float = 12, flags: Sequence[str] = ()) -> Dict[str, Any]:
     """Runs an experiment for the remaining time, except `reserve` for the last bundles and report. Returns results."""
     allowed = s.left() - reserve if seconds is None else min(seconds, s.left() - reserve)
     if allowed < 3:
         return {"run": name, "state": "no time was left"}
     out = s.work / "steps" / s.step_name / f"{name}-runs"
     arguments = [s.kit.program("mokume"), "run", s.kit.config(config), "--out", str(out), "--fresh", "--devices",
-                 devices_ or s.gpu, "--max-time", f"{int(allowed)}s"]
+                 devices_ or s.gpu, "--max-time", f"{int(allowed)}s", *flags]
     for one in sets:
         arguments += ["--set", one]
     outcome = s.call(name, arguments, allowed + reserve - 2, grace=2)
@@ -447,6 +447,19 @@ def mixed(s: Session) -> None:
     s.table("devices", figures.devices_of_run(s.work / "steps/mixed/gpu-and-cpu-runs"))
 
 
+PROFILED = [("guide", "cnn-guide-mnist", SHORT[1:] + ["model_options.epochs=1", "data.limit=12800"]),
+            ("lightning", "cnn-lightning-mnist", ["model_options.epochs=1", "data.limit=6400"]),
+            ("svc", "svc-grid-mnist", ["data.limit=20000", "search.params.gamma=[0.002]", "search.params.C=[1, 100]"])]
+
+
+def profiles(s: Session) -> None:
+    """Times each op of two networks and of the SVM on its own. The times include a wait for each op."""
+    runs = REHEARSED_TRAININGS if s.rehearse else PROFILED
+    for turn, (name, config, sets) in enumerate(runs):
+        _experiment(s, name, config, sets, s.left() / (len(runs) - turn), reserve=4, flags=["--profile"])
+        s.table(f"ops of {name}", figures.profile_of_run(s.work / "steps" / s.step_name / f"{name}-runs"))
+
+
 class Step(NamedTuple):
     name: str
     limit: float  # seconds
@@ -457,7 +470,7 @@ class Step(NamedTuple):
 DEVICE = Step("device", 25, 5, device)  # precedes all others except `machine` in every call
 FIRST = [Step("machine", 10, 1, machine), DEVICE, Step("devices", 20, 5, devices), Step("libraries", 10, 5, libraries),
          Step("conformance", 47, 15, conformance), Step("solver", 20, 8, solver)]
-REST = [DEVICE, Step("ops", 42, 10, ops), Step("networks", 45, 10, networks), Step("together", 32, 10, together),
-        Step("peers", 100, 20, peers), Step("svc5000", 42, 20, svc5000), Step("svc60000", 44, 25, svc60000),
-        Step("train", 45, 20, train), Step("mixed", 27, 16, mixed)]
+REST = [DEVICE, Step("ops", 36, 10, ops), Step("networks", 40, 10, networks), Step("together", 28, 10, together),
+        Step("peers", 84, 20, peers), Step("svc5000", 36, 20, svc5000), Step("svc60000", 40, 25, svc60000),
+        Step("train", 36, 20, train), Step("profiles", 30, 20, profiles), Step("mixed", 22, 16, mixed)]
 STEPS = FIRST + REST[1:]
