@@ -202,9 +202,9 @@ class Steps(WithFolder):
             chosen_steps("opps", "", steps.STEPS)
 
     def test_both_calls_find_the_device_and_keep_to_their_time(self) -> None:
-        for flag, seconds in (("--first", 150), ("--rest", 420)):
+        for flag, seconds in (("--first", 150), ("--rest", 400)):
             self.assertEqual(arguments([flag]).seconds, seconds)
-        for call, seconds in ((steps.FIRST, 150), (steps.REST, 420), (steps.STEPS, 570)):
+        for call, seconds in ((steps.FIRST, 150), (steps.REST, 400), (steps.STEPS, 550)):
             self.assertLessEqual(DRIVER_LIMIT + sum(step.limit for step in call) + RESERVE, seconds)
             self.assertIn(steps.DEVICE, chosen_steps(call[-1].name, "", call))
         self.assertEqual({step.name for step in steps.FIRST + steps.REST}, {step.name for step in steps.STEPS})
