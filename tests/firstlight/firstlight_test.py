@@ -59,8 +59,8 @@ def alive(process: str) -> bool:
 
 class Commands(WithFolder):
     def run_shell(self, script: str, seconds: float, **more: float) -> command.Outcome:
-        return command.run(["/bin/sh", "-c", script], self.folder / "log", dict(os.environ), self.folder, seconds, 0.2,
-                           **more)
+        job = command.Job(["/bin/sh", "-c", script], self.folder / "log", dict(os.environ))
+        return command.run_together([job], self.folder, seconds, 0.2, **more)[0]
 
     def test_what_hangs_is_ended_with_all_that_it_started(self) -> None:
         outcome = self.run_shell("trap '' TERM; sleep 600 & echo $!; wait; sleep 600", 600, stall=2)
@@ -71,6 +71,13 @@ class Commands(WithFolder):
             time.sleep(0.1)
         self.fail("what it started is alive")
 
+    def test_a_command_that_hangs_does_not_hold_up_the_others(self) -> None:
+        jobs = [command.Job(["/bin/sh", "-c", script], self.folder / name, dict(os.environ))
+                for name, script in (("hangs", "echo begun; sleep 600"), ("works", "sleep 0.5; echo done; exit 3"))]
+        hung, worked = command.run_together(jobs, self.folder, 300, 0.2, stall=1)
+        self.assertEqual((hung.timed_out, hung.out), (True, "begun\n"))
+        self.assertEqual((worked.timed_out, worked.code, worked.out), (False, 3, "done\n"))
+
     def test_what_says_nothing_for_too_long_hangs(self) -> None:
         outcome = self.run_shell("echo begun; sleep 600", 300, stall=1)
         self.assertTrue(outcome.timed_out)
@@ -80,7 +87,8 @@ class Commands(WithFolder):
         self.assertIn("SIGABRT", self.run_shell("kill -ABRT $$", 60).why())
 
     def test_a_program_that_is_not_there_is_told(self) -> None:
-        outcome = command.run([str(self.folder / "none")], self.folder / "log", {}, self.folder, 5)
+        job = command.Job([str(self.folder / "none")], self.folder / "log", {})
+        outcome = command.run_together([job], self.folder, 5)[0]
         self.assertIn("did not start", outcome.why())
 
 

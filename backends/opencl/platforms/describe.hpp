@@ -26,6 +26,8 @@ inline bool is_intel_gpu(const mk_device_info& info) {
   return info.kind == MK_DEVICE_GPU && std::string_view(info.platform).starts_with("Intel(R) OpenCL");
 }
 
+inline bool is_nvidia(const mk_device_info& info) { return std::string_view(info.platform) == "NVIDIA CUDA"; }
+
 // Returns an option for programs that makes Intel's compiler use offsets of 64 bits, which larger buffers need.
 inline const char* wide_offsets(const mk_device_info& info) {
   constexpr uint64_t kFourGb = uint64_t{1} << 32;

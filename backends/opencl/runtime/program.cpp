@@ -8,6 +8,7 @@
 
 #include "platforms/describe.hpp"
 #include "runtime/device.hpp"
+#include "runtime/nvidia_fma.embed.hpp"
 #include "support/files.hpp"
 
 namespace mokume::opencl {
@@ -127,6 +128,8 @@ cl_kernel KernelSet::get(const std::string& name) {
 Program build_program(mk_device& device, const std::string& name, std::string_view source,
                       const std::string& extra_options) {
   const std::string options = all_options(device, extra_options);
+  const std::string with_fma = is_nvidia(device.info) ? std::string(kRuntimeNvidiaFma).append(source) : "";
+  if (!with_fma.empty()) source = with_fma;
   const std::string path = cache_path(device, source, options);
   if (!path.empty()) {
     if (Program program = from_cache(device, path, options)) return program;

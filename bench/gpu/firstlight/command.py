@@ -50,38 +50,64 @@ def _end(process: subprocess.Popen, grace: float) -> None:
         pass
 
 
-def _ends(process: subprocess.Popen, out: Path, seconds: float, stall: float) -> bool:
-    """Returns whether the process exits in time without being silent for longer than `stall`."""
-    end = time.monotonic() + seconds
-    size, heard = 0, time.monotonic()
-    while time.monotonic() < end:
-        try:
-            process.wait(min(0.5, max(end - time.monotonic(), 0.01)))
+class Job(NamedTuple):
+    """A command with its environment. Its output goes to LOG.out and LOG.err."""
+    command: List[str]
+    log: Path
+    environment: Dict[str, str]
+
+
+class _Running:
+    def __init__(self, job: Job, directory: Path) -> None:
+        self.out, self.err = (job.log.with_name(job.log.name + end) for end in (".out", ".err"))
+        self.start = self.heard = time.monotonic()
+        self.size, self.timed_out, self.seconds, self.refused = 0, False, 0.0, ""
+        self.process: Optional[subprocess.Popen] = None
+        with self.out.open("wb") as out, self.err.open("wb") as err:
+            try:
+                self.process = subprocess.Popen(job.command, stdout=out, stderr=err, stdin=subprocess.DEVNULL,
+                                                env=job.environment, cwd=str(directory), start_new_session=True)
+            except OSError as error:
+                self.refused = str(error)
+                err.write(f"{error}\n".encode())
+
+    def ended(self, stall: float) -> bool:
+        """Returns whether the process has exited, or has been silent for longer than `stall`."""
+        now = time.monotonic()
+        if self.process is None or self.seconds:
             return True
-        except subprocess.TimeoutExpired:
-            if out.stat().st_size != size:
-                size, heard = out.stat().st_size, time.monotonic()
-            if time.monotonic() - heard > stall:
-                return False
-    return False
+        if self.process.poll() is not None:
+            self.seconds = now - self.start
+            return True
+        if self.out.stat().st_size != self.size:
+            self.size, self.heard = self.out.stat().st_size, now
+        return now - self.heard > stall
+
+    def end(self, grace: float) -> None:
+        if self.process is not None:
+            self.timed_out = self.process.poll() is None
+            _end(self.process, grace)
+            self.seconds = self.seconds or time.monotonic() - self.start
+
+    def outcome(self) -> Outcome:
+        if self.process is None:
+            return Outcome(None, 0.0, False, "", self.refused)
+        return Outcome(self.process.returncode, self.seconds, self.timed_out, self.out.read_text(errors="replace"),
+                       self.err.read_text(errors="replace"))
 
 
-def run(command: List[str], log: Path, environment: Dict[str, str], directory: Path, seconds: float,
-        grace: float = 5.0, stall: float = math.inf) -> Outcome:
-    """Runs a command, with output to LOG.out and LOG.err. It counts as hanging after `stall` seconds without output."""
-    out, err = log.with_name(log.name + ".out"), log.with_name(log.name + ".err")
-    start = time.monotonic()
-    with out.open("wb") as out_file, err.open("wb") as err_file:
-        try:
-            process = subprocess.Popen(command, stdout=out_file, stderr=err_file, stdin=subprocess.DEVNULL,
-                                       env=environment, cwd=str(directory), start_new_session=True)
-        except OSError as error:
-            err_file.write(f"{error}\n".encode())
-            err_file.flush()
-            return Outcome(None, 0.0, False, "", str(error))
-        try:
-            timed_out = not _ends(process, out, max(seconds, 0.1), stall)
-        finally:  # also if a signal ends first-light itself
-            _end(process, grace)
-    return Outcome(process.returncode, time.monotonic() - start, timed_out, out.read_text(errors="replace"),
-                   err.read_text(errors="replace"))
+def run_together(jobs: List[Job], directory: Path, seconds: float, grace: float = 5.0,
+                 stall: float = math.inf) -> List[Outcome]:
+    """Runs all jobs at once until they end. One that prints nothing for `stall` seconds counts as hanging."""
+    end = time.monotonic() + max(seconds, 0.1)
+    running: List[_Running] = []
+    try:
+        running += [_Running(job, directory) for job in jobs]
+        pause = 0.01
+        while time.monotonic() < end and not all([one.ended(stall) for one in running]):
+            time.sleep(min(pause, max(end - time.monotonic(), 0)))
+            pause = min(2 * pause, 0.2)
+    finally:  # also if a signal ends first-light itself
+        for one in running:
+            one.end(grace)
+    return [one.outcome() for one in running]

@@ -5,7 +5,7 @@ import os
 import tarfile
 import time
 from pathlib import Path
-from typing import Any, Dict, List, Optional
+from typing import Any, Dict, List, NamedTuple, Optional
 
 from . import command, page
 from .kit import Kit
@@ -24,6 +24,13 @@ def write(path: Path, text: str) -> None:
 
 class StepFailed(Exception):
     """States in one sentence why the step failed."""
+
+
+class Call(NamedTuple):
+    name: str
+    arguments: List[str]
+    environment: Dict[str, str]
+    shown: str = ""  # the command on the page, if not the arguments
 
 
 class StepSkipped(Exception):
@@ -77,21 +84,28 @@ class Session:
         self.save()
 
     def call(self, name: str, arguments: List[str], seconds: Optional[float] = None, grace: float = 5.0,
-             environment: Optional[Dict[str, str]] = None, stall: float = math.inf) -> command.Outcome:
+             environment: Optional[Dict[str, str]] = None) -> command.Outcome:
         """Runs a program within the step's remaining time and records how it ended."""
+        env = self.kit.environment(self.layer) if environment is None else environment
+        return self.call_together([Call(name, arguments, env)], seconds, grace)[0]
+
+    def call_together(self, calls: List["Call"], seconds: Optional[float] = None, grace: float = 5.0,
+                      stall: float = math.inf) -> List[command.Outcome]:
+        """Runs programs at once, within the step's remaining time, and records how they ended."""
         folder = self.work / "steps" / self.step_name
         allowed = min(self.left() - grace, self.left() if seconds is None else seconds)
-        log = folder / name
         if allowed < 1:
-            outcome = command.Outcome(None, 0.0, True, "", "no time is left in this step")
+            outcomes = [command.Outcome(None, 0.0, True, "", "no time is left in this step") for _ in calls]
         else:
-            env = self.kit.environment(self.layer) if environment is None else environment
-            outcome = command.run(arguments, log, env, folder, allowed, grace, stall)
-        self.step["commands"].append({
-            "name": name, "command": " ".join(arguments), "seconds": round(outcome.seconds, 2),
-            "status": "done" if outcome.good else outcome.why(), "log": f"steps/{self.step_name}/{name}"})
+            jobs = [command.Job(one.arguments, folder / one.name, one.environment) for one in calls]
+            outcomes = command.run_together(jobs, folder, allowed, grace, stall)
+        for one, outcome in zip(calls, outcomes):
+            self.step["commands"].append({
+                "name": one.name, "command": one.shown or " ".join(one.arguments),
+                "seconds": round(outcome.seconds, 2), "status": "done" if outcome.good else outcome.why(),
+                "log": f"steps/{self.step_name}/{one.name}"})
         self.save()
-        return outcome
+        return outcomes
 
     def accept(self) -> None:
         """Accepts the end of the last command, whatever its exit code."""

@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any, Callable, Dict, List, NamedTuple, Optional, Sequence
 
 from . import figures, known
-from .session import Session, StepFailed, StepSkipped
+from .session import Call, Session, StepFailed, StepSkipped
 
 CASES = ["guide:128:train", "lightning:128:train", "13,8,227:10:train", "guide:1:infer", "guide:1000:infer",
          "lightning:1:infer", "lightning:1000:infer", "13,8,227:5:train", "690,10,903:10:train"]
@@ -144,8 +144,9 @@ def libraries(s: Session) -> None:
 
 
 TILE, CLBLAST, TF32, BF16 = "gemm=tile", "gemm=clblast", "precision=tf32", "precision=bf16"
-PASSES = [("numerics", ["semantics", "handle", "kernel_source", "group", "gemm", "linear_update"], TILE),
-          ("convolutions", ["conv2d", "conv2d_grad_input", "conv2d_grad_weight"], TILE),
+LARGE = ["*.large_*", "*.may_be_long"]  # the oracle takes half a minute for these
+PASSES = [("numerics", ["semantics", "handle", "kernel_source", "group", "linear_update"], TILE),
+          ("gemm", ["gemm"], TILE), ("convolutions", ["conv2d", "conv2d_grad_input", "conv2d_grad_weight"], TILE),
           ("other-ops", ["kernel_map", "row_norm2", "gather_rows", "fill", "optimizer_step", "softmax_loss",
                          "squared_loss", "max_pool", "max_pool_grad", "avg_pool", "avg_pool_grad", "bias_act",
                          "act_grad", "dropout", "affine_columns"], TILE),
@@ -155,40 +156,50 @@ PASSES = [("numerics", ["semantics", "handle", "kernel_source", "group", "gemm",
 REHEARSED_PASSES = [("handles", ["handle", "kernel_source"], TILE)]
 
 
-def _conform(s: Session, name: str, groups: List[str], choices: str) -> figures.Tests:
-    """Runs a pass. After a crash or a hang, runs the rest again, up to three times in all."""
-    said, left_out = "", []  # type: str, List[str]
-    wanted = ":".join(f"opencl{s.gpu.split(':')[-1]}_*.{group}.*" for group in groups)
-    env = dict(s.kit.environment(s.layer), MOKUME_TEST_CHOICES=choices)
-    for attempt in range(3):
-        filter_ = wanted + ("-" + ":".join(left_out) if left_out else "")
-        outcome = s.call(name + "-again" * attempt, [s.kit.program("test_conformance"), f"--gtest_filter={filter_}"],
-                         environment=env, grace=1, stall=160 if s.rehearse else 25)
-        s.step["commands"][-1]["command"] = f"{choices} test_conformance --gtest_filter={wanted}" + (
-            f", without {len(left_out)} tests that were run" if left_out else "")
-        said += outcome.out
-        tests = figures.Tests(outcome.out)
-        if not tests.cut or s.left() < 10:
-            break
-        left_out += tests.passed + tests.failed + tests.skipped + [tests.cut]
-    return figures.Tests(said)
+class _Pass:
+    """Runs some tests of the conformance suite, and after a crash or a hang the rest of them."""
+
+    def __init__(self, s: Session, name: str, groups: List[str], choices: str) -> None:
+        self.name, self.choices = name, choices
+        self.wanted = ":".join(f"opencl{s.gpu.split(':')[-1]}_*.{group}.*" for group in groups)
+        self.left_out, self.said, self.ended, self.runs = list(LARGE), "", False, 0
+
+    def call(self, s: Session) -> Call:
+        known_ones = len(self.left_out) - len(LARGE)
+        self.runs += 1
+        return Call(self.name + "-again" * (self.runs - 1),
+                    [s.kit.program("test_conformance"), f"--gtest_filter={self.wanted}-{':'.join(self.left_out)}"],
+                    dict(s.kit.environment(s.layer), MOKUME_TEST_CHOICES=self.choices),
+                    f"{self.choices} test_conformance --gtest_filter={self.wanted}-{':'.join(LARGE)}"
+                    + (f", without {known_ones} tests that were run" if known_ones else ""))
+
+    def hear(self, said: str) -> None:
+        self.said += said
+        tests = figures.Tests(said)
+        self.ended = not tests.cut
+        if tests.cut:
+            self.left_out += tests.passed + tests.failed + tests.skipped + [tests.cut]
+
+    def tests(self) -> figures.Tests:
+        return figures.Tests(self.said)
 
 
 def conformance(s: Session) -> None:
-    """Compares every op with the oracle of the host backend, through the C boundary."""
-    overview, failures = [], []
-    for name, groups, choices in REHEARSED_PASSES if s.rehearse else PASSES:
-        if s.left() < 5:
-            overview.append({"pass": name, "passed": 0, "failed": 0, "skipped": 0, "cut_in": "no time was left"})
-            continue
-        tests = _conform(s, name, groups, choices)
-        overview.append({"pass": name, "passed": len(tests.passed), "failed": len(tests.failed),
-                         "skipped": len(tests.skipped), "cut_in": ", ".join(tests.cut_in)})
-        failures += [{"pass": name, "test": test, "why": tests.why[test]} for test in tests.failed]
-        s.table("tests", overview)
-        s.table("failed tests", failures)
-    s.table("tests", overview)
-    _need(any(row["passed"] for row in overview), f"no test ran on {s.gpu} and passed")
+    """Compares every op with the oracle of the host backend, through the C boundary. All passes run at once."""
+    passes = [_Pass(s, *one) for one in (REHEARSED_PASSES if s.rehearse else PASSES)]
+    for _ in range(3):
+        unfinished = [one for one in passes if not one.ended]
+        if not unfinished or s.left() < 5:
+            break
+        outcomes = s.call_together([one.call(s) for one in unfinished], grace=1, stall=160 if s.rehearse else 25)
+        for one, outcome in zip(unfinished, outcomes):
+            one.hear(outcome.out)
+        s.table("tests", [{"pass": one.name, "passed": len(one.tests().passed), "failed": len(one.tests().failed),
+                           "skipped": len(one.tests().skipped), "cut_in": ", ".join(one.tests().cut_in)}
+                          for one in passes])
+        s.table("failed tests", [{"pass": one.name, "test": test, "why": one.tests().why[test]}
+                                 for one in passes for test in one.tests().failed])
+    _need(any(one.tests().passed for one in passes), f"no test ran on {s.gpu} and passed")
 
 
 def solver(s: Session) -> None:
