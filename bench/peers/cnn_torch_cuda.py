@@ -112,7 +112,12 @@ def captured(step: Step, warm_up: int = WARM_UP) -> Step:
     graph = torch.cuda.CUDAGraph()
     with torch.cuda.graph(graph):
         step()
-    return graph.replay
+
+    def replay() -> None:
+        graph.replay()
+
+    replay.step = step  # keeps the tensors alive that the graph reads
+    return replay
 
 
 def settled(step: Step, device: torch.device, variant: Variant) -> Step:

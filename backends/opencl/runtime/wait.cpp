@@ -1,32 +1,17 @@
 #include "runtime/wait.hpp"
 
+#include <algorithm>
 #include <chrono>
-#include <condition_variable>
 #include <cstdio>
 #include <limits>
-#include <memory>
-#include <mutex>
 #include <string>
+#include <thread>
 
 #include "runtime/device.hpp"
 #include "runtime/queue.hpp"
 
 namespace mokume::opencl {
 namespace {
-
-// Wakes the waiting thread. The driver's thread shares ownership, because its callback may outlive wait().
-struct Signal {
-  std::mutex mutex;
-  std::condition_variable changed;
-  bool done = false;
-};
-
-void CL_CALLBACK on_complete(cl_event, cl_int, void* data) {
-  const std::unique_ptr<std::shared_ptr<Signal>> signal(static_cast<std::shared_ptr<Signal>*>(data));
-  const std::lock_guard lock((*signal)->mutex);
-  (*signal)->done = true;
-  (*signal)->changed.notify_all();
-}
 
 // Returns CL_COMPLETE, a larger value if the command has not ended, or a smaller one if it failed.
 cl_int status_of(cl_event event) {
@@ -35,22 +20,18 @@ cl_int status_of(cl_event event) {
   return status;
 }
 
-// Waits for the callback, but checks the event every second, as some drivers lose callbacks. Returns false on a
-// timeout.
-bool sleep_until_done(cl_event event, double longest_s) {
+// Returns false on a timeout. The thread learns of the end of longer work after a sixteenth more than the work took.
+bool poll_until_done(cl_event event, double longest_s) {
   using namespace std::chrono_literals;
-  const auto signal = std::make_shared<Signal>();
-  auto data = std::make_unique<std::shared_ptr<Signal>>(signal);
-  check(clSetEventCallback(event, CL_COMPLETE, on_complete, data.get()), "clSetEventCallback");
-  static_cast<void>(data.release());  // on_complete frees it
+  constexpr std::chrono::nanoseconds kWithoutSleep = 200us, kLongestPause = 2ms;  // a sleep takes 60 us at least
   const auto start = std::chrono::steady_clock::now();
-  const auto signalled = [&] {  // calls no driver under this lock, because its callback may wait for the lock
-    std::unique_lock lock(signal->mutex);
-    return signal->changed.wait_for(lock, 1s, [&] { return signal->done; });
-  };
-  while (!signalled() && status_of(event) > CL_COMPLETE) {
-    const std::chrono::duration<double> waited = std::chrono::steady_clock::now() - start;
-    if (waited.count() >= longest_s) return false;
+  while (status_of(event) > CL_COMPLETE) {
+    const std::chrono::nanoseconds waited = std::chrono::steady_clock::now() - start;
+    if (std::chrono::duration<double>(waited).count() >= longest_s) return false;
+    if (waited < kWithoutSleep)
+      std::this_thread::yield();
+    else
+      std::this_thread::sleep_for(std::min(waited / 16, kLongestPause));
   }
   return true;
 }
@@ -73,7 +54,7 @@ void finish_in_time(mk_queue& queue) {
   check(clEnqueueMarkerWithWaitList(queue.handle.get(), 0, nullptr, &event), "clEnqueueMarkerWithWaitList");
   const EventHandle owner(event);
   check(clFlush(queue.handle.get()), "clFlush");
-  queue.lost = !sleep_until_done(
+  queue.lost = !poll_until_done(
       event, queue.reads_directly ? std::numeric_limits<double>::infinity() : queue.device->longest_wait_s);
   if (queue.lost) give_up(queue);
   check_outcome(queue, event);
@@ -90,7 +71,7 @@ void wait(mk_queue& queue, cl_event event) {
     if (code != CL_EXEC_STATUS_ERROR_FOR_EVENTS_IN_WAIT_LIST) check(code, "clWaitForEvents");
   } else {
     check(clFlush(queue.handle.get()), "clFlush");
-    sleep_until_done(event, std::numeric_limits<double>::infinity());
+    poll_until_done(event, std::numeric_limits<double>::infinity());
   }
   check_outcome(queue, event);
 }

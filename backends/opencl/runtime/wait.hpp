@@ -1,4 +1,5 @@
-// Waits for a device. GPUs wake the thread with a callback, because their drivers spin in clFinish and clWaitForEvents.
+// Waits for a device. On GPUs, the thread asks for the status and sleeps in between: NVIDIA's driver occupies a core in
+// clFinish and clWaitForEvents, and runs callbacks of events only every 10 ms (measured on an H100 with driver 580).
 #pragma once
 
 #include "abi/backend.h"

@@ -4,7 +4,7 @@ import re
 from pathlib import Path
 from typing import Any, Dict, Iterator, List, Optional
 
-PROFILED_OPS = 24
+MOST_KERNELS = 48  # of a program, on the page
 
 
 def json_lines(text: str) -> List[Dict[str, Any]]:
@@ -98,19 +98,18 @@ def devices_of_run(folder: Path) -> List[Dict[str, Any]]:
             for d in _summary(run).get("devices", [])]
 
 
-def profile_of_run(folder: Path) -> List[Dict[str, Any]]:
-    """Returns the ops of a profiled run that took most of the time."""
-    run = newest_run(folder)
-    rows = []
-    for file in sorted((run / "logs").glob("profile-*.json")) if run else []:
-        for device in json.loads(file.read_text())["devices"]:
-            rows += device["rows"]
-    total = sum(row["seconds"] for row in rows) or 1
-    return [{"phase": row["phase"], "op": row["what"], "calls": row["calls"],
-             "us a call": round(1e6 * row["seconds"] / max(row["calls"], 1), 1),
-             "share": round(row["seconds"] / total, 4), "gflop_s": _rate(row["flops"] / 1e9, row["seconds"]),
-             "gb_s": _rate(row["bytes"] / 1e9, row["seconds"])}
-            for row in sorted(rows, key=lambda row: -row["seconds"])[:PROFILED_OPS]]
+def kernel_times(folder: Path) -> List[Dict[str, Any]]:
+    """Returns the kernels that took most of the device's time, from the files of the layer kernel_times."""
+    rows = [row for path in sorted(folder.glob("*.json")) for row in json_lines(path.read_text(errors="replace"))]
+    total = sum(row["seconds"] + row["idle"] for row in rows) or 1
+
+    def microseconds(row: Dict[str, Any], what: str) -> float:
+        return round(1e6 * row[what] / row["calls"], 2)
+
+    return [{"kernel": row["kernel"], "calls": row["calls"], "us": microseconds(row, "seconds"),
+             "us idle before": microseconds(row, "idle"), "us of the host": microseconds(row, "host"),
+             "share": round((row["seconds"] + row["idle"]) / total, 4)}
+            for row in sorted(rows, key=lambda row: -row["seconds"] - row["idle"])[:MOST_KERNELS]]
 
 
 def _registers(log: str) -> Dict[str, Any]:

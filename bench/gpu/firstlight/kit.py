@@ -109,10 +109,12 @@ class Kit:
                    BUILD_LOGS=str(self.work / "builds"), MOKUME_TEST_CACHE=str(self.work / "cache/mokume"))
         if self.cubins.is_dir():
             env["OPENCL_CUBINS"] = str(self.cubins)
-        if layer:
-            given = [env["OPENCL_LAYERS"]] if env.get("OPENCL_LAYERS") else []
-            env["OPENCL_LAYERS"] = ":".join(given + [str(self.root / "lib/build_logs.so")])
-        return env
+        return self.with_layer(env, "build_logs") if layer else env
+
+    def with_layer(self, environment: Dict[str, str], layer: str, **more: str) -> Dict[str, str]:
+        """Returns the environment with one more OpenCL layer of the bundle, and its variables."""
+        given = [environment["OPENCL_LAYERS"]] if environment.get("OPENCL_LAYERS") else []
+        return {**environment, **more, "OPENCL_LAYERS": ":".join(given + [str(self.root / f"lib/{layer}.so")])}
 
     def program(self, name: str) -> str:
         return str(self.root / "bin" / name)

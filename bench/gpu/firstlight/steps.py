@@ -8,7 +8,7 @@ import shutil
 import statistics
 import subprocess
 from pathlib import Path
-from typing import Any, Callable, Dict, List, NamedTuple, Optional, Sequence
+from typing import Any, Callable, Dict, List, NamedTuple, Optional
 
 from . import figures, known
 from .session import Call, Session, StepFailed, StepSkipped
@@ -373,17 +373,17 @@ def compare(s: Session, peer: Dict[str, Any]) -> None:
 
 
 def _experiment(s: Session, name: str, config: str, sets: List[str], seconds: Optional[float] = None,
-                devices_: str = "", reserve: float = 12, flags: Sequence[str] = ()) -> Dict[str, Any]:
+                devices_: str = "", reserve: float = 12, environment: Optional[Dict[str, str]] = None) -> Dict[str, Any]:
     """Runs an experiment for the remaining time, except `reserve` for the last bundles and report. Returns results."""
     allowed = s.left() - reserve if seconds is None else min(seconds, s.left() - reserve)
     if allowed < 3:
         return {"run": name, "state": "no time was left"}
     out = s.work / "steps" / s.step_name / f"{name}-runs"
     arguments = [s.kit.program("mokume"), "run", s.kit.config(config), "--out", str(out), "--fresh", "--devices",
-                 devices_ or s.gpu, "--max-time", f"{int(allowed)}s", *flags]
+                 devices_ or s.gpu, "--max-time", f"{int(allowed)}s"]
     for one in sets:
         arguments += ["--set", one]
-    outcome = s.call(name, arguments, allowed + reserve - 2, grace=2)
+    outcome = s.call(name, arguments, allowed + reserve - 2, grace=2, environment=environment)
     if outcome.code == 75:
         s.accept()  # stopped by --max-time
     row = {"run": name, **figures.of_run(out)}
@@ -458,17 +458,27 @@ def mixed(s: Session) -> None:
     s.table("devices", figures.devices_of_run(s.work / "steps/mixed/gpu-and-cpu-runs"))
 
 
-PROFILED = [("guide", "cnn-guide-mnist", SHORT[1:] + ["model_options.epochs=1", "data.limit=12800"]),
-            ("lightning", "cnn-lightning-mnist", ["model_options.epochs=1", "data.limit=6400"]),
-            ("svc", "svc-grid-mnist", ["data.limit=20000", "search.params.gamma=[0.002]", "search.params.C=[1, 100]"])]
+TIMED = ["guide:128:train", "lightning:128:train", "13,8,227:10:train", "690,10,903:10:train", "0,0,100:10:train",
+         f"0,0,100:10:together:{TOGETHER}", f"4,5,32:10:together:{TOGETHER}", "guide:1:infer"]
+TIMED_SVC = ["data.limit=20000", "search.params.gamma=[0.002]", "search.params.C=[1, 100]"]
 
 
-def profiles(s: Session) -> None:
-    """Times each op of two networks and of the SVM on its own. The times include a wait for each op."""
-    runs = REHEARSED_TRAININGS if s.rehearse else PROFILED
-    for turn, (name, config, sets) in enumerate(runs):
-        _experiment(s, name, config, sets, s.left() / (len(runs) - turn), reserve=4, flags=["--profile"])
-        s.table(f"ops of {name}", figures.profile_of_run(s.work / "steps" / s.step_name / f"{name}-runs"))
+def kernels(s: Session) -> None:
+    """Times each kernel of the networks and of the SVM on the device, as the program runs as usual."""
+    env = s.kit.environment(False)
+    for case in REHEARSED_CASES if s.rehearse else TIMED:
+        times = s.work / "steps/kernels" / re.sub(r"[:,]", "-", case)
+        times.mkdir(parents=True, exist_ok=True)
+        network, batch, what = case.split(":", 2)
+        s.call(f"{times.name}-run", [s.kit.program("cnn_bench"), network, batch, what, "0.3", "opencl"], 20,
+               environment=s.kit.with_layer(env, "kernel_times", KERNEL_TIMES=str(times)))
+        s.table(case, figures.kernel_times(times))
+    times = s.work / "steps/kernels/svc"
+    times.mkdir(parents=True, exist_ok=True)
+    sets = ["data.limit=300"] + TIMED_SVC[1:] if s.rehearse else TIMED_SVC
+    _experiment(s, "svc-run", "svc-grid-mnist", sets, reserve=2,
+                environment=s.kit.with_layer(env, "kernel_times", KERNEL_TIMES=str(times)))
+    s.table("svc, 20,000 rows", figures.kernel_times(times))
 
 
 class Step(NamedTuple):
@@ -483,5 +493,5 @@ FIRST = [Step("machine", 10, 1, machine), DEVICE, Step("devices", 20, 5, devices
          Step("conformance", 47, 15, conformance), Step("solver", 20, 8, solver)]
 REST = [DEVICE, Step("ops", 36, 10, ops), Step("networks", 40, 10, networks), Step("together", 28, 10, together),
         Step("peers", 84, 20, peers), Step("svc5000", 36, 20, svc5000), Step("svc60000", 40, 25, svc60000),
-        Step("train", 36, 20, train), Step("profiles", 30, 20, profiles), Step("mixed", 22, 16, mixed)]
+        Step("train", 36, 20, train), Step("kernels", 30, 20, kernels), Step("mixed", 22, 16, mixed)]
 STEPS = FIRST + REST[1:]

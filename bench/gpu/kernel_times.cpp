@@ -1,0 +1,146 @@
+// Adds up, as an OpenCL layer, the time that each kernel takes on the device while the program runs as usual:
+//
+//   OPENCL_LAYERS=/path/kernel_times.so KERNEL_TIMES=/path/directory PROGRAM...
+//
+// On exit, PID.json holds an object for each kernel and range, with calls, seconds on the device, seconds that the
+// device was idle before it, and seconds of the host in the call. Commands other than launches count as idle time. The
+// last launches are missing if the program does not ask for the status of an event after them.
+#include <CL/cl.h>
+#include <unistd.h>
+
+#include <chrono>
+#include <cstdio>
+#include <cstdlib>
+#include <deque>
+#include <map>
+#include <mutex>
+#include <string>
+
+#include "gpu/pose/loader.hpp"
+
+namespace {
+
+const cl_icd_dispatch* below = nullptr;
+
+struct Times {
+  long calls = 0;
+  double seconds = 0, idle = 0, host = 0;
+};
+
+struct Launch {
+  cl_event event;
+  cl_command_queue queue;
+  Times* times;
+};
+
+struct Recorder {
+  std::mutex mutex;
+  std::map<std::string, Times> kernels;
+  std::deque<Launch> launches;
+  std::map<cl_command_queue, cl_ulong> ends;  // of the last launch of each queue
+};
+Recorder* recorder = nullptr;  // lives until the process exits, because destructors make the last calls
+
+cl_ulong at(cl_event event, cl_profiling_info what) {
+  cl_ulong ns = 0;
+  below->clGetEventProfilingInfo(event, what, sizeof(ns), &ns, nullptr);
+  return ns;
+}
+
+// Adds up the launches that have ended. The caller holds the lock.
+void collect() {
+  while (!recorder->launches.empty()) {
+    const Launch launch = recorder->launches.front();
+    cl_int status = CL_QUEUED;
+    below->clGetEventInfo(launch.event, CL_EVENT_COMMAND_EXECUTION_STATUS, sizeof(status), &status, nullptr);
+    if (status > CL_COMPLETE) return;
+    const cl_ulong start = at(launch.event, CL_PROFILING_COMMAND_START), end = at(launch.event, CL_PROFILING_COMMAND_END);
+    cl_ulong& before = recorder->ends[launch.queue];
+    if (before != 0 && start > before) launch.times->idle += 1e-9 * static_cast<double>(start - before);
+    before = end;
+    launch.times->seconds += 1e-9 * static_cast<double>(end - start);
+    below->clReleaseEvent(launch.event);
+    recorder->launches.pop_front();
+  }
+}
+
+void write_down() {
+  const char* directory = std::getenv("KERNEL_TIMES");
+  if (directory == nullptr) return;
+  const std::lock_guard lock(recorder->mutex);
+  const std::string path = std::string(directory) + "/" + std::to_string(getpid()) + ".json";
+  std::FILE* file = std::fopen(path.c_str(), "w");
+  if (file == nullptr) return;
+  for (const auto& [name, times] : recorder->kernels)
+    std::fprintf(file, "{\"kernel\": \"%s\", \"calls\": %ld, \"seconds\": %.9f, \"idle\": %.9f, \"host\": %.9f}\n",
+                 name.c_str(), times.calls, times.seconds, times.idle, times.host);
+  std::fclose(file);
+}
+
+std::string name_of(cl_kernel kernel, cl_uint dimensions, const size_t* global, const size_t* local) {
+  char name[128] = "";
+  below->clGetKernelInfo(kernel, CL_KERNEL_FUNCTION_NAME, sizeof(name), static_cast<void*>(name), nullptr);
+  std::string text = name;
+  for (cl_uint d = 0; d < dimensions; ++d) text += (d == 0 ? " " : "x") + std::to_string(global[d]);
+  for (cl_uint d = 0; local != nullptr && d < dimensions; ++d) text += (d == 0 ? "/" : "x") + std::to_string(local[d]);
+  return text;
+}
+
+cl_command_queue CL_API_CALL create_queue(cl_context context, cl_device_id device,
+                                          cl_command_queue_properties properties, cl_int* error) {
+  return below->clCreateCommandQueue(context, device, properties | CL_QUEUE_PROFILING_ENABLE, error);
+}
+
+cl_int CL_API_CALL enqueue_kernel(cl_command_queue queue, cl_kernel kernel, cl_uint dimensions, const size_t* offset,
+                                  const size_t* global, const size_t* local, cl_uint n_events, const cl_event* events,
+                                  cl_event* event) {
+  cl_event own = nullptr;
+  const auto start = std::chrono::steady_clock::now();
+  const cl_int code =
+      below->clEnqueueNDRangeKernel(queue, kernel, dimensions, offset, global, local, n_events, events, &own);
+  const std::chrono::duration<double> host = std::chrono::steady_clock::now() - start;
+  if (code != CL_SUCCESS) return code;
+  if (event != nullptr) {
+    below->clRetainEvent(own);
+    *event = own;
+  }
+  const std::lock_guard lock(recorder->mutex);
+  Times& times = recorder->kernels[name_of(kernel, dimensions, global, local)];
+  ++times.calls;
+  times.host += host.count();
+  recorder->launches.push_back({own, queue, &times});
+  if (recorder->launches.size() % 512 == 0) collect();
+  return code;
+}
+
+cl_int CL_API_CALL get_event_info(cl_event event, cl_event_info what, size_t size, void* value, size_t* size_ret) {
+  const cl_int code = below->clGetEventInfo(event, what, size, value, size_ret);
+  const std::lock_guard lock(recorder->mutex);
+  collect();
+  return code;
+}
+
+}  // namespace
+
+extern "C" {
+
+__attribute__((visibility("default"))) cl_int CL_API_CALL clGetLayerInfo(cl_layer_info what, size_t size, void* value,
+                                                                         size_t* size_ret) {
+  return mokume::pose::layer_info("mokume's kernel times", what, size, value, size_ret);
+}
+
+__attribute__((visibility("default"))) cl_int CL_API_CALL clInitLayer(cl_uint n_entries, const cl_icd_dispatch* driver,
+                                                                      cl_uint* n_entries_ret,
+                                                                      const cl_icd_dispatch** table) {
+  static cl_icd_dispatch layer;
+  below = driver;
+  recorder = new Recorder;
+  std::atexit(write_down);
+  return mokume::pose::init_layer(layer, n_entries, driver, n_entries_ret, table, [](cl_icd_dispatch& t) {
+    t.clCreateCommandQueue = create_queue;
+    t.clEnqueueNDRangeKernel = enqueue_kernel;
+    t.clGetEventInfo = get_event_info;
+  });
+}
+
+}  // extern "C"
