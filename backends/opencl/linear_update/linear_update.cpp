@@ -4,6 +4,7 @@
 
 #include "common/grid.hpp"
 #include "gemm/vector.hpp"
+#include "linear_update/lanes.embed.hpp"
 #include "linear_update/linear_update_args.h"
 #include "linear_update/long_rows.embed.hpp"
 #include "linear_update/one_column.embed.hpp"
@@ -119,21 +120,38 @@ void on_cpu_with_one_output(Launcher& launcher, Step& step) {
            {{divide_up(step.weight.rows, step.args.rows_each), 1, 1}});
 }
 
+constexpr int64_t kGroupLanes = 16, kGroupRows = 8;  // LANES and ROWS of lanes.cl and tile.cl
+
 void on_gpu(Launcher& launcher, const Step& step) {
-  constexpr int64_t kLanes = 16, kRows = 8, kTile = 64;  // the macros of tile.cl
+  const int64_t batch = step.x.rows, rows = step.weight.rows;
+  // Four rows for each work-item if all cores then still have enough groups to hide the latency of memory.
+  constexpr int64_t kEach = 4, kGroupsOfCore = 8;
+  mk_device& device = launcher.device();
+  const int64_t each = divide_up(rows, kGroupRows * kEach) >= kGroupsOfCore * device.cores ? kEach : 1;
+  const std::string options = " -DBATCH=" + std::to_string(batch) + " -DEACH=" + std::to_string(each) +
+                              " -DWANTED=" + std::to_string(step.args.wanted) +
+                              " -DSTATEFUL=" + std::to_string(step.args.stateful);
+  const BuiltIn program{"linear_update_lanes" + options, kLinearUpdateLanes, options};
+  step.run(launcher, device.kernel(program, "linear_update_lanes"),
+           {{divide_up(rows, kGroupRows * each) * kGroupLanes, kGroupRows, 1}, {kGroupLanes, kGroupRows, 1}},
+           kGroupRows * std::max<int64_t>(batch, 1) * (kGroupLanes + 1));
+}
+
+void on_gpu_with_short_rows(Launcher& launcher, const Step& step) {
   constexpr int64_t kMostRows = ops::kLinearUpdateRows;
   const BuiltIn program{"linear_update_tile", kLinearUpdateTile,
                         "-DMOST_ROWS=" + std::to_string(kMostRows) + " -DSHORT_ROW=" + std::to_string(kShortRow)};
   step.run(launcher, launcher.device().kernel(program, "linear_update_tile"),
-           {{divide_up(step.weight.rows, kRows) * kLanes, kRows, 1}, {kLanes, kRows, 1}},
-           (kMostRows + kRows) * (kTile + 1) + kMostRows * kRows);
+           {{divide_up(step.weight.rows, kGroupRows) * kGroupLanes, kGroupRows, 1}, {kGroupLanes, kGroupRows, 1}},
+           (kMostRows + kGroupRows) * (kShortRow + 1) + kMostRows * kGroupRows);
 }
 
 }  // namespace
 
 void linear_update(Launcher& launcher, const mk_op& op) {
   Step step(op);
-  if (!uses_vectors(launcher.device())) return on_gpu(launcher, step);
+  if (!uses_vectors(launcher.device()))
+    return step.weight.columns <= kShortRow ? on_gpu_with_short_rows(launcher, step) : on_gpu(launcher, step);
   if (has_dense_column(step)) return on_cpu_with_one_output(launcher, step);
   if (step.weight.columns <= kShortRow) return on_cpu_with_short_rows(launcher, step);
   on_cpu(launcher, step);
