@@ -261,13 +261,6 @@ void round_trip(const sdk::Device& device) {
   EXPECT_EQ(back, (std::vector<float>{1, 2, 3}));
 }
 
-TEST(Waits, end_even_if_the_driver_loses_its_callbacks) {
-  cnn_test::World world("opencl", 0, kChoices);
-  ASSERT_TRUE(world.present());
-  const Health sick(POSE_LOSES_CALLBACKS);
-  round_trip(world.device());
-}
-
 TEST(Waits, for_a_driver_that_hangs_end_with_the_cause_and_the_cure) {
   setenv("MOKUME_WAIT_SECONDS", "1", 1);
   auto world = std::make_unique<cnn_test::World>("opencl", 0, kChoices);

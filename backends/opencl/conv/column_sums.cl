@@ -3,6 +3,8 @@
 #include "common/vector.cl"
 #include "conv/column_sums_args.h"
 
+#define AT_ONCE 32  // loads that are under way at the same time
+
 // Requires VW <= columns. One work-item sums VW columns of one block of rows_each rows. The last vector starts early.
 __kernel void column_sums(ITEM const ColumnSumsArgs args, __global const float* x, __global float* part) {
   const long block = (long)get_global_id(0), end = min((block + 1) * args.rows_each, args.rows);
@@ -10,7 +12,17 @@ __kernel void column_sums(ITEM const ColumnSumsArgs args, __global const float* 
   const int c = min((int)get_global_id(1) * VW, args.columns - VW);
   x += args.x.offset + c;
   vec sum = SPLAT(0.0f);
-  for (long r = block * args.rows_each; r < end; ++r) sum += VLOAD(0, x + r * args.x.step);
+  long r = block * args.rows_each;
+#if VW == 1  // a GPU has few work-items here, so each loads many rows at once
+  for (; r + AT_ONCE <= end; r += AT_ONCE) {
+    float some[AT_ONCE];
+    UNROLL
+    for (int i = 0; i < AT_ONCE; ++i) some[i] = x[(r + i) * args.x.step];
+    UNROLL
+    for (int i = 0; i < AT_ONCE; ++i) sum += some[i];
+  }
+#endif
+  for (; r < end; ++r) sum += VLOAD(0, x + r * args.x.step);
   VSTORE(sum, 0, part + block * args.columns + c);
 }
 
@@ -18,6 +30,14 @@ __kernel void sum_blocks(ITEM const SumBlocksArgs args, __global const float* pa
   const int c = (int)get_global_id(0);
   if (c >= args.columns) return;
   float sum = args.first ? 0.0f : out[args.out_offset + c];
-  for (long b = 0; b < args.blocks; ++b) sum += part[b * args.columns + c];
+  long b = 0;
+  for (; b + AT_ONCE <= args.blocks; b += AT_ONCE) {
+    float some[AT_ONCE];
+    UNROLL
+    for (int i = 0; i < AT_ONCE; ++i) some[i] = part[(b + i) * args.columns + c];
+    UNROLL
+    for (int i = 0; i < AT_ONCE; ++i) sum += some[i];
+  }
+  for (; b < args.blocks; ++b) sum += part[b * args.columns + c];
   out[args.out_offset + c] = sum;
 }

@@ -1,6 +1,8 @@
 #include "common/common.cl"
 #include "gemm/tile_args.h"
 
+#define AT_ONCE 32  // loads that are under way at the same time
+
 // Adds the block sums of a partial gemm_tile to the output in order.
 __kernel void gemm_reduce(ITEM const GemmTileArgs args, __global const float* partial, __global const float* bias,
                           __global float* out) {
@@ -13,12 +15,12 @@ __kernel void gemm_reduce(ITEM const GemmTileArgs args, __global const float* pa
     const long apart = p.m * p.n;
     float value = p.beta == 0.0f ? p.alpha * *from : fma(p.alpha, *from, p.beta * *at);
     long block = 1;
-    for (from += apart; block + 8 <= args.split.blocks; block += 8) {
-      float some[8];
+    for (from += apart; block + AT_ONCE <= args.split.blocks; block += AT_ONCE) {
+      float some[AT_ONCE];
       UNROLL
-      for (int i = 0; i < 8; ++i, from += apart) some[i] = *from;
+      for (int i = 0; i < AT_ONCE; ++i, from += apart) some[i] = *from;
       UNROLL
-      for (int i = 0; i < 8; ++i) value = fma(p.alpha, some[i], value);
+      for (int i = 0; i < AT_ONCE; ++i) value = fma(p.alpha, some[i], value);
     }
     for (; block < args.split.blocks; ++block, from += apart) value = fma(p.alpha, *from, value);
     if (args.split.last) {

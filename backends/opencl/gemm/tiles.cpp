@@ -1,6 +1,7 @@
 #include "gemm/tiles.hpp"
 
-#include <utility>
+#include <algorithm>
+#include <tuple>
 
 #include "common/divide.hpp"
 #include "gemm/limits.hpp"
@@ -9,16 +10,20 @@ namespace mokume::opencl {
 namespace {
 
 // Estimates cycles. A core has four schedulers, each of which multiplies for one warp at a time, so the warps of the
-// busiest scheduler count. Partial sums are also written and read, and take a second launch.
+// busiest scheduler count. A work-group alone on a core waits for memory once for each bk terms, and its warps multiply
+// at half of the speed (measured on an H100). Partial sums are also written and read, and take a second launch.
 Division divide(const Tile& t, int64_t cores, int64_t m, int64_t n, int64_t k, bool partial) {
   constexpr int64_t kItemsAtOnce = 4 * 32;
-  constexpr double kLaunch = 3000, kBytesPerCycle = 20;  // bytes of a core, when all cores read and write
+  constexpr double kLaunch = 9000, kBytesPerCycle = 20;  // bytes of a core, when all cores read and write
+  constexpr double kWaitOfLoads = 400;
   const int64_t blocks = divide_up(k, kBlock);
   Division d{&t, divide_up(m, t.bm) * divide_up(n, t.bn), partial};
   const int64_t rounds = divide_up(partial ? d.tiles * blocks : d.tiles, cores);
   const auto turns = static_cast<double>(divide_up(rounds * t.items(), kItemsAtOnce));
   const double terms = static_cast<double>(k) / (partial ? static_cast<double>(blocks) : 1);
-  d.cost = turns * t.tm * t.tn * terms / t.speed;
+  const double alone = terms / t.bk * (kWaitOfLoads + 2.0 * t.tm * t.tn * t.bk);
+  d.work = turns * t.tm * t.tn * terms / t.speed;
+  d.cost = std::max(d.work, alone);
   const double bytes = 4.0 * static_cast<double>(m * n) * static_cast<double>(2 * blocks + 1);
   if (partial) d.cost += kLaunch + bytes / (kBytesPerCycle * static_cast<double>(cores));
   return d;
@@ -33,7 +38,7 @@ Division divide_product(std::span<const Tile> tiles, int64_t cores, int64_t m, i
     for (const bool partial : {false, true}) {
       if (partial && !can_split) continue;
       const Division d = divide(t, cores, m, n, k, partial);
-      const auto rank = [](const Division& x) { return std::pair(x.cost, x.tiles); };
+      const auto rank = [](const Division& x) { return std::tuple(x.cost, x.work, x.tiles); };
       if (best.tile == nullptr || rank(d) < rank(best)) best = d;
     }
   return best;

@@ -23,7 +23,8 @@ struct Division {
   const Tile* tile = nullptr;
   int64_t tiles = 0;
   bool partial = false;  // each block of kBlock terms is a work-group of its own
-  double cost = 0;       // estimated cycles of a core
+  double work = 0;       // estimated cycles of a core that multiplies
+  double cost = 0;       // estimated cycles until the product is done
 
   // Returns the share of multiplications that compute outputs, in (0, 1].
   double used(int64_t m, int64_t n) const {

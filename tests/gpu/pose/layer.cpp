@@ -34,6 +34,7 @@ struct Layer {
   Card card;
   std::atomic<bool> idle{false};
   std::atomic<pose_health_t> health{POSE_HEALTHY};
+  std::atomic<cl_event> asked{nullptr};  // the event whose status was asked for last
   bool gives_binaries = false;  // OPENCL_POSE_BINARIES
   bool boasts = false;          // OPENCL_POSE_BOASTS
   Record record;
@@ -301,14 +302,19 @@ cl_int CL_API_CALL wait_for_events(cl_uint count, const cl_event* events) {
   return layer->below.clWaitForEvents(count, events);
 }
 
-cl_int CL_API_CALL set_event_callback(cl_event event, cl_int status, void(CL_CALLBACK* call)(cl_event, cl_int, void*),
-                                      void* data) {
-  count_wait();
-  if (layer->health != POSE_HEALTHY) return CL_SUCCESS;
-  return layer->below.clSetEventCallback(event, status, call, data);
+// Asking for the status of an event once or more is a wait.
+void count_status(cl_event event) {
+  if (layer->asked.exchange(event) != event) count_wait();
+}
+
+cl_int CL_API_CALL release_event(cl_event event) {
+  cl_event asked = event;
+  layer->asked.compare_exchange_strong(asked, nullptr);  // the next event may get the same handle
+  return layer->below.clReleaseEvent(event);
 }
 
 cl_int CL_API_CALL get_event_info(cl_event event, cl_event_info what, size_t size, void* value, size_t* size_ret) {
+  if (what == CL_EVENT_COMMAND_EXECUTION_STATUS) count_status(event);
   if (layer->health == POSE_HANGS && what == CL_EVENT_COMMAND_EXECUTION_STATUS) {
     Answer running(sizeof(cl_int));
     const cl_int status = CL_RUNNING;
@@ -338,7 +344,7 @@ void put_in_front(cl_icd_dispatch& table) {
   table.clEnqueueMapBuffer = enqueue_map;
   table.clFinish = finish;
   table.clWaitForEvents = wait_for_events;
-  table.clSetEventCallback = set_event_callback;
+  table.clReleaseEvent = release_event;
   table.clGetEventInfo = get_event_info;
   table.clCreateProgramWithBinary = create_from_binary;
 }

@@ -27,8 +27,8 @@ typedef void (*pose_counts_fn)(pose_counts_t* counts);
 typedef void (*pose_idle_fn)(int idle);
 #define POSE_IDLE_SYMBOL "pose_idle"
 
-/* Selects a driver without faults, one that calls no callbacks, or one whose commands never end for the host. */
-typedef enum { POSE_HEALTHY, POSE_LOSES_CALLBACKS, POSE_HANGS } pose_health_t;
+/* Selects a driver without faults, or one whose commands never end for the host. */
+typedef enum { POSE_HEALTHY, POSE_HANGS } pose_health_t;
 typedef void (*pose_health_fn)(pose_health_t health);
 #define POSE_HEALTH_SYMBOL "pose_health"
 
