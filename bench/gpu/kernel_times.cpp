@@ -37,7 +37,7 @@ struct Recorder {
   std::mutex mutex;
   std::map<std::string, Times> kernels;
   std::deque<Launch> launches;
-  std::map<cl_command_queue, cl_ulong> ends;  // of the last launch of each queue
+  std::map<cl_command_queue, cl_ulong> ends;  // when the last launch of each queue ended
 };
 Recorder* recorder = nullptr;  // lives until the process exits, because destructors make the last calls
 
@@ -54,7 +54,8 @@ void collect() {
     cl_int status = CL_QUEUED;
     below->clGetEventInfo(launch.event, CL_EVENT_COMMAND_EXECUTION_STATUS, sizeof(status), &status, nullptr);
     if (status > CL_COMPLETE) return;
-    const cl_ulong start = at(launch.event, CL_PROFILING_COMMAND_START), end = at(launch.event, CL_PROFILING_COMMAND_END);
+    const cl_ulong start = at(launch.event, CL_PROFILING_COMMAND_START),
+                   end = at(launch.event, CL_PROFILING_COMMAND_END);
     cl_ulong& before = recorder->ends[launch.queue];
     if (before != 0 && start > before) launch.times->idle += 1e-9 * static_cast<double>(start - before);
     before = end;

@@ -121,7 +121,9 @@ Json json_of(const Space& space) {
   const Notation& notation = notation_of(space.kind);
   Json ends = {space.low, space.high};
   if (notation.is_integer()) ends = {static_cast<int64_t>(space.low), static_cast<int64_t>(space.high)};
-  return {{notation.name, ends}};
+  Json table = {{notation.name, ends}};
+  if (space.step > 0) table["step"] = notation.is_integer() ? Json(static_cast<int64_t>(space.step)) : Json(space.step);
+  return table;
 }
 
 std::string to_toml(const Config& config) {

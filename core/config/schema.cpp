@@ -123,6 +123,9 @@ void add_notations(const Parameter& parameter, Json& schemas) {
       properties["n"] = described(number(list_length("")), "number of values");
       required.push_back("n");
     }
+    if (notation.has_step())
+      properties["step"] =
+          described(number(step_length("", notation)), "draws only first, first + step, ... up to last");
     schemas.push_back(closed_object(std::move(properties), required));
   }
 }

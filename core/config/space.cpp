@@ -23,7 +23,7 @@ constexpr size_t kMaxListLength = 100'000;
 constexpr double kMaxExactInteger = 0x1p53;  // the doubles in search::Space hold integers exactly up to this limit
 constexpr const char* kSpaceNotations =
     "a parameter is a value, a list, or a table with log10, log2 or linear and n, or, for random search, "
-    "log10_uniform, uniform or int";
+    "log10_uniform, uniform, int or int_log";
 
 constexpr std::array kNotations = {
     Notation{"log10", false, 10, Kind::list, "n values from 10^first to 10^last, evenly spaced in the exponent"},
@@ -32,6 +32,8 @@ constexpr std::array kNotations = {
     Notation{"log10_uniform", true, 10, Kind::log10_uniform, "drawn from 10^first to 10^last, uniform in the exponent"},
     Notation{"uniform", true, 0, Kind::real_uniform, "drawn uniformly from first to last"},
     Notation{"int", true, 0, Kind::integer_uniform, "an integer drawn from first to last, both included"},
+    Notation{"int_log", true, 0, Kind::integer_log,
+             "an integer drawn from first to last, both included, uniform in the logarithm"},
 };
 
 // Reads a table such as { log10 = [first, last], n = count }.
@@ -49,7 +51,7 @@ class SpaceReader {
     check_count();
     if (notation_ == nullptr) return std::nullopt;
     check_notation();
-    const bool ends = read_ends();
+    const bool ends = read_ends() && read_step();
     if (!good_ || !ends || parameter_ == nullptr) return std::nullopt;
     if (notation_->distribution ? !make_distribution() : !make_list()) return std::nullopt;
     return std::move(space_);
@@ -67,10 +69,14 @@ class SpaceReader {
       count_ = &entry;
       return;
     }
+    if (entry.key == "step") {
+      step_ = &entry;
+      return;
+    }
     const auto* found =
         std::find_if(kNotations.begin(), kNotations.end(), [&](const Notation& n) { return entry.key == n.name; });
     if (found == kNotations.end()) {
-      std::vector<std::string> known = {"n"};
+      std::vector<std::string> known = {"n", "step"};
       for (const Notation& notation : kNotations) known.emplace_back(notation.name);
       misspelt_ = true;
       fail(entry.location, fmt::format("unknown key {} in {}", in_quotes(entry.key), name_), suggest(entry.key, known),
@@ -108,7 +114,7 @@ class SpaceReader {
     } else if (integer && notation_->distribution && !notation_->is_integer()) {
       fail(ends_->location, fmt::format("{} is an integer, which '{}' cannot draw", name_, notation_->name), "use int");
     } else if (!integer && notation_->is_integer()) {
-      fail(ends_->location, fmt::format("{} is a real number, which 'int' cannot draw", name_),
+      fail(ends_->location, fmt::format("{} is a real number, which '{}' cannot draw", name_, notation_->name),
            "use uniform or log10_uniform");
     }
   }
@@ -133,6 +139,22 @@ class SpaceReader {
       return fail(list.location, fmt::format("the first end of {} must be below the last", name_));
     if (!std::isfinite(last_ - first_))
       return fail(list.location, fmt::format("the ends of {} are too far apart", name_));
+    return true;
+  }
+
+  bool read_step() {
+    if (notation_->kind == Kind::integer_log && first_ < 1)
+      return fail(ends_->value.items[0].location, fmt::format("'int_log' of {} begins at 1 at least", name_));
+    if (step_ == nullptr) return true;
+    if (!notation_->has_step())
+      return fail(step_->location, fmt::format("step is for uniform and int; {} has '{}'", name_, notation_->name),
+                  "leave it out");
+    if (!read_value(step_length(name_, *notation_), step_->value, diagnostics_)) return good_ = false;
+    space_.step = step_->value.number();
+    if (space_.step > last_ - first_ || last_ - first_ > space_.step * kMaxExactInteger)
+      return fail(step_->value.location,
+                  fmt::format("the step of {} must divide the distance of its ends, {}, into 1 to 2^53 parts", name_,
+                              base::shortest(last_ - first_)));
     return true;
   }
 
@@ -181,6 +203,7 @@ class SpaceReader {
   const Notation* notation_ = nullptr;
   const Entry* ends_ = nullptr;
   const Entry* count_ = nullptr;
+  const Entry* step_ = nullptr;
   double first_ = 0, last_ = 0;
   bool good_ = true;
   bool misspelt_ = false;
@@ -224,6 +247,14 @@ Parameter list_length(const std::string& name) {
   length.type = Type::integer;
   length.range = {2, kMaxListLength};
   return length;
+}
+
+Parameter step_length(const std::string& name, const Notation& notation) {
+  Parameter step;
+  step.name = "the step of " + name;
+  step.type = notation.is_integer() ? Type::integer : Type::real;
+  step.range = {notation.is_integer() ? 1.0 : 0.0, kMaxExactInteger, !notation.is_integer()};
+  return step;
 }
 
 const Notation& notation_of(Kind kind) {

@@ -10,21 +10,27 @@
 
 namespace mokume::config {
 
-// Describes a table notation of a search space, { name = [first, last] }. A list also has n, its number of values.
+// Describes a table notation of a search space, { name = [first, last] }. A list also has n, its number of values; a
+// uniform distribution may have a step.
 struct Notation {
+  using Kind = search::Space::Kind;
   const char* name;
   bool distribution;  // true for a distribution, which random search draws from; false for a list
   double base;        // base of the ends if they are exponents, or 0 if they are values
-  search::Space::Kind kind;
+  Kind kind;
   const char* doc;
 
-  bool is_integer() const { return kind == search::Space::Kind::integer_uniform; }
+  bool is_integer() const { return kind == Kind::integer_uniform || kind == Kind::integer_log; }
+  bool has_step() const { return kind == Kind::integer_uniform || kind == Kind::real_uniform; }
 };
 std::span<const Notation> notations();
 const Notation& notation_of(search::Space::Kind kind);  // `kind` must be a distribution
 
 // Describes the length of a list, the `n` of the searched parameter `name`.
 Parameter list_length(const std::string& name);
+
+// Describes the step of the searched parameter `name`, whose distribution has this notation.
+Parameter step_length(const std::string& name, const Notation& notation);
 
 // Reads a value, a list, or a table such as { log10 = [-3, 6], n = 24 }. If `parameter` is nullptr (the model is
 // unknown), only checks the notation. Rejects distributions if `method` is "grid" or "list". Adds diagnostics and

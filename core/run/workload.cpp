@@ -35,6 +35,8 @@ double position_in(const search::Space& space, const std::vector<search::Value>&
       return between(number_of(value), space.low, space.high);
     case search::Space::Kind::log10_uniform:
       return between(std::log10(number_of(value)), space.low, space.high);
+    case search::Space::Kind::integer_log:
+      return between(std::log(number_of(value)), std::log(space.low), std::log(space.high));
     case search::Space::Kind::list:
       break;
   }

@@ -1,5 +1,6 @@
 #include "search/plan.hpp"
 
+#include <algorithm>
 #include <cmath>
 
 #include "base/text.hpp"
@@ -30,18 +31,37 @@ int64_t draw_integer(const Space& space, const sdk::Random& random) {
   const auto low = static_cast<int64_t>(space.low);
   const auto high = static_cast<int64_t>(space.high);
   if (high < low) throw Error(MK_INVALID_ARGUMENT, "parameter '" + space.name + "' has its ends in the wrong order");
-  const uint64_t count = static_cast<uint64_t>(high) - static_cast<uint64_t>(low) + 1;
-  return static_cast<int64_t>(static_cast<uint64_t>(low) + random.below(0, count));
+  const auto step = std::max<uint64_t>(1, static_cast<uint64_t>(space.step));
+  const uint64_t count = (static_cast<uint64_t>(high) - static_cast<uint64_t>(low)) / step + 1;
+  return static_cast<int64_t>(static_cast<uint64_t>(low) + random.below(0, count) * step);
+}
+
+// Draws a real number and rounds it. Each integer owns the real numbers that round to it.
+int64_t draw_logarithm(const Space& space, const sdk::Random& random) {
+  if (space.low < 1 || space.high < space.low)
+    throw Error(MK_INVALID_ARGUMENT, "parameter '" + space.name + "' needs ends from 1 on, in ascending order");
+  const double low = std::log(space.low - 0.5), high = std::log(space.high + 0.5);
+  const double value = std::round(std::exp(low + random.uniform(0) * (high - low)));
+  return static_cast<int64_t>(std::clamp(value, space.low, space.high));
+}
+
+double draw_real(const Space& space, const sdk::Random& random) {
+  if (space.step <= 0) return space.low + random.uniform(0) * (space.high - space.low);
+  constexpr double kRounding = 1e-6;  // so that 0.3 belongs to steps of 0.1
+  const auto steps = static_cast<uint64_t>((space.high - space.low) / space.step + kRounding);
+  return std::min(space.low + static_cast<double>(random.below(0, steps + 1)) * space.step, space.high);
 }
 
 Value draw(const Space& space, const sdk::Random& random) {
   switch (space.kind) {
     case Space::Kind::real_uniform:
-      return space.low + random.uniform(0) * (space.high - space.low);
+      return draw_real(space, random);
     case Space::Kind::log10_uniform:
       return std::pow(10.0, space.low + random.uniform(0) * (space.high - space.low));
     case Space::Kind::integer_uniform:
       return draw_integer(space, random);
+    case Space::Kind::integer_log:
+      return draw_logarithm(space, random);
     case Space::Kind::list:
       break;
   }

@@ -16,10 +16,11 @@ std::string to_text(const Value& value);
 
 // Describes a searched parameter: a list of values or a distribution.
 struct Space {
-  enum class Kind { list, real_uniform, log10_uniform, integer_uniform } kind = Kind::list;
+  enum class Kind { list, real_uniform, log10_uniform, integer_uniform, integer_log } kind = Kind::list;
   std::string name;
   std::vector<Value> values;  // for a list
   double low = 0, high = 0;   // for a distribution: both ends (exponents for log10_uniform; inclusive for integers)
+  double step = 0;            // if positive, values are low, low + step, ... up to high; only for uniform ones
 };
 
 struct FitKey {

@@ -20,6 +20,8 @@ void check_space(const Space& space) {
     if (space.values.empty()) refuse(parameter + "has an empty list of values");
     return;
   }
+  if (space.step > 0 || space.kind == Space::Kind::integer_log)
+    refuse(parameter + "has a step or int_log, which NumPy's published draws do not know");
   if (!std::isfinite(space.low) || !std::isfinite(space.high)) refuse(parameter + "needs two finite ends");
   if (space.high < space.low) refuse(parameter + "has its ends in the wrong order");
   if (space.kind == Space::Kind::integer_uniform && (space.low < -kMaxInteger || space.high > kMaxInteger))

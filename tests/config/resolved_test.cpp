@@ -170,6 +170,15 @@ TEST(MakePlan, RandomUsesTheSeed) {
   EXPECT_FALSE(plan.candidates == make_plan(good("seed = 6\n" + text), kData).candidates);
 }
 
+TEST(MakePlan, AStepIsPartOfThePlan) {
+  const std::string text = random_search("degree = { int = [2, 10] }\n");
+  const Config stepped = good(text, {"search.params.degree={ int = [2, 10], step = 4 }"});
+  EXPECT_NE(make_plan(stepped, kData).hash, make_plan(good(text), kData).hash);
+  const std::string resolved = to_toml(stepped);
+  EXPECT_NE(resolved.find("step = 4"), std::string::npos) << resolved;
+  EXPECT_EQ(make_plan(good(resolved), kData).hash, make_plan(stepped, kData).hash);
+}
+
 TEST(MakePlan, TheHashDoesNotDependOnDevicesPathsOrSpelling) {
   const std::string text = grid("C = [1, 2]\n");
   const std::string hash = make_plan(good(text), kData).hash;
@@ -423,7 +432,7 @@ TEST(Schema, DescribesTheParametersOfEachModel) {
     return names;
   };
   EXPECT_EQ(tables("C"), (std::set<std::string>{"log10", "log2", "linear", "log10_uniform", "uniform"}));
-  EXPECT_EQ(tables("degree"), (std::set<std::string>{"log10", "log2", "linear", "int"}));
+  EXPECT_EQ(tables("degree"), (std::set<std::string>{"log10", "log2", "linear", "int", "int_log"}));
   EXPECT_TRUE(tables("kernel").empty());
 }
 

@@ -4,6 +4,7 @@
 
 #include <cmath>
 #include <limits>
+#include <map>
 #include <set>
 
 #include "sdk/error.hpp"
@@ -91,6 +92,33 @@ TEST(Random, IntegersReachBothEnds) {
   EXPECT_EQ(*seen.rbegin(), 10);
 }
 
+TEST(Random, StepsAreDrawnFromTheFirstEndOn) {
+  Space units = range(Kind::integer_uniform, 32, 100), rate = range(Kind::real_uniform, 0, 0.3);
+  units.step = 32;
+  rate.step = 0.1;
+  std::set<int64_t> integers;
+  std::set<double> reals;
+  for (const auto& c : random_candidates({units, rate}, 200, 1)) {
+    integers.insert(std::get<int64_t>(c[0]));
+    reals.insert(std::get<double>(c[1]));
+  }
+  EXPECT_EQ(integers, (std::set<int64_t>{32, 64, 96}));
+  EXPECT_EQ(reals, (std::set<double>{0, 0.1, 0.2, 0.3}));  // 0.3 is not a multiple of 0.1 in binary
+}
+
+TEST(Random, LogarithmsOfIntegersAreUniform) {
+  std::map<int64_t, int> count;
+  for (const auto& c : random_candidates({range(Kind::integer_log, 1, 1000)}, 30000, 5))
+    ++count[std::get<int64_t>(c[0])];
+  EXPECT_EQ(count.begin()->first, 1);
+  EXPECT_EQ(count.rbegin()->first, 1000);
+  // An integer k has the share log((k + 0.5) / (k - 0.5)) / log(1000.5 / 0.5).
+  EXPECT_NEAR(count[1] / 30000.0, std::log(3) / std::log(2001), 0.01);
+  int above_100 = 0;
+  for (const auto& [value, n] : count) above_100 += value > 100 ? n : 0;
+  EXPECT_NEAR(above_100 / 30000.0, std::log(1000.5 / 100.5) / std::log(2001), 0.01);
+}
+
 TEST(Random, WideRangesDoNotOverflow) {
   const double wide = 9007199254740992;
   for (const auto& c : random_candidates({range(Kind::integer_uniform, -wide, wide)}, 100, 3)) {
@@ -102,6 +130,7 @@ TEST(Random, WideRangesDoNotOverflow) {
 TEST(Random, RefusesBadSpaces) {
   EXPECT_THROW(random_candidates({list("a", {})}, 1, 0), Error);
   EXPECT_THROW(random_candidates({range(Kind::integer_uniform, 3, 2)}, 1, 0), Error);
+  EXPECT_THROW(random_candidates({range(Kind::integer_log, 0, 2)}, 1, 0), Error);
   EXPECT_THROW(random_candidates({range(Kind::real_uniform, 0, 1)}, std::numeric_limits<uint32_t>::max(), 0), Error);
 }
 

@@ -35,8 +35,8 @@ struct Layer {
   std::atomic<bool> idle{false};
   std::atomic<pose_health_t> health{POSE_HEALTHY};
   std::atomic<cl_event> asked{nullptr};  // the event whose status was asked for last
-  bool gives_binaries = false;  // OPENCL_POSE_BINARIES
-  bool boasts = false;          // OPENCL_POSE_BOASTS
+  bool gives_binaries = false;           // OPENCL_POSE_BINARIES
+  bool boasts = false;                   // OPENCL_POSE_BOASTS
   Record record;
   Kernels kernels;
   std::mutex mutex;
