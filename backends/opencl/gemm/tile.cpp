@@ -1,6 +1,7 @@
 #include "gemm/tile.hpp"
 
 #include <algorithm>
+#include <map>
 #include <span>
 
 #include "common/grid.hpp"
@@ -18,6 +19,20 @@ std::span<const Tile> tiles_of(const mk_device& device, bool with_units) {
   if ((device.info.flags & MK_DEVICE_INSTRUMENTED) != 0) return kTraced;
   if (device.info.max_work_group < 256) return kFewItems;
   return device.info.kind == MK_DEVICE_GPU ? std::span<const Tile>(kTiles) : kOther;
+}
+
+constexpr int64_t kNear = int64_t{1} << 29;  // elements whose distance in bytes fits into 31 bits
+
+// Holds what is attached to a device: divisions and kernels that products had before.
+struct Known {
+  std::map<std::array<int64_t, 5>, Division> divisions;  // by units, cores, m, n and k
+  std::map<TileKernelKey, const LibraryKernel*> kernels;
+};
+
+const Division& division_of(mk_device& device, bool units, const Product& q) {
+  Division& known = device.attachments.get<Known>().divisions[{units, device.cores, q.m, q.n, q.k}];
+  if (known.tile == nullptr) known = divide_product(tiles_of(device, units), device.cores, q.m, q.n, q.k);
+  return known;
 }
 
 // Sums the terms [first, product.k). The last pass finishes the output.
@@ -46,9 +61,11 @@ void run_pass(Launcher& launcher, const Problem& p, const Division& d, int64_t f
 
 }  // namespace
 
-std::string operand_macros(const char* name, const Operand& o, int64_t rows, int64_t terms) {
-  const bool along_k = o.k_step == 1;
-  const bool wide = along_k ? whole_vectors(o.offset, o.row_step, terms) : whole_vectors(o.offset, o.k_step, rows);
+OperandForm::OperandForm(const Operand& o, int64_t rows, int64_t terms)
+    : along_k(o.k_step == 1),
+      wide(along_k ? whole_vectors(o.offset, o.row_step, terms) : whole_vectors(o.offset, o.k_step, rows)) {}
+
+std::string OperandForm::macros(const char* name) const {
   return std::string(" -D") + name + "_ALONG_K=" + (along_k ? "1" : "0") + " -D" + name + "_WIDE=" + (wide ? "1" : "0");
 }
 
@@ -56,20 +73,34 @@ const Tile& whole_tile(const mk_device& device, int64_t m, int64_t n, int64_t k)
   return *divide_product(tiles_of(device, false), device.cores, m, n, std::min(k, kBlock)).tile;
 }
 
-std::string tile_macros(const Tile& t, const Product& q, int64_t reach) {
-  constexpr int64_t kNear = int64_t{1} << 29;  // elements whose distance in bytes fits into 31 bits
-  const bool out_wide = whole_vectors(q.out.offset, q.out.row_step, q.n) && (q.biased == 0 || q.bias_offset % 4 == 0);
+TileForm::TileForm(const Tile& t, const Product& q, int64_t reach)
+    : tile(&t),
+      out_wide(whole_vectors(q.out.offset, q.out.row_step, q.n) && (q.biased == 0 || q.bias_offset % 4 == 0)),
+      far(std::max({reach, q.m, q.n}) >= kNear) {}
+
+std::string TileForm::macros() const {
+  const Tile& t = *tile;
   return "-DKB=" + std::to_string(kBlock) + " -DBK=" + std::to_string(t.bk) + " -DBM=" + std::to_string(t.bm) +
          " -DBN=" + std::to_string(t.bn) + " -DTM=" + std::to_string(t.tm) + " -DTN=" + std::to_string(t.tn) +
-         " -DOUT_WIDE=" + (out_wide ? "1" : "0") + (std::max({reach, q.m, q.n}) >= kNear ? " -DFAR" : "");
+         " -DOUT_WIDE=" + (out_wide ? "1" : "0") + (far ? " -DFAR" : "");
+}
+
+TileKernelKey tile_kernel_key(const TileForm& form, bool units, std::array<int64_t, 4> more) {
+  return {reinterpret_cast<intptr_t>(form.tile), form.out_wide, form.far, units, more[0], more[1], more[2], more[3]};
+}
+
+const LibraryKernel& tile_kernel(mk_device& device, const TileKernelKey& key,
+                                 const std::function<const LibraryKernel&()>& make) {
+  const LibraryKernel*& known = device.attachments.get<Known>().kernels[key];
+  if (known == nullptr) known = &make();
+  return *known;
 }
 
 // Few tiles and many terms would leave most of the device idle, so each block of terms becomes a separate work-group.
 void sum_product(Launcher& launcher, const Problem& p, const SumTiles& sum_tiles) {
   constexpr int64_t kMostTerms = int64_t{1} << 30;
   const Product& q = p.product;
-  const Division d = divide_product(tiles_of(launcher.device(), with_units(launcher.device(), p)),
-                                    launcher.device().cores, q.m, q.n, q.k);
+  const Division d = division_of(launcher.device(), with_units(launcher.device(), p), q);
   const int64_t each = d.partial ? kWorkspaceFloats / 2 / (q.m * q.n) * kBlock : kMostTerms;
   for (int64_t first = 0; first < q.k; first += each) {
     Problem pass = p;
@@ -82,13 +113,17 @@ void sum_product(Launcher& launcher, const Problem& p, const SumTiles& sum_tiles
 void gemm_tile(Launcher& launcher, const Problem& p) {
   mk_device& device = launcher.device();
   const Product& whole = p.product;
-  const std::string layouts =
-      operand_macros("A", whole.a, whole.m, whole.k) + operand_macros("B", whole.b, whole.n, whole.k);
+  const OperandForm a(whole.a, whole.m, whole.k), b(whole.b, whole.n, whole.k);
   sum_product(launcher, p, [&](const Tile& t, const Product& q, const Split& split, const Range& range, cl_mem out) {
     const int64_t reach = std::max({q.a.row_step * t.bm, q.b.row_step * t.bn, q.a.k_step * t.bk, q.b.k_step * t.bk});
-    const std::string macros = tile_macros(t, q, reach) + unit_macros(device, p, t) + layouts;
-    launcher.run(device.kernel({"gemm_tile/" + macros, kGemmTile, macros}, "gemm_tile"), range, GemmTileArgs{q, split},
-                 {p.a, p.b, p.bias, out}, local_floats(device, p, t));
+    const TileForm form(t, q, reach);
+    const int64_t forms = a.along_k + 2 * a.wide + 4 * b.along_k + 8 * b.wide;
+    const TileKernelKey key = tile_kernel_key(form, with_units(device, p), {0, forms, 0, 0});
+    const LibraryKernel& kernel = tile_kernel(device, key, [&]() -> const LibraryKernel& {
+      const std::string macros = form.macros() + unit_macros(device, p, t) + a.macros("A") + b.macros("B");
+      return device.kernel({"gemm_tile/" + macros, kGemmTile, macros}, "gemm_tile");
+    });
+    launcher.run(kernel, range, GemmTileArgs{q, split}, {p.a, p.b, p.bias, out}, local_floats(device, p, t));
   });
 }
 

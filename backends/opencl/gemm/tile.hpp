@@ -1,6 +1,7 @@
 // Computes products on GPUs, one tile of the output per work-group (product.cl).
 #pragma once
 
+#include <array>
 #include <functional>
 #include <string>
 
@@ -24,11 +25,32 @@ inline bool whole_vectors(int64_t offset, int64_t step, int64_t length) {
   return offset % 4 == 0 && step % 4 == 0 && length % 4 == 0;
 }
 
-// Returns the macros of product.cl for a tile. `reach` is the largest distance of elements in a tile of an operand.
-std::string tile_macros(const Tile& t, const Product& q, int64_t reach);
+// The properties of a tile that are macros of product.cl. `reach` is the largest distance of elements in a tile of an
+// operand.
+struct TileForm {
+  TileForm(const Tile& t, const Product& q, int64_t reach);
+  std::string macros() const;
 
-// Returns the macros that describe how a kernel loads operand `name` (A or B) with this many rows and terms.
-std::string operand_macros(const char* name, const Operand& o, int64_t rows, int64_t terms);
+  const Tile* tile;
+  bool out_wide, far;
+};
+
+// The way in which a kernel loads an operand with this many rows and terms.
+struct OperandForm {
+  OperandForm(const Operand& o, int64_t rows, int64_t terms);
+  std::string macros(const char* name) const;  // A or B
+
+  bool along_k, wide;
+};
+
+// Returns the kernel that was returned for the same key, or that of make(). A group of networks asks for the same
+// kernels hundreds of times a step, which is too often to make their macros each time. The key states everything on
+// which the macros depend: the forms, units, and four numbers of the caller, of which the
+// first tells the files apart: 0 is gemm/tile.cl.
+using TileKernelKey = std::array<int64_t, 8>;
+TileKernelKey tile_kernel_key(const TileForm& form, bool units, std::array<int64_t, 4> more);
+const LibraryKernel& tile_kernel(mk_device& device, const TileKernelKey& key,
+                                 const std::function<const LibraryKernel&()>& make);
 
 // Returns the device's best tile for a product whose terms are not divided.
 const Tile& whole_tile(const mk_device& device, int64_t m, int64_t n, int64_t k);

@@ -12,22 +12,36 @@ namespace {
 
 // A product of implicit.cl.
 struct Way {
-  const char* name;  // value of the macro WAY
+  enum Name : int64_t { FORWARD = 1, BY_INPUT, BY_WEIGHT } name;  // the macro WAY
   bool a_wide, b_wide;
-  int64_t image_step;        // distance of images of the operand under the windows
-  int64_t rows_each;         // rows of the product per image, or of the terms in BY_WEIGHT
-  std::string strides = "";  // macros of BY_INPUT
+  int64_t image_step;                  // distance of images of the operand under the windows
+  int64_t rows_each;                   // rows of the product per image, or of the terms in BY_WEIGHT
+  int64_t stride_h = 0, stride_w = 0;  // of BY_INPUT
 };
+
+std::string macros_of(const Way& way) {
+  constexpr const char* kNames[] = {"", "FORWARD", "BY_INPUT", "BY_WEIGHT"};
+  std::string macros = std::string(" -DWAY=") + kNames[way.name] + " -DA_WIDE=" + (way.a_wide ? "1" : "0") +
+                       " -DB_WIDE=" + (way.b_wide ? "1" : "0");
+  if (way.name == Way::BY_INPUT)
+    macros += " -DSTRIDE_H=" + std::to_string(way.stride_h) + " -DSTRIDE_W=" + std::to_string(way.stride_w);
+  return macros;
+}
 
 void convolve(Launcher& launcher, const ConvProblem& c, const Problem& p, const Way& way) {
   mk_device& device = launcher.device();
   const ops::Window& w = c.window;
-  const std::string macros = std::string(" -DWAY=") + way.name + " -DA_WIDE=" + (way.a_wide ? "1" : "0") +
-                             " -DB_WIDE=" + (way.b_wide ? "1" : "0") + way.strides;
   sum_product(launcher, p, [&](const Tile& t, const Product& q, const Split& split, const Range& range, cl_mem out) {
     const int64_t images = std::min(t.bm / way.rows_each + 2, c.images.rows);
     const int64_t reach = std::max({images * way.image_step, q.k, q.b.row_step * t.bn, q.b.k_step * t.bk});
-    const std::string all = tile_macros(t, q, reach) + unit_macros(device, p, t) + macros;
+    const TileForm form(t, q, reach);
+    const TileKernelKey key =
+        tile_kernel_key(form, with_units(device, p),
+                        {way.name, (way.a_wide ? 1 : 0) + (way.b_wide ? 2 : 0), way.stride_h, way.stride_w});
+    const LibraryKernel& kernel = tile_kernel(device, key, [&]() -> const LibraryKernel& {
+      const std::string macros = form.macros() + unit_macros(device, p, t) + macros_of(way);
+      return device.kernel({"implicit/" + macros, kImplicitImplicit, macros}, "convolve");
+    });
     const ImplicitArgs args{.product = q,
                             .split = split,
                             .image_step = way.image_step,
@@ -36,8 +50,7 @@ void convolve(Launcher& launcher, const ConvProblem& c, const Problem& p, const 
                             .dilation_w = narrow(w.dilation_w),
                             .group_channels = narrow(w.group_channels()),
                             .group_filters = narrow(c.out_channels / w.groups)};
-    launcher.run(device.kernel({"implicit/" + all, kImplicitImplicit, all}, "convolve"), range, args,
-                 {p.a, p.b, p.bias, out}, local_floats(device, p, t));
+    launcher.run(kernel, range, args, {p.a, p.b, p.bias, out}, local_floats(device, p, t));
   });
 }
 
@@ -96,7 +109,7 @@ void implicit_forward(Launcher& launcher, const ConvProblem& c, const mk_tensor&
       const bool wide = whole_vectors(q.a.offset, some.images.row_stride, channels) && w.channels % 4 == 0;
       convolve(
           launcher, some, p,
-          {"FORWARD", wide, whole_vectors(q.b.offset, q.b.k_step, filters), some.images.row_stride, w.out_pixels()});
+          {Way::FORWARD, wide, whole_vectors(q.b.offset, q.b.k_step, filters), some.images.row_stride, w.out_pixels()});
     }
   });
 }
@@ -124,9 +137,8 @@ bool implicit_grad_input(Launcher& launcher, const ConvProblem& c, const mk_tens
       }
       const bool wide = whole_vectors(q.a.offset, some.windows.row_stride, filters) && c.out_channels % 4 == 0;
       convolve(launcher, some, p,
-               {"BY_INPUT", wide, whole_vectors(q.b.offset, q.b.row_step, filters), some.windows.row_stride,
-                w.height * w.width,
-                " -DSTRIDE_H=" + std::to_string(w.stride_h) + " -DSTRIDE_W=" + std::to_string(w.stride_w)});
+               {Way::BY_INPUT, wide, whole_vectors(q.b.offset, q.b.row_step, filters), some.windows.row_stride,
+                w.height * w.width, w.stride_h, w.stride_w});
     }
   });
   return through_relu;
@@ -147,9 +159,9 @@ void implicit_grad_weight(Launcher& launcher, const ConvProblem& c) {
       q.k = some.images.rows * w.out_pixels();
       q.beta = first == 0 ? 0.0F : 1.0F;
       const bool wide = whole_vectors(q.a.offset, some.images.row_stride, channels) && w.channels % 4 == 0;
-      convolve(
-          launcher, some, p,
-          {"BY_WEIGHT", wide, whole_vectors(q.b.offset, q.b.k_step, filters), some.images.row_stride, w.out_pixels()});
+      convolve(launcher, some, p,
+               {Way::BY_WEIGHT, wide, whole_vectors(q.b.offset, q.b.k_step, filters), some.images.row_stride,
+                w.out_pixels()});
     }
   });
 }

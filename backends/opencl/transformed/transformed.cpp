@@ -55,8 +55,8 @@ void multiply(Launcher& launcher, cl_mem pixels, cl_mem weights, cl_mem products
   q.b = {0, 1, c.lanes};
   q.out = {0, c.lanes, 1};
   const Tile& t = whole_tile(device, kSpace * q.m, q.n, q.k);
-  const std::string macros = tile_macros(t, q, std::max(c.terms * t.bm, c.lanes * t.bk)) +
-                             operand_macros("A", q.a, q.m, q.k) + operand_macros("B", q.b, q.n, q.k);
+  const std::string macros = TileForm(t, q, std::max(c.terms * t.bm, c.lanes * t.bk)).macros() +
+                             OperandForm(q.a, q.m, q.k).macros("A") + OperandForm(q.b, q.n, q.k).macros("B");
   const int64_t groups = divide_up(q.m, t.bm) * divide_up(q.n, t.bn);
   const std::array<int64_t, 3> local{t.bn / t.tn, t.bm / t.tm, 1};
   const Split split{.first = 0,
