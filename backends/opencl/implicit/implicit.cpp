@@ -16,7 +16,7 @@ struct Way {
   bool a_wide, b_wide;
   int64_t image_step;                  // distance of images of the operand under the windows
   int64_t rows_each;                   // rows of the product per image, or of the terms in BY_WEIGHT
-  int64_t stride_h = 0, stride_w = 0;  // of BY_INPUT
+  int64_t stride_h = 0, stride_w = 0;  // only in BY_INPUT
 };
 
 std::string macros_of(const Way& way) {
