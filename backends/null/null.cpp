@@ -96,8 +96,8 @@ class Backend {
 
   // ---- events ------------------------------------------------------------------------------------------------------
 
-  // A backend waits by sleeping (a callback and a condition variable), never by spinning, because other computing may
-  // need the core.
+  // A backend waits by sleeping (a condition variable, or short sleeps), never by long spinning, because other
+  // computing may need the core.
   static void wait(mk_event&) {}
 
   static std::array<uint64_t, 2> time_ns(const mk_event& event) {

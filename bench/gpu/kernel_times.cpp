@@ -3,8 +3,9 @@
 //   OPENCL_LAYERS=/path/kernel_times.so KERNEL_TIMES=/path/directory PROGRAM...
 //
 // On exit, PID.json holds an object for each kernel and range, with calls, seconds on the device, seconds that the
-// device was idle before it, and seconds of the host in the call. Commands other than launches count as idle time. The
-// last launches are missing if the program does not ask for the status of an event after them.
+// device was idle before it, and seconds of the host in the call. Time in which the host builds programs and commands
+// other than launches count as idle. The last launches are missing if the program does not ask for the status of an
+// event after them.
 #include <CL/cl.h>
 #include <unistd.h>
 
@@ -31,6 +32,7 @@ struct Launch {
   cl_event event;
   cl_command_queue queue;
   Times* times;
+  double host;
 };
 
 struct Recorder {
@@ -47,6 +49,16 @@ cl_ulong at(cl_event event, cl_profiling_info what) {
   return ns;
 }
 
+void add_up(const Launch& launch) {
+  const cl_ulong start = at(launch.event, CL_PROFILING_COMMAND_START), end = at(launch.event, CL_PROFILING_COMMAND_END);
+  cl_ulong& before = recorder->ends[launch.queue];
+  if (before != 0 && start > before) launch.times->idle += 1e-9 * static_cast<double>(start - before);
+  before = end;
+  ++launch.times->calls;
+  launch.times->seconds += 1e-9 * static_cast<double>(end - start);
+  launch.times->host += launch.host;
+}
+
 // Adds up the launches that have ended. The caller holds the lock.
 void collect() {
   while (!recorder->launches.empty()) {
@@ -54,12 +66,7 @@ void collect() {
     cl_int status = CL_QUEUED;
     below->clGetEventInfo(launch.event, CL_EVENT_COMMAND_EXECUTION_STATUS, sizeof(status), &status, nullptr);
     if (status > CL_COMPLETE) return;
-    const cl_ulong start = at(launch.event, CL_PROFILING_COMMAND_START),
-                   end = at(launch.event, CL_PROFILING_COMMAND_END);
-    cl_ulong& before = recorder->ends[launch.queue];
-    if (before != 0 && start > before) launch.times->idle += 1e-9 * static_cast<double>(start - before);
-    before = end;
-    launch.times->seconds += 1e-9 * static_cast<double>(end - start);
+    if (status == CL_COMPLETE) add_up(launch);
     below->clReleaseEvent(launch.event);
     recorder->launches.pop_front();
   }
@@ -107,10 +114,15 @@ cl_int CL_API_CALL enqueue_kernel(cl_command_queue queue, cl_kernel kernel, cl_u
   }
   const std::lock_guard lock(recorder->mutex);
   Times& times = recorder->kernels[name_of(kernel, dimensions, global, local)];
-  ++times.calls;
-  times.host += host.count();
-  recorder->launches.push_back({own, queue, &times});
+  recorder->launches.push_back({own, queue, &times, host.count()});
   if (recorder->launches.size() % 512 == 0) collect();
+  return code;
+}
+
+cl_int CL_API_CALL release_queue(cl_command_queue queue) {
+  const cl_int code = below->clReleaseCommandQueue(queue);
+  const std::lock_guard lock(recorder->mutex);
+  recorder->ends.erase(queue);  // the next queue may get the same handle
   return code;
 }
 
@@ -139,6 +151,7 @@ __attribute__((visibility("default"))) cl_int CL_API_CALL clInitLayer(cl_uint n_
   std::atexit(write_down);
   return mokume::pose::init_layer(layer, n_entries, driver, n_entries_ret, table, [](cl_icd_dispatch& t) {
     t.clCreateCommandQueue = create_queue;
+    t.clReleaseCommandQueue = release_queue;
     t.clEnqueueNDRangeKernel = enqueue_kernel;
     t.clGetEventInfo = get_event_info;
   });

@@ -131,7 +131,7 @@ typedef struct mk_backend {
   int32_t (*event_time_ns)(mk_event* event, uint64_t start_end[2], mk_error* error);
   void (*event_destroy)(mk_event* event);
 
-  /* Returns when all enqueued work is done. Does not spin. */
+  /* Returns when all enqueued work is done. Spins for at most a few hundred microseconds, then sleeps. */
   int32_t (*finish)(mk_queue* queue, mk_error* error);
 
   /* Returns an optional table by name, or NULL. Names are never reused. The known names are "kernel_source_v1"

@@ -152,9 +152,10 @@ class SpaceReader {
     if (!read_value(step_length(name_, *notation_), step_->value, diagnostics_)) return good_ = false;
     space_.step = step_->value.number();
     if (space_.step > last_ - first_ || last_ - first_ > space_.step * kMaxExactInteger)
-      return fail(step_->value.location,
-                  fmt::format("the step of {} must divide the distance of its ends, {}, into 1 to 2^53 parts", name_,
-                              base::shortest(last_ - first_)));
+      return fail(
+          step_->value.location,
+          fmt::format("the step of {} must be at most the distance of its ends, {}, and at least a 2^53rd of it", name_,
+                      base::shortest(last_ - first_)));
     return true;
   }
 

@@ -1,5 +1,7 @@
 #include "search/plan.hpp"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <cmath>
 
@@ -49,7 +51,9 @@ double draw_real(const Space& space, const sdk::Random& random) {
   if (space.step <= 0) return space.low + random.uniform(0) * (space.high - space.low);
   constexpr double kRounding = 1e-6;  // so that 0.3 belongs to steps of 0.1
   const auto steps = static_cast<uint64_t>((space.high - space.low) / space.step + kRounding);
-  return std::min(space.low + static_cast<double>(random.below(0, steps + 1)) * space.step, space.high);
+  // Rounds to 15 digits, so that results.csv has 0.3 and not 0.30000000000000004.
+  const double value = space.low + static_cast<double>(random.below(0, steps + 1)) * space.step;
+  return std::clamp(std::stod(fmt::format("{:.15g}", value)), space.low, space.high);
 }
 
 Value draw(const Space& space, const sdk::Random& random) {

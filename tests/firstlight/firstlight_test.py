@@ -73,8 +73,9 @@ class Commands(WithFolder):
 
     def test_a_command_that_hangs_does_not_hold_up_the_others(self) -> None:
         jobs = [command.Job(["/bin/sh", "-c", script], self.folder / name, dict(os.environ))
-                for name, script in (("hangs", "echo begun; sleep 600"), ("works", "sleep 0.5; echo done; exit 3"))]
-        hung, worked = command.run_together(jobs, self.folder, 300, 0.2, stall=1)
+                for name, script in (("hangs", "echo begun; while [ ! -e ended ]; do sleep 0.1; done; touch seen; sleep 600"),
+                                     ("works", "touch ended; while [ ! -e seen ]; do sleep 0.1; done; echo done; exit 3"))]
+        hung, worked = command.run_together(jobs, self.folder, 300, 0.2, stall=5)
         self.assertEqual((hung.timed_out, hung.out), (True, "begun\n"))
         self.assertEqual((worked.timed_out, worked.code, worked.out), (False, 3, "done\n"))
 
@@ -93,6 +94,14 @@ class Commands(WithFolder):
 
 
 class Figures(WithFolder):
+    def test_kernels_are_listed_by_their_time_on_the_device(self) -> None:
+        rows = [{"kernel": "a 64/64", "calls": 2, "seconds": 1e-5, "idle": 9.0, "host": 4e-6},
+                {"kernel": "b 8/8", "calls": 1, "seconds": 3e-5, "idle": 0.0, "host": 1e-6}]
+        (self.folder / "7.json").write_text("\n".join(json.dumps(row) for row in rows) + "\n{\"kernel\": \"cut")
+        first, second = figures.kernel_times(self.folder)
+        self.assertEqual((first["kernel"], first["us"], first["share"]), ("b 8/8", 30, 0.75))
+        self.assertEqual((second["us"], second["us of the host"]), (5, 2))
+
     def test_tests_of_a_program_that_died(self) -> None:
         tests = figures.Tests("[ RUN      ] a.b\n[       OK ] a.b (1 ms)\n"
                               "[ RUN      ] a.c\nop_test.cpp:7: off by 3\n[  FAILED  ] a.c (2 ms)\n"

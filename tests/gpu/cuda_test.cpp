@@ -220,17 +220,11 @@ TEST_F(Launch, describes_its_arguments) {
   }
 }
 
-TEST_F(Launch, events_call_back_and_have_times) {
+TEST_F(Launch, events_end_and_have_times) {
   EXPECT_EQ(clSetKernelArg(free, 0, sizeof(cl_mem), nullptr), CL_SUCCESS);
   cl_event event = nullptr;
   EXPECT_EQ(launch(free, {64, 1, 1}, nullptr, nullptr, &event), CL_SUCCESS);
-  int calls = 0;
-  const auto call = [](cl_event, cl_int status, void* to) {
-    *static_cast<int*>(to) += status == CL_COMPLETE ? 1 : 100;
-  };
-  EXPECT_EQ(clSetEventCallback(event, CL_COMPLETE, call, &calls), CL_SUCCESS);
   EXPECT_EQ(clFinish(queue), CL_SUCCESS);
-  EXPECT_EQ(calls, 1);
   cl_int status = CL_QUEUED;
   clGetEventInfo(event, CL_EVENT_COMMAND_EXECUTION_STATUS, sizeof(status), &status, nullptr);
   EXPECT_EQ(status, CL_COMPLETE);

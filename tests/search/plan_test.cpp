@@ -93,7 +93,7 @@ TEST(Random, IntegersReachBothEnds) {
 }
 
 TEST(Random, StepsAreDrawnFromTheFirstEndOn) {
-  Space units = range(Kind::integer_uniform, 32, 100), rate = range(Kind::real_uniform, 0, 0.3);
+  Space units = range(Kind::integer_uniform, 32, 100), rate = range(Kind::real_uniform, 0, 0.4);
   units.step = 32;
   rate.step = 0.1;
   std::set<int64_t> integers;
@@ -103,7 +103,7 @@ TEST(Random, StepsAreDrawnFromTheFirstEndOn) {
     reals.insert(std::get<double>(c[1]));
   }
   EXPECT_EQ(integers, (std::set<int64_t>{32, 64, 96}));
-  EXPECT_EQ(reals, (std::set<double>{0, 0.1, 0.2, 0.3}));  // 0.3 is not a multiple of 0.1 in binary
+  EXPECT_EQ(reals, (std::set<double>{0, 0.1, 0.2, 0.3, 0.4}));  // in binary, 3 * 0.1 is not 0.3
 }
 
 TEST(Random, LogarithmsOfIntegersAreUniform) {

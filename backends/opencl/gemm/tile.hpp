@@ -25,8 +25,8 @@ inline bool whole_vectors(int64_t offset, int64_t step, int64_t length) {
   return offset % 4 == 0 && step % 4 == 0 && length % 4 == 0;
 }
 
-// The properties of a tile that are macros of product.cl. `reach` is the largest distance of elements in a tile of an
-// operand.
+// Holds the properties of a tile that are macros of product.cl. `reach` is the largest distance of elements in a tile
+// of an operand.
 struct TileForm {
   TileForm(const Tile& t, const Product& q, int64_t reach);
   std::string macros() const;
@@ -35,7 +35,7 @@ struct TileForm {
   bool out_wide, far;
 };
 
-// The way in which a kernel loads an operand with this many rows and terms.
+// Tells how a kernel loads an operand with this many rows and terms.
 struct OperandForm {
   OperandForm(const Operand& o, int64_t rows, int64_t terms);
   std::string macros(const char* name) const;  // A or B
@@ -45,8 +45,8 @@ struct OperandForm {
 
 // Returns the kernel that was returned for the same key, or that of make(). A group of networks asks for the same
 // kernels hundreds of times a step, which is too often to make their macros each time. The key states everything on
-// which the macros depend: the forms, units, and four numbers of the caller, of which the
-// first tells the files apart: 0 is gemm/tile.cl.
+// which the macros depend: the forms, units, and four numbers of the caller. The first of these tells the files apart:
+// 0 is gemm/tile.cl, and the others are the ways of implicit.cl.
 using TileKernelKey = std::array<int64_t, 8>;
 TileKernelKey tile_kernel_key(const TileForm& form, bool units, std::array<int64_t, 4> more);
 const LibraryKernel& tile_kernel(mk_device& device, const TileKernelKey& key,

@@ -124,7 +124,7 @@ constexpr int64_t kGroupLanes = 16, kGroupRows = 8;  // LANES and ROWS of lanes.
 
 void on_gpu(Launcher& launcher, const Step& step) {
   const int64_t batch = step.x.rows, rows = step.weight.rows;
-  // Four rows for each work-item if all cores then still have enough groups to hide the latency of memory.
+  // A work-item takes four rows if all cores then still have enough groups to hide the latency of memory.
   constexpr int64_t kEach = 4, kGroupsOfCore = 8;
   mk_device& device = launcher.device();
   const int64_t each = divide_up(rows, kGroupRows * kEach) >= kGroupsOfCore * device.cores ? kEach : 1;

@@ -18,6 +18,12 @@ OVERLOADED float2 flushing_fma(float2 a, float2 b, float2 c) {
 FLUSHING_FMA(float4)
 FLUSHING_FMA(float8)
 FLUSHING_FMA(float16)
+OVERLOADED float3 flushing_fma(float3 a, float3 b, float3 c) {
+  return (float3)(flushing_fma(a.x, b.x, c.x), flushing_fma(a.yz, b.yz, c.yz));
+}
+#ifdef cl_khr_fp64
+OVERLOADED double flushing_fma(double a, double b, double c) { return fma(a, b, c); }
+#endif
 #define fma flushing_fma
 #undef FLUSHING_FMA
 #undef OVERLOADED

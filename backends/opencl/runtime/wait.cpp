@@ -23,7 +23,7 @@ cl_int status_of(cl_event event) {
 // Returns false on a timeout. The thread learns of the end of longer work after a sixteenth more than the work took.
 bool poll_until_done(cl_event event, double longest_s) {
   using namespace std::chrono_literals;
-  constexpr std::chrono::nanoseconds kWithoutSleep = 200us, kLongestPause = 2ms;  // a sleep takes 60 us at least
+  constexpr std::chrono::nanoseconds kWithoutSleep = 100us, kLongestPause = 2ms;  // a sleep takes 60 us at least
   const auto start = std::chrono::steady_clock::now();
   while (status_of(event) > CL_COMPLETE) {
     const std::chrono::nanoseconds waited = std::chrono::steady_clock::now() - start;

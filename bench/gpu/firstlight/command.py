@@ -32,22 +32,24 @@ class Outcome(NamedTuple):
         return f"exit code {self.code}{said}"
 
 
-def _end(process: subprocess.Popen, grace: float) -> None:
-    """Ends a process. Limits the wait, because a process inside a driver may not die."""
-    for number, patience in ((signal.SIGTERM, grace), (signal.SIGKILL, 3.0)):
-        try:
-            os.killpg(process.pid, number)
-        except ProcessLookupError:
-            pass
-        try:
-            process.wait(patience)
-            break
-        except subprocess.TimeoutExpired:
-            continue
+def _signal(process: subprocess.Popen, number: signal.Signals) -> None:
     try:
-        os.killpg(process.pid, signal.SIGKILL)  # also kills processes that the command left running
+        os.killpg(process.pid, number)
     except (ProcessLookupError, PermissionError):
         pass
+
+
+def _end(process: subprocess.Popen, grace: float) -> None:
+    """Ends a process that was asked to end. Limits the wait, because a process inside a driver may not die."""
+    try:
+        process.wait(grace)
+    except subprocess.TimeoutExpired:
+        _signal(process, signal.SIGKILL)
+        try:
+            process.wait(3.0)
+        except subprocess.TimeoutExpired:
+            pass
+    _signal(process, signal.SIGKILL)  # also kills processes that the command left running
 
 
 class Job(NamedTuple):
@@ -83,9 +85,13 @@ class _Running:
             self.size, self.heard = self.out.stat().st_size, now
         return now - self.heard > stall
 
+    def ask_to_end(self) -> None:
+        if self.process is not None and self.process.poll() is None:
+            self.timed_out = True
+            _signal(self.process, signal.SIGTERM)
+
     def end(self, grace: float) -> None:
         if self.process is not None:
-            self.timed_out = self.process.poll() is None
             _end(self.process, grace)
             self.seconds = self.seconds or time.monotonic() - self.start
 
@@ -102,12 +108,16 @@ def run_together(jobs: List[Job], directory: Path, seconds: float, grace: float 
     end = time.monotonic() + max(seconds, 0.1)
     running: List[_Running] = []
     try:
-        running += [_Running(job, directory) for job in jobs]
+        for job in jobs:
+            running.append(_Running(job, directory))
         pause = 0.01
         while time.monotonic() < end and not all([one.ended(stall) for one in running]):
             time.sleep(min(pause, max(end - time.monotonic(), 0)))
             pause = min(2 * pause, 0.2)
     finally:  # also if a signal ends first-light itself
         for one in running:
-            one.end(grace)
+            one.ask_to_end()
+        end = time.monotonic() + grace
+        for one in running:
+            one.end(max(end - time.monotonic(), 0.1))
     return [one.outcome() for one in running]

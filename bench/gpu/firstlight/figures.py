@@ -4,7 +4,7 @@ import re
 from pathlib import Path
 from typing import Any, Dict, Iterator, List, Optional
 
-MOST_KERNELS = 48  # of a program, on the page
+MOST_KERNELS = 48  # the page shows no more for a program
 
 
 def json_lines(text: str) -> List[Dict[str, Any]]:
@@ -101,15 +101,15 @@ def devices_of_run(folder: Path) -> List[Dict[str, Any]]:
 def kernel_times(folder: Path) -> List[Dict[str, Any]]:
     """Returns the kernels that took most of the device's time, from the files of the layer kernel_times."""
     rows = [row for path in sorted(folder.glob("*.json")) for row in json_lines(path.read_text(errors="replace"))]
-    total = sum(row["seconds"] + row["idle"] for row in rows) or 1
+    total = sum(row["seconds"] for row in rows) or 1
 
     def microseconds(row: Dict[str, Any], what: str) -> float:
         return round(1e6 * row[what] / row["calls"], 2)
 
     return [{"kernel": row["kernel"], "calls": row["calls"], "us": microseconds(row, "seconds"),
              "us idle before": microseconds(row, "idle"), "us of the host": microseconds(row, "host"),
-             "share": round((row["seconds"] + row["idle"]) / total, 4)}
-            for row in sorted(rows, key=lambda row: -row["seconds"] - row["idle"])[:MOST_KERNELS]]
+             "share": round(row["seconds"] / total, 4)}
+            for row in sorted(rows, key=lambda row: -row["seconds"])[:MOST_KERNELS]]
 
 
 def _registers(log: str) -> Dict[str, Any]:

@@ -144,7 +144,7 @@ def libraries(s: Session) -> None:
 
 
 TILE, CLBLAST, TF32, BF16 = "gemm=tile", "gemm=clblast", "precision=tf32", "precision=bf16"
-LARGE = ["*.large_*", "*.may_be_long"]  # the oracle takes half a minute for these
+LARGE = ["*.large_*x*", "*.may_be_long"]  # the oracle takes half a minute for these
 PASSES = [("numerics", ["semantics", "handle", "kernel_source", "group", "linear_update"], TILE),
           ("gemm", ["gemm"], TILE), ("convolutions", ["conv2d", "conv2d_grad_input", "conv2d_grad_weight"], TILE),
           ("other-ops", ["kernel_map", "row_norm2", "gather_rows", "fill", "optimizer_step", "softmax_loss",
@@ -476,7 +476,7 @@ def kernels(s: Session) -> None:
     times = s.work / "steps/kernels/svc"
     times.mkdir(parents=True, exist_ok=True)
     sets = ["data.limit=300"] + TIMED_SVC[1:] if s.rehearse else TIMED_SVC
-    _experiment(s, "svc-run", "svc-grid-mnist", sets, reserve=2,
+    _experiment(s, "svc-run", "svc-grid-mnist", sets, reserve=8,
                 environment=s.kit.with_layer(env, "kernel_times", KERNEL_TIMES=str(times)))
     s.table("svc, 10,000 rows", figures.kernel_times(times))
 

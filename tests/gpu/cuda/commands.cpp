@@ -32,10 +32,7 @@ cl_command_queue CL_API_CALL create_queue(cl_context context, cl_device_id devic
   auto queue = std::make_unique<_cl_command_queue>(context, (what & CL_QUEUE_PROFILING_ENABLE) != 0);
   if ((what & CL_QUEUE_OUT_OF_ORDER_EXEC_MODE_ENABLE) != 0) return made(queue, CL_INVALID_QUEUE_PROPERTIES, error);
   device->use();
-  cl_int code = CL_SUCCESS;
-  for (CUstream* stream : {&queue->stream, &queue->callbacks})
-    if (code == CL_SUCCESS) code = check("cuStreamCreate", driver().cuStreamCreate(stream, kStreamNonBlocking));
-  return made(queue, code, error);
+  return made(queue, check("cuStreamCreate", driver().cuStreamCreate(&queue->stream, kStreamNonBlocking)), error);
 }
 
 cl_int CL_API_CALL get_queue_info(cl_command_queue queue, cl_command_queue_info what, size_t size, void* value,
@@ -60,30 +57,6 @@ cl_int CL_API_CALL get_event_info(cl_event event, cl_event_info what, size_t siz
   return answer(what, size, value, size_ret, CL_EVENT_COMMAND_EXECUTION_STATUS,
                 result == kNotReady ? CL_RUNNING : check("cuEventQuery", result), CL_EVENT_REFERENCE_COUNT,
                 event->references.load());
-}
-
-struct Callback {
-  void(CL_CALLBACK* call)(cl_event, cl_int, void*);
-  cl_event event;  // the caller keeps it, since the driver's thread must not release it
-  void* data;
-};
-
-void run_callback(void* data) {
-  const std::unique_ptr<Callback> callback(static_cast<Callback*>(data));
-  callback->call(callback->event, CL_COMPLETE, callback->data);
-}
-
-// After a failure the driver calls nothing, so a waiting thread must check the event's status now and then.
-cl_int CL_API_CALL set_event_callback(cl_event event, cl_int status, void(CL_CALLBACK* call)(cl_event, cl_int, void*),
-                                      void* data) {
-  if (status != CL_COMPLETE || call == nullptr) return CL_INVALID_VALUE;
-  event->end->device->use();
-  const CUstream stream = event->queue->callbacks;
-  if (const cl_int code = wait_in(stream, 1, &event); code != CL_SUCCESS) return code;
-  auto callback = std::make_unique<Callback>(Callback{call, event, data});
-  const cl_int code = check("cuLaunchHostFunc", driver().cuLaunchHostFunc(stream, run_callback, callback.get()));
-  if (code == CL_SUCCESS) static_cast<void>(callback.release());
-  return code;
 }
 
 // The first requested mark is at one second, because earlier marks may be requested later.
@@ -188,7 +161,6 @@ void add_commands(cl_icd_dispatch& table) {
   table.clEnqueueMarkerWithWaitList = enqueue_marker;
   table.clGetEventInfo = get_event_info;
   table.clReleaseEvent = release<cl_event>;
-  table.clSetEventCallback = set_event_callback;
   table.clGetEventProfilingInfo = get_profiling_info;
   table.clCreateBuffer = create_buffer;
   table.clReleaseMemObject = release<cl_mem>;
@@ -206,8 +178,7 @@ using mokume::cuda::driver;
 
 _cl_command_queue::~_cl_command_queue() {
   device->use();
-  for (const auto each : {stream, callbacks})
-    if (each != nullptr) driver().cuStreamDestroy_v2(each);
+  if (stream != nullptr) driver().cuStreamDestroy_v2(stream);
 }
 
 // Commands that use the buffer may still run.

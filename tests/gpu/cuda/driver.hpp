@@ -17,7 +17,6 @@ using CUstream = struct CUstream_st*;
 using CUevent = struct CUevent_st*;
 using CUmodule = struct CUmod_st*;
 using CUfunction = struct CUfunc_st*;
-using CUhostFn = void (*)(void*);
 
 inline constexpr CUresult kOutOfMemory = 2, kNotReady = 600;
 inline constexpr unsigned kStreamNonBlocking = 1, kEventBlockingSync = 1, kEventDisableTiming = 2;
@@ -59,7 +58,6 @@ inline constexpr int kMaxThreads = 0;  // attribute of a function
   F(cuModuleUnload, (CUmodule module))                                                       \
   F(cuModuleGetFunction, (CUfunction* function, CUmodule module, const char* name))          \
   F(cuFuncGetAttribute, (int* value, int what, CUfunction function))                         \
-  F(cuLaunchHostFunc, (CUstream stream, CUhostFn call, void* data))                          \
   F(cuLaunchKernel, (CUfunction function, unsigned grid_x, unsigned grid_y, unsigned grid_z, \
                      unsigned group_x, unsigned group_y, unsigned group_z,                   \
                      unsigned local_bytes, CUstream stream, void** arguments, void** extra))

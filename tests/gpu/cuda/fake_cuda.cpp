@@ -206,10 +206,6 @@ CUresult cuStreamSynchronize(CUstream stream) { return known(stream) ? kSuccess 
 CUresult cuStreamWaitEvent(CUstream stream, CUevent event, unsigned) {
   return known(stream) && known(event) && event->recorded ? kSuccess : kInvalidHandle;
 }
-CUresult cuLaunchHostFunc(CUstream stream, CUhostFn call, void* data) {
-  if (known(stream)) call(data);
-  return known(stream) ? kSuccess : kInvalidHandle;
-}
 
 CUresult cuEventCreate(CUevent* to, unsigned) { return create(to, new CUevent_st{{}, false}); }
 CUresult cuEventDestroy_v2(CUevent event) { return destroy(event); }

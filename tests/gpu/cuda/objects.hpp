@@ -112,7 +112,6 @@ struct _cl_command_queue : mokume::cuda::Object {
   const cl_device_id device = context->device;
   const bool profiling;
   mokume::cuda::CUstream stream = nullptr;
-  mokume::cuda::CUstream callbacks = nullptr;  // separate, so that a callback does not wait for later commands
   // This is the last mark whose time was requested. The driver measures short distances more exactly.
   std::mutex mutex;
   std::shared_ptr<mokume::cuda::Mark> last;

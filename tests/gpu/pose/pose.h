@@ -10,7 +10,8 @@ extern "C" {
 
 typedef struct {
   uint64_t launches;
-  uint64_t waits; /* waits of the host: clFinish, clWaitForEvents, blocking copies, and callbacks that wake a thread */
+  uint64_t waits; /* waits of the host: clFinish, clWaitForEvents, blocking copies, and questions for the status of an
+                     event */
   uint64_t reads, read_bytes;
   uint64_t writes, written_bytes;
   uint64_t copies, copied_bytes; /* on the device, fills included */
