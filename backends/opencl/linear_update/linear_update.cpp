@@ -124,8 +124,8 @@ constexpr int64_t kGroupLanes = 16, kGroupRows = 8;  // LANES and ROWS of lanes.
 
 void on_gpu(Launcher& launcher, const Step& step) {
   const int64_t batch = step.x.rows, rows = step.weight.rows;
-  // A work-item takes four rows if all cores then still have enough groups to hide the latency of memory.
-  constexpr int64_t kEach = 4, kGroupsOfCore = 8;
+  // A work-item takes two rows if all cores then still have enough groups to hide the latency of memory.
+  constexpr int64_t kEach = 2, kGroupsOfCore = 8;
   mk_device& device = launcher.device();
   const int64_t each = divide_up(rows, kGroupRows * kEach) >= kGroupsOfCore * device.cores ? kEach : 1;
   const std::string options = " -DBATCH=" + std::to_string(batch) + " -DEACH=" + std::to_string(each) +

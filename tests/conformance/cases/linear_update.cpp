@@ -72,7 +72,7 @@ std::vector<Case> cases() {
       {"10x300x70_no_dx", Size::normal, 10, 300, 70, 0.9, 0, 3, false, a, b, c, d},
       {"10x300x70_no_dx_of_zeros", Size::normal, 10, 300, 70, 0.9, 0, 3, false, a, b, c, d, {}, true},
       {"16x515x129_no_momentum", Size::normal, 16, 515, 129, 0},
-      // So many rows let a GPU's work-items take four each (linear_update/lanes.cl).
+      // So many rows let a GPU's work-items take two each (linear_update/lanes.cl).
       {"10x33801x49_tall", Size::normal, 10, 33801, 49, 0.3},
       {"16x33803x50_tall_after_relu", Size::normal, 16, 33803, 50, 0.9, 1e-4, 9, true, a, b, {}, {}, e, true},
       {"large_2x4100x4100", Size::large, 2, 4100, 4100},
