@@ -147,15 +147,13 @@ class SpaceReader {
       return fail(ends_->value.items[0].location, fmt::format("'int_log' of {} begins at 1 at least", name_));
     if (step_ == nullptr) return true;
     if (!notation_->has_step())
-      return fail(step_->location, fmt::format("step is for uniform and int; {} has '{}'", name_, notation_->name),
+      return fail(step_->location, fmt::format("step is for uniform and int, not for '{}'", notation_->name),
                   "leave it out");
     if (!read_value(step_length(name_, *notation_), step_->value, diagnostics_)) return good_ = false;
-    space_.step = step_->value.number();
-    if (space_.step > last_ - first_ || last_ - first_ > space_.step * kMaxExactInteger)
-      return fail(
-          step_->value.location,
-          fmt::format("the step of {} must be at most the distance of its ends, {}, and at least a 2^53rd of it", name_,
-                      base::shortest(last_ - first_)));
+    const double step = space_.step = step_->value.number(), distance = last_ - first_;
+    if (step > distance || distance > step * kMaxExactInteger)
+      return fail(step_->value.location,
+                  fmt::format("the step of {} must be at most {} and not tiny", name_, base::shortest(distance)));
     return true;
   }
 

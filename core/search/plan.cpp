@@ -30,8 +30,7 @@ uint64_t product_of_sizes(const std::vector<Space>& spaces) {
 }
 
 int64_t draw_integer(const Space& space, const sdk::Random& random) {
-  const auto low = static_cast<int64_t>(space.low);
-  const auto high = static_cast<int64_t>(space.high);
+  const auto low = static_cast<int64_t>(space.low), high = static_cast<int64_t>(space.high);
   if (high < low) throw Error(MK_INVALID_ARGUMENT, "parameter '" + space.name + "' has its ends in the wrong order");
   const auto step = std::max<uint64_t>(1, static_cast<uint64_t>(space.step));
   const uint64_t count = (static_cast<uint64_t>(high) - static_cast<uint64_t>(low)) / step + 1;
@@ -49,11 +48,9 @@ int64_t draw_logarithm(const Space& space, const sdk::Random& random) {
 
 double draw_real(const Space& space, const sdk::Random& random) {
   if (space.step <= 0) return space.low + random.uniform(0) * (space.high - space.low);
-  constexpr double kRounding = 1e-6;  // so that 0.3 belongs to steps of 0.1
-  const auto steps = static_cast<uint64_t>((space.high - space.low) / space.step + kRounding);
-  // Rounds to 15 digits, so that results.csv has 0.3 and not 0.30000000000000004.
+  const auto steps = static_cast<uint64_t>((space.high - space.low) / space.step + 1e-6);  // 0.3 is 3 steps of 0.1
   const double value = space.low + static_cast<double>(random.below(0, steps + 1)) * space.step;
-  return std::clamp(std::stod(fmt::format("{:.15g}", value)), space.low, space.high);
+  return std::clamp(std::stod(fmt::format("{:.15g}", value)), space.low, space.high);  // 0.3, not 0.30000000000000004
 }
 
 Value draw(const Space& space, const sdk::Random& random) {

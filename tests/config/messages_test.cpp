@@ -422,7 +422,7 @@ TEST(Messages, EachBadDistributionHasOneMessage) {
       {"degree = { int_log = [0, 9] }", 9, 23, 1, "begins at 1 at least"},
       {"C = { int_log = [1, 9] }", 9, 7, 7, "uniform"},
       {"degree = { int = [2, 9], step = 0.5 }", 9, 33, 3, "the step of degree must be an integer"},
-      {"degree = { int = [2, 9], step = 8 }", 9, 33, 1, "the distance of its ends, 7"},
+      {"degree = { int = [2, 9], step = 8 }", 9, 33, 1, "at most 7"},
       {"C = { uniform = [1, 9], step = 0 }", 9, 32, 1, "the step of C"},
       {"C = { log10_uniform = [-5, 1], step = 2 }", 9, 32, 4, "step is for uniform and int"},
       {"C = { log10_uniform = [-5, 13] }", 9, 28, 2, "at most 1e+12"},
