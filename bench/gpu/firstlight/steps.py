@@ -150,7 +150,7 @@ PASSES = [("numerics", ["semantics", "handle", "kernel_source", "group", "linear
           ("other-ops", ["kernel_map", "row_norm2", "gather_rows", "fill", "optimizer_step", "softmax_loss",
                          "squared_loss", "max_pool", "max_pool_grad", "avg_pool", "avg_pool_grad", "bias_act",
                          "act_grad", "dropout", "affine_columns"], TILE),
-          ("refusals", ["refusal"], TILE), ("gemm-clblast", ["gemm", "semantics"], CLBLAST),
+          ("gemm-clblast", ["gemm", "semantics"], CLBLAST),
           ("tf32", ["gemm", "conv2d"], TF32), ("bf16", ["gemm", "conv2d_grad_input", "conv2d_grad_weight"], BF16),
           ("winograd", ["conv2d", "conv2d_grad_input"], TILE + ",conv=winograd_everywhere")]
 REHEARSED_PASSES = [("handles", ["handle", "kernel_source"], TILE)]
