@@ -17,7 +17,7 @@
 
 namespace {
 
-const cl_icd_dispatch* below = nullptr;
+cl_icd_dispatch below{};
 
 // Returns the text up to its terminating zero, if any.
 template <class Call>
@@ -49,7 +49,7 @@ std::string quoted(const std::string& text) {
 
 bool is_nvidia(cl_device_id device) {
   const std::string extensions = text_of([&](size_t size, void* value, size_t* needed) {
-    return below->clGetDeviceInfo(device, CL_DEVICE_EXTENSIONS, size, value, needed);
+    return below.clGetDeviceInfo(device, CL_DEVICE_EXTENSIONS, size, value, needed);
   });
   return extensions.find("cl_nv_compiler_options") != std::string::npos;
 }
@@ -67,10 +67,10 @@ void write_down(const Build& build) {
   if (directory == nullptr) return;
   static std::atomic<int> number{0};
   const std::string kernels = text_of([&](size_t size, void* value, size_t* needed) {
-    return below->clGetProgramInfo(build.program, CL_PROGRAM_KERNEL_NAMES, size, value, needed);
+    return below.clGetProgramInfo(build.program, CL_PROGRAM_KERNEL_NAMES, size, value, needed);
   });
   const std::string log = text_of([&](size_t size, void* value, size_t* needed) {
-    return below->clGetProgramBuildInfo(build.program, build.device, CL_PROGRAM_BUILD_LOG, size, value, needed);
+    return below.clGetProgramBuildInfo(build.program, build.device, CL_PROGRAM_BUILD_LOG, size, value, needed);
   });
   const std::string path =
       std::string(directory) + "/" + std::to_string(getpid()) + "-" + std::to_string(number++) + ".json";
@@ -83,17 +83,17 @@ void write_down(const Build& build) {
 
 cl_device_id first_device(cl_program program) {
   cl_uint count = 0;
-  if (below->clGetProgramInfo(program, CL_PROGRAM_NUM_DEVICES, sizeof(count), &count, nullptr) != CL_SUCCESS ||
+  if (below.clGetProgramInfo(program, CL_PROGRAM_NUM_DEVICES, sizeof(count), &count, nullptr) != CL_SUCCESS ||
       count != 1)
     return nullptr;
   cl_device_id device = nullptr;
-  below->clGetProgramInfo(program, CL_PROGRAM_DEVICES, sizeof(device), static_cast<void*>(&device), nullptr);
+  below.clGetProgramInfo(program, CL_PROGRAM_DEVICES, sizeof(device), static_cast<void*>(&device), nullptr);
   return device;
 }
 
 bool has_source(cl_program program) {
   size_t size = 0;
-  return below->clGetProgramInfo(program, CL_PROGRAM_SOURCE, 0, nullptr, &size) == CL_SUCCESS && size > 1;
+  return below.clGetProgramInfo(program, CL_PROGRAM_SOURCE, 0, nullptr, &size) == CL_SUCCESS && size > 1;
 }
 
 cl_int CL_API_CALL build_program(cl_program program, cl_uint n_devices, const cl_device_id* devices,
@@ -101,11 +101,11 @@ cl_int CL_API_CALL build_program(cl_program program, cl_uint n_devices, const cl
   const cl_device_id device = n_devices == 1 ? devices[0] : first_device(program);
   // A build that returns before it is done has no log yet.
   if (device == nullptr || notify != nullptr || !has_source(program))
-    return below->clBuildProgram(program, n_devices, devices, options, notify, user_data);
+    return below.clBuildProgram(program, n_devices, devices, options, notify, user_data);
   std::string all = options == nullptr ? "" : options;
   if (is_nvidia(device)) all += " -cl-nv-verbose";
   const auto start = std::chrono::steady_clock::now();
-  const cl_int code = below->clBuildProgram(program, n_devices, devices, all.c_str(), notify, user_data);
+  const cl_int code = below.clBuildProgram(program, n_devices, devices, all.c_str(), notify, user_data);
   const double seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
   write_down({program, device, all, code, seconds});
   return code;
@@ -113,20 +113,9 @@ cl_int CL_API_CALL build_program(cl_program program, cl_uint n_devices, const cl
 
 }  // namespace
 
-extern "C" {
+const char* const mokume::layer::kName = "mokume's build logs";
 
-__attribute__((visibility("default"))) cl_int CL_API_CALL clGetLayerInfo(cl_layer_info what, size_t size, void* value,
-                                                                         size_t* size_ret) {
-  return mokume::pose::layer_info("mokume's build logs", what, size, value, size_ret);
+void mokume::layer::put_in_front(cl_icd_dispatch& table) {
+  below = table;
+  table.clBuildProgram = build_program;
 }
-
-__attribute__((visibility("default"))) cl_int CL_API_CALL clInitLayer(cl_uint n_entries, const cl_icd_dispatch* driver,
-                                                                      cl_uint* n_entries_ret,
-                                                                      const cl_icd_dispatch** table) {
-  static cl_icd_dispatch layer;
-  below = driver;
-  return mokume::pose::init_layer(layer, n_entries, driver, n_entries_ret, table,
-                                  [](cl_icd_dispatch& t) { t.clBuildProgram = build_program; });
-}
-
-}  // extern "C"

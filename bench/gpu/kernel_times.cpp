@@ -21,7 +21,7 @@
 
 namespace {
 
-const cl_icd_dispatch* below = nullptr;
+cl_icd_dispatch below{};
 
 struct Times {
   long calls = 0;
@@ -45,7 +45,7 @@ Recorder* recorder = nullptr;  // lives until the process exits, because destruc
 
 cl_ulong at(cl_event event, cl_profiling_info what) {
   cl_ulong ns = 0;
-  below->clGetEventProfilingInfo(event, what, sizeof(ns), &ns, nullptr);
+  below.clGetEventProfilingInfo(event, what, sizeof(ns), &ns, nullptr);
   return ns;
 }
 
@@ -64,10 +64,10 @@ void collect() {
   while (!recorder->launches.empty()) {
     const Launch launch = recorder->launches.front();
     cl_int status = CL_QUEUED;
-    below->clGetEventInfo(launch.event, CL_EVENT_COMMAND_EXECUTION_STATUS, sizeof(status), &status, nullptr);
+    below.clGetEventInfo(launch.event, CL_EVENT_COMMAND_EXECUTION_STATUS, sizeof(status), &status, nullptr);
     if (status > CL_COMPLETE) return;
     if (status == CL_COMPLETE) add_up(launch);
-    below->clReleaseEvent(launch.event);
+    below.clReleaseEvent(launch.event);
     recorder->launches.pop_front();
   }
 }
@@ -80,14 +80,15 @@ void write_down() {
   std::FILE* file = std::fopen(path.c_str(), "w");
   if (file == nullptr) return;
   for (const auto& [name, times] : recorder->kernels)
-    std::fprintf(file, "{\"kernel\": \"%s\", \"calls\": %ld, \"seconds\": %.9f, \"idle\": %.9f, \"host\": %.9f}\n",
-                 name.c_str(), times.calls, times.seconds, times.idle, times.host);
+    if (times.calls > 0)
+      std::fprintf(file, "{\"kernel\": \"%s\", \"calls\": %ld, \"seconds\": %.9f, \"idle\": %.9f, \"host\": %.9f}\n",
+                   name.c_str(), times.calls, times.seconds, times.idle, times.host);
   std::fclose(file);
 }
 
 std::string name_of(cl_kernel kernel, cl_uint dimensions, const size_t* global, const size_t* local) {
   char name[128] = "";
-  below->clGetKernelInfo(kernel, CL_KERNEL_FUNCTION_NAME, sizeof(name), static_cast<void*>(name), nullptr);
+  below.clGetKernelInfo(kernel, CL_KERNEL_FUNCTION_NAME, sizeof(name), static_cast<void*>(name), nullptr);
   std::string text = name;
   for (cl_uint d = 0; d < dimensions; ++d) text += (d == 0 ? " " : "x") + std::to_string(global[d]);
   for (cl_uint d = 0; local != nullptr && d < dimensions; ++d) text += (d == 0 ? "/" : "x") + std::to_string(local[d]);
@@ -96,7 +97,7 @@ std::string name_of(cl_kernel kernel, cl_uint dimensions, const size_t* global, 
 
 cl_command_queue CL_API_CALL create_queue(cl_context context, cl_device_id device,
                                           cl_command_queue_properties properties, cl_int* error) {
-  return below->clCreateCommandQueue(context, device, properties | CL_QUEUE_PROFILING_ENABLE, error);
+  return below.clCreateCommandQueue(context, device, properties | CL_QUEUE_PROFILING_ENABLE, error);
 }
 
 cl_int CL_API_CALL enqueue_kernel(cl_command_queue queue, cl_kernel kernel, cl_uint dimensions, const size_t* offset,
@@ -105,11 +106,11 @@ cl_int CL_API_CALL enqueue_kernel(cl_command_queue queue, cl_kernel kernel, cl_u
   cl_event own = nullptr;
   const auto start = std::chrono::steady_clock::now();
   const cl_int code =
-      below->clEnqueueNDRangeKernel(queue, kernel, dimensions, offset, global, local, n_events, events, &own);
+      below.clEnqueueNDRangeKernel(queue, kernel, dimensions, offset, global, local, n_events, events, &own);
   const std::chrono::duration<double> host = std::chrono::steady_clock::now() - start;
   if (code != CL_SUCCESS) return code;
   if (event != nullptr) {
-    below->clRetainEvent(own);
+    below.clRetainEvent(own);
     *event = own;
   }
   const std::lock_guard lock(recorder->mutex);
@@ -120,14 +121,14 @@ cl_int CL_API_CALL enqueue_kernel(cl_command_queue queue, cl_kernel kernel, cl_u
 }
 
 cl_int CL_API_CALL release_queue(cl_command_queue queue) {
-  const cl_int code = below->clReleaseCommandQueue(queue);
+  const cl_int code = below.clReleaseCommandQueue(queue);
   const std::lock_guard lock(recorder->mutex);
   recorder->ends.erase(queue);  // the next queue may get the same handle
   return code;
 }
 
 cl_int CL_API_CALL get_event_info(cl_event event, cl_event_info what, size_t size, void* value, size_t* size_ret) {
-  const cl_int code = below->clGetEventInfo(event, what, size, value, size_ret);
+  const cl_int code = below.clGetEventInfo(event, what, size, value, size_ret);
   const std::lock_guard lock(recorder->mutex);
   collect();
   return code;
@@ -135,26 +136,14 @@ cl_int CL_API_CALL get_event_info(cl_event event, cl_event_info what, size_t siz
 
 }  // namespace
 
-extern "C" {
+const char* const mokume::layer::kName = "mokume's kernel times";
 
-__attribute__((visibility("default"))) cl_int CL_API_CALL clGetLayerInfo(cl_layer_info what, size_t size, void* value,
-                                                                         size_t* size_ret) {
-  return mokume::pose::layer_info("mokume's kernel times", what, size, value, size_ret);
-}
-
-__attribute__((visibility("default"))) cl_int CL_API_CALL clInitLayer(cl_uint n_entries, const cl_icd_dispatch* driver,
-                                                                      cl_uint* n_entries_ret,
-                                                                      const cl_icd_dispatch** table) {
-  static cl_icd_dispatch layer;
-  below = driver;
+void mokume::layer::put_in_front(cl_icd_dispatch& table) {
+  below = table;
   recorder = new Recorder;
   std::atexit(write_down);
-  return mokume::pose::init_layer(layer, n_entries, driver, n_entries_ret, table, [](cl_icd_dispatch& t) {
-    t.clCreateCommandQueue = create_queue;
-    t.clReleaseCommandQueue = release_queue;
-    t.clEnqueueNDRangeKernel = enqueue_kernel;
-    t.clGetEventInfo = get_event_info;
-  });
+  table.clCreateCommandQueue = create_queue;
+  table.clReleaseCommandQueue = release_queue;
+  table.clEnqueueNDRangeKernel = enqueue_kernel;
+  table.clGetEventInfo = get_event_info;
 }
-
-}  // extern "C"

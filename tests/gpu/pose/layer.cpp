@@ -30,7 +30,7 @@ struct Program {
 struct Layer {
   Layer(Card posed, std::string directory) : card(std::move(posed)), record(std::move(directory)) {}
 
-  cl_icd_dispatch below{}, table{};
+  cl_icd_dispatch below{};
   Card card;
   std::atomic<bool> idle{false};
   std::atomic<pose_health_t> health{POSE_HEALTHY};
@@ -324,7 +324,7 @@ cl_int CL_API_CALL get_event_info(cl_event event, cl_event_info what, size_t siz
   return layer->below.clGetEventInfo(event, what, size, value, size_ret);
 }
 
-void put_in_front(cl_icd_dispatch& table) {
+void replace_functions(cl_icd_dispatch& table) {
   table.clGetPlatformInfo = get_platform_info;
   table.clGetDeviceIDs = get_device_ids;
   table.clGetDeviceInfo = get_device_info;
@@ -356,31 +356,24 @@ __attribute__((destructor)) void write_counts() {
 }  // namespace
 }  // namespace mokume::pose
 
-extern "C" {
+const char* const mokume::layer::kName = "mokume's pose";
 
-__attribute__((visibility("default"))) cl_int CL_API_CALL clGetLayerInfo(cl_layer_info what, size_t size, void* value,
-                                                                         size_t* size_ret) {
-  return mokume::pose::layer_info("mokume's pose", what, size, value, size_ret);
-}
-
-__attribute__((visibility("default"))) cl_int CL_API_CALL clInitLayer(cl_uint n_entries, const cl_icd_dispatch* driver,
-                                                                      cl_uint* n_entries_ret,
-                                                                      const cl_icd_dispatch** table) {
-  using namespace mokume::pose;
+void mokume::layer::put_in_front(cl_icd_dispatch& table) {
+  using namespace pose;
   try {
-    layer = new Layer(read_card(variable("OPENCL_POSE")), variable("OPENCL_POSE_RECORD"));
-    layer->boasts = !variable("OPENCL_POSE_BOASTS").empty();
-    layer->gives_binaries = !variable("OPENCL_POSE_BINARIES").empty();
+    pose::layer = new Layer(read_card(variable("OPENCL_POSE")), variable("OPENCL_POSE_RECORD"));
   } catch (const std::exception& e) {
     // A test that meant to run on the card must not pass on the CPU.
     std::fprintf(stderr, "pose: %s; set OPENCL_POSE to a file of tests/gpu/pose/cards\n", e.what());
     std::exit(2);
   }
-  return init_layer(layer->table, n_entries, driver, n_entries_ret, table, [](cl_icd_dispatch& t) {
-    layer->below = t;
-    put_in_front(t);
-  });
+  pose::layer->boasts = !variable("OPENCL_POSE_BOASTS").empty();
+  pose::layer->gives_binaries = !variable("OPENCL_POSE_BINARIES").empty();
+  pose::layer->below = table;
+  replace_functions(table);
 }
+
+extern "C" {
 
 __attribute__((visibility("default"))) void pose_idle(int idle) {
   if (mokume::pose::layer != nullptr) mokume::pose::layer->idle = idle != 0;
