@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <map>
 #include <span>
+#include <tuple>
 
 #include "common/grid.hpp"
 #include "gemm/reduce.embed.hpp"
@@ -26,7 +27,7 @@ constexpr int64_t kNear = int64_t{1} << 29;  // elements whose distance in bytes
 // Holds what is attached to a device: divisions and kernels that products had before.
 struct Known {
   std::map<std::array<int64_t, 5>, Division> divisions;  // by units, cores, m, n and k
-  std::map<TileKernelKey, const LibraryKernel*> kernels;
+  std::map<std::tuple<const Tile*, bool, bool, bool, std::array<int64_t, 4>>, const LibraryKernel*> kernels;
 };
 
 const Division& division_of(mk_device& device, bool units, const Product& q) {
@@ -85,13 +86,11 @@ std::string TileForm::macros() const {
          " -DOUT_WIDE=" + (out_wide ? "1" : "0") + (far ? " -DFAR" : "");
 }
 
-TileKernelKey tile_kernel_key(const TileForm& form, bool units, std::array<int64_t, 4> more) {
-  return {reinterpret_cast<intptr_t>(form.tile), form.out_wide, form.far, units, more[0], more[1], more[2], more[3]};
-}
-
-const LibraryKernel& tile_kernel(mk_device& device, const TileKernelKey& key,
+const LibraryKernel& tile_kernel(mk_device& device, const TileForm& form, bool units,
+                                 const std::array<int64_t, 4>& more,
                                  const std::function<const LibraryKernel&()>& make) {
-  const LibraryKernel*& known = device.attachments.get<Known>().kernels[key];
+  const LibraryKernel*& known =
+      device.attachments.get<Known>().kernels[{form.tile, form.out_wide, form.far, units, more}];
   if (known == nullptr) known = &make();
   return *known;
 }
@@ -118,11 +117,11 @@ void gemm_tile(Launcher& launcher, const Problem& p) {
     const int64_t reach = std::max({q.a.row_step * t.bm, q.b.row_step * t.bn, q.a.k_step * t.bk, q.b.k_step * t.bk});
     const TileForm form(t, q, reach);
     const int64_t forms = a.along_k + 2 * a.wide + 4 * b.along_k + 8 * b.wide;
-    const TileKernelKey key = tile_kernel_key(form, with_units(device, p), {0, forms, 0, 0});
-    const LibraryKernel& kernel = tile_kernel(device, key, [&]() -> const LibraryKernel& {
+    const auto make = [&]() -> const LibraryKernel& {
       const std::string macros = form.macros() + unit_macros(device, p, t) + a.macros("A") + b.macros("B");
       return device.kernel({"gemm_tile/" + macros, kGemmTile, macros}, "gemm_tile");
-    });
+    };
+    const LibraryKernel& kernel = tile_kernel(device, form, with_units(device, p), {0, forms, 0, 0}, make);
     launcher.run(kernel, range, GemmTileArgs{q, split}, {p.a, p.b, p.bias, out}, local_floats(device, p, t));
   });
 }

@@ -43,14 +43,12 @@ struct OperandForm {
   bool along_k, wide;
 };
 
-// Returns the kernel that was returned for the same key, or that of make(). A group of networks asks for the same
-// kernels hundreds of times a step, which is too often to make their macros each time. The key states everything on
-// which the macros depend: the forms, units, and four numbers of the caller. The first of these tells the files apart:
-// 0 is gemm/tile.cl, and the others are the ways of implicit.cl.
-using TileKernelKey = std::array<int64_t, 8>;
-TileKernelKey tile_kernel_key(const TileForm& form, bool units, std::array<int64_t, 4> more);
-const LibraryKernel& tile_kernel(mk_device& device, const TileKernelKey& key,
-                                 const std::function<const LibraryKernel&()>& make);
+// Returns the kernel that was returned for the same arguments, or that of make(). A group of networks asks for the same
+// kernels hundreds of times a step, which is too often to make their macros each time. The macros must depend only on
+// the arguments. The first of the four numbers tells the files apart: 0 is gemm/tile.cl, and the others are the ways of
+// implicit.cl.
+const LibraryKernel& tile_kernel(mk_device& device, const TileForm& form, bool units,
+                                 const std::array<int64_t, 4>& more, const std::function<const LibraryKernel&()>& make);
 
 // Returns the device's best tile for a product whose terms are not divided.
 const Tile& whole_tile(const mk_device& device, int64_t m, int64_t n, int64_t k);

@@ -35,13 +35,13 @@ void convolve(Launcher& launcher, const ConvProblem& c, const Problem& p, const 
     const int64_t images = std::min(t.bm / way.rows_each + 2, c.images.rows);
     const int64_t reach = std::max({images * way.image_step, q.k, q.b.row_step * t.bn, q.b.k_step * t.bk});
     const TileForm form(t, q, reach);
-    const TileKernelKey key =
-        tile_kernel_key(form, with_units(device, p),
-                        {way.name, (way.a_wide ? 1 : 0) + (way.b_wide ? 2 : 0), way.stride_h, way.stride_w});
-    const LibraryKernel& kernel = tile_kernel(device, key, [&]() -> const LibraryKernel& {
+    const auto make = [&]() -> const LibraryKernel& {
       const std::string macros = form.macros() + unit_macros(device, p, t) + macros_of(way);
       return device.kernel({"implicit/" + macros, kImplicitImplicit, macros}, "convolve");
-    });
+    };
+    const LibraryKernel& kernel =
+        tile_kernel(device, form, with_units(device, p),
+                    {way.name, (way.a_wide ? 1 : 0) + (way.b_wide ? 2 : 0), way.stride_h, way.stride_w}, make);
     const ImplicitArgs args{.product = q,
                             .split = split,
                             .image_step = way.image_step,

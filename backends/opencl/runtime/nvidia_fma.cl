@@ -1,4 +1,4 @@
-// NVIDIA's compiler begins every program with this text. Its fma() keeps subnormal floats even with
+// Every program for NVIDIA's compiler begins with this text. That compiler's fma() keeps subnormal floats even with
 // -cl-denorms-are-zero (seen with driver 580), although sums and comparisons of the same program treat them as zeros.
 // The instruction below does what the option says, at the same speed.
 #ifdef __NV_CL_C_VERSION

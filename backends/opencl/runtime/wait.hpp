@@ -1,5 +1,5 @@
 // Waits for a device. On GPUs, the thread asks for the status and sleeps in between: NVIDIA's driver occupies a core in
-// clFinish and clWaitForEvents, and runs callbacks of events only every 10 ms (measured on an H100 with driver 580).
+// clFinish and clWaitForEvents, and runs callbacks of events 10 to 20 ms late (measured on an H100 with driver 580).
 #pragma once
 
 #include "abi/backend.h"
