@@ -18,6 +18,7 @@
 #include "sdk/error.hpp"
 #include "signals.hpp"
 #include "stored_run.hpp"
+#include "takeover.hpp"
 #include "terminal.hpp"
 #include "version.hpp"
 
@@ -62,7 +63,7 @@ void tell_libraries(const Runtime& runtime, const std::string& run, bool unfinis
 }
 
 // Performs a run with a display. `events` is null unless rank 0 prints events. `stored` is the run to resume by its
-// directory, or null. Only the result of rank 0 is complete.
+// directory, or null. Only the result of rank 0 is complete. Throws LeaderLost if node 0 is lost.
 run::RunResult perform(Runtime& runtime, const run::RunRequest& request, StopWatch& watch, Verbosity verbosity,
                        Events* events, const StoredRun* stored = nullptr) {
   const bool silent = runtime.transport().rank() != 0 || verbosity == Verbosity::quiet || verbosity == Verbosity::json;
@@ -71,6 +72,7 @@ run::RunResult perform(Runtime& runtime, const run::RunRequest& request, StopWat
   run::RunResult result;
   try {
     const Attached attached(runtime.log(), terminal, events);
+    if (runtime.transport().rank() == 0 && !request.takeover.empty()) runtime.log().warn("run", request.takeover);
     if (stored != nullptr) {
       stored->warn();
       stored->warn_of_backends();
@@ -85,6 +87,7 @@ run::RunResult perform(Runtime& runtime, const run::RunRequest& request, StopWat
     if (cause.empty()) throw;
     throw Error(MK_CANCELLED, text);
   }
+  if (result.leader_lost) throw LeaderLost{result.directory, result.reason};
   for (const results::DeviceProfile& profile : result.profiles) show(stderr, report::profile_text(profile));
   return result;
 }
@@ -103,7 +106,12 @@ int run_outer_folds(Runtime& runtime, const run::RunRequest& whole, const std::s
     request.fresh = false;
     if (leads) request.source_text = base::read_file(base::Below{directory, "experiment.toml"}, 1U << 24);
     if (told) say(stderr, "mokume: outer fold {} of {}\n", fold, whole.config.outer);
-    const run::RunResult result = perform(runtime, request, watch, verbosity, nullptr);
+    run::RunResult result;
+    try {
+      result = perform(runtime, request, watch, verbosity, nullptr);
+    } catch (const LeaderLost& lost) {
+      throw LeaderLost{directory, lost.reason};  // the next attempt begins with the whole run, as the other nodes do
+    }
     if (result.state == "stopped" && leads && verbosity != Verbosity::json) tell(result, verbosity == Verbosity::quiet);
     if (result.state == "stopped") return kStopped;
     if (!leads) continue;
@@ -117,12 +125,16 @@ int run_outer_folds(Runtime& runtime, const run::RunRequest& whole, const std::s
   return code;
 }
 
-int execute(Runtime& runtime, const run::RunRequest& request, StopWatch& watch, Verbosity verbosity,
-            const StoredRun* stored = nullptr) {
+mk_log_level log_level(Verbosity verbosity, bool leads) {
+  if (!leads) return MK_LOG_ERROR;
+  return verbosity == Verbosity::quiet ? MK_LOG_WARNING : verbosity == Verbosity::verbose ? MK_LOG_INFO : MK_LOG_NOTE;
+}
+
+// Performs a run with its outer folds, and returns the exit code. Throws LeaderLost if node 0 is lost.
+int execute_once(Runtime& runtime, const run::RunRequest& request, StopWatch& watch, Verbosity verbosity,
+                 const StoredRun* stored) {
   const bool leads = runtime.transport().rank() == 0;
-  if (verbosity == Verbosity::quiet) runtime.log().set_level(MK_LOG_WARNING);
-  if (!leads) runtime.log().set_level(MK_LOG_ERROR);
-  watch.announce();
+  runtime.log().set_level(log_level(verbosity, leads));
   Events events(runtime, watch);
   const bool tells_events = leads && verbosity == Verbosity::json;
   const run::RunResult result = perform(runtime, request, watch, verbosity, tells_events ? &events : nullptr, stored);
@@ -135,6 +147,14 @@ int execute(Runtime& runtime, const run::RunRequest& request, StopWatch& watch, 
   if (leads && verbosity != Verbosity::json && (unfinished || verbosity != Verbosity::quiet))
     tell_libraries(runtime, result.directory, unfinished);
   return code;
+}
+
+int execute(Runtime& runtime, const run::RunRequest& request, StopWatch& watch, Verbosity verbosity,
+            const StoredRun* stored = nullptr) {
+  watch.announce();
+  return with_takeover(runtime, watch, request, [&](const run::RunRequest& now) {
+    return execute_once(runtime, now, watch, verbosity, stored);
+  });
 }
 
 }  // namespace

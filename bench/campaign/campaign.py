@@ -10,7 +10,8 @@ loopback, with and without --enable-recovery. The script kills one process with 
 * no run takes longer than --limit seconds, which counts as a hang. If mpirun remains after every process of the run
   has exited, one of them killed inside MPI_Init, Open MPI is at fault (docs/adr/0012): the script kills mpirun after
   some seconds, and counts this separately;
-* the run completes in spite of a killed device, and, with --enable-recovery, of a killed rank that had joined the run;
+* the run completes in spite of a killed device, and, with --enable-recovery, of a killed rank that had joined the run,
+  rank 0 included;
 * after any other death, the same command, on another number of ranks, completes the run and exits with 0;
 * results.csv is byte-identical to that of an undisturbed run on one rank, and no two lines of the journals disagree;
 * no process of the run is left.
@@ -273,7 +274,7 @@ def play(args, case, seconds, expected):
         faults.append("mpirun hangs, though nobody died inside MPI_Init")
     if left:
         faults.append(f"{left} processes left")
-    survives = case.victim == "device" or (case.victim == "rank" and case.recovery)
+    survives = case.victim == "device" or case.recovery
     first = complete(folder)
     # A device may die before its rank has joined. In this case, the rank starts another process for the device.
     if not first and (not killed or case.victim == "device" or (joined and survives)):

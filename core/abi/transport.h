@@ -76,6 +76,14 @@ typedef struct mk_transport {
                   void (*done)(void* context, uint64_t count), void* context, mk_error* error);
   int32_t (*take)(void* self, uint32_t from, uint32_t tag, float* values, uint64_t most,
                   void (*done)(void* context, uint64_t count), void* context, mk_error* error);
+
+  /* Connects the remaining ranks anew after rank 0 is lost. Every remaining rank calls this function, each within
+   * `timeout_ms` of the others. Messages that have not arrived are dropped. Afterwards, the remaining rank with the
+   * lowest number is rank 0, the others keep their numbers, and size() has not changed. Numbers without a rank are lost
+   * for good, and nothing moves by give() and take() any more. A rank that is late or that no other rank reaches
+   * becomes rank 0 without the others, so the caller must ensure that the former rank 0 and all others are gone. NULL
+   * if this transport cannot do this. */
+  int32_t (*regroup)(void* self, uint32_t timeout_ms, mk_error* error);
 } mk_transport;
 
 #ifdef __cplusplus

@@ -46,7 +46,10 @@ void merge(ClassChoices& choices, const ClassChoices& more) {
 void check_present(const Transport& transport) {
   const uint32_t end = transport.rank() == 0 ? transport.size() : 1;
   for (uint32_t peer = 0; peer < end; ++peer) {
-    if (transport.lost(peer)) throw Error(MK_CANCELLED, fmt::format("node {} died before the first fit", peer));
+    if (!transport.lost(peer) || transport.absent(peer)) continue;
+    const std::string text = fmt::format("node {} died before the first fit", peer);
+    if (peer == 0) throw LeaderLost(text);
+    throw Error(MK_CANCELLED, text);
   }
 }
 
@@ -67,14 +70,21 @@ double in_seconds(std::chrono::milliseconds time) { return std::chrono::duration
 
 std::string in_words(std::chrono::milliseconds time) { return base::human_seconds(in_seconds(time)); }
 
-// Receives, on rank 0, a `Wanted` from every other rank. Returns them indexed by rank, with `own` for rank 0.
+// Receives, on rank 0, a `Wanted` from every other rank. Returns them indexed by rank, with `own` for rank 0 and an
+// empty one for absent ranks.
 template <class Wanted>
 std::vector<Wanted> gather(Transport& transport, const Wanted& own, const std::atomic<bool>& stop,
                            std::chrono::milliseconds patience, const char* late) {
   std::vector<std::optional<Wanted>> heard(transport.size());
   heard[0] = own;
   const double deadline_s = transport.clock().steady_s() + in_seconds(patience);
-  for (uint32_t missing = transport.size() - 1; missing > 0; --missing) {
+  uint32_t missing = transport.size() - 1;
+  for (uint32_t node = 1; node < transport.size(); ++node) {
+    if (!transport.absent(node)) continue;
+    heard[node].emplace();
+    --missing;
+  }
+  for (; missing > 0; --missing) {
     const auto message = wait_message(transport, stop, deadline_s);
     if (!message) {
       uint32_t silent = 0;
@@ -130,10 +140,11 @@ std::vector<Seen> show(Transport& transport, const std::string& directory, const
   return gather(transport, own, stop, patience.meet + patience.see_directory, "looked at the run directory");
 }
 
-void check_seen(const std::vector<Seen>& all, const std::string& directory) {
+void check_seen(const Transport& transport, const std::vector<Seen>& all, const std::string& directory) {
   std::string blind;
-  for (size_t node = 0; node < all.size(); ++node)
-    if (!all[node].seen) blind += fmt::format("{}node {} on {}", blind.empty() ? "" : ", ", node, all[node].host);
+  for (uint32_t node = 0; node < all.size(); ++node)
+    if (!all[node].seen && !transport.absent(node))
+      blind += fmt::format("{}node {} on {}", blind.empty() ? "" : ", ", node, all[node].host);
   if (blind.empty()) return;
   throw Error(MK_BAD_DATA,
               fmt::format("the run directory {} of node 0 is not visible to {}: choose one with --out on a "
@@ -151,7 +162,7 @@ Handshake lead(Transport& transport, const Hello& own, const Leader& leader, con
   Handshake result{leader.run_directory, own.plan_hash, leader.recorded, {}, leader.finished};
   const std::vector<Hello> hellos = gather(transport, own, stop, patience.open, "reported");
   for (uint32_t node = 0; node < hellos.size(); ++node) {
-    check_hello(own, hellos[node], node);
+    if (!transport.absent(node)) check_hello(own, hellos[node], node);
     merge(result.choices, hellos[node].choices);
     result.nodes.push_back(hellos[node].devices);
   }
@@ -161,7 +172,7 @@ Handshake lead(Transport& transport, const Hello& own, const Leader& leader, con
   }
   if (leader.shared_directory && transport.size() > 1) {
     const Seen own_view{true, host_name(), "", 0};
-    check_seen(show(transport, result.run_directory, own_view, stop, patience), result.run_directory);
+    check_seen(transport, show(transport, result.run_directory, own_view, stop, patience), result.run_directory);
   }
   tell_others(transport, Welcome{result.run_directory, result.plan_hash, result.choices});
   return result;
@@ -211,11 +222,11 @@ void wait_for_bye(Transport& transport) {
     if (received) {
       heard = listening.seconds();
     } else {
-      if (transport.lost(0)) throw Error(MK_CANCELLED, "node 0 died before the run was over");
+      if (transport.lost(0)) throw LeaderLost("node 0 died before the run was over");
       transport.wait(kLookAgain);
     }
   }
-  throw Error(MK_CANCELLED, fmt::format("node 0 did not respond for {:.0f} s", kPatienceSeconds));
+  throw LeaderLost(fmt::format("node 0 did not respond for {:.0f} s", kPatienceSeconds));
 }
 
 void part(Transport& transport) {
@@ -238,7 +249,7 @@ Meeting meet(Transport& transport, const HostView& own, const std::string& versi
   Meeting meeting;
   const auto all = gather(transport, Present{version, own}, stop, patience.meet, "reported");
   for (uint32_t node = 0; node < all.size(); ++node) {
-    check_version(version, all[node].version, node);
+    if (!transport.absent(node)) check_version(version, all[node].version, node);
     meeting.ranks.push_back(all[node].view);
   }
   Shares shares = share(meeting.ranks);

@@ -29,7 +29,8 @@ struct Meeting {
 };
 
 // Divides the cores and devices of each host among its ranks (cluster/share.hpp). Every rank must call it once, before
-// it opens a device or starts a worker thread, and before handshake(). Throws like handshake().
+// it opens a device or starts a worker thread, and before handshake(). Throws like handshake(). Absent ranks
+// (Transport::absent) get nothing.
 Meeting meet(Transport& transport, const HostView& own, const std::string& version, const std::atomic<bool>& stop,
              const Patience& patience = {});
 
@@ -50,7 +51,7 @@ struct Handshake {
 // Exchanges HELLO and WELCOME. Every rank must call it once, before it configures its devices. `leader` is null except
 // on rank 0. Throws the same Error on every rank if versions or plans differ, if a rank gave up, if ranks do not see
 // the run directory (MK_BAD_DATA, naming them), or if a rank does not respond within `patience`. Throws
-// Error(MK_CANCELLED) if `stop` is set.
+// Error(MK_CANCELLED) if `stop` is set, and LeaderLost on other ranks if rank 0 is lost.
 Handshake handshake(Transport& transport, const Hello& own, const Leader* leader, const std::atomic<bool>& stop,
                     const Patience& patience = {});
 
@@ -59,9 +60,16 @@ Handshake handshake(Transport& transport, const Hello& own, const Leader* leader
 std::vector<Seen> look_at(Transport& transport, const std::string& directory, const std::atomic<bool>& stop,
                           const Patience& patience = {});
 
+// Reports that node 0 died or fell silent before it ended the run. Transport::regroup() may replace it.
+class LeaderLost : public Error {
+ public:
+  explicit LeaderLost(const std::string& text) : Error(MK_CANCELLED, text) {}
+};
+
 // Runs `body`, which contains everything that a rank does with the others, from handshake to report. If `body` throws,
-// tells the others why, so that they stop too, and rethrows. In the end, other ranks wait until rank 0 has finished.
-// Must be called before the transport is shut down, on the thread that uses the transport.
+// tells the others why, so that they stop too, and rethrows. In the end, other ranks wait until rank 0 has finished,
+// and throw LeaderLost if it never does. Must be called before the transport is shut down, on the thread that uses the
+// transport.
 void participate(Transport& transport, const std::function<void()>& body);
 
 }  // namespace mokume::cluster

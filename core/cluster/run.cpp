@@ -6,6 +6,7 @@
 #include <memory>
 #include <mutex>
 #include <optional>
+#include <set>
 #include <thread>
 #include <utility>
 
@@ -204,7 +205,11 @@ Outcome run(Transport& transport, const Handshake& handshake, Executor& executor
   std::optional<Coordinator> coordinator;
   if (leads) {
     leading->observers.insert(leading->observers.begin(), &journaled);
-    coordinator.emplace(std::move(leading->work), handshake.nodes, leading->rules, leading->observers, options.limits);
+    std::set<uint32_t> absent;
+    for (uint32_t node = 0; node < transport.size(); ++node)
+      if (transport.absent(node)) absent.insert(node);
+    coordinator.emplace(std::move(leading->work), handshake.nodes, leading->rules, leading->observers, options.limits,
+                        absent);
   }
   const auto waker = std::make_shared<Waker>(transport);
   const std::shared_ptr<void> until_the_end(nullptr, [waker](void*) { waker->detach(); });
@@ -220,12 +225,14 @@ Outcome run(Transport& transport, const Handshake& handshake, Executor& executor
   if (options.team != nullptr) options.team->on_wake(wake);
   Loop(transport, *agent, coordinator ? &*coordinator : nullptr, options, stop).run();
   const std::optional<Stop> stopped = agent->stopped();
+  const bool leader_lost = agent->leader_lost() && agent->abandoned().empty();
   agent.reset();
   if (stopped && stopped->code != MK_CANCELLED) throw Error(static_cast<mk_status>(stopped->code), stopped->reason);
   if (leads) journal.flush();  // saves the fits that were given up
   Outcome outcome;
   outcome.finished = !stopped;
   if (stopped) outcome.reason = stopped->reason;
+  outcome.leader_lost = leader_lost;
   if (coordinator) {
     outcome.records = coordinator->records();
     outcome.lost = coordinator->lost();

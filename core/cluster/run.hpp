@@ -23,8 +23,9 @@
 namespace mokume::cluster {
 
 struct Outcome {
-  bool finished = false;  // every fit is done; otherwise a stop was requested, or node 0 or too much else was lost
-  std::string reason;     // reason for a stop
+  bool finished = false;     // every fit is done; otherwise a stop was requested, or node 0 or too much else was lost
+  std::string reason;        // reason for a stop
+  bool leader_lost = false;  // node 0 died or fell silent, and Transport::regroup() may replace it
   std::vector<journal::FitRecord> records;  // on node 0, all finished fits, sorted by fit; empty on other nodes
   std::vector<uint32_t> lost;               // on node 0, nodes that were not responding at the end
 };

@@ -150,7 +150,8 @@ Shares share(const std::vector<HostView>& ranks) {
   shares.shares.resize(ranks.size());
   std::vector<std::string> hosts;  // in rank order
   for (const HostView& rank : ranks)
-    if (std::find(hosts.begin(), hosts.end(), rank.host) == hosts.end()) hosts.push_back(rank.host);
+    if (!rank.host.empty() && std::find(hosts.begin(), hosts.end(), rank.host) == hosts.end())
+      hosts.push_back(rank.host);
   for (const std::string& host : hosts) {
     Ranks here;
     for (size_t r = 0; r < ranks.size(); ++r)

@@ -72,7 +72,8 @@ class NodeRun {
 
   RunResult run() {
     prepare();
-    const cluster::Handshake handshake = shake_hands();
+    handshake_ = shake_hands();
+    const cluster::Handshake& handshake = handshake_;
     if (handshake.finished) return finished();
     const std::string& directory = handshake.run_directory;
     log_.open_file({directory, fmt::format("logs/node-{:04}.log", transport_.rank())});
@@ -103,9 +104,13 @@ class NodeRun {
     result.directory = directory;
     result.state = outcome.finished ? "done" : "stopped";
     result.reason = outcome.reason;
+    result.leader_lost = outcome.leader_lost;
     journal_->close(result.state);
     return result;
   }
+
+  // Returns the run directory, or "" before the handshake.
+  const std::string& directory() const { return handshake_.run_directory; }
 
   // Returns whether hanging work still uses these objects, so that they must not be destroyed.
   bool abandoned() const { return team_abandoned_ || (devices_ != nullptr && devices_->abandoned()); }
@@ -202,6 +207,9 @@ class NodeRun {
   std::unique_ptr<cluster::Leading> lead(const std::vector<std::vector<cluster::LocalDevice>>& nodes,
                                          const cluster::Handshake& handshake) {
     record_start(nodes, handshake.choices);
+    if (!request_.takeover.empty())
+      journal_->append(
+          journal::EventRecord{base::wall_s(), journal::EventRecord::Kind::lost, 0, "", -1, 0, request_.takeover});
     if (reusable_) take_over(*reusable_);
     const search::Plan& plan = experiment_->plan();
     const std::string& directory = recorded_->directory().path();
@@ -258,7 +266,9 @@ class NodeRun {
     record.state = "running";
     record.exit_reason.clear();
     record.environment.host = cluster::host_name();
-    record.environment.nodes = transport_.size();
+    record.environment.nodes = 0;
+    for (uint32_t node = 0; node < transport_.size(); ++node)
+      record.environment.nodes += transport_.absent(node) ? 0 : 1;
     record.environment.sums = team_ ? team_->sums_road() : "";
     record.environment.reproducibility = recorded_->reproducibility(request_.config.team);
     recorded_->write();
@@ -279,6 +289,7 @@ class NodeRun {
   const RunRequest& request_;
   Frontend& frontend_;
   const std::atomic<bool>& stop_;
+  cluster::Handshake handshake_;
   std::unique_ptr<node::Experiment> experiment_;
   // This member and the next five are set only on node 0.
   std::optional<std::string> finished_;  // directory of an earlier, finished run
@@ -307,6 +318,13 @@ RunResult run(registry::Registry& registry, base::Log& log, cluster::Transport& 
   RunResult result;
   try {
     cluster::participate(transport, [&] { result = node_run->run(); });
+  } catch (const cluster::LeaderLost& lost) {
+    // If the run had stopped for another reason, nobody resumes it now.
+    if (result.state == "stopped" && !result.leader_lost) throw;
+    if (!result.leader_lost) result.reason = lost.what();
+    result.directory = node_run->directory();
+    result.state = "stopped";
+    result.leader_lost = !node_run->abandoned();
   } catch (const std::exception& e) {
     node_run->failed(e.what());
     leave_what_hangs();

@@ -27,6 +27,7 @@ struct RunRequest {
   bool fresh = false;
   bool profile = false;                      // times every op and transfer, for the summary and the report
   std::optional<std::string> directory;      // directory of the run to resume
+  std::string takeover = {};                 // the reason why this node became node 0 during the run, or ""
   double hang_s = cluster::Limits().hang_s;  // a device without a sign of life for this long hangs
 };
 
@@ -48,12 +49,14 @@ struct RunResult {
   std::vector<std::string> cautions = {};              // see results/cautions.hpp
   std::string reproducibility;                         // one sentence that tells which repetitions give the same result
   std::string reason;                                  // reason for a stop
+  bool leader_lost = false;                            // node 0 died or fell silent, and may be replaced
   std::vector<results::DeviceProfile> profiles = {};   // filled if requested
 };
 
-// Every rank must call it. On ranks other than 0, the result contains only the directory, state and reason. If `stop`
-// is set, the run drains and its state is "stopped". If the newest run of the plan is finished, and the request asks
-// for neither a fresh run nor a directory, returns the result of that run and computes nothing.
+// Every rank must call it, and again after Transport::regroup() if node 0 was lost. On ranks other than 0, the result
+// contains only the directory, state and reason. If `stop` is set, the run drains and its state is "stopped". If the
+// newest run of the plan is finished, and the request asks for neither a fresh run nor a directory, returns the result
+// of that run and computes nothing.
 RunResult run(registry::Registry& registry, base::Log& log, cluster::Transport& transport, const RunRequest& request,
               Frontend& frontend, const std::atomic<bool>& stop);
 

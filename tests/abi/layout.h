@@ -187,7 +187,7 @@ PLACE(mk_model, weighs, 200);
 PLACE(mk_model, rounds, 204);
 PLACE(mk_model, import_onnx, 208);
 PLACE(mk_model, probabilities, 224);
-SIZE(mk_transport, 128);
+SIZE(mk_transport, 136);
 PLACE(mk_transport, self, 8);
 PLACE(mk_transport, rank, 16);
 PLACE(mk_transport, wait, 56);
@@ -196,5 +196,6 @@ PLACE(mk_transport, leave, 96);
 PLACE(mk_transport, shutdown, 104);
 PLACE(mk_transport, give, 112);
 PLACE(mk_transport, take, 120);
+PLACE(mk_transport, regroup, 128);
 
 #endif

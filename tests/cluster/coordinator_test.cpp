@@ -139,6 +139,20 @@ TEST(Coordinator, SkipsFinishedFitsAndPassesOnTheirNotes) {
   EXPECT_EQ(heard, 1u);
 }
 
+TEST(Coordinator, ExpectsNothingOfNumbersWithoutANode) {
+  TestRules rules;
+  TestObserver observer;
+  Coordinator coordinator(make_work(1, 1), {{make_device("host:0", 1000)}, {}, {}}, rules, {&observer}, {}, {1});
+  coordinator.tick(0, {1});
+  EXPECT_TRUE(observer.events.empty());
+  coordinator.handle(2, Stop{MK_CANCELLED, "enough"}, 1);
+  coordinator.handle(2, Bye{}, 2);
+  EXPECT_FALSE(coordinator.over());
+  coordinator.handle(0, Bye{}, 2);
+  EXPECT_TRUE(coordinator.over());
+  EXPECT_TRUE(coordinator.lost().empty());
+}
+
 TEST(Coordinator, FinishesAtOnceIfNothingIsLeft) {
   PlannedWork setup = make_work(2, 1);
   setup.done = {result_of(0), result_of(1)};

@@ -46,6 +46,13 @@ TEST(Share, RanksOfDifferentHostsKeepEverything) {
   EXPECT_TRUE(shares.notices.empty());
 }
 
+TEST(Share, AbsentRanksGetNothing) {
+  const Shares shares = share({rank("a", {0, 1}), HostView(), rank("a", {0, 1}), HostView()});
+  EXPECT_EQ(shares.shares[2].cores, Cores{1});
+  EXPECT_EQ(shares.shares[3], (HostShare{{}, {}, 1, 2}));
+  EXPECT_TRUE(shares.notices.empty());
+}
+
 TEST(Share, EqualCoresAreDividedEvenlyInOrder) {
   EXPECT_EQ(cores_of({rank("a", {0, 1}), rank("a", {0, 1})}), (std::vector<Cores>{{0}, {1}}));
   // Neighbouring hyper-threads stay together.

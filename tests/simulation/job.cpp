@@ -29,6 +29,8 @@ constexpr const char* kJournals = "run/journal";
 constexpr uint32_t kTroubledStarts = 6;  // the next start has no trouble and must finish
 constexpr double kLongestStart = 6000;   // includes the half hour for devices that do not open
 constexpr double kHangSeconds = 60;
+constexpr uint32_t kRegroupMs = 60000;
+constexpr double kLockSeconds = 120;
 
 // Draws the properties of a job once, from the seed.
 struct Shape {
@@ -57,9 +59,10 @@ struct Rank {
   std::atomic<bool> stop{false};
   std::vector<bool> killed;  // whether the work of a device was killed
   uint32_t working = 0;      // number of attempts in progress
+  bool abandoned = false;    // work hangs although the run has ended
   bool ended = false;
   double ended_at = 0;
-  cluster::Outcome outcome;
+  std::optional<cluster::Outcome> outcome;  // the last attempt has one, unless it threw
   int32_t code = MK_OK;
   std::string error;
 };
@@ -92,8 +95,9 @@ class Job {
   const search::Plan plan_;
   SharedDisk disk_;
   test::Scratch scratch_;
-  std::set<uint32_t> failed_;   // bundles that have failed; each fails at most once, so no fit is given up
-  std::set<uint32_t> durable_;  // fits that some node was told are on disk
+  const Rank* holder_ = nullptr;  // the rank that locked the run directory
+  std::set<uint32_t> failed_;     // bundles that have failed; each fails at most once, so no fit is given up
+  std::set<uint32_t> durable_;    // fits that some node was told are on disk
   std::vector<std::unique_ptr<Start>> starts_;
   Report report_;
 };
@@ -106,13 +110,16 @@ class Start {
  private:
   void open_rank(uint32_t rank);
   void live(uint32_t rank);
-  void take_part(Rank& self, uint32_t rank);
+  bool take_part(Rank& self, cluster::Transport& transport);
+  bool attempt(Rank& self, cluster::Transport& transport);
+  void lock(const Rank& self);
   cluster::PlannedWork workload();
   void work(uint32_t rank, uint32_t device, const cluster::Attempt& attempt, cluster::Reporter& reporter);
   void compute(Rank& self, uint32_t device, uint32_t fit, cluster::Reporter& reporter);
   void hang(Rank& self, uint32_t device);
   void plan_trouble();
   void kill_rank(uint32_t rank, bool power);
+  void kill_leader();
   std::function<void()> draw_trouble(uint32_t rank);
   bool may(bool trouble, double p) { return troubled_ && trouble && job_.random().chance(p); }
 
@@ -120,6 +127,7 @@ class Start {
   World& world_;
   const bool troubled_;
   double failure_rate_ = 0, hang_rate_ = 0;
+  bool finished_ = false;  // a rank 0 has finished the run
   std::vector<std::unique_ptr<Rank>> ranks_;
   std::unique_ptr<Network> network_;
 };
@@ -184,7 +192,7 @@ Report Job::run() {
 
 Start::Start(Job& job, bool troubled) : job_(job), world_(job.world_), troubled_(troubled) {
   Random& random = job.random();
-  const uint32_t size = 1 + random.below(4);
+  const uint32_t size = 1 + random.below(4) + (job.troubles_.leader_dies ? 1 : 0);
   std::vector<Process*> processes;
   for (uint32_t rank = 0; rank < size; ++rank) {
     open_rank(rank);
@@ -215,6 +223,7 @@ void Start::open_rank(uint32_t rank) {
         work(node, device, attempt, reporter);
       });
   self->executor->on_saved = [this](uint32_t fit) { job_.durable_.insert(fit); };
+  self->executor->on_abandoned = [state = self.get()] { state->abandoned = true; };
   // Without isolation, nothing can end a device's work.
   const bool isolated = job_.random().chance(0.7);
   self->executor->on_kill = [this, state = self.get(), isolated](uint32_t device) {
@@ -236,6 +245,9 @@ bool Start::run() {
   const double cut_at = world_.now() + job_.troubles_.cut_off_s.value_or(kNever);
   const bool cut = ranks_.size() > 1 && job_.report_.starts == 1;
   if (cut) world_.at(cut_at, [this] { network_->cut(1, kNever); });
+  if (job_.troubles_.leader_dies && job_.report_.starts == 1)
+    world_.at(world_.now() + (0.1 + job_.shape_.fits * job_.shape_.fit_s / 6) * job_.random().share(),
+              [this] { kill_leader(); });
   const auto over = [&] {
     return std::all_of(ranks_.begin(), ranks_.end(), [](const auto& rank) { return rank->ended; });
   };
@@ -250,11 +262,10 @@ bool Start::run() {
   if (cut) job_.report_.cut_off_s = std::max(0.0, ranks_[1]->ended_at - cut_at);
   for (const auto& rank : ranks_)
     job_.tell(fmt::format("{} ended: {}", rank->process->name(),
-                          rank->code != MK_OK            ? rank->error
-                          : rank->outcome.finished       ? "done"
-                          : rank->outcome.reason.empty() ? "stopped"
-                                                         : rank->outcome.reason));
-  return ranks_[0]->code == MK_OK && ranks_[0]->outcome.finished;
+                          rank->code != MK_OK       ? rank->error
+                          : rank->outcome->finished ? "done"
+                                                    : rank->outcome->reason));
+  return finished_;
 }
 
 // Returns whether an error is the program's own fault, not a fault of its surroundings.
@@ -268,8 +279,10 @@ bool is_internal(int32_t code, const std::string& text) {
 // Does the same as main().
 void Start::live(uint32_t rank) {
   Rank& self = *ranks_[rank];
+  cluster::Transport transport(network_->table(rank), *self.process);
   try {
-    take_part(self, rank);
+    while (!take_part(self, transport)) {
+    }
   } catch (const Error& error) {
     self.code = error.status();
     self.error = error.what();
@@ -289,30 +302,59 @@ void Start::live(uint32_t rank) {
   self.ended_at = world_.now();
 }
 
-void Start::take_part(Rank& self, uint32_t rank) {
-  cluster::Transport transport(network_->table(rank), *self.process);
+// Returns false if this rank is to take part again, in a group with another rank 0.
+bool Start::take_part(Rank& self, cluster::Transport& transport) {
+  try {
+    if (attempt(self, transport)) return true;
+  } catch (const cluster::LeaderLost&) {
+    if (self.outcome && !self.outcome->finished && !self.outcome->leader_lost) throw;
+    if (self.abandoned || self.stop) throw;
+  }
+  self.journal.reset();
+  self.outcome.reset();
+  transport.regroup(kRegroupMs);
+  if (transport.rank() == 0) ++job_.report_.takeovers, job_.tell(self.process->name() + " takes over");
+  return false;
+}
+
+// Makes this process the only one that leads the run. The kernel keeps a lock until the last write of a dead process
+// has ended.
+void Start::lock(const Rank& self) {
+  const double deadline = world_.now() + kLockSeconds;
+  const auto held = [&] { return job_.holder_ != nullptr && job_.holder_ != &self && !job_.holder_->ended; };
+  while (held() && world_.now() < deadline && !self.process->dead()) world_.sleep_until(world_.now() + 1);
+  if (held()) throw Error(MK_CANCELLED, "another process works on this run");
+  job_.holder_ = &self;
+}
+
+// Returns whether the run ended for this rank, with or without success.
+bool Start::attempt(Rank& self, cluster::Transport& transport) {
+  const bool leads = transport.rank() == 0;
   cluster::LoopOptions options;
   options.threads = self.process.get();
   options.limits.hang_s = kHangSeconds;
   options.longest_wait = std::chrono::milliseconds(500);
   options.stay_awake_s = 0;
+  if (leads) lock(self);
   cluster::participate(transport, [&] {
     const cluster::Leader leader{"run", {}};
     const cluster::Handshake shaken = cluster::handshake(transport, {"0.1.0", "p", self.executor->devices(), {}},
-                                                         rank == 0 ? &leader : nullptr, self.stop);
+                                                         leads ? &leader : nullptr, self.stop);
     std::optional<cluster::Leading> leading;
-    if (rank == 0) leading.emplace(cluster::Leading{workload(), self.rules, {&self.observer}});
-    self.journal = std::make_unique<journal::Journal>(kJournals, rank, job_.plan_, std::chrono::milliseconds(20),
-                                                      *self.disk, *self.process);
+    if (leads) leading.emplace(cluster::Leading{workload(), self.rules, {&self.observer}});
+    self.journal = std::make_unique<journal::Journal>(kJournals, transport.rank(), job_.plan_,
+                                                      std::chrono::milliseconds(20), *self.disk, *self.process);
     self.outcome = cluster::run(transport, shaken, *self.executor, leading ? &*leading : nullptr, *self.journal,
                                 self.stop, options);
-    self.journal->close(self.outcome.finished ? "done" : self.outcome.reason);
+    self.journal->close(self.outcome->finished ? "done" : self.outcome->reason);
     // Sometimes the report takes longer than the time after which the other nodes consider a silent node 0 lost.
     const double report_s = job_.random().chance(0.03) ? 70 : job_.random().about(0.1);
-    if (rank == 0)
+    if (leads)
       cluster::attend(
           transport, [&] { world_.sleep_until(world_.now() + report_s); }, *self.process);
   });
+  if (leads) finished_ = finished_ || self.outcome->finished;
+  return !self.outcome->leader_lost;
 }
 
 cluster::PlannedWork Start::workload() {
@@ -385,11 +427,18 @@ void Start::plan_trouble() {
 }
 
 void Start::kill_rank(uint32_t rank, bool power) {
-  if (power)  // no rank closes its connections
-    for (uint32_t peer = 0; peer < ranks_.size(); ++peer)
-      if (peer != 0 && (rank == 0 || peer == rank)) network_->cut(peer, kNever);
+  if (power) network_->cut(rank, kNever);  // no connection of the host closes
   ranks_[rank]->process->die();
   if (!power) network_->died(rank);
+}
+
+void Start::kill_leader() {
+  for (uint32_t rank = 0; rank < ranks_.size(); ++rank) {
+    if (ranks_[rank].get() != job_.holder_ || ranks_[rank]->ended) continue;
+    ++job_.report_.deaths;
+    job_.tell(ranks_[rank]->process->name() + ": killed");
+    return kill_rank(rank, false);
+  }
 }
 
 std::function<void()> Start::draw_trouble(uint32_t rank) {

@@ -1,5 +1,6 @@
 #include "simulation/network.hpp"
 
+#include <cmath>
 #include <memory>
 
 #include "abi/plugin.h"
@@ -15,7 +16,7 @@ Network::Network(World& world, std::vector<Process*> ranks, Weather weather)
   for (uint32_t rank = 0; rank < ranks.size(); ++rank) {
     Node& node = nodes_.emplace_back();
     node.network = this;
-    node.rank = rank;
+    node.number = node.rank = rank;
     node.process = ranks[rank];
     node.closed.resize(ranks.size());
     node.forgotten.resize(ranks.size());
@@ -66,9 +67,12 @@ mk_transport Network::table_of(Node* node) {
   table.forget = [](void* self, uint32_t peer) { of(self).forgotten.at(peer) = true; };
   table.lost = [](void* self, uint32_t peer) -> int32_t {
     const Node& own = of(self);
-    if (peer == own.rank) return 0;
+    if (peer == own.rank || (own.rank != 0 && peer != 0)) return 0;
     const bool unread = std::any_of(own.inbox.begin(), own.inbox.end(), [&](const auto& m) { return m.first == peer; });
     return own.forgotten.at(peer) || (own.closed[peer] && !unread) ? 1 : 0;
+  };
+  table.regroup = [](void* self, uint32_t timeout_ms, mk_error* error) {
+    return sdk::guard(error, [&] { of(self).network->regroup(of(self), timeout_ms * 1e-3); });
   };
   table.shutdown = [](void*) {};
   return table;
@@ -104,44 +108,109 @@ void Network::send(Node& from, uint32_t to, std::string text) {
   if (to >= nodes_.size() || to == from.rank || (from.rank != 0 && to != 0))
     throw Error(MK_INVALID_ARGUMENT, "there is no such node to send to");
   if (from.process->dead() || from.closed[to] || from.forgotten[to]) return;
-  directions_[from.rank][to].under_way.push_back(std::move(text));
-  world_.at(arrival(from.rank, to), [this, sender = from.rank, to] { deliver(sender, to); });
+  const uint32_t receiver = at_rank(from, to).number;
+  directions_[from.number][receiver].under_way.push_back({from.group, std::move(text)});
+  world_.at(arrival(from.number, receiver), [this, sender = from.number, receiver] { deliver(sender, receiver); });
 }
 
 // Delivers the oldest message of a direction: the event of one message may deliver another message.
 void Network::deliver(uint32_t from, uint32_t to) {
   // The sender sent this message before the cut, so it sends the message again after the cut.
   if (cut_until(from, to) > world_.now()) return world_.at(arrival(from, to), [this, from, to] { deliver(from, to); });
-  std::deque<std::string>& under_way = directions_[from][to].under_way;
+  std::deque<Letter>& under_way = directions_[from][to].under_way;
   Node& target = nodes_[to];
-  if (!target.process->dead() && !target.closed[from]) target.inbox.emplace_back(from, std::move(under_way.front()));
+  Letter& letter = under_way.front();
+  const uint32_t sender = letter.group == from ? 0 : from;  // its rank
+  if (!target.process->dead() && letter.group == target.group && !target.closed[sender])
+    target.inbox.emplace_back(sender, std::move(letter.text));
   under_way.pop_front();
   target.woken = true;
   notify(target);
 }
 
-void Network::cut(uint32_t rank, double until) {
-  double& cut = cut_until(rank, 0);
-  const double since = world_.now();
-  cut = std::max(cut, until);
-  // Both kernels end the connection, each for itself.
-  world_.at(since + kKeepaliveSeconds, [this, rank] {
-    if (cut_until(rank, 0) <= world_.now()) return;
-    close(rank, 0);
-    close(0, rank);
-  });
-}
-
-void Network::died(uint32_t rank) {
-  for (uint32_t peer = 0; peer < nodes_.size(); ++peer) {
-    if (peer == rank || (rank != 0 && peer != 0)) continue;
-    world_.at(arrival(rank, peer), [this, peer, rank] { close(peer, rank); });
+// Calls `with` for each end of the node's connections: the process, and the rank of its peer.
+void Network::close_all_of(Node& node, const std::function<void(uint32_t at, uint32_t peer)>& with) {
+  for (Node& peer : nodes_) {
+    if (peer.number == node.number || peer.group != node.group || (node.rank != 0 && peer.rank != 0)) continue;
+    with(peer.number, node.rank);
+    with(node.number, peer.rank);
   }
 }
 
-void Network::close(uint32_t at, uint32_t peer) {
-  nodes_[at].closed[peer] = true;
+void Network::cut(uint32_t number, double until) {
+  cuts_[number] = std::max(cuts_[number], until);
+  // Both kernels end the connection, each for itself.
+  world_.at(world_.now() + kKeepaliveSeconds, [this, number] {
+    if (cuts_[number] <= world_.now()) return;
+    close_all_of(nodes_[number], [&](uint32_t at, uint32_t peer) { close(at, peer, nodes_[number].group); });
+  });
+}
+
+// The end of a connection arrives after its last message.
+void Network::died(uint32_t number) {
+  close_all_of(nodes_[number], [&](uint32_t at, uint32_t peer) {
+    if (at == number) return;
+    const uint32_t group = nodes_[number].group;
+    world_.at(std::nextafter(arrival(number, at), kNever), [this, at, peer, group] { close(at, peer, group); });
+  });
+}
+
+void Network::close(uint32_t at, uint32_t peer, uint32_t group) {
+  if (nodes_[at].group == group) nodes_[at].closed[peer] = true;
   notify(nodes_[at]);
+}
+
+// ---- a new rank 0
+
+void Network::nap(const Node& node) {
+  constexpr double kLookAgain = 0.05;
+  world_.sleep_until(world_.now() + kLookAgain);
+  if (node.process->dead()) throw Error(MK_CANCELLED, "this process is dead");
+}
+
+void Network::regroup(Node& node, double seconds) {
+  const uint32_t first = node.group + 1;
+  node.group = kNoGroup;  // messages under way do not arrive
+  node.inbox.clear();
+  for (uint32_t next = first; next < node.number; ++next)
+    if (join(node, nodes_[next], world_.now() + seconds)) return;
+  lead(node, world_.now() + seconds);
+}
+
+// Returns false if the process refuses for some seconds, because it has ended, or if it is busy or silent until the
+// deadline.
+bool Network::join(Node& node, Node& leader, double deadline) {
+  constexpr double kRefusedSeconds = 4;
+  double answered = world_.now();
+  while (world_.now() < deadline && world_.now() < answered + kRefusedSeconds) {
+    const bool reachable = cut_until(node.number, leader.number) <= world_.now();
+    if (reachable && leader.accepts && !leader.process->dead()) {
+      node.group = leader.number;
+      node.closed.assign(nodes_.size(), false);
+      node.forgotten.assign(nodes_.size(), false);
+      leader.closed[node.number] = false;
+      return true;
+    }
+    if (!reachable || !leader.process->dead()) answered = world_.now();
+    nap(node);
+  }
+  return false;
+}
+
+// Does not wait for processes that have ended.
+void Network::lead(Node& node, double deadline) {
+  node.rank = 0;
+  node.group = node.number;
+  node.forgotten.assign(nodes_.size(), false);
+  node.closed.assign(nodes_.size(), true);
+  node.accepts = true;
+  const auto missing = [&] {
+    for (uint32_t peer = node.number + 1; peer < nodes_.size(); ++peer)
+      if (node.closed[peer] && !nodes_[peer].process->dead()) return true;
+    return false;
+  };
+  while (missing() && world_.now() < deadline) nap(node);
+  node.accepts = false;
 }
 
 }  // namespace mokume::simulation

@@ -49,7 +49,7 @@ long limit_of(const std::string& name) {
 
 }  // namespace
 
-Links::Links(int rank, int size) : rank_(rank), size_(size), always_(io_.get_executor()) {
+Links::Links(int rank, int size) : number_(rank), size_(size), rank_(rank), always_(io_.get_executor()) {
   for (int i = 0; i < size; ++i) links_.push_back(std::make_unique<Link>(io_));
 }
 
@@ -57,7 +57,8 @@ Links::Links(int rank, int size) : rank_(rank), size_(size), always_(io_.get_exe
 
 std::string Links::listen(bool this_host_only, const std::string& network) {
   const auto expects = [this](uint32_t rank) {
-    return rank > 0 && rank < static_cast<uint32_t>(size_) && link(static_cast<int>(rank)).state == State::absent;
+    const bool higher = rank > static_cast<uint32_t>(number_) && rank < static_cast<uint32_t>(size_);
+    return rank_ == 0 && higher && link(static_cast<int>(rank)).state == State::absent;
   };
   const auto accepted = [this](uint32_t rank, Stream::socket socket) {
     open(static_cast<int>(rank), std::move(socket));
@@ -87,7 +88,45 @@ void Links::accept_all(Clock::time_point deadline) {
 }
 
 void Links::connect(const std::string& rendezvous, Clock::time_point deadline) {
-  open(0, connect_to_rank_0(io_, Rendezvous::parse(rendezvous), static_cast<uint32_t>(rank_), deadline));
+  open(0, connect_to_rank_0(io_, Rendezvous::parse(rendezvous), static_cast<uint32_t>(number_), deadline));
+}
+
+bool Links::follow(const std::string& rendezvous, Clock::time_point deadline) {
+  disconnect();
+  try {
+    connect(rendezvous, deadline);
+    return true;
+  } catch (const Error&) {
+    return false;
+  }
+}
+
+void Links::lead(const std::vector<bool>& dead, Clock::time_point deadline) {
+  disconnect();
+  rank_ = 0;
+  const auto expected = [&](int peer) {
+    return peer > number_ && !dead[static_cast<size_t>(peer)] && link(peer).state == State::absent;
+  };
+  const auto complete = [&] {
+    for (int peer = 1; peer < size_; ++peer)
+      if (expected(peer)) return false;
+    return true;
+  };
+  if (acceptor_) {
+    run_until(io_, deadline, complete);
+    acceptor_->close();
+  }
+  for (int peer = 1; peer < size_; ++peer)
+    if (link(peer).state == State::absent) link(peer).state = State::closed;
+}
+
+// Ends all connections. Their handlers refer to links by number, so they must run before new links replace the old.
+void Links::disconnect() {
+  asio::error_code ignored;
+  for (auto& of : links_) of->socket.close(ignored);
+  io_.poll();
+  inbox_.clear();
+  for (auto& of : links_) of = std::make_unique<Link>(io_);
 }
 
 void Links::open(int peer, Stream::socket socket) {

@@ -1,6 +1,6 @@
 // Connects rank 0 to each other rank of a run, over TCP, or over a local socket on the same host. When a rank dies, its
 // connection closes, which reveals the death at once, on any host. docs/adr/0019 explains why MPI does not carry the
-// messages.
+// messages, and docs/adr/0051 how another rank becomes rank 0.
 #pragma once
 
 #include <array>
@@ -31,14 +31,23 @@ class Links {
 
   // ---- connecting ----
 
-  // Makes rank 0 listen, as Acceptor::open() describes. Returns the text of a Rendezvous, with which a process connects
-  // as a rank. `network` restricts the addresses to those of an interface, or of a network such as "10.0.0.0/8"; ""
-  // allows all. Throws Error(MK_INVALID_ARGUMENT) if this host has no such network.
+  // Listens, as Acceptor::open() describes, on rank 0 and on ranks that may become rank 0. Returns the text of a
+  // Rendezvous, with which a process connects as a rank. `network` restricts the addresses to those of an interface, or
+  // of a network such as "10.0.0.0/8"; "" allows all. Throws Error(MK_INVALID_ARGUMENT) if this host has no such
+  // network.
   std::string listen(bool this_host_only, const std::string& network);
   // Makes rank 0 wait for the other ranks. Throws Error(MK_CANCELLED) if ranks are missing at the deadline.
   void accept_all(Clock::time_point deadline);
   // Connects another rank to rank 0. Throws Error(MK_CANCELLED) if rank 0 is unreachable until the deadline, or gone.
   void connect(const std::string& rendezvous, Clock::time_point deadline);
+
+  // Connects this rank to the rank that becomes rank 0, once that rank calls lead(). Ends the connection to the former
+  // rank 0. Returns false if the rank is unreachable until the deadline, or gone.
+  bool follow(const std::string& rendezvous, Clock::time_point deadline);
+  // Makes this rank rank 0, and waits until all ranks with a higher number have connected, except those that are
+  // `dead`, at most until the deadline. All other ranks are then lost.
+  void lead(const std::vector<bool>& dead, Clock::time_point deadline);
+  int rank() const { return rank_; }
 
   // ---- communicating ----
 
@@ -46,7 +55,7 @@ class Links {
     message = 1,
     shutdown = 2,        // empty message to rank 0, after which nothing follows
     shutdown_reply = 3,  // rank 0's answer, after it has heard from every rank
-    rank_lost = 4,       // tells the other ranks that one is lost
+    rank_lost = 4,       // tells the other ranks the number of one that is lost
   };
 
   // Sends at most 2 GiB, which `owner` keeps alive and unchanged. Without an owner, copies the text. Drops messages to
@@ -98,6 +107,7 @@ class Links {
   };
 
   void open(int peer, Stream::socket socket);
+  void disconnect();
   void read_header(int peer);
   void read_body(int peer);
   void arrive(int peer);
@@ -108,13 +118,14 @@ class Links {
   const Link& link(int peer) const { return *links_[static_cast<size_t>(peer)]; }
   bool knows(int peer) const { return peer >= 0 && peer < size_ && peer != rank_ && (rank_ == 0 || peer == 0); }
 
-  const int rank_, size_;
+  const int number_, size_;  // number_ is the rank at the start
+  int rank_;                 // becomes 0 in lead()
   asio::io_context io_{1};
   asio::executor_work_guard<asio::io_context::executor_type> always_;
   std::vector<std::unique_ptr<Link>> links_;
   std::deque<Arrived> inbox_;
   std::atomic<bool> woken_{false};
-  std::optional<Acceptor> acceptor_;  // rank 0 only
+  std::optional<Acceptor> acceptor_;  // empty on a rank that never listened
   uint16_t port_ = 0;
 };
 

@@ -1,4 +1,4 @@
-// Runs nodes as ranks of an MPI job. MPI starts the ranks, tells them the addresses of rank 0, and ends them. Messages
+// Runs nodes as ranks of an MPI job. MPI starts the ranks, tells them each other's addresses, and ends them. Messages
 // travel over separate connections (links.hpp), because MPI does not survive a peer that dies in the middle of a
 // message (docs/adr/0019). Between start and end, MPI carries only the floats of fabric.hpp. MPI_THREAD_FUNNELED is
 // enough, because one thread makes all calls.
@@ -9,11 +9,13 @@
 
 #include <algorithm>
 #include <array>
+#include <charconv>
 #include <chrono>
 #include <cmath>
 #include <csignal>
 #include <cstdio>
 #include <cstdlib>
+#include <exception>
 #include <functional>
 #include <limits>
 #include <memory>
@@ -51,6 +53,7 @@ constexpr std::chrono::seconds kStuck(60);  // for a call of MPI that only start
 constexpr const char* kStartVariable = "MOKUME_MPI_START_S";
 constexpr const char* kNetworkVariable = "MOKUME_MPI_NETWORK";
 constexpr int kExitRunAgain = 75;
+constexpr size_t kRendezvousBytes = 4096;
 
 int own_rank() {
   int rank = 0;
@@ -74,6 +77,13 @@ bool all_on_this_host() {
   return everywhere == job_size();
 }
 
+// Returns the number that `text` holds, or -1.
+int number_in(std::string_view text) {
+  int number = -1;
+  std::from_chars(text.data(), text.data() + text.size(), number);
+  return number;
+}
+
 // Exits without the usual cleanup, because a thread of this process or of another rank is stuck inside MPI.
 void end(const mokume::sdk::Host& host, const std::string& why) {
   host.log(MK_LOG_ERROR, "mpi", why);
@@ -86,47 +96,28 @@ class Mpi {
   // Makes all collective calls but those of Fabric::drain(), which is safe because all ranks have just returned from
   // MPI_Init_thread.
   Mpi(Clock::time_point deadline, const mokume::sdk::Host& host)
-      : rank_(own_rank()),
+      : number_(own_rank()),
         size_(job_size()),
-        links_(rank_, size_),
+        links_(number_, size_),
         fabric_(
             MPI_COMM_WORLD, [this] { links_.wake(); }, kStuck,
             [host] {
               end(host, "a call of MPI does not return, because a rank has died: run the same command again");
             }),
+        lost_(static_cast<size_t>(size_)),
         told_(static_cast<size_t>(size_)),
         shut_down_(static_cast<size_t>(size_)) {
-    const bool one_host = all_on_this_host();
-    std::array<char, 4096> rendezvous{};
-    if (rank_ == 0) {
-      const char* network = std::getenv(kNetworkVariable);
-      try {
-        const std::string text = links_.listen(one_host, network == nullptr ? "" : network);
-        if (text.size() >= rendezvous.size())
-          throw Error(MK_INTERNAL,
-                      std::string("this host has too many addresses; name a network: ") + kNetworkVariable);
-        std::copy(text.begin(), text.end(), rendezvous.begin());
-      } catch (...) {
-        broadcast(rendezvous);  // empty, so that the others do not wait
-        throw;
-      }
-    }
-    broadcast(rendezvous);
-    if (rank_ == 0) {
+    exchange_addresses(all_on_this_host());
+    if (number_ == 0) {
       links_.accept_all(deadline);
     } else {
-      links_.connect(rendezvous.data(), deadline);
+      links_.connect(rendezvous_[0], deadline);
     }
   }
 
   mk_transport table{};
 
-  template <class Text>
-  static void broadcast(Text& text) {
-    check(MPI_Bcast(text.data(), static_cast<int>(text.size()), MPI_CHAR, 0, MPI_COMM_WORLD), "MPI_Bcast");
-  }
-
-  uint32_t rank() const { return static_cast<uint32_t>(rank_); }
+  uint32_t rank() const { return static_cast<uint32_t>(links_.rank()); }
   uint32_t size() const { return static_cast<uint32_t>(size_); }
 
   void send(uint32_t to, const void* message, uint64_t bytes, std::shared_ptr<const void> owner) {
@@ -140,10 +131,10 @@ class Mpi {
   // Returns the next message, and handles the transport's own messages.
   std::optional<Links::Arrived> poll() {
     while (auto arrived = links_.poll()) {
-      tell_of_loss(arrived->from);
+      tell_of_losses(arrived->from);
       if (arrived->kind == Kind::message && arrived->size > 0) return arrived;
       if (arrived->kind == Kind::shutdown) shut_down_[static_cast<size_t>(arrived->from)] = true;
-      if (arrived->kind == Kind::rank_lost) end_use_of_mpi();
+      if (arrived->kind == Kind::rank_lost) note_loss(number_in({arrived->bytes.get(), arrived->size}));
       if (arrived->kind == Kind::shutdown_reply) {
         everybody_ = std::string_view(arrived->bytes.get(), arrived->size) == kEverybody;
       }
@@ -171,6 +162,20 @@ class Mpi {
   bool lost(uint32_t peer) const { return links_.lost(static_cast<int>(peer)); }
   Fabric& fabric() { return fabric_; }
 
+  // The first remaining rank leads, and every other rank finds it by trying the ranks below itself in order. A rank
+  // that is busy or frozen is passed over after `timeout`.
+  void regroup(Clock::duration timeout) {
+    note_loss(leader_);
+    for (int next = leader_ + 1; next < number_; ++next) {
+      leader_ = next;
+      if (!lost_[static_cast<size_t>(next)] &&
+          links_.follow(rendezvous_[static_cast<size_t>(next)], Clock::now() + timeout))
+        return;
+    }
+    leader_ = number_;
+    links_.lead(lost_, Clock::now() + timeout);
+  }
+
   // MPI_Finalize spins until every rank calls it, and forever if one is gone. This function sleeps until all ranks have
   // sent a shutdown message, and then calls it. Without MPI_Finalize, the launcher sees an abnormal exit.
   bool leave(Clock::duration timeout) noexcept {
@@ -178,7 +183,7 @@ class Mpi {
     left_ = false;
     const auto deadline = Clock::now() + timeout;
     try {
-      if (!(rank_ == 0 ? await_shutdowns(deadline) : report_shutdown(deadline))) return false;
+      if (!(rank() == 0 ? await_shutdowns(deadline) : report_shutdown(deadline))) return false;
     } catch (const std::exception&) {
       return false;  // the launcher cleans up
     }
@@ -193,26 +198,48 @@ class Mpi {
   }
 
  private:
+  // Tells all ranks how to connect to each of them, because each may become rank 0. Only rank 0 must have an address.
+  void exchange_addresses(bool one_host) {
+    std::array<char, kRendezvousBytes> own{};
+    std::exception_ptr failure;
+    try {
+      const char* network = std::getenv(kNetworkVariable);
+      const std::string text = links_.listen(one_host, network == nullptr ? "" : network);
+      if (text.size() >= own.size())
+        throw Error(MK_INTERNAL, std::string("this host has too many addresses; name a network: ") + kNetworkVariable);
+      std::copy(text.begin(), text.end(), own.begin());
+    } catch (...) {
+      failure = std::current_exception();
+    }
+    std::vector<char> all(own.size() * static_cast<size_t>(size_));
+    const int bytes = static_cast<int>(own.size());
+    check(MPI_Allgather(own.data(), bytes, MPI_CHAR, all.data(), bytes, MPI_CHAR, MPI_COMM_WORLD), "MPI_Allgather");
+    if (failure && number_ == 0) std::rethrow_exception(failure);
+    for (size_t at = 0; at < all.size(); at += own.size()) rendezvous_.emplace_back(&all[at]);
+  }
+
   // Ends the use of MPI on all ranks once one is lost. If MPI reports an error, that is usually the reason; otherwise,
   // the error ends this rank.
   void notice_losses() {
-    for (int peer = 0; peer < size_ && !any_lost_; ++peer)
-      if (links_.lost(peer)) end_use_of_mpi();
-    if (broken_ && !any_lost_ && Clock::now() - broken_->second > kNotice)
+    for (int peer = 0; peer < size_; ++peer)
+      if (links_.lost(peer)) note_loss(peer == 0 ? leader_ : peer);
+    if (broken_ && losses_.empty() && Clock::now() - broken_->second > kNotice)
       throw Error(MK_INTERNAL, std::exchange(broken_, std::nullopt)->first);
   }
 
-  void end_use_of_mpi() {
-    any_lost_ = true;
+  void note_loss(int lost) {
+    if (lost < 0 || lost >= size_ || lost_[static_cast<size_t>(lost)]) return;
+    lost_[static_cast<size_t>(lost)] = true;
+    losses_.push_back(lost);
     fabric_.close();
-    for (int peer = 1; peer < size_; ++peer) tell_of_loss(peer);
+    for (int peer = 1; peer < size_; ++peer) tell_of_losses(peer);
   }
 
   // Also tells a rank that was lost for a while, once it returns.
-  void tell_of_loss(int peer) {
-    if (rank_ != 0 || !any_lost_ || links_.lost(peer) || told_[static_cast<size_t>(peer)]) return;
-    told_[static_cast<size_t>(peer)] = true;
-    links_.send(peer, Kind::rank_lost, "");
+  void tell_of_losses(int peer) {
+    if (rank() != 0 || peer == 0 || links_.lost(peer)) return;
+    for (size_t& told = told_[static_cast<size_t>(peer)]; told < losses_.size(); ++told)
+      links_.send(peer, Kind::rank_lost, std::to_string(losses_[told]));
   }
 
   template <class Done>
@@ -253,11 +280,14 @@ class Mpi {
     return everybody_.value_or(false);
   }
 
-  const int rank_, size_;
+  const int number_, size_;  // number_ is the rank at the start
+  int leader_ = 0;           // number of the rank that is rank 0 now
   Links links_;
   Fabric fabric_;
-  bool any_lost_ = false;
-  std::vector<bool> told_;                                           // ranks that know that one is lost
+  std::vector<std::string> rendezvous_;                              // "" for a rank that cannot listen
+  std::vector<bool> lost_;                                           // ranks that were lost at some time
+  std::vector<int> losses_;                                          // the same, in order
+  std::vector<size_t> told_;                                         // losses that each rank knows
   std::optional<std::pair<std::string, Clock::time_point>> broken_;  // error of MPI
   std::vector<bool> shut_down_;                                      // ranks that sent a shutdown message
   std::optional<bool> everybody_;                                    // rank 0's reply
@@ -338,6 +368,9 @@ mk_transport make_table() {
     return mokume::sdk::guard(error, [&] {
       of(self).fabric().take(static_cast<int>(from), static_cast<int>(tag), values, most, done, context);
     });
+  };
+  table.regroup = [](void* self, uint32_t timeout_ms, mk_error* error) {
+    return mokume::sdk::guard(error, [&] { of(self).regroup(std::chrono::milliseconds(timeout_ms)); });
   };
   table.shutdown = [](void* self) {
     const std::unique_ptr<Mpi> mpi(&of(self));

@@ -278,6 +278,7 @@ void Agent::beat(double now, std::vector<Message>& out) {
 }
 
 void Agent::lose_node_0(const std::string& why) {
+  leader_lost_ = leader_lost_ || !leaving_;
   leave(Stop{MK_CANCELLED, why});
   node_0_lost_ = true;
 }

@@ -24,7 +24,7 @@ std::vector<scheduler::Unit> units_of(const std::vector<std::vector<LocalDevice>
 }  // namespace
 
 Coordinator::Coordinator(PlannedWork work, std::vector<std::vector<LocalDevice>> nodes, RefitRules& rules,
-                         Observers observers, const Limits& limits)
+                         Observers observers, const Limits& limits, const std::set<uint32_t>& absent)
     : work_(std::move(work)),
       rules_(rules),
       observers_(std::move(observers)),
@@ -40,7 +40,8 @@ Coordinator::Coordinator(PlannedWork work, std::vector<std::vector<LocalDevice>>
       failures_(static_cast<uint32_t>(units_of(nodes).size())) {
   work_.bundles = {};
   for (uint32_t node = 0; node < nodes.size(); ++node) {
-    nodes_.push_back({std::move(nodes[node]), static_cast<uint32_t>(units_.size()), 0, false, false, {}});
+    const bool gone = absent.count(node) > 0;
+    nodes_.push_back({std::move(nodes[node]), static_cast<uint32_t>(units_.size()), 0, false, gone, {}});
     for (uint32_t device = 0; device < nodes_[node].devices.size(); ++device)
       units_.push_back({node, device, false, std::nullopt, 0, std::nullopt, std::nullopt});
   }

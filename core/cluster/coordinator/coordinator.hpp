@@ -44,10 +44,11 @@ class Coordinator {
  public:
   using Out = std::vector<Outgoing>;
 
-  // `nodes` lists the devices of each node. `rules` and the observers must outlive the coordinator. Throws Error if a
-  // fit is in no bundle or in two, or if no device can hold any of the remaining work.
+  // `nodes` lists the devices of each node. The numbers in `absent` have no node. `rules` and the observers must
+  // outlive the coordinator. Throws Error if a fit is in no bundle or in two, or if no device can hold any of the
+  // remaining work.
   Coordinator(PlannedWork work, std::vector<std::vector<LocalDevice>> nodes, RefitRules& rules, Observers observers,
-              const Limits& limits = {});
+              const Limits& limits = {}, const std::set<uint32_t>& absent = {});
 
   // Handles a message and returns the answers. Times are monotonic, in seconds since the epoch. Only node 0 ever
   // receives a message that it did not request. An invalid message does not throw; it stops the run.

@@ -47,7 +47,7 @@ struct HostDevice {
 
 // Describes a rank's view of its host before the rank has opened a device or started a worker thread.
 struct HostView {
-  std::string host;             // host name and boot ID; ranks with equal text share cores, devices and memory
+  std::string host;             // host name and boot ID, equal for ranks that share a machine; "" for an absent rank
   std::vector<uint32_t> cores;  // cores allowed for the rank; neighbours in this list are best used together
   std::vector<HostDevice> devices;
 

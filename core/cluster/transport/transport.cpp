@@ -52,6 +52,7 @@ const mk_transport* self_transport() {
       [](void*) {},
       nullptr,
       nullptr,
+      nullptr,
   };
   return &kSelf;
 }
@@ -113,6 +114,14 @@ void Transport::forget(uint32_t peer) {
 }
 
 bool Transport::lost(uint32_t peer) const { return table_->lost != nullptr && table_->lost(table_->self, peer) != 0; }
+
+bool Transport::regroup(uint32_t timeout_ms) {
+  if (table_->regroup == nullptr || rank() == 0) return false;
+  sdk::call(table_->regroup, table_->self, timeout_ms);
+  absent_.assign(size(), false);
+  for (uint32_t node = 1; node < size(); ++node) absent_[node] = rank() == 0 && lost(node);
+  return true;
+}
 
 bool Transport::leave(uint32_t timeout_ms) {
   return table_->leave == nullptr || table_->leave(table_->self, timeout_ms) != 0;

@@ -11,6 +11,7 @@
 #include <span>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "abi/transport.h"
 #include "base/clock.hpp"
@@ -43,7 +44,7 @@ class Transport {
 
   // Returns whether give() and take() move floats between any two nodes (abi/transport.h). Any thread may call these
   // three. `done` runs on the thread that calls wait(), with the number of floats that were sent.
-  bool has_fabric() const { return table_->give != nullptr && table_->take != nullptr; }
+  bool has_fabric() const { return absent_.empty() && table_->give != nullptr && table_->take != nullptr; }
   void give(uint32_t to, uint32_t tag, std::span<const float> floats, std::function<void(uint64_t)> done);
   void take(uint32_t from, uint32_t tag, std::span<float> floats, std::function<void(uint64_t)> done);
 
@@ -67,6 +68,12 @@ class Transport {
   // network.
   bool lost(uint32_t peer) const;
 
+  // Groups the remaining nodes anew after node 0 is lost (abi/transport.h): the first of them becomes node 0. Returns
+  // false if the transport cannot do this.
+  bool regroup(uint32_t timeout_ms);
+  // Returns, on node 0, whether this number has had no node since regroup().
+  bool absent(uint32_t node) const { return node < absent_.size() && absent_[node]; }
+
   // Leaves the run. Must be called once, after everything is written. Returns false if a node was lost: the process
   // must then exit with _exit(), because any other exit may wait forever.
   bool leave(uint32_t timeout_ms);
@@ -74,6 +81,7 @@ class Transport {
  private:
   const mk_transport* table_;
   const base::Clock& clock_;
+  std::vector<bool> absent_;  // by node; empty before regroup()
 
   // wait() and wake() use these members if the table lacks the functions.
   std::mutex mutex_;

@@ -226,6 +226,73 @@ TEST(Links, ConnectWithoutANetwork) {
   EXPECT_EQ(next(zero, 1), "hello");
 }
 
+// Five ranks of which rank 0 has ended. Every other rank but the last has a rendezvous.
+class Remaining : public testing::Test {
+ protected:
+  Remaining() : ranks_(connected(5, Way::local)) {
+    for (size_t rank = 0; rank < 4; ++rank) rendezvous_.push_back(rank == 0 ? "" : ranks_[rank]->listen(true, ""));
+    ranks_[0].reset();
+    for (size_t rank = 1; rank < 5; ++rank) EXPECT_TRUE(loses(*ranks_[rank], 0));
+  }
+
+  std::future<bool> follow(size_t rank, size_t leader, Clock::duration patience = 60s) {
+    return std::async(std::launch::async, [this, rank, leader, patience] {
+      return ranks_[rank]->follow(rendezvous_[leader], in(patience));
+    });
+  }
+
+  std::vector<std::unique_ptr<Links>> ranks_;
+  std::vector<std::string> rendezvous_;
+};
+
+TEST_F(Remaining, GroupAroundTheOneThatLeads) {
+  auto two = follow(2, 1), three = follow(3, 1);
+  const auto deadline = in(10min);
+  ranks_[1]->lead({true, false, false, false, true}, deadline);  // rank 4 has died, too
+  EXPECT_LT(Clock::now(), deadline - 1min) << "it waited for a rank that is dead";
+  EXPECT_TRUE(two.get() && three.get());
+  EXPECT_EQ(ranks_[1]->rank(), 0);
+  EXPECT_EQ(ranks_[3]->rank(), 3);
+  EXPECT_TRUE(ranks_[1]->lost(1) && ranks_[1]->lost(4));
+  EXPECT_FALSE(ranks_[1]->lost(2) || ranks_[1]->lost(3) || ranks_[2]->lost(0));
+  ranks_[3]->send(0, Kind::message, "hello");
+  EXPECT_EQ(next(*ranks_[1], 3), "hello");
+  ranks_[1]->send(3, Kind::message, "welcome");
+  EXPECT_EQ(next(*ranks_[3], 0), "welcome");
+}
+
+TEST_F(Remaining, GroupAgainOnceTheirLeaderIsGone) {
+  auto two = follow(2, 1), three = follow(3, 1);
+  ranks_[1]->lead({true, false, false, false, true}, in(60s));
+  EXPECT_TRUE(two.get() && three.get());
+  ranks_[3]->send(0, Kind::message, "for nobody");
+  ranks_[1].reset();
+  three = follow(3, 2);
+  ranks_[2]->lead({true, true, false, false, true}, in(60s));
+  EXPECT_TRUE(three.get());
+  ranks_[3]->send(0, Kind::message, "hello");
+  EXPECT_EQ(next(*ranks_[2], 3), "hello");
+}
+
+// A rank that still works for the former rank 0 accepts nobody.
+TEST_F(Remaining, PassOverRanksThatAreGoneOrBusy) {
+  auto past_busy = follow(4, 2, 200ms);
+  while (past_busy.wait_for(1ms) != std::future_status::ready) (void)ranks_[2]->poll();
+  EXPECT_FALSE(past_busy.get());
+  ranks_[1].reset();
+  const auto deadline = in(10min);
+  EXPECT_FALSE(ranks_[3]->follow(rendezvous_[1], deadline));
+  EXPECT_LT(Clock::now(), deadline - 1min);
+}
+
+TEST_F(Remaining, LeadWithoutThoseThatDoNotComeInTime) {
+  auto four = follow(4, 1);
+  ranks_[1]->lead({true, false, false, false, false}, in(300ms));
+  four.get();
+  EXPECT_TRUE(ranks_[1]->lost(2) && ranks_[1]->lost(3));
+  EXPECT_FALSE(ranks_[2]->follow(rendezvous_[1], in(60s))) << "it was admitted late";
+}
+
 TEST(Addresses, AreRefusedIfTheirNetworkDoesNotExist) {
   try {
     (void)addresses("203.0.113.0/24");
