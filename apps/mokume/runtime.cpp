@@ -111,10 +111,14 @@ std::vector<std::string> Runtime::unsearched(const std::vector<std::string>& dir
   return rest;
 }
 
+const mk_transport* Runtime::load_transport() {
+  const std::string name = cluster::transport_of_launcher(registry().available(MK_PLUGIN_TRANSPORT));
+  return registry().load(MK_PLUGIN_TRANSPORT, name).transport();
+}
+
 cluster::Transport& Runtime::transport() {
   if (!transport_) {
-    transport_.emplace(cluster::mpi_launched() ? registry().load(MK_PLUGIN_TRANSPORT, "mpi").transport()
-                                               : cluster::self_transport());
+    transport_.emplace(cluster::mpi_launched() ? load_transport() : cluster::self_transport());
     cluster::check_launcher(transport_->size());
   }
   return *transport_;

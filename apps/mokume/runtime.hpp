@@ -71,6 +71,7 @@ class Runtime {
   void limit_loops(uint32_t threads) { host_.limit(threads); }
 
  private:
+  const mk_transport* load_transport();
   registry::Prober prober();
 
   CommandLine command_;

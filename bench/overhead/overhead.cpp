@@ -23,6 +23,7 @@
 
 #include "base/log.hpp"
 #include "cluster/run.hpp"
+#include "cluster/transport/launcher.hpp"
 #include "registry/registry.hpp"
 #include "scheduler/host_services.hpp"
 
@@ -169,8 +170,11 @@ int run_program(const Options& options) {
   base::Log log;
   const scheduler::HostServices host(log, 1, "");
   registry::Registry registry(host.table(), {});
-  cluster::Transport transport(cluster::mpi_launched() ? registry.load(MK_PLUGIN_TRANSPORT, "mpi").transport()
-                                                       : cluster::self_transport());
+  cluster::Transport transport(
+      cluster::mpi_launched()
+          ? registry.load(MK_PLUGIN_TRANSPORT, cluster::transport_of_launcher(registry.available(MK_PLUGIN_TRANSPORT)))
+                .transport()
+          : cluster::self_transport());
   measure(transport, options);
   std::fflush(stdout);
   if (!transport.leave(10000)) _exit(0);

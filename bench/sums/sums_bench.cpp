@@ -17,6 +17,7 @@
 #include "base/files.hpp"
 #include "base/log.hpp"
 #include "cluster/protocol/codec.hpp"
+#include "cluster/transport/launcher.hpp"
 #include "cluster/transport/transport.hpp"
 #include "registry/registry.hpp"
 #include "scheduler/host_services.hpp"
@@ -135,7 +136,9 @@ int run(int argc, char** argv) {
   base::Log log;
   scheduler::HostServices host(log, 1, base::cache_directory());
   registry::Registry registry(host.table(), {});
-  cluster::Transport transport(registry.load(MK_PLUGIN_TRANSPORT, "mpi").transport());
+  cluster::Transport transport(
+      registry.load(MK_PLUGIN_TRANSPORT, cluster::transport_of_launcher(registry.available(MK_PLUGIN_TRANSPORT)))
+          .transport());
   {
     Rank rank(transport, floats, what == "slices");
     rank.sum();

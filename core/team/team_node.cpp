@@ -75,7 +75,8 @@ TeamNode::TeamNode(node::Devices& devices, base::Log& log, cluster::Transport& t
       sockets_chosen_(sums == "sockets"),
       fabric_(transport.has_fabric() ? std::make_unique<TransportFabric>(transport) : nullptr),
       patience_s_(patience_s),
-      account_(log) {
+      account_(log),
+      any_lost_(transport.regrouped()) {
   // Gradients are allocated and freed thousands of times, in vectors of many megabytes. By default, the C library
   // returns their pages to the system and gets cleared pages each time, which takes longer than the sums (with 4 MB, a
   // step takes 20 ms instead of 6 ms).
@@ -94,8 +95,8 @@ std::string TeamNode::sums_road() const {
   const auto elsewhere = [&](const Member& m) { return m.at.node != node_; };
   if (std::none_of(members_.begin(), members_.end(), elsewhere)) return "";
   if (sockets_chosen_) return "sockets: devices.sums";
-  if (!fabric_) return "sockets: this run has no MPI";
   if (any_lost_) return "sockets: a node was lost, after which MPI is not safe";
+  if (!fabric_) return "sockets: this run has no MPI";
   if (mpi_stalled_) return fmt::format("sockets: MPI moved nothing for {:.0f} s", patience_s_);
   return "mpi: the default";
 }

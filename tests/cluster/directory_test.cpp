@@ -56,6 +56,22 @@ TEST(Host, IsIdentifiedByNameAndBoot) {
   EXPECT_EQ(host_identity().substr(0, host_identity().find(' ')), host_name());
 }
 
+TEST(Launcher, TheLauncherOfMpichNeedsItsOwnTransport) {
+  const std::vector<std::string> both = {"mpi", "mpich"};
+  EXPECT_EQ(transport_of_launcher(both), "mpi");
+  setenv("PMI_RANK", "0", 1);
+  EXPECT_EQ(transport_of_launcher(both), "mpich");
+  EXPECT_EQ(transport_of_launcher({"mpi"}), "mpi");
+  setenv("PMIX_RANK", "0", 1);
+  EXPECT_EQ(transport_of_launcher(both), "mpi");
+  unsetenv("PMIX_RANK");
+  setenv("PMI_SIZE", "2", 1);
+  EXPECT_NO_THROW(check_launcher(2));
+  EXPECT_THROW(check_launcher(1), Error) << "each rank would run alone";
+  unsetenv("PMI_SIZE");
+  unsetenv("PMI_RANK");
+}
+
 TEST(Launcher, ATaskOfAPlainSrunIsRefused) {
   setenv("SLURM_NTASKS", "4", 1);  // a batch script has this variable, too
   EXPECT_NO_THROW(check_launcher(1));

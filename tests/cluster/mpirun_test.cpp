@@ -101,6 +101,23 @@ TEST_P(MpirunTest, AnyNumberOfRanksGivesTheSameBytes) {
   }
 }
 
+// The transport for MPICH is a module of its own.
+TEST(MpirunOfMpich, GivesTheSameBytes) {
+  const bool built = std::ifstream(test::build_directory() + "/lib/mokume/transports/mpich.so").good();
+  if (!built || shell("mpiexec.hydra --version").code != 0)
+    GTEST_SKIP() << "MPICH is not installed here, or was not when mokume was built (packages mpich and libmpich-dev)";
+  const std::string node = test::shell_word(test::build_directory() + "/bin/test_cluster_node") + " ";
+  const Scratch one, three;
+  ASSERT_EQ(shell(node + one.path() + " 240").code, 0);
+  const Ended ended =
+      shell("ASAN_OPTIONS=detect_leaks=0 timeout -k 5 100 mpiexec.hydra -n 3 " + node + three.path() + " 240");
+  ASSERT_EQ(ended.code, 0) << ended.output;
+  EXPECT_EQ(slurp(three.path() + "/results.txt"), slurp(one.path() + "/results.txt"));
+  std::istringstream nodes(slurp(three.path() + "/nodes.txt"));
+  const std::set<std::string> took_part{std::istream_iterator<std::string>(nodes), {}};
+  EXPECT_EQ(took_part.size(), 3U);
+}
+
 TEST_P(MpirunTest, CarriesMessagesOfAnySize) {
   const std::string expected = alone("24 large");
   const Scratch scratch;

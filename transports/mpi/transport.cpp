@@ -411,4 +411,4 @@ int32_t start(const mk_host* host, const void** table, mk_error* error) {
 
 }  // namespace
 
-MOKUME_PLUGIN(MK_PLUGIN_TRANSPORT, "mpi", "nodes as ranks of an MPI job", start)
+MOKUME_PLUGIN(MK_PLUGIN_TRANSPORT, MOKUME_MPI_NAME, "nodes as ranks of an MPI job", start)

@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cstdlib>
 #include <string>
 
@@ -9,16 +10,38 @@
 
 namespace mokume::cluster {
 
+namespace {
+
+// Returns the number in an environment variable, or 0.
+long count_in(const char* variable) {
+  const char* text = std::getenv(variable);
+  return text == nullptr ? 0 : std::strtol(text, nullptr, 10);
+}
+
+}  // namespace
+
+std::string transport_of_launcher(const std::vector<std::string>& available) {
+  const bool pmi = std::getenv("PMI_RANK") != nullptr;
+  const bool other = std::getenv("OMPI_COMM_WORLD_RANK") != nullptr || std::getenv("PMIX_RANK") != nullptr;
+  const bool there = std::find(available.begin(), available.end(), "mpich") != available.end();
+  return pmi && !other && there ? "mpich" : "mpi";
+}
+
 void check_launcher(uint32_t ranks) {
+  if (ranks > 1) return;
   // Only srun sets the size of a step. SLURM_NTASKS is also set in a batch script, which may start a single process.
-  const char* text = std::getenv("SLURM_STEP_NUM_TASKS");
-  if (text == nullptr || ranks > 1) return;
-  const long tasks = std::strtol(text, nullptr, 10);
-  if (tasks <= 1) return;
-  throw Error(MK_INVALID_ARGUMENT,
-              fmt::format("srun started {} tasks that are unaware of each other: start them with 'srun --mpi=pmix' or "
-                          "with mpirun, or one task with 'srun -n 1'",
-                          tasks));
+  if (const long tasks = count_in("SLURM_STEP_NUM_TASKS"); tasks > 1)
+    throw Error(
+        MK_INVALID_ARGUMENT,
+        fmt::format("srun started {} tasks that are unaware of each other: start them with 'srun --mpi=pmix' or "
+                    "with mpirun, or one task with 'srun -n 1'",
+                    tasks));
+  // MPICH and its descendants set this variable.
+  if (const long tasks = count_in("PMI_SIZE"); tasks > 1)
+    throw Error(MK_INVALID_ARGUMENT,
+                fmt::format("the launcher of another MPI started {} ranks that are unaware of each other: use the "
+                            "launcher of the MPI that mokume was built with, or build mokume where MPICH is installed",
+                            tasks));
 }
 
 }  // namespace mokume::cluster

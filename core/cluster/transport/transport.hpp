@@ -18,8 +18,8 @@
 
 namespace mokume::cluster {
 
-// Returns whether an MPI launcher started this process, which then needs the transport "mpi". A bare SLURM_* in the
-// environment indicates a batch script, not a launcher.
+// Returns whether an MPI launcher started this process, which then needs a transport. A bare SLURM_* in the environment
+// indicates a batch script, not a launcher.
 bool mpi_launched();
 
 // Returns the transport of a single node, which carries no messages. The object is static.
@@ -44,7 +44,7 @@ class Transport {
 
   // Returns whether give() and take() move floats between any two nodes (abi/transport.h). Any thread may call these
   // three. `done` runs on the thread that calls wait(), with the number of floats that were sent.
-  bool has_fabric() const { return absent_.empty() && table_->give != nullptr && table_->take != nullptr; }
+  bool has_fabric() const { return !regrouped() && table_->give != nullptr && table_->take != nullptr; }
   void give(uint32_t to, uint32_t tag, std::span<const float> floats, std::function<void(uint64_t)> done);
   void take(uint32_t from, uint32_t tag, std::span<float> floats, std::function<void(uint64_t)> done);
 
@@ -71,6 +71,7 @@ class Transport {
   // Groups the remaining nodes anew after node 0 is lost (abi/transport.h): the first of them becomes node 0. Returns
   // false if the transport cannot do this.
   bool regroup(uint32_t timeout_ms);
+  bool regrouped() const { return !absent_.empty(); }
   // Returns, on node 0, whether this number has had no node since regroup().
   bool absent(uint32_t node) const { return node < absent_.size() && absent_[node]; }
 

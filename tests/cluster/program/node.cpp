@@ -16,6 +16,7 @@
 #include "base/text.hpp"
 #include "cluster/fixtures.hpp"
 #include "cluster/run.hpp"
+#include "cluster/transport/launcher.hpp"
 #include "journal/read.hpp"
 #include "registry/registry.hpp"
 #include "scheduler/host_services.hpp"
@@ -99,7 +100,11 @@ int run_program(const Options& options) {
   base::Log log;
   const scheduler::HostServices host(log, 1, "");
   registry::Registry registry(host.table(), {});
-  Transport transport(mpi_launched() ? registry.load(MK_PLUGIN_TRANSPORT, "mpi").transport() : self_transport());
+  Transport transport(
+      mpi_launched()
+          ? registry.load(MK_PLUGIN_TRANSPORT, transport_of_launcher(registry.available(MK_PLUGIN_TRANSPORT)))
+                .transport()
+          : self_transport());
   int code = 0;
   try {
     code = run_node(transport, options);

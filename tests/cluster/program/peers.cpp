@@ -18,6 +18,7 @@
 #include <vector>
 
 #include "base/log.hpp"
+#include "cluster/transport/launcher.hpp"
 #include "cluster/transport/transport.hpp"
 #include "registry/registry.hpp"
 #include "scheduler/host_services.hpp"
@@ -161,7 +162,8 @@ int run_program(uint32_t victim, const std::string& how) {
   base::Log log;
   const scheduler::HostServices host(log, 1, "");
   registry::Registry registry(host.table(), {});
-  Transport transport(registry.load(MK_PLUGIN_TRANSPORT, "mpi").transport());
+  Transport transport(
+      registry.load(MK_PLUGIN_TRANSPORT, transport_of_launcher(registry.available(MK_PLUGIN_TRANSPORT))).transport());
   const uint32_t rank = transport.rank();
   Rank(transport, victim, how).run();
   const bool lost = victim != rank && transport.lost(victim);
