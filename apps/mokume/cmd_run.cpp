@@ -13,6 +13,7 @@
 #include "report/profile.hpp"
 #include "results/nested.hpp"
 #include "run/nested.hpp"
+#include "run/recorded_run.hpp"
 #include "run/run.hpp"
 #include "run/view.hpp"
 #include "sdk/error.hpp"
@@ -63,7 +64,7 @@ void tell_libraries(const Runtime& runtime, const std::string& run, bool unfinis
 }
 
 // Performs a run with a display. `events` is null unless rank 0 prints events. `stored` is the run to resume by its
-// directory, or null. Only the result of rank 0 is complete. Throws LeaderLost if node 0 is lost.
+// directory, or null. Only the result of rank 0 is complete. Throws NeedsLeader if node 0 is lost.
 run::RunResult perform(Runtime& runtime, const run::RunRequest& request, StopWatch& watch, Verbosity verbosity,
                        Events* events, const StoredRun* stored = nullptr) {
   const bool silent = runtime.transport().rank() != 0 || verbosity == Verbosity::quiet || verbosity == Verbosity::json;
@@ -72,7 +73,7 @@ run::RunResult perform(Runtime& runtime, const run::RunRequest& request, StopWat
   run::RunResult result;
   try {
     const Attached attached(runtime.log(), terminal, events);
-    if (runtime.transport().rank() == 0 && !request.takeover.empty()) runtime.log().warn("run", request.takeover);
+    if (request.takeover && !request.takeover->text.empty()) runtime.log().warn("run", request.takeover->text);
     if (stored != nullptr) {
       stored->warn();
       stored->warn_of_backends();
@@ -87,7 +88,7 @@ run::RunResult perform(Runtime& runtime, const run::RunRequest& request, StopWat
     if (cause.empty()) throw;
     throw Error(MK_CANCELLED, text);
   }
-  if (result.leader_lost) throw LeaderLost{result.directory, result.reason};
+  if (result.leader_lost) throw NeedsLeader(result.directory, result.reason);
   for (const results::DeviceProfile& profile : result.profiles) show(stderr, report::profile_text(profile));
   return result;
 }
@@ -99,18 +100,24 @@ int run_outer_folds(Runtime& runtime, const run::RunRequest& whole, const std::s
   const bool told = leads && verbosity != Verbosity::quiet && verbosity != Verbosity::json;
   int code = kDone;
   base::refuse_links({directory, "outer"});
+  std::optional<run::DirectoryLock> lock;
+  if (leads) {
+    base::make_directories({directory, "outer"});
+    lock.emplace(directory + "/outer", run::lock_wait(whole, watch.stop()));
+  }
   for (uint32_t fold = 1; fold <= whole.config.outer; ++fold) {
     run::RunRequest request = whole;
     request.config = run::outer_config(whole.config, directory, fold);
     request.directory.reset();
     request.fresh = false;
+    if (request.takeover) request.takeover->text.clear();  // told before
     if (leads) request.source_text = base::read_file(base::Below{directory, "experiment.toml"}, 1U << 24);
     if (told) say(stderr, "mokume: outer fold {} of {}\n", fold, whole.config.outer);
     run::RunResult result;
     try {
       result = perform(runtime, request, watch, verbosity, nullptr);
-    } catch (const LeaderLost& lost) {
-      throw LeaderLost{directory, lost.reason};  // the next attempt begins with the whole run, as the other nodes do
+    } catch (const NeedsLeader& lost) {
+      throw NeedsLeader(directory, lost.what());  // the next attempt begins with the whole run, as the other nodes do
     }
     if (result.state == "stopped" && leads && verbosity != Verbosity::json) tell(result, verbosity == Verbosity::quiet);
     if (result.state == "stopped") return kStopped;
@@ -130,7 +137,7 @@ mk_log_level log_level(Verbosity verbosity, bool leads) {
   return verbosity == Verbosity::quiet ? MK_LOG_WARNING : verbosity == Verbosity::verbose ? MK_LOG_INFO : MK_LOG_NOTE;
 }
 
-// Performs a run with its outer folds, and returns the exit code. Throws LeaderLost if node 0 is lost.
+// Performs a run with its outer folds, and returns the exit code. Throws NeedsLeader if node 0 is lost.
 int execute_once(Runtime& runtime, const run::RunRequest& request, StopWatch& watch, Verbosity verbosity,
                  const StoredRun* stored) {
   const bool leads = runtime.transport().rank() == 0;
@@ -152,7 +159,7 @@ int execute_once(Runtime& runtime, const run::RunRequest& request, StopWatch& wa
 int execute(Runtime& runtime, const run::RunRequest& request, StopWatch& watch, Verbosity verbosity,
             const StoredRun* stored = nullptr) {
   watch.announce();
-  return with_takeover(runtime, watch, request, [&](const run::RunRequest& now) {
+  return with_takeover(runtime, request, [&](const run::RunRequest& now) {
     return execute_once(runtime, now, watch, verbosity, stored);
   });
 }

@@ -3,22 +3,28 @@
 
 #include <functional>
 #include <string>
+#include <utility>
 
 #include "run/run.hpp"
 #include "runtime.hpp"
-#include "signals.hpp"
+#include "sdk/error.hpp"
 
 namespace mokume::app {
 
 // Reports that node 0 was lost, so that another node may lead.
-struct LeaderLost {
-  std::string directory, reason;  // the directory is "" if this node never learned it
+class NeedsLeader : public Error {
+ public:
+  // The directory of the run is "" if this node never learned it.
+  NeedsLeader(std::string directory, const std::string& reason)
+      : Error(MK_CANCELLED, reason), directory_(std::move(directory)) {}
+  const std::string& directory() const { return directory_; }
+
+ private:
+  std::string directory_;
 };
 
-// Calls `attempt` with the request. Whenever it throws LeaderLost, groups the remaining nodes anew, and calls it again
-// with a request to resume the run. Returns its exit code, or kStopped if no other node may lead: a stop was requested,
-// or another process still holds the run directory, as a node 0 does that is only silent.
-int with_takeover(Runtime& runtime, StopWatch& watch, run::RunRequest request,
-                  const std::function<int(const run::RunRequest&)>& attempt);
+// Calls `attempt` with the request. Whenever it throws NeedsLeader, groups the remaining nodes anew, and calls it again
+// with a request to resume the run. Returns its exit code, or kStopped if the transport cannot group nodes anew.
+int with_takeover(Runtime& runtime, run::RunRequest request, const std::function<int(const run::RunRequest&)>& attempt);
 
 }  // namespace mokume::app

@@ -48,7 +48,7 @@ void check_present(const Transport& transport) {
   for (uint32_t peer = 0; peer < end; ++peer) {
     if (!transport.lost(peer) || transport.absent(peer)) continue;
     const std::string text = fmt::format("node {} died before the first fit", peer);
-    if (peer == 0) throw LeaderLost(text);
+    if (peer == 0) throw LeaderLost(LeaderLost::How::died, text);
     throw Error(MK_CANCELLED, text);
   }
 }
@@ -84,7 +84,7 @@ std::vector<Wanted> gather(Transport& transport, const Wanted& own, const std::a
     heard[node].emplace();
     --missing;
   }
-  for (; missing > 0; --missing) {
+  while (missing > 0) {
     const auto message = wait_message(transport, stop, deadline_s);
     if (!message) {
       uint32_t silent = 0;
@@ -94,6 +94,7 @@ std::vector<Wanted> gather(Transport& transport, const Wanted& own, const std::a
                                            silent, late, in_words(patience), missing, transport.size()));
     }
     const auto& [from, content] = *message;
+    if (std::holds_alternative<Heartbeat>(content)) continue;  // it waited for the end of an earlier run
     if (const Stop* gave_up = std::get_if<Stop>(&content)) {
       throw_stop({gave_up->code, fmt::format("node {}: {}", from, gave_up->reason)});
     }
@@ -101,6 +102,7 @@ std::vector<Wanted> gather(Transport& transport, const Wanted& own, const std::a
     if (wanted == nullptr || heard[from])
       throw Error(MK_INTERNAL, fmt::format("node {} sent a message out of turn", from));
     heard[from] = *wanted;
+    --missing;
   }
   std::vector<Wanted> all;
   for (std::optional<Wanted>& one : heard) all.push_back(std::move(*one));
@@ -222,11 +224,11 @@ void wait_for_bye(Transport& transport) {
     if (received) {
       heard = listening.seconds();
     } else {
-      if (transport.lost(0)) throw LeaderLost("node 0 died before the run was over");
+      if (transport.lost(0)) throw LeaderLost(LeaderLost::How::died, "node 0 died before the run was over");
       transport.wait(kLookAgain);
     }
   }
-  throw LeaderLost(fmt::format("node 0 did not respond for {:.0f} s", kPatienceSeconds));
+  throw LeaderLost(LeaderLost::How::silent, fmt::format("node 0 did not respond for {:.0f} s", kPatienceSeconds));
 }
 
 void part(Transport& transport) {

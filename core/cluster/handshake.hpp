@@ -63,7 +63,12 @@ std::vector<Seen> look_at(Transport& transport, const std::string& directory, co
 // Reports that node 0 died or fell silent before it ended the run. Transport::regroup() may replace it.
 class LeaderLost : public Error {
  public:
-  explicit LeaderLost(const std::string& text) : Error(MK_CANCELLED, text) {}
+  enum class How { died, silent };  // a silent node may still be alive
+  LeaderLost(How how, const std::string& text) : Error(MK_CANCELLED, text), silent_(how == How::silent) {}
+  bool silent() const { return silent_; }
+
+ private:
+  bool silent_;
 };
 
 // Runs `body`, which contains everything that a rank does with the others, from handshake to report. If `body` throws,

@@ -225,14 +225,14 @@ Outcome run(Transport& transport, const Handshake& handshake, Executor& executor
   if (options.team != nullptr) options.team->on_wake(wake);
   Loop(transport, *agent, coordinator ? &*coordinator : nullptr, options, stop).run();
   const std::optional<Stop> stopped = agent->stopped();
-  const bool leader_lost = agent->leader_lost() && agent->abandoned().empty();
+  Outcome outcome;
+  outcome.leader_lost = agent->leader_lost() && agent->abandoned().empty();
+  outcome.leader_silent = outcome.leader_lost && agent->leader_silent();
   agent.reset();
   if (stopped && stopped->code != MK_CANCELLED) throw Error(static_cast<mk_status>(stopped->code), stopped->reason);
   if (leads) journal.flush();  // saves the fits that were given up
-  Outcome outcome;
   outcome.finished = !stopped;
   if (stopped) outcome.reason = stopped->reason;
-  outcome.leader_lost = leader_lost;
   if (coordinator) {
     outcome.records = coordinator->records();
     outcome.lost = coordinator->lost();

@@ -23,9 +23,10 @@
 namespace mokume::cluster {
 
 struct Outcome {
-  bool finished = false;     // every fit is done; otherwise a stop was requested, or node 0 or too much else was lost
-  std::string reason;        // reason for a stop
-  bool leader_lost = false;  // node 0 died or fell silent, and Transport::regroup() may replace it
+  bool finished = false;       // every fit is done; otherwise a stop was requested, or node 0 or too much else was lost
+  std::string reason;          // reason for a stop
+  bool leader_lost = false;    // node 0 died or fell silent, and Transport::regroup() may replace it
+  bool leader_silent = false;  // in addition to leader_lost: it may still be alive
   std::vector<journal::FitRecord> records;  // on node 0, all finished fits, sorted by fit; empty on other nodes
   std::vector<uint32_t> lost;               // on node 0, nodes that were not responding at the end
 };

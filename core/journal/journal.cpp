@@ -21,16 +21,16 @@ void Journal::stored(const Body& body) {
   }
 }
 
-Journal::Journal(const std::string& directory, uint32_t node, const search::Plan& plan,
+Journal::Journal(const std::string& directory, const Writer& writer, const search::Plan& plan,
                  std::chrono::milliseconds interval, const base::Disk& disk, const base::Threads& threads)
-    : path_((std::filesystem::path(directory) / file_name(node)).string()),
-      node_(node),
+    : path_((std::filesystem::path(directory) / file_name(writer.node, writer.number)).string()),
+      node_(writer.node),
       plan_(plan),
       interval_(interval),
       threads_(threads),
       monitor_(threads.monitor()) {
   stored([&] {
-    file_ = disk.open(directory, file_name(node));
+    file_ = disk.open(directory, file_name(writer.node, writer.number));
     written_ = good_bytes();
     file_->cut(written_);
   });

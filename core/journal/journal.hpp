@@ -22,13 +22,21 @@
 
 namespace mokume::journal {
 
+// Identifies the writer of a journal: its node, and its number at the start of the job, which differs if it has become
+// node 0. No two writers share a file, even if one of them is only thought dead.
+struct Writer {
+  Writer(uint32_t own) : node(own), number(own) {}
+  Writer(uint32_t own, uint32_t at_start) : node(own), number(at_start) {}
+  uint32_t node, number;
+};
+
 class Journal {
  public:
-  // Opens DIRECTORY/node-NNNN.ndjson, creating both if needed, cuts off a torn last line, and records the start of a
-  // session. Throws Error(MK_BAD_DATA) if the file belongs to another plan or node. The constructor and all functions
-  // that write throw Error(MK_STORAGE) if the file cannot be written. `disk` and `threads` must outlive the journal.
-  // Commits are at least `interval` apart, unless a flush is waiting.
-  Journal(const std::string& directory, uint32_t node, const search::Plan& plan,
+  // Opens the writer's file in DIRECTORY (file_name() in line.hpp), creating both if needed, cuts off a torn last line,
+  // and records the start of a session. Throws Error(MK_BAD_DATA) if the file belongs to another plan or node. The
+  // constructor and all functions that write throw Error(MK_STORAGE) if the file cannot be written. `disk` and
+  // `threads` must outlive the journal. Commits are at least `interval` apart, unless a flush is waiting.
+  Journal(const std::string& directory, const Writer& writer, const search::Plan& plan,
           std::chrono::milliseconds interval = std::chrono::milliseconds(20),
           const base::Disk& disk = base::system_disk(), const base::Threads& threads = base::system_threads());
   ~Journal();  // calls close("interrupted") unless the journal is closed

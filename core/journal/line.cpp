@@ -35,7 +35,9 @@ void check_text(const std::string& text) {
 
 }  // namespace
 
-std::string file_name(uint32_t node) { return fmt::format("node-{:04}.ndjson", node); }
+std::string file_name(uint32_t node, uint32_t number) {
+  return node == number ? fmt::format("node-{:04}.ndjson", node) : fmt::format("node-{:04}-{:04}.ndjson", node, number);
+}
 
 std::string record_text(const FitRecord& record, const search::FitKey* key) {
   check_text(record.note);

@@ -40,7 +40,8 @@ struct SessionLine {
   }
 };
 
-std::string file_name(uint32_t node);  // such as "node-0000.ndjson"
+// Returns a name such as "node-0000.ndjson", or "node-0000-0002.ndjson" for node 2 that became node 0.
+std::string file_name(uint32_t node, uint32_t number);
 
 // Returns a fit as a JSON object, with candidate, bootstrap and fold if there is a `key`. Leaves out the node, which
 // the file or the sender of the message identifies. Throws Error(MK_DEVICE_ERROR) if the note or a name is not UTF-8.

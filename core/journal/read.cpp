@@ -41,12 +41,16 @@ void add_interval(Intervals& intervals, double start, double stop) {
   if (std::isfinite(start) && std::isfinite(stop) && stop > start) intervals.emplace_back(start, stop);
 }
 
-// Returns 3 for "node-0003.ndjson", and nothing for a name that is not that of a journal.
+// Returns 3 for "node-0003.ndjson", 0 for "node-0000-0003.ndjson", and nothing for a name that is not that of a
+// journal.
 std::optional<uint32_t> node_of(const std::string& name) {
-  uint32_t node = 0;
   if (!name.starts_with("node-")) return std::nullopt;
-  std::from_chars(name.data() + 5, name.data() + name.size(), node);
-  return name == file_name(node) ? std::optional(node) : std::nullopt;
+  const char* const end = name.data() + name.size();
+  uint32_t node = 0;
+  const char* at = std::from_chars(name.data() + 5, end, node).ptr;
+  uint32_t number = node;
+  if (at != end && *at == '-') std::from_chars(at + 1, end, number);
+  return name == file_name(node, number) ? std::optional(node) : std::nullopt;
 }
 
 std::vector<File> list_files(const std::string& directory) {
@@ -56,7 +60,8 @@ std::vector<File> list_files(const std::string& directory) {
   for (const std::string& name : base::names_in(folder))
     if (const auto node = node_of(name)) files.push_back({*node, {folder.root, folder.name + "/" + name}, ""});
   for (File& file : files) file.path = file.place.path();
-  std::sort(files.begin(), files.end(), [](const File& a, const File& b) { return a.node < b.node; });
+  const auto key = [](const File& file) { return std::tuple(file.node, file.path.size(), file.path); };
+  std::sort(files.begin(), files.end(), [&](const File& a, const File& b) { return key(a) < key(b); });
   return files;
 }
 

@@ -61,6 +61,10 @@ std::vector<device::Listed> Machine::select(const std::string& selection) const 
   return chosen;
 }
 
+Machine::~Machine() {
+  if (!all_cores_.empty()) scheduler::run_on(all_cores_);
+}
+
 cluster::HostView Machine::view(const std::string& selection) const {
   cluster::HostView view{cluster::host_identity(), scheduler::allowed_core_list(), {}};
   for (const device::Listed& d : select(selection))
@@ -70,6 +74,7 @@ cluster::HostView Machine::view(const std::string& selection) const {
 
 void Machine::take(const cluster::HostShare& share, const std::string& selection) {
   mine_ = share.devices;
+  all_cores_ = scheduler::allowed_core_list();
   scheduler::run_on(share.cores);
   const std::vector<device::Listed> used = select(selection);
   const auto plan = device::core_plan(used, share.cores);

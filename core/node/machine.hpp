@@ -21,6 +21,9 @@ class Machine {
   // Loads the backends that `selection` can name (device::backends_of), or all if it is "". Leaves out a backend that
   // cannot be loaded or cannot list its devices, with a warning. The log must outlive this object.
   Machine(registry::Registry& registry, base::Log& log, const std::string& selection = "");
+  ~Machine();  // gives the calling thread back the cores that take() took from it
+  Machine(const Machine&) = delete;
+  Machine& operator=(const Machine&) = delete;
 
   const std::vector<device::Listed>& listed() const { return listed_; }
   // Selects like device::select(), but after take() only among the devices assigned to this process. Ignores a word
@@ -61,6 +64,7 @@ class Machine {
   base::Log& log_;
   std::vector<device::Listed> listed_;
   std::map<std::string, std::string> left_out_;             // reasons by backend
+  std::vector<uint32_t> all_cores_;                         // cores allowed before take()
   std::optional<std::vector<std::string>> mine_;            // ids of assigned devices; no value before take()
   std::map<std::string, std::vector<uint32_t>> core_plan_;  // cores by id, for devices that compute on cores
 };

@@ -39,10 +39,17 @@ void check_files(const std::string& directory, const RunRecord& record, const co
 
 }  // namespace
 
-RecordedRun::RecordedRun(const RunRequest& request, const node::Experiment& experiment)
-    : directory_(request.directory ? RunDirectory::open(*request.directory)
-                                   : RunDirectory::open_or_create(request.config.output, request.config.name,
-                                                                  experiment.plan().hash, request.fresh)) {
+LockWait lock_wait(const RunRequest& request, const std::atomic<bool>& stop) {
+  // A file server may keep the lock of a host without power for the time of a lease, by default 90 s in NFS 4.
+  constexpr double kSeconds = 120;
+  return {request.takeover ? kSeconds : 0, &stop};
+}
+
+RecordedRun::RecordedRun(const RunRequest& request, const node::Experiment& experiment, const std::atomic<bool>& stop)
+    : directory_(request.directory
+                     ? RunDirectory::open(*request.directory, lock_wait(request, stop))
+                     : RunDirectory::open_or_create(request.config.output, request.config.name, experiment.plan().hash,
+                                                    request.fresh, lock_wait(request, stop))) {
   if (directory_.existed()) {
     remove_live_status(directory_.path());
     record_ = directory_.read_record();

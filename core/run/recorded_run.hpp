@@ -1,6 +1,7 @@
 // Maintains a run directory and its record, run.json, on node 0 during a run.
 #pragma once
 
+#include <atomic>
 #include <string>
 #include <vector>
 
@@ -11,11 +12,16 @@
 
 namespace mokume::run {
 
+// Returns how long to wait for a directory that another process holds: after a takeover, until the lock of the lost
+// node must have expired.
+LockWait lock_wait(const RunRequest& request, const std::atomic<bool>& stop);
+
 class RecordedRun {
  public:
   // Opens the requested directory. Without a request, opens this plan's newest run if it is unfinished, or creates a
-  // new run. Throws Error(MK_INVALID_ARGUMENT) if the directory holds another plan.
-  RecordedRun(const RunRequest& request, const node::Experiment& experiment);
+  // new run. Throws Error(MK_INVALID_ARGUMENT) if the directory holds another plan, and errors of DirectoryLock. `stop`
+  // ends the wait for a lock.
+  RecordedRun(const RunRequest& request, const node::Experiment& experiment, const std::atomic<bool>& stop);
 
   RunRecord& record() { return record_; }
   const RunDirectory& directory() const { return directory_; }

@@ -76,8 +76,10 @@ class NodeRun {
     const cluster::Handshake& handshake = handshake_;
     if (handshake.finished) return finished();
     const std::string& directory = handshake.run_directory;
+    if (!leads()) locks_reach_ = is_held(directory);
     log_.open_file({directory, fmt::format("logs/node-{:04}.log", transport_.rank())});
-    journal_ = std::make_unique<journal::Journal>(directory + "/journal", transport_.rank(), experiment_->plan());
+    const journal::Writer writer(transport_.rank(), transport_.number());
+    journal_ = std::make_unique<journal::Journal>(directory + "/journal", writer, experiment_->plan());
     devices_->begin(handshake.choices, directory, transport_.rank(), request_.profile);
 
     cluster::Handshake seen = handshake;  // the handshake as the scheduler sees it
@@ -104,10 +106,14 @@ class NodeRun {
     result.directory = directory;
     result.state = outcome.finished ? "done" : "stopped";
     result.reason = outcome.reason;
-    result.leader_lost = outcome.leader_lost;
+    result.leader_lost = outcome.leader_lost && may_replace(outcome.leader_silent);
     journal_->close(result.state);
     return result;
   }
+
+  // Returns whether another node may lead after node 0 was lost. One that is only silent may still work, unless the
+  // lock of the run directory, which the next node 0 needs, shows that it does not.
+  bool may_replace(bool silent) const { return !abandoned() && (!silent || locks_reach_); }
 
   // Returns the run directory, or "" before the handshake.
   const std::string& directory() const { return handshake_.run_directory; }
@@ -150,8 +156,10 @@ class NodeRun {
       for (const std::string& note : experiment_->data().notes) frontend_.phase(note);
     if (leads() && !request_.fresh && !request_.directory)
       finished_ = finished_run(request_.config.output, request_.config.name, experiment_->plan().hash);
+    else if (leads() && request_.takeover && request_.directory && is_finished(*request_.directory))
+      finished_ = request_.directory;
     if (finished_) return;
-    if (leads()) recorded_ = std::make_unique<RecordedRun>(request_, *experiment_);
+    if (leads()) recorded_ = std::make_unique<RecordedRun>(request_, *experiment_, stop_);
     if (leads() && !recorded_->directory().existed() && !request_.fresh) {
       reusable_ = find_reusable(registry_, *experiment_, request_.config.output, request_.version);
       if (reusable_) recorded_->record().choices = reusable_->choices;
@@ -207,9 +215,9 @@ class NodeRun {
   std::unique_ptr<cluster::Leading> lead(const std::vector<std::vector<cluster::LocalDevice>>& nodes,
                                          const cluster::Handshake& handshake) {
     record_start(nodes, handshake.choices);
-    if (!request_.takeover.empty())
-      journal_->append(
-          journal::EventRecord{base::wall_s(), journal::EventRecord::Kind::lost, 0, "", -1, 0, request_.takeover});
+    if (request_.takeover && !request_.takeover->text.empty())
+      journal_->append(journal::EventRecord{request_.takeover->at_s, journal::EventRecord::Kind::lost, 0, "", -1, 0,
+                                            request_.takeover->text});
     if (reusable_) take_over(*reusable_);
     const search::Plan& plan = experiment_->plan();
     const std::string& directory = recorded_->directory().path();
@@ -290,6 +298,7 @@ class NodeRun {
   Frontend& frontend_;
   const std::atomic<bool>& stop_;
   cluster::Handshake handshake_;
+  bool locks_reach_ = false;  // set on nodes other than 0 that see node 0's lock of the run directory
   std::unique_ptr<node::Experiment> experiment_;
   // This member and the next five are set only on node 0.
   std::optional<std::string> finished_;  // directory of an earlier, finished run
@@ -318,13 +327,17 @@ RunResult run(registry::Registry& registry, base::Log& log, cluster::Transport& 
   RunResult result;
   try {
     cluster::participate(transport, [&] { result = node_run->run(); });
+    result.leader_lost = false;  // node 0 has said goodbye after all
   } catch (const cluster::LeaderLost& lost) {
-    // If the run had stopped for another reason, nobody resumes it now.
-    if (result.state == "stopped" && !result.leader_lost) throw;
+    const bool stopped = result.state == "stopped" && !result.leader_lost;  // for another reason: nobody resumes it now
+    const bool replaceable = !stopped && node_run->may_replace(lost.silent());
     if (!result.leader_lost) result.reason = lost.what();
     result.directory = node_run->directory();
     result.state = "stopped";
-    result.leader_lost = !node_run->abandoned();
+    result.leader_lost = result.leader_lost || replaceable;
+    leave_what_hangs();
+    if (!result.leader_lost) throw;
+    return result;
   } catch (const std::exception& e) {
     node_run->failed(e.what());
     leave_what_hangs();

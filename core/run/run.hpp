@@ -25,9 +25,15 @@ struct RunRequest {
   std::string command;      // shown in the report
   std::string version;      // version of the program, to the commit: a run reuses only fits of its own version
   bool fresh = false;
-  bool profile = false;                      // times every op and transfer, for the summary and the report
-  std::optional<std::string> directory;      // directory of the run to resume
-  std::string takeover = {};                 // the reason why this node became node 0 during the run, or ""
+  bool profile = false;                  // times every op and transfer, for the summary and the report
+  std::optional<std::string> directory;  // directory of the run to resume
+  // After node 0 was lost: the time, in seconds since the epoch, and on the new node 0 a text for users and the
+  // journal.
+  struct Takeover {
+    double at_s = 0;
+    std::string text;
+  };
+  std::optional<Takeover> takeover = {};
   double hang_s = cluster::Limits().hang_s;  // a device without a sign of life for this long hangs
 };
 
@@ -54,9 +60,9 @@ struct RunResult {
 };
 
 // Every rank must call it, and again after Transport::regroup() if node 0 was lost. On ranks other than 0, the result
-// contains only the directory, state and reason. If `stop` is set, the run drains and its state is "stopped". If the
-// newest run of the plan is finished, and the request asks for neither a fresh run nor a directory, returns the result
-// of that run and computes nothing.
+// contains only the directory, state, reason and leader_lost. If `stop` is set, the run drains and its state is
+// "stopped". If the newest run of the plan is finished, and the request asks for neither a fresh run nor a directory,
+// returns the result of that run and computes nothing; a run that is taken over may also be finished.
 RunResult run(registry::Registry& registry, base::Log& log, cluster::Transport& transport, const RunRequest& request,
               Frontend& frontend, const std::atomic<bool>& stop);
 

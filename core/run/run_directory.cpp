@@ -13,6 +13,7 @@
 #include <initializer_list>
 #include <thread>
 
+#include "base/clock.hpp"
 #include "base/files.hpp"
 #include "base/json.hpp"
 #include "base/sealed.hpp"
@@ -60,6 +61,8 @@ std::string new_directory(const std::string& parent) {
   throw Error(MK_INTERNAL, "cannot find a free name below " + parent);
 }
 
+bool finished(const RunRecord& record) { return record.state != "running" && record.state != "stopped"; }
+
 struct Found {
   std::string path;
   bool finished = false;
@@ -73,7 +76,7 @@ std::optional<Found> newest_of_plan(const std::string& parent, const std::string
     } catch (const Error&) {
       continue;  // not a run directory, or its creation was interrupted
     }
-    if (record.plan_hash == plan_hash) return Found{path, record.state != "running" && record.state != "stopped"};
+    if (record.plan_hash == plan_hash) return Found{path, finished(record)};
   }
   return std::nullopt;
 }
@@ -85,6 +88,8 @@ std::optional<std::string> finished_run(const std::string& output, const std::st
   const auto newest = newest_of_plan(output + "/" + name, plan_hash);
   return newest && newest->finished ? std::optional(newest->path) : std::nullopt;
 }
+
+bool is_finished(const std::string& path) { return finished(read_run_record(path)); }
 
 void require_run_directory(const std::string& path) { require(path, {"config.resolved.toml", kRecord}); }
 
@@ -132,41 +137,47 @@ bool is_held(const std::string& path) {
 }
 
 RunDirectory RunDirectory::open_or_create(const std::string& output, const std::string& name,
-                                          const std::string& plan_hash, bool fresh) {
+                                          const std::string& plan_hash, bool fresh, const LockWait& wait) {
   const std::string parent = output + "/" + name;
   if (!fresh)
     if (const auto newest = newest_of_plan(parent, plan_hash); newest && !newest->finished)
-      return RunDirectory(newest->path, true);
-  return RunDirectory(new_directory(parent), false);
+      return RunDirectory(newest->path, true, wait);
+  return RunDirectory(new_directory(parent), false, wait);
 }
 
-RunDirectory RunDirectory::open(const std::string& path) {
+RunDirectory RunDirectory::open(const std::string& path, const LockWait& wait) {
   require(path, {kRecord});
-  return RunDirectory(path, true);
+  return RunDirectory(path, true, wait);
 }
 
-RunDirectory::RunDirectory(std::string path, bool existed) : path_(std::move(path)), existed_(existed) {
-  const std::string file = path_ + "/lock";
-  lock_ = base::open_below({path_, "lock"}, O_RDWR | O_CREAT, 0644).release();
+RunDirectory::RunDirectory(std::string path, bool existed, const LockWait& wait)
+    : path_(std::move(path)), existed_(existed), lock_(path_, wait) {}
+
+DirectoryLock::DirectoryLock(const std::string& path, const LockWait& wait) {
+  lock_ = base::open_below({path, "lock"}, O_RDWR | O_CREAT, 0644).release();
   if (const int why = errno; lock_ < 0)
-    throw Error(no_storage(why) ? MK_STORAGE : MK_INVALID_ARGUMENT,
-                "cannot open " + file + ": " + std::strerror(why) + "; a run must be able to write to its directory");
+    throw Error(
+        no_storage(why) ? MK_STORAGE : MK_INVALID_ARGUMENT,
+        "cannot open " + path + "/lock: " + std::strerror(why) + "; a run must be able to write to its directory");
   // Retries, because is_held() takes the lock for a moment.
-  for (int tries = 1; flock(lock_, LOCK_EX | LOCK_NB) != 0; ++tries) {
-    if (tries < 10) {
-      std::this_thread::sleep_for(std::chrono::milliseconds(10));
+  constexpr std::chrono::milliseconds kPause(10);
+  const double deadline = base::steady_s() + std::max(wait.seconds, 0.1);
+  while (flock(lock_, LOCK_EX | LOCK_NB) != 0) {
+    const bool stopped = wait.stop != nullptr && *wait.stop;
+    if (!stopped && base::steady_s() < deadline) {
+      std::this_thread::sleep_for(kPause);
       continue;
     }
     ::close(lock_);
-    throw Error(MK_INVALID_ARGUMENT, "another mokume process is working on " + path_ +
-                                         ": wait for it, or start a separate run with --fresh");
+    if (wait.seconds > 0)
+      throw Error(MK_CANCELLED,
+                  "another mokume process still works on " + path + ", so no other node may lead the run");
+    throw Error(MK_INVALID_ARGUMENT,
+                "another mokume process is working on " + path + ": wait for it, or start a separate run with --fresh");
   }
 }
 
-RunDirectory::RunDirectory(RunDirectory&& other) noexcept
-    : path_(std::move(other.path_)), existed_(other.existed_), lock_(std::exchange(other.lock_, -1)) {}
-
-RunDirectory::~RunDirectory() {
+DirectoryLock::~DirectoryLock() {
   if (lock_ >= 0) ::close(lock_);
 }
 

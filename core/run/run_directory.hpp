@@ -1,6 +1,7 @@
 // Creates, finds and locks the directory runs/NAME/STAMP, and reads and writes its run.json.
 #pragma once
 
+#include <atomic>
 #include <map>
 #include <optional>
 #include <string>
@@ -116,19 +117,35 @@ struct RunRecord {
   }
 };
 
+// Limits the wait for a lock that another process holds.
+struct LockWait {
+  double seconds = 0;
+  const std::atomic<bool>* stop = nullptr;  // ends the wait
+};
+
+// Locks a directory for this process until destruction. The class is move-only.
+class DirectoryLock {
+ public:
+  // Throws Error(MK_INVALID_ARGUMENT) if another process holds the directory, or Error(MK_CANCELLED) if it still holds
+  // the directory after a wait.
+  explicit DirectoryLock(const std::string& path, const LockWait& wait = {});
+  DirectoryLock(DirectoryLock&& other) noexcept : lock_(std::exchange(other.lock_, -1)) {}
+  DirectoryLock& operator=(DirectoryLock&&) = delete;
+  ~DirectoryLock();
+
+ private:
+  int lock_ = -1;
+};
+
 // Locks a run directory for this process until destruction. The class is move-only.
 class RunDirectory {
  public:
   // Opens the newest run of `name` below `output` with this plan hash if it is unfinished, or creates a new one.
   static RunDirectory open_or_create(const std::string& output, const std::string& name, const std::string& plan_hash,
-                                     bool fresh);
-  // Opens an existing directory. Throws Error(MK_INVALID_ARGUMENT) if it is not a run directory or another process
-  // holds it.
-  static RunDirectory open(const std::string& path);
-
-  RunDirectory(RunDirectory&& other) noexcept;
-  RunDirectory& operator=(RunDirectory&&) = delete;
-  ~RunDirectory();
+                                     bool fresh, const LockWait& wait = {});
+  // Opens an existing directory. Throws Error(MK_INVALID_ARGUMENT) if it is not a run directory, and errors of
+  // DirectoryLock.
+  static RunDirectory open(const std::string& path, const LockWait& wait = {});
 
   const std::string& path() const { return path_; }
   std::string journal_path() const { return path_ + "/journal"; }
@@ -138,11 +155,14 @@ class RunDirectory {
   void write_record(const RunRecord& record) const;
 
  private:
-  RunDirectory(std::string path, bool existed);
+  RunDirectory(std::string path, bool existed, const LockWait& wait);
   std::string path_;
   bool existed_ = false;
-  int lock_ = -1;
+  DirectoryLock lock_;
 };
+
+// Returns whether run.json below `path` says that the run is finished.
+bool is_finished(const std::string& path);
 
 // Returns the run directories in `parent`, the newest first. Does not follow symbolic links.
 std::vector<std::string> runs_newest_first(const std::string& parent);

@@ -65,6 +65,12 @@ TEST(Launcher, TheLauncherOfMpichNeedsItsOwnTransport) {
   setenv("PMIX_RANK", "0", 1);
   EXPECT_EQ(transport_of_launcher(both), "mpi");
   unsetenv("PMIX_RANK");
+  setenv("SLURM_STEP_ID", "0", 1);
+  EXPECT_EQ(transport_of_launcher(both), "mpi") << "srun --mpi=pmi2 may start any MPI";
+  setenv("MOKUME_MPI", "mpich", 1);
+  EXPECT_EQ(transport_of_launcher(both), "mpich");
+  unsetenv("MOKUME_MPI");
+  unsetenv("SLURM_STEP_ID");
   setenv("PMI_SIZE", "2", 1);
   EXPECT_NO_THROW(check_launcher(2));
   EXPECT_THROW(check_launcher(1), Error) << "each rank would run alone";

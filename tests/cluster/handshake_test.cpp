@@ -310,6 +310,19 @@ TEST(Participate, OthersWaitForRankZero) {
   EXPECT_TRUE(one_waited);
 }
 
+// A rank shows signs of life until node 0 says goodbye. Node 0 may get one only in the next run of the same process.
+TEST(Participate, RunsMayFollowEachOther) {
+  Hub hub(3);
+  std::vector<Meeting> meetings(3);
+  const auto texts = on_all(hub, 3, [&](Transport& transport) {
+    for (int run = 0; run < 3; ++run)
+      participate(transport,
+                  [&] { meetings[transport.rank()] = meet(transport, presence_of(transport.rank()), "0.1.0", kGo); });
+  });
+  EXPECT_EQ(texts, std::vector<std::string>(3));
+  EXPECT_EQ(meetings[0].ranks.size(), 3U);
+}
+
 TEST(Transport, SelfIsOneNodeThatReceivesNothing) {
   Transport transport(self_transport());
   EXPECT_EQ(transport.rank(), 0u);

@@ -43,7 +43,7 @@ TEST_F(RunTest, ThreeNodesDoEveryFitOnceAndAllTakePart) {
 TEST_F(RunTest, AFitIsInItsNodesJournalBeforeRankZeroReceivesIt) {
   uint32_t heard = 0, missing = 0;
   on_record_ = [&](const journal::FitRecord& record) {
-    std::ifstream in(journals() + "/" + journal::file_name(record.node));
+    std::ifstream in(journals() + "/" + journal::file_name(record.node, record.node));
     std::ostringstream text;
     text << in.rdbuf();
     ++heard;
@@ -59,7 +59,7 @@ TEST_F(RunTest, ANodeIsToldOnceItsFitIsOnTheDisk) {
   std::set<uint32_t> told;
   uint32_t calls = 0, missing = 0;
   on_durable_ = [&](uint32_t node, uint32_t fit) {
-    std::ifstream in(journals() + "/" + journal::file_name(node));
+    std::ifstream in(journals() + "/" + journal::file_name(node, node));
     std::ostringstream text;
     text << in.rdbuf();
     const std::lock_guard lock(mutex);

@@ -63,6 +63,22 @@ TEST(ReadAll, MergesTheNodesSortedByFit) {
   EXPECT_EQ(found, (std::vector<std::pair<uint32_t, uint32_t>>{{3, 0}, {5, 2}, {7, 0}, {199, 2}}));
 }
 
+// Node 2 has become node 0, while the former node 0 may still write.
+TEST(ReadAll, MergesTheJournalsOfSuccessiveNodesZero) {
+  const Scratch scratch;
+  {
+    Journal former(scratch.directory(), 0, kPlan), next(scratch.directory(), Writer(0, 2), kPlan);
+    former.append(make_record(3));
+    next.append(make_record(5));
+    former.append(make_record(7));
+    EXPECT_TRUE(next.path().ends_with("/node-0000-0002.ndjson")) << next.path();
+  }
+  const Contents contents = read_all(scratch.directory(), kPlan);
+  ASSERT_EQ(contents.records.size(), 3U);
+  for (const FitRecord& one : contents.records) EXPECT_EQ(one.node, 0U);
+  EXPECT_EQ(contents.sessions.size(), 2U);
+}
+
 TEST(ReadAll, RefusesAnyDamageInTheMiddle) {
   const Scratch scratch;
   write_file(scratch, 0, {text_of(make_record(1)), text_of(make_record(2)), text_of(make_record(3))});

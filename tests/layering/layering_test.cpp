@@ -23,8 +23,8 @@ TEST(Tree, KeepsItsRules) {
 // last rose by the takeover of a lost node 0 (ADR 51).
 TEST(Tree, CoreStaysSmall) {
   const std::vector<Source> tree = read_tree(test::source_directory());
-  EXPECT_LE(core_lines(tree), 38400U);
-  EXPECT_LE(reached_lines(tree, "core/run/run.cpp"), 33940U);
+  EXPECT_LE(core_lines(tree), 38520U);
+  EXPECT_LE(reached_lines(tree, "core/run/run.cpp"), 34040U);
 }
 
 // ---- tests of the checker

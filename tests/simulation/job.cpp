@@ -342,8 +342,9 @@ bool Start::attempt(Rank& self, cluster::Transport& transport) {
                                                          leads ? &leader : nullptr, self.stop);
     std::optional<cluster::Leading> leading;
     if (leads) leading.emplace(cluster::Leading{workload(), self.rules, {&self.observer}});
-    self.journal = std::make_unique<journal::Journal>(kJournals, transport.rank(), job_.plan_,
-                                                      std::chrono::milliseconds(20), *self.disk, *self.process);
+    self.journal =
+        std::make_unique<journal::Journal>(kJournals, journal::Writer(transport.rank(), transport.number()), job_.plan_,
+                                           std::chrono::milliseconds(20), *self.disk, *self.process);
     self.outcome = cluster::run(transport, shaken, *self.executor, leading ? &*leading : nullptr, *self.journal,
                                 self.stop, options);
     self.journal->close(self.outcome->finished ? "done" : self.outcome->reason);

@@ -41,7 +41,13 @@ Acceptor::Acceptor(asio::io_context& io, int size, Handler handler, Limits limit
       tcp_(io),
       local_(io) {}
 
-Acceptor::~Acceptor() { close(); }
+Acceptor::~Acceptor() {
+  try {
+    close();
+  } catch (const std::exception&) {
+    // A timer that cannot be cancelled ends with the process.
+  }
+}
 
 Rendezvous Acceptor::open(bool this_host_only, const std::string& network) {
   Rendezvous rendezvous;
@@ -70,7 +76,6 @@ void Acceptor::listen(const std::vector<asio::ip::address>& where) {
   } catch (const asio::system_error& error) {
     throw Error(MK_INTERNAL, fmt::format("cannot listen for the other ranks: {}", error.what()));
   }
-  accept(tcp_);
 }
 
 // If local sockets are forbidden, ranks use TCP instead.
@@ -80,7 +85,12 @@ void Acceptor::listen_locally(const Rendezvous& rendezvous) {
   if (!error) close_on_exec(local_.native_handle());
   if (!error) local_.bind(rendezvous.local_endpoint(), error);
   if (!error) local_.listen(asio::socket_base::max_listen_connections, error);
-  if (!error) accept(local_);
+  if (error) local_.close(error);
+}
+
+void Acceptor::accept() {
+  accept(tcp_);
+  if (local_.is_open()) accept(local_);
 }
 
 template <class Socket>
@@ -145,11 +155,11 @@ void Acceptor::verify(const std::shared_ptr<Pending>& peer) {
 }
 
 // Handlers that still hold the connection find its socket closed.
-void Acceptor::disconnect(std::shared_ptr<Pending> peer) {
+void Acceptor::disconnect(const std::shared_ptr<Pending>& peer) {
   asio::error_code ignored;
   peer->timeout.cancel();
   peer->socket.close(ignored);
-  pending_.remove(peer);
+  pending_.remove(peer);  // allows its argument to be an element of the list
 }
 
 void Acceptor::close() {

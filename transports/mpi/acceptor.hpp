@@ -1,5 +1,6 @@
-// Accepts the connections of the other ranks on rank 0. Anyone may connect, so the acceptor soon closes a pending
-// connection, whose peer has not yet authenticated itself as a rank, and limits the number of pending connections.
+// Accepts the connections of the other ranks on rank 0. A rank that may become rank 0 only listens until then. Anyone
+// may connect, so the acceptor soon closes a pending connection, whose peer has not yet authenticated itself as a rank,
+// and limits the number of pending connections.
 #pragma once
 
 #include <asio/io_context.hpp>
@@ -34,8 +35,9 @@ class Acceptor {
   Acceptor& operator=(const Acceptor&) = delete;
 
   // Listens on a local socket and over TCP: on loopback if `this_host_only`, otherwise on the address that
-  // addresses(network) returns, or on all interfaces if there are several.
+  // addresses(network) returns, or on all interfaces if there are several. The kernel keeps connections until accept().
   Rendezvous open(bool this_host_only, const std::string& network);
+  void accept();
   void close();  // also closes pending connections
   size_t pending() const { return pending_.size(); }
 
@@ -51,7 +53,7 @@ class Acceptor {
   void begin_handshake(Stream::socket socket);
   void challenge(const std::shared_ptr<Pending>& peer);
   void verify(const std::shared_ptr<Pending>& peer);
-  void disconnect(std::shared_ptr<Pending> peer);
+  void disconnect(const std::shared_ptr<Pending>& peer);
 
   asio::io_context& io_;
   const Handler handler_;

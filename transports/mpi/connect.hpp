@@ -1,4 +1,4 @@
-// Connects a rank to rank 0.
+// Connects a rank to rank 0, or to the rank that becomes rank 0.
 #pragma once
 
 #include <asio/io_context.hpp>

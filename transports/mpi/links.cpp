@@ -58,15 +58,20 @@ Links::Links(int rank, int size) : number_(rank), size_(size), rank_(rank), alwa
 std::string Links::listen(bool this_host_only, const std::string& network) {
   const auto expects = [this](uint32_t rank) {
     const bool higher = rank > static_cast<uint32_t>(number_) && rank < static_cast<uint32_t>(size_);
-    return rank_ == 0 && higher && link(static_cast<int>(rank)).state == State::absent;
+    return higher && link(static_cast<int>(rank)).state == State::absent;
   };
   const auto accepted = [this](uint32_t rank, Stream::socket socket) {
     open(static_cast<int>(rank), std::move(socket));
   };
   acceptor_.emplace(io_, size_, Acceptor::Handler{expects, accepted});
-  const Rendezvous rendezvous = acceptor_->open(this_host_only, network);
-  port_ = rendezvous.port;
-  return rendezvous.text();
+  try {
+    const Rendezvous rendezvous = acceptor_->open(this_host_only, network);
+    port_ = rendezvous.port;
+    return rendezvous.text();
+  } catch (...) {
+    acceptor_.reset();
+    throw;
+  }
 }
 
 void Links::accept_all(Clock::time_point deadline) {
@@ -76,6 +81,7 @@ void Links::accept_all(Clock::time_point deadline) {
       if (link(peer).state == State::absent) ranks.push_back(peer);
     return ranks;
   };
+  acceptor_->accept();
   const bool all = run_until(io_, deadline, [&] { return absent().empty(); });
   acceptor_->close();
   if (all) return;
@@ -102,6 +108,7 @@ bool Links::follow(const std::string& rendezvous, Clock::time_point deadline) {
 }
 
 void Links::lead(const std::vector<bool>& dead, Clock::time_point deadline) {
+  if (!acceptor_) throw Error(MK_CANCELLED, "no rank is left that other ranks can reach");
   disconnect();
   rank_ = 0;
   const auto expected = [&](int peer) {
@@ -112,10 +119,9 @@ void Links::lead(const std::vector<bool>& dead, Clock::time_point deadline) {
       if (expected(peer)) return false;
     return true;
   };
-  if (acceptor_) {
-    run_until(io_, deadline, complete);
-    acceptor_->close();
-  }
+  acceptor_->accept();
+  run_until(io_, deadline, complete);
+  acceptor_->close();
   for (int peer = 1; peer < size_; ++peer)
     if (link(peer).state == State::absent) link(peer).state = State::closed;
 }
@@ -241,6 +247,8 @@ void Links::close(int peer) {
 void Links::forget(int peer) {
   if (knows(peer)) link(peer).forgotten = true;
 }
+
+bool Links::closed(int peer) const { return knows(peer) && link(peer).state == State::closed; }
 
 bool Links::lost(int peer) const { return knows(peer) && (link(peer).forgotten || link(peer).state == State::closed); }
 

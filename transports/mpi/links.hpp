@@ -45,7 +45,8 @@ class Links {
   // rank 0. Returns false if the rank is unreachable until the deadline, or gone.
   bool follow(const std::string& rendezvous, Clock::time_point deadline);
   // Makes this rank rank 0, and waits until all ranks with a higher number have connected, except those that are
-  // `dead`, at most until the deadline. All other ranks are then lost.
+  // `dead`, at most until the deadline. All other ranks are then lost. Throws Error(MK_CANCELLED) if this rank does not
+  // listen.
   void lead(const std::vector<bool>& dead, Clock::time_point deadline);
   int rank() const { return rank_; }
 
@@ -55,7 +56,7 @@ class Links {
     message = 1,
     shutdown = 2,        // empty message to rank 0, after which nothing follows
     shutdown_reply = 3,  // rank 0's answer, after it has heard from every rank
-    rank_lost = 4,       // tells the other ranks the number of one that is lost
+    rank_lost = 4,       // tells the other ranks that one is lost, with its number if its connection is closed
   };
 
   // Sends at most 2 GiB, which `owner` keeps alive and unchanged. Without an owner, copies the text. Drops messages to
@@ -84,6 +85,8 @@ class Links {
   void forget(int peer);
   // Returns whether the peer is forgotten, or its connection is closed and poll() has returned all its messages.
   bool lost(int peer) const;
+  // Returns whether the connection is closed, so that the peer is gone and not just silent.
+  bool closed(int peer) const;
 
  private:
   struct Header {

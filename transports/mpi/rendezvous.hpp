@@ -1,4 +1,4 @@
-// Defines the data with which other ranks reach rank 0: its addresses, and the key of the run.
+// Defines the data with which other ranks reach a rank that is rank 0 or becomes it: its addresses and its key.
 #pragma once
 
 #include <asio/generic/stream_protocol.hpp>

@@ -104,10 +104,10 @@ class Mpi {
             [host] {
               end(host, "a call of MPI does not return, because a rank has died: run the same command again");
             }),
-        lost_(static_cast<size_t>(size_)),
+        gone_(static_cast<size_t>(size_)),
         told_(static_cast<size_t>(size_)),
         shut_down_(static_cast<size_t>(size_)) {
-    exchange_addresses(all_on_this_host());
+    exchange_addresses(all_on_this_host(), host);
     if (number_ == 0) {
       links_.accept_all(deadline);
     } else {
@@ -134,7 +134,7 @@ class Mpi {
       tell_of_losses(arrived->from);
       if (arrived->kind == Kind::message && arrived->size > 0) return arrived;
       if (arrived->kind == Kind::shutdown) shut_down_[static_cast<size_t>(arrived->from)] = true;
-      if (arrived->kind == Kind::rank_lost) note_loss(number_in({arrived->bytes.get(), arrived->size}));
+      if (arrived->kind == Kind::rank_lost) hear_of_loss({arrived->bytes.get(), arrived->size});
       if (arrived->kind == Kind::shutdown_reply) {
         everybody_ = std::string_view(arrived->bytes.get(), arrived->size) == kEverybody;
       }
@@ -165,15 +165,16 @@ class Mpi {
   // The first remaining rank leads, and every other rank finds it by trying the ranks below itself in order. A rank
   // that is busy or frozen is passed over after `timeout`.
   void regroup(Clock::duration timeout) {
-    note_loss(leader_);
+    end_use_of_mpi();
+    std::fill(told_.begin(), told_.end(), 0);
     for (int next = leader_ + 1; next < number_; ++next) {
       leader_ = next;
-      if (!lost_[static_cast<size_t>(next)] &&
-          links_.follow(rendezvous_[static_cast<size_t>(next)], Clock::now() + timeout))
-        return;
+      const std::string& rendezvous = rendezvous_[static_cast<size_t>(next)];
+      if (rendezvous.empty() || gone_[static_cast<size_t>(next)]) continue;
+      if (links_.follow(rendezvous, Clock::now() + timeout)) return;
     }
     leader_ = number_;
-    links_.lead(lost_, Clock::now() + timeout);
+    links_.lead(gone_, Clock::now() + timeout);
   }
 
   // MPI_Finalize spins until every rank calls it, and forever if one is gone. This function sleeps until all ranks have
@@ -199,7 +200,7 @@ class Mpi {
 
  private:
   // Tells all ranks how to connect to each of them, because each may become rank 0. Only rank 0 must have an address.
-  void exchange_addresses(bool one_host) {
+  void exchange_addresses(bool one_host, const mokume::sdk::Host& host) {
     std::array<char, kRendezvousBytes> own{};
     std::exception_ptr failure;
     try {
@@ -208,8 +209,10 @@ class Mpi {
       if (text.size() >= own.size())
         throw Error(MK_INTERNAL, std::string("this host has too many addresses; name a network: ") + kNetworkVariable);
       std::copy(text.begin(), text.end(), own.begin());
-    } catch (...) {
+    } catch (const std::exception& e) {
       failure = std::current_exception();
+      if (number_ != 0)
+        host.log(MK_LOG_WARNING, "mpi", std::string("this rank cannot take over from rank 0: ") + e.what());
     }
     std::vector<char> all(own.size() * static_cast<size_t>(size_));
     const int bytes = static_cast<int>(own.size());
@@ -222,24 +225,37 @@ class Mpi {
   // the error ends this rank.
   void notice_losses() {
     for (int peer = 0; peer < size_; ++peer)
-      if (links_.lost(peer)) note_loss(peer == 0 ? leader_ : peer);
-    if (broken_ && losses_.empty() && Clock::now() - broken_->second > kNotice)
+      if (links_.lost(peer)) note_loss(peer == 0 ? leader_ : peer, links_.closed(peer));
+    if (broken_ && !any_lost_ && Clock::now() - broken_->second > kNotice)
       throw Error(MK_INTERNAL, std::exchange(broken_, std::nullopt)->first);
   }
 
-  void note_loss(int lost) {
-    if (lost < 0 || lost >= size_ || lost_[static_cast<size_t>(lost)]) return;
-    lost_[static_cast<size_t>(lost)] = true;
-    losses_.push_back(lost);
-    fabric_.close();
+  // `gone` means that the rank has ended. One that is only silent may return, and regroup() then waits for it.
+  void note_loss(int lost, bool gone) {
+    const bool known = any_lost_ && (!gone || gone_[static_cast<size_t>(lost)]);
+    if (known) return;
+    if (gone) gone_[static_cast<size_t>(lost)] = true;
+    end_use_of_mpi();
+    losses_.push_back(gone ? std::to_string(lost) : "");
     for (int peer = 1; peer < size_; ++peer) tell_of_losses(peer);
+  }
+
+  void hear_of_loss(std::string_view text) {
+    end_use_of_mpi();
+    const int number = number_in(text);
+    if (number >= 0 && number < size_) gone_[static_cast<size_t>(number)] = true;
+  }
+
+  void end_use_of_mpi() {
+    any_lost_ = true;
+    fabric_.close();
   }
 
   // Also tells a rank that was lost for a while, once it returns.
   void tell_of_losses(int peer) {
     if (rank() != 0 || peer == 0 || links_.lost(peer)) return;
     for (size_t& told = told_[static_cast<size_t>(peer)]; told < losses_.size(); ++told)
-      links_.send(peer, Kind::rank_lost, std::to_string(losses_[told]));
+      links_.send(peer, Kind::rank_lost, losses_[told]);
   }
 
   template <class Done>
@@ -284,10 +300,11 @@ class Mpi {
   int leader_ = 0;           // number of the rank that is rank 0 now
   Links links_;
   Fabric fabric_;
-  std::vector<std::string> rendezvous_;                              // "" for a rank that cannot listen
-  std::vector<bool> lost_;                                           // ranks that were lost at some time
-  std::vector<int> losses_;                                          // the same, in order
-  std::vector<size_t> told_;                                         // losses that each rank knows
+  std::vector<std::string> rendezvous_;  // "" for a rank that cannot listen
+  bool any_lost_ = false;
+  std::vector<bool> gone_;                                           // ranks that have ended
+  std::vector<std::string> losses_;                                  // texts of the messages rank_lost, in order
+  std::vector<size_t> told_;                                         // number of them that each rank has got
   std::optional<std::pair<std::string, Clock::time_point>> broken_;  // error of MPI
   std::vector<bool> shut_down_;                                      // ranks that sent a shutdown message
   std::optional<bool> everybody_;                                    // rank 0's reply

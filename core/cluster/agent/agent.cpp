@@ -286,6 +286,7 @@ void Agent::lose_node_0(const std::string& why) {
 void Agent::watch_node_0() {
   const double silence = listening_.seconds() - heard_;
   if (leaving_ || silence <= 2 * limits_.lease_s) return;
+  leader_silent_ = true;
   lose_node_0(fmt::format("node 0 did not respond for {:.0f} s", silence));
 }
 

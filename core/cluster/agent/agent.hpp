@@ -47,7 +47,8 @@ class Agent {
   bool leaving() const { return leaving_; }  // returns whether node 0 has ended the run or is gone
   bool over() const { return over_; }
   bool node_0_lost() const { return node_0_lost_; }
-  bool leader_lost() const { return leader_lost_; }  // node 0 died or fell silent; false if it ended the run
+  bool leader_lost() const { return leader_lost_; }      // node 0 died or fell silent; false if it ended the run
+  bool leader_silent() const { return leader_silent_; }  // in addition, it may still be alive
   // Returns the devices whose work hangs although this node is done. If there are any, this agent and everything that
   // the work uses must live until the process exits.
   const std::vector<uint32_t>& abandoned() const { return abandoned_; }
@@ -124,7 +125,7 @@ class Agent {
   bool failed_ = false;          // this node cannot continue and has told rank 0
   bool journal_failed_ = false;  // records that are not on disk yet are lost
   bool leaving_ = false;
-  bool node_0_lost_ = false, leader_lost_ = false;
+  bool node_0_lost_ = false, leader_lost_ = false, leader_silent_ = false;
   bool over_ = false;
   std::vector<uint32_t> abandoned_;
   std::optional<Stop> stopped_;

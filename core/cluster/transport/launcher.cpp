@@ -21,10 +21,13 @@ long count_in(const char* variable) {
 }  // namespace
 
 std::string transport_of_launcher(const std::vector<std::string>& available) {
-  const bool pmi = std::getenv("PMI_RANK") != nullptr;
-  const bool other = std::getenv("OMPI_COMM_WORLD_RANK") != nullptr || std::getenv("PMIX_RANK") != nullptr;
+  const auto set = [](const char* name) { return std::getenv(name) != nullptr; };
+  if (const char* chosen = std::getenv("MOKUME_MPI")) return chosen;
+  // Slurm's plugin pmi2 sets PMI_RANK too, for any MPI. Only MPICH's launcher sets HYDI_CONTROL_FD.
+  const bool hydra = set("HYDI_CONTROL_FD") || !set("SLURM_STEP_ID");
+  const bool mpich = set("PMI_RANK") && hydra && !set("OMPI_COMM_WORLD_RANK") && !set("PMIX_RANK");
   const bool there = std::find(available.begin(), available.end(), "mpich") != available.end();
-  return pmi && !other && there ? "mpich" : "mpi";
+  return mpich && there ? "mpich" : "mpi";
 }
 
 void check_launcher(uint32_t ranks) {

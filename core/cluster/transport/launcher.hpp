@@ -8,7 +8,7 @@
 namespace mokume::cluster {
 
 // Returns which of the `available` transports fits the launcher of this process: "mpich" if there is one and only
-// MPICH's kind of launcher started this process, else "mpi".
+// MPICH's kind of launcher started this process, else "mpi". The variable MOKUME_MPI overrides this.
 std::string transport_of_launcher(const std::vector<std::string>& available);
 
 // Throws Error(MK_INVALID_ARGUMENT) in a task that srun started without an MPI plugin, or that the launcher of another

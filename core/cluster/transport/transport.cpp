@@ -117,6 +117,7 @@ bool Transport::lost(uint32_t peer) const { return table_->lost != nullptr && ta
 
 bool Transport::regroup(uint32_t timeout_ms) {
   if (table_->regroup == nullptr || rank() == 0) return false;
+  number_ = rank();
   sdk::call(table_->regroup, table_->self, timeout_ms);
   absent_.assign(size(), false);
   for (uint32_t node = 1; node < size(); ++node) absent_[node] = rank() == 0 && lost(node);

@@ -72,6 +72,8 @@ class Transport {
   // false if the transport cannot do this.
   bool regroup(uint32_t timeout_ms);
   bool regrouped() const { return !absent_.empty(); }
+  // Returns the rank at the start of the job, which differs from rank() on a node that has become node 0.
+  uint32_t number() const { return regrouped() ? number_ : rank(); }
   // Returns, on node 0, whether this number has had no node since regroup().
   bool absent(uint32_t node) const { return node < absent_.size() && absent_[node]; }
 
@@ -83,6 +85,7 @@ class Transport {
   const mk_transport* table_;
   const base::Clock& clock_;
   std::vector<bool> absent_;  // by node; empty before regroup()
+  uint32_t number_ = 0;       // set by regroup()
 
   // wait() and wake() use these members if the table lacks the functions.
   std::mutex mutex_;

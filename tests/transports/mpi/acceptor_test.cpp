@@ -140,6 +140,7 @@ TEST(Acceptor, LimitsTheTimeAndNumberOfPendingConnections) {
   asio::io_context io;
   Acceptor acceptor(io, 2, {[](uint32_t) { return true; }, [](uint32_t, Stream::socket) {}}, {100ms, 3});
   const Rendezvous rendezvous = acceptor.open(true, "");
+  acceptor.accept();
   const asio::ip::tcp::endpoint endpoint(asio::ip::address_v4::loopback(), rendezvous.port);
   std::vector<std::unique_ptr<Client>> silent;
   for (int i = 0; i < 40; ++i) silent.push_back(std::make_unique<Client>(endpoint));
@@ -167,6 +168,7 @@ TEST(Acceptor, DoesNotSpinWithoutDescriptors) {
   asio::io_context io;
   Acceptor acceptor(io, 2, {[](uint32_t) { return true; }, [](uint32_t, Stream::socket) {}});
   const Rendezvous rendezvous = acceptor.open(true, "");
+  acceptor.accept();
   Client client(asio::ip::tcp::endpoint(asio::ip::address_v4::loopback(), rendezvous.port));
   rlimit before{};
   ASSERT_EQ(getrlimit(RLIMIT_NOFILE, &before), 0);

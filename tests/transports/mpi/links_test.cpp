@@ -274,6 +274,10 @@ TEST_F(Remaining, GroupAgainOnceTheirLeaderIsGone) {
   EXPECT_EQ(next(*ranks_[2], 3), "hello");
 }
 
+TEST_F(Remaining, EndIfNobodyCanReachThem) {
+  EXPECT_THROW(ranks_[4]->lead({true, true, true, true, false}, in(60s)), Error);
+}
+
 // A rank that still works for the former rank 0 accepts nobody.
 TEST_F(Remaining, PassOverRanksThatAreGoneOrBusy) {
   auto past_busy = follow(4, 2, 200ms);
@@ -288,8 +292,9 @@ TEST_F(Remaining, PassOverRanksThatAreGoneOrBusy) {
 TEST_F(Remaining, LeadWithoutThoseThatDoNotComeInTime) {
   auto four = follow(4, 1);
   ranks_[1]->lead({true, false, false, false, false}, in(300ms));
-  four.get();
+  EXPECT_TRUE(four.get());
   EXPECT_TRUE(ranks_[1]->lost(2) && ranks_[1]->lost(3));
+  EXPECT_FALSE(ranks_[1]->lost(4));
   EXPECT_FALSE(ranks_[2]->follow(rendezvous_[1], in(60s))) << "it was admitted late";
 }
 
