@@ -299,6 +299,16 @@ std::vector<Parameter> search_keys() {
           "order",
           kInPlan, kIn<&Config::n_candidates>)
           .within(1, 10'000'000),
+      Key("search", "rungs", Type::integer,
+          "successive halving: the number of rounds, of which each gives the best candidates of the round before more "
+          "rows, and drops the others",
+          kInPlan | kPlanIfSet, kIn<&Config::rungs>)
+          .within(1, 10),
+      Key("search", "factor", Type::integer,
+          "successive halving: each rung has 1/factor of the candidates and factor "
+          "times the rows of the one before",
+          kInPlan | kPlanIfSet, kIn<&Config::factor>)
+          .within(2, 100),
       Key("search", "select", Type::text,
           "the metric or measure whose mean over the folds chooses the best candidate, e.g. loss or f1", kInPlan,
           kIn<&Config::select>),

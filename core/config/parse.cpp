@@ -56,6 +56,26 @@ void check_candidates(Reading& reading, const Entry& method) {
                             config.method == "list" ? "use it with [bagging]" : "use it with method \"random\"");
 }
 
+// Checks the keys of successive halving.
+void check_rungs(Reading& reading) {
+  const Config& config = reading.config;
+  const Entry *rungs = reading.find("search", "rungs"), *factor = reading.find("search", "factor");
+  if (rungs == nullptr && factor != nullptr)
+    reading.diagnostics.add(factor->location, "factor has no meaning without rungs", "add rungs = 3");
+  if (rungs == nullptr || !reading.is_good("search.rungs") || config.rungs == 1) return;
+  const auto refuse = [&](bool given, const std::string& what, const std::string& cure) {
+    if (given) reading.diagnostics.add(rungs->location, what, cure);
+  };
+  refuse(config.method == "none" && !reading.is_meant("search", "method"), "without a search there is nothing to halve",
+         "remove search.rungs");
+  refuse(config.bootstraps > 0, "bagging trains the best candidate of every bootstrap on all of its rows",
+         "remove search.rungs or [bagging]");
+  refuse(config.repeats > 1, "rungs take the place of repeats", "remove validation.repeats or search.rungs");
+  refuse(config.ordered, "earlier rungs would mix earlier and later rows", "remove search.rungs or validation.ordered");
+  if (reading.is_good("validation.folds") && config.folds == 0)
+    refuse(true, "rungs compare candidates by cross-validation", "set validation.folds to 2 or more");
+}
+
 void check_compat(Reading& reading, const Entry* method) {
   const Config& config = reading.config;
   const Entry* compat = reading.find("random", "compat");
@@ -196,6 +216,7 @@ void check_search(Reading& reading) {
   const Entry* params = reading.find_table(kSearched);
   const Entry* method = reading.find("search", "method");
   check_compat(reading, method);
+  check_rungs(reading);
   if (method == nullptr) {
     if (params != nullptr && !reading.is_meant("search", "method"))
       diagnostics.add(params->location, "[search.params] needs a search method",

@@ -30,7 +30,7 @@ uint32_t own_candidates(const Config& config) {
 }
 
 std::vector<std::vector<search::Value>> drawn_candidates(const Config& config, uint32_t bootstraps, int64_t rows) {
-  check_fits(config.n_candidates, bootstraps, uint64_t{config.folds} * config.repeats);
+  check_fits(config.n_candidates, bootstraps, uint64_t{config.folds} * config.repeats * config.rungs);
   if (config.random_compat == "numpy") {
     std::vector<std::vector<search::Value>> all;
     for (search::BootstrapDraws& one :
@@ -65,8 +65,9 @@ std::vector<std::vector<search::Value>> candidates_of(const Config& config, uint
 
 search::Plan make_plan(const Config& config, const std::string& data_sha256, int64_t rows) {
   search::Plan plan;
-  plan.folds = config.folds * config.repeats;
-  plan.repeats = config.repeats;
+  plan.repeats = config.repeats * config.rungs;  // one of the two is 1
+  plan.folds = config.folds * plan.repeats;
+  plan.factor = config.rungs > 1 ? config.factor : 0;
   plan.bootstraps = std::max(1U, config.bootstraps);
   plan.own_candidates = own_candidates(config);
   plan.candidates = candidates_of(config, plan.bootstraps, rows);

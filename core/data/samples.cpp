@@ -1,6 +1,8 @@
 #include "data/samples.hpp"
 
 #include <algorithm>
+#include <cmath>
+#include <map>
 #include <numeric>
 #include <utility>
 
@@ -28,6 +30,26 @@ Sample draw_sample(const std::vector<int32_t>& fold_of, uint64_t seed, uint32_t 
       sample.row.push_back(members[k][random.below(sample.row.size(), members[k].size())]);
       sample.fold_of.push_back(static_cast<int32_t>(k) - 1);
     }
+  return sample;
+}
+
+// Shuffles each fold and class as in Fisher and Yates, "Statistical Tables", 1938, in Durstenfeld's form, and takes the
+// first rows.
+Sample draw_share(const std::vector<int32_t>& fold_of, const std::vector<int32_t>& labels, double share,
+                  uint64_t seed) {
+  std::map<std::pair<int32_t, int32_t>, std::vector<uint32_t>> members;
+  for (size_t r = 0; r < fold_of.size(); ++r)
+    members[{fold_of[r], labels.empty() ? 0 : labels[r]}].push_back(static_cast<uint32_t>(r));
+  const sdk::Random random(seed, sdk::Purpose::rungs);
+  uint64_t draws = 0;
+  Sample sample;
+  for (auto& [group, rows] : members) {
+    for (size_t i = rows.size() - 1; i > 0; --i) std::swap(rows[i], rows[random.below(draws++, uint64_t{i} + 1)]);
+    rows.resize(static_cast<size_t>(std::ceil(share * static_cast<double>(rows.size()))));
+    sample.row.insert(sample.row.end(), rows.begin(), rows.end());
+  }
+  std::sort(sample.row.begin(), sample.row.end());
+  for (const uint32_t row : sample.row) sample.fold_of.push_back(fold_of[row]);
   return sample;
 }
 

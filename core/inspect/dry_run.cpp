@@ -46,6 +46,18 @@ std::string counted_rows(const data::Table& table, const char* noun) {
   return base::counted(static_cast<uint64_t>(table.rows), noun);
 }
 
+// Returns a text such as "3 rungs with 576, 144 and 36 candidates x 5 folds = 3780 fits".
+std::string rungs_text(const search::Plan& plan) {
+  std::string counts;
+  uint64_t candidates = 0;
+  for (uint32_t rung = 0; rung < plan.rungs(); ++rung) {
+    counts += (rung == 0 ? "" : rung + 1 == plan.rungs() ? " and " : ", ") + std::to_string(plan.candidates_in(rung));
+    candidates += plan.candidates_in(rung);
+  }
+  return fmt::format("{} rungs with {} candidates x {} = {}", plan.rungs(), counts,
+                     base::counted(plan.folds_each(), "fold"), base::counted(candidates * plan.folds_each(), "fit"));
+}
+
 std::string fits_text(const search::Plan& plan, const scheduler::Workload& workload) {
   const bool bagged = plan.bootstraps > 1;
   const std::string refits = bagged ? base::counted(plan.bootstraps, "refit") : "one refit";
@@ -61,6 +73,7 @@ std::string fits_text(const search::Plan& plan, const scheduler::Workload& workl
       : plan.own_candidates > 0
           ? fmt::format("{} bootstraps x {}", plan.bootstraps, base::counted(plan.own_candidates, "separate candidate"))
           : fmt::format("{} bootstraps x {}", plan.bootstraps, candidates);
+  if (plan.rungs() > 1) return rungs_text(plan) + fmt::format(", then {}\n", refits);
   const std::string repeated = plan.repeats > 1 ? fmt::format("{} repeats x ", plan.repeats) : "";
   return fmt::format("{} x {}{} = {} in {}{}, then {}\n", bagged ? sets : candidates, repeated,
                      base::counted(plan.folds_each(), "fold"), base::counted(plan.n_fits(), "fit"),
@@ -103,6 +116,8 @@ std::string dry_run(registry::Registry& registry, base::Log& log, const config::
   text += summaries(experiment);
   text += "plan " + plan.hash + "\n";
   if (formations.empty()) return text;
+  if (plan.rungs() > 1)
+    return text + "no formations: the cost model cannot predict which candidates reach the later rungs\n";
   if (workload.bundles.empty())
     return text + "no formations: without validation there are only refits, whose time the cost model cannot predict\n";
   const run::Expectation expectation =

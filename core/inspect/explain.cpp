@@ -94,7 +94,7 @@ std::string result_text(const Inspection& run, const FitRecord& record) {
   std::string text = journal::to_text(record.status);
   for (size_t m = 0; m < std::min(record.values.size(), run.view.metrics.size()); ++m)
     text += fmt::format(", {} {}", run.view.metrics[m].name, results::pretty(record.values[m], 6));
-  return text + (record.status == journal::FitStatus::failed ? "" : fmt::format(", on {} rows", record.n));
+  return text + (journal::has_result(record.status) ? fmt::format(", on {} rows", record.n) : "");
 }
 
 std::string place_text(const FitRecord& record) {
@@ -113,6 +113,10 @@ std::string model_text(const Inspection& run, const FitRecord& refit) {
 }
 
 std::string done_text(const Inspection& run, const FitRecord& record) {
+  const search::Plan& plan = run.view.plan;
+  if (record.status == journal::FitStatus::dropped)
+    return fmt::format("  dropped: its candidate is not among the {} that reached rung {}\n",
+                       plan.candidates_in(plan.rung_of(record.fit)), plan.rung_of(record.fit));
   std::string text = "  " + result_text(run, record) + "\n";
   if (record.device.empty())
     return text + fmt::format("  given up {}: {}\n", when(run, record.end_s), record.note) +
@@ -184,6 +188,8 @@ std::string busy_text(const Inspection& run) {
 
 std::string waiting_text(const Inspection& run, uint32_t fit) {
   if (!run.live) return nobody_text(run);
+  if (const uint32_t rung = run.view.plan.rung_of(fit); rung > 0)
+    return fmt::format("  not finished yet: it is in rung {}, which begins when rung {} is done\n", rung, rung - 1);
   std::string text = "  not finished yet: it is waiting, or a device is working on it\n";
   const scheduler::Bundle* bundle = bundle_of(run, fit);
   if (bundle == nullptr || !run.last) return text;
@@ -343,7 +349,10 @@ std::string explain_run(const Inspection& run) {
   const search::Plan& plan = run.view.plan;
   std::string text = fmt::format("{}: {}, ", run.directory, ended_state(run));
   if (plan.n_fits() > 0)
-    text += fmt::format("{} of {}, ", run.view.records.size(), base::counted(plan.n_fits(), "fit"));
+    text += fmt::format("{} of {}, ", run.view.records.size() - results::count_dropped(run.view),
+                        base::counted(plan.n_fits(), "fit"));
+  if (const size_t dropped = results::count_dropped(run.view); dropped > 0)
+    text += fmt::format("{} dropped, ", dropped);
   text += fmt::format("{} of {} refit{}\n", run.view.refits.size(), plan.bootstraps, plan.bootstraps == 1 ? "" : "s");
   const std::string trouble = events_text(run, "retired devices:", {Kind::retired}) +
                               events_text(run, "lost nodes:", {Kind::lost, Kind::returned}) + failed_text(run) +

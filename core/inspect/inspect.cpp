@@ -49,7 +49,9 @@ std::string progress(const Inspection& run) {
   const std::string refits = view.plan.bootstraps > 1 ? fmt::format(", {} of {}", view.refits.size(),
                                                                     base::counted(view.plan.bootstraps, "refit"))
                                                       : "";
-  return fmt::format("{} of {}{}{}", view.records.size(), base::counted(view.plan.n_fits(), "fit"), refits,
+  const size_t dropped = results::count_dropped(view);
+  return fmt::format("{} of {}{}{}{}", view.records.size() - dropped, base::counted(view.plan.n_fits(), "fit"),
+                     dropped > 0 ? fmt::format(", {} dropped", dropped) : "", refits,
                      failed > 0 ? fmt::format(", {} failed", failed) : "");
 }
 

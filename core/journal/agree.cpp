@@ -44,8 +44,8 @@ bool close(double a, double b, Unit unit, double n, const Tolerance& tolerance) 
 }  // namespace
 
 bool agree(const FitRecord& a, const FitRecord& b, const Bounds& bounds, const Tolerance& tolerance) {
-  const bool failed = a.status == FitStatus::failed;
-  if (a.fit != b.fit || failed != (b.status == FitStatus::failed)) return false;
+  const bool failed = !has_result(a.status);
+  if (a.fit != b.fit || failed != !has_result(b.status)) return false;
   if (failed) return true;
   if (a.n != b.n || a.values.size() != b.values.size()) return false;
   for (size_t m = 0; m < a.values.size(); ++m)

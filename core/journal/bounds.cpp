@@ -107,7 +107,7 @@ void check_fit(const FitRecord& record, const Bounds& bounds) {
   check_times_and_curves(record);
   if (record.n < 0 || record.n > bounds.rows)
     out_of_range(fmt::format("'n' is {}, and there are {} training rows", record.n, bounds.rows));
-  if (record.status == FitStatus::failed || !bounds.metrics) return;
+  if (!has_result(record.status) || !bounds.metrics) return;
   if (record.n == 0) out_of_range("'n' is 0, and every fit validates at least one row");
   if (record.values.empty() || record.values.size() > bounds.metrics->size())
     out_of_range(

@@ -70,7 +70,7 @@ struct Entry {
   std::string path;
   size_t line = 0;
 
-  bool failed() const { return record.status == FitStatus::failed; }
+  bool failed() const { return !has_result(record.status); }
   std::string place() const { return fmt::format("{}, line {}", path, line); }
 };
 

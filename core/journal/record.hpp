@@ -12,13 +12,19 @@
 
 namespace mokume::journal {
 
-enum class FitStatus : int32_t { ok = 0, copied = 1, capped = 2, failed = 3 };  // the values of mk_fit_status
+// Holds the values of mk_fit_status, and `dropped` for a fit that is not computed: successive halving left its
+// candidate behind.
+enum class FitStatus : int32_t { ok = 0, copied = 1, capped = 2, failed = 3, dropped = 4 };
+
+// Returns whether a model has computed a result.
+inline bool has_result(FitStatus status) { return status != FitStatus::failed && status != FitStatus::dropped; }
 
 inline std::span<const base::EnumName<FitStatus>> names_of(FitStatus) {
   static constexpr base::EnumName<FitStatus> kNames[] = {{FitStatus::ok, "ok"},
                                                          {FitStatus::copied, "copied"},
                                                          {FitStatus::capped, "capped"},
-                                                         {FitStatus::failed, "failed"}};
+                                                         {FitStatus::failed, "failed"},
+                                                         {FitStatus::dropped, "dropped"}};
   return kNames;
 }
 

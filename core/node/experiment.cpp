@@ -123,19 +123,28 @@ std::unique_ptr<FoldExperiment> Experiment::fold_experiment(uint32_t group) cons
 
 std::vector<scheduler::Bundle> Experiment::bundles(uint32_t parts) const {
   std::vector<scheduler::Bundle> proposed = proposed_bundles(parts);
-  if (!config_.scales_folds()) return proposed;
-  std::map<uint32_t, std::vector<scheduler::Bundle>> by_group;
+  if (!config_.scales_folds() && plan_.rungs() == 1) return proposed;
+  std::map<std::pair<uint32_t, uint32_t>, std::vector<scheduler::Bundle>> by_group;  // by rung and group
   for (const scheduler::Bundle& whole : proposed) {
-    std::map<uint32_t, std::vector<uint32_t>> pieces;
-    for (const uint32_t fit : whole.fits) pieces[group_of(fit)].push_back(fit);
+    std::map<std::pair<uint32_t, uint32_t>, std::vector<uint32_t>> pieces;
+    for (const uint32_t fit : whole.fits) pieces[{plan_.rung_of(fit), group_of(fit)}].push_back(fit);
     for (auto& [group, fits] : pieces) {
-      const double share = static_cast<double>(fits.size()) / static_cast<double>(whole.fits.size());
+      const double share = rows_of(fits) / rows_of(whole.fits);
       by_group[group].push_back({std::move(fits), whole.cost * share, whole.bytes, 0});
     }
   }
   std::vector<scheduler::Bundle> split;
   for (auto& [group, some] : by_group) std::move(some.begin(), some.end(), std::back_inserter(split));
   return split;
+}
+
+double Experiment::rows_of(const std::vector<uint32_t>& fits) const {
+  double rows = 0;
+  for (const uint32_t fit : fits) {
+    const search::FitKey key = plan_.key(fit);
+    rows += static_cast<double>(splits_->samples()[splits_->place_of({key.bootstrap, key.fold}).sample].row.size());
+  }
+  return rows;
 }
 
 std::vector<scheduler::Bundle> Experiment::proposed_bundles(uint32_t parts) const {

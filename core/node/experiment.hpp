@@ -56,8 +56,8 @@ class Experiment {
   // call it. Throws Error(MK_BAD_DATA) if a scaled value leaves the range of float32.
   std::unique_ptr<FoldExperiment> fold_experiment(uint32_t group) const;
 
-  // Returns bundles that contain every fit of the plan exactly once. A bundle holds fits of one group only, and groups
-  // are in order. `parts` is the number of bundles that would suit the devices.
+  // Returns bundles that contain every fit of the plan exactly once. A bundle holds fits of one rung and one group
+  // only, and both are in order. `parts` is the number of bundles that would suit the devices.
   std::vector<scheduler::Bundle> bundles(uint32_t parts) const;
 
  private:
@@ -67,6 +67,7 @@ class Experiment {
   void check_measures() const;
   void check_columns() const;
   std::vector<scheduler::Bundle> proposed_bundles(uint32_t parts) const;
+  double rows_of(const std::vector<uint32_t>& fits) const;  // total size of the samples of these fits
 
   config::Config config_;
   const mk_model* model_;

@@ -1,10 +1,14 @@
 #include "node/splits.hpp"
 
+#include <fmt/format.h>
+
 #include <algorithm>
+#include <cmath>
 #include <utility>
 
 #include "data/fold_file.hpp"
 #include "data/folds.hpp"
+#include "sdk/error.hpp"
 #include "search/published_draws.hpp"
 
 namespace mokume::node {
@@ -20,7 +24,11 @@ data::Sample sample_in_time(int64_t trained, int64_t with_validated) {
 }  // namespace
 
 Splits::Splits(const config::Config& config, const search::Plan& plan, const data::Dataset& data)
-    : config_(config), bootstraps_(plan.bootstraps), folds_(config.ordered && config.folds > 0 ? 1 : config.folds) {
+    : config_(config),
+      bootstraps_(plan.bootstraps),
+      repeats_(plan.repeats),
+      factor_(plan.factor),
+      folds_(config.ordered && config.folds > 0 ? 1 : config.folds) {
   if (config.random_compat == "numpy") {
     for (search::BootstrapDraws& one :
          search::published_draws(config.seed_text, plan.bootstraps, 0, config.spaces, data.train.rows, config.folds))
@@ -38,9 +46,32 @@ void Splits::draw(const data::Dataset& data) {
     samples_.push_back(sample_in_time(train.rows, train.rows));
     return;
   }
-  for (uint32_t s = 0; s < bootstraps_ * config_.repeats; ++s)
+  if (factor_ > 0) return draw_rungs(train);
+  for (uint32_t s = 0; s < bootstraps_ * repeats_; ++s)
     samples_.push_back(config_.bootstraps == 0 ? data::whole_sample(assign_rows(train, s))
                                                : data::draw_sample(assign_rows(train, s), config_.seed, s));
+}
+
+void Splits::draw_rungs(const data::Table& train) {
+  const std::vector<int32_t> fold_of = assign_rows(train, 0);
+  for (uint32_t rung = 0; rung < repeats_; ++rung) {
+    const double share = std::pow(factor_, static_cast<double>(rung) + 1 - repeats_);
+    samples_.push_back(rung + 1 == repeats_ ? data::whole_sample(fold_of)
+                                            : data::draw_share(fold_of, train.labels, share, config_.seed));
+  }
+  check_smallest(train);
+}
+
+// Every fold of the first rung must leave enough rows to train on.
+void Splits::check_smallest(const data::Table& train) const {
+  const int32_t classes = train.labels.empty() ? 1 : *std::max_element(train.labels.begin(), train.labels.end()) + 1;
+  const size_t rows = samples_.front().row.size(), least = size_t{2} * folds_ * static_cast<size_t>(classes);
+  if (rows >= least) return;
+  throw Error(
+      MK_INVALID_ARGUMENT,
+      fmt::format("the first of {} rungs with factor {} has {} of {} training rows, fewer than two for each class "
+                  "and fold; set a smaller search.rungs or search.factor",
+                  repeats_, factor_, rows, train.rows));
 }
 
 std::vector<int32_t> Splits::assign_rows(const data::Table& train, uint32_t draw) const {
@@ -59,12 +90,13 @@ std::vector<int32_t> Splits::assign_rows(const data::Table& train, uint32_t draw
 }
 
 Splits::Place Splits::place_of(const Fold& fold) const {
-  return {fold.bootstrap * config_.repeats + fold.fold / folds_, static_cast<int32_t>(fold.fold % folds_)};
+  return {fold.bootstrap * repeats_ + fold.fold / folds_, static_cast<int32_t>(fold.fold % folds_)};
 }
 
 uint32_t Splits::sample_of_refit(uint32_t bootstrap) const {
   const bool in_time = config_.ordered && config_.share == 0;
-  return in_time ? static_cast<uint32_t>(samples_.size() - 1) : bootstrap * config_.repeats;
+  // The last sample has all rows.
+  return in_time || factor_ > 0 ? static_cast<uint32_t>(samples_.size() - 1) : bootstrap * repeats_;
 }
 
 std::optional<Splits::Fold> Splits::fold_at(const Place& place) const {
@@ -73,7 +105,7 @@ std::optional<Splits::Fold> Splits::fold_at(const Place& place) const {
   const auto of_bootstrap = static_cast<uint32_t>(samples_.size()) / bootstraps_;
   const Fold fold{place.sample / of_bootstrap,
                   place.sample % of_bootstrap * folds_ + static_cast<uint32_t>(place.fold)};
-  const uint32_t planned = config_.folds * config_.repeats;
+  const uint32_t planned = config_.folds * repeats_;
   return fold.bootstrap < bootstraps_ && fold.fold < planned ? std::optional(fold) : std::nullopt;
 }
 

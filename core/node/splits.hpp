@@ -1,6 +1,7 @@
 // Determines the training and validation rows of every fit, in the form for models: samples, each with its own folds.
 // Repeats of the cross-validation are samples of all rows with other folds. In time order, each fold has its own
-// sample, because it leaves out later rows.
+// sample, because it leaves out later rows. Each rung of successive halving has a sample, which contains that of the
+// rung before with the same folds.
 #pragma once
 
 #include <cstdint>
@@ -44,9 +45,12 @@ class Splits {
  private:
   std::vector<int32_t> assign_rows(const data::Table& train, uint32_t draw) const;
   void draw(const data::Dataset& data);
+  void draw_rungs(const data::Table& train);
+  void check_smallest(const data::Table& train) const;
 
   const config::Config& config_;
-  uint32_t bootstraps_;
+  uint32_t bootstraps_, repeats_;
+  uint32_t factor_;  // search::Plan::factor
   uint32_t folds_;
   std::vector<data::Sample> samples_;
 };

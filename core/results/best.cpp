@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <tuple>
 #include <utility>
 
 #include "results/format.hpp"
@@ -32,17 +33,21 @@ bool BestSoFar::add(const journal::FitRecord& record) {
   const auto value = value_of(&record, selecting_metric(metrics_));
   if (!value || plan_.is_refit(record.fit)) return false;
   const search::FitKey key = plan_.key(record.fit);
-  const auto group = values_.try_emplace({key.bootstrap, key.candidate}).first;
+  const uint32_t rung = plan_.rung_of(record.fit);
+  const auto group = values_.try_emplace({key.bootstrap, key.candidate, rung}).first;
   group->second[key.fold] = *value;
-  if (group->second.size() < plan_.folds) return false;
+  if (group->second.size() < plan_.folds / plan_.rungs()) return false;
   std::vector<double> values;
   for (const auto& [fold, one] : group->second) values.push_back(one);
   values_.erase(group);
   const double mean = moments(values).mean;
   const Metric& metric = metrics_[*selecting_metric(metrics_)];
-  const auto order = [&](uint32_t candidate, double of) { return std::pair(metric.loss(of), candidate); };
-  const bool better = !best_ || order(key.candidate, mean) < order(best_->candidate, best_->mean);
-  if (better) best_ = {key.candidate, mean};
+  const auto order = [&](const Best& one) {
+    return std::tuple(-static_cast<int64_t>(one.rung), metric.loss(one.mean), one.candidate);
+  };
+  const Best found{key.candidate, mean, rung};
+  const bool better = !best_ || order(found) < order(*best_);
+  if (better) best_ = found;
   return better;
 }
 

@@ -6,6 +6,7 @@
 #include <nlohmann/json.hpp>
 #include <optional>
 #include <string>
+#include <tuple>
 #include <utility>
 #include <vector>
 
@@ -22,12 +23,13 @@ std::string score_spread(const std::string& metric, double value);  // formats a
 nlohmann::ordered_json params_json(const search::Plan& plan, uint32_t candidate);
 
 // Tracks the candidate with the best mean of the selecting metric among all candidates that have a value in every fold
-// of a bootstrap. `plan` and `metrics` must outlive the object.
+// of a bootstrap, or of the last rung that any candidate has completed. `plan` and `metrics` must outlive the object.
 class BestSoFar {
  public:
   struct Best {
     uint32_t candidate = 0;
     double mean = 0;
+    uint32_t rung = 0;
   };
 
   BestSoFar(const search::Plan& plan, const std::vector<Metric>& metrics);
@@ -42,7 +44,8 @@ class BestSoFar {
  private:
   const search::Plan& plan_;
   const std::vector<Metric>& metrics_;
-  std::map<std::pair<uint32_t, uint32_t>, std::map<uint32_t, double>> values_;  // by (bootstrap, candidate) and fold
+  // By bootstrap, candidate and rung, then by fold.
+  std::map<std::tuple<uint32_t, uint32_t, uint32_t>, std::map<uint32_t, double>> values_;
   std::optional<Best> best_;
 };
 

@@ -21,6 +21,15 @@ using Fits = std::vector<const FitRecord*>;
 // Limits values: the sum of squares of larger ones would overflow, and no measurement is so large.
 constexpr double kLargest = 1e100;
 
+bool is_dropped(const FitRecord* fit) { return fit != nullptr && fit->status == FitStatus::dropped; }
+
+// Returns the last rung in which any of the candidate's fits has been computed, or 0.
+uint32_t rung_reached(const search::Plan& plan, const Fits& fits, size_t first) {
+  for (uint32_t fold = plan.folds; fold-- > 0;)
+    if (fits[first + fold] != nullptr && !is_dropped(fits[first + fold])) return plan.rung_of(fold);
+  return 0;
+}
+
 // Gathers the values of `count` fits of one candidate, from `first` on.
 CandidateRow gather(const Fits& fits, std::optional<size_t> metric, size_t first, size_t count) {
   CandidateRow row;
@@ -39,12 +48,23 @@ CandidateRow gather(const Fits& fits, std::optional<size_t> metric, size_t first
   return row;
 }
 
+// Gathers the values of one candidate in the last rung that it reached, or of `count` fits from `first` on.
+CandidateRow gather_candidate(const search::Plan& plan, const Fits& fits, std::optional<size_t> metric, size_t first,
+                              size_t count) {
+  if (plan.rungs() == 1) return gather(fits, metric, first, count);
+  const uint32_t rung = rung_reached(plan, fits, first);
+  CandidateRow row = gather(fits, metric, first + size_t{rung} * plan.folds_each(), plan.folds_each());
+  row.rung = rung;
+  return row;
+}
+
 void rank_by_bootstrap(std::vector<CandidateRow>& rows, const std::vector<Metric>& metrics) {
   std::vector<CandidateRow*> order;
   for (CandidateRow& row : rows) order.push_back(&row);
   const auto metric = selecting_metric(metrics);
   const auto key = [&](const CandidateRow* row) {
-    return std::tuple(row->bootstrap, !row->complete, metric ? metrics[*metric].loss(row->mean) : row->mean);
+    return std::tuple(row->bootstrap, -static_cast<int64_t>(row->rung), !row->complete,
+                      metric ? metrics[*metric].loss(row->mean) : row->mean);
   };
   std::stable_sort(order.begin(), order.end(), [&](const auto* a, const auto* b) { return key(a) < key(b); });
   const CandidateRow* before = nullptr;
@@ -74,6 +94,11 @@ size_t count_fits(const RunView& view, FitStatus status) {
   return count;
 }
 
+size_t count_dropped(const RunView& view) {
+  const auto dropped = [](const FitRecord& record) { return record.status == FitStatus::dropped; };
+  return static_cast<size_t>(std::count_if(view.records.begin(), view.records.end(), dropped));
+}
+
 size_t count_reused(const RunView& view) {
   size_t count = 0;
   for (const FitRecord* record : recorded(view)) count += record->device == journal::kReused;
@@ -89,12 +114,12 @@ Fits by_fit(const search::Plan& plan, const std::vector<FitRecord>& records) {
 
 Fits recorded(const RunView& view) {
   Fits fits = by_fit(view.plan, view.records);
-  std::erase(fits, nullptr);
+  std::erase_if(fits, [](const FitRecord* fit) { return fit == nullptr || is_dropped(fit); });
   return fits;
 }
 
 std::optional<double> value_of(const FitRecord* record, std::optional<size_t> metric) {
-  if (record == nullptr || !metric || record->status == FitStatus::failed || *metric >= record->values.size())
+  if (record == nullptr || !metric || !journal::has_result(record->status) || *metric >= record->values.size())
     return std::nullopt;
   const double value = record->values[*metric];
   return std::abs(value) <= kLargest ? std::optional(value) : std::nullopt;
@@ -107,7 +132,7 @@ std::vector<CandidateRow> summarise(const search::Plan& plan, const std::vector<
   for (uint32_t c = 0; c < plan.n_candidates(); ++c) {
     for (uint32_t b = 0; b < plan.bootstraps; ++b) {
       if (!plan.has(c, b)) continue;
-      rows.push_back(gather(fits, selecting_metric(metrics), plan.fit_id(c, b, 0), plan.folds));
+      rows.push_back(gather_candidate(plan, fits, selecting_metric(metrics), plan.fit_id(c, b, 0), plan.folds));
       rows.back().candidate = c;
       rows.back().bootstrap = b;
     }
@@ -121,7 +146,7 @@ std::vector<CandidateRow> pool(const RunView& view) {
   const uint32_t count = view.plan.fits_per_candidate();
   std::vector<CandidateRow> rows;
   for (uint32_t c = 0; c < view.plan.n_candidates(); ++c) {
-    rows.push_back(gather(fits, selecting_metric(view.metrics), size_t{c} * count, count));
+    rows.push_back(gather_candidate(view.plan, fits, selecting_metric(view.metrics), size_t{c} * count, count));
     rows.back().candidate = c;
   }
   rank_by_bootstrap(rows, view.metrics);
@@ -145,7 +170,7 @@ std::optional<double> mean_over_folds(const RunView& view, const FitRecord& refi
   const uint32_t bootstrap = refit.fit - plan.n_fits();
   if (!refit.refit || !plan.has(*refit.refit, bootstrap)) return std::nullopt;
   const CandidateRow row =
-      gather(by_fit(plan, view.records), metric, plan.fit_id(*refit.refit, bootstrap, 0), plan.folds);
+      gather_candidate(plan, by_fit(plan, view.records), metric, plan.fit_id(*refit.refit, bootstrap, 0), plan.folds);
   return row.complete ? std::optional(row.mean) : std::nullopt;
 }
 

@@ -19,11 +19,12 @@ size_t failed_refits(const RunView& view);
 size_t count_fits(const RunView& view, journal::FitStatus status);
 
 size_t count_reused(const RunView& view);
+size_t count_dropped(const RunView& view);  // fits that successive halving left out
 
 // Returns a pointer for each fit of the plan, null if the fit has no record. Leaves out records outside the plan.
 std::vector<const journal::FitRecord*> by_fit(const search::Plan& plan, const std::vector<journal::FitRecord>& records);
 
-// Returns the fits of the plan that have a record, in plan order.
+// Returns the fits of the plan that have a record and were not dropped, in plan order.
 std::vector<const journal::FitRecord*> recorded(const RunView& view);
 
 // Returns the record's value of a metric, or nothing if the fit failed or the value is missing, not finite or absurdly
@@ -50,10 +51,11 @@ Moments moments(const std::vector<double>& values);
 // Holds the selecting metric's values over the fits of a candidate, and their moments if the candidate is complete.
 struct CandidateRow : Moments {
   uint32_t candidate = 0, bootstrap = 0;
+  uint32_t rung = 0;             // last rung that the candidate has reached; other members describe its fits there
   bool complete = false;         // every fit has a finite value
   uint32_t failed = 0;           // fits with a record but without a value
   uint32_t missing = 0;          // fits without a record
-  uint32_t rank = 0;             // from 1 by (mean, candidate), the better mean first; incomplete candidates come last
+  uint32_t rank = 0;             // from 1 by (rung, mean, candidate), the better first; incomplete candidates come last
   std::vector<double> values;    // by bootstrap and fold
   int64_t rows = 0, unsure = 0;  // validated rows of all fits, and their unsure_rows()
   uint32_t ill_determined = 0;   // number of fits for which is_ill_determined() is true

@@ -125,7 +125,9 @@ Json json_nested(const Nested& nested) {
 
 std::string results_csv(const RunView& view) {
   Csv csv;
+  const bool rungs = view.plan.rungs() > 1;
   csv.add("candidate", "bootstrap", "fold");
+  if (rungs) csv.add("rung");
   csv.add_names(view.plan.params);
   csv.add("n");
   for (const Metric& metric : view.metrics) csv.add(metric.name);
@@ -134,6 +136,7 @@ std::string results_csv(const RunView& view) {
   for (const FitRecord* record : recorded(view)) {
     const search::FitKey key = view.plan.key(record->fit);
     csv.add(key.candidate, key.bootstrap, key.fold);
+    if (rungs) csv.add(view.plan.rung_of(record->fit));
     csv.add_params(view.plan, key.candidate);
     csv.add(record->n);
     for (size_t m = 0; m < view.metrics.size(); ++m) {
@@ -148,13 +151,16 @@ std::string results_csv(const RunView& view) {
 
 std::string candidates_csv(const RunView& view) {
   Csv csv;
+  const bool rungs = view.plan.rungs() > 1;
   csv.add("candidate", "bootstrap");
   csv.add_names(view.plan.params);
+  if (rungs) csv.add("rung");
   csv.add_names({"mean", "sd", "min", "max", "rank", "unsure"});
   csv.end_row();
   for (const CandidateRow& row : summarise(view.plan, view.metrics, view.records)) {
     csv.add(row.candidate, row.bootstrap);
     csv.add_params(view.plan, row.candidate);
+    if (rungs) csv.add(row.rung);
     for (const double value : {row.mean, row.sd, row.min, row.max})
       csv.add(row.complete ? std::optional(value) : std::nullopt);
     csv.add(row.rank, row.unsure);
@@ -218,7 +224,7 @@ std::string summary_json(const RunView& view) {
                     {"test_rows", view.data_test_rows},
                     {"sha256", view.data_sha256}}},
                   {"candidates", view.plan.candidates.size()},
-                  {"folds", view.plan.folds},
+                  {"folds", view.plan.folds / view.plan.rungs()},
                   {"bootstraps", view.plan.bootstraps}};
   if (view.plan.bootstraps > 1) summary["members"] = view.refits.size() - failed_refits(view);
   summary.update(Json{{"fits", recorded(view).size()},
@@ -235,6 +241,7 @@ std::string summary_json(const RunView& view) {
                       {"speeds", to_text(view.speeds)},
                       {"state", view.state}});
   if (const size_t reused = count_reused(view); reused > 0) summary["reused"] = reused;
+  if (view.plan.rungs() > 1) summary.update(Json{{"rungs", view.plan.rungs()}, {"dropped", count_dropped(view)}});
   if (view.nested) summary["nested"] = json_nested(*view.nested);
   return summary.dump(2, ' ', false, Json::error_handler_t::replace) + '\n';
 }

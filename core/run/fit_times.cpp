@@ -99,7 +99,7 @@ AllRates read_rates(const std::string& file, base::Log& log) {
 std::vector<scheduler::TimedWork> timed_work(const std::vector<journal::FitRecord>& records) {
   std::map<std::tuple<uint32_t, std::string, uint32_t, uint32_t, double>, scheduler::TimedWork> leases;
   for (const journal::FitRecord& record : records) {
-    if (record.status == journal::FitStatus::failed) continue;
+    if (!journal::has_result(record.status)) continue;
     scheduler::TimedWork& lease = leases[{record.node, record.device, record.bundle, record.attempt, record.start_s}];
     lease.device_class = record.device_class;
     lease.fits.push_back(record.fit);

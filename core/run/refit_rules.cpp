@@ -27,7 +27,7 @@ std::optional<results::CandidateRow> best_row(const search::Plan& plan, const st
     return only;
   }
   for (const auto& row : results::summarise(plan, metrics, records))
-    if (row.bootstrap == bootstrap && row.complete && row.rank == 1) return row;
+    if (row.bootstrap == bootstrap && row.complete && row.rank == 1 && row.rung + 1 == plan.rungs()) return row;
   return std::nullopt;
 }
 
@@ -36,6 +36,25 @@ std::optional<double> BestCandidates::loss(const journal::FitRecord& fit) const 
   const auto metric = results::selecting_metric(metrics);
   const auto value = results::value_of(&fit, metric);
   return value ? metrics[*metric].loss(*value) : std::numeric_limits<double>::infinity();
+}
+
+std::vector<std::vector<uint32_t>> fits_by_rung(const search::Plan& plan) {
+  if (plan.rungs() == 1) return {};
+  std::vector<std::vector<uint32_t>> fits(plan.rungs());
+  for (uint32_t fit = 0; fit < plan.n_fits(); ++fit) fits[plan.rung_of(fit)].push_back(fit);
+  return fits;
+}
+
+// Keeps the candidates with the best means in the rung before, as Jamieson and Talwalkar do (AISTATS 2016).
+std::vector<uint32_t> BestCandidates::dropped(uint32_t rung, const std::vector<journal::FitRecord>& fits) {
+  const search::Plan& plan = experiment_.plan();
+  std::vector<uint32_t> dropped;
+  for (const auto& row : results::summarise(plan, experiment_.metrics(), fits)) {
+    if (row.rung + 1 == rung && row.complete && row.rank <= plan.candidates_in(rung)) continue;
+    for (uint32_t fold = rung * plan.folds_each(); fold < plan.folds; ++fold)
+      dropped.push_back(plan.fit_id(row.candidate, row.bootstrap, fold));
+  }
+  return dropped;
 }
 
 std::vector<std::vector<uint32_t>> fits_by_bootstrap(const search::Plan& plan) {
@@ -54,7 +73,8 @@ cluster::Refit BestCandidates::choose(uint32_t bootstrap, const std::vector<jour
   for (const scheduler::Bundle& bundle : bundles_)
     for (const uint32_t fit : bundle.fits) {
       const search::FitKey key = experiment_.plan().key(fit);
-      if (key.candidate != *refit.candidate || key.bootstrap != bootstrap) continue;
+      const bool last_rung = experiment_.plan().rung_of(fit) + 1 == experiment_.plan().rungs();
+      if (key.candidate != *refit.candidate || key.bootstrap != bootstrap || !last_rung) continue;
       refit.like = fit;
       refit.fits.push_back(fit);
       refit.cost = refit_factor(experiment_.config()) * bundle.cost / static_cast<double>(bundle.fits.size());

@@ -20,6 +20,9 @@ namespace mokume::run {
 std::optional<results::CandidateRow> best_row(const search::Plan& plan, const std::vector<results::Metric>& metrics,
                                               const std::vector<journal::FitRecord>& records, uint32_t bootstrap);
 
+// Returns the fits of each rung of successive halving, or nothing without rungs.
+std::vector<std::vector<uint32_t>> fits_by_rung(const search::Plan& plan);
+
 // Returns the fits that the refit of each bootstrap waits for.
 std::vector<std::vector<uint32_t>> fits_by_bootstrap(const search::Plan& plan);
 
@@ -30,6 +33,7 @@ class BestCandidates : public cluster::RefitRules {
       : experiment_(experiment), bundles_(std::move(bundles)) {}
 
   cluster::Refit choose(uint32_t bootstrap, const std::vector<journal::FitRecord>& fits) override;
+  std::vector<uint32_t> dropped(uint32_t rung, const std::vector<journal::FitRecord>& fits) override;
   std::optional<double> loss(const journal::FitRecord& fit) const override;
 
  private:

@@ -145,7 +145,7 @@ class Search {
 
   void take(const std::string& key, journal::FitRecord fit, const std::vector<size_t>& places, Reusable& offer) const {
     const auto found = wanted_.find(key);
-    if (found == wanted_.end() || fit.status == journal::FitStatus::failed || fit.device_class.empty()) return;
+    if (found == wanted_.end() || !journal::has_result(fit.status) || fit.device_class.empty()) return;
     std::vector<double> values;
     for (const size_t place : places) {
       if (place >= fit.values.size()) return;

@@ -134,6 +134,13 @@ void Policy::fill(uint32_t bundle, double cost, uint64_t bytes, uint32_t like) {
   states_[bundle].work = states_[bundle].rank = work_of(refit);
 }
 
+void Policy::narrow(uint32_t bundle, const std::vector<uint32_t>& fits) {
+  Bundle& whole = bundles_[bundle];
+  whole.cost *= static_cast<double>(fits.size()) / static_cast<double>(whole.fits.size());
+  whole.fits = fits;
+  states_[bundle].work = states_[bundle].rank = work_of(whole);
+}
+
 uint32_t Policy::append(Bundle bundle, uint32_t bootstrap) {
   bundles_.push_back(std::move(bundle));
   states_.emplace_back();

@@ -83,6 +83,9 @@ class Policy {
   // Sets the candidate of a refit to that of the fit `like`. The refit is not waiting yet.
   void fill(uint32_t bundle, double cost, uint64_t bytes, uint32_t like);
 
+  // Restricts a bundle that is not waiting to some of its fits.
+  void narrow(uint32_t bundle, const std::vector<uint32_t>& fits);
+
   void wait(uint32_t bundle);  // makes the bundle available, possibly again
 
   // Gives the next work to `unit`, which is idle, or returns nothing if there is none; the caller asks again later.

@@ -33,7 +33,8 @@ enum class Purpose : uint32_t {
   batches = 6,
   dropout = 7,
   friedman = 8,
-  schedule = 9
+  schedule = 9,
+  rungs = 10
 };
 
 // Generates a stream for one purpose and up to two ids. Element i < 2^56 is a pure function of (seed, purpose, ids, i).

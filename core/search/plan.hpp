@@ -37,12 +37,24 @@ struct Plan {
   uint32_t bootstraps = 1;
   uint32_t folds = 0;    // number over all repeats
   uint32_t repeats = 1;  // repetitions of the cross-validation, with folds / repeats folds each
+  // If positive, the repeats are the rungs of successive halving: each has `factor` times the rows of the one before,
+  // and only the best candidates of the one before, of which there are 1 / factor. The fits of the others are dropped.
+  uint32_t factor = 0;
   // If positive, every bootstrap has its own list of this many candidates, starting with bootstrap 0. If 0, all
   // bootstraps share the candidates.
   uint32_t own_candidates = 0;
   std::string hash;  // SHA-256 in hex
 
   uint32_t folds_each() const { return folds / repeats; }
+  uint32_t rungs() const { return factor > 0 ? repeats : 1; }
+  uint32_t rung_of(uint32_t fit) const { return factor > 0 ? fit % folds / folds_each() : 0; }
+  // Returns how many candidates reach a rung, counted from 0.
+  uint32_t candidates_in(uint32_t rung) const {
+    uint64_t left = candidates.size();
+    for (uint32_t r = 0; r < rung; ++r) left = (left + factor - 1) / factor;
+    return static_cast<uint32_t>(left);
+  }
+
   uint32_t n_candidates() const { return static_cast<uint32_t>(candidates.size()); }
   uint32_t fits_per_candidate() const { return (own_candidates > 0 ? 1 : bootstraps) * folds; }
   uint32_t n_fits() const { return n_candidates() * fits_per_candidate(); }

@@ -114,6 +114,41 @@ TEST(Run, ResumesAfterAKillToTheSameBytes) {
   EXPECT_EQ(slurp(place.run("small") / "results.csv"), undisturbed(kLong));
 }
 
+TEST(Run, RungsDropMostCandidatesAndResumeToTheSameBytes) {
+  const std::string command = "run e.toml --set search.rungs=3 --set search.factor=2 --set validation.calibrate=true";
+  const Place place, killed;
+  for (const Place* one : {&place, &killed}) one->write("e.toml", small_experiment("host", kLong));
+  const Ended dry = place.mokume(command + " --dry-run");
+  EXPECT_NE(dry.err.find("3 rungs with "), std::string::npos) << dry.err;
+  const Ended whole = place.mokume(command);
+  ASSERT_EQ(whole.code, 0) << whole.err;
+  const fs::path run = place.run("small");
+  const auto summary = nlohmann::json::parse(slurp(run / "summary.json"));
+  const auto candidates = rows(slurp(run / "candidates.csv")), fits = rows(slurp(run / "results.csv"));
+  EXPECT_EQ(candidates.at(0).at(4), "rung");
+  std::map<std::string, size_t> reached;
+  for (size_t r = 1; r < candidates.size(); ++r) ++reached[candidates[r].at(4)];
+  const size_t all = candidates.size() - 1, second = (all + 1) / 2, third = (second + 1) / 2;
+  EXPECT_EQ(reached, (std::map<std::string, size_t>{{"0", all - second}, {"1", second - third}, {"2", third}}));
+  const size_t folds = summary.at("folds");
+  EXPECT_EQ(fits.size() - 1, folds * (all + second + third));
+  EXPECT_EQ(summary.at("dropped"), folds * (2 * all - second - third));
+  EXPECT_NE(whole.err.find("cross-validation error"), std::string::npos) << whole.err;
+  const Ended explained = place.mokume("explain " + run.string());
+  EXPECT_NE(explained.out.find(" dropped"), std::string::npos) << explained.out;
+
+  for (const int lines : {0, 3, 12}) {
+    const pid_t pid = killed.start(
+        {"run", "e.toml", "--set", "search.rungs=3", "--set", "search.factor=2", "--set", "validation.calibrate=true"});
+    wait_for(killed, lines);
+    kill(pid, SIGKILL);
+    Place::wait(pid);
+  }
+  ASSERT_EQ(killed.mokume(command).code, 0);
+  for (const char* file : {"results.csv", "candidates.csv", "models/best/calibration.json"})
+    EXPECT_EQ(slurp(killed.run("small") / file), slurp(run / file)) << file;
+}
+
 // If the run is killed before everything is written, the next run resumes it.
 TEST(Run, IsDoneOnlyOnceEverythingIsWritten) {
   const Place place;

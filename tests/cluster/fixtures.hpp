@@ -137,6 +137,9 @@ inline PlannedWork make_work(uint32_t n_fits, uint32_t size = 1) {
 class TestRules : public RefitRules {
  public:
   Refit choose(uint32_t refit, const std::vector<journal::FitRecord>& fits) override { return chosen(refit, fits); }
+  std::vector<uint32_t> dropped(uint32_t rung, const std::vector<journal::FitRecord>& fits) override {
+    return drops ? drops(rung, fits) : std::vector<uint32_t>();
+  }
   std::optional<double> loss(const journal::FitRecord& fit) const override {
     return scored ? std::optional(scored(fit)) : std::nullopt;
   }
@@ -149,6 +152,7 @@ class TestRules : public RefitRules {
         refit.bytes = 100;
         return refit;
       };
+  std::function<std::vector<uint32_t>(uint32_t, const std::vector<journal::FitRecord>&)> drops;
   std::function<double(const journal::FitRecord&)> scored;
 };
 

@@ -44,6 +44,8 @@ calibrate = false
 
 [search]
 method = "grid"
+rungs = 1
+factor = 4
 
 [search.params]
 C = [1.0, 2.0, 3.0]

@@ -20,11 +20,11 @@ TEST(Tree, KeepsItsRules) {
 }
 
 // To understand a run, a reader needs what run.cpp reaches. Both numbers may fall; an increase needs a reason. They
-// last rose by the takeover of a lost node 0 (ADR 51).
+// last rose by the takeover of a lost node 0 (ADR 51) and by successive halving (ADR 52).
 TEST(Tree, CoreStaysSmall) {
   const std::vector<Source> tree = read_tree(test::source_directory());
-  EXPECT_LE(core_lines(tree), 38520U);
-  EXPECT_LE(reached_lines(tree, "core/run/run.cpp"), 34040U);
+  EXPECT_LE(core_lines(tree), 38860U);
+  EXPECT_LE(reached_lines(tree, "core/run/run.cpp"), 34350U);
 }
 
 // ---- tests of the checker

@@ -102,6 +102,29 @@ TEST(Summarise, RanksWithinABootstrap) {
   EXPECT_EQ(rows[1].rank, 2U);
 }
 
+// Candidate 1 was left behind, and candidate 0 is ahead of it in spite of its larger error.
+TEST(Summarise, RanksByTheRungThatCandidatesReach) {
+  search::Plan plan = plan_of(2, 1, 4);
+  plan.repeats = 2;
+  plan.factor = 2;
+  std::vector<journal::FitRecord> records = {record(0, 2), record(1, 2), record(2, 4), record(3, 5),
+                                             record(4, 3), record(5, 3), record(6, 0), record(7, 0)};
+  for (const size_t dropped : {6U, 7U}) {
+    records[dropped].status = journal::FitStatus::dropped;
+    records[dropped].values.clear();
+  }
+  const auto rows = summarise(plan, error_metrics(), records);
+  EXPECT_EQ(rows[0].rung, 1U);
+  EXPECT_DOUBLE_EQ(rows[0].mean, 0.45);
+  EXPECT_EQ(rows[0].rank, 1U);
+  EXPECT_EQ(rows[1].rung, 0U);
+  EXPECT_DOUBLE_EQ(rows[1].mean, 0.3);
+  EXPECT_TRUE(rows[1].complete);
+  EXPECT_EQ(rows[1].rank, 2U);
+  EXPECT_EQ(plan.candidates_in(0), 2U);
+  EXPECT_EQ(plan.candidates_in(1), 1U);
+}
+
 TEST(Summarise, WithoutASelectingMetricNothingIsComplete) {
   const auto rows = summarise(plan_of(1, 1, 1), {{"errors", true, false}}, {record(0, 1)});
   EXPECT_FALSE(rows[0].complete);

@@ -35,13 +35,18 @@ constexpr double kLockSeconds = 120;
 // Draws the properties of a job once, from the seed.
 struct Shape {
   uint32_t fits = 0, bundle = 0, refits = 0;
+  uint32_t first_rung = 0;  // number of fits in the first of two rungs, or 0 without rungs
   double fit_s = 0;
 
   explicit Shape(Random& random)
       : fits(1 + random.below(40)),
         bundle(1 + random.below(4)),
         refits(random.below(2)),
-        fit_s(std::pow(10.0, random.between(-2, 0.7))) {}
+        fit_s(std::pow(10.0, random.between(-2, 0.7))) {
+    if (random.chance(0.3)) first_rung = fits / 2 / bundle * bundle;
+  }
+  // Half of the fits in the second rung are dropped.
+  bool drops(uint32_t fit) const { return first_rung > 0 && fit >= first_rung && fit < fits && fit % 2 == 1; }
   uint32_t slots() const { return fits + refits; }
   double trouble_s() const { return 3 + fits * fit_s; }  // trouble begins within this time after a start
 };
@@ -137,7 +142,11 @@ class Start {
 journal::FitRecord Job::result(uint32_t fit) const {
   journal::FitRecord record = cluster::result_of(fit);
   if (fit >= shape_.fits) record.refit = shape_.fits - 1;
-  return record;
+  if (!shape_.drops(fit)) return record;
+  journal::FitRecord dropped;
+  dropped.fit = fit;
+  dropped.status = journal::FitStatus::dropped;
+  return dropped;
 }
 
 // Reads the journals as a new process would, after copying them from the simulated disk to a real directory.
@@ -230,6 +239,12 @@ void Start::open_rank(uint32_t rank) {
     state->killed[device] = isolated;
     if (isolated) world_.wake_all(state->process.get());
     return isolated;
+  };
+  self->rules.drops = [this](uint32_t, const std::vector<journal::FitRecord>&) {
+    std::vector<uint32_t> dropped;
+    for (uint32_t fit = 0; fit < job_.shape_.fits; ++fit)
+      if (job_.shape_.drops(fit)) dropped.push_back(fit);
+    return dropped;
   };
   ranks_.push_back(std::move(self));
 }
@@ -360,6 +375,10 @@ bool Start::attempt(Rank& self, cluster::Transport& transport) {
 
 cluster::PlannedWork Start::workload() {
   cluster::PlannedWork work = cluster::make_work(job_.shape_.fits, job_.shape_.bundle);
+  if (const uint32_t first = job_.shape_.first_rung; first > 0) {
+    work.rungs.resize(2);
+    for (uint32_t fit = 0; fit < job_.shape_.fits; ++fit) work.rungs[fit < first ? 0 : 1].push_back(fit);
+  }
   if (job_.shape_.refits > 0) {
     work.refit_after.emplace_back();
     for (uint32_t fit = 0; fit < job_.shape_.fits; ++fit) work.refit_after[0].push_back(fit);

@@ -189,7 +189,8 @@ std::string Figure::fits_text() const {
   const bool shared = view.plan.bootstraps > 1 && view.plan.own_candidates == 0;
   const std::string text = shared ? fmt::format("{} bootstraps × ", view.plan.bootstraps) : "";
   const search::Plan& plan = view.plan;
-  const std::string repeated = plan.repeats > 1 ? fmt::format("{} repeats × ", plan.repeats) : "";
+  const char* const what = plan.rungs() > 1 ? "rungs" : "repeats";
+  const std::string repeated = plan.repeats > 1 ? fmt::format("{} {} × ", plan.repeats, what) : "";
   return text + repeated + fmt::format("{} fold{}", plan.folds_each(), plan.folds_each() == 1 ? "" : "s");
 }
 

@@ -39,7 +39,8 @@ using Lanes = std::map<std::pair<uint32_t, std::string>, Lane>;
 Lanes lanes_of(const results::RunView& view) {
   Lanes lanes;
   for (const auto& record : results::all_work(view)) {
-    if (!results::timed(record) || record.device == journal::kReused) continue;
+    if (!results::timed(record) || record.status == journal::FitStatus::dropped || record.device == journal::kReused)
+      continue;
     Bar& bar = lanes[{record.node, record.device}].bars[{record.start_s, record.bundle}];
     bar.span = {record.start_s, std::max(bar.span.end, record.end_s)};
     bar.bundle = record.bundle;

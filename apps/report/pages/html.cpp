@@ -214,7 +214,9 @@ std::string fits_section(const Figure& figure) {
   add_if_any("ill-determined: the tolerance leaves the class of more than 2 % of the rows open", ill_determined);
   add("failed", failed, "class=\"bad\"");
   add_if_any("without a finite value, left out of plots", unusable - std::min(failed, unusable), "class=\"bad\"");
-  add_if_any("not finished", planned - results::recorded(view).size());
+  const size_t dropped = results::count_dropped(view);
+  add_if_any("dropped by successive halving", dropped);
+  add_if_any("not finished", planned - dropped - results::recorded(view).size());
   return section("Fits", "", element("div", "class=\"counts\"", '\n' + body) + '\n' + notes);
 }
 

@@ -45,6 +45,7 @@ Coordinator::Coordinator(PlannedWork work, std::vector<std::vector<LocalDevice>>
     for (uint32_t device = 0; device < nodes_[node].devices.size(); ++device)
       units_.push_back({node, device, false, std::nullopt, 0, std::nullopt, std::nullopt});
   }
+  index_rungs();
   index_bundles();
   std::vector<uint32_t> candidates;
   for (uint32_t fit = 0; fit < slots(); ++fit) candidates.push_back(policy_.candidate(fit));
@@ -57,7 +58,7 @@ Coordinator::Coordinator(PlannedWork work, std::vector<std::vector<LocalDevice>>
     }
     for (const uint32_t fit : policy_.bundle(bundle_of_[record.fit]).fits)
       attempts_[fit] = std::max(attempts_[fit], record.attempt);
-    if (record.status != journal::FitStatus::failed) failures_.succeeded(record.fit);
+    if (journal::has_result(record.status)) failures_.succeeded(record.fit);
     count(std::move(record));
   }
   for (const scheduler::TimedWork& timed : work_.timed)
@@ -75,9 +76,10 @@ Coordinator::Coordinator(PlannedWork work, std::vector<std::vector<LocalDevice>>
 void Coordinator::index_bundles() {
   for (uint32_t i = 0; i < policy_.bundles(); ++i) {
     const std::vector<uint32_t>& fits = policy_.bundle(i).fits;
-    parts_.push_back({i, 0, false, "", std::nullopt, i + work_.refit_after.size() >= policy_.bundles()});
+    const bool refit = i + work_.refit_after.size() >= policy_.bundles();
+    parts_.push_back({i, 0, false, "", std::nullopt, refit || waits_for_rung(i)});
     for (const uint32_t fit : fits) {
-      if (is_refit(fit) != parts_[i].held_back || fit >= slots() || bundle_of_[fit] != kNoBundle) {
+      if (is_refit(fit) != refit || fit >= slots() || bundle_of_[fit] != kNoBundle) {
         throw Error(MK_DEVICE_ERROR, fmt::format("the model put fit {} into bundle {}, but it is already in another "
                                                  "one or not in the plan; the model library is faulty",
                                                  fit, i));
@@ -232,8 +234,10 @@ void Coordinator::count(journal::FitRecord record) {
   done_[fit] = std::move(record);
   ++n_done_;
   if (is_refit(fit)) return;
+  if (done_[fit]->status == journal::FitStatus::dropped) return note_ready(fit), note_rung(fit);
   if (const auto loss = rules_.loss(*done_[fit])) policy_.scored(fit, *loss);
   note_ready(fit);
+  note_rung(fit);
 }
 
 void Coordinator::take(uint32_t from, const LeaseEnd& end, Out&) {
@@ -311,6 +315,7 @@ void Coordinator::settle(Out& out) {
     if (!by_itself) nodes_[one.node].cancel.insert(*one.lease);
   }
   cancel_orphans();
+  open_rungs();
   fill_refits();
   if (!blocklist_.empty()) give_up_blocklisted(out);
   if (!ending_ && placement_changed_) {
@@ -318,7 +323,8 @@ void Coordinator::settle(Out& out) {
     stop_without_devices(out);
     if (!ending_) give_up_unplaceable(out);
   }
-  if (!ending_) fill_refits();  // some bootstraps may just have given up their last fit
+  if (!ending_) open_rungs();  // a rung or a bootstrap may just have given up its last fit
+  if (!ending_) fill_refits();
   if (!ending_ && n_done_ == slots()) end(std::nullopt, out);
 }
 

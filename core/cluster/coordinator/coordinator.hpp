@@ -34,10 +34,13 @@ struct PlannedWork {
   uint32_t n_fits = 0;                                  // excludes refits, whose ids follow those of the fits
   scheduler::Workload bundles;                          // bundles that hold every fit of the plan exactly once
   std::vector<std::vector<uint32_t>> refit_after = {};  // fits on which each refit depends
-  std::vector<journal::FitRecord> done = {};            // records from the journals, one per fit
-  std::map<uint32_t, uint32_t> attempts = {};           // last attempt of each slot, including slots that are not done
-  journal::Bounds bounds = {};                          // bounds of records from other nodes; node 0 checks its own
-  std::vector<scheduler::TimedWork> timed = {};         // measured times of earlier work, for predictions
+  // Rungs of successive halving, or nothing. Work on a rung begins when the one before is done. A bundle holds fits of
+  // one rung.
+  std::vector<std::vector<uint32_t>> rungs = {};
+  std::vector<journal::FitRecord> done = {};     // records from the journals, one per fit
+  std::map<uint32_t, uint32_t> attempts = {};    // last attempt of each slot, including slots that are not done
+  journal::Bounds bounds = {};                   // bounds of records from other nodes; node 0 checks its own
+  std::vector<scheduler::TimedWork> timed = {};  // measured times of earlier work, for predictions
 };
 
 class Coordinator {
@@ -138,6 +141,14 @@ class Coordinator {
   void note_ready(uint32_t fit);
   void fill_refits();
 
+  // coordinator_rungs.cpp defines the functions for successive halving.
+  void index_rungs();
+  bool waits_for_rung(uint32_t bundle) const;
+  void note_rung(uint32_t fit);
+  void open_rungs();
+  void open_rung(uint32_t rung);
+  void drop(uint32_t fit);
+
   // coordinator_nodes.cpp defines the functions for nodes that leave and return.
   void mark_alive(uint32_t from);
   void lose(uint32_t node, const std::string& text);
@@ -184,6 +195,9 @@ class Coordinator {
   std::vector<uint32_t> ready_;                       // refits whose candidate can be chosen
   std::vector<std::optional<uint32_t>> refit_of_;     // candidate of each refit
   std::vector<std::vector<uint32_t>> noted_fits_;     // fits whose notes each refit gets
+  std::vector<uint32_t> rung_of_;                     // indexed by fit; empty without rungs
+  std::vector<uint32_t> rung_left_;                   // number of fits of each rung that are not done
+  std::vector<uint32_t> done_rungs_;                  // rungs whose successor may begin
   std::map<uint64_t, Lease> leases_;                  // includes ended leases, whose results may arrive late
   uint64_t next_lease_ = 1;
 

@@ -89,7 +89,7 @@ std::optional<uint32_t> Coordinator::probe_for(uint32_t unit) const {
   double least = 0;
   for (uint32_t fit = 0; fit < work_.n_fits; ++fit) {
     const auto& one = done_[fit];
-    if (!one || one->status == journal::FitStatus::failed || failures_.has_failed(fit)) continue;
+    if (!one || !journal::has_result(one->status) || failures_.has_failed(fit)) continue;
     const scheduler::Bundle& bundle = policy_.bundle(bundle_of_[fit]);
     if (one->device_class != device(units_[unit]).device_class || bundle.bytes > device(units_[unit]).budget_bytes)
       continue;

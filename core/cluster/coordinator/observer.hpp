@@ -50,6 +50,11 @@ class RefitRules {
  public:
   virtual ~RefitRules() = default;
   virtual Refit choose(uint32_t refit, const std::vector<journal::FitRecord>& fits) = 0;
+  // Returns the fits of this rung and later ones that successive halving drops, given those of the rung before.
+  virtual std::vector<uint32_t> dropped(uint32_t rung, const std::vector<journal::FitRecord>& fits) {
+    static_cast<void>(rung), static_cast<void>(fits);
+    return {};
+  }
   // Returns the value by which choose() compares candidates, for one fit, or no value if the fit gives no hint. Smaller
   // is better; infinity is the worst. The value affects only the order of work.
   virtual std::optional<double> loss(const journal::FitRecord& fit) const = 0;

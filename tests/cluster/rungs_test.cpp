@@ -1,0 +1,116 @@
+// Tests successive halving in a coordinator.
+#include <gtest/gtest.h>
+
+#include <map>
+
+#include "cluster/harness.hpp"
+
+namespace mokume::cluster {
+namespace {
+
+using Fits = std::vector<uint32_t>;
+using Status = journal::FitStatus;
+
+// Three rungs of four fits in bundles of two, and a refit.
+PlannedWork in_rungs() {
+  PlannedWork work = make_work(12, 2);
+  work.rungs = {{0, 1, 2, 3}, {4, 5, 6, 7}, {8, 9, 10, 11}};
+  work.refit_after = {{0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11}};
+  return work;
+}
+
+// Drops the second fit of each bundle after the first rung, and the first bundle after the second rung.
+TestRules dropping() {
+  TestRules rules;
+  rules.drops = [](uint32_t rung, const std::vector<journal::FitRecord>& fits) {
+    EXPECT_EQ(fits.size(), 4U);
+    EXPECT_EQ(fits.front().fit, 4 * (rung - 1));
+    return rung == 1 ? Fits{5, 7, 9, 11} : Fits{8, 9};
+  };
+  return rules;
+}
+
+Harness harness_of(PlannedWork work) {
+  return Harness(std::move(work), {{make_device("host:0"), make_device("host:1")}}, dropping());
+}
+
+std::map<uint32_t, Status> statuses(const std::vector<journal::FitRecord>& records) {
+  std::map<uint32_t, Status> found;
+  for (const journal::FitRecord& record : records) found[record.fit] = record.status;
+  return found;
+}
+
+TEST(Rungs, BeginOnceTheRungBeforeIsDoneWithTheFitsThatAreLeft) {
+  Harness harness = harness_of(in_rungs());
+  const Grant longest = harness.expect_grant(0, 0), other = harness.expect_grant(0, 1);
+  EXPECT_EQ(longest.attempt.fits, (Fits{2, 3}));
+  harness.finish(0, longest);
+  const auto more = harness.ask(0, 0);
+  EXPECT_TRUE(!more || more->attempt.fits == (Fits{0, 1})) << "only a backup may begin";
+  EXPECT_TRUE(harness.given_up().empty());
+  harness.finish(0, other);
+  EXPECT_EQ(harness.given_up().size(), 4U) << "the dropped fits are recorded";
+  for (const journal::FitRecord& record : harness.given_up()) EXPECT_EQ(record.status, Status::dropped);
+}
+
+TEST(Rungs, LeadToARefitOfWhatIsLeft) {
+  Harness harness(in_rungs(), {{make_device("host:0")}}, dropping());
+  std::vector<Fits> granted;
+  while (const auto grant = harness.ask(0)) {
+    granted.push_back(grant->attempt.fits);
+    harness.finish(0, *grant);
+  }
+  EXPECT_EQ(granted, (std::vector<Fits>{{2, 3}, {0, 1}, {6}, {4}, {10}, {12}}));
+  EXPECT_TRUE(harness.finished());
+  const auto found = statuses(harness.coordinator().records());
+  EXPECT_EQ(found.size(), 13U);
+  for (const uint32_t fit : {5U, 7U, 8U, 9U, 11U}) EXPECT_EQ(found.at(fit), Status::dropped) << fit;
+  for (const uint32_t fit : {0U, 4U, 6U, 10U, 12U}) EXPECT_EQ(found.at(fit), Status::ok) << fit;
+}
+
+// The earlier session was killed while it wrote the records of the dropped fits.
+TEST(Rungs, ResumeBetweenTwoRungs) {
+  PlannedWork work = in_rungs();
+  for (const uint32_t fit : {0U, 1U, 2U, 3U}) work.done.push_back(result_of(fit));
+  work.done.push_back(result_of(7));
+  work.done.back().status = Status::dropped;
+  work.done.back().values.clear();
+  Harness harness(std::move(work), {{make_device("host:0")}}, dropping());
+  EXPECT_EQ(harness.expect_grant(0).attempt.fits, Fits{6});
+  EXPECT_EQ(harness.given_up().size(), 3U);
+}
+
+TEST(Rungs, GoOnAfterAFitThatFails) {
+  Harness harness(in_rungs(), {{make_device("host:0"), make_device("host:1")}}, dropping());
+  for (int tries = 0; tries < 40; ++tries) {
+    const uint32_t device = tries % 2;
+    const auto grant = harness.ask(0, device);
+    if (!grant) continue;
+    if (grant->attempt.fits.front() == 2) {
+      harness.fail(0, *grant);
+    } else {
+      harness.finish(0, *grant);
+    }
+  }
+  EXPECT_TRUE(harness.finished());
+  EXPECT_EQ(statuses(harness.coordinator().records()).at(2), Status::failed);
+}
+
+TEST(Rungs, EndWithNobodyLeft) {
+  TestRules rules;
+  rules.drops = [](uint32_t, const std::vector<journal::FitRecord>&) { return Fits{4, 5, 6, 7, 8, 9, 10, 11}; };
+  rules.chosen = [](uint32_t, const std::vector<journal::FitRecord>&) { return Refit{}; };
+  Harness harness(in_rungs(), {{make_device("host:0")}}, rules);
+  for (int k = 0; k < 2; ++k) harness.finish(0, harness.expect_grant(0));
+  EXPECT_TRUE(harness.finished());
+}
+
+TEST(Rungs, RefuseABundleOfTwoRungs) {
+  PlannedWork work = make_work(4, 4);
+  work.rungs = {{0, 1}, {2, 3}};
+  TestRules rules;
+  EXPECT_THROW(Coordinator(work, {{make_device("host:0")}}, rules, {}), Error);
+}
+
+}  // namespace
+}  // namespace mokume::cluster
