@@ -58,9 +58,10 @@ void Events::begin_fits(const run::FitsStart& start) {
   put("started", {{"run", start.directory},
                   {"resumed", start.resumed},
                   {"candidates", plan_.candidates.size()},
-                  {"folds", plan_.folds},
+                  {"folds", plan_.folds / plan_.rungs()},
+                  {"rungs", plan_.rungs()},
                   {"bootstraps", plan_.bootstraps},
-                  {"fits", plan_.n_fits()},
+                  {"fits", plan_.n_computed()},
                   {"refits", plan_.n_slots() - plan_.n_fits()},
                   {"fits_done", static_cast<int64_t>(start.done.size()) - refits},
                   {"refits_done", refits}});

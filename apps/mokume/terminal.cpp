@@ -63,8 +63,8 @@ void Terminal::begin_fits(const run::FitsStart& start) {
   const std::lock_guard lock(mutex_);
   ProcessFrontend::begin_fits(start);
   status_ = &start.status;
-  fits_ = plan_.n_fits();
-  refits_ = plan_.n_slots() - fits_;
+  fits_ = plan_.n_computed();
+  refits_ = plan_.n_slots() - plan_.n_fits();
   done_ = start.done.size();
   refits_done_ = static_cast<uint64_t>(std::count_if(
       start.done.begin(), start.done.end(), [&](const journal::FitRecord& one) { return plan_.is_refit(one.fit); }));

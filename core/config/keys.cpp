@@ -300,8 +300,9 @@ std::vector<Parameter> search_keys() {
           kInPlan, kIn<&Config::n_candidates>)
           .within(1, 10'000'000),
       Key("search", "rungs", Type::integer,
-          "successive halving: the number of rounds, of which each gives the best candidates of the round before more "
-          "rows, and drops the others",
+          "successive halving: the number of rungs; the first fits every candidate on few rows, and each further one "
+          "only "
+          "the best candidates on more rows",
           kInPlan | kPlanIfSet, kIn<&Config::rungs>)
           .within(1, 10),
       Key("search", "factor", Type::integer,

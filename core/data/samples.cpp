@@ -1,7 +1,6 @@
 #include "data/samples.hpp"
 
 #include <algorithm>
-#include <cmath>
 #include <map>
 #include <numeric>
 #include <utility>
@@ -35,8 +34,8 @@ Sample draw_sample(const std::vector<int32_t>& fold_of, uint64_t seed, uint32_t 
 
 // Shuffles each fold and class as in Fisher and Yates, "Statistical Tables", 1938, in Durstenfeld's form, and takes the
 // first rows.
-Sample draw_share(const std::vector<int32_t>& fold_of, const std::vector<int32_t>& labels, double share,
-                  uint64_t seed) {
+Sample draw_part(const std::vector<int32_t>& fold_of, const std::vector<int32_t>& labels, uint64_t divisor,
+                 uint64_t seed) {
   std::map<std::pair<int32_t, int32_t>, std::vector<uint32_t>> members;
   for (size_t r = 0; r < fold_of.size(); ++r)
     members[{fold_of[r], labels.empty() ? 0 : labels[r]}].push_back(static_cast<uint32_t>(r));
@@ -45,7 +44,7 @@ Sample draw_share(const std::vector<int32_t>& fold_of, const std::vector<int32_t
   Sample sample;
   for (auto& [group, rows] : members) {
     for (size_t i = rows.size() - 1; i > 0; --i) std::swap(rows[i], rows[random.below(draws++, uint64_t{i} + 1)]);
-    rows.resize(static_cast<size_t>(std::ceil(share * static_cast<double>(rows.size()))));
+    rows.resize((rows.size() - 1) / divisor + 1);
     sample.row.insert(sample.row.end(), rows.begin(), rows.end());
   }
   std::sort(sample.row.begin(), sample.row.end());

@@ -20,9 +20,10 @@ Sample whole_sample(std::vector<int32_t> fold_of);
 // on in one place and validated in another. The result is a pure function of the arguments.
 Sample draw_sample(const std::vector<int32_t>& fold_of, uint64_t seed, uint32_t bootstrap);
 
-// Draws, without replacement, a share of the rows of each fold, and of each class in it if there are `labels`: at least
-// one row each. The sample of a larger share contains that of a smaller one. The result is a pure function of the
+// Draws, without replacement, one of `divisor` rows of each fold, and of each class in it if there are `labels`,
+// rounded up. The sample of a smaller divisor contains that of a larger one. The result is a pure function of the
 // arguments.
-Sample draw_share(const std::vector<int32_t>& fold_of, const std::vector<int32_t>& labels, double share, uint64_t seed);
+Sample draw_part(const std::vector<int32_t>& fold_of, const std::vector<int32_t>& labels, uint64_t divisor,
+                 uint64_t seed);
 
 }  // namespace mokume::data

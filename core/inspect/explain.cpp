@@ -186,9 +186,16 @@ std::string busy_text(const Inspection& run) {
   return first_of(busy, "devices are working");
 }
 
+bool is_rung_done(const Inspection& run, uint32_t rung) {
+  const search::Plan& plan = run.view.plan;
+  const auto in_rung = [&](const FitRecord& record) { return plan.rung_of(record.fit) == rung; };
+  const auto done = std::count_if(run.view.records.begin(), run.view.records.end(), in_rung);
+  return static_cast<uint32_t>(done) == plan.n_candidates() * plan.folds_each();
+}
+
 std::string waiting_text(const Inspection& run, uint32_t fit) {
   if (!run.live) return nobody_text(run);
-  if (const uint32_t rung = run.view.plan.rung_of(fit); rung > 0)
+  if (const uint32_t rung = run.view.plan.rung_of(fit); rung > 0 && !is_rung_done(run, rung - 1))
     return fmt::format("  not finished yet: it is in rung {}, which begins when rung {} is done\n", rung, rung - 1);
   std::string text = "  not finished yet: it is waiting, or a device is working on it\n";
   const scheduler::Bundle* bundle = bundle_of(run, fit);
@@ -350,7 +357,7 @@ std::string explain_run(const Inspection& run) {
   std::string text = fmt::format("{}: {}, ", run.directory, ended_state(run));
   if (plan.n_fits() > 0)
     text += fmt::format("{} of {}, ", run.view.records.size() - results::count_dropped(run.view),
-                        base::counted(plan.n_fits(), "fit"));
+                        base::counted(plan.n_computed(), "fit"));
   if (const size_t dropped = results::count_dropped(run.view); dropped > 0)
     text += fmt::format("{} dropped, ", dropped);
   text += fmt::format("{} of {} refit{}\n", run.view.refits.size(), plan.bootstraps, plan.bootstraps == 1 ? "" : "s");

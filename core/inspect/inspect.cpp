@@ -8,6 +8,7 @@
 #include "base/plural.hpp"
 #include "base/text.hpp"
 #include "results/best.hpp"
+#include "results/stats.hpp"
 #include "run/run_directory.hpp"
 #include "run/view.hpp"
 
@@ -50,7 +51,7 @@ std::string progress(const Inspection& run) {
                                                                     base::counted(view.plan.bootstraps, "refit"))
                                                       : "";
   const size_t dropped = results::count_dropped(view);
-  return fmt::format("{} of {}{}{}{}", view.records.size() - dropped, base::counted(view.plan.n_fits(), "fit"),
+  return fmt::format("{} of {}{}{}{}", view.records.size() - dropped, base::counted(view.plan.n_computed(), "fit"),
                      dropped > 0 ? fmt::format(", {} dropped", dropped) : "", refits,
                      failed > 0 ? fmt::format(", {} failed", failed) : "");
 }
@@ -168,8 +169,8 @@ Json status_json(const Inspection& run) {
                {"state", state_of(run)},
                {"live", run.live},
                {"reason", run.exit_reason},
-               {"fits", run.view.records.size()},
-               {"fits_planned", run.view.plan.n_fits()},
+               {"fits", run.view.records.size() - results::count_dropped(run.view)},
+               {"fits_planned", run.view.plan.n_computed()},
                {"failed", failed},
                {"wall_s", run.view.wall_s},
                {"efficiency", run.view.efficiency},

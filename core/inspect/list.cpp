@@ -55,8 +55,8 @@ void read(registry::Registry& registry, ListedRun& run) {
   run.state = found.live                                  ? RunState::running
               : state == "done" || state == "failed fits" ? RunState::finished
                                                           : RunState::unfinished;
-  run.fits = found.view.records.size();
-  run.planned = found.view.plan.n_fits();
+  run.fits = found.view.records.size() - results::count_dropped(found.view);
+  run.planned = found.view.plan.n_computed();
   run.failed = results::count_fits(found.view, journal::FitStatus::failed);
   if (run.failed == 0) run.failed = results::failed_refits(found.view);
   const results::BestSoFar best = results::best_so_far(found.view);

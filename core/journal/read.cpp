@@ -213,6 +213,7 @@ class Reader {
 
   // Checks the candidate of a refit. Only a failed refit, in which nothing could be trained, has none.
   void match_refit(const FitRecord& record) const {
+    if (record.status == FitStatus::dropped) base::bad_field("status", "that of a refit");
     if (!record.refit && record.status != FitStatus::failed) base::bad_field("refit", "a candidate");
     if (record.refit && !plan_.has(*record.refit, record.fit - plan_.n_fits())) {
       bad(fmt::format("candidate {} does not belong to this bootstrap in the plan; start a new run with --fresh",
@@ -226,6 +227,8 @@ class Reader {
 
   void match_fit(const FitRecord& record, const nlohmann::json& json) const {
     const search::FitKey key = plan_.key(record.fit);
+    if (record.status == FitStatus::dropped && plan_.rung_of(record.fit) == 0)
+      base::bad_field("status", "that of a fit in the first rung");
     if (!says(json, "candidate", key.candidate) || !says(json, "bootstrap", key.bootstrap) ||
         !says(json, "fold", key.fold) || record.refit) {
       bad(fmt::format("fit {} is another candidate, bootstrap or fold in the plan; start a new run with --fresh",

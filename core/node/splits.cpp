@@ -3,7 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <cmath>
+#include <map>
 #include <utility>
 
 #include "data/fold_file.hpp"
@@ -54,24 +54,27 @@ void Splits::draw(const data::Dataset& data) {
 
 void Splits::draw_rungs(const data::Table& train) {
   const std::vector<int32_t> fold_of = assign_rows(train, 0);
-  for (uint32_t rung = 0; rung < repeats_; ++rung) {
-    const double share = std::pow(factor_, static_cast<double>(rung) + 1 - repeats_);
-    samples_.push_back(rung + 1 == repeats_ ? data::whole_sample(fold_of)
-                                            : data::draw_share(fold_of, train.labels, share, config_.seed));
-  }
+  uint64_t divisor = 1;
+  for (uint32_t rung = 1; rung < repeats_; ++rung) divisor *= factor_;
+  for (uint32_t rung = 0; rung < repeats_; ++rung, divisor /= factor_)
+    samples_.push_back(divisor == 1 ? data::whole_sample(fold_of)
+                                    : data::draw_part(fold_of, train.labels, divisor, config_.seed));
   check_smallest(train);
 }
 
-// Every fold of the first rung must leave enough rows to train on.
+// Every part of the first rung, a fold or the rows without one, must have enough rows to compare candidates.
 void Splits::check_smallest(const data::Table& train) const {
-  const int32_t classes = train.labels.empty() ? 1 : *std::max_element(train.labels.begin(), train.labels.end()) + 1;
-  const size_t rows = samples_.front().row.size(), least = size_t{2} * folds_ * static_cast<size_t>(classes);
-  if (rows >= least) return;
-  throw Error(
-      MK_INVALID_ARGUMENT,
-      fmt::format("the first of {} rungs with factor {} has {} of {} training rows, fewer than two for each class "
-                  "and fold; set a smaller search.rungs or search.factor",
-                  repeats_, factor_, rows, train.rows));
+  std::map<int32_t, size_t> parts;
+  for (const int32_t fold : samples_.front().fold_of) ++parts[fold];
+  const size_t classes =
+      train.labels.empty() ? 1 : static_cast<size_t>(*std::max_element(train.labels.begin(), train.labels.end())) + 1;
+  for (const auto& [fold, rows] : parts)
+    if (rows < 2 * classes)
+      throw Error(
+          MK_INVALID_ARGUMENT,
+          fmt::format("the first of {} rungs with factor {} has {} of {} training rows, and a fold of it has {}, "
+                      "fewer than two for each class; set a smaller search.rungs or search.factor",
+                      repeats_, factor_, samples_.front().row.size(), train.rows, rows));
 }
 
 std::vector<int32_t> Splits::assign_rows(const data::Table& train, uint32_t draw) const {

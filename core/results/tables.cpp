@@ -228,7 +228,7 @@ std::string summary_json(const RunView& view) {
                   {"bootstraps", view.plan.bootstraps}};
   if (view.plan.bootstraps > 1) summary["members"] = view.refits.size() - failed_refits(view);
   summary.update(Json{{"fits", recorded(view).size()},
-                      {"fits_planned", view.plan.n_fits()},
+                      {"fits_planned", view.plan.n_computed()},
                       {"failed", count_fits(view, FitStatus::failed)},
                       {"failed_refits", failed_refits(view)},
                       {"best", json_best(view)},

@@ -1,6 +1,7 @@
 #include "run/eta.hpp"
 
 #include <algorithm>
+#include <cmath>
 #include <numeric>
 #include <utility>
 
@@ -12,13 +13,21 @@ constexpr double kEnough = 0.02;
 
 }  // namespace
 
-Eta::Eta(std::vector<double> costs, uint64_t slots, const std::vector<journal::FitRecord>& done, double now_s)
-    : costs_(std::move(costs)), left_(slots), start_s_(now_s) {
+Eta::Eta(std::vector<double> costs, uint64_t slots, const std::vector<journal::FitRecord>& done, double now_s,
+         const std::vector<double>& chances)
+    : costs_(std::move(costs)), start_s_(now_s) {
   const double sum = std::accumulate(costs_.begin(), costs_.end(), 0.0);
   if (!(sum > 0)) costs_.assign(costs_.size(), 1);
   const double mean = sum > 0 ? sum / static_cast<double>(costs_.size()) : 1;
   costs_.resize(slots, mean);
-  total_ = left_cost_ = std::accumulate(costs_.begin(), costs_.end(), 0.0);
+  double slots_left = 0;
+  for (size_t slot = 0; slot < costs_.size(); ++slot) {
+    const double chance = slot < chances.size() ? chances[slot] : 1;
+    slots_left += chance;
+    left_cost_ += chance * costs_[slot];
+  }
+  left_ = static_cast<uint64_t>(std::llround(slots_left));
+  total_ = left_cost_;
   for (const journal::FitRecord& one : done) {
     left_cost_ -= cost(one.fit);
     left_ -= left_ > 0 ? 1 : 0;

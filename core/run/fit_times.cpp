@@ -154,6 +154,9 @@ void remember_run(const node::Experiment& experiment, const RunRecord& run, std:
                   base::Log& log) {
   leave_out_teams(records);
   name_classes(records, run);
+  // The time of a fit on few rows tells little about one on all rows.
+  const search::Plan& plan = experiment.plan();
+  std::erase_if(records, [&](const auto& one) { return plan.rung_of(one.fit) + 1 < plan.rungs(); });
   const scheduler::Workload workload = workload_of(experiment, kSeveralDevices);
   remember_rates(rates_file(), rates_key(experiment.config().model, experiment.data(), workload), workload,
                  timed_work(records), log);

@@ -23,6 +23,10 @@ std::optional<results::CandidateRow> best_row(const search::Plan& plan, const st
 // Returns the fits of each rung of successive halving, or nothing without rungs.
 std::vector<std::vector<uint32_t>> fits_by_rung(const search::Plan& plan);
 
+// Returns, for each fit, the probability that successive halving computes it, or nothing without rungs.
+std::vector<double> chances_of(const search::Plan& plan);
+std::vector<journal::FitRecord> without_dropped(std::vector<journal::FitRecord> records);
+
 // Returns the fits that the refit of each bootstrap waits for.
 std::vector<std::vector<uint32_t>> fits_by_bootstrap(const search::Plan& plan);
 
@@ -33,7 +37,8 @@ class BestCandidates : public cluster::RefitRules {
       : experiment_(experiment), bundles_(std::move(bundles)) {}
 
   cluster::Refit choose(uint32_t bootstrap, const std::vector<journal::FitRecord>& fits) override;
-  std::vector<uint32_t> dropped(uint32_t rung, const std::vector<journal::FitRecord>& fits) override;
+  std::vector<uint32_t> dropped(uint32_t rung, const std::vector<journal::FitRecord>& fits,
+                                const std::vector<journal::FitRecord>& known) override;
   std::optional<double> loss(const journal::FitRecord& fit) const override;
 
  private:

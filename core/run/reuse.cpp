@@ -102,7 +102,9 @@ class Search {
   Search(registry::Registry& registry, const node::Experiment& experiment)
       : registry_(registry), experiment_(experiment) {
     const Keys keys(planned(experiment));
-    for (uint32_t fit = 0; fit < experiment.plan().n_fits(); ++fit) wanted_[keys.of(fit)] = fit;
+    // Which fits of later rungs are computed depends on the first rung alone.
+    for (uint32_t fit = 0; fit < experiment.plan().n_fits(); ++fit)
+      if (experiment.plan().rung_of(fit) == 0) wanted_[keys.of(fit)] = fit;
   }
 
   // Returns the reusable fits of an earlier run. Throws Error if it cannot be read.

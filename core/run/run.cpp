@@ -234,8 +234,8 @@ class NodeRun {
     write_bundles(directory, work.bundles.bundles);
     work.timed = timed_work(contents.records);
     if (recorded_->directory().existed())
-      frontend_.phase(fmt::format("resuming {}: {} of {} are done", directory, contents.records.size(),
-                                  base::counted(plan.n_fits(), "fit")));
+      frontend_.phase(fmt::format("resuming {}: {} of {} are done", directory, without_dropped(contents.records).size(),
+                                  base::counted(plan.n_computed(), "fit")));
     Before earlier = done_before(*experiment_, directory, std::move(contents));
     for (const journal::FitRecord& refit : earlier.to_redo)
       journal_->append(journal::supersede(refit, base::wall_s(),
@@ -243,11 +243,12 @@ class NodeRun {
                                           "now the best: it is trained again"));
     work.done = std::move(earlier.done);
     work.attempts = std::move(earlier.attempts);
-    status_ = std::make_unique<StatusFile>(directory, handshake.nodes, plan.n_slots(), work.done, base::wall_s,
-                                           cost_by_fit(work.bundles.bundles, plan.n_fits()));
+    const std::vector<journal::FitRecord> computed = without_dropped(work.done);
+    status_ = std::make_unique<StatusFile>(directory, handshake.nodes, plan.n_slots(), computed, base::wall_s,
+                                           cost_by_fit(work.bundles.bundles, plan.n_fits()), chances_of(plan));
     observers_ = {status_.get(), &frontend_};
     frontend_.begin_fits({directory, recorded_->directory().existed(), plan, experiment_->metrics(), handshake.nodes,
-                          work.done, *status_});
+                          computed, *status_});
     rules_ = std::make_unique<AnnouncedRefit>(*experiment_, work.bundles.bundles, observers_);
     return std::make_unique<cluster::Leading>(cluster::Leading{std::move(work), *rules_, observers_});
   }

@@ -59,13 +59,17 @@ bool failed(const journal::FitRecord& record) { return record.status == journal:
 
 StatusFile::StatusFile(std::string run_directory, const std::vector<std::vector<cluster::LocalDevice>>& nodes,
                        uint64_t fits, const std::vector<journal::FitRecord>& done, std::function<double()> now,
-                       std::vector<double> costs)
-    : file_{std::move(run_directory), kStatus}, now_(std::move(now)), eta_(std::move(costs), fits, done, now_()) {
+                       std::vector<double> costs, const std::vector<double>& chances)
+    : file_{std::move(run_directory), kStatus},
+      now_(std::move(now)),
+      eta_(std::move(costs), fits, done, now_(), chances) {
   const double start_s = now_();
   status_.host = cluster::host_name();
   status_.pid = ::getpid();
   status_.phase = "fits";
-  status_.fits = fits;
+  double expected = static_cast<double>(fits);
+  for (const double chance : chances) expected += chance - 1;
+  status_.fits = static_cast<uint64_t>(std::llround(expected));
   status_.done = done.size();
   status_.failed = static_cast<uint64_t>(std::count_if(done.begin(), done.end(), failed));
   for (uint32_t node = 0; node < nodes.size(); ++node) {

@@ -67,9 +67,10 @@ struct LiveStatus {
 // Only one thread of rank 0 may use it.
 class StatusFile : public cluster::Observer {
  public:
-  // `now` returns seconds since the epoch; `costs` are the costs for Eta. Writes the initial state.
+  // `now` returns seconds since the epoch; `costs` and `chances` are those for Eta. Writes the initial state.
   StatusFile(std::string run_directory, const std::vector<std::vector<cluster::LocalDevice>>& nodes, uint64_t fits,
-             const std::vector<journal::FitRecord>& done, std::function<double()> now, std::vector<double> costs = {});
+             const std::vector<journal::FitRecord>& done, std::function<double()> now, std::vector<double> costs = {},
+             const std::vector<double>& chances = {});
 
   void phase(const std::string& text) override;  // writes the file immediately
   void fit_done(const journal::FitRecord& record) override;

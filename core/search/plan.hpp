@@ -57,6 +57,13 @@ struct Plan {
 
   uint32_t n_candidates() const { return static_cast<uint32_t>(candidates.size()); }
   uint32_t fits_per_candidate() const { return (own_candidates > 0 ? 1 : bootstraps) * folds; }
+  // Returns how many fits are computed if none fails: all, or those of the candidates that reach each rung.
+  uint32_t n_computed() const {
+    if (factor == 0) return n_fits();
+    uint32_t fits = 0;
+    for (uint32_t rung = 0; rung < rungs(); ++rung) fits += candidates_in(rung) * folds_each();
+    return fits;
+  }
   uint32_t n_fits() const { return n_candidates() * fits_per_candidate(); }
   uint32_t n_slots() const { return n_fits() + bootstraps; }  // fits and refits
   bool is_refit(uint32_t id) const { return id >= n_fits(); }

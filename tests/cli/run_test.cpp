@@ -149,6 +149,22 @@ TEST(Run, RungsDropMostCandidatesAndResumeToTheSameBytes) {
     EXPECT_EQ(slurp(killed.run("small") / file), slurp(run / file)) << file;
 }
 
+// Otherwise, results of candidates that this search drops would decide.
+TEST(Run, RungsTakeNothingOverFromAGridButTheirFirstFits) {
+  const Place alone, after;
+  for (const Place* one : {&alone, &after}) one->write("e.toml", small_experiment("host"));
+  ASSERT_EQ(after.mokume("run e.toml").code, 0);
+  const std::string command = "run e.toml --set search.rungs=2 --set search.factor=3";
+  ASSERT_EQ(alone.mokume(command).code, 0);
+  const fs::path grid = after.run("small");
+  ASSERT_EQ(after.mokume(command).code, 0);
+  for (const auto& run : fs::directory_iterator(grid.parent_path())) {
+    if (run.path() == grid) continue;
+    for (const char* file : {"candidates.csv", "results.csv"})
+      EXPECT_EQ(slurp(run.path() / file), slurp(alone.run("small") / file)) << file;
+  }
+}
+
 // If the run is killed before everything is written, the next run resumes it.
 TEST(Run, IsDoneOnlyOnceEverythingIsWritten) {
   const Place place;

@@ -137,7 +137,8 @@ inline PlannedWork make_work(uint32_t n_fits, uint32_t size = 1) {
 class TestRules : public RefitRules {
  public:
   Refit choose(uint32_t refit, const std::vector<journal::FitRecord>& fits) override { return chosen(refit, fits); }
-  std::vector<uint32_t> dropped(uint32_t rung, const std::vector<journal::FitRecord>& fits) override {
+  std::vector<uint32_t> dropped(uint32_t rung, const std::vector<journal::FitRecord>& fits,
+                                const std::vector<journal::FitRecord>&) override {
     return drops ? drops(rung, fits) : std::vector<uint32_t>();
   }
   std::optional<double> loss(const journal::FitRecord& fit) const override {

@@ -80,6 +80,38 @@ TEST(Rungs, ResumeBetweenTwoRungs) {
   EXPECT_EQ(harness.given_up().size(), 3U);
 }
 
+// A fit may use the result of an earlier one in its bundle, such as a solution to start from.
+TEST(Rungs, KeepTheResultsOfAnEarlierSession) {
+  PlannedWork work = in_rungs();
+  for (const uint32_t fit : {0U, 1U, 2U, 3U, 6U}) work.done.push_back(result_of(fit));
+  TestRules rules;
+  rules.drops = [](uint32_t rung, const std::vector<journal::FitRecord>&) { return rung == 1 ? Fits{8, 9} : Fits{}; };
+  Harness harness(std::move(work), {{make_device("host:0")}}, rules);
+  const Grant grant = harness.expect_grant(0);
+  EXPECT_EQ(grant.attempt.fits, Fits{7});
+  EXPECT_EQ(grant.attempt.done_fits, Fits{6});
+}
+
+// Records of a later rung, as a reader may find them in a journal, do not open the rungs in between.
+TEST(Rungs, BeginInOrder) {
+  PlannedWork work = in_rungs();
+  for (const uint32_t fit : {4U, 5U, 6U, 7U}) work.done.push_back(result_of(fit));
+  Harness harness(std::move(work), {{make_device("host:0")}}, dropping());
+  EXPECT_EQ(harness.expect_grant(0).attempt.fits, (Fits{2, 3}));
+  EXPECT_TRUE(harness.given_up().empty());
+}
+
+TEST(Rungs, NodesOtherThan0DropNothing) {
+  Harness harness(in_rungs(), {{}, {make_device("host:0")}}, dropping());
+  const Grant grant = harness.expect_grant(1);
+  Done done{grant.lease, {result_of(grant.attempt.fits.front())}};
+  done.records.front().status = Status::dropped;
+  done.records.front().values.clear();
+  harness.say(1, done);
+  ASSERT_TRUE(harness.coordinator().stopped());
+  EXPECT_NE(harness.coordinator().stopped()->reason.find("only node 0"), std::string::npos);
+}
+
 TEST(Rungs, GoOnAfterAFitThatFails) {
   Harness harness(in_rungs(), {{make_device("host:0"), make_device("host:1")}}, dropping());
   for (int tries = 0; tries < 40; ++tries) {

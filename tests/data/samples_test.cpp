@@ -24,7 +24,7 @@ TEST(Samples, SharesContainEachOtherAndEveryFoldAndClass) {
   const std::vector<int32_t> fold_of = dealt(1003, 5);
   std::vector<int32_t> labels;
   for (size_t r = 0; r < fold_of.size(); ++r) labels.push_back(r < 7 ? 2 : static_cast<int32_t>(r / 500));
-  const Sample quarter = draw_share(fold_of, labels, 0.25, 7), tenth = draw_share(fold_of, labels, 0.1, 7);
+  const Sample quarter = draw_part(fold_of, labels, 4, 7), tenth = draw_part(fold_of, labels, 10, 7);
   EXPECT_NEAR(static_cast<double>(quarter.row.size()), 1003 / 4.0, 15);
   EXPECT_TRUE(std::is_sorted(quarter.row.begin(), quarter.row.end()));
   EXPECT_TRUE(std::includes(quarter.row.begin(), quarter.row.end(), tenth.row.begin(), tenth.row.end()));
@@ -35,9 +35,9 @@ TEST(Samples, SharesContainEachOtherAndEveryFoldAndClass) {
     drawn.emplace(tenth.fold_of[i], labels[tenth.row[i]]);
   }
   EXPECT_EQ(drawn, groups);
-  EXPECT_EQ(draw_share(fold_of, labels, 0.1, 7).row, tenth.row);
-  EXPECT_NE(draw_share(fold_of, labels, 0.1, 8).row, tenth.row);
-  EXPECT_EQ(draw_share(fold_of, {}, 1, 7).row, whole_sample(fold_of).row);
+  EXPECT_EQ(draw_part(fold_of, labels, 10, 7).row, tenth.row);
+  EXPECT_NE(draw_part(fold_of, labels, 10, 8).row, tenth.row);
+  EXPECT_EQ(draw_part(fold_of, {}, 1, 7).row, whole_sample(fold_of).row);
 }
 
 TEST(Samples, AreDrawnWithinFolds) {

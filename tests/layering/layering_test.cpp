@@ -23,8 +23,8 @@ TEST(Tree, KeepsItsRules) {
 // last rose by the takeover of a lost node 0 (ADR 51) and by successive halving (ADR 52).
 TEST(Tree, CoreStaysSmall) {
   const std::vector<Source> tree = read_tree(test::source_directory());
-  EXPECT_LE(core_lines(tree), 38860U);
-  EXPECT_LE(reached_lines(tree, "core/run/run.cpp"), 34350U);
+  EXPECT_LE(core_lines(tree), 38930U);
+  EXPECT_LE(reached_lines(tree, "core/run/run.cpp"), 34410U);
 }
 
 // ---- tests of the checker

@@ -179,6 +179,7 @@ std::string Figure::hover(size_t candidate) const {
   const results::CandidateRow& row = pooled[candidate];
   std::string text = results::pretty_params(view.plan, candidate);
   if (!text.empty()) text += '\n';
+  if (view.plan.rungs() > 1) text += fmt::format("rung {}, ", row.rung);
   if (row.complete)
     return text + fmt::format("mean {} ± {}, n = {}", unit.text(row.mean), unit.spread(row.sd), row.values.size());
   text += fmt::format("{} of {} fits have a value", row.values.size(), row.values.size() + row.failed + row.missing);
@@ -189,8 +190,8 @@ std::string Figure::fits_text() const {
   const bool shared = view.plan.bootstraps > 1 && view.plan.own_candidates == 0;
   const std::string text = shared ? fmt::format("{} bootstraps × ", view.plan.bootstraps) : "";
   const search::Plan& plan = view.plan;
-  const char* const what = plan.rungs() > 1 ? "rungs" : "repeats";
-  const std::string repeated = plan.repeats > 1 ? fmt::format("{} {} × ", plan.repeats, what) : "";
+  const bool repeats = plan.repeats > plan.rungs();
+  const std::string repeated = repeats ? fmt::format("{} repeats × ", plan.repeats) : "";
   return text + repeated + fmt::format("{} fold{}", plan.folds_each(), plan.folds_each() == 1 ? "" : "s");
 }
 

@@ -65,7 +65,7 @@ std::string fits_tile(const results::RunView& view) {
                failed = results::count_fits(view, journal::FitStatus::failed);
   const size_t refits = results::failed_refits(view);
   std::string below =
-      finished < view.plan.n_fits() ? fmt::format("of {} planned, ", results::grouped(view.plan.n_fits())) : "";
+      finished < view.plan.n_computed() ? fmt::format("of {} planned, ", results::grouped(view.plan.n_computed())) : "";
   if (failed > 0 || refits == 0) below += failed > 0 ? results::grouped(failed) + " failed" : "none failed";
   if (refits > 0)
     below += (failed > 0 ? ", " : "") +
@@ -99,6 +99,7 @@ std::string plan_line(const Figure& figure) {
   std::string text =
       results::counted(plan.own_candidates > 0 ? plan.own_candidates : plan.candidates.size(), "candidate");
   if (plan.own_candidates > 0) text += fmt::format(" each in {} bootstraps", plan.bootstraps);
+  if (plan.rungs() > 1) text += fmt::format(" in {} rungs", plan.rungs());
   text += plan.folds == 0 ? ", no validation" : " × " + figure.fits_text();
   if (const size_t reused = results::count_reused(figure.view); reused > 0)
     text += fmt::format(", {} taken over from {}", results::counted(reused, "fit"),

@@ -134,6 +134,7 @@ std::string candidates_section(const Figure& figure) {
     return p < values.size() && !std::holds_alternative<std::string>(values[p]);
   };
   for (size_t p = 0; p < plan.params.size(); ++p) table.add_column({results::elide(plan.params[p], 40), number(0, p)});
+  if (plan.rungs() > 1) table.add_column({"rung", true});
   for (const std::string& head :
        {"mean " + figure.unit.title, std::string("sd"), std::string("min"), std::string("max")})
     table.add_column({head, true});
@@ -147,6 +148,7 @@ std::string candidates_section(const Figure& figure) {
       cells.emplace_back(p < values.size() ? results::pretty(values[p]) : "",
                          number(c, p) ? search::to_text(values[p]) : "");
     }
+    if (plan.rungs() > 1) cells.push_back(Cell::id(row.rung));
     for (const double value : {row.mean, row.sd, row.min, row.max})
       cells.push_back(row.complete ? Cell(figure.unit.spread(value), value) : results::kNoValue);
     if (!row.complete) cells[cells.size() - 4] = row.failed > 0 ? "a fit failed" : "not finished";
@@ -216,7 +218,8 @@ std::string fits_section(const Figure& figure) {
   add_if_any("without a finite value, left out of plots", unusable - std::min(failed, unusable), "class=\"bad\"");
   const size_t dropped = results::count_dropped(view);
   add_if_any("dropped by successive halving", dropped);
-  add_if_any("not finished", planned - dropped - results::recorded(view).size());
+  const size_t over = dropped + results::recorded(view).size();
+  add_if_any("not finished", planned - std::min(planned, over));
   return section("Fits", "", element("div", "class=\"counts\"", '\n' + body) + '\n' + notes);
 }
 

@@ -185,6 +185,8 @@ void Coordinator::take_record(uint32_t from, Lease& held, journal::FitRecord rec
     throw Error(MK_INTERNAL, fmt::format("fit {} was reported, but it is not in the lease", record.fit));
   }
   const LocalDevice& by = device(units_[held.unit]);
+  if (record.status == journal::FitStatus::dropped)
+    throw Error(MK_INTERNAL, fmt::format("fit {} was reported as dropped, which only node 0 decides", record.fit));
   try {
     if (from != 0) is_refit(record.fit) ? check_refit(record, work_.bounds) : check_fit(record, work_.bounds);
   } catch (const Error& e) {
@@ -213,7 +215,7 @@ void Coordinator::take_record(uint32_t from, Lease& held, journal::FitRecord rec
   if (known) return supersede(record);
   ++held.own;
   blocklist_.erase(record.fit);
-  if (record.status != journal::FitStatus::failed) failures_.succeeded(record.fit);
+  if (journal::has_result(record.status)) failures_.succeeded(record.fit);
   const uint32_t fit = record.fit, bundle = bundle_of_[fit];
   count(std::move(record));
   if (left(policy_.bundle(bundle).fits).empty()) policy_.finished(bundle);

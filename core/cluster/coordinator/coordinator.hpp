@@ -99,7 +99,7 @@ class Coordinator {
     bool alone = false;            // this part is never combined with others again
     std::string too_large;         // out-of-memory error of the device that could not hold it
     std::optional<uint32_t> next;  // part with the next fit of the same bundle
-    bool held_back = false;        // waits for its predecessor, whose results it may use, or for its refit's choice
+    bool held_back = false;        // waits for its predecessor, for its rung, or for its refit's choice
   };
 
   uint32_t slots() const { return static_cast<uint32_t>(done_.size()); }
@@ -147,6 +147,7 @@ class Coordinator {
   void note_rung(uint32_t fit);
   void open_rungs();
   void open_rung(uint32_t rung);
+  bool is_dropped(uint32_t fit) const;
   void drop(uint32_t fit);
 
   // coordinator_nodes.cpp defines the functions for nodes that leave and return.
@@ -197,7 +198,7 @@ class Coordinator {
   std::vector<std::vector<uint32_t>> noted_fits_;     // fits whose notes each refit gets
   std::vector<uint32_t> rung_of_;                     // indexed by fit; empty without rungs
   std::vector<uint32_t> rung_left_;                   // number of fits of each rung that are not done
-  std::vector<uint32_t> done_rungs_;                  // rungs whose successor may begin
+  uint32_t open_rung_ = 0;                            // last rung that has begun
   std::map<uint64_t, Lease> leases_;                  // includes ended leases, whose results may arrive late
   uint64_t next_lease_ = 1;
 

@@ -27,38 +27,38 @@ bool Coordinator::waits_for_rung(uint32_t bundle) const {
 }
 
 void Coordinator::note_rung(uint32_t fit) {
-  if (!rung_of_.empty() && --rung_left_[rung_of_[fit]] == 0) done_rungs_.push_back(rung_of_[fit]);
+  if (!rung_of_.empty()) --rung_left_[rung_of_[fit]];
 }
 
 // A rung may be done at once, if it has no candidates left.
 void Coordinator::open_rungs() {
-  while (!done_rungs_.empty()) {
-    const auto first = std::min_element(done_rungs_.begin(), done_rungs_.end());
-    const uint32_t rung = *first;
-    done_rungs_.erase(first);
-    if (rung + 1 < work_.rungs.size()) open_rung(rung + 1);
-  }
+  while (open_rung_ + 1 < work_.rungs.size() && rung_left_[open_rung_] == 0) open_rung(++open_rung_);
+}
+
+bool Coordinator::is_dropped(uint32_t fit) const {
+  return done_[fit] && done_[fit]->status == journal::FitStatus::dropped;
 }
 
 void Coordinator::open_rung(uint32_t rung) {
-  std::vector<journal::FitRecord> fits;
+  std::vector<journal::FitRecord> fits, known;
   for (const uint32_t fit : work_.rungs[rung - 1]) fits.push_back(*done_[fit]);
-  for (const uint32_t fit : rules_.dropped(rung, fits))
+  for (const uint32_t fit : work_.rungs[rung])
+    if (done_[fit]) known.push_back(*done_[fit]);
+  for (const uint32_t fit : rules_.dropped(rung, fits, known))
     if (!done_[fit]) drop(fit);
   for (const uint32_t fit : work_.rungs[rung]) {
     const uint32_t bundle = bundle_of_[fit];
     if (!std::exchange(parts_[bundle].held_back, false)) continue;
-    const std::vector<uint32_t> kept = left(policy_.bundle(bundle).fits);
-    if (kept.empty()) {
-      policy_.finished(bundle);
-    } else {
-      policy_.narrow(bundle, kept);
-      policy_.wait(bundle);
-    }
+    // Fits that an earlier session has computed stay, because the others may use their results.
+    std::vector<uint32_t> kept = policy_.bundle(bundle).fits;
+    std::erase_if(kept, [&](uint32_t one) { return is_dropped(one); });
+    if (!kept.empty()) policy_.narrow(bundle, kept);
+    left(kept).empty() ? policy_.finished(bundle) : policy_.wait(bundle);
   }
   placement_changed_ = true;
 }
 
+// Records a fit that is not computed. Only the journal needs to know.
 void Coordinator::drop(uint32_t fit) {
   journal::FitRecord record;
   record.fit = fit;
@@ -68,7 +68,6 @@ void Coordinator::drop(uint32_t fit) {
   record.start_s = record.end_s = now_;
   count(record);
   notify(observers_, &Observer::given_up, record);
-  notify(observers_, &Observer::fit_done, record);
 }
 
 }  // namespace mokume::cluster

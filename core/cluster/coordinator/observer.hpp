@@ -19,7 +19,7 @@ class Observer {
   virtual void phase(const std::string& text) { static_cast<void>(text); }
   // Receives a fit or refit that is done for the first time.
   virtual void fit_done(const journal::FitRecord& record) { static_cast<void>(record); }
-  // Receives the record of node 0 for a fit that failed for good. A call of fit_done() follows.
+  // Receives the record of node 0 for a fit that failed for good, before a call of fit_done(), or that was dropped.
   virtual void given_up(const journal::FitRecord& record) { static_cast<void>(record); }
   virtual void event(const journal::EventRecord& event) { static_cast<void>(event); }
   virtual void device_state(uint32_t node, uint32_t device, const std::string& what, double share) {
@@ -50,9 +50,11 @@ class RefitRules {
  public:
   virtual ~RefitRules() = default;
   virtual Refit choose(uint32_t refit, const std::vector<journal::FitRecord>& fits) = 0;
-  // Returns the fits of this rung and later ones that successive halving drops, given those of the rung before.
-  virtual std::vector<uint32_t> dropped(uint32_t rung, const std::vector<journal::FitRecord>& fits) {
-    static_cast<void>(rung), static_cast<void>(fits);
+  // Returns the fits of this rung and later ones that successive halving drops, given the fits of the rung before. An
+  // earlier session may have recorded some fits of this rung, dropped or computed, which are `known`; that is final.
+  virtual std::vector<uint32_t> dropped(uint32_t rung, const std::vector<journal::FitRecord>& fits,
+                                        const std::vector<journal::FitRecord>& known) {
+    static_cast<void>(rung), static_cast<void>(fits), static_cast<void>(known);
     return {};
   }
   // Returns the value by which choose() compares candidates, for one fit, or no value if the fit gives no hint. Smaller
