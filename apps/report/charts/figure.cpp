@@ -192,7 +192,8 @@ std::string Figure::fits_text() const {
   const search::Plan& plan = view.plan;
   const bool repeats = plan.repeats > plan.rungs();
   const std::string repeated = repeats ? fmt::format("{} repeats × ", plan.repeats) : "";
-  return text + repeated + fmt::format("{} fold{}", plan.folds_each(), plan.folds_each() == 1 ? "" : "s");
+  const char* const which = plan.rungs() > 1 ? " of the last rung reached" : "";
+  return text + repeated + fmt::format("{} fold{}{}", plan.folds_each(), plan.folds_each() == 1 ? "" : "s", which);
 }
 
 std::string safe_name(std::string prefix, const std::string& name) {

@@ -99,8 +99,10 @@ std::string plan_line(const Figure& figure) {
   std::string text =
       results::counted(plan.own_candidates > 0 ? plan.own_candidates : plan.candidates.size(), "candidate");
   if (plan.own_candidates > 0) text += fmt::format(" each in {} bootstraps", plan.bootstraps);
-  if (plan.rungs() > 1) text += fmt::format(" in {} rungs", plan.rungs());
-  text += plan.folds == 0 ? ", no validation" : " × " + figure.fits_text();
+  if (plan.rungs() > 1)
+    text += fmt::format(" in {} rungs × {}", plan.rungs(), results::counted(plan.folds_each(), "fold"));
+  else
+    text += plan.folds == 0 ? ", no validation" : " × " + figure.fits_text();
   if (const size_t reused = results::count_reused(figure.view); reused > 0)
     text += fmt::format(", {} taken over from {}", results::counted(reused, "fit"),
                         results::elide(figure.view.reused_from, 80));
