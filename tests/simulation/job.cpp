@@ -7,6 +7,7 @@
 #include <filesystem>
 #include <fstream>
 #include <functional>
+#include <map>
 #include <memory>
 #include <optional>
 #include <set>
@@ -35,7 +36,7 @@ constexpr double kLockSeconds = 120;
 // Draws the properties of a job once, from the seed.
 struct Shape {
   uint32_t fits = 0, bundle = 0, refits = 0;
-  uint32_t first_rung = 0;  // number of fits in the first of two rungs, or 0 without rungs
+  bool rungs = false;  // the fits of a candidate, an even one and the next, are in two rungs
   double fit_s = 0;
 
   explicit Shape(Random& random)
@@ -43,10 +44,20 @@ struct Shape {
         bundle(1 + random.below(4)),
         refits(random.below(2)),
         fit_s(std::pow(10.0, random.between(-2, 0.7))) {
-    if (random.chance(0.3)) first_rung = fits / 2 / bundle * bundle;
+    rungs = random.chance(0.3);
+    if (rungs) fits += fits % 2;
   }
   // Half of the fits in the second rung are dropped.
-  bool drops(uint32_t fit) const { return first_rung > 0 && fit >= first_rung && fit < fits && fit % 2 == 1; }
+  bool drops(uint32_t fit) const { return rungs && fit < fits && fit % 4 == 3; }
+  uint32_t bundle_of(uint32_t fit) const {
+    if (fit >= fits) return fit;
+    return rungs ? fit % 2 * fits + fit / 2 / bundle : fit / bundle;
+  }
+  search::Plan plan() const {
+    search::Plan plan = cluster::make_plan(rungs ? fits / 2 : fits);
+    if (rungs) plan.folds = plan.repeats = plan.factor = 2;
+    return plan;
+  }
   uint32_t slots() const { return fits + refits; }
   double trouble_s() const { return 3 + fits * fit_s; }  // trouble begins within this time after a start
 };
@@ -75,11 +86,7 @@ struct Rank {
 class Job {
  public:
   Job(uint64_t seed, const Troubles& troubles)
-      : troubles_(troubles),
-        world_(seed),
-        shape_(world_.random()),
-        plan_(cluster::make_plan(shape_.fits)),
-        disk_(world_) {
+      : troubles_(troubles), world_(seed), shape_(world_.random()), plan_(shape_.plan()), disk_(world_) {
     report_.seed = seed;
   }
 
@@ -141,7 +148,7 @@ class Start {
 
 journal::FitRecord Job::result(uint32_t fit) const {
   journal::FitRecord record = cluster::result_of(fit);
-  if (fit >= shape_.fits) record.refit = shape_.fits - 1;
+  if (fit >= shape_.fits) record.refit = plan_.n_candidates() - 1;
   if (!shape_.drops(fit)) return record;
   journal::FitRecord dropped;
   dropped.fit = fit;
@@ -375,9 +382,16 @@ bool Start::attempt(Rank& self, cluster::Transport& transport) {
 
 cluster::PlannedWork Start::workload() {
   cluster::PlannedWork work = cluster::make_work(job_.shape_.fits, job_.shape_.bundle);
-  if (const uint32_t first = job_.shape_.first_rung; first > 0) {
+  if (job_.shape_.rungs) {
     work.rungs.resize(2);
-    for (uint32_t fit = 0; fit < job_.shape_.fits; ++fit) work.rungs[fit < first ? 0 : 1].push_back(fit);
+    std::map<uint32_t, scheduler::Bundle> bundles;
+    for (uint32_t fit = 0; fit < job_.shape_.fits; ++fit) {
+      work.rungs[fit % 2].push_back(fit);
+      bundles.try_emplace(job_.shape_.bundle_of(fit), scheduler::Bundle{{}, 1, 100, 0})
+          .first->second.fits.push_back(fit);
+    }
+    work.bundles.bundles.clear();
+    for (auto& [number, bundle] : bundles) work.bundles.bundles.push_back(std::move(bundle));
   }
   if (job_.shape_.refits > 0) {
     work.refit_after.emplace_back();
@@ -397,7 +411,7 @@ void Start::work(uint32_t rank, uint32_t device, const cluster::Attempt& attempt
   self.killed[device] = false;
   const std::shared_ptr<void> end(nullptr, [&self](void*) { --self.working; });
   for (const uint32_t fit : attempt.fits) {
-    const uint32_t bundle = fit < job_.shape_.fits ? fit / job_.shape_.bundle : fit;
+    const uint32_t bundle = job_.shape_.bundle_of(fit);
     const bool may_fail = job_.failed_.count(bundle) == 0;
     const bool fails = may_fail && job_.random().chance(failure_rate_);
     const bool hangs = may_fail && !fails && job_.random().chance(hang_rate_);
