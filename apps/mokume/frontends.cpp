@@ -58,7 +58,7 @@ void Events::begin_fits(const run::FitsStart& start) {
   put("started", {{"run", start.directory},
                   {"resumed", start.resumed},
                   {"candidates", plan_.candidates.size()},
-                  {"folds", plan_.folds / plan_.rungs()},
+                  {"folds", plan_.folds_in_rung()},
                   {"rungs", plan_.rungs()},
                   {"bootstraps", plan_.bootstraps},
                   {"fits", plan_.n_computed()},

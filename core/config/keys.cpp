@@ -301,13 +301,11 @@ std::vector<Parameter> search_keys() {
           .within(1, 10'000'000),
       Key("search", "rungs", Type::integer,
           "successive halving: the number of rungs; the first fits every candidate on few rows, and each further one "
-          "only "
-          "the best candidates on more rows",
+          "only the best candidates on more rows",
           kInPlan | kPlanIfSet, kIn<&Config::rungs>)
           .within(1, 10),
       Key("search", "factor", Type::integer,
-          "successive halving: each rung has 1/factor of the candidates and factor "
-          "times the rows of the one before",
+          "successive halving: each rung has 1/factor of the candidates and factor times the rows of the one before",
           kInPlan | kPlanIfSet, kIn<&Config::factor>)
           .within(2, 100),
       Key("search", "select", Type::text,

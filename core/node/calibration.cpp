@@ -99,7 +99,7 @@ std::optional<Calibration> calibrate(const OpenModel& model, const cluster::Atte
   const search::Plan& plan = experiment.plan();
   const uint32_t bootstrap = attempt.fits.front() - plan.n_fits();
   std::vector<mk_fit> fits;
-  for (uint32_t fold = plan.folds - plan.folds / plan.rungs(); fold < plan.folds; ++fold) {  // the last rung
+  for (uint32_t fold = plan.folds - plan.folds_in_rung(); fold < plan.folds; ++fold) {  // the last rung
     const Splits::Place place = experiment.splits().place_of({bootstrap, fold});
     fits.push_back({attempt.refit.value(), place.fold, 0, place.sample, nullptr, ""});
   }

@@ -36,7 +36,7 @@ bool BestSoFar::add(const journal::FitRecord& record) {
   const uint32_t rung = plan_.rung_of(record.fit);
   const auto group = values_.try_emplace({key.bootstrap, key.candidate, rung}).first;
   group->second[key.fold] = *value;
-  if (group->second.size() < plan_.folds / plan_.rungs()) return false;
+  if (group->second.size() < plan_.folds_in_rung()) return false;
   std::vector<double> values;
   for (const auto& [fold, one] : group->second) values.push_back(one);
   values_.erase(group);

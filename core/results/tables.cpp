@@ -224,7 +224,7 @@ std::string summary_json(const RunView& view) {
                     {"test_rows", view.data_test_rows},
                     {"sha256", view.data_sha256}}},
                   {"candidates", view.plan.candidates.size()},
-                  {"folds", view.plan.folds / view.plan.rungs()},
+                  {"folds", view.plan.folds_in_rung()},
                   {"bootstraps", view.plan.bootstraps}};
   if (view.plan.bootstraps > 1) summary["members"] = view.refits.size() - failed_refits(view);
   summary.update(Json{{"fits", recorded(view).size()},

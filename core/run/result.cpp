@@ -42,7 +42,7 @@ void tell_best(const search::Plan& plan, const std::vector<results::Metric>& met
   const auto best = best_row(plan, metrics, records, 0);
   if (!best) return;
   result.best = node::candidate_text(plan, best->candidate);
-  result.folds = plan.folds / plan.rungs();
+  result.folds = plan.folds_in_rung();
   for (const results::Metric& metric : metrics)
     if (best->complete && metric.selects && result.metric.empty()) result.metric = metric.name;
   result.best_mean = best->mean;

@@ -47,6 +47,7 @@ struct Plan {
 
   uint32_t folds_each() const { return folds / repeats; }
   uint32_t rungs() const { return factor > 0 ? repeats : 1; }
+  uint32_t folds_in_rung() const { return folds / rungs(); }  // the mean over these folds compares candidates
   uint32_t rung_of(uint32_t fit) const { return factor > 0 ? fit % folds / folds_each() : 0; }
   // Returns how many candidates reach a rung, counted from 0.
   uint32_t candidates_in(uint32_t rung) const {
