@@ -151,7 +151,7 @@ double epochs(const sdk::Host& host, const sdk::Device& device, const Network& n
   int64_t images = 0;
   for (int turn = 0; turn < 2 || now_s() - start < seconds; ++turn) {
     if (turn == 1) start = now_s(), images = 0;
-    device.write(resident.x, data.x, static_cast<uint64_t>(kImages * data.features));
+    resident.write_inputs();
     run_in_epochs(alone, batches);
     images += kImages;
   }

@@ -247,6 +247,14 @@ typedef struct mk_block {
   const float* values;
 } mk_block;
 
+/* Tells which part of a model each member of a team keeps in memory. The results are the same. */
+typedef enum mk_team_split {
+  MK_SPLIT_AUTO = 0,   /* the first of the following that fits into the members' memory */
+  MK_SPLIT_BATCH = 1,  /* each member has the whole model, and trains it on a part of each batch */
+  MK_SPLIT_STATES = 2, /* the same, but each member has the optimizer's states of a part of the parameters only */
+  MK_SPLIT_LAYERS = 3  /* each member has some consecutive layers: a pipeline */
+} mk_team_split;
+
 /* Connects devices that train one model together. Each makes the same call of the model on the same fits, in its own
  * session and thread, possibly in another process. All members contribute to the same sums in the same order, and take
  * them in that order. The result depends on the blocks, not on who gave them or when, because the float additions are
@@ -273,6 +281,13 @@ typedef struct mk_team {
   /* For member 0, the splits of a run to repeat, one line per `at` and `shares` of account() ("epoch 2, batch 17:
    * 5+3"), in their order. They replace the speeds. NULL if the speeds decide. */
   const char* splits;
+  int32_t split; /* the mk_team_split that the user asks for */
+  uint32_t reserved2;
+  /* Sends floats to another member. Copies them and returns at once. */
+  int32_t (*send)(void* self, uint32_t to, const float* values, uint64_t count, mk_error* error);
+  /* Waits for the oldest floats that `from` has sent to this member and that it has not received; `count` must match.
+   * MK_CANCELLED as for take(). */
+  int32_t (*receive)(void* self, uint32_t from, float* values, uint64_t count, mk_error* error);
 } mk_team;
 
 /* Gives a model access to an open device. submit() falls back to the host backend for ops that the device does not

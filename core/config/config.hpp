@@ -82,6 +82,7 @@ struct Config {
   std::string devices = "all";                  // [devices] use
   std::string isolation = "thread";             // [devices] isolation, "thread" or "process"
   bool team = false;                            // [devices] team, with which all devices train one network
+  std::string split = "auto";                   // [devices] split: "auto", "batch", "states" or "layers"
   std::string sums = "mpi";                     // [devices] sums, "mpi" or "sockets"
   std::string precision = "fp32";               // [devices] precision, "fp32", "tf32" or "bf16"
   std::string repeat_splits;                    // [devices] repeat_splits, a run directory, or "" if speeds decide

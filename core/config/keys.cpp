@@ -336,6 +336,14 @@ std::vector<Parameter> device_keys() {
           "true: all devices of all nodes train each network together, as set in the options of the model (cnn: "
           "parallel)",
           0, kIn<&Config::team>),
+      Key("devices", "split", Type::text,
+          "what each device of a team keeps in memory; no effect on results. batch: all of the network, which it "
+          "trains "
+          "on a part of each batch; states: the same, but the optimizer's states of only a part of the weights; "
+          "layers: "
+          "some of the layers (pipeline parallelism); auto: the first of these that fits",
+          0, kIn<&Config::split>)
+          .one_of({"auto", "batch", "states", "layers"}),
       Key("devices", "sums", Type::text,
           "what carries the sums of a team between nodes. mpi: MPI, where the run has it, with a slice of each sum "
           "added "

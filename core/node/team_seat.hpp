@@ -24,12 +24,15 @@ class TeamSeat {
   const mk_team* table() const { return &table_; }  // valid for the lifetime of the seat
 
   // Take the node's answers. Any thread may call these functions.
-  void take_sum(base::Floats sum);
+  void take_sum(base::Floats sum);        // answers take() and receive()
   void break_up(const std::string& why);  // later contributions and waits get MK_CANCELLED
 
  private:
   void give(uint64_t count, std::span<const mk_block> blocks);
   void take(std::span<float> sum);
+  void send_to(uint32_t member, std::span<const float> values);
+  void receive(uint32_t from, std::span<float> values);
+  void ask(const cluster::Message& request, std::span<float> answer);
   void check_whole() const;  // requires the lock
 
   const cluster::TeamJoin join_;

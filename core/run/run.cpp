@@ -195,8 +195,9 @@ class NodeRun {
   // Combines all devices into one device of node 0.
   void form_team(cluster::Handshake& seen) {
     if (leads()) recorded_->recall_speeds(seen.nodes);
-    team_ = std::make_unique<team::TeamNode>(*devices_, log_, transport_, seen.nodes, request_.config.sums,
-                                             request_.hang_s / 2);
+    const team::TeamNode::Options options{request_.config.sums, team::split_of(request_.config.split),
+                                          request_.hang_s / 2};
+    team_ = std::make_unique<team::TeamNode>(*devices_, log_, transport_, seen.nodes, options);
     if (!leads()) return;
     team_->account().keep_in(seen.run_directory);
     if (const std::string& other = request_.config.repeat_splits; !other.empty()) {

@@ -24,6 +24,7 @@ class Team {
   bool leads() const { return member() == 0; }
   // Returns the splits of the leader; see mk_team.
   const char* splits() const { return table_ == nullptr ? nullptr : table_->splits; }
+  mk_team_split split() const { return table_ == nullptr ? MK_SPLIT_AUTO : static_cast<mk_team_split>(table_->split); }
   double speed(uint32_t member) const { return table_ == nullptr ? 1 : table_->speeds[member]; }
 
   // Calls body(first, count) for each bucket of the range [begin, begin + size) of a vector. With a separate sum for
@@ -50,8 +51,23 @@ class Team {
   void sum(std::span<float> values, bool zeros = false) const {
     exchange(values, {member(), 1, values.data()}, !zeros);
   }
-  // Replaces the values of every member by those of the leader, bit for bit.
-  void from_leader(std::span<float> values) const { exchange(values, {0, 1, values.data()}, leads()); }
+  // Replaces the values of every member by those of the given one, bit for bit.
+  void from_member(uint32_t owner, std::span<float> values) const {
+    exchange(values, {0, 1, values.data()}, member() == owner);
+  }
+  void from_leader(std::span<float> values) const { from_member(0, values); }
+
+  // See mk_team. Both take large vectors in pieces, so that one piece is on its way while the next one is copied.
+  void send(uint32_t to, std::span<const float> values) const {
+    in_buckets(0, values.size(), [&](uint64_t first, uint64_t count) {
+      call(table_->send, table_->self, to, values.data() + first, count);
+    });
+  }
+  void receive(uint32_t from, std::span<float> values) const {
+    in_buckets(0, values.size(), [&](uint64_t first, uint64_t count) {
+      call(table_->receive, table_->self, from, values.data() + first, count);
+    });
+  }
 
  private:
   void exchange(std::span<float> values, const mk_block& own, bool gives) const {

@@ -68,6 +68,7 @@ TeamSums::TeamSums(Setup setup) : setup_(std::move(setup)) {
     table.self = seat.get();
     table.speeds = setup_.speeds.data();
     if (member == 0 && !setup_.splits.empty()) table.splits = setup_.splits.c_str();
+    table.split = setup_.split;
     table.give = [](void* self, uint64_t count, const mk_block* blocks, uint32_t n_blocks, mk_error* error) {
       return sdk::guard(error, [&] {
         Seat& from = *static_cast<Seat*>(self);
@@ -78,6 +79,18 @@ TeamSums::TeamSums(Setup setup) : setup_(std::move(setup)) {
       return sdk::guard(error, [&] {
         Seat& to = *static_cast<Seat*>(self);
         to.team.take(to, {sum, count});
+      });
+    };
+    table.send = [](void* self, uint32_t to, const float* values, uint64_t count, mk_error* error) {
+      return sdk::guard(error, [&] {
+        const Seat& from = *static_cast<Seat*>(self);
+        from.team.send(from, to, {values, count});
+      });
+    };
+    table.receive = [](void* self, uint32_t from, float* values, uint64_t count, mk_error* error) {
+      return sdk::guard(error, [&] {
+        const Seat& to = *static_cast<Seat*>(self);
+        to.team.receive(to, from, {values, count});
       });
     };
     table.account = [](void* self, double elapsed_s, const double* busy_s, const double* units, const char* shares,
@@ -148,20 +161,27 @@ void TeamSums::keep(uint64_t number, const base::Floats& sum) {
   changed_.notify_all();
 }
 
+// Waits in slices, so that a suspended process does not take its own absence for that of other members.
+template <class Ready>
+bool TeamSums::wait(std::unique_lock<std::mutex>& lock, const Ready& ready) {
+  const auto done = [&] { return why_ || ready(); };
+  double waited = 0;
+  while (!changed_.wait_for(lock, std::chrono::duration<double>(std::min(kSlice, setup_.patience_s)), done)) {
+    if (waited >= setup_.patience_s) return false;
+    waited += kSlice;
+  }
+  return true;
+}
+
 void TeamSums::take(Seat& seat, std::span<float> to) {
   const uint64_t number = seat.taken++;
   base::Floats sum;
   {
     std::unique_lock lock(mutex_);
-    const auto done = [&] { return why_ || made_.count(number) > 0; };
-    // Waits in slices, so that a suspended process does not take its own absence for that of other members.
-    double waited = 0;
-    while (!changed_.wait_for(lock, std::chrono::duration<double>(std::min(kSlice, setup_.patience_s)), done) &&
-           waited < setup_.patience_s)
-      waited += kSlice;
+    const bool in_time = wait(lock, [&] { return made_.count(number) > 0; });
     // Returns a finished sum even if a member has left since.
     if (made_.count(number) == 0) {
-      check_whole();
+      if (in_time) check_whole();
       late_ = true;
       if (const auto open = open_.find(number); open != open_.end())
         for (const uint32_t m : setup_.gathered)
@@ -177,6 +197,53 @@ void TeamSums::take(Seat& seat, std::span<float> to) {
   if (sum.size() != to.size())
     throw Error(MK_INTERNAL, "a sum of a team was taken with a length other than that given");
   std::memcpy(to.data(), sum.span().data(), to.size_bytes());
+}
+
+bool TeamSums::is_local(uint32_t member) const {
+  return std::find(setup_.local.begin(), setup_.local.end(), member) != setup_.local.end();
+}
+
+void TeamSums::send(const Seat& seat, uint32_t to, std::span<const float> values) {
+  if (to >= setup_.speeds.size() || to == seat.member) throw Error(MK_INTERNAL, "the team has no such other member");
+  if (is_local(to)) return take_parcel({0, seat.member, to, base::Floats(values)});
+  {
+    const std::lock_guard lock(mutex_);
+    check_whole();
+  }
+  setup_.forward({0, seat.member, to, base::Floats::view(values)});
+}
+
+void TeamSums::take_parcel(const cluster::TeamParcel& parcel) {
+  const std::lock_guard lock(mutex_);
+  check_whole();
+  if (!is_local(parcel.to) || parcel.from >= setup_.speeds.size() || parcel.from == parcel.to)
+    throw Error(MK_INTERNAL, fmt::format("member {} of the team sent floats astray", parcel.from));
+  parcels_[{parcel.from, parcel.to}].push_back(parcel.values);
+  changed_.notify_all();
+}
+
+// A late sender breaks up the team, but is not blamed, because it may itself wait for another member. A member that
+// hangs shows itself by not returning from its work.
+void TeamSums::receive(const Seat& seat, uint32_t from, std::span<float> to) {
+  base::Floats values;
+  if (setup_.expect && !is_local(from)) setup_.expect(from);
+  {
+    std::unique_lock lock(mutex_);
+    std::deque<base::Floats>& parcels = parcels_[{from, seat.member}];
+    const bool in_time = wait(lock, [&] { return !parcels.empty(); });
+    if (parcels.empty()) {
+      if (in_time) check_whole();
+      late_ = true;
+      why_ = fmt::format("member {} of the team has sent nothing for {:.0f} s", from, setup_.patience_s);
+      changed_.notify_all();
+      check_whole();
+    }
+    values = std::move(parcels.front());
+    parcels.pop_front();
+  }
+  if (values.size() != to.size())
+    throw Error(MK_INTERNAL, "a member of a team received another number of floats than were sent");
+  std::memcpy(to.data(), values.span().data(), to.size_bytes());
 }
 
 void TeamSums::break_up(const std::string& why) {

@@ -1,10 +1,11 @@
-// Computes the sums of a team (mk_team in abi/model.h), whose devices train one model and may be in several processes.
-// Either the process of member 0 adds up, to which the others send the contributions of their members, or each process
-// adds up a slice (slices.hpp).
+// Computes the sums of a team (mk_team in abi/model.h), whose devices train one model and may be in several processes,
+// and keeps the floats that one member sends to another. Either the process of member 0 adds up, to which the others
+// send the contributions of their members, or each process adds up a slice (slices.hpp).
 #pragma once
 
 #include <condition_variable>
 #include <cstdint>
+#include <deque>
 #include <functional>
 #include <map>
 #include <memory>
@@ -13,6 +14,7 @@
 #include <set>
 #include <span>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "abi/model.h"
@@ -39,6 +41,10 @@ class TeamSums {
     std::function<void(const cluster::TeamContribution&)> send = {};
     std::function<void(uint64_t number, uint64_t count, std::vector<cluster::Block> blocks)> slice = {};
     std::function<void(uint64_t number, const base::Floats& sum)> publish = {};
+    // Carries floats to a member in another process, under the same conditions. They are valid during the call.
+    std::function<void(const cluster::TeamParcel&)> forward = {};
+    // Is told, if set, that a local member begins to wait for floats from a member in another process.
+    std::function<void(uint32_t from)> expect = {};
     // Receives the leader's reports, on the leader's thread (see mk_team).
     std::function<void(double elapsed_s, std::span<const double> busy_s, std::span<const double> units,
                        const std::string& shares, const std::string& at)>
@@ -46,6 +52,7 @@ class TeamSums {
     // Limits the wait for a sum. Afterwards, members without a contribution count as missing.
     double patience_s = 600;
     std::string splits = {};  // splits for the leader (see mk_team); may be empty
+    mk_team_split split = MK_SPLIT_AUTO;
   };
   explicit TeamSums(Setup setup);
   ~TeamSums();
@@ -58,6 +65,8 @@ class TeamSums {
   void take_contribution(
       cluster::TeamContribution contribution);              // may come from another process; must be gathered here
   void take_sum(uint64_t number, const base::Floats& sum);  // comes from other processes
+  // Keeps floats for a member in this process until it receives them. They must own their memory.
+  void take_parcel(const cluster::TeamParcel& parcel);
   // Ends the team: current and later calls of give() and take() throw Error(MK_CANCELLED) with this reason, unless
   // their sum is finished. The first reason counts.
   void break_up(const std::string& why);
@@ -77,6 +86,13 @@ class TeamSums {
 
   void give(Seat& seat, uint64_t count, std::span<const mk_block> blocks);
   void take(Seat& seat, std::span<float> sum);
+  void send(const Seat& seat, uint32_t to, std::span<const float> values);
+  void receive(const Seat& seat, uint32_t from, std::span<float> values);
+  bool is_local(uint32_t member) const;
+  // Waits until the predicate holds or the team has broken up, at most as long as the patience. Returns whether it
+  // holds or the team has broken up.
+  template <class Ready>
+  bool wait(std::unique_lock<std::mutex>& lock, const Ready& ready);
   void keep(uint64_t number, const base::Floats& sum);
   void check_whole() const;  // requires the lock
 
@@ -90,6 +106,7 @@ class TeamSums {
     uint32_t left = 0;  // number of local members that have not taken the sum yet
   };
   std::map<uint64_t, Made> made_;
+  std::map<std::pair<uint32_t, uint32_t>, std::deque<base::Floats>> parcels_;  // by sender and receiver
   std::optional<std::string> why_;
   std::vector<uint32_t> missing_;
   bool late_ = false;

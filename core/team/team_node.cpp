@@ -66,15 +66,20 @@ class Recorder : public cluster::Reporter {
 
 }  // namespace
 
+mk_team_split split_of(const std::string& key) {
+  if (key == "auto") return MK_SPLIT_AUTO;
+  return key == "batch" ? MK_SPLIT_BATCH : key == "states" ? MK_SPLIT_STATES : MK_SPLIT_LAYERS;
+}
+
 TeamNode::TeamNode(node::Devices& devices, base::Log& log, cluster::Transport& transport,
-                   const std::vector<std::vector<cluster::LocalDevice>>& nodes, const std::string& sums,
-                   double patience_s)
+                   const std::vector<std::vector<cluster::LocalDevice>>& nodes, const Options& options)
     : local_(devices),
       log_(log),
       node_(transport.rank()),
-      sockets_chosen_(sums == "sockets"),
+      sockets_chosen_(options.sums == "sockets"),
+      split_(options.split),
       fabric_(transport.has_fabric() ? std::make_unique<TransportFabric>(transport) : nullptr),
-      patience_s_(patience_s),
+      patience_s_(options.patience_s),
       account_(log),
       any_lost_(transport.regrouped()) {
   // Gradients are allocated and freed thousands of times, in vectors of many megabytes. By default, the C library
@@ -116,12 +121,13 @@ std::vector<cluster::LocalDevice> TeamNode::devices() const {
   cluster::LocalDevice all = members_.front().device;
   std::set<uint32_t> nodes;
   all.speed = 0;
+  all.budget_bytes = 0;
   for (const Member& m : members_) {
     names.insert(m.device.name);
     classes.insert(m.device.device_class);
     nodes.insert(m.at.node);
     all.speed += m.device.speed;
-    all.budget_bytes = std::min(all.budget_bytes, m.device.budget_bytes);
+    all.budget_bytes += m.device.budget_bytes;  // the model splits what is too large for one device, or refuses it
     if (m.device.backend != all.backend) all.backend = "mixed";
     if (m.device.vendor != all.vendor) all.vendor = "mixed";
   }
@@ -188,6 +194,7 @@ void TeamNode::make_team(TeamAttempt& start, const std::vector<cluster::LocalDev
   setup.speeds = speeds;
   setup.patience_s = patience_s_;
   setup.splits = splits_to_repeat(start);
+  setup.split = split_;
   std::set<uint32_t> others;
   for (uint32_t k = 0; k < speeds.size(); ++k) {
     start.members[k].speed = speeds[k];
@@ -208,6 +215,7 @@ void TeamNode::make_team(TeamAttempt& start, const std::vector<cluster::LocalDev
       for (const uint32_t node : others) send(node, bytes);
     };
   }
+  setup.forward = [this, s = &start](const cluster::TeamParcel& parcel) { forward(s->number, s->members, parcel); };
   setup.account = [this, s = &start](double elapsed_s, std::span<const double> busy_s, std::span<const double> units,
                                      const std::string& shares, const std::string& at) {
     const uint32_t fit = s->attempt.fits.front();  // a team works on one fit at a time
@@ -245,7 +253,7 @@ std::shared_ptr<TeamNode::TeamAttempt> TeamNode::start(const cluster::Attempt& a
     const std::lock_guard lock(mutex_);
     current_ = begun;
   }
-  send_to_nodes(*begun, cluster::TeamStart{begun->number, begun->slices != nullptr, begun->members, attempt});
+  send_to_nodes(*begun, cluster::TeamStart{begun->number, begun->slices != nullptr, split_, begun->members, attempt});
   run_members(begun);
   return begun;
 }
@@ -359,6 +367,27 @@ void TeamNode::take(uint32_t, const cluster::TeamSum& sum) {
   if (const auto start = current(sum.start); start && start->team) start->team->take_sum(sum.number, sum.sum);
 }
 
+// Hands the floats to a member of this node, or passes them on; node 0 has a connection to every node.
+void TeamNode::take(uint32_t, const cluster::TeamParcel& parcel) {
+  const auto start = current(parcel.start);
+  if (!start || !start->team) return;
+  if (parcel.to >= start->members.size())
+    throw Error(MK_INTERNAL, "a node sent floats to a member that does not exist");
+  if (start->members[parcel.to].node != node_) return forward(start->number, start->members, parcel);
+  try {
+    start->team->take_parcel(parcel);
+  } catch (const Error& e) {
+    if (e.status() != MK_CANCELLED) throw;
+  }
+}
+
+void TeamNode::forward(uint64_t start, const std::vector<cluster::TeamMember>& members,
+                       const cluster::TeamParcel& parcel) {
+  cluster::TeamParcel numbered = parcel;
+  numbered.start = start;
+  send(node_ == 0 ? members.at(parcel.to).node : 0, numbered);
+}
+
 void TeamNode::take(uint32_t, const cluster::TeamBreak& end) {
   if (const auto start = current(end.start)) break_here(*start, end.why);
 }
@@ -386,6 +415,10 @@ void TeamNode::take(uint32_t, const cluster::TeamStart& order) {
   begun->attempt = order.attempt;
   TeamSums::Setup setup;
   setup.patience_s = 2 * patience_s_;
+  setup.split = static_cast<mk_team_split>(order.split);
+  setup.forward = [this, start = order.start, members = order.members](const cluster::TeamParcel& parcel) {
+    forward(start, members, parcel);
+  };
   for (uint32_t k = 0; k < order.members.size(); ++k) {
     setup.speeds.push_back(order.members[k].speed);
     if (order.members[k].node == node_) setup.local.push_back(k);

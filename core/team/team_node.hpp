@@ -33,15 +33,23 @@ namespace mokume::team {
 class Fabric;
 class SliceSums;
 
+// Returns the value of the key devices.split.
+mk_team_split split_of(const std::string& key);
+
 class TeamNode : public cluster::Executor, public cluster::TeamChannel {
  public:
   static constexpr const char* kId = journal::kTeamDevice;
 
+  // Node 0's values count.
+  struct Options {
+    std::string sums;                     // the key devices.sums
+    mk_team_split split = MK_SPLIT_AUTO;  // the key devices.split
+    double patience_s = 600;              // limits the wait for a member
+  };
   // On node 0, `nodes` lists the devices of each node, all of which take part unless they are spare; on other nodes, it
-  // is empty. `patience_s` limits the wait for a member. `sums` is the key devices.sums, of which node 0's value
-  // counts. The referenced objects must outlive this object.
+  // is empty. The referenced objects must outlive this object.
   TeamNode(node::Devices& devices, base::Log& log, cluster::Transport& transport,
-           const std::vector<std::vector<cluster::LocalDevice>>& nodes, const std::string& sums, double patience_s);
+           const std::vector<std::vector<cluster::LocalDevice>>& nodes, const Options& options);
   ~TeamNode() override;  // calls end()
   TeamNode(const TeamNode&) = delete;
   TeamNode& operator=(const TeamNode&) = delete;
@@ -100,6 +108,7 @@ class TeamNode : public cluster::Executor, public cluster::TeamChannel {
   void take(uint32_t from, const cluster::TeamStart& start);
   void take(uint32_t from, cluster::TeamContribution& contribution);
   void take(uint32_t from, const cluster::TeamSum& sum);
+  void take(uint32_t from, const cluster::TeamParcel& parcel);
   void take(uint32_t from, const cluster::TeamBreak& end);
   void take(uint32_t from, const cluster::TeamEnd& ended);
   std::shared_ptr<TeamAttempt> current(uint64_t number);
@@ -108,6 +117,7 @@ class TeamNode : public cluster::Executor, public cluster::TeamChannel {
   std::vector<cluster::LocalDevice> present_members(TeamAttempt& start);
   void make_team(TeamAttempt& start, const std::vector<cluster::LocalDevice>& devices);
   void add_up_slices(TeamAttempt& start, TeamSums::Setup& setup);
+  void forward(uint64_t start, const std::vector<cluster::TeamMember>& members, const cluster::TeamParcel& parcel);
   std::string splits_to_repeat(const TeamAttempt& start) const;
   void run_members(const std::shared_ptr<TeamAttempt>& start);
   cluster::TeamEnd follow(const TeamAttempt& start, uint32_t index);
@@ -124,6 +134,7 @@ class TeamNode : public cluster::Executor, public cluster::TeamChannel {
   base::Log& log_;
   const uint32_t node_;
   const bool sockets_chosen_;
+  const mk_team_split split_;
   const std::unique_ptr<Fabric> fabric_;  // null without one
   const double patience_s_;
   std::vector<Member> members_;  // used only on node 0

@@ -5,15 +5,29 @@
 namespace mokume::cnn {
 
 ResidentData::ResidentData(const sdk::Device& device, const mk_data& data)
-    : host(data), rows(data.rows), features(data.features), classifies(data.n_classes > 0) {
-  const auto phase = device.phase("load");
-  x = device.buffer<float>(rows * features);
-  device.write(x, data.x, rows * features);
-  target = device.buffer<float>(rows);
-  if (classifies)
-    device.write(target, data.labels, rows);
-  else
-    device.write(target, data.targets, rows);
+    : host(data), rows(data.rows), features(data.features), classifies(data.n_classes > 0), device_(device) {}
+
+void ResidentData::write_inputs() const {
+  const auto phase = device_.phase("load");
+  if (!x_) x_ = device_.buffer<float>(rows * features);
+  device_.write(*x_, host.x, rows * features);
+}
+
+mk_tensor ResidentData::inputs() const {
+  if (!x_) write_inputs();
+  return sdk::matrix(x_->get(), rows, features);
+}
+
+mk_tensor ResidentData::targets() const {
+  if (!target_) {
+    const auto phase = device_.phase("load");
+    target_ = device_.buffer<float>(rows);
+    if (classifies)
+      device_.write(*target_, host.labels, rows);
+    else
+      device_.write(*target_, host.targets, rows);
+  }
+  return classifies ? sdk::vector(target_->get(), rows, 0, MK_I32) : sdk::matrix(target_->get(), rows, 1);
 }
 
 uint64_t ResidentData::bytes(const mk_data& data) { return data.rows * (data.features + 1) * sizeof(float); }

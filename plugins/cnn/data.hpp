@@ -1,6 +1,7 @@
 // Uploads the rows of an experiment, and measures the mean and deviation of training rows.
 #pragma once
 
+#include <optional>
 #include <vector>
 
 #include "sdk/device.hpp"
@@ -8,23 +9,27 @@
 
 namespace mokume::cnn {
 
-// Holds all rows of an experiment in device memory.
-struct ResidentData {
+// Holds all rows of an experiment in device memory, once somebody asks for them. In a pipeline, no device needs both
+// inputs and targets.
+class ResidentData {
+ public:
   // `data` must outlive the object.
   ResidentData(const sdk::Device& device, const mk_data& data);
-  // Returns the bytes of device memory that `data` takes.
+  // Return the bytes of device memory that `data` takes, and that its inputs take.
   static uint64_t bytes(const mk_data& data);
+  static uint64_t input_bytes(const mk_data& data) { return data.rows * data.features * sizeof(float); }
 
   const mk_data& host;
-  int64_t rows, features;
-  bool classifies;
-  sdk::Buffer x;       // rows x features
-  sdk::Buffer target;  // one label (i32) or target (f32) per row
+  const int64_t rows, features;
+  const bool classifies;
 
-  mk_tensor inputs() const { return sdk::matrix(x.get(), rows, features); }
-  mk_tensor targets() const {
-    return classifies ? sdk::vector(target.get(), rows, 0, MK_I32) : sdk::matrix(target.get(), rows, 1);
-  }
+  mk_tensor inputs() const;  // rows x features
+  void write_inputs() const;
+  mk_tensor targets() const;  // one label (i32) or target (f32) per row
+
+ private:
+  const sdk::Device device_;
+  mutable std::optional<sdk::Buffer> x_, target_;
 };
 
 // Holds the scaling of a network's inputs and output.

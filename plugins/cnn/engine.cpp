@@ -10,10 +10,16 @@
 namespace mokume::cnn {
 namespace {
 
+size_t end_of(const Network& network, const Part& part) { return std::min(part.end, network.stages.size()); }
+
+std::span<const Layer* const> stages_of(const Network& network, const Part& part) {
+  return std::span(network.stages).subspan(part.first, end_of(network, part) - part.first);
+}
+
 // Returns the size of the largest gradient in the backward pass.
-int64_t flow_elements(const Network& network, int64_t batch) {
-  int64_t most = network.input.elements();
-  for (const Layer* s : network.stages) most = std::max(most, s->out.elements());
+int64_t flow_elements(const Network& network, const Part& part, int64_t batch) {
+  int64_t most = network.shape_of(part.first).elements();
+  for (const Layer* s : stages_of(network, part)) most = std::max(most, s->out.elements());
   return most * batch;
 }
 
@@ -30,15 +36,36 @@ bool in_place(const Layer& layer, bool training) { return training ? layer.in_pl
 // These values replace the momentum of a running mean for frozen parameters and for the weights that Muon steps.
 constexpr double kFrozen = -1, kOfMuon = -2;
 
-// Returns the parameters without gradients and optimizer states. A frozen layer may have gradients, because computing
-// them yields the gradient of its input.
-std::vector<int> without_gradients(const Network& network) {
+// Returns the parameters of the stages outside of the part.
+std::vector<int> elsewhere(const Network& network, const Part& part) {
   std::vector<int> all;
   for (size_t k = 0; k < network.stages.size(); ++k) {
+    const Layer& s = *network.stages[k];
+    if (k >= part.first && k < part.end) continue;
+    for (int p = s.parameters_begin; p < s.parameters_end; ++p) all.push_back(p);
+  }
+  return all;
+}
+
+// Returns the parameters without gradients and optimizer states. A frozen layer may have gradients, because computing
+// them yields the gradient of its input.
+std::vector<int> without_gradients(const Network& network, const Part& part) {
+  std::vector<int> all = elsewhere(network, part);
+  for (size_t k = part.first; k < end_of(network, part); ++k) {
     const Layer& s = *network.stages[k];
     if (!s.frozen || (!s.backward_alone && network.trained[k + 1])) continue;
     for (int p = s.parameters_begin; p < s.parameters_end; ++p) all.push_back(p);
   }
+  return all;
+}
+
+// Returns a bound on the number of optimizer states of one kind.
+int64_t states_elements(const Network& network, const Part& part, int64_t learning) {
+  if (part.has_all_states()) return learning;
+  const Segments layout(network.parameters, UINT64_MAX, without_gradients(network, part), part.states_first,
+                        part.states_end);
+  int64_t all = 0;
+  for (size_t s = 0; s < layout.count(); ++s) all += layout.size(s);
   return all;
 }
 
@@ -54,9 +81,11 @@ int levels(int64_t leaves) { return std::countr_zero(uint64_t(leaves)); }
 
 uint64_t Engine::bytes(const Network& network, int64_t batch, bool training, const ops::OptimizerSettings& optimizer,
                        const EngineOptions& options) {
-  const int64_t learning = network.n_parameters - size_of(network, without_gradients(network));
-  int64_t per_row = network.input.elements(), fixed = 0, workspace = 0, gradients = learning;
-  for (const Layer* s : network.stages) {
+  const Part& part = options.part;
+  const int64_t parameters = network.n_parameters - size_of(network, elsewhere(network, part));
+  const int64_t learning = network.n_parameters - size_of(network, without_gradients(network, part));
+  int64_t per_row = network.shape_of(part.first).elements(), fixed = 0, workspace = 0, gradients = learning;
+  for (const Layer* s : stages_of(network, part)) {
     if (!in_place(*s, training)) per_row += s->out.elements();
     workspace = std::max(workspace, s->workspace);
     for (const Layer::Buffer& b : s->buffers) per_row += b.per_row, fixed += b.fixed;
@@ -64,9 +93,10 @@ uint64_t Engine::bytes(const Network& network, int64_t batch, bool training, con
   for (const int p : stepped_parameters(network, batch, training, optimizer, options))
     if (p >= 0) gradients -= network.parameters[p].size();
   const double whole = training ? 1.0 + (options.average > 0 ? 1 : 0) + (options.best ? 1 : 0) : 1.0;
-  const double partial = training ? optimizer.states() + levels(options.leaves) + (options.accumulate ? 1 : 0) : 0;
-  double elements = whole * network.n_parameters + partial * learning + (per_row * batch + fixed + workspace);
-  if (training) elements += network.gradient_flow.slots * flow_elements(network, batch) + batch + gradients;
+  const double partial = training ? levels(options.leaves) + (options.accumulate ? 1 : 0) : 0;
+  double elements = whole * parameters + partial * learning + part.in_flight * (per_row * batch + fixed) + workspace;
+  if (training) elements += double(optimizer.states()) * states_elements(network, part, learning);
+  if (training) elements += network.gradient_flow.slots * flow_elements(network, part, batch) + batch + gradients;
   if (training && optimizer.clip > 0) elements += GradientNorm::elements(gradients, int64_t(network.parameters.size()));
   if (training && options.muon.used()) elements += MuonStep::elements(network.parameters);
   return 4 * elements;
@@ -78,33 +108,32 @@ Engine::Engine(const sdk::Device& device, const Network& network, int64_t batch,
       network_(network),
       batch_(batch),
       options_(options),
+      first_(options.part.first),
+      end_(end_of(network, options.part)),
       stepped_(stepped_parameters(network, batch, training, optimizer, options)) {
+  const Part& part = options.part;
   const uint64_t wanted = bytes(network, batch, training, optimizer, options), most = device.info().max_buffer_bytes;
-  const int64_t flow = flow_elements(network, batch);
+  const int64_t flow = flow_elements(network, part, batch);
   const auto mib = [](uint64_t bytes) { return std::to_string(bytes >> 20) + " MiB"; };
   if (wanted > device.budget_bytes() || uint64_t(4 * flow) > most)
     throw Error(MK_OUT_OF_MEMORY, "the network needs " + mib(wanted) + " (" + mib(4 * network.n_parameters) +
                                       " of parameters, " + mib(4 * flow) + " in one piece for a batch) at batch_size " +
                                       std::to_string(batch) + ", but " + device.info().name + " gives it " +
                                       mib(device.budget_bytes()) + " (" + mib(most) +
-                                      " in one piece): lower batch_size, make the layers smaller, or name another "
-                                      "device");
+                                      " in one piece): lower batch_size, make the layers smaller, name another "
+                                      "device, or split it among several with [devices] team = true");
   StackMemory own(device);
   StackMemory& from = memory != nullptr ? *memory : own;
   const uint64_t segment = std::min(options.segment_bytes, most);
-  parameters_ = ParameterVector(device, Segments(network.parameters, segment), from);
-  values_.push_back(from.take(batch * network.input.elements()));
-  for (const Layer* s : network.stages) {
-    values_.push_back(in_place(*s, training) ? values_[s->reads.front()] : from.take(batch * s->out.elements()));
-    std::vector<Slice>& buffers = buffers_.emplace_back();
-    for (const Layer::Buffer& b : s->buffers) buffers.push_back(from.take(batch * b.per_row + b.fixed));
-    s->fill_buffers(device, buffers);
-  }
+  const std::vector<int> outside = elsewhere(network, part);
+  parameters_ = ParameterVector(device, Segments(network.parameters, segment, outside), from);
+  take_activations(from, training);
   keeps_gradients_ = std::all_of(stepped_.begin(), stepped_.end(), [](int p) { return p < 0; });
   if (!training) return;
   // Frozen parameters are in the last segments, so a layout without them does not move other parameters.
-  const std::vector<int> skipped = without_gradients(network);
+  const std::vector<int> skipped = without_gradients(network, part);
   const Segments learning(network.parameters, segment, skipped);
+  const Segments stepping(network.parameters, segment, skipped, part.states_first, part.states_end);
   std::vector<int> without = skipped;
   without.insert(without.end(), stepped_.begin(), stepped_.end());
   gradients_ = ParameterVector(device, Segments(network.parameters, segment, without), from);
@@ -114,46 +143,77 @@ Engine::Engine(const sdk::Device& device, const Network& network, int64_t batch,
     muon_ = MuonStep(device, network.parameters, parameters_.layout(), from);
     for (const int p : muon_weights(network.parameters)) momenta[p] = kOfMuon;
   }
-  steps_ = common_runs(parameters_.layout(), gradients_.layout(), momenta);
-  std::erase_if(steps_, [](const CommonRun& run) { return run.apart == kFrozen; });
-  for (uint32_t s = 0; s < optimizer.states(); ++s) states_.emplace_back(device, learning, from);
+  steps_ = common_runs(parameters_.layout(), gradients_.layout(), stepping, momenta);
+  std::erase_if(steps_, [](const CommonRun& run) { return run.apart != 0; });
+  moments_ = common_runs(parameters_.layout(), gradients_.layout(), learning, momenta);
+  std::erase_if(moments_, [](const CommonRun& run) { return !(run.apart > 0); });
+  for (uint32_t s = 0; s < optimizer.states(); ++s) states_.emplace_back(device, stepping, from);
   for (int k = 0; k < levels(options.leaves); ++k) halves_.emplace_back(device, learning, from);
   if (options.average > 0) average_ = ParameterVector(device, parameters_.layout(), from);
   if (options.accumulate) accumulated_ = ParameterVector(device, gradients_.layout(), from);
   if (options.best) best_ = ParameterVector(device, parameters_.layout(), from);
   if (optimizer.clip > 0) norm_ = GradientNorm(device, gradients_.layout(), from);
   for (int slot = 0; slot < network.gradient_flow.slots; ++slot) flow_.push_back(from.take(flow));
+  if (has_output()) output_slot_ = 0;
+  for (const GradientFlow::Step& step : network.gradient_flow.steps) {
+    if (step.stage + 1 == end_) output_slot_ = step.dy;
+    if (step.stage + 1 == first_) input_slot_ = step.dy;
+  }
   ones_ = from.take(batch);
   device.submit(ops::fill(ones_.vector(batch), 1.0F));
 }
 
+void Engine::take_activations(StackMemory& from, bool training) {
+  for (int64_t k = 0; k < options_.part.in_flight; ++k) {
+    auto& [values, buffers] = in_flight_.emplace_back();
+    values.resize(network_.stages.size() + 1);
+    buffers.resize(network_.stages.size());
+    values[first_] = from.take(batch_ * input_elements());
+    for (size_t stage = first_; stage < end_; ++stage) {
+      const Layer& s = *network_.stages[stage];
+      values[stage + 1] = in_place(s, training) ? values[s.reads.front()] : from.take(batch_ * s.out.elements());
+      for (const Layer::Buffer& b : s.buffers) buffers[stage].push_back(from.take(batch_ * b.per_row + b.fixed));
+      s.fill_buffers(device_, buffers[stage]);
+    }
+  }
+}
+
 void Engine::write_input(const float* x, int64_t rows) const {
-  values_[0].write(device_, x, rows * network_.input.elements());
+  now().values[first_].write(device_, x, rows * input_elements());
 }
 
 void Engine::read(const mk_tensor& outputs, float* to) const {
-  values_[network_.output].read(device_, to, outputs.rows * outputs.columns);
+  now().values[end_].read(device_, to, outputs.rows * outputs.columns);
+}
+
+void Engine::write_output_gradient(const float* gradient, int64_t rows) const {
+  flow_[output_slot_].write(device_, gradient, rows * output_elements());
+}
+
+void Engine::read_input_gradient(float* gradient, int64_t rows) const {
+  input_gradient_.read(device_, gradient, rows * input_elements());
 }
 
 void Engine::set_moments(const std::vector<float>& mean, const std::vector<float>& deviation) const {
-  network_.stages[0]->use_moments(device_, buffers_[0], mean, deviation);
+  if (!has_input()) return;
+  for (const Activations& one : in_flight_) network_.stages[0]->use_moments(device_, one.buffers[0], mean, deviation);
 }
 
 mk_tensor Engine::value(size_t value, int64_t rows) const {
-  return values_[value].matrix(rows, network_.shape_of(value).elements());
+  return now().values[value].matrix(rows, network_.shape_of(value).elements());
 }
 
 Pass Engine::pass(size_t k, int64_t rows, const ops::DropoutPlace* dropout) const {
   const std::vector<size_t>& reads = network_.stages[k]->reads;
   const ParameterVector& weights = uses_average_ ? average_ : parameters_;
-  Pass p{device_, queue_, weights, buffers_[k], dropout, value(reads.front(), rows), value(k + 1, rows)};
+  Pass p{device_, queue_, weights, now().buffers[k], dropout, value(reads.front(), rows), value(k + 1, rows)};
   for (size_t i = 1; i < reads.size(); ++i) p.more_x.push_back(value(reads[i], rows));
   return p;
 }
 
 mk_tensor Engine::forward(int64_t rows, const ops::DropoutPlace* dropout) const {
-  for (size_t k = 0; k < network_.stages.size(); ++k) network_.stages[k]->forward(pass(k, rows, dropout));
-  return value(network_.output, rows);
+  for (size_t k = first_; k < end_; ++k) network_.stages[k]->forward(pass(k, rows, dropout));
+  return value(end_, rows);
 }
 
 mk_tensor Engine::predict(int64_t rows) {
@@ -166,7 +226,7 @@ mk_tensor Engine::predict(int64_t rows) {
   }
   const mk_op* const member = recorded_.data();
   device_.submit_group({&member, 1}, recorded_.size());
-  return value(network_.output, rows);
+  return value(end_, rows);
 }
 
 void Engine::backward(int64_t rows, const ops::DropoutPlace& dropout, const ParameterVector& to,
@@ -202,6 +262,7 @@ void Engine::go_back(int64_t rows, const ops::DropoutPlace& dropout, const OwnSt
   std::vector<bool> relu_done(network_.stages.size());  // whether a later stage has applied the gradient of this relu
   for (const GradientFlow::Step& at : network_.gradient_flow.steps) {
     const size_t k = at.stage;
+    if (k < first_ || k >= end_) continue;
     const Layer& s = *network_.stages[k];
     Pass p = pass(k, rows, &dropout);
     p.ones = &ones_;
@@ -218,9 +279,10 @@ void Engine::go_back(int64_t rows, const ops::DropoutPlace& dropout, const OwnSt
         s.backward(p);
     }
     if (p.relu_done) relu_done[s.reads.front() - 1] = true;
-    if (p.dx_over_x) slots[at.dx[0]] = values_[s.reads.front()];
+    if (p.dx_over_x) slots[at.dx[0]] = now().values[s.reads.front()];
     add_up(at, slots, rows);
   }
+  if (has_input_gradient()) input_gradient_ = slots[input_slot_];
 }
 
 // Tells a stage where its gradients lie, and whether its input is the output of a relu.
@@ -235,7 +297,7 @@ void Engine::place_gradients(const GradientFlow::Step& at, std::vector<Slice>& s
     i == 0 ? void(p.dx = dx) : p.more_dx.push_back(dx);
   }
   const size_t x = s.reads.front();
-  if (at.dx[0] < 0 || x == 0 || network_.readers[x] != 1) return;
+  if (at.dx[0] < 0 || x == first_ || network_.readers[x] != 1) return;
   const Layer& before = *network_.stages[x - 1];
   p.x_is_relu = before.ends_in_relu() && !before.relu_before && !before.grads_activation;
 }
@@ -265,6 +327,7 @@ std::vector<std::pair<std::string, const ParameterVector*>> Engine::state() cons
 
 void Engine::end_training() {
   steps_.clear();
+  moments_.clear();
   states_.clear();
   halves_.clear();
   gradients_ = ParameterVector();
@@ -300,15 +363,16 @@ void Engine::accumulate(bool first) const {
     const mk_tensor batch = gradients_.run(s, 0, size), sum = accumulated_.run(s, 0, size);
     submit(ops::bias_act(first ? batch : sum, first ? mk_tensor{} : batch, ops::Activation::none, sum));
   }
-  for (const CommonRun& r : steps_)
-    if (r.apart > 0) follow_moments(r, 1);
+  follow_moments();
 }
 
-void Engine::follow_moments(const CommonRun& r, int64_t t) const {
-  ops::OptimizerSettings follow;
-  follow.lr = r.apart;
-  submit(ops::optimizer_step(gradients_.run(r.segment_b, r.at_b, r.size), parameters_.run(r.segment_a, r.at_a, r.size),
-                             {}, {}, follow, t));
+void Engine::follow_moments() const {
+  for (const CommonRun& r : moments_) {
+    ops::OptimizerSettings follow;
+    follow.lr = r.apart;
+    submit(
+        ops::optimizer_step(gradients_.run(r.gradient, r.size), parameters_.run(r.weight, r.size), {}, {}, follow, 1));
+  }
 }
 
 void Engine::step(const ops::OptimizerSettings& settings, int64_t t, double muon_lr) const {
@@ -319,18 +383,14 @@ void Engine::step(const ops::OptimizerSettings& settings, int64_t t, double muon
     muon_.take(options_.muon, {parameters_, gradients, states_[0], settings.clip, norm2, muon_lr, t},
                [this](const mk_op& op) { submit(op); });
   for (const CommonRun& r : steps_) {
-    if (r.apart == kOfMuon) continue;
-    if (r.apart != 0) {
-      if (!options_.accumulate) follow_moments(r, t);
-      continue;
-    }
     const auto run = [&](size_t state) {
-      return state < states_.size() ? states_[state].run(r.segment_a, r.at_a, r.size) : mk_tensor{};
+      return state < states_.size() ? states_[state].run(r.state, r.size) : mk_tensor{};
     };
-    submit(ops::optimizer_step(gradients.run(r.segment_b, r.at_b, r.size), parameters_.run(r.segment_a, r.at_a, r.size),
-                               run(0), run(1), settings, t, norm2, run(2)));
+    submit(ops::optimizer_step(gradients.run(r.gradient, r.size), parameters_.run(r.weight, r.size), run(0), run(1),
+                               settings, t, norm2, run(2)));
   }
-  if (options_.average > 0) take_average(t == 1);
+  if (!options_.accumulate) follow_moments();
+  if (options_.part.has_all_states()) follow(t);
 }
 
 }  // namespace mokume::cnn

@@ -10,6 +10,7 @@
 #include "memory.hpp"
 #include "network/network.hpp"
 #include "network/parameters.hpp"
+#include "network/part.hpp"
 #include "sdk/device.hpp"
 #include "train/gradient_norm.hpp"
 #include "train/muon.hpp"
@@ -26,6 +27,7 @@ struct EngineOptions {
   bool best = false;        // whether to allocate memory for keep_best()
   Muon muon = {};           // takes the steps of some weights; AdamW takes the rest
   bool accumulate = false;  // whether steps use the sums of accumulate(); needs `gradients`
+  Part part = {};           // part of the network in this engine; anything but the whole needs `gradients`
 };
 
 // Only one thread at a time may use an engine. The values of a row depend neither on the batch size nor on the other
@@ -52,18 +54,35 @@ class Engine {
   // Sets the moments of a first layer with per_feature. Each vector has input().elements() floats.
   void set_moments(const std::vector<float>& mean, const std::vector<float>& deviation) const;
 
+  // The following functions refer to the engine's part of the network: its input and output may be values between two
+  // layers.
+
+  bool has_input() const { return first_ == 0 && first_ < end_; }  // whether the part begins with the network's input
+  bool has_output() const { return end_ == network_.stages.size() && first_ < end_; }
+  int64_t input_elements() const { return network_.shape_of(first_).elements(); }  // per row
+  int64_t output_elements() const { return network_.shape_of(end_).elements(); }   // per row
+
   // Copy from host memory to the batch's input, and from outputs to host memory.
   void write_input(const float* x, int64_t rows) const;
   void read(const mk_tensor& outputs, float* to) const;
+  void read_output(float* to, int64_t rows) const { read(value(end_, rows), to); }
+  // Copy the gradient of the output from host memory, and that of the input to host memory after backward().
+  void write_output_gradient(const float* gradient, int64_t rows) const;
+  void read_input_gradient(float* gradient, int64_t rows) const;
+  // Tell whether the backward pass needs the one and computes the other.
+  bool wants_output_gradient() const { return output_slot_ >= 0; }
+  bool has_input_gradient() const { return input_slot_ >= 0; }
+  // Selects the batch in flight, below Part::in_flight, for later passes.
+  void select(int64_t in_flight) { selected_ = size_t(in_flight); }
 
   // Returns the batch's input. The caller writes to it before forward(), which may overwrite its first `rows` rows.
-  mk_tensor input(int64_t rows) const { return value(0, rows); }
+  mk_tensor input(int64_t rows) const { return value(first_, rows); }
   // Returns the outputs (rows x outputs). `dropout` determines the dropout masks; null means a prediction.
   mk_tensor forward(int64_t rows, const ops::DropoutPlace* dropout) const;
   // Computes the outputs of a network that only predicts, in one launch if the device supports it.
   mk_tensor predict(int64_t rows);
   // Returns the buffer (rows x outputs) into which the caller writes the gradient of the outputs before backward().
-  mk_tensor output_gradient(int64_t rows) const { return flow_.front().matrix(rows, network_.outputs()); }
+  mk_tensor output_gradient(int64_t rows) const { return flow_[output_slot_].matrix(rows, output_elements()); }
   // Computes the gradients of all parameters and replaces the old gradients. Follows a forward() with the same masks.
   void backward(int64_t rows, const ops::DropoutPlace& dropout) const {
     backward(
@@ -85,8 +104,13 @@ class Engine {
   // batch is the `first` one of a step. Running moments follow each batch at once.
   void accumulate(bool first) const;
   // Takes step t (from 1) of the optimizer. `settings` must equal the engine's, except for the learning rate. With
-  // EngineOptions::muon, `muon_lr` is Muon's learning rate.
+  // EngineOptions::muon, `muon_lr` is Muon's learning rate. An engine with a part of the states steps their parameters
+  // only; the caller writes the others and calls follow().
   void step(const ops::OptimizerSettings& settings, int64_t t, double muon_lr = 0) const;
+  // With EngineOptions::average, lets the average follow the parameters after step t.
+  void follow(int64_t t) const {
+    if (options_.average > 0) take_average(t == 1);
+  }
   // Replaces backward() if a step() with the same settings follows. Layers that can take their steps in the backward
   // pass do so and store no gradients. Only fused ops differ, in their order of summation (sdk/ops/linear_update.hpp).
   void train_back(int64_t rows, const ops::DropoutPlace& dropout, const ops::OptimizerSettings& settings,
@@ -104,8 +128,16 @@ class Engine {
   void end_training();
 
  private:
+  // Holds the values and buffers of a batch in flight. Values outside of the part have no memory.
+  struct Activations {
+    std::vector<Slice> values;  // indexed as in network/network.hpp; an in-place stage shares the memory of its input
+    std::vector<std::vector<Slice>> buffers;  // indexed by stage
+  };
+
   void submit(const mk_op& op) const { queue_ != nullptr ? queue_->push_back(op) : device_.submit(op); }
   mk_tensor value(size_t value, int64_t rows) const;  // see network/network.hpp
+  const Activations& now() const { return in_flight_[selected_]; }
+  void take_activations(StackMemory& from, bool training);
   Pass pass(size_t stage, int64_t rows, const ops::DropoutPlace* dropout) const;
   using Gradients = std::function<void(const Layer&, const Pass&)>;
   void go_back(int64_t rows, const ops::DropoutPlace& dropout, const OwnStep* step, const Gradients& gradients,
@@ -114,13 +146,14 @@ class Engine {
   void add_up(const GradientFlow::Step& step, std::vector<Slice>& slots, int64_t rows) const;
   void copy(const ParameterVector& from, const ParameterVector& to) const;
   void take_average(bool first) const;
-  void follow_moments(const CommonRun& run, int64_t t) const;
+  void follow_moments() const;
   void add(const Layer& layer, const ParameterVector& what, const ParameterVector& to) const;
 
   sdk::Device device_;
   const Network& network_;
   int64_t batch_;
   EngineOptions options_;
+  size_t first_, end_;  // stages of the part
   bool uses_average_ = false;
   std::vector<int> stepped_;  // for each stage, the parameter that takes its step in the backward pass, or -1
   bool keeps_gradients_;      // whether all parameters have gradients
@@ -128,12 +161,14 @@ class Engine {
   GradientNorm norm_;
   MuonStep muon_;
   std::vector<ParameterVector> states_, halves_;
-  std::vector<CommonRun> steps_;  // ranges with both a parameter and a gradient
+  std::vector<CommonRun> steps_;    // ranges that the optimizer steps
+  std::vector<CommonRun> moments_;  // ranges of running means
   Slice ones_;
-  // Values are indexed as in network/network.hpp. An in-place stage shares the memory of its input.
-  std::vector<Slice> values_;
-  std::vector<std::vector<Slice>> buffers_;  // indexed by stage
-  std::vector<Slice> flow_;                  // slots of the backward pass, see network/gradient_flow.hpp
+  std::vector<Activations> in_flight_;
+  size_t selected_ = 0;
+  std::vector<Slice> flow_;                 // slots of the backward pass, see network/gradient_flow.hpp
+  int output_slot_ = -1, input_slot_ = -1;  // slots of the gradients of the part's output and input, or -1
+  mutable Slice input_gradient_;            // set by the backward pass
   std::vector<mk_op>* queue_ = nullptr;
   std::vector<mk_op> recorded_;  // ops of the last predict()
   int64_t recorded_rows_ = 0;

@@ -137,9 +137,13 @@ bool CnnSession::fits_into(const Stack& stack, const Prepared& next) const {
 }
 
 std::unique_ptr<Training> CnnSession::train_alone(Prepared& fit, const mk_fit_sink& sink) {
+  const uint64_t inputs = ResidentData::input_bytes(*experiment_.train);
+  const Memory memory{inputs, ResidentData::bytes(*experiment_.train) - inputs, experiment_.train->rows};
+  const Placement placement = place(team(), device_, fit.network, fit.settings, memory);
+  fit.task.part = placement.parts[team().member()];
   auto training = std::make_unique<Training>(host_, device_, data(), fit.network, fit.settings, std::move(fit.task));
   if (fit.in_team())
-    TeamTraining(team(), *training, sink).run();
+    TeamTraining(team(), *training, placement, sink).run();
   else
     train(*training, sink);
   return training;
@@ -211,7 +215,7 @@ void CnnSession::report(const Prepared& fit, Training& training, const mk_fit_si
   } else {
     result.values = record.classifies ? &classified[0] : &mse;
     result.n_values = record.classifies ? 3 : 1;
-    if (sink.wants_validated != 0 && record.classifies) {
+    if (sink.wants_validated != 0 && record.classifies && team().leads()) {
       const Fitted fitted = fitted_of(training, fit.settings, fit.network);
       outcome.emplace(device_, *experiment_.train, fitted, training.validated());
       validated = {outcome->labels.data(), outcome->predicted.data(), outcome->scores.data(),

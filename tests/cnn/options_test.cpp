@@ -350,6 +350,7 @@ TEST_P(OptionsOf, LeaveOutRowsWithoutWeight) {
 }
 
 TEST_P(OptionsOf, StayWithinThePlannedMemory) {
+  data_->inputs(), data_->targets();
   for (const Settings& s : {with_everything(), with_muon_and_accumulation(), with_amsgrad()}) {
     const Network network = make_network(s, {6, 6, 1, false}, 4);
     const uint64_t before = world_->allocated_bytes();

@@ -94,13 +94,13 @@ TEST(Segments, CanOmitALinearWeight) {
   const Segments rest(network.parameters, UINT64_MAX, std::array{2});
   EXPECT_EQ(rest.size(0), 27 + 3 + 70 + 70 * kClasses + 3);
   const std::vector<double> apart(network.parameters.size());
-  const std::vector<CommonRun> runs = common_runs(whole, rest, apart);
+  const std::vector<CommonRun> runs = common_runs(whole, rest, whole, apart);
   ASSERT_EQ(runs.size(), 2U);  // the convolution with its bias, and everything after the large weight
   EXPECT_EQ(runs[0].size, 30);
-  EXPECT_EQ(runs[1].at_a, network.parameters[3].offset);
-  EXPECT_EQ(runs[1].at_b, 30);
+  EXPECT_EQ(runs[1].weight.at, network.parameters[3].offset);
+  EXPECT_EQ(runs[1].gradient.at, 30);
   EXPECT_EQ(runs[1].size, 70 + 70 * kClasses + 3);
-  EXPECT_EQ(common_runs(whole, whole, apart).size(), 1U);
+  EXPECT_EQ(common_runs(whole, whole, whole, apart).size(), 1U);
 }
 
 class Cuts : public testing::TestWithParam<const char*> {};

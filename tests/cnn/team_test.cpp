@@ -47,7 +47,8 @@ class InTeam : public testing::TestWithParam<const char*> {
                          .gathered = all,
                          .account = [&](double, auto, auto, const std::string& shares,
                                         const std::string& at) { account_ += at + ": " + shares + "\n"; },
-                         .splits = splits});
+                         .splits = splits,
+                         .split = split_});
     std::vector<std::optional<Outcome>> outcomes(members);
     std::vector<std::thread> threads;
     for (uint32_t m = 0; m < members; ++m)
@@ -72,12 +73,35 @@ class InTeam : public testing::TestWithParam<const char*> {
     const ResidentData data(device, pictures_.data);
     Sink sink{patience};
     const mk_fit_sink table = sink.table();
-    Training training(world.host(), device, data, network, settings, task_of(scratch));
-    TeamTraining(team, training, table).run();
-    return outcome_of(training);
+    const uint64_t inputs = ResidentData::input_bytes(pictures_.data);
+    const Placement placement =
+        place(team, device, network, settings, {inputs, ResidentData::bytes(pictures_.data) - inputs, kRows});
+    TrainingTask task = task_of(scratch);
+    task.part = placement.parts[team.member()];
+    Training training(world.host(), device, data, network, settings, task);
+    TeamTraining(team, training, placement, table).run();
+    Outcome outcome = outcome_of(training);
+    if (placement.in_layers()) outcome.result = training.take_parameters();
+    return outcome;
+  }
+
+  // Returns the outcome of a team that is split by layers: each member has the parameters of its own layers, and only
+  // the leader has the result.
+  static std::optional<Outcome> joined(const std::vector<std::optional<Outcome>>& outcomes) {
+    std::optional<Outcome> all = outcomes[0];
+    for (size_t m = 1; all && m < outcomes.size(); ++m) {
+      if (!outcomes[m]) return {};
+      for (size_t k = 0; k < all->parameters.size(); ++k)
+        if (outcomes[m]->parameters[k] != 0) all->parameters[k] = outcomes[m]->parameters[k];
+      EXPECT_TRUE(outcomes[m]->result.empty());
+      EXPECT_EQ(outcomes[m]->train_loss.back(), all->train_loss.back());
+      EXPECT_EQ(outcomes[m]->validation_loss.back(), all->validation_loss.back());
+    }
+    return all;
   }
 
   Pictures pictures_;
+  mk_team_split split_ = MK_SPLIT_AUTO;
   std::string account_;  // accounts of all teams, one after another
   std::vector<std::unique_ptr<World>> worlds_;
 };
@@ -216,6 +240,69 @@ TEST_P(InTeam, ResumesFromTheEndOfAnEpoch) {
   EXPECT_EQ(train(2, s, scratch.str())[0], whole[0]);
 }
 
+// Returns settings that together use everything that a split of the network touches.
+std::vector<Settings> settings_to_split() {
+  std::vector<Settings> all = {synchronous_settings(), synchronous_settings(), synchronous_settings(),
+                               synchronous_settings()};
+  all[1].layers = graph_settings().layers;
+  all[1].accumulate = 3;
+  all[1].ema_decay = 0.7;
+  all[1].optimizer = {ops::Optimizer::sgd, 0.1, 0, 0.9, 0, 0, true};
+  all[2].layers = graph_settings().layers;
+  all[2].augment.shift = 1;
+  all[2].mixup_alpha = 0.5;
+  all[2].stop.kind = StopRule::Kind::plateau;
+  all[2].stop.restore_best = true;
+  all[2].schedule.kind = Schedule::Kind::reduce_on_plateau;
+  all[2].schedule.patience = 0;
+  all[2].schedule.threshold = 0.3;
+  all[3].layers = graph_settings().layers;
+  all[3].freeze = "stem,1";
+  all[3].parallel.shards = 2;
+  return all;
+}
+
+TEST_P(InTeam, SplitsLayersWithTheBitsOfOneDevice) {
+  std::vector<Settings> all = settings_to_split();
+  all.push_back(all[1]);
+  all.back().optimizer = {ops::Optimizer::adamw, 0.01, 0.01, 0.9, 0.999, 1e-8};
+  all.back().muon = {0.02, 0.1, 0.9, true, 5, "original"};
+  for (size_t k = 0; k < all.size(); ++k) {
+    split_ = MK_SPLIT_AUTO;
+    const auto alone = train(1, all[k]);
+    ASSERT_TRUE(alone[0]);
+    split_ = MK_SPLIT_LAYERS;
+    for (const uint32_t members : {2, 3}) EXPECT_EQ(joined(train(members, all[k])), alone[0]) << k << " " << members;
+    EXPECT_EQ(joined(train(3, all[k], "", kNever, {1, 9, 3})), alone[0]) << k;
+  }
+}
+
+TEST_P(InTeam, SplitsStatesWithTheBitsOfOneDevice) {
+  for (const Settings& settings : settings_to_split()) {
+    split_ = MK_SPLIT_AUTO;
+    const auto alone = train(1, settings);
+    split_ = MK_SPLIT_STATES;
+    for (const uint32_t members : {2, 3})
+      for (const auto& one : train(members, settings)) EXPECT_EQ(one, alone[0]) << members << " members";
+  }
+}
+
+TEST_P(InTeam, ResumesWithAnotherSplit) {
+  Settings s = synchronous_settings();
+  s.layers = graph_settings().layers;
+  const auto whole = train(1, s);
+  for (const mk_team_split first : {MK_SPLIT_BATCH, MK_SPLIT_STATES, MK_SPLIT_LAYERS})
+    for (const mk_team_split second : {MK_SPLIT_BATCH, MK_SPLIT_STATES, MK_SPLIT_LAYERS}) {
+      const Scratch scratch;
+      split_ = first;
+      EXPECT_FALSE(train(2, s, scratch.str(), 1)[0]);
+      split_ = second;
+      const auto resumed = train(3, s, scratch.str());
+      ASSERT_TRUE(resumed[0]);
+      EXPECT_EQ(second == MK_SPLIT_LAYERS ? joined(resumed) : resumed[0], whole[0]) << first << " " << second;
+    }
+}
+
 Settings local_settings() {
   Settings s = small_settings();
   s.parallel.kind = Parallel::Kind::local_sgd;
@@ -296,7 +383,9 @@ TEST_P(InTeam, LocalStepsKeepTheBestAverage) {
 
 TEST_P(InTeam, RefusesANetworkWithoutAParallelOption) {
   Settings s = small_settings();
-  const mk_team table{sizeof(mk_team), 2, 0, 0, nullptr, nullptr, nullptr, nullptr, nullptr, nullptr};
+  mk_team table{};
+  table.struct_size = sizeof(mk_team);
+  table.n_members = 2;
   try {
     settings_for(s, sdk::Team(&table));
     FAIL();

@@ -19,7 +19,7 @@
 #include <variant>
 #include <vector>
 
-#include "abi/status.h"
+#include "abi/model.h"
 #include "base/floats.hpp"
 #include "base/profile_row.hpp"
 #include "cluster/protocol/work.hpp"
@@ -371,8 +371,9 @@ struct TeamMember {
 // Tells a node that its devices among `members` follow the leader through this attempt.
 struct TeamStart {
   static constexpr const char* kType = "TEAM_START";
-  uint64_t start = 0;   // number of this start in the run; every message of a start carries it
-  bool slices = false;  // whether each node adds up a slice; otherwise, node 0 adds up
+  uint64_t start = 0;             // number of this start in the run; every message of a start carries it
+  bool slices = false;            // whether each node adds up a slice; otherwise, node 0 adds up
+  int32_t split = MK_SPLIT_AUTO;  // an mk_team_split
   std::vector<TeamMember> members;
   Attempt attempt;
 
@@ -380,6 +381,7 @@ struct TeamStart {
   static void fields(Self& self, Fields& field) {
     field("start", self.start);
     field("slices", self.slices);
+    field("split", self.split, int32_t{MK_SPLIT_AUTO}, int32_t{MK_SPLIT_LAYERS});
     field("members", self.members);
     field("attempt", self.attempt);
   }
@@ -432,6 +434,22 @@ struct TeamSum {
   }
 };
 
+// Carries floats from one member to another; node 0 passes them on. A child process of a node leaves out `start`.
+struct TeamParcel {
+  static constexpr const char* kType = "TEAM_PARCEL";
+  uint64_t start = 0;
+  uint32_t from = 0, to = 0;  // members
+  base::Floats values;
+
+  template <class Self, class Fields>
+  static void fields(Self& self, Fields& field) {
+    field("start", self.start);
+    field("from", self.from);
+    field("to", self.to);
+    field("values", self.values);
+  }
+};
+
 // Tells a node that node 0 has broken up this start.
 struct TeamBreak {
   static constexpr const char* kType = "TEAM_BREAK";
@@ -470,12 +488,14 @@ struct TeamJoin {
   uint32_t member = 0;
   std::vector<double> speeds;         // one value per member
   std::optional<std::string> splits;  // splits to repeat (see mk_team)
+  int32_t split = MK_SPLIT_AUTO;      // an mk_team_split
 
   template <class Self, class Fields>
   static void fields(Self& self, Fields& field) {
     field("member", self.member);
     field("speeds", self.speeds);
     field("splits", self.splits);
+    field("split", self.split, int32_t{MK_SPLIT_AUTO}, int32_t{MK_SPLIT_LAYERS});
   }
   void check() const {
     if (speeds.size() < 2 || member >= speeds.size()) base::bad_field("member", "one of two or more");
@@ -489,6 +509,19 @@ struct TeamTake {
 
   template <class Self, class Fields>
   static void fields(Self& self, Fields& field) {
+    field("count", self.count, uint64_t{0}, uint64_t{UINT32_MAX});
+  }
+};
+
+// Tells the parent that the child waits for floats from another member. A TEAM_SUM answers.
+struct TeamReceive {
+  static constexpr const char* kType = "TEAM_RECEIVE";
+  uint32_t from = 0;
+  uint64_t count = 0;  // number of floats
+
+  template <class Self, class Fields>
+  static void fields(Self& self, Fields& field) {
+    field("from", self.from);
     field("count", self.count, uint64_t{0}, uint64_t{UINT32_MAX});
   }
 };
@@ -510,10 +543,10 @@ struct TeamProgress {
   }
 };
 
-using TeamMessage = std::variant<TeamStart, TeamContribution, TeamSum, TeamBreak, TeamEnd>;
+using TeamMessage = std::variant<TeamStart, TeamContribution, TeamSum, TeamParcel, TeamBreak, TeamEnd>;
 
 using Message = std::variant<Present, Assign, Hello, Look, Seen, Welcome, Request, Grant, None, Done, LeaseEnd,
                              Heartbeat, Ack, Stop, Finish, Bye, Load, Open, Account, TeamStart, TeamContribution,
-                             TeamSum, TeamBreak, TeamEnd, TeamJoin, TeamTake, TeamProgress>;
+                             TeamSum, TeamParcel, TeamBreak, TeamEnd, TeamJoin, TeamTake, TeamReceive, TeamProgress>;
 
 }  // namespace mokume::cluster

@@ -8,18 +8,27 @@
 
 namespace mokume::cnn {
 
-Segments::Segments(std::span<const Parameter> parameters, uint64_t most_bytes, std::span<const int> left_out) {
+Segments::Segments(std::span<const Parameter> parameters, uint64_t most_bytes, std::span<const int> left_out,
+                   int64_t begin, int64_t end) {
   const int64_t most = std::min(most_bytes, uint64_t{1} << 62) / sizeof(float);
   for (const Parameter& p : parameters) {
     elements_ += p.size();
     offsets_.push_back(p.offset);
     extents_.emplace_back();
   }
+  // Returns the number of rows of `p` that begin before `limit`.
+  const auto rows_before = [](const Parameter& p, int64_t limit) {
+    const int64_t rows = p.size() / p.outputs, ahead = std::max<int64_t>(limit - p.offset, 0);
+    return std::min(rows, ahead / p.outputs + (ahead % p.outputs != 0 ? 1 : 0));
+  };
   const auto place_all = [&](auto&& belongs) {
-    const size_t begin = sizes_.size();
-    for (int index = 0; index < int(parameters.size()); ++index)
-      if (belongs(parameters[index]) && std::find(left_out.begin(), left_out.end(), index) == left_out.end())
-        place(index, parameters[index], most, begin);
+    const size_t full = sizes_.size();
+    for (int index = 0; index < int(parameters.size()); ++index) {
+      const Parameter& p = parameters[index];
+      if (!belongs(p) || std::find(left_out.begin(), left_out.end(), index) != left_out.end()) continue;
+      const int64_t first_row = rows_before(p, begin), end_row = rows_before(p, end);
+      if (first_row < end_row) place(index, p, first_row, end_row, most, full);
+    }
     return sizes_.size();
   };
   learned_ = place_all([](const Parameter& p) { return p.learned() && !p.frozen; });
@@ -27,14 +36,14 @@ Segments::Segments(std::span<const Parameter> parameters, uint64_t most_bytes, s
   place_all([](const Parameter& p) { return p.frozen; });
 }
 
-void Segments::place(int index, const Parameter& p, int64_t most, size_t begin) {
-  const int64_t columns = p.outputs, rows = p.size() / columns;
-  const auto add = [&](int64_t first_row, int64_t count) {
+void Segments::place(int index, const Parameter& p, int64_t first_row, int64_t end_row, int64_t most, size_t begin) {
+  const int64_t columns = p.outputs;
+  const auto add = [&](int64_t first, int64_t count) {
     if (sizes_.size() == begin || sizes_.back() + count * columns > most) sizes_.push_back(0);
-    extents_[index].push_back({sizes_.size() - 1, sizes_.back(), first_row, count, columns});
+    extents_[index].push_back({sizes_.size() - 1, sizes_.back(), first, count, columns});
     sizes_.back() += count * columns;
   };
-  if (p.size() <= most) return add(0, rows);
+  if ((end_row - first_row) * columns <= most) return add(first_row, end_row - first_row);
   const int64_t each = most / columns / ops::kGemmCut * ops::kGemmCut;
   const bool cut = p.kind == Parameter::Kind::linear;
   if (!cut || each == 0)
@@ -43,7 +52,7 @@ void Segments::place(int index, const Parameter& p, int64_t most, size_t begin) 
                                       " bytes of parameters in one piece, but the device's largest piece is " +
                                       std::to_string(most * 4) + ": make the layer smaller, or name another device");
   sizes_.push_back(0);
-  for (int64_t r = 0; r < rows; r += each) add(r, std::min(each, rows - r));
+  for (int64_t r = first_row; r < end_row; r += each) add(r, std::min(each, end_row - r));
 }
 
 ParameterVector::ParameterVector(const sdk::Device& device, Segments layout, StackMemory& memory)
@@ -93,22 +102,40 @@ std::vector<float> ParameterVector::all() const {
   return values;
 }
 
-std::vector<CommonRun> common_runs(const Segments& a, const Segments& b, std::span<const double> apart) {
+namespace {
+
+bool continues(const CommonRun::Place& last, int64_t size, const CommonRun::Place& next) {
+  return last.segment == next.segment && last.at + size == next.at;
+}
+
+}  // namespace
+
+std::vector<CommonRun> common_runs(const Segments& weights, const Segments& gradients, const Segments& states,
+                                   std::span<const double> apart) {
   std::vector<CommonRun> runs;
-  std::vector<size_t> order(a.extents().size());
+  std::vector<size_t> order(weights.extents().size());
   std::iota(order.begin(), order.end(), 0);
   std::stable_sort(order.begin(), order.end(), [&](size_t p, size_t q) { return apart[p] < apart[q]; });
+  const auto end_of = [](const Extent& e) { return e.first_row + e.rows; };
+  const auto add = [&](size_t p, const Extent& w, const Extent& g, const Extent& s) {
+    const int64_t first = std::max({w.first_row, g.first_row, s.first_row});
+    const int64_t rows = std::min({end_of(w), end_of(g), end_of(s)}) - first;
+    if (rows <= 0) return;
+    const auto place = [&](const Extent& e) {
+      return CommonRun::Place{e.segment, e.at + (first - e.first_row) * e.columns};
+    };
+    const CommonRun next{place(w), place(g), place(s), rows * w.columns, apart[p]};
+    CommonRun* last = runs.empty() ? nullptr : &runs.back();
+    if (last != nullptr && last->apart == next.apart && continues(last->weight, last->size, next.weight) &&
+        continues(last->gradient, last->size, next.gradient) && continues(last->state, last->size, next.state))
+      last->size += next.size;
+    else
+      runs.push_back(next);
+  };
   for (const size_t p : order)
-    // Both layouts cut a parameter at the same rows, unless one of them leaves it out.
-    for (size_t k = 0; k < std::min(a.extents()[p].size(), b.extents()[p].size()); ++k) {
-      const Extent &x = a.extents()[p][k], &y = b.extents()[p][k];
-      CommonRun* last = runs.empty() ? nullptr : &runs.back();
-      if (last != nullptr && last->apart == apart[p] && last->segment_a == x.segment &&
-          last->at_a + last->size == x.at && last->segment_b == y.segment && last->at_b + last->size == y.at)
-        last->size += x.size();
-      else
-        runs.push_back({x.segment, x.at, y.segment, y.at, x.size(), apart[p]});
-    }
+    for (const Extent& w : weights.extents()[p])
+      for (const Extent& g : gradients.extents()[p])
+        for (const Extent& s : states.extents()[p]) add(p, w, g, s);
   return runs;
 }
 

@@ -28,10 +28,11 @@ struct Extent {
 class Segments {
  public:
   Segments() = default;
-  // Makes segments of at most `most_bytes`. Parameters whose indices are in `left_out` get no memory. Throws
-  // Error(MK_OUT_OF_MEMORY) with the layer's name if a tensor that cannot be cut, or ops::kGemmCut rows of one that
-  // can, exceeds this size.
-  Segments(std::span<const Parameter> parameters, uint64_t most_bytes, std::span<const int> left_out = {});
+  // Makes segments of at most `most_bytes`. Parameters whose indices are in `left_out` get no memory, nor do rows that
+  // do not begin in [begin, end) of the flat vector. Throws Error(MK_OUT_OF_MEMORY) with the layer's name if a tensor
+  // that cannot be cut, or ops::kGemmCut rows of one that can, exceeds the size.
+  Segments(std::span<const Parameter> parameters, uint64_t most_bytes, std::span<const int> left_out = {},
+           int64_t begin = 0, int64_t end = INT64_MAX);
 
   size_t count() const { return sizes_.size(); }
   size_t learned() const { return learned_; }  // number of segments with learned parameters, which come first
@@ -44,8 +45,8 @@ class Segments {
   int64_t flat_begin(size_t parameter, const Extent& e) const { return offsets_[parameter] + e.first_row * e.columns; }
 
  private:
-  // Segments before `begin` are full.
-  void place(int index, const Parameter& parameter, int64_t most, size_t begin);
+  // Places rows [first_row, end_row). Segments before `begin` are full.
+  void place(int index, const Parameter& parameter, int64_t first_row, int64_t end_row, int64_t most, size_t begin);
 
   int64_t elements_ = 0;
   size_t learned_ = 0, moving_ = 0;
@@ -62,6 +63,17 @@ void for_each_chunk(int64_t size, Body&& body) {
   for (int64_t first = 0; first < size; first += kChunk) body(first, std::min(kChunk, size - first));
 }
 
+// Describes elements that are adjacent in three layouts of one network: those of weights, gradients and states.
+struct CommonRun {
+  struct Place {
+    size_t segment;
+    int64_t at;
+  };
+  Place weight, gradient, state;
+  int64_t size;
+  double apart;
+};
+
 // Holds one float for each element of a layout's parameters. Only one thread at a time may use a vector.
 class ParameterVector {
  public:
@@ -75,6 +87,7 @@ class ParameterVector {
   // Returns a parameter that is never cut, or {} for -1.
   mk_tensor whole(int parameter) const { return parameter < 0 ? mk_tensor{} : at(extents(parameter).front()); }
   mk_tensor run(size_t segment, int64_t at, int64_t size) const { return buffers_[segment].vector(size, at); }
+  mk_tensor run(const CommonRun::Place& at, int64_t size) const { return run(at.segment, at.at, size); }
 
   // Copy elements [first, first + values.size()) of the network's flat vector. Skip parameters that are left out.
   void write(int64_t first, std::span<const float> values) const;
@@ -93,18 +106,9 @@ class ParameterVector {
   std::vector<Slice> buffers_;
 };
 
-// Describes elements that are adjacent in both of two layouts of one network.
-struct CommonRun {
-  size_t segment_a;
-  int64_t at_a;
-  size_t segment_b;
-  int64_t at_b;
-  int64_t size;
-  double apart;
-};
-
-// Returns all elements that both layouts have, in the longest possible runs. `apart` has a number for each parameter; a
-// run contains only parameters with equal numbers.
-std::vector<CommonRun> common_runs(const Segments& a, const Segments& b, std::span<const double> apart);
+// Returns all elements that the three layouts have, in the longest possible runs. `apart` has a number for each
+// parameter; a run contains only parameters with equal numbers.
+std::vector<CommonRun> common_runs(const Segments& weights, const Segments& gradients, const Segments& states,
+                                   std::span<const double> apart);
 
 }  // namespace mokume::cnn

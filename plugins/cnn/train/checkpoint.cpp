@@ -80,15 +80,15 @@ void remove_remains(const std::string& directory) {
 
 }  // namespace
 
-void save_checkpoint(const std::string& directory, const Checkpoint& c, const Engine& engine) {
+void save_checkpoint(const std::string& directory, const Checkpoint& c, const Engine& engine, const ReadState& read) {
   std::error_code failed;
   fs::create_directories(directory, failed);
   if (failed) throw Error(MK_STORAGE, "cannot create " + directory + ": " + failed.message());
   st::Writer writer;
   for (const auto& [name, vector] : engine.state())
-    writer.add(name, {vector->layout().elements()}, [from = vector](const st::Writer::Put& put) {
+    writer.add(name, {vector->layout().elements()}, [&read, name, from = vector](const st::Writer::Put& put) {
       in_chunks(*from, [&](int64_t first, std::span<float> chunk) {
-        from->read(first, chunk);
+        read(name, *from, first, chunk);
         put(chunk.data(), chunk.size_bytes());
       });
     });
@@ -115,9 +115,13 @@ void save_checkpoint(const std::string& directory, const Checkpoint& c, const En
 void StoredCheckpoint::read_into(const Engine& engine) const {
   for (const auto& [name, vector] : engine.state())
     in_chunks(*vector, [&, &tensor = name, &to = *vector](int64_t first, std::span<float> chunk) {
-      reader_.read(*reader_.find(tensor), first * sizeof(float), chunk.size_bytes(), chunk.data());
+      read(tensor, first, chunk);
       to.write(first, chunk);
     });
+}
+
+void StoredCheckpoint::read(const std::string& name, int64_t first, std::span<float> to) const {
+  reader_.read(*reader_.find(name), first * sizeof(float), to.size_bytes(), to.data());
 }
 
 int64_t checkpoint_batch(const sdk::Host& host, const std::string& directory, const std::string& fingerprint) {

@@ -1,8 +1,11 @@
 // Keeps the state of unfinished training on disk. Resumed training gives the same result as uninterrupted training.
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
+#include <functional>
 #include <optional>
+#include <span>
 #include <string>
 #include <utility>
 #include <vector>
@@ -23,10 +26,30 @@ struct Checkpoint {
   std::vector<float> results;  // loss and hit of each row in the finished batches of this epoch
 };
 
+// Copies elements [first, first + to.size()) of a vector of the engine's state to `to`.
+using ReadState =
+    std::function<void(const std::string& name, const ParameterVector& from, int64_t first, std::span<float> to)>;
+
+inline void read_own(const std::string&, const ParameterVector& from, int64_t first, std::span<float> to) {
+  from.read(first, to);
+}
+
+// Calls body(name, vector, first, count) for the chunks of the engine's state, in the order of the file.
+template <class Body>
+void for_each_state(const Engine& engine, Body&& body) {
+  auto all = engine.state();
+  std::sort(all.begin(), all.end(), [](const auto& a, const auto& b) { return a.first < b.first; });
+  for (const auto& [name, vector] : all)
+    for_each_chunk(vector->layout().elements(), [&, &called = name, &of = *vector](int64_t first, int64_t count) {
+      body(called, of, first, count);
+    });
+}
+
 // Replaces the checkpoint in `directory`, and creates the directory if needed. A kill during the call leaves the old
 // checkpoint. Writes nothing if another process removes the directory meanwhile. Copies the engine's state to the file
-// chunk by chunk. Throws Error(MK_STORAGE) on failure.
-void save_checkpoint(const std::string& directory, const Checkpoint& checkpoint, const Engine& engine);
+// chunk by chunk, as for_each_state() does. Throws Error(MK_STORAGE) on failure.
+void save_checkpoint(const std::string& directory, const Checkpoint& checkpoint, const Engine& engine,
+                     const ReadState& read = read_own);
 
 // Holds a valid checkpoint, except the engine's state, which is still in the file.
 class StoredCheckpoint {
@@ -37,6 +60,8 @@ class StoredCheckpoint {
   const Checkpoint checkpoint;
   // Throws Error(MK_BAD_DATA) with the file's name if the disk fails; the engine's state is then partly overwritten.
   void read_into(const Engine& engine) const;
+  // Reads elements [first, first + to.size()) of a vector of the engine's state.
+  void read(const std::string& name, int64_t first, std::span<float> to) const;
 
  private:
   safetensors::Reader reader_;

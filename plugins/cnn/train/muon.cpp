@@ -53,6 +53,7 @@ double muon_factor(const std::string& adjust_lr_fn, int64_t outputs, int64_t inp
 MuonStep::MuonStep(const sdk::Device& device, const std::vector<Parameter>& parameters, const Segments& layout,
                    StackMemory& memory)
     : all_(muon_weights(parameters)) {
+  std::erase_if(all_, [&](int p) { return layout.extents()[p].empty(); });
   for (const int p : all_)
     if (layout.extents()[p].size() > 1)
       throw Error(MK_OUT_OF_MEMORY, "muon needs the weight " + parameters[p].name +

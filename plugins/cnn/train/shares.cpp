@@ -90,15 +90,15 @@ RecordedShares::RecordedShares(const sdk::Team& team) {
 // The text has lines such as "epoch 2, batch 17: 5+3", in the order of the recorded run. A line that goes back in time
 // means that the run resumed from a checkpoint and discarded everything after it.
 void RecordedShares::parse(const std::string& text, uint32_t members) {
-  static const std::regex kLine(R"(epoch ([1-9]\d{0,9}), batch ([1-9]\d{0,9}): (\d{1,9}(?:\+\d{1,9})*))");
+  static const std::regex kLine(R"(epoch ([1-9]\d{0,9}), batch ([1-9]\d{0,9}): (layers )?(\d{1,9}(?:\+\d{1,9})*))");
   const auto place = [](const Change& c) { return std::tie(c.epoch, c.batch); };
   std::istringstream lines(text);
   for (std::string line, share; std::getline(lines, line);) {
     std::smatch match;
     if (!std::regex_match(line, match, kLine))
       throw Error(MK_INVALID_ARGUMENT, "'" + line + "' is not a recorded split of work");
-    Change c{std::stoll(match[1]) - 1, std::stoll(match[2]) - 1, {}};
-    for (std::istringstream in(match[3]); std::getline(in, share, '+');) c.shares.push_back(std::stoll(share));
+    Change c{std::stoll(match[1]) - 1, std::stoll(match[2]) - 1, match[3].matched, {}};
+    for (std::istringstream in(match[4]); std::getline(in, share, '+');) c.shares.push_back(std::stoll(share));
     if (c.shares.size() != members)
       throw Error(MK_INVALID_ARGUMENT,
                   "work was split as " + line + ", but this team has " + std::to_string(members) + " devices");
@@ -107,6 +107,8 @@ void RecordedShares::parse(const std::string& text, uint32_t members) {
   }
   if (any() && (changes_.front().epoch > 0 || changes_.front().batch > 0))
     throw Error(MK_INVALID_ARGUMENT, "the recorded splits of work do not begin at epoch 1, batch 1");
+  if (std::any_of(changes_.begin(), changes_.end(), [&](const Change& c) { return c.layers != changes_[0].layers; }))
+    throw Error(MK_INVALID_ARGUMENT, "the recorded splits of work are partly by layers, partly by batch");
 }
 
 const Shares* RecordedShares::at(int64_t epoch, int64_t batch) {

@@ -59,6 +59,8 @@ class RecordedShares {
   explicit RecordedShares(const sdk::Team& team);
 
   bool any() const { return !changes_.empty(); }
+  // Returns the numbers of stages of a run that was split by layers, or null.
+  const Shares* layers() const { return any() && changes_.front().layers ? &changes_.front().shares : nullptr; }
   // Returns the shares in effect from this batch of this epoch on (both from 0), or null if nothing was recorded. Calls
   // must be in ascending order.
   const Shares* at(int64_t epoch, int64_t batch);
@@ -66,6 +68,7 @@ class RecordedShares {
  private:
   struct Change {
     int64_t epoch, batch;  // counted from 0
+    bool layers;           // whether the shares are numbers of stages
     Shares shares;
   };
 

@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <array>
-#include <bit>
 #include <cstdio>
 #include <numeric>
 #include <utility>
@@ -17,20 +16,10 @@ constexpr int64_t kStepsPerMeeting = 8;
 // Lists the leader's instructions to the other members at a meeting.
 enum class Order { proceed = 0, save = 1, stop = 2 };
 
-// Splits shards [first, end) of a batch into the fewest subtrees of the tree over all shards.
-std::vector<Subtree> subtrees(int64_t first, int64_t end) {
-  std::vector<Subtree> all;
-  while (first < end) {
-    const int64_t fits = std::bit_floor(uint64_t(end - first)),
-                  size = first == 0 ? fits : std::min(fits, first & -first);
-    all.push_back({first, size});
-    first += size;
-  }
-  return all;
-}
+constexpr float kMore = 1;  // the leader's word to a member whose next piece of the state it wants
 
-// Formats the shares of a step, each member's computing time per step, and the time for sums, when all members wait.
-std::string times_text(const Shares& shares, double elapsed_s, const std::vector<double>& busy_s, int64_t steps) {
+// Formats the split of a step, each member's computing time per step, and the time for sums, when all members wait.
+std::string times_text(const std::string& split, double elapsed_s, const std::vector<double>& busy_s, int64_t steps) {
   constexpr size_t kShown = 8;
   const auto ms = [&](double seconds) {
     std::array<char, 32> text{};
@@ -41,7 +30,7 @@ std::string times_text(const Shares& shares, double elapsed_s, const std::vector
   std::string each;
   for (size_t m = 0; m < std::min(kShown, busy_s.size()); ++m) each += (m == 0 ? "" : "+") + ms(busy_s[m]);
   if (busy_s.size() > kShown) each += "+...";
-  const std::string computed = ", shares " + text_of(shares) + " in " + each + " ms";
+  const std::string computed = ", " + split + " in " + each + " ms";
   if (busy_s.size() == 1) return computed;
   return computed + ", sums " + ms(std::max(0.0, elapsed_s - *std::max_element(busy_s.begin(), busy_s.end()))) + " ms";
 }
@@ -90,14 +79,17 @@ int64_t begun_with(const sdk::Host& host, const Settings& given, const sdk::Team
   return from_leader(team, possible ? batch / given.batch_size : 0);
 }
 
-TeamTraining::TeamTraining(const sdk::Team& team, Training& training, const mk_fit_sink& sink)
+TeamTraining::TeamTraining(const sdk::Team& team, Training& training, const Placement& placement,
+                           const mk_fit_sink& sink)
     : team_(team),
       training_(training),
       device_(training.device()),
+      placement_(placement),
       parallel_(training.settings().parallel),
       sink_(sink),
       network_(training.network()),
       position_(training.position()),
+      pipeline_(team, training, placement),
       speeds_(speeds_of(team)),
       backoff_(team.members()),
       recorded_(team),
@@ -108,7 +100,7 @@ TeamTraining::TeamTraining(const sdk::Team& team, Training& training, const mk_f
 void TeamTraining::run() {
   restore();
   // Saves the batch size, which resumed training needs.
-  if (parallel_.per_device() && team_.leads() && !team_.alone() && position_.batches_begun() == 0) training_.save();
+  if (parallel_.per_device() && !team_.alone() && position_.batches_begun() == 0) save();
   save_timer_.begin();
   met_at_ = now_s();
   if (!training_.at_end()) training_.begin_epoch();
@@ -125,16 +117,18 @@ void TeamTraining::run() {
     device_.finish();
     meet();
   }
+  if (placement_.in_layers()) collect_result();
 }
 
 // Starts the period that the next account covers.
 void TeamTraining::note_shares() {
   since_ = "epoch " + std::to_string(position_.epoch + 1) + ", batch " + std::to_string(position_.batch + 1);
-  split_ = text_of(shares());
+  split_ = placement_.in_layers() ? placement_.text() : text_of(shares());
 }
 
 // Applies the shares of the recorded run.
 void TeamTraining::repeat_shares() {
+  if (placement_.in_layers()) return;
   const Shares* recorded = recorded_.at(position_.epoch, position_.batch);
   if (recorded == nullptr || *recorded == shares_) return;
   const int64_t units = std::accumulate(recorded->begin(), recorded->end(), int64_t{0});
@@ -164,13 +158,92 @@ RowRange TeamTraining::share_of(const Shares& shares, int64_t units) const {
 
 // Continues from the leader's checkpoint on all members.
 void TeamTraining::restore() {
-  training_.restore();
+  const auto found = training_.find();
+  saves_ = from_leader(team_, training_.keeps_checkpoints()) != 0;
   position_.epoch = from_leader(team_, position_.epoch);
   position_.batch = from_leader(team_, position_.batch);
   if (position_.batches_begun() == 0) return;  // all members start with the same weights
   share_reductions();
-  share_state();
+  for_each_state(training_.engine(),
+                 [&](const std::string& name, const ParameterVector& to, int64_t first, int64_t count) {
+                   const std::span<float> chunk = room_.room(device_.table(), count);
+                   if (team_.leads()) found->read(name, first, chunk);
+                   deliver(name, to, first, chunk);
+                 });
   if (team_.leads()) mine_ = {{0, position_.rows_done()}};
+  gathered_ = position_.rows_done();
+}
+
+// Writes the leader's chunk of a vector to the members that keep it.
+void TeamTraining::deliver(const std::string& name, const ParameterVector& to, int64_t first, std::span<float> values) {
+  if (placement_.is_shared(name)) {
+    team_.from_leader(values);
+    return to.write(first, values);
+  }
+  for (const Placement::Piece& piece : placement_.pieces(name, first, values.size())) {
+    const std::span<float> part = values.subspan(piece.first - first, piece.count);
+    if (team_.leads() && piece.member != 0) team_.send(piece.member, part);
+    if (piece.member != team_.member()) continue;
+    if (!team_.leads()) team_.receive(0, part);
+    to.write(piece.first, part);
+  }
+}
+
+// Copies a piece of a vector to the leader, when the leader asks for it. Returns false if the leader wants no more.
+bool TeamTraining::collect(const Placement::Piece& piece, const ParameterVector& from, std::span<float> to) {
+  if (piece.member == 0) {
+    from.read(piece.first, to);
+  } else if (team_.leads()) {
+    team_.send(piece.member, {&kMore, 1});
+    team_.receive(piece.member, to);
+  } else {
+    float more = 0;
+    team_.receive(0, {&more, 1});
+    if (more != kMore) return false;
+    from.read(piece.first, to);
+    team_.send(0, to);
+  }
+  return true;
+}
+
+// Every member calls this function. The leader may need less than all pieces, if the checkpoint's directory is gone.
+void TeamTraining::save() {
+  if (!saves_) return;
+  if (team_.leads()) {
+    training_.save([&](const std::string& name, const ParameterVector& from, int64_t first, std::span<float> chunk) {
+      for (const Placement::Piece& piece : placement_.pieces(name, first, chunk.size()))
+        collect(piece, from, chunk.subspan(piece.first - first, piece.count));
+    });
+    const float enough = 0;
+    for (uint32_t m = 1; m < team_.members(); ++m)
+      if (placement_.has_pieces(m)) team_.send(m, {&enough, 1});
+    return;
+  }
+  bool wanted = placement_.has_pieces(team_.member());
+  for_each_state(training_.engine(),
+                 [&](const std::string& name, const ParameterVector& from, int64_t first, int64_t count) {
+                   for (const Placement::Piece& piece : placement_.pieces(name, first, count))
+                     if (wanted && piece.member == team_.member())
+                       wanted = collect(piece, from, room_.room(device_.table(), piece.count));
+                 });
+  float enough = 0;
+  if (wanted) team_.receive(0, {&enough, 1});
+}
+
+// Gives the leader the parameters of all layers.
+void TeamTraining::collect_result() {
+  const auto scope = device_.phase("transfer");
+  training_.engine().end_training();
+  const ParameterVector& result = training_.result();
+  std::vector<float> all(team_.leads() ? network_.n_parameters : 0);
+  for_each_chunk(network_.n_parameters, [&](int64_t first, int64_t count) {
+    for (const Placement::Piece& piece : placement_.pieces("parameters", first, count))
+      if (team_.leads())
+        collect(piece, result, std::span(all).subspan(piece.first, piece.count));
+      else if (piece.member == team_.member())
+        collect(piece, result, room_.room(device_.table(), piece.count));
+  });
+  training_.set_parameters(std::move(all));
 }
 
 // Sends the leader's number, because only the leader may have the losses that lower the rate.
@@ -180,18 +253,20 @@ void TeamTraining::share_reductions() {
 }
 
 template <class Body>
-void TeamTraining::for_each_state(const Body& body) {
+void TeamTraining::for_each_shared(const Body& body) {
   if (team_.alone()) return;
-  for (const auto& [name, vector] : training_.engine().state())
+  for (const auto& [name, vector] : training_.engine().state()) {
+    if (!placement_.is_shared(name)) continue;
     for_each_chunk(vector->layout().elements(), [&, &all = *vector](int64_t first, int64_t count) {
       body(all, first, room_.room(device_.table(), count));
     });
+  }
 }
 
-// Sends the leader's weights and states to all members, because only the leader has a checkpoint, and because rounding
-// differences between unequal devices would accumulate. Devices of one class have equal values anyway.
+// Sends the leader's weights and states to all members, because rounding differences between unequal devices would
+// accumulate. Devices of one class have equal values anyway.
 void TeamTraining::share_state() {
-  for_each_state([&](const ParameterVector& all, int64_t first, std::span<float> room) {
+  for_each_shared([&](const ParameterVector& all, int64_t first, std::span<float> room) {
     if (team_.leads()) all.read(first, room);
     team_.from_leader(room);
     if (!team_.leads()) all.write(first, room);
@@ -201,7 +276,7 @@ void TeamTraining::share_state() {
 // Averages the weights and the optimizer's states, so that a checkpoint describes one network for any devices.
 void TeamTraining::average(double weight) {
   const auto scope = device_.phase("reduce");
-  for_each_state([&](const ParameterVector& all, int64_t first, std::span<float> room) {
+  for_each_shared([&](const ParameterVector& all, int64_t first, std::span<float> room) {
     if (&all == &training_.engine().best()) return;  // equal on all members
     if (weight > 0) all.read(first, room);
     for (float& v : room) v *= weight;
@@ -210,40 +285,13 @@ void TeamTraining::average(double weight) {
   });
 }
 
-void TeamTraining::flush() {
-  for (const mk_op& op : training_.queue()) device_.submit(op);
-  training_.clear_queue();
-}
-
 void TeamTraining::put(Training::Phase phase, const RowRange& rows) {
   const auto scope = device_.phase(Training::name(phase));
   training_.put(phase, rows);
-  flush();
+  submit_queue(training_);
 }
 
-// Describes a pass over one shard as part of the sum over a subtree. Each shard has its own forward and backward pass,
-// so the bits of a shard do not depend on which members compute the others.
-struct TeamTraining::Pass {
-  RowRange rows;
-  const ParameterVector* to;
-  std::vector<Engine::Add> adds;  // applied after the pass
-};
-
-// Plans the passes that sum up the gradients of shards in `to`. Returns whether the shards have any rows.
-bool TeamTraining::plan_passes(std::span<const RowRange> shards, const ParameterVector& to,
-                               std::vector<Pass>& passes) const {
-  if (shards.size() == 1) {
-    if (shards.front().rows > 0) passes.push_back({shards.front(), &to, {}});
-    return shards.front().rows > 0;
-  }
-  const auto first = shards.first(shards.size() / 2), second = shards.subspan(shards.size() / 2);
-  if (!plan_passes(first, to, passes)) return plan_passes(second, to, passes);
-  const ParameterVector& half = training_.engine().half(std::countr_zero(second.size()));
-  if (plan_passes(second, half, passes)) passes.back().adds.push_back({&half, &to});
-  return true;
-}
-
-void TeamTraining::run_pass(const Pass& pass, const Engine::Summed& summed) {
+void TeamTraining::run_pass(const ShardPass& pass, const Engine::Summed& summed) {
   put(Training::Phase::load, pass.rows);
   put(Training::Phase::forward, pass.rows);
   const auto scope = device_.phase(Training::name(Training::Phase::backward));
@@ -252,15 +300,58 @@ void TeamTraining::run_pass(const Pass& pass, const Engine::Summed& summed) {
 
 void TeamTraining::synchronous_step() {
   const double start = now_s();
-  const RowRange mine = share_of(shares_), batch = position_.range();
-  compute_shards(mine.first, mine.first + mine.rows);
-  busy_s_ += now_s() - start;
-  units_ += mine.rows;
+  const RowRange batch = position_.range();
+  if (placement_.in_layers()) {
+    pass_layers();
+  } else {
+    const RowRange mine = share_of(shares_);
+    compute_shards(mine.first, mine.first + mine.rows);
+    units_ += mine.rows;
+  }
+  busy_s_ += now_s() - start - pipeline_.take_waited();
   ++steps_;
   rows_to_show_ += batch.rows;
-  if (!team_.alone()) take_gradients();
+  if (!team_.alone() && !placement_.in_layers()) take_gradients();
   put(Training::Phase::step, {0, batch.rows});
+  if (placement_.split == MK_SPLIT_STATES && position_.ends_step()) exchange_weights();
   ++position_.batch;
+}
+
+// Passes the shards of the batch through the layers of all members.
+void TeamTraining::pass_layers() {
+  const RowRange batch = position_.range();
+  std::vector<ShardPass> passes;
+  const Engine& engine = training_.engine();
+  const std::vector<RowRange> shards = rows_of(Subtree{0, parallel_.shards}, batch.rows, parallel_.shards);
+  plan_passes(engine, shards, engine.gradients(), passes);
+  pipeline_.run(passes);
+  if (pipeline_.has_layers()) units_ += parallel_.shards;
+  if (pipeline_.is_last()) mine_.push_back(batch);
+}
+
+// Sends the weights that this member has stepped to all members.
+void TeamTraining::exchange_weights() {
+  const auto scope = device_.phase("reduce");
+  submit_queue(training_);
+  const ParameterVector& weights = training_.engine().parameters();
+  const auto in_pieces = [&](auto&& body) {
+    for (uint32_t m = 0; m < team_.members(); ++m)
+      sdk::Team::in_buckets(placement_.bounds[m], placement_.bounds[m + 1] - placement_.bounds[m],
+                            [&](uint64_t first, uint64_t count) {
+                              body(first, room_.room(device_.table(), count), m == team_.member());
+                            });
+  };
+  in_pieces([&](int64_t first, std::span<float> room, bool mine) {
+    if (mine) weights.read(first, room);
+    const mk_block block{0, 1, room.data()};
+    team_.give(room.size(), std::span(&block, mine ? 1 : 0));
+  });
+  in_pieces([&](int64_t first, std::span<float> room, bool mine) {
+    team_.take(room);
+    if (!mine) weights.write(first, room);
+  });
+  training_.engine().follow(position_.step() + 1);
+  submit_queue(training_);
 }
 
 // Computes the gradients of these shards and gives their sums to the team.
@@ -270,20 +361,17 @@ void TeamTraining::compute_shards(int64_t begin, int64_t end) {
   // Skips subtrees without rows. The gradients of all subtrees except the last wait in host memory until the member
   // gives each layer with all its blocks.
   std::vector<Subtree> given;
-  std::vector<std::vector<Pass>> plans;
+  std::vector<std::vector<ShardPass>> plans;
   const ParameterVector& gradients = training_.engine().gradients();
   for (const Subtree& tree : subtrees(begin, end)) {
-    std::vector<RowRange> leaves;
-    for (int64_t s = tree.first; s < tree.first + tree.size; ++s)
-      leaves.push_back({first_row(s), first_row(s + 1) - first_row(s)});
-    std::vector<Pass> passes;
-    if (!plan_passes(leaves, gradients, passes)) continue;
+    std::vector<ShardPass> passes;
+    if (!plan_passes(training_.engine(), rows_of(tree, batch.rows, parallel_.shards), gradients, passes)) continue;
     given.push_back(tree);
     plans.push_back(std::move(passes));
   }
   if (staged_.size() < given.size()) staged_.resize(given.size());
   for (size_t b = 0; b < plans.size(); ++b)
-    for (const Pass& pass : plans[b]) {
+    for (const ShardPass& pass : plans[b]) {
       const bool whole = !team_.alone() && &pass == &plans[b].back();
       run_pass(pass, [&](const Layer& layer) {
         if (!whole) return;
@@ -340,38 +428,54 @@ void TeamTraining::local_round() {
   if (!team_.alone()) average(double(rows) / all);
 }
 
-// Sends the results of the first `rows` rows to all members. `mine` lists the rows whose results this member has.
-void TeamTraining::gather(const Slice& results, int64_t rows, std::vector<RowRange>& mine) {
-  if (team_.alone() || rows == 0) return;
-  std::vector<float> values(2 * rows);
-  for (const RowRange& r : mine) results.read(device_, values.data() + 2 * r.first, 2 * r.rows, 2 * r.first);
-  team_.sum(values, mine.empty());
-  results.write(device_, values.data(), values.size());
+// Sends the results of these rows to all members. `mine` lists the rows whose results this member has; it then lists
+// the rows up to the last one on the leader, so that exactly one member supplies these rows next time.
+void TeamTraining::gather(const Slice& results, const RowRange& rows, std::vector<RowRange>& mine) {
+  const int64_t end = rows.first + rows.rows;
+  if (team_.alone() || end == 0) return;
+  if (rows.rows > 0) {
+    std::vector<float> values(2 * rows.rows);
+    for (const RowRange& r : mine) {
+      const int64_t first = std::max(r.first, rows.first), count = std::min(r.first + r.rows, end) - first;
+      if (count > 0) results.read(device_, values.data() + 2 * (first - rows.first), 2 * count, 2 * first);
+    }
+    team_.sum(values, mine.empty());
+    results.write(device_, values.data(), values.size(), 2 * rows.first);
+  }
   mine.clear();
-  if (team_.leads()) mine = {{0, rows}};  // exactly one member supplies these rows next time
+  if (team_.leads()) mine = {{0, end}};
+}
+
+// Computes the losses of the validation rows, and sends them to all members.
+void TeamTraining::validate(const Shares& shares) {
+  const auto scope = device_.phase("validate");
+  const double start = now_s();
+  const int64_t n = training_.validation_batches(), rows = training_.validation_rows();
+  std::vector<RowRange> validated;
+  if (placement_.in_layers()) {
+    pipeline_.validate();
+    if (pipeline_.is_last()) validated = {{0, rows}};
+  } else {
+    const RowRange mine = share_of(shares, n);
+    for (int64_t k = mine.first; k < mine.first + mine.rows; ++k) {
+      training_.put_validation(k);
+      submit_queue(training_);
+      validated.push_back(training_.validation_range(k));
+    }
+  }
+  device_.finish();
+  busy_s_ += now_s() - start - pipeline_.take_waited();
+  if (n > 0) gather(training_.validation_results(), {0, rows}, validated);
 }
 
 void TeamTraining::end_epoch() {
   device_.finish();
-  gather(training_.results(), position_.rows_done(), mine_);
+  gather(training_.results(), {0, position_.rows_done()}, mine_);
   mine_.clear();
+  gathered_ = 0;
   const Shares shares = this->shares();  // must precede the end of the epoch, which may change them
   training_.end_epoch();
-  const int64_t n = training_.validation_batches();
-  const RowRange mine = share_of(shares, n);
-  std::vector<RowRange> validated;
-  {
-    const auto scope = device_.phase("validate");
-    const double start = now_s();
-    for (int64_t k = mine.first; k < mine.first + mine.rows; ++k) {
-      training_.put_validation(k);
-      flush();
-      validated.push_back(training_.validation_range(k));
-    }
-    device_.finish();
-    busy_s_ += now_s() - start;
-  }
-  if (n > 0) gather(training_.validation_results(), training_.validation_rows(), validated);
+  validate(shares);
   training_.end_validation();
   bool& stopped = training_.record().stopped;
   stopped = from_leader(team_, stopped) != 0;  // only the leader may have the history of earlier epochs
@@ -407,9 +511,13 @@ void TeamTraining::meet() {
   // The account must precede the checkpoint: a run that repeats this one needs the shares used before the checkpoint.
   if (team_.leads()) team_.account(elapsed, seconds, units, split_, since_);
   const auto order = Order(int(table.back()));
+  if (placement_.in_layers()) {
+    gather(training_.results(), {gathered_, position_.rows_done() - gathered_}, mine_);
+    gathered_ = position_.rows_done();
+  }
   if (order != Order::proceed) {
-    gather(training_.results(), position_.rows_done(), mine_);
-    training_.save();
+    gather(training_.results(), {0, position_.rows_done()}, mine_);
+    save();
     save_timer_.saved(start);
   }
   if (order == Order::stop) throw Error(MK_CANCELLED, "stopped");
@@ -422,7 +530,7 @@ void TeamTraining::meet() {
 
 void TeamTraining::adapt(const std::vector<double>& units, const std::vector<double>& seconds) {
   speeds_.measure(units, seconds);
-  if (local() || team_.alone()) return;
+  if (local() || team_.alone() || placement_.in_layers()) return;
   Shares next = split(parallel_.shards, speeds_.now());
   const auto tried = backoff_.next(shares_);
   if (tried && next[*tried] == 0) {
@@ -439,17 +547,19 @@ void TeamTraining::show(double elapsed, const std::vector<double>& busy, int64_t
   Score recent;
   double loss = 0;
   for (auto r = mine_.rbegin(); r != mine_.rend() && recent.rows < 1024; ++r) {
-    const Score s = training_.score(r->first, std::min<int64_t>(r->rows, 1024));
+    const int64_t rows = std::min<int64_t>(r->rows, 1024);
+    const Score s = training_.score(r->first + r->rows - rows, rows);
     loss += s.loss * s.rows;
     recent.hits += s.hits;
     recent.rows += s.rows;
   }
   const Record& record = training_.record();
   recent.loss = recent.rows > 0 ? loss / recent.rows : record.last_loss();
-  const std::string text = progress_text(position_.epoch + 1, training_.settings().last_epoch(), recent,
-                                         record.classifies, first ? 0 : std::exchange(rows_to_show_, 0) / seconds) +
-                           "; " + std::to_string(team_.members()) + " devices" +
-                           times_text(shares(), elapsed, busy, steps);
+  const std::string text =
+      progress_text(position_.epoch + 1, training_.settings().last_epoch(), recent, record.classifies,
+                    first ? 0 : std::exchange(rows_to_show_, 0) / seconds) +
+      "; " + std::to_string(team_.members()) + " devices" +
+      times_text(placement_.in_layers() ? split_ : "shares " + text_of(shares()), elapsed, busy, steps);
   sink_.progress(sink_.self, text.c_str(), training_.share_done());
 }
 

@@ -9,7 +9,6 @@
 #include "saved/start.hpp"
 #include "sdk/ops/gather_rows.hpp"
 #include "sdk/philox.hpp"
-#include "train/checkpoint.hpp"
 #include "train/loss.hpp"
 
 namespace mokume::cnn {
@@ -23,8 +22,9 @@ int64_t rows_of_pass(const Settings& settings) {
   return std::max((settings.batch_size + p.shards - 1) / p.shards, std::min(settings.batch_size, kValidated));
 }
 
-EngineOptions engine_options(const Settings& settings) {
+EngineOptions engine_options(const Settings& settings, const Part& part) {
   EngineOptions options;
+  options.part = part;
   const bool synchronous = settings.parallel.kind == Parallel::Kind::synchronous;
   options.accumulate = settings.accumulate > 1;
   options.gradients = synchronous || options.accumulate;
@@ -45,13 +45,16 @@ Training::Training(const sdk::Host& host, const sdk::Device& device, const Resid
       network_(network),
       settings_(settings),
       task_(std::move(task)),
-      engine_(device, network, rows_of_pass(settings), true, settings.optimizer, engine_options(settings), memory),
+      engine_(device, network, rows_of_pass(settings), true, settings.optimizer, engine_options(settings, task_.part),
+              memory),
       position_(settings_, int64_t(task_.train.size())),
       record_{data.classifies, settings.stop},
       dropout_seed_(sdk::Random(task_.seed, sdk::Purpose::dropout, task_.stream).bits64(0)),
       augment_seed_(sdk::Random(task_.seed, sdk::Purpose::dropout, task_.stream).bits64(1)),
       augment_(augment_for(settings.augment, network.input)) {
   const auto phase = device.phase("load");
+  if (engine_.has_input()) data.inputs();  // takes the memory now, so that training cannot run out of it later
+  if (engine_.has_output()) data.targets();
   StackMemory own(device);
   StackMemory& from = memory != nullptr ? *memory : own;
   const auto n = std::max(int64_t(task_.train.size()), task_.train_room),
@@ -80,14 +83,14 @@ Training::Training(const sdk::Host& host, const sdk::Device& device, const Resid
   engine_.put_ops(&queue_);
 }
 
-uint64_t Training::bytes(const Network& network, const Settings& settings, int64_t rows) {
+uint64_t Training::bytes(const Network& network, const Settings& settings, int64_t rows, const Part& part) {
   // Each row has its index in an order, its loss and hit, and, where used, a scaled target and a weight.
   const int64_t words = rows * (3 + (settings.standardise_target ? 1 : 0) + (settings.weighted ? 1 : 0));
   const int64_t mixed = settings.mixup_alpha > 0
                             ? Mixup::elements(rows_of_pass(settings), network.input.elements(), network.outputs())
                             : 0;
   return 4 * (words + mixed) +
-         Engine::bytes(network, rows_of_pass(settings), true, settings.optimizer, engine_options(settings));
+         Engine::bytes(network, rows_of_pass(settings), true, settings.optimizer, engine_options(settings, part));
 }
 
 void Training::begin_with(const Start& start) {
@@ -104,29 +107,33 @@ void Training::scale_target() {
 }
 
 void Training::restore() {
+  if (const auto found = find()) found->read_into(engine_);
+}
+
+std::optional<StoredCheckpoint> Training::find() {
   const auto phase = device_.phase("checkpoint");
-  const auto found = find_checkpoint(host_, task_.scratch, task_.fingerprint, engine_);
-  if (!found) return;
+  auto found = find_checkpoint(host_, task_.scratch, task_.fingerprint, engine_);
+  if (!found) return {};
   const Checkpoint& c = found->checkpoint;
   if (c.epoch < 0 || c.epoch >= settings_.last_epoch() || c.batch < 0 || c.batch >= position_.batches() ||
       c.batch_size != settings_.batch_size || int64_t(c.results.size()) != 2 * c.batch * c.batch_size ||
       int64_t(c.history.train_loss.size()) != c.epoch)
-    return;
+    return {};
   position_.epoch = c.epoch;
   position_.batch = c.batch;
   record_.history = c.history;
   position_.reductions = reductions(settings_.schedule, record_.watched());
-  found->read_into(engine_);
   results_.write(device_, c.results.data(), c.results.size());
+  return found;
 }
 
-void Training::save() {
+void Training::save(const ReadState& read) {
   if (task_.scratch.empty()) return;
   const auto phase = device_.phase("checkpoint");
   Checkpoint c{task_.fingerprint, position_.epoch, position_.batch, settings_.batch_size, record_.history, {}};
   c.results.resize(2 * c.batch * c.batch_size);
   results_.read(device_, c.results.data(), c.results.size());
-  save_checkpoint(task_.scratch, c, engine_);
+  save_checkpoint(task_.scratch, c, engine_, read);
 }
 
 void Training::begin_epoch() {
@@ -193,6 +200,7 @@ void Training::put(Phase phase, const RowRange& part) {
   if (phase == Phase::load || queued_rows_.empty()) queued_rows_.push_back(rows);
   switch (phase) {
     case Phase::load:
+      if (!engine_.has_input()) return;
       if (augment_.changes())
         submit(ops::augment(data_.inputs(), index, augment_,
                             {augment_seed_, uint32_t(position_.batches_begun()), part.first}, engine_.input(rows)));
@@ -200,8 +208,11 @@ void Training::put(Phase phase, const RowRange& part) {
         submit(ops::gather_rows(data_.inputs(), index, engine_.input(rows)));
       if (settings_.mixup_alpha > 0) mixup_.mix(engine_.input(rows), mixup_share(), submit);
       return;
-    case Phase::forward:
-      return put_loss(first, engine_.forward(rows, &dropout));
+    case Phase::forward: {
+      const mk_tensor outputs = engine_.forward(rows, &dropout);
+      if (engine_.has_output()) put_loss(first, outputs);
+      return;
+    }
     case Phase::backward:
       return engine_.train_back(rows, dropout, position_.optimizer(), position_.step() + 1);
     case Phase::step:
@@ -237,17 +248,24 @@ RowRange Training::validation_range(int64_t k) const {
   return {first, std::min(engine_.batch(), validation_rows() - first)};
 }
 
-void Training::put_validation(int64_t k) {
+void Training::load_validation(int64_t k) {
+  if (!engine_.has_input()) return;
+  const auto [first, rows] = validation_range(k);
+  queue_.push_back(
+      ops::gather_rows(data_.inputs(), validation_order_.vector(rows, first, MK_I32), engine_.input(rows)));
+}
+
+void Training::validate(int64_t k) {
   const auto [first, rows] = validation_range(k);
   queued_rows_.push_back(rows);
-  const mk_tensor index = validation_order_.vector(rows, first, MK_I32);
-  queue_.push_back(ops::gather_rows(data_.inputs(), index, engine_.input(rows)));
   engine_.use_average(!untrained());
+  const mk_tensor outputs = engine_.forward(rows, nullptr);
+  engine_.use_average(false);
+  if (!engine_.has_output()) return;
   // Validation compares classifiers by the plain cross-entropy, whatever their training loss is.
   const LossForm form{{}, settings_.loss_form.distance, {}};
-  queue_.push_back(
-      loss_of(engine_.forward(rows, nullptr), index, 1, validation_results_.matrix(rows, 2, 2 * first), {}, form));
-  engine_.use_average(false);
+  queue_.push_back(loss_of(outputs, validation_order_.vector(rows, first, MK_I32), 1,
+                           validation_results_.matrix(rows, 2, 2 * first), {}, form));
 }
 
 mk_op Training::loss_of(const mk_tensor& outputs, const mk_tensor& index, double scale, const mk_tensor& rows,
@@ -304,10 +322,14 @@ Score Training::recent_score() {
   return {record_.last_loss(), 0, accuracy.empty() ? 0 : std::llround(accuracy.back() * n), n};
 }
 
+const ParameterVector& Training::result() const {
+  if (untrained()) return engine_.parameters();
+  return record_.rule.restore_best ? engine_.best() : engine_.predicting();
+}
+
 std::vector<float> Training::take_parameters() {
   engine_.end_training();
-  if (untrained()) return engine_.parameters().all();
-  return (record_.rule.restore_best ? engine_.best() : engine_.predicting()).all();
+  return parameters_ ? std::move(*parameters_) : result().all();
 }
 
 }  // namespace mokume::cnn

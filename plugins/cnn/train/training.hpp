@@ -3,14 +3,17 @@
 
 #include <cstdint>
 #include <functional>
+#include <optional>
 #include <span>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "data.hpp"
 #include "engine.hpp"
 #include "sdk/plugin.hpp"
+#include "train/checkpoint.hpp"
 #include "train/mixup.hpp"
 #include "train/position.hpp"
 #include "train/record.hpp"
@@ -27,6 +30,7 @@ struct TrainingTask {
   std::string fingerprint;     // identifies the fit of a checkpoint
   std::string_view start;      // content of the file named by Settings::start
   std::vector<float> weights;  // weight of each row of the data in training; empty if all are 1
+  Part part = {};              // part of the network that this device trains
   // The stack needs room for these numbers of rows. 0 means the numbers of this task.
   int64_t train_room = 0, validate_room = 0;
 };
@@ -39,14 +43,15 @@ class Training {
   Training(const Training&) = delete;
   Training& operator=(const Training&) = delete;
 
-  // Returns the bytes of device memory for training with `rows` rows, all of which may be used for training or
-  // validation. Excludes the rows themselves.
-  static uint64_t bytes(const Network& network, const Settings& settings, int64_t rows);
+  // Returns the bytes of device memory for training a part of the network with `rows` rows, all of which may be used
+  // for training or validation. Excludes the rows themselves.
+  static uint64_t bytes(const Network& network, const Settings& settings, int64_t rows, const Part& part = {});
 
   const sdk::Device& device() const { return device_; }
   const Network& network() const { return network_; }
   const Settings& settings() const { return settings_; }
   const Engine& engine() const { return engine_; }
+  Engine& engine() { return engine_; }
   const Moments& moments() const { return moments_; }
   Position& position() { return position_; }
   const Position& position() const { return position_; }
@@ -55,7 +60,12 @@ class Training {
 
   // Read and write the fit's checkpoint. Do nothing without a scratch directory; restore() ignores an invalid file.
   void restore();
-  void save();
+  void save() { save(read_own); }
+  // Do the same for a part of a network. find() leaves the engine's state to the caller, and save() calls `read` for
+  // chunks of the vectors of Engine::state().
+  bool keeps_checkpoints() const { return !task_.scratch.empty(); }
+  std::optional<StoredCheckpoint> find();
+  void save(const ReadState& read);
   bool at_end() const { return position_.epoch >= settings_.last_epoch() || record_.diverged || record_.stopped; }
   bool untrained() const { return settings_.epochs == 0; }  // whether the start is only validated
   double share_done() const { return at_end() ? 1 : position_.share_done(); }
@@ -66,7 +76,8 @@ class Training {
   static constexpr Phase kPhases[] = {Phase::load, Phase::forward, Phase::backward, Phase::step};
   static const char* name(Phase phase);
   void put(Phase phase) { put(phase, {0, position_.range().rows}); }
-  // Queues the ops of a phase for the given rows of the batch.
+  // Queues the ops of a phase for the given rows of the batch. A part of a network without its input loads nothing, and
+  // one without its output has no loss.
   void put(Phase phase, const RowRange& rows);
   // Runs the backward phase for the given rows, and submits its ops at once. See Engine::backward().
   void backward(const RowRange& rows, const ParameterVector& to, std::span<const Engine::Add> adds,
@@ -77,7 +88,12 @@ class Training {
   int64_t validation_rows() const { return task_.validate.size(); }
   std::span<const int32_t> validated() const { return task_.validate; }
   RowRange validation_range(int64_t k) const;  // rows of batch k
-  void put_validation(int64_t k);
+  void put_validation(int64_t k) {
+    load_validation(k);
+    validate(k);
+  }
+  void load_validation(int64_t k);
+  void validate(int64_t k);
   void end_validation();
   // Keeps the parameters of the latest epoch. Callers use this after end_validation() if record().is_best().
   void keep_best();
@@ -102,6 +118,10 @@ class Training {
   // Returns all parameters in the network's own order. This must be the last call, because it first releases the memory
   // that only steps need, so that the copy finds room if the device uses the host's memory.
   std::vector<float> take_parameters();
+  // Lets take_parameters() return these, because the engine has only a part of them.
+  void set_parameters(std::vector<float> all) { parameters_ = std::move(all); }
+  // Returns the vector of the engine that holds the result of training.
+  const ParameterVector& result() const;
 
  private:
   void begin_with(const Start& start);
@@ -134,6 +154,7 @@ class Training {
   std::vector<mk_op> queue_;
   std::vector<int64_t> queued_rows_;
   int64_t shown_batch_ = 0;
+  std::optional<std::vector<float>> parameters_;
 };
 
 }  // namespace mokume::cnn
