@@ -59,17 +59,22 @@ class Team {
 
   // See mk_team. Both take large vectors in pieces, so that one piece is on its way while the next one is copied.
   void send(uint32_t to, std::span<const float> values) const {
-    in_buckets(0, values.size(), [&](uint64_t first, uint64_t count) {
+    in_pieces(values.size(), [&](uint64_t first, uint64_t count) {
       call(table_->send, table_->self, to, values.data() + first, count);
     });
   }
   void receive(uint32_t from, std::span<float> values) const {
-    in_buckets(0, values.size(), [&](uint64_t first, uint64_t count) {
+    in_pieces(values.size(), [&](uint64_t first, uint64_t count) {
       call(table_->receive, table_->self, from, values.data() + first, count);
     });
   }
 
  private:
+  template <class Body>
+  static void in_pieces(uint64_t size, Body&& body) {
+    constexpr uint64_t kPiece = uint64_t{1} << 20;
+    for (uint64_t first = 0; first < size; first += kPiece) body(first, std::min(kPiece, size - first));
+  }
   void exchange(std::span<float> values, const mk_block& own, bool gives) const {
     if (alone() || values.empty()) return;
     in_buckets(0, values.size(), [&](uint64_t first, uint64_t count) {

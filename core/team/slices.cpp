@@ -123,6 +123,7 @@ struct SliceSums::Shared {
   std::vector<uint64_t> next_part;                   // number of the sum whose part is taken next, by place
 
   enum Phase : uint32_t { head, part, slice, n_phases };
+  static_assert(n_phases * kStarts == kTags);
   uint32_t tag(Phase phase) const { return static_cast<uint32_t>(start % kStarts * n_phases + phase); }
   size_t next_place(size_t place) const { return (place + 1) % nodes.size(); }
   void begin_in_order();

@@ -56,6 +56,7 @@ struct Slice {
 class SliceSums {
  public:
   static constexpr uint32_t kStarts = 10'000;  // the tags of starts repeat after so many
+  static constexpr uint32_t kTags = 3 * kStarts;
 
   struct Results {
     std::function<void(uint64_t number, const base::Floats& sum)> made;  // receives each finished sum

@@ -226,7 +226,7 @@ void TeamSums::take_parcel(const cluster::TeamParcel& parcel) {
 // hangs shows itself by not returning from its work.
 void TeamSums::receive(const Seat& seat, uint32_t from, std::span<float> to) {
   base::Floats values;
-  if (setup_.expect && !is_local(from)) setup_.expect(from);
+  if (setup_.expect && !is_local(from)) setup_.expect(from, seat.member);
   {
     std::unique_lock lock(mutex_);
     std::deque<base::Floats>& parcels = parcels_[{from, seat.member}];

@@ -43,8 +43,8 @@ class TeamSums {
     std::function<void(uint64_t number, const base::Floats& sum)> publish = {};
     // Carries floats to a member in another process, under the same conditions. They are valid during the call.
     std::function<void(const cluster::TeamParcel&)> forward = {};
-    // Is told, if set, that a local member begins to wait for floats from a member in another process.
-    std::function<void(uint32_t from)> expect = {};
+    // Is told, if set, of each call of a local member for floats from a member in another process.
+    std::function<void(uint32_t from, uint32_t to)> expect = {};
     // Receives the leader's reports, on the leader's thread (see mk_team).
     std::function<void(double elapsed_s, std::span<const double> busy_s, std::span<const double> units,
                        const std::string& shares, const std::string& at)>

@@ -11,6 +11,7 @@
 #include "base/clock.hpp"
 #include "cluster/transport/transport.hpp"
 #include "sdk/error.hpp"
+#include "team/parcels.hpp"
 #include "team/slices.hpp"
 
 namespace mokume::team {
@@ -195,6 +196,7 @@ void TeamNode::make_team(TeamAttempt& start, const std::vector<cluster::LocalDev
   setup.patience_s = patience_s_;
   setup.splits = splits_to_repeat(start);
   setup.split = split_;
+  setup.forward = [this, s = &start](const cluster::TeamParcel& parcel) { forward(s->number, s->members, parcel); };
   std::set<uint32_t> others;
   for (uint32_t k = 0; k < speeds.size(); ++k) {
     start.members[k].speed = speeds[k];
@@ -207,7 +209,7 @@ void TeamNode::make_team(TeamAttempt& start, const std::vector<cluster::LocalDev
   if (others.empty()) {
     // All other members have left, and nobody needs the sums.
   } else if (sums_road().starts_with("mpi")) {
-    add_up_slices(start, setup);
+    use_fabric(start, setup);
   } else {
     setup.publish = [this, others, number = start.number](uint64_t sum_number, const base::Floats& sum) {
       const auto bytes =
@@ -215,7 +217,6 @@ void TeamNode::make_team(TeamAttempt& start, const std::vector<cluster::LocalDev
       for (const uint32_t node : others) send(node, bytes);
     };
   }
-  setup.forward = [this, s = &start](const cluster::TeamParcel& parcel) { forward(s->number, s->members, parcel); };
   setup.account = [this, s = &start](double elapsed_s, std::span<const double> busy_s, std::span<const double> units,
                                      const std::string& shares, const std::string& at) {
     const uint32_t fit = s->attempt.fits.front();  // a team works on one fit at a time
@@ -226,8 +227,8 @@ void TeamNode::make_team(TeamAttempt& start, const std::vector<cluster::LocalDev
   for (uint32_t k = 1; k < start.members.size(); ++k) start.running.insert(k);
 }
 
-// Makes each node of the start add up a slice of its sums.
-void TeamNode::add_up_slices(TeamAttempt& start, TeamSums::Setup& setup) {
+// Makes each node of the start add up a slice of its sums, and parcels go from node to node.
+void TeamNode::use_fabric(TeamAttempt& start, TeamSums::Setup& setup) {
   setup.gathered = setup.local;
   std::set<uint32_t> nodes;
   for (const cluster::TeamMember& m : start.members) nodes.insert(m.node);
@@ -238,6 +239,14 @@ void TeamNode::add_up_slices(TeamAttempt& start, TeamSums::Setup& setup) {
   setup.slice = [slices = start.slices.get()](uint64_t number, uint64_t count, std::vector<cluster::Block> blocks) {
     slices->add(number, count, std::move(blocks));
   };
+  std::vector<uint32_t> node_of_member;
+  for (const cluster::TeamMember& m : start.members) node_of_member.push_back(m.node);
+  start.parcels = std::make_unique<FabricParcels>(
+      *fabric_, std::move(node_of_member), node_, start.number,
+      FabricParcels::Results{[&start](const cluster::TeamParcel& parcel) { start.team->take_parcel(parcel); },
+                             [&start](const std::string& why) { start.team->break_up(why); }});
+  setup.forward = [parcels = start.parcels.get()](const cluster::TeamParcel& parcel) { parcels->send(parcel); };
+  setup.expect = [parcels = start.parcels.get()](uint32_t from, uint32_t to) { parcels->expect(from, to); };
 }
 
 std::shared_ptr<TeamNode::TeamAttempt> TeamNode::start(const cluster::Attempt& attempt) {
@@ -425,7 +434,7 @@ void TeamNode::take(uint32_t, const cluster::TeamStart& order) {
   }
   if (order.slices) {
     if (fabric_ == nullptr) throw Error(MK_INTERNAL, "node 0 sends sums over a fabric that this node does not have");
-    add_up_slices(*begun, setup);
+    use_fabric(*begun, setup);
   } else {
     setup.send = [this, start = order.start](const cluster::TeamContribution& contribution) {
       cluster::TeamContribution numbered = contribution;

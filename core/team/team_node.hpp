@@ -31,6 +31,7 @@ class Transport;
 namespace mokume::team {
 
 class Fabric;
+class FabricParcels;
 class SliceSums;
 
 // Returns the value of the key devices.split.
@@ -98,7 +99,8 @@ class TeamNode : public cluster::Executor, public cluster::TeamChannel {
     std::vector<cluster::TeamMember> members;  // indexed by position in the team
     std::vector<Seat> seats;                   // identities of the members in the account; only on node 0
     std::shared_ptr<TeamSums> team;            // null if the leader is alone
-    std::unique_ptr<SliceSums> slices;         // set if a fabric carries the sums
+    std::unique_ptr<SliceSums> slices;         // set if a fabric carries the sums and parcels
+    std::unique_ptr<FabricParcels> parcels;    // set with `slices`
     std::map<uint32_t, Failure> failed;        // indexed by position in the team; only on node 0
     std::set<uint32_t> running;                // running members except the leader; only on node 0
     std::optional<double> broken_at;
@@ -116,7 +118,7 @@ class TeamNode : public cluster::Executor, public cluster::TeamChannel {
   std::shared_ptr<TeamAttempt> start(const cluster::Attempt& attempt);
   std::vector<cluster::LocalDevice> present_members(TeamAttempt& start);
   void make_team(TeamAttempt& start, const std::vector<cluster::LocalDevice>& devices);
-  void add_up_slices(TeamAttempt& start, TeamSums::Setup& setup);
+  void use_fabric(TeamAttempt& start, TeamSums::Setup& setup);
   void forward(uint64_t start, const std::vector<cluster::TeamMember>& members, const cluster::TeamParcel& parcel);
   std::string splits_to_repeat(const TeamAttempt& start) const;
   void run_members(const std::shared_ptr<TeamAttempt>& start);

@@ -155,11 +155,11 @@ class Cutter {
   // Chooses the part of member m if it begins at cut `from`, and n members from m on have layers.
   void choose(size_t m, size_t from, size_t n) {
     Choice& best = best_[m][from][n];
-    best = {best_[m + 1][from][n].slowest, from};  // no layers
     for (size_t to = from + 1; n > 0 && to < points_.size(); ++to) {
       const double slowest = std::max(cost(m, from, to), best_[m + 1][to][n - 1].slowest);
       if (slowest < best.slowest && fits(m, from, to, n - 1)) best = {slowest, to};
     }
+    if (const double without = best_[m + 1][from][n].slowest; without < best.slowest) best = {without, from};
   }
 
   bool fits(size_t m, size_t from, size_t to, size_t followers) const {
