@@ -55,9 +55,8 @@ struct FabricParcels::Shared : std::enable_shared_from_this<FabricParcels::Share
   std::map<std::pair<uint32_t, uint32_t>, int64_t> open;  // expected minus arrived parcels, by sender and receiver
 
   bool wants_from(uint32_t process) const {
-    return std::any_of(open.begin(), open.end(), [&](const auto& one) {
-      return one.second > 0 && nodes[one.first.first] == process;
-    });
+    return std::any_of(open.begin(), open.end(),
+                       [&](const auto& one) { return one.second > 0 && nodes[one.first.first] == process; });
   }
 
   // Takes the next parcel from a process, if somebody waits for one.

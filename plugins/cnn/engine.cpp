@@ -97,7 +97,8 @@ uint64_t Engine::bytes(const Network& network, int64_t batch, bool training, con
   double elements = whole * parameters + partial * learning + part.in_flight * (per_row * batch + fixed) + workspace;
   if (training) elements += double(optimizer.states()) * states_elements(network, part, learning);
   if (training) elements += network.gradient_flow.slots * flow_elements(network, part, batch) + batch + gradients;
-  if (training && optimizer.clip > 0) elements += GradientNorm::elements(gradients, int64_t(network.parameters.size()));
+  if (training && optimizer.clip > 0)
+    elements += GradientNorm::elements(network.n_parameters, int64_t(network.parameters.size()));
   if (training && options.muon.used()) elements += MuonStep::elements(network.parameters);
   return 4 * elements;
 }
@@ -152,7 +153,7 @@ Engine::Engine(const sdk::Device& device, const Network& network, int64_t batch,
   if (options.average > 0) average_ = ParameterVector(device, parameters_.layout(), from);
   if (options.accumulate) accumulated_ = ParameterVector(device, gradients_.layout(), from);
   if (options.best) best_ = ParameterVector(device, parameters_.layout(), from);
-  if (optimizer.clip > 0) norm_ = GradientNorm(device, gradients_.layout(), from);
+  if (optimizer.clip > 0) norm_ = GradientNorm(device, network, part, gradients_.layout(), from);
   for (int slot = 0; slot < network.gradient_flow.slots; ++slot) flow_.push_back(from.take(flow));
   if (has_output()) output_slot_ = 0;
   for (const GradientFlow::Step& step : network.gradient_flow.steps) {
@@ -375,10 +376,19 @@ void Engine::follow_moments() const {
   }
 }
 
+mk_tensor Engine::gradient_norm(const ParameterVector& gradients) const {
+  if (!sum_up_) return norm_.measure(gradients, [this](const mk_op& op) { submit(op); });
+  if (queue_ != nullptr) {
+    for (const mk_op& op : *queue_) device_.submit(op);
+    queue_->clear();
+  }
+  return norm_.measure(device_, gradients, sum_up_);
+}
+
 void Engine::step(const ops::OptimizerSettings& settings, int64_t t, double muon_lr) const {
   const ParameterVector& gradients = options_.accumulate ? accumulated_ : gradients_;
   mk_tensor norm2{};
-  if (settings.clip > 0) norm2 = norm_.measure(gradients, [this](const mk_op& op) { submit(op); });
+  if (settings.clip > 0) norm2 = gradient_norm(gradients);
   if (options_.muon.used())
     muon_.take(options_.muon, {parameters_, gradients, states_[0], settings.clip, norm2, muon_lr, t},
                [this](const mk_op& op) { submit(op); });

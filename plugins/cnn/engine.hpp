@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <functional>
 #include <span>
+#include <utility>
 #include <vector>
 
 #include "memory.hpp"
@@ -107,6 +108,9 @@ class Engine {
   // EngineOptions::muon, `muon_lr` is Muon's learning rate. An engine with a part of the states steps their parameters
   // only; the caller writes the others and calls follow().
   void step(const ops::OptimizerSettings& settings, int64_t t, double muon_lr = 0) const;
+  // Tells an engine with some of the layers how to add up the values of the engines with the other layers, which steps
+  // need if they limit the norm of all gradients. A step then submits its ops at once.
+  void share_norm(GradientNorm::SumUp sum_up) { sum_up_ = std::move(sum_up); }
   // With EngineOptions::average, lets the average follow the parameters after step t.
   void follow(int64_t t) const {
     if (options_.average > 0) take_average(t == 1);
@@ -147,6 +151,7 @@ class Engine {
   void copy(const ParameterVector& from, const ParameterVector& to) const;
   void take_average(bool first) const;
   void follow_moments() const;
+  mk_tensor gradient_norm(const ParameterVector& gradients) const;
   void add(const Layer& layer, const ParameterVector& what, const ParameterVector& to) const;
 
   sdk::Device device_;
@@ -159,6 +164,7 @@ class Engine {
   bool keeps_gradients_;      // whether all parameters have gradients
   ParameterVector parameters_, gradients_, accumulated_, average_, best_;
   GradientNorm norm_;
+  GradientNorm::SumUp sum_up_;
   MuonStep muon_;
   std::vector<ParameterVector> states_, halves_;
   std::vector<CommonRun> steps_;    // ranges that the optimizer steps

@@ -267,6 +267,11 @@ TEST_P(InTeam, SplitsLayersWithTheBitsOfOneDevice) {
   all.push_back(all[1]);
   all.back().optimizer = {ops::Optimizer::adamw, 0.01, 0.01, 0.9, 0.999, 1e-8};
   all.back().muon = {0.02, 0.1, 0.9, true, 5, "original"};
+  all.back().optimizer.clip = 0.3;
+  all.push_back(synchronous_settings());  // parts of the norm that two and three devices share, and whole ones
+  all.back().layers = layers({conv2d(20, 3, 1, 1, true), relu(), conv2d(8, 3, 1, 1, false), conv2d(30, 3, 1, 1, true),
+                              relu(), max_pool2d(2, 2, 0), flatten(), linear(12, true), linear(4, true)});
+  all.back().optimizer = {ops::Optimizer::sgd, 0.1, 0, 0.9, 0, 0, true, 0.05};
   for (size_t k = 0; k < all.size(); ++k) {
     split_ = MK_SPLIT_AUTO;
     const auto alone = train(1, all[k]);

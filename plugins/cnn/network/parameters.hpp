@@ -94,6 +94,10 @@ class ParameterVector {
   // Does the same as write(), but does not change frozen parameters.
   void write_moving(int64_t first, std::span<const float> values) const;
   void read(int64_t first, std::span<float> values) const;
+  // Copies elements [at, at + values.size()) of a segment.
+  void read_run(size_t segment, int64_t at, std::span<float> values) const {
+    buffers_[segment].read(device_, values.data(), values.size(), at);
+  }
   // Returns the whole flat vector, with zeros where parameters are left out.
   std::vector<float> all() const;
 

@@ -86,11 +86,8 @@ std::vector<Part> repeated(const Shares& stages, const Network& network, const S
   const auto mib = [](uint64_t bytes) { return std::to_string(bytes >> 20) + " MiB"; };
   std::string each;
   for (const uint64_t budget : budgets) each += (each.empty() ? "" : " + ") + mib(budget);
-  std::string cure = "lower batch_size, make the layers smaller, or add devices";
-  if (wanted != MK_SPLIT_AUTO)
-    cure = "set devices.split to \"auto\"";
-  else if (settings.optimizer.clip > 0)
-    cure += "; without clip_grad_norm, each device could take some of the layers";
+  const std::string cure = wanted == MK_SPLIT_AUTO ? "lower batch_size, make the layers smaller, or add devices"
+                                                   : "set devices.split to \"auto\"";
   throw Error(MK_OUT_OF_MEMORY, "training needs " + mib(bytes_of({}, network, settings, memory)) + " (" +
                                     mib(4 * network.n_parameters) + " of parameters) at batch_size " +
                                     std::to_string(settings.batch_size) + ", which does not fit into the " + each +
@@ -111,7 +108,8 @@ class Cutter {
         points_(cut_points(network)),
         most_(std::min(budgets.size(), points_.size() - 1)) {
     products_.push_back(0);
-    for (const Layer* s : network.stages) products_.push_back(products_.back() + s->products + double(s->out.elements()));
+    for (const Layer* s : network.stages)
+      products_.push_back(products_.back() + s->products + double(s->out.elements()));
   }
 
   // Returns the part of each member, or nothing if no cuts fit into the memory.
@@ -227,7 +225,7 @@ Placement place(mk_team_split wanted, const std::vector<uint64_t>& budgets, cons
     if (Placement all = whole(members, network); fits(all)) return all;
   if (may(MK_SPLIT_STATES) && !settings.muon.used())
     if (Placement states = sliced_states(members, network); fits(states)) return states;
-  if (may(MK_SPLIT_LAYERS) && settings.optimizer.clip == 0) {
+  if (may(MK_SPLIT_LAYERS)) {
     Placement layers = in_layers(Cutter(budgets, speeds, network, settings, memory).cut(), network);
     if (!layers.parts.empty()) return layers;
   }

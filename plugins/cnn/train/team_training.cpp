@@ -95,6 +95,8 @@ TeamTraining::TeamTraining(const sdk::Team& team, Training& training, const Plac
       recorded_(team),
       shares_(split(parallel_.shards, speeds_.now())) {
   if (local()) position_.workers = team_.members();
+  if (placement_.in_layers() && placement_.pipeline().size() > 1)
+    training_.engine().share_norm([this](std::span<float> values) { team_.sum(values); });
 }
 
 void TeamTraining::run() {
