@@ -139,14 +139,18 @@ bool CnnSession::fits_into(const Stack& stack, const Prepared& next) const {
 std::unique_ptr<Training> CnnSession::train_alone(Prepared& fit, const mk_fit_sink& sink) {
   const uint64_t inputs = ResidentData::input_bytes(*experiment_.train);
   const Memory memory{inputs, ResidentData::bytes(*experiment_.train) - inputs, experiment_.train->rows};
-  const Placement placement = place(team(), device_, fit.network, fit.settings, memory);
-  fit.task.part = placement.parts[team().member()];
-  auto training = std::make_unique<Training>(host_, device_, data(), fit.network, fit.settings, std::move(fit.task));
-  if (fit.in_team())
-    TeamTraining(team(), *training, placement, sink).run();
-  else
-    train(*training, sink);
-  return training;
+  for (Cut cut;;) {
+    const Placement placement = place(team(), device_, fit.network, fit.settings, memory, cut);
+    fit.task.part = placement.parts[team().member()];
+    auto training = std::make_unique<Training>(host_, device_, data(), fit.network, fit.settings, fit.task);
+    if (!fit.in_team()) {
+      train(*training, sink);
+      return training;
+    }
+    const auto next = TeamTraining(team(), *training, placement, cut, sink).run();
+    if (!next) return training;
+    cut = *next;
+  }
 }
 
 void CnnSession::fit_stack(const Stack& stack, const mk_fit_sink& sink) {

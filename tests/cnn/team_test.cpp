@@ -74,15 +74,20 @@ class InTeam : public testing::TestWithParam<const char*> {
     Sink sink{patience};
     const mk_fit_sink table = sink.table();
     const uint64_t inputs = ResidentData::input_bytes(pictures_.data);
-    const Placement placement =
-        place(team, device, network, settings, {inputs, ResidentData::bytes(pictures_.data) - inputs, kRows});
-    TrainingTask task = task_of(scratch);
-    task.part = placement.parts[team.member()];
-    Training training(world.host(), device, data, network, settings, task);
-    TeamTraining(team, training, placement, table).run();
-    Outcome outcome = outcome_of(training);
-    if (placement.in_layers()) outcome.result = training.take_parameters();
-    return outcome;
+    const Memory memory{inputs, ResidentData::bytes(pictures_.data) - inputs, kRows};
+    for (Cut cut;;) {
+      const Placement placement = place(team, device, network, settings, memory, cut);
+      TrainingTask task = task_of(scratch);
+      task.part = placement.parts[team.member()];
+      Training training(world.host(), device, data, network, settings, task);
+      if (const auto next = TeamTraining(team, training, placement, cut, table).run(); next) {
+        cut = *next;
+        continue;
+      }
+      Outcome outcome = outcome_of(training);
+      if (placement.in_layers()) outcome.result = training.take_parameters();
+      return outcome;
+    }
   }
 
   // Returns the outcome of a team that is split by layers: each member has the parameters of its own layers, and only
@@ -306,6 +311,28 @@ TEST_P(InTeam, ResumesWithAnotherSplit) {
       ASSERT_TRUE(resumed[0]);
       EXPECT_EQ(second == MK_SPLIT_LAYERS ? joined(resumed) : resumed[0], whole[0]) << first << " " << second;
     }
+}
+
+// The speeds at the start are wrong, so that the layers are cut anew, and a repeated run has the same cuts.
+TEST_P(InTeam, CutsLayersAnewBySpeed) {
+  Settings s = synchronous_settings();
+  s.epochs = 12;
+  s.layers = layers(
+      {flatten(), linear(400, true), relu(), linear(400, true), relu(), linear(400, true), relu(), linear(4, true)});
+  const auto alone = train(1, s);
+  const Scratch scratch;
+  split_ = MK_SPLIT_LAYERS;
+  account_.clear();
+  const auto two = train(2, s, scratch.str(), kNever, {1, 30});
+  EXPECT_EQ(joined(two), alone[0]);
+  const std::string cuts = std::exchange(account_, "");
+  EXPECT_TRUE(cuts.starts_with("epoch 1, batch 1: layers ")) << cuts;
+  const Scratch other;
+  EXPECT_EQ(
+      joined(train(2, s, other.str(), kNever, {}, "epoch 1, batch 1: layers 1+3\nepoch 2, batch 4: layers 3+1\n")),
+      alone[0]);
+  EXPECT_NE(account_.find("epoch 1, batch 1: layers 1+3"), std::string::npos) << account_;
+  EXPECT_NE(account_.find("epoch 2, batch 4: layers 3+1"), std::string::npos) << account_;
 }
 
 Settings local_settings() {

@@ -13,6 +13,7 @@ namespace {
 constexpr double kNever = std::numeric_limits<double>::infinity();
 // The time of moving one element between two devices, as a number of multiply-adds (bench/notes/pipeline.md).
 constexpr double kMove = 100;
+constexpr double kCutGain = 1.1;  // minimum speed-up for another cut
 
 uint64_t bytes_of(const Part& part, const Network& network, const Settings& settings, const Memory& memory) {
   const bool inputs = part.first == 0, targets = part.end >= network.stages.size();
@@ -41,13 +42,14 @@ std::vector<int64_t> equal_bounds(const Network& network, size_t members) {
 }
 
 Placement whole(size_t members, const Network& network) {
-  Placement all{MK_SPLIT_BATCH, std::vector<Part>(members), std::vector<int64_t>(members + 1, network.n_parameters)};
+  Placement all{
+      MK_SPLIT_BATCH, std::vector<Part>(members), std::vector<int64_t>(members + 1, network.n_parameters), {}, {}, {}};
   all.bounds.front() = 0;
   return all;
 }
 
 Placement sliced_states(size_t members, const Network& network) {
-  Placement all{MK_SPLIT_STATES, std::vector<Part>(members), equal_bounds(network, members)};
+  Placement all{MK_SPLIT_STATES, std::vector<Part>(members), equal_bounds(network, members), {}, {}, {}};
   for (size_t m = 0; m < members; ++m) {
     all.parts[m].states_first = all.bounds[m];
     all.parts[m].states_end = all.bounds[m + 1];
@@ -56,7 +58,7 @@ Placement sliced_states(size_t members, const Network& network) {
 }
 
 Placement in_layers(std::vector<Part> parts, const Network& network) {
-  Placement all{MK_SPLIT_LAYERS, std::move(parts), {}};
+  Placement all{MK_SPLIT_LAYERS, std::move(parts), {}, {}, {}, {}};
   for (const Part& p : all.parts) all.bounds.push_back(first_parameter(network, p.first));
   all.bounds.push_back(network.n_parameters);
   return all;
@@ -126,35 +128,51 @@ class Cutter {
     return stages == 0 ? std::vector<Part>{} : parts(stages);
   }
 
+  // Returns the cost of a part in multiply-adds.
+  double cost(const Part& part) const { return cost(index(part.first), index(part.end)); }
+
+  // Returns the time of a batch with these parts.
+  double time(const std::vector<Part>& parts) const {
+    double slowest = 0;
+    int64_t stages = 0;
+    for (size_t m = 0; m < parts.size(); ++m) {
+      if (parts[m].first == parts[m].end) continue;
+      slowest = std::max(slowest, cost(parts[m]) / speeds_[m]);
+      ++stages;
+    }
+    return time(slowest, stages);
+  }
+
  private:
   struct Choice {
     double slowest = kNever;  // time of the slowest member from this one on
     size_t to = 0;            // cut at which the next member begins
   };
 
+  size_t index(size_t point) const { return std::find(points_.begin(), points_.end(), point) - points_.begin(); }
+
   // Returns the time of a batch in a pipeline of n members: the slowest member works on every shard, and the first and
   // the last shard leave the others idle.
-  double time(size_t n) const {
-    return n == 0 ? kNever : best_[0][0][n].slowest * double(settings_.parallel.shards + int64_t(n) - 1);
-  }
+  double time(double slowest, int64_t n) const { return slowest * double(settings_.parallel.shards + n - 1); }
+  double time(size_t n) const { return n == 0 ? kNever : time(best_[0][0][n].slowest, int64_t(n)); }
 
   Part part(size_t from, size_t to, size_t followers) const {
     const int64_t in_flight = std::min<int64_t>(int64_t(followers) + 1, settings_.parallel.shards);
     return {points_[from], points_[to], in_flight};
   }
 
-  double cost(size_t m, size_t from, size_t to) const {
+  double cost(size_t from, size_t to) const {
     double cost = products_[points_[to]] - products_[points_[from]];
     if (from > 0) cost += kMove * double(network_.shape_of(points_[from]).elements());
     if (to + 1 < points_.size()) cost += kMove * double(network_.shape_of(points_[to]).elements());
-    return cost / speeds_[m];
+    return cost;
   }
 
   // Chooses the part of member m if it begins at cut `from`, and n members from m on have layers.
   void choose(size_t m, size_t from, size_t n) {
     Choice& best = best_[m][from][n];
     for (size_t to = from + 1; n > 0 && to < points_.size(); ++to) {
-      const double slowest = std::max(cost(m, from, to), best_[m + 1][to][n - 1].slowest);
+      const double slowest = std::max(cost(from, to) / speeds_[m], best_[m + 1][to][n - 1].slowest);
       if (slowest < best.slowest && fits(m, from, to, n - 1)) best = {slowest, to};
     }
     if (const double without = best_[m + 1][from][n].slowest; without < best.slowest) best = {without, from};
@@ -195,11 +213,13 @@ std::vector<uint32_t> Placement::pipeline() const {
   return members;
 }
 
-std::string Placement::text() const {
+Shares Placement::stages() const {
   Shares stages;
   for (const Part& p : parts) stages.push_back(int64_t(p.end - p.first));
-  return "layers " + text_of(stages);
+  return stages;
 }
+
+std::string Placement::text() const { return "layers " + text_of(stages()); }
 
 std::vector<Placement::Piece> Placement::pieces(const std::string& state, int64_t first, int64_t count) const {
   if (is_shared(state)) return {{0, first, count}};
@@ -226,23 +246,28 @@ Placement place(mk_team_split wanted, const std::vector<uint64_t>& budgets, cons
   if (may(MK_SPLIT_STATES) && !settings.muon.used())
     if (Placement states = sliced_states(members, network); fits(states)) return states;
   if (may(MK_SPLIT_LAYERS)) {
-    Placement layers = in_layers(Cutter(budgets, speeds, network, settings, memory).cut(), network);
+    Cutter cutter(budgets, speeds, network, settings, memory);
+    Placement layers = in_layers(cutter.cut(), network);
+    for (const Part& part : layers.parts) layers.costs.push_back(part.first < part.end ? cutter.cost(part) : 0);
+    layers.budgets = budgets;
+    layers.memory = memory;
     if (!layers.parts.empty()) return layers;
   }
   refuse(wanted, budgets, network, settings, memory);
 }
 
 Placement place(const sdk::Team& team, const sdk::Device& device, const Network& network, const Settings& settings,
-                const Memory& memory) {
+                const Memory& memory, const Cut& cut) {
   constexpr uint64_t kUnit = uint64_t{1} << 20;  // floats hold numbers of mebibytes exactly
   if (team.alone()) return whole(1, network);
   const RecordedShares recorded(team);
-  if (recorded.layers() != nullptr) return in_layers(repeated(*recorded.layers(), network, settings), network);
+  const Shares* const stages = cut.stages.empty() ? recorded.layers() : &cut.stages;
+  if (stages != nullptr) return in_layers(repeated(*stages, network, settings), network);
   std::vector<float> mebibytes(team.members());
   mebibytes[team.member()] = float(std::min<uint64_t>(device.budget_bytes() / kUnit, 1 << 24));
   team.sum(mebibytes);
-  std::vector<double> speeds;
-  for (uint32_t m = 0; m < team.members(); ++m) speeds.push_back(team.speed(m));
+  std::vector<double> speeds = cut.speeds;
+  for (uint32_t m = 0; cut.speeds.empty() && m < team.members(); ++m) speeds.push_back(team.speed(m));
   std::vector<uint64_t> budgets;
   for (const float m : mebibytes) budgets.push_back(uint64_t(m) * kUnit);
   Placement placement = place(team.split(), budgets, Speeds(speeds).now(), network, settings, memory);
@@ -251,6 +276,13 @@ Placement place(const sdk::Team& team, const sdk::Device& device, const Network&
                 "the run to be repeated was split by batch, for which this network is too large: remove "
                 "devices.repeat_splits");
   return placement;
+}
+
+bool has_better_cut(const Placement& now, const std::vector<double>& speeds, const Network& network,
+                    const Settings& settings) {
+  Cutter cutter(now.budgets, speeds, network, settings, now.memory);
+  const std::vector<Part> parts = cutter.cut();
+  return !parts.empty() && cutter.time(parts) * kCutGain < cutter.time(now.parts);
 }
 
 }  // namespace mokume::cnn

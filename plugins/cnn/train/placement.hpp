@@ -9,8 +9,15 @@
 #include "network/part.hpp"
 #include "sdk/device.hpp"
 #include "sdk/team.hpp"
+#include "train/shares.hpp"
 
 namespace mokume::cnn {
+
+// What decides whether parts of a network fit.
+struct Memory {
+  uint64_t inputs = 0, targets = 0;  // bytes of the rows of the experiment
+  int64_t rows = 0;
+};
 
 struct Placement {
   mk_team_split split = MK_SPLIT_BATCH;
@@ -19,9 +26,15 @@ struct Placement {
   // MK_SPLIT_LAYERS, all that belongs to them.
   std::vector<int64_t> bounds;
 
+  // With MK_SPLIT_LAYERS, the cost of each member's part in multiply-adds, and what allows another cut.
+  std::vector<double> costs = {};
+  std::vector<uint64_t> budgets = {};
+  Memory memory = {};
+
   bool in_layers() const { return split == MK_SPLIT_LAYERS; }
   // Returns the members that have layers, in their order.
   std::vector<uint32_t> pipeline() const;
+  Shares stages() const;  // each member's number of stages
   // Returns the text for the account of the team, such as "layers 3+5".
   std::string text() const;
 
@@ -40,10 +53,11 @@ struct Placement {
   std::vector<Piece> pieces(const std::string& state, int64_t first, int64_t count) const;
 };
 
-// What decides whether parts of a network fit, and how long a pass takes.
-struct Memory {
-  uint64_t inputs, targets;  // bytes of the rows of the experiment
-  int64_t rows;
+// How to cut a network into layers anew.
+struct Cut {
+  std::vector<double> speeds = {};  // by member; if empty, those that the team knows
+  Shares stages = {};               // if not empty, each member's number of stages
+  int64_t patience = 4;             // meetings of the team before the next cut
 };
 
 // Every member calls this function and gets the same result. Cuts the layers so that the slowest device takes as little
@@ -51,10 +65,14 @@ struct Memory {
 // shorten its time. Repeats a recorded split by layers. Throws Error(MK_OUT_OF_MEMORY) if no placement that the team
 // allows fits.
 Placement place(const sdk::Team& team, const sdk::Device& device, const Network& network, const Settings& settings,
-                const Memory& memory);
+                const Memory& memory, const Cut& cut = {});
 
 // The same for devices with these budgets.
 Placement place(mk_team_split wanted, const std::vector<uint64_t>& budgets, const std::vector<double>& speeds,
                 const Network& network, const Settings& settings, const Memory& memory);
+
+// Returns whether another cut into layers takes clearly less time than `now` on devices with these speeds.
+bool has_better_cut(const Placement& now, const std::vector<double>& speeds, const Network& network,
+                    const Settings& settings);
 
 }  // namespace mokume::cnn

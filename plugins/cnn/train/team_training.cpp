@@ -79,7 +79,7 @@ int64_t begun_with(const sdk::Host& host, const Settings& given, const sdk::Team
   return from_leader(team, possible ? batch / given.batch_size : 0);
 }
 
-TeamTraining::TeamTraining(const sdk::Team& team, Training& training, const Placement& placement,
+TeamTraining::TeamTraining(const sdk::Team& team, Training& training, const Placement& placement, const Cut& cut,
                            const mk_fit_sink& sink)
     : team_(team),
       training_(training),
@@ -93,13 +93,14 @@ TeamTraining::TeamTraining(const sdk::Team& team, Training& training, const Plac
       speeds_(speeds_of(team)),
       backoff_(team.members()),
       recorded_(team),
-      shares_(split(parallel_.shards, speeds_.now())) {
+      shares_(split(parallel_.shards, speeds_.now())),
+      patience_(cut.patience) {
   if (local()) position_.workers = team_.members();
   if (placement_.in_layers() && placement_.pipeline().size() > 1)
     training_.engine().share_norm([this](std::span<float> values) { team_.sum(values); });
 }
 
-void TeamTraining::run() {
+std::optional<Cut> TeamTraining::run() {
   restore();
   // Saves the batch size, which resumed training needs.
   if (parallel_.per_device() && !team_.alone() && position_.batches_begun() == 0) save();
@@ -109,6 +110,7 @@ void TeamTraining::run() {
   note_shares();
   while (!training_.at_end()) {
     repeat_shares();
+    if (next_) return next_;
     local() ? local_round() : synchronous_step();
     if (position_.at_end_of_epoch()) {
       end_epoch();
@@ -118,8 +120,17 @@ void TeamTraining::run() {
     since_meeting_ = 0;
     device_.finish();
     meet();
+    if (next_) return next_;
   }
   if (placement_.in_layers()) collect_result();
+  return {};
+}
+
+// Makes run() return for another cut. All members must call this function at once.
+void TeamTraining::cut_anew(Cut next) {
+  gather(training_.results(), {0, position_.rows_done()}, mine_);
+  save();
+  next_ = std::move(next);
 }
 
 // Starts the period that the next account covers.
@@ -130,8 +141,11 @@ void TeamTraining::note_shares() {
 
 // Applies the shares of the recorded run.
 void TeamTraining::repeat_shares() {
-  if (placement_.in_layers()) return;
   const Shares* recorded = recorded_.at(position_.epoch, position_.batch);
+  if (placement_.in_layers()) {
+    if (recorded != nullptr && *recorded != placement_.stages() && saves_) cut_anew({{}, *recorded});
+    return;
+  }
   if (recorded == nullptr || *recorded == shares_) return;
   const int64_t units = std::accumulate(recorded->begin(), recorded->end(), int64_t{0});
   if (!local() && units != parallel_.shards)
@@ -524,15 +538,23 @@ void TeamTraining::meet() {
   }
   if (order == Order::stop) throw Error(MK_CANCELLED, "stopped");
   met_at_ = now_s();
+  for (size_t m = 0; placement_.in_layers() && m < n && !placement_.costs.empty(); ++m)
+    units[m] = placement_.costs[m] * double(steps);
   if (parallel_.adapt && !recorded_.any()) adapt(units, seconds);
-  if (training_.at_end()) return;
+  if (training_.at_end() || next_) return;
   note_shares();
   show(elapsed, seconds, steps);
 }
 
 void TeamTraining::adapt(const std::vector<double>& units, const std::vector<double>& seconds) {
   speeds_.measure(units, seconds);
-  if (local() || team_.alone() || placement_.in_layers()) return;
+  if (placement_.in_layers()) {
+    if (++meetings_ >= patience_ && saves_ && !training_.at_end() &&
+        has_better_cut(placement_, speeds_.now(), network_, training_.settings()))
+      cut_anew({speeds_.now(), {}, 2 * patience_});
+    return;
+  }
+  if (local() || team_.alone()) return;
   Shares next = split(parallel_.shards, speeds_.now());
   const auto tried = backoff_.next(shares_);
   if (tried && next[*tried] == 0) {

@@ -1,6 +1,8 @@
 // Trains one network on all devices of a team; see Settings::parallel. A single device can train it, too.
 #pragma once
 
+#include <optional>
+
 #include "sdk/team.hpp"
 #include "train/passes.hpp"
 #include "train/pipeline.hpp"
@@ -33,15 +35,18 @@ class TeamTraining {
  public:
   // All references must outlive the object. `training` must use the settings that settings_for() returns, and this
   // member's part of `placement`.
-  TeamTraining(const sdk::Team& team, Training& training, const Placement& placement, const mk_fit_sink& sink);
+  TeamTraining(const sdk::Team& team, Training& training, const Placement& placement, const Cut& cut,
+               const mk_fit_sink& sink);
 
-  // Runs training to its end, like train() in stacked.hpp. Also throws Error(MK_CANCELLED) if the team loses a member.
-  void run();
+  // Runs training to its end, like train() in stacked.hpp, and returns nothing; or saves a checkpoint from which
+  // training resumes with another cut of the layers. Also throws Error(MK_CANCELLED) if the team loses a member.
+  std::optional<Cut> run();
 
  private:
   bool local() const { return parallel_.kind == Parallel::Kind::local_sgd; }
   void restore();
   void save();
+  void cut_anew(Cut next);
   void deliver(const std::string& name, const ParameterVector& to, int64_t first, std::span<float> values);
   bool collect(const Placement::Piece& piece, const ParameterVector& from, std::span<float> to);
   void collect_result();
@@ -89,13 +94,16 @@ class TeamTraining {
   RecordedShares recorded_;
   Shares shares_;               // current shards per member, or the recorded shares
   std::vector<RowRange> mine_;  // rows of this epoch whose results are in this device's memory
-  bool saves_ = false;          // whether the leader keeps checkpoints
-  int64_t gathered_ = 0;        // in a pipeline, rows of this epoch whose results all members have
-  double busy_s_ = 0;           // busy time of this member since the last meeting
-  int64_t units_ = 0;           // shards or batches since the last meeting
-  int64_t since_meeting_ = 0;   // steps or rounds of run() since the last meeting
-  int64_t steps_ = 0;           // steps of the team or rounds since the last meeting
-  int64_t rows_to_show_ = 0;    // rows of all members
+  const int64_t patience_;      // meetings before another cut
+  int64_t meetings_ = 0;
+  std::optional<Cut> next_;    // set if the layers must be cut anew
+  bool saves_ = false;         // whether the leader keeps checkpoints
+  int64_t gathered_ = 0;       // in a pipeline, rows of this epoch whose results all members have
+  double busy_s_ = 0;          // busy time of this member since the last meeting
+  int64_t units_ = 0;          // shards or batches since the last meeting
+  int64_t since_meeting_ = 0;  // steps or rounds of run() since the last meeting
+  int64_t steps_ = 0;          // steps of the team or rounds since the last meeting
+  int64_t rows_to_show_ = 0;   // rows of all members
   double shown_at_ = 0, met_at_ = 0;
   std::string since_, split_;  // start and shares of the period since the last meeting
   SaveTimer save_timer_;
