@@ -237,6 +237,41 @@ TEST_F(InTeam, GivesTheSameBytesWithItsDevicesInSeparateProcesses) {
   EXPECT_EQ(bytes_of(place_.run("net")), one);
 }
 
+// The network needs about 10.5 MiB on one device, with gradients, Adam's states and the rows.
+std::string large_experiment(int epochs) {
+  std::string text = experiment(epochs, R"({ type = "synchronous", shards = 2 })");
+  const std::string last = "[[model_options.layers]]\ntype = \"linear\"\nout_features = ";
+  const size_t at = text.rfind(last);
+  text.insert(at, last + "700\n[[model_options.layers]]\ntype = \"relu\"\n");
+  return text;
+}
+
+std::string split_of(const fs::path& run) {
+  return nlohmann::json::parse(slurp(run / "logs/team.json"))["splits"][0]["shares"].get<std::string>();
+}
+
+TEST_F(InTeam, SplitsWhatIsTooLargeForADevice) {
+  const std::string text = large_experiment(3);
+  const Bytes one = alone(text);
+  place_.write("e.toml", text);
+  const auto run = [&](const std::string& set) {
+    fs::remove_all(place_.path() / "runs");
+    const Ended ended = place_.shell(on_ranks(2) + Place::program() + " run e.toml " + set);
+    EXPECT_EQ(ended.code, 0) << ended.err;
+    EXPECT_EQ(bytes_of(place_.run("net")), one) << set;
+    return split_of(place_.run("net"));
+  };
+  EXPECT_EQ(run("--set devices.memory='\"24 MiB\"'").find("layers"), std::string::npos);
+  EXPECT_EQ(run("--set devices.memory='\"9 MiB\"'").substr(0, 7), "layers ");
+  EXPECT_EQ(run("--set devices.split=layers --set devices.sums=sockets").substr(0, 7), "layers ");
+  EXPECT_EQ(run("--set devices.split=layers --set devices.isolation=process").substr(0, 7), "layers ");
+  EXPECT_EQ(run("--set devices.split=states --set devices.isolation=process"), "1+1");
+  const Ended ended = place_.shell(on_ranks(2) + Place::program() +
+                                   " run e.toml --fresh --set devices.split=batch --set devices.memory='\"9 MiB\"'");
+  EXPECT_NE(ended.code, 0);
+  EXPECT_NE(ended.err.find("set devices.split to"), std::string::npos) << ended.err;
+}
+
 TEST(Team, ResumesWithoutADeviceWhoseProcessIsKilled) {
   for (const size_t victim : {0U, 1U}) {
     const Place place;

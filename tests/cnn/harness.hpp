@@ -23,7 +23,8 @@ namespace mokume::cnn_test {
 // Opens one device, or none if the machine has no device of the backend.
 class World {
  public:
-  explicit World(const std::string& backend, uint32_t index = 0, const device::Choices& choices = {})
+  explicit World(const std::string& backend, uint32_t index = 0, const device::Choices& choices = {},
+                 uint64_t budget = kBudget)
       : cache_(std::filesystem::temp_directory_path() / ("mokume-cnn-test-" + std::to_string(getpid()))),
         host_((std::filesystem::create_directories(cache_), log_), 2, cache_.string()),
         registry_(host_.table(), {test::libraries()}) {
@@ -40,9 +41,9 @@ class World {
       mk_device_info info[2];
       uint32_t n = 0;
       sdk::call(host->enumerate, host->self, &info[0], 2U, &n);
-      fallback = device::Device::open({"host", 0, host, info[0]}, {}, kBudget, nullptr);
+      fallback = device::Device::open({"host", 0, host, info[0]}, {}, budget, nullptr);
     }
-    device_ = device::Device::open({backend, index, table, infos[index]}, choices, kBudget, std::move(fallback));
+    device_ = device::Device::open({backend, index, table, infos[index]}, choices, budget, std::move(fallback));
   }
   ~World() {
     device_.reset();

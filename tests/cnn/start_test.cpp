@@ -193,6 +193,7 @@ TEST_P(Starts, KeepTheBitsOfFrozenLayers) {
   s.ema_decay = 0.8;
   s.stop.kind = StopRule::Kind::plateau;
   s.stop.restore_best = true;
+  data_->inputs(), data_->targets();
   const uint64_t before = world_->allocated_bytes();
   const auto training = run(s);
   EXPECT_LE(world_->allocated_bytes() - before, Training::bytes(training->network(), s, kRows));
@@ -215,6 +216,7 @@ TEST_P(Starts, KeepTheBitsOfFrozenLayersWithMuonAndSummedBatches) {
   s.optimizer = {ops::Optimizer::adamw, 0.02, 0.1, 0.9, 0.999, 1e-8};
   s.muon = {0.02, 0.1, 0.95, true, 5, "original"};
   s.accumulate = 2;
+  data_->inputs(), data_->targets();
   const uint64_t before = world_->allocated_bytes();
   const auto training = run(s);
   EXPECT_LE(world_->allocated_bytes() - before, Training::bytes(training->network(), s, kRows));

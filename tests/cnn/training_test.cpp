@@ -434,6 +434,10 @@ TEST_P(Trainings, SaveAModelThatPredictsTheSame) {
   loaded.predict(*device_, pictures.x.data(), kRows, b.data(), q.data());
   EXPECT_EQ(a, b);
   EXPECT_EQ(p, q);
+  World small(GetParam(), 0, {}, Engine::bytes(fitted.network, 256, false) - 1);
+  fitted.predict(small.device(), pictures.x.data(), kRows, b.data(), q.data());
+  EXPECT_EQ(a, b);
+  EXPECT_EQ(p, q) << "layer after layer, because the device's memory is smaller than the network";
   double sum = 0;
   for (size_t c = 0; c < 4; ++c) sum += std::exp(static_cast<double>(p[c]));
   EXPECT_NEAR(sum, 1, 1e-6);

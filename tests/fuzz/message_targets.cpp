@@ -85,7 +85,7 @@ FUZZ_TARGET(cluster_messages) {
     require(record.fit < 7, "a fit that is not in the plan");
 }
 
-// Reads contributions of the other members of a team.
+// Reads contributions and parcels of the other members of a team.
 FUZZ_TARGET(team_messages) {
   uint64_t sums = 0;
   team::TeamSums::Setup setup;
@@ -101,6 +101,7 @@ FUZZ_TARGET(team_messages) {
       Message message = decode_frame(std::string(two[0]));
       if (auto* given = std::get_if<TeamContribution>(&message)) team.take_contribution(std::move(*given));
       if (auto* sum = std::get_if<TeamSum>(&message)) team.take_sum(sum->number, sum->sum);
+      if (auto* parcel = std::get_if<TeamParcel>(&message)) team.take_parcel(*parcel);
       if (auto* end = std::get_if<TeamBreak>(&message)) team.break_up(end->why);
     });
   }

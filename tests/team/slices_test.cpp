@@ -1,4 +1,4 @@
-// Tests sums by owner slices over a fabric in memory, which delivers in a random order.
+// Tests sums by owner slices, and parcels, over a fabric in memory, which delivers in a random order.
 #include "team/slices.hpp"
 
 #include <gtest/gtest.h>
@@ -9,6 +9,7 @@
 #include <random>
 
 #include "sdk/error.hpp"
+#include "team/parcels.hpp"
 
 namespace mokume::team {
 namespace {
@@ -233,6 +234,68 @@ TEST(Slices, ReportNothingAfterTheirEnd) {
   while (room.deliver_one()) {
   }
   EXPECT_TRUE(by_first.empty());
+}
+
+// ---- parcels
+
+// Every process sends to every other one, and expects parcels before and after their arrival.
+TEST(Parcels, ReachTheirReceiversInOrder) {
+  const std::vector<uint32_t> nodes = {0, 0, 1, 2};  // by member
+  for (uint32_t seed = 0; seed < 50; ++seed) {
+    Room room(seed);
+    std::map<std::pair<uint32_t, uint32_t>, std::vector<float>> came;
+    std::vector<std::unique_ptr<InRoom>> fabrics;
+    std::vector<std::unique_ptr<FabricParcels>> parcels;
+    for (uint32_t node = 0; node < 3; ++node) {
+      fabrics.push_back(std::make_unique<InRoom>(room, node));
+      parcels.push_back(std::make_unique<FabricParcels>(
+          *fabrics.back(), nodes, node, 5,
+          FabricParcels::Results{[&](const cluster::TeamParcel& p) {
+                                   came[{p.from, p.to}].push_back(p.values.span().back());
+                                 },
+                                 [](const std::string& why) { ADD_FAILURE() << why; }}));
+    }
+    std::mt19937 random(seed);
+    const auto for_all = [&](auto&& body) {
+      for (uint32_t from = 0; from < 4; ++from)
+        for (uint32_t to = 0; to < 4; ++to)
+          if (nodes[from] != nodes[to]) body(from, to);
+    };
+    for (int k = 0; k < 3; ++k) {
+      for_all([&](uint32_t from, uint32_t to) {
+        base::Floats values(static_cast<uint64_t>(1 + k * 7));
+        values.span().back() = static_cast<float>(k);
+        if (random() % 2 == 0) parcels[nodes[to]]->expect(from, to);
+        parcels[nodes[from]]->send({0, from, to, values});
+        while (random() % 3 != 0 && room.deliver_one()) {
+        }
+      });
+    }
+    while (room.deliver_one()) {
+    }
+    for (int k = 0; k < 3; ++k)
+      for_all([&](uint32_t from, uint32_t to) {
+        parcels[nodes[to]]->expect(from, to);
+        while (room.deliver_one()) {
+        }
+      });
+    for_all([&](uint32_t from, uint32_t to) {
+      EXPECT_EQ((came[{from, to}]), (std::vector<float>{0, 1, 2})) << from << " to " << to << ", seed " << seed;
+    });
+  }
+}
+
+TEST(Parcels, ReportADamagedHead) {
+  Room room(1);
+  InRoom near(room, 0), far(room, 1);
+  std::string failure;
+  FabricParcels parcels(near, {0, 1}, 0, 0,
+                        {[](const cluster::TeamParcel&) { FAIL(); }, [&](const std::string& why) { failure = why; }});
+  parcels.expect(1, 0);
+  const std::vector<float> head = {0, 0, 0};
+  far.give(0, SliceSums::kTags, head, [] {});
+  EXPECT_TRUE(room.deliver_one());
+  EXPECT_NE(failure.find("damaged"), std::string::npos) << failure;
 }
 
 }  // namespace

@@ -2,6 +2,8 @@
 
 #include <gtest/gtest.h>
 
+#include <array>
+#include <atomic>
 #include <cmath>
 #include <thread>
 
@@ -93,6 +95,59 @@ TEST(Team, SumsAcrossProcesses) {
       }
     });
   for (std::thread& t : threads) t.join();
+}
+
+// Members 0 and 1 are in one process, and member 2 is in another.
+TEST(Team, CarriesFloatsFromMemberToMember) {
+  std::unique_ptr<TeamSums> near, far;
+  const auto carry_to = [](std::unique_ptr<TeamSums>& to) {
+    return [&to](const cluster::TeamParcel& parcel) {
+      to->take_parcel(std::get<cluster::TeamParcel>(cluster::decode_frame(cluster::encode(parcel))));
+    };
+  };
+  std::atomic<int> expected = 0;
+  near = std::make_unique<TeamSums>(TeamSums::Setup{.speeds = {1, 1, 1},
+                                                    .local = {0, 1},
+                                                    .gathered = {0, 1},
+                                                    .forward = carry_to(far),
+                                                    .expect = [&](uint32_t from, uint32_t) {
+                                                      EXPECT_EQ(from, 2U);
+                                                      ++expected;
+                                                    }});
+  far = std::make_unique<TeamSums>(TeamSums::Setup{.speeds = {1, 1, 1}, .local = {2}, .forward = carry_to(near)});
+  std::vector<std::thread> threads;
+  for (uint32_t m = 0; m < 3; ++m)
+    threads.emplace_back([&, m] {
+      const sdk::Team mine((m < 2 ? near : far)->table(m));
+      for (int k = 0; k < 50; ++k)
+        for (uint32_t other = 0; other < 3; ++other) {
+          if (other == m) continue;
+          const std::vector<float> given(static_cast<size_t>(k + 1), static_cast<float>(100 * m + other) - 0.0F);
+          mine.send(other, given);
+          std::vector<float> taken(given.size());
+          mine.receive(other, taken);
+          EXPECT_EQ(taken.back(), static_cast<float>(100 * other + m));
+        }
+    });
+  for (std::thread& t : threads) t.join();
+  EXPECT_EQ(expected, 100);
+}
+
+TEST(Team, RefusesFloatsThatGoAstray) {
+  TeamSums team({.speeds = {1, 1}, .local = {0, 1}, .gathered = {0, 1}, .patience_s = 0.05});
+  const sdk::Team mine(team.table(0)), other(team.table(1));
+  float value = 1;
+  EXPECT_THROW(mine.send(0, {&value, 1}), Error);
+  EXPECT_THROW(mine.send(2, {&value, 1}), Error);
+  EXPECT_THROW(team.take_parcel({0, 7, 1, floats({1})}), Error);
+  EXPECT_THROW(team.take_parcel({0, 1, 1, floats({1})}), Error);
+  EXPECT_THROW(team.take_parcel({0, 1, 2, floats({1})}), Error);
+  mine.send(1, {&value, 1});
+  std::array<float, 2> two{};
+  EXPECT_THROW(other.receive(0, two), Error) << "another length";
+  EXPECT_THROW(other.receive(0, {&value, 1}), Error) << "nothing was sent";
+  EXPECT_TRUE(team.late());
+  EXPECT_TRUE(team.missing().empty()) << "a sender may itself wait for another member";
 }
 
 TEST(Team, EndsForAllOnceAMemberIsGone) {

@@ -76,20 +76,56 @@ bool read_manifest(const std::string& path, Fitted& f) {
   return manifest.at("per_feature");
 }
 
+// Cuts a network that does not fit into the device's memory into parts that do, as far as possible.
+std::vector<Part> parts_that_fit(const sdk::Device& device, const Network& network, int64_t batch) {
+  const auto bytes = [&](const Part& part) {
+    EngineOptions options;
+    options.part = part;
+    return Engine::bytes(network, batch, false, {}, options);
+  };
+  const std::vector<size_t> points = cut_points(network);
+  std::vector<Part> parts;
+  for (size_t from = 0, to = 1; from + 1 < points.size(); from = to++) {
+    while (to + 1 < points.size() && bytes({points[from], points[to + 1]}) <= device.budget_bytes()) ++to;
+    parts.push_back({points[from], points[to]});
+  }
+  return parts;
+}
+
+// Computes the output of a part of a network for some rows. Works in batches of fixed size.
+std::vector<float> outputs_of(const Part& part, const Fitted& fitted, const sdk::Device& device, const float* x,
+                              int64_t rows, int64_t batch) {
+  EngineOptions options;
+  options.part = part;
+  Engine engine(device, fitted.network, batch, false, {}, options);
+  engine.parameters().write(0, fitted.parameters);
+  if (!fitted.moments.feature_mean.empty())
+    engine.set_moments(fitted.moments.feature_mean, fitted.moments.feature_deviation);
+  std::vector<float> values(rows * engine.output_elements());
+  for (int64_t first = 0; first < rows; first += batch) {
+    const int64_t count = std::min(batch, rows - first);
+    engine.write_input(x + first * engine.input_elements(), count);
+    engine.read(engine.predict(count), values.data() + first * engine.output_elements());
+  }
+  return values;
+}
+
 }  // namespace
 
 void Fitted::predict(const sdk::Device& device, const float* x, int64_t rows, int32_t* labels, float* scores) const {
+  constexpr int64_t kMost = int64_t{1} << 26;  // floats in host memory between two parts
   const int64_t features = network.input.elements(), outputs = network.outputs();
   const int64_t batch = std::min(kPredictBatch, std::max<int64_t>(1, rows));
-  Engine engine(device, network, batch, false);
-  engine.parameters().write(0, parameters);
-  if (!moments.feature_mean.empty()) engine.set_moments(moments.feature_mean, moments.feature_deviation);
-  std::vector<float> values(batch * outputs);
-  for (int64_t first = 0; first < rows; first += batch) {
-    const int64_t count = std::min(batch, rows - first);
-    engine.write_input(x + first * features, count);
-    engine.read(engine.predict(count), values.data());
-    expect_numbers({values.data(), size_t(count * outputs)});
+  const std::vector<Part> parts = parts_that_fit(device, network, batch);
+  int64_t widest = 1;
+  for (const Part& part : parts) widest = std::max(widest, network.shape_of(part.end).elements());
+  const int64_t at_once = parts.size() == 1 ? rows : std::max(batch, kMost / widest);
+  for (int64_t first = 0; first < rows; first += at_once) {
+    const int64_t count = std::min(at_once, rows - first);
+    std::vector<float> values;
+    for (const Part& part : parts)
+      values = outputs_of(part, *this, device, part.first == 0 ? x + first * features : values.data(), count, batch);
+    expect_numbers(values);
     for (int64_t r = 0; r < count; ++r) {
       const std::span<const float> row(values.data() + r * outputs, outputs);
       float* to = scores != nullptr ? scores + (first + r) * outputs : nullptr;

@@ -26,7 +26,8 @@ struct Fitted {
 
   // Writes one label per row to `labels`, which only classifiers use, and rows x outputs log-probabilities or
   // predictions to `scores`, which may be null. A classifier predicts the class with the largest score; the first class
-  // wins ties. Works in batches of fixed size.
+  // wins ties. Works in batches of fixed size. If the network does not fit into the device's memory, runs some layers
+  // after others.
   void predict(const sdk::Device& device, const float* x, int64_t rows, int32_t* labels, float* scores) const;
 
   // Writes model.safetensors, with names, shapes and order of torch.nn.Sequential, and manifest.json.

@@ -22,7 +22,9 @@ class GradientNorm {
                StackMemory& memory);
 
   // Returns a bound on the elements in memory for `gradients` gradients in `segments` segments.
-  static int64_t elements(int64_t gradients, int64_t segments) { return 2 * (gradients / kPart + 2 * segments) + 1; }
+  static int64_t elements(int64_t gradients, int64_t segments) {
+    return 2 * (gradients / kPart + 2 * segments) + kPart + 2;
+  }
 
   // Submits the ops that compute the squared norm of the gradients, in an order that depends only on their layout.
   // Returns the 1 x 1 matrix that receives the result.

@@ -2,7 +2,9 @@
 
 #include <algorithm>
 #include <limits>
+#include <map>
 #include <numeric>
+#include <tuple>
 
 #include "train/shares.hpp"
 #include "train/training.hpp"
@@ -11,7 +13,7 @@ namespace mokume::cnn {
 namespace {
 
 constexpr double kNever = std::numeric_limits<double>::infinity();
-// The time of moving one element between two devices, as a number of multiply-adds (bench/notes/pipeline.md).
+// The time of moving one element and its gradient between two devices, as a number of multiply-adds.
 constexpr double kMove = 100;
 constexpr double kCutGain = 1.1;  // minimum speed-up for another cut
 
@@ -109,9 +111,15 @@ class Cutter {
         memory_(memory),
         points_(cut_points(network)),
         most_(std::min(budgets.size(), points_.size() - 1)) {
-    products_.push_back(0);
+    // A pass has a forward and two backward products for each row, and stores and adds up a gradient of each parameter;
+    // a step reads and writes every parameter and its states.
+    const double rows = double(settings.batch_size) / double(settings.parallel.shards);
+    const double each = 4 + 10.0 / double(settings.parallel.shards);
+    costs_.push_back(0);
     for (const Layer* s : network.stages)
-      products_.push_back(products_.back() + s->products + double(s->out.elements()));
+      costs_.push_back(costs_.back() + rows * (3 * s->products + double(s->out.elements())) +
+                       each * double(s->n_parameters));
+    move_ = kMove * rows;
   }
 
   // Returns the part of each member, or nothing if no cuts fit into the memory.
@@ -162,9 +170,9 @@ class Cutter {
   }
 
   double cost(size_t from, size_t to) const {
-    double cost = products_[points_[to]] - products_[points_[from]];
-    if (from > 0) cost += kMove * double(network_.shape_of(points_[from]).elements());
-    if (to + 1 < points_.size()) cost += kMove * double(network_.shape_of(points_[to]).elements());
+    double cost = costs_[points_[to]] - costs_[points_[from]];
+    if (from > 0) cost += move_ * double(network_.shape_of(points_[from]).elements());
+    if (to + 1 < points_.size()) cost += move_ * double(network_.shape_of(points_[to]).elements());
     return cost;
   }
 
@@ -178,8 +186,11 @@ class Cutter {
     if (const double without = best_[m + 1][from][n].slowest; without < best.slowest) best = {without, from};
   }
 
-  bool fits(size_t m, size_t from, size_t to, size_t followers) const {
-    return bytes_of(part(from, to, followers), network_, settings_, memory_) <= budgets_[m];
+  bool fits(size_t m, size_t from, size_t to, size_t followers) {
+    const Part wanted = part(from, to, followers);
+    const auto [bytes, unknown] = bytes_.try_emplace({from, to, wanted.in_flight});
+    if (unknown) bytes->second = bytes_of(wanted, network_, settings_, memory_);
+    return bytes->second <= budgets_[m];
   }
 
   std::vector<Part> parts(size_t n) const {
@@ -200,8 +211,10 @@ class Cutter {
   const Memory& memory_;
   const std::vector<size_t> points_;
   const size_t most_;
-  std::vector<double> products_;  // sums over the stages before each stage
+  std::vector<double> costs_;  // of the stages before each stage, for one shard
+  double move_ = 0;            // cost of an element that passes from one device to another
   std::vector<std::vector<std::vector<Choice>>> best_;
+  std::map<std::tuple<size_t, size_t, int64_t>, uint64_t> bytes_;  // of parts, by their ends and batches in flight
 };
 
 }  // namespace

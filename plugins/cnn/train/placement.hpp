@@ -26,7 +26,7 @@ struct Placement {
   // MK_SPLIT_LAYERS, all that belongs to them.
   std::vector<int64_t> bounds;
 
-  // With MK_SPLIT_LAYERS, the cost of each member's part in multiply-adds, and what allows another cut.
+  // With MK_SPLIT_LAYERS, the cost of a shard for each member in multiply-adds, and what allows another cut.
   std::vector<double> costs = {};
   std::vector<uint64_t> budgets = {};
   Memory memory = {};
@@ -61,9 +61,9 @@ struct Cut {
 };
 
 // Every member calls this function and gets the same result. Cuts the layers so that the slowest device takes as little
-// time as possible, by the number of multiply-adds and the speeds of the devices; a pipeline has as many devices as
-// shorten its time. Repeats a recorded split by layers. Throws Error(MK_OUT_OF_MEMORY) if no placement that the team
-// allows fits.
+// time as possible, by the numbers of multiply-adds and parameters and the speeds of the devices; a pipeline has as
+// many devices as shorten its time. Repeats a recorded split by layers. Throws Error(MK_OUT_OF_MEMORY) if no placement
+// that the team allows fits.
 Placement place(const sdk::Team& team, const sdk::Device& device, const Network& network, const Settings& settings,
                 const Memory& memory, const Cut& cut = {});
 

@@ -539,7 +539,7 @@ void TeamTraining::meet() {
   if (order == Order::stop) throw Error(MK_CANCELLED, "stopped");
   met_at_ = now_s();
   for (size_t m = 0; placement_.in_layers() && m < n && !placement_.costs.empty(); ++m)
-    units[m] = placement_.costs[m] * double(steps);
+    units[m] = placement_.costs[m] * double(parallel_.shards * steps);
   if (parallel_.adapt && !recorded_.any()) adapt(units, seconds);
   if (training_.at_end() || next_) return;
   note_shares();
@@ -549,7 +549,7 @@ void TeamTraining::meet() {
 void TeamTraining::adapt(const std::vector<double>& units, const std::vector<double>& seconds) {
   speeds_.measure(units, seconds);
   if (placement_.in_layers()) {
-    if (++meetings_ >= patience_ && saves_ && !training_.at_end() &&
+    if (++meetings_ % patience_ == 0 && saves_ && !training_.at_end() &&
         has_better_cut(placement_, speeds_.now(), network_, training_.settings()))
       cut_anew({speeds_.now(), {}, 2 * patience_});
     return;
