@@ -17,6 +17,11 @@
         trains the guide's and the Lightning network on ranks that share the cores evenly, at batch 128 for each rank,
         with sums over MPI and over sockets ([devices] sums), and compares both with as many images on one rank
 
+    python3 bench/parallel/parallel.py splits [--rounds 3] [--out FILE]
+        trains the Lightning network and a wide one on two ranks with a core each, at batch 128 in 8 shards, split by
+        batch, by states and by layers ([devices] split), and compares with one rank on one core, and with PyTorch's
+        pipeline (needs torch)
+
 Times are those of training in the journal, without loading the data. Each run trains for a while and then for twice as
 long. The difference counts, so that one-time costs drop out (kernels, the first split, the test).
 """
@@ -258,6 +263,63 @@ def roads(args, place):
     return rows
 
 
+WIDE = """
+[[model_options.layers]]
+type = "flatten"
+""" + """[[model_options.layers]]
+type = "linear"
+out_features = 2000
+[[model_options.layers]]
+type = "relu"
+""" * 3 + """[[model_options.layers]]
+type = "linear"
+out_features = 10
+"""
+
+
+def torch_pipeline(network, ranks, cores):
+    """Returns the images per second of PyTorch with one process for each rank."""
+    done = subprocess.run([sys.executable, str(ROOT / "bench/peers/pipeline_torch.py"), network, str(ranks), "5"],
+                          capture_output=True, text=True, preexec_fn=lambda: os.sched_setaffinity(0, cores))
+    if done.returncode != 0:
+        sys.exit(done.stderr)
+    return json.loads(done.stdout)["images_per_s"]
+
+
+def splits(args, place):
+    cores = sorted(os.sched_getaffinity(0))[:2]
+    rows = []
+    for name, layers, trained in [("lightning", LIGHTNING, 640), ("wide", WIDE, 1280)]:
+        if name not in args.networks:
+            continue
+        for device in args.devices:
+            text = experiment(layers, 128, '{ type = "synchronous", shards = 8 }', trained, place)
+            text = text.replace('use = "pocl"', f'use = "{device}"')
+            rates = {"one core": [], "batch": [], "states": [], "layers": [], "torch one core": [], "torch pipeline": []}
+            for _ in range(args.rounds):
+                rates["one core"].append(trained / seconds_per_epoch(args.mokume, text, args.epochs, 1, cores[:1], place))
+                for split in ("batch", "states", "layers"):
+                    chosen = text.replace("[devices]", f'[devices]\nsplit = "{split}"')
+                    rates[split].append(trained / seconds_per_epoch(args.mokume, chosen, args.epochs, 2, cores, place))
+                if not args.no_torch:
+                    rates["torch one core"].append(torch_pipeline(name, 1, cores[:1]))
+                    rates["torch pipeline"].append(torch_pipeline(name, 2, cores))
+            row = {"network": name, "device": device}
+            row.update({f"{key.replace(' ', '_')}_images_per_s": statistics.median(all_of_it)
+                        for key, all_of_it in rates.items() if all_of_it})
+            for split in ("batch", "states", "layers"):
+                row[f"{split}_efficiency"] = statistics.median(
+                    r / (2 * one) for r, one in zip(rates[split], rates["one core"]))
+            if not args.no_torch:
+                row["torch_efficiency"] = statistics.median(
+                    r / (2 * one) for r, one in zip(rates["torch pipeline"], rates["torch one core"]))
+                row["layers_of_torch"] = statistics.median(
+                    a / b for a, b in zip(rates["layers"], rates["torch pipeline"]))
+            print(json.dumps(row), flush=True)
+            rows.append(row)
+    return rows
+
+
 def torch_step(hidden, ranks, cores, seconds):
     """Returns the seconds per step of a rank at batch 16, with a PyTorch process for each rank."""
     done = subprocess.run([sys.executable, str(ROOT / "bench/peers/ddp_torch.py"), str(hidden), str(ranks), str(seconds)],
@@ -301,17 +363,20 @@ def reduce(args, place):
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("what", choices=["speed", "unequal", "throttled", "reduce", "roads"])
+    parser.add_argument("what", choices=["speed", "unequal", "throttled", "reduce", "roads", "splits"])
     parser.add_argument("--mokume", default=str(ROOT / "build/release/bin/mokume"))
     parser.add_argument("--rounds", type=int, default=3)
     parser.add_argument("--epochs", type=int, default=2)
     parser.add_argument("--ranks", type=int, nargs="+", default=[2, 4])
+    parser.add_argument("--devices", nargs="+", default=["pocl", "host"])
+    parser.add_argument("--networks", nargs="+", default=["lightning", "wide"])
     parser.add_argument("--hidden", type=int, nargs="+", default=[16, 128, 1260, 5000])
     parser.add_argument("--no-torch", action="store_true")
     parser.add_argument("--out")
     args = parser.parse_args()
     with tempfile.TemporaryDirectory() as place:
-        measure = {"speed": speed, "unequal": unequal, "throttled": throttled, "reduce": reduce, "roads": roads}
+        measure = {"speed": speed, "unequal": unequal, "throttled": throttled, "reduce": reduce, "roads": roads,
+                   "splits": splits}
         rows = measure[args.what](args, place)
     if args.out:
         path = pathlib.Path(args.out)

@@ -286,7 +286,7 @@ typedef struct mk_team {
   /* Sends floats to another member. Copies them and returns at once. */
   int32_t (*send)(void* self, uint32_t to, const float* values, uint64_t count, mk_error* error);
   /* Waits for the oldest floats that `from` has sent to this member and that it has not received; `count` must match.
-   * MK_CANCELLED as for take(). */
+   * MK_CANCELLED has the same meaning as for take(). */
   int32_t (*receive)(void* self, uint32_t from, float* values, uint64_t count, mk_error* error);
 } mk_team;
 

@@ -14,6 +14,7 @@ struct OpenModel {
   mk_session* session;
   const mk_device_services* device;
   std::string run_directory;  // directory for unfinished fits and models, or "" to store none
+  bool leads = true;          // false for a member of a team whose reports do not count
 
   // Returns the directory for the recovery data of a fit, or "" if there is none: if several devices work on the fit,
   // the directory belongs to the first one.

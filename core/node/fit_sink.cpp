@@ -61,11 +61,11 @@ FitSink::FitSink(cluster::Reporter& reporter)
              0,
              0} {}
 
-FitSink::FitSink(cluster::Reporter& reporter, std::vector<uint32_t> ids, const Experiment& experiment)
+FitSink::FitSink(cluster::Reporter& reporter, std::vector<uint32_t> ids, const Experiment& experiment, bool counts)
     : FitSink(reporter) {
   ids_ = std::move(ids);
   experiment_ = &experiment;
-  table_.wants_validated = experiment.measures().empty() ? 0 : 1;
+  table_.wants_validated = counts && !experiment.measures().empty() ? 1 : 0;
 }
 
 FitSink::FitSink(cluster::Reporter& reporter, journal::FitRecord& record) : FitSink(reporter) { refit_ = &record; }

@@ -26,7 +26,7 @@ class FitSink {
  public:
   // Reports each fit, with the experiment's measures after the model's metrics. `ids` lists the fits that the model
   // gets, in the same order.
-  FitSink(cluster::Reporter& reporter, std::vector<uint32_t> ids, const Experiment& experiment);
+  FitSink(cluster::Reporter& reporter, std::vector<uint32_t> ids, const Experiment& experiment, bool counts);
   // Stores the only report of a refit in `record`.
   FitSink(cluster::Reporter& reporter, journal::FitRecord& record);
   FitSink(const FitSink&) = delete;

@@ -77,7 +77,7 @@ void LocalSession::run(const cluster::Attempt& attempt, cluster::Reporter& repor
       const mk_experiment* inputs = group != 0 ? fold_experiment_->get() : experiment_.model_experiment();
       sdk::call(table.session_create, table.self, inputs, device_->services(), &session_);
     }
-    const OpenModel model{experiment_, session_, device_->services(), leads ? run_directory_ : ""};
+    const OpenModel model{experiment_, session_, device_->services(), leads ? run_directory_ : "", leads};
     attempt.refit ? refit(model, attempt, to) : fit(model, attempt, to);
   } catch (...) {
     const Error e = sdk::current_error();

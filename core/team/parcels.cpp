@@ -26,10 +26,10 @@ ParcelHead parcel_head(const cluster::TeamParcel& parcel) {
   return head;
 }
 
-cluster::TeamParcel parcel_of(const ParcelHead& head) {
+std::array<uint32_t, 3> words_of(const ParcelHead& head) {
   std::array<uint32_t, 3> words;
   std::memcpy(words.data(), head.data(), sizeof(head));
-  return {0, words[0], words[1], base::Floats::uninitialized(words[2])};
+  return words;
 }
 
 }  // namespace
@@ -79,10 +79,11 @@ struct FabricParcels::Shared : std::enable_shared_from_this<FabricParcels::Share
   }
 
   void head_arrived(uint32_t process, const ParcelHead& head, uint64_t words) {
-    const cluster::TeamParcel parcel = parcel_of(head);
-    if (words != head.size() || parcel.from >= nodes.size() || parcel.to >= nodes.size() ||
-        nodes[parcel.from] != process || nodes[parcel.to] != node)
+    const auto [from, to, size] = words_of(head);
+    if (words != head.size() || from >= nodes.size() || to >= nodes.size() || nodes[from] != process ||
+        nodes[to] != node)
       throw Error(MK_INTERNAL, "a message from one member of a team to another is damaged");
+    const cluster::TeamParcel parcel{0, from, to, base::Floats::uninitialized(size)};
     fabric.take(process, tag, parcel.values.span(), [self = shared_from_this(), process, parcel](uint64_t count) {
       self->report_errors([&] { self->arrived(process, parcel, count); });
     });
@@ -117,9 +118,10 @@ void FabricParcels::send(const cluster::TeamParcel& parcel) {
 }
 
 void FabricParcels::expect(uint32_t from, uint32_t to) {
+  const uint32_t process = shared_->nodes.at(from);
   const std::lock_guard lock(shared_->mutex);
   ++shared_->open[{from, to}];
-  shared_->take_next(shared_->nodes.at(from));
+  shared_->take_next(process);
 }
 
 }  // namespace mokume::team

@@ -12,7 +12,8 @@
 namespace mokume::team {
 namespace {
 
-constexpr double kSlice = 1;  // longest wait at a time, in seconds
+constexpr uint64_t kMostFloats = uint64_t{1} << 30;  // in one parcel
+constexpr double kSlice = 1;                         // longest wait at a time, in seconds
 
 bool is_subtree(const cluster::Block& b) { return std::has_single_bit(b.size) && b.first % b.size == 0; }
 
@@ -204,7 +205,8 @@ bool TeamSums::is_local(uint32_t member) const {
 }
 
 void TeamSums::send(const Seat& seat, uint32_t to, std::span<const float> values) {
-  if (to >= setup_.speeds.size() || to == seat.member) throw Error(MK_INTERNAL, "the team has no such other member");
+  if (to >= setup_.speeds.size() || to == seat.member || values.size() > kMostFloats)
+    throw Error(MK_INTERNAL, "the team has no such other member, or the floats are too many");
   if (is_local(to)) return take_parcel({0, seat.member, to, base::Floats(values)});
   {
     const std::lock_guard lock(mutex_);
@@ -226,6 +228,8 @@ void TeamSums::take_parcel(const cluster::TeamParcel& parcel) {
 // hangs shows itself by not returning from its work.
 void TeamSums::receive(const Seat& seat, uint32_t from, std::span<float> to) {
   base::Floats values;
+  if (from >= setup_.speeds.size() || from == seat.member)
+    throw Error(MK_INTERNAL, "the team has no such other member");
   if (setup_.expect && !is_local(from)) setup_.expect(from, seat.member);
   {
     std::unique_lock lock(mutex_);

@@ -67,7 +67,7 @@ class TeamSums {
   void take_sum(uint64_t number, const base::Floats& sum);  // comes from other processes
   // Keeps floats for a member in this process until it receives them. They must own their memory.
   void take_parcel(const cluster::TeamParcel& parcel);
-  // Ends the team: current and later calls of give() and take() throw Error(MK_CANCELLED) with this reason, unless
+  // Ends the team: current and later calls of the members throw Error(MK_CANCELLED) with this reason, unless
   // their sum is finished. The first reason counts.
   void break_up(const std::string& why);
   bool broken() const;

@@ -25,6 +25,11 @@ class ResidentData {
 
   mk_tensor inputs() const;  // rows x features
   void write_inputs() const;
+  // Releases the memory of what is not kept.
+  void keep(bool inputs, bool targets) {
+    if (!inputs) x_.reset();
+    if (!targets) target_.reset();
+  }
   mk_tensor targets() const;  // one label (i32) or target (f32) per row
 
  private:

@@ -82,6 +82,10 @@ int levels(int64_t leaves) { return std::countr_zero(uint64_t(leaves)); }
 uint64_t Engine::bytes(const Network& network, int64_t batch, bool training, const ops::OptimizerSettings& optimizer,
                        const EngineOptions& options) {
   const Part& part = options.part;
+  const uint64_t norm = training && optimizer.clip > 0
+                            ? 4 * GradientNorm::elements(network.n_parameters, int64_t(network.parameters.size()))
+                            : 0;
+  if (stages_of(network, part).empty()) return norm;
   const int64_t parameters = network.n_parameters - size_of(network, elsewhere(network, part));
   const int64_t learning = network.n_parameters - size_of(network, without_gradients(network, part));
   int64_t per_row = network.shape_of(part.first).elements(), fixed = 0, workspace = 0, gradients = learning;
@@ -97,10 +101,8 @@ uint64_t Engine::bytes(const Network& network, int64_t batch, bool training, con
   double elements = whole * parameters + partial * learning + part.in_flight * (per_row * batch + fixed) + workspace;
   if (training) elements += double(optimizer.states()) * states_elements(network, part, learning);
   if (training) elements += network.gradient_flow.slots * flow_elements(network, part, batch) + batch + gradients;
-  if (training && optimizer.clip > 0)
-    elements += GradientNorm::elements(network.n_parameters, int64_t(network.parameters.size()));
   if (training && options.muon.used()) elements += MuonStep::elements(network.parameters);
-  return 4 * elements;
+  return uint64_t(4 * elements) + norm;
 }
 
 Engine::Engine(const sdk::Device& device, const Network& network, int64_t batch, bool training,
@@ -140,7 +142,7 @@ Engine::Engine(const sdk::Device& device, const Network& network, int64_t batch,
   gradients_ = ParameterVector(device, Segments(network.parameters, segment, without), from);
   std::vector<double> momenta;
   for (const Parameter& p : network.parameters) momenta.push_back(p.frozen ? kFrozen : p.momentum);
-  if (options.muon.used()) {
+  if (options.muon.used() && first_ < end_) {
     muon_ = MuonStep(device, network.parameters, parameters_.layout(), from);
     for (const int p : muon_weights(network.parameters)) momenta[p] = kOfMuon;
   }
@@ -154,6 +156,7 @@ Engine::Engine(const sdk::Device& device, const Network& network, int64_t batch,
   if (options.accumulate) accumulated_ = ParameterVector(device, gradients_.layout(), from);
   if (options.best) best_ = ParameterVector(device, parameters_.layout(), from);
   if (optimizer.clip > 0) norm_ = GradientNorm(device, network, part, gradients_.layout(), from);
+  if (first_ == end_) return;
   for (int slot = 0; slot < network.gradient_flow.slots; ++slot) flow_.push_back(from.take(flow));
   if (has_output()) output_slot_ = 0;
   for (const GradientFlow::Step& step : network.gradient_flow.steps) {
@@ -169,6 +172,7 @@ void Engine::take_activations(StackMemory& from, bool training) {
     auto& [values, buffers] = in_flight_.emplace_back();
     values.resize(network_.stages.size() + 1);
     buffers.resize(network_.stages.size());
+    if (first_ == end_) continue;
     values[first_] = from.take(batch_ * input_elements());
     for (size_t stage = first_; stage < end_; ++stage) {
       const Layer& s = *network_.stages[stage];
@@ -377,6 +381,7 @@ void Engine::follow_moments() const {
 }
 
 mk_tensor Engine::gradient_norm(const ParameterVector& gradients) const {
+  if (!sum_up_ && first_ == end_) return {};
   if (!sum_up_) return norm_.measure(gradients, [this](const mk_op& op) { submit(op); });
   if (queue_ != nullptr) {
     for (const mk_op& op : *queue_) device_.submit(op);
@@ -389,7 +394,7 @@ void Engine::step(const ops::OptimizerSettings& settings, int64_t t, double muon
   const ParameterVector& gradients = options_.accumulate ? accumulated_ : gradients_;
   mk_tensor norm2{};
   if (settings.clip > 0) norm2 = gradient_norm(gradients);
-  if (options_.muon.used())
+  if (options_.muon.used() && first_ < end_)
     muon_.take(options_.muon, {parameters_, gradients, states_[0], settings.clip, norm2, muon_lr, t},
                [this](const mk_op& op) { submit(op); });
   for (const CommonRun& r : steps_) {

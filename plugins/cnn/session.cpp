@@ -139,9 +139,11 @@ bool CnnSession::fits_into(const Stack& stack, const Prepared& next) const {
 std::unique_ptr<Training> CnnSession::train_alone(Prepared& fit, const mk_fit_sink& sink) {
   const uint64_t inputs = ResidentData::input_bytes(*experiment_.train);
   const Memory memory{inputs, ResidentData::bytes(*experiment_.train) - inputs, experiment_.train->rows};
+  data();
   for (Cut cut;;) {
     const Placement placement = place(team(), device_, fit.network, fit.settings, memory, cut);
     fit.task.part = placement.parts[team().member()];
+    if (placement.in_layers()) data_->keep(fit.task.part.first == 0, fit.task.part.end >= fit.network.stages.size());
     auto training = std::make_unique<Training>(host_, device_, data(), fit.network, fit.settings, fit.task);
     if (!fit.in_team()) {
       train(*training, sink);
@@ -219,7 +221,7 @@ void CnnSession::report(const Prepared& fit, Training& training, const mk_fit_si
   } else {
     result.values = record.classifies ? &classified[0] : &mse;
     result.n_values = record.classifies ? 3 : 1;
-    if (sink.wants_validated != 0 && record.classifies && team().leads()) {
+    if (sink.wants_validated != 0 && record.classifies) {
       const Fitted fitted = fitted_of(training, fit.settings, fit.network);
       outcome.emplace(device_, *experiment_.train, fitted, training.validated());
       validated = {outcome->labels.data(), outcome->predicted.data(), outcome->scores.data(),
@@ -236,7 +238,7 @@ std::unique_ptr<Fitted> CnnSession::refit(const mk_fit& fit, const mk_fit_sink& 
   if (settings.stop.needs_validation() && settings.refit_validated)
     settings.stop_after = chosen_epochs(fit.note == nullptr ? "" : fit.note);
   if (settings.stop_after > 0) settings.stop = {};
-  const auto training = train_alone(prepared, sink);
+  auto training = train_alone(prepared, sink);
   const auto expect = [&](bool finite) {
     if (!finite) throw Error(MK_INVALID_ARGUMENT, divergence(*training));
   };
@@ -245,6 +247,8 @@ std::unique_ptr<Fitted> CnnSession::refit(const mk_fit& fit, const mk_fit_sink& 
   // Checks the parameters, because the last step follows the last computed loss.
   expect(std::all_of(fitted->parameters.begin(), fitted->parameters.end(), [](float p) { return std::isfinite(p); }));
   send({}, *training, sink);
+  training.reset();
+  data_.reset();  // predictions need the memory
   return fitted;
 }
 

@@ -268,7 +268,6 @@ TEST_F(InTeam, SplitsWhatIsTooLargeForADevice) {
   EXPECT_EQ(run("--set devices.split=states --set devices.isolation=process"), "1+1");
   const Ended ended = place_.shell(on_ranks(2) + Place::program() +
                                    " run e.toml --fresh --set devices.split=batch --set devices.memory='\"9 MiB\"'");
-  EXPECT_NE(ended.code, 0);
   EXPECT_NE(ended.err.find("set devices.split to"), std::string::npos) << ended.err;
 }
 
@@ -291,6 +290,21 @@ TEST(Team, ResumesWithoutADeviceWhoseProcessIsKilled) {
     kill(children[victim], SIGKILL);
     EXPECT_EQ(Place::wait(pid), 0) << slurp(place.path() / "child.txt");
     EXPECT_NE(slurp(place.path() / "child.txt").find("leaves the team"), std::string::npos);
+  }
+}
+
+TEST_F(InTeam, ReportsTheMeasuresThatTheUserAsksFor) {
+  std::string text = experiment(2, kSynchronous);
+  text.insert(text.find("[search]"), "score = [\"auc\"]\n");
+  const Bytes one = alone(text);
+  for (const char* split : {"batch", "layers"}) {
+    fs::remove_all(place_.path() / "runs");
+    place_.write("e.toml", text);
+    const Ended ended =
+        place_.shell(on_ranks(2) + Place::program() + " run e.toml --set devices.split=" + std::string(split));
+    EXPECT_EQ(ended.code, 0) << ended.err;
+    EXPECT_EQ(ended.err.find("leaves the team"), std::string::npos) << ended.err;
+    EXPECT_EQ(bytes_of(place_.run("net")), one) << split;
   }
 }
 

@@ -63,6 +63,7 @@ tol = 0.001
 use = "all"
 isolation = "thread"
 team = false
+split = "auto"
 sums = "mpi"
 precision = "fp32"
 

@@ -76,8 +76,8 @@ bool read_manifest(const std::string& path, Fitted& f) {
   return manifest.at("per_feature");
 }
 
-// Cuts a network that does not fit into the device's memory into parts that do, as far as possible.
-std::vector<Part> parts_that_fit(const sdk::Device& device, const Network& network, int64_t batch) {
+// Cuts a network into parts that need no more memory than `budget`, as far as possible.
+std::vector<Part> parts_that_fit(uint64_t budget, const Network& network, int64_t batch) {
   const auto bytes = [&](const Part& part) {
     EngineOptions options;
     options.part = part;
@@ -86,7 +86,7 @@ std::vector<Part> parts_that_fit(const sdk::Device& device, const Network& netwo
   const std::vector<size_t> points = cut_points(network);
   std::vector<Part> parts;
   for (size_t from = 0, to = 1; from + 1 < points.size(); from = to++) {
-    while (to + 1 < points.size() && bytes({points[from], points[to + 1]}) <= device.budget_bytes()) ++to;
+    while (to + 1 < points.size() && bytes({points[from], points[to + 1]}) <= budget) ++to;
     parts.push_back({points[from], points[to]});
   }
   return parts;
@@ -112,11 +112,27 @@ std::vector<float> outputs_of(const Part& part, const Fitted& fitted, const sdk:
 
 }  // namespace
 
+// Others may use memory of the device too, so this halves what the parts need until they fit.
 void Fitted::predict(const sdk::Device& device, const float* x, int64_t rows, int32_t* labels, float* scores) const {
+  const int64_t batch = std::min(kPredictBatch, std::max<int64_t>(1, rows));
+  uint64_t budget = device.budget_bytes();
+  std::vector<Part> parts = parts_that_fit(budget, network, batch);
+  while (true) {
+    try {
+      return predict(parts, device, x, rows, labels, scores);
+    } catch (const Error& e) {
+      const size_t before = parts.size();
+      while (parts.size() == before && budget > 0) parts = parts_that_fit(budget /= 2, network, batch);
+      if (e.status() != MK_OUT_OF_MEMORY || parts.size() == before) throw;
+    }
+  }
+}
+
+void Fitted::predict(const std::vector<Part>& parts, const sdk::Device& device, const float* x, int64_t rows,
+                     int32_t* labels, float* scores) const {
   constexpr int64_t kMost = int64_t{1} << 26;  // floats in host memory between two parts
   const int64_t features = network.input.elements(), outputs = network.outputs();
   const int64_t batch = std::min(kPredictBatch, std::max<int64_t>(1, rows));
-  const std::vector<Part> parts = parts_that_fit(device, network, batch);
   int64_t widest = 1;
   for (const Part& part : parts) widest = std::max(widest, network.shape_of(part.end).elements());
   const int64_t at_once = parts.size() == 1 ? rows : std::max(batch, kMost / widest);

@@ -7,6 +7,7 @@
 
 #include "data.hpp"
 #include "network/network.hpp"
+#include "network/part.hpp"
 #include "sdk/device.hpp"
 
 namespace mokume::cnn {
@@ -29,6 +30,10 @@ struct Fitted {
   // wins ties. Works in batches of fixed size. If the network does not fit into the device's memory, runs some layers
   // after others.
   void predict(const sdk::Device& device, const float* x, int64_t rows, int32_t* labels, float* scores) const;
+
+  // Does the same with the parts of the network one after another.
+  void predict(const std::vector<Part>& parts, const sdk::Device& device, const float* x, int64_t rows, int32_t* labels,
+               float* scores) const;
 
   // Writes model.safetensors, with names, shapes and order of torch.nn.Sequential, and manifest.json.
   void save(const std::string& directory) const;

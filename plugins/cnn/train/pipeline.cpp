@@ -95,11 +95,25 @@ void Pipeline::backward(const ShardPass& pass) {
   team_.send(before_, gradient);
 }
 
+void Pipeline::meet() {
+  const double start = now_s();
+  float nothing = 0;
+  team_.sum({&nothing, 1}, true);
+  waited_s_ += now_s() - start;
+}
+
 void Pipeline::validate() {
-  if (!has_layers_) return;
+  constexpr int64_t kBetweenMeetings = 32;
+  const int64_t n = training_.validation_batches();
+  for (int64_t first = 0; first < n; first += kBetweenMeetings) {
+    if (has_layers_) validate(first, std::min(first + kBetweenMeetings, n));
+    meet();
+  }
+}
+
+void Pipeline::validate(int64_t begin, int64_t end) {
   // No member is further ahead of the next one, so that what waits for that one has a bound.
   constexpr int64_t kAhead = 4;
-  const int64_t n = training_.validation_batches();
   const bool first = training_.engine().has_input();
   training_.engine().select(0);
   float done = 0;
@@ -108,7 +122,7 @@ void Pipeline::validate() {
     team_.receive(after_, {&done, 1});
     waited_s_ += now_s() - start;
   };
-  for (int64_t k = 0; k < n; ++k) {
+  for (int64_t k = begin; k < end; ++k) {
     const int64_t rows = training_.validation_range(k).rows;
     if (first)
       training_.load_validation(k);
@@ -118,10 +132,10 @@ void Pipeline::validate() {
     submit_queue(training_);
     if (!first) team_.send(before_, {&done, 1});
     if (is_last()) continue;
-    if (k >= kAhead) wait_for_next();
+    if (k >= begin + kAhead) wait_for_next();
     send_output(rows);
   }
-  for (int64_t k = 0; k < std::min(n, kAhead) && !is_last(); ++k) wait_for_next();
+  for (int64_t k = begin; k < std::min(end, begin + kAhead) && !is_last(); ++k) wait_for_next();
 }
 
 }  // namespace mokume::cnn

@@ -17,6 +17,9 @@ class Pipeline {
   // All references must outlive the object.
   Pipeline(const sdk::Team& team, Training& training, const Placement& placement);
 
+  // Waits for all members, also those without layers, so that none waits longer than a batch for a sum, and none is
+  // more than a batch ahead of the others.
+  void meet();
   bool has_layers() const { return has_layers_; }
   bool is_last() const { return training_.engine().has_output(); }
   // Runs the passes over the shards of a batch in the order 1F1B (Narayanan et al., PipeDream, 2019): as many forward
@@ -28,6 +31,7 @@ class Pipeline {
   double take_waited();
 
  private:
+  void validate(int64_t begin, int64_t end);
   void forward(const ShardPass& pass);
   void backward(const ShardPass& pass);
   void receive(uint32_t from, int64_t count);

@@ -85,11 +85,11 @@ std::vector<Part> repeated(const Shares& stages, const Network& network, const S
   return parts;
 }
 
-[[noreturn]] void refuse(mk_team_split wanted, const std::vector<uint64_t>& budgets, const Network& network,
+[[noreturn]] void refuse(mk_team_split wanted, const std::vector<Room>& rooms, const Network& network,
                          const Settings& settings, const Memory& memory) {
   const auto mib = [](uint64_t bytes) { return std::to_string(bytes >> 20) + " MiB"; };
   std::string each;
-  for (const uint64_t budget : budgets) each += (each.empty() ? "" : " + ") + mib(budget);
+  for (const Room& room : rooms) each += (each.empty() ? "" : " + ") + mib(room.budget);
   const std::string cure = wanted == MK_SPLIT_AUTO ? "lower batch_size, make the layers smaller, or add devices"
                                                    : "set devices.split to \"auto\"";
   throw Error(MK_OUT_OF_MEMORY, "training needs " + mib(bytes_of({}, network, settings, memory)) + " (" +
@@ -102,15 +102,15 @@ std::vector<Part> repeated(const Shares& stages, const Network& network, const S
 // the last members, the cuts, and the number of members with layers.
 class Cutter {
  public:
-  Cutter(const std::vector<uint64_t>& budgets, const std::vector<double>& speeds, const Network& network,
+  Cutter(const std::vector<Room>& rooms, const std::vector<double>& speeds, const Network& network,
          const Settings& settings, const Memory& memory)
-      : budgets_(budgets),
+      : rooms_(rooms),
         speeds_(speeds),
         network_(network),
         settings_(settings),
         memory_(memory),
         points_(cut_points(network)),
-        most_(std::min(budgets.size(), points_.size() - 1)) {
+        most_(std::min(rooms.size(), points_.size() - 1)) {
     // A pass has a forward and two backward products for each row, and stores and adds up a gradient of each parameter;
     // a step reads and writes every parameter and its states.
     const double rows = double(settings.batch_size) / double(settings.parallel.shards);
@@ -124,7 +124,7 @@ class Cutter {
 
   // Returns the part of each member, or nothing if no cuts fit into the memory.
   std::vector<Part> cut() {
-    const size_t members = budgets_.size(), cuts = points_.size();
+    const size_t members = rooms_.size(), cuts = points_.size();
     best_.assign(members + 1, std::vector<std::vector<Choice>>(cuts, std::vector<Choice>(most_ + 1)));
     best_[members][cuts - 1][0].slowest = 0;
     for (size_t m = members; m-- > 0;)
@@ -190,12 +190,16 @@ class Cutter {
     const Part wanted = part(from, to, followers);
     const auto [bytes, unknown] = bytes_.try_emplace({from, to, wanted.in_flight});
     if (unknown) bytes->second = bytes_of(wanted, network_, settings_, memory_);
-    return bytes->second <= budgets_[m];
+    // The norm of the gradients needs them in one piece.
+    const int64_t gradients = settings_.optimizer.clip > 0
+                                  ? first_parameter(network_, wanted.end) - first_parameter(network_, wanted.first)
+                                  : 0;
+    return bytes->second <= rooms_[m].budget && uint64_t(4 * gradients) <= rooms_[m].largest_buffer;
   }
 
   std::vector<Part> parts(size_t n) const {
     std::vector<Part> all;
-    for (size_t m = 0, from = 0; m < budgets_.size(); ++m) {
+    for (size_t m = 0, from = 0; m < rooms_.size(); ++m) {
       const size_t to = best_[m][from][n].to;
       if (to > from) --n;
       all.push_back(part(from, to, n));
@@ -204,7 +208,7 @@ class Cutter {
     return all;
   }
 
-  const std::vector<uint64_t>& budgets_;
+  const std::vector<Room>& rooms_;
   const std::vector<double>& speeds_;
   const Network& network_;
   const Settings& settings_;
@@ -244,13 +248,13 @@ std::vector<Placement::Piece> Placement::pieces(const std::string& state, int64_
   return all;
 }
 
-Placement place(mk_team_split wanted, const std::vector<uint64_t>& budgets, const std::vector<double>& speeds,
+Placement place(mk_team_split wanted, const std::vector<Room>& rooms, const std::vector<double>& speeds,
                 const Network& network, const Settings& settings, const Memory& memory) {
-  const size_t members = budgets.size();
+  const size_t members = rooms.size();
   if (members == 1 || settings.parallel.kind != Parallel::Kind::synchronous) return whole(members, network);
   const auto fits = [&](const Placement& placement) {
     for (size_t m = 0; m < members; ++m)
-      if (bytes_of(placement.parts[m], network, settings, memory) > budgets[m]) return false;
+      if (bytes_of(placement.parts[m], network, settings, memory) > rooms[m].budget) return false;
     return true;
   };
   const auto may = [&](mk_team_split split) { return wanted == MK_SPLIT_AUTO || wanted == split; };
@@ -259,14 +263,14 @@ Placement place(mk_team_split wanted, const std::vector<uint64_t>& budgets, cons
   if (may(MK_SPLIT_STATES) && !settings.muon.used())
     if (Placement states = sliced_states(members, network); fits(states)) return states;
   if (may(MK_SPLIT_LAYERS)) {
-    Cutter cutter(budgets, speeds, network, settings, memory);
+    Cutter cutter(rooms, speeds, network, settings, memory);
     Placement layers = in_layers(cutter.cut(), network);
     for (const Part& part : layers.parts) layers.costs.push_back(part.first < part.end ? cutter.cost(part) : 0);
-    layers.budgets = budgets;
+    layers.rooms = rooms;
     layers.memory = memory;
     if (!layers.parts.empty()) return layers;
   }
-  refuse(wanted, budgets, network, settings, memory);
+  refuse(wanted, rooms, network, settings, memory);
 }
 
 Placement place(const sdk::Team& team, const sdk::Device& device, const Network& network, const Settings& settings,
@@ -276,14 +280,17 @@ Placement place(const sdk::Team& team, const sdk::Device& device, const Network&
   const RecordedShares recorded(team);
   const Shares* const stages = cut.stages.empty() ? recorded.layers() : &cut.stages;
   if (stages != nullptr) return in_layers(repeated(*stages, network, settings), network);
-  std::vector<float> mebibytes(team.members());
-  mebibytes[team.member()] = float(std::min<uint64_t>(device.budget_bytes() / kUnit, 1 << 24));
+  const auto units = [](uint64_t bytes) { return float(std::min<uint64_t>(bytes / kUnit, 1 << 24)); };
+  std::vector<float> mebibytes(2 * team.members());
+  mebibytes[2 * team.member()] = units(device.budget_bytes());
+  mebibytes[2 * team.member() + 1] = units(device.info().max_buffer_bytes);
   team.sum(mebibytes);
   std::vector<double> speeds = cut.speeds;
   for (uint32_t m = 0; cut.speeds.empty() && m < team.members(); ++m) speeds.push_back(team.speed(m));
-  std::vector<uint64_t> budgets;
-  for (const float m : mebibytes) budgets.push_back(uint64_t(m) * kUnit);
-  Placement placement = place(team.split(), budgets, Speeds(speeds).now(), network, settings, memory);
+  std::vector<Room> rooms;
+  for (uint32_t m = 0; m < team.members(); ++m)
+    rooms.push_back({uint64_t(mebibytes[2 * m]) * kUnit, uint64_t(mebibytes[2 * m + 1]) * kUnit});
+  Placement placement = place(team.split(), rooms, Speeds(speeds).now(), network, settings, memory);
   if (recorded.any() && placement.in_layers())
     throw Error(MK_INVALID_ARGUMENT,
                 "the run to be repeated was split by batch, for which this network is too large: remove "
@@ -293,7 +300,7 @@ Placement place(const sdk::Team& team, const sdk::Device& device, const Network&
 
 bool has_better_cut(const Placement& now, const std::vector<double>& speeds, const Network& network,
                     const Settings& settings) {
-  Cutter cutter(now.budgets, speeds, network, settings, now.memory);
+  Cutter cutter(now.rooms, speeds, network, settings, now.memory);
   const std::vector<Part> parts = cutter.cut();
   return !parts.empty() && cutter.time(parts) * kCutGain < cutter.time(now.parts);
 }

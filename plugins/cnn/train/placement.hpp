@@ -13,10 +13,15 @@
 
 namespace mokume::cnn {
 
-// What decides whether parts of a network fit.
+// Holds what decides, with the network, whether a part fits into memory.
 struct Memory {
   uint64_t inputs = 0, targets = 0;  // bytes of the rows of the experiment
   int64_t rows = 0;
+};
+
+// Holds the memory of a device, in bytes.
+struct Room {
+  uint64_t budget = 0, largest_buffer = UINT64_MAX;
 };
 
 struct Placement {
@@ -28,7 +33,7 @@ struct Placement {
 
   // With MK_SPLIT_LAYERS, the cost of a shard for each member in multiply-adds, and what allows another cut.
   std::vector<double> costs = {};
-  std::vector<uint64_t> budgets = {};
+  std::vector<Room> rooms = {};
   Memory memory = {};
 
   bool in_layers() const { return split == MK_SPLIT_LAYERS; }
@@ -53,11 +58,11 @@ struct Placement {
   std::vector<Piece> pieces(const std::string& state, int64_t first, int64_t count) const;
 };
 
-// How to cut a network into layers anew.
+// Tells how a team cuts a network into layers.
 struct Cut {
   std::vector<double> speeds = {};  // by member; if empty, those that the team knows
   Shares stages = {};               // if not empty, each member's number of stages
-  int64_t patience = 4;             // meetings of the team before the next cut
+  int64_t patience = 4;             // meetings of the team before the next look for a better cut
 };
 
 // Every member calls this function and gets the same result. Cuts the layers so that the slowest device takes as little
@@ -67,8 +72,8 @@ struct Cut {
 Placement place(const sdk::Team& team, const sdk::Device& device, const Network& network, const Settings& settings,
                 const Memory& memory, const Cut& cut = {});
 
-// The same for devices with these budgets.
-Placement place(mk_team_split wanted, const std::vector<uint64_t>& budgets, const std::vector<double>& speeds,
+// Does the same for devices with these budgets and largest buffers, in bytes.
+Placement place(mk_team_split wanted, const std::vector<Room>& rooms, const std::vector<double>& speeds,
                 const Network& network, const Settings& settings, const Memory& memory);
 
 // Returns whether another cut into layers takes clearly less time than `now` on devices with these speeds.

@@ -90,7 +90,7 @@ TeamTraining::TeamTraining(const sdk::Team& team, Training& training, const Plac
       network_(training.network()),
       position_(training.position()),
       pipeline_(team, training, placement),
-      speeds_(speeds_of(team)),
+      speeds_(cut.speeds.empty() ? speeds_of(team) : cut.speeds),
       backoff_(team.members()),
       recorded_(team),
       shares_(split(parallel_.shards, speeds_.now())),
@@ -198,10 +198,15 @@ void TeamTraining::deliver(const std::string& name, const ParameterVector& to, i
   }
   for (const Placement::Piece& piece : placement_.pieces(name, first, values.size())) {
     const std::span<float> part = values.subspan(piece.first - first, piece.count);
-    if (team_.leads() && piece.member != 0) team_.send(piece.member, part);
+    float done = 0;
+    if (team_.leads() && piece.member != 0) {
+      team_.send(piece.member, part);
+      team_.receive(piece.member, {&done, 1});  // so that no more than a piece waits in memory
+    }
     if (piece.member != team_.member()) continue;
     if (!team_.leads()) team_.receive(0, part);
     to.write(piece.first, part);
+    if (!team_.leads()) team_.send(0, {&done, 1});
   }
 }
 
@@ -341,6 +346,7 @@ void TeamTraining::pass_layers() {
   const std::vector<RowRange> shards = rows_of(Subtree{0, parallel_.shards}, batch.rows, parallel_.shards);
   plan_passes(engine, shards, engine.gradients(), passes);
   pipeline_.run(passes);
+  pipeline_.meet();
   if (pipeline_.has_layers()) units_ += parallel_.shards;
   if (pipeline_.is_last()) mine_.push_back(batch);
 }
@@ -549,9 +555,10 @@ void TeamTraining::meet() {
 void TeamTraining::adapt(const std::vector<double>& units, const std::vector<double>& seconds) {
   speeds_.measure(units, seconds);
   if (placement_.in_layers()) {
-    if (++meetings_ % patience_ == 0 && saves_ && !training_.at_end() &&
-        has_better_cut(placement_, speeds_.now(), network_, training_.settings()))
-      cut_anew({speeds_.now(), {}, 2 * patience_});
+    if (++meetings_ < patience_ || !saves_ || training_.at_end()) return;
+    patience_ *= 2;
+    if (has_better_cut(placement_, speeds_.now(), network_, training_.settings()))
+      cut_anew({speeds_.now(), {}, patience_});
     return;
   }
   if (local() || team_.alone()) return;

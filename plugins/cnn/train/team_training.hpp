@@ -94,7 +94,7 @@ class TeamTraining {
   RecordedShares recorded_;
   Shares shares_;               // current shards per member, or the recorded shares
   std::vector<RowRange> mine_;  // rows of this epoch whose results are in this device's memory
-  const int64_t patience_;      // meetings before another cut
+  int64_t patience_;            // meetings before the next look for a better cut
   int64_t meetings_ = 0;
   std::optional<Cut> next_;    // set if the layers must be cut anew
   bool saves_ = false;         // whether the leader keeps checkpoints

@@ -68,7 +68,7 @@ Training::Training(const sdk::Host& host, const sdk::Device& device, const Resid
     weights_ = from.take(data_.rows);
     weights_.write(device, task_.weights.data(), task_.weights.size());
   }
-  if (settings_.mixup_alpha > 0)
+  if (settings_.mixup_alpha > 0 && (engine_.has_input() || engine_.has_output()))
     mixup_ = Mixup(device, engine_.batch(), network.input.elements(), network.outputs(), from);
   if (settings_.standardise_target) {
     scaled_target_ = from.take(data_.rows);
