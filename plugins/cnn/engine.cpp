@@ -115,56 +115,68 @@ Engine::Engine(const sdk::Device& device, const Network& network, int64_t batch,
       end_(end_of(network, options.part)),
       stepped_(stepped_parameters(network, batch, training, optimizer, options)) {
   const Part& part = options.part;
-  const uint64_t wanted = bytes(network, batch, training, optimizer, options), most = device.info().max_buffer_bytes;
-  const int64_t flow = flow_elements(network, part, batch);
-  const auto mib = [](uint64_t bytes) { return std::to_string(bytes >> 20) + " MiB"; };
-  if (wanted > device.budget_bytes() || uint64_t(4 * flow) > most)
-    throw Error(MK_OUT_OF_MEMORY, "the network needs " + mib(wanted) + " (" + mib(4 * network.n_parameters) +
-                                      " of parameters, " + mib(4 * flow) + " in one piece for a batch) at batch_size " +
-                                      std::to_string(batch) + ", but " + device.info().name + " gives it " +
-                                      mib(device.budget_bytes()) + " (" + mib(most) +
-                                      " in one piece): lower batch_size, make the layers smaller, name another "
-                                      "device, or split it among several with [devices] team = true");
+  check_memory(bytes(network, batch, training, optimizer, options));
   StackMemory own(device);
   StackMemory& from = memory != nullptr ? *memory : own;
-  const uint64_t segment = std::min(options.segment_bytes, most);
+  const uint64_t segment = std::min(options.segment_bytes, device.info().max_buffer_bytes);
   const std::vector<int> outside = elsewhere(network, part);
   parameters_ = ParameterVector(device, Segments(network.parameters, segment, outside), from);
   take_activations(from, training);
   keeps_gradients_ = std::all_of(stepped_.begin(), stepped_.end(), [](int p) { return p < 0; });
-  if (!training) return;
+  if (training) take_training_memory(optimizer, segment, from);
+}
+
+// Throws if the device has less memory than `wanted`.
+void Engine::check_memory(uint64_t wanted) const {
+  const int64_t flow = flow_elements(network_, options_.part, batch_);
+  const uint64_t most = device_.info().max_buffer_bytes;
+  if (wanted <= device_.budget_bytes() && uint64_t(4 * flow) <= most) return;
+  const auto mib = [](uint64_t bytes) { return std::to_string(bytes >> 20) + " MiB"; };
+  throw Error(MK_OUT_OF_MEMORY,
+              "the network needs " + mib(wanted) + " (" + mib(4 * network_.n_parameters) + " of parameters, " +
+                  mib(4 * flow) + " in one piece for a batch) at batch_size " + std::to_string(batch_) + ", but " +
+                  device_.info().name + " gives it " + mib(device_.budget_bytes()) + " (" + mib(most) +
+                  " in one piece): lower batch_size, make the layers smaller, name another device, or "
+                  "split it among several with [devices] team = true");
+}
+
+void Engine::take_training_memory(const ops::OptimizerSettings& optimizer, uint64_t segment, StackMemory& from) {
+  const Network& network = network_;
+  const EngineOptions& options = options_;
+  const Part& part = options.part;
   // Frozen parameters are in the last segments, so a layout without them does not move other parameters.
   const std::vector<int> skipped = without_gradients(network, part);
   const Segments learning(network.parameters, segment, skipped);
   const Segments stepping(network.parameters, segment, skipped, part.states_first, part.states_end);
   std::vector<int> without = skipped;
   without.insert(without.end(), stepped_.begin(), stepped_.end());
-  gradients_ = ParameterVector(device, Segments(network.parameters, segment, without), from);
+  gradients_ = ParameterVector(device_, Segments(network.parameters, segment, without), from);
   std::vector<double> momenta;
   for (const Parameter& p : network.parameters) momenta.push_back(p.frozen ? kFrozen : p.momentum);
   if (options.muon.used() && first_ < end_) {
-    muon_ = MuonStep(device, network.parameters, parameters_.layout(), from);
+    muon_ = MuonStep(device_, network.parameters, parameters_.layout(), from);
     for (const int p : muon_weights(network.parameters)) momenta[p] = kOfMuon;
   }
   steps_ = common_runs(parameters_.layout(), gradients_.layout(), stepping, momenta);
   std::erase_if(steps_, [](const CommonRun& run) { return run.apart != 0; });
   moments_ = common_runs(parameters_.layout(), gradients_.layout(), learning, momenta);
   std::erase_if(moments_, [](const CommonRun& run) { return !(run.apart > 0); });
-  for (uint32_t s = 0; s < optimizer.states(); ++s) states_.emplace_back(device, stepping, from);
-  for (int k = 0; k < levels(options.leaves); ++k) halves_.emplace_back(device, learning, from);
-  if (options.average > 0) average_ = ParameterVector(device, parameters_.layout(), from);
-  if (options.accumulate) accumulated_ = ParameterVector(device, gradients_.layout(), from);
-  if (options.best) best_ = ParameterVector(device, parameters_.layout(), from);
-  if (optimizer.clip > 0) norm_ = GradientNorm(device, network, part, gradients_.layout(), from);
+  for (uint32_t s = 0; s < optimizer.states(); ++s) states_.emplace_back(device_, stepping, from);
+  for (int k = 0; k < levels(options.leaves); ++k) halves_.emplace_back(device_, learning, from);
+  if (options.average > 0) average_ = ParameterVector(device_, parameters_.layout(), from);
+  if (options.accumulate) accumulated_ = ParameterVector(device_, gradients_.layout(), from);
+  if (options.best) best_ = ParameterVector(device_, parameters_.layout(), from);
+  if (optimizer.clip > 0) norm_ = GradientNorm(device_, network, part, gradients_.layout(), from);
   if (first_ == end_) return;
+  const int64_t flow = flow_elements(network, part, batch_);
   for (int slot = 0; slot < network.gradient_flow.slots; ++slot) flow_.push_back(from.take(flow));
   if (has_output()) output_slot_ = 0;
   for (const GradientFlow::Step& step : network.gradient_flow.steps) {
     if (step.stage + 1 == end_) output_slot_ = step.dy;
     if (step.stage + 1 == first_) input_slot_ = step.dy;
   }
-  ones_ = from.take(batch);
-  device.submit(ops::fill(ones_.vector(batch), 1.0F));
+  ones_ = from.take(batch_);
+  device_.submit(ops::fill(ones_.vector(batch_), 1.0F));
 }
 
 void Engine::take_activations(StackMemory& from, bool training) {

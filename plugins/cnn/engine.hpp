@@ -141,7 +141,9 @@ class Engine {
   void submit(const mk_op& op) const { queue_ != nullptr ? queue_->push_back(op) : device_.submit(op); }
   mk_tensor value(size_t value, int64_t rows) const;  // see network/network.hpp
   const Activations& now() const { return in_flight_[selected_]; }
+  void check_memory(uint64_t wanted) const;
   void take_activations(StackMemory& from, bool training);
+  void take_training_memory(const ops::OptimizerSettings& optimizer, uint64_t segment, StackMemory& from);
   Pass pass(size_t stage, int64_t rows, const ops::DropoutPlace* dropout) const;
   using Gradients = std::function<void(const Layer&, const Pass&)>;
   void go_back(int64_t rows, const ops::DropoutPlace& dropout, const OwnStep* step, const Gradients& gradients,

@@ -23,8 +23,8 @@ TEST(Tree, KeepsItsRules) {
 // last rose by successive halving (ADR 52) and by floats that members of a team send to each other (ADR 53).
 TEST(Tree, CoreStaysSmall) {
   const std::vector<Source> tree = read_tree(test::source_directory());
-  EXPECT_LE(core_lines(tree), 38930U);
-  EXPECT_LE(reached_lines(tree, "core/run/run.cpp"), 34410U);
+  EXPECT_LE(core_lines(tree), 39350U);
+  EXPECT_LE(reached_lines(tree, "core/run/run.cpp"), 34810U);
 }
 
 // ---- tests of the checker

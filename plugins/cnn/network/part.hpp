@@ -1,6 +1,7 @@
 // Describes the part of a network that one device of a team has in memory.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <vector>
 

@@ -215,10 +215,11 @@ class Cutter {
   const Memory& memory_;
   const std::vector<size_t> points_;
   const size_t most_;
-  std::vector<double> costs_;  // of the stages before each stage, for one shard
+  std::vector<double> costs_;  // costs of all stages before each stage, for one shard
   double move_ = 0;            // cost of an element that passes from one device to another
   std::vector<std::vector<std::vector<Choice>>> best_;
-  std::map<std::tuple<size_t, size_t, int64_t>, uint64_t> bytes_;  // of parts, by their ends and batches in flight
+  std::map<std::tuple<size_t, size_t, int64_t>, uint64_t>
+      bytes_;  // bytes of parts, by their ends and batches in flight
 };
 
 }  // namespace
