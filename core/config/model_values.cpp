@@ -173,7 +173,22 @@ class ModelValues {
                                                                  wanted.name, diagnostics_.where(taker.location)));
       if (!space) space = std::move(read);
     }
-    if (space) config_.spaces.push_back(std::move(*space));
+    if (!space || !read_conditions(entry.value, config_.spaces, method, *space, diagnostics_)) return;
+    if (!space->when.empty() && !set_otherwise(entry, *takers.front().parameter, *space)) return;
+    config_.spaces.push_back(std::move(*space));
+  }
+
+  // Where a parameter does not count, it has its default.
+  bool set_otherwise(const Entry& entry, const Parameter& parameter, search::Space& space) {
+    auto value = default_value(parameter);
+    if (!value) {
+      diagnostics_.add(entry.location,
+                       fmt::format("{} has 'when', but no default for the other candidates", in_quotes(entry.key)),
+                       "leave 'when' out");
+      return false;
+    }
+    space.otherwise = std::move(*value);
+    return true;
   }
 
   // ---- defaults

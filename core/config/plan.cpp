@@ -57,7 +57,11 @@ std::vector<std::vector<search::Value>> candidates_of(const Config& config, uint
   if (config.method == "none") return search::grid_candidates({});
   if (config.spaces.empty())
     throw Error(MK_INVALID_ARGUMENT, "there is nothing to search: [search.params] has no parameters");
-  if (config.method == "random") return drawn_candidates(config, bootstraps, rows);
+  if (config.method == "random") {
+    std::vector<std::vector<search::Value>> drawn = drawn_candidates(config, bootstraps, rows);
+    for (std::vector<search::Value>& candidate : drawn) search::apply_conditions(config.spaces, candidate);
+    return drawn;
+  }
   return config.method == "list" ? listed_candidates(config) : search::grid_candidates(config.spaces);
 }
 

@@ -112,17 +112,25 @@ Json json_of(const TaggedTables& tagged) {
   return std::move(list.front());
 }
 
+Json json_of(const std::vector<search::Value>& values) {
+  Json list = Json::array();
+  for (const search::Value& value : values) list.push_back(json_of(value));
+  return list;
+}
+
 Json json_of(const Space& space) {
+  Json when = Json::object();
+  for (const search::Condition& condition : space.when) when[condition.name] = json_of(condition.values);
   if (space.kind == Space::Kind::list) {
-    Json list = Json::array();
-    for (const search::Value& value : space.values) list.push_back(json_of(value));
-    return list;
+    if (when.empty()) return json_of(space.values);
+    return {{"values", json_of(space.values)}, {"when", when}};
   }
   const Notation& notation = notation_of(space.kind);
   Json ends = {space.low, space.high};
   if (notation.is_integer()) ends = {static_cast<int64_t>(space.low), static_cast<int64_t>(space.high)};
   Json table = {{notation.name, ends}};
   if (space.step > 0) table["step"] = notation.is_integer() ? Json(static_cast<int64_t>(space.step)) : Json(space.step);
+  if (!when.empty()) table["when"] = when;
   return table;
 }
 

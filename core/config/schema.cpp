@@ -112,6 +112,11 @@ Json table_schema(const std::string& table) {
   return closed_object(std::move(properties), required);
 }
 
+Json condition_schema() {
+  return {{"type", "object"},
+          {"description", "the values of earlier parameters with which this one counts; else, it has its default"}};
+}
+
 void add_notations(const Parameter& parameter, Json& schemas) {
   for (const Notation& notation : notations()) {
     if (notation.distribution && notation.is_integer() != (parameter.type == Type::integer)) continue;
@@ -126,6 +131,7 @@ void add_notations(const Parameter& parameter, Json& schemas) {
     if (notation.has_step())
       properties["step"] =
           described(number(step_length("", notation)), "draws only first, first + step, ... up to last");
+    properties["when"] = condition_schema();
     schemas.push_back(closed_object(std::move(properties), required));
   }
 }
@@ -182,7 +188,9 @@ Json searched_schema(const ModelSchema& model) {
   Json properties = Json::object();
   for (const Parameter& parameter : model) {
     if (parameter.is_tagged()) continue;
-    Json values = {value_schema(parameter), list_of(value_schema(parameter))};
+    Json values = {
+        value_schema(parameter), list_of(value_schema(parameter)),
+        closed_object({{"values", list_of(value_schema(parameter))}, {"when", condition_schema()}}, {"values"})};
     if (parameter.is_number()) add_notations(parameter, values);
     properties[parameter.name] = {{"anyOf", std::move(values)}, {"description", description(parameter)}};
   }

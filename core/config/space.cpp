@@ -23,7 +23,7 @@ constexpr size_t kMaxListLength = 100'000;
 constexpr double kMaxExactInteger = 0x1p53;  // the doubles in search::Space hold integers exactly up to this limit
 constexpr const char* kSpaceNotations =
     "a parameter is a value, a list, or a table with log10, log2 or linear and n, or, for random search, "
-    "log10_uniform, uniform, int or int_log";
+    "log10_uniform, uniform, int or int_log; a table may also have values, a list, and when";
 
 constexpr std::array kNotations = {
     Notation{"log10", false, 10, Kind::list, "n values from 10^first to 10^last, evenly spaced in the exponent"},
@@ -73,10 +73,11 @@ class SpaceReader {
       step_ = &entry;
       return;
     }
+    if (entry.key == "when") return;  // see read_conditions()
     const auto* found =
         std::find_if(kNotations.begin(), kNotations.end(), [&](const Notation& n) { return entry.key == n.name; });
     if (found == kNotations.end()) {
-      std::vector<std::string> known = {"n", "step"};
+      std::vector<std::string> known = {"n", "step", "values", "when"};
       for (const Notation& notation : kNotations) known.emplace_back(notation.name);
       misspelt_ = true;
       fail(entry.location, fmt::format("unknown key {} in {}", in_quotes(entry.key), name_), suggest(entry.key, known),
@@ -236,9 +237,90 @@ std::optional<Space> read_list(const std::string& name, const Parameter* paramet
   return diagnostics.size() == before ? std::optional(space) : std::nullopt;
 }
 
+// Reads the table { values = [...], when = {...} }.
+std::optional<Space> read_values(const std::string& name, const Parameter* parameter, const std::string& method,
+                                 const Node& node, Diagnostics& diagnostics) {
+  bool good = true;
+  for (const Entry& entry : node.entries) {
+    if (entry.key == "values" || entry.key == "when") continue;
+    diagnostics.add(entry.location, fmt::format("{} has both 'values' and {}", printable(name), in_quotes(entry.key)),
+                    "keep one of the two");
+    good = false;
+  }
+  const Node& values = node.find("values")->value;
+  if (values.kind != Node::Kind::array) {
+    diagnostics.add(values.location, fmt::format("'values' of {} is not a list", printable(name)),
+                    "write [first, second, ...]");
+    good = false;
+  }
+  return good ? read_list(name, parameter, method, values, diagnostics) : std::nullopt;
+}
+
+bool equals(const Value& value, const Node& node) {
+  if (const auto* text = std::get_if<std::string>(&value)) return node.kind == Node::Kind::text && node.text == *text;
+  if (const auto* flag = std::get_if<bool>(&value)) return node.kind == Node::Kind::boolean && node.boolean == *flag;
+  const double number =
+      std::holds_alternative<double>(value) ? std::get<double>(value) : static_cast<double>(std::get<int64_t>(value));
+  return node.is_number() && node.number() == number;
+}
+
+// Reads one entry of `when`, such as kernel = "rbf" or kernel = ["rbf", "poly"].
+bool read_condition(const std::string& name, const Entry& entry, const std::vector<Space>& earlier, Space& space,
+                    Diagnostics& diagnostics) {
+  const auto fail = [&](const Location& location, const std::string& message, const std::string& hint) {
+    diagnostics.add(location, message, hint);
+    return false;
+  };
+  const std::string key = printable(entry.key);
+  const auto found =
+      std::find_if(earlier.begin(), earlier.end(), [&](const Space& one) { return one.name == entry.key; });
+  if (found == earlier.end())
+    return fail(entry.location, fmt::format("{} depends on '{}', which is not searched before it", name, key),
+                fmt::format("list '{}' earlier in [search.params]", key));
+  if (found->kind != Space::Kind::list)
+    return fail(entry.location, fmt::format("{} depends on '{}', which is drawn from a distribution", name, key),
+                fmt::format("list the values of '{}'", key));
+  search::Condition condition{entry.key, static_cast<size_t>(found - earlier.begin()), {}};
+  const std::span<const Node> items = entry.value.kind == Node::Kind::array ? std::span<const Node>(entry.value.items)
+                                                                            : std::span<const Node>(&entry.value, 1);
+  for (const Node& item : items) {
+    const auto value =
+        std::find_if(found->values.begin(), found->values.end(), [&](const Value& one) { return equals(one, item); });
+    if (value == found->values.end()) {
+      std::vector<std::string> known;
+      for (const Value& one : found->values) known.push_back(search::to_text(one));
+      return fail(item.location, fmt::format("{} depends on a value that '{}' never has", name, key),
+                  fmt::format("its values are {}", printable(join(known), 200)));
+    }
+    condition.values.push_back(*value);
+  }
+  space.when.push_back(std::move(condition));
+  return true;
+}
+
 }  // namespace
 
 std::span<const Notation> notations() { return kNotations; }
+
+bool read_conditions(const Node& node, const std::vector<Space>& earlier, const std::string& method, Space& space,
+                     Diagnostics& diagnostics) {
+  const Entry* const condition = node.kind == Node::Kind::table ? node.find("when") : nullptr;
+  if (condition == nullptr) return true;
+  const Node* const when = &condition->value;
+  const std::string name = printable(space.name);
+  if (when->kind != Node::Kind::table || when->entries.empty()) {
+    diagnostics.add(when->location, fmt::format("'when' of {} names no parameter and its values", name),
+                    "write when = { kernel = \"rbf\" } or when = { kernel = [\"rbf\", \"poly\"] }");
+    return false;
+  }
+  if (method == "list") {
+    diagnostics.add(when->location, fmt::format("{} has 'when', but method \"list\" lists whole candidates", name),
+                    "leave it out");
+    return false;
+  }
+  return std::all_of(when->entries.begin(), when->entries.end(),
+                     [&](const Entry& entry) { return read_condition(name, entry, earlier, space, diagnostics); });
+}
 
 Parameter list_length(const std::string& name) {
   Parameter length;
@@ -263,6 +345,8 @@ const Notation& notation_of(Kind kind) {
 
 std::optional<Space> read_space(const std::string& name, const Parameter* parameter, const std::string& method,
                                 const Node& node, Diagnostics& diagnostics) {
+  if (node.kind == Node::Kind::table && node.find("values") != nullptr)
+    return read_values(name, parameter, method, node, diagnostics);
   if (node.kind == Node::Kind::table) return SpaceReader(name, parameter, method, node, diagnostics).read();
   if (node.kind == Node::Kind::array) return read_list(name, parameter, method, node, diagnostics);
   if (parameter == nullptr) return std::nullopt;

@@ -4,6 +4,7 @@
 #include <optional>
 #include <span>
 #include <string>
+#include <vector>
 
 #include "config/parameter.hpp"
 #include "config/tree.hpp"
@@ -37,5 +38,10 @@ Parameter step_length(const std::string& name, const Notation& notation);
 // returns nothing if the space is invalid.
 std::optional<search::Space> read_space(const std::string& name, const Parameter* parameter, const std::string& method,
                                         const Node& node, Diagnostics& diagnostics);
+
+// Reads the key `when` of a searched parameter, which names values of `earlier` ones, and sets the conditions of
+// `space`. Adds diagnostics and returns false if they are invalid.
+bool read_conditions(const Node& node, const std::vector<search::Space>& earlier, const std::string& method,
+                     search::Space& space, Diagnostics& diagnostics);
 
 }  // namespace mokume::config

@@ -71,6 +71,14 @@ Value draw(const Space& space, const sdk::Random& random) {
   return space.values[random.below(0, space.values.size())];
 }
 
+// Expects that the conditions of earlier parameters have been applied.
+bool counts(const Space& space, const std::vector<Value>& candidate) {
+  return std::all_of(space.when.begin(), space.when.end(), [&](const Condition& condition) {
+    return std::find(condition.values.begin(), condition.values.end(), candidate[condition.index]) !=
+           condition.values.end();
+  });
+}
+
 }  // namespace
 
 std::string to_text(const Value& value) {
@@ -82,17 +90,28 @@ std::string to_text(const Value& value) {
 
 std::vector<std::vector<Value>> grid_candidates(const std::vector<Space>& spaces) {
   const uint64_t count = product_of_sizes(spaces);
-  std::vector<std::vector<Value>> candidates(count);
+  std::vector<std::vector<Value>> candidates;
+  std::vector<uint64_t> digits(spaces.size());  // indices of the candidate's values
   for (uint64_t c = 0; c < count; ++c) {
-    candidates[c].resize(spaces.size());
+    std::vector<Value> candidate(spaces.size());
     uint64_t rest = c;
     for (size_t p = spaces.size(); p-- > 0;) {
       const std::vector<Value>& values = spaces[p].values;
-      candidates[c][p] = values[rest % values.size()];
+      digits[p] = rest % values.size();
+      candidate[p] = values[digits[p]];
       rest /= values.size();
     }
+    apply_conditions(spaces, candidate);
+    bool first = true;  // among the candidates that differ only in parameters that do not count
+    for (size_t p = 0; p < spaces.size(); ++p) first = first && (digits[p] == 0 || counts(spaces[p], candidate));
+    if (first) candidates.push_back(std::move(candidate));
   }
   return candidates;
+}
+
+void apply_conditions(const std::vector<Space>& spaces, std::vector<Value>& candidate) {
+  for (size_t p = 0; p < spaces.size(); ++p)
+    if (!counts(spaces[p], candidate)) candidate[p] = spaces[p].otherwise;
 }
 
 std::vector<std::vector<Value>> list_candidates(const std::vector<Space>& spaces) {

@@ -14,6 +14,15 @@ using Value = std::variant<double, int64_t, std::string, bool>;
 // Returns the value as results.csv stores it. A real has its shortest round-trip form; a boolean is true or false.
 std::string to_text(const Value& value);
 
+// Tells for which values of an earlier parameter another one counts.
+struct Condition {
+  std::string name;           // of the earlier parameter
+  size_t index = 0;           // its place among the searched parameters
+  std::vector<Value> values;  // the values with which the other one counts
+
+  bool operator==(const Condition&) const = default;
+};
+
 // Describes a searched parameter: a list of values or a distribution.
 struct Space {
   enum class Kind { list, real_uniform, log10_uniform, integer_uniform, integer_log } kind = Kind::list;
@@ -21,6 +30,12 @@ struct Space {
   std::vector<Value> values;  // for a list
   double low = 0, high = 0;   // for a distribution: both ends (exponents for log10_uniform; inclusive for integers)
   double step = 0;            // if positive, values are low, low + step, ... up to high; only for uniform ones
+  // The parameter counts in candidates for which all of these hold. In the others it has the value `otherwise`, which
+  // is its default.
+  std::vector<Condition> when = {};
+  Value otherwise = {};
+
+  bool operator==(const Space&) const = default;
 };
 
 struct FitKey {
@@ -87,11 +102,14 @@ struct Plan {
 
 inline constexpr uint64_t kMaxCandidates = 10'000'000;
 
-// A grid is the product of all lists; the last parameter varies fastest. Without searched parameters, it has one
-// candidate. A list takes candidate c from the c-th value of every list. A random search draws parameter p of candidate
-// c from its own stream (seed, Purpose::search, c, p).
+// A grid is the product of all lists; the last parameter varies fastest. A parameter that does not count is not varied.
+// Without searched parameters, a grid has one candidate. A list takes candidate c from the c-th value of every list. A
+// random search draws parameter p of candidate c from its own stream (seed, Purpose::search, c, p).
 std::vector<std::vector<Value>> grid_candidates(const std::vector<Space>& spaces);
 std::vector<std::vector<Value>> list_candidates(const std::vector<Space>& spaces);
 std::vector<std::vector<Value>> random_candidates(const std::vector<Space>& spaces, uint32_t count, uint64_t seed);
+
+// Gives parameters that do not count in a candidate their other value.
+void apply_conditions(const std::vector<Space>& spaces, std::vector<Value>& candidate);
 
 }  // namespace mokume::search

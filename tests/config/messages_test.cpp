@@ -439,6 +439,23 @@ TEST(Messages, EachBadDistributionHasOneMessage) {
   for (const Case& c : cases) expect_only(random_search(std::string(c.text) + "\n"), c);
 }
 
+TEST(Messages, EachBadConditionHasOneMessage) {
+  const std::string kernels = "kernel = [\"rbf\", \"linear\"]\n";
+  const Case cases[] = {
+      {"gamma = { values = [1, 2], when = { kernel = \"rbv\" } }", 9, 46, 5, "its values are rbf, linear"},
+      {"gamma = { values = [1, 2], when = { degree = 2 } }", 9, 37, 6, "list 'degree' earlier"},
+      {"gamma = { values = [1, 2], when = { gamma = 2 } }", 9, 37, 5, "not searched before it"},
+      {"gamma = { values = [1, 2], when = \"rbf\" }", 9, 35, 5, "names no parameter"},
+      {"gamma = { values = [1, 2], when = {} }", 9, 35, 2, "names no parameter"},
+      {"gamma = { values = 1, when = { kernel = \"rbf\" } }", 9, 20, 1, "is not a list"},
+      {"gamma = { values = [1, 2], n = 2 }", 9, 28, 1, "both 'values' and 'n'"},
+      {"gamma = { when = { kernel = \"rbf\" } }", 9, 9, 29, "does not define its values"},
+  };
+  for (const Case& c : cases) expect_only(grid(kernels + c.text + "\n"), c);
+  const Case drawn = {"degree = { int = [2, 5], when = { C = 1 } }", 10, 35, 1, "is drawn from a distribution"};
+  expect_only(random_search("C = { uniform = [0.5, 2] }\n" + std::string(drawn.text) + "\n"), drawn);
+}
+
 TEST(Messages, EachBadSetArgumentHasOneMessage) {
   const auto only = [](const std::string& set, uint32_t column, const std::string& word) {
     const ParseResult result = parse_text(grid("C = [1, 2]\n"), {"seed=1", set});

@@ -113,6 +113,9 @@ TEST(Resolved, ManyConfigsRoundTrip) {
       "[search]\nmethod = \"grid\"\n[search.params]\ngamma = { log10 = [-6, -2], n = 24 }\nC = [1, 2e10, 1e-7]\n",
       "[search]\nmethod = \"grid\"\n[search.params]\nkernel = \"linear\"\ndegree = { log2 = [0, 6], n = 7 }\n"
       "coef0 = { linear = [-1, 1], n = 7 }\n",
+      "[search]\nmethod = \"random\"\ncandidates = 12\n[search.params]\nkernel = [\"rbf\", \"sigmoid\"]\n"
+      "coef0 = { uniform = [0, 2], step = 0.5, when = { kernel = \"sigmoid\" } }\n"
+      "degree = { values = [1, 2], when = { kernel = [\"rbf\", \"sigmoid\"] } }\n",
       "[search]\nmethod = \"random\"\ncandidates = 12\n[search.params]\nC = { log10_uniform = [-5, -1] }\n"
       "coef0 = { uniform = [-0.5, 100] }\ndegree = { int = [0, 64] }\nkernel = [\"rbf\", \"sigmoid\"]\n"};
   const std::string tails[] = {"", "[devices]\nuse = [\"opencl:0\", \"host\"]\nmemory = \"1.5 GB\"\n",
@@ -434,9 +437,9 @@ TEST(Schema, DescribesTheParametersOfEachModel) {
       if (table.contains("required")) names.insert(table["required"][0].get<std::string>());
     return names;
   };
-  EXPECT_EQ(tables("C"), (std::set<std::string>{"log10", "log2", "linear", "log10_uniform", "uniform"}));
-  EXPECT_EQ(tables("degree"), (std::set<std::string>{"log10", "log2", "linear", "int", "int_log"}));
-  EXPECT_TRUE(tables("kernel").empty());
+  EXPECT_EQ(tables("C"), (std::set<std::string>{"log10", "log2", "linear", "log10_uniform", "uniform", "values"}));
+  EXPECT_EQ(tables("degree"), (std::set<std::string>{"log10", "log2", "linear", "int", "int_log", "values"}));
+  EXPECT_EQ(tables("kernel"), std::set<std::string>{"values"});
 }
 
 TEST(Schema, IsValidWithoutModels) {

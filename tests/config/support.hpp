@@ -55,9 +55,7 @@ inline std::string golden(const std::string& name) {
   return base::read_file(test::source_directory() + "/tests/config/golden/" + name);
 }
 
-inline bool same_space(const search::Space& a, const search::Space& b) {
-  return a.kind == b.kind && a.name == b.name && a.values == b.values && a.low == b.low && a.high == b.high;
-}
+inline bool same_space(const search::Space& a, const search::Space& b) { return a == b; }
 
 inline bool same(const Config& a, const Config& b) {
   return std::all_of(keys().begin(), keys().end(),

@@ -29,6 +29,46 @@ TEST(ToText, MatchesTheResults) {
   EXPECT_EQ(to_text(false), "false");
 }
 
+std::vector<std::string> texts(const std::vector<std::vector<Value>>& candidates) {
+  std::vector<std::string> all;
+  for (const auto& candidate : candidates) {
+    std::string& text = all.emplace_back();
+    for (const Value& value : candidate) text += (text.empty() ? "" : " ") + to_text(value);
+  }
+  return all;
+}
+
+// Returns the spaces of a kernel, its gamma, which a linear kernel does not have, and what depends on gamma.
+std::vector<Space> conditional() {
+  std::vector<Space> spaces = {list("kernel", {std::string("linear"), std::string("rbf")}), list("gamma", {1.0, 2.0}),
+                               list("C", {int64_t{3}, int64_t{4}}), list("tol", {0.1, 0.2})};
+  spaces[1].when = {{"kernel", 0, {std::string("rbf")}}};
+  spaces[1].otherwise = 0.5;
+  spaces[3].when = {{"gamma", 1, {2.0}}, {"C", 2, {int64_t{4}}}};
+  spaces[3].otherwise = 0.7;
+  return spaces;
+}
+
+TEST(Grid, DoesNotVaryWhatDoesNotCount) {
+  EXPECT_EQ(texts(grid_candidates(conditional())),
+            (std::vector<std::string>{"linear 0.5 3 0.7", "linear 0.5 4 0.7", "rbf 1 3 0.7", "rbf 1 4 0.7",
+                                      "rbf 2 3 0.7", "rbf 2 4 0.1", "rbf 2 4 0.2"}));
+}
+
+TEST(Conditions, ApplyToDrawnCandidates) {
+  auto drawn = random_candidates(conditional(), 200, 5);
+  const auto plain = drawn;
+  std::set<std::string> kinds;
+  for (size_t c = 0; c < drawn.size(); ++c) {
+    apply_conditions(conditional(), drawn[c]);
+    EXPECT_EQ(drawn[c][0], plain[c][0]);
+    EXPECT_EQ(drawn[c][2], plain[c][2]);
+    kinds.insert(texts({drawn[c]})[0]);
+  }
+  const auto grid = texts(grid_candidates(conditional()));
+  EXPECT_EQ(kinds, std::set<std::string>(grid.begin(), grid.end()));
+}
+
 TEST(Grid, TheLastParameterVariesFastest) {
   const auto c =
       grid_candidates({list("a", {1.0, 2.0}), list("b", {std::string("x"), std::string("y"), std::string("z")})});

@@ -86,9 +86,9 @@ void save_checkpoint(const std::string& directory, const Checkpoint& c, const En
   if (failed) throw Error(MK_STORAGE, "cannot create " + directory + ": " + failed.message());
   st::Writer writer;
   for (const auto& [name, vector] : engine.state())
-    writer.add(name, {vector->layout().elements()}, [&read, name, from = vector](const st::Writer::Put& put) {
+    writer.add(name, {vector->layout().elements()}, [&read, called = name, from = vector](const st::Writer::Put& put) {
       in_chunks(*from, [&](int64_t first, std::span<float> chunk) {
-        read(name, *from, first, chunk);
+        read(called, *from, first, chunk);
         put(chunk.data(), chunk.size_bytes());
       });
     });
