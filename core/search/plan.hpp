@@ -16,7 +16,7 @@ std::string to_text(const Value& value);
 
 // Tells for which values of an earlier parameter another one counts.
 struct Condition {
-  std::string name;           // of the earlier parameter
+  std::string name;           // names the earlier parameter
   size_t index = 0;           // its place among the searched parameters
   std::vector<Value> values;  // the values with which the other one counts
 

@@ -20,11 +20,11 @@ TEST(Tree, KeepsItsRules) {
 }
 
 // To understand a run, a reader needs what run.cpp reaches. Both numbers may fall; an increase needs a reason. They
-// last rose by successive halving (ADR 52) and by floats that members of a team send to each other (ADR 53).
+// last rose by floats that members of a team send to each other (ADR 53) and by conditional parameters.
 TEST(Tree, CoreStaysSmall) {
   const std::vector<Source> tree = read_tree(test::source_directory());
-  EXPECT_LE(core_lines(tree), 39350U);
-  EXPECT_LE(reached_lines(tree, "core/run/run.cpp"), 34810U);
+  EXPECT_LE(core_lines(tree), 39520U);
+  EXPECT_LE(reached_lines(tree, "core/run/run.cpp"), 34970U);
 }
 
 // ---- tests of the checker
