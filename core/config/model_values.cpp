@@ -173,21 +173,31 @@ class ModelValues {
                                                                  wanted.name, diagnostics_.where(taker.location)));
       if (!space) space = std::move(read);
     }
-    if (!space || !read_conditions(entry.value, config_.spaces, method, *space, diagnostics_)) return;
-    if (!space->when.empty() && !set_otherwise(entry, *takers.front().parameter, *space)) return;
+    if (!space || !read_conditions(entry.value, config_.spaces, invalid_, method, *space, diagnostics_) ||
+        (!space->when.empty() && !set_otherwise(entry, takers, integers, *space))) {
+      invalid_.insert(entry.key);
+      return;
+    }
     config_.spaces.push_back(std::move(*space));
   }
 
-  // Where a parameter does not count, it has its default.
-  bool set_otherwise(const Entry& entry, const Parameter& parameter, search::Space& space) {
-    auto value = default_value(parameter);
-    if (!value) {
+  // Sets the value that the parameter has where it does not count: the given one, or the default of all that take it.
+  bool set_otherwise(const Entry& entry, const std::vector<Reference>& takers, bool integers, search::Space& space) {
+    const Entry* const given = entry.value.find("otherwise");
+    std::optional<search::Value> first;
+    for (const Reference& taker : takers) {
+      Parameter wanted = *taker.parameter;
+      if (integers && wanted.type == Type::real) wanted.type = Type::integer;
+      const auto value = given != nullptr ? read_value(wanted, given->value, diagnostics_) : default_value(wanted);
+      if (given != nullptr && !value) return false;
+      if (!first) first = value;
+      if (value && *value == *first) continue;
       diagnostics_.add(entry.location,
                        fmt::format("{} has 'when', but no default for the other candidates", in_quotes(entry.key)),
-                       "leave 'when' out");
+                       "set 'otherwise'");
       return false;
     }
-    space.otherwise = std::move(*value);
+    space.otherwise = std::move(*first);
     return true;
   }
 
@@ -239,6 +249,7 @@ class ModelValues {
   Diagnostics& diagnostics_;
   std::string takes_;
   std::vector<Reference> references_;  // every "$name" of [model_options]
+  std::set<std::string> invalid_;      // searched parameters with diagnostics
   std::set<std::string> almost_used_;  // searched parameters that misspelt references probably mean
 };
 

@@ -78,6 +78,9 @@ search::Plan make_plan(const Config& config, const std::string& data_sha256, int
   if (plan.candidates.empty()) throw Error(MK_INVALID_ARGUMENT, "the search has no candidates; set search.candidates");
   check_fits(plan.candidates.size(), plan.own_candidates > 0 ? 1 : plan.bootstraps, plan.folds);
   for (const search::Space& space : config.spaces) plan.params.push_back(space.name);
+  const auto has_conditions = [](const search::Space& space) { return !space.when.empty(); };
+  if (std::any_of(config.spaces.begin(), config.spaces.end(), has_conditions))
+    for (const auto& candidate : plan.candidates) plan.counting.push_back(search::counting(config.spaces, candidate));
   plan.hash = base::sha256(canonical_json(config) + "\n" + data_sha256 + "\n" + kPlanFormat);
   return plan;
 }

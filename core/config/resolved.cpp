@@ -123,14 +123,14 @@ Json json_of(const Space& space) {
   for (const search::Condition& condition : space.when) when[condition.name] = json_of(condition.values);
   if (space.kind == Space::Kind::list) {
     if (when.empty()) return json_of(space.values);
-    return {{"values", json_of(space.values)}, {"when", when}};
+    return {{"values", json_of(space.values)}, {"when", when}, {"otherwise", json_of(space.otherwise)}};
   }
   const Notation& notation = notation_of(space.kind);
   Json ends = {space.low, space.high};
   if (notation.is_integer()) ends = {static_cast<int64_t>(space.low), static_cast<int64_t>(space.high)};
   Json table = {{notation.name, ends}};
   if (space.step > 0) table["step"] = notation.is_integer() ? Json(static_cast<int64_t>(space.step)) : Json(space.step);
-  if (!when.empty()) table["when"] = when;
+  if (!when.empty()) table["when"] = when, table["otherwise"] = json_of(space.otherwise);
   return table;
 }
 

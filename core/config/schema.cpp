@@ -114,7 +114,8 @@ Json table_schema(const std::string& table) {
 
 Json condition_schema() {
   return {{"type", "object"},
-          {"description", "the values of earlier parameters with which this one counts; else, it has its default"}};
+          {"description",
+           "the values of earlier parameters with which this one counts; else, it is `otherwise`, or its default"}};
 }
 
 void add_notations(const Parameter& parameter, Json& schemas) {
@@ -132,6 +133,7 @@ void add_notations(const Parameter& parameter, Json& schemas) {
       properties["step"] =
           described(number(step_length("", notation)), "draws only first, first + step, ... up to last");
     properties["when"] = condition_schema();
+    properties["otherwise"] = value_schema(parameter);
     schemas.push_back(closed_object(std::move(properties), required));
   }
 }

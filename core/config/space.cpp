@@ -73,11 +73,11 @@ class SpaceReader {
       step_ = &entry;
       return;
     }
-    if (entry.key == "when") return;  // see read_conditions()
+    if (entry.key == "when" || entry.key == "otherwise") return;  // see read_conditions()
     const auto* found =
         std::find_if(kNotations.begin(), kNotations.end(), [&](const Notation& n) { return entry.key == n.name; });
     if (found == kNotations.end()) {
-      std::vector<std::string> known = {"n", "step", "values", "when"};
+      std::vector<std::string> known = {"n", "step", "values", "when", "otherwise"};
       for (const Notation& notation : kNotations) known.emplace_back(notation.name);
       misspelt_ = true;
       fail(entry.location, fmt::format("unknown key {} in {}", in_quotes(entry.key), name_), suggest(entry.key, known),
@@ -242,7 +242,7 @@ std::optional<Space> read_values(const std::string& name, const Parameter* param
                                  const Node& node, Diagnostics& diagnostics) {
   bool good = true;
   for (const Entry& entry : node.entries) {
-    if (entry.key == "values" || entry.key == "when") continue;
+    if (entry.key == "values" || entry.key == "when" || entry.key == "otherwise") continue;
     diagnostics.add(entry.location, fmt::format("{} has both 'values' and {}", printable(name), in_quotes(entry.key)),
                     "keep one of the two");
     good = false;
@@ -265,8 +265,8 @@ bool equals(const Value& value, const Node& node) {
 }
 
 // Reads one entry of `when`, such as kernel = "rbf" or kernel = ["rbf", "poly"].
-bool read_condition(const std::string& name, const Entry& entry, const std::vector<Space>& earlier, Space& space,
-                    Diagnostics& diagnostics) {
+bool read_condition(const std::string& name, const Entry& entry, const std::vector<Space>& earlier,
+                    const std::set<std::string>& invalid, Space& space, Diagnostics& diagnostics) {
   const auto fail = [&](const Location& location, const std::string& message, const std::string& hint) {
     diagnostics.add(location, message, hint);
     return false;
@@ -274,6 +274,7 @@ bool read_condition(const std::string& name, const Entry& entry, const std::vect
   const std::string key = printable(entry.key);
   const auto found =
       std::find_if(earlier.begin(), earlier.end(), [&](const Space& one) { return one.name == entry.key; });
+  if (invalid.count(entry.key) > 0) return false;
   if (found == earlier.end())
     return fail(entry.location, fmt::format("{} depends on '{}', which is not searched before it", name, key),
                 fmt::format("list '{}' earlier in [search.params]", key));
@@ -294,6 +295,9 @@ bool read_condition(const std::string& name, const Entry& entry, const std::vect
     }
     condition.values.push_back(*value);
   }
+  if (condition.values.empty())
+    return fail(entry.value.location, fmt::format("{} depends on no value of '{}'", name, key),
+                "list at least one value");
   space.when.push_back(std::move(condition));
   return true;
 }
@@ -302,9 +306,14 @@ bool read_condition(const std::string& name, const Entry& entry, const std::vect
 
 std::span<const Notation> notations() { return kNotations; }
 
-bool read_conditions(const Node& node, const std::vector<Space>& earlier, const std::string& method, Space& space,
-                     Diagnostics& diagnostics) {
+bool read_conditions(const Node& node, const std::vector<Space>& earlier, const std::set<std::string>& invalid,
+                     const std::string& method, Space& space, Diagnostics& diagnostics) {
   const Entry* const condition = node.kind == Node::Kind::table ? node.find("when") : nullptr;
+  if (condition == nullptr && node.kind == Node::Kind::table && node.find("otherwise") != nullptr) {
+    diagnostics.add(node.find("otherwise")->location,
+                    fmt::format("{} has 'otherwise' without 'when'", printable(space.name)), "leave it out");
+    return false;
+  }
   if (condition == nullptr) return true;
   const Node* const when = &condition->value;
   const std::string name = printable(space.name);
@@ -318,8 +327,9 @@ bool read_conditions(const Node& node, const std::vector<Space>& earlier, const 
                     "leave it out");
     return false;
   }
-  return std::all_of(when->entries.begin(), when->entries.end(),
-                     [&](const Entry& entry) { return read_condition(name, entry, earlier, space, diagnostics); });
+  return std::all_of(when->entries.begin(), when->entries.end(), [&](const Entry& entry) {
+    return read_condition(name, entry, earlier, invalid, space, diagnostics);
+  });
 }
 
 Parameter list_length(const std::string& name) {

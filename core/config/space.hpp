@@ -2,6 +2,7 @@
 #pragma once
 
 #include <optional>
+#include <set>
 #include <span>
 #include <string>
 #include <vector>
@@ -40,8 +41,8 @@ std::optional<search::Space> read_space(const std::string& name, const Parameter
                                         const Node& node, Diagnostics& diagnostics);
 
 // Reads the key `when` of a searched parameter, which names values of `earlier` ones, and sets the conditions of
-// `space`. Adds diagnostics and returns false if they are invalid.
-bool read_conditions(const Node& node, const std::vector<search::Space>& earlier, const std::string& method,
-                     search::Space& space, Diagnostics& diagnostics);
+// `space`. Adds diagnostics and returns false if they are invalid. The names in `invalid` have diagnostics already.
+bool read_conditions(const Node& node, const std::vector<search::Space>& earlier, const std::set<std::string>& invalid,
+                     const std::string& method, search::Space& space, Diagnostics& diagnostics);
 
 }  // namespace mokume::config

@@ -77,16 +77,20 @@ std::optional<double> number_of(const search::Value& value) {
 std::string edge_of(const RunView& view, const std::vector<CandidateRow>& rows, size_t p) {
   const auto& candidates = view.plan.candidates;
   const CandidateRow& best = rows[*view.best];
+  if (!view.plan.counts(*view.best, p)) return "";
   std::set<double> values;
-  for (const auto& candidate : candidates) {
-    const auto number = number_of(candidate[p]);
+  for (size_t c = 0; c < candidates.size(); ++c) {
+    if (!view.plan.counts(c, p)) continue;
+    const auto number = number_of(candidates[c][p]);
     if (!number) return "";
     values.insert(*number);
   }
   const double chosen = *number_of(candidates[*view.best][p]);
   if (values.size() < kFewestValues || (chosen != *values.begin() && chosen != *values.rbegin())) return "";
   for (size_t c = 0; c < candidates.size(); ++c)
-    if (rows[c].complete && rows[c].mean == best.mean && *number_of(candidates[c][p]) != chosen) return "";
+    if (view.plan.counts(c, p) && rows[c].complete && rows[c].mean == best.mean &&
+        *number_of(candidates[c][p]) != chosen)
+      return "";
   return fmt::format("{} = {} is the {}", view.plan.params[p], pretty(chosen),
                      chosen == *values.begin() ? "smallest" : "largest");
 }

@@ -34,9 +34,9 @@ double position_in(const search::Space& space, const std::vector<search::Value>&
     case search::Space::Kind::integer_uniform:
       return between(number_of(value), space.low, space.high);
     case search::Space::Kind::log10_uniform:
-      return between(std::log10(number_of(value)), space.low, space.high);
+      return between(std::log10(std::max(number_of(value), std::pow(10, space.low))), space.low, space.high);
     case search::Space::Kind::integer_log:
-      return between(std::log(number_of(value)), std::log(space.low), std::log(space.high));
+      return between(std::log(std::max(number_of(value), space.low)), std::log(space.low), std::log(space.high));
     case search::Space::Kind::list:
       break;
   }

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <span>
 
 #include "base/text.hpp"
 #include "sdk/error.hpp"
@@ -16,17 +17,13 @@ namespace {
   throw Error(MK_INVALID_ARGUMENT, "[search.params] makes more than 10 million candidates; shorten a list");
 }
 
-uint64_t product_of_sizes(const std::vector<Space>& spaces) {
-  uint64_t count = 1;
+void check_lists(const std::vector<Space>& spaces) {
   for (const Space& space : spaces) {
     if (space.kind != Space::Kind::list)
       throw Error(MK_INVALID_ARGUMENT, "parameter '" + space.name + "' is a distribution; a grid needs a list");
     if (space.values.empty())
       throw Error(MK_INVALID_ARGUMENT, "parameter '" + space.name + "' has an empty list of values");
-    if (space.values.size() > kMaxCandidates / count) fail_too_many();
-    count *= space.values.size();
   }
-  return count;
 }
 
 int64_t draw_integer(const Space& space, const sdk::Random& random) {
@@ -71,13 +68,68 @@ Value draw(const Space& space, const sdk::Random& random) {
   return space.values[random.below(0, space.values.size())];
 }
 
-// Expects that the conditions of earlier parameters have been applied.
-bool counts(const Space& space, const std::vector<Value>& candidate) {
+// `active` tells which of the parameters before this one count.
+bool counts(const Space& space, const std::vector<Value>& candidate, const std::vector<bool>& active) {
   return std::all_of(space.when.begin(), space.when.end(), [&](const Condition& condition) {
-    return std::find(condition.values.begin(), condition.values.end(), candidate[condition.index]) !=
-           condition.values.end();
+    return active[condition.index] && std::find(condition.values.begin(), condition.values.end(),
+                                                candidate[condition.index]) != condition.values.end();
   });
 }
+
+// Goes through the candidates of a grid, in which a parameter that does not count is not varied.
+class GridWalk {
+ public:
+  explicit GridWalk(const std::vector<Space>& spaces) : spaces_(spaces) {}
+
+  // Returns the number of candidates, or a number above the limit.
+  uint64_t count() {
+    size_t fixed = spaces_.size();  // from here on, no parameter depends on another one
+    while (fixed > 0 && spaces_[fixed - 1].when.empty()) --fixed;
+    uint64_t each = 1;
+    for (size_t p = fixed; p < spaces_.size(); ++p) {
+      if (spaces_[p].values.size() > kMaxCandidates / each) return kMaxCandidates + 1;
+      each *= spaces_[p].values.size();
+    }
+    uint64_t all = 0;
+    walk(fixed, [&] {
+      all += each;
+      return all <= kMaxCandidates;
+    });
+    return all;
+  }
+
+  std::vector<std::vector<Value>> candidates() {
+    std::vector<std::vector<Value>> all;
+    all.reserve(count());
+    walk(spaces_.size(), [&] {
+      all.push_back(begun_);
+      return true;
+    });
+    return all;
+  }
+
+ private:
+  // Calls body() for every choice of the first `depth` parameters, which is then in begun_, until body() returns false.
+  template <class Body>
+  bool walk(size_t depth, const Body& body) {
+    if (begun_.size() == depth) return body();
+    const Space& space = spaces_[begun_.size()];
+    active_.push_back(counts(space, begun_, active_));
+    const bool varies = active_.back();
+    bool proceeds = true;
+    for (const Value& value : varies ? std::span(space.values) : std::span(&space.otherwise, 1)) {
+      begun_.push_back(value);
+      proceeds = proceeds && walk(depth, body);
+      begun_.pop_back();
+    }
+    active_.pop_back();
+    return proceeds;
+  }
+
+  const std::vector<Space>& spaces_;
+  std::vector<Value> begun_;
+  std::vector<bool> active_;
+};
 
 }  // namespace
 
@@ -89,29 +141,22 @@ std::string to_text(const Value& value) {
 }
 
 std::vector<std::vector<Value>> grid_candidates(const std::vector<Space>& spaces) {
-  const uint64_t count = product_of_sizes(spaces);
-  std::vector<std::vector<Value>> candidates;
-  std::vector<uint64_t> digits(spaces.size());  // indices of the candidate's values
-  for (uint64_t c = 0; c < count; ++c) {
-    std::vector<Value> candidate(spaces.size());
-    uint64_t rest = c;
-    for (size_t p = spaces.size(); p-- > 0;) {
-      const std::vector<Value>& values = spaces[p].values;
-      digits[p] = rest % values.size();
-      candidate[p] = values[digits[p]];
-      rest /= values.size();
-    }
-    apply_conditions(spaces, candidate);
-    bool first = true;  // among the candidates that differ only in parameters that do not count
-    for (size_t p = 0; p < spaces.size(); ++p) first = first && (digits[p] == 0 || counts(spaces[p], candidate));
-    if (first) candidates.push_back(std::move(candidate));
-  }
-  return candidates;
+  check_lists(spaces);
+  GridWalk walk(spaces);
+  if (walk.count() > kMaxCandidates) fail_too_many();
+  return walk.candidates();
+}
+
+std::vector<bool> counting(const std::vector<Space>& spaces, const std::vector<Value>& candidate) {
+  std::vector<bool> active;
+  for (const Space& space : spaces) active.push_back(counts(space, candidate, active));
+  return active;
 }
 
 void apply_conditions(const std::vector<Space>& spaces, std::vector<Value>& candidate) {
+  const std::vector<bool> active = counting(spaces, candidate);
   for (size_t p = 0; p < spaces.size(); ++p)
-    if (!counts(spaces[p], candidate)) candidate[p] = spaces[p].otherwise;
+    if (!active[p]) candidate[p] = spaces[p].otherwise;
 }
 
 std::vector<std::vector<Value>> list_candidates(const std::vector<Space>& spaces) {

@@ -16,7 +16,7 @@ std::string to_text(const Value& value);
 
 // Tells for which values of an earlier parameter another one counts.
 struct Condition {
-  std::string name;           // names the earlier parameter
+  std::string name;           // name of the earlier parameter
   size_t index = 0;           // its place among the searched parameters
   std::vector<Value> values;  // the values with which the other one counts
 
@@ -30,8 +30,7 @@ struct Space {
   std::vector<Value> values;  // for a list
   double low = 0, high = 0;   // for a distribution: both ends (exponents for log10_uniform; inclusive for integers)
   double step = 0;            // if positive, values are low, low + step, ... up to high; only for uniform ones
-  // The parameter counts in candidates for which all of these hold. In the others it has the value `otherwise`, which
-  // is its default.
+  // The parameter counts in candidates for which all of these hold. In the others it has the value `otherwise`.
   std::vector<Condition> when = {};
   Value otherwise = {};
 
@@ -59,7 +58,10 @@ struct Plan {
   // bootstraps share the candidates.
   uint32_t own_candidates = 0;
   std::string hash;  // SHA-256 in hex
+  // Tells for each candidate which parameters count (Space::when). Empty if all count everywhere.
+  std::vector<std::vector<bool>> counting = {};
 
+  bool counts(size_t candidate, size_t param) const { return counting.empty() || counting[candidate][param]; }
   uint32_t folds_each() const { return folds / repeats; }
   uint32_t rungs() const { return factor > 0 ? repeats : 1; }
   uint32_t folds_in_rung() const { return folds / rungs(); }  // the mean over these folds compares candidates
@@ -109,6 +111,8 @@ std::vector<std::vector<Value>> grid_candidates(const std::vector<Space>& spaces
 std::vector<std::vector<Value>> list_candidates(const std::vector<Space>& spaces);
 std::vector<std::vector<Value>> random_candidates(const std::vector<Space>& spaces, uint32_t count, uint64_t seed);
 
+// Returns which parameters count in a candidate. A condition on a parameter that does not count does not hold.
+std::vector<bool> counting(const std::vector<Space>& spaces, const std::vector<Value>& candidate);
 // Gives parameters that do not count in a candidate their other value.
 void apply_conditions(const std::vector<Space>& spaces, std::vector<Value>& candidate);
 

@@ -18,6 +18,7 @@ std::span<const Layer* const> stages_of(const Network& network, const Part& part
 
 // Returns the size of the largest gradient in the backward pass.
 int64_t flow_elements(const Network& network, const Part& part, int64_t batch) {
+  if (stages_of(network, part).empty()) return 0;
   int64_t most = network.shape_of(part.first).elements();
   for (const Layer* s : stages_of(network, part)) most = std::max(most, s->out.elements());
   return most * batch;
@@ -103,6 +104,10 @@ uint64_t Engine::bytes(const Network& network, int64_t batch, bool training, con
   if (training) elements += network.gradient_flow.slots * flow_elements(network, part, batch) + batch + gradients;
   if (training && options.muon.used()) elements += MuonStep::elements(network.parameters);
   return uint64_t(4 * elements) + norm;
+}
+
+uint64_t Engine::flow_bytes(const Network& network, const Part& part, int64_t batch) {
+  return 4 * flow_elements(network, part, batch);
 }
 
 Engine::Engine(const sdk::Device& device, const Network& network, int64_t batch, bool training,

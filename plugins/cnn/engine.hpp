@@ -46,6 +46,9 @@ class Engine {
   static uint64_t bytes(const Network& network, int64_t batch, bool training,
                         const ops::OptimizerSettings& optimizer = {}, const EngineOptions& options = {});
 
+  // Returns the bytes of the largest buffer of the backward pass.
+  static uint64_t flow_bytes(const Network& network, const Part& part, int64_t batch);
+
   int64_t batch() const { return batch_; }
   const ParameterVector& parameters() const { return parameters_; }
   const ParameterVector& gradients() const { return gradients_; }

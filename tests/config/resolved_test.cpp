@@ -114,7 +114,7 @@ TEST(Resolved, ManyConfigsRoundTrip) {
       "[search]\nmethod = \"grid\"\n[search.params]\nkernel = \"linear\"\ndegree = { log2 = [0, 6], n = 7 }\n"
       "coef0 = { linear = [-1, 1], n = 7 }\n",
       "[search]\nmethod = \"random\"\ncandidates = 12\n[search.params]\nkernel = [\"rbf\", \"sigmoid\"]\n"
-      "coef0 = { uniform = [0, 2], step = 0.5, when = { kernel = \"sigmoid\" } }\n"
+      "coef0 = { uniform = [0, 2], step = 0.5, when = { kernel = \"sigmoid\" }, otherwise = 1 }\n"
       "degree = { values = [1, 2], when = { kernel = [\"rbf\", \"sigmoid\"] } }\n",
       "[search]\nmethod = \"random\"\ncandidates = 12\n[search.params]\nC = { log10_uniform = [-5, -1] }\n"
       "coef0 = { uniform = [-0.5, 100] }\ndegree = { int = [0, 64] }\nkernel = [\"rbf\", \"sigmoid\"]\n"};

@@ -23,8 +23,8 @@ TEST(Tree, KeepsItsRules) {
 // last rose by floats that members of a team send to each other (ADR 53) and by conditional parameters.
 TEST(Tree, CoreStaysSmall) {
   const std::vector<Source> tree = read_tree(test::source_directory());
-  EXPECT_LE(core_lines(tree), 39520U);
-  EXPECT_LE(reached_lines(tree, "core/run/run.cpp"), 34970U);
+  EXPECT_LE(core_lines(tree), 39600U);
+  EXPECT_LE(reached_lines(tree, "core/run/run.cpp"), 35040U);
 }
 
 // ---- tests of the checker

@@ -43,7 +43,7 @@ std::vector<Space> conditional() {
   std::vector<Space> spaces = {list("kernel", {std::string("linear"), std::string("rbf")}), list("gamma", {1.0, 2.0}),
                                list("C", {int64_t{3}, int64_t{4}}), list("tol", {0.1, 0.2})};
   spaces[1].when = {{"kernel", 0, {std::string("rbf")}}};
-  spaces[1].otherwise = 0.5;
+  spaces[1].otherwise = 2.0;  // which a linear kernel has, but does not vary
   spaces[3].when = {{"gamma", 1, {2.0}}, {"C", 2, {int64_t{4}}}};
   spaces[3].otherwise = 0.7;
   return spaces;
@@ -51,8 +51,22 @@ std::vector<Space> conditional() {
 
 TEST(Grid, DoesNotVaryWhatDoesNotCount) {
   EXPECT_EQ(texts(grid_candidates(conditional())),
-            (std::vector<std::string>{"linear 0.5 3 0.7", "linear 0.5 4 0.7", "rbf 1 3 0.7", "rbf 1 4 0.7",
-                                      "rbf 2 3 0.7", "rbf 2 4 0.1", "rbf 2 4 0.2"}));
+            (std::vector<std::string>{"linear 2 3 0.7", "linear 2 4 0.7", "rbf 1 3 0.7", "rbf 1 4 0.7", "rbf 2 3 0.7",
+                                      "rbf 2 4 0.1", "rbf 2 4 0.2"}));
+}
+
+TEST(Grid, LimitsTheCandidatesAndNotTheProduct) {
+  std::vector<Space> spaces = {list("branch", {})};
+  for (int64_t b = 0; b < 9; ++b) spaces[0].values.emplace_back(b);
+  for (size_t b = 0; b < 9; ++b) {
+    Space& one = spaces.emplace_back(list("p" + std::to_string(b), {}));
+    for (int64_t v = 0; v < 10; ++v) one.values.emplace_back(v);
+    one.when = {{"branch", 0, {static_cast<int64_t>(b)}}};
+    one.otherwise = int64_t{0};
+  }
+  EXPECT_EQ(grid_candidates(spaces).size(), 90U);
+  for (Space& space : spaces) space.when.clear();
+  EXPECT_THROW(grid_candidates(spaces), Error);
 }
 
 TEST(Conditions, ApplyToDrawnCandidates) {

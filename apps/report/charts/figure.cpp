@@ -158,7 +158,8 @@ std::vector<BoxPanel> Figure::box_panels() const {
       for (const size_t c : group.candidates) rows[number(c, *y)].push_back(c);
       const std::string rest = group.title.empty() ? "" : ", " + group.title;
       for (const double value : y->values)
-        add(*y, fmt::format("{} = {}{}", y->name, results::pretty(value), rest), *x, rows[value]);
+        if (!rows[value].empty())
+          add(*y, fmt::format("{} = {}{}", y->name, results::pretty(value), rest), *x, rows[value]);
     }
   }
   if (panels.size() <= kMaxBoxPlots) return panels;

@@ -194,7 +194,8 @@ class Cutter {
     const int64_t gradients = settings_.optimizer.clip > 0
                                   ? first_parameter(network_, wanted.end) - first_parameter(network_, wanted.first)
                                   : 0;
-    return bytes->second <= rooms_[m].budget && uint64_t(4 * gradients) <= rooms_[m].largest_buffer;
+    const uint64_t largest = std::max(uint64_t(4 * gradients), Training::largest_buffer(network_, settings_, wanted));
+    return bytes->second <= rooms_[m].budget && largest <= rooms_[m].largest_buffer;
   }
 
   std::vector<Part> parts(size_t n) const {

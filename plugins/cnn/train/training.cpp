@@ -93,6 +93,10 @@ uint64_t Training::bytes(const Network& network, const Settings& settings, int64
          Engine::bytes(network, rows_of_pass(settings), true, settings.optimizer, engine_options(settings, part));
 }
 
+uint64_t Training::largest_buffer(const Network& network, const Settings& settings, const Part& part) {
+  return Engine::flow_bytes(network, part, rows_of_pass(settings));
+}
+
 void Training::begin_with(const Start& start) {
   start.write(engine_.parameters());
   moments_.feature_mean = start.moments().feature_mean;

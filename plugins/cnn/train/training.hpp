@@ -47,6 +47,9 @@ class Training {
   // for training or validation. Excludes the rows themselves.
   static uint64_t bytes(const Network& network, const Settings& settings, int64_t rows, const Part& part = {});
 
+  // Returns the bytes of the largest buffer other than those of parameters.
+  static uint64_t largest_buffer(const Network& network, const Settings& settings, const Part& part);
+
   const sdk::Device& device() const { return device_; }
   const Network& network() const { return network_; }
   const Settings& settings() const { return settings_; }
