@@ -43,7 +43,7 @@ std::vector<Space> conditional() {
   std::vector<Space> spaces = {list("kernel", {std::string("linear"), std::string("rbf")}), list("gamma", {1.0, 2.0}),
                                list("C", {int64_t{3}, int64_t{4}}), list("tol", {0.1, 0.2})};
   spaces[1].when = {{"kernel", 0, {std::string("rbf")}}};
-  spaces[1].otherwise = 2.0;  // which a linear kernel has, but does not vary
+  spaces[1].otherwise = 2.0;  // a linear kernel has this value, but does not vary it
   spaces[3].when = {{"gamma", 1, {2.0}}, {"C", 2, {int64_t{4}}}};
   spaces[3].otherwise = 0.7;
   return spaces;
