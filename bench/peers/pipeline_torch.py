@@ -8,16 +8,13 @@ batch 128 in 8 micro-batches, on one thread for each rank, with resident data. W
 of the micro-batches. Rank 0 prints one JSON line. bench/parallel/parallel.py calls this script.
 """
 import json
-import os
-import socket
 import sys
-import time
 
 import torch
-import torch.distributed as dist
-import torch.multiprocessing as mp
 from torch import nn
 from torch.distributed.pipelining import PipelineStage, Schedule1F1B
+
+import torch_ranks
 
 BATCH, SHARDS = 128, 8
 
@@ -33,63 +30,34 @@ def layers_of(network):
 
 
 def train(rank, ranks, network, seconds, port):
-    torch.set_num_threads(1)
-    cores = sorted(os.sched_getaffinity(0))
-    os.sched_setaffinity(0, {cores[rank % len(cores)]})
-    torch.manual_seed(1)
+    torch_ranks.join(rank, ranks, port)
     halves = layers_of(network)
     x, y = torch.randn(8, BATCH, 1, 28, 28), torch.randint(0, 10, (8, BATCH))
-    if ranks == 1:
-        net = nn.Sequential(*halves[0], *halves[1])
-    else:
-        os.environ.update(MASTER_ADDR="127.0.0.1", MASTER_PORT=str(port))
-        dist.init_process_group("gloo", rank=rank, world_size=ranks)
-        net = nn.Sequential(*halves[rank])
+    net = nn.Sequential(*(halves[0] + halves[1] if ranks == 1 else halves[rank]))
+    if ranks > 1:
         stage = PipelineStage(net, rank, ranks, torch.device("cpu"))
         schedule = Schedule1F1B(stage, SHARDS, nn.functional.cross_entropy)
-    step = torch.optim.Adam(net.parameters(), lr=1e-4, fused=True)
+    optimizer = torch.optim.Adam(net.parameters(), lr=1e-4, fused=True)
 
     def accumulate(k):
         for images, labels in zip(x[k % 8].chunk(SHARDS), y[k % 8].chunk(SHARDS)):
             (nn.functional.cross_entropy(net(images), labels) / SHARDS).backward()
 
-    def run(steps):
-        start = time.perf_counter()
-        for k in range(steps):
-            step.zero_grad(set_to_none=True)
-            if ranks == 1:
-                accumulate(k)
-            elif rank == 0:
-                schedule.step(x[k % 8])
-            else:
-                schedule.step(target=y[k % 8])
-            step.step()
-        return (time.perf_counter() - start) / steps
+    def step(k):
+        optimizer.zero_grad(set_to_none=True)
+        if ranks == 1:
+            accumulate(k)
+        elif rank == 0:
+            schedule.step(x[k % 8])
+        else:
+            schedule.step(target=y[k % 8])
+        optimizer.step()
 
-    run(3)
-    each = run(3)
-    # Every rank must run the same number of steps.
-    steps = torch.tensor([max(5, int(seconds / each))])
-    if ranks > 1:
-        dist.broadcast(steps, 0)
-    each = run(int(steps))
+    each = torch_ranks.seconds_per_step(step, ranks, seconds, 3, 5)
     if rank == 0:
         print(json.dumps({"network": network, "ranks": ranks, "images_per_s": BATCH / each}), flush=True)
-    if ranks > 1:
-        dist.barrier()
-        os._exit(0)  # gloo's threads sometimes abort the process while it shuts down
-
-
-def main():
-    network, ranks, seconds = sys.argv[1], int(sys.argv[2]), float(sys.argv[3])
-    with socket.socket() as s:
-        s.bind(("127.0.0.1", 0))
-        port = s.getsockname()[1]
-    if ranks == 1:
-        train(0, 1, network, seconds, port)
-    else:
-        mp.spawn(train, (ranks, network, seconds, port), nprocs=ranks)
+    torch_ranks.leave(ranks)
 
 
 if __name__ == "__main__":
-    main()
+    torch_ranks.start(train, int(sys.argv[2]), sys.argv[1], float(sys.argv[3]))
