@@ -103,7 +103,7 @@ class Instant : public cluster::Executor {
   void abandon() noexcept override {}
 };
 
-class NoRefits : public cluster::RefitRules {
+class NoRefits : public cluster::SearchRules {
  public:
   cluster::Refit choose(uint32_t, const std::vector<journal::FitRecord>&) override { return {}; }
   std::optional<double> loss(const journal::FitRecord&) const override { return std::nullopt; }

@@ -33,7 +33,7 @@ struct Outcome {
 
 struct Leading {
   PlannedWork work;
-  RefitRules& rules;
+  SearchRules& rules;
   Observers observers;  // notified after the journal
 };
 

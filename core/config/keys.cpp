@@ -308,6 +308,14 @@ std::vector<Parameter> search_keys() {
           "successive halving: each rung has 1/factor of the candidates and factor times the rows of the one before",
           kInPlan | kPlanIfSet, kIn<&Config::factor>)
           .within(2, 100),
+      Key("search", "trials", Type::integer,
+          "compute only this many of the candidates, in each bootstrap, and choose each by the results of earlier ones",
+          kInPlan | kPlanIfSet, kIn<&Config::trials>)
+          .within(1, 1'000'000),
+      Key("search", "at_once", Type::integer,
+          "trials that may be under way at once; more of them keep more devices busy, but know fewer results",
+          kInPlan | kPlanIfSet, kIn<&Config::at_once>)
+          .within(1, 10'000),
       Key("search", "select", Type::text,
           "the metric or measure whose mean over the folds chooses the best candidate, e.g. loss or f1", kInPlan,
           kIn<&Config::select>),

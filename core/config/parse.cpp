@@ -49,7 +49,9 @@ void check_candidates(Reading& reading, const Entry& method) {
   const bool random = config.method == "random", list = config.method == "list" && config.bootstraps > 0;
   if (random && candidates == nullptr && !reading.is_meant("search", "candidates"))
     reading.diagnostics.add(method.value.location, "method \"random\" needs the number of candidates to draw",
-                            "add candidates = 100");
+                            reading.find("search", "trials") != nullptr
+                                ? "add candidates = 5000, from which trials are chosen"
+                                : "add candidates = 100");
   if (!random && !list && candidates != nullptr)
     reading.diagnostics.add(candidates->location,
                             fmt::format("candidates has no meaning with method \"{}\"", config.method),
@@ -74,6 +76,23 @@ void check_rungs(Reading& reading) {
   refuse(config.ordered, "earlier rungs would mix earlier and later rows", "remove search.rungs or validation.ordered");
   if (reading.is_good("validation.folds") && config.folds == 0)
     refuse(true, "rungs compare candidates by cross-validation", "set validation.folds to 2 or more");
+}
+
+// Checks the keys of trials.
+void check_trials(Reading& reading) {
+  const Config& config = reading.config;
+  const Entry *trials = reading.find("search", "trials"), *at_once = reading.find("search", "at_once");
+  if (trials == nullptr && at_once != nullptr)
+    reading.diagnostics.add(at_once->location, "at_once has no meaning without trials", "add trials = 50");
+  if (trials == nullptr || !reading.is_good("search.trials")) return;
+  const auto refuse = [&](bool given, const std::string& what, const std::string& cure) {
+    if (given) reading.diagnostics.add(trials->location, what, cure);
+  };
+  refuse(config.method == "none" && !reading.is_meant("search", "method"),
+         "without a search there is nothing to choose", "remove search.trials");
+  refuse(config.rungs > 1, "rungs and trials decide by results in two ways", "remove search.rungs or search.trials");
+  if (reading.is_good("validation.folds") && config.folds == 0)
+    refuse(true, "trials are chosen by the results of validation", "set validation.folds to 2 or more, or a share");
 }
 
 void check_compat(Reading& reading, const Entry* method) {
@@ -217,6 +236,7 @@ void check_search(Reading& reading) {
   const Entry* method = reading.find("search", "method");
   check_compat(reading, method);
   check_rungs(reading);
+  check_trials(reading);
   if (method == nullptr) {
     if (params != nullptr && !reading.is_meant("search", "method"))
       diagnostics.add(params->location, "[search.params] needs a search method",

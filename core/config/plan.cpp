@@ -6,6 +6,7 @@
 #include <limits>
 
 #include "base/files.hpp"
+#include "base/plural.hpp"
 #include "config/resolved.hpp"
 #include "sdk/error.hpp"
 #include "search/published_draws.hpp"
@@ -74,8 +75,13 @@ search::Plan make_plan(const Config& config, const std::string& data_sha256, int
   plan.factor = config.rungs > 1 ? config.factor : 0;
   plan.bootstraps = std::max(1U, config.bootstraps);
   plan.own_candidates = own_candidates(config);
+  plan.trials = config.trials;
   plan.candidates = candidates_of(config, plan.bootstraps, rows);
   if (plan.candidates.empty()) throw Error(MK_INVALID_ARGUMENT, "the search has no candidates; set search.candidates");
+  if (plan.trials > plan.candidates_per_bootstrap())
+    throw Error(MK_INVALID_ARGUMENT,
+                fmt::format("search.trials is {}, but there are {}: set a smaller number, or remove it", plan.trials,
+                            base::counted(plan.candidates_per_bootstrap(), "candidate")));
   check_fits(plan.candidates.size(), plan.own_candidates > 0 ? 1 : plan.bootstraps, plan.folds);
   for (const search::Space& space : config.spaces) plan.params.push_back(space.name);
   const auto has_conditions = [](const search::Space& space) { return !space.when.empty(); };

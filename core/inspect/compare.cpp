@@ -145,7 +145,7 @@ Records refits_of(const results::RunView& view) {
 FitsCompared compare_fits(const results::RunView& a, const results::RunView& b) {
   if (a.plan_hash != b.plan_hash)
     return {line(kFits, fmt::format("from different plans, not compared individually: {} of {} | {} of {}",
-                                    a.records.size(), a.plan.n_fits(), b.records.size(), b.plan.n_fits())),
+                                    a.records.size(), a.plan.n_recorded(), b.records.size(), b.plan.n_recorded())),
             false};
   const FitsCompared refits = compare_records(kRefits, a, refits_of(a), refits_of(b));
   if (a.plan.n_fits() == 0) return refits;

@@ -73,6 +73,11 @@ std::string fits_text(const search::Plan& plan, const scheduler::Workload& workl
       : plan.own_candidates > 0
           ? fmt::format("{} bootstraps x {}", plan.bootstraps, base::counted(plan.own_candidates, "separate candidate"))
           : fmt::format("{} bootstraps x {}", plan.bootstraps, candidates);
+  if (plan.trials > 0)
+    return fmt::format("{}{} of {} x {} = {}, then {}\n",
+                       bagged ? fmt::format("{} bootstraps x ", plan.bootstraps) : "",
+                       base::counted(plan.trials, "trial"), base::counted(plan.candidates_per_bootstrap(), "candidate"),
+                       base::counted(plan.folds, "fold"), base::counted(plan.n_computed(), "fit"), refits);
   if (plan.rungs() > 1) return rungs_text(plan) + fmt::format(", then {}\n", refits);
   const std::string repeated = plan.repeats > 1 ? fmt::format("{} repeats x ", plan.repeats) : "";
   return fmt::format("{} x {}{} = {} in {}{}, then {}\n", bagged ? sets : candidates, repeated,
@@ -116,8 +121,8 @@ std::string dry_run(registry::Registry& registry, base::Log& log, const config::
   text += summaries(experiment);
   text += "plan " + plan.hash + "\n";
   if (formations.empty()) return text;
-  if (plan.rungs() > 1)
-    return text + "no formations: the cost model cannot predict which candidates reach the later rungs\n";
+  if (plan.decides())
+    return text + "no formations: the cost model cannot predict which candidates the search chooses\n";
   if (workload.bundles.empty())
     return text + "no formations: without validation there are only refits, whose time the cost model cannot predict\n";
   const run::Expectation expectation =

@@ -193,7 +193,20 @@ bool is_rung_done(const Inspection& run, uint32_t rung) {
   return static_cast<uint32_t>(done) == plan.n_candidates() * plan.folds_each();
 }
 
+// Returns whether any fit of the same candidate and bootstrap has a record.
+bool has_results(const Inspection& run, uint32_t fit) {
+  const search::Plan& plan = run.view.plan;
+  const auto& records = run.view.records;
+  return std::any_of(records.begin(), records.end(),
+                     [&](const FitRecord& one) { return one.fit / plan.folds == fit / plan.folds; });
+}
+
 std::string waiting_text(const Inspection& run, uint32_t fit) {
+  if (run.view.plan.trials > 0 && !has_results(run, fit))
+    return fmt::format(
+        "  {} one of the {}\n",
+        run.live ? "waits: its candidate has just become, or is not yet" : "not computed: its candidate is not",
+        base::counted(run.view.plan.trials, "trial"));
   if (!run.live) return nobody_text(run);
   if (const uint32_t rung = run.view.plan.rung_of(fit); rung > 0 && !is_rung_done(run, rung - 1))
     return fmt::format("  not finished yet: it is in rung {}, which begins when rung {} is done\n", rung, rung - 1);

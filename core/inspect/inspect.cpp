@@ -56,7 +56,7 @@ std::string progress(const Inspection& run) {
                      failed > 0 ? fmt::format(", {} failed", failed) : "");
 }
 
-bool fits_left(const Inspection& run) { return run.view.records.size() < run.view.plan.n_fits(); }
+bool fits_left(const Inspection& run) { return run.view.records.size() < run.view.plan.n_recorded(); }
 
 }  // namespace
 

@@ -123,12 +123,12 @@ std::unique_ptr<FoldExperiment> Experiment::fold_experiment(uint32_t group) cons
 
 std::vector<scheduler::Bundle> Experiment::bundles(uint32_t parts) const {
   std::vector<scheduler::Bundle> proposed = proposed_bundles(parts);
-  if (!config_.scales_folds() && plan_.rungs() == 1) return proposed;
+  if (!config_.scales_folds() && !plan_.decides()) return proposed;
   const auto all_rows = static_cast<double>(splits_->samples().back().row.size());
-  std::map<std::pair<uint32_t, uint32_t>, std::vector<scheduler::Bundle>> by_group;  // by rung and group
+  std::map<std::pair<uint32_t, uint32_t>, std::vector<scheduler::Bundle>> by_group;  // by stage and group
   for (const scheduler::Bundle& whole : proposed) {
     std::map<std::pair<uint32_t, uint32_t>, std::vector<uint32_t>> pieces;
-    for (const uint32_t fit : whole.fits) pieces[{plan_.rung_of(fit), group_of(fit)}].push_back(fit);
+    for (const uint32_t fit : whole.fits) pieces[{plan_.stage_of(fit), group_of(fit)}].push_back(fit);
     for (auto& [group, fits] : pieces) {
       // Models state the cost of fits on all rows.
       const double share = rows_of(fits) / (static_cast<double>(whole.fits.size()) * all_rows);

@@ -56,7 +56,7 @@ class Experiment {
   // call it. Throws Error(MK_BAD_DATA) if a scaled value leaves the range of float32.
   std::unique_ptr<FoldExperiment> fold_experiment(uint32_t group) const;
 
-  // Returns bundles that contain every fit of the plan exactly once. A bundle holds fits of one rung and one group
+  // Returns bundles that contain every fit of the plan exactly once. A bundle holds fits of one stage and one group
   // only, and both are in order. `parts` is the number of bundles that would suit the devices.
   std::vector<scheduler::Bundle> bundles(uint32_t parts) const;
 

@@ -158,6 +158,7 @@ std::string candidates_csv(const RunView& view) {
   csv.add_names({"mean", "sd", "min", "max", "rank", "unsure"});
   csv.end_row();
   for (const CandidateRow& row : summarise(view.plan, view.metrics, view.records)) {
+    if (view.plan.trials > 0 && row.missing == view.plan.folds) continue;  // it is no trial
     csv.add(row.candidate, row.bootstrap);
     csv.add_params(view.plan, row.candidate);
     if (rungs) csv.add(row.rung);
@@ -241,6 +242,7 @@ std::string summary_json(const RunView& view) {
                       {"speeds", to_text(view.speeds)},
                       {"state", view.state}});
   if (const size_t reused = count_reused(view); reused > 0) summary["reused"] = reused;
+  if (view.plan.trials > 0) summary["trials"] = view.plan.trials;
   if (view.plan.rungs() > 1) summary.update(Json{{"rungs", view.plan.rungs()}, {"dropped", count_dropped(view)}});
   if (view.nested) summary["nested"] = json_nested(*view.nested);
   return summary.dump(2, ' ', false, Json::error_handler_t::replace) + '\n';

@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <limits>
-#include <set>
 #include <utility>
 
 #include "node/models.hpp"
@@ -39,45 +38,9 @@ std::optional<double> BestCandidates::loss(const journal::FitRecord& fit) const 
   return value ? metrics[*metric].loss(*value) : std::numeric_limits<double>::infinity();
 }
 
-std::vector<std::vector<uint32_t>> fits_by_rung(const search::Plan& plan) {
-  if (plan.rungs() == 1) return {};
-  std::vector<std::vector<uint32_t>> fits(plan.rungs());
-  for (uint32_t fit = 0; fit < plan.n_fits(); ++fit) fits[plan.rung_of(fit)].push_back(fit);
-  return fits;
-}
-
-std::vector<double> chances_of(const search::Plan& plan) {
-  std::vector<double> chances;
-  if (plan.rungs() == 1) return chances;
-  for (uint32_t fit = 0; fit < plan.n_fits(); ++fit)
-    chances.push_back(static_cast<double>(plan.candidates_in(plan.rung_of(fit))) / plan.n_candidates());
-  return chances;
-}
-
 std::vector<journal::FitRecord> without_dropped(std::vector<journal::FitRecord> records) {
   std::erase_if(records, [](const auto& one) { return one.status == journal::FitStatus::dropped; });
   return records;
-}
-
-// Keeps the candidates with the best means in the rung before, as Jamieson and Talwalkar do (AISTATS 2016).
-std::vector<uint32_t> BestCandidates::dropped(uint32_t rung, const std::vector<journal::FitRecord>& fits,
-                                              const std::vector<journal::FitRecord>& known) {
-  const search::Plan& plan = experiment_.plan();
-  std::set<uint32_t> out, kept;
-  for (const journal::FitRecord& record : known)
-    (record.status == journal::FitStatus::dropped ? out : kept).insert(plan.key(record.fit).candidate);
-  std::vector<results::CandidateRow> rows = results::summarise(plan, experiment_.metrics(), fits);
-  std::sort(rows.begin(), rows.end(), [](const auto& a, const auto& b) { return a.rank < b.rank; });
-  for (const results::CandidateRow& row : rows) {
-    const bool may_stay = row.rung + 1 == rung && row.complete && out.count(row.candidate) == 0;
-    if (may_stay && kept.size() < plan.candidates_in(rung)) kept.insert(row.candidate);
-  }
-  std::vector<uint32_t> dropped;
-  for (const results::CandidateRow& row : rows)
-    for (uint32_t fold = rung * plan.folds_each(); kept.count(row.candidate) == 0 && fold < plan.folds; ++fold)
-      dropped.push_back(plan.fit_id(row.candidate, row.bootstrap, fold));
-  std::sort(dropped.begin(), dropped.end());
-  return dropped;
 }
 
 std::vector<std::vector<uint32_t>> fits_by_bootstrap(const search::Plan& plan) {
@@ -126,7 +89,8 @@ Before done_before(const node::Experiment& experiment, const std::string& run_di
   for (journal::FitRecord& refit : contents.refits) {
     const uint32_t bootstrap = refit.fit - plan.n_fits();
     const std::vector<uint32_t>& fits = bootstraps[bootstrap];
-    const bool all = std::all_of(fits.begin(), fits.end(), [&](uint32_t fit) { return is_done[fit]; });
+    const auto n_done = std::count_if(fits.begin(), fits.end(), [&](uint32_t fit) { return is_done[fit]; });
+    const bool all = static_cast<uint32_t>(n_done) >= plan.n_recorded() / plan.bootstraps;
     const bool stands = all && journal::has_result(refit.status) &&
                         refit.refit == best_candidate(experiment, done, bootstrap) &&
                         node::has_model(run_directory, plan, refit);

@@ -12,6 +12,7 @@
 #include "node/experiment.hpp"
 #include "results/stats.hpp"
 #include "results/view.hpp"
+#include "run/stages.hpp"
 #include "scheduler/policy.hpp"
 
 namespace mokume::run {
@@ -20,29 +21,24 @@ namespace mokume::run {
 std::optional<results::CandidateRow> best_row(const search::Plan& plan, const std::vector<results::Metric>& metrics,
                                               const std::vector<journal::FitRecord>& records, uint32_t bootstrap);
 
-// Returns the fits of each rung of successive halving, or nothing without rungs.
-std::vector<std::vector<uint32_t>> fits_by_rung(const search::Plan& plan);
-
-// Returns, for each fit, the probability that successive halving computes it, or nothing without rungs.
-std::vector<double> chances_of(const search::Plan& plan);
 std::vector<journal::FitRecord> without_dropped(std::vector<journal::FitRecord> records);
 
 // Returns the fits that the refit of each bootstrap waits for.
 std::vector<std::vector<uint32_t>> fits_by_bootstrap(const search::Plan& plan);
 
-class BestCandidates : public cluster::RefitRules {
+class BestCandidates : public cluster::SearchRules {
  public:
   // The `bundles` of the workload give the cost of a refit. `experiment` must outlive the rules.
   BestCandidates(const node::Experiment& experiment, std::vector<scheduler::Bundle> bundles)
-      : experiment_(experiment), bundles_(std::move(bundles)) {}
+      : experiment_(experiment), stages_(experiment), bundles_(std::move(bundles)) {}
 
   cluster::Refit choose(uint32_t bootstrap, const std::vector<journal::FitRecord>& fits) override;
-  std::vector<uint32_t> dropped(uint32_t rung, const std::vector<journal::FitRecord>& fits,
-                                const std::vector<journal::FitRecord>& known) override;
+  cluster::Decision decide(const Stages::Records& done) override { return stages_.decide(done); }
   std::optional<double> loss(const journal::FitRecord& fit) const override;
 
  private:
   const node::Experiment& experiment_;
+  Stages stages_;
   const std::vector<scheduler::Bundle> bundles_;
 };
 

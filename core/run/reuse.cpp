@@ -102,8 +102,8 @@ class Search {
   Search(registry::Registry& registry, const node::Experiment& experiment)
       : registry_(registry), experiment_(experiment) {
     const Keys keys(planned(experiment));
-    // Which fits of later rungs are computed depends on the first rung alone.
-    for (uint32_t fit = 0; fit < experiment.plan().n_fits(); ++fit)
+    // Which fits of later rungs are computed depends on the first rung alone; which trials, on those before.
+    for (uint32_t fit = 0; experiment.plan().trials == 0 && fit < experiment.plan().n_fits(); ++fit)
       if (experiment.plan().rung_of(fit) == 0) wanted_[keys.of(fit)] = fit;
   }
 

@@ -113,7 +113,7 @@ void add_records(results::RunView& view, const journal::Contents& contents, cons
   view.wall_s = contents.wall_s;
   const auto rows = results::summarise(view.plan, view.metrics, view.records);
   for (const results::CandidateRow& row : rows)
-    if (row.complete && row.rank == 1 && view.records.size() == view.plan.n_fits()) view.best = row.candidate;
+    if (row.complete && row.rank == 1 && view.records.size() >= view.plan.n_recorded()) view.best = row.candidate;
   if (view.plan.folds == 0) view.best = 0;  // the only candidate
   if (view.plan.bootstraps > 1) {
     view.best.reset();  // each bootstrap has its own

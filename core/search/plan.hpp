@@ -54,6 +54,8 @@ struct Plan {
   // If positive, the repeats are the rungs of successive halving: each has `factor` times the rows of the one before,
   // and only the best candidates of the one before, of which there are 1 / factor. The fits of the others are dropped.
   uint32_t factor = 0;
+  // If positive, only so many candidates of each bootstrap are computed, each chosen by the results of earlier ones.
+  uint32_t trials = 0;
   // If positive, every bootstrap has its own list of this many candidates, starting with bootstrap 0. If 0, all
   // bootstraps share the candidates.
   uint32_t own_candidates = 0;
@@ -66,6 +68,9 @@ struct Plan {
   uint32_t rungs() const { return factor > 0 ? repeats : 1; }
   uint32_t folds_in_rung() const { return folds / rungs(); }  // the mean over these folds compares candidates
   uint32_t rung_of(uint32_t fit) const { return factor > 0 ? fit % folds / folds_each() : 0; }
+  // Returns the stage of a fit in a search that decides by results: its rung, or its trial if it becomes one.
+  uint32_t stage_of(uint32_t fit) const { return trials > 0 ? fit / folds : rung_of(fit); }
+  uint32_t n_stages() const { return trials > 0 ? n_fits() / folds : rungs(); }
   // Returns how many candidates reach a rung, counted from 0.
   uint32_t candidates_in(uint32_t rung) const {
     uint64_t left = candidates.size();
@@ -73,15 +78,20 @@ struct Plan {
     return static_cast<uint32_t>(left);
   }
 
+  bool decides() const { return factor > 0 || trials > 0; }  // results decide which fits are computed
   uint32_t n_candidates() const { return static_cast<uint32_t>(candidates.size()); }
+  uint32_t candidates_per_bootstrap() const { return own_candidates > 0 ? own_candidates : n_candidates(); }
   uint32_t fits_per_candidate() const { return (own_candidates > 0 ? 1 : bootstraps) * folds; }
-  // Returns how many fits are computed if none fails: all, or those of the candidates that reach each rung.
+  // Returns how many fits are computed if none fails: all, those of the trials, or those of the candidates that reach
+  // each rung.
   uint32_t n_computed() const {
+    if (trials > 0) return trials * bootstraps * folds;
     if (factor == 0) return n_fits();
     uint32_t fits = 0;
     for (uint32_t rung = 0; rung < rungs(); ++rung) fits += candidates_in(rung) * folds_each();
     return fits;
   }
+  uint32_t n_recorded() const { return trials > 0 ? n_computed() : n_fits(); }  // fits with a record in a complete run
   uint32_t n_fits() const { return n_candidates() * fits_per_candidate(); }
   uint32_t n_slots() const { return n_fits() + bootstraps; }  // fits and refits
   bool is_refit(uint32_t id) const { return id >= n_fits(); }

@@ -149,6 +149,42 @@ TEST(Run, RungsDropMostCandidatesAndResumeToTheSameBytes) {
     EXPECT_EQ(slurp(killed.run("small") / file), slurp(run / file)) << file;
 }
 
+TEST(Run, TrialsAreTheSameAfterKillsAndForAnyNumberOfRanks) {
+  const std::string command = "run e.toml --set search.trials=3 --set search.at_once=2";
+  const Place place, killed;
+  for (const Place* one : {&place, &killed}) one->write("e.toml", small_experiment("host", kLong));
+  EXPECT_NE(place.mokume(command + " --dry-run").err.find("3 trials of "), std::string::npos);
+  const Ended whole = place.mokume(command);
+  ASSERT_EQ(whole.code, 0) << whole.err;
+  const fs::path run = place.run("small");
+  const auto summary = nlohmann::json::parse(slurp(run / "summary.json"));
+  const size_t folds = summary.at("folds");
+  EXPECT_EQ(summary.at("trials"), 3);
+  EXPECT_EQ(summary.at("fits"), 3 * folds);
+  EXPECT_EQ(rows(slurp(run / "candidates.csv")).size(), 1U + 3);
+  EXPECT_EQ(rows(slurp(run / "results.csv")).size(), 1 + 3 * folds);
+  const Ended status = place.mokume("status " + run.string());
+  EXPECT_NE(status.out.find(fmt::format("{0} of {0} fits", 3 * folds)), std::string::npos) << status.out;
+
+  for (const int lines : {0, 2, 4}) {
+    const pid_t pid = killed.start({"run", "e.toml", "--set", "search.trials=3", "--set", "search.at_once=2"});
+    wait_for(killed, lines);
+    kill(pid, SIGKILL);
+    Place::wait(pid);
+  }
+  ASSERT_EQ(killed.mokume(command).code, 0);
+  for (const char* file : {"results.csv", "candidates.csv"})
+    EXPECT_EQ(slurp(killed.run("small") / file), slurp(run / file)) << file;
+}
+
+TEST(Run, RefusesMoreTrialsThanCandidates) {
+  const Place place;
+  place.write("e.toml", small_experiment("host"));
+  const Ended refused = place.mokume("run e.toml --set search.trials=1000");
+  EXPECT_EQ(refused.code, 2);
+  EXPECT_NE(refused.err.find("search.trials is 1000, but there are "), std::string::npos) << refused.err;
+}
+
 // Otherwise, results of candidates that this search drops would decide.
 TEST(Run, RungsTakeNothingOverFromAGridButTheirFirstFits) {
   const Place alone, after;

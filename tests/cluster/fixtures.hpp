@@ -134,12 +134,11 @@ inline PlannedWork make_work(uint32_t n_fits, uint32_t size = 1) {
 }
 
 // Refits the candidate of the last fit in the list, unless a test chooses another.
-class TestRules : public RefitRules {
+class TestRules : public SearchRules {
  public:
   Refit choose(uint32_t refit, const std::vector<journal::FitRecord>& fits) override { return chosen(refit, fits); }
-  std::vector<uint32_t> dropped(uint32_t rung, const std::vector<journal::FitRecord>& fits,
-                                const std::vector<journal::FitRecord>&) override {
-    return drops ? drops(rung, fits) : std::vector<uint32_t>();
+  Decision decide(const std::vector<std::optional<journal::FitRecord>>& done) override {
+    return decides ? decides(done) : Decision();
   }
   std::optional<double> loss(const journal::FitRecord& fit) const override {
     return scored ? std::optional(scored(fit)) : std::nullopt;
@@ -153,7 +152,7 @@ class TestRules : public RefitRules {
         refit.bytes = 100;
         return refit;
       };
-  std::function<std::vector<uint32_t>(uint32_t, const std::vector<journal::FitRecord>&)> drops;
+  std::function<Decision(const std::vector<std::optional<journal::FitRecord>>&)> decides;
   std::function<double(const journal::FitRecord&)> scored;
 };
 

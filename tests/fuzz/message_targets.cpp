@@ -36,7 +36,7 @@ FUZZ_TARGET(device_messages) {
   ::close(ends[1]);
 }
 
-class Rules : public RefitRules {
+class Rules : public SearchRules {
  public:
   Refit choose(uint32_t, const std::vector<journal::FitRecord>& fits) override {
     Refit refit;

@@ -20,11 +20,11 @@ TEST(Tree, KeepsItsRules) {
 }
 
 // To understand a run, a reader needs what run.cpp reaches. Both numbers may fall; an increase needs a reason. They
-// last rose by floats that members of a team send to each other (ADR 53) and by conditional parameters.
+// last rose by floats that members of a team send to each other (ADR 53), conditional parameters and trials (ADR 54).
 TEST(Tree, CoreStaysSmall) {
   const std::vector<Source> tree = read_tree(test::source_directory());
-  EXPECT_LE(core_lines(tree), 39600U);
-  EXPECT_LE(reached_lines(tree, "core/run/run.cpp"), 35040U);
+  EXPECT_LE(core_lines(tree), 40030U);
+  EXPECT_LE(reached_lines(tree, "core/run/run.cpp"), 35460U);
 }
 
 // ---- tests of the checker

@@ -36,7 +36,9 @@ constexpr double kLockSeconds = 120;
 // Draws the properties of a job once, from the seed.
 struct Shape {
   uint32_t fits = 0, bundle = 0, refits = 0;
-  bool rungs = false;  // the fits of a candidate, an even one and the next, are in two rungs
+  // An even fit and the next one are the fits of a candidate. They are in two rungs, or half of the candidates are
+  // trials.
+  bool rungs = false, trials = false;
   double fit_s = 0;
 
   explicit Shape(Random& random)
@@ -45,18 +47,64 @@ struct Shape {
         refits(random.below(2)),
         fit_s(std::pow(10.0, random.between(-2, 0.7))) {
     rungs = random.chance(0.3);
-    if (rungs) fits += fits % 2;
+    trials = !rungs && random.chance(0.4);
+    if (decides()) fits += fits % 2;
   }
+  bool decides() const { return rungs || trials; }
+  uint32_t n_trials() const { return trials ? (fits / 2 + 1) / 2 : 0; }
   // Half of the fits in the second rung are dropped.
   bool drops(uint32_t fit) const { return rungs && fit < fits && fit % 4 == 3; }
   uint32_t bundle_of(uint32_t fit) const {
     if (fit >= fits) return fit;
-    return rungs ? fit % 2 * fits + fit / 2 / bundle : fit / bundle;
+    return rungs ? fit % 2 * fits + fit / 2 / bundle : trials ? fit / 2 : fit / bundle;
   }
   search::Plan plan() const {
-    search::Plan plan = cluster::make_plan(rungs ? fits / 2 : fits);
-    if (rungs) plan.folds = plan.repeats = plan.factor = 2;
+    search::Plan plan = cluster::make_plan(decides() ? fits / 2 : fits);
+    if (decides()) plan.folds = 2;
+    if (rungs) plan.repeats = plan.factor = 2;
+    plan.trials = n_trials();
     return plan;
+  }
+  using Records = std::vector<std::optional<journal::FitRecord>>;
+  cluster::Decision decide(const Records& done) const {
+    return rungs ? decide_rungs(done) : trials ? decide_trials(done) : cluster::Decision();
+  }
+  cluster::Decision decide_rungs(const Records& done) const {
+    cluster::Decision decision{{0}, {}, {}};
+    for (uint32_t fit = 0; fit < fits; fit += 2)
+      if (!done[fit]) return decision;
+    decision.open.push_back(1);
+    for (uint32_t fit = 0; fit < fits; ++fit)
+      if (drops(fit)) decision.dropped.push_back(fit);
+    return decision;
+  }
+  // Two trials are under way at once, and the results of the others choose the next one.
+  cluster::Decision decide_trials(const Records& done) const {
+    cluster::Decision decision;
+    std::vector<bool> chosen(fits / 2);
+    double sum = 0;
+    for (uint32_t trial = 0; trial < n_trials(); ++trial) {
+      if (trial >= 2) {
+        const uint32_t known = 2 * decision.open[trial - 2];
+        if (!done[known] || !done[known + 1]) return decision;
+        sum += done[known]->values.empty() ? 1 : done[known]->values[0];
+      }
+      uint32_t next = (7 * trial + static_cast<uint32_t>(sum)) % (fits / 2);
+      while (chosen[next]) next = (next + 1) % (fits / 2);
+      chosen[next] = true;
+      decision.open.push_back(next);
+    }
+    for (uint32_t fit = 0; fit < fits; ++fit)
+      if (!chosen[fit / 2]) decision.unneeded.push_back(fit);
+    return decision;
+  }
+  // Returns which slots have a record in the end.
+  std::vector<bool> recorded() const {
+    std::vector<bool> found(slots(), true);
+    Records all(fits);
+    for (uint32_t fit = 0; fit < fits; ++fit) all[fit] = cluster::result_of(fit);
+    for (const uint32_t fit : decide(all).unneeded) found[fit] = false;
+    return found;
   }
   uint32_t slots() const { return fits + refits; }
   double trouble_s() const { return 3 + fits * fit_s; }  // trouble begins within this time after a start
@@ -179,8 +227,12 @@ void Job::check_journals(bool finished) {
     if (!contents.disagreements.empty()) fault("records disagree: " + contents.disagreements[0].text);
     for (const uint32_t fit : durable_)
       if (there.count(fit) == 0) fault(fmt::format("fit {} was on disk, and is lost", fit));
-    if (finished && there.size() != shape_.slots())
-      fault(fmt::format("the job is done with {} of {} fits in its journals", there.size(), shape_.slots()));
+    const std::vector<bool> wanted = shape_.recorded();
+    for (const uint32_t fit : there)
+      if (!wanted[fit]) fault(fmt::format("fit {} belongs to no trial, and was computed", fit));
+    const auto slots = static_cast<size_t>(std::count(wanted.begin(), wanted.end(), true));
+    if (finished && there.size() != slots)
+      fault(fmt::format("the job is done with {} of {} fits in its journals", there.size(), slots));
   } catch (const Error& error) {
     fault(std::string("the journals cannot be read: ") + error.what());
   }
@@ -247,12 +299,7 @@ void Start::open_rank(uint32_t rank) {
     if (isolated) world_.wake_all(state->process.get());
     return isolated;
   };
-  self->rules.drops = [this](uint32_t, const std::vector<journal::FitRecord>&) {
-    std::vector<uint32_t> dropped;
-    for (uint32_t fit = 0; fit < job_.shape_.fits; ++fit)
-      if (job_.shape_.drops(fit)) dropped.push_back(fit);
-    return dropped;
-  };
+  self->rules.decides = [this](const Shape::Records& done) { return job_.shape_.decide(done); };
   ranks_.push_back(std::move(self));
 }
 
@@ -382,11 +429,11 @@ bool Start::attempt(Rank& self, cluster::Transport& transport) {
 
 cluster::PlannedWork Start::workload() {
   cluster::PlannedWork work = cluster::make_work(job_.shape_.fits, job_.shape_.bundle);
-  if (job_.shape_.rungs) {
-    work.rungs.resize(2);
+  if (job_.shape_.decides()) {
+    work.stages.resize(job_.plan_.n_stages());
     std::map<uint32_t, scheduler::Bundle> bundles;
     for (uint32_t fit = 0; fit < job_.shape_.fits; ++fit) {
-      work.rungs[fit % 2].push_back(fit);
+      work.stages[job_.plan_.stage_of(fit)].push_back(fit);
       bundles.try_emplace(job_.shape_.bundle_of(fit), scheduler::Bundle{{}, 1, 100, 0})
           .first->second.fits.push_back(fit);
     }

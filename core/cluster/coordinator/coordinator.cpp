@@ -23,7 +23,7 @@ std::vector<scheduler::Unit> units_of(const std::vector<std::vector<LocalDevice>
 
 }  // namespace
 
-Coordinator::Coordinator(PlannedWork work, std::vector<std::vector<LocalDevice>> nodes, RefitRules& rules,
+Coordinator::Coordinator(PlannedWork work, std::vector<std::vector<LocalDevice>> nodes, SearchRules& rules,
                          Observers observers, const Limits& limits, const std::set<uint32_t>& absent)
     : work_(std::move(work)),
       rules_(rules),
@@ -45,7 +45,7 @@ Coordinator::Coordinator(PlannedWork work, std::vector<std::vector<LocalDevice>>
     for (uint32_t device = 0; device < nodes_[node].devices.size(); ++device)
       units_.push_back({node, device, false, std::nullopt, 0, std::nullopt, std::nullopt});
   }
-  index_rungs();
+  index_stages();
   index_bundles();
   std::vector<uint32_t> candidates;
   for (uint32_t fit = 0; fit < slots(); ++fit) candidates.push_back(policy_.candidate(fit));
@@ -70,6 +70,7 @@ Coordinator::Coordinator(PlannedWork work, std::vector<std::vector<LocalDevice>>
       policy_.wait(i);
     }
   }
+  open_first_stages();
   check_placeable();
 }
 
@@ -77,7 +78,7 @@ void Coordinator::index_bundles() {
   for (uint32_t i = 0; i < policy_.bundles(); ++i) {
     const std::vector<uint32_t>& fits = policy_.bundle(i).fits;
     const bool refit = i + work_.refit_after.size() >= policy_.bundles();
-    parts_.push_back({i, 0, false, "", std::nullopt, refit || waits_for_rung(i)});
+    parts_.push_back({i, 0, false, "", std::nullopt, refit || waits_for_stage(i)});
     for (const uint32_t fit : fits) {
       if (is_refit(fit) != refit || fit >= slots() || bundle_of_[fit] != kNoBundle) {
         throw Error(MK_DEVICE_ERROR, fmt::format("the model put fit {} into bundle {}, but it is already in another "
@@ -236,10 +237,10 @@ void Coordinator::count(journal::FitRecord record) {
   done_[fit] = std::move(record);
   ++n_done_;
   if (is_refit(fit)) return;
-  if (done_[fit]->status == journal::FitStatus::dropped) return note_ready(fit), note_rung(fit);
+  if (done_[fit]->status == journal::FitStatus::dropped) return note_ready(fit), note_stage(fit);
   if (const auto loss = rules_.loss(*done_[fit])) policy_.scored(fit, *loss);
   note_ready(fit);
-  note_rung(fit);
+  note_stage(fit);
 }
 
 void Coordinator::take(uint32_t from, const LeaseEnd& end, Out&) {
@@ -317,7 +318,7 @@ void Coordinator::settle(Out& out) {
     if (!by_itself) nodes_[one.node].cancel.insert(*one.lease);
   }
   cancel_orphans();
-  open_rungs();
+  open_stages();
   fill_refits();
   if (!blocklist_.empty()) give_up_blocklisted(out);
   if (!ending_ && placement_changed_) {
@@ -325,7 +326,7 @@ void Coordinator::settle(Out& out) {
     stop_without_devices(out);
     if (!ending_) give_up_unplaceable(out);
   }
-  if (!ending_) open_rungs();  // a rung or a bootstrap may just have given up its last fit
+  if (!ending_) open_stages();  // a stage or a bootstrap may just have given up its last fit
   if (!ending_) fill_refits();
   if (!ending_ && n_done_ == slots()) end(std::nullopt, out);
 }
@@ -404,7 +405,7 @@ bool Coordinator::has_notes_coming(uint32_t bundle) const {
 std::vector<journal::FitRecord> Coordinator::records() const {
   std::vector<journal::FitRecord> records;
   for (const auto& one : done_)
-    if (one) records.push_back(*one);
+    if (one && unneeded_.count(one->fit) == 0) records.push_back(*one);
   return records;
 }
 

@@ -34,9 +34,9 @@ struct PlannedWork {
   uint32_t n_fits = 0;                                  // excludes refits, whose ids follow those of the fits
   scheduler::Workload bundles;                          // bundles that hold every fit of the plan exactly once
   std::vector<std::vector<uint32_t>> refit_after = {};  // fits on which each refit depends
-  // Rungs of successive halving, or nothing. Work on a rung begins when the one before is done. A bundle holds fits of
-  // one rung.
-  std::vector<std::vector<uint32_t>> rungs = {};
+  // The stages of a search that decides by results what is computed, or nothing. Every fit is in one stage; work on a
+  // stage begins when the rules open it. A bundle holds fits of one stage.
+  std::vector<std::vector<uint32_t>> stages = {};
   std::vector<journal::FitRecord> done = {};     // records from the journals, one per fit
   std::map<uint32_t, uint32_t> attempts = {};    // last attempt of each slot, including slots that are not done
   journal::Bounds bounds = {};                   // bounds of records from other nodes; node 0 checks its own
@@ -50,7 +50,7 @@ class Coordinator {
   // `nodes` lists the devices of each node. The numbers in `absent` have no node. `rules` and the observers must
   // outlive the coordinator. Throws Error if a fit is in no bundle or in two, or if no device can hold any of the
   // remaining work.
-  Coordinator(PlannedWork work, std::vector<std::vector<LocalDevice>> nodes, RefitRules& rules, Observers observers,
+  Coordinator(PlannedWork work, std::vector<std::vector<LocalDevice>> nodes, SearchRules& rules, Observers observers,
               const Limits& limits = {}, const std::set<uint32_t>& absent = {});
 
   // Handles a message and returns the answers. Times are monotonic, in seconds since the epoch. Only node 0 ever
@@ -99,7 +99,7 @@ class Coordinator {
     bool alone = false;            // this part is never combined with others again
     std::string too_large;         // out-of-memory error of the device that could not hold it
     std::optional<uint32_t> next;  // part with the next fit of the same bundle
-    bool held_back = false;        // waits for its predecessor, for its rung, or for its refit's choice
+    bool held_back = false;        // waits for its predecessor, for its stage, or for its refit's choice
   };
 
   uint32_t slots() const { return static_cast<uint32_t>(done_.size()); }
@@ -141,14 +141,15 @@ class Coordinator {
   void note_ready(uint32_t fit);
   void fill_refits();
 
-  // coordinator_rungs.cpp defines the functions for successive halving.
-  void index_rungs();
-  bool waits_for_rung(uint32_t bundle) const;
-  void note_rung(uint32_t fit);
-  void open_rungs();
-  void open_rung(uint32_t rung);
+  // coordinator_stages.cpp defines the functions for a search that decides by results.
+  void index_stages();
+  bool waits_for_stage(uint32_t bundle) const;
+  void note_stage(uint32_t fit);
+  void open_first_stages();
+  void open_stages();
+  void open_stage(uint32_t stage);
   bool is_dropped(uint32_t fit) const;
-  void drop(uint32_t fit);
+  void drop(uint32_t fit, bool recorded);
 
   // coordinator_nodes.cpp defines the functions for nodes that leave and return.
   void mark_alive(uint32_t from);
@@ -179,7 +180,7 @@ class Coordinator {
             const std::string& text) const;
 
   PlannedWork work_;
-  RefitRules& rules_;
+  SearchRules& rules_;
   const Observers observers_;
   const Limits limits_;
   std::vector<Node> nodes_;
@@ -190,15 +191,16 @@ class Coordinator {
   std::vector<std::optional<journal::FitRecord>> done_;  // indexed by fit
   std::vector<uint32_t> coming_;                         // number of leases whose record of the fit is not on disk yet
   std::vector<uint32_t> attempts_;                       // last attempt of each fit
+  std::set<uint32_t> unneeded_;                          // fits that are done without a record
   uint32_t n_done_ = 0;
   std::vector<uint32_t> fits_before_;                 // number of fits that each refit still waits for
   std::vector<std::vector<uint32_t>> refits_behind_;  // refits that wait for each fit
   std::vector<uint32_t> ready_;                       // refits whose candidate can be chosen
   std::vector<std::optional<uint32_t>> refit_of_;     // candidate of each refit
   std::vector<std::vector<uint32_t>> noted_fits_;     // fits whose notes each refit gets
-  std::vector<uint32_t> rung_of_;                     // indexed by fit; empty without rungs
-  std::vector<uint32_t> rung_left_;                   // number of fits of each rung that are not done
-  uint32_t open_rung_ = 0;                            // last rung that has begun
+  std::vector<uint32_t> stage_of_;                    // indexed by fit; empty without stages
+  std::vector<uint32_t> stage_left_;                  // number of fits of each stage that are not done
+  bool decides_ = false;                              // the rules have not seen the last stage that was completed
   std::map<uint64_t, Lease> leases_;                  // includes ended leases, whose results may arrive late
   uint64_t next_lease_ = 1;
 

@@ -45,16 +45,22 @@ struct Refit {
   uint64_t bytes = 0;
 };
 
-// Chooses refits from results by fixed rules. All functions are pure functions of the plan and the records.
-class RefitRules {
+// Says what the results so far decide about a search in stages.
+struct Decision {
+  std::vector<uint32_t> open;      // all stages that have begun
+  std::vector<uint32_t> dropped;   // fits that are not computed, which the journal records
+  std::vector<uint32_t> unneeded;  // the same without a record, because the other records imply it
+};
+
+// Chooses by fixed rules what is computed, given results. All functions are pure functions of the plan and the records.
+class SearchRules {
  public:
-  virtual ~RefitRules() = default;
+  virtual ~SearchRules() = default;
   virtual Refit choose(uint32_t refit, const std::vector<journal::FitRecord>& fits) = 0;
-  // Returns the fits of this rung and later ones that successive halving drops, given the fits of the rung before. An
-  // earlier session may have recorded some fits of this rung, dropped or computed, which are `known`; that is final.
-  virtual std::vector<uint32_t> dropped(uint32_t rung, const std::vector<journal::FitRecord>& fits,
-                                        const std::vector<journal::FitRecord>& known) {
-    static_cast<void>(rung), static_cast<void>(fits), static_cast<void>(known);
+  // Decides about a search in stages, at its start and whenever a stage is done. `done` holds the records of all slots;
+  // an earlier session may have made some of a stage that has not begun, and these are final.
+  virtual Decision decide(const std::vector<std::optional<journal::FitRecord>>& done) {
+    static_cast<void>(done);
     return {};
   }
   // Returns the value by which choose() compares candidates, for one fit, or no value if the fit gives no hint. Smaller

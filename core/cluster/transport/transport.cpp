@@ -10,10 +10,10 @@ namespace mokume::cluster {
 
 namespace {
 
-using Done = std::function<void(uint64_t)>;
+using WhenDone = std::function<void(uint64_t)>;
 
 void run_done(void* context, uint64_t count) {
-  const std::unique_ptr<Done> done(static_cast<Done*>(context));
+  const std::unique_ptr<WhenDone> done(static_cast<WhenDone*>(context));
   (*done)(count);
 }
 
@@ -72,12 +72,12 @@ void Transport::send(uint32_t to, std::shared_ptr<const std::string> message) {
 
 void Transport::give(uint32_t to, uint32_t tag, std::span<const float> floats, std::function<void(uint64_t)> done) {
   sdk::call(table_->give, table_->self, to, tag, floats.data(), uint64_t{floats.size()}, run_done,
-            static_cast<void*>(new Done(std::move(done))));
+            static_cast<void*>(new WhenDone(std::move(done))));
 }
 
 void Transport::take(uint32_t from, uint32_t tag, std::span<float> floats, std::function<void(uint64_t)> done) {
   sdk::call(table_->take, table_->self, from, tag, floats.data(), uint64_t{floats.size()}, run_done,
-            static_cast<void*>(new Done(std::move(done))));
+            static_cast<void*>(new WhenDone(std::move(done))));
 }
 
 std::optional<Transport::Received> Transport::poll() {

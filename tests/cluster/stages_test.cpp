@@ -1,7 +1,9 @@
-// Tests successive halving in a coordinator.
+// Tests searches that decide by results in a coordinator: successive halving, and trials.
 #include <gtest/gtest.h>
 
+#include <functional>
 #include <map>
+#include <optional>
 
 #include "cluster/harness.hpp"
 
@@ -9,25 +11,37 @@ namespace mokume::cluster {
 namespace {
 
 using Fits = std::vector<uint32_t>;
+using Records = std::vector<std::optional<journal::FitRecord>>;
 using Status = journal::FitStatus;
 
 // Three rungs of four fits in bundles of two, and a refit.
 PlannedWork in_rungs() {
   PlannedWork work = make_work(12, 2);
-  work.rungs = {{0, 1, 2, 3}, {4, 5, 6, 7}, {8, 9, 10, 11}};
+  work.stages = {{0, 1, 2, 3}, {4, 5, 6, 7}, {8, 9, 10, 11}};
   work.refit_after = {{0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11}};
   return work;
 }
 
-// Drops the second fit of each bundle after the first rung, and the first bundle after the second rung.
-TestRules dropping() {
+// Opens each rung when the one before is done. `drops` returns what a rung drops.
+TestRules dropping(const std::function<Fits(uint32_t rung)>& drops) {
   TestRules rules;
-  rules.drops = [](uint32_t rung, const std::vector<journal::FitRecord>& fits) {
-    EXPECT_EQ(fits.size(), 4U);
-    EXPECT_EQ(fits.front().fit, 4 * (rung - 1));
-    return rung == 1 ? Fits{5, 7, 9, 11} : Fits{8, 9};
+  rules.decides = [drops](const Records& done) {
+    Decision decision{{0}, {}, {}};
+    for (uint32_t rung = 1; rung < 3; ++rung) {
+      for (uint32_t fit = 4 * (rung - 1); fit < 4 * rung; ++fit)
+        if (!done[fit]) return decision;
+      const Fits dropped = drops(rung);
+      decision.dropped.insert(decision.dropped.end(), dropped.begin(), dropped.end());
+      decision.open.push_back(rung);
+    }
+    return decision;
   };
   return rules;
+}
+
+// Drops the second fit of each bundle after the first rung, and the first bundle after the second rung.
+TestRules dropping() {
+  return dropping([](uint32_t rung) { return rung == 1 ? Fits{5, 7, 9, 11} : Fits{8, 9}; });
 }
 
 Harness harness_of(PlannedWork work) {
@@ -84,9 +98,8 @@ TEST(Rungs, ResumeBetweenTwoRungs) {
 TEST(Rungs, KeepTheResultsOfAnEarlierSession) {
   PlannedWork work = in_rungs();
   for (const uint32_t fit : {0U, 1U, 2U, 3U, 6U}) work.done.push_back(result_of(fit));
-  TestRules rules;
-  rules.drops = [](uint32_t rung, const std::vector<journal::FitRecord>&) { return rung == 1 ? Fits{8, 9} : Fits{}; };
-  Harness harness(std::move(work), {{make_device("host:0")}}, rules);
+  const auto drops = [](uint32_t rung) { return rung == 1 ? Fits{8, 9} : Fits{}; };
+  Harness harness(std::move(work), {{make_device("host:0")}}, dropping(drops));
   const Grant grant = harness.expect_grant(0);
   EXPECT_EQ(grant.attempt.fits, Fits{7});
   EXPECT_EQ(grant.attempt.done_fits, Fits{6});
@@ -129,17 +142,53 @@ TEST(Rungs, GoOnAfterAFitThatFails) {
 }
 
 TEST(Rungs, EndWithNobodyLeft) {
-  TestRules rules;
-  rules.drops = [](uint32_t, const std::vector<journal::FitRecord>&) { return Fits{4, 5, 6, 7, 8, 9, 10, 11}; };
+  TestRules rules = dropping([](uint32_t) { return Fits{4, 5, 6, 7, 8, 9, 10, 11}; });
   rules.chosen = [](uint32_t, const std::vector<journal::FitRecord>&) { return Refit{}; };
   Harness harness(in_rungs(), {{make_device("host:0")}}, rules);
   for (int k = 0; k < 2; ++k) harness.finish(0, harness.expect_grant(0));
   EXPECT_TRUE(harness.finished());
 }
 
+// Four candidates with a bundle of two fits each, of which two are trials: the last candidate, and then the first one.
+PlannedWork in_trials() {
+  PlannedWork work = make_work(8, 2);
+  work.stages = {{0, 1}, {2, 3}, {4, 5}, {6, 7}};
+  work.refit_after = {{0, 1, 2, 3, 4, 5, 6, 7}};
+  return work;
+}
+
+TestRules choosing() {
+  TestRules rules;
+  rules.decides = [](const Records& done) {
+    if (!done[6] || !done[7]) return Decision{{3}, {}, {}};
+    return Decision{{3, 0}, {}, {2, 3, 4, 5}};
+  };
+  return rules;
+}
+
+TEST(Trials, AreComputedAndTheOtherCandidatesHaveNoRecords) {
+  Harness harness(in_trials(), {{make_device("host:0")}}, choosing());
+  std::vector<Fits> granted;
+  while (const auto grant = harness.ask(0)) {
+    granted.push_back(grant->attempt.fits);
+    harness.finish(0, *grant);
+  }
+  EXPECT_EQ(granted, (std::vector<Fits>{{6, 7}, {0, 1}, {8}}));
+  EXPECT_TRUE(harness.finished());
+  EXPECT_TRUE(harness.given_up().empty());
+  EXPECT_EQ(harness.coordinator().records().size(), 5U);
+}
+
+TEST(Trials, ResumeWithTheTrialThatTheResultsChoose) {
+  PlannedWork work = in_trials();
+  for (const uint32_t fit : {6U, 7U, 1U}) work.done.push_back(result_of(fit));
+  Harness harness(std::move(work), {{make_device("host:0")}}, choosing());
+  EXPECT_EQ(harness.expect_grant(0).attempt.fits, Fits{0});
+}
+
 TEST(Rungs, RefuseABundleOfTwoRungs) {
   PlannedWork work = make_work(4, 4);
-  work.rungs = {{0, 1}, {2, 3}};
+  work.stages = {{0, 1}, {2, 3}};
   TestRules rules;
   EXPECT_THROW(Coordinator(work, {{make_device("host:0")}}, rules, {}), Error);
 }
