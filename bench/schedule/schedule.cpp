@@ -15,6 +15,7 @@
 
 #include "base/files.hpp"
 #include "inputs.hpp"
+#include "rungs.hpp"
 #include "sdk/error.hpp"
 
 namespace mokume::bench {
@@ -24,6 +25,7 @@ using scheduler::Rule;
 using scheduler::Scenario;
 
 constexpr double kLeaseSeconds = 0.001;
+constexpr size_t kRungDevices = 12;
 constexpr uint32_t kDraws = 8;  // repeats with other epochs, winners and random orders
 const std::vector<size_t> kCounts = {1, 2, 3, 6, 9, 12, 24, 48, 96, 192, 384, 768, 1000};
 
@@ -112,6 +114,14 @@ class Book {
     }
     std::fflush(stdout);
   }
+  void add_rungs(const std::string& title, const std::vector<double>& speeds, Scenario search) {
+    search.units = devices(kRungDevices, speeds);
+    double ours = 0;
+    for (uint64_t seed = 1; seed <= kDraws; ++seed) ours += efficiency_in_rungs(search, seed) / kDraws;
+    fmt::print("{} in 3 rungs, {} devices of speeds {}: {:.3f} (simulated)\n", title, kRungDevices,
+               fmt::join(speeds, ", "), ours);
+    json_["rungs"].push_back({{"title", title}, {"devices", kRungDevices}, {"speeds", speeds}, {"ours", ours}});
+  }
   std::string text() const { return json_.dump(1) + "\n"; }
 
  private:
@@ -139,6 +149,10 @@ int run(const std::string& inputs, const std::string& output) {
   book.add("networks, 720 fits and 12 refits", all);
   book.add("networks, 720 fits, devices of speed 1, 2 and 30", fits, {1, 2, 30});
   book.add("networks, 720 fits and 12 refits, devices of speed 1, 2 and 30", all, {1, 2, 30});
+  for (const auto& [title, search] : {std::pair("SVC grid, gamma x fold", svc_grid(svc, false)),
+                                      std::pair("networks, 720 fits", networks(nets, false, 1))})
+    for (const std::vector<double>& speeds : {std::vector<double>{1}, {1, 1.5, 2}, {1, 2, 4}, {1, 2, 30}})
+      book.add_rungs(title, speeds, search);
   if (!output.empty()) base::write_file(output, book.text());
   return 0;
 }

@@ -41,8 +41,8 @@ void propose(uint32_t trials, uint32_t at_once, uint32_t candidates, uint64_t se
   std::getline(std::cin, line);
   const std::vector<search::Space> spaces = read_spaces(nlohmann::json::parse(line));
   search::Plan plan;
-  plan.candidates = candidates > 0 ? search::random_candidates(spaces, candidates, seed)
-                                   : search::grid_candidates(spaces);
+  plan.candidates =
+      candidates > 0 ? search::random_candidates(spaces, candidates, seed) : search::grid_candidates(spaces);
   const search::TrialChooser chooser(spaces, plan, 0, seed);
   std::vector<search::TrialChooser::Result> all;
   for (uint32_t trial = 0; trial < trials; ++trial) {

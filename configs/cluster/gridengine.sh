@@ -19,7 +19,8 @@
 signalled=1 again=
 drain() {
   signalled=1
-  kill -USR1 "$launcher" 2>/dev/null  # mpirun hands it to every rank
+  # mpirun forwards USR2 to every rank. USR1 is lost where PoCL is installed: LLVM discards it inside mpirun.
+  kill -USR2 "$launcher" 2>/dev/null
 }
 trap 'again=1; drain' USR1  # the limit is near, or the queue suspends its jobs
 trap drain USR2             # qdel: save what is in work, but stay out of the queue

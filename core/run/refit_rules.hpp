@@ -12,7 +12,7 @@
 #include "node/experiment.hpp"
 #include "results/stats.hpp"
 #include "results/view.hpp"
-#include "run/stages.hpp"
+#include "run/decisions.hpp"
 #include "scheduler/policy.hpp"
 
 namespace mokume::run {
@@ -30,15 +30,18 @@ class BestCandidates : public cluster::SearchRules {
  public:
   // The `bundles` of the workload give the cost of a refit. `experiment` must outlive the rules.
   BestCandidates(const node::Experiment& experiment, std::vector<scheduler::Bundle> bundles)
-      : experiment_(experiment), stages_(experiment), bundles_(std::move(bundles)) {}
+      : experiment_(experiment),
+        decisions_(experiment.plan(), experiment.metrics(), experiment.config().spaces, experiment.config().seed,
+                   experiment.config().at_once),
+        bundles_(std::move(bundles)) {}
 
   cluster::Refit choose(uint32_t bootstrap, const std::vector<journal::FitRecord>& fits) override;
-  cluster::Decision decide(const Stages::Records& done) override { return stages_.decide(done); }
+  cluster::Decision decide(const Decisions::Records& done) override { return decisions_.decide(done); }
   std::optional<double> loss(const journal::FitRecord& fit) const override;
 
  private:
   const node::Experiment& experiment_;
-  Stages stages_;
+  Decisions decisions_;
   const std::vector<scheduler::Bundle> bundles_;
 };
 

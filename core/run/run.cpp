@@ -229,7 +229,7 @@ class NodeRun {
     work.bounds = experiment_->bounds();
     work.bundles = workload_of(*experiment_, devices);
     work.refit_after = fits_by_bootstrap(plan);
-    work.stages = fits_by_stage(plan);
+    work.decides = plan.decides();
     journal::Contents contents = journal::read_all(recorded_->directory().journal_path(), plan, work.bounds);
     for (const std::string& notice : contents.notices) log_.warn("journal", notice);
     write_bundles(directory, work.bundles.bundles);

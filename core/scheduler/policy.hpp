@@ -119,6 +119,7 @@ class Policy {
   // Gives the bundle, which did not fit into `bytes`, only to units with larger budgets from now on.
   void needs_more_than(uint32_t bundle, uint64_t bytes);
 
+  size_t waiting() const { return order_.size(); }  // number of waiting bundles
   // Returns the waiting bundles that no remaining unit can hold.
   std::vector<uint32_t> unplaceable() const;
 

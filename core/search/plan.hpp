@@ -68,9 +68,8 @@ struct Plan {
   uint32_t rungs() const { return factor > 0 ? repeats : 1; }
   uint32_t folds_in_rung() const { return folds / rungs(); }  // the mean over these folds compares candidates
   uint32_t rung_of(uint32_t fit) const { return factor > 0 ? fit % folds / folds_each() : 0; }
-  // Returns the stage of a fit in a search that decides by results: its rung, or its trial if it becomes one.
+  // Returns a number that fits have in common if one decision lets them begin: their rung, or their trial.
   uint32_t stage_of(uint32_t fit) const { return trials > 0 ? fit / folds : rung_of(fit); }
-  uint32_t n_stages() const { return trials > 0 ? n_fits() / folds : rungs(); }
   // Returns how many candidates reach a rung, counted from 0.
   uint32_t candidates_in(uint32_t rung) const {
     uint64_t left = candidates.size();

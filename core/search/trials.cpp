@@ -14,7 +14,7 @@ namespace {
 constexpr size_t kRandomTrials = 10;  // the first ones, which no result guides
 constexpr double kBestShare = 0.1;    // share of the results that count as the best
 constexpr size_t kMostBest = 25;
-constexpr double kWidth = 0.2;  // of a kernel around a single result, in widths of the parameter's range
+constexpr double kWidth = 0.2;  // width of a kernel around a single result, if the range of the parameter is 1
 constexpr double kNowhere = std::numeric_limits<double>::quiet_NaN();
 
 double number(const Value& value) {

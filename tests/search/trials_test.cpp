@@ -89,7 +89,9 @@ TEST(TrialChooser, FindsALowerLossThanChance) {
 TEST(TrialChooser, PrefersTheWordsOfTheBest) {
   const std::vector<Space> spaces = {words({"a", "b", "c"}), number()};
   const Plan plan = plan_of(spaces, 2000);
-  const auto loss = [](const std::vector<Value>& at) { return bowl(at) + (std::get<std::string>(at[0]) == "b" ? 0 : 9); };
+  const auto loss = [](const std::vector<Value>& at) {
+    return bowl(at) + (std::get<std::string>(at[0]) == "b" ? 0 : 9);
+  };
   size_t right = 0;
   const auto trials = search(spaces, plan, loss, 60);
   for (size_t i = 30; i < trials.size(); ++i) right += trials[i].loss < 9 ? 1 : 0;
@@ -101,7 +103,9 @@ TEST(TrialChooser, LeavesOutParametersThatDoNotCount) {
   spaces[1].when = {{"word", 0, {"a"}}};
   spaces[1].otherwise = 0.3;  // looks like the best value, but does not count
   const Plan plan = plan_of(spaces, 2000);
-  const auto loss = [](const std::vector<Value>& at) { return bowl(at) + (std::get<std::string>(at[0]) == "a" ? 0 : 1); };
+  const auto loss = [](const std::vector<Value>& at) {
+    return bowl(at) + (std::get<std::string>(at[0]) == "a" ? 0 : 1);
+  };
   EXPECT_LT(best_of(search(spaces, plan, loss, 80)), 0.01);
 }
 
@@ -132,12 +136,14 @@ TEST(TrialChooser, ChoosesFromTheCandidatesOfABootstrap) {
 }
 
 TEST(TrialChooser, PlacesAListByRank) {
-  const std::vector<Space> spaces = {{Kind::list, "C", {0.001, 0.01, 0.1, 1.0, 10.0, 100.0, 1000.0}, 0, 0},
-                                     {Kind::list, "n", {int64_t{1}, int64_t{2}, int64_t{3}, int64_t{4}, int64_t{5}}, 0, 0}};
+  const std::vector<Space> spaces = {
+      {Kind::list, "C", {0.001, 0.01, 0.1, 1.0, 10.0, 100.0, 1000.0}, 0, 0},
+      {Kind::list, "n", {int64_t{1}, int64_t{2}, int64_t{3}, int64_t{4}, int64_t{5}}, 0, 0}};
   Plan plan;
   plan.candidates = grid_candidates(spaces);
   const auto loss = [](const std::vector<Value>& at) {
-    return std::abs(std::log10(std::get<double>(at[0])) - 1) + std::abs(static_cast<double>(std::get<int64_t>(at[1])) - 2);
+    return std::abs(std::log10(std::get<double>(at[0])) - 1) +
+           std::abs(static_cast<double>(std::get<int64_t>(at[1])) - 2);
   };
   EXPECT_EQ(best_of(search(spaces, plan, loss, 20)), 0);
 }

@@ -70,29 +70,29 @@ struct Shape {
     return rungs ? decide_rungs(done) : trials ? decide_trials(done) : cluster::Decision();
   }
   cluster::Decision decide_rungs(const Records& done) const {
-    cluster::Decision decision{{0}, {}, {}};
-    for (uint32_t fit = 0; fit < fits; fit += 2)
-      if (!done[fit]) return decision;
-    decision.open.push_back(1);
-    for (uint32_t fit = 0; fit < fits; ++fit)
-      if (drops(fit)) decision.dropped.push_back(fit);
+    cluster::Decision decision;
+    for (uint32_t fit = 0; fit < fits; fit += 2) decision.begin.push_back(fit);
+    for (uint32_t fit = 1; fit < fits; fit += 2)
+      if (done[fit - 1]) (drops(fit) ? decision.dropped : decision.begin).push_back(fit);
     return decision;
   }
   // Two trials are under way at once, and the results of the others choose the next one.
   cluster::Decision decide_trials(const Records& done) const {
     cluster::Decision decision;
+    std::vector<uint32_t> trials_so_far;
     std::vector<bool> chosen(fits / 2);
     double sum = 0;
     for (uint32_t trial = 0; trial < n_trials(); ++trial) {
       if (trial >= 2) {
-        const uint32_t known = 2 * decision.open[trial - 2];
+        const uint32_t known = 2 * trials_so_far[trial - 2];
         if (!done[known] || !done[known + 1]) return decision;
         sum += done[known]->values.empty() ? 1 : done[known]->values[0];
       }
       uint32_t next = (7 * trial + static_cast<uint32_t>(sum)) % (fits / 2);
       while (chosen[next]) next = (next + 1) % (fits / 2);
       chosen[next] = true;
-      decision.open.push_back(next);
+      trials_so_far.push_back(next);
+      decision.begin.insert(decision.begin.end(), {2 * next, 2 * next + 1});
     }
     for (uint32_t fit = 0; fit < fits; ++fit)
       if (!chosen[fit / 2]) decision.unneeded.push_back(fit);
@@ -430,10 +430,9 @@ bool Start::attempt(Rank& self, cluster::Transport& transport) {
 cluster::PlannedWork Start::workload() {
   cluster::PlannedWork work = cluster::make_work(job_.shape_.fits, job_.shape_.bundle);
   if (job_.shape_.decides()) {
-    work.stages.resize(job_.plan_.n_stages());
+    work.decides = true;
     std::map<uint32_t, scheduler::Bundle> bundles;
     for (uint32_t fit = 0; fit < job_.shape_.fits; ++fit) {
-      work.stages[job_.plan_.stage_of(fit)].push_back(fit);
       bundles.try_emplace(job_.shape_.bundle_of(fit), scheduler::Bundle{{}, 1, 100, 0})
           .first->second.fits.push_back(fit);
     }

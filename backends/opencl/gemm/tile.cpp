@@ -1,6 +1,7 @@
 #include "gemm/tile.hpp"
 
 #include <algorithm>
+#include <functional>
 #include <map>
 #include <span>
 #include <tuple>
@@ -86,8 +87,7 @@ std::string TileForm::macros() const {
          " -DOUT_WIDE=" + (out_wide ? "1" : "0") + (far ? " -DFAR" : "");
 }
 
-const LibraryKernel& tile_kernel(mk_device& device, const TileForm& form, bool units,
-                                 const std::array<int64_t, 4>& more,
+const LibraryKernel& tile_kernel(mk_device& device, const TileForm& form, bool units, std::array<int64_t, 4> more,
                                  const std::function<const LibraryKernel&()>& make) {
   const LibraryKernel*& known =
       device.attachments.get<Known>().kernels[{form.tile, form.out_wide, form.far, units, more}];
@@ -117,7 +117,7 @@ void gemm_tile(Launcher& launcher, const Problem& p) {
     const int64_t reach = std::max({q.a.row_step * t.bm, q.b.row_step * t.bn, q.a.k_step * t.bk, q.b.k_step * t.bk});
     const TileForm form(t, q, reach);
     const int64_t forms = a.along_k + 2 * a.wide + 4 * b.along_k + 8 * b.wide;
-    const auto make = [&]() -> const LibraryKernel& {
+    const std::function<const LibraryKernel&()> make = [&]() -> const LibraryKernel& {
       const std::string macros = form.macros() + unit_macros(device, p, t) + a.macros("A") + b.macros("B");
       return device.kernel({"gemm_tile/" + macros, kGemmTile, macros}, "gemm_tile");
     };

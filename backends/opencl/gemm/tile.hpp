@@ -47,8 +47,8 @@ struct OperandForm {
 // kernels hundreds of times a step, which is too often to make their macros each time. The macros must depend only on
 // the arguments. The first of the four numbers tells the files apart: 0 is gemm/tile.cl, and the others are the ways of
 // implicit.cl.
-const LibraryKernel& tile_kernel(mk_device& device, const TileForm& form, bool units,
-                                 const std::array<int64_t, 4>& more, const std::function<const LibraryKernel&()>& make);
+const LibraryKernel& tile_kernel(mk_device& device, const TileForm& form, bool units, std::array<int64_t, 4> more,
+                                 const std::function<const LibraryKernel&()>& make);
 
 // Returns the device's best tile for a product whose terms are not divided.
 const Tile& whole_tile(const mk_device& device, int64_t m, int64_t n, int64_t k);

@@ -1,6 +1,7 @@
 #include "implicit/implicit.hpp"
 
 #include <algorithm>
+#include <functional>
 
 #include "gemm/tile.hpp"
 #include "implicit/implicit.embed.hpp"
@@ -35,7 +36,7 @@ void convolve(Launcher& launcher, const ConvProblem& c, const Problem& p, const 
     const int64_t images = std::min(t.bm / way.rows_each + 2, c.images.rows);
     const int64_t reach = std::max({images * way.image_step, q.k, q.b.row_step * t.bn, q.b.k_step * t.bk});
     const TileForm form(t, q, reach);
-    const auto make = [&]() -> const LibraryKernel& {
+    const std::function<const LibraryKernel&()> make = [&]() -> const LibraryKernel& {
       const std::string macros = form.macros() + unit_macros(device, p, t) + macros_of(way);
       return device.kernel({"implicit/" + macros, kImplicitImplicit, macros}, "convolve");
     };

@@ -45,7 +45,7 @@ Coordinator::Coordinator(PlannedWork work, std::vector<std::vector<LocalDevice>>
     for (uint32_t device = 0; device < nodes_[node].devices.size(); ++device)
       units_.push_back({node, device, false, std::nullopt, 0, std::nullopt, std::nullopt});
   }
-  index_stages();
+  if (work_.decides) may_begin_.assign(work_.n_fits, false);
   index_bundles();
   std::vector<uint32_t> candidates;
   for (uint32_t fit = 0; fit < slots(); ++fit) candidates.push_back(policy_.candidate(fit));
@@ -70,7 +70,7 @@ Coordinator::Coordinator(PlannedWork work, std::vector<std::vector<LocalDevice>>
       policy_.wait(i);
     }
   }
-  open_first_stages();
+  decide_at_start();
   check_placeable();
 }
 
@@ -78,7 +78,7 @@ void Coordinator::index_bundles() {
   for (uint32_t i = 0; i < policy_.bundles(); ++i) {
     const std::vector<uint32_t>& fits = policy_.bundle(i).fits;
     const bool refit = i + work_.refit_after.size() >= policy_.bundles();
-    parts_.push_back({i, 0, false, "", std::nullopt, refit || waits_for_stage(i)});
+    parts_.push_back({i, 0, false, "", std::nullopt, refit || work_.decides});
     for (const uint32_t fit : fits) {
       if (is_refit(fit) != refit || fit >= slots() || bundle_of_[fit] != kNoBundle) {
         throw Error(MK_DEVICE_ERROR, fmt::format("the model put fit {} into bundle {}, but it is already in another "
@@ -100,6 +100,7 @@ Coordinator::Out Coordinator::handle(uint32_t from, const Message& message, doub
   now_ = now;
   try {
     mark_alive(from);
+    if (!ending_) decide();
     std::visit([&](const auto& one) { take(from, one, out); }, message);
     settle(out);
   } catch (const Error& error) {
@@ -237,10 +238,10 @@ void Coordinator::count(journal::FitRecord record) {
   done_[fit] = std::move(record);
   ++n_done_;
   if (is_refit(fit)) return;
-  if (done_[fit]->status == journal::FitStatus::dropped) return note_ready(fit), note_stage(fit);
-  if (const auto loss = rules_.loss(*done_[fit])) policy_.scored(fit, *loss);
+  is_news_ = true;
   note_ready(fit);
-  note_stage(fit);
+  if (done_[fit]->status == journal::FitStatus::dropped) return;
+  if (const auto loss = rules_.loss(*done_[fit])) policy_.scored(fit, *loss);
 }
 
 void Coordinator::take(uint32_t from, const LeaseEnd& end, Out&) {
@@ -318,7 +319,7 @@ void Coordinator::settle(Out& out) {
     if (!by_itself) nodes_[one.node].cancel.insert(*one.lease);
   }
   cancel_orphans();
-  open_stages();
+  decide();
   fill_refits();
   if (!blocklist_.empty()) give_up_blocklisted(out);
   if (!ending_ && placement_changed_) {
@@ -326,7 +327,7 @@ void Coordinator::settle(Out& out) {
     stop_without_devices(out);
     if (!ending_) give_up_unplaceable(out);
   }
-  if (!ending_) open_stages();  // a stage or a bootstrap may just have given up its last fit
+  if (!ending_) decide();  // the last fit that a decision or a refit waits for may just have been given up
   if (!ending_) fill_refits();
   if (!ending_ && n_done_ == slots()) end(std::nullopt, out);
 }

@@ -34,9 +34,7 @@ struct PlannedWork {
   uint32_t n_fits = 0;                                  // excludes refits, whose ids follow those of the fits
   scheduler::Workload bundles;                          // bundles that hold every fit of the plan exactly once
   std::vector<std::vector<uint32_t>> refit_after = {};  // fits on which each refit depends
-  // The stages of a search that decides by results what is computed, or nothing. Every fit is in one stage; work on a
-  // stage begins when the rules open it. A bundle holds fits of one stage.
-  std::vector<std::vector<uint32_t>> stages = {};
+  bool decides = false;  // results decide which fits are computed; the others wait for the decision of the rules
   std::vector<journal::FitRecord> done = {};     // records from the journals, one per fit
   std::map<uint32_t, uint32_t> attempts = {};    // last attempt of each slot, including slots that are not done
   journal::Bounds bounds = {};                   // bounds of records from other nodes; node 0 checks its own
@@ -99,7 +97,7 @@ class Coordinator {
     bool alone = false;            // this part is never combined with others again
     std::string too_large;         // out-of-memory error of the device that could not hold it
     std::optional<uint32_t> next;  // part with the next fit of the same bundle
-    bool held_back = false;        // waits for its predecessor, for its stage, or for its refit's choice
+    bool held_back = false;        // waits for its predecessor, for a decision, or for its refit's choice
   };
 
   uint32_t slots() const { return static_cast<uint32_t>(done_.size()); }
@@ -141,13 +139,11 @@ class Coordinator {
   void note_ready(uint32_t fit);
   void fill_refits();
 
-  // coordinator_stages.cpp defines the functions for a search that decides by results.
-  void index_stages();
-  bool waits_for_stage(uint32_t bundle) const;
-  void note_stage(uint32_t fit);
-  void open_first_stages();
-  void open_stages();
-  void open_stage(uint32_t stage);
+  // coordinator_decisions.cpp defines the functions for a search in which results decide.
+  void decide_at_start();
+  void decide();
+  void begin(const std::vector<uint32_t>& fits);
+  void release(uint32_t bundle);
   bool is_dropped(uint32_t fit) const;
   void drop(uint32_t fit, bool recorded);
 
@@ -198,9 +194,8 @@ class Coordinator {
   std::vector<uint32_t> ready_;                       // refits whose candidate can be chosen
   std::vector<std::optional<uint32_t>> refit_of_;     // candidate of each refit
   std::vector<std::vector<uint32_t>> noted_fits_;     // fits whose notes each refit gets
-  std::vector<uint32_t> stage_of_;                    // indexed by fit; empty without stages
-  std::vector<uint32_t> stage_left_;                  // number of fits of each stage that are not done
-  bool decides_ = false;                              // the rules have not seen the last stage that was completed
+  std::vector<bool> may_begin_;                       // indexed by fit; empty unless results decide
+  bool is_news_ = true;                               // the rules have not seen the last record
   std::map<uint64_t, Lease> leases_;                  // includes ended leases, whose results may arrive late
   uint64_t next_lease_ = 1;
 

@@ -45,9 +45,9 @@ struct Refit {
   uint64_t bytes = 0;
 };
 
-// Says what the results so far decide about a search in stages.
+// Says what the results so far decide about a search.
 struct Decision {
-  std::vector<uint32_t> open;      // all stages that have begun
+  std::vector<uint32_t> begin;     // all fits that are to be computed, as far as that is certain
   std::vector<uint32_t> dropped;   // fits that are not computed, which the journal records
   std::vector<uint32_t> unneeded;  // the same without a record, because the other records imply it
 };
@@ -57,8 +57,8 @@ class SearchRules {
  public:
   virtual ~SearchRules() = default;
   virtual Refit choose(uint32_t refit, const std::vector<journal::FitRecord>& fits) = 0;
-  // Decides about a search in stages, at its start and whenever a stage is done. `done` holds the records of all slots;
-  // an earlier session may have made some of a stage that has not begun, and these are final.
+  // Decides what is computed, at the start and whenever devices run out of work. `done` holds the records of all slots,
+  // which are final, even if an earlier session made some that the results so far do not justify.
   virtual Decision decide(const std::vector<std::optional<journal::FitRecord>>& done) {
     static_cast<void>(done);
     return {};

@@ -36,8 +36,8 @@ void check_launcher(uint32_t ranks) {
   if (const long tasks = count_in("SLURM_STEP_NUM_TASKS"); tasks > 1)
     throw Error(
         MK_INVALID_ARGUMENT,
-        fmt::format("srun started {} tasks that are unaware of each other: start them with 'srun --mpi=pmix' or "
-                    "with mpirun, or one task with 'srun -n 1'",
+        fmt::format("srun started {} tasks that are unaware of each other: start them with 'srun --mpi=pmix' "
+                    "(with MPICH: 'MOKUME_MPI=mpich srun --mpi=pmi2') or with mpirun, or one task with 'srun -n 1'",
                     tasks));
   // MPICH and its descendants set this variable.
   if (const long tasks = count_in("PMI_SIZE"); tasks > 1)

@@ -212,7 +212,8 @@ std::string Builder::toml() const {
   if (!frozen.empty()) text += "freeze = [" + frozen + "]\n";
   text += "layers = [\n";
   for (size_t i = 0; i < layers_.size(); ++i) {
-    const LayerType& type = layer_type_of(json(layers_[i].keys));
+    const json keys(layers_[i].keys);
+    const LayerType& type = layer_type_of(keys);
     std::string line;
     const auto add = [&](const std::string& key, const ordered_json& value) {
       line += (line.empty() ? "" : ", ") + key + " = " + toml_of(value);

@@ -17,22 +17,28 @@ using Status = journal::FitStatus;
 // Three rungs of four fits in bundles of two, and a refit.
 PlannedWork in_rungs() {
   PlannedWork work = make_work(12, 2);
-  work.stages = {{0, 1, 2, 3}, {4, 5, 6, 7}, {8, 9, 10, 11}};
+  work.decides = true;
   work.refit_after = {{0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11}};
   return work;
 }
 
-// Opens each rung when the one before is done. `drops` returns what a rung drops.
+Fits range(uint32_t first, uint32_t end) {
+  Fits fits;
+  for (uint32_t fit = first; fit < end; ++fit) fits.push_back(fit);
+  return fits;
+}
+
+// Begins each rung when the one before is done. `drops` returns what a rung drops.
 TestRules dropping(const std::function<Fits(uint32_t rung)>& drops) {
   TestRules rules;
   rules.decides = [drops](const Records& done) {
-    Decision decision{{0}, {}, {}};
+    Decision decision{range(0, 4), {}, {}};
     for (uint32_t rung = 1; rung < 3; ++rung) {
       for (uint32_t fit = 4 * (rung - 1); fit < 4 * rung; ++fit)
         if (!done[fit]) return decision;
       const Fits dropped = drops(rung);
       decision.dropped.insert(decision.dropped.end(), dropped.begin(), dropped.end());
-      decision.open.push_back(rung);
+      for (const uint32_t fit : range(4 * rung, 4 * rung + 4)) decision.begin.push_back(fit);
     }
     return decision;
   };
@@ -152,7 +158,7 @@ TEST(Rungs, EndWithNobodyLeft) {
 // Four candidates with a bundle of two fits each, of which two are trials: the last candidate, and then the first one.
 PlannedWork in_trials() {
   PlannedWork work = make_work(8, 2);
-  work.stages = {{0, 1}, {2, 3}, {4, 5}, {6, 7}};
+  work.decides = true;
   work.refit_after = {{0, 1, 2, 3, 4, 5, 6, 7}};
   return work;
 }
@@ -160,8 +166,8 @@ PlannedWork in_trials() {
 TestRules choosing() {
   TestRules rules;
   rules.decides = [](const Records& done) {
-    if (!done[6] || !done[7]) return Decision{{3}, {}, {}};
-    return Decision{{3, 0}, {}, {2, 3, 4, 5}};
+    if (!done[6] || !done[7]) return Decision{{6, 7}, {}, {}};
+    return Decision{{6, 7, 0, 1}, {}, {2, 3, 4, 5}};
   };
   return rules;
 }
@@ -186,11 +192,40 @@ TEST(Trials, ResumeWithTheTrialThatTheResultsChoose) {
   EXPECT_EQ(harness.expect_grant(0).attempt.fits, Fits{0});
 }
 
-TEST(Rungs, RefuseABundleOfTwoRungs) {
-  PlannedWork work = make_work(4, 4);
-  work.stages = {{0, 1}, {2, 3}};
+// The last bundle waits, because one of its fits is not decided.
+TEST(Decisions, ReleaseABundleOnceAllOfItsFitsAreDecided) {
+  PlannedWork work = make_work(6, 2);
+  work.decides = true;
   TestRules rules;
-  EXPECT_THROW(Coordinator(work, {{make_device("host:0")}}, rules, {}), Error);
+  rules.decides = [](const Records& done) {
+    Decision decision{{0, 1, 3, 4}, {2}, {}};
+    if (done[3]) decision.begin.push_back(5);
+    return decision;
+  };
+  Harness harness(std::move(work), {{make_device("host:0")}}, rules);
+  std::vector<Fits> granted;
+  while (const auto grant = harness.ask(0)) {
+    granted.push_back(grant->attempt.fits);
+    harness.finish(0, *grant);
+  }
+  EXPECT_EQ(granted, (std::vector<Fits>{{3}, {0, 1}, {4, 5}}));
+  EXPECT_TRUE(harness.finished());
+}
+
+// The rules look at all records, so they are not asked while devices have enough work.
+TEST(Decisions, AreMadeWhenWorkRunsOut) {
+  PlannedWork work = make_work(40, 1);
+  work.decides = true;
+  int asked = 0;
+  TestRules rules;
+  rules.decides = [&](const Records&) {
+    ++asked;
+    return Decision{range(0, 40), {}, {}};
+  };
+  Harness harness(std::move(work), {{make_device("host:0")}}, rules);
+  while (const auto grant = harness.ask(0)) harness.finish(0, *grant);
+  EXPECT_TRUE(harness.finished());
+  EXPECT_LT(asked, 10);
 }
 
 }  // namespace

@@ -8,44 +8,44 @@
 
 #include "cluster/coordinator/observer.hpp"
 #include "journal/record.hpp"
-#include "node/experiment.hpp"
+#include "results/view.hpp"
+#include "search/halving.hpp"
 #include "search/plan.hpp"
 #include "search/trials.hpp"
 
 namespace mokume::run {
 
-// Returns the fits of each stage, or nothing if the search computes all fits. The stages are the rungs, or the
-// candidates of each bootstrap, of which some become trials.
-std::vector<std::vector<uint32_t>> fits_by_stage(const search::Plan& plan);
-
 // Returns, for each fit, the probability that the search computes it, or nothing if it computes all fits.
 std::vector<double> chances_of(const search::Plan& plan);
 
-class Stages {
+class Decisions {
  public:
   using Records = std::vector<std::optional<journal::FitRecord>>;
 
-  // `experiment` must outlive the object.
-  explicit Stages(const node::Experiment& experiment);
+  // `plan` must outlive the object. `at_once` is the number of trials that may be under way at once.
+  Decisions(const search::Plan& plan, std::vector<results::Metric> metrics, const std::vector<search::Space>& spaces,
+            uint64_t seed, uint32_t at_once);
   cluster::Decision decide(const Records& done);
 
  private:
-  // The trials of one bootstrap, in their order.
+  // Holds the trials of one bootstrap, in their order.
   struct Trials {
     search::TrialChooser chooser;
     std::vector<uint32_t> candidates;
-    std::set<uint32_t> chosen;  // the same
-    std::vector<search::TrialChooser::Result> results;  // of the first trials, as far as all of them are done
+    std::set<uint32_t> chosen;                          // the same
+    std::vector<search::TrialChooser::Result> results;  // the first trials, as far as all of them are done
   };
 
-  const search::Plan& plan() const { return experiment_.plan(); }
   cluster::Decision decide_rungs(const Records& done) const;
-  std::vector<uint32_t> dropped(uint32_t rung, const Records& done) const;
+  std::vector<search::InRung> in_rung(uint32_t rung, const Records& done) const;
   cluster::Decision decide_trials(const Records& done);
   void choose_trials(uint32_t bootstrap, const Records& done);
-  std::optional<double> loss_of(uint32_t candidate, uint32_t bootstrap, const Records& done) const;
+  std::optional<double> mean_loss(uint32_t first, uint32_t count, const Records& done) const;
 
-  const node::Experiment& experiment_;
+  const search::Plan& plan_;
+  const std::vector<results::Metric> metrics_;
+  const std::optional<size_t> metric_;  // the one that compares candidates
+  const uint32_t at_once_;
   std::vector<Trials> trials_;  // by bootstrap; empty without trials
 };
 
