@@ -23,8 +23,8 @@ TEST(Tree, KeepsItsRules) {
 // last rose by floats that members of a team send to each other (ADR 53), conditional parameters and trials (ADR 54).
 TEST(Tree, CoreStaysSmall) {
   const std::vector<Source> tree = read_tree(test::source_directory());
-  EXPECT_LE(core_lines(tree), 40030U);
-  EXPECT_LE(reached_lines(tree, "core/run/run.cpp"), 35460U);
+  EXPECT_LE(core_lines(tree), 40060U);
+  EXPECT_LE(reached_lines(tree, "core/run/run.cpp"), 35490U);
 }
 
 // ---- tests of the checker
