@@ -14,8 +14,9 @@
         measures for fully connected networks of growing size, at batch 16 for each rank, how much longer a step takes
         in a team than alone, and the same for PyTorch's DistributedDataParallel over gloo (needs torch)
     python3 bench/parallel/parallel.py roads [--rounds 3] [--ranks 2 4] [--out FILE]
-        trains the guide's and the Lightning network on ranks that share the cores evenly, at batch 128 for each rank,
-        with sums over MPI and over sockets ([devices] sums), and compares both with as many images on one rank
+        trains the guide's network, Lightning's and ResNet-8 on ranks that share the cores evenly, at batch 128 for each
+        rank, with sums over MPI and over sockets ([devices] sums), and compares both with as many images on one rank,
+        and with PyTorch's DistributedDataParallel over gloo (needs torch)
 
     python3 bench/parallel/parallel.py splits [--rounds 3] [--out FILE]
         trains the Lightning network and a wide one on two ranks with a core each, at batch 128 in 8 shards, split by
@@ -49,6 +50,7 @@ def layers_of(config):
 
 
 LIGHTNING, GUIDE = layers_of("cnn-lightning-mnist.toml"), layers_of("cnn-guide-mnist.toml")
+RESNET8 = "layers = [" + (ROOT / "configs/cnn-resnet8.toml").read_text().split("layers = [", 1)[1]
 
 
 def mlp(hidden):
@@ -240,24 +242,31 @@ def throttled(args, place):
 def roads(args, place):
     cores = sorted(os.sched_getaffinity(0))
     rows = []
-    for name, layers in [("guide", GUIDE), ("lightning", LIGHTNING)]:
+    for name, layers in [("guide", GUIDE), ("lightning", LIGHTNING), ("resnet8", RESNET8)]:
         for ranks in args.ranks:
             trained, batch = 128 * 10 * ranks, 128 * ranks
             parallel = f'{{ type = "synchronous", shards = {max(16, 2 * ranks)} }}'
             text = experiment(layers, batch, parallel, trained, place)
             share = cores[:min(ranks, len(cores))]
-            rates = {"one core": [], "mpi": [], "sockets": []}
+            rates = {"one core": [], "mpi": [], "sockets": [], "torch one core": [], "torch ddp": []}
             for _ in range(args.rounds):
+                if not args.no_torch:
+                    rates["torch one core"].append(128 / torch_step(name, 1, cores[:1], 5, 128))
+                    rates["torch ddp"].append(128 * ranks / torch_step(name, ranks, share, 5, 128))
                 rates["one core"].append(trained / seconds_per_epoch(args.mokume, text, args.epochs, 1, cores[:1], place))
                 for road in ("mpi", "sockets"):
                     with_road = text.replace("[devices]", f'[devices]\nsums = "{road}"')
                     rates[road].append(
                         trained / seconds_per_epoch(args.mokume, with_road, args.epochs, ranks, share, place))
             row = {"network": name, "ranks": ranks, "cores": len(share)}
-            row.update({f"{road}_images_per_s": statistics.median(all_of_it) for road, all_of_it in rates.items()})
+            row.update({f"{road}_images_per_s": statistics.median(all_of_it) for road, all_of_it in rates.items() if all_of_it})
             for road in ("mpi", "sockets"):
                 row[f"{road}_efficiency"] = statistics.median(
                     r / (len(share) * one) for r, one in zip(rates[road], rates["one core"]))
+            if not args.no_torch:
+                row["torch_efficiency"] = statistics.median(
+                    r / (len(share) * one) for r, one in zip(rates["torch ddp"], rates["torch one core"]))
+                row["mpi_of_torch"] = statistics.median(a / b for a, b in zip(rates["mpi"], rates["torch ddp"]))
             print(json.dumps(row), flush=True)
             rows.append(row)
     return rows
@@ -320,9 +329,10 @@ def splits(args, place):
     return rows
 
 
-def torch_step(hidden, ranks, cores, seconds):
-    """Returns the seconds per step of a rank at batch 16, with a PyTorch process for each rank."""
-    done = subprocess.run([sys.executable, str(ROOT / "bench/peers/ddp_torch.py"), str(hidden), str(ranks), str(seconds)],
+def torch_step(network, ranks, cores, seconds, batch):
+    """Returns the seconds per step of a rank, with a PyTorch process for each rank."""
+    done = subprocess.run([sys.executable, str(ROOT / "bench/peers/ddp_torch.py"), str(network), str(ranks), str(seconds),
+                           str(batch)],
                           capture_output=True, text=True, preexec_fn=lambda: os.sched_setaffinity(0, cores))
     if done.returncode != 0:
         sys.exit(done.stderr)
@@ -347,8 +357,8 @@ def reduce(args, place):
                 text = experiment(mlp(hidden), batch * ranks, f'{{ type = "synchronous", shards = {ranks} }}', trained, place)
                 team.append(seconds_per_epoch(args.mokume, text, epochs, ranks, use, place) / steps)
                 if not args.no_torch:
-                    torch_alone.append(torch_step(hidden, 1, cores[:1], 3))
-                    torch_team.append(torch_step(hidden, ranks, use, 3))
+                    torch_alone.append(torch_step(hidden, 1, cores[:1], 3, 16))
+                    torch_team.append(torch_step(hidden, ranks, use, 3, 16))
             row = {"parameters": parameters, "ranks": ranks}
             for name, one, all_of_them in [("mokume", alone, team), ("torch", torch_alone, torch_team)]:
                 if not one:

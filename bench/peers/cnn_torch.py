@@ -32,7 +32,26 @@ DEFAULT_CASES = ["guide:128:train", "lightning:128:train", "guide:1:infer", "gui
                  "lightning:1000:infer"]
 
 
+class Residual(nn.Module):
+    """The block of ResNet-8 in configs/cnn-resnet8.toml, with a convolution on the shortcut."""
+
+    def __init__(self, before, channels, stride):
+        super().__init__()
+        self.main = nn.Sequential(nn.Conv2d(before, channels, 3, stride, 1, bias=False), nn.BatchNorm2d(channels),
+                                  nn.ReLU(), nn.Conv2d(channels, channels, 3, 1, 1, bias=False),
+                                  nn.BatchNorm2d(channels))
+        self.shortcut = nn.Sequential(nn.Conv2d(before, channels, 1, stride, bias=False), nn.BatchNorm2d(channels))
+
+    def forward(self, x):
+        return nn.functional.relu(self.main(x) + self.shortcut(x))
+
+
 def network(name):
+    if name == "resnet8":
+        net = nn.Sequential(nn.Conv2d(1, 16, 3, padding=1, bias=False), nn.BatchNorm2d(16), nn.ReLU(),
+                            Residual(16, 16, 1), Residual(16, 32, 2), Residual(32, 64, 2), nn.AdaptiveAvgPool2d(1),
+                            nn.Flatten(), nn.Linear(64, 10))
+        return net, lambda p: torch.optim.Adam(p, lr=1e-3, fused=True)
     if name == "guide":
         net = nn.Sequential(nn.Conv2d(1, 32, 3), nn.ReLU(), nn.Conv2d(32, 64, 3), nn.ReLU(), nn.MaxPool2d(2),
                             nn.Dropout(0.25), nn.Flatten(), nn.Linear(9216, 128), nn.ReLU(), nn.Dropout(0.5),

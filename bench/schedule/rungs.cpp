@@ -172,8 +172,6 @@ class Simulation {
 
 }  // namespace
 
-double efficiency_in_rungs(const Scenario& search, uint64_t seed) {
-  return Simulation(search, seed).efficiency();
-}
+double efficiency_in_rungs(const Scenario& search, uint64_t seed) { return Simulation(search, seed).efficiency(); }
 
 }  // namespace mokume::bench

@@ -6,6 +6,8 @@
 #include <cmath>
 #include <set>
 
+#include "base/text.hpp"
+#include "results/constant_answer.hpp"
 #include "results/format.hpp"
 #include "results/stats.hpp"
 #include "sdk/ill_determined.hpp"
@@ -16,32 +18,53 @@ namespace {
 constexpr double kExploded = 10;  // multiple of a guess's loss
 constexpr size_t kFewestValues = 3;
 
-// Formats a value with a plain space, for terminals.
-std::string text_of(double value, bool classes) {
-  return classes ? fmt::format("{:.1f} %", 100 * value) : pretty(value);
+// Compares a result with that of a constant answer, which may be as good by chance if the difference is below `margin`.
+std::optional<std::string> compare(const std::string& what, double value, double constant, double margin,
+                                   const Metric& metric, bool classes) {
+  if (metric.loss(value) < metric.loss(constant) - margin - 1e-9 * std::abs(constant)) return std::nullopt;
+  const bool share = classes && metric.name.find("loss") == std::string::npos;
+  const auto text_of = [&](double one) { return share ? fmt::format("{:.1f} %", 100 * one) : pretty(one); };
+  const bool better = metric.loss(value) < metric.loss(constant);
+  return fmt::format(
+      "{} is {}, and always answering {} gives {}: {}. Check the target, the inputs, their scaling and the searched "
+      "ranges.",
+      what, text_of(value), classes ? "the most frequent class" : "the mean", text_of(constant),
+      better ? fmt::format("the difference is within one standard error, {}, so the model may have learned nothing",
+                           share ? fmt::format("{:.1f} points", 100 * margin) : pretty(margin))
+             : "the model has learned nothing from these inputs");
 }
 
-// Allows for the rounding of means.
-bool is_no_better(double value, double guess) { return value >= guess * (1 - 1e-9); }
+std::optional<std::string> validation_caution(const RunView& view, const std::vector<CandidateRow>& rows) {
+  const auto selecting = selecting_metric(view.metrics);
+  if (!selecting || !view.best || !rows[*view.best].complete) return std::nullopt;
+  const Metric& metric = view.metrics[*selecting];
+  const auto constant = constant_answer(view, metric.name);
+  if (!constant) return std::nullopt;
+  const CandidateRow& best = rows[*view.best];
+  const double error = best.sd / std::sqrt(static_cast<double>(best.values.size()));
+  const std::string name = metric.name == "mse" ? "MSE" : metric.name;
+  return compare("The validation " + name + " of the best candidate", best.mean, *constant, error, metric,
+                 view.data_classes > 0);
+}
 
-std::string no_better(const std::string& what, double value, double guess, bool classes) {
-  return fmt::format(
-      "{} is {}, and always answering {} gives {}: the model has learned nothing from these inputs. "
-      "Check the target, the inputs, their scaling and the searched ranges.",
-      what, text_of(value, classes), classes ? "the most frequent class" : "the mean", text_of(guess, classes));
+std::optional<std::string> test_caution(const RunView& view) {
+  const auto constant = constant_answer_on_test(view);
+  if (!view.test || view.test->n == 0 || !constant) return std::nullopt;
+  const bool classes = view.data_classes > 0;
+  return compare(classes ? "The test error" : "The test MSE", view.test->value(), *constant, 0, Metric(), classes);
+}
+
+std::string class_name(const RunView& view, size_t label) {
+  return label < view.class_names.size() ? "'" + view.class_names[label] + "'" : fmt::format("class {}", label);
 }
 
 std::optional<std::string> guess_caution(const RunView& view, const std::vector<CandidateRow>& rows) {
-  if (!view.guess) return std::nullopt;
-  const bool classes = view.data_classes > 0;
-  const auto metric = selecting_metric(view.metrics);
-  const bool comparable = metric && view.metrics[*metric].name == (classes ? "error" : "mse");
-  const std::string name = classes ? "error" : "MSE";
-  if (comparable && view.best && rows[*view.best].complete && is_no_better(rows[*view.best].mean, *view.guess))
-    return no_better("The validation " + name + " of the best candidate", rows[*view.best].mean, *view.guess, classes);
-  if (view.test && view.test->n > 0 && is_no_better(view.test->value(), *view.guess))
-    return no_better("The test " + name, view.test->value(), *view.guess, classes);
-  return std::nullopt;
+  auto caution = validation_caution(view, rows);
+  if (!caution) caution = test_caution(view);
+  if (const auto only = view.test ? only_class(*view.test) : std::nullopt)
+    caution = fmt::format("The model answers {} for every test row. {}", class_name(view, *only), caution.value_or(""));
+  if (caution) caution = base::trim(*caution);
+  return caution;
 }
 
 std::optional<std::string> loss_caution(const RunView& view) {

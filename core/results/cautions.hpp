@@ -9,7 +9,8 @@
 namespace mokume::results {
 
 // Returns a sentence for each of these findings, in this order:
-//   * The best candidate, or the test result, is no better than always giving the same answer.
+//   * The best candidate is not better than always giving the same answer by one standard error of its mean, the test
+//     result is no better than that, or the model gives all test rows the same class.
 //   * A training loss exploded but stayed finite: it ends above 10 times the loss of a guess, which is log(classes)
 //     nats for classes and RunView::guess for numbers.
 //   * The best candidate is ill-determined (sdk/ill_determined.hpp).

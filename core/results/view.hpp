@@ -197,6 +197,7 @@ struct RunView {
   std::string data_name, data_sha256;
   int64_t data_rows = 0, data_features = 0, data_classes = 0, data_test_rows = 0;
   std::vector<std::string> class_names;  // empty in older runs
+  std::vector<int64_t> class_rows;       // number of training rows of each class; empty in older runs
   std::string inputs;                    // tells on which rows scaling and fillers were fitted, or ""
   std::optional<double> guess;           // error or mean squared error of a constant answer on the training rows
   bool grid = false;                     // the candidates are a grid

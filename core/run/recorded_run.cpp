@@ -14,6 +14,12 @@
 namespace mokume::run {
 namespace {
 
+std::vector<int64_t> rows_by_class(const data::Dataset& data) {
+  std::vector<int64_t> rows(data.class_names.size());
+  for (const int32_t label : data.train.labels) ++rows.at(static_cast<size_t>(label));
+  return rows;
+}
+
 double guess_of(const data::Table& train) {
   const auto n = static_cast<double>(train.rows);
   if (!train.labels.empty()) {
@@ -70,6 +76,7 @@ RecordedRun::RecordedRun(const RunRequest& request, const node::Experiment& expe
   record_.data = {d.name,      d.train.rows, d.train.features, static_cast<int64_t>(d.class_names.size()),
                   d.test.rows, d.sha256,     d.columns,        guess_of(d.train)};
   record_.data.class_names = d.class_names;
+  record_.data.class_rows = rows_by_class(d);
   if (request.config.data.source == "images") record_.data.shape = d.shape;
   record_.environment = {request.version, __VERSION__, request.command};
   base::make_directories({directory_.path(), "logs"});

@@ -1,6 +1,7 @@
 // Creates, finds and locks the directory runs/NAME/STAMP, and reads and writes its run.json.
 #pragma once
 
+#include <algorithm>
 #include <atomic>
 #include <map>
 #include <optional>
@@ -45,10 +46,15 @@ struct DataRecord {
   std::optional<double> guess = {};
   std::optional<data::Shape> shape = {};      // shape of a row, for source "images"; other pictures are converted to it
   std::vector<std::string> class_names = {};  // indexed by label; empty in older runs
+  std::vector<int64_t> class_rows = {};       // number of training rows of each class; empty in older runs
 
   void check() const {
     if (!class_names.empty() && static_cast<int64_t>(class_names.size()) != classes)
       base::bad_field("class_names", "one name per class");
+    if (!class_rows.empty() && static_cast<int64_t>(class_rows.size()) != classes)
+      base::bad_field("class_rows", "one number per class");
+    if (std::any_of(class_rows.begin(), class_rows.end(), [&](int64_t n) { return n < 0 || n > rows; }))
+      base::bad_field("class_rows", "numbers of training rows");
   }
 
   template <class Self, class Fields>
@@ -63,6 +69,7 @@ struct DataRecord {
     field("guess", self.guess);
     field("shape", self.shape);
     field.optional("class_names", self.class_names);
+    field.optional("class_rows", self.class_rows);
   }
 };
 

@@ -99,6 +99,7 @@ void add_data(results::RunView& view, const RunRecord& record) {
   view.data_classes = record.data.classes;
   view.data_test_rows = record.data.test_rows;
   view.class_names = record.data.class_names;
+  view.class_rows = record.data.class_rows;
   view.guess = record.data.guess;
 }
 

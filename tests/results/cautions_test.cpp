@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 
+#include "results/constant_answer.hpp"
 #include "results/support.hpp"
 
 namespace mokume::results {
@@ -29,6 +30,64 @@ TEST(Cautions, NameAResultNoBetterThanTheMostFrequentClass) {
   view.best.reset();
   view.test = TestResult{30, 50};
   EXPECT_HAS(said(view), "The test error is 60.0 %");
+}
+
+// The grid's best candidate errs on 40, 45 and 50 % of the rows.
+TEST(Cautions, NameAResultThatMayBeAsGoodByChance) {
+  RunView view = testing::grid();
+  view.guess = 0.46;
+  EXPECT_HAS(said(view), "the difference is within one standard error, ");
+  view.guess = 0.6;
+  EXPECT_EQ(said(view), "");
+}
+
+TEST(Cautions, CompareEveryMeasureWithAConstantAnswer) {
+  struct Case {
+    const char* metric;
+    bool larger;
+    double constant;
+  };
+  // Three quarters of 100 rows belong to class 0.
+  for (const Case& one : {Case{"balanced_error", false, 0.5}, Case{"recall", true, 0.5}, Case{"precision", true, 0.375},
+                          Case{"f1", true, 3.0 / 7}, Case{"auc", true, 0.5}, Case{"log_loss", false, 0.562335}}) {
+    RunView view = testing::grid();
+    view.guess = 0.25;
+    view.data_classes = 2;
+    view.class_rows = {75, 25};
+    view.metrics = {{one.metric, false, true, one.larger}};
+    const auto constant = constant_answer(view, one.metric);
+    ASSERT_TRUE(constant) << one.metric;
+    EXPECT_NEAR(*constant, one.constant, 1e-6) << one.metric;
+    const double sign = one.larger ? 1 : -1;
+    for (const double better : {0.0, 0.1}) {
+      for (journal::FitRecord& record : view.records) record.values = {*constant + sign * better};
+      EXPECT_EQ(said(view).find("has learned nothing") != std::string::npos, better == 0) << one.metric << said(view);
+    }
+  }
+}
+
+TEST(Cautions, NameTheOnlyAnswerOnTheTestRows) {
+  RunView view = testing::grid();
+  view.guess = 0.9;
+  view.class_rows = {5, 40, 5};
+  view.class_names = {"a", "benign", "c"};
+  view.data_classes = 3;
+  view.test = TestResult{2, 10, std::nullopt, data::Confusion{3, {0, 1, 0, 0, 8, 0, 0, 1, 0}}};
+  EXPECT_HAS(said(view),
+             "The model answers 'benign' for every test row. The test error is 20.0 %, and always answering");
+  view.test->confusion->counts = {1, 0, 0, 0, 8, 0, 0, 1, 0};
+  EXPECT_EQ(said(view).find("for every test row"), std::string::npos);
+}
+
+// The test set holds more of the frequent class than the training set.
+TEST(Cautions, CompareTheTestErrorWithAConstantAnswerOnTheTestRows) {
+  RunView view = testing::grid();
+  view.guess = 0.5;
+  view.class_rows = {50, 50};
+  view.data_classes = 2;
+  view.best.reset();
+  view.test = TestResult{2, 10, std::nullopt, data::Confusion{2, {8, 1, 1, 0}}};
+  EXPECT_HAS(said(view), "The test error is 20.0 %, and always answering the most frequent class gives 10.0 %");
 }
 
 TEST(Cautions, NameAPredictionNoBetterThanTheMean) {
