@@ -311,7 +311,7 @@ std::vector<Parameter> search_keys() {
       Key("search", "trials", Type::integer,
           "compute only this many of the candidates, in each bootstrap, and choose each by the results of earlier ones",
           kInPlan | kPlanIfSet, kIn<&Config::trials>)
-          .within(1, 1'000'000),
+          .within(1, 1'000),
       Key("search", "at_once", Type::integer,
           "trials that may be under way at once; more of them keep more devices busy, but know fewer results",
           kInPlan | kPlanIfSet, kIn<&Config::at_once>)

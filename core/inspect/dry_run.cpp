@@ -76,8 +76,10 @@ std::string fits_text(const search::Plan& plan, const scheduler::Workload& workl
   if (plan.trials > 0)
     return fmt::format("{}{} of {} x {} = {}, then {}\n",
                        bagged ? fmt::format("{} bootstraps x ", plan.bootstraps) : "",
-                       base::counted(plan.trials, "trial"), base::counted(plan.candidates_per_bootstrap(), "candidate"),
-                       base::counted(plan.folds, "fold"), base::counted(plan.n_computed(), "fit"), refits);
+                       base::counted(plan.trials, "trial"),
+                       base::counted(plan.candidates_per_bootstrap(), "candidate") +
+                           (plan.repeats > 1 ? fmt::format(" x {} repeats", plan.repeats) : ""),
+                       base::counted(plan.folds_each(), "fold"), base::counted(plan.n_computed(), "fit"), refits);
   if (plan.rungs() > 1) return rungs_text(plan) + fmt::format(", then {}\n", refits);
   const std::string repeated = plan.repeats > 1 ? fmt::format("{} repeats x ", plan.repeats) : "";
   return fmt::format("{} x {}{} = {} in {}{}, then {}\n", bagged ? sets : candidates, repeated,
@@ -112,9 +114,14 @@ std::string dry_run(registry::Registry& registry, base::Log& log, const config::
     for (const auto& candidate : plan.candidates) values.insert(search::to_text(candidate[p]));
     text += fmt::format("  {}: {}\n", plan.params[p], base::counted(values.size(), "value"));
   }
-  uint64_t needed = 0;
-  for (const scheduler::Bundle& bundle : workload.bundles) needed = std::max(needed, bundle.bytes);
-  if (!workload.bundles.empty()) text += fmt::format("a bundle needs at least {}\n", base::human_bytes(needed));
+  uint64_t needed = 0, least = UINT64_MAX;
+  for (const scheduler::Bundle& bundle : workload.bundles)
+    needed = std::max(needed, bundle.bytes), least = std::min(least, bundle.bytes);
+  if (plan.trials > 0 && least < needed)  // nobody knows which candidates become trials
+    text += fmt::format("a bundle needs {} to {}\n", base::human_bytes(least), base::human_bytes(needed));
+  else if (!workload.bundles.empty())
+    text += fmt::format("a bundle needs at least {}\n", base::human_bytes(needed));
+  if (plan.trials > 0) needed = std::min(needed, least);
   for (size_t d = 0; d < devices.size(); ++d)
     text += fmt::format("  {:<12} {}: budget {}{}\n", devices[d].id(), devices[d].info.name,
                         base::human_bytes(budgets[d]), budgets[d] < needed ? ": too small" : "");

@@ -202,11 +202,14 @@ bool has_results(const Inspection& run, uint32_t fit) {
 }
 
 std::string waiting_text(const Inspection& run, uint32_t fit) {
-  if (run.view.plan.trials > 0 && !has_results(run, fit))
-    return fmt::format(
-        "  {} one of the {}\n",
-        run.live ? "waits: its candidate has just become, or is not yet" : "not computed: its candidate is not",
-        base::counted(run.view.plan.trials, "trial"));
+  if (run.view.plan.trials > 0 && !has_results(run, fit)) {
+    const std::string trials = base::counted(run.view.plan.trials, "trial");
+    if (!results::fits_left(run.view))
+      return fmt::format("  not computed: its candidate is not one of the {}\n", trials);
+    return fmt::format("  not computed so far: its candidate has no results yet, and may become one of the {}\n",
+                       trials) +
+           (run.live ? "" : nobody_text(run));
+  }
   if (!run.live) return nobody_text(run);
   if (const uint32_t rung = run.view.plan.rung_of(fit); rung > 0 && !is_rung_done(run, rung - 1))
     return fmt::format("  not finished yet: it is in rung {}, which begins when rung {} is done\n", rung, rung - 1);
@@ -249,12 +252,17 @@ std::string waiting_refit_text(const Inspection& run, uint32_t slot) {
   std::set<uint32_t> done;
   for (const FitRecord& r : run.view.records) done.insert(r.fit);
   std::vector<std::string> before;
-  size_t fits = 0;
+  size_t fits = 0, n_done = 0;
   for (uint32_t fit = 0; fit < plan.n_fits(); ++fit) {
     if (plan.key(fit).bootstrap != bootstrap) continue;
     ++fits;
-    if (done.count(fit) == 0) before.push_back(name_of(run, fit));
+    n_done += done.count(fit);
+    if (done.count(fit) == 0 && plan.trials == 0) before.push_back(name_of(run, fit));
   }
+  if (plan.trials > 0 && n_done < size_t{plan.trials} * plan.folds)
+    return text + fmt::format("  it waits for {} trials{}: {} of their {} are done\n", plan.trials,
+                              plan.bootstraps > 1 ? " of its bootstrap" : "", n_done,
+                              results::counted(size_t{plan.trials} * plan.folds, "fit"));
   if (!before.empty())
     return text +
            fmt::format("  it waits for {} of the {}{} that decide on its candidate:\n", before.size(),

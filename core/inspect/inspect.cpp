@@ -56,8 +56,6 @@ std::string progress(const Inspection& run) {
                      failed > 0 ? fmt::format(", {} failed", failed) : "");
 }
 
-bool fits_left(const Inspection& run) { return run.view.records.size() < run.view.plan.n_recorded(); }
-
 }  // namespace
 
 Inspection inspect(registry::Registry& registry, const std::string& directory) {
@@ -103,7 +101,8 @@ namespace {
 std::string live_text(const Inspection& run) {
   if (!run.last) return ", starting, " + progress(run) + "\n";
   std::string text = fmt::format(" on {} (process {}), {}", run.last->host, run.last->pid, progress(run));
-  if (fits_left(run)) text += run.last->eta_s ? ", ETA " + base::human_seconds(*run.last->eta_s) : ", ETA unknown";
+  if (results::fits_left(run.view))
+    text += run.last->eta_s ? ", ETA " + base::human_seconds(*run.last->eta_s) : ", ETA unknown";
   return text + (run.last->phase != "fits" ? "\n  " + run.last->phase + "\n" : "\n");
 }
 
@@ -117,7 +116,7 @@ std::string ended_text(const Inspection& run) {
 std::string best_text(const Inspection& run) {
   const std::string best = results::best_so_far(run.view).text();
   if (best.empty()) return "";
-  return fmt::format("  best{}: {}\n", fits_left(run) ? " so far" : "", best);
+  return fmt::format("  best{}: {}\n", results::fits_left(run.view) ? " so far" : "", best);
 }
 
 Json best_json(const results::RunView& view) {

@@ -94,6 +94,8 @@ size_t count_fits(const RunView& view, FitStatus status) {
   return count;
 }
 
+bool fits_left(const RunView& view) { return view.records.size() < view.plan.n_recorded(); }
+
 size_t count_dropped(const RunView& view) {
   const auto dropped = [](const FitRecord& record) { return record.status == FitStatus::dropped; };
   return static_cast<size_t>(std::count_if(view.records.begin(), view.records.end(), dropped));
@@ -141,12 +143,30 @@ std::vector<CandidateRow> summarise(const search::Plan& plan, const std::vector<
   return rows;
 }
 
+namespace {
+
+// Returns the fits of a candidate in the bootstraps in which it is a trial.
+Fits fits_of_trials(const Fits& fits, size_t first, size_t count, size_t folds) {
+  Fits found;
+  for (size_t at = first; at < first + count; at += folds)
+    if (std::any_of(&fits[at], &fits[at] + folds, [](const FitRecord* fit) { return fit != nullptr; }))
+      found.insert(found.end(), &fits[at], &fits[at] + folds);
+  return found;
+}
+
+}  // namespace
+
 std::vector<CandidateRow> pool(const RunView& view) {
   const Fits fits = by_fit(view.plan, view.records);
   const uint32_t count = view.plan.fits_per_candidate();
   std::vector<CandidateRow> rows;
   for (uint32_t c = 0; c < view.plan.n_candidates(); ++c) {
-    rows.push_back(gather_candidate(view.plan, fits, selecting_metric(view.metrics), size_t{c} * count, count));
+    if (view.plan.trials > 0) {
+      const Fits trials = fits_of_trials(fits, size_t{c} * count, count, view.plan.folds);
+      rows.push_back(gather(trials, selecting_metric(view.metrics), 0, trials.size()));
+    } else {
+      rows.push_back(gather_candidate(view.plan, fits, selecting_metric(view.metrics), size_t{c} * count, count));
+    }
     rows.back().candidate = c;
   }
   rank_by_bootstrap(rows, view.metrics);

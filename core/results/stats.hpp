@@ -19,6 +19,7 @@ size_t failed_refits(const RunView& view);
 size_t count_fits(const RunView& view, journal::FitStatus status);
 
 size_t count_reused(const RunView& view);
+bool fits_left(const RunView& view);        // returns whether the run has not computed everything
 size_t count_dropped(const RunView& view);  // fits that successive halving left out
 
 // Returns a pointer for each fit of the plan, null if the fit has no record. Leaves out records outside the plan.

@@ -25,6 +25,7 @@ class Decisions {
   // `plan` must outlive the object. `at_once` is the number of trials that may be under way at once.
   Decisions(const search::Plan& plan, std::vector<results::Metric> metrics, const std::vector<search::Space>& spaces,
             uint64_t seed, uint32_t at_once);
+  // Between two calls, records may only be added. Names fits that nobody needs only once.
   cluster::Decision decide(const Records& done);
 
  private:
@@ -34,6 +35,7 @@ class Decisions {
     std::vector<uint32_t> candidates;
     std::set<uint32_t> chosen;                          // the same
     std::vector<search::TrialChooser::Result> results;  // the first trials, as far as all of them are done
+    bool over = false;                                  // the candidates that are no trials have been named
   };
 
   cluster::Decision decide_rungs(const Records& done) const;

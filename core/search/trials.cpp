@@ -1,8 +1,11 @@
 #include "search/trials.hpp"
 
 #include <algorithm>
+#include <array>
+#include <bit>
 #include <cmath>
 #include <limits>
+#include <numbers>
 #include <numeric>
 #include <utility>
 
@@ -15,6 +18,7 @@ constexpr size_t kRandomTrials = 10;  // the first ones, which no result guides
 constexpr double kBestShare = 0.1;    // share of the results that count as the best
 constexpr size_t kMostBest = 25;
 constexpr double kWidth = 0.2;  // width of a kernel around a single result, if the range of the parameter is 1
+constexpr uint32_t kMostCompared = 2048;  // candidates from which a trial is chosen
 constexpr double kNowhere = std::numeric_limits<double>::quiet_NaN();
 
 double number(const Value& value) {
@@ -35,6 +39,23 @@ double place_in(const Space& space, double value) {
   return high > low ? std::clamp((at - low) / (high - low), 0.0, 1.0) : 0.5;
 }
 
+// Returns exp(x) for x <= 0 to about 1e-13, or 0 below -700. Only additions and products compute it, so every machine
+// chooses the same trials; the library's exp() may differ in the last bit.
+double exponential(double x) {
+  if (x < -700) return 0;
+  constexpr double kRounds = 0x1.8p52;  // a sum with it has no fraction
+  const double whole = x * 1.4426950408889634 + kRounds - kRounds;
+  const double rest = x - whole * 0.6931471803691238 - whole * 1.9082149292705877e-10;  // ln 2 in two parts
+  constexpr std::array kTaylor = {1.0 / 39916800, 1.0 / 3628800, 1.0 / 362880, 1.0 / 40320, 1.0 / 5040, 1.0 / 720,
+                                  1.0 / 120,      1.0 / 24,      1.0 / 6,      1.0 / 2,     1.0,        1.0};
+  double sum = 0;
+  for (const double term : kTaylor) sum = sum * rest + term;
+  return sum * std::bit_cast<double>(static_cast<uint64_t>(whole + 1023) << 52U);
+}
+
+// Rounds a value of the library to its first digits, in which all libraries agree.
+double rounded(double value) { return static_cast<double>(static_cast<float>(value)); }
+
 // Returns how much of a normal distribution lies between 0 and 1.
 double normal_mass(double center, double width) {
   const double root = width * std::sqrt(2.0);
@@ -49,49 +70,50 @@ class TrialChooser::Density {
   Density(const TrialChooser& chooser, std::vector<uint32_t> centers)
       : chooser_(chooser), values_(chooser.values_), centers_(std::move(centers)) {
     const auto n = static_cast<double>(std::max<size_t>(centers_.size(), 1));
-    width_ = kWidth * std::pow(n, -1 / (static_cast<double>(values_.size()) + 4));  // Scott's rule
+    const double width = rounded(kWidth * std::pow(n, -1 / (static_cast<double>(values_.size()) + 4)));  // Scott's rule
+    narrowness_ = 1 / width;
+    const double norm = width * std::sqrt(2 * std::numbers::pi);
     for (const uint32_t center : centers_)
       for (size_t p = 0; p < values_.size(); ++p)
-        at_center_.push_back(values_[p] > 0 ? std::log((n + 1) / (n + values_[p]))
-                                            : -std::log(width_ * std::sqrt(2 * std::acos(-1.0)) *
-                                                        normal_mass(chooser.places(center)[p], width_)));
-    for (const uint32_t values : values_) elsewhere_.push_back(std::log(1 / (n + values)));
+        at_center_.push_back(values_[p] > 0 ? (n + 1) / (n + values_[p])
+                                            : rounded(1 / (norm * normal_mass(chooser.places(center)[p], width))));
+    for (const uint32_t values : values_) elsewhere_.push_back(1 / (n + values));
   }
 
-  double log_at(const double* place) const {
-    double even = 0;
+  double at(const double* place) const {
+    double sum = 1;
     for (size_t p = 0; p < values_.size(); ++p)
-      if (values_[p] > 0 && !std::isnan(place[p])) even -= std::log(values_[p]);
-    double sum = std::exp(even);
-    for (size_t i = 0; i < centers_.size(); ++i) sum += std::exp(log_kernel(i, place));
-    return std::log(sum / static_cast<double>(centers_.size() + 1));
+      if (values_[p] > 0 && !std::isnan(place[p])) sum /= values_[p];
+    for (size_t i = 0; i < centers_.size(); ++i) sum += kernel(i, place);
+    return sum / static_cast<double>(centers_.size() + 1);
   }
 
  private:
   // A result in which a parameter does not count tells nothing about its values: the kernel is even there.
-  double log_kernel(size_t i, const double* place) const {
-    const double* center = chooser_.places(centers_[i]);
-    double sum = 0;
+  double kernel(size_t i, const double* place) const {
+    const double *center = chooser_.places(centers_[i]), *peak = at_center_.data() + i * values_.size();
+    double product = 1, squares = 0;
     for (size_t p = 0; p < values_.size(); ++p) {
       if (std::isnan(place[p])) continue;
       if (std::isnan(center[p])) {
-        sum -= values_[p] > 0 ? std::log(values_[p]) : 0;
+        product /= values_[p] > 0 ? values_[p] : 1;
       } else if (values_[p] > 0) {
-        sum += place[p] == center[p] ? at_center_[i * values_.size() + p] : elsewhere_[p];
+        product *= place[p] == center[p] ? peak[p] : elsewhere_[p];
       } else {
-        const double distance = (place[p] - center[p]) / width_;
-        sum += at_center_[i * values_.size() + p] - 0.5 * distance * distance;
+        const double distance = (place[p] - center[p]) * narrowness_;
+        product *= peak[p];
+        squares += distance * distance;
       }
     }
-    return sum;
+    return product * exponential(-0.5 * squares);
   }
 
   const TrialChooser& chooser_;
   const std::vector<uint32_t>& values_;
   const std::vector<uint32_t> centers_;
-  double width_;
-  std::vector<double> at_center_;  // by center and parameter: logarithm of the kernel at its center
-  std::vector<double> elsewhere_;  // by parameter: logarithm of the kernel at any other value without order
+  double narrowness_ = 1;
+  std::vector<double> at_center_;  // by center and parameter: the kernel's factor at its center
+  std::vector<double> elsewhere_;  // by parameter: the factor at any other value without order
 };
 
 TrialChooser::TrialChooser(const std::vector<Space>& spaces, const Plan& plan, uint32_t bootstrap, uint64_t seed)
@@ -143,11 +165,15 @@ uint32_t TrialChooser::next(const std::vector<Result>& results, const std::vecto
   for (size_t i = 0; i < sorted.size(); ++i)
     (i < std::min(share, kMostBest) ? best : others).push_back(sorted[i].candidate);
   const Density near_best(*this, std::move(best)), near_others(*this, std::move(others));
-  uint32_t found = first_;
-  double most = -std::numeric_limits<double>::infinity();
-  for (uint32_t c = first_; c < first_ + count_; ++c) {
+  // With many candidates, each trial compares others of them.
+  const size_t trial = results.size() + pending.size(), begin = trial * kMostCompared % count_;
+  uint32_t found = first_, compared = 0;
+  double most = -1;
+  for (uint32_t i = 0; i < count_ && compared < kMostCompared; ++i) {
+    const uint32_t c = order_[(begin + i) % count_];
     if (chosen[c - first_]) continue;
-    const double ratio = near_best.log_at(places(c)) - near_others.log_at(places(c));
+    ++compared;
+    const double ratio = near_best.at(places(c)) / near_others.at(places(c));
     if (ratio > most) most = ratio, found = c;
   }
   return found;

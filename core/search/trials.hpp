@@ -10,7 +10,9 @@ namespace mokume::search {
 
 // Chooses by a tree-structured Parzen estimator (Bergstra, Bardenet, Bengio and Kegl, NIPS 2011) with kernels over all
 // parameters at once (Falkner, Klein and Hutter, ICML 2018). The best results and the others make one density each; the
-// next trial is the candidate at which their ratio is largest. All functions are pure and may be called by any thread.
+// next trial is the candidate at which their ratio is largest; of more than 2048 candidates, each trial compares 2048.
+// All functions are pure and may be called by any thread. A choice takes time in proportion to the results and
+// candidates.
 class TrialChooser {
  public:
   // Chooses among the candidates of one bootstrap. `spaces` are those from which the plan drew its candidates.

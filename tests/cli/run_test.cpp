@@ -150,31 +150,41 @@ TEST(Run, RungsDropMostCandidatesAndResumeToTheSameBytes) {
 }
 
 TEST(Run, TrialsAreTheSameAfterKillsAndForAnyNumberOfRanks) {
-  const std::string command = "run e.toml --set search.trials=3 --set search.at_once=2";
-  const Place place, killed;
-  for (const Place* one : {&place, &killed}) one->write("e.toml", small_experiment("host", kLong));
-  EXPECT_NE(place.mokume(command + " --dry-run").err.find("3 trials of "), std::string::npos);
+  if (!have("mpirun")) GTEST_SKIP() << "mpirun is missing: install openmpi-bin";
+  const std::string command = "run e.toml --devices host";
+  const Place place, killed, two;
+  std::string experiment = small_experiment("host", kLong);
+  const std::string grid = "C = { log10 = [-1, 4], n = 6 }\ngamma = [0.001, 0.01]", method = "method = \"grid\"\n";
+  experiment.replace(experiment.find(grid), grid.size(),
+                     "C = { log10 = [-1, 4], n = 12 }\ngamma = [0.001, 0.003, 0.01]");
+  experiment.insert(experiment.find(method) + method.size(), "trials = 16\nat_once = 3\n");
+  for (const Place* one : {&place, &killed, &two}) one->write("e.toml", experiment);
+  EXPECT_NE(place.mokume(command + " --dry-run").err.find("16 trials of 36 candidates"), std::string::npos);
   const Ended whole = place.mokume(command);
   ASSERT_EQ(whole.code, 0) << whole.err;
   const fs::path run = place.run("small");
   const auto summary = nlohmann::json::parse(slurp(run / "summary.json"));
   const size_t folds = summary.at("folds");
-  EXPECT_EQ(summary.at("trials"), 3);
-  EXPECT_EQ(summary.at("fits"), 3 * folds);
-  EXPECT_EQ(rows(slurp(run / "candidates.csv")).size(), 1U + 3);
-  EXPECT_EQ(rows(slurp(run / "results.csv")).size(), 1 + 3 * folds);
+  EXPECT_EQ(summary.at("trials"), 16);
+  EXPECT_EQ(summary.at("fits"), 16 * folds);
+  EXPECT_EQ(rows(slurp(run / "candidates.csv")).size(), 1U + 16);
+  EXPECT_EQ(rows(slurp(run / "results.csv")).size(), 1 + 16 * folds);
   const Ended status = place.mokume("status " + run.string());
-  EXPECT_NE(status.out.find(fmt::format("{0} of {0} fits", 3 * folds)), std::string::npos) << status.out;
+  EXPECT_NE(status.out.find(fmt::format("{0} of {0} fits", 16 * folds)), std::string::npos) << status.out;
 
-  for (const int lines : {0, 2, 4}) {
-    const pid_t pid = killed.start({"run", "e.toml", "--set", "search.trials=3", "--set", "search.at_once=2"});
+  for (const int lines : {0, 12, 33}) {
+    const pid_t pid = killed.start({"run", "e.toml"});
     wait_for(killed, lines);
     kill(pid, SIGKILL);
     Place::wait(pid);
   }
   ASSERT_EQ(killed.mokume(command).code, 0);
+  const Ended ranks =
+      two.shell("OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1 mpirun --oversubscribe -np 2 " +
+                Place::program() + " run e.toml");
+  ASSERT_EQ(ranks.code, 0) << ranks.err;
   for (const char* file : {"results.csv", "candidates.csv"})
-    EXPECT_EQ(slurp(killed.run("small") / file), slurp(run / file)) << file;
+    for (const Place* other : {&killed, &two}) EXPECT_EQ(slurp(other->run("small") / file), slurp(run / file)) << file;
 }
 
 TEST(Run, RefusesMoreTrialsThanCandidates) {

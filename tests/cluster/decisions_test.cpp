@@ -212,6 +212,62 @@ TEST(Decisions, ReleaseABundleOnceAllOfItsFitsAreDecided) {
   EXPECT_TRUE(harness.finished());
 }
 
+// A fit of a bundle that was taken apart needs the notes of the one before.
+TEST(Decisions, KeepTheOrderOfABundleThatWasTakenApart) {
+  PlannedWork work = make_work(8, 4);
+  work.decides = true;
+  TestRules rules;
+  rules.decides = [](const Records&) { return Decision{range(0, 8), {}, {}}; };
+  Harness harness(std::move(work), {{make_device("host:0"), make_device("host:1")}}, rules);
+  const Grant first = harness.expect_grant(0, 0), other = harness.expect_grant(0, 1);
+  const uint32_t begin = first.attempt.fits.front();
+  harness.fail(0, first);
+  harness.fail(0, harness.expect_grant(0, 0));  // for the second time
+  harness.finish(0, other);                     // is news for the rules
+  for (uint32_t fit = begin; fit < begin + 4; ++fit) {
+    const Grant one = harness.expect_grant(0, 1);
+    EXPECT_EQ(one.attempt.fits, Fits{fit});
+    EXPECT_EQ(one.attempt.done_fits.size(), fit - begin);
+    harness.finish(0, one);
+  }
+  EXPECT_TRUE(harness.finished());
+}
+
+// The first candidate is too large for the device.
+TEST(Decisions, GiveUpATrialThatNoDeviceCanHold) {
+  PlannedWork work = in_trials();
+  work.bundles.bundles[3].bytes = 5000;
+  TestRules rules = choosing();
+  Harness harness(std::move(work), {{make_device("host:0")}}, rules);
+  EXPECT_EQ(harness.expect_grant(0).attempt.fits, (Fits{0, 1}));
+  EXPECT_EQ(harness.given_up().size(), 2U);
+}
+
+// One device computes one trial at a time. If it breaks, no trial may be recorded as failed.
+TEST(Decisions, DoNotBlameATrialForADeviceThatBroke) {
+  PlannedWork work = in_trials();
+  Harness harness(std::move(work), {{make_device("host:0")}}, choosing());
+  harness.finish(0, harness.expect_grant(0));
+  for (int tries = 0; tries < 60 && !harness.coordinator().stopped(); ++tries)
+    if (const auto grant = harness.ask(0)) harness.fail(0, *grant);
+  EXPECT_TRUE(harness.coordinator().stopped());
+  EXPECT_TRUE(harness.given_up().empty());
+}
+
+// If the device works, the trial is at fault.
+TEST(Decisions, BlameATrialIfTheDeviceStillWorks) {
+  Harness harness(in_trials(), {{make_device("host:0")}}, choosing());
+  harness.finish(0, harness.expect_grant(0));
+  for (int tries = 0; tries < 60 && !harness.finished(); ++tries) {
+    const auto grant = harness.ask(0);
+    if (!grant) continue;
+    const bool bad = grant->attempt.fits.front() < 2;
+    bad ? harness.fail(0, *grant) : harness.finish(0, *grant);
+  }
+  EXPECT_TRUE(harness.finished());
+  EXPECT_EQ(harness.given_up().size(), 2U);
+}
+
 // The rules look at all records, so they are not asked while devices have enough work.
 TEST(Decisions, AreMadeWhenWorkRunsOut) {
   PlannedWork work = make_work(40, 1);

@@ -351,7 +351,7 @@ TEST(Messages, EachBadSettingHasOneMessage) {
       {"search.method = \"grid\"\nsearch.params.C = [1, 2]\nsearch.rungs = 3\nvalidation.ordered = true", 3, 8, 5,
        "would mix earlier and later rows"},
       {"search.at_once = 3", 1, 8, 7, "at_once has no meaning without trials"},
-      {"search.trials = 0", 1, 17, 1, "from 1 to 1000000"},
+      {"search.trials = 0", 1, 17, 1, "from 1 to 1000"},
       {"search.trials = 3", 1, 8, 6, "without a search there is nothing to choose"},
       {"search.method = \"grid\"\nsearch.params.C = [1, 2]\nsearch.rungs = 3\nsearch.trials = 2", 4, 8, 6, "two ways"},
       {"search.method = \"random\"\nsearch.params.C = [1, 2]\nsearch.trials = 2", 1, 17, 8, "candidates"},

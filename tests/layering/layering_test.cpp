@@ -20,11 +20,12 @@ TEST(Tree, KeepsItsRules) {
 }
 
 // To understand a run, a reader needs what run.cpp reaches. Both numbers may fall; an increase needs a reason. They
-// last rose by floats that members of a team send to each other (ADR 53), conditional parameters and trials (ADR 54).
+// last rose by floats that members of a team send to each other (ADR 53), conditional parameters, trials (ADR 54) and
+// cautions for every measure.
 TEST(Tree, CoreStaysSmall) {
   const std::vector<Source> tree = read_tree(test::source_directory());
-  EXPECT_LE(core_lines(tree), 40060U);
-  EXPECT_LE(reached_lines(tree, "core/run/run.cpp"), 35490U);
+  EXPECT_LE(core_lines(tree), 40290U);
+  EXPECT_LE(reached_lines(tree, "core/run/run.cpp"), 35700U);
 }
 
 // ---- tests of the checker

@@ -116,6 +116,8 @@ double Figure::number(size_t candidate, const Axis& axis) const {
 std::vector<size_t> Figure::ranking(size_t most) const {
   std::vector<size_t> order(pooled.size());
   for (size_t c = 0; c < order.size(); ++c) order[pooled[c].rank - 1] = c;
+  if (view.plan.trials > 0)
+    std::erase_if(order, [&](size_t c) { return !pooled[c].complete && pooled[c].failed == 0; });
   order.resize(std::min(order.size(), most));
   return order;
 }

@@ -96,8 +96,8 @@ std::string data_line(const results::RunView& view) {
 
 std::string plan_line(const Figure& figure) {
   const search::Plan& plan = figure.view.plan;
-  std::string text =
-      results::counted(plan.own_candidates > 0 ? plan.own_candidates : plan.candidates.size(), "candidate");
+  std::string text = plan.trials > 0 ? results::counted(plan.trials, "trial") + " of " : "";
+  text += results::counted(plan.own_candidates > 0 ? plan.own_candidates : plan.candidates.size(), "candidate");
   if (plan.own_candidates > 0) text += fmt::format(" each in {} bootstraps", plan.bootstraps);
   if (plan.rungs() > 1)
     text += fmt::format(" in {} rungs × {}", plan.rungs(), results::counted(plan.folds_each(), "fold"));

@@ -155,10 +155,10 @@ std::string candidates_section(const Figure& figure) {
     sortable &= row.complete;
     table.row(cells, figure.best == c ? "class=\"first\"" : "");
   }
-  const size_t total = plan.candidates.size();
-  return section(order.size() < total
-                     ? fmt::format("The {} best of {} candidates", order.size(), results::grouped(total))
-                     : "Candidates",
+  const size_t total = plan.trials > 0 ? figure.ranking(plan.candidates.size()).size() : plan.candidates.size();
+  return section(order.size() < total ? fmt::format("The {} best of {} {}", order.size(), results::grouped(total),
+                                                    plan.trials > 0 ? "trials" : "candidates")
+                                      : "Candidates",
                  "candidates.csv contains all of them with full precision.", table.html(sortable));
 }
 

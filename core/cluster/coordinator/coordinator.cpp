@@ -66,7 +66,7 @@ Coordinator::Coordinator(PlannedWork work, std::vector<std::vector<LocalDevice>>
   for (uint32_t i = 0; i < policy_.bundles(); ++i) {
     if (left(policy_.bundle(i).fits).empty()) {
       policy_.finished(i);
-    } else if (!parts_[i].held_back) {
+    } else if (parts_[i].may_wait()) {
       policy_.wait(i);
     }
   }
@@ -78,7 +78,7 @@ void Coordinator::index_bundles() {
   for (uint32_t i = 0; i < policy_.bundles(); ++i) {
     const std::vector<uint32_t>& fits = policy_.bundle(i).fits;
     const bool refit = i + work_.refit_after.size() >= policy_.bundles();
-    parts_.push_back({i, 0, false, "", std::nullopt, refit || work_.decides});
+    parts_.push_back({i, 0, false, "", std::nullopt, refit, !refit && work_.decides});
     for (const uint32_t fit : fits) {
       if (is_refit(fit) != refit || fit >= slots() || bundle_of_[fit] != kNoBundle) {
         throw Error(MK_DEVICE_ERROR, fmt::format("the model put fit {} into bundle {}, but it is already in another "
@@ -100,7 +100,6 @@ Coordinator::Out Coordinator::handle(uint32_t from, const Message& message, doub
   now_ = now;
   try {
     mark_alive(from);
-    if (!ending_) decide();
     std::visit([&](const auto& one) { take(from, one, out); }, message);
     settle(out);
   } catch (const Error& error) {
@@ -146,7 +145,14 @@ std::optional<Grant> Coordinator::grant(uint32_t index, uint32_t device) {
   if (asks.lease || now_ < asks.rest_until) return std::nullopt;
   if (const auto fit = std::exchange(asks.probe, std::nullopt))
     return open_lease(index, device, {bundle_of_[*fit]}, probe_attempt(*fit), true);
-  const auto picked = failures_.in_a_row(index) == 0 ? policy_.next(index, now_) : choose_after_failure(index);
+  const auto choose = [&] {
+    return failures_.in_a_row(index) == 0 ? policy_.next(index, now_) : choose_after_failure(index);
+  };
+  auto picked = choose();
+  if (!picked && work_.decides && is_news_) {
+    decide();
+    picked = choose();
+  }
   if (!picked) return std::nullopt;
   std::vector<uint32_t> bundles = picked->bundles;
   if (std::any_of(bundles.begin(), bundles.end(), [&](uint32_t i) { return has_notes_coming(i); })) {
@@ -319,7 +325,7 @@ void Coordinator::settle(Out& out) {
     if (!by_itself) nodes_[one.node].cancel.insert(*one.lease);
   }
   cancel_orphans();
-  decide();
+  decide_when_idle();
   fill_refits();
   if (!blocklist_.empty()) give_up_blocklisted(out);
   if (!ending_ && placement_changed_) {
@@ -327,7 +333,7 @@ void Coordinator::settle(Out& out) {
     stop_without_devices(out);
     if (!ending_) give_up_unplaceable(out);
   }
-  if (!ending_) decide();  // the last fit that a decision or a refit waits for may just have been given up
+  if (!ending_) decide_when_idle();  // the last fit that a decision or a refit waits for may just have been given up
   if (!ending_) fill_refits();
   if (!ending_ && n_done_ == slots()) end(std::nullopt, out);
 }

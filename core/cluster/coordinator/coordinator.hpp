@@ -97,7 +97,10 @@ class Coordinator {
     bool alone = false;            // this part is never combined with others again
     std::string too_large;         // out-of-memory error of the device that could not hold it
     std::optional<uint32_t> next;  // part with the next fit of the same bundle
-    bool held_back = false;        // waits for its predecessor, for a decision, or for its refit's choice
+    bool held_back = false;        // waits for its predecessor, or for its refit's choice
+    bool undecided = false;        // waits for a decision of the rules
+
+    bool may_wait() const { return !held_back && !undecided; }  // for a device
   };
 
   uint32_t slots() const { return static_cast<uint32_t>(done_.size()); }
@@ -141,6 +144,7 @@ class Coordinator {
 
   // coordinator_decisions.cpp defines the functions for a search in which results decide.
   void decide_at_start();
+  void decide_when_idle();
   void decide();
   void begin(const std::vector<uint32_t>& fits);
   void release(uint32_t bundle);
@@ -167,6 +171,7 @@ class Coordinator {
   void retire(uint32_t unit, const std::string& text);
   void give_up(uint32_t fit, const std::string& text);
   void give_up_blocklisted(Out& out);
+  bool probe_before_giving_up();
   bool is_last(uint32_t unit) const;  // returns whether no other unit works
   void check_placeable() const;
   void give_up_unplaceable(Out& out);

@@ -6,18 +6,23 @@
 
 namespace mokume::cluster {
 
-// The first tick begins what needs a decision that the journal must record.
+// Dropped fits must be recorded before others begin, and nobody observes the constructor: the first tick does the rest.
 void Coordinator::decide_at_start() {
   if (!work_.decides) return;
   const Decision decision = rules_.decide(done_);
+  for (const uint32_t fit : decision.unneeded)
+    if (!done_[fit]) drop(fit, false);
   if (std::all_of(decision.dropped.begin(), decision.dropped.end(), [&](uint32_t fit) { return done_[fit]; }))
     begin(decision.begin);
 }
 
-// The rules look at all records, so they are asked only when no work waits. A decision may lead to
-// another one.
+// The rules look at all records, so they are asked when no work waits, or none that a device can take (see grant()).
+void Coordinator::decide_when_idle() {
+  if (work_.decides && policy_.waiting() == 0) decide();
+}
+
+// A decision may lead to another one.
 void Coordinator::decide() {
-  if (!work_.decides || policy_.waiting() > 0) return;
   while (std::exchange(is_news_, false)) {
     const Decision decision = rules_.decide(done_);
     for (const uint32_t fit : decision.dropped)
@@ -36,10 +41,10 @@ void Coordinator::begin(const std::vector<uint32_t>& fits) {
 // Lets a bundle begin once all of its fits are decided, because fits of a bundle share work. Fits that an earlier
 // session has computed stay, because the others may use their results.
 void Coordinator::release(uint32_t bundle) {
-  if (!parts_[bundle].held_back) return;
+  if (!parts_[bundle].undecided) return;
   std::vector<uint32_t> kept = policy_.bundle(bundle).fits;
   if (!std::all_of(kept.begin(), kept.end(), [&](uint32_t fit) { return done_[fit] || may_begin_[fit]; })) return;
-  parts_[bundle].held_back = false;
+  parts_[bundle].undecided = false;
   std::erase_if(kept, [&](uint32_t fit) { return is_dropped(fit); });
   if (!kept.empty()) policy_.narrow(bundle, kept);
   left(kept).empty() ? policy_.finished(bundle) : policy_.wait(bundle);

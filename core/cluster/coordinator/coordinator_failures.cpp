@@ -79,7 +79,7 @@ void Coordinator::count_failures(const Lease& held, const std::vector<uint32_t>&
 void Coordinator::quarantine(uint32_t unit, const std::string& text) {
   retire(unit, text);
   for (const uint32_t fit : failures_.reinstate(unit))
-    if (blocklist_.erase(fit) > 0 && !parts_[bundle_of_[fit]].held_back) policy_.wait(bundle_of_[fit]);
+    if (blocklist_.erase(fit) > 0 && parts_[bundle_of_[fit]].may_wait()) policy_.wait(bundle_of_[fit]);
 }
 
 // Returns the cheapest fit that a unit of the same class has completed. Excludes refits, because the model of the probe
@@ -211,6 +211,7 @@ void Coordinator::give_up_blocklisted(Out& out) {
     for (const auto& [fit, text] : blocklist_) released = release_next(bundle_of_[fit]) || released;
     if (released) return;
   }
+  if (last && work_.decides && probe_before_giving_up()) return;
   std::set<uint32_t> candidates;
   for (const auto& [fit, text] : blocklist_) candidates.insert(failures_.candidate(fit));
   if (last && candidates.size() > 1 && !failures_.anything_succeeded()) {
@@ -229,9 +230,22 @@ void Coordinator::give_up_blocklisted(Out& out) {
   }
 }
 
+// A failed fit decides what is computed next, so it must not be the fault of a device. Returns whether a device is
+// being tested.
+bool Coordinator::probe_before_giving_up() {
+  bool tests = false;
+  for (uint32_t unit = 0; unit < units_.size(); ++unit) {
+    RunDevice& one = units_[unit];
+    if (one.retired || nodes_[one.node].lost || failures_.in_a_row(unit) == 0) continue;
+    if (!one.lease && !one.probe && (one.probe = probe_for(unit))) policy_.retire(unit);
+    tests = tests || one.lease || one.probe;
+  }
+  return tests;
+}
+
 bool Coordinator::is_work_left() const {
   for (uint32_t fit = 0; fit < slots(); ++fit)
-    if (!done_[fit] && blocklist_.count(fit) == 0 && !parts_[bundle_of_[fit]].held_back) return true;
+    if (!done_[fit] && blocklist_.count(fit) == 0 && parts_[bundle_of_[fit]].may_wait()) return true;
   return false;
 }
 
@@ -265,8 +279,10 @@ void Coordinator::check_placeable() const {
   if (units_.empty()) throw Error(MK_DEVICE_ERROR, "no node has a device for this run; see `mokume devices`");
   const std::vector<uint32_t> unplaceable = policy_.unplaceable();
   uint32_t waiting = 0;
-  for (uint32_t i = 0; i < policy_.bundles(); ++i)
-    waiting += left(policy_.bundle(i).fits).empty() || parts_[i].held_back ? 0 : 1;
+  for (uint32_t i = 0; i < policy_.bundles(); ++i) {
+    const bool may_fit = !parts_[i].undecided || policy_.bundle(i).bytes <= largest_budget(false);
+    waiting += !left(policy_.bundle(i).fits).empty() && !parts_[i].held_back && may_fit ? 1 : 0;
+  }
   if (unplaceable.empty() || unplaceable.size() < waiting) return;
   uint64_t least = UINT64_MAX, largest = 0;
   for (const uint32_t i : unplaceable) least = std::min(least, policy_.bundle(i).bytes);

@@ -40,7 +40,7 @@ void Coordinator::lose(uint32_t index, const std::string& text) {
       close(lease, 0);
     } else {
       for (const uint32_t fit : lease.coming)
-        if (!is_over(fit) && !parts_[bundle_of_[fit]].held_back) policy_.wait(bundle_of_[fit]);
+        if (!is_over(fit) && parts_[bundle_of_[fit]].may_wait()) policy_.wait(bundle_of_[fit]);
     }
     lease.coming.clear();
   }

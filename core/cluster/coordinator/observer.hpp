@@ -47,18 +47,19 @@ struct Refit {
 
 // Says what the results so far decide about a search.
 struct Decision {
-  std::vector<uint32_t> begin;     // all fits that are to be computed, as far as that is certain
+  std::vector<uint32_t> begin;     // all fits that are to be computed, as far as the results decide it
   std::vector<uint32_t> dropped;   // fits that are not computed, which the journal records
   std::vector<uint32_t> unneeded;  // the same without a record, because the other records imply it
 };
 
-// Chooses by fixed rules what is computed, given results. All functions are pure functions of the plan and the records.
+// Chooses by fixed rules what is computed, given results. All answers are functions of the plan and the records alone.
 class SearchRules {
  public:
   virtual ~SearchRules() = default;
   virtual Refit choose(uint32_t refit, const std::vector<journal::FitRecord>& fits) = 0;
-  // Decides what is computed, at the start and whenever devices run out of work. `done` holds the records of all slots,
-  // which are final, even if an earlier session made some that the results so far do not justify.
+  // Decides what is computed, at the start and when a device asks for work and gets none. `done` holds the records of
+  // all slots, and from one call to the next records are only added. They are final, even if an earlier session made
+  // some that the results so far do not justify.
   virtual Decision decide(const std::vector<std::optional<journal::FitRecord>>& done) {
     static_cast<void>(done);
     return {};

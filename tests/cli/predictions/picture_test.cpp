@@ -262,7 +262,7 @@ TEST_F(PictureRun, ManyPicturesAndFoldersGiveARowEach) {
     const auto cells = cells_of(lines[r + 1]);
     EXPECT_EQ(cells[0], file);
     const json alone = json::parse(predict(run("net1"), file + " --json").out);
-    EXPECT_EQ(cells[1], alone["vote"]);
+    EXPECT_EQ(cells[1], alone["vote"].get<std::string>());
     for (size_t c = 0; c < 10; ++c) EXPECT_NEAR(std::stod(cells[2 + c]), alone["mean"][c].get<double>(), 1e-6) << file;
   }
   const auto objects = lines_of(predict(run("net1"), "z.png many --json").out);
