@@ -55,6 +55,35 @@ TEST(Import, FoldsConstantsIntoTheLayerBefore) {
             "  { name = \"a\", type = \"linear\", out_features = 3 },\n]\n");
 }
 
+// mokume keeps channels innermost, so the columns of an identity restore the order of the file.
+TEST(Import, PutsFlattenedImagesAtTheEndIntoTheOrderOfTheFile) {
+  const auto ending = [](int64_t side, const std::function<void(Graph&, const std::string&)>& end, int64_t outputs) {
+    return imported([&](Graph& g) {
+      const std::string x = g.input("x", sdk::onnx::kFloat, images(2, side));
+      end(g, g.add("Flatten", {g.add("Relu", {x})}));
+      g.output("y", sdk::onnx::kFloat, {Graph::kRows, outputs});
+    });
+  };
+  const auto relu = [](Graph& g, const std::string& x) { g.add("Relu", {x}, {}, "y"); };
+  const std::string order = "type = \"linear\", out_features = 32, bias = false }";
+  EXPECT_NE(ending(4, relu, 32).find(order), std::string::npos) << ending(4, relu, 32);
+  EXPECT_EQ(ending(1, relu, 2).find("out_features"), std::string::npos) << "a single pixel has one order";
+  const auto gemm = [](Graph& g, const std::string& x) { linear_of(g, x, "a", 32, 3, "y"); };
+  EXPECT_EQ(ending(4, gemm, 3).find("out_features = 32"), std::string::npos) << "a linear layer reads any order";
+  EXPECT_NE(ending(23, relu, 1058).find("up to 1024 can be put in order"), std::string::npos);
+}
+
+TEST(Import, RefusesToRoundValues) {
+  for (const auto& [type, refused] : {std::pair(sdk::onnx::kFloat, false), {sdk::onnx::kInt64, true}}) {
+    const std::string text = imported([&, to = int64_t{type}](Graph& g) {
+      const std::string x = g.input("x", sdk::onnx::kFloat, {Graph::kRows, 4});
+      linear_of(g, g.add("Cast", {x}, Attributes().set("to", to)), "a", 4, 3, "y");
+      g.output("y", sdk::onnx::kFloat, {Graph::kRows, 3});
+    });
+    EXPECT_EQ(text.find("(Cast) rounds its values") != std::string::npos, refused) << text;
+  }
+}
+
 // A layer that another node also reads keeps its weights.
 TEST(Import, AddsALayerForConstantsBehindABranch) {
   const std::string text = imported([](Graph& g) {

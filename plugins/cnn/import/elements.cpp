@@ -202,9 +202,12 @@ void Graph::softmax(const Node& node) {
 
 void Graph::log_softmax(const Node& node) {
   softmax(node);
+  Value& x = values_.at(output_);
+  const bool last = x.layer == int(builder_.layers().size()) - 1;
+  if (last && !builder_.layers().empty()) put_channels_first(x.shape.elements());
   MadeLayer layer;
   layer.keys = {{"type", "log_softmax"}};
-  layer.inputs = {values_.at(output_).layer};
+  layer.inputs = {last ? int(builder_.layers().size()) - 1 : x.layer};
   layer.out = values_.at(output_).shape;
   give_layer(node, std::move(layer));
 }

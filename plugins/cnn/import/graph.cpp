@@ -9,6 +9,7 @@
 namespace mokume::cnn::onnx {
 namespace {
 
+constexpr int64_t kMostReordered = 1024;
 constexpr uint64_t kSmall = 1 << 20;  // a network may have this many numbers even if its file is smaller
 constexpr int64_t kMostElements = int64_t{1} << 40;
 
@@ -76,9 +77,45 @@ Graph::Graph(Model model)
     throw Error(MK_UNSUPPORTED, "its output is images of " + text(out.shape) +
                                     ", and a network of mokume gives a row of numbers: classes, or one number");
   outputs_ = out.shape.elements();
+  put_channels_first(outputs_);
   classifies_ = classifies_ || outputs_ > 1;
   if (!classes_.empty() && int64_t(classes_.size()) != outputs_) classes_.clear();
   builder_.finish();
+}
+
+// Returns whether the last layer gives elements of images in mokume's order, channels innermost. A linear layer reads
+// them in the order of the file, and gives rows without any order.
+bool Graph::ends_in_image_order() const {
+  std::vector<bool> ordered;
+  for (const MadeLayer& layer : builder_.layers()) {
+    const Shape& image = builder_.shape_of(layer.inputs.front());
+    const auto reads_ordered = [&](int input) { return input != Builder::kInput && ordered[size_t(input)]; };
+    if (layer.type() == "flatten")
+      ordered.push_back(image.channels > 1 && image.height * image.width > 1);
+    else
+      ordered.push_back(layer.type() != "linear" &&
+                        std::any_of(layer.inputs.begin(), layer.inputs.end(), reads_ordered));
+  }
+  return ordered.back();
+}
+
+// Puts the elements of images into the order of the file. The layer is the identity, whose columns have that order.
+void Graph::put_channels_first(int64_t elements) {
+  if (!ends_in_image_order()) return;
+  if (elements > kMostReordered)
+    throw Error(MK_UNSUPPORTED, "it ends with the " + std::to_string(elements) +
+                                    " elements of flattened images, which mokume keeps in another order; up to " +
+                                    std::to_string(kMostReordered) + " can be put in order");
+  MadeLayer layer;
+  layer.keys = {{"type", "linear"}, {"out_features", elements}, {"bias", false}};
+  layer.hint = "order";
+  layer.inputs = {int(builder_.layers().size()) - 1};
+  layer.out = {1, 1, elements, true};
+  std::vector<float> identity(size_t(elements * elements), 0.0F);
+  for (int64_t i = 0; i < elements; ++i) identity[size_t(i * elements + i)] = 1;
+  layer.weights.push_back({"weight", {elements, elements}, std::move(identity)});
+  layer.frozen = true;
+  builder_.add(std::move(layer));
 }
 
 // Finds the only output of real numbers. Files that mokume exports have the labels as a second output.
@@ -154,7 +191,7 @@ const std::map<std::string, Graph::Handler>& Graph::handlers() {
       {"LogSoftmax", &Graph::log_softmax},
       {"Identity", &Graph::pass},
       {"Dropout", &Graph::pass},
-      {"Cast", &Graph::pass},
+      {"Cast", &Graph::cast},
       {"Constant", &Graph::constant_node},
       {"Shape", &Graph::shape_of},
       {"Gather", &Graph::gather},

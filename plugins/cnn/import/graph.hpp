@@ -51,6 +51,8 @@ class Graph {
 
   // ---- graph.cpp handles the graph and its values
   void check_input();
+  bool ends_in_image_order() const;
+  void put_channels_first(int64_t elements);
   void find_output();
   void find_needed();
   void find_classes();
@@ -115,6 +117,7 @@ class Graph {
 
   // ---- shapes.cpp handles operators that move no data, and constants
   void pass(const Node& node);
+  void cast(const Node& node);
   void constant_node(const Node& node);
   void shape_of(const Node& node);
   void gather(const Node& node);

@@ -27,6 +27,14 @@ std::vector<int64_t> Graph::dims_of(const Value& v) const {
 
 void Graph::pass(const Node& node) { give(node, value(node, 0)); }
 
+// Layers compute with real numbers, so a value may only become a real number that is as exact.
+void Graph::cast(const Node& node) {
+  const int64_t to = integer(node, "to", 0);
+  if (!is_constant(node, 0) && to != ::onnx::TensorProto::FLOAT && to != ::onnx::TensorProto::DOUBLE)
+    unsupported(node, "rounds its values to another type, and mokume's layers compute in float32");
+  pass(node);
+}
+
 void Graph::constant_node(const Node& node) {
   if (const auto value = model_.literals.find(&node); value != model_.literals.end())
     return give_constant(node, std::move(value->second));
