@@ -1,4 +1,5 @@
 // Tests whole runs: their files, kills, resumes, nodes and devices.
+#include <fmt/format.h>
 #include <gtest/gtest.h>
 
 #include <chrono>

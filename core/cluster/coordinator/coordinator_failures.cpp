@@ -237,7 +237,10 @@ bool Coordinator::probe_before_giving_up() {
   for (uint32_t unit = 0; unit < units_.size(); ++unit) {
     RunDevice& one = units_[unit];
     if (one.retired || nodes_[one.node].lost || failures_.in_a_row(unit) == 0) continue;
-    if (!one.lease && !one.probe && (one.probe = probe_for(unit))) policy_.retire(unit);
+    if (!one.lease && !one.probe) {
+      one.probe = probe_for(unit);
+      if (one.probe) policy_.retire(unit);  // no other work until the probe has ended
+    }
     tests = tests || one.lease || one.probe;
   }
   return tests;
