@@ -184,6 +184,8 @@ TEST(Plots, HeatMapShowsFailuresGapsAndValues) {
   EXPECT_EQ(occurrences(map, "class=\"blank\""), 2U);
   EXPECT_EQ(occurrences(map, "class=\"cross\""), 1U);
   EXPECT_HAS(map, "a fit failed; grey: not finished");
+  view.plan.trials = 14;
+  EXPECT_HAS(find(plots(view), "plots/heatmap.svg")->content, "a fit failed; grey: not computed");
   EXPECT_EQ(occurrences(map, "onlight\">") + occurrences(map, "ondark\">"), 13U);
 }
 

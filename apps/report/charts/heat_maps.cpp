@@ -7,6 +7,7 @@
 #include <limits>
 
 #include "report/charts/style.hpp"
+#include "results/stats.hpp"
 
 namespace mokume::report {
 namespace {
@@ -155,7 +156,8 @@ std::string draw_map(const Figure& figure, const Group& group, const Colours& co
   left_axis(svg, beside.scale, map.left - 5, map.left - 5, beside.ticks, beside.title);
   if (!colours.means.empty()) draw_legend(svg, colours, figure.unit, map.right + 22, map.bottom);
   std::string note = map.any_failed ? "× a fit failed" : "";
-  if (map.any_missing) note += note.empty() ? "grey: not finished" : "; grey: not finished";
+  const std::string gap = results::fits_left(figure.view) ? "grey: not finished" : "grey: not computed";
+  if (map.any_missing) note += note.empty() ? gap : "; " + gap;
   if (!note.empty()) svg.text(map.left, map.bottom + 64, note);
   return std::move(svg).finish();
 }
