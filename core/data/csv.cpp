@@ -48,6 +48,7 @@ class Reader {
   CsvTable read() {
     const std::string whole = options_.piece == nullptr ? read_text(path_) : "";
     const std::string_view text = options_.piece == nullptr ? whole : options_.piece->text;
+    check_utf8(path_, text, options_.piece == nullptr ? 0 : options_.piece->more_lines);
     format_ = detect_csv(path_, text);
     if (const std::string how = to_text(format_); !how.empty()) part_.notes.push_back(shown_path(path_) + ": " + how);
     CsvRows rows(path_, text, format_.delimiter);

@@ -7,6 +7,7 @@
 
 #include <algorithm>
 #include <cerrno>
+#include <cstring>
 #include <system_error>
 
 #include "base/memory.hpp"
@@ -18,6 +19,8 @@ namespace {
 
 // Deflate codes at most 258 bytes in two bits; the zlib documentation states a limit of 1032:1.
 constexpr uint64_t kDeflateRatio = 1032;
+
+constexpr size_t kFirstBytes = 1000;  // a table in UTF-16 has a zero byte among them
 
 std::string cause(int code) { return std::generic_category().message(code); }
 
@@ -80,6 +83,27 @@ std::string read_text(const std::string& path, uint64_t max_bytes) {
   text.resize(used);
   if (text.compare(0, 3, "\xEF\xBB\xBF") == 0) text.erase(0, 3);
   return text;
+}
+
+void check_utf8(const std::string& path, std::string_view text, int64_t lines_before) {
+  using namespace std::string_view_literals;
+  if (text.starts_with("PK\x03\x04"sv)) bad_data(path, "", "is a spreadsheet or a zip archive; save the table as CSV");
+  const bool marked = text.starts_with("\xFF\xFE"sv) || text.starts_with("\xFE\xFF"sv);
+  if (marked || text.substr(0, kFirstBytes).find('\0') != std::string_view::npos)
+    bad_data(path, "", "is UTF-16 or no text; save it as UTF-8, for example with iconv -f UTF-16 -t UTF-8");
+  for (size_t at = 0; at < text.size();) {
+    uint64_t eight = 0;
+    if (at + sizeof(eight) <= text.size()) std::memcpy(&eight, text.data() + at, sizeof(eight));
+    const bool ascii = at + sizeof(eight) <= text.size() && (eight & 0x8080808080808080U) == 0;
+    const size_t length = ascii ? sizeof(eight) : base::utf8_length(text.substr(at, 4));
+    if (length == 0)
+      bad_data(
+          path,
+          "line " +
+              std::to_string(lines_before + 1 + std::count(text.begin(), text.begin() + std::ptrdiff_t(at), '\n')),
+          "holds a byte that is not UTF-8; save the table as UTF-8, for example with iconv -f WINDOWS-1252 -t UTF-8");
+    at += length;
+  }
 }
 
 size_t checked_count(const std::string& path, int64_t rows, int64_t features) {

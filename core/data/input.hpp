@@ -38,6 +38,10 @@ class Input {
 // Returns the whole file without a UTF-8 byte order mark. Throws Error(MK_BAD_DATA) if it has more than `max_bytes`.
 std::string read_text(const std::string& path, uint64_t max_bytes = kMaxFileBytes);
 
+// Throws Error(MK_BAD_DATA) if the text of a table is not UTF-8, and names the kind of file if it is another known one.
+// `lines_before` is the number of lines of the file before the text.
+void check_utf8(const std::string& path, std::string_view text, int64_t lines_before = 0);
+
 // Returns rows * features. Throws Error(MK_BAD_DATA) if so many floats take more than half of the free memory.
 size_t checked_count(const std::string& path, int64_t rows, int64_t features);
 

@@ -36,7 +36,7 @@ std::optional<std::string> compare(const std::string& what, double value, double
 
 std::optional<std::string> validation_caution(const RunView& view, const std::vector<CandidateRow>& rows) {
   const auto selecting = selecting_metric(view.metrics);
-  if (!selecting || !view.best || !rows[*view.best].complete) return std::nullopt;
+  if (!selecting || !view.best || *view.best >= rows.size() || !rows[*view.best].complete) return std::nullopt;
   const Metric& metric = view.metrics[*selecting];
   const auto constant = constant_answer(view, metric.name);
   if (!constant) return std::nullopt;

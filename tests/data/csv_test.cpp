@@ -180,6 +180,21 @@ TEST_F(Csv, RefusesMalformedText) {
     Names words;
   } cases[] = {
       {"", plain, {"is empty"}},
+      {"a,y\n1,m\xFC"
+       "de\n",
+       plain,
+       {"line 2", "is not UTF-8", "iconv -f WINDOWS-1252"}},
+      {"gr\xF6\xDF"
+       "e,y\n1,2\n",
+       plain,
+       {"line 1", "is not UTF-8"}},
+      {std::string("\xFF\xFE"
+                   "a\0,\0y\0",
+                   9),
+       plain,
+       {"is UTF-16"}},
+      {std::string("a\0,\0y\0\n\0", 8), plain, {"is UTF-16 or no text"}},
+      {"PK\x03\x04 and more", plain, {"is a spreadsheet"}},
       {"\r\n\n", plain, {"is empty"}},
       {"a,y\n", plain, {"has no rows that can be used"}},
       {"a,y\n,1\n", drop, {"has no rows that can be used"}},

@@ -24,8 +24,8 @@ TEST(Tree, KeepsItsRules) {
 // cautions for every measure.
 TEST(Tree, CoreStaysSmall) {
   const std::vector<Source> tree = read_tree(test::source_directory());
-  EXPECT_LE(core_lines(tree), 40290U);
-  EXPECT_LE(reached_lines(tree, "core/run/run.cpp"), 35700U);
+  EXPECT_LE(core_lines(tree), 40300U);
+  EXPECT_LE(reached_lines(tree, "core/run/run.cpp"), 35720U);
 }
 
 // ---- tests of the checker
