@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <limits>
+#include <set>
 #include <utility>
 
 #include "results/stats.hpp"
@@ -21,7 +22,7 @@ Decisions::Decisions(const search::Plan& plan, std::vector<results::Metric> metr
                      const std::vector<search::Space>& spaces, uint64_t seed, uint32_t at_once)
     : plan_(plan), metrics_(std::move(metrics)), metric_(results::selecting_metric(metrics_)), at_once_(at_once) {
   for (uint32_t b = 0; plan_.trials > 0 && b < plan_.bootstraps; ++b)
-    trials_.push_back({search::TrialChooser(spaces, plan_, b, seed), {}, {}, {}, false});
+    trials_.push_back({search::TrialChooser(spaces, plan_, b, seed), {}, {}, false});
 }
 
 cluster::Decision Decisions::decide(const Records& done) {
@@ -78,10 +79,11 @@ cluster::Decision Decisions::decide_trials(const Records& done) {
     Trials& trials = trials_[b];
     for (const uint32_t candidate : trials.candidates)
       for (uint32_t fold = 0; fold < plan_.folds; ++fold) decision.begin.push_back(plan_.fit_id(candidate, b, fold));
-    if (trials.candidates.size() < plan_.trials) continue;
+    if (trials.over || trials.candidates.size() < plan_.trials) continue;
+    const std::set<uint32_t> chosen(trials.candidates.begin(), trials.candidates.end());
     const uint32_t first = plan_.own_candidates * b;
-    for (uint32_t c = first; !trials.over && c < first + plan_.candidates_per_bootstrap(); ++c)
-      for (uint32_t fold = 0; trials.chosen.count(c) == 0 && fold < plan_.folds; ++fold)
+    for (uint32_t c = first; c < first + plan_.candidates_per_bootstrap(); ++c)
+      for (uint32_t fold = 0; chosen.count(c) == 0 && fold < plan_.folds; ++fold)
         if (const uint32_t fit = plan_.fit_id(c, b, fold); !done[fit]) decision.unneeded.push_back(fit);
     trials.over = true;
   }
@@ -91,7 +93,7 @@ cluster::Decision Decisions::decide_trials(const Records& done) {
 // A trial is chosen by the results of all trials but the last at_once - 1 before it, whatever has arrived earlier, so
 // that the choice does not depend on the devices.
 void Decisions::choose_trials(uint32_t bootstrap, const Records& done) {
-  auto& [chooser, candidates, chosen, results, over] = trials_[bootstrap];
+  auto& [chooser, candidates, results, over] = trials_[bootstrap];
   for (;;) {
     while (results.size() < candidates.size()) {
       const auto loss = mean_loss(plan_.fit_id(candidates[results.size()], bootstrap, 0), plan_.folds, done);
@@ -103,7 +105,6 @@ void Decisions::choose_trials(uint32_t bootstrap, const Records& done) {
     const auto known = static_cast<std::ptrdiff_t>(next + 1 > at_once ? next + 1 - at_once : 0);
     candidates.push_back(
         chooser.next({results.begin(), results.begin() + known}, {candidates.begin() + known, candidates.end()}));
-    chosen.insert(candidates.back());
   }
 }
 

@@ -3,7 +3,6 @@
 
 #include <cstdint>
 #include <optional>
-#include <set>
 #include <vector>
 
 #include "cluster/coordinator/observer.hpp"
@@ -33,7 +32,6 @@ class Decisions {
   struct Trials {
     search::TrialChooser chooser;
     std::vector<uint32_t> candidates;
-    std::set<uint32_t> chosen;                          // the same
     std::vector<search::TrialChooser::Result> results;  // the first trials, as far as all of them are done
     bool over = false;                                  // the candidates that are no trials have been named
   };

@@ -64,7 +64,7 @@ double normal_mass(double center, double width) {
 
 }  // namespace
 
-// The mean of the kernels around results and of the even density, so that it is positive everywhere.
+// Averages the kernels around results and an even density, so that the density is positive everywhere.
 class TrialChooser::Density {
  public:
   Density(const TrialChooser& chooser, std::vector<uint32_t> centers)
