@@ -3,21 +3,22 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
-#include <set>
 #include <unordered_map>
 
 #include "base/text.hpp"
+#include "data/arff.hpp"
 #include "data/csv_format.hpp"
 #include "data/csv_rows.hpp"
+#include "data/csv_words.hpp"
 #include "data/input.hpp"
+#include "data/precision.hpp"
 
 namespace mokume::data {
 namespace {
 
-constexpr size_t kMostWords = 1000;  // limit on the different words recorded for a numeric column
 constexpr int64_t kFewestRows = 10;  // fewer rows may count up by coincidence
 constexpr int32_t kMissingLevel = -1, kUnknownLevel = -2;
-constexpr float kNoValue = std::numeric_limits<float>::quiet_NaN();
+constexpr double kNoValue = std::numeric_limits<double>::quiet_NaN();
 
 // Holds a column of the file that provides features.
 struct Source {
@@ -27,31 +28,41 @@ struct Source {
   bool has_mode = true;                           // categorical: whether a missing cell can be filled
   std::unordered_map<std::string, int32_t> seen;  // categorical: index of each level
   std::vector<int64_t> count;                     // categorical: number of kept rows with each level, by index
-  int64_t strange = 0;  // number of cells without a number (numeric) or with an unknown level (categorical)
-  std::string first_strange;
-  int64_t first_line = 0;
-  std::set<std::string> words = {};  // numeric: up to kMostWords different words
+  StrangeCells strange = {};
+  bool counts_rows = true;  // numeric: each value is that of the row before plus 1
+  double last = kNoValue;   // numeric: value of the row before
+  bool left_out = false;    // it has no name, and names or counts the rows
 
-  void note_strange(std::string_view cell, int64_t line) {
-    if (strange++ == 0) {
-      first_strange = cell;
-      first_line = line;
-    }
-    if (words.size() < kMostWords) words.emplace(cell);
+  void compare(double value, bool first_row) {
+    counts_rows = counts_rows && (first_row || value == last + 1);
+    last = value;
   }
 };
 
 class Reader {
  public:
-  Reader(const std::string& path, const CsvOptions& options) : path_(path), options_(options) {}
+  Reader(const std::string& path, const CsvOptions& options) : path_(path), options_(options), categorical_(options.categorical) {}
 
   CsvTable read() {
     const std::string whole = options_.piece == nullptr ? read_text(path_) : "";
     const std::string_view text = options_.piece == nullptr ? whole : options_.piece->text;
     check_utf8(path_, text, options_.piece == nullptr ? 0 : options_.piece->more_lines);
-    format_ = detect_csv(path_, text);
+    if (is_arff(text)) {
+      const ArffText arff = arff_to_csv(path_, text);
+      part_.notes.push_back(shown_path(path_) + ": is ARFF, whose nominal attributes are categorical");
+      const std::string target = options_.target.empty() ? arff.last : options_.target;
+      for (const std::string& name : arff.nominal)
+        if (name != target) categorical_.push_back(name);
+      return read(arff.csv);
+    }
+    return read(text);
+  }
+
+ private:
+  CsvTable read(std::string_view text) {
+    format_ = detect_csv(path_, text, expected_names());
     if (const std::string how = to_text(format_); !how.empty()) part_.notes.push_back(shown_path(path_) + ": " + how);
-    CsvRows rows(path_, text, format_.delimiter);
+    CsvRows rows(path_, text, format_);
     std::vector<std::string_view> cells;
     if (!rows.next(cells)) bad_data(path_, "", "is empty; it needs a header row and data");
     read_header(rows, cells);
@@ -60,17 +71,21 @@ class Reader {
     rows.add_lines(more);
     while (rows.next(cells)) read_row(rows.line(), cells);
     refuse_words();
+    leave_out_nameless();
     if (count_ == 0) bad_data(path_, "", "has no rows that can be used; add rows or change data.missing");
     if (!numeric_labels_) part_.labels.values.clear();
     return finish();
   }
 
- private:
-  static std::string names(const std::vector<std::string>& list) {
-    constexpr size_t kMost = 12;
-    std::string text;
-    for (size_t i = 0; i < std::min(kMost, list.size()); ++i) text += (i == 0 ? "" : ", ") + quoted(list[i]);
-    return text + (list.size() > kMost ? ", ..." : "");
+  // Returns names of columns that the first row has if it is a header.
+  std::vector<std::string> expected_names() const {
+    std::vector<std::string> list = categorical_;
+    list.insert(list.end(), options_.ignore.begin(), options_.ignore.end());
+    for (const std::string& name : {options_.target, options_.group, options_.weight})
+      if (!name.empty()) list.push_back(name);
+    if (options_.columns != nullptr)
+      for (const Column& column : *options_.columns) list.push_back(column.name);
+    return list;
   }
 
   [[noreturn]] void no_column(const std::string& name, const std::string& why) const {
@@ -82,6 +97,7 @@ class Reader {
 
   void read_header(const CsvRows& rows, const std::vector<std::string_view>& cells) {
     header_line_ = rows.line();
+    if (format_.row_names) header_.emplace_back("column 1");
     for (const std::string_view cell : cells) {
       const bool named = format_.header && !cell.empty();
       header_.push_back(named ? std::string(cell) : "column " + std::to_string(header_.size() + 1));
@@ -119,7 +135,7 @@ class Reader {
   }
 
   void choose_columns() {
-    for (const std::string& name : options_.categorical) {
+    for (const std::string& name : categorical_) {
       if (place_of_.count(name) == 0) no_column(name, " for data.categorical");
       if (target_ < header_.size() && name == part_.target)
         bad_data(path_, "", "the target " + quoted(name) + " is listed in data.categorical; remove it there");
@@ -136,7 +152,7 @@ class Reader {
         bad_data(path_, "", "the target " + quoted(options_.group) + " is named in validation.group; name another");
     }
     choose_weight();
-    const auto& list = options_.categorical;
+    const auto& list = categorical_;
     for (size_t place = 0; place < header_.size(); ++place) {
       if (place == target_ || is_ignored(header_[place])) continue;
       Source& source = columns_.emplace_back();
@@ -154,9 +170,31 @@ class Reader {
     weight_ = place_of_.at(options_.weight);
     if (weight_ == target_)
       bad_data(path_, "", "the target " + quoted(options_.weight) + " is named in data.weight; name another");
-    const auto& list = options_.categorical;
+    const auto& list = categorical_;
     if (std::find(list.begin(), list.end(), options_.weight) != list.end())
       bad_data(path_, "", "the column " + quoted(options_.weight) + " of data.weight is listed in data.categorical");
+  }
+
+  // Returns whether the header gives the column no name, as tools do that write the index of a table.
+  bool is_nameless(size_t place) const {
+    const std::string& name = header_[place];
+    return format_.header && (name == "column " + std::to_string(place + 1) || name.starts_with("Unnamed: "));
+  }
+
+  // Leaves out nameless columns that name or count the rows, from which a model would learn the order of the file.
+  void leave_out_nameless() {
+    if (options_.columns != nullptr) return;
+    size_t left = columns_.size();
+    for (Source& source : columns_) {
+      const bool counts = !source.categorical && source.counts_rows && count_ >= kFewestRows;
+      const bool name = format_.row_names && source.place == 0;
+      source.left_out = left > 1 && is_nameless(source.place) && (counts || name);
+      if (!source.left_out) continue;
+      --left;
+      if (!name)
+        part_.notes.push_back(shown_path(path_) + ": column " + quoted(source.name) +
+                              " has no name and counts the rows; it is no feature");
+    }
   }
 
   bool is_ignored(const std::string& name) const {
@@ -179,12 +217,12 @@ class Reader {
         source.seen.emplace(level, static_cast<int32_t>(source.seen.size()));
       source.count.resize(source.seen.size(), 0);
     }
+    std::vector<char> used(header_.size(), 0);
+    for (const Source& source : columns_) used[source.place] = 1;
     std::vector<std::string> others;
-    for (size_t place = 0; place < header_.size(); ++place) {
-      const auto same = [&](const Source& source) { return source.place == place; };
-      if (place != target_ && !is_ignored(header_[place]) && std::none_of(columns_.begin(), columns_.end(), same))
+    for (size_t place = 0; place < header_.size(); ++place)
+      if (place != target_ && used[place] == 0 && !is_ignored(header_[place]) && !is_nameless(place))
         others.push_back(header_[place]);
-    }
     if (!others.empty())
       part_.notes.push_back(shown_path(path_) + ": the training file lacks " + names(others) +
                             (others.size() == 1 ? ", which is not used" : ", which are not used"));
@@ -236,15 +274,20 @@ class Reader {
       if (level >= 0) ++column.count[static_cast<size_t>(level)];
       return;
     }
-    float value = kNoValue;
-    if (!missing && !parse_number(format_, cell, value)) {
+    double value = kNoValue;
+    if (!missing && (!parse_number(format_, cell, value) || !std::isfinite(static_cast<float>(value)))) {
       if (options_.columns != nullptr)
         bad_cell(line, column.name,
                  "found " + quoted(cell) + ", not a finite float32 number; correct it or remove the row");
-      column.note_strange(cell, line);
+      if (!names_rows(column)) column.strange.add(cell, line);
       value = kNoValue;
     }
+    column.compare(value, count_ == 0);
     if (keep) numbers_.push_back(value);
+  }
+
+  bool names_rows(const Source& column) const {
+    return options_.columns == nullptr && format_.row_names && column.place == 0;
   }
 
   void read_group(std::string_view cell, int64_t line) {
@@ -267,7 +310,7 @@ class Reader {
     auto found = column.seen.find(std::string(cell));
     if (found == column.seen.end()) {
       if (options_.columns != nullptr) {
-        column.note_strange(cell, line);
+        column.strange.add(cell, line);
         return kUnknownLevel;
       }
       found = column.seen.emplace(cell, static_cast<int32_t>(column.seen.size())).first;
@@ -276,30 +319,15 @@ class Reader {
     return found->second;
   }
 
-  // Throws an error that names every column with words where numbers are needed.
+  // Throws an error that names the columns with words where numbers are needed.
   void refuse_words() const {
-    std::string places;
-    std::vector<std::string> categorical, ignore, mixed;
-    for (const Source& column : columns_) {
-      if (column.categorical || column.strange == 0) continue;
-      const std::string different =
-          std::to_string(column.words.size()) + (column.words.size() < kMostWords ? "" : " or more");
-      places += (places.empty() ? "" : "; ") + std::string("line ") + std::to_string(column.first_line) + ", column " +
-                quoted(column.name) + ": found " + quoted(column.first_strange) + ", not a finite float32 number (" +
-                std::to_string(column.strange) + " of " + std::to_string(count_) + " cells, " + different +
-                " different)";
-      const bool unique = static_cast<int64_t>(column.words.size()) == count_ && count_ > 2;
-      (2 * column.strange < count_ ? mixed : unique ? ignore : categorical).push_back(column.name);
-    }
-    if (places.empty()) return;
-    std::string cure;
-    const auto add = [&](const std::vector<std::string>& list, const std::string& before, const std::string& after) {
-      if (!list.empty()) cure += (cure.empty() ? "" : ", and ") + before + names(list) + after;
-    };
-    add(mixed, "correct such cells of ", " or leave them empty");
-    add(categorical, "list ", " in data.categorical");
-    add(ignore, "list ", ", which names rows, in data.ignore");
-    bad_data(path_, "", places + "; " + cure);
+    std::vector<StrangeCells> strange;
+    for (const Source& column : columns_)
+      if (!column.categorical && column.strange.count > 0) {
+        strange.push_back(column.strange);
+        strange.back().column = column.name;
+      }
+    if (const std::string found = words_and_cures(strange, count_); !found.empty()) bad_data(path_, "", found);
   }
 
   void read_label(std::string_view cell, int64_t line) {
@@ -321,6 +349,10 @@ class Reader {
     std::vector<Column> result;
     size_t numeric = 0;
     for (const Source& source : columns_) {
+      if (source.left_out) {
+        numeric += source.categorical ? 0 : 1;
+        continue;
+      }
       Column& column = result.emplace_back();
       column.name = source.name;
       for (const auto& [level, id] : source.seen) column.levels.push_back(level);
@@ -329,7 +361,7 @@ class Reader {
         column.mode = mode(source, column.levels);
         continue;
       }
-      column.fill = mean(source.name, numeric);  // needed even without gaps, because rows to predict may have some
+      column.fill = mean(source, numeric);  // needed even without gaps, because rows to predict may have some
       ++numeric;
     }
     return result;
@@ -345,27 +377,18 @@ class Reader {
                              [&](const std::string& a, const std::string& b) { return count(a) < count(b); });
   }
 
-  // Detects a column that counts the rows. It is no feature, and a model would learn the order of the file from it.
-  bool counts_rows(size_t numeric) const {
-    const size_t step = numbers_.size() / static_cast<size_t>(kept_);
-    if (kept_ < kFewestRows) return false;
-    for (size_t i = numeric + step; i < numbers_.size(); i += step)
-      if (numbers_[i] != numbers_[i - step] + 1) return false;
-    return true;
-  }
-
-  double mean(const std::string& name, size_t numeric) {
+  double mean(const Source& source, size_t numeric) {
     const size_t step = numbers_.size() / static_cast<size_t>(kept_);
     double sum = 0;
     size_t count = 0;
     for (size_t i = numeric; i < numbers_.size(); i += step) {
       if (std::isnan(numbers_[i])) continue;
-      sum += double{numbers_[i]};
+      sum += numbers_[i];
       ++count;
     }
-    if (count == 0) bad_data(path_, "", "column " + quoted(name) + " is all empty; remove it");
-    if (counts_rows(numeric))
-      part_.notes.push_back(shown_path(path_) + ": column " + quoted(name) +
+    if (count == 0) bad_data(path_, "", "column " + quoted(source.name) + " is all empty; remove it");
+    if (source.counts_rows && count_ >= kFewestRows)
+      part_.notes.push_back(shown_path(path_) + ": column " + quoted(source.name) +
                             " counts the rows; if it is no feature, list it in data.ignore");
     return sum / static_cast<double>(count);
   }
@@ -378,8 +401,11 @@ class Reader {
       table.features += column.levels.empty() ? 1 : static_cast<int64_t>(column.levels.size());
     if (table.features > kMaxFeatures)
       bad_data(path_, "", "gives more than " + std::to_string(kMaxFeatures) + " features; shorten data.categorical");
-    table.x.assign(checked_count(path_, table.rows, table.features), 0.0F);
+    const size_t each = sizeof(float) + (options_.exact ? sizeof(double) : 0);
+    table.x.assign(checked_count(path_, table.rows, table.features, each), 0.0F);
+    if (options_.exact) table.exact.assign(table.x.size(), 0.0);
     encode();
+    drop_exact_if_equal(table);
     note_unknown_levels();
     part_.path = path_;
     return std::move(part_);
@@ -387,44 +413,59 @@ class Reader {
 
   void note_unknown_levels() {
     for (const Source& column : columns_)
-      if (column.categorical && column.strange > 0)
+      if (column.categorical && column.strange.count > 0)
         part_.notes.push_back(shown_path(path_) + ": column " + quoted(column.name) +
-                              " holds levels that the training file lacks (" + std::to_string(column.strange) +
-                              " cells, the first " + quoted(column.first_strange) + " in line " +
-                              std::to_string(column.first_line) + "); there all its features are 0");
+                              " holds levels that the training file lacks (" + std::to_string(column.strange.count) +
+                              " cells, the first " + quoted(column.strange.first) + " in line " +
+                              std::to_string(column.strange.first_line) + "); there all its features are 0");
+  }
+
+  // Returns the position in part_.columns of each column that is not left out.
+  std::vector<size_t> encoded() const {
+    std::vector<size_t> places(columns_.size(), 0);
+    for (size_t c = 1; c < places.size(); ++c) places[c] = places[c - 1] + (columns_[c - 1].left_out ? 0 : 1);
+    return places;
   }
 
   void encode() {
+    const std::vector<size_t> place = encoded();
     std::vector<std::vector<size_t>> ranks(columns_.size());  // one-hot feature of each level, indexed as in `seen`
     std::vector<int32_t> modes(columns_.size(), kUnknownLevel);
     for (size_t c = 0; c < columns_.size(); ++c) {
-      const std::vector<std::string>& levels = part_.columns[c].levels;
+      if (columns_[c].left_out) continue;
+      const Column& column = part_.columns[place[c]];
       ranks[c].resize(columns_[c].seen.size());
-      for (size_t i = 0; i < levels.size(); ++i) ranks[c][static_cast<size_t>(columns_[c].seen.at(levels[i]))] = i;
-      if (!part_.columns[c].mode.empty()) modes[c] = columns_[c].seen.at(part_.columns[c].mode);
+      for (size_t i = 0; i < column.levels.size(); ++i)
+        ranks[c][static_cast<size_t>(columns_[c].seen.at(column.levels[i]))] = i;
+      if (!column.mode.empty()) modes[c] = columns_[c].seen.at(column.mode);
     }
     auto number = numbers_.begin();
     auto id = ids_.begin();
-    float* to = part_.table.x.data();
+    size_t to = 0;
     for (int64_t row = 0; row < kept_; ++row)
       for (size_t c = 0; c < columns_.size(); ++c) {
-        const auto note_gap = [&] { part_.gaps.push_back({static_cast<uint32_t>(row), static_cast<uint32_t>(c)}); };
-        if (columns_[c].categorical) {
+        const auto note_gap = [&] {
+          part_.gaps.push_back({static_cast<uint32_t>(row), static_cast<uint32_t>(place[c])});
+        };
+        if (columns_[c].left_out) {
+          columns_[c].categorical ? void(++id) : void(++number);
+        } else if (columns_[c].categorical) {
           if (*id == kMissingLevel) note_gap();
           const int32_t level = *id == kMissingLevel ? modes[c] : *id;
           ++id;
-          if (level >= 0) to[ranks[c][static_cast<size_t>(level)]] = 1;
-          to += part_.columns[c].levels.size();
+          if (level >= 0) part_.table.set(to + ranks[c][static_cast<size_t>(level)], 1);
+          to += part_.columns[place[c]].levels.size();
         } else {
-          const float value = *number++;
+          const double value = *number++;
           if (std::isnan(value)) note_gap();
-          *to++ = std::isnan(value) ? static_cast<float>(part_.columns[c].fill) : value;
+          part_.table.set(to++, std::isnan(value) ? part_.columns[place[c]].fill : value);
         }
       }
   }
 
   const std::string& path_;
   const CsvOptions& options_;
+  std::vector<std::string> categorical_;  // options_.categorical, and what the file itself declares
   CsvFormat format_;
   std::vector<std::string> header_;
   std::unordered_map<std::string, size_t> place_of_;
@@ -435,7 +476,7 @@ class Reader {
   size_t weight_ = std::numeric_limits<size_t>::max();
   std::unordered_map<std::string, uint32_t> groups_;  // numbers of the groups, by first appearance
   std::vector<Source> columns_;
-  std::vector<float> numbers_;  // numeric cells of the kept rows, row by row; kNoValue if missing
+  std::vector<double> numbers_;  // numeric cells of the kept rows, row by row; kNoValue if missing
   std::vector<int32_t> ids_;    // categorical cells of the kept rows, row by row, as numbered in `seen`
   int64_t count_ = 0;           // rows read, except dropped ones
   int64_t kept_ = 0;            // rows within the limit

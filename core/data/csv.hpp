@@ -24,6 +24,7 @@ struct CsvOptions {
   std::string weight = {};  // column whose values become Table::weights; "" for none and for rows to predict
   Missing missing = Missing::error;
   int64_t limit = 0;
+  bool exact = false;                            // keeps the values that float32 rounds in Table::exact
   const std::vector<Column>* columns = nullptr;  // columns of the training file, if this is another file
   bool target_required = true;
   std::vector<std::string> copy = {};  // columns whose cells are copied unchanged

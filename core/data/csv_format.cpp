@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "data/csv_rows.hpp"
+#include "data/input.hpp"
 #include "data/labels.hpp"
 #include "sdk/error.hpp"
 
@@ -26,12 +27,12 @@ std::string_view sample_of(std::string_view text) {
   return end == std::string_view::npos ? start : start.substr(0, end + 1);
 }
 
-// Returns the records before the first one that is unreadable with this delimiter.
-std::vector<Record> records_of(const std::string& path, std::string_view text, char delimiter) {
+// Returns the records before the first one that is unreadable in this format.
+std::vector<Record> records_of(const std::string& path, std::string_view text, const CsvFormat& format) {
   std::vector<Record> records;
   std::vector<std::string_view> cells;
   try {
-    for (CsvRows rows(path, text, delimiter); records.size() < kSampleRecords && rows.next(cells);)
+    for (CsvRows rows(path, text, format); records.size() < kSampleRecords && rows.next(cells);)
       records.emplace_back(cells.begin(), cells.end());
   } catch (const Error&) {  // the reader of the whole file reports the problem
   }
@@ -39,35 +40,59 @@ std::vector<Record> records_of(const std::string& path, std::string_view text, c
 }
 
 bool same_width(const std::vector<Record>& records) {
-  return records.front().size() > 1 && std::all_of(records.begin(), records.end(), [&](const Record& one) {
+  return !records.empty() && records.front().size() > 1 && std::all_of(records.begin(), records.end(), [&](const Record& one) {
            return one.size() == records.front().size();
          });
 }
 
-char choose_delimiter(const std::string& path, std::string_view text) {
+// Returns whether each record has one cell more than the first one. A last cell that is always empty follows a delimiter
+// at the end of the line.
+bool has_row_names(const std::vector<Record>& records) {
+  if (records.size() < 2) return false;
+  const auto longer = [&](const Record& one) { return one.size() == records[0].size() + 1; };
+  const auto ends = [](const Record& one) { return one.back().empty(); };
+  return std::all_of(records.begin() + 1, records.end(), longer) && !std::all_of(records.begin() + 1, records.end(), ends);
+}
+
+char choose_delimiter(const std::string& path, std::string_view text, CsvFormat format) {
   char best = ',';
   std::pair<bool, size_t> score;  // whether all records have the same width; number of cells in the first record
   for (const char delimiter : kDelimiters) {
-    const std::vector<Record> records = records_of(path, text, delimiter);
+    format.delimiter = delimiter;
+    const std::vector<Record> records = records_of(path, text, format);
     if (records.empty()) continue;
     const std::pair<bool, size_t> its{same_width(records), records.front().size()};
     if (its <= score) continue;
     score = its;
     best = delimiter;
   }
-  return best;
+  if (score.second > 1) return best;
+  format.delimiter = ' ';
+  const std::vector<Record> records = records_of(path, text, format);
+  return same_width(records) || has_row_names(records) ? ' ' : best;
 }
 
-bool has_decimal_commas(const std::vector<Record>& records) {
-  const CsvFormat with{';', true, true};
-  bool found = false;
+bool has_decimal_commas(const std::string& path, const std::vector<Record>& records) {
+  CsvFormat with;
+  with.decimal_comma = true;
+  bool certain = false;
+  std::string unclear;  // the first cell whose comma may also separate thousands
   for (const Record& record : records)
     for (const std::string& cell : record) {
       double value = 0;
       if (cell.find('.') != std::string::npos && parse_number(cell, value)) return false;
-      found = found || (cell.find(',') != std::string::npos && parse_number(with, cell, value));
+      if (cell.find(',') == std::string::npos || !parse_number(with, cell, value)) continue;
+      if (!may_hold_thousands(cell)) certain = true;
+      if (unclear.empty()) unclear = cell;
     }
-  return found;
+  if (!certain && !unclear.empty()) {
+    std::string thousands = unclear, point = unclear;
+    std::erase(thousands, ',');
+    std::replace(point.begin(), point.end(), ',', '.');
+    bad_data(path, "", "holds numbers such as " + quoted(unclear) + ", which may be " + thousands + " or " + point +
+                           "; write them without commas, or with a point before the fraction");
+  }
+  return certain;
 }
 
 // Returns whether the names are 0, 1, 2, ... or 1, 2, 3, ..., which some tools write for unnamed columns.
@@ -80,12 +105,67 @@ bool counts_up(const Record& record) {
   return false;
 }
 
-bool is_header(const CsvFormat& format, const std::vector<Record>& records) {
-  const auto is_number = [&](const std::string& cell) {
-    double value = 0;
-    return parse_number(format, cell, value);
+bool is_number(const CsvFormat& format, const std::string& cell) {
+  double value = 0;
+  return parse_number(format, cell, value);
+}
+
+// Holds what the first record has in common with the others.
+struct Likeness {
+  bool numbers = true;      // in each column of numbers, it has a number, or its cell is missing
+  bool some_again = false;  // one of its words occurs again in its column
+  bool all_again = true;    // each of its cells occurs again in its column
+};
+
+Likeness compare_first(const CsvFormat& format, const std::vector<Record>& records) {
+  Likeness like;
+  const Record& first = records[0];
+  for (size_t c = 0; c < first.size(); ++c) {
+    bool numbers = records.size() > 1, again = false;
+    for (size_t r = 1; r < records.size(); ++r) {
+      if (c >= records[r].size()) continue;
+      numbers = numbers && (is_missing_cell(records[r][c]) || is_number(format, records[r][c]));
+      again = again || records[r][c] == first[c];
+    }
+    const bool word = !is_missing_cell(first[c]) && !is_number(format, first[c]);
+    if (numbers && word) like.numbers = false;
+    if (again && word) like.some_again = true;
+    if (!again) like.all_again = false;
+  }
+  return like;
+}
+
+bool is_header(const CsvFormat& format, const std::vector<Record>& records, const std::vector<std::string>& names) {
+  if (records.empty()) return true;
+  const Record& first = records[0];
+  const auto expected = [&](const std::string& cell) {
+    return std::find(names.begin(), names.end(), cell) != names.end();
   };
-  return records.empty() || !std::all_of(records[0].begin(), records[0].end(), is_number) || counts_up(records[0]);
+  if (std::any_of(first.begin(), first.end(), expected)) return true;
+  const Likeness like = compare_first(format, records);
+  if (std::all_of(first.begin(), first.end(), [&](const std::string& cell) { return is_number(format, cell); }))
+    return counts_up(first) && !like.all_again;
+  const bool repeated = std::find(records.begin() + 1, records.end(), first) != records.end();
+  return repeated || !like.numbers || !like.some_again;
+}
+
+// Returns the text after the last of the lines that begin with # at the start, and sets `last` to that line without #.
+std::string_view after_comments(std::string_view text, std::string_view& last) {
+  while (text.starts_with('#')) {
+    const size_t end = std::min(text.find('\n'), text.size());
+    last = text.substr(1, end - 1);
+    text.remove_prefix(std::min(end + 1, text.size()));
+  }
+  return text;
+}
+
+// Returns whether the last of the comments before the rows has as many cells as the first row.
+bool comment_is_header(const std::string& path, std::string_view text, const CsvFormat& format) {
+  std::string_view comment;
+  const std::string_view body = after_comments(text, comment);
+  const std::vector<Record> named = records_of(path, comment, format), rows = records_of(path, body, format);
+  if (named.size() != 1 || rows.empty() || named[0].size() != rows[0].size() || rows[0].size() < 2) return false;
+  return !is_header(format, rows, {}) || rows.size() == 1;
 }
 
 template <class Float>
@@ -98,13 +178,16 @@ bool parse(const CsvFormat& format, std::string_view cell, Float& value) {
 
 }  // namespace
 
-CsvFormat detect_csv(const std::string& path, std::string_view text) {
+CsvFormat detect_csv(const std::string& path, std::string_view text, const std::vector<std::string>& names) {
   const std::string_view sample = sample_of(text);
   CsvFormat format;
-  format.delimiter = choose_delimiter(path, sample);
-  const std::vector<Record> records = records_of(path, sample, format.delimiter);
-  format.decimal_comma = format.delimiter != ',' && has_decimal_commas(records);
-  format.header = is_header(format, records);
+  format.comments = sample.starts_with('#');
+  format.delimiter = choose_delimiter(path, sample, format);
+  format.header_in_comment = format.comments && comment_is_header(path, sample, format);
+  const std::vector<Record> records = records_of(path, sample, format);
+  format.decimal_comma = format.delimiter != ',' && has_decimal_commas(path, records);
+  format.row_names = has_row_names(records);
+  format.header = format.header_in_comment || format.row_names || is_header(format, records, names);
   return format;
 }
 
@@ -114,9 +197,25 @@ std::string to_text(const CsvFormat& format) {
   if (format.delimiter == ';') add("cells are separated by semicolons");
   if (format.delimiter == '\t') add("cells are separated by tabs");
   if (format.delimiter == '|') add("cells are separated by vertical bars");
+  if (format.delimiter == ' ') add("cells are separated by blanks");
   if (format.decimal_comma) add("1,5 is a number");
   if (!format.header) add("the first row holds data, and the columns are called column 1, column 2, ...");
+  if (format.row_names) add("the first cell of each row is its name, which is no feature");
+  if (format.header_in_comment) add("the comment before the rows names the columns");
+  if (format.comments && !format.header_in_comment) add("lines that begin with # are comments");
   return text;
+}
+
+bool may_hold_thousands(std::string_view cell) {
+  if (cell.starts_with('-') || cell.starts_with('+')) cell.remove_prefix(1);
+  const auto is_digit = [](char c) { return c >= '0' && c <= '9'; };
+  const size_t first = std::min(cell.find(','), cell.size());
+  if (first == 0 || first > 3 || cell.size() == first || cell[0] == '0' || (cell.size() - first) % 4 != 0) return false;
+  for (size_t i = 0; i < cell.size(); ++i) {
+    const bool comma = i >= first && (i - first) % 4 == 0;
+    if (comma ? cell[i] != ',' : !is_digit(cell[i])) return false;
+  }
+  return true;
 }
 
 bool is_missing_cell(std::string_view cell) {

@@ -4,10 +4,13 @@
 
 #include <algorithm>
 #include <cerrno>
+#include <string_view>
 #include <system_error>
+#include <vector>
 
 #include "base/text.hpp"
 #include "data/csv_format.hpp"
+#include "data/csv_rows.hpp"
 #include "data/input.hpp"
 
 namespace mokume::data {
@@ -15,14 +18,13 @@ namespace {
 
 constexpr std::string_view kGzip = "\x1f\x8b", kByteOrderMark = "\xef\xbb\xbf";
 
-// Returns the size of the first row including its line break. A line break within quotes does not end the row.
-size_t first_row(std::string_view text) {
-  bool quoted = false;
-  for (size_t i = 0; i < text.size(); ++i) {
-    if (text[i] == '"') quoted = !quoted;
-    if (text[i] == '\n' && !quoted) return i + 1;
-  }
-  return text.size();
+// Returns the size of the first row, with the comments before it and its line break.
+size_t first_row(std::string_view text, const CsvFormat& format) {
+  const std::string path = kStandardInput;
+  CsvRows rows(path, text, format);
+  std::vector<std::string_view> cells;
+  rows.next(cells);
+  return text.size() - rows.rest().size();
 }
 
 }  // namespace
@@ -87,8 +89,9 @@ bool CsvStream::next(CsvPiece& piece) {
       rows.erase(0, begin);
     }
     text_ += rows;
-    const bool header = detect_csv(kStandardInput, text_).header;
-    const size_t end = first_row(text_);
+    const CsvFormat format = detect_csv(kStandardInput, text_);
+    const bool header = format.header;
+    const size_t end = first_row(text_, format);
     if (header && !ended_ && blank(text_.substr(end))) continue;  // waits for a row below the header
     first_ = false;
     if (header) header_ = text_.substr(0, end);

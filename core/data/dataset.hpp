@@ -75,6 +75,9 @@ struct DataSpec {
   Within within = Within::fold;
   OuterFold outer = {};
 
+  // Returns whether inputs are scaled. If they are, readers keep the values that float32 rounds (Table::exact).
+  bool scales() const { return standardize.kind != Standardize::Kind::none; }
+
   // Returns whether scaling or fillers depend on the rows on which they are fitted.
   bool learns() const { return standardize.kind == Standardize::Kind::features || missing == Missing::mean; }
 };
@@ -89,6 +92,14 @@ struct Table {
   std::vector<float> weights = {};        // cost of an error on each training row, at least 0; from DataSpec::weight
   std::vector<uint32_t> groups = {};      // group of each row, numbered densely from 0; from DataSpec::group
   std::vector<int32_t> given_folds = {};  // fold of each row (see read_folds()); from DataSpec::folds_file
+  std::vector<double> exact = {};         // x before rounding, until it is scaled; empty if x holds all values exactly
+
+  double value(size_t at) const { return exact.empty() ? double{x[at]} : exact[at]; }
+
+  void set(size_t at, double value) {
+    x[at] = static_cast<float>(value);
+    if (!exact.empty()) exact[at] = value;
+  }
 };
 
 inline constexpr int32_t kNoLabel = -2;  // marks a row to predict whose label is empty
@@ -144,7 +155,7 @@ struct Dataset {
   std::vector<double> scale;
   std::string sha256;              // content_hash() before scaling
   std::vector<Column> columns;     // csv: feature columns in order; otherwise empty
-  std::vector<float> unscaled;     // train.x before scaling if each fold scales or fills, otherwise empty
+  Table unscaled;                  // x and exact of `train` before scaling if each fold scales or fills, else empty
   std::vector<Gap> gaps;           // filled cells of train.x if each fold scales or fills
   std::vector<std::string> notes;  // findings from reading the files, one sentence each
 };

@@ -35,8 +35,8 @@ std::vector<double> means(const Table& table, const ColumnGaps& column, const st
   for (const uint32_t row : rows) {
     if (std::binary_search(column.rows.begin(), column.rows.end(), row)) continue;
     ++count;
-    const float* x = table.x.data() + row * static_cast<size_t>(table.features) + column.feature;
-    for (size_t j = 0; j < column.width; ++j) sums[j] += double{x[j]};
+    const size_t first = row * static_cast<size_t>(table.features) + column.feature;
+    for (size_t j = 0; j < column.width; ++j) sums[j] += table.value(first + j);
   }
   if (count == 0) return {};
   for (double& sum : sums) sum /= static_cast<double>(count);
@@ -52,18 +52,25 @@ void fill(const ColumnGaps& column, const std::vector<uint32_t>& rows, Table& ta
     filler[static_cast<size_t>(most)] = 1;
   }
   for (const uint32_t row : column.rows) {
-    float* x = table.x.data() + row * static_cast<size_t>(table.features) + column.feature;
-    for (size_t j = 0; j < column.width; ++j) x[j] = static_cast<float>(filler[j]);
+    const size_t first = row * static_cast<size_t>(table.features) + column.feature;
+    for (size_t j = 0; j < column.width; ++j) table.set(first + j, filler[j]);
   }
 }
 
 }  // namespace
 
+Table inputs_of(const Table& table) {
+  Table inputs;
+  inputs.rows = table.rows;
+  inputs.features = table.features;
+  inputs.x = table.x;
+  inputs.exact = table.exact;
+  return inputs;
+}
+
 FoldInputs fold_inputs(const Dataset& data, const Standardize& how, const std::vector<uint32_t>& rows) {
   FoldInputs made;
-  made.table.rows = data.train.rows;
-  made.table.features = data.train.features;
-  made.table.x = data.unscaled;
+  made.table = data.unscaled;
   for (const ColumnGaps& column : gaps_by_column(data)) fill(column, rows, made.table);
   fit_scaling(how, made.table, rows, made.mean, made.scale);
   apply_scaling(made.mean, made.scale, data.name, made.table);

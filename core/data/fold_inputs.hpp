@@ -8,6 +8,9 @@
 
 namespace mokume::data {
 
+// Returns a copy of the inputs of a table, without labels, targets and the like.
+Table inputs_of(const Table& table);
+
 struct FoldInputs {
   Table table;  // all training rows, without labels and targets
   std::vector<double> mean;

@@ -106,14 +106,14 @@ void check_utf8(const std::string& path, std::string_view text, int64_t lines_be
   }
 }
 
-size_t checked_count(const std::string& path, int64_t rows, int64_t features) {
+size_t checked_count(const std::string& path, int64_t rows, int64_t features, size_t bytes_each) {
   const auto r = static_cast<uint64_t>(rows);
   const auto f = static_cast<uint64_t>(features);
   const uint64_t free = base::host_available_bytes();
-  if (f != 0 && free != 0 && r > free / 2 / sizeof(float) / f)
+  if (f != 0 && free != 0 && r > free / 2 / bytes_each / f)
     bad_data(path, "",
              "gives " + std::to_string(rows) + " rows of " + std::to_string(features) + " features, which take " +
-                 std::to_string(r * f * sizeof(float)) + " bytes as float32, more than half of the " +
+                 std::to_string(r * f * bytes_each) + " bytes, more than half of the " +
                  base::human_bytes(free) + " of free memory; set data.limit");
   return static_cast<size_t>(r * f);
 }

@@ -42,8 +42,8 @@ std::string read_text(const std::string& path, uint64_t max_bytes = kMaxFileByte
 // `lines_before` is the number of lines of the file before the text.
 void check_utf8(const std::string& path, std::string_view text, int64_t lines_before = 0);
 
-// Returns rows * features. Throws Error(MK_BAD_DATA) if so many floats take more than half of the free memory.
-size_t checked_count(const std::string& path, int64_t rows, int64_t features);
+// Returns rows * features. Throws Error(MK_BAD_DATA) if so many values take more than half of the free memory.
+size_t checked_count(const std::string& path, int64_t rows, int64_t features, size_t bytes_each = sizeof(float));
 
 // Shortens and quotes text from a file for a message, and makes it printable.
 struct Quoted {

@@ -1,6 +1,7 @@
 #include "data/labels.hpp"
 
 #include <algorithm>
+#include <cctype>
 #include <charconv>
 #include <cmath>
 #include <limits>
@@ -38,6 +39,12 @@ bool parse_all(std::string_view text, Float& value, std::errc& code) {
   const auto result = std::from_chars(text.data(), text.data() + text.size(), value);
   code = result.ec;
   return !text.empty() && result.ptr == text.data() + text.size() && code != std::errc::invalid_argument;
+}
+
+// Returns whether all numbers are whole and some of them are too large for double to tell them from their neighbours.
+bool has_long_numbers(const std::vector<double>& values) {
+  return std::any_of(values.begin(), values.end(), [](double value) { return std::abs(value) >= 0x1p53; }) &&
+         std::all_of(values.begin(), values.end(), [](double value) { return value == std::floor(value); });
 }
 
 bool is_missing(const Labels& labels, size_t row) { return !labels.missing.empty() && labels.missing[row] != 0; }
@@ -91,6 +98,15 @@ LabelMap learn_labels(const Labels& labels, const std::string& path, const std::
     sort_unique(map.class_names);
     return map;
   }
+  if (task != "regression" && has_long_numbers(labels.values)) {
+    if (labels.texts.empty())
+      bad_data(path, "", "holds whole numbers from 2^53 on as targets, which double cannot tell apart; number the "
+                         "classes from 0, or set data.task to \"regression\"");
+    map.class_names = labels.texts;
+    sort_unique(map.class_names);
+    if (map.class_names.size() <= kMostNumericClasses || task == "classification") return map;
+    map.class_names.clear();
+  }
   std::vector<double> distinct = labels.values;
   sort_unique(distinct);
   const bool all_whole = std::all_of(distinct.begin(), distinct.end(), whole);
@@ -105,6 +121,20 @@ LabelMap learn_labels(const Labels& labels, const std::string& path, const std::
   for (const double value : distinct)
     map.class_names.push_back(map.numeric ? whole_text(value) : base::shortest(value));
   return map;
+}
+
+std::string classes_alike(const std::vector<std::string>& class_names) {
+  std::unordered_map<std::string, const std::string*> seen;
+  for (const std::string& name : class_names) {
+    std::string key;
+    for (const char c : name)
+      if (c != ' ' && c != '\t') key += static_cast<char>(std::tolower(static_cast<unsigned char>(c)));
+    const auto [other, first] = seen.emplace(key, &name);
+    if (!first)
+      return "the classes " + quoted(*other->second) + " and " + quoted(name) +
+             " differ only in case or blanks; if they are one class, write them alike";
+  }
+  return "";
 }
 
 LabelMap label_map(const std::vector<std::string>& class_names) {

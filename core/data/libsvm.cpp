@@ -2,7 +2,9 @@
 
 #include <algorithm>
 #include <charconv>
+#include <cmath>
 #include <string_view>
+#include <type_traits>
 #include <utility>
 #include <vector>
 
@@ -14,7 +16,7 @@ namespace {
 
 struct Entry {
   int32_t index;  // counted from 0
-  float value;
+  double value;
 };
 
 // Rows become dense, so a short file with a large index would need far more memory than it has bytes. A table larger
@@ -26,8 +28,8 @@ constexpr bool blank(char c) { return c == ' ' || c == '\t' || c == '\r'; }
 
 class LibsvmReader {
  public:
-  LibsvmReader(const std::string& path, int64_t limit, int64_t features)
-      : path_(path), limit_(limit), features_(features) {}
+  LibsvmReader(const std::string& path, int64_t limit, int64_t features, bool exact)
+      : path_(path), limit_(limit), features_(features), exact_(exact) {}
 
   RawTable read() {
     const std::string text = read_text(path_);
@@ -103,11 +105,11 @@ class LibsvmReader {
            show() + " comes after index " + std::to_string(last) + "; sort each line by index, each index once");
     if (features_ > 0 && index > features_)
       fail(line, word.data(),
-           show() + " is above the training data's " + std::to_string(features_) +
-               " features; remove it or use the training file that belongs to this one");
-    float value = 0;
+           show() + " is above the model's " + std::to_string(features_) +
+               " features; remove it, or train with a file in data.test that has this index");
+    double value = 0;
     const std::string_view number(colon + 1, static_cast<size_t>(end - colon - 1));
-    if (!parse_number(number, value))
+    if (!parse_number(number, value) || !std::isfinite(static_cast<float>(value)))
       fail(line, colon + 1, "the value is " + quoted(number) + ", not a finite float32 number; correct it");
     return {static_cast<int32_t>(index - 1), value};
   }
@@ -130,12 +132,17 @@ class LibsvmReader {
     table.features = features_ > 0 ? features_ : highest_;
     if (table.features == 0) bad_data(path_, "", "has labels but no index:value pair; check the path");
     check_density(table);
-    table.x.assign(checked_count(path_, table.rows, table.features), 0.0F);
+    const bool exact = exact_ && std::any_of(entries_.begin(), entries_.end(), [](const Entry& entry) {
+                         return double{static_cast<float>(entry.value)} != entry.value;
+                       });
+    const size_t each = sizeof(float) + (exact ? sizeof(double) : 0);
+    table.x.assign(checked_count(path_, table.rows, table.features, each), 0.0F);
+    if (exact) table.exact.assign(table.x.size(), 0.0);
     size_t from = 0;
-    for (size_t row = 0; row < ends_.size(); ++row) {
-      float* const to = table.x.data() + row * static_cast<size_t>(table.features);
-      for (; from < ends_[row]; ++from) to[entries_[from].index] = entries_[from].value;
-    }
+    for (size_t row = 0; row < ends_.size(); ++row)
+      for (; from < ends_[row]; ++from)
+        table.set(row * static_cast<size_t>(table.features) + static_cast<size_t>(entries_[from].index),
+                  entries_[from].value);
     part_.path = path_;
     return std::move(part_);
   }
@@ -143,6 +150,7 @@ class LibsvmReader {
   const std::string path_;
   const int64_t limit_;
   const int64_t features_;
+  const bool exact_;
   int64_t line_ = 0;
   uint64_t text_bytes_ = 0;
   int32_t highest_ = 0;
@@ -154,8 +162,25 @@ class LibsvmReader {
 
 }  // namespace
 
-RawTable read_libsvm(const std::string& path, int64_t limit, int64_t features) {
-  return LibsvmReader(path, limit, features).read();
+RawTable read_libsvm(const std::string& path, int64_t limit, int64_t features, bool exact) {
+  return LibsvmReader(path, limit, features, exact).read();
+}
+
+void widen(const std::string& path, int64_t features, Table& table) {
+  if (features <= table.features) return;
+  checked_count(path, table.rows, features, sizeof(float) + (table.exact.empty() ? 0 : sizeof(double)));
+  const auto widened = [&](const auto& narrow) {
+    std::decay_t<decltype(narrow)> wide;
+    wide.reserve(static_cast<size_t>(table.rows * features));
+    for (auto row = narrow.begin(); row != narrow.end(); row += table.features) {
+      wide.insert(wide.end(), row, row + table.features);
+      wide.resize(wide.size() + static_cast<size_t>(features - table.features));
+    }
+    return wide;
+  };
+  table.x = widened(table.x);
+  table.exact = widened(table.exact);
+  table.features = features;
 }
 
 }  // namespace mokume::data

@@ -10,7 +10,11 @@ namespace mokume::data {
 // Reads rows of the form `label index:value ...`, with ascending indices from 1; absent values are 0. `#` starts a
 // comment, and `qid:n` after the label has no effect. A given number of `features` limits the indices. If it is 0, the
 // highest index in the file is the number of features, and the reader rejects a file before it allocates memory if the
-// dense table would take more than 16 MiB and more than 4,096 times the size of the text.
-RawTable read_libsvm(const std::string& path, int64_t limit, int64_t features);
+// dense table would take more than 16 MiB and more than 4,096 times the size of the text. `exact` keeps the values that
+// float32 rounds in Table::exact.
+RawTable read_libsvm(const std::string& path, int64_t limit, int64_t features, bool exact = false);
+
+// Appends features that are 0 in all rows, up to `features` of them.
+void widen(const std::string& path, int64_t features, Table& table);
 
 }  // namespace mokume::data

@@ -6,6 +6,7 @@
 #include "data/dataset.hpp"
 #include "data/digits.hpp"
 #include "data/fold_file.hpp"
+#include "data/fold_inputs.hpp"
 #include "data/friedman.hpp"
 #include "data/idx.hpp"
 #include "data/images/image_set.hpp"
@@ -15,6 +16,7 @@
 #include "data/locate.hpp"
 #include "data/npy/npy_rows.hpp"
 #include "data/outer_fold.hpp"
+#include "data/precision.hpp"
 #include "data/scale.hpp"
 #include "data/spec.hpp"
 #include "sdk/error.hpp"
@@ -63,8 +65,11 @@ Parts read_idx_sets(const DataSpec& spec) {
 
 Parts read_libsvm_files(const DataSpec& spec) {
   const std::string path = single_file(locate(spec.path));
-  Parts parts{stem(path), read_libsvm(path, spec.limit, 0), {}, {}};
-  if (!spec.test.empty()) parts.test = read_libsvm(spec.test, 0, parts.train.table.features);
+  Parts parts{stem(path), read_libsvm(path, spec.limit, 0, spec.scales()), {}, {}};
+  if (spec.test.empty()) return parts;
+  parts.test = read_libsvm(spec.test, 0, 0, spec.scales());
+  widen(spec.test, parts.train.table.features, parts.test.table);
+  widen(path, parts.test.table.features, parts.train.table);  // a feature that no training row has is 0 there
   return parts;
 }
 
@@ -77,6 +82,7 @@ CsvOptions csv_options(const DataSpec& spec) {
   options.weight = spec.weight;
   options.missing = spec.missing;
   options.limit = spec.limit;
+  options.exact = spec.scales();
   return options;
 }
 
@@ -103,8 +109,8 @@ Parts read_npy_files(const DataSpec& spec) {
   if (!spec.test.empty() && spec.test_labels.empty())
     throw Error(MK_INVALID_ARGUMENT, "data.test of source 'npy' needs data.test_labels; name the file with its labels");
   const std::string path = single_file(locate(spec.path));
-  Parts parts{stem(path), read_npy_rows({path, spec.labels, spec.layout}, spec.limit), {}, {}};
-  if (!spec.test.empty()) parts.test = read_npy_rows({spec.test, spec.test_labels, spec.layout}, 0);
+  Parts parts{stem(path), read_npy_rows({path, spec.labels, spec.layout, spec.scales()}, spec.limit), {}, {}};
+  if (!spec.test.empty()) parts.test = read_npy_rows({spec.test, spec.test_labels, spec.layout, spec.scales()}, 0);
   check_same_rows(parts.train, parts.test);
   return parts;
 }
@@ -119,14 +125,16 @@ Parts read_parts(const DataSpec& spec) {
   return read_idx_sets(spec);
 }
 
-Parts read_csv_to_predict(const DataSpec& spec, const std::string& path, const std::vector<Column>& columns,
+Parts read_csv_to_predict(const DataSpec& spec, const std::string& path, const TrainedOn& trained,
                           CopiedColumns* copied, const CsvPiece* piece) {
+  const std::vector<Column>& columns = trained.columns;
   if (columns.empty() && (!spec.categorical.empty() || spec.missing == Missing::mean))
     throw Error(MK_INVALID_ARGUMENT,
                 "data.categorical and data.missing = \"mean\" need the columns of the training "
                 "file, and this model has none; leave them out");
   CsvOptions options = csv_options(spec);
   options.columns = columns.empty() ? nullptr : &columns;
+  options.exact = trained.scales();
   options.target_required = false;
   options.piece = piece;
   if (copied != nullptr) options.copy = copied->names;
@@ -151,8 +159,8 @@ Parts read_images_to_predict(const DataSpec& spec, const Shape& shape) {
 }
 
 // Reads the test file, or `path` if no test file is named, with the encoding of the training file.
-Parts read_to_predict(const DataSpec& spec, int64_t features, const std::vector<Column>& columns, const Shape& shape,
-                      CopiedColumns* copied, const CsvPiece* piece) {
+Parts read_to_predict(const DataSpec& spec, int64_t features, const TrainedOn& trained, CopiedColumns* copied,
+                      const CsvPiece* piece) {
   if (copied != nullptr && spec.source != "csv")
     throw Error(MK_INVALID_ARGUMENT, "columns can be copied from csv only, but the rows are of source '" + spec.source +
                                          "'; leave --columns out");
@@ -162,14 +170,17 @@ Parts read_to_predict(const DataSpec& spec, int64_t features, const std::vector<
   if (spec.source == "digits")
     return {"digits", draw_digits(test ? DigitSet::test : DigitSet::train, spec.limit), {}, {}};
   if (spec.source == "friedman") return {"friedman", draw_friedman(test, spec.limit), {}, {}};
-  if (spec.source == "images") return read_images_to_predict(spec, shape);
+  if (spec.source == "images") return read_images_to_predict(spec, trained.shape);
   if (spec.source != "libsvm" && spec.source != "csv" && spec.source != "npy") return read_idx_to_predict(spec);
   const bool standard = !test && spec.path == kStandardInput;
   const std::string path = standard ? spec.path : single_file(test ? spec.test : locate(spec.path));
-  if (spec.source == "csv") return read_csv_to_predict(spec, path, columns, copied, piece);
+  if (spec.source == "csv") return read_csv_to_predict(spec, path, trained, copied, piece);
   if (spec.source == "npy")
-    return {stem(path), read_npy_rows({path, test ? spec.test_labels : spec.labels, spec.layout}, spec.limit), {}, {}};
-  return {stem(path), read_libsvm(path, spec.limit, features), {}, {}};
+    return {stem(path),
+            read_npy_rows({path, test ? spec.test_labels : spec.labels, spec.layout, trained.scales()}, spec.limit),
+            {},
+            {}};
+  return {stem(path), read_libsvm(path, spec.limit, features, trained.scales()), {}, {}};
 }
 
 // Returns whether the classes may be measurements, because whole numbers are classes unless data.task overrides this.
@@ -211,6 +222,7 @@ Dataset load(const DataSpec& spec) {
   data.notes = std::move(parts.notes);
   if (spec.source == "csv" || spec.source == "libsvm" || spec.source == "npy")
     data.notes.push_back(task_note(map, spec.task, data.train.rows));
+  if (std::string alike = classes_alike(map.class_names); !alike.empty()) data.notes.push_back(std::move(alike));
   apply_labels(map, parts.train.path, parts.train.labels, Unknown::error, data.train);
   data.test.features = data.train.features;
   if (data.test.rows > 0) apply_labels(map, parts.test.path, parts.test.labels, Unknown::error, data.test);
@@ -219,9 +231,10 @@ Dataset load(const DataSpec& spec) {
   if (spec.outer.fold > 0) hold_out(spec.outer, data, parts.gaps);
   data.sha256 = content_hash(data);
   if (spec.within == Within::fold && spec.learns()) {
-    data.unscaled = data.train.x;
+    data.unscaled = inputs_of(data.train);
     data.gaps = std::move(parts.gaps);
   }
+  for (std::string& sentence : lost_digits(spec, data)) data.notes.push_back(std::move(sentence));
   standardize(spec.standardize, data);
   return data;
 }
@@ -231,7 +244,7 @@ Dataset load_for_prediction(const DataSpec& spec, const TrainedOn& trained, Copi
   check_spec(spec);
   int64_t features = trained.features;
   if (features == 0 && trained.mean.size() > 1) features = static_cast<int64_t>(trained.mean.size());
-  Parts parts = read_to_predict(spec, features, trained.columns, trained.shape, copied, piece);
+  Parts parts = read_to_predict(spec, features, trained, copied, piece);
   Dataset data;
   data.name = std::move(parts.name);
   data.columns = std::move(parts.columns);

@@ -32,6 +32,8 @@ struct TrainedOn {
   int64_t features = 0;                       // 0 if unknown
   std::vector<Column> columns = {};           // Dataset::columns
   Shape shape = {};                           // shape of the images, if rows are images
+
+  bool scales() const { return !mean.empty(); }
 };
 
 // Reads rows to predict into `train`: those of `test`, or of `path` without a test file. Works like load(), but applies

@@ -25,13 +25,20 @@ void copy_row(const std::vector<T>& from, uint32_t row, std::vector<T>& to) {
   if (!from.empty()) to.push_back(from[row]);
 }
 
+template <class T>
+void copy_values(const std::vector<T>& from, uint32_t row, int64_t features, std::vector<T>& to) {
+  if (from.empty()) return;
+  const auto first = from.begin() + static_cast<ptrdiff_t>(row) * features;
+  to.insert(to.end(), first, first + features);
+}
+
 Table rows_of(const Table& all, const std::vector<uint32_t>& rows) {
   Table some;
   some.rows = static_cast<int64_t>(rows.size());
   some.features = all.features;
   for (const uint32_t row : rows) {
-    const auto x = all.x.begin() + static_cast<ptrdiff_t>(row) * all.features;
-    some.x.insert(some.x.end(), x, x + all.features);
+    copy_values(all.x, row, all.features, some.x);
+    copy_values(all.exact, row, all.features, some.exact);
     copy_row(all.labels, row, some.labels);
     copy_row(all.targets, row, some.targets);
     copy_row(all.weights, row, some.weights);
@@ -44,10 +51,12 @@ Table rows_of(const Table& all, const std::vector<uint32_t>& rows) {
 // Fills missing cells with the means over `rows`.
 void fill_by(const std::vector<uint32_t>& rows, const std::vector<Gap>& gaps, Dataset& data) {
   if (gaps.empty()) return;
-  data.unscaled = data.train.x;
+  data.unscaled = inputs_of(data.train);
   data.gaps = gaps;
-  data.train.x = fold_inputs(data, Standardize{}, rows).table.x;
-  data.unscaled.clear();
+  Table filled = fold_inputs(data, Standardize{}, rows).table;
+  data.train.x = std::move(filled.x);
+  data.train.exact = std::move(filled.exact);
+  data.unscaled = {};
   data.gaps.clear();
 }
 

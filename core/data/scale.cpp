@@ -1,6 +1,7 @@
 #include "data/scale.hpp"
 
 #include <algorithm>
+#include <array>
 #include <bit>
 #include <cmath>
 #include <numeric>
@@ -20,40 +21,35 @@ void fit_features(const Table& table, const std::vector<uint32_t>& rows, std::ve
   mean.assign(features, 0);
   scale.assign(features, 0);
   std::vector<char> constant(features, 1);
-  const float* const first = table.x.data() + rows.front() * features;
-  for (const uint32_t r : rows) {
-    const float* const row = table.x.data() + r * features;
+  const auto value = [&](uint32_t row, size_t j) { return table.value(row * features + j); };
+  for (const uint32_t r : rows)
     for (size_t j = 0; j < features; ++j) {
-      mean[j] += double{row[j]};
-      if (row[j] != first[j]) constant[j] = 0;
+      mean[j] += value(r, j);
+      if (value(r, j) != value(rows.front(), j)) constant[j] = 0;
     }
-  }
   for (double& m : mean) m /= n;
-  for (const uint32_t r : rows) {
-    const float* const row = table.x.data() + r * features;
+  for (const uint32_t r : rows)
     for (size_t j = 0; j < features; ++j) {
-      const double d = double{row[j]} - mean[j];
+      const double d = value(r, j) - mean[j];
       scale[j] += d * d;
     }
-  }
   for (size_t j = 0; j < features; ++j) {
     scale[j] = std::sqrt(scale[j] / n);
-    if (constant[j] != 0) mean[j] = double{first[j]};  // avoids the tiny residue of a rounded sum
+    if (constant[j] != 0) mean[j] = value(rows.front(), j);  // avoids the tiny residue of a rounded sum
     if (constant[j] != 0 || scale[j] == 0) scale[j] = 1;
   }
 }
 
 template <class T>
 void hash_values(base::Sha256& hash, const std::vector<T>& values) {
-  static_assert(sizeof(T) == 4 && std::is_trivially_copyable_v<T>);
+  static_assert(std::is_trivially_copyable_v<T>);
   if constexpr (std::endian::native == std::endian::little) {
     if (!values.empty()) hash.update(values.data(), values.size() * sizeof(T));
   } else {
     for (const T value : values) {
-      const auto bits = std::bit_cast<uint32_t>(value);
-      const unsigned char bytes[4] = {static_cast<unsigned char>(bits), static_cast<unsigned char>(bits >> 8),
-                                      static_cast<unsigned char>(bits >> 16), static_cast<unsigned char>(bits >> 24)};
-      hash.update(bytes, sizeof(bytes));
+      auto bytes = std::bit_cast<std::array<unsigned char, sizeof(T)>>(value);
+      std::reverse(bytes.begin(), bytes.end());
+      hash.update(bytes.data(), bytes.size());
     }
   }
 }
@@ -100,13 +96,14 @@ void apply_scaling(const std::vector<double>& mean, const std::vector<double>& s
   const size_t step = mean.size() == 1 ? 0 : 1;
   for (size_t i = 0; i < table.x.size(); i += features)
     for (size_t j = 0; j < features; ++j) {
-      const auto scaled = static_cast<float>((double{table.x[i + j]} - mean[j * step]) / scale[j * step]);
+      const auto scaled = static_cast<float>((table.value(i + j) - mean[j * step]) / scale[j * step]);
       if (!std::isfinite(scaled))
         throw Error(MK_BAD_DATA, "'" + name + "', row " + std::to_string(i / features + 1) + ", feature " +
                                      std::to_string(j + 1) +
                                      ": leaves the range of float32 when scaled; change data.standardize");
       table.x[i + j] = scaled;
     }
+  table.exact = {};
 }
 
 void fit_scaling(const Standardize& how, const Table& table, const std::vector<uint32_t>& rows,
@@ -141,6 +138,8 @@ std::string content_hash(const Dataset& data) {
   }
   if (!data.train.given_folds.empty()) hash_values(hash, data.train.given_folds);  // fits depend on the folds
   if (!data.train.weights.empty()) hash_values(hash, data.train.weights);
+  hash_values(hash, data.train.exact);
+  hash_values(hash, data.test.exact);
   return hash.hex();
 }
 

@@ -165,6 +165,99 @@ TEST_F(Csv, FindsOutHowTheFileIsWritten) {
   EXPECT_EQ(read(",a,y\n0,5,1\n").columns[0].name, "column 1") << "the name that pandas leaves out";
 }
 
+TEST_F(Csv, KeepsTheFirstRowOfAFileWithoutAHeader) {
+  const std::string rows = "4.5, 1, plant-a\n2.5, 3, plant-b\n1, 0.5, plant-a\n";
+  const CsvTable part = read(rows);
+  EXPECT_EQ(part.table.x, (std::vector<float>{4.5F, 1, 2.5F, 3, 1, 0.5F}));
+  EXPECT_EQ(part.target, "column 3");
+  ASSERT_EQ(part.notes.size(), 1U);
+  EXPECT_NE(part.notes[0].find("the first row holds data"), std::string::npos);
+  EXPECT_EQ(read("1,2,3\n5,3,4\n1,2,4\n3,1,3\n").table.rows, 4) << "each cell of the first row occurs again";
+  CsvOptions options;
+  options.ignore = {"country"};
+  EXPECT_EQ(read("country,2019,2020\na,1,2\nb,3,4\n", options).table.rows, 2);
+  EXPECT_EQ(read("a,b,a b\n1,2,a b\n3,4,c\n").table.rows, 2) << "a word over numbers is a name";
+  expect_error(MK_BAD_DATA, {"line 3, column 'x': found 'x'"}, [&] { read("x,y\n1,2\nx,y\n3,4\n"); });
+}
+
+TEST_F(Csv, ReadsTablesWithBlanksBetweenCells) {
+  const CsvTable aligned = read("    3.5   -0.5   1\n    0.5    3.5   2\n  -12.5    1e1   1  \n   \n");
+  EXPECT_EQ(aligned.table.x, (std::vector<float>{3.5F, -0.5F, 0.5F, 3.5F, -12.5F, 10}));
+  EXPECT_EQ(aligned.labels.values, (std::vector<double>{1, 2, 1}));
+  const CsvTable named = read("len kind\r\n3.5 a\r\n0.5 \"b c\"\r\n");
+  EXPECT_EQ(named.table.x, (std::vector<float>{3.5F, 0.5F}));
+  EXPECT_EQ(named.labels.texts, (Names{"a", "b c"}));
+  const CsvTable from_r = read("\"len\" \"kind\"\n\"one\" 3.5 \"a\"\n\"two\" 0.5 \"b\"\n");
+  EXPECT_EQ(from_r.columns.size(), 1U);
+  EXPECT_EQ(from_r.columns[0].name, "len");
+  EXPECT_EQ(from_r.table.x, (std::vector<float>{3.5F, 0.5F}));
+}
+
+TEST_F(Csv, SkipsCommentsAtTheStart) {
+  const CsvTable part = read("# made by a program\n#\na,y\n1,x\n# between \"rows\"\n2,z\n");
+  EXPECT_EQ(part.table.x, (std::vector<float>{1, 2}));
+  EXPECT_EQ(part.labels.place(1), "line 6");
+  const CsvTable named = read("# numbers\n# a b y\n1.5 2 0\n3 4 1\n");
+  EXPECT_EQ(named.columns[1].name, "b");
+  EXPECT_EQ(named.table.rows, 2);
+  EXPECT_EQ(read("a,y\n1,#1\n2,#2\n").labels.texts, (Names{"#1", "#2"})) << "no comment";
+}
+
+TEST_F(Csv, ReadsArff) {
+  const std::string text =
+      "% iris\n@RELATION 'a b'\n\n@attribute 'sepal length' NUMERIC\n@attribute town {oslo, 'new york'}\n"
+      "@attribute class {a,b}\n@data\n5.5,'new york',a\n% between\n?,oslo,b\n";
+  CsvOptions options;
+  options.missing = Missing::mean;
+  const CsvTable part = read(text, options);
+  EXPECT_EQ(part.columns[0].name, "sepal length");
+  EXPECT_EQ(part.columns[1].levels, (Names{"new york", "oslo"}));
+  EXPECT_EQ(part.table.x, (std::vector<float>{5.5F, 1, 0, 5.5F, 0, 1}));
+  EXPECT_EQ(part.labels.place(1), "line 10");
+  expect_error(MK_BAD_DATA, {"line 10, column 'sepal length'", "data.missing"}, [&] { read(text); });
+  expect_error(MK_BAD_DATA, {"line 4", "sparse row"},
+               [&] { read("@relation r\n@attribute a real\n@data\n{0 1}\n"); });
+  expect_error(MK_BAD_DATA, {"no line @data"}, [&] { read("@relation r\n@attribute a real\n"); });
+}
+
+TEST_F(Csv, RefusesCommasThatMayMeanThousands) {
+  expect_error(MK_BAD_DATA, {"'2,288'", "2288 or 2.288"}, [&] { read("people\ty\n2,288\ta\n5,100\tb\n"); });
+  EXPECT_EQ(read("people\ty\n2,288\ta\n5,1\tb\n").table.x, (std::vector<float>{2.288F, 5.1F}));
+  EXPECT_EQ(read("x\ty\n0,288\ta\n").table.x, (std::vector<float>{0.288F}));
+  expect_error(MK_BAD_DATA, {"'5,846'", "without commas between thousands"},
+               [&] { read("people,y\n\"5,846\",a\n\"6,101\",b\n"); });
+  for (const char* cell : {"0,288", "1,5", "1234,567", "12,34", "1,2345", "", "12", "a,123", "1,234,56"})
+    EXPECT_FALSE(may_hold_thousands(cell)) << cell;
+  for (const char* cell : {"2,288", "-12,345,678", "+999,999"}) EXPECT_TRUE(may_hold_thousands(cell)) << cell;
+}
+
+TEST_F(Csv, SaysHowToCureEachKindOfColumn) {
+  std::string text = "day,share,patient,town,sample,y\n";
+  for (int row = 0; row < 240; ++row)
+    text += "2026-11-" + std::to_string(10 + row % 20) + "," + std::to_string(row) + ".5%,p" +
+            std::to_string(row / 3) + "," + (row % 2 == 0 ? "oslo" : "rome") + ",s" + std::to_string(row) + ",1\n";
+  expect_error(MK_BAD_DATA,
+               {"the dates of 'day'", "the numbers of 'share' without units", "'patient', whose values name groups",
+                "list 'town' in data.categorical", "'sample', whose values name single rows"},
+               [&] { read(text); });
+}
+
+TEST_F(Csv, LeavesOutANamelessColumnThatCountsTheRows) {
+  for (const std::string name : {"", "Unnamed: 0"}) {
+    std::string text = name + ",a,y\n";
+    for (int row = 0; row < 12; ++row) text += std::to_string(row) + "," + std::to_string(row % 3) + ",1\n";
+    const CsvTable part = read(text);
+    ASSERT_EQ(part.table.features, 1) << name;
+    EXPECT_EQ(part.table.x[4], 1);
+    ASSERT_EQ(part.notes.size(), 1U);
+    EXPECT_NE(part.notes[0].find("counts the rows; it is no feature"), std::string::npos);
+    CsvOptions options;
+    options.columns = &part.columns;
+    EXPECT_EQ(read(text, options).table.x, part.table.x);
+    EXPECT_TRUE(read(text, options).notes.empty());
+  }
+}
+
 TEST_F(Csv, RefusesMalformedText) {
   CsvOptions plain, town, mean, mean_town, nowhere, no_target, drop, own_target;
   town.categorical = {"town"};
@@ -208,7 +301,7 @@ TEST_F(Csv, RefusesMalformedText) {
        plain,
        {"line 2, column 'a': found 'x'", "(3 of 3 cells, 1 different)", "line 4, column 'b': found '3z'",
         "column 'name': found 'p'", "correct such cells of 'b' or leave them empty", "list 'a' in data.categorical",
-        "list 'name', which names rows, in data.ignore"}},
+        "list 'name', whose values name single rows, in data.ignore"}},
       {"a,y\ninf,1\n", plain, {"line 2, column 'a'", "'inf'", "finite"}},
       {"a,y\n1e99,1\n", plain, {"line 2, column 'a'", "'1e99'", "float32"}},
       {"a,y\n,1\n", plain, {"line 2, column 'a'", "empty", "data.missing"}},

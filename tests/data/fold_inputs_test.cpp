@@ -54,12 +54,12 @@ TEST_F(FoldInputsTest, ScalingIsFittedOnTheRowsOfTheFoldAfterFilling) {
 }
 
 TEST_F(FoldInputsTest, RawInputsAreKeptOnlyWhereFoldsFitTheirOwn) {
-  EXPECT_TRUE(load_table(Within::training).unscaled.empty());
+  EXPECT_TRUE(load_table(Within::training).unscaled.x.empty());
   DataSpec constant;
   constant.source = "digits";
   constant.limit = 10;
   constant.standardize = {Standardize::Kind::fixed, 1, 2};
-  EXPECT_TRUE(load(constant).unscaled.empty());
+  EXPECT_TRUE(load(constant).unscaled.x.empty());
 }
 
 }  // namespace

@@ -1,5 +1,6 @@
 #include "data/libsvm.hpp"
 #include "data/input.hpp"
+#include "data/load.hpp"
 #include "support.hpp"
 
 namespace mokume::data {
@@ -110,6 +111,15 @@ TEST_F(Libsvm, TheLengthOfUnpackedTextIsBounded) {
   EXPECT_EQ(read_text(path("a.gz"), text.size()).size(), text.size());
   for (const std::string& file : {path("a.gz"), write("a", text)})
     expect_error(MK_BAD_DATA, {file, "more than 2.0 MiB"}, [&] { read_text(file, 2 << 20); });
+}
+
+TEST_F(Libsvm, ATestFileMayHaveMoreFeatures) {
+  DataSpec s = spec("libsvm", write("a", "1 1:1\n2 2:3\n"));
+  s.test = write("b", "2 4:5\n1 1:2\n");
+  const Dataset data = load(s);
+  EXPECT_EQ(data.train.x, (std::vector<float>{1, 0, 0, 0, 0, 3, 0, 0}));
+  EXPECT_EQ(data.test.x, (std::vector<float>{0, 0, 0, 5, 2, 0, 0, 0}));
+  EXPECT_EQ(data.shape.channels, 4);
 }
 
 }  // namespace

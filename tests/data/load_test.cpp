@@ -74,8 +74,9 @@ TEST_F(Load, TheTestSetMustFitTheTrainingSet) {
   const std::string train = write("a", "1 1:1\n2 2:2\n");
   expect_error(MK_BAD_DATA, {path("t"), "line 2", "label '3'", "training set"},
                [&] { load(spec("libsvm", train, write("t", "1 1:1\n3 1:1\n"))); });
-  expect_error(MK_BAD_DATA, {path("t"), "line 2, column 7", "'3'", "2 features"},
-               [&] { load(spec("libsvm", train, write("t", "1 1:1\n1 1:1 3:1\n"))); });
+  expect_error(MK_BAD_DATA, {path("t"), "line 2, column 7", "'3'", "2 features", "data.test"}, [&] {
+    load_for_prediction(spec("libsvm", train, write("t", "1 1:1\n1 1:1 3:1\n")), {{"1", "2"}, {}, {}, 2});
+  });
   expect_error(MK_BAD_DATA, {path("t"), "label '1.5'"}, [&] { load(spec("libsvm", train, write("t", "1.5 1:1\n"))); });
   const std::string prices = write("a.csv", "a,y\n1,0.5\n");
   expect_error(MK_BAD_DATA, {path("t.csv"), "line 3", "'cheap'", "not a number"},

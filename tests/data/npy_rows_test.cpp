@@ -55,6 +55,29 @@ TEST_F(NpyRowsTest, ReadsNumbersOfEveryType) {
   EXPECT_EQ(rows(npy<uint8_t>("|b1", "(1, 2)", {0, 1})).table.x, (Floats{0, 1}));
 }
 
+TEST_F(NpyRowsTest, ReadsEitherOrderAndByteOrder) {
+  const Floats expected = {1, 2, 3, 4, 5, 6};
+  EXPECT_EQ(rows(npy<float>("<f4", "(3, 2)", {1, 3, 5, 2, 4, 6}, "True")).table.x, expected);
+  EXPECT_EQ(rows(npy<float>("<f4", "(1, 3, 2)", {1, 3, 5, 2, 4, 6}, "True")).table.x, expected);
+  EXPECT_EQ(rows(npy<float>("<f4", "(3, 2, 1)", {1, 3, 5, 2, 4, 6}, "True")).table.x, expected);
+  EXPECT_EQ(rows(npy<uint16_t>(">u2", "(1, 2)", {0x0100, 0x0203})).table.x, (Floats{1, 0x0302}));
+  EXPECT_EQ(rows(npy<uint16_t>("<f2", "(1, 6)", {0x3C00, 0xC000, 0x0001, 0x7BFF, 0x8000, 0x3555})).table.x,
+            (Floats{1, -2, 0x1p-24F, 65504, -0.0F, 0.333251953125F}));
+  refuses({"row 1, element 1", "not a finite number"}, npy<uint16_t>("<f2", "(1, 1)", {0x7C00}));
+  std::string second = npy<float>("<f4", "(3, 2)", {1, 2, 3, 4, 5, 6});
+  second[6] = 2;
+  second.insert(10, 2, '\0');
+  EXPECT_EQ(rows(second).table.x, expected);
+  second[6] = 4;
+  refuses({"version 4"}, second);
+}
+
+TEST_F(NpyRowsTest, LabelsBeyondDoubleAreRefused) {
+  DataSpec s = spec("npy", write("x.npy", npy<float>("<f4", "(2, 1)", {1, 2})));
+  s.labels = write("y.npy", npy<int64_t>("<i8", "(2,)", {1LL << 60, (1LL << 60) + 1}));
+  expect_error(MK_BAD_DATA, {"2^53", "number the classes"}, [&] { load(s); });
+}
+
 TEST_F(NpyRowsTest, ChannelsBecomeInnermost) {
   // The file holds two pictures of 1 x 2 pixels with three channels.
   const std::string outer = npy<float>("<f4", "(2, 3, 1, 2)", {1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12});
@@ -80,8 +103,8 @@ TEST_F(NpyRowsTest, RefusesArraysThatAreNotTables) {
   refuses({"dimensions"}, npy<float>("<f4", "()", {1}));
   refuses({"no rows"}, npy<float>("<f4", "(0, 2)", {}));
   refuses({"'<U3'"}, npy<float>("<U3", "(1, 1)", {1}));
-  refuses({"'>f4'", "astype"}, npy<float>(">f4", "(1, 1)", {1}));
-  refuses({"row-major", "ascontiguousarray"}, npy<float>("<f4", "(1, 2)", {1, 2}, "True"));
+  refuses({"'<c8'", "astype"}, npy<double>("<c8", "(1, 1)", {1}));
+  refuses({"order"}, npy<float>("<f4", "(1, 2)", {1, 2}, "None"));
   refuses({"row 2, element 1", "not a finite number"},
           npy<float>("<f4", "(2, 2)", {1, 2, std::numeric_limits<float>::quiet_NaN(), 4}));
   refuses({"row 1, element 2", "float32"}, npy<double>("<f8", "(1, 2)", {1, 1e300}));

@@ -62,7 +62,7 @@ TEST_F(Npy, RefusesDamagedFiles) {
   };
   EXPECT_NE(with("NUMPY", "NUMBY").find("not a NumPy array"), std::string::npos);
   EXPECT_NE(with("<f4", "<f8").find("float32"), std::string::npos);
-  EXPECT_NE(with("False", "True ").find("row-major"), std::string::npos);
+  EXPECT_NE(with("False", "Fals_").find("order"), std::string::npos);
   EXPECT_NE(with("(2, 2)", "(2, 9)").find("damaged"), std::string::npos);
   EXPECT_NE(with("(2, 2)", "(2,-2)").find("shape"), std::string::npos);
   EXPECT_NE(with("(2, 2)", "(2, ) ").find("shape"), std::string::npos);

@@ -1,7 +1,10 @@
 #include "data/scale.hpp"
 
+#include <algorithm>
 #include <cmath>
 
+#include "data/fold_inputs.hpp"
+#include "data/load.hpp"
 #include "support.hpp"
 
 namespace mokume::data {
@@ -84,6 +87,53 @@ TEST(Hash, ChangesWithEveryPartOfTheContent) {
   Dataset data = small();
   data.name = "other";
   EXPECT_EQ(content_hash(data), base) << "the name is not content";
+}
+
+class ExactValues : public DataTest {
+ protected:
+  // Writes a column of consecutive seconds since 1970, which float32 rounds to multiples of 128.
+  std::string seconds() const {
+    std::string text = "seconds,y\n";
+    for (int row = 0; row < 8; ++row) text += std::to_string(1700000000 + row) + "," + std::to_string(row % 2) + "\n";
+    return write("seconds.csv", text);
+  }
+};
+
+TEST_F(ExactValues, AreScaledBeforeTheyAreRounded) {
+  DataSpec s = spec("csv", seconds());
+  s.standardize.kind = Standardize::Kind::features;
+  s.test = seconds();
+  const Dataset data = load(s);
+  const double sd = std::sqrt(5.25);
+  for (size_t row = 0; row < 8; ++row) {
+    EXPECT_FLOAT_EQ(data.train.x[row], static_cast<float>((static_cast<double>(row) - 3.5) / sd));
+    EXPECT_EQ(data.test.x[row], data.train.x[row]);
+  }
+  EXPECT_TRUE(data.train.exact.empty());
+  const FoldInputs fold = fold_inputs(data, s.standardize, {0, 1, 2, 3});
+  EXPECT_FLOAT_EQ(fold.table.x[7], static_cast<float>(5.5 / std::sqrt(1.25)));
+  const Dataset rows = load_for_prediction(s, {data.class_names, data.mean, data.scale, 1, data.columns});
+  EXPECT_EQ(rows.train.x, data.train.x);
+  EXPECT_EQ(data.notes.size(), 1U) << "the task";
+  DataSpec other = s;
+  other.path = other.test = write("other.csv", "seconds,y\n1700000000,0\n1700000001,1\n");
+  DataSpec third = other;
+  third.path = third.test = write("third.csv", "seconds,y\n1700000000,0\n1700000002,1\n");
+  EXPECT_NE(load(other).sha256, load(third).sha256);
+}
+
+TEST_F(ExactValues, AreScaledFromLibsvmToo) {
+  DataSpec s = spec("libsvm", write("a", "1 1:1700000000\n2 1:1700000001\n"));
+  s.standardize.kind = Standardize::Kind::features;
+  EXPECT_EQ(load(s).train.x, (std::vector<float>{-1, 1}));
+}
+
+TEST_F(ExactValues, AreNamedWhereNothingScalesThem) {
+  const DataSpec s = spec("csv", seconds());
+  const std::vector<std::string> notes = load(s).notes;
+  const auto names = [](const std::string& note) { return note.find("column 'seconds': float32 tells values near 1.7e+09 apart in steps of 128;") == 0; };
+  EXPECT_TRUE(std::any_of(notes.begin(), notes.end(), names));
+  EXPECT_TRUE(load(spec("csv", write("b", "a,y\n1,0\n2,1\n"))).notes.size() == 1U);
 }
 
 }  // namespace

@@ -4,7 +4,9 @@
 #include <array>
 #include <bit>
 #include <charconv>
+#include <cmath>
 #include <cstring>
+#include <limits>
 #include <string_view>
 
 namespace mokume::data {
@@ -12,7 +14,8 @@ namespace {
 
 static_assert(std::endian::native == std::endian::little, "numbers in files are little-endian");
 
-constexpr std::string_view kNpyMagic("\x93NUMPY\x01\x00", 8);
+constexpr std::string_view kNpyMagic("\x93NUMPY", 6);
+constexpr size_t kMostHeader = size_t{1} << 20;
 constexpr size_t kMostDimensions = 8;
 
 template <class From>
@@ -24,6 +27,25 @@ void widen(const char* bytes, size_t count, double* to) {
   }
 }
 
+// Decodes IEEE 754's binary16.
+void widen_half(const char* bytes, size_t count, double* to) {
+  for (size_t i = 0; i < count; ++i) {
+    uint16_t bits = 0;
+    std::memcpy(&bits, bytes + i * sizeof(bits), sizeof(bits));
+    const int exponent = bits >> 10 & 0x1F;
+    const int fraction = bits & 0x3FF;
+    double value = exponent == 0 ? std::ldexp(fraction, -24) : std::ldexp(fraction + 0x400, exponent - 25);
+    if (exponent == 0x1F) value = std::numeric_limits<double>::quiet_NaN();  // infinite values are refused alike
+    to[i] = bits >> 15 != 0 ? -value : value;
+  }
+}
+
+// Reverses the bytes of each number.
+void swap_bytes(std::vector<char>& bytes, size_t each) {
+  for (auto at = bytes.begin(); at != bytes.end(); at += static_cast<ptrdiff_t>(each))
+    std::reverse(at, at + static_cast<ptrdiff_t>(each));
+}
+
 struct NumberType {
   std::string_view name;
   size_t bytes;
@@ -31,13 +53,16 @@ struct NumberType {
 };
 
 constexpr std::array kNumberTypes = {
-    NumberType{"<f4", 4, widen<float>},    NumberType{"<f8", 8, widen<double>},   NumberType{"|b1", 1, widen<uint8_t>},
-    NumberType{"|u1", 1, widen<uint8_t>},  NumberType{"|i1", 1, widen<int8_t>},   NumberType{"<u2", 2, widen<uint16_t>},
-    NumberType{"<i2", 2, widen<int16_t>},  NumberType{"<u4", 4, widen<uint32_t>}, NumberType{"<i4", 4, widen<int32_t>},
-    NumberType{"<u8", 8, widen<uint64_t>}, NumberType{"<i8", 8, widen<int64_t>},
+    NumberType{"f2", 2, widen_half},      NumberType{"f4", 4, widen<float>},    NumberType{"f8", 8, widen<double>},
+    NumberType{"b1", 1, widen<uint8_t>},  NumberType{"u1", 1, widen<uint8_t>},  NumberType{"i1", 1, widen<int8_t>},
+    NumberType{"u2", 2, widen<uint16_t>}, NumberType{"i2", 2, widen<int16_t>},  NumberType{"u4", 4, widen<uint32_t>},
+    NumberType{"i4", 4, widen<int32_t>},  NumberType{"u8", 8, widen<uint64_t>}, NumberType{"i8", 8, widen<int64_t>},
 };
 
+// Finds the type without its byte order.
 const NumberType* find_type(std::string_view name) {
+  if (name.size() != 3 || std::string_view("<>|=").find(name[0]) == std::string_view::npos) return nullptr;
+  name.remove_prefix(1);
   const auto* found =
       std::find_if(kNumberTypes.begin(), kNumberTypes.end(), [&](const NumberType& t) { return t.name == name; });
   return found == kNumberTypes.end() ? nullptr : found;
@@ -50,14 +75,29 @@ std::string_view value_of(std::string_view header, std::string_view key) {
   return at == std::string_view::npos ? std::string_view() : header.substr(at + quoted_key.size());
 }
 
+// Returns the type as the header writes it, without its quotes if it has any.
+std::string shown_type(std::string_view type) {
+  type = type.substr(0, type.find(", "));
+  if (type.size() > 1 && type.front() == '\'' && type.back() == '\'') type = type.substr(1, type.size() - 2);
+  return quoted(type);
+}
+
 }  // namespace
 
 NpyFile::NpyFile(const std::string& path) : path_(path), input_(path) {
   std::array<unsigned char, kNpyMagic.size() + 2> start{};
   if (input_.read(start.data(), start.size()) != start.size() ||
       std::memcmp(start.data(), kNpyMagic.data(), kNpyMagic.size()) != 0)
-    bad_data(path, "", "is not a NumPy array of version 1.0; save the array with numpy.save");
-  std::string header(start[kNpyMagic.size()] + 256 * size_t{start[kNpyMagic.size() + 1]}, '\0');
+    bad_data(path, "", "is not a NumPy array; save the array with numpy.save");
+  const unsigned version = start[kNpyMagic.size()];
+  if (version < 1 || version > 3)
+    bad_data(path, "", "is a NumPy array of version " + std::to_string(version) + ", not 1 to 3; save it anew");
+  std::array<unsigned char, 4> length{};
+  const size_t bytes = version == 1 ? 2 : 4;
+  if (input_.read(length.data(), bytes) != bytes) bad_data(path, "", "ends inside its header: it is damaged");
+  const size_t size = length[0] | size_t{length[1]} << 8 | size_t{length[2]} << 16 | size_t{length[3]} << 24;
+  if (size > kMostHeader) bad_data(path, "", "has a header of " + std::to_string(size) + " bytes: it is damaged");
+  std::string header(size, '\0');
   if (input_.read(header.data(), header.size()) != header.size())
     bad_data(path, "", "ends inside its header: it is damaged");
   parse(header);
@@ -69,11 +109,12 @@ void NpyFile::parse(const std::string& header) {
   const NumberType* const known = find_type(type_);
   if (known == nullptr)
     bad_data(path_, "",
-             "holds elements of the type " + quoted(type.substr(0, type.find(", "))) +
-                 ", not little-endian numbers; save it with astype('<f4')");
+             "holds elements of the type " + shown_type(type) +
+                 ", not real numbers of at most 64 bits; convert it with np.save(path, np.load(path).astype('<f8'))");
   bytes_each_ = known->bytes;
-  if (!value_of(header, "fortran_order").starts_with("False"))
-    bad_data(path_, "", "is not in row-major order; save np.ascontiguousarray of it");
+  const std::string_view order = value_of(header, "fortran_order");
+  fortran_ = order.starts_with("True");
+  if (!fortran_ && !order.starts_with("False")) bad_data(path_, "", "has no order: it is damaged");
   parse_shape(header);
   const uint64_t most = std::min(input_.most_bytes(), kMaxFileBytes) / bytes_each_;
   for (const int64_t edge : shape_) {
@@ -103,6 +144,27 @@ void NpyFile::parse_shape(const std::string& header) {
 }
 
 void NpyFile::read(const std::function<void(const double*, size_t)>& take) {
+  if (!fortran_ || shape_.size() == 1) return read_in_file_order(take);
+  std::vector<double> all;
+  all.reserve(checked_count(path_, static_cast<int64_t>(count_), 1, sizeof(double)));
+  read_in_file_order([&](const double* numbers, size_t count) { all.insert(all.end(), numbers, numbers + count); });
+  std::vector<size_t> step(shape_.size(), 1);  // distance in the file between neighbours along each dimension
+  for (size_t d = 1; d < shape_.size(); ++d) step[d] = step[d - 1] * static_cast<size_t>(shape_[d - 1]);
+  std::vector<double> row(count_ == 0 ? 0 : count_ / static_cast<size_t>(shape_[0]));
+  for (int64_t r = 0; r < shape_[0]; ++r) {
+    for (size_t i = 0; i < row.size(); ++i) {
+      size_t at = static_cast<size_t>(r), rest = i;
+      for (size_t d = shape_.size() - 1; d > 0; --d) {
+        at += rest % static_cast<size_t>(shape_[d]) * step[d];
+        rest /= static_cast<size_t>(shape_[d]);
+      }
+      row[i] = all[at];
+    }
+    take(row.data(), row.size());
+  }
+}
+
+void NpyFile::read_in_file_order(const std::function<void(const double*, size_t)>& take) {
   constexpr size_t kPiece = 8192;
   std::vector<char> bytes(kPiece * bytes_each_);
   std::vector<double> numbers(kPiece);
@@ -111,6 +173,7 @@ void NpyFile::read(const std::function<void(const double*, size_t)>& take) {
     const auto count = static_cast<size_t>(std::min<uint64_t>(left, kPiece));
     if (input_.read(bytes.data(), count * bytes_each_) != count * bytes_each_)
       bad_data(path_, "", "ends before the last element of its shape: it is damaged");
+    if (type_[0] == '>') swap_bytes(bytes, bytes_each_);
     convert(bytes.data(), count, numbers.data());
     take(numbers.data(), count);
     left -= count;

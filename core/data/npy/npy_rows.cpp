@@ -7,6 +7,7 @@
 
 #include "data/input.hpp"
 #include "data/npy/npy_file.hpp"
+#include "data/precision.hpp"
 
 namespace mokume::data {
 namespace {
@@ -40,15 +41,17 @@ Shape picture_shape(const NpyFile& file, Layout layout) {
           static_cast<int32_t>(channels)};
 }
 
-// Reads the rows in file order, and checks that the kept values are finite.
-void read_values(NpyFile& file, RawTable& part) {
-  const size_t kept = checked_count(file.path(), part.table.rows, part.table.features);
+// Reads the rows, and checks that the kept values are finite.
+void read_values(NpyFile& file, bool exact, RawTable& part) {
+  const size_t each = sizeof(float) + (exact ? sizeof(double) : 0);
+  const size_t kept = checked_count(file.path(), part.table.rows, part.table.features, each);
   const auto features = static_cast<size_t>(part.table.features);
   std::vector<float>& x = part.table.x;
   x.reserve(kept);
   file.read([&](const double* numbers, size_t count) {
     for (size_t i = 0; i < count && x.size() < kept; ++i) {
       x.push_back(static_cast<float>(numbers[i]));
+      if (exact) part.table.exact.push_back(numbers[i]);
       if (!std::isfinite(x.back()))
         bad_data(file.path(),
                  "row " + std::to_string((x.size() - 1) / features + 1) + ", element " +
@@ -56,13 +59,15 @@ void read_values(NpyFile& file, RawTable& part) {
                  "is not a finite number in float32; fill or remove such rows");
     }
   });
+  drop_exact_if_equal(part.table);
 }
 
 // Transposes every row from (C, H, W) to (H, W, C).
-void move_channels_inside(const Shape& shape, std::vector<float>& x) {
+template <class T>
+void move_channels_inside(const Shape& shape, std::vector<T>& x) {
   const auto channels = static_cast<size_t>(shape.channels), values = static_cast<size_t>(shape.values());
   const size_t pixels = values / channels;
-  std::vector<float> row(values);
+  std::vector<T> row(values);
   for (size_t at = 0; at < x.size(); at += values) {
     for (size_t c = 0; c < channels; ++c)
       for (size_t p = 0; p < pixels; ++p) row[p * channels + c] = x[at + c * pixels + p];
@@ -105,8 +110,11 @@ RawTable read_npy_rows(const NpyRows& files, int64_t limit) {
     bad_data(files.rows, "", "has more than " + std::to_string(kMaxFeatures) + " features");
   part.table.features = static_cast<int64_t>(features);
   part.table.rows = limit > 0 ? std::min(limit, rows) : rows;
-  read_values(file, part);
-  if (files.layout == Layout::nchw && part.shape.channels > 1) move_channels_inside(part.shape, part.table.x);
+  read_values(file, files.exact, part);
+  if (files.layout == Layout::nchw && part.shape.channels > 1) {
+    move_channels_inside(part.shape, part.table.x);
+    move_channels_inside(part.shape, part.table.exact);
+  }
   if (!files.labels.empty()) part.labels = read_labels(files.labels, file);
   return part;
 }

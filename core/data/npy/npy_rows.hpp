@@ -12,6 +12,7 @@ struct NpyRows {
   std::string rows;    // file with numbers of any type, which are rounded to float32
   std::string labels;  // file with one number for each row, (N) or (N, 1), or "" for no labels
   Layout layout = Layout::none;
+  bool exact = false;  // keeps the values that float32 rounds in Table::exact
 };
 
 // Checks both files and keeps the first `limit` rows (0 means all). Makes channels innermost.
