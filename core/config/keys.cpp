@@ -181,10 +181,10 @@ std::vector<Parameter> file_keys() {
           kInPlan | kPlanIfSet | kEmptyAllowed, kIn<&DataSpec::ignore>)
           .for_sources({"csv"}),
       Key("data", "weight", Type::text,
-          "column with the weight of each training row: what an error on it costs in training, compared with other "
-          "rows",
+          "column, or for npy the file, with the weight of each training row: what an error on it costs in training, "
+          "compared with other rows",
           kInPlan | kPlanIfSet, kIn<&DataSpec::weight>)
-          .for_sources({"csv"}),
+          .for_sources({"csv", "npy"}),
   };
 }
 

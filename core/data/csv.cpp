@@ -29,9 +29,16 @@ struct Source {
   std::unordered_map<std::string, int32_t> seen;  // categorical: index of each level
   std::vector<int64_t> count;                     // categorical: number of kept rows with each level, by index
   StrangeCells strange = {};
-  bool counts_rows = true;  // numeric: each value is that of the row before plus 1
-  double last = kNoValue;   // numeric: value of the row before
-  bool left_out = false;    // it has no name, and names or counts the rows
+  StrangeCells far = {};     // numeric: cells of other rows that lie far outside the range of the training rows
+  bool counts_rows = true;   // numeric: each value is that of the row before plus 1
+  double last = kNoValue;    // numeric: value of the row before
+  double low = 0, high = 0;  // numeric: range of the training rows, or 0 and 0
+  bool left_out = false;     // it has no name, and names or counts the rows
+
+  bool is_far(double value) const {
+    const double range = high - low;
+    return range > 0 && (value < low - range || value > high + range);
+  }
 
   void compare(double value, bool first_row) {
     counts_rows = counts_rows && (first_row || value == last + 1);
@@ -41,7 +48,8 @@ struct Source {
 
 class Reader {
  public:
-  Reader(const std::string& path, const CsvOptions& options) : path_(path), options_(options), categorical_(options.categorical) {}
+  Reader(const std::string& path, const CsvOptions& options)
+      : path_(path), options_(options), categorical_(options.categorical) {}
 
   CsvTable read() {
     const std::string whole = options_.piece == nullptr ? read_text(path_) : "";
@@ -213,6 +221,8 @@ class Reader {
       source.place = found->second;
       source.categorical = !column.levels.empty();
       source.has_mode = !column.mode.empty();
+      source.low = column.low;
+      source.high = column.high;
       for (const std::string& level : column.levels)
         source.seen.emplace(level, static_cast<int32_t>(source.seen.size()));
       source.count.resize(source.seen.size(), 0);
@@ -283,6 +293,7 @@ class Reader {
       value = kNoValue;
     }
     column.compare(value, count_ == 0);
+    if (column.is_far(value)) column.far.add(cell, line);
     if (keep) numbers_.push_back(value);
   }
 
@@ -361,6 +372,7 @@ class Reader {
         column.mode = mode(source, column.levels);
         continue;
       }
+      set_range(numeric, column);
       column.fill = mean(source, numeric);  // needed even without gaps, because rows to predict may have some
       ++numeric;
     }
@@ -375,6 +387,16 @@ class Reader {
     if (levels.empty()) bad_data(path_, "", "column " + quoted(source.name) + " is all empty; remove it");
     return *std::max_element(levels.begin(), levels.end(),
                              [&](const std::string& a, const std::string& b) { return count(a) < count(b); });
+  }
+
+  void set_range(size_t numeric, Column& column) const {
+    const size_t step = numbers_.size() / static_cast<size_t>(kept_);
+    column.low = std::numeric_limits<double>::infinity();
+    column.high = -column.low;
+    for (size_t i = numeric; i < numbers_.size(); i += step) {
+      column.low = std::fmin(column.low, numbers_[i]);  // fmin() and fmax() skip missing cells
+      column.high = std::fmax(column.high, numbers_[i]);
+    }
   }
 
   double mean(const Source& source, size_t numeric) {
@@ -407,6 +429,7 @@ class Reader {
     encode();
     drop_exact_if_equal(table);
     note_unknown_levels();
+    note_far_values();
     part_.path = path_;
     return std::move(part_);
   }
@@ -418,6 +441,16 @@ class Reader {
                               " holds levels that the training file lacks (" + std::to_string(column.strange.count) +
                               " cells, the first " + quoted(column.strange.first) + " in line " +
                               std::to_string(column.strange.first_line) + "); there all its features are 0");
+  }
+
+  void note_far_values() {
+    for (const Source& column : columns_)
+      if (column.far.count > 0)
+        part_.notes.push_back(shown_path(path_) + ": column " + quoted(column.name) + " has " +
+                              std::to_string(column.far.count) + (column.far.count == 1 ? " value" : " values") +
+                              " far outside the training rows, which run from " + base::shortest(column.low) + " to " +
+                              base::shortest(column.high) + " (the first, " + quoted(column.far.first) + ", in line " +
+                              std::to_string(column.far.first_line) + "); a model knows nothing there");
   }
 
   // Returns the position in part_.columns of each column that is not left out.
@@ -477,9 +510,9 @@ class Reader {
   std::unordered_map<std::string, uint32_t> groups_;  // numbers of the groups, by first appearance
   std::vector<Source> columns_;
   std::vector<double> numbers_;  // numeric cells of the kept rows, row by row; kNoValue if missing
-  std::vector<int32_t> ids_;    // categorical cells of the kept rows, row by row, as numbered in `seen`
-  int64_t count_ = 0;           // rows read, except dropped ones
-  int64_t kept_ = 0;            // rows within the limit
+  std::vector<int32_t> ids_;     // categorical cells of the kept rows, row by row, as numbered in `seen`
+  int64_t count_ = 0;            // rows read, except dropped ones
+  int64_t kept_ = 0;             // rows within the limit
   bool numeric_labels_ = true;
   CsvTable part_;
 };

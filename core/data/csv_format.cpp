@@ -40,18 +40,19 @@ std::vector<Record> records_of(const std::string& path, std::string_view text, c
 }
 
 bool same_width(const std::vector<Record>& records) {
-  return !records.empty() && records.front().size() > 1 && std::all_of(records.begin(), records.end(), [&](const Record& one) {
-           return one.size() == records.front().size();
-         });
+  return !records.empty() && records.front().size() > 1 &&
+         std::all_of(records.begin(), records.end(),
+                     [&](const Record& one) { return one.size() == records.front().size(); });
 }
 
-// Returns whether each record has one cell more than the first one. A last cell that is always empty follows a delimiter
-// at the end of the line.
+// Returns whether each record has one cell more than the first one. A last cell that is always empty follows a
+// delimiter at the end of the line.
 bool has_row_names(const std::vector<Record>& records) {
   if (records.size() < 2) return false;
   const auto longer = [&](const Record& one) { return one.size() == records[0].size() + 1; };
   const auto ends = [](const Record& one) { return one.back().empty(); };
-  return std::all_of(records.begin() + 1, records.end(), longer) && !std::all_of(records.begin() + 1, records.end(), ends);
+  return std::all_of(records.begin() + 1, records.end(), longer) &&
+         !std::all_of(records.begin() + 1, records.end(), ends);
 }
 
 char choose_delimiter(const std::string& path, std::string_view text, CsvFormat format) {
@@ -89,8 +90,9 @@ bool has_decimal_commas(const std::string& path, const std::vector<Record>& reco
     std::string thousands = unclear, point = unclear;
     std::erase(thousands, ',');
     std::replace(point.begin(), point.end(), ',', '.');
-    bad_data(path, "", "holds numbers such as " + quoted(unclear) + ", which may be " + thousands + " or " + point +
-                           "; write them without commas, or with a point before the fraction");
+    bad_data(path, "",
+             "holds numbers such as " + quoted(unclear) + ", which may be " + thousands + " or " + point +
+                 "; write them without commas, or with a point before the fraction");
   }
   return certain;
 }

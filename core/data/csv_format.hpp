@@ -8,11 +8,11 @@
 namespace mokume::data {
 
 struct CsvFormat {
-  char delimiter = ',';            // ' ' stands for any number of spaces and tabs
-  bool decimal_comma = false;      // 1,5 means one and a half
-  bool header = true;              // the first row names the columns
-  bool row_names = false;          // the header has one name less than the rows have cells; the first cell is a row's name
-  bool comments = false;           // lines that begin with # hold no rows
+  char delimiter = ',';        // ' ' stands for any number of spaces and tabs
+  bool decimal_comma = false;  // 1,5 means one and a half
+  bool header = true;          // the first row names the columns
+  bool row_names = false;      // the header has one name less than the rows have cells; the first cell is a row's name
+  bool comments = false;       // lines that begin with # hold no rows
   bool header_in_comment = false;  // the last of the comments before the rows names the columns
 
   bool operator==(const CsvFormat&) const = default;

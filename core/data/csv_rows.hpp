@@ -25,7 +25,7 @@ class CsvRows {
   // Reads the cells of the next record and strips surrounding blanks. The cells stay valid until the next call. Returns
   // false at the end of the text. Throws Error(MK_BAD_DATA) for misplaced quotes.
   bool next(std::vector<std::string_view>& cells);
-  int64_t line() const { return record_line_; }     // line where the record starts, counted from 1
+  int64_t line() const { return record_line_; }    // line where the record starts, counted from 1
   std::string_view rest() const { return rest_; }  // text after the record
   void add_lines(int64_t more) { line_ += more; }
 

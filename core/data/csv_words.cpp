@@ -109,7 +109,8 @@ std::string words_and_cures(const std::vector<StrangeCells>& strange, int64_t ro
   if (more > 0) places += "; and " + std::to_string(more) + " more columns with words";
   for (size_t k = 0; k < by_kind.size(); ++k)
     if (!by_kind[k].empty())
-      cures += (cures.empty() ? "" : ", and ") + std::string(kCures[k][0]) + names(by_kind[k]) + std::string(kCures[k][1]);
+      cures +=
+          (cures.empty() ? "" : ", and ") + std::string(kCures[k][0]) + names(by_kind[k]) + std::string(kCures[k][1]);
   return places + "; " + cures;
 }
 

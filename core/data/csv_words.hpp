@@ -23,8 +23,8 @@ struct StrangeCells {
 };
 
 // Returns one sentence on all columns of `strange` that have such cells, with the place of the first one, the number of
-// cells among the `rows` and a cure for each column. Returns "" if no column has any. The cure depends on what the cells
-// look like: numbers with thousands or units, dates, names of rows or of groups, or categories.
+// cells among the `rows` and a cure for each column. Returns "" if no column has any. The cure depends on what the
+// cells look like: numbers with thousands or units, dates, names of rows or of groups, or categories.
 std::string words_and_cures(const std::vector<StrangeCells>& strange, int64_t rows);
 
 // Returns a list such as "'a', 'b', ..." of at most twelve names.

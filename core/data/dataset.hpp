@@ -61,7 +61,7 @@ struct DataSpec {
   std::vector<std::string> categorical;  // csv: columns turned into one-hot features
   std::vector<std::string> ignore = {};  // csv: columns that are not features
   std::string group = {};                // csv: column whose equal values share a fold; not a feature
-  std::string weight = {};               // csv: column with the weight of each training row; not a feature
+  std::string weight = {};               // weight of each training row; csv: column, not a feature; npy: file
   std::string labels = {};               // npy: label file for `path`; "" for unlabelled rows to predict
   std::string test_labels = {};          // npy: label file for `test`
   Layout layout = Layout::none;          // npy: order of dimensions for pictures with channels
@@ -110,6 +110,7 @@ struct Column {
   std::vector<std::string> levels;  // one-hot features in this order; empty for a numeric column
   double fill = 0;                  // numeric: mean, which replaces missing cells under Missing::mean
   std::string mode = {};            // categorical: most frequent level, used like `fill`; "" in older runs
+  double low = 0, high = 0;         // numeric: range of the training rows; 0 and 0 in older runs
 
   template <class Self, class Fields>
   static void fields(Self& self, Fields& field) {
@@ -117,6 +118,8 @@ struct Column {
     field("levels", self.levels);
     field("fill", self.fill);
     field.optional("mode", self.mode);
+    field.optional("low", self.low);
+    field.optional("high", self.high);
   }
 };
 

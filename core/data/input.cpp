@@ -113,8 +113,8 @@ size_t checked_count(const std::string& path, int64_t rows, int64_t features, si
   if (f != 0 && free != 0 && r > free / 2 / bytes_each / f)
     bad_data(path, "",
              "gives " + std::to_string(rows) + " rows of " + std::to_string(features) + " features, which take " +
-                 std::to_string(r * f * bytes_each) + " bytes, more than half of the " +
-                 base::human_bytes(free) + " of free memory; set data.limit");
+                 std::to_string(r * f * bytes_each) + " bytes, more than half of the " + base::human_bytes(free) +
+                 " of free memory; set data.limit");
   return static_cast<size_t>(r * f);
 }
 

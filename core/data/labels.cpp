@@ -100,8 +100,9 @@ LabelMap learn_labels(const Labels& labels, const std::string& path, const std::
   }
   if (task != "regression" && has_long_numbers(labels.values)) {
     if (labels.texts.empty())
-      bad_data(path, "", "holds whole numbers from 2^53 on as targets, which double cannot tell apart; number the "
-                         "classes from 0, or set data.task to \"regression\"");
+      bad_data(path, "",
+               "holds whole numbers from 2^53 on as targets, which double cannot tell apart; number the "
+               "classes from 0, or set data.task to \"regression\"");
     map.class_names = labels.texts;
     sort_unique(map.class_names);
     if (map.class_names.size() <= kMostNumericClasses || task == "classification") return map;

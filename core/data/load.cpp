@@ -14,6 +14,7 @@
 #include "data/labels.hpp"
 #include "data/libsvm.hpp"
 #include "data/locate.hpp"
+#include "data/npy/npy_file.hpp"
 #include "data/npy/npy_rows.hpp"
 #include "data/outer_fold.hpp"
 #include "data/precision.hpp"
@@ -110,6 +111,8 @@ Parts read_npy_files(const DataSpec& spec) {
     throw Error(MK_INVALID_ARGUMENT, "data.test of source 'npy' needs data.test_labels; name the file with its labels");
   const std::string path = single_file(locate(spec.path));
   Parts parts{stem(path), read_npy_rows({path, spec.labels, spec.layout, spec.scales()}, spec.limit), {}, {}};
+  if (!spec.weight.empty())
+    parts.train.table.weights = read_npy_weights(spec.weight, NpyFile(path).shape()[0], spec.limit);
   if (!spec.test.empty()) parts.test = read_npy_rows({spec.test, spec.test_labels, spec.layout, spec.scales()}, 0);
   check_same_rows(parts.train, parts.test);
   return parts;

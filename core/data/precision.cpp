@@ -62,8 +62,7 @@ std::vector<std::string> lost_digits(const DataSpec& spec, const Dataset& data) 
                              "set data.standardize = \"features\", which starts from the values of the file"));
   Range targets;
   for (const float target : data.train.targets) targets.add(target);
-  if (targets.loses_digits())
-    found.push_back(sentence("the targets", targets, "subtract a constant from them"));
+  if (targets.loses_digits()) found.push_back(sentence("the targets", targets, "subtract a constant from them"));
   return found;
 }
 

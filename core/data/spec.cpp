@@ -250,11 +250,11 @@ void check_spec(const DataSpec& spec) {
   if (std::find(sources.begin(), sources.end(), spec.source) == sources.end())
     contradiction("data.source is '" + spec.source + "'; " + suggestion(spec.source, sources));
   check_paths(spec);
-  if (spec.source != "csv" && (!spec.target.empty() || !spec.categorical.empty() || !spec.ignore.empty() ||
-                               !spec.weight.empty() || spec.missing != Missing::error))
-    contradiction(
-        "data.target, data.categorical, data.ignore, data.weight and data.missing are for source csv only; remove "
-        "them");
+  if (spec.source != "csv" &&
+      (!spec.target.empty() || !spec.categorical.empty() || !spec.ignore.empty() || spec.missing != Missing::error))
+    contradiction("data.target, data.categorical, data.ignore and data.missing are for source csv only; remove them");
+  if (spec.source != "csv" && spec.source != "npy" && !spec.weight.empty())
+    contradiction("data.weight is for the sources csv and npy only; remove it");
   check_task(spec);
   check_npy(spec);
   check_images(spec);

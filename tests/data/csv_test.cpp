@@ -215,8 +215,7 @@ TEST_F(Csv, ReadsArff) {
   EXPECT_EQ(part.table.x, (std::vector<float>{5.5F, 1, 0, 5.5F, 0, 1}));
   EXPECT_EQ(part.labels.place(1), "line 10");
   expect_error(MK_BAD_DATA, {"line 10, column 'sepal length'", "data.missing"}, [&] { read(text); });
-  expect_error(MK_BAD_DATA, {"line 4", "sparse row"},
-               [&] { read("@relation r\n@attribute a real\n@data\n{0 1}\n"); });
+  expect_error(MK_BAD_DATA, {"line 4", "sparse row"}, [&] { read("@relation r\n@attribute a real\n@data\n{0 1}\n"); });
   expect_error(MK_BAD_DATA, {"no line @data"}, [&] { read("@relation r\n@attribute a real\n"); });
 }
 
@@ -231,11 +230,25 @@ TEST_F(Csv, RefusesCommasThatMayMeanThousands) {
   for (const char* cell : {"2,288", "-12,345,678", "+999,999"}) EXPECT_TRUE(may_hold_thousands(cell)) << cell;
 }
 
+TEST_F(Csv, NamesValuesFarOutsideTheTrainingRows) {
+  const CsvTable part = read("age,y\n18,a\n94,b\n");
+  CsvOptions options;
+  options.columns = &part.columns;
+  options.target_required = false;
+  EXPECT_TRUE(read("age\n0\n170\n", options).notes.empty());
+  const CsvTable far = read("age\n20\n380\n-999\n", options);
+  ASSERT_EQ(far.notes.size(), 1U);
+  EXPECT_NE(far.notes[0].find("column 'age' has 2 values far outside the training rows, which run from 18 to 94 (the "
+                              "first, '380', in line 3)"),
+            std::string::npos)
+      << far.notes[0];
+}
+
 TEST_F(Csv, SaysHowToCureEachKindOfColumn) {
   std::string text = "day,share,patient,town,sample,y\n";
   for (int row = 0; row < 240; ++row)
-    text += "2026-11-" + std::to_string(10 + row % 20) + "," + std::to_string(row) + ".5%,p" +
-            std::to_string(row / 3) + "," + (row % 2 == 0 ? "oslo" : "rome") + ",s" + std::to_string(row) + ",1\n";
+    text += "2026-11-" + std::to_string(10 + row % 20) + "," + std::to_string(row) + ".5%,p" + std::to_string(row / 3) +
+            "," + (row % 2 == 0 ? "oslo" : "rome") + ",s" + std::to_string(row) + ",1\n";
   expect_error(MK_BAD_DATA,
                {"the dates of 'day'", "the numbers of 'share' without units", "'patient', whose values name groups",
                 "list 'town' in data.categorical", "'sample', whose values name single rows"},

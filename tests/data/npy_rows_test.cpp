@@ -72,6 +72,18 @@ TEST_F(NpyRowsTest, ReadsEitherOrderAndByteOrder) {
   refuses({"version 4"}, second);
 }
 
+TEST_F(NpyRowsTest, AFileHoldsTheWeightsOfTheTrainingRows) {
+  DataSpec s = spec("npy", write("x.npy", npy<float>("<f4", "(3, 1)", {1, 2, 3})));
+  s.labels = write("y.npy", npy<int64_t>("<i8", "(3,)", {0, 1, 0}));
+  s.weight = write("w.npy", npy<double>("<f8", "(3,)", {1, 0, 2.5}));
+  s.limit = 2;
+  EXPECT_EQ(load(s).train.weights, (Floats{1, 0}));
+  s.weight = write("w.npy", npy<double>("<f8", "(3,)", {1, -1, 2.5}));
+  expect_error(MK_BAD_DATA, {path("w.npy"), "row 2"}, [&] { load(s); });
+  s.weight = write("w.npy", npy<double>("<f8", "(2,)", {1, 1}));
+  expect_error(MK_BAD_DATA, {path("w.npy"), "3 training rows"}, [&] { load(s); });
+}
+
 TEST_F(NpyRowsTest, LabelsBeyondDoubleAreRefused) {
   DataSpec s = spec("npy", write("x.npy", npy<float>("<f4", "(2, 1)", {1, 2})));
   s.labels = write("y.npy", npy<int64_t>("<i8", "(2,)", {1LL << 60, (1LL << 60) + 1}));

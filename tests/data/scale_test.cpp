@@ -131,7 +131,9 @@ TEST_F(ExactValues, AreScaledFromLibsvmToo) {
 TEST_F(ExactValues, AreNamedWhereNothingScalesThem) {
   const DataSpec s = spec("csv", seconds());
   const std::vector<std::string> notes = load(s).notes;
-  const auto names = [](const std::string& note) { return note.find("column 'seconds': float32 tells values near 1.7e+09 apart in steps of 128;") == 0; };
+  const auto names = [](const std::string& note) {
+    return note.find("column 'seconds': float32 tells values near 1.7e+09 apart in steps of 128;") == 0;
+  };
   EXPECT_TRUE(std::any_of(notes.begin(), notes.end(), names));
   EXPECT_TRUE(load(spec("csv", write("b", "a,y\n1,0\n2,1\n"))).notes.size() == 1U);
 }

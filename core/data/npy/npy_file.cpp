@@ -108,9 +108,11 @@ void NpyFile::parse(const std::string& header) {
   if (type.size() >= 5 && type[0] == '\'' && type[4] == '\'') type_ = type.substr(1, 3);
   const NumberType* const known = find_type(type_);
   if (known == nullptr)
-    bad_data(path_, "",
-             "holds elements of the type " + shown_type(type) +
-                 ", not real numbers of at most 64 bits; convert it with np.save(path, np.load(path).astype('<f8'))");
+    bad_data(
+        path_, "",
+        "holds elements of the type " + shown_type(type) + ", not real numbers of at most 64 bits; " +
+            (type.find('U') != std::string_view::npos ? "number the words with np.unique(array, return_inverse=True)[1]"
+                                                      : "convert it with np.save(path, np.load(path).astype('<f8'))"));
   bytes_each_ = known->bytes;
   const std::string_view order = value_of(header, "fortran_order");
   fortran_ = order.starts_with("True");

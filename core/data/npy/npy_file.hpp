@@ -22,8 +22,8 @@ class NpyFile {
   bool whole() const { return type_[1] != 'f'; }                // whether the numbers are integers or booleans
   uint64_t count() const { return count_; }                     // product of the shape
 
-  // Calls take(numbers, count) with consecutive parts of the array in row-major order. An array in Fortran order is read
-  // as a whole first. Throws Error(MK_BAD_DATA) if anything follows it.
+  // Calls take(numbers, count) with consecutive parts of the array in row-major order. An array in Fortran order is
+  // read as a whole first. Throws Error(MK_BAD_DATA) if anything follows it.
   void read(const std::function<void(const double*, size_t)>& take);
 
  private:

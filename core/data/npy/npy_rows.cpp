@@ -98,6 +98,24 @@ Labels read_labels(const std::string& path, const NpyFile& rows) {
 
 }  // namespace
 
+std::vector<float> read_npy_weights(const std::string& path, int64_t rows, int64_t limit) {
+  NpyFile file(path);
+  if (file.shape().size() != 1 || file.shape()[0] != rows)
+    bad_data(path, "",
+             "has the shape " + shape_text(file.shape()) + " instead of one weight for each of the " +
+                 std::to_string(rows) + " training rows");
+  std::vector<float> weights;
+  file.read([&](const double* numbers, size_t count) {
+    for (size_t i = 0; i < count; ++i) {
+      weights.push_back(static_cast<float>(numbers[i]));
+      if (!std::isfinite(weights.back()) || numbers[i] < 0)
+        bad_data(path, "row " + std::to_string(weights.size()), "holds no number from 0 up, as a weight is");
+    }
+  });
+  if (limit > 0 && static_cast<size_t>(limit) < weights.size()) weights.resize(static_cast<size_t>(limit));
+  return weights;
+}
+
 RawTable read_npy_rows(const NpyRows& files, int64_t limit) {
   NpyFile file(files.rows);
   RawTable part;

@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <string>
+#include <vector>
 
 #include "data/raw_table.hpp"
 
@@ -14,6 +15,10 @@ struct NpyRows {
   Layout layout = Layout::none;
   bool exact = false;  // keeps the values that float32 rounds in Table::exact
 };
+
+// Reads the weight of each training row from a file with one number, at least 0, for each of `rows` rows, and keeps the
+// first `limit` of them (0 means all).
+std::vector<float> read_npy_weights(const std::string& path, int64_t rows, int64_t limit);
 
 // Checks both files and keeps the first `limit` rows (0 means all). Makes channels innermost.
 RawTable read_npy_rows(const NpyRows& files, int64_t limit);
