@@ -137,7 +137,7 @@ std::vector<Parameter> top_keys() {
       Key("", "seed", Type::seed, "seed of all random numbers: an integer, or a string of decimal digits of any length",
           kInPlan, kInSeed)
           .in_init("1"),
-      Key("", "data", Type::table, "what to train and test on", kRequired),
+      Key("", "data", Type::table, "the data to train and test on", kRequired),
       Key("", "validation", Type::table, "how a candidate is validated"),
       Key("", "bagging", Type::table, "an ensemble: each bootstrap draws rows and trains its own model"),
       Key("", "search", Type::table, "which candidates to fit"),
