@@ -100,7 +100,7 @@ void add_run_options(CLI::App* command, RunOptions& options, bool all) {
 void add_predict_options(CLI::App* command, PredictOptions& options) {
   command->add_option("RUN", options.run, "run directory")->required();
   CLI::Option* image = command->add_option(
-      "IMAGE", options.images, "PNG or JPEG files of any size, and folders of them; of several, a row for each");
+      "IMAGE", options.images, "PNG or JPEG files of any size, or folders of them; with several, a row for each");
   CLI::Option* data =
       command->add_option("--data", options.spec, "rows instead: source[:path][,key=value]...; - is standard input")
           ->excludes(image);
@@ -254,7 +254,7 @@ class Commands {
     rule->add_option("--older-than", pruned_.older_than, "finished runs and built kernels older than e.g. 30d or 12h");
     rule->add_option("--larger-than", pruned_.larger_than,
                      "finished runs, and the cache of built kernels, with more than e.g. 10G or 500 MiB");
-    rule->add_option("--keep", pruned_.keep, "all finished runs except the newest so many of each experiment");
+    rule->add_option("--keep", pruned_.keep, "all finished runs of each experiment except this many of the newest");
     rule->get_option("--keep")->check(CLI::NonNegativeNumber.description(""));  // "-1" would be a huge number
     rule->require_option(1);
     prune_->add_flag("--unfinished", pruned_.unfinished, "unfinished runs as well, but never one that is running");

@@ -50,8 +50,7 @@ void tell_members(const run::RunResult& result) {
 }
 
 void tell_score(const run::RunResult& result) {
-  if (result.best.empty()) return;
-  say(stderr, "best candidate: {}\n", result.best);
+  if (!result.best.empty()) say(stderr, "best candidate: {}\n", result.best);
   if (result.metric.empty()) return;
   // A single fold has no spread.
   const std::string spread =

@@ -137,7 +137,7 @@ std::vector<Parameter> top_keys() {
       Key("", "seed", Type::seed, "seed of all random numbers: an integer, or a string of decimal digits of any length",
           kInPlan, kInSeed)
           .in_init("1"),
-      Key("", "data", Type::table, "what to train and test on", kRequired),
+      Key("", "data", Type::table, "the data to train and test on", kRequired),
       Key("", "validation", Type::table, "how a candidate is validated"),
       Key("", "bagging", Type::table, "an ensemble: each bootstrap draws rows and trains its own model"),
       Key("", "search", Type::table, "which candidates to fit"),
@@ -171,18 +171,18 @@ std::vector<Parameter> file_keys() {
           kInLayout)
           .one_of(words_for<data::Layout>())
           .for_sources({"npy"}),
-      Key("data", "target", Type::text, "name of the label column; the last one if not given", kInPlan,
+      Key("data", "target", Type::text, "name of the label column; without it, the last column", kInPlan,
           kIn<&DataSpec::target>)
           .for_sources({"csv"}),
       Key("data", "categorical", Type::texts, "columns to encode as one feature per value", kInPlan | kEmptyAllowed,
           kIn<&DataSpec::categorical>)
           .for_sources({"csv"}),
-      Key("data", "ignore", Type::texts, "columns that are no features, such as names and IDs",
+      Key("data", "ignore", Type::texts, "columns that are not features, such as names and IDs",
           kInPlan | kPlanIfSet | kEmptyAllowed, kIn<&DataSpec::ignore>)
           .for_sources({"csv"}),
       Key("data", "weight", Type::text,
-          "column, or for npy the file, with the weight of each training row: what an error on it costs in training, "
-          "compared with other rows",
+          "column, or for npy the file, with the weight of each training row: in training, an error on a row costs this "
+          "many times as much",
           kInPlan | kPlanIfSet, kIn<&DataSpec::weight>)
           .for_sources({"csv", "npy"}),
   };
@@ -194,12 +194,14 @@ std::vector<Parameter> row_keys() {
   const Key scale = Key("data.standardize", "scale", Type::real, "", kRequired).between(0, kInfinity);
   return {
       Key("data", "task", Type::text,
-          "what the targets are; else whole numbers with at most 1000 different values are classes, and others numbers",
+          "what the targets are; without it, whole numbers with at most 1000 different values are classes, and "
+          "other numbers are targets of a regression",
           kInPlan | kPlanIfSet, kIn<&DataSpec::task>)
           .one_of({"classification", "regression"})
           .for_sources({"libsvm", "csv", "npy"}),
       Key("data", "missing", Type::text,
-          "what a missing cell means: an error, a dropped row, or the column's mean (of words: its most frequent one)",
+          "what a missing cell causes: an error, a dropped row, or the mean of the column (for words, the most "
+          "frequent one) in its place",
           kInPlan, kInMissing)
           .one_of(words_for<data::Missing>())
           .for_sources({"csv"}),
@@ -209,7 +211,7 @@ std::vector<Parameter> row_keys() {
           .within(1, static_cast<double>(data::kMostImageSide))
           .for_sources({"images"}),
       Key("data", "channels", Type::integer,
-          "1: grey, 3: colour; else colour if any picture has a pixel that is not grey", kInPlan | kPlanIfSet,
+          "1: grey, 3: colour; without it, colour if any picture has a pixel that is not grey", kInPlan | kPlanIfSet,
           kIn<&DataSpec::channels>)
           .within(1, 3)
           .for_sources({"images"}),
@@ -244,8 +246,9 @@ std::vector<Parameter> validation_keys() {
       Key("validation", "shuffle", Type::boolean, "draw the rows of each fold with the seed; false: consecutive rows",
           kInPlan | kFoldsOnly, kIn<&Config::shuffle>)
           .in_init("true               # rows are drawn with the seed; false: consecutive rows make a fold"),
-      Key("validation", "stratified", Type::boolean, "give every fold the same share of each class; numbers have none",
-          kInPlan, kIn<&Config::stratified>)
+      Key("validation", "stratified", Type::boolean,
+          "give every fold the same share of each class; no effect on targets of a regression", kInPlan,
+          kIn<&Config::stratified>)
           .in_init("true            # every fold has the same share of each class\n"
                    "# repeats = 1, ordered = false, calibrate = false; group, file, outer, outer_fold, share and score "
                    "have no\n"

@@ -179,8 +179,9 @@ Json options_schema(const ModelSchema& model) {
     properties[parameter.name] = option_schema(parameter);
     if (parameter.expand != nullptr)
       for (const std::string& table : parameter.choices)
-        properties[table] = {{"type", "object"},
-                             {"description", "lists of layers that tables of " + parameter.name + " repeat"}};
+        properties[table] = {
+            {"type", "object"},
+            {"description", "named lists of layers, which " + parameter.name + " of type \"block\" repeat"}};
   }
   return closed_object(std::move(properties));
 }

@@ -41,10 +41,16 @@ bool parse_all(std::string_view text, Float& value, std::errc& code) {
   return !text.empty() && result.ptr == text.data() + text.size() && code != std::errc::invalid_argument;
 }
 
-// Returns whether all numbers are whole and some of them are too large for double to tell them from their neighbours.
-bool has_long_numbers(const std::vector<double>& values) {
-  return std::any_of(values.begin(), values.end(), [](double value) { return std::abs(value) >= 0x1p53; }) &&
-         std::all_of(values.begin(), values.end(), [](double value) { return value == std::floor(value); });
+// Returns whether all numbers are whole and some of them, written in digits, are too large for double to tell them from
+// their neighbours.
+bool has_long_numbers(const Labels& labels) {
+  bool some = false;
+  for (size_t i = 0; i < labels.values.size(); ++i) {
+    if (labels.values[i] != std::floor(labels.values[i])) return false;
+    const bool digits = labels.texts.empty() || labels.texts[i].find_first_not_of("+-0123456789") == std::string::npos;
+    some = some || (digits && std::abs(labels.values[i]) >= 0x1p53);
+  }
+  return some;
 }
 
 bool is_missing(const Labels& labels, size_t row) { return !labels.missing.empty() && labels.missing[row] != 0; }
@@ -98,7 +104,7 @@ LabelMap learn_labels(const Labels& labels, const std::string& path, const std::
     sort_unique(map.class_names);
     return map;
   }
-  if (task != "regression" && has_long_numbers(labels.values)) {
+  if (task != "regression" && has_long_numbers(labels)) {
     if (labels.texts.empty())
       bad_data(path, "",
                "holds whole numbers from 2^53 on as targets, which double cannot tell apart; number the "

@@ -12,7 +12,7 @@ std::string candidate_text(const search::Plan& plan, uint32_t candidate) {
     text += fmt::format("{}{} = {}", p == 0 ? "" : ", ", plan.params[p],
                         real != nullptr ? fmt::format("{:.6g}", *real) : search::to_text(value));
   }
-  return text.empty() ? "the only candidate" : text;
+  return text;
 }
 
 }  // namespace mokume::node

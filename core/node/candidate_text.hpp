@@ -8,6 +8,7 @@
 
 namespace mokume::node {
 
-std::string candidate_text(const search::Plan& plan, uint32_t candidate);  // returns "C = 10, gamma = 0.01"
+// Returns "C = 10, gamma = 0.01", or "" if the plan searches no parameter.
+std::string candidate_text(const search::Plan& plan, uint32_t candidate);
 
 }  // namespace mokume::node

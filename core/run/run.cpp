@@ -52,10 +52,12 @@ class AnnouncedRefit : public BestCandidates {
 
   cluster::Refit choose(uint32_t bootstrap, const std::vector<journal::FitRecord>& fits) override {
     const cluster::Refit refit = BestCandidates::choose(bootstrap, fits);
-    if (refit.candidate && experiment_.plan().bootstraps == 1)
+    if (refit.candidate && experiment_.plan().bootstraps == 1) {
+      const std::string text = node::candidate_text(experiment_.plan(), *refit.candidate);
       cluster::notify(observers_, &cluster::Observer::phase,
-                      fmt::format("refitting {} on {}", node::candidate_text(experiment_.plan(), *refit.candidate),
+                      fmt::format("refitting {}on {}", text.empty() ? "" : text + " ",
                                   base::counted(static_cast<uint64_t>(experiment_.data().train.rows), "row")));
+    }
     return refit;
   }
 

@@ -45,7 +45,7 @@ struct RunResult {
   uint64_t failed = 0;
   std::string failure;        // description of the first failed fit, with a remedy if the model knows one
   bool refit_failed = false;  // `reason` explains why
-  std::string best;           // "C = 10, gamma = 0.01", or ""
+  std::string best;           // "C = 10, gamma = 0.01"; "" without a best one or without search parameters
   uint32_t folds = 0;
   std::string metric;  // selection metric, e.g. "error"; "" without validation
   double best_mean = 0, best_sd = 0;

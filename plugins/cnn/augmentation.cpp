@@ -21,11 +21,11 @@ const Forms<Change>& changes() {
       {"random_vertical_flip", C::Kind::vertical_flip, "mirrors top and bottom", {p}},
       {"random_crop",
        C::Kind::crop,
-       "cuts an image of the same size out of one with a border of zeros: shifts by up to `padding` pixels",
+       "shifts by up to `padding` pixels in each direction, and fills with zeros",
        {{integer("padding", 1, 1024, "", "pixels of the border"), &C::padding}}},
       {"random_rotation",
        C::Kind::rotation,
-       "turns about the middle, between pixels bilinearly, with zeros outside",
+       "rotates about the centre with bilinear interpolation, and fills with zeros",
        {{positive("degrees", 180, "", "largest angle, to either side"), &C::degrees}}},
       {"color_jitter",
        C::Kind::colours,
@@ -35,7 +35,7 @@ const Forms<Change>& changes() {
         {real("saturation", 0, 1, "0.0", "distances from the pixel's brightness times a factor"), &C::saturation}}},
       {"random_erasing",
        C::Kind::erasing,
-       "sets a square to zero, of which a part may lie outside the image (cutout)",
+       "sets a square to zero, which may lie partly outside the image (cutout)",
        {{integer("size", 1, 1024, "", "side of the square"), &C::size}, p}},
   }};
   return all;

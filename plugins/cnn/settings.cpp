@@ -12,14 +12,14 @@ namespace {
 const Forms<StopRule>& stop_rules() {
   using S = StopRule;
   static const Forms<S> all = {{
-      {"none", S::Kind::none, "all epochs", {}},
+      {"none", S::Kind::none, "never stops before the last epoch", {}},
       {"ratio",
        S::Kind::ratio,
-       "once the training loss of an epoch exceeds a share of the previous one",
+       "stops once the training loss of an epoch exceeds a share of the previous one",
        {{positive("ratio", 1e6, "0.8", "share of the training loss of the previous epoch"), &S::ratio}}},
       {"plateau",
        S::Kind::plateau,
-       "once the validation loss, or another curve, stops improving",
+       "stops once the validation loss, or another curve, no longer improves",
        {{integer("patience", 1, 1e9, "5", "epochs without a better loss"), &S::patience},
         {real("min_delta", 0, 1e30, "0.0", "improvement that counts as better"), &S::min_delta},
         {younger(flag("restore_best", "false", "keep the weights after the best epoch")), &S::restore_best},
@@ -212,7 +212,8 @@ enum Param {
 const std::vector<mk_param> kParams = {
     layers_param(),
     loss_param(),
-    integer("epochs", 0, 1e6, "10", "passes over the training rows; 0: the model is its start"),
+    integer("epochs", 0, 1e6, "10",
+            "passes over the training rows; 0: train nothing, so that the model equals its start"),
     integer("batch_size", 1, 1e8, "64", "rows per step"),
     flag("shuffle", "true", "a new order of the rows every epoch"),
     flag("drop_last", "false", "skip an incomplete last batch"),
@@ -224,16 +225,18 @@ const std::vector<mk_param> kParams = {
     stop_rules().param("stop", "{ type = \"none\" }", "when to stop before the last epoch"),
     parallels().param("parallel", "{ type = \"none\" }",
                       "how the devices of a team train one network: see [devices] team"),
-    younger(real("label_smoothing", 0, 0.9999999, "0.0", "classes: share of the label that goes to all classes")),
+    younger(
+        real("label_smoothing", 0, 0.9999999, "0.0", "classes: share of the label that is spread over all classes")),
     younger(text("class_weight", "\"\"", "",
-                 "classes: what an error in training costs, compared with other classes: \"balanced\", or "
-                 "\"cat=2, dog=0.5\"; others cost 1")),
-    younger(positive("focal_gamma", 100, "2.0", "loss = \"focal\": the exponent of the share that is still wrong")),
+                 "classes: the weight of an error in training: \"balanced\", or \"cat=2, dog=0.5\"; other "
+                 "classes have weight 1")),
+    younger(positive("focal_gamma", 100, "2.0",
+                     "loss = \"focal\": the exponent of 1 - the probability of the right class")),
     younger(positive("huber_delta", 1e30, "1.0", "loss = \"huber\": larger errors count linearly")),
     younger(positive("smooth_l1_beta", 1e30, "1.0", "loss = \"smooth_l1\": larger errors count linearly")),
     younger(real("clip_grad_norm", 0, 1e30, "0.0", "the largest norm of the gradients of a step; 0: any")),
     younger(real("ema_decay", 0, 0.9999999, "0.0",
-                 "above 0: validate and predict with an average of the weights, of which a step keeps this share")),
+                 "above 0: validate and predict with an average of the weights; each step retains this share of it")),
     augment_param(),
     younger(integer("gradient_accumulation_steps", 1, 1e6, "1",
                     "batches whose gradients are averaged for one step; the last step of an epoch may have fewer")),

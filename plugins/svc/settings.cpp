@@ -83,16 +83,17 @@ const std::vector<mk_param> kParams = {
      "\"NAME=WEIGHT,...\" (others: 1); for two classes or one-vs-one",
      nullptr, 0, 0},
     {"solver", MK_PARAM_TEXT, MK_PARAM_YOUNGER, 0, 0, "\"blocked\"", "libsvm|blocked",
-     "takes LIBSVM's steps (libsvm), or where they are faster, larger ones over blocks of rows to the same tolerance "
-     "(blocked; regressions take LIBSVM's)",
+     "libsvm: take LIBSVM's steps, one by one; blocked: solve whole blocks of rows to the same tolerance where "
+     "this is faster, else take LIBSVM's steps, as all regressions do",
      nullptr, 0, 1},
-    {"epsilon", MK_PARAM_REAL, MK_PARAM_YOUNGER, 0, 1e12, "0.1", "", "regression: errors up to this cost nothing",
+    {"epsilon", MK_PARAM_REAL, MK_PARAM_YOUNGER, 0, 1e12, "0.1", "", "regression: errors up to this size cost nothing",
      nullptr, 0, 0},
     {"standardise_target", MK_PARAM_BOOL, MK_PARAM_YOUNGER, 0, 0, "false", "",
      "regression: learn (target - mean) / deviation over the training rows; metrics stay in the target's own unit",
      nullptr, 0, 0},
     {"tighten", MK_PARAM_BOOL, MK_PARAM_YOUNGER, 0, 0, "false", "",
-     "solve fits again whose classes tol leaves open, with tenths of it down to 1e-6", nullptr, 0, 0},
+     "solve an ill-determined fit again with a tolerance that is ten times smaller each time, down to 1e-6", nullptr, 0,
+     0},
 };
 
 const std::vector<mk_metric> kMetrics = {{"errors", 1, 0}, {"error", 0, 1}};

@@ -61,6 +61,18 @@ int worst_difference(const std::string& a, const std::string& b) {
   return worst;
 }
 
+TEST(Run, WithoutASearchNoCandidateIsCalledTheBest) {
+  const Place place;
+  place.write("e.toml",
+              "name = \"one\"\nmodel = \"svc\"\ndata = { source = \"digits\", limit = 200 }\n"
+              "validation.folds = 2\ndevices.use = \"host\"\n");
+  const Ended run = place.mokume("run e.toml");
+  ASSERT_EQ(run.code, 0) << run.err;
+  EXPECT_EQ(run.err.find("best candidate: "), std::string::npos) << run.err;
+  EXPECT_NE(run.err.find("mokume: refitting on 200 rows\n"), std::string::npos) << run.err;
+  EXPECT_NE(run.err.find("\ncross-validation error: "), std::string::npos) << run.err;
+}
+
 TEST(Run, LeavesEveryFileListedInTheDesign) {
   const Place place;
   place.write("e.toml", small_experiment("host"));

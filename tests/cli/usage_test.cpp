@@ -86,6 +86,7 @@ void imitate_tree(const Place& place, const std::string& quickstart, const std::
       {"docs", ""},
       {"self-contained", ""},
       {"lint", ""},
+      {"install-tools", ""},
       {"test", test}};
   fs::remove_all(place.path() / "tree");
   fs::create_directories(place.path() / "tree/.ci");

@@ -1,5 +1,9 @@
 #include "data/csv.hpp"
+
+#include <algorithm>
+
 #include "data/csv_format.hpp"
+#include "data/load.hpp"
 #include "support.hpp"
 
 namespace mokume::data {
@@ -228,6 +232,21 @@ TEST_F(Csv, RefusesCommasThatMayMeanThousands) {
   for (const char* cell : {"0,288", "1,5", "1234,567", "12,34", "1,2345", "", "12", "a,123", "1,234,56"})
     EXPECT_FALSE(may_hold_thousands(cell)) << cell;
   for (const char* cell : {"2,288", "-12,345,678", "+999,999"}) EXPECT_TRUE(may_hold_thousands(cell)) << cell;
+}
+
+TEST_F(Csv, LongNumbersStayDifferentClasses) {
+  const auto classes = [&](const std::string& text) { return load(spec("csv", write("l.csv", text))).class_names; };
+  EXPECT_EQ(classes("a,y\n1,1152921504606846976\n2,1152921504606846977\n"),
+            (Names{"1152921504606846976", "1152921504606846977"}));
+  EXPECT_TRUE(classes("a,y\n1,1e16\n2,2e16\n").empty()) << "measurements";
+}
+
+TEST_F(Csv, HintsAtClassesThatDifferInCaseOnly) {
+  const std::vector<std::string> notes =
+      load(spec("csv", write("l.csv", "a,y\n1,Malignant\n2,malignant\n3,benign\n"))).notes;
+  EXPECT_TRUE(std::any_of(notes.begin(), notes.end(), [](const std::string& note) {
+    return note.find("the classes 'Malignant' and 'malignant' differ only in case") == 0;
+  }));
 }
 
 TEST_F(Csv, NamesValuesFarOutsideTheTrainingRows) {

@@ -20,12 +20,12 @@ TEST(Tree, KeepsItsRules) {
 }
 
 // To understand a run, a reader needs what run.cpp reaches. Both numbers may fall; an increase needs a reason. They
-// last rose by floats that members of a team send to each other (ADR 53), conditional parameters, trials (ADR 54) and
-// cautions for every measure.
+// last rose by trials (ADR 54), cautions for every measure, the readers of more kinds of tables, and predictions of the
+// validated rows.
 TEST(Tree, CoreStaysSmall) {
   const std::vector<Source> tree = read_tree(test::source_directory());
-  EXPECT_LE(core_lines(tree), 40300U);
-  EXPECT_LE(reached_lines(tree, "core/run/run.cpp"), 35720U);
+  EXPECT_LE(core_lines(tree), 41900U);
+  EXPECT_LE(reached_lines(tree, "core/run/run.cpp"), 37300U);
 }
 
 // ---- tests of the checker

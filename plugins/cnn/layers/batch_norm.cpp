@@ -108,6 +108,6 @@ class BatchNorm : public Layer {
 }  // namespace
 
 extern constinit const LayerType kBatchNorm =
-    layer_type<BatchNorm>("batch_norm", "each channel with mean 0 and variance 1 over the batch", kBatchNormKeys);
+    layer_type<BatchNorm>("batch_norm", "gives each channel mean 0 and variance 1 over the batch", kBatchNormKeys);
 
 }  // namespace mokume::cnn

@@ -12,7 +12,7 @@ namespace {
 constexpr mk_param kConvTranspose2dKeys[] = {
     integer("out_channels", 1, 1e6, "", "channels of the output"),
     integer("kernel_size", 1, 1024, "", "height of the window, and its width without kernel_width"),
-    integer("kernel_width", 0, 1024, "0", "width of the window; 0: as its height, kernel_size"),
+    integer("kernel_width", 0, 1024, "0", "width of the window; 0: the same as kernel_size"),
     integer("stride", 1, 1024, "1", "step of the window in the output"),
     integer("stride_width", 0, 1024, "0", "step of the window to the right; 0: as stride"),
     integer("padding", 0, 1023, "0", "pixels cut off around the output"),

@@ -5,7 +5,8 @@ namespace mokume::cnn {
 namespace {
 
 constexpr mk_param kGroupNormKeys[] = {
-    integer("num_groups", 1, 1e6, "", "groups of adjacent channels; as many as channels: each for itself"),
+    integer("num_groups", 1, 1e6, "",
+            "groups of adjacent channels; with as many groups as channels, each channel is normalised by itself"),
     positive("eps", 1, "1e-5", "added to the variance"),
     kNormInitialisation,
 };
@@ -46,7 +47,7 @@ class GroupNorm : public RowNorm {
 
 }  // namespace
 
-extern constinit const LayerType kGroupNorm =
-    layer_type<GroupNorm>("group_norm", "groups of channels of each image with mean 0 and variance 1", kGroupNormKeys);
+extern constinit const LayerType kGroupNorm = layer_type<GroupNorm>(
+    "group_norm", "gives each group of channels of an image mean 0 and variance 1", kGroupNormKeys);
 
 }  // namespace mokume::cnn

@@ -26,6 +26,6 @@ class LayerNorm : public RowNorm {
 }  // namespace
 
 extern constinit const LayerType kLayerNorm =
-    layer_type<LayerNorm>("layer_norm", "all elements of a row with mean 0 and variance 1", kLayerNormKeys);
+    layer_type<LayerNorm>("layer_norm", "gives the elements of a row mean 0 and variance 1", kLayerNormKeys);
 
 }  // namespace mokume::cnn

@@ -16,6 +16,6 @@ class LogSoftmax : public Layer {
 }  // namespace
 
 extern constinit const LayerType kLogSoftmax =
-    layer_type<LogSoftmax>("log_softmax", "log-probabilities; the last layer of a classifier, optional");
+    layer_type<LogSoftmax>("log_softmax", "the logarithm of softmax; optional at the end of a classifier");
 
 }  // namespace mokume::cnn

@@ -10,7 +10,7 @@ namespace mokume::cnn {
 
 // Layers whose windows may differ in height and width have these keys in addition to kernel_size, stride and padding.
 constexpr mk_param kKernelWidth =
-    younger(integer("kernel_width", 0, 1024, "0", "width of the window; 0: as its height, kernel_size"));
+    younger(integer("kernel_width", 0, 1024, "0", "width of the window; 0: the same as kernel_size"));
 constexpr mk_param kStrideWidth =
     younger(integer("stride_width", 0, 1024, "0", "step of the window to the right; 0: the default or as stride"));
 constexpr mk_param kPaddingWidth =

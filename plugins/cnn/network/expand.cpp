@@ -351,9 +351,10 @@ class Expansion {
 
 const std::array<mk_param, 2> kGraphKeys = {{
     {expansion::kName, MK_PARAM_TEXT, MK_PARAM_YOUNGER | MK_PARAM_COMMON, 0, 0, "\"\"", "",
-     "what `inputs` of later layers and saved models call it; its place in the list if not given", nullptr, 0, 0},
+     "name of the layer in saved models and in `inputs` of later layers; without it, its place in the list", nullptr, 0,
+     0},
     {expansion::kInputs, MK_PARAM_TEXT, MK_PARAM_YOUNGER | MK_PARAM_COMMON | MK_PARAM_LIST, 0, 0, "[]", "",
-     "names of the layers that it reads, \"input\" or \"previous\"; the layer before it if not given", nullptr, 0, 0},
+     "the layers that it reads: their names, \"input\" or \"previous\"; without it, the previous layer", nullptr, 0, 0},
 }};
 
 mk_form block_form() {

@@ -16,7 +16,7 @@ constexpr std::array<const char*, 4> kOfNumbers = {"mse", "huber", "l1", "smooth
 mk_param loss_param() {
   return text("loss", "\"auto\"", "auto|cross_entropy|nll|mse|focal|huber|l1|smooth_l1",
               "auto: cross_entropy for classes, mse for numbers; nll: cross_entropy after a log_softmax layer; focal: "
-              "cross_entropy of classes, less of what is easy");
+              "cross_entropy in which easy rows count less");
 }
 
 Loss loss_of(const std::string& name, bool classifies, const std::string& last_layer) {

@@ -75,7 +75,7 @@ Forms<Schedule>::Form plateau_form() {
             &S::threshold_mode},
            {integer("cooldown", 0, 1e9, "0", "epochs after a change that do not count"), &S::cooldown},
            {real("min_lr", 0, 1e6, "0.0", "the lowest rate"), &S::min_lr},
-           {real("eps", 0, 1e6, "1e-8", "smaller changes of the rate are left out"), &S::eps}}};
+           {real("eps", 0, 1e6, "1e-8", "smaller changes of the rate are skipped"), &S::eps}}};
 }
 
 }  // namespace
@@ -110,7 +110,7 @@ const Forms<Schedule>& schedules() {
        Kind::cosine_restarts,
        "half cosine waves, one after the other",
        {{integer("T_0", 1, 1e9, "10", "epochs of the first wave"), &S::t_0},
-        {integer("T_mult", 1, 1e3, "1", "length of a wave divided by that of the one before"), &S::t_mult},
+        {integer("T_mult", 1, 1e3, "1", "ratio of the length of a wave to that of the previous one"), &S::t_mult},
         eta_min}},
       {"linear",
        Kind::linear,

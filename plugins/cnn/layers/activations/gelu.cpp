@@ -42,6 +42,6 @@ class Gelu : public ActivationLayer {
 }  // namespace
 
 extern constinit const LayerType kGelu =
-    layer_type<Gelu>("gelu", "x times the share of a normal distribution below x", kGeluKeys);
+    layer_type<Gelu>("gelu", "the input times the share of a standard normal distribution below it", kGeluKeys);
 
 }  // namespace mokume::cnn

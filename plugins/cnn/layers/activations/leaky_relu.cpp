@@ -23,6 +23,6 @@ class LeakyRelu : public ActivationLayer {
 }  // namespace
 
 extern constinit const LayerType kLeakyRelu =
-    layer_type<LeakyRelu>("leaky_relu", "x above 0, negative_slope * x below", kLeakyReluKeys);
+    layer_type<LeakyRelu>("leaky_relu", "max(0, x) + negative_slope * min(0, x)", kLeakyReluKeys);
 
 }  // namespace mokume::cnn

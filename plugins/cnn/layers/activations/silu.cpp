@@ -15,6 +15,6 @@ class Silu : public ActivationLayer {
 
 }  // namespace
 
-extern constinit const LayerType kSilu = layer_type<Silu>("silu", "x / (1 + exp(-x))");
+extern constinit const LayerType kSilu = layer_type<Silu>("silu", "the input times its sigmoid, x / (1 + exp(-x))");
 
 }  // namespace mokume::cnn
