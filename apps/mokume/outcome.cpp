@@ -59,6 +59,14 @@ void tell_score(const run::RunResult& result) {
       results::score_text(result.metric, result.best_mean), spread);
 }
 
+void tell_validated(const results::TestResult& pooled) {
+  const std::string measures = results::measures_text(pooled);
+  if (pooled.mse) return say(stderr, "validated rows: {}\n", measures);
+  const results::Interval interval = results::wilson(pooled.errors, pooled.n);
+  say(stderr, "validated rows: {} of {} wrong, 95 % interval {:.2f} to {:.2f} %; {}\n", pooled.errors, pooled.n,
+      100 * interval.low, 100 * interval.high, measures);
+}
+
 void tell_test(const results::TestResult& test) {
   if (test.mse)
     say(stderr, "test mse: {} ({})\n", results::score_text("mse", *test.mse), rows(test.n));
@@ -78,6 +86,7 @@ void tell(const run::RunResult& result, bool quiet) {
   if (!quiet) {
     if (result.earlier_end_s) tell_earlier(result.directory, *result.earlier_end_s);
     tell_score(result);
+    if (result.validated && !result.test) tell_validated(*result.validated);
     if (!result.member_tests.empty()) tell_members(result);
     if (result.test) tell_test(*result.test);
   }

@@ -192,13 +192,15 @@ typedef enum mk_score_kind {
   MK_SCORES_ONE_VS_ONE = 3
 } mk_score_kind;
 
-/* Holds a classifier's predictions for the rows that a fit validates, for measures beyond the number of errors. */
+/* Holds the predictions for the rows that a fit validates, in any order. A regression sets `rows` and `numbers` only. */
 typedef struct mk_validated {
   const int32_t* labels;    /* true class of each row */
   const int32_t* predicted; /* predicted class of each row */
   const float* scores;      /* rows * scores_per_row, as predict() writes them; NULL if their kind is unknown */
   uint32_t scores_per_row;
-  int32_t score_kind; /* an mk_score_kind */
+  int32_t score_kind;    /* an mk_score_kind */
+  const int64_t* rows;   /* row of the training data, for each row */
+  const float* numbers;  /* regression: predicted target of each row, in the units of mk_data.targets; else NULL */
 } mk_validated;
 
 /* Maps a decision value s to the probability of the first class, or of the class against all others:
@@ -208,7 +210,7 @@ typedef struct mk_sigmoid {
   double b;
 } mk_sigmoid;
 
-/* Tells which predictions fit() can report. */
+/* Tells which predictions fit() can report. A regression reports numbers for all kinds but the first. */
 typedef enum mk_validated_kind {
   MK_VALIDATED_NOTHING = 0,
   MK_VALIDATED_CLASSES = 1,

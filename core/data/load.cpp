@@ -242,6 +242,16 @@ Dataset load(const DataSpec& spec) {
   return data;
 }
 
+CopiedColumns names_of_rows(const DataSpec& spec) {
+  CopiedColumns columns{spec.ignore};
+  if (!spec.group.empty()) columns.names.push_back(spec.group);
+  if (spec.source != "csv" || columns.names.empty()) return {};
+  CsvOptions options = csv_options(spec);
+  options.copy = columns.names;
+  columns.cells = read_csv(single_file(locate(spec.path)), options).copied;
+  return columns;
+}
+
 Dataset load_for_prediction(const DataSpec& spec, const TrainedOn& trained, CopiedColumns* copied,
                             const CsvPiece* piece) {
   check_spec(spec);

@@ -25,6 +25,9 @@ struct CopiedColumns {
   std::vector<std::string> cells = {};  // rows x names, filled in by load_for_prediction()
 };
 
+// Reads the cells of the training rows in the columns that are no features, such as IDs. Only csv has any.
+CopiedColumns names_of_rows(const DataSpec& spec);
+
 // Holds the properties of a model's training set that rows to predict share.
 struct TrainedOn {
   std::vector<std::string> class_names = {};

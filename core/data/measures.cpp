@@ -9,13 +9,17 @@
 namespace mokume::data {
 namespace {
 
-constexpr std::array<MeasureInfo, 6> kMeasures = {{
+constexpr std::array<MeasureInfo, 10> kMeasures = {{
     {Measure::balanced_error, "balanced_error", false, Needs::classes},
     {Measure::precision, "precision", true, Needs::classes},
     {Measure::recall, "recall", true, Needs::classes},
     {Measure::f1, "f1", true, Needs::classes},
     {Measure::auc, "auc", true, Needs::scores},
     {Measure::log_loss, "log_loss", false, Needs::probabilities},
+    {Measure::rmse, "rmse", false, Needs::numbers},
+    {Measure::mae, "mae", false, Needs::numbers},
+    {Measure::r2, "r2", true, Needs::numbers},
+    {Measure::explained_variance, "explained_variance", true, Needs::numbers},
 }};
 
 double share(int64_t part, int64_t whole) {
@@ -148,9 +152,34 @@ double value_of(Measure measure, const Confusion& confusion) {
       return mean_over_classes(confusion, f1);
     case Measure::auc:
     case Measure::log_loss:
-      break;  // these require scores
+    case Measure::rmse:
+    case Measure::mae:
+    case Measure::r2:
+    case Measure::explained_variance:
+      break;  // these require scores or numbers
   }
   return std::numeric_limits<double>::quiet_NaN();
+}
+
+std::optional<double> value_of(Measure measure, std::span<const float> targets, std::span<const float> predicted) {
+  const auto n = static_cast<double>(targets.size());
+  if (targets.empty()) return std::nullopt;
+  double mean = 0, off = 0, absolute = 0, squared = 0;
+  for (size_t r = 0; r < targets.size(); ++r) {
+    const double residual = double{targets[r]} - double{predicted[r]};
+    mean += double{targets[r]} / n;
+    off += residual / n;
+    absolute += std::abs(residual) / n;
+    squared += residual * residual / n;
+  }
+  if (measure == Measure::rmse) return std::sqrt(squared);
+  if (measure == Measure::mae) return absolute;
+  double variance = 0;
+  for (const float target : targets) variance += (double{target} - mean) * (double{target} - mean) / n;
+  if (variance == 0) return std::nullopt;
+  if (measure == Measure::r2) return 1 - squared / variance;
+  if (measure == Measure::explained_variance) return 1 - (squared - off * off) / variance;
+  return std::nullopt;
 }
 
 }  // namespace mokume::data

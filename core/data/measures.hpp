@@ -1,4 +1,4 @@
-// Computes measures of a classification on rows with known classes. They follow scikit-learn's definitions, so that
+// Computes measures of a classification or regression on rows with known targets. They follow scikit-learn's definitions, so that
 // values can be compared with other programs.
 #pragma once
 
@@ -47,10 +47,10 @@ std::optional<double> auc(std::span<const int32_t> labels, std::span<const doubl
 // `probabilities` is rows x classes. Returns nothing without rows, or if a probability is NaN.
 std::optional<double> log_loss(std::span<const int32_t> labels, std::span<const double> probabilities, size_t classes);
 
-enum class Measure { balanced_error, precision, recall, f1, auc, log_loss };
+enum class Measure { balanced_error, precision, recall, f1, auc, log_loss, rmse, mae, r2, explained_variance };
 
-// Tells which model output a measure requires for each validated row.
-enum class Needs { classes, scores, probabilities };
+// Tells which model output a measure requires for each validated row. Those that need numbers measure regressions.
+enum class Needs { classes, scores, probabilities, numbers };
 
 struct MeasureInfo {
   Measure measure;
@@ -66,5 +66,10 @@ const MeasureInfo* find_measure(std::string_view name);  // returns null for an 
 // Computes a measure that requires only classes. Precision, recall and f1 are means over the classes that occur in
 // labels or predictions ("macro").
 double value_of(Measure measure, const Confusion& confusion);
+
+// Computes a measure that requires numbers: the root of the mean squared error, the mean absolute error, the coefficient
+// of determination, or the explained variance. Returns nothing without rows, and for the last two, which compare with
+// the variance of the targets, also if all targets are equal.
+std::optional<double> value_of(Measure measure, std::span<const float> targets, std::span<const float> predicted);
 
 }  // namespace mokume::data

@@ -39,9 +39,11 @@ void check_errors(double errors, int64_t n) {
 void check_measure(const std::string& name, double value) {
   const data::MeasureInfo* const known = data::find_measure(name);
   if (known == nullptr) return;  // a measure of a newer version
-  const double most = known->measure == data::Measure::log_loss ? INFINITY : 1;
+  const bool share = known->needs != data::Needs::numbers && known->measure != data::Measure::log_loss;
+  const double most = share || known->larger_is_better ? 1 : INFINITY;
+  const double least = known->needs == data::Needs::numbers && known->larger_is_better ? -INFINITY : 0;
   // Sums of shares may exceed 1 by rounding.
-  if (!(value >= 0) || value > most + 1e-9) out_of_range(fmt::format("'{}' is {}", name, base::shortest(value)));
+  if (!(value >= least) || value > most + 1e-9) out_of_range(fmt::format("'{}' is {}", name, base::shortest(value)));
 }
 
 void check_value(const Bounds::Metric& metric, double value, const FitRecord& record, bool classes) {

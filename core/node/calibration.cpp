@@ -17,8 +17,8 @@ constexpr const char* kFile = "calibration.json";
 // Collects the labels and scores of the rows that some folds validate, by the index of the fit.
 class Collector {
  public:
-  Collector(cluster::Reporter& reporter, size_t folds, size_t classes)
-      : reporter_(reporter), classes_(classes), folds_(folds) {}
+  Collector(cluster::Reporter& reporter, size_t folds, const data::Dataset& data)
+      : reporter_(reporter), train_(data.train), classes_(data.class_names.size()), folds_(folds) {}
 
   mk_fit_sink table() {
     return {this,
@@ -44,7 +44,11 @@ class Collector {
     Calibration calibration;
     calibration.decisions = kind_ == MK_SCORES_ONE_VS_REST ? Decisions::one_vs_rest : Decisions::one_vs_one;
     calibration.sigmoids.resize(each_);
-    const mk_validated rows{all.labels.data(), nullptr, all.scores.data(), each_, kind_};
+    mk_validated rows{};
+    rows.labels = all.labels.data();
+    rows.scores = all.scores.data();
+    rows.scores_per_row = each_;
+    rows.score_kind = kind_;
     sdk::call(model.calibrate, model.self, &rows, static_cast<int64_t>(all.labels.size()),
               static_cast<int32_t>(classes_), static_cast<mk_sigmoid*>(calibration.sigmoids.data()));
     return calibration;
@@ -60,7 +64,7 @@ class Collector {
     if (result.index >= folds_.size()) throw Error(MK_INTERNAL, "the model reported a fit it was not given");
     if (result.status == MK_FIT_FAILED || result.validated == nullptr) return;
     const mk_validated& rows = *result.validated;
-    check(rows, result.n, classes_);
+    check(rows, result.n, train_, classes_);
     if (rows.score_kind == MK_SCORES_UNKNOWN) return;
     kind_ = static_cast<mk_score_kind>(rows.score_kind);
     each_ = rows.scores_per_row;
@@ -70,6 +74,7 @@ class Collector {
   }
 
   cluster::Reporter& reporter_;
+  const data::Table& train_;
   const size_t classes_;
   std::vector<Fold> folds_;
   mk_score_kind kind_ = MK_SCORES_UNKNOWN;
@@ -103,7 +108,7 @@ std::optional<Calibration> calibrate(const OpenModel& model, const cluster::Atte
     const Splits::Place place = experiment.splits().place_of({bootstrap, fold});
     fits.push_back({attempt.refit.value(), place.fold, 0, place.sample, nullptr, ""});
   }
-  Collector collector(reporter, fits.size(), experiment.data().class_names.size());
+  Collector collector(reporter, fits.size(), experiment.data());
   const mk_fit_sink sink = collector.table();
   const sdk::Scope phase = model.phase("calibrate");
   sdk::call(experiment.model().fit, model.session, static_cast<const mk_fit*>(fits.data()),

@@ -57,7 +57,7 @@ void Experiment::check_metrics() const {
     std::vector<std::string> names;
     for (const results::Metric& metric : known) names.push_back(metric.name);
     for (const data::MeasureInfo& measure : data::all_measures())
-      if (model_->validated != MK_VALIDATED_NOTHING && !data_.class_names.empty()) names.emplace_back(measure.name);
+      if (model_->validated != MK_VALIDATED_NOTHING && measures_these(measure)) names.emplace_back(measure.name);
     throw Error(MK_INVALID_ARGUMENT, "search.select is '" + config_.select + "', but the metrics of the model '" +
                                          config_.model + "' here are: " + config::join(names));
   }
@@ -68,6 +68,10 @@ void Experiment::check_metrics() const {
                                      "' are not classes: choose another model, or a target with whole numbers or words"
                                : model + "does not classify, and the targets of '" + data_.name +
                                      "' are classes: choose another model or target");
+}
+
+bool Experiment::measures_these(const data::MeasureInfo& measure) const {
+  return (measure.needs == data::Needs::numbers) == data_.class_names.empty();
 }
 
 void Experiment::check_measures() const {
@@ -88,8 +92,10 @@ void Experiment::check_measures() const {
       throw Error(MK_INVALID_ARGUMENT, because + "there is no validation (validation.folds = 0): remove one of them");
   }
   for (const std::string& name : config_.score)
-    if (data_.class_names.empty())
-      refuse(name, "it measures classes, and the targets of '" + data_.name + "' are numbers: remove it");
+    if (!measures_these(*data::find_measure(name)))
+      refuse(name, data_.class_names.empty()
+                       ? "it measures classes, and the targets of '" + data_.name + "' are numbers: remove it"
+                       : "it measures numbers, and the targets of '" + data_.name + "' are classes: remove it");
   for (const data::MeasureInfo& one : measures_of(*model_, !data_.class_names.empty(), config_)) {
     if (model_->validated == MK_VALIDATED_NOTHING)
       refuse(one.name, "the model '" + config_.model + "' reports only its own metrics: remove it");
@@ -179,11 +185,13 @@ std::vector<scheduler::Bundle> Experiment::proposed_bundles(uint32_t parts) cons
 
 std::vector<data::MeasureInfo> measures_of(const mk_model& model, bool classes, const config::Config& config) {
   std::vector<data::MeasureInfo> found;
-  if (!classes) return found;
+  const mk_metric* const metrics = classes ? model.metrics : model.regression_metrics;
+  const uint32_t count = classes ? model.n_metrics : model.n_regression_metrics;
   const auto of_model = [&](const std::string& name) {
-    return std::any_of(model.metrics, model.metrics + model.n_metrics, [&](const auto& m) { return name == m.name; });
+    return std::any_of(metrics, metrics + count, [&](const auto& m) { return name == m.name; });
   };
   for (const data::MeasureInfo& one : data::all_measures()) {
+    if ((one.needs == data::Needs::numbers) == classes) continue;
     const bool scored = std::find(config.score.begin(), config.score.end(), one.name) != config.score.end();
     if ((scored || config.select == one.name) && !of_model(one.name)) found.push_back(one);
   }

@@ -64,6 +64,7 @@ class Experiment {
   void check_team() const;
   void check_precision() const;
   void check_metrics() const;
+  bool measures_these(const data::MeasureInfo& measure) const;  // whether it suits the kind of targets
   void check_measures() const;
   void check_columns() const;
   std::vector<scheduler::Bundle> proposed_bundles(uint32_t parts) const;

@@ -25,7 +25,7 @@ void fit(const OpenModel& model, const cluster::Attempt& attempt, cluster::Repor
   for (size_t k = 0; k < attempt.fits.size(); ++k) add(attempt.fits[k], nullptr, scratch[k].c_str());
   for (size_t k = 0; k < attempt.done_fits.size(); ++k) add(attempt.done_fits[k], attempt.done_notes[k].c_str(), "");
   const mk_model& table = model.experiment.model();
-  FitSink sink(reporter, std::move(ids), model.experiment, model.leads);
+  FitSink sink(reporter, std::move(ids), model.experiment, model.leads, {model.run_directory, attempt});
   const sdk::Scope phase = model.phase(device::kOtherPhase);
   sdk::call(table.fit, model.session, static_cast<const mk_fit*>(fits.data()), static_cast<uint32_t>(fits.size()),
             sink.table());

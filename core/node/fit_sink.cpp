@@ -61,11 +61,14 @@ FitSink::FitSink(cluster::Reporter& reporter)
              0,
              0} {}
 
-FitSink::FitSink(cluster::Reporter& reporter, std::vector<uint32_t> ids, const Experiment& experiment, bool counts)
+FitSink::FitSink(cluster::Reporter& reporter, std::vector<uint32_t> ids, const Experiment& experiment, bool counts,
+                 OutOfFoldWriter predictions)
     : FitSink(reporter) {
   ids_ = std::move(ids);
   experiment_ = &experiment;
-  table_.wants_validated = counts && !experiment.measures().empty() ? 1 : 0;
+  if (experiment.plan().bootstraps == 1) predictions_ = std::move(predictions);
+  const bool gives = experiment.model().validated != MK_VALIDATED_NOTHING;
+  table_.wants_validated = counts && gives && (predictions_ || !experiment.measures().empty()) ? 1 : 0;
 }
 
 FitSink::FitSink(cluster::Reporter& reporter, journal::FitRecord& record) : FitSink(reporter) { refit_ = &record; }
@@ -84,7 +87,7 @@ void FitSink::take(const mk_fit_result& result) {
   record.n = result.n;
   if (result.values != nullptr) record.values.assign(result.values, result.values + result.n_values);
   fail_without_numbers(record);
-  add_measures(result, record);
+  take_validated(result, record);
   reporter_.report(record);
 }
 
@@ -100,12 +103,17 @@ void FitSink::fail_without_numbers(journal::FitRecord& record) const {
   }
 }
 
-void FitSink::add_measures(const mk_fit_result& result, journal::FitRecord& record) const {
+void FitSink::take_validated(const mk_fit_result& result, journal::FitRecord& record) {
   if (table_.wants_validated == 0 || record.status == journal::FitStatus::failed) return;
   if (result.validated == nullptr) refuse("a fit without the rows that its measures need");
-  const size_t classes = experiment_->data().class_names.size();
-  for (const double value : measured(*result.validated, result.n, classes, experiment_->measures()))
+  const data::Dataset& data = experiment_->data();
+  const size_t classes = data.class_names.size();
+  check(*result.validated, result.n, data.train, classes);
+  for (const double value : measured(*result.validated, result.n, data.train, classes, experiment_->measures()))
     record.values.push_back(value);
+  const search::Plan& plan = experiment_->plan();
+  if (predictions_ && plan.rung_of(record.fit) + 1 == plan.rungs())
+    predictions_->add(*experiment_, record.fit, *result.validated, result.n);
 }
 
 }  // namespace mokume::node

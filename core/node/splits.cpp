@@ -112,12 +112,12 @@ std::optional<Splits::Fold> Splits::fold_at(const Place& place) const {
   return fold.bootstrap < bootstraps_ && fold.fold < planned ? std::optional(fold) : std::nullopt;
 }
 
-std::vector<uint32_t> Splits::training_rows(const Fold& fold) const {
+std::vector<uint32_t> Splits::rows_of(const Fold& fold, bool validated) const {
   const Place place = place_of(fold);
   const data::Sample& sample = samples_[place.sample];
   std::vector<uint32_t> rows;
   for (size_t i = 0; i < sample.row.size(); ++i)
-    if (sample.fold_of[i] != place.fold) rows.push_back(sample.row[i]);
+    if ((sample.fold_of[i] == place.fold) == validated) rows.push_back(sample.row[i]);
   return rows;
 }
 

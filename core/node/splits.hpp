@@ -39,10 +39,12 @@ class Splits {
   // Returns nothing if the plan does not contain the fold.
   std::optional<Fold> fold_at(const Place& place) const;
 
-  // Returns the rows that a fold trains on, in training order.
-  std::vector<uint32_t> training_rows(const Fold& fold) const;
+  // Return the rows that a fold trains on, and those that validate it, in training order.
+  std::vector<uint32_t> training_rows(const Fold& fold) const { return rows_of(fold, false); }
+  std::vector<uint32_t> validation_rows(const Fold& fold) const { return rows_of(fold, true); }
 
  private:
+  std::vector<uint32_t> rows_of(const Fold& fold, bool validated) const;
   std::vector<int32_t> assign_rows(const data::Table& train, uint32_t draw) const;
   void draw(const data::Dataset& data);
   void draw_rungs(const data::Table& train);

@@ -39,6 +39,16 @@ std::optional<double> value_of(Measure measure, std::span<const int32_t> labels,
   return data::log_loss(labels, values, confusion.classes);
 }
 
+std::vector<double> measured_numbers(const mk_validated& rows, size_t n, const data::Table& train,
+                                     std::span<const data::MeasureInfo> wanted) {
+  std::vector<float> targets;
+  for (size_t r = 0; r < n; ++r) targets.push_back(train.targets[static_cast<size_t>(rows.rows[r])]);
+  std::vector<double> found;
+  for (const data::MeasureInfo& one : wanted)
+    found.push_back(data::value_of(one.measure, targets, {rows.numbers, n}).value_or(kNone));
+  return found;
+}
+
 }  // namespace
 
 std::vector<double> class_values(mk_score_kind kind, std::span<const float> scores, size_t classes) {
@@ -59,10 +69,17 @@ std::vector<double> class_values(mk_score_kind kind, std::span<const float> scor
   return values;
 }
 
-void check(const mk_validated& rows, int64_t n, size_t classes) {
+void check(const mk_validated& rows, int64_t n, const data::Table& train, size_t classes) {
   const auto refuse = [](const std::string& what) {
     throw Error(MK_INTERNAL, "the model reported " + what + " of validated rows; the model library is faulty");
   };
+  if (n > 0 && rows.rows == nullptr) refuse("no numbers");
+  for (int64_t r = 0; r < n; ++r)
+    if (rows.rows[r] < 0 || rows.rows[r] >= train.rows) refuse(fmt::format("the number {}", rows.rows[r]));
+  if (classes == 0) {
+    if (n > 0 && rows.numbers == nullptr) refuse("no predicted targets");
+    return;
+  }
   if (n > 0 && (rows.labels == nullptr || rows.predicted == nullptr)) refuse("no classes");
   for (const int32_t* one : {rows.labels, rows.predicted})
     for (int64_t r = 0; r < n; ++r)
@@ -74,10 +91,10 @@ void check(const mk_validated& rows, int64_t n, size_t classes) {
     refuse(fmt::format("{} scores per row", rows.scores_per_row));
 }
 
-std::vector<double> measured(const mk_validated& rows, int64_t n, size_t classes,
+std::vector<double> measured(const mk_validated& rows, int64_t n, const data::Table& train, size_t classes,
                              std::span<const data::MeasureInfo> wanted) {
-  check(rows, n, classes);
   const auto count = static_cast<size_t>(n);
+  if (classes == 0) return measured_numbers(rows, count, train, wanted);
   const std::span labels(rows.labels, count);
   const data::Confusion confusion = data::count_confusion(labels, {rows.predicted, count}, classes);
   const auto kind = static_cast<mk_score_kind>(rows.score_kind);
@@ -94,7 +111,7 @@ std::map<std::string, double> all_measured(std::span<const int32_t> labels, cons
                                            mk_score_kind kind, std::span<const double> values) {
   std::map<std::string, double> found;
   for (const data::MeasureInfo& one : data::all_measures()) {
-    if (one.needs != Needs::classes && values.empty()) continue;
+    if (one.needs == Needs::numbers || (one.needs != Needs::classes && values.empty())) continue;
     const auto value = value_of(one.measure, labels, confusion, kind, values);
     if (value && std::isfinite(*value)) found[one.name] = *value;
   }

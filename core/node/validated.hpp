@@ -1,4 +1,4 @@
-// Computes measures of a classifier from the predictions and scores of its rows.
+// Computes measures from the predictions and scores of the rows that a fit validates.
 #pragma once
 
 #include <cstdint>
@@ -19,12 +19,12 @@ namespace mokume::node {
 // empty if the kind of scores is unknown. `scores` is rows x scores per row.
 std::vector<double> class_values(mk_score_kind kind, std::span<const float> scores, size_t classes);
 
-// Throws Error(MK_INTERNAL) if the rows that a model reported are inconsistent.
-void check(const mk_validated& rows, int64_t n, size_t classes);
+// Throws Error(MK_INTERNAL) if the rows that a model reported are inconsistent. `classes` is 0 for a regression.
+void check(const mk_validated& rows, int64_t n, const data::Table& train, size_t classes);
 
-// Returns the `wanted` measures of a fit's validated rows. A measure without a value (a class that does not occur has
-// no AUC) is NaN. Checks the rows first.
-std::vector<double> measured(const mk_validated& rows, int64_t n, size_t classes,
+// Returns the `wanted` measures of a fit's validated rows, which check() has passed. A measure without a value (a class
+// that does not occur has no AUC) is NaN.
+std::vector<double> measured(const mk_validated& rows, int64_t n, const data::Table& train, size_t classes,
                              std::span<const data::MeasureInfo> wanted);
 
 // Returns every measure that has a value, by name.

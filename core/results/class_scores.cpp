@@ -13,10 +13,15 @@ std::vector<std::string> class_names(const RunView& view) {
   return names;
 }
 
-std::vector<ClassScore> class_scores(const RunView& view) {
+const TestResult* result_by_class(const RunView& view) {
+  if (view.test && view.test->confusion) return &*view.test;
+  return view.validated && view.validated->confusion ? &*view.validated : nullptr;
+}
+
+std::vector<ClassScore> class_scores(const RunView& view, const TestResult& result) {
   std::vector<ClassScore> scores;
-  if (!view.test || !view.test->confusion) return scores;
-  const data::Confusion& confusion = *view.test->confusion;
+  if (!result.confusion) return scores;
+  const data::Confusion& confusion = *result.confusion;
   const std::vector<std::string> names = class_names(view);
   for (size_t c = 0; c < confusion.classes; ++c)
     scores.push_back({names.at(c), confusion.rows_of(c), data::precision(confusion, c), data::recall(confusion, c),
@@ -36,6 +41,10 @@ std::string measures_text(const TestResult& test) {
   add("f1", "macro F1", false);
   add("auc", "AUC", false);
   add("log_loss", "log loss", false);
+  add("rmse", "RMSE", false);
+  add("mae", "MAE", false);
+  add("r2", "R2", false);
+  add("explained_variance", "explained variance", false);
   return text;
 }
 

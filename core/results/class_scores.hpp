@@ -1,4 +1,4 @@
-// Computes the errors on the test rows by class.
+// Computes the errors by class on the test rows, or on the validated rows of a run without test rows.
 #pragma once
 
 #include <cstdint>
@@ -12,16 +12,19 @@ namespace mokume::results {
 // Returns the names of the classes by label. In older runs, the labels are the names.
 std::vector<std::string> class_names(const RunView& view);
 
+// Returns the result on the test rows, or else on the validated rows, or null.
+const TestResult* result_by_class(const RunView& view);
+
 struct ClassScore {
   std::string name;
   int64_t rows = 0;
   double precision = 0, recall = 0, f1 = 0;
 };
-// Returns one score per class, or none if the test result has no confusion matrix.
-std::vector<ClassScore> class_scores(const RunView& view);
+// Returns one score per class, or none if the result has no confusion matrix.
+std::vector<ClassScore> class_scores(const RunView& view, const TestResult& result);
 
-// Returns the measures of the test rows other than the error, such as "balanced error 1.5 %, macro F1 0.985, AUC
-// 0.9991", or "" if there are none.
+// Returns the measures other than the error, such as "balanced error 1.5 %, macro F1 0.985, AUC 0.9991" or "RMSE 0.52,
+// MAE 0.31, R2 0.78", or "" if there are none.
 std::string measures_text(const TestResult& test);
 
 }  // namespace mokume::results

@@ -23,7 +23,11 @@ double entropy(const std::vector<int64_t>& rows, double total) {
 }  // namespace
 
 std::optional<double> constant_answer(const RunView& view, const std::string& metric) {
-  if (view.data_classes == 0) return metric == "mse" ? view.guess : std::nullopt;
+  if (view.data_classes == 0) {
+    if (metric == "mse") return view.guess;
+    if (metric == "rmse" && view.guess) return std::sqrt(*view.guess);
+    return metric == "r2" || metric == "explained_variance" ? std::optional(0.0) : std::nullopt;
+  }
   if (metric == "error") return view.guess;
   if (metric == "auc") return 0.5;
   const std::vector<int64_t>& rows = view.class_rows;

@@ -11,6 +11,7 @@
 #include "base/text.hpp"
 #include "results/best.hpp"
 #include "results/class_scores.hpp"
+#include "results/csv_text.hpp"
 #include "results/efficiency.hpp"
 #include "results/format.hpp"
 #include "results/nested.hpp"
@@ -22,34 +23,6 @@ namespace {
 using Json = nlohmann::ordered_json;
 using journal::FitRecord;
 using journal::FitStatus;
-
-class Csv {
- public:
-  template <class... Fields>
-  void add(const Fields&... fields) {
-    (add_text(text_of(fields)), ...);
-  }
-  void add_names(const std::vector<std::string>& names) {
-    for (const std::string& name : names) add(name);
-  }
-  void add_params(const search::Plan& plan, size_t candidate) {
-    const auto& values = plan.candidates[candidate];
-    for (size_t p = 0; p < plan.params.size(); ++p) add(p < values.size() ? search::to_text(values[p]) : "");
-  }
-  void end_row() { text_.back() = '\n'; }
-  std::string text() && { return std::move(text_); }
-
- private:
-  static std::string text_of(const std::string& text) { return csv_field(text); }
-  static std::string text_of(const std::optional<double>& value) { return value ? base::shortest(*value) : ""; }
-  template <std::integral Whole>
-  static std::string text_of(Whole value) {
-    return std::to_string(value);
-  }
-  void add_text(const std::string& text) { text_ += text + ','; }
-
-  std::string text_;
-};
 
 std::string metric_text(const Metric& metric, double value) {
   constexpr double kExact = 9007199254740992.0;  // integers up to 2^53 are exact in a double
@@ -81,20 +54,23 @@ Json json_devices(const RunView& view) {
   return list;
 }
 
-Json json_test(const RunView& view) {
-  if (!view.test) return nullptr;
-  if (view.test->mse) return {{"n", view.test->n}, {"mse", *view.test->mse}};
-  Json test = {{"errors", view.test->errors}, {"n", view.test->n}, {"error", view.test->value()}};
-  for (const auto& [name, value] : view.test->measures) test[name] = value;
+Json json_result(const RunView& view, const std::optional<TestResult>& result) {
+  if (!result) return nullptr;
+  Json test = result->mse ? Json{{"n", result->n}, {"mse", *result->mse}}
+                          : Json{{"errors", result->errors}, {"n", result->n}, {"error", result->value()}};
+  for (const auto& [name, value] : result->measures) test[name] = value;
+  if (result->mse) return test;
+  const Interval interval = wilson(result->errors, result->n);
+  test["interval"] = {interval.low, interval.high};
   Json classes = Json::array();
-  for (const ClassScore& one : class_scores(view))
+  for (const ClassScore& one : class_scores(view, *result))
     classes.push_back({{"class", one.name},
                        {"rows", one.rows},
                        {"precision", one.precision},
                        {"recall", one.recall},
                        {"f1", one.f1}});
   if (!classes.empty()) test["classes"] = classes;
-  if (const auto& confusion = view.test->confusion) {
+  if (const auto& confusion = result->confusion) {
     Json& rows = test["confusion"] = Json::array();
     for (size_t truth = 0; truth < confusion->classes; ++truth) {
       rows.push_back(Json::array());
@@ -233,7 +209,7 @@ std::string summary_json(const RunView& view) {
                       {"failed", count_fits(view, FitStatus::failed)},
                       {"failed_refits", failed_refits(view)},
                       {"best", json_best(view)},
-                      {"test", json_test(view)},
+                      {"test", json_result(view, view.test)},
                       {"wall_s", view.wall_s},
                       {"fit_s", busy_seconds(view)},
                       {"devices", json_devices(view)},
@@ -242,6 +218,7 @@ std::string summary_json(const RunView& view) {
                       {"speeds", to_text(view.speeds)},
                       {"state", view.state}});
   if (const size_t reused = count_reused(view); reused > 0) summary["reused"] = reused;
+  if (view.validated) summary["validated"] = json_result(view, view.validated);
   if (view.plan.trials > 0) summary["trials"] = view.plan.trials;
   if (view.plan.rungs() > 1) summary.update(Json{{"rungs", view.plan.rungs()}, {"dropped", count_dropped(view)}});
   if (view.nested) summary["nested"] = json_nested(*view.nested);

@@ -9,6 +9,7 @@
 #include "node/models.hpp"
 #include "node/scratch.hpp"
 #include "run/fit_times.hpp"
+#include "run/out_of_fold.hpp"
 #include "run/result.hpp"
 #include "run/view.hpp"
 #include "run/vote.hpp"
@@ -27,6 +28,7 @@ class Finisher {
       tell_failures(plan_, contents.records, contents.refits, result_);
       tell_best(plan_, run_.experiment.metrics(), contents.records, result_);
       node::adopt_models(result_.directory, plan_, contents);
+      write_out_of_fold(result_.directory, run_.experiment, contents.records);
       if (plan_.bootstraps > 1) write_vote(result_.directory, run_.experiment, contents.refits);
       if (result_.failed > 0 || result_.refit_failed) result_.state = "failed fits";
     } else {

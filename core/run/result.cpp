@@ -51,6 +51,7 @@ void tell_best(const search::Plan& plan, const std::vector<results::Metric>& met
 
 void tell_tests(const results::RunView& view, RunResult& result) {
   result.test = view.test;
+  result.validated = view.validated;
   if (result.state != "stopped") result.cautions = results::cautions(view);
   if (view.plan.bootstraps == 1) return;
   result.members = view.plan.bootstraps;

@@ -109,7 +109,7 @@ class Search {
 
   // Returns the reusable fits of an earlier run. Throws Error if it cannot be read.
   Reusable look(const std::string& directory, const RunRecord& record) const {
-    Reusable offer{directory, record.choices, {}};
+    Reusable offer{directory, record.choices, {}, {}};
     check_config_file(directory, record);
     const base::Below place{directory, "config.resolved.toml"};
     const std::string file = place.path();
@@ -154,6 +154,7 @@ class Search {
       values.push_back(fit.values[place]);
     }
     fit.values = std::move(values);
+    offer.earlier[found->second] = fit.fit;
     fit.fit = found->second;
     offer.records.push_back(std::move(fit));
   }

@@ -21,6 +21,7 @@ struct Reusable {
   std::string directory;                           // directory of the earlier run
   std::map<std::string, device::Choices> choices;  // by device class; those of the new run must be equal
   std::vector<journal::FitRecord> records;         // records with the ids of the new plan, sorted by fit
+  std::map<uint32_t, uint32_t> earlier;            // ids of these fits in the earlier plan, by their new ids
 };
 
 // Reads the newest runs of this version below `output`, and returns the fits of the run with the most equal fits, or

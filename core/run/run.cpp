@@ -18,6 +18,7 @@
 #include "node/profile_files.hpp"
 #include "run/finish.hpp"
 #include "run/fit_times.hpp"
+#include "run/out_of_fold.hpp"
 #include "run/recorded_run.hpp"
 #include "run/refit_rules.hpp"
 #include "run/result.hpp"
@@ -263,6 +264,7 @@ class NodeRun {
     if (fits.empty()) return;
     for (const journal::FitRecord& fit : fits) journal_->append(fit);
     journal_->flush();
+    take_over_out_of_fold(reusable.directory, reusable.earlier, *experiment_, recorded_->directory().path());
     record.reused_from = reusable.directory;
     recorded_->write();
     frontend_.phase(fmt::format("taking over {} of {} fits from {}; --fresh computes them again", fits.size(),

@@ -50,6 +50,7 @@ struct RunResult {
   std::string metric;  // selection metric, e.g. "error"; "" without validation
   double best_mean = 0, best_sd = 0;
   std::optional<results::TestResult> test;             // for an ensemble, the result of its vote
+  std::optional<results::TestResult> validated;        // see RunView::validated
   uint32_t members = 0;                                // size of the ensemble
   std::vector<results::TestResult> member_tests = {};  // results of the members that have one
   std::vector<std::string> cautions = {};              // see results/cautions.hpp

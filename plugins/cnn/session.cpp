@@ -190,19 +190,22 @@ Fitted CnnSession::fitted_of(Training& training, const Settings& settings, const
 
 // Holds predictions for the rows that validate a fit.
 struct CnnSession::Validated {
+  std::vector<int64_t> original;
   std::vector<int32_t> labels, predicted;
   std::vector<float> scores;
 
   Validated(const sdk::Device& device, const mk_data& data, const Fitted& fitted, std::span<const int32_t> rows)
-      : predicted(rows.size()), scores(rows.size() * size_t(fitted.network.outputs())) {
+      : original(rows.begin(), rows.end()),
+        predicted(rows.size()),
+        scores(rows.size() * size_t(fitted.network.outputs())) {
     std::vector<float> x;
     x.reserve(rows.size() * size_t(data.features));
     for (const int64_t row : rows) {
       x.insert(x.end(), data.x + row * data.features, data.x + (row + 1) * data.features);
-      labels.push_back(data.labels[row]);
+      if (data.labels != nullptr) labels.push_back(data.labels[row]);
     }
     const auto phase = device.phase("validate");
-    fitted.predict(device, x.data(), int64_t(rows.size()), predicted.data(), scores.data());
+    fitted.predict(device, x.data(), int64_t(rows.size()), labels.empty() ? nullptr : predicted.data(), scores.data());
   }
 };
 
@@ -221,11 +224,19 @@ void CnnSession::report(const Prepared& fit, Training& training, const mk_fit_si
   } else {
     result.values = record.classifies ? &classified[0] : &mse;
     result.n_values = record.classifies ? 3 : 1;
-    if (sink.wants_validated != 0 && record.classifies) {
+    if (sink.wants_validated != 0) {
       const Fitted fitted = fitted_of(training, fit.settings, fit.network);
       outcome.emplace(device_, *experiment_.train, fitted, training.validated());
-      validated = {outcome->labels.data(), outcome->predicted.data(), outcome->scores.data(),
-                   uint32_t(fit.network.outputs()), MK_SCORES_LOG_PROBABILITIES};
+      validated.rows = outcome->original.data();
+      if (record.classifies) {
+        validated.labels = outcome->labels.data();
+        validated.predicted = outcome->predicted.data();
+        validated.scores = outcome->scores.data();
+        validated.scores_per_row = uint32_t(fit.network.outputs());
+        validated.score_kind = MK_SCORES_LOG_PROBABILITIES;
+      } else {
+        validated.numbers = outcome->scores.data();
+      }
       result.validated = &validated;
     }
   }

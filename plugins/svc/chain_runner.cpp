@@ -346,7 +346,9 @@ void ChainRunner::report_classes(Fold& fold, Fit& fit) {
   const double values[] = {errors, n == 0 ? 0.0 : errors / static_cast<double>(n)};
   const mk_validated validated{classes.labels.data(), classes.predicted.data(), classes.decisions.data(),
                                static_cast<uint32_t>(problems_.size()),
-                               score_kind(settings_.multiclass, order_.classes())};
+                               score_kind(settings_.multiclass, order_.classes()),
+                               order_.originals(fold.fold),
+                               nullptr};
   mk_fit_result result{};
   result.n = n;
   result.validated = sink_->wants_validated != 0 ? &validated : nullptr;
@@ -368,8 +370,15 @@ double ChainRunner::mean_squared_error(const Fold& fold, const Fit& fit) const {
 
 void ChainRunner::report_numbers(Fold& fold, Fit& fit) {
   const double mse = mean_squared_error(fold, fit);
+  std::vector<float> numbers;
+  for (const float value : *fit.decisions.front())
+    numbers.push_back(static_cast<float>(double{value} + order_.target_mean()));
+  mk_validated validated{};
+  validated.rows = order_.originals(fold.fold);
+  validated.numbers = numbers.data();
   mk_fit_result result{};
   result.n = order_.fold_rows(fold.fold);
+  result.validated = sink_->wants_validated != 0 ? &validated : nullptr;
   report(fit, result, make_note(fit.steps, fit.settled_c, 0), &mse, std::isfinite(mse) ? 1 : 0);
   fit.reported = true;
   fit.decisions.clear();

@@ -25,6 +25,7 @@ class RowOrder {
   int32_t classes() const { return classes_; }
   uint32_t folds() const { return static_cast<uint32_t>(fold_begin_.size()) - 1; }
   int64_t original(int64_t row) const { return original_[static_cast<size_t>(row)]; }
+  const int64_t* originals(uint32_t fold) const { return original_.data() + fold_begin(fold); }
   int32_t label(int64_t row) const { return labels_[static_cast<size_t>(row)]; }  // 0 for a regression
   double weight(int64_t row) const { return weights_.empty() ? 1 : double{weights_[static_cast<size_t>(row)]}; }
   int64_t fold_begin(uint32_t fold) const { return fold_begin_[fold]; }

@@ -181,11 +181,13 @@ class Session {
     const mk_sample& sample = experiment_.samples[fit.bootstrap];
     std::vector<float> x;
     std::vector<int32_t> labels;
+    std::vector<int64_t> rows;
     for (int64_t i = 0; i < sample.places; ++i) {
       if (!sdk::is_held_out(sample, i, fit.fold)) continue;
       const int64_t r = sample.row[i];
       x.insert(x.end(), data.x + r * data.features, data.x + (r + 1) * data.features);
       labels.push_back(data.labels[r]);
+      rows.push_back(r);
     }
     std::vector<int32_t> predicted(labels.size());
     fitted.predict(device_, x.data(), static_cast<int64_t>(labels.size()), predicted.data(), nullptr);
@@ -193,7 +195,8 @@ class Session {
     for (size_t r = 0; r < labels.size(); ++r) errors += predicted[r] != labels[r] ? 1 : 0;
     const auto n = static_cast<double>(labels.size());
     const std::array<double, 2> values = {errors, n == 0 ? 0 : errors / n};
-    const mk_validated validated{labels.data(), predicted.data(), nullptr, 0, MK_SCORES_UNKNOWN};
+    const mk_validated validated{labels.data(), predicted.data(), nullptr, 0, MK_SCORES_UNKNOWN,
+                                 rows.data(),   nullptr};
     mk_fit_result result{};
     result.index = index;
     result.n = static_cast<int64_t>(labels.size());

@@ -82,5 +82,17 @@ TEST(Measures, HaveNames) {
   EXPECT_EQ(find_measure("accuracy"), nullptr);
 }
 
+// The expected values are those of scikit-learn's functions with these names.
+TEST(Measures, RegressionsFollowScikitLearn) {
+  const std::vector<float> targets = {3, -0.5F, 2, 7}, predicted = {2.5F, 0, 2, 8};
+  const auto value = [&](const char* name) { return value_of(find_measure(name)->measure, targets, predicted).value(); };
+  EXPECT_DOUBLE_EQ(value("rmse"), std::sqrt(0.375));
+  EXPECT_DOUBLE_EQ(value("mae"), 0.5);
+  EXPECT_NEAR(value("r2"), 0.9486081370449679, 1e-15);
+  EXPECT_NEAR(value("explained_variance"), 0.9571734475374732, 1e-15);
+  EXPECT_FALSE(value_of(Measure::r2, std::vector<float>{1, 1}, std::vector<float>{1, 2}).has_value());
+  EXPECT_FALSE(value_of(Measure::mae, std::vector<float>{}, std::vector<float>{}).has_value());
+}
+
 }  // namespace
 }  // namespace mokume::data

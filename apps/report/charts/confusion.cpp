@@ -71,17 +71,19 @@ void draw_labels(Svg& svg, const Grid& grid, const std::vector<std::string>& nam
 }  // namespace
 
 std::vector<NamedFile> confusion_plot(const results::RunView& view) {
-  if (!view.test || !view.test->confusion) return {};
-  const data::Confusion& confusion = *view.test->confusion;
+  const results::TestResult* const result = results::result_by_class(view);
+  if (result == nullptr) return {};
+  const char* const rows = view.test && result == &*view.test ? "test" : "validated";
+  const data::Confusion& confusion = *result->confusion;
   const std::vector<std::string> names = results::class_names(view);
   const Grid grid(names);
   double below = 16;
   if (grid.labelled)
     for (const std::string& name : names) below = std::max(below, 20 + text_width(results::elide(name, kLongestClass)));
   const std::string caption =
-      fmt::format("{} test rows, {} wrong", results::grouped(static_cast<uint64_t>(view.test->n)),
-                  results::grouped(static_cast<uint64_t>(view.test->errors)));
-  Svg svg(std::max(grid.right + 24, 300.0), grid.bottom + below + 8, "Confusion matrix of the test rows; " + caption,
+      fmt::format("{} {} rows, {} wrong", results::grouped(static_cast<uint64_t>(result->n)), rows,
+                  results::grouped(static_cast<uint64_t>(result->errors)));
+  Svg svg(std::max(grid.right + 24, 300.0), grid.bottom + below + 8, fmt::format("Confusion matrix of the {} rows; {}", rows, caption),
           "Confusion matrix", caption);
   for (size_t truth = 0; truth < confusion.classes; ++truth)
     for (size_t predicted = 0; predicted < confusion.classes; ++predicted)

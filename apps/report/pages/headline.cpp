@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cmath>
 
 #include "report/pages/markup.hpp"
 #include "results/cautions.hpp"
@@ -58,6 +59,19 @@ std::string validation_tile(const Figure& figure) {
   return tile(label, figure.unit.text(row.mean),
               row.values.size() == 1 ? "one validation set"
                                      : fmt::format("± {} over {}", figure.unit.text(row.sd), figure.fits_text()));
+}
+
+// Shows the rows that the folds of the best candidate validate as one sample.
+std::string pooled_tile(const results::RunView& view) {
+  if (!view.validated || view.validated->n <= 0) return {};
+  const results::TestResult& pooled = *view.validated;
+  const std::string more = results::measures_text(pooled);
+  if (pooled.mse) return tile("Validated rows", "RMSE " + results::pretty(std::sqrt(*pooled.mse)), more);
+  const results::Interval interval = results::wilson(pooled.errors, pooled.n);
+  return tile("Validated rows", fmt::format("{} of {} wrong", results::grouped(static_cast<uint64_t>(pooled.errors)),
+                                            results::grouped(static_cast<uint64_t>(pooled.n))),
+              fmt::format("95\u00A0% interval {:.2f} to {:.2f}\u00A0%{}", 100 * interval.low, 100 * interval.high,
+                          more.empty() ? "" : "; " + more));
 }
 
 std::string fits_tile(const results::RunView& view) {
@@ -130,7 +144,7 @@ std::string headline(const Figure& figure) {
              "<h1>{}</h1>\n<p class=\"soft\">{}<br/>{}</p>\n</header>\n<div class=\"tiles\">\n",
              escape(results::elide(view.model, 60)), pill, escape(results::elide(view.name, 160)),
              escape(data_line(view)), escape(plan_line(figure))) +
-         test_tile(view) + validation_tile(figure) + fits_tile(view) +
+         test_tile(view) + validation_tile(figure) + pooled_tile(view) + fits_tile(view) +
          tile("Wall time", results::seconds_text(view.wall_s),
               fmt::format("{} on {}; efficiency {}", results::counted(view.devices.size(), "device"),
                           results::counted(view.nodes, "node"), results::percent(view.efficiency))) +

@@ -111,9 +111,11 @@ std::string nested_section(const results::RunView& view) {
 }
 
 std::string classes_section(const results::RunView& view, const std::vector<NamedFile>& plots) {
-  const std::vector<results::ClassScore> scores = results::class_scores(view);
-  if (scores.empty()) return {};
-  Table table({{"class"}, {"test rows", true}, {"precision", true}, {"recall", true}, {"F1", true}});
+  const results::TestResult* const result = results::result_by_class(view);
+  if (result == nullptr) return {};
+  const bool test = view.test && result == &*view.test;
+  const std::vector<results::ClassScore> scores = results::class_scores(view, *result);
+  Table table({{"class"}, {test ? "test rows" : "validated rows", true}, {"precision", true}, {"recall", true}, {"F1", true}});
   for (const results::ClassScore& one : scores) {
     table.row({results::elide(one.name, 60), Cell::count(static_cast<uint64_t>(one.rows)),
                Cell(results::pretty(one.precision), one.precision), Cell(results::pretty(one.recall), one.recall),
@@ -121,7 +123,10 @@ std::string classes_section(const results::RunView& view, const std::vector<Name
   }
   return section("Errors by class",
                  "Recall is the share of a class that was found, precision the share of right answers among those "
-                 "that name the class, and F1 their harmonic mean.",
+                 "that name the class, and F1 their harmonic mean." +
+                     std::string(test ? ""
+                                      : " Each row was predicted by the best candidate in the fold that validates it. "
+                                        "The best of many candidates is somewhat better here than on new rows."),
                  joined(inlined(plots, kConfusionPlot)) + table.html(true));
 }
 
