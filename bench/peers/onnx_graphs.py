@@ -6,7 +6,7 @@
 
 The test imports each graph, which mokume must refuse by the name of an operator, or answer as ONNX Runtime does. The file
 is an ONNX model itself: each of its nodes is one graph, with the attributes model (bytes), y (answers for the rows), ends
-(the last operator if it is Softmax or LogSoftmax) and order (of the elements of a row). The rows are rows_of(). Operators,
+(the last operator if it is Softmax or LogSoftmax), order (of the elements of a row) and rows (their number). The rows are rows_of(). Operators,
 attributes and shapes are those that exporters write, and many that mokume does not take. Needs onnx and onnxruntime.
 """
 import argparse
@@ -25,13 +25,13 @@ SHAPES = {"Reshape", "Flatten", "Squeeze", "Identity", "Dropout", "Cast", "Shape
 HERE = pathlib.Path(__file__).resolve().parent
 
 
-def rows_of(shape):
+def rows_of(shape, rows=ROWS):
     """Returns rows of numbers in [-2, 2) that the test computes too."""
     with numpy.errstate(over="ignore"):
-        h = numpy.arange(ROWS * int(numpy.prod(shape)), dtype=numpy.uint32) * numpy.uint32(2654435761)
+        h = numpy.arange(rows * int(numpy.prod(shape)), dtype=numpy.uint32) * numpy.uint32(2654435761)
         h = (h ^ (h >> numpy.uint32(15))) * numpy.uint32(2246822519)
         h ^= h >> numpy.uint32(13)
-    return ((h >> numpy.uint32(8)).astype(numpy.float32) / numpy.float32(1 << 22) - numpy.float32(2)).reshape(ROWS, *shape)
+    return ((h >> numpy.uint32(8)).astype(numpy.float32) / numpy.float32(1 << 22) - numpy.float32(2)).reshape(rows, *shape)
 
 
 class Graph:
@@ -441,7 +441,7 @@ def main():
         g, output, y = made
         model = g.model(output)
         nodes.append(helper.make_node("Graph", [], [], name=f"{number} {' '.join(n.op_type for n in g.nodes)} {g.opset}", model=model.SerializeToString(),
-                                      y=y.flatten().tolist(), order=g.order,
+                                      y=y.flatten().tolist(), order=g.order, rows=ROWS,
                                       ends=ending(g, y)))
     graph = helper.make_graph(nodes, f"seed {arguments.seed}", [], [])
     arguments.out.write_bytes(helper.make_model(graph).SerializeToString())
