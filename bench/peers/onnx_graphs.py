@@ -294,6 +294,10 @@ def nothing(g, x):
 # ---- shapes
 
 def flatten(g, x):
+    if g.chance(0.25):
+        x = g.add("Transpose", x, perm=[0, 2, 3, 1])
+        if g.chance(0.3):
+            x = g.add("ReduceMean", x, axes=[1, 2], keepdims=g.one(None, 1)) if g.opset < 18 else x
     kind = g.one("Flatten", "Flatten", "Reshape", "Reshape", "shape", "Squeeze")
     if kind == "Flatten":
         return g.add("Flatten", x, axis=g.one(None, 1, 1, 1, -len(g.shape), -len(g.shape), 2))

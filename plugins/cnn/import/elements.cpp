@@ -36,11 +36,8 @@ Affine affine_of(Kind kind, double constant) {
   return {1, kind == Kind::add ? constant : -constant};
 }
 
-// A single scaling does not depend on the order of elements, so a transposition of rows to images may follow it.
-bool is_ordered(const Value& v) {
-  return v.constant != nullptr || v.layout == Value::Layout::plain ||
-         (v.layout == Value::Layout::rows_as_images && v.layer == Builder::kInput);
-}
+// A function of each element does not depend on their order.
+bool has_elements(const Value& v) { return v.constant != nullptr || v.layout != Value::Layout::groups; }
 
 bool is_on_one_layer(const Value& a, const Value& b) {
   return a.constant != nullptr || b.constant != nullptr ||
@@ -89,7 +86,7 @@ FormulaPtr clipped(FormulaPtr x, double low, double high) {
 
 void Graph::unary(const Node& node) {
   Value x = value(node, 0);
-  if (x.constant != nullptr || x.layout != Value::Layout::plain) x = layer_value(node, 0);
+  if (x.constant != nullptr || x.layout == Value::Layout::groups) x = in_any_order(node, 0);
   x.formula = Formula::make(kind_of(node.op_type()), x.formula, nullptr, decimal(float(real(node, "alpha", 0.01F))));
   if (x.formula->size() > kMostOperators) unsupported(node, "ends a function of too many operators");
   give(node, std::move(x));
@@ -103,9 +100,9 @@ void Graph::gelu(const Node& node) {
 
 void Graph::prelu(const Node& node) {
   const std::vector<float> slope = floats(node, 1);
-  if (slope.empty() || !std::all_of(slope.begin(), slope.end(), [&](float s) { return s == slope.front(); }))
-    unsupported(node, "has slopes that differ between channels");
   Value x = layer_value(node, 0);
+  if (slope.empty() || !std::all_of(slope.begin(), slope.end(), [&](float s) { return s == slope.front(); }))
+    return prelu_of_channels(node, {slope.begin(), slope.end()});
   x.formula = Formula::make(Kind::leaky_relu, nullptr, nullptr, decimal(slope.front()));
   give(node, std::move(x));
 }
@@ -134,6 +131,20 @@ void Graph::hard_sigmoid(const Node& node) {
   give(node, std::move(x));
 }
 
+// Computes relu(x) - slope * relu(-x).
+void Graph::prelu_of_channels(const Node& node, std::vector<double> slope) {
+  Value x = layer_value(node, 0);
+  if (!suits_channels(trimmed(constant(node, 1).dims), x.shape, !x.shape.flat))
+    unsupported(node, "has slopes that are not one number for each channel");
+  if (x.shape.flat) x.layer = rows(node, 0).layer;
+  for (double& s : slope) s = -s;
+  const int above = add({{"type", "relu"}}, {x.layer});
+  const int below = add({{"type", "relu"}}, {builder_.affine(x.layer, {-1}, {0}, false)});
+  x.layer = add({{"type", "add"}}, {above, builder_.affine(below, slope, {0}, false)});
+  x.formula = nullptr;
+  give(node, std::move(x));
+}
+
 void Graph::binary(const Node& node) {
   const Value a = value(node, 0), b = value(node, 1);
   for (const auto& [constant, other] : {std::pair(&a, &b), {&b, &a}})
@@ -147,7 +158,7 @@ void Graph::binary(const Node& node) {
         Formula::make(kind, Formula::number(a.constant->real(0)), Formula::number(b.constant->real(0)));
     return give_constant(node, {{}, {}, {Formula::at(both, 0)}, {}});
   }
-  if (is_ordered(a) && is_ordered(b) && is_on_one_layer(a, b) && is_formula(a) && is_formula(b)) {
+  if (has_elements(a) && has_elements(b) && is_on_one_layer(a, b) && is_formula(a) && is_formula(b)) {
     Value made = a.constant != nullptr ? b : a;
     made.formula = Formula::make(kind, formula_of(a), formula_of(b));
     made.alone = a.alone && b.alone;
@@ -175,7 +186,8 @@ void Graph::with_vector(const Node& node, size_t variable) {
   const std::vector<int64_t> dims = trimmed(t.dims);
   const Shape& s = x.shape;
   const bool images = !s.flat && x.layout == Value::Layout::plain;
-  const bool channels = suits_channels(dims, s, images);
+  const bool last = x.layout == Value::Layout::channels_last;
+  const bool channels = last ? !s.flat && dims == trimmed({s.channels}) : suits_channels(dims, s, images);
   const bool elements = images && dims == trimmed({s.channels, s.height, s.width});
   if (x.layer == Builder::kInput && x.alone && are_positive(scale) && ((channels && s.flat) || elements)) {
     if (elements)
@@ -257,23 +269,18 @@ void Graph::softmax(const Node& node) {
     return;
   }
   if (node.op_type() != "Softmax") unsupported(node, "is not the last one of a classifier");
-  MadeLayer layer;
-  layer.keys = {{"type", "softmax"}};
-  layer.inputs = {s.flat ? rows(node, 0).layer : x.layer};
-  layer.out = s;
-  give_layer(node, std::move(layer));
+  Value made = x;
+  made.layer = add({{"type", "softmax"}}, {s.flat ? rows(node, 0).layer : x.layer});
+  made.alone = made.bounded = true;
+  give(node, std::move(made));
 }
 
 void Graph::log_softmax(const Node& node) {
   softmax(node);
   Value& x = values_.at(node.output(0));
-  const bool last = x.layer == int(builder_.layers().size()) - 1;
+  const bool last = x.layer == last_layer();
   if (last && !builder_.layers().empty()) put_channels_first(x.shape.elements());
-  MadeLayer layer;
-  layer.keys = {{"type", "log_softmax"}};
-  layer.inputs = {last ? int(builder_.layers().size()) - 1 : x.layer};
-  layer.out = builder_.shape_of(layer.inputs.front());
-  give_layer(node, std::move(layer));
+  x.layer = add({{"type", "log_softmax"}}, {last ? last_layer() : x.layer});
 }
 
 }  // namespace mokume::cnn::onnx

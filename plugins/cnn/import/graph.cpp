@@ -80,7 +80,7 @@ Graph::Graph(Model model)
   first.shape = builder_.input();
   if (!first.shape.flat && transposed_.count(input_) > 0) {  // the file has channels last, as mokume does
     first.shape = {first.shape.channels, first.shape.height, first.shape.width};
-    first.layout = Value::Layout::rows_as_images;
+    first.layout = Value::Layout::channels_last;
     builder_.set_input(first.shape);
   }
   first.alone = first.single = readers_[input_] == 1;
@@ -97,10 +97,13 @@ void Graph::end() {
   Value& out = found->second;
   if (!ended_) materialise(out);
   const std::string maker = out.made_by;
+  if (out.layout == Value::Layout::channels_last)
+    throw Error(MK_UNSUPPORTED,
+                "its output '" + output_ + "' has the channels last: end it with a Gemm, or transpose it");
   if (out.constant != nullptr || out.layout != Value::Layout::plain || out.area != 0 || out.pad != kNoPad ||
       builder_.layers().empty())
     throw Error(MK_UNSUPPORTED, "its output '" + output_ + "' does not depend on layers");
-  if (out.layer != int(builder_.layers().size()) - 1)
+  if (out.layer != last_layer())
     throw Error(MK_UNSUPPORTED, "its output '" + output_ + "' is not the last of its layers");
   if (out.shape.height * out.shape.width == 1) {  // the numbers of one pixel are a row
     Node last;
@@ -118,8 +121,8 @@ void Graph::end() {
   if (classifies_ && outputs_ == 1)
     throw Error(MK_UNSUPPORTED, "its output is the Softmax of a single number, always 1");
   put_channels_first(outputs_);
-  const MadeLayer& last = builder_.layers().back();
-  if (ended_ && last.type() == "softmax") add_to_end({{"type", "softmax"}}, last.out);  // the last one does nothing
+  // A softmax that is the last layer does nothing.
+  if (ended_ && builder_.layers().back().type() == "softmax") add({{"type", "softmax"}}, {last_layer()});
   classifies_ = classifies_ || outputs_ > 1;
   if (!classes_.empty() && int64_t(classes_.size()) != outputs_) classes_.clear();
 }
@@ -131,12 +134,12 @@ bool Graph::ends_in_image_order() const {
   return s.channels > 1 && s.height * s.width > 1;
 }
 
-void Graph::add_to_end(nlohmann::ordered_json keys, const Shape& out) {
+int Graph::add(nlohmann::ordered_json keys, std::vector<int> inputs) {
   MadeLayer layer;
   layer.keys = std::move(keys);
-  layer.inputs = {int(builder_.layers().size()) - 1};
-  layer.out = out;
-  builder_.add(std::move(layer));
+  layer.out = builder_.shape_of(inputs.front());
+  layer.inputs = std::move(inputs);
+  return builder_.add(std::move(layer));
 }
 
 // Puts the elements of images into the order of the file. The layer is the identity, whose columns have that order.
@@ -149,7 +152,7 @@ void Graph::put_channels_first(int64_t elements) {
   MadeLayer layer;
   layer.keys = {{"type", "linear"}, {"out_features", elements}, {"bias", false}};
   layer.hint = "order";
-  layer.inputs = {int(builder_.layers().size()) - 1};
+  layer.inputs = {last_layer()};
   layer.out = {1, 1, elements, true};
   std::vector<float> identity(size_t(elements * elements), 0.0F);
   for (int64_t i = 0; i < elements; ++i) identity[size_t(i * elements + i)] = 1;
@@ -180,7 +183,8 @@ void Graph::find_needed() {
     const auto gives = [&](const std::string& name) { return wanted.count(name) > 0; };
     if (std::none_of(node->output().begin(), node->output().end(), gives)) continue;
     needed_.insert(&*node);
-    if (node->op_type() == "Transpose" && !node->input().empty()) transposed_.insert(node->input(0));
+    const bool last = integers(*node, "perm", {}) == std::vector<int64_t>{0, 3, 1, 2};
+    if (node->op_type() == "Transpose" && last && !node->input().empty()) transposed_.insert(node->input(0));
     for (const std::string& name : node->input()) {
       wanted.insert(name);
       if (node->op_type() != "Shape") ++readers_[name];
@@ -342,9 +346,15 @@ std::vector<int64_t> Graph::whole_numbers(const Node& node, size_t i) {
 }
 
 const Value& Graph::layer_value(const Node& node, size_t i) {
+  if (!is_constant(node, i) && value(node, i).layout != Value::Layout::plain)
+    unsupported(node, "reads values in another order than channels first");
+  return in_any_order(node, i);
+}
+
+const Value& Graph::in_any_order(const Node& node, size_t i) {
   Value& v = value(node, i);
   if (v.constant != nullptr) unsupported(node, "works on a constant; export the model with constant folding");
-  if (v.layout != Value::Layout::plain) unsupported(node, "reads values in another order than channels first");
+  if (v.layout == Value::Layout::groups) unsupported(node, "reads an image in groups of channels");
   materialise(v);
   return v;
 }
@@ -356,7 +366,7 @@ const Value& Graph::image(const Node& node, size_t i) {
 }
 
 const Value& Graph::rows(const Node& node, size_t i) {
-  const Value& v = layer_value(node, i);
+  const Value& v = in_any_order(node, i);
   if (!v.shape.flat) unsupported(node, "reads images, and mokume has it only after Flatten");
   if (v.layer != Builder::kInput) return v;
   // Adds a flatten layer, because the data may be images with this number of features.
@@ -384,13 +394,6 @@ int Graph::emit(const std::string& title, int layer, const FormulaPtr& formula, 
     throw Error(MK_UNSUPPORTED, title + " ends a function of a layer that is none of mokume's activations");
   };
   if (formula->size() > kMostOperators) refuse();
-  const auto add = [&](nlohmann::ordered_json keys, std::vector<int> inputs) {
-    MadeLayer made;
-    made.out = builder_.shape_of(inputs.front());
-    made.keys = std::move(keys);
-    made.inputs = std::move(inputs);
-    return builder_.add(std::move(made));
-  };
   if (const auto affine = as_affine(formula)) {
     if (affine->scale == 0) refuse();
     if (affine->scale == 1 && affine->shift == 0) return layer;

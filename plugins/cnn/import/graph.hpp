@@ -19,8 +19,8 @@ namespace mokume::cnn::onnx {
 struct Value {
   enum class Layout {
     plain,
-    rows_as_images,  // N x H x W x C, before a transposition
-    groups           // N x G x -1, an image whose channels are in groups for normalisation
+    channels_last,  // N x H x W x C between two transpositions, or its rows
+    groups          // N x G x -1, an image whose channels are in groups for normalisation
   };
 
   std::shared_ptr<const Tensor> constant = {};
@@ -64,7 +64,9 @@ class Graph {
   bool ends_in_image_order() const;
   bool only_shapes_follow(const Node& node) const;
   void put_channels_first(int64_t elements);
-  void add_to_end(nlohmann::ordered_json keys, const Shape& out);
+  int last_layer() const { return int(builder_.layers().size()) - 1; }
+  // Adds a layer whose output has the shape of its first input.
+  int add(nlohmann::ordered_json keys, std::vector<int> inputs);
   void find_output();
   void find_needed();
   void find_classes();
@@ -81,6 +83,7 @@ class Graph {
   const Value& layer_value(const Node& node, size_t i);
   const Value& image(const Node& node, size_t i);
   const Value& rows(const Node& node, size_t i);
+  const Value& in_any_order(const Node& node, size_t i);
   void materialise(Value& value);
   int emit(const std::string& title, int layer, const FormulaPtr& formula, bool alone);
   void give(const Node& node, Value value);
@@ -106,6 +109,7 @@ class Graph {
   void max_pool(const Node& node);
   void average_pool(const Node& node);
   void global_average_pool(const Node& node);
+  void average_all(const Node& node, const Value& x);
   void global_max_pool(const Node& node);
   void reduce_mean(const Node& node);
   bool adaptive_pool(const Node& node);
@@ -125,6 +129,7 @@ class Graph {
   void unary(const Node& node);
   void gelu(const Node& node);
   void prelu(const Node& node);
+  void prelu_of_channels(const Node& node, std::vector<double> slope);
   void clip(const Node& node);
   void hard_sigmoid(const Node& node);
   void binary(const Node& node);
@@ -158,7 +163,7 @@ class Graph {
   std::map<std::string, Value> values_;
   std::map<std::string, int> readers_;  // number of needed nodes that read each value
   std::set<const Node*> needed_;
-  std::set<std::string> transposed_;  // values that a needed node transposes
+  std::set<std::string> transposed_;  // values with channels last that a needed node transposes
   std::string input_, output_;
   int64_t batch_ = kBatch;
   bool ended_ = false, classifies_ = false;

@@ -6,6 +6,19 @@
 #include "sdk/error.hpp"
 
 namespace mokume::cnn::onnx {
+namespace {
+
+// Returns weights for rows in the order C, H, W. The given ones are for the order H, W, C.
+std::vector<float> with_channels_first(const std::vector<float>& weights, const Shape& s) {
+  std::vector<float> turned;
+  const auto pixels = size_t(s.height * s.width), channels = size_t(s.channels);
+  for (size_t row = 0; row < weights.size(); row += pixels * channels)
+    for (size_t c = 0; c < channels; ++c)
+      for (size_t p = 0; p < pixels; ++p) turned.push_back(weights[row + p * channels + c]);
+  return turned;
+}
+
+}  // namespace
 
 void Graph::gemm(const Node& node) {
   if (integer(node, "transA", 0) != 0) unsupported(node, "transposes its rows (transA)");
@@ -34,6 +47,7 @@ void Graph::linear(const Node& node, bool transposed, bool with_bias) {
       for (int64_t o = 0; o < outputs; ++o) turned[size_t(o * inputs + i)] = values[size_t(i * outputs + o)];
     values = std::move(turned);
   }
+  if (x.layout == Value::Layout::channels_last) values = with_channels_first(values, x.shape);
   MadeLayer layer;
   layer.keys = {{"type", "linear"}, {"out_features", outputs}};
   layer.hint = hint(node, 1);

@@ -20,7 +20,7 @@ std::vector<int64_t> Graph::dims_of(const Value& v) const {
   if (v.constant != nullptr) return v.constant->dims;
   const Shape& s = v.shape;
   if (v.layout == Value::Layout::groups) return {kBatch, v.groups, s.elements() / v.groups};
-  if (v.layout == Value::Layout::rows_as_images) return {kBatch, s.height, s.width, s.channels};
+  if (v.layout == Value::Layout::channels_last && !s.flat) return {kBatch, s.height, s.width, s.channels};
   if (s.flat) return {kBatch, s.elements()};
   return {kBatch, s.channels, s.height, s.width};
 }
@@ -124,7 +124,7 @@ void Graph::squeeze(const Node& node) {
 }
 
 void Graph::flatten(const Node& node) {
-  const Value x = layer_value(node, 0);
+  const Value x = in_any_order(node, 0);
   const int64_t axis = integer(node, "axis", 1), rank = x.shape.flat ? 2 : 4;
   if ((axis < 0 ? axis + rank : axis) != 1) unsupported(node, "keeps more dimensions than the batch");
   flatten_value(node, x);
@@ -138,7 +138,9 @@ void Graph::flatten_value(const Node& node, const Value& x) {
   layer.out = x.shape;
   layer.out.flat = true;
   give_layer(node, std::move(layer));
-  values_[node.output(0)].bounded = x.bounded;
+  Value& made = values_[node.output(0)];
+  made.bounded = x.bounded;
+  if (x.shape.channels > 1 && x.shape.height * x.shape.width > 1) made.layout = x.layout;
 }
 
 void Graph::reshape_constant(const Node& node, std::vector<int64_t> target) {
@@ -195,6 +197,7 @@ void Graph::reshape_to(const Node& node, const std::vector<int64_t>& target) {
       unsupported(node, "reshapes groups of channels to something other than the image that they were");
     return give_layer(node, *x.norm);
   }
+  if (x.layout == Layout::channels_last && target.size() == 1) return flatten_value(node, in_any_order(node, 0));
   if (x.layout == Layout::plain && !s.flat) {
     if (target == std::vector<int64_t>{s.channels, s.height, s.width}) return give(node, x);
     if (target.size() == 1) return flatten_value(node, layer_value(node, 0));
@@ -212,7 +215,7 @@ void Graph::reshape_to(const Node& node, const std::vector<int64_t>& target) {
       Value images = x;
       const bool first = transposed_.count(node.output(0)) == 0;
       images.shape = first ? Shape{target[1], target[2], target[0]} : Shape{target[0], target[1], target[2]};
-      images.layout = first ? Layout::plain : Layout::rows_as_images;
+      images.layout = first ? Layout::plain : Layout::channels_last;
       builder_.set_input(images.shape);
       return give(node, std::move(images));
     }
@@ -233,9 +236,11 @@ void Graph::transpose(const Node& node) {
     return give_constant(node, std::move(made));
   }
   Value x = value(node, 0);
-  if (x.layout != Value::Layout::rows_as_images || order != std::vector<int64_t>{0, 3, 1, 2})
+  const bool last = x.layout == Value::Layout::channels_last, plain = x.layout == Value::Layout::plain;
+  const std::vector<int64_t> expected = last ? std::vector<int64_t>{0, 3, 1, 2} : std::vector<int64_t>{0, 2, 3, 1};
+  if (x.shape.flat || (!last && !plain) || order != expected)
     unsupported(node, "transposes what mokume keeps in one order");
-  x.layout = Value::Layout::plain;
+  x.layout = last ? Value::Layout::plain : Value::Layout::channels_last;
   give(node, std::move(x));
 }
 

@@ -255,8 +255,9 @@ void Graph::pool(const Node& node, const char* type) {
 void Graph::max_pool(const Node& node) { pool(node, "max_pool2d"); }
 void Graph::average_pool(const Node& node) { pool(node, "avg_pool2d"); }
 
-void Graph::global_average_pool(const Node& node) {
-  const Value x = image(node, 0);
+void Graph::global_average_pool(const Node& node) { average_all(node, image(node, 0)); }
+
+void Graph::average_all(const Node& node, const Value& x) {
   MadeLayer layer;
   layer.keys = {{"type", "adaptive_avg_pool2d"}, {"output_size", 1}};
   layer.inputs = {x.layer};
@@ -277,13 +278,20 @@ void Graph::global_max_pool(const Node& node) {
 
 // Handles the mean over height and width.
 void Graph::reduce_mean(const Node& node) {
-  const Value x = image(node, 0);
+  const Value x = in_any_order(node, 0);
+  if (x.shape.flat) unsupported(node, "needs images of two dimensions, but reads rows of features");
+  const bool last = x.layout == Value::Layout::channels_last;
   std::vector<int64_t> axes = has_input(node, 1) ? whole_numbers(node, 1) : integers(node, "axes", {});
   for (int64_t& axis : axes) axis += axis < 0 ? 4 : 0;
   std::sort(axes.begin(), axes.end());
-  if (axes != std::vector<int64_t>{2, 3}) unsupported(node, "is a mean over other dimensions than height and width");
-  global_average_pool(node);
-  if (integer(node, "keepdims", 1) == 0) flatten_value(node, values_[node.output(0)]);
+  if (axes != (last ? std::vector<int64_t>{1, 2} : std::vector<int64_t>{2, 3}))
+    unsupported(node, "is a mean over other dimensions than height and width");
+  average_all(node, x);
+  Value& made = values_[node.output(0)];
+  if (integer(node, "keepdims", 1) == 0)
+    flatten_value(node, Value(made));
+  else
+    made.layout = x.layout;
 }
 
 // Detects means over areas of different sizes, which are two products with constants: rows x image x columns.
