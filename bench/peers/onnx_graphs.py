@@ -326,12 +326,14 @@ def other_shape(g, x):
     if kind == "Pad":
         pads = g.one([0, 0, 1, 1, 0, 0, 1, 1], [0, 0, 0, 1, 0, 0, 2, 1], [0, 1, 0, 0, 0, 1, 0, 0], [0] * 8,
                      [0, 0, -1, 0, 0, 0, 0, 0])
-        mode = g.one(None, "constant", "constant", "reflect", "edge")
+        mode = g.one(None, "constant", "constant", "reflect", "edge", "wrap" if g.opset >= 19 else "edge")
         if g.opset < 11:
             y = g.add(kind, x, pads=pads, mode=mode, value=g.one(None, 0.0, 1.5))
         else:
             y = g.add(kind, x, g.integers(*pads), *([g.number(g.one(0, 0, 1.5))] if g.chance(0.5) else []), mode=mode)
         g.shape = g.shape_of(y)
+        if g.chance(0.5):
+            return g.add("Conv", y, g.weight(2, g.shape[0], 2, 2), strides=g.one(None, [2, 1]), dilations=g.one(None, [1, 2]))
         return g.one(conv, conv, conv, pool)(g, y) if g.chance(0.8) else y
     if kind == "Slice":
         return g.add(kind, x, g.integers(0), g.integers(2), g.integers(g.below(1, 3)))

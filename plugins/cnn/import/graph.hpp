@@ -36,8 +36,11 @@ struct Value {
   int64_t groups = 0;
   std::shared_ptr<const MadeLayer> norm = {};
   int64_t area = 0;  // if positive, rows are already averaged over this number of areas, and columns are not
-  std::array<int64_t, 4> pad = {};  // zeros around the image that no layer has added: top, left, bottom, right
-  std::string made_by = {};         // title of the node that gives the value
+  // Pixels around the image that no layer has added: top, left, bottom, right. The mode is one of conv2d's
+  // padding_mode.
+  std::array<int64_t, 4> pad = {};
+  std::string pad_mode = "zeros";
+  std::string made_by = {};  // title of the node that gives the value
 };
 
 class Graph {

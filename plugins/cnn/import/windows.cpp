@@ -1,6 +1,7 @@
 // Converts convolutions and pools.
 #include <algorithm>
 #include <array>
+#include <map>
 #include <numeric>
 
 #include "import/graph.hpp"
@@ -143,6 +144,9 @@ void Graph::conv(const Node& node) {
   padded.height += x.pad[0] + x.pad[2];
   padded.width += x.pad[1] + x.pad[3];
   Window w = window(node, padded, weight.dims[2], weight.dims[3]);
+  const bool zeros = x.pad_mode == "zeros";
+  if (!zeros && (w.top != 0 || w.left != 0 || w.bottom != 0 || w.right != 0))
+    unsupported(node, "adds zeros to an image that a Pad has enlarged with other pixels");
   for (size_t i = 0; i < 4; ++i) *std::array{&w.top, &w.left, &w.bottom, &w.right}[i] += x.pad[i];
   const int64_t groups = integer(node, "group", 1), filters = weight.dims[0];
   if (groups < 1 || weight.dims[1] != x.shape.channels / groups || x.shape.channels % groups != 0 ||
@@ -152,8 +156,11 @@ void Graph::conv(const Node& node) {
   layer.weights.push_back({"weight", weight.dims, floats(node, 1)});
   if (w.dilation_h != w.dilation_w || (!w.is_even() && !w.is_same()) || !w.is_below_kernel())
     layer.weights[0] = even_out(node, w, std::move(layer.weights[0]), 0, 0);
+  if (!zeros && (std::max(w.top, w.bottom) >= x.shape.height || std::max(w.left, w.right) >= x.shape.width))
+    unsupported(node, "reads an image that a Pad has made more than twice as large");
   layer.keys = {{"type", "conv2d"}, {"out_channels", filters}};
   put_window(node, w, layer.keys, false, x.shape);
+  if (!zeros) layer.keys["padding_mode"] = x.pad_mode;
   put(layer.keys, "dilation", w.dilation_h, 1);
   put(layer.keys, "groups", groups, 1);
   if (!has_input(node, 2)) layer.keys["bias"] = false;
@@ -172,13 +179,17 @@ void Graph::pad(const Node& node) {
   const size_t rank = x.shape.flat ? 2 : 4;
   if (has_input(node, 3) || pads.size() != 2 * rank) unsupported(node, "pads some dimensions only (axes)");
   if (std::all_of(pads.begin(), pads.end(), [](int64_t v) { return v == 0; })) return give(node, std::move(x));
-  if (text(node, "mode", "constant") != "constant") unsupported(node, "has a mode other than constant");
+  static const std::map<std::string, std::string> modes = {
+      {"constant", "zeros"}, {"reflect", "reflect"}, {"edge", "replicate"}, {"wrap", "circular"}};
+  const auto mode = modes.find(text(node, "mode", "constant"));
+  if (mode == modes.end()) unsupported(node, "has a mode that is not constant, reflect, edge or wrap");
   const double with = has_input(node, 2) ? constant(node, 2).real(0) : real(node, "value", 0);
-  if (with != 0) unsupported(node, "pads with another number than 0");
+  if (with != 0 && mode->second == "zeros") unsupported(node, "pads with another number than 0");
   const bool inside = rank == 4 && pads[0] == 0 && pads[1] == 0 && pads[4] == 0 && pads[5] == 0 &&
                       std::all_of(pads.begin(), pads.end(), [](int64_t v) { return v >= 0 && v <= kMost; });
   if (!inside) unsupported(node, "pads other dimensions than height and width, or cuts them");
   x.pad = {pads[2], pads[3], pads[6], pads[7]};
+  x.pad_mode = mode->second;
   give(node, std::move(x));
 }
 
