@@ -260,7 +260,7 @@ void Graph::softmax(const Node& node) {
   const bool old = model_.operator_set < 13, single = s.height * s.width == 1;  // old ones join all later dimensions
   const int64_t axis = integer(node, "axis", old ? 1 : -1);
   const bool channels = axis == 1 || axis == (s.flat ? -1 : -3);
-  const bool last = only_shapes_follow(node);
+  const bool last = changed_.count(node.output(0)) == 0;
   if (!channels || (!s.flat && !single && old && (axis != 1 || !last)))
     unsupported(node, "is along another dimension than the channels, or is not the last one of a classifier");
   if (last && (s.flat || single || old)) {

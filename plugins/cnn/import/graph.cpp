@@ -185,24 +185,15 @@ void Graph::find_needed() {
     needed_.insert(&*node);
     const bool last = integers(*node, "perm", {}) == std::vector<int64_t>{0, 3, 1, 2};
     if (node->op_type() == "Transpose" && last && !node->input().empty()) transposed_.insert(node->input(0));
+    const bool changed = !moves_nothing(node->op_type()) ||
+                         std::any_of(node->output().begin(), node->output().end(),
+                                     [&](const std::string& name) { return changed_.count(name) > 0; });
     for (const std::string& name : node->input()) {
       wanted.insert(name);
+      if (changed) changed_.insert(name);
       if (node->op_type() != "Shape") ++readers_[name];
     }
   }
-}
-
-// Returns whether only changes of shape separate the node from the output.
-bool Graph::only_shapes_follow(const Node& node) const {
-  std::set<std::string> after{node.output(0)};
-  for (const Node& next : model_.graph().node()) {
-    const bool reads = std::any_of(next.input().begin(), next.input().end(),
-                                   [&](const std::string& name) { return after.count(name) > 0; });
-    if (!reads || needed_.count(&next) == 0) continue;
-    if (!moves_nothing(next.op_type())) return false;
-    after.insert(next.output().begin(), next.output().end());
-  }
-  return true;
 }
 
 void Graph::find_classes() {

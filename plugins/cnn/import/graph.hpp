@@ -65,7 +65,6 @@ class Graph {
   void check_input();
   void end();
   bool ends_in_image_order() const;
-  bool only_shapes_follow(const Node& node) const;
   void put_channels_first(int64_t elements);
   int last_layer() const { return int(builder_.layers().size()) - 1; }
   // Adds a layer whose output has the shape of its first input.
@@ -166,6 +165,7 @@ class Graph {
   std::map<std::string, Value> values_;
   std::map<std::string, int> readers_;  // number of needed nodes that read each value
   std::set<const Node*> needed_;
+  std::set<std::string> changed_;     // values that more than changes of shape separate from the output
   std::set<std::string> transposed_;  // values with channels last that a needed node transposes
   std::string input_, output_;
   int64_t batch_ = kBatch;

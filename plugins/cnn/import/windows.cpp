@@ -183,8 +183,9 @@ void Graph::pad(const Node& node) {
       {"constant", "zeros"}, {"reflect", "reflect"}, {"edge", "replicate"}, {"wrap", "circular"}};
   const auto mode = modes.find(text(node, "mode", "constant"));
   if (mode == modes.end()) unsupported(node, "has a mode that is not constant, reflect, edge or wrap");
-  const double with = has_input(node, 2) ? constant(node, 2).real(0) : real(node, "value", 0);
-  if (with != 0 && mode->second == "zeros") unsupported(node, "pads with another number than 0");
+  const bool given = has_input(node, 2);
+  const bool zero = given ? floats(node, 2) == std::vector<float>{0} : real(node, "value", 0) == 0;
+  if (!zero && mode->second == "zeros") unsupported(node, "pads with another number than 0");
   const bool inside = rank == 4 && pads[0] == 0 && pads[1] == 0 && pads[4] == 0 && pads[5] == 0 &&
                       std::all_of(pads.begin(), pads.end(), [](int64_t v) { return v >= 0 && v <= kMost; });
   if (!inside) unsupported(node, "pads other dimensions than height and width, or cuts them");
