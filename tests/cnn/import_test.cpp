@@ -160,15 +160,27 @@ TEST(Import, RefusesOperatorsThatNoLayerComputes) {
                }),
           "joins two layers, and mokume joins layers by Add and Concat only");
   refused(with({Graph::kRows, 4},
-               [](Graph& g) { linear_of(g, g.add("Softmax", {linear_of(g, "x", "a", 4, 2)}), "b", 2, 2, "y"); }),
-          "is not the last one of a classifier");
-  refused(with(images(1, 6),
+               [](Graph& g) { linear_of(g, g.add("LogSoftmax", {linear_of(g, "x", "a", 4, 2)}), "b", 2, 2, "y"); }),
+          "(LogSoftmax) is not the last one of a classifier");
+  refused(with({Graph::kRows, 4}, [](Graph& g) { g.add("Sigmoid", {linear_of(g, "x", "a", 4, 2)}, {}, "y"); }),
+          "(Sigmoid) ends the network with 2 numbers between bounds, which are no scores of classes");
+  refused(with({Graph::kRows, 4}, [](Graph& g) { g.add("Softmax", {linear_of(g, "x", "a", 4, 1)}, {}, "y"); }),
+          "its output is the Softmax of a single number");
+  refused(with({Graph::kRows, 4},
                [](Graph& g) {
-                 const std::vector<int64_t> pads{0, 1, 2, 1}, kernel{3, 3};
-                 const std::string w = g.constant("w", {2, 1, 3, 3}, Floats(18, 1));
-                 g.add("Conv", {"x", w}, Attributes().set("pads", pads).set("kernel_shape", kernel), "y");
+                 g.add("Add", {linear_of(g, "x", "a", 4, 2), g.constant("c", {}, Floats{1})},
+                       Attributes().set("broadcast", int64_t{1}), "y");
                }),
-          "pads its sides differently");
+          "(Add) has the attribute broadcast, which mokume does not know");
+  const auto padded = [&](const std::vector<int64_t>& pads, const char* reader) {
+    return with(images(1, 6), [=](Graph& g) {
+      const std::string x = g.add("Pad", {"x", g.constant("pads", {8}, pads)});
+      g.add(reader, {x, g.constant("w", {2, 1, 6, 8}, Floats(96, 1))}, {}, "y");
+    });
+  };
+  EXPECT_NE(imported(padded({0, 0, 0, 2, 0, 0, 0, 0}, "Conv")).find("padding_width = 2"), std::string::npos);
+  refused(padded({0, 0, 0, 1, 0, 0, 0, -1}, "Conv"), "(Pad) pads other dimensions than height and width, or cuts them");
+  refused(padded({0, 0, 0, 2, 0, 0, 0, 0}, "Sub"), "(Sub) reads an image that a Pad has enlarged");
 }
 
 // Returns the message of the error for a file of these bytes.

@@ -101,6 +101,9 @@ TEST_F(NpyRowsTest, ChannelsBecomeInnermost) {
   EXPECT_EQ(same.table.x, part.table.x);
   EXPECT_EQ(same.shape, part.shape);
   EXPECT_EQ(rows(npy<float>("<f4", "(1, 2, 3)", {1, 2, 3, 4, 5, 6})).shape, (Shape{2, 3, 1}));
+  const std::string five = npy<float>("<f4", "(1, 5, 1, 4)", Floats(20, 1));
+  EXPECT_EQ(rows(five, Layout::nchw).shape, (Shape{1, 4, 5}))
+      << "imported networks may read more channels than pictures have";
 }
 
 TEST_F(NpyRowsTest, SaysWhereChannelsMustBeNamed) {

@@ -364,7 +364,7 @@ def models():
     seed("cnn_start", "whole", safetensors(start, {"format": "pt"}))
     seed("cnn_start", "other-shape", safetensors({"1.weight": ("F32", [3, 2], struct.pack("<6f", *range(6)))}, {}))
     seed("cnn_start", "not-a-number", safetensors({"1.bias": ("F32", [2], struct.pack("<2f", 1, float("nan")))}, {}))
-    for name in ["lenet", "resnet8", "mobile", "norms", "joined", "rows", "spelt", "spelt-norms", "clipped", "outside"]:
+    for name in ["lenet", "resnet8", "mobile", "norms", "joined", "rows", "spelt", "spelt-norms", "softplus", "outside"]:
         seed("onnx", name, read(f"cli/imported/{name}.onnx"))
 
     def summed(content):

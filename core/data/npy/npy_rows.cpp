@@ -12,7 +12,7 @@
 namespace mokume::data {
 namespace {
 
-constexpr int64_t kMostChannels = 3;
+constexpr int64_t kMostUsual = 3, kMostChannels = 65536;
 
 std::string shape_text(const std::vector<int64_t>& shape) {
   std::string text;
@@ -33,10 +33,12 @@ Shape picture_shape(const NpyFile& file, Layout layout) {
   if (s.size() == 2) return {};
   const bool outer = layout == Layout::nchw;
   const int64_t channels = s.size() == 3 ? 1 : s[outer ? 1 : 3];
-  if (channels > kMostChannels)
+  // Pictures may have any number of channels, unless the other layout gives a usual number.
+  const int64_t otherwise = s.size() == 3 ? channels : s[outer ? 3 : 1];
+  if (channels > kMostChannels || (channels > kMostUsual && otherwise <= kMostUsual))
     bad_data(file.path(), "",
-             has + ", so its pictures have " + std::to_string(channels) +
-                 " channels instead of 1 to 3; check data.layout, or reshape it to (N, F)");
+             has + ", so its pictures have " + std::to_string(channels) + " channels, but with the other layout " +
+                 std::to_string(otherwise) + "; change data.layout, or reshape it to (N, F)");
   return {static_cast<int32_t>(s[outer ? 2 : 1]), static_cast<int32_t>(s[outer ? 3 : 2]),
           static_cast<int32_t>(channels)};
 }

@@ -19,7 +19,7 @@ Kind kind_of(const std::string& op) {
                                                     {"Sqrt", Kind::sqrt},       {"Neg", Kind::negative},
                                                     {"Add", Kind::add},         {"Sub", Kind::subtract},
                                                     {"Mul", Kind::multiply},    {"Div", Kind::divide},
-                                                    {"Pow", Kind::power}};
+                                                    {"Pow", Kind::power},       {"Sum", Kind::add}};
   return kinds.at(op);
 }
 
@@ -36,11 +36,8 @@ Affine affine_of(Kind kind, double constant) {
   return {1, kind == Kind::add ? constant : -constant};
 }
 
-// A single scaling does not depend on the order of elements, so a transposition of rows to images may follow it.
-bool is_ordered(const Value& v) {
-  return v.constant != nullptr || v.layout == Value::Layout::plain ||
-         (v.layout == Value::Layout::rows_as_images && v.layer == Builder::kInput);
-}
+// A function of each element does not depend on their order.
+bool has_elements(const Value& v) { return v.constant != nullptr || v.layout != Value::Layout::groups; }
 
 bool is_on_one_layer(const Value& a, const Value& b) {
   return a.constant != nullptr || b.constant != nullptr ||
@@ -72,11 +69,24 @@ std::vector<double> with_channels_last(const std::vector<double>& values, const 
   return turned;
 }
 
+// Clips by two relus: max(x, low) = low + relu(x - low), and min(x, high) = high - relu(high - x).
+FormulaPtr clipped(FormulaPtr x, double low, double high) {
+  const auto number = [](double v) { return Formula::number(v); };
+  const auto relu = [](const FormulaPtr& f) { return Formula::make(Kind::relu, f); };
+  if (low == 0) {
+    x = relu(x);
+  } else if (std::isfinite(low)) {
+    x = Formula::make(Kind::add, relu(Formula::make(Kind::subtract, x, number(low))), number(low));
+  }
+  if (!std::isfinite(high)) return x;
+  return Formula::make(Kind::subtract, number(high), relu(Formula::make(Kind::subtract, number(high), x)));
+}
+
 }  // namespace
 
 void Graph::unary(const Node& node) {
   Value x = value(node, 0);
-  if (x.constant != nullptr || x.layout != Value::Layout::plain) x = layer_value(node, 0);
+  if (x.constant != nullptr || x.layout == Value::Layout::groups) x = in_any_order(node, 0);
   x.formula = Formula::make(kind_of(node.op_type()), x.formula, nullptr, decimal(float(real(node, "alpha", 0.01F))));
   if (x.formula->size() > kMostOperators) unsupported(node, "ends a function of too many operators");
   give(node, std::move(x));
@@ -90,15 +100,57 @@ void Graph::gelu(const Node& node) {
 
 void Graph::prelu(const Node& node) {
   const std::vector<float> slope = floats(node, 1);
-  if (slope.empty() || !std::all_of(slope.begin(), slope.end(), [&](float s) { return s == slope.front(); }))
-    unsupported(node, "has slopes that differ between channels");
   Value x = layer_value(node, 0);
+  if (slope.empty() || !std::all_of(slope.begin(), slope.end(), [&](float s) { return s == slope.front(); }))
+    return prelu_of_channels(node, {slope.begin(), slope.end()});
   x.formula = Formula::make(Kind::leaky_relu, nullptr, nullptr, decimal(slope.front()));
+  give(node, std::move(x));
+}
+
+void Graph::clip(const Node& node) {
+  const auto bound = [&](size_t i, const char* attribute, double none) {
+    if (!has_input(node, i)) return real(node, attribute, none);
+    const Tensor& t = constant(node, i);
+    if (t.size() != 1 || !t.is_real()) unsupported(node, "has a bound that is not one real number");
+    return t.real(0);
+  };
+  const auto far = [](double v) { return std::fabs(v) > 1e30 ? std::copysign(HUGE_VAL, v) : v; };
+  const double low = far(bound(1, "min", -HUGE_VAL)), high = far(bound(2, "max", HUGE_VAL));
+  if (!(low < high)) unsupported(node, "has no room between its bounds");
+  Value x = layer_value(node, 0);
+  x.formula = clipped(nullptr, low, high);
+  give(node, std::move(x));
+}
+
+void Graph::hard_sigmoid(const Node& node) {
+  Value x = layer_value(node, 0);
+  const auto scaled =
+      Formula::make(Kind::multiply, nullptr, Formula::number(decimal(float(real(node, "alpha", 0.2F)))));
+  const auto moved = Formula::make(Kind::add, scaled, Formula::number(real(node, "beta", 0.5)));
+  x.formula = clipped(moved, 0, 1);
+  give(node, std::move(x));
+}
+
+// Computes relu(x) - slope * relu(-x).
+void Graph::prelu_of_channels(const Node& node, std::vector<double> slope) {
+  Value x = layer_value(node, 0);
+  if (!suits_channels(trimmed(constant(node, 1).dims), x.shape, !x.shape.flat))
+    unsupported(node, "has slopes that are not one number for each channel");
+  if (x.shape.flat) x.layer = rows(node, 0).layer;
+  for (double& s : slope) s = -s;
+  const int above = add({{"type", "relu"}}, {x.layer});
+  const int below = add({{"type", "relu"}}, {builder_.affine(x.layer, {-1}, {0}, false)});
+  x.layer = add({{"type", "add"}}, {above, builder_.affine(below, slope, {0}, false)});
+  x.formula = nullptr;
   give(node, std::move(x));
 }
 
 void Graph::binary(const Node& node) {
   const Value a = value(node, 0), b = value(node, 1);
+  for (const auto& [constant, other] : {std::pair(&a, &b), {&b, &a}})
+    if (constant->constant != nullptr && other->constant == nullptr &&
+        constant->constant->dims.size() > dims_of(*other).size())
+      unsupported(node, "has a constant of more dimensions than its layer");
   const Kind kind = kind_of(node.op_type());
   if (a.constant != nullptr && b.constant != nullptr) {
     if (!is_single(a) || !is_single(b)) unsupported(node, "works on constants; export the model with constant folding");
@@ -106,7 +158,7 @@ void Graph::binary(const Node& node) {
         Formula::make(kind, Formula::number(a.constant->real(0)), Formula::number(b.constant->real(0)));
     return give_constant(node, {{}, {}, {Formula::at(both, 0)}, {}});
   }
-  if (is_ordered(a) && is_ordered(b) && is_on_one_layer(a, b) && is_formula(a) && is_formula(b)) {
+  if (has_elements(a) && has_elements(b) && is_on_one_layer(a, b) && is_formula(a) && is_formula(b)) {
     Value made = a.constant != nullptr ? b : a;
     made.formula = Formula::make(kind, formula_of(a), formula_of(b));
     made.alone = a.alone && b.alone;
@@ -123,7 +175,7 @@ void Graph::with_vector(const Node& node, size_t variable) {
   if (!t.is_real() || kind == Kind::power || (variable == 1 && kind != Kind::add && kind != Kind::multiply))
     unsupported(node, "works on a layer and several constants in a way that no layer does");
   Value& before = value(node, variable);
-  materialise(node, before);
+  materialise(before);
   Value x = before;
   std::vector<double> scale, shift;
   for (size_t i = 0; i < t.size(); ++i) {
@@ -134,7 +186,8 @@ void Graph::with_vector(const Node& node, size_t variable) {
   const std::vector<int64_t> dims = trimmed(t.dims);
   const Shape& s = x.shape;
   const bool images = !s.flat && x.layout == Value::Layout::plain;
-  const bool channels = suits_channels(dims, s, images);
+  const bool last = x.layout == Value::Layout::channels_last;
+  const bool channels = last ? !s.flat && dims == trimmed({s.channels}) : suits_channels(dims, s, images);
   const bool elements = images && dims == trimmed({s.channels, s.height, s.width});
   if (x.layer == Builder::kInput && x.alone && are_positive(scale) && ((channels && s.flat) || elements)) {
     if (elements)
@@ -148,15 +201,24 @@ void Graph::with_vector(const Node& node, size_t variable) {
   give(node, std::move(x));
 }
 
+void Graph::sum(const Node& node) {
+  if (node.input_size() == 1) return pass(node);
+  if (node.input_size() == 2) return binary(node);
+  join(node);
+}
+
 void Graph::join(const Node& node) {
-  const Value a = layer_value(node, 0), b = layer_value(node, 1);
-  if (node.op_type() != "Add") unsupported(node, "joins two layers, and mokume joins layers by Add and Concat only");
-  if (a.shape != b.shape && !(a.shape.flat && b.shape.flat && a.shape.elements() == b.shape.elements()))
-    unsupported(node, "adds layers of the shapes " + text(a.shape) + " and " + text(b.shape));
+  if (node.op_type() != "Add" && node.op_type() != "Sum")
+    unsupported(node, "joins two layers, and mokume joins layers by Add and Concat only");
   MadeLayer layer;
   layer.keys = {{"type", "add"}};
-  layer.inputs = {a.layer, b.layer};
-  layer.out = a.shape;
+  layer.out = layer_value(node, 0).shape;
+  for (size_t i = 0; i < size_t(node.input_size()); ++i) {
+    const Value x = layer_value(node, i);
+    if (x.shape != layer.out)
+      unsupported(node, "adds layers of the shapes " + text(layer.out) + " and " + text(x.shape));
+    layer.inputs.push_back(x.layer);
+  }
   give_layer(node, std::move(layer));
 }
 
@@ -191,25 +253,34 @@ void Graph::concat(const Node& node) {
   give_layer(node, std::move(layer));
 }
 
+// At the end, the network keeps the softmax's input, and predictions apply it. In between, it is a layer.
 void Graph::softmax(const Node& node) {
   const Value x = layer_value(node, 0);
-  const int64_t axis = integer(node, "axis", -1);
-  if (node.output(0) != output_ || !x.shape.flat || (axis != 1 && axis != -1))
-    unsupported(node, "is not the last one of a classifier");
-  give(node, x);  // mokume applies it to the output of the last layer
-  classifies_ = ended_ = true;
+  const Shape& s = x.shape;
+  const bool old = model_.operator_set < 13, single = s.height * s.width == 1;  // old ones join all later dimensions
+  const int64_t axis = integer(node, "axis", old ? 1 : -1);
+  const bool channels = axis == 1 || axis == (s.flat ? -1 : -3);
+  const bool last = changed_.count(node.output(0)) == 0;
+  if (!channels || (!s.flat && !single && old && (axis != 1 || !last)))
+    unsupported(node, "is along another dimension than the channels, or is not the last one of a classifier");
+  if (last && (s.flat || single || old)) {
+    flatten_value(node, x);
+    classifies_ = ended_ = true;
+    return;
+  }
+  if (node.op_type() != "Softmax") unsupported(node, "is not the last one of a classifier");
+  Value made = x;
+  made.layer = add({{"type", "softmax"}}, {s.flat ? rows(node, 0).layer : x.layer});
+  made.alone = made.bounded = true;
+  give(node, std::move(made));
 }
 
 void Graph::log_softmax(const Node& node) {
   softmax(node);
-  Value& x = values_.at(output_);
-  const bool last = x.layer == int(builder_.layers().size()) - 1;
+  Value& x = values_.at(node.output(0));
+  const bool last = x.layer == last_layer();
   if (last && !builder_.layers().empty()) put_channels_first(x.shape.elements());
-  MadeLayer layer;
-  layer.keys = {{"type", "log_softmax"}};
-  layer.inputs = {last ? int(builder_.layers().size()) - 1 : x.layer};
-  layer.out = values_.at(output_).shape;
-  give_layer(node, std::move(layer));
+  x.layer = add({{"type", "log_softmax"}}, {last ? last_layer() : x.layer});
 }
 
 }  // namespace mokume::cnn::onnx

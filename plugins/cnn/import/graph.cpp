@@ -9,6 +9,7 @@
 namespace mokume::cnn::onnx {
 namespace {
 
+constexpr std::array<int64_t, 4> kNoPad = {};
 constexpr int64_t kMostReordered = 1024;
 constexpr uint64_t kSmall = 1 << 20;  // a network may have this many numbers even if its file is smaller
 constexpr int64_t kMostElements = int64_t{1} << 40;
@@ -18,6 +19,23 @@ bool is_auxiliary(const std::string& op) {
   static const std::set<std::string> all = {"Cast", "Constant", "Erf",   "Exp",  "Gather",  "Identity",
                                             "Neg",  "Pow",      "Shape", "Sqrt", "Squeeze", "Unsqueeze"};
   return all.count(op) > 0;
+}
+
+// Returns whether an operator leaves every number of a row where it is.
+bool moves_nothing(const std::string& op) {
+  static const std::set<std::string> all = {"Cast",     "Concat",  "Constant", "Dropout", "Flatten",  "Gather",
+                                            "Identity", "Reshape", "Shape",    "Squeeze", "Unsqueeze"};
+  return all.count(op) > 0;
+}
+
+// Returns whether a function has limits on both sides, as a sigmoid has.
+bool is_bounded(const FormulaPtr& formula) {
+  if (formula == nullptr) return false;
+  const auto settles = [&](double x) {
+    const double limit = Formula::at(formula, x);
+    return std::isfinite(limit) && limit == Formula::at(formula, 2 * x);
+  };
+  return settles(1e6) && settles(-1e6);
 }
 
 // Returns the shape of a row. Rows of features have one dimension; images have channels, height and width.
@@ -60,43 +78,68 @@ Graph::Graph(Model model)
   Value& first = values_[input_];
   first = {};
   first.shape = builder_.input();
+  if (!first.shape.flat && transposed_.count(input_) > 0) {  // the file has channels last, as mokume does
+    first.shape = {first.shape.channels, first.shape.height, first.shape.width};
+    first.layout = Value::Layout::channels_last;
+    builder_.set_input(first.shape);
+  }
   first.alone = first.single = readers_[input_] == 1;
   for (const Node& node : model_.graph().node())
     if (needed_.count(&node) > 0) run(node);
-  const auto end = values_.find(output_);
-  if (end == values_.end()) throw Error(MK_BAD_DATA, "nothing gives its output: export the model again");
-  Node last;
-  last.set_op_type("output");
-  if (!ended_) materialise(last, end->second);
-  const Value& out = end->second;
-  if (out.constant != nullptr || out.layout != Value::Layout::plain || out.area != 0 || builder_.layers().empty())
+  end();
+  builder_.finish();
+}
+
+// Checks that the output is a row of numbers, and determines what they mean.
+void Graph::end() {
+  const auto found = values_.find(output_);
+  if (found == values_.end()) throw Error(MK_BAD_DATA, "nothing gives its output: export the model again");
+  Value& out = found->second;
+  if (!ended_) materialise(out);
+  const std::string maker = out.made_by;
+  if (out.layout == Value::Layout::channels_last)
+    throw Error(MK_UNSUPPORTED,
+                "its output '" + output_ + "' has the channels last: end it with a Gemm, or transpose it");
+  if (out.constant != nullptr || out.layout != Value::Layout::plain || out.area != 0 || out.pad != kNoPad ||
+      builder_.layers().empty())
     throw Error(MK_UNSUPPORTED, "its output '" + output_ + "' does not depend on layers");
-  if (out.layer != int(builder_.layers().size()) - 1)
+  if (out.layer != last_layer())
     throw Error(MK_UNSUPPORTED, "its output '" + output_ + "' is not the last of its layers");
+  if (out.shape.height * out.shape.width == 1) {  // the numbers of one pixel are a row
+    Node last;
+    last.add_output(output_);
+    flatten_value(last, Value(out));
+  }
   if (!out.shape.flat)
     throw Error(MK_UNSUPPORTED, "its output is images of " + text(out.shape) +
                                     ", and a network of mokume gives a row of numbers: classes, or one number");
   outputs_ = out.shape.elements();
+  if (out.bounded && outputs_ > 1)
+    throw Error(MK_UNSUPPORTED, maker + " ends the network with " + std::to_string(outputs_) +
+                                    " numbers between bounds, which are no scores of classes: export it without this " +
+                                    "node if each row has one class");
+  if (classifies_ && outputs_ == 1)
+    throw Error(MK_UNSUPPORTED, "its output is the Softmax of a single number, always 1");
   put_channels_first(outputs_);
+  // A softmax that is the last layer does nothing.
+  if (ended_ && builder_.layers().back().type() == "softmax") add({{"type", "softmax"}}, {last_layer()});
   classifies_ = classifies_ || outputs_ > 1;
   if (!classes_.empty() && int64_t(classes_.size()) != outputs_) classes_.clear();
-  builder_.finish();
 }
 
 // Returns whether the last layer gives elements of images in mokume's order, channels innermost. A linear layer reads
 // them in the order of the file, and gives rows without any order.
 bool Graph::ends_in_image_order() const {
-  std::vector<bool> ordered;
-  for (const MadeLayer& layer : builder_.layers()) {
-    const Shape& image = builder_.shape_of(layer.inputs.front());
-    const auto reads_ordered = [&](int input) { return input != Builder::kInput && ordered[size_t(input)]; };
-    if (layer.type() == "flatten")
-      ordered.push_back(image.channels > 1 && image.height * image.width > 1);
-    else
-      ordered.push_back(layer.type() != "linear" &&
-                        std::any_of(layer.inputs.begin(), layer.inputs.end(), reads_ordered));
-  }
-  return ordered.back();
+  const Shape& s = builder_.layers().back().out;
+  return s.channels > 1 && s.height * s.width > 1;
+}
+
+int Graph::add(nlohmann::ordered_json keys, std::vector<int> inputs) {
+  MadeLayer layer;
+  layer.keys = std::move(keys);
+  layer.out = builder_.shape_of(inputs.front());
+  layer.inputs = std::move(inputs);
+  return builder_.add(std::move(layer));
 }
 
 // Puts the elements of images into the order of the file. The layer is the identity, whose columns have that order.
@@ -109,7 +152,7 @@ void Graph::put_channels_first(int64_t elements) {
   MadeLayer layer;
   layer.keys = {{"type", "linear"}, {"out_features", elements}, {"bias", false}};
   layer.hint = "order";
-  layer.inputs = {int(builder_.layers().size()) - 1};
+  layer.inputs = {last_layer()};
   layer.out = {1, 1, elements, true};
   std::vector<float> identity(size_t(elements * elements), 0.0F);
   for (int64_t i = 0; i < elements; ++i) identity[size_t(i * elements + i)] = 1;
@@ -140,9 +183,14 @@ void Graph::find_needed() {
     const auto gives = [&](const std::string& name) { return wanted.count(name) > 0; };
     if (std::none_of(node->output().begin(), node->output().end(), gives)) continue;
     needed_.insert(&*node);
-    if (node->op_type() == "Transpose" && !node->input().empty()) transposed_.insert(node->input(0));
+    const bool last = integers(*node, "perm", {}) == std::vector<int64_t>{0, 3, 1, 2};
+    if (node->op_type() == "Transpose" && last && !node->input().empty()) transposed_.insert(node->input(0));
+    const bool changed = !moves_nothing(node->op_type()) ||
+                         std::any_of(node->output().begin(), node->output().end(),
+                                     [&](const std::string& name) { return changed_.count(name) > 0; });
     for (const std::string& name : node->input()) {
       wanted.insert(name);
+      if (changed) changed_.insert(name);
       if (node->op_type() != "Shape") ++readers_[name];
     }
   }
@@ -156,66 +204,87 @@ void Graph::find_classes() {
     }
 }
 
-const std::map<std::string, Graph::Handler>& Graph::handlers() {
-  static const std::map<std::string, Handler> all = {
-      {"Conv", &Graph::conv},
-      {"ConvTranspose", &Graph::conv_transpose},
-      {"MaxPool", &Graph::max_pool},
-      {"AveragePool", &Graph::average_pool},
-      {"GlobalAveragePool", &Graph::global_average_pool},
-      {"GlobalMaxPool", &Graph::global_max_pool},
-      {"ReduceMean", &Graph::reduce_mean},
-      {"Gemm", &Graph::gemm},
-      {"MatMul", &Graph::matmul},
-      {"BatchNormalization", &Graph::batch_norm},
-      {"LayerNormalization", &Graph::layer_norm},
-      {"InstanceNormalization", &Graph::instance_norm},
-      {"GroupNormalization", &Graph::group_norm},
-      {"Relu", &Graph::unary},
-      {"LeakyRelu", &Graph::unary},
-      {"Sigmoid", &Graph::unary},
-      {"Tanh", &Graph::unary},
-      {"Erf", &Graph::unary},
-      {"Exp", &Graph::unary},
-      {"Sqrt", &Graph::unary},
-      {"Neg", &Graph::unary},
-      {"PRelu", &Graph::prelu},
-      {"Gelu", &Graph::gelu},
-      {"Add", &Graph::binary},
-      {"Sub", &Graph::binary},
-      {"Mul", &Graph::binary},
-      {"Div", &Graph::binary},
-      {"Pow", &Graph::binary},
-      {"Concat", &Graph::concat},
-      {"Softmax", &Graph::softmax},
-      {"LogSoftmax", &Graph::log_softmax},
-      {"Identity", &Graph::pass},
-      {"Dropout", &Graph::pass},
-      {"Cast", &Graph::cast},
-      {"Constant", &Graph::constant_node},
-      {"Shape", &Graph::shape_of},
-      {"Gather", &Graph::gather},
-      {"Flatten", &Graph::flatten},
-      {"Reshape", &Graph::reshape},
-      {"Unsqueeze", &Graph::unsqueeze},
-      {"Squeeze", &Graph::squeeze},
-      {"Transpose", &Graph::transpose},
+// Lists the attributes that a handler reads, and those that do not change what the layers compute.
+const std::map<std::string, Graph::Operator>& Graph::operators() {
+  constexpr const char *kWindow = "auto_pad dilations group kernel_shape pads strides",
+                       *kPool =
+                           "auto_pad ceil_mode count_include_pad dilations kernel_shape pads storage_order strides",
+                       *kConstant = "value value_float value_floats value_int value_ints";
+  static const std::map<std::string, Operator> all = {
+      {"Conv", {&Graph::conv, kWindow}},
+      {"ConvTranspose",
+       {&Graph::conv_transpose, "auto_pad dilations group kernel_shape output_padding output_shape pads strides"}},
+      {"Pad", {&Graph::pad, "mode pads value"}},
+      {"MaxPool", {&Graph::max_pool, kPool}},
+      {"AveragePool", {&Graph::average_pool, kPool}},
+      {"GlobalAveragePool", {&Graph::global_average_pool}},
+      {"GlobalMaxPool", {&Graph::global_max_pool}},
+      {"ReduceMean", {&Graph::reduce_mean, "axes keepdims noop_with_empty_axes"}},
+      {"Gemm", {&Graph::gemm, "alpha beta broadcast transA transB"}},
+      {"MatMul", {&Graph::matmul}},
+      {"BatchNormalization", {&Graph::batch_norm, "epsilon is_test momentum spatial training_mode"}},
+      {"LayerNormalization", {&Graph::layer_norm, "axis epsilon stash_type"}},
+      {"InstanceNormalization", {&Graph::instance_norm, "epsilon"}},
+      {"GroupNormalization", {&Graph::group_norm, "epsilon num_groups stash_type"}},
+      {"Relu", {&Graph::unary}},
+      {"LeakyRelu", {&Graph::unary, "alpha"}},
+      {"Sigmoid", {&Graph::unary}},
+      {"Tanh", {&Graph::unary}},
+      {"Erf", {&Graph::unary}},
+      {"Exp", {&Graph::unary}},
+      {"Sqrt", {&Graph::unary}},
+      {"Neg", {&Graph::unary}},
+      {"PRelu", {&Graph::prelu}},
+      {"Gelu", {&Graph::gelu, "approximate"}},
+      {"Clip", {&Graph::clip, "max min"}},
+      {"HardSigmoid", {&Graph::hard_sigmoid, "alpha beta"}},
+      {"Add", {&Graph::binary}},
+      {"Sub", {&Graph::binary}},
+      {"Mul", {&Graph::binary}},
+      {"Div", {&Graph::binary}},
+      {"Pow", {&Graph::binary}},
+      {"Sum", {&Graph::sum}},
+      {"Concat", {&Graph::concat, "axis"}},
+      {"Softmax", {&Graph::softmax, "axis"}},
+      {"LogSoftmax", {&Graph::log_softmax, "axis"}},
+      {"Identity", {&Graph::pass}},
+      {"Dropout", {&Graph::dropout, "is_test ratio seed"}},
+      {"Cast", {&Graph::cast, "round_mode saturate to"}},
+      {"Constant", {&Graph::constant_node, kConstant}},
+      {"Shape", {&Graph::shape_of, "end start"}},
+      {"Gather", {&Graph::gather, "axis"}},
+      {"Flatten", {&Graph::flatten, "axis"}},
+      {"Reshape", {&Graph::reshape, "allowzero"}},
+      {"Unsqueeze", {&Graph::unsqueeze, "axes"}},
+      {"Squeeze", {&Graph::squeeze, "axes"}},
+      {"Transpose", {&Graph::transpose, "perm"}},
   };
   return all;
 }
 
+void Graph::check_attributes(const Node& node, std::string_view known) {
+  const std::string words = " " + std::string(known) + " ";
+  for (const auto& attribute : node.attribute())
+    if (words.find(" " + attribute.name() + " ") == std::string::npos)
+      unsupported(node, "has the attribute " + attribute.name() +
+                            ", which mokume does not know: export the model with " +
+                            "a newer operator set, such as 17");
+}
+
 void Graph::run(const Node& node) {
-  const auto handler = handlers().find(node.op_type());
+  const auto found = operators().find(node.op_type());
   const bool standard = node.domain().empty() || node.domain() == "ai.onnx";
-  if (handler == handlers().end() || !standard) {
+  if (found == operators().end() || !standard) {
     std::string known;
-    for (const auto& [op, ignored] : handlers())
+    for (const auto& [op, ignored] : operators())
       if (!is_auxiliary(op)) known += (known.empty() ? "" : " ") + op;
     throw Error(MK_UNSUPPORTED, title(node) + " has no equivalent in mokume; supported are: " + known);
   }
   if (node.output().empty()) throw Error(MK_BAD_DATA, title(node) + " has no output: export the model again");
-  if (ended_) unsupported(node, "comes after the softmax, which must be the last one");
-  (this->*handler->second)(node);
+  check_attributes(node, found->second.attributes);
+  if (ended_ && !moves_nothing(node.op_type()))
+    unsupported(node, "comes after the softmax, which must be the last one");
+  (this->*found->second.handle)(node);
 }
 
 void Graph::unsupported(const Node& node, const std::string& why) {
@@ -238,6 +307,8 @@ Value& Graph::value(const Node& node, size_t i) {
                 title(node) + " reads '" + node.input(int(i)) + "', which nothing gives: export the model again");
   if (found->second.area != 0 && node.op_type() != "MatMul")
     unsupported(node, "reads the rows of an image without its columns");
+  if (found->second.pad != kNoPad && node.op_type() != "Conv")
+    unsupported(node, "reads an image that a Pad has enlarged, and mokume pads only in convolutions");
   return found->second;
 }
 
@@ -248,7 +319,7 @@ const Tensor& Graph::constant(const Node& node, size_t i) {
   if (v.constant == nullptr)
     unsupported(node, "has an input '" + node.input(int(i)) + "' that is computed, but must be constant");
   if (!v.constant->known)
-    unsupported(node, "has a constant that is neither float32 nor int64: convert it before the export");
+    unsupported(node, "has a constant that is neither float16, float32 nor int64: convert it before the export");
   return *v.constant;
 }
 
@@ -266,10 +337,16 @@ std::vector<int64_t> Graph::whole_numbers(const Node& node, size_t i) {
 }
 
 const Value& Graph::layer_value(const Node& node, size_t i) {
+  if (!is_constant(node, i) && value(node, i).layout != Value::Layout::plain)
+    unsupported(node, "reads values in another order than channels first");
+  return in_any_order(node, i);
+}
+
+const Value& Graph::in_any_order(const Node& node, size_t i) {
   Value& v = value(node, i);
   if (v.constant != nullptr) unsupported(node, "works on a constant; export the model with constant folding");
-  if (v.layout != Value::Layout::plain) unsupported(node, "reads values in another order than channels first");
-  materialise(node, v);
+  if (v.layout == Value::Layout::groups) unsupported(node, "reads an image in groups of channels");
+  materialise(v);
   return v;
 }
 
@@ -280,7 +357,7 @@ const Value& Graph::image(const Node& node, size_t i) {
 }
 
 const Value& Graph::rows(const Node& node, size_t i) {
-  const Value& v = layer_value(node, i);
+  const Value& v = in_any_order(node, i);
   if (!v.shape.flat) unsupported(node, "reads images, and mokume has it only after Flatten");
   if (v.layer != Builder::kInput) return v;
   // Adds a flatten layer, because the data may be images with this number of features.
@@ -293,25 +370,21 @@ const Value& Graph::rows(const Node& node, size_t i) {
   return input;
 }
 
-void Graph::materialise(const Node& node, Value& v) {
+void Graph::materialise(Value& v) {
   if (v.constant != nullptr || v.formula == nullptr) return;
-  v.layer = emit(node, v.layer, v.formula, v.alone);
+  v.layer = emit(v.made_by, v.layer, v.formula, v.alone);
+  v.bounded = is_bounded(v.formula);
   v.formula = nullptr;
   v.alone = v.single;
 }
 
 // Adds layers that compute a formula of a layer's output.
-int Graph::emit(const Node& node, int layer, const FormulaPtr& formula, bool alone) {
+int Graph::emit(const std::string& title, int layer, const FormulaPtr& formula, bool alone) {
   if (formula == nullptr) return layer;
-  const auto refuse = [&]() { unsupported(node, "ends a function of a layer that is none of mokume's activations"); };
-  if (formula->size() > kMostOperators) refuse();
-  const auto add = [&](nlohmann::ordered_json keys, std::vector<int> inputs) {
-    MadeLayer made;
-    made.out = builder_.shape_of(inputs.front());
-    made.keys = std::move(keys);
-    made.inputs = std::move(inputs);
-    return builder_.add(std::move(made));
+  const auto refuse = [&]() {
+    throw Error(MK_UNSUPPORTED, title + " ends a function of a layer that is none of mokume's activations");
   };
+  if (formula->size() > kMostOperators) refuse();
   if (const auto affine = as_affine(formula)) {
     if (affine->scale == 0) refuse();
     if (affine->scale == 1 && affine->shift == 0) return layer;
@@ -326,21 +399,22 @@ int Graph::emit(const Node& node, int layer, const FormulaPtr& formula, bool alo
     if (inner == nullptr) refuse();
     const FormulaPtr outer =
         number(a) ? Formula::make(formula->kind(), a, nullptr) : Formula::make(formula->kind(), nullptr, b);
-    const int between = emit(node, layer, inner, false);
-    return emit(node, between, outer, between != layer);
+    const int between = emit(title, layer, inner, false);
+    return emit(title, between, outer, between != layer);
   }
   if (formula->kind() == Formula::Kind::add) {
-    const int left = emit(node, layer, a, false), right = emit(node, layer, b, false);
+    const int left = emit(title, layer, a, false), right = emit(title, layer, b, false);
     return add({{"type", "add"}}, {left, right});
   }
   if (formula->is_binary() || a == nullptr) refuse();
-  return emit(node, emit(node, layer, a, false), Formula::make(formula->kind(), nullptr, nullptr, formula->value()),
+  return emit(title, emit(title, layer, a, false), Formula::make(formula->kind(), nullptr, nullptr, formula->value()),
               false);
 }
 
 void Graph::give(const Node& node, Value v) {
   v.single = readers_[node.output(0)] <= 1;
   v.alone = v.alone && v.single;
+  v.made_by = title(node);
   values_[node.output(0)] = std::move(v);
 }
 

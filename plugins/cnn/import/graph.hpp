@@ -2,9 +2,11 @@
 // channels first; the first dimension is the batch.
 #pragma once
 
+#include <array>
 #include <map>
 #include <set>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "import/builder.hpp"
@@ -17,8 +19,8 @@ namespace mokume::cnn::onnx {
 struct Value {
   enum class Layout {
     plain,
-    rows_as_images,  // N x H x W x C, before a transposition
-    groups           // N x G x -1, an image whose channels are in groups for normalisation
+    channels_last,  // N x H x W x C between two transpositions, or its rows
+    groups          // N x G x -1, an image whose channels are in groups for normalisation
   };
 
   std::shared_ptr<const Tensor> constant = {};
@@ -26,6 +28,7 @@ struct Value {
   int layer = Builder::kInput;
   Shape shape = {};
   FormulaPtr formula = {};  // applied to each element
+  bool bounded = false;     // whether the numbers are those of a function with limits on both sides
   bool alone = true;        // whether nothing else reads the layer, or a value between the layer and this value
   bool single = true;       // whether only one node reads this value
   Layout layout = Layout::plain;
@@ -33,6 +36,11 @@ struct Value {
   int64_t groups = 0;
   std::shared_ptr<const MadeLayer> norm = {};
   int64_t area = 0;  // if positive, rows are already averaged over this number of areas, and columns are not
+  // Pixels around the image that no layer has added: top, left, bottom, right. The mode is one of conv2d's
+  // padding_mode.
+  std::array<int64_t, 4> pad = {};
+  std::string pad_mode = "zeros";
+  std::string made_by = {};  // title of the node that gives the value
 };
 
 class Graph {
@@ -46,13 +54,21 @@ class Graph {
   const std::vector<std::string>& classes() const { return classes_; }  // empty if unknown
 
  private:
-  using Handler = void (Graph::*)(const Node&);
-  static const std::map<std::string, Handler>& handlers();
+  struct Operator {
+    void (Graph::*handle)(const Node&);
+    std::string_view attributes = "";  // attributes that may be present
+  };
+  static const std::map<std::string, Operator>& operators();
+  static void check_attributes(const Node& node, std::string_view known);
 
   // ---- graph.cpp handles the graph and its values
   void check_input();
+  void end();
   bool ends_in_image_order() const;
   void put_channels_first(int64_t elements);
+  int last_layer() const { return int(builder_.layers().size()) - 1; }
+  // Adds a layer whose output has the shape of its first input.
+  int add(nlohmann::ordered_json keys, std::vector<int> inputs);
   void find_output();
   void find_needed();
   void find_classes();
@@ -69,8 +85,9 @@ class Graph {
   const Value& layer_value(const Node& node, size_t i);
   const Value& image(const Node& node, size_t i);
   const Value& rows(const Node& node, size_t i);
-  void materialise(const Node& node, Value& value);
-  int emit(const Node& node, int layer, const FormulaPtr& formula, bool alone);
+  const Value& in_any_order(const Node& node, size_t i);
+  void materialise(Value& value);
+  int emit(const std::string& title, int layer, const FormulaPtr& formula, bool alone);
   void give(const Node& node, Value value);
   void give_constant(const Node& node, Tensor tensor);
   void give_layer(const Node& node, MadeLayer layer);
@@ -79,16 +96,22 @@ class Graph {
   // ---- windows.cpp handles convolutions and pools
   struct Window {
     int64_t kernel_h, kernel_w, stride_h, stride_w, top, left, bottom, right, dilation_h, dilation_w;
+    bool is_even() const { return top == bottom && left == right; }
+    bool is_below_kernel() const;
+    bool is_same() const;  // whether the padding is that of same = true
   };
+  static Weight even_out(const Node& node, Window& w, Weight weight, int64_t below, int64_t beside);
   Window window(const Node& node, const Shape& in, int64_t kernel_h, int64_t kernel_w);
   static void put_window(const Node& node, const Window& w, nlohmann::ordered_json& keys, bool pool, const Shape& in);
   static bool put_ceil_mode(const Window& w, nlohmann::ordered_json& keys, const Shape& in);
   void pool(const Node& node, const char* type);
   void conv(const Node& node);
+  void pad(const Node& node);
   void conv_transpose(const Node& node);
   void max_pool(const Node& node);
   void average_pool(const Node& node);
   void global_average_pool(const Node& node);
+  void average_all(const Node& node, const Value& x);
   void global_max_pool(const Node& node);
   void reduce_mean(const Node& node);
   bool adaptive_pool(const Node& node);
@@ -108,8 +131,12 @@ class Graph {
   void unary(const Node& node);
   void gelu(const Node& node);
   void prelu(const Node& node);
+  void prelu_of_channels(const Node& node, std::vector<double> slope);
+  void clip(const Node& node);
+  void hard_sigmoid(const Node& node);
   void binary(const Node& node);
   void with_vector(const Node& node, size_t variable);
+  void sum(const Node& node);
   void join(const Node& node);
   void concat(const Node& node);
   void softmax(const Node& node);
@@ -117,6 +144,7 @@ class Graph {
 
   // ---- shapes.cpp handles operators that move no data, and constants
   void pass(const Node& node);
+  void dropout(const Node& node);
   void cast(const Node& node);
   void constant_node(const Node& node);
   void shape_of(const Node& node);
@@ -127,6 +155,7 @@ class Graph {
   void reshape_to(const Node& node, const std::vector<int64_t>& target);
   void unsqueeze(const Node& node);
   void squeeze(const Node& node);
+  std::vector<int64_t> squeezed(const Node& node);
   void transpose(const Node& node);
   std::vector<int64_t> dims_of(const Value& value) const;
   void flatten_value(const Node& node, const Value& value);
@@ -136,7 +165,8 @@ class Graph {
   std::map<std::string, Value> values_;
   std::map<std::string, int> readers_;  // number of needed nodes that read each value
   std::set<const Node*> needed_;
-  std::set<std::string> transposed_;  // values that a needed node transposes
+  std::set<std::string> changed_;     // values that more than changes of shape separate from the output
+  std::set<std::string> transposed_;  // values with channels last that a needed node transposes
   std::string input_, output_;
   int64_t batch_ = kBatch;
   bool ended_ = false, classifies_ = false;

@@ -3,6 +3,7 @@
 #include <google/protobuf/io/zero_copy_stream_impl_lite.h>
 
 #include <algorithm>
+#include <cmath>
 #include <cstring>
 #include <filesystem>
 #include <fstream>
@@ -79,7 +80,8 @@ void parse(const fs::path& path, Model& model) {
   if (!whole || !model.file->has_graph()) damaged();
 }
 
-// Reads weights from a file next to the model. The name comes from the model, so it must not lead anywhere else.
+// Reads weights from a file next to the model, which may be a link, as in caches of downloads. The name comes from the
+// model, so it must not lead anywhere else.
 std::string outside(const TensorProto& tensor, const fs::path& model) {
   const auto text = [&](const char* key) {
     std::string value;
@@ -95,24 +97,38 @@ std::string outside(const TensorProto& tensor, const fs::path& model) {
   };
   const std::string file = text("location");
   const fs::path path = model.parent_path() / file;
-  std::error_code failed;
   if (file.empty() || file.front() == '.' || file.find('/') != std::string::npos ||
-      file.find('\0') != std::string::npos || fs::is_symlink(path, failed))
+      file.find('\0') != std::string::npos)
     throw Error(MK_BAD_DATA,
                 "its weights are in a file that is not next to it: export it with all weights in one file");
   return read_part(path, number("offset").value_or(0), number("length"));
 }
 
 // Takes the numbers of a tensor from the list and from `raw`; a valid file has only one of the two.
-template <class From, class To>
+template <class From, class Raw = From, class To>
 void take(const google::protobuf::RepeatedField<From>& list, const std::string& raw, std::vector<To>& to) {
-  if (raw.size() % sizeof(From) != 0) damaged();
+  if (raw.size() % sizeof(Raw) != 0) damaged();
   to.assign(list.begin(), list.end());
-  for (size_t at = 0; at < raw.size(); at += sizeof(From)) {
-    From number;  // the format and the machines that mokume runs on are little endian
+  for (size_t at = 0; at < raw.size(); at += sizeof(Raw)) {
+    Raw number;  // the format and the machines that mokume runs on are little endian
     std::memcpy(&number, raw.data() + at, sizeof(number));
     to.push_back(static_cast<To>(number));
   }
+}
+
+// Converts float16: one bit for the sign, five for the exponent and ten for the fraction.
+float from_half(uint32_t half) {
+  const auto exponent = static_cast<int>((half >> 10U) & 31U);
+  const auto fraction = static_cast<float>(half & 1023U);
+  float size = exponent == 0 ? std::ldexp(fraction, -24) : std::ldexp(1024 + fraction, exponent - 25);
+  if (exponent == 31) size = fraction == 0 ? HUGE_VALF : NAN;
+  return (half & 0x8000U) != 0 ? -size : size;
+}
+
+void take_halves(const google::protobuf::RepeatedField<int32_t>& list, const std::string& raw, std::vector<float>& to) {
+  std::vector<int32_t> halves;
+  take<int32_t, uint16_t>(list, raw, halves);
+  for (const int32_t half : halves) to.push_back(from_half(static_cast<uint32_t>(half)));
 }
 
 // Converts a tensor, and moves the bytes of the weights out of `from`.
@@ -123,12 +139,16 @@ Tensor tensor(TensorProto& from, const fs::path& path, const std::string& called
   const std::string raw = external ? outside(from, path) : std::move(*from.mutable_raw_data());
   if (from.data_type() == TensorProto::FLOAT)
     take(from.float_data(), raw, t.floats);
+  else if (from.data_type() == TensorProto::FLOAT16)
+    take_halves(from.int32_data(), raw, t.floats);
   else if (from.data_type() == TensorProto::DOUBLE)
     take(from.double_data(), raw, t.doubles);
   else if (from.data_type() == TensorProto::INT64)
     take(from.int64_data(), raw, t.integers);
   else if (from.data_type() == TensorProto::INT32)
     take(from.int32_data(), raw, t.integers);
+  else if (from.data_type() == TensorProto::BOOL)
+    take<int32_t, uint8_t>(from.int32_data(), raw, t.integers);
   else
     t.known = false;
   if (!t.known) return t;
@@ -211,6 +231,8 @@ Model Model::read(const std::string& path) {
   Model model;
   parse(path, model);
   read_constants(path, model);
+  for (const auto& set : model.file->opset_import())
+    if (set.domain().empty() || set.domain() == "ai.onnx") model.operator_set = set.version();
   return model;
 }
 

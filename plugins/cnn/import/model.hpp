@@ -19,7 +19,8 @@ using ValueInfo = ::onnx::ValueInfoProto;
 // Marks a size or a number that only the rows of a batch determine.
 inline constexpr int64_t kBatch = INT64_MIN;
 
-// Holds a constant of real numbers (float32, or float64 for scalings) or integers; a single number has no dimensions.
+// Holds a constant of real numbers (float32, or float64 for scalings) or integers (or booleans); a single number has no
+// dimensions.
 struct Tensor {
   std::vector<int64_t> dims;
   std::vector<float> floats;
@@ -51,6 +52,7 @@ struct Model {
   std::map<std::string, Tensor> constants;  // keyed by name
   std::map<const Node*, Tensor> literals;   // "value" attributes of nodes
   uint64_t numbers = 0;                     // number of elements of all constants and literals
+  int64_t operator_set = 1;                 // version of the standard's operators
 
   const ::onnx::GraphProto& graph() const { return file->graph(); }
   std::vector<const ValueInfo*> inputs() const;  // leaves out constants

@@ -6,13 +6,23 @@
 #include "sdk/error.hpp"
 
 namespace mokume::cnn::onnx {
+namespace {
+
+// Returns weights for rows in the order C, H, W. The given ones are for the order H, W, C.
+std::vector<float> with_channels_first(const std::vector<float>& weights, const Shape& s) {
+  std::vector<float> turned;
+  const auto pixels = size_t(s.height * s.width), channels = size_t(s.channels);
+  for (size_t row = 0; row < weights.size(); row += pixels * channels)
+    for (size_t c = 0; c < channels; ++c)
+      for (size_t p = 0; p < pixels; ++p) turned.push_back(weights[row + p * channels + c]);
+  return turned;
+}
+
+}  // namespace
 
 void Graph::gemm(const Node& node) {
-  if (integer(node, "transA", 0) != 0) unsupported(node, "transposes its rows");
-  const bool with_bias = has_input(node, 2);
-  if (real(node, "alpha", 1) != 1 || (with_bias && real(node, "beta", 1) != 1))
-    unsupported(node, "has a factor alpha or beta other than 1");
-  linear(node, integer(node, "transB", 0) != 0, with_bias);
+  if (integer(node, "transA", 0) != 0) unsupported(node, "transposes its rows (transA)");
+  linear(node, integer(node, "transB", 0) != 0, has_input(node, 2));
 }
 
 void Graph::matmul(const Node& node) {
@@ -27,12 +37,17 @@ void Graph::linear(const Node& node, bool transposed, bool with_bias) {
     throw Error(MK_BAD_DATA, title(node) + " has weights of another shape than its input needs: export it again");
   const int64_t outputs = t.dims[transposed ? 0 : 1], inputs = x.shape.elements();
   std::vector<float> values = floats(node, 1);
+  const auto scale = [&](const char* attribute, std::vector<float>& all) {
+    for (float& v : all) v = float(v * real(node, attribute, 1));
+  };
+  scale("alpha", values);
   if (!transposed) {
     std::vector<float> turned(values.size());
     for (int64_t i = 0; i < inputs; ++i)
       for (int64_t o = 0; o < outputs; ++o) turned[size_t(o * inputs + i)] = values[size_t(i * outputs + o)];
     values = std::move(turned);
   }
+  if (x.layout == Value::Layout::channels_last) values = with_channels_first(values, x.shape);
   MadeLayer layer;
   layer.keys = {{"type", "linear"}, {"out_features", outputs}};
   layer.hint = hint(node, 1);
@@ -41,8 +56,11 @@ void Graph::linear(const Node& node, bool transposed, bool with_bias) {
   layer.weights.push_back({"weight", {outputs, inputs}, std::move(values)});
   if (with_bias) {
     std::vector<float> bias = floats(node, 2);
+    const std::vector<int64_t>& dims = constant(node, 2).dims;
     if (bias.size() == 1) bias.assign(size_t(outputs), bias.front());
-    if (int64_t(bias.size()) != outputs) unsupported(node, "has a bias that is not one number for each output");
+    if (int64_t(bias.size()) != outputs || (dims.size() == 2 && dims[0] != 1))
+      unsupported(node, "has a bias that is not one number for each output");
+    scale("beta", bias);
     layer.weights.push_back({"bias", {outputs}, std::move(bias)});
   } else {
     layer.keys["bias"] = false;
@@ -52,8 +70,10 @@ void Graph::linear(const Node& node, bool transposed, bool with_bias) {
 
 void Graph::batch_norm(const Node& node) {
   const Value x = layer_value(node, 0);
-  if (integer(node, "training_mode", 0) != 0)
+  const bool old = model_.operator_set < 7;
+  if (integer(node, "training_mode", 0) != 0 || (old && integer(node, "is_test", 0) == 0))
     unsupported(node, "is in the mode of training: call eval() before the export");
+  if (integer(node, "spatial", 1) != 1) unsupported(node, "has numbers for each pixel (spatial)");
   const int64_t channels = x.shape.flat ? x.shape.elements() : x.shape.channels;
   MadeLayer layer;
   layer.keys = {{"type", "batch_norm"}, {"eps", decimal(float(real(node, "epsilon", 1e-5F)))}};

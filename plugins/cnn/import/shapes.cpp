@@ -20,12 +20,21 @@ std::vector<int64_t> Graph::dims_of(const Value& v) const {
   if (v.constant != nullptr) return v.constant->dims;
   const Shape& s = v.shape;
   if (v.layout == Value::Layout::groups) return {kBatch, v.groups, s.elements() / v.groups};
-  if (v.layout == Value::Layout::rows_as_images) return {kBatch, s.height, s.width, s.channels};
+  if (v.layout == Value::Layout::channels_last && !s.flat) return {kBatch, s.height, s.width, s.channels};
   if (s.flat) return {kBatch, s.elements()};
   return {kBatch, s.channels, s.height, s.width};
 }
 
 void Graph::pass(const Node& node) { give(node, value(node, 0)); }
+
+// The third input asks for training, and so does an old operator without is_test.
+void Graph::dropout(const Node& node) {
+  const bool trains =
+      has_input(node, 2) && (constant(node, 2).size() != 1 || constant(node, 2).integers != std::vector<int64_t>{0});
+  if (trains || (model_.operator_set < 7 && integer(node, "is_test", 0) == 0))
+    unsupported(node, "is in the mode of training: call eval() before the export");
+  pass(node);
+}
 
 // Layers compute with real numbers, so a value may only become a real number that is as exact.
 void Graph::cast(const Node& node) {
@@ -62,6 +71,7 @@ void Graph::shape_of(const Node& node) {
 
 void Graph::gather(const Node& node) {
   const std::vector<int64_t> from = whole_numbers(node, 0);
+  if (constant(node, 0).dims.size() > 1) unsupported(node, "reads a constant that is no shape");
   Tensor made;
   made.dims = constant(node, 1).dims;
   for (int64_t i : whole_numbers(node, 1)) {
@@ -84,20 +94,37 @@ void Graph::unsqueeze(const Node& node) {
   give_constant(node, std::move(made));
 }
 
+// Returns the dimensions that a Squeeze names, in order.
+std::vector<int64_t> Graph::squeezed(const Node& node) {
+  std::vector<int64_t> axes = has_input(node, 1) ? whole_numbers(node, 1) : integers(node, "axes", {});
+  const auto rank = int64_t(dims_of(value(node, 0)).size());
+  for (int64_t& axis : axes) axis += axis < 0 ? rank : 0;
+  std::sort(axes.begin(), axes.end());
+  return axes;
+}
+
 void Graph::squeeze(const Node& node) {
   if (is_constant(node, 0)) {
     Tensor made = constant(node, 0);
-    std::erase(made.dims, 1);
+    std::vector<int64_t> kept;
+    const std::vector<int64_t> axes = squeezed(node);
+    for (int64_t i = 0; i < int64_t(made.dims.size()); ++i) {
+      const bool named = axes.empty() ? made.dims[size_t(i)] == 1 : std::count(axes.begin(), axes.end(), i) > 0;
+      if (!named) kept.push_back(made.dims[size_t(i)]);
+    }
+    made.dims = std::move(kept);
     return give_constant(node, std::move(made));
   }
+  if (ended_) return pass(node);
   const Value x = image(node, 0);
+  if (squeezed(node) != std::vector<int64_t>{2, 3}) unsupported(node, "removes other dimensions than height and width");
   if (x.shape.height != 1 || x.shape.width != 1)
     unsupported(node, "removes other dimensions than height and width of 1");
   flatten_value(node, x);
 }
 
 void Graph::flatten(const Node& node) {
-  const Value x = layer_value(node, 0);
+  const Value x = in_any_order(node, 0);
   const int64_t axis = integer(node, "axis", 1), rank = x.shape.flat ? 2 : 4;
   if ((axis < 0 ? axis + rank : axis) != 1) unsupported(node, "keeps more dimensions than the batch");
   flatten_value(node, x);
@@ -111,6 +138,9 @@ void Graph::flatten_value(const Node& node, const Value& x) {
   layer.out = x.shape;
   layer.out.flat = true;
   give_layer(node, std::move(layer));
+  Value& made = values_[node.output(0)];
+  made.bounded = x.bounded;
+  if (x.shape.channels > 1 && x.shape.height * x.shape.width > 1) made.layout = x.layout;
 }
 
 void Graph::reshape_constant(const Node& node, std::vector<int64_t> target) {
@@ -137,6 +167,8 @@ void Graph::reshape(const Node& node) {
   const std::vector<int64_t> dims = dims_of(value(node, 0));
   const int64_t elements = value(node, 0).shape.elements();
   if (target.empty()) unsupported(node, "reshapes to a single number");
+  const bool zeros = std::count(target.begin(), target.end(), 0) > 0;
+  if (zeros && integer(node, "allowzero", 0) != 0) unsupported(node, "reshapes to nothing (allowzero)");
   int64_t known = 1, open = -1;
   for (size_t i = 1; i < target.size(); ++i) {
     if (target[i] == 0 && i < dims.size()) target[i] = dims[i];
@@ -165,6 +197,7 @@ void Graph::reshape_to(const Node& node, const std::vector<int64_t>& target) {
       unsupported(node, "reshapes groups of channels to something other than the image that they were");
     return give_layer(node, *x.norm);
   }
+  if (x.layout == Layout::channels_last && target.size() == 1) return flatten_value(node, in_any_order(node, 0));
   if (x.layout == Layout::plain && !s.flat) {
     if (target == std::vector<int64_t>{s.channels, s.height, s.width}) return give(node, x);
     if (target.size() == 1) return flatten_value(node, layer_value(node, 0));
@@ -182,7 +215,7 @@ void Graph::reshape_to(const Node& node, const std::vector<int64_t>& target) {
       Value images = x;
       const bool first = transposed_.count(node.output(0)) == 0;
       images.shape = first ? Shape{target[1], target[2], target[0]} : Shape{target[0], target[1], target[2]};
-      images.layout = first ? Layout::plain : Layout::rows_as_images;
+      images.layout = first ? Layout::plain : Layout::channels_last;
       builder_.set_input(images.shape);
       return give(node, std::move(images));
     }
@@ -203,9 +236,11 @@ void Graph::transpose(const Node& node) {
     return give_constant(node, std::move(made));
   }
   Value x = value(node, 0);
-  if (x.layout != Value::Layout::rows_as_images || order != std::vector<int64_t>{0, 3, 1, 2})
+  const bool last = x.layout == Value::Layout::channels_last, plain = x.layout == Value::Layout::plain;
+  const std::vector<int64_t> expected = last ? std::vector<int64_t>{0, 3, 1, 2} : std::vector<int64_t>{0, 2, 3, 1};
+  if (x.shape.flat || (!last && !plain) || order != expected)
     unsupported(node, "transposes what mokume keeps in one order");
-  x.layout = Value::Layout::plain;
+  x.layout = last ? Value::Layout::plain : Value::Layout::channels_last;
   give(node, std::move(x));
 }
 

@@ -1,5 +1,7 @@
 // Converts convolutions and pools.
 #include <algorithm>
+#include <array>
+#include <map>
 #include <numeric>
 
 #include "import/graph.hpp"
@@ -35,6 +37,42 @@ bool averages_areas(const Tensor& t, int64_t size, int64_t cells, bool left) {
 }
 
 }  // namespace
+
+bool Graph::Window::is_below_kernel() const {
+  return std::max(top, bottom) < extent(kernel_h, dilation_h) && std::max(left, right) < extent(kernel_w, dilation_w);
+}
+
+bool Graph::Window::is_same() const {
+  const auto fits = [](int64_t before, int64_t after, int64_t reach) {
+    return before == (reach - 1) / 2 && after == reach - 1 - before;
+  };
+  return stride_h == 1 && stride_w == 1 && fits(top, bottom, extent(kernel_h, dilation_h)) &&
+         fits(left, right, extent(kernel_w, dilation_w));
+}
+
+// Makes the padding of all sides equal and smaller than the kernel, and dilations 1: zeros around the kernel's numbers
+// replace the padding, and zeros between them the dilation. `below` and `beside` are further zeros at the ends.
+Weight Graph::even_out(const Node& node, Window& w, Weight weight, int64_t below, int64_t beside) {
+  const int64_t high = extent(w.kernel_h, w.dilation_h), wide = extent(w.kernel_w, w.dilation_w);
+  const int64_t pad_h = std::max({w.top, w.bottom, w.top + w.bottom - high + 1}),
+                pad_w = std::max({w.left, w.right, w.left + w.right - wide + 1});
+  const int64_t height = high + 2 * pad_h - w.top - w.bottom + below,
+                width = wide + 2 * pad_w - w.left - w.right + beside;
+  constexpr int64_t kMostGrowth = 64;
+  const int64_t kernels = weight.shape[0] * weight.shape[1], area = w.kernel_h * w.kernel_w;
+  if (height > kMost || width > kMost || height * width > kMostGrowth * area)
+    unsupported(node, "has padding or dilations that would need a far larger window in mokume");
+  std::vector<float> values(size_t(kernels * height * width));
+  for (int64_t i = 0; i < kernels * area; ++i) {
+    const int64_t row = i % area / w.kernel_w * w.dilation_h + pad_h - w.top,
+                  column = i % w.kernel_w * w.dilation_w + pad_w - w.left;
+    values[size_t((i / area * height + row) * width + column)] = weight.values[size_t(i)];
+  }
+  weight.shape = {weight.shape[0], weight.shape[1], height, width};
+  weight.values = std::move(values);
+  w = {height, width, w.stride_h, w.stride_w, pad_h, pad_w, pad_h, pad_w, 1, 1};
+  return weight;
+}
 
 Graph::Window Graph::window(const Node& node, const Shape& in, int64_t kernel_h, int64_t kernel_w) {
   const auto pair = [&](const char* name, const std::vector<int64_t>& fallback, int64_t least, size_t count = 2) {
@@ -81,17 +119,12 @@ void Graph::put_window(const Node& node, const Window& w, nlohmann::ordered_json
   put(keys, "kernel_width", w.kernel_w, w.kernel_h);
   keys["stride"] = w.stride_h;
   put(keys, "stride_width", w.stride_w, w.stride_h);
-  if (w.top == w.bottom && w.left == w.right) {
+  if (w.is_even()) {
     put(keys, "padding", w.top, 0);
     put(keys, "padding_width", w.left, w.top);
     return;
   }
-  const auto is_same = [](int64_t before, int64_t after, int64_t reach) {
-    return before == (reach - 1) / 2 && after == reach - 1 - before;
-  };
-  const bool same = is_same(w.top, w.bottom, extent(w.kernel_h, w.dilation_h)) &&
-                    is_same(w.left, w.right, extent(w.kernel_w, w.dilation_w));
-  if (!pool && same && w.stride_h == 1 && w.stride_w == 1) {
+  if (!pool && w.is_same()) {
     keys["same"] = true;
     return;
   }
@@ -107,15 +140,27 @@ void Graph::conv(const Node& node) {
   const Value x = image(node, 0);
   const Tensor& weight = constant(node, 1);
   if (weight.dims.size() != 4) unsupported(node, "is a convolution of another number than two dimensions");
-  const Window w = window(node, x.shape, weight.dims[2], weight.dims[3]);
+  Shape padded = x.shape;
+  padded.height += x.pad[0] + x.pad[2];
+  padded.width += x.pad[1] + x.pad[3];
+  Window w = window(node, padded, weight.dims[2], weight.dims[3]);
+  const bool zeros = x.pad_mode == "zeros";
+  if (!zeros && (w.top != 0 || w.left != 0 || w.bottom != 0 || w.right != 0))
+    unsupported(node, "adds zeros to an image that a Pad has enlarged with other pixels");
+  for (size_t i = 0; i < 4; ++i) *std::array{&w.top, &w.left, &w.bottom, &w.right}[i] += x.pad[i];
   const int64_t groups = integer(node, "group", 1), filters = weight.dims[0];
   if (groups < 1 || weight.dims[1] != x.shape.channels / groups || x.shape.channels % groups != 0 ||
       weight.dims[2] != w.kernel_h || weight.dims[3] != w.kernel_w || filters < 1 || filters % groups != 0)
     throw Error(MK_BAD_DATA, title(node) + " has weights of another shape than its input needs: export it again");
-  if (w.dilation_h != w.dilation_w) unsupported(node, "has dilations that differ in height and width");
   MadeLayer layer;
+  layer.weights.push_back({"weight", weight.dims, floats(node, 1)});
+  if (w.dilation_h != w.dilation_w || (!w.is_even() && !w.is_same()) || !w.is_below_kernel())
+    layer.weights[0] = even_out(node, w, std::move(layer.weights[0]), 0, 0);
+  if (!zeros && (std::max(w.top, w.bottom) >= x.shape.height || std::max(w.left, w.right) >= x.shape.width))
+    unsupported(node, "reads an image that a Pad has made more than twice as large");
   layer.keys = {{"type", "conv2d"}, {"out_channels", filters}};
   put_window(node, w, layer.keys, false, x.shape);
+  if (!zeros) layer.keys["padding_mode"] = x.pad_mode;
   put(layer.keys, "dilation", w.dilation_h, 1);
   put(layer.keys, "groups", groups, 1);
   if (!has_input(node, 2)) layer.keys["bias"] = false;
@@ -123,26 +168,54 @@ void Graph::conv(const Node& node) {
   layer.inputs = {x.layer};
   layer.out = {places(x.shape.height, w.top + w.bottom, extent(w.kernel_h, w.dilation_h), w.stride_h),
                places(x.shape.width, w.left + w.right, extent(w.kernel_w, w.dilation_w), w.stride_w), filters};
-  layer.weights.push_back({"weight", weight.dims, floats(node, 1)});
   if (has_input(node, 2)) layer.weights.push_back({"bias", {filters}, floats(node, 2)});
   give_layer(node, std::move(layer));
+}
+
+// Leaves zeros around an image to the convolution that reads it.
+void Graph::pad(const Node& node) {
+  Value x = layer_value(node, 0);
+  std::vector<int64_t> pads = has_input(node, 1) ? whole_numbers(node, 1) : integers(node, "pads", {});
+  const size_t rank = x.shape.flat ? 2 : 4;
+  if (has_input(node, 3) || pads.size() != 2 * rank) unsupported(node, "pads some dimensions only (axes)");
+  if (std::all_of(pads.begin(), pads.end(), [](int64_t v) { return v == 0; })) return give(node, std::move(x));
+  static const std::map<std::string, std::string> modes = {
+      {"constant", "zeros"}, {"reflect", "reflect"}, {"edge", "replicate"}, {"wrap", "circular"}};
+  const auto mode = modes.find(text(node, "mode", "constant"));
+  if (mode == modes.end()) unsupported(node, "has a mode that is not constant, reflect, edge or wrap");
+  const bool given = has_input(node, 2);
+  const bool zero = given ? floats(node, 2) == std::vector<float>{0} : real(node, "value", 0) == 0;
+  if (!zero && mode->second == "zeros") unsupported(node, "pads with another number than 0");
+  const bool inside = rank == 4 && pads[0] == 0 && pads[1] == 0 && pads[4] == 0 && pads[5] == 0 &&
+                      std::all_of(pads.begin(), pads.end(), [](int64_t v) { return v >= 0 && v <= kMost; });
+  if (!inside) unsupported(node, "pads other dimensions than height and width, or cuts them");
+  x.pad = {pads[2], pads[3], pads[6], pads[7]};
+  x.pad_mode = mode->second;
+  give(node, std::move(x));
 }
 
 void Graph::conv_transpose(const Node& node) {
   const Value x = image(node, 0);
   const Tensor& weight = constant(node, 1);
   if (weight.dims.size() != 4) unsupported(node, "is a convolution of another number than two dimensions");
-  const Window w = window(node, x.shape, weight.dims[2], weight.dims[3]);
+  Window w = window(node, x.shape, weight.dims[2], weight.dims[3]);
   const int64_t groups = integer(node, "group", 1);
   if (groups < 1 || weight.dims[0] != x.shape.channels || weight.dims[0] % groups != 0 ||
       weight.dims[2] != w.kernel_h || weight.dims[3] != w.kernel_w || weight.dims[1] < 1 || weight.dims[1] > 1'000'000)
     throw Error(MK_BAD_DATA, title(node) + " has weights of another shape than its input needs: export it again");
-  const auto added = integers(node, "output_padding", {0, 0});
-  if (added.size() != 2 || added[0] != added[1] || added[0] < 0 || added[0] > kMost || w.top != w.bottom ||
-      w.left != w.right || find(node, "output_shape") != nullptr || text(node, "auto_pad", "NOTSET") != "NOTSET" ||
-      w.dilation_h != w.dilation_w)
-    unsupported(node, "has an output_shape, or padding or dilation that differs between sides");
+  auto added = integers(node, "output_padding", {0, 0});
+  const auto in_range = [](int64_t v) { return v >= 0 && v <= kMost; };
+  if (added.size() != 2 || !in_range(added[0]) || !in_range(added[1]))
+    unsupported(node, "has output_padding out of range");
+  if (find(node, "output_shape") != nullptr || text(node, "auto_pad", "NOTSET") != "NOTSET")
+    unsupported(node, "has an output_shape or auto_pad: give it pads");
   MadeLayer layer;
+  layer.weights.push_back({"weight", weight.dims, floats(node, 1)});
+  const bool added_alike = added[0] == added[1] && added[0] < std::min(w.stride_h, w.stride_w);
+  if (w.dilation_h != w.dilation_w || !added_alike || !w.is_even() || !w.is_below_kernel()) {
+    layer.weights[0] = even_out(node, w, std::move(layer.weights[0]), added[0], added[1]);
+    added = {0, 0};
+  }
   const int64_t channels = weight.dims[1] * groups;
   layer.keys = {{"type", "conv_transpose2d"}, {"out_channels", channels}};
   put_window(node, w, layer.keys, false, x.shape);
@@ -157,7 +230,6 @@ void Graph::conv_transpose(const Node& node) {
   };
   layer.out = {side(x.shape.height, w.stride_h, w.top, extent(w.kernel_h, w.dilation_h)),
                side(x.shape.width, w.stride_w, w.left, extent(w.kernel_w, w.dilation_w)), channels};
-  layer.weights.push_back({"weight", weight.dims, floats(node, 1)});
   if (has_input(node, 2)) layer.weights.push_back({"bias", {channels}, floats(node, 2)});
   give_layer(node, std::move(layer));
 }
@@ -168,9 +240,11 @@ void Graph::pool(const Node& node, const char* type) {
   if (w.dilation_h != 1 || w.dilation_w != 1) unsupported(node, "has dilations, which mokume's pools lack");
   MadeLayer layer;
   layer.keys = {{"type", type}};
+  if (w.kernel_h > x.shape.height + 2 * w.top || w.kernel_w > x.shape.width + 2 * w.left)
+    unsupported(node, "has a window larger than its image");
   const bool average = std::string(type) == "avg_pool2d";
   if (integer(node, "ceil_mode", 0) != 0) {
-    if (w.top != w.bottom || w.left != w.right) unsupported(node, "pads its sides differently");
+    if (!w.is_even()) unsupported(node, "pads its sides differently");
     const auto up = [](int64_t size, int64_t pad, int64_t kernel, int64_t stride) {
       int64_t count = (size + 2 * pad - kernel + stride - 1) / stride + 1;
       if ((count - 1) * stride >= size + pad) --count;
@@ -179,8 +253,7 @@ void Graph::pool(const Node& node, const char* type) {
     w.bottom = std::max(w.top, up(x.shape.height, w.top, w.kernel_h, w.stride_h));
     w.right = std::max(w.left, up(x.shape.width, w.left, w.kernel_w, w.stride_w));
   }
-  const bool even = w.top == w.bottom && w.left == w.right;
-  if (average && !even && integer(node, "ceil_mode", 0) == 0)
+  if (average && !w.is_even() && integer(node, "ceil_mode", 0) == 0)
     unsupported(node, "pads its sides differently, and counts that padding");
   put_window(node, w, layer.keys, true, x.shape);
   if (average && integer(node, "count_include_pad", 0) == 0 && (w.top != 0 || w.left != 0))
@@ -194,8 +267,9 @@ void Graph::pool(const Node& node, const char* type) {
 void Graph::max_pool(const Node& node) { pool(node, "max_pool2d"); }
 void Graph::average_pool(const Node& node) { pool(node, "avg_pool2d"); }
 
-void Graph::global_average_pool(const Node& node) {
-  const Value x = image(node, 0);
+void Graph::global_average_pool(const Node& node) { average_all(node, image(node, 0)); }
+
+void Graph::average_all(const Node& node, const Value& x) {
   MadeLayer layer;
   layer.keys = {{"type", "adaptive_avg_pool2d"}, {"output_size", 1}};
   layer.inputs = {x.layer};
@@ -216,13 +290,20 @@ void Graph::global_max_pool(const Node& node) {
 
 // Handles the mean over height and width.
 void Graph::reduce_mean(const Node& node) {
-  const Value x = image(node, 0);
+  const Value x = in_any_order(node, 0);
+  if (x.shape.flat) unsupported(node, "needs images of two dimensions, but reads rows of features");
+  const bool last = x.layout == Value::Layout::channels_last;
   std::vector<int64_t> axes = has_input(node, 1) ? whole_numbers(node, 1) : integers(node, "axes", {});
   for (int64_t& axis : axes) axis += axis < 0 ? 4 : 0;
   std::sort(axes.begin(), axes.end());
-  if (axes != std::vector<int64_t>{2, 3}) unsupported(node, "is a mean over other dimensions than height and width");
-  global_average_pool(node);
-  if (integer(node, "keepdims", 1) == 0) flatten_value(node, values_[node.output(0)]);
+  if (axes != (last ? std::vector<int64_t>{1, 2} : std::vector<int64_t>{2, 3}))
+    unsupported(node, "is a mean over other dimensions than height and width");
+  average_all(node, x);
+  Value& made = values_[node.output(0)];
+  if (integer(node, "keepdims", 1) == 0)
+    flatten_value(node, Value(made));
+  else
+    made.layout = x.layout;
 }
 
 // Detects means over areas of different sizes, which are two products with constants: rows x image x columns.

@@ -162,7 +162,7 @@ TEST(Import, ReadsWeightsNextToTheFileAndNowhereElse) {
   fs::remove(place.path() / "outside.data");
   refused("outside.data cannot be opened");
   fs::create_symlink(fixture("outside.data"), place.path() / "outside.data");
-  refused("its weights are in a file that is not next to it");
+  EXPECT_EQ(place.mokume("import outside.onnx --out linked").code, 0) << "caches of downloads hold links";
   std::string away = model;
   for (size_t at = 0; (at = away.find("outside.data", at)) != std::string::npos;) away.replace(at, 12, "../side.data");
   place.write("outside.onnx", away);
@@ -176,8 +176,8 @@ TEST(Import, ReportsWhatItCannotRead) {
     EXPECT_TRUE(has(ended.err, message)) << ended.err;
     return ended.code;
   };
-  EXPECT_EQ(refused(test::shell_word(fixture("clipped.onnx").string()) + " --out c",
-                    "(Clip) has no equivalent in mokume; supported are: Add AveragePool BatchNormalization"),
+  EXPECT_EQ(refused(test::shell_word(fixture("softplus.onnx").string()) + " --out c",
+                    "(Softplus) has no equivalent in mokume; supported are: Add AveragePool BatchNormalization Clip"),
             4);
   EXPECT_FALSE(fs::exists(place.path() / "c"));
   EXPECT_EQ(refused("none.onnx", "none.onnx cannot be opened: check the path"), 3);
