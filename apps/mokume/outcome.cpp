@@ -62,7 +62,7 @@ void tell_score(const run::RunResult& result) {
 void tell_validated(const results::TestResult& pooled) {
   const std::string measures = results::measures_text(pooled);
   if (pooled.mse) return say(stderr, "validated rows: {}\n", measures);
-  const results::Interval interval = results::wilson(pooled.errors, pooled.n);
+  const results::Interval interval = results::interval_of(pooled);
   say(stderr, "validated rows: {} of {} wrong, 95 % interval {:.2f} to {:.2f} %; {}\n", pooled.errors, pooled.n,
       100 * interval.low, 100 * interval.high, measures);
 }

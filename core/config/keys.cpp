@@ -277,7 +277,7 @@ std::vector<Parameter> validation_keys() {
           .within(1, 1000),
       Key("validation", "score", Type::texts,
           "measures of each fit in addition to the model's: balanced_error; precision, recall and f1 as means over the "
-          "classes; auc; log_loss",
+          "classes; auc; log_loss; for numbers to predict rmse, mae, r2, explained_variance",
           kInPlan | kPlanIfSet, kIn<&Config::score>)
           .one_of(measure_names()),
       Key("validation", "calibrate", Type::boolean,

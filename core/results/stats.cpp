@@ -252,6 +252,12 @@ Interval wilson(int64_t errors, int64_t n) {
   return {std::max(0.0, centre - half), std::min(1.0, centre + half)};
 }
 
+Interval interval_of(const TestResult& result) {
+  if (result.distinct <= 0 || result.n <= 0) return wilson(result.errors, result.n);
+  const double share = result.value() * static_cast<double>(result.distinct);
+  return wilson(std::llround(share), result.distinct);
+}
+
 void Extent::add(double value) {
   low = std::min(low, value);
   high = std::max(high, value);

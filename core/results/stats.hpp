@@ -85,6 +85,8 @@ struct Interval {
   double low = 0, high = 1;
 };
 Interval wilson(int64_t errors, int64_t n);
+// Returns the interval of a classifier's share of errors. Rows that count more than once do not narrow it.
+Interval interval_of(const TestResult& result);
 
 struct Extent {
   double low = std::numeric_limits<double>::infinity(), high = -low;

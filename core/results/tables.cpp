@@ -60,7 +60,7 @@ Json json_result(const RunView& view, const std::optional<TestResult>& result) {
                           : Json{{"errors", result->errors}, {"n", result->n}, {"error", result->value()}};
   for (const auto& [name, value] : result->measures) test[name] = value;
   if (result->mse) return test;
-  const Interval interval = wilson(result->errors, result->n);
+  const Interval interval = interval_of(*result);
   test["interval"] = {interval.low, interval.high};
   Json classes = Json::array();
   for (const ClassScore& one : class_scores(view, *result))

@@ -43,6 +43,7 @@ struct TestResult {
   std::optional<double> mse = std::nullopt;
   std::optional<data::Confusion> confusion = std::nullopt;  // empty in older runs and with many classes
   std::map<std::string, double> measures = {};              // by data::MeasureInfo::name
+  int64_t distinct = 0;  // number of different rows if repeats count them more than once, otherwise 0
 
   double value() const { return mse ? *mse : static_cast<double>(errors) / static_cast<double>(n); }
 };

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <set>
 #include <utility>
 
 #include "base/files.hpp"
@@ -35,11 +36,13 @@ struct ResultFile {
     field("classes", self.classes, int64_t{0}, INT64_MAX);
     field("n", self.result.n, int64_t{1}, INT64_MAX);
     field("errors", self.result.errors, int64_t{0}, INT64_MAX);
+    field("distinct", self.result.distinct, int64_t{0}, INT64_MAX);
     field("mse", self.result.mse);
     field("confusion", self.confusion);
     field("measures", self.result.measures);
   }
   void check() const {
+    if (result.distinct > result.n) base::bad_field("distinct", "a number of rows");
     if (result.errors > result.n) base::bad_field("errors", "a number of rows");
   }
 };
@@ -96,6 +99,9 @@ class Pool {
     file.candidate = candidate_;
     file.classes = static_cast<int64_t>(data_.class_names.size());
     file.result.n = static_cast<int64_t>(all_.size());
+    std::set<uint32_t> different;
+    for (const Row& one : all_) different.insert(one.row);
+    if (different.size() < all_.size()) file.result.distinct = static_cast<int64_t>(different.size());
     classifies() ? pool_classes(file) : pool_numbers(file.result);
     return file;
   }

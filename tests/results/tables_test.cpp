@@ -127,7 +127,11 @@ TEST(SummaryJson, HasTheExpectedText) {
   "test": {
     "errors": 5,
     "n": 50,
-    "error": 0.1
+    "error": 0.1,
+    "interval": [
+      0.04347576493189041,
+      0.21360231437479654
+    ]
   },
   "wall_s": 12.5,
   "fit_s": 1.5,
