@@ -1,0 +1,67 @@
+"""Runs scikit-learn's own tests with mokume's estimators in place of its own.
+
+    python -m pytest -p scikit_learn_suite --pyargs sklearn.svm.tests.test_svm
+
+pytest loads this module as a plugin before the tests, which then import our classes from sklearn.svm and
+sklearn.model_selection. The tests that scikit_learn_exceptions.txt names may fail; --sample leaves out the slow ones.
+"""
+
+from pathlib import Path
+
+import pytest
+import sklearn.model_selection
+import sklearn.svm
+
+import mokume.sklearn
+from mokume.sklearn._base import Experiment
+
+MODULES = ["sklearn.svm.tests.test_svm", "sklearn.svm.tests.test_sparse", "sklearn.model_selection.tests.test_search"]
+
+
+def skip_without_weights():
+    """Makes fits with weights skip their test if the program takes no weights for the rows of an array."""
+    run = Experiment.run
+
+    def run_or_skip(self, *arguments, **options):
+        try:
+            return run(self, *arguments, **options)
+        except mokume.Failure as failure:
+            if "data.weight" not in str(failure):
+                raise
+            pytest.skip("this program takes no weights for the rows of an array")
+
+    Experiment.run = run_or_skip
+
+
+def exceptions():
+    """Returns the kind and the reason of each test that scikit_learn_exceptions.txt names."""
+    found = {}
+    for line in Path(__file__).with_name("scikit_learn_exceptions.txt").read_text().splitlines():
+        if line and not line.startswith("#"):
+            name, _, reason = line.partition(": ")
+            kind, name = name.split()
+            found[name] = kind, reason
+    return found
+
+
+def pytest_addoption(parser):
+    parser.addoption("--sample", action="store_true", help="leave out the tests that the list calls slow")
+
+
+def pytest_configure():
+    for module in (sklearn.svm, sklearn.model_selection):
+        for name in mokume.sklearn.__all__:
+            if hasattr(module, name):
+                setattr(module, name, getattr(mokume.sklearn, name))
+    skip_without_weights()
+
+
+def pytest_collection_modifyitems(config, items):
+    listed = exceptions()
+    for item in items:
+        name = f"{item.module.__name__.rpartition('.')[2]}.{item.name}"
+        kind, reason = listed.get(name) or listed.get(name.partition("[")[0]) or (None, "")
+        if kind == "fails":
+            item.add_marker(pytest.mark.xfail(reason=reason, strict=True))
+        elif kind == "slow" and config.getoption("--sample"):
+            item.add_marker(pytest.mark.skip(reason=reason))
