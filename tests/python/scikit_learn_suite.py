@@ -3,7 +3,7 @@
     python -m pytest -p scikit_learn_suite --pyargs sklearn.svm.tests.test_svm
 
 pytest loads this module as a plugin before the tests, which then import our classes from sklearn.svm and
-sklearn.model_selection. The tests that scikit_learn_exceptions.txt names may fail; --sample leaves out the slow ones.
+sklearn.model_selection. Exactly the tests that scikit_learn_exceptions.txt names fail.
 """
 
 from pathlib import Path
@@ -34,18 +34,9 @@ def skip_without_weights():
 
 
 def exceptions():
-    """Returns the kind and the reason of each test that scikit_learn_exceptions.txt names."""
-    found = {}
-    for line in Path(__file__).with_name("scikit_learn_exceptions.txt").read_text().splitlines():
-        if line and not line.startswith("#"):
-            name, _, reason = line.partition(": ")
-            kind, name = name.split()
-            found[name] = kind, reason
-    return found
-
-
-def pytest_addoption(parser):
-    parser.addoption("--sample", action="store_true", help="leave out the tests that the list calls slow")
+    """Returns the reason of each test that scikit_learn_exceptions.txt names."""
+    lines = Path(__file__).with_name("scikit_learn_exceptions.txt").read_text().splitlines()
+    return dict(line.split(": ", 1) for line in lines if line and not line.startswith("#"))
 
 
 def pytest_configure():
@@ -56,12 +47,10 @@ def pytest_configure():
     skip_without_weights()
 
 
-def pytest_collection_modifyitems(config, items):
-    listed = exceptions()
+def pytest_collection_modifyitems(items):
+    reasons = exceptions()
     for item in items:
         name = f"{item.module.__name__.rpartition('.')[2]}.{item.name}"
-        kind, reason = listed.get(name) or listed.get(name.partition("[")[0]) or (None, "")
-        if kind == "fails":
+        reason = reasons.get(name) or reasons.get(name.partition("[")[0])
+        if reason:
             item.add_marker(pytest.mark.xfail(reason=reason, strict=True))
-        elif kind == "slow" and config.getoption("--sample"):
-            item.add_marker(pytest.mark.skip(reason=reason))

@@ -24,7 +24,7 @@ def finished():
     """Runs all modules at the same time, and returns the exit code and the output of each."""
     path = os.pathsep.join([str(HERE), os.environ.get("PYTHONPATH", "")])
     environment = {**os.environ, "PYTHONPATH": path, "SKLEARN_SEED": "0"}
-    options = ["-q", "-p", "no:cacheprovider", "-p", "scikit_learn_suite", "--sample", "--tb=short", "-W", "ignore"]
+    options = ["-q", "-p", "no:cacheprovider", "-p", "scikit_learn_suite", "--tb=short", "-W", "ignore"]
     children = {
         module: subprocess.Popen(
             [sys.executable, "-m", "pytest", *options, "--pyargs", module],

@@ -52,13 +52,13 @@ def test_equals_scikit_learn(digits, grid, cv, capsys):
     np.testing.assert_array_equal(mine.classes_, other.classes_)
 
 
-
-
 def test_random_candidates_are_those_of_scikit_learn(digits):
     X, y = digits
     chosen = {"C": loguniform(0.1, 100), "gamma": loguniform(0.001, 0.1)}
     mine = RandomizedSearchCV(SVC(devices="host"), chosen, n_iter=5, cv=3, random_state=4).fit(X, y)
-    other = sklearn.model_selection.RandomizedSearchCV(sklearn.svm.SVC(), chosen, n_iter=5, cv=3, random_state=4).fit(X, y)
+    other = sklearn.model_selection.RandomizedSearchCV(sklearn.svm.SVC(), chosen, n_iter=5, cv=3, random_state=4).fit(
+        X, y
+    )
     assert_same_search(mine, other, 0.0101)
 
 
@@ -85,7 +85,9 @@ def test_each_fold_scales_its_own_rows(capsys):
     grid, cv = {"svc__C": [0.1, 10], "svc__gamma": ["scale", 0.01]}, KFold(5)
     mine = GridSearchCV(make_pipeline(StandardScaler(), SVC(devices="host")), grid, cv=cv, verbose=1).fit(X, y)
     assert SHARED in capsys.readouterr().out
-    other = sklearn.model_selection.GridSearchCV(make_pipeline(StandardScaler(), sklearn.svm.SVC()), grid, cv=cv).fit(X, y)
+    other = sklearn.model_selection.GridSearchCV(make_pipeline(StandardScaler(), sklearn.svm.SVC()), grid, cv=cv).fit(
+        X, y
+    )
     assert_same_search(mine, other, 0.0101)
     scaled = StandardScaler().fit_transform(X)
     leaking = sklearn.model_selection.GridSearchCV(sklearn.svm.SVC(), {"C": [0.1, 10], "gamma": ["scale", 0.01]}, cv=cv)

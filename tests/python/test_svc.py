@@ -148,6 +148,12 @@ def test_probabilities_are_near_scikit_learns(digits):
     assert np.abs(mine - other).mean() < 0.01 and (mine.argmax(axis=1) == other.argmax(axis=1)).mean() > 0.9
 
 
+@pytest.mark.parametrize("weights", [np.ones((500, 2)), np.full(500, np.nan), np.zeros(500), np.ones(3)])
+def test_bad_weights_are_refused(digits, weights):
+    with pytest.raises(ValueError, match="weight"):
+        SVC().fit(*digits, sample_weight=weights)
+
+
 def test_weights_count_like_repeated_rows(digits):
     X, y = digits
     repeats = np.random.RandomState(0).randint(0, 3, len(X))

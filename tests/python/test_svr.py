@@ -52,7 +52,9 @@ def test_the_program_predicts_the_same(patients, monkeypatch):
     np.testing.assert_allclose(svr.predict(X), here, atol=1e-5)
 
 
-@pytest.mark.parametrize("parameters", [{"epsilon": -1}, {"kernel": "cosine"}, {"C": 0}, {"gamma": "wide"}, {"degree": 2.5}])
+@pytest.mark.parametrize(
+    "parameters", [{"epsilon": -1}, {"kernel": "cosine"}, {"C": 0}, {"gamma": "wide"}, {"degree": 2.5}]
+)
 def test_refuses_as_scikit_learn_does(patients, parameters):
     with pytest.raises(ValueError):
         SVR(**parameters).fit(*patients)

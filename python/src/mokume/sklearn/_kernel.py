@@ -13,8 +13,8 @@ MANY_PRODUCTS = 1 << 29
 
 _KERNELS = {"linear": "linear", "poly": "polynomial", "rbf": "rbf", "sigmoid": "sigmoid"}
 _NO_LIMIT = 10**12
-_LARGEST_C = 1e12
-_LARGEST_GAMMA = 1e6
+_LARGEST_C, _LARGEST_TOL = 1e12, 1.0
+_SMALLEST_GAMMA, _LARGEST_GAMMA = 1e-300, 1e6  # the program refuses 0, and computes the same with the smallest
 _TOO_LARGE = (
     "The dual coefficients or intercepts are not finite. The input data may contain large values and need to be "
     "preprocessed: mokume computes in float32, whose largest number is 3.4e38."
@@ -24,8 +24,8 @@ _TOO_LARGE = (
 class KernelMachine(ProgramFiles):
     """Replaces the solver of a support vector machine of scikit-learn, from which the other base class inherits.
 
-    scikit-learn's `fit` checks the input and then calls `_dense_fit` or `_sparse_fit`, which set the attributes that its
-    other methods read. tests/python runs scikit-learn's own tests, which show that each version still does this.
+    scikit-learn's `fit` checks the input and then calls `_dense_fit` or `_sparse_fit`, which set the attributes that
+    its other methods read. tests/python runs scikit-learn's own tests, which show that each version still does this.
     """
 
     _parameter_constraints: dict = {}
@@ -43,10 +43,10 @@ class KernelMachine(ProgramFiles):
             "C": min(float(self.C), _LARGEST_C),
             "kernel": _KERNELS.get(self.kernel, "precomputed") if isinstance(self.kernel, str) else "precomputed",
             "degree": int(self.degree),
-            "gamma": 1.0 if word else float(self.gamma),
+            "gamma": 1.0 if word else max(float(self.gamma), _SMALLEST_GAMMA),
             "gamma_unit": self.gamma if word else "one",
             "coef0": float(self.coef0),
-            "tol": float(self.tol),
+            "tol": min(float(self.tol), _LARGEST_TOL),
             "max_iterations": _NO_LIMIT if self.max_iter == -1 else max(1, int(self.max_iter)),
         }
 
@@ -75,6 +75,8 @@ class KernelMachine(ProgramFiles):
         """Runs the program, and sets the attributes that describe the model."""
         if not np.isfinite(X).all():
             raise ValueError(_TOO_LARGE)
+        if sample_weight.ndim != 1 or not np.isfinite(sample_weight).all():
+            raise ValueError("sample_weight must hold one finite number for each row")
         options = self._options(self._fitted_class_weight())
         rows = np.arange(len(X))
         weights = None
@@ -95,18 +97,16 @@ class KernelMachine(ProgramFiles):
             seed=seed,
             verbose=self.verbose,
         ) as experiment:
-            self._prepare(experiment)
+            self._prepare(experiment, len(X))
             run = self.__dict__.pop("_ready_run", None) or experiment.run()
             self._keep(run, experiment.devices)
         self._read_model(rows)
 
-    def _prepare(self, experiment):
+    def _prepare(self, experiment, rows):
         """Changes the experiment of a fit before it runs."""
 
     def _weighted_rows(self, y, sample_weight):
         """Returns the rows with a positive weight."""
-        if sample_weight.ndim != 1 or not np.isfinite(sample_weight).all():
-            raise ValueError("sample_weight must hold one finite number for each row")
         rows = np.flatnonzero(sample_weight > 0)
         if len(rows) == 0:
             raise ValueError("Invalid input - all samples have zero or negative weights.")

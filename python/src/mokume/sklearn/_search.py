@@ -2,6 +2,7 @@
 
 import time
 import warnings
+from typing import NamedTuple
 
 import numpy as np
 import scipy.sparse
@@ -23,11 +24,26 @@ from mokume.sklearn._svc import SVC
 from mokume.sklearn._svr import SVR
 
 _SCORES = {SVC: (None, "accuracy"), SVR: (None, "r2", "neg_mean_squared_error")}
-_REFUSED = 2
+_REFUSED = 2, 3  # the program's exit codes for a mistake in the experiment file, and in the data
+
+_MOST_FOLDS = 1000
 
 
 class _Elsewhere(Exception):
     """Says why a search goes scikit-learn's road."""
+
+
+class _Plan(NamedTuple):
+    """Holds the input of a run that fits all candidates in all folds."""
+
+    machine: object
+    alone: bool  # whether the machine is the estimator itself
+    scaled: bool
+    rows: np.ndarray
+    targets: np.ndarray
+    candidates: list
+    options: list
+    fold_of: np.ndarray
 
 
 class SharedSearch:
@@ -41,16 +57,23 @@ class SharedSearch:
         generator = check_random_state(getattr(self, "random_state", None))
         state = generator.get_state()
         try:
-            return self._fit_shared(X, y, params)
-        except (_Elsewhere, ValueError, TypeError) as reason:
-            self._say(f"scikit-learn's search fits each candidate in each fold, because {_first_line(reason)}")
-        generator.set_state(state)
-        return self._fit_elsewhere(X, y, params)
+            plan = self._plan(X, y, params)
+            self._say(
+                f"one run of the program fits all {len(plan.candidates)} candidates in all {plan.fold_of.max() + 1} "
+                "folds, because it knows the estimator, the score and the folds"
+            )
+            return self._fit_shared(plan, X, y)
+        except _Elsewhere as reason:
+            self._say(f"scikit-learn's search fits each candidate in each fold, because {reason}")
+            generator.set_state(state)
+            return self._fit_elsewhere(X, y, params)
+        finally:
+            self.__dict__.pop("_splits", None)
 
     def _fit_elsewhere(self, X, y, params):
         """Goes scikit-learn's road, with the folds that are drawn already."""
-        cv, splits = self.cv, self.__dict__.pop("_splits")
-        self.cv = cv if splits is None else splits
+        cv = self.cv
+        self.cv = cv if self._splits is None else self._splits
         try:
             return super().fit(X, y, **params)
         finally:
@@ -60,31 +83,33 @@ class SharedSearch:
         if self.verbose >= 1:
             print(f"mokume: {sentence}.", flush=True)
 
-    def _fit_shared(self, X, y, params):
-        started = time.perf_counter()
+    def _plan(self, X, y, params):
+        """Returns the plan of the program's road. Raises _Elsewhere if scikit-learn must go its own."""
         self._check_road(params)
         prefix, machine, scaled = _machine(self.estimator)
         if self.scoring not in _SCORES[type(machine)]:
             raise _Elsewhere(f"the program does not compute scoring={self.scoring!r}")
-        rows, y_checked = _rows(X, y, scaled)
-        candidates = list(self._candidates())
-        if not candidates:
-            raise _Elsewhere("there are no candidates")
-        machines = [_candidate(machine, prefix, chosen) for chosen in candidates]
-        targets = machine._validate_targets(y_checked)
-        fold_of = self._folds(machine, X, y, params.get("groups"), targets)
-        options = [one._options(one._shared_class_weight(y_checked)) for one in machines]
-        self._say(
-            f"one run of the program fits all {len(candidates)} candidates in all {fold_of.max() + 1} folds, because it "
-            "knows the estimator, the score and the folds"
-        )
-        with _experiment(machine, rows, targets, options, scaled) as experiment:
-            experiment.search({name: [one[name] for one in options] for name in _searched(options)}, fold_of)
+        try:
+            rows, y_checked = _rows(X, y, scaled)
+            candidates = list(self._candidates())
+            machines = [_candidate(machine, prefix, chosen) for chosen in candidates]
+            if not machines:
+                raise _Elsewhere("there are no candidates")
+            targets = machine._validate_targets(y_checked)
+            fold_of = self._folds(machine, X, y, params.get("groups"), targets)
+            options = [one._options(one._shared_class_weight(y_checked)) for one in machines]
+        except (ValueError, TypeError) as error:  # scikit-learn's road ends in the same error, or scores it
+            raise _Elsewhere(_first_line(error)) from error
+        return _Plan(machine, not prefix, scaled, rows, targets, candidates, options, fold_of)
+
+    def _fit_shared(self, plan, X, y):
+        with _experiment(plan) as experiment:
+            searched = {name: [one[name] for one in plan.options] for name in _searched(plan.options)}
+            experiment.search(searched, plan.fold_of)
             run = _run(experiment)
-            self._take_results(run, machine, candidates, fold_of, targets)
+            self._take_results(run, plan)
             if self.refit:
-                self._refit(X, y, None if prefix else run)
-        del self._splits
+                self._refit(X, y, run if plan.alone else None)
         return self
 
     def _check_road(self, params):
@@ -111,8 +136,8 @@ class SharedSearch:
         if len(splits) != cv.get_n_splits(X, y, groups):
             raise _Elsewhere("the number of folds differs from get_n_splits")
         self._splits = splits
-        if len(splits) < 2:
-            raise _Elsewhere("there are fewer than two folds")
+        if not 2 <= len(splits) <= _MOST_FOLDS:
+            raise _Elsewhere(f"the program takes 2 to {_MOST_FOLDS} folds")
         fold_of = np.full(len(targets), -1)
         everything = np.arange(len(targets))
         for fold, (trained, validated) in enumerate(splits):
@@ -125,11 +150,11 @@ class SharedSearch:
                 raise _Elsewhere("a fold trains without one of the classes")
         return fold_of
 
-    def _take_results(self, run, machine, candidates, fold_of, targets):
+    def _take_results(self, run, plan):
         """Reads the scores of a run, and sets the attributes of a search."""
-        folds = int(fold_of.max()) + 1
-        score = _scorer(machine, self.scoring, [targets[fold_of == fold] for fold in range(folds)])
-        fits = _fits(run, len(candidates), folds, score)
+        candidates, folds = plan.candidates, int(plan.fold_of.max()) + 1
+        validated = [plan.targets[plan.fold_of == fold] for fold in range(folds)]
+        fits = _fits(run, len(candidates), folds, _scorer(plan.machine, self.scoring, validated))
         _warn_or_raise_about_fit_failures(fits, self.error_score)
         stopped = sum(fit.pop("stopped") for fit in fits)
         for fit in fits:
@@ -220,14 +245,19 @@ def _searched(options):
     return [name for name in options[0] if name == "C" or any(one[name] != options[0][name] for one in options)]
 
 
-def _experiment(machine, rows, targets, options, scaled):
-    searched = _searched(options)
-    common = {name: value for name, value in options[0].items() if name not in searched}
-    devices = machine.devices or "all"
+def _experiment(plan):
+    machine, searched = plan.machine, _searched(plan.options)
+    common = {name: value for name, value in plan.options[0].items() if name not in searched}
     experiment = Experiment(
-        "svc", rows, machine._targets(targets), common, task=machine._task, devices=devices, verbose=machine.verbose
+        "svc",
+        plan.rows,
+        machine._targets(plan.targets),
+        common,
+        task=machine._task,
+        devices=machine.devices or "all",
+        verbose=machine.verbose,
     )
-    if scaled:
+    if plan.scaled:
         experiment.tables["data"]["standardize"] = "features"
     return experiment
 
@@ -236,7 +266,7 @@ def _run(experiment):
     try:
         return experiment.run(accept=(DONE, FAILED_FITS))
     except Failure as failure:
-        if failure.code != _REFUSED:
+        if failure.code not in _REFUSED:
             raise
         raise _Elsewhere(f"the program refuses the search: {failure}") from failure
 
@@ -250,7 +280,9 @@ def _fits(run, candidates, folds, score):
     }
     fits = [None] * (candidates * folds)
     values = table["errors"] if "errors" in table else table["mse"]
-    for candidate, fold, n, value, status in zip(table["candidate"], table["fold"], table["n"], values, table["status"]):
+    for candidate, fold, n, value, status in zip(
+        table["candidate"], table["fold"], table["n"], values, table["status"]
+    ):
         failed = status == "failed"
         fits[int(candidate) * folds + int(fold)] = {
             "fit_error": f"mokume: candidate {candidate} failed in fold {fold}" if failed else None,
@@ -264,7 +296,7 @@ def _fits(run, candidates, folds, score):
 
 
 def _scorer(machine, scoring, validated):
-    """Returns a function that turns the program's metric of a fold into a score. `validated` holds each fold's targets."""
+    """Returns a function that turns the program's metric of a fold, whose targets `validated` holds, into a score."""
     if machine._task == "classification":
         return lambda errors, fold: (len(validated[fold]) - errors) / len(validated[fold])
     if scoring == "neg_mean_squared_error":
@@ -278,9 +310,10 @@ class GridSearchCV(SharedSearch, sklearn.model_selection.GridSearchCV):
 
     One run of the program fits all candidates in all folds if
 
-    * the estimator is an SVC or SVR of mokume, or a Pipeline of a StandardScaler and one of them, and the search changes
-      only its own parameters,
-    * the score is accuracy for an SVC, R2 or the negative mean squared error for an SVR, and training rows are not scored,
+    * the estimator is an SVC or SVR of mokume, or a Pipeline of a StandardScaler and one of them, and the search
+      changes only its own parameters,
+    * the score is accuracy for an SVC, R2 or the negative mean squared error for an SVR, and training rows are not
+      scored,
     * each row is validated at most once, each fold trains on all other rows, and these have all classes.
 
     Its results are scikit-learn's, except that `mean_fit_time` holds the times of whole bundles of fits, including

@@ -20,11 +20,11 @@ class SVC(KernelMachine, sklearn.svm.SVC):
 
     `devices` takes the values of `mokume run --devices`; None stands for the host if the data is small, and for all
     devices otherwise. The parameters `shrinking` and `cache_size` have no effect: the program does not shrink, and
-    chooses its own memory. A value of `C` above 1e12 counts as 1e12.
+    chooses its own memory. A value of `C` above 1e12 counts as 1e12, and one of `tol` above 1 as 1.
 
     `max_iter` limits the steps of each pair of classes, but the program looks at the limit between launches only, so it
-    may take more steps, up to some hundreds on a GPU; `n_iter_` says how many. A fit that the limit ends has
-    `fit_status_` 1, and a ConvergenceWarning says so.
+    may take some hundreds more; `n_iter_` says how many. As with scikit-learn, a fit that takes `max_iter` steps or
+    more has `fit_status_` 1 and gives a ConvergenceWarning.
 
     `probability=True` fits five folds more, drawn with `random_state`, and learns Platt's sigmoids from the decision
     values of the rows that they validate, as LIBSVM does.
@@ -102,9 +102,9 @@ class SVC(KernelMachine, sklearn.svm.SVC):
     def _wants_probability(self):
         return getattr(self, "_effective_probability", self.probability) is True
 
-    def _prepare(self, experiment):
+    def _prepare(self, experiment, rows):
         if self._wants_probability():
-            experiment.tables["validation"] = {"folds": _PROBABILITY_FOLDS, "calibrate": True}
+            experiment.tables["validation"] = {"folds": min(_PROBABILITY_FOLDS, rows), "calibrate": True}
 
     def _vectors_of_classes(self, values, vectors):
         return np.array(values["nr_sv"].split(), dtype=np.int32)

@@ -9,7 +9,7 @@ from mokume.sklearn._kernel import KernelMachine
 class SVR(KernelMachine, sklearn.svm.SVR):
     """Is scikit-learn's SVR, fitted by mokume on the devices of this machine.
 
-    Everything that SVC says about precision, `devices`, `shrinking`, `cache_size`, `C` and `max_iter` is true here, too.
+    The remarks of SVC on precision, `devices`, `shrinking`, `cache_size`, `C`, `tol` and `max_iter` apply here, too.
     """
 
     _parameter_constraints: dict = {**sklearn.svm.SVR._parameter_constraints, "devices": [str, None]}
