@@ -8,6 +8,11 @@ from sklearn.utils import compute_class_weight
 
 from mokume.sklearn._base import Experiment, ProgramFiles
 
+try:
+    from sklearn.utils._sparse import _align_api_if_sparse
+except ImportError:  # scikit-learn before 1.9 stores matrices
+    _align_api_if_sparse = scipy.sparse.csr_matrix
+
 # The program predicts with more multiplications; with fewer, scikit-learn's code ends before the program has started.
 MANY_PRODUCTS = 1 << 29
 
@@ -68,7 +73,7 @@ class KernelMachine(ProgramFiles):
         self._fit_rows(dense_rows(X), y, sample_weight, random_seed)
         X.sort_indices()
         self.support_vectors_ = X[self.support_]
-        self.dual_coef_ = _with_zeros(self.dual_coef_, type(X))
+        self.dual_coef_ = _with_zeros(self.dual_coef_)
         self._warn_from_fit_status()
 
     def _fit_rows(self, X, y, sample_weight, seed):
@@ -156,11 +161,11 @@ def dense_rows(X):
         return X.astype(np.float32).toarray()
 
 
-def _with_zeros(matrix, kind):
+def _with_zeros(matrix):
     """Returns a sparse matrix that stores zeros too, because scikit-learn's predictions read all numbers in a row."""
     rows, columns = matrix.shape
     indices, starts = np.tile(np.arange(columns), rows), np.arange(rows + 1) * columns
-    return kind((matrix.ravel(), indices, starts), shape=(rows, columns))
+    return _align_api_if_sparse(scipy.sparse.csr_array((matrix.ravel(), indices, starts), shape=(rows, columns)))
 
 
 def weights_as_text(class_weight, y):
