@@ -6,11 +6,13 @@ import tempfile
 
 import numpy as np
 import pytest
+import scipy.sparse
 import sklearn.svm
 from sklearn.base import clone
+from sklearn.exceptions import ConvergenceWarning
 
 import mokume
-from mokume.sklearn import SVC
+from mokume.sklearn import SVC, GridSearchCV
 
 
 @pytest.mark.parametrize(
@@ -43,7 +45,7 @@ def test_equals_scikit_learn(digits, parameters):
 def test_support_vectors_are_rows_of_the_training_set(digits):
     X, y = digits
     svc = SVC().fit(X, y)
-    np.testing.assert_array_equal(svc.support_vectors_, X[svc.support_].astype(np.float32))
+    np.testing.assert_array_equal(svc.support_vectors_, X[svc.support_])
     np.testing.assert_array_equal(svc.classes_[np.repeat(np.arange(10), svc.n_support_)], y[svc.support_])
     assert svc.dual_coef_.shape == (9, len(svc.support_)) and svc.intercept_.shape == (45,)
 
@@ -64,7 +66,7 @@ def test_the_program_and_numpy_agree(digits, two_flowers, monkeypatch, kernel):
         svc = SVC(kernel=kernel, decision_function_shape="ovo", gamma=0.01, coef0=0.5).fit(X, y)
         here, classes = svc.decision_function(X), svc.predict(X)
         with monkeypatch.context() as patch:
-            patch.setattr("mokume.sklearn._svc.FEW_PRODUCTS", 0)
+            patch.setattr("mokume.sklearn._kernel.MANY_PRODUCTS", 0)
             np.testing.assert_allclose(svc.decision_function(X), here, atol=1e-4)
             np.testing.assert_array_equal(svc.predict(X), classes)
 
@@ -82,18 +84,83 @@ def test_copies_and_pickles_without_files(digits, tmp_path, monkeypatch):
 @pytest.mark.parametrize(
     "parameters, word",
     [
-        ({"class_weight": "even"}, "class_weight='even'"),
-        ({"class_weight": {"rose": 2}}, "class_weight names the classes \\['rose'\\]"),
-        ({"probability": True}, "probability=True"),
-        ({"kernel": "precomputed"}, "kernel='precomputed'"),
-        ({"break_ties": True}, "break_ties=True"),
-        ({"gamma": "wide"}, "gamma='wide'"),
-        ({"C": -1}, "C=-1"),
+        ({"class_weight": "even"}, "class_weight"),
+        ({"kernel": "cosine"}, "kernel"),
+        ({"gamma": "wide"}, "gamma"),
+        ({"C": -1}, "'C' parameter"),
+        ({"degree": 2.5}, "degree"),
+        ({"devices": 3}, "devices"),
     ],
 )
-def test_refuses_what_the_program_lacks(two_flowers, parameters, word):
+def test_refuses_as_scikit_learn_does(two_flowers, parameters, word):
     with pytest.raises(ValueError, match=word):
         SVC(**parameters).fit(*two_flowers)
+
+
+def test_the_program_fits(two_flowers):
+    """scikit-learn's fit must call ours, which it does through names that are not public."""
+    assert "models/best/model.libsvm" in SVC().fit(*two_flowers)._files
+    assert "models/best/model.libsvm" in SVC().fit(scipy.sparse.csr_matrix(two_flowers[0]), two_flowers[1])._files
+
+
+def test_a_limit_of_steps_is_reported(digits):
+    X, y = digits
+    with pytest.warns(ConvergenceWarning, match="max_iter=5"):
+        svc = SVC(max_iter=5).fit(X, y)
+    assert svc.fit_status_ == 1 and svc.n_iter_.shape == (45,) and svc.n_iter_.max() >= 5
+    assert SVC().fit(X, y).fit_status_ == 0
+
+
+@pytest.mark.parametrize("labels", [[2**53, 2**53 + 1], [2**60, 2**60 + 1], [-(2**60), 2**60 + 1]])
+def test_large_labels_stay_distinct(two_flowers, labels):
+    X, names = two_flowers
+    y = np.array(labels)[(names == "virginica").astype(int)]
+    svc = SVC().fit(X, y)
+    assert svc.classes_.tolist() == labels and svc.score(X, y) > 0.9
+    assert set(svc.predict(X).tolist()) == set(labels)
+    search = GridSearchCV(SVC(devices="host"), {"C": [1, 10]}, cv=3).fit(X, y)
+    assert search.best_score_ > 0.9 and set(search.predict(X).tolist()) == set(labels)
+
+
+@pytest.mark.parametrize("kernel", ["rbf", "linear"])
+def test_sparse_rows_give_the_model_of_dense_rows(digits, kernel):
+    X, y = digits
+    dense, sparse = (SVC(kernel=kernel).fit(rows, y) for rows in [X, scipy.sparse.csr_matrix(X)])
+    np.testing.assert_array_equal(sparse.support_, dense.support_)
+    np.testing.assert_array_equal(sparse.dual_coef_.toarray(), dense.dual_coef_)
+    np.testing.assert_allclose(sparse.decision_function(scipy.sparse.csr_matrix(X)), dense.decision_function(X))
+
+
+def test_sparse_rows_that_do_not_fit_are_refused():
+    X = scipy.sparse.csr_matrix((2**20, 2**20), dtype=np.float64)
+    with pytest.raises(ValueError, match="4096 GiB, more than half of the memory"):
+        SVC().fit(X, np.arange(2**20) % 2)
+
+
+@pytest.mark.filterwarnings("ignore::FutureWarning")
+def test_probabilities_are_near_scikit_learns(digits):
+    X, y = digits
+    mine, other = (
+        kind(probability=True, random_state=0).fit(X[:400], y[:400]).predict_proba(X[400:])
+        for kind in (SVC, sklearn.svm.SVC)
+    )
+    np.testing.assert_allclose(mine.sum(axis=1), 1)
+    assert np.abs(mine - other).mean() < 0.01 and (mine.argmax(axis=1) == other.argmax(axis=1)).mean() > 0.9
+
+
+@pytest.mark.parametrize("weights", [np.ones((500, 2)), np.full(500, np.nan), np.zeros(500), np.ones(3)])
+def test_bad_weights_are_refused(digits, weights):
+    with pytest.raises(ValueError, match="weight"):
+        SVC().fit(*digits, sample_weight=weights)
+
+
+def test_weights_count_like_repeated_rows(digits):
+    X, y = digits
+    repeats = np.random.RandomState(0).randint(0, 3, len(X))
+    weighted = SVC(C=0.5).fit(X, y, sample_weight=repeats)
+    repeated = SVC(C=0.5, gamma=weighted._gamma).fit(np.repeat(X, repeats, axis=0), np.repeat(y, repeats))
+    by_pair = [svc.set_params(decision_function_shape="ovo").decision_function(X) for svc in (weighted, repeated)]
+    np.testing.assert_allclose(*by_pair, atol=5e-3)
 
 
 def test_a_failure_has_the_text_and_the_code_of_the_program(two_flowers):

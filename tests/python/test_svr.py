@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 import sklearn.svm
 from sklearn.datasets import load_diabetes
+from sklearn.exceptions import ConvergenceWarning
 
 from mokume.sklearn import SVR
 
@@ -37,7 +38,7 @@ def test_equals_scikit_learn(patients, parameters):
 def test_attributes_describe_the_model(patients):
     X, y = patients
     svr = SVR(kernel="linear").fit(X, y)
-    np.testing.assert_array_equal(svr.support_vectors_, X[svr.support_].astype(np.float32))
+    np.testing.assert_array_equal(svr.support_vectors_, X[svr.support_])
     assert svr.dual_coef_.shape == (1, len(svr.support_)) and svr.intercept_.shape == (1,)
     np.testing.assert_allclose(X @ svr.coef_[0] + svr.intercept_[0], svr.predict(X), atol=1e-5)
     np.testing.assert_array_equal(pickle.loads(pickle.dumps(svr)).predict(X), svr.predict(X))
@@ -47,11 +48,37 @@ def test_the_program_predicts_the_same(patients, monkeypatch):
     X, y = patients
     svr = SVR().fit(X, y)
     here = svr.predict(X)
-    monkeypatch.setattr("mokume.sklearn._svr.FEW_PRODUCTS", 0)
+    monkeypatch.setattr("mokume.sklearn._kernel.MANY_PRODUCTS", 0)
     np.testing.assert_allclose(svr.predict(X), here, atol=1e-5)
 
 
-@pytest.mark.parametrize("parameters", [{"epsilon": -1}, {"kernel": "precomputed"}, {"C": 0}, {"gamma": "wide"}])
-def test_refuses_what_the_program_lacks(patients, parameters):
+@pytest.mark.parametrize(
+    "parameters", [{"epsilon": -1}, {"kernel": "cosine"}, {"C": 0}, {"gamma": "wide"}, {"degree": 2.5}]
+)
+def test_refuses_as_scikit_learn_does(patients, parameters):
     with pytest.raises(ValueError):
         SVR(**parameters).fit(*patients)
+
+
+@pytest.mark.parametrize("kernel", ["rbf", "linear", "poly"])
+def test_without_support_vectors_it_answers_the_intercept(patients, kernel):
+    X, _ = patients
+    svr = SVR(kernel=kernel).fit(X, np.full(len(X), 3.5))
+    assert len(svr.support_) == 0 and svr.dual_coef_.shape == (1, 0)
+    np.testing.assert_allclose(svr.predict(X), 3.5)
+    np.testing.assert_allclose(pickle.loads(pickle.dumps(svr)).predict(X), 3.5)
+
+
+def test_a_limit_of_steps_is_reported(patients):
+    X, y = patients
+    with pytest.warns(ConvergenceWarning, match="max_iter=10"):
+        svr = SVR(C=100, max_iter=10).fit(X, y)
+    assert svr.fit_status_ == 1 and svr.n_iter_ >= 10
+
+
+def test_weights_count_like_repeated_rows(patients):
+    X, y = patients
+    repeats = np.random.RandomState(0).randint(0, 3, len(X))
+    weighted = SVR().fit(X, y, sample_weight=repeats)
+    repeated = SVR(gamma=weighted._gamma).fit(np.repeat(X, repeats, axis=0), np.repeat(y, repeats))
+    np.testing.assert_allclose(weighted.predict(X), repeated.predict(X), atol=5e-3)

@@ -8,11 +8,11 @@ import tempfile
 from pathlib import Path
 
 import numpy as np
-from sklearn.base import BaseEstimator, ClassifierMixin, RegressorMixin
+from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_is_fitted
 
-from mokume.program import call
+from mokume.program import DONE, call
 from mokume.run import predict, save_rows, toml
 
 try:
@@ -47,9 +47,11 @@ def refuse(estimator, **supported):
 class Experiment:
     """Runs an experiment in a temporary directory, which exists until the end of the `with` block."""
 
-    def __init__(self, model, X, y, options, *, task="classification", devices=None, seed=0, verbose=False):
+    def __init__(
+        self, model, X, y, options, *, weights=None, task="classification", devices=None, seed=0, verbose=False
+    ):
         self.verbose = verbose
-        self.rows, self.y = X, y
+        self.rows, self.y, self.weights = X, y, weights
         self.devices = devices or ("host" if X.size < _SMALL else "all")
         self.tables = {
             "": {"name": "fit", "model": model, "seed": str(seed)},
@@ -60,6 +62,8 @@ class Experiment:
             "model_options": options,
             "devices": {"use": self.devices},
         }
+        if weights is not None:
+            self.tables["data"]["weight"] = "weights.npy"
 
     def __enter__(self):
         self._place = tempfile.TemporaryDirectory(prefix="mokume-")
@@ -76,16 +80,18 @@ class Experiment:
         self.tables["search"] = {"method": "list"}
         self.tables["search.params"] = lists
 
-    def run(self):
-        """Runs the experiment, and returns its run directory."""
+    def run(self, accept=(DONE,)):
+        """Runs the experiment, and returns its run directory. Raises Failure unless the exit code is in `accept`."""
         save_rows(self.place, "rows.npy", self.rows)
         np.save(os.path.join(self.place, "labels.npy"), self.y)
+        if self.weights is not None:
+            np.save(os.path.join(self.place, "weights.npy"), self.weights)
         text = ""
         for table, keys in self.tables.items():
             if keys or not table:
                 text += (f"[{table}]\n" if table else "") + "".join(f"{k} = {toml(v)}\n" for k, v in keys.items())
         Path(self.place, "fit.toml").write_text(text)
-        call(["run", "fit.toml"], directory=self.place, show=self.verbose)
+        call(["run", "fit.toml"], directory=self.place, show=bool(self.verbose), accept=accept)
         return next(Path(self.place, "runs", "fit").iterdir())
 
 
@@ -100,8 +106,8 @@ def read_json(path):
     return json.loads(Path(path).read_text())
 
 
-class ProgramEstimator(BaseEstimator):
-    """Keeps the run directory of its model as bytes, so that the estimator can be copied and pickled."""
+class ProgramFiles:
+    """Keeps the run directory of a model as bytes, so that the estimator can be copied and pickled."""
 
     def _keep(self, run, devices):
         """Keeps the model of a run directory. Predictions use the devices of the fit."""
@@ -109,13 +115,8 @@ class ProgramEstimator(BaseEstimator):
         self._files = {str(f.relative_to(run)): f.read_bytes() for f in files if f.is_file()}
         self._devices = devices
 
-    def _manifest(self):
-        return json.loads(self._files["models/best/manifest.json"])
-
-    def _rows(self, X):
-        """Checks rows to predict, and returns them."""
-        check_is_fitted(self)
-        return validate_data(self, X, dtype=np.float32, order="C", reset=False)
+    def _model_json(self, name):
+        return json.loads(self._files[f"models/best/{name}"])
 
     def _scores_of_program(self, X, after="predicted"):
         """Returns the columns to the right of the column `after` in the program's predictions for checked rows."""
@@ -131,7 +132,7 @@ class ProgramEstimator(BaseEstimator):
         return table[:, names.index(after) + 1 :]
 
 
-class ProgramClassifier(ClassifierMixin, ProgramEstimator):
+class ProgramClassifier(ClassifierMixin, ProgramFiles, BaseEstimator):
     """Checks the rows and classes of a classifier."""
 
     def _checked(self, X, y):
@@ -145,11 +146,7 @@ class ProgramClassifier(ClassifierMixin, ProgramEstimator):
             )
         return X, numbers.astype(np.int64)
 
-
-class ProgramRegressor(RegressorMixin, ProgramEstimator):
-    """Checks the rows and targets of a regression."""
-
-    def _checked(self, X, y):
-        """Returns rows and targets, and sets n_features_in_."""
-        X, y = validate_data(self, X, y, dtype=np.float32, order="C", y_numeric=True)
-        return X, y.astype(np.float64)
+    def _rows(self, X):
+        """Checks rows to predict, and returns them."""
+        check_is_fitted(self)
+        return validate_data(self, X, dtype=np.float32, order="C", reset=False)

@@ -1,54 +1,175 @@
-"""Defines the common parts of support vector machines: kernel parameters, and kernel values of few rows."""
+"""Fits scikit-learn's support vector machines with the program; all but the fit is scikit-learn's own code."""
 
-import numbers
+import os
 
 import numpy as np
-from sklearn.metrics.pairwise import rbf_kernel
+import scipy.sparse
+from sklearn.utils import compute_class_weight
 
-from mokume.sklearn._base import refuse
+from mokume.sklearn._base import Experiment, ProgramFiles
+
+try:
+    from sklearn.utils._sparse import _align_api_if_sparse
+except ImportError:  # scikit-learn before 1.9 stores matrices
+    _align_api_if_sparse = scipy.sparse.csr_matrix
+
+# The program predicts with more multiplications; with fewer, scikit-learn's code ends before the program has started.
+MANY_PRODUCTS = 1 << 29
 
 _KERNELS = {"linear": "linear", "poly": "polynomial", "rbf": "rbf", "sigmoid": "sigmoid"}
 _NO_LIMIT = 10**12
+_LARGEST_C, _LARGEST_TOL = 1e12, 1.0
+_SMALLEST_GAMMA, _LARGEST_GAMMA = 1e-300, 1e6  # the program refuses 0, and computes the same with the smallest
+_TOO_LARGE = (
+    "The dual coefficients or intercepts are not finite. The input data may contain large values and need to be "
+    "preprocessed: mokume computes in float32, whose largest number is 3.4e38."
+)
 
 
-class KernelMachine:
-    """Serves machines with the attributes kernel, degree, gamma, coef0, C, tol and max_iter."""
+class KernelMachine(ProgramFiles):
+    """Replaces the solver of a support vector machine of scikit-learn, from which the other base class inherits.
 
-    def _machine(self):
+    scikit-learn's `fit` checks the input and then calls `_dense_fit` or `_sparse_fit`, which set the attributes that
+    its other methods read. tests/python runs scikit-learn's own tests, which show that each version still does this.
+    """
+
+    _parameter_constraints: dict = {}
+    _task = "classification"
+    _ready_run = None
+
+    def fit(self, X, y, sample_weight=None):
+        """Fits the machine to rows and their targets; a weight multiplies the parameter C of its row."""
+        return super().fit(X, y, sample_weight)
+
+    def _options(self, class_weight=""):
         """Returns the parameters of the program's svc. If gamma is a word, it becomes gamma_unit, and gamma is 1."""
-        refuse(self, kernel=list(_KERNELS))
-        for name in ["C", "tol", "coef0"]:
-            value = getattr(self, name)
-            if not isinstance(value, numbers.Real) or (name != "coef0" and not value > 0):
-                raise ValueError(f"{name}={value!r} is not a number{'' if name == 'coef0' else ' above 0'}")
         word = isinstance(self.gamma, str)
-        if self.gamma not in ("scale", "auto") if word else not (isinstance(self.gamma, numbers.Real) and self.gamma > 0):
-            raise ValueError(f"gamma={self.gamma!r} is neither 'scale' nor 'auto' nor a number above 0")
         return {
-            "C": float(self.C),
-            "kernel": _KERNELS[self.kernel],
+            "C": min(float(self.C), _LARGEST_C),
+            "kernel": _KERNELS.get(self.kernel, "precomputed") if isinstance(self.kernel, str) else "precomputed",
             "degree": int(self.degree),
-            "gamma": 1.0 if word else float(self.gamma),
+            "gamma": 1.0 if word else max(float(self.gamma), _SMALLEST_GAMMA),
             "gamma_unit": self.gamma if word else "one",
             "coef0": float(self.coef0),
-            "tol": float(self.tol),
-            "max_iterations": _NO_LIMIT if self.max_iter == -1 else int(self.max_iter),
+            "tol": min(float(self.tol), _LARGEST_TOL),
+            "max_iterations": _NO_LIMIT if self.max_iter == -1 else max(1, int(self.max_iter)),
         }
 
-    def _machine_file(self):
-        """Returns the header of the model's LIBSVM file as a dictionary, and the text of its vectors."""
+    def _needs_matrix(self):
+        return callable(self.kernel) or self.kernel == "precomputed"
+
+    def _dense_fit(self, X, y, sample_weight, solver_type, kernel, random_seed):
+        if callable(self.kernel):
+            self._BaseLibSVM__Xfit = X  # scikit-learn's _compute_kernel reads it
+            X = self._compute_kernel(X)
+            if X.shape[0] != X.shape[1]:
+                raise ValueError("X.shape[0] should be equal to X.shape[1]")
+        with np.errstate(over="ignore"):
+            self._fit_rows(X.astype(np.float32), y, sample_weight, random_seed)
+        self.support_vectors_ = np.empty((0, 0)) if self._needs_matrix() else X[self.support_]
+        self._warn_from_fit_status()
+
+    def _sparse_fit(self, X, y, sample_weight, solver_type, kernel, random_seed):
+        self._fit_rows(dense_rows(X), y, sample_weight, random_seed)
+        X.sort_indices()
+        self.support_vectors_ = X[self.support_]
+        self.dual_coef_ = _with_zeros(self.dual_coef_)
+        self._warn_from_fit_status()
+
+    def _fit_rows(self, X, y, sample_weight, seed):
+        """Runs the program, and sets the attributes that describe the model."""
+        if not np.isfinite(X).all():
+            raise ValueError(_TOO_LARGE)
+        if sample_weight.ndim != 1 or not np.isfinite(sample_weight).all():
+            raise ValueError("sample_weight must hold one finite number for each row")
+        options = self._options(self._fitted_class_weight())
+        rows = np.arange(len(X))
+        weights = None
+        if len(sample_weight) and np.any(sample_weight != 1):
+            rows = self._weighted_rows(y, sample_weight)
+            weights = sample_weight[rows]
+            if len(rows) < len(X) and 0 < self._gamma <= _LARGEST_GAMMA:  # scale counts the rows without weight
+                options.update(gamma=float(self._gamma), gamma_unit="one")
+            X = X[np.ix_(rows, rows)] if self._needs_matrix() else X[rows]
+        with Experiment(
+            "svc",
+            X,
+            self._targets(y[rows]),
+            options,
+            weights=weights,
+            task=self._task,
+            devices=self.devices,
+            seed=seed,
+            verbose=self.verbose,
+        ) as experiment:
+            self._prepare(experiment, len(X))
+            run = self.__dict__.pop("_ready_run", None) or experiment.run()
+            self._keep(run, experiment.devices)
+        self._read_model(rows)
+
+    def _prepare(self, experiment, rows):
+        """Changes the experiment of a fit before it runs."""
+
+    def _weighted_rows(self, y, sample_weight):
+        """Returns the rows with a positive weight."""
+        rows = np.flatnonzero(sample_weight > 0)
+        if len(rows) == 0:
+            raise ValueError("Invalid input - all samples have zero or negative weights.")
+        return rows
+
+    def _fitted_class_weight(self):
+        return ""
+
+    def _read_model(self, rows):
+        """Reads the model's LIBSVM file. `rows` are the numbers of the rows that the program trained on."""
         header, _, vectors = self._files["models/best/model.libsvm"].decode().partition("\nSV\n")
         values = dict(line.split(" ", 1) for line in header.splitlines())
-        self._gamma = float(values.get("gamma", 0))
-        self._fitted_kernel = dict(kernel=self.kernel, degree=self.degree, coef0=self.coef0)
-        return values, vectors
+        manifest = self._model_json("manifest.json")
+        if not self._needs_matrix():
+            self._gamma = float(values.get("gamma", self._gamma))
+        support = np.array(manifest.get("training_rows", []), dtype=np.int64)
+        self._n_support = self._vectors_of_classes(values, len(support))
+        # scikit-learn sorts the support vectors of each class by their row.
+        part = np.repeat(np.arange(len(self._n_support)), self._n_support)[: len(support)]
+        order = np.lexsort((support, part))
+        self.support_ = rows[support[order]].astype(np.int32)
+        columns = max(1, len(getattr(self, "classes_", [])) - 1)
+        lines = [line.split(" ", columns)[:columns] for line in vectors.splitlines()]
+        dual = np.array(lines, dtype=np.float64).reshape(len(support), columns)[order]
+        self.dual_coef_ = np.ascontiguousarray(dual.T)
+        self.intercept_ = 0.0 - np.array(values["rho"].split(), dtype=np.float64)
+        self._probA = self._probB = np.empty(0)
+        steps = np.array(manifest["steps"], dtype=np.int32)
+        self._num_iter = np.maximum(steps, 1)  # scikit-learn promises at least one step
+        self.fit_status_ = int(self.max_iter != -1 and np.any(steps >= self.max_iter))
 
-    def _kernel_values(self, X):
-        fitted = self._fitted_kernel
-        if fitted["kernel"] == "rbf":
-            return rbf_kernel(X, self.support_vectors_, gamma=self._gamma)
-        if fitted["kernel"] == "linear":
-            return X @ self.support_vectors_.T
-        if fitted["kernel"] == "poly":
-            return (self._gamma * (X @ self.support_vectors_.T) + fitted["coef0"]) ** fitted["degree"]
-        return np.tanh(self._gamma * (X @ self.support_vectors_.T) + fitted["coef0"])
+    def _runs_long(self, X):
+        return not self._needs_matrix() and X.size * len(self.support_) >= MANY_PRODUCTS
+
+
+def dense_rows(X):
+    """Returns sparse rows as a dense float32 array, unless it would fill more than half of the memory."""
+    size = X.shape[0] * X.shape[1] * 4
+    if size > os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES") / 2:
+        raise ValueError(
+            f"X is sparse, and as a dense array it takes {size / 2**30:.0f} GiB, more than half of the memory of this "
+            "machine: mokume computes with dense rows, so select fewer features"
+        )
+    if not scipy.sparse.issparse(X):
+        return np.ascontiguousarray(X, dtype=np.float32)
+    with np.errstate(over="ignore"):
+        return X.astype(np.float32).toarray()
+
+
+def _with_zeros(matrix):
+    """Returns a sparse matrix that stores zeros too, because scikit-learn's predictions read all numbers in a row."""
+    rows, columns = matrix.shape
+    indices, starts = np.tile(np.arange(columns), rows), np.arange(rows + 1) * columns
+    return _align_api_if_sparse(scipy.sparse.csr_array((matrix.ravel(), indices, starts), shape=(rows, columns)))
+
+
+def weights_as_text(class_weight, y):
+    """Returns class_weight for the program, which knows the classes as 0, 1, ...; y holds these numbers' labels."""
+    classes = np.unique(y)
+    weights = compute_class_weight(class_weight, classes=classes, y=y)
+    return ",".join(f"{number}={float(weight)!r}" for number, weight in enumerate(weights))

@@ -1,138 +1,332 @@
-"""Runs a grid search as one experiment of the program, which shares kernel matrices and uses every device."""
+"""Runs searches as one experiment of the program, which shares kernel matrices and uses every device."""
 
 import time
+import warnings
+from typing import NamedTuple
 
 import numpy as np
+import scipy.sparse
+import sklearn
 import sklearn.model_selection
 from sklearn.base import clone
+from sklearn.exceptions import ConvergenceWarning
 from sklearn.metrics import check_scoring
-from sklearn.model_selection import ParameterGrid, check_cv
+from sklearn.model_selection import ParameterGrid, ParameterSampler, check_cv
+from sklearn.model_selection._validation import _warn_or_raise_about_fit_failures
+from sklearn.pipeline import Pipeline
+from sklearn.preprocessing import StandardScaler
+from sklearn.utils import check_array, check_random_state
 
-from mokume.sklearn._base import Experiment, read_json, read_table, refuse
+from mokume.program import DONE, FAILED_FITS, Failure
+from mokume.sklearn._base import Experiment, read_json, read_table
+from mokume.sklearn._kernel import dense_rows
 from mokume.sklearn._svc import SVC
+from mokume.sklearn._svr import SVR
+
+_SCORES = {SVC: (None, "accuracy"), SVR: (None, "r2", "neg_mean_squared_error")}
+_REFUSED = 2, 3  # the program's exit codes for a mistake in the experiment file, and in the data
+
+_MOST_FOLDS = 1000
 
 
-class GridSearchCV(sklearn.model_selection.GridSearchCV):
-    """Runs scikit-learn's GridSearchCV for mokume's SVC, with accuracy as its score.
+class _Elsewhere(Exception):
+    """Says why a search goes scikit-learn's road."""
 
-    The folds are those of scikit-learn, but each row may be validated only once, as in KFold, StratifiedKFold and
-    GroupKFold. Scores are exact, but `mean_fit_time` holds the times of whole bundles of fits, including scoring. The
-    program refits the first of the best candidates. `n_jobs`, `verbose` and `pre_dispatch` have no effect: the program
-    uses the devices of the estimator's parameter `devices`, by default all of them.
-    """
 
-    def __init__(
-        self,
-        estimator,
-        param_grid,
-        *,
-        scoring=None,
-        n_jobs=None,
-        refit=True,
-        cv=None,
-        verbose=0,
-        pre_dispatch="2*n_jobs",
-        error_score=np.nan,
-        return_train_score=False,
-    ):
-        super().__init__(
-            estimator=estimator,
-            param_grid=param_grid,
-            scoring=scoring,
-            n_jobs=n_jobs,
-            refit=refit,
-            cv=cv,
-            verbose=verbose,
-            pre_dispatch=pre_dispatch,
-            error_score=error_score,
-            return_train_score=return_train_score,
-        )
+class _Plan(NamedTuple):
+    """Holds the input of a run that fits all candidates in all folds."""
 
-    def fit(self, X, y=None, *, groups=None):
+    machine: object
+    alone: bool  # whether the machine is the estimator itself
+    scaled: bool
+    rows: np.ndarray
+    targets: np.ndarray
+    candidates: list
+    options: list
+    fold_of: np.ndarray
+
+
+class SharedSearch:
+    """Goes the program's road where it gives what scikit-learn's search gives, and scikit-learn's everywhere else."""
+
+    def fit(self, X, y=None, **params):
         """Fits every candidate in every fold, and the best one to all rows."""
-        if not isinstance(self.estimator, SVC):
-            raise ValueError(
-                f"GridSearchCV of mokume searches the parameters of mokume.sklearn.SVC, not of {self.estimator!r}; use "
-                "that of scikit-learn for other estimators"
+        if hasattr(self, "_parameter_constraints"):  # scikit-learn 1.2 has none
+            self._validate_params()
+        self._splits = None
+        generator = check_random_state(getattr(self, "random_state", None))
+        state = generator.get_state()
+        try:
+            plan = self._plan(X, y, params)
+            self._say(
+                f"one run of the program fits all {len(plan.candidates)} candidates in all {plan.fold_of.max() + 1} "
+                "folds, because it knows the estimator, the score and the folds"
             )
-        refuse(self, scoring=[None, "accuracy"], refit=[True, False], return_train_score=[False])
-        estimator = clone(self.estimator)
-        rows, classes = estimator._checked(X, y)
-        parameters = list(ParameterGrid(self.param_grid))
-        y = estimator.classes_[classes]
-        fold_of = _folds(check_cv(self.cv, y, classifier=True), rows, y, groups)
-        candidates = [clone(self.estimator).set_params(**chosen)._options(estimator.classes_) for chosen in parameters]
-        options = {name: value for name, value in candidates[0].items() if all(c[name] == value for c in candidates)}
-        options.pop("C", None)
-        lists = {name: [c[name] for c in candidates] for name in candidates[0] if name not in options}
-        devices = estimator.devices or "all"
-        started = time.perf_counter()
-        with Experiment("svc", rows, classes, options, devices=devices, verbose=estimator.verbose) as experiment:
-            experiment.search(lists, fold_of)
-            run = experiment.run()
-            self.cv_results_ = _results(run, parameters, int(fold_of.max()) + 1)
-            self.best_index_ = read_json(run / "summary.json")["best"]["candidate"]
-            self.best_params_ = parameters[self.best_index_]
-            self.best_score_ = self.cv_results_["mean_test_score"][self.best_index_]
+            return self._fit_shared(plan, X, y)
+        except _Elsewhere as reason:
+            self._say(f"scikit-learn's search fits each candidate in each fold, because {reason}")
+            generator.set_state(state)
+            return self._fit_elsewhere(X, y, params)
+        finally:
+            self.__dict__.pop("_splits", None)
+
+    def _fit_elsewhere(self, X, y, params):
+        """Goes scikit-learn's road, with the folds that are drawn already."""
+        cv = self.cv
+        self.cv = cv if self._splits is None else self._splits
+        try:
+            return super().fit(X, y, **params)
+        finally:
+            self.cv = cv
+
+    def _say(self, sentence):
+        if self.verbose >= 1:
+            print(f"mokume: {sentence}.", flush=True)
+
+    def _plan(self, X, y, params):
+        """Returns the plan of the program's road. Raises _Elsewhere if scikit-learn must go its own."""
+        self._check_road(params)
+        prefix, machine, scaled = _machine(self.estimator)
+        if self.scoring not in _SCORES[type(machine)]:
+            raise _Elsewhere(f"the program does not compute scoring={self.scoring!r}")
+        try:
+            rows, y_checked = _rows(X, y, scaled)
+            candidates = list(self._candidates())
+            machines = [_candidate(machine, prefix, chosen) for chosen in candidates]
+            if not machines:
+                raise _Elsewhere("there are no candidates")
+            targets = machine._validate_targets(y_checked)
+            fold_of = self._folds(machine, X, y, params.get("groups"), targets)
+            options = [one._options(one._shared_class_weight(y_checked)) for one in machines]
+        except (ValueError, TypeError) as error:  # scikit-learn's road ends in the same error, or scores it
+            raise _Elsewhere(_first_line(error)) from error
+        return _Plan(machine, not prefix, scaled, rows, targets, candidates, options, fold_of)
+
+    def _fit_shared(self, plan, X, y):
+        with _experiment(plan) as experiment:
+            searched = {name: [one[name] for one in plan.options] for name in _searched(plan.options)}
+            experiment.search(searched, plan.fold_of)
+            run = _run(experiment)
+            self._take_results(run, plan)
             if self.refit:
-                estimator.set_params(**self.best_params_)
-                estimator._adopt(run, rows, devices)
-                self.best_estimator_ = estimator
-                self.refit_time_ = time.perf_counter() - started - self.cv_results_["mean_fit_time"].sum()
-        self.scorer_ = check_scoring(estimator, scoring=self.scoring)
-        self.n_splits_ = int(fold_of.max()) + 1
-        self.multimetric_ = False
-        if hasattr(estimator, "feature_names_in_"):
-            self.feature_names_in_ = estimator.feature_names_in_
+                self._refit(X, y, run if plan.alone else None)
         return self
 
+    def _check_road(self, params):
+        """Raises _Elsewhere for requests that need scikit-learn's loop."""
+        if type(self)._run_search not in (
+            sklearn.model_selection.GridSearchCV._run_search,
+            sklearn.model_selection.RandomizedSearchCV._run_search,
+        ):
+            raise _Elsewhere("a subclass chooses the candidates")
+        if sklearn.get_config().get("enable_metadata_routing"):
+            raise _Elsewhere("metadata is routed")
+        if getattr(self, "_skl_callbacks", None) or getattr(self.estimator, "_skl_callbacks", None):
+            raise _Elsewhere("callbacks watch the fits")
+        if self.return_train_score:
+            raise _Elsewhere("the program does not score training rows")
+        given = [name for name, value in params.items() if name != "groups" and value is not None]
+        if given:
+            raise _Elsewhere(f"fit takes {given[0]}")
 
-def _folds(cv, X, y, groups):
-    """Returns the fold that validates each row, or -1 if none does. The program trains on all other rows."""
-    fold_of = None
-    for fold, (trained, validated) in enumerate(cv.split(X, y, groups)):
-        if fold_of is None:
-            fold_of = np.full(len(y), -1)
-        if len(trained) + len(validated) != len(y) or np.any(fold_of[validated] != -1):
-            raise ValueError(
-                f"cv={cv!r} validates rows more than once, or leaves rows out: GridSearchCV of mokume takes folds that "
-                "validate each row at most once and train on all others, as those of StratifiedKFold"
-            )
-        fold_of[validated] = fold
-    return fold_of
+    def _folds(self, machine, X, y, groups, targets):
+        """Returns the fold that validates each row, or -1 if none does. The program trains on all other rows."""
+        cv = check_cv(self.cv, y, classifier=machine._task == "classification")
+        splits = list(cv.split(X, y, groups))
+        if len(splits) != cv.get_n_splits(X, y, groups):
+            raise _Elsewhere("the number of folds differs from get_n_splits")
+        self._splits = splits
+        if not 2 <= len(splits) <= _MOST_FOLDS:
+            raise _Elsewhere(f"the program takes 2 to {_MOST_FOLDS} folds")
+        fold_of = np.full(len(targets), -1)
+        everything = np.arange(len(targets))
+        for fold, (trained, validated) in enumerate(splits):
+            if np.any(fold_of[validated] != -1) or len(validated) == 0:
+                raise _Elsewhere("the folds validate rows more than once")
+            fold_of[validated] = fold
+            if not np.array_equal(np.sort(trained), np.delete(everything, validated)):
+                raise _Elsewhere("a fold does not train on all rows that it does not validate")
+            if machine._task == "classification" and len(np.unique(targets[trained])) <= targets.max():
+                raise _Elsewhere("a fold trains without one of the classes")
+        return fold_of
+
+    def _take_results(self, run, plan):
+        """Reads the scores of a run, and sets the attributes of a search."""
+        candidates, folds = plan.candidates, int(plan.fold_of.max()) + 1
+        validated = [plan.targets[plan.fold_of == fold] for fold in range(folds)]
+        fits = _fits(run, len(candidates), folds, _scorer(plan.machine, self.scoring, validated))
+        _warn_or_raise_about_fit_failures(fits, self.error_score)
+        stopped = sum(fit.pop("stopped") for fit in fits)
+        for fit in fits:
+            if fit.pop("fit_error"):
+                fit["test_scores"] = self.error_score
+        if stopped:
+            warnings.warn(f"max_iter ended {stopped} of {len(fits)} fits before they converged.", ConvergenceWarning)
+        self.cv_results_ = self._format_results(candidates, folds, fits)
+        self.best_index_ = self._select_best_index(self.refit, "score", self.cv_results_)
+        self.best_params_ = candidates[self.best_index_]
+        if not callable(self.refit):
+            self.best_score_ = self.cv_results_["mean_test_score"][self.best_index_]
+        self.scorer_ = check_scoring(self.estimator, scoring=self.scoring)
+        self.n_splits_ = folds
+        self.multimetric_ = False
+
+    def _refit(self, X, y, run):
+        """Fits the best candidate to all rows, or takes its model from the run if that holds it."""
+        started = time.perf_counter()
+        best = clone(self.estimator).set_params(**clone(self.best_params_, safe=False))
+        if run is not None and read_json(run / "summary.json")["best"]["candidate"] == self.best_index_:
+            if getattr(best, "probability", False) is not True:
+                best._ready_run = run
+        self.best_estimator_ = best.fit(X, y)
+        self.refit_time_ = time.perf_counter() - started
+        if hasattr(best, "feature_names_in_"):
+            self.feature_names_in_ = best.feature_names_in_
 
 
-def _results(run, parameters, folds):
-    """Returns cv_results_ from a run directory."""
+def _first_line(reason):
+    return str(reason).strip().split("\n")[0].rstrip(".")
+
+
+def _machine(estimator):
+    """Returns the prefix of the machine's parameters, the machine, and whether a StandardScaler is before it."""
+    if type(estimator) in _SCORES:
+        return "", clone(estimator), False
+    if type(estimator) is not Pipeline:
+        raise _Elsewhere(f"{type(estimator).__name__} is not an estimator of mokume")
+    *before, (name, machine) = estimator.steps
+    before = [step for _, step in before if step is not None and step != "passthrough"]
+    if type(machine) not in _SCORES:
+        raise _Elsewhere(f"the pipeline ends with {type(machine).__name__}, which mokume does not fit")
+    if estimator.memory is not None or getattr(estimator, "transform_input", None) is not None:
+        raise _Elsewhere("the pipeline has settings of its own")
+    if before and not (len(before) == 1 and _is_plain_scaler(before[0])):
+        raise _Elsewhere("the program standardises columns, and knows no other transformer")
+    return f"{name}__", clone(machine), bool(before)
+
+
+def _is_plain_scaler(step):
+    return type(step) is StandardScaler and step.with_mean and step.with_std
+
+
+def _rows(X, y, scaled):
+    """Returns dense rows and their targets."""
+    if getattr(y, "ndim", None) != 1 and np.ndim(y) != 1:
+        raise _Elsewhere("y is not a list of one target for each row")
+    if scaled and scipy.sparse.issparse(X):
+        raise _Elsewhere("StandardScaler refuses sparse rows")
+    rows = check_array(X, dtype=np.float64, order="C", accept_sparse="csr")
+    if rows.shape[0] != len(y):
+        raise _Elsewhere("X and y differ in their lengths")
+    # The program standardises numbers in double precision.
+    return rows if scaled else dense_rows(rows), np.asarray(y)
+
+
+def _candidate(machine, prefix, chosen):
+    """Returns the machine with the parameters of a candidate, which the program must know."""
+    own = {}
+    for name, value in chosen.items():
+        if not name.startswith(prefix) or name[len(prefix) :] not in machine.get_params(deep=False):
+            raise _Elsewhere(f"the search changes {name}")
+        own[name[len(prefix) :]] = value
+    one = clone(machine).set_params(**own)
+    one._validate_params()
+    if one._needs_matrix():
+        raise _Elsewhere("the kernel is a matrix or a function")
+    if getattr(one, "break_ties", False):
+        raise _Elsewhere("break_ties=True counts otherwise than the program")
+    if one.devices != machine.devices:
+        raise _Elsewhere("the search changes devices")
+    return one
+
+
+def _searched(options):
+    """Returns the options that the candidates do not share, and C, because a search needs a parameter."""
+    return [name for name in options[0] if name == "C" or any(one[name] != options[0][name] for one in options)]
+
+
+def _experiment(plan):
+    machine, searched = plan.machine, _searched(plan.options)
+    common = {name: value for name, value in plan.options[0].items() if name not in searched}
+    experiment = Experiment(
+        "svc",
+        plan.rows,
+        machine._targets(plan.targets),
+        common,
+        task=machine._task,
+        devices=machine.devices or "all",
+        verbose=machine.verbose,
+    )
+    if plan.scaled:
+        experiment.tables["data"]["standardize"] = "features"
+    return experiment
+
+
+def _run(experiment):
+    try:
+        return experiment.run(accept=(DONE, FAILED_FITS))
+    except Failure as failure:
+        if failure.code not in _REFUSED:
+            raise
+        raise _Elsewhere(f"the program refuses the search: {failure}") from failure
+
+
+def _fits(run, candidates, folds, score):
+    """Returns a dictionary for each fit, in scikit-learn's order."""
     table, timeline = read_table(run / "results.csv"), read_table(run / "timeline.csv")
-    shape = (len(parameters), folds)
-    scores, times = np.full(shape, np.nan), np.zeros(shape)
-    for candidate, fold, n, errors, status in zip(
-        *(table[name] for name in ["candidate", "fold", "n", "errors", "status"])
-    ):
-        if status != "failed":
-            scores[int(candidate), int(fold)] = (int(n) - int(errors)) / int(n)
-    for candidate, fold, start, end in zip(*(timeline[name] for name in ["candidate", "fold", "start_s", "end_s"])):
-        if candidate and fold:
-            times[int(candidate), int(fold)] = float(end) - float(start)
-    results = {
-        "mean_fit_time": times.mean(axis=1),
-        "std_fit_time": times.std(axis=1),
-        "mean_score_time": np.zeros(len(parameters)),
-        "std_score_time": np.zeros(len(parameters)),
+    times = {
+        place[:2]: float(place[3]) - float(place[2])
+        for place in zip(*(timeline[name] for name in ["candidate", "fold", "start_s", "end_s"]))
     }
-    for name in sorted({name for chosen in parameters for name in chosen}):
-        values = np.ma.masked_all(len(parameters), dtype=object)
-        for k, chosen in enumerate(parameters):
-            if name in chosen:
-                values[k] = chosen[name]
-        results[f"param_{name}"] = values
-    results["params"] = parameters
-    for fold in range(folds):
-        results[f"split{fold}_test_score"] = scores[:, fold]
-    results["mean_test_score"] = scores.mean(axis=1)
-    results["std_test_score"] = scores.std(axis=1)
-    # Equal candidates share a rank, even if rounding makes their means differ.
-    means = np.nan_to_num(results["mean_test_score"], nan=-1)
-    results["rank_test_score"] = np.array([1 + np.sum(means > mean + 1e-12) for mean in means], dtype=np.int32)
-    return results
+    fits = [None] * (candidates * folds)
+    values = table["errors"] if "errors" in table else table["mse"]
+    for candidate, fold, n, value, status in zip(
+        table["candidate"], table["fold"], table["n"], values, table["status"]
+    ):
+        failed = status == "failed"
+        fits[int(candidate) * folds + int(fold)] = {
+            "fit_error": f"mokume: candidate {candidate} failed in fold {fold}" if failed else None,
+            "test_scores": np.nan if failed else score(float(value), int(fold)),
+            "fit_time": times.get((candidate, fold), 0.0),
+            "score_time": 0.0,
+            "n_test_samples": int(n),
+            "stopped": status == "capped",
+        }
+    return fits
+
+
+def _scorer(machine, scoring, validated):
+    """Returns a function that turns the program's metric of a fold, whose targets `validated` holds, into a score."""
+    if machine._task == "classification":
+        return lambda errors, fold: (len(validated[fold]) - errors) / len(validated[fold])
+    if scoring == "neg_mean_squared_error":
+        return lambda mse, fold: -mse
+    spread = [np.var(targets) for targets in validated]
+    return lambda mse, fold: 1 - mse / spread[fold] if spread[fold] > 0 else float(mse == 0)
+
+
+class GridSearchCV(SharedSearch, sklearn.model_selection.GridSearchCV):
+    """Is scikit-learn's GridSearchCV, and shares the work of the fits if the estimator is mokume's.
+
+    One run of the program fits all candidates in all folds if
+
+    * the estimator is an SVC or SVR of mokume, or a Pipeline of a StandardScaler and one of them, and the search
+      changes only its own parameters,
+    * the score is accuracy for an SVC, R2 or the negative mean squared error for an SVR, and training rows are not
+      scored,
+    * each row is validated at most once, each fold trains on all other rows, and these have all classes.
+
+    Its results are scikit-learn's, except that `mean_fit_time` holds the times of whole bundles of fits, including
+    scoring. `n_jobs` has no effect on it: it uses the devices of the estimator, by default all. Every other search is
+    scikit-learn's own. With `verbose` from 1 up, a sentence says which road was taken, and why.
+    """
+
+    def _candidates(self):
+        return ParameterGrid(self.param_grid)
+
+
+class RandomizedSearchCV(SharedSearch, sklearn.model_selection.RandomizedSearchCV):
+    """Is scikit-learn's RandomizedSearchCV, and shares the work of the fits where GridSearchCV does."""
+
+    def _candidates(self):
+        return ParameterSampler(self.param_distributions, self.n_iter, random_state=self.random_state)

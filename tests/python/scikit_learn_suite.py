@@ -1,0 +1,56 @@
+"""Runs scikit-learn's own tests with mokume's estimators in place of its own.
+
+    python -m pytest -p scikit_learn_suite --pyargs sklearn.svm.tests.test_svm
+
+pytest loads this module as a plugin before the tests, which then import our classes from sklearn.svm and
+sklearn.model_selection. Only the tests that scikit_learn_exceptions.txt names may fail.
+"""
+
+from pathlib import Path
+
+import pytest
+import sklearn.model_selection
+import sklearn.svm
+
+import mokume.sklearn
+from mokume.sklearn._base import Experiment
+
+MODULES = ["sklearn.svm.tests.test_svm", "sklearn.svm.tests.test_sparse", "sklearn.model_selection.tests.test_search"]
+
+
+def skip_without_weights():
+    """Makes fits with weights skip their test if the program takes no weights for the rows of an array."""
+    run = Experiment.run
+
+    def run_or_skip(self, *arguments, **options):
+        try:
+            return run(self, *arguments, **options)
+        except mokume.Failure as failure:
+            if "data.weight" not in str(failure):
+                raise
+            pytest.skip("this program takes no weights for the rows of an array")
+
+    Experiment.run = run_or_skip
+
+
+def exceptions():
+    """Returns the reason of each test that scikit_learn_exceptions.txt names."""
+    lines = Path(__file__).with_name("scikit_learn_exceptions.txt").read_text().splitlines()
+    return dict(line.split(": ", 1) for line in lines if line and not line.startswith("#"))
+
+
+def pytest_configure():
+    for module in (sklearn.svm, sklearn.model_selection):
+        for name in mokume.sklearn.__all__:
+            if hasattr(module, name):
+                setattr(module, name, getattr(mokume.sklearn, name))
+    skip_without_weights()
+
+
+def pytest_collection_modifyitems(items):
+    reasons = exceptions()
+    for item in items:
+        name = f"{item.module.__name__.rpartition('.')[2]}.{item.name}"
+        reason = reasons.get(name) or reasons.get(name.partition("[")[0])
+        if reason:
+            item.add_marker(pytest.mark.xfail(reason=reason))
