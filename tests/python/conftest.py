@@ -2,10 +2,6 @@ import numpy as np
 import pytest
 from sklearn.datasets import load_digits, load_iris
 
-from scikit_learn_suite import skip_without_weights
-
-skip_without_weights()
-
 
 @pytest.fixture(scope="session")
 def digits():

@@ -13,24 +13,8 @@ import sklearn.model_selection
 import sklearn.svm
 
 import mokume.sklearn
-from mokume.sklearn._base import Experiment
 
 MODULES = ["sklearn.svm.tests.test_svm", "sklearn.svm.tests.test_sparse", "sklearn.model_selection.tests.test_search"]
-
-
-def skip_without_weights():
-    """Makes fits with weights skip their test if the program takes no weights for the rows of an array."""
-    run = Experiment.run
-
-    def run_or_skip(self, *arguments, **options):
-        try:
-            return run(self, *arguments, **options)
-        except mokume.Failure as failure:
-            if "data.weight" not in str(failure):
-                raise
-            pytest.skip("this program takes no weights for the rows of an array")
-
-    Experiment.run = run_or_skip
 
 
 def exceptions():
@@ -44,7 +28,6 @@ def pytest_configure():
         for name in mokume.sklearn.__all__:
             if hasattr(module, name):
                 setattr(module, name, getattr(mokume.sklearn, name))
-    skip_without_weights()
 
 
 def pytest_collection_modifyitems(items):
