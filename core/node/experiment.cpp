@@ -1,12 +1,16 @@
 #include "node/experiment.hpp"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <iterator>
 #include <map>
 #include <utility>
 
+#include "base/plural.hpp"
 #include "config/diagnostics.hpp"
 #include "config/plan.hpp"
+#include "data/input.hpp"
 #include "data/load.hpp"
 #include "sdk/error.hpp"
 
@@ -30,8 +34,29 @@ Experiment::Experiment(registry::Registry& registry, const config::Config& confi
   plan_ = config::make_plan(config_, data_.sha256, data_.train.rows);
   splits_ = std::make_unique<Splits>(config_, plan_, data_);
   check_columns();
+  note_rare_classes();
   model_experiment_ = std::make_unique<ModelExperiment>(config_, plan_, data_, *splits_, *model_, files_);
   sdk::call(model_->check, model_->self, model_experiment_->get());
+}
+
+// Names classes that some folds cannot validate, and classes that no model can learn.
+void Experiment::note_rare_classes() {
+  std::vector<uint32_t> rows(data_.class_names.size());
+  std::vector<double> weights(rows.size());
+  for (size_t r = 0; r < data_.train.labels.size(); ++r) {
+    const auto label = static_cast<size_t>(data_.train.labels[r]);
+    ++rows[label];
+    weights[label] += data_.train.weights.empty() ? 1 : double{data_.train.weights[r]};
+  }
+  for (size_t c = 0; c < rows.size(); ++c) {
+    const std::string name = "the class " + data::quoted(data_.class_names[c]);
+    if (config_.share == 0 && rows[c] > 0 && rows[c] < splits_->folds())
+      data_.notes.push_back(fmt::format("{} has {} for {} folds, so some folds do not validate it; take fewer folds, or "
+                                        "leave the class out",
+                                        name, base::counted(rows[c], "row"), splits_->folds()));
+    if (rows[c] > 0 && weights[c] == 0)
+      data_.notes.push_back(name + " has only rows of weight 0, so no model learns it; give it a weight, or leave it out");
+  }
 }
 
 void Experiment::check_team() const {

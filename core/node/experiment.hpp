@@ -67,6 +67,7 @@ class Experiment {
   bool measures_these(const data::MeasureInfo& measure) const;  // whether it suits the kind of targets
   void check_measures() const;
   void check_columns() const;
+  void note_rare_classes();
   std::vector<scheduler::Bundle> proposed_bundles(uint32_t parts) const;
   double rows_of(const std::vector<uint32_t>& fits) const;  // total size of the samples of these fits
 
