@@ -14,6 +14,7 @@ class SVR(KernelMachine, sklearn.svm.SVR):
 
     _parameter_constraints: dict = {**sklearn.svm.SVR._parameter_constraints, "devices": [str, None]}
     _task = "regression"
+    _offset = 0.0
 
     def __init__(
         self,
@@ -53,10 +54,18 @@ class SVR(KernelMachine, sklearn.svm.SVR):
         return ""
 
     def _targets(self, y):
-        return y
+        """Returns targets around 0, because the program rounds them to float32. The intercept takes up the offset."""
+        self._offset = float(np.median(y))
+        return y - self._offset
 
     def _vectors_of_classes(self, values, vectors):
         return np.array([vectors, vectors], dtype=np.int32)
 
+    def _read_model(self, rows):
+        super()._read_model(rows)
+        self.intercept_ += self._offset
+
     def _dense_predict(self, X):
-        return self._scores_of_program(X, after="row")[:, 0] if self._runs_long(X) else super()._dense_predict(X)
+        if not self._runs_long(X):
+            return super()._dense_predict(X)
+        return self._scores_of_program(X, after="row")[:, 0] + self._offset
