@@ -10,6 +10,7 @@ class SVR(KernelMachine, sklearn.svm.SVR):
     """Is scikit-learn's SVR, fitted by mokume on the devices of this machine.
 
     The remarks of SVC on precision, `devices`, `shrinking`, `cache_size`, `C`, `tol` and `max_iter` apply here, too.
+    Targets are centred before they are rounded to float32, so a large offset of all targets costs no precision.
     """
 
     _parameter_constraints: dict = {**sklearn.svm.SVR._parameter_constraints, "devices": [str, None]}
