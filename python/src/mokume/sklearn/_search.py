@@ -285,8 +285,8 @@ def _folds(machine, splits, targets):
 def _hardly_varies(rows, fold_of):
     """Says whether scikit-learn may take a column for constant that has different values in a training set.
 
-    It does so if var <= n * eps * var + (n * mean * eps)**2. Since var is at least range**2 / (2 * n), the range is then
-    at most about 1.5 * n**1.5 * eps * mean, which is less than half of the bound below.
+    It does so if var <= n * eps * var + (n * mean * eps)**2. Since var is at least range**2 / (2 * n), the range is
+    then at most about 1.5 * n**1.5 * eps * mean, which is less than half of the bound below.
     """
     parts = [rows[fold_of == fold] for fold in np.unique(fold_of)]
     low = _without_each(np.array([part.min(axis=0) for part in parts]), np.min)
