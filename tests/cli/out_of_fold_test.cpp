@@ -12,7 +12,7 @@ namespace {
 using nlohmann::json;
 
 // Returns 60 rows of two classes that overlap, with a number for each row in the column id.
-std::string table() {
+std::string overlapping_rows() {
   std::string text = "id,a,b,y\n";
   for (int row = 0; row < 60; ++row)
     text += "r" + std::to_string(100 + row) + "," + std::to_string(row * 37 % 60) + "," +
@@ -20,7 +20,7 @@ std::string table() {
   return text;
 }
 
-std::string experiment(const std::string& gammas = "[0.1, 1]", const std::string& more = "") {
+std::string grid_of_rows(const std::string& gammas = "[0.1, 1]", const std::string& more = "") {
   return "name = \"o\"\nmodel = \"svc\"\nseed = 4\ndevices.use = \"host\"\n"
          "data = { source = \"csv\", path = \"rows.csv\", ignore = [\"id\"], standardize = \"features\" }\n"
          "validation.folds = 3\nsearch = { method = \"grid\", params = { C = [1, 10], gamma = " +
@@ -29,7 +29,7 @@ std::string experiment(const std::string& gammas = "[0.1, 1]", const std::string
 
 class OutOfFold : public testing::Test {
  protected:
-  OutOfFold() { place_.write("rows.csv", table()); }
+  OutOfFold() { place_.write("rows.csv", overlapping_rows()); }
 
   fs::path run(const std::string& text, const std::string& arguments = "") {
     place_.write("e.toml", text);
@@ -73,20 +73,20 @@ class OutOfFold : public testing::Test {
 };
 
 TEST_F(OutOfFold, HoldsEachRowOnceWithItsId) {
-  const fs::path done = run(experiment());
+  const fs::path done = run(grid_of_rows());
   expect_table(done);
   EXPECT_NE(ended_.err.find("validated rows: "), std::string::npos) << ended_.err;
   EXPECT_NE(slurp(done / "report.html").find("Each row was predicted by the best candidate"), std::string::npos);
   const std::string table = slurp(done / "out_of_fold.csv");
-  const fs::path isolated = run(experiment(), "--fresh --set devices.isolation=process");
+  const fs::path isolated = run(grid_of_rows(), "--fresh --set devices.isolation=process");
   EXPECT_EQ(slurp(isolated / "out_of_fold.csv"), table);
 }
 
 TEST_F(OutOfFold, SurvivesTakingFitsOver) {
-  const std::string expected = slurp(run(experiment("[0.1, 1, 10]")) / "out_of_fold.csv");
+  const std::string expected = slurp(run(grid_of_rows("[0.1, 1, 10]")) / "out_of_fold.csv");
   fs::remove_all(place_.path() / "runs");
-  run(experiment("[0.1, 1]"));
-  const fs::path grown = run(experiment("[0.1, 1, 10]"));
+  run(grid_of_rows("[0.1, 1]"));
+  const fs::path grown = run(grid_of_rows("[0.1, 1, 10]"));
   EXPECT_NE(ended_.err.find("taking over"), std::string::npos) << ended_.err;
   expect_table(grown);
   EXPECT_EQ(slurp(grown / "out_of_fold.csv"), expected);
@@ -94,11 +94,11 @@ TEST_F(OutOfFold, SurvivesTakingFitsOver) {
 
 TEST_F(OutOfFold, CountsRepeatsOncePerRepeatAndNothingWithBagging) {
   const json summary =
-      json::parse(slurp(run(experiment("[0.1]", "validation.repeats = 3\n")) / "summary.json"));
+      json::parse(slurp(run(grid_of_rows("[0.1]", "validation.repeats = 3\n")) / "summary.json"));
   EXPECT_EQ(summary["validated"]["n"], 180);
   const double width = summary["validated"]["interval"][1].get<double>() - summary["validated"]["interval"][0].get<double>();
   EXPECT_GT(width, 0.1) << "three predictions of a row are not three rows";
-  EXPECT_FALSE(fs::exists(run(experiment("[0.1]", "bagging.bootstraps = 2\n")) / "out_of_fold.csv"));
+  EXPECT_FALSE(fs::exists(run(grid_of_rows("[0.1]", "bagging.bootstraps = 2\n")) / "out_of_fold.csv"));
 }
 
 TEST_F(OutOfFold, ARegressionHasItsMeasures) {
@@ -123,7 +123,7 @@ TEST_F(OutOfFold, ARegressionHasItsMeasures) {
 }
 
 TEST_F(OutOfFold, DamageIsNamed) {
-  const fs::path done = run(experiment());
+  const fs::path done = run(grid_of_rows());
   const std::string text = slurp(done / "out_of_fold.json");
   std::string other = text;
   other.replace(other.find("\"classes\":2"), 11, "\"classes\":3");
