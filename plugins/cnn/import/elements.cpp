@@ -69,6 +69,10 @@ std::vector<double> with_channels_last(const std::vector<double>& values, const 
   return turned;
 }
 
+// The two relus of clipped() round their results to the digits of a bound, so that up to this bound, they change no
+// value by more than 1e-5.
+constexpr double kMostBound = 128;
+
 // Clips by two relus: max(x, low) = low + relu(x - low), and min(x, high) = high - relu(high - x).
 FormulaPtr clipped(FormulaPtr x, double low, double high) {
   const auto number = [](double v) { return Formula::number(v); };
@@ -117,6 +121,10 @@ void Graph::clip(const Node& node) {
   const auto far = [](double v) { return std::fabs(v) > 1e30 ? std::copysign(HUGE_VAL, v) : v; };
   const double low = far(bound(1, "min", -HUGE_VAL)), high = far(bound(2, "max", HUGE_VAL));
   if (!(low < high)) unsupported(node, "has no room between its bounds");
+  for (const double b : {low, high})
+    if (std::isfinite(b) && std::fabs(b) > kMostBound)
+      unsupported(node, "has a bound beyond +-" + std::to_string(int(kMostBound)) +
+                            ", with which mokume's layers would round small numbers: export it without the bound");
   Value x = layer_value(node, 0);
   x.formula = clipped(nullptr, low, high);
   give(node, std::move(x));
@@ -156,7 +164,10 @@ void Graph::binary(const Node& node) {
     if (!is_single(a) || !is_single(b)) unsupported(node, "works on constants; export the model with constant folding");
     const FormulaPtr both =
         Formula::make(kind, Formula::number(a.constant->real(0)), Formula::number(b.constant->real(0)));
-    return give_constant(node, {{}, {}, {Formula::at(both, 0)}, {}});
+    const double result = Formula::at(both, 0);
+    if (a.constant->doubles.empty() && b.constant->doubles.empty())
+      return give_constant(node, {{}, {float(result)}, {}, {}});
+    return give_constant(node, {{}, {}, {result}, {}});
   }
   if (has_elements(a) && has_elements(b) && is_on_one_layer(a, b) && is_formula(a) && is_formula(b)) {
     Value made = a.constant != nullptr ? b : a;
