@@ -85,7 +85,9 @@ TEST(Measures, HaveNames) {
 // The expected values are those of scikit-learn's functions with these names.
 TEST(Measures, RegressionsFollowScikitLearn) {
   const std::vector<float> targets = {3, -0.5F, 2, 7}, predicted = {2.5F, 0, 2, 8};
-  const auto value = [&](const char* name) { return value_of(find_measure(name)->measure, targets, predicted).value(); };
+  const auto value = [&](const char* name) {
+    return value_of(find_measure(name)->measure, targets, predicted).value();
+  };
   EXPECT_DOUBLE_EQ(value("rmse"), std::sqrt(0.375));
   EXPECT_DOUBLE_EQ(value("mae"), 0.5);
   EXPECT_NEAR(value("r2"), 0.9486081370449679, 1e-15);
