@@ -162,6 +162,14 @@ TEST(Import, RefusesToComputeWithWholeNumbersAndTheNumberOfRows) {
     const std::string n = g.add("Gather", {g.add("Shape", {x}), g.constant("c", {}, std::vector<int64_t>{0})});
     return g.add("Div", {x, g.add("Cast", {n}, Attributes().set("to", int64_t{sdk::onnx::kFloat}))});
   });
+  const std::string shape = imported_function([](Graph& g, const std::string& x) {
+    const std::string n = g.add("Gather", {g.add("Shape", {x}), g.constant("c", {1}, std::vector<int64_t>{0})});
+    const std::string small = g.add("Cast", {n}, Attributes().set("to", int64_t{::onnx::TensorProto::INT32}));
+    const std::string rest = g.constant("d", {1}, std::vector<int64_t>{-1});
+    const std::string whole = g.add("Concat", {small, rest}, Attributes().set("axis", int64_t{0}));
+    return g.add("Reshape", {x, g.add("Cast", {whole}, Attributes().set("to", int64_t{sdk::onnx::kInt64}))});
+  });
+  EXPECT_NE(shape.find("layers = ["), std::string::npos) << shape;
   EXPECT_NE(rows.find("(Cast) converts the number of rows, which is not fixed"), std::string::npos) << rows;
 }
 

@@ -69,8 +69,8 @@ std::vector<double> with_channels_last(const std::vector<double>& values, const 
   return turned;
 }
 
-// The two relus of clipped() round their results to the digits of a bound, so that up to this bound, they change no
-// value by more than 1e-5.
+// The two relus of clipped() round small numbers to the digits of the bounds. Up to this bound, they change no number
+// by more than 2e-5.
 constexpr double kMostBound = 128;
 
 // Clips by two relus: max(x, low) = low + relu(x - low), and min(x, high) = high - relu(high - x).

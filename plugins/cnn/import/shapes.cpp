@@ -70,20 +70,24 @@ void Graph::dropout(const Node& node) {
 void Graph::cast(const Node& node) {
   const int64_t to = integer(node, "to", 0);
   if (is_constant(node, 0)) return cast_constant(node, to);
-  if (to != ::onnx::TensorProto::FLOAT && to != ::onnx::TensorProto::DOUBLE)
+  if (to != TensorProto::FLOAT && to != TensorProto::DOUBLE)
     unsupported(node, "rounds its values to another type, and mokume's layers compute in float32");
   pass(node);
 }
 
+// Converts as Cast does, since a later node may depend on what it rounds.
 void Graph::cast_constant(const Node& node, int64_t to) {
   const Tensor& t = constant(node, 0);
   if (is_of_type(t, to)) return pass(node);
   Tensor made;
   made.dims = t.dims;
   for (size_t i = 0; i < t.size(); ++i) {
-    if (!t.is_real() && t.integers[i] == kBatch) unsupported(node, "converts the number of rows, which is not fixed");
-    if (!put_as(t, i, to, made))
+    if (!t.is_real() && t.integers[i] == kBatch) {  // a part of a shape
+      if (to != TensorProto::INT32) unsupported(node, "converts the number of rows, which is not fixed");
+      made.integers.push_back(kBatch);
+    } else if (!put_as(t, i, to, made)) {
       unsupported(node, "gives constants of a type that mokume does not read, or numbers out of its range");
+    }
   }
   give_constant(node, std::move(made));
 }
