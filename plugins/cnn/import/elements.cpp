@@ -50,6 +50,13 @@ FormulaPtr formula_of(const Value& v) {
   return v.constant == nullptr ? v.formula : Formula::number(v.constant->real(0));
 }
 
+// Returns the result of an operator on two single numbers, rounded to float32 unless one of them is a float64.
+Tensor result_of(Kind kind, const Tensor& a, const Tensor& b) {
+  const double result = Formula::at(Formula::make(kind, Formula::number(a.real(0)), Formula::number(b.real(0))), 0);
+  if (a.doubles.empty() && b.doubles.empty()) return {{}, {float(result)}, {}, {}};
+  return {{}, {}, {result}, {}};
+}
+
 bool are_positive(const std::vector<double>& values) {
   return std::all_of(values.begin(), values.end(), [](double v) { return v > 0 && std::isfinite(v); });
 }
@@ -162,12 +169,7 @@ void Graph::binary(const Node& node) {
   const Kind kind = kind_of(node.op_type());
   if (a.constant != nullptr && b.constant != nullptr) {
     if (!is_single(a) || !is_single(b)) unsupported(node, "works on constants; export the model with constant folding");
-    const FormulaPtr both =
-        Formula::make(kind, Formula::number(a.constant->real(0)), Formula::number(b.constant->real(0)));
-    const double result = Formula::at(both, 0);
-    if (a.constant->doubles.empty() && b.constant->doubles.empty())
-      return give_constant(node, {{}, {float(result)}, {}, {}});
-    return give_constant(node, {{}, {}, {result}, {}});
+    return give_constant(node, result_of(kind, *a.constant, *b.constant));
   }
   if (has_elements(a) && has_elements(b) && is_on_one_layer(a, b) && is_formula(a) && is_formula(b)) {
     Value made = a.constant != nullptr ? b : a;
