@@ -192,15 +192,16 @@ typedef enum mk_score_kind {
   MK_SCORES_ONE_VS_ONE = 3
 } mk_score_kind;
 
-/* Holds the predictions for the rows that a fit validates, in any order. A regression sets `rows` and `numbers` only. */
+/* Holds the predictions for the rows that a fit validates, in any order. A regression sets `rows` and `numbers` only.
+ */
 typedef struct mk_validated {
   const int32_t* labels;    /* true class of each row */
   const int32_t* predicted; /* predicted class of each row */
   const float* scores;      /* rows * scores_per_row, as predict() writes them; NULL if their kind is unknown */
   uint32_t scores_per_row;
-  int32_t score_kind;    /* an mk_score_kind */
-  const int64_t* rows;   /* row of the training data, for each row */
-  const float* numbers;  /* regression: predicted target of each row, in the units of mk_data.targets; else NULL */
+  int32_t score_kind;   /* an mk_score_kind */
+  const int64_t* rows;  /* row of the training data, for each row */
+  const float* numbers; /* regression: predicted target of each row, in the units of mk_data.targets; else NULL */
 } mk_validated;
 
 /* Maps a decision value s to the probability of the first class, or of the class against all others:
@@ -343,7 +344,9 @@ typedef struct mk_fit_sink {
   void (*progress)(void* self, const char* what, double share);
   /* Returns non-zero if the model must stop soon and return MK_CANCELLED. */
   int32_t (*cancelled)(void* self);
-  int32_t wants_validated; /* non-zero if reports of fits that did not fail must carry mk_fit_result.validated */
+  /* Tells whether reports of fits that did not fail carry mk_fit_result.validated: 0 no, 1 yes, 2 if the device has the
+   * memory for it. */
+  int32_t wants_validated;
   uint32_t reserved;
 } mk_fit_sink;
 

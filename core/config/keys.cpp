@@ -181,7 +181,8 @@ std::vector<Parameter> file_keys() {
           kInPlan | kPlanIfSet | kEmptyAllowed, kIn<&DataSpec::ignore>)
           .for_sources({"csv"}),
       Key("data", "weight", Type::text,
-          "column, or for npy the file, with the weight of each training row: in training, an error on a row costs this "
+          "column, or for npy the file, with the weight of each training row: in training, an error on a row costs "
+          "this "
           "many times as much",
           kInPlan | kPlanIfSet, kIn<&DataSpec::weight>)
           .for_sources({"csv", "npy"}),

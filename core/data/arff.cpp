@@ -114,6 +114,9 @@ ArffText arff_to_csv(const std::string& path, std::string_view text) {
     if (line.starts_with('{'))
       bad_data(path, "line " + std::to_string(lines),
                "is a sparse row; write it in full, for example with Weka's filter SparseToNonSparse");
+    if (line.ends_with('}') && !line.starts_with('%'))
+      bad_data(path, "line " + std::to_string(lines),
+               "ends with the weight of the row; make it an attribute of its own");
     if (!line.starts_with('%')) add_row(line, arff.csv);
     arff.csv += '\n';
   }

@@ -40,8 +40,9 @@ struct Source {
     return range > 0 && (value < low - range || value > high + range);
   }
 
-  void compare(double value, bool first_row) {
-    counts_rows = counts_rows && (first_row || value == last + 1);
+  // `step` is 1, plus the number of rows that were dropped since the last one.
+  void compare(double value, bool first_row, double step) {
+    counts_rows = counts_rows && (first_row || value == last + step);
     last = value;
   }
 };
@@ -63,12 +64,17 @@ class Reader {
         if (name != target) categorical_.push_back(name);
       return read(arff.csv);
     }
+    format_ = detect_csv(path_, text, expected_of(options_));
+    if (options_.piece != nullptr) {
+      const bool decimal_comma = format_.decimal_comma || options_.piece->format.decimal_comma;
+      format_ = options_.piece->format;
+      format_.decimal_comma = decimal_comma;
+    }
     return read(text);
   }
 
  private:
   CsvTable read(std::string_view text) {
-    format_ = detect_csv(path_, text, expected_names());
     if (const std::string how = to_text(format_); !how.empty()) part_.notes.push_back(shown_path(path_) + ": " + how);
     CsvRows rows(path_, text, format_);
     std::vector<std::string_view> cells;
@@ -82,18 +88,8 @@ class Reader {
     leave_out_nameless();
     if (count_ == 0) bad_data(path_, "", "has no rows that can be used; add rows or change data.missing");
     if (!numeric_labels_) part_.labels.values.clear();
+    refuse_thousands();
     return finish();
-  }
-
-  // Returns names of columns that the first row has if it is a header.
-  std::vector<std::string> expected_names() const {
-    std::vector<std::string> list = categorical_;
-    list.insert(list.end(), options_.ignore.begin(), options_.ignore.end());
-    for (const std::string& name : {options_.target, options_.group, options_.weight})
-      if (!name.empty()) list.push_back(name);
-    if (options_.columns != nullptr)
-      for (const Column& column : *options_.columns) list.push_back(column.name);
-    return list;
   }
 
   [[noreturn]] void no_column(const std::string& name, const std::string& why) const {
@@ -247,13 +243,17 @@ class Reader {
       bad_data(path_, "line " + std::to_string(line),
                "has " + std::to_string(cells.size()) + " cells, but the header has " + std::to_string(header_.size()) +
                    "; put cells that contain " + (format_.delimiter == ',' ? "commas" : "delimiters") + " in quotes");
-    if (options_.missing == Missing::drop && lacks_a_cell(cells)) return;
+    if (options_.missing == Missing::drop && lacks_a_cell(cells)) {
+      ++dropped_;
+      return;
+    }
     const bool keep = options_.limit == 0 || count_ < options_.limit;
     for (Source& column : columns_) read_cell(line, cells[column.place], keep, column);
     if (group_ < header_.size() && keep) read_group(cells[group_], line);
     if (weight_ < header_.size()) read_weight(cells[weight_], line, keep);
     if (target_ < header_.size()) read_label(cells[target_], line);
     ++count_;
+    dropped_ = 0;
     if (!keep) return;
     ++kept_;
     for (const size_t place : copies_) part_.copied.emplace_back(cells[place]);
@@ -288,11 +288,14 @@ class Reader {
     if (!missing && (!parse_number(format_, cell, value) || !std::isfinite(static_cast<float>(value)))) {
       if (options_.columns != nullptr)
         bad_cell(line, column.name,
-                 "found " + quoted(cell) + ", not a finite float32 number; correct it or remove the row");
+                 "found " + quoted(cell) +
+                     (may_hold_thousands(cell)
+                          ? ", which may be " + both_readings(cell) + "; write it without a comma, or with a point"
+                          : ", not a finite float32 number; correct it or remove the row"));
       if (!names_rows(column)) column.strange.add(cell, line);
       value = kNoValue;
     }
-    column.compare(value, count_ == 0);
+    column.compare(value, count_ == 0, 1 + static_cast<double>(dropped_));
     if (column.is_far(value)) column.far.add(cell, line);
     if (keep) numbers_.push_back(value);
   }
@@ -328,6 +331,21 @@ class Reader {
     }
     column.count.resize(column.seen.size(), 0);
     return found->second;
+  }
+
+  // Refuses numbers as targets that would become classes, because their commas separate thousands or fractions.
+  void refuse_thousands() const {
+    const std::vector<std::string>& texts = part_.labels.texts;
+    const auto number = [](const std::string& text) {
+      double value = 0;
+      return may_hold_thousands(text) || parse_number(text, value);
+    };
+    if (numeric_labels_ || !std::all_of(texts.begin(), texts.end(), number)) return;
+    const auto first = std::find_if(texts.begin(), texts.end(), may_hold_thousands);
+    if (first == texts.end()) return;
+    bad_cell(part_.labels.lines[static_cast<size_t>(first - texts.begin())], part_.target,
+             "found " + quoted(*first) + ", which may be " + both_readings(*first) +
+                 "; write the numbers without commas between thousands, or with a point before the fraction");
   }
 
   // Throws an error that names the columns with words where numbers are needed.
@@ -373,6 +391,7 @@ class Reader {
         continue;
       }
       set_range(numeric, column);
+      column.decimal_comma = format_.decimal_comma;
       column.fill = mean(source, numeric);  // needed even without gaps, because rows to predict may have some
       ++numeric;
     }
@@ -512,12 +531,29 @@ class Reader {
   std::vector<double> numbers_;  // numeric cells of the kept rows, row by row; kNoValue if missing
   std::vector<int32_t> ids_;     // categorical cells of the kept rows, row by row, as numbered in `seen`
   int64_t count_ = 0;            // rows read, except dropped ones
+  int64_t dropped_ = 0;          // rows dropped since the last one that was read
   int64_t kept_ = 0;             // rows within the limit
   bool numeric_labels_ = true;
   CsvTable part_;
 };
 
 }  // namespace
+
+CsvExpected expected_of(const CsvOptions& options) {
+  CsvExpected expected;
+  expected.names.insert(options.categorical.begin(), options.categorical.end());
+  expected.names.insert(options.ignore.begin(), options.ignore.end());
+  for (const std::string& name : {options.target, options.group, options.weight})
+    if (!name.empty()) expected.names.insert(name);
+  if (options.columns == nullptr) return expected;
+  expected.no_header = std::all_of(options.columns->begin(), options.columns->end(),
+                                   [](const Column& column) { return column.name.starts_with("column "); });
+  for (const Column& column : *options.columns) {
+    expected.names.insert(column.name);
+    expected.decimal_comma = expected.decimal_comma || column.decimal_comma;
+  }
+  return expected;
+}
 
 CsvTable read_csv(const std::string& path, const CsvOptions& options) { return Reader(path, options).read(); }
 

@@ -5,6 +5,7 @@
 #include <string_view>
 #include <vector>
 
+#include "data/csv_format.hpp"
 #include "data/raw_table.hpp"
 
 namespace mokume::data {
@@ -13,6 +14,7 @@ namespace mokume::data {
 struct CsvPiece {
   std::string_view text;
   int64_t more_lines = 0;  // number to add to the line numbers of the rows
+  CsvFormat format = {};   // of the first piece; a later one may be the first with decimal commas
 };
 
 // Selects columns and rows. The reader strips blanks around cells and detects the properties listed in csv_format.hpp.
@@ -30,6 +32,10 @@ struct CsvOptions {
   std::vector<std::string> copy = {};  // columns whose cells are copied unchanged
   const CsvPiece* piece = nullptr;     // replaces the file if not null
 };
+
+// Returns what is known of a file: the names of columns, and the format of the training file if `columns` is its own.
+CsvExpected expected_of(const CsvOptions& options);
+
 struct CsvTable : RawTable {
   std::vector<Column> columns;
   std::string target;

@@ -3,10 +3,10 @@
 #include <algorithm>
 #include <cctype>
 #include <optional>
+#include <unordered_set>
 #include <vector>
 
 #include "data/csv_rows.hpp"
-#include "data/input.hpp"
 #include "data/labels.hpp"
 #include "sdk/error.hpp"
 
@@ -45,17 +45,15 @@ bool same_width(const std::vector<Record>& records) {
                      [&](const Record& one) { return one.size() == records.front().size(); });
 }
 
-// Returns whether each record has one cell more than the first one. A last cell that is always empty follows a
-// delimiter at the end of the line.
+// Returns whether each record has one cell more than the first one, and begins with a name of its own.
 bool has_row_names(const std::vector<Record>& records) {
-  if (records.size() < 2) return false;
-  const auto longer = [&](const Record& one) { return one.size() == records[0].size() + 1; };
-  const auto ends = [](const Record& one) { return one.back().empty(); };
-  return std::all_of(records.begin() + 1, records.end(), longer) &&
-         !std::all_of(records.begin() + 1, records.end(), ends);
+  std::unordered_set<std::string> names;
+  for (size_t r = 1; r < records.size(); ++r)
+    if (records[r].size() != records[0].size() + 1 || !names.insert(records[r][0]).second) return false;
+  return !names.empty();
 }
 
-char choose_delimiter(const std::string& path, std::string_view text, CsvFormat format) {
+char choose_delimiter(const std::string& path, std::string_view text, CsvFormat format, const CsvExpected& expected) {
   char best = ',';
   std::pair<bool, size_t> score;  // whether all records have the same width; number of cells in the first record
   for (const char delimiter : kDelimiters) {
@@ -70,31 +68,24 @@ char choose_delimiter(const std::string& path, std::string_view text, CsvFormat 
   if (score.second > 1) return best;
   format.delimiter = ' ';
   const std::vector<Record> records = records_of(path, text, format);
-  return same_width(records) || has_row_names(records) ? ' ' : best;
+  if (!same_width(records) && !has_row_names(records)) return best;
+  format.delimiter = best;
+  const std::vector<Record> whole = records_of(path, text, format);
+  return !whole.empty() && expected.names.contains(whole[0][0]) ? best : ' ';  // a name may hold blanks
 }
 
-bool has_decimal_commas(const std::string& path, const std::vector<Record>& records) {
+bool has_decimal_commas(const std::vector<Record>& records, bool expected) {
   CsvFormat with;
   with.decimal_comma = true;
-  bool certain = false;
-  std::string unclear;  // the first cell whose comma may also separate thousands
+  bool certain = false, unclear = false;  // whether some comma cannot, or may, separate thousands
   for (const Record& record : records)
     for (const std::string& cell : record) {
       double value = 0;
       if (cell.find('.') != std::string::npos && parse_number(cell, value)) return false;
       if (cell.find(',') == std::string::npos || !parse_number(with, cell, value)) continue;
-      if (!may_hold_thousands(cell)) certain = true;
-      if (unclear.empty()) unclear = cell;
+      (may_hold_thousands(cell) ? unclear : certain) = true;
     }
-  if (!certain && !unclear.empty()) {
-    std::string thousands = unclear, point = unclear;
-    std::erase(thousands, ',');
-    std::replace(point.begin(), point.end(), ',', '.');
-    bad_data(path, "",
-             "holds numbers such as " + quoted(unclear) + ", which may be " + thousands + " or " + point +
-                 "; write them without commas, or with a point before the fraction");
-  }
-  return certain;
+  return certain || (unclear && expected);
 }
 
 // Returns whether the names are 0, 1, 2, ... or 1, 2, 3, ..., which some tools write for unnamed columns.
@@ -137,13 +128,16 @@ Likeness compare_first(const CsvFormat& format, const std::vector<Record>& recor
   return like;
 }
 
-bool is_header(const CsvFormat& format, const std::vector<Record>& records, const std::vector<std::string>& names) {
+bool holds_a_name(const CsvExpected& expected, const Record& record) {
+  return std::any_of(record.begin(), record.end(),
+                     [&](const std::string& cell) { return expected.names.contains(cell); });
+}
+
+bool is_header(const CsvFormat& format, const std::vector<Record>& records, const CsvExpected& expected) {
   if (records.empty()) return true;
   const Record& first = records[0];
-  const auto expected = [&](const std::string& cell) {
-    return std::find(names.begin(), names.end(), cell) != names.end();
-  };
-  if (std::any_of(first.begin(), first.end(), expected)) return true;
+  if (holds_a_name(expected, first)) return true;
+  if (expected.no_header) return false;
   const Likeness like = compare_first(format, records);
   if (std::all_of(first.begin(), first.end(), [&](const std::string& cell) { return is_number(format, cell); }))
     return counts_up(first) && !like.all_again;
@@ -161,13 +155,32 @@ std::string_view after_comments(std::string_view text, std::string_view& last) {
   return text;
 }
 
-// Returns whether the last of the comments before the rows has as many cells as the first row.
-bool comment_is_header(const std::string& path, std::string_view text, const CsvFormat& format) {
+// Returns whether the last of the comments before the rows has as many cells as the first row, and names the columns.
+bool comment_is_header(const std::string& path, std::string_view text, const CsvFormat& format,
+                       const CsvExpected& expected) {
   std::string_view comment;
   const std::string_view body = after_comments(text, comment);
-  const std::vector<Record> named = records_of(path, comment, format), rows = records_of(path, body, format);
-  if (named.size() != 1 || rows.empty() || named[0].size() != rows[0].size() || rows[0].size() < 2) return false;
-  return !is_header(format, rows, {}) || rows.size() == 1;
+  std::vector<Record> records = records_of(path, comment, format), rows = records_of(path, body, format);
+  if (records.size() != 1 || rows.empty() || records[0].size() != rows[0].size() || rows[0].size() < 2) return false;
+  const Likeness like = compare_first(format, rows);
+  const bool number =
+      std::any_of(rows[0].begin(), rows[0].end(), [&](const std::string& cell) { return is_number(format, cell); });
+  const bool data = like.some_again || (like.numbers && number);
+  if (!data || holds_a_name(expected, rows[0])) return false;
+  records.insert(records.end(), rows.begin(), rows.end());
+  return is_header(format, records, expected);
+}
+
+// Returns whether the text begins with a comment, not with a column that is called # or #a.
+bool begins_with_comment(const std::string& path, std::string_view text, const CsvExpected& expected) {
+  if (!text.starts_with('#')) return false;
+  for (const char delimiter : kDelimiters) {
+    CsvFormat format;
+    format.delimiter = delimiter;
+    const std::vector<Record> records = records_of(path, text.substr(0, text.find('\n')), format);
+    if (!records.empty() && expected.names.contains(records[0][0])) return false;
+  }
+  return true;
 }
 
 template <class Float>
@@ -180,16 +193,18 @@ bool parse(const CsvFormat& format, std::string_view cell, Float& value) {
 
 }  // namespace
 
-CsvFormat detect_csv(const std::string& path, std::string_view text, const std::vector<std::string>& names) {
+CsvFormat detect_csv(const std::string& path, std::string_view text, const CsvExpected& expected) {
   const std::string_view sample = sample_of(text);
   CsvFormat format;
-  format.comments = sample.starts_with('#');
-  format.delimiter = choose_delimiter(path, sample, format);
-  format.header_in_comment = format.comments && comment_is_header(path, sample, format);
+  format.comments = begins_with_comment(path, sample, expected);
+  format.delimiter = choose_delimiter(path, sample, format, expected);
+  format.header_in_comment = format.comments && comment_is_header(path, sample, format, expected);
   const std::vector<Record> records = records_of(path, sample, format);
-  format.decimal_comma = format.delimiter != ',' && has_decimal_commas(path, records);
-  format.row_names = has_row_names(records);
-  format.header = format.header_in_comment || format.row_names || is_header(format, records, names);
+  format.decimal_comma = format.delimiter != ',' && has_decimal_commas(records, expected.decimal_comma);
+  const size_t second = sample.find('\n');
+  const bool quotes = second != std::string_view::npos && sample.substr(second + 1).starts_with('"');
+  format.row_names = (format.delimiter == ' ' || quotes) && has_row_names(records);
+  format.header = format.header_in_comment || format.row_names || is_header(format, records, expected);
   return format;
 }
 

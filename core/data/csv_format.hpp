@@ -3,7 +3,7 @@
 
 #include <string>
 #include <string_view>
-#include <vector>
+#include <unordered_set>
 
 namespace mokume::data {
 
@@ -18,18 +18,28 @@ struct CsvFormat {
   bool operator==(const CsvFormat&) const = default;
 };
 
+// Holds what is known of a file before it is read.
+struct CsvExpected {
+  std::unordered_set<std::string> names = {};  // a first row that holds one of them is a header
+  bool no_header = false;                      // the training file has none, so that other files have none either
+  bool decimal_comma = false;                  // the training file has decimal commas
+};
+
 // Detects the format from the first records of `text` (at most 200, within the first mebibyte):
 //   delimiter      is the comma, semicolon, tab or vertical bar that splits the first record into the most cells. One
 //                  that splits all records into the same number of cells takes precedence. If none of them occurs,
 //                  blanks separate the cells.
 //   decimal_comma  is true if the delimiter is not a comma, replacing the comma makes some cell a number, and no number
-//                  has a point. Throws Error(MK_BAD_DATA) if all such commas may as well mark thousands, as in 2,288.
-//   header         is true if the first record holds one of the `names`, which the caller expects; otherwise if it has
-//                  a cell that is not a number, or if its cells are 0, 1, 2, ... or 1, 2, 3, .... It is false if the
-//                  first record looks like the others: a word, or all of the cells that count up, occur again in their
-//                  columns, and a column of numbers starts with a number.
-//   comments       is true if the text begins with #.
-CsvFormat detect_csv(const std::string& path, std::string_view text, const std::vector<std::string>& names = {});
+//                  has a point. It is false if all such commas may as well mark thousands, as in 2,288, unless it is
+//                  expected.
+//   header         is true if the first record holds an expected name; otherwise if it has a cell that is not a number,
+//                  or if its cells are 0, 1, 2, ... or 1, 2, 3, .... It is false if the first record looks like the
+//                  others: a word, or all of the cells that count up, occur again in their columns, and a column of
+//                  numbers starts with a number.
+//   row_names      is true if each row has one cell more than the header, and the first cells differ and are in quotes
+//                  or followed by blanks, as R writes them.
+//   comments       is true if the text begins with #, unless the first cell is an expected name.
+CsvFormat detect_csv(const std::string& path, std::string_view text, const CsvExpected& expected = {});
 
 // Describes the format, e.g. "cells are separated by tabs, 1,5 is a number". Returns "" for the format of RFC 4180.
 std::string to_text(const CsvFormat& format);

@@ -80,7 +80,7 @@ bool CsvStream::next(CsvPiece& piece) {
     if (blank(rows)) continue;
     if (!first_) {
       text_ = header_ + rows;
-      piece = {text_, before - std::count(header_.begin(), header_.end(), '\n')};
+      piece = {text_, before - std::count(header_.begin(), header_.end(), '\n'), format_};
       return true;
     }
     if (text_.empty()) {
@@ -89,13 +89,13 @@ bool CsvStream::next(CsvPiece& piece) {
       rows.erase(0, begin);
     }
     text_ += rows;
-    const CsvFormat format = detect_csv(kStandardInput, text_);
-    const bool header = format.header;
-    const size_t end = first_row(text_, format);
+    format_ = detect_csv(kStandardInput, text_, expected_);
+    const bool header = format_.header;
+    const size_t end = first_row(text_, format_);
     if (header && !ended_ && blank(text_.substr(end))) continue;  // waits for a row below the header
     first_ = false;
     if (header) header_ = text_.substr(0, end);
-    piece = {text_, start_};
+    piece = {text_, start_, format_};
     return true;
   }
 }

@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <string>
+#include <utility>
 
 #include "data/csv.hpp"
 
@@ -11,7 +12,8 @@ namespace mokume::data {
 // Reads a file descriptor, usually standard input, without waiting for its end. Only one thread may use an object.
 class CsvStream {
  public:
-  explicit CsvStream(int fd) : fd_(fd) {}  // does not own fd
+  // Does not own `fd`.
+  explicit CsvStream(int fd, CsvExpected expected = {}) : fd_(fd), expected_(std::move(expected)) {}
 
   // Waits for at least one row, and sets `piece` to the header, if any, and all complete rows. The piece stays valid
   // until the next call. Returns false at the end. Throws Error(MK_BAD_DATA) if a row has more than kMostRowBytes, if
@@ -26,6 +28,8 @@ class CsvStream {
   std::string take(size_t bytes);
 
   int fd_;
+  CsvExpected expected_;
+  CsvFormat format_ = {};
   bool ended_ = false, quoted_ = false;
   std::string waiting_;   // bytes read but not returned yet
   size_t looked_at_ = 0;  // size of the part of `waiting_` that was scanned

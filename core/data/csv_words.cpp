@@ -15,7 +15,7 @@ enum class Kind { mixed, thousands, unit, date, categorical, group, name };
 
 constexpr std::array<std::array<std::string_view, 2>, 7> kCures = {{
     {"correct such cells of ", " or leave them empty"},
-    {"write the numbers of ", " without commas between thousands"},
+    {"write the numbers of ", " without commas between thousands, or with a point before the fraction"},
     {"write the numbers of ", " without units"},
     {"turn the dates of ", " into numbers, such as days, or list the column in data.ignore"},
     {"list ", " in data.categorical"},
@@ -69,8 +69,10 @@ std::string place_of(const StrangeCells& column, int64_t rows) {
   const std::string different =
       std::to_string(column.words.size()) + (column.words.size() < StrangeCells::kMostWords ? "" : " or more");
   return "line " + std::to_string(column.first_line) + ", column " + quoted(column.column) + ": found " +
-         quoted(column.first) + ", not a finite float32 number (" + std::to_string(column.count) + " of " +
-         std::to_string(rows) + " cells, " + different + " different)";
+         quoted(column.first) +
+         (may_hold_thousands(column.first) ? ", which may be " + both_readings(column.first) : "") +
+         ", not a finite float32 number (" + std::to_string(column.count) + " of " + std::to_string(rows) + " cells, " +
+         different + " different)";
 }
 
 }  // namespace
@@ -81,6 +83,13 @@ void StrangeCells::add(std::string_view cell, int64_t line) {
     first_line = line;
   }
   if (words.size() < kMostWords) words.emplace(cell);
+}
+
+std::string both_readings(std::string_view cell) {
+  std::string thousands(cell), point(cell);
+  std::erase(thousands, ',');
+  std::replace(point.begin(), point.end(), ',', '.');
+  return thousands + " or " + point;
 }
 
 std::string names(const std::vector<std::string>& list) {

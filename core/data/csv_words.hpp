@@ -27,6 +27,9 @@ struct StrangeCells {
 // cells look like: numbers with thousands or units, dates, names of rows or of groups, or categories.
 std::string words_and_cures(const std::vector<StrangeCells>& strange, int64_t rows);
 
+// Returns "2288 or 2.288" for 2,288.
+std::string both_readings(std::string_view cell);
+
 // Returns a list such as "'a', 'b', ..." of at most twelve names.
 std::string names(const std::vector<std::string>& list);
 

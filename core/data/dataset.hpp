@@ -111,6 +111,7 @@ struct Column {
   double fill = 0;                  // numeric: mean, which replaces missing cells under Missing::mean
   std::string mode = {};            // categorical: most frequent level, used like `fill`; "" in older runs
   double low = 0, high = 0;         // numeric: range of the training rows; 0 and 0 in older runs
+  bool decimal_comma = false;       // numeric: the training file writes 1,5 for one and a half
 
   template <class Self, class Fields>
   static void fields(Self& self, Fields& field) {
@@ -120,6 +121,7 @@ struct Column {
     field.optional("mode", self.mode);
     field.optional("low", self.low);
     field.optional("high", self.high);
+    field.optional("decimal_comma", self.decimal_comma);
   }
 };
 
@@ -148,6 +150,12 @@ struct Gap {
   uint32_t column = 0;  // index into Dataset::columns
 };
 
+// Names columns of a CSV file, such as IDs, and holds copies of their cells.
+struct CopiedColumns {
+  std::vector<std::string> names;
+  std::vector<std::string> cells = {};  // rows x names
+};
+
 struct Dataset {
   std::string name;  // the source, or the stem of the file name
   Table train;       // has at least one row
@@ -161,6 +169,7 @@ struct Dataset {
   Table unscaled;                  // x and exact of `train` before scaling if each fold scales or fills, else empty
   std::vector<Gap> gaps;           // filled cells of train.x if each fold scales or fills
   std::vector<std::string> notes;  // findings from reading the files, one sentence each
+  CopiedColumns ids;               // csv: columns that are no features, of the training rows
 };
 
 }  // namespace mokume::data

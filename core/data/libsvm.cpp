@@ -144,6 +144,7 @@ class LibsvmReader {
         table.set(row * static_cast<size_t>(table.features) + static_cast<size_t>(entries_[from].index),
                   entries_[from].value);
     part_.path = path_;
+    part_.text_bytes = text_bytes_;
     return std::move(part_);
   }
 
@@ -166,8 +167,14 @@ RawTable read_libsvm(const std::string& path, int64_t limit, int64_t features, b
   return LibsvmReader(path, limit, features, exact).read();
 }
 
-void widen(const std::string& path, int64_t features, Table& table) {
+void widen(const std::string& path, int64_t features, RawTable& part) {
+  Table& table = part.table;
   if (features <= table.features) return;
+  const uint64_t bytes = static_cast<uint64_t>(table.rows) * static_cast<uint64_t>(features) * sizeof(float);
+  if (bytes > std::max(kFreeBytes, part.text_bytes * kMostPerByte))
+    bad_data(path, "",
+             "has the index " + std::to_string(features) + ", which makes a table of " + base::human_bytes(bytes) +
+                 " of the rows of '" + part.path + "'; if the index is right, number the features without gaps");
   checked_count(path, table.rows, features, sizeof(float) + (table.exact.empty() ? 0 : sizeof(double)));
   const auto widened = [&](const auto& narrow) {
     std::decay_t<decltype(narrow)> wide;

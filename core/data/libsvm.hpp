@@ -14,7 +14,8 @@ namespace mokume::data {
 // float32 rounds in Table::exact.
 RawTable read_libsvm(const std::string& path, int64_t limit, int64_t features, bool exact = false);
 
-// Appends features that are 0 in all rows, up to `features` of them.
-void widen(const std::string& path, int64_t features, Table& table);
+// Appends features that are 0 in all rows, up to `features` of them. Throws Error(MK_BAD_DATA) that names the file
+// `path`, which has them, if the table would be too large for its text.
+void widen(const std::string& path, int64_t features, RawTable& part);
 
 }  // namespace mokume::data

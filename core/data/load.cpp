@@ -69,8 +69,8 @@ Parts read_libsvm_files(const DataSpec& spec) {
   Parts parts{stem(path), read_libsvm(path, spec.limit, 0, spec.scales()), {}, {}};
   if (spec.test.empty()) return parts;
   parts.test = read_libsvm(spec.test, 0, 0, spec.scales());
-  widen(spec.test, parts.train.table.features, parts.test.table);
-  widen(path, parts.test.table.features, parts.train.table);  // a feature that no training row has is 0 there
+  widen(path, parts.train.table.features, parts.test);
+  widen(spec.test, parts.test.table.features, parts.train);  // a feature that no training row has is 0 there
   return parts;
 }
 
@@ -90,8 +90,14 @@ CsvOptions csv_options(const DataSpec& spec) {
 Parts read_csv_files(const DataSpec& spec) {
   const std::string path = single_file(locate(spec.path));
   CsvOptions options = csv_options(spec);
+  CopiedColumns ids{spec.ignore};
+  if (!spec.group.empty()) ids.names.push_back(spec.group);
+  options.copy = ids.names;
   CsvTable train = read_csv(path, options);
-  Parts parts{stem(path), {}, {}, std::move(train.columns), std::move(train.notes), std::move(train.gaps)};
+  ids.cells = std::move(train.copied);
+  options.copy.clear();
+  Parts parts{stem(path),    {}, {}, std::move(train.columns), std::move(train.notes), std::move(train.gaps),
+              std::move(ids)};
   if (!spec.test.empty()) {
     options.target = train.target;
     options.limit = 0;
@@ -223,6 +229,7 @@ Dataset load(const DataSpec& spec) {
   LabelMap map =
       learn_labels(parts.train.labels, parts.train.path, spec.source == "images" ? "classification" : spec.task);
   data.notes = std::move(parts.notes);
+  data.ids = std::move(parts.ids);
   if (spec.source == "csv" || spec.source == "libsvm" || spec.source == "npy")
     data.notes.push_back(task_note(map, spec.task, data.train.rows));
   if (std::string alike = classes_alike(map.class_names); !alike.empty()) data.notes.push_back(std::move(alike));
@@ -242,14 +249,10 @@ Dataset load(const DataSpec& spec) {
   return data;
 }
 
-CopiedColumns names_of_rows(const DataSpec& spec) {
-  CopiedColumns columns{spec.ignore};
-  if (!spec.group.empty()) columns.names.push_back(spec.group);
-  if (spec.source != "csv" || columns.names.empty()) return {};
+CsvExpected expected_in(const DataSpec& spec, const TrainedOn& trained) {
   CsvOptions options = csv_options(spec);
-  options.copy = columns.names;
-  columns.cells = read_csv(single_file(locate(spec.path)), options).copied;
-  return columns;
+  options.columns = trained.columns.empty() ? nullptr : &trained.columns;
+  return expected_of(options);
 }
 
 Dataset load_for_prediction(const DataSpec& spec, const TrainedOn& trained, CopiedColumns* copied,

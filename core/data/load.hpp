@@ -9,6 +9,7 @@
 
 namespace mokume::data {
 
+struct CsvExpected;
 struct CsvPiece;
 
 // Loads the data, applies the limit and scales. Throws Error(MK_BAD_DATA) with file, place and cure, or
@@ -18,15 +19,6 @@ struct CsvPiece;
 // from the kept rows. Unless spec.task decides, the task is regression if every label is a number and either one of
 // them has a fraction or more than 1,000 are distinct.
 Dataset load(const DataSpec& spec);
-
-// Names columns of a CSV file, such as IDs, and holds copies of their cells.
-struct CopiedColumns {
-  std::vector<std::string> names;
-  std::vector<std::string> cells = {};  // rows x names, filled in by load_for_prediction()
-};
-
-// Reads the cells of the training rows in the columns that are no features, such as IDs. Only csv has any.
-CopiedColumns names_of_rows(const DataSpec& spec);
 
 // Holds the properties of a model's training set that rows to predict share.
 struct TrainedOn {
@@ -38,6 +30,9 @@ struct TrainedOn {
 
   bool scales() const { return !mean.empty(); }
 };
+
+// Returns what is known of a csv file with rows to predict.
+CsvExpected expected_in(const DataSpec& spec, const TrainedOn& trained);
 
 // Reads rows to predict into `train`: those of `test`, or of `path` without a test file. Works like load(), but applies
 // the given scaling and accepts rows without labels. Labels become indices into `class_names`, unknown labels -1, and

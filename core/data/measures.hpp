@@ -1,5 +1,5 @@
-// Computes measures of a classification or regression on rows with known targets. They follow scikit-learn's definitions, so that
-// values can be compared with other programs.
+// Computes measures of a classification or regression on rows with known targets. They follow scikit-learn's
+// definitions, so that values can be compared with other programs.
 #pragma once
 
 #include <cstddef>
@@ -67,9 +67,9 @@ const MeasureInfo* find_measure(std::string_view name);  // returns null for an 
 // labels or predictions ("macro").
 double value_of(Measure measure, const Confusion& confusion);
 
-// Computes a measure that requires numbers: the root of the mean squared error, the mean absolute error, the coefficient
-// of determination, or the explained variance. Returns nothing without rows, and for the last two, which compare with
-// the variance of the targets, also if all targets are equal.
+// Computes a measure that requires numbers: the root of the mean squared error, the mean absolute error, the
+// coefficient of determination, or the explained variance. Returns nothing without rows, and for the last two, which
+// compare with the variance of the targets, also if all targets are equal.
 std::optional<double> value_of(Measure measure, std::span<const float> targets, std::span<const float> predicted);
 
 }  // namespace mokume::data

@@ -80,6 +80,10 @@ void hold_out(const OuterFold& outer, Dataset& data, std::vector<Gap>& gaps) {
   data.test.groups.clear();
   data.test.given_folds.clear();
   data.train = rows_of(data.train, kept);
+  std::vector<std::string> ids;
+  for (const uint32_t row : kept)
+    for (size_t c = 0; c < data.ids.names.size(); ++c) ids.push_back(data.ids.cells[row * data.ids.names.size() + c]);
+  data.ids.cells = std::move(ids);
 }
 
 }  // namespace mokume::data

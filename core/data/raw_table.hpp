@@ -2,6 +2,7 @@
 // `limit` rows (0 means all). Every failure is an Error(MK_BAD_DATA) that names the file, the place and the cure.
 #pragma once
 
+#include <cstdint>
 #include <string>
 #include <vector>
 
@@ -14,7 +15,8 @@ struct RawTable {
   std::string path;
   Table table;  // has no labels or targets
   Labels labels;
-  Shape shape;  // shape of an image; 0 channels if the rows are not images
+  Shape shape;              // shape of an image; 0 channels if the rows are not images
+  uint64_t text_bytes = 0;  // libsvm: size of the text
 };
 
 // Holds the result of a source's reader.
@@ -25,6 +27,7 @@ struct Parts {
   std::vector<Column> columns = {};
   std::vector<std::string> notes = {};  // findings from reading the files, one sentence each
   std::vector<Gap> gaps = {};           // gaps of `train`
+  CopiedColumns ids = {};               // Dataset::ids
 };
 
 }  // namespace mokume::data

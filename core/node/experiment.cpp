@@ -51,11 +51,13 @@ void Experiment::note_rare_classes() {
   for (size_t c = 0; c < rows.size(); ++c) {
     const std::string name = "the class " + data::quoted(data_.class_names[c]);
     if (config_.share == 0 && rows[c] > 0 && rows[c] < splits_->folds())
-      data_.notes.push_back(fmt::format("{} has {} for {} folds, so some folds do not validate it; take fewer folds, or "
-                                        "leave the class out",
-                                        name, base::counted(rows[c], "row"), splits_->folds()));
+      data_.notes.push_back(
+          fmt::format("{} has {} for {} folds, so some folds do not validate it; take fewer folds, or "
+                      "leave the class out",
+                      name, base::counted(rows[c], "row"), splits_->folds()));
     if (rows[c] > 0 && weights[c] == 0)
-      data_.notes.push_back(name + " has only rows of weight 0, so no model learns it; give it a weight, or leave it out");
+      data_.notes.push_back(name +
+                            " has only rows of weight 0, so no model learns it; give it a weight, or leave it out");
   }
 }
 

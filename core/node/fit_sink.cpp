@@ -68,7 +68,8 @@ FitSink::FitSink(cluster::Reporter& reporter, std::vector<uint32_t> ids, const E
   experiment_ = &experiment;
   if (experiment.plan().bootstraps == 1) predictions_ = std::move(predictions);
   const bool gives = experiment.model().validated != MK_VALIDATED_NOTHING;
-  table_.wants_validated = counts && gives && (predictions_ || !experiment.measures().empty()) ? 1 : 0;
+  const bool measures = !experiment.measures().empty();
+  if (counts && gives && (predictions_ || measures)) table_.wants_validated = measures ? 1 : 2;
 }
 
 FitSink::FitSink(cluster::Reporter& reporter, journal::FitRecord& record) : FitSink(reporter) { refit_ = &record; }
@@ -105,6 +106,7 @@ void FitSink::fail_without_numbers(journal::FitRecord& record) const {
 
 void FitSink::take_validated(const mk_fit_result& result, journal::FitRecord& record) {
   if (table_.wants_validated == 0 || record.status == journal::FitStatus::failed) return;
+  if (result.validated == nullptr && table_.wants_validated == 2) return;
   if (result.validated == nullptr) refuse("a fit without the rows that its measures need");
   const data::Dataset& data = experiment_->data();
   const size_t classes = data.class_names.size();

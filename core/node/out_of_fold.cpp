@@ -30,8 +30,8 @@ uint32_t sum_of(std::string_view bytes) {
 }
 
 std::string record_of(uint32_t fit, const Predicted& values) {
-  const bool narrow = std::all_of(values.begin(), values.end(),
-                                  [](float v) { return v >= 0 && v < 256 && v == std::floor(v); });
+  const bool narrow =
+      std::all_of(values.begin(), values.end(), [](float v) { return v >= 0 && v < 256 && v == std::floor(v); });
   std::string payload;
   if (narrow)
     for (const float value : values) payload += static_cast<char>(static_cast<unsigned char>(value));

@@ -215,8 +215,8 @@ struct RunView {
   std::optional<Nested> nested;             // set for a run with outer folds
   std::optional<uint32_t> best;             // index of the best candidate
   std::optional<TestResult> test;
-  std::optional<TestResult> validated;  // of the best candidate, pooled over the rows that its folds validate
-  double wall_s = 0;  // over all sessions of the run
+  std::optional<TestResult> validated;  // the best candidate's, pooled over the rows that its folds validate
+  double wall_s = 0;                    // over all sessions of the run
   std::vector<DeviceUse> devices;
   std::string reused_from;  // run directory of reused fits, or ""
   uint32_t nodes = 1;

@@ -28,7 +28,7 @@ class Finisher {
       tell_failures(plan_, contents.records, contents.refits, result_);
       tell_best(plan_, run_.experiment.metrics(), contents.records, result_);
       node::adopt_models(result_.directory, plan_, contents);
-      write_out_of_fold(result_.directory, run_.experiment, contents.records);
+      pool_validated_rows(contents.records);
       if (plan_.bootstraps > 1) write_vote(result_.directory, run_.experiment, contents.refits);
       if (result_.failed > 0 || result_.refit_failed) result_.state = "failed fits";
     } else {
@@ -86,6 +86,15 @@ class Finisher {
     try {
       node::adopt_models(result_.directory, plan_, contents);
     } catch (const std::exception&) {
+    }
+  }
+
+  // A run whose table cannot be written is complete without it.
+  void pool_validated_rows(const std::vector<journal::FitRecord>& records) const {
+    try {
+      write_out_of_fold(result_.directory, run_.experiment, records);
+    } catch (const std::exception& e) {
+      run_.log.warn("run", fmt::format("there is no out_of_fold.csv: {}", e.what()));
     }
   }
 

@@ -11,7 +11,6 @@
 #include "base/json.hpp"
 #include "base/sealed.hpp"
 #include "base/text.hpp"
-#include "data/load.hpp"
 #include "node/out_of_fold.hpp"
 #include "results/csv_text.hpp"
 #include "run/refit_rules.hpp"
@@ -43,6 +42,7 @@ struct ResultFile {
   }
   void check() const {
     if (result.distinct > result.n) base::bad_field("distinct", "a number of rows");
+    if (result.mse && !(*result.mse >= 0)) base::bad_field("mse", "a number from 0 up");
     if (result.errors > result.n) base::bad_field("errors", "a number of rows");
   }
 };
@@ -85,7 +85,10 @@ class Pool {
     const double counted = record.values[place];
     if (classifies()) return sum == counted;
     const double mse = sum / static_cast<double>(rows.size());
-    return std::abs(mse - counted) <= 1e-4 * std::max(mse, counted);
+    float largest = 0;
+    for (const uint32_t row : rows) largest = std::max(largest, std::abs(data_.train.targets[row]));
+    const double rounding = 0x1p-22 * double{largest};  // of a prediction
+    return std::abs(mse - counted) <= 1e-4 * std::max(mse, counted) + rounding * (rounding + 2 * std::sqrt(counted));
   }
 
   void add(uint32_t fit, const node::Predicted& predicted) {
@@ -106,7 +109,8 @@ class Pool {
     return file;
   }
 
-  std::string table(const data::CopiedColumns& ids) const {
+  std::string table() const {
+    const data::CopiedColumns& ids = data_.ids;
     results::Csv csv;
     csv.add("row");
     csv.add_names(ids.names);
@@ -195,13 +199,13 @@ void write_out_of_fold(const std::string& run_directory, const node::Experiment&
   const auto predictions = node::read_out_of_fold(run_directory, wanted, accept);
   if (predictions.size() < wanted.size()) return node::keep_out_of_fold(run_directory, {});
   for (const auto& [fit, predicted] : predictions) pool.add(fit, predicted);
-  base::write_file(base::Below{run_directory, kTable}, pool.table(experiment.config().outer_fold > 0 ? data::CopiedColumns{{}}
-                                                                 : data::names_of_rows(experiment.config().data)));
+  base::write_file(base::Below{run_directory, kTable}, pool.table());
   base::write_file(base::Below{run_directory, kResult}, base::seal(base::to_json(pool.result())));
   node::keep_out_of_fold(run_directory, predictions);
 }
 
-std::optional<results::TestResult> read_out_of_fold_result(const std::string& run_directory, uint32_t candidate) {
+std::optional<results::TestResult> read_out_of_fold_result(const std::string& run_directory, uint32_t candidate,
+                                                           int64_t classes) {
   const base::Below place{run_directory, kResult};
   if (!base::exists(place)) return std::nullopt;
   const auto unsealed = base::unseal_file(base::read_file(place, 1U << 24));
@@ -210,6 +214,8 @@ std::optional<results::TestResult> read_out_of_fold_result(const std::string& ru
   try {
     auto file = base::from_json<ResultFile>(unsealed->object);
     if (file.candidate != candidate) return std::nullopt;
+    if (file.classes != classes) base::bad_field("classes", "the number of classes of the data");
+    if (file.result.mse.has_value() == (classes > 0)) base::bad_field("mse", "there for numbers only");
     if (file.classes > 0) file.result.confusion = data::checked_confusion(file.confusion, file.classes, file.result.n);
     return file.result;
   } catch (const Error& e) {

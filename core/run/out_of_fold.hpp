@@ -20,7 +20,8 @@ void write_out_of_fold(const std::string& run_directory, const node::Experiment&
 
 // Returns nothing if the run has none for this candidate. Throws Error(MK_BAD_DATA) that names a file whose checksum
 // differs.
-std::optional<results::TestResult> read_out_of_fold_result(const std::string& run_directory, uint32_t candidate);
+std::optional<results::TestResult> read_out_of_fold_result(const std::string& run_directory, uint32_t candidate,
+                                                           int64_t classes);
 
 // Copies the predictions of another run's fits. `fits` maps the fits of this run to those of the other.
 void take_over_out_of_fold(const std::string& from, const std::map<uint32_t, uint32_t>& fits,

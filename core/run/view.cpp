@@ -125,7 +125,8 @@ void add_records(results::RunView& view, const journal::Contents& contents, cons
   for (const journal::FitRecord& refit : contents.refits)
     if (refit.status != journal::FitStatus::failed && view.best && refit.refit == view.best) view.refit = refit;
   if (view.refit) view.test = results::test_of(*view.refit, view.data_classes);
-  if (view.best && view.plan.bootstraps == 1) view.validated = read_out_of_fold_result(directory, *view.best);
+  if (view.best && view.plan.bootstraps == 1)
+    view.validated = read_out_of_fold_result(directory, *view.best, view.data_classes);
 }
 
 results::RunView view_of(registry::Registry& registry, const std::string& directory, const RunRecord& record) {

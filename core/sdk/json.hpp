@@ -2,16 +2,48 @@
 #pragma once
 
 #include <cstdint>
+#include <istream>
+#include <iterator>
 #include <nlohmann/json.hpp>
+#include <string>
+#include <string_view>
 
 namespace mokume::sdk {
 
-// Parses JSON, but omits values that are nested deeper than in any of our files, because copies and dump() are
-// recursive, so that deep nesting could overflow the stack. Throws nlohmann::json::exception.
-template <class Json, class Input>
-Json parse_json(Input&& input) {
+// Returns whether arrays and objects are nested deeper than in any of our files.
+inline bool is_nested_deeply(std::string_view text) {
   constexpr int kDeepest = 64;
-  return Json::parse(std::forward<Input>(input), [](int depth, auto, auto&) { return depth <= kDeepest; });
+  int depth = 0;
+  bool quoted = false;
+  for (size_t i = 0; i < text.size(); ++i) {
+    if (quoted) {
+      if (text[i] == '\\')
+        ++i;
+      else if (text[i] == '"')
+        quoted = false;
+      continue;
+    }
+    if (text[i] == '"') quoted = true;
+    if (text[i] == '[' || text[i] == '{') ++depth;
+    if (text[i] == ']' || text[i] == '}') --depth;
+    if (depth > kDeepest) return true;
+  }
+  return false;
+}
+
+// Parses JSON. Throws nlohmann::json::exception, also for deep nesting, which could overflow the stack in copies and
+// dump(), because they are recursive. A callback of the parser could leave deep values out, but it makes the time grow
+// with the square of the number of elements.
+template <class Json>
+Json parse_json(std::string_view text) {
+  if (is_nested_deeply(text)) throw Json::other_error::create(501, "it is nested too deeply", nullptr);
+  return Json::parse(text);
+}
+
+template <class Json>
+Json parse_json(std::istream& in) {
+  const std::string text(std::istreambuf_iterator<char>(in), {});
+  return parse_json<Json>(std::string_view(text));
 }
 
 // Returns a whole number. Json::get() would also convert a real number, even if no integer can hold it. Throws

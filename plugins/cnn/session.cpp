@@ -209,6 +209,17 @@ struct CnnSession::Validated {
   }
 };
 
+std::optional<CnnSession::Validated> CnnSession::validate(const Prepared& fit, Training& training,
+                                                          bool may_lack) const {
+  try {
+    const Fitted fitted = fitted_of(training, fit.settings, fit.network);
+    return Validated(device_, *experiment_.train, fitted, training.validated());
+  } catch (const Error& e) {
+    if (!may_lack || e.status() != MK_OUT_OF_MEMORY) throw;
+    return std::nullopt;
+  }
+}
+
 void CnnSession::report(const Prepared& fit, Training& training, const mk_fit_sink& sink) const {
   const Record& record = training.record();
   const Score score = record.validated();
@@ -224,9 +235,8 @@ void CnnSession::report(const Prepared& fit, Training& training, const mk_fit_si
   } else {
     result.values = record.classifies ? &classified[0] : &mse;
     result.n_values = record.classifies ? 3 : 1;
-    if (sink.wants_validated != 0) {
-      const Fitted fitted = fitted_of(training, fit.settings, fit.network);
-      outcome.emplace(device_, *experiment_.train, fitted, training.validated());
+    if (sink.wants_validated != 0) outcome = validate(fit, training, sink.wants_validated == 2);
+    if (outcome) {
       validated.rows = outcome->original.data();
       if (record.classifies) {
         validated.labels = outcome->labels.data();

@@ -36,8 +36,10 @@ class CnnSession {
   bool fits_into(const Stack& stack, const Prepared& next) const;
   void fit_stack(const Stack& stack, const mk_fit_sink& sink);
   std::unique_ptr<Training> train_alone(Prepared& fit, const mk_fit_sink& sink);
-  // Both functions take the parameters out of a Training that has ended.
+  // These functions take the parameters out of a Training that has ended. validate() returns nothing if the device
+  // lacks the memory and `may_lack` is set.
   Fitted fitted_of(Training& training, const Settings& settings, const Network& network) const;
+  std::optional<Validated> validate(const Prepared& fit, Training& training, bool may_lack) const;
   void report(const Prepared& fit, Training& training, const mk_fit_sink& sink) const;
   sdk::Team team() const { return sdk::Team(device_.table()->team); }
 

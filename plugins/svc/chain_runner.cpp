@@ -344,7 +344,9 @@ void ChainRunner::report_classes(Fold& fold, Fit& fit) {
   const std::vector<double>& settled = fit.step.settled_c.empty() ? fit.settled_c : fit.step.settled_c;
   const auto errors = static_cast<double>(classes.errors);
   const double values[] = {errors, n == 0 ? 0.0 : errors / static_cast<double>(n)};
-  const mk_validated validated{classes.labels.data(), classes.predicted.data(), classes.decisions.data(),
+  const mk_validated validated{classes.labels.data(),
+                               classes.predicted.data(),
+                               classes.decisions.data(),
                                static_cast<uint32_t>(problems_.size()),
                                score_kind(settings_.multiclass, order_.classes()),
                                order_.originals(fold.fold),

@@ -195,8 +195,7 @@ class Session {
     for (size_t r = 0; r < labels.size(); ++r) errors += predicted[r] != labels[r] ? 1 : 0;
     const auto n = static_cast<double>(labels.size());
     const std::array<double, 2> values = {errors, n == 0 ? 0 : errors / n};
-    const mk_validated validated{labels.data(), predicted.data(), nullptr, 0, MK_SCORES_UNKNOWN,
-                                 rows.data(),   nullptr};
+    const mk_validated validated{labels.data(), predicted.data(), nullptr, 0, MK_SCORES_UNKNOWN, rows.data(), nullptr};
     mk_fit_result result{};
     result.index = index;
     result.n = static_cast<int64_t>(labels.size());

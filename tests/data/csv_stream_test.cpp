@@ -99,5 +99,19 @@ TEST(CsvStream, RefusesCompressedTextAndWhatCannotBeRead) {
   EXPECT_THROW(closed.next(piece), Error);
 }
 
+TEST(CsvStream, ExpectedNamesAreAHeader) {
+  Pipe pipe;
+  CsvExpected expected;
+  expected.names = {"400", "450"};
+  CsvStream stream(pipe.read_end(), expected);
+  pipe.write("400,450\n2.5,0.5\n");
+  CsvPiece piece;
+  ASSERT_TRUE(stream.next(piece));
+  EXPECT_TRUE(piece.format.header);
+  pipe.write("3.5,0.5\n");
+  ASSERT_TRUE(stream.next(piece));
+  EXPECT_EQ(piece.text, "400,450\n3.5,0.5\n");
+}
+
 }  // namespace
 }  // namespace mokume::data

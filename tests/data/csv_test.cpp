@@ -18,6 +18,12 @@ class Csv : public DataTest {
 
 using Names = std::vector<std::string>;
 
+CsvOptions with_categorical(const std::string& name) {
+  CsvOptions options;
+  options.categorical = {name};
+  return options;
+}
+
 TEST_F(Csv, ReadsNumbersAndTheLastColumnAsTarget) {
   const CsvTable part = read("a, b ,y\r\n1,2.5,cat\r\n\r\n-3,+4e1,dog\r\n");
   EXPECT_EQ(part.table.rows, 2);
@@ -174,6 +180,11 @@ TEST_F(Csv, KeepsTheFirstRowOfAFileWithoutAHeader) {
   const CsvTable part = read(rows);
   EXPECT_EQ(part.table.x, (std::vector<float>{4.5F, 1, 2.5F, 3, 1, 0.5F}));
   EXPECT_EQ(part.target, "column 3");
+  CsvOptions other;
+  other.columns = &part.columns;
+  other.target_required = false;
+  EXPECT_EQ(read("4.5,1,plant-x\n", other).table.x, (std::vector<float>{4.5F, 1})) << "one row to predict";
+  EXPECT_EQ(read("1,2\n", other).table.x, (std::vector<float>{1, 2}));
   ASSERT_EQ(part.notes.size(), 1U);
   EXPECT_NE(part.notes[0].find("the first row holds data"), std::string::npos);
   EXPECT_EQ(read("1,2,3\n5,3,4\n1,2,4\n3,1,3\n").table.rows, 4) << "each cell of the first row occurs again";
@@ -195,6 +206,12 @@ TEST_F(Csv, ReadsTablesWithBlanksBetweenCells) {
   EXPECT_EQ(from_r.columns.size(), 1U);
   EXPECT_EQ(from_r.columns[0].name, "len");
   EXPECT_EQ(from_r.table.x, (std::vector<float>{3.5F, 0.5F}));
+  expect_error(MK_BAD_DATA, {"has 3 cells, but the header has 2"}, [&] { read("a,y\n1,5,x\n2,7,z\n"); });
+  const CsvTable town = read("home town,y\nnew york,1\nlos angeles,2\n", with_categorical("home town"));
+  CsvOptions rows;
+  rows.columns = &town.columns;
+  rows.target_required = false;
+  EXPECT_EQ(read("home town\nnew york\nlos angeles\n", rows).table.x, (std::vector<float>{0, 1, 1, 0}));
 }
 
 TEST_F(Csv, SkipsCommentsAtTheStart) {
@@ -205,6 +222,13 @@ TEST_F(Csv, SkipsCommentsAtTheStart) {
   EXPECT_EQ(named.columns[1].name, "b");
   EXPECT_EQ(named.table.rows, 2);
   EXPECT_EQ(read("a,y\n1,#1\n2,#2\n").labels.texts, (Names{"#1", "#2"})) << "no comment";
+  EXPECT_EQ(read("# x,y\n0,1\n1,3\n2,5\n").table.x, (std::vector<float>{0, 1, 2}));
+  EXPECT_EQ(read("# x,y\n1,2\n1,3\n").columns[0].name, "x");
+  EXPECT_EQ(read("#a,b,y\n1,2,cat\n3,4,dog\n").columns[0].name, "a");
+  EXPECT_EQ(read("# by me, today\na,y\n1,x\n2,z\n").columns[0].name, "a") << "the comment is no header";
+  CsvOptions ignored;
+  ignored.ignore = {"#"};
+  EXPECT_EQ(read("#,a,y\n7,1,x\n9,2,z\n", ignored).table.x, (std::vector<float>{1, 2}));
 }
 
 TEST_F(Csv, ReadsArff) {
@@ -220,12 +244,26 @@ TEST_F(Csv, ReadsArff) {
   EXPECT_EQ(part.labels.place(1), "line 10");
   expect_error(MK_BAD_DATA, {"line 10, column 'sepal length'", "data.missing"}, [&] { read(text); });
   expect_error(MK_BAD_DATA, {"line 4", "sparse row"}, [&] { read("@relation r\n@attribute a real\n@data\n{0 1}\n"); });
+  expect_error(MK_BAD_DATA, {"line 4", "the weight of the row"},
+               [&] { read("@relation r\n@attribute a real\n@data\n1, {5}\n"); });
+  const CsvTable spectra =
+      read("@relation r\n@attribute 400 real\n@attribute 450 real\n@attribute y {0,1}\n@data\n1,2,0\n3,4,1\n");
+  EXPECT_EQ(spectra.columns[0].name, "400");
+  EXPECT_EQ(spectra.table.rows, 2);
   expect_error(MK_BAD_DATA, {"no line @data"}, [&] { read("@relation r\n@attribute a real\n"); });
 }
 
 TEST_F(Csv, RefusesCommasThatMayMeanThousands) {
-  expect_error(MK_BAD_DATA, {"'2,288'", "2288 or 2.288"}, [&] { read("people\ty\n2,288\ta\n5,100\tb\n"); });
-  EXPECT_EQ(read("people\ty\n2,288\ta\n5,1\tb\n").table.x, (std::vector<float>{2.288F, 5.1F}));
+  expect_error(MK_BAD_DATA, {"line 2", "column 'people'", "2288 or 2.288"},
+               [&] { read("people\ty\n2,288\ta\n5,100\tb\n"); });
+  expect_error(MK_BAD_DATA, {"line 2", "column 'y'", "2288 or 2.288"}, [&] { read("a\ty\n1\t2,288\n2\t5,100\n"); });
+  const CsvTable decimal = read("people\ty\n2,288\ta\n5,1\tb\n");
+  EXPECT_EQ(decimal.table.x, (std::vector<float>{2.288F, 5.1F}));
+  CsvOptions other, ignored;
+  other.columns = &decimal.columns;
+  EXPECT_EQ(read("people\ty\n2,288\ta\n", other).table.x, (std::vector<float>{2.288F})) << "as in the training file";
+  ignored.ignore = {"people"};
+  EXPECT_EQ(read("people\tb\ty\n2,288\t1\ta\n5,100\t2\tb\n", ignored).table.x, (std::vector<float>{1, 2}));
   EXPECT_EQ(read("x\ty\n0,288\ta\n").table.x, (std::vector<float>{0.288F}));
   expect_error(MK_BAD_DATA, {"'5,846'", "without commas between thousands"},
                [&] { read("people,y\n\"5,846\",a\n\"6,101\",b\n"); });
@@ -288,6 +326,11 @@ TEST_F(Csv, LeavesOutANamelessColumnThatCountsTheRows) {
     EXPECT_EQ(read(text, options).table.x, part.table.x);
     EXPECT_TRUE(read(text, options).notes.empty());
   }
+  std::string gap = ",a,y\n";
+  for (int row = 0; row < 14; ++row) gap += std::to_string(row) + (row == 5 ? ",,1\n" : ",2,1\n");
+  CsvOptions drop;
+  drop.missing = Missing::drop;
+  EXPECT_EQ(read(gap, drop).table.features, 1) << "a dropped row leaves a gap";
 }
 
 TEST_F(Csv, RefusesMalformedText) {

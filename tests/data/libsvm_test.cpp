@@ -120,6 +120,11 @@ TEST_F(Libsvm, ATestFileMayHaveMoreFeatures) {
   EXPECT_EQ(data.train.x, (std::vector<float>{1, 0, 0, 0, 0, 3, 0, 0}));
   EXPECT_EQ(data.test.x, (std::vector<float>{0, 0, 0, 5, 2, 0, 0, 0}));
   EXPECT_EQ(data.shape.channels, 4);
+  std::string many;
+  for (int row = 0; row < 300; ++row) many += "1 1:" + std::to_string(row) + "\n";
+  DataSpec wide = spec("libsvm", write("c", many));
+  wide.test = write("d", "1 4000000:1\n");
+  expect_error(MK_BAD_DATA, {path("d"), "index 4000000", "without gaps"}, [&] { load(wide); });
 }
 
 }  // namespace

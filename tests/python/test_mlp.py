@@ -14,7 +14,9 @@ from mokume.sklearn import MLPClassifier
 )
 def test_learns(digits, parameters):
     X, y = digits
-    network = MLPClassifier(max_iter=60, random_state=3, **{"learning_rate_init": 0.01, **parameters}).fit(X[:400], y[:400])
+    network = MLPClassifier(max_iter=60, random_state=3, **{"learning_rate_init": 0.01, **parameters}).fit(
+        X[:400], y[:400]
+    )
     assert network.score(X[400:], y[400:]) > 0.8
     shares = network.predict_proba(X[400:])
     np.testing.assert_allclose(shares.sum(axis=1), 1)

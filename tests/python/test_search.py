@@ -1,15 +1,25 @@
 """Tests that the searches give what scikit-learn's give, by one run of the program where it can."""
 
+import pickle
+
 import numpy as np
 import pytest
 import sklearn.model_selection
 import sklearn.svm
 from scipy.stats import loguniform
-from sklearn.datasets import load_breast_cancer, load_diabetes, make_classification
+from sklearn.datasets import load_breast_cancer, load_diabetes, load_iris, make_classification
 from sklearn.decomposition import PCA
 from sklearn.exceptions import ConvergenceWarning, FitFailedWarning
 from sklearn.linear_model import LogisticRegression
-from sklearn.model_selection import GroupKFold, KFold, ShuffleSplit, TimeSeriesSplit
+from sklearn.model_selection import (
+    GroupKFold,
+    KFold,
+    LeaveOneOut,
+    ShuffleSplit,
+    StratifiedKFold,
+    TimeSeriesSplit,
+    cross_val_score,
+)
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
@@ -170,3 +180,112 @@ def test_equal_candidates_share_a_rank(digits):
     X, y = digits
     found = GridSearchCV(SVC(devices="host"), {"C": [1e5, 1e6, 1e-9]}, cv=2, refit=False).fit(X, y).cv_results_
     assert list(found["rank_test_score"]) == [1, 1, 3]
+
+
+def draws(search, **options):
+    """Returns the scores of three searches in a row, and the next number of NumPy's generator."""
+    np.random.seed(0)
+    X, y = load_iris(return_X_y=True)
+    found = [search(**options).fit(X[::2], y[::2]).cv_results_["mean_test_score"] for _ in range(3)]
+    return np.array(found), np.random.rand()
+
+
+@pytest.mark.parametrize(
+    "cv, road", [(ShuffleSplit(2, test_size=0.3), ELSEWHERE), (StratifiedKFold(3, shuffle=True), SHARED)]
+)
+@pytest.mark.parametrize("refit", [False, True])
+def test_searches_in_a_row_draw_the_folds_of_scikit_learn(cv, road, refit, capsys):
+    options = {"param_grid": {"C": [0.01, 0.1]}, "cv": cv, "refit": refit}
+    mine, after = draws(lambda **more: GridSearchCV(SVC(devices="host"), verbose=1, **more), **options)
+    assert road in capsys.readouterr().out
+    other, expected = draws(lambda **more: sklearn.model_selection.GridSearchCV(sklearn.svm.SVC(), **more), **options)
+    np.testing.assert_allclose(mine, other, atol=1e-12)
+    assert after == expected and len(np.unique(mine, axis=0)) > 1
+
+
+@pytest.mark.parametrize("cv", [ShuffleSplit(2, test_size=0.3), StratifiedKFold(3, shuffle=True)])
+@pytest.mark.parametrize("state", [None, 4])
+def test_random_searches_in_a_row_draw_what_scikit_learn_draws(cv, state):
+    options = {"param_distributions": {"C": loguniform(0.01, 1)}, "n_iter": 2, "cv": cv, "random_state": state}
+    mine, after = draws(lambda **more: RandomizedSearchCV(SVC(devices="host"), **more), **options)
+    other, expected = draws(
+        lambda **more: sklearn.model_selection.RandomizedSearchCV(sklearn.svm.SVC(), **more), **options
+    )
+    np.testing.assert_allclose(mine, other, atol=1e-12)
+    assert after == expected
+
+
+class Inconsistent(ShuffleSplit):
+    def get_n_splits(self, X=None, y=None, groups=None):
+        return 5
+
+
+def test_inconsistent_folds_are_refused_as_by_scikit_learn(two_flowers):
+    with pytest.raises(ValueError, match="Expected 5 splits, got 2"):
+        GridSearchCV(SVC(), {"C": [1]}, cv=Inconsistent(2)).fit(*two_flowers)
+
+
+def test_a_generator_of_folds_outlives_a_refused_kernel():
+    """The folds are read from the generator before scikit-learn's search starts."""
+    X, y = np.arange(12.0)[:, None], np.repeat([0, 1, 2], 4)
+    splits = KFold(2, shuffle=True, random_state=0).split(X)
+    assert GridSearchCV(SVC(kernel=lambda a, b: a @ b.T), {"C": [1]}, cv=splits).fit(X, y).n_splits_ == 2
+
+
+@pytest.mark.filterwarnings("ignore:R.2 score is not well-defined", "ignore:One or more of the test scores")
+def test_one_row_has_no_r2(capsys):
+    X, y = load_diabetes(return_X_y=True)
+    options = {"param_grid": {"C": [1, 10]}, "cv": LeaveOneOut(), "refit": False}
+    mine = GridSearchCV(SVR(devices="host"), verbose=1, **options).fit(X[:10], y[:10])
+    assert "has no R2" in capsys.readouterr().out
+    assert np.isnan(mine.cv_results_["mean_test_score"]).all()
+    options["scoring"] = "neg_mean_squared_error"
+    mine = GridSearchCV(SVR(devices="host"), verbose=1, **options).fit(X[:10], y[:10])
+    assert SHARED in capsys.readouterr().out
+    other = sklearn.model_selection.GridSearchCV(sklearn.svm.SVR(), **options).fit(X[:10], y[:10])
+    np.testing.assert_allclose(mine.cv_results_["mean_test_score"], other.cv_results_["mean_test_score"], rtol=1e-3)
+
+
+def test_a_fold_may_validate_a_row_twice(two_flowers, capsys):
+    X, y = two_flowers
+    splits = [(trained, np.append(validated, validated[:20])) for trained, validated in KFold(3, shuffle=True).split(X)]
+    mine = GridSearchCV(SVC(devices="host"), {"C": [0.01, 1]}, cv=splits, verbose=1).fit(X, y)
+    assert "a fold validates rows more than once" in capsys.readouterr().out
+    other = sklearn.model_selection.GridSearchCV(sklearn.svm.SVC(), {"C": [0.01, 1]}, cv=splits).fit(X, y)
+    assert_same_search(mine, other, 1e-12)
+
+
+@pytest.mark.parametrize("offset, spread, road", [(1e8, 1e-7, ELSEWHERE), (1e8, 1, SHARED), (0, 1e-12, SHARED)])
+def test_nearly_constant_columns_are_scaled_as_by_scikit_learn(two_flowers, capsys, offset, spread, road):
+    """The second column varies by a few units in the last place, or clearly, and the third one is constant."""
+    X, y = two_flowers
+    columns = [X[:, 3], offset + spread * (np.arange(len(X)) % 2), np.full(len(X), 0.1)]
+    rows, grid, cv = np.column_stack(columns), {"svc__C": [0.01, 1]}, KFold(3, shuffle=True, random_state=0)
+    mine = GridSearchCV(make_pipeline(StandardScaler(), SVC(devices="host")), grid, cv=cv, verbose=1).fit(rows, y)
+    assert road in capsys.readouterr().out
+    other = sklearn.model_selection.GridSearchCV(make_pipeline(StandardScaler(), sklearn.svm.SVC()), grid, cv=cv)
+    assert_same_search(mine, other.fit(rows, y), 1e-12)
+
+
+def test_searches_are_pickled(two_flowers):
+    X, y = two_flowers
+    for cv in (3, ShuffleSplit(3, random_state=0)):
+        search = GridSearchCV(SVC(devices="host"), {"C": [0.1, 1]}, cv=cv).fit(X, y)
+        again = pickle.loads(pickle.dumps(search))
+        np.testing.assert_array_equal(again.predict(X), search.predict(X))
+        assert again.best_params_ == search.best_params_ and again.cv_results_.keys() == search.cv_results_.keys()
+
+
+@pytest.mark.parametrize("estimator", [SVC(devices="host"), GridSearchCV(SVC(devices="host"), {"C": [0.1, 1]}, cv=2)])
+def test_workers_fit_copies(two_flowers, estimator):
+    scores = cross_val_score(estimator, *two_flowers, cv=3, n_jobs=2)
+    np.testing.assert_array_equal(scores, cross_val_score(estimator, *two_flowers, cv=3))
+
+
+def test_searches_of_several_scores(two_flowers):
+    options = {"param_grid": {"C": [0.1, 1]}, "cv": 3, "scoring": {"acc": "accuracy", "f1": "f1_macro"}, "refit": "f1"}
+    mine = GridSearchCV(SVC(devices="host"), n_jobs=2, **options).fit(*two_flowers)
+    other = sklearn.model_selection.GridSearchCV(sklearn.svm.SVC(), **options).fit(*two_flowers)
+    assert mine.multimetric_ and set(mine.scorer_) == {"acc", "f1"} and mine.best_params_ == other.best_params_
+    for name in ("mean_test_acc", "mean_test_f1"):
+        np.testing.assert_allclose(mine.cv_results_[name], other.cv_results_[name])

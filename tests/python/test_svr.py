@@ -4,11 +4,12 @@ import pickle
 
 import numpy as np
 import pytest
+import sklearn.model_selection
 import sklearn.svm
 from sklearn.datasets import load_diabetes
 from sklearn.exceptions import ConvergenceWarning
 
-from mokume.sklearn import SVR
+from mokume.sklearn import SVR, GridSearchCV
 
 
 @pytest.fixture(scope="module")
@@ -82,3 +83,25 @@ def test_weights_count_like_repeated_rows(patients):
     weighted = SVR().fit(X, y, sample_weight=repeats)
     repeated = SVR(gamma=weighted._gamma).fit(np.repeat(X, repeats, axis=0), np.repeat(y, repeats))
     np.testing.assert_allclose(weighted.predict(X), repeated.predict(X), atol=5e-3)
+
+
+@pytest.mark.parametrize("offset", [1e4, 1e8, -1e12])
+def test_a_large_offset_of_the_targets_costs_no_precision(patients, monkeypatch, offset):
+    X, y = patients
+    mine, other = SVR().fit(X, y + offset), sklearn.svm.SVR().fit(X, y + offset)
+    expected = other.predict(X) - offset
+    np.testing.assert_allclose(mine.predict(X) - offset, expected, atol=5e-3)
+    np.testing.assert_allclose(mine.intercept_ - offset, other.intercept_ - offset, atol=5e-3)
+    monkeypatch.setattr("mokume.sklearn._kernel.MANY_PRODUCTS", 0)
+    np.testing.assert_allclose(mine.predict(X) - offset, expected, atol=5e-3)
+
+
+@pytest.mark.parametrize("scoring", ["r2", "neg_mean_squared_error"])
+def test_a_search_with_a_large_offset_of_the_targets(patients, scoring):
+    X, y = patients
+    grid = {"C": [0.1, 1]}
+    mine = GridSearchCV(SVR(devices="host"), grid, cv=3, scoring=scoring).fit(X, y + 1e8)
+    other = sklearn.model_selection.GridSearchCV(sklearn.svm.SVR(), grid, cv=3, scoring=scoring).fit(X, y + 1e8)
+    name = "mean_test_score"
+    np.testing.assert_allclose(mine.cv_results_[name], other.cv_results_[name], atol=2e-3)
+    np.testing.assert_allclose(mine.predict(X), other.predict(X), rtol=0, atol=5e-3)

@@ -144,7 +144,7 @@ class RowPredictor {
       throw Error(MK_INVALID_ARGUMENT,
                   "--stream answers every row, but data.missing is \"drop\": add missing=error to --data, and fill "
                   "missing cells in");
-    data::CsvStream input(STDIN_FILENO);
+    data::CsvStream input(STDIN_FILENO, data::expected_in(spec_, trained_));
     for (data::CsvPiece piece; input.next(piece);) {
       predict(load(&piece));
       std::fflush(stdout);

@@ -80,11 +80,10 @@ std::vector<NamedFile> confusion_plot(const results::RunView& view) {
   double below = 16;
   if (grid.labelled)
     for (const std::string& name : names) below = std::max(below, 20 + text_width(results::elide(name, kLongestClass)));
-  const std::string caption =
-      fmt::format("{} {} rows, {} wrong", results::grouped(static_cast<uint64_t>(result->n)), rows,
-                  results::grouped(static_cast<uint64_t>(result->errors)));
-  Svg svg(std::max(grid.right + 24, 300.0), grid.bottom + below + 8, fmt::format("Confusion matrix of the {} rows; {}", rows, caption),
-          "Confusion matrix", caption);
+  const std::string caption = fmt::format("{} {} rows, {} wrong", results::grouped(static_cast<uint64_t>(result->n)),
+                                          rows, results::grouped(static_cast<uint64_t>(result->errors)));
+  Svg svg(std::max(grid.right + 24, 300.0), grid.bottom + below + 8,
+          fmt::format("Confusion matrix of the {} rows; {}", rows, caption), "Confusion matrix", caption);
   for (size_t truth = 0; truth < confusion.classes; ++truth)
     for (size_t predicted = 0; predicted < confusion.classes; ++predicted)
       draw_cell(svg, grid, confusion, names, truth, predicted);

@@ -68,8 +68,9 @@ std::string pooled_tile(const results::RunView& view) {
   const std::string more = results::measures_text(pooled);
   if (pooled.mse) return tile("Validated rows", "RMSE " + results::pretty(std::sqrt(*pooled.mse)), more);
   const results::Interval interval = results::interval_of(pooled);
-  return tile("Validated rows", fmt::format("{} of {} wrong", results::grouped(static_cast<uint64_t>(pooled.errors)),
-                                            results::grouped(static_cast<uint64_t>(pooled.n))),
+  return tile("Validated rows",
+              fmt::format("{} of {} wrong", results::grouped(static_cast<uint64_t>(pooled.errors)),
+                          results::grouped(static_cast<uint64_t>(pooled.n))),
               fmt::format("95\u00A0% interval {:.2f} to {:.2f}\u00A0%{}", 100 * interval.low, 100 * interval.high,
                           more.empty() ? "" : "; " + more));
 }

@@ -115,7 +115,8 @@ std::string classes_section(const results::RunView& view, const std::vector<Name
   if (result == nullptr) return {};
   const bool test = view.test && result == &*view.test;
   const std::vector<results::ClassScore> scores = results::class_scores(view, *result);
-  Table table({{"class"}, {test ? "test rows" : "validated rows", true}, {"precision", true}, {"recall", true}, {"F1", true}});
+  Table table(
+      {{"class"}, {test ? "test rows" : "validated rows", true}, {"precision", true}, {"recall", true}, {"F1", true}});
   for (const results::ClassScore& one : scores) {
     table.row({results::elide(one.name, 60), Cell::count(static_cast<uint64_t>(one.rows)),
                Cell(results::pretty(one.precision), one.precision), Cell(results::pretty(one.recall), one.recall),

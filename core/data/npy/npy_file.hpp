@@ -19,8 +19,9 @@ class NpyFile {
   const std::string& path() const { return path_; }
   const std::string& type() const { return type_; }             // in NumPy's notation, e.g. "<f4" or ">i2"
   const std::vector<int64_t>& shape() const { return shape_; }  // one or more dimensions, each below 2^31
-  bool whole() const { return type_[1] != 'f'; }                // whether the numbers are integers or booleans
-  uint64_t count() const { return count_; }                     // product of the shape
+  bool may_round() const { return bytes_each_ >= 4 && !type_.ends_with("f4"); }  // float32 may not hold all numbers
+  bool whole() const { return type_[1] != 'f'; }  // whether the numbers are integers or booleans
+  uint64_t count() const { return count_; }       // product of the shape
 
   // Calls take(numbers, count) with consecutive parts of the array in row-major order. An array in Fortran order is
   // read as a whole first. Throws Error(MK_BAD_DATA) if anything follows it.

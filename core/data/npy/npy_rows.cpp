@@ -50,6 +50,7 @@ void read_values(NpyFile& file, bool exact, RawTable& part) {
   const auto features = static_cast<size_t>(part.table.features);
   std::vector<float>& x = part.table.x;
   x.reserve(kept);
+  if (exact) part.table.exact.reserve(kept);
   file.read([&](const double* numbers, size_t count) {
     for (size_t i = 0; i < count && x.size() < kept; ++i) {
       x.push_back(static_cast<float>(numbers[i]));
@@ -130,7 +131,7 @@ RawTable read_npy_rows(const NpyRows& files, int64_t limit) {
     bad_data(files.rows, "", "has more than " + std::to_string(kMaxFeatures) + " features");
   part.table.features = static_cast<int64_t>(features);
   part.table.rows = limit > 0 ? std::min(limit, rows) : rows;
-  read_values(file, files.exact, part);
+  read_values(file, files.exact && file.may_round(), part);
   if (files.layout == Layout::nchw && part.shape.channels > 1) {
     move_channels_inside(part.shape, part.table.x);
     move_channels_inside(part.shape, part.table.exact);

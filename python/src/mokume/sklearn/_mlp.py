@@ -118,7 +118,9 @@ class MLPClassifier(ProgramClassifier):
         seed = self.random_state
         if not isinstance(seed, numbers.Integral):
             seed = check_random_state(seed).randint(np.iinfo(np.int32).max)
-        with Experiment("cnn", X, classes, options, devices=self.devices, seed=seed, verbose=self.verbose) as experiment:
+        with Experiment(
+            "cnn", X, classes, options, devices=self.devices, seed=seed, verbose=self.verbose
+        ) as experiment:
             run = experiment.run()
             self._keep(run, experiment.devices)
             self.loss_curve_ = _training_losses(run)

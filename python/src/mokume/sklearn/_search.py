@@ -1,9 +1,11 @@
 """Runs searches as one experiment of the program, which shares kernel matrices and uses every device."""
 
+import functools
 import time
 import warnings
 from typing import NamedTuple
 
+import joblib
 import numpy as np
 import scipy.sparse
 import sklearn
@@ -44,6 +46,30 @@ class _Plan(NamedTuple):
     candidates: list
     options: list
     fold_of: np.ndarray
+    seeds: int  # counts the fits that draw a seed from NumPy's generator
+
+
+class _Drawn:
+    """Holds the candidates and folds of a search, or None as long as they are not drawn."""
+
+    def __init__(self):
+        self.candidates = None
+        self.cv = None
+
+
+class _DrawnFolds:
+    """Gives scikit-learn's search the folds that are drawn already."""
+
+    def __init__(self, count, splits):
+        self._count = count
+        self._splits = splits
+
+    def get_n_splits(self, X=None, y=None, groups=None):
+        return self._count
+
+    def split(self, X=None, y=None, groups=None):
+        splits, self._splits = self._splits, []  # the search is copied to each worker, and none reads them there
+        return splits
 
 
 class SharedSearch:
@@ -53,9 +79,7 @@ class SharedSearch:
         """Fits every candidate in every fold, and the best one to all rows."""
         if hasattr(self, "_parameter_constraints"):  # scikit-learn 1.2 has none
             self._validate_params()
-        self._splits = None
-        generator = check_random_state(getattr(self, "random_state", None))
-        state = generator.get_state()
+        self._drawn = _Drawn()
         try:
             plan = self._plan(X, y, params)
             self._say(
@@ -65,19 +89,29 @@ class SharedSearch:
             return self._fit_shared(plan, X, y)
         except _Elsewhere as reason:
             self._say(f"scikit-learn's search fits each candidate in each fold, because {reason}")
-            generator.set_state(state)
             return self._fit_elsewhere(X, y, params)
         finally:
-            self.__dict__.pop("_splits", None)
+            self.__dict__.pop("_drawn", None)
 
     def _fit_elsewhere(self, X, y, params):
-        """Goes scikit-learn's road, with the folds that are drawn already."""
+        """Goes scikit-learn's road, and draws only the candidates and folds that are not drawn yet."""
         cv = self.cv
-        self.cv = cv if self._splits is None else self._splits
+        self.cv = cv if self._drawn.cv is None else self._drawn.cv
         try:
             return super().fit(X, y, **params)
         finally:
             self.cv = cv
+
+    # scikit-learn reads the parameters of this method, which differ between its versions.
+    @functools.wraps(sklearn.model_selection.GridSearchCV._run_search, assigned=[])
+    def _run_search(self, evaluate_candidates, **context):
+        """Evaluates the candidates that are drawn already, or draws them."""
+        drawn = self._drawn.candidates
+
+        def evaluate(candidates, **more):
+            return evaluate_candidates(candidates if drawn is None else drawn, **more)
+
+        super()._run_search(evaluate, **context)
 
     def _say(self, sentence):
         if self.verbose >= 1:
@@ -91,22 +125,25 @@ class SharedSearch:
             raise _Elsewhere(f"the program does not compute scoring={self.scoring!r}")
         try:
             rows, y_checked = _rows(X, y, scaled)
-            candidates = list(self._candidates())
+            targets = machine._validate_targets(y_checked)
+            candidates, splits = self._draw(machine, X, y, params.get("groups"))
             machines = [_candidate(machine, prefix, chosen) for chosen in candidates]
             if not machines:
                 raise _Elsewhere("there are no candidates")
-            targets = machine._validate_targets(y_checked)
-            fold_of = self._folds(machine, X, y, params.get("groups"), targets)
+            fold_of = _folds(machine, splits, targets)
+            self._check_folds(machine, rows if scaled else None, fold_of)
             options = [one._options(one._shared_class_weight(y_checked)) for one in machines]
         except (ValueError, TypeError) as error:  # scikit-learn's road ends in the same error, or scores it
             raise _Elsewhere(_first_line(error)) from error
-        return _Plan(machine, not prefix, scaled, rows, targets, candidates, options, fold_of)
+        seeds = len(splits) * sum(one.random_state is None for one in machines)
+        return _Plan(machine, not prefix, scaled, rows, targets, candidates, options, fold_of, seeds)
 
     def _fit_shared(self, plan, X, y):
         with _experiment(plan) as experiment:
             searched = {name: [one[name] for one in plan.options] for name in _searched(plan.options)}
             experiment.search(searched, plan.fold_of)
             run = _run(experiment)
+            self._draw_seeds(plan)
             self._take_results(run, plan)
             if self.refit:
                 self._refit(X, y, run if plan.alone else None)
@@ -114,10 +151,7 @@ class SharedSearch:
 
     def _check_road(self, params):
         """Raises _Elsewhere for requests that need scikit-learn's loop."""
-        if type(self)._run_search not in (
-            sklearn.model_selection.GridSearchCV._run_search,
-            sklearn.model_selection.RandomizedSearchCV._run_search,
-        ):
+        if type(self)._run_search is not SharedSearch._run_search:
             raise _Elsewhere("a subclass chooses the candidates")
         if sklearn.get_config().get("enable_metadata_routing"):
             raise _Elsewhere("metadata is routed")
@@ -129,26 +163,33 @@ class SharedSearch:
         if given:
             raise _Elsewhere(f"fit takes {given[0]}")
 
-    def _folds(self, machine, X, y, groups, targets):
-        """Returns the fold that validates each row, or -1 if none does. The program trains on all other rows."""
-        cv = check_cv(self.cv, y, classifier=machine._task == "classification")
+    def _draw(self, machine, X, y, groups):
+        """Draws the candidates and the folds in scikit-learn's order, and keeps them for its road."""
+        drawn = self._drawn
+        drawn.cv = cv = check_cv(self.cv, y, classifier=machine._task == "classification")
+        count = cv.get_n_splits(X, y, groups)
+        drawn.candidates = list(self._candidates())
         splits = list(cv.split(X, y, groups))
-        if len(splits) != cv.get_n_splits(X, y, groups):
+        drawn.cv = _DrawnFolds(count, splits)
+        if len(splits) != count:
             raise _Elsewhere("the number of folds differs from get_n_splits")
-        self._splits = splits
-        if not 2 <= len(splits) <= _MOST_FOLDS:
-            raise _Elsewhere(f"the program takes 2 to {_MOST_FOLDS} folds")
-        fold_of = np.full(len(targets), -1)
-        everything = np.arange(len(targets))
-        for fold, (trained, validated) in enumerate(splits):
-            if np.any(fold_of[validated] != -1) or len(validated) == 0:
-                raise _Elsewhere("the folds validate rows more than once")
-            fold_of[validated] = fold
-            if not np.array_equal(np.sort(trained), np.delete(everything, validated)):
-                raise _Elsewhere("a fold does not train on all rows that it does not validate")
-            if machine._task == "classification" and len(np.unique(targets[trained])) <= targets.max():
-                raise _Elsewhere("a fold trains without one of the classes")
-        return fold_of
+        return drawn.candidates, splits
+
+    def _check_folds(self, machine, rows_to_scale, fold_of):
+        """Raises _Elsewhere for folds in which scikit-learn scores or scales otherwise than the program."""
+        validated = np.bincount(fold_of[fold_of >= 0])
+        if machine._task == "regression" and self.scoring in (None, "r2") and validated.min() < 2:
+            raise _Elsewhere("a fold validates one row, which has no R2")
+        if rows_to_scale is not None and _hardly_varies(rows_to_scale, fold_of):
+            raise _Elsewhere("a column hardly varies, and scikit-learn may take it for constant")
+
+    def _draw_seeds(self, plan):
+        """Draws the seeds of scikit-learn's fits, so that the next search draws the same folds after either road."""
+        if joblib.effective_n_jobs(self.n_jobs) > 1:  # scikit-learn's workers draw from generators of their own
+            return
+        generator = check_random_state(None)
+        for _ in range(plan.seeds):
+            generator.randint(np.iinfo("i").max)
 
     def _take_results(self, run, plan):
         """Reads the scores of a run, and sets the attributes of a search."""
@@ -220,6 +261,43 @@ def _rows(X, y, scaled):
         raise _Elsewhere("X and y differ in their lengths")
     # The program standardises numbers in double precision.
     return rows if scaled else dense_rows(rows), np.asarray(y)
+
+
+def _folds(machine, splits, targets):
+    """Returns the fold that validates each row, or -1 if none does. The program trains on all other rows."""
+    if not 2 <= len(splits) <= _MOST_FOLDS:
+        raise _Elsewhere(f"the program takes 2 to {_MOST_FOLDS} folds")
+    fold_of = np.full(len(targets), -1)
+    everything = np.arange(len(targets))
+    for fold, (trained, validated) in enumerate(splits):
+        if np.any(fold_of[validated] != -1) or len(validated) == 0:
+            raise _Elsewhere("the folds validate rows more than once")
+        fold_of[validated] = fold
+        if np.count_nonzero(fold_of == fold) != len(validated):
+            raise _Elsewhere("a fold validates rows more than once")
+        if not np.array_equal(np.sort(trained), np.delete(everything, validated)):
+            raise _Elsewhere("a fold does not train on all rows that it does not validate")
+        if machine._task == "classification" and len(np.unique(targets[trained])) <= targets.max():
+            raise _Elsewhere("a fold trains without one of the classes")
+    return fold_of
+
+
+def _hardly_varies(rows, fold_of):
+    """Says whether scikit-learn may take a column for constant that has different values in a training set.
+
+    It does so if var <= n * eps * var + (n * mean * eps)**2. Since var is at least range**2 / (2 * n), the range is
+    then at most about 1.5 * n**1.5 * eps * mean, which is less than half of the bound below.
+    """
+    parts = [rows[fold_of == fold] for fold in np.unique(fold_of)]
+    low = _without_each(np.array([part.min(axis=0) for part in parts]), np.min)
+    high = _without_each(np.array([part.max(axis=0) for part in parts]), np.max)
+    bound = 4 * len(rows) ** 1.5 * np.finfo(np.float64).eps * np.maximum(np.abs(low), np.abs(high))
+    return bool(np.any((low < high) & (high - low <= bound)))
+
+
+def _without_each(values, reduce):
+    """Returns the reduced rows of `values` without the first row, those without the second, and so on."""
+    return np.array([reduce(np.delete(values, k, axis=0), axis=0) for k in range(len(values))])
 
 
 def _candidate(machine, prefix, chosen):
@@ -314,7 +392,8 @@ class GridSearchCV(SharedSearch, sklearn.model_selection.GridSearchCV):
       changes only its own parameters,
     * the score is accuracy for an SVC, R2 or the negative mean squared error for an SVR, and training rows are not
       scored,
-    * each row is validated at most once, each fold trains on all other rows, and these have all classes.
+    * each row is validated at most once, each fold trains on all other rows, and these have all classes,
+    * with R2, each fold validates two rows or more; with a StandardScaler, each column is constant or clearly varies.
 
     Its results are scikit-learn's, except that `mean_fit_time` holds the times of whole bundles of fits, including
     scoring. `n_jobs` has no effect on it: it uses the devices of the estimator, by default all. Every other search is

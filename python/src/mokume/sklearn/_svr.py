@@ -10,10 +10,12 @@ class SVR(KernelMachine, sklearn.svm.SVR):
     """Is scikit-learn's SVR, fitted by mokume on the devices of this machine.
 
     The remarks of SVC on precision, `devices`, `shrinking`, `cache_size`, `C`, `tol` and `max_iter` apply here, too.
+    Targets are centred before they are rounded to float32, so a large offset of all targets costs no precision.
     """
 
     _parameter_constraints: dict = {**sklearn.svm.SVR._parameter_constraints, "devices": [str, None]}
     _task = "regression"
+    _offset = 0.0
 
     def __init__(
         self,
@@ -53,10 +55,18 @@ class SVR(KernelMachine, sklearn.svm.SVR):
         return ""
 
     def _targets(self, y):
-        return y
+        """Returns targets around 0, because the program rounds them to float32. The intercept takes up the offset."""
+        self._offset = float(np.median(y))
+        return y - self._offset
 
     def _vectors_of_classes(self, values, vectors):
         return np.array([vectors, vectors], dtype=np.int32)
 
+    def _read_model(self, rows):
+        super()._read_model(rows)
+        self.intercept_ += self._offset
+
     def _dense_predict(self, X):
-        return self._scores_of_program(X, after="row")[:, 0] if self._runs_long(X) else super()._dense_predict(X)
+        if not self._runs_long(X):
+            return super()._dense_predict(X)
+        return self._scores_of_program(X, after="row")[:, 0] + self._offset
