@@ -1,16 +1,21 @@
 #!/usr/bin/env python3
 """Writes random ONNX graphs with the answers of ONNX Runtime, for the test OnnxGraphs of tests/cnn.
 
-    python3 bench/peers/onnx_graphs.py [--seed 1] [--count 300] [--out tests/cnn/data/graphs.onnx]
+    python3 bench/peers/onnx_graphs.py [--seed 1] [--count 300] [--out tests/cnn/data/graphs.onnx] [--test TEST_CNN]
     MOKUME_ONNX_GRAPHS=FILE build/release/bin/test_cnn --gtest_filter='OnnxGraphs.*'
 
 The test imports each graph, which mokume must refuse by the name of an operator, or answer as ONNX Runtime does. The file
 is an ONNX model itself: each of its nodes is one graph, with the attributes model (bytes), y (answers for the rows), ends
-(the last operator if it is Softmax or LogSoftmax), order (of the elements of a row) and rows (their number). The rows are rows_of(). Operators,
-attributes and shapes are those that exporters write, and many that mokume does not take. Needs onnx and onnxruntime.
+(the last operator if it is Softmax or LogSoftmax), order (of the elements of a row) and rows (their number). The rows are
+rows_of(). Operators, attributes and shapes are those that exporters write, and many that mokume does not take. With --test,
+the file also says what this test program does with each graph (outcome): the test fails once that changes. Needs onnx and
+onnxruntime.
 """
 import argparse
+import os
 import pathlib
+import re
+import subprocess
 
 import numpy
 import onnx
@@ -284,6 +289,39 @@ def arithmetic(g, x):
     return g.add(op, other, x) if g.chance(0.25) else g.add(op, x, other)
 
 
+def wide(g, x):
+    """Applies a function that bends far from 0 to values that reach there."""
+    factor = g.one(10.0, 50.0, 300.0)
+    y = g.add("Mul", x, g.number(factor))
+    op = g.one("Clip", "Clip", "Clip", "Relu", "LeakyRelu", "HardSigmoid")
+    if op == "Clip":
+        low, high = g.one(*[(0, 20), (0, 100), (-100, 100), (-20, None), (None, 20)] * 3, (0, 3000), (-3000, 3000),
+                          (0, 1e6))
+        if g.opset < 11:
+            y = g.add(op, y, min=None if low is None else float(low), max=None if high is None else float(high))
+        else:
+            y = g.add(op, y, "" if low is None else g.number(low), *([] if high is None else [g.number(high)]))
+    elif op == "HardSigmoid":
+        return g.add(op, y, alpha=g.one(0.05, 0.01), beta=0.5)
+    else:
+        y = g.add(op, g.add(g.one("Add", "Sub"), y, g.number(g.one(10, 40, 100))))
+    # A softmax of large numbers would only show how each program rounds them.
+    return g.add("Mul", y, g.number(1 / factor)) if g.chance(0.5) else g.add("Div", y, g.number(factor))
+
+
+def computed(g, x):
+    """Adds a constant that nodes convert and give more dimensions."""
+    s = g.shape
+    c = g.constant((g.random.normal(size=s[:1]) * 3).astype(numpy.float32))
+    if g.chance(0.7):
+        to = g.one(*[TensorProto.INT64, TensorProto.INT32, TensorProto.DOUBLE, TensorProto.BOOL] * 2, TensorProto.FLOAT16)
+        c = g.add("Cast", g.add("Cast", c, to=to), to=TensorProto.FLOAT)
+    if len(s) > 1:
+        axes = g.one([-2, -1], [-1, -2], [1, 2], [2, 1], [0, 2, 3], [3, 0, 2], [2, -4, -1])
+        c = g.add("Unsqueeze", c, g.integers(*axes)) if g.opset >= 13 else g.add("Unsqueeze", c, axes=axes)
+    return g.add(g.one("Add", "Sub"), x, c)
+
+
 def nothing(g, x):
     op = g.one("Identity", "Dropout", "Cast", "Cast")
     to = g.one(*[TensorProto.FLOAT] * 4, TensorProto.DOUBLE, TensorProto.FLOAT16, TensorProto.INT32, TensorProto.BOOL)
@@ -365,7 +403,8 @@ def squeeze_and_excite(g, x):
 
 IMAGE = [conv, conv, conv, pool, batch_norm]
 ROW = [gemm, gemm, gemm, matmul, batch_norm]
-MORE = [activation, activation, activation, arithmetic, arithmetic, norm, nothing, function, branches, branches]
+MORE = [activation, activation, activation, arithmetic, arithmetic, norm, nothing, function, branches, branches, wide, wide,
+        wide, computed]
 ONLY_IMAGE = [conv_transpose, pool, global_pool, reduce, other_shape, other_shape, squeeze_and_excite]
 ONLY_ROWS = [gemm, gemm, gemm, gemm, reduce, other_shape]
 
@@ -428,10 +467,27 @@ def ending(g, y):
     return last.op_type if whole else "plain"
 
 
+def write(arguments, nodes):
+    graph = helper.make_graph(nodes, f"seed {arguments.seed}", [], [])
+    arguments.out.write_bytes(helper.make_model(graph).SerializeToString())
+
+
+def add_outcomes(arguments, nodes):
+    done = subprocess.run([arguments.test, "--gtest_filter=OnnxGraphs.*"], capture_output=True, text=True,
+                          env={**os.environ, "MOKUME_ONNX_GRAPHS": str(arguments.out)})
+    if done.returncode != 0:
+        raise SystemExit(done.stdout[-3000:])
+    refused = dict(re.findall(r"^graph (.*): (refused|a difference of)(?:: | )", done.stdout, re.MULTILINE))
+    for node in nodes:
+        what = "refused" if refused[node.name] == "refused" else "equal"
+        node.attribute.append(helper.make_attribute("outcome", what))
+
+
 def main():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--count", type=int, default=300)
+    parser.add_argument("--test", help="a test_cnn whose outcomes to store")
     parser.add_argument("--out", default=HERE.parent.parent / "tests/cnn/data/graphs.onnx", type=pathlib.Path)
     arguments = parser.parse_args()
     onnxruntime.set_default_logger_severity(4)
@@ -446,11 +502,13 @@ def main():
             continue
         g, output, y = made
         model = g.model(output)
-        nodes.append(helper.make_node("Graph", [], [], name=f"{number} {' '.join(n.op_type for n in g.nodes)} {g.opset}", model=model.SerializeToString(),
-                                      y=y.flatten().tolist(), order=g.order, rows=ROWS,
-                                      ends=ending(g, y)))
-    graph = helper.make_graph(nodes, f"seed {arguments.seed}", [], [])
-    arguments.out.write_bytes(helper.make_model(graph).SerializeToString())
+        name = f"{number} {' '.join(n.op_type for n in g.nodes)} {g.opset}"
+        nodes.append(helper.make_node("Graph", [], [], name=name, model=model.SerializeToString(), y=y.flatten().tolist(),
+                                      order=g.order, rows=ROWS, ends=ending(g, y)))
+    write(arguments, nodes)
+    if arguments.test is not None:
+        add_outcomes(arguments, nodes)
+        write(arguments, nodes)
     print(f"{len(nodes)} graphs, {arguments.out.stat().st_size} bytes")
 
 

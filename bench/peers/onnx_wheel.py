@@ -3,10 +3,11 @@
 
     python3 bench/peers/onnx_wheel.py [--test build/release/bin/test_cnn]
 
-The nine famous networks come without weights, so they get random ones, and lose a last Softmax, which would hide differences.
-The networks of one operator keep their own weights, and a Gemm follows that makes rows of their images. The test OnnxGraphs of tests/cnn imports each network and compares the
-answers for random rows with those of ONNX Runtime, or of onnx itself for operator sets that are older. Each must agree within 1e-4 of the largest answer, or be refused by the
-name of an operator or attribute. Needs onnx and onnxruntime, 8 GB of memory and some minutes.
+The nine famous networks come without weights, so they get random ones, and lose a last Softmax, which would hide
+differences. The networks of one operator keep their own weights, and a Gemm follows that makes rows of their images. The
+test OnnxGraphs of tests/cnn imports each network and compares the answers for random rows with those of ONNX Runtime, or of
+onnx itself for older operator sets. Each must agree within 1e-4 of the largest answer, or be refused by the name of an
+operator or attribute. Needs onnx and onnxruntime, 8 GB of memory and some minutes.
 """
 import argparse
 import collections

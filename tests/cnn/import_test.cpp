@@ -73,6 +73,129 @@ TEST(Import, PutsFlattenedImagesAtTheEndIntoTheOrderOfTheFile) {
   EXPECT_NE(ending(23, relu, 1058).find("up to 1024 can be put in order"), std::string::npos);
 }
 
+// Imports a function of rows of two numbers that a linear layer reads.
+std::string imported_function(const std::function<std::string(Graph&, const std::string&)>& function) {
+  return imported([&](Graph& g) {
+    const std::string x = g.input("x", sdk::onnx::kFloat, {Graph::kRows, 2});
+    linear_of(g, function(g, linear_of(g, x, "a", 2, 2)), "b", 2, 3, "y");
+    g.output("y", sdk::onnx::kFloat, {Graph::kRows, 3});
+  });
+}
+
+size_t count_of(const std::string& text, const std::string& part) {
+  size_t count = 0;
+  for (size_t at = text.find(part); at != std::string::npos; at = text.find(part, at + 1)) ++count;
+  return count;
+}
+
+TEST(Import, KeepsBendsFarFromZero) {
+  const auto relus = [](const std::function<std::string(Graph&, const std::string&)>& function) {
+    const std::string text = imported_function(function);
+    EXPECT_NE(text.find("layers = ["), std::string::npos) << text;
+    EXPECT_EQ(text.find("leaky_relu"), std::string::npos) << text;
+    return count_of(text, "type = \"relu\"");
+  };
+  const auto number = [](Graph& g, float v) { return g.constant("c" + std::to_string(v), {}, Floats{v}); };
+  for (const auto& [low, high] : {std::pair(0.0F, 20.0F), {0, 100}, {-100, 100}, {-20, 128}})
+    EXPECT_EQ(relus([&, low = low, high = high](Graph& g, const std::string& x) {
+                return g.add("Clip", {x, number(g, low), number(g, high)});
+              }),
+              2U)
+        << low << " " << high;
+  for (const float shift : {10.0F, -20.0F, 3000.0F})
+    EXPECT_EQ(relus([&](Graph& g, const std::string& x) {
+                return g.add("Relu", {g.add("Add", {x, number(g, shift)})});
+              }),
+              1U)
+        << shift;
+  EXPECT_EQ(relus([](Graph& g, const std::string& x) {
+              return g.add("HardSigmoid", {x}, Attributes().set("alpha", 0.05F).set("beta", 0.5F));
+            }),
+            2U);
+}
+
+TEST(Import, RefusesToClipWhereSmallNumbersWouldLoseDigits) {
+  const auto clip = [](const std::string& low, const std::string& high) {
+    return imported_function([&](Graph& g, const std::string& x) {
+      std::vector<std::string> inputs{x};
+      for (const std::string& bound : {low, high})
+        inputs.push_back(bound.empty() ? "" : g.constant("c" + bound, {}, Floats{std::stof(bound)}));
+      return g.add("Clip", inputs);
+    });
+  };
+  for (const auto& [low, high] :
+       {std::pair("0", "3000"), {"0", "1e6"}, {"-65504", "65504"}, {"-1e9", "1e9"}, {"-3000", ""}, {"", "129"}})
+    EXPECT_NE(clip(low, high).find("(Clip) has a bound beyond +-128"), std::string::npos) << clip(low, high);
+  EXPECT_EQ(count_of(clip("0", "3.4e38"), "type = \"relu\""), 1U) << "no float32 is above the bound";
+  EXPECT_EQ(count_of(clip("", "3.4e38"), "relu"), 0U);
+}
+
+TEST(Import, ConvertsConstantsAsCastDoes) {
+  // A factor of 2 after a relu is a standard deviation of 1/2.
+  const auto factor = [](int64_t type, const auto& numbers) {
+    return imported_function([&](Graph& g, const std::string& x) {
+      const std::string c = g.add("Cast", {g.constant("c", {}, numbers)}, Attributes().set("to", type));
+      const std::string real = g.add("Cast", {c}, Attributes().set("to", int64_t{sdk::onnx::kFloat}));
+      return g.add("Mul", {g.add("Relu", {x}), real});
+    });
+  };
+  for (const int64_t type : {::onnx::TensorProto::INT64, ::onnx::TensorProto::INT32})
+    EXPECT_NE(factor(type, Floats{2.7F}).find("std = 0.5 }"), std::string::npos) << factor(type, Floats{2.7F});
+  const std::vector<int64_t> two{2};
+  EXPECT_NE(factor(::onnx::TensorProto::DOUBLE, two).find("std = 0.5 }"), std::string::npos);
+  EXPECT_NE(factor(::onnx::TensorProto::FLOAT, Floats{0.5F}).find("std = 2.0 }"), std::string::npos);
+  EXPECT_EQ(factor(::onnx::TensorProto::BOOL, Floats{2.7F}).find("normalise"), std::string::npos) << "a factor of 1";
+  const std::string refused = "(Cast) gives constants of a type that mokume does not read, or numbers out of its range";
+  EXPECT_NE(factor(::onnx::TensorProto::FLOAT16, Floats{2.7F}).find(refused), std::string::npos);
+  EXPECT_NE(factor(::onnx::TensorProto::INT32, Floats{3e9F}).find(refused), std::string::npos);
+  EXPECT_NE(factor(::onnx::TensorProto::INT32, std::vector<int64_t>{int64_t{1} << 31}).find(refused),
+            std::string::npos);
+}
+
+TEST(Import, RefusesToComputeWithWholeNumbersAndTheNumberOfRows) {
+  const std::string divided = imported_function([](Graph& g, const std::string& x) {
+    const std::string c = g.add("Div", {g.constant("c", {}, std::vector<int64_t>{7}), g.constant("d", {}, Floats{2})});
+    return g.add("Mul", {x, c});
+  });
+  EXPECT_NE(divided.find("(Div) works on constants"), std::string::npos) << divided;
+  const std::string rows = imported_function([](Graph& g, const std::string& x) {
+    const std::string n = g.add("Gather", {g.add("Shape", {x}), g.constant("c", {}, std::vector<int64_t>{0})});
+    return g.add("Div", {x, g.add("Cast", {n}, Attributes().set("to", int64_t{sdk::onnx::kFloat}))});
+  });
+  const std::string shape = imported_function([](Graph& g, const std::string& x) {
+    const std::string n = g.add("Gather", {g.add("Shape", {x}), g.constant("c", {1}, std::vector<int64_t>{0})});
+    const std::string small = g.add("Cast", {n}, Attributes().set("to", int64_t{::onnx::TensorProto::INT32}));
+    const std::string rest = g.constant("d", {1}, std::vector<int64_t>{-1});
+    const std::string whole = g.add("Concat", {small, rest}, Attributes().set("axis", int64_t{0}));
+    return g.add("Reshape", {x, g.add("Cast", {whole}, Attributes().set("to", int64_t{sdk::onnx::kInt64}))});
+  });
+  EXPECT_NE(shape.find("layers = ["), std::string::npos) << shape;
+  EXPECT_NE(rows.find("(Cast) converts the number of rows, which is not fixed"), std::string::npos) << rows;
+}
+
+TEST(Import, AddsDimensionsWhereTheResultHasThem) {
+  // Multiplies an image of three channels by a constant.
+  const auto multiplied = [](const Graph::Shape& shape, const std::vector<int64_t>& axes) {
+    return imported([&](Graph& g) {
+      const std::string x = g.input("x", sdk::onnx::kFloat, images(3, 3));
+      const std::string c = g.constant("c", shape, Floats{1, 2, 3});
+      const std::string wide = g.add("Unsqueeze", {c, g.constant("axes", {static_cast<int64_t>(axes.size())}, axes)});
+      linear_of(g, g.add("Flatten", {g.add("Mul", {g.add("Relu", {x}), wide})}), "a", 27, 2, "y");
+      g.output("y", sdk::onnx::kFloat, {Graph::kRows, 2});
+    });
+  };
+  for (const std::vector<int64_t>& axes : {std::vector<int64_t>{-2, -1}, {-1, -2}, {1, 2}, {2, 1}})
+    EXPECT_NE(multiplied({3}, axes).find("type = \"batch_norm\""), std::string::npos) << multiplied({3}, axes);
+  // The constant becomes 1 x 1 x 3 x 1, which has one number for each line of the image.
+  for (const std::vector<int64_t>& axes : {std::vector<int64_t>{1, 0}, {0, 1}})
+    EXPECT_NE(multiplied({3, 1}, axes).find("(Mul) has constants that are not one number for each channel"),
+              std::string::npos)
+        << multiplied({3, 1}, axes);
+  for (const std::vector<int64_t>& axes : {std::vector<int64_t>{1, 1}, {1, -2}, {0, 3}, {-4, 0}})
+    EXPECT_NE(multiplied({3}, axes).find("(Unsqueeze) adds a dimension twice or out of range"), std::string::npos)
+        << multiplied({3}, axes);
+}
+
 TEST(Import, RefusesToRoundValues) {
   for (const auto& [type, refused] : {std::pair(sdk::onnx::kFloat, false), {sdk::onnx::kInt64, true}}) {
     const std::string text = imported([&, to = int64_t{type}](Graph& g) {
@@ -122,6 +245,12 @@ TEST(Import, RecognisesActivationsByTheirValues) {
   EXPECT_EQ(affine->scale, 1);
   EXPECT_EQ(affine->shift, -3);
   EXPECT_FALSE(onnx::as_affine(Formula::make(Kind::power, nullptr, n(2))));
+  // The second relu bends at 1e5.
+  const auto above = Formula::make(Kind::relu, Formula::make(Kind::subtract, n(1e5), nullptr));
+  EXPECT_FALSE(onnx::as_affine(above));
+  const auto below_limit =
+      Formula::make(Kind::relu, Formula::make(Kind::subtract, n(1e5), Formula::make(Kind::relu, nullptr)));
+  EXPECT_EQ(type(Formula::make(Kind::subtract, n(1e5), below_limit)), "");
 }
 
 TEST(Import, RefusesOperatorsThatNoLayerComputes) {
@@ -231,6 +360,15 @@ TEST(Import, BoundsHostileGraphs) {
     g.output("y", sdk::onnx::kFloat, {Graph::kRows, 300});
   });
   EXPECT_NE(shared.find("its layers share weights"), std::string::npos) << shared;
+  // A thousand nodes transpose one weight.
+  const std::string copied = imported([](Graph& g) {
+    const std::string x = g.input("x", sdk::onnx::kFloat, {Graph::kRows, 300});
+    std::string weight = g.constant("w", {300, 300}, Floats(90'000, 1));
+    for (int k = 0; k < 1000; ++k) weight = g.add("Transpose", {weight});
+    g.add("MatMul", {x, weight}, {}, "y");
+    g.output("y", sdk::onnx::kFloat, {Graph::kRows, 300});
+  });
+  EXPECT_NE(copied.find("(Transpose) computes far more constants than the file has"), std::string::npos) << copied;
 }
 
 }  // namespace

@@ -50,6 +50,13 @@ FormulaPtr formula_of(const Value& v) {
   return v.constant == nullptr ? v.formula : Formula::number(v.constant->real(0));
 }
 
+// Returns the result of an operator on two single numbers, rounded to float32 unless one of them is a float64.
+Tensor result_of(Kind kind, const Tensor& a, const Tensor& b) {
+  const double result = Formula::at(Formula::make(kind, Formula::number(a.real(0)), Formula::number(b.real(0))), 0);
+  if (a.doubles.empty() && b.doubles.empty()) return {{}, {float(result)}, {}, {}};
+  return {{}, {}, {result}, {}};
+}
+
 bool are_positive(const std::vector<double>& values) {
   return std::all_of(values.begin(), values.end(), [](double v) { return v > 0 && std::isfinite(v); });
 }
@@ -68,6 +75,10 @@ std::vector<double> with_channels_last(const std::vector<double>& values, const 
     for (int64_t c = 0; c < s.channels; ++c) turned.push_back(values[size_t(c * pixels + p)]);
   return turned;
 }
+
+// The two relus of clipped() round small numbers to the digits of the bounds. Up to this bound, they change no number
+// by more than 2e-5.
+constexpr double kMostBound = 128;
 
 // Clips by two relus: max(x, low) = low + relu(x - low), and min(x, high) = high - relu(high - x).
 FormulaPtr clipped(FormulaPtr x, double low, double high) {
@@ -117,6 +128,10 @@ void Graph::clip(const Node& node) {
   const auto far = [](double v) { return std::fabs(v) > 1e30 ? std::copysign(HUGE_VAL, v) : v; };
   const double low = far(bound(1, "min", -HUGE_VAL)), high = far(bound(2, "max", HUGE_VAL));
   if (!(low < high)) unsupported(node, "has no room between its bounds");
+  for (const double b : {low, high})
+    if (std::isfinite(b) && std::fabs(b) > kMostBound)
+      unsupported(node, "has a bound beyond +-" + std::to_string(int(kMostBound)) +
+                            ", with which mokume's layers would round small numbers: export it without the bound");
   Value x = layer_value(node, 0);
   x.formula = clipped(nullptr, low, high);
   give(node, std::move(x));
@@ -154,9 +169,7 @@ void Graph::binary(const Node& node) {
   const Kind kind = kind_of(node.op_type());
   if (a.constant != nullptr && b.constant != nullptr) {
     if (!is_single(a) || !is_single(b)) unsupported(node, "works on constants; export the model with constant folding");
-    const FormulaPtr both =
-        Formula::make(kind, Formula::number(a.constant->real(0)), Formula::number(b.constant->real(0)));
-    return give_constant(node, {{}, {}, {Formula::at(both, 0)}, {}});
+    return give_constant(node, result_of(kind, *a.constant, *b.constant));
   }
   if (has_elements(a) && has_elements(b) && is_on_one_layer(a, b) && is_formula(a) && is_formula(b)) {
     Value made = a.constant != nullptr ? b : a;

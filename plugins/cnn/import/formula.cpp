@@ -9,9 +9,11 @@
 namespace mokume::cnn::onnx {
 namespace {
 
-// Formulas are compared at these points. They cover both tails and the middle of activations, but no special values.
+// Formulas are compared at these points. They cover the middle of activations, but no special values.
 constexpr double kFirst = -7.03, kStep = 0.137;
 constexpr int kPoints = 104;
+// Formulas are compared at these distances on both sides, too, since a clip may change a function only far from 0.
+constexpr std::array<double, 9> kFar = {16, 128, 1e3, 1e4, 1e6, 1e9, 1e12, 1e18, 1e30};
 // Exporters round constants to float32.
 constexpr double kTolerance = 3e-6;
 
@@ -23,11 +25,13 @@ double gelu_tanh(double x) {
 
 template <class Function>
 bool equals(const FormulaPtr& formula, const Function& function) {
-  for (int k = 0; k < kPoints; ++k) {
-    const double x = kFirst + k * kStep, wanted = function(x), is = Formula::at(formula, x);
-    if (!(std::fabs(is - wanted) <= kTolerance * (1 + std::fabs(wanted)))) return false;
-  }
-  return true;
+  const auto agrees = [&](double x) {
+    const double wanted = function(x), is = Formula::at(formula, x);
+    return std::fabs(is - wanted) <= kTolerance * (1 + std::fabs(wanted));
+  };
+  for (int k = 0; k < kPoints; ++k)
+    if (!agrees(kFirst + k * kStep)) return false;
+  return std::all_of(kFar.begin(), kFar.end(), [&](double x) { return agrees(x) && agrees(-x); });
 }
 
 double of_two(Formula::Kind kind, double a, double b) {
@@ -70,6 +74,30 @@ double of_one(Formula::Kind kind, double a, double slope) {
   }
 }
 
+bool is_constant(const Affine& a) { return a.scale == 0; }
+
+std::optional<Affine> finite(const Affine& a) {
+  return std::isfinite(a.scale) && std::isfinite(a.shift) ? std::optional(a) : std::nullopt;
+}
+
+std::optional<Affine> affine_of_two(Formula::Kind kind, const Affine& a, const Affine& b) {
+  if (kind == Formula::Kind::add) return finite({a.scale + b.scale, a.shift + b.shift});
+  if (kind == Formula::Kind::subtract) return finite({a.scale - b.scale, a.shift - b.shift});
+  if (is_constant(a) && is_constant(b)) return finite({0, of_two(kind, a.shift, b.shift)});
+  if (kind == Formula::Kind::multiply && is_constant(a)) return finite({a.shift * b.scale, a.shift * b.shift});
+  if (kind == Formula::Kind::multiply && is_constant(b)) return finite({a.scale * b.shift, a.shift * b.shift});
+  if (kind == Formula::Kind::divide && is_constant(b)) return finite({a.scale / b.shift, a.shift / b.shift});
+  if (kind == Formula::Kind::power && is_constant(b) && b.shift == 1) return a;
+  return std::nullopt;
+}
+
+std::optional<Affine> affine_of_one(const Formula& f, const Affine& a) {
+  if (f.kind() == Formula::Kind::negative) return Affine{-a.scale, -a.shift};
+  if (f.kind() == Formula::Kind::leaky_relu && f.value() == 1) return a;
+  if (is_constant(a)) return finite({0, of_one(f.kind(), a.shift, f.value())});
+  return std::nullopt;
+}
+
 }  // namespace
 
 FormulaPtr Formula::number(double value) { return FormulaPtr(new Formula(Kind::number, value)); }
@@ -98,19 +126,15 @@ double decimal(float value) {
   return number;
 }
 
+// Decides by the operators and not by values, because a function may bend anywhere.
 std::optional<Affine> as_affine(const FormulaPtr& formula) {
   if (formula == nullptr) return Affine{1, 0};
-  // Measures the slope over a long range, so that the difference of two large numbers does not spoil it.
-  constexpr double kFar = 1024;
-  const double shift = Formula::at(formula, 0), scale = (Formula::at(formula, kFar) - shift) / kFar;
-  if (!std::isfinite(scale) || !std::isfinite(shift)) return std::nullopt;
-  const double size = std::max({std::fabs(scale), std::fabs(shift), 1e-30});
-  for (int k = 0; k < kPoints; ++k) {
-    const double x = kFirst + k * kStep;
-    if (!(std::fabs(Formula::at(formula, x) - (scale * x + shift)) <= 1e-9 * size * (1 + std::fabs(x))))
-      return std::nullopt;
-  }
-  return Affine{scale, shift};
+  if (formula->is_number()) return Affine{0, formula->value()};
+  const auto a = as_affine(formula->a());
+  if (!a) return std::nullopt;
+  if (!formula->is_binary()) return affine_of_one(*formula, *a);
+  const auto b = as_affine(formula->b());
+  return b ? affine_of_two(formula->kind(), *a, *b) : std::nullopt;
 }
 
 std::optional<nlohmann::ordered_json> as_activation(const FormulaPtr& formula) {

@@ -12,6 +12,7 @@ namespace {
 constexpr std::array<int64_t, 4> kNoPad = {};
 constexpr int64_t kMostReordered = 1024;
 constexpr uint64_t kSmall = 1 << 20;  // a network may have this many numbers even if its file is smaller
+uint64_t most_numbers(const Model& model) { return 16 * model.numbers + kSmall; }
 constexpr int64_t kMostElements = int64_t{1} << 40;
 
 // Returns whether an operator occurs only as a part of layers.
@@ -35,7 +36,7 @@ bool is_bounded(const FormulaPtr& formula) {
     const double limit = Formula::at(formula, x);
     return std::isfinite(limit) && limit == Formula::at(formula, 2 * x);
   };
-  return settles(1e6) && settles(-1e6);
+  return settles(1e30) && settles(-1e30);
 }
 
 // Returns the shape of a row. Rows of features have one dimension; images have channels, height and width.
@@ -64,7 +65,7 @@ const ValueInfo& only_input(const Model& model) {
 }  // namespace
 
 Graph::Graph(Model model)
-    : model_(std::move(model)), builder_(shape_of_input(only_input(model_)), 16 * model_.numbers + kSmall) {
+    : model_(std::move(model)), builder_(shape_of_input(only_input(model_)), most_numbers(model_)) {
   const ValueInfo& input = only_input(model_);
   input_ = input.name();
   batch_ = sizes_of(input).front();
@@ -419,6 +420,8 @@ void Graph::give(const Node& node, Value v) {
 }
 
 void Graph::give_constant(const Node& node, Tensor tensor) {
+  numbers_ += tensor.size();
+  if (numbers_ > most_numbers(model_)) unsupported(node, "computes far more constants than the file has");
   Value v;
   v.constant = std::make_shared<Tensor>(std::move(tensor));
   if (has_input(node, 0)) v.origin = value(node, 0).origin;

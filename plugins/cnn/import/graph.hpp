@@ -146,6 +146,7 @@ class Graph {
   void pass(const Node& node);
   void dropout(const Node& node);
   void cast(const Node& node);
+  void cast_constant(const Node& node, int64_t to);
   void constant_node(const Node& node);
   void shape_of(const Node& node);
   void gather(const Node& node);
@@ -169,6 +170,7 @@ class Graph {
   std::set<std::string> transposed_;  // values with channels last that a needed node transposes
   std::string input_, output_;
   int64_t batch_ = kBatch;
+  uint64_t numbers_ = 0;  // number of elements of all constants that nodes compute
   bool ended_ = false, classifies_ = false;
   int64_t outputs_ = 0;
   std::vector<std::string> classes_;

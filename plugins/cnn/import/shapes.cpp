@@ -1,5 +1,6 @@
 // Converts operators that move no data, and operators that compute constants.
 #include <algorithm>
+#include <cmath>
 #include <utility>
 
 #include "import/graph.hpp"
@@ -8,10 +9,39 @@
 namespace mokume::cnn::onnx {
 namespace {
 
-constexpr size_t kMostDimensions = 16;
+using ::onnx::TensorProto;
+
+constexpr int64_t kMostDimensions = 16;
 
 // Returns whether a first size stands for all rows. `batch` is the number of rows in the file.
 bool is_batch(int64_t size, int64_t batch) { return size == 0 || size == kBatch || size == batch; }
+
+// Returns whether the numbers of a constant are already kept as numbers of this type are.
+bool is_of_type(const Tensor& t, int64_t type) {
+  if (type == TensorProto::FLOAT) return t.floats.size() == t.size();
+  if (type == TensorProto::DOUBLE) return t.doubles.size() == t.size();
+  return type == TensorProto::INT64 && t.integers.size() == t.size();
+}
+
+// Appends number `i` of a constant as Cast converts it, or returns false if mokume does not read the result.
+bool put_as(const Tensor& t, size_t i, int64_t type, Tensor& to) {
+  const bool real = t.is_real();
+  if (type == TensorProto::FLOAT) {
+    to.floats.push_back(real ? float(t.real(i)) : float(t.integers[i]));
+  } else if (type == TensorProto::DOUBLE) {
+    to.doubles.push_back(real ? t.real(i) : double(t.integers[i]));
+  } else if (type == TensorProto::BOOL) {
+    to.integers.push_back((real ? t.real(i) != 0 : t.integers[i] != 0) ? 1 : 0);
+  } else if (type == TensorProto::INT64 || type == TensorProto::INT32) {
+    const double most = type == TensorProto::INT32 ? 0x1p31 : 0x1p63;
+    const double whole = real ? std::trunc(t.real(i)) : double(t.integers[i]);
+    if (!(whole >= -most && whole < most)) return false;
+    to.integers.push_back(real ? int64_t(whole) : t.integers[i]);
+  } else {
+    return false;
+  }
+  return true;
+}
 
 }  // namespace
 
@@ -39,9 +69,27 @@ void Graph::dropout(const Node& node) {
 // Layers compute with real numbers, so a value may only become a real number that is as exact.
 void Graph::cast(const Node& node) {
   const int64_t to = integer(node, "to", 0);
-  if (!is_constant(node, 0) && to != ::onnx::TensorProto::FLOAT && to != ::onnx::TensorProto::DOUBLE)
+  if (is_constant(node, 0)) return cast_constant(node, to);
+  if (to != TensorProto::FLOAT && to != TensorProto::DOUBLE)
     unsupported(node, "rounds its values to another type, and mokume's layers compute in float32");
   pass(node);
+}
+
+// Converts as Cast does, since a later node may depend on what it rounds.
+void Graph::cast_constant(const Node& node, int64_t to) {
+  const Tensor& t = constant(node, 0);
+  if (is_of_type(t, to)) return pass(node);
+  Tensor made;
+  made.dims = t.dims;
+  for (size_t i = 0; i < t.size(); ++i) {
+    if (!t.is_real() && t.integers[i] == kBatch) {  // a part of a shape
+      if (to != TensorProto::INT32) unsupported(node, "converts the number of rows, which is not fixed");
+      made.integers.push_back(kBatch);
+    } else if (!put_as(t, i, to, made)) {
+      unsupported(node, "gives constants of a type that mokume does not read, or numbers out of its range");
+    }
+  }
+  give_constant(node, std::move(made));
 }
 
 void Graph::constant_node(const Node& node) {
@@ -84,13 +132,15 @@ void Graph::gather(const Node& node) {
 
 void Graph::unsqueeze(const Node& node) {
   Tensor made = constant(node, 0);
-  const std::vector<int64_t> axes = has_input(node, 1) ? whole_numbers(node, 1) : integers(node, "axes", {});
-  for (int64_t axis : axes) {
-    if (axis < 0) axis += int64_t(made.dims.size()) + 1;
-    if (axis < 0 || axis > int64_t(made.dims.size()) || made.dims.size() > kMostDimensions)
-      unsupported(node, "adds a dimension out of range");
-    made.dims.insert(made.dims.begin() + axis, 1);
-  }
+  std::vector<int64_t> axes = has_input(node, 1) ? whole_numbers(node, 1) : integers(node, "axes", {});
+  const auto rank = int64_t(made.dims.size() + axes.size());
+  for (int64_t& axis : axes) axis += axis < 0 ? rank : 0;
+  std::sort(axes.begin(), axes.end());
+  if (rank > kMostDimensions || std::adjacent_find(axes.begin(), axes.end()) != axes.end() ||
+      std::any_of(axes.begin(), axes.end(), [&](int64_t axis) { return axis < 0 || axis >= rank; }))
+    unsupported(node, "adds a dimension twice or out of range");
+  // In ascending order, each insertion leaves the earlier dimensions where they are.
+  for (const int64_t axis : axes) made.dims.insert(made.dims.begin() + axis, 1);
   give_constant(node, std::move(made));
 }
 
