@@ -14,7 +14,7 @@ namespace mokume::data {
 struct CsvPiece {
   std::string_view text;
   int64_t more_lines = 0;  // number to add to the line numbers of the rows
-  CsvFormat format = {};   // of the first piece; a later one may be the first with decimal commas
+  CsvFormat format = {};   // the first piece decides, but a later one may be the first with decimal commas
 };
 
 // Selects columns and rows. The reader strips blanks around cells and detects the properties listed in csv_format.hpp.

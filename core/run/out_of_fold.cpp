@@ -87,7 +87,7 @@ class Pool {
     const double mse = sum / static_cast<double>(rows.size());
     float largest = 0;
     for (const uint32_t row : rows) largest = std::max(largest, std::abs(data_.train.targets[row]));
-    const double rounding = 0x1p-22 * double{largest};  // of a prediction
+    const double rounding = 0x1p-22 * double{largest};  // error of a rounded prediction
     return std::abs(mse - counted) <= 1e-4 * std::max(mse, counted) + rounding * (rounding + 2 * std::sqrt(counted));
   }
 

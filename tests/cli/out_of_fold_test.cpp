@@ -93,10 +93,10 @@ TEST_F(OutOfFold, SurvivesTakingFitsOver) {
 }
 
 TEST_F(OutOfFold, CountsRepeatsOncePerRepeatAndNothingWithBagging) {
-  const json summary =
-      json::parse(slurp(run(grid_of_rows("[0.1]", "validation.repeats = 3\n")) / "summary.json"));
+  const json summary = json::parse(slurp(run(grid_of_rows("[0.1]", "validation.repeats = 3\n")) / "summary.json"));
   EXPECT_EQ(summary["validated"]["n"], 180);
-  const double width = summary["validated"]["interval"][1].get<double>() - summary["validated"]["interval"][0].get<double>();
+  const double width =
+      summary["validated"]["interval"][1].get<double>() - summary["validated"]["interval"][0].get<double>();
   EXPECT_GT(width, 0.1) << "three predictions of a row are not three rows";
   EXPECT_FALSE(fs::exists(run(grid_of_rows("[0.1]", "bagging.bootstraps = 2\n")) / "out_of_fold.csv"));
 }
@@ -105,10 +105,10 @@ TEST_F(OutOfFold, ARegressionHasItsMeasures) {
   std::string rows = "a,y\n";
   for (int row = 0; row < 40; ++row) rows += std::to_string(row) + "," + std::to_string(row * 3 % 17) + ".5\n";
   place_.write("rows.csv", rows);
-  const fs::path done =
-      run("name = \"o\"\nmodel = \"svc\"\ndevices.use = \"host\"\ndata = { source = \"csv\", path = \"rows.csv\" }\n"
-          "validation = { folds = 4, score = [\"mae\"] }\nsearch = { method = \"grid\", select = \"r2\", params = { C = "
-          "[1, 100] } }\nmodel_options.gamma = 0.1\n");
+  const fs::path done = run(
+      "name = \"o\"\nmodel = \"svc\"\ndevices.use = \"host\"\ndata = { source = \"csv\", path = \"rows.csv\" }\n"
+      "validation = { folds = 4, score = [\"mae\"] }\nsearch = { method = \"grid\", select = \"r2\", params = { C = "
+      "[1, 100] } }\nmodel_options.gamma = 0.1\n");
   const json validated = json::parse(slurp(done / "summary.json"))["validated"];
   double squares = 0;
   const auto lines = lines_of(slurp(done / "out_of_fold.csv"));
