@@ -181,11 +181,21 @@ void Graph::binary(const Node& node) {
   join(node);
 }
 
+namespace {
+
+// Returns whether a layer can apply the constants to the input `variable` of an operator.
+bool applies_to_a_layer(Kind kind, const Tensor& constants, size_t variable) {
+  const bool either_side = kind == Kind::add || kind == Kind::multiply;
+  return constants.is_real() && kind != Kind::power && (variable == 0 || either_side);
+}
+
+}  // namespace
+
 // Applies one number for each channel or, directly after the input, for each feature.
 void Graph::with_vector(const Node& node, size_t variable) {
   const Kind kind = kind_of(node.op_type());
   const Tensor t = constant(node, 1 - variable);
-  if (!t.is_real() || kind == Kind::power || (variable == 1 && kind != Kind::add && kind != Kind::multiply))
+  if (!applies_to_a_layer(kind, t, variable))
     unsupported(node, "works on a layer and several constants in a way that no layer does");
   Value& before = value(node, variable);
   materialise(before);

@@ -91,6 +91,15 @@ Graph::Graph(Model model)
   builder_.finish();
 }
 
+namespace {
+
+// Returns whether a layer gives the value as it is, without padding or another order of dimensions.
+bool is_given_by_a_layer(const Value& out) {
+  return out.constant == nullptr && out.layout == Value::Layout::plain && out.area == 0 && out.pad == kNoPad;
+}
+
+}  // namespace
+
 // Checks that the output is a row of numbers, and determines what they mean.
 void Graph::end() {
   const auto found = values_.find(output_);
@@ -101,8 +110,7 @@ void Graph::end() {
   if (out.layout == Value::Layout::channels_last)
     throw Error(MK_UNSUPPORTED,
                 "its output '" + output_ + "' has the channels last: end it with a Gemm, or transpose it");
-  if (out.constant != nullptr || out.layout != Value::Layout::plain || out.area != 0 || out.pad != kNoPad ||
-      builder_.layers().empty())
+  if (!is_given_by_a_layer(out) || builder_.layers().empty())
     throw Error(MK_UNSUPPORTED, "its output '" + output_ + "' does not depend on layers");
   if (out.layer != last_layer())
     throw Error(MK_UNSUPPORTED, "its output '" + output_ + "' is not the last of its layers");

@@ -210,6 +210,16 @@ void Graph::reshape_constant(const Node& node, std::vector<int64_t> target) {
   give_constant(node, std::move(made));
 }
 
+namespace {
+
+// Replaces zeros, which stand for the size before.
+void copy_sizes(const std::vector<int64_t>& dims, std::vector<int64_t>& target) {
+  for (size_t i = 1; i < std::min(dims.size(), target.size()); ++i)
+    if (target[i] == 0) target[i] = dims[i];
+}
+
+}  // namespace
+
 // Resolves the target: zeros copy a size, and one -1 takes the remaining size. The first size is the batch.
 void Graph::reshape(const Node& node) {
   std::vector<int64_t> target = whole_numbers(node, 1);
@@ -219,9 +229,9 @@ void Graph::reshape(const Node& node) {
   if (target.empty()) unsupported(node, "reshapes to a single number");
   const bool zeros = std::count(target.begin(), target.end(), 0) > 0;
   if (zeros && integer(node, "allowzero", 0) != 0) unsupported(node, "reshapes to nothing (allowzero)");
+  copy_sizes(dims, target);
   int64_t known = 1, open = -1;
   for (size_t i = 1; i < target.size(); ++i) {
-    if (target[i] == 0 && i < dims.size()) target[i] = dims[i];
     if (target[i] == -1 && open < 0) {
       open = int64_t(i);
     } else if (target[i] < 1 || target[i] > elements || known > elements / target[i]) {

@@ -136,6 +136,27 @@ void Graph::put_window(const Node& node, const Window& w, nlohmann::ordered_json
   unsupported(node, "pads its sides differently, which mokume does only with same = true and ceil_mode");
 }
 
+namespace {
+
+template <class Window>
+bool has_size_of(const Tensor& weight, const Window& w) {
+  return weight.dims[2] == w.kernel_h && weight.dims[3] == w.kernel_w;
+}
+
+// Returns whether each group of filters reads its share of the channels.
+bool suits_groups(const Tensor& weight, int64_t groups, int64_t channels) {
+  return groups >= 1 && channels % groups == 0 && weight.dims[1] == channels / groups && weight.dims[0] >= 1 &&
+         weight.dims[0] % groups == 0;
+}
+
+bool suits_transposed_groups(const Tensor& weight, int64_t groups, int64_t channels) {
+  constexpr int64_t kMostFilters = 1'000'000;
+  return groups >= 1 && weight.dims[0] == channels && channels % groups == 0 && weight.dims[1] >= 1 &&
+         weight.dims[1] <= kMostFilters;
+}
+
+}  // namespace
+
 void Graph::conv(const Node& node) {
   const Value x = image(node, 0);
   const Tensor& weight = constant(node, 1);
@@ -149,8 +170,7 @@ void Graph::conv(const Node& node) {
     unsupported(node, "adds zeros to an image that a Pad has enlarged with other pixels");
   for (size_t i = 0; i < 4; ++i) *std::array{&w.top, &w.left, &w.bottom, &w.right}[i] += x.pad[i];
   const int64_t groups = integer(node, "group", 1), filters = weight.dims[0];
-  if (groups < 1 || weight.dims[1] != x.shape.channels / groups || x.shape.channels % groups != 0 ||
-      weight.dims[2] != w.kernel_h || weight.dims[3] != w.kernel_w || filters < 1 || filters % groups != 0)
+  if (!suits_groups(weight, groups, x.shape.channels) || !has_size_of(weight, w))
     throw Error(MK_BAD_DATA, title(node) + " has weights of another shape than its input needs: export it again");
   MadeLayer layer;
   layer.weights.push_back({"weight", weight.dims, floats(node, 1)});
@@ -200,8 +220,7 @@ void Graph::conv_transpose(const Node& node) {
   if (weight.dims.size() != 4) unsupported(node, "is a convolution of another number than two dimensions");
   Window w = window(node, x.shape, weight.dims[2], weight.dims[3]);
   const int64_t groups = integer(node, "group", 1);
-  if (groups < 1 || weight.dims[0] != x.shape.channels || weight.dims[0] % groups != 0 ||
-      weight.dims[2] != w.kernel_h || weight.dims[3] != w.kernel_w || weight.dims[1] < 1 || weight.dims[1] > 1'000'000)
+  if (!suits_transposed_groups(weight, groups, x.shape.channels) || !has_size_of(weight, w))
     throw Error(MK_BAD_DATA, title(node) + " has weights of another shape than its input needs: export it again");
   auto added = integers(node, "output_padding", {0, 0});
   const auto in_range = [](int64_t v) { return v >= 0 && v <= kMost; };
