@@ -6,7 +6,7 @@
 #include <string>
 #include <string_view>
 
-struct gzFile_s;
+struct gzFile_s;  // NOLINT(readability-identifier-naming): the name is zlib's
 
 namespace mokume::data {
 
