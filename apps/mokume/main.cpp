@@ -241,7 +241,8 @@ class Commands {
     list_->add_flag("--json", json_, "as JSON");
     status_ = add_for_run("status", "show the progress of a run, and whether it is alive");
     status_->add_flag("--json", json_, "as JSON");
-    explain_ = add_for_run("explain", "explain why a fit waits, moved or failed, or what went wrong in a run");
+    explain_ = add_for_run(
+        "explain", "explain why a fit waits, moved or failed, what went wrong in a run, or which columns matter");
     CLI::Option* fit = explain_->add_option(
         "FIT", name_,
         "id, candidate,fold, candidate,bootstrap,fold, refit or refit,bootstrap (default: the whole run)");

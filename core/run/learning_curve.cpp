@@ -38,8 +38,8 @@ void fix(config::Config& config, const search::Plan& plan, uint32_t candidate) {
 
 }  // namespace
 
-config::Config curve_config(const config::Config& whole, const results::RunView& view,
-                            const std::string& run_directory, uint32_t points) {
+config::Config curve_config(const config::Config& whole, const results::RunView& view, const std::string& run_directory,
+                            uint32_t points) {
   const auto refuse = [&](const std::string& why) -> config::Config {
     throw Error(MK_INVALID_ARGUMENT, run_directory + " has no learning curve: " + why);
   };
@@ -56,7 +56,8 @@ config::Config curve_config(const config::Config& whole, const results::RunView&
   config.share = 0;
   fix(config, view.plan, *view.best);
   const uint32_t most = most_points(view, config.folds);
-  if (most < 2) return refuse(fmt::format("half of its {} rows are too few for {} folds", view.data_rows, config.folds));
+  if (most < 2)
+    return refuse(fmt::format("half of its {} rows are too few for {} folds", view.data_rows, config.folds));
   if (points > most)
     return refuse(fmt::format("{} numbers of rows need more than its {} rows: at most {} are possible", points,
                               view.data_rows, most));

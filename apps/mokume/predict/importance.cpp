@@ -1,6 +1,6 @@
-// Measures how much a model relies on each column: permutation importance (Breiman, Random Forests, Machine Learning 45,
-// 2001; Fisher, Rudin, Dominici, JMLR 20, 2019). The cells of one column are shuffled among the rows, and the importance
-// is the rise of the error.
+// Measures how much a model relies on each column: permutation importance (Breiman, Random Forests, Machine Learning
+// 45, 2001; Fisher, Rudin, Dominici, JMLR 20, 2019). The cells of one column are shuffled among the rows, and the
+// importance is the rise of the error.
 #include <algorithm>
 #include <cmath>
 #include <cstdio>
@@ -30,6 +30,13 @@ struct Group {
   int64_t first = 0, features = 1;
 };
 
+bool is_of_images(const Models& with) {
+  const data::Shape& shape = with.ensemble.first().shape;
+  const std::string& source = with.run.config().data.source;
+  return int64_t{shape.height} * shape.width > 1 || source == "digits" || source == "mnist" || source == "idx" ||
+         source == "images";
+}
+
 std::vector<Group> groups_of(const Models& with, const data::Table& rows) {
   std::vector<Group> groups;
   int64_t next = 0;
@@ -39,8 +46,7 @@ std::vector<Group> groups_of(const Models& with, const data::Table& rows) {
     next += features;
   }
   if (next == rows.features) return groups;
-  const data::Shape& shape = with.ensemble.first().shape;
-  if (int64_t{shape.height} * shape.width > 1)
+  if (is_of_images(with))
     throw Error(MK_INVALID_ARGUMENT, with.options.run + " has a model of images: --columns explains tables only");
   groups.clear();
   for (int64_t f = 0; f < rows.features; ++f) groups.push_back({fmt::format("feature {}", f + 1), f, 1});
@@ -150,8 +156,7 @@ Importances measure(const Models& with, const data::Table& rows, uint32_t repeat
   copies.add(nullptr, {});
   const uint64_t seed = with.run.config().seed;
   for (size_t g = 0; g < groups.size(); ++g)
-    for (size_t k = 0; k < repeats; ++k)
-      copies.add(&groups[g], shuffled(static_cast<size_t>(rows.rows), seed, g, k));
+    for (size_t k = 0; k < repeats; ++k) copies.add(&groups[g], shuffled(static_cast<size_t>(rows.rows), seed, g, k));
   const std::vector<double> errors = copies.errors();
   Importances report{rows.labels.empty() ? "rmse" : "error", rows.rows, errors[0], {}};
   for (size_t g = 0; g < groups.size(); ++g) {
@@ -185,16 +190,16 @@ void print_columns(const Importances& report, uint32_t repeats) {
     say(stdout, "{:<{}}  {:>12}  {:>10}\n", results::elide(one.column, 40), widest, text(one.rise.mean),
         text(one.rise.sd));
   say(stdout,
-      "\nAn important column is one that the model uses; it need not be a cause. Columns that tell the same share their "
+      "\nAn important column is one that the model uses; it need not be a cause. Columns that tell the same share "
+      "their "
       "importance.\n");
 }
 
 }  // namespace
 
 void explain_columns(const Models& with, uint32_t repeats) {
-  const data::DataSpec spec = with.options.spec.empty()
-                                  ? with.run.config().data
-                                  : data::parse_spec(with.options.spec, &with.run.config().data);
+  const data::DataSpec spec =
+      with.options.spec.empty() ? with.run.config().data : data::parse_spec(with.options.spec, &with.run.config().data);
   const data::Dataset loaded = data::load_for_prediction(spec, trained_on(with));
   for (const std::string& note : loaded.notes) say(stderr, "{}\n", note);
   if (with.options.spec.empty() && with.record.data.test_rows == 0)

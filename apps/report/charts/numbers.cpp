@@ -37,7 +37,8 @@ std::string predicted_plot(const results::TestResult& result) {
   results::Extent both;
   for (const results::PredictedNumber& one : result.points) both.add(one.target), both.add(one.predicted);
   const std::string caption = scatter_caption(result) + "; the line is where both are equal";
-  Svg svg(Scatter::kWidth, Scatter::kHeight, "Predicted over true numbers; " + caption, "Predicted and true numbers", caption);
+  Svg svg(Scatter::kWidth, Scatter::kHeight, "Predicted over true numbers; " + caption, "Predicted and true numbers",
+          caption);
   const ScatterAxes axes(both, both);
   axes.draw(svg, "true number", "predicted number");
   svg.line(axes.x.at(both.low), axes.y.at(both.low), axes.x.at(both.high), axes.y.at(both.high), "gap");

@@ -27,10 +27,11 @@ class ImportantColumns : public testing::Test {
   fs::path run(const std::string& more) {
     place_.write("rows.csv", rows_of(0, 240));
     place_.write("test.csv", rows_of(240, 120));
-    place_.write("e.toml",
-                 "name = \"c\"\nmodel = \"svc\"\ndevices.use = \"host\"\n[data]\nsource = \"csv\"\npath = \"rows.csv\"\n"
-                 "categorical = [\"colour\"]\nstandardize = \"features\"\n" +
-                     more + "[validation]\nfolds = 3\n[model_options]\nC = 10\ngamma = 0.5\n");
+    place_.write(
+        "e.toml",
+        "name = \"c\"\nmodel = \"svc\"\ndevices.use = \"host\"\n[data]\nsource = \"csv\"\npath = \"rows.csv\"\n"
+        "categorical = [\"colour\"]\nstandardize = \"features\"\n" +
+            more + "[validation]\nfolds = 3\n[model_options]\nC = 10\ngamma = 0.5\n");
     const Ended ended = place_.mokume("run e.toml");
     EXPECT_EQ(ended.code, 0) << ended.err;
     return place_.run("c");

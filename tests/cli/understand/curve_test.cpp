@@ -12,16 +12,18 @@ using nlohmann::json;
 
 class Curve : public testing::Test {
  protected:
-  fs::path run(const std::string& validation = "folds = 4", const std::string& more = "") {
+  fs::path run(const std::string& validation = "folds = 4", const std::string& more = "",
+               const std::string& name = "c") {
     place_.write("e.toml",
-                 "name = \"c\"\nmodel = \"svc\"\nseed = 5\ndevices.use = \"host\"\n"
-                 "data = { source = \"digits\", limit = 400, standardize = { mean = 127.5, scale = 255 } }\n"
-                 "validation = { " +
+                 "name = \"" + name +
+                     "\"\nmodel = \"svc\"\nseed = 5\ndevices.use = \"host\"\n"
+                     "data = { source = \"digits\", limit = 400, standardize = { mean = 127.5, scale = 255 } }\n"
+                     "validation = { " +
                      validation +
                      " }\nsearch = { method = \"grid\", params = { C = [0.1, 10], gamma = [0.001, 0.01] } }\n" + more);
     const Ended ended = place_.mokume("run e.toml");
     EXPECT_EQ(ended.code, 0) << ended.err;
-    return place_.run("c");
+    return place_.run(name);
   }
   Ended curve(const fs::path& run, const std::string& arguments = "") {
     return place_.mokume("curve " + run.string() + " " + arguments);
@@ -69,7 +71,7 @@ TEST_F(Curve, WhatHasNoCurveIsRefused) {
     EXPECT_NE(ended.err.find(said), std::string::npos) << ended.err;
   };
   refuse(run(), "--points 9", "at most 3 are possible");
-  refuse(run("folds = 4", "bagging.bootstraps = 2\n"), "", "each member of an ensemble");
+  refuse(run("folds = 4", "bagging.bootstraps = 2\n", "bagged"), "", "each member of an ensemble");
 }
 
 TEST_F(Curve, ADamagedFileIsNamed) {
