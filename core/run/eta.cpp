@@ -23,6 +23,7 @@ Eta::Eta(const scheduler::Workload& workload, uint64_t slots, const std::vector<
   for (uint32_t slot = 0; slot < slots; ++slot) left_ += chance(slot);
   weigh();
   for (const journal::FitRecord& one : done) this->done(one);
+  for (auto& [device, batch] : batches_) observe(batch);
   batches_.clear();
   weigh();
   before_ = done_;
@@ -37,20 +38,27 @@ void Eta::done(const journal::FitRecord& record) {
   team_ |= record.device == journal::kTeamDevice;
   Batch& batch = batches_[{record.node, record.device}];
   const bool ended = record.end_s - batch.end_s > kPause || batch.end_s - batch.first_s > kLongBatch;
-  if (batch.fits.empty() || ended) batch = {{}, std::max(batch.end_s, record.start_s), record.end_s, 0};
+  if (ended) observe(batch);
+  if (batch.fits.empty())
+    batch = {record.device_class, {}, std::max(batch.end_s, record.start_s), record.end_s, record.end_s};
   batch.fits.push_back(record.fit);
   batch.end_s = record.end_s;
-  observe(batch, record.device_class);
 }
 
-// Observes a batch again with each fit that it gains.
-void Eta::observe(const Batch& batch, const std::string& device_class) {
-  const auto found = classes_.find(device_class);
+void Eta::settle(double now_s) {
+  for (auto& [device, batch] : batches_)
+    if (now_s - batch.end_s > kPause) observe(batch);
+}
+
+void Eta::observe(Batch& batch) {
+  if (batch.fits.empty()) return;
+  const auto found = classes_.find(batch.device_class);
   const uint32_t place = found != classes_.end() ? found->second : costs_.add_class(0);
-  classes_[device_class] = place;
+  classes_[batch.device_class] = place;
   for (const uint32_t fit : batch.fits) done_ -= work(fit);
   costs_.observe(place, batch.fits, batch.end_s - batch.begin_s);
   for (const uint32_t fit : batch.fits) done_ += work(fit);
+  batch.fits.clear();
   if (costs_.version() != learned_) weigh();
 }
 

@@ -24,6 +24,7 @@ class Eta {
       std::vector<double> chances = {});
 
   void done(const journal::FitRecord& record);
+  void settle(double now_s);  // learns from batches that have ended
 
   // Returns the predicted seconds until the end, or nothing while unknown. `classes` holds the class of each device
   // that takes part. `running` is the sum of the finished shares of all running bundles, and `gained` is the part of it
@@ -33,11 +34,12 @@ class Eta {
 
  private:
   struct Batch {
-    std::vector<uint32_t> fits;
+    std::string device_class;
+    std::vector<uint32_t> fits;  // not yet observed
     double begin_s = 0, first_s = 0, end_s = 0;  // end of the batch before; first and last delivery
   };
 
-  void observe(const Batch& batch, const std::string& device_class);
+  void observe(Batch& batch);
   void weigh();  // computes the sums again, after the cost model has learned
   double work(uint32_t slot) const;
   double chance(uint32_t fit) const { return fit < chances_.size() ? chances_[fit] : 1; }

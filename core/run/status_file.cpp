@@ -94,12 +94,14 @@ void StatusFile::device_state(uint32_t node, uint32_t device, const std::string&
   status.what = what;
   status.share = share;
   lane.heard_s = now_s;
+  eta_.settle(now_s);
   write_if_due();
 }
 
 void StatusFile::fit_done(const journal::FitRecord& record) {
   ++status_.done;
   eta_.done(record);
+  eta_.settle(now_());
   if (failed(record)) ++status_.failed;
   write_if_due();
 }

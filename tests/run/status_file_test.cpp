@@ -132,11 +132,14 @@ TEST(Eta, WeighsFitsByTheirPredictedCosts) {
   Eta eta(line_of({100, 100, 10, 10, 10}), 6, {}, 0);  // fit 5 is a refit, which weighs 46
   EXPECT_FALSE(eta.seconds_left(10, kOne, 0, 0).has_value());
   eta.done(timed(0, 5, 25));  // loading took 5 s of these 25 s
+  eta.settle(26);
   EXPECT_NEAR(eta.seconds_left(25, kOne, 0, 0).value(), 20.0 / 100 * 176, 1e-9);
   EXPECT_NEAR(eta.seconds_left(25, kTwo, 0, 0).value(), 10.0 / 100 * 176, 1e-9);
   eta.done(timed(1, 25, 45));
+  eta.settle(46);
   EXPECT_NEAR(eta.seconds_left(45, kOne, 0, 0).value(), 20.0 / 100 * 76, 1e-9);
   for (const uint32_t fit : {2U, 3U, 4U}) eta.done(timed(fit, 45 + 2 * (fit - 2.0), 47 + 2 * (fit - 2.0)));
+  eta.settle(52);
   EXPECT_NEAR(eta.seconds_left(51, kOne, 0.5, 0.5).value(), 20.0 / 100 * 46 / 2, 1e-9);
   eta.done(timed(5, 51, 60));
   EXPECT_EQ(eta.seconds_left(60, kOne, 0, 0), 0);
@@ -164,9 +167,11 @@ TEST(Eta, DividesTheTimeOfABatchAmongItsFits) {
   for (uint32_t fit = 0; fit < 40; ++fit) workload.bundles[fit / 20].fits.push_back(fit);
   Eta eta(workload, 40, {}, 0);
   for (uint32_t fit = 0; fit < 10; ++fit) eta.done(timed(fit, 0, 5 + 0.001 * fit));
-  EXPECT_NEAR(eta.seconds_left(5.01, kOne, 0.5, 0.5).value(), 15, 0.1);
+  eta.settle(6);
+  EXPECT_NEAR(eta.seconds_left(6, kOne, 0.5, 0.5).value(), 15, 0.1);
   for (uint32_t fit = 10; fit < 20; ++fit) eta.done(timed(fit, 0, 10 + 0.001 * fit));
-  EXPECT_NEAR(eta.seconds_left(10.02, kOne, 0, 0).value(), 10, 1);
+  eta.settle(11);
+  EXPECT_NEAR(eta.seconds_left(11, kOne, 0, 0).value(), 10, 0.1);
 }
 
 TEST(Eta, KnowsThePaceOfEarlierSessions) {
