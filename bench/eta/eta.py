@@ -36,7 +36,8 @@ LAYERS = """[[model_options.layers]]
 type = "conv2d"
 out_channels = {channels}
 kernel_size = 5
-activation = "relu"
+[[model_options.layers]]
+type = "relu"
 [[model_options.layers]]
 type = "max_pool2d"
 kernel_size = 2
