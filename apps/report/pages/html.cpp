@@ -7,6 +7,7 @@
 #include <tuple>
 
 #include "base/text.hpp"
+#include "plots.embed.hpp"
 #include "report.embed.hpp"
 #include "report/charts/confusion.hpp"
 #include "report/charts/figure.hpp"
@@ -110,6 +111,13 @@ std::string nested_section(const results::RunView& view) {
                  table.html(true));
 }
 
+// Says how the validated rows were predicted.
+std::string validated_rows(const search::Plan& plan) {
+  if (plan.candidates_per_bootstrap() <= 1) return " Each row was predicted in the fold that validates it.";
+  return " Each row was predicted by the best candidate in the fold that validates it. The best of many candidates is "
+         "somewhat better here than on new rows.";
+}
+
 std::string classes_section(const results::RunView& view, const std::vector<NamedFile>& plots) {
   const results::TestResult* const result = results::result_by_class(view);
   if (result == nullptr) return {};
@@ -125,9 +133,7 @@ std::string classes_section(const results::RunView& view, const std::vector<Name
   return section("Errors by class",
                  "Recall is the share of a class that was found, precision the share of right answers among those "
                  "that name the class, and F1 their harmonic mean." +
-                     std::string(test ? ""
-                                      : " Each row was predicted by the best candidate in the fold that validates it. "
-                                        "The best of many candidates is somewhat better here than on new rows."),
+                     (test ? "" : validated_rows(view.plan)),
                  joined(inlined(plots, kConfusionPlot)) + table.html(true));
 }
 
@@ -268,7 +274,7 @@ std::string report_html(const results::RunView& view, const std::vector<NamedFil
     out += section("Plots", "There is nothing to plot: the plan has no candidates or no selecting metric.", "");
   out += candidates_section(figure) + devices_section(view) + team_section(view.team) + profile_section(view.profiles) +
          fits_section(figure) + events_section(view) + environment_section(view);
-  return out + fmt::format("</main>\n<script>\n{}</script>\n</body>\n</html>\n", kTables);
+  return out + fmt::format("</main>\n<script>\n{}{}</script>\n</body>\n</html>\n", kTables, kPlots);
 }
 
 }  // namespace mokume::report
