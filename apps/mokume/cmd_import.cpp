@@ -10,6 +10,7 @@
 #include "base/text.hpp"
 #include "commands.hpp"
 #include "sdk/error.hpp"
+#include "sdk/storage.hpp"
 
 namespace mokume::app {
 namespace {
@@ -85,7 +86,7 @@ int import_model(Runtime& runtime, const ImportOptions& options) {
   if (fs::exists(fs::symlink_status(out, failed)))
     throw Error(MK_INVALID_ARGUMENT, fmt::format("{} exists: remove it, or name another folder with --out", out));
   fs::create_directories(out, failed);
-  if (failed) throw Error(MK_STORAGE, fmt::format("cannot create {}: {}", out, failed.message()));
+  if (failed) throw sdk::storage_error(fmt::format("create {}", out), failed.value(), "name another folder with --out");
   struct Taker {
     const ImportOptions& options;
     std::string name, text;

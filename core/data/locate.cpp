@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "base/files.hpp"
+#include "base/missing.hpp"
 #include "data/input.hpp"
 #include "sdk/error.hpp"
 
@@ -63,7 +64,7 @@ std::string locate_name(const std::string& name) { return find_name(name, "data 
 
 std::string locate(const std::string& path) {
   if (exists(path) || !plain_name(path)) return path;
-  return find_name(path, "file or data set '" + path + "' in the working directory,");
+  return find_name(path, "file or data set '" + path + "' in the working directory" + base::working_directory() + ",");
 }
 
 std::string single_file(const std::string& path) {

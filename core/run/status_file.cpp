@@ -26,7 +26,7 @@ void replace_file(const base::Below& file, const std::string& text) {
   try {
     base::write_file(file, text, base::Durable::no);
   } catch (const Error& e) {
-    if (e.status() != MK_STORAGE) throw;
+    if (e.status() != MK_STORAGE && e.status() != MK_INVALID_ARGUMENT) throw;
   }
 }
 
