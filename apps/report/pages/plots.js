@@ -1,4 +1,4 @@
-// Fits plots into a narrow window. A plot shrinks to six tenths of its size at most, because smaller text is illegible;
+// Fits plots into a narrow window. A plot shrinks to 56 % of its size at most, because smaller text is illegible;
 // a wider one scrolls, and begins at its best candidate. The page is also XML, so this script must not contain less-than
 // signs or ampersands.
 
@@ -18,12 +18,12 @@ const fit = root => {
     const svg = plot.querySelector("svg"), room = plot.clientWidth, natural = Number(svg.getAttribute("width"));
     svg.style.width = "";
     if (!narrow.matches || !room || room >= natural) continue;
-    svg.style.width = Math.max(room, 0.6 * natural) + "px";
-    const best = svg.querySelector(".core, .star");
-    if (!best) continue;
-    const mark = best.getBoundingClientRect(), frame = plot.getBoundingClientRect();
-    plot.scrollLeft += (mark.left + mark.right - frame.left - frame.right) / 2;
-    if (plot.scrollLeft > 0) repeat_top(plot, svg);
+    svg.style.width = Math.max(room, 0.56 * natural) + "px";
+    plot.scrollLeft = 0;
+    const mark = svg.querySelector(".core, .star")?.getBoundingClientRect(), frame = plot.getBoundingClientRect();
+    if (!mark || frame.right >= mark.right) continue;
+    plot.scrollLeft = (mark.left + mark.right - frame.left - frame.right) / 2;
+    repeat_top(plot, svg);
   }
 };
 fit(document);
