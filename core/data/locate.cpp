@@ -1,5 +1,6 @@
 #include "data/locate.hpp"
 
+#include <cerrno>
 #include <cstdlib>
 #include <filesystem>
 #include <system_error>
@@ -92,6 +93,8 @@ IdxPair idx_in_directory(const std::string& directory, const std::string& set) {
 }
 
 IdxPair idx_beside(const std::string& images, bool labels_required) {
+  if (!exists(images))
+    bad_data(images, "", "cannot be opened: " + base::open_failure(images, ENOENT) + "; check the path");
   const size_t slash = images.rfind('/');
   const size_t start = slash == std::string::npos ? 0 : slash + 1;
   std::string name = images.substr(start);

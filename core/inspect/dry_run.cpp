@@ -10,6 +10,7 @@
 #include "node/candidate_text.hpp"
 #include "node/experiment.hpp"
 #include "node/machine.hpp"
+#include "run/nested.hpp"
 #include "run/run_directory.hpp"
 #include "run/workload.hpp"
 #include "sdk/error.hpp"
@@ -100,6 +101,16 @@ void check_memory(const scheduler::Workload& workload, const std::vector<uint64_
                                              base::human_bytes(least), base::human_bytes(largest)));
 }
 
+// Throws if the runs without an outer fold, which follow the whole run, could not begin. All outer folds have the same
+// size up to a row, so the first one stands for all.
+void check_outer_fold(registry::Registry& registry, const config::Config& config) {
+  try {
+    static_cast<void>(node::Experiment(registry, run::outer_config(config, config.output, 1)));
+  } catch (const Error& e) {
+    throw Error(e.status(), fmt::format("outer fold 1 of {}: {}", config.outer, e.what()), e.thrown_at());
+  }
+}
+
 }  // namespace
 
 void check_start(registry::Registry& registry, base::Log& log, const config::Config& config) {
@@ -111,6 +122,7 @@ void check_start(registry::Registry& registry, base::Log& log, const config::Con
     static_cast<void>(team::splits_to_repeat(config.repeat_splits));
     run::check_same_plan(config.repeat_splits, experiment.plan().hash);
   }
+  if (config.outer > 0 && config.outer_fold == 0) check_outer_fold(registry, config);
   if (!config.team) check_memory(workload, node::Machine::budgets(devices, 1, config.memory_bytes));
 }
 

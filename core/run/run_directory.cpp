@@ -86,7 +86,7 @@ void check_output(const std::string& output, const std::string& name) {
   std::error_code ignored;
   while (!fs::exists(fs::symlink_status(at, ignored)) && at.has_relative_path()) at = at.parent_path();
   std::string trial = (at / ".mokume-check-XXXXXX").string();
-  if (mkdtemp(trial.data()) == nullptr) cannot_create(wanted, errno);
+  if (mkdtemp(trial.data()) == nullptr) cannot_create(wanted + "/STAMP", errno);
   ::rmdir(trial.c_str());
 }
 

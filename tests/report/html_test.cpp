@@ -72,6 +72,14 @@ TEST(Html, WarnsOfTheBestOfManyCandidatesOnlyIfThereAreMany) {
   EXPECT_HAS_NOT(page(one), "best of many");
 }
 
+// The script of the page scrolls a plot to its mark on narrow screens.
+TEST(Html, PlotsHoldTheMarkAtWhichANarrowScreenBegins) {
+  const std::string text = page(grid(5, 3));
+  EXPECT_HAS(text, ".querySelector(\".core, .star\")");
+  EXPECT_HAS(text, "class=\"core\"");
+  EXPECT_HAS(text, "class=\"star\"");
+}
+
 TEST(Html, ReportsThatBoxPlotsWereLeftOut) {
   EXPECT_HAS(page(grid(2, 90)), "shows the 16 of 90 plots");
   EXPECT_HAS_NOT(page(grid(2, 9)), "shows the");

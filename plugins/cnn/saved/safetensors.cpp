@@ -15,6 +15,8 @@
 #include <system_error>
 #include <tuple>
 
+#include "sdk/storage.hpp"
+
 namespace mokume::cnn::safetensors {
 namespace {
 

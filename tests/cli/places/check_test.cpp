@@ -25,11 +25,17 @@ class Check : public testing::Test {
 };
 
 TEST_F(Check, RefusesAPlaceWhereNoRunDirectoryCanBeCreated) {
-  EXPECT_TRUE(has(refused(2, "output.directory=/proc/none"), "cannot create /proc/none/small: "));
+  EXPECT_TRUE(has(refused(2, "output.directory=/proc/none"), "cannot create /proc/none/small/STAMP: "));
   place_.write("file", "x");
   const std::string taken = refused(2, "output.directory=file");
-  EXPECT_TRUE(has(taken, "cannot create file/small: Not a directory; choose another directory")) << taken;
+  EXPECT_TRUE(has(taken, "cannot create file/small/STAMP: Not a directory; choose another directory")) << taken;
   EXPECT_FALSE(has(taken, "again")) << "repeating the command does not help: " << taken;
+}
+
+TEST_F(Check, RefusesOuterFoldsThatCannotBegin) {
+  EXPECT_TRUE(has(refused(2, "validation.outer=200"), "validation.outer is 200 for 100 training rows"));
+  const std::string inner = refused(2, "validation.outer=2 validation.folds=70");
+  EXPECT_TRUE(has(inner, "outer fold 1 of 2: validation.folds is 70 for 50 training rows")) << inner;
 }
 
 TEST_F(Check, LeavesNothingWhereARunWouldWrite) {
@@ -60,11 +66,12 @@ TEST_F(Check, RefusesSplitsOfARunThatIsNone) {
 TEST_F(Check, SaysWhereAPathWasLookedFor) {
   const std::string relative = "relative to the working directory " + here();
   EXPECT_TRUE(has(refused(3, "'data={source=\"csv\",path=\"./gone.csv\"}'"), "'./gone.csv' cannot be opened: "));
-  for (const char* command : {"run gone.toml", "check gone.toml", "data info csv:./gone.csv", "data info images:./gone",
-                              "check e.toml --set validation.file=gone.txt", "status gone", "resume gone", "list gone",
-                              "report gone/run", "predict gone a.png", "devices --plugins gone",
-                              "check e.toml --set data.test=gone.csv data.source=csv "
-                              "data.path=t.csv"}) {
+  for (const char* command :
+       {"run gone.toml", "check gone.toml", "data info csv:./gone.csv", "data info images:./gone",
+        "check e.toml --set validation.file=gone.txt", "status gone", "resume gone", "list gone", "report gone/run",
+        "predict gone a.png", "import gone.onnx", "data info idx:./gone", "devices --plugins gone",
+        "check e.toml --set data.test=gone.csv data.source=csv "
+        "data.path=t.csv"}) {
     place_.write("t.csv", "a,y\n1,x\n2,y\n");
     const Ended ended = place_.mokume(command);
     EXPECT_TRUE(ended.code == 2 || ended.code == 3) << command << ": " << ended.code << ended.err;
