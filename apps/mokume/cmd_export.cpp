@@ -8,6 +8,7 @@
 #include "commands.hpp"
 #include "run/ensemble.hpp"
 #include "sdk/error.hpp"
+#include "sdk/storage.hpp"
 #include "stored_run.hpp"
 
 namespace mokume::app {
@@ -27,9 +28,9 @@ void export_one(const mk_model& model, const run::Trained& trained, const std::s
     throw;
   }
   if (!error) return;
-  const std::string cause = error.message();
+  const int cause = error.value();
   fs::remove(part, error);
-  throw Error(MK_STORAGE, fmt::format("cannot write {}: {}", file, cause));
+  throw sdk::storage_error(fmt::format("write '{}'", file), cause);
 }
 
 // Turns model.onnx into model-003.onnx.

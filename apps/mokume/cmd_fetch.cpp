@@ -6,6 +6,7 @@
 #include <fmt/ranges.h>
 
 #include <array>
+#include <cerrno>
 #include <cstdio>
 #include <filesystem>
 #include <memory>
@@ -16,6 +17,7 @@
 #include "base/files.hpp"
 #include "commands.hpp"
 #include "sdk/error.hpp"
+#include "sdk/storage.hpp"
 
 namespace mokume::app {
 #ifdef MOKUME_NETWORK
@@ -58,6 +60,19 @@ std::string certificates(CURL* curl) {
   return "";
 }
 
+// Writes what arrives to a file, and keeps the errno of a failure.
+struct Sink {
+  std::FILE* file;
+  int fault = 0;
+
+  static size_t take(const char* bytes, size_t size, size_t count, void* self) {
+    auto& sink = *static_cast<Sink*>(self);
+    const size_t written = std::fwrite(bytes, size, count, sink.file);
+    if (written < count) sink.fault = errno;
+    return written * size;
+  }
+};
+
 // Downloads `url` into `part`, and continues where an earlier transfer was cut. Returns the failure, or nothing.
 std::optional<Failure> transfer(const std::string& url, const fs::path& part) {
   const std::unique_ptr<CURL, decltype(&curl_easy_cleanup)> curl(curl_easy_init(), curl_easy_cleanup);
@@ -65,7 +80,8 @@ std::optional<Failure> transfer(const std::string& url, const fs::path& part) {
   std::error_code none;
   const uintmax_t have = fs::exists(part, none) ? fs::file_size(part, none) : 0;
   const std::unique_ptr<std::FILE, int (*)(std::FILE*)> file(std::fopen(part.c_str(), "ab"), std::fclose);
-  if (!file) throw Error(MK_STORAGE, "cannot write " + part.string() + ": make its directory writable");
+  if (!file) throw sdk::storage_error("write '" + part.string() + "'", errno);
+  Sink sink{file.get()};
   std::array<char, CURL_ERROR_SIZE> why{};
   curl_easy_setopt(curl.get(), CURLOPT_URL, url.c_str());
   curl_easy_setopt(curl.get(), CURLOPT_PROTOCOLS_STR, "http,https,file");
@@ -77,11 +93,14 @@ std::optional<Failure> transfer(const std::string& url, const fs::path& part) {
   curl_easy_setopt(curl.get(), CURLOPT_LOW_SPEED_TIME, 60L);
   curl_easy_setopt(curl.get(), CURLOPT_MAXFILESIZE_LARGE, kMaxDownload);
   curl_easy_setopt(curl.get(), CURLOPT_ERRORBUFFER, why.data());
-  curl_easy_setopt(curl.get(), CURLOPT_WRITEDATA, file.get());
+  curl_easy_setopt(curl.get(), CURLOPT_WRITEFUNCTION, &Sink::take);
+  curl_easy_setopt(curl.get(), CURLOPT_WRITEDATA, &sink);
   curl_easy_setopt(curl.get(), CURLOPT_RESUME_FROM_LARGE, static_cast<curl_off_t>(have));
   if (const std::string trusted = certificates(curl.get()); !trusted.empty())
     curl_easy_setopt(curl.get(), CURLOPT_CAINFO, trusted.c_str());
   const CURLcode code = curl_easy_perform(curl.get());
+  if (sink.fault == 0 && std::fflush(file.get()) != 0) sink.fault = errno;
+  if (sink.fault != 0) throw sdk::storage_error("write '" + part.string() + "'", sink.fault);
   if (code == CURLE_OK) return std::nullopt;
   const bool refused = code == CURLE_BAD_DOWNLOAD_RESUME || code == CURLE_RANGE_ERROR ||
                        code == CURLE_HTTP_RETURNED_ERROR || code == CURLE_FILESIZE_EXCEEDED;
@@ -98,7 +117,8 @@ std::optional<std::string> fetch(const std::string& url, const fs::path& path, c
     const bool continued = begun();
     const std::optional<Failure> failure = transfer(url, part);
     if (!failure && base::sha256(base::read_file(part.string())) == sha256) {
-      fs::rename(part, path);
+      fs::rename(part, path, none);
+      if (none) throw sdk::storage_error("write '" + path.string() + "'", none.value());
       return std::nullopt;
     }
     if (failure && failure->can_continue && begun()) return failure->why;
@@ -131,9 +151,13 @@ int fetch_data(const std::string& name, const std::string& from) {
   if (name != "mnist")
     throw Error(MK_INVALID_ARGUMENT, "there is no data set '" + name + "' to fetch; mnist is available");
   const std::string cache = base::cache_directory();
-  if (cache.empty()) throw Error(MK_DEVICE_ERROR, "no cache directory: set HOME or XDG_CACHE_HOME");
+  if (cache.empty())
+    throw Error(MK_INVALID_ARGUMENT,
+                "there is no cache directory to write to: set XDG_CACHE_HOME to a directory of yours");
   const std::string directory = cache + "/" + name;
-  fs::create_directories(directory);
+  std::error_code failed;
+  fs::create_directories(directory, failed);
+  if (failed) throw sdk::storage_error("create " + directory, failed.value());
   std::vector<std::string> mirrors{from};
   if (from.empty()) mirrors.assign(kMnistMirrors.begin(), kMnistMirrors.end());
   try {

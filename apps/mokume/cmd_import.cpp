@@ -6,10 +6,12 @@
 #include <system_error>
 
 #include "base/files.hpp"
+#include "base/missing.hpp"
 #include "base/plural.hpp"
 #include "base/text.hpp"
 #include "commands.hpp"
 #include "sdk/error.hpp"
+#include "sdk/storage.hpp"
 
 namespace mokume::app {
 namespace {
@@ -82,10 +84,13 @@ int import_model(Runtime& runtime, const ImportOptions& options) {
   if (model.import_onnx == nullptr)
     throw Error(MK_UNSUPPORTED, fmt::format("the model {} imports no networks", options.model));
   std::error_code failed;
+  if (!fs::exists(options.file, failed))
+    throw Error(MK_BAD_DATA, fmt::format("{} cannot be opened: {}; check the path", options.file,
+                                         base::open_failure(options.file, ENOENT)));
   if (fs::exists(fs::symlink_status(out, failed)))
     throw Error(MK_INVALID_ARGUMENT, fmt::format("{} exists: remove it, or name another folder with --out", out));
   fs::create_directories(out, failed);
-  if (failed) throw Error(MK_STORAGE, fmt::format("cannot create {}: {}", out, failed.message()));
+  if (failed) throw sdk::storage_error(fmt::format("create {}", out), failed.value(), "name another folder with --out");
   struct Taker {
     const ImportOptions& options;
     std::string name, text;

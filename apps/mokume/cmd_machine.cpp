@@ -132,8 +132,8 @@ bool check_nodes(cluster::Transport& transport, const node::Machine& machine, co
   try {
     cluster::participate(transport, look);
   } catch (const Error& e) {
-    if (e.status() != MK_STORAGE) throw;
-    throw Error(MK_INVALID_ARGUMENT, std::string(e.what()) + ", or choose another directory with --out");
+    if (e.status() != MK_INVALID_ARGUMENT) throw;
+    throw Error(MK_INVALID_ARGUMENT, std::string(e.what()) + ", such as another directory with --out");
   }
   return well;
 }

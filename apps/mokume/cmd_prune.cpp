@@ -1,4 +1,4 @@
-// Implements the command prune, which removes old runs, checkpoints and built kernels.
+// Implements the command prune, which removes old runs and checkpoints and, with --cache, built kernels.
 #include <cstdio>
 
 #include "base/clock.hpp"
@@ -16,6 +16,8 @@ inspect::PruneRule rule_of(const PruneOptions& options) {
   inspect::PruneRule rule;
   rule.unfinished = options.unfinished;
   rule.keep = options.keep;
+  if (options.cache && options.keep)
+    throw Error(MK_INVALID_ARGUMENT, "--cache needs --older-than or --larger-than: --keep counts runs");
   if (options.older_than) {
     rule.older_than_s = base::parse_duration(*options.older_than);
     if (!rule.older_than_s)
@@ -36,17 +38,17 @@ inspect::PruneRule rule_of(const PruneOptions& options) {
 int prune(Runtime& runtime, const PruneOptions& options) {
   const inspect::PruneRule rule = rule_of(options);
   const auto runs = inspect::list_runs(runtime.registry(), options.directory);
-  const auto all = inspect::removals(runs, rule, base::cache_directory(), base::wall_s());
+  const auto all = inspect::removals(runs, rule, options.cache ? base::cache_directory() : "", base::wall_s());
   uint64_t bytes = 0;
   int code = kDone;
   for (const inspect::Removal& one : all) {
-    const std::string why = options.yes ? inspect::remove(one) : "";
+    const auto [why, passes] = options.yes ? inspect::remove(one) : inspect::Kept{};
     say(stdout, "{} {} ({}, {}){}\n", why.empty() ? options.yes ? "removed" : "would remove" : "kept", shown(one.path),
         one.what, base::human_bytes(one.bytes), why.empty() ? "" : ": " + why);
     if (why.empty())
       bytes += one.bytes;
     else
-      code = kStopped;
+      code = !passes ? kUsage : code == kDone ? kStopped : code;
   }
   for (const auto& run : runs)
     if (run.state == inspect::ListedRun::RunState::damaged)

@@ -85,9 +85,12 @@ run::RunResult perform(Runtime& runtime, const run::RunRequest& request, StopWat
   } catch (const std::exception& error) {
     const auto* known = dynamic_cast<const Error*>(&error);
     const std::string cause = known != nullptr && known->status() == MK_CANCELLED ? watch.cause() : "";
-    const std::string text = cause.empty() ? error.what() : fmt::format("{}: {}", error.what(), cause);
+    const bool resumes = known != nullptr && known->status() == MK_STORAGE && !frontend.directory().empty();
+    std::string text = cause.empty() ? error.what() : fmt::format("{}: {}", error.what(), cause);
+    if (resumes) text += "; the run keeps its finished fits and resumes";
     if (events != nullptr) events->failed(text);
     if (runtime.transport().rank() == 0) tell_libraries(runtime, frontend.directory(), true);
+    if (resumes) throw Error(MK_STORAGE, text, known->thrown_at());
     if (cause.empty()) throw;
     throw Error(MK_CANCELLED, text);
   }

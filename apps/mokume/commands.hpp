@@ -66,7 +66,7 @@ struct PruneOptions {
   std::string directory = "runs";
   std::optional<std::string> older_than, larger_than;  // exactly one of these and `keep` is set
   std::optional<uint64_t> keep;
-  bool unfinished = false, yes = false;
+  bool unfinished = false, cache = false, yes = false;
 };
 int prune(Runtime& runtime, const PruneOptions& options);
 

@@ -6,7 +6,6 @@
 #include <cerrno>
 #include <csignal>
 #include <cstdio>
-#include <cstring>
 #include <map>
 #include <optional>
 #include <string>
@@ -15,6 +14,7 @@
 #include "registry/probe.hpp"
 #include "run/learning_curve.hpp"
 #include "sdk/error.hpp"
+#include "sdk/storage.hpp"
 #include "texts/command_table.hpp"
 #include "unknown_word.hpp"
 #include "version.hpp"
@@ -273,16 +273,17 @@ class Commands {
   }
 
   void add_prune() {
-    prune_ = add("prune", "show which old runs, checkpoints and built kernels can go; --yes removes them");
+    prune_ = add("prune", "show which old runs and checkpoints in a directory can go; --yes removes them");
     prune_->add_option("DIR", pruned_.directory, "directory for run directories (default: runs)");
     CLI::Option_group* rule = prune_->add_option_group("Which", "one of");
-    rule->add_option("--older-than", pruned_.older_than, "finished runs and built kernels older than e.g. 30d or 12h");
-    rule->add_option("--larger-than", pruned_.larger_than,
-                     "finished runs, and the cache of built kernels, with more than e.g. 10G or 500 MiB");
+    rule->add_option("--older-than", pruned_.older_than, "finished runs older than e.g. 30d or 12h");
+    rule->add_option("--larger-than", pruned_.larger_than, "finished runs with more than e.g. 10G or 500 MiB");
     rule->add_option("--keep", pruned_.keep, "all finished runs of each experiment except this many of the newest");
     rule->get_option("--keep")->check(CLI::NonNegativeNumber.description(""));  // "-1" would be a huge number
     rule->require_option(1);
     prune_->add_flag("--unfinished", pruned_.unfinished, "unfinished runs as well, but never one that is running");
+    prune_->add_flag("--cache", pruned_.cache,
+                     "with --older-than or --larger-than: built kernels and decoded pictures of all your runs as well");
     prune_->add_flag("--yes", pruned_.yes, "remove what is shown");
   }
 
@@ -341,12 +342,13 @@ class Commands {
 int after_output(int code) {
   errno = 0;
   if (std::fflush(stdout) == 0 && std::ferror(stdout) == 0) return code;
-  const std::string cause = errno == 0 ? "part of it was lost" : std::strerror(errno);
+  const int fault = errno;
+  const std::string cause = fault == 0 ? "part of it was lost" : mokume::sdk::cause_of(fault);
   struct stat status {};
   if (::fstat(STDOUT_FILENO, &status) == 0 && (S_ISFIFO(status.st_mode) || S_ISSOCK(status.st_mode))) return code;
   std::fprintf(stderr, "error: cannot write the output: %s; free disk space, or redirect it elsewhere\n",
                cause.c_str());
-  return code == kDone ? kStopped : code;
+  return code != kDone ? code : fault == 0 || mokume::sdk::may_pass(fault) ? kStopped : kUsage;
 }
 
 }  // namespace

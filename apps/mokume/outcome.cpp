@@ -27,7 +27,8 @@ void tell_earlier(const std::string& directory, double end_s) {
   if (end_s > 0)
     when = fmt::format(" on {:%Y-%m-%d at %H:%M:%S} ({} ago)", fmt::localtime(static_cast<std::time_t>(end_s)),
                        base::human_seconds(std::max(0.0, base::wall_s() - end_s)));
-  say(stderr, "mokume: {} finished{}, and nothing is left to compute; --fresh starts another run\n", directory, when);
+  say(stderr, "mokume: {} finished{}, and nothing is left to compute; `mokume run --fresh` starts another run\n",
+      directory, when);
 }
 
 std::string rows(int64_t count) { return base::counted(static_cast<uint64_t>(std::max<int64_t>(0, count)), "row"); }

@@ -12,6 +12,7 @@
 #include <thread>
 
 #include "base/files.hpp"
+#include "base/missing.hpp"
 #include "base/text.hpp"
 #include "cluster/transport/launcher.hpp"
 #include "config/diagnostics.hpp"
@@ -85,9 +86,15 @@ registry::Prober Runtime::prober() {
 
 void Runtime::search_also(const std::vector<std::string>& directories) {
   if (registry_) return;
-  for (const std::string& directory : directories)
+  for (const std::string& directory : directories) {
+    std::error_code ignored;
+    if (!std::filesystem::is_directory(directory, ignored))
+      throw Error(MK_INVALID_ARGUMENT,
+                  fmt::format("there is no plugin directory {}{}: name one with backends/ or plugins/",
+                              shown(directory), base::relative_to(directory)));
     if (const std::string one = normal(directory); std::find(named_.begin(), named_.end(), one) == named_.end())
       named_.push_back(one);
+  }
 }
 
 std::string Runtime::with_libraries(const std::string& verb, const std::string& run) const {

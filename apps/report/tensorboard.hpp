@@ -38,8 +38,8 @@ ChosenEvents event_files(const results::RunView& view);
 
 // Writes DIRECTORY/<candidate-0003-fold-1 | refit | member-003>/events.out.tfevents.mokume for the chosen curves.
 // Writes each file atomically but does not sync it, because the journal suffices to write it again. Removes event files
-// that only an earlier report has. Creates nothing if there are no curves. Throws Error(MK_STORAGE) if something cannot
-// be written.
+// that only an earlier report has. Creates nothing if there are no curves. Throws sdk::storage_error() if something
+// cannot be written.
 void write_event_files(const results::RunView& view, const base::Below& directory);
 
 }  // namespace mokume::report

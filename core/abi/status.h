@@ -17,13 +17,13 @@ extern "C" {
 typedef enum mk_status {
   MK_OK = 0,
   MK_INTERNAL = 1,         /* a bug in the callee */
-  MK_INVALID_ARGUMENT = 2, /* the caller broke the contract, or a configuration value is bad */
+  MK_INVALID_ARGUMENT = 2, /* the caller broke the contract, or a named value or place cannot be used */
   MK_BAD_DATA = 3,         /* a file or a data set is not what it claims to be */
   MK_DEVICE_ERROR = 4,     /* the device or its driver failed */
   MK_OUT_OF_MEMORY = 5,    /* the device or its budget cannot hold this; a larger device may */
   MK_UNSUPPORTED = 6,      /* this backend cannot do this; another may */
   MK_CANCELLED = 7,        /* the caller asked to stop */
-  MK_STORAGE = 8           /* a disk is full or read-only; earlier writes remain, so a run can be resumed */
+  MK_STORAGE = 8           /* a disk is full or fails; earlier writes remain, so the same command resumes a run */
 } mk_status;
 
 typedef struct mk_error {

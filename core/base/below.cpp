@@ -8,11 +8,11 @@
 #include <algorithm>
 #include <cerrno>
 #include <filesystem>
-#include <system_error>
 #include <utility>
 
 #include "base/text.hpp"
 #include "sdk/error.hpp"
+#include "sdk/storage.hpp"
 
 namespace mokume::base {
 namespace {
@@ -26,8 +26,7 @@ namespace fs = std::filesystem;
 }
 
 [[noreturn]] void fail_below(const char* action, const Below& file, int code) {
-  throw Error(MK_STORAGE, fmt::format("cannot {} {}: {}; check free space and permissions", action, file.path(),
-                                      std::generic_category().message(code)));
+  throw sdk::storage_error(fmt::format("{} {}", action, file.path()), code);
 }
 
 bool is_link_in(int directory, const std::string& name) {

@@ -47,17 +47,18 @@ Parent open_parent(const Below& file);
 
 bool exists(const Below& file);
 
-// Returns the sorted names of the entries; an absent directory has none. Throws Error(MK_STORAGE) on failure.
+// Returns the sorted names of the entries; an absent directory has none. Throws sdk::storage_error() on failure.
 std::vector<std::string> names_in(const Below& directory);
 
-// Creates the directory and its missing parents. The root must exist. Throws Error(MK_STORAGE) on failure.
+// Creates the directory and its missing parents. The root must exist. Throws sdk::storage_error() on failure.
 void make_directories(const Below& directory);
 
 // Removes a file, or a directory with everything below it. Removes a link itself, not its target. Does nothing if the
-// entry does not exist. Throws Error(MK_STORAGE) on failure.
+// entry does not exist. Throws sdk::storage_error() on failure.
 void remove(const Below& file);
 
-// Renames a file or directory within one root. `to` must be a file or not exist. Throws Error(MK_STORAGE) on failure.
+// Renames a file or directory within one root. `to` must be a file or not exist. Throws sdk::storage_error() on
+// failure.
 void rename(const Below& from, const Below& to);
 
 // Throws if the directory, a part of its path, or one of its entries is a link. Serves readers that open files by path.

@@ -5,31 +5,30 @@
 #include <unistd.h>
 
 #include <cerrno>
-#include <cstring>
 #include <filesystem>
 
 #include "base/below.hpp"
 #include "base/files.hpp"
-#include "sdk/error.hpp"
+#include "sdk/storage.hpp"
 
 namespace mokume::base {
 namespace {
 
-[[noreturn]] void fail(const std::string& what, const std::string& path) {
-  throw Error(MK_STORAGE, fmt::format("{} {}: {}", what, path, std::strerror(errno)));
+[[noreturn]] void fail(const std::string& action, const std::string& path) {
+  throw sdk::storage_error(fmt::format("{} {}", action, path), errno);
 }
 
 // A new directory entry survives a power failure only once the directory itself is on disk.
 void sync_directory(const Below& directory) {
   const FileDescriptor file = open_below(directory, O_RDONLY | O_DIRECTORY);
-  if (file.get() < 0 || ::fsync(file.get()) != 0) fail("cannot sync the directory", directory.path());
+  if (file.get() < 0 || ::fsync(file.get()) != 0) fail("sync the directory", directory.path());
 }
 
 class SystemFile : public AppendFile {
  public:
   explicit SystemFile(const Below& file)
       : path_(file.path()), descriptor_(open_below(file, O_RDWR | O_CREAT | O_APPEND, 0644)), file_(descriptor_.get()) {
-    if (file_ < 0) fail("cannot open", path_);
+    if (file_ < 0) fail("open", path_);
   }
 
   std::string read() const override {
@@ -38,18 +37,18 @@ class SystemFile : public AppendFile {
     for (;;) {
       const ssize_t n = ::pread(file_, &part[0], sizeof(part), static_cast<off_t>(text.size()));
       if (n < 0 && errno == EINTR) continue;
-      if (n < 0) fail("cannot read", path_);
+      if (n < 0) fail("read", path_);
       if (n == 0) return text;
       text.append(&part[0], static_cast<size_t>(n));
     }
   }
 
   void append(std::string_view text) override {
-    if (!write_all(file_, text) || ::fdatasync(file_) != 0) fail("cannot write", path_);
+    if (!write_all(file_, text) || ::fdatasync(file_) != 0) fail("write", path_);
   }
 
   void cut(uint64_t bytes) override {
-    if (::ftruncate(file_, static_cast<off_t>(bytes)) != 0) fail("cannot remove the torn last line of", path_);
+    if (::ftruncate(file_, static_cast<off_t>(bytes)) != 0) fail("remove the torn last line of", path_);
   }
 
  private:

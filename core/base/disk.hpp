@@ -8,7 +8,7 @@
 
 namespace mokume::base {
 
-// Represents an append-only file. On failure, every function throws Error(MK_STORAGE) with the system's error text.
+// Represents an append-only file. On failure, every function throws sdk::storage_error().
 class AppendFile {
  public:
   virtual ~AppendFile() = default;

@@ -15,8 +15,10 @@
 #include <set>
 #include <system_error>
 
+#include "base/missing.hpp"
 #include "base/text.hpp"
 #include "sdk/error.hpp"
+#include "sdk/storage.hpp"
 
 namespace mokume::base {
 namespace {
@@ -27,8 +29,8 @@ std::string cause(int code) { return std::generic_category().message(code); }
   throw Error(MK_BAD_DATA, "cannot read '" + path + "': " + why);
 }
 
-[[noreturn]] void fail_write(const std::string& path, const std::string& why) {
-  throw Error(MK_STORAGE, "cannot write '" + path + "': " + why + "; check free space and permissions");
+[[noreturn]] void fail_write(const std::string& path, int code) {
+  throw sdk::storage_error("write '" + path + "'", code);
 }
 
 // Divides a path into directory and name. The path of the directory may contain links.
@@ -54,13 +56,13 @@ void replace_in(int directory, const std::string& leaf, const std::string& path,
                 Durable durable) {
   std::string name;
   FileDescriptor file = create_beside(directory, leaf, name);
-  if (file.get() < 0) fail_write(path, cause(errno));
+  if (file.get() < 0) fail_write(path, errno);
   const bool sync = durable == Durable::yes;
   const bool written = write_all(file.get(), content) && (!sync || ::fsync(file.get()) == 0) && file.close() == 0;
   if (!written || ::renameat(directory, name.c_str(), directory, leaf.c_str()) != 0) {
     const int code = errno;
     ::unlinkat(directory, name.c_str(), 0);
-    fail_write(path, cause(code));
+    fail_write(path, code);
   }
   if (!sync) return;
   // The rename survives a power failure only once the directory is on disk. Not every file system supports this.
@@ -83,7 +85,7 @@ std::string sha256_of_file(const Below& file) {
   const std::string path = file.path();
   const FileDescriptor fd = open_below(file, O_RDONLY | O_NONBLOCK);  // opening a pipe without a writer would block
   const auto fail = [&](int code) {
-    throw Error(code == ENOENT ? MK_BAD_DATA : MK_STORAGE,
+    throw Error(sdk::may_pass(code) ? MK_STORAGE : MK_BAD_DATA,
                 "cannot read '" + path + "', which SHA256SUMS lists: " + cause(code));
   };
   if (fd.get() < 0) fail(errno);
@@ -115,7 +117,7 @@ bool write_all(int fd, std::string_view content) {
 namespace {
 
 std::string read_all_of(const FileDescriptor& file, const std::string& path, uint64_t max_bytes) {
-  if (file.get() < 0) fail_read(path, cause(errno));
+  if (file.get() < 0) fail_read(path, open_failure(path, errno));
   struct stat status {};
   if (::fstat(file.get(), &status) != 0) fail_read(path, cause(errno));
   if (!S_ISREG(status.st_mode)) fail_read(path, "it is not a regular file");
@@ -154,13 +156,13 @@ std::string read_file(const Below& file, uint64_t max_bytes) {
 void write_file(const std::string& path, std::string_view content) {
   const Below file = divided(path);
   const FileDescriptor directory(::open(file.root.c_str(), O_PATH | O_DIRECTORY | O_CLOEXEC));
-  if (directory.get() < 0) fail_write(path, cause(errno));
+  if (directory.get() < 0) fail_write(path, errno);
   replace_in(directory.get(), file.name, path, content, Durable::yes);
 }
 
 void write_file(const Below& file, std::string_view content, Durable durable) {
   const Parent parent = open_parent(file);
-  if (parent.directory.get() < 0) fail_write(file.path(), cause(errno));
+  if (parent.directory.get() < 0) fail_write(file.path(), errno);
   replace_in(parent.directory.get(), parent.leaf, file.path(), content, durable);
 }
 
@@ -208,7 +210,7 @@ void write_sums(const std::string& directory) {
     for (const auto& entry : std::filesystem::directory_iterator(directory))
       if (entry.is_regular_file()) names.insert(entry.path().filename().string());
   } catch (const std::filesystem::filesystem_error& e) {
-    throw Error(MK_STORAGE, "cannot list " + directory + ": " + e.code().message());
+    throw sdk::storage_error("list " + directory, e.code().value());
   }
   std::string text;
   for (const std::string& name : names) text += sha256_of_file({directory, name}) + "  " + name + "\n";

@@ -14,7 +14,7 @@ std::string read_file(const std::string& path, uint64_t max_bytes = uint64_t{1} 
 std::string read_file(const Below& file, uint64_t max_bytes = uint64_t{1} << 32);
 
 // Writes a temporary file next to `path`, syncs it to disk and renames it, so that readers see either the old or the
-// new content. Throws Error(MK_STORAGE) on failure.
+// new content. Throws sdk::storage_error() on failure.
 void write_file(const std::string& path, std::string_view content);
 
 // Replaces a file below a root in the same way. With `Durable::no`, the function does not wait for the disk.
@@ -42,10 +42,11 @@ class Sha256 {
   void* context_;
 };
 
-// Writes the SHA-256 of every file in `directory` to SHA256SUMS, in the format of sha256sum. Throws Error(MK_STORAGE).
+// Writes the SHA-256 of every file in `directory` to SHA256SUMS, in the format of sha256sum. Throws
+// sdk::storage_error().
 void write_sums(const std::string& directory);
 // Checks files against SHA256SUMS. Throws Error(MK_BAD_DATA) for a file that is missing, is a symbolic link or differs
-// from its line, and Error(MK_STORAGE) for a file that cannot be read. `only` restricts the check to one file name; ""
+// from its line, and Error(MK_STORAGE) if the disk fails. `only` restricts the check to one file name; ""
 // selects all listed files. Returns false without checking anything if SHA256SUMS does not exist, as in directories
 // that older versions wrote.
 bool check_sums(const std::string& directory, std::string_view only = "");

@@ -14,7 +14,7 @@
 
 #include "base/files.hpp"
 #include "base/text.hpp"
-#include "sdk/error.hpp"
+#include "sdk/storage.hpp"
 
 namespace mokume::base {
 namespace {
@@ -102,9 +102,7 @@ void Log::open_file(const Below& place) {
   if (const size_t slash = place.name.rfind('/'); slash != std::string::npos)
     make_directories({place.root, place.name.substr(0, slash)});
   FileDescriptor opened = open_below(place, O_WRONLY | O_CREAT | O_APPEND, 0644);
-  if (opened.get() < 0)
-    throw Error(MK_STORAGE,
-                fmt::format("cannot open the log file '{}': {}", place.path(), std::generic_category().message(errno)));
+  if (opened.get() < 0) throw sdk::storage_error(fmt::format("open the log file '{}'", place.path()), errno);
   const std::lock_guard lock(state_->mutex);
   state_->file = std::move(opened);
 }

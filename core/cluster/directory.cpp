@@ -15,7 +15,7 @@
 
 #include "base/files.hpp"
 #include "base/text.hpp"
-#include "sdk/error.hpp"
+#include "sdk/storage.hpp"
 
 namespace mokume::cluster {
 namespace {
@@ -30,7 +30,7 @@ std::string unique_name(const char* start) {
 }
 
 [[noreturn]] void fail_write(const std::string& path) {
-  throw Error(MK_INTERNAL, fmt::format("cannot write '{}': {}", path, std::generic_category().message(errno)));
+  throw sdk::storage_error(fmt::format("write '{}'", path), errno);
 }
 
 }  // namespace

@@ -15,7 +15,7 @@ std::string host_identity();
 // Holds a file that identifies this process to others that read the directory. The destructor removes the file.
 class Mark {
  public:
-  explicit Mark(const std::string& directory);  // throws Error(MK_STORAGE) if it cannot write the file
+  explicit Mark(const std::string& directory);  // throws sdk::storage_error() if it cannot write the file
   ~Mark();
   Mark(const Mark&) = delete;
   Mark& operator=(const Mark&) = delete;

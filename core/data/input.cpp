@@ -11,6 +11,7 @@
 #include <system_error>
 
 #include "base/memory.hpp"
+#include "base/missing.hpp"
 #include "base/text.hpp"
 #include "sdk/error.hpp"
 
@@ -31,7 +32,7 @@ Input::Input(const std::string& path) : path_(path) {
   const bool standard = path == kStandardInput;
   const int fd =
       standard ? ::fcntl(STDIN_FILENO, F_DUPFD_CLOEXEC, 0) : ::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK);
-  if (fd < 0) bad_data(path, "", "cannot be opened: " + cause(errno) + "; check the path");
+  if (fd < 0) bad_data(path, "", "cannot be opened: " + base::open_failure(path, errno) + "; check the path");
   struct stat status {};
   const bool regular = standard || (::fstat(fd, &status) == 0 && S_ISREG(status.st_mode));
   if (regular) file_ = ::gzdopen(fd, "rb");

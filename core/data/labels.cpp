@@ -55,6 +55,22 @@ bool has_long_numbers(const Labels& labels) {
 
 bool is_missing(const Labels& labels, size_t row) { return !labels.missing.empty() && labels.missing[row] != 0; }
 
+// Returns a sentence about the first two names that differ only in case or in blanks, or "".
+std::string alike(const std::vector<std::string>& names, const std::string& the, const std::string& of,
+                  const std::string& one) {
+  std::unordered_map<std::string, const std::string*> seen;
+  for (const std::string& name : names) {
+    std::string key;
+    for (const char c : name)
+      if (c != ' ' && c != '\t') key += static_cast<char>(std::tolower(static_cast<unsigned char>(c)));
+    const auto [other, first] = seen.emplace(key, &name);
+    if (!first)
+      return the + quoted(*other->second) + " and " + quoted(name) + of +
+             " differ only in case or blanks; if they are one " + one + ", write them alike";
+  }
+  return "";
+}
+
 void apply_targets(const std::string& path, const Labels& labels, Unknown unknown, Table& table) {
   table.targets.resize(static_cast<size_t>(table.rows));
   for (size_t i = 0; i < table.targets.size(); ++i) {
@@ -131,17 +147,11 @@ LabelMap learn_labels(const Labels& labels, const std::string& path, const std::
 }
 
 std::string classes_alike(const std::vector<std::string>& class_names) {
-  std::unordered_map<std::string, const std::string*> seen;
-  for (const std::string& name : class_names) {
-    std::string key;
-    for (const char c : name)
-      if (c != ' ' && c != '\t') key += static_cast<char>(std::tolower(static_cast<unsigned char>(c)));
-    const auto [other, first] = seen.emplace(key, &name);
-    if (!first)
-      return "the classes " + quoted(*other->second) + " and " + quoted(name) +
-             " differ only in case or blanks; if they are one class, write them alike";
-  }
-  return "";
+  return alike(class_names, "the classes ", "", "class");
+}
+
+std::string levels_alike(const Column& column) {
+  return alike(column.levels, "the values ", " of column " + quoted(column.name), "value");
 }
 
 LabelMap label_map(const std::vector<std::string>& class_names) {

@@ -38,8 +38,9 @@ LabelMap learn_labels(const Labels& labels, const std::string& path, const std::
 enum class Unknown { error, keep };
 void apply_labels(const LabelMap& map, const std::string& path, const Labels& labels, Unknown unknown, Table& table);
 
-// Returns a sentence if two classes differ only in case or in blanks, or "".
+// Return a sentence if two classes, or two levels of a categorical column, differ only in case or in blanks, or "".
 std::string classes_alike(const std::vector<std::string>& class_names);
+std::string levels_alike(const Column& column);
 
 // Returns the label map of a trained model.
 LabelMap label_map(const std::vector<std::string>& class_names);

@@ -233,6 +233,8 @@ Dataset load(const DataSpec& spec) {
   if (spec.source == "csv" || spec.source == "libsvm" || spec.source == "npy")
     data.notes.push_back(task_note(map, spec.task, data.train.rows));
   if (std::string alike = classes_alike(map.class_names); !alike.empty()) data.notes.push_back(std::move(alike));
+  for (const Column& column : data.columns)
+    if (std::string alike = levels_alike(column); !alike.empty()) data.notes.push_back(std::move(alike));
   apply_labels(map, parts.train.path, parts.train.labels, Unknown::error, data.train);
   data.test.features = data.train.features;
   if (data.test.rows > 0) apply_labels(map, parts.test.path, parts.test.labels, Unknown::error, data.test);

@@ -1,11 +1,13 @@
 #include "data/locate.hpp"
 
+#include <cerrno>
 #include <cstdlib>
 #include <filesystem>
 #include <system_error>
 #include <vector>
 
 #include "base/files.hpp"
+#include "base/missing.hpp"
 #include "data/input.hpp"
 #include "sdk/error.hpp"
 
@@ -63,7 +65,7 @@ std::string locate_name(const std::string& name) { return find_name(name, "data 
 
 std::string locate(const std::string& path) {
   if (exists(path) || !plain_name(path)) return path;
-  return find_name(path, "file or data set '" + path + "' in the working directory,");
+  return find_name(path, "file or data set '" + path + "' in the working directory" + base::working_directory() + ",");
 }
 
 std::string single_file(const std::string& path) {
@@ -91,6 +93,8 @@ IdxPair idx_in_directory(const std::string& directory, const std::string& set) {
 }
 
 IdxPair idx_beside(const std::string& images, bool labels_required) {
+  if (!exists(images))
+    bad_data(images, "", "cannot be opened: " + base::open_failure(images, ENOENT) + "; check the path");
   const size_t slash = images.rfind('/');
   const size_t start = slash == std::string::npos ? 0 : slash + 1;
   std::string name = images.substr(start);

@@ -3,10 +3,12 @@
 #include <algorithm>
 #include <cstddef>
 #include <limits>
+#include <string>
 #include <utility>
 
 #include "data/fold_inputs.hpp"
 #include "data/folds.hpp"
+#include "sdk/error.hpp"
 
 namespace mokume::data {
 namespace {
@@ -15,6 +17,9 @@ namespace {
 constexpr uint32_t kOuterDraw = std::numeric_limits<uint32_t>::max();
 
 std::vector<int32_t> assign_rows(const OuterFold& outer, const Table& train) {
+  if (int64_t{outer.folds} > train.rows)
+    throw Error(MK_INVALID_ARGUMENT, "validation.outer is " + std::to_string(outer.folds) + " for " +
+                                         std::to_string(train.rows) + " training rows; use 2 to the number of rows");
   if (!train.groups.empty())
     return assign_group_folds(train, outer.folds, outer.shuffle, outer.stratified, outer.seed, kOuterDraw);
   return assign_folds(train, outer.folds, outer.shuffle, outer.stratified, outer.seed, kOuterDraw);

@@ -10,8 +10,11 @@
 #include "node/candidate_text.hpp"
 #include "node/experiment.hpp"
 #include "node/machine.hpp"
+#include "run/nested.hpp"
+#include "run/run_directory.hpp"
 #include "run/workload.hpp"
 #include "sdk/error.hpp"
+#include "team/account.hpp"
 
 namespace mokume::inspect {
 namespace {
@@ -87,11 +90,40 @@ std::string fits_text(const search::Plan& plan, const scheduler::Workload& workl
                      base::counted(together.size(), "bundle"), cut, refits);
 }
 
+// Throws if no bundle fits on any device, as the run would.
+void check_memory(const scheduler::Workload& workload, const std::vector<uint64_t>& budgets) {
+  uint64_t least = UINT64_MAX;
+  for (const scheduler::Bundle& bundle : workload.bundles) least = std::min(least, bundle.bytes);
+  const uint64_t largest = *std::max_element(budgets.begin(), budgets.end());
+  if (!workload.bundles.empty() && least > largest)
+    throw Error(MK_DEVICE_ERROR, fmt::format("every fit needs at least {} of memory, but the largest budget of a "
+                                             "device is {}; raise devices.memory or use a device with more",
+                                             base::human_bytes(least), base::human_bytes(largest)));
+}
+
+// Throws if the runs without an outer fold, which follow the whole run, could not begin. All outer folds have the same
+// size up to a row, so the first one stands for all.
+void check_outer_fold(registry::Registry& registry, const config::Config& config) {
+  try {
+    static_cast<void>(node::Experiment(registry, run::outer_config(config, config.output, 1)));
+  } catch (const Error& e) {
+    throw Error(e.status(), fmt::format("outer fold 1 of {}: {}", config.outer, e.what()), e.thrown_at());
+  }
+}
+
 }  // namespace
 
 void check_start(registry::Registry& registry, base::Log& log, const config::Config& config) {
-  static_cast<void>(node::Machine(registry, log, config.devices).select(config.devices));
-  static_cast<void>(run::workload_of(node::Experiment(registry, config), run::kSeveralDevices));
+  run::check_output(config.output, config.name);
+  const auto devices = node::Machine(registry, log, config.devices).select(config.devices);
+  const node::Experiment experiment(registry, config);
+  const scheduler::Workload workload = run::workload_of(experiment, run::kSeveralDevices);
+  if (!config.repeat_splits.empty()) {
+    static_cast<void>(team::splits_to_repeat(config.repeat_splits));
+    run::check_same_plan(config.repeat_splits, experiment.plan().hash);
+  }
+  if (config.outer > 0 && config.outer_fold == 0) check_outer_fold(registry, config);
+  if (!config.team) check_memory(workload, node::Machine::budgets(devices, 1, config.memory_bytes));
 }
 
 std::string dry_run(registry::Registry& registry, base::Log& log, const config::Config& config,

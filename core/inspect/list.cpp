@@ -6,6 +6,7 @@
 #include <array>
 #include <filesystem>
 
+#include "base/missing.hpp"
 #include "base/plural.hpp"
 #include "base/text.hpp"
 #include "base/tree.hpp"
@@ -126,8 +127,8 @@ const char* name_of(RunState state) {
 std::vector<ListedRun> list_runs(registry::Registry& registry, const std::string& directory) {
   std::error_code error;
   if (!fs::is_directory(directory, error))
-    throw Error(MK_INVALID_ARGUMENT,
-                "there is no directory " + directory + ": name the one that runs were written to with --out");
+    throw Error(MK_INVALID_ARGUMENT, "there is no directory " + directory + base::relative_to(directory) +
+                                         ": name the one that runs were written to with --out");
   std::vector<fs::path> found;
   for (const fs::path& outer : folders_in(directory)) {
     if (is_run(outer)) {

@@ -13,6 +13,7 @@
 
 #include "base/text.hpp"
 #include "base/tree.hpp"
+#include "sdk/storage.hpp"
 
 namespace mokume::inspect {
 namespace {
@@ -96,16 +97,16 @@ std::vector<Removal> removals(const std::vector<ListedRun>& runs, const PruneRul
   return all;
 }
 
-std::string remove(const Removal& removal) {
+Kept remove(const Removal& removal) {
   std::optional<Hold> hold;
   if (removal.is_run) hold.emplace(removal.path);
-  if (hold && !hold->is_free()) return "a process is working on it";
+  if (hold && !hold->is_free()) return {"a process is working on it", true};
   std::error_code error;
   fs::remove_all(removal.path, error);
-  if (error) return error.message();
+  if (error) return {error.message(), sdk::may_pass(error.value())};
   // This call fails, without effect, if the experiment has other runs.
   if (removal.is_run) fs::remove(fs::path(removal.path).parent_path(), error);
-  return "";
+  return {};
 }
 
 }  // namespace mokume::inspect

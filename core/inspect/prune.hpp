@@ -25,12 +25,18 @@ struct Removal {
 };
 
 // Returns the entries that the rule selects, and the checkpoints of finished runs that stay. `runs` comes from
-// list_runs(); running and damaged runs stay. `cache` is the cache directory or "". Does not follow symbolic links.
+// list_runs(); running and damaged runs stay. `cache` is the cache directory, or "" to leave it alone. Does not follow
+// symbolic links.
 std::vector<Removal> removals(const std::vector<ListedRun>& runs, const PruneRule& rule, const std::string& cache,
                               double now_s);
 
-// Removes the entry, and the directory of its experiment if that becomes empty. Returns "", or the reason why the
-// removal failed. Does not remove a run in use, and does not follow symbolic links.
-std::string remove(const Removal& removal);
+struct Kept {
+  std::string why;      // "" if the entry was removed
+  bool passes = false;  // whether the same command can succeed later
+};
+
+// Removes the entry, and the directory of its experiment if that becomes empty. Does not remove a run in use, and does
+// not follow symbolic links.
+Kept remove(const Removal& removal);
 
 }  // namespace mokume::inspect

@@ -9,18 +9,6 @@
 
 namespace mokume::journal {
 
-// Adds to a storage error that no finished fit is lost, and how to continue.
-template <class Body>
-void Journal::stored(const Body& body) {
-  try {
-    body();
-  } catch (const Error& e) {
-    if (e.status() != MK_STORAGE) throw;
-    throw Error(MK_STORAGE,
-                fmt::format("{}; finished fits are kept: fix this and run the same command again", e.what()));
-  }
-}
-
 Journal::Journal(const std::string& directory, const Writer& writer, const search::Plan& plan,
                  std::chrono::milliseconds interval, const base::Disk& disk, const base::Threads& threads)
     : path_((std::filesystem::path(directory) / file_name(writer.node, writer.number)).string()),
@@ -29,11 +17,9 @@ Journal::Journal(const std::string& directory, const Writer& writer, const searc
       interval_(interval),
       threads_(threads),
       monitor_(threads.monitor()) {
-  stored([&] {
-    file_ = disk.open(directory, file_name(writer.node, writer.number));
-    written_ = good_bytes();
-    file_->cut(written_);
-  });
+  file_ = disk.open(directory, file_name(writer.node, writer.number));
+  written_ = good_bytes();
+  file_->cut(written_);
   if (written_ == 0) commit(seal(base::to_json(Header{kFormat, plan_.hash, node_})));
   add_line(seal(base::to_json(SessionLine{"start", threads_.clock().wall_s(), ""})));
   writer_ = threads.start([this] { write_loop(); });
@@ -62,7 +48,7 @@ uint64_t Journal::good_bytes() const {
   const std::optional<std::string> header = unseal(std::string_view(text).substr(0, text.find('\n')));
   if (!header || !is_own(*header)) {
     throw Error(MK_BAD_DATA, fmt::format("{}, line 1: this journal belongs to another plan or node; move it away, or "
-                                         "start a new run with --fresh",
+                                         "start a new run with `mokume run --fresh`",
                                          path_));
   }
   return good;
@@ -172,14 +158,12 @@ void Journal::write_loop() {
 }
 
 void Journal::commit(const std::string& text) {
-  stored([&] {
-    try {
-      file_->append(text);
-    } catch (const Error&) {
-      cut_torn_line();
-      throw;
-    }
-  });
+  try {
+    file_->append(text);
+  } catch (const Error&) {
+    cut_torn_line();
+    throw;
+  }
   written_ += text.size();
 }
 

@@ -34,7 +34,7 @@ class Journal {
  public:
   // Opens the writer's file in DIRECTORY (file_name() in line.hpp), creating both if needed, cuts off a torn last line,
   // and records the start of a session. Throws Error(MK_BAD_DATA) if the file belongs to another plan or node. The
-  // constructor and all functions that write throw Error(MK_STORAGE) if the file cannot be written. `disk` and
+  // constructor and all functions that write throw sdk::storage_error() if the file cannot be written. `disk` and
   // `threads` must outlive the journal. Commits are at least `interval` apart, unless a flush is waiting.
   Journal(const std::string& directory, const Writer& writer, const search::Plan& plan,
           std::chrono::milliseconds interval = std::chrono::milliseconds(20),
@@ -79,8 +79,6 @@ class Journal {
   void stop_writer();
   void cut_torn_line() noexcept;
   double now() const { return threads_.clock().steady_s(); }
-  template <class Body>
-  static void stored(const Body& body);
 
   std::string path_;
   uint32_t node_;

@@ -164,10 +164,10 @@ class Reader {
 
   void take_header(const Header& header) const {
     if (header.format != kFormat) {
-      bad("written by another version of mokume; use that one, or start a new run with --fresh");
+      bad("written by another version of mokume; use that one, or start a new run with `mokume run --fresh`");
     }
     if (header.plan_hash != plan_.hash) {
-      bad("belongs to another plan (the config or the data changed since); start a new run with --fresh");
+      bad("belongs to another plan (the config or the data changed since); start a new run with `mokume run --fresh`");
     }
     if (header.node != file_->node) bad("belongs to another node; give the file its own name back");
   }
@@ -216,8 +216,9 @@ class Reader {
     if (record.status == FitStatus::dropped) base::bad_field("status", "that of a refit");
     if (!record.refit && record.status != FitStatus::failed) base::bad_field("refit", "a candidate");
     if (record.refit && !plan_.has(*record.refit, record.fit - plan_.n_fits())) {
-      bad(fmt::format("candidate {} does not belong to this bootstrap in the plan; start a new run with --fresh",
-                      *record.refit));
+      bad(fmt::format(
+          "candidate {} does not belong to this bootstrap in the plan; start a new run with `mokume run --fresh`",
+          *record.refit));
     }
   }
 
@@ -231,8 +232,9 @@ class Reader {
       base::bad_field("status", "that of a fit in the first rung");
     if (!says(json, "candidate", key.candidate) || !says(json, "bootstrap", key.bootstrap) ||
         !says(json, "fold", key.fold) || record.refit) {
-      bad(fmt::format("fit {} is another candidate, bootstrap or fold in the plan; start a new run with --fresh",
-                      record.fit));
+      bad(fmt::format(
+          "fit {} is another candidate, bootstrap or fold in the plan; start a new run with `mokume run --fresh`",
+          record.fit));
     }
   }
 
@@ -240,8 +242,9 @@ class Reader {
     auto record = base::from_json<FitRecord>(json);
     record.node = file_->node;
     if (record.fit >= plan_.n_slots()) {
-      bad(fmt::format("fit {} is not in the plan, which has {} fits and refits; start a new run with --fresh",
-                      record.fit, plan_.n_slots()));
+      bad(fmt::format(
+          "fit {} is not in the plan, which has {} fits and refits; start a new run with `mokume run --fresh`",
+          record.fit, plan_.n_slots()));
     }
     if (plan_.is_refit(record.fit)) {
       match_refit(record);

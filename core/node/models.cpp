@@ -51,8 +51,8 @@ void adopt_models(const std::string& run_directory, const search::Plan& plan, co
     const base::Below made = attempt_in(run_directory, refit.fit, refit.attempt);
     const bool is_new = base::exists(made);
     if (!is_new && !base::exists(name))
-      throw Error(MK_STORAGE, "the model of a refit is not in " + run_directory +
-                                  "/models: make the same directory visible to every node, and run again");
+      throw Error(MK_BAD_DATA, "the model of a refit is not in " + run_directory +
+                                   "/models: make the same directory visible to every node, and run again");
     if (!is_new) continue;  // an earlier session has renamed it
     base::remove(name);
     base::rename(made, name);

@@ -13,7 +13,7 @@
 namespace mokume::node {
 
 // Lets `fill` write the model of this refit attempt into a separate directory, because another device may work on the
-// same refit. A crash never leaves an incomplete model under a final name. Throws Error(MK_STORAGE).
+// same refit. A crash never leaves an incomplete model under a final name. Throws sdk::storage_error().
 void keep_model(const std::string& run_directory, uint32_t slot, uint32_t attempt,
                 const std::function<void(const std::string& directory)>& fill);
 
@@ -24,7 +24,7 @@ base::Below model_place(const std::string& run_directory, const search::Plan& pl
 std::string model_path(const std::string& run_directory, const search::Plan& plan, uint32_t slot);
 
 // Gives final names to the models of the refits that count, and removes the files of other attempts. Must be called
-// when no device works any more. Throws Error(MK_STORAGE) if a model is missing.
+// when no device works any more. Throws Error(MK_BAD_DATA) if a model is missing.
 void adopt_models(const std::string& run_directory, const search::Plan& plan, const journal::Contents& contents);
 
 }  // namespace mokume::node

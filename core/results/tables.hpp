@@ -35,7 +35,7 @@ std::string timeline_csv(const RunView& view);
 std::string summary_json(const RunView& view);
 
 // Writes the tables of a run directory, each file atomically. Equal views give byte-identical files. Throws
-// Error(MK_STORAGE) if a file cannot be written.
+// sdk::storage_error() if a file cannot be written.
 void write_tables(const RunView& view, const std::string& directory);
 
 }  // namespace mokume::results

@@ -35,7 +35,7 @@ class Eta {
  private:
   struct Batch {
     std::string device_class;
-    std::vector<uint32_t> fits;  // not yet observed
+    std::vector<uint32_t> fits;                  // not yet observed
     double begin_s = 0, first_s = 0, end_s = 0;  // end of the batch before; first and last delivery
   };
 

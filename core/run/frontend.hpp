@@ -30,7 +30,7 @@ class Frontend : public cluster::Observer {
   virtual void begin_fits(const FitsStart& start) { static_cast<void>(start); }
   virtual void end_fits() {}
 
-  // Writes charts, event files and a page into a run directory that holds its tables. Throws Error(MK_STORAGE).
+  // Writes charts, event files and a page into a run directory that holds its tables. Throws sdk::storage_error().
   virtual void draw(const results::RunView& view, const std::string& directory) {
     static_cast<void>(view), static_cast<void>(directory);
   }

@@ -205,10 +205,7 @@ class NodeRun {
     team_->account().keep_in(seen.run_directory);
     if (const std::string& other = request_.config.repeat_splits; !other.empty()) {
       team_->account().repeat_splits(other, team_->members());
-      if (read_run_record(other).plan_hash != experiment_->plan().hash)
-        throw Error(MK_INVALID_ARGUMENT, fmt::format("devices.repeat_splits is '{}', a run of another plan: config and "
-                                                     "data must be the same",
-                                                     other));
+      check_same_plan(other, experiment_->plan().hash);
     }
     seen.nodes.assign(transport_.size(), {});
     seen.nodes[0] = team_->devices();

@@ -8,7 +8,7 @@
 #include <algorithm>
 #include <cerrno>
 #include <chrono>
-#include <cstring>
+#include <cstdlib>
 #include <filesystem>
 #include <initializer_list>
 #include <thread>
@@ -16,8 +16,9 @@
 #include "base/clock.hpp"
 #include "base/files.hpp"
 #include "base/json.hpp"
+#include "base/missing.hpp"
 #include "base/sealed.hpp"
-#include "sdk/error.hpp"
+#include "sdk/storage.hpp"
 
 namespace mokume::run {
 namespace {
@@ -27,12 +28,8 @@ namespace fs = std::filesystem;
 constexpr const char* kRecord = "run.json";
 constexpr const char* kConfig = "config.resolved.toml";
 
-// Returns whether the same command can resume after this error. An invalid name is not among these errors.
-bool no_storage(int code) { return code == EROFS || code == ENOSPC || code == EDQUOT || code == EIO; }
-
-[[noreturn]] void cannot_create(const std::string& path, const std::error_code& why) {
-  throw Error(no_storage(why.value()) ? MK_STORAGE : MK_INVALID_ARGUMENT,
-              "cannot create " + path + ": " + why.message() + "; choose another directory for runs with --out");
+[[noreturn]] void cannot_create(const std::string& path, int code) {
+  throw sdk::storage_error("create " + path, code, "choose another directory for runs with --out");
 }
 
 // Throws Error(MK_INVALID_ARGUMENT) unless `path` is a directory that contains these files.
@@ -43,7 +40,7 @@ void require(const std::string& path, std::initializer_list<const char*> files) 
     const std::string why = error ? "it cannot be accessed (" + error.message() + ")" : lack;
     throw Error(MK_INVALID_ARGUMENT, path + " is not a run directory: " + why + "; name one, such as runs/NAME/STAMP");
   };
-  check(path + "/", "there is no such directory");
+  check(path + "/", "there is no such directory" + base::relative_to(path));
   for (const char* name : files) check(path + "/" + name, std::string("it holds no ") + name);
 }
 
@@ -51,12 +48,12 @@ void require(const std::string& path, std::initializer_list<const char*> files) 
 std::string new_directory(const std::string& parent) {
   std::error_code error;
   fs::create_directories(parent, error);
-  if (error) cannot_create(parent, error);
+  if (error) cannot_create(parent, error.value());
   const std::string stamp = fmt::format("{:%Y-%m-%d_%H%M%S}", fmt::localtime(std::time(nullptr)));
   for (int k = 0; k < 1000; ++k) {
     const std::string path = parent + "/" + stamp + (k == 0 ? "" : "-" + std::to_string(k));
     if (fs::create_directory(path, error)) return path;
-    if (error) cannot_create(path, error);
+    if (error) cannot_create(path, error.value());
   }
   throw Error(MK_INTERNAL, "cannot find a free name below " + parent);
 }
@@ -83,6 +80,16 @@ std::optional<Found> newest_of_plan(const std::string& parent, const std::string
 
 }  // namespace
 
+void check_output(const std::string& output, const std::string& name) {
+  const std::string wanted = output + "/" + name;
+  fs::path at = fs::absolute(wanted);
+  std::error_code ignored;
+  while (!fs::exists(fs::symlink_status(at, ignored)) && at.has_relative_path()) at = at.parent_path();
+  std::string trial = (at / ".mokume-check-XXXXXX").string();
+  if (mkdtemp(trial.data()) == nullptr) cannot_create(wanted + "/STAMP", errno);
+  ::rmdir(trial.c_str());
+}
+
 std::optional<std::string> finished_run(const std::string& output, const std::string& name,
                                         const std::string& plan_hash) {
   const auto newest = newest_of_plan(output + "/" + name, plan_hash);
@@ -104,8 +111,15 @@ RunRecord read_run_record(const std::string& path) {
       throw Error(MK_BAD_DATA, "the shape of a row does not match its features");
     return record;
   } catch (const Error& e) {
-    throw Error(MK_BAD_DATA, file + " is damaged (" + e.what() + "): restore it, or start a new run with --fresh");
+    throw Error(MK_BAD_DATA,
+                file + " is damaged (" + e.what() + "): restore it, or start a new run with `mokume run --fresh`");
   }
+}
+
+void check_same_plan(const std::string& path, const std::string& plan_hash) {
+  if (read_run_record(path).plan_hash != plan_hash)
+    throw Error(MK_INVALID_ARGUMENT,
+                "devices.repeat_splits is '" + path + "', a run of another plan: config and data must be the same");
 }
 
 void check_config_file(const std::string& path, const RunRecord& record) {
@@ -156,9 +170,7 @@ RunDirectory::RunDirectory(std::string path, bool existed, const LockWait& wait)
 DirectoryLock::DirectoryLock(const std::string& path, const LockWait& wait) {
   lock_ = base::open_below({path, "lock"}, O_RDWR | O_CREAT, 0644).release();
   if (const int why = errno; lock_ < 0)
-    throw Error(
-        no_storage(why) ? MK_STORAGE : MK_INVALID_ARGUMENT,
-        "cannot open " + path + "/lock: " + std::strerror(why) + "; a run must be able to write to its directory");
+    throw sdk::storage_error("open " + path + "/lock", why, "a run must be able to write to its directory");
   // Retries, because is_held() takes the lock for a moment.
   constexpr std::chrono::milliseconds kPause(10);
   const double deadline = base::steady_s() + std::max(wait.seconds, 0.1);
@@ -172,8 +184,8 @@ DirectoryLock::DirectoryLock(const std::string& path, const LockWait& wait) {
     if (wait.seconds > 0)
       throw Error(MK_CANCELLED,
                   "another mokume process still works on " + path + ", so no other node may lead the run");
-    throw Error(MK_INVALID_ARGUMENT,
-                "another mokume process is working on " + path + ": wait for it, or start a separate run with --fresh");
+    throw Error(MK_INVALID_ARGUMENT, "another mokume process is working on " + path +
+                                         ": wait for it, or start a separate run with `mokume run --fresh`");
   }
 }
 

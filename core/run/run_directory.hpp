@@ -174,6 +174,12 @@ bool is_finished(const std::string& path);
 // Returns the run directories in `parent`, the newest first. Does not follow symbolic links.
 std::vector<std::string> runs_newest_first(const std::string& parent);
 
+// Throws Error(MK_INVALID_ARGUMENT) unless the run named by devices.repeat_splits has this plan.
+void check_same_plan(const std::string& path, const std::string& plan_hash);
+
+// Throws sdk::storage_error() if a run of `name` could create no directory below `output`. Leaves nothing behind.
+void check_output(const std::string& output, const std::string& name);
+
 // Returns the path of the newest run of `name` below `output` with this plan hash if it is finished.
 std::optional<std::string> finished_run(const std::string& output, const std::string& name,
                                         const std::string& plan_hash);

@@ -26,7 +26,7 @@ void replace_file(const base::Below& file, const std::string& text) {
   try {
     base::write_file(file, text, base::Durable::no);
   } catch (const Error& e) {
-    if (e.status() != MK_STORAGE) throw;
+    if (e.status() != MK_STORAGE && e.status() != MK_INVALID_ARGUMENT) throw;
   }
 }
 
@@ -100,6 +100,10 @@ void StatusFile::device_state(uint32_t node, uint32_t device, const std::string&
 
 void StatusFile::fit_done(const journal::FitRecord& record) {
   ++status_.done;
+  // The share of a fit that has ended is no share of the next one.
+  if (record.node < lanes_.size())
+    for (Lane& lane : lanes_[record.node])
+      if (lane.status.id == record.device && lane.status.share >= 1) lane.status.share = 0;
   eta_.done(record);
   eta_.settle(now_());
   if (failed(record)) ++status_.failed;

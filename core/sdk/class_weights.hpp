@@ -47,9 +47,12 @@ inline std::vector<double> named_weights(const std::string& text, const mk_data&
     if (equals == std::string_view::npos) refuse("is neither balanced nor NAME=WEIGHT");
     const std::string_view number = trimmed(part.substr(equals + 1));
     const auto [stop, fault] = std::from_chars(number.data(), number.data() + number.size(), weight);
-    if (fault != std::errc() || stop != number.data() + number.size() || !(weight > 0) || !(weight <= 1e12))
-      refuse("does not end in a weight above 0 and at most 1e12");
+    const bool is_number = fault == std::errc() && stop == number.data() + number.size();
     const std::string_view name = trimmed(part.substr(0, equals));
+    if (is_number && weight == 0)
+      refuse("leaves out the class '" + std::string(name) +
+             "', which no weight does: write a weight above 0, or remove the rows of the class");
+    if (!is_number || !(weight > 0) || !(weight <= 1e12)) refuse("does not end in a weight above 0 and at most 1e12");
     const auto* const known = std::find(data.class_names, data.class_names + data.n_classes, name);
     if (known == data.class_names + data.n_classes) refuse("names no class of the data");
     weights[static_cast<size_t>(known - data.class_names)] = weight;

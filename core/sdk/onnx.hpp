@@ -5,13 +5,13 @@
 #include <onnx.pb.h>
 
 #include <cstdint>
-#include <fstream>
 #include <string>
 #include <type_traits>
 #include <utility>
 #include <vector>
 
 #include "sdk/error.hpp"
+#include "sdk/storage.hpp"
 
 namespace mokume::sdk::onnx {
 
@@ -141,13 +141,12 @@ class Graph {
     output("label", kString, {kRows});
   }
 
-  // Throws Error(MK_STORAGE), or Error(MK_UNSUPPORTED) if the model is too large.
+  // Throws storage_error(), or Error(MK_UNSUPPORTED) if the model is too large.
   void write(const std::string& path) const {
     check_size(model_.ByteSizeLong());
-    std::ofstream out(path, std::ios::binary | std::ios::trunc);
-    model_.SerializeToOstream(&out);
+    OutputFile out(path);
+    out.append(model_.SerializeAsString());
     out.close();
-    if (!out) throw Error(MK_STORAGE, "cannot write " + path + "; check free space and permissions");
   }
 
  private:

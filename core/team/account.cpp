@@ -3,10 +3,13 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <filesystem>
+#include <system_error>
 #include <utility>
 
 #include "base/files.hpp"
 #include "base/json.hpp"
+#include "base/missing.hpp"
 #include "base/sealed.hpp"
 #include "sdk/error.hpp"
 
@@ -25,8 +28,12 @@ void TeamAccount::keep_in(const std::string& run_directory) {
   account_ = read_team_account(run_directory);
 }
 
-void TeamAccount::repeat_splits(const std::string& run_directory, size_t devices) {
+std::vector<results::TeamSplit> splits_to_repeat(const std::string& run_directory) {
   const std::string setting = fmt::format("devices.repeat_splits is '{}'", run_directory);
+  std::error_code ignored;
+  if (!std::filesystem::is_directory(run_directory, ignored))
+    throw Error(MK_INVALID_ARGUMENT,
+                fmt::format("{}, and there is no such directory{}", setting, base::relative_to(run_directory)));
   results::TeamAccount other;
   try {
     other = read_team_account(run_directory);
@@ -38,13 +45,19 @@ void TeamAccount::repeat_splits(const std::string& run_directory, size_t devices
                 setting + ", which is not a run of a team: name a run directory with logs/team.json");
   if (other.splits.size() >= kMostSplits)
     throw Error(MK_INVALID_ARGUMENT, setting + ", which had too many splits to record");
-  for (const results::TeamSplit& split : other.splits) {
+  return other.splits;
+}
+
+void TeamAccount::repeat_splits(const std::string& run_directory, size_t devices) {
+  std::vector<results::TeamSplit> splits = splits_to_repeat(run_directory);
+  for (const results::TeamSplit& split : splits) {
     const auto there = static_cast<size_t>(1 + std::count(split.shares.begin(), split.shares.end(), '+'));
     if (there != devices)
-      throw Error(MK_INVALID_ARGUMENT, fmt::format("{}, where {} devices took part at {}, but this run has {}", setting,
-                                                   there, split.at, devices));
+      throw Error(MK_INVALID_ARGUMENT, fmt::format("devices.repeat_splits is '{}', where {} devices took part at {}, "
+                                                   "but this run has {}",
+                                                   run_directory, there, split.at, devices));
   }
-  to_repeat_ = std::move(other.splits);
+  to_repeat_ = std::move(splits);
 }
 
 std::string TeamAccount::splits_of(uint32_t fit) const {

@@ -50,4 +50,7 @@ class TeamAccount {
 // Reads the account of a run directory, which is empty without the file. Throws Error(MK_BAD_DATA) if it is damaged.
 results::TeamAccount read_team_account(const std::string& run_directory);
 
+// Returns the splits of the run that devices.repeat_splits names. Throws Error(MK_INVALID_ARGUMENT) if it has none.
+std::vector<results::TeamSplit> splits_to_repeat(const std::string& run_directory);
+
 }  // namespace mokume::team

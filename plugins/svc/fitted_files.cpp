@@ -11,6 +11,7 @@
 #include "rows.hpp"
 #include "sdk/error.hpp"
 #include "sdk/json.hpp"
+#include "sdk/storage.hpp"
 
 namespace mokume::svc {
 namespace {
@@ -209,10 +210,9 @@ void Fitted::save(const std::string& directory) const {
   // The training rows are in the order of the vectors in the file.
   if (one_file(*this) && !training_rows.empty()) manifest["training_rows"] = training_rows;
   if (!steps.empty()) manifest["steps"] = steps;
-  std::ofstream out(directory + "/manifest.json", std::ios::binary | std::ios::trunc);
-  out << manifest.dump(2) << "\n";
+  sdk::OutputFile out(directory + "/manifest.json");
+  out.append(manifest.dump(2) + "\n");
   out.close();
-  if (!out) throw Error(MK_STORAGE, "cannot write " + directory + "/manifest.json: check free space and permissions");
 }
 
 Fitted Fitted::load(const std::string& directory) {

@@ -11,7 +11,7 @@
 #include <sstream>
 #include <string_view>
 
-#include "sdk/error.hpp"
+#include "sdk/storage.hpp"
 
 namespace mokume::svc {
 namespace {
@@ -108,7 +108,7 @@ int64_t LibsvmModel::n_vectors() const {
 }
 
 void write_libsvm(const std::string& path, const LibsvmModel& m) {
-  std::ofstream file(path, std::ios::binary | std::ios::trunc);
+  sdk::OutputFile file(path);
   std::string text = std::string("svm_type ") + (m.regression() ? "epsilon_svr" : "c_svc") + "\nkernel_type ";
   text += kKernelNames[static_cast<int>(m.kernel.kind)];
   const auto value_line = [&](const char* key, double value) {
@@ -153,13 +153,12 @@ void write_libsvm(const std::string& path, const LibsvmModel& m) {
     }
     text += '\n';
     if (text.size() > (size_t{1} << 20)) {
-      file << text;
+      file.append(text);
       text.clear();
     }
   }
-  file << text;
+  file.append(text);
   file.close();
-  if (!file) throw Error(MK_STORAGE, "cannot write " + path + ": check free space and permissions");
 }
 
 namespace {

@@ -12,6 +12,7 @@
 #include "sdk/json.hpp"
 #include "sdk/model.hpp"
 #include "sdk/ops.hpp"
+#include "sdk/storage.hpp"
 
 namespace {
 
@@ -74,10 +75,9 @@ struct Fitted {
   void save(const std::string& directory) const {
     const nlohmann::ordered_json all = {
         {"features", features}, {"classes", class_names}, {"means", means}, {"scaling", {mean, scale}}};
-    std::ofstream out(directory + "/model.json", std::ios::binary);
-    out << all.dump() << '\n';
-    out.flush();
-    if (!out) throw Error(MK_INTERNAL, "cannot write " + directory + "/model.json; check free space and permissions");
+    sdk::OutputFile out(directory + "/model.json");
+    out.append(all.dump() + "\n");
+    out.close();
   }
 
   // Checks all values, because the file may contain anything.

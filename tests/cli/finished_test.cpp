@@ -30,7 +30,8 @@ TEST(Finished, RunShowsTheResultAndComputesNothing) {
   EXPECT_EQ(again.code, 0) << again.err;
   EXPECT_TRUE(has(again.err, "mokume: runs/small/")) << again.err;
   EXPECT_TRUE(has(again.err, " finished on 2")) << again.err;
-  EXPECT_TRUE(has(again.err, " ago), and nothing is left to compute; --fresh starts another run\n")) << again.err;
+  EXPECT_TRUE(has(again.err, " ago), and nothing is left to compute; `mokume run --fresh` starts another run\n"))
+      << again.err;
   EXPECT_NE(result_in(first.err), "");
   EXPECT_EQ(result_in(again.err), result_in(first.err));
   EXPECT_EQ(runs_of(place, "small"), 1U);

@@ -107,7 +107,7 @@ TEST(List, RefusesAMissingDirectory) {
   const Place place;
   const Ended none = place.mokume("list");
   EXPECT_EQ(none.code, 2);
-  EXPECT_TRUE(has(none.err, "there is no directory runs: ")) << none.err;
+  EXPECT_TRUE(has(none.err, "there is no directory runs, relative to ")) << none.err;
   fs::create_directory(place.path() / "runs");
   EXPECT_EQ(place.mokume("list").err, "runs holds no runs\n");
   EXPECT_EQ(place.mokume("list --json").out, "[]\n");

@@ -79,7 +79,12 @@ TEST_F(Prune, RemovesCheckpointsOfFinishedRunsAndOldKernels) {
   for (const char* name : {"old", "new"}) place_.write(std::string("cache/mokume/opencl/programs/") + name, "kernel");
   fs::last_write_time(place_.path() / "cache/mokume/opencl/programs/old",
                       fs::file_time_type::clock::now() - std::chrono::hours(24 * 40));
-  const Ended removed = prune("--older-than 30d --yes");
+  const Ended would = prune("--older-than 30d");
+  EXPECT_TRUE(has(would.out, "/scratch (checkpoints of a finished run, ")) << would.out;
+  EXPECT_FALSE(has(would.out, "cache/")) << "the cache belongs to all runs, not to this directory: " << would.out;
+  EXPECT_FALSE(has(prune("--larger-than 1B runs").out, "cache/")) << would.out;
+  EXPECT_TRUE(has(prune("--larger-than 1B --cache").out, "cache/mokume/opencl (built kernels, ")) << would.out;
+  const Ended removed = prune("--older-than 30d --cache --yes");
   EXPECT_EQ(removed.code, 0) << removed.out << removed.err;
   EXPECT_TRUE(has(removed.out, "/scratch (checkpoints of a finished run, ")) << removed.out;
   EXPECT_FALSE(there("small/" + newest_ + "/scratch"));
@@ -116,7 +121,7 @@ TEST_F(Prune, LeavesDamagedRunsToTheUser) {
 
 TEST_F(Prune, NeedsOneRule) {
   for (const char* wrong : {"", "--yes", "--keep 1 --older-than 1d", "--older-than soon", "--larger-than much",
-                            "--keep -1", "nowhere --keep 1"})
+                            "--keep -1", "nowhere --keep 1", "--keep 1 --cache"})
     EXPECT_EQ(prune(wrong).code, 2) << wrong;
   EXPECT_TRUE(there("small/2020-01-01_000000"));
 }

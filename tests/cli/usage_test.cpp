@@ -34,7 +34,7 @@ TEST(Usage, BadInputGivesASentenceAndAnExitCode) {
   expect(place.mokume("run e.toml --devices quantum"), 4, "quantum");
   expect(place.mokume("run e.toml --max-time soon"), 2, "11h30m");
   expect(place.mokume("run csv.toml"), 3, "bad.csv");
-  expect(place.mokume("data info csv:gone.csv"), 3, "no file or data set 'gone.csv' in the working directory, ");
+  expect(place.mokume("data info csv:gone.csv"), 3, "no file or data set 'gone.csv' in the working directory /");
   expect(place.mokume("resume ."), 2, "not a run directory");
   expect(place.mokume("status ."), 2, "not a run directory");
   expect(place.mokume("init nomodel"), 2, "nomodel");
@@ -132,7 +132,7 @@ TEST(Usage, ContinuousIntegrationBeginsWithTheQuickstart) {
 TEST(Usage, AnOutputThatCannotBeWrittenIsAFailure) {
   const Place place;
   expect(place.shell(Place::program() + " data info digits,limit=10 >/dev/full"), 75, "cannot write the output");
-  expect(place.shell(Place::program() + " data list >/dev/full"), 75, "No space left");
+  expect(place.shell(Place::program() + " data list >/dev/full"), 75, "the disk is full");
 }
 
 TEST(Usage, AReaderThatClosesItsPipeIsNotAnError) {

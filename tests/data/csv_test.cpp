@@ -297,6 +297,17 @@ TEST_F(Csv, HintsAtClassesThatDifferInCaseOnly) {
   }));
 }
 
+TEST_F(Csv, HintsAtLevelsThatDifferInCaseOnly) {
+  DataSpec towns = spec("csv", write("l.csv", "town,y\nOslo,a\noslo,b\nRome,a\n"));
+  towns.categorical = {"town"};
+  const std::vector<std::string> notes = load(towns).notes;
+  EXPECT_TRUE(std::any_of(notes.begin(), notes.end(), [](const std::string& note) {
+    return note ==
+           "the values 'Oslo' and 'oslo' of column 'town' differ only in case or blanks; if they are one "
+           "value, write them alike";
+  }));
+}
+
 TEST_F(Csv, NamesValuesFarOutsideTheTrainingRows) {
   const CsvTable part = read("age,y\n18,a\n94,b\n");
   CsvOptions options;

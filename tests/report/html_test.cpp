@@ -60,6 +60,26 @@ TEST(Html, ShowsThe20BestCandidatesInOrder) {
   EXPECT_EQ(occurrences(text, "<tr><td class=\"n\">") + occurrences(text, "<tr class=\"first\"><td class=\"n\">"), 21U);
 }
 
+TEST(Html, WarnsOfTheBestOfManyCandidatesOnlyIfThereAreMany) {
+  results::TestResult pooled;
+  pooled.n = 20, pooled.errors = 3;
+  pooled.confusion = data::Confusion{3, {5, 1, 1, 0, 6, 0, 0, 1, 6}};
+  results::RunView one = grid(1, 1), many = grid(2, 1);
+  one.class_names = many.class_names = {"a", "b", "c"};
+  one.validated = many.validated = pooled;
+  EXPECT_HAS(page(many), "by the best candidate in the fold that validates it. The best of many candidates is");
+  EXPECT_HAS(page(one), "Each row was predicted in the fold that validates it.");
+  EXPECT_HAS_NOT(page(one), "best of many");
+}
+
+// The script of the page scrolls a plot to its mark on narrow screens.
+TEST(Html, PlotsHoldTheMarkAtWhichANarrowScreenBegins) {
+  const std::string text = page(grid(5, 3));
+  EXPECT_HAS(text, ".querySelector(\".core, .star\")");
+  EXPECT_HAS(text, "class=\"core\"");
+  EXPECT_HAS(text, "class=\"star\"");
+}
+
 TEST(Html, ReportsThatBoxPlotsWereLeftOut) {
   EXPECT_HAS(page(grid(2, 90)), "shows the 16 of 90 plots");
   EXPECT_HAS_NOT(page(grid(2, 9)), "shows the");
@@ -260,7 +280,7 @@ TEST_F(WriteTest, AFileInPlaceOfADirectoryIsAnError) {
     write(grid(), root_.path());
     FAIL() << "no error";
   } catch (const Error& e) {
-    EXPECT_EQ(e.status(), MK_STORAGE);
+    EXPECT_EQ(e.status(), MK_INVALID_ARGUMENT);
     EXPECT_HAS(std::string(e.what()), "plots");
   }
 }

@@ -227,6 +227,43 @@ TEST(Plots, DoNotDependOnDevicesAndTimes) {
   for (size_t i = 0; i < a.size(); ++i) EXPECT_EQ(a[i].content, b[i].content) << a[i].name;
 }
 
+// Returns the distance by which a text exceeds the picture, by the upper bound of its width.
+double excess(const std::string& svg) {
+  const auto number = [&](const std::string& text, size_t at) { return std::stod(text.substr(at)); };
+  const size_t box = svg.find("viewBox=\"") + 9;
+  const double left = number(svg, box), right = left + number(svg, svg.find("width=\"") + 7);
+  double most = -1;
+  for (size_t at = svg.find("<text x="); at != std::string::npos; at = svg.find("<text x=", at + 1)) {
+    const std::string tag = svg.substr(at, svg.find('>', at) - at);
+    const size_t begin = svg.find('>', at) + 1;
+    const double width = text_width(svg.substr(begin, svg.find('<', begin) - begin), tag.find("small") < 99 ? 9 : 11);
+    const double start = number(tag, tag.find("x=\"") + 3) - (tag.find("end") < tag.size()   ? width
+                                                              : tag.find("mid") < tag.size() ? width / 2
+                                                                                             : 0);
+    most = std::max({most, left - start, start + width - right});
+  }
+  return most;
+}
+
+TEST(Plots, CutNoText) {
+  results::RunView view = grid(2, 2);
+  view.plan.params = {"a_parameter_with_a_rather_long_name", "another_parameter_with_a_long_name"};
+  view.class_names = {"healthy control without any medication", "b", "chronic lymphocytic leukaemia stage II"};
+  results::TestResult test;
+  test.n = 30, test.errors = 5;
+  test.confusion = data::Confusion{3, {5, 1, 4, 0, 10, 0, 0, 0, 10}};
+  view.test = test;
+  const auto files = plots(view);
+  ASSERT_NE(find(files, "plots/confusion.svg"), nullptr);
+  expect_well_formed(files);
+  for (const NamedFile& file : files) {
+    EXPECT_LE(excess(file.content), 0) << file.name;
+    EXPECT_HAS_NOT(file.content, "predicted clas<");
+  }
+  const std::string& map = find(files, "plots/heatmap.svg")->content;
+  EXPECT_HAS(map, "y=\"48\" class=\"caption\"") << "the caption has two lines";
+}
+
 TEST(Svg, EscapeLeavesNoMarkupAndNoForbiddenBytes) {
   EXPECT_EQ(escape("<a href='x'>&\"</a>"), "&lt;a href=&#39;x&#39;&gt;&amp;&quot;&lt;/a&gt;");
   EXPECT_EQ(escape(std::string("a\0b", 3)),

@@ -150,7 +150,7 @@ TEST_F(EventFiles, AFileInPlaceOfADirectoryIsAnError) {
     write_event_files(view, {root_.path(), "logs/tensorboard"});
     FAIL() << "no error";
   } catch (const Error& e) {
-    EXPECT_EQ(e.status(), MK_STORAGE);
+    EXPECT_EQ(e.status(), MK_INVALID_ARGUMENT);
     EXPECT_HAS(std::string(e.what()), "tensorboard");
   }
 }

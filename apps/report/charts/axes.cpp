@@ -126,6 +126,7 @@ void bottom_axis(Svg& svg, const Scale& scale, double at, double grid_to, const 
 void left_axis(Svg& svg, const Scale& scale, double at, double grid_to, const std::vector<Tick>& ticks,
                std::string_view title) {
   double taken = std::numeric_limits<double>::infinity();
+  double widest = 0;
   for (const Tick& tick : ticks) {
     const double y = scale.at(tick.value);
     if (!tick.label.empty() && grid_to > at) svg.line(at, y, grid_to, y, "grid");
@@ -134,9 +135,10 @@ void left_axis(Svg& svg, const Scale& scale, double at, double grid_to, const st
     if (!labelled) continue;
     svg.text(at - 8, y + 4, tick.label, "end", tick.exponent);
     taken = y;
+    widest = std::max(widest, text_width(tick.label) + text_width(tick.exponent, 8));
   }
   svg.line(at, scale.from, at, scale.to, "axis");
-  svg.text_up(16, scale.middle(), title, "mid strong");
+  svg.text_up(std::min(16.0, at - 14 - widest), scale.middle(), title, "mid strong");
 }
 
 void draw_box(Svg& svg, const results::Box& box, const Scale& scale, double centre, double width, bool upright) {

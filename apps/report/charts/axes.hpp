@@ -39,7 +39,7 @@ std::vector<Tick> ticks(const Scale& scale, int wanted);
 
 // Draw an axis along the bottom (labels below y = `at`) or the left (labels to the left of x = `at`), with grid lines
 // up to `grid_to`. Leave out a label that would touch the previous label. The title of a bottom axis is 40 px below it;
-// the title of a left axis is at the edge of the picture.
+// the title of a left axis is at the edge of the picture, or to the left of its labels.
 void bottom_axis(Svg& svg, const Scale& scale, double at, double grid_to, const std::vector<Tick>& ticks,
                  std::string_view title);
 void left_axis(Svg& svg, const Scale& scale, double at, double grid_to, const std::vector<Tick>& ticks,

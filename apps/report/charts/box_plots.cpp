@@ -86,8 +86,7 @@ std::string draw_panel(const Figure& figure, const BoxPanel& panel, const result
   const std::string over = fmt::format("{} over {}", figure.unit.title, panel.x.name);
   const std::string head = panel.title.empty() ? over : panel.title;
   const std::vector<size_t> candidates = drawn(figure, panel.candidates);
-  Svg svg(560, 372, fmt::format("Box plots of {}; {}", over, head), results::elide(head, 72),
-          results::elide(caption(figure, panel, candidates.size()), 90));
+  Svg svg(560, 372, fmt::format("Box plots of {}; {}", over, head), head, caption(figure, panel, candidates.size()));
   // Without a grid, many candidates may share a value, so their boxes are slim and stand side by side.
   const bool grid = figure.surface || !figure.y;
   const Positions positions = positions_of(panel.x, kBoxesLeft, kBoxesRight, grid ? 6 : 0);

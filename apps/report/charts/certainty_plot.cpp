@@ -56,9 +56,8 @@ std::string certainty_svg(const results::Certainty& certainty, std::string_view 
   const double end = labels + kCertaintyAxis, right = end + (several ? 120 : 72);
   const double bottom = kCertaintyTop + std::max(kCertaintyRow * shown.size(), beside);
   const std::string caption = caption_of(certainty, vote);
-  Svg svg(std::max(right + (beside > 0 ? beside + 16 : 0), 32 + text_width(caption)), bottom + 56,
-          fmt::format("Box plots of certainty for each class; {}; {}", title, caption), results::elide(title, 72),
-          caption);
+  Svg svg(right + (beside > 0 ? beside + 16 : 0), bottom + 56,
+          fmt::format("Box plots of certainty for each class; {}; {}", title, caption), title, caption);
   svg.text(end + 56, kCertaintyTop - 6, "mean", "end");
   if (several) svg.text(end + 104, kCertaintyTop - 6, "votes", "end");
   std::string axis = several ? fmt::format("certainty of {}", members_text(certainty)) : "certainty";

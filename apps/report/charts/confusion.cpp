@@ -14,7 +14,7 @@ namespace mokume::report {
 namespace {
 
 constexpr double kMatrixTop = 86, kMostSide = 560, kLabelSide = 11;
-constexpr size_t kLongestClass = 18;
+constexpr size_t kLongestClass = 28;
 
 struct Grid {
   double cell = 0, left = 0, right = 0, bottom = 0;
@@ -53,7 +53,7 @@ void draw_cell(Svg& svg, const Grid& grid, const data::Confusion& confusion, con
     svg.text(x + side / 2, y + grid.cell / 2 + 3, text, colour.light() ? "small mid onlight" : "small mid ondark");
 }
 
-void draw_labels(Svg& svg, const Grid& grid, const std::vector<std::string>& names, double below) {
+void draw_labels(Svg& svg, const Grid& grid, const std::vector<std::string>& names) {
   svg.text(grid.left, kMatrixTop - 10, "rows: class; columns: predicted class");
   if (!grid.labelled) return;
   const bool upright =
@@ -64,7 +64,7 @@ void draw_labels(Svg& svg, const Grid& grid, const std::vector<std::string>& nam
     if (upright)
       svg.text(grid.x_of(c) + grid.cell / 2, grid.bottom + 16, name, "mid strong");
     else
-      svg.text_up(grid.x_of(c) + grid.cell / 2 + 4, grid.bottom + below - 8, name, "strong");
+      svg.text_up(grid.x_of(c) + grid.cell / 2 + 4, grid.bottom + 6, name, "end strong");
   }
 }
 
@@ -88,7 +88,7 @@ std::vector<NamedFile> confusion_plot(const results::RunView& view) {
   for (size_t truth = 0; truth < confusion.classes; ++truth)
     for (size_t predicted = 0; predicted < confusion.classes; ++predicted)
       draw_cell(svg, grid, confusion, names, truth, predicted);
-  draw_labels(svg, grid, names, below);
+  draw_labels(svg, grid, names);
   return {{kConfusionPlot, std::move(svg).finish()}};
 }
 

@@ -162,17 +162,24 @@ void draw_bars(Svg& svg, const Lane& lane, const Clock& clock, double y) {
 
 void draw_time_axis(Svg& svg, const Clock& clock, double bottom) {
   const double step = time_step(clock.length());
+  double taken = 0;  // right end of the last label
+  const auto label = [&](double x, double y, const std::string& text) {
+    const double half = text_width(text) / 2;
+    if (x - half < taken + 4) return;
+    svg.text(x, y, text, "mid");
+    taken = x + half;
+  };
   for (int i = 0; i * step <= clock.length() * (1 + 1e-9); ++i) {
     const double x = clock.at_worked(i * step);
     svg.line(x, kGanttTop, x, bottom, "grid");
-    svg.text(x, bottom + 16, time_label(i * step, step), "mid");
+    label(x, bottom + 16, time_label(i * step, step));
   }
+  taken = 0;
   const auto& sessions = clock.sessions();
   for (size_t s = 1; s < sessions.size(); ++s) {
     const double x = clock.at(sessions[s].start) - kGapWidth / 2;
     svg.line(x, kGanttTop, x, bottom, "gap");
-    svg.text(x, kGanttTop - 8, fmt::format("{} later", results::seconds_text(sessions[s].start - sessions[s - 1].end)),
-             "mid");
+    label(x, kGanttTop - 8, fmt::format("{} later", results::seconds_text(sessions[s].start - sessions[s - 1].end)));
   }
 }
 

@@ -138,11 +138,9 @@ std::string draw_map(const Figure& figure, const Group& group, const Colours& co
   const Map map(figure, group);
   const double width = std::max(map.right + 118, 460.0);
   const double height = map.bottom + (map.any_failed || map.any_missing ? 78 : 58);
-  const size_t fits = static_cast<size_t>((width - 32) / 6.2);
   const std::string over = fmt::format("{} over {} and {}", figure.unit.title, figure.x->name, figure.y->name);
   Svg svg(width, height, "Heat map of the mean " + over,
-          results::elide("Mean " + over + (group.title.empty() ? "" : ", " + group.title), fits),
-          results::elide(caption(figure), fits));
+          "Mean " + over + (group.title.empty() ? "" : ", " + group.title), caption(figure));
   draw_cells(svg, figure, map, colours);
   const auto& in = group.candidates;
   if (figure.best && std::find(in.begin(), in.end(), *figure.best) != in.end()) {

@@ -17,7 +17,8 @@ std::string coordinate(double value);
 
 class Svg {
  public:
-  // `label` describes the whole picture for screen readers. Sizes are in px. `head` and `caption` appear at the top.
+  // `label` describes the whole picture for screen readers. Sizes are in px. `head` and `caption` appear at the top; a
+  // caption that exceeds the width has two lines. The picture becomes wider if a text would otherwise be cut.
   Svg(double width, double height, std::string_view label, std::string_view head = {}, std::string_view caption = {});
 
   // `title` appears while the pointer is over the shape. `fill` is a colour like "#0a1b2c"; if it is empty, the class
@@ -45,8 +46,11 @@ class Svg {
     std::string value;  // "" omits the attribute
   };
   void element(std::string_view name, std::initializer_list<Attribute> attributes, const std::string& inner = {});
+  void write_top(std::string_view head, std::string_view caption);
+  void make_room(double left, double right);
 
-  std::string out_;
+  std::string label_, out_;
+  double left_ = 0, right_, height_;
 };
 
 // Returns an upper bound in px for the width of a text at a font size in px. It serves to keep labels apart.

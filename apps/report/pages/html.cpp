@@ -7,6 +7,7 @@
 #include <tuple>
 
 #include "base/text.hpp"
+#include "plots.embed.hpp"
 #include "report.embed.hpp"
 #include "report/charts/confusion.hpp"
 #include "report/charts/figure.hpp"
@@ -118,8 +119,18 @@ std::string nested_section(const results::RunView& view) {
                  table.html(true));
 }
 
-std::string classes_section(const results::RunView& view, const std::vector<NamedFile>& plots) {
+// Says how the rows were predicted.
+std::string predicted_by(results::ResultByClass::Rows rows, const search::Plan& plan) {
   using Rows = results::ResultByClass::Rows;
+  if (rows == Rows::test) return {};
+  if (rows == Rows::outer)
+    return " Each row was predicted by the model that was tuned and trained without its outer fold.";
+  if (plan.candidates_per_bootstrap() <= 1) return " Each row was predicted in the fold that validates it.";
+  return " Each row was predicted by the best candidate in the fold that validates it. The best of many candidates is "
+         "somewhat better here than on new rows.";
+}
+
+std::string classes_section(const results::RunView& view, const std::vector<NamedFile>& plots) {
   const results::ResultByClass by_class = results::result_by_class(view);
   const results::TestResult* const result = by_class.result;
   if (result == nullptr) return {};
@@ -134,16 +145,11 @@ std::string classes_section(const results::RunView& view, const std::vector<Name
                Cell(results::pretty(one.precision), one.precision), Cell(results::pretty(one.recall), one.recall),
                Cell(results::pretty(one.f1), one.f1)});
   }
-  return section(
-      "Errors by class",
-      "Recall is the share of a class that was found, precision the share of right answers among those "
-      "that name the class, and F1 their harmonic mean." +
-          std::string(by_class.rows == Rows::test ? ""
-                      : by_class.rows == Rows::outer
-                          ? " Each row was predicted by the model that was tuned and trained without its outer fold."
-                          : " Each row was predicted by the best candidate in the fold that validates it. "
-                            "The best of many candidates is somewhat better here than on new rows."),
-      joined(inlined(plots, kConfusionPlot)) + table.html(true));
+  return section("Errors by class",
+                 "Recall is the share of a class that was found, precision the share of right answers among those "
+                 "that name the class, and F1 their harmonic mean." +
+                     predicted_by(by_class.rows, view.plan),
+                 joined(inlined(plots, kConfusionPlot)) + table.html(true));
 }
 
 std::string numbers_section(const results::RunView& view, const std::vector<NamedFile>& plots) {
@@ -318,7 +324,7 @@ std::string report_html(const results::RunView& view, const std::vector<NamedFil
     out += section("Plots", "There is nothing to plot: the plan has no candidates or no selecting metric.", "");
   out += candidates_section(figure) + devices_section(view) + team_section(view.team) + profile_section(view.profiles) +
          fits_section(figure) + events_section(view) + environment_section(view);
-  return out + fmt::format("</main>\n<script>\n{}</script>\n</body>\n</html>\n", kTables);
+  return out + fmt::format("</main>\n<script>\n{}{}</script>\n</body>\n</html>\n", kTables, kPlots);
 }
 
 }  // namespace mokume::report

@@ -25,6 +25,7 @@ constexpr int kProbeTimeoutS = 20;
 constexpr std::string_view kCacheHead = "mokume opencl probe 4\n";
 constexpr std::string_view kCacheTail = "complete\n";
 constexpr std::string_view kRecordEnd = "\nend \n";
+constexpr std::string_view kPocl = "Portable Computing Language";
 constexpr std::string_view kNotThere = "cannot be loaded or has no platform";
 
 bool under_oclgrind() {
@@ -40,19 +41,6 @@ std::string helper_path() {
     throw Error(MK_INTERNAL, "opencl: cannot find the library's own path");
   const fs::path library = fs::absolute(info.dli_fname);
   return (library.parent_path().parent_path() / "libexec" / "opencl-probe").lexically_normal().string();
-}
-
-// Returns this process's environment, except that the loader searches only `directory`.
-std::vector<std::string> environment_with(const std::string& directory) {
-  std::vector<std::string> variables{"OCL_ICD_VENDORS=" + directory};
-  for (char** v = environ; *v != nullptr; ++v) {
-    const std::string_view text = *v;
-    bool chooses = false;
-    for (const std::string_view name : kLoaderVariables)
-      chooses = chooses || (text.starts_with(name) && text.substr(name.size()).starts_with('='));
-    if (!chooses) variables.emplace_back(text);
-  }
-  return variables;
 }
 
 std::string to_text(const std::vector<IcdReport>& reports) {
@@ -111,33 +99,6 @@ std::vector<std::string> loaded_libraries() {
   return paths;
 }
 
-// Makes the helper load these libraries and describe one driver.
-IcdReport ask_helper(const Icd& icd, const std::vector<std::string>& libraries) {
-  const TemporaryDirectory directory(fs::temp_directory_path().string());
-  write_vendors({icd}, directory.path());
-  std::vector<std::string> arguments{icd.library};
-  arguments.insert(arguments.end(), libraries.begin(), libraries.end());
-  const ChildResult child = run_child(helper_path(), arguments, environment_with(directory.path()), kProbeTimeoutS);
-  IcdReport report{icd, child.problem, {}};
-  if (report.problem.empty()) {
-    try {
-      report.platforms = parse(child.output);
-    } catch (const Error& e) {
-      report.problem = e.what();
-    }
-  }
-  if (!report.problem.empty()) {
-    report.problem += " and is left out: update or remove its package";
-  } else if (report.platforms.empty()) {
-    const std::string_view said = child.output;
-    const bool failed = said.starts_with(kLoadError);
-    const std::string why(failed ? said.substr(kLoadError.size(), said.find('\n') - kLoadError.size()) : "");
-    report.problem = std::string(kNotThere) + (failed ? " (" + why + ")" : "") +
-                     ": install the package it belongs to, or remove " + icd.source;
-  }
-  return report;
-}
-
 // Returns the parenthesised part of a problem, with the parentheses.
 std::string reason_in(const std::string& problem) {
   const size_t begin = problem.find(" ("), end = problem.rfind(')');
@@ -156,7 +117,7 @@ std::string directory_to_put_first(const Icd& icd, const std::vector<std::string
 std::string cure_for(const std::string& platform) {
   if (platform == "rusticl") return "set RUSTICL_ENABLE=llvmpipe, or radeonsi or iris for a GPU";
   if (platform == "Clover") return "Mesa's Clover supports only old AMD GPUs; without one it is not needed";
-  if (platform == "Portable Computing Language") return "set POCL_DEVICES=pthread, or unset it";
+  if (platform == kPocl) return "set POCL_DEVICES=pthread, or unset it";
   return "check with clinfo that its hardware and kernel driver are present";
 }
 
@@ -225,8 +186,10 @@ void Platforms::find_devices() {
     return;
   }
   const std::vector<Icd> icds = list_icds();
+  pocl_cache_ = PoclCache(icds);
+  const std::string state = fingerprint(icds) + helper_path() + pocl_cache_.variable() + pocl_cache_.problem();
   const std::string& file = cache_file_ =
-      cache_.empty() ? "" : cache_ + "/probe-" + sha256(fingerprint(icds) + helper_path()).substr(0, 32) + ".txt";
+      cache_.empty() ? "" : cache_ + "/probe-" + sha256(state).substr(0, 32) + ".txt";
   std::optional<std::vector<IcdReport>> reports;
   if (!file.empty()) reports = from_text(read_file(file).value_or(""), icds);
   const bool remembered = reports.has_value();
@@ -250,6 +213,48 @@ void Platforms::find_devices() {
   devices_ = std::move(found);
 }
 
+// Returns this process's environment, except that the loader searches only `directory` and PoCL can write
+// to its cache.
+std::vector<std::string> Platforms::environment_with(const std::string& directory) const {
+  std::vector<std::string> variables{"OCL_ICD_VENDORS=" + directory};
+  for (char** v = environ; *v != nullptr; ++v) {
+    const std::string_view text = *v;
+    bool chooses = false;
+    for (const std::string_view name : kLoaderVariables)
+      chooses = chooses || (text.starts_with(name) && text.substr(name.size()).starts_with('='));
+    if (!chooses) variables.emplace_back(text);
+  }
+  if (const std::string variable = pocl_cache_.variable(); !variable.empty()) variables.push_back(variable);
+  return variables;
+}
+
+// Makes the helper load these libraries and describe one driver.
+IcdReport Platforms::ask_helper(const Icd& icd, const std::vector<std::string>& libraries) const {
+  const TemporaryDirectory directory(fs::temp_directory_path().string());
+  write_vendors({icd}, directory.path());
+  std::vector<std::string> arguments{icd.library};
+  arguments.insert(arguments.end(), libraries.begin(), libraries.end());
+  const ChildResult child = run_child(helper_path(), arguments, environment_with(directory.path()), kProbeTimeoutS);
+  IcdReport report{icd, child.problem, {}};
+  if (report.problem.empty()) {
+    try {
+      report.platforms = parse(child.output);
+    } catch (const Error& e) {
+      report.problem = e.what();
+    }
+  }
+  if (!report.problem.empty()) {
+    report.problem += " and is left out: update or remove its package";
+  } else if (report.platforms.empty()) {
+    const std::string_view said = child.output;
+    const bool failed = said.starts_with(kLoadError);
+    const std::string why(failed ? said.substr(kLoadError.size(), said.find('\n') - kLoadError.size()) : "");
+    report.problem = std::string(kNotThere) + (failed ? " (" + why + ")" : "") +
+                     ": install the package it belongs to, or remove " + icd.source;
+  }
+  return report;
+}
+
 IcdReport Platforms::probe(const Icd& icd) const {
   const std::vector<std::string> libraries = loaded_libraries();
   IcdReport report = ask_helper(icd, libraries);
@@ -265,6 +270,7 @@ void Platforms::report(const std::vector<IcdReport>& reports, const std::string&
   const auto log = [&](mk_log_level level, const std::string& text) { host_.log(level, "opencl", text); };
   const std::string again =
       cache_file.empty() ? "" : "; this result is cached, remove " + cache_file + " to try it again";
+  if (const std::string note = pocl_cache_.note(); !note.empty()) log(MK_LOG_NOTE, note);
   for (const IcdReport& r : reports) {
     // Not every command has to report a driver file that its package left without a library. Every command does report
     // a driver that fails, also from the cache, because its devices are missing and nothing else in a run says why.
@@ -275,6 +281,8 @@ void Platforms::report(const std::vector<IcdReport>& reports, const std::string&
     for (const PlatformRecord& p : r.platforms) {
       if (!p.problem.empty())
         log(MK_LOG_WARNING, p.name + ": " + p.problem + " and is left out: update the driver" + again);
+      else if (p.name == kPocl && !pocl_cache_.problem().empty())
+        log(MK_LOG_WARNING, p.name + " " + pocl_cache_.problem());
       else if (p.devices.empty())
         log(MK_LOG_INFO, p.name + " has no devices: " + cure_for(p.name));
     }
@@ -328,6 +336,7 @@ DeviceHandle Platforms::handle(uint32_t index) {
   const std::lock_guard lock(mutex_);
   if (!loaded_) {
     const DriverThreads threads;
+    const auto cache = pocl_cache_.apply();
     load_drivers();
     for (const cl_platform_id platform : all_platforms()) devices_of(platform);  // PoCL starts its threads here
   }

@@ -9,6 +9,7 @@
 
 #include "platforms/describe.hpp"
 #include "platforms/icd.hpp"
+#include "platforms/pocl_cache.hpp"
 #include "sdk/plugin.hpp"
 #include "support/files.hpp"
 
@@ -47,6 +48,8 @@ class Platforms {
  private:
   void find_devices();
   IcdReport probe(const Icd& icd) const;
+  std::vector<std::string> environment_with(const std::string& directory) const;
+  IcdReport ask_helper(const Icd& icd, const std::vector<std::string>& libraries) const;
   void report(const std::vector<IcdReport>& reports, const std::string& cache_file) const;
   void load_drivers();
   void refresh(mk_device_info& known, const mk_device_info& now);
@@ -58,6 +61,7 @@ class Platforms {
   bool found_ = false, loaded_ = false;
   std::vector<mk_device_info> devices_;
   std::vector<Icd> good_;
+  PoclCache pocl_cache_;                         // set by find_devices()
   std::map<std::string, std::string> refusals_;  // results of try_units(), by device and program
 };
 

@@ -10,9 +10,9 @@
 #include <cerrno>
 #include <memory>
 #include <string_view>
-#include <system_error>
 
 #include "base/json.hpp"
+#include "base/missing.hpp"
 #include "data/input.hpp"
 #include "data/labels.hpp"
 #include "data/locate.hpp"
@@ -33,8 +33,7 @@ struct CloseDirectory {
 };
 
 [[noreturn]] void cannot_read(const std::string& path, int code) {
-  bad_data(path, "",
-           "cannot be read: " + std::generic_category().message(code) + "; check the path and its permissions");
+  bad_data(path, "", "cannot be read: " + base::open_failure(path, code) + "; check the path and its permissions");
 }
 
 // Returns the visible entries of a directory in bytewise order of their names. Follows links, which may be broken.

@@ -13,7 +13,7 @@ struct FloatTable {
   std::vector<float> values;  // rows * columns
 };
 
-// Replaces the file atomically. Throws Error(MK_STORAGE) if it cannot be written.
+// Replaces the file atomically. Throws sdk::storage_error() if it cannot be written.
 void write_npy(const std::string& path, const FloatTable& table);
 
 // Throws Error(MK_BAD_DATA) with the file and the problem if the type, order, dimensions or version is not supported.

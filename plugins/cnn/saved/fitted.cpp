@@ -8,6 +8,7 @@
 #include "saved/safetensors.hpp"
 #include "sdk/json.hpp"
 #include "sdk/ops/window.hpp"
+#include "sdk/storage.hpp"
 
 namespace mokume::cnn {
 namespace {
@@ -189,10 +190,9 @@ void Fitted::save(const std::string& directory) const {
       {"target", {{"mean", moments.target_mean}, {"deviation", moments.target_deviation}}},
       {"scaling", {{"mean", mean}, {"scale", scale}}},
   };
-  std::ofstream out(directory + "/manifest.json", std::ios::binary);
-  out << manifest.dump(1) << "\n";
-  out.flush();
-  if (!out) throw Error(MK_STORAGE, "cannot write " + directory + "/manifest.json; check free space and permissions");
+  sdk::OutputFile out(directory + "/manifest.json");
+  out.append(manifest.dump(1) + "\n");
+  out.close();
 }
 
 Fitted Fitted::load(const std::string& directory) {

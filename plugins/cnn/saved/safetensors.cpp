@@ -15,6 +15,8 @@
 #include <system_error>
 #include <tuple>
 
+#include "sdk/storage.hpp"
+
 namespace mokume::cnn::safetensors {
 namespace {
 
@@ -132,7 +134,7 @@ class TemporaryFile {
 
  private:
   void check(bool good) const {
-    if (!good) throw Error(MK_STORAGE, "cannot write " + path_ + ": " + cause() + "; check free space and permissions");
+    if (!good) throw sdk::storage_error("write '" + path_ + "'", errno);
   }
 
   std::string path_, name_;

@@ -66,8 +66,8 @@ class Writer {
   void metadata(const std::string& key, const std::string& value);
 
   // Writes a temporary file in the same directory, calls fsync and renames it. A reader sees either the old or the new
-  // file, even with concurrent writers to the same path; a kill leaves at most PATH.tmp-.... Throws Error(MK_STORAGE)
-  // with the path and the cause.
+  // file, even with concurrent writers to the same path; a kill leaves at most PATH.tmp-.... Throws
+  // sdk::storage_error() with the path and the cause.
   void write(const std::string& path) const;
 
  private:

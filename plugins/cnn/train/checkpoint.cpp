@@ -7,6 +7,7 @@
 
 #include "sdk/error.hpp"
 #include "sdk/json.hpp"
+#include "sdk/storage.hpp"
 
 namespace mokume::cnn {
 namespace {
@@ -83,7 +84,7 @@ void remove_remains(const std::string& directory) {
 void save_checkpoint(const std::string& directory, const Checkpoint& c, const Engine& engine, const ReadState& read) {
   std::error_code failed;
   fs::create_directories(directory, failed);
-  if (failed) throw Error(MK_STORAGE, "cannot create " + directory + ": " + failed.message());
+  if (failed) throw sdk::storage_error("create " + directory, failed.value());
   st::Writer writer;
   for (const auto& [name, vector] : engine.state())
     writer.add(name, {vector->layout().elements()}, [&read, called = name, from = vector](const st::Writer::Put& put) {
@@ -108,7 +109,7 @@ void save_checkpoint(const std::string& directory, const Checkpoint& c, const En
     writer.write(file_in(directory));
   } catch (const Error& e) {
     // If the directory is gone, another device has finished the fit, so the checkpoint is not needed.
-    if (e.status() != MK_STORAGE || fs::exists(directory, failed)) throw;
+    if (e.status() != MK_INVALID_ARGUMENT || fs::exists(directory, failed)) throw;
   }
 }
 

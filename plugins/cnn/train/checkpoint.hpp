@@ -47,7 +47,7 @@ void for_each_state(const Engine& engine, Body&& body) {
 
 // Replaces the checkpoint in `directory`, and creates the directory if needed. A kill during the call leaves the old
 // checkpoint. Writes nothing if another process removes the directory meanwhile. Copies the engine's state to the file
-// chunk by chunk, as for_each_state() does. Throws Error(MK_STORAGE) on failure.
+// chunk by chunk, as for_each_state() does. Throws sdk::storage_error() on failure.
 void save_checkpoint(const std::string& directory, const Checkpoint& checkpoint, const Engine& engine,
                      const ReadState& read = read_own);
 

@@ -1,0 +1,91 @@
+// Tests that check refuses what would stop a run before its first fit, with the same exit code, and that messages say
+// where a path was looked for.
+#include <gtest/gtest.h>
+
+#include "cli/shell.hpp"
+
+namespace mokume::cli_test {
+namespace {
+
+class Check : public testing::Test {
+ protected:
+  // Expects that check and run refuse the experiment with these settings alike, and returns what check says.
+  std::string refused(int code, const std::string& settings) {
+    place_.write("e.toml", small_experiment("host", 100));
+    const Ended check = place_.mokume("check e.toml --set " + settings);
+    EXPECT_EQ(check.code, code) << settings << ": " << check.err;
+    EXPECT_FALSE(has(check.err, ": ok")) << check.err;
+    const Ended run = place_.mokume("run e.toml --set " + settings);
+    EXPECT_EQ(run.code, code) << settings << ": " << run.err;
+    return check.err;
+  }
+  std::string here() const { return fs::canonical(place_.path()).string(); }
+
+  Place place_;
+};
+
+TEST_F(Check, RefusesAPlaceWhereNoRunDirectoryCanBeCreated) {
+  EXPECT_TRUE(has(refused(2, "output.directory=/proc/none"), "cannot create /proc/none/small/STAMP: "));
+  place_.write("file", "x");
+  const std::string taken = refused(2, "output.directory=file");
+  EXPECT_TRUE(has(taken, "cannot create file/small/STAMP: Not a directory; choose another directory")) << taken;
+  EXPECT_FALSE(has(taken, "again")) << "repeating the command does not help: " << taken;
+}
+
+TEST_F(Check, RefusesOuterFoldsThatCannotBegin) {
+  EXPECT_TRUE(has(refused(2, "validation.outer=200"), "validation.outer is 200 for 100 training rows"));
+  const std::string inner = refused(2, "validation.outer=2 validation.folds=70");
+  EXPECT_TRUE(has(inner, "outer fold 1 of 2: validation.folds is 70 for 50 training rows")) << inner;
+}
+
+TEST_F(Check, LeavesNothingWhereARunWouldWrite) {
+  place_.write("e.toml", small_experiment("host", 100));
+  ASSERT_EQ(place_.mokume("check e.toml").code, 0);
+  EXPECT_FALSE(fs::exists(place_.path() / "runs"));
+  for (const auto& entry : fs::directory_iterator(place_.path()))
+    EXPECT_FALSE(has(entry.path().filename().string(), "check")) << entry.path();
+}
+
+TEST_F(Check, RefusesDevicesThatAreAbsentOrTooSmall) {
+  EXPECT_TRUE(has(refused(4, "devices.use=quantum"), "no device matches 'quantum'"));
+  EXPECT_TRUE(has(refused(4, "devices.memory=\"'64 KiB'\""), "the largest budget of a device is 64.0 KiB"));
+}
+
+TEST_F(Check, RefusesSplitsOfARunThatIsNone) {
+  const std::string net =
+      "model=cnn 'search={}' 'model_options={layers=[{type=\"flatten\"},{type=\"linear\","
+      "out_features=10}],epochs=1,batch_size=10,parallel={type=\"synchronous\"}}' "
+      "devices.team=true devices.repeat_splits=";
+  const std::string said = refused(2, net + "nowhere");
+  EXPECT_TRUE(has(said, "'nowhere', and there is no such directory, relative to the working directory " + here()))
+      << said;
+  fs::create_directory(place_.path() / "empty");
+  EXPECT_TRUE(has(refused(2, net + "empty"), "not a run of a team"));
+}
+
+TEST_F(Check, SaysWhereAPathWasLookedFor) {
+  const std::string relative = "relative to the working directory " + here();
+  EXPECT_TRUE(has(refused(3, "'data={source=\"csv\",path=\"./gone.csv\"}'"), "'./gone.csv' cannot be opened: "));
+  for (const char* command :
+       {"run gone.toml", "check gone.toml", "data info csv:./gone.csv", "data info images:./gone",
+        "check e.toml --set validation.file=gone.txt", "status gone", "resume gone", "list gone", "report gone/run",
+        "predict gone a.png", "import gone.onnx", "data info idx:./gone", "devices --plugins gone",
+        "check e.toml --set data.test=gone.csv data.source=csv "
+        "data.path=t.csv"}) {
+    place_.write("t.csv", "a,y\n1,x\n2,y\n");
+    const Ended ended = place_.mokume(command);
+    EXPECT_TRUE(ended.code == 2 || ended.code == 3) << command << ": " << ended.code << ended.err;
+    EXPECT_TRUE(has(ended.err, relative)) << command << ": " << ended.err;
+  }
+  const Ended named = place_.mokume("data info csv:gone.csv");
+  EXPECT_TRUE(has(named.err, "'gone.csv' in the working directory " + here() + ", ")) << named.err;
+  EXPECT_FALSE(has(place_.mokume("run /gone.toml").err, "relative to")) << "the path is absolute";
+}
+
+TEST_F(Check, NamesTheClassOfAWeightOfZero) {
+  const std::string said = refused(2, "model_options.multiclass=ovo model_options.class_weight=\"'3=0'\"");
+  EXPECT_TRUE(has(said, "class_weight: '3=0' leaves out the class '3'")) << said;
+}
+
+}  // namespace
+}  // namespace mokume::cli_test
