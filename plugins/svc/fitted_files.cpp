@@ -36,10 +36,16 @@ std::vector<int64_t> numeric_labels(const std::vector<std::string>& names) {
   return labels;
 }
 
+void negate(LibsvmModel& m) {
+  for (double& coefficient : m.coefficients) coefficient = -coefficient;
+  for (double& rho : m.rho) rho = -rho;
+}
+
 }  // namespace
 
 LibsvmModel binary_model(const Fitted& f, int64_t problem, const std::vector<int64_t>& labels) {
   LibsvmModel m;
+  m.kind = f.settings.kind;
   m.kernel = f.settings.kernel;
   m.labels = labels;
   m.rho = {static_cast<double>(f.rho[static_cast<size_t>(problem)])};
@@ -56,19 +62,22 @@ LibsvmModel binary_model(const Fitted& f, int64_t problem, const std::vector<int
   return m;
 }
 
-LibsvmModel regression_model(const Fitted& f) {
+LibsvmModel unlabelled_model(const Fitted& f) {
   LibsvmModel m;
+  m.kind = f.settings.kind;
   m.kernel = f.settings.kernel;
   m.vectors_per_class = {f.n_vectors()};
   m.rho = {static_cast<double>(f.rho.front())};
   m.coefficients.assign(f.coefficients.begin(), f.coefficients.end());
   m.vectors = f.vectors;
   m.features = f.features;
+  if (f.one_class()) negate(m);
   return m;
 }
 
 LibsvmModel pairs_model(const Fitted& f, const std::vector<int64_t>& labels) {
   LibsvmModel m;
+  m.kind = f.settings.kind;
   m.kernel = f.settings.kernel;
   m.labels = labels;
   m.rho.assign(f.rho.begin(), f.rho.end());
@@ -113,7 +122,8 @@ void load_pairs(Fitted& f, LibsvmModel m) {
       }
 }
 
-void load_regression(Fitted& f, LibsvmModel m) {
+void load_unlabelled(Fitted& f, LibsvmModel m) {
+  if (f.one_class()) negate(m);
   f.vector_class.assign(static_cast<size_t>(m.n_vectors()), 0);
   f.vectors = std::move(m.vectors);
   f.coefficients.assign(m.coefficients.begin(), m.coefficients.end());
@@ -121,7 +131,7 @@ void load_regression(Fitted& f, LibsvmModel m) {
 }
 
 LibsvmModel model_of(const Fitted& f) {
-  if (f.regression()) return regression_model(f);
+  if (f.regression() || f.one_class()) return unlabelled_model(f);
   const std::vector<int64_t> labels = numeric_labels(f.class_names);
   return f.classes() == 2 ? binary_model(f, 0, labels) : pairs_model(f, labels);
 }
@@ -203,6 +213,7 @@ void Fitted::save(const std::string& directory) const {
                    {"labels", numeric_labels(class_names)},
                    {"features", features},
                    {"scaling", {{"mean", mean}, {"scale", scale}}},
+                   {"kind", kind_name(settings.kind)},
                    {"kernel", kKernelWords[static_cast<int>(settings.kernel.kind)]},
                    {"C", settings.c},
                    {"files", files}};
@@ -219,14 +230,18 @@ Fitted Fitted::load(const std::string& directory) {
   Fitted f = read_manifest(directory);
   if (f.settings.multiclass == Multiclass::one_vs_rest) {
     load_rest(f, directory);
-    f.settings.kernel = read_libsvm(directory + "/" + class_file(0), f.features).kernel;
+    const LibsvmModel first = read_libsvm(directory + "/" + class_file(0), f.features);
+    f.settings.kernel = first.kernel;
+    f.settings.kind = first.kind;
   } else {
     LibsvmModel m = read_libsvm(directory + "/model.libsvm", f.features);
-    if (static_cast<int32_t>(m.labels.size()) != f.classes())
+    const bool one_class = m.kind == Kind::one_class;
+    if (one_class ? f.classes() != 2 : static_cast<int32_t>(m.labels.size()) != f.classes())
       throw Error(MK_BAD_DATA, directory + "/model.libsvm: the number of classes differs from the manifest");
     f.settings.kernel = m.kernel;
-    if (f.regression())
-      load_regression(f, std::move(m));
+    f.settings.kind = m.kind;
+    if (f.regression() || one_class)
+      load_unlabelled(f, std::move(m));
     else
       load_pairs(f, std::move(m));
   }

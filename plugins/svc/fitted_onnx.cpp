@@ -70,7 +70,7 @@ void Fitted::export_onnx(const std::string& path) const {
   Graph graph("mokume svc");
   const std::string x = graph.scaled(graph.input("rows", kFloat, {Graph::kRows, features}), mean, scale);
   if (regression()) {
-    const LibsvmModel m = with_a_vector(regression_model(*this));
+    const LibsvmModel m = with_a_vector(unlabelled_model(*this));
     graph.add("SVMRegressor", {x}, support_vectors(m).set("n_supports", m.n_vectors()), "predicted", kMl);
     graph.output("predicted", kFloat, {Graph::kRows, 1});
   } else if (classes() > 2 && settings.multiclass == Multiclass::one_vs_rest)

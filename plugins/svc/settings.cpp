@@ -23,8 +23,18 @@ enum Param {
   kSolver,
   kEpsilon,
   kStandardise,
-  kTighten
+  kTighten,
+  kKind,
+  kNu
 };
+
+Kind kind_of(std::string_view name) {
+  if (name == "c_svc") return Kind::c_svc;
+  if (name == "nu_svc") return Kind::nu_svc;
+  if (name == "one_class") return Kind::one_class;
+  if (name == "epsilon_svr") return Kind::epsilon_svr;
+  return name == "nu_svr" ? Kind::nu_svr : Kind::automatic;
+}
 
 ops::KernelKind kernel_kind(std::string_view name) {
   if (name == "linear" || name == "precomputed") return ops::KernelKind::linear;
@@ -94,6 +104,12 @@ const std::vector<mk_param> kParams = {
     {"tighten", MK_PARAM_BOOL, MK_PARAM_YOUNGER, 0, 0, "false", "",
      "solve an ill-determined fit again with a tolerance that is ten times smaller each time, down to 1e-6", nullptr, 0,
      0},
+    {"kind", MK_PARAM_TEXT, MK_PARAM_YOUNGER, 0, 0, "\"auto\"", "auto|c_svc|nu_svc|one_class|epsilon_svr|nu_svr",
+     "LIBSVM's svm_type; auto: c_svc for classes, epsilon_svr for numbers", nullptr, 0, 0},
+    {"nu", MK_PARAM_REAL, MK_PARAM_YOUNGER | MK_PARAM_EXCLUSIVE_MIN, 0, 1, "0.5", "",
+     "nu_svc, one_class and nu_svr: least share of support vectors, and largest share of margin errors, outliers or "
+     "errors above epsilon",
+     nullptr, 0, 0},
 };
 
 const std::vector<mk_metric> kMetrics = {{"errors", 1, 0}, {"error", 0, 1}};
@@ -101,6 +117,8 @@ const std::vector<mk_metric> kRegressionMetrics = {{"mse", 0, 1}};
 
 Settings settings_of(const mk_value* v) {
   Settings s;
+  s.kind = kind_of(v[kKind].text);
+  s.nu = v[kNu].real;
   s.c = v[kC].real;
   s.kernel.kind = kernel_kind(v[kKernel].text);
   s.precomputed = std::string_view(v[kKernel].text) == "precomputed";
@@ -150,9 +168,9 @@ bool same_kernel(const ops::KernelFunction& a, const ops::KernelFunction& b) {
 }
 
 bool same_chain(const Settings& a, const Settings& b) {
-  return same_kernel(a.kernel, b.kernel) && a.multiclass == b.multiclass && a.solver == b.solver && a.tol == b.tol &&
-         a.max_iterations == b.max_iterations && a.class_weights == b.class_weights && a.epsilon == b.epsilon &&
-         a.standardise_target == b.standardise_target && a.tighten == b.tighten;
+  return a.kind == b.kind && same_kernel(a.kernel, b.kernel) && a.multiclass == b.multiclass && a.solver == b.solver &&
+         a.tol == b.tol && a.max_iterations == b.max_iterations && a.class_weights == b.class_weights &&
+         a.epsilon == b.epsilon && a.standardise_target == b.standardise_target && a.tighten == b.tighten;
 }
 
 }  // namespace mokume::svc

@@ -1,4 +1,4 @@
-// Defines the parameters of a C-SVC or an epsilon-SVR, and the metrics that fits report.
+// Defines the parameters of a support vector machine, and the metrics that fits report.
 #pragma once
 
 #include <cstdint>
@@ -12,6 +12,16 @@ namespace mokume::svc {
 
 enum class Multiclass { one_vs_rest, one_vs_one };
 
+// Selects one of LIBSVM's machines. `automatic` is C-SVC for classes and epsilon-SVR for numbers.
+enum class Kind { automatic, c_svc, nu_svc, one_class, epsilon_svr, nu_svr };
+
+// Returns whether nu takes the place of C (nu_svc, one_class) or of epsilon (nu_svr).
+constexpr bool has_nu(Kind kind) { return kind == Kind::nu_svc || kind == Kind::one_class || kind == Kind::nu_svr; }
+
+// A one-class machine accepts rows of the first of these classes and rejects rows of the second, as LIBSVM numbers
+// them.
+inline constexpr const char *kAccepted = "1", *kRejected = "-1";
+
 // Selects LIBSVM's steps or blocks of rows. Both solvers find a solution within the tolerance, but not the same one,
 // and they differ in speed.
 enum class SolverKind { libsvm, blocked };
@@ -20,11 +30,13 @@ enum class SolverKind { libsvm, blocked };
 // which is 1 / (features * variance of all inputs that a fit trains on).
 enum class GammaUnit { one, automatic, scale };
 
-inline constexpr double kDefaultEpsilon = 0.1;
+inline constexpr double kDefaultEpsilon = 0.1, kDefaultNu = 0.5;
 
 // Holds the parameters of one candidate.
 struct Settings {
+  Kind kind = Kind::automatic;
   double c = 1;
+  double nu = kDefaultNu;      // only if has_nu(kind)
   ops::KernelFunction kernel;  // gamma is in the following unit
   GammaUnit gamma_unit = GammaUnit::one;
   Multiclass multiclass = Multiclass::one_vs_rest;
@@ -55,7 +67,7 @@ std::vector<double> weights_of(const std::string& text, const mk_experiment& exp
 double size_of(GammaUnit unit, const mk_experiment& experiment, uint32_t sample, int32_t fold);
 
 bool same_kernel(const ops::KernelFunction& a, const ops::KernelFunction& b);
-// Returns whether two candidates differ only in C.
+// Returns whether two candidates differ only in C and nu.
 bool same_chain(const Settings& a, const Settings& b);
 
 }  // namespace mokume::svc
