@@ -8,6 +8,7 @@
 //     using Fitted = ...;  // movable
 //     //   std::vector<std::string> class_names; std::vector<double> mean, scale;       see take_description()
 //     //   void predict(const sdk::Device&, const float* x, int64_t rows, int32_t* labels, float* scores) const
+//     //                                    or with (const sdk::Host&, const sdk::Device&, ...), to compute on the host
 //     //   void save(const std::string& directory) const
 //     //   static Fitted load(const std::string& directory)
 //     //   void export_onnx(const std::string& path) const                              optional; see sdk/onnx.hpp
@@ -196,14 +197,19 @@ class ModelTable {
     return guard(error, [&] { *out = own(std::move(*session(s)->refit(*fit, *sink))); });
   }
 
-  static int32_t predict(void*, const mk_fitted* fitted, const mk_device_services* device, const float* x, int64_t rows,
-                         int64_t features, int32_t* labels, float* scores, mk_error* error) {
+  static int32_t predict([[maybe_unused]] void* self, const mk_fitted* fitted, const mk_device_services* device,
+                         const float* x, int64_t rows, int64_t features, int32_t* labels, float* scores,
+                         mk_error* error) {
     return guard(error, [&] {
       const Fitted& f = handle(fitted)->fitted;
       if (const int64_t wanted = Model::features(f); features != wanted)
         throw Error(MK_BAD_DATA, "the model was trained on " + std::to_string(wanted) +
                                      " features and these rows have " + std::to_string(features));
-      f.predict(Device(device), x, rows, labels, scores);
+      const Device on(device);
+      if constexpr (requires { f.predict(std::declval<const Host&>(), on, x, rows, labels, scores); })
+        f.predict(static_cast<ModelTable*>(self)->host_, on, x, rows, labels, scores);
+      else
+        f.predict(on, x, rows, labels, scores);
     });
   }
 

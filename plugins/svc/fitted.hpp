@@ -8,6 +8,7 @@
 #include "abi/model.h"
 #include "libsvm_file.hpp"
 #include "sdk/device.hpp"
+#include "sdk/plugin.hpp"
 #include "settings.hpp"
 
 namespace mokume::svc {
@@ -36,10 +37,11 @@ struct Fitted {
   // Writes `rows` classes to `labels`, which a regression ignores, and rows x problems() decision values to `scores`,
   // which may be null. Works in blocks of a fixed size. If fp32 cannot determine the class of a row (a decision value,
   // or the lead of the largest one, is within its rounding error), the host computes the decisions in double precision.
-  void predict(const sdk::Device& device, const float* x, int64_t rows, int32_t* labels, float* scores) const;
+  void predict(const sdk::Host& host, const sdk::Device& device, const float* x, int64_t rows, int32_t* labels,
+               float* scores) const;
 
-  // Writes a manifest, and model.libsvm (regression, one-class, two classes, one-vs-one) or class-<k>.libsvm per class
-  // (one-vs-rest).
+  // Writes a manifest, and files in LIBSVM's format, whose names end in .svm if LIBSVM lacks the kernel: model.libsvm
+  // (regression, one-class, two classes, one-vs-one) or class-<k>.libsvm per class (one-vs-rest).
   void save(const std::string& directory) const;
   static Fitted load(const std::string& directory);
   // Exports a regression as an SVMRegressor, two classes or one-vs-one as an SVMClassifier, and one-vs-rest as an

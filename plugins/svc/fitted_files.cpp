@@ -17,8 +17,6 @@ namespace {
 
 using nlohmann::json;
 
-constexpr const char* kKernelWords[] = {"linear", "polynomial", "rbf", "sigmoid"};
-
 // Returns the labels that svm-predict prints, which are integers: the class names if all of them are integers,
 // otherwise their indices.
 std::vector<int64_t> numeric_labels(const std::vector<std::string>& names) {
@@ -102,7 +100,11 @@ namespace {
 
 bool one_file(const Fitted& f) { return f.classes() <= 2 || f.settings.multiclass == Multiclass::one_vs_one; }
 
-std::string class_file(int64_t k) { return "class-" + std::to_string(k) + ".libsvm"; }
+// Returns how the names of files with this kernel end. LIBSVM reads only .libsvm.
+const char* ending_of(const Kernel& kernel) { return kernel.pairs == Pairs::products ? ".libsvm" : ".svm"; }
+
+std::string class_file(int64_t k, const Kernel& kernel) { return "class-" + std::to_string(k) + ending_of(kernel); }
+std::string model_file(const Kernel& kernel) { return std::string("model") + ending_of(kernel); }
 
 void load_pairs(Fitted& f, LibsvmModel m) {
   const int64_t n = m.n_vectors();
@@ -141,9 +143,10 @@ void load_rest(Fitted& f, const std::string& directory) {
   std::vector<LibsvmModel> parts;
   int64_t total = 0;
   for (int64_t k = 0; k < f.classes(); ++k) {
-    parts.push_back(read_libsvm(directory + "/" + class_file(k), f.features));
+    parts.push_back(read_libsvm(directory + "/" + class_file(k, f.settings.kernel), f.features));
     if (parts.back().labels.size() != 2)
-      throw Error(MK_BAD_DATA, directory + "/" + class_file(k) + ": expected a two-class model: the file is damaged");
+      throw Error(MK_BAD_DATA, directory + "/" + class_file(k, f.settings.kernel) +
+                                   ": expected a two-class model: the file is damaged");
     total += parts.back().n_vectors();
   }
   f.vectors.reserve(static_cast<size_t>(total * f.features));
@@ -179,6 +182,8 @@ Fitted read_manifest(const std::string& directory) {
     f.scale = manifest.at("scaling").at("scale").get<std::vector<double>>();
     f.settings.c = manifest.at("C").get<double>();
     rest = manifest.at("multiclass") == "ovr";
+    if (const auto kernel = manifest.value("kernel", ""); kernel == "laplacian" || kernel == "chi2")
+      f.settings.kernel.pairs = kernel == "chi2" ? Pairs::chi_squared : Pairs::manhattan;
   } catch (const json::exception& e) {
     throw Error(MK_BAD_DATA, path + " is damaged: " + e.what());
   }
@@ -198,12 +203,12 @@ Fitted read_manifest(const std::string& directory) {
 void Fitted::save(const std::string& directory) const {
   json files = json::array();
   if (one_file(*this)) {
-    write_libsvm(directory + "/model.libsvm", model_of(*this));
-    files.push_back("model.libsvm");
+    write_libsvm(directory + "/" + model_file(settings.kernel), model_of(*this));
+    files.push_back(model_file(settings.kernel));
   } else {
     for (int64_t k = 0; k < problems(); ++k) {
-      write_libsvm(directory + "/" + class_file(k), binary_model(*this, k, {1, -1}));
-      files.push_back(class_file(k));
+      write_libsvm(directory + "/" + class_file(k, settings.kernel), binary_model(*this, k, {1, -1}));
+      files.push_back(class_file(k, settings.kernel));
     }
   }
   json manifest = {{"format", "mokume-svc"},
@@ -214,7 +219,7 @@ void Fitted::save(const std::string& directory) const {
                    {"features", features},
                    {"scaling", {{"mean", mean}, {"scale", scale}}},
                    {"kind", kind_name(settings.kind)},
-                   {"kernel", kKernelWords[static_cast<int>(settings.kernel.kind)]},
+                   {"kernel", kernel_name(settings.kernel)},
                    {"C", settings.c},
                    {"files", files}};
   // The training rows are in the order of the vectors in the file.
@@ -230,14 +235,15 @@ Fitted Fitted::load(const std::string& directory) {
   Fitted f = read_manifest(directory);
   if (f.settings.multiclass == Multiclass::one_vs_rest) {
     load_rest(f, directory);
-    const LibsvmModel first = read_libsvm(directory + "/" + class_file(0), f.features);
+    const LibsvmModel first = read_libsvm(directory + "/" + class_file(0, f.settings.kernel), f.features);
     f.settings.kernel = first.kernel;
     f.settings.kind = first.kind;
   } else {
-    LibsvmModel m = read_libsvm(directory + "/model.libsvm", f.features);
+    const std::string path = directory + "/" + model_file(f.settings.kernel);
+    LibsvmModel m = read_libsvm(path, f.features);
     const bool one_class = m.kind == Kind::one_class;
     if (one_class ? f.classes() != 2 : static_cast<int32_t>(m.labels.size()) != f.classes())
-      throw Error(MK_BAD_DATA, directory + "/model.libsvm: the number of classes differs from the manifest");
+      throw Error(MK_BAD_DATA, path + ": the number of classes differs from the manifest");
     f.settings.kernel = m.kernel;
     f.settings.kind = m.kind;
     if (f.regression() || one_class)

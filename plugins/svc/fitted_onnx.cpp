@@ -67,6 +67,9 @@ void add_regressors(Graph& graph, const std::string& x, const Fitted& f) {
 }  // namespace
 
 void Fitted::export_onnx(const std::string& path) const {
+  if (settings.kernel.pairs != Pairs::products)
+    throw Error(MK_UNSUPPORTED, std::string("ONNX has no support vector machine with the kernel ") +
+                                    kernel_name(settings.kernel) + ": train a model with another kernel");
   Graph graph("mokume svc");
   const std::string x = graph.scaled(graph.input("rows", kFloat, {Graph::kRows, features}), mean, scale);
   if (regression()) {

@@ -17,7 +17,10 @@ namespace mokume::svc {
 namespace {
 
 constexpr const char* kKindNames[] = {"", "c_svc", "nu_svc", "one_class", "epsilon_svr", "nu_svr"};  // indexed by Kind
-constexpr const char* kKernelNames[] = {"linear", "polynomial", "rbf", "sigmoid"};  // indexed by ops::KernelKind
+
+// Lists LIBSVM's kernels, indexed by ops::KernelKind, and the kernels that it lacks, indexed by Pairs.
+constexpr const char* kKernelNames[] = {"linear", "polynomial", "rbf", "sigmoid"};
+constexpr const char* kDistanceNames[] = {"", "laplacian", "chi2"};
 
 template <class T>
 void append(std::string& text, T value) {
@@ -107,6 +110,11 @@ void read_vector(Line& line, LibsvmModel& m, int64_t v) {
 
 }  // namespace
 
+const char* kernel_name(const Kernel& kernel) {
+  return kernel.pairs == Pairs::products ? kKernelNames[static_cast<int>(kernel.kind)]
+                                         : kDistanceNames[static_cast<int>(kernel.pairs)];
+}
+
 const char* kind_name(Kind kind) { return kKindNames[static_cast<int>(kind)]; }
 
 int64_t LibsvmModel::n_vectors() const {
@@ -116,7 +124,7 @@ int64_t LibsvmModel::n_vectors() const {
 void write_libsvm(const std::string& path, const LibsvmModel& m) {
   std::ofstream file(path, std::ios::binary | std::ios::trunc);
   std::string text = std::string("svm_type ") + kind_name(m.kind) + "\nkernel_type ";
-  text += kKernelNames[static_cast<int>(m.kernel.kind)];
+  text += kernel_name(m.kernel);
   const auto value_line = [&](const char* key, double value) {
     text += std::string("\n") + key + " ";
     append(text, value);
@@ -237,6 +245,12 @@ class Header {
         line.refuse(
             "its kernel is precomputed, so the file holds numbers of training rows in place of vectors: train "
             "it by mokume with kernel = \"precomputed\", which saves vectors");
+      const auto distance = std::find(std::begin(kDistanceNames) + 1, std::end(kDistanceNames), name);
+      if (distance != std::end(kDistanceNames)) {
+        model_.kernel.kind = ops::KernelKind::rbf;
+        model_.kernel.pairs = static_cast<Pairs>(distance - std::begin(kDistanceNames));
+        return true;
+      }
       const auto found = std::find(std::begin(kKernelNames), std::end(kKernelNames), name);
       if (found == std::end(kKernelNames)) line.fail("unknown kernel '" + std::string(name.substr(0, 40)) + "'");
       model_.kernel.kind = static_cast<ops::KernelKind>(found - std::begin(kKernelNames));

@@ -5,7 +5,6 @@
 #include <string>
 #include <vector>
 
-#include "sdk/ops/kernel_map.hpp"
 #include "settings.hpp"
 
 namespace mokume::svc {
@@ -17,7 +16,7 @@ namespace mokume::svc {
 // coefficients, one rho, and all vectors in vectors_per_class[0].
 struct LibsvmModel {
   Kind kind = Kind::c_svc;
-  ops::KernelFunction kernel;
+  Kernel kernel;
   std::vector<int64_t> labels;
   std::vector<int64_t> vectors_per_class;
   std::vector<double> rho;
@@ -30,8 +29,9 @@ struct LibsvmModel {
   int64_t coefficient_rows() const { return has_labels() ? static_cast<int64_t>(labels.size()) - 1 : 1; }
 };
 
-// Returns LIBSVM's name of a kind.
+// Returns LIBSVM's name of a kind, and the name of a kernel.
 const char* kind_name(Kind kind);
+const char* kernel_name(const Kernel& kernel);
 
 void write_libsvm(const std::string& path, const LibsvmModel& model);
 

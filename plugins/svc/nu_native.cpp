@@ -16,7 +16,8 @@ constexpr int32_t low_flag(int side) { return kLow << (2 * side); }
 struct NuProblem : Problem {
   float* multipliers;  // of both sides
 
-  NuProblem(const PlaceArrays& all, int64_t place) : Problem(all, place), multipliers(all.a + place * 2 * kSides * all.ld) {}
+  NuProblem(const PlaceArrays& all, int64_t place)
+      : Problem(all, place), multipliers(all.a + place * 2 * kSides * all.ld) {}
 
   float* of_side(int side) const { return multipliers + side * 2 * ld; }
 };

@@ -1,5 +1,5 @@
-// Implements the solver of nu-SVC, nu-SVR and one-class machines. It takes LIBSVM's steps. Devices that compile kernels run
-// kernels/nu.cl, which describes the method; other devices run nu_native.cpp.
+// Implements the solver of nu-SVC, nu-SVR and one-class machines. It takes LIBSVM's steps. Devices that compile kernels
+// run kernels/nu.cl, which describes the method; other devices run nu_native.cpp.
 #pragma once
 
 #include <optional>

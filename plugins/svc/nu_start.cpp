@@ -11,7 +11,8 @@ std::vector<int64_t> rows_of(const RowOrder& order, const std::vector<int8_t>& s
   std::vector<int64_t> rows;
   for (int64_t r = 0; r < order.rows(); ++r)
     if (sign[static_cast<size_t>(r)] == wanted) rows.push_back(r);
-  std::stable_sort(rows.begin(), rows.end(), [&](int64_t a, int64_t b) { return order.original(a) < order.original(b); });
+  std::stable_sort(rows.begin(), rows.end(),
+                   [&](int64_t a, int64_t b) { return order.original(a) < order.original(b); });
   return rows;
 }
 

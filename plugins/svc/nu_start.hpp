@@ -9,8 +9,9 @@
 
 namespace mokume::svc {
 
-// Holds the multipliers of one side as pairs of floats, stride() of each. Side 0 has the rows of sign +1 and side 1 those
-// of sign -1. A regression has a multiplier of each side for every row: the one that raises the prediction is on side 0.
+// Holds the multipliers of one side as pairs of floats, stride() of each. Side 0 has the rows of sign +1 and side 1
+// those of sign -1. A regression has a multiplier of each side for every row: the one that raises the prediction is on
+// side 0.
 struct SideMultipliers {
   std::vector<float> high, low;
 };

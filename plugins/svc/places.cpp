@@ -109,7 +109,7 @@ void Places::count_steps(const std::vector<int32_t>& order, int64_t limit) {
   }
 }
 
-ops::KernelFunction kernel_of(const Settings& settings, const KernelStore& store) {
+Kernel kernel_of(const Settings& settings, const KernelStore& store) {
   return settings.solver == SolverKind::blocked ? store.for_sums(settings.kernel) : settings.kernel;
 }
 

@@ -43,8 +43,8 @@ double spread(const mk_data& data) {
 // Returns whether an RBF kernel is at least as narrow as with scikit-learn's gamma = "scale". Nearly all rows then
 // become support vectors, and their multipliers move once or twice. Large working sets therefore gain nothing over
 // LIBSVM's steps, and are slower if the kernel matrix exceeds the caches (ADR 34).
-bool is_narrow(const ops::KernelFunction& kernel, double spread) {
-  return kernel.kind == ops::KernelKind::rbf && kernel.gamma * spread >= 1;
+bool is_narrow(const Kernel& kernel, double spread) {
+  return kernel.pairs == Pairs::products && kernel.kind == ops::KernelKind::rbf && kernel.gamma * spread >= 1;
 }
 
 bool any_blocked(const mk_experiment& experiment, double spread) {
@@ -84,7 +84,7 @@ double guessed_cost(SolverKind solver, const ops::KernelFunction& kernel, double
 // Lists candidates that share a kernel matrix, in ascending order of C.
 struct Group {
   uint32_t bootstrap = 0;
-  ops::KernelFunction kernel;
+  Kernel kernel;
   GammaUnit gamma_unit = GammaUnit::one;
   std::vector<uint32_t> candidates;
 };
@@ -462,6 +462,7 @@ void check(const mk_experiment& experiment) {
     if (regression && !settings.class_weight.empty())
       throw Error(MK_INVALID_ARGUMENT, "class_weight weighs classes, but the targets are numbers: remove it");
     check_nu(settings);
+    check_inputs(settings.kernel, train.x, train.rows, train.features, "training row");
     const bool weighs = !regression && !weights_of(settings.class_weight, experiment, 0, MK_ALL_ROWS).empty();
     if (weighs && train.n_classes > 2 && settings.multiclass == Multiclass::one_vs_rest)
       throw Error(MK_INVALID_ARGUMENT,

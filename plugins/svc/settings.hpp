@@ -30,14 +30,23 @@ enum class SolverKind { libsvm, blocked };
 // which is 1 / (features * variance of all inputs that a fit trains on).
 enum class GammaUnit { one, automatic, scale };
 
+// Selects what a kernel function takes of two rows x and y: their dot product, sum |x - y|, or sum (x - y)^2 / (x + y).
+// The function of a distance is exp(-gamma * distance).
+enum class Pairs { products, manhattan, chi_squared };
+
+// A kernel of distances has the kind rbf, which is the same function of another distance.
+struct Kernel : ops::KernelFunction {
+  Pairs pairs = Pairs::products;
+};
+
 inline constexpr double kDefaultEpsilon = 0.1, kDefaultNu = 0.5;
 
 // Holds the parameters of one candidate.
 struct Settings {
   Kind kind = Kind::automatic;
   double c = 1;
-  double nu = kDefaultNu;      // only if has_nu(kind)
-  ops::KernelFunction kernel;  // gamma is in the following unit
+  double nu = kDefaultNu;  // only if has_nu(kind)
+  Kernel kernel;           // gamma is in the following unit
   GammaUnit gamma_unit = GammaUnit::one;
   Multiclass multiclass = Multiclass::one_vs_rest;
   // If true, the inputs of a row are its kernel values with all training rows. `kernel` is then linear, because a
@@ -66,7 +75,11 @@ std::vector<double> weights_of(const std::string& text, const mk_experiment& exp
 // Returns the unit as a number, for a fit of this fold of a sample.
 double size_of(GammaUnit unit, const mk_experiment& experiment, uint32_t sample, int32_t fold);
 
-bool same_kernel(const ops::KernelFunction& a, const ops::KernelFunction& b);
+bool same_kernel(const Kernel& a, const Kernel& b);
+
+// Throws Error(MK_BAD_DATA) if a row of `x`, which `what` names, has a negative input and the kernel compares
+// frequencies.
+void check_inputs(const Kernel& kernel, const float* x, int64_t rows, int64_t features, const char* what);
 // Returns whether two candidates differ only in C and nu.
 bool same_chain(const Settings& a, const Settings& b);
 

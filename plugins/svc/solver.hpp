@@ -22,7 +22,7 @@ class Solver {
 
 // Returns the kernel function that the solver of these settings uses. LIBSVM's steps depend on the rounding of its
 // sums, so LibsvmSolver uses the kernel unchanged.
-ops::KernelFunction kernel_of(const Settings& settings, const KernelStore& store);
+Kernel kernel_of(const Settings& settings, const KernelStore& store);
 
 // Returns whether a solver on OpenCL gives each problem a work-group, and records the choice under `key`. Work-groups
 // suit every device except a real CPU, where one work-item per problem is faster and its kernel compiles sooner. A

@@ -15,9 +15,9 @@ namespace fs = std::filesystem;
 
 constexpr uint32_t kFolds = 3;
 
-// Describes one of LIBSVM's machines. A nu below the share of the margin errors leaves a nu-SVC without a margin, and its
-// decision values mean nothing, in LIBSVM either. If the sum of the multipliers is whole, all of them may be at their
-// bounds, and LIBSVM's rho depends on roundings, so these sums are not whole.
+// Describes one of LIBSVM's machines. A nu below the share of the margin errors leaves a nu-SVC without a margin, and
+// its decision values mean nothing, in LIBSVM either. If the sum of the multipliers is whole, all of them may be at
+// their bounds, and LIBSVM's rho depends on roundings, so these sums are not whole.
 struct Machine {
   const char* kind;
   int type;  // svm-train's -s
@@ -102,8 +102,8 @@ std::string output_of(const std::string& command) {
 void svm_train(const Machine& machine, const Candidate& k, const std::string& from, const std::string& to) {
   const std::map<std::string, int> kinds = {{"linear", 0}, {"polynomial", 1}, {"rbf", 2}};
   std::ostringstream command;
-  command << "svm-train -q -e 1e-4 -s " << machine.type << " -t " << kinds.at(k.kernel) << " -c " << k.c << " -n " << k.nu
-          << " -g " << k.gamma << " -r " << k.coef0 << " " << from << " " << to;
+  command << "svm-train -q -e 1e-4 -s " << machine.type << " -t " << kinds.at(k.kernel) << " -c " << k.c << " -n "
+          << k.nu << " -g " << k.gamma << " -r " << k.coef0 << " " << from << " " << to;
   ASSERT_EQ(std::system(command.str().c_str()), 0) << command.str();
 }
 
@@ -148,9 +148,8 @@ TEST_P(NuOnDevice, HasTheErrorsOfLibsvm) {
       svm_train(machine, candidates[c], scratch / "train", scratch / "model");
       const double expected = svm_predict(scratch / "test", scratch / "model");
       const double off = machine.classes == 0 ? 2e-3 * expected : 1;
-      EXPECT_NEAR(results.at({c, fold}).value, expected, off)
-          << candidates[c].kernel << " nu=" << candidates[c].nu << " fold " << fold << ": "
-          << results.at({c, fold}).note;
+      EXPECT_NEAR(results.at({c, fold}).value, expected, off) << candidates[c].kernel << " nu=" << candidates[c].nu
+                                                              << " fold " << fold << ": " << results.at({c, fold}).note;
     }
   }
 }
@@ -302,9 +301,8 @@ TEST(Nu, RefusesWhatHasNoEffect) {
   EXPECT_NE(refusal_of(classes, with("nu_svc", c)).find("takes the place of C"), std::string::npos);
   EXPECT_NE(refusal_of(numbers, with("nu_svr", [](Candidate& k) { k.epsilon = 0.2; })).find("remove epsilon"),
             std::string::npos);
-  EXPECT_NE(
-      refusal_of(classes, with("nu_svc", [](Candidate& k) { k.class_weight = "balanced"; })).find("class_weight"),
-      std::string::npos);
+  EXPECT_NE(refusal_of(classes, with("nu_svc", [](Candidate& k) { k.class_weight = "balanced"; })).find("class_weight"),
+            std::string::npos);
   EXPECT_NE(refusal_of(numbers, with("nu_svc", nothing)).find("the targets are numbers"), std::string::npos);
   EXPECT_NE(refusal_of(classes, with("nu_svr", nothing)).find("the targets are classes"), std::string::npos);
   EXPECT_NE(refusal_of(classes, with("one_class", nothing)).find("data.task to \"one_class\""), std::string::npos);
