@@ -8,6 +8,7 @@
 
 #include "base/text.hpp"
 #include "data/input.hpp"
+#include "data/labels.hpp"
 #include "sdk/error.hpp"
 
 namespace mokume::data {

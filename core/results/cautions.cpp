@@ -37,6 +37,9 @@ std::optional<std::string> compare(const std::string& what, double value, double
 std::optional<std::string> validation_caution(const RunView& view, const std::vector<CandidateRow>& rows) {
   const auto selecting = selecting_metric(view.metrics);
   if (!selecting || !view.best || *view.best >= rows.size() || !rows[*view.best].complete) return std::nullopt;
+  const auto has_rows = [](int64_t of_class) { return of_class > 0; };
+  if (std::count_if(view.class_rows.begin(), view.class_rows.end(), has_rows) == 1)
+    return std::nullopt;  // a one-class machine learns from one class, and no answer beats that class
   const Metric& metric = view.metrics[*selecting];
   const auto constant = constant_answer(view, metric.name);
   if (!constant) return std::nullopt;

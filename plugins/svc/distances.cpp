@@ -17,7 +17,8 @@ const sdk::Program* Distances::program_of(Pairs pairs) {
   const bool chi = pairs == Pairs::chi_squared;
   std::optional<sdk::Program>& program = chi ? chi_squared_ : manhattan_;
   if (!program) {
-    auto built = sdk::Program::build(device_, chi ? "chi_squared" : "manhattan", kDistances, chi ? "-DCHI_SQUARED" : "");
+    auto built =
+        sdk::Program::build(device_, chi ? "chi_squared" : "manhattan", kDistances, chi ? "-DCHI_SQUARED" : "");
     if (!built) return nullptr;
     program.emplace(std::move(*built));
   }

@@ -32,8 +32,7 @@ void write_distances(const float* x, const float* y, int64_t y_ld, int64_t colum
     const float* const yc = y + c * y_ld;
     Floats sums = spread(0);
     for (int64_t b = 0; b < whole; ++b) sums += terms<kChiSquared>(at(x, b), at(yc, b));
-    if (rest > 0)
-      sums += terms<kChiSquared>(first_of(x + whole * kLanes, rest), first_of(yc + whole * kLanes, rest));
+    if (rest > 0) sums += terms<kChiSquared>(first_of(x + whole * kLanes, rest), first_of(yc + whole * kLanes, rest));
     for (int width = kLanes / 2; width > 0; width /= 2)
       for (int t = 0; t < width; ++t) sums[t] += sums[t + width];
     out[c] = -0.5F * sums[0];
@@ -46,8 +45,7 @@ void manhattan(const float* x, const float* y, int64_t y_ld, int64_t columns, in
   write_distances<false>(x, y, y_ld, columns, features, out);
 }
 
-void chi_squared(const float* x, const float* y, int64_t y_ld, int64_t columns, int64_t features,
-                 float* out) noexcept {
+void chi_squared(const float* x, const float* y, int64_t y_ld, int64_t columns, int64_t features, float* out) noexcept {
   write_distances<true>(x, y, y_ld, columns, features, out);
 }
 

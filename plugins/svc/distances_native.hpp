@@ -12,9 +12,11 @@ using DistancesFunction = void (*)(const float* x, const float* y, int64_t y_ld,
 // Returns the function for the best instruction set of this CPU. All instruction sets give the same bits.
 DistancesFunction distances_native(bool chi_squared);
 
-#define SVC_DISTANCES                                                                                              \
-  void manhattan(const float* x, const float* y, int64_t y_ld, int64_t columns, int64_t features, float* out) noexcept; \
-  void chi_squared(const float* x, const float* y, int64_t y_ld, int64_t columns, int64_t features, float* out) noexcept;
+#define SVC_DISTANCES                                                                               \
+  void manhattan(const float* x, const float* y, int64_t y_ld, int64_t columns, int64_t features,   \
+                 float* out) noexcept;                                                              \
+  void chi_squared(const float* x, const float* y, int64_t y_ld, int64_t columns, int64_t features, \
+                   float* out) noexcept;
 namespace base {
 SVC_DISTANCES
 }

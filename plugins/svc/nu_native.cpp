@@ -14,7 +14,7 @@ constexpr int32_t up_flag(int side) { return kUp << (2 * side); }
 constexpr int32_t low_flag(int side) { return kLow << (2 * side); }
 
 struct NuProblem : Problem {
-  float* multipliers;  // of both sides
+  float* multipliers;  // the pairs of side 0, then the pairs of side 1
 
   NuProblem(const PlaceArrays& all, int64_t place)
       : Problem(all, place), multipliers(all.a + place * 2 * kSides * all.ld) {}

@@ -69,7 +69,7 @@ struct Blobs {
   std::vector<float> x;
   std::vector<int32_t> labels, fold_of;
   std::vector<float> targets, weights;  // with targets, the task is a regression
-  std::vector<std::string> names;       // of the classes
+  std::vector<std::string> names;       // class names, in the order of the labels
 
   Blobs(int64_t n, int64_t d, int32_t k, uint32_t folds, double spread = 1.3) : rows(n), features(d), classes(k) {
     for (int64_t r = 0; r < n; ++r) {

@@ -52,8 +52,8 @@ Blobs matrix_of(const Blobs& blobs, const Candidate& candidate) {
   matrix.x.clear();
   for (int64_t r = 0; r < blobs.rows; ++r)
     for (int64_t c = 0; c < blobs.rows; ++c)
-      matrix.x.push_back(static_cast<float>(kernel_of(candidate.kernel, candidate.gamma,
-                                                      blobs.x.data() + r * kFeatures, blobs.x.data() + c * kFeatures)));
+      matrix.x.push_back(static_cast<float>(kernel_of(candidate.kernel, candidate.gamma, blobs.x.data() + r * kFeatures,
+                                                      blobs.x.data() + c * kFeatures)));
   return matrix;
 }
 
@@ -193,9 +193,10 @@ TEST(Chi2, RefusesNegativeInputs) {
     return "";
   };
   const Experiment bad(blobs, {candidates_with("chi2")[0]}, kFoldsHere);
-  EXPECT_EQ(refusal([&] { sdk::call(world.model().check, world.model().self, bad.get()); }),
-            "the kernel chi2 compares frequencies, but feature 3 of training row 8 is negative: choose another kernel, or "
-            "set data.standardize to \"none\"");
+  EXPECT_EQ(
+      refusal([&] { sdk::call(world.model().check, world.model().self, bad.get()); }),
+      "the kernel chi2 compares frequencies, but feature 3 of training row 8 is negative: choose another kernel, or "
+      "set data.standardize to \"none\"");
   EXPECT_NE(refusal([&] { predicted(world, fitted, blobs); }).find("feature 3 of row 8 is negative"),
             std::string::npos);
   world.model().fitted_destroy(fitted);

@@ -190,6 +190,62 @@ TEST_P(NuOnDevice, ReachesTheModelOfSvmTrain) {
   }
 }
 
+// Models of svm-train, of every kind and with LIBSVM's probabilities, predict what svm-predict does.
+TEST(LibsvmModels, OfEveryKindPredictAsSvmPredictDoes) {
+  REQUIRE_LIBSVM;
+  World world("host");
+  const Machine machines[] = {{"c_svc", 0, 3, "ovo", {0.5}},
+                              {"nu_svc", 1, 3, "ovo", {0.777}},
+                              {"one_class", 2, 2, "ovo", {0.117}},
+                              {"epsilon_svr", 3, 0, "ovo", {0.5}},
+                              {"nu_svr", 4, 0, "ovo", {0.519}}};
+  for (const Machine& machine : machines) {
+    const NuScratch scratch;
+    const Blobs blobs = rows_for(machine, 150);
+    write_rows_of(scratch / "train", blobs, MK_ALL_ROWS, false);
+    const std::string probabilities = machine.type == 2 ? "" : " -b 1";
+    ASSERT_EQ(
+        std::system(("svm-train -q -s " + std::to_string(machine.type) + probabilities + " -n " +
+                     std::to_string(machine.nus[0]) + " " + (scratch / "train") + " " + (scratch / "model.libsvm"))
+                        .c_str()),
+        0);
+    std::string classes;
+    for (size_t k = 0; k < blobs.names.size() && machine.classes > 0; ++k)
+      classes += (k > 0 ? ", \"" : "\"") + blobs.names[k] + "\"";
+    std::ofstream(scratch / "manifest.json")
+        << R"({"format": "mokume-svc", "version": 1, "multiclass": "ovo", "features": 4, "C": 1, "classes": [)"
+        << classes << R"(], "scaling": {"mean": [], "scale": []}})";
+    mk_fitted* fitted = nullptr;
+    sdk::call(world.model().load, world.model().self, scratch.path.c_str(), &fitted);
+    std::vector<int32_t> labels(150);
+    std::vector<float> scores(150 * world.model().scores_per_row(fitted));
+    sdk::call(world.model().predict, world.model().self, static_cast<const mk_fitted*>(fitted),
+              world.device().services(), blobs.x.data(), blobs.rows, blobs.features, labels.data(), scores.data());
+    world.model().fitted_destroy(fitted);
+    svm_predict(scratch / "train", scratch / "model.libsvm");
+    std::ifstream theirs(scratch / "train.out");
+    for (size_t r = 0; r < 150; ++r) {
+      std::string word;
+      ASSERT_TRUE(theirs >> word) << machine.kind;
+      if (machine.classes == 0)
+        EXPECT_NEAR(static_cast<double>(scores[r]), std::stod(word), 1e-4) << machine.kind;
+      else
+        EXPECT_EQ(blobs.names[static_cast<size_t>(labels[r])], word) << machine.kind << " row " << r;
+    }
+  }
+}
+
+TEST(LibsvmModels, WithKernelsOfNumbersOfRowsAreRefused) {
+  const NuScratch scratch;
+  std::ofstream(scratch / "model") << "svm_type c_svc\nkernel_type precomputed\nnr_class 2\n";
+  try {
+    svc::read_libsvm(scratch / "model", 4);
+    ADD_FAILURE() << "the model was taken";
+  } catch (const Error& e) {
+    EXPECT_NE(std::string(e.what()).find("model:2: its kernel is precomputed"), std::string::npos) << e.what();
+  }
+}
+
 // With a budget for half a matrix, kernel rows replace each other while problems wait for them.
 TEST_P(NuOnDevice, ComputesKernelRowsOnTheFlyWithTheSameErrors) {
   const auto& [backend, machine] = GetParam();
