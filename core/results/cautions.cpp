@@ -54,6 +54,7 @@ std::optional<std::string> test_caution(const RunView& view) {
   const auto constant = constant_answer_on_test(view);
   if (!view.test || view.test->n == 0 || !constant) return std::nullopt;
   const bool classes = view.data_classes > 0;
+  if (classes && *constant == 0) return std::nullopt;  // all test rows are of one class
   return compare(classes ? "The test error" : "The test MSE", view.test->value(), *constant, 0, Metric(), classes);
 }
 
