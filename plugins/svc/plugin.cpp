@@ -25,8 +25,8 @@ struct Model {
   static mk_score_kind score_kind(const Fitted& fitted) {
     return svc::score_kind(fitted.settings.multiclass, fitted.classes());
   }
-  static constexpr const auto& calibrate = svc::calibrate;
-  static constexpr const auto& probabilities = svc::probabilities;
+  static constexpr auto calibrate = svc::calibrate;
+  static constexpr auto probabilities = svc::probabilities;
 };
 
 }  // namespace
