@@ -196,9 +196,10 @@ std::vector<Parameter> row_keys() {
   return {
       Key("data", "task", Type::text,
           "what the targets are; without it, whole numbers with at most 1000 different values are classes, and "
-          "other numbers are targets of a regression",
+          "other numbers are targets of a regression; one_class: 1 for rows to accept and -1 for rows to reject, of "
+          "which the training rows may have only one",
           kInPlan | kPlanIfSet, kIn<&DataSpec::task>)
-          .one_of({"classification", "regression"})
+          .one_of({"classification", "regression", "one_class"})
           .for_sources({"libsvm", "csv", "npy"}),
       Key("data", "missing", Type::text,
           "what a missing cell causes: an error, a dropped row, or the mean of the column (for words, the most "

@@ -25,7 +25,7 @@ constexpr std::array kKeys = {
     OtherKey{"break_ties", "leave it out: ties go to the lower class"},
     OtherKey{"verbose", "leave it out, and start the program with --verbose"},
     OtherKey{"n_jobs", "leave it out: all devices work, or those that use in [devices] names"},
-    OtherKey{"nu", "leave it out: svc is C-SVC or epsilon-SVR, and takes C and epsilon"},
+    OtherKey{"svm_type", "write kind, with LIBSVM's name of the machine, e.g. kind = \"nu_svc\""},
     OtherKey{"sample_weight", "write weight in [data]: the column with the weights"},
     OtherKey{"hidden_layer_sizes", "write [[model_options.layers]], a table for each layer"},
     OtherKey{"learning_rate_init", "write lr in the optimizer: optimizer = { type = \"adam\", lr = 0.001 }"},

@@ -111,7 +111,27 @@ bool parse_number(std::string_view text, float& value) {
   return true;
 }
 
+namespace {
+
+LabelMap one_class_map(const Labels& labels, const std::string& path) {
+  for (size_t row = 0; row < labels.size(); ++row) {
+    double value = 0;
+    const bool number = labels.values.empty() ? parse_number(labels.texts[row], value) : true;
+    if (!labels.values.empty()) value = labels.values[row];
+    if (!is_missing(labels, row) && (!number || (value != 1 && value != -1)))
+      bad_data(
+          path, labels.place(row),
+          "the label " + quoted(text_of(labels, row)) +
+              " is neither 1, for a row to accept, nor -1, for one to reject: number the rows so, because data.task "
+              "is \"one_class\"");
+  }
+  return {false, true, {"-1", "1"}};
+}
+
+}  // namespace
+
 LabelMap learn_labels(const Labels& labels, const std::string& path, const std::string& task) {
+  if (task == kOneClass) return one_class_map(labels, path);
   LabelMap map;
   if (labels.values.empty()) {
     if (task == "regression")

@@ -28,9 +28,13 @@ struct LabelMap {
   std::vector<std::string> class_names;  // ascending
 };
 
+// Names the task whose labels are 1 for rows to accept and -1 for rows to reject, of which the training file may have
+// only one.
+inline constexpr const char* kOneClass = "one_class";
+
 // Treats words as classes, and numbers as classes if all of them are whole and at most 1,000 are distinct. For numbers,
-// a `task` of "classification" or "regression" decides instead. Throws Error(MK_BAD_DATA) if `task` is "regression" but
-// the labels are words.
+// a `task` of "classification" or "regression" decides instead. Throws Error(MK_BAD_DATA) if the labels do not suit
+// `task`.
 LabelMap learn_labels(const Labels& labels, const std::string& path, const std::string& task);
 
 // Fills in the labels or targets of the first rows of `table`. Unknown::error throws for unknown labels. Unknown::keep

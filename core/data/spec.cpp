@@ -8,6 +8,7 @@
 
 #include "base/text.hpp"
 #include "data/input.hpp"
+#include "data/labels.hpp"
 #include "sdk/error.hpp"
 
 namespace mokume::data {
@@ -155,8 +156,8 @@ bool reads_text(const std::string& source) { return source == "csv" || source ==
 
 void check_task(const DataSpec& spec) {
   if (spec.task.empty()) return;
-  if (spec.task != "classification" && spec.task != "regression")
-    contradiction("data.task is '" + spec.task + "'; it can be classification or regression");
+  if (spec.task != "classification" && spec.task != "regression" && spec.task != kOneClass)
+    contradiction("data.task is '" + spec.task + "'; it can be classification, regression or one_class");
   if (!reads_text(spec.source) && spec.source != "npy")
     contradiction("data.task is for the sources csv, libsvm and npy only; remove it");
 }

@@ -37,6 +37,9 @@ std::optional<std::string> compare(const std::string& what, double value, double
 std::optional<std::string> validation_caution(const RunView& view, const std::vector<CandidateRow>& rows) {
   const auto selecting = selecting_metric(view.metrics);
   if (!selecting || !view.best || *view.best >= rows.size() || !rows[*view.best].complete) return std::nullopt;
+  const auto has_rows = [](int64_t of_class) { return of_class > 0; };
+  if (std::count_if(view.class_rows.begin(), view.class_rows.end(), has_rows) == 1)
+    return std::nullopt;  // a one-class machine learns from one class, and no answer beats that class
   const Metric& metric = view.metrics[*selecting];
   const auto constant = constant_answer(view, metric.name);
   if (!constant) return std::nullopt;
@@ -51,6 +54,7 @@ std::optional<std::string> test_caution(const RunView& view) {
   const auto constant = constant_answer_on_test(view);
   if (!view.test || view.test->n == 0 || !constant) return std::nullopt;
   const bool classes = view.data_classes > 0;
+  if (classes && *constant == 0) return std::nullopt;  // all test rows are of one class
   return compare(classes ? "The test error" : "The test MSE", view.test->value(), *constant, 0, Metric(), classes);
 }
 

@@ -8,6 +8,7 @@
 //     using Fitted = ...;  // movable
 //     //   std::vector<std::string> class_names; std::vector<double> mean, scale;       see take_description()
 //     //   void predict(const sdk::Device&, const float* x, int64_t rows, int32_t* labels, float* scores) const
+//     //                                    or with (const sdk::Host&, const sdk::Device&, ...), to compute on the host
 //     //   void save(const std::string& directory) const
 //     //   static Fitted load(const std::string& directory)
 //     //   void export_onnx(const std::string& path) const                              optional; see sdk/onnx.hpp
@@ -110,7 +111,13 @@ class ModelTable {
     table_.session_destroy = [](mk_session* s) { delete session(s); };
     table_.fit = fit;
     table_.refit = refit;
-    table_.predict = predict;
+    table_.predict = [](void* self, const mk_fitted* fitted, const mk_device_services* device, const float* x,
+                        int64_t rows, int64_t features, int32_t* labels, float* scores, mk_error* error) -> int32_t {
+      return guard(error, [&] {
+        const auto& table = *static_cast<const ModelTable*>(self);
+        table.predict(handle(fitted)->fitted, Device(device), x, rows, features, labels, scores);
+      });
+    };
     table_.scores_per_row = [](const mk_fitted* f) {
       return static_cast<uint32_t>(Model::scores_per_row(handle(f)->fitted));
     };
@@ -196,15 +203,15 @@ class ModelTable {
     return guard(error, [&] { *out = own(std::move(*session(s)->refit(*fit, *sink))); });
   }
 
-  static int32_t predict(void*, const mk_fitted* fitted, const mk_device_services* device, const float* x, int64_t rows,
-                         int64_t features, int32_t* labels, float* scores, mk_error* error) {
-    return guard(error, [&] {
-      const Fitted& f = handle(fitted)->fitted;
-      if (const int64_t wanted = Model::features(f); features != wanted)
-        throw Error(MK_BAD_DATA, "the model was trained on " + std::to_string(wanted) +
-                                     " features and these rows have " + std::to_string(features));
-      f.predict(Device(device), x, rows, labels, scores);
-    });
+  void predict(const Fitted& f, const Device& device, const float* x, int64_t rows, int64_t features, int32_t* labels,
+               float* scores) const {
+    if (const int64_t wanted = Model::features(f); features != wanted)
+      throw Error(MK_BAD_DATA, "the model was trained on " + std::to_string(wanted) + " features and these rows have " +
+                                   std::to_string(features));
+    if constexpr (requires { f.predict(host_, device, x, rows, labels, scores); })
+      f.predict(host_, device, x, rows, labels, scores);
+    else
+      f.predict(device, x, rows, labels, scores);
   }
 
   static int32_t save(const mk_fitted* fitted, const char* directory, mk_error* error) {

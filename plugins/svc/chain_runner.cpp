@@ -214,7 +214,8 @@ void ChainRunner::start_next(Chain& chain) {
   BinaryProblem problem = problems_[chain.problem];
   problem.fold = static_cast<int32_t>(fold.fold);
   places_.occupy(solve.place, problem);
-  places_.start(solve.place, start_of(settings_, order_, problem.fold, solve.c), fold.coef_base + solve.coef_row);
+  const double nu = fold.fits[solve.step].step.nu;
+  places_.start(solve.place, start_of(settings_, order_, problem, solve.c, nu), fold.coef_base + solve.coef_row);
   chain.solves.push_back(std::move(solve));
 }
 
@@ -236,7 +237,7 @@ void ChainRunner::take_solutions(Chain& chain) {
 void ChainRunner::accept(Chain& chain, const Solve& solve) {
   const Solution& solution = *solve.solution;
   Fold& fold = folds_[chain.fold];
-  fold.pending.push_back({solve.coef_row, solution.rho, problems_[chain.problem].sign(), solve.target});
+  fold.pending.push_back({solve.coef_row, solution.rho, problems_[chain.problem].decision_sign(), solve.target});
   if (solve.recall) {
     chain.settled = solve.target;  // skip_done() copies the solution into the waiting fits
     return;
@@ -246,6 +247,7 @@ void ChainRunner::accept(Chain& chain, const Solve& solve) {
   fit.steps += solution.steps;
   fit.capped = fit.capped || solution.capped;
   ++solves_done_;
+  if (has_nu(settings_.kind)) return;
   if (solution.vectors > 0 && device_.info().kind != MK_DEVICE_GPU)
     chain.ahead = 1 + (most_ahead(device_.info()) - 1) * solution.at_c / solution.vectors;
   if (solution.at_c > 0 || solution.capped || pass_ == Pass::handed_over || pass_ == Pass::again) return;
@@ -319,6 +321,8 @@ ChainRunner::Classes ChainRunner::classify(const Fold& fold, const Fit& fit) con
     classes.labels.push_back(order_.label(begin + r));
     classes.predicted.push_back(predict_class(row, order_.classes(), settings_.multiclass));
     classes.errors += classes.predicted.back() != classes.labels.back() ? 1 : 0;
+    // The tolerance of a problem with nu is in another unit than its decision values.
+    if (has_nu(settings_.kind)) continue;
     classes.unsure += is_unsure(row, order_.classes(), settings_.multiclass, static_cast<float>(settings_.tol)) ? 1 : 0;
   }
   return classes;
@@ -328,8 +332,8 @@ void ChainRunner::hand_over(const Fold& fold, const Fit& fit) {
   auto at = std::find_if(handed_over_.begin(), handed_over_.end(), [&](const auto& f) { return f.fold == fold.fold; });
   if (at == handed_over_.end()) at = handed_over_.insert(handed_over_.end(), {fold.fold, {}});
   // The note keeps the settled problems of the first pass, because later fits of the chain copy solutions of that pass.
-  at->steps.push_back(
-      {fit.step.c, fit.step.fit, false, "", fit.step.settled_c.empty() ? fit.settled_c : fit.step.settled_c});
+  at->steps.push_back({fit.step.c, fit.step.nu, fit.step.fit, false, "",
+                       fit.step.settled_c.empty() ? fit.settled_c : fit.step.settled_c});
 }
 
 void ChainRunner::report_classes(Fold& fold, Fit& fit) {

@@ -1,9 +1,10 @@
-// Runs fits that share a kernel matrix and differ only in C and fold. A binary problem of a fold makes a chain, which
-// the runner solves in ascending order of C.
+// Runs fits that share a kernel matrix and differ only in C, nu and fold. A binary problem of a fold makes a chain,
+// which the runner solves in ascending order of C.
 //
 // If no multiplier of a solution is at C, the box constraint is inactive, and the solution is optimal for every larger
 // C. The chain is then settled, and its remaining fits copy the solution. Every solve starts from multipliers of 0, so
 // the bits of a fit do not depend on earlier solves of the chain. A resumed run solves a settled chain again at that C.
+// Problems with nu never settle, because nu changes every solution.
 #pragma once
 
 #include <chrono>
@@ -28,12 +29,12 @@ enum class Pass { only, first, again, handed_over };
 
 class ChainRunner {
  public:
-  // All fits differ only in C and fold (same_chain()). The sink receives Step::fit as the index of a fit.
+  // All fits differ only in C, nu and fold (same_chain()). The sink receives Step::fit as the index of a fit.
   ChainRunner(const sdk::Device& device, const RowOrder& order, KernelStore& store, Places& places, Solver& solver,
               const Settings& settings, Pass pass);
 
   struct Step {
-    double c = 0;
+    double c = 0, nu = 0;
     uint32_t fit = 0;  // index that the sink receives
     bool done = false;
     std::string note;               // note of a fit that is done

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "distances.hpp"
 #include "rows.hpp"
 #include "sdk/ops.hpp"
 
@@ -32,7 +33,13 @@ double sum_of(const float* x, const float* y, int64_t d, Term&& term) {
   return ((sums[0] + sums[4]) + (sums[1] + sums[5])) + ((sums[2] + sums[6]) + (sums[3] + sums[7]));
 }
 
-double kernel_value(const ops::KernelFunction& k, const float* x, const float* y, int64_t d) {
+double distance_of(Pairs pairs, const float* x, const float* y, int64_t d) {
+  if (pairs == Pairs::manhattan) return sum_of(x, y, d, [](double a, double b) { return std::fabs(a - b); });
+  return sum_of(x, y, d, [](double a, double b) { return a + b > 0 ? (a - b) * (a - b) / (a + b) : 0; });
+}
+
+double kernel_value(const Kernel& k, const float* x, const float* y, int64_t d) {
+  if (k.pairs != Pairs::products) return std::exp(-k.gamma * distance_of(k.pairs, x, y, d));
   const bool distances = ops::needs_norms(k.kind);
   const double dot = distances ? 0 : sum_of(x, y, d, [](double a, double b) { return a * b; });
   const double distance = distances ? sum_of(x, y, d, [](double a, double b) { return (a - b) * (a - b); }) : 0;
@@ -53,7 +60,9 @@ double kernel_value(const ops::KernelFunction& k, const float* x, const float* y
 
 // Bounds the error of an fp32 kernel value for two vectors with squared norms of at most `norm`. A dot product has an
 // error of at most a multiple of |x| |y| (Higham, Accuracy and Stability of Numerical Algorithms, 2002, equation 3.5).
-double value_error(const ops::KernelFunction& k, double norm) {
+double value_error(const Kernel& k, double norm, int64_t features) {
+  // A distance is a sum of terms of one sign, so its error is relative to itself, and gamma * d * exp(-gamma * d) < 1.
+  if (k.pairs != Pairs::products) return kKernelError * (1 + static_cast<double>(features) / 64);
   switch (k.kind) {
     case ops::KernelKind::linear:
       return kKernelError * norm;
@@ -68,6 +77,12 @@ double value_error(const ops::KernelFunction& k, double norm) {
       return kKernelError * (1 + k.gamma * norm);
   }
   return 0;
+}
+
+// Distances stand for products of rows whose norms are 0.
+void write_norms(const sdk::Device& device, const mk_tensor& rows, const sdk::Buffer& norms, bool products) {
+  const mk_tensor to = sdk::vector(norms.get(), rows.rows);
+  device.submit(products ? ops::row_norm2(rows, to) : ops::fill(to, 0.0F));
 }
 
 }  // namespace
@@ -125,11 +140,15 @@ void Fitted::decide_in_double(const float* x, float* decisions) const {
   for (size_t p = 0; p < sums.size(); ++p) decisions[p] = static_cast<float>(sums[p] - static_cast<double>(rho[p]));
 }
 
-void Fitted::predict(const sdk::Device& device, const float* x, int64_t rows, int32_t* labels, float* scores) const {
+void Fitted::predict(const sdk::Host& host, const sdk::Device& device, const float* x, int64_t rows, int32_t* labels,
+                     float* scores) const {
   const int64_t p = problems(), d = features, nv = std::max<int64_t>(n_vectors(), 1);
   const int64_t row_block = std::min(rows, kRowBlock), vector_block = std::min(nv, kVectorBlock);
   if (rows == 0) return;
+  check_inputs(settings.kernel, x, rows, d, "row");
   const ops::KernelFunction kernel = ops::without_one(settings.kernel);
+  const bool products = settings.kernel.pairs == Pairs::products;
+  Distances distances(host, device);
   const sdk::Buffer sv = device.buffer<float>(static_cast<uint64_t>(vector_block * d));
   const sdk::Buffer sv_norms = device.buffer<float>(static_cast<uint64_t>(vector_block));
   const sdk::Buffer coef = device.buffer<float>(static_cast<uint64_t>(p * vector_block));
@@ -147,14 +166,14 @@ void Fitted::predict(const sdk::Device& device, const float* x, int64_t rows, in
     for (int64_t k = 0; k < p; ++k) std::copy_n(coefficients.data() + k * n_vectors() + v, nb, part.data() + k * nb);
     device.write(coef, part.data(), static_cast<uint64_t>(p * nb));
     const mk_tensor sv_view = sdk::matrix(sv.get(), nb, d);
-    device.submit(ops::row_norm2(sv_view, sdk::vector(sv_norms.get(), nb)));
+    write_norms(device, sv_view, sv_norms, products);
     for (int64_t r = 0; r < rows; r += row_block) {
       const int64_t rb = std::min(row_block, rows - r);
       device.write(xs, x + r * d, static_cast<uint64_t>(rb * d));
       const mk_tensor x_view = sdk::matrix(xs.get(), rb, d);
       const mk_tensor dot = sdk::matrix(dots.get(), rb, nb);
-      device.submit(ops::row_norm2(x_view, sdk::vector(x_norms.get(), rb)));
-      device.submit(ops::gemm(x_view, false, sv_view, true, dot));
+      write_norms(device, x_view, x_norms, products);
+      distances.compute(settings.kernel.pairs, x_view, sv_view, dot);
       device.submit(ops::kernel_map(dot, sdk::vector(x_norms.get(), rb), sdk::vector(sv_norms.get(), nb), dot, kernel));
       device.submit(ops::gemm(dot, false, sdk::matrix(coef.get(), p, nb), true, sdk::matrix(out.get(), rb, p)));
       device.read(out, block.data(), static_cast<uint64_t>(rb * p));
@@ -168,7 +187,7 @@ void Fitted::predict(const sdk::Device& device, const float* x, int64_t rows, in
     float* row = sums.data() + r * p;
     for (int64_t k = 0; k < p; ++k) row[k] -= offset[static_cast<size_t>(k)];
     if (regression()) continue;
-    const double error = value_error(settings.kernel, std::max(largest, norm2(x + r * d, d)));
+    const double error = value_error(settings.kernel, std::max(largest, norm2(x + r * d, d)), d);
     if (in_doubt(row, sizes, error)) decide_in_double(x + r * d, row);
     labels[r] = predict_class(row, classes(), settings.multiclass);
   }

@@ -1,4 +1,4 @@
-// Holds a trained multi-class C-SVC or epsilon-SVR in host memory, predicts with it, and saves, loads and exports it.
+// Holds a trained support vector machine in host memory, predicts with it, and saves, loads and exports it.
 #pragma once
 
 #include <cstdint>
@@ -8,12 +8,14 @@
 #include "abi/model.h"
 #include "libsvm_file.hpp"
 #include "sdk/device.hpp"
+#include "sdk/plugin.hpp"
 #include "settings.hpp"
 
 namespace mokume::svc {
 
 // Computes decision[p](x) = sum over vectors v of coefficients[p][v] * K(vector v, x) - rho[p], with problems in the
 // order of binary_problems(). Vectors are sorted by class. A regression has no classes; decision[0] is its prediction.
+// The classes of a one-class machine are kRejected and kAccepted; its decision value is positive for rejected rows.
 struct Fitted {
   Settings settings;
   int64_t features = 0;
@@ -27,6 +29,7 @@ struct Fitted {
   std::vector<double> mean, scale;     // scaling of the training data: empty, one value, or one per feature
 
   bool regression() const { return class_names.empty(); }
+  bool one_class() const { return settings.kind == Kind::one_class; }
   int32_t classes() const { return static_cast<int32_t>(class_names.size()); }
   int64_t n_vectors() const { return static_cast<int64_t>(vector_class.size()); }
   int64_t problems() const { return static_cast<int64_t>(rho.size()); }
@@ -34,10 +37,11 @@ struct Fitted {
   // Writes `rows` classes to `labels`, which a regression ignores, and rows x problems() decision values to `scores`,
   // which may be null. Works in blocks of a fixed size. If fp32 cannot determine the class of a row (a decision value,
   // or the lead of the largest one, is within its rounding error), the host computes the decisions in double precision.
-  void predict(const sdk::Device& device, const float* x, int64_t rows, int32_t* labels, float* scores) const;
+  void predict(const sdk::Host& host, const sdk::Device& device, const float* x, int64_t rows, int32_t* labels,
+               float* scores) const;
 
-  // Writes a manifest, and model.libsvm (regression, two classes, one-vs-one) or class-<k>.libsvm per class
-  // (one-vs-rest).
+  // Writes a manifest, and files in LIBSVM's format, whose names end in .svm if LIBSVM lacks the kernel: model.libsvm
+  // (regression, one-class, two classes, one-vs-one) or class-<k>.libsvm per class (one-vs-rest).
   void save(const std::string& directory) const;
   static Fitted load(const std::string& directory);
   // Exports a regression as an SVMRegressor, two classes or one-vs-one as an SVMClassifier, and one-vs-rest as an
@@ -54,7 +58,8 @@ struct Fitted {
 
 // Returns the non-zero coefficients of one problem as a two-class model with `labels`; the class +1 comes first.
 LibsvmModel binary_model(const Fitted& f, int64_t problem, const std::vector<int64_t>& labels);
-LibsvmModel regression_model(const Fitted& f);
+// Returns a regression or a one-class machine, whose decision values in LIBSVM are positive for accepted rows.
+LibsvmModel unlabelled_model(const Fitted& f);
 // Returns all problems of a one-vs-one model.
 LibsvmModel pairs_model(const Fitted& f, const std::vector<int64_t>& labels);
 

@@ -18,8 +18,6 @@ namespace {
 
 using nlohmann::json;
 
-constexpr const char* kKernelWords[] = {"linear", "polynomial", "rbf", "sigmoid"};
-
 // Returns the labels that svm-predict prints, which are integers: the class names if all of them are integers,
 // otherwise their indices.
 std::vector<int64_t> numeric_labels(const std::vector<std::string>& names) {
@@ -37,10 +35,16 @@ std::vector<int64_t> numeric_labels(const std::vector<std::string>& names) {
   return labels;
 }
 
+void negate(LibsvmModel& m) {
+  for (double& coefficient : m.coefficients) coefficient = -coefficient;
+  for (double& rho : m.rho) rho = -rho;
+}
+
 }  // namespace
 
 LibsvmModel binary_model(const Fitted& f, int64_t problem, const std::vector<int64_t>& labels) {
   LibsvmModel m;
+  m.kind = f.settings.kind;
   m.kernel = f.settings.kernel;
   m.labels = labels;
   m.rho = {static_cast<double>(f.rho[static_cast<size_t>(problem)])};
@@ -57,19 +61,22 @@ LibsvmModel binary_model(const Fitted& f, int64_t problem, const std::vector<int
   return m;
 }
 
-LibsvmModel regression_model(const Fitted& f) {
+LibsvmModel unlabelled_model(const Fitted& f) {
   LibsvmModel m;
+  m.kind = f.settings.kind;
   m.kernel = f.settings.kernel;
   m.vectors_per_class = {f.n_vectors()};
   m.rho = {static_cast<double>(f.rho.front())};
   m.coefficients.assign(f.coefficients.begin(), f.coefficients.end());
   m.vectors = f.vectors;
   m.features = f.features;
+  if (f.one_class()) negate(m);
   return m;
 }
 
 LibsvmModel pairs_model(const Fitted& f, const std::vector<int64_t>& labels) {
   LibsvmModel m;
+  m.kind = f.settings.kind;
   m.kernel = f.settings.kernel;
   m.labels = labels;
   m.rho.assign(f.rho.begin(), f.rho.end());
@@ -94,7 +101,11 @@ namespace {
 
 bool one_file(const Fitted& f) { return f.classes() <= 2 || f.settings.multiclass == Multiclass::one_vs_one; }
 
-std::string class_file(int64_t k) { return "class-" + std::to_string(k) + ".libsvm"; }
+// Returns how the names of files with this kernel end. LIBSVM reads only .libsvm.
+const char* ending_of(const Kernel& kernel) { return kernel.pairs == Pairs::products ? ".libsvm" : ".svm"; }
+
+std::string class_file(int64_t k, const Kernel& kernel) { return "class-" + std::to_string(k) + ending_of(kernel); }
+std::string model_file(const Kernel& kernel) { return std::string("model") + ending_of(kernel); }
 
 void load_pairs(Fitted& f, LibsvmModel m) {
   const int64_t n = m.n_vectors();
@@ -114,7 +125,8 @@ void load_pairs(Fitted& f, LibsvmModel m) {
       }
 }
 
-void load_regression(Fitted& f, LibsvmModel m) {
+void load_unlabelled(Fitted& f, LibsvmModel m) {
+  if (f.one_class()) negate(m);
   f.vector_class.assign(static_cast<size_t>(m.n_vectors()), 0);
   f.vectors = std::move(m.vectors);
   f.coefficients.assign(m.coefficients.begin(), m.coefficients.end());
@@ -122,7 +134,7 @@ void load_regression(Fitted& f, LibsvmModel m) {
 }
 
 LibsvmModel model_of(const Fitted& f) {
-  if (f.regression()) return regression_model(f);
+  if (f.regression() || f.one_class()) return unlabelled_model(f);
   const std::vector<int64_t> labels = numeric_labels(f.class_names);
   return f.classes() == 2 ? binary_model(f, 0, labels) : pairs_model(f, labels);
 }
@@ -132,9 +144,10 @@ void load_rest(Fitted& f, const std::string& directory) {
   std::vector<LibsvmModel> parts;
   int64_t total = 0;
   for (int64_t k = 0; k < f.classes(); ++k) {
-    parts.push_back(read_libsvm(directory + "/" + class_file(k), f.features));
+    parts.push_back(read_libsvm(directory + "/" + class_file(k, f.settings.kernel), f.features));
     if (parts.back().labels.size() != 2)
-      throw Error(MK_BAD_DATA, directory + "/" + class_file(k) + ": expected a two-class model: the file is damaged");
+      throw Error(MK_BAD_DATA, directory + "/" + class_file(k, f.settings.kernel) +
+                                   ": expected a two-class model: the file is damaged");
     total += parts.back().n_vectors();
   }
   f.vectors.reserve(static_cast<size_t>(total * f.features));
@@ -170,6 +183,8 @@ Fitted read_manifest(const std::string& directory) {
     f.scale = manifest.at("scaling").at("scale").get<std::vector<double>>();
     f.settings.c = manifest.at("C").get<double>();
     rest = manifest.at("multiclass") == "ovr";
+    if (const auto kernel = manifest.value("kernel", ""); kernel == "laplacian" || kernel == "chi2")
+      f.settings.kernel.pairs = kernel == "chi2" ? Pairs::chi_squared : Pairs::manhattan;
   } catch (const json::exception& e) {
     throw Error(MK_BAD_DATA, path + " is damaged: " + e.what());
   }
@@ -189,12 +204,12 @@ Fitted read_manifest(const std::string& directory) {
 void Fitted::save(const std::string& directory) const {
   json files = json::array();
   if (one_file(*this)) {
-    write_libsvm(directory + "/model.libsvm", model_of(*this));
-    files.push_back("model.libsvm");
+    write_libsvm(directory + "/" + model_file(settings.kernel), model_of(*this));
+    files.push_back(model_file(settings.kernel));
   } else {
     for (int64_t k = 0; k < problems(); ++k) {
-      write_libsvm(directory + "/" + class_file(k), binary_model(*this, k, {1, -1}));
-      files.push_back(class_file(k));
+      write_libsvm(directory + "/" + class_file(k, settings.kernel), binary_model(*this, k, {1, -1}));
+      files.push_back(class_file(k, settings.kernel));
     }
   }
   json manifest = {{"format", "mokume-svc"},
@@ -204,7 +219,8 @@ void Fitted::save(const std::string& directory) const {
                    {"labels", numeric_labels(class_names)},
                    {"features", features},
                    {"scaling", {{"mean", mean}, {"scale", scale}}},
-                   {"kernel", kKernelWords[static_cast<int>(settings.kernel.kind)]},
+                   {"kind", kind_name(settings.kind)},
+                   {"kernel", kernel_name(settings.kernel)},
                    {"C", settings.c},
                    {"files", files}};
   // The training rows are in the order of the vectors in the file.
@@ -219,14 +235,19 @@ Fitted Fitted::load(const std::string& directory) {
   Fitted f = read_manifest(directory);
   if (f.settings.multiclass == Multiclass::one_vs_rest) {
     load_rest(f, directory);
-    f.settings.kernel = read_libsvm(directory + "/" + class_file(0), f.features).kernel;
+    const LibsvmModel first = read_libsvm(directory + "/" + class_file(0, f.settings.kernel), f.features);
+    f.settings.kernel = first.kernel;
+    f.settings.kind = first.kind;
   } else {
-    LibsvmModel m = read_libsvm(directory + "/model.libsvm", f.features);
-    if (static_cast<int32_t>(m.labels.size()) != f.classes())
-      throw Error(MK_BAD_DATA, directory + "/model.libsvm: the number of classes differs from the manifest");
+    const std::string path = directory + "/" + model_file(f.settings.kernel);
+    LibsvmModel m = read_libsvm(path, f.features);
+    const bool one_class = m.kind == Kind::one_class;
+    if (one_class ? f.classes() != 2 : static_cast<int32_t>(m.labels.size()) != f.classes())
+      throw Error(MK_BAD_DATA, path + ": the number of classes differs from the manifest");
     f.settings.kernel = m.kernel;
-    if (f.regression())
-      load_regression(f, std::move(m));
+    f.settings.kind = m.kind;
+    if (f.regression() || one_class)
+      load_unlabelled(f, std::move(m));
     else
       load_pairs(f, std::move(m));
   }

@@ -53,6 +53,17 @@ void add_classifier(Graph& graph, const std::string& x, const LibsvmModel& m, co
   graph.output("decisions", kFloat, {Graph::kRows, static_cast<int64_t>(m.rho.size())});
 }
 
+// Classifies by the decision value of an SVMRegressor, because an SVMClassifier needs vectors of both classes.
+void add_one_class(Graph& graph, const std::string& x, const Fitted& f) {
+  const LibsvmModel m = with_a_vector(unlabelled_model(f));
+  const std::string accepts =
+      graph.add("SVMRegressor", {x}, support_vectors(m).set("n_supports", m.n_vectors()), "", kMl);
+  graph.add("Neg", {accepts}, {}, "decisions");
+  graph.label_of_largest(graph.add("Concat", {"decisions", accepts}, Attributes().set("axis", int64_t{1})),
+                         f.class_names);
+  graph.output("decisions", kFloat, {Graph::kRows, 1});
+}
+
 void add_regressors(Graph& graph, const std::string& x, const Fitted& f) {
   std::vector<std::string> decisions;
   for (int64_t k = 0; k < f.problems(); ++k) {
@@ -67,13 +78,18 @@ void add_regressors(Graph& graph, const std::string& x, const Fitted& f) {
 }  // namespace
 
 void Fitted::export_onnx(const std::string& path) const {
+  if (settings.kernel.pairs != Pairs::products)
+    throw Error(MK_UNSUPPORTED, std::string("ONNX has no support vector machine with the kernel ") +
+                                    kernel_name(settings.kernel) + ": train a model with another kernel");
   Graph graph("mokume svc");
   const std::string x = graph.scaled(graph.input("rows", kFloat, {Graph::kRows, features}), mean, scale);
   if (regression()) {
-    const LibsvmModel m = with_a_vector(regression_model(*this));
+    const LibsvmModel m = with_a_vector(unlabelled_model(*this));
     graph.add("SVMRegressor", {x}, support_vectors(m).set("n_supports", m.n_vectors()), "predicted", kMl);
     graph.output("predicted", kFloat, {Graph::kRows, 1});
-  } else if (classes() > 2 && settings.multiclass == Multiclass::one_vs_rest)
+  } else if (one_class())
+    add_one_class(graph, x, *this);
+  else if (classes() > 2 && settings.multiclass == Multiclass::one_vs_rest)
     add_regressors(graph, x, *this);
   else
     add_classifier(graph, x,

@@ -62,7 +62,7 @@ double largest_value(const ops::KernelFunction& f, const std::vector<float>& nor
 
 KernelStore::KernelStore(const sdk::Host& host, const sdk::Device& device, const mk_data& data, const RowOrder& order,
                          uint64_t reserve, int64_t solver_rows, bool given)
-    : device_(device), mirror_(host, device), order_(order) {
+    : device_(device), mirror_(host, device), distances_(host, device), order_(order) {
   const int64_t n = order.rows();
   plan_memory(reserve, solver_rows, given);
   diagonal_ = device.buffer<float>(static_cast<uint64_t>(order.stride()));
@@ -76,10 +76,7 @@ KernelStore::KernelStore(const sdk::Host& host, const sdk::Device& device, const
       make_cache();
     } else {
       kernel_ = make_panels(n);
-      if (mode_ == Mode::gram_kept) {
-        gram_ = make_panels(n);
-        gram_into(gram_);
-      }
+      if (mode_ == Mode::gram_kept) gram_ = make_panels(n);
     }
   }
   if (mode_ != Mode::on_the_fly)
@@ -92,7 +89,7 @@ void KernelStore::plan_memory(uint64_t reserve, int64_t solver_rows, bool given)
   const auto row_bytes = static_cast<uint64_t>(order_.stride()) * sizeof(float);
   const uint64_t matrix = static_cast<uint64_t>(n) * row_bytes;
   const uint64_t x_bytes = static_cast<uint64_t>(n) * static_cast<uint64_t>(d) * sizeof(float);
-  const uint64_t fixed = reserve + x_bytes + 4 * row_bytes;
+  const uint64_t fixed = reserve + x_bytes + 5 * row_bytes;
   const uint64_t budget = device_.budget_bytes();
   const uint64_t max_buffer = device_.info().max_buffer_bytes;
 
@@ -123,6 +120,7 @@ void KernelStore::load_rows(const mk_data& data) {
   for (int64_t r = 0; r < n; ++r) std::copy_n(data.x + order_.original(r) * d, d, x.data() + r * d);
   x_ = device_.upload(x);
   norms_ = device_.buffer<float>(static_cast<uint64_t>(order_.stride()));
+  zeros_ = device_.upload(std::vector<float>(static_cast<size_t>(order_.stride()), 0.0F));
   device_.submit(ops::row_norm2(sdk::matrix(x_.get(), n, d), sdk::vector(norms_.get(), n)));
   host_norms_.resize(static_cast<size_t>(n));
   device_.read(norms_, host_norms_.data(), static_cast<uint64_t>(n));
@@ -217,15 +215,15 @@ std::vector<KernelStore::Strip> KernelStore::strips() const {
 void KernelStore::gram_into(const std::vector<sdk::Buffer>& panels) {
   const int64_t d = order_.features();
   for (const Strip& s : strips())
-    device_.submit(ops::gemm(sdk::matrix(x_.get(), s.rows, d, 0, s.first * d), false,
-                             sdk::matrix(x_.get(), s.first + s.rows, d), true,
-                             sdk::matrix(panels[s.panel].get(), s.rows, s.first + s.rows, order_.stride(), s.at)));
+    distances_.compute(function_.pairs, sdk::matrix(x_.get(), s.rows, d, 0, s.first * d),
+                       sdk::matrix(x_.get(), s.first + s.rows, d),
+                       sdk::matrix(panels[s.panel].get(), s.rows, s.first + s.rows, order_.stride(), s.at));
 }
 
 void KernelStore::map_strip(const Strip& s, const std::vector<sdk::Buffer>& from) {
   const int64_t columns = s.first + s.rows, ld = order_.stride();
   device_.submit(ops::kernel_map(sdk::matrix(from[s.panel].get(), s.rows, columns, ld, s.at),
-                                 sdk::vector(norms_.get(), s.rows, s.first), sdk::vector(norms_.get(), columns),
+                                 sdk::vector(norms().get(), s.rows, s.first), sdk::vector(norms().get(), columns),
                                  sdk::matrix(kernel_[s.panel].get(), s.rows, columns, ld, s.at), function_));
 }
 
@@ -238,13 +236,14 @@ void KernelStore::mirror_strip(const Strip& s) {
   }
 }
 
-ops::KernelFunction KernelStore::for_sums(const ops::KernelFunction& function) const {
-  const ops::KernelFunction less = ops::without_one(function);
-  return largest_value(less, host_norms_) < 1 ? less : function;
+Kernel KernelStore::for_sums(const Kernel& kernel) const {
+  if (kernel.pairs != Pairs::products) return kernel;  // the norms do not bound its distances
+  const Kernel less{ops::without_one(kernel), kernel.pairs};
+  return largest_value(less, host_norms_) < 1 ? less : kernel;
 }
 
-void KernelStore::select(const ops::KernelFunction& function) {
-  if (selected_ && ops::same_values(function, function_)) return;
+void KernelStore::select(const Kernel& function) {
+  if (selected_ && function.pairs == function_.pairs && ops::same_values(function, function_)) return;
   const auto phase = device_.phase("kernel");
   function_ = function;
   selected_ = true;
@@ -265,6 +264,10 @@ void KernelStore::select(const ops::KernelFunction& function) {
     return;
   }
   if (mode_ == Mode::in_place) gram_into(kernel_);
+  if (mode_ == Mode::gram_kept && kept_ != function.pairs) {
+    gram_into(gram_);
+    kept_ = function.pairs;
+  }
   for (const Strip& strip : strips()) {
     map_strip(strip, mode_ == Mode::in_place ? kernel_ : gram_);
     mirror_strip(strip);
@@ -273,8 +276,8 @@ void KernelStore::select(const ops::KernelFunction& function) {
 
 void KernelStore::compute_rows(const mk_tensor& x, const mk_tensor& norms, const mk_tensor& out) {
   const int64_t n = order_.rows(), d = order_.features();
-  device_.submit(ops::gemm(x, false, sdk::matrix(x_.get(), n, d), true, out));
-  device_.submit(ops::kernel_map(out, norms, sdk::vector(norms_.get(), n), out, function_));
+  distances_.compute(function_.pairs, x, sdk::matrix(x_.get(), n, d), out);
+  device_.submit(ops::kernel_map(out, norms, sdk::vector(this->norms().get(), n), out, function_));
 }
 
 void KernelStore::fetch(const std::vector<int32_t>& rows, const std::vector<int32_t>& keep) {
@@ -302,7 +305,8 @@ void KernelStore::fetch(const std::vector<int32_t>& rows, const std::vector<int3
     device_.submit(ops::gather_rows(sdk::matrix(x_.get(), n, d), index, sdk::matrix(gathered_.get(), count, d)));
     device_.submit(
         ops::gather_rows(sdk::matrix(norms_.get(), n, 1), index, sdk::matrix(gathered_norms_.get(), count, 1)));
-    compute_rows(sdk::matrix(gathered_.get(), count, d), sdk::vector(gathered_norms_.get(), count),
+    const sdk::Buffer& gathered = function_.pairs == Pairs::products ? gathered_norms_ : zeros_;
+    compute_rows(sdk::matrix(gathered_.get(), count, d), sdk::vector(gathered.get(), count),
                  sdk::matrix(scratch_.get(), count, n, ld));
     const auto row_bytes = static_cast<uint64_t>(ld) * sizeof(float);
     for (int64_t k = 0; k < count; ++k) {
@@ -329,7 +333,7 @@ void KernelStore::for_rows(int64_t first, int64_t count, const std::function<voi
     int64_t end = std::min(first + count, r + step);
     if (mode_ == Mode::on_the_fly) {
       const mk_tensor out = sdk::matrix(scratch_.get(), end - r, n, ld);
-      compute_rows(sdk::matrix(x_.get(), end - r, d, 0, r * d), sdk::vector(norms_.get(), end - r, r), out);
+      compute_rows(sdk::matrix(x_.get(), end - r, d, 0, r * d), sdk::vector(norms().get(), end - r, r), out);
       use(out, r);
     } else {
       const int64_t p = r / panel_rows_;

@@ -1,7 +1,8 @@
 // Provides the kernel values of the training rows on one device, within its memory budget.
 //
 // There are three modes for kernel functions. The store uses the first mode that fits:
-//   gram_kept   The Gram matrix and the kernel matrix are both resident (2 n^2 floats). A new gamma takes one
+//   gram_kept   The Gram matrix (or the matrix of distances that a kernel has in its place) and the kernel matrix are
+//   both resident (2 n^2 floats). A new gamma takes one
 //               elementwise pass.
 //   in_place    One matrix of n^2 floats is resident. For a new kernel function, the store computes the Gram matrix
 //               again and turns it into kernel values in place.
@@ -17,13 +18,14 @@
 
 #include <cstdint>
 #include <functional>
+#include <optional>
 #include <string>
 #include <vector>
 
+#include "distances.hpp"
 #include "mirror.hpp"
 #include "rows.hpp"
 #include "sdk/device.hpp"
-#include "sdk/ops/kernel_map.hpp"
 
 namespace mokume::svc {
 
@@ -42,10 +44,10 @@ class KernelStore {
 
   // Returns a kernel function that preserves the digits of sums of many products. For an RBF kernel close to 1 for all
   // pairs of rows, this is the kernel minus 1. The multipliers of both classes have equal sums, so solutions are equal.
-  ops::KernelFunction for_sums(const ops::KernelFunction& function) const;
+  Kernel for_sums(const Kernel& kernel) const;
 
   // Makes the values of this kernel function available.
-  void select(const ops::KernelFunction& function);
+  void select(const Kernel& kernel);
 
   Mode mode() const { return mode_; }
   const char* mode_name() const;
@@ -80,6 +82,7 @@ class KernelStore {
   };
   std::vector<Strip> strips() const;
   void gram_into(const std::vector<sdk::Buffer>& panels);
+  const sdk::Buffer& norms() const { return function_.pairs == Pairs::products ? norms_ : zeros_; }
   void map_strip(const Strip& strip, const std::vector<sdk::Buffer>& from);
   void mirror_strip(const Strip& strip);
   void compute_rows(const mk_tensor& x, const mk_tensor& norms, const mk_tensor& out);
@@ -88,15 +91,17 @@ class KernelStore {
 
   const sdk::Device& device_;
   Mirror mirror_;
+  Distances distances_;
   const RowOrder& order_;
-  ops::KernelFunction function_;
+  Kernel function_;
+  std::optional<Pairs> kept_;  // content of gram_
   bool selected_ = false;
   Mode mode_ = Mode::gram_kept;
   int64_t panel_rows_ = 0;
   float largest_ = 0;
   float largest_given_ = 0;  // largest absolute value in the mode given
   int64_t cached_rows_ = 0;  // number of rows that the panels hold in the mode on_the_fly
-  sdk::Buffer x_, norms_, diagonal_, slot_buffer_;
+  sdk::Buffer x_, norms_, zeros_, diagonal_, slot_buffer_;
   std::vector<sdk::Buffer> gram_, kernel_;
   std::vector<float> host_norms_;  // squared norms of the rows or, in the mode given, the diagonal
   // Only the mode on_the_fly uses the following members.

@@ -16,7 +16,11 @@
 namespace mokume::svc {
 namespace {
 
-constexpr const char* kKernelNames[] = {"linear", "polynomial", "rbf", "sigmoid"};  // indexed by ops::KernelKind
+constexpr const char* kKindNames[] = {"", "c_svc", "nu_svc", "one_class", "epsilon_svr", "nu_svr"};  // indexed by Kind
+
+// Lists LIBSVM's kernels, indexed by ops::KernelKind, and the kernels that it lacks, indexed by Pairs.
+constexpr const char* kKernelNames[] = {"linear", "polynomial", "rbf", "sigmoid"};
+constexpr const char* kDistanceNames[] = {"", "laplacian", "chi2"};
 
 template <class T>
 void append(std::string& text, T value) {
@@ -35,6 +39,9 @@ class Line {
     std::replace_if(
         why.begin(), why.end(), [](unsigned char c) { return c < 0x20 || c > 0x7E; }, '?');
     throw Error(MK_BAD_DATA, path_ + ":" + std::to_string(number_) + ": " + why + ": the file is truncated or damaged");
+  }
+  [[noreturn]] void refuse(const std::string& why) const {
+    throw Error(MK_BAD_DATA, path_ + ":" + std::to_string(number_) + ": " + why);
   }
   std::string_view word() {
     skip();
@@ -103,14 +110,21 @@ void read_vector(Line& line, LibsvmModel& m, int64_t v) {
 
 }  // namespace
 
+const char* kernel_name(const Kernel& kernel) {
+  return kernel.pairs == Pairs::products ? kKernelNames[static_cast<int>(kernel.kind)]
+                                         : kDistanceNames[static_cast<int>(kernel.pairs)];
+}
+
+const char* kind_name(Kind kind) { return kKindNames[static_cast<int>(kind)]; }
+
 int64_t LibsvmModel::n_vectors() const {
   return std::accumulate(vectors_per_class.begin(), vectors_per_class.end(), int64_t{0});
 }
 
 void write_libsvm(const std::string& path, const LibsvmModel& m) {
   sdk::OutputFile file(path);
-  std::string text = std::string("svm_type ") + (m.regression() ? "epsilon_svr" : "c_svc") + "\nkernel_type ";
-  text += kKernelNames[static_cast<int>(m.kernel.kind)];
+  std::string text = std::string("svm_type ") + kind_name(m.kind) + "\nkernel_type ";
+  text += kernel_name(m.kernel);
   const auto value_line = [&](const char* key, double value) {
     text += std::string("\n") + key + " ";
     append(text, value);
@@ -129,10 +143,10 @@ void write_libsvm(const std::string& path, const LibsvmModel& m) {
       append(text, v);
     }
   };
-  text += "\nnr_class " + std::to_string(m.regression() ? 2 : m.labels.size()) + "\ntotal_sv " +
+  text += "\nnr_class " + std::to_string(m.has_labels() ? m.labels.size() : 2) + "\ntotal_sv " +
           std::to_string(m.n_vectors());
   list_line("rho", m.rho);
-  if (!m.regression()) {
+  if (m.has_labels()) {
     list_line("label", m.labels);
     list_line("nr_sv", m.vectors_per_class);
   }
@@ -172,22 +186,23 @@ class Header {
   bool take(Line& line) {
     const std::string_view key = line.word();
     if (key == "SV") return false;
-    if (!take_kernel(key, line) && !take_classes(key, line) && key != "probA" && key != "probB")
+    if (!take_kernel(key, line) && !take_classes(key, line) && !is_probability(key))
       line.fail("unknown key '" + std::string(key.substr(0, 40)) + "'");
     return true;
   }
 
-  // Completes the header of a regression, which has neither labels nor nr_sv.
+  // Completes the header of a model without labels, which has no nr_sv either.
   void complete(const Line& line) {
-    if (!regression_) return;
+    if (model_.has_labels()) return;
     if (!model_.labels.empty() || !model_.vectors_per_class.empty() || classes != 2 || model_.rho.size() != 1)
-      line.fail("an epsilon_svr model has nr_class 2, one rho, and neither label nor nr_sv");
+      line.fail(std::string("a model of the type ") + kind_name(model_.kind) +
+                " has nr_class 2, one rho, and neither label nor nr_sv");
     if (total < 0 || total > (int64_t{1} << 31)) line.fail("total_sv is out of range");
     model_.vectors_per_class = {total};
   }
 
   void check(const Line& line) const {
-    if (regression_) return;
+    if (!model_.has_labels()) return;
     if (static_cast<int64_t>(model_.labels.size()) != classes ||
         model_.vectors_per_class.size() != model_.labels.size() ||
         static_cast<int64_t>(model_.rho.size()) != classes * (classes - 1) / 2)
@@ -220,10 +235,21 @@ class Header {
   bool take_kernel(std::string_view key, Line& line) {
     if (key == "svm_type") {
       const std::string_view type = line.word();
-      regression_ = type == "epsilon_svr";
-      if (!regression_ && type != "c_svc") line.fail("neither a c_svc nor an epsilon_svr model");
+      const auto found = std::find(std::begin(kKindNames) + 1, std::end(kKindNames), type);
+      if (found == std::end(kKindNames)) line.fail("unknown svm_type '" + std::string(type.substr(0, 40)) + "'");
+      model_.kind = static_cast<Kind>(found - std::begin(kKindNames));
     } else if (key == "kernel_type") {
       const std::string_view name = line.word();
+      if (name == "precomputed")
+        line.refuse(
+            "its kernel is precomputed, so the file holds numbers of training rows in place of vectors: train "
+            "it by mokume with kernel = \"precomputed\", which saves vectors");
+      const auto distance = std::find(std::begin(kDistanceNames) + 1, std::end(kDistanceNames), name);
+      if (distance != std::end(kDistanceNames)) {
+        model_.kernel.kind = ops::KernelKind::rbf;
+        model_.kernel.pairs = static_cast<Pairs>(distance - std::begin(kDistanceNames));
+        return true;
+      }
       const auto found = std::find(std::begin(kKernelNames), std::end(kKernelNames), name);
       if (found == std::end(kKernelNames)) line.fail("unknown kernel '" + std::string(name.substr(0, 40)) + "'");
       model_.kernel.kind = static_cast<ops::KernelKind>(found - std::begin(kKernelNames));
@@ -258,8 +284,12 @@ class Header {
     return true;
   }
 
+  // Probabilities are not read: mokume has its own calibration.
+  static bool is_probability(std::string_view key) {
+    return key == "probA" || key == "probB" || key == "prob_density_marks";
+  }
+
   LibsvmModel& model_;
-  bool regression_ = false;
 };
 
 }  // namespace

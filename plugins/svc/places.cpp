@@ -7,16 +7,16 @@
 
 namespace mokume::svc {
 
-uint64_t Places::bytes(const RowOrder& order, int64_t count, int64_t coef_rows) {
-  const auto ld = static_cast<uint64_t>(order.stride());
-  const uint64_t each = ld * (4 * sizeof(float) + sizeof(int32_t) + sizeof(int8_t)) + 2 * kMaxSpans * sizeof(int32_t) +
-                        sizeof(PlaceInts) + sizeof(PlaceFloats) + sizeof(int32_t);
+uint64_t Places::bytes(const RowOrder& order, int64_t count, int64_t coef_rows, int64_t sides) {
+  const auto ld = static_cast<uint64_t>(order.stride()), floats = 2 + 2 * static_cast<uint64_t>(sides);
+  const uint64_t each = ld * (floats * sizeof(float) + sizeof(int32_t) + sizeof(int8_t)) +
+                        2 * kMaxSpans * sizeof(int32_t) + sizeof(PlaceInts) + sizeof(PlaceFloats) + sizeof(int32_t);
   return static_cast<uint64_t>(count) * each + static_cast<uint64_t>(coef_rows) * ld * sizeof(float) +
          2 * ld * sizeof(float);
 }
 
-Places::Places(const sdk::Device& device, const RowOrder& order, int64_t count, int64_t coef_rows)
-    : device_(device), order_(order), count_(count) {
+Places::Places(const sdk::Device& device, const RowOrder& order, int64_t count, int64_t coef_rows, int64_t sides)
+    : device_(device), order_(order), count_(count), sides_(sides) {
   const auto ld = static_cast<uint64_t>(order.stride());
   const auto p = static_cast<uint64_t>(count);
   buffers_.order = device.buffer<int32_t>(p);
@@ -26,7 +26,7 @@ Places::Places(const sdk::Device& device, const RowOrder& order, int64_t count, 
   buffers_.sign = device.buffer<int8_t>(p * ld);
   buffers_.flags = device.buffer<int32_t>(p * ld);
   buffers_.f = device.buffer<float>(p * 2 * ld);
-  buffers_.a = device.buffer<float>(p * 2 * ld);
+  buffers_.a = device.buffer<float>(p * 2 * static_cast<uint64_t>(sides) * ld);
   buffers_.target = device.upload(order.padded(order.targets(), 0));
   buffers_.weight = device.upload(order.padded(order.weights(), 1));
   coef_ = device.buffer<float>(static_cast<uint64_t>(coef_rows) * ld);
@@ -61,6 +61,12 @@ void Places::start(int64_t place, const Start& start, int64_t coef_row) {
   floats_[p].c_minus = static_cast<float>(start.c * minus);
   floats_[p].tol = static_cast<float>(start.tol);
   floats_[p].epsilon = static_cast<float>(start.epsilon);
+  auto at = static_cast<uint64_t>(place * 2 * sides_ * order_.stride());
+  for (const SideMultipliers& side : start.multipliers)
+    for (const std::vector<float>* part : {&side.high, &side.low}) {
+      if (!part->empty()) device_.write(buffers_.a, part->data(), part->size(), at);
+      at += part->size();
+    }
   active_[p] = true;
   steps_[p] = 0;
   capped_[p] = false;
@@ -103,18 +109,24 @@ void Places::count_steps(const std::vector<int32_t>& order, int64_t limit) {
   }
 }
 
-ops::KernelFunction kernel_of(const Settings& settings, const KernelStore& store) {
+Kernel kernel_of(const Settings& settings, const KernelStore& store) {
   return settings.solver == SolverKind::blocked ? store.for_sums(settings.kernel) : settings.kernel;
 }
 
 // Dividing the targets by s has the same effect as multiplying C, epsilon and the tolerance by s, except that the
 // solution is s times smaller.
-Places::Start start_of(const Settings& settings, const RowOrder& order, int32_t fold, double c) {
-  if (!order.regression()) return {c, settings.tol};
-  const double unit = settings.standardise_target ? order.target_deviation(fold) : 1;
+Places::Start start_of(const Settings& settings, const RowOrder& order, const BinaryProblem& problem, double c,
+                       double nu) {
+  const bool penalises = settings.kind != Kind::nu_svc && settings.kind != Kind::one_class;
+  const double unit = settings.standardise_target ? order.target_deviation(problem.fold) : 1;
+  const double bound = penalises ? c * unit : 1;
+  Places::Start start{bound, settings.tol, settings.epsilon * unit, {}};
+  if (has_nu(settings.kind)) start.multipliers = nu_start(order, problem, settings.kind, nu, bound);
+  if (!order.regression()) return start;
   // The solver compares the high parts of F, whose rounding errors are relative to the size of the targets.
   const double resolved = 0x1p-20 * order.largest_target();
-  return {c * unit, std::max(settings.tol * unit, resolved), settings.epsilon * unit};
+  start.tol = std::max(settings.tol * unit, resolved);
+  return start;
 }
 
 PlaceArrays arrays_of(Places& places, const KernelStore* store) {

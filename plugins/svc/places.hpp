@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "kernel_store.hpp"
+#include "nu_start.hpp"
 #include "rows.hpp"
 #include "sdk/device.hpp"
 
@@ -23,7 +24,8 @@ struct Solution {
 
 // Hold the state of one place, in the layout of kernels/places.cl.
 struct PlaceInts {
-  int32_t status, best, need, steps, at_c, vectors, coef_row, steps_left;
+  int32_t status, best, need, steps, at_c, vectors, coef_row;
+  int32_t steps_left;  // or, in the solver of problems with nu, the first row of a pair of side 1
 };
 struct PlaceFloats {
   float up, low, rho, c, tol, up_rest, c_minus, rounding, epsilon;
@@ -34,11 +36,12 @@ enum : int32_t { kRunning = 0, kConverged = 1, kNeed = 2, kStart = 3, kStuck = 4
 
 class Places {
  public:
-  // The coefficient matrix that receives the solutions has `coef_rows` rows.
-  Places(const sdk::Device& device, const RowOrder& order, int64_t count, int64_t coef_rows);
+  // The coefficient matrix that receives the solutions has `coef_rows` rows. Problems with nu need two `sides`, others
+  // one.
+  Places(const sdk::Device& device, const RowOrder& order, int64_t count, int64_t coef_rows, int64_t sides);
 
   // Returns the bytes of device memory that `count` places and `coef_rows` coefficient rows take.
-  static uint64_t bytes(const RowOrder& order, int64_t count, int64_t coef_rows);
+  static uint64_t bytes(const RowOrder& order, int64_t count, int64_t coef_rows, int64_t sides);
 
   int64_t count() const { return count_; }
   int64_t stride() const { return order_.stride(); }
@@ -47,8 +50,9 @@ class Places {
   // Puts a problem into a place, where it stays until another problem replaces it.
   void occupy(int64_t place, const BinaryProblem& problem);
   struct Start {
-    double c, tol;       // the weights of classes and rows multiply c
-    double epsilon = 0;  // only for a regression
+    double c, tol;                               // the weights of classes and rows multiply c
+    double epsilon = 0;                          // only for an epsilon-SVR
+    std::array<SideMultipliers, 2> multipliers;  // only for problems with nu; others start at 0
   };
   // Starts the problem of a place. The solver writes the coefficients, 0 for rows outside the problem, to `coef_row`.
   void start(int64_t place, const Start& start, int64_t coef_row);
@@ -83,6 +87,7 @@ class Places {
   const sdk::Device& device_;
   const RowOrder& order_;
   int64_t count_;
+  int64_t sides_;
   Buffers buffers_;
   sdk::Buffer coef_;
   std::vector<PlaceInts> ints_;

@@ -31,4 +31,4 @@ struct Model {
 
 }  // namespace
 
-MOKUME_MODEL(Model, "svc", "support vector machines: C-SVC and epsilon-SVR by dual SMO")
+MOKUME_MODEL(Model, "svc", "support vector machines of LIBSVM's five kinds by dual SMO")

@@ -79,6 +79,7 @@ std::vector<BinaryProblem> binary_problems(int32_t classes, Multiclass multiclas
 }
 
 std::vector<BinaryProblem> weighted_problems(int32_t classes, const Settings& settings, int32_t fold) {
+  if (settings.kind == Kind::one_class) return {{fold, 0, BinaryProblem::kOrigin}};
   std::vector<BinaryProblem> problems = binary_problems(classes, settings.multiclass, fold);
   if (settings.class_weights.empty()) return problems;
   for (BinaryProblem& problem : problems) {
@@ -157,6 +158,7 @@ class Spans {
 
 // Returns the sign of a row with this label in a binary problem, or 0 if the problem does not contain the class.
 int sign_of(const BinaryProblem& problem, int32_t label) {
+  if (problem.negative == BinaryProblem::kOrigin) return 1;
   if (label == problem.positive) return problem.sign();
   return problem.negative == BinaryProblem::kRest || label == problem.negative ? -problem.sign() : 0;
 }

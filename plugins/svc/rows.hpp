@@ -58,10 +58,11 @@ class RowOrder {
   std::vector<int64_t> fold_begin_;  // has folds + 1 values
 };
 
-// Separates class `positive` from class `negative`, or from all others if `negative` is kRest. Trains on every fold
-// except `fold`, or on every row if `fold` is MK_ALL_ROWS.
+// Separates class `positive` from class `negative`, or from all others if `negative` is kRest. If `negative` is
+// kOrigin, the problem separates the rows of all classes from the origin. Trains on every fold except `fold`, or on
+// every row if `fold` is MK_ALL_ROWS.
 struct BinaryProblem {
-  static constexpr int32_t kRest = -1;
+  static constexpr int32_t kRest = -1, kOrigin = -2;
   int32_t fold = MK_ALL_ROWS;
   int32_t positive = 0;
   int32_t negative = kRest;
@@ -72,13 +73,18 @@ struct BinaryProblem {
   // sign influences which of them the solver finds. Users of LIBSVM label the class 1 and the rest 0, which makes the
   // rest LIBSVM's positive class (docs/adr/0007).
   int32_t sign() const { return negative == kRest ? -1 : 1; }
+
+  // Returns the factor that makes the solution's decision values positive for class `positive` or, in a one-class
+  // machine, for class 0, the rejected rows.
+  int32_t decision_sign() const { return negative == kRest || negative == kOrigin ? -1 : 1; }
 };
 
 // Returns the binary problems of a fit in the order of its decision values: one per class, or one per pair in LIBSVM's
 // order (0,1), (0,2), ... Two classes make one problem, in which class 0 is positive. A regression makes one problem.
 std::vector<BinaryProblem> binary_problems(int32_t classes, Multiclass multiclass, int32_t fold);
 
-// Returns the problems of binary_problems() with the weights of the settings.
+// Returns the problems of a fit with these settings, and with the weights of its classes. A one-class machine has one
+// problem; its classes are kRejected and kAccepted in this order, because the program sorts classes.
 std::vector<BinaryProblem> weighted_problems(int32_t classes, const Settings& settings, int32_t fold);
 
 // Returns the class that the decision values of binary_problems() predict. The largest value (one-vs-rest) or the most

@@ -4,6 +4,7 @@
 #include <cmath>
 #include <cstdio>
 #include <string>
+#include <string_view>
 
 #include "sdk/model.hpp"
 #include "sdk/ops.hpp"
@@ -42,8 +43,8 @@ double spread(const mk_data& data) {
 // Returns whether an RBF kernel is at least as narrow as with scikit-learn's gamma = "scale". Nearly all rows then
 // become support vectors, and their multipliers move once or twice. Large working sets therefore gain nothing over
 // LIBSVM's steps, and are slower if the kernel matrix exceeds the caches (ADR 34).
-bool is_narrow(const ops::KernelFunction& kernel, double spread) {
-  return kernel.kind == ops::KernelKind::rbf && kernel.gamma * spread >= 1;
+bool is_narrow(const Kernel& kernel, double spread) {
+  return kernel.pairs == Pairs::products && kernel.kind == ops::KernelKind::rbf && kernel.gamma * spread >= 1;
 }
 
 bool any_blocked(const mk_experiment& experiment, double spread) {
@@ -51,9 +52,23 @@ bool any_blocked(const mk_experiment& experiment, double spread) {
   for (uint32_t c = 0; c < experiment.n_candidates; ++c) {
     const Settings s = candidate_settings(experiment, c);
     const bool narrow = s.gamma_unit == GammaUnit::one && is_narrow(s.kernel, spread);
-    if (s.solver == SolverKind::blocked && !narrow) return true;
+    if (s.solver == SolverKind::blocked && !narrow && !has_nu(s.kind)) return true;
   }
   return false;
+}
+
+bool any_nu(const mk_experiment& experiment) {
+  for (uint32_t c = 0; c < experiment.n_candidates; ++c)
+    if (has_nu(candidate_settings(experiment, c).kind)) return true;
+  return false;
+}
+
+// Returns why a problem has no solution for this nu, or "".
+std::string why_infeasible(const RowOrder& order, const Settings& settings, int32_t fold, double nu) {
+  if (settings.kind != Kind::nu_svc) return "";
+  for (const BinaryProblem& problem : weighted_problems(order.classes(), settings, fold))
+    if (std::string why = why_infeasible(order, problem, nu); !why.empty()) return why;
+  return "";
 }
 
 // Guesses the relative duration of a fit until measurements are available. Wide kernels take many steps, and narrow
@@ -69,7 +84,7 @@ double guessed_cost(SolverKind solver, const ops::KernelFunction& kernel, double
 // Lists candidates that share a kernel matrix, in ascending order of C.
 struct Group {
   uint32_t bootstrap = 0;
-  ops::KernelFunction kernel;
+  Kernel kernel;
   GammaUnit gamma_unit = GammaUnit::one;
   std::vector<uint32_t> candidates;
 };
@@ -120,7 +135,9 @@ Settings SvcSession::settings_for(const mk_fit& fit) {
   settings.kernel.gamma *= known->second;
   settings.gamma_unit = GammaUnit::one;
   settings.class_weights = weights_of(settings.class_weight, experiment_, fit.bootstrap, fit.fold);
-  if (experiment_.train->n_classes == 0 || is_narrow(settings.kernel, spread_)) settings.solver = SolverKind::libsvm;
+  const bool regression = experiment_.train->n_classes == 0;
+  if (settings.kind == Kind::automatic) settings.kind = regression ? Kind::epsilon_svr : Kind::c_svc;
+  if (regression || has_nu(settings.kind) || is_narrow(settings.kernel, spread_)) settings.solver = SolverKind::libsvm;
   return settings;
 }
 
@@ -140,14 +157,15 @@ void SvcSession::prepare(uint32_t bootstrap) {
   const int64_t folds = std::max<int64_t>(1, experiment_.n_folds);
   const int64_t max_places = most_places(device_.info(), working_set(order_->rows()));
   const int64_t folds_at_once = std::max<int64_t>(1, std::min(folds, max_places / problems));
-  const bool blocked = any_blocked(experiment_, spread_);
+  const bool blocked = any_blocked(experiment_, spread_), has_nus = any_nu(experiment_);
+  const int64_t sides = has_nus ? 2 : 1;
   const int64_t fewest = std::min(max_places, folds_at_once * problems);
   const int64_t ahead = most_ahead(device_.info());
   const int64_t most_running = std::min(ahead * fewest, problems_at_once(device_.info()));
   Room room{std::clamp(most_running, fewest, max_places), folds_at_once};
   const auto reserve = [&] {
     const int64_t coef_rows = coef_rows_per_fold(problems, room.places, ahead);
-    return Places::bytes(*order_, room.places, room.folds * coef_rows) +
+    return Places::bytes(*order_, room.places, room.folds * coef_rows, sides) +
            (blocked ? BlockedSolver::bytes(*order_, room.places) : 0) +
            static_cast<uint64_t>(order_->rows() * coef_rows) * sizeof(float);
   };
@@ -166,11 +184,14 @@ void SvcSession::prepare(uint32_t bootstrap) {
     room = {std::min(fewest, kPlacesOnTheFly), 1};
     while (room.places > 1 && reserve() > budget / 2) room.places = (room.places + 1) / 2;
   }
-  const int64_t rows_at_once = blocked ? std::max(room.places, working_set(order_->rows()) / 2) : room.places;
+  // While a problem with nu waits for a row, it keeps one of each side.
+  const int64_t rows_of_places = sides * room.places;
+  const int64_t rows_at_once = blocked ? std::max(rows_of_places, working_set(order_->rows()) / 2) : rows_of_places;
   store_.emplace(host_, device_, *experiment_.train, *order_, reserve(), rows_at_once,
                  candidate_settings(experiment_, 0).precomputed);
-  places_.emplace(device_, *order_, room.places, room.folds * coef_rows_per_fold(problems, room.places, ahead));
+  places_.emplace(device_, *order_, room.places, room.folds * coef_rows_per_fold(problems, room.places, ahead), sides);
   if (!libsvm_) libsvm_.emplace(host_, device_, order_->regression());
+  if (has_nus && !nu_) nu_.emplace(host_, device_, order_->regression());
   if (blocked) blocked_.emplace(host_, device_, *order_, room.places);
   host_.log(
       MK_LOG_INFO, "svc",
@@ -193,6 +214,7 @@ void SvcSession::warn_of_unit() {
 }
 
 Solver& SvcSession::solver_for(const Settings& settings) {
+  if (has_nu(settings.kind)) return *nu_;
   if (settings.solver == SolverKind::blocked) return *blocked_;
   return *libsvm_;
 }
@@ -219,6 +241,7 @@ void SvcSession::fit(std::span<const mk_fit> fits, const mk_fit_sink& sink) {
       auto at = std::find_if(folds.begin(), folds.end(), [&](const auto& f) { return f.fold == fold; });
       if (at == folds.end()) at = folds.insert(folds.end(), {fold, {}});
       at->steps.push_back({settings[k].c,
+                           settings[k].nu,
                            static_cast<uint32_t>(k),
                            fits[k].done != 0,
                            fits[k].note != nullptr ? fits[k].note : "",
@@ -228,13 +251,31 @@ void SvcSession::fit(std::span<const mk_fit> fits, const mk_fit_sink& sink) {
       std::stable_sort(fold.steps.begin(), fold.steps.end(), [](const auto& a, const auto& b) { return a.c < b.c; });
     const double share = static_cast<double>(members) / static_cast<double>(fits.size());
     const double share_done = static_cast<double>(first) / static_cast<double>(fits.size());
+    report_infeasible(settings[first], folds, sink);
     run_chains(settings[first], folds, sink, share_done, share);
   }
 }
 
+void SvcSession::report_infeasible(const Settings& settings, std::vector<ChainRunner::FoldSteps>& folds,
+                                   const mk_fit_sink& sink) {
+  for (ChainRunner::FoldSteps& fold : folds)
+    std::erase_if(fold.steps, [&](const ChainRunner::Step& step) {
+      const std::string why =
+          step.done ? "" : why_infeasible(*order_, settings, static_cast<int32_t>(fold.fold), step.nu);
+      if (why.empty()) return false;
+      mk_fit_result result{};
+      result.index = step.fit;
+      result.status = MK_FIT_FAILED;
+      result.n = order_->fold_rows(fold.fold);
+      result.note = why.c_str();
+      sdk::call(sink.report, sink.self, &result);
+      return true;
+    });
+}
+
 void SvcSession::run_chains(const Settings& settings, const std::vector<ChainRunner::FoldSteps>& folds,
                             const mk_fit_sink& sink, double share_done, double share) {
-  const bool tightens = settings.tighten && settings.tol > kLeastTol && !order_->regression();
+  const bool tightens = settings.tighten && settings.tol > kLeastTol && !order_->regression() && !has_nu(settings.kind);
   const bool hands_over = settings.solver == SolverKind::blocked || tightens;
   Settings by = settings;
   Pass pass = hands_over ? Pass::first : Pass::only;
@@ -254,6 +295,8 @@ std::unique_ptr<Fitted> SvcSession::refit(const mk_fit& fit, const mk_fit_sink& 
   prepare(fit.bootstrap);
   const Settings settings = settings_for(fit);
   const auto problems = weighted_problems(order_->classes(), settings, MK_ALL_ROWS);
+  if (const std::string why = why_infeasible(*order_, settings, MK_ALL_ROWS, settings.nu); !why.empty())
+    throw Error(MK_INVALID_ARGUMENT, why);
   Solver& solver = solver_for(settings);
   store_->select(kernel_of(settings, *store_));
   std::vector<Solution> solutions(problems.size());
@@ -261,7 +304,7 @@ std::unique_ptr<Fitted> SvcSession::refit(const mk_fit& fit, const mk_fit_sink& 
     const auto count = std::min<size_t>(problems.size() - at, static_cast<size_t>(places_->count()));
     for (size_t k = 0; k < count; ++k) {
       places_->occupy(static_cast<int64_t>(k), problems[at + k]);
-      places_->start(static_cast<int64_t>(k), start_of(settings, *order_, MK_ALL_ROWS, settings.c),
+      places_->start(static_cast<int64_t>(k), start_of(settings, *order_, problems[at + k], settings.c, settings.nu),
                      static_cast<int64_t>(at + k));
     }
     size_t open = count;
@@ -312,7 +355,7 @@ std::unique_ptr<Fitted> SvcSession::collect(const Settings& settings, const std:
     fitted->training_rows.push_back(order_->original(r));
   }
   for (size_t p = 0; p < problems.size(); ++p) {
-    const auto sign = static_cast<float>(problems[p].sign());
+    const auto sign = static_cast<float>(problems[p].decision_sign());
     double sum = 0;
     for (const int64_t r : used) {
       fitted->coefficients.push_back(sign * coef[p * static_cast<size_t>(ld) + static_cast<size_t>(r)]);
@@ -353,6 +396,50 @@ void check_precomputed(const mk_experiment& experiment) {
                 "the kernel is precomputed, and scaling would change its values: set data.standardize to \"none\"");
 }
 
+void check_kinds(const mk_experiment& experiment) {
+  const mk_data& train = *experiment.train;
+  uint32_t one_class = 0;
+  for (uint32_t c = 0; c < experiment.n_candidates; ++c) {
+    const Kind kind = candidate_settings(experiment, c).kind;
+    one_class += kind == Kind::one_class ? 1 : 0;
+    const bool of_numbers = kind == Kind::epsilon_svr || kind == Kind::nu_svr;
+    if (train.n_classes == 0 && !of_numbers && kind != Kind::automatic)
+      throw Error(MK_INVALID_ARGUMENT,
+                  "kind is c_svc, nu_svc or one_class, which have classes, but the targets are numbers: set kind to "
+                  "\"epsilon_svr\" or \"nu_svr\", or data.task to \"classification\"");
+    if (train.n_classes > 0 && of_numbers)
+      throw Error(MK_INVALID_ARGUMENT,
+                  "kind is epsilon_svr or nu_svr, which predict numbers, but the targets are classes: set data.task to "
+                  "\"regression\"");
+  }
+  if (one_class == 0) return;
+  if (one_class < experiment.n_candidates)
+    throw Error(MK_INVALID_ARGUMENT,
+                "the kind of some candidates is one_class: then it must be that of all, since it ignores the classes");
+  if (train.n_classes != 2 || std::string_view(train.class_names[0]) != kRejected ||
+      std::string_view(train.class_names[1]) != kAccepted)
+    throw Error(MK_BAD_DATA,
+                "kind is one_class, which accepts rows of the class 1 and rejects those of the class -1, but these are "
+                "not the classes of the data: number them so, and set data.task to \"one_class\"");
+}
+
+// Refuses parameters without effect.
+void check_nu(const Settings& settings) {
+  const auto refuse = [](const std::string& what) { throw Error(MK_INVALID_ARGUMENT, what); };
+  if (!has_nu(settings.kind)) {
+    if (settings.nu != kDefaultNu)
+      refuse(
+          "nu has no effect on C-SVC and epsilon-SVR: set kind to \"nu_svc\", \"nu_svr\" or \"one_class\", or "
+          "remove nu");
+    return;
+  }
+  if (settings.kind == Kind::nu_svr && settings.epsilon != kDefaultEpsilon)
+    refuse("kind is nu_svr, whose nu takes the place of epsilon: remove epsilon");
+  if (settings.kind != Kind::nu_svr && settings.c != 1)
+    refuse("kind is nu_svc or one_class, whose nu takes the place of C: remove C");
+  if (!settings.class_weight.empty()) refuse("class_weight multiplies C, which nu_svc and one_class lack: remove it");
+}
+
 }  // namespace
 
 void check(const mk_experiment& experiment) {
@@ -360,6 +447,7 @@ void check(const mk_experiment& experiment) {
   const bool regression = train.n_classes == 0;
   if (regression ? train.targets == nullptr : train.labels == nullptr)
     throw Error(MK_BAD_DATA, "svc learns from labels or targets, and this data set has none");
+  check_kinds(experiment);
   if (train.n_classes == 1)
     throw Error(MK_BAD_DATA, "svc needs at least two classes, but the training rows have only one");
   if (train.rows >= (int64_t{1} << 31) - kBlock)
@@ -373,6 +461,8 @@ void check(const mk_experiment& experiment) {
                   "data.task to \"regression\"");
     if (regression && !settings.class_weight.empty())
       throw Error(MK_INVALID_ARGUMENT, "class_weight weighs classes, but the targets are numbers: remove it");
+    check_nu(settings);
+    check_inputs(settings.kernel, train.x, train.rows, train.features, "training row");
     const bool weighs = !regression && !weights_of(settings.class_weight, experiment, 0, MK_ALL_ROWS).empty();
     if (weighs && train.n_classes > 2 && settings.multiclass == Multiclass::one_vs_rest)
       throw Error(MK_INVALID_ARGUMENT,

@@ -13,6 +13,7 @@
 #include "fitted.hpp"
 #include "kernel_store.hpp"
 #include "libsvm_solver.hpp"
+#include "nu_solver.hpp"
 #include "rows.hpp"
 #include "settings.hpp"
 
@@ -32,7 +33,9 @@ class SvcSession {
   void prepare(uint32_t bootstrap);
   void warn_of_unit();
   Solver& solver_for(const Settings& settings);
-  // Solves, validates and reports fits that differ only in C and fold.
+  // Reports the fits that have no solution as failed, and removes them from their folds.
+  void report_infeasible(const Settings& settings, std::vector<ChainRunner::FoldSteps>& folds, const mk_fit_sink& sink);
+  // Solves, validates and reports fits that differ only in C, nu and fold.
   void run_chains(const Settings& settings, const std::vector<ChainRunner::FoldSteps>& folds, const mk_fit_sink& sink,
                   double share_done, double share);
   std::unique_ptr<Fitted> collect(const Settings& settings, const std::vector<BinaryProblem>& problems,
@@ -49,6 +52,7 @@ class SvcSession {
   std::optional<Places> places_;
   std::optional<LibsvmSolver> libsvm_;
   std::optional<BlockedSolver> blocked_;
+  std::optional<NuSolver> nu_;
   std::map<std::tuple<GammaUnit, uint32_t, int32_t>, double> gamma_units_;  // indexed by unit, bootstrap and fold
 };
 

@@ -23,15 +23,30 @@ enum Param {
   kSolver,
   kEpsilon,
   kStandardise,
-  kTighten
+  kTighten,
+  kKind,
+  kNu
 };
+
+Kind kind_of(std::string_view name) {
+  if (name == "c_svc") return Kind::c_svc;
+  if (name == "nu_svc") return Kind::nu_svc;
+  if (name == "one_class") return Kind::one_class;
+  if (name == "epsilon_svr") return Kind::epsilon_svr;
+  return name == "nu_svr" ? Kind::nu_svr : Kind::automatic;
+}
 
 ops::KernelKind kernel_kind(std::string_view name) {
   if (name == "linear" || name == "precomputed") return ops::KernelKind::linear;
   if (name == "polynomial") return ops::KernelKind::polynomial;
-  if (name == "rbf") return ops::KernelKind::rbf;
+  if (name == "rbf" || name == "laplacian" || name == "chi2") return ops::KernelKind::rbf;
   if (name == "sigmoid") return ops::KernelKind::sigmoid;
   throw Error(MK_INVALID_ARGUMENT, "unknown kernel '" + std::string(name) + "'");
+}
+
+Pairs pairs_of(std::string_view name) {
+  if (name == "laplacian") return Pairs::manhattan;
+  return name == "chi2" ? Pairs::chi_squared : Pairs::products;
 }
 
 // Calls take(x) for every input of the rows that a fit of this fold trains on.
@@ -59,12 +74,11 @@ double input_variance(const mk_data& data, const mk_sample& sample, int32_t fold
 
 const std::vector<mk_param> kParams = {
     {"C", MK_PARAM_REAL, MK_PARAM_EXCLUSIVE_MIN, 0, 1e12, "1.0", "", "penalty of a margin violation", nullptr, 0, 0},
-    {"gamma", MK_PARAM_REAL, MK_PARAM_EXCLUSIVE_MIN, 0, 1e6, "0.001", "",
-     "scale of the rbf, polynomial and sigmoid kernels", nullptr, 0, 0},
-    {"kernel", MK_PARAM_TEXT, 0, 0, 0, "\"rbf\"", "linear|polynomial|rbf|sigmoid|precomputed",
-     "kernel function, as LIBSVM defines them; precomputed: the inputs of a row are its kernel values with all "
-     "training "
-     "rows",
+    {"gamma", MK_PARAM_REAL, MK_PARAM_EXCLUSIVE_MIN, 0, 1e6, "0.001", "", "scale of all kernels but the linear one",
+     nullptr, 0, 0},
+    {"kernel", MK_PARAM_TEXT, 0, 0, 0, "\"rbf\"", "linear|polynomial|rbf|sigmoid|laplacian|chi2|precomputed",
+     "kernel function, as LIBSVM defines them; laplacian and chi2 as in scikit-learn's pairwise kernels; precomputed: "
+     "the inputs of a row are its kernel values with all training rows",
      nullptr, 0, 0},
     {"degree", MK_PARAM_INTEGER, 0, 0, ops::kMaxDegree, "3", "", "exponent of the polynomial kernel", nullptr, 0, 0},
     {"coef0", MK_PARAM_REAL, 0, -1e6, 1e6, "0.0", "", "constant of the polynomial and sigmoid kernels", nullptr, 0, 0},
@@ -94,6 +108,12 @@ const std::vector<mk_param> kParams = {
     {"tighten", MK_PARAM_BOOL, MK_PARAM_YOUNGER, 0, 0, "false", "",
      "solve an ill-determined fit again with a tolerance that is ten times smaller each time, down to 1e-6", nullptr, 0,
      0},
+    {"kind", MK_PARAM_TEXT, MK_PARAM_YOUNGER, 0, 0, "\"auto\"", "auto|c_svc|nu_svc|one_class|epsilon_svr|nu_svr",
+     "LIBSVM's svm_type; auto: c_svc for classes, epsilon_svr for numbers", nullptr, 0, 0},
+    {"nu", MK_PARAM_REAL, MK_PARAM_YOUNGER | MK_PARAM_EXCLUSIVE_MIN, 0, 1, "0.5", "",
+     "nu_svc, one_class and nu_svr: least share of support vectors, and largest share of margin errors, outliers or "
+     "errors above epsilon",
+     nullptr, 0, 0},
 };
 
 const std::vector<mk_metric> kMetrics = {{"errors", 1, 0}, {"error", 0, 1}};
@@ -101,8 +121,11 @@ const std::vector<mk_metric> kRegressionMetrics = {{"mse", 0, 1}};
 
 Settings settings_of(const mk_value* v) {
   Settings s;
+  s.kind = kind_of(v[kKind].text);
+  s.nu = v[kNu].real;
   s.c = v[kC].real;
   s.kernel.kind = kernel_kind(v[kKernel].text);
+  s.kernel.pairs = pairs_of(v[kKernel].text);
   s.precomputed = std::string_view(v[kKernel].text) == "precomputed";
   s.kernel.gamma = v[kGamma].real;
   s.kernel.coef0 = v[kCoef0].real;
@@ -133,8 +156,19 @@ double size_of(GammaUnit unit, const mk_experiment& experiment, uint32_t sample,
   return variance > 0 ? 1 / (features * variance) : 1;  // scikit-learn uses 1 for constant inputs
 }
 
-bool same_kernel(const ops::KernelFunction& a, const ops::KernelFunction& b) {
-  if (a.kind != b.kind) return false;
+void check_inputs(const Kernel& kernel, const float* x, int64_t rows, int64_t features, const char* what) {
+  if (kernel.pairs != Pairs::chi_squared) return;
+  const float* const end = x + rows * features;
+  const float* const found = std::find_if(x, end, [](float value) { return value < 0; });
+  if (found == end) return;
+  throw Error(MK_BAD_DATA, std::string("the kernel chi2 compares frequencies, but feature ") +
+                               std::to_string((found - x) % features + 1) + " of " + what + " " +
+                               std::to_string((found - x) / features + 1) +
+                               " is negative: choose another kernel, or set data.standardize to \"none\"");
+}
+
+bool same_kernel(const Kernel& a, const Kernel& b) {
+  if (a.kind != b.kind || a.pairs != b.pairs) return false;
   switch (a.kind) {
     case ops::KernelKind::linear:
       return true;
@@ -150,9 +184,9 @@ bool same_kernel(const ops::KernelFunction& a, const ops::KernelFunction& b) {
 }
 
 bool same_chain(const Settings& a, const Settings& b) {
-  return same_kernel(a.kernel, b.kernel) && a.multiclass == b.multiclass && a.solver == b.solver && a.tol == b.tol &&
-         a.max_iterations == b.max_iterations && a.class_weights == b.class_weights && a.epsilon == b.epsilon &&
-         a.standardise_target == b.standardise_target && a.tighten == b.tighten;
+  return a.kind == b.kind && same_kernel(a.kernel, b.kernel) && a.multiclass == b.multiclass && a.solver == b.solver &&
+         a.tol == b.tol && a.max_iterations == b.max_iterations && a.class_weights == b.class_weights &&
+         a.epsilon == b.epsilon && a.standardise_target == b.standardise_target && a.tighten == b.tighten;
 }
 
 }  // namespace mokume::svc

@@ -1,4 +1,4 @@
-// Defines the parameters of a C-SVC or an epsilon-SVR, and the metrics that fits report.
+// Defines the parameters of a support vector machine, and the metrics that fits report.
 #pragma once
 
 #include <cstdint>
@@ -12,6 +12,16 @@ namespace mokume::svc {
 
 enum class Multiclass { one_vs_rest, one_vs_one };
 
+// Selects one of LIBSVM's machines. `automatic` is C-SVC for classes and epsilon-SVR for numbers.
+enum class Kind { automatic, c_svc, nu_svc, one_class, epsilon_svr, nu_svr };
+
+// Returns whether nu takes the place of C (nu_svc, one_class) or of epsilon (nu_svr).
+constexpr bool has_nu(Kind kind) { return kind == Kind::nu_svc || kind == Kind::one_class || kind == Kind::nu_svr; }
+
+// A one-class machine accepts rows of the first of these classes and rejects rows of the second, as LIBSVM numbers
+// them.
+inline constexpr const char *kAccepted = "1", *kRejected = "-1";
+
 // Selects LIBSVM's steps or blocks of rows. Both solvers find a solution within the tolerance, but not the same one,
 // and they differ in speed.
 enum class SolverKind { libsvm, blocked };
@@ -20,12 +30,23 @@ enum class SolverKind { libsvm, blocked };
 // which is 1 / (features * variance of all inputs that a fit trains on).
 enum class GammaUnit { one, automatic, scale };
 
-inline constexpr double kDefaultEpsilon = 0.1;
+// Selects what a kernel function takes of two rows x and y: their dot product, sum |x - y|, or sum (x - y)^2 / (x + y).
+// The function of a distance is exp(-gamma * distance).
+enum class Pairs { products, manhattan, chi_squared };
+
+// A kernel of distances has the kind rbf, which is the same function of another distance.
+struct Kernel : ops::KernelFunction {
+  Pairs pairs = Pairs::products;
+};
+
+inline constexpr double kDefaultEpsilon = 0.1, kDefaultNu = 0.5;
 
 // Holds the parameters of one candidate.
 struct Settings {
+  Kind kind = Kind::automatic;
   double c = 1;
-  ops::KernelFunction kernel;  // gamma is in the following unit
+  double nu = kDefaultNu;  // only if has_nu(kind)
+  Kernel kernel;           // gamma is in the following unit
   GammaUnit gamma_unit = GammaUnit::one;
   Multiclass multiclass = Multiclass::one_vs_rest;
   // If true, the inputs of a row are its kernel values with all training rows. `kernel` is then linear, because a
@@ -54,8 +75,12 @@ std::vector<double> weights_of(const std::string& text, const mk_experiment& exp
 // Returns the unit as a number, for a fit of this fold of a sample.
 double size_of(GammaUnit unit, const mk_experiment& experiment, uint32_t sample, int32_t fold);
 
-bool same_kernel(const ops::KernelFunction& a, const ops::KernelFunction& b);
-// Returns whether two candidates differ only in C.
+bool same_kernel(const Kernel& a, const Kernel& b);
+
+// Throws Error(MK_BAD_DATA) if a row of `x`, which `what` names, has a negative input and the kernel compares
+// frequencies.
+void check_inputs(const Kernel& kernel, const float* x, int64_t rows, int64_t features, const char* what);
+// Returns whether two candidates differ only in C and nu.
 bool same_chain(const Settings& a, const Settings& b);
 
 }  // namespace mokume::svc

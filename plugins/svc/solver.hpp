@@ -1,6 +1,6 @@
-// Declares the interface of the solvers. LibsvmSolver takes LIBSVM's steps, and BlockedSolver works on blocks of rows.
-// With both, the solution of a problem depends neither on the problems solved alongside it, nor on the number of
-// places, nor on the amount of work per call.
+// Declares the interface of the solvers. LibsvmSolver and NuSolver take LIBSVM's steps, without and with the parameter
+// nu, and BlockedSolver works on blocks of rows. With all of them, the solution of a problem depends neither on the
+// problems solved alongside it, nor on the number of places, nor on the amount of work per call.
 #pragma once
 
 #include <cstdint>
@@ -22,7 +22,7 @@ class Solver {
 
 // Returns the kernel function that the solver of these settings uses. LIBSVM's steps depend on the rounding of its
 // sums, so LibsvmSolver uses the kernel unchanged.
-ops::KernelFunction kernel_of(const Settings& settings, const KernelStore& store);
+Kernel kernel_of(const Settings& settings, const KernelStore& store);
 
 // Returns whether a solver on OpenCL gives each problem a work-group, and records the choice under `key`. Work-groups
 // suit every device except a real CPU, where one work-item per problem is faster and its kernel compiles sooner. A
@@ -30,8 +30,9 @@ ops::KernelFunction kernel_of(const Settings& settings, const KernelStore& store
 // variants give the same bits. Returns false and records nothing for a device without a compiler.
 bool solves_in_groups(const sdk::Device& device, const char* key);
 
-// Returns the values with which a problem of this fold starts at this C.
-Places::Start start_of(const Settings& settings, const RowOrder& order, int32_t fold, double c);
+// Returns the values with which a problem starts at this C and nu.
+Places::Start start_of(const Settings& settings, const RowOrder& order, const BinaryProblem& problem, double c,
+                       double nu);
 
 // Waits for the device, and returns the host pointers of the places and, if there is a store, of the kernel rows.
 // Throws Error(MK_UNSUPPORTED) if the device does not share its memory with the host.

@@ -49,6 +49,21 @@ TEST_F(Load, FractionsAndManyDistinctNumbersAreTargets) {
             "data.task to \"regression\"");
 }
 
+TEST_F(Load, RowsToAcceptMayBeTheOnlyTrainingRows) {
+  DataSpec one = spec("libsvm", write("normal", "+1 1:1\n1 1:2\n"), write("both", "1 1:1\n-1 1:9\n"));
+  one.task = "one_class";
+  const Dataset data = load(one);
+  EXPECT_EQ(data.class_names, (Names{"-1", "1"}));
+  EXPECT_EQ(data.train.labels, (Ints{1, 1}));
+  EXPECT_EQ(data.test.labels, (Ints{1, 0}));
+  one.path = write("two", "1 1:1\n2 1:2\n");
+  expect_error(MK_BAD_DATA, {"line 2: the label '2' is neither 1, for a row to accept, nor -1"}, [&] { load(one); });
+  one.source = "csv";
+  one.path = write("words.csv", "a,y\n1,normal\n2,1\n");
+  one.test = "";
+  expect_error(MK_BAD_DATA, {"the label 'normal' is neither 1"}, [&] { load(one); });
+}
+
 TEST_F(Load, TextLabelsAreClassesInOrder) {
   const Dataset data = load(spec("csv", write("a.csv", "a,y\n1,b\n2,a\n3,10\n"), write("t.csv", "y,a\n10,1\nb,2\n")));
   EXPECT_EQ(data.class_names, (Names{"10", "a", "b"}));

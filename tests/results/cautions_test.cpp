@@ -32,6 +32,13 @@ TEST(Cautions, NameAResultNoBetterThanTheMostFrequentClass) {
   EXPECT_HAS(said(view), "The test error is 60.0 %");
 }
 
+TEST(Cautions, AreSilentAboutTrainingRowsOfOneClass) {
+  RunView view = testing::grid();
+  view.guess = 0;
+  view.class_rows = {0, 100};
+  EXPECT_EQ(said(view), "");
+}
+
 // The grid's best candidate errs on 40, 45 and 50 % of the rows.
 TEST(Cautions, NameAResultThatMayBeAsGoodByChance) {
   RunView view = testing::grid();

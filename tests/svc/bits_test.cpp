@@ -19,17 +19,23 @@ struct Task {
   const char* solver;
   const char* multiclass;
   bool regression;
+  const char* kind = "auto";
 };
 constexpr Task kTasks[] = {{"steps_of_libsvm_ovr", "libsvm", "ovr", false},
                            {"steps_of_libsvm_ovo", "libsvm", "ovo", false},
                            {"blocked_ovr", "blocked", "ovr", false},
                            {"blocked_ovo", "blocked", "ovo", false},
-                           {"regression", "libsvm", "ovr", true}};
+                           {"regression", "libsvm", "ovr", true},
+                           {"nu_svc_ovr", "libsvm", "ovr", false, "nu_svc"},
+                           {"nu_svc_ovo", "libsvm", "ovo", false, "nu_svc"},
+                           {"one_class", "libsvm", "ovo", false, "one_class"},
+                           {"nu_svr", "libsvm", "ovr", true, "nu_svr"}};
 void PrintTo(const Task& task, std::ostream* out) { *out << task.name; }
 
 // Returns small integers with fractional targets. A regression's residuals have roundings; its kernel values have none.
-Blobs integers(bool regression) {
-  Blobs blobs(300, 6, 3, 3, 3.0);
+Blobs integers(const Task& task) {
+  const bool regression = task.regression;
+  Blobs blobs(300, 6, task.kind == std::string("one_class") ? 2 : 3, 3, 3.0);
   for (float& x : blobs.x) x = std::round(4 * x);
   const sdk::Random noise(9, sdk::Purpose::digits, 0);
   for (int64_t r = 0; regression && r < blobs.rows; ++r)
@@ -47,6 +53,8 @@ std::vector<Candidate> candidates_of(const Task& task) {
     candidates.back().solver = task.solver;
     candidates.back().multiclass = task.multiclass;
     candidates.back().epsilon = 0.15;
+    candidates.back().kind = task.kind;
+    candidates.back().nu = c == 0.01 ? 0.2 : 0.5;
     candidates.back().max_iterations = 1'000;
   }
   return candidates;
@@ -71,7 +79,7 @@ INSTANTIATE_TEST_SUITE_P(OpenClAndHost, SolverBits, testing::ValuesIn(kTasks),
 TEST_P(SolverBits, AreTheHosts) {
   World host("host"), opencl("opencl");
   REQUIRE_DEVICE(opencl);
-  const Blobs blobs = integers(GetParam().regression);
+  const Blobs blobs = integers(GetParam());
   const std::vector<Candidate> candidates = candidates_of(GetParam());
   const Experiment experiment(blobs, candidates, 3);
   Session a(host, experiment), b(opencl, experiment);
@@ -81,8 +89,10 @@ TEST_P(SolverBits, AreTheHosts) {
     EXPECT_EQ(found.at(key).note, result.note) << "the steps of candidate " << key.first << ", fold " << key.second;
     if (GetParam().regression)  // each device adds squares in a different order
       EXPECT_NEAR(found.at(key).value, result.value, 1e-5 * result.value);
-    else
+    else if (GetParam().kind == std::string("auto"))
       EXPECT_EQ(found.at(key), result);
+    else  // rows are on the boundary, where the order of a sum decides
+      EXPECT_NEAR(static_cast<double>(found.at(key).errors), static_cast<double>(result.errors), 5);
   }
   for (uint32_t c = 0; c < candidates.size(); ++c) {
     mk_fitted *on_host = a.refit(c), *on_opencl = b.refit(c);

@@ -25,8 +25,8 @@
 namespace mokume::svc_test {
 
 // Counts C, gamma, kernel, degree, coef0, multiclass, tol, max_iterations, gamma_unit, class_weight, solver, epsilon,
-// standardise_target and tighten.
-inline constexpr int kParams = 14;
+// standardise_target, tighten, kind and nu.
+inline constexpr int kParams = 16;
 
 inline const char* default_solver = "libsvm";
 
@@ -58,6 +58,8 @@ struct Candidate {
   double epsilon = 0.1;
   bool standardise_target = false;
   bool tighten = false;
+  const char* kind = "auto";
+  double nu = 0.5;
 };
 
 // Generates overlapping blobs of `classes` classes. Each row has the next class, and folds are contiguous.
@@ -67,11 +69,13 @@ struct Blobs {
   std::vector<float> x;
   std::vector<int32_t> labels, fold_of;
   std::vector<float> targets, weights;  // with targets, the task is a regression
+  std::vector<std::string> names;       // class names, in the order of the labels
 
   Blobs(int64_t n, int64_t d, int32_t k, uint32_t folds, double spread = 1.3) : rows(n), features(d), classes(k) {
     for (int64_t r = 0; r < n; ++r) {
       const auto label = static_cast<int32_t>(r % k);
       labels.push_back(label);
+      if (r < k) names.push_back(std::to_string(10 * r + 1));
       fold_of.push_back(static_cast<int32_t>(r * folds / n));
       const sdk::Random centre(7, sdk::Purpose::digits, static_cast<uint32_t>(label));
       const sdk::Random noise(8, sdk::Purpose::digits, static_cast<uint32_t>(r));
@@ -160,10 +164,12 @@ class Experiment {
       v[11].real = c.epsilon;
       v[12].integer = c.standardise_target ? 1 : 0;
       v[13].integer = c.tighten ? 1 : 0;
+      v[14].text = c.kind;
+      v[15].real = c.nu;
       values_.insert(values_.end(), v, v + kParams);
     }
     const bool regression = !blobs.targets.empty();
-    for (int32_t k = 0; k < blobs.classes && !regression; ++k) names_.push_back(std::to_string(10 * k + 1));
+    if (!regression) names_ = blobs.names;
     for (const std::string& name : names_) name_pointers_.push_back(name.c_str());
     data_.rows = blobs.rows;
     data_.features = blobs.features;

@@ -5,7 +5,6 @@
 #include <fstream>
 #include <sstream>
 
-#include "fitted.hpp"
 #include "harness.hpp"
 #include "libsvm_file.hpp"
 
@@ -118,18 +117,20 @@ TEST_P(SvcModel, SavesFilesThatSvmPredictReadsAndLoadsThemUnchanged) {
 // The rounding errors of a row that is far larger than every support vector change the sign of its decision value.
 TEST(Prediction, OfALargeRowIsDecidedInDoublePrecision) {
   World world("host");
-  svc::Fitted fitted;
-  fitted.settings.kernel.kind = ops::KernelKind::linear;
-  fitted.features = 4;
-  fitted.class_names = {"a", "b"};
-  fitted.vectors = {1, 1, 1, 1};
-  fitted.vector_class = {0};
-  fitted.coefficients = {1};
-  fitted.rho = {0};
+  const Scratch scratch;
+  std::ofstream(scratch / "manifest.json")
+      << R"({"format": "mokume-svc", "version": 1, "multiclass": "ovo", "classes": ["a", "b"], "features": 4, "C": 1,)"
+      << R"( "scaling": {"mean": [], "scale": []}})";
+  std::ofstream(scratch / "model.libsvm") << "svm_type c_svc\nkernel_type linear\nnr_class 2\ntotal_sv 1\nrho 0\n"
+                                          << "label 0 1\nnr_sv 1 0\nSV\n1 1:1 2:1 3:1 4:1\n";
+  mk_fitted* fitted = nullptr;
+  sdk::call(world.model().load, world.model().self, scratch.str().c_str(), &fitted);
   const float x[] = {1e8F, 3, -1e8F, -1};
   int32_t label = -1;
   float score = 0;
-  fitted.predict(sdk::Device(world.device().services()), &x[0], 1, &label, &score);
+  sdk::call(world.model().predict, world.model().self, static_cast<const mk_fitted*>(fitted), world.device().services(),
+            &x[0], int64_t{1}, int64_t{4}, &label, &score);
+  world.model().fitted_destroy(fitted);
   EXPECT_EQ(label, 0);
   EXPECT_EQ(score, 2);
 }
@@ -162,7 +163,9 @@ TEST(LibsvmFile, RoundTripsAndRefusesBrokenFiles) {
   all << in.rdbuf();
   const std::string good = all.str();
   const std::pair<const char*, const char*> broken[] = {
-      {"c_svc", "nu_svc"},
+      {"c_svc", "mu_svc"},
+      {"c_svc", "nu_svr"},
+      {"polynomial", "precomputed"},
       {"polynomial", "cubic"},
       {"degree 4", "degree 400"},
       {"nr_class 2", "nr_class 99999999"},

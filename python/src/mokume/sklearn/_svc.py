@@ -12,64 +12,8 @@ _PROBABILITY = inspect.signature(sklearn.svm.SVC).parameters["probability"].defa
 _PROBABILITY_FOLDS = 5
 
 
-class SVC(KernelMachine, sklearn.svm.SVC):
-    """Is scikit-learn's SVC, fitted by mokume on the devices of this machine.
-
-    The model has all attributes and methods of scikit-learn's, and predicts with its code; the program predicts if that
-    takes long. It computes in float32, and from sparse rows it makes a dense array.
-
-    `devices` takes the values of `mokume run --devices`; None stands for the host if the data is small, and for all
-    devices otherwise. The parameters `shrinking` and `cache_size` have no effect: the program does not shrink, and
-    chooses its own memory. A value of `C` above 1e12 counts as 1e12, and one of `tol` above 1 as 1.
-
-    `max_iter` limits the steps of each pair of classes, but the program looks at the limit between launches only, so it
-    may take some hundreds more; `n_iter_` says how many. As with scikit-learn, a fit that takes `max_iter` steps or
-    more has `fit_status_` 1 and gives a ConvergenceWarning.
-
-    `probability=True` fits five folds more, drawn with `random_state`, and learns Platt's sigmoids from the decision
-    values of the rows that they validate, as LIBSVM does.
-    """
-
-    _parameter_constraints: dict = {**sklearn.svm.SVC._parameter_constraints, "devices": [str, None]}
-
-    def __init__(
-        self,
-        *,
-        C=1.0,
-        kernel="rbf",
-        degree=3,
-        gamma="scale",
-        coef0=0.0,
-        shrinking=True,
-        probability=_PROBABILITY,
-        tol=1e-3,
-        cache_size=200,
-        class_weight=None,
-        verbose=False,
-        max_iter=-1,
-        decision_function_shape="ovr",
-        break_ties=False,
-        random_state=None,
-        devices=None,
-    ):
-        super().__init__(
-            C=C,
-            kernel=kernel,
-            degree=degree,
-            gamma=gamma,
-            coef0=coef0,
-            shrinking=shrinking,
-            probability=probability,
-            tol=tol,
-            cache_size=cache_size,
-            class_weight=class_weight,
-            verbose=verbose,
-            max_iter=max_iter,
-            decision_function_shape=decision_function_shape,
-            break_ties=break_ties,
-            random_state=random_state,
-        )
-        self.devices = devices
+class PairMachine(KernelMachine):
+    """Provides what the classifiers share, which decide between each pair of classes."""
 
     def _options(self, class_weight=""):
         return {**super()._options(), "multiclass": "ovo", "class_weight": class_weight}
@@ -130,3 +74,63 @@ class SVC(KernelMachine, sklearn.svm.SVC):
             votes[:, a] += wins[:, k]
             votes[:, b] += ~wins[:, k]
         return votes.argmax(axis=1)
+
+
+class SVC(PairMachine, sklearn.svm.SVC):
+    """Is scikit-learn's SVC, fitted by mokume on the devices of this machine.
+
+    The model has all attributes and methods of scikit-learn's, and predicts with its code; the program predicts if that
+    takes long. It computes in float32, and from sparse rows it makes a dense array.
+
+    `devices` takes the values of `mokume run --devices`; None stands for the host if the data is small, and for all
+    devices otherwise. The parameters `shrinking` and `cache_size` have no effect: the program does not shrink, and
+    chooses its own memory. A value of `C` above 1e12 counts as 1e12, and one of `tol` above 1 as 1.
+
+    `max_iter` limits the steps of each pair of classes, but the program looks at the limit between launches only, so it
+    may take some hundreds more; `n_iter_` says how many. As with scikit-learn, a fit that takes `max_iter` steps or
+    more has `fit_status_` 1 and gives a ConvergenceWarning.
+
+    `probability=True` fits five folds more, drawn with `random_state`, and learns Platt's sigmoids from the decision
+    values of the rows that they validate, as LIBSVM does.
+    """
+
+    _parameter_constraints: dict = {**sklearn.svm.SVC._parameter_constraints, "devices": [str, None]}
+
+    def __init__(
+        self,
+        *,
+        C=1.0,
+        kernel="rbf",
+        degree=3,
+        gamma="scale",
+        coef0=0.0,
+        shrinking=True,
+        probability=_PROBABILITY,
+        tol=1e-3,
+        cache_size=200,
+        class_weight=None,
+        verbose=False,
+        max_iter=-1,
+        decision_function_shape="ovr",
+        break_ties=False,
+        random_state=None,
+        devices=None,
+    ):
+        super().__init__(
+            C=C,
+            kernel=kernel,
+            degree=degree,
+            gamma=gamma,
+            coef0=coef0,
+            shrinking=shrinking,
+            probability=probability,
+            tol=tol,
+            cache_size=cache_size,
+            class_weight=class_weight,
+            verbose=verbose,
+            max_iter=max_iter,
+            decision_function_shape=decision_function_shape,
+            break_ties=break_ties,
+            random_state=random_state,
+        )
+        self.devices = devices

@@ -6,7 +6,34 @@ import sklearn.svm
 from mokume.sklearn._kernel import KernelMachine
 
 
-class SVR(KernelMachine, sklearn.svm.SVR):
+class RegressionMachine(KernelMachine):
+    """Provides what the regressions share, which learn targets around 0."""
+
+    _task = "regression"
+    _offset = 0.0
+
+    def _shared_class_weight(self, y):
+        return ""
+
+    def _targets(self, y):
+        """Returns targets around 0, because the program rounds them to float32. The intercept takes up the offset."""
+        self._offset = float(np.median(y))
+        return y - self._offset
+
+    def _vectors_of_classes(self, values, vectors):
+        return np.array([vectors, vectors], dtype=np.int32)
+
+    def _read_model(self, rows):
+        super()._read_model(rows)
+        self.intercept_ += self._offset
+
+    def _dense_predict(self, X):
+        if not self._runs_long(X):
+            return super()._dense_predict(X)
+        return self._scores_of_program(X, after="row")[:, 0] + self._offset
+
+
+class SVR(RegressionMachine, sklearn.svm.SVR):
     """Is scikit-learn's SVR, fitted by mokume on the devices of this machine.
 
     The remarks of SVC on precision, `devices`, `shrinking`, `cache_size`, `C`, `tol` and `max_iter` apply here, too.
@@ -14,8 +41,6 @@ class SVR(KernelMachine, sklearn.svm.SVR):
     """
 
     _parameter_constraints: dict = {**sklearn.svm.SVR._parameter_constraints, "devices": [str, None]}
-    _task = "regression"
-    _offset = 0.0
 
     def __init__(
         self,
@@ -50,23 +75,3 @@ class SVR(KernelMachine, sklearn.svm.SVR):
 
     def _options(self, class_weight=""):
         return {**super()._options(), "epsilon": float(self.epsilon)}
-
-    def _shared_class_weight(self, y):
-        return ""
-
-    def _targets(self, y):
-        """Returns targets around 0, because the program rounds them to float32. The intercept takes up the offset."""
-        self._offset = float(np.median(y))
-        return y - self._offset
-
-    def _vectors_of_classes(self, values, vectors):
-        return np.array([vectors, vectors], dtype=np.int32)
-
-    def _read_model(self, rows):
-        super()._read_model(rows)
-        self.intercept_ += self._offset
-
-    def _dense_predict(self, X):
-        if not self._runs_long(X):
-            return super()._dense_predict(X)
-        return self._scores_of_program(X, after="row")[:, 0] + self._offset

@@ -1,0 +1,33 @@
+// Declares the native version of kernels/distances.cl, for backends without kernels.
+#pragma once
+
+#include <cstdint>
+
+namespace mokume::svc {
+
+// Writes -1/2 distance(x, y_c) for `columns` rows y_c with the stride y_ld.
+using DistancesFunction = void (*)(const float* x, const float* y, int64_t y_ld, int64_t columns, int64_t features,
+                                   float* out) noexcept;
+
+// Returns the function for the best instruction set of this CPU. All instruction sets give the same bits.
+DistancesFunction distances_native(bool chi_squared);
+
+#define SVC_DISTANCES                                                                               \
+  void manhattan(const float* x, const float* y, int64_t y_ld, int64_t columns, int64_t features,   \
+                 float* out) noexcept;                                                              \
+  void chi_squared(const float* x, const float* y, int64_t y_ld, int64_t columns, int64_t features, \
+                   float* out) noexcept;
+namespace base {
+SVC_DISTANCES
+}
+#if defined(__x86_64__)
+namespace avx2 {
+SVC_DISTANCES
+}
+namespace avx512 {
+SVC_DISTANCES
+}
+#endif
+#undef SVC_DISTANCES
+
+}  // namespace mokume::svc
