@@ -159,7 +159,8 @@ void Fitted::predict(const std::vector<Part>& parts, const sdk::Device& device, 
     };
     run(x + first * features);
     if (settings.mirrors) {
-      const std::vector<float> plain = std::move(values);
+      std::vector<float> plain;
+      plain.swap(values);
       run(mirrored(x + first * features, count, network.input).data());
       for (size_t i = 0; i < values.size(); ++i) values[i] = 0.5F * (plain[i] + values[i]);
     }
