@@ -8,6 +8,7 @@
 #include "base/files.hpp"
 #include "base/text.hpp"
 #include "commands.hpp"
+#include "config/space.hpp"
 #include "inspect/dry_run.hpp"
 #include "sdk/error.hpp"
 #include "stored_run.hpp"
@@ -64,6 +65,10 @@ std::optional<config::Config> read_config(const config::SchemaLookup& lookup, co
   show(stderr, config::render_all(parsed.diagnostics, text, sets));
   if (!parsed.config && parsed.diagnostics.size() > 1)
     std::fprintf(stderr, "%zu errors in %s\n", parsed.diagnostics.size(), path.c_str());
+  if (parsed.config && origin == config::Origin::experiment)
+    for (const search::Space& space : parsed.config->spaces)
+      if (const std::string doubt = config::doubt_about(space); !doubt.empty())
+        say(stderr, "{}: warning: {}\n", path, doubt);
   return parsed.config;
 }
 

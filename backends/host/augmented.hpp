@@ -1,6 +1,7 @@
 // Computes the pixels of an augmented image (sdk/ops/augment.hpp).
 #pragma once
 
+#include <algorithm>
 #include <cmath>
 #include <vector>
 
@@ -99,9 +100,27 @@ class Augmented {
     moved(y, x, out);
     if (a_.contrast > 0)
       for (int64_t k = 0; k < a_.channels; ++k) out[k] = d_.contrast * out[k] + shade_;
-    if (a_.saturation == 0) return;
-    const float grey = (1.0F - d_.saturation) * brightness_of(out);
-    for (int64_t k = 0; k < a_.channels; ++k) out[k] = d_.saturation * out[k] + grey;
+    if (a_.saturation > 0) {
+      const float grey = (1.0F - d_.saturation) * brightness_of(out);
+      for (int64_t k = 0; k < a_.channels; ++k) out[k] = d_.saturation * out[k] + grey;
+    }
+    if (a_.hue > 0) turn_hue(out);
+  }
+
+  // Moves a pixel along the circle of colours, on which red, green and blue are at 0, 2 and 4.
+  void turn_hue(float* pixel) const {
+    const float red = pixel[0], green = pixel[1], blue = pixel[2];
+    const float most = std::max({red, green, blue}), range = most - std::min({red, green, blue});
+    if (!(range > 0.0F)) return;
+    float hue = (red - green) / range + 4.0F;
+    if (most == green) hue = (blue - red) / range + 2.0F;
+    if (most == red) hue = (green - blue) / range;
+    hue = hue + d_.hue;
+    for (int64_t k = 0; k < 3; ++k) {
+      const float at = hue + (k == 0 ? 5.0F : k == 1 ? 3.0F : 1.0F);
+      const float place = at - 6.0F * std::floor(at * (1.0F / 6.0F)), ramp = std::min(place, 4.0F - place);
+      pixel[k] = most - range * std::clamp(ramp, 0.0F, 1.0F);
+    }
   }
 
   ops::Augment a_;

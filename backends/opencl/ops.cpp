@@ -13,6 +13,7 @@
 #include "group/variants.hpp"
 #include "linear_update/linear_update.hpp"
 #include "loss/loss.hpp"
+#include "multiply/multiply.hpp"
 #include "norm/batch_norm.hpp"
 #include "norm/group_norm.hpp"
 #include "optimizer/optimizer.hpp"
@@ -76,6 +77,8 @@ constexpr OpRow kOps[] = {
     {MK_OP_GATHER_PIXELS_GRAD, gather_pixels_grad, sums_are_short, &kMapVariants},
     {MK_OP_SOFTMAX, softmax, sums_are_short, &kMapVariants},
     {MK_OP_SOFTMAX_GRAD, softmax_grad, sums_are_short, &kMapVariants},
+    {MK_OP_MULTIPLY, multiply, always, &kMapVariants},
+    {MK_OP_MULTIPLY_GRAD_FACTOR, multiply_grad_factor, sums_are_short, &kMapVariants},
 };
 
 // The table must be in the order of the codes, because a code is used as an index.

@@ -243,9 +243,9 @@ def norm(g, x):
 # ---- elements
 
 def activation(g, x):
-    known = ["Relu", "LeakyRelu", "PRelu", "Sigmoid", "Tanh", "Gelu", "HardSigmoid", "Clip", "Softmax", "silu", "gelu", "relu6"]
-    op = g.one(*known * 4, "Elu", "Selu", "Softplus", "Softsign", "HardSwish", "Mish", "ThresholdedRelu", "Celu", "LogSoftmax",
-               "hard swish")
+    known = ["Relu", "LeakyRelu", "PRelu", "Sigmoid", "Tanh", "Gelu", "HardSigmoid", "Clip", "Softmax", "silu", "gelu", "relu6",
+             "HardSwish", "hard swish"]
+    op = g.one(*known * 4, "Elu", "Selu", "Softplus", "Softsign", "Mish", "ThresholdedRelu", "Celu", "LogSoftmax")
     if op == "PRelu":
         c = g.shape[0]
         return g.add(op, x, g.weight(*g.one([1], [], [c] + [1] * (len(g.shape) - 1), g.shape[-1:])))
@@ -262,10 +262,14 @@ def activation(g, x):
     if op in ("relu6", "hard swish"):
         y = g.add("Add", x, g.number(3)) if op == "hard swish" else x
         y = g.add("Clip", y, g.number(0), g.number(6)) if g.opset >= 11 else g.add("Clip", y, min=0.0, max=6.0)
-        return g.add("Div", g.add("Mul", x, y), g.number(6)) if op == "hard swish" else y
+        if op == "relu6":
+            return y
+        if g.chance(0.5):
+            return g.add("Mul", x, g.add("Div", y, g.number(6)))
+        return g.add("Div", g.add("Mul", *g.one((x, y), (y, x))), g.number(6))
     attributes = {}
     if op in ("LeakyRelu", "Elu", "HardSigmoid", "ThresholdedRelu", "Celu"):
-        attributes["alpha"] = g.one(None, 0.3, 1.5, 0.0 if op == "LeakyRelu" else 0.7)
+        attributes["alpha"] = g.one(None, 0.3, 1.5, 1 / 6, 0.0 if op == "LeakyRelu" else 0.7)
     if op == "HardSigmoid":
         attributes["beta"] = g.one(None, 0.25)
     if op == "Gelu":
@@ -353,14 +357,11 @@ def other_shape(g, x):
         sizes = g.one([-1, 1, 1], [1, -1, 1], [1, 1, -1], [2, -1, 1], [-1, 2, 2])
         return g.add("Reshape", x, g.integers(0, *sizes))
     c, h, w = g.shape
-    kind = g.one("Transpose", "Reshape", "shuffle", *["Pad"] * 9, "Slice", "Resize", "DepthToSpace")
+    kind = g.one("Transpose", "Reshape", *["Pad"] * 9, "Slice", "Resize", "DepthToSpace")
     if kind == "Transpose":
         return g.add(kind, x, perm=g.one([0, 2, 3, 1], [0, 1, 3, 2], [0, 2, 1, 3]))
     if kind == "Reshape":
         return g.add(kind, x, g.integers(0, *g.one([c, w, h], [h, w, c], [1, c * h, w], [c, h * w], [c, h, w], [c, h, w])))
-    if kind == "shuffle":
-        y = g.add("Reshape", x, g.integers(0, 2, c // 2, h, w))
-        return g.add("Reshape", g.add("Transpose", y, perm=[0, 2, 1, 3, 4]), g.integers(0, c, h, w))
     if kind == "Pad":
         pads = g.one([0, 0, 1, 1, 0, 0, 1, 1], [0, 0, 0, 1, 0, 0, 2, 1], [0, 1, 0, 0, 0, 1, 0, 0], [0] * 8,
                      [0, 0, -1, 0, 0, 0, 0, 0])
@@ -380,6 +381,15 @@ def other_shape(g, x):
     return g.add(kind, x, blocksize=2)
 
 
+def shuffle(g, x):
+    c, h, w = g.shape
+    groups = g.one(*[k for k in range(1, c + 1) if c % k == 0])
+    y = g.add("Reshape", x, g.integers(0, groups, g.one(-1, c // groups), h, w))
+    if g.chance(0.9):
+        y = g.add("Transpose", y, perm=g.one(*[[0, 2, 1, 3, 4]] * 8, [0, 1, 2, 4, 3]))
+    return g.add("Reshape", y, g.integers(0, *g.one(*[[c, h, w], [-1, h, w]] * 4, [c, h * w])))
+
+
 # ---- branches
 
 def branches(g, x):
@@ -391,21 +401,34 @@ def branches(g, x):
         g.shape = kept
         return y
     a, b = branch(), branch()
-    op = g.one(*["Add", "Concat", "Sum"] * 4, "Mul", "Sub", "Max")
+    op = g.one(*["Add", "Concat", "Sum", "Mul"] * 4, "Sub", "Max")
     return g.add(op, a, b, axis=g.one(1, 1, 1, -len(g.shape), -1, 2) if op == "Concat" else None)
 
 
 def squeeze_and_excite(g, x):
-    c = g.shape[0]
-    y = g.add("Relu", g.add("Conv", g.add("GlobalAveragePool", x), g.weight(2, c, 1, 1)))
-    return g.add("Mul", x, g.add("Sigmoid", g.add("Conv", y, g.weight(c, 2, 1, 1))))
+    """Multiplies the channels by factors, which convolutions or, as in many classifiers by PyTorch, linear layers compute."""
+    c, y = g.shape[0], g.add("GlobalAveragePool", x)
+    maps = g.one(c, c, c, c, 1)
+    gate = g.one("Sigmoid", "HardSigmoid", "Tanh", "Relu")
+    if g.chance(0.5):
+        y = g.add("Relu", g.add("Conv", y, g.weight(2, c, 1, 1)))
+        y = g.add(gate, g.add("Conv", y, g.weight(maps, 2, 1, 1)))
+    else:
+        y = g.add("Flatten", y) if g.chance(0.5) else g.add("Reshape", y, g.integers(0, g.one(-1, c)))
+        y = g.add(gate, g.add("Gemm", g.add("Gemm", y, g.weight(c, 2), g.weight(2)), g.weight(2, maps), g.weight(maps)))
+        if g.chance(0.7):
+            y = g.add("Reshape", y, g.integers(g.one(0, -1), maps, 1, 1))
+        else:
+            y = g.add("Unsqueeze", y, g.integers(2, 3)) if g.opset >= 13 else g.add("Unsqueeze", y, axes=[2, 3])
+    return g.add("Mul", *g.one((x, y), (y, x)))
 
 
 IMAGE = [conv, conv, conv, pool, batch_norm]
 ROW = [gemm, gemm, gemm, matmul, batch_norm]
 MORE = [activation, activation, activation, arithmetic, arithmetic, norm, nothing, function, branches, branches, wide, wide,
         wide, computed]
-ONLY_IMAGE = [conv_transpose, pool, global_pool, reduce, other_shape, other_shape, squeeze_and_excite]
+ONLY_IMAGE = [conv_transpose, pool, global_pool, reduce, other_shape, other_shape, squeeze_and_excite, squeeze_and_excite,
+              shuffle, shuffle]
 ONLY_ROWS = [gemm, gemm, gemm, gemm, reduce, other_shape]
 
 

@@ -49,6 +49,10 @@ PADDED = """{ type = "conv2d", out_channels = 6, kernel_size = 3, padding = 1, p
   { type = "softmax" }, { type = "conv2d", out_channels = 6, kernel_size = 3, padding = 2, padding_mode = "replicate" },
   { type = "adaptive_max_pool2d", output_size = 5 }, { type = "relu" }, { type = "adaptive_max_pool2d", output_size = 1 },
   { type = "flatten" }, { type = "linear", out_features = 10 }, { type = "softmax" }"""
+EXCITED = """{ type = "conv2d", out_channels = 8, kernel_size = 3, stride = 2 }, { name = "x", type = "hard_swish" },
+  { type = "adaptive_avg_pool2d" }, { type = "flatten" }, { type = "linear", out_features = 8 },
+  { name = "gate", type = "hard_sigmoid" }, { type = "multiply", inputs = ["x", "gate"] },
+  { type = "channel_shuffle", groups = 4 }, { type = "flatten" }, { type = "linear", out_features = 10 }"""
 RESIDUAL = """{ name = "stem", type = "conv2d", out_channels = 8, kernel_size = 3, stride = 2, padding = 1, bias = false },
   { type = "batch_norm" }, { name = "one", type = "relu" },
   { type = "conv2d", out_channels = 8, kernel_size = 3, padding = 1, bias = false }, { type = "batch_norm" }, { type = "relu" },
@@ -90,6 +94,7 @@ MODELS = [
     ("cnn images", "digits", FIXED, network(IMAGES)),
     ("cnn windows", "digits", FIXED, network(WINDOWS)),
     ("cnn padded", "digits", FIXED, network(PADDED)),
+    ("cnn excited", "digits", FIXED, network(EXCITED)),
     ("cnn activations", "digits", FIXED, network(CURVES)),
     ("cnn rows", "digits", 'limit = 1000', network(ROWS)),
     ("cnn residual", "digits", FIXED, network(RESIDUAL)),

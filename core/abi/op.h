@@ -40,31 +40,33 @@ typedef enum mk_op_code {
   MK_OP_KERNEL_MAP = 4,  /* out = kernel function of dot products and squared norms */
   MK_OP_GATHER_ROWS = 5, /* out row r = in row index[r] */
   /* Ops for networks follow (docs/adr/0009). Images are rows of height * width * channels, channels innermost. */
-  MK_OP_CONV2D = 6,              /* out = activation(convolution of images + bias) */
-  MK_OP_CONV2D_GRAD_INPUT = 7,   /* gradient with respect to the images */
-  MK_OP_CONV2D_GRAD_WEIGHT = 8,  /* gradients with respect to the weights and the bias */
-  MK_OP_MAX_POOL = 9,            /* largest element of each window, and its position */
-  MK_OP_MAX_POOL_GRAD = 10,      /* gradient of max_pool */
-  MK_OP_AVG_POOL = 11,           /* average of the windows, or of the areas of a grid */
-  MK_OP_AVG_POOL_GRAD = 12,      /* gradient of avg_pool */
-  MK_OP_BIAS_ACT = 13,           /* out = activation(x + bias) */
-  MK_OP_ACT_GRAD = 14,           /* gradient of an activation, from its output or input */
-  MK_OP_DROPOUT = 15,            /* out = x * mask / (1 - p), where the mask is a pure function of seed and place */
-  MK_OP_AFFINE_COLUMNS = 16,     /* out = (x - shift) * scale, column by column */
-  MK_OP_SOFTMAX_LOSS = 17,       /* cross-entropy of logits, and its gradient */
-  MK_OP_SQUARED_LOSS = 18,       /* squared error, and its gradient */
-  MK_OP_OPTIMIZER_STEP = 19,     /* one step of SGD, Adam, AdamW, RMSprop or Adadelta on flat parameters */
-  MK_OP_LINEAR_UPDATE = 20,      /* input gradient and SGD step of a fully connected layer (docs/adr/0010) */
-  MK_OP_BATCH_NORM = 21,         /* columns with mean 0 and variance 1, scaled and shifted, and their moments */
-  MK_OP_BATCH_NORM_GRAD = 22,    /* gradients of batch_norm */
-  MK_OP_GROUP_NORM = 23,         /* groups of each row with mean 0 and variance 1, scaled and shifted */
-  MK_OP_GROUP_NORM_GRAD = 24,    /* gradients of group_norm */
-  MK_OP_AUGMENT = 25,            /* out row r = image index[r], changed at random (flips, shifts, turns, colours) */
-  MK_OP_GATHER_PIXELS = 26,      /* out pixel (y, x) of an image = its pixel (row[y], column[x]) */
-  MK_OP_GATHER_PIXELS_GRAD = 27, /* gradient of gather_pixels */
-  MK_OP_SOFTMAX = 28,            /* exponentials of each row, divided by their sum */
-  MK_OP_SOFTMAX_GRAD = 29,       /* gradient of softmax */
-  MK_OP_COUNT_                   /* one past the last code */
+  MK_OP_CONV2D = 6,                /* out = activation(convolution of images + bias) */
+  MK_OP_CONV2D_GRAD_INPUT = 7,     /* gradient with respect to the images */
+  MK_OP_CONV2D_GRAD_WEIGHT = 8,    /* gradients with respect to the weights and the bias */
+  MK_OP_MAX_POOL = 9,              /* largest element of each window, and its position */
+  MK_OP_MAX_POOL_GRAD = 10,        /* gradient of max_pool */
+  MK_OP_AVG_POOL = 11,             /* average of the windows, or of the areas of a grid */
+  MK_OP_AVG_POOL_GRAD = 12,        /* gradient of avg_pool */
+  MK_OP_BIAS_ACT = 13,             /* out = activation(x + bias) */
+  MK_OP_ACT_GRAD = 14,             /* gradient of an activation, from its output or input */
+  MK_OP_DROPOUT = 15,              /* out = x * mask / (1 - p), where the mask is a pure function of seed and place */
+  MK_OP_AFFINE_COLUMNS = 16,       /* out = (x - shift) * scale, column by column */
+  MK_OP_SOFTMAX_LOSS = 17,         /* cross-entropy of logits, and its gradient */
+  MK_OP_SQUARED_LOSS = 18,         /* squared error, and its gradient */
+  MK_OP_OPTIMIZER_STEP = 19,       /* one step of SGD, Adam, AdamW, RMSprop or Adadelta on flat parameters */
+  MK_OP_LINEAR_UPDATE = 20,        /* input gradient and SGD step of a fully connected layer (docs/adr/0010) */
+  MK_OP_BATCH_NORM = 21,           /* columns with mean 0 and variance 1, scaled and shifted, and their moments */
+  MK_OP_BATCH_NORM_GRAD = 22,      /* gradients of batch_norm */
+  MK_OP_GROUP_NORM = 23,           /* groups of each row with mean 0 and variance 1, scaled and shifted */
+  MK_OP_GROUP_NORM_GRAD = 24,      /* gradients of group_norm */
+  MK_OP_AUGMENT = 25,              /* out row r = image index[r], changed at random (flips, shifts, turns, colours) */
+  MK_OP_GATHER_PIXELS = 26,        /* out pixel (y, x) of an image = its pixel (row[y], column[x]) */
+  MK_OP_GATHER_PIXELS_GRAD = 27,   /* gradient of gather_pixels */
+  MK_OP_SOFTMAX = 28,              /* exponentials of each row, divided by their sum */
+  MK_OP_SOFTMAX_GRAD = 29,         /* gradient of softmax */
+  MK_OP_MULTIPLY = 30,             /* out = x * factor, with the same factor for each pixel of an image */
+  MK_OP_MULTIPLY_GRAD_FACTOR = 31, /* gradient of multiply with respect to the factor */
+  MK_OP_COUNT_                     /* one past the last code */
 } mk_op_code;
 
 /* The attributes of an op determine everything about it except its operands. The header of the op in core/sdk/ops
@@ -81,7 +83,7 @@ typedef enum mk_op_code {
 #define MK_CHOICE(type, ...) typedef int64_t type
 #endif
 
-MK_CHOICE(mk_activation, none, relu, leaky_relu, gelu, gelu_tanh, silu, tanh, sigmoid);
+MK_CHOICE(mk_activation, none, relu, leaky_relu, gelu, gelu_tanh, silu, tanh, sigmoid, hard_sigmoid, hard_swish);
 MK_CHOICE(mk_kernel_kind, linear, polynomial, rbf, sigmoid, rbf_minus_one);
 MK_CHOICE(mk_distance, squared, huber, smooth_l1);
 MK_CHOICE(mk_optimizer, sgd, adam, rmsprop, adadelta, adamw);
@@ -102,7 +104,8 @@ MK_CHOICE(mk_optimizer, sgd, adam, rmsprop, adadelta, adamw);
   F(int64_t, height, 1) F(int64_t, width, 1) F(int64_t, channels, 1) \
   F(int64_t, shift, 0) F(int64_t, erase, 0) \
   F(double, horizontal, 0) F(double, vertical, 0) F(double, degrees, 0) \
-  F(double, brightness, 0) F(double, contrast, 0) F(double, saturation, 0) F(double, erase_p, 0)
+  F(double, brightness, 0) F(double, contrast, 0) F(double, saturation, 0) F(double, erase_p, 0) \
+  F(double, hue, 0)
 #define MK_AUGMENT_PLACE(F) F(uint64_t, seed, 0) F(int64_t, step, 0) F(int64_t, first_row, 0)
 #define MK_DROPOUT_PLACE(F) F(uint64_t, seed, 0) F(int64_t, layer, 0) F(int64_t, step, 0) F(int64_t, first_row, 0)
 #define MK_NORM_GROUPS(F) F(int64_t, pixels, 1) F(int64_t, channels, 1) F(int64_t, groups, 1)

@@ -33,10 +33,13 @@ struct TaggedTable {
   bool operator==(const TaggedTable&) const = default;
 };
 
-// Holds the value of a parameter: one tagged table (an optimizer) or a list of them (the layers of a network).
+// Holds the value of a parameter: one tagged table (an optimizer), a list of them (the layers of a network), or
+// alternatives, of which each candidate has one.
 struct TaggedTables {
   bool list = false;
   std::vector<TaggedTable> tables;
+  std::string chosen_by =
+      {};  // for alternatives, the searched parameter whose value is the type of the candidate's table
 
   bool operator==(const TaggedTables&) const = default;
 };

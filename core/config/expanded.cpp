@@ -45,6 +45,9 @@ class Expansion {
     } else if (json.contains("text")) {
       node.kind = Node::Kind::text;
       node.text = json["text"];
+    } else if (json.contains("integer")) {
+      node.kind = Node::Kind::integer;
+      node.integer = json["integer"];
     } else {
       node = origin;
     }
@@ -69,11 +72,14 @@ class Expansion {
 
 }  // namespace
 
-std::optional<Node> expanded(const Parameter& parameter, const Node& options, Diagnostics& diagnostics) {
+std::optional<Node> expanded(const Parameter& parameter, const Node& options, const Node* searched,
+                             Diagnostics& diagnostics) {
   Expansion expansion;
+  Json given = expansion.encode(options);
+  if (searched != nullptr) given["searched"] = expansion.encode(*searched);
   std::string text;
   const auto take = [](void* taker, const char* answer) { *static_cast<std::string*>(taker) = answer; };
-  sdk::call(parameter.expand, parameter.name.c_str(), expansion.encode(options).dump().c_str(), &text, take);
+  sdk::call(parameter.expand, parameter.name.c_str(), given.dump().c_str(), &text, take);
   try {
     const Json answer = sdk::parse_json<Json>(text);
     if (answer.contains("value")) return expansion.decode(answer["value"]);

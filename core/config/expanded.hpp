@@ -10,6 +10,7 @@ namespace mokume::config {
 
 // Returns the list of `parameter`, whose values keep their locations in the file. Returns nothing and adds diagnostics
 // if the model finds problems. `options` is [model_options]. Throws Error(MK_DEVICE_ERROR) if the answer is invalid.
-std::optional<Node> expanded(const Parameter& parameter, const Node& options, Diagnostics& diagnostics);
+std::optional<Node> expanded(const Parameter& parameter, const Node& options, const Node* searched,
+                             Diagnostics& diagnostics);
 
 }  // namespace mokume::config

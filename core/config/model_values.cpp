@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <deque>
 #include <exception>
 
 #include "config/diagnostics.hpp"
@@ -92,11 +93,29 @@ class ModelValues {
   void read_tables(const Parameter& parameter, const Node& node) {
     std::optional<Node> list;
     if (parameter.expand != nullptr && node.kind == Node::Kind::array) {
-      list = expanded(parameter, reading_.find_table(kOptions)->value, diagnostics_);
+      const Entry* searched = reading_.find_table(kSearched);
+      list = expanded(parameter, reading_.find_table(kOptions)->value, searched == nullptr ? nullptr : &searched->value,
+                      diagnostics_);
       if (!list) return;
     }
-    if (auto tagged = read_tagged(parameter, list ? *list : node, references_, diagnostics_))
-      config_.tagged[parameter.name] = std::move(*tagged);
+    auto tagged = read_tagged(parameter, list ? *list : node, references_, diagnostics_);
+    if (!tagged) return;
+    if (!tagged->chosen_by.empty()) search_types(*tagged, node.location);
+    config_.tagged[parameter.name] = std::move(*tagged);
+  }
+
+  // Makes the types of alternatives the values that a search can give to the parameter.
+  void search_types(const TaggedTables& alternatives, const Location& location) {
+    Parameter& type = types_.emplace_back();
+    type.name = alternatives.chosen_by;
+    type.type = Type::text;
+    for (const TaggedTable& table : alternatives.tables) type.choices.push_back(table.type);
+    references_.push_back({type.name, &type, location});
+  }
+
+  bool has_alternatives(const std::string& name) const {
+    const auto tagged = config_.tagged.find(name);
+    return tagged != config_.tagged.end() && !tagged->second.chosen_by.empty();
   }
 
   // ---- [search.params]
@@ -119,12 +138,18 @@ class ModelValues {
 
   void read_searched(const Entry& entry, const std::string& method) {
     const Parameter* known = find(*reading_.schema, entry.key);
-    if (known != nullptr && known->is_tagged())
+    if (known != nullptr && known->is_tagged() && !has_alternatives(known->name)) {
+      const Entry* given = reading_.find(kOptions, known->name);
+      const bool wrong = given != nullptr && given->value.kind == Node::Kind::array;
+      if (wrong && known->type == Type::tagged_table) return;  // its alternatives have diagnostics
       return diagnostics_.add(
           entry.location, fmt::format("{} cannot be searched as a whole", in_quotes(entry.key)),
-          fmt::format("search its parts: \"$name\" in [{}] refers to the parameter 'name'", kOptions));
+          known->type == Type::tagged_table
+              ? fmt::format("list its tables in [{}], and here their types", kOptions)
+              : fmt::format("search its parts: \"$name\" in [{}] refers to the parameter 'name'", kOptions));
+    }
     std::vector<Reference> takers;
-    if (known != nullptr) takers.push_back({entry.key, known, {}});
+    if (known != nullptr && !known->is_tagged()) takers.push_back({entry.key, known, {}});
     for (const Reference& reference : references_)
       if (reference.name == entry.key) takers.push_back(reference);
     if (known == nullptr && !takers.empty() && !is_free_name(entry)) return;
@@ -248,7 +273,8 @@ class ModelValues {
   Config& config_;
   Diagnostics& diagnostics_;
   std::string takes_;
-  std::vector<Reference> references_;  // every "$name" of [model_options]
+  std::vector<Reference> references_;  // every "$name" of [model_options], and every list of alternatives
+  std::deque<Parameter> types_;        // the types of alternatives, for the search
   std::set<std::string> invalid_;      // searched parameters with diagnostics
   std::set<std::string> almost_used_;  // searched parameters that misspelt references probably mean
 };

@@ -109,7 +109,7 @@ Json json_of(const TaggedTables& tagged) {
     one["type"] = table.type;
     for (const Field& field : table.fields) one[field.key] = json_of(field);
   }
-  if (tagged.list) return list;
+  if (tagged.list || !tagged.chosen_by.empty()) return list;
   return std::move(list.front());
 }
 

@@ -161,8 +161,10 @@ Json tagged_schema(const Parameter& parameter) {
     if (tag.expanded) table.erase("additionalProperties");
     tables.push_back(tag.doc.empty() ? table : described(std::move(table), tag.doc));
   }
-  Json one = either(std::move(tables));
-  return parameter.type == Type::tagged_table ? one : Json{{"type", "array"}, {"items", std::move(one)}};
+  if (parameter.type == Type::tagged_tables) return {{"type", "array"}, {"items", either(std::move(tables))}};
+  Json alternatives = {{"type", "array"}, {"items", {{"type", "object"}}}, {"minItems", 2}};
+  tables.push_back(described(std::move(alternatives), "alternatives, of which a search chooses one by its type"));
+  return either(std::move(tables));
 }
 
 Json option_schema(const Parameter& parameter) {

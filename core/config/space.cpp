@@ -22,14 +22,16 @@ using Kind = Space::Kind;
 constexpr size_t kMaxListLength = 100'000;
 constexpr double kMaxExactInteger = 0x1p53;  // the doubles in search::Space hold integers exactly up to this limit
 constexpr const char* kSpaceNotations =
-    "a parameter is a value, a list, or a table with log10, log2 or linear and n, or, for random search, "
-    "log10_uniform, uniform, int or int_log; a table may also have values, a list, and when";
+    "a parameter is a value, a list, or a table with log, log10, log2 or linear and n, or, for random search, "
+    "log_uniform, log10_uniform, uniform, int or int_log; a table may also have values, a list, and when";
 
 constexpr std::array kNotations = {
     Notation{"log10", false, 10, Kind::list, "n values from 10^first to 10^last, evenly spaced in the exponent"},
     Notation{"log2", false, 2, Kind::list, "n values from 2^first to 2^last, evenly spaced in the exponent"},
+    Notation{"log", false, 0, Kind::list, "n values from first to last, evenly spaced in the logarithm", true},
     Notation{"linear", false, 0, Kind::list, "n evenly spaced values from first to last"},
     Notation{"log10_uniform", true, 10, Kind::log10_uniform, "drawn from 10^first to 10^last, uniform in the exponent"},
+    Notation{"log_uniform", true, 0, Kind::log10_uniform, "drawn from first to last, uniform in the logarithm", true},
     Notation{"uniform", true, 0, Kind::real_uniform, "drawn uniformly from first to last"},
     Notation{"int", true, 0, Kind::integer_uniform, "an integer drawn from first to last, both included"},
     Notation{"int_log", true, 0, Kind::integer_log,
@@ -105,7 +107,7 @@ class SpaceReader {
   void check_notation() {
     if (notation_->distribution && (method_ == "grid" || method_ == "list"))
       fail(ends_->location, fmt::format("{} is a distribution, but method is \"{}\"", name_, method_),
-           "use log10 or linear with n, or method = \"random\"");
+           "use log or linear with n, or method = \"random\"");
     if (parameter_ == nullptr) return;
     const bool integer = parameter_->type == Type::integer;
     if (!integer && parameter_->type != Type::real) {
@@ -116,7 +118,7 @@ class SpaceReader {
       fail(ends_->location, fmt::format("{} is an integer, which '{}' cannot draw", name_, notation_->name), "use int");
     } else if (!integer && notation_->is_integer()) {
       fail(ends_->location, fmt::format("{} is a real number, which '{}' cannot draw", name_, notation_->name),
-           "use uniform or log10_uniform");
+           "use uniform or log_uniform");
     }
   }
 
@@ -138,6 +140,10 @@ class SpaceReader {
     last_ = list.items[1].number();
     if (integers ? last_ < first_ : last_ <= first_)
       return fail(list.location, fmt::format("the first end of {} must be below the last", name_));
+    if (notation_->logarithm && first_ <= 0)
+      return fail(
+          list.location, fmt::format("the ends of '{}' of {} must be above 0", notation_->name, name_),
+          fmt::format("use {} if they are exponents of 10", notation_->distribution ? "log10_uniform" : "log10"));
     if (!std::isfinite(last_ - first_))
       return fail(list.location, fmt::format("the ends of {} are too far apart", name_));
     return true;
@@ -160,6 +166,15 @@ class SpaceReader {
 
   double value_at(double end) const { return notation_->base == 0 ? end : std::pow(notation_->base, end); }
 
+  // Returns value i of a list of n values.
+  double value_of(int64_t i, int64_t n) const {
+    if (i == 0 || i + 1 == n) return value_at(i == 0 ? first_ : last_);
+    const double from = notation_->logarithm ? std::log10(first_) : first_;
+    const double to = notation_->logarithm ? std::log10(last_) : last_;
+    const double at = from + static_cast<double>(i) * ((to - from) / static_cast<double>(n - 1));
+    return notation_->logarithm ? std::pow(10, at) : value_at(at);
+  }
+
   bool check_ends() {
     const std::vector<Node>& ends = ends_->value.items;
     for (const auto& [node, value] : {std::pair(&ends[0], value_at(first_)), std::pair(&ends[1], value_at(last_))})
@@ -170,8 +185,8 @@ class SpaceReader {
 
   bool make_distribution() {
     space_.kind = notation_->kind;
-    space_.low = first_;
-    space_.high = last_;
+    space_.low = notation_->logarithm ? std::log10(first_) : first_;
+    space_.high = notation_->logarithm ? std::log10(last_) : last_;
     return check_ends();
   }
 
@@ -180,10 +195,9 @@ class SpaceReader {
     if (!check_ends()) return false;
     const bool integer = parameter_->type == Type::integer;
     const int64_t n = count_->value.integer;
-    const double step = (last_ - first_) / static_cast<double>(n - 1);
     std::set<double> seen;
     for (int64_t i = 0; i < n; ++i) {
-      const double value = value_at(i + 1 == n ? last_ : first_ + static_cast<double>(i) * step);
+      const double value = value_of(i, n);
       if (integer && (value != std::floor(value) || std::abs(value) > kMaxExactInteger))
         return fail(ends_->value.location,
                     fmt::format("{} is an integer, but this makes {}", name_, base::shortest(value)));
@@ -348,9 +362,20 @@ Parameter step_length(const std::string& name, const Notation& notation) {
   return step;
 }
 
+// Resolved files have the ends as the plan stores them, so log_uniform becomes log10_uniform.
 const Notation& notation_of(Kind kind) {
   return *std::find_if(kNotations.begin(), kNotations.end(),
-                       [&](const Notation& n) { return n.distribution && n.kind == kind; });
+                       [&](const Notation& n) { return n.distribution && !n.logarithm && n.kind == kind; });
+}
+
+// A first exponent between 0 and 0.1 is rather a value, such as 1e-4.
+std::string doubt_about(const Space& space) {
+  if (space.kind != Kind::log10_uniform || !(space.low > 0 && space.low < 0.1)) return "";
+  const std::string first = base::shortest(space.low), last = base::shortest(space.high);
+  return fmt::format(
+      "'log10_uniform' of {} draws from 10^{} = {:.6g} to 10^{} = {:.6g}; for values from {} to {}, write "
+      "log_uniform = [{}, {}]",
+      printable(space.name), first, std::pow(10, space.low), last, std::pow(10, space.high), first, last, first, last);
 }
 
 std::optional<Space> read_space(const std::string& name, const Parameter* parameter, const std::string& method,

@@ -21,6 +21,7 @@ struct Notation {
   double base;        // base of the ends if they are exponents, or 0 if they are values
   Kind kind;
   const char* doc;
+  bool logarithm = false;  // whether values between the ends are even in the logarithm
 
   bool is_integer() const { return kind == Kind::integer_uniform || kind == Kind::integer_log; }
   bool has_step() const { return kind == Kind::integer_uniform || kind == Kind::real_uniform; }
@@ -39,6 +40,9 @@ Parameter step_length(const std::string& name, const Notation& notation);
 // returns nothing if the space is invalid.
 std::optional<search::Space> read_space(const std::string& name, const Parameter* parameter, const std::string& method,
                                         const Node& node, Diagnostics& diagnostics);
+
+// Returns a warning if a distribution has ends that hardly anyone means, or nothing.
+std::string doubt_about(const search::Space& space);
 
 // Reads the key `when` of a searched parameter, which names values of `earlier` ones, and sets the conditions of
 // `space`. Adds diagnostics and returns false if they are invalid. The names in `invalid` have diagnostics already.

@@ -157,6 +157,25 @@ std::optional<Field> read_field(const Parameter& parameter, const Node& node, st
   return Field{parameter.name, std::move(*value), ""};
 }
 
+namespace {
+
+// Adds diagnostics if there are too few alternatives, or two of one type.
+void check_alternatives(const Parameter& parameter, const Node& node, const TaggedTables& read,
+                        Diagnostics& diagnostics) {
+  if (node.items.size() < 2)
+    diagnostics.add(node.location, fmt::format("{} lists fewer than two alternatives", parameter.name),
+                    "write one table, or list several for a search");
+  if (read.tables.size() != node.items.size()) return;
+  std::set<std::string> types;
+  for (size_t i = 0; i < read.tables.size(); ++i)
+    if (!types.insert(read.tables[i].type).second)
+      diagnostics.add(node.items[i].location,
+                      fmt::format("{} lists two alternatives of type \"{}\"", parameter.name, read.tables[i].type),
+                      "keep one, and search its keys with \"$name\"");
+}
+
+}  // namespace
+
 std::optional<TaggedTables> read_tagged(const Parameter& parameter, const Node& node,
                                         std::vector<Reference>& references, Diagnostics& diagnostics) {
   TaggedTables result;
@@ -166,7 +185,11 @@ std::optional<TaggedTables> read_tagged(const Parameter& parameter, const Node& 
     if (auto table = TableReader(parameter, name, from, references, diagnostics).read())
       result.tables.push_back(std::move(*table));
   };
-  if (!result.list) {
+  if (!result.list && node.kind == Node::Kind::array) {
+    result.chosen_by = parameter.name;
+    for (size_t i = 0; i < node.items.size(); ++i) read(fmt::format("{}[{}]", parameter.name, i), node.items[i]);
+    check_alternatives(parameter, node, result, diagnostics);
+  } else if (!result.list) {
     read(parameter.name, node);
   } else if (node.kind != Node::Kind::array) {
     diagnostics.add(node.location,
@@ -200,12 +223,21 @@ Value resolve(const Field& field, const std::vector<std::string>& params, const 
 
 std::string json_text(const TaggedTables& tagged, const std::vector<std::string>& params,
                       const std::vector<Value>& candidate) {
-  Json json = json_of(tagged);
-  for (size_t i = 0; i < tagged.tables.size(); ++i)
-    for (const Field& field : tagged.tables[i].fields)
-      if (!field.reference.empty())
-        (tagged.list ? json[i] : json)[field.key] = json_of(resolve(field, params, candidate));
-  return json.dump();
+  const auto json_of_candidate = [&](const TaggedTable& table) {
+    Json one = {{"type", table.type}};
+    for (const Field& field : table.fields) one[field.key] = json_of(resolve(field, params, candidate));
+    return one;
+  };
+  if (tagged.list) {
+    Json list = Json::array();
+    for (const TaggedTable& table : tagged.tables) list.push_back(json_of_candidate(table));
+    return list.dump();
+  }
+  if (tagged.chosen_by.empty()) return json_of_candidate(tagged.tables.front()).dump();
+  const std::string type = std::get<std::string>(resolve({"", std::string(), tagged.chosen_by}, params, candidate));
+  for (const TaggedTable& table : tagged.tables)
+    if (table.type == type) return json_of_candidate(table).dump();
+  throw Error(MK_INTERNAL, "'" + tagged.chosen_by + "' has no alternative '" + type + "'");
 }
 
 }  // namespace mokume::config

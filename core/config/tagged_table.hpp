@@ -22,8 +22,9 @@ struct Reference {
 std::optional<Field> read_field(const Parameter& parameter, const Node& node, std::vector<Reference>& references,
                                 Diagnostics& diagnostics);
 
-// Reads the value of a parameter that is_tagged(), with defaults for missing keys. Adds all diagnostics, and returns
-// nothing if there are any.
+// Reads the value of a parameter that is_tagged(), with defaults for missing keys. A list in place of a single table
+// has alternatives, of which the searched parameter of the same name chooses one by its type. Adds all diagnostics, and
+// returns nothing if there are any.
 std::optional<TaggedTables> read_tagged(const Parameter& parameter, const Node& node,
                                         std::vector<Reference>& references, Diagnostics& diagnostics);
 

@@ -20,6 +20,7 @@
 #include "sdk/ops/linear_update.hpp"
 #include "sdk/ops/loss.hpp"
 #include "sdk/ops/max_pool.hpp"
+#include "sdk/ops/multiply.hpp"
 #include "sdk/ops/optimizer_step.hpp"
 #include "sdk/ops/row_norm2.hpp"
 #include "sdk/ops/softmax.hpp"
@@ -91,6 +92,9 @@ inline constexpr OpRule kOps[] = {
     {MK_OP_SOFTMAX, "softmax", 1, 1, 1, 1, kInPlace0, check_softmax, tolerance_softmax, cost_softmax},
     {MK_OP_SOFTMAX_GRAD, "softmax_grad", 2, 2, 1, 1, kInPlace0, check_softmax_grad, tolerance_softmax_grad,
      cost_softmax_grad},
+    {MK_OP_MULTIPLY, "multiply", 2, 2, 1, 1, kInPlace0, check_multiply, tolerance_multiply, cost_multiply},
+    {MK_OP_MULTIPLY_GRAD_FACTOR, "multiply_grad_factor", 2, 2, 1, 1, kApart, check_multiply_grad_factor,
+     tolerance_multiply_grad_factor, cost_multiply_grad_factor},
 };
 static_assert(sizeof(kOps) / sizeof(kOps[0]) == MK_OP_COUNT_ - 1, "every op code needs a row");
 

@@ -9,7 +9,7 @@ namespace {
 
 struct Change {
   enum class Kind { horizontal_flip, vertical_flip, crop, rotation, colours, erasing } kind = Kind::crop;
-  double p = 0.5, degrees = 0, brightness = 0, contrast = 0, saturation = 0;
+  double p = 0.5, degrees = 0, brightness = 0, contrast = 0, saturation = 0, hue = 0;
   int64_t padding = 0, size = 0;
 };
 
@@ -29,10 +29,11 @@ const Forms<Change>& changes() {
        {{positive("degrees", 180, "", "largest angle, to either side"), &C::degrees}}},
       {"color_jitter",
        C::Kind::colours,
-       "changes brightness, contrast and saturation by factors up to this far from 1",
+       "changes brightness, contrast and saturation by factors up to this far from 1, and the hue",
        {{real("brightness", 0, 1, "0.0", "all values times a factor"), &C::brightness},
         {real("contrast", 0, 1, "0.0", "distances from the image's mean brightness times a factor"), &C::contrast},
-        {real("saturation", 0, 1, "0.0", "distances from the pixel's brightness times a factor"), &C::saturation}}},
+        {real("saturation", 0, 1, "0.0", "distances from the pixel's brightness times a factor"), &C::saturation},
+        {younger(real("hue", 0, 0.5, "0.0", "turn of the circle of colours, in either direction")), &C::hue}}},
       {"random_erasing",
        C::Kind::erasing,
        "sets a square to zero, which may lie partly outside the image (cutout)",
@@ -59,6 +60,7 @@ void apply(const Change& c, ops::Augment& to) {
       to.brightness = c.brightness;
       to.contrast = c.contrast;
       to.saturation = c.saturation;
+      to.hue = c.hue;
       return;
     case Change::Kind::erasing:
       to.erase = c.size;
@@ -90,9 +92,9 @@ ops::Augment augment_for(ops::Augment augment, const Shape& input) {
   if (!augment.changes()) return {};
   if (input.flat)
     throw Error(MK_INVALID_ARGUMENT, "augment changes images, but the data has rows of features; remove it");
-  if (augment.saturation > 0 && input.channels != 3)
-    throw Error(MK_INVALID_ARGUMENT, "augment: saturation needs images of three colours, but these are " + text(input) +
-                                         "; remove saturation");
+  if ((augment.saturation > 0 || augment.hue > 0) && input.channels != 3)
+    throw Error(MK_INVALID_ARGUMENT, "augment: saturation and hue need images of three colours, but these are " +
+                                         text(input) + "; remove them");
   augment.height = input.height;
   augment.width = input.width;
   augment.channels = input.channels;

@@ -67,11 +67,12 @@ std::vector<Bundle> bundles_of(const mk_experiment& experiment, bool single) {
 Settings candidate_settings(const mk_experiment& experiment, uint32_t candidate) {
   Settings settings = settings_of(experiment.values + candidate * kParams.size(), classifies(experiment));
   settings.weighted = settings.weighted || experiment.train->weights != nullptr;
-  if (settings.weighted && settings.mixup_alpha > 0)
-    throw Error(
-        MK_INVALID_ARGUMENT,
-        "mixup_alpha excludes weights of rows and classes, since a mixture has two rows: set it to 0, or remove "
-        "class_weight or the weights of the data");
+  const std::string mixing = settings.mixup_alpha > 0 ? "mixup_alpha" : "cutmix_alpha";
+  if (settings.weighted && settings.mixes())
+    throw Error(MK_INVALID_ARGUMENT,
+                mixing +
+                    " excludes weights of rows and classes, since a mixture has two rows: set it to 0, or remove " +
+                    "class_weight or the weights of the data");
   return settings;
 }
 
@@ -80,6 +81,12 @@ Network candidate_network(const mk_experiment& experiment, const Settings& setti
   const bool image = int64_t{d.height} * d.width > 1;
   const Shape input = image ? Shape{d.height, d.width, d.channels, false} : Shape{1, 1, d.features, true};
   augment_for(settings.augment, input);
+  if (settings.mirrors && input.flat)
+    throw Error(MK_INVALID_ARGUMENT,
+                "test_time_augmentation mirrors images, but the data has rows of features; remove it");
+  if (settings.cutmix_alpha > 0 && input.flat)
+    throw Error(MK_INVALID_ARGUMENT,
+                "cutmix_alpha mixes parts of images, but the data has rows of features: use mixup_alpha");
   Network network = make_network(settings, input, classifies(experiment) ? d.n_classes : 1);
   if (settings.muon.used() && muon_weights(network.parameters).empty())
     throw Error(
@@ -93,6 +100,7 @@ size_t stack_size(const Settings& settings, const Network& network) {
   constexpr double kEnough = 64e6;  // multiply-adds
   constexpr double kMost = 32;
   if (settings.parallel.kind != Parallel::Kind::none) return 1;  // each network takes all devices
+  if (settings.cutmix_alpha > 0) return 1;                       // the rectangles of networks have different sizes
   const double step = 3 * products(network) * settings.batch_size;
   return std::clamp(kEnough / std::max(step, 1.0), 1.0, kMost);
 }

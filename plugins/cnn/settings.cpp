@@ -5,6 +5,7 @@
 #include "augmentation.hpp"
 #include "forms.hpp"
 #include "layers/table.hpp"
+#include "network/expand.hpp"
 
 namespace mokume::cnn {
 namespace {
@@ -204,7 +205,9 @@ enum Param {
   kRefitEpochs,
   kMixupAlpha,
   kStart,
-  kFreeze
+  kFreeze,
+  kCutmixAlpha,
+  kTestTimeAugmentation
 };
 
 }  // namespace
@@ -251,6 +254,13 @@ const std::vector<mk_param> kParams = {
     younger(file("start", "a safetensors file whose tensors are the initial values of the layers of their names")),
     younger(
         names("freeze", "layers and blocks whose parameters do not learn; a batch_norm then uses its running moments")),
+    younger(
+        real("cutmix_alpha", 0, 8, "0.0",
+             "above 0: replace a rectangle of each image by that of another one, and learn from both; the shares of "
+             "the areas have a Beta distribution with this parameter")),
+    younger(
+        text("test_time_augmentation", "\"none\"", "none|horizontal_flip",
+             "horizontal_flip: validate and predict with the mean of the outputs for an image and its mirror image")),
 };
 
 const std::vector<mk_metric> kMetrics = {{"errors", 1, 0}, {"error", 0, 1}, {"loss", 0, 0}};
@@ -259,7 +269,7 @@ const std::vector<mk_metric> kRegressionMetrics = {{"mse", 0, 1}};
 Settings settings_of(const mk_value* v, bool classifies) {
   try {
     Settings s;
-    s.layers = v[kLayersParam].text;
+    s.layers = without_absent(v[kLayersParam].text);
     const auto layers = nlohmann::json::parse(s.layers);
     s.loss = loss_of(v[kLossParam].text, classifies, layers.empty() ? "" : layers.back().at("type"));
     s.loss_form = loss_form(v[kLossParam].text,
@@ -270,6 +280,10 @@ Settings settings_of(const mk_value* v, bool classifies) {
       throw Error(MK_INVALID_ARGUMENT, "class_weight needs classes, but this data set has a numeric target: remove it");
     s.weighted = !s.class_weight.empty();
     s.mixup_alpha = v[kMixupAlpha].real;
+    s.cutmix_alpha = v[kCutmixAlpha].real;
+    s.mirrors = v[kTestTimeAugmentation].text == std::string("horizontal_flip");
+    if (s.mixup_alpha > 0 && s.cutmix_alpha > 0)
+      throw Error(MK_INVALID_ARGUMENT, "mixup_alpha and cutmix_alpha are both above 0: choose one of the two");
     s.ema_decay = v[kEmaDecay].real;
     s.start = v[kStart].text;
     s.freeze = v[kFreeze].text;

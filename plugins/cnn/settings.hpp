@@ -54,9 +54,10 @@ struct Settings {
   LossForm loss_form;
   std::string class_weight;  // see sdk/class_weights.hpp
   bool weighted = false;     // whether there is a class_weight or the data has weights
-  double mixup_alpha = 0;    // parameter of the distribution of shares; 0 means no mixing
-  double ema_decay = 0;      // decay of the average of the weights; 0 means no average
-  int64_t epochs = 1;        // if 0, the model is its start
+  // Parameters of the distributions of shares; 0 means no mixing. At most one of the two is above 0.
+  double mixup_alpha = 0, cutmix_alpha = 0;
+  double ema_decay = 0;  // decay of the average of the weights; 0 means no average
+  int64_t epochs = 1;    // if 0, the model is its start
   int64_t batch_size = 64;
   int64_t accumulate = 1;  // number of batches whose gradients one step averages
   bool shuffle = true, drop_last = false, standardise_target = false;
@@ -69,6 +70,9 @@ struct Settings {
   Parallel parallel;
   ops::Augment augment;  // does not contain the sides of the images
 
+  bool mirrors = false;  // whether predictions average the outputs for images and for their mirror images
+
+  bool mixes() const { return mixup_alpha > 0 || cutmix_alpha > 0; }
   int64_t last_epoch() const { return stop_after > 0 ? std::min(stop_after, epochs) : epochs; }
 };
 

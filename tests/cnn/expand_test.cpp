@@ -5,9 +5,11 @@
 
 #include <nlohmann/json.hpp>
 #include <string>
+#include <vector>
 
 #include "config/parse.hpp"
 #include "config/resolved.hpp"
+#include "config/tagged_table.hpp"
 #include "sdk/plugin.hpp"
 #include "settings.hpp"
 
@@ -121,6 +123,55 @@ TEST(Expand, ASearchedParameterReachesIntoABlock) {
   EXPECT_EQ(c.tagged.at("layers").tables.at(0).fields.at(0).reference, "width");
 }
 
+// Returns the layers of each candidate of a list of depths, without the keys that do not matter here.
+std::vector<std::string> layers_by_depth(const std::string& options, const std::string& depth) {
+  const Config c = good(network(options, "[search]\nmethod = \"grid\"\n[search.params]\ndepth = " + depth + "\n"));
+  EXPECT_EQ(good(config::to_toml(c)).tagged.at("layers"), c.tagged.at("layers"));
+  std::vector<std::string> all;
+  for (const search::Value& value : c.spaces.at(0).values) {
+    std::string text;
+    const std::string json = config::json_text(c.tagged.at("layers"), {"depth"}, {value});
+    for (const nlohmann::json& layer : nlohmann::json::parse(cnn::without_absent(json)))
+      text += (text.empty() ? "" : " ") + layer.value("name", "") + "<" + layer.value("inputs", "");
+    all.push_back(text);
+  }
+  return all;
+}
+
+TEST(Expand, ASearchGivesTheNumberOfRepetitions) {
+  const std::string layers =
+      "layers = [{ type = \"relu\" }, { type = \"dropout\" },\n"
+      "  { type = \"block\", block = \"residual\", name = \"s\", repeat = \"$depth\", inputs = \"0\" },\n"
+      "  { type = \"add\", inputs = [\"s\", \"1\"] }]\n" +
+      kResidual;
+  const std::string begin = "0<input 1<0", one = " s.0.main<0 s.0.1<0 s.0.2<s.0.main,s.0.1",
+                    two = " s.1.main<s.0.2 s.1.1<s.0.2 s.1.2<s.1.main,s.1.1";
+  EXPECT_EQ(layers_by_depth(layers, "[1, 2, 0]"),
+            (std::vector<std::string>{begin + one + " 3<s.0.2,1", begin + one + two + " 3<s.1.2,1", begin + " 3<0,1"}));
+  // Without a block that follows, the layer before the absent ones is the last one.
+  EXPECT_EQ(layers_by_depth("layers = [{ type = \"relu\" }, { type = \"block\", block = \"residual\", "
+                            "repeat = \"$depth\" }]\n" +
+                                kResidual,
+                            "{ values = [0, 1] }"),
+            (std::vector<std::string>{"0<input", "0<input 1.0.main<0 1.0.1<0 1.0.2<1.0.main,1.0.1"}));
+  const Config drawn = good(network(layers,
+                                    "[search]\nmethod = \"random\"\ncandidates = 9\n[search.params]\n"
+                                    "depth = { int = [1, 5] }\n"));
+  EXPECT_EQ(drawn.tagged.at("layers").tables.size(), 3 + 5 * 3U) << "as many as the search can ask for";
+}
+
+TEST(Expand, ASearchedRepeatIsNotInsideAnother) {
+  const std::string text = network(
+      "layers = [{ type = \"block\", block = \"outer\", repeat = \"$depth\" }]\n"
+      "[model_options.blocks.outer]\nlayers = [{ type = \"block\", block = \"residual\", repeat = \"$depth\" }]\n" +
+          kResidual,
+      "[search]\nmethod = \"grid\"\n[search.params]\ndepth = [1, 2]\n");
+  const ParseResult result = parse_text(text);
+  ASSERT_FALSE(result.diagnostics.empty());
+  EXPECT_EQ(result.diagnostics.back().message,
+            "repeat of blocks.outer.layers[0] is searched, and so is that of a block around it");
+}
+
 TEST(Expand, TheResolvedFileGivesTheSamePlan) {
   const Config c = good(network("layers = [{ type = \"block\", block = \"residual\", repeat = 2 }]\n" + kResidual));
   const Config again = good(config::to_toml(c));
@@ -154,7 +205,7 @@ TEST(Expand, WrongBlocksAreNamed) {
                "did you mean 'channels'?");
   expect_error(use + ", repeat = 0 }]\n" + kResidual, "repeat of layers[0] must be a whole number from 1 to 1000");
   expect_error(use + ", repeat = \"$n\" }]\n" + kResidual, "repeat of layers[0] must be a whole number from 1 to 1000",
-               "the number of layers cannot be searched");
+               "search it among whole numbers: a list, or { int = [1, 4] }");
   expect_error(use + ", repeat = 3, channels = [1, 2] }]\n" + kResidual, "'channels' lists 2 values for 3 repetitions",
                "give one value, or one for each repetition");
   expect_error(

@@ -108,10 +108,100 @@ TEST(Import, KeepsBendsFarFromZero) {
               }),
               1U)
         << shift;
-  EXPECT_EQ(relus([](Graph& g, const std::string& x) {
-              return g.add("HardSigmoid", {x}, Attributes().set("alpha", 0.05F).set("beta", 0.5F));
-            }),
-            2U);
+}
+
+// Exporters write the same functions in many ways.
+TEST(Import, MakesHardSigmoidsAndHardSwishesOfEverySpelling) {
+  const auto number = [](Graph& g, float v) { return g.constant("c" + std::to_string(v), {}, Floats{v}); };
+  const auto clipped = [=](Graph& g, const std::string& x) {
+    return g.add("Clip", {g.add("Add", {x, number(g, 3)}), number(g, 0), number(g, 6)});
+  };
+  const auto hard_sigmoid = [](Graph& g, const std::string& x, float alpha) {
+    return g.add("HardSigmoid", {x}, Attributes().set("alpha", alpha).set("beta", 0.5F));
+  };
+  const auto layer_of = [](const std::function<std::string(Graph&, const std::string&)>& function) {
+    const std::string text = imported_function(function);
+    EXPECT_EQ(text.find("relu"), std::string::npos) << text;
+    EXPECT_EQ(text.find("multiply"), std::string::npos) << text;
+    return count_of(text, "type = \"hard_sigmoid\"") == 1 ? "hard_sigmoid"
+           : count_of(text, "type = \"hard_swish\"") == 1 ? "hard_swish"
+                                                          : "";
+  };
+  EXPECT_STREQ(layer_of([&](Graph& g, const std::string& x) { return hard_sigmoid(g, x, 1.0F / 6); }), "hard_sigmoid");
+  EXPECT_STREQ(layer_of([&](Graph& g, const std::string& x) { return hard_sigmoid(g, x, 0.05F); }), "hard_sigmoid");
+  EXPECT_STREQ(layer_of([&](Graph& g, const std::string& x) { return g.add("HardSwish", {x}); }), "hard_swish");
+  EXPECT_STREQ(layer_of([&](Graph& g, const std::string& x) {
+                 return g.add("Mul", {hard_sigmoid(g, x, 1.0F / 6), x});
+               }),
+               "hard_swish");
+  EXPECT_STREQ(layer_of([&](Graph& g, const std::string& x) {
+                 return g.add("Div", {g.add("Mul", {x, clipped(g, x)}), number(g, 6)});
+               }),
+               "hard_swish");
+  EXPECT_STREQ(layer_of([&](Graph& g, const std::string& x) {
+                 return g.add("Mul", {x, g.add("Div", {clipped(g, x), number(g, 6)})});
+               }),
+               "hard_swish");
+}
+
+TEST(Import, MultipliesImagesByFactorsOfTheirChannels) {
+  // Multiplies an image of 3 x 4 x 4 by what `factor` makes of the mean of its channels.
+  const auto scaled = [](const std::function<std::string(Graph&, const std::string&)>& factor) {
+    return imported([&](Graph& g) {
+      const std::string x = g.add("Relu", {g.input("x", sdk::onnx::kFloat, images(3, 4))});
+      const std::string y = g.add("Mul", {factor(g, g.add("GlobalAveragePool", {x})), x});
+      linear_of(g, g.add("Flatten", {y}), "a", 48, 2, "y");
+      g.output("y", sdk::onnx::kFloat, {Graph::kRows, 2});
+    });
+  };
+  const auto shape = [](Graph& g, const std::vector<int64_t>& numbers) {
+    return g.constant("shape", {static_cast<int64_t>(numbers.size())}, numbers);
+  };
+  const auto product = [](const char* factor) {
+    return "type = \"multiply\", inputs = [\"" + std::string(factor) + "\", \"relu\"] }";
+  };
+  const auto has_product = [&](const std::string& text, const char* factor) {
+    EXPECT_NE(text.find(product(factor)), std::string::npos) << text;
+  };
+  has_product(scaled([](Graph& g, const std::string& x) { return g.add("Sigmoid", {x}); }), "sigmoid");
+  // In classifiers by PyTorch, linear layers compute the factors.
+  has_product(scaled([&](Graph& g, const std::string& x) {
+                return g.add("Reshape", {g.add("Sigmoid", {g.add("Flatten", {x})}), shape(g, {0, 3, 1, 1})});
+              }),
+              "sigmoid");
+  has_product(scaled([&](Graph& g, const std::string& x) {
+                return g.add("Sigmoid", {g.add("Unsqueeze", {g.add("Flatten", {x}), shape(g, {3, 2})})});
+              }),
+              "sigmoid");
+  const std::string other = scaled([&](Graph& g, const std::string& x) {
+    return g.add("Conv", {x, g.constant("w", {1, 3, 1, 1}, Floats{1, 2, 3})});
+  });
+  EXPECT_NE(other.find("(Mul) multiplies layers of the shapes 1 x 1 x 1 and 3 x 4 x 4"), std::string::npos) << other;
+  const std::string read = scaled([&](Graph& g, const std::string& x) {
+    return g.add("Relu",
+                 {g.add("GlobalAveragePool", {g.add("Reshape", {g.add("Flatten", {x}), shape(g, {0, 3, 1, 1})})})});
+  });
+  EXPECT_NE(read.find("(GlobalAveragePool) reads rows as images of one pixel"), std::string::npos) << read;
+}
+
+TEST(Import, ShufflesChannels) {
+  const auto shuffled = [](const std::vector<int64_t>& split, const std::vector<int64_t>& order, bool joined) {
+    return imported([&](Graph& g) {
+      const std::string x = g.add("Relu", {g.input("x", sdk::onnx::kFloat, images(6, 2))});
+      std::string y = g.add("Reshape", {x, g.constant("split", {5}, split)});
+      if (!order.empty()) y = g.add("Transpose", {y}, Attributes().set("perm", order));
+      if (joined) y = g.add("Reshape", {y, g.constant("joined", {4}, std::vector<int64_t>{0, -1, 2, 2})});
+      linear_of(g, g.add("Flatten", {y}), "a", 24, 2, "y");
+      g.output("y", sdk::onnx::kFloat, {Graph::kRows, 2});
+    });
+  };
+  const std::string layer = "type = \"channel_shuffle\", groups = 2 }";
+  EXPECT_NE(shuffled({0, 2, -1, 2, 2}, {0, 2, 1, 3, 4}, true).find(layer), std::string::npos);
+  EXPECT_EQ(shuffled({0, 2, 3, 2, 2}, {}, true).find("channel_shuffle"), std::string::npos) << "nothing moves";
+  const std::string kept = shuffled({0, 2, 3, 2, 2}, {0, 2, 1, 3, 4}, false);
+  EXPECT_NE(kept.find("(Flatten) reads an image in groups of channels"), std::string::npos) << kept;
+  const std::string other = shuffled({0, 2, 3, 2, 2}, {0, 2, 1, 4, 3}, true);
+  EXPECT_NE(other.find("(Transpose) transposes what mokume keeps in one order"), std::string::npos) << other;
 }
 
 TEST(Import, RefusesToClipWhereSmallNumbersWouldLoseDigits) {
@@ -171,6 +261,34 @@ TEST(Import, RefusesToComputeWithWholeNumbersAndTheNumberOfRows) {
   });
   EXPECT_NE(shape.find("layers = ["), std::string::npos) << shape;
   EXPECT_NE(rows.find("(Cast) converts the number of rows, which is not fixed"), std::string::npos) << rows;
+}
+
+// PyTorch exports the sizes of a reshape as nodes, if a program computes them from the shape of its input.
+TEST(Import, ComputesWithSizes) {
+  const auto joined = [](const char* op, int64_t by, const std::vector<int64_t>& cut) {
+    return imported([&](Graph& g) {
+      auto number = [&, k = 0](const std::vector<int64_t>& numbers) mutable {
+        return g.constant("c" + std::to_string(k++), {static_cast<int64_t>(numbers.size())}, numbers);
+      };
+      const std::string x = g.add("Relu", {g.input("x", sdk::onnx::kFloat, images(6, 2))});
+      const std::string shape = g.add("Shape", {x});
+      const std::string channels = g.add("Slice", {shape, number({cut[0]}), number({cut[1]}), number({0})});
+      const std::string each = g.add(op, {channels, number({by})});
+      const std::string split = g.add("Concat", {number({0}), number({by}), each, number({2}), number({2})},
+                                      Attributes().set("axis", int64_t{0}));
+      const std::string turned = g.add("Transpose", {g.add("Reshape", {x, split})},
+                                       Attributes().set("perm", std::vector<int64_t>{0, 2, 1, 3, 4}));
+      linear_of(g, g.add("Flatten", {g.add("Reshape", {turned, number({0, 6, 2, 2})})}), "a", 24, 2, "y");
+      g.output("y", sdk::onnx::kFloat, {Graph::kRows, 2});
+    });
+  };
+  const std::string layer = "type = \"channel_shuffle\", groups = 3 }";
+  for (const std::vector<int64_t>& cut : {std::vector<int64_t>{1, 2}, {-3, -2}})
+    EXPECT_NE(joined("Div", 3, cut).find(layer), std::string::npos) << joined("Div", 3, cut);
+  EXPECT_NE(joined("Mul", 3, {1, 2}).find("(Reshape) reshapes a row to another number of elements"), std::string::npos);
+  EXPECT_NE(joined("Div", 0, {1, 2}).find("(Div) works on constants"), std::string::npos);
+  EXPECT_NE(joined("Div", 3, {0, 1}).find("(Div) works on constants"), std::string::npos) << "the number of rows";
+  EXPECT_NE(joined("Div", 3, {1, 3}).find("(Div) works on constants"), std::string::npos) << "two sizes";
 }
 
 TEST(Import, AddsDimensionsWhereTheResultHasThem) {
@@ -240,6 +358,7 @@ TEST(Import, RecognisesActivationsByTheirValues) {
   EXPECT_EQ(type(Formula::make(Kind::leaky_relu, nullptr, nullptr, 0.1)),
             R"({"type":"leaky_relu","negative_slope":0.1})");
   EXPECT_EQ(type(Formula::make(Kind::multiply, nullptr, Formula::make(Kind::tanh, nullptr))), "");
+  EXPECT_EQ(type(Formula::make(Kind::hard_sigmoid, half)), "") << "its slope is another one";
   const auto affine = onnx::as_affine(Formula::make(Kind::subtract, Formula::make(Kind::add, half, half), n(3)));
   ASSERT_TRUE(affine);
   EXPECT_EQ(affine->scale, 1);
@@ -285,9 +404,9 @@ TEST(Import, RefusesOperatorsThatNoLayerComputes) {
           "it has 2 inputs, and a network has one");
   refused(with({Graph::kRows, 4},
                [](Graph& g) {
-                 g.add("Mul", {linear_of(g, "x", "a", 4, 2), linear_of(g, "x", "b", 4, 2)}, {}, "y");
+                 g.add("Sub", {linear_of(g, "x", "a", 4, 2), linear_of(g, "x", "b", 4, 2)}, {}, "y");
                }),
-          "joins two layers, and mokume joins layers by Add and Concat only");
+          "joins two layers, and mokume joins layers by Add, Mul and Concat only");
   refused(with({Graph::kRows, 4},
                [](Graph& g) { linear_of(g, g.add("LogSoftmax", {linear_of(g, "x", "a", 4, 2)}), "b", 2, 2, "y"); }),
           "(LogSoftmax) is not the last one of a classifier");

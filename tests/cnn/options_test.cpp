@@ -1,8 +1,12 @@
 // Tests clipping, averages, mixtures, accumulated gradients and the best weights: by hand, and for equal bits after a
 // cancellation.
+#include <algorithm>
+#include <array>
 #include <cmath>
+#include <functional>
 
 #include "pictures.hpp"
+#include "saved/fitted.hpp"
 
 namespace mokume::cnn_test {
 namespace {
@@ -110,8 +114,14 @@ Settings with_amsgrad() {
   return s;
 }
 
+Settings with_cutmix() {
+  Settings s = small_settings();
+  s.cutmix_alpha = 1;
+  return s;
+}
+
 TEST_P(OptionsOf, ResumeToTheSameBytes) {
-  for (const Settings& settings : {with_everything(), with_muon_and_accumulation(), with_amsgrad()}) {
+  for (const Settings& settings : {with_everything(), with_muon_and_accumulation(), with_amsgrad(), with_cutmix()}) {
     const auto whole = run(settings);
     if (settings.schedule.kind == Schedule::Kind::reduce_on_plateau) {
       EXPECT_GT(whole->position().reductions, 0) << "the schedule does something";
@@ -129,44 +139,117 @@ TEST_P(OptionsOf, ResumeToTheSameBytes) {
   }
 }
 
-// Computes one step of a linear classifier by hand.
-TEST_P(OptionsOf, LearnFromMixturesOfTwoRows) {
-  Settings s = small_settings();
-  s.layers = layers({flatten(), linear(4, true)});
-  s.optimizer = {ops::Optimizer::sgd, 0.5, 0, 0, 0, 0};
-  s.epochs = 1;
-  s.batch_size = 240;
-  s.shuffle = false;
-  s.mixup_alpha = 0.7;
-  const auto trained = run(s);
-  const double share = mixup_share(0.7, 11, 0, 0);
-  ASSERT_TRUE(share > 0.01 && share < 0.99) << share;
-  const std::vector<float> before = all_initial_values(trained->network(), 11, 0);
-  std::vector<double> weights(before.begin(), before.end()), after = weights;
-  const std::vector<int32_t> rows = task_of().train;
-  double loss = 0;
-  for (size_t i = 0; i < rows.size(); ++i) {
-    const auto one = static_cast<size_t>(rows[i]),
-               other = static_cast<size_t>(rows[(i + rows.size() - 1) % rows.size()]);
-    std::vector<double> x, logits(weights.end() - 4, weights.end());
-    for (size_t f = 0; f < 36; ++f) {
-      x.push_back(share * double{pictures_.x[one * 36 + f]} + (1 - share) * double{pictures_.x[other * 36 + f]});
-      for (size_t k = 0; k < 4; ++k) logits[k] += x[f] * weights[f * 4 + k];
+class Mixtures : public OptionsOf {
+ protected:
+  // Computes one step of a linear classifier by hand. `kept` tells which share of a feature is the row's own, and
+  // `share` is the share of its label.
+  void expect_step(Settings s, double share, const std::function<double(size_t)>& kept) {
+    s.layers = layers({flatten(), linear(4, true)});
+    s.optimizer = {ops::Optimizer::sgd, 0.5, 0, 0, 0, 0};
+    s.epochs = 1;
+    s.batch_size = 240;
+    s.shuffle = false;
+    const auto trained = run(s);
+    ASSERT_TRUE(share > 0.01 && share < 0.99) << share;
+    const std::vector<float> before = all_initial_values(trained->network(), 11, 0);
+    std::vector<double> weights(before.begin(), before.end()), after = weights;
+    const std::vector<int32_t> rows = task_of().train;
+    double loss = 0;
+    for (size_t i = 0; i < rows.size(); ++i) {
+      const auto one = static_cast<size_t>(rows[i]),
+                 other = static_cast<size_t>(rows[(i + rows.size() - 1) % rows.size()]);
+      std::vector<double> x, logits(weights.end() - 4, weights.end());
+      for (size_t f = 0; f < 36; ++f) {
+        x.push_back(kept(f) * double{pictures_.x[one * 36 + f]} + (1 - kept(f)) * double{pictures_.x[other * 36 + f]});
+        for (size_t k = 0; k < 4; ++k) logits[k] += x[f] * weights[f * 4 + k];
+      }
+      double sum = 0;
+      for (const double l : logits) sum += std::exp(l);
+      for (size_t k = 0; k < 4; ++k) {
+        const double wanted = (pictures_.labels[one] == static_cast<int32_t>(k) ? share : 0) +
+                              (pictures_.labels[other] == static_cast<int32_t>(k) ? 1 - share : 0);
+        const double p = std::exp(logits[k]) / sum, move = 0.5 / 240 * (p - wanted);
+        loss -= wanted * std::log(p) / 240;
+        for (size_t f = 0; f < 36; ++f) after[f * 4 + k] -= move * x[f];
+        after[144 + k] -= move;
+      }
     }
-    double sum = 0;
-    for (const double l : logits) sum += std::exp(l);
-    for (size_t k = 0; k < 4; ++k) {
-      const double wanted = (pictures_.labels[one] == static_cast<int32_t>(k) ? share : 0) +
-                            (pictures_.labels[other] == static_cast<int32_t>(k) ? 1 - share : 0);
-      const double p = std::exp(logits[k]) / sum, move = 0.5 / 240 * (p - wanted);
-      loss -= wanted * std::log(p) / 240;
-      for (size_t f = 0; f < 36; ++f) after[f * 4 + k] -= move * x[f];
-      after[144 + k] -= move;
-    }
+    EXPECT_NEAR(trained->record().history.train_loss[0], loss, 1e-5 * loss);
+    const std::vector<float> got = trained->engine().parameters().all();
+    for (size_t i = 0; i < got.size(); ++i) ASSERT_NEAR(got[i], after[i], 1e-5) << i;
   }
-  EXPECT_NEAR(trained->record().history.train_loss[0], loss, 1e-5 * loss);
-  const std::vector<float> got = trained->engine().parameters().all();
-  for (size_t i = 0; i < got.size(); ++i) ASSERT_NEAR(got[i], after[i], 1e-5) << i;
+};
+INSTANTIATE_TEST_SUITE_P(Devices, Mixtures, testing::Values("host", "opencl"),
+                         [](const auto& i) { return std::string(i.param); });
+
+TEST_P(Mixtures, AddTwoRows) {
+  Settings s = small_settings();
+  s.mixup_alpha = 0.7;
+  const double share = mixup_share(0.7, 11, 0, 0);
+  expect_step(s, share, [&](size_t) { return share; });
+}
+
+TEST_P(Mixtures, CutARectangleFromAnotherRow) {
+  Settings s = small_settings();
+  s.cutmix_alpha = 1;
+  const Shape image{6, 6, 1, false};
+  const CutBox box = cutmix_box(1, image, 11, 0, 0);
+  expect_step(s, box.share(image), [&](size_t f) {
+    const auto y = static_cast<int64_t>(f / 6), x = static_cast<int64_t>(f % 6);
+    const bool cut = y >= box.top && y < box.top + box.height && x >= box.left && x < box.left + box.width;
+    return cut ? 0.0 : 1.0;
+  });
+}
+
+// The outputs of validation, predictions and saved models are the means for images and their mirror images.
+TEST_P(OptionsOf, PredictWithMirrorImages) {
+  Settings settings = small_settings();
+  settings.epochs = 1;
+  settings.mirrors = true;
+  const Network network = make_network(settings, {6, 6, 1, false}, 4);
+  const auto training = run(settings);
+  Fitted fitted;
+  fitted.settings = settings;
+  fitted.network = network;
+  fitted.parameters = training->engine().parameters().all();
+  fitted.class_names = {"a", "b", "c", "d"};
+  const Scratch scratch;
+  fitted.save(scratch.str());
+  std::vector<int32_t> labels(kRows);
+  const auto scores_of = [&](const Fitted& one, const std::vector<float>& x) {
+    std::vector<float> scores(kRows * 4);
+    one.predict(*device_, x.data(), kRows, labels.data(), scores.data());
+    return scores;
+  };
+  const std::vector<float> both = scores_of(Fitted::load(scratch.str()), pictures_.x);
+  EXPECT_EQ(both, scores_of(fitted, pictures_.x));
+  double loss = 0;
+  int64_t hits = 0;
+  for (const int32_t r : task_of().validate) {
+    const auto row = static_cast<size_t>(r);
+    loss -= double{both[row * 4 + static_cast<size_t>(pictures_.labels[row])]};
+    hits += labels[row] == pictures_.labels[row] ? 1 : 0;
+  }
+  const auto rows = static_cast<double>(task_of().validate.size());
+  EXPECT_NEAR(training->record().validated().loss, loss / rows, 1e-5);
+  EXPECT_EQ(training->record().validated().hits, hits);
+  fitted.settings.mirrors = false;
+  const std::vector<float> plain = scores_of(fitted, pictures_.x);
+  std::vector<float> turned = pictures_.x;
+  for (auto line = turned.begin(); line != turned.end(); line += 6) std::reverse(line, line + 6);
+  const std::vector<float> other = scores_of(fitted, turned);
+  double largest = 0;
+  for (size_t r = 0; r < kRows; ++r) {
+    std::array<double, 4> mean{};
+    double sum = 0;
+    for (size_t k = 0; k < 4; ++k) {
+      mean[k] = (double{plain[r * 4 + k]} + double{other[r * 4 + k]}) / 2;
+      sum += std::exp(mean[k]);
+      largest = std::max(largest, std::fabs(double{plain[r * 4 + k]} - double{both[r * 4 + k]}));
+    }
+    for (size_t k = 0; k < 4; ++k) EXPECT_NEAR(double{both[r * 4 + k]}, mean[k] - std::log(sum), 1e-5) << r;
+  }
+  EXPECT_GT(largest, 1e-3);
 }
 
 // Without dropout, and if the number of batches is a multiple of the step, the mean of the gradients equals the

@@ -1,6 +1,7 @@
 // Tests schedules, the keys of a network, stop rules and the weights of rows.
 #include <cmath>
 #include <map>
+#include <set>
 
 #include "candidate.hpp"
 #include "forms.hpp"
@@ -129,6 +130,8 @@ TEST(Options, AreOffByDefault) {
   EXPECT_EQ(s.optimizer.b, 0);
   EXPECT_EQ(s.accumulate, 1);
   EXPECT_EQ(s.mixup_alpha, 0);
+  EXPECT_EQ(s.cutmix_alpha, 0);
+  EXPECT_FALSE(s.mixes());
   EXPECT_FALSE(s.muon.used());
   EXPECT_EQ(s.stop.monitor, "auto");
   EXPECT_EQ(s.last_epoch(), s.epochs);
@@ -205,6 +208,29 @@ TEST(Mixup, SharesHaveABetaDistribution) {
   EXPECT_NE(mixup_share(1, 3, 1, 0), mixup_share(1, 3, 1, 1));
   EXPECT_NE(mixup_share(1, 3, 1, 0), mixup_share(1, 3, 2, 0));
   EXPECT_NE(mixup_share(1, 3, 1, 0), mixup_share(1, 4, 1, 0));
+}
+
+TEST(Cutmix, RectanglesLieInTheImageAndHaveTheSharesOfMixup) {
+  const Shape image{30, 40, 3, false};
+  constexpr int64_t kBatches = 5000;
+  std::set<int64_t> tops, lefts;
+  double whole = 0;  // counts boxes that the borders do not cut off
+  for (int64_t b = 0; b < kBatches; ++b) {
+    const CutBox box = cutmix_box(1, image, 3, 1, b);
+    ASSERT_TRUE(box.top >= 0 && box.left >= 0 && box.height >= 0 && box.width >= 0);
+    ASSERT_TRUE(box.top + box.height <= 30 && box.left + box.width <= 40);
+    const double side = std::sqrt(1 - mixup_share(1, 3, 1, b));
+    const int64_t height = 2 * static_cast<int64_t>(15 * side), width = 2 * static_cast<int64_t>(20 * side);
+    ASSERT_TRUE(box.height <= height && box.width <= width);
+    EXPECT_DOUBLE_EQ(box.share(image), 1 - static_cast<double>(box.height * box.width) / 1200);
+    whole += box.height == height && box.width == width ? 1 : 0;
+    tops.insert(box.top);
+    lefts.insert(box.left);
+  }
+  EXPECT_GT(whole, kBatches / 10);
+  EXPECT_LT(whole, kBatches / 2);
+  EXPECT_GT(tops.size(), 25U);
+  EXPECT_GT(lefts.size(), 35U);
 }
 
 TEST(StopRules, NeedAValidationForItsCurvesOnly) {

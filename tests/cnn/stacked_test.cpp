@@ -195,16 +195,30 @@ TEST_P(Stacks, ResumeFromTheirCheckpoints) {
 TEST_P(Stacks, GiveTheBitsOfSeparateTrainingsWithEveryKindOfWindow) {
   const auto make = [](uint32_t m) {
     Member made = member(m);
-    made.settings.layers = layers(
-        {with(conv2d(4, 3, 1, 2, true), {{"dilation", 2}}), relu(), with(conv2d(4, 3, 1, 1, true), {{"groups", 4}}),
-         relu(), with(conv2d(6, 2, 2, 0, true), {{"groups", 2}}), relu(), conv_transpose2d(3, 2, 2, 0, 0, 1, true),
-         relu(), avg_pool2d(2, 0, 0, false, true), with(conv2d(3, 3, 1, 1, true), {{"padding_mode", "replicate"}}),
-         plain("softmax"), with(adaptive_avg_pool2d(2), {{"type", "adaptive_max_pool2d"}}), flatten(),
-         linear(4, true)});
+    made.settings.layers = layers({with(conv2d(4, 3, 1, 2, true), {{"dilation", 2}}),
+                                   relu(),
+                                   with(conv2d(4, 3, 1, 1, true), {{"groups", 4}}),
+                                   relu(),
+                                   with(conv2d(6, 2, 2, 0, true), {{"groups", 2}}),
+                                   relu(),
+                                   conv_transpose2d(3, 2, 2, 0, 0, 1, true),
+                                   relu(),
+                                   avg_pool2d(2, 0, 0, false, true),
+                                   with(conv2d(3, 3, 1, 1, true), {{"padding_mode", "replicate"}}),
+                                   called("x", plain("hard_swish")),
+                                   {{"type", "channel_shuffle"}, {"groups", 3}},
+                                   adaptive_avg_pool2d(1),
+                                   called("factor", plain("hard_sigmoid")),
+                                   reading({"x", "factor"}, plain("multiply")),
+                                   plain("softmax"),
+                                   with(adaptive_avg_pool2d(2), {{"type", "adaptive_max_pool2d"}}),
+                                   flatten(),
+                                   linear(4, true)});
     made.settings.augment.shift = 1;
     made.settings.augment.horizontal = 0.5;
     made.settings.augment.contrast = 0.2;
     made.settings.mixup_alpha = 0.2 + m;
+    made.settings.mirrors = true;
     made.network = make_network(made.settings, {6, 6, 1, false}, 4);
     return made;
   };
@@ -229,6 +243,8 @@ TEST(SameShape, ConsidersOnlyShapes) {
   EXPECT_TRUE(differs([](Settings& s) { s.augment.shift = 1; }));
   EXPECT_TRUE(differs([](Settings& s) { s.accumulate = 2; }));
   EXPECT_TRUE(differs([](Settings& s) { s.mixup_alpha = 0.2; }));
+  EXPECT_TRUE(differs([](Settings& s) { s.cutmix_alpha = 0.2; }));
+  EXPECT_TRUE(differs([](Settings& s) { s.mirrors = true; }));
   EXPECT_TRUE(differs([](Settings& s) { s.muon.ns_steps = 5; }));
   EXPECT_TRUE(differs([](Settings& s) { s.optimizer.amsgrad = true; }));
   EXPECT_TRUE(differs([](Settings& s) {

@@ -155,6 +155,14 @@ TEST_P(InTeam, ChangesImagesAsOneDeviceDoes) {
   EXPECT_NE(alone[0]->train_loss, plain[0]->train_loss);
 }
 
+TEST_P(InTeam, CutsImagesAsOneDeviceDoes) {
+  Settings s = synchronous_settings();
+  s.cutmix_alpha = 1;
+  const auto alone = train(1, s), three = train(3, s), plain = train(1, synchronous_settings());
+  for (const auto& one : three) EXPECT_EQ(one, alone[0]);
+  EXPECT_NE(alone[0]->train_loss, plain[0]->train_loss);
+}
+
 TEST_P(InTeam, MayHaveMoreMembersThanShards) {
   Settings s = synchronous_settings();
   s.parallel.shards = 2;

@@ -403,6 +403,7 @@ TEST_P(Trainings, UseThePlannedMemory) {
   settings.layers = layers({flatten(), normalise(0, 1, true), linear(70, true), dropout(0.2), linear(1, true)});
   settings.loss = Loss::mse;
   settings.standardise_target = true;
+  settings.mirrors = true;
   const Network network = make_network(settings, {6, 6, 1, false}, 1);
   const ResidentData data(*device_, pictures.data);
   Training training(world_->host(), *device_, data, network, settings, task_of());
@@ -542,7 +543,11 @@ TEST(Augmentation, RefusesWhatItCannotChange) {
             "augment: random_crop is there twice; keep one of the two");
   const std::string grey = augment_refusal(
       R"([{"type": "color_jitter", "brightness": 0.1, "contrast": 0.2, "saturation": 0.3}])", {28, 28, 1, false});
-  EXPECT_NE(grey.find("1 x 28 x 28; remove saturation"), std::string::npos) << grey;
+  EXPECT_NE(grey.find("1 x 28 x 28; remove them"), std::string::npos) << grey;
+  EXPECT_EQ(
+      augment_refusal(R"([{"type": "color_jitter", "brightness": 0, "contrast": 0, "saturation": 0, "hue": 0.1}])",
+                      {28, 28, 1, false}),
+      grey);
 }
 
 TEST(Networks, NameTheCureIfTheyDoNotFit) {

@@ -125,7 +125,7 @@ error: coef0 is a distribution, but method is "grid"
   --> svm.toml:20:12
    |
 20 | 	coef0 = { uniform = [0, 1] }
-   | 	          ^^^^^^^ use log10 or linear with n, or method = "random"
+   | 	          ^^^^^^^ use log or linear with n, or method = "random"
 
 error: unknown key 'lmit' in [data]
  --> --set argument 1, column 6
@@ -419,6 +419,7 @@ TEST(Messages, EachBadSearchedParameterHasOneMessage) {
       {"kernel = { linear = [1, 2], n = 2 }", 8, 12, 6, "list its values"},
       {"kernel = [\"rbf\", 3]", 8, 18, 1, "a string"},
       {"tol = [1e-3, 1e-3]", 8, 14, 4, "twice"},
+      {"C = { log = [0, 1], n = 3 }", 8, 13, 6, "use log10 if they are exponents of 10"},
   };
   for (const Case& c : cases) expect_only(grid(std::string(c.text) + "\n"), c);
 }
@@ -438,6 +439,8 @@ TEST(Messages, EachBadDistributionHasOneMessage) {
       {"C = { uniform = [1, 9], step = 0 }", 9, 32, 1, "the step of C"},
       {"C = { log10_uniform = [-5, 1], step = 2 }", 9, 32, 4, "step is for uniform and int"},
       {"C = { log10_uniform = [-5, 13] }", 9, 28, 2, "at most 1e+12"},
+      {"C = { log_uniform = [-4, -1] }", 9, 21, 8, "use log10_uniform if they are exponents of 10"},
+      {"C = { log_uniform = [1e-4, 1e13] }", 9, 28, 4, "at most 1e+12"},
       {"C = { log10_unifrom = [-5, 1] }", 9, 7, 13, "did you mean 'log10_uniform'?"},
       {"kernel = { uniform = [0, 1] }", 9, 12, 7, "list its values"},
   };

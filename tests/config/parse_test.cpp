@@ -3,6 +3,7 @@
 #include <string>
 
 #include "base/files.hpp"
+#include "config/space.hpp"
 #include "config/support.hpp"
 #include "sdk/error.hpp"
 
@@ -83,6 +84,27 @@ TEST(Parse, EveryKeyReachesTheConfig) {
   EXPECT_EQ(c.repeat_splits, "runs/a");
   EXPECT_EQ(c.plugin_directories, (std::vector<std::string>{"/opt/p", "/q"}));
   EXPECT_EQ(c.output, "out/runs");
+}
+
+// log and log_uniform have values as their ends, and the other names have exponents.
+TEST(Parse, LogarithmsHaveValuesAsTheirEnds) {
+  const Config list = good(grid("C = { log = [1e-4, 0.3], n = 3 }\ngamma = { log = [0.001, 10], n = 5 }\n"));
+  ASSERT_EQ(list.spaces.size(), 2U);
+  const auto expect_values = [](const Space& space, const std::vector<double>& expected) {
+    ASSERT_EQ(space.values.size(), expected.size());
+    for (size_t i = 0; i < expected.size(); ++i)
+      EXPECT_DOUBLE_EQ(std::get<double>(space.values[i]), expected[i]) << space.name << " " << i;
+  };
+  expect_values(list.spaces[0], {1e-4, std::sqrt(3e-5), 0.3});
+  expect_values(list.spaces[1], {0.001, 0.01, 0.1, 1, 10});
+  const Config drawn = good(random_search("C = { log_uniform = [1e-4, 0.1] }\n"));
+  const Config same = good(random_search("C = { log10_uniform = [-4, -1] }\n"));
+  EXPECT_EQ(drawn.spaces, same.spaces);
+  EXPECT_EQ(doubt_about(drawn.spaces[0]), "");
+  const Config doubtful = good(random_search("C = { log10_uniform = [1e-4, 0.1] }\n"));
+  EXPECT_EQ(doubt_about(doubtful.spaces[0]),
+            "'log10_uniform' of C draws from 10^1e-04 = 1.00023 to 10^0.1 = 1.25893; for values from 1e-04 to 0.1, "
+            "write log_uniform = [1e-04, 0.1]");
 }
 
 // The exponents are those of numpy.linspace(-3, 6, 24) and numpy.linspace(-6, -2, 24), and the values are 10**x.

@@ -142,6 +142,43 @@ TEST(References, TakeTheValuesOfTheCandidate) {
       R"([{"type":"conv2d","out_channels":16,"kernel_size":5,"padding_mode":"zeros"},{"type":"dropout","p":0.5}])");
 }
 
+// A list of tables in place of one has alternatives, and the search chooses one by its type.
+TEST(References, ASearchChoosesAmongTables) {
+  const std::string options =
+      "optimizer = [{ type = \"sgd\", lr = \"$rate\" }, { type = \"adadelta\", lr = 0.5 }]\n" + kLayer;
+  const Config c =
+      good(searched("optimizer = [\"adadelta\", \"sgd\"]\nrate = { values = [1, 2], when = { optimizer = "
+                    "\"sgd\" }, otherwise = 7 }\n",
+                    options));
+  const std::vector<std::string> texts = texts_of(c, "optimizer");
+  ASSERT_EQ(texts.size(), 3U);
+  EXPECT_EQ(texts[0], R"({"type":"adadelta","lr":0.5})");
+  EXPECT_EQ(texts[1], R"({"type":"sgd","lr":1.0,"nesterov":false})");
+  EXPECT_EQ(texts[2], R"({"type":"sgd","lr":2.0,"nesterov":false})");
+  const Config again = good(to_toml(c));
+  EXPECT_EQ(again.tagged.at("optimizer"), c.tagged.at("optimizer"));
+  EXPECT_EQ(again.spaces, c.spaces);
+}
+
+TEST(References, AlternativesAreSearchedByTheirTypes) {
+  const std::string two = "optimizer = [{ type = \"sgd\" }, { type = \"adadelta\" }]\n" + kLayer;
+  expect_errors(net(two), {{"'$optimizer' is not searched", "add optimizer to [search.params]", "",
+                            "[{ type = \"sgd\" }, { type = \"adadelta\" }]"}});
+  expect_errors(searched("optimizer = [\"sgd\", \"adadetla\"]\n", two),
+                {{"unknown optimizer 'adadetla'", "did you mean 'adadelta'?", "optimizer is one of: sgd, adadelta",
+                  "\"adadetla\""}});
+  expect_errors(searched("optimizer = [\"sgd\"]\n", kLayer),
+                {{"'optimizer' cannot be searched as a whole",
+                  "list its tables in [model_options], and here their types", "", "optimizer"}});
+  expect_errors(searched("optimizer = [\"sgd\"]\n", "optimizer = [{ type = \"sgd\" }]\n" + kLayer),
+                {{"optimizer lists fewer than two alternatives", "write one table, or list several for a search", "",
+                  "[{ type = \"sgd\" }]"}});
+  expect_errors(
+      searched("optimizer = [\"sgd\"]\n", "optimizer = [{ type = \"sgd\" }, { type = \"sgd\", lr = 1 }]\n" + kLayer),
+      {{"optimizer lists two alternatives of type \"sgd\"", "keep one, and search its keys with \"$name\"", "",
+        "{ type = \"sgd\", lr = 1 }"}});
+}
+
 TEST(References, ScalarsReachTheModelInItsOwnType) {
   const Config c = good(searched("both = [1, 0]\n", "momentum = \"$both\"\n" + kLayer));
   EXPECT_EQ(c.spaces[0].values, (std::vector<search::Value>{1.0, 0.0}));
@@ -261,7 +298,8 @@ TEST(TaggedTables, SchemaAndStarterDescribeThem) {
   EXPECT_EQ(conv["properties"]["type"]["enum"], json{"conv2d"});
   EXPECT_EQ(conv["required"], (json{"type", "out_channels", "kernel_size"}));
   EXPECT_EQ(conv["additionalProperties"], false);
-  EXPECT_EQ(options["optimizer"]["anyOf"].size(), 2U);
+  EXPECT_EQ(options["optimizer"]["anyOf"].size(), 3U) << "two types, or a list of alternatives";
+  EXPECT_EQ(options["optimizer"]["anyOf"][2]["type"], "array");
   EXPECT_FALSE(net_schema["search"]["properties"]["params"]["properties"].contains("layers"));
 
   const std::string starter = starter_toml("net", kNet);

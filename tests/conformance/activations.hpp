@@ -17,6 +17,8 @@ inline constexpr std::pair<const char*, ops::Activation> kActivations[] = {
     {"silu", ops::Activation::silu},
     {"tanh", ops::Activation::tanh},
     {"sigmoid", ops::Activation::sigmoid},
+    {"hard_sigmoid", ops::Activation::hard_sigmoid},
+    {"hard_swish", ops::Activation::hard_swish},
 };
 
 // Makes a row of arguments: zeros, infinities, a NaN, the ends of the intervals of polynomials, and values beyond exp.
@@ -33,6 +35,7 @@ inline mk_tensor edge_values(Problem& p) {
                         1.41421356F,
                         1.4143F,
                         2.5F,
+                        3.0F,
                         3.99F,
                         4.0F,
                         5.0F,

@@ -1,5 +1,6 @@
 // Compares the oracle's op augment with its definition in sdk/ops/augment.hpp, computed in another way.
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <set>
 
@@ -120,6 +121,39 @@ void colours_by_hand(Machine& machine) {
   EXPECT_TRUE(brightest > 1.3F && brightest <= 1.4F && darkest < 0.7F && darkest >= 0.6F) << brightest << darkest;
 }
 
+// Returns the colour at a place on the circle of colours, in sixths of a turn from red, with channels from 0.1 to 0.9.
+std::array<float, 3> colour_at(double place) {
+  place -= 6 * std::floor(place / 6);
+  const auto sextant = static_cast<int>(place);
+  const double part = place - sextant, up = 0.1 + 0.8 * part, down = 0.9 - 0.8 * part;
+  const double table[6][3] = {{0.9, up, 0.1},   {down, 0.9, 0.1}, {0.1, 0.9, up},
+                              {0.1, down, 0.9}, {up, 0.1, 0.9},   {0.9, 0.1, down}};
+  const double* c = table[sextant];
+  return {static_cast<float>(c[0]), static_cast<float>(c[1]), static_cast<float>(c[2])};
+}
+
+void hues_by_hand(Machine& machine) {
+  constexpr int64_t kPixels = 25;  // the last pixel is grey
+  const auto place = [](int64_t pixel) { return 0.25 * static_cast<double>(pixel) + 0.1; };
+  const Value pixels = [&](int64_t, int64_t c) {
+    return c / 3 == kPixels - 1 ? 0.4F : colour_at(place(c / 3))[static_cast<size_t>(c % 3)];
+  };
+  const ops::Augment hue{1, kPixels, 3, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0.5};
+  const Changed changed(machine, hue, 40, kPlace, pixels);
+  float most = 0, least = 0;
+  for (int64_t r = 0; r < 40; ++r) {
+    const double turn = static_cast<double>(ops::augment_draw(changed.problem.op, r).hue);
+    most = std::max(most, static_cast<float>(turn));
+    least = std::min(least, static_cast<float>(turn));
+    for (int64_t c = 0; c < 3 * kPixels; ++c) {
+      const double expected =
+          c / 3 == kPixels - 1 ? 0.4 : static_cast<double>(colour_at(place(c / 3) + turn)[static_cast<size_t>(c % 3)]);
+      EXPECT_NEAR(changed.at(r, c), expected, 2e-6) << c;
+    }
+  }
+  EXPECT_TRUE(most > 2.5F && most <= 3 && least < -2.5F && least >= -3) << most << " " << least;
+}
+
 // Zeros form a square that is cut off at the edges.
 void erases_a_square(Machine& machine) {
   constexpr int64_t kSide = 8, kRows = 400;
@@ -168,6 +202,7 @@ void add_augment_oracle_tests(Machine& machine) {
   add("augment_rotations_keep_linear_functions", rotations_keep_linear_functions);
   add("augment_turns_are_those_of_the_library", turns_are_those_of_the_library);
   add("augment_colours_by_hand", colours_by_hand);
+  add("augment_hues_by_hand", hues_by_hand);
   add("augment_erases_a_square", erases_a_square);
   add("augment_depends_on_the_place_in_the_batch", depends_on_the_place_in_the_batch);
 }

@@ -161,10 +161,16 @@ TEST(AugmentTest, ChecksShapesAndAttributes) {
                                  &Augment::contrast, &Augment::saturation})
     for (const double value : {-0.1, 1.1, static_cast<double>(NAN)})
       refused("from 0 to 1", [&](Augment& a) { a.*share = value; });
+  for (const double value : {-0.1, 0.6, static_cast<double>(NAN)})
+    refused("the hue must be from 0 to 0.5", [&](Augment& a) { a.hue = value; });
   Augment grey = good;
   grey.height = 35;
   grey.width = 3;
   grey.channels = 1;
+  expect_refused(made(grey), "three channels");
+  grey.saturation = 0;
+  EXPECT_NO_THROW(check(made(grey)));
+  grey.hue = 0.1;
   expect_refused(made(grey), "three channels");
   EXPECT_NO_THROW(check(made(good, {1, 2, (int64_t{1} << 32) - 9})));
   expect_refused(made(good, {1, 2, (int64_t{1} << 32) - 8}), "below 2^32");
@@ -220,7 +226,7 @@ TEST(BiasAct, ChecksShapesAndActivation) {
   EXPECT_NO_THROW(check(bias_act(m(3, 4), {}, Activation::none, m(3, 4))));
   expect_refused(bias_act(m(3, 4), v(3), Activation::relu, m(3, 4)), "bias is 1x3, expected 1x4");
   expect_refused(bias_act(m(3, 4), v(4), Activation::relu, m(4, 3)), "out is 4x3");
-  expect_refused(bias_act(m(3, 4), v(4), static_cast<Activation>(8), m(3, 4)), "unknown activation 8");
+  expect_refused(bias_act(m(3, 4), v(4), static_cast<Activation>(10), m(3, 4)), "unknown activation 10");
   EXPECT_NO_THROW(check(bias_act(m(3, 4), {}, Activation::leaky_relu, m(3, 4), 0.01)));
   for (const double slope : {-0.1, std::nan(""), HUGE_VAL}) {
     expect_refused(bias_act(m(3, 4), {}, Activation::leaky_relu, m(3, 4), slope), "bias_act: the slope");
@@ -330,6 +336,18 @@ TEST(Softmax, ChecksShapes) {
   expect_refused(softmax(m(3, 4), m(3, 5)), "out is 3x5");
   expect_refused(softmax_grad(m(3, 4), m(3, 3), m(3, 4)), "y is 3x3");
   expect_refused(softmax_grad(m(3, 4), m(3, 4), m(2, 4)), "dx is 2x4");
+}
+
+TEST(Multiply, ChecksShapes) {
+  EXPECT_NO_THROW(check(multiply(m(6, 4), m(2, 4), m(6, 4))));
+  EXPECT_NO_THROW(check(multiply(m(0, 4), m(0, 4), m(0, 4))));
+  EXPECT_NO_THROW(check(multiply_grad_factor(m(6, 4), m(6, 4), m(2, 4))));
+  expect_refused(multiply(m(6, 4), m(4, 4), m(6, 4)), "the 4 rows of factor do not divide the 6 rows of x");
+  expect_refused(multiply(m(6, 4), m(0, 4), m(6, 4)), "the 0 rows of factor do not divide");
+  expect_refused(multiply(m(6, 4), m(2, 3), m(6, 4)), "factor is 2x3");
+  expect_refused(multiply(m(6, 4), m(2, 4), m(2, 4)), "out is 2x4");
+  expect_refused(multiply_grad_factor(m(6, 4), m(2, 4), m(2, 4)), "x is 2x4");
+  expect_refused(multiply_grad_factor(m(6, 4), m(6, 4), m(5, 4)), "the 5 rows of dfactor do not divide");
 }
 
 TEST(OptimizerStep, ChecksSettings) {

@@ -155,7 +155,8 @@ TEST(Text, NamesTheAttributesOfEveryOp) {
     }
     EXPECT_EQ(text(op), expected);
   }
-  EXPECT_EQ(without, (std::set<std::string>{"affine_columns", "gather_rows", "row_norm2", "softmax", "softmax_grad"}));
+  EXPECT_EQ(without, (std::set<std::string>{"affine_columns", "gather_rows", "multiply", "multiply_grad_factor",
+                                            "row_norm2", "softmax", "softmax_grad"}));
 }
 
 TEST(Text, HasShapesAndOnlyTheAttributesThatAreNotAsUsual) {

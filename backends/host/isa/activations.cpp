@@ -57,6 +57,7 @@ inline Logistic logistic(float v) {
 constexpr float kGelu1 = 1.59576912F;    // sqrt(8 / pi)
 constexpr float kGelu3 = 0.0713548163F;  // 0.044715 sqrt(8 / pi)
 constexpr float kRootHalf = 0.707106781F;
+constexpr float kSixth = 0.166666667F;
 constexpr float kDensity = 0.398942280F;  // 1 / sqrt(2 pi)
 
 // Returns x * factor, or x if x is a NaN, because an instruction set may propagate either of two NaNs.
@@ -102,6 +103,27 @@ struct Sigmoid {
   static float slope(float y, float) { return y * (1.0F - y); }
 };
 
+// Returns x / 6 + 1 / 2 between 0 and 1. Lets a NaN pass through.
+inline float hard_share(float x) {
+  const float h = x * kSixth + 0.5F;
+  const float most = h > 1.0F ? 1.0F : h;
+  return most < 0.0F ? 0.0F : most;
+}
+struct HardSigmoid {
+  static float of(float x, float) { return hard_share(x); }
+  static float slope(float y, float) {
+    const float most = y < 1.0F ? kSixth : 0.0F;
+    return y > 0.0F ? most : 0.0F;
+  }
+};
+struct HardSwish {
+  static float of(float x, float) { return scaled(x, hard_share(x)); }
+  static float slope(float x, float) {
+    const float line = x * (2.0F * kSixth) + 0.5F, most = x >= 3.0F ? 1.0F : line;
+    return x <= -3.0F ? 0.0F : most;
+  }
+};
+
 template <class F>
 void activate_all(const ActivationRows& rows) {
   const float leak = rows.slope;
@@ -143,6 +165,10 @@ void activate(const ActivationRows& rows) {
       return activate_all<Silu>(rows);
     case mk_activation::tanh:
       return activate_all<Tanh>(rows);
+    case mk_activation::hard_sigmoid:
+      return activate_all<HardSigmoid>(rows);
+    case mk_activation::hard_swish:
+      return activate_all<HardSwish>(rows);
     default:
       return activate_all<Sigmoid>(rows);
   }
@@ -160,6 +186,10 @@ void gradient(const ActivationGradRows& rows) {
       return gradient_of_all<Silu>(rows);
     case mk_activation::tanh:
       return gradient_of_all<Tanh>(rows);
+    case mk_activation::hard_sigmoid:
+      return gradient_of_all<HardSigmoid>(rows);
+    case mk_activation::hard_swish:
+      return gradient_of_all<HardSwish>(rows);
     default:
       return gradient_of_all<Sigmoid>(rows);
   }

@@ -16,6 +16,9 @@ inline double gelu_argument_slope(double x) { return std::sqrt(8 / std::numbers:
 
 inline double normal_share(double x) { return (1 + std::erf(x / std::numbers::sqrt2)) / 2; }
 
+// Returns x / 6 + 1 / 2 between 0 and 1, or a NaN for a NaN.
+inline double hard_share(double x) { return std::isnan(x) ? x : std::fmin(std::fmax(x / 6 + 0.5, 0), 1); }
+
 // Computes all activations except none and relu, which are exact in float.
 inline double activated(ops::Activation activation, double x, double slope) {
   switch (activation) {
@@ -29,6 +32,10 @@ inline double activated(ops::Activation activation, double x, double slope) {
       return x * logistic(x);
     case ops::Activation::tanh:
       return std::tanh(x);
+    case ops::Activation::hard_sigmoid:
+      return hard_share(x);
+    case ops::Activation::hard_swish:
+      return x * hard_share(x);
     default:
       return logistic(x);
   }
@@ -55,6 +62,11 @@ inline double activation_slope(ops::Activation activation, double y, double slop
       return logistic_unit_slope(y, y, 1);
     case ops::Activation::tanh:
       return 1 - y * y;
+    case ops::Activation::hard_sigmoid:
+      return y > 0 && y < 1 ? 1.0 / 6 : 0;
+    case ops::Activation::hard_swish:
+      if (y <= -3) return 0;
+      return y >= 3 ? 1 : y / 3 + 0.5;
     default:
       return y * (1 - y);
   }

@@ -4,7 +4,7 @@
 
 typedef struct {
   int flip_x, flip_y, dy, dx, top, left, bottom, right;
-  float sine, cosine, brightness, contrast, saturation;
+  float sine, cosine, brightness, contrast, saturation, hue;
 } draw_t;
 
 static uint4 random_words(const AugmentArgs args, long r, uint block) {
@@ -52,6 +52,7 @@ static void draw_of(const AugmentArgs args, long r, __private draw_t* to) {
   d.brightness = 1.0f + even(colour.y) * args.brightness;
   d.contrast = 1.0f + even(colour.z) * args.contrast;
   d.saturation = 1.0f + even(colour.w) * args.saturation;
+  d.hue = even(erased.w) * args.hue;
   const int erases = args.erased > 0 && (long)erased.x < args.erase;
   d.top = below(erased.y, args.height) - args.erased / 2;
   d.left = below(erased.z, args.width) - args.erased / 2;
@@ -115,6 +116,22 @@ static float grey_of(const AugmentArgs args, const draw_t d, const from_t f, __g
   return args.channels == 3 ? (0.2989f * parts[0] + 0.587f * parts[1]) + 0.114f * parts[2] : sum * args.per_channel;
 }
 
+// Moves a pixel along the circle of colours, on which red, green and blue are at 0, 2 and 4.
+static void turn_hue(float turn, __global float* pixel) {
+  const float red = pixel[0], green = pixel[1], blue = pixel[2];
+  const float most = fmax(red, fmax(green, blue)), range = most - fmin(red, fmin(green, blue));
+  if (!(range > 0.0f)) return;
+  float hue = (red - green) / range + 4.0f;
+  if (most == green) hue = (blue - red) / range + 2.0f;
+  if (most == red) hue = (green - blue) / range;
+  hue = hue + turn;
+  for (int k = 0; k < 3; ++k) {
+    const float at = hue + (k == 0 ? 5.0f : k == 1 ? 3.0f : 1.0f);
+    const float place = at - 6.0f * floor(at * (1.0f / 6.0f)), ramp = fmin(place, 4.0f - place);
+    pixel[k] = most - range * fmin(fmax(ramp, 0.0f), 1.0f);
+  }
+}
+
 // Sums the brightness of each line of the images.
 __kernel void augment_lines(ITEM const AugmentArgs args, __global const float* images, __global const int* index,
                             __global float* sums) {
@@ -173,6 +190,7 @@ __kernel void augment_images(ITEM const AugmentArgs args, __global const float* 
         if (contrasts) value = d.contrast * value + shade;
         to[k] = args.saturation > 0.0f ? d.saturation * value + grey : value;
       }
+      if (args.hue > 0.0f) turn_hue(d.hue, to);
     }
   }
 }

@@ -34,8 +34,10 @@ AugmentArgs args_of(const ImageLaunch& l, const mk_op& op) {
           .brightness = static_cast<float>(a.brightness),
           .contrast = static_cast<float>(a.contrast),
           .saturation = static_cast<float>(a.saturation),
+          .hue = ops::augment_hue(a),
           .per_pixel = 1.0F / static_cast<float>(a.height * a.width),
-          .per_channel = 1.0F / static_cast<float>(a.channels)};
+          .per_channel = 1.0F / static_cast<float>(a.channels),
+          .reserved = 0};
 }
 
 }  // namespace

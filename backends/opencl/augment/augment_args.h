@@ -13,7 +13,8 @@ typedef struct {
   i64 flip_x, flip_y, erase;
   u32 key0, key1, step;
   i32 height, width, channels, shift, erased;
-  f32 radians, brightness, contrast, saturation, per_pixel, per_channel;
+  f32 radians, brightness, contrast, saturation, hue, per_pixel, per_channel;
+  i32 reserved;
 } AugmentArgs;
 ARGS(AugmentArgs)
 

@@ -9,10 +9,16 @@
 #define GELU_TANH 4
 #define SILU 5
 #define TANH 6
+#define SIGMOID 7
+#define HARD_SIGMOID 8
 
 #define GELU_1 SPLAT(1.59576912f)    // sqrt(8 / pi)
 #define GELU_3 SPLAT(0.0713548163f)  // 0.044715 sqrt(8 / pi)
 #define ROOT_HALF SPLAT(0.707106781f)
+#define SIXTH SPLAT(0.166666667f)
+#define HALF SPLAT(0.5f)
+#define ONE SPLAT(1.0f)
+#define THREE SPLAT(3.0f)
 
 // Returns the share of a normal distribution below x.
 static vec normal_share(vec x) { return SPLAT(0.5f) * (SPLAT(1.0f) + erf_f32(x * ROOT_HALF)); }
@@ -22,6 +28,12 @@ static vec logistic(vec v, __private vec* bump) {
   const vec e = exp_f32(-fabs(v)), r = reciprocal(SPLAT(1.0f) + e);
   *bump = e * r * r;
   return select(r, e * r, (ivec)(v < SPLAT(0.0f)));
+}
+
+// Returns x / 6 + 1 / 2 between 0 and 1. Lets a NaN pass through.
+static vec hard_share(vec x) {
+  const vec h = fma(x, SIXTH, HALF);
+  return select(select(h, ONE, (ivec)(h > ONE)), SPLAT(0.0f), (ivec)(h < SPLAT(0.0f)));
 }
 
 // Returns the value, or x if x is a NaN, because compilers may choose either NaN for sums and products of two NaNs.
@@ -40,8 +52,12 @@ static vec activated(vec x, int kind, float slope) {
       return or_nan(x * logistic(x, &bump), x);
     case TANH:
       return tanh_f32(x);
-    default:
+    case SIGMOID:
       return logistic(x, &bump);
+    case HARD_SIGMOID:
+      return hard_share(x);
+    default:
+      return x * hard_share(x);
   }
 }
 
@@ -66,8 +82,13 @@ static vec slope_at(vec y, int kind, float slope) {
       return or_nan(plus_product(value, y, bump), y);
     case TANH:
       return fma(-y, y, SPLAT(1.0f));
-    default:
+    case SIGMOID:
       return y * (SPLAT(1.0f) - y);
+    case HARD_SIGMOID:
+      return select(SPLAT(0.0f), SIXTH, (ivec)(y > SPLAT(0.0f)) & (ivec)(y < ONE));
+    default:
+      value = select(fma(y, SPLAT(2.0f) * SIXTH, HALF), ONE, (ivec)(y >= THREE));
+      return select(value, SPLAT(0.0f), (ivec)(y <= -THREE));
   }
 }
 

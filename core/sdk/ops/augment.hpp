@@ -3,7 +3,8 @@
 //   inputs   x: M x image, index: vector of R (i32), every entry in [0, M)   outputs  out: R x image; must not overlap
 //   attributes for the change: height, width, channels; shift; erase, the side of the erased square (0: none);
 //            horizontal and vertical, the probabilities of flips; degrees, the largest angle (0: none); brightness,
-//            contrast and saturation (0: none; at most 1); erase_p, the probability of erasing
+//            contrast and saturation (0: none; at most 1); erase_p, the probability of erasing; hue (0: none; at most
+//            0.5)
 //            for the place: seed, step (32 bits), first_row, the place of row 0 in the whole batch
 //
 // Makes these changes, in this order:
@@ -12,11 +13,12 @@
 //      RandomCrop of the image's own size with `shift` zeros around it;
 //   3. a bilinear rotation turns the image counter-clockwise about its middle by an angle uniform in +-degrees, like
 //      torchvision's RandomRotation with BILINEAR;
-//   4. colours change as in torchvision's ColorJitter, but for values of any range, without hue and without clamping to
-//      [0, 1]. Brightness: v = b * v, with b uniform in 1 +- brightness. Contrast: v = c * v + (1 - c) * g, where g is
+//   4. colours change as in torchvision's ColorJitter, but for values of any range and without clamping to [0, 1].
+//      Brightness: v = b * v, with b uniform in 1 +- brightness. Contrast: v = c * v + (1 - c) * g, where g is
 //      the mean brightness of the image, summed row by row. Saturation (three channels): v = s * v + (1 - s) * l, where
 //      l is the brightness of the pixel. The brightness of a pixel is 0.2989 r + 0.587 g + 0.114 b with three channels,
-//      and the mean of the channels otherwise;
+//      and the mean of the channels otherwise. Hue (three channels): the position of the pixel on the circle of colours
+//      moves by up to this share of a whole turn, in either direction; its largest and its smallest channel stay;
 //   5. erasing sets the pixels of a square to 0. The middle of the square is uniform over the pixels of the image;
 //      parts outside have no effect (DeVries, Taylor: Improved Regularization of Convolutional Neural Networks with
 //      Cutout. 2017). Pixels from outside the image are 0.
@@ -43,7 +45,7 @@ struct Augment {
   operator mk_augment_change() const { return std::bit_cast<mk_augment_change>(*this); }
   int64_t image() const { return height * width * channels; }
   bool operator==(const Augment&) const = default;
-  bool recolours() const { return brightness > 0 || contrast > 0 || saturation > 0; }
+  bool recolours() const { return brightness > 0 || contrast > 0 || saturation > 0 || hue > 0; }
   bool changes() const {
     return shift > 0 || (erase > 0 && erase_p > 0) || horizontal > 0 || vertical > 0 || degrees > 0 || recolours();
   }
@@ -66,6 +68,7 @@ struct AugmentDraw {
   int64_t dy = 0, dx = 0;
   float sine = 0, cosine = 1;
   float brightness = 1, contrast = 1, saturation = 1;  // factors
+  float hue = 0;                                       // sixths of a turn
   int64_t top = 0, left = 0, bottom = 0, right = 0;    // bounds of the erased pixels
 };
 
@@ -74,6 +77,9 @@ inline int64_t augment_threshold(double p) { return static_cast<int64_t>(std::fl
 inline float augment_radians(const Augment& a) {
   return static_cast<float>(a.degrees * (3.14159265358979323846 / 180));
 }
+
+// Returns the largest change of the hue, in sixths of a turn.
+inline float augment_hue(const Augment& a) { return static_cast<float>(a.hue * 6); }
 
 // Computes the sine and the cosine of an angle of at most pi within 2^-21, from Taylor polynomials of half the angle.
 inline void augment_turn(float angle, float& sine, float& cosine) {
@@ -112,6 +118,7 @@ inline AugmentDraw augment_draw(const mk_op& op, int64_t r) {
   d.brightness = 1.0F + even(colour[1]) * static_cast<float>(a.brightness);
   d.contrast = 1.0F + even(colour[2]) * static_cast<float>(a.contrast);
   d.saturation = 1.0F + even(colour[3]) * static_cast<float>(a.saturation);
+  d.hue = even(erased[3]) * augment_hue(a);
   if (a.erase > 0 && happens(erased[0], a.erase_p)) {
     d.top = below(erased[1], a.height) - a.erase / 2;
     d.left = below(erased[2], a.width) - a.erase / 2;
@@ -123,17 +130,26 @@ inline AugmentDraw augment_draw(const mk_op& op, int64_t r) {
 
 MOKUME_ATTRIBUTES(kAugmentAttributes, mk_augment, MK_AUGMENT(MOKUME_ATTRIBUTE, MOKUME_PART));
 
+[[noreturn]] inline void refuse_augment(const std::string& why) { throw Error(MK_INVALID_ARGUMENT, "augment: " + why); }
+
+inline void check_colours(const Augment& a) {
+  for (const double change : {a.brightness, a.contrast, a.saturation})
+    if (!(change >= 0 && change <= 1)) refuse_augment("changes of colours must be from 0 to 1");
+  if (!(a.hue >= 0 && a.hue <= 0.5)) refuse_augment("the change of the hue must be from 0 to 0.5");
+  if ((a.saturation != 0 || a.hue != 0) && a.channels != 3) refuse_augment("saturation and hue need three channels");
+}
+
 inline void check_augment(const mk_op& op) {
-  const auto refuse = [](const std::string& why) { throw Error(MK_INVALID_ARGUMENT, "augment: " + why); };
+  const auto refuse = refuse_augment;
   const Augment a = augment_of(op);
   for (const int64_t side : {a.height, a.width, a.channels})
     if (side < 1 || side > kMaxSide) refuse("a side of an image is not from 1 to 2^20");
   if (a.shift < 0 || a.shift > kMaxSide || a.erase < 0 || a.erase > kMaxSide)
     refuse("the shift and the erased square must be from 0 to 2^20");
-  for (const double share : {a.horizontal, a.vertical, a.erase_p, a.brightness, a.contrast, a.saturation})
-    if (!(share >= 0 && share <= 1)) refuse("probabilities and changes of colours must be from 0 to 1");
+  for (const double share : {a.horizontal, a.vertical, a.erase_p})
+    if (!(share >= 0 && share <= 1)) refuse("probabilities must be from 0 to 1");
   if (!(a.degrees >= 0 && a.degrees <= 180)) refuse("the angle must be from 0 to 180");
-  if (a.saturation != 0 && a.channels != 3) refuse("saturation needs three channels");
+  check_colours(a);
   constexpr int64_t kWords = int64_t{1} << 32;
   const AugmentPlace& at = op.augment.place;
   if (at.step < 0 || at.step >= kWords) refuse("step must be from 0 to 2^32 - 1");
@@ -143,11 +159,12 @@ inline void check_augment(const mk_op& op) {
   sdk::check_operand("augment", "out", op.outputs[0], op.outputs[0].rows, a.image());
 }
 
-// The op is exact on every device, except for contrast together with saturation, where Intel's OpenCL for CPUs rounds
-// differently. The tolerance is relative to eight times the largest |x|, because three factors are at most 2 each.
+// The op is exact on every device, except for hue, whose quotients devices round differently, and for contrast together
+// with saturation, where Intel's OpenCL for CPUs rounds differently. The tolerance is relative to eight times the
+// largest |x|, because three factors are at most 2 each.
 inline double tolerance_augment(const mk_op& op) {
   const Augment a = augment_of(op);
-  return a.contrast > 0 && a.saturation > 0 ? 64.0 * 0x1p-24 : 0.0;
+  return a.hue > 0 || (a.contrast > 0 && a.saturation > 0) ? 64.0 * 0x1p-24 : 0.0;
 }
 
 inline sdk::Cost cost_augment(const mk_op& op) {

@@ -9,21 +9,24 @@
 //   inputs   grad: M x K, y: M x K   outputs  dx: M x K; may be the same view as grad
 //   attributes activation; slope (leaky_relu only)
 //
-// For most activations, y is the output of the activation, and the derivative is a function of y. For gelu, gelu_tanh
-// and silu, y is the input (takes_input()). All functions are those of PyTorch, with s = 1 / (1 + exp(-v)):
+// For most activations, y is the output of the activation, and the derivative is a function of y. For gelu, gelu_tanh,
+// silu and hard_swish, y is the input (takes_input()). All functions are those of PyTorch, with s = 1 / (1 + exp(-v)):
 //
-//   activation  value                                      derivative
-//   none        x                                          1
-//   relu        max(0, x)                                  y > 0 ? 1 : 0
-//   leaky_relu  x > 0 ? x : slope * x                      y > 0 ? 1 : slope
-//   tanh        tanh(x)                                    1 - y^2
-//   sigmoid     s, v = x                                   y (1 - y)
-//   silu        x s, v = x                                 s + x s (1 - s)
-//   gelu        x P, P = (1 + erf(x / sqrt(2))) / 2        P + x exp(-x^2 / 2) / sqrt(2 pi)
-//   gelu_tanh   x s, v = sqrt(8 / pi) (x + 0.044715 x^3)   s + x s (1 - s) v'
+//   activation    value                                      derivative
+//   none          x                                          1
+//   relu          max(0, x)                                  y > 0 ? 1 : 0
+//   leaky_relu    x > 0 ? x : slope * x                      y > 0 ? 1 : slope
+//   tanh          tanh(x)                                    1 - y^2
+//   sigmoid       s, v = x                                   y (1 - y)
+//   silu          x s, v = x                                 s + x s (1 - s)
+//   gelu          x P, P = (1 + erf(x / sqrt(2))) / 2        P + x exp(-x^2 / 2) / sqrt(2 pi)
+//   gelu_tanh     x s, v = sqrt(8 / pi) (x + 0.044715 x^3)   s + x s (1 - s) v'
+//   hard_sigmoid  h = x / 6 + 1 / 2 between 0 and 1          0 < y < 1 ? 1 / 6 : 0
+//   hard_swish    x h                                        -3 < x < 3 ? x / 3 + 1 / 2 : (x < 0 ? 0 : 1)
 //
-// A NaN in an operand gives NaN, except that act_grad of relu and leaky_relu treats a NaN in y as a negative value. At
-// -inf, silu, gelu and gelu_tanh are NaN, as in PyTorch; their derivatives are 0 at -inf and 1 at inf.
+// A NaN in an operand gives NaN, except that act_grad of relu, leaky_relu and hard_sigmoid treats a NaN in y as a
+// negative value. At -inf, silu, gelu, gelu_tanh and hard_swish are NaN, as in PyTorch; their derivatives are 0 at -inf
+// and 1 at inf.
 #pragma once
 
 #include <cmath>
@@ -36,7 +39,7 @@ using Activation = mk_activation;
 
 // Returns whether the derivative is a function of the activation's input, not of its output.
 inline bool takes_input(Activation a) {
-  return a == Activation::gelu || a == Activation::gelu_tanh || a == Activation::silu;
+  return a == Activation::gelu || a == Activation::gelu_tanh || a == Activation::silu || a == Activation::hard_swish;
 }
 
 // There is no bias if bias.buffer == NULL.
@@ -64,7 +67,7 @@ inline void check_activation(const char* name, Activation a, Activation last) {
 }
 
 inline void check_activation_and_slope(const char* name, const mk_op& op) {
-  check_activation(name, op.bias_act.activation, Activation::sigmoid);
+  check_activation(name, op.bias_act.activation, Activation::hard_swish);
   if (!std::isfinite(op.bias_act.slope) || op.bias_act.slope < 0)
     throw Error(MK_INVALID_ARGUMENT, std::string(name) + ": the slope must be finite and not negative");
 }
@@ -86,16 +89,17 @@ inline void check_act_grad(const mk_op& op) {
   sdk::check_operand("act_grad", "dx", op.outputs[0], grad.rows, grad.columns);
 }
 
-// The tolerance is relative to (|x| + |bias|) * max(1, slope), plus 1 for sigmoid. It allows for one sum, and for a few
-// units of 2^-24 of the function's largest possible value, because backends have their own exp, erf and tanh.
+// The tolerance is relative to (|x| + |bias|) * max(1, slope), plus 1 for sigmoid and hard_sigmoid. It allows for one
+// sum, and for a few units of 2^-24 of the function's largest possible value, because backends have their own exp, erf
+// and tanh.
 inline double tolerance_bias_act(const mk_op& op) {
-  constexpr double kUnits[] = {1, 1, 3, 8, 8, 8, 8, 8};  // indexed by Activation
+  constexpr double kUnits[] = {1, 1, 3, 8, 8, 8, 8, 8, 4, 4};  // indexed by Activation
   return kUnits[static_cast<size_t>(op.bias_act.activation)] * 0x1p-24;
 }
 
 // The tolerance is relative to |grad| * max(1, slope). none and relu are exact on every device.
 inline double tolerance_act_grad(const mk_op& op) {
-  constexpr double kUnits[] = {0, 0, 2, 16, 32, 16, 4, 4};  // indexed by Activation
+  constexpr double kUnits[] = {0, 0, 2, 16, 32, 16, 4, 4, 2, 4};  // indexed by Activation
   return kUnits[static_cast<size_t>(op.bias_act.activation)] * 0x1p-24;
 }
 

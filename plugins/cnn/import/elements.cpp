@@ -1,6 +1,7 @@
 // Converts operators that work on each element, and operators that join values.
 #include <algorithm>
 #include <cmath>
+#include <optional>
 
 #include "import/graph.hpp"
 #include "sdk/error.hpp"
@@ -37,14 +38,14 @@ Affine affine_of(Kind kind, double constant) {
 }
 
 // A function of each element does not depend on their order.
-bool has_elements(const Value& v) { return v.constant != nullptr || v.layout != Value::Layout::groups; }
+bool has_elements(const Value& v) {
+  return v.constant == nullptr && (v.has_one_order() || v.layout == Value::Layout::pixel);
+}
 
 bool is_on_one_layer(const Value& a, const Value& b) {
   return a.constant != nullptr || b.constant != nullptr ||
          (a.layer == b.layer && a.shape == b.shape && a.layout == b.layout);
 }
-
-bool is_formula(const Value& v) { return v.constant == nullptr || is_single(v); }
 
 FormulaPtr formula_of(const Value& v) {
   return v.constant == nullptr ? v.formula : Formula::number(v.constant->real(0));
@@ -55,6 +56,22 @@ Tensor result_of(Kind kind, const Tensor& a, const Tensor& b) {
   const double result = Formula::at(Formula::make(kind, Formula::number(a.real(0)), Formula::number(b.real(0))), 0);
   if (a.doubles.empty() && b.doubles.empty()) return {{}, {float(result)}, {}, {}};
   return {{}, {}, {result}, {}};
+}
+
+// Returns the result of an operator on two sizes, such as a number of channels and of groups.
+std::optional<Tensor> result_of_sizes(Kind kind, const Tensor& a, const Tensor& b) {
+  constexpr int64_t kMost = int64_t{1} << 31;
+  const auto is_size = [](const Tensor& t) {
+    return t.integers.size() == 1 && t.size() == 1 && t.integers[0] >= 0 && t.integers[0] <= kMost;
+  };
+  if (!is_size(a) || !is_size(b)) return std::nullopt;
+  const int64_t x = a.integers[0], y = b.integers[0];
+  std::vector<int64_t> dims = a.dims.size() < b.dims.size() ? b.dims : a.dims;
+  if (kind == Kind::add) return Tensor{std::move(dims), {}, {}, {x + y}};
+  if (kind == Kind::subtract) return Tensor{std::move(dims), {}, {}, {x - y}};
+  if (kind == Kind::multiply) return Tensor{std::move(dims), {}, {}, {x * y}};
+  if (kind == Kind::divide && y != 0) return Tensor{std::move(dims), {}, {}, {x / y}};
+  return std::nullopt;
 }
 
 bool are_positive(const std::vector<double>& values) {
@@ -97,7 +114,7 @@ FormulaPtr clipped(FormulaPtr x, double low, double high) {
 
 void Graph::unary(const Node& node) {
   Value x = value(node, 0);
-  if (x.constant != nullptr || x.layout == Value::Layout::groups) x = in_any_order(node, 0);
+  if (!has_elements(x)) x = in_any_order(node, 0);
   x.formula = Formula::make(kind_of(node.op_type()), x.formula, nullptr, decimal(float(real(node, "alpha", 0.01F))));
   if (x.formula->size() > kMostOperators) unsupported(node, "ends a function of too many operators");
   give(node, std::move(x));
@@ -118,6 +135,13 @@ void Graph::prelu(const Node& node) {
   give(node, std::move(x));
 }
 
+// Returns the input of a function of several operators. What precedes it becomes a part of the layer before, unless
+// something else reads that layer, as in a hard swish of several nodes.
+Value Graph::function_value(const Node& node) {
+  const Value& x = value(node, 0);
+  return x.alone || !has_elements(x) ? layer_value(node, 0) : x;
+}
+
 void Graph::clip(const Node& node) {
   const auto bound = [&](size_t i, const char* attribute, double none) {
     if (!has_input(node, i)) return real(node, attribute, none);
@@ -132,17 +156,23 @@ void Graph::clip(const Node& node) {
     if (std::isfinite(b) && std::fabs(b) > kMostBound)
       unsupported(node, "has a bound beyond +-" + std::to_string(int(kMostBound)) +
                             ", with which mokume's layers would round small numbers: export it without the bound");
-  Value x = layer_value(node, 0);
-  x.formula = clipped(nullptr, low, high);
+  Value x = function_value(node);
+  x.formula = clipped(x.formula, low, high);
   give(node, std::move(x));
 }
 
 void Graph::hard_sigmoid(const Node& node) {
+  Value x = function_value(node);
+  const double alpha = decimal(float(real(node, "alpha", 0.2F))), beta = decimal(float(real(node, "beta", 0.5F)));
+  // mokume's hard_sigmoid is x / 6 + 1 / 2 between its bounds.
+  const auto scaled = Formula::make(Kind::multiply, x.formula, Formula::number(6 * alpha));
+  x.formula = Formula::make(Kind::hard_sigmoid, Formula::make(Kind::add, scaled, Formula::number(6 * beta - 3)));
+  give(node, std::move(x));
+}
+
+void Graph::hard_swish(const Node& node) {
   Value x = layer_value(node, 0);
-  const auto scaled =
-      Formula::make(Kind::multiply, nullptr, Formula::number(decimal(float(real(node, "alpha", 0.2F)))));
-  const auto moved = Formula::make(Kind::add, scaled, Formula::number(real(node, "beta", 0.5)));
-  x.formula = clipped(moved, 0, 1);
+  x.formula = Formula::make(Kind::multiply, nullptr, Formula::make(Kind::hard_sigmoid, nullptr));
   give(node, std::move(x));
 }
 
@@ -168,10 +198,12 @@ void Graph::binary(const Node& node) {
       unsupported(node, "has a constant of more dimensions than its layer");
   const Kind kind = kind_of(node.op_type());
   if (a.constant != nullptr && b.constant != nullptr) {
+    if (auto sizes = result_of_sizes(kind, *a.constant, *b.constant)) return give_constant(node, std::move(*sizes));
     if (!is_single(a) || !is_single(b)) unsupported(node, "works on constants; export the model with constant folding");
     return give_constant(node, result_of(kind, *a.constant, *b.constant));
   }
-  if (has_elements(a) && has_elements(b) && is_on_one_layer(a, b) && is_formula(a) && is_formula(b)) {
+  const auto suits = [](const Value& v) { return v.constant != nullptr ? is_single(v) : has_elements(v); };
+  if (suits(a) && suits(b) && is_on_one_layer(a, b)) {
     Value made = a.constant != nullptr ? b : a;
     made.formula = Formula::make(kind, formula_of(a), formula_of(b));
     made.alone = a.alone && b.alone;
@@ -231,8 +263,9 @@ void Graph::sum(const Node& node) {
 }
 
 void Graph::join(const Node& node) {
+  if (node.op_type() == "Mul") return multiply(node);
   if (node.op_type() != "Add" && node.op_type() != "Sum")
-    unsupported(node, "joins two layers, and mokume joins layers by Add and Concat only");
+    unsupported(node, "joins two layers, and mokume joins layers by Add, Mul and Concat only");
   MadeLayer layer;
   layer.keys = {{"type", "add"}};
   layer.out = layer_value(node, 0).shape;
@@ -243,6 +276,32 @@ void Graph::join(const Node& node) {
     layer.inputs.push_back(x.layer);
   }
   give_layer(node, std::move(layer));
+}
+
+// Returns an input of a product, which may be rows as images of one pixel.
+const Value& Graph::operand(const Node& node, size_t i) {
+  Value& v = value(node, i);
+  if (v.layout != Value::Layout::pixel) return v.shape.flat ? rows(node, i) : layer_value(node, i);
+  materialise(v);
+  return v;
+}
+
+void Graph::multiply(const Node& node) {
+  const Value a = operand(node, 0), b = operand(node, 1);
+  const auto suits = [](const Value& images, const Value& factor) {
+    const Shape &s = images.shape, &f = factor.shape;
+    const bool pixel = factor.layout == Value::Layout::pixel || !f.flat;
+    return !s.flat && pixel && f.height * f.width == 1 && f.channels == s.channels;
+  };
+  const bool same = a.shape == b.shape && a.layout == b.layout;
+  if (!same && !suits(a, b) && !suits(b, a))
+    unsupported(node, "multiplies layers of the shapes " + text(a.shape) + " and " + text(b.shape));
+  MadeLayer layer;
+  layer.keys = {{"type", "multiply"}};
+  layer.inputs = {a.layer, b.layer};
+  layer.out = same || suits(a, b) ? a.shape : b.shape;
+  give_layer(node, std::move(layer));
+  if (same) values_.at(node.output(0)).layout = a.layout;
 }
 
 void Graph::concat(const Node& node) {

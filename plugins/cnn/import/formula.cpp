@@ -18,6 +18,7 @@ constexpr std::array<double, 9> kFar = {16, 128, 1e3, 1e4, 1e6, 1e9, 1e12, 1e18,
 constexpr double kTolerance = 3e-6;
 
 double sigmoid(double x) { return 1 / (1 + std::exp(-x)); }
+double hard_sigmoid(double x) { return std::clamp(x / 6 + 0.5, 0.0, 1.0); }
 double gelu(double x) { return x * 0.5 * (1 + std::erf(x / std::numbers::sqrt2)); }
 double gelu_tanh(double x) {
   return x * 0.5 * (1 + std::tanh(std::sqrt(2 / std::numbers::pi) * (x + 0.044715 * x * x * x)));
@@ -69,6 +70,8 @@ double of_one(Formula::Kind kind, double a, double slope) {
       return a > 0 ? a : slope * a;
     case Formula::Kind::gelu:
       return gelu(a);
+    case Formula::Kind::hard_sigmoid:
+      return hard_sigmoid(a);
     default:
       return gelu_tanh(a);
   }
@@ -149,6 +152,8 @@ std::optional<nlohmann::ordered_json> as_activation(const FormulaPtr& formula) {
   if (equals(formula, [](double x) { return x * sigmoid(x); })) return ordered_json{{"type", "silu"}};
   if (equals(formula, [](double x) { return std::tanh(x); })) return ordered_json{{"type", "tanh"}};
   if (equals(formula, sigmoid)) return ordered_json{{"type", "sigmoid"}};
+  if (equals(formula, hard_sigmoid)) return ordered_json{{"type", "hard_sigmoid"}};
+  if (equals(formula, [](double x) { return x * hard_sigmoid(x); })) return ordered_json{{"type", "hard_swish"}};
   return std::nullopt;
 }
 

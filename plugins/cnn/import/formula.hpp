@@ -30,7 +30,8 @@ class Formula {
     relu,
     leaky_relu,
     gelu,
-    gelu_tanh
+    gelu_tanh,
+    hard_sigmoid
   };
 
   static FormulaPtr number(double value);

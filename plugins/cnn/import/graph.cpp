@@ -17,15 +17,15 @@ constexpr int64_t kMostElements = int64_t{1} << 40;
 
 // Returns whether an operator occurs only as a part of layers.
 bool is_auxiliary(const std::string& op) {
-  static const std::set<std::string> all = {"Cast", "Constant", "Erf",   "Exp",  "Gather",  "Identity",
+  static const std::set<std::string> all = {"Cast", "Constant", "Erf",   "Exp",  "Gather",  "Identity", "Slice",
                                             "Neg",  "Pow",      "Shape", "Sqrt", "Squeeze", "Unsqueeze"};
   return all.count(op) > 0;
 }
 
 // Returns whether an operator leaves every number of a row where it is.
 bool moves_nothing(const std::string& op) {
-  static const std::set<std::string> all = {"Cast",     "Concat",  "Constant", "Dropout", "Flatten",  "Gather",
-                                            "Identity", "Reshape", "Shape",    "Squeeze", "Unsqueeze"};
+  static const std::set<std::string> all = {"Cast",  "Concat",   "Constant", "Dropout", "Flatten", "Gather",
+                                            "Slice", "Identity", "Reshape",  "Shape",   "Squeeze", "Unsqueeze"};
   return all.count(op) > 0;
 }
 
@@ -247,6 +247,7 @@ const std::map<std::string, Graph::Operator>& Graph::operators() {
       {"Gelu", {&Graph::gelu, "approximate"}},
       {"Clip", {&Graph::clip, "max min"}},
       {"HardSigmoid", {&Graph::hard_sigmoid, "alpha beta"}},
+      {"HardSwish", {&Graph::hard_swish}},
       {"Add", {&Graph::binary}},
       {"Sub", {&Graph::binary}},
       {"Mul", {&Graph::binary}},
@@ -262,6 +263,7 @@ const std::map<std::string, Graph::Operator>& Graph::operators() {
       {"Constant", {&Graph::constant_node, kConstant}},
       {"Shape", {&Graph::shape_of, "end start"}},
       {"Gather", {&Graph::gather, "axis"}},
+      {"Slice", {&Graph::slice, "axes ends starts"}},
       {"Flatten", {&Graph::flatten, "axis"}},
       {"Reshape", {&Graph::reshape, "allowzero"}},
       {"Unsqueeze", {&Graph::unsqueeze, "axes"}},
@@ -346,7 +348,7 @@ std::vector<int64_t> Graph::whole_numbers(const Node& node, size_t i) {
 }
 
 const Value& Graph::layer_value(const Node& node, size_t i) {
-  if (!is_constant(node, i) && value(node, i).layout != Value::Layout::plain)
+  if (!is_constant(node, i) && value(node, i).layout == Value::Layout::channels_last)
     unsupported(node, "reads values in another order than channels first");
   return in_any_order(node, i);
 }
@@ -354,7 +356,8 @@ const Value& Graph::layer_value(const Node& node, size_t i) {
 const Value& Graph::in_any_order(const Node& node, size_t i) {
   Value& v = value(node, i);
   if (v.constant != nullptr) unsupported(node, "works on a constant; export the model with constant folding");
-  if (v.layout == Value::Layout::groups) unsupported(node, "reads an image in groups of channels");
+  if (v.layout == Value::Layout::pixel) unsupported(node, "reads rows as images of one pixel");
+  if (!v.has_one_order()) unsupported(node, "reads an image in groups of channels");
   materialise(v);
   return v;
 }
@@ -387,12 +390,18 @@ void Graph::materialise(Value& v) {
   v.alone = v.single;
 }
 
+namespace {
+
+[[noreturn]] void refuse_function(const std::string& title) {
+  throw Error(MK_UNSUPPORTED, title + " ends a function of a layer that is none of mokume's activations");
+}
+
+}  // namespace
+
 // Adds layers that compute a formula of a layer's output.
 int Graph::emit(const std::string& title, int layer, const FormulaPtr& formula, bool alone) {
   if (formula == nullptr) return layer;
-  const auto refuse = [&]() {
-    throw Error(MK_UNSUPPORTED, title + " ends a function of a layer that is none of mokume's activations");
-  };
+  const auto refuse = [&] { refuse_function(title); };
   if (formula->size() > kMostOperators) refuse();
   if (const auto affine = as_affine(formula)) {
     if (affine->scale == 0) refuse();
@@ -400,24 +409,33 @@ int Graph::emit(const std::string& title, int layer, const FormulaPtr& formula, 
     return builder_.affine(layer, {affine->scale}, {affine->shift}, alone);
   }
   if (auto keys = as_activation(formula)) return add(std::move(*keys), {layer});
-  // If no single layer matches, separates the outermost operator.
+  if (formula->is_binary()) return emit_binary(title, layer, formula);
+  if (formula->a() == nullptr) refuse();
+  return emit(title, emit(title, layer, formula->a(), false),
+              Formula::make(formula->kind(), nullptr, nullptr, formula->value()), false);
+}
+
+// Separates the outermost operator, which has two operands.
+int Graph::emit_binary(const std::string& title, int layer, const FormulaPtr& formula) {
   const FormulaPtr &a = formula->a(), &b = formula->b();
   const auto number = [](const FormulaPtr& f) { return f != nullptr && f->is_number(); };
+  if (formula->kind() == Formula::Kind::power && number(b) && b->value() == 2) {
+    const int root = emit(title, layer, a, false);
+    return add({{"type", "multiply"}}, {root, root});
+  }
   if (formula->is_binary() && (number(a) || number(b))) {
     const FormulaPtr& inner = number(a) ? b : a;
-    if (inner == nullptr) refuse();
+    if (inner == nullptr) refuse_function(title);
     const FormulaPtr outer =
         number(a) ? Formula::make(formula->kind(), a, nullptr) : Formula::make(formula->kind(), nullptr, b);
     const int between = emit(title, layer, inner, false);
     return emit(title, between, outer, between != layer);
   }
-  if (formula->kind() == Formula::Kind::add) {
+  if (formula->kind() == Formula::Kind::add || formula->kind() == Formula::Kind::multiply) {
     const int left = emit(title, layer, a, false), right = emit(title, layer, b, false);
-    return add({{"type", "add"}}, {left, right});
+    return add({{"type", formula->kind() == Formula::Kind::add ? "add" : "multiply"}}, {left, right});
   }
-  if (formula->is_binary() || a == nullptr) refuse();
-  return emit(title, emit(title, layer, a, false), Formula::make(formula->kind(), nullptr, nullptr, formula->value()),
-              false);
+  refuse_function(title);
 }
 
 void Graph::give(const Node& node, Value v) {

@@ -20,7 +20,10 @@ struct Value {
   enum class Layout {
     plain,
     channels_last,  // N x H x W x C between two transpositions, or its rows
-    groups          // N x G x -1, an image whose channels are in groups for normalisation
+    pixel,          // N x C x 1 x 1, rows as images of one pixel
+    groups,         // N x G x -1, an image whose channels are in groups for normalisation
+    split,          // N x G x C / G x H x W, an image whose channels are in groups
+    shuffled        // N x C / G x G x H x W
   };
 
   std::shared_ptr<const Tensor> constant = {};
@@ -32,7 +35,7 @@ struct Value {
   bool alone = true;        // whether nothing else reads the layer, or a value between the layer and this value
   bool single = true;       // whether only one node reads this value
   Layout layout = Layout::plain;
-  // Layout::groups needs the number of groups and, once it is known, their normalisation.
+  // Layouts with groups need their number; Layout::groups also needs their normalisation, once it is known.
   int64_t groups = 0;
   std::shared_ptr<const MadeLayer> norm = {};
   int64_t area = 0;  // if positive, rows are already averaged over this number of areas, and columns are not
@@ -41,6 +44,8 @@ struct Value {
   std::array<int64_t, 4> pad = {};
   std::string pad_mode = "zeros";
   std::string made_by = {};  // title of the node that gives the value
+
+  bool has_one_order() const { return layout == Layout::plain || layout == Layout::channels_last; }
 };
 
 class Graph {
@@ -88,6 +93,7 @@ class Graph {
   const Value& in_any_order(const Node& node, size_t i);
   void materialise(Value& value);
   int emit(const std::string& title, int layer, const FormulaPtr& formula, bool alone);
+  int emit_binary(const std::string& title, int layer, const FormulaPtr& formula);
   void give(const Node& node, Value value);
   void give_constant(const Node& node, Tensor tensor);
   void give_layer(const Node& node, MadeLayer layer);
@@ -132,12 +138,16 @@ class Graph {
   void gelu(const Node& node);
   void prelu(const Node& node);
   void prelu_of_channels(const Node& node, std::vector<double> slope);
+  Value function_value(const Node& node);
   void clip(const Node& node);
   void hard_sigmoid(const Node& node);
+  void hard_swish(const Node& node);
   void binary(const Node& node);
   void with_vector(const Node& node, size_t variable);
   void sum(const Node& node);
   void join(const Node& node);
+  void multiply(const Node& node);
+  const Value& operand(const Node& node, size_t i);
   void concat(const Node& node);
   void softmax(const Node& node);
   void log_softmax(const Node& node);
@@ -150,12 +160,17 @@ class Graph {
   void constant_node(const Node& node);
   void shape_of(const Node& node);
   void gather(const Node& node);
+  void slice(const Node& node);
   void flatten(const Node& node);
   void reshape(const Node& node);
   void reshape_constant(const Node& node, std::vector<int64_t> target);
   void reshape_to(const Node& node, const std::vector<int64_t>& target);
+  bool reshape_image(const Node& node, const std::vector<int64_t>& target);
+  bool reshape_rows(const Node& node, const std::vector<int64_t>& target);
   void unsqueeze(const Node& node);
   void squeeze(const Node& node);
+  void make_pixel(const Node& node);
+  void join_groups(const Node& node, const std::vector<int64_t>& target);
   std::vector<int64_t> squeezed(const Node& node);
   void transpose(const Node& node);
   std::vector<int64_t> dims_of(const Value& value) const;

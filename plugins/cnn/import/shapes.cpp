@@ -49,7 +49,11 @@ bool put_as(const Tensor& t, size_t i, int64_t type, Tensor& to) {
 std::vector<int64_t> Graph::dims_of(const Value& v) const {
   if (v.constant != nullptr) return v.constant->dims;
   const Shape& s = v.shape;
+  const int64_t each = v.groups > 0 ? s.channels / v.groups : 0;
   if (v.layout == Value::Layout::groups) return {kBatch, v.groups, s.elements() / v.groups};
+  if (v.layout == Value::Layout::split) return {kBatch, v.groups, each, s.height, s.width};
+  if (v.layout == Value::Layout::shuffled) return {kBatch, each, v.groups, s.height, s.width};
+  if (v.layout == Value::Layout::pixel) return {kBatch, s.elements(), 1, 1};
   if (v.layout == Value::Layout::channels_last && !s.flat) return {kBatch, s.height, s.width, s.channels};
   if (s.flat) return {kBatch, s.elements()};
   return {kBatch, s.channels, s.height, s.width};
@@ -130,12 +134,36 @@ void Graph::gather(const Node& node) {
   give_constant(node, std::move(made));
 }
 
+// Takes every step-th number of a shape, from the first one up to the one before the end.
+void Graph::slice(const Node& node) {
+  const auto one = [&](size_t i, const char* attribute, int64_t fallback) {
+    const std::vector<int64_t> given =
+        has_input(node, i) ? whole_numbers(node, i) : integers(node, attribute, {fallback});
+    if (given.size() != 1) unsupported(node, "cuts other things than a shape");
+    return given.front();
+  };
+  const std::vector<int64_t> from = whole_numbers(node, 0);
+  const auto n = int64_t(from.size());
+  const int64_t axis = one(3, "axes", 0), step = one(4, "steps", 1);
+  if (constant(node, 0).dims.size() != 1 || (axis != 0 && axis != -1) || step < 1)
+    unsupported(node, "cuts other things than a shape");
+  const auto place = [&](int64_t at) { return std::clamp<int64_t>(at < 0 ? at + n : at, 0, n); };
+  Tensor made;
+  for (int64_t i = place(one(1, "starts", 0)), end = place(one(2, "ends", n)); i < end; i += std::min(step, n))
+    made.integers.push_back(from[size_t(i)]);
+  made.dims = {int64_t(made.integers.size())};
+  give_constant(node, std::move(made));
+}
+
 void Graph::unsqueeze(const Node& node) {
-  Tensor made = constant(node, 0);
   std::vector<int64_t> axes = has_input(node, 1) ? whole_numbers(node, 1) : integers(node, "axes", {});
-  const auto rank = int64_t(made.dims.size() + axes.size());
+  const auto rank = int64_t(dims_of(value(node, 0)).size() + axes.size());
   for (int64_t& axis : axes) axis += axis < 0 ? rank : 0;
   std::sort(axes.begin(), axes.end());
+  const Value& x = value(node, 0);
+  if (x.shape.flat && x.layout == Value::Layout::plain && axes == std::vector<int64_t>{2, 3} && x.constant == nullptr)
+    return make_pixel(node);
+  Tensor made = constant(node, 0);
   if (rank > kMostDimensions || std::adjacent_find(axes.begin(), axes.end()) != axes.end() ||
       std::any_of(axes.begin(), axes.end(), [&](int64_t axis) { return axis < 0 || axis >= rank; }))
     unsupported(node, "adds a dimension twice or out of range");
@@ -166,7 +194,7 @@ void Graph::squeeze(const Node& node) {
     return give_constant(node, std::move(made));
   }
   if (ended_) return pass(node);
-  const Value x = image(node, 0);
+  const Value x = value(node, 0).layout == Value::Layout::pixel ? value(node, 0) : image(node, 0);
   if (squeezed(node) != std::vector<int64_t>{2, 3}) unsupported(node, "removes other dimensions than height and width");
   if (x.shape.height != 1 || x.shape.width != 1)
     unsupported(node, "removes other dimensions than height and width of 1");
@@ -174,14 +202,26 @@ void Graph::squeeze(const Node& node) {
 }
 
 void Graph::flatten(const Node& node) {
-  const Value x = in_any_order(node, 0);
-  const int64_t axis = integer(node, "axis", 1), rank = x.shape.flat ? 2 : 4;
+  const bool pixel = value(node, 0).layout == Value::Layout::pixel;
+  const Value x = pixel ? value(node, 0) : in_any_order(node, 0);
+  const int64_t axis = integer(node, "axis", 1), rank = x.shape.flat && !pixel ? 2 : 4;
   if ((axis < 0 ? axis + rank : axis) != 1) unsupported(node, "keeps more dimensions than the batch");
   flatten_value(node, x);
 }
 
+// Gives rows as images of one pixel, by which only images can be multiplied.
+void Graph::make_pixel(const Node& node) {
+  Value made = value(node, 0);
+  made.layout = Value::Layout::pixel;
+  give(node, std::move(made));
+}
+
 void Graph::flatten_value(const Node& node, const Value& x) {
-  if (x.shape.flat) return give(node, x);
+  if (x.shape.flat) {
+    Value made = x;
+    if (x.layout == Value::Layout::pixel) made.layout = Value::Layout::plain;
+    return give(node, std::move(made));
+  }
   MadeLayer layer;
   layer.keys = {{"type", "flatten"}};
   layer.inputs = {x.layer};
@@ -257,30 +297,58 @@ void Graph::reshape_to(const Node& node, const std::vector<int64_t>& target) {
       unsupported(node, "reshapes groups of channels to something other than the image that they were");
     return give_layer(node, *x.norm);
   }
+  if (x.layout == Layout::split || x.layout == Layout::shuffled) return join_groups(node, target);
+  if (x.layout == Layout::pixel && target.size() == 1) return flatten_value(node, Value(x));
   if (x.layout == Layout::channels_last && target.size() == 1) return flatten_value(node, in_any_order(node, 0));
-  if (x.layout == Layout::plain && !s.flat) {
-    if (target == std::vector<int64_t>{s.channels, s.height, s.width}) return give(node, x);
-    if (target.size() == 1) return flatten_value(node, layer_value(node, 0));
-    if (target.size() == 2 && s.channels % target[0] == 0) {
-      Value groups = image(node, 0);
-      groups.layout = Layout::groups;
-      groups.groups = target[0];
-      return give(node, std::move(groups));
-    }
+  const bool done = x.layout == Layout::plain && (s.flat ? reshape_rows(node, target) : reshape_image(node, target));
+  if (!done) unsupported(node, "reshapes in a way that mokume's layers do not");
+}
+
+// Returns false if no layer does this.
+bool Graph::reshape_image(const Node& node, const std::vector<int64_t>& target) {
+  const Shape s = value(node, 0).shape;
+  if (target == std::vector<int64_t>{s.channels, s.height, s.width}) return give(node, value(node, 0)), true;
+  if (target.size() == 1) return flatten_value(node, layer_value(node, 0)), true;
+  const bool grouped = target.size() == 2 && s.channels % target[0] == 0;
+  const bool split =
+      target.size() == 4 && target == std::vector<int64_t>{target[0], s.channels / target[0], s.height, s.width};
+  if (!grouped && !split) return false;
+  Value made = image(node, 0);
+  made.layout = grouped ? Value::Layout::groups : Value::Layout::split;
+  made.groups = target[0];
+  return give(node, std::move(made)), true;
+}
+
+// Returns false if no layer does this.
+bool Graph::reshape_rows(const Node& node, const std::vector<int64_t>& target) {
+  const Value& x = value(node, 0);
+  if (target.size() == 1) return give(node, x), true;
+  // The rows of the data are images. mokume stores channels innermost, and a transposition shows the file's order.
+  if (target.size() == 3 && x.layer == Builder::kInput) {
+    Value images = x;
+    const bool first = transposed_.count(node.output(0)) == 0;
+    images.shape = first ? Shape{target[1], target[2], target[0]} : Shape{target[0], target[1], target[2]};
+    images.layout = first ? Value::Layout::plain : Value::Layout::channels_last;
+    builder_.set_input(images.shape);
+    return give(node, std::move(images)), true;
   }
-  if (x.layout == Layout::plain && s.flat) {
-    if (target.size() == 1) return give(node, x);
-    // The rows of the data are images. mokume stores channels innermost, and a transposition shows the file's order.
-    if (target.size() == 3 && x.layer == Builder::kInput) {
-      Value images = x;
-      const bool first = transposed_.count(node.output(0)) == 0;
-      images.shape = first ? Shape{target[1], target[2], target[0]} : Shape{target[0], target[1], target[2]};
-      images.layout = first ? Layout::plain : Layout::channels_last;
-      builder_.set_input(images.shape);
-      return give(node, std::move(images));
-    }
+  if (target != std::vector<int64_t>{x.shape.elements(), 1, 1}) return false;
+  return make_pixel(node), true;
+}
+
+// Joins the groups of an image's channels, which a Transpose may have shuffled.
+void Graph::join_groups(const Node& node, const std::vector<int64_t>& target) {
+  Value x = value(node, 0);
+  const Shape& s = x.shape;
+  if (target != std::vector<int64_t>{s.channels, s.height, s.width})
+    unsupported(node, "reshapes groups of channels to something other than the image that they were");
+  if (x.layout == Value::Layout::shuffled) {
+    materialise(x);
+    x.layer = add({{"type", "channel_shuffle"}, {"groups", x.groups}}, {x.layer});
+    x.alone = true;
   }
-  unsupported(node, "reshapes in a way that mokume's layers do not");
+  x.layout = Value::Layout::plain;
+  give(node, std::move(x));
 }
 
 void Graph::transpose(const Node& node) {
@@ -296,6 +364,10 @@ void Graph::transpose(const Node& node) {
     return give_constant(node, std::move(made));
   }
   Value x = value(node, 0);
+  if (x.layout == Value::Layout::split && order == std::vector<int64_t>{0, 2, 1, 3, 4}) {
+    x.layout = Value::Layout::shuffled;
+    return give(node, std::move(x));
+  }
   const bool last = x.layout == Value::Layout::channels_last, plain = x.layout == Value::Layout::plain;
   const std::vector<int64_t> expected = last ? std::vector<int64_t>{0, 3, 1, 2} : std::vector<int64_t>{0, 2, 3, 1};
   if (x.shape.flat || (!last && !plain) || order != expected)

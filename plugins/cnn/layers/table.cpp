@@ -19,6 +19,8 @@
   layer(kSilu)                   \
   layer(kTanh)                   \
   layer(kSigmoid)                \
+  layer(kHardSigmoid)            \
+  layer(kHardSwish)              \
   layer(kSoftmax)                \
   layer(kMaxPool2d)              \
   layer(kAvgPool2d)              \
@@ -30,7 +32,9 @@
   layer(kDropout)                \
   layer(kFlatten)                \
   layer(kAdd)                    \
+  layer(kMultiply)               \
   layer(kConcat)                 \
+  layer(kChannelShuffle)         \
   layer(kNormalise)              \
   layer(kLogSoftmax)
 // clang-format on

@@ -18,9 +18,11 @@ using Node = nlohmann::ordered_json;
 
 constexpr const char *kAt = "at", *kText = "text", *kList = "list", *kTable = "table";  // keys of a node
 constexpr const char *kType = "type", *kName = "name", *kInputs = "inputs";             // keys of layers and of blocks
-constexpr const char *kBlock = "block", *kRepeat = "repeat", *kLayers = "layers";
-constexpr const char *kInput = "input", *kPrevious = "previous";  // names in `inputs`
+constexpr const char *kBlock = "block", *kRepeat = "repeat", *kLayers = "layers", *kSearched = "searched";
+constexpr const char *kRepeats = "repeats", *kRepetition = "repetition";  // keys of layers in a searched repetition
+constexpr const char *kInput = "input", *kPrevious = "previous";          // names in `inputs`
 constexpr size_t kMostLayers = 100'000;
+constexpr int64_t kMostRepeats = 1000;
 constexpr size_t kMostDepth = 16;  // limit for the nesting of blocks
 
 bool is_table(const Node& node) { return node.contains(kTable); }
@@ -39,6 +41,17 @@ const Node* find(const Node& table, const std::string& key) {
 }
 
 Node text_node(const Node& at, const std::string& text) { return {{kAt, at[kAt]}, {kText, text}}; }
+
+int64_t integer_of(const Node& node) { return node.value("integer", int64_t{0}); }
+
+// Returns the largest integer that a searched parameter can have, or 0 if there is none.
+int64_t largest(const Node& space) {
+  int64_t most = integer_of(space);
+  for (const Node& item : items_of(space, kList)) most = std::max(most, integer_of(item));
+  for (const char* key : {"values", "int", "int_log"})
+    if (const Node* part = find(space, key)) most = std::max(most, largest(*part));
+  return most;
+}
 
 void put(Node& table, const char* key, Node value) {
   for (Node& entry : table[kTable])
@@ -82,7 +95,10 @@ std::vector<Node> listed_names(const Node& inputs) {
 
 class Expansion {
  public:
-  Expansion(std::string list, const Node& options) : list_(std::move(list)), blocks_(find(options, kBlocks)) {}
+  Expansion(std::string list, const Node& options)
+      : list_(std::move(list)),
+        blocks_(find(options, kBlocks)),
+        searched_(options.contains(kSearched) ? options[kSearched] : Node::object()) {}
 
   Node run(const Node& layers) {
     if (blocks_ != nullptr && !is_table(*blocks_)) add(*blocks_, quoted(kBlocks) + " must be a table of blocks");
@@ -139,6 +155,10 @@ class Expansion {
       } else {
         if (!prefix.empty() && i == 0 && find(layer, kInputs) == nullptr) put(layer, kInputs, text_node(layer, input));
         if (names_all_) put(layer, kName, text_node(layer, prefix + own));
+        if (repeats_ != nullptr) {
+          put(layer, kRepeats, *repeats_);
+          put(layer, kRepetition, {{kAt, (*repeats_)[kAt]}, {"integer", repetition_}});
+        }
         previous = prefix + own;
         outputs_[previous] = {layer, place, false};
         flat_.push_back(std::move(layer));
@@ -238,18 +258,27 @@ class Expansion {
     if (inputs != nullptr && inputs->find(',') != std::string::npos)
       add(*find(instance, kInputs), "the block " + quoted(*called) + " reads one input",
           "join the layers with add or concat before it");
-    open_.push_back(*called);
-    std::string output = inputs == nullptr ? previous : *inputs;
-    for (int64_t r = 0; r < *times && broken_.count(*called) == 0; ++r) {
+    return add_repetitions(instance, *block, place, name, *times, inputs == nullptr ? previous : *inputs);
+  }
+
+  // Appends the layers of all repetitions of a block that reads `output`, and returns the name of the last output.
+  std::string add_repetitions(const Node& instance, const Node& block, const std::string& place,
+                              const std::string& name, int64_t times, std::string output) {
+    const std::string& called = *text_of(instance, kBlock);
+    const Node* repeat = find(instance, kRepeat);
+    open_.push_back(called);
+    for (int64_t r = 0; r < times && broken_.count(called) == 0; ++r) {
       const size_t before = problems_.size();
-      const std::map<std::string, Node> values = values_of(instance, *block, *called, place, *times, r);
+      const std::map<std::string, Node> values = values_of(instance, block, called, place, times, r);
       if (problems_.size() != before) break;
-      Node copy = *layers;
+      Node copy = *find(block, kLayers);
       substitute(copy, values);
-      const std::string prefix = name + "." + (find(instance, kRepeat) == nullptr ? "" : std::to_string(r) + ".");
-      output = add_layers(copy, std::string(kBlocks) + "." + *called + "." + kLayers, prefix, output);
-      if (problems_.size() != before) broken_.insert(*called);
+      if (is_searched(instance)) repeats_ = repeat, repetition_ = r + 1;
+      const std::string prefix = name + "." + (repeat == nullptr ? "" : std::to_string(r) + ".");
+      output = add_layers(copy, std::string(kBlocks) + "." + called + "." + kLayers, prefix, output);
+      if (problems_.size() != before) broken_.insert(called);
     }
+    if (is_searched(instance)) repeats_ = nullptr;
     open_.pop_back();
     return output;
   }
@@ -257,11 +286,24 @@ class Expansion {
   std::optional<int64_t> repetitions(const Node& instance, const std::string& place) {
     const Node* repeat = find(instance, kRepeat);
     if (repeat == nullptr) return 1;
-    const int64_t times = repeat->value("integer", int64_t{0});
-    if (times >= 1 && times <= 1000) return times;
-    add(*repeat, std::string(kRepeat) + " of " + place + " must be a whole number from 1 to 1000",
-        text_of(*repeat) != nullptr ? "the number of layers cannot be searched" : "");
+    const bool searched = is_searched(instance);
+    const Node* space = searched ? find(searched_, text_of(*repeat)->substr(1)) : nullptr;
+    const int64_t times = searched ? (space == nullptr ? 0 : largest(*space)) : integer_of(*repeat);
+    if (searched && repeats_ != nullptr) {
+      add(*repeat, std::string(kRepeat) + " of " + place + " is searched, and so is that of a block around it",
+          "search one of the two");
+    } else if (times >= 1 && times <= kMostRepeats) {
+      return times;
+    } else {
+      add(*repeat, std::string(kRepeat) + " of " + place + " must be a whole number from 1 to 1000",
+          searched ? "search it among whole numbers: a list, or { int = [1, 4] }" : "");
+    }
     return std::nullopt;
+  }
+
+  static bool is_searched(const Node& instance) {
+    const std::string* repeat = text_of(instance, kRepeat);
+    return repeat != nullptr && repeat->starts_with('$');
   }
 
   void add_unknown_block(const Node& instance, const std::string& place, const std::string* called) {
@@ -340,6 +382,9 @@ class Expansion {
 
   const std::string list_;
   const Node* blocks_;
+  const Node searched_;            // the parameters of the search
+  const Node* repeats_ = nullptr;  // the searched `repeat` around the current layer
+  int64_t repetition_ = 0;         // counts from 1
   bool names_all_ = false;
   Node::array_t flat_, problems_;
   std::set<std::string> broken_;           // blocks with problems, which are reported once
@@ -349,12 +394,16 @@ class Expansion {
 
 }  // namespace expansion
 
-const std::array<mk_param, 2> kGraphKeys = {{
+const std::array<mk_param, 4> kGraphKeys = {{
     {expansion::kName, MK_PARAM_TEXT, MK_PARAM_YOUNGER | MK_PARAM_COMMON, 0, 0, "\"\"", "",
      "name of the layer in saved models and in `inputs` of later layers; without it, its place in the list", nullptr, 0,
      0},
     {expansion::kInputs, MK_PARAM_TEXT, MK_PARAM_YOUNGER | MK_PARAM_COMMON | MK_PARAM_LIST, 0, 0, "[]", "",
      "the layers that it reads: their names, \"input\" or \"previous\"; without it, the previous layer", nullptr, 0, 0},
+    {expansion::kRepeats, MK_PARAM_INTEGER, MK_PARAM_YOUNGER | MK_PARAM_COMMON, 0, expansion::kMostRepeats, "0", "",
+     "in a block with a searched `repeat`: its value, which mokume writes", nullptr, 0, 0},
+    {expansion::kRepetition, MK_PARAM_INTEGER, MK_PARAM_YOUNGER | MK_PARAM_COMMON, 0, expansion::kMostRepeats, "0", "",
+     "the layer is absent if this exceeds `repeats`", nullptr, 0, 0},
 }};
 
 mk_form block_form() {
@@ -366,6 +415,37 @@ mk_form block_form() {
 std::string expand(const std::string& list, const std::string& options) {
   const auto root = expansion::Node::parse(options);
   return expansion::Expansion(list, root).run(*expansion::find(root, list)).dump();
+}
+
+std::string without_absent(const std::string& layers) {
+  if (layers.find(expansion::kRepetition) == std::string::npos) return layers;
+  nlohmann::json kept = nlohmann::json::array();
+  std::map<std::string, std::string> standing_for;  // maps an absent layer to its input
+  const auto resolved = [&](const std::string& name) {
+    const auto found = standing_for.find(name);
+    return found == standing_for.end() ? name : found->second;
+  };
+  std::string previous = expansion::kInput;
+  for (nlohmann::json layer : nlohmann::json::parse(layers)) {
+    const std::string name = layer.value(expansion::kName, "");
+    std::istringstream names(layer.value(expansion::kInputs, previous));
+    std::string inputs, first;
+    for (std::string one; std::getline(names, one, ',');) {
+      inputs += (inputs.empty() ? "" : ",") + resolved(one);
+      if (first.empty()) first = resolved(one);
+    }
+    const bool absent = layer.value(expansion::kRepetition, int64_t{0}) > layer.value(expansion::kRepeats, int64_t{0});
+    previous = name;
+    if (absent) {
+      standing_for[name] = first;
+      continue;
+    }
+    layer.erase(expansion::kRepeats);
+    layer.erase(expansion::kRepetition);
+    layer[expansion::kInputs] = inputs;
+    kept.push_back(std::move(layer));
+  }
+  return kept.dump();
 }
 
 }  // namespace mokume::cnn

@@ -13,6 +13,10 @@
 //   repeat = 2
 //   channels = 32
 //
+// A searched number of repetitions, `repeat = "$depth"`, puts as many into the list as the search can ask for. Their
+// layers have the keys `repeats = "$depth"` and `repetition`, and without_absent() removes those that a candidate does
+// not have.
+//
 // expand() replaces blocks by their layers (docs/adr/0036), whose names begin with the place of the block:
 // "stage.0.main" is the layer `main` of the first repetition, and without `repeat` it is "stage.main".
 #pragma once
@@ -26,9 +30,9 @@ namespace mokume::cnn {
 
 inline constexpr const char* kBlocks = "blocks";  // the table of blocks in [model_options]
 
-// Lists the keys `name` and `inputs`, which every layer has in a file in addition to those of its type. The program
-// keeps `inputs` as one text with commas.
-extern const std::array<mk_param, 2> kGraphKeys;
+// Lists the keys `name`, `inputs`, `repeats` and `repetition`, which every layer has in a file in addition to those of
+// its type. The program keeps `inputs` as one text with commas.
+extern const std::array<mk_param, 4> kGraphKeys;
 // Describes blocks among the layers.
 mk_form block_form();
 
@@ -36,5 +40,9 @@ mk_form block_form();
 // blocks, all layers have names. Problems are repeated names, inputs that are unknown or come later, layers that nobody
 // reads, and blocks that are unknown or contain themselves. The program checks layers that are no tables.
 std::string expand(const std::string& list, const std::string& options);
+
+// Removes the layers of a candidate, as JSON, whose repetition exceeds the number of repeats. What reads an absent
+// layer reads its first input, so that an absent repetition of a block passes on what the block reads.
+std::string without_absent(const std::string& layers);
 
 }  // namespace mokume::cnn

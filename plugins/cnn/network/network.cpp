@@ -111,7 +111,7 @@ class Builder {
     plan.frozen = freeze_.holds(plan.name);
     if (inputs.size() > 1 && !plan.type.joins)
       plan.refuse("it reads one layer, but its inputs are " + std::to_string(inputs.size()),
-                  "join them with add or concat before it");
+                  "join them with add, multiply or concat before it");
     const std::shared_ptr<Layer> layer = plan.type.make(Values(description, plan.type.form), plan);
     net_.layers.push_back(layer);
     layer->inputs = inputs;
@@ -173,8 +173,9 @@ Network make_network(const Settings& settings, const Shape& input, int64_t outpu
 bool same_shape(const Network& a, const Settings& a_settings, const Network& b, const Settings& b_settings) {
   const auto keys = [](const Settings& s) {
     return std::tuple(s.batch_size, s.accumulate, s.loss, s.loss_form.is_plain(), s.weighted, s.mixup_alpha > 0,
-                      s.standardise_target, s.ema_decay > 0, s.stop.restore_best, s.optimizer.kind,
-                      s.optimizer.states(), s.optimizer.clip > 0, s.muon.ns_steps, s.muon.momentum > 0,
+                      s.cutmix_alpha > 0, s.mirrors, s.standardise_target, s.ema_decay > 0, s.stop.restore_best,
+                      s.optimizer.kind, s.optimizer.states(), s.optimizer.clip > 0, s.muon.ns_steps,
+                      s.muon.momentum > 0,
 
                       ops::has_linear_update(s.optimizer, s.batch_size));
   };

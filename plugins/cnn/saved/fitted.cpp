@@ -18,6 +18,7 @@ namespace st = safetensors;
 
 constexpr int64_t kPredictBatch = 256;
 constexpr int kFormat = 1;
+constexpr const char *kTestTimeAugmentation = "test_time_augmentation", *kHorizontalFlip = "horizontal_flip";
 
 // Converts logits to log-probabilities in double. Returns the index of the largest logit; the first one wins ties.
 int32_t log_softmax(std::span<const float> logits, float* out) {
@@ -61,6 +62,7 @@ bool read_manifest(const std::string& path, Fitted& f) {
     throw Error(MK_BAD_DATA, path + " was written by another version of mokume: use that version");
   f.settings.layers = manifest.at("layers").dump();
   f.settings.loss = manifest.at("loss") == name_of(Loss::mse) ? Loss::mse : Loss::cross_entropy;
+  f.settings.mirrors = manifest.value(kTestTimeAugmentation, "none") == kHorizontalFlip;
   manifest.at("classes").get_to(f.class_names);
   const ordered_json &input = manifest.at("input"), &scaling = manifest.at("scaling"), &target = manifest.at("target");
   const auto side_of = [&](const char* name) { return sdk::whole_number(input.at(name)); };
@@ -91,6 +93,18 @@ std::vector<Part> parts_that_fit(uint64_t budget, const Network& network, int64_
     parts.push_back({points[from], points[to]});
   }
   return parts;
+}
+
+// Returns images with the columns in reverse order.
+std::vector<float> mirrored(const float* x, int64_t rows, const Shape& image) {
+  std::vector<float> turned;
+  turned.reserve(size_t(rows * image.elements()));
+  for (int64_t line = 0; line < rows * image.height; ++line)
+    for (int64_t column = image.width; column-- > 0;) {
+      const float* pixel = x + (line * image.width + column) * image.channels;
+      turned.insert(turned.end(), pixel, pixel + image.channels);
+    }
+  return turned;
 }
 
 // Computes the output of a part of a network for some rows. Works in batches of fixed size.
@@ -140,8 +154,17 @@ void Fitted::predict(const std::vector<Part>& parts, const sdk::Device& device, 
   for (int64_t first = 0; first < rows; first += at_once) {
     const int64_t count = std::min(at_once, rows - first);
     std::vector<float> values;
-    for (const Part& part : parts)
-      values = outputs_of(part, *this, device, part.first == 0 ? x + first * features : values.data(), count, batch);
+    const auto run = [&](const float* from) {
+      for (const Part& part : parts)
+        values = outputs_of(part, *this, device, part.first == 0 ? from : values.data(), count, batch);
+    };
+    run(x + first * features);
+    if (settings.mirrors) {
+      std::vector<float> plain;
+      plain.swap(values);
+      run(mirrored(x + first * features, count, network.input).data());
+      for (size_t i = 0; i < values.size(); ++i) values[i] = 0.5F * (plain[i] + values[i]);
+    }
     expect_numbers(values);
     for (int64_t r = 0; r < count; ++r) {
       const std::span<const float> row(values.data() + r * outputs, outputs);
@@ -176,7 +199,7 @@ void Fitted::save(const std::string& directory) const {
   writer.metadata("format", "pt");
   writer.write(directory + "/model.safetensors");
 
-  const ordered_json manifest = {
+  ordered_json manifest = {
       {"mokume_cnn", kFormat},
       {"layers", ordered_json::parse(settings.layers)},
       {"loss", name_of(settings.loss)},
@@ -190,6 +213,7 @@ void Fitted::save(const std::string& directory) const {
       {"target", {{"mean", moments.target_mean}, {"deviation", moments.target_deviation}}},
       {"scaling", {{"mean", mean}, {"scale", scale}}},
   };
+  if (settings.mirrors) manifest[kTestTimeAugmentation] = kHorizontalFlip;
   sdk::OutputFile out(directory + "/manifest.json");
   out.append(manifest.dump(1) + "\n");
   out.close();

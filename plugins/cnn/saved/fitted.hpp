@@ -16,7 +16,7 @@ namespace mokume::cnn {
 inline constexpr const char *kMeanTensor = "normalise.mean", *kDeviationTensor = "normalise.std";
 
 struct Fitted {
-  Settings settings;  // the layers and the loss, without the training settings
+  Settings settings;  // the layers, the loss and `mirrors`, without the training settings
   Network network;
   std::vector<std::string> class_names;  // empty for regression
   std::vector<float> parameters;         // in the network's own order

@@ -15,6 +15,8 @@ mk_tensor rows_of(const mk_tensor& t, int64_t first, int64_t count) {
   return sdk::matrix(t.buffer, count, t.columns, t.row_stride, t.offset + first * t.row_stride);
 }
 
+mk_tensor flat(const mk_tensor& t) { return sdk::vector(t.buffer, t.rows * t.columns, t.offset); }
+
 mk_tensor first_column(const mk_tensor& t) { return sdk::matrix(t.buffer, t.rows, 1, t.row_stride, t.offset); }
 
 }  // namespace
@@ -34,6 +36,20 @@ double mixup_share(double alpha, uint64_t seed, uint32_t stream, int64_t batch) 
   return 0.5;
 }
 
+CutBox cutmix_box(double alpha, const Shape& image, uint64_t seed, uint32_t stream, int64_t batch) {
+  const double side = std::sqrt(1 - mixup_share(alpha, seed, stream, batch));
+  const sdk::Random random(seed, sdk::Purpose::dropout, stream, 2);
+  const auto cut = [&](int64_t size, uint64_t at, int64_t& begin, int64_t& length) {
+    const auto middle = int64_t(random.uniform(at) * double(size)), half = int64_t(0.5 * side * double(size));
+    begin = std::max<int64_t>(0, middle - half);
+    length = std::min(size, middle + half) - begin;
+  };
+  CutBox box;
+  cut(image.height, 2 * uint64_t(batch), box.top, box.height);
+  cut(image.width, 2 * uint64_t(batch) + 1, box.left, box.width);
+  return box;
+}
+
 Mixup::Mixup(const sdk::Device& device, int64_t rows, int64_t features, int64_t outputs, StackMemory& memory)
     : partners_(memory.take(rows * features)),
       gradient_(memory.take(rows * outputs)),
@@ -42,10 +58,15 @@ Mixup::Mixup(const sdk::Device& device, int64_t rows, int64_t features, int64_t 
   device.submit(ops::fill(one_.vector(1), 1.0F));
 }
 
-void Mixup::mix(const mk_tensor& x, double share, const Submit& submit) const {
+// Copies x, and returns the copy.
+mk_tensor Mixup::keep(const mk_tensor& x, const Submit& submit) const {
   const mk_tensor before = partners_.matrix(x.rows, x.columns);
-  const auto flat = [](const mk_tensor& t) { return sdk::vector(t.buffer, t.rows * t.columns, t.offset); };
   submit(ops::bias_act(flat(x), {}, ops::Activation::none, flat(before)));
+  return before;
+}
+
+void Mixup::mix(const mk_tensor& x, double share, const Submit& submit) const {
+  const mk_tensor before = keep(x, submit);
   const auto add = [&](int64_t to, int64_t from, int64_t count) {
     if (count > 0)
       submit(ops::gemm(one_.matrix(1, 1), false, flat(rows_of(before, from, count)), false, flat(rows_of(x, to, count)),
@@ -53,6 +74,22 @@ void Mixup::mix(const mk_tensor& x, double share, const Submit& submit) const {
   };
   add(0, x.rows - 1, 1);
   add(1, 0, x.rows - 1);
+}
+
+// An op copies the box's part of one line of all images.
+void Mixup::cut(const mk_tensor& x, const Shape& image, const CutBox& box, const Submit& submit) const {
+  if (box.height * box.width == 0) return;
+  const mk_tensor before = keep(x, submit);
+  const auto line = [&](const mk_tensor& images, int64_t y, int64_t first, int64_t count) {
+    const int64_t at = (y * image.width + box.left) * image.channels;
+    const mk_tensor rows = rows_of(images, first, count);
+    return sdk::matrix(images.buffer, count, box.width * image.channels, images.row_stride, rows.offset + at);
+  };
+  for (int64_t y = box.top; y < box.top + box.height; ++y) {
+    submit(ops::bias_act(line(before, y, x.rows - 1, 1), {}, ops::Activation::none, line(x, y, 0, 1)));
+    if (x.rows > 1)
+      submit(ops::bias_act(line(before, y, 0, x.rows - 1), {}, ops::Activation::none, line(x, y, 1, x.rows - 1)));
+  }
 }
 
 void Mixup::add_partners(const mk_tensor& results, const mk_tensor& gradient, double share, int64_t begin,

@@ -1,11 +1,13 @@
-// Implements mixup, by which a batch learns from mixtures of two of its rows and from both labels (Zhang, Cisse,
-// Dauphin, Lopez-Paz: mixup: Beyond Empirical Risk Minimization, 2018). As in torchvision, a row's partner is the
+// Implements mixup and cutmix, by which a batch learns from mixtures of two of its rows and from both labels (Zhang,
+// Cisse, Dauphin, Lopez-Paz: mixup: Beyond Empirical Risk Minimization, 2018; Yun, Han, Oh, Chun, Choe, Yoo: CutMix,
+// 2019). As in torchvision, a row's partner is the
 // previous row of the batch (the last row for the first row), and all rows of a batch have the same share.
 #pragma once
 
 #include <cstdint>
 #include <functional>
 
+#include "layers/parameter.hpp"
 #include "memory.hpp"
 
 namespace mokume::cnn {
@@ -13,6 +15,18 @@ namespace mokume::cnn {
 // Returns the share of a row in its mixture, from a Beta distribution with both parameters `alpha` > 0. The share is a
 // pure function of seed, stream and batch.
 double mixup_share(double alpha, uint64_t seed, uint32_t stream, int64_t batch);
+
+// Describes the rectangle of an image that comes from another image.
+struct CutBox {
+  int64_t top = 0, left = 0, height = 0, width = 0;
+
+  // Returns the share of an image that stays.
+  double share(const Shape& image) const { return 1 - double(height * width) / double(image.height * image.width); }
+};
+
+// Returns the rectangle of a batch. As in torchvision, its area has the share 1 - mixup_share(), before the borders of
+// the image cut it off, and its middle is uniform over the image.
+CutBox cutmix_box(double alpha, const Shape& image, uint64_t seed, uint32_t stream, int64_t batch);
 
 class Mixup {
  public:
@@ -28,6 +42,9 @@ class Mixup {
   // Computes x = share * x + (1 - share) * partners for a dense x of rows x features.
   void mix(const mk_tensor& x, double share, const Submit& submit) const;
 
+  // Replaces the pixels in the box by those of the partners, for dense images.
+  void cut(const mk_tensor& x, const Shape& image, const CutBox& box, const Submit& submit) const;
+
   // Returns the op for the loss of rows [first, first + count) of the batch, whose labels begin at `place` in the
   // epoch's order. The op writes the loss and its gradient to the given tensors.
   using Loss = std::function<mk_op(int64_t first, int64_t count, int64_t place, const mk_tensor& results,
@@ -39,6 +56,8 @@ class Mixup {
                     const Submit& submit) const;
 
  private:
+  mk_tensor keep(const mk_tensor& x, const Submit& submit) const;
+
   Slice partners_, gradient_, results_, one_;
 };
 

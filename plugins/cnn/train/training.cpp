@@ -7,7 +7,11 @@
 #include "augmentation.hpp"
 #include "network/initial.hpp"
 #include "saved/start.hpp"
+#include "sdk/ops/augment.hpp"
+#include "sdk/ops/bias_act.hpp"
+#include "sdk/ops/fill.hpp"
 #include "sdk/ops/gather_rows.hpp"
+#include "sdk/ops/gemm.hpp"
 #include "sdk/philox.hpp"
 #include "train/loss.hpp"
 
@@ -68,8 +72,17 @@ Training::Training(const sdk::Host& host, const sdk::Device& device, const Resid
     weights_ = from.take(data_.rows);
     weights_.write(device, task_.weights.data(), task_.weights.size());
   }
-  if (settings_.mixup_alpha > 0 && (engine_.has_input() || engine_.has_output()))
+  if (settings_.mixes() && (engine_.has_input() || engine_.has_output()))
     mixup_ = Mixup(device, engine_.batch(), network.input.elements(), network.outputs(), from);
+  if (settings_.mirrors) {
+    if (!engine_.has_input() || !engine_.has_output())
+      throw Error(
+          MK_UNSUPPORTED,
+          "test_time_augmentation needs the whole network on one device: remove it, or do not divide the layers");
+    plain_outputs_ = from.take(engine_.batch() * network.outputs());
+    one_ = from.take(1);
+    device.submit(ops::fill(one_.vector(1), 1.0F));
+  }
   if (settings_.standardise_target) {
     scaled_target_ = from.take(data_.rows);
     scale_target();
@@ -86,10 +99,10 @@ Training::Training(const sdk::Host& host, const sdk::Device& device, const Resid
 uint64_t Training::bytes(const Network& network, const Settings& settings, int64_t rows, const Part& part) {
   // Each row has its index in an order, its loss and hit, and, where used, a scaled target and a weight.
   const int64_t words = rows * (3 + (settings.standardise_target ? 1 : 0) + (settings.weighted ? 1 : 0));
-  const int64_t mixed = settings.mixup_alpha > 0
-                            ? Mixup::elements(rows_of_pass(settings), network.input.elements(), network.outputs())
-                            : 0;
-  return 4 * (words + mixed) +
+  const int64_t mixed =
+      settings.mixes() ? Mixup::elements(rows_of_pass(settings), network.input.elements(), network.outputs()) : 0;
+  const int64_t mirrored = settings.mirrors ? rows_of_pass(settings) * network.outputs() + 1 : 0;
+  return 4 * (words + mixed + mirrored) +
          Engine::bytes(network, rows_of_pass(settings), true, settings.optimizer, engine_options(settings, part));
 }
 
@@ -210,7 +223,8 @@ void Training::put(Phase phase, const RowRange& part) {
                             {augment_seed_, uint32_t(position_.batches_begun()), part.first}, engine_.input(rows)));
       else
         submit(ops::gather_rows(data_.inputs(), index, engine_.input(rows)));
-      if (settings_.mixup_alpha > 0) mixup_.mix(engine_.input(rows), mixup_share(), submit);
+      if (settings_.mixup_alpha > 0) mixup_.mix(engine_.input(rows), mixed_share(), submit);
+      if (settings_.cutmix_alpha > 0) mixup_.cut(engine_.input(rows), network_.input, cut_box(), submit);
       return;
     case Phase::forward: {
       const mk_tensor outputs = engine_.forward(rows, &dropout);
@@ -263,13 +277,29 @@ void Training::validate(int64_t k) {
   const auto [first, rows] = validation_range(k);
   queued_rows_.push_back(rows);
   engine_.use_average(!untrained());
-  const mk_tensor outputs = engine_.forward(rows, nullptr);
+  const mk_tensor outputs = predict_validation({first, rows});
   engine_.use_average(false);
   if (!engine_.has_output()) return;
   // Validation compares classifiers by the plain cross-entropy, whatever their training loss is.
   const LossForm form{{}, settings_.loss_form.distance, {}};
   queue_.push_back(loss_of(outputs, validation_order_.vector(rows, first, MK_I32), 1,
                            validation_results_.matrix(rows, 2, 2 * first), {}, form));
+}
+
+// Returns the outputs for loaded rows of the validation.
+mk_tensor Training::predict_validation(const RowRange& range) {
+  const mk_tensor outputs = engine_.forward(range.rows, nullptr);
+  if (!settings_.mirrors) return outputs;
+  const auto flat = [](const mk_tensor& t) { return sdk::vector(t.buffer, t.rows * t.columns, t.offset); };
+  const mk_tensor plain = plain_outputs_.vector(outputs.rows * outputs.columns);
+  queue_.push_back(ops::bias_act(flat(outputs), {}, ops::Activation::none, plain));
+  ops::Augment mirror;
+  mirror.horizontal = 1;
+  queue_.push_back(ops::augment(data_.inputs(), validation_order_.vector(range.rows, range.first, MK_I32),
+                                augment_for(mirror, network_.input), {}, engine_.input(range.rows)));
+  engine_.forward(range.rows, nullptr);
+  queue_.push_back(ops::gemm(one_.matrix(1, 1), false, plain, false, flat(outputs), 0.5F, 0.5F));
+  return outputs;
 }
 
 mk_op Training::loss_of(const mk_tensor& outputs, const mk_tensor& index, double scale, const mk_tensor& rows,
@@ -284,10 +314,10 @@ void Training::put_loss(int64_t first, const mk_tensor& outputs) {
   LossForm form = settings_.loss_form;
   if (settings_.weighted) form.weight = weights_.vector(data_.rows);
   const double scale = 1.0 / (batch_weight() * position_.batches_of_step());
-  const double share = settings_.mixup_alpha > 0 ? mixup_share() : 1;
+  const double share = settings_.mixes() ? mixed_share() : 1;
   const mk_tensor results = results_.matrix(rows, 2, 2 * first), gradient = engine_.output_gradient(rows);
   queue_.push_back(loss_of(outputs, order_.vector(rows, first, MK_I32), scale * share, results, gradient, form));
-  if (settings_.mixup_alpha == 0) return;
+  if (!settings_.mixes()) return;
   const auto of_partners = [&](int64_t from, int64_t count, int64_t place, const mk_tensor& to, const mk_tensor& grad) {
     const mk_tensor some = sdk::matrix(outputs.buffer, count, outputs.columns, outputs.row_stride,
                                        outputs.offset + from * outputs.row_stride);
@@ -296,8 +326,14 @@ void Training::put_loss(int64_t first, const mk_tensor& outputs) {
   mixup_.add_partners(results, gradient, share, first, of_partners, [this](const mk_op& op) { queue_.push_back(op); });
 }
 
-double Training::mixup_share() const {
-  return cnn::mixup_share(settings_.mixup_alpha, task_.seed, task_.stream, position_.batches_begun());
+// Returns the share of a row in its mixture.
+double Training::mixed_share() const {
+  if (settings_.cutmix_alpha > 0) return cut_box().share(network_.input);
+  return mixup_share(settings_.mixup_alpha, task_.seed, task_.stream, position_.batches_begun());
+}
+
+CutBox Training::cut_box() const {
+  return cutmix_box(settings_.cutmix_alpha, network_.input, task_.seed, task_.stream, position_.batches_begun());
 }
 
 Score Training::score(int64_t first, int64_t rows) const {

@@ -131,10 +131,12 @@ class Training {
   void scale_target();
   Score score(const Slice& results, int64_t first, int64_t rows, std::span<const float> weights) const;
   double batch_weight() const;
-  double mixup_share() const;
+  double mixed_share() const;
+  CutBox cut_box() const;
   mk_op loss_of(const mk_tensor& outputs, const mk_tensor& index, double scale, const mk_tensor& rows,
                 const mk_tensor& gradient, const LossForm& form) const;
   void put_loss(int64_t first, const mk_tensor& outputs);
+  mk_tensor predict_validation(const RowRange& range);
 
   sdk::Host host_;
   const sdk::Device& device_;
@@ -151,6 +153,7 @@ class Training {
   ops::Augment augment_;   // changes to training batches
   Slice order_, results_;  // order and results of the epoch
   Slice validation_order_, validation_results_;
+  Slice plain_outputs_, one_;         // the outputs for images that are not mirrored, and a one; only with mirrors
   Slice scaled_target_;               // only with standardise_target
   Slice weights_;                     // weights of the rows of the data; only with task_.weights
   std::vector<float> epoch_weights_;  // weights in the order of the epoch

@@ -84,6 +84,28 @@ class Rows(nn.Module):
         return self.last(torch.sigmoid((x - self.mean) / self.scale @ self.weight + self.bias)) * 3 + 10
 
 
+class Excited(nn.Module):
+    """Has the parts of MobileNetV3 and ShuffleNet. Linear layers compute the factors of its last block."""
+
+    def __init__(self):
+        super().__init__()
+        self.stem, self.bn = nn.Conv2d(3, 6, 3, 2, 1, bias=False), nn.BatchNorm2d(6)
+        self.grouped, self.depthwise = nn.Conv2d(6, 6, 1, groups=3), nn.Conv2d(6, 6, 3, padding=1, groups=6)
+        self.squeeze, self.excite = nn.Conv2d(6, 2, 1), nn.Conv2d(2, 6, 1)
+        self.fc1, self.fc2, self.last = nn.Linear(6, 2), nn.Linear(2, 6), nn.Linear(6, 3)
+
+    def forward(self, x):
+        x = nn.functional.hardswish(self.bn(self.stem(x)))
+        rows, c, h, w = x.shape
+        x = self.grouped(x).view(rows, 3, c // 3, h, w).transpose(1, 2).reshape(rows, c, h, w)
+        x = nn.functional.hardswish(self.depthwise(x)) + x
+        y = torch.relu(self.squeeze(nn.functional.adaptive_avg_pool2d(x, 1)))
+        x = x * nn.functional.hardsigmoid(self.excite(y))
+        y = self.fc2(torch.relu(self.fc1(nn.functional.adaptive_avg_pool2d(x, 1).view(rows, c))))
+        x = torch.sigmoid(y).view(rows, c, 1, 1) * x
+        return self.last(x.mean([2, 3]))
+
+
 def networks():
     lenet = nn.Sequential(nn.Conv2d(1, 2, 5, padding=2), nn.Tanh(), nn.AvgPool2d(2), nn.Conv2d(2, 3, 3), nn.Tanh(),
                           nn.AvgPool2d(2), nn.Flatten(), nn.Linear(12, 8), nn.Tanh(), nn.Linear(8, 6), nn.Tanh(),
@@ -98,7 +120,8 @@ def networks():
             # Exporters spell activations differently. This export also keeps batch_norm.
             "spelt": (ResNet8(1), (3, 8, 8), {"training": torch.onnx.TrainingMode.PRESERVE, "do_constant_folding": False,
                                               "opset_version": 13}),
-            "spelt-norms": (Norms(), (2, 5, 4), {"opset_version": 17}), "softplus": (softplus, (3,), {})}
+            "spelt-norms": (Norms(), (2, 5, 4), {"opset_version": 17}), "softplus": (softplus, (3,), {}),
+            "excited": (Excited(), (3, 12, 12), {})}
 
 
 def main():

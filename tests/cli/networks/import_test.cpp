@@ -34,7 +34,7 @@ std::vector<std::vector<double>> numbers_in(const std::string& text, const std::
 class Imported : public testing::TestWithParam<const char*> {};
 INSTANTIATE_TEST_SUITE_P(Networks, Imported,
                          testing::Values("lenet", "resnet8", "mobile", "norms", "joined", "rows", "spelt",
-                                         "spelt-norms"));
+                                         "spelt-norms", "excited"));
 
 // The experiment runs without training, and its model predicts the same as ONNX Runtime.
 TEST_P(Imported, PredictsWhatOnnxRuntimeDoes) {

@@ -292,6 +292,8 @@ TEST(Network, ErrorsAreReportedInSentences) {
   expect(place.mokume("run e.toml --set model_options.loss=nll"), 2, {"loss = \"nll\"", "log_softmax"});
   expect(place.mokume("run e.toml --set model_options.mixup_alpha=0.2 model_options.class_weight=balanced"), 2,
          {"mixup_alpha excludes weights of rows and classes"});
+  expect(place.mokume("run e.toml --set model_options.cutmix_alpha=1 model_options.mixup_alpha=0.2"), 2,
+         {"mixup_alpha and cutmix_alpha are both above 0: choose one of the two"});
   expect(place.mokume("run e.toml --set 'model_options.layers=[{ type = \"flatten\" }, { type = \"linear\", "
                       "out_features = 10 }]' 'model_options.optimizer={ type = \"muon\", lr = \"$rate\" }'"),
          2, {"optimizer = \"muon\" needs a weight before that of the last layer"});

@@ -136,6 +136,25 @@ layers = [{ type = "conv2d", out_channels = 4, kernel_size = 3, padding = 1, pad
   EXPECT_EQ(file.numbers("MaxPool", "strides"), (Numbers{7, 7}));
 }
 
+// The rows and their mirror images go through the network at once.
+TEST_F(Export, ProductsShufflesAndMirrorImagesAreOperators) {
+  train("source = \"digits\", limit = 100", R"(model = "cnn"
+[model_options]
+epochs = 1
+test_time_augmentation = "horizontal_flip"
+layers = [{ type = "conv2d", out_channels = 4, kernel_size = 3, stride = 3 }, { name = "x", type = "hard_swish" },
+  { type = "adaptive_avg_pool2d" }, { type = "flatten" }, { type = "linear", out_features = 4 },
+  { name = "gate", type = "hard_sigmoid" }, { type = "multiply", inputs = ["x", "gate"] },
+  { type = "channel_shuffle", groups = 2 }, { type = "flatten" }, { type = "linear", out_features = 10 }]
+)");
+  const Exported file = exported();
+  EXPECT_EQ(file.ops, (Names{"Reshape", "Transpose",   "Gather",    "Concat",       "Conv",        "HardSigmoid",
+                             "Mul",     "AveragePool", "Flatten",   "Gemm",         "HardSigmoid", "Reshape",
+                             "Mul",     "Reshape",     "Transpose", "Reshape",      "Flatten",     "Gemm",
+                             "Reshape", "ReduceMean",  "ArgMax",    "LabelEncoder", "Softmax"}));
+  EXPECT_EQ(file.numbers("ReduceMean", "axes"), Numbers{0});
+}
+
 TEST_F(Export, EveryActivationIsAFewOperators) {
   train("source = \"friedman\", limit = 200", R"(model = "cnn"
 [model_options]

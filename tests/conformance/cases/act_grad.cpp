@@ -40,7 +40,8 @@ std::vector<Case> cases() {
     list.push_back({"edges_" + std::string(name), Size::tiny, [kind = activation] {
                       Problem p;
                       const mk_tensor y = edge_values(p);
-                      const bool bounded = kind == Activation::tanh || kind == Activation::sigmoid;
+                      const bool bounded =
+                          kind == Activation::tanh || kind == Activation::sigmoid || kind == Activation::hard_sigmoid;
                       if (bounded) p.change(y, [](float v) { return std::tanh(v); });
                       const mk_tensor grad = p.random(y.rows, y.columns);
                       p.op = ops::act_grad(grad, y, kind, p.unwritten(y.rows, y.columns), 0.0625);

@@ -28,7 +28,7 @@ Case augment_case(const Images& i) {
 
 std::vector<Case> cases() {
   const ops::AugmentPlace wide{0xFEDCBA9876543210U, 4, 17}, last{UINT64_MAX, UINT32_MAX, (int64_t{1} << 32) - 9};
-  const ops::Augment all{9, 8, 3, 2, 4, 0.5, 0.5, 30, 0.4, 0.3, 0.5, 0.7};
+  const ops::Augment all{9, 8, 3, 2, 4, 0.5, 0.5, 30, 0.4, 0.3, 0.5, 0.7, 0.2};
   std::vector<Case> list;
   for (const Images& i : std::vector<Images>{
            {"unchanged", Size::tiny, 5, 3, {4, 5, 2}, {}, {1, 2}, {3, 1}},
@@ -43,6 +43,8 @@ std::vector<Case> cases() {
            {"contrast", Size::tiny, 9, 4, {4, 5, 2, 0, 0, 0, 0, 0, 0, 1}, wide},
            {"contrast_of_colours", Size::tiny, 9, 4, {4, 5, 3, 0, 0, 0, 0, 0, 0, 0.5}, wide},
            {"saturation", Size::tiny, 9, 4, {4, 5, 3, 0, 0, 0, 0, 0, 0, 0, 0.5}, wide},
+           {"hue", Size::tiny, 9, 4, {4, 5, 3, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0.5}, wide},
+           {"a_little_hue", Size::tiny, 9, 4, {4, 5, 3, 0, 0, 0.5, 0, 0, 0.3, 0, 0, 0, 0.1}, last},
            {"erased", Size::tiny, 9, 4, {6, 5, 2, 0, 3, 0, 0, 0, 0, 0, 0, 0.5}, wide},
            {"erased_wholly", Size::tiny, 2, 4, {3, 3, 1, 0, 9, 0, 0, 0, 0, 0, 0, 1}, wide},
            {"all", Size::tiny, 9, 4, all, last, {3, 5}, {1, 2}},

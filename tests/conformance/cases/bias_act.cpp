@@ -51,11 +51,13 @@ std::vector<Case> cases() {
   return list;
 }
 
-// The scale is |x| + |bias|, plus 1 for sigmoid.
+// The scale is |x| + |bias|, plus 1 for sigmoid and hard_sigmoid.
 std::vector<double> scale(const Problem& p, uint32_t, const std::vector<Words>&, Machine&) {
   const mk_op& op = p.op;
   const mk_tensor& x = op.inputs[0];
-  const double least = op.bias_act.activation == Activation::sigmoid ? 1 : kAnyZero;
+  const Activation activation = op.bias_act.activation;
+  const bool to_one = activation == Activation::sigmoid || activation == Activation::hard_sigmoid;
+  const double least = to_one ? 1 : kAnyZero;
   std::vector<double> result;
   for (int64_t r = 0; r < x.rows; ++r)
     for (int64_t c = 0; c < x.columns; ++c)

@@ -6,6 +6,11 @@
 
 namespace mokume::cnn {
 
+// Adds the hard sigmoid of `x` to the graph, and returns its name.
+inline std::string onnx_hard_sigmoid(Export& to, const std::string& x) {
+  return to.graph.add("HardSigmoid", {x}, sdk::onnx::Attributes().set("alpha", 1.0F / 6).set("beta", 0.5F));
+}
+
 // Works element by element. As in sdk/ops/bias_act.hpp, the gradient comes either from the output, which may share the
 // memory of the input, or from the input, which the layer then keeps.
 class ActivationLayer : public Layer {
