@@ -51,7 +51,7 @@ class Experiment:
         self, model, X, y, options, *, weights=None, task="classification", devices=None, seed=0, verbose=False
     ):
         self.verbose = verbose
-        self.rows, self.y, self.weights = X, y, weights
+        self.rows, self.y, self.weights, self.fold_of = X, y, weights, None
         self.devices = devices or ("host" if X.size < _SMALL else "all")
         self.tables = {
             "": {"name": "fit", "model": model, "seed": str(seed)},
@@ -74,18 +74,25 @@ class Experiment:
         self._place.cleanup()
 
     def search(self, lists, fold_of):
-        """Sets up a search whose candidate n has the n-th value of every list. Row r is validated in fold_of[r]."""
-        np.save(os.path.join(self.place, "folds.npy"), fold_of.astype(np.int64))
-        self.tables["validation"] = {"folds": int(fold_of.max()) + 1, "file": "folds.npy"}
+        """Sets up a search whose candidate n has the n-th value of every list.
+
+        Row r is validated in fold_of[r], or in no fold if that is -1. If there is one fold, it validates the last rows.
+        """
+        folds = int(fold_of.max()) + 1
+        if folds > 1:
+            self.fold_of = fold_of.astype(np.int64)
+            self.tables["validation"] = {"folds": folds, "file": "folds.npy"}
+        else:
+            self.tables["validation"] = {"share": np.count_nonzero(fold_of == 0) / len(fold_of), "ordered": True}
         self.tables["search"] = {"method": "list"}
         self.tables["search.params"] = lists
 
     def run(self, accept=(DONE,)):
         """Runs the experiment, and returns its run directory. Raises Failure unless the exit code is in `accept`."""
         save_rows(self.place, "rows.npy", self.rows)
-        np.save(os.path.join(self.place, "labels.npy"), self.y)
-        if self.weights is not None:
-            np.save(os.path.join(self.place, "weights.npy"), self.weights)
+        for name, values in [("labels", self.y), ("weights", self.weights), ("folds", self.fold_of)]:
+            if values is not None:
+                np.save(os.path.join(self.place, f"{name}.npy"), values)
         text = ""
         for table, keys in self.tables.items():
             if keys or not table:
