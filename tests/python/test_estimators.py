@@ -3,12 +3,12 @@
 import pytest
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
-from mokume.sklearn import SVC, SVR, GridSearchCV, MLPClassifier
+from mokume.sklearn import SVC, SVR, GridSearchCV, MLPClassifier, MLPRegressor
 
 SEARCH = GridSearchCV(SVC(), {"C": [0.5, 1]}, cv=2)
 
 
-@parametrize_with_checks([SVC(), SVR(), MLPClassifier(max_iter=40), SEARCH])
+@parametrize_with_checks([SVC(), SVR(), MLPClassifier(max_iter=40), MLPRegressor(max_iter=80), SEARCH])
 def test_check_estimator(estimator, check):
     if check.func.__name__.startswith("check_sample_weight_equivalence"):
         pytest.skip("weights and repeated rows give the same optimum within tol, but not the same seven digits")

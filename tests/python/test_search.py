@@ -160,7 +160,13 @@ COLUMNS = make_column_transformer(
     (make_pipeline(SimpleImputer(), MinMaxScaler()), list("abcd")), (OneHotEncoder(), ["word"])
 )
 PIPELINES = [
-    (Pipeline([("before", MinMaxScaler()), ("svc", SVC(devices="host"))]), {}, np.asarray, 1, ShuffleSplit(2, random_state=0)),
+    (
+        Pipeline([("before", MinMaxScaler()), ("svc", SVC(devices="host"))]),
+        {},
+        np.asarray,
+        1,
+        ShuffleSplit(2, random_state=0),
+    ),
     (Pipeline([("before", COLUMNS), ("svc", SVC(devices="host", class_weight="balanced"))]), {}, cells, 1, 3),
     (
         Pipeline([("before", StandardScaler()), ("pca", PCA(svd_solver="full")), ("svc", SVC(devices="host"))]),

@@ -8,9 +8,6 @@ import tempfile
 from pathlib import Path
 
 import numpy as np
-from sklearn.base import BaseEstimator, ClassifierMixin
-from sklearn.utils.multiclass import check_classification_targets
-from sklearn.utils.validation import check_is_fitted
 
 from mokume.program import DONE, call
 from mokume.run import predict, save_rows, toml
@@ -33,17 +30,6 @@ FEW_PRODUCTS = 1 << 31
 _KEPT = ["run.json", "config.resolved.toml", "experiment.toml"]
 
 
-def refuse(estimator, **supported):
-    """Raises ValueError for a parameter whose value is not among those that the program supports."""
-    for name, values in supported.items():
-        value = getattr(estimator, name)
-        if not any(value is one or (isinstance(value, type(one)) and value == one) for one in values):
-            takes = " or ".join(repr(one) for one in values)
-            raise ValueError(
-                f"{type(estimator).__name__} of mokume does not support {name}={value!r}; it takes {name}={takes}"
-            )
-
-
 class Experiment:
     """Runs an experiment in a temporary directory, which exists until the end of the `with` block."""
 
@@ -51,6 +37,7 @@ class Experiment:
         self, model, X, y, options, *, weights=None, task="classification", devices=None, seed=0, verbose=False
     ):
         self.verbose = verbose
+        self.files = {}  # further files of the experiment, as bytes
         self.rows, self.y, self.weights, self.fold_of = X, y, weights, None
         self.devices = devices or ("host" if X.size < _SMALL else "all")
         self.tables = {
@@ -93,6 +80,8 @@ class Experiment:
         for name, values in [("labels", self.y), ("weights", self.weights), ("folds", self.fold_of)]:
             if values is not None:
                 np.save(os.path.join(self.place, f"{name}.npy"), values)
+        for name, content in self.files.items():
+            Path(self.place, name).write_bytes(content)
         text = ""
         for table, keys in self.tables.items():
             if keys or not table:
@@ -137,23 +126,3 @@ class ProgramFiles:
         names = text[: text.index("\n")].split(",")
         table = np.loadtxt(io.StringIO(text), delimiter=",", skiprows=1, ndmin=2, dtype=np.float64)
         return table[:, names.index(after) + 1 :]
-
-
-class ProgramClassifier(ClassifierMixin, ProgramFiles, BaseEstimator):
-    """Checks the rows and classes of a classifier."""
-
-    def _checked(self, X, y):
-        """Returns rows and class numbers, and sets classes_ and n_features_in_."""
-        X, y = validate_data(self, X, y, dtype=np.float32, order="C")
-        check_classification_targets(y)
-        self.classes_, numbers = np.unique(y, return_inverse=True)
-        if len(self.classes_) < 2:
-            raise ValueError(
-                f"{type(self).__name__} needs samples of at least 2 classes, but y has 1 class: {self.classes_[0]}"
-            )
-        return X, numbers.astype(np.int64)
-
-    def _rows(self, X):
-        """Checks rows to predict, and returns them."""
-        check_is_fitted(self)
-        return validate_data(self, X, dtype=np.float32, order="C", reset=False)

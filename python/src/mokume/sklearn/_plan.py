@@ -227,7 +227,7 @@ def _is_plain_scaler(step):
 
 
 def _key(value):
-    """Returns a value that is equal for equal parameters; two objects of a class may differ, so they count as unequal."""
+    """Returns a value that is equal for equal parameters. Two objects count as unequal."""
     return (type(value), value) if isinstance(value, (bool, int, float, str, type(None))) else id(value)
 
 

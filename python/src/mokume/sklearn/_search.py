@@ -16,11 +16,9 @@ from sklearn.model_selection import ParameterGrid, ParameterSampler, check_cv
 from sklearn.model_selection._validation import _warn_or_raise_about_fit_failures
 from sklearn.utils import check_random_state
 
-from mokume.program import DONE, FAILED_FITS, Failure
+from mokume.program import DONE, FAILED_FITS, REFUSED, Failure
 from mokume.sklearn._base import read_json, read_table
 from mokume.sklearn._plan import SCORES, Elsewhere, Plan, first_line
-
-_REFUSED = 2, 3  # the program's exit codes for a mistake in the experiment file, and in the data
 
 
 class _Drawn:
@@ -195,7 +193,7 @@ def _run(experiment):
     try:
         return experiment.run(accept=(DONE, FAILED_FITS))
     except Failure as failure:
-        if failure.code not in _REFUSED:
+        if failure.code not in REFUSED:
             raise
         raise Elsewhere(f"the program refuses the search: {failure}") from failure
 
@@ -235,9 +233,9 @@ def _scorer(machine, scoring, validated):
 class GridSearchCV(SharedSearch, sklearn.model_selection.GridSearchCV):
     """Is scikit-learn's GridSearchCV, and shares the work of the fits if the estimator is mokume's.
 
-    The program fits the candidates if the estimator is an SVC or SVR of mokume, or a Pipeline that ends with one, the score
-    is accuracy for an SVC, R2 or the negative mean squared error for an SVR, and training rows are not scored. One run
-    fits all candidates in all folds if
+    The program fits the candidates if the estimator is an SVC or SVR of mokume, or a Pipeline that ends with one, the
+    score is accuracy for an SVC, R2 or the negative mean squared error for an SVR, and training rows are not scored.
+    One run fits all candidates in all folds if
 
     * no step is before the machine, or only a StandardScaler, and the search changes only parameters of the machine,
     * each row is validated at most once, each fold trains on all other rows, and these have all classes,
