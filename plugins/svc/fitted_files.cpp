@@ -209,6 +209,7 @@ void Fitted::save(const std::string& directory) const {
   // The training rows are in the order of the vectors in the file.
   if (one_file(*this) && !training_rows.empty()) manifest["training_rows"] = training_rows;
   if (!steps.empty()) manifest["steps"] = steps;
+  if (!converged.empty()) manifest["converged"] = converged;
   std::ofstream out(directory + "/manifest.json", std::ios::binary | std::ios::trunc);
   out << manifest.dump(2) << "\n";
   out.close();

@@ -4,6 +4,7 @@ import csv
 import io
 import json
 import os
+import shutil
 import tempfile
 from pathlib import Path
 
@@ -30,6 +31,21 @@ FEW_PRODUCTS = 1 << 31
 _KEPT = ["run.json", "config.resolved.toml", "experiment.toml"]
 
 
+# A file system in memory, where small experiments run: the program makes each file of a run durable, which takes a disk
+# longer than a small fit.
+_MEMORY = "/dev/shm"
+_LARGEST_IN_MEMORY = 1 << 28
+
+
+def temporary_directory(bytes_of_rows):
+    """Returns a temporary directory: in memory if the rows are small and $TMPDIR names no other place."""
+    usual = tempfile.gettempdir() == "/tmp"
+    fits = bytes_of_rows <= _LARGEST_IN_MEMORY and os.access(_MEMORY, os.W_OK)
+    if not usual or not fits or shutil.disk_usage(_MEMORY).free < 4 * _LARGEST_IN_MEMORY:
+        return tempfile.TemporaryDirectory(prefix="mokume-")
+    return tempfile.TemporaryDirectory(prefix="mokume-", dir=_MEMORY)
+
+
 class Experiment:
     """Runs an experiment in a temporary directory, which exists until the end of the `with` block."""
 
@@ -53,7 +69,7 @@ class Experiment:
             self.tables["data"]["weight"] = "weights.npy"
 
     def __enter__(self):
-        self._place = tempfile.TemporaryDirectory(prefix="mokume-")
+        self._place = temporary_directory(self.rows.nbytes)
         self.place = self._place.name
         return self
 
@@ -116,7 +132,7 @@ class ProgramFiles:
 
     def _scores_of_program(self, X, after="predicted"):
         """Returns the columns to the right of the column `after` in the program's predictions for checked rows."""
-        with tempfile.TemporaryDirectory(prefix="mokume-") as place:
+        with temporary_directory(X.nbytes) as place:
             run = Path(place, "run")
             for name, content in self._files.items():
                 path = run / name
