@@ -5,13 +5,16 @@
 #include <cstdio>
 
 #include "base/files.hpp"
+#include "base/json.hpp"
 #include "base/text.hpp"
 #include "commands.hpp"
 #include "frontends.hpp"
 #include "inspect/dry_run.hpp"
 #include "outcome.hpp"
 #include "report/profile.hpp"
+#include "results/best.hpp"
 #include "results/nested.hpp"
+#include "run/learning_curve.hpp"
 #include "run/nested.hpp"
 #include "run/recorded_run.hpp"
 #include "run/run.hpp"
@@ -128,7 +131,7 @@ int run_outer_folds(Runtime& runtime, const run::RunRequest& whole, const std::s
   if (!leads) return code;
   const results::RunView view = run::write_tables(runtime.registry(), directory);
   report::write(view, directory);
-  if (told && view.nested) say(stderr, "nested cross-validation: {}\n", results::nested_text(*view.nested));
+  if (told && view.nested) say(stderr, "nested cross-validation: {}\n", results::nested_text(view));
   return code;
 }
 
@@ -164,7 +167,51 @@ int execute(Runtime& runtime, const run::RunRequest& request, StopWatch& watch, 
   });
 }
 
+// Runs the experiment that measures a learning curve, and returns the exit code.
+int run_curve(Runtime& runtime, run::RunRequest request, const std::string& directory, StopWatch& watch,
+              Verbosity verbosity, const StoredRun& stored) {
+  const bool leads = runtime.transport().rank() == 0;
+  runtime.log().set_level(log_level(verbosity, leads));
+  base::refuse_links({directory, "curve"});
+  std::optional<run::DirectoryLock> lock;
+  if (leads) {
+    base::make_directories({directory, "curve"});
+    lock.emplace(directory + "/curve", run::lock_wait(request, watch.stop()));
+    request.source_text = base::read_file(base::Below{directory, "experiment.toml"}, 1U << 24);
+  }
+  const run::RunResult result = perform(runtime, request, watch, verbosity, nullptr, &stored);
+  if (!leads) return result.state == "stopped" ? kStopped : kDone;
+  if (result.state == "stopped") {
+    tell(result, verbosity == Verbosity::quiet);
+    return kStopped;
+  }
+  const results::LearningCurve curve = run::curve_of(run::read_view(runtime.registry(), result.directory));
+  run::keep_curve(directory, curve);
+  report::write(run::write_tables(runtime.registry(), directory), directory);
+  if (verbosity == Verbosity::json) say(stdout, "{}\n", base::to_json(curve));
+  for (const results::LearningCurve::Point& one : curve.points)
+    if (verbosity != Verbosity::json)
+      say(stdout, "{} rows: {} {} (sd {})\n", one.rows, curve.metric, results::score_text(curve.metric, one.mean),
+          results::score_spread(curve.metric, one.sd));
+  return exit_code(result);
+}
+
 }  // namespace
+
+int measure_curve(Runtime& runtime, const std::string& directory, const RunOptions& options, uint32_t points) {
+  StopWatch watch(max_seconds(options));
+  runtime.watch_stop(watch.stop());
+  const StoredRun stored(runtime, directory, options);
+  const results::RunView view = run::read_view(runtime.registry(), directory);
+  run::RunRequest request;
+  request.config = run::curve_config(stored.config(), view, directory, points);
+  request.command = options.command;
+  request.version = kVersion;
+  return stored.with_devices([&] {
+    watch.announce();
+    return run_curve(runtime, request, directory, watch, options.verbosity(), stored);
+  });
+}
 
 int run_experiment(Runtime& runtime, const RunOptions& options) {
   StopWatch watch(max_seconds(options));

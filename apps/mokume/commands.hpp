@@ -56,6 +56,8 @@ struct RunOptions {
 };
 int run_experiment(Runtime& runtime, const RunOptions& options);
 int resume_run(Runtime& runtime, const std::string& directory, const RunOptions& options);
+// Measures the best candidate of a run with `points` numbers of rows, or with as many as usual if `points` is 0.
+int measure_curve(Runtime& runtime, const std::string& directory, const RunOptions& options, uint32_t points);
 int check_config(Runtime& runtime, const RunOptions& options);
 
 int list_runs(Runtime& runtime, const std::string& directory, bool json);
@@ -85,6 +87,8 @@ struct PredictOptions {
   bool stream = false;  // answers each row of standard input as it arrives
 };
 int predict(Runtime& runtime, const PredictOptions& options);
+// Explains which columns matter. Uses run, spec, devices and json of the options.
+int explain_columns(Runtime& runtime, const PredictOptions& options, uint32_t repeats);
 
 struct ExportOptions {
   std::string run;   // directory

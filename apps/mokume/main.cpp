@@ -13,6 +13,7 @@
 
 #include "commands.hpp"
 #include "registry/probe.hpp"
+#include "run/learning_curve.hpp"
 #include "sdk/error.hpp"
 #include "texts/command_table.hpp"
 #include "unknown_word.hpp"
@@ -130,8 +131,8 @@ class Commands {
     add_machine();
     add_data();
     add_texts();
-    for (CLI::App* command : {run_, resume_, check_, list_, prune_, status_, explain_, report_, compare_, predict_,
-                              export_, import_, devices_, doctor_, schema_, init_})
+    for (CLI::App* command : {run_, resume_, curve_, check_, list_, prune_, status_, explain_, report_, compare_,
+                              predict_, export_, import_, devices_, doctor_, schema_, init_})
       add_plugins_option(command, line_.plugins);
     name_values(&cli_);
     cli_.footer(kExitCodes);  // last, because commands added later would inherit it
@@ -173,11 +174,12 @@ class Commands {
   int run_with(Runtime& runtime) {
     if (run_->parsed()) return run_experiment(runtime, options_);
     if (resume_->parsed()) return resume_run(runtime, path_, options_);
+    if (curve_->parsed()) return measure_curve(runtime, path_, options_, points_);
     if (check_->parsed()) return check_config(runtime, options_);
     if (list_->parsed()) return list_runs(runtime, out_, json_);
     if (prune_->parsed()) return prune(runtime, pruned_);
     if (status_->parsed()) return show_status(runtime, path_, json_);
-    if (explain_->parsed()) return explain(runtime, path_, name_);
+    if (explain_->parsed()) return explain_run(runtime);
     if (compare_->parsed()) return compare(runtime, path_, other_);
     if (report_->parsed()) return rebuild_report(runtime, path_, watch_);
     if (predict_->parsed()) return predict(runtime, asked_);
@@ -188,6 +190,12 @@ class Commands {
     if (schema_->parsed()) return print_schema(runtime);
     if (init_->parsed()) return init_config(runtime, name_);
     return kUsage;
+  }
+
+  int explain_run(Runtime& runtime) {
+    if (!columns_) return explain(runtime, path_, name_);
+    asked_.run = path_;
+    return explain_columns(runtime, asked_, repeats_);
   }
 
   CLI::App* add(const char* name, const char* help) { return cli_.add_subcommand(name, help); }
@@ -209,6 +217,12 @@ class Commands {
     run_->add_flag("--fresh", options_.fresh, "start a new run even if there is one of the same plan");
     resume_ = add_for_run("resume", "resume a run directory");
     add_run_options(resume_, options_, false);
+    curve_ = add_for_run("curve", "measure how the error of a run's best candidate falls with more rows");
+    curve_
+        ->add_option("--points", points_,
+                     "numbers of rows, each twice the one before (default: up to 6, as the rows permit)")
+        ->check(CLI::Range(2U, mokume::run::kMostCurvePoints));
+    add_run_options(curve_, options_, false);
     check_ = add("check", "check an experiment file");
     check_->add_option("CONFIG", options_.config, "experiment file")->required();
     check_->add_option("--set", options_.sets, "replaces a key of the file; may be repeated")->take_all();
@@ -227,10 +241,21 @@ class Commands {
     list_->add_flag("--json", json_, "as JSON");
     status_ = add_for_run("status", "show the progress of a run, and whether it is alive");
     status_->add_flag("--json", json_, "as JSON");
-    explain_ = add_for_run("explain", "explain why a fit waits, moved or failed, or what went wrong in a run");
-    explain_->add_option(
+    explain_ = add_for_run(
+        "explain", "explain why a fit waits, moved or failed, what went wrong in a run, or which columns matter");
+    CLI::Option* fit = explain_->add_option(
         "FIT", name_,
         "id, candidate,fold, candidate,bootstrap,fold, refit or refit,bootstrap (default: the whole run)");
+    CLI::Option* columns = explain_->add_flag(
+        "--columns", columns_, "instead, show how much the error rises if the cells of a column are shuffled");
+    columns->excludes(fit);
+    explain_->add_option("--data", asked_.spec, "rows for --columns: source[:path][,key=value]... (default: the run's)")
+        ->needs(columns);
+    explain_->add_option("--repeats", repeats_, "shuffles of each column (default: 5)")
+        ->check(CLI::Range(1, 1000))
+        ->needs(columns);
+    explain_->add_option("--devices", asked_.devices, "device to use (the first match)")->needs(columns);
+    explain_->add_flag("--json", asked_.json, "the columns as JSON")->needs(columns);
     report_ = add_for_run("report", "rewrite tables, plots and report.html of a run");
     report_->add_flag("--watch", watch_, "again every 30 s until the run ends; the page reloads itself meanwhile");
     compare_ = add("compare", "show how two runs differ; the exit code is 1 if their fits differ");
@@ -295,9 +320,9 @@ class Commands {
   }
 
   CLI::App cli_{"mokume runs machine-learning experiments described in TOML on every available device.", "mokume"};
-  CLI::App *run_, *resume_, *check_, *list_, *prune_, *status_, *explain_, *report_, *compare_, *predict_, *export_,
-      *import_, *devices_, *doctor_, *schema_, *init_, *data_list_, *data_info_, *data_fetch_, *child_, *probe_library_,
-      *completion_, *manual_;
+  CLI::App *run_, *resume_, *curve_, *check_, *list_, *prune_, *status_, *explain_, *report_, *compare_, *predict_,
+      *export_, *import_, *devices_, *doctor_, *schema_, *init_, *data_list_, *data_info_, *data_fetch_, *child_,
+      *probe_library_, *completion_, *manual_;
   CommandLine line_;
   RunOptions options_;
   PredictOptions asked_;
@@ -306,7 +331,8 @@ class Commands {
   PruneOptions pruned_;
   ProbeOptions tried_;
   std::string path_, other_, spec_, name_, from_, out_ = "runs";
-  bool json_ = false, probe_ = false, watch_ = false;
+  bool json_ = false, probe_ = false, watch_ = false, columns_ = false;
+  uint32_t repeats_ = 5, points_ = 0;
   int parent_ = 0;
 };
 

@@ -52,11 +52,14 @@ void tell_members(const run::RunResult& result) {
 void tell_score(const run::RunResult& result) {
   if (!result.best.empty()) say(stderr, "best candidate: {}\n", result.best);
   if (result.metric.empty()) return;
-  // A single fold has no spread.
-  const std::string spread =
-      result.folds <= 1 ? "" : fmt::format(" (sd {})", results::score_spread(result.metric, result.best_sd));
-  say(stderr, "{} {}: {}{}\n", result.folds > 1 ? "cross-validation" : "validation", result.metric,
-      results::score_text(result.metric, result.best_mean), spread);
+  const auto tell = [&](const std::string& metric, double mean, double sd) {
+    // A single fold has no spread.
+    const std::string spread = result.folds <= 1 ? "" : fmt::format(" (sd {})", results::score_spread(metric, sd));
+    say(stderr, "{} {}: {}{}\n", result.folds > 1 ? "cross-validation" : "validation", metric,
+        results::score_text(metric, mean), spread);
+  };
+  tell(result.metric, result.best_mean, result.best_sd);
+  for (const run::RunResult::Score& one : result.scores) tell(one.metric, one.mean, one.sd);
 }
 
 void tell_validated(const results::TestResult& pooled) {

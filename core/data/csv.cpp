@@ -5,6 +5,7 @@
 #include <limits>
 #include <unordered_map>
 
+#include "base/plural.hpp"
 #include "base/text.hpp"
 #include "data/arff.hpp"
 #include "data/csv_format.hpp"
@@ -89,6 +90,9 @@ class Reader {
     if (count_ == 0) bad_data(path_, "", "has no rows that can be used; add rows or change data.missing");
     if (!numeric_labels_) part_.labels.values.clear();
     refuse_thousands();
+    if (untold_ > 0)
+      part_.notes.push_back(shown_path(path_) + ": " + base::counted(static_cast<uint64_t>(untold_), "row") +
+                            " without a value of " + quoted(part_.target) + " left out");
     return finish();
   }
 
@@ -243,7 +247,10 @@ class Reader {
       bad_data(path_, "line " + std::to_string(line),
                "has " + std::to_string(cells.size()) + " cells, but the header has " + std::to_string(header_.size()) +
                    "; put cells that contain " + (format_.delimiter == ',' ? "commas" : "delimiters") + " in quotes");
-    if (options_.missing == Missing::drop && lacks_a_cell(cells)) {
+    // A missing target cannot be filled.
+    const bool untold = options_.missing == Missing::mean && lacks_a_target(cells);
+    if (untold) ++untold_;
+    if (untold || (options_.missing == Missing::drop && lacks_a_cell(cells))) {
       ++dropped_;
       return;
     }
@@ -259,9 +266,13 @@ class Reader {
     for (const size_t place : copies_) part_.copied.emplace_back(cells[place]);
   }
 
+  bool lacks_a_target(const std::vector<std::string_view>& cells) const {
+    return options_.target_required && target_ < cells.size() && is_missing_cell(cells[target_]);
+  }
+
   bool lacks_a_cell(const std::vector<std::string_view>& cells) const {
     const auto missing = [&](size_t place) { return place < cells.size() && is_missing_cell(cells[place]); };
-    return (options_.target_required && missing(target_)) || missing(group_) || missing(weight_) ||
+    return lacks_a_target(cells) || missing(group_) || missing(weight_) ||
            std::any_of(columns_.begin(), columns_.end(), [&](const Source& column) { return missing(column.place); });
   }
 
@@ -363,7 +374,8 @@ class Reader {
     const bool missing = is_missing_cell(cell);
     Labels& labels = part_.labels;
     if (missing && options_.target_required)
-      bad_cell(line, part_.target, "the target is empty; remove the row or set data.missing to \"drop\"");
+      bad_cell(line, part_.target,
+               "the target is empty; remove the row, or set data.missing to \"drop\" or \"mean\", which leave it out");
     double value = 0;
     if (!missing && numeric_labels_) numeric_labels_ = parse_number(format_, cell, value);
     labels.values.push_back(value);
@@ -532,6 +544,7 @@ class Reader {
   std::vector<int32_t> ids_;     // categorical cells of the kept rows, row by row, as numbered in `seen`
   int64_t count_ = 0;            // rows read, except dropped ones
   int64_t dropped_ = 0;          // rows dropped since the last one that was read
+  int64_t untold_ = 0;           // rows dropped for their target alone
   int64_t kept_ = 0;             // rows within the limit
   bool numeric_labels_ = true;
   CsvTable part_;

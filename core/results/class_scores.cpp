@@ -13,9 +13,16 @@ std::vector<std::string> class_names(const RunView& view) {
   return names;
 }
 
-const TestResult* result_by_class(const RunView& view) {
-  if (view.test && view.test->confusion) return &*view.test;
-  return view.validated && view.validated->confusion ? &*view.validated : nullptr;
+const char* ResultByClass::rows_text() const {
+  return rows == Rows::test ? "test" : rows == Rows::outer ? "outer test" : "validated";
+}
+
+ResultByClass result_by_class(const RunView& view) {
+  using Rows = ResultByClass::Rows;
+  if (view.test && view.test->confusion) return {Rows::test, &*view.test};
+  if (view.nested && view.nested->pooled.confusion) return {Rows::outer, &view.nested->pooled};
+  if (view.validated && view.validated->confusion) return {Rows::validated, &*view.validated};
+  return {};
 }
 
 std::vector<ClassScore> class_scores(const RunView& view, const TestResult& result) {

@@ -1,4 +1,4 @@
-// Computes the errors by class on the test rows, or on the validated rows of a run without test rows.
+// Computes the errors by class on test rows or validated rows.
 #pragma once
 
 #include <cstdint>
@@ -12,8 +12,16 @@ namespace mokume::results {
 // Returns the names of the classes by label. In older runs, the labels are the names.
 std::vector<std::string> class_names(const RunView& view);
 
-// Returns the result on the test rows, or else on the validated rows, or null.
-const TestResult* result_by_class(const RunView& view);
+// Points to the most honest result that has a confusion matrix: the one on the test rows, or else that of all outer
+// folds of a nested cross-validation, or else the best candidate's on the rows that its folds validate.
+struct ResultByClass {
+  enum class Rows { none, test, outer, validated };
+  Rows rows = Rows::none;
+  const TestResult* result = nullptr;  // null for Rows::none
+
+  const char* rows_text() const;  // returns "test", "outer test" or "validated"
+};
+ResultByClass result_by_class(const RunView& view);
 
 struct ClassScore {
   std::string name;

@@ -30,9 +30,17 @@ uint32_t rung_reached(const search::Plan& plan, const Fits& fits, size_t first) 
   return 0;
 }
 
+std::optional<Moments> moments_of(const Fits& fits, size_t metric, size_t first, size_t count) {
+  std::vector<double> values;
+  for (size_t i = first; i < first + count; ++i)
+    if (const auto value = value_of(fits[i], metric)) values.push_back(*value);
+  return count > 0 && values.size() == count ? std::optional(moments(values)) : std::nullopt;
+}
+
 // Gathers the values of `count` fits of one candidate, from `first` on.
-CandidateRow gather(const Fits& fits, std::optional<size_t> metric, size_t first, size_t count) {
+CandidateRow gather(const Fits& fits, const std::vector<Metric>& metrics, size_t first, size_t count) {
   CandidateRow row;
+  const auto metric = selecting_metric(metrics);
   for (size_t i = first; i < first + count; ++i) {
     if (const auto value = value_of(fits[i], metric))
       row.values.push_back(*value);
@@ -45,15 +53,16 @@ CandidateRow gather(const Fits& fits, std::optional<size_t> metric, size_t first
   }
   row.complete = count > 0 && row.values.size() == count;
   if (row.complete) static_cast<Moments&>(row) = moments(row.values);
+  for (size_t m = 0; m < metrics.size(); ++m) row.each.push_back(moments_of(fits, m, first, count));
   return row;
 }
 
 // Gathers the values of one candidate in the last rung that it reached, or of `count` fits from `first` on.
-CandidateRow gather_candidate(const search::Plan& plan, const Fits& fits, std::optional<size_t> metric, size_t first,
-                              size_t count) {
-  if (plan.rungs() == 1) return gather(fits, metric, first, count);
+CandidateRow gather_candidate(const search::Plan& plan, const Fits& fits, const std::vector<Metric>& metrics,
+                              size_t first, size_t count) {
+  if (plan.rungs() == 1) return gather(fits, metrics, first, count);
   const uint32_t rung = rung_reached(plan, fits, first);
-  CandidateRow row = gather(fits, metric, first + size_t{rung} * plan.folds_each(), plan.folds_each());
+  CandidateRow row = gather(fits, metrics, first + size_t{rung} * plan.folds_each(), plan.folds_each());
   row.rung = rung;
   return row;
 }
@@ -80,6 +89,13 @@ std::optional<size_t> selecting_metric(const std::vector<Metric>& metrics) {
   for (size_t m = 0; m < metrics.size(); ++m)
     if (metrics[m].selects) return m;
   return std::nullopt;
+}
+
+std::vector<size_t> other_metrics(const std::vector<Metric>& metrics) {
+  std::vector<size_t> others;
+  for (size_t m = 0; m < metrics.size(); ++m)
+    if (!metrics[m].integer && m != selecting_metric(metrics)) others.push_back(m);
+  return others;
 }
 
 size_t failed_refits(const RunView& view) {
@@ -134,7 +150,7 @@ std::vector<CandidateRow> summarise(const search::Plan& plan, const std::vector<
   for (uint32_t c = 0; c < plan.n_candidates(); ++c) {
     for (uint32_t b = 0; b < plan.bootstraps; ++b) {
       if (!plan.has(c, b)) continue;
-      rows.push_back(gather_candidate(plan, fits, selecting_metric(metrics), plan.fit_id(c, b, 0), plan.folds));
+      rows.push_back(gather_candidate(plan, fits, metrics, plan.fit_id(c, b, 0), plan.folds));
       rows.back().candidate = c;
       rows.back().bootstrap = b;
     }
@@ -163,9 +179,9 @@ std::vector<CandidateRow> pool(const RunView& view) {
   for (uint32_t c = 0; c < view.plan.n_candidates(); ++c) {
     if (view.plan.trials > 0) {
       const Fits trials = fits_of_trials(fits, size_t{c} * count, count, view.plan.folds);
-      rows.push_back(gather(trials, selecting_metric(view.metrics), 0, trials.size()));
+      rows.push_back(gather(trials, view.metrics, 0, trials.size()));
     } else {
-      rows.push_back(gather_candidate(view.plan, fits, selecting_metric(view.metrics), size_t{c} * count, count));
+      rows.push_back(gather_candidate(view.plan, fits, view.metrics, size_t{c} * count, count));
     }
     rows.back().candidate = c;
   }
@@ -189,9 +205,9 @@ std::optional<double> mean_over_folds(const RunView& view, const FitRecord& refi
   const search::Plan& plan = view.plan;
   const uint32_t bootstrap = refit.fit - plan.n_fits();
   if (!refit.refit || !plan.has(*refit.refit, bootstrap)) return std::nullopt;
-  const CandidateRow row =
-      gather_candidate(plan, by_fit(plan, view.records), metric, plan.fit_id(*refit.refit, bootstrap, 0), plan.folds);
-  return row.complete ? std::optional(row.mean) : std::nullopt;
+  const CandidateRow row = gather_candidate(plan, by_fit(plan, view.records), view.metrics,
+                                            plan.fit_id(*refit.refit, bootstrap, 0), plan.folds);
+  return row.each.at(metric) ? std::optional(row.each[metric]->mean) : std::nullopt;
 }
 
 std::optional<TestResult> test_of(const FitRecord& refit, int64_t classes) {

@@ -15,6 +15,9 @@ namespace mokume::results {
 // Returns the index of the first metric with `selects`. Without such a metric, no candidate is complete.
 std::optional<size_t> selecting_metric(const std::vector<Metric>& metrics);
 
+// Returns the indices of the other metrics, without those that count rows.
+std::vector<size_t> other_metrics(const std::vector<Metric>& metrics);
+
 size_t failed_refits(const RunView& view);
 size_t count_fits(const RunView& view, journal::FitStatus status);
 
@@ -52,14 +55,15 @@ Moments moments(const std::vector<double>& values);
 // Holds the selecting metric's values over the fits of a candidate, and their moments if the candidate is complete.
 struct CandidateRow : Moments {
   uint32_t candidate = 0, bootstrap = 0;
-  uint32_t rung = 0;             // last rung that the candidate has reached; other members describe its fits there
-  bool complete = false;         // every fit has a finite value
-  uint32_t failed = 0;           // fits with a record but without a value
-  uint32_t missing = 0;          // fits without a record
-  uint32_t rank = 0;             // from 1 by (rung, mean, candidate), the better first; incomplete candidates come last
-  std::vector<double> values;    // by bootstrap and fold
-  int64_t rows = 0, unsure = 0;  // validated rows of all fits, and their unsure_rows()
-  uint32_t ill_determined = 0;   // number of fits for which is_ill_determined() is true
+  uint32_t rung = 0;           // last rung that the candidate has reached; other members describe its fits there
+  bool complete = false;       // every fit has a finite value
+  uint32_t failed = 0;         // fits with a record but without a value
+  uint32_t missing = 0;        // fits without a record
+  uint32_t rank = 0;           // from 1 by (rung, mean, candidate), the better first; incomplete candidates come last
+  std::vector<double> values;  // by bootstrap and fold
+  std::vector<std::optional<Moments>> each;  // of every metric over these fits; nothing if a fit lacks a value
+  int64_t rows = 0, unsure = 0;              // validated rows of all fits, and their unsure_rows()
+  uint32_t ill_determined = 0;               // number of fits for which is_ill_determined() is true
 };
 // Returns a row for each candidate in each of its bootstraps, ranked within the bootstrap.
 std::vector<CandidateRow> summarise(const search::Plan& plan, const std::vector<Metric>& metrics,

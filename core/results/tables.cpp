@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cmath>
 #include <nlohmann/json.hpp>
+#include <set>
 
 #include "base/files.hpp"
 #include "base/sealed.hpp"
@@ -34,10 +35,15 @@ std::string metric_text(const Metric& metric, double value) {
 Json json_best(const RunView& view) {
   if (!view.best || *view.best >= view.plan.candidates.size()) return nullptr;
   const CandidateRow row = pool(view)[*view.best];
+  Json scores = Json::object();
+  for (size_t m = 0; m < view.metrics.size(); ++m)
+    if (row.each[m] && !view.metrics[m].integer)
+      scores[view.metrics[m].name] = {{"mean", row.each[m]->mean}, {"sd", row.each[m]->sd}};
   return {{"candidate", *view.best},
           {"params", params_json(view.plan, *view.best)},
           {"mean", row.complete ? Json(row.mean) : Json()},
-          {"sd", row.complete ? Json(row.sd) : Json()}};
+          {"sd", row.complete ? Json(row.sd) : Json()},
+          {"scores", scores}};
 }
 
 Json json_devices(const RunView& view) {
@@ -81,20 +87,21 @@ Json json_result(const RunView& view, const std::optional<TestResult>& result) {
   return test;
 }
 
-Json json_nested(const Nested& nested) {
-  const NestedEstimate estimate = estimate_of(nested);
+Json json_nested(const RunView& view) {
+  const NestedEstimate estimate = estimate_of(view);
   Json folds = Json::array();
-  for (const NestedFold& one : nested.each)
+  for (const NestedFold& one : view.nested->each) {
     folds.push_back({{"fold", one.fold},
                      {"best", one.best},
                      {"validation", one.validation},
-                     {estimate.numbers ? "mse" : "error", one.value()},
+                     {one.mse ? "mse" : "error", one.value()},
                      {"n", one.n}});
-  return {{"folds", nested.folds},
-          {estimate.numbers ? "mse" : "error", estimate.value},
-          {"sd", estimate.sd},
-          {"n", estimate.n},
-          {"each", folds}};
+    for (const auto& [name, value] : one.measures) folds.back()[name] = value;
+  }
+  Json nested = {{"folds", view.nested->folds}, {"metric", estimate.metric}, {"sd", estimate.sd}};
+  nested.update(json_result(view, view.nested->pooled));
+  nested["each"] = folds;
+  return nested;
 }
 
 }  // namespace
@@ -132,6 +139,8 @@ std::string candidates_csv(const RunView& view) {
   csv.add_names(view.plan.params);
   if (rungs) csv.add("rung");
   csv.add_names({"mean", "sd", "min", "max", "rank", "unsure"});
+  const std::vector<size_t> others = other_metrics(view.metrics);
+  for (const size_t m : others) csv.add("mean_" + view.metrics[m].name);
   csv.end_row();
   for (const CandidateRow& row : summarise(view.plan, view.metrics, view.records)) {
     if (view.plan.trials > 0 && row.missing == view.plan.folds) continue;  // it is no trial
@@ -141,6 +150,7 @@ std::string candidates_csv(const RunView& view) {
     for (const double value : {row.mean, row.sd, row.min, row.max})
       csv.add(row.complete ? std::optional(value) : std::nullopt);
     csv.add(row.rank, row.unsure);
+    for (const size_t m : others) csv.add(row.each[m] ? std::optional(row.each[m]->mean) : std::nullopt);
     csv.end_row();
   }
   return std::move(csv).text();
@@ -169,6 +179,86 @@ std::string ensemble_csv(const RunView& view) {
     csv.add(test ? std::optional(test->value()) : std::nullopt, journal::to_text(refit.status));
     csv.end_row();
   }
+  return std::move(csv).text();
+}
+
+namespace {
+
+// Adds the epochs of a fit or refit. `names` are the columns; `first` are the fields to the left of the epoch.
+void add_epochs(const FitRecord& record, const std::set<std::string>& names, const std::vector<std::string>& first,
+                Csv& csv) {
+  size_t epochs = 0;
+  for (const journal::Curve& curve : record.curves) epochs = std::max(epochs, curve.values.size());
+  for (size_t epoch = 0; epoch < epochs; ++epoch) {
+    csv.add_names(first);
+    csv.add(epoch + 1);
+    for (const std::string& name : names) {
+      const auto curve = std::find_if(record.curves.begin(), record.curves.end(),
+                                      [&](const journal::Curve& one) { return one.name == name; });
+      const bool known = curve != record.curves.end() && epoch < curve->values.size();
+      csv.add(known ? std::optional(curve->values[epoch]) : std::nullopt);
+    }
+    csv.end_row();
+  }
+}
+
+}  // namespace
+
+namespace {
+
+constexpr size_t kMostEpochValues = 250'000;  // about 4 MiB
+
+size_t epoch_values(const FitRecord& record) {
+  size_t values = 0;
+  for (const journal::Curve& curve : record.curves) values += curve.values.size();
+  return values;
+}
+
+// Returns the fits of the best candidates that have at most kMostEpochValues values together, in plan order.
+std::vector<const FitRecord*> fits_with_epochs(const RunView& view) {
+  std::vector<const FitRecord*> fits = recorded(view);
+  std::erase_if(fits, [](const FitRecord* fit) { return fit->curves.empty(); });
+  size_t values = 0;
+  for (const FitRecord* fit : fits) values += epoch_values(*fit);
+  if (values <= kMostEpochValues) return fits;
+  std::vector<uint32_t> rank(view.plan.n_candidates(), UINT32_MAX);
+  for (const CandidateRow& row : pool(view)) rank[row.candidate] = row.rank;
+  const auto by_rank = [&](const FitRecord* a, const FitRecord* b) {
+    return rank[view.plan.key(a->fit).candidate] < rank[view.plan.key(b->fit).candidate];
+  };
+  std::stable_sort(fits.begin(), fits.end(), by_rank);
+  size_t kept = 0;
+  for (values = 0; kept < fits.size() && (values += epoch_values(*fits[kept])) <= kMostEpochValues;) ++kept;
+  fits.resize(kept);
+  std::sort(fits.begin(), fits.end(), [](const FitRecord* a, const FitRecord* b) { return a->fit < b->fit; });
+  return fits;
+}
+
+}  // namespace
+
+std::string epochs_csv(const RunView& view) {
+  std::set<std::string> names;
+  const std::vector<const FitRecord*> fits = fits_with_epochs(view);
+  const auto add_names = [&](const FitRecord& record) {
+    for (const journal::Curve& curve : record.curves) names.insert(curve.name);
+  };
+  for (const FitRecord* fit : fits) add_names(*fit);
+  for (const FitRecord& refit : view.refits) add_names(refit);
+  if (names.empty()) return {};
+  Csv csv;
+  csv.add("candidate", "bootstrap", "fold", "epoch");
+  csv.add_names({names.begin(), names.end()});
+  csv.end_row();
+  for (const FitRecord* fit : fits) {
+    const search::FitKey key = view.plan.key(fit->fit);
+    add_epochs(*fit, names, {std::to_string(key.candidate), std::to_string(key.bootstrap), std::to_string(key.fold)},
+               csv);
+  }
+  for (const FitRecord& refit : view.refits)
+    add_epochs(
+        refit, names,
+        {refit.refit ? std::to_string(*refit.refit) : "", std::to_string(refit.fit - view.plan.n_fits()), "refit"},
+        csv);
   return std::move(csv).text();
 }
 
@@ -221,7 +311,7 @@ std::string summary_json(const RunView& view) {
   if (view.validated) summary["validated"] = json_result(view, view.validated);
   if (view.plan.trials > 0) summary["trials"] = view.plan.trials;
   if (view.plan.rungs() > 1) summary.update(Json{{"rungs", view.plan.rungs()}, {"dropped", count_dropped(view)}});
-  if (view.nested) summary["nested"] = json_nested(*view.nested);
+  if (view.nested) summary["nested"] = json_nested(view);
   return summary.dump(2, ' ', false, Json::error_handler_t::replace) + '\n';
 }
 
@@ -233,6 +323,7 @@ void write_tables(const RunView& view, const std::string& directory) {
   put("candidates.csv", candidates_csv(view));
   if (view.plan.bootstraps > 1) put("ensemble.csv", ensemble_csv(view));
   put("timeline.csv", timeline_csv(view));
+  if (const std::string epochs = epochs_csv(view); !epochs.empty()) put("epochs.csv", epochs);
   put("summary.json", base::seal(summary_json(view)));
 }
 

@@ -36,6 +36,10 @@ struct DeviceUse {
   double speed = 0;  // relative to other devices (see RunView::speeds), or 0 if unknown
 };
 
+struct PredictedNumber {
+  double target = 0, predicted = 0;  // both are finite
+};
+
 // Holds the result on the test rows: the errors of a classifier, or the mean squared error of predicted numbers.
 struct TestResult {
   int64_t errors = 0;
@@ -44,6 +48,7 @@ struct TestResult {
   std::optional<data::Confusion> confusion = std::nullopt;  // empty in older runs and with many classes
   std::map<std::string, double> measures = {};              // by data::MeasureInfo::name
   int64_t distinct = 0;  // number of different rows if repeats count them more than once, otherwise 0
+  std::vector<PredictedNumber> points = {};  // of some rows, for a plot; only for the validated rows of a regression
 
   double value() const { return mse ? *mse : static_cast<double>(errors) / static_cast<double>(n); }
 };
@@ -99,6 +104,8 @@ struct NestedFold {
   double validation = 0;  // mean of the candidate in the inner folds
   int64_t errors = 0, n = 0;
   std::optional<double> mse;
+  std::vector<int64_t> confusion;          // as in data::Confusion::counts; empty in older runs and with many classes
+  std::map<std::string, double> measures;  // by data::MeasureInfo::name; empty in older runs
 
   double value() const { return mse ? *mse : n > 0 ? static_cast<double>(errors) / static_cast<double>(n) : 0; }
 
@@ -107,9 +114,12 @@ struct NestedFold {
     field("fold", self.fold, 1U, 1000U);
     field("best", self.best);
     field("validation", self.validation);
-    field("errors", self.errors, int64_t{0}, INT64_MAX);
-    field("n", self.n, int64_t{1}, INT64_MAX);
+    constexpr int64_t kMostRows = int64_t{1} << 50;  // sums over all folds do not overflow
+    field("errors", self.errors, int64_t{0}, kMostRows);
+    field("n", self.n, int64_t{1}, kMostRows);
     field("mse", self.mse);
+    field.optional("confusion", self.confusion);
+    field.optional("measures", self.measures);
   }
 };
 
@@ -117,11 +127,35 @@ struct NestedFold {
 struct Nested {
   uint32_t folds = 0;  // planned number
   std::vector<NestedFold> each = {};
+  TestResult pooled = {};  // over the test rows of all finished folds; see pool() in results/nested.hpp
 
   template <class Self, class Fields>
   static void fields(Self& self, Fields& field) {
     field("folds", self.folds, 2U, 1000U);
     field("each", self.each);
+  }
+};
+
+// Holds the scores of one candidate on growing parts of the training rows, in ascending order of rows.
+struct LearningCurve {
+  struct Point {
+    int64_t rows = 0;         // training rows of each fold
+    double mean = 0, sd = 0;  // over the folds
+
+    template <class Self, class Fields>
+    static void fields(Self& self, Fields& field) {
+      field("rows", self.rows, int64_t{0}, INT64_MAX);
+      field("mean", self.mean);
+      field("sd", self.sd);
+    }
+  };
+  std::string metric;
+  std::vector<Point> points;
+
+  template <class Self, class Fields>
+  static void fields(Self& self, Fields& field) {
+    field("metric", self.metric);
+    field("points", self.points);
   }
 };
 
@@ -213,6 +247,7 @@ struct RunView {
   std::optional<journal::FitRecord> refit;  // refit of the best candidate; empty with bagging
   std::optional<Vote> vote;                 // set for an ensemble once its run is finished
   std::optional<Nested> nested;             // set for a run with outer folds
+  std::optional<LearningCurve> curve;       // set once `mokume curve` has measured it
   std::optional<uint32_t> best;             // index of the best candidate
   std::optional<TestResult> test;
   std::optional<TestResult> validated;  // the best candidate's, pooled over the rows that its folds validate

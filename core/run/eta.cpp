@@ -1,56 +1,105 @@
 #include "run/eta.hpp"
 
 #include <algorithm>
-#include <cmath>
-#include <numeric>
 #include <utility>
 
 namespace mokume::run {
 namespace {
 
-// Once this share of the work has followed the first fit, the time before it, which includes loading, does not count.
-constexpr double kEnough = 0.02;
+// Deliveries that follow each other faster than kPause belong to one batch, for at most kLongBatch.
+constexpr double kPause = 0.25, kLongBatch = 1;  // seconds
 
 }  // namespace
 
-Eta::Eta(std::vector<double> costs, uint64_t slots, const std::vector<journal::FitRecord>& done, double now_s,
-         const std::vector<double>& chances)
-    : costs_(std::move(costs)), start_s_(now_s) {
-  const double sum = std::accumulate(costs_.begin(), costs_.end(), 0.0);
-  if (!(sum > 0)) costs_.assign(costs_.size(), 1);
-  const double mean = sum > 0 ? sum / static_cast<double>(costs_.size()) : 1;
-  costs_.resize(slots, mean);
-  double slots_left = 0;
-  for (size_t slot = 0; slot < costs_.size(); ++slot) {
-    const double chance = slot < chances.size() ? chances[slot] : 1;
-    slots_left += chance;
-    left_cost_ += chance * costs_[slot];
-  }
-  left_ = static_cast<uint64_t>(std::llround(slots_left));
-  total_ = left_cost_;
-  for (const journal::FitRecord& one : done) {
-    left_cost_ -= cost(one.fit);
-    left_ -= left_ > 0 ? 1 : 0;
-  }
+Eta::Eta(const scheduler::Workload& workload, uint64_t slots, const std::vector<journal::FitRecord>& done, double now_s,
+         std::vector<double> chances)
+    : costs_(workload.positions, scheduler::guesses_of(workload), {}),
+      chances_(std::move(chances)),
+      is_done_(slots, false),
+      start_s_(now_s) {
+  fits_ = std::min<uint64_t>(scheduler::guesses_of(workload).size(), slots);
+  if (!workload.bundles.empty())
+    fits_per_bundle_ = static_cast<double>(fits_) / static_cast<double>(workload.bundles.size());
+  for (uint32_t slot = 0; slot < slots; ++slot) left_ += chance(slot);
+  weigh();
+  for (const journal::FitRecord& one : done) this->done(one);
+  for (auto& [device, batch] : batches_) observe(batch);
+  batches_.clear();
+  weigh();
+  before_ = done_;
 }
 
-void Eta::done(uint32_t fit, double now_s) {
-  left_ -= left_ > 0 ? 1 : 0;
-  left_cost_ -= cost(fit);
-  done_cost_ += cost(fit);
-  if (first_s_) return;
-  first_s_ = now_s;
-  first_cost_ = done_cost_;
+void Eta::done(const journal::FitRecord& record) {
+  if (record.fit >= is_done_.size() || is_done_[record.fit]) return;
+  is_done_[record.fit] = true;
+  left_ = std::max(0.0, left_ - 1);
+  done_ += work(record.fit);
+  if (record.fit >= fits_ || !(record.end_s > record.start_s)) return;
+  team_ |= record.device == journal::kTeamDevice;
+  Batch& batch = batches_[{record.node, record.device}];
+  const bool ended = record.end_s - batch.end_s > kPause || batch.end_s - batch.first_s > kLongBatch;
+  if (ended) observe(batch);
+  if (batch.fits.empty())
+    batch = {record.device_class, {}, std::max(batch.end_s, record.start_s), record.end_s, record.end_s};
+  batch.fits.push_back(record.fit);
+  batch.end_s = record.end_s;
 }
 
-std::optional<double> Eta::seconds_left(double now_s, double running, double gained) const {
-  if (left_ == 0) return 0;
-  const double mean = left_cost_ / static_cast<double>(left_);
-  const double left = std::max(0.0, left_cost_ - running * mean);
-  const double done = done_cost_ + gained * mean, since_first = done - first_cost_;
-  if (done <= 0 || now_s - start_s_ < 1) return std::nullopt;
-  if (first_s_ && now_s > *first_s_ && since_first >= kEnough * total_) return (now_s - *first_s_) / since_first * left;
-  return (now_s - start_s_) / done * left;
+void Eta::settle(double now_s) {
+  for (auto& [device, batch] : batches_)
+    if (now_s - batch.end_s > kPause) observe(batch);
+}
+
+void Eta::observe(Batch& batch) {
+  if (batch.fits.empty()) return;
+  const auto found = classes_.find(batch.device_class);
+  const uint32_t place = found != classes_.end() ? found->second : costs_.add_class(0);
+  classes_[batch.device_class] = place;
+  for (const uint32_t fit : batch.fits) done_ -= work(fit);
+  costs_.observe(place, batch.fits, batch.end_s - batch.begin_s);
+  for (const uint32_t fit : batch.fits) done_ += work(fit);
+  batch.fits.clear();
+  if (costs_.version() != learned_) weigh();
+}
+
+double Eta::work(uint32_t slot) const { return slot < fits_ ? costs_.work(slot) : refit_; }
+
+void Eta::weigh() {
+  total_ = done_ = 0;
+  for (uint32_t fit = 0; fit < fits_; ++fit) total_ += chance(fit) * costs_.work(fit);
+  refit_ = fits_ > 0 ? total_ / static_cast<double>(fits_) : 1;
+  total_ += refit_ * static_cast<double>(is_done_.size() - fits_);
+  for (uint32_t slot = 0; slot < is_done_.size(); ++slot)
+    if (is_done_[slot]) done_ += work(slot);
+  learned_ = costs_.version();
+}
+
+// Returns the work that the devices do in a second.
+double Eta::power(const std::vector<std::string>& classes) const {
+  double sum = 0, largest = 0;
+  for (const std::string& device_class : classes) {
+    const auto found = classes_.find(device_class);
+    const double speed = found == classes_.end() ? 1 : costs_.speed(found->second);
+    sum += speed;
+    largest = std::max(largest, speed);
+  }
+  return team_ ? largest : sum;
+}
+
+std::optional<double> Eta::seconds_left(double now_s, const std::vector<std::string>& classes, double running,
+                                        double gained) const {
+  if (left_ < 0.5) return 0;
+  const double mean = std::max(0.0, total_ - done_) / left_;
+  if (!costs_.knows_seconds()) {
+    const double bundle = mean * fits_per_bundle_, worked = done_ - before_ + gained * bundle;
+    if (worked <= 0 || now_s - start_s_ < 1) return std::nullopt;
+    return (now_s - start_s_) / worked * std::max(0.0, total_ - done_ - running * bundle);
+  }
+  // The share of a bundle of many fits tells little about its time, and these fits arrive while it runs.
+  const double under_way = fits_per_bundle_ < 2 ? running * mean : 0;
+  const double able = power(classes);
+  if (!(able > 0)) return std::nullopt;
+  return std::max(0.0, total_ - done_ - under_way) / able;
 }
 
 }  // namespace mokume::run

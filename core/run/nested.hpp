@@ -19,7 +19,8 @@ config::Config outer_config(const config::Config& whole, const std::string& run_
 // Adds the result of an outer fold to nested.json of the run directory; does nothing without a test result.
 void keep_outer_result(const std::string& run_directory, uint32_t folds, uint32_t fold, const RunResult& result);
 
-// Returns nothing if no outer fold is finished. Throws Error(MK_BAD_DATA) that names a damaged file.
-std::optional<results::Nested> read_nested(const std::string& run_directory);
+// Returns nothing if no outer fold is finished. `classes` is the number of classes of the data. Throws
+// Error(MK_BAD_DATA) that names a damaged file.
+std::optional<results::Nested> read_nested(const std::string& run_directory, int64_t classes);
 
 }  // namespace mokume::run

@@ -21,6 +21,8 @@ namespace {
 
 constexpr const char* kTable = "out_of_fold.csv";
 constexpr const char* kResult = "out_of_fold.json";
+constexpr size_t kMostPoints = 2000;  // more cannot be distinguished in a plot
+constexpr double kLargest = 1e100;    // larger numbers would overflow in a plot
 
 // Holds the content of out_of_fold.json.
 struct ResultFile {
@@ -28,6 +30,7 @@ struct ResultFile {
   int64_t classes = 0;
   results::TestResult result;
   std::vector<int64_t> confusion;
+  std::vector<double> targets, predicted;  // of at most kMostPoints rows
 
   template <class Self, class Fields>
   static void fields(Self& self, Fields& field) {
@@ -39,11 +42,14 @@ struct ResultFile {
     field("mse", self.result.mse);
     field("confusion", self.confusion);
     field("measures", self.result.measures);
+    field.optional("targets", self.targets);
+    field.optional("predicted", self.predicted);
   }
   void check() const {
     if (result.distinct > result.n) base::bad_field("distinct", "a number of rows");
     if (result.mse && !(*result.mse >= 0)) base::bad_field("mse", "a number from 0 up");
     if (result.errors > result.n) base::bad_field("errors", "a number of rows");
+    if (targets.size() != predicted.size()) base::bad_field("predicted", "as long as targets");
   }
 };
 
@@ -105,7 +111,7 @@ class Pool {
     std::set<uint32_t> different;
     for (const Row& one : all_) different.insert(one.row);
     if (different.size() < all_.size()) file.result.distinct = static_cast<int64_t>(different.size());
-    classifies() ? pool_classes(file) : pool_numbers(file.result);
+    classifies() ? pool_classes(file) : pool_numbers(file);
     return file;
   }
 
@@ -153,11 +159,19 @@ class Pool {
       if (one.needs == data::Needs::classes) file.result.measures[one.name] = data::value_of(one.measure, confusion);
   }
 
-  void pool_numbers(results::TestResult& result) const {
+  void pool_numbers(ResultFile& file) const {
+    results::TestResult& result = file.result;
     std::vector<float> targets, predicted;
     for (const Row& one : all_) {
       targets.push_back(data_.train.targets[one.row]);
       predicted.push_back(one.predicted);
+    }
+    const size_t points = std::min(kMostPoints, all_.size());
+    for (size_t k = 0; k < points; ++k) {
+      const size_t i = k * all_.size() / points;
+      if (!std::isfinite(targets[i]) || !std::isfinite(predicted[i])) continue;
+      file.targets.push_back(targets[i]);
+      file.predicted.push_back(predicted[i]);
     }
     for (const data::MeasureInfo& one : data::all_measures()) {
       if (one.needs != data::Needs::numbers) continue;
@@ -217,6 +231,9 @@ std::optional<results::TestResult> read_out_of_fold_result(const std::string& ru
     if (file.classes != classes) base::bad_field("classes", "the number of classes of the data");
     if (file.result.mse.has_value() == (classes > 0)) base::bad_field("mse", "there for numbers only");
     if (file.classes > 0) file.result.confusion = data::checked_confusion(file.confusion, file.classes, file.result.n);
+    for (size_t i = 0; i < file.targets.size(); ++i)
+      if (std::abs(file.targets[i]) <= kLargest && std::abs(file.predicted[i]) <= kLargest)
+        file.result.points.push_back({file.targets[i], file.predicted[i]});
     return file.result;
   } catch (const Error& e) {
     throw Error(MK_BAD_DATA, place.path() + " is damaged (" + e.what() + "): " + cure);

@@ -47,6 +47,9 @@ void tell_best(const search::Plan& plan, const std::vector<results::Metric>& met
     if (best->complete && metric.selects && result.metric.empty()) result.metric = metric.name;
   result.best_mean = best->mean;
   result.best_sd = best->sd;
+  for (const size_t m : results::other_metrics(metrics))
+    if (m < best->each.size() && best->each[m] && data::find_measure(metrics[m].name) != nullptr)
+      result.scores.push_back({metrics[m].name, best->each[m]->mean, best->each[m]->sd});
 }
 
 void tell_tests(const results::RunView& view, RunResult& result) {

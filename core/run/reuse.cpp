@@ -49,18 +49,22 @@ class Keys {
                 text_of(of.model.params[p], of.values.values[c * of.model.n_params + p]) + '\n';
       candidates_.push_back(base::sha256(text));
     }
-    if (of.model.seedless == 0)
-      place_ = fmt::format("seed {} candidates {} folds {}", of.config.seed, of.plan.n_candidates(), of.plan.folds);
   }
 
   std::string of(uint32_t fit) const {
     const search::FitKey key = of_.plan.key(fit);
     const node::Splits::Place place = of_.splits.place_of({key.bootstrap, key.fold});
     const std::string text = fmt::format("{} {} {}", candidates_[key.candidate], samples_[place.sample], place.fold);
-    return place_.empty() ? text : fmt::format("{} {} fit {}", text, place_, fit);
+    return of_.model.seedless != 0 ? text : text + place_of(key);
   }
 
  private:
+  // Returns what a fit's random numbers may depend on (see mk_model.seedless).
+  std::string place_of(const search::FitKey& key) const {
+    std::string place = fmt::format(" seed {} folds {} bootstrap {} candidate {} fold {}", of_.config.seed,
+                                    of_.plan.folds, key.bootstrap, key.candidate, key.fold);
+    return key.bootstrap == 0 ? place : place + fmt::format(" of {} candidates", of_.plan.n_candidates());
+  }
   // Uses the content of a file, not its path.
   std::string text_of(const mk_param& param, const mk_value& value) const {
     if ((param.flags & MK_PARAM_FILE) == 0 || *value.text == '\0') return value_text(param, value);
@@ -76,7 +80,6 @@ class Keys {
 
   const Planned of_;
   std::vector<std::string> samples_, candidates_;
-  std::string place_;  // the inputs of the random numbers; "" if the model uses none
 };
 
 // Returns everything, except the data itself, that determines the inputs of the folds.

@@ -249,7 +249,7 @@ class NodeRun {
     work.attempts = std::move(earlier.attempts);
     const std::vector<journal::FitRecord> computed = without_dropped(work.done);
     status_ = std::make_unique<StatusFile>(directory, handshake.nodes, plan.n_slots(), computed, base::wall_s,
-                                           cost_by_fit(work.bundles.bundles, plan.n_fits()), chances_of(plan));
+                                           work.bundles, chances_of(plan));
     observers_ = {status_.get(), &frontend_};
     frontend_.begin_fits({directory, recorded_->directory().existed(), plan, experiment_->metrics(), handshake.nodes,
                           computed, *status_});

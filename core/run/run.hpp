@@ -49,6 +49,11 @@ struct RunResult {
   uint32_t folds = 0;
   std::string metric;  // selection metric, e.g. "error"; "" without validation
   double best_mean = 0, best_sd = 0;
+  struct Score {
+    std::string metric;
+    double mean = 0, sd = 0;
+  };
+  std::vector<Score> scores = {};                      // of the best candidate, in the measures of validation.score
   std::optional<results::TestResult> test;             // for an ensemble, the result of its vote
   std::optional<results::TestResult> validated;        // see RunView::validated
   uint32_t members = 0;                                // size of the ensemble

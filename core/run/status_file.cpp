@@ -59,10 +59,8 @@ bool failed(const journal::FitRecord& record) { return record.status == journal:
 
 StatusFile::StatusFile(std::string run_directory, const std::vector<std::vector<cluster::LocalDevice>>& nodes,
                        uint64_t fits, const std::vector<journal::FitRecord>& done, std::function<double()> now,
-                       std::vector<double> costs, const std::vector<double>& chances)
-    : file_{std::move(run_directory), kStatus},
-      now_(std::move(now)),
-      eta_(std::move(costs), fits, done, now_(), chances) {
+                       const scheduler::Workload& workload, const std::vector<double>& chances)
+    : file_{std::move(run_directory), kStatus}, now_(std::move(now)), eta_(workload, fits, done, now_(), chances) {
   const double start_s = now_();
   status_.host = cluster::host_name();
   status_.pid = ::getpid();
@@ -75,7 +73,8 @@ StatusFile::StatusFile(std::string run_directory, const std::vector<std::vector<
   for (uint32_t node = 0; node < nodes.size(); ++node) {
     lanes_.emplace_back();
     for (const cluster::LocalDevice& d : nodes[node])
-      lanes_.back().push_back({{node, d.id, d.name, d.budget_bytes, "idle", "", 0, start_s}, start_s, -1});
+      lanes_.back().push_back(
+          {{node, d.id, d.name, d.budget_bytes, "idle", "", 0, start_s}, d.device_class, d.spare, start_s, -1});
   }
   write();
 }
@@ -95,12 +94,14 @@ void StatusFile::device_state(uint32_t node, uint32_t device, const std::string&
   status.what = what;
   status.share = share;
   lane.heard_s = now_s;
+  eta_.settle(now_s);
   write_if_due();
 }
 
 void StatusFile::fit_done(const journal::FitRecord& record) {
   ++status_.done;
-  eta_.done(record.fit, now_());
+  eta_.done(record);
+  eta_.settle(now_());
   if (failed(record)) ++status_.failed;
   write_if_due();
 }
@@ -147,13 +148,16 @@ LiveStatus StatusFile::snapshot() const {
 std::optional<double> StatusFile::seconds_left() const {
   const double now_s = now_();
   double running = 0, gained = 0;
+  std::vector<std::string> classes;
   for (const auto& node : lanes_)
     for (const Lane& lane : node) {
+      const bool lost = lane.status.state == "retired" || lane.status.state == "lost";
+      if (!lost && !lane.spare) classes.push_back(lane.device_class);
       if (lane.status.state != "working" || now_s - lane.heard_s > kQuiet) continue;
       running += lane.status.share;
       gained += lane.status.share - std::max(0.0, lane.before);
     }
-  return eta_.seconds_left(now_s, running, gained);
+  return eta_.seconds_left(now_s, classes, running, gained);
 }
 
 void StatusFile::write_if_due() {

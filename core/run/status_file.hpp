@@ -67,10 +67,10 @@ struct LiveStatus {
 // Only one thread of rank 0 may use it.
 class StatusFile : public cluster::Observer {
  public:
-  // `now` returns seconds since the epoch; `costs` and `chances` are those for Eta. Writes the initial state.
+  // `now` returns seconds since the epoch; `workload` and `chances` are those for Eta. Writes the initial state.
   StatusFile(std::string run_directory, const std::vector<std::vector<cluster::LocalDevice>>& nodes, uint64_t fits,
-             const std::vector<journal::FitRecord>& done, std::function<double()> now, std::vector<double> costs = {},
-             const std::vector<double>& chances = {});
+             const std::vector<journal::FitRecord>& done, std::function<double()> now,
+             const scheduler::Workload& workload = {}, const std::vector<double>& chances = {});
 
   void phase(const std::string& text) override;  // writes the file immediately
   void fit_done(const journal::FitRecord& record) override;
@@ -82,6 +82,8 @@ class StatusFile : public cluster::Observer {
  private:
   struct Lane {
     DeviceStatus status;
+    std::string device_class;
+    bool spare = false;
     double heard_s = 0;
     double before = -1;  // share that an earlier session did; -1 before the first report
   };

@@ -16,6 +16,7 @@
 #include "results/stats.hpp"
 #include "results/tables.hpp"
 #include "results/team.hpp"
+#include "run/learning_curve.hpp"
 #include "run/nested.hpp"
 #include "run/out_of_fold.hpp"
 #include "run/run_directory.hpp"
@@ -155,7 +156,8 @@ results::RunView view_of(registry::Registry& registry, const std::string& direct
       journal::read_all(directory + "/journal", view.plan,
                         node::bounds_of(view.metrics, view.data_rows, view.data_test_rows, view.data_classes));
   add_records(view, contents, directory);
-  view.nested = read_nested(directory);
+  view.nested = read_nested(directory, view.data_classes);
+  view.curve = read_curve(directory);
   add_devices(view, record);
   view.profiles = node::read_profiles(directory);
   add_efficiency(view, record, contents, directory);

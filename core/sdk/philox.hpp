@@ -35,7 +35,8 @@ enum class Purpose : uint32_t {
   friedman = 8,
   schedule = 9,
   rungs = 10,
-  trials = 11
+  trials = 11,
+  importance = 12
 };
 
 // Generates a stream for one purpose and up to two ids. Element i < 2^56 is a pure function of (seed, purpose, ids, i).

@@ -41,10 +41,33 @@ TEST(Nested, EstimatesTheErrorOfTheTunedModel) {
   EXPECT_EQ(rows, 200);
   EXPECT_NEAR(nested["error"].get<double>(), errors / 200, 1e-12);
   EXPECT_NE(slurp(run / "report.html").find("Nested cross-validation"), std::string::npos);
+  EXPECT_NE(slurp(run / "report.html").find("Nested, error"), std::string::npos);
+  int64_t confused = 0, right = 0;
+  for (size_t truth = 0; truth < 10; ++truth)
+    for (size_t predicted = 0; predicted < 10; ++predicted) {
+      const int64_t count = nested["confusion"][truth][predicted].get<int64_t>();
+      confused += count;
+      right += truth == predicted ? count : 0;
+    }
+  EXPECT_EQ(confused, 200);
+  EXPECT_EQ(200 - right, nested["errors"].get<int64_t>());
 
   const Ended again = place.mokume("run e.toml");
   EXPECT_EQ(again.code, 0) << again.err;
   EXPECT_EQ(summary_of(run)["nested"], nested) << "nothing was computed again";
+}
+
+TEST(Nested, TheEstimateIsInTheMetricThatSelects) {
+  const Place place;
+  place.write("e.toml", nested_experiment("outer = 2"));
+  const Ended ended = place.mokume("run e.toml --set search.select=balanced_error");
+  ASSERT_EQ(ended.code, 0) << ended.err;
+  EXPECT_NE(ended.err.find("nested cross-validation: balanced_error "), std::string::npos) << ended.err;
+  const json nested = summary_of(place.run("n"))["nested"];
+  EXPECT_EQ(nested["metric"], "balanced_error");
+  double recalls = 0;
+  for (const json& one : nested["classes"]) recalls += one["recall"].get<double>();
+  EXPECT_NEAR(nested["balanced_error"].get<double>(), 1 - recalls / 10, 1e-12);
 }
 
 TEST(Nested, OuterFoldsCanBeAddedToAFinishedRunOrRunAlone) {

@@ -93,7 +93,15 @@ TEST_F(Reuse, OtherDataFoldsOrSettingsAreOtherFits) {
 TEST_F(Reuse, RandomNumbersDependOnThePlaceInThePlan) {
   run(small_net("[0.1, 0.01]"));
   EXPECT_EQ(reused(run(small_net("[0.1, 0.01]", "loss"))), 4);
-  EXPECT_EQ(reused(run(small_net("[0.1, 0.01, 0.001]"))), 0);
+  EXPECT_EQ(reused(run(small_net("[0.01, 0.1]"))), 0);
+}
+
+TEST_F(Reuse, MoreCandidatesOfANetworkFollowAfterThoseThatAreThere) {
+  run(small_net("[0.1, 0.01]"));
+  const fs::path grown = run(small_net("[0.1, 0.01, 0.001]"));
+  EXPECT_EQ(reused(grown), 4);
+  const fs::path anew = run(small_net("[0.1, 0.01, 0.001]"), "--fresh");
+  EXPECT_EQ(slurp(grown / "results.csv"), slurp(anew / "results.csv"));
 }
 
 TEST_F(Reuse, ADamagedRunOffersNothing) {

@@ -88,6 +88,16 @@ TEST_F(Csv, DropsOrFillsEmptyCells) {
   EXPECT_EQ(filled.table.x, (std::vector<float>{1, 6.5F, 2, 5, 3, 8}));
 }
 
+TEST_F(Csv, RowsWithoutATargetAreLeftOutAndCounted) {
+  CsvOptions options;
+  options.missing = Missing::mean;
+  const CsvTable filled = read("a,y\n1,0\n5,\n,1\n3,1\n", options);
+  EXPECT_EQ(filled.table.x, (std::vector<float>{1, 2, 3})) << "the row without a target has no part in the mean";
+  EXPECT_EQ(filled.labels.values, (std::vector<double>{0, 1, 1}));
+  ASSERT_EQ(filled.notes.size(), 1U);
+  EXPECT_NE(filled.notes[0].find("1 row without a value of 'y' left out"), std::string::npos) << filled.notes[0];
+}
+
 TEST_F(Csv, ReadsOtherFilesWithTheTrainingFilesLevelsAndMeans) {
   const std::vector<Column> columns = {{"town", {"oslo", "rome"}, 0}, {"a", {}, 2.5}};
   CsvOptions options;

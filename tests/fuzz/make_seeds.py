@@ -129,6 +129,9 @@ def data():
     seed("csv", "whole", bytes([8 | 16 | 32 | 64]) + table.replace(",,", ",7,").encode())
     seed("csv", "semicolons", b"\x01a;b;y\r\n1,5;2;cat\r\n3,25;4;dog\r\n\r\n")
     seed("csv", "tabs", b"\x00\xef\xbb\xbf1\t2\t3\n4\t5\t6\n")
+    arff = "% c\n@relation r\n@attribute a numeric\n@attribute 'b c' {x, 'y z'}\n@attribute y {no,yes}\n@data\n"
+    seed("csv", "arff", b"\x00" + (arff + "1,x,no\n2.5,'y z',yes\n?,x,no\n").encode())
+    seed("csv", "blanks", b"\x00# c\n  a b   y\n1 2 cat\n3  4 dog\n")
     seed("csv", "compressed", b"\x00" + gzip.compress(b"a,b\n1,2\n3,4\n", mtime=0))
     seed("libsvm_data", "plain", "+1 1:0.5 3:-2 # a comment\n-1 2:1e-3\n0 qid:3 1:1\n")
     seed("libsvm_data", "numbers", "1.5 1:1\n-2.25\n")
@@ -302,11 +305,16 @@ def run_files():
     seed("nested", "two", seal(compact({"folds": 2, "each": [
         {"fold": 1, "best": "C = 1", "validation": 0.1, "errors": 3, "n": 10},
         {"fold": 2, "best": "C = 2", "validation": 0.2, "errors": 0, "n": 10, "mse": 0.5}]})))
+    seed("nested", "pooled", seal(compact({"folds": 2, "each": [
+        {"fold": fold, "best": "C = 1", "validation": 0.1, "errors": 3, "n": 10,
+         "confusion": [4, 0, 0, 1, 2, 0, 1, 1, 1], "measures": {"auc": 0.9, "f1": 0.7}} for fold in (1, 2)]})))
     seed("fit_rates", "two", compact({"key": {"class": 0.5, "other": 2.0}, "svc": {"host": 1e-9}}))
     seed("fit_rates", "overflow", '{"key":{"class":1e999}}')
     row = {"phase": "forward", "what": "gemm 1x2x3", "calls": 3, "seconds": 0.5, "flops": 12.0, "bytes": 44.0}
     seed("profile", "one", seal(json.dumps({"node": 0, "devices": [
         {"node": 0, "id": "host:0", "device": "host:0", "name": "CPU", "rows": [row]}]}, indent=1)))
+    seed("curve", "three", seal(compact({"metric": "error", "points": [
+        {"rows": 75, "mean": 0.2, "sd": 0.05}, {"rows": 150, "mean": 0.1, "sd": 0}, {"rows": 300, "mean": 0.05, "sd": 0.01}]})))
     seed("inputs", "csv", seal(compact({
         "model": "svc", "source": "csv", "target": "y", "categorical": ["c"], "ignore": ["i"], "group": "g",
         "missing": "mean", "layout": "", "columns": [{"name": "c", "levels": ["a"], "fill": 0.5, "mode": "a"}]})))

@@ -9,6 +9,7 @@
 #include "node/model_inputs.hpp"
 #include "node/profile_files.hpp"
 #include "run/fit_times.hpp"
+#include "run/learning_curve.hpp"
 #include "run/nested.hpp"
 #include "run/run_directory.hpp"
 #include "run/status_file.hpp"
@@ -74,11 +75,20 @@ FUZZ_TARGET(vote, resealed) {
 
 FUZZ_TARGET(nested, resealed) {
   file("nested.json", bytes);
-  const auto read = [] { return run::read_nested(scratch()); };
+  const auto read = [] { return run::read_nested(scratch(), 3); };
   const std::string first = shown(read);
   if (first.empty()) return;
   file("nested.json", base::seal(first));
   require(shown(read) == first, "the outer folds read back differently");
+}
+
+FUZZ_TARGET(curve, resealed) {
+  file("curve.json", bytes);
+  const auto read = [] { return run::read_curve(scratch()); };
+  const std::string first = shown(read);
+  if (first.empty()) return;
+  run::keep_curve(scratch(), *read());
+  require(shown(read) == first, "the learning curve reads back differently");
 }
 
 base::Log& quiet_log() {

@@ -67,6 +67,20 @@ TEST(CandidatesCsv, HasTheExpectedText) {
             "1,0,1e-07,rbf,,,,,2,0\n");
 }
 
+TEST(CandidatesCsv, HasTheMeansOfFurtherMetrics) {
+  RunView view = two_candidates();
+  view.metrics.push_back({"auc", false, false, true});
+  for (size_t r = 0; r < view.records.size(); ++r)
+    view.records[r].values.push_back(0.5 + 0.25 * static_cast<double>(r));
+  EXPECT_HAS(candidates_csv(view), ",rank,unsure,mean_auc\n");
+  EXPECT_HAS(candidates_csv(view), ",0.1,0.3,1,0,0.625\n");
+  EXPECT_HAS(candidates_csv(view), ",,,,,2,0,\n");
+  view.best = 0;
+  const auto scores = nlohmann::json::parse(summary_json(view))["best"]["scores"];
+  EXPECT_EQ(scores["auc"]["mean"], 0.625);
+  EXPECT_EQ(scores["error"]["mean"], 0.2);
+}
+
 TEST(CandidatesCsv, SaysHowManyRowsTheToleranceLeavesOpen) {
   RunView view = two_candidates();
   view.records[0].note = "steps=12 unsure=3";
@@ -122,7 +136,13 @@ TEST(SummaryJson, HasTheExpectedText) {
       "gamma": "a, \"b\"\nc"
     },
     "mean": 0.2,
-    "sd": 0.1414213562373095
+    "sd": 0.1414213562373095,
+    "scores": {
+      "error": {
+        "mean": 0.2,
+        "sd": 0.1414213562373095
+      }
+    }
   },
   "test": {
     "errors": 5,
@@ -204,6 +224,23 @@ TEST(Tables, AreWrittenToARunDirectory) {
   view.plan.bootstraps = 2;
   write_tables(view, root.path());
   EXPECT_EQ(base::read_file(root / "ensemble.csv"), ensemble_csv(view));
+}
+
+TEST(EpochsCsv, HasEveryEpochOfFitsAndRefits) {
+  RunView view = two_candidates();
+  EXPECT_EQ(epochs_csv(view), "") << "the model reports no curves";
+  view.records[1].curves = {{"train_loss", {1.5, 0.5}}, {"validation_error", {0.25}}};
+  testing::add_refit(view, 0, 1).curves = {{"train_loss", {2}}};
+  EXPECT_EQ(epochs_csv(view),
+            "candidate,bootstrap,fold,epoch,train_loss,validation_error\n"
+            "0,0,1,1,1.5,0.25\n0,0,1,2,0.5,\n1,0,refit,1,2,\n");
+  // Candidate 1 has no mean, so its fits are the first to be left out.
+  view.records[1].curves[0].values.assign(150'000, 1);
+  view.records[2].curves = {{"train_loss", std::vector<double>(150'000, 1)}};
+  const std::string kept = epochs_csv(view);
+  EXPECT_HAS(kept, "\n0,0,1,150000,1,\n");
+  EXPECT_EQ(kept.find("\n1,0,0,"), std::string::npos);
+  EXPECT_HAS(kept, "\n1,0,refit,1,2,\n");
 }
 
 TEST(Tables, AnEmptyRunHasHeadersOnly) {

@@ -98,36 +98,85 @@ TEST_F(StatusFileTest, PredictsTheEndFromThePaceOfThisSession) {
   now_ += 10;
   status.fit_done(test::fit_record(1));
   EXPECT_DOUBLE_EQ(read().eta_s.value_or(-1), 10.0 * 8) << "8 of 10 are left, one took 10 s";
-  status.device_state(0, 0, "C = 10", 0);
-  now_ += 5;
-  status.device_state(0, 0, "C = 10", 0.5);
-  EXPECT_DOUBLE_EQ(read().eta_s.value_or(-1), 5 / 0.5 * 7.5) << "the time up to the first fit contains loading";
   journal::FitRecord failed = test::fit_record(2);
   failed.status = journal::FitStatus::failed;
-  for (uint32_t fit = 2; fit < 10; ++fit) status.fit_done(failed);
+  for (failed.fit = 2; failed.fit < 10; ++failed.fit) status.fit_done(failed);
   status.phase("refitting");
   EXPECT_EQ(read().failed, 8U);
   EXPECT_EQ(read().eta_s, 0);
 }
 
-// A grid begins with its longest fits.
-TEST(Eta, WeighsFitsByTheirPredictedCosts) {
-  Eta eta({100, 100, 10, 10, 10}, 6, {}, 0);  // fit 5 is a refit, which weighs 46
-  EXPECT_FALSE(eta.seconds_left(10, 0, 0).has_value());
-  eta.done(0, 25);  // loading took 5 s of these 25 s
-  EXPECT_DOUBLE_EQ(eta.seconds_left(25, 0, 0).value(), 25.0 / 100 * 176);
-  eta.done(1, 45);
-  EXPECT_DOUBLE_EQ(eta.seconds_left(45, 0, 0).value(), 20.0 / 100 * 76);
-  for (const uint32_t fit : {2U, 3U, 4U}) eta.done(fit, 51);
-  EXPECT_DOUBLE_EQ(eta.seconds_left(51, 0.5, 0.5).value(), 26.0 / (130 + 23) * 23);
-  eta.done(5, 60);
-  EXPECT_EQ(eta.seconds_left(60, 0, 0), 0);
+// Returns a workload of single fits, each at its own place on a line.
+scheduler::Workload line_of(const std::vector<double>& costs) {
+  scheduler::Workload workload;
+  for (uint32_t fit = 0; fit < costs.size(); ++fit) {
+    workload.bundles.push_back({{fit}, costs[fit], 0});
+    workload.positions.push_back({0, 0, {static_cast<double>(fit) / static_cast<double>(costs.size())}});
+  }
+  return workload;
 }
 
-TEST(Eta, DoesNotCountWhatAnEarlierSessionDid) {
-  const Eta eta({1, 1}, 2, {test::fit_record(0)}, 0);
-  EXPECT_FALSE(eta.seconds_left(10, 0.8, 0).has_value());
-  EXPECT_NEAR(eta.seconds_left(10, 0.9, 0.1).value(), 10, 1e-9);
+journal::FitRecord timed(uint32_t fit, double start_s, double end_s, const std::string& device = "host:0") {
+  journal::FitRecord record = test::fit_record(fit);
+  record.start_s = start_s;
+  record.end_s = end_s;
+  record.device = device;
+  record.device_class = "host";
+  return record;
+}
+
+const std::vector<std::string> kOne = {"host"}, kTwo = {"host", "host"};
+
+// A grid begins with its longest fits.
+TEST(Eta, WeighsFitsByTheirPredictedCosts) {
+  Eta eta(line_of({100, 100, 10, 10, 10}), 6, {}, 0);  // fit 5 is a refit, which weighs 46
+  EXPECT_FALSE(eta.seconds_left(10, kOne, 0, 0).has_value());
+  eta.done(timed(0, 5, 25));  // loading took 5 s of these 25 s
+  eta.settle(26);
+  EXPECT_NEAR(eta.seconds_left(25, kOne, 0, 0).value(), 20.0 / 100 * 176, 1e-9);
+  EXPECT_NEAR(eta.seconds_left(25, kTwo, 0, 0).value(), 10.0 / 100 * 176, 1e-9);
+  eta.done(timed(1, 25, 45));
+  eta.settle(46);
+  EXPECT_NEAR(eta.seconds_left(45, kOne, 0, 0).value(), 20.0 / 100 * 76, 1e-9);
+  for (const uint32_t fit : {2U, 3U, 4U}) eta.done(timed(fit, 45 + 2 * (fit - 2.0), 47 + 2 * (fit - 2.0)));
+  eta.settle(52);
+  EXPECT_NEAR(eta.seconds_left(51, kOne, 0.5, 0.5).value(), 20.0 / 100 * 46 / 2, 1e-9);
+  eta.done(timed(5, 51, 60));
+  EXPECT_EQ(eta.seconds_left(60, kOne, 0, 0), 0);
+}
+
+// The model guesses equal costs, but fits at the end of the line take ten times as long.
+TEST(Eta, LearnsFromNeighbours) {
+  std::vector<journal::FitRecord> done;
+  double now_s = 0;
+  for (const uint32_t fit : {0U, 1U, 2U, 3U, 4U, 5U, 8U, 9U}) {
+    const double took = fit < 6 ? 1 : 10;
+    done.push_back(timed(fit, now_s, now_s + took));
+    now_s += took;
+  }
+  const Eta eta(line_of(std::vector<double>(10, 1)), 10, done, now_s);
+  const double left = eta.seconds_left(now_s, kOne, 0, 0).value(), pace = 26.0 / 8 * 2;
+  EXPECT_GT(left, 1.1 * pace) << "fit 7 is next to a long one";
+  EXPECT_LT(left, 20);
+}
+
+// A bundle delivers its fits in batches; the first fit of a batch arrives milliseconds before the others.
+TEST(Eta, DividesTheTimeOfABatchAmongItsFits) {
+  scheduler::Workload workload = line_of(std::vector<double>(40, 1));
+  workload.bundles = {{{}, 20, 0}, {{}, 20, 0}};
+  for (uint32_t fit = 0; fit < 40; ++fit) workload.bundles[fit / 20].fits.push_back(fit);
+  Eta eta(workload, 40, {}, 0);
+  for (uint32_t fit = 0; fit < 10; ++fit) eta.done(timed(fit, 0, 5 + 0.001 * fit));
+  eta.settle(6);
+  EXPECT_NEAR(eta.seconds_left(6, kOne, 0.5, 0.5).value(), 15, 0.1);
+  for (uint32_t fit = 10; fit < 20; ++fit) eta.done(timed(fit, 0, 10 + 0.001 * fit));
+  eta.settle(11);
+  EXPECT_NEAR(eta.seconds_left(11, kOne, 0, 0).value(), 10, 0.1);
+}
+
+TEST(Eta, KnowsThePaceOfEarlierSessions) {
+  const Eta eta(line_of({1, 1}), 2, {timed(0, 100, 107)}, 1000);
+  EXPECT_NEAR(eta.seconds_left(1000, kOne, 0, 0).value(), 7, 1e-9);
 }
 
 TEST_F(StatusFileTest, RetiredAndLostDevicesStayRetiredAndLost) {

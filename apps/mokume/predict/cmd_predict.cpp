@@ -1,4 +1,5 @@
 // Implements the command predict for rows of a table (predict_rows.cpp) and for pictures (predict_pictures.cpp).
+#include <functional>
 #include <optional>
 
 #include "commands.hpp"
@@ -21,11 +22,8 @@ run::RunRecord record_of(const node::ModelInputs& inputs) {
   return record;
 }
 
-}  // namespace
-
-int predict(Runtime& runtime, const PredictOptions& options) {
-  if (options.images.empty() == options.spec.empty())
-    throw Error(MK_INVALID_ARGUMENT, "name either an IMAGE (a PNG or JPEG file) or rows with --data SPEC");
+// Reads the models and passes them to `body`.
+void with_models(Runtime& runtime, const PredictOptions& options, const std::function<void(const Models&)>& body) {
   const std::optional<node::ModelInputs> alone = node::read_inputs(options.run);
   const StoredRun run = alone ? StoredRun(runtime, options.run, *alone) : StoredRun(runtime, options.run);
   run.warn();
@@ -39,9 +37,26 @@ int predict(Runtime& runtime, const PredictOptions& options) {
   if (ensemble.size() > 1 && record.state != "done")
     say(stderr, "{} is {}: using the {} members that it has\n", options.run,
         record.state == "failed fits" ? "incomplete" : "not finished", ensemble.size());
-  const Models with{runtime, run, options, model, ensemble, record};
-  if (options.spec.empty()) return predict_pictures(with);
-  predict_rows(with);
+  body({runtime, run, options, model, ensemble, record});
+}
+
+}  // namespace
+
+int predict(Runtime& runtime, const PredictOptions& options) {
+  if (options.images.empty() == options.spec.empty())
+    throw Error(MK_INVALID_ARGUMENT, "name either an IMAGE (a PNG or JPEG file) or rows with --data SPEC");
+  int code = kDone;
+  with_models(runtime, options, [&](const Models& with) {
+    if (options.spec.empty())
+      code = predict_pictures(with);
+    else
+      predict_rows(with);
+  });
+  return code;
+}
+
+int explain_columns(Runtime& runtime, const PredictOptions& options, uint32_t repeats) {
+  with_models(runtime, options, [&](const Models& with) { explain_columns(with, repeats); });
   return kDone;
 }
 

@@ -23,7 +23,6 @@ namespace mokume::app {
 namespace {
 
 using run::Combined;
-using run::Trained;
 
 // Holds the columns to the left of the predictions: the row number, and the columns that the command line requests.
 class Left {
@@ -153,15 +152,6 @@ class RowPredictor {
   }
 
  private:
-  static data::TrainedOn trained_on(const Models& with) {
-    const Trained& first = with.ensemble.first();
-    return {first.classes,
-            first.mean,
-            first.scale,
-            first.features,
-            with.record.data.columns,
-            with.record.data.shape.value_or(data::Shape{})};
-  }
   data::Dataset load(const data::CsvPiece* piece) {
     copied_ = {with_.options.columns};
     data::Dataset rows = data::load_for_prediction(spec_, trained_, copied_.names.empty() ? nullptr : &copied_, piece);

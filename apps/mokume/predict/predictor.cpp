@@ -13,6 +13,16 @@ Opened::Opened(const Models& with) : machine_(with.runtime.registry(), with.runt
   device_ = machine_.open(chosen[0], {}, node::Machine::budgets(chosen, 1, with.run.config().memory_bytes)[0]);
 }
 
+data::TrainedOn trained_on(const Models& with) {
+  const run::Trained& first = with.ensemble.first();
+  return {first.classes,
+          first.mean,
+          first.scale,
+          first.features,
+          with.record.data.columns,
+          with.record.data.shape.value_or(data::Shape{})};
+}
+
 void check_names(const std::vector<std::string>& columns) {
   std::set<std::string> seen;
   for (const std::string& name : columns)

@@ -11,6 +11,7 @@
 
 #include "commands.hpp"
 #include "data/dataset.hpp"
+#include "data/load.hpp"
 #include "device/device.hpp"
 #include "node/machine.hpp"
 #include "predict/row_printer.hpp"
@@ -28,6 +29,9 @@ struct Models {
   const run::Ensemble& ensemble;
   const run::RunRecord& record;
 };
+
+// Returns what the models know of their training set.
+data::TrainedOn trained_on(const Models& with);
 
 // Throws Error(MK_INVALID_ARGUMENT) if two output columns have the same name, which --columns can cause.
 void check_names(const std::vector<std::string>& columns);
@@ -63,6 +67,10 @@ class ClassTable {
 
 // Predicts the rows of a table. With options.stream, answers each row as soon as it arrives on standard input.
 void predict_rows(const Models& with);
+
+// Prints how much the error rises if the cells of a column are shuffled among the rows of options.spec, or among the
+// run's own rows, with `repeats` shuffles of each column.
+void explain_columns(const Models& with, uint32_t repeats);
 
 // Prints all certainties of the members for one picture, as text or JSON, or one row for each of several pictures.
 // Returns the exit code, which is kData if some of several pictures cannot be read.

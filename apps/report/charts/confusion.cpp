@@ -71,9 +71,10 @@ void draw_labels(Svg& svg, const Grid& grid, const std::vector<std::string>& nam
 }  // namespace
 
 std::vector<NamedFile> confusion_plot(const results::RunView& view) {
-  const results::TestResult* const result = results::result_by_class(view);
+  const results::ResultByClass by_class = results::result_by_class(view);
+  const results::TestResult* const result = by_class.result;
   if (result == nullptr) return {};
-  const char* const rows = view.test && result == &*view.test ? "test" : "validated";
+  const char* const rows = by_class.rows_text();
   const data::Confusion& confusion = *result->confusion;
   const std::vector<std::string> names = results::class_names(view);
   const Grid grid(names);

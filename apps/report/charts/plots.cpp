@@ -7,7 +7,9 @@
 #include "report/charts/confusion.hpp"
 #include "report/charts/curves.hpp"
 #include "report/charts/heat_maps.hpp"
+#include "report/charts/learning_curve.hpp"
 #include "report/charts/members.hpp"
+#include "report/charts/numbers.hpp"
 
 namespace mokume::report {
 
@@ -23,6 +25,8 @@ std::vector<NamedFile> plots(const results::RunView& view) {
   add(curve_plots(figure));
   add(member_plots(view));
   add(confusion_plot(view));
+  add(number_plots(view));
+  add(learning_curve(view));
   return files;
 }
 

@@ -9,8 +9,8 @@
 namespace mokume::report {
 
 // Returns heat maps and box plots by the rule in charts/figure.hpp, or bars of candidates, if there are candidates and
-// a selecting metric. Also returns plots of curves, of members and of the confusion matrix, if the view has them. The
-// plots do not depend on devices or times.
+// a selecting metric. Also returns plots of curves, of members, of the confusion matrix and of predicted numbers, if
+// the view has them. The plots do not depend on devices or times.
 std::vector<NamedFile> plots(const results::RunView& view);
 
 }  // namespace mokume::report

@@ -6,8 +6,10 @@
 #include <cmath>
 
 #include "report/pages/markup.hpp"
+#include "results/best.hpp"
 #include "results/cautions.hpp"
 #include "results/class_scores.hpp"
+#include "results/nested.hpp"
 
 namespace mokume::report {
 namespace {
@@ -59,6 +61,25 @@ std::string validation_tile(const Figure& figure) {
   return tile(label, figure.unit.text(row.mean),
               row.values.size() == 1 ? "one validation set"
                                      : fmt::format("± {} over {}", figure.unit.text(row.sd), figure.fits_text()));
+}
+
+// Shows the estimate of a nested cross-validation.
+std::string nested_tile(const results::RunView& view) {
+  if (!view.nested || view.nested->each.empty()) return {};
+  const results::NestedEstimate estimate = results::estimate_of(view);
+  const results::TestResult& pooled = view.nested->pooled;
+  std::string below =
+      fmt::format("sd {} over {} of {} outer folds, {}", results::score_spread(estimate.metric, estimate.sd),
+                  view.nested->each.size(), view.nested->folds, counted_rows(pooled.n));
+  if (!pooled.mse) {
+    const results::Interval interval = results::wilson(pooled.errors, pooled.n);
+    below +=
+        fmt::format("; {} wrong, 95\u00A0% interval {:.2f} to {:.2f}\u00A0%",
+                    results::grouped(static_cast<uint64_t>(pooled.errors)), 100 * interval.low, 100 * interval.high);
+  }
+  const std::string more = results::measures_text(pooled);
+  return tile("Nested, " + results::elide(estimate.metric, 24), results::score_text(estimate.metric, estimate.value),
+              more.empty() ? below : below + "; " + more);
 }
 
 // Shows the rows that the folds of the best candidate validate as one sample.
@@ -145,7 +166,7 @@ std::string headline(const Figure& figure) {
              "<h1>{}</h1>\n<p class=\"soft\">{}<br/>{}</p>\n</header>\n<div class=\"tiles\">\n",
              escape(results::elide(view.model, 60)), pill, escape(results::elide(view.name, 160)),
              escape(data_line(view)), escape(plan_line(figure))) +
-         test_tile(view) + validation_tile(figure) + pooled_tile(view) + fits_tile(view) +
+         test_tile(view) + validation_tile(figure) + nested_tile(view) + pooled_tile(view) + fits_tile(view) +
          tile("Wall time", results::seconds_text(view.wall_s),
               fmt::format("{} on {}; efficiency {}", results::counted(view.devices.size(), "device"),
                           results::counted(view.nodes, "node"), results::percent(view.efficiency))) +

@@ -10,6 +10,8 @@
 #include "report.embed.hpp"
 #include "report/charts/confusion.hpp"
 #include "report/charts/figure.hpp"
+#include "report/charts/learning_curve.hpp"
+#include "report/charts/numbers.hpp"
 #include "report/charts/style.hpp"
 #include "report/pages/devices.hpp"
 #include "report/pages/events.hpp"
@@ -90,7 +92,9 @@ std::string training_section(const results::RunView& view, const std::vector<Nam
 
 std::string nested_section(const results::RunView& view) {
   if (!view.nested || view.nested->each.empty()) return {};
-  const bool numbers = results::estimate_of(*view.nested).numbers;
+  const bool numbers = view.nested->pooled.mse.has_value();
+  const std::string metric = results::estimate_of(view).metric;
+  const bool measured = metric != "error" && metric != "mse";
   const auto text = [&](double value) {
     return numbers ? results::pretty(value) : fmt::format("{:.2f}\u00A0%", 100 * value);
   };
@@ -99,36 +103,77 @@ std::string nested_section(const results::RunView& view) {
                {"inner mean", true},
                {"test rows", true},
                {numbers ? "test MSE" : "test error", true}});
-  for (const results::NestedFold& one : view.nested->each)
-    table.row({Cell::id(one.fold), one.best.empty() ? results::kNoValue : results::elide(one.best, 120),
-               results::pretty(one.validation), Cell::count(static_cast<uint64_t>(one.n)),
-               Cell(text(one.value()), one.value())});
+  if (measured) table.add_column({"test " + results::elide(metric, 24), true});
+  for (const results::NestedFold& one : view.nested->each) {
+    std::vector<Cell> row{Cell::id(one.fold), one.best.empty() ? results::kNoValue : results::elide(one.best, 120),
+                          results::pretty(one.validation), Cell::count(static_cast<uint64_t>(one.n)),
+                          Cell(text(one.value()), one.value())};
+    if (measured) row.emplace_back(results::pretty(one.measures.at(metric)), one.measures.at(metric));
+    table.row(std::move(row));
+  }
   return section("Nested cross-validation",
                  "The whole experiment was repeated without each outer fold and tested on its rows: " +
-                     results::nested_text(*view.nested) +
+                     results::nested_text(view) +
                      ". Unlike the mean of the best candidate, this estimate is not biased " + "by its choice.",
                  table.html(true));
 }
 
 std::string classes_section(const results::RunView& view, const std::vector<NamedFile>& plots) {
-  const results::TestResult* const result = results::result_by_class(view);
+  using Rows = results::ResultByClass::Rows;
+  const results::ResultByClass by_class = results::result_by_class(view);
+  const results::TestResult* const result = by_class.result;
   if (result == nullptr) return {};
-  const bool test = view.test && result == &*view.test;
   const std::vector<results::ClassScore> scores = results::class_scores(view, *result);
-  Table table(
-      {{"class"}, {test ? "test rows" : "validated rows", true}, {"precision", true}, {"recall", true}, {"F1", true}});
+  Table table({{"class"},
+               {by_class.rows_text() + std::string(" rows"), true},
+               {"precision", true},
+               {"recall", true},
+               {"F1", true}});
   for (const results::ClassScore& one : scores) {
     table.row({results::elide(one.name, 60), Cell::count(static_cast<uint64_t>(one.rows)),
                Cell(results::pretty(one.precision), one.precision), Cell(results::pretty(one.recall), one.recall),
                Cell(results::pretty(one.f1), one.f1)});
   }
-  return section("Errors by class",
-                 "Recall is the share of a class that was found, precision the share of right answers among those "
-                 "that name the class, and F1 their harmonic mean." +
-                     std::string(test ? ""
-                                      : " Each row was predicted by the best candidate in the fold that validates it. "
-                                        "The best of many candidates is somewhat better here than on new rows."),
-                 joined(inlined(plots, kConfusionPlot)) + table.html(true));
+  return section(
+      "Errors by class",
+      "Recall is the share of a class that was found, precision the share of right answers among those "
+      "that name the class, and F1 their harmonic mean." +
+          std::string(by_class.rows == Rows::test ? ""
+                      : by_class.rows == Rows::outer
+                          ? " Each row was predicted by the model that was tuned and trained without its outer fold."
+                          : " Each row was predicted by the best candidate in the fold that validates it. "
+                            "The best of many candidates is somewhat better here than on new rows."),
+      joined(inlined(plots, kConfusionPlot)) + table.html(true));
+}
+
+std::string numbers_section(const results::RunView& view, const std::vector<NamedFile>& plots) {
+  if (!view.validated || view.validated->points.empty()) return {};
+  return section("Predicted numbers",
+                 "Each row was predicted by the best candidate in the fold that validates it; out_of_fold.csv lists "
+                 "them all.",
+                 joined(inlined(plots, kPredictedPlot)) + joined(inlined(plots, kResidualsPlot)));
+}
+
+std::string learning_curve_section(const results::RunView& view, const std::vector<NamedFile>& plots) {
+  if (!view.curve || view.curve->points.empty()) return {};
+  const results::Unit unit = results::unit_of(results::Metric{view.curve->metric});
+  Table table({{"training rows", true}, {"mean " + results::elide(unit.title, 24), true}, {"sd", true}});
+  for (const results::LearningCurve::Point& one : view.curve->points)
+    table.row({Cell::count(static_cast<uint64_t>(std::max<int64_t>(0, one.rows))),
+               Cell(unit.spread(one.mean), one.mean), Cell(unit.spread(one.sd), one.sd)});
+  return section(
+      "Learning curve",
+      "The best candidate was cross-validated on growing parts of the rows. A curve that still falls, or rises "
+      "for a score, promises a better model from more rows.",
+      joined(inlined(plots, kLearningCurve)) + table.html(true));
+}
+
+// Returns the metrics other than the selecting one that fit into a table.
+std::vector<size_t> shown_metrics(const std::vector<results::Metric>& metrics) {
+  constexpr size_t kMost = 6;
+  std::vector<size_t> others = results::other_metrics(metrics);
+  others.resize(std::min(others.size(), kMost));
+  return others;
 }
 
 std::string candidates_section(const Figure& figure) {
@@ -144,6 +189,8 @@ std::string candidates_section(const Figure& figure) {
   for (const std::string& head :
        {"mean " + figure.unit.title, std::string("sd"), std::string("min"), std::string("max")})
     table.add_column({head, true});
+  const std::vector<size_t> others = shown_metrics(figure.view.metrics);
+  for (const size_t m : others) table.add_column({"mean " + results::elide(figure.view.metrics[m].name, 24), true});
   bool sortable = true;
   const auto order = figure.ranking(kTopCandidates);
   for (const size_t c : order) {
@@ -157,7 +204,9 @@ std::string candidates_section(const Figure& figure) {
     if (plan.rungs() > 1) cells.push_back(Cell::id(row.rung));
     for (const double value : {row.mean, row.sd, row.min, row.max})
       cells.push_back(row.complete ? Cell(figure.unit.spread(value), value) : results::kNoValue);
-    if (!row.complete) cells[cells.size() - 4] = row.failed > 0 ? "a fit failed" : "not finished";
+    if (!row.complete) cells.end()[-4] = row.failed > 0 ? "a fit failed" : "not finished";
+    for (const size_t m : others)
+      cells.push_back(row.each[m] ? Cell(results::pretty(row.each[m]->mean), row.each[m]->mean) : results::kNoValue);
     sortable &= row.complete;
     table.row(cells, figure.best == c ? "class=\"first\"" : "");
   }
@@ -263,7 +312,8 @@ std::string report_html(const results::RunView& view, const std::vector<NamedFil
       live ? fmt::format("<meta http-equiv=\"refresh\" content=\"{}\"/>\n", kRefreshSeconds) : "",
       escape(results::elide(view.name, 80)), palette_css(), kReport, plot_css());
   out += headline(figure) + members_section(view, plots) + nested_section(view) + classes_section(view, plots) +
-         surface_section(figure, plots) + box_section(figure, plots) + training_section(view, plots);
+         numbers_section(view, plots) + learning_curve_section(view, plots) + surface_section(figure, plots) +
+         box_section(figure, plots) + training_section(view, plots);
   if (plots.empty())
     out += section("Plots", "There is nothing to plot: the plan has no candidates or no selecting metric.", "");
   out += candidates_section(figure) + devices_section(view) + team_section(view.team) + profile_section(view.profiles) +

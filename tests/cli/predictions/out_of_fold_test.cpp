@@ -120,6 +120,12 @@ TEST_F(OutOfFold, ARegressionHasItsMeasures) {
   EXPECT_NEAR(validated["mse"].get<double>(), squares / 40, 1e-4);
   EXPECT_TRUE(validated.contains("r2") && validated.contains("mae") && validated.contains("explained_variance"));
   EXPECT_TRUE(slurp(done / "results.csv").starts_with("candidate,bootstrap,fold,C,n,mse,mae,r2,status"));
+  const std::string plot = slurp(done / "plots/predicted.svg");
+  size_t points = 0;
+  for (size_t at = plot.find("<circle"); at != std::string::npos; at = plot.find("<circle", at + 1)) ++points;
+  EXPECT_EQ(points, 40U);
+  EXPECT_NE(slurp(done / "report.html").find("Residuals over predicted numbers"), std::string::npos);
+  EXPECT_TRUE(slurp(done / "candidates.csv").starts_with("candidate,bootstrap,C,mean,sd,min,max,rank,unsure,mean_mse"));
 }
 
 TEST_F(OutOfFold, DamageIsNamed) {

@@ -1,0 +1,87 @@
+// Tests `curve`, which measures the best candidate of a run on growing parts of the rows.
+#include <gtest/gtest.h>
+
+#include <nlohmann/json.hpp>
+
+#include "cli/shell.hpp"
+
+namespace mokume::cli_test {
+namespace {
+
+using nlohmann::json;
+
+class Curve : public testing::Test {
+ protected:
+  fs::path run(const std::string& validation = "folds = 4", const std::string& more = "",
+               const std::string& name = "c") {
+    place_.write("e.toml",
+                 "name = \"" + name +
+                     "\"\nmodel = \"svc\"\nseed = 5\ndevices.use = \"host\"\n"
+                     "data = { source = \"digits\", limit = 400, standardize = { mean = 127.5, scale = 255 } }\n"
+                     "validation = { " +
+                     validation +
+                     " }\nsearch = { method = \"grid\", params = { C = [0.1, 10], gamma = [0.001, 0.01] } }\n" + more);
+    const Ended ended = place_.mokume("run e.toml");
+    EXPECT_EQ(ended.code, 0) << ended.err;
+    return place_.run(name);
+  }
+  Ended curve(const fs::path& run, const std::string& arguments = "") {
+    return place_.mokume("curve " + run.string() + " " + arguments);
+  }
+
+  Place place_;
+};
+
+TEST_F(Curve, EndsAtTheMeanOfTheBestCandidate) {
+  const fs::path done = run();
+  const Ended ended = curve(done, "--points 3");
+  ASSERT_EQ(ended.code, 0) << ended.err;
+  std::istringstream lines(slurp(done / "curve.csv"));
+  std::vector<std::string> read;
+  for (std::string line; std::getline(lines, line);) read.push_back(line);
+  ASSERT_EQ(read.size(), 4U) << "a header and three points";
+  EXPECT_EQ(read[0], "rows,mean_error,sd");
+  // Parts are rounded up so that each class has rows in each fold.
+  EXPECT_NEAR(std::stoi(read[1]), 75, 20);
+  EXPECT_NEAR(std::stoi(read[2]), 150, 20);
+  const double mean = json::parse(slurp(done / "summary.json"))["best"]["mean"];
+  ASSERT_TRUE(read[3].starts_with("300,")) << read[3];
+  EXPECT_NEAR(std::stod(read[3].substr(4)), mean, 1e-12) << "all rows, in the folds of the run";
+  EXPECT_NE(ended.out.find("300 rows: error "), std::string::npos) << ended.out;
+  EXPECT_NE(slurp(done / "report.html").find("Learning curve"), std::string::npos);
+  EXPECT_TRUE(fs::exists(done / "plots/learning-curve.svg"));
+  const Ended again = curve(done, "--points 3");
+  EXPECT_EQ(again.code, 0) << again.err;
+  EXPECT_EQ(again.out, ended.out);
+}
+
+TEST_F(Curve, AHeldOutShareBecomesFolds) {
+  const fs::path done = run("share = 0.25");
+  const Ended ended = curve(done, "--points 2 --json");
+  ASSERT_EQ(ended.code, 0) << ended.err;
+  const json points = json::parse(ended.out)["points"];
+  ASSERT_EQ(points.size(), 2U);
+  EXPECT_EQ(points[1]["rows"], 320);
+}
+
+TEST_F(Curve, WhatHasNoCurveIsRefused) {
+  const auto refuse = [&](const fs::path& run, const std::string& arguments, const std::string& said) {
+    const Ended ended = curve(run, arguments);
+    EXPECT_EQ(ended.code, 2) << ended.err;
+    EXPECT_NE(ended.err.find(said), std::string::npos) << ended.err;
+  };
+  refuse(run(), "--points 9", "at most 3 are possible");
+  refuse(run("folds = 4", "bagging.bootstraps = 2\n", "bagged"), "", "each member of an ensemble");
+}
+
+TEST_F(Curve, ADamagedFileIsNamed) {
+  const fs::path done = run();
+  ASSERT_EQ(curve(done, "--points 2").code, 0);
+  std::ofstream(done / "curve.json") << "{}";
+  const Ended ended = place_.mokume("report " + done.string());
+  EXPECT_EQ(ended.code, 3);
+  EXPECT_NE(ended.err.find("curve.json is damaged"), std::string::npos) << ended.err;
+}
+
+}  // namespace
+}  // namespace mokume::cli_test
