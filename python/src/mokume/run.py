@@ -62,21 +62,14 @@ class Run:
         return self._table("timeline.csv")
 
     @cached_property
-    def curves(self):
-        """Returns the curves of networks: a row for each epoch of each fit and refit.
+    def epochs(self):
+        """Returns epochs.csv, which has the curves of networks: a row for each epoch of each fit.
 
-        The columns are `candidate`, `bootstrap` and `fold`, which are missing for a refit on all rows, `epoch` from 1,
-        and the losses and accuracies of the training rows and, in folds, of the validated rows.
+        The fold of a fit to all rows is "refit". Large searches keep the epochs of their best fits only.
         """
-        import pandas
-
-        rows = []
-        for record in read_journal(self.directory):
-            places = {name: record.get(name) for name in ("candidate", "bootstrap", "fold")}
-            curves = record.get("curves", {})
-            for epoch in range(max(map(len, curves.values()), default=0)):
-                rows.append({**places, "epoch": epoch + 1, **{name: curve[epoch] for name, curve in curves.items()}})
-        return pandas.DataFrame(rows)
+        if not (self.directory / "epochs.csv").exists():
+            raise FileNotFoundError(f"{self.directory} has no epochs.csv, because its model reports no curves")
+        return self._table("epochs.csv")
 
     @property
     def report(self):
@@ -98,17 +91,6 @@ class Run:
 
     def _predict(self, spec, devices, place=None):
         return predict(self.directory, spec, devices=devices, place=place)
-
-
-def read_journal(directory):
-    """Returns the records of the fits of a run, one for each."""
-    records = {}
-    for path in sorted(Path(directory, "journal").iterdir()):
-        for line in path.read_text().splitlines():
-            record = json.loads(line)
-            if "fit" in record and record.get("status") != "failed":
-                records.setdefault(record["fit"], record)
-    return [records[number] for number in sorted(records)]
 
 
 def save_rows(place, name, rows):

@@ -12,8 +12,7 @@ from sklearn.exceptions import ConvergenceWarning
 from sklearn.neural_network._stochastic_optimizers import AdamOptimizer, SGDOptimizer
 
 from mokume.program import DONE, FAILED_FITS, REFUSED, Failure
-from mokume.run import read_journal
-from mokume.sklearn._base import FEW_PRODUCTS, Experiment, ProgramFiles, validate_data
+from mokume.sklearn._base import FEW_PRODUCTS, Experiment, ProgramFiles, read_table, validate_data
 from mokume.sklearn._kernel import dense_rows
 
 _ACTIVATIONS = {"identity": None, "logistic": "sigmoid", "tanh": "tanh", "relu": "relu"}
@@ -291,6 +290,6 @@ def read_safetensors(content):
 
 
 def training_losses(run):
-    """Returns the mean training loss of each epoch from the journal."""
-    curves = [record["curves"] for record in read_journal(run) if "refit" in record]
-    return curves[-1]["train_loss"]
+    """Returns the mean training loss of each epoch of a fit to all rows."""
+    table = read_table(run / "epochs.csv")
+    return [float(loss) for fold, loss in zip(table["fold"], table["train_loss"]) if fold == "refit"]
