@@ -25,6 +25,10 @@ mokume_text(zsh/vendor-completions/_mokume completion zsh)
 mokume_text(fish/vendor_completions.d/mokume.fish completion fish)
 add_custom_target(mokume_texts ALL DEPENDS ${texts})
 
+# Builds what `cmake --install` and scripts/install-program copy, without tests and benchmarks.
+get_property(modules GLOBAL PROPERTY MOKUME_MODULES)
+add_custom_target(program DEPENDS mokume mokume_offline mokume_texts opencl_probe ${modules})
+
 # Installs the headers, the files for find_package(mokume) and the templates.
 install(DIRECTORY core/abi core/sdk ${MOKUME_GENERATED_DIR}/abi DESTINATION include/mokume
   FILES_MATCHING PATTERN *.h PATTERN *.hpp)

@@ -30,6 +30,7 @@ function(mokume_module target)
     COMMAND chmod go-w $<TARGET_FILE:${target}> $<TARGET_FILE_DIR:${target}> VERBATIM)
   if(MOKUME_INSTALL)
     install(TARGETS ${target} DESTINATION lib/mokume/${arg_KIND})
+    set_property(GLOBAL APPEND PROPERTY MOKUME_MODULES ${target})
   endif()
 endfunction()
 

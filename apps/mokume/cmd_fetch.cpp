@@ -1,5 +1,5 @@
 // Implements the command data fetch, which downloads a data set into the cache.
-#ifdef MOKUME_NETWORK
+#ifdef MOKUME_DOWNLOADS
 #include <curl/curl.h>
 #endif
 #include <fmt/format.h>
@@ -20,7 +20,7 @@
 #include "sdk/storage.hpp"
 
 namespace mokume::app {
-#ifdef MOKUME_NETWORK
+#ifdef MOKUME_DOWNLOADS
 namespace {
 
 namespace fs = std::filesystem;

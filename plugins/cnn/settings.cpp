@@ -23,6 +23,11 @@ const Forms<StopRule>& stop_rules() {
        "stops once the validation loss, or another curve, no longer improves",
        {{integer("patience", 1, 1e9, "5", "epochs without a better loss"), &S::patience},
         {real("min_delta", 0, 1e30, "0.0", "improvement that counts as better"), &S::min_delta},
+        {younger(
+             flag("per_epoch", "false",
+                  "an epoch counts as better only if it alone improves by min_delta on the best one before it, as in "
+                  "scikit-learn; false: all epochs of the patience together")),
+         &S::per_epoch},
         {younger(flag("restore_best", "false", "keep the weights after the best epoch")), &S::restore_best},
         {younger(text("monitor", "\"auto\"",
                       "auto|train_loss|train_accuracy|validation_loss|validation_accuracy|validation_mse",

@@ -22,6 +22,7 @@ struct StopRule {
   double min_delta = 0;          // for `plateau`; an improvement within `patience` epochs must exceed this value
   bool restore_best = false;     // for `plateau`; whether to return the weights of the best epoch
   std::string monitor = "auto";  // for `plateau`; the curve that compares epochs
+  bool per_epoch = false;        // for `plateau`; whether a single epoch must exceed `min_delta`
 
   // Returns whether the rule uses a curve that a refit does not have.
   bool needs_validation() const { return kind == Kind::plateau && !monitor.starts_with("train"); }

@@ -26,6 +26,7 @@ struct Fitted {
   std::vector<float> rho;              // problems
   std::vector<int64_t> training_rows;  // n_vectors indices of rows of the training data; empty after load()
   std::vector<int64_t> steps;          // steps of the solver for each problem; empty after load()
+  std::vector<bool> converged;         // whether the solver converged for each problem; empty after load()
   std::vector<double> mean, scale;     // scaling of the training data: empty, one value, or one per feature
 
   bool regression() const { return class_names.empty(); }

@@ -226,6 +226,7 @@ void Fitted::save(const std::string& directory) const {
   // The training rows are in the order of the vectors in the file.
   if (one_file(*this) && !training_rows.empty()) manifest["training_rows"] = training_rows;
   if (!steps.empty()) manifest["steps"] = steps;
+  if (!converged.empty()) manifest["converged"] = converged;
   sdk::OutputFile out(directory + "/manifest.json");
   out.append(manifest.dump(2) + "\n");
   out.close();

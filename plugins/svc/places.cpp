@@ -100,6 +100,12 @@ void Places::fetch() {
   device_.read(buffers_.floats, floats_.data(), floats_.size());
 }
 
+int32_t Places::steps_within(const std::vector<int32_t>& order, int64_t limit, int32_t most) const {
+  int64_t least = most;
+  for (const int32_t p : order) least = std::min(least, limit - steps_[static_cast<size_t>(p)]);
+  return static_cast<int32_t>(std::max<int64_t>(1, least));
+}
+
 void Places::count_steps(const std::vector<int32_t>& order, int64_t limit) {
   for (const int32_t p : order) {
     const auto at = static_cast<size_t>(p);

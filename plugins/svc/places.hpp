@@ -69,6 +69,9 @@ class Places {
   void send_order(const std::vector<int32_t>& order) const;
   void send(const std::vector<int32_t>& order) const;
   void fetch();
+  // Returns the most steps that each of these places may take now, but at least 1 and at most `most`, so that none
+  // exceeds `limit` in all.
+  int32_t steps_within(const std::vector<int32_t>& order, int64_t limit, int32_t most) const;
   // Adds the steps that these places took since the last call. Marks places that are stuck or reached `limit` as
   // capped.
   void count_steps(const std::vector<int32_t>& order, int64_t limit);

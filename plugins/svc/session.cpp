@@ -366,6 +366,7 @@ std::unique_ptr<Fitted> SvcSession::collect(const Settings& settings, const std:
     fitted->rho.push_back(
         static_cast<float>(static_cast<double>(sign * solutions[p].rho) + ones - order_->target_mean()));
     fitted->steps.push_back(solutions[p].steps);
+    fitted->converged.push_back(!solutions[p].capped);
     if (!std::isfinite(solutions[p].rho))
       throw Error(MK_INVALID_ARGUMENT,
                   "the refit's kernel values overflow: scale the data or lower gamma, coef0 or degree");

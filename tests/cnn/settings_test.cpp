@@ -193,6 +193,22 @@ TEST(StopRules, FollowTheMonitoredCurve) {
   EXPECT_EQ(best("validation_mse", false, false, 5), (Pair{4, 5})) << "the loss of the training";
 }
 
+// Each epoch improves by 0.06, and the fourth one is worse. An improvement of 0.1 takes two epochs, unless one must do.
+TEST(StopRules, AnEpochCanHaveToImproveAlone) {
+  const auto epochs = [](bool per_epoch, double min_delta) {
+    Record record{true, {StopRule::Kind::plateau, 0, 3, min_delta, false, "train_loss", per_epoch}};
+    for (const double loss : {1.0, 0.94, 0.88, 0.9, 0.82, 0.76, 0.7, 0.64}) {
+      record.add_epoch({loss, 0, 5, 10});
+      record.apply_rule();
+      if (record.stopped) break;
+    }
+    return record.epochs();
+  };
+  EXPECT_EQ(epochs(false, 0.1), 8);
+  EXPECT_EQ(epochs(true, 0.1), 4) << "three epochs after the first";
+  EXPECT_EQ(epochs(true, 0.05), 8);
+}
+
 TEST(Mixup, SharesHaveABetaDistribution) {
   constexpr int64_t kBatches = 20000;
   for (const double alpha : {0.01, 0.2, 1.0, 4.0}) {

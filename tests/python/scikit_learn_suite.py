@@ -2,19 +2,25 @@
 
     python -m pytest -p scikit_learn_suite --pyargs sklearn.svm.tests.test_svm
 
-pytest loads this module as a plugin before the tests, which then import our classes from sklearn.svm and
-sklearn.model_selection. Only the tests that scikit_learn_exceptions.txt names may fail.
+pytest loads this module as a plugin before the tests, which then import our classes from sklearn.svm,
+sklearn.model_selection and sklearn.neural_network. Only the tests that scikit_learn_exceptions.txt names may fail.
 """
 
 from pathlib import Path
 
 import pytest
 import sklearn.model_selection
+import sklearn.neural_network
 import sklearn.svm
 
 import mokume.sklearn
 
-MODULES = ["sklearn.svm.tests.test_svm", "sklearn.svm.tests.test_sparse", "sklearn.model_selection.tests.test_search"]
+MODULES = [
+    "sklearn.svm.tests.test_svm",
+    "sklearn.svm.tests.test_sparse",
+    "sklearn.model_selection.tests.test_search",
+    "sklearn.neural_network.tests.test_mlp",
+]
 
 
 def exceptions():
@@ -24,7 +30,7 @@ def exceptions():
 
 
 def pytest_configure():
-    for module in (sklearn.svm, sklearn.model_selection):
+    for module in (sklearn.svm, sklearn.model_selection, sklearn.neural_network):
         for name in mokume.sklearn.__all__:
             if hasattr(module, name):
                 setattr(module, name, getattr(mokume.sklearn, name))

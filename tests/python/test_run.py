@@ -50,6 +50,27 @@ def test_a_run_predicts(finished):
     assert len(said) == 1000 and (said["predicted"] == said["label"]).mean() > 0.3
 
 
+def test_a_run_has_the_epochs_of_its_networks(tmp_path):
+    text = FILE.replace('"svc"', '"cnn"').replace("C = [0.1, 10]", "batch_size = [20, 50]")
+    (tmp_path / "e.toml").write_text(text + '[model_options]\nepochs = 3\noptimizer = { type = "adam" }\n')
+    run = mokume.run(tmp_path / "e.toml", out=str(tmp_path / "runs"), quiet=True)
+    epochs = run.epochs
+    assert len(epochs) == 5 * 3 and list(epochs["epoch"][:4]) == [1, 2, 3, 1]
+    folds = epochs[epochs["fold"] != "refit"]
+    assert folds.groupby(["candidate", "fold"]).size().tolist() == [3] * 4
+    last = folds[folds["epoch"] == 3]
+    np.testing.assert_allclose(last["validation_loss"], run.results["loss"])
+    np.testing.assert_allclose(1 - last["validation_accuracy"], run.results["error"])
+    refit = epochs[epochs["fold"] == "refit"]
+    assert len(refit) == 3 and refit["train_loss"].is_monotonic_decreasing
+    assert refit["validation_loss"].isna().all()
+
+
+def test_a_run_of_machines_has_no_epochs(finished):
+    with pytest.raises(FileNotFoundError, match="its model reports no curves"):
+        finished.epochs
+
+
 def test_errors_are_those_of_the_program(tmp_path):
     (tmp_path / "e.toml").write_text(FILE.replace("folds", "flods"))
     with pytest.raises(mokume.Failure, match="did you mean 'folds'") as failure:

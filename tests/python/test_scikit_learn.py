@@ -23,8 +23,8 @@ def exists(module):
 def finished():
     """Runs all modules at the same time, and returns the exit code and the output of each."""
     path = os.pathsep.join([str(HERE), os.environ.get("PYTHONPATH", "")])
-    # The tests compare models that several runs trained. Only one class of devices gives them the same bits, so OpenCL is
-    # switched off, and the host computes.
+    # The tests compare models that several runs trained. Only one class of devices gives them the same bits, so OpenCL
+    # is switched off, and the host computes.
     environment = {**os.environ, "PYTHONPATH": path, "SKLEARN_SEED": "0", "OCL_ICD_VENDORS": str(HERE / "none")}
     options = ["-q", "-p", "no:cacheprovider", "-p", "scikit_learn_suite", "--tb=short", "-W", "ignore"]
     children = {

@@ -3,29 +3,37 @@
 import pickle
 
 import numpy as np
+import pandas
 import pytest
+import scipy.sparse
 import sklearn.model_selection
 import sklearn.svm
 from scipy.stats import loguniform
+from sklearn.compose import make_column_transformer
 from sklearn.datasets import load_breast_cancer, load_diabetes, load_iris, make_classification
 from sklearn.decomposition import PCA
 from sklearn.exceptions import ConvergenceWarning, FitFailedWarning
+from sklearn.feature_selection import SelectKBest
+from sklearn.impute import SimpleImputer
 from sklearn.linear_model import LogisticRegression
 from sklearn.model_selection import (
     GroupKFold,
     KFold,
     LeaveOneOut,
+    RepeatedKFold,
     ShuffleSplit,
     StratifiedKFold,
     TimeSeriesSplit,
     cross_val_score,
 )
-from sklearn.pipeline import make_pipeline
-from sklearn.preprocessing import StandardScaler
+from sklearn.pipeline import Pipeline, make_pipeline
+from sklearn.preprocessing import MinMaxScaler, OneHotEncoder, PolynomialFeatures, StandardScaler
 
+from mokume.sklearn import _base
 from mokume.sklearn import SVC, SVR, GridSearchCV, RandomizedSearchCV
 
 SHARED = "one run of the program fits all"
+APART = "one for each fold and setting of the transformers"
 ELSEWHERE = "scikit-learn's search fits each candidate"
 
 
@@ -111,8 +119,6 @@ def test_each_fold_scales_its_own_rows(capsys):
     [
         ({"scoring": "f1_macro"}, "scoring='f1_macro'"),
         ({"scoring": ["accuracy", "f1_macro"], "refit": "f1_macro"}, "scoring="),
-        ({"cv": ShuffleSplit(3, random_state=0)}, "validate rows more than once"),
-        ({"cv": TimeSeriesSplit(3)}, "does not train on all rows"),
         ({"return_train_score": True}, "training rows"),
         ({"param_grid": {"kernel": ["linear", lambda a, b: a @ b.T]}}, "kernel"),
     ],
@@ -136,10 +142,129 @@ def test_other_estimators_are_searched(digits, capsys):
     search = GridSearchCV(LogisticRegression(max_iter=500), {"C": [0.1, 1]}, cv=2, verbose=1).fit(X, y)
     assert "LogisticRegression is not an estimator of mokume" in capsys.readouterr().out and search.best_score_ > 0.8
     search = GridSearchCV(make_pipeline(PCA(10), SVC()), {"pca__n_components": [5, 10]}, cv=2, verbose=1).fit(X, y)
-    assert "no other transformer" in capsys.readouterr().out and search.best_score_ > 0.8
+    assert "too few candidates have equal transformers" in capsys.readouterr().out and search.best_score_ > 0.8
     groups = np.arange(len(X)) // 10
     search = GridSearchCV(SVC(devices="host"), {"C": [1]}, cv=GroupKFold(4), verbose=1).fit(X, y, groups=groups)
     assert SHARED in capsys.readouterr().out and search.n_splits_ == 4
+
+
+def cells(X):
+    """Returns a table with a column of words and missing numbers."""
+    table = pandas.DataFrame(X[:, 20:24].copy(), columns=list("abcd"))
+    table["word"] = np.where(X[:, 30] > 0.4, "dark", "light")
+    table.iloc[::7, 0] = np.nan
+    return table
+
+
+COLUMNS = make_column_transformer(
+    (make_pipeline(SimpleImputer(), MinMaxScaler()), list("abcd")), (OneHotEncoder(), ["word"])
+)
+PIPELINES = [
+    (
+        Pipeline([("before", MinMaxScaler()), ("svc", SVC(devices="host"))]),
+        {},
+        np.asarray,
+        1,
+        ShuffleSplit(2, random_state=0),
+    ),
+    (Pipeline([("before", COLUMNS), ("svc", SVC(devices="host", class_weight="balanced"))]), {}, cells, 1, 3),
+    (
+        Pipeline([("before", StandardScaler()), ("pca", PCA(svd_solver="full")), ("svc", SVC(devices="host"))]),
+        {"pca__n_components": [5, 0.8], "before": [StandardScaler(), "passthrough"]},
+        np.asarray,
+        4,
+        2,
+    ),
+    (
+        Pipeline([("before", SelectKBest()), ("svc", SVC(devices="host"))]),
+        {"before__k": [5, 30]},
+        scipy.sparse.csr_matrix,
+        2,
+        2,
+    ),
+]
+
+
+@pytest.fixture
+def runs(monkeypatch):
+    """Returns a list to which each run of the program adds an item."""
+    started, call = [], _base.call
+
+    def counted(arguments, **options):
+        if arguments[0] == "run":
+            started.append(arguments)
+        return call(arguments, **options)
+
+    monkeypatch.setattr("mokume.sklearn._base.call", counted)
+    return started
+
+
+@pytest.mark.filterwarnings("ignore:Features .* are constant", "ignore:invalid value encountered")
+@pytest.mark.parametrize("pipeline, settings, table, count, cv", PIPELINES)
+def test_transformers_are_fitted_in_each_fold(digits, runs, capsys, pipeline, settings, table, count, cv):
+    """The results are those of scikit-learn's search around the same estimator, and the runs are fewer."""
+    X, y = table(digits[0]), digits[1]
+    grid = {"svc__C": [0.1, 10], **settings}
+    mine = GridSearchCV(pipeline, grid, cv=cv, verbose=1).fit(X, y)
+    assert APART in capsys.readouterr().out
+    folds = mine.n_splits_
+    assert len(runs) == folds * count + 1  # the last run fits the best candidate to all rows
+    del runs[:]
+    other = sklearn.model_selection.GridSearchCV(pipeline, grid, cv=cv).fit(X, y)
+    assert len(runs) == folds * count * 2 + 1
+    assert_same_search(mine, other, 0)
+    np.testing.assert_array_equal(mine.predict(X), other.predict(X))
+    np.testing.assert_array_equal(mine.decision_function(X), other.decision_function(X))
+
+
+def test_transformers_before_a_regression(runs):
+    X, y = load_diabetes(return_X_y=True)
+    pipeline = make_pipeline(PolynomialFeatures(), MinMaxScaler(), SVR(devices="host"))
+    grid = {"svr__C": [1, 100], "svr__epsilon": [0.1, 10], "polynomialfeatures__degree": [1, 2]}
+    mine = GridSearchCV(pipeline, grid, cv=3).fit(X, y)
+    assert len(runs) == 3 * 2 + 1
+    assert_same_search(mine, sklearn.model_selection.GridSearchCV(pipeline, grid, cv=3).fit(X, y), 1e-5)
+
+
+@pytest.mark.parametrize("cv", [ShuffleSplit(3, random_state=0), TimeSeriesSplit(3), RepeatedKFold(n_repeats=2)])
+def test_any_folds_are_shared(digits, runs, cv, capsys):
+    X, y = digits[0][:200], digits[1][:200] > 4
+    np.random.seed(3)
+    mine = GridSearchCV(SVC(devices="host"), {"C": [0.1, 1, 10]}, cv=cv, verbose=1).fit(X, y)
+    assert len(runs) == mine.n_splits_ + 1
+    np.random.seed(3)
+    other = sklearn.model_selection.GridSearchCV(SVC(devices="host"), {"C": [0.1, 1, 10]}, cv=cv).fit(X, y)
+    assert_same_search(mine, other, 0)
+
+
+class Shaken(MinMaxScaler):
+    """Draws random numbers whenever it is fitted."""
+
+    def fit(self, X, y=None):
+        super().fit(X, y)
+        self.scale_ = self.scale_ * np.random.uniform(0.9, 1.1)
+        return self
+
+
+def test_transformers_that_draw_random_numbers_are_fitted_for_each_candidate(digits, capsys):
+    X, y = digits
+    found = []
+    for kind in (GridSearchCV, sklearn.model_selection.GridSearchCV):
+        np.random.seed(1)
+        search = kind(make_pipeline(Shaken(), SVC(devices="host")), {"svc__C": [0.01, 0.02, 1]}, cv=2, verbose=1)
+        found.append(search.fit(X, y).cv_results_["mean_test_score"])
+    assert "a transformer draws random numbers" in capsys.readouterr().out
+    np.testing.assert_array_equal(*found)
+
+
+def test_a_transformer_that_fails_scores_errors(digits):
+    X, y = digits
+    search = GridSearchCV(
+        make_pipeline(PCA(), SVC(devices="host")), {"svc__C": [1, 2], "pca__n_components": [5, 1000]}, cv=2
+    )
+    with pytest.warns(FitFailedWarning):
+        search.fit(X, y)
+    assert np.isnan(search.cv_results_["mean_test_score"]).sum() == 2
 
 
 def test_refit_by_a_function_and_not_at_all(digits):
@@ -191,7 +316,7 @@ def draws(search, **options):
 
 
 @pytest.mark.parametrize(
-    "cv, road", [(ShuffleSplit(2, test_size=0.3), ELSEWHERE), (StratifiedKFold(3, shuffle=True), SHARED)]
+    "cv, road", [(ShuffleSplit(2, test_size=0.3), APART), (StratifiedKFold(3, shuffle=True), SHARED)]
 )
 @pytest.mark.parametrize("refit", [False, True])
 def test_searches_in_a_row_draw_the_folds_of_scikit_learn(cv, road, refit, capsys):
@@ -255,7 +380,7 @@ def test_a_fold_may_validate_a_row_twice(two_flowers, capsys):
     assert_same_search(mine, other, 1e-12)
 
 
-@pytest.mark.parametrize("offset, spread, road", [(1e8, 1e-7, ELSEWHERE), (1e8, 1, SHARED), (0, 1e-12, SHARED)])
+@pytest.mark.parametrize("offset, spread, road", [(1e8, 1e-7, APART), (1e8, 1, SHARED), (0, 1e-12, SHARED)])
 def test_nearly_constant_columns_are_scaled_as_by_scikit_learn(two_flowers, capsys, offset, spread, road):
     """The second column varies by a few units in the last place, or clearly, and the third one is constant."""
     X, y = two_flowers

@@ -2,17 +2,22 @@
 
 import os
 import pickle
+import shutil
 import tempfile
+import warnings
+from pathlib import Path
 
 import numpy as np
 import pytest
 import scipy.sparse
 import sklearn.svm
 from sklearn.base import clone
+from sklearn.datasets import make_classification
 from sklearn.exceptions import ConvergenceWarning
 
 import mokume
 from mokume.sklearn import SVC, GridSearchCV
+from mokume.sklearn._base import temporary_directory
 
 
 @pytest.mark.parametrize(
@@ -103,12 +108,39 @@ def test_the_program_fits(two_flowers):
     assert "models/best/model.libsvm" in SVC().fit(scipy.sparse.csr_matrix(two_flowers[0]), two_flowers[1])._files
 
 
-def test_a_limit_of_steps_is_reported(digits):
-    X, y = digits
+def test_a_limit_of_steps_is_reported():
+    X, y = make_classification(1000, flip_y=0.4, random_state=0)
     with pytest.warns(ConvergenceWarning, match="max_iter=5"):
-        svc = SVC(max_iter=5).fit(X, y)
-    assert svc.fit_status_ == 1 and svc.n_iter_.shape == (45,) and svc.n_iter_.max() >= 5
-    assert SVC().fit(X, y).fit_status_ == 0
+        svc = SVC(C=1e4, max_iter=5).fit(X, y)
+    assert svc.fit_status_ == 1 and svc.n_iter_.shape == (1,) and svc.n_iter_.max() == 5
+
+
+@pytest.mark.parametrize("limit", [200, 1000, 5000])
+def test_a_limit_that_is_not_reached_changes_nothing(digits, limit):
+    """The usual solver counts each of its rounds as 1000 steps, so a limit must not end it after a few rounds."""
+    X, y = digits
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        mine = SVC(C=10, max_iter=limit, decision_function_shape="ovo").fit(X, y)
+    other = sklearn.svm.SVC(C=10, max_iter=limit, decision_function_shape="ovo").fit(X, y)
+    assert mine.fit_status_ == other.fit_status_ == 0 and mine.n_iter_.max() < limit
+    np.testing.assert_allclose(mine.decision_function(X), other.decision_function(X), atol=5e-3)
+
+
+def test_small_experiments_run_in_memory(monkeypatch, tmp_path):
+    """A disk would take longer than the fit, because the program makes the files of a run durable."""
+    usage = type(shutil.disk_usage("/"))
+    monkeypatch.setattr(tempfile, "tempdir", "/tmp")
+    monkeypatch.setattr("mokume.sklearn._base._MEMORY", str(tmp_path))
+    for size, free, there in [(1000, 1 << 34, True), (1 << 40, 1 << 50, False), (1000, 1 << 20, False)]:
+        monkeypatch.setattr(shutil, "disk_usage", lambda _, free=free: usage(free, 0, free))
+        with temporary_directory(size) as place:
+            assert (Path(place).parent == tmp_path) == there
+    monkeypatch.setattr(tempfile, "tempdir", str(tmp_path / "chosen"))
+    (tmp_path / "chosen").mkdir()
+    with temporary_directory(1000) as place:
+        assert Path(place).parent == tmp_path / "chosen"
+    assert os.listdir(tmp_path) == ["chosen"] and os.listdir(tmp_path / "chosen") == []
 
 
 @pytest.mark.parametrize("labels", [[2**53, 2**53 + 1], [2**60, 2**60 + 1], [-(2**60), 2**60 + 1]])

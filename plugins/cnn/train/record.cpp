@@ -86,6 +86,21 @@ Score Record::validated() const {
   return s;
 }
 
+namespace {
+
+// Returns how many epochs at the end have each improved by less than `min_delta` on the best epoch before them.
+size_t epochs_without_progress(const std::vector<double>& losses, double min_delta) {
+  size_t count = 0;
+  double best = std::numeric_limits<double>::infinity();
+  for (const double loss : losses) {
+    count = loss > best - min_delta ? count + 1 : 0;
+    best = std::min(best, loss);
+  }
+  return count;
+}
+
+}  // namespace
+
 void Record::apply_rule() {
   const std::vector<double>& train = history.train_loss;
   const std::vector<double> loss = monitored();
@@ -94,7 +109,9 @@ void Record::apply_rule() {
   if (diverged) return;
   if (rule.kind == StopRule::Kind::ratio)
     stopped = train.size() > 1 && train.back() > rule.ratio * train[train.size() - 2];
-  if (rule.kind == StopRule::Kind::plateau && loss.size() > patience) {
+  if (rule.kind == StopRule::Kind::plateau && rule.per_epoch) {
+    stopped = epochs_without_progress(loss, rule.min_delta) >= patience;
+  } else if (rule.kind == StopRule::Kind::plateau && loss.size() > patience) {
     const auto recent = loss.end() - patience;
     stopped = *std::min_element(recent, loss.end()) >= *std::min_element(loss.begin(), recent) - rule.min_delta;
   }

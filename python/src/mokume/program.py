@@ -9,6 +9,7 @@ _BUNDLED = Path(__file__).with_name("_program") / "bin" / "mokume"
 
 # The program returns these exit codes. Runs with failed fits (5) and stopped runs (75) leave a run directory, too.
 DONE, FAILED_FITS, STOPPED = 0, 5, 75
+REFUSED = 2, 3  # a mistake in the experiment file, or in the data
 
 
 class Failure(RuntimeError):

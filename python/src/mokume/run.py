@@ -61,6 +61,16 @@ class Run:
         """Returns timeline.csv, which tells when and where each fit ran."""
         return self._table("timeline.csv")
 
+    @cached_property
+    def epochs(self):
+        """Returns epochs.csv, which has the curves of networks: a row for each epoch of each fit.
+
+        The fold of a fit to all rows is "refit". Large searches keep the epochs of their best fits only.
+        """
+        if not (self.directory / "epochs.csv").exists():
+            raise FileNotFoundError(f"{self.directory} has no epochs.csv, because its model reports no curves")
+        return self._table("epochs.csv")
+
     @property
     def report(self):
         """Returns the path of the report, a page for a browser."""

@@ -1,6 +1,6 @@
 """Provides estimators with scikit-learn's signatures, which the program fits on the devices of this machine."""
 
-from mokume.sklearn._mlp import MLPClassifier
+from mokume.sklearn._mlp import MLPClassifier, MLPRegressor
 from mokume.sklearn._nu import NuSVC, NuSVR, OneClassSVM
 from mokume.sklearn._search import GridSearchCV, RandomizedSearchCV
 from mokume.sklearn._svc import SVC
@@ -11,6 +11,7 @@ __all__ = [
     "SVR",
     "GridSearchCV",
     "MLPClassifier",
+    "MLPRegressor",
     "NuSVC",
     "NuSVR",
     "OneClassSVM",

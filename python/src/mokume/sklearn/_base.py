@@ -4,13 +4,11 @@ import csv
 import io
 import json
 import os
+import shutil
 import tempfile
 from pathlib import Path
 
 import numpy as np
-from sklearn.base import BaseEstimator, ClassifierMixin
-from sklearn.utils.multiclass import check_classification_targets
-from sklearn.utils.validation import check_is_fitted
 
 from mokume.program import DONE, call
 from mokume.run import predict, save_rows, toml
@@ -33,15 +31,19 @@ FEW_PRODUCTS = 1 << 31
 _KEPT = ["run.json", "config.resolved.toml", "experiment.toml"]
 
 
-def refuse(estimator, **supported):
-    """Raises ValueError for a parameter whose value is not among those that the program supports."""
-    for name, values in supported.items():
-        value = getattr(estimator, name)
-        if not any(value is one or (isinstance(value, type(one)) and value == one) for one in values):
-            takes = " or ".join(repr(one) for one in values)
-            raise ValueError(
-                f"{type(estimator).__name__} of mokume does not support {name}={value!r}; it takes {name}={takes}"
-            )
+# A file system in memory, where small experiments run: the program makes each file of a run durable, which takes a disk
+# longer than a small fit.
+_MEMORY = "/dev/shm"
+_LARGEST_IN_MEMORY = 1 << 28
+
+
+def temporary_directory(bytes_of_rows):
+    """Returns a temporary directory: in memory if the rows are small and $TMPDIR names no other place."""
+    usual = tempfile.gettempdir() == "/tmp"
+    fits = bytes_of_rows <= _LARGEST_IN_MEMORY and os.access(_MEMORY, os.W_OK)
+    if not usual or not fits or shutil.disk_usage(_MEMORY).free < 4 * _LARGEST_IN_MEMORY:
+        return tempfile.TemporaryDirectory(prefix="mokume-")
+    return tempfile.TemporaryDirectory(prefix="mokume-", dir=_MEMORY)
 
 
 class Experiment:
@@ -51,7 +53,8 @@ class Experiment:
         self, model, X, y, options, *, weights=None, task="classification", devices=None, seed=0, verbose=False
     ):
         self.verbose = verbose
-        self.rows, self.y, self.weights = X, y, weights
+        self.files = {}  # further files of the experiment, as bytes
+        self.rows, self.y, self.weights, self.fold_of = X, y, weights, None
         self.devices = devices or ("host" if X.size < _SMALL else "all")
         self.tables = {
             "": {"name": "fit", "model": model, "seed": str(seed)},
@@ -66,7 +69,7 @@ class Experiment:
             self.tables["data"]["weight"] = "weights.npy"
 
     def __enter__(self):
-        self._place = tempfile.TemporaryDirectory(prefix="mokume-")
+        self._place = temporary_directory(self.rows.nbytes)
         self.place = self._place.name
         return self
 
@@ -74,18 +77,27 @@ class Experiment:
         self._place.cleanup()
 
     def search(self, lists, fold_of):
-        """Sets up a search whose candidate n has the n-th value of every list. Row r is validated in fold_of[r]."""
-        np.save(os.path.join(self.place, "folds.npy"), fold_of.astype(np.int64))
-        self.tables["validation"] = {"folds": int(fold_of.max()) + 1, "file": "folds.npy"}
+        """Sets up a search whose candidate n has the n-th value of every list.
+
+        Row r is validated in fold_of[r], or in no fold if that is -1. If there is one fold, it validates the last rows.
+        """
+        folds = int(fold_of.max()) + 1
+        if folds > 1:
+            self.fold_of = fold_of.astype(np.int64)
+            self.tables["validation"] = {"folds": folds, "file": "folds.npy"}
+        else:
+            self.tables["validation"] = {"share": np.count_nonzero(fold_of == 0) / len(fold_of), "ordered": True}
         self.tables["search"] = {"method": "list"}
         self.tables["search.params"] = lists
 
     def run(self, accept=(DONE,)):
         """Runs the experiment, and returns its run directory. Raises Failure unless the exit code is in `accept`."""
         save_rows(self.place, "rows.npy", self.rows)
-        np.save(os.path.join(self.place, "labels.npy"), self.y)
-        if self.weights is not None:
-            np.save(os.path.join(self.place, "weights.npy"), self.weights)
+        for name, values in [("labels", self.y), ("weights", self.weights), ("folds", self.fold_of)]:
+            if values is not None:
+                np.save(os.path.join(self.place, f"{name}.npy"), values)
+        for name, content in self.files.items():
+            Path(self.place, name).write_bytes(content)
         text = ""
         for table, keys in self.tables.items():
             if keys or not table:
@@ -120,7 +132,7 @@ class ProgramFiles:
 
     def _scores_of_program(self, X, after="predicted"):
         """Returns the columns to the right of the column `after` in the program's predictions for checked rows."""
-        with tempfile.TemporaryDirectory(prefix="mokume-") as place:
+        with temporary_directory(X.nbytes) as place:
             run = Path(place, "run")
             for name, content in self._files.items():
                 path = run / name
@@ -130,23 +142,3 @@ class ProgramFiles:
         names = text[: text.index("\n")].split(",")
         table = np.loadtxt(io.StringIO(text), delimiter=",", skiprows=1, ndmin=2, dtype=np.float64)
         return table[:, names.index(after) + 1 :]
-
-
-class ProgramClassifier(ClassifierMixin, ProgramFiles, BaseEstimator):
-    """Checks the rows and classes of a classifier."""
-
-    def _checked(self, X, y):
-        """Returns rows and class numbers, and sets classes_ and n_features_in_."""
-        X, y = validate_data(self, X, y, dtype=np.float32, order="C")
-        check_classification_targets(y)
-        self.classes_, numbers = np.unique(y, return_inverse=True)
-        if len(self.classes_) < 2:
-            raise ValueError(
-                f"{type(self).__name__} needs samples of at least 2 classes, but y has 1 class: {self.classes_[0]}"
-            )
-        return X, numbers.astype(np.int64)
-
-    def _rows(self, X):
-        """Checks rows to predict, and returns them."""
-        check_is_fitted(self)
-        return validate_data(self, X, dtype=np.float32, order="C", reset=False)

@@ -44,7 +44,10 @@ class KernelMachine(ProgramFiles):
     def _options(self, class_weight=""):
         """Returns the parameters of the program's svc. If gamma is a word, it becomes gamma_unit, and gamma is 1."""
         word = isinstance(self.gamma, str)
+        # The usual solver counts a round of few steps as 1000, so a limit of steps would end it after a few rounds.
+        solver = {} if self.max_iter == -1 else {"solver": "libsvm"}
         return {
+            **solver,
             "C": min(float(self.C), _LARGEST_C),
             "kernel": _KERNELS.get(self.kernel, "precomputed") if isinstance(self.kernel, str) else "precomputed",
             "degree": int(self.degree),
@@ -141,7 +144,7 @@ class KernelMachine(ProgramFiles):
         self._probA = self._probB = np.empty(0)
         steps = np.array(manifest["steps"], dtype=np.int32)
         self._num_iter = np.maximum(steps, 1)  # scikit-learn promises at least one step
-        self.fit_status_ = int(self.max_iter != -1 and np.any(steps >= self.max_iter))
+        self.fit_status_ = int(self.max_iter != -1 and not all(manifest["converged"]))
 
     def _runs_long(self, X):
         return not self._needs_matrix() and X.size * len(self.support_) >= MANY_PRODUCTS

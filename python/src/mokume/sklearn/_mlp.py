@@ -1,163 +1,281 @@
-"""Provides a fully connected network with scikit-learn's signature, which the program's cnn trains."""
+"""Trains scikit-learn's fully connected networks with the program; all but the training is scikit-learn's own code."""
 
+import inspect
 import json
-import numbers
+import math
+import warnings
 
 import numpy as np
-from sklearn.utils import check_random_state
+import sklearn
+import sklearn.neural_network
+from sklearn.exceptions import ConvergenceWarning
+from sklearn.neural_network._stochastic_optimizers import AdamOptimizer, SGDOptimizer
 
-from mokume.sklearn._base import FEW_PRODUCTS, Experiment, ProgramClassifier, refuse
+from mokume.program import DONE, FAILED_FITS, REFUSED, Failure
+from mokume.sklearn._base import FEW_PRODUCTS, Experiment, ProgramFiles, read_table, validate_data
+from mokume.sklearn._kernel import dense_rows
+
+_ACTIVATIONS = {"identity": None, "logistic": "sigmoid", "tanh": "tanh", "relu": "relu"}
+_LOSSES = {
+    "log_loss": {"loss": "cross_entropy"},
+    "squared_error": {"loss": "huber", "huber_delta": 1e30},  # half of the square, like scikit-learn's loss
+}
+_COUNTS_EACH_FIT = tuple(int(part) for part in sklearn.__version__.split(".")[:2]) >= (1, 3)
 
 
-class MLPClassifier(ProgramClassifier):
-    """Trains scikit-learn's MLPClassifier with mokume.
+class _Elsewhere(Exception):
+    """Says why scikit-learn trains a network."""
 
-    Supports relu and identity, adam and plain sgd (with momentum, without Nesterov's), and a constant learning rate.
-    Weights start as in PyTorch. Both weights and biases decay, by alpha / batch_size. Values that the program does not
-    support raise ValueError. `devices` takes the values of `mokume run --devices`; None stands for the host if the data
-    is small, and for all devices otherwise.
-    """
 
-    def __init__(
-        self,
-        hidden_layer_sizes=(100,),
-        activation="relu",
-        *,
-        solver="adam",
-        alpha=0.0001,
-        batch_size="auto",
-        learning_rate="constant",
-        learning_rate_init=0.001,
-        power_t=0.5,
-        max_iter=200,
-        shuffle=True,
-        random_state=None,
-        tol=1e-4,
-        verbose=False,
-        warm_start=False,
-        momentum=0.9,
-        nesterovs_momentum=True,
-        early_stopping=False,
-        validation_fraction=0.1,
-        beta_1=0.9,
-        beta_2=0.999,
-        epsilon=1e-8,
-        n_iter_no_change=10,
-        max_fun=15000,
-        devices=None,
-    ):
-        self.hidden_layer_sizes = hidden_layer_sizes
-        self.activation = activation
-        self.solver = solver
-        self.alpha = alpha
-        self.batch_size = batch_size
-        self.learning_rate = learning_rate
-        self.learning_rate_init = learning_rate_init
-        self.power_t = power_t
-        self.max_iter = max_iter
-        self.shuffle = shuffle
-        self.random_state = random_state
-        self.tol = tol
-        self.verbose = verbose
-        self.warm_start = warm_start
-        self.momentum = momentum
-        self.nesterovs_momentum = nesterovs_momentum
-        self.early_stopping = early_stopping
-        self.validation_fraction = validation_fraction
-        self.beta_1 = beta_1
-        self.beta_2 = beta_2
-        self.epsilon = epsilon
-        self.n_iter_no_change = n_iter_no_change
-        self.max_fun = max_fun
+def _with_devices(parent):
+    """Returns an __init__ with the parameters of the parent's, which differ between versions, and `devices`."""
+    signature = inspect.signature(parent.__init__)
+
+    def __init__(self, *arguments, devices=None, **named):
+        parent.__init__(self, *arguments, **named)
         self.devices = devices
 
-    def _optimizer(self, batch):
+    devices = inspect.Parameter("devices", inspect.Parameter.KEYWORD_ONLY, default=None)
+    __init__.__signature__ = signature.replace(parameters=[*signature.parameters.values(), devices])
+    return __init__
+
+
+class Network(ProgramFiles):
+    """Replaces the training of a network of scikit-learn, from which the other base class inherits.
+
+    scikit-learn's `fit` checks the input, draws initial weights and calls `_fit_stochastic`, which trains them.
+    tests/python runs scikit-learn's own tests, which show that each version still does this.
+    """
+
+    _task = "classification"
+
+    def _fit_stochastic(self, X, y, *others):
+        self.__dict__.pop("_files", None)
+        try:
+            self._check_road(y, others)
+            self._train(X, y)
+        except _Elsewhere as reason:
+            if self.verbose:
+                print(f"mokume: scikit-learn trains the network, because {reason}.", flush=True)
+            super()._fit_stochastic(X, y, *others)
+
+    def _check_road(self, y, others):
+        """Raises _Elsewhere for a training that the program does not know. `others` are scikit-learn's arguments."""
+        *weights, _, _, _, _, _, incremental = others  # scikit-learn before 1.7 has no weights
+        if incremental:
+            raise _Elsewhere("partial_fit makes one pass")
+        if weights and weights[0] is not None:
+            raise _Elsewhere("the program weighs rows in another way")
+        if self.early_stopping:
+            raise _Elsewhere("early_stopping keeps the weights of one of the epochs")
+        if self.solver == "sgd" and self.learning_rate != "constant":
+            raise _Elsewhere(f"the program does not know learning_rate={self.learning_rate!r}")
+        if self.loss not in _LOSSES:
+            raise _Elsewhere(f"the program does not know loss={self.loss!r}")
+        if y.shape[1] > 1 and self.out_activation_ != "softmax":
+            raise _Elsewhere("each row has several targets")
+
+    def _is_binary(self):
+        return self.out_activation_ == "logistic"
+
+    def _layers(self):
+        layers = [{"type": "flatten"}]
+        for weights in self.coefs_[:-1]:
+            layers.append({"type": "linear", "out_features": weights.shape[1]})
+            if _ACTIVATIONS[self.activation]:
+                layers.append({"type": _ACTIVATIONS[self.activation]})
+        layers.append({"type": "linear", "out_features": self.coefs_[-1].shape[1]})
+        if self._is_binary():
+            layers.append({"type": "linear", "out_features": 2})
+        return layers
+
+    def _optimizer_table(self, batch):
         common = {"lr": float(self.learning_rate_init), "weight_decay": float(self.alpha) / batch}
         if self.solver == "sgd":
-            if self.momentum > 0:
-                refuse(self, nesterovs_momentum=[False])
-            return {"type": "sgd", "momentum": float(self.momentum), **common}
+            nesterov = bool(self.nesterovs_momentum and self.momentum > 0)
+            return {"type": "sgd", "momentum": float(self.momentum), "nesterov": nesterov, **common}
         betas = {"beta1": float(self.beta_1), "beta2": float(self.beta_2), "eps": float(self.epsilon)}
         return {"type": "adam", **betas, **common}
 
-    def _layers(self, classes):
-        sizes = self.hidden_layer_sizes
-        sizes = [sizes] if isinstance(sizes, numbers.Integral) else list(sizes)
-        if any(not isinstance(size, numbers.Integral) or size < 1 for size in sizes):
-            raise ValueError(f"hidden_layer_sizes={self.hidden_layer_sizes!r} must be whole numbers above 0")
-        layers = [{"type": "flatten"}]
-        for size in sizes:
-            layers.append({"type": "linear", "out_features": int(size)})
-            if self.activation == "relu":
-                layers.append({"type": "relu"})
-        return layers + [{"type": "linear", "out_features": classes}]
+    def _batch(self, rows):
+        if self.batch_size == "auto":
+            return min(200, rows)
+        if self.batch_size > rows:
+            warnings.warn("Got `batch_size` less than 1 or larger than sample size. It is going to be clipped.")
+        return min(int(self.batch_size), rows)
 
-    def _options(self, rows, classes):
-        refuse(
-            self,
-            activation=["relu", "identity"],
-            solver=["adam", "sgd"],
-            learning_rate=["constant"],
-            early_stopping=[False],
-            warm_start=[False],
-        )
-        batch = min(200, rows) if self.batch_size == "auto" else min(int(self.batch_size), rows)
-        return {
-            "layers": self._layers(classes),
+    def _options(self, rows):
+        layers, batch = self._layers(), self._batch(rows)
+        options = {
+            **_LOSSES[self.loss],
+            "layers": layers,
             "epochs": int(self.max_iter),
             "batch_size": batch,
             "shuffle": bool(self.shuffle),
-            "optimizer": self._optimizer(batch),
-            "stop": {"type": "plateau", "patience": int(self.n_iter_no_change), "min_delta": float(self.tol)},
+            "optimizer": self._optimizer_table(batch),
+            "start": "start.safetensors",
         }
+        if math.isfinite(self.n_iter_no_change):
+            patience = int(self.n_iter_no_change) + 1
+            options["stop"] = {
+                "type": "plateau",
+                "patience": patience,
+                "min_delta": float(self.tol),
+                "per_epoch": True,
+            }
+        if self._is_binary():
+            options["freeze"] = [str(len(layers) - 1)]
+        return options
 
-    def fit(self, X, y):
-        """Trains the network on rows and their classes."""
-        X, classes = self._checked(X, y)
-        options = self._options(len(X), len(self.classes_))
-        seed = self.random_state
-        if not isinstance(seed, numbers.Integral):
-            seed = check_random_state(seed).randint(np.iinfo(np.int32).max)
-        with Experiment(
-            "cnn", X, classes, options, devices=self.devices, seed=seed, verbose=self.verbose
-        ) as experiment:
-            run = experiment.run()
+    def _start(self, layers):
+        """Returns the present weights as a safetensors file.
+
+        scikit-learn has one output for two classes, and the program has two. The first of them is always 0, and the
+        second one is scikit-learn's output, so that their softmax is its logistic function.
+        """
+        weights, biases = list(self.coefs_), list(self.intercepts_)
+        if self._is_binary():
+            weights.append(np.array([[0.0, 1.0]]))
+            biases.append(np.zeros(2))
+        arrays = {}
+        for place, weight, bias in zip(_linear(layers), weights, biases):
+            arrays[f"{place}.weight"], arrays[f"{place}.bias"] = weight.T, bias
+        return safetensors(arrays)
+
+    def _train(self, X, y):
+        """Runs the program, and sets the attributes that describe the trained network."""
+        rows, options = dense_rows(X), self._options(X.shape[0])
+        experiment = Experiment(
+            "cnn",
+            rows,
+            self._targets(y),
+            options,
+            task=self._task,
+            devices=self.devices,
+            seed=self._random_state.randint(np.iinfo(np.int32).max),
+            verbose=self.verbose,
+        )
+        experiment.files["start.safetensors"] = self._start(options["layers"])
+        with experiment:
+            try:
+                run = experiment.run(accept=(DONE, FAILED_FITS)) if np.isfinite(rows).all() else None
+            except Failure as failure:
+                if failure.code not in REFUSED:
+                    raise
+                raise _Elsewhere(f"the program refuses it: {failure}") from failure
+            if run is None or not (run / "models" / "best" / "model.safetensors").exists():
+                self.coefs_[0][...] = np.nan  # scikit-learn's fit then reports the failure
+                return
             self._keep(run, experiment.devices)
-            self.loss_curve_ = _training_losses(run)
+            losses = training_losses(run)
+        self._take_weights(options["layers"], X.dtype)
+        self._take_losses(losses, X.shape[0])
+
+    def _take_weights(self, layers, dtype):
         weights = read_safetensors(self._files["models/best/model.safetensors"])
-        linear = [k for k, layer in enumerate(options["layers"]) if layer["type"] == "linear"]
-        self.coefs_ = [weights[f"{k}.weight"].T.astype(np.float64) for k in linear]
-        self.intercepts_ = [weights[f"{k}.bias"].astype(np.float64) for k in linear]
-        self._relu = self.activation == "relu"
-        self.n_iter_ = len(self.loss_curve_)
-        self.loss_ = self.loss_curve_[-1]
-        self.best_loss_ = min(self.loss_curve_)
-        self.n_layers_ = len([layer for layer in options["layers"] if layer["type"] == "linear"]) + 1
-        self.n_outputs_ = 1 if len(self.classes_) == 2 else len(self.classes_)
-        self.out_activation_ = "softmax"
-        return self
+        for k, place in enumerate(_linear(layers)[: len(self.coefs_)]):
+            self.coefs_[k] = np.ascontiguousarray(weights[f"{place}.weight"].T, dtype=dtype)
+            self.intercepts_[k] = weights[f"{place}.bias"].astype(dtype)
 
-    def predict_proba(self, X):
-        """Returns the probability of each class."""
-        X = self._rows(X)
-        if len(X) * sum(weights.size for weights in self.coefs_) >= FEW_PRODUCTS:
-            shares = self._scores_of_program(X)
+    def _take_losses(self, losses, rows):
+        """Sets what scikit-learn's training leaves behind, so that partial_fit and warm_start go on from there."""
+        self.loss_curve_ += losses
+        self.loss_ = losses[-1]
+        self.n_iter_ = len(losses) + (0 if _COUNTS_EACH_FIT else self.n_iter_)
+        self.t_ += rows * len(losses)
+        for loss in losses:
+            better = loss <= self.best_loss_ - self.tol
+            self._no_improvement_count = 0 if better else self._no_improvement_count + 1
+            self.best_loss_ = min(self.best_loss_, loss)
+        parameters = self.coefs_ + self.intercepts_
+        if self.solver == "sgd":
+            schedule = self.learning_rate, self.momentum, self.nesterovs_momentum, self.power_t
+            self._optimizer = SGDOptimizer(parameters, self.learning_rate_init, *schedule)
         else:
-            values = X.astype(np.float64)
-            for k, (weights, biases) in enumerate(zip(self.coefs_, self.intercepts_)):
-                values = (np.maximum(values, 0) if k > 0 and self._relu else values) @ weights + biases
-            shares = np.exp(values - values.max(axis=1, keepdims=True))
-        return shares / shares.sum(axis=1, keepdims=True)
+            betas = self.beta_1, self.beta_2, self.epsilon
+            self._optimizer = AdamOptimizer(parameters, self.learning_rate_init, *betas)
+        if len(losses) == self.max_iter and self._no_improvement_count <= self.n_iter_no_change:
+            warnings.warn(
+                f"Stochastic Optimizer: Maximum iterations ({self.max_iter}) reached and the optimization hasn't "
+                "converged yet.",
+                ConvergenceWarning,
+            )
 
-    def predict(self, X):
-        """Returns the most probable class of each row."""
-        shares = self.predict_proba(X)
-        return self.classes_[shares.argmax(axis=1)]
+    def _forward_pass_fast(self, X, check_input=True):
+        """Returns the outputs of the network. The program computes them if that takes long."""
+        products = getattr(X, "shape", [0])[0] * sum(weights.size for weights in self.coefs_)
+        if products < FEW_PRODUCTS or not hasattr(self, "_files"):
+            return super()._forward_pass_fast(X, check_input)
+        if check_input:
+            X = validate_data(self, X, accept_sparse=["csr", "csc"], reset=False)
+        regression = self._task == "regression"
+        outputs = self._scores_of_program(dense_rows(X), after="row" if regression else "predicted")
+        if regression:
+            outputs = outputs[:, :1]
+        return outputs[:, 1:] if self._is_binary() else outputs
 
-    def predict_log_proba(self, X):
-        """Returns the logarithms of the probabilities."""
-        with np.errstate(divide="ignore"):
-            return np.log(self.predict_proba(X))
+
+class MLPClassifier(Network, sklearn.neural_network.MLPClassifier):
+    """Is scikit-learn's MLPClassifier, trained by mokume on the devices of this machine.
+
+    Training starts from scikit-learn's own initial weights and computes in float32. The program trains with adam, and
+    with sgd at a constant learning rate, rows that each have one class. scikit-learn's own code trains with everything
+    else: lbfgs, other learning rates, early_stopping, partial_fit, weights of rows, and several labels for each row.
+    With `verbose`, a sentence says so.
+
+    The rows of each epoch are drawn in another order. `alpha` decays biases, too, and counts in full in a smaller last
+    batch. `loss_curve_` and the rule that stops by it leave out the penalty.
+
+    `devices` takes the values of `mokume run --devices`; None stands for the host if the data is small, and for all
+    devices otherwise.
+    """
+
+    _parameter_constraints: dict = {
+        **sklearn.neural_network.MLPClassifier._parameter_constraints,
+        "devices": [str, None],
+    }
+    __init__ = _with_devices(sklearn.neural_network.MLPClassifier)
+
+    def _check_road(self, y, others):
+        super()._check_road(y, others)
+        if len(self.classes_) < 2:
+            raise _Elsewhere("all rows have one class")
+
+    def _targets(self, y):
+        return (y.ravel() if self._is_binary() else y.argmax(axis=1)).astype(np.int64)
+
+
+class MLPRegressor(Network, sklearn.neural_network.MLPRegressor):
+    """Is scikit-learn's MLPRegressor, trained by mokume on the devices of this machine.
+
+    The remarks of MLPClassifier apply here, too. The program trains networks with one target and the squared error.
+    """
+
+    _task = "regression"
+    _parameter_constraints: dict = {
+        **sklearn.neural_network.MLPRegressor._parameter_constraints,
+        "devices": [str, None],
+    }
+    __init__ = _with_devices(sklearn.neural_network.MLPRegressor)
+
+    def _targets(self, y):
+        return y.ravel().astype(np.float64)
+
+
+def _linear(layers):
+    return [place for place, layer in enumerate(layers) if layer["type"] == "linear"]
+
+
+def safetensors(arrays):
+    """Returns arrays as the bytes of a safetensors file, in float32."""
+    header, data = {}, b""
+    for name, array in arrays.items():
+        content = np.ascontiguousarray(array, dtype="<f4").tobytes()
+        offsets = [len(data), len(data) + len(content)]
+        header[name] = {"dtype": "F32", "shape": list(array.shape), "data_offsets": offsets}
+        data += content
+    text = json.dumps(header).encode()
+    return len(text).to_bytes(8, "little") + text + data
 
 
 def read_safetensors(content):
@@ -171,11 +289,7 @@ def read_safetensors(content):
     }
 
 
-def _training_losses(run):
-    """Returns the mean training loss of each epoch from the journal."""
-    for path in sorted((run / "journal").iterdir()):
-        for line in path.read_text().splitlines():
-            record = json.loads(line)
-            if "refit" in record and "train_loss" in record.get("curves", {}):
-                return record["curves"]["train_loss"]
-    raise RuntimeError("the journal has no training loss")
+def training_losses(run):
+    """Returns the mean training loss of each epoch of a fit to all rows."""
+    table = read_table(run / "epochs.csv")
+    return [float(loss) for fold, loss in zip(table["fold"], table["train_loss"]) if fold == "refit"]

@@ -86,9 +86,8 @@ class SVC(PairMachine, sklearn.svm.SVC):
     devices otherwise. The parameters `shrinking` and `cache_size` have no effect: the program does not shrink, and
     chooses its own memory. A value of `C` above 1e12 counts as 1e12, and one of `tol` above 1 as 1.
 
-    `max_iter` limits the steps of each pair of classes, but the program looks at the limit between launches only, so it
-    may take some hundreds more; `n_iter_` says how many. As with scikit-learn, a fit that takes `max_iter` steps or
-    more has `fit_status_` 1 and gives a ConvergenceWarning.
+    `max_iter` limits LIBSVM's steps of each pair of classes. A fit that the limit ends before it has converged has
+    `fit_status_` 1 and gives a ConvergenceWarning.
 
     `probability=True` fits five folds more, drawn with `random_state`, and learns Platt's sigmoids from the decision
     values of the rows that they validate, as LIBSVM does.
