@@ -182,6 +182,23 @@ layers = [{ type = "normalise", per_feature = true }, { type = "linear", out_fea
   EXPECT_EQ(file.constants.at("0.mean"), std::vector<int64_t>{4777});
 }
 
+// The training rows all have the label 1, and the exported classes are still -1 and 1.
+TEST_F(Export, AOneClassMachineIsARegressorWithTwoClasses) {
+  place_.write("normal", "1 1:1 2:1\n1 1:1.1 2:0.9\n1 1:0.9 2:1\n1 1:1 2:1.2\n1 1:0.8 2:1.1\n1 1:1 2:0.8\n");
+  place_.write("both", "1 1:1 2:1\n-1 1:5 2:-5\n");
+  train("source = \"libsvm\", path = \"./normal\", test = \"./both\", task = \"one_class\"",
+        "model = \"svc\"\nmodel_options = { kind = \"one_class\", nu = 0.3, gamma = 1 }\n");
+  const Exported file = exported();
+  EXPECT_EQ(file.ops, (Names{"SVMRegressor", "Neg", "Concat", "ArgMax", "LabelEncoder"}));
+  EXPECT_EQ(file.outputs, (Names{"decisions", "label"}));
+  const auto& labels = file.attribute("LabelEncoder", "values_strings").strings();
+  EXPECT_EQ(Names(labels.begin(), labels.end()), (Names{"-1", "1"}));
+  const Ended predicted = place_.mokume("predict " + run_ + " --data libsvm:both");
+  EXPECT_EQ(predicted.code, 0) << predicted.err;
+  EXPECT_EQ(predicted.out.rfind("row,predicted,label,decision_-1_vs_1\n0,1,1,-", 0), 0U) << predicted.out;
+  EXPECT_NE(predicted.out.find("\n1,-1,-1,"), std::string::npos) << predicted.out;
+}
+
 constexpr const char* kThreeClasses = "a,b,kind\n0,0,ant\n0,1,ant\n5,5,\"b, 2\"\n5,6,\"b, 2\"\n9,0,cat\n9,1,cat\n";
 
 TEST_F(Export, SvcIsAClassifierOrARegressorForEachClass) {
