@@ -400,11 +400,12 @@ typedef struct mk_model {
 
   /* Makes the list of a parameter with MK_PARAM_EXPANDED; NULL if there is none. `options` is [model_options] as JSON,
    * in which each value is an object: "at" is the number of the value, and "text", "integer", "list" (values) or
-   * "table" (pairs of a key and a value) is its content; numbers with a fraction, booleans and dates have none. The
-   * answer is {"value": ...} in the same form, where "at" is the number of a value in the file: messages name its
-   * place, and its content replaces a missing content. Or it is {"problems": [...]} of objects with "at", "message",
-   * "hint" and "note". A problem may have a "key" of that table, at which it then points; "word" and "known", so that
-   * the hint is the closest known word; and "place", the value whose place ends the note. */
+   * "table" (pairs of a key and a value) is its content; numbers with a fraction, booleans and dates have none. Next
+   * to the content of [model_options], "searched" is [search.params] in this form, if there are any. The answer is
+   * {"value": ...} in the same form, where "at" is the number of a value in the file: messages name its place, and its
+   * content replaces a missing content. Or it is {"problems": [...]} of objects with "at", "message", "hint" and
+   * "note". A problem may have a "key" of that table, at which it then points; "word" and "known", so that the hint is
+   * the closest known word; and "place", the value whose place ends the note. */
   int32_t (*expand)(const char* param, const char* options, void* taker, void (*take)(void* taker, const char* answer),
                     mk_error* error);
 

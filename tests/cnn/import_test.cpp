@@ -129,6 +129,9 @@ TEST(Import, MakesHardSigmoidsAndHardSwishesOfEverySpelling) {
   };
   EXPECT_STREQ(layer_of([&](Graph& g, const std::string& x) { return hard_sigmoid(g, x, 1.0F / 6); }), "hard_sigmoid");
   EXPECT_STREQ(layer_of([&](Graph& g, const std::string& x) { return hard_sigmoid(g, x, 0.05F); }), "hard_sigmoid");
+  const std::string scaled =
+      imported_function([&](Graph& g, const std::string& x) { return hard_sigmoid(g, x, 0.2F); });
+  EXPECT_EQ(scaled.find("normalise"), std::string::npos) << "the layer before has the factor: " << scaled;
   EXPECT_STREQ(layer_of([&](Graph& g, const std::string& x) { return g.add("HardSwish", {x}); }), "hard_swish");
   EXPECT_STREQ(layer_of([&](Graph& g, const std::string& x) {
                  return g.add("Mul", {hard_sigmoid(g, x, 1.0F / 6), x});

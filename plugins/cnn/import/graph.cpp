@@ -411,7 +411,7 @@ int Graph::emit(const std::string& title, int layer, const FormulaPtr& formula, 
   if (auto keys = as_activation(formula)) return add(std::move(*keys), {layer});
   if (formula->is_binary()) return emit_binary(title, layer, formula);
   if (formula->a() == nullptr) refuse();
-  return emit(title, emit(title, layer, formula->a(), false),
+  return emit(title, emit(title, layer, formula->a(), alone),
               Formula::make(formula->kind(), nullptr, nullptr, formula->value()), false);
 }
 
