@@ -170,30 +170,31 @@ int execute(Runtime& runtime, const run::RunRequest& request, StopWatch& watch, 
   });
 }
 
-// Runs the experiment that measures a learning curve, and returns the exit code.
-int run_curve(Runtime& runtime, run::RunRequest request, const std::string& directory, StopWatch& watch,
-              Verbosity verbosity, const StoredRun& stored) {
+// Runs the experiment that measures the learning curve of a candidate, and returns the exit code.
+int run_curve(Runtime& runtime, run::RunRequest request, uint32_t candidate, StopWatch& watch,
+              const CurveOptions& options, const StoredRun& stored) {
   const bool leads = runtime.transport().rank() == 0;
+  const Verbosity verbosity = options.json ? Verbosity::json : options.quiet ? Verbosity::quiet : Verbosity::usual;
   runtime.log().set_level(log_level(verbosity, leads));
-  base::refuse_links({directory, "curve"});
+  base::refuse_links({options.run, "curve"});
   std::optional<run::DirectoryLock> lock;
   if (leads) {
-    base::make_directories({directory, "curve"});
-    lock.emplace(directory + "/curve", run::lock_wait(request, watch.stop()));
-    request.source_text = base::read_file(base::Below{directory, "experiment.toml"}, 1U << 24);
+    base::make_directories({options.run, "curve"});
+    lock.emplace(options.run + "/curve", run::lock_wait(request, watch.stop()));
+    request.source_text = base::read_file(base::Below{options.run, "experiment.toml"}, 1U << 24);
   }
   const run::RunResult result = perform(runtime, request, watch, verbosity, nullptr, &stored);
   if (!leads) return result.state == "stopped" ? kStopped : kDone;
   if (result.state == "stopped") {
-    tell(result, verbosity == Verbosity::quiet);
+    tell(result, true);
     return kStopped;
   }
-  const results::LearningCurve curve = run::curve_of(run::read_view(runtime.registry(), result.directory));
-  run::keep_curve(directory, curve);
-  report::write(run::write_tables(runtime.registry(), directory), directory);
-  if (verbosity == Verbosity::json) say(stdout, "{}\n", base::to_json(curve));
+  const results::LearningCurve curve = run::curve_of(run::read_view(runtime.registry(), result.directory), candidate);
+  run::keep_curve(options.run, curve);
+  report::write(run::write_tables(runtime.registry(), options.run), options.run);
+  if (options.json) say(stdout, "{}\n", base::to_json(curve));
   for (const results::LearningCurve::Point& one : curve.points)
-    if (verbosity != Verbosity::json)
+    if (!options.json)
       say(stdout, "{} rows: {} {} (sd {})\n", one.rows, curve.metric, results::score_text(curve.metric, one.mean),
           results::score_spread(curve.metric, one.sd));
   return exit_code(result);
@@ -201,19 +202,34 @@ int run_curve(Runtime& runtime, run::RunRequest request, const std::string& dire
 
 }  // namespace
 
-int measure_curve(Runtime& runtime, const std::string& directory, const RunOptions& options, uint32_t points) {
-  StopWatch watch(max_seconds(options));
+int measure_curve(Runtime& runtime, const CurveOptions& options) {
+  RunOptions run_options;
+  run_options.devices = options.devices;
+  run_options.max_time = options.max_time;
+  StopWatch watch(max_seconds(run_options));
   runtime.watch_stop(watch.stop());
-  const StoredRun stored(runtime, directory, options);
-  const results::RunView view = run::read_view(runtime.registry(), directory);
+  const StoredRun stored(runtime, options.run, run_options);
+  const results::RunView view = run::read_view(runtime.registry(), options.run);
   run::RunRequest request;
-  request.config = run::curve_config(stored.config(), view, directory, points);
   request.command = options.command;
   request.version = kVersion;
-  return stored.with_devices([&] {
-    watch.announce();
-    return run_curve(runtime, request, directory, watch, options.verbosity(), stored);
-  });
+  watch.announce();
+  const auto measure = [&](uint32_t points) {
+    request.config = run::curve_config(stored.config(), view, options.run, points);
+    return stored.with_devices([&] {
+      return with_takeover(runtime, request, [&](const run::RunRequest& now) {
+        return run_curve(runtime, now, *view.best, watch, options, stored);
+      });
+    });
+  };
+  // Groups of rows can make folds so unequal that fewer points are possible than the number of rows suggests.
+  for (uint32_t points = run::curve_config(stored.config(), view, options.run, options.points).rungs;; --points) {
+    try {
+      return measure(points);
+    } catch (const Error& e) {
+      if (e.status() != MK_INVALID_ARGUMENT || options.points > 0 || points <= 2) throw;
+    }
+  }
 }
 
 int run_experiment(Runtime& runtime, const RunOptions& options) {

@@ -56,8 +56,17 @@ struct RunOptions {
 };
 int run_experiment(Runtime& runtime, const RunOptions& options);
 int resume_run(Runtime& runtime, const std::string& directory, const RunOptions& options);
-// Measures the best candidate of a run with `points` numbers of rows, or with as many as usual if `points` is 0.
-int measure_curve(Runtime& runtime, const std::string& directory, const RunOptions& options, uint32_t points);
+
+struct CurveOptions {
+  std::string run;      // directory
+  uint32_t points = 0;  // 0 stands for the usual number
+  std::optional<std::string> devices, max_time;
+  bool json = false, quiet = false;
+  std::string command;  // as typed, for the report
+};
+// Measures the best candidate of a run on growing parts of the rows.
+int measure_curve(Runtime& runtime, const CurveOptions& options);
+
 int check_config(Runtime& runtime, const RunOptions& options);
 
 int list_runs(Runtime& runtime, const std::string& directory, bool json);

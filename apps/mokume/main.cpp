@@ -174,7 +174,10 @@ class Commands {
   int run_with(Runtime& runtime) {
     if (run_->parsed()) return run_experiment(runtime, options_);
     if (resume_->parsed()) return resume_run(runtime, path_, options_);
-    if (curve_->parsed()) return measure_curve(runtime, path_, options_, points_);
+    if (curve_->parsed()) {
+      curve_options_.command = options_.command;
+      return measure_curve(runtime, curve_options_);
+    }
     if (check_->parsed()) return check_config(runtime, options_);
     if (list_->parsed()) return list_runs(runtime, out_, json_);
     if (prune_->parsed()) return prune(runtime, pruned_);
@@ -217,12 +220,16 @@ class Commands {
     run_->add_flag("--fresh", options_.fresh, "start a new run even if there is one of the same plan");
     resume_ = add_for_run("resume", "resume a run directory");
     add_run_options(resume_, options_, false);
-    curve_ = add_for_run("curve", "measure how the error of a run's best candidate falls with more rows");
+    curve_ = add("curve", "measure how the score of a run's best candidate depends on the number of rows");
+    curve_->add_option("RUN", curve_options_.run, "run directory")->required();
     curve_
-        ->add_option("--points", points_,
-                     "numbers of rows, each twice the one before (default: up to 6, as the rows permit)")
+        ->add_option("--points", curve_options_.points,
+                     "number of points, each with about twice the rows of the one before (default: up to 6)")
         ->check(CLI::Range(2U, mokume::run::kMostCurvePoints));
-    add_run_options(curve_, options_, false);
+    curve_->add_option("--devices", curve_options_.devices, "devices to use, as for run");
+    curve_->add_option("--max-time", curve_options_.max_time, "stop cleanly after this time; repeat to resume");
+    CLI::Option* json = curve_->add_flag("--json", curve_options_.json, "print the curve as JSON, and no progress");
+    curve_->add_flag("--quiet", curve_options_.quiet, "print the curve, errors and warnings only")->excludes(json);
     check_ = add("check", "check an experiment file");
     check_->add_option("CONFIG", options_.config, "experiment file")->required();
     check_->add_option("--set", options_.sets, "replaces a key of the file; may be repeated")->take_all();
@@ -252,7 +259,7 @@ class Commands {
     explain_->add_option("--data", asked_.spec, "rows for --columns: source[:path][,key=value]... (default: the run's)")
         ->needs(columns);
     explain_->add_option("--repeats", repeats_, "shuffles of each column (default: 5)")
-        ->check(CLI::Range(1, 1000))
+        ->check(CLI::Range(1U, 1000U))
         ->needs(columns);
     explain_->add_option("--devices", asked_.devices, "device to use (the first match)")->needs(columns);
     explain_->add_flag("--json", asked_.json, "the columns as JSON")->needs(columns);
@@ -333,7 +340,8 @@ class Commands {
   ProbeOptions tried_;
   std::string path_, other_, spec_, name_, from_, out_ = "runs";
   bool json_ = false, probe_ = false, watch_ = false, columns_ = false;
-  uint32_t repeats_ = 5, points_ = 0;
+  uint32_t repeats_ = 5;
+  CurveOptions curve_options_;
   int parent_ = 0;
 };
 

@@ -90,8 +90,8 @@ class Reader {
     if (count_ == 0) bad_data(path_, "", "has no rows that can be used; add rows or change data.missing");
     if (!numeric_labels_) part_.labels.values.clear();
     refuse_thousands();
-    if (untold_ > 0)
-      part_.notes.push_back(shown_path(path_) + ": " + base::counted(static_cast<uint64_t>(untold_), "row") +
+    if (without_target_ > 0)
+      part_.notes.push_back(shown_path(path_) + ": " + base::counted(static_cast<uint64_t>(without_target_), "row") +
                             " without a value of " + quoted(part_.target) + " left out");
     return finish();
   }
@@ -248,9 +248,9 @@ class Reader {
                "has " + std::to_string(cells.size()) + " cells, but the header has " + std::to_string(header_.size()) +
                    "; put cells that contain " + (format_.delimiter == ',' ? "commas" : "delimiters") + " in quotes");
     // A missing target cannot be filled.
-    const bool untold = options_.missing == Missing::mean && lacks_a_target(cells);
-    if (untold) ++untold_;
-    if (untold || (options_.missing == Missing::drop && lacks_a_cell(cells))) {
+    const bool without_target = options_.missing == Missing::mean && lacks_a_target(cells);
+    if (without_target && (options_.limit == 0 || count_ < options_.limit)) ++without_target_;
+    if (without_target || (options_.missing == Missing::drop && lacks_a_cell(cells))) {
       ++dropped_;
       return;
     }
@@ -544,7 +544,7 @@ class Reader {
   std::vector<int32_t> ids_;     // categorical cells of the kept rows, row by row, as numbered in `seen`
   int64_t count_ = 0;            // rows read, except dropped ones
   int64_t dropped_ = 0;          // rows dropped since the last one that was read
-  int64_t untold_ = 0;           // rows dropped for their target alone
+  int64_t without_target_ = 0;   // rows within the limit that were dropped for their target alone
   int64_t kept_ = 0;             // rows within the limit
   bool numeric_labels_ = true;
   CsvTable part_;

@@ -19,7 +19,7 @@ TestResult pool(const std::vector<NestedFold>& folds, int64_t classes);
 // squared error if test rows have no such measure.
 struct NestedEstimate {
   std::string metric;
-  double value = 0;  // of the pooled rows
+  double value = 0;  // value over the pooled rows
   double sd = 0;     // sample standard deviation over the folds
 };
 NestedEstimate estimate_of(const RunView& view);  // requires view.nested

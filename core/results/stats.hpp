@@ -61,7 +61,7 @@ struct CandidateRow : Moments {
   uint32_t missing = 0;        // fits without a record
   uint32_t rank = 0;           // from 1 by (rung, mean, candidate), the better first; incomplete candidates come last
   std::vector<double> values;  // by bootstrap and fold
-  std::vector<std::optional<Moments>> each;  // of every metric over these fits; nothing if a fit lacks a value
+  std::vector<std::optional<Moments>> each;  // moments of every metric over these fits; nothing if a fit lacks a value
   int64_t rows = 0, unsure = 0;              // validated rows of all fits, and their unsure_rows()
   uint32_t ill_determined = 0;               // number of fits for which is_ill_determined() is true
 };

@@ -17,9 +17,8 @@ std::string candidates_csv(const RunView& view);
 std::string ensemble_csv(const RunView& view);
 
 // Returns a row for each epoch of each fit and refit, with the curves that models report, such as the training loss;
-// the fold of a refit is the word refit. Leaves out fits of lower rank beyond about 4 MiB; the journal has them all.
-// Returns
-// "" if there are no curves.
+// the fold of a refit is the word refit. Leaves out fits of lower rank beyond about 4 MiB, because the journal has them
+// all. Returns "" if there are no curves.
 std::string epochs_csv(const RunView& view);
 
 // Times are in seconds from the earliest start.

@@ -2,12 +2,14 @@
 // numbers, texts and files from this view; core/run reads the view from a directory.
 #pragma once
 
+#include <cmath>
 #include <cstdint>
 #include <map>
 #include <optional>
 #include <string>
 #include <vector>
 
+#include "base/json.hpp"
 #include "data/measures.hpp"
 #include "device/profile.hpp"
 #include "journal/read.hpp"
@@ -48,7 +50,8 @@ struct TestResult {
   std::optional<data::Confusion> confusion = std::nullopt;  // empty in older runs and with many classes
   std::map<std::string, double> measures = {};              // by data::MeasureInfo::name
   int64_t distinct = 0;  // number of different rows if repeats count them more than once, otherwise 0
-  std::vector<PredictedNumber> points = {};  // of some rows, for a plot; only for the validated rows of a regression
+  std::vector<PredictedNumber> points =
+      {};  // points of some rows, for a plot; only for the validated rows of a regression
 
   double value() const { return mse ? *mse : static_cast<double>(errors) / static_cast<double>(n); }
 };
@@ -114,12 +117,19 @@ struct NestedFold {
     field("fold", self.fold, 1U, 1000U);
     field("best", self.best);
     field("validation", self.validation);
-    constexpr int64_t kMostRows = int64_t{1} << 50;  // sums over all folds do not overflow
+    constexpr int64_t kMostRows = int64_t{1} << 50;  // sums over 1000 folds do not overflow
     field("errors", self.errors, int64_t{0}, kMostRows);
     field("n", self.n, int64_t{1}, kMostRows);
     field("mse", self.mse);
     field.optional("confusion", self.confusion);
     field.optional("measures", self.measures);
+  }
+  void check() const {
+    if (errors > n) base::bad_field("errors", "a number of rows");
+    if (mse && !(*mse >= 0)) base::bad_field("mse", "a number from 0 up");
+    for (const auto& [name, value] : measures)
+      if (data::find_measure(name) == nullptr || !(std::abs(value) <= 1e100))
+        base::bad_field("measures", "values of known measures");
   }
 };
 
@@ -133,6 +143,12 @@ struct Nested {
   static void fields(Self& self, Fields& field) {
     field("folds", self.folds, 2U, 1000U);
     field("each", self.each);
+  }
+  void check() const {
+    for (size_t k = 0; k < each.size(); ++k)
+      if (each[k].fold > folds ||
+          (k > 0 && (each[k].fold <= each[k - 1].fold || each[k].mse.has_value() != each[0].mse.has_value())))
+        base::bad_field("each", "a list of folds in ascending order, of one kind");
   }
 };
 
@@ -149,11 +165,13 @@ struct LearningCurve {
       field("sd", self.sd);
     }
   };
+  uint32_t candidate = 0;
   std::string metric;
   std::vector<Point> points;
 
   template <class Self, class Fields>
   static void fields(Self& self, Fields& field) {
+    field("candidate", self.candidate);
     field("metric", self.metric);
     field("points", self.points);
   }

@@ -22,7 +22,9 @@ Eta::Eta(const scheduler::Workload& workload, uint64_t slots, const std::vector<
     fits_per_bundle_ = static_cast<double>(fits_) / static_cast<double>(workload.bundles.size());
   for (uint32_t slot = 0; slot < slots; ++slot) left_ += chance(slot);
   weigh();
-  for (const journal::FitRecord& one : done) this->done(one);
+  std::vector<journal::FitRecord> by_time = done;
+  std::stable_sort(by_time.begin(), by_time.end(), [](const auto& a, const auto& b) { return a.end_s < b.end_s; });
+  for (const journal::FitRecord& one : by_time) this->done(one);
   for (auto& [device, batch] : batches_) observe(batch);
   batches_.clear();
   weigh();
@@ -42,7 +44,7 @@ void Eta::done(const journal::FitRecord& record) {
   if (batch.fits.empty())
     batch = {record.device_class, {}, std::max(batch.end_s, record.start_s), record.end_s, record.end_s};
   batch.fits.push_back(record.fit);
-  batch.end_s = record.end_s;
+  batch.end_s = std::max(batch.end_s, record.end_s);
 }
 
 void Eta::settle(double now_s) {

@@ -19,16 +19,19 @@ namespace {
 constexpr const char* kCurve = "curve.json";
 constexpr uint32_t kUsualPoints = 6, kUsualFolds = 5;
 
-// Returns how many times the rows can be halved if every fold of the smallest part keeps two rows for each class.
+// Returns how many points there can be: every fold of the smallest part keeps two rows for each class on average, and
+// at least one row of the smallest class, whose share would otherwise differ between parts.
 uint32_t most_points(const results::RunView& view, uint32_t folds) {
   const auto least = static_cast<double>(int64_t{folds} * 2 * std::max<int64_t>(1, view.data_classes));
-  const double halvings = std::floor(std::log2(std::max(1.0, static_cast<double>(view.data_rows) / least)));
-  return 1 + static_cast<uint32_t>(halvings);
+  double parts = static_cast<double>(view.data_rows) / least;
+  for (const int64_t rows : view.class_rows)
+    if (rows > 0) parts = std::min(parts, static_cast<double>(rows) / folds);
+  return 1 + static_cast<uint32_t>(std::floor(std::log2(std::max(1.0, parts))));
 }
 
 // Replaces the search by one candidate.
 void fix(config::Config& config, const search::Plan& plan, uint32_t candidate) {
-  config.method = plan.params.empty() ? "none" : "grid";
+  config.method = "grid";
   config.n_candidates = config.trials = 0;
   for (search::Space& space : config.spaces)
     for (size_t p = 0; p < plan.params.size(); ++p)
@@ -45,11 +48,14 @@ config::Config curve_config(const config::Config& whole, const results::RunView&
   };
   if (whole.bootstraps > 0) return refuse("each member of an ensemble has a best candidate of its own");
   if (whole.ordered) return refuse("its rows are in the order of time, so that folds already train on growing parts");
-  if (!view.best) return refuse("no candidate has a result in every fold yet");
+  if (!whole.data.folds_file.empty()) return refuse("its folds come from a file, which may keep rows out of all folds");
+  if (view.state != "done" && view.state != "failed fits")
+    return refuse("it is not finished; `mokume resume` finishes it");
+  if (!view.best) return refuse("no candidate has a result in every fold");
   config::Config config = whole;
   config.output = run_directory + "/curve";
   config.name = "rows";
-  config.outer = config.outer_fold = 0;
+  if (config.outer_fold == 0) config.outer = 0;
   config.repeats = 1;
   config.calibrate = false;
   if (config.folds < 2) config.folds = kUsualFolds;
@@ -57,17 +63,19 @@ config::Config curve_config(const config::Config& whole, const results::RunView&
   fix(config, view.plan, *view.best);
   const uint32_t most = most_points(view, config.folds);
   if (most < 2)
-    return refuse(fmt::format("half of its {} rows are too few for {} folds", view.data_rows, config.folds));
+    return refuse(fmt::format("half of its {} rows, or of its smallest class, is too few for {} folds", view.data_rows,
+                              config.folds));
   if (points > most)
-    return refuse(fmt::format("{} numbers of rows need more than its {} rows: at most {} are possible", points,
-                              view.data_rows, most));
+    return refuse(
+        fmt::format("its {} rows, or those of its smallest class, are too few for {} points: at most {} are possible",
+                    view.data_rows, points, most));
   config.rungs = points > 0 ? points : std::min(most, kUsualPoints);
   config.factor = 2;
   return config;
 }
 
-results::LearningCurve curve_of(const results::RunView& measured) {
-  results::LearningCurve curve;
+results::LearningCurve curve_of(const results::RunView& measured, uint32_t candidate) {
+  results::LearningCurve curve{candidate, {}, {}};
   const auto metric = results::selecting_metric(measured.metrics);
   if (!metric) return curve;
   curve.metric = measured.metrics[*metric].name;

@@ -15,12 +15,13 @@ inline constexpr uint32_t kMostCurvePoints = 12;
 
 // Returns the experiment that measures the best candidate of `view` with `points` numbers of rows, each twice the one
 // before, or with as many as its rows permit, up to 6, if `points` is 0. Throws Error(MK_INVALID_ARGUMENT) if the run
-// has no best candidate, or if its rows cannot be cross-validated in parts.
+// is unfinished, has no best candidate, or has rows that cannot be cross-validated in parts.
 config::Config curve_config(const config::Config& whole, const results::RunView& view, const std::string& run_directory,
                             uint32_t points);
 
-// Returns the curve that the finished run of curve_config() has measured. Leaves out rungs without a complete result.
-results::LearningCurve curve_of(const results::RunView& measured);
+// Returns the curve that the finished run of curve_config() has measured for this candidate of the whole run. Leaves
+// out rungs without a complete result.
+results::LearningCurve curve_of(const results::RunView& measured, uint32_t candidate);
 
 // Write and read curve.csv, for people, and curve.json, for the report. The reader returns nothing if there is no such
 // file, and throws Error(MK_BAD_DATA) that names a damaged file.

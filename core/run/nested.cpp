@@ -46,6 +46,8 @@ std::optional<results::Nested> read_nested(const std::string& run_directory, int
     const auto text = base::unseal_file(base::read_file(file, 1U << 24));
     if (!text) throw Error(MK_BAD_DATA, "its checksum differs");
     auto nested = base::from_json<results::Nested>(text->object);
+    if (nested.each.empty()) return std::nullopt;
+    if (classes > 0 && nested.each.front().mse) base::bad_field("mse", "there for numbers only");
     nested.pooled = results::pool(nested.each, classes);
     return nested;
   } catch (const Error& e) {

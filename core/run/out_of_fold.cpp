@@ -30,7 +30,7 @@ struct ResultFile {
   int64_t classes = 0;
   results::TestResult result;
   std::vector<int64_t> confusion;
-  std::vector<double> targets, predicted;  // of at most kMostPoints rows
+  std::vector<double> targets, predicted;  // numbers of at most kMostPoints rows
 
   template <class Self, class Fields>
   static void fields(Self& self, Fields& field) {

@@ -53,10 +53,10 @@ struct RunResult {
     std::string metric;
     double mean = 0, sd = 0;
   };
-  std::vector<Score> scores = {};                      // of the best candidate, in the measures of validation.score
-  std::optional<results::TestResult> test;             // for an ensemble, the result of its vote
-  std::optional<results::TestResult> validated;        // see RunView::validated
-  uint32_t members = 0;                                // size of the ensemble
+  std::vector<Score> scores = {};                // scores of the best candidate, in the measures of validation.score
+  std::optional<results::TestResult> test;       // for an ensemble, the result of its vote
+  std::optional<results::TestResult> validated;  // see RunView::validated
+  uint32_t members = 0;                          // size of the ensemble
   std::vector<results::TestResult> member_tests = {};  // results of the members that have one
   std::vector<std::string> cautions = {};              // see results/cautions.hpp
   std::string reproducibility;                         // one sentence that tells which repetitions give the same result

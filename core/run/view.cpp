@@ -158,6 +158,7 @@ results::RunView view_of(registry::Registry& registry, const std::string& direct
   add_records(view, contents, directory);
   view.nested = read_nested(directory, view.data_classes);
   view.curve = read_curve(directory);
+  if (view.curve && view.curve->candidate != view.best) view.curve.reset();  // another candidate was the best before
   add_devices(view, record);
   view.profiles = node::read_profiles(directory);
   add_efficiency(view, record, contents, directory);

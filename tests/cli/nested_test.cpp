@@ -5,6 +5,7 @@
 #include <set>
 #include <sstream>
 
+#include "base/sealed.hpp"
 #include "cli/shell.hpp"
 
 namespace mokume::cli_test {
@@ -68,6 +69,24 @@ TEST(Nested, TheEstimateIsInTheMetricThatSelects) {
   double recalls = 0;
   for (const json& one : nested["classes"]) recalls += one["recall"].get<double>();
   EXPECT_NEAR(nested["balanced_error"].get<double>(), 1 - recalls / 10, 1e-12);
+}
+
+TEST(Nested, AFileThatContradictsItselfIsNamed) {
+  const Place place;
+  place.write("e.toml", nested_experiment("outer = 2"));
+  ASSERT_EQ(place.mokume("run e.toml").code, 0);
+  const fs::path run = place.run("n");
+  const auto refused = [&](const std::string& each) {
+    std::ofstream(run / "nested.json") << base::seal("{\"folds\":2,\"each\":[" + each + "]}");
+    const Ended ended = place.mokume("report " + run.string());
+    EXPECT_EQ(ended.code, 3) << each << ended.err;
+    EXPECT_NE(ended.err.find("nested.json is damaged"), std::string::npos) << ended.err;
+  };
+  const std::string fold = "{\"fold\":1,\"best\":\"\",\"validation\":0.1,\"n\":10,\"errors\":";
+  refused(fold + "1}," + fold + "1}");
+  refused(fold + "11}");
+  refused(fold + "0,\"mse\":0.5}");
+  refused(fold + "1,\"measures\":{\"n\":3}}");
 }
 
 TEST(Nested, OuterFoldsCanBeAddedToAFinishedRunOrRunAlone) {

@@ -174,6 +174,14 @@ TEST(Eta, DividesTheTimeOfABatchAmongItsFits) {
   EXPECT_NEAR(eta.seconds_left(11, kOne, 0, 0).value(), 10, 0.1);
 }
 
+// Records are in plan order, but a run begins with its longest fits.
+TEST(Eta, TakesEarlierFitsInTheOrderOfTime) {
+  const Eta eta(line_of({1, 1, 1, 1}), 4, {timed(0, 30, 40), timed(1, 20, 30), timed(2, 0, 20)}, 1000);
+  const Eta sorted(line_of({1, 1, 1, 1}), 4, {timed(2, 0, 20), timed(1, 20, 30), timed(0, 30, 40)}, 1000);
+  EXPECT_GT(eta.seconds_left(1000, kOne, 0, 0).value(), 10);
+  EXPECT_EQ(eta.seconds_left(1000, kOne, 0, 0), sorted.seconds_left(1000, kOne, 0, 0));
+}
+
 TEST(Eta, KnowsThePaceOfEarlierSessions) {
   const Eta eta(line_of({1, 1}), 2, {timed(0, 100, 107)}, 1000);
   EXPECT_NEAR(eta.seconds_left(1000, kOne, 0, 0).value(), 7, 1e-9);

@@ -145,7 +145,7 @@ struct Importance {
 struct Importances {
   std::string metric;  // "error" or "rmse"
   int64_t rows = 0;
-  double error = 0;  // of the rows as they are
+  double error = 0;  // error on the rows as they are
   std::vector<Importance> columns;
 };
 
@@ -164,6 +164,8 @@ Importances measure(const Models& with, const data::Table& rows, uint32_t repeat
     for (size_t k = 0; k < repeats; ++k) rises.push_back(errors[1 + g * repeats + k] - errors[0]);
     report.columns.push_back({groups[g].name, results::moments(rises)});
   }
+  if (!std::all_of(errors.begin(), errors.end(), [](double error) { return std::isfinite(error); }))
+    throw Error(MK_BAD_DATA, "the model predicts numbers that are not finite, so no error can be measured");
   std::stable_sort(report.columns.begin(), report.columns.end(),
                    [](const auto& a, const auto& b) { return a.rise.mean > b.rise.mean; });
   return report;
@@ -191,13 +193,17 @@ void print_columns(const Importances& report, uint32_t repeats) {
         text(one.rise.sd));
   say(stdout,
       "\nAn important column is one that the model uses; it need not be a cause. Columns that tell the same share "
-      "their "
-      "importance.\n");
+      "their importance.\n");
 }
 
 }  // namespace
 
 void explain_columns(const Models& with, uint32_t repeats) {
+  if (with.options.spec.empty() && with.run.config().outer_fold > 0)
+    throw Error(MK_INVALID_ARGUMENT,
+                with.options.run +
+                    " trained without the rows of an outer fold, which are in the same file as the "
+                    "others: name rows with --data SPEC");
   const data::DataSpec spec =
       with.options.spec.empty() ? with.run.config().data : data::parse_spec(with.options.spec, &with.run.config().data);
   const data::Dataset loaded = data::load_for_prediction(spec, trained_on(with));

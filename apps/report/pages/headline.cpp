@@ -74,7 +74,7 @@ std::string nested_tile(const results::RunView& view) {
   if (!pooled.mse) {
     const results::Interval interval = results::wilson(pooled.errors, pooled.n);
     below +=
-        fmt::format("; {} wrong, 95\u00A0% interval {:.2f} to {:.2f}\u00A0%",
+        fmt::format("; {} wrong, 95\u00A0% interval of the error {:.2f} to {:.2f}\u00A0%",
                     results::grouped(static_cast<uint64_t>(pooled.errors)), 100 * interval.low, 100 * interval.high);
   }
   const std::string more = results::measures_text(pooled);

@@ -110,7 +110,7 @@ std::string nested_section(const results::RunView& view) {
                           results::pretty(one.validation), Cell::count(static_cast<uint64_t>(one.n)),
                           Cell(text(one.value()), one.value())};
     if (measured) row.emplace_back(results::pretty(one.measures.at(metric)), one.measures.at(metric));
-    table.row(std::move(row));
+    table.row(row);
   }
   return section("Nested cross-validation",
                  "The whole experiment was repeated without each outer fold and tested on its rows: " +
@@ -182,15 +182,35 @@ std::vector<size_t> shown_metrics(const std::vector<results::Metric>& metrics) {
   return others;
 }
 
+bool is_number(const search::Plan& plan, size_t candidate, size_t param) {
+  const auto& values = plan.candidates[candidate];
+  return param < values.size() && !std::holds_alternative<std::string>(values[param]);
+}
+
+std::vector<Cell> candidate_cells(const Figure& figure, size_t c, const std::vector<size_t>& others) {
+  const search::Plan& plan = figure.view.plan;
+  const results::CandidateRow& row = figure.pooled[c];
+  std::vector<Cell> cells = {Cell::id(row.rank), Cell::id(c)};
+  for (size_t p = 0; p < plan.params.size(); ++p) {
+    const auto& values = plan.candidates[c];
+    cells.emplace_back(p < values.size() ? results::pretty(values[p]) : "",
+                       is_number(plan, c, p) ? search::to_text(values[p]) : "");
+  }
+  if (plan.rungs() > 1) cells.push_back(Cell::id(row.rung));
+  for (const double value : {row.mean, row.sd, row.min, row.max})
+    cells.push_back(row.complete ? Cell(figure.unit.spread(value), value) : results::kNoValue);
+  if (!row.complete) cells.end()[-4] = row.failed > 0 ? "a fit failed" : "not finished";
+  for (const size_t m : others)
+    cells.push_back(row.each[m] ? Cell(results::pretty(row.each[m]->mean), row.each[m]->mean) : results::kNoValue);
+  return cells;
+}
+
 std::string candidates_section(const Figure& figure) {
   const auto& plan = figure.view.plan;
   if (plan.candidates.empty() || plan.folds == 0) return {};
   Table table({{"rank", true}, {"candidate", true}});
-  const auto number = [&](size_t c, size_t p) {
-    const auto& values = plan.candidates[c];
-    return p < values.size() && !std::holds_alternative<std::string>(values[p]);
-  };
-  for (size_t p = 0; p < plan.params.size(); ++p) table.add_column({results::elide(plan.params[p], 40), number(0, p)});
+  for (size_t p = 0; p < plan.params.size(); ++p)
+    table.add_column({results::elide(plan.params[p], 40), is_number(plan, 0, p)});
   if (plan.rungs() > 1) table.add_column({"rung", true});
   for (const std::string& head :
        {"mean " + figure.unit.title, std::string("sd"), std::string("min"), std::string("max")})
@@ -200,21 +220,8 @@ std::string candidates_section(const Figure& figure) {
   bool sortable = true;
   const auto order = figure.ranking(kTopCandidates);
   for (const size_t c : order) {
-    const results::CandidateRow& row = figure.pooled[c];
-    std::vector<Cell> cells = {Cell::id(row.rank), Cell::id(c)};
-    for (size_t p = 0; p < plan.params.size(); ++p) {
-      const auto& values = plan.candidates[c];
-      cells.emplace_back(p < values.size() ? results::pretty(values[p]) : "",
-                         number(c, p) ? search::to_text(values[p]) : "");
-    }
-    if (plan.rungs() > 1) cells.push_back(Cell::id(row.rung));
-    for (const double value : {row.mean, row.sd, row.min, row.max})
-      cells.push_back(row.complete ? Cell(figure.unit.spread(value), value) : results::kNoValue);
-    if (!row.complete) cells.end()[-4] = row.failed > 0 ? "a fit failed" : "not finished";
-    for (const size_t m : others)
-      cells.push_back(row.each[m] ? Cell(results::pretty(row.each[m]->mean), row.each[m]->mean) : results::kNoValue);
-    sortable &= row.complete;
-    table.row(cells, figure.best == c ? "class=\"first\"" : "");
+    sortable &= figure.pooled[c].complete;
+    table.row(candidate_cells(figure, c, others), figure.best == c ? "class=\"first\"" : "");
   }
   const size_t total = plan.trials > 0 ? figure.ranking(plan.candidates.size()).size() : plan.candidates.size();
   return section(order.size() < total ? fmt::format("The {} best of {} {}", order.size(), results::grouped(total),

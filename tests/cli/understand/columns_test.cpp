@@ -24,7 +24,7 @@ std::string rows_of(int first, int rows) {
 
 class ImportantColumns : public testing::Test {
  protected:
-  fs::path run(const std::string& more) {
+  fs::path run(const std::string& more, const std::string& validation = "") {
     place_.write("rows.csv", rows_of(0, 240));
     place_.write("test.csv", rows_of(240, 120));
     place_.write(
@@ -67,6 +67,29 @@ TEST_F(ImportantColumns, WithoutTestRowsTheTrainingRowsAreNamed) {
   EXPECT_NE(ended_.err.find("these are the rows on which the model was trained"), std::string::npos) << ended_.err;
   EXPECT_EQ(columns_of(done, "--data csv:test.csv")["rows"], 120);
   EXPECT_EQ(ended_.err.find("was trained"), std::string::npos) << ended_.err;
+}
+
+TEST_F(ImportantColumns, AnOuterFoldNeedsNamedRows) {
+  const fs::path done = run("", "outer = 2\nouter_fold = 1\n");
+  const Ended ended = place_.mokume("explain " + done.string() + " --columns --devices host");
+  EXPECT_EQ(ended.code, 2) << ended.err;
+  EXPECT_NE(ended.err.find("name rows with --data"), std::string::npos) << ended.err;
+}
+
+TEST_F(ImportantColumns, ARegressionRaisesItsRmse) {
+  std::string rows = "a,b,y\n";
+  for (int row = 0; row < 90; ++row)
+    rows += std::to_string(row % 9) + ',' + std::to_string(row % 7) + ',' + std::to_string(row % 9 * 2) + ".5\n";
+  place_.write("numbers.csv", rows);
+  place_.write(
+      "n.toml",
+      "name = \"n\"\nmodel = \"svc\"\ndevices.use = \"host\"\ndata = { source = \"csv\", path = \"numbers.csv\", "
+      "standardize = \"features\" }\nvalidation.folds = 3\nmodel_options = { C = 100, gamma = 0.5 }\n");
+  ASSERT_EQ(place_.mokume("run n.toml").code, 0);
+  const json found = columns_of(place_.run("n"));
+  EXPECT_EQ(found["metric"], "rmse");
+  EXPECT_EQ(found["columns"][0]["column"], "a");
+  EXPECT_GT(found["columns"][0]["rise"], 5 * found["columns"][1]["rise"].get<double>());
 }
 
 TEST_F(ImportantColumns, RowsWithoutAClassAndPicturesAreRefused) {

@@ -3,6 +3,7 @@
 
 #include <nlohmann/json.hpp>
 
+#include "base/sealed.hpp"
 #include "cli/shell.hpp"
 
 namespace mokume::cli_test {
@@ -62,6 +63,52 @@ TEST_F(Curve, AHeldOutShareBecomesFolds) {
   const json points = json::parse(ended.out)["points"];
   ASSERT_EQ(points.size(), 2U);
   EXPECT_EQ(points[1]["rows"], 320);
+}
+
+TEST_F(Curve, ARunWithoutASearchHasACurve) {
+  place_.write("e.toml",
+               "name = \"s\"\nmodel = \"svc\"\nseed = 5\ndevices.use = \"host\"\n"
+               "data = { source = \"digits\", limit = 400, standardize = { mean = 127.5, scale = 255 } }\n"
+               "validation.folds = 4\nmodel_options.C = 10\n");
+  ASSERT_EQ(place_.mokume("run e.toml").code, 0);
+  const Ended ended = curve(place_.run("s"), "--points 2");
+  EXPECT_EQ(ended.code, 0) << ended.err;
+  EXPECT_NE(ended.out.find("300 rows: error "), std::string::npos) << ended.out;
+}
+
+TEST_F(Curve, AnOuterFoldStaysHeldOut) {
+  const fs::path done = run("folds = 3, outer = 2, outer_fold = 1");
+  const Ended ended = curve(done, "--points 2 --json");
+  ASSERT_EQ(ended.code, 0) << ended.err;
+  const json last = json::parse(ended.out)["points"].back();
+  EXPECT_EQ(last["rows"].get<int64_t>(),
+            json::parse(slurp(done / "summary.json"))["data"]["rows"].get<int64_t>() * 2 / 3);
+}
+
+TEST_F(Curve, TheSmallestClassHasARowInEveryFoldOfEveryPart) {
+  std::string rows = "a,b,class\n";
+  for (int row = 0; row < 400; ++row)
+    rows += std::to_string(row % 13) + ',' + std::to_string(row % 7) + (row % 20 == 0 ? ",rare\n" : ",usual\n");
+  place_.write("rows.csv", rows);
+  place_.write(
+      "e.toml",
+      "name = \"r\"\nmodel = \"svc\"\ndevices.use = \"host\"\ndata = { source = \"csv\", path = \"rows.csv\" }\n"
+      "validation.folds = 5\nmodel_options.C = 10\n");
+  ASSERT_EQ(place_.mokume("run e.toml").code, 0);
+  const Ended ended = curve(place_.run("r"), "--json");
+  ASSERT_EQ(ended.code, 0) << ended.err;
+  EXPECT_EQ(json::parse(ended.out)["points"].size(), 3U) << "20 rows in 5 folds can be halved twice";
+}
+
+TEST_F(Curve, AnotherBestCandidateHasNoCurve) {
+  const fs::path done = run();
+  ASSERT_EQ(curve(done, "--points 2").code, 0);
+  json stored = json::parse(slurp(done / "curve.json"));
+  stored["candidate"] = stored["candidate"].get<int>() == 0 ? 1 : 0;
+  stored.erase("crc");
+  std::ofstream(done / "curve.json") << base::seal(stored.dump());
+  ASSERT_EQ(place_.mokume("report " + done.string()).code, 0);
+  EXPECT_EQ(slurp(done / "report.html").find("Learning curve"), std::string::npos);
 }
 
 TEST_F(Curve, WhatHasNoCurveIsRefused) {
