@@ -31,7 +31,7 @@ class ImportantColumns : public testing::Test {
         "e.toml",
         "name = \"c\"\nmodel = \"svc\"\ndevices.use = \"host\"\n[data]\nsource = \"csv\"\npath = \"rows.csv\"\n"
         "categorical = [\"colour\"]\nstandardize = \"features\"\n" +
-            more + "[validation]\nfolds = 3\n[model_options]\nC = 10\ngamma = 0.5\n");
+            more + "[validation]\nfolds = 3\n" + validation + "[model_options]\nC = 10\ngamma = 0.5\n");
     const Ended ended = place_.mokume("run e.toml");
     EXPECT_EQ(ended.code, 0) << ended.err;
     return place_.run("c");
