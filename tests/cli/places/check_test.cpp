@@ -50,7 +50,8 @@ TEST_F(Check, TriesEveryOuterFoldOfGroups) {
   const std::string said = refused(2,
                                    "'data={source=\"csv\",path=\"./t.csv\",target=\"kind\"}' validation.group=g "
                                    "validation.outer=2 validation.folds=2");
-  EXPECT_TRUE(has(said, "outer fold 2 of 2: ")) << "the second fold holds all groups but one: " << said;
+  EXPECT_TRUE(has(said, "outer fold 2 of 2: validation.folds is 2 for 1 groups"))
+      << "the second fold holds all groups but one: " << said;
 }
 
 TEST_F(Check, NamesAClassThatOneOuterFoldHolds) {
