@@ -1,6 +1,7 @@
 // Implements the command import, which converts a network of another program into an experiment file and weights.
 #include <algorithm>
 #include <cctype>
+#include <cerrno>
 #include <filesystem>
 #include <nlohmann/json.hpp>
 #include <system_error>

@@ -123,18 +123,12 @@ bool print_nodes(const cluster::Meeting& meeting, const std::vector<cluster::See
 bool check_nodes(cluster::Transport& transport, const node::Machine& machine, const std::string& out) {
   const std::atomic<bool> never{false};
   bool well = true;
-  const auto look = [&] {
+  cluster::participate(transport, [&] {
     const cluster::Meeting meeting = cluster::meet(transport, presence_of(machine), MOKUME_VERSION, never);
     const std::string directory = existing(out);
     const auto seen = cluster::look_at(transport, directory, never);
     if (transport.rank() == 0) well = print_nodes(meeting, seen, directory);
-  };
-  try {
-    cluster::participate(transport, look);
-  } catch (const Error& e) {
-    if (e.status() != MK_INVALID_ARGUMENT) throw;
-    throw Error(MK_INVALID_ARGUMENT, std::string(e.what()) + ", such as another directory with --out");
-  }
+  });
   return well;
 }
 

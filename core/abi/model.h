@@ -394,8 +394,8 @@ typedef struct mk_model {
   /* Non-zero if fit() and refit() can use mk_device_services.team. */
   uint32_t teams;
   uint32_t validated; /* an mk_validated_kind */
-  /* Non-zero if the bits of a fit depend on its parameters and rows and on the device, but neither on the seed nor on
-   * the fit's place in the plan. */
+  /* Non-zero if only its parameters, its rows and the device determine a fit. Otherwise the seed, candidate, fold and
+   * n_folds may do so too and, except in bootstrap 0, the bootstrap and n_candidates. Reuse of fits relies on this. */
   uint32_t seedless;
 
   /* Makes the list of a parameter with MK_PARAM_EXPANDED; NULL if there is none. `options` is [model_options] as JSON,

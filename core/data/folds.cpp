@@ -104,6 +104,12 @@ std::vector<std::vector<uint32_t>> rows_of_groups(const Table& train) {
   return members;
 }
 
+// Returns the number of groups that have rows. Some have none after an outer fold is held out.
+size_t present(const std::vector<std::vector<uint32_t>>& members) {
+  return members.size() - static_cast<size_t>(std::count_if(members.begin(), members.end(),
+                                                            [](const auto& rows) { return rows.empty(); }));
+}
+
 // Counts the rows of each class in each fold while groups are assigned.
 class FoldsOfGroups {
  public:
@@ -176,9 +182,9 @@ std::vector<int32_t> assign_group_share(const Table& train, double share, uint64
     rows = with;
     ++groups;
   }
-  if (groups == 0 || groups == members.size())
+  if (groups == 0 || groups == present(members))
     throw Error(MK_INVALID_ARGUMENT, "validation.share validates " + std::to_string(groups) + " of " +
-                                         std::to_string(members.size()) +
+                                         std::to_string(present(members)) +
                                          " groups; choose it so that both parts have groups");
   return fold_of;
 }
@@ -187,9 +193,9 @@ std::vector<int32_t> assign_group_folds(const Table& train, uint32_t folds, bool
                                         uint64_t seed, uint32_t bootstrap) {
   check_rows(train);
   const std::vector<std::vector<uint32_t>> members = rows_of_groups(train);
-  if (folds < 2 || folds > members.size())
+  if (folds < 2 || folds > present(members))
     throw Error(MK_INVALID_ARGUMENT, "validation.folds is " + std::to_string(folds) + " for " +
-                                         std::to_string(members.size()) +
+                                         std::to_string(present(members)) +
                                          " groups; use 2 to the number of groups in validation.group");
   std::vector<int64_t> order = row_order(static_cast<int64_t>(members.size()), shuffle, seed, bootstrap);
   const auto rows_in = [&](int64_t g) -> const std::vector<uint32_t>& { return members[static_cast<size_t>(g)]; };

@@ -16,15 +16,6 @@ namespace {
 // Seeds the draw of outer folds in place of a bootstrap's number. No bootstrap or repeat has this number.
 constexpr uint32_t kOuterDraw = std::numeric_limits<uint32_t>::max();
 
-std::vector<int32_t> assign_rows(const OuterFold& outer, const Table& train) {
-  if (int64_t{outer.folds} > train.rows)
-    throw Error(MK_INVALID_ARGUMENT, "validation.outer is " + std::to_string(outer.folds) + " for " +
-                                         std::to_string(train.rows) + " training rows; use 2 to the number of rows");
-  if (!train.groups.empty())
-    return assign_group_folds(train, outer.folds, outer.shuffle, outer.stratified, outer.seed, kOuterDraw);
-  return assign_folds(train, outer.folds, outer.shuffle, outer.stratified, outer.seed, kOuterDraw);
-}
-
 template <class T>
 void copy_row(const std::vector<T>& from, uint32_t row, std::vector<T>& to) {
   if (!from.empty()) to.push_back(from[row]);
@@ -35,6 +26,29 @@ void copy_values(const std::vector<T>& from, uint32_t row, int64_t features, std
   if (from.empty()) return;
   const auto first = from.begin() + static_cast<ptrdiff_t>(row) * features;
   to.insert(to.end(), first, first + features);
+}
+
+// Fills missing cells with the means over `rows`.
+void fill_by(const std::vector<uint32_t>& rows, const std::vector<Gap>& gaps, Dataset& data) {
+  if (gaps.empty()) return;
+  data.unscaled = inputs_of(data.train);
+  data.gaps = gaps;
+  Table filled = fold_inputs(data, Standardize{}, rows).table;
+  data.train.x = std::move(filled.x);
+  data.train.exact = std::move(filled.exact);
+  data.unscaled = {};
+  data.gaps.clear();
+}
+
+}  // namespace
+
+std::vector<int32_t> assign_outer_folds(const OuterFold& outer, const Table& train) {
+  if (int64_t{outer.folds} > train.rows)
+    throw Error(MK_INVALID_ARGUMENT, "validation.outer is " + std::to_string(outer.folds) + " for " +
+                                         std::to_string(train.rows) + " training rows; use 2 to the number of rows");
+  if (!train.groups.empty())
+    return assign_group_folds(train, outer.folds, outer.shuffle, outer.stratified, outer.seed, kOuterDraw);
+  return assign_folds(train, outer.folds, outer.shuffle, outer.stratified, outer.seed, kOuterDraw);
 }
 
 Table rows_of(const Table& all, const std::vector<uint32_t>& rows) {
@@ -53,22 +67,8 @@ Table rows_of(const Table& all, const std::vector<uint32_t>& rows) {
   return some;
 }
 
-// Fills missing cells with the means over `rows`.
-void fill_by(const std::vector<uint32_t>& rows, const std::vector<Gap>& gaps, Dataset& data) {
-  if (gaps.empty()) return;
-  data.unscaled = inputs_of(data.train);
-  data.gaps = gaps;
-  Table filled = fold_inputs(data, Standardize{}, rows).table;
-  data.train.x = std::move(filled.x);
-  data.train.exact = std::move(filled.exact);
-  data.unscaled = {};
-  data.gaps.clear();
-}
-
-}  // namespace
-
 void hold_out(const OuterFold& outer, Dataset& data, std::vector<Gap>& gaps) {
-  const std::vector<int32_t> fold_of = assign_rows(outer, data.train);
+  const std::vector<int32_t> fold_of = assign_outer_folds(outer, data.train);
   std::vector<uint32_t> kept, held;
   for (uint32_t row = 0; row < fold_of.size(); ++row)
     (fold_of[row] == static_cast<int32_t>(outer.fold) - 1 ? held : kept).push_back(row);

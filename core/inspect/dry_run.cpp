@@ -7,9 +7,12 @@
 
 #include "base/plural.hpp"
 #include "base/text.hpp"
+#include "data/input.hpp"
+#include "data/outer_fold.hpp"
 #include "node/candidate_text.hpp"
 #include "node/experiment.hpp"
 #include "node/machine.hpp"
+#include "node/splits.hpp"
 #include "run/nested.hpp"
 #include "run/run_directory.hpp"
 #include "run/workload.hpp"
@@ -101,14 +104,48 @@ void check_memory(const scheduler::Workload& workload, const std::vector<uint64_
                                              base::human_bytes(least), base::human_bytes(largest)));
 }
 
-// Throws if the runs without an outer fold, which follow the whole run, could not begin. All outer folds have the same
-// size up to a row, so the first one stands for all.
-void check_outer_fold(registry::Registry& registry, const config::Config& config) {
+// Calls `check` with the number of an outer fold, and adds the number to its errors.
+template <class Check>
+void in_outer_fold(const config::Config& config, uint32_t fold, const Check& check) {
   try {
-    static_cast<void>(node::Experiment(registry, run::outer_config(config, config.output, 1)));
+    check();
   } catch (const Error& e) {
-    throw Error(e.status(), fmt::format("outer fold 1 of {}: {}", config.outer, e.what()), e.thrown_at());
+    throw Error(e.status(), fmt::format("outer fold {} of {}: {}", fold, config.outer, e.what()), e.thrown_at());
   }
+}
+
+void warn_of_absent_classes(const data::Dataset& data, const data::Table& kept, uint32_t fold, base::Log& log) {
+  if (kept.labels.empty()) return;
+  const std::set<int32_t> all(data.train.labels.begin(), data.train.labels.end());
+  const std::set<int32_t> left(kept.labels.begin(), kept.labels.end());
+  for (const int32_t label : all)
+    if (left.count(label) == 0)
+      log.warn("check", fmt::format("outer fold {} holds all rows of the class {}, so the run without it cannot learn "
+                                    "the class; take fewer outer folds, or leave the class out",
+                                    fold, data::quoted(data.class_names[static_cast<size_t>(label)])));
+}
+
+// Throws if the rows that an outer fold leaves do not suffice for the validation. Folds of whole groups differ in size,
+// and the classes may differ in every fold, so each fold is checked. Returns the fold that leaves the fewest rows.
+uint32_t check_outer_rows(const node::Experiment& experiment, base::Log& log) {
+  const config::Config& config = experiment.config();
+  const data::Table& train = experiment.data().train;
+  const std::vector<int32_t> fold_of = data::assign_outer_folds(node::outer_fold_of(config), train);
+  data::Dataset rest;  // the rows without their inputs, because splits do not depend on these
+  data::Table all;
+  all.labels = train.labels, all.groups = train.groups, all.given_folds = train.given_folds;
+  uint32_t smallest = 1;
+  int64_t fewest = train.rows;
+  for (uint32_t fold = 1; fold <= config.outer; ++fold) {
+    std::vector<uint32_t> kept;
+    for (uint32_t row = 0; row < fold_of.size(); ++row)
+      if (fold_of[row] != static_cast<int32_t>(fold) - 1) kept.push_back(row);
+    rest.train = data::rows_of(all, kept);
+    in_outer_fold(config, fold, [&] { static_cast<void>(node::Splits(config, experiment.plan(), rest)); });
+    warn_of_absent_classes(experiment.data(), rest.train, fold, log);
+    if (rest.train.rows < fewest) smallest = fold, fewest = rest.train.rows;
+  }
+  return smallest;
 }
 
 }  // namespace
@@ -116,14 +153,22 @@ void check_outer_fold(registry::Registry& registry, const config::Config& config
 void check_start(registry::Registry& registry, base::Log& log, const config::Config& config) {
   run::check_output(config.output, config.name);
   const auto devices = node::Machine(registry, log, config.devices).select(config.devices);
-  const node::Experiment experiment(registry, config);
-  const scheduler::Workload workload = run::workload_of(experiment, run::kSeveralDevices);
-  if (!config.repeat_splits.empty()) {
-    static_cast<void>(team::splits_to_repeat(config.repeat_splits));
-    run::check_same_plan(config.repeat_splits, experiment.plan().hash);
+  uint32_t smallest = 0;  // outer fold that leaves the fewest rows
+  {
+    const node::Experiment experiment(registry, config);
+    const scheduler::Workload workload = run::workload_of(experiment, run::kSeveralDevices);
+    if (!config.repeat_splits.empty()) {
+      static_cast<void>(team::splits_to_repeat(config.repeat_splits));
+      run::check_same_plan(config.repeat_splits, experiment.plan().hash);
+    }
+    if (config.outer > 0 && config.outer_fold == 0) smallest = check_outer_rows(experiment, log);
+    if (!config.team) check_memory(workload, node::Machine::budgets(devices, 1, config.memory_bytes));
   }
-  if (config.outer > 0 && config.outer_fold == 0) check_outer_fold(registry, config);
-  if (!config.team) check_memory(workload, node::Machine::budgets(devices, 1, config.memory_bytes));
+  // The model checks one outer fold, after the memory of all rows is free.
+  if (smallest > 0)
+    in_outer_fold(config, smallest, [&] {
+      static_cast<void>(node::Experiment(registry, run::outer_config(config, config.output, smallest)));
+    });
 }
 
 std::string dry_run(registry::Registry& registry, base::Log& log, const config::Config& config,

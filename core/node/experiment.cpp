@@ -16,12 +16,16 @@
 
 namespace mokume::node {
 
+data::OuterFold outer_fold_of(const config::Config& config) {
+  return {config.outer_fold, config.outer, config.shuffle || config.share > 0, config.stratified, config.seed};
+}
+
 Experiment::Experiment(registry::Registry& registry, const config::Config& config)
     : config_(config), model_(registry.load(MK_PLUGIN_MODEL, config.model).model()) {
   check_team();
   check_precision();
   data::DataSpec spec = config.data;
-  spec.outer = {config.outer_fold, config.outer, config.shuffle || config.share > 0, config.stratified, config.seed};
+  spec.outer = outer_fold_of(config);
   data_ = data::load(spec);
   check_metrics();
   check_measures();

@@ -32,6 +32,9 @@ std::vector<results::Metric> metrics_of(const mk_model& model, bool classes, con
 journal::Bounds bounds_of(const std::vector<results::Metric>& metrics, int64_t rows, int64_t test_rows,
                           int64_t classes);
 
+// Returns the outer fold of this run, with fold = 0 for a run that holds out none.
+data::OuterFold outer_fold_of(const config::Config& config);
+
 class Experiment {
  public:
   // Throws Error if data cannot be read or the model refuses the experiment.

@@ -55,15 +55,16 @@ class Keys {
     const search::FitKey key = of_.plan.key(fit);
     const node::Splits::Place place = of_.splits.place_of({key.bootstrap, key.fold});
     const std::string text = fmt::format("{} {} {}", candidates_[key.candidate], samples_[place.sample], place.fold);
-    return of_.model.seedless != 0 ? text : text + place_of(key);
+    return of_.model.seedless != 0 ? text : text + place_of(key.candidate, place);
   }
 
  private:
-  // Returns what a fit's random numbers may depend on (see mk_model.seedless).
-  std::string place_of(const search::FitKey& key) const {
-    std::string place = fmt::format(" seed {} folds {} bootstrap {} candidate {} fold {}", of_.config.seed,
-                                    of_.plan.folds, key.bootstrap, key.candidate, key.fold);
-    return key.bootstrap == 0 ? place : place + fmt::format(" of {} candidates", of_.plan.n_candidates());
+  // Returns what a fit's random numbers may depend on (see mk_model.seedless). To a model, each sample is a bootstrap:
+  // that of a repeat, of a rung or of a fold in time too.
+  std::string place_of(uint32_t candidate, const node::Splits::Place& place) const {
+    std::string text = fmt::format(" seed {} folds {} bootstrap {} candidate {} fold {}", of_.config.seed,
+                                   of_.splits.folds(), place.sample, candidate, place.fold);
+    return place.sample == 0 ? text : text + fmt::format(" of {} candidates", of_.plan.n_candidates());
   }
   // Uses the content of a file, not its path.
   std::string text_of(const mk_param& param, const mk_value& value) const {

@@ -104,6 +104,16 @@ TEST_F(Reuse, MoreCandidatesOfANetworkFollowAfterThoseThatAreThere) {
   EXPECT_EQ(slurp(grown / "results.csv"), slurp(anew / "results.csv"));
 }
 
+TEST_F(Reuse, RepeatsAfterTheFirstDependOnTheNumberOfCandidates) {
+  const std::string repeated = "validation.repeats = 2\n";
+  run(small_net("[0.1, 0.01]"));
+  EXPECT_EQ(reused(run(repeated + small_net("[0.1, 0.01]"))), 4) << "the first repeat is the earlier validation";
+  const fs::path grown = run(repeated + small_net("[0.1, 0.01, 0.001]"));
+  EXPECT_EQ(reused(grown), 4);
+  const fs::path anew = run(repeated + small_net("[0.1, 0.01, 0.001]"), "--fresh");
+  EXPECT_EQ(slurp(grown / "results.csv"), slurp(anew / "results.csv"));
+}
+
 TEST_F(Reuse, ADamagedRunOffersNothing) {
   const fs::path first = run(grown_grid("[0.001]"));
   std::ofstream(first / "journal/node-0000.ndjson") << "{}\n{}\n";

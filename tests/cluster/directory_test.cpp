@@ -5,9 +5,11 @@
 #include <cstdlib>
 #include <filesystem>
 #include <fstream>
+#include <string>
 
 #include "cluster/fixtures.hpp"
 #include "cluster/transport/launcher.hpp"
+#include "sdk/error.hpp"
 
 namespace mokume::cluster {
 namespace {
@@ -37,7 +39,15 @@ TEST(Mark, WaitingForItCanBeStopped) {
   EXPECT_THROW(sees_mark(here.path(), "none", std::chrono::hours(1), stop), Error);
 }
 
-TEST(Mark, CannotBeLeftInAMissingDirectory) { EXPECT_THROW(Mark("/nowhere/at/all"), Error); }
+TEST(Mark, CannotBeLeftInAMissingDirectory) {
+  try {
+    Mark("/nowhere/at/all");
+    FAIL();
+  } catch (const Error& e) {
+    EXPECT_EQ(e.status(), MK_INVALID_ARGUMENT);
+    EXPECT_NE(std::string(e.what()).find("choose another directory with --out"), std::string::npos) << e.what();
+  }
+}
 
 TEST(Directory, NamesItsFileSystem) {
   EXPECT_EQ(file_system_of("/proc"), "0x9fa0");

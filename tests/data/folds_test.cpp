@@ -146,6 +146,11 @@ TEST(Folds, TooFewGroupsAreRefused) {
   EXPECT_THROW(assign_group_share(grouped_rows({0, 0, 0}), 0.3, 1), Error);
 }
 
+TEST(Folds, GroupsWithoutRowsDoNotCount) {
+  EXPECT_THROW(assign_group_folds(grouped_rows({0, 0, 3}), 3, false, false, 1), Error) << "a fold would be empty";
+  EXPECT_THROW(assign_group_share(grouped_rows({2, 2, 2}), 0.6, 1), Error) << "no row would be left for training";
+}
+
 TEST(Folds, TimeIsCutIntoEqualBlocks) {
   EXPECT_EQ(time_blocks(10, 4), (std::vector<int64_t>{2, 4, 6, 8, 10}));
   EXPECT_EQ(time_blocks(3, 2), (std::vector<int64_t>{1, 2, 3}));

@@ -2,6 +2,9 @@
 // where a path was looked for.
 #include <gtest/gtest.h>
 
+#include <algorithm>
+#include <string>
+
 #include "cli/shell.hpp"
 
 namespace mokume::cli_test {
@@ -36,6 +39,38 @@ TEST_F(Check, RefusesOuterFoldsThatCannotBegin) {
   EXPECT_TRUE(has(refused(2, "validation.outer=200"), "validation.outer is 200 for 100 training rows"));
   const std::string inner = refused(2, "validation.outer=2 validation.folds=70");
   EXPECT_TRUE(has(inner, "outer fold 1 of 2: validation.folds is 70 for 50 training rows")) << inner;
+}
+
+TEST_F(Check, TriesEveryOuterFoldOfGroups) {
+  std::string rows = "a,b,kind,g\n";
+  for (int r = 0; r < 60; ++r)
+    rows += std::to_string(r % 7) + ',' + std::to_string(r % 5) + (r % 2 == 0 ? ",x" : ",y") + ",g" +
+            std::to_string(std::max(r, 29) / 10) + '\n';
+  place_.write("t.csv", rows);
+  const std::string said = refused(2,
+                                   "'data={source=\"csv\",path=\"./t.csv\",target=\"kind\"}' validation.group=g "
+                                   "validation.outer=2 validation.folds=2");
+  EXPECT_TRUE(has(said, "outer fold 2 of 2: validation.folds is 2 for 1 groups"))
+      << "the second fold holds all groups but one: " << said;
+}
+
+TEST_F(Check, NamesAClassThatOneOuterFoldHolds) {
+  std::string rows = "a,b,kind,g\n";
+  for (int r = 0; r < 60; ++r)
+    rows += std::to_string(r % 7) + ',' + std::to_string(r % 5) +
+            (r < 10       ? ",z"
+             : r % 2 == 0 ? ",x"
+                          : ",y") +
+            ",g" + std::to_string(r / 10) + '\n';
+  place_.write("t.csv", rows);
+  place_.write("e.toml", small_experiment("host", 100));
+  const Ended check = place_.mokume(
+      "check e.toml --set 'data={source=\"csv\",path=\"./t.csv\",target=\"kind\"}' validation.group=g "
+      "validation.outer=3 validation.folds=2");
+  EXPECT_EQ(check.code, 0) << check.err;
+  EXPECT_TRUE(has(check.err, "holds all rows of the class 'z', so the run without it cannot learn the class"))
+      << check.err;
+  EXPECT_FALSE(has(check.err, "class 'x'")) << check.err;
 }
 
 TEST_F(Check, LeavesNothingWhereARunWouldWrite) {
