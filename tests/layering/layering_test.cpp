@@ -24,8 +24,8 @@ TEST(Tree, KeepsItsRules) {
 // validated rows.
 TEST(Tree, CoreStaysSmall) {
   const std::vector<Source> tree = read_tree(test::source_directory());
-  EXPECT_LE(core_lines(tree), 42200U);
-  EXPECT_LE(reached_lines(tree, "core/run/run.cpp"), 37600U);
+  EXPECT_LE(core_lines(tree), 43200U);
+  EXPECT_LE(reached_lines(tree, "core/run/run.cpp"), 38500U);
 }
 
 // ---- tests of the checker
