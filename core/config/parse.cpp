@@ -59,7 +59,7 @@ void check_candidates(Reading& reading, const Entry& method) {
 }
 
 // Checks the keys of successive halving.
-void check_rungs(Reading& reading) {
+void check_rungs(Reading& reading, Origin origin) {
   const Config& config = reading.config;
   const Entry *rungs = reading.find("search", "rungs"), *factor = reading.find("search", "factor");
   if (rungs == nullptr && factor != nullptr)
@@ -68,8 +68,9 @@ void check_rungs(Reading& reading) {
   const auto refuse = [&](bool given, const std::string& what, const std::string& cure) {
     if (given) reading.diagnostics.add(rungs->location, what, cure);
   };
-  refuse(config.method == "none" && !reading.is_meant("search", "method"), "without a search there is nothing to halve",
-         "remove search.rungs");
+  // A learning curve is a run with rungs and one candidate.
+  refuse(config.method == "none" && origin == Origin::experiment && !reading.is_meant("search", "method"),
+         "without a search there is nothing to halve", "remove search.rungs");
   refuse(config.bootstraps > 0, "bagging trains the best candidate of every bootstrap on all of its rows",
          "remove search.rungs or [bagging]");
   refuse(config.repeats > 1, "rungs take the place of repeats", "remove validation.repeats or search.rungs");
@@ -229,13 +230,13 @@ void check_validation(Reading& reading) {
   if (config.folds == 0 || !config.data.learns()) reading.config.data.within = data::Within::training;
 }
 
-void check_search(Reading& reading) {
+void check_search(Reading& reading, Origin origin) {
   const Config& config = reading.config;
   Diagnostics& diagnostics = reading.diagnostics;
   const Entry* params = reading.find_table(kSearched);
   const Entry* method = reading.find("search", "method");
   check_compat(reading, method);
-  check_rungs(reading);
+  check_rungs(reading, origin);
   check_trials(reading);
   if (method == nullptr) {
     if (params != nullptr && !reading.is_meant("search", "method"))
@@ -279,7 +280,7 @@ ParseResult parse(const std::string& text, const std::string& file, const std::v
   check_data(reading);
   check_validation(reading);
   read_model_values(reading, origin);
-  check_search(reading);
+  check_search(reading, origin);
   if (!diagnostics.empty()) return {std::nullopt, diagnostics.take()};
   return {std::move(reading.config), {}};
 }

@@ -31,7 +31,7 @@ uint32_t most_points(const results::RunView& view, uint32_t folds) {
 
 // Replaces the search by one candidate.
 void fix(config::Config& config, const search::Plan& plan, uint32_t candidate) {
-  config.method = "grid";
+  config.method = plan.params.empty() ? "none" : "grid";
   config.n_candidates = config.trials = 0;
   for (search::Space& space : config.spaces)
     for (size_t p = 0; p < plan.params.size(); ++p)

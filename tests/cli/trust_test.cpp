@@ -188,6 +188,8 @@ const std::vector<Attempt>& attempts() {
       {"explain RUN"},
       {"explain RUN 0,0"},
       {"explain RUN refit"},
+      {"explain RUN --columns --data csv:rows.csv"},
+      {"curve RUN --points 2"},
       {"report RUN"},
       {"report --watch RUN"},
       {"compare RUN OTHER"},

@@ -81,8 +81,8 @@ TEST_F(Curve, AnOuterFoldStaysHeldOut) {
   const Ended ended = curve(done, "--points 2 --json");
   ASSERT_EQ(ended.code, 0) << ended.err;
   const json last = json::parse(ended.out)["points"].back();
-  EXPECT_EQ(last["rows"].get<int64_t>(),
-            json::parse(slurp(done / "summary.json"))["data"]["rows"].get<int64_t>() * 2 / 3);
+  const json data = json::parse(slurp(done / "summary.json"))["data"];
+  EXPECT_NEAR(last["rows"].get<double>(), data["rows"].get<double>() * 2 / 3, 1);
 }
 
 TEST_F(Curve, TheSmallestClassHasARowInEveryFoldOfEveryPart) {
