@@ -35,15 +35,13 @@ std::string metric_text(const Metric& metric, double value) {
 Json json_best(const RunView& view) {
   if (!view.best || *view.best >= view.plan.candidates.size()) return nullptr;
   const CandidateRow row = pool(view)[*view.best];
-  Json scores = Json::object();
-  for (size_t m = 0; m < view.metrics.size(); ++m)
-    if (row.each[m] && !view.metrics[m].integer)
-      scores[view.metrics[m].name] = {{"mean", row.each[m]->mean}, {"sd", row.each[m]->sd}};
-  return {{"candidate", *view.best},
-          {"params", params_json(view.plan, *view.best)},
-          {"mean", row.complete ? Json(row.mean) : Json()},
-          {"sd", row.complete ? Json(row.sd) : Json()},
-          {"scores", scores}};
+  Json best = {{"candidate", *view.best},
+               {"params", params_json(view.plan, *view.best)},
+               {"mean", row.complete ? Json(row.mean) : Json()},
+               {"sd", row.complete ? Json(row.sd) : Json()}};
+  for (const size_t m : other_metrics(view.metrics))
+    if (row.each[m]) best["scores"][view.metrics[m].name] = {{"mean", row.each[m]->mean}, {"sd", row.each[m]->sd}};
+  return best;
 }
 
 Json json_devices(const RunView& view) {
