@@ -10,6 +10,7 @@
 #include "commands.hpp"
 #include "frontends.hpp"
 #include "inspect/dry_run.hpp"
+#include "node/splits.hpp"
 #include "outcome.hpp"
 #include "report/profile.hpp"
 #include "results/best.hpp"
@@ -226,8 +227,8 @@ int measure_curve(Runtime& runtime, const CurveOptions& options) {
   for (uint32_t points = run::curve_config(stored.config(), view, options.run, options.points).rungs;; --points) {
     try {
       return measure(points);
-    } catch (const Error& e) {
-      if (e.status() != MK_INVALID_ARGUMENT || options.points > 0 || points <= 2) throw;
+    } catch (const node::TooFewRows&) {
+      if (options.points > 0 || points <= 2) throw;
     }
   }
 }

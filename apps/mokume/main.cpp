@@ -254,7 +254,8 @@ class Commands {
         "FIT", name_,
         "id, candidate,fold, candidate,bootstrap,fold, refit or refit,bootstrap (default: the whole run)");
     CLI::Option* columns = explain_->add_flag(
-        "--columns", columns_, "instead, show how much the error rises if the cells of a column are shuffled");
+        "--columns", columns_,
+        "show how much the error rises if the cells of a column are shuffled, instead of explaining fits");
     columns->excludes(fit);
     explain_->add_option("--data", asked_.spec, "rows for --columns: source[:path][,key=value]... (default: the run's)")
         ->needs(columns);

@@ -8,16 +8,16 @@
 
 namespace mokume::base {
 
-// Returns a blank and the path of the working directory, or "" if it was removed.
+// Returns the path of the working directory, or "" if it was removed.
 inline std::string working_directory() {
   std::error_code unknown;
   const std::string directory = std::filesystem::current_path(unknown).string();
-  return unknown ? "" : " " + directory;
+  return unknown ? "" : directory;
 }
 
 // Returns ", relative to the working directory /DIR" for a relative path, or "".
 inline std::string relative_to(const std::string& path) {
-  return path.starts_with('/') ? "" : ", relative to the working directory" + working_directory();
+  return path.starts_with('/') ? "" : ", relative to the working directory " + working_directory();
 }
 
 // Returns the cause of the failure `code` (an errno) to open a path. If the path does not exist, the text says where it

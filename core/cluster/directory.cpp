@@ -53,10 +53,11 @@ std::string host_identity() {
 Mark::Mark(const std::string& directory) : directory_(directory), name_(unique_name(".mokume-mark-")) {
   const std::string path = directory_ + "/" + name_;
   const int fd = ::open(path.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
-  const bool written = fd >= 0 && ::write(fd, name_.data(), name_.size()) == static_cast<ssize_t>(name_.size());
-  const int code = errno;
-  if (fd >= 0) ::close(fd);
-  if (written) return;
+  const bool written = fd >= 0 && base::write_all(fd, name_);
+  const int failed = errno;
+  const bool closed = fd >= 0 && ::close(fd) == 0;
+  if (written && closed) return;
+  const int code = written ? errno : failed;
   if (fd >= 0) ::unlink(path.c_str());
   throw sdk::storage_error(fmt::format("write '{}'", path), code, "choose another directory with --out");
 }

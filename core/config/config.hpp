@@ -38,8 +38,8 @@ struct TaggedTable {
 struct TaggedTables {
   bool list = false;
   std::vector<TaggedTable> tables;
-  std::string chosen_by =
-      {};  // for alternatives, the searched parameter whose value is the type of the candidate's table
+  // Names the searched parameter whose value is the type of a candidate's table. Empty unless there are alternatives.
+  std::string chosen_by = {};
 
   bool operator==(const TaggedTables&) const = default;
 };

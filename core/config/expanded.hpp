@@ -9,7 +9,8 @@
 namespace mokume::config {
 
 // Returns the list of `parameter`, whose values keep their locations in the file. Returns nothing and adds diagnostics
-// if the model finds problems. `options` is [model_options]. Throws Error(MK_DEVICE_ERROR) if the answer is invalid.
+// if the model finds problems. `options` is [model_options], and `searched` is
+// [search.params], or null if there are none. Throws Error(MK_DEVICE_ERROR) if the answer is invalid.
 std::optional<Node> expanded(const Parameter& parameter, const Node& options, const Node* searched,
                              Diagnostics& diagnostics);
 

@@ -70,8 +70,7 @@ void Splits::check_smallest(const data::Table& train) const {
       train.labels.empty() ? 1 : static_cast<size_t>(*std::max_element(train.labels.begin(), train.labels.end())) + 1;
   for (const auto& [fold, rows] : parts)
     if (rows < 2 * classes)
-      throw Error(
-          MK_INVALID_ARGUMENT,
+      throw TooFewRows(
           fmt::format("the first of {} rungs with factor {} has {} of {} training rows, and a fold of it has {}, "
                       "fewer than two for each class; set a smaller search.rungs or search.factor",
                       repeats_, factor_, samples_.front().row.size(), train.rows, rows));

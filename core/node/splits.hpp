@@ -11,9 +11,16 @@
 #include "config/config.hpp"
 #include "data/dataset.hpp"
 #include "data/samples.hpp"
+#include "sdk/error.hpp"
 #include "search/plan.hpp"
 
 namespace mokume::node {
+
+// The first rung of successive halving is too small for its folds and classes; the status is MK_INVALID_ARGUMENT.
+class TooFewRows : public Error {
+ public:
+  explicit TooFewRows(const std::string& what) : Error(MK_INVALID_ARGUMENT, what) {}
+};
 
 class Splits {
  public:

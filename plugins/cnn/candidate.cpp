@@ -71,7 +71,7 @@ Settings candidate_settings(const mk_experiment& experiment, uint32_t candidate)
   if (settings.weighted && settings.mixes())
     throw Error(MK_INVALID_ARGUMENT,
                 mixing +
-                    " excludes weights of rows and classes, since a mixture has two rows: set it to 0, or remove " +
+                    " excludes weights of rows and classes, since a mixture has two rows: set it to 0, or remove "
                     "class_weight or the weights of the data");
   return settings;
 }

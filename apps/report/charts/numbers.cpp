@@ -54,7 +54,7 @@ std::string residuals_plot(const results::TestResult& result) {
   residuals.add(0);
   for (const results::PredictedNumber& one : result.points)
     predicted.add(one.predicted), residuals.add(one.target - one.predicted);
-  const std::string caption = scatter_caption(result) + "; a pattern is something that the model has not learned";
+  const std::string caption = scatter_caption(result) + "; a pattern shows what is not learned";
   Svg svg(Scatter::kWidth, Scatter::kHeight, "Residuals over predicted numbers; " + caption, "Residuals", caption);
   const ScatterAxes axes(predicted, residuals);
   axes.draw(svg, "predicted number", "true - predicted number");

@@ -213,18 +213,19 @@ void Platforms::find_devices() {
   devices_ = std::move(found);
 }
 
-// Returns this process's environment, except that the loader searches only `directory` and PoCL can write
-// to its cache.
+// Returns this process's environment, except that the loader searches only `directory`, and that PoCL uses the folder
+// of `pocl_cache_`.
 std::vector<std::string> Platforms::environment_with(const std::string& directory) const {
   std::vector<std::string> variables{"OCL_ICD_VENDORS=" + directory};
+  const std::string cache = pocl_cache_.variable();
   for (char** v = environ; *v != nullptr; ++v) {
     const std::string_view text = *v;
-    bool chooses = false;
+    bool chooses = !cache.empty() && text.starts_with("POCL_CACHE_DIR=");
     for (const std::string_view name : kLoaderVariables)
       chooses = chooses || (text.starts_with(name) && text.substr(name.size()).starts_with('='));
     if (!chooses) variables.emplace_back(text);
   }
-  if (const std::string variable = pocl_cache_.variable(); !variable.empty()) variables.push_back(variable);
+  if (!cache.empty()) variables.push_back(cache);
   return variables;
 }
 

@@ -27,6 +27,8 @@ class PoclCache {
   std::string problem() const;
 
  private:
+  std::string why() const;  // why PoCL may not use its own folder
+
   std::string own_;    // folder that PoCL would use
   std::string other_;  // folder that takes its place, or ""
   bool works_ = true;

@@ -139,6 +139,8 @@ void Graph::prelu(const Node& node) {
 // something else reads that layer, as in a hard swish of several nodes.
 Value Graph::function_value(const Node& node) {
   const Value& x = value(node, 0);
+  if (!x.alone && x.formula != nullptr && x.formula->size() > kMostOperators)
+    unsupported(node, "ends a function of too many operators");
   return x.alone || !has_elements(x) ? layer_value(node, 0) : x;
 }
 

@@ -257,7 +257,7 @@ class Expansion {
     const std::string* inputs = text_of(instance, kInputs);
     if (inputs != nullptr && inputs->find(',') != std::string::npos)
       add(*find(instance, kInputs), "the block " + quoted(*called) + " reads one input",
-          "join the layers with add or concat before it");
+          "join the layers with add, multiply or concat before it");
     return add_repetitions(instance, *block, place, name, *times, inputs == nullptr ? previous : *inputs);
   }
 

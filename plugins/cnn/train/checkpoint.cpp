@@ -109,7 +109,8 @@ void save_checkpoint(const std::string& directory, const Checkpoint& c, const En
     writer.write(file_in(directory));
   } catch (const Error& e) {
     // If the directory is gone, another device has finished the fit, so the checkpoint is not needed.
-    if (e.status() != MK_INVALID_ARGUMENT || fs::exists(directory, failed)) throw;
+    const bool storage = e.status() == MK_STORAGE || e.status() == MK_INVALID_ARGUMENT;
+    if (!storage || fs::exists(directory, failed)) throw;
   }
 }
 

@@ -1,7 +1,7 @@
 // Implements mixup and cutmix, by which a batch learns from mixtures of two of its rows and from both labels (Zhang,
 // Cisse, Dauphin, Lopez-Paz: mixup: Beyond Empirical Risk Minimization, 2018; Yun, Han, Oh, Chun, Choe, Yoo: CutMix,
-// 2019). As in torchvision, a row's partner is the
-// previous row of the batch (the last row for the first row), and all rows of a batch have the same share.
+// 2019). As in torchvision, a row's partner is the previous row of the batch (the last row for the first row), and all
+// rows of a batch have the same share.
 #pragma once
 
 #include <cstdint>

@@ -29,7 +29,7 @@ TEST_F(PoclCache, APrivateFolderTakesThePlaceOfOneThatCannotBeWritten) {
   const Ended listed = with(home_, "devices");
   EXPECT_TRUE(has(listed.out, kPocl)) << listed.out << listed.err;
   const std::string folder = "tmp/mokume-pocl-" + std::to_string(geteuid());
-  EXPECT_TRUE(has(listed.err, "PoCL cannot write to /proc/none/pocl/kcache, so it keeps its kernels in "))
+  EXPECT_TRUE(has(listed.err, "PoCL cannot write to its cache /proc/none/pocl/kcache, so it keeps its kernels in "))
       << listed.err;
   EXPECT_TRUE(has(listed.err, folder + ": set POCL_CACHE_DIR")) << listed.err;
   EXPECT_EQ(fs::status(place_.path() / folder).permissions(), fs::perms::owner_all);
@@ -46,6 +46,22 @@ TEST_F(PoclCache, AFolderThatOthersMayWriteIsNotTaken) {
   const Ended listed = with(home_, "devices");
   EXPECT_FALSE(has(listed.out, kPocl)) << listed.out;
   EXPECT_TRUE(has(listed.err, "set POCL_CACHE_DIR to a folder that you may write to")) << listed.err;
+}
+
+TEST_F(PoclCache, WithoutAHomeNothingIsSharedWithOthers) {
+  if (skip_) GTEST_SKIP() << "this machine has no PoCL";
+  const Ended listed = with("-u HOME -u XDG_CACHE_HOME", "devices");
+  EXPECT_TRUE(has(listed.out, kPocl)) << listed.out << listed.err;
+  EXPECT_TRUE(
+      has(listed.err, "PoCL would share its cache with other users in /tmp/pocl/kcache, so it keeps its kernels in "))
+      << listed.err;
+}
+
+TEST_F(PoclCache, AFolderThatOthersMayReplaceIsNotTaken) {
+  if (skip_) GTEST_SKIP() << "this machine has no PoCL";
+  fs::permissions(place_.path() / "tmp", fs::perms::all);  // without the sticky bit
+  EXPECT_FALSE(has(with(home_, "devices").out, kPocl));
+  EXPECT_FALSE(fs::exists(place_.path() / "tmp" / ("mokume-pocl-" + std::to_string(geteuid()))));
 }
 
 TEST_F(PoclCache, TheCureIsNamedWhereTheUserChoseTheFolder) {
