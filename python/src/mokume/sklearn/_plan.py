@@ -38,7 +38,7 @@ class Batch(NamedTuple):
     folds: list  # the number in the search of each of the run's folds
     options: list  # the program's parameters, for each candidate of the run
     scaled: bool = False
-    seconds: float = 0.0  # how long it took to prepare the rows
+    seconds: float = 0.0  # time that preparing the rows took
 
     def validated(self):
         """Returns the targets of the rows that each of the run's folds validates."""
