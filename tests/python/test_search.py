@@ -1,6 +1,7 @@
 """Tests that the searches give what scikit-learn's give, by one run of the program where it can."""
 
 import pickle
+import warnings
 
 import numpy as np
 import pandas
@@ -27,7 +28,7 @@ from sklearn.model_selection import (
     cross_val_score,
 )
 from sklearn.pipeline import Pipeline, make_pipeline
-from sklearn.preprocessing import MinMaxScaler, OneHotEncoder, PolynomialFeatures, StandardScaler
+from sklearn.preprocessing import FunctionTransformer, MinMaxScaler, OneHotEncoder, PolynomialFeatures, StandardScaler
 
 from mokume.sklearn import _base
 from mokume.sklearn import SVC, SVR, GridSearchCV, RandomizedSearchCV
@@ -281,12 +282,37 @@ def test_a_generator_of_folds_is_read_once(digits):
         assert GridSearchCV(SVC(), {"C": [1]}, cv=cv.split(X)).fit(X, y).n_splits_ == 3
 
 
-def test_a_fold_of_one_class_has_no_score(two_flowers):
+@pytest.mark.parametrize("estimator", [SVC(devices="host"), make_pipeline(PCA(2), SVC(devices="host"))])
+@pytest.mark.parametrize("values", [[1], [1, 10, 100]])
+def test_a_fold_of_one_class_has_no_score(two_flowers, estimator, values):
     X, _ = two_flowers
     y = (np.arange(len(X)) >= 80).astype(int)  # the last fold trains on class 0
+    grid = {"C" if isinstance(estimator, SVC) else "svc__C": values}
     with pytest.warns(FitFailedWarning):
-        found = GridSearchCV(SVC(devices="host"), {"C": [1]}, cv=KFold(5), refit=False).fit(X, y).cv_results_
+        found = GridSearchCV(estimator, grid, cv=KFold(5), refit=False).fit(X, y).cv_results_
     assert np.isnan(found["split4_test_score"]).all() and not np.isnan(found["split0_test_score"]).any()
+
+
+def _nan_if(X, bad):
+    return np.full_like(X, np.nan) if bad else X
+
+
+def test_a_setting_whose_transformer_gives_nan_has_no_score(two_flowers):
+    estimator = make_pipeline(FunctionTransformer(_nan_if), SVC(devices="host"))
+    grid = {"functiontransformer__kw_args": [{"bad": False}, {"bad": True}], "svc__C": [1, 10]}
+    with pytest.warns(FitFailedWarning):
+        found = GridSearchCV(estimator, grid, cv=3, refit=False).fit(*two_flowers).cv_results_
+    assert np.isnan(found["mean_test_score"][2:]).all() and not np.isnan(found["mean_test_score"][:2]).any()
+
+
+@pytest.mark.parametrize("limits", [[30, -1], [-1, 30, 1000]])
+def test_limits_of_steps_can_be_searched(limits):
+    X, y = make_classification(300, flip_y=0.3, random_state=0)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", ConvergenceWarning)
+        mine = GridSearchCV(SVC(C=10, devices="host"), {"max_iter": limits}, cv=3).fit(X, y)
+        other = sklearn.model_selection.GridSearchCV(SVC(C=10, devices="host"), {"max_iter": limits}, cv=3).fit(X, y)
+    np.testing.assert_array_equal(mine.cv_results_["mean_test_score"], other.cv_results_["mean_test_score"])
 
 
 def test_a_bad_candidate_has_the_score_of_errors(two_flowers):

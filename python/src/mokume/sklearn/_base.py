@@ -38,7 +38,7 @@ _LARGEST_IN_MEMORY = 1 << 28
 
 
 def temporary_directory(bytes_of_rows):
-    """Returns a temporary directory: in memory if the rows are small and $TMPDIR names no other place."""
+    """Returns a temporary directory, which is in memory if the rows are small and $TMPDIR names no other place."""
     usual = tempfile.gettempdir() == "/tmp"
     fits = bytes_of_rows <= _LARGEST_IN_MEMORY and os.access(_MEMORY, os.W_OK)
     if not usual or not fits or shutil.disk_usage(_MEMORY).free < 4 * _LARGEST_IN_MEMORY:

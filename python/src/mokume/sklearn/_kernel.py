@@ -45,9 +45,8 @@ class KernelMachine(ProgramFiles):
         """Returns the parameters of the program's svc. If gamma is a word, it becomes gamma_unit, and gamma is 1."""
         word = isinstance(self.gamma, str)
         # The usual solver counts a round of few steps as 1000, so a limit of steps would end it after a few rounds.
-        solver = {} if self.max_iter == -1 else {"solver": "libsvm"}
         return {
-            **solver,
+            "solver": "blocked" if self.max_iter == -1 else "libsvm",
             "C": min(float(self.C), _LARGEST_C),
             "kernel": _KERNELS.get(self.kernel, "precomputed") if isinstance(self.kernel, str) else "precomputed",
             "degree": int(self.degree),

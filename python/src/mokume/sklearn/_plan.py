@@ -38,7 +38,7 @@ class Batch(NamedTuple):
     folds: list  # the number in the search of each of the run's folds
     options: list  # the program's parameters, for each candidate of the run
     scaled: bool = False
-    seconds: float = 0.0  # how long it took to prepare the rows
+    seconds: float = 0.0  # time that preparing the rows took
 
     def validated(self):
         """Returns the targets of the rows that each of the run's folds validates."""
@@ -88,6 +88,10 @@ class Plan:
             )
         except _Apart as reason:
             self._together = None
+            if self.machine._task == "classification" and any(
+                len(np.unique(self._y[rows])) < 2 for rows, _ in splits
+            ):
+                raise Elsewhere("a fold trains on one class") from None
             self._groups = self._groups_of_settings()
             # Each run also fits its best candidate to all of its rows, which must not cost more than sharing saves.
             if len(candidates) < 2 * len(self._groups):
@@ -115,7 +119,11 @@ class Plan:
             return
         for fold, (trained, validated) in enumerate(self._splits):
             for members in self._groups:
-                yield self._batch(members, fold, trained, validated)
+                try:
+                    batch = self._batch(members, fold, trained, validated)
+                except (ValueError, TypeError) as error:  # scikit-learn scores such a fold with error_score
+                    raise Elsewhere(first_line(error)) from error
+                yield batch
 
     def _split(self, chosen):
         """Returns the machine with its parameters of a candidate, and the parameters of the steps before it."""
