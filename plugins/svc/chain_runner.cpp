@@ -319,7 +319,7 @@ ChainRunner::Classes ChainRunner::classify(const Fold& fold, const Fit& fit) con
       classes.finite = classes.finite && std::isfinite(row[k]);
     }
     classes.labels.push_back(order_.label(begin + r));
-    classes.predicted.push_back(predict_class(row, order_.classes(), settings_.multiclass));
+    classes.predicted.push_back(predict_class(row, order_.classes(), settings_));
     classes.errors += classes.predicted.back() != classes.labels.back() ? 1 : 0;
     // The tolerance of a problem with nu is in another unit than its decision values.
     if (has_nu(settings_.kind)) continue;
@@ -399,7 +399,7 @@ void ChainRunner::report(const Fit& fit, mk_fit_result result, std::string note,
   if (fit.capped) result.status = MK_FIT_CAPPED;
   if (n_values == 0) {
     result.status = MK_FIT_FAILED;
-    note = "kernel values overflow: scale the data or lower gamma, coef0 or degree";
+    note = why_not_finite(settings_.kind);
   }
   result.n_values = n_values;
   result.values = n_values > 0 ? values : nullptr;

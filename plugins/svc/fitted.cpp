@@ -189,7 +189,7 @@ void Fitted::predict(const sdk::Host& host, const sdk::Device& device, const flo
     if (regression()) continue;
     const double error = value_error(settings.kernel, std::max(largest, norm2(x + r * d, d)), d);
     if (in_doubt(row, sizes, error)) decide_in_double(x + r * d, row);
-    labels[r] = predict_class(row, classes(), settings.multiclass);
+    labels[r] = predict_class(row, classes(), settings);
   }
   if (scores != nullptr) std::copy(sums.begin(), sums.end(), scores);
 }

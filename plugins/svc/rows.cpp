@@ -99,6 +99,11 @@ int32_t predict_class(const float* decisions, int32_t classes, Multiclass multic
   return static_cast<int32_t>(std::max_element(votes.begin(), votes.end()) - votes.begin());
 }
 
+int32_t predict_class(const float* decisions, int32_t classes, const Settings& settings) {
+  if (settings.kind == Kind::one_class) return decisions[0] >= 0 ? 0 : 1;
+  return predict_class(decisions, classes, settings.multiclass);
+}
+
 bool is_unsure(const float* decisions, int32_t classes, Multiclass multiclass, float open) {
   if (classes == 2) return std::fabs(decisions[0]) <= open;
   const int32_t winner = predict_class(decisions, classes, multiclass);

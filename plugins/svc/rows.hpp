@@ -91,6 +91,10 @@ std::vector<BinaryProblem> weighted_problems(int32_t classes, const Settings& se
 // votes (one-vs-one) decide; ties go to the lower class.
 int32_t predict_class(const float* decisions, int32_t classes, Multiclass multiclass);
 
+// Returns the class for a machine of this kind. As in LIBSVM, a one-class machine rejects a row whose decision value is
+// 0.
+int32_t predict_class(const float* decisions, int32_t classes, const Settings& settings);
+
 // Returns whether a change of each decision value by up to `open` could change the predicted class.
 bool is_unsure(const float* decisions, int32_t classes, Multiclass multiclass, float open);
 

@@ -368,8 +368,7 @@ std::unique_ptr<Fitted> SvcSession::collect(const Settings& settings, const std:
     fitted->steps.push_back(solutions[p].steps);
     fitted->converged.push_back(!solutions[p].capped);
     if (!std::isfinite(solutions[p].rho))
-      throw Error(MK_INVALID_ARGUMENT,
-                  "the refit's kernel values overflow: scale the data or lower gamma, coef0 or degree");
+      throw Error(MK_INVALID_ARGUMENT, std::string("in the refit, ") + why_not_finite(settings.kind));
   }
   return fitted;
 }
@@ -449,8 +448,13 @@ void check(const mk_experiment& experiment) {
   if (regression ? train.targets == nullptr : train.labels == nullptr)
     throw Error(MK_BAD_DATA, "svc learns from labels or targets, and this data set has none");
   check_kinds(experiment);
-  if (train.n_classes == 1)
-    throw Error(MK_BAD_DATA, "svc needs at least two classes, but the training rows have only one");
+  const bool one_class = candidate_settings(experiment, 0).kind == Kind::one_class;
+  if (!regression && !one_class &&
+      std::all_of(train.labels, train.labels + train.rows, [&](int32_t label) { return label == train.labels[0]; }))
+    throw Error(
+        MK_BAD_DATA,
+        "svc needs at least two classes, but the training rows have only one: set kind to \"one_class\", or add "
+        "rows of another class");
   if (train.rows >= (int64_t{1} << 31) - kBlock)
     throw Error(MK_BAD_DATA, "svc supports at most 2^31 rows: set data.limit");
   check_precomputed(experiment);

@@ -16,6 +16,13 @@ enum class Multiclass { one_vs_rest, one_vs_one };
 enum class Kind { automatic, c_svc, nu_svc, one_class, epsilon_svr, nu_svr };
 
 // Returns whether nu takes the place of C (nu_svc, one_class) or of epsilon (nu_svr).
+// Returns why a solution is not finite, with the cure.
+constexpr const char* why_not_finite(Kind kind) {
+  return kind == Kind::nu_svc
+             ? "no margin separates the rows with this nu, or kernel values overflow: raise nu, or scale the data"
+             : "kernel values overflow: scale the data or lower gamma, coef0 or degree";
+}
+
 constexpr bool has_nu(Kind kind) { return kind == Kind::nu_svc || kind == Kind::one_class || kind == Kind::nu_svr; }
 
 // A one-class machine accepts rows of the first of these classes and rejects rows of the second, as LIBSVM numbers

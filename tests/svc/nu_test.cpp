@@ -7,6 +7,7 @@
 
 #include "harness.hpp"
 #include "libsvm_file.hpp"
+#include "rows.hpp"
 
 namespace mokume::svc_test {
 namespace {
@@ -363,6 +364,17 @@ TEST(Nu, RefusesWhatHasNoEffect) {
   EXPECT_NE(refusal_of(classes, with("nu_svr", nothing)).find("the targets are classes"), std::string::npos);
   EXPECT_NE(refusal_of(classes, with("one_class", nothing)).find("data.task to \"one_class\""), std::string::npos);
   EXPECT_EQ(refusal_of(rows_for(kMachines[2], 30), with("one_class", nu)), "");
+  Blobs alike = classes;
+  for (auto& label : alike.labels) label = 1;
+  EXPECT_NE(refusal_of(alike, with("c_svc", nothing)).find("set kind to \"one_class\""), std::string::npos);
+}
+
+TEST(Nu, AOneClassMachineRejectsARowOnItsBorder) {
+  svc::Settings settings;
+  settings.kind = svc::Kind::one_class;
+  for (const float decision : {0.0F, 0.5F}) EXPECT_EQ(svc::predict_class(&decision, 2, settings), 0) << decision;
+  const float inside = -0.5F;
+  EXPECT_EQ(svc::predict_class(&inside, 2, settings), 1);
 }
 
 }  // namespace
