@@ -6,8 +6,8 @@
 namespace mokume::run {
 namespace {
 
-// Deliveries that follow each other faster than kPause belong to one batch, for at most kLongBatch.
-constexpr double kPause = 0.25, kLongBatch = 1;  // seconds
+// Deliveries that follow each other faster than kBatchPause belong to one batch, for at most kLongBatch.
+constexpr double kBatchPause = 0.25, kLongBatch = 1;  // seconds
 
 }  // namespace
 
@@ -39,7 +39,7 @@ void Eta::done(const journal::FitRecord& record) {
   if (record.fit >= fits_ || !(record.end_s > record.start_s)) return;
   team_ |= record.device == journal::kTeamDevice;
   Batch& batch = batches_[{record.node, record.device}];
-  const bool ended = record.end_s - batch.end_s > kPause || batch.end_s - batch.first_s > kLongBatch;
+  const bool ended = record.end_s - batch.end_s > kBatchPause || batch.end_s - batch.first_s > kLongBatch;
   if (ended) observe(batch);
   if (batch.fits.empty())
     batch = {record.device_class, {}, std::max(batch.end_s, record.start_s), record.end_s, record.end_s};
@@ -49,7 +49,7 @@ void Eta::done(const journal::FitRecord& record) {
 
 void Eta::settle(double now_s) {
   for (auto& [device, batch] : batches_)
-    if (now_s - batch.end_s > kPause) observe(batch);
+    if (now_s - batch.end_s > kBatchPause) observe(batch);
 }
 
 void Eta::observe(Batch& batch) {

@@ -18,7 +18,7 @@ namespace st = safetensors;
 
 constexpr int64_t kPredictBatch = 256;
 constexpr int kFormat = 1;
-constexpr const char *kTestTimeAugmentation = "test_time_augmentation", *kHorizontalFlip = "horizontal_flip";
+constexpr const char *kManifestMirrors = "test_time_augmentation", *kHorizontalFlip = "horizontal_flip";
 
 // Converts logits to log-probabilities in double. Returns the index of the largest logit; the first one wins ties.
 int32_t log_softmax(std::span<const float> logits, float* out) {
@@ -62,7 +62,7 @@ bool read_manifest(const std::string& path, Fitted& f) {
     throw Error(MK_BAD_DATA, path + " was written by another version of mokume: use that version");
   f.settings.layers = manifest.at("layers").dump();
   f.settings.loss = manifest.at("loss") == name_of(Loss::mse) ? Loss::mse : Loss::cross_entropy;
-  f.settings.mirrors = manifest.value(kTestTimeAugmentation, "none") == kHorizontalFlip;
+  f.settings.mirrors = manifest.value(kManifestMirrors, "none") == kHorizontalFlip;
   manifest.at("classes").get_to(f.class_names);
   const ordered_json &input = manifest.at("input"), &scaling = manifest.at("scaling"), &target = manifest.at("target");
   const auto side_of = [&](const char* name) { return sdk::whole_number(input.at(name)); };
@@ -213,7 +213,7 @@ void Fitted::save(const std::string& directory) const {
       {"target", {{"mean", moments.target_mean}, {"deviation", moments.target_deviation}}},
       {"scaling", {{"mean", mean}, {"scale", scale}}},
   };
-  if (settings.mirrors) manifest[kTestTimeAugmentation] = kHorizontalFlip;
+  if (settings.mirrors) manifest[kManifestMirrors] = kHorizontalFlip;
   sdk::OutputFile out(directory + "/manifest.json");
   out.append(manifest.dump(1) + "\n");
   out.close();
