@@ -65,7 +65,7 @@ std::string locate_name(const std::string& name) { return find_name(name, "data 
 
 std::string locate(const std::string& path) {
   if (exists(path) || !plain_name(path)) return path;
-  return find_name(path, "file or data set '" + path + "' in the working directory" + base::working_directory() + ",");
+  return find_name(path, "file or data set '" + path + "' in the working directory " + base::working_directory() + ",");
 }
 
 std::string single_file(const std::string& path) {

@@ -14,7 +14,7 @@ class PoclCache : public testing::Test {
     if (!has(place_.mokume("devices").out, kPocl)) skip_ = true;
   }
   Ended with(const std::string& variables, const std::string& arguments) const {
-    return place_.shell("env -u POCL_CACHE_DIR TMPDIR=$PWD/tmp " + variables + " " + Place::program() + " " +
+    return place_.shell("env -u POCL_CACHE_DIR " + variables + " TMPDIR=$PWD/tmp " + Place::program() + " " +
                         arguments);
   }
 
