@@ -222,7 +222,7 @@ TEST(Expand, WrongBlocksAreNamed) {
       "layers = [{ type = \"relu\", name = \"x\" }, { type = \"block\", block = \"residual\", "
       "inputs = [\"x\", \"input\"] }]\n" +
           kResidual,
-      "the block 'residual' reads one input", "join the layers with add or concat before it");
+      "the block 'residual' reads one input", "join the layers with add, multiply or concat before it");
 }
 
 }  // namespace
