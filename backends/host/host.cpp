@@ -139,7 +139,7 @@ void* pointer(mk_buffer* buffer) { return buffer == nullptr ? nullptr : buffer->
 // Commands have completed when submit() and copy() return.
 class Backend {
  public:
-  explicit Backend(const sdk::Host& host) : host_(host) {}
+  explicit Backend(const sdk::Host& host) : host_(host) { limit_onednn(); }
 
   static std::vector<mk_device_info> devices() {
     std::vector<mk_device_info> infos;

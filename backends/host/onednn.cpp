@@ -2,6 +2,8 @@
 
 #include <dnnl.h>
 
+#include "sdk/isa.hpp"
+
 // Debian's oneDNN runs on GCC's OpenMP. Including <omp.h> would tie this file to the compiler that ships the header.
 extern "C" void omp_set_num_threads(int);
 extern "C" int omp_get_max_threads(void);
@@ -32,6 +34,14 @@ std::string onednn_version() {
   const dnnl_version_t* version = dnnl_version();
   return "oneDNN " + std::to_string(version->major) + "." + std::to_string(version->minor) + "." +
          std::to_string(version->patch);
+}
+
+void limit_onednn() {
+#if !defined(__aarch64__)
+  const sdk::Isa widest = sdk::widest_isa();
+  if (widest == sdk::Isa::kAvx2 && sdk::offers(sdk::Isa::kAvx512)) dnnl_set_max_cpu_isa(dnnl_cpu_isa_avx2);
+  if (widest == sdk::Isa::kBase && sdk::offers(sdk::Isa::kAvx2)) dnnl_set_max_cpu_isa(dnnl_cpu_isa_sse41);
+#endif
 }
 
 // The values are bit sets: each instruction set contains the bits of the lower sets. Sets above avx512_core add nothing

@@ -8,6 +8,8 @@ namespace mokume::host {
 
 std::string onednn_version();  // returns, for example, "oneDNN 2.6.3"
 
+void limit_onednn();  // keeps oneDNN within sdk::widest_isa(), which must come before the first product
+
 // Returns the name of the kernels that oneDNN selects on this machine, for example "onednn-avx512". Results depend on
 // the kernels, and DNNL_MAX_CPU_ISA in the environment changes them.
 std::string onednn_choice();

@@ -34,21 +34,20 @@ Ints within(const Floats& v, const Ints& row, const Cut& cut) {
   return (v < spread(cut.value)) | ((v == spread(cut.value)) & (row >= cut.row));
 }
 
-Ints eligible(const Problem& p, int64_t b, bool low, const Cut& up) {
-  const Ints flag = flags_at(p.flags, b);
+Ints eligible(const Problem& p, int64_t v, bool low, const Cut& up) {
+  const Ints flag = flags_at(p.flags, v);
   if (!low) return (flag & kUp) != 0;
-  return ((flag & kLow) != 0) & ~(((flag & kUp) != 0) & within(at(p.f, b), lanes_from(b), up));
+  return ((flag & kLow) != 0) & ~(((flag & kUp) != 0) & within(at(p.f, v), rows_of(v), up));
 }
 
 int32_t count_rows(const Problem& p, bool low, const Cut& up, float value, int32_t from) {
   Ints count{};
-  for (const int32_t* s = p.span; s[0] >= 0; s += 2)
-    for (int64_t b = s[0]; b < s[1]; ++b) {
-      const Floats f = at(p.f, b);
-      const Floats v = low ? -f : f;
-      const Ints taken = from < 0 ? Ints(v <= spread(value)) : (v == spread(value)) & (lanes_from(b) >= from);
-      count -= eligible(p, b, low, up) & taken;
-    }
+  for_vectors(p, [&](int64_t v) {
+    const Floats f = at(p.f, v);
+    const Floats side = low ? -f : f;
+    const Ints taken = from < 0 ? Ints(side <= spread(value)) : (side == spread(value)) & (rows_of(v) >= from);
+    count -= eligible(p, v, low, up) & taken;
+  });
   int32_t sum = 0;
   for (int t = 0; t < kLanes; ++t) sum += count[t];
   return sum;
@@ -100,29 +99,27 @@ struct Bounds {
 
 Bounds bounds_of(const Problem& p) {
   Floats up = spread(kInfinity), low = spread(-kInfinity);
-  for (const int32_t* s = p.span; s[0] >= 0; s += 2)
-    for (int64_t b = s[0]; b < s[1]; ++b) {
-      const Floats h = at(p.f, b);
-      const Ints flag = flags_at(p.flags, b);
-      const Ints lower = ((flag & kUp) != 0) & (h < up), higher = ((flag & kLow) != 0) & (h > low);
-      up = lower ? h : up;
-      low = higher ? h : low;
-    }
+  for_vectors(p, [&](int64_t v) {
+    const Floats h = at(p.f, v);
+    const Ints flag = flags_at(p.flags, v);
+    const Ints lower = ((flag & kUp) != 0) & (h < up), higher = ((flag & kLow) != 0) & (h > low);
+    up = lower ? h : up;
+    low = higher ? h : low;
+  });
   return {-largest_of(-up), largest_of(low)};
 }
 
 int32_t collect(const Problem& p, const Cut& up, const Cut& low, int32_t* members) {
   int32_t m = 0;
-  for (const int32_t* s = p.span; s[0] >= 0; s += 2)
-    for (int64_t b = s[0]; b < s[1]; ++b) {
-      const Floats h = at(p.f, b);
-      const Ints row = lanes_from(b);
-      const Ints taken =
-          (eligible(p, b, false, up) & within(h, row, up)) | (eligible(p, b, true, up) & within(-h, row, low));
-      if (!any(taken)) continue;
-      for (int t = 0; t < kLanes; ++t)
-        if (taken[t] != 0) members[m++] = row[t];
-    }
+  for_vectors(p, [&](int64_t v) {
+    const Floats h = at(p.f, v);
+    const Ints row = rows_of(v);
+    const Ints taken =
+        (eligible(p, v, false, up) & within(h, row, up)) | (eligible(p, v, true, up) & within(-h, row, low));
+    if (!any(taken)) return;
+    for (int t = 0; t < kLanes; ++t)
+      if (taken[t] != 0) members[m++] = row[t];
+  });
   return m;
 }
 
@@ -229,7 +226,7 @@ class WorkingSet {
   // Stores the moved multipliers and lists the changes. Returns the sum of their absolute values.
   float put_back(int32_t* moved, float* delta) {
     int32_t n = 0;
-    float size[kLanes] = {};
+    float size[kBlock] = {};
     for (int32_t x = 0; x < size_; ++x) {
       const int32_t k = members_[x];
       float low;
@@ -239,12 +236,12 @@ class WorkingSet {
       delta[n] = d;
       delta[arrays_.set + n] = low;
       ++n;
-      size[x % kLanes] += std::fabs(d);
+      size[x % kBlock] += std::fabs(d);
       p_.a[k] = high_[at(x)];
       p_.a[p_.ld + k] = rest_[at(x)];
       p_.flags[k] = state_[at(x)];
     }
-    for (int t = 1; t < kLanes; ++t) size[0] += size[t];
+    for (int t = 1; t < kBlock; ++t) size[0] += size[t];
     count_[kMoved] = n;
     return size[0];
   }
@@ -265,18 +262,18 @@ class WorkingSet {
   Pair extremes(float step, const float* ki, const float* kj) {
     Floats up = spread(kInfinity), low = spread(-kInfinity);
     Ints up_at = Ints{} + kNone;
-    for (int64_t b = 0; b < blocks_; ++b) {
-      Floats h = SOLVER_ISA::at(f_.data(), b);
+    for (int64_t v = 0; v < blocks_; ++v) {
+      Floats h = SOLVER_ISA::at(f_.data(), v);
       if constexpr (kUpdate) {
-        Floats l = SOLVER_ISA::at(f_rest_.data(), b);
-        add_step(h, l, spread(step), SOLVER_ISA::at(ki, b) - SOLVER_ISA::at(kj, b));
-        SOLVER_ISA::at(f_.data(), b) = h;
-        SOLVER_ISA::at(f_rest_.data(), b) = l;
+        Floats l = SOLVER_ISA::at(f_rest_.data(), v);
+        add_step(h, l, spread(step), SOLVER_ISA::at(ki, v) - SOLVER_ISA::at(kj, v));
+        SOLVER_ISA::at(f_.data(), v) = h;
+        SOLVER_ISA::at(f_rest_.data(), v) = l;
       }
-      const Ints flag = flags_at(state_.data(), b);
+      const Ints flag = flags_at(state_.data(), v);
       const Ints better = ((flag & kUp) != 0) & (h <= up);
       up = better ? h : up;
-      up_at = better ? lanes_from(b) : up_at;
+      up_at = better ? rows_of(v) : up_at;
       const Ints higher = ((flag & kLow) != 0) & (h > low);
       low = higher ? h : low;
     }
@@ -289,15 +286,15 @@ class WorkingSet {
     Ints best_at = Ints{} + kNone;
     const Floats zero = spread(0), tau = spread(kTau);
     const float kii = diagonal_[at(pair.i)];
-    for (int64_t b = 0; b < blocks_; ++b) {
-      const Floats diff = SOLVER_ISA::at(f_.data(), b) - spread(pair.up);
-      const Ints wanted = ((flags_at(state_.data(), b) & kLow) != 0) & (diff > zero);
-      Floats eta = (kii + SOLVER_ISA::at(diagonal_.data(), b)) - 2.0F * SOLVER_ISA::at(ki, b);
+    for (int64_t v = 0; v < blocks_; ++v) {
+      const Floats diff = SOLVER_ISA::at(f_.data(), v) - spread(pair.up);
+      const Ints wanted = ((flags_at(state_.data(), v) & kLow) != 0) & (diff > zero);
+      Floats eta = (kii + SOLVER_ISA::at(diagonal_.data(), v)) - 2.0F * SOLVER_ISA::at(ki, v);
       eta = eta > tau ? eta : tau;
       const Floats gain = diff * diff / eta;
       const Ints better = wanted & (gain >= best);
       best = better ? gain : best;
-      best_at = better ? lanes_from(b) : best_at;
+      best_at = better ? rows_of(v) : best_at;
     }
     return index_of_largest(best, best_at);
   }
@@ -354,30 +351,48 @@ void solve(const BlockArrays& arrays, int32_t place, float largest) noexcept {
   if (count[kMoved] == 0) si.steps_left = 0;
 }
 
-// Updates kBlocks blocks while their F stays in registers.
-template <int kBlocks>
-void update_blocks(const BlockArrays& arrays, const Problem& p, int32_t place, int64_t b) {
-  const int32_t* const count = arrays.counts + int64_t{place} * 4;
+// Adds the changes to kCount vectors of F, whose sums stay in registers.
+template <int kCount>
+void update_vectors(const BlockArrays& arrays, const Problem& p, int32_t place, int64_t v) {
+  const int32_t moved_rows = arrays.counts[int64_t{place} * 4 + kMoved];
   const int32_t* const moved = arrays.moved + place * arrays.set;
   const float* const delta = arrays.delta + place * 2 * arrays.set;
-  Floats h[kBlocks], l[kBlocks], sum[kBlocks];
-#pragma GCC unroll 8
-  for (int u = 0; u < kBlocks; ++u) {
-    h[u] = at(p.f, b + u);
-    l[u] = at(p.f + p.ld, b + u);
-    sum[u] = Floats{};
-  }
-  for (int32_t t = 0; t < count[kMoved]; ++t) {
-    const float* row = p.row(arrays.places.slot[moved[t]]) + b * kLanes;
+  Floats sum[kCount] = {};
+  for (int32_t t = 0; t < moved_rows; ++t) {
+    const float* const row = p.row(arrays.places.slot[moved[t]]) + v * kLanes;
     const Floats d = spread(delta[t]);
-    if (count[kInPairs] == 0) {
 #pragma GCC unroll 8
-      for (int u = 0; u < kBlocks; ++u) sum[u] = fused(d, at(row, u), sum[u]);
-      continue;
-    }
-    const Floats d_rest = spread(delta[arrays.set + t]);
+    for (int u = 0; u < kCount; ++u) sum[u] = fused(d, at(row, u), sum[u]);
+  }
 #pragma GCC unroll 8
-    for (int u = 0; u < kBlocks; ++u) {
+  for (int u = 0; u < kCount; ++u) {
+    const Floats h = at(p.f, v + u);
+    const Floats s = h + sum[u];
+    const Floats bb = s - h;
+    const Floats r = at(p.f + p.ld, v + u) + ((h - (s - bb)) + (sum[u] - bb));
+    const Floats high = s + r;
+    at(p.f, v + u) = high;
+    at(p.f + p.ld, v + u) = r - (high - s);
+  }
+}
+
+// Does the same with changes and sums that are pairs.
+template <int kCount>
+void update_in_pairs(const BlockArrays& arrays, const Problem& p, int32_t place, int64_t v) {
+  const int32_t moved_rows = arrays.counts[int64_t{place} * 4 + kMoved];
+  const int32_t* const moved = arrays.moved + place * arrays.set;
+  const float* const delta = arrays.delta + place * 2 * arrays.set;
+  Floats h[kCount], l[kCount];
+#pragma GCC unroll 8
+  for (int u = 0; u < kCount; ++u) {
+    h[u] = at(p.f, v + u);
+    l[u] = at(p.f + p.ld, v + u);
+  }
+  for (int32_t t = 0; t < moved_rows; ++t) {
+    const float* const row = p.row(arrays.places.slot[moved[t]]) + v * kLanes;
+    const Floats d = spread(delta[t]), d_rest = spread(delta[arrays.set + t]);
+#pragma GCC unroll 8
+    for (int u = 0; u < kCount; ++u) {
       const Floats k = at(row, u);
       const Floats pr = d * k;
       const Floats q = fused(d, k, -pr);
@@ -389,24 +404,30 @@ void update_blocks(const BlockArrays& arrays, const Problem& p, int32_t place, i
     }
   }
 #pragma GCC unroll 8
-  for (int u = 0; u < kBlocks; ++u) {
-    const Floats s = h[u] + sum[u];
-    const Floats bb = s - h[u];
-    const Floats r = l[u] + ((h[u] - (s - bb)) + (sum[u] - bb));
-    h[u] = s + r;
-    at(p.f, b + u) = h[u];
-    at(p.f + p.ld, b + u) = r - (h[u] - s);
+  for (int u = 0; u < kCount; ++u) {
+    const Floats s = h[u] + l[u];
+    at(p.f, v + u) = s;
+    at(p.f + p.ld, v + u) = l[u] - (s - h[u]);
   }
 }
 
 void update(const BlockArrays& arrays, int32_t place, int64_t from, int64_t to) noexcept {
-  if (arrays.counts[int64_t{place} * 4 + kMoved] == 0) return;
+  const int32_t* const count = arrays.counts + int64_t{place} * 4;
+  if (count[kMoved] == 0) return;
   const Problem p(arrays.places, place);
+  // Each of these fits the 16 registers of AVX2.
+  constexpr int kWide = 8, kPairs = 4;
+  const bool pairs = count[kInPairs] != 0;
   for (const int32_t* s = p.span; s[0] >= 0; s += 2) {
-    int64_t b = std::max<int64_t>(from, s[0]);
-    const int64_t end = std::min<int64_t>(to, s[1]);
-    for (; b + 4 <= end; b += 4) update_blocks<4>(arrays, p, place, b);
-    for (; b < end; ++b) update_blocks<1>(arrays, p, place, b);
+    int64_t v = std::max<int64_t>(from, s[0]) * kVectors;
+    const int64_t end = std::min<int64_t>(to, s[1]) * kVectors;
+    if (pairs) {
+      for (; v + kPairs <= end; v += kPairs) update_in_pairs<kPairs>(arrays, p, place, v);
+      for (; v < end; ++v) update_in_pairs<1>(arrays, p, place, v);
+    } else {
+      for (; v + kWide <= end; v += kWide) update_vectors<kWide>(arrays, p, place, v);
+      for (; v < end; ++v) update_vectors<1>(arrays, p, place, v);
+    }
   }
 }
 

@@ -2,6 +2,8 @@
 // kernels/distances.cl.
 #include "distances_native.hpp"
 
+#include <algorithm>
+
 #include "native.hpp"
 
 namespace mokume::svc::SOLVER_ISA {
@@ -18,23 +20,28 @@ Floats terms(const Floats& x, const Floats& y) {
   }
 }
 
-// Returns the first `count` of 16 elements, and 0 for the others.
-Floats first_of(const float* x, int64_t count) {
-  Floats some = spread(0);
-  for (int64_t t = 0; t < count; ++t) some[t] = x[t];
-  return some;
+// Adds the terms of kBlock elements to the sums, one sum for each element.
+template <bool kChiSquared>
+void add_terms(const float* x, const float* y, Floats sums[kVectors]) {
+  for (int64_t v = 0; v < kVectors; ++v) sums[v] += terms<kChiSquared>(at(x, v), at(y, v));
 }
 
 template <bool kChiSquared>
 void write_distances(const float* x, const float* y, int64_t y_ld, int64_t columns, int64_t features, float* out) {
-  const int64_t whole = features / kLanes, rest = features % kLanes;
+  const int64_t whole = features / kBlock * kBlock, rest = features - whole;
+  float x_rest[kBlock] = {}, y_rest[kBlock] = {}, sums[kBlock];
+  std::copy_n(x + whole, rest, x_rest);
   for (int64_t c = 0; c < columns; ++c) {
     const float* const yc = y + c * y_ld;
-    Floats sums = spread(0);
-    for (int64_t b = 0; b < whole; ++b) sums += terms<kChiSquared>(at(x, b), at(yc, b));
-    if (rest > 0) sums += terms<kChiSquared>(first_of(x + whole * kLanes, rest), first_of(yc + whole * kLanes, rest));
-    for (int width = kLanes / 2; width > 0; width /= 2)
-      for (int t = 0; t < width; ++t) sums[t] += sums[t + width];
+    Floats parts[kVectors] = {};
+    for (int64_t f = 0; f < whole; f += kBlock) add_terms<kChiSquared>(x + f, yc + f, parts);
+    if (rest > 0) {
+      std::copy_n(yc + whole, rest, y_rest);
+      add_terms<kChiSquared>(x_rest, y_rest, parts);
+    }
+    for (int64_t v = 0; v < kVectors; ++v) at(sums, v) = parts[v];
+    for (int64_t width = kBlock / 2; width > 0; width /= 2)
+      for (int64_t t = 0; t < width; ++t) sums[t] += sums[t + width];
     out[c] = -0.5F * sums[0];
   }
 }

@@ -81,22 +81,20 @@ int32_t choose_second(const Problem& p, float epsilon, float up, float up_rest, 
   const Floats up16 = spread(up), up_rest16 = spread(up_rest);
   const Floats zero = spread(0.0F);
   const Floats tau = spread(kTau);
-  for (const int32_t* s = p.span; s[0] >= 0; s += 2) {
-    for (int64_t b = s[0]; b < s[1]; ++b) {
-      const float* f = p.f;
-      const Ints flag = flags_at(p.flags, b);
-      Floats h = at(f, b), l = at(f + p.ld, b);
-      if constexpr (kRegression) shift(h, l, low_offsets(flag, epsilon));
-      const Floats diff = (h - up16) + (l - up_rest16);
-      const Ints wanted = ((flag & kLow) != 0) & (diff > zero);
-      Floats eta = (kii + at(p.arrays.diagonal, b)) - 2.0F * at(ki, b);
-      eta = eta > tau ? eta : tau;
-      const Floats gain = diff * diff / eta;
-      const Ints better = wanted & (gain >= best);
-      best = better ? gain : best;
-      best_at = better ? lanes_from(b) : best_at;
-    }
-  }
+  for_vectors(p, [&](int64_t v) {
+    const float* f = p.f;
+    const Ints flag = flags_at(p.flags, v);
+    Floats h = at(f, v), l = at(f + p.ld, v);
+    if constexpr (kRegression) shift(h, l, low_offsets(flag, epsilon));
+    const Floats diff = (h - up16) + (l - up_rest16);
+    const Ints wanted = ((flag & kLow) != 0) & (diff > zero);
+    Floats eta = (kii + at(p.arrays.diagonal, v)) - 2.0F * at(ki, v);
+    eta = eta > tau ? eta : tau;
+    const Floats gain = diff * diff / eta;
+    const Ints better = wanted & (gain >= best);
+    best = better ? gain : best;
+    best_at = better ? rows_of(v) : best_at;
+  });
   float g = -1.0F;
   int32_t j = kNone;
   for (int t = 0; t < kLanes; ++t)
@@ -117,28 +115,26 @@ template <bool kRegression, bool kUpdate>
 Extremes sweep(const Problem& p, float epsilon, float step, const float* ki, const float* kj) {
   Floats up16 = spread(kInfinity), up_rest16 = spread(0), low16 = spread(-kInfinity);
   Ints up_at = Ints{} + kNone;
-  for (const int32_t* s = p.span; s[0] >= 0; s += 2) {
-    for (int64_t b = s[0]; b < s[1]; ++b) {
-      Floats h = at(p.f, b), l = at(p.f + p.ld, b);
-      if constexpr (kUpdate) {
-        add_step(h, l, spread(step), at(ki, b) - at(kj, b));
-        at(p.f, b) = h;
-        at(p.f + p.ld, b) = l;
-      }
-      const Ints flag = flags_at(p.flags, b);
-      Floats as_low = h;
-      if constexpr (kRegression) {
-        as_low += low_offsets(flag, epsilon);
-        shift(h, l, up_offsets(flag, epsilon));
-      }
-      const Ints better = ((flag & kUp) != 0) & ((h < up16) | ((h == up16) & (l <= up_rest16)));
-      up16 = better ? h : up16;
-      up_rest16 = better ? l : up_rest16;
-      up_at = better ? lanes_from(b) : up_at;
-      const Ints higher = ((flag & kLow) != 0) & (as_low > low16);
-      low16 = higher ? as_low : low16;
+  for_vectors(p, [&](int64_t v) {
+    Floats h = at(p.f, v), l = at(p.f + p.ld, v);
+    if constexpr (kUpdate) {
+      add_step(h, l, spread(step), at(ki, v) - at(kj, v));
+      at(p.f, v) = h;
+      at(p.f + p.ld, v) = l;
     }
-  }
+    const Ints flag = flags_at(p.flags, v);
+    Floats as_low = h;
+    if constexpr (kRegression) {
+      as_low += low_offsets(flag, epsilon);
+      shift(h, l, up_offsets(flag, epsilon));
+    }
+    const Ints better = ((flag & kUp) != 0) & ((h < up16) | ((h == up16) & (l <= up_rest16)));
+    up16 = better ? h : up16;
+    up_rest16 = better ? l : up_rest16;
+    up_at = better ? rows_of(v) : up_at;
+    const Ints higher = ((flag & kLow) != 0) & (as_low > low16);
+    low16 = higher ? as_low : low16;
+  });
   Extremes found;
   for (int t = 0; t < kLanes; ++t) {
     const bool equal = up16[t] == found.up && up_rest16[t] == found.up_rest;

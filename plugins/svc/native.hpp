@@ -1,5 +1,7 @@
-// Defines what the native solvers share: vectors of 16 rows, a problem and its model. The build compiles the files that
-// include this header once per instruction set, which SOLVER_ISA names.
+// Defines what the native solvers share: vectors of rows, a problem and its model. The build compiles the files that
+// include this header once per instruction set, which SOLVER_ISA names. A vector is as wide as a register of the set:
+// compilers split wider vectors badly, and keep parts of them in memory. Extremes do not depend on the width, because
+// the row decides between equal values; sums that would depend on it are added in kBlock parts with every set.
 #pragma once
 
 #if defined(__AVX2__)
@@ -9,8 +11,10 @@
 #include <cmath>
 #include <cstdint>
 #include <limits>
+#include <utility>
 
 #include "places.hpp"
+#include "sdk/isa.hpp"
 
 #ifndef SOLVER_ISA
 #define SOLVER_ISA base
@@ -18,10 +22,17 @@
 
 namespace mokume::svc::SOLVER_ISA {
 
-typedef float Floats __attribute__((vector_size(64), aligned(4)));
-typedef int32_t Ints __attribute__((vector_size(64), aligned(4)));
-
+#if defined(__AVX512F__)
 constexpr int kLanes = 16;
+#elif defined(__AVX2__)
+constexpr int kLanes = 8;
+#else
+constexpr int kLanes = 4;
+#endif
+typedef float Floats __attribute__((vector_size(kLanes * 4), aligned(4)));
+typedef int32_t Ints __attribute__((vector_size(kLanes * 4), aligned(4)));
+
+constexpr int64_t kVectors = kBlock / kLanes;  // vectors of a block, in which spans count
 constexpr int32_t kUp = 1, kLow = 2, kPositive = 4, kNegative = 8;
 constexpr float kTau = 1e-12F;
 constexpr float kInfinity = std::numeric_limits<float>::infinity();
@@ -50,16 +61,25 @@ struct Problem {
   }
 };
 
-// Return the 16 elements of block b. All casts from elements to vectors are here.
-inline const Floats& at(const float* p, int64_t b) { return *reinterpret_cast<const Floats*>(p + b * kLanes); }
-inline Floats& at(float* p, int64_t b) { return *reinterpret_cast<Floats*>(p + b * kLanes); }
-inline const Ints& flags_at(const int32_t* p, int64_t b) { return *reinterpret_cast<const Ints*>(p + b * kLanes); }
+// Return vector v of an array. All casts from elements to vectors are here.
+inline const Floats& at(const float* p, int64_t v) { return *reinterpret_cast<const Floats*>(p + v * kLanes); }
+inline Floats& at(float* p, int64_t v) { return *reinterpret_cast<Floats*>(p + v * kLanes); }
+inline const Ints& flags_at(const int32_t* p, int64_t v) { return *reinterpret_cast<const Ints*>(p + v * kLanes); }
+
+// Calls `body` with each vector of the spans, in ascending order.
+template <class Body>
+inline void for_vectors(const Problem& p, const Body& body) {
+  for (const int32_t* s = p.span; s[0] >= 0; s += 2)
+    for (int64_t v = s[0] * kVectors; v < s[1] * kVectors; ++v) body(v);
+}
 
 inline Floats spread(float x) { return Floats{} + x; }
 
-inline Ints lanes_from(int64_t b) {
-  constexpr Ints kLane = {0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15};
-  return kLane + static_cast<int32_t>(b * kLanes);
+// Returns the rows of vector v.
+inline Ints rows_of(int64_t v) {
+  Ints row{};
+  for (int t = 0; t < kLanes; ++t) row[t] = t;
+  return row + static_cast<int32_t>(v * kLanes);
 }
 
 // Uses explicit instructions, because compilers otherwise test the lanes one by one.
@@ -68,9 +88,7 @@ inline bool any(const Ints& mask) {
   const auto lanes = reinterpret_cast<__m512i>(mask);
   return _mm512_test_epi32_mask(lanes, lanes) != 0;
 #elif defined(__AVX2__)
-  const auto first = _mm256_loadu_si256(reinterpret_cast<const __m256i_u*>(&mask));
-  const auto second = _mm256_loadu_si256(reinterpret_cast<const __m256i_u*>(&mask) + 1);
-  const __m256i lanes = _mm256_or_si256(first, second);
+  const auto lanes = reinterpret_cast<__m256i>(mask);
   return _mm256_testz_si256(lanes, lanes) == 0;
 #else
   int32_t all = 0;
@@ -79,36 +97,44 @@ inline bool any(const Ints& mask) {
 #endif
 }
 
-// Rotates the lanes of v by `by`, so that a step of a reduction can combine each lane with its partner.
-#define SOLVER_PARTNERS(v, by)                                                                                       \
-  __builtin_shufflevector(v, v, (0 + (by)) % 16, (1 + (by)) % 16, (2 + (by)) % 16, (3 + (by)) % 16, (4 + (by)) % 16, \
-                          (5 + (by)) % 16, (6 + (by)) % 16, (7 + (by)) % 16, (8 + (by)) % 16, (9 + (by)) % 16,       \
-                          (10 + (by)) % 16, (11 + (by)) % 16, (12 + (by)) % 16, (13 + (by)) % 16, (14 + (by)) % 16,  \
-                          (15 + (by)) % 16)
+template <int kBy, class V, int... kLane>
+V rotated(const V& v, std::integer_sequence<int, kLane...>) {
+  return __builtin_shufflevector(v, v, ((kLane + kBy) % kLanes)...);
+}
+
+// Calls `step` with distances at which each lane combines with a partner, so that all lanes hold the result at last.
+template <class Step>
+void reduce(const Step& step) {
+  if constexpr (kLanes > 8) step(std::integral_constant<int, 8>());
+  if constexpr (kLanes > 4) step(std::integral_constant<int, 4>());
+  step(std::integral_constant<int, 2>());
+  step(std::integral_constant<int, 1>());
+}
+
+// Returns the lanes of v, rotated by kBy.
+template <int kBy, class V>
+V partners(const V& v) {
+  return rotated<kBy>(v, std::make_integer_sequence<int, kLanes>());
+}
 
 inline float largest_of(Floats v) {
-  const auto step = [&v](const Floats& other) {
+  reduce([&v]<int kBy>(std::integral_constant<int, kBy>) {
+    const Floats other = partners<kBy>(v);
     const Ints larger = other > v;
     v = larger ? other : v;
-  };
-  step(SOLVER_PARTNERS(v, 8));
-  step(SOLVER_PARTNERS(v, 4));
-  step(SOLVER_PARTNERS(v, 2));
-  step(SOLVER_PARTNERS(v, 1));
+  });
   return v[0];
 }
 
 // Returns the index of the largest lane. Among equal lanes, the largest index wins. No lane may be NaN.
 inline int32_t index_of_largest(Floats v, Ints index) {
-  const auto step = [&](const Floats& other, const Ints& other_index) {
+  reduce([&]<int kBy>(std::integral_constant<int, kBy>) {
+    const Floats other = partners<kBy>(v);
+    const Ints other_index = partners<kBy>(index);
     const Ints better = (other > v) | ((other == v) & (other_index > index));
     v = better ? other : v;
     index = better ? other_index : index;
-  };
-  step(SOLVER_PARTNERS(v, 8), SOLVER_PARTNERS(index, 8));
-  step(SOLVER_PARTNERS(v, 4), SOLVER_PARTNERS(index, 4));
-  step(SOLVER_PARTNERS(v, 2), SOLVER_PARTNERS(index, 2));
-  step(SOLVER_PARTNERS(v, 1), SOLVER_PARTNERS(index, 1));
+  });
   return index[0];
 }
 
@@ -175,7 +201,7 @@ Multiplier multiplier(const Problem& p, const PlaceFloats& sf, int64_t k) {
 template <bool kRegression = false>
 void write_model(const Problem& p, PlaceInts& si, PlaceFloats& sf) {
   float* out = p.arrays.coef + si.coef_row * p.ld;
-  float sum[kLanes] = {};
+  float sum[kBlock] = {};
   int32_t free_count = 0;
   si.at_c = 0;
   si.vectors = 0;
@@ -185,11 +211,11 @@ void write_model(const Problem& p, PlaceInts& si, PlaceFloats& sf) {
     si.vectors += of.at_zero ? 0 : 1;
     si.at_c += of.at_c ? 1 : 0;
     if (!of.at_zero && !of.at_c) {
-      sum[k % kLanes] += of.f;
+      sum[k % kBlock] += of.f;
       ++free_count;
     }
   }
-  for (int t = 1; t < kLanes; ++t) sum[0] += sum[t];
+  for (int t = 1; t < kBlock; ++t) sum[0] += sum[t];
   if (free_count > 0 && !std::isnan(sf.up))
     sf.rho = sum[0] / static_cast<float>(free_count);
   else
@@ -203,13 +229,14 @@ namespace mokume::svc {
 
 template <class T>
 T best_of(T base, [[maybe_unused]] T avx2, [[maybe_unused]] T avx512) {
-#if defined(__x86_64__)
-  if (__builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512dq") && __builtin_cpu_supports("avx512vl") &&
-      __builtin_cpu_supports("avx512bw"))
-    return avx512;
-  if (__builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma")) return avx2;
-#endif
-  return base;
+  switch (sdk::widest_isa()) {
+    case sdk::Isa::kAvx512:
+      return avx512;
+    case sdk::Isa::kAvx2:
+      return avx2;
+    default:
+      return base;
+  }
 }
 
 // Returns the variant of `function` for the best instruction set of this CPU.

@@ -57,13 +57,12 @@ void begin_nu(const NuProblem& p, float c) {
 
 // Adds step * (K_i - K_j) to F, or step * K_i if there is no `kj`.
 void add_row(const NuProblem& p, float step, const float* ki, const float* kj) {
-  for (const int32_t* s = p.span; s[0] >= 0; s += 2)
-    for (int64_t b = s[0]; b < s[1]; ++b) {
-      Floats h = at(p.f, b), l = at(p.f + p.ld, b);
-      add_step(h, l, spread(step), kj == nullptr ? at(ki, b) : at(ki, b) - at(kj, b));
-      at(p.f, b) = h;
-      at(p.f + p.ld, b) = l;
-    }
+  for_vectors(p, [&](int64_t v) {
+    Floats h = at(p.f, v), l = at(p.f + p.ld, v);
+    add_step(h, l, spread(step), kj == nullptr ? at(ki, v) : at(ki, v) - at(kj, v));
+    at(p.f, v) = h;
+    at(p.f + p.ld, v) = l;
+  });
 }
 
 // Adds the multipliers of the start to F, row by row from si.need on. Returns false if a row is missing, or if the
@@ -88,19 +87,17 @@ template <int kSide>
 Ends ends_of(const NuProblem& p) {
   Floats up = spread(kInfinity), up_rest = spread(0), low = spread(-kInfinity), low_rest = spread(0);
   Ints up_at = Ints{} + kNone;
-  for (const int32_t* s = p.span; s[0] >= 0; s += 2) {
-    for (int64_t b = s[0]; b < s[1]; ++b) {
-      const Floats h = at(p.f, b), l = at(p.f + p.ld, b);
-      const Ints flag = flags_at(p.flags, b);
-      const Ints better = ((flag & up_flag(kSide)) != 0) & ((h < up) | ((h == up) & (l <= up_rest)));
-      up = better ? h : up;
-      up_rest = better ? l : up_rest;
-      up_at = better ? lanes_from(b) : up_at;
-      const Ints higher = ((flag & low_flag(kSide)) != 0) & ((h > low) | ((h == low) & (l > low_rest)));
-      low = higher ? h : low;
-      low_rest = higher ? l : low_rest;
-    }
-  }
+  for_vectors(p, [&](int64_t v) {
+    const Floats h = at(p.f, v), l = at(p.f + p.ld, v);
+    const Ints flag = flags_at(p.flags, v);
+    const Ints better = ((flag & up_flag(kSide)) != 0) & ((h < up) | ((h == up) & (l <= up_rest)));
+    up = better ? h : up;
+    up_rest = better ? l : up_rest;
+    up_at = better ? rows_of(v) : up_at;
+    const Ints higher = ((flag & low_flag(kSide)) != 0) & ((h > low) | ((h == low) & (l > low_rest)));
+    low = higher ? h : low;
+    low_rest = higher ? l : low_rest;
+  });
   Ends ends;
   for (int t = 0; t < kLanes; ++t) {
     const bool equal = up[t] == ends.up && up_rest[t] == ends.up_rest;
@@ -131,18 +128,16 @@ Second choose_of_side(const NuProblem& p, const Ends& ends) {
   Floats best = spread(-1.0F);
   Ints best_at = Ints{} + kNone;
   const Floats up = spread(ends.up), up_rest = spread(ends.up_rest), tau = spread(kTau);
-  for (const int32_t* s = p.span; s[0] >= 0; s += 2) {
-    for (int64_t b = s[0]; b < s[1]; ++b) {
-      const Floats diff = (at(p.f, b) - up) + (at(p.f + p.ld, b) - up_rest);
-      const Ints wanted = ((flags_at(p.flags, b) & low_flag(kSide)) != 0) & (diff > 0.0F);
-      Floats eta = (kii + at(p.arrays.diagonal, b)) - 2.0F * at(ki, b);
-      eta = eta > tau ? eta : tau;
-      const Floats gain = diff * diff / eta;
-      const Ints better = wanted & (gain >= best);
-      best = better ? gain : best;
-      best_at = better ? lanes_from(b) : best_at;
-    }
-  }
+  for_vectors(p, [&](int64_t v) {
+    const Floats diff = (at(p.f, v) - up) + (at(p.f + p.ld, v) - up_rest);
+    const Ints wanted = ((flags_at(p.flags, v) & low_flag(kSide)) != 0) & (diff > 0.0F);
+    Floats eta = (kii + at(p.arrays.diagonal, v)) - 2.0F * at(ki, v);
+    eta = eta > tau ? eta : tau;
+    const Floats gain = diff * diff / eta;
+    const Ints better = wanted & (gain >= best);
+    best = better ? gain : best;
+    best_at = better ? rows_of(v) : best_at;
+  });
   Second second;
   for (int t = 0; t < kLanes; ++t)
     if (best[t] > second.gain || (best[t] == second.gain && best_at[t] > second.j)) second = {best[t], best_at[t]};
@@ -169,13 +164,13 @@ float take_nu_step(const NuProblem& p, int side, int32_t i, int32_t j, float kij
 
 // Holds the sum of F over the free rows of a side, relative to the end of I_up.
 struct FreeRows {
-  float sum[kLanes] = {};
+  float sum[kBlock] = {};
   int32_t count = 0;
 };
 
 // Returns the offset of a side relative to its end of I_up (or of I_low, if I_up is empty).
 float offset_of(FreeRows& free_rows, const Ends& ends) {
-  for (int t = 1; t < kLanes; ++t) free_rows.sum[0] += free_rows.sum[t];
+  for (int t = 1; t < kBlock; ++t) free_rows.sum[0] += free_rows.sum[t];
   if (free_rows.count > 0) return free_rows.sum[0] / static_cast<float>(free_rows.count);
   if (ends.up == kInfinity || ends.low == -kInfinity) return 0;
   return 0.5F * ((ends.low - ends.up) + (ends.low_rest - ends.up_rest));
@@ -198,7 +193,7 @@ void write_nu_model(const NuProblem& p, PlaceInts& si, PlaceFloats& sf, const En
     for (int side = 0; side < kSides; ++side) {
       const int32_t both = up_flag(side) | low_flag(side);
       if ((p.flags[k] & both) != both) continue;
-      free_rows[side].sum[k % kLanes] += (p.f[k] - ends[side].up) + (p.f[p.ld + k] - ends[side].up_rest);
+      free_rows[side].sum[k % kBlock] += (p.f[k] - ends[side].up) + (p.f[p.ld + k] - ends[side].up_rest);
       ++free_rows[side].count;
     }
   const float plus = offset_of(free_rows[0], ends[0]), minus = offset_of(free_rows[1], ends[1]);

@@ -3,6 +3,7 @@
 #include <string>
 
 #include "sdk/error.hpp"
+#include "sdk/isa.hpp"
 
 namespace mokume::host {
 
@@ -26,35 +27,31 @@ namespace {
 
 struct Candidate {
   const Loops& loops;
-  bool (*runs)();
+  sdk::Isa isa;
 };
 
-// The widest set comes first. The tested features cover the features with which the loops are compiled.
 constexpr Candidate kCandidates[] = {
 #if defined(__x86_64__)
-    {avx512::kLoops,
-     [] {
-       return __builtin_cpu_supports("avx512f") != 0 && __builtin_cpu_supports("avx512bw") != 0 &&
-              __builtin_cpu_supports("avx512dq") != 0 && __builtin_cpu_supports("avx512vl") != 0;
-     }},
-    {avx2::kLoops, [] { return __builtin_cpu_supports("avx2") != 0 && __builtin_cpu_supports("fma") != 0; }},
+    {avx512::kLoops, sdk::Isa::kAvx512},
+    {avx2::kLoops, sdk::Isa::kAvx2},
 #elif defined(__aarch64__)
-    {neon::kLoops, [] { return true; }},
+    {neon::kLoops, sdk::Isa::kNeon},
 #endif
-    {base::kLoops, [] { return true; }},
+    {base::kLoops, sdk::Isa::kBase},
 };
 
 }  // namespace
 
 const Loops& best_loops() {
+  const sdk::Isa widest = sdk::widest_isa();
   const Candidate* candidate = kCandidates;
-  while (!candidate->runs()) ++candidate;
+  while (candidate->isa != widest) ++candidate;
   return candidate->loops;
 }
 
 const Loops& loops_for(std::string_view isa) {
   for (const Candidate& candidate : kCandidates)
-    if (isa == candidate.loops.isa && candidate.runs()) return candidate.loops;
+    if (isa == candidate.loops.isa && sdk::offers(candidate.isa)) return candidate.loops;
   throw Error(MK_DEVICE_ERROR, "host.isa is \"" + std::string(isa) + "\", but this machine offers \"" +
                                    best_loops().isa + "\": start a new run, or use machines of one kind");
 }

@@ -7,7 +7,7 @@
 
 namespace mokume::host {
 
-// Returns the widest of "avx512", "avx2", "neon" and "base" that the processor and the operating system support.
+// Returns the loops of sdk::widest_isa(). Throws Error as it does.
 const Loops& best_loops();
 
 // Returns the loops of the named instruction set. Throws Error(MK_DEVICE_ERROR) if this machine does not have it.
