@@ -377,6 +377,17 @@ typedef struct mk_imported {
 } mk_imported;
 
 typedef struct mk_session mk_session;
+/* Describes a step of a candidate's computation, such as a layer of a network. */
+typedef struct mk_step {
+  const char* name;
+  const char* kind;   /* such as "conv2d" */
+  const char* output; /* shape of a row of the output, for people */
+  int64_t parameters;
+  const uint32_t* inputs; /* numbers of earlier steps, from 0 */
+  uint32_t n_inputs;      /* 0 for the input of the model */
+  uint32_t reserved;
+} mk_step;
+
 typedef struct mk_fitted mk_fitted; /* a trained model in host memory, bound to no device */
 
 typedef struct mk_model {
@@ -480,6 +491,10 @@ typedef struct mk_model {
                        mk_error* error);
   int32_t (*probabilities)(void* self, const mk_sigmoid* sigmoids, uint32_t n_sigmoids, int32_t score_kind,
                            const float* scores, int64_t rows, int32_t n_classes, double* to, mk_error* error);
+
+  /* Passes the steps of a candidate in order to `take`, which copies them: the report draws them. May be NULL. */
+  int32_t (*steps)(void* self, const mk_experiment* experiment, uint32_t candidate, void* taker,
+                   void (*take)(void* taker, const mk_step* step), mk_error* error);
 } mk_model;
 
 #ifdef __cplusplus
