@@ -41,6 +41,8 @@ typedef enum mk_param_type {
 #define MK_PARAM_LIST 16u
 /* Only inside forms. Every form of the list has this parameter, so `mokume init` describes it once. */
 #define MK_PARAM_COMMON 32u
+/* Only inside forms. mk_model.expand adds the key. It can be in the resolved file of a run, but in no other. */
+#define MK_PARAM_WRITTEN 64u
 
 typedef struct mk_form mk_form;
 
@@ -412,7 +414,8 @@ typedef struct mk_model {
   /* Makes the list of a parameter with MK_PARAM_EXPANDED; NULL if there is none. `options` is [model_options] as JSON,
    * in which each value is an object: "at" is the number of the value, and "text", "integer", "list" (values) or
    * "table" (pairs of a key and a value) is its content; numbers with a fraction, booleans and dates have none. Next
-   * to the content of [model_options], "searched" is [search.params] in this form, if there are any. The answer is
+   * to the content of [model_options], "searched" is [search.params] in this form, if there are any, and "resolved" is
+   * true for the resolved file of a run. The answer is
    * {"value": ...} in the same form, where "at" is the number of a value in the file: messages name its place, and its
    * content replaces a missing content. Or it is {"problems": [...]} of objects with "at", "message", "hint" and
    * "note". A problem may have a "key" of that table, at which it then points; "word" and "known", so that the hint is

@@ -21,9 +21,8 @@ void lrn_grad(const Call& call) {
       return sum;
     };
     for (int64_t c = 0; c < x.columns; ++c)
-      n[c] = form.bias + share * sum_over(c - before, c + after, [&](int64_t k) {
-               return double(x.row(r)[k]) * x.row(r)[k];
-             });
+      n[c] = form.bias +
+             share * sum_over(c - before, c + after, [&](int64_t k) { return double(x.row(r)[k]) * x.row(r)[k]; });
     for (int64_t c = 0; c < x.columns; ++c) {
       const double sum = sum_over(c - after, c + before, [&](int64_t k) {
         return double(grad.row(r)[k]) * x.row(r)[k] * std::pow(n[k], -form.beta - 1);

@@ -34,8 +34,8 @@ inline void check_embedding_shapes(const char* op, const mk_tensor& x, const cha
   sdk::check_view(op, table_name, table, MK_F32);
   if (x.columns < 1 || table.rows % x.columns != 0)
     throw Error(MK_INVALID_ARGUMENT, std::string(op) + ": the " + std::to_string(x.columns) +
-                                         " columns of x do not divide the " + std::to_string(table.rows) +
-                                         " rows of " + table_name);
+                                         " columns of x do not divide the " + std::to_string(table.rows) + " rows of " +
+                                         table_name);
   if (table.rows / x.columns > int64_t{1} << 24)
     throw Error(MK_INVALID_ARGUMENT, std::string(op) + ": a column has more than 2^24 codes");
   if (table.columns > INT64_MAX / x.columns)

@@ -129,6 +129,7 @@ class Graph {
   void batch_norm(const Node& node);
   void layer_norm(const Node& node);
   void instance_norm(const Node& node);
+  void lrn(const Node& node);
   void group_norm(const Node& node);
   MadeLayer group_norm_of(const Shape& shape, int64_t groups, double eps, const std::vector<float>& weight,
                           const std::vector<float>& bias) const;

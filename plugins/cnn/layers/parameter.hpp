@@ -41,6 +41,7 @@ struct Parameter {
   // batch, and a step moves it by this share of the gradient.
   double momentum = 0;
   bool frozen = false;  // whether training leaves the parameter unchanged
+  int64_t columns = 0;  // for features: if positive, PyTorch's tensor is a matrix with so many columns
 
   enum class Draw {
     uniform,    // from -bound to bound

@@ -75,6 +75,12 @@ TEST(Network, LearnsAndLeavesTheFilesListedInTheGuide) {
   const auto summary = nlohmann::json::parse(slurp(d / "summary.json"));
   EXPECT_LT(summary["test"]["error"], 0.3);
   EXPECT_NE(slurp(d / "report.html").find("Training"), std::string::npos);
+  const std::string drawing = slurp(d / "plots/network.svg");
+  for (const char* text : {">conv2d<", ">4 x 12 x 12<", ">6 layers, 1\u202F554 parameters<"}) EXPECT_TRUE(has(drawing, text));
+  EXPECT_TRUE(has(slurp(d / "report.html"), "best candidate&#39;s network"));
+  fs::remove_all(d / "plots");
+  ASSERT_EQ(place.mokume("report " + d.string()).code, 0);
+  EXPECT_EQ(slurp(d / "plots/network.svg"), drawing) << "structure.json has the layers";
   EXPECT_FALSE(fs::exists(d / "scratch"));
   const Ended predicted = place.mokume("predict " + d.string() + " --data digits,limit=50 --devices host");
   EXPECT_EQ(predicted.code, 0) << predicted.err;
