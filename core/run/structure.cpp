@@ -26,8 +26,8 @@ std::optional<results::Structure> read_structure(const std::string& run_director
     if (!text) throw Error(MK_BAD_DATA, "its checksum differs");
     return base::from_json<results::Structure>(text->object);
   } catch (const Error& e) {
-    throw Error(MK_BAD_DATA, fmt::format("{} is damaged ({}): remove it, and the report shows no network", file.path(),
-                                         e.what()));
+    throw Error(MK_BAD_DATA,
+                fmt::format("{} is damaged ({}): remove it, and the report shows no network", file.path(), e.what()));
   }
 }
 

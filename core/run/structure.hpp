@@ -8,8 +8,8 @@
 
 namespace mokume::run {
 
-// Write and read structure.json. The reader returns nothing if there is no such file, and throws Error(MK_BAD_DATA) that
-// names a damaged file.
+// Write and read structure.json. The reader returns nothing if there is no such file, and throws Error(MK_BAD_DATA)
+// that names a damaged file.
 void keep_structure(const std::string& run_directory, const results::Structure& structure);
 std::optional<results::Structure> read_structure(const std::string& run_directory);
 

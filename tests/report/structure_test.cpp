@@ -80,6 +80,20 @@ TEST(Structure, ShowsRepeatsOfManyLayersOnce) {
   EXPECT_EQ(occurrences(svg, ">conv2d<"), 1U);
 }
 
+TEST(Structure, RepeatsBeginWhereABlockBegins) {
+  std::vector<Step> steps = chain(1);
+  steps.back().output = "8 x 8 x 8";
+  for (int block = 0; block < 16; ++block) {
+    add_block(steps, "");
+    steps.push_back({"", "relu", "8 x 8 x 8", 0, {static_cast<uint32_t>(steps.size() - 1)}});
+  }
+  const std::vector<StepRow> rows = step_rows(steps, 40);
+  ASSERT_EQ(rows.size(), 6U);
+  EXPECT_EQ(rows[1].times, 1U) << "the relu before the first block";
+  EXPECT_EQ(rows[2].times, 16U);
+  EXPECT_EQ(rows[2].length, 4U);
+}
+
 TEST(Structure, ShowsWhatALaterLayerReadsOfARepeat) {
   std::vector<Step> steps = chain(1);
   for (int block = 0; block < 16; ++block) add_block(steps, "");

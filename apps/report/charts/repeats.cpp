@@ -28,6 +28,7 @@ class Repeats {
   // Returns the group whose repeats save the most rows.
   Group at(size_t first) const {
     Group best;
+    if (first >= steps_.size()) return best;
     for (size_t length = 1; length <= std::min(kLongestGroup, (steps_.size() - first) / 2); ++length) {
       if (!stands_alone(first, length)) continue;
       Group group{length, 1};
@@ -81,7 +82,9 @@ std::vector<StepRow> step_rows(const std::vector<Step>& steps, size_t most) {
   std::vector<size_t> row_of;
   while (row_of.size() < steps.size()) {
     const size_t first = row_of.size(), row = rows.size();
-    const Repeats::Group group = steps.size() > most ? repeats.at(first) : Repeats::Group{};
+    Repeats::Group group = steps.size() > most ? repeats.at(first) : Repeats::Group{};
+    // A layer before the first block often equals the last layer of each block. The blocks begin after it.
+    if (group.times > 1 && repeats.at(first + 1).saved() >= group.saved()) group = {};
     for (size_t k = first; k < first + group.length; ++k) {
       std::set<size_t> inputs;
       row_of.push_back(rows.size());

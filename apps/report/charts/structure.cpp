@@ -55,9 +55,7 @@ class Drawing {
     return step(row).parameters > 0 || is_named(step(row)) ? kHeight : kLowHeight;
   }
   // A layer without a name has its number as its name.
-  static bool is_named(const Step& step) {
-    return step.name.find_first_not_of("0123456789") != std::string::npos;
-  }
+  static bool is_named(const Step& step) { return step.name.find_first_not_of("0123456789") != std::string::npos; }
   double middle(size_t row) const { return tops_[row] + height(rows_[row]) / 2; }
   double lane_x(size_t lane) const { return left_ - 10 - kLane * static_cast<double>(lane); }
 
@@ -114,8 +112,8 @@ class Drawing {
     const std::string parameters =
         one.parameters == 0 ? "" : results::counted(static_cast<uint64_t>(one.parameters), "parameter");
     const char* const classes = one.inputs.size() > 1 ? "layer top" : one.parameters > 0 ? "layer box" : "layer";
-    svg.open(classes, fmt::format("{} {}: {}{}", one.kind, one.name, one.output,
-                                  parameters.empty() ? "" : ", " + parameters));
+    svg.open(classes,
+             fmt::format("{} {}: {}{}", one.kind, one.name, one.output, parameters.empty() ? "" : ", " + parameters));
     svg.rect(left_, y, kBoxWidth, height(row), {}, {}, {}, kCorner);
     svg.close();
     svg.text(left_ + 8, y + 14, results::elide(one.kind, kLongestText), "strong");
@@ -128,8 +126,9 @@ class Drawing {
   void draw_bracket(Svg& svg, size_t first) const {
     const size_t last = std::min(first + rows_[first].length, rows_.size()) - 1;
     const double x = left_ + kBoxWidth, top = tops_[first], end = tops_[last] + height(rows_[last]);
-    svg.path(fmt::format("M{0} {1}H{2}V{3}H{0}", coordinate(x + 4), coordinate(top), coordinate(x + 9), coordinate(end)),
-             "axis");
+    svg.path(
+        fmt::format("M{0} {1}H{2}V{3}H{0}", coordinate(x + 4), coordinate(top), coordinate(x + 9), coordinate(end)),
+        "axis");
     svg.text(x + 13, (top + end) / 2 + 4, fmt::format("× {}", rows_[first].times), "strong");
   }
 

@@ -50,10 +50,10 @@ class Embedding : public Layer {
       for (int64_t c = first_; c < first_ + columns_; ++c) {
         const float code = x[r * in.elements() + c];
         if (code >= 0 && code < float(vocabulary_) && code == std::floor(code)) continue;
-        throw Error(MK_BAD_DATA,
-                    "layer " + name + " (embedding) reads " + shown(code) + " in column " + std::to_string(c) +
-                        " of row " + std::to_string(r) + ", and its codes are whole numbers from 0 to " +
-                        std::to_string(vocabulary_ - 1) + ": raise vocabulary, or set data.standardize to none");
+        throw Error(MK_BAD_DATA, "layer " + name + " (embedding) reads " + shown(code) + " in column " +
+                                     std::to_string(c) + " of row " + std::to_string(r) +
+                                     ", and its codes are whole numbers from 0 to " + std::to_string(vocabulary_ - 1) +
+                                     ": raise vocabulary, or set data.standardize to none");
       }
   }
   std::string to_onnx(Export& to, const std::string& x) const override {
@@ -61,8 +61,7 @@ class Embedding : public Layer {
     for (int64_t c = 0; c < columns_; ++c) starts.push_back(c * vocabulary_);
     const std::string codes = to.graph.add("Cast", {columns_of(to, x, ".codes", first_, first_ + columns_)},
                                            sdk::onnx::Attributes().set("to", int64_t{7}));
-    const std::string rows =
-        to.graph.add("Add", {codes, to.graph.constant(name + ".starts", {1, columns_}, starts)});
+    const std::string rows = to.graph.add("Add", {codes, to.graph.constant(name + ".starts", {1, columns_}, starts)});
     const std::string found = to.graph.add("Gather", {to.parameter(table_), rows});
     std::vector<std::string> parts;
     if (first_ > 0) parts.push_back(columns_of(to, x, ".before", 0, first_));

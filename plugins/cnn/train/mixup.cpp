@@ -73,16 +73,16 @@ void Mixup::mix(const mk_tensor& x, double share, const Submit& submit) const {
   add(1, 0, x.rows - 1);
 }
 
-// Multiplies the images by 0 in the box, and their partners by 0 outside of it, so that the number of ops does not depend
-// on the size of the box.
+// Multiplies the images by 0 in the box, and their partners by 0 outside of it, so that the number of ops does not
+// depend on the size of the box.
 void Mixup::cut(const mk_tensor& x, const Shape& image, const CutBox& box, const Submit& submit) const {
   if (box.height * box.width == 0) return;
   const auto mask = [&](const Slice& to, float inside) {
     const mk_tensor all = to.vector(image.elements());
     submit(ops::fill(all, 1 - inside));
     const int64_t line = image.width * image.channels, first = box.top * line + box.left * image.channels;
-    submit(ops::fill(sdk::matrix(all.buffer, box.height, box.width * image.channels, line, all.offset + first),
-                     inside));
+    submit(
+        ops::fill(sdk::matrix(all.buffer, box.height, box.width * image.channels, line, all.offset + first), inside));
     return all;
   };
   const mk_tensor partners = partners_.matrix(x.rows, x.columns);

@@ -25,7 +25,9 @@ std::string coded(const std::string& layer, const std::string& data = "path = \"
          data +
          " }\n[model_options]\nepochs = 30\nbatch_size = 20\noptimizer = { type = \"adam\", lr = 0.02 }\n"
          "layers = [{ type = \"embedding\", " +
-         layer + " }, { type = \"linear\", out_features = 16 }, { type = \"relu\" }, { type = \"linear\", out_features = 2 }]\n";
+         layer +
+         " }, { type = \"linear\", out_features = 16 }, { type = \"relu\" }, { type = \"linear\", out_features = 2 "
+         "}]\n";
 }
 
 TEST(Embedding, LearnsFromCodes) {
@@ -40,10 +42,12 @@ TEST(Embedding, LearnsFromCodes) {
   EXPECT_LT(best["mean"], 0.05);
   // A new row with an unknown code is refused, and not answered.
   place.write("new.csv", coded_rows(3, "0,5,1,yes\n"));
-  const Ended predicted = place.mokume("predict " + place.run("coded").string() + " --data csv:./new.csv --devices host");
+  const Ended predicted =
+      place.mokume("predict " + place.run("coded").string() + " --data csv:./new.csv --devices host");
   EXPECT_EQ(predicted.code, 3);
-  EXPECT_TRUE(has(predicted.err, "layer 0 (embedding) reads 5 in column 1 of row 3, and its codes are whole numbers from "
-                                 "0 to 4"))
+  EXPECT_TRUE(has(predicted.err,
+                  "layer 0 (embedding) reads 5 in column 1 of row 3, and its codes are whole numbers from "
+                  "0 to 4"))
       << predicted.err;
   const Ended exported = place.mokume("export " + place.run("coded").string() + " --onnx coded.onnx");
   EXPECT_EQ(exported.code, 0) << exported.err;
@@ -67,7 +71,8 @@ TEST(Embedding, RefusesWhatIsNoCodeBeforeTheTraining) {
           "layers[0] (embedding): its input has 3 columns, but the codes end with column 3; lower first or columns");
   std::string second = coded("vocabulary = 5, size = 3, first = 1");
   second.replace(second.find("[{"), 1, "[{ type = \"batch_norm\" }, ");
-  refused(second, 2, "layers[1] (embedding): it needs the codes of the data, but another layer comes before; put it first");
+  refused(second, 2,
+          "layers[1] (embedding): it needs the codes of the data, but another layer comes before; put it first");
 }
 
 }  // namespace

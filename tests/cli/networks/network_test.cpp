@@ -76,7 +76,8 @@ TEST(Network, LearnsAndLeavesTheFilesListedInTheGuide) {
   EXPECT_LT(summary["test"]["error"], 0.3);
   EXPECT_NE(slurp(d / "report.html").find("Training"), std::string::npos);
   const std::string drawing = slurp(d / "plots/network.svg");
-  for (const char* text : {">conv2d<", ">4 x 12 x 12<", ">6 layers, 1\u202F554 parameters<"}) EXPECT_TRUE(has(drawing, text));
+  for (const char* text : {">conv2d<", ">4 x 12 x 12<", ">6 layers, 1\u202F554 parameters<"})
+    EXPECT_TRUE(has(drawing, text));
   EXPECT_TRUE(has(slurp(d / "report.html"), "best candidate&#39;s network"));
   fs::remove_all(d / "plots");
   ASSERT_EQ(place.mokume("report " + d.string()).code, 0);
