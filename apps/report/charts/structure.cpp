@@ -16,7 +16,7 @@ using results::Step;
 
 // The picture fits the width of a phone unless many ways pass each other.
 constexpr double kEdge = 12, kTop = 64, kBoxWidth = 244, kLane = 9, kGap = 13, kCorner = 4;
-constexpr double kHeight = 34, kLowHeight = 21;  // of a box with and without a second line
+constexpr double kHeight = 34, kLowHeight = 21;  // The low height is that of a box without a second line.
 constexpr size_t kMostSingly = 40, kMostRows = 600, kLongestText = 26;
 
 // Places the rows from top to bottom. A way to the next row is a straight arrow; other ways take lanes at the left.
@@ -135,7 +135,7 @@ class Drawing {
   const std::vector<Step>& steps_;
   std::vector<StepRow> rows_;
   size_t dropped_ = 0;
-  std::vector<double> tops_;  // of each row
+  std::vector<double> tops_;  // by row
   std::map<size_t, size_t> lanes_;
   std::vector<size_t> lane_ends_;  // the last row that each lane reaches
   double left_ = 0, bottom_ = 0;   // left edge of the boxes, and end of the last one

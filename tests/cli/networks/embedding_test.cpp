@@ -35,7 +35,7 @@ TEST(Embedding, LearnsFromCodes) {
   place.write("rows.csv", coded_rows(400));
   place.write("e.toml", coded("vocabulary = 5, size = 3, first = 1"));
   const Ended dry = place.mokume("run e.toml --dry-run");
-  EXPECT_TRUE(has(dry.err, "[0] embedding            7                 30")) << dry.err;
+  EXPECT_TRUE(has(dry.err, "[0] embedding             7                 30")) << dry.err;
   const Ended run = place.mokume("run e.toml");
   ASSERT_EQ(run.code, 0) << run.err;
   const auto best = nlohmann::json::parse(slurp(place.run("coded") / "summary.json"))["best"];

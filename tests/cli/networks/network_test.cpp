@@ -284,6 +284,35 @@ TEST(Network, TheProfilesOfAllNodesAreShownAndKept) {
   EXPECT_NE(damaged.err.find("profile-0001.json is not a profile"), std::string::npos) << damaged.err;
 }
 
+// Makes the configuration small, and runs it for an epoch on the digits, which have one colour.
+TEST(Network, TheRecipeOfAirbenchTrains) {
+  const Place place;
+  std::string text = slurp(fs::path(test::source_directory()) / "configs/cnn-airbench.toml");
+  const auto replace = [&](const std::string& from, const std::string& to) {
+    ASSERT_TRUE(has(text, from)) << from;
+    for (size_t at = text.find(from); at != std::string::npos; at = text.find(from, at + to.size()))
+      text.replace(at, from.size(), to);
+  };
+  replace(
+      "source = \"images\"\npath = \"train\"                # train/CLASS/*.png\ntest = \"test\"\nsize = 32\nchannels "
+      "= 3",
+      "source = \"digits\"\nlimit = 200");
+  replace("out_channels = 24", "out_channels = 8");
+  replace("channels = 64", "channels = 8");
+  replace("channels = 256", "channels = 8");
+  replace("batch_size = 1024", "batch_size = 50");
+  replace("epochs = 10", "epochs = 1");
+  replace("warmup_epochs = 2", "warmup_epochs = 0");
+  replace("folds = 0", "share = 0.5");
+  place.write("e.toml", text);
+  const Ended run = place.mokume("run e.toml --devices host");
+  ASSERT_EQ(run.code, 0) << run.err;
+  EXPECT_TRUE(has(run.err, "validation error")) << run.err;
+  replace("kernel_size = 2, bias = false, initialisation", "kernel_size = 3, bias = false, initialisation");
+  place.write("e.toml", text);
+  EXPECT_EQ(place.mokume("run e.toml --devices host").code, 2) << "a window of 9 numbers needs 18 filters";
+}
+
 TEST(Network, ErrorsAreReportedInSentences) {
   const Place place;
   place.write("e.toml", experiment(2));
