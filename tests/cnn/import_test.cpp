@@ -281,7 +281,7 @@ TEST(Import, AMeanOverTheWholeImageNeedsNoPadding) {
       g.output("y", sdk::onnx::kFloat, {Graph::kRows, 3});
     });
   };
-  const std::string whole = "type = \"adaptive_avg_pool2d\", output_size = 1";
+  const std::string whole = "type = \"adaptive_avg_pool2d\" }";
   EXPECT_NE(read(7, {0, 0, 1, 1}, 0).find(whole), std::string::npos) << read(7, {0, 0, 1, 1}, 0);
   EXPECT_NE(read(8, {1, 1, 1, 1}, 0).find(whole), std::string::npos);
   EXPECT_NE(read(7, {0, 0, 1, 1}, 1).find("has a window larger than its image"), std::string::npos);
@@ -295,7 +295,7 @@ TEST(Import, ReadsLocalResponseNormalisation) {
     linear_of(g, g.add("Flatten", {y}), "a", 36, 3, "y");
     g.output("y", sdk::onnx::kFloat, {Graph::kRows, 3});
   });
-  EXPECT_NE(text.find("type = \"lrn\", size = 5, alpha = 0.0001, beta = 0.75, k = 2.0"), std::string::npos) << text;
+  EXPECT_NE(text.find("type = \"lrn\", size = 5, k = 2.0"), std::string::npos) << text;
 }
 
 TEST(Import, ComputesWithSizes) {
