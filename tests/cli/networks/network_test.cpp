@@ -82,6 +82,12 @@ TEST(Network, LearnsAndLeavesTheFilesListedInTheGuide) {
   fs::remove_all(d / "plots");
   ASSERT_EQ(place.mokume("report " + d.string()).code, 0);
   EXPECT_EQ(slurp(d / "plots/network.svg"), drawing) << "structure.json has the layers";
+  const std::string kept = slurp(d / "structure.json");
+  std::ofstream(d / "structure.json") << kept.substr(0, kept.size() / 2);
+  const Ended damaged = place.mokume("report " + d.string());
+  EXPECT_EQ(damaged.code, 3);
+  EXPECT_TRUE(has(damaged.err, "structure.json is damaged")) << damaged.err;
+  std::ofstream(d / "structure.json") << kept;
   EXPECT_FALSE(fs::exists(d / "scratch"));
   const Ended predicted = place.mokume("predict " + d.string() + " --data digits,limit=50 --devices host");
   EXPECT_EQ(predicted.code, 0) << predicted.err;
