@@ -55,7 +55,7 @@ EXCITED = """{ type = "conv2d", out_channels = 8, kernel_size = 3, stride = 2 },
   { type = "channel_shuffle", groups = 4 }, { type = "flatten" }, { type = "linear", out_features = 10 }"""
 LOCAL = """{ type = "conv2d", out_channels = 8, kernel_size = 5, stride = 2 }, { type = "relu" },
   { type = "lrn", size = 5, alpha = 0.5 }, { type = "max_pool2d", kernel_size = 2 },
-  { type = "lrn", size = 4, alpha = 1.0, beta = 0.5, k = 2.0 }, { type = "flatten" }, { type = "linear", out_features = 10 }"""
+  { type = "lrn", size = 3, alpha = 1.0, beta = 0.5, k = 2.0 }, { type = "flatten" }, { type = "linear", out_features = 10 }"""
 CODES = """{ type = "embedding", vocabulary = 7, size = 3, first = 1, columns = 2 }, { type = "batch_norm" },
   { type = "linear", out_features = 16 }, { type = "relu" }, { type = "linear", out_features = 3 }"""
 RESIDUAL = """{ name = "stem", type = "conv2d", out_channels = 8, kernel_size = 3, stride = 2, padding = 1, bias = false },
@@ -101,7 +101,7 @@ MODELS = [
     ("cnn padded", "digits", FIXED, network(PADDED)),
     ("cnn excited", "digits", FIXED, network(EXCITED)),
     ("cnn lrn", "digits", FIXED, network(LOCAL)),
-    ("cnn embedding", "codes", "", network(CODES)),
+    ("cnn embedding", "codes", "limit = 1000", network(CODES)),
     ("cnn activations", "digits", FIXED, network(CURVES)),
     ("cnn rows", "digits", 'limit = 1000', network(ROWS)),
     ("cnn residual", "digits", FIXED, network(RESIDUAL)),
