@@ -111,7 +111,8 @@ class Augmented {
   void turn_hue(float* pixel) const {
     const float red = pixel[0], green = pixel[1], blue = pixel[2];
     const float most = std::max({red, green, blue}), range = most - std::min({red, green, blue});
-    if (!(range > 0.0F)) return;
+    const float sum = red + green + blue;  // a NaN if a channel is a NaN
+    if (!(range > 0.0F) || sum != sum) return;
     float hue = (red - green) / range + 4.0F;
     if (most == green) hue = (blue - red) / range + 2.0F;
     if (most == red) hue = (green - blue) / range;

@@ -8,11 +8,13 @@
 #include "elementwise/elementwise.hpp"
 #include "elementwise/layers.hpp"
 #include "elementwise/variants.hpp"
+#include "embedding/embedding.hpp"
 #include "gemm/gemm.hpp"
 #include "gemm/variants.hpp"
 #include "group/variants.hpp"
 #include "linear_update/linear_update.hpp"
 #include "loss/loss.hpp"
+#include "lrn/lrn.hpp"
 #include "multiply/multiply.hpp"
 #include "norm/batch_norm.hpp"
 #include "norm/group_norm.hpp"
@@ -79,6 +81,10 @@ constexpr OpRow kOps[] = {
     {MK_OP_SOFTMAX_GRAD, softmax_grad, sums_are_short, &kMapVariants},
     {MK_OP_MULTIPLY, multiply, always, &kMapVariants},
     {MK_OP_MULTIPLY_GRAD_FACTOR, multiply_grad_factor, sums_are_short, &kMapVariants},
+    {MK_OP_LRN, lrn, always, &kMapVariants},
+    {MK_OP_LRN_GRAD, lrn_grad, always, &kMapVariants},
+    {MK_OP_EMBEDDING, embedding, always, &kMapVariants},
+    {MK_OP_EMBEDDING_GRAD, embedding_grad, sums_are_short, &kMapVariants},
 };
 
 // The table must be in the order of the codes, because a code is used as an index.

@@ -41,6 +41,8 @@ typedef enum mk_param_type {
 #define MK_PARAM_LIST 16u
 /* Only inside forms. Every form of the list has this parameter, so `mokume init` describes it once. */
 #define MK_PARAM_COMMON 32u
+/* Only inside forms. mk_model.expand adds the key. It can be in the resolved file of a run, but in no other. */
+#define MK_PARAM_WRITTEN 64u
 
 typedef struct mk_form mk_form;
 
@@ -377,6 +379,17 @@ typedef struct mk_imported {
 } mk_imported;
 
 typedef struct mk_session mk_session;
+/* Describes a step of a candidate's computation, such as a layer of a network. */
+typedef struct mk_step {
+  const char* name;
+  const char* kind;   /* such as "conv2d" */
+  const char* output; /* shape of a row of the output, for people */
+  int64_t parameters;
+  const uint32_t* inputs; /* numbers of earlier steps, from 0 */
+  uint32_t n_inputs;      /* 0 for the input of the model */
+  uint32_t reserved;
+} mk_step;
+
 typedef struct mk_fitted mk_fitted; /* a trained model in host memory, bound to no device */
 
 typedef struct mk_model {
@@ -401,7 +414,8 @@ typedef struct mk_model {
   /* Makes the list of a parameter with MK_PARAM_EXPANDED; NULL if there is none. `options` is [model_options] as JSON,
    * in which each value is an object: "at" is the number of the value, and "text", "integer", "list" (values) or
    * "table" (pairs of a key and a value) is its content; numbers with a fraction, booleans and dates have none. Next
-   * to the content of [model_options], "searched" is [search.params] in this form, if there are any. The answer is
+   * to the content of [model_options], "searched" is [search.params] in this form, if there are any, and "resolved" is
+   * true for the resolved file of a run. The answer is
    * {"value": ...} in the same form, where "at" is the number of a value in the file: messages name its place, and its
    * content replaces a missing content. Or it is {"problems": [...]} of objects with "at", "message", "hint" and
    * "note". A problem may have a "key" of that table, at which it then points; "word" and "known", so that the hint is
@@ -480,6 +494,10 @@ typedef struct mk_model {
                        mk_error* error);
   int32_t (*probabilities)(void* self, const mk_sigmoid* sigmoids, uint32_t n_sigmoids, int32_t score_kind,
                            const float* scores, int64_t rows, int32_t n_classes, double* to, mk_error* error);
+
+  /* Passes the steps of a candidate in order to `take`, which copies them: the report draws them. May be NULL. */
+  int32_t (*steps)(void* self, const mk_experiment* experiment, uint32_t candidate, void* taker,
+                   void (*take)(void* taker, const mk_step* step), mk_error* error);
 } mk_model;
 
 #ifdef __cplusplus

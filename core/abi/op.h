@@ -66,6 +66,10 @@ typedef enum mk_op_code {
   MK_OP_SOFTMAX_GRAD = 29,         /* gradient of softmax */
   MK_OP_MULTIPLY = 30,             /* out = x * factor, with the same factor for each pixel of an image */
   MK_OP_MULTIPLY_GRAD_FACTOR = 31, /* gradient of multiply with respect to the factor */
+  MK_OP_LRN = 32,                  /* out = x / (bias + mean square of its neighbours in the row) ^ beta */
+  MK_OP_LRN_GRAD = 33,             /* gradient of lrn */
+  MK_OP_EMBEDDING = 34,            /* out = the rows of tables whose numbers are in x */
+  MK_OP_EMBEDDING_GRAD = 35,       /* gradient of embedding with respect to the tables */
   MK_OP_COUNT_                     /* one past the last code */
 } mk_op_code;
 
@@ -134,6 +138,7 @@ MK_CHOICE(mk_optimizer, sgd, adam, rmsprop, adadelta, adamw);
 #define MK_AUGMENT(F, PART) \
   PART(mk_augment_change, change, MK_AUGMENT_CHANGE) PART(mk_augment_place, place, MK_AUGMENT_PLACE)
 #define MK_GATHER_PIXELS(F) F(int64_t, height, 1) F(int64_t, width, 1) F(int64_t, channels, 1)
+#define MK_LRN(F) F(int64_t, size, 1) F(double, alpha, 1e-4) F(double, beta, 0.75) F(double, bias, 1)
 
 #define MK_FIELD(type, name, value) type name;
 #define MK_PART(type, name, LIST) type name;
@@ -162,6 +167,7 @@ typedef struct mk_batch_norm { MK_BATCH_NORM(MK_FIELD) } mk_batch_norm;
 typedef struct mk_group_norm { MK_GROUP_NORM(MK_FIELD, MK_PART) } mk_group_norm;
 typedef struct mk_augment { MK_AUGMENT(MK_FIELD, MK_PART) } mk_augment;
 typedef struct mk_gather_pixels { MK_GATHER_PIXELS(MK_FIELD) } mk_gather_pixels;
+typedef struct mk_lrn { MK_LRN(MK_FIELD) } mk_lrn;
 /* clang-format on */
 
 #define MK_OP_MAX_INPUTS 5
@@ -194,6 +200,7 @@ typedef struct mk_op {
     mk_group_norm group_norm;
     mk_augment augment;
     mk_gather_pixels gather_pixels;
+    mk_lrn lrn;
   };
 } mk_op;
 

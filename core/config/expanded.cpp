@@ -72,11 +72,12 @@ class Expansion {
 
 }  // namespace
 
-std::optional<Node> expanded(const Parameter& parameter, const Node& options, const Node* searched,
+std::optional<Node> expanded(const Parameter& parameter, const Node& options, const Node* searched, Origin origin,
                              Diagnostics& diagnostics) {
   Expansion expansion;
   Json given = expansion.encode(options);
   if (searched != nullptr) given["searched"] = expansion.encode(*searched);
+  if (origin == Origin::run) given["resolved"] = true;
   std::string text;
   const auto take = [](void* taker, const char* answer) { *static_cast<std::string*>(taker) = answer; };
   sdk::call(parameter.expand, parameter.name.c_str(), given.dump().c_str(), &text, take);

@@ -95,7 +95,7 @@ class ModelValues {
     if (parameter.expand != nullptr && node.kind == Node::Kind::array) {
       const Entry* searched = reading_.find_table(kSearched);
       list = expanded(parameter, reading_.find_table(kOptions)->value, searched == nullptr ? nullptr : &searched->value,
-                      diagnostics_);
+                      origin_, diagnostics_);
       if (!list) return;
     }
     auto tagged = read_tagged(parameter, list ? *list : node, references_, diagnostics_);

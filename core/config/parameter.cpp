@@ -43,7 +43,8 @@ Parameter parameter_of(const mk_param& param, Expand expand) {
   const bool list = (param.flags & MK_PARAM_LIST) != 0;
   if (list) result.type = Type::selection;
   result.flags = kOfModel | (list ? kEmptyAllowed : 0) | ((param.flags & MK_PARAM_YOUNGER) != 0 ? kPlanIfSet : 0) |
-                 ((param.flags & MK_PARAM_COMMON) != 0 ? kCommon : 0);
+                 ((param.flags & MK_PARAM_COMMON) != 0 ? kCommon : 0) |
+                 ((param.flags & MK_PARAM_WRITTEN) != 0 ? kWritten : 0);
   if ((param.flags & MK_PARAM_EXPANDED) != 0) result.expand = expand;
   result.range = {param.minimum, param.maximum, (param.flags & MK_PARAM_EXCLUSIVE_MIN) != 0, false};
   if (const std::string choices = text_of(param.choices); !choices.empty()) result.choices = base::split(choices, '|');

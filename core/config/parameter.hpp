@@ -60,6 +60,7 @@ inline constexpr uint32_t kZeroAllowed = 16;   // 0 is accepted in addition to `
 inline constexpr uint32_t kEmptyAllowed = 32;  // the list may be empty
 inline constexpr uint32_t kFoldsOnly = 64;     // has no meaning with validation.share
 inline constexpr uint32_t kCommon = 128;       // every tag of the list has the parameter
+inline constexpr uint32_t kWritten = 256;      // only in resolved files; texts for people do not mention it
 
 struct Tag;
 using Expand = decltype(mk_model::expand);

@@ -154,6 +154,7 @@ Json tagged_schema(const Parameter& parameter) {
     Json properties = {{"type", {{"enum", {tag.name}}}}};
     Json required = {"type"};
     for (const Parameter& one : tag.parameters) {
+      if (one.has(kWritten)) continue;
       properties[one.name] = option_schema(one);
       if (one.fallback.empty()) required.push_back(one.name);
     }
@@ -239,7 +240,7 @@ std::string tags_of(const Parameter& parameter) {
     text += (tag.doc.empty() ? "" : "  # ") + tag.doc + '\n';
     if (list) text += fmt::format("# type = \"{}\"\n", tag.name);
     for (const Parameter& one : tag.parameters) {
-      if (one.has(kCommon)) continue;
+      if (one.has(kCommon) || one.has(kWritten)) continue;
       text += list ? line(one, "# ") : fmt::format("#   {:<14} {}\n", one.name, meaning(one));
     }
   }

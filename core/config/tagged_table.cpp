@@ -104,10 +104,15 @@ class TableReader {
 
   // Reports unknown keys. field_of() does not report the keys that they probably mean as missing.
   void report_unknown(const Tag& tag) {
-    std::vector<std::string> known = names_of(tag.parameters);
-    known.insert(known.begin(), kType);
+    std::vector<std::string> known = {kType};
+    for (const Parameter& one : tag.parameters)
+      if (!one.has(kWritten)) known.push_back(one.name);
+    const auto is_known = [&](const std::string& key) {
+      return key == kType || std::any_of(tag.parameters.begin(), tag.parameters.end(),
+                                         [&](const Parameter& one) { return one.name == key; });
+    };
     for (const Entry& entry : node_.entries) {
-      if (std::find(known.begin(), known.end(), entry.key) != known.end()) continue;
+      if (is_known(entry.key)) continue;
       const std::string best = closest(entry.key, known);
       if (!best.empty()) {
         meant_.insert(best);

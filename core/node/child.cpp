@@ -94,7 +94,8 @@ class Service {
   }
 
   void operator()(const cluster::Load& load) {
-    const config::ParseResult parsed = config::parse(load.config, "the experiment", {}, runtime_.schema_lookup);
+    const config::ParseResult parsed =
+        config::parse(load.config, "the experiment", {}, runtime_.schema_lookup, config::Origin::run);
     if (!parsed.config) throw Error(MK_INTERNAL, config::render_all(parsed.diagnostics, load.config, {}));
     registry::Registry& registry = runtime_.registry(parsed.config->plugin_directories);
     experiment_ = std::make_unique<Experiment>(registry, *parsed.config);

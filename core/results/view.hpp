@@ -177,6 +177,40 @@ struct LearningCurve {
   }
 };
 
+// Describes a step of a candidate's computation, such as a layer of a network.
+struct Step {
+  std::string name, kind;  // kind is a word like "conv2d"
+  std::string output;      // shape of a row of the output, for people
+  int64_t parameters = 0;
+  std::vector<uint32_t> inputs;  // indices of earlier steps
+
+  template <class Self, class Fields>
+  static void fields(Self& self, Fields& field) {
+    field("name", self.name);
+    field("kind", self.kind);
+    field("output", self.output);
+    field("parameters", self.parameters, int64_t{0}, INT64_MAX);
+    field.optional("inputs", self.inputs);
+  }
+};
+
+// Holds the steps of the best candidate, or of the only one, in order.
+struct Structure {
+  uint32_t candidate = 0;
+  std::vector<Step> steps;
+
+  template <class Self, class Fields>
+  static void fields(Self& self, Fields& field) {
+    field("candidate", self.candidate);
+    field("steps", self.steps);
+  }
+  void check() const {
+    for (size_t k = 0; k < steps.size(); ++k)
+      for (const uint32_t input : steps[k].inputs)
+        if (input >= k) base::bad_field("inputs", "a list of earlier steps");
+  }
+};
+
 // Holds the profile of a device, over all calls of the model in one session.
 struct DeviceProfile {
   uint32_t node = 0;
@@ -265,6 +299,7 @@ struct RunView {
   std::optional<journal::FitRecord> refit;  // refit of the best candidate; empty with bagging
   std::optional<Vote> vote;                 // set for an ensemble once its run is finished
   std::optional<Nested> nested;             // set for a run with outer folds
+  std::optional<Structure> structure;       // set for a model with steps once its run has ended
   std::optional<LearningCurve> curve;       // set once `mokume curve` has measured it
   std::optional<uint32_t> best;             // index of the best candidate
   std::optional<TestResult> test;
@@ -281,6 +316,11 @@ struct RunView {
   std::string config_toml;  // shown in the report
   std::string environment;  // lines of "key: value" shown in the report
   std::string reproduce;    // command that repeats the run
+
+  // Returns the candidate whose structure the report shows: the only one, or the best one.
+  std::optional<uint32_t> shown_candidate() const {
+    return plan.n_candidates() == 1 ? std::optional(uint32_t{0}) : best;
+  }
 };
 
 }  // namespace mokume::results

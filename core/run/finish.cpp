@@ -11,8 +11,10 @@
 #include "run/fit_times.hpp"
 #include "run/out_of_fold.hpp"
 #include "run/result.hpp"
+#include "run/structure.hpp"
 #include "run/view.hpp"
 #include "run/vote.hpp"
+#include "sdk/error.hpp"
 
 namespace mokume::run {
 namespace {
@@ -100,11 +102,29 @@ class Finisher {
 
   void report_all(const RunRecord& record) {
     cluster::notify(run_.observers, &cluster::Observer::phase, std::string("writing the report"));
-    const results::RunView view = write_tables(run_.registry, result_.directory, record);
+    results::RunView view = write_tables(run_.registry, result_.directory, record);
+    add_structure(view);
     run_.frontend.draw(view, result_.directory);
     run_.recorded.write();  // last, so that the next session resumes a run that is killed before this line
     tell_tests(view, result_);
     if (run_.request.profile) result_.profiles = view.profiles;
+  }
+
+  // Keeps the steps of the best candidate, such as the layers of its network, for the report.
+  void add_structure(results::RunView& view) const {
+    const mk_model& model = run_.experiment.model();
+    const std::optional<uint32_t> candidate = view.shown_candidate();
+    if (model.steps == nullptr || !candidate) return;
+    results::Structure structure{*candidate, {}};
+    sdk::call(
+        model.steps, model.self, run_.experiment.model_experiment(), *candidate, static_cast<void*>(&structure),
+        +[](void* taker, const mk_step* s) {
+          static_cast<results::Structure*>(taker)->steps.push_back(
+              {s->name, s->kind, s->output, s->parameters, {s->inputs, s->inputs + s->n_inputs}});
+        });
+    structure.check();
+    keep_structure(result_.directory, structure);
+    view.structure = std::move(structure);
   }
 
   const Finishing& run_;

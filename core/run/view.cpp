@@ -21,6 +21,7 @@
 #include "run/out_of_fold.hpp"
 #include "run/run_directory.hpp"
 #include "run/status_file.hpp"
+#include "run/structure.hpp"
 #include "run/vote.hpp"
 #include "sdk/error.hpp"
 #include "team/account.hpp"
@@ -157,6 +158,8 @@ results::RunView view_of(registry::Registry& registry, const std::string& direct
                         node::bounds_of(view.metrics, view.data_rows, view.data_test_rows, view.data_classes));
   add_records(view, contents, directory);
   view.nested = read_nested(directory, view.data_classes);
+  view.structure = read_structure(directory);
+  if (view.structure && view.structure->candidate != view.shown_candidate()) view.structure.reset();
   view.curve = read_curve(directory);
   if (view.curve && view.curve->candidate != view.best) view.curve.reset();  // another candidate was the best before
   add_devices(view, record);

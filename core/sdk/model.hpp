@@ -17,6 +17,8 @@
 //     static void check(const mk_experiment&);       // or (const sdk::Host&, const mk_experiment&), for warnings
 //     static void bundle(const mk_experiment&, uint32_t parts, const mk_bundle_sink&);
 //     static std::string summary(const mk_experiment&, uint32_t candidate);            // optional
+//     static void steps(const mk_experiment&, uint32_t candidate,
+//                       const std::function<void(const mk_step&)>& take);              // optional
 //     static int64_t features(const Fitted&);        // required number of features of a row
 //     static int64_t scores_per_row(const Fitted&);
 //     static sdk::RowShape shape(const Fitted&);     // optional: without it, a row is not known to be an image
@@ -107,6 +109,7 @@ class ModelTable {
     table_.check = check;
     table_.bundle = bundle;
     if constexpr (requires { &Model::summary; }) table_.summary = summary;
+    if constexpr (requires { &Model::steps; }) table_.steps = steps;
     table_.session_create = session_create;
     table_.session_destroy = [](mk_session* s) { delete session(s); };
     table_.fit = fit;
@@ -185,6 +188,12 @@ class ModelTable {
   static int32_t summary(void*, const mk_experiment* experiment, uint32_t candidate, void* taker,
                          void (*take)(void* taker, const char* text), mk_error* error) {
     return guard(error, [&] { take(taker, Model::summary(*experiment, candidate).c_str()); });
+  }
+
+  static int32_t steps(void*, const mk_experiment* experiment, uint32_t candidate, void* taker,
+                       void (*take)(void* taker, const mk_step* step), mk_error* error) {
+    return guard(error,
+                 [&] { Model::steps(*experiment, candidate, [&](const mk_step& step) { take(taker, &step); }); });
   }
 
   static int32_t session_create(void* self, const mk_experiment* experiment, const mk_device_services* device,

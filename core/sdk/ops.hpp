@@ -11,6 +11,7 @@
 #include "sdk/ops/bias_act.hpp"
 #include "sdk/ops/conv2d.hpp"
 #include "sdk/ops/dropout.hpp"
+#include "sdk/ops/embedding.hpp"
 #include "sdk/ops/fill.hpp"
 #include "sdk/ops/gather_pixels.hpp"
 #include "sdk/ops/gather_rows.hpp"
@@ -19,6 +20,7 @@
 #include "sdk/ops/kernel_map.hpp"
 #include "sdk/ops/linear_update.hpp"
 #include "sdk/ops/loss.hpp"
+#include "sdk/ops/lrn.hpp"
 #include "sdk/ops/max_pool.hpp"
 #include "sdk/ops/multiply.hpp"
 #include "sdk/ops/optimizer_step.hpp"
@@ -95,6 +97,11 @@ inline constexpr OpRule kOps[] = {
     {MK_OP_MULTIPLY, "multiply", 2, 2, 1, 1, kInPlace0, check_multiply, tolerance_multiply, cost_multiply},
     {MK_OP_MULTIPLY_GRAD_FACTOR, "multiply_grad_factor", 2, 2, 1, 1, kApart, check_multiply_grad_factor,
      tolerance_multiply_grad_factor, cost_multiply_grad_factor},
+    {MK_OP_LRN, "lrn", 1, 1, 1, 1, kApart, check_lrn, tolerance_lrn, cost_lrn, kLrnAttributes},
+    {MK_OP_LRN_GRAD, "lrn_grad", 2, 2, 1, 1, kApart, check_lrn_grad, tolerance_lrn, cost_lrn_grad, kLrnAttributes},
+    {MK_OP_EMBEDDING, "embedding", 2, 2, 1, 1, kApart, check_embedding, tolerance_embedding, cost_embedding},
+    {MK_OP_EMBEDDING_GRAD, "embedding_grad", 2, 2, 1, 1, kApart, check_embedding_grad, tolerance_embedding_grad,
+     cost_embedding_grad},
 };
 static_assert(sizeof(kOps) / sizeof(kOps[0]) == MK_OP_COUNT_ - 1, "every op code needs a row");
 

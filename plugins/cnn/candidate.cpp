@@ -173,7 +173,9 @@ void check(const sdk::Host& host, const mk_experiment& experiment) {
   std::set<std::string> warned;
   for (uint32_t c = 0; c < experiment.n_candidates; ++c) {
     const Settings settings = candidate_settings(experiment, c);
-    check_start(host, experiment, settings, candidate_network(experiment, settings), warned);
+    const Network network = candidate_network(experiment, settings);
+    for (const auto& layer : network.layers) layer->check_rows(d.x, d.rows);
+    check_start(host, experiment, settings, network, warned);
   }
   check_class_weights(experiment);
 }
@@ -193,6 +195,10 @@ void make_bundles(const mk_experiment& experiment, uint32_t wanted, const mk_bun
 std::string summary(const mk_experiment& experiment, uint32_t candidate) {
   const Settings settings = candidate_settings(experiment, candidate);
   return describe(candidate_network(experiment, settings), settings.batch_size);
+}
+
+void steps(const mk_experiment& experiment, uint32_t candidate, const std::function<void(const mk_step&)>& take) {
+  pass_steps(candidate_network(experiment, candidate_settings(experiment, candidate)), take);
 }
 
 }  // namespace mokume::cnn

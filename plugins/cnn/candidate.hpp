@@ -1,6 +1,7 @@
 // Determines the settings, networks, costs and bundles of an experiment's candidates, before any device is involved.
 #pragma once
 
+#include <functional>
 #include <string>
 #include <vector>
 
@@ -38,6 +39,8 @@ void check_batches(const mk_experiment& experiment, const sdk::Team& team);
 // would be fewer than `wanted` bundles.
 void make_bundles(const mk_experiment& experiment, uint32_t wanted, const mk_bundle_sink& sink);
 
+// Describe the network of a candidate: see network/description.hpp.
 std::string summary(const mk_experiment& experiment, uint32_t candidate);
+void steps(const mk_experiment& experiment, uint32_t candidate, const std::function<void(const mk_step&)>& take);
 
 }  // namespace mokume::cnn

@@ -19,6 +19,7 @@ struct Model {
   static constexpr auto check = cnn::check;
   static constexpr auto bundle = cnn::make_bundles;
   static constexpr auto summary = cnn::summary;
+  static constexpr auto steps = cnn::steps;
   static int64_t features(const Fitted& fitted) { return fitted.network.input.elements(); }
   static int64_t scores_per_row(const Fitted& fitted) { return fitted.network.outputs(); }
   static mokume::sdk::RowShape shape(const Fitted& fitted) {

@@ -274,7 +274,9 @@ const std::vector<mk_metric> kRegressionMetrics = {{"mse", 0, 1}};
 Settings settings_of(const mk_value* v, bool classifies) {
   try {
     Settings s;
-    s.layers = without_absent(v[kLayersParam].text);
+    PresentLayers present = present_layers(v[kLayersParam].text);
+    s.layers = std::move(present.layers);
+    s.absent = std::move(present.absent);
     const auto layers = nlohmann::json::parse(s.layers);
     s.loss = loss_of(v[kLossParam].text, classifies, layers.empty() ? "" : layers.back().at("type"));
     s.loss_form = loss_form(v[kLossParam].text,

@@ -48,9 +48,10 @@ struct Parallel {
 };
 
 struct Settings {
-  std::string layers;  // JSON with every key, which defines the network; kept in saved models
-  std::string start;   // path of a safetensors file (saved/start.hpp), or "" for random values
-  std::string freeze;  // comma-separated names of layers (network/freeze.hpp)
+  std::string layers;               // JSON with every key, which defines the network; kept in saved models
+  std::string start;                // path of a safetensors file (saved/start.hpp), or "" for random values
+  std::vector<std::string> absent;  // names of layers that only other candidates have
+  std::string freeze;               // comma-separated names of layers (network/freeze.hpp)
   Loss loss = Loss::cross_entropy;
   LossForm loss_form;
   std::string class_weight;  // see sdk/class_weights.hpp

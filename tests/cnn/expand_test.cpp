@@ -9,6 +9,7 @@
 
 #include "config/parse.hpp"
 #include "config/resolved.hpp"
+#include "config/schema.hpp"
 #include "config/tagged_table.hpp"
 #include "sdk/plugin.hpp"
 #include "settings.hpp"
@@ -26,15 +27,15 @@ int32_t expand_in_c(const char* list, const char* options, void* taker, void (*t
   return sdk::guard(error, [&] { take(taker, cnn::expand(list, options).c_str()); });
 }
 
-ParseResult parse_text(const std::string& text) {
+ParseResult parse_text(const std::string& text, config::Origin origin = config::Origin::experiment) {
   const auto lookup = [](const std::string&, const std::vector<std::string>&, std::string&) {
     return std::optional(config::model_schema(cnn::kParams, expand_in_c));
   };
-  return config::parse(text, "net.toml", {}, lookup);
+  return config::parse(text, "net.toml", {}, lookup, origin);
 }
 
-Config good(const std::string& text) {
-  const ParseResult result = parse_text(text);
+Config good(const std::string& text, config::Origin origin = config::Origin::experiment) {
+  const ParseResult result = parse_text(text, origin);
   if (result.config) return *result.config;
   ADD_FAILURE() << config::render_all(result.diagnostics, text, {});
   return {};
@@ -126,12 +127,12 @@ TEST(Expand, ASearchedParameterReachesIntoABlock) {
 // Returns the layers of each candidate of a list of depths, without the keys that do not matter here.
 std::vector<std::string> layers_by_depth(const std::string& options, const std::string& depth) {
   const Config c = good(network(options, "[search]\nmethod = \"grid\"\n[search.params]\ndepth = " + depth + "\n"));
-  EXPECT_EQ(good(config::to_toml(c)).tagged.at("layers"), c.tagged.at("layers"));
+  EXPECT_EQ(good(config::to_toml(c), config::Origin::run).tagged.at("layers"), c.tagged.at("layers"));
   std::vector<std::string> all;
   for (const search::Value& value : c.spaces.at(0).values) {
     std::string text;
     const std::string json = config::json_text(c.tagged.at("layers"), {"depth"}, {value});
-    for (const nlohmann::json& layer : nlohmann::json::parse(cnn::without_absent(json)))
+    for (const nlohmann::json& layer : nlohmann::json::parse(cnn::present_layers(json).layers))
       text += (text.empty() ? "" : " ") + layer.value("name", "") + "<" + layer.value("inputs", "");
     all.push_back(text);
   }
@@ -154,6 +155,7 @@ TEST(Expand, ASearchGivesTheNumberOfRepetitions) {
                                 kResidual,
                             "{ values = [0, 1] }"),
             (std::vector<std::string>{"0<input", "0<input 1.0.main<0 1.0.1<0 1.0.2<1.0.main,1.0.1"}));
+  EXPECT_EQ(layers_by_depth(layers, "[0]"), std::vector<std::string>{begin + " 3<0,1"});
   const Config drawn = good(network(layers,
                                     "[search]\nmethod = \"random\"\ncandidates = 9\n[search.params]\n"
                                     "depth = { int = [1, 5] }\n"));
@@ -172,9 +174,26 @@ TEST(Expand, ASearchedRepeatIsNotInsideAnother) {
             "repeat of blocks.outer.layers[0] is searched, and so is that of a block around it");
 }
 
+TEST(Expand, OnlyAResolvedFileHasTheKeysOfASearchedRepeat) {
+  for (const std::string key : {"repeats", "repetition"}) {
+    const std::string text = network("layers = [{ type = \"relu\", " + key + " = 1 }]\n");
+    const ParseResult result = parse_text(text);
+    ASSERT_EQ(result.diagnostics.size(), 1U) << config::render_all(result.diagnostics, text, {});
+    EXPECT_EQ(result.diagnostics[0].message, "unknown key '" + key + "' in layers[0]");
+  }
+  const ParseResult misspelt = parse_text(network("layers = [{ type = \"relu\", x = 1 }]\n"));
+  ASSERT_EQ(misspelt.diagnostics.size(), 1U);
+  EXPECT_EQ(misspelt.diagnostics[0].note, "relu takes: type, name, inputs");
+  const config::ModelSchema schema = config::model_schema(cnn::kParams, expand_in_c);
+  for (const std::string& text : {config::json_schema({{"cnn", schema}}), config::starter_toml("cnn", schema)}) {
+    EXPECT_NE(text.find("channel_shuffle"), std::string::npos);
+    EXPECT_EQ(text.find("repetition"), std::string::npos);
+  }
+}
+
 TEST(Expand, TheResolvedFileGivesTheSamePlan) {
   const Config c = good(network("layers = [{ type = \"block\", block = \"residual\", repeat = 2 }]\n" + kResidual));
-  const Config again = good(config::to_toml(c));
+  const Config again = good(config::to_toml(c), config::Origin::run);
   EXPECT_EQ(again.tagged.at("layers"), c.tagged.at("layers"));
 }
 

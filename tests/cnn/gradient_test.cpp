@@ -18,6 +18,7 @@ struct Net {
   Loss loss;
   std::vector<LayerJson> layers;
   const char* freeze = "";
+  int64_t codes = 0;  // columns of the input, from the second one on, that hold codes from 0 to 2
 };
 
 std::vector<Net> nets() {
@@ -94,6 +95,27 @@ std::vector<Net> nets() {
        Loss::cross_entropy,
        {conv2d(6, 3, 1, 1, true), group_norm(3), relu(), conv, group_norm(3), flatten(), linear(3, true)}},
       {"GroupNormOfTheInput", image, 3, Loss::cross_entropy, {group_norm(1), flatten(), linear(3, true)}},
+      {"LocalResponseNorm",
+       image,
+       3,
+       Loss::cross_entropy,
+       {conv2d(6, 3, 1, 1, true), plain("tanh"), lrn(5, 0.5, 0.75, 1), conv, lrn(2, 0.5, 1, 1), flatten(),
+        linear(3, true)}},
+      {"LocalResponseNormOfTheInput", image, 3, Loss::cross_entropy, {lrn(3, 1, 1, 2), flatten(), linear(3, true)}},
+      {"Embedding",
+       row,
+       3,
+       Loss::cross_entropy,
+       {with(embedding(3, 4), {{"first", 1}, {"columns", 5}}), linear(6, true), relu(), linear(3, true)},
+       "",
+       5},
+      {"EmbeddingOfTheLastColumns",
+       row,
+       1,
+       Loss::mse,
+       {with(embedding(4, 2), {{"first", 1}}), called("a", linear(4, true)), plain("tanh"), linear(1, true)},
+       "",
+       8},
       {"Residual",
        image,
        3,
@@ -245,7 +267,9 @@ TEST_P(Gradients, MatchCentralDifferences) {
   const Network network = make_network(settings, GetParam().input, GetParam().outputs);
   const Engine engine(device, network, kGradientRows, true);
   const auto features = static_cast<size_t>(network.input.elements());
-  const std::vector<float> x = random_floats(kGradientRows * features, 1, -2, 2);
+  std::vector<float> x = random_floats(kGradientRows * features, 1, -2, 2);
+  for (int64_t r = 0; r < kGradientRows; ++r)
+    for (int64_t c = 1; c <= GetParam().codes; ++c) x[r * features + c] = static_cast<float>((r * 7 + c * 5) / 2 % 3);
   std::vector<float> weights = random_floats(static_cast<size_t>(network.n_parameters), 2, -0.5F, 0.5F);
   for (const Parameter& p : network.parameters)  // frozen layers use their running moments
     if (p.name.ends_with(".running_var")) std::fill_n(weights.begin() + p.offset, p.size(), 0.7F);

@@ -115,6 +115,12 @@ inline LayerJson batch_norm(double momentum = 0.1) {
 }
 inline LayerJson layer_norm() { return {{"type", "layer_norm"}, {"eps", 1e-5}}; }
 inline LayerJson group_norm(int64_t groups) { return {{"type", "group_norm"}, {"num_groups", groups}, {"eps", 1e-5}}; }
+inline LayerJson lrn(int64_t size, double alpha, double beta, double k) {
+  return {{"type", "lrn"}, {"size", size}, {"alpha", alpha}, {"beta", beta}, {"k", k}};
+}
+inline LayerJson embedding(int64_t vocabulary, int64_t size) {
+  return {{"type", "embedding"}, {"vocabulary", vocabulary}, {"size", size}, {"first", 0}, {"columns", 0}};
+}
 inline LayerJson add() { return {{"type", "add"}}; }
 inline LayerJson concat() { return {{"type", "concat"}}; }
 inline LayerJson called(const std::string& name, LayerJson layer) {

@@ -267,6 +267,37 @@ TEST(Import, RefusesToComputeWithWholeNumbersAndTheNumberOfRows) {
 }
 
 // PyTorch exports the sizes of a reshape as nodes, if a program computes them from the shape of its input.
+// As in GoogLeNet, a window of 7 x 7 looks at an image of 6 x 6.
+TEST(Import, AMeanOverTheWholeImageNeedsNoPadding) {
+  const auto read = [](int64_t kernel, const std::vector<int64_t>& pads, int64_t counts) {
+    return imported([&](Graph& g) {
+      const std::string x = g.input("x", sdk::onnx::kFloat, images(2, 6));
+      const std::string mean = g.add("AveragePool", {g.add("Relu", {x})},
+                                     sdk::onnx::Attributes()
+                                         .set("kernel_shape", std::vector<int64_t>{kernel, kernel})
+                                         .set("pads", pads)
+                                         .set("count_include_pad", counts));
+      linear_of(g, g.add("Flatten", {mean}), "a", 2, 3, "y");
+      g.output("y", sdk::onnx::kFloat, {Graph::kRows, 3});
+    });
+  };
+  const std::string whole = "type = \"adaptive_avg_pool2d\" }";
+  EXPECT_NE(read(7, {0, 0, 1, 1}, 0).find(whole), std::string::npos) << read(7, {0, 0, 1, 1}, 0);
+  EXPECT_NE(read(8, {1, 1, 1, 1}, 0).find(whole), std::string::npos);
+  EXPECT_NE(read(7, {0, 0, 1, 1}, 1).find("has a window larger than its image"), std::string::npos);
+  EXPECT_EQ(read(5, {0, 0, 0, 0}, 0).find("adaptive"), std::string::npos);
+}
+
+TEST(Import, ReadsLocalResponseNormalisation) {
+  const std::string text = imported([](Graph& g) {
+    const std::string x = g.input("x", sdk::onnx::kFloat, images(4, 3));
+    const std::string y = g.add("LRN", {x}, sdk::onnx::Attributes().set("size", int64_t{5}).set("bias", 2.0F));
+    linear_of(g, g.add("Flatten", {y}), "a", 36, 3, "y");
+    g.output("y", sdk::onnx::kFloat, {Graph::kRows, 3});
+  });
+  EXPECT_NE(text.find("type = \"lrn\", size = 5, k = 2.0"), std::string::npos) << text;
+}
+
 TEST(Import, ComputesWithSizes) {
   const auto joined = [](const char* op, int64_t by, const std::vector<int64_t>& cut) {
     return imported([&](Graph& g) {

@@ -5,6 +5,7 @@
 
 #include "harness.hpp"
 #include "network/normal.hpp"
+#include "network/whitening.hpp"
 #include "saved/fitted.hpp"
 #include "sdk/ops.hpp"
 #include "train/checkpoint.hpp"
@@ -235,6 +236,75 @@ TEST_F(InitialValues, PassThroughFilesInPieces) {
   EXPECT_TRUE(engine.parameters().all() == fitted.parameters);
   fitted.save(directory_.string());
   EXPECT_TRUE(Fitted::load(directory_.string()).parameters == fitted.parameters);
+}
+
+LayerJson conv_beginning(const char* how, int64_t out, int64_t kernel) {
+  return with(conv2d(out, kernel, 1, 1, false), {{"initialisation", how}});
+}
+
+TEST_F(InitialValues, DiracFiltersPassOnTheirChannel) {
+  settings_.layers = layers({conv_beginning("dirac", 5, 3), flatten(), linear(4, true)});
+  const Network network = make_network(settings_, {6, 6, 3, false}, 4);
+  const std::vector<float> values = all_initial_values(network, 3, 7);
+  double others = 0;
+  for (int64_t row = 0; row < 27; ++row)
+    for (int64_t filter = 0; filter < 5; ++filter) {
+      const float value = values[row * 5 + filter];
+      if (filter >= 3) {
+        others = std::max(others, std::fabs(double{value}));
+      } else {
+        EXPECT_EQ(value, row == 4 * 3 + filter ? 1 : 0) << row << ", " << filter;
+      }
+    }
+  EXPECT_GT(others, 0.1);
+  EXPECT_LE(others, 1 / std::sqrt(27.0));
+}
+
+TEST_F(InitialValues, WhiteningFiltersOfPatchesAreUncorrelated) {
+  const Shape image{5, 4, 2, false};
+  settings_.layers = layers({conv_beginning("whitening", 16, 2), flatten(), linear(4, true)});
+  const Network network = make_network(settings_, image, 4);
+  // Neighbouring pixels are alike.
+  std::vector<float> x = random_floats(40 * 40, 5);
+  for (size_t k = 3; k < x.size(); ++k) x[k] = 0.6F * x[k - 1] + 0.3F * x[k - 3] + x[k];
+  std::vector<int32_t> rows(30);
+  for (int32_t k = 0; k < 30; ++k) rows[k] = (k * 7) % 40;
+  const std::vector<float> w = whitening_values(world_.host(), network.parameters[0], image, x.data(), rows);
+  ASSERT_EQ(w.size(), 8U * 16);
+  std::vector<double> products(16 * 16);
+  for (const int32_t row : rows)
+    for (int64_t top = 0; top < 4; ++top)
+      for (int64_t left = 0; left < 3; ++left) {
+        std::vector<double> out(16);
+        for (int64_t k = 0; k < 8; ++k) {
+          const int64_t pixel = (top + k / 4) * 4 + left + k / 2 % 2;
+          for (int64_t f = 0; f < 16; ++f) out[f] += double{x[row * 40 + pixel * 2 + k % 2]} * w[k * 16 + f];
+        }
+        for (int64_t a = 0; a < 16; ++a)
+          for (int64_t b = 0; b < 16; ++b) products[a * 16 + b] += out[a] * out[b] / (30 * 12);
+      }
+  for (int64_t a = 0; a < 16; ++a)
+    for (int64_t b = 0; b < 16; ++b)
+      EXPECT_NEAR(products[a * 16 + b], a == b ? 1 : a % 8 == b % 8 ? -1 : 0, 2e-3) << a << ", " << b;
+}
+
+TEST_F(InitialValues, WhiteningIsForTheFirstConvolution) {
+  const auto refused = [&](const std::vector<LayerJson>& all, const std::string& why) {
+    settings_.layers = layers(all);
+    try {
+      make_network(settings_, {6, 6, 3, false}, 4);
+      ADD_FAILURE() << why;
+    } catch (const Error& e) {
+      EXPECT_NE(std::string(e.what()).find(why), std::string::npos) << e.what();
+    }
+  };
+  const LayerJson end = linear(4, true);
+  refused({conv2d(3, 1, 1, 0, true), conv_beginning("whitening", 24, 2), flatten(), end},
+          "the initialisation whitening needs the images of the data, but another layer comes before");
+  refused({conv_beginning("whitening", 23, 2), flatten(), end},
+          "whitening gives two filters for each number of its window, but out_channels is 23; set out_channels to 24");
+  refused({with(conv_beginning("dirac", 6, 3), {{"groups", 3}}), flatten(), end},
+          "the initialisation dirac needs filters that see all channels; set groups to 1");
 }
 
 }  // namespace

@@ -271,6 +271,9 @@ TEST(Freeze, StandsForTheLayersOfABlock) {
   EXPECT_EQ(frozen(""), "");
   EXPECT_EQ(frozen("stage"), "stage.0.main stage.10 ");
   EXPECT_EQ(frozen("stage.0,head"), "stage.0.main head ");
+  // Another candidate of a search has more repetitions of the block.
+  s.absent = {"stage.20.main", "deep.0"};
+  EXPECT_EQ(frozen("stage.20,deep,head"), "head ");
   s.freeze = "stage,flat";
   try {
     make_network(s, kImage, 4);

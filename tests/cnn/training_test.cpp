@@ -35,6 +35,36 @@ class Trainings : public testing::TestWithParam<const char*> {
 INSTANTIATE_TEST_SUITE_P(Devices, Trainings, testing::Values("host", "opencl"),
                          [](const auto& i) { return std::string(i.param); });
 
+// The product has one layer as both of its inputs.
+TEST_P(Trainings, AProductOfLayersTakesNoRowsOrSome) {
+  Settings settings;
+  settings.layers = layers(
+      {called("x", conv2d(3, 3, 1, 1, true)), reading({"x", "x"}, plain("multiply")), flatten(), linear(2, true)});
+  const Network network = make_network(settings, {4, 4, 1, false}, 2);
+  Engine engine(*device_, network, 3, false);
+  const std::vector<float> weights = all_initial_values(network, 1, 2), x = random_floats(48, 3);
+  engine.parameters().write(0, weights);
+  engine.write_input(x.data(), 0);
+  EXPECT_EQ(engine.predict(0).rows, 0);
+  engine.write_input(x.data(), 3);
+  std::vector<float> y(6);
+  engine.read(engine.predict(3), y.data());
+  // The first output for the first image, from its definition.
+  double sum = weights[30 + 96];
+  for (int64_t row = 0; row < 4; ++row)
+    for (int64_t column = 0; column < 4; ++column)
+      for (int64_t c = 0; c < 3; ++c) {
+        double conv = weights[27 + c];
+        for (int64_t k = 0; k < 9; ++k) {
+          const int64_t from_row = row + k / 3 - 1, from_column = column + k % 3 - 1;
+          if (from_row < 0 || from_row > 3 || from_column < 0 || from_column > 3) continue;
+          conv += double{weights[k * 3 + c]} * x[from_row * 4 + from_column];
+        }
+        sum += conv * conv * weights[30 + ((row * 4 + column) * 3 + c) * 2];
+      }
+  EXPECT_NEAR(y[0], sum, 1e-5);
+}
+
 TEST_P(Trainings, LearnAndRepeatEveryBit) {
   const Pictures pictures;
   const ResidentData data(*device_, pictures.data);

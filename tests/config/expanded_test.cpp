@@ -55,7 +55,7 @@ TEST(Expanded, AnInvalidAnswerIsAnErrorOfTheModel) {
       return MK_OK;
     };
     Diagnostics diagnostics("x.toml");
-    EXPECT_THROW(expanded(layers, Node(), nullptr, diagnostics), Error) << answer;
+    EXPECT_THROW(expanded(layers, Node(), nullptr, Origin::experiment, diagnostics), Error) << answer;
   }
 }
 

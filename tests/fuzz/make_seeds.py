@@ -315,6 +315,10 @@ def run_files():
         {"node": 0, "id": "host:0", "device": "host:0", "name": "CPU", "rows": [row]}]}, indent=1)))
     seed("curve", "three", seal(compact({"metric": "error", "points": [
         {"rows": 75, "mean": 0.2, "sd": 0.05}, {"rows": 150, "mean": 0.1, "sd": 0}, {"rows": 300, "mean": 0.05, "sd": 0.01}]})))
+    seed("structure", "branch", seal(compact({"candidate": 2, "steps": [
+        {"name": "", "kind": "input", "output": "4", "parameters": 0},
+        {"name": "a", "kind": "linear", "output": "3", "parameters": 15, "inputs": [0]},
+        {"name": "b", "kind": "add", "output": "3", "parameters": 0, "inputs": [1, 0]}]})))
     seed("inputs", "csv", seal(compact({
         "model": "svc", "source": "csv", "target": "y", "categorical": ["c"], "ignore": ["i"], "group": "g",
         "missing": "mean", "layout": "", "columns": [{"name": "c", "levels": ["a"], "fill": 0.5, "mode": "a"}]})))

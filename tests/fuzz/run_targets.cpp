@@ -13,6 +13,7 @@
 #include "run/nested.hpp"
 #include "run/run_directory.hpp"
 #include "run/status_file.hpp"
+#include "run/structure.hpp"
 #include "run/vote.hpp"
 #include "team/account.hpp"
 
@@ -89,6 +90,15 @@ FUZZ_TARGET(curve, resealed) {
   if (first.empty()) return;
   run::keep_curve(scratch(), *read());
   require(shown(read) == first, "the learning curve reads back differently");
+}
+
+FUZZ_TARGET(structure, resealed) {
+  file("structure.json", bytes);
+  const auto read = [] { return run::read_structure(scratch()); };
+  const std::string first = shown(read);
+  if (first.empty()) return;
+  run::keep_structure(scratch(), *read());
+  require(shown(read) == first, "the structure reads back differently");
 }
 
 base::Log& quiet_log() {

@@ -21,11 +21,11 @@ TEST(Tree, KeepsItsRules) {
 
 // To understand a run, a reader needs what run.cpp reaches. Both numbers may fall; an increase needs a reason. They
 // last rose by trials (ADR 54), cautions for every measure, the readers of more kinds of tables, and predictions of the
-// validated rows.
+// validated rows, four ops, and the layers that the report draws.
 TEST(Tree, CoreStaysSmall) {
   const std::vector<Source> tree = read_tree(test::source_directory());
-  EXPECT_LE(core_lines(tree), 43200U);
-  EXPECT_LE(reached_lines(tree, "core/run/run.cpp"), 38500U);
+  EXPECT_LE(core_lines(tree), 43500U);
+  EXPECT_LE(reached_lines(tree, "core/run/run.cpp"), 38800U);
 }
 
 // ---- tests of the checker

@@ -10,6 +10,7 @@
 #include "report/charts/learning_curve.hpp"
 #include "report/charts/members.hpp"
 #include "report/charts/numbers.hpp"
+#include "report/charts/structure.hpp"
 
 namespace mokume::report {
 
@@ -27,6 +28,7 @@ std::vector<NamedFile> plots(const results::RunView& view) {
   add(confusion_plot(view));
   add(number_plots(view));
   add(learning_curve(view));
+  add(structure_plot(view));
   return files;
 }
 

@@ -13,6 +13,7 @@
 #include "report/charts/figure.hpp"
 #include "report/charts/learning_curve.hpp"
 #include "report/charts/numbers.hpp"
+#include "report/charts/structure.hpp"
 #include "report/charts/style.hpp"
 #include "report/pages/devices.hpp"
 #include "report/pages/events.hpp"
@@ -174,6 +175,16 @@ std::string learning_curve_section(const results::RunView& view, const std::vect
       joined(inlined(plots, kLearningCurve)) + table.html(true));
 }
 
+std::string structure_section(const results::RunView& view, const std::vector<NamedFile>& plots) {
+  const std::string drawing = joined(inlined(plots, kStructurePlot));
+  if (drawing.empty()) return {};
+  const std::string whose =
+      view.plan.n_candidates() > 1 ? "These are the layers of the best candidate's network. " : "";
+  return section("Network",
+                 whose + "Each box names the layer, the shape of its output and the number of its parameters.",
+                 element("div", "class=\"tall\" tabindex=\"0\"", drawing));
+}
+
 // Returns the metrics other than the selecting one that fit into a table.
 std::vector<size_t> shown_metrics(const std::vector<results::Metric>& metrics) {
   constexpr size_t kMost = 6;
@@ -326,7 +337,7 @@ std::string report_html(const results::RunView& view, const std::vector<NamedFil
       escape(results::elide(view.name, 80)), palette_css(), kReport, plot_css());
   out += headline(figure) + members_section(view, plots) + nested_section(view) + classes_section(view, plots) +
          numbers_section(view, plots) + learning_curve_section(view, plots) + surface_section(figure, plots) +
-         box_section(figure, plots) + training_section(view, plots);
+         box_section(figure, plots) + training_section(view, plots) + structure_section(view, plots);
   if (plots.empty())
     out += section("Plots", "There is nothing to plot: the plan has no candidates or no selecting metric.", "");
   out += candidates_section(figure) + devices_section(view) + team_section(view.team) + profile_section(view.profiles) +

@@ -120,7 +120,8 @@ static float grey_of(const AugmentArgs args, const draw_t d, const from_t f, __g
 static void turn_hue(float turn, __global float* pixel) {
   const float red = pixel[0], green = pixel[1], blue = pixel[2];
   const float most = fmax(red, fmax(green, blue)), range = most - fmin(red, fmin(green, blue));
-  if (!(range > 0.0f)) return;
+  const float sum = red + green + blue;  // a NaN if a channel is a NaN
+  if (!(range > 0.0f) || isnan(sum)) return;
   float hue = (red - green) / range + 4.0f;
   if (most == green) hue = (blue - red) / range + 2.0f;
   if (most == red) hue = (green - blue) / range;

@@ -18,7 +18,8 @@
 //      the mean brightness of the image, summed row by row. Saturation (three channels): v = s * v + (1 - s) * l, where
 //      l is the brightness of the pixel. The brightness of a pixel is 0.2989 r + 0.587 g + 0.114 b with three channels,
 //      and the mean of the channels otherwise. Hue (three channels): the position of the pixel on the circle of colours
-//      moves by up to this share of a whole turn, in either direction; its largest and its smallest channel stay;
+//      moves by up to this share of a whole turn, in either direction; its largest and its smallest channel stay. A
+//      pixel whose channels add up to a NaN stays;
 //   5. erasing sets the pixels of a square to 0. The middle of the square is uniform over the pixels of the image;
 //      parts outside have no effect (DeVries, Taylor: Improved Regularization of Convolutional Neural Networks with
 //      Cutout. 2017). Pixels from outside the image are 0.

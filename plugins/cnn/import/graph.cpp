@@ -235,6 +235,7 @@ const std::map<std::string, Graph::Operator>& Graph::operators() {
       {"LayerNormalization", {&Graph::layer_norm, "axis epsilon stash_type"}},
       {"InstanceNormalization", {&Graph::instance_norm, "epsilon"}},
       {"GroupNormalization", {&Graph::group_norm, "epsilon num_groups stash_type"}},
+      {"LRN", {&Graph::lrn, "alpha beta bias size"}},
       {"Relu", {&Graph::unary}},
       {"LeakyRelu", {&Graph::unary, "alpha"}},
       {"Sigmoid", {&Graph::unary}},

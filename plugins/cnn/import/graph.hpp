@@ -104,6 +104,7 @@ class Graph {
     int64_t kernel_h, kernel_w, stride_h, stride_w, top, left, bottom, right, dilation_h, dilation_w;
     bool is_even() const { return top == bottom && left == right; }
     bool is_below_kernel() const;
+    bool covers(const Shape& image) const;
     bool is_same() const;  // whether the padding is that of same = true
   };
   static Weight even_out(const Node& node, Window& w, Weight weight, int64_t below, int64_t beside);
@@ -129,6 +130,7 @@ class Graph {
   void batch_norm(const Node& node);
   void layer_norm(const Node& node);
   void instance_norm(const Node& node);
+  void lrn(const Node& node);
   void group_norm(const Node& node);
   MadeLayer group_norm_of(const Shape& shape, int64_t groups, double eps, const std::vector<float>& weight,
                           const std::vector<float>& bias) const;

@@ -159,4 +159,17 @@ void Graph::group_norm(const Node& node) {
   give_layer(node, std::move(layer));
 }
 
+void Graph::lrn(const Node& node) {
+  const Value x = image(node, 0);
+  MadeLayer layer;
+  layer.keys = {{"type", "lrn"},
+                {"size", integer(node, "size", 1)},
+                {"alpha", decimal(float(real(node, "alpha", 1e-4F)))},
+                {"beta", decimal(float(real(node, "beta", 0.75F)))},
+                {"k", decimal(float(real(node, "bias", 1.0F)))}};
+  layer.out = x.shape;
+  layer.inputs = {x.layer};
+  give_layer(node, std::move(layer));
+}
+
 }  // namespace mokume::cnn::onnx

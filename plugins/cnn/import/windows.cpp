@@ -253,15 +253,27 @@ void Graph::conv_transpose(const Node& node) {
   give_layer(node, std::move(layer));
 }
 
+// Returns whether the only place of the window covers the whole image.
+bool Graph::Window::covers(const Shape& image) const {
+  const auto is_whole = [](int64_t size, int64_t before, int64_t after, int64_t kernel, int64_t stride) {
+    const int64_t rest = size + before + after - kernel;
+    return kernel - before >= size && rest >= 0 && rest < stride;
+  };
+  return is_whole(image.height, top, bottom, kernel_h, stride_h) &&
+         is_whole(image.width, left, right, kernel_w, stride_w);
+}
+
 void Graph::pool(const Node& node, const char* type) {
   const Value x = image(node, 0);
   Window w = window(node, x.shape, 0, 0);
   if (w.dilation_h != 1 || w.dilation_w != 1) unsupported(node, "has dilations, which mokume's pools lack");
+  const bool average = std::string(type) == "avg_pool2d";
+  // A mean over the whole image is the same whatever the padding, which does not count.
+  if (average && integer(node, "count_include_pad", 0) == 0 && w.covers(x.shape)) return average_all(node, x);
   MadeLayer layer;
   layer.keys = {{"type", type}};
   if (w.kernel_h > x.shape.height + 2 * w.top || w.kernel_w > x.shape.width + 2 * w.left)
     unsupported(node, "has a window larger than its image");
-  const bool average = std::string(type) == "avg_pool2d";
   if (integer(node, "ceil_mode", 0) != 0) {
     if (!w.is_even()) unsupported(node, "pads its sides differently");
     const auto up = [](int64_t size, int64_t pad, int64_t kernel, int64_t stride) {

@@ -25,7 +25,7 @@ constexpr mk_param kConv2dKeys[] = {
     younger(flag("same", "false", "choose the padding so that the output has the size of the input; needs stride 1")),
     younger(text("padding_mode", "\"zeros\"", "zeros|reflect|replicate|circular",
                  "pixels around the image: zeros, its mirror image, its border, or those of the opposite side")),
-    kInitialisation,
+    kConvInitialisation,
     kInitGain,
     kInitStd,
     kBiasInitialisation,
@@ -44,6 +44,7 @@ class Conv2d : public Layer {
                   "change out_channels or groups");
     plan.weight_and_bias({window_.kernel_h, window_.kernel_w, window_.group_channels()}, out.channels, out.channels,
                          Parameter::Kind::convolution, v, &weight_, &bias_);
+    check_initialisation(v.text("initialisation"), plan);
     backward_alone = true;
     products = double(out.elements()) * window_.patch();
     workspace = window_.out_pixels() * window_.patch();
@@ -78,6 +79,25 @@ class Conv2d : public Layer {
   }
 
  private:
+  void check_initialisation(const std::string& how, const LayerPlan& plan) const {
+    if ((how == "dirac" || how == "whitening") && window_.groups > 1)
+      plan.refuse("the initialisation " + how + " needs filters that see all channels", "set groups to 1");
+    if (how != "whitening") return;
+    constexpr int64_t kMostPatch = 300;
+    const int64_t patch = window_.patch();
+    if (!plan.first)
+      plan.refuse("the initialisation whitening needs the images of the data, but another layer comes before",
+                  "use it in the first layer");
+    if (patch > kMostPatch)
+      plan.refuse("its window has " + std::to_string(patch) + " numbers, and whitening takes up to 300",
+                  "use a smaller kernel_size");
+    if (out.channels != 2 * patch)
+      plan.refuse("whitening gives two filters for each number of its window, but out_channels is " +
+                      std::to_string(out.channels),
+                  "set out_channels to " + std::to_string(2 * patch));
+    if (window_.dilated()) plan.refuse("whitening needs a window of adjacent pixels", "set dilation to 1");
+  }
+
   mk_tensor padded(const Pass& p) const { return p.buffers[kPadded].matrix(p.x.rows, window_.image()); }
 
   // Moves the padding from the window to the image.

@@ -11,6 +11,11 @@ constexpr mk_param kInitialisation = younger(
     text("initialisation", "\"default\"",
          "default|kaiming_uniform|kaiming_normal|xavier_uniform|xavier_normal|orthogonal|normal|trunc_normal|zeros",
          "initial weights; default: uniform within 1 / sqrt(fan_in), as PyTorch's layers; kaiming: for relu"));
+constexpr mk_param kConvInitialisation = younger(
+    text("initialisation", "\"default\"",
+         "default|kaiming_uniform|kaiming_normal|xavier_uniform|xavier_normal|orthogonal|normal|trunc_normal|"
+         "zeros|dirac|whitening",
+         "initial weights, as for linear; dirac: filters that pass on channels; whitening: of patches of the images"));
 constexpr mk_param kInitGain =
     younger(positive("init_gain", 1e6, "1.0", "factor of the initial weights of xavier and orthogonal"));
 constexpr mk_param kInitStd =
@@ -42,6 +47,8 @@ inline void initialise(Parameter& weight, const Values& v) {
   if (how == "normal") set(Draw::normal, std);
   if (how == "trunc_normal") set(Draw::truncated, std);
   if (how == "zeros") set(Draw::uniform, 0);
+  if (how == "dirac") set(Draw::dirac, weight.bound);
+  if (how == "whitening") set(Draw::whitening, 1);
 }
 
 inline void initialise_bias(Parameter& bias, const Values& v) {

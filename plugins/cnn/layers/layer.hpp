@@ -167,6 +167,8 @@ class Layer {
   virtual void fill_buffers(const sdk::Device&, std::span<const Slice>) const {}
   virtual void use_moments(const sdk::Device&, std::span<const Slice>, const std::vector<float>& /*mean*/,
                            const std::vector<float>& /*deviation*/) const {}
+  // Throws Error(MK_BAD_DATA) unless the layer can read these rows of the network's input.
+  virtual void check_rows(const float* /*x*/, int64_t /*rows*/) const {}
   virtual void forward(const Pass&) const {}
   // Computes the gradient of the input.
   virtual void backward(Pass&) const {}

@@ -21,6 +21,7 @@ std::string text(const Shape& s) {
 
 std::vector<int64_t> Parameter::torch_shape() const {
   if (kind == Kind::bias) return {outputs};
+  if (kind == Kind::features && columns > 0) return {in.elements() / columns, columns};
   if (kind == Kind::features) return {in.elements()};
   if (kind == Kind::convolution) return {outputs, in.channels, in.height, in.width};
   return {outputs, in.elements()};

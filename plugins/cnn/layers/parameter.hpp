@@ -41,12 +41,15 @@ struct Parameter {
   // batch, and a step moves it by this share of the gradient.
   double momentum = 0;
   bool frozen = false;  // whether training leaves the parameter unchanged
+  int64_t columns = 0;  // for features: if positive, PyTorch's tensor is a matrix with so many columns
 
   enum class Draw {
-    uniform,    // from -bound to bound
-    normal,     // mean 0 and deviation `bound`
-    truncated,  // normal, cut off at -2 and 2
-    orthogonal  // rows or columns, whichever are fewer, are orthogonal with norm `bound`
+    uniform,     // from -bound to bound
+    normal,      // mean 0 and deviation `bound`
+    truncated,   // normal, cut off at -2 and 2
+    orthogonal,  // rows or columns, whichever are fewer, are orthogonal with norm `bound`
+    dirac,       // the filter of output o is 1 for the middle pixel of channel o; filters without one are uniform
+    whitening    // depends on the training rows (network/whitening.hpp)
   } draw = Draw::uniform;
 
   bool learned() const { return momentum == 0; }

@@ -13,6 +13,7 @@
   layer(kConv2d)                 \
   layer(kConvTranspose2d)        \
   layer(kLinear)                 \
+  layer(kEmbedding)              \
   layer(kRelu)                   \
   layer(kLeakyRelu)              \
   layer(kGelu)                   \
@@ -29,6 +30,7 @@
   layer(kBatchNorm)              \
   layer(kLayerNorm)              \
   layer(kGroupNorm)              \
+  layer(kLrn)                    \
   layer(kDropout)                \
   layer(kFlatten)                \
   layer(kAdd)                    \

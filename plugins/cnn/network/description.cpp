@@ -81,4 +81,14 @@ std::string describe(const Network& network, int64_t batch) {
          " of activations\n";
 }
 
+void pass_steps(const Network& network, const std::function<void(const mk_step&)>& take) {
+  take({"", "input", text(network.input).c_str(), 0, nullptr, 0, 0});
+  for (const auto& layer : network.layers) {
+    std::vector<uint32_t> inputs;
+    for (const int i : layer->inputs) inputs.push_back(uint32_t(i + 1));
+    take({layer->name.c_str(), layer->type.form.name, text(layer->out).c_str(), layer->n_parameters, inputs.data(),
+          uint32_t(inputs.size()), 0});
+  }
+}
+
 }  // namespace mokume::cnn

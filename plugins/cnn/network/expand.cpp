@@ -19,6 +19,7 @@ using Node = nlohmann::ordered_json;
 constexpr const char *kAt = "at", *kText = "text", *kList = "list", *kTable = "table";  // keys of a node
 constexpr const char *kType = "type", *kName = "name", *kInputs = "inputs";             // keys of layers and of blocks
 constexpr const char *kBlock = "block", *kRepeat = "repeat", *kLayers = "layers", *kSearched = "searched";
+constexpr const char* kResolved = "resolved";
 constexpr const char *kRepeats = "repeats", *kRepetition = "repetition";  // keys of layers in a searched repetition
 constexpr const char *kInput = "input", *kPrevious = "previous";          // names in `inputs`
 constexpr size_t kMostLayers = 100'000;
@@ -44,9 +45,9 @@ Node text_node(const Node& at, const std::string& text) { return {{kAt, at[kAt]}
 
 int64_t integer_of(const Node& node) { return node.value("integer", int64_t{0}); }
 
-// Returns the largest integer that a searched parameter can have, or 0 if there is none.
+// Returns the largest integer that a searched parameter can have, or -1 if there is none from 0 up.
 int64_t largest(const Node& space) {
-  int64_t most = integer_of(space);
+  int64_t most = space.value("integer", int64_t{-1});
   for (const Node& item : items_of(space, kList)) most = std::max(most, integer_of(item));
   for (const char* key : {"values", "int", "int_log"})
     if (const Node* part = find(space, key)) most = std::max(most, largest(*part));
@@ -98,7 +99,8 @@ class Expansion {
   Expansion(std::string list, const Node& options)
       : list_(std::move(list)),
         blocks_(find(options, kBlocks)),
-        searched_(options.contains(kSearched) ? options[kSearched] : Node::object()) {}
+        searched_(options.contains(kSearched) ? options[kSearched] : Node::object()),
+        resolved_(options.contains(kResolved)) {}
 
   Node run(const Node& layers) {
     if (blocks_ != nullptr && !is_table(*blocks_)) add(*blocks_, quoted(kBlocks) + " must be a table of blocks");
@@ -148,6 +150,7 @@ class Expansion {
       }
       const std::string place = title + "[" + std::to_string(i) + "]", own = own_name(layer, i);
       const At at{items, i, place};
+      if (!resolved_) refuse_written_keys(layer, place);
       check_name(layer, own, at, scope);
       resolve_inputs(layer, at, scope, input, previous);
       if (is_block(layer)) {
@@ -167,6 +170,14 @@ class Expansion {
     }
     if (flat_.size() >= kMostLayers) add(list, "the network has more than " + std::to_string(kMostLayers) + " layers");
     return previous;
+  }
+
+  // Only a resolved file has the keys that this class adds.
+  void refuse_written_keys(const Node& layer, const std::string& place) {
+    for (const char* key : {kRepeats, kRepetition})
+      if (find(layer, key) != nullptr)
+        add(layer, "unknown key " + quoted(key) + " in " + place,
+            "put the layer into a block, and set repeat where the block is used")["key"] = key;
   }
 
   static std::string own_name(const Node& layer, size_t index) {
@@ -288,7 +299,9 @@ class Expansion {
     if (repeat == nullptr) return 1;
     const bool searched = is_searched(instance);
     const Node* space = searched ? find(searched_, text_of(*repeat)->substr(1)) : nullptr;
-    const int64_t times = searched ? (space == nullptr ? 0 : largest(*space)) : integer_of(*repeat);
+    const int64_t most = space == nullptr ? -1 : largest(*space);
+    // A search that asks only for 0 also needs the layers, which then are absent from all candidates.
+    const int64_t times = !searched ? integer_of(*repeat) : most == 0 ? 1 : most;
     if (searched && repeats_ != nullptr) {
       add(*repeat, std::string(kRepeat) + " of " + place + " is searched, and so is that of a block around it",
           "search one of the two");
@@ -383,6 +396,7 @@ class Expansion {
   const std::string list_;
   const Node* blocks_;
   const Node searched_;            // the parameters of the search
+  const bool resolved_;            // whether the file is the resolved file of a run
   const Node* repeats_ = nullptr;  // the searched `repeat` around the current layer
   int64_t repetition_ = 0;         // counts from 1
   bool names_all_ = false;
@@ -400,9 +414,9 @@ const std::array<mk_param, 4> kGraphKeys = {{
      0},
     {expansion::kInputs, MK_PARAM_TEXT, MK_PARAM_YOUNGER | MK_PARAM_COMMON | MK_PARAM_LIST, 0, 0, "[]", "",
      "the layers that it reads: their names, \"input\" or \"previous\"; without it, the previous layer", nullptr, 0, 0},
-    {expansion::kRepeats, MK_PARAM_INTEGER, MK_PARAM_YOUNGER | MK_PARAM_COMMON, 0, expansion::kMostRepeats, "0", "",
+    {expansion::kRepeats, MK_PARAM_INTEGER, MK_PARAM_YOUNGER | MK_PARAM_WRITTEN, 0, expansion::kMostRepeats, "0", "",
      "in a block with a searched `repeat`: its value, which mokume writes", nullptr, 0, 0},
-    {expansion::kRepetition, MK_PARAM_INTEGER, MK_PARAM_YOUNGER | MK_PARAM_COMMON, 0, expansion::kMostRepeats, "0", "",
+    {expansion::kRepetition, MK_PARAM_INTEGER, MK_PARAM_YOUNGER | MK_PARAM_WRITTEN, 0, expansion::kMostRepeats, "0", "",
      "the layer is absent if this exceeds `repeats`", nullptr, 0, 0},
 }};
 
@@ -417,8 +431,8 @@ std::string expand(const std::string& list, const std::string& options) {
   return expansion::Expansion(list, root).run(*expansion::find(root, list)).dump();
 }
 
-std::string without_absent(const std::string& layers) {
-  if (layers.find(expansion::kRepetition) == std::string::npos) return layers;
+PresentLayers present_layers(const std::string& layers) {
+  if (layers.find(expansion::kRepetition) == std::string::npos) return {layers, {}};
   nlohmann::json kept = nlohmann::json::array();
   std::map<std::string, std::string> standing_for;  // maps an absent layer to its input
   const auto resolved = [&](const std::string& name) {
@@ -445,7 +459,9 @@ std::string without_absent(const std::string& layers) {
     layer[expansion::kInputs] = inputs;
     kept.push_back(std::move(layer));
   }
-  return kept.dump();
+  PresentLayers present{kept.dump(), {}};
+  for (const auto& [name, input] : standing_for) present.absent.push_back(name);
+  return present;
 }
 
 }  // namespace mokume::cnn

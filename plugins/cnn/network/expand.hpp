@@ -14,7 +14,7 @@
 //   channels = 32
 //
 // A searched number of repetitions, `repeat = "$depth"`, puts as many into the list as the search can ask for. Their
-// layers have the keys `repeats = "$depth"` and `repetition`, and without_absent() removes those that a candidate does
+// layers have the keys `repeats = "$depth"` and `repetition`, and present_layers() removes those that a candidate does
 // not have.
 //
 // expand() replaces blocks by their layers (docs/adr/0036), whose names begin with the place of the block:
@@ -23,6 +23,7 @@
 
 #include <array>
 #include <string>
+#include <vector>
 
 #include "abi/model.h"
 
@@ -41,8 +42,13 @@ mk_form block_form();
 // reads, and blocks that are unknown or contain themselves. The program checks layers that are no tables.
 std::string expand(const std::string& list, const std::string& options);
 
+struct PresentLayers {
+  std::string layers;               // as JSON
+  std::vector<std::string> absent;  // names of layers that only other candidates have
+};
+
 // Removes the layers of a candidate, as JSON, whose repetition exceeds the number of repeats. What reads an absent
 // layer reads its first input, so that an absent repetition of a block passes on what the block reads.
-std::string without_absent(const std::string& layers);
+PresentLayers present_layers(const std::string& layers);
 
 }  // namespace mokume::cnn

@@ -14,7 +14,7 @@ bool is_within(std::string_view layer, std::string_view name) {
 
 }  // namespace
 
-Freeze::Freeze(const std::string& names) {
+Freeze::Freeze(const std::string& names, std::vector<std::string> absent) : absent_(std::move(absent)) {
   std::istringstream in(names);
   for (std::string name; std::getline(in, name, ',');) names_.push_back(name);
 }
@@ -26,7 +26,10 @@ bool Freeze::holds(std::string_view layer) const {
 void Freeze::check(std::span<const std::shared_ptr<const Layer>> layers) const {
   for (const std::string& name : names_) {
     const auto found = [&](const auto& layer) { return layer->n_parameters > 0 && is_within(layer->name, name); };
-    if (std::any_of(layers.begin(), layers.end(), found)) continue;
+    const auto found_elsewhere = [&](const std::string& layer) { return is_within(layer, name); };
+    if (std::any_of(layers.begin(), layers.end(), found) ||
+        std::any_of(absent_.begin(), absent_.end(), found_elsewhere))
+      continue;
     constexpr size_t kShown = 12;
     std::vector<std::string> known;
     for (const auto& layer : layers)

@@ -14,15 +14,16 @@ class Layer;
 class Freeze {
  public:
   // `names` is a comma-separated list of layers or blocks. A block stands for its layers: "stage" and "stage.1" contain
-  // "stage.1.main". The index of a layer without a name is its name.
-  explicit Freeze(const std::string& names);
+  // "stage.1.main". The index of a layer without a name is its name. `absent` names layers that only other candidates
+  // have.
+  explicit Freeze(const std::string& names, std::vector<std::string> absent = {});
 
   bool holds(std::string_view layer) const;
-  // Throws Error(MK_INVALID_ARGUMENT) if a name stands for no layer with parameters.
+  // Throws Error(MK_INVALID_ARGUMENT) if a name stands for no layer with parameters and for no absent layer.
   void check(std::span<const std::shared_ptr<const Layer>> layers) const;
 
  private:
-  std::vector<std::string> names_;
+  std::vector<std::string> names_, absent_;
 };
 
 }  // namespace mokume::cnn

@@ -22,6 +22,7 @@ double drawn(const Parameter& p, const sdk::Random& random, uint64_t at) {
   constexpr double kCut = 2;
   switch (p.draw) {
     case Parameter::Draw::uniform:
+    case Parameter::Draw::dirac:
       return (2 * random.uniform(at) - 1) * p.bound;
     case Parameter::Draw::normal:
       return p.bound * normal(random, at);
@@ -30,6 +31,7 @@ double drawn(const Parameter& p, const sdk::Random& random, uint64_t at) {
       return std::clamp(p.bound * normal_quantile(std::clamp(share, 0x1p-54, 1 - 0x1p-53)), -kCut, kCut);
     }
     case Parameter::Draw::orthogonal:
+    case Parameter::Draw::whitening:
       return 0;
   }
   return 0;
@@ -65,11 +67,22 @@ std::vector<float> orthogonal_values(const sdk::Host& host, const Parameter& p, 
   return values;
 }
 
+// Returns whether the row of a filter's weights is that of the middle pixel of the filter's channel.
+bool is_middle(const Parameter& p, int64_t row, int64_t channel) {
+  return row == (p.in.height / 2 * p.in.width + p.in.width / 2) * p.in.channels + channel;
+}
+
 void fill(const Parameter& p, const sdk::Random& random, int64_t begin, int64_t end, float* values) {
   for (int64_t row = begin / p.outputs; begin < end; ++row) {
     const int64_t row_end = std::min(end, (row + 1) * p.outputs);
     uint64_t at = (begin - row * p.outputs) * p.rows() + p.torch_column(row);
-    for (; begin < row_end; ++begin, at += p.rows()) *values++ = p.bound == 0 ? p.start : drawn(p, random, at);
+    for (; begin < row_end; ++begin, at += p.rows()) {
+      const int64_t output = begin - row * p.outputs;
+      if (p.draw == Parameter::Draw::dirac && output < p.in.channels)
+        *values++ = is_middle(p, row, output) ? 1 : 0;
+      else
+        *values++ = p.bound == 0 ? p.start : drawn(p, random, at);
+    }
   }
 }
 

@@ -51,7 +51,9 @@ bool same(const Layer* a, const Layer* b) {
 class Builder {
  public:
   Builder(const Settings& settings, const Shape& input, int64_t outputs)
-      : classifies_(settings.loss == Loss::cross_entropy), outputs_(outputs), freeze_(settings.freeze) {
+      : classifies_(settings.loss == Loss::cross_entropy),
+        outputs_(outputs),
+        freeze_(settings.freeze, settings.absent) {
     net_.input = input;
   }
 

@@ -129,6 +129,7 @@ std::vector<float> outputs_of(const Part& part, const Fitted& fitted, const sdk:
 
 // Others may use memory of the device too, so this halves what the parts need until they fit.
 void Fitted::predict(const sdk::Device& device, const float* x, int64_t rows, int32_t* labels, float* scores) const {
+  for (const auto& layer : network.layers) layer->check_rows(x, rows);
   const int64_t batch = std::min(kPredictBatch, std::max<int64_t>(1, rows));
   uint64_t budget = device.budget_bytes();
   std::vector<Part> parts = parts_that_fit(budget, network, batch);

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "sdk/ops/affine_columns.hpp"
 #include "sdk/ops/bias_act.hpp"
 #include "sdk/ops/fill.hpp"
 #include "sdk/ops/gemm.hpp"
@@ -54,19 +55,15 @@ Mixup::Mixup(const sdk::Device& device, int64_t rows, int64_t features, int64_t 
     : partners_(memory.take(rows * features)),
       gradient_(memory.take(rows * outputs)),
       results_(memory.take(rows * 2)),
-      one_(memory.take(1)) {
+      one_(memory.take(1)),
+      inside_(memory.take(features)),
+      outside_(memory.take(features)) {
   device.submit(ops::fill(one_.vector(1), 1.0F));
 }
 
-// Copies x, and returns the copy.
-mk_tensor Mixup::keep(const mk_tensor& x, const Submit& submit) const {
+void Mixup::mix(const mk_tensor& x, double share, const Submit& submit) const {
   const mk_tensor before = partners_.matrix(x.rows, x.columns);
   submit(ops::bias_act(flat(x), {}, ops::Activation::none, flat(before)));
-  return before;
-}
-
-void Mixup::mix(const mk_tensor& x, double share, const Submit& submit) const {
-  const mk_tensor before = keep(x, submit);
   const auto add = [&](int64_t to, int64_t from, int64_t count) {
     if (count > 0)
       submit(ops::gemm(one_.matrix(1, 1), false, flat(rows_of(before, from, count)), false, flat(rows_of(x, to, count)),
@@ -76,20 +73,28 @@ void Mixup::mix(const mk_tensor& x, double share, const Submit& submit) const {
   add(1, 0, x.rows - 1);
 }
 
-// An op copies the box's part of one line of all images.
+// Multiplies the images by 0 in the box, and their partners by 0 outside of it, so that the number of ops does not
+// depend on the size of the box.
 void Mixup::cut(const mk_tensor& x, const Shape& image, const CutBox& box, const Submit& submit) const {
   if (box.height * box.width == 0) return;
-  const mk_tensor before = keep(x, submit);
-  const auto line = [&](const mk_tensor& images, int64_t y, int64_t first, int64_t count) {
-    const int64_t at = (y * image.width + box.left) * image.channels;
-    const mk_tensor rows = rows_of(images, first, count);
-    return sdk::matrix(images.buffer, count, box.width * image.channels, images.row_stride, rows.offset + at);
+  const auto mask = [&](const Slice& to, float inside) {
+    const mk_tensor all = to.vector(image.elements());
+    submit(ops::fill(all, 1 - inside));
+    const int64_t line = image.width * image.channels, first = box.top * line + box.left * image.channels;
+    submit(
+        ops::fill(sdk::matrix(all.buffer, box.height, box.width * image.channels, line, all.offset + first), inside));
+    return all;
   };
-  for (int64_t y = box.top; y < box.top + box.height; ++y) {
-    submit(ops::bias_act(line(before, y, x.rows - 1, 1), {}, ops::Activation::none, line(x, y, 0, 1)));
-    if (x.rows > 1)
-      submit(ops::bias_act(line(before, y, 0, x.rows - 1), {}, ops::Activation::none, line(x, y, 1, x.rows - 1)));
-  }
+  const mk_tensor partners = partners_.matrix(x.rows, x.columns);
+  submit(ops::affine_columns(x, mask(inside_, 1), {}, partners));
+  submit(ops::affine_columns(x, mask(outside_, 0), {}, x));
+  const auto add = [&](int64_t to, int64_t from, int64_t count) {
+    if (count == 0) return;
+    const mk_tensor rows = rows_of(x, to, count);
+    submit(ops::bias_act(rows, rows_of(partners, from, count), ops::Activation::none, rows));
+  };
+  add(0, x.rows - 1, 1);
+  add(1, 0, x.rows - 1);
 }
 
 void Mixup::add_partners(const mk_tensor& results, const mk_tensor& gradient, double share, int64_t begin,

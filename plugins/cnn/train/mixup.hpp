@@ -36,7 +36,7 @@ class Mixup {
   // Allocates memory for batches of up to `rows` rows.
   Mixup(const sdk::Device& device, int64_t rows, int64_t features, int64_t outputs, StackMemory& memory);
   static int64_t elements(int64_t rows, int64_t features, int64_t outputs) {
-    return rows * (features + outputs + 2) + 1;
+    return rows * (features + outputs + 2) + 1 + 2 * features;
   }
 
   // Computes x = share * x + (1 - share) * partners for a dense x of rows x features.
@@ -56,9 +56,8 @@ class Mixup {
                     const Submit& submit) const;
 
  private:
-  mk_tensor keep(const mk_tensor& x, const Submit& submit) const;
-
   Slice partners_, gradient_, results_, one_;
+  Slice inside_, outside_;  // factors of an image, which are 1 in the rectangle or outside of it
 };
 
 }  // namespace mokume::cnn

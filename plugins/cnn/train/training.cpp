@@ -6,6 +6,7 @@
 
 #include "augmentation.hpp"
 #include "network/initial.hpp"
+#include "network/whitening.hpp"
 #include "saved/start.hpp"
 #include "sdk/ops/augment.hpp"
 #include "sdk/ops/bias_act.hpp"
@@ -88,6 +89,9 @@ Training::Training(const sdk::Host& host, const sdk::Device& device, const Resid
     scale_target();
   }
   write_initial_values(host_, network_.parameters, task_.seed, task_.stream, engine_.parameters());
+  for (const Parameter& p : network_.parameters)
+    if (p.draw == Parameter::Draw::whitening)
+      engine_.parameters().write(p.offset, whitening_values(host_, p, network_.input, data_.host.x, task_.train));
   if (!settings_.start.empty()) begin_with(Start(settings_.start, task_.start, network_));
   if (network_.wants_moments()) {
     if (moments_.feature_mean.empty()) measure_features(data_.host, task_.train, moments_);

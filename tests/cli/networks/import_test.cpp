@@ -110,9 +110,16 @@ TEST(Import, ReadsWhatExportWrites) {
   const std::string features =
       R"({ type = "normalise", per_feature = true }, { type = "flatten" }, { type = "linear", out_features = 12 },
          { type = "layer_norm" }, { type = "gelu", approximate = "tanh" }, { type = "linear", out_features = 10 })";
+  const std::string local =
+      R"({ type = "conv2d", out_channels = 8, kernel_size = 5, stride = 3 }, { type = "relu" },
+         { type = "lrn", size = 5, alpha = 0.5, beta = 0.7, k = 1.5 }, { type = "max_pool2d", kernel_size = 2 },
+         { type = "lrn", size = 2, alpha = 1.0 }, { type = "flatten" }, { type = "linear", out_features = 10 })";
   const std::string fixed = "{ mean = 127.5, scale = 73.61 }";
-  for (const auto& [data, layers] :
-       {std::pair(fixed, residual), {fixed, norms}, {"\"features\"", residual}, {"\"none\"", features}}) {
+  for (const auto& [data, layers] : {std::pair(fixed, residual),
+                                     {fixed, norms},
+                                     {fixed, local},
+                                     {"\"features\"", residual},
+                                     {"\"none\"", features}}) {
     const Place place;
     place.write("e.toml", exported(data, layers));
     ASSERT_EQ(place.mokume("run e.toml").code, 0);

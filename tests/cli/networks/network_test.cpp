@@ -75,6 +75,19 @@ TEST(Network, LearnsAndLeavesTheFilesListedInTheGuide) {
   const auto summary = nlohmann::json::parse(slurp(d / "summary.json"));
   EXPECT_LT(summary["test"]["error"], 0.3);
   EXPECT_NE(slurp(d / "report.html").find("Training"), std::string::npos);
+  const std::string drawing = slurp(d / "plots/network.svg");
+  for (const char* text : {">conv2d<", ">4 x 12 x 12<", ">6 layers, 1\u202F554 parameters<"})
+    EXPECT_TRUE(has(drawing, text));
+  EXPECT_TRUE(has(slurp(d / "report.html"), "best candidate&#39;s network"));
+  fs::remove_all(d / "plots");
+  ASSERT_EQ(place.mokume("report " + d.string()).code, 0);
+  EXPECT_EQ(slurp(d / "plots/network.svg"), drawing) << "structure.json has the layers";
+  const std::string kept = slurp(d / "structure.json");
+  std::ofstream(d / "structure.json") << kept.substr(0, kept.size() / 2);
+  const Ended damaged = place.mokume("report " + d.string());
+  EXPECT_EQ(damaged.code, 3);
+  EXPECT_TRUE(has(damaged.err, "structure.json is damaged")) << damaged.err;
+  std::ofstream(d / "structure.json") << kept;
   EXPECT_FALSE(fs::exists(d / "scratch"));
   const Ended predicted = place.mokume("predict " + d.string() + " --data digits,limit=50 --devices host");
   EXPECT_EQ(predicted.code, 0) << predicted.err;
@@ -275,6 +288,35 @@ TEST(Network, TheProfilesOfAllNodesAreShownAndKept) {
   const Ended damaged = place.mokume("report " + d.string());
   EXPECT_EQ(damaged.code, 3);
   EXPECT_NE(damaged.err.find("profile-0001.json is not a profile"), std::string::npos) << damaged.err;
+}
+
+// Makes the configuration small, and runs it for an epoch on the digits, which have one colour.
+TEST(Network, TheRecipeOfAirbenchTrains) {
+  const Place place;
+  std::string text = slurp(fs::path(test::source_directory()) / "configs/cnn-airbench.toml");
+  const auto replace = [&](const std::string& from, const std::string& to) {
+    ASSERT_TRUE(has(text, from)) << from;
+    for (size_t at = text.find(from); at != std::string::npos; at = text.find(from, at + to.size()))
+      text.replace(at, from.size(), to);
+  };
+  replace(
+      "source = \"images\"\npath = \"train\"                # train/CLASS/*.png\ntest = \"test\"\nsize = 32\nchannels "
+      "= 3",
+      "source = \"digits\"\nlimit = 200");
+  replace("out_channels = 24", "out_channels = 8");
+  replace("channels = 64", "channels = 8");
+  replace("channels = 256", "channels = 8");
+  replace("batch_size = 1024", "batch_size = 50");
+  replace("epochs = 10", "epochs = 1");
+  replace("warmup_epochs = 2", "warmup_epochs = 0");
+  replace("folds = 0", "share = 0.5");
+  place.write("e.toml", text);
+  const Ended run = place.mokume("run e.toml --devices host");
+  ASSERT_EQ(run.code, 0) << run.err;
+  EXPECT_TRUE(has(run.err, "validation error")) << run.err;
+  replace("kernel_size = 2, bias = false, initialisation", "kernel_size = 3, bias = false, initialisation");
+  place.write("e.toml", text);
+  EXPECT_EQ(place.mokume("run e.toml --devices host").code, 2) << "a window of 9 numbers needs 18 filters";
 }
 
 TEST(Network, ErrorsAreReportedInSentences) {

@@ -13,6 +13,7 @@ struct Images {
   ops::Augment change;
   ops::AugmentPlace place{};
   Layout in{}, out{};
+  bool nans = false;  // whether some channels are NaN
 };
 
 Case augment_case(const Images& i) {
@@ -21,6 +22,7 @@ Case augment_case(const Images& i) {
             std::vector<int32_t> index;
             for (int64_t r = 0; r < i.count; ++r) index.push_back(static_cast<int32_t>((r * 7919 + r / 3) % i.rows));
             const mk_tensor x = p.random(i.rows, i.change.image(), i.in), which = p.indices(index, i.in.offset);
+            if (i.nans) p.change(x, with_some_nans);
             p.op = ops::augment(x, which, i.change, i.place, p.unwritten(i.count, i.change.image(), i.out));
             return p;
           }};
@@ -45,6 +47,7 @@ std::vector<Case> cases() {
            {"saturation", Size::tiny, 9, 4, {4, 5, 3, 0, 0, 0, 0, 0, 0, 0, 0.5}, wide},
            {"hue", Size::tiny, 9, 4, {4, 5, 3, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0.5}, wide},
            {"a_little_hue", Size::tiny, 9, 4, {4, 5, 3, 0, 0, 0.5, 0, 0, 0.3, 0, 0, 0, 0.1}, last},
+           {"hue_with_nans", Size::tiny, 9, 4, {4, 5, 3, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0.5}, wide, {}, {}, true},
            {"erased", Size::tiny, 9, 4, {6, 5, 2, 0, 3, 0, 0, 0, 0, 0, 0, 0.5}, wide},
            {"erased_wholly", Size::tiny, 2, 4, {3, 3, 1, 0, 9, 0, 0, 0, 0, 0, 0, 1}, wide},
            {"all", Size::tiny, 9, 4, all, last, {3, 5}, {1, 2}},

@@ -1,0 +1,19 @@
+#include "sdk/ops/lrn.hpp"
+
+#include "call.hpp"
+#include "lrn_norm.hpp"
+
+namespace mokume::host::fast {
+
+void lrn(const Call& call) {
+  const View<const float> x = call.input(0);
+  const View<float> out = call.output();
+  const ops::Lrn form = call.op.lrn;
+  call.for_rows(x.rows, x.columns * (form.size + 30), [&](int64_t from, int64_t to) {
+    for (int64_t r = from; r < to; ++r)
+      for (int64_t c = 0; c < x.columns; ++c)
+        out.row(r)[c] = float(x.row(r)[c] * std::pow(lrn_norm(form, x.row(r), x.columns, c), -form.beta));
+  });
+}
+
+}  // namespace mokume::host::fast
