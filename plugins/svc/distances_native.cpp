@@ -26,7 +26,8 @@ Floats first_of(const float* x, int64_t count) {
 }
 
 template <bool kChiSquared>
-void write_distances(const float* x, const float* y, int64_t y_ld, int64_t columns, int64_t features, float* out) {
+void write_distances(const float* x, const float* y, int64_t y_ld, int64_t columns, int64_t features,
+                     float* out) noexcept {
   const int64_t whole = features / kLanes, rest = features % kLanes;
   for (int64_t c = 0; c < columns; ++c) {
     const float* const yc = y + c * y_ld;
@@ -41,12 +42,8 @@ void write_distances(const float* x, const float* y, int64_t y_ld, int64_t colum
 
 }  // namespace
 
-void manhattan(const float* x, const float* y, int64_t y_ld, int64_t columns, int64_t features, float* out) noexcept {
-  write_distances<false>(x, y, y_ld, columns, features, out);
-}
-
-void chi_squared(const float* x, const float* y, int64_t y_ld, int64_t columns, int64_t features, float* out) noexcept {
-  write_distances<true>(x, y, y_ld, columns, features, out);
+DistancesFunction distances(bool chi_squared) noexcept {
+  return chi_squared ? write_distances<true> : write_distances<false>;
 }
 
 }  // namespace mokume::svc::SOLVER_ISA
@@ -54,9 +51,7 @@ void chi_squared(const float* x, const float* y, int64_t y_ld, int64_t columns, 
 #if defined(SOLVER_DISPATCH)
 namespace mokume::svc {
 
-DistancesFunction distances_native(bool chi_squared) {
-  return chi_squared ? SOLVER_BEST(chi_squared) : SOLVER_BEST(manhattan);
-}
+DistancesFunction distances_native(bool chi_squared) { return SOLVER_BEST(distances)(chi_squared); }
 
 }  // namespace mokume::svc
 #endif
