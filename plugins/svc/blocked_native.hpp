@@ -3,6 +3,7 @@
 
 #include <cstdint>
 
+#include "per_isa.hpp"
 #include "places.hpp"
 
 namespace mokume::svc {
@@ -31,16 +32,6 @@ struct BlockedFunctions {
 // Returns the functions for the best instruction set of this CPU. All instruction sets give the same bits.
 BlockedFunctions blocked_native();
 
-namespace base {
-BlockedFunctions blocked() noexcept;
-}
-#if defined(__x86_64__)
-namespace avx2 {
-BlockedFunctions blocked() noexcept;
-}
-namespace avx512 {
-BlockedFunctions blocked() noexcept;
-}
-#endif
+SVC_PER_ISA(BlockedFunctions blocked() noexcept)
 
 }  // namespace mokume::svc

@@ -27,7 +27,8 @@ void add_terms(const float* x, const float* y, Floats sums[kVectors]) {
 }
 
 template <bool kChiSquared>
-void write_distances(const float* x, const float* y, int64_t y_ld, int64_t columns, int64_t features, float* out) {
+void write_distances(const float* x, const float* y, int64_t y_ld, int64_t columns, int64_t features,
+                     float* out) noexcept {
   const int64_t whole = features / kBlock * kBlock, rest = features - whole;
   float x_rest[kBlock] = {}, y_rest[kBlock] = {}, sums[kBlock];
   std::copy_n(x + whole, rest, x_rest);
@@ -48,12 +49,8 @@ void write_distances(const float* x, const float* y, int64_t y_ld, int64_t colum
 
 }  // namespace
 
-void manhattan(const float* x, const float* y, int64_t y_ld, int64_t columns, int64_t features, float* out) noexcept {
-  write_distances<false>(x, y, y_ld, columns, features, out);
-}
-
-void chi_squared(const float* x, const float* y, int64_t y_ld, int64_t columns, int64_t features, float* out) noexcept {
-  write_distances<true>(x, y, y_ld, columns, features, out);
+DistancesFunction distances(bool chi_squared) noexcept {
+  return chi_squared ? write_distances<true> : write_distances<false>;
 }
 
 }  // namespace mokume::svc::SOLVER_ISA
@@ -61,9 +58,7 @@ void chi_squared(const float* x, const float* y, int64_t y_ld, int64_t columns, 
 #if defined(SOLVER_DISPATCH)
 namespace mokume::svc {
 
-DistancesFunction distances_native(bool chi_squared) {
-  return chi_squared ? SOLVER_BEST(chi_squared) : SOLVER_BEST(manhattan);
-}
+DistancesFunction distances_native(bool chi_squared) { return SOLVER_BEST(distances)(chi_squared); }
 
 }  // namespace mokume::svc
 #endif

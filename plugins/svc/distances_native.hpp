@@ -3,6 +3,8 @@
 
 #include <cstdint>
 
+#include "per_isa.hpp"
+
 namespace mokume::svc {
 
 // Writes -1/2 distance(x, y_c) for `columns` rows y_c with the stride y_ld.
@@ -12,22 +14,6 @@ using DistancesFunction = void (*)(const float* x, const float* y, int64_t y_ld,
 // Returns the function for the best instruction set of this CPU. All instruction sets give the same bits.
 DistancesFunction distances_native(bool chi_squared);
 
-#define SVC_DISTANCES                                                                               \
-  void manhattan(const float* x, const float* y, int64_t y_ld, int64_t columns, int64_t features,   \
-                 float* out) noexcept;                                                              \
-  void chi_squared(const float* x, const float* y, int64_t y_ld, int64_t columns, int64_t features, \
-                   float* out) noexcept;
-namespace base {
-SVC_DISTANCES
-}
-#if defined(__x86_64__)
-namespace avx2 {
-SVC_DISTANCES
-}
-namespace avx512 {
-SVC_DISTANCES
-}
-#endif
-#undef SVC_DISTANCES
+SVC_PER_ISA(DistancesFunction distances(bool chi_squared) noexcept)
 
 }  // namespace mokume::svc

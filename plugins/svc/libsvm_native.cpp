@@ -163,7 +163,7 @@ void begin(const Problem& p) {
 }
 
 template <bool kRegression>
-void advance(const PlaceArrays& arrays, int32_t max_steps, int32_t place) {
+void advance(const PlaceArrays& arrays, int32_t max_steps, int32_t place) noexcept {
   const Problem p(arrays, place);
   PlaceInts& si = arrays.ints[place];
   PlaceFloats& sf = arrays.floats[place];
@@ -219,20 +219,14 @@ void advance(const PlaceArrays& arrays, int32_t max_steps, int32_t place) {
 
 }  // namespace
 
-void smo(const PlaceArrays& arrays, int32_t max_steps, int32_t place) noexcept {
-  advance<false>(arrays, max_steps, place);
-}
-
-void smo_regression(const PlaceArrays& arrays, int32_t max_steps, int32_t place) noexcept {
-  advance<true>(arrays, max_steps, place);
-}
+SmoFunction smo(bool regression) noexcept { return regression ? advance<true> : advance<false>; }
 
 }  // namespace mokume::svc::SOLVER_ISA
 
 #if defined(SOLVER_DISPATCH)
 namespace mokume::svc {
 
-SmoFunction smo_native(bool regression) { return regression ? SOLVER_BEST(smo_regression) : SOLVER_BEST(smo); }
+SmoFunction smo_native(bool regression) { return SOLVER_BEST(smo)(regression); }
 
 }  // namespace mokume::svc
 #endif

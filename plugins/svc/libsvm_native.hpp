@@ -3,6 +3,7 @@
 
 #include <cstdint>
 
+#include "per_isa.hpp"
 #include "places.hpp"
 
 namespace mokume::svc {
@@ -13,19 +14,6 @@ using SmoFunction = void (*)(const PlaceArrays& arrays, int32_t max_steps, int32
 // Returns the function for the best instruction set of this CPU. All instruction sets give the same bits.
 SmoFunction smo_native(bool regression);
 
-namespace base {
-void smo(const PlaceArrays& arrays, int32_t max_steps, int32_t place) noexcept;
-void smo_regression(const PlaceArrays& arrays, int32_t max_steps, int32_t place) noexcept;
-}  // namespace base
-#if defined(__x86_64__)
-namespace avx2 {
-void smo(const PlaceArrays& arrays, int32_t max_steps, int32_t place) noexcept;
-void smo_regression(const PlaceArrays& arrays, int32_t max_steps, int32_t place) noexcept;
-}  // namespace avx2
-namespace avx512 {
-void smo(const PlaceArrays& arrays, int32_t max_steps, int32_t place) noexcept;
-void smo_regression(const PlaceArrays& arrays, int32_t max_steps, int32_t place) noexcept;
-}  // namespace avx512
-#endif
+SVC_PER_ISA(SmoFunction smo(bool regression) noexcept)
 
 }  // namespace mokume::svc

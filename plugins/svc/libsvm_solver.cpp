@@ -30,31 +30,36 @@ void LibsvmSolver::advance(Places& places, KernelStore& store, int64_t max_itera
     i.status = kRunning;
   }
   if (!rows.empty()) store.fetch(rows, keep);
-  launch(places, store, order, max_iterations);
+  const StepRunner runner{host_,
+                          device_,
+                          program_ ? &*program_ : nullptr,
+                          groups_ ? "smo_group" : "smo_vector",
+                          groups_ ? uint64_t{kGroup} : 1,
+                          places.stride(),
+                          smo_native(regression_),
+                          "smo_native"};
+  runner.run(places, store, order, max_iterations);
   places.count_steps(order, max_iterations);
 }
 
-void LibsvmSolver::launch(Places& places, const KernelStore& store, const std::vector<int32_t>& order,
-                          int64_t max_iterations) {
+void StepRunner::run(Places& places, const KernelStore& store, const std::vector<int32_t>& order,
+                     int64_t max_iterations) const {
   places.send(order);
-  if (program_) {
+  if (program != nullptr) {
     const Places::Buffers& b = places.buffers();
     const auto [k] = panels_of(store);
-    const uint64_t local = groups_ ? kGroup : 1;
-    const int32_t steps = places.steps_within(order, max_iterations, steps_per_launch(device_.info(), places.stride()));
-    program_->launch(groups_ ? "smo_group" : "smo_vector", order.size() * local, local, b.order, b.ints, b.floats,
-                     b.spans, b.sign, b.flags, b.f, b.a, places.coefficients(), store.diagonal(), store.slots(),
-                     b.target, b.weight, places.stride(), steps, k[0], k[1], k[2], k[3], k[4], k[5], k[6], k[7],
-                     static_cast<int32_t>(store.panel_rows()));
+    const int32_t steps = places.steps_within(order, max_iterations, steps_per_launch(device.info(), turns_stride));
+    program->launch(kernel, order.size() * items, items, b.order, b.ints, b.floats, b.spans, b.sign, b.flags, b.f, b.a,
+                    places.coefficients(), store.diagonal(), store.slots(), b.target, b.weight, places.stride(), steps,
+                    k[0], k[1], k[2], k[3], k[4], k[5], k[6], k[7], static_cast<int32_t>(store.panel_rows()));
     places.fetch();
     return;
   }
   const int32_t steps = places.steps_within(order, max_iterations, kStepsPerLaunch);
   const PlaceArrays arrays = arrays_of(places, &store);
-  const SmoFunction solve = smo_native(regression_);
   {
-    const auto kernel = device_.kernel("smo_native");
-    host_.parallel_for(order.size(), [&](uint64_t k) { solve(arrays, steps, arrays.order[k]); });
+    const auto scope = device.kernel(native_name);
+    host.parallel_for(order.size(), [&](uint64_t k) { native(arrays, steps, arrays.order[k]); });
   }
   places.fetch();
 }

@@ -6,6 +6,7 @@
 #include <optional>
 #include <vector>
 
+#include "libsvm_native.hpp"
 #include "solver.hpp"
 
 namespace mokume::svc {
@@ -25,6 +26,21 @@ inline int32_t steps_per_launch(const mk_device_info& device, int64_t stride) {
   return static_cast<int32_t>(std::clamp<int64_t>((kTurns - once) / each, 1, kStepsPerLaunch));
 }
 
+// Describes how a solver that takes LIBSVM's steps runs: by its kernel or, without a program, by native code.
+struct StepRunner {
+  const sdk::Host& host;
+  const sdk::Device& device;
+  const sdk::Program* program;
+  const char* kernel;
+  uint64_t items;        // work-items per problem
+  int64_t turns_stride;  // stride that steps_per_launch() receives
+  SmoFunction native;
+  const char* native_name;
+
+  // Advances the problems in these places by a bounded number of steps.
+  void run(Places& places, const KernelStore& store, const std::vector<int32_t>& order, int64_t max_iterations) const;
+};
+
 class LibsvmSolver final : public Solver {
  public:
   LibsvmSolver(const sdk::Host& host, const sdk::Device& device, bool regression);
@@ -33,8 +49,6 @@ class LibsvmSolver final : public Solver {
   void advance(Places& places, KernelStore& store, int64_t max_iterations) override;
 
  private:
-  void launch(Places& places, const KernelStore& store, const std::vector<int32_t>& order, int64_t max_iterations);
-
   sdk::Host host_;
   const sdk::Device& device_;
   bool regression_;

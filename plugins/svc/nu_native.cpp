@@ -216,7 +216,7 @@ void write_nu_model(const NuProblem& p, PlaceInts& si, PlaceFloats& sf, const En
 }
 
 template <bool kRegression>
-void advance_nu(const PlaceArrays& arrays, int32_t max_steps, int32_t place) {
+void advance_nu(const PlaceArrays& arrays, int32_t max_steps, int32_t place) noexcept {
   const NuProblem p(arrays, place);
   PlaceInts& si = arrays.ints[place];
   PlaceFloats& sf = arrays.floats[place];
@@ -269,20 +269,14 @@ void advance_nu(const PlaceArrays& arrays, int32_t max_steps, int32_t place) {
 
 }  // namespace
 
-void nu(const PlaceArrays& arrays, int32_t max_steps, int32_t place) noexcept {
-  advance_nu<false>(arrays, max_steps, place);
-}
-
-void nu_regression(const PlaceArrays& arrays, int32_t max_steps, int32_t place) noexcept {
-  advance_nu<true>(arrays, max_steps, place);
-}
+SmoFunction nu(bool regression) noexcept { return regression ? advance_nu<true> : advance_nu<false>; }
 
 }  // namespace mokume::svc::SOLVER_ISA
 
 #if defined(SOLVER_DISPATCH)
 namespace mokume::svc {
 
-SmoFunction nu_native(bool regression) { return regression ? SOLVER_BEST(nu_regression) : SOLVER_BEST(nu); }
+SmoFunction nu_native(bool regression) { return SOLVER_BEST(nu)(regression); }
 
 }  // namespace mokume::svc
 #endif

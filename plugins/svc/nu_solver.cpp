@@ -31,34 +31,17 @@ void NuSolver::advance(Places& places, KernelStore& store, int64_t max_iteration
     i.status = kRunning;
   }
   if (!rows.empty() && store.mode() == KernelStore::Mode::on_the_fly) store.fetch(rows, keep);
-  launch(places, store, order, max_iterations);
+  // A launch has one more sweep than steps, and its last loops run twice.
+  const StepRunner runner{host_,
+                          device_,
+                          program_ ? &*program_ : nullptr,
+                          "nu_group",
+                          kGroup,
+                          3 * places.stride(),
+                          nu_native(regression_),
+                          "nu_native"};
+  runner.run(places, store, order, max_iterations);
   places.count_steps(order, max_iterations);
-}
-
-void NuSolver::launch(Places& places, const KernelStore& store, const std::vector<int32_t>& order,
-                      int64_t max_iterations) {
-  places.send(order);
-  if (program_) {
-    const Places::Buffers& b = places.buffers();
-    const auto [k] = panels_of(store);
-    // A launch has one more sweep than steps, and its last loops run twice.
-    const int32_t steps =
-        places.steps_within(order, max_iterations, steps_per_launch(device_.info(), 3 * places.stride()));
-    program_->launch("nu_group", order.size() * kGroup, kGroup, b.order, b.ints, b.floats, b.spans, b.sign, b.flags,
-                     b.f, b.a, places.coefficients(), store.diagonal(), store.slots(), b.target, b.weight,
-                     places.stride(), steps, k[0], k[1], k[2], k[3], k[4], k[5], k[6], k[7],
-                     static_cast<int32_t>(store.panel_rows()));
-    places.fetch();
-    return;
-  }
-  const int32_t steps = places.steps_within(order, max_iterations, kStepsPerLaunch);
-  const PlaceArrays arrays = arrays_of(places, &store);
-  const SmoFunction solve = nu_native(regression_);
-  {
-    const auto kernel = device_.kernel("nu_native");
-    host_.parallel_for(order.size(), [&](uint64_t k) { solve(arrays, steps, arrays.order[k]); });
-  }
-  places.fetch();
 }
 
 }  // namespace mokume::svc

@@ -17,8 +17,6 @@ class NuSolver final : public Solver {
   void advance(Places& places, KernelStore& store, int64_t max_iterations) override;
 
  private:
-  void launch(Places& places, const KernelStore& store, const std::vector<int32_t>& order, int64_t max_iterations);
-
   sdk::Host host_;
   const sdk::Device& device_;
   bool regression_;

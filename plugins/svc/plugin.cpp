@@ -13,7 +13,7 @@ struct Model {
   static constexpr const auto& params = svc::kParams;
   static constexpr const auto& metrics = svc::kMetrics;
   static constexpr const auto& regression_metrics = svc::kRegressionMetrics;
-  static void check(const mk_experiment& experiment) { svc::check(experiment); }
+  static void check(const mokume::sdk::Host& host, const mk_experiment& experiment) { svc::check(host, experiment); }
   static void bundle(const mk_experiment& experiment, uint32_t parts, const mk_bundle_sink& sink) {
     svc::make_bundles(experiment, parts, sink);
   }

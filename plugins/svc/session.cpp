@@ -423,6 +423,38 @@ void check_kinds(const mk_experiment& experiment) {
                 "not the classes of the data: number them so, and set data.task to \"one_class\"");
 }
 
+// Returns why the fits of some fold with this nu have no solution, or "".
+std::string why_infeasible_in_folds(const mk_experiment& experiment, const RowOrder& order, const Settings& settings) {
+  if (experiment.n_folds == 0) return why_infeasible(order, settings, MK_ALL_ROWS, settings.nu);
+  for (uint32_t fold = 0; fold < experiment.n_folds; ++fold)
+    if (std::string why = why_infeasible(order, settings, static_cast<int32_t>(fold), settings.nu); !why.empty())
+      return why;
+  return "";
+}
+
+// Warns if some candidates have an infeasible nu, and refuses an experiment in which all have one. The smallest and the
+// largest nu tell this for all others. Further bootstraps have about the same shares of classes as the first one.
+void check_feasible(const sdk::Host& host, const mk_experiment& experiment) {
+  uint32_t others = 0;
+  std::optional<Settings> least, most;
+  for (uint32_t c = 0; c < experiment.n_candidates; ++c) {
+    const Settings settings = candidate_settings(experiment, c);
+    if (settings.kind != Kind::nu_svc) {
+      ++others;
+      continue;
+    }
+    if (!least || settings.nu < least->nu) least = settings;
+    if (!most || settings.nu > most->nu) most = settings;
+  }
+  if (!most) return;
+  const RowOrder order(experiment, 0);
+  const std::string why = why_infeasible_in_folds(experiment, order, *most);
+  if (why.empty()) return;
+  const std::string none = others > 0 ? "" : why_infeasible_in_folds(experiment, order, *least);
+  if (!none.empty()) throw Error(MK_INVALID_ARGUMENT, none + ": lower nu");
+  host.log(MK_LOG_WARNING, "svc", why + ", and fits with a larger nu fail: lower nu");
+}
+
 // Refuses parameters without effect.
 void check_nu(const Settings& settings) {
   const auto refuse = [](const std::string& what) { throw Error(MK_INVALID_ARGUMENT, what); };
@@ -442,7 +474,7 @@ void check_nu(const Settings& settings) {
 
 }  // namespace
 
-void check(const mk_experiment& experiment) {
+void check(const sdk::Host& host, const mk_experiment& experiment) {
   const mk_data& train = *experiment.train;
   const bool regression = train.n_classes == 0;
   if (regression ? train.targets == nullptr : train.labels == nullptr)
@@ -473,6 +505,7 @@ void check(const mk_experiment& experiment) {
       throw Error(MK_INVALID_ARGUMENT,
                   "class_weight needs multiclass = \"ovo\": against the rest, the other side has rows of many classes");
   }
+  check_feasible(host, experiment);
 }
 
 void make_bundles(const mk_experiment& experiment, uint32_t parts, const mk_bundle_sink& sink) {

@@ -58,8 +58,8 @@ class SvcSession {
 
 Settings candidate_settings(const mk_experiment& experiment, uint32_t candidate);
 
-// Throws an Error if the experiment violates a rule that the schema cannot express.
-void check(const mk_experiment& experiment);
+// Throws an Error if the experiment violates a rule that the schema cannot express. Warns of fits that will fail.
+void check(const sdk::Host& host, const mk_experiment& experiment);
 
 // Makes one bundle per kernel matrix, or one per part of the folds if `parts` requests more. Never splits along C.
 void make_bundles(const mk_experiment& experiment, uint32_t parts, const mk_bundle_sink& sink);

@@ -15,7 +15,6 @@ enum class Multiclass { one_vs_rest, one_vs_one };
 // Selects one of LIBSVM's machines. `automatic` is C-SVC for classes and epsilon-SVR for numbers.
 enum class Kind { automatic, c_svc, nu_svc, one_class, epsilon_svr, nu_svr };
 
-// Returns whether nu takes the place of C (nu_svc, one_class) or of epsilon (nu_svr).
 // Returns why a solution is not finite, with the cure.
 constexpr const char* why_not_finite(Kind kind) {
   return kind == Kind::nu_svc
@@ -23,6 +22,7 @@ constexpr const char* why_not_finite(Kind kind) {
              : "kernel values overflow: scale the data or lower gamma, coef0 or degree";
 }
 
+// Returns whether nu takes the place of C (nu_svc, one_class) or of epsilon (nu_svr).
 constexpr bool has_nu(Kind kind) { return kind == Kind::nu_svc || kind == Kind::one_class || kind == Kind::nu_svr; }
 
 // A one-class machine accepts rows of the first of these classes and rejects rows of the second, as LIBSVM numbers

@@ -132,6 +132,11 @@ class World {
   }
 
   bool present() const { return device_ != nullptr; }
+  // Adds all further warnings to `heard`.
+  void hear_warnings(std::string& heard) {
+    log_.set_level(MK_LOG_WARNING);
+    log_.set_listener([&heard](mk_log_level, const std::string& line) { heard += line; });
+  }
   const mk_model& model() const { return *model_; }
   device::Device& device() { return *device_; }
 

@@ -268,6 +268,21 @@ TEST_P(NuOnDevice, ComputesKernelRowsOnTheFlyWithTheSameErrors) {
     EXPECT_NEAR(result.value, expected.at(key).value, machine.classes == 0 ? 1e-3 * result.value : 1) << key.first;
 }
 
+// A launch looks at a limited number of rows. In fold 0, the first row of the start comes after this limit.
+TEST(Nu, LooksForItsStartInSeveralLaunches) {
+  World host("host", 0, 64 << 20), opencl("opencl", 0, 64 << 20);
+  REQUIRE_DEVICE(opencl);
+  const Blobs blobs = rows_for(kMachines[2], 54'000);
+  std::vector<Candidate> candidates(1);
+  candidates[0].kind = "one_class";
+  candidates[0].nu = 0.001;
+  const Experiment experiment(blobs, candidates, kFolds);
+  Session ours(opencl, experiment), theirs(host, experiment);
+  const Result result = ours.fit({{0, 0}}).at({0, 0}), expected = theirs.fit({{0, 0}}).at({0, 0});
+  EXPECT_EQ(result.status, MK_FIT_OK) << result.note;
+  EXPECT_NEAR(result.value, expected.value, 2);
+}
+
 // A fit with an infeasible nu fails by name, and the others are not affected.
 TEST(Nu, MayBeInfeasible) {
   World world("host");
@@ -289,6 +304,35 @@ TEST(Nu, MayBeInfeasible) {
   }
   world.model().fitted_destroy(session.refit(0));
   EXPECT_THROW(session.refit(1), Error);
+}
+
+// The check tells before the search what fails in it: it refuses an experiment only if all its fits would fail.
+TEST(Nu, ThatIsInfeasibleIsForeseen) {
+  World world("host");
+  std::string warnings;
+  world.hear_warnings(warnings);
+  Blobs blobs = rows_for(kMachines[0], 300);
+  for (int64_t r = 0; r < 300; ++r) blobs.labels[static_cast<size_t>(r)] = r % 5 == 0 ? 1 : 0;
+  std::vector<Candidate> candidates(2);
+  for (Candidate& c : candidates) c.kind = "nu_svc";
+  const auto check = [&](double nu, double other) {
+    candidates[0].nu = nu;
+    candidates[1].nu = other;
+    const Experiment experiment(blobs, candidates, kFolds);
+    sdk::call(world.model().check, world.model().self, experiment.get());
+  };
+  const std::string sentence =
+      "is infeasible: the smaller side of a binary problem has 40 of 200 rows, so nu can be at most 0.4";
+  check(0.3, 0.39);
+  EXPECT_EQ(warnings, "");
+  check(0.41, 0.39);
+  EXPECT_NE(warnings.find("nu = 0.41 " + sentence), std::string::npos) << warnings;
+  try {
+    check(0.41, 0.5);
+    ADD_FAILURE() << "the experiment was taken";
+  } catch (const Error& e) {
+    EXPECT_EQ(e.what(), "nu = 0.41 " + sentence + ": lower nu");
+  }
 }
 
 // A row of weight 2 counts like two rows, as in scikit-learn.

@@ -17,6 +17,7 @@
 // F and the multipliers are pairs of floats. Elementwise operations are the same as in the native solver, and every sum
 // has a fixed order, so both take the same steps over the same kernel matrix.
 
+#define MOST_LOOKS 16384  // rows that a launch looks at before it adds a row, because some drivers limit the turns of loops
 #define I_OTHER I_LEFT  // first row of the pair of side 1; I_BEST is that of side 0
 
 #define UP_OF(side) (UP << (2 * (side)))
@@ -212,7 +213,12 @@ __kernel __attribute__((reqd_work_group_size(GROUP, 1, 1))) void nu_group(
   }
   barrier(CLK_GLOBAL_MEM_FENCE);
   if (starts) {
+    const int last = need + MOST_LOOKS;
     while (need < ld) {
+      if (need == last) {
+        status = START;
+        break;
+      }
       const float high = a[need] - a[2 * ld + need], low = a[ld + need] - a[3 * ld + need];
       if (high != 0.0f || low != 0.0f) {
         if (work >= max_steps || slot[need] < 0) {
