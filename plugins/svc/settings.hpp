@@ -15,7 +15,6 @@ enum class Multiclass { one_vs_rest, one_vs_one };
 // Selects one of LIBSVM's machines. `automatic` is C-SVC for classes and epsilon-SVR for numbers.
 enum class Kind { automatic, c_svc, nu_svc, one_class, epsilon_svr, nu_svr };
 
-// Returns whether nu takes the place of C (nu_svc, one_class) or of epsilon (nu_svr).
 // Returns why a solution is not finite, with the cure.
 constexpr const char* why_not_finite(Kind kind) {
   return kind == Kind::nu_svc
@@ -23,6 +22,7 @@ constexpr const char* why_not_finite(Kind kind) {
              : "kernel values overflow: scale the data or lower gamma, coef0 or degree";
 }
 
+// Returns whether nu takes the place of C (nu_svc, one_class) or of epsilon (nu_svr).
 constexpr bool has_nu(Kind kind) { return kind == Kind::nu_svc || kind == Kind::one_class || kind == Kind::nu_svr; }
 
 // A one-class machine accepts rows of the first of these classes and rejects rows of the second, as LIBSVM numbers
@@ -47,6 +47,7 @@ struct Kernel : ops::KernelFunction {
 };
 
 inline constexpr double kDefaultEpsilon = 0.1, kDefaultNu = 0.5;
+inline constexpr int64_t kDefaultLandmarks = 1000, kMostLandmarks = 16384;
 
 // Holds the parameters of one candidate.
 struct Settings {
@@ -62,11 +63,13 @@ struct Settings {
   double tol = 1e-3;
   int64_t max_iterations = 10'000'000;
   SolverKind solver = SolverKind::libsvm;
-  bool tighten = false;               // whether to solve ill-determined fits again with smaller tolerances
-  double epsilon = kDefaultEpsilon;   // regression only; errors up to this size cost nothing
-  bool standardise_target = false;    // regression only; C, epsilon and tol are in units of the targets' deviation
-  std::string class_weight;           // text from the configuration
-  std::vector<double> class_weights;  // indexed by class, for one fit; empty if all are 1
+  bool tighten = false;              // whether to solve ill-determined fits again with smaller tolerances
+  double epsilon = kDefaultEpsilon;  // regression only; errors up to this size cost nothing
+  bool standardise_target = false;   // regression only; C, epsilon and tol are in units of the targets' deviation
+  bool approximates = false;         // whether to solve on features of Nystrom's method
+  int64_t landmarks = kDefaultLandmarks, landmark_seed = 0;  // only if it approximates
+  std::string class_weight;                                  // text from the configuration
+  std::vector<double> class_weights;                         // indexed by class, for one fit; empty if all are 1
 };
 
 extern const std::vector<mk_param> kParams;
@@ -83,6 +86,9 @@ std::vector<double> weights_of(const std::string& text, const mk_experiment& exp
 double size_of(GammaUnit unit, const mk_experiment& experiment, uint32_t sample, int32_t fold);
 
 bool same_kernel(const Kernel& a, const Kernel& b);
+
+// Returns whether two candidates share a kernel matrix, or the features that approximate it.
+bool same_features(const Settings& a, const Settings& b);
 
 // Throws Error(MK_BAD_DATA) if a row of `x`, which `what` names, has a negative input and the kernel compares
 // frequencies.
