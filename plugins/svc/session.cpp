@@ -6,6 +6,7 @@
 #include <string>
 #include <string_view>
 
+#include "nystrom/check.hpp"
 #include "sdk/model.hpp"
 #include "sdk/ops.hpp"
 
@@ -485,53 +486,6 @@ void check_nu(const Settings& settings) {
   if (!settings.class_weight.empty()) refuse("class_weight multiplies C, which nu_svc and one_class lack: remove it");
 }
 
-// Refuses parameters without effect or without a meaning for features of landmarks.
-void check_approximation(const Settings& settings) {
-  const auto refuse = [](const std::string& what) { throw Error(MK_INVALID_ARGUMENT, what); };
-  if (!settings.approximates) {
-    if (settings.landmarks != kDefaultLandmarks || settings.landmark_seed != 0)
-      refuse(
-          "landmarks and landmark_seed have no effect without an approximation: set approximation to \"nystrom\", or "
-          "remove them");
-    return;
-  }
-  if (settings.precomputed)
-    refuse(
-        "approximation \"nystrom\" computes kernel values from inputs, which a precomputed kernel lacks: choose "
-        "another "
-        "kernel, or set approximation to \"none\"");
-  if (settings.kernel.kind == ops::KernelKind::sigmoid)
-    refuse(
-        "the kernel sigmoid is not positive definite, so no features approximate it: choose another kernel, or set "
-        "approximation to \"none\"");
-  if (settings.kernel.kind == ops::KernelKind::polynomial && settings.kernel.coef0 < 0)
-    refuse(
-        "a polynomial kernel with a negative coef0 is not positive definite, so no features approximate it: raise "
-        "coef0, or set approximation to \"none\"");
-  if (has_nu(settings.kind))
-    refuse(
-        "approximation \"nystrom\" has no machines with nu: set kind to \"c_svc\" or \"epsilon_svr\", or approximation "
-        "to \"none\"");
-  if (settings.solver == SolverKind::libsvm || settings.tighten)
-    refuse("approximation \"nystrom\" has a solver of its own, so solver and tighten have no effect: remove them");
-}
-
-// Throws if a fit trains on fewer rows than it has landmarks.
-void check_landmarks(const mk_experiment& experiment, int64_t landmarks) {
-  for (uint32_t s = 0; s < experiment.n_bootstraps; ++s) {
-    const mk_sample& sample = experiment.samples[s];
-    std::vector<int64_t> held_out(experiment.n_folds + 1, 0);
-    for (int64_t i = 0; experiment.n_folds > 0 && i < sample.places; ++i)
-      ++held_out[static_cast<size_t>(sample.fold_of[i] + 1)];
-    held_out.front() = 0;  // rows that no fold holds out
-    const int64_t least = sample.places - *std::max_element(held_out.begin(), held_out.end());
-    if (landmarks > least)
-      throw Error(MK_INVALID_ARGUMENT, "landmarks is " + std::to_string(landmarks) + ", but a fit trains on only " +
-                                           std::to_string(least) +
-                                           " rows: lower landmarks, or set approximation to \"none\"");
-  }
-}
-
 }  // namespace
 
 void check(const mk_experiment& experiment) {
@@ -550,7 +504,7 @@ void check(const mk_experiment& experiment) {
   if (train.rows >= (int64_t{1} << 31) - kBlock)
     throw Error(MK_BAD_DATA, "svc supports at most 2^31 rows: set data.limit");
   check_precomputed(experiment);
-  int64_t landmarks = 0;
+  check_approximations(experiment);
   for (uint32_t c = 0; c < experiment.n_candidates; ++c) {
     const Settings settings = candidate_settings(experiment, c);
     if (!regression && (settings.epsilon != kDefaultEpsilon || settings.standardise_target))
@@ -560,15 +514,12 @@ void check(const mk_experiment& experiment) {
     if (regression && !settings.class_weight.empty())
       throw Error(MK_INVALID_ARGUMENT, "class_weight weighs classes, but the targets are numbers: remove it");
     check_nu(settings);
-    check_approximation(settings);
-    if (settings.approximates) landmarks = std::max(landmarks, settings.landmarks);
     check_inputs(settings.kernel, train.x, train.rows, train.features, "training row");
     const bool weighs = !regression && !weights_of(settings.class_weight, experiment, 0, MK_ALL_ROWS).empty();
     if (weighs && train.n_classes > 2 && settings.multiclass == Multiclass::one_vs_rest)
       throw Error(MK_INVALID_ARGUMENT,
                   "class_weight needs multiclass = \"ovo\": against the rest, the other side has rows of many classes");
   }
-  check_landmarks(experiment, landmarks);
 }
 
 void make_bundles(const mk_experiment& experiment, uint32_t parts, const mk_bundle_sink& sink) {

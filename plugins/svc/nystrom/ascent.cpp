@@ -55,8 +55,8 @@ Ascent::Ascent(const sdk::Host& host, const sdk::Device& device, const RowOrder&
           (groups_ ? "-DEACH=" + std::to_string(features.width() / kFeatureUnit) : std::string()) +
               (order.regression() ? " -DREGRESSION=1" : ""))) {
   const int64_t n = order.rows(), width = features.width();
-  const uint64_t used = Features::bytes(n, order.features(), features.most_landmarks()) + shared_bytes(n, kinds) +
-                        reserve;
+  const uint64_t used =
+      Features::bytes(n, order.features(), features.most_landmarks()) + shared_bytes(n, kinds) + reserve;
   const uint64_t left = device.budget_bytes() - std::min(device.budget_bytes(), used);
   const auto in_memory = static_cast<int64_t>(left / bytes_of_place(n, width));
   const auto in_buffer = static_cast<int64_t>(device.info().max_buffer_bytes / sizeof(float)) / std::max(n, width);
@@ -165,8 +165,8 @@ void Ascent::run_pass(const std::vector<int32_t>& running, const std::function<v
     program_->launch(groups_ ? "ascent_group" : "ascent_vector", running.size() * local, local, order_buffer_,
                      ints_buffer_, floats_buffer_, signs_, target_, weight_, features_.norms(), multipliers_, active_,
                      weights_, order_.rows(), features_.width(), first, count, features_.panel(0), features_.panel(1),
-                     features_.panel(2), features_.panel(3), features_.panel(4), features_.panel(5),
-                     features_.panel(6), features_.panel(7), static_cast<int32_t>(features_.panel_rows()));
+                     features_.panel(2), features_.panel(3), features_.panel(4), features_.panel(5), features_.panel(6),
+                     features_.panel(7), static_cast<int32_t>(features_.panel_rows()));
   }
   device_.read(ints_buffer_, ints_.data(), ints_.size());
   device_.read(floats_buffer_, floats_.data(), floats_.size());
@@ -197,8 +197,9 @@ void Ascent::run_natively(const std::vector<int32_t>& running, int32_t first, in
   host_.parallel_for(running.size(), [&](uint64_t k) { ascend(arrays, running[k], first, count); });
 }
 
-// The violations of LIBSVM's stopping rule lie in an interval of the length tol, whose middle is the bias, so half of it
-// bounds the violation of each row here. The sum of the multipliers must be zero, up to what moves the bias as little.
+// The violations of LIBSVM's stopping rule lie in an interval of the length tol, whose middle is the bias, so half of
+// it bounds the violation of each row here. The sum of the multipliers must be zero, up to what moves the bias as
+// little.
 std::optional<LinearMachine> Ascent::after_pass(size_t k, const AscentProblem& problem) {
   Place& place = places_[k];
   AscentInts& ints = ints_[k];

@@ -24,10 +24,10 @@ struct AscentInts {
 };
 struct AscentFloats {
   float c, c_minus, epsilon;
-  float centre;           // the bias is centre + elastic * sum
-  float elastic;          // how far the bias moves with the sum of the multipliers
-  float sum, sum_rest;    // sum of the multipliers, as a pair
-  float violation;        // largest violation that the pass has met
+  float centre;         // the bias is centre + elastic * sum
+  float elastic;        // how far the bias moves with the sum of the multipliers
+  float sum, sum_rest;  // sum of the multipliers, as a pair
+  float violation;      // largest violation that the pass has met
 };
 
 // Describes a machine to solve. Rows of sign +1 have the bound c, and those of sign -1 have c_minus.
@@ -80,8 +80,8 @@ class Ascent {
   struct Place {
     size_t problem = 0;
     int64_t pass = 0, moves = 0;
-    int partial = 0;      // passes over active rows since the last one over all rows
-    float target = 0;     // violation at which such passes end
+    int partial = 0;   // passes over active rows since the last one over all rows
+    float target = 0;  // violation at which such passes end
     bool used = false;
   };
   struct Signs {

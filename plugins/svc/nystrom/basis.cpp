@@ -71,8 +71,8 @@ class Factor {
 
  private:
   double value(int64_t a, int64_t b) const {
-    return double{static_cast<float>(
-        kernel_value(kernel_, x_.data() + a * features_, x_.data() + b * features_, features_))};
+    return double{
+        static_cast<float>(kernel_value(kernel_, x_.data() + a * features_, x_.data() + b * features_, features_))};
   }
 
   const sdk::Host& host_;

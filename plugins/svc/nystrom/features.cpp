@@ -15,8 +15,8 @@ constexpr int64_t kBlockRows = 4096;  // rows whose kernel values are in memory 
 
 uint64_t Features::bytes(int64_t rows, int64_t inputs, int64_t landmarks) {
   const int64_t block = std::min(rows, kBlockRows);
-  const int64_t floats = rows * (width_of(landmarks) + 1) + block * (inputs + landmarks + 1) +
-                         landmarks * (inputs + landmarks + 1);
+  const int64_t floats =
+      rows * (width_of(landmarks) + 1) + block * (inputs + landmarks + 1) + landmarks * (inputs + landmarks + 1);
   return static_cast<uint64_t>(floats) * sizeof(float);
 }
 
@@ -36,11 +36,10 @@ Features::Features(const sdk::Host& host, const sdk::Device& device, const mk_da
   const uint64_t row_bytes = static_cast<uint64_t>(width_) * sizeof(float);
   panel_rows_ = std::min<int64_t>(n, static_cast<int64_t>(device.info().max_buffer_bytes / row_bytes));
   if (needed > device.budget_bytes() || n > kFeaturePanels * panel_rows_)
-    throw Error(MK_OUT_OF_MEMORY, "svc needs at least " + std::to_string(needed >> 20) + " MiB for " +
-                                      std::to_string(n) + " rows and " + std::to_string(landmarks) +
-                                      " landmarks, but " + device.info().name + " has a budget of " +
-                                      std::to_string(device.budget_bytes() >> 20) +
-                                      " MiB: raise [devices] memory, or lower landmarks");
+    throw Error(MK_OUT_OF_MEMORY,
+                "svc needs at least " + std::to_string(needed >> 20) + " MiB for " + std::to_string(n) + " rows and " +
+                    std::to_string(landmarks) + " landmarks, but " + device.info().name + " has a budget of " +
+                    std::to_string(device.budget_bytes() >> 20) + " MiB: raise [devices] memory, or lower landmarks");
   // A block lies in one panel, and starts at a multiple of kGemmCut, so the panels change no bit of a product.
   if (panel_rows_ < n && panel_rows_ > ops::kGemmCut) panel_rows_ = panel_rows_ / ops::kGemmCut * ops::kGemmCut;
   block_ = std::min(block_, panel_rows_);
@@ -112,8 +111,7 @@ void Features::compute_block(const Kernel& kernel, const mk_tensor& out, int64_t
   device_.submit(ops::gemm(values, false, sdk::matrix(transform_.get(), size, size), true, out));
 }
 
-void Features::for_rows(int64_t first, int64_t count,
-                        const std::function<void(const mk_tensor&, int64_t)>& use) const {
+void Features::for_rows(int64_t first, int64_t count, const std::function<void(const mk_tensor&, int64_t)>& use) const {
   for (int64_t r = first; r < first + count;) {
     const int64_t panel = r / panel_rows_, rows = std::min(first + count, (panel + 1) * panel_rows_) - r;
     use(sdk::matrix(panels_[static_cast<size_t>(panel)].get(), rows, width_, 0, (r - panel * panel_rows_) * width_), r);

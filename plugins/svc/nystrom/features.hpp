@@ -25,9 +25,7 @@ class Features {
            int64_t landmarks, uint64_t reserve);
 
   // Returns the number of floats of a row, for at most this many landmarks.
-  static int64_t width_of(int64_t landmarks) {
-    return (landmarks + kFeatureUnit - 1) / kFeatureUnit * kFeatureUnit;
-  }
+  static int64_t width_of(int64_t landmarks) { return (landmarks + kFeatureUnit - 1) / kFeatureUnit * kFeatureUnit; }
   // Returns the bytes of device memory for this many rows, inputs and landmarks.
   static uint64_t bytes(int64_t rows, int64_t inputs, int64_t landmarks);
 
@@ -63,9 +61,9 @@ class Features {
   Basis basis_;
   std::vector<sdk::Buffer> panels_;
   sdk::Buffer norms_;
-  sdk::Buffer x_, x_norms_;                  // inputs of a block of rows
-  sdk::Buffer kept_, kept_norms_;            // inputs of the kept landmarks
-  sdk::Buffer values_;                       // kernel values of a block
+  sdk::Buffer x_, x_norms_;        // inputs of a block of rows
+  sdk::Buffer kept_, kept_norms_;  // inputs of the kept landmarks
+  sdk::Buffer values_;             // kernel values of a block
   sdk::Buffer transform_;
 };
 

@@ -129,8 +129,7 @@ std::vector<std::vector<float>> NystromRunner::decisions_of(const Machines& mach
   for (size_t k = 0; k < decisions.size(); ++k) {
     const auto sign = static_cast<float>(machines.problems[k].decision_sign());
     for (int64_t r = 0; r < n; ++r)
-      decisions[k].push_back(
-          sign * (values[static_cast<size_t>(r * count) + k] + machines.solved[k].bias));
+      decisions[k].push_back(sign * (values[static_cast<size_t>(r * count) + k] + machines.solved[k].bias));
   }
   return decisions;
 }
@@ -160,8 +159,7 @@ void NystromRunner::refit(const Settings& settings, const mk_fit_sink& sink, Fit
     const Basis& basis = features_->basis();
     std::vector<std::pair<int32_t, int64_t>> vectors;  // class and index in the basis
     for (int64_t k = 0; k < basis.size(); ++k) vectors.emplace_back(order_.label(features_->landmark(k)), k);
-    std::stable_sort(vectors.begin(), vectors.end(),
-                     [](const auto& a, const auto& b) { return a.first < b.first; });
+    std::stable_sort(vectors.begin(), vectors.end(), [](const auto& a, const auto& b) { return a.first < b.first; });
     for (const auto& [label, k] : vectors) {
       const int64_t original = order_.original(features_->landmark(k));
       const float* const x = data_.x + original * order_.features();
