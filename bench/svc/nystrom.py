@@ -60,9 +60,9 @@ seed  = 1
 [data]
 source = "npy"
 path   = "x.npy"
-target = "y.npy"
+labels = "y.npy"
 test   = "test_x.npy"
-test_target = "test_y.npy"
+test_labels = "test_y.npy"
 [validation]
 folds = {FOLDS}
 [search]

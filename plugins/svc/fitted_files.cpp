@@ -142,6 +142,17 @@ void load_unlabelled(Fitted& f, LibsvmModel m) {
   f.rho = {static_cast<float>(m.rho.front())};
 }
 
+// Returns the training rows in the order of the vectors in the files: those of two classes are sorted by the sign of
+// their coefficient, which is that of their class unless they are landmarks.
+std::vector<int64_t> rows_in_files(const Fitted& f) {
+  if (!f.settings.approximates || f.classes() != 2) return f.training_rows;
+  std::vector<int64_t> rows;
+  for (const float sign : {1.0F, -1.0F})
+    for (size_t v = 0; v < f.training_rows.size(); ++v)
+      if (sign * f.coefficients[v] > 0) rows.push_back(f.training_rows[v]);
+  return rows;
+}
+
 LibsvmModel model_of(const Fitted& f) {
   if (f.regression() || f.one_class()) return unlabelled_model(f);
   const std::vector<int64_t> labels = numeric_labels(f.class_names);
@@ -253,8 +264,9 @@ void Fitted::save(const std::string& directory) const {
                    {"kernel", kernel_name(settings.kernel)},
                    {"C", settings.c},
                    {"files", files}};
-  // The training rows are in the order of the vectors in the file.
-  if (one_file(*this) && !training_rows.empty()) manifest["training_rows"] = training_rows;
+  // The training rows are in the order of the vectors in the file, if there is one file.
+  if ((one_file(*this) || settings.approximates) && !training_rows.empty())
+    manifest["training_rows"] = rows_in_files(*this);
   if (settings.approximates) manifest["approximation"] = "nystrom";
   if (!steps.empty()) manifest["steps"] = steps;
   if (!converged.empty()) manifest["converged"] = converged;
