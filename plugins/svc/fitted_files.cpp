@@ -184,7 +184,8 @@ class Vectors {
 void load_problems(Fitted& f, const std::string& directory) {
   const auto classes = static_cast<size_t>(f.classes());
   const size_t count = f.settings.multiclass == Multiclass::one_vs_one ? classes * (classes - 1) / 2 : classes;
-  std::vector<std::vector<std::pair<size_t, float>>> coefficients;  // of each problem, by the index of a vector
+  std::vector<std::vector<std::pair<size_t, float>>>
+      coefficients;  // by problem; the first of a pair is the index of a vector
   Vectors vectors(f, f.settings.approximates);
   for (size_t k = 0; k < count; ++k) {
     const std::string path = directory + "/" + problem_file(static_cast<int64_t>(k), f.settings);

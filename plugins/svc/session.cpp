@@ -85,7 +85,7 @@ double guessed_cost(SolverKind solver, const ops::KernelFunction& kernel, double
 // Lists candidates that share a kernel matrix or features, in ascending order of C.
 struct Group {
   uint32_t bootstrap = 0;
-  Settings settings;  // of the first candidate
+  Settings settings;  // parameters of the first candidate
   std::vector<uint32_t> candidates;
 };
 

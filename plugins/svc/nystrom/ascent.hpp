@@ -25,7 +25,7 @@ struct AscentInts {
 struct AscentFloats {
   float c, c_minus, epsilon;
   float centre;         // the bias is centre + elastic * sum
-  float elastic;        // how far the bias moves with the sum of the multipliers
+  float elastic;        // change of the bias for a change of the sum by 1
   float sum, sum_rest;  // sum of the multipliers, as a pair
   float violation;      // largest violation that the pass has met
 };

@@ -16,7 +16,7 @@ namespace mokume::svc {
 struct Basis {
   std::vector<int64_t> kept;      // indices of landmarks, in the order of the factor
   std::vector<double> transform;  // lower triangle, size() x size()
-  double mean_diagonal = 0;       // of all landmarks
+  double mean_diagonal = 0;       // average over all landmarks
 
   int64_t size() const { return static_cast<int64_t>(kept.size()); }
 };

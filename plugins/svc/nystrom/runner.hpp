@@ -22,7 +22,7 @@ namespace mokume::svc {
 struct ApproximateFit {
   Settings settings;
   int32_t fold;
-  uint32_t index;  // that the sink receives
+  uint32_t index;  // index that the sink receives
 };
 
 class NystromRunner {
