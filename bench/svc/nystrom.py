@@ -1,14 +1,16 @@
 #!/usr/bin/env python3
 """Compares grids on the features of landmarks with scikit-learn's Nystroem and LinearSVC, in alternating runs.
 
-    bench/svc/nystrom.py [--rows 20000] [--landmarks 500] [--rounds 3] [--out FILE]
+    bench/svc/nystrom.py [--rows 20000] [--landmarks 500] [--rounds 3] --out FILE
 
 Both sides fit the same candidates to the same rows of MNIST in as many folds, with the hinge loss and one machine for
 each class, and with their own landmarks and random folds, so errors agree only up to chance. The times are those of a
 whole search with the final fit and its test; that of mokume includes reading the data and writing the report. With
 --made, the rows are made: 100,000 and more of 20 inputs and two classes, too many for a kernel matrix.
 """
+import gzip
 import json
+import os
 import pathlib
 import platform
 import tempfile
@@ -27,9 +29,7 @@ FOLDS = 3
 
 
 def mnist(rows):
-    """Returns the first rows of MNIST, and its test set, as the program's reader leaves them in a table."""
-    import gzip
-    import os
+    """Returns the first rows of MNIST and its test set, with inputs from 0 to 1."""
     base = pathlib.Path(os.environ["MOKUME_DATA"]) / "mnist"
 
     def read(name, skip):
@@ -94,7 +94,8 @@ def of_scikit_learn(options, grid, data):
 
 
 def main():
-    arguments = parser(__doc__, "svc-nystrom.json")
+    arguments = parser(__doc__)
+    arguments.add_argument("--out", type=pathlib.Path, required=True)
     arguments.add_argument("--rows", type=int, default=20000)
     arguments.add_argument("--landmarks", type=int, default=500)
     arguments.add_argument("--rounds", type=int, default=3)
@@ -108,7 +109,7 @@ def main():
         one = {}
         for name, measure in (("mokume", of_mokume), ("scikit-learn", of_scikit_learn)):
             seconds, error, test = measure(options, grid, data)
-            one[name] = {"seconds": round(seconds, 2), "error": round(error, 5), "test_error": round(test, 5)}
+            one[name] = {"seconds": round(seconds, 2), "error": round(float(error), 5), "test_error": round(float(test), 5)}
             print(name, one[name], flush=True)
         rounds.append(one)
     result = {"date": time.strftime("%Y-%m-%d"), "machine": platform.processor() or platform.machine(),
