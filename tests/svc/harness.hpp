@@ -213,9 +213,10 @@ class Experiment {
 // Holds a session and its reports.
 class Session {
  public:
-  Session(World& world, const Experiment& experiment) : world_(world) {
+  Session(World& world, const Experiment& experiment) : Session(world, experiment, world.device().services()) {}
+  Session(World& world, const Experiment& experiment, const mk_device_services* services) : world_(world) {
     const mk_model& m = world.model();
-    sdk::call(m.session_create, m.self, experiment.get(), world.device().services(), &session_);
+    sdk::call(m.session_create, m.self, experiment.get(), services, &session_);
   }
   ~Session() { world_.model().session_destroy(session_); }
   Session(const Session&) = delete;

@@ -212,6 +212,29 @@ TEST(Nystrom, AFitDependsNeitherOnOtherFitsNorOnTheBudgetNorOnAResume) {
   }
 }
 
+// Describes the device of a test as one whose largest buffer holds the features of 512 rows.
+mk_device_info small_buffers;
+
+TEST(Nystrom, FeaturesLieInAsManyBuffersAsTheDeviceNeeds) {
+  for (const char* backend : {"host", "opencl"}) {
+    World world(backend);
+    if (!world.present()) continue;
+    const Blobs blobs(1300, 5, 3, kThirds);
+    const Candidate candidate = on_landmarks(60);
+    const Results whole = fits_of(world, blobs, {candidate});
+    mk_device_services services = *world.device().services();
+    small_buffers = *services.info(services.self);
+    small_buffers.max_buffer_bytes = 512 * 128 * sizeof(float);
+    services.info = [](void*) -> const mk_device_info* { return &small_buffers; };
+    const Experiment experiment(blobs, {candidate}, kThirds);
+    Session session(world, experiment, &services);
+    for (const auto& [key, result] : session.fit(all_fits(1, kThirds))) {
+      EXPECT_EQ(result.status, MK_FIT_OK);
+      EXPECT_NEAR(result.value, whole.at(key).value, 1.5) << backend << " fold " << key.second;
+    }
+  }
+}
+
 TEST(Nystrom, MixesWithExactFits) {
   World world("host");
   const Blobs blobs(kRowsHere, 5, 3, kThirds);
