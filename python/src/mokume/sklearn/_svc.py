@@ -37,8 +37,10 @@ class PairMachine(KernelMachine):
         if self._shares_landmarks() and self._wants_probability():
             raise ValueError("probability=True with approximation='nystrom' takes two classes, but y has more")
         self._rows_of_classes = y.astype(np.int64)
-        super()._dense_fit(X, y, sample_weight, solver_type, kernel, random_seed)
-        del self._rows_of_classes
+        try:
+            super()._dense_fit(X, y, sample_weight, solver_type, kernel, random_seed)
+        finally:
+            del self._rows_of_classes
 
     def _weighted_rows(self, y, sample_weight):
         rows = super()._weighted_rows(y, sample_weight)
