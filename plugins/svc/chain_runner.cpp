@@ -300,32 +300,8 @@ void ChainRunner::report_complete(Fold& fold) {
     const bool complete = std::all_of(fit.decisions.begin(), fit.decisions.end(),
                                       [](const auto& d) { return d != nullptr && !d->empty(); });
     if (!complete && order_.fold_rows(fold.fold) > 0) continue;
-    if (order_.regression())
-      report_numbers(fold, fit);
-    else
-      report_classes(fold, fit);
+    report_fit(fold, fit);
   }
-}
-
-ChainRunner::Classes ChainRunner::classify(const Fold& fold, const Fit& fit) const {
-  const int64_t n = order_.fold_rows(fold.fold), begin = order_.fold_begin(fold.fold);
-  const size_t each = problems_.size();
-  Classes classes;
-  classes.decisions.resize(static_cast<size_t>(n) * each);
-  for (int64_t r = 0; r < n; ++r) {
-    float* const row = classes.decisions.data() + static_cast<size_t>(r) * each;
-    for (size_t k = 0; k < each; ++k) {
-      row[k] = (*fit.decisions[k])[static_cast<size_t>(r)];
-      classes.finite = classes.finite && std::isfinite(row[k]);
-    }
-    classes.labels.push_back(order_.label(begin + r));
-    classes.predicted.push_back(predict_class(row, order_.classes(), settings_));
-    classes.errors += classes.predicted.back() != classes.labels.back() ? 1 : 0;
-    // The tolerance of a problem with nu is in another unit than its decision values.
-    if (has_nu(settings_.kind)) continue;
-    classes.unsure += is_unsure(row, order_.classes(), settings_.multiclass, static_cast<float>(settings_.tol)) ? 1 : 0;
-  }
-  return classes;
 }
 
 void ChainRunner::hand_over(const Fold& fold, const Fit& fit) {
@@ -336,75 +312,29 @@ void ChainRunner::hand_over(const Fold& fold, const Fit& fit) {
                        fit.step.settled_c.empty() ? fit.settled_c : fit.step.settled_c});
 }
 
-void ChainRunner::report_classes(Fold& fold, Fit& fit) {
-  const Classes classes = classify(fold, fit);
-  const auto n = static_cast<int64_t>(classes.labels.size());
-  const bool hands_over = pass_ == Pass::first || pass_ == Pass::again;
-  if (hands_over && sdk::is_ill_determined(classes.unsure, n) && classes.finite) {
-    fit.reported = true;
-    fit.decisions.clear();
-    return hand_over(fold, fit);
-  }
+Ending ChainRunner::ending_of(const Fit& fit, int64_t unsure) const {
   const std::vector<double>& settled = fit.step.settled_c.empty() ? fit.settled_c : fit.step.settled_c;
-  const auto errors = static_cast<double>(classes.errors);
-  const double values[] = {errors, n == 0 ? 0.0 : errors / static_cast<double>(n)};
-  const mk_validated validated{classes.labels.data(),
-                               classes.predicted.data(),
-                               classes.decisions.data(),
-                               static_cast<uint32_t>(problems_.size()),
-                               score_kind(settings_.multiclass, order_.classes()),
-                               order_.originals(fold.fold),
-                               nullptr};
-  mk_fit_result result{};
-  result.n = n;
-  result.validated = sink_->wants_validated != 0 ? &validated : nullptr;
-  report(fit, result, make_note(fit.steps, settled, classes.unsure), &values[0], classes.finite ? 2 : 0);
+  mk_fit_status status = fit.copied == problems_.size() ? MK_FIT_COPIED : MK_FIT_OK;
+  if (fit.capped) status = MK_FIT_CAPPED;
+  return {fit.step.fit, status, make_note(fit.steps, settled, unsure)};
+}
+
+void ChainRunner::report_fit(const Fold& fold, Fit& fit) {
+  if (order_.regression()) {
+    report_numbers(*sink_, order_, settings_, fold.fold, *fit.decisions.front(), ending_of(fit, 0));
+  } else {
+    std::vector<const float*> decisions;
+    for (const auto& of_problem : fit.decisions) decisions.push_back(of_problem ? of_problem->data() : nullptr);
+    const Classes classes = classify(order_, settings_, fold.fold, decisions);
+    const bool hands_over = pass_ == Pass::first || pass_ == Pass::again;
+    if (hands_over && classes.finite &&
+        sdk::is_ill_determined(classes.unsure, static_cast<int64_t>(classes.labels.size())))
+      hand_over(fold, fit);
+    else
+      report_classes(*sink_, order_, settings_, fold.fold, classes, ending_of(fit, classes.unsure));
+  }
   fit.reported = true;
   fit.decisions.clear();
-}
-
-double ChainRunner::mean_squared_error(const Fold& fold, const Fit& fit) const {
-  const std::vector<float>& predicted = *fit.decisions.front();
-  const float* const targets = order_.targets().data() + order_.fold_begin(fold.fold);
-  double sum = 0;
-  for (size_t r = 0; r < predicted.size(); ++r) {
-    const double off = double{predicted[r]} - double{targets[r]};
-    sum += off * off;
-  }
-  return predicted.empty() ? 0 : sum / static_cast<double>(predicted.size());
-}
-
-void ChainRunner::report_numbers(Fold& fold, Fit& fit) {
-  const double mse = mean_squared_error(fold, fit);
-  std::vector<float> numbers;
-  for (const float value : *fit.decisions.front())
-    numbers.push_back(static_cast<float>(double{value} + order_.target_mean()));
-  mk_validated validated{};
-  validated.rows = order_.originals(fold.fold);
-  validated.numbers = numbers.data();
-  mk_fit_result result{};
-  result.n = order_.fold_rows(fold.fold);
-  result.validated = sink_->wants_validated != 0 ? &validated : nullptr;
-  report(fit, result, make_note(fit.steps, fit.settled_c, 0), &mse, std::isfinite(mse) ? 1 : 0);
-  fit.reported = true;
-  fit.decisions.clear();
-}
-
-// Reports a failed fit if there are no values.
-void ChainRunner::report(const Fit& fit, mk_fit_result result, std::string note, const double* values,
-                         uint32_t n_values) {
-  result.index = fit.step.fit;
-  result.status = MK_FIT_OK;
-  if (fit.copied == problems_.size()) result.status = MK_FIT_COPIED;
-  if (fit.capped) result.status = MK_FIT_CAPPED;
-  if (n_values == 0) {
-    result.status = MK_FIT_FAILED;
-    note = why_not_finite(settings_.kind);
-  }
-  result.n_values = n_values;
-  result.values = n_values > 0 ? values : nullptr;
-  result.note = note.c_str();
-  sdk::call(sink_->report, sink_->self, &result);
 }
 
 }  // namespace mokume::svc

@@ -15,6 +15,7 @@
 #include <vector>
 
 #include "concurrency.hpp"
+#include "fit_report.hpp"
 #include "kernel_store.hpp"
 #include "rows.hpp"
 #include "settings.hpp"
@@ -100,15 +101,6 @@ class ChainRunner {
     std::vector<Pending> pending;
   };
 
-  // Holds the predictions of a classifier for the rows that its fold validates.
-  struct Classes {
-    std::vector<int32_t> labels, predicted;
-    std::vector<float> decisions;  // rows x problems
-    int64_t errors = 0;
-    int64_t unsure = 0;  // number of rows whose class the tolerance leaves open, see is_unsure()
-    bool finite = true;  // whether all decision values are finite
-  };
-
   void run_chains(std::vector<Chain>& chains);
   void start_solves(std::vector<Chain>& chains);
   void skip_done(Chain& chain);
@@ -119,11 +111,8 @@ class ChainRunner {
   void validate_in_time();
   void validate(Fold& fold);
   void report_complete(Fold& fold);
-  Classes classify(const Fold& fold, const Fit& fit) const;
-  void report_classes(Fold& fold, Fit& fit);
-  double mean_squared_error(const Fold& fold, const Fit& fit) const;
-  void report_numbers(Fold& fold, Fit& fit);
-  void report(const Fit& fit, mk_fit_result result, std::string note, const double* values, uint32_t n_values);
+  void report_fit(const Fold& fold, Fit& fit);
+  Ending ending_of(const Fit& fit, int64_t unsure) const;
   void hand_over(const Fold& fold, const Fit& fit);
   void check_cancelled() const;
   void show_progress() const;

@@ -38,26 +38,6 @@ double distance_of(Pairs pairs, const float* x, const float* y, int64_t d) {
   return sum_of(x, y, d, [](double a, double b) { return a + b > 0 ? (a - b) * (a - b) / (a + b) : 0; });
 }
 
-double kernel_value(const Kernel& k, const float* x, const float* y, int64_t d) {
-  if (k.pairs != Pairs::products) return std::exp(-k.gamma * distance_of(k.pairs, x, y, d));
-  const bool distances = ops::needs_norms(k.kind);
-  const double dot = distances ? 0 : sum_of(x, y, d, [](double a, double b) { return a * b; });
-  const double distance = distances ? sum_of(x, y, d, [](double a, double b) { return (a - b) * (a - b); }) : 0;
-  switch (k.kind) {
-    case ops::KernelKind::linear:
-      return dot;
-    case ops::KernelKind::polynomial:
-      return std::pow(k.gamma * dot + k.coef0, k.degree);
-    case ops::KernelKind::rbf:
-      return std::exp(-k.gamma * distance);
-    case ops::KernelKind::rbf_minus_one:
-      return std::exp(-k.gamma * distance) - 1;
-    case ops::KernelKind::sigmoid:
-      return std::tanh(k.gamma * dot + k.coef0);
-  }
-  return 0;
-}
-
 // Bounds the error of an fp32 kernel value for two vectors with squared norms of at most `norm`. A dot product has an
 // error of at most a multiple of |x| |y| (Higham, Accuracy and Stability of Numerical Algorithms, 2002, equation 3.5).
 double value_error(const Kernel& k, double norm, int64_t features) {
@@ -86,6 +66,26 @@ void write_norms(const sdk::Device& device, const mk_tensor& rows, const sdk::Bu
 }
 
 }  // namespace
+
+double kernel_value(const Kernel& k, const float* x, const float* y, int64_t d) {
+  if (k.pairs != Pairs::products) return std::exp(-k.gamma * distance_of(k.pairs, x, y, d));
+  const bool distances = ops::needs_norms(k.kind);
+  const double dot = distances ? 0 : sum_of(x, y, d, [](double a, double b) { return a * b; });
+  const double distance = distances ? sum_of(x, y, d, [](double a, double b) { return (a - b) * (a - b); }) : 0;
+  switch (k.kind) {
+    case ops::KernelKind::linear:
+      return dot;
+    case ops::KernelKind::polynomial:
+      return std::pow(k.gamma * dot + k.coef0, k.degree);
+    case ops::KernelKind::rbf:
+      return std::exp(-k.gamma * distance);
+    case ops::KernelKind::rbf_minus_one:
+      return std::exp(-k.gamma * distance) - 1;
+    case ops::KernelKind::sigmoid:
+      return std::tanh(k.gamma * dot + k.coef0);
+  }
+  return 0;
+}
 
 // Returns the sum of |coefficient| for each problem.
 std::vector<double> Fitted::coefficient_sums() const {

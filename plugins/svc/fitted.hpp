@@ -42,7 +42,8 @@ struct Fitted {
                float* scores) const;
 
   // Writes a manifest, and files in LIBSVM's format, whose names end in .svm if LIBSVM lacks the kernel: model.libsvm
-  // (regression, one-class, two classes, one-vs-one) or class-<k>.libsvm per class (one-vs-rest).
+  // (regression, one-class, two classes, one-vs-one) or class-<k>.libsvm per class (one-vs-rest). The pairs of a
+  // machine on landmarks share vectors, which are in pair-<k>.libsvm per pair of more than two classes.
   void save(const std::string& directory) const;
   static Fitted load(const std::string& directory);
   // Exports a regression as an SVMRegressor, two classes or one-vs-one as an SVMClassifier, and one-vs-rest as an
@@ -56,6 +57,9 @@ struct Fitted {
   bool in_doubt(const float* decisions, const std::vector<double>& sums, double error) const;
   void decide_in_double(const float* x, float* decisions) const;
 };
+
+// Returns K(x, y) in double precision, for rows of d inputs.
+double kernel_value(const Kernel& k, const float* x, const float* y, int64_t d);
 
 // Returns the non-zero coefficients of one problem as a two-class model with `labels`; the class +1 comes first.
 LibsvmModel binary_model(const Fitted& f, int64_t problem, const std::vector<int64_t>& labels);

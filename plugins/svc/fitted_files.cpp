@@ -3,7 +3,9 @@
 #include <charconv>
 #include <cmath>
 #include <fstream>
+#include <map>
 #include <numeric>
+#include <string>
 #include <utility>
 
 #include "fitted.hpp"
@@ -99,12 +101,19 @@ LibsvmModel pairs_model(const Fitted& f, const std::vector<int64_t>& labels) {
 
 namespace {
 
-bool one_file(const Fitted& f) { return f.classes() <= 2 || f.settings.multiclass == Multiclass::one_vs_one; }
+// LIBSVM's files of many classes have no vector with a coefficient in a pair without its class, as landmarks have.
+bool one_file(const Fitted& f) {
+  return f.classes() <= 2 || (f.settings.multiclass == Multiclass::one_vs_one && !f.settings.approximates);
+}
 
 // Returns how the names of files with this kernel end. LIBSVM reads only .libsvm.
 const char* ending_of(const Kernel& kernel) { return kernel.pairs == Pairs::products ? ".libsvm" : ".svm"; }
 
-std::string class_file(int64_t k, const Kernel& kernel) { return "class-" + std::to_string(k) + ending_of(kernel); }
+// Returns the name of the file of one problem of many: of a class, or of a pair of classes.
+std::string problem_file(int64_t k, const Settings& settings) {
+  const char* const what = settings.multiclass == Multiclass::one_vs_one ? "pair-" : "class-";
+  return what + std::to_string(k) + ending_of(settings.kernel);
+}
 std::string model_file(const Kernel& kernel) { return std::string("model") + ending_of(kernel); }
 
 void load_pairs(Fitted& f, LibsvmModel m) {
@@ -133,37 +142,69 @@ void load_unlabelled(Fitted& f, LibsvmModel m) {
   f.rho = {static_cast<float>(m.rho.front())};
 }
 
+// Returns the training rows in the order of the vectors in the files: those of two classes are sorted by the sign of
+// their coefficient, which is that of their class unless they are landmarks.
+std::vector<int64_t> rows_in_files(const Fitted& f) {
+  if (!f.settings.approximates || f.classes() != 2) return f.training_rows;
+  std::vector<int64_t> rows;
+  for (const float sign : {1.0F, -1.0F})
+    for (size_t v = 0; v < f.training_rows.size(); ++v)
+      if (sign * f.coefficients[v] > 0) rows.push_back(f.training_rows[v]);
+  return rows;
+}
+
 LibsvmModel model_of(const Fitted& f) {
   if (f.regression() || f.one_class()) return unlabelled_model(f);
   const std::vector<int64_t> labels = numeric_labels(f.class_names);
   return f.classes() == 2 ? binary_model(f, 0, labels) : pairs_model(f, labels);
 }
 
-// Reads one file per class and concatenates the vectors of all files.
-void load_rest(Fitted& f, const std::string& directory) {
-  std::vector<LibsvmModel> parts;
-  int64_t total = 0;
-  for (int64_t k = 0; k < f.classes(); ++k) {
-    parts.push_back(read_libsvm(directory + "/" + class_file(k, f.settings.kernel), f.features));
-    if (parts.back().labels.size() != 2)
-      throw Error(MK_BAD_DATA, directory + "/" + class_file(k, f.settings.kernel) +
-                                   ": expected a two-class model: the file is damaged");
-    total += parts.back().n_vectors();
+// Gives each vector an index: its place among all vectors, or among different ones if the problems share vectors.
+class Vectors {
+ public:
+  Vectors(Fitted& to, bool shared) : to_(to), shared_(shared) {}
+
+  size_t index_of(const float* vector, int32_t problem) {
+    const std::string bytes(reinterpret_cast<const char*>(vector), static_cast<size_t>(to_.features) * sizeof(float));
+    const size_t next = to_.vector_class.size();
+    const auto [known, fresh] = shared_ ? index_.try_emplace(bytes, next) : std::pair(index_.end(), true);
+    if (!fresh) return known->second;
+    to_.vectors.insert(to_.vectors.end(), vector, vector + to_.features);
+    to_.vector_class.push_back(shared_ ? 0 : problem);
+    return next;
   }
-  f.vectors.reserve(static_cast<size_t>(total * f.features));
-  f.coefficients.assign(parts.size() * static_cast<size_t>(total), 0.0F);
-  int64_t at = 0;
-  for (size_t k = 0; k < parts.size(); ++k) {
-    LibsvmModel& m = parts[k];
+
+ private:
+  Fitted& to_;
+  bool shared_;
+  std::map<std::string, size_t> index_;
+};
+
+// Reads one file per problem.
+void load_problems(Fitted& f, const std::string& directory) {
+  const auto classes = static_cast<size_t>(f.classes());
+  const size_t count = f.settings.multiclass == Multiclass::one_vs_one ? classes * (classes - 1) / 2 : classes;
+  std::vector<std::vector<std::pair<size_t, float>>>
+      coefficients;  // by problem; the first of a pair is the index of a vector
+  Vectors vectors(f, f.settings.approximates);
+  for (size_t k = 0; k < count; ++k) {
+    const std::string path = directory + "/" + problem_file(static_cast<int64_t>(k), f.settings);
+    const LibsvmModel m = read_libsvm(path, f.features);
+    if (m.labels.size() != 2) throw Error(MK_BAD_DATA, path + ": expected a two-class model: the file is damaged");
+    if (k == 0) {
+      f.settings.kernel = m.kernel;
+      f.settings.kind = m.kind;
+    }
     f.rho.push_back(static_cast<float>(m.rho[0]));
-    f.vectors.insert(f.vectors.end(), m.vectors.begin(), m.vectors.end());
-    std::vector<float>().swap(m.vectors);
-    f.vector_class.insert(f.vector_class.end(), static_cast<size_t>(m.n_vectors()), static_cast<int32_t>(k));
+    coefficients.emplace_back();
     for (int64_t v = 0; v < m.n_vectors(); ++v)
-      f.coefficients[k * static_cast<size_t>(total) + static_cast<size_t>(at + v)] =
-          static_cast<float>(m.coefficients[static_cast<size_t>(v)]);
-    at += m.n_vectors();
+      coefficients.back().emplace_back(vectors.index_of(m.vectors.data() + v * f.features, static_cast<int32_t>(k)),
+                                       static_cast<float>(m.coefficients[static_cast<size_t>(v)]));
   }
+  const auto total = static_cast<size_t>(f.n_vectors());
+  f.coefficients.assign(count * total, 0.0F);
+  for (size_t k = 0; k < count; ++k)
+    for (const auto& [vector, coefficient] : coefficients[k]) f.coefficients[k * total + vector] += coefficient;
 }
 
 // Reads everything that the LIBSVM files do not contain.
@@ -175,8 +216,9 @@ Fitted read_manifest(const std::string& directory) {
   bool rest = false;
   try {
     const auto manifest = sdk::parse_json<json>(in);
-    if (manifest.at("format") != "mokume-svc" || manifest.at("version") != 1)
-      throw Error(MK_BAD_DATA, path + ": not a mokume-svc manifest of version 1");
+    f.settings.approximates = manifest.value("approximation", "none") == "nystrom";
+    if (manifest.at("format") != "mokume-svc" || manifest.at("version") != (f.settings.approximates ? 2 : 1))
+      throw Error(MK_BAD_DATA, path + ": not a mokume-svc manifest of version 1 or, with nystrom, 2");
     f.class_names = manifest.at("classes").get<std::vector<std::string>>();
     f.features = sdk::whole_number(manifest.at("features"));
     f.mean = manifest.at("scaling").at("mean").get<std::vector<double>>();
@@ -208,13 +250,13 @@ void Fitted::save(const std::string& directory) const {
     files.push_back(model_file(settings.kernel));
   } else {
     for (int64_t k = 0; k < problems(); ++k) {
-      write_libsvm(directory + "/" + class_file(k, settings.kernel), binary_model(*this, k, {1, -1}));
-      files.push_back(class_file(k, settings.kernel));
+      write_libsvm(directory + "/" + problem_file(k, settings), binary_model(*this, k, {1, -1}));
+      files.push_back(problem_file(k, settings));
     }
   }
   json manifest = {{"format", "mokume-svc"},
-                   {"version", 1},
-                   {"multiclass", one_file(*this) ? "ovo" : "ovr"},
+                   {"version", settings.approximates ? 2 : 1},
+                   {"multiclass", classes() <= 2 || settings.multiclass == Multiclass::one_vs_one ? "ovo" : "ovr"},
                    {"classes", class_names},
                    {"labels", numeric_labels(class_names)},
                    {"features", features},
@@ -223,8 +265,10 @@ void Fitted::save(const std::string& directory) const {
                    {"kernel", kernel_name(settings.kernel)},
                    {"C", settings.c},
                    {"files", files}};
-  // The training rows are in the order of the vectors in the file.
-  if (one_file(*this) && !training_rows.empty()) manifest["training_rows"] = training_rows;
+  // The training rows are in the order of the vectors in the file, if there is one file.
+  if ((one_file(*this) || settings.approximates) && !training_rows.empty())
+    manifest["training_rows"] = rows_in_files(*this);
+  if (settings.approximates) manifest["approximation"] = "nystrom";
   if (!steps.empty()) manifest["steps"] = steps;
   if (!converged.empty()) manifest["converged"] = converged;
   sdk::OutputFile out(directory + "/manifest.json");
@@ -234,11 +278,8 @@ void Fitted::save(const std::string& directory) const {
 
 Fitted Fitted::load(const std::string& directory) {
   Fitted f = read_manifest(directory);
-  if (f.settings.multiclass == Multiclass::one_vs_rest) {
-    load_rest(f, directory);
-    const LibsvmModel first = read_libsvm(directory + "/" + class_file(0, f.settings.kernel), f.features);
-    f.settings.kernel = first.kernel;
-    f.settings.kind = first.kind;
+  if (!one_file(f)) {
+    load_problems(f, directory);
   } else {
     const std::string path = directory + "/" + model_file(f.settings.kernel);
     LibsvmModel m = read_libsvm(path, f.features);

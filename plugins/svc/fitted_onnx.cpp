@@ -81,6 +81,10 @@ void Fitted::export_onnx(const std::string& path) const {
   if (settings.kernel.pairs != Pairs::products)
     throw Error(MK_UNSUPPORTED, std::string("ONNX has no support vector machine with the kernel ") +
                                     kernel_name(settings.kernel) + ": train a model with another kernel");
+  if (settings.approximates && classes() > 2 && settings.multiclass == Multiclass::one_vs_one)
+    throw Error(MK_UNSUPPORTED,
+                "ONNX's classifiers by pairs have no vectors that all pairs share, as nystrom's landmarks are: train a "
+                "model with multiclass = \"ovr\"");
   Graph graph("mokume svc");
   const std::string x = graph.scaled(graph.input("rows", kFloat, {Graph::kRows, features}), mean, scale);
   if (regression()) {

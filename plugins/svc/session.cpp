@@ -6,6 +6,7 @@
 #include <string>
 #include <string_view>
 
+#include "nystrom/check.hpp"
 #include "sdk/model.hpp"
 #include "sdk/ops.hpp"
 
@@ -52,7 +53,7 @@ bool any_blocked(const mk_experiment& experiment, double spread) {
   for (uint32_t c = 0; c < experiment.n_candidates; ++c) {
     const Settings s = candidate_settings(experiment, c);
     const bool narrow = s.gamma_unit == GammaUnit::one && is_narrow(s.kernel, spread);
-    if (s.solver == SolverKind::blocked && !narrow && !has_nu(s.kind)) return true;
+    if (s.solver == SolverKind::blocked && !s.approximates && !narrow && !has_nu(s.kind)) return true;
   }
   return false;
 }
@@ -81,19 +82,18 @@ double guessed_cost(SolverKind solver, const ops::KernelFunction& kernel, double
   return std::pow(narrowness, -0.2) + 0.55 * narrowness;
 }
 
-// Lists candidates that share a kernel matrix, in ascending order of C.
+// Lists candidates that share a kernel matrix or features, in ascending order of C.
 struct Group {
   uint32_t bootstrap = 0;
-  Kernel kernel;
-  GammaUnit gamma_unit = GammaUnit::one;
+  Settings settings;  // parameters of the first candidate
   std::vector<uint32_t> candidates;
 };
 
 // Converts the gamma of a group to the unit 1, using all rows in place of the training rows of a fit.
 double gamma_in_one(const Group& group, const mk_data& data, double spread) {
-  const double gamma = group.kernel.gamma;
-  if (group.gamma_unit == GammaUnit::automatic) return gamma / static_cast<double>(data.features);
-  return group.gamma_unit == GammaUnit::scale && spread > 0 ? gamma / spread : gamma;
+  const double gamma = group.settings.kernel.gamma;
+  if (group.settings.gamma_unit == GammaUnit::automatic) return gamma / static_cast<double>(data.features);
+  return group.settings.gamma_unit == GammaUnit::scale && spread > 0 ? gamma / spread : gamma;
 }
 
 std::vector<Group> kernel_groups(const mk_experiment& experiment) {
@@ -104,9 +104,10 @@ std::vector<Group> kernel_groups(const mk_experiment& experiment) {
       if (!sdk::has(experiment, c, b)) continue;
       const Settings s = candidate_settings(experiment, c);
       size_t g = first;
-      while (g < groups.size() && !(same_kernel(groups[g].kernel, s.kernel) && groups[g].gamma_unit == s.gamma_unit))
+      while (g < groups.size() &&
+             !(same_features(groups[g].settings, s) && groups[g].settings.gamma_unit == s.gamma_unit))
         ++g;
-      if (g == groups.size()) groups.push_back({b, s.kernel, s.gamma_unit, {}});
+      if (g == groups.size()) groups.push_back({b, s, {}});
       groups[g].candidates.push_back(c);
     }
   }
@@ -144,15 +145,31 @@ Settings SvcSession::settings_for(const mk_fit& fit) {
 SvcSession::SvcSession(const sdk::Host& host, const mk_experiment& experiment, const mk_device_services* device)
     : host_(host), experiment_(experiment), device_(device), spread_(spread(*experiment.train)) {}
 
-void SvcSession::prepare(uint32_t bootstrap) {
-  if (store_ && bootstrap == bootstrap_) return;
-  const auto phase = device_.phase("load");
+void SvcSession::release_matrix() {
   blocked_.reset();
   places_.reset();
   store_.reset();
-  order_.emplace(experiment_, bootstrap);
-  bootstrap_ = bootstrap;
-  warn_of_unit();
+}
+
+void SvcSession::prepare(uint32_t bootstrap, bool approximates) {
+  const auto phase = device_.phase("load");
+  if (!order_ || bootstrap != bootstrap_) {
+    nystrom_.reset();
+    release_matrix();
+    order_.emplace(experiment_, bootstrap);
+    bootstrap_ = bootstrap;
+    warn_of_unit();
+  }
+  if (approximates) {
+    release_matrix();
+    if (!nystrom_) nystrom_.emplace(host_, device_, *experiment_.train, *order_);
+  } else if (!store_) {
+    nystrom_.reset();
+    prepare_matrix();
+  }
+}
+
+void SvcSession::prepare_matrix() {
   const int64_t problems = most_problems(experiment_);
   const int64_t folds = std::max<int64_t>(1, experiment_.n_folds);
   const int64_t max_places = most_places(device_.info(), working_set(order_->rows()));
@@ -224,35 +241,56 @@ void SvcSession::fit(std::span<const mk_fit> fits, const mk_fit_sink& sink) {
   for (const mk_fit& fit : fits) settings.push_back(settings_for(fit));
 
   // Groups fits that differ only in C and fold, in order of first appearance.
-  const auto share_chain = [&](size_t a, size_t b) {
-    return fits[a].bootstrap == fits[b].bootstrap && same_chain(settings[a], settings[b]);
-  };
   std::vector<bool> taken(fits.size(), false);
   for (size_t first = 0; first < fits.size(); ++first) {
-    if (taken[first]) continue;
-    prepare(fits[first].bootstrap);
-    std::vector<ChainRunner::FoldSteps> folds;
-    size_t members = 0;
-    for (size_t k = first; k < fits.size(); ++k) {
-      if (taken[k] || !share_chain(first, k)) continue;
-      taken[k] = true;
-      ++members;
-      const auto fold = static_cast<uint32_t>(fits[k].fold);
-      auto at = std::find_if(folds.begin(), folds.end(), [&](const auto& f) { return f.fold == fold; });
-      if (at == folds.end()) at = folds.insert(folds.end(), {fold, {}});
-      at->steps.push_back({settings[k].c,
-                           settings[k].nu,
-                           static_cast<uint32_t>(k),
-                           fits[k].done != 0,
-                           fits[k].note != nullptr ? fits[k].note : "",
-                           {}});
-    }
-    for (auto& fold : folds)
-      std::stable_sort(fold.steps.begin(), fold.steps.end(), [](const auto& a, const auto& b) { return a.c < b.c; });
-    const double share = static_cast<double>(members) / static_cast<double>(fits.size());
-    const double share_done = static_cast<double>(first) / static_cast<double>(fits.size());
+    if (taken[first] || settings[first].approximates) continue;
+    prepare(fits[first].bootstrap, false);
+    const auto before = std::count(taken.begin(), taken.end(), true);
+    std::vector<ChainRunner::FoldSteps> folds = take_chain(fits, settings, first, taken);
+    const auto members = static_cast<double>(std::count(taken.begin(), taken.end(), true) - before);
+    const double share_done = static_cast<double>(before) / static_cast<double>(fits.size());
     report_infeasible(settings[first], folds, sink);
-    run_chains(settings[first], folds, sink, share_done, share);
+    run_chains(settings[first], folds, sink, share_done, members / static_cast<double>(fits.size()));
+  }
+  fit_approximately(fits, settings, sink);
+}
+
+std::vector<ChainRunner::FoldSteps> SvcSession::take_chain(std::span<const mk_fit> fits,
+                                                           const std::vector<Settings>& settings, size_t first,
+                                                           std::vector<bool>& taken) const {
+  std::vector<ChainRunner::FoldSteps> folds;
+  for (size_t k = first; k < fits.size(); ++k) {
+    if (taken[k] || fits[first].bootstrap != fits[k].bootstrap || !same_chain(settings[first], settings[k])) continue;
+    taken[k] = true;
+    const auto fold = static_cast<uint32_t>(fits[k].fold);
+    auto at = std::find_if(folds.begin(), folds.end(), [&](const auto& f) { return f.fold == fold; });
+    if (at == folds.end()) at = folds.insert(folds.end(), {fold, {}});
+    at->steps.push_back({settings[k].c,
+                         settings[k].nu,
+                         static_cast<uint32_t>(k),
+                         fits[k].done != 0,
+                         fits[k].note != nullptr ? fits[k].note : "",
+                         {}});
+  }
+  for (auto& fold : folds)
+    std::stable_sort(fold.steps.begin(), fold.steps.end(), [](const auto& a, const auto& b) { return a.c < b.c; });
+  return folds;
+}
+
+void SvcSession::fit_approximately(std::span<const mk_fit> fits, const std::vector<Settings>& settings,
+                                   const mk_fit_sink& sink) {
+  std::map<uint32_t, std::vector<ApproximateFit>> of_bootstrap;
+  size_t left = 0;
+  for (size_t k = 0; k < fits.size(); ++k) {
+    if (!settings[k].approximates || fits[k].done != 0) continue;
+    of_bootstrap[fits[k].bootstrap].push_back({settings[k], fits[k].fold, static_cast<uint32_t>(k)});
+    ++left;
+  }
+  for (const auto& [bootstrap, here] : of_bootstrap) {
+    prepare(bootstrap, true);
+    const auto all = static_cast<double>(fits.size());
+    nystrom_->run(here, sink, static_cast<double>(fits.size() - left) / all, static_cast<double>(here.size()) / all);
+    left -= here.size();
   }
 }
 
@@ -292,8 +330,16 @@ void SvcSession::run_chains(const Settings& settings, const std::vector<ChainRun
 }
 
 std::unique_ptr<Fitted> SvcSession::refit(const mk_fit& fit, const mk_fit_sink& sink) {
-  prepare(fit.bootstrap);
   const Settings settings = settings_for(fit);
+  prepare(fit.bootstrap, settings.approximates);
+  if (settings.approximates) {
+    auto fitted = std::make_unique<Fitted>();
+    fitted->settings = settings;
+    fitted->features = order_->features();
+    sdk::take_description(experiment_, *fitted);
+    nystrom_->refit(settings, sink, *fitted);
+    return fitted;
+  }
   const auto problems = weighted_problems(order_->classes(), settings, MK_ALL_ROWS);
   if (const std::string why = why_infeasible(*order_, settings, MK_ALL_ROWS, settings.nu); !why.empty())
     throw Error(MK_INVALID_ARGUMENT, why);
@@ -490,6 +536,7 @@ void check(const sdk::Host& host, const mk_experiment& experiment) {
   if (train.rows >= (int64_t{1} << 31) - kBlock)
     throw Error(MK_BAD_DATA, "svc supports at most 2^31 rows: set data.limit");
   check_precomputed(experiment);
+  check_approximations(experiment);
   for (uint32_t c = 0; c < experiment.n_candidates; ++c) {
     const Settings settings = candidate_settings(experiment, c);
     if (!regression && (settings.epsilon != kDefaultEpsilon || settings.standardise_target))
@@ -516,12 +563,15 @@ void make_bundles(const mk_experiment& experiment, uint32_t parts, const mk_bund
   const uint32_t pieces = std::clamp<uint32_t>(wanted, 1, folds);
   const auto n = static_cast<uint64_t>(experiment.train->rows), d = static_cast<uint64_t>(experiment.train->features);
   // A bundle needs the training rows, and kernel rows in the mode on_the_fly.
-  const uint64_t bytes = n * d * sizeof(float) + 256 * n * sizeof(float);
+  const uint64_t bytes_of_matrix = n * d * sizeof(float) + 256 * n * sizeof(float);
   const double rows_spread = spread(*experiment.train);
   for (size_t g = 0; g < groups.size(); ++g) {
-    const SolverKind solver = candidate_settings(experiment, groups[g].candidates.front()).solver;
+    const Settings& settings = groups[g].settings;
     const double gamma = gamma_in_one(groups[g], *experiment.train, rows_spread);
-    const double each = guessed_cost(solver, groups[g].kernel, gamma, rows_spread);
+    const double each = guessed_cost(settings.solver, settings.kernel, gamma, rows_spread);
+    const uint64_t bytes = settings.approximates
+                               ? Features::bytes(experiment.train->rows, experiment.train->features, settings.landmarks)
+                               : bytes_of_matrix;
     for (uint32_t piece = 0; piece < pieces; ++piece) {
       std::vector<mk_fit> fits;
       for (const uint32_t c : groups[g].candidates)

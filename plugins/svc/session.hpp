@@ -14,6 +14,7 @@
 #include "kernel_store.hpp"
 #include "libsvm_solver.hpp"
 #include "nu_solver.hpp"
+#include "nystrom/runner.hpp"
 #include "rows.hpp"
 #include "settings.hpp"
 
@@ -30,11 +31,18 @@ class SvcSession {
  private:
   // Returns the settings of a fit, with gamma in the unit 1 and the solver that suits the kernel.
   Settings settings_for(const mk_fit& fit);
-  void prepare(uint32_t bootstrap);
+  // Makes the order of the rows, and for a solver on the kernel matrix also its memory.
+  void prepare(uint32_t bootstrap, bool approximates);
+  void prepare_matrix();
+  void release_matrix();
   void warn_of_unit();
   Solver& solver_for(const Settings& settings);
   // Reports the fits that have no solution as failed, and removes them from their folds.
   void report_infeasible(const Settings& settings, std::vector<ChainRunner::FoldSteps>& folds, const mk_fit_sink& sink);
+  void fit_approximately(std::span<const mk_fit> fits, const std::vector<Settings>& settings, const mk_fit_sink& sink);
+  // Returns fits that differ only in C, nu and fold, in ascending order of C, and marks them as taken.
+  std::vector<ChainRunner::FoldSteps> take_chain(std::span<const mk_fit> fits, const std::vector<Settings>& settings,
+                                                 size_t first, std::vector<bool>& taken) const;
   // Solves, validates and reports fits that differ only in C, nu and fold.
   void run_chains(const Settings& settings, const std::vector<ChainRunner::FoldSteps>& folds, const mk_fit_sink& sink,
                   double share_done, double share);
@@ -53,6 +61,7 @@ class SvcSession {
   std::optional<LibsvmSolver> libsvm_;
   std::optional<BlockedSolver> blocked_;
   std::optional<NuSolver> nu_;
+  std::optional<NystromRunner> nystrom_;
   std::map<std::tuple<GammaUnit, uint32_t, int32_t>, double> gamma_units_;  // indexed by unit, bootstrap and fold
 };
 

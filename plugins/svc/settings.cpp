@@ -25,7 +25,10 @@ enum Param {
   kStandardise,
   kTighten,
   kKind,
-  kNu
+  kNu,
+  kApproximation,
+  kLandmarks,
+  kLandmarkSeed
 };
 
 Kind kind_of(std::string_view name) {
@@ -114,6 +117,15 @@ const std::vector<mk_param> kParams = {
      "nu_svc, one_class and nu_svr: least share of support vectors, and largest share of margin errors, outliers or "
      "errors above epsilon",
      nullptr, 0, 0},
+    {"approximation", MK_PARAM_TEXT, MK_PARAM_YOUNGER, 0, 0, "\"none\"", "none|nystrom",
+     "none: solve on the kernel matrix of all rows; nystrom: solve on features that approximate it, made from each "
+     "row's "
+     "kernel values with the landmarks, so that memory and time grow with rows * landmarks",
+     nullptr, 0, 0},
+    {"landmarks", MK_PARAM_INTEGER, MK_PARAM_YOUNGER, 1, kMostLandmarks, "1000", "",
+     "nystrom: number of rows that a fit draws from its training rows (scikit-learn's n_components)", nullptr, 0, 0},
+    {"landmark_seed", MK_PARAM_INTEGER, MK_PARAM_YOUNGER, 0, 2147483647, "0", "",
+     "nystrom: selects the draw of the landmarks and the order in which the solver visits rows", nullptr, 0, 0},
 };
 
 const std::vector<mk_metric> kMetrics = {{"errors", 1, 0}, {"error", 0, 1}};
@@ -140,6 +152,9 @@ Settings settings_of(const mk_value* v) {
   s.epsilon = v[kEpsilon].real;
   s.standardise_target = v[kStandardise].integer != 0;
   s.tighten = v[kTighten].integer != 0;
+  s.approximates = std::string_view(v[kApproximation].text) == "nystrom";
+  s.landmarks = v[kLandmarks].integer;
+  s.landmark_seed = v[kLandmarkSeed].integer;
   return s;
 }
 
@@ -183,8 +198,13 @@ bool same_kernel(const Kernel& a, const Kernel& b) {
   return false;
 }
 
+bool same_features(const Settings& a, const Settings& b) {
+  return a.approximates == b.approximates && same_kernel(a.kernel, b.kernel) &&
+         (!a.approximates || (a.landmarks == b.landmarks && a.landmark_seed == b.landmark_seed));
+}
+
 bool same_chain(const Settings& a, const Settings& b) {
-  return a.kind == b.kind && same_kernel(a.kernel, b.kernel) && a.multiclass == b.multiclass && a.solver == b.solver &&
+  return a.kind == b.kind && same_features(a, b) && a.multiclass == b.multiclass && a.solver == b.solver &&
          a.tol == b.tol && a.max_iterations == b.max_iterations && a.class_weights == b.class_weights &&
          a.epsilon == b.epsilon && a.standardise_target == b.standardise_target && a.tighten == b.tighten;
 }

@@ -47,6 +47,7 @@ struct Kernel : ops::KernelFunction {
 };
 
 inline constexpr double kDefaultEpsilon = 0.1, kDefaultNu = 0.5;
+inline constexpr int64_t kDefaultLandmarks = 1000, kMostLandmarks = 16384;
 
 // Holds the parameters of one candidate.
 struct Settings {
@@ -62,11 +63,13 @@ struct Settings {
   double tol = 1e-3;
   int64_t max_iterations = 10'000'000;
   SolverKind solver = SolverKind::libsvm;
-  bool tighten = false;               // whether to solve ill-determined fits again with smaller tolerances
-  double epsilon = kDefaultEpsilon;   // regression only; errors up to this size cost nothing
-  bool standardise_target = false;    // regression only; C, epsilon and tol are in units of the targets' deviation
-  std::string class_weight;           // text from the configuration
-  std::vector<double> class_weights;  // indexed by class, for one fit; empty if all are 1
+  bool tighten = false;              // whether to solve ill-determined fits again with smaller tolerances
+  double epsilon = kDefaultEpsilon;  // regression only; errors up to this size cost nothing
+  bool standardise_target = false;   // regression only; C, epsilon and tol are in units of the targets' deviation
+  bool approximates = false;         // whether to solve on features of Nystrom's method
+  int64_t landmarks = kDefaultLandmarks, landmark_seed = 0;  // only if it approximates
+  std::string class_weight;                                  // text from the configuration
+  std::vector<double> class_weights;                         // indexed by class, for one fit; empty if all are 1
 };
 
 extern const std::vector<mk_param> kParams;
@@ -83,6 +86,9 @@ std::vector<double> weights_of(const std::string& text, const mk_experiment& exp
 double size_of(GammaUnit unit, const mk_experiment& experiment, uint32_t sample, int32_t fold);
 
 bool same_kernel(const Kernel& a, const Kernel& b);
+
+// Returns whether two candidates share a kernel matrix, or the features that approximate it.
+bool same_features(const Settings& a, const Settings& b);
 
 // Throws Error(MK_BAD_DATA) if a row of `x`, which `what` names, has a negative input and the kernel compares
 // frequencies.

@@ -363,6 +363,8 @@ def models():
     seed("svc_model", "infinite", CUT.join([compact(manifest).encode(), pairs.replace("0.5 0.5 1:1", "1e300 0.5 1:1e300").encode()]))
     manifest["multiclass"] = "ovr"
     seed("svc_model", "rest", CUT.join([compact(manifest).encode()] + [svm.encode()] * 3))
+    manifest.update(version=2, approximation="nystrom", multiclass="ovo")
+    seed("svc_model", "landmarks", CUT.join([compact(manifest).encode()] + [svm.encode()] * 3))
     for member in ["000", "001"]:
         directory = f"cli/earlier_runs/finished-bagging/models/member-{member}"
         seed("cnn_model", f"member-{member}", read(directory + "/manifest.json") + CUT + read(directory + "/model.safetensors"))

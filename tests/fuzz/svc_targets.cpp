@@ -25,12 +25,13 @@ FUZZ_TARGET(svc_file) {
   });
 }
 
-// Reads the manifest, and the file of each class or of all classes.
+// Reads the manifest, and the file of each class, of each pair or of all classes.
 FUZZ_TARGET(svc_model) {
   const auto all = parts(bytes, 4);
   file("svc/manifest.json", all[0]);
   file("svc/model.libsvm", all[1]);
-  for (size_t k = 0; k < 3; ++k) file("svc/class-" + std::to_string(k) + ".libsvm", all[k + 1]);
+  for (size_t k = 0; k < 3; ++k)
+    for (const char* of : {"class-", "pair-"}) file("svc/" + (of + std::to_string(k)) + ".libsvm", all[k + 1]);
   accepts([] {
     const svc::Fitted read = svc::Fitted::load(scratch() + "/svc");
     require(read.vectors.size() == static_cast<size_t>(read.n_vectors() * read.features), "vectors of another size");

@@ -25,8 +25,8 @@
 namespace mokume::svc_test {
 
 // Counts C, gamma, kernel, degree, coef0, multiclass, tol, max_iterations, gamma_unit, class_weight, solver, epsilon,
-// standardise_target, tighten, kind and nu.
-inline constexpr int kParams = 16;
+// standardise_target, tighten, kind, nu, approximation, landmarks and landmark_seed.
+inline constexpr int kParams = 19;
 
 inline const char* default_solver = "libsvm";
 
@@ -60,6 +60,8 @@ struct Candidate {
   bool tighten = false;
   const char* kind = "auto";
   double nu = 0.5;
+  const char* approximation = "none";
+  int64_t landmarks = 1000, landmark_seed = 0;
 };
 
 // Generates overlapping blobs of `classes` classes. Each row has the next class, and folds are contiguous.
@@ -171,6 +173,9 @@ class Experiment {
       v[13].integer = c.tighten ? 1 : 0;
       v[14].text = c.kind;
       v[15].real = c.nu;
+      v[16].text = c.approximation;
+      v[17].integer = c.landmarks;
+      v[18].integer = c.landmark_seed;
       values_.insert(values_.end(), v, v + kParams);
     }
     const bool regression = !blobs.targets.empty();
@@ -213,9 +218,10 @@ class Experiment {
 // Holds a session and its reports.
 class Session {
  public:
-  Session(World& world, const Experiment& experiment) : world_(world) {
+  Session(World& world, const Experiment& experiment) : Session(world, experiment, world.device().services()) {}
+  Session(World& world, const Experiment& experiment, const mk_device_services* services) : world_(world) {
     const mk_model& m = world.model();
-    sdk::call(m.session_create, m.self, experiment.get(), world.device().services(), &session_);
+    sdk::call(m.session_create, m.self, experiment.get(), services, &session_);
   }
   ~Session() { world_.model().session_destroy(session_); }
   Session(const Session&) = delete;

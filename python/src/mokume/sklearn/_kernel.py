@@ -1,10 +1,12 @@
 """Fits scikit-learn's support vector machines with the program; all but the fit is scikit-learn's own code."""
 
 import os
+from numbers import Integral
 
 import numpy as np
 import scipy.sparse
 from sklearn.utils import compute_class_weight
+from sklearn.utils._param_validation import Interval, StrOptions
 
 from mokume.sklearn._base import Experiment, ProgramFiles
 
@@ -18,6 +20,10 @@ MANY_PRODUCTS = 1 << 29
 
 _KERNELS = {"linear": "linear", "poly": "polynomial", "rbf": "rbf", "sigmoid": "sigmoid"}
 _NO_LIMIT = 10**12
+LANDMARKS = {
+    "approximation": [StrOptions({"nystrom"}), None],
+    "n_components": [Interval(Integral, 1, 16384, closed="both")],
+}
 _LARGEST_C, _LARGEST_TOL = 1e12, 1.0
 _SMALLEST_GAMMA, _LARGEST_GAMMA = 1e-300, 1e6  # the program refuses 0, and computes the same with the smallest
 _TOO_LARGE = (
@@ -44,9 +50,10 @@ class KernelMachine(ProgramFiles):
     def _options(self, class_weight=""):
         """Returns the parameters of the program's svc. If gamma is a word, it becomes gamma_unit, and gamma is 1."""
         word = isinstance(self.gamma, str)
+        approximates = self._approximates()
         # The usual solver counts a round of few steps as 1000, so a limit of steps would end it after a few rounds.
         return {
-            "solver": "blocked" if self.max_iter == -1 else "libsvm",
+            "solver": "blocked" if self.max_iter == -1 or approximates else "libsvm",
             "C": min(float(self.C), _LARGEST_C),
             "kernel": _KERNELS.get(self.kernel, "precomputed") if isinstance(self.kernel, str) else "precomputed",
             "degree": int(self.degree),
@@ -55,6 +62,18 @@ class KernelMachine(ProgramFiles):
             "coef0": float(self.coef0),
             "tol": min(float(self.tol), _LARGEST_TOL),
             "max_iterations": _NO_LIMIT if self.max_iter == -1 else max(1, int(self.max_iter)),
+            **(self._landmarks() if approximates else {}),
+        }
+
+    def _approximates(self):
+        return getattr(self, "approximation", None) is not None
+
+    def _landmarks(self):
+        seed = getattr(self, "random_state", None)
+        return {
+            "approximation": self.approximation,
+            "landmarks": int(self.n_components),
+            "landmark_seed": int(seed) % 2**31 if isinstance(seed, Integral) else 0,
         }
 
     def _needs_matrix(self):
@@ -72,6 +91,8 @@ class KernelMachine(ProgramFiles):
         self._warn_from_fit_status()
 
     def _sparse_fit(self, X, y, sample_weight, solver_type, kernel, random_seed):
+        if self._approximates():
+            raise ValueError("X is sparse, but approximation='nystrom' takes dense rows: give X.toarray()")
         self._fit_rows(dense_rows(X), y, sample_weight, random_seed)
         X.sort_indices()
         self.support_vectors_ = X[self.support_]
@@ -93,6 +114,8 @@ class KernelMachine(ProgramFiles):
             if len(rows) < len(X) and 0 < self._gamma <= _LARGEST_GAMMA:  # scale counts the rows without weight
                 options.update(gamma=float(self._gamma), gamma_unit="one")
             X = X[np.ix_(rows, rows)] if self._needs_matrix() else X[rows]
+        if self._approximates():
+            options["landmarks"] = min(options["landmarks"], len(X))
         with Experiment(
             "svc",
             X,
@@ -130,9 +153,11 @@ class KernelMachine(ProgramFiles):
         if not self._needs_matrix():
             self._gamma = float(values.get("gamma", self._gamma))
         support = np.array(manifest.get("training_rows", []), dtype=np.int64)
-        self._n_support = self._vectors_of_classes(values, len(support))
+        part = self._classes_of_landmarks(rows[support])
+        if part is None:
+            self._n_support = self._vectors_of_classes(values, len(support))
+            part = np.repeat(np.arange(len(self._n_support)), self._n_support)[: len(support)]
         # scikit-learn sorts the support vectors of each class by their row.
-        part = np.repeat(np.arange(len(self._n_support)), self._n_support)[: len(support)]
         order = np.lexsort((support, part))
         self.support_ = rows[support[order]].astype(np.int32)
         columns = max(1, len(getattr(self, "classes_", [])) - 1)
@@ -144,6 +169,10 @@ class KernelMachine(ProgramFiles):
         steps = np.array(manifest["steps"], dtype=np.int32)
         self._num_iter = np.maximum(steps, 1)  # scikit-learn promises at least one step
         self.fit_status_ = int(self.max_iter != -1 and not all(manifest["converged"]))
+
+    def _classes_of_landmarks(self, support):
+        """Returns the class of each support vector if their order in the file says something else."""
+        return None
 
     def _runs_long(self, X):
         return not self._needs_matrix() and X.size * len(self.support_) >= MANY_PRODUCTS

@@ -6,7 +6,7 @@ import itertools
 import numpy as np
 import sklearn.svm
 
-from mokume.sklearn._kernel import KernelMachine, weights_as_text
+from mokume.sklearn._kernel import LANDMARKS, KernelMachine, weights_as_text
 
 _PROBABILITY = inspect.signature(sklearn.svm.SVC).parameters["probability"].default
 _PROBABILITY_FOLDS = 5
@@ -33,6 +33,15 @@ class PairMachine(KernelMachine):
     def _targets(self, y):
         return y.astype(np.int64)
 
+    def _dense_fit(self, X, y, sample_weight, solver_type, kernel, random_seed):
+        if self._shares_landmarks() and self._wants_probability():
+            raise ValueError("probability=True with approximation='nystrom' takes two classes, but y has more")
+        self._rows_of_classes = y.astype(np.int64)
+        try:
+            super()._dense_fit(X, y, sample_weight, solver_type, kernel, random_seed)
+        finally:
+            del self._rows_of_classes
+
     def _weighted_rows(self, y, sample_weight):
         rows = super()._weighted_rows(y, sample_weight)
         left = np.unique(y[rows]).astype(int)
@@ -53,7 +62,37 @@ class PairMachine(KernelMachine):
     def _vectors_of_classes(self, values, vectors):
         return np.array(values["nr_sv"].split(), dtype=np.int32)
 
+    def _shares_landmarks(self):
+        """Returns whether pairs of classes share landmarks, which scikit-learn's layout of coefficients cannot express."""
+        return self._approximates() and len(self.classes_) > 2
+
+    def _runs_long(self, X):
+        return self._shares_landmarks() or super()._runs_long(X)
+
+    def _classes_of_landmarks(self, support):
+        if not self._approximates():
+            return None
+        classes = self._rows_of_classes[support]
+        self._n_support = np.bincount(classes, minlength=len(self.classes_)).astype(np.int32)
+        return classes
+
+    def _read_pairs(self, rows):
+        """Reads what scikit-learn's layout can express of a model whose pairs share landmarks."""
+        manifest = self._model_json("manifest.json")
+        support = np.sort(rows[np.array(manifest["training_rows"], dtype=np.int64)])
+        self.support_ = support[np.argsort(self._classes_of_landmarks(support), kind="stable")].astype(np.int32)
+        self.dual_coef_ = np.empty((0, len(self.support_)))
+        headers = [self._files[f"models/best/{name}"].decode().partition("\nSV\n")[0] for name in manifest["files"]]
+        values = [dict(line.split(" ", 1) for line in header.splitlines()) for header in headers]
+        self._gamma = float(values[0].get("gamma", self._gamma))
+        self.intercept_ = np.array([-float(pair["rho"]) for pair in values])
+        self._probA = self._probB = np.empty(0)
+        self._num_iter = np.maximum(np.array(manifest["steps"], dtype=np.int64), 1).astype(np.int32)
+        self.fit_status_ = int(self.max_iter != -1 and not all(manifest["converged"]))
+
     def _read_model(self, rows):
+        if self._shares_landmarks():
+            return self._read_pairs(rows)
         super()._read_model(rows)
         if self._wants_probability():
             sigmoids = self._model_json("calibration.json")["sigmoids"]
@@ -91,9 +130,13 @@ class SVC(PairMachine, sklearn.svm.SVC):
 
     `probability=True` fits five folds more, drawn with `random_state`, and learns Platt's sigmoids from the decision
     values of the rows that they validate, as LIBSVM does.
+
+    `approximation="nystrom"` trains on the kernel values with `n_components` training rows, for 100,000 rows and more;
+    `random_state` draws them if it is a number. They are the support vectors. With more than two classes, all pairs
+    share them, so `dual_coef_` is empty, and the program predicts.
     """
 
-    _parameter_constraints: dict = {**sklearn.svm.SVC._parameter_constraints, "devices": [str, None]}
+    _parameter_constraints: dict = {**sklearn.svm.SVC._parameter_constraints, **LANDMARKS, "devices": [str, None]}
 
     def __init__(
         self,
@@ -113,6 +156,8 @@ class SVC(PairMachine, sklearn.svm.SVC):
         decision_function_shape="ovr",
         break_ties=False,
         random_state=None,
+        approximation=None,
+        n_components=1000,
         devices=None,
     ):
         super().__init__(
@@ -132,4 +177,6 @@ class SVC(PairMachine, sklearn.svm.SVC):
             break_ties=break_ties,
             random_state=random_state,
         )
+        self.approximation = approximation
+        self.n_components = n_components
         self.devices = devices

@@ -3,7 +3,7 @@
 import numpy as np
 import sklearn.svm
 
-from mokume.sklearn._kernel import KernelMachine
+from mokume.sklearn._kernel import LANDMARKS, KernelMachine
 
 
 class RegressionMachine(KernelMachine):
@@ -36,11 +36,12 @@ class RegressionMachine(KernelMachine):
 class SVR(RegressionMachine, sklearn.svm.SVR):
     """Is scikit-learn's SVR, fitted by mokume on the devices of this machine.
 
-    The remarks of SVC on precision, `devices`, `shrinking`, `cache_size`, `C`, `tol` and `max_iter` apply here, too.
-    Targets are centred before they are rounded to float32, so a large offset of all targets costs no precision.
+    The remarks of SVC on precision, `devices`, `shrinking`, `cache_size`, `C`, `tol`, `max_iter` and `approximation`
+    apply here, too; the landmarks are the same in every fit. Targets are centred before they are rounded to float32, so
+    a large offset of all targets costs no precision.
     """
 
-    _parameter_constraints: dict = {**sklearn.svm.SVR._parameter_constraints, "devices": [str, None]}
+    _parameter_constraints: dict = {**sklearn.svm.SVR._parameter_constraints, **LANDMARKS, "devices": [str, None]}
 
     def __init__(
         self,
@@ -56,6 +57,8 @@ class SVR(RegressionMachine, sklearn.svm.SVR):
         cache_size=200,
         verbose=False,
         max_iter=-1,
+        approximation=None,
+        n_components=1000,
         devices=None,
     ):
         super().__init__(
@@ -71,6 +74,8 @@ class SVR(RegressionMachine, sklearn.svm.SVR):
             verbose=verbose,
             max_iter=max_iter,
         )
+        self.approximation = approximation
+        self.n_components = n_components
         self.devices = devices
 
     def _options(self, class_weight=""):
