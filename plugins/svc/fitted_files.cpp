@@ -55,7 +55,7 @@ LibsvmModel binary_model(const Fitted& f, int64_t problem, const std::vector<int
       const float c = f.coefficients[static_cast<size_t>(problem * f.n_vectors() + v)];
       if (side == 0 ? c <= 0 : c >= 0) continue;
       m.coefficients.push_back(static_cast<double>(c));
-      m.vectors.insert(m.vectors.end(), f.vectors.begin() + v * f.features, f.vectors.begin() + (v + 1) * f.features);
+      f.append_vector(v, m.vectors);
       ++m.vectors_per_class[static_cast<size_t>(side)];
     }
   return m;
@@ -68,7 +68,7 @@ LibsvmModel unlabelled_model(const Fitted& f) {
   m.vectors_per_class = {f.n_vectors()};
   m.rho = {static_cast<double>(f.rho.front())};
   m.coefficients.assign(f.coefficients.begin(), f.coefficients.end());
-  m.vectors = f.vectors;
+  for (int64_t v = 0; v < f.n_vectors(); ++v) f.append_vector(v, m.vectors);
   m.features = f.features;
   if (f.one_class()) negate(m);
   return m;
@@ -81,7 +81,7 @@ LibsvmModel pairs_model(const Fitted& f, const std::vector<int64_t>& labels) {
   m.labels = labels;
   m.rho.assign(f.rho.begin(), f.rho.end());
   m.features = f.features;
-  m.vectors = f.vectors;
+  for (int64_t v = 0; v < f.n_vectors(); ++v) f.append_vector(v, m.vectors);
   m.vectors_per_class.assign(f.class_names.size(), 0);
   const int64_t n = f.n_vectors();
   m.coefficients.assign(static_cast<size_t>((f.classes() - 1) * n), 0.0);
@@ -109,7 +109,7 @@ std::string model_file(const Kernel& kernel) { return std::string("model") + end
 
 void load_pairs(Fitted& f, LibsvmModel m) {
   const int64_t n = m.n_vectors();
-  f.vectors = std::move(m.vectors);
+  f.take_vectors(m.vectors);
   f.coefficients.assign(m.rho.size() * static_cast<size_t>(n), 0.0F);
   f.rho.assign(m.rho.begin(), m.rho.end());
   for (size_t c = 0; c < m.vectors_per_class.size(); ++c)
@@ -128,7 +128,7 @@ void load_pairs(Fitted& f, LibsvmModel m) {
 void load_unlabelled(Fitted& f, LibsvmModel m) {
   if (f.one_class()) negate(m);
   f.vector_class.assign(static_cast<size_t>(m.n_vectors()), 0);
-  f.vectors = std::move(m.vectors);
+  f.take_vectors(m.vectors);
   f.coefficients.assign(m.coefficients.begin(), m.coefficients.end());
   f.rho = {static_cast<float>(m.rho.front())};
 }
@@ -144,20 +144,19 @@ void load_rest(Fitted& f, const std::string& directory) {
   std::vector<LibsvmModel> parts;
   int64_t total = 0;
   for (int64_t k = 0; k < f.classes(); ++k) {
-    parts.push_back(read_libsvm(directory + "/" + class_file(k, f.settings.kernel), f.features));
+    parts.push_back(read_libsvm(directory + "/" + class_file(k, f.settings.kernel), f.features, f.keeps_sparse));
     if (parts.back().labels.size() != 2)
       throw Error(MK_BAD_DATA, directory + "/" + class_file(k, f.settings.kernel) +
                                    ": expected a two-class model: the file is damaged");
     total += parts.back().n_vectors();
   }
-  f.vectors.reserve(static_cast<size_t>(total * f.features));
   f.coefficients.assign(parts.size() * static_cast<size_t>(total), 0.0F);
   int64_t at = 0;
   for (size_t k = 0; k < parts.size(); ++k) {
     LibsvmModel& m = parts[k];
     f.rho.push_back(static_cast<float>(m.rho[0]));
-    f.vectors.insert(f.vectors.end(), m.vectors.begin(), m.vectors.end());
-    std::vector<float>().swap(m.vectors);
+    f.take_vectors(m.vectors);
+    m.vectors = {};
     f.vector_class.insert(f.vector_class.end(), static_cast<size_t>(m.n_vectors()), static_cast<int32_t>(k));
     for (int64_t v = 0; v < m.n_vectors(); ++v)
       f.coefficients[k * static_cast<size_t>(total) + static_cast<size_t>(at + v)] =
@@ -183,6 +182,7 @@ Fitted read_manifest(const std::string& directory) {
     f.scale = manifest.at("scaling").at("scale").get<std::vector<double>>();
     f.settings.c = manifest.at("C").get<double>();
     rest = manifest.at("multiclass") == "ovr";
+    f.keeps_sparse = manifest.value("storage", "") == "sparse";
     if (const auto kernel = manifest.value("kernel", ""); kernel == "laplacian" || kernel == "chi2")
       f.settings.kernel.pairs = kernel == "chi2" ? Pairs::chi_squared : Pairs::manhattan;
   } catch (const json::exception& e) {
@@ -223,6 +223,7 @@ void Fitted::save(const std::string& directory) const {
                    {"kernel", kernel_name(settings.kernel)},
                    {"C", settings.c},
                    {"files", files}};
+  if (keeps_sparse) manifest["storage"] = "sparse";
   // The training rows are in the order of the vectors in the file.
   if (one_file(*this) && !training_rows.empty()) manifest["training_rows"] = training_rows;
   if (!steps.empty()) manifest["steps"] = steps;
@@ -236,12 +237,13 @@ Fitted Fitted::load(const std::string& directory) {
   Fitted f = read_manifest(directory);
   if (f.settings.multiclass == Multiclass::one_vs_rest) {
     load_rest(f, directory);
-    const LibsvmModel first = read_libsvm(directory + "/" + class_file(0, f.settings.kernel), f.features);
+    const LibsvmModel first =
+        read_libsvm(directory + "/" + class_file(0, f.settings.kernel), f.features, f.keeps_sparse);
     f.settings.kernel = first.kernel;
     f.settings.kind = first.kind;
   } else {
     const std::string path = directory + "/" + model_file(f.settings.kernel);
-    LibsvmModel m = read_libsvm(path, f.features);
+    LibsvmModel m = read_libsvm(path, f.features, f.keeps_sparse);
     const bool one_class = m.kind == Kind::one_class;
     if (one_class ? f.classes() != 2 : static_cast<int32_t>(m.labels.size()) != f.classes())
       throw Error(MK_BAD_DATA, path + ": the number of classes differs from the manifest");
@@ -252,7 +254,7 @@ Fitted Fitted::load(const std::string& directory) {
     else
       load_pairs(f, std::move(m));
   }
-  for (const std::vector<float>* numbers : {&f.vectors, &f.coefficients, &f.rho})
+  for (const std::vector<float>* numbers : {&f.vectors, &f.sparse.x, &f.coefficients, &f.rho})
     if (!std::all_of(numbers->begin(), numbers->end(), [](float v) { return std::isfinite(v); }))
       throw Error(MK_BAD_DATA, directory + ": a number in its model files does not fit into float32: they are damaged");
   return f;

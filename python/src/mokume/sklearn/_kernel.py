@@ -72,7 +72,9 @@ class KernelMachine(ProgramFiles):
         self._warn_from_fit_status()
 
     def _sparse_fit(self, X, y, sample_weight, solver_type, kernel, random_seed):
-        self._fit_rows(dense_rows(X), y, sample_weight, random_seed)
+        with np.errstate(over="ignore"):
+            rows = scipy.sparse.csr_matrix(X, dtype=np.float32, copy=True)
+        self._fit_rows(rows, y, sample_weight, random_seed)
         X.sort_indices()
         self.support_vectors_ = X[self.support_]
         self.dual_coef_ = _with_zeros(self.dual_coef_)
@@ -80,17 +82,17 @@ class KernelMachine(ProgramFiles):
 
     def _fit_rows(self, X, y, sample_weight, seed):
         """Runs the program, and sets the attributes that describe the model."""
-        if not np.isfinite(X).all():
+        if not np.isfinite(X.data if scipy.sparse.issparse(X) else X).all():
             raise ValueError(_TOO_LARGE)
         if sample_weight.ndim != 1 or not np.isfinite(sample_weight).all():
             raise ValueError("sample_weight must hold one finite number for each row")
         options = self._options(self._fitted_class_weight())
-        rows = np.arange(len(X))
+        rows = np.arange(X.shape[0])
         weights = None
         if len(sample_weight) and np.any(sample_weight != 1):
             rows = self._weighted_rows(y, sample_weight)
             weights = sample_weight[rows]
-            if len(rows) < len(X) and 0 < self._gamma <= _LARGEST_GAMMA:  # scale counts the rows without weight
+            if len(rows) < X.shape[0] and 0 < self._gamma <= _LARGEST_GAMMA:  # scale counts the rows without weight
                 options.update(gamma=float(self._gamma), gamma_unit="one")
             X = X[np.ix_(rows, rows)] if self._needs_matrix() else X[rows]
         with Experiment(
@@ -104,7 +106,7 @@ class KernelMachine(ProgramFiles):
             seed=seed,
             verbose=self.verbose,
         ) as experiment:
-            self._prepare(experiment, len(X))
+            self._prepare(experiment, X.shape[0])
             run = self.__dict__.pop("_ready_run", None) or experiment.run()
             self._keep(run, experiment.devices)
         self._read_model(rows)
