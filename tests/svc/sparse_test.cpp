@@ -45,7 +45,7 @@ Blobs blobs_of(const SparseRows& rows, int64_t features, bool dense = true) {
   return blobs;
 }
 
-std::vector<Candidate> candidates_of(std::initializer_list<const char*> kernels, const char* solver) {
+std::vector<Candidate> sparse_candidates(std::initializer_list<const char*> kernels, const char* solver) {
   std::vector<Candidate> candidates;
   for (const char* const kernel : kernels)
     for (const double c : {0.1, 10.0}) {
@@ -59,37 +59,37 @@ std::vector<Candidate> candidates_of(std::initializer_list<const char*> kernels,
   return candidates;
 }
 
-struct Said {
+struct SparseSaid {
   std::vector<int32_t> labels;
   std::vector<float> scores;
-  bool operator==(const Said&) const = default;
+  bool operator==(const SparseSaid&) const = default;
 };
 
-Said predict_dense(World& world, const mk_fitted* fitted, const Blobs& blobs) {
+SparseSaid predict_dense(World& world, const mk_fitted* fitted, const Blobs& blobs) {
   const auto n = static_cast<size_t>(blobs.rows);
-  Said said{std::vector<int32_t>(n), std::vector<float>(n)};
+  SparseSaid said{std::vector<int32_t>(n), std::vector<float>(n)};
   sdk::call(world.model().predict, world.model().self, fitted, world.device().services(), blobs.x.data(), blobs.rows,
             blobs.features, said.labels.data(), said.scores.data());
   return said;
 }
 
-Said predict_sparse(World& world, const mk_fitted* fitted, const mk_data& rows) {
+SparseSaid predict_sparse(World& world, const mk_fitted* fitted, const mk_data& rows) {
   const auto n = static_cast<size_t>(rows.rows);
-  Said said{std::vector<int32_t>(n), std::vector<float>(n)};
+  SparseSaid said{std::vector<int32_t>(n), std::vector<float>(n)};
   sdk::call(world.model().predict_sparse, world.model().self, fitted, world.device().services(), &rows,
             said.labels.data(), said.scores.data());
   return said;
 }
 
-class Scratch {
+class SparseScratch {
  public:
-  Scratch() {
+  SparseScratch() {
     std::string name = testing::TempDir() + "mokume-sparse-XXXXXX";
     path_ = mkdtemp(name.data());
   }
-  ~Scratch() { std::filesystem::remove_all(path_); }
-  Scratch(const Scratch&) = delete;
-  Scratch& operator=(const Scratch&) = delete;
+  ~SparseScratch() { std::filesystem::remove_all(path_); }
+  SparseScratch(const SparseScratch&) = delete;
+  SparseScratch& operator=(const SparseScratch&) = delete;
   std::string make(const std::string& name) const {
     std::filesystem::create_directory(path_ + "/" + name);
     return path_ + "/" + name;
@@ -99,7 +99,7 @@ class Scratch {
   std::string path_;
 };
 
-std::string saved(World& world, const mk_fitted* fitted, const std::string& directory) {
+std::string saved_model(World& world, const mk_fitted* fitted, const std::string& directory) {
   sdk::call(world.model().save, fitted, directory.c_str());
   std::ostringstream text;
   text << std::ifstream(directory + "/model.libsvm").rdbuf();
@@ -115,7 +115,7 @@ TEST_P(SparseRowsOnDevice, FitLikeDenseOnes) {
   REQUIRE_DEVICE(world);
   const SparseRows rows = few_of_many(300, 123, true);
   const Blobs blobs = blobs_of(rows, 123);
-  const auto candidates = candidates_of({"linear", "rbf", "polynomial"}, GetParam().solver);
+  const auto candidates = sparse_candidates({"linear", "rbf", "polynomial"}, GetParam().solver);
   const Experiment dense(blobs, candidates, 3);
   Experiment sparse(blobs, candidates, 3);
   const mk_data view = rows.view(123);
@@ -129,7 +129,7 @@ TEST_P(SparseRowsOnDevice, FitLikeDenseOnes) {
 TEST_P(SparseRowsOnDevice, RowsOnTheFlyGiveTheSameFits) {
   const SparseRows rows = few_of_many(400, 123, false);
   const Blobs blobs = blobs_of(rows, 123);
-  const auto candidates = candidates_of({"linear", "rbf"}, GetParam().solver);
+  const auto candidates = sparse_candidates({"linear", "rbf"}, GetParam().solver);
   Experiment experiment(blobs, candidates, 3);
   experiment.use_sparse(rows.view(123));
   std::vector<Results> results;
@@ -148,21 +148,21 @@ TEST_P(SparseRowsOnDevice, PredictLikeDenseRows) {
   REQUIRE_DEVICE(world);
   const SparseRows rows = few_of_many(300, 123, false);
   const Blobs blobs = blobs_of(rows, 123);
-  const auto candidates = candidates_of({"rbf", "linear"}, GetParam().solver);
+  const auto candidates = sparse_candidates({"rbf", "linear"}, GetParam().solver);
   const Experiment dense(blobs, candidates, 0);
   Experiment sparse(blobs, candidates, 0);
   const mk_data view = rows.view(123);
   sparse.use_sparse(view);
   Session of_dense(world, dense), of_sparse(world, sparse);
-  const Scratch scratch;
+  const SparseScratch scratch;
   for (uint32_t c = 0; c < candidates.size(); ++c) {
     mk_fitted *a = of_dense.refit(c), *b = of_sparse.refit(c), *loaded = nullptr;
-    const Said expected = predict_dense(world, a, blobs), said = predict_sparse(world, b, view);
+    const SparseSaid expected = predict_dense(world, a, blobs), said = predict_sparse(world, b, view);
     EXPECT_EQ(predict_dense(world, b, blobs), said) << "the form of the rows to predict has no effect";
     EXPECT_EQ(predict_sparse(world, a, view), expected);
     for (size_t r = 0; r < said.scores.size(); ++r) EXPECT_NEAR(said.scores[r], expected.scores[r], 0.02F) << r;
     const std::string directory = scratch.make(std::to_string(c));
-    saved(world, b, directory);
+    saved_model(world, b, directory);
     sdk::call(world.model().load, world.model().self, directory.c_str(), &loaded);
     EXPECT_EQ(predict_sparse(world, loaded, view).labels, said.labels);
     for (mk_fitted* const one : {a, b, loaded}) world.model().fitted_destroy(one);
@@ -175,37 +175,37 @@ TEST(SparseRows, HaveTheSameProductsOnAllDevices) {
   REQUIRE_DEVICE(opencl);
   const SparseRows rows = few_of_many(300, 123, false);
   const Blobs blobs = blobs_of(rows, 123);
-  auto candidates = candidates_of({"linear"}, "libsvm");
+  auto candidates = sparse_candidates({"linear"}, "libsvm");
   for (Candidate& c : candidates) c.tol = 1e-5;
   Experiment experiment(blobs, candidates, 0);
   experiment.use_sparse(rows.view(123));
   Session a(host, experiment), b(opencl, experiment);
-  const Scratch scratch;
+  const SparseScratch scratch;
   for (uint32_t c = 0; c < candidates.size(); ++c) {
     mk_fitted *on_host = a.refit(c), *on_opencl = b.refit(c);
-    EXPECT_EQ(saved(host, on_host, scratch.make("host" + std::to_string(c))),
-              saved(opencl, on_opencl, scratch.make("opencl" + std::to_string(c))));
+    EXPECT_EQ(saved_model(host, on_host, scratch.make("host" + std::to_string(c))),
+              saved_model(opencl, on_opencl, scratch.make("opencl" + std::to_string(c))));
     host.model().fitted_destroy(on_host);
     opencl.model().fitted_destroy(on_opencl);
   }
 }
 
 TEST_P(SparseRowsOnDevice, TakeMemoryByTheirValues) {
-  constexpr int64_t kRows = 2000, kFeatures = 50'000;
-  constexpr uint64_t kMatrix = uint64_t{kRows} * kRows * sizeof(float);
+  constexpr int64_t kMany = 2000, kWide = 50'000;
+  constexpr uint64_t kMatrix = uint64_t{kMany} * kMany * sizeof(float);
   World world(GetParam().backend, 0, 2 * kMatrix + (uint64_t{16} << 20));
   REQUIRE_DEVICE(world);
-  const SparseRows rows = few_of_many(kRows, kFeatures, false);
-  const Blobs blobs = blobs_of(rows, kFeatures, false);
-  auto candidates = candidates_of({"rbf"}, GetParam().solver);
+  const SparseRows rows = few_of_many(kMany, kWide, false);
+  const Blobs blobs = blobs_of(rows, kWide, false);
+  auto candidates = sparse_candidates({"rbf"}, GetParam().solver);
   Experiment experiment(blobs, candidates, 3);
-  const mk_data view = rows.view(kFeatures);
+  const mk_data view = rows.view(kWide);
   experiment.use_sparse(view);
   Session session(world, experiment);
   const Results results = session.fit({{1, 0}});
   EXPECT_EQ(results.at({1, 0}).status, MK_FIT_OK);
   mk_fitted* fitted = session.refit(1);
-  const Said said = predict_sparse(world, fitted, view);
+  const SparseSaid said = predict_sparse(world, fitted, view);
   EXPECT_GT(std::count(said.labels.begin(), said.labels.end(), 1), 0);
   EXPECT_LT(world.device().peak_bytes(), 2 * kMatrix + (uint64_t{16} << 20)) << "dense rows take 400 MB";
   world.model().fitted_destroy(fitted);
@@ -215,8 +215,9 @@ TEST(SparseRows, RefuseKernelsOfDenseRows) {
   World world("host");
   const SparseRows rows = few_of_many(30, 30, false);
   const Blobs blobs = blobs_of(rows, 30);
-  for (const auto& [kernel, words] : {std::pair{"laplacian", "compare dense rows"}, {"precomputed", "matrix is dense"}}) {
-    Experiment experiment(blobs, candidates_of({kernel}, "libsvm"), 3);
+  for (const auto& [kernel, words] :
+       {std::pair{"laplacian", "compare dense rows"}, {"precomputed", "matrix is dense"}}) {
+    Experiment experiment(blobs, sparse_candidates({kernel}, "libsvm"), 3);
     experiment.use_sparse(rows.view(30));
     try {
       sdk::call(world.model().check, world.model().self, experiment.get());

@@ -27,9 +27,12 @@ double squared_norm(const mk_data& rows, int64_t r) {
 double product(const mk_data& a, int64_t r, const mk_data& b, int64_t s) {
   double sum = 0;
   for (int64_t i = a.starts[r], j = b.starts[s]; i < a.starts[r + 1] && j < b.starts[s + 1];) {
-    if (a.column[i] == b.column[j]) sum += double{a.x[i++]} * double{b.x[j++]};
-    else if (a.column[i] < b.column[j]) ++i;
-    else ++j;
+    if (a.column[i] == b.column[j])
+      sum += double{a.x[i++]} * double{b.x[j++]};
+    else if (a.column[i] < b.column[j])
+      ++i;
+    else
+      ++j;
   }
   return sum;
 }
@@ -106,8 +109,7 @@ class SparseSums {
     products_.compute(on_device, numbers_, 0, vectors_, dot);
     device_.submit(ops::kernel_map(dot, sdk::vector(norms.get(), n), sdk::vector(vector_norms_.get(), nv), dot,
                                    ops::without_one(fitted_.settings.kernel)));
-    device_.submit(
-        ops::gemm(dot, false, sdk::matrix(coefficients_.get(), p, nv), true, sdk::matrix(out_.get(), n, p)));
+    device_.submit(ops::gemm(dot, false, sdk::matrix(coefficients_.get(), p, nv), true, sdk::matrix(out_.get(), n, p)));
     std::vector<float> block(static_cast<size_t>(n * p));
     device_.read(out_, block.data(), block.size());
     for (size_t k = 0; k < block.size(); ++k) sums[k] += block[k];

@@ -23,9 +23,9 @@ using SparseFunction = void (*)(const float* tile, int64_t lanes, const SparseVi
 // Returns the function for the best instruction set of this CPU. All instruction sets give the same bits.
 SparseFunction sparse_native();
 
-#define SVC_SPARSE                                                                                              \
-  void sparse_products(const float* tile, int64_t lanes, const SparseView& y, int64_t rows, float* out, int64_t ld) \
-      noexcept;
+#define SVC_SPARSE                                                                                      \
+  void sparse_products(const float* tile, int64_t lanes, const SparseView& y, int64_t rows, float* out, \
+                       int64_t ld) noexcept;
 namespace base {
 SVC_SPARSE
 }

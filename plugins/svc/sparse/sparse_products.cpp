@@ -13,8 +13,8 @@
 namespace mokume::svc {
 namespace {
 
-constexpr int64_t kSparseSide = 16;         // SIDE in kernels/sparse.cl
-constexpr int64_t kWidest = 64;       // rows of a tile on a device
+constexpr int64_t kSparseSide = 16;      // SIDE in kernels/sparse.cl
+constexpr int64_t kWidest = 64;          // rows of a tile on a device
 constexpr int64_t kFloatsPerValue = 24;  // limit of the floats that all tiles take together, for each value of the rows
 
 // Returns how many columns of 16 rows tiles may take together: at least one, and at most `most`.
@@ -117,8 +117,8 @@ void SparseProducts::compute_on_host(const DeviceRows& x, const sdk::Buffer& ind
                                      const mk_tensor& out) const {
   device_.finish();
   const auto view = [&](const DeviceRows& rows) {
-    return SparseView{host_memory<int64_t>(device_, rows.starts.get()), host_memory<int32_t>(device_, rows.column.get()),
-                      host_memory<float>(device_, rows.x.get())};
+    return SparseView{host_memory<int64_t>(device_, rows.starts.get()),
+                      host_memory<int32_t>(device_, rows.column.get()), host_memory<float>(device_, rows.x.get())};
   };
   const SparseView from = view(x), with = view(y);
   const int32_t* const numbers = host_memory<int32_t>(device_, index.get()) + first;
