@@ -176,14 +176,16 @@ def test_wide_sparse_rows_remain_sparse(digits):
     assert mine.shape_fit_ == wide.shape and mine.support_vectors_.shape[1] == 2**24
 
 
-def test_sparse_rows_may_be_unsorted_and_repeat_columns(digits):
+def test_wide_sparse_rows_may_be_unsorted_and_repeat_columns(digits):
     X, y = digits
     rows = scipy.sparse.csr_matrix(X)
     turned = [np.flatnonzero(row)[::-1] for row in X]
     twice = np.concatenate([np.repeat(columns, 2) for columns in turned])
     halves = np.concatenate([np.repeat(row[columns] / 2, 2) for row, columns in zip(X, turned)])
-    unsorted = scipy.sparse.csr_matrix((halves, twice, 2 * rows.indptr), shape=X.shape)
-    expected, mine = (SVC(gamma=0.001).fit(one, y) for one in [rows, unsorted])
+    wide = (len(X), 2**24)
+    unsorted = scipy.sparse.csr_matrix((halves, twice, 2 * rows.indptr), shape=wide)
+    sorted_rows = scipy.sparse.csr_matrix((rows.data, rows.indices, rows.indptr), shape=wide)
+    expected, mine = (SVC(gamma=0.001).fit(one, y) for one in [sorted_rows, unsorted])
     np.testing.assert_array_equal(mine.support_, expected.support_)
     np.testing.assert_array_equal(mine.dual_coef_.toarray(), expected.dual_coef_.toarray())
 

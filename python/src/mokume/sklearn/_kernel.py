@@ -18,6 +18,7 @@ MANY_PRODUCTS = 1 << 29
 
 _KERNELS = {"linear": "linear", "poly": "polynomial", "rbf": "rbf", "sigmoid": "sigmoid"}
 _NO_LIMIT = 10**12
+_LARGEST_DENSE = 1 << 26  # bytes
 _LARGEST_C, _LARGEST_TOL = 1e12, 1.0
 _SMALLEST_GAMMA, _LARGEST_GAMMA = 1e-300, 1e6  # the program refuses 0, and computes the same with the smallest
 _TOO_LARGE = (
@@ -72,9 +73,7 @@ class KernelMachine(ProgramFiles):
         self._warn_from_fit_status()
 
     def _sparse_fit(self, X, y, sample_weight, solver_type, kernel, random_seed):
-        with np.errstate(over="ignore"):
-            rows = scipy.sparse.csr_matrix(X, dtype=np.float32, copy=True)
-        self._fit_rows(rows, y, sample_weight, random_seed)
+        self._fit_rows(_rows_of_sparse(X), y, sample_weight, random_seed)
         X.sort_indices()
         self.support_vectors_ = X[self.support_]
         self.dual_coef_ = _with_zeros(self.dual_coef_)
@@ -163,6 +162,14 @@ def dense_rows(X):
         return np.ascontiguousarray(X, dtype=np.float32)
     with np.errstate(over="ignore"):
         return X.astype(np.float32).toarray()
+
+
+def _rows_of_sparse(X):
+    """Returns sparse rows for the program: a dense array if it is small, so that the fit is that of dense rows."""
+    if 4 * X.shape[0] * X.shape[1] <= _LARGEST_DENSE:
+        return dense_rows(X)
+    with np.errstate(over="ignore"):
+        return scipy.sparse.csr_matrix(X, dtype=np.float32, copy=True)
 
 
 def _with_zeros(matrix):
