@@ -193,6 +193,18 @@ TEST_F(Libsvm, OuterFoldsKeepSparseRows) {
   EXPECT_EQ(data.test.column, std::vector<int32_t>{2});
 }
 
+TEST_F(Libsvm, RowsMayHaveWeights) {
+  DataSpec spec = spec_of("libsvm", write("a", "1 1:1\n2 2:2\n1 1:3\n"));
+  std::string header = "{'descr': '<f4', 'fortran_order': False, 'shape': (3,), }";
+  header.resize(117, ' ');
+  const float weights[] = {1, 0.5F, 3};
+  spec.weight = write("w.npy", std::string("\x93NUMPY\x01\x00\x76\x00", 10) + header + "\n" +
+                                   std::string(reinterpret_cast<const char*>(weights), sizeof(weights)));
+  EXPECT_EQ(load(spec).train.weights, (std::vector<float>{1, 0.5F, 3}));
+  spec.limit = 2;
+  EXPECT_EQ(load(spec).train.weights, (std::vector<float>{1, 0.5F}));
+}
+
 TEST_F(Libsvm, OnlyLibsvmHasAStorage) {
   DataSpec spec = spec_of("csv", write("a", "x,y\n1,2\n"));
   spec.storage = "sparse";
