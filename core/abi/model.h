@@ -95,12 +95,12 @@ typedef union mk_value {
   const char* text;
 } mk_value;
 
-/* Holds labelled rows as row-major float32, in host memory that outlives every session. Classifiers receive labels
- * 0..n_classes-1; class_names[i] is the name of class i in the data set. */
+/* Holds labelled rows as float32, dense and row-major or sparse, in host memory that outlives every session.
+ * Classifiers receive labels 0..n_classes-1; class_names[i] is the name of class i in the data set. */
 typedef struct mk_data {
   int64_t rows;
   int64_t features;
-  const float* x;        /* rows * features */
+  const float* x;        /* rows * features values, or those that sparse rows store */
   const int32_t* labels; /* one per row; NULL if there are none */
   const float* targets;  /* one per row for regression; NULL for classification */
   int32_t n_classes;     /* 0 for regression */
@@ -113,6 +113,11 @@ typedef struct mk_data {
   /* One per row: the relative cost of an error on the row, at least 0. A row with weight 0 has no effect. NULL means
    * that all weights are 1. Only for models with `weighs`. */
   const float* weights;
+  /* Both are NULL if the rows are dense, as they are for models without predict_sparse. The values of row r are
+   * x[i] in the column column[i], for i in [starts[r], starts[r + 1]); its other values are 0. The columns of a row
+   * ascend and are below `features`. starts[0] need not be 0. */
+  const int64_t* starts; /* rows + 1 */
+  const int32_t* column;
 } mk_data;
 
 /* Lists the rows that the fits of one bootstrap learn from, one per place, in training order. Without bagging, every
@@ -498,6 +503,11 @@ typedef struct mk_model {
   /* Passes the steps of a candidate in order to `take`, which copies them: the report draws them. May be NULL. */
   int32_t (*steps)(void* self, const mk_experiment* experiment, uint32_t candidate, void* taker,
                    void (*take)(void* taker, const mk_step* step), mk_error* error);
+
+  /* Predicts sparse rows (mk_data.starts), of which it reads no labels, targets and weights; see predict(). NULL if the
+   * model takes dense rows only. */
+  int32_t (*predict_sparse)(void* self, const mk_fitted* fitted, const mk_device_services* device, const mk_data* rows,
+                            int32_t* labels, float* scores, mk_error* error);
 } mk_model;
 
 #ifdef __cplusplus

@@ -181,11 +181,12 @@ std::vector<Parameter> file_keys() {
           kInPlan | kPlanIfSet | kEmptyAllowed, kIn<&DataSpec::ignore>)
           .for_sources({"csv"}),
       Key("data", "weight", Type::text,
-          "column, or for npy the file, with the weight of each training row: in training, an error on a row costs "
+          "column, or for libsvm and npy the file, with the weight of each training row: in training, an error on a "
+          "row costs "
           "this "
           "many times as much",
           kInPlan | kPlanIfSet, kIn<&DataSpec::weight>)
-          .for_sources({"csv", "npy"}),
+          .for_sources({"libsvm", "csv", "npy"}),
   };
 }
 
@@ -201,6 +202,12 @@ std::vector<Parameter> row_keys() {
           kInPlan | kPlanIfSet, kIn<&DataSpec::task>)
           .one_of({"classification", "regression", "one_class"})
           .for_sources({"libsvm", "csv", "npy"}),
+      Key("data", "storage", Type::text,
+          "sparse: keep only the values that are not 0, in memory and on the device, for models that take such rows "
+          "(svc); without it, dense",
+          kInPlan | kPlanIfSet, kIn<&DataSpec::storage>)
+          .one_of({"sparse", "dense"})
+          .for_sources({"libsvm"}),
       Key("data", "missing", Type::text,
           "what a missing cell causes: an error, a dropped row, or the mean of the column (for words, the most "
           "frequent one) in its place",

@@ -66,6 +66,7 @@ struct DataSpec {
   std::string test_labels = {};          // npy: label file for `test`
   Layout layout = Layout::none;          // npy: order of dimensions for pictures with channels
   std::string folds_file = {};           // [validation] file with the fold of each training row, or ""
+  std::string storage = {};              // libsvm: "sparse", "dense" or "", which is dense
   std::string task = {};                 // "classification", "regression" or "" (see learn_labels())
   int64_t size = 0;                      // images: height and width in pixels, or 0 to keep the size
   int64_t channels = 0;                  // images: 1 (grey), 3 (colour), or 0 to let the pictures decide
@@ -78,11 +79,15 @@ struct DataSpec {
   // Returns whether inputs are scaled. If they are, readers keep the values that float32 rounds (Table::exact).
   bool scales() const { return standardize.kind != Standardize::Kind::none; }
 
+  bool keeps_sparse() const { return storage == "sparse"; }
+
   // Returns whether scaling or fillers depend on the rows on which they are fitted.
   bool learns() const { return standardize.kind == Standardize::Kind::features || missing == Missing::mean; }
 };
 
-// Holds row-major rows x features in `x`, and per row one of `labels` (0..classes-1) or `targets` (regression).
+// Holds inputs, and per row one of `labels` (0..classes-1) or `targets` (regression). The inputs of dense rows are
+// row-major rows x features in `x`. A sparse row r has the values x[i] in the columns column[i], which ascend, for i in
+// [starts[r], starts[r + 1]); its other values are 0.
 struct Table {
   int64_t rows = 0;
   int64_t features = 0;
@@ -93,6 +98,11 @@ struct Table {
   std::vector<uint32_t> groups = {};      // group of each row, numbered densely from 0; from DataSpec::group
   std::vector<int32_t> given_folds = {};  // fold of each row (see read_folds()); from DataSpec::folds_file
   std::vector<double> exact = {};         // x before rounding, until it is scaled; empty if x holds all values exactly
+
+  std::vector<int64_t> starts = {};  // rows + 1 values if the rows are sparse, else none
+  std::vector<int32_t> column = {};  // column of each value of sparse rows
+
+  bool sparse() const { return !starts.empty(); }
 
   double value(size_t at) const { return exact.empty() ? double{x[at]} : exact[at]; }
 

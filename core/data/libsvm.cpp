@@ -28,8 +28,8 @@ constexpr bool blank(char c) { return c == ' ' || c == '\t' || c == '\r'; }
 
 class LibsvmReader {
  public:
-  LibsvmReader(const std::string& path, int64_t limit, int64_t features, bool exact)
-      : path_(path), limit_(limit), features_(features), exact_(exact) {}
+  LibsvmReader(const std::string& path, int64_t limit, int64_t features, bool exact, bool sparse)
+      : path_(path), limit_(limit), features_(features), exact_(exact), sparse_(sparse) {}
 
   RawTable read() {
     const std::string text = read_text(path_);
@@ -131,10 +131,35 @@ class LibsvmReader {
     table.rows = static_cast<int64_t>(ends_.size());
     table.features = features_ > 0 ? features_ : highest_;
     if (table.features == 0) bad_data(path_, "", "has labels but no index:value pair; check the path");
-    check_density(table);
+    if (!sparse_) check_density(table);
     const bool exact = exact_ && std::any_of(entries_.begin(), entries_.end(), [](const Entry& entry) {
                          return double{static_cast<float>(entry.value)} != entry.value;
                        });
+    if (sparse_)
+      take_sparse(exact);
+    else
+      take_dense(exact);
+    part_.path = path_;
+    part_.text_bytes = text_bytes_;
+    return std::move(part_);
+  }
+
+  void take_sparse(bool exact) {
+    Table& table = part_.table;
+    table.starts = {0};
+    table.starts.insert(table.starts.end(), ends_.begin(), ends_.end());
+    table.column.reserve(entries_.size());
+    table.x.reserve(entries_.size());
+    if (exact) table.exact.reserve(entries_.size());
+    for (const Entry& entry : entries_) {
+      table.column.push_back(entry.index);
+      table.x.push_back(static_cast<float>(entry.value));
+      if (exact) table.exact.push_back(entry.value);
+    }
+  }
+
+  void take_dense(bool exact) {
+    Table& table = part_.table;
     const size_t each = sizeof(float) + (exact ? sizeof(double) : 0);
     table.x.assign(checked_count(path_, table.rows, table.features, each), 0.0F);
     if (exact) table.exact.assign(table.x.size(), 0.0);
@@ -143,15 +168,13 @@ class LibsvmReader {
       for (; from < ends_[row]; ++from)
         table.set(row * static_cast<size_t>(table.features) + static_cast<size_t>(entries_[from].index),
                   entries_[from].value);
-    part_.path = path_;
-    part_.text_bytes = text_bytes_;
-    return std::move(part_);
   }
 
   const std::string path_;
   const int64_t limit_;
   const int64_t features_;
   const bool exact_;
+  const bool sparse_;
   int64_t line_ = 0;
   uint64_t text_bytes_ = 0;
   int32_t highest_ = 0;
@@ -163,13 +186,17 @@ class LibsvmReader {
 
 }  // namespace
 
-RawTable read_libsvm(const std::string& path, int64_t limit, int64_t features, bool exact) {
-  return LibsvmReader(path, limit, features, exact).read();
+RawTable read_libsvm(const std::string& path, int64_t limit, int64_t features, bool exact, bool sparse) {
+  return LibsvmReader(path, limit, features, exact, sparse).read();
 }
 
 void widen(const std::string& path, int64_t features, RawTable& part) {
   Table& table = part.table;
   if (features <= table.features) return;
+  if (table.sparse()) {
+    table.features = features;
+    return;
+  }
   const uint64_t bytes = static_cast<uint64_t>(table.rows) * static_cast<uint64_t>(features) * sizeof(float);
   if (bytes > std::max(kFreeBytes, part.text_bytes * kMostPerByte))
     bad_data(path, "",

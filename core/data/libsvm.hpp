@@ -11,8 +11,8 @@ namespace mokume::data {
 // comment, and `qid:n` after the label has no effect. A given number of `features` limits the indices. If it is 0, the
 // highest index in the file is the number of features, and the reader rejects a file before it allocates memory if the
 // dense table would take more than 16 MiB and more than 4,096 times the size of the text. `exact` keeps the values that
-// float32 rounds in Table::exact.
-RawTable read_libsvm(const std::string& path, int64_t limit, int64_t features, bool exact = false);
+// float32 rounds in Table::exact. `sparse` keeps the rows sparse, so that their memory depends on the text alone.
+RawTable read_libsvm(const std::string& path, int64_t limit, int64_t features, bool exact = false, bool sparse = false);
 
 // Appends features that are 0 in all rows, up to `features` of them. Throws Error(MK_BAD_DATA) that names the file
 // `path`, which has them, if the table would be too large for its text.

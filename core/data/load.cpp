@@ -66,9 +66,12 @@ Parts read_idx_sets(const DataSpec& spec) {
 
 Parts read_libsvm_files(const DataSpec& spec) {
   const std::string path = single_file(locate(spec.path));
-  Parts parts{stem(path), read_libsvm(path, spec.limit, 0, spec.scales()), {}, {}};
+  Parts parts{stem(path), read_libsvm(path, spec.limit, 0, spec.scales(), spec.keeps_sparse()), {}, {}};
+  if (!spec.weight.empty())
+    parts.train.table.weights =
+        read_npy_weights(spec.weight, static_cast<int64_t>(parts.train.labels.size()), spec.limit);
   if (spec.test.empty()) return parts;
-  parts.test = read_libsvm(spec.test, 0, 0, spec.scales());
+  parts.test = read_libsvm(spec.test, 0, 0, spec.scales(), spec.keeps_sparse());
   widen(path, parts.train.table.features, parts.test);
   widen(spec.test, parts.test.table.features, parts.train);  // a feature that no training row has is 0 there
   return parts;
@@ -189,7 +192,7 @@ Parts read_to_predict(const DataSpec& spec, int64_t features, const TrainedOn& t
             read_npy_rows({path, test ? spec.test_labels : spec.labels, spec.layout, trained.scales()}, spec.limit),
             {},
             {}};
-  return {stem(path), read_libsvm(path, spec.limit, features, trained.scales()), {}, {}};
+  return {stem(path), read_libsvm(path, spec.limit, features, trained.scales(), spec.keeps_sparse()), {}, {}};
 }
 
 // Returns whether the classes may be measurements, because whole numbers are classes unless data.task overrides this.

@@ -28,6 +28,14 @@ void copy_values(const std::vector<T>& from, uint32_t row, int64_t features, std
   to.insert(to.end(), first, first + features);
 }
 
+void copy_sparse(const Table& all, uint32_t row, Table& some) {
+  const auto first = static_cast<ptrdiff_t>(all.starts[row]), end = static_cast<ptrdiff_t>(all.starts[row + 1]);
+  some.x.insert(some.x.end(), all.x.begin() + first, all.x.begin() + end);
+  some.column.insert(some.column.end(), all.column.begin() + first, all.column.begin() + end);
+  if (!all.exact.empty()) some.exact.insert(some.exact.end(), all.exact.begin() + first, all.exact.begin() + end);
+  some.starts.push_back(static_cast<int64_t>(some.column.size()));
+}
+
 // Fills missing cells with the means over `rows`.
 void fill_by(const std::vector<uint32_t>& rows, const std::vector<Gap>& gaps, Dataset& data) {
   if (gaps.empty()) return;
@@ -55,9 +63,14 @@ Table rows_of(const Table& all, const std::vector<uint32_t>& rows) {
   Table some;
   some.rows = static_cast<int64_t>(rows.size());
   some.features = all.features;
+  if (all.sparse()) some.starts = {0};
   for (const uint32_t row : rows) {
-    copy_values(all.x, row, all.features, some.x);
-    copy_values(all.exact, row, all.features, some.exact);
+    if (all.sparse()) {
+      copy_sparse(all, row, some);
+    } else {
+      copy_values(all.x, row, all.features, some.x);
+      copy_values(all.exact, row, all.features, some.exact);
+    }
     copy_row(all.labels, row, some.labels);
     copy_row(all.targets, row, some.targets);
     copy_row(all.weights, row, some.weights);

@@ -55,7 +55,8 @@ std::vector<std::string> lost_digits(const DataSpec& spec, const Dataset& data) 
   std::vector<std::string> found;
   const auto features = static_cast<size_t>(data.train.features);
   std::vector<Range> ranges(spec.scales() ? 0 : features);
-  for (size_t at = 0; !ranges.empty() && at < data.train.x.size(); ++at) ranges[at % features].add(data.train.x[at]);
+  for (size_t at = 0; !ranges.empty() && at < data.train.x.size(); ++at)
+    ranges[data.train.sparse() ? static_cast<size_t>(data.train.column[at]) : at % features].add(data.train.x[at]);
   const auto bad = std::find_if(ranges.begin(), ranges.end(), [](const Range& one) { return one.loses_digits(); });
   if (bad != ranges.end())
     found.push_back(sentence(feature_name(data.columns, static_cast<size_t>(bad - ranges.begin())), *bad,

@@ -68,6 +68,31 @@ void hash_table(base::Sha256& hash, const Table& table) {
   hash_values(hash, table.labels);
   hash_number(hash, table.targets.size());
   hash_values(hash, table.targets);
+  hash_values(hash, table.starts);
+  hash_values(hash, table.column);
+}
+
+float finite(double scaled, const std::string& name, size_t row, size_t feature) {
+  const auto rounded = static_cast<float>(scaled);
+  if (!std::isfinite(rounded))
+    throw Error(MK_BAD_DATA, "'" + name + "', row " + std::to_string(row + 1) + ", feature " +
+                                 std::to_string(feature + 1) +
+                                 ": leaves the range of float32 when scaled; change data.standardize");
+  return rounded;
+}
+
+void scale_sparse(const std::vector<double>& mean, const std::vector<double>& scale, const std::string& name,
+                  Table& table) {
+  if (std::any_of(mean.begin(), mean.end(), [](double m) { return m != 0; }))
+    throw Error(MK_INVALID_ARGUMENT,
+                "data.storage is 'sparse', but the model subtracts means from its inputs, which fills the zeros of '" +
+                    name + "'; remove it, or set it to dense");
+  for (size_t row = 0; row < static_cast<size_t>(table.rows); ++row)
+    for (auto i = static_cast<size_t>(table.starts[row]); i < static_cast<size_t>(table.starts[row + 1]); ++i) {
+      const auto feature = static_cast<size_t>(table.column[i]);
+      table.x[i] = finite(table.value(i) / scale[scale.size() == 1 ? 0 : feature], name, row, feature);
+    }
+  table.exact = {};
 }
 
 }  // namespace
@@ -92,17 +117,12 @@ void check_scaling(const Dataset& data, int64_t features, const std::vector<doub
 void apply_scaling(const std::vector<double>& mean, const std::vector<double>& scale, const std::string& name,
                    Table& table) {
   if (mean.empty()) return;
+  if (table.sparse()) return scale_sparse(mean, scale, name, table);
   const auto features = static_cast<size_t>(table.features);
   const size_t step = mean.size() == 1 ? 0 : 1;
   for (size_t i = 0; i < table.x.size(); i += features)
-    for (size_t j = 0; j < features; ++j) {
-      const auto scaled = static_cast<float>((table.value(i + j) - mean[j * step]) / scale[j * step]);
-      if (!std::isfinite(scaled))
-        throw Error(MK_BAD_DATA, "'" + name + "', row " + std::to_string(i / features + 1) + ", feature " +
-                                     std::to_string(j + 1) +
-                                     ": leaves the range of float32 when scaled; change data.standardize");
-      table.x[i + j] = scaled;
-    }
+    for (size_t j = 0; j < features; ++j)
+      table.x[i + j] = finite((table.value(i + j) - mean[j * step]) / scale[j * step], name, i / features, j);
   table.exact = {};
 }
 

@@ -133,6 +133,8 @@ void set_key(std::string_view part, const std::string& key, const std::string& v
     spec.test_labels = unquoted(value);
   } else if (key == "layout") {
     spec.layout = parse_named<Layout>(part, unquoted(value), "is neither layout=nhwc nor layout=nchw");
+  } else if (key == "storage") {
+    spec.storage = unquoted(value);
   } else if (key == "task") {
     spec.task = unquoted(value);
   } else if (key == "missing") {
@@ -178,6 +180,19 @@ void check_images(const DataSpec& spec) {
     contradiction("data.channels can be 1 (grey) or 3 (colour)");
 }
 
+void check_storage(const DataSpec& spec) {
+  if (spec.storage.empty()) return;
+  if (spec.storage != "sparse" && spec.storage != "dense")
+    contradiction("data.storage is '" + spec.storage + "'; it can be sparse or dense");
+  if (spec.source != "libsvm") contradiction("data.storage is for source libsvm only; remove it");
+  const Standardize& scaling = spec.standardize;
+  if (spec.keeps_sparse() && spec.scales() && (scaling.kind == Standardize::Kind::features || scaling.mean != 0))
+    contradiction(
+        "data.storage is 'sparse', but data.standardize subtracts means, which fills the zeros; write { mean = 0, "
+        "scale "
+        "= S }, or remove one of them");
+}
+
 void check_paths(const DataSpec& spec) {
   const bool built_in = is_built_in(spec.source);
   if (built_in && !spec.path.empty())
@@ -198,8 +213,8 @@ std::vector<std::string> source_names() {
 bool is_built_in(std::string_view source) { return source == "digits" || source == "friedman"; }
 
 std::vector<std::string> spec_keys() {
-  return {"path", "test",     "target", "categorical", "ignore", "weight",      "task",  "missing",
-          "size", "channels", "limit",  "standardize", "labels", "test_labels", "layout"};
+  return {"path", "test",     "target", "categorical", "ignore", "weight",      "task",   "missing",
+          "size", "channels", "limit",  "standardize", "labels", "test_labels", "layout", "storage"};
 }
 
 DataSpec parse_spec(std::string_view text, const DataSpec* like) {
@@ -226,6 +241,7 @@ DataSpec parse_spec(std::string_view text, const DataSpec* like) {
     spec.missing = like->missing;
     spec.size = like->size;
     spec.channels = like->channels;
+    spec.storage = like->storage;
     spec.layout = like->layout;
   }
   if (colon != std::string::npos) {
@@ -254,11 +270,12 @@ void check_spec(const DataSpec& spec) {
   if (spec.source != "csv" &&
       (!spec.target.empty() || !spec.categorical.empty() || !spec.ignore.empty() || spec.missing != Missing::error))
     contradiction("data.target, data.categorical, data.ignore and data.missing are for source csv only; remove them");
-  if (spec.source != "csv" && spec.source != "npy" && !spec.weight.empty())
-    contradiction("data.weight is for the sources csv and npy only; remove it");
+  if (!reads_text(spec.source) && spec.source != "npy" && !spec.weight.empty())
+    contradiction("data.weight is for the sources libsvm, csv and npy only; remove it");
   check_task(spec);
   check_npy(spec);
   check_images(spec);
+  check_storage(spec);
   if (spec.limit < 0) contradiction("data.limit is negative; use 0 or leave it out for all rows");
   if (spec.standardize.kind == Standardize::Kind::fixed &&
       !(std::isfinite(spec.standardize.mean) && std::isfinite(spec.standardize.scale) && spec.standardize.scale > 0))

@@ -24,6 +24,9 @@ Experiment::Experiment(registry::Registry& registry, const config::Config& confi
     : config_(config), model_(registry.load(MK_PLUGIN_MODEL, config.model).model()) {
   check_team();
   check_precision();
+  if (config.data.keeps_sparse() && model_->predict_sparse == nullptr)
+    throw Error(MK_INVALID_ARGUMENT, "data.storage is 'sparse', but the model '" + config.model +
+                                         "' takes dense rows only: remove it, or set it to dense");
   data::DataSpec spec = config.data;
   spec.outer = outer_fold_of(config);
   data_ = data::load(spec);

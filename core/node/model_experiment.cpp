@@ -13,6 +13,10 @@ ModelExperiment::ModelExperiment(const config::Config& config, const search::Pla
   train_.rows = data.train.rows;
   train_.features = data.train.features;
   train_.x = data.train.x.data();
+  if (data.train.sparse()) {
+    train_.starts = data.train.starts.data();
+    train_.column = data.train.column.data();
+  }
   train_.labels = data.train.labels.empty() ? nullptr : data.train.labels.data();
   train_.targets = data.train.targets.empty() ? nullptr : data.train.targets.data();
   train_.weights = data.train.weights.empty() ? nullptr : data.train.weights.data();

@@ -30,6 +30,7 @@ struct ModelInputs {
     field("layout", self.data.layout);
     field.optional("size", self.data.size);
     field.optional("channels", self.data.channels);
+    field.optional("storage", self.data.storage);
     field.optional("columns", self.columns);
     field("shape", self.shape);
   }

@@ -13,6 +13,22 @@ namespace {
 
 constexpr double kBelowOne = 1 - 0x1p-53;
 
+void predict(const mk_model& model, const mk_fitted* fitted, const mk_device_services* device, const InputRows& rows,
+             int32_t* labels, float* scores) {
+  if (rows.starts == nullptr)
+    return sdk::call(model.predict, model.self, fitted, device, rows.x, rows.rows, rows.features, labels, scores);
+  if (model.predict_sparse == nullptr)
+    throw Error(MK_INVALID_ARGUMENT,
+                "data.storage is 'sparse', but this model takes dense rows only: remove it, or set it to dense");
+  mk_data sparse{};
+  sparse.rows = rows.rows;
+  sparse.features = rows.features;
+  sparse.x = rows.x;
+  sparse.starts = rows.starts;
+  sparse.column = rows.column;
+  sdk::call(model.predict_sparse, model.self, fitted, device, &sparse, labels, scores);
+}
+
 Classified calibrated(const mk_model& model, const Calibration& calibration, Classified said, size_t classes) {
   said.certainty = calibration.probabilities(model, said.scores, said.labels.size(), classes);
   said.kind = MK_SCORES_LOG_PROBABILITIES;
@@ -21,6 +37,11 @@ Classified calibrated(const mk_model& model, const Calibration& calibration, Cla
 }
 
 }  // namespace
+
+InputRows input_rows(const data::Table& table, int64_t first, int64_t rows) {
+  if (table.sparse()) return {table.x.data(), rows, table.features, table.starts.data() + first, table.column.data()};
+  return {table.x.data() + first * table.features, rows, table.features};
+}
 
 bool normalised(const float* logs, size_t n, double* to) {
   double sum = 0;
@@ -49,8 +70,7 @@ Classified classify(const mk_model& model, const mk_fitted* fitted, const mk_dev
     said.scores.resize(n * each);
   }
   const bool probabilities = said.kind == MK_SCORES_LOG_PROBABILITIES;
-  sdk::call(model.predict, model.self, fitted, device, rows.x, rows.rows, rows.features, said.labels.data(),
-            certain ? said.scores.data() : static_cast<float*>(nullptr));
+  predict(model, fitted, device, rows, said.labels.data(), certain ? said.scores.data() : nullptr);
   for (const int32_t label : said.labels)
     if (label < 0 || static_cast<size_t>(label) >= classes)
       throw Error(MK_DEVICE_ERROR, fmt::format("the model predicts class {} of {}", label, classes));
@@ -75,8 +95,7 @@ std::vector<float> predict_targets(const mk_model& model, const mk_fitted* fitte
     throw Error(MK_DEVICE_ERROR,
                 fmt::format("the model predicts {} numbers per row, but the data has one target", scores));
   std::vector<float> predicted(static_cast<size_t>(rows.rows));
-  sdk::call(model.predict, model.self, fitted, device, rows.x.data(), rows.rows, rows.features,
-            static_cast<int32_t*>(nullptr), predicted.data());
+  predict(model, fitted, device, input_rows(rows, 0, rows.rows), nullptr, predicted.data());
   return predicted;
 }
 

@@ -32,11 +32,16 @@ struct Classified {
   std::vector<float> scores = {};
 };
 
-// Refers to scaled rows of inputs.
+// Refers to scaled rows of inputs. See mk_data for sparse rows, which have `starts` and `column`.
 struct InputRows {
   const float* x;
   int64_t rows, features;
+  const int64_t* starts = nullptr;
+  const int32_t* column = nullptr;
 };
+
+// Refers to `rows` rows of a table, beginning with row `first`.
+InputRows input_rows(const data::Table& table, int64_t first, int64_t rows);
 
 // Classifies rows. If `certain` is set, adds scores and certainties: the probabilities of the model, or of
 // `calibration` if it is not null. If there are none (mk_model.score_kind) or they are not finite, the predicted class

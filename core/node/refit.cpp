@@ -48,9 +48,8 @@ Said class_predictions(const mk_model& model, const mk_fitted* fitted, const mk_
   const size_t classes = data.class_names.size();
   Said all{{test.rows, static_cast<int64_t>(classes) + 1, {}}, {}, {}};
   in_blocks(test.rows, reporter, [&](int64_t first, int64_t rows) {
-    const Classified said =
-        classify(model, fitted, device, classes, {test.x.data() + first * test.features, rows, test.features}, true,
-                 calibration ? &*calibration : nullptr);
+    const Classified said = classify(model, fitted, device, classes, input_rows(test, first, rows), true,
+                                     calibration ? &*calibration : nullptr);
     all.kind = said.kind;
     const bool probable = said.kind == MK_SCORES_LOG_PROBABILITIES;
     const std::vector<double> values = probable ? said.certainty : class_values(said.kind, said.scores, classes);

@@ -31,7 +31,7 @@ std::optional<uint32_t> member_number(const std::string& name) {
 
 node::Classified say(const mk_model& model, const Trained& member, const mk_device_services* device,
                      const data::Table& rows, bool certain) {
-  return node::classify(model, member.get(), device, member.classes.size(), {rows.x.data(), rows.rows, rows.features},
+  return node::classify(model, member.get(), device, member.classes.size(), node::input_rows(rows, 0, rows.rows),
                         certain, member.calibration ? &*member.calibration : nullptr);
 }
 

@@ -9,6 +9,8 @@
 //     //   std::vector<std::string> class_names; std::vector<double> mean, scale;       see take_description()
 //     //   void predict(const sdk::Device&, const float* x, int64_t rows, int32_t* labels, float* scores) const
 //     //                                    or with (const sdk::Host&, const sdk::Device&, ...), to compute on the host
+//     //   void predict_sparse(const sdk::Host&, const sdk::Device&, const mk_data& rows, int32_t*, float*) const
+//     //                                    optional: the model takes sparse rows
 //     //   void save(const std::string& directory) const
 //     //   static Fitted load(const std::string& directory)
 //     //   void export_onnx(const std::string& path) const                              optional; see sdk/onnx.hpp
@@ -121,6 +123,15 @@ class ModelTable {
         table.predict(handle(fitted)->fitted, Device(device), x, rows, features, labels, scores);
       });
     };
+    if constexpr (requires { &Fitted::predict_sparse; })
+      table_.predict_sparse = [](void* self, const mk_fitted* fitted, const mk_device_services* device,
+                                 const mk_data* rows, int32_t* labels, float* scores, mk_error* error) -> int32_t {
+        return guard(error, [&] {
+          const Fitted& f = handle(fitted)->fitted;
+          check_width(f, rows->features);
+          f.predict_sparse(static_cast<const ModelTable*>(self)->host_, Device(device), *rows, labels, scores);
+        });
+      };
     table_.scores_per_row = [](const mk_fitted* f) {
       return static_cast<uint32_t>(Model::scores_per_row(handle(f)->fitted));
     };
@@ -212,11 +223,15 @@ class ModelTable {
     return guard(error, [&] { *out = own(std::move(*session(s)->refit(*fit, *sink))); });
   }
 
-  void predict(const Fitted& f, const Device& device, const float* x, int64_t rows, int64_t features, int32_t* labels,
-               float* scores) const {
+  static void check_width(const Fitted& f, int64_t features) {
     if (const int64_t wanted = Model::features(f); features != wanted)
       throw Error(MK_BAD_DATA, "the model was trained on " + std::to_string(wanted) + " features and these rows have " +
                                    std::to_string(features));
+  }
+
+  void predict(const Fitted& f, const Device& device, const float* x, int64_t rows, int64_t features, int32_t* labels,
+               float* scores) const {
+    check_width(f, features);
     if constexpr (requires { f.predict(host_, device, x, rows, labels, scores); })
       f.predict(host_, device, x, rows, labels, scores);
     else

@@ -6,6 +6,7 @@
 #include "distances.hpp"
 #include "rows.hpp"
 #include "sdk/ops.hpp"
+#include "sparse/sparse_products.hpp"
 
 namespace mokume::svc {
 namespace {
@@ -101,6 +102,10 @@ std::vector<double> Fitted::coefficient_sums() const {
 
 double Fitted::largest_norm2() const {
   double largest = 0;
+  if (keeps_sparse) {
+    for (const float norm : squared_norms(sparse)) largest = std::max(largest, double{norm});
+    return largest;
+  }
   for (int64_t v = 0; v < n_vectors(); ++v) largest = std::max(largest, norm2(vectors.data() + v * features, features));
   return largest;
 }
@@ -145,6 +150,11 @@ void Fitted::predict(const sdk::Host& host, const sdk::Device& device, const flo
   const int64_t p = problems(), d = features, nv = std::max<int64_t>(n_vectors(), 1);
   const int64_t row_block = std::min(rows, kRowBlock), vector_block = std::min(nv, kVectorBlock);
   if (rows == 0) return;
+  if (keeps_sparse) {
+    SparseRows converted;
+    for (int64_t r = 0; r < rows; ++r) converted.append_dense(x + r * d, d);
+    return predict_with_sparse_vectors(host, device, converted.view(d), labels, scores);
+  }
   check_inputs(settings.kernel, x, rows, d, "row");
   const ops::KernelFunction kernel = ops::without_one(settings.kernel);
   const bool products = settings.kernel.pairs == Pairs::products;
@@ -180,6 +190,14 @@ void Fitted::predict(const sdk::Host& host, const sdk::Device& device, const flo
       for (int64_t k = 0; k < rb * p; ++k) sums[static_cast<size_t>(r * p + k)] += block[static_cast<size_t>(k)];
     }
   }
+  conclude(
+      std::move(sums), rows, [&](int64_t r) { return norm2(x + r * d, d); },
+      [&](int64_t r, float* decisions) { decide_in_double(x + r * d, decisions); }, labels, scores);
+}
+
+void Fitted::conclude(std::vector<float> sums, int64_t rows, const std::function<double(int64_t)>& squared_norm,
+                      const std::function<void(int64_t, float*)>& decide, int32_t* labels, float* scores) const {
+  const int64_t p = problems();
   const std::vector<double> sizes = coefficient_sums();
   const std::vector<float> offset = rho_without_one();
   const double largest = largest_norm2();
@@ -187,8 +205,8 @@ void Fitted::predict(const sdk::Host& host, const sdk::Device& device, const flo
     float* row = sums.data() + r * p;
     for (int64_t k = 0; k < p; ++k) row[k] -= offset[static_cast<size_t>(k)];
     if (regression()) continue;
-    const double error = value_error(settings.kernel, std::max(largest, norm2(x + r * d, d)), d);
-    if (in_doubt(row, sizes, error)) decide_in_double(x + r * d, row);
+    const double error = value_error(settings.kernel, std::max(largest, squared_norm(r)), features);
+    if (in_doubt(row, sizes, error)) decide(r, row);
     labels[r] = predict_class(row, classes(), settings);
   }
   if (scores != nullptr) std::copy(sums.begin(), sums.end(), scores);

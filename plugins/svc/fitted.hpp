@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <string>
 #include <vector>
 
@@ -10,6 +11,7 @@
 #include "sdk/device.hpp"
 #include "sdk/plugin.hpp"
 #include "settings.hpp"
+#include "sparse/sparse_rows.hpp"
 
 namespace mokume::svc {
 
@@ -20,7 +22,9 @@ struct Fitted {
   Settings settings;
   int64_t features = 0;
   std::vector<std::string> class_names;
-  std::vector<float> vectors;          // n_vectors x features
+  bool keeps_sparse = false;   // whether `sparse` holds the vectors, as for a model of sparse rows
+  std::vector<float> vectors;  // n_vectors x features, unless keeps_sparse
+  SparseRows sparse;
   std::vector<int32_t> vector_class;   // n_vectors
   std::vector<float> coefficients;     // problems x n_vectors
   std::vector<float> rho;              // problems
@@ -41,6 +45,30 @@ struct Fitted {
   void predict(const sdk::Host& host, const sdk::Device& device, const float* x, int64_t rows, int32_t* labels,
                float* scores) const;
 
+  // Does the same for sparse rows. The products are those of sparse rows if the model keeps sparse vectors, and those
+  // of dense rows otherwise.
+  void predict_sparse(const sdk::Host& host, const sdk::Device& device, const mk_data& rows, int32_t* labels,
+                      float* scores) const;
+
+  void append_vector(int64_t v, SparseRows& to) const {
+    if (keeps_sparse)
+      to.append(sparse.view(features), v);
+    else
+      to.append_dense(vectors.data() + v * features, features);
+  }
+
+  // Adds vectors, of which it may not have been told yet the class or the coefficients.
+  void take_vectors(const SparseRows& more) {
+    for (int64_t v = 0; v < more.rows(); ++v) {
+      if (keeps_sparse) {
+        sparse.append(more.view(features), v);
+      } else {
+        vectors.resize(vectors.size() + static_cast<size_t>(features), 0.0F);
+        more.expand(v, vectors.data() + vectors.size() - static_cast<size_t>(features));
+      }
+    }
+  }
+
   // Writes a manifest, and files in LIBSVM's format, whose names end in .svm if LIBSVM lacks the kernel: model.libsvm
   // (regression, one-class, two classes, one-vs-one) or class-<k>.libsvm per class (one-vs-rest). The pairs of a
   // machine on landmarks share vectors, which are in pair-<k>.libsvm per pair of more than two classes.
@@ -56,6 +84,13 @@ struct Fitted {
   std::vector<float> rho_without_one() const;
   bool in_doubt(const float* decisions, const std::vector<double>& sums, double error) const;
   void decide_in_double(const float* x, float* decisions) const;
+  void decide_in_double(const mk_data& rows, int64_t row, float* decisions) const;
+  // Turns sums over the vectors into the answers of predict(). squared_norm(r) is that of a row, and
+  // decide(r, decisions) computes its decisions in double precision.
+  void conclude(std::vector<float> sums, int64_t rows, const std::function<double(int64_t)>& squared_norm,
+                const std::function<void(int64_t, float*)>& decide, int32_t* labels, float* scores) const;
+  void predict_with_sparse_vectors(const sdk::Host& host, const sdk::Device& device, const mk_data& rows,
+                                   int32_t* labels, float* scores) const;
 };
 
 // Returns K(x, y) in double precision, for rows of d inputs.

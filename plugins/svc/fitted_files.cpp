@@ -57,7 +57,7 @@ LibsvmModel binary_model(const Fitted& f, int64_t problem, const std::vector<int
       const float c = f.coefficients[static_cast<size_t>(problem * f.n_vectors() + v)];
       if (side == 0 ? c <= 0 : c >= 0) continue;
       m.coefficients.push_back(static_cast<double>(c));
-      m.vectors.insert(m.vectors.end(), f.vectors.begin() + v * f.features, f.vectors.begin() + (v + 1) * f.features);
+      f.append_vector(v, m.vectors);
       ++m.vectors_per_class[static_cast<size_t>(side)];
     }
   return m;
@@ -70,7 +70,7 @@ LibsvmModel unlabelled_model(const Fitted& f) {
   m.vectors_per_class = {f.n_vectors()};
   m.rho = {static_cast<double>(f.rho.front())};
   m.coefficients.assign(f.coefficients.begin(), f.coefficients.end());
-  m.vectors = f.vectors;
+  for (int64_t v = 0; v < f.n_vectors(); ++v) f.append_vector(v, m.vectors);
   m.features = f.features;
   if (f.one_class()) negate(m);
   return m;
@@ -83,7 +83,7 @@ LibsvmModel pairs_model(const Fitted& f, const std::vector<int64_t>& labels) {
   m.labels = labels;
   m.rho.assign(f.rho.begin(), f.rho.end());
   m.features = f.features;
-  m.vectors = f.vectors;
+  for (int64_t v = 0; v < f.n_vectors(); ++v) f.append_vector(v, m.vectors);
   m.vectors_per_class.assign(f.class_names.size(), 0);
   const int64_t n = f.n_vectors();
   m.coefficients.assign(static_cast<size_t>((f.classes() - 1) * n), 0.0);
@@ -118,7 +118,7 @@ std::string model_file(const Kernel& kernel) { return std::string("model") + end
 
 void load_pairs(Fitted& f, LibsvmModel m) {
   const int64_t n = m.n_vectors();
-  f.vectors = std::move(m.vectors);
+  f.take_vectors(m.vectors);
   f.coefficients.assign(m.rho.size() * static_cast<size_t>(n), 0.0F);
   f.rho.assign(m.rho.begin(), m.rho.end());
   for (size_t c = 0; c < m.vectors_per_class.size(); ++c)
@@ -137,7 +137,7 @@ void load_pairs(Fitted& f, LibsvmModel m) {
 void load_unlabelled(Fitted& f, LibsvmModel m) {
   if (f.one_class()) negate(m);
   f.vector_class.assign(static_cast<size_t>(m.n_vectors()), 0);
-  f.vectors = std::move(m.vectors);
+  f.take_vectors(m.vectors);
   f.coefficients.assign(m.coefficients.begin(), m.coefficients.end());
   f.rho = {static_cast<float>(m.rho.front())};
 }
@@ -164,12 +164,14 @@ class Vectors {
  public:
   Vectors(Fitted& to, bool shared) : to_(to), shared_(shared) {}
 
-  size_t index_of(const float* vector, int32_t problem) {
-    const std::string bytes(reinterpret_cast<const char*>(vector), static_cast<size_t>(to_.features) * sizeof(float));
+  size_t index_of(const SparseRows& rows, int64_t v, int32_t problem) {
+    SparseRows vector;
+    vector.append(rows.view(to_.features), v);
     const size_t next = to_.vector_class.size();
-    const auto [known, fresh] = shared_ ? index_.try_emplace(bytes, next) : std::pair(index_.end(), true);
+    const auto [known, fresh] =
+        shared_ ? index_.try_emplace({vector.column, vector.x}, next) : std::pair(index_.end(), true);
     if (!fresh) return known->second;
-    to_.vectors.insert(to_.vectors.end(), vector, vector + to_.features);
+    to_.take_vectors(vector);
     to_.vector_class.push_back(shared_ ? 0 : problem);
     return next;
   }
@@ -177,7 +179,7 @@ class Vectors {
  private:
   Fitted& to_;
   bool shared_;
-  std::map<std::string, size_t> index_;
+  std::map<std::pair<std::vector<int32_t>, std::vector<float>>, size_t> index_;
 };
 
 // Reads one file per problem.
@@ -189,7 +191,7 @@ void load_problems(Fitted& f, const std::string& directory) {
   Vectors vectors(f, f.settings.approximates);
   for (size_t k = 0; k < count; ++k) {
     const std::string path = directory + "/" + problem_file(static_cast<int64_t>(k), f.settings);
-    const LibsvmModel m = read_libsvm(path, f.features);
+    const LibsvmModel m = read_libsvm(path, f.features, f.keeps_sparse);
     if (m.labels.size() != 2) throw Error(MK_BAD_DATA, path + ": expected a two-class model: the file is damaged");
     if (k == 0) {
       f.settings.kernel = m.kernel;
@@ -198,7 +200,7 @@ void load_problems(Fitted& f, const std::string& directory) {
     f.rho.push_back(static_cast<float>(m.rho[0]));
     coefficients.emplace_back();
     for (int64_t v = 0; v < m.n_vectors(); ++v)
-      coefficients.back().emplace_back(vectors.index_of(m.vectors.data() + v * f.features, static_cast<int32_t>(k)),
+      coefficients.back().emplace_back(vectors.index_of(m.vectors, v, static_cast<int32_t>(k)),
                                        static_cast<float>(m.coefficients[static_cast<size_t>(v)]));
   }
   const auto total = static_cast<size_t>(f.n_vectors());
@@ -225,6 +227,7 @@ Fitted read_manifest(const std::string& directory) {
     f.scale = manifest.at("scaling").at("scale").get<std::vector<double>>();
     f.settings.c = manifest.at("C").get<double>();
     rest = manifest.at("multiclass") == "ovr";
+    f.keeps_sparse = manifest.value("storage", "") == "sparse";
     if (const auto kernel = manifest.value("kernel", ""); kernel == "laplacian" || kernel == "chi2")
       f.settings.kernel.pairs = kernel == "chi2" ? Pairs::chi_squared : Pairs::manhattan;
   } catch (const json::exception& e) {
@@ -265,6 +268,7 @@ void Fitted::save(const std::string& directory) const {
                    {"kernel", kernel_name(settings.kernel)},
                    {"C", settings.c},
                    {"files", files}};
+  if (keeps_sparse) manifest["storage"] = "sparse";
   // The training rows are in the order of the vectors in the file, if there is one file.
   if ((one_file(*this) || settings.approximates) && !training_rows.empty())
     manifest["training_rows"] = rows_in_files(*this);
@@ -282,7 +286,7 @@ Fitted Fitted::load(const std::string& directory) {
     load_problems(f, directory);
   } else {
     const std::string path = directory + "/" + model_file(f.settings.kernel);
-    LibsvmModel m = read_libsvm(path, f.features);
+    LibsvmModel m = read_libsvm(path, f.features, f.keeps_sparse);
     const bool one_class = m.kind == Kind::one_class;
     if (one_class ? f.classes() != 2 : static_cast<int32_t>(m.labels.size()) != f.classes())
       throw Error(MK_BAD_DATA, path + ": the number of classes differs from the manifest");
@@ -293,7 +297,7 @@ Fitted Fitted::load(const std::string& directory) {
     else
       load_pairs(f, std::move(m));
   }
-  for (const std::vector<float>* numbers : {&f.vectors, &f.coefficients, &f.rho})
+  for (const std::vector<float>* numbers : {&f.vectors, &f.sparse.x, &f.coefficients, &f.rho})
     if (!std::all_of(numbers->begin(), numbers->end(), [](float v) { return std::isfinite(v); }))
       throw Error(MK_BAD_DATA, directory + ": a number in its model files does not fit into float32: they are damaged");
   return f;

@@ -16,6 +16,18 @@ std::vector<float> floats(const std::vector<From>& values) {
   return {values.begin(), values.end()};
 }
 
+// Returns the vectors as the operators take them.
+std::vector<float> dense(const LibsvmModel& m) {
+  constexpr int64_t kMost = int64_t{1} << 29;  // an ONNX file has at most 2 GiB
+  if (m.vectors.rows() * m.features >= kMost)
+    throw Error(MK_UNSUPPORTED,
+                "ONNX stores the zeros of support vectors, and those of this model take more than the "
+                "2 GiB of an ONNX file: train it with fewer features");
+  std::vector<float> all(static_cast<size_t>(m.vectors.rows() * m.features), 0.0F);
+  for (int64_t v = 0; v < m.vectors.rows(); ++v) m.vectors.expand(v, all.data() + v * m.features);
+  return all;
+}
+
 // Returns the attributes that both operators have. Negates rho, because ONNX adds it and LIBSVM subtracts it.
 Attributes support_vectors(const LibsvmModel& m) {
   const ops::KernelFunction& k = m.kernel;
@@ -25,7 +37,7 @@ Attributes support_vectors(const LibsvmModel& m) {
       .set("kernel_type", kKernelTypes[static_cast<int>(k.kind)])
       .set("kernel_params",
            std::vector<float>{static_cast<float>(k.gamma), static_cast<float>(k.coef0), static_cast<float>(k.degree)})
-      .set("support_vectors", m.vectors)
+      .set("support_vectors", dense(m))
       .set("coefficients", floats(m.coefficients))
       .set("rho", added)
       .set("post_transform", "NONE");
@@ -34,7 +46,7 @@ Attributes support_vectors(const LibsvmModel& m) {
 // Adds a vector with weight 0 to a model without support vectors, which both operators would take for a linear model.
 LibsvmModel with_a_vector(LibsvmModel m) {
   if (m.n_vectors() > 0) return m;
-  m.vectors.assign(static_cast<size_t>(m.features), 0.0F);
+  m.vectors.end_row();
   m.coefficients.assign(static_cast<size_t>(m.coefficient_rows()), 0.0);
   m.vectors_per_class[0] = 1;
   return m;

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <numeric>
 
 #include "sdk/ops.hpp"
 
@@ -62,9 +63,17 @@ double largest_value(const ops::KernelFunction& f, const std::vector<float>& nor
 
 KernelStore::KernelStore(const sdk::Host& host, const sdk::Device& device, const mk_data& data, const RowOrder& order,
                          uint64_t reserve, int64_t solver_rows, bool given)
-    : device_(device), mirror_(host, device), distances_(host, device), order_(order) {
+    : host_(host), device_(device), mirror_(host, device), distances_(host, device), order_(order) {
   const int64_t n = order.rows();
-  plan_memory(reserve, solver_rows, given);
+  if (given) {
+    mode_ = Mode::given;
+  } else if (data.starts != nullptr) {
+    order_sparse_rows(data);
+  } else {
+    gathered_features_ = order.features();
+    x_bytes_ = static_cast<uint64_t>(n) * static_cast<uint64_t>(gathered_features_) * sizeof(float);
+  }
+  plan_memory(reserve, solver_rows);
   diagonal_ = device.buffer<float>(static_cast<uint64_t>(order.stride()));
   slot_buffer_ = device.buffer<int32_t>(static_cast<uint64_t>(order.stride()));
   slot_.assign(static_cast<size_t>(order.stride()), -1);
@@ -84,12 +93,21 @@ KernelStore::KernelStore(const sdk::Host& host, const sdk::Device& device, const
   send_slots();
 }
 
-void KernelStore::plan_memory(uint64_t reserve, int64_t solver_rows, bool given) {
-  const int64_t n = order_.rows(), d = given ? 0 : order_.features();
+// Copies the rows in order, because the rows of a bootstrap may repeat.
+void KernelStore::order_sparse_rows(const mk_data& data) {
+  SparseRows& rows = ordered_.emplace();
+  for (int64_t r = 0; r < order_.rows(); ++r) rows.append(data, order_.original(r));
+  used_.emplace(rows.column);
+  x_bytes_ = DeviceRows::bytes(rows.rows(), rows.values()) + SparseProducts::tile_bytes(used_->count(), rows.values()) +
+             static_cast<uint64_t>(rows.rows()) * sizeof(int32_t);
+}
+
+void KernelStore::plan_memory(uint64_t reserve, int64_t solver_rows) {
+  const int64_t n = order_.rows();
+  const bool given = mode_ == Mode::given;
   const auto row_bytes = static_cast<uint64_t>(order_.stride()) * sizeof(float);
   const uint64_t matrix = static_cast<uint64_t>(n) * row_bytes;
-  const uint64_t x_bytes = static_cast<uint64_t>(n) * static_cast<uint64_t>(d) * sizeof(float);
-  const uint64_t fixed = reserve + x_bytes + 5 * row_bytes;
+  const uint64_t fixed = reserve + x_bytes_ + 5 * row_bytes;
   const uint64_t budget = device_.budget_bytes();
   const uint64_t max_buffer = device_.info().max_buffer_bytes;
 
@@ -106,15 +124,28 @@ void KernelStore::plan_memory(uint64_t reserve, int64_t solver_rows, bool given)
   if (mode_ != Mode::on_the_fly) return;
   scratch_rows_ = std::clamp<int64_t>(solver_rows, 16, 256);
   const uint64_t scratch =
-      static_cast<uint64_t>(scratch_rows_) * (row_bytes + static_cast<uint64_t>(d) * sizeof(float));
+      static_cast<uint64_t>(scratch_rows_) * (row_bytes + static_cast<uint64_t>(gathered_features_) * sizeof(float));
   const uint64_t least = fixed + scratch + 2 * static_cast<uint64_t>(solver_rows) * row_bytes;
-  if (least > budget || row_bytes > max_buffer) refuse(least, " of " + std::to_string(d) + " features");
+  if (least > budget || row_bytes > max_buffer) refuse(least, " of " + std::to_string(order_.features()) + " features");
   panel_rows_ = std::max<int64_t>(1, panel_rows_);
   cached_rows_ = std::min<int64_t>(static_cast<int64_t>((budget - fixed - scratch) / row_bytes), n);
   cached_rows_ = std::min<int64_t>(cached_rows_, kMaxPanels * panel_rows_);
 }
 
+void KernelStore::load_sparse_rows() {
+  const SparseRows& rows = *ordered_;
+  sparse_x_.emplace(device_, rows, *used_);
+  sparse_products_.emplace(host_, device_, used_->count(), rows.values());
+  std::vector<int32_t> numbers(static_cast<size_t>(rows.rows()));
+  std::iota(numbers.begin(), numbers.end(), 0);
+  numbers_ = device_.upload(numbers);
+  host_norms_ = squared_norms(rows);
+  norms_ = device_.upload(order_.padded(host_norms_, 0));
+  *ordered_ = {};  // the device has them
+}
+
 void KernelStore::load_rows(const mk_data& data) {
+  if (sparse()) return load_sparse_rows();
   const int64_t n = order_.rows(), d = order_.features();
   std::vector<float> x(static_cast<size_t>(n * d));
   for (int64_t r = 0; r < n; ++r) std::copy_n(data.x + order_.original(r) * d, d, x.data() + r * d);
@@ -143,11 +174,11 @@ void KernelStore::load_matrix(const mk_data& data) {
 }
 
 void KernelStore::make_cache() {
-  const int64_t d = order_.features(), ld = order_.stride();
+  const int64_t ld = order_.stride();
   kernel_ = make_panels(cached_rows_);
   row_in_.assign(static_cast<size_t>(cached_rows_), -1);
   index_ = device_.buffer<int32_t>(static_cast<uint64_t>(scratch_rows_));
-  gathered_ = device_.buffer<float>(static_cast<uint64_t>(scratch_rows_ * d));
+  gathered_ = device_.buffer<float>(static_cast<uint64_t>(scratch_rows_ * gathered_features_));
   gathered_norms_ = device_.buffer<float>(static_cast<uint64_t>(scratch_rows_));
   scratch_ = device_.buffer<float>(static_cast<uint64_t>(scratch_rows_ * ld));
   device_.submit(ops::fill(sdk::matrix(scratch_.get(), scratch_rows_, ld), 0.0F));
@@ -213,11 +244,8 @@ std::vector<KernelStore::Strip> KernelStore::strips() const {
 }
 
 void KernelStore::gram_into(const std::vector<sdk::Buffer>& panels) {
-  const int64_t d = order_.features();
   for (const Strip& s : strips())
-    distances_.compute(function_.pairs, sdk::matrix(x_.get(), s.rows, d, 0, s.first * d),
-                       sdk::matrix(x_.get(), s.first + s.rows, d),
-                       sdk::matrix(panels[s.panel].get(), s.rows, s.first + s.rows, order_.stride(), s.at));
+    products(s.first, false, sdk::matrix(panels[s.panel].get(), s.rows, s.first + s.rows, order_.stride(), s.at));
 }
 
 void KernelStore::map_strip(const Strip& s, const std::vector<sdk::Buffer>& from) {
@@ -274,10 +302,18 @@ void KernelStore::select(const Kernel& function) {
   }
 }
 
-void KernelStore::compute_rows(const mk_tensor& x, const mk_tensor& norms, const mk_tensor& out) {
-  const int64_t n = order_.rows(), d = order_.features();
-  distances_.compute(function_.pairs, x, sdk::matrix(x_.get(), n, d), out);
-  device_.submit(ops::kernel_map(out, norms, sdk::vector(this->norms().get(), n), out, function_));
+void KernelStore::products(int64_t first, bool gathered, const mk_tensor& out) {
+  const int64_t d = order_.features();
+  if (sparse())
+    return sparse_products_->compute(*sparse_x_, gathered ? index_ : numbers_, gathered ? 0 : first, *sparse_x_, out);
+  const mk_tensor x =
+      gathered ? sdk::matrix(gathered_.get(), out.rows, d) : sdk::matrix(x_.get(), out.rows, d, 0, first * d);
+  distances_.compute(function_.pairs, x, sdk::matrix(x_.get(), out.columns, d), out);
+}
+
+void KernelStore::compute_rows(int64_t first, bool gathered, const mk_tensor& norms, const mk_tensor& out) {
+  products(first, gathered, out);
+  device_.submit(ops::kernel_map(out, norms, sdk::vector(this->norms().get(), order_.rows()), out, function_));
 }
 
 void KernelStore::fetch(const std::vector<int32_t>& rows, const std::vector<int32_t>& keep) {
@@ -302,12 +338,12 @@ void KernelStore::fetch(const std::vector<int32_t>& rows, const std::vector<int3
     const auto count = std::min<int64_t>(scratch_rows_, static_cast<int64_t>(missing.size() - at));
     device_.write(index_, missing.data() + at, static_cast<uint64_t>(count));
     const mk_tensor index = sdk::vector(index_.get(), count, 0, MK_I32);
-    device_.submit(ops::gather_rows(sdk::matrix(x_.get(), n, d), index, sdk::matrix(gathered_.get(), count, d)));
+    if (!sparse())
+      device_.submit(ops::gather_rows(sdk::matrix(x_.get(), n, d), index, sdk::matrix(gathered_.get(), count, d)));
     device_.submit(
         ops::gather_rows(sdk::matrix(norms_.get(), n, 1), index, sdk::matrix(gathered_norms_.get(), count, 1)));
     const sdk::Buffer& gathered = function_.pairs == Pairs::products ? gathered_norms_ : zeros_;
-    compute_rows(sdk::matrix(gathered_.get(), count, d), sdk::vector(gathered.get(), count),
-                 sdk::matrix(scratch_.get(), count, n, ld));
+    compute_rows(0, true, sdk::vector(gathered.get(), count), sdk::matrix(scratch_.get(), count, n, ld));
     const auto row_bytes = static_cast<uint64_t>(ld) * sizeof(float);
     for (int64_t k = 0; k < count; ++k) {
       while (kept[static_cast<size_t>(next_slot_)]) next_slot_ = (next_slot_ + 1) % cached_rows_;
@@ -327,13 +363,13 @@ void KernelStore::fetch(const std::vector<int32_t>& rows, const std::vector<int3
 }
 
 void KernelStore::for_rows(int64_t first, int64_t count, const std::function<void(const mk_tensor&, int64_t)>& use) {
-  const int64_t n = order_.rows(), d = order_.features(), ld = order_.stride();
+  const int64_t n = order_.rows(), ld = order_.stride();
   const int64_t step = mode_ == Mode::on_the_fly ? scratch_rows_ : panel_rows_;
   for (int64_t r = first; r < first + count;) {
     int64_t end = std::min(first + count, r + step);
     if (mode_ == Mode::on_the_fly) {
       const mk_tensor out = sdk::matrix(scratch_.get(), end - r, n, ld);
-      compute_rows(sdk::matrix(x_.get(), end - r, d, 0, r * d), sdk::vector(norms().get(), end - r, r), out);
+      compute_rows(r, false, sdk::vector(norms().get(), end - r, r), out);
       use(out, r);
     } else {
       const int64_t p = r / panel_rows_;

@@ -26,6 +26,7 @@
 #include "mirror.hpp"
 #include "rows.hpp"
 #include "sdk/device.hpp"
+#include "sparse/sparse_products.hpp"
 
 namespace mokume::svc {
 
@@ -69,9 +70,12 @@ class KernelStore {
   void for_rows(int64_t first, int64_t count, const std::function<void(const mk_tensor&, int64_t)>& use);
 
  private:
-  void plan_memory(uint64_t reserve, int64_t solver_rows, bool given);
+  void plan_memory(uint64_t reserve, int64_t solver_rows);
   Mode best_mode(uint64_t fixed, uint64_t matrix) const;
   void load_rows(const mk_data& data);
+  void order_sparse_rows(const mk_data& data);
+  void load_sparse_rows();
+  bool sparse() const { return ordered_.has_value(); }
   void load_matrix(const mk_data& data);
   void make_cache();
   // Describes a range of matrix rows that lies in one panel.
@@ -85,10 +89,14 @@ class KernelStore {
   const sdk::Buffer& norms() const { return function_.pairs == Pairs::products ? norms_ : zeros_; }
   void map_strip(const Strip& strip, const std::vector<sdk::Buffer>& from);
   void mirror_strip(const Strip& strip);
-  void compute_rows(const mk_tensor& x, const mk_tensor& norms, const mk_tensor& out);
+  // Sets `out` to the products of the rows [first, first + out.rows), or of those in index_ if `gathered`, with the
+  // first out.columns rows.
+  void products(int64_t first, bool gathered, const mk_tensor& out);
+  void compute_rows(int64_t first, bool gathered, const mk_tensor& norms, const mk_tensor& out);
   void send_slots();
   std::vector<sdk::Buffer> make_panels(int64_t rows) const;
 
+  sdk::Host host_;
   const sdk::Device& device_;
   Mirror mirror_;
   Distances distances_;
@@ -104,6 +112,14 @@ class KernelStore {
   sdk::Buffer x_, norms_, zeros_, diagonal_, slot_buffer_;
   std::vector<sdk::Buffer> gram_, kernel_;
   std::vector<float> host_norms_;  // squared norms of the rows or, in the mode given, the diagonal
+  uint64_t x_bytes_ = 0;           // size of the inputs on the device
+  int64_t gathered_features_ = 0;  // features of a row in gathered_
+  // Only sparse rows use the following members.
+  std::optional<SparseRows> ordered_;  // the rows in `order`
+  std::optional<UsedColumns> used_;
+  std::optional<DeviceRows> sparse_x_;
+  std::optional<SparseProducts> sparse_products_;
+  sdk::Buffer numbers_;  // 0, 1, ...
   // Only the mode on_the_fly uses the following members.
   sdk::Buffer index_, gathered_, gathered_norms_, scratch_;
   int64_t scratch_rows_ = 0;

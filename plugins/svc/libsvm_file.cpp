@@ -104,8 +104,10 @@ void read_vector(Line& line, LibsvmModel& m, int64_t v) {
     if (index <= previous || index > m.features)
       line.fail("feature index " + std::to_string(index) + " is out of order or above " + std::to_string(m.features));
     previous = index;
-    m.vectors[static_cast<size_t>(v * m.features + index - 1)] = static_cast<float>(value);
+    const auto rounded = static_cast<float>(value);
+    if (rounded != 0) m.vectors.add(static_cast<int32_t>(index - 1), rounded);
   }
+  m.vectors.end_row();
 }
 
 }  // namespace
@@ -157,12 +159,11 @@ void write_libsvm(const std::string& path, const LibsvmModel& m) {
       append(text, m.coefficients[static_cast<size_t>(k * n + v)]);
       text += ' ';
     }
-    for (int64_t f = 0; f < m.features; ++f) {
-      const float x = m.vectors[static_cast<size_t>(v * m.features + f)];
-      if (x == 0) continue;
-      append(text, f + 1);
+    const auto row = static_cast<size_t>(v);
+    for (auto i = static_cast<size_t>(m.vectors.starts[row]); i < static_cast<size_t>(m.vectors.starts[row + 1]); ++i) {
+      append(text, m.vectors.column[i] + 1);
       text += ':';
-      append(text, x);
+      append(text, m.vectors.x[i]);
       text += ' ';
     }
     text += '\n';
@@ -214,12 +215,13 @@ class Header {
 
   // Checks that a file of `bytes` bytes justifies the memory for its vectors. A vector is a line with a coefficient for
   // each class but one. Files omit features that are zero, so dense vectors may be larger than their text.
-  void check_memory(const Line& line, uint64_t bytes) const {
+  void check_memory(const Line& line, uint64_t bytes, bool sparse) const {
     constexpr uint64_t kFree = uint64_t{256} << 20, kMostPerByte = 65536;
     const auto vectors = static_cast<uint64_t>(total), width = static_cast<uint64_t>(model_.coefficient_rows());
     if (vectors > bytes / (2 * width))
       line.fail("total_sv is " + std::to_string(total) + ", more than a file of " + std::to_string(bytes) +
                 " bytes can hold");
+    if (sparse) return;
     const uint64_t dense = vectors * static_cast<uint64_t>(model_.features) * sizeof(float);
     const std::string takes = std::to_string(total) + " vectors of " + std::to_string(model_.features) +
                               " features take " + std::to_string(dense) + " bytes, more than ";
@@ -294,7 +296,7 @@ class Header {
 
 }  // namespace
 
-LibsvmModel read_libsvm(const std::string& path, int64_t features) {
+LibsvmModel read_libsvm(const std::string& path, int64_t features, bool sparse) {
   std::ifstream file(path, std::ios::binary);
   if (!file) throw Error(MK_BAD_DATA, "cannot open " + path + ": a file of the model is missing");
   LibsvmModel m;
@@ -311,13 +313,11 @@ LibsvmModel read_libsvm(const std::string& path, int64_t features) {
   if (!vectors) end.fail("no SV section");
   header.complete(end);
   header.check(end);
-  header.check_memory(end, std::filesystem::file_size(path));
-  m.vectors.reserve(static_cast<size_t>(header.total * features));
+  header.check_memory(end, std::filesystem::file_size(path), sparse);
   m.coefficients.assign(static_cast<size_t>(m.coefficient_rows() * header.total), 0.0);
   for (int64_t v = 0; v < header.total; ++v) {
     if (!std::getline(file, text))
       end.fail("the file ends after " + std::to_string(v) + " of " + std::to_string(header.total) + " vectors");
-    m.vectors.resize(static_cast<size_t>((v + 1) * features), 0.0F);
     Line line(path, ++number, text);
     read_vector(line, m, v);
   }

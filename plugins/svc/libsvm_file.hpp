@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "settings.hpp"
+#include "sparse/sparse_rows.hpp"
 
 namespace mokume::svc {
 
@@ -21,7 +22,7 @@ struct LibsvmModel {
   std::vector<int64_t> vectors_per_class;
   std::vector<double> rho;
   std::vector<double> coefficients;
-  std::vector<float> vectors;  // n_vectors x features
+  SparseRows vectors;
   int64_t features = 0;
 
   bool has_labels() const { return kind == Kind::c_svc || kind == Kind::nu_svc; }
@@ -36,7 +37,8 @@ const char* kernel_name(const Kernel& kernel);
 void write_libsvm(const std::string& path, const LibsvmModel& model);
 
 // Throws Error(MK_BAD_DATA) with path and line unless the file is a dense or sparse model of any kind with at most
-// `features` features and a kernel that is not precomputed.
-LibsvmModel read_libsvm(const std::string& path, int64_t features);
+// `features` features and a kernel that is not precomputed. Unless the vectors remain `sparse`, the size of the file
+// must justify the memory that dense vectors take.
+LibsvmModel read_libsvm(const std::string& path, int64_t features, bool sparse = false);
 
 }  // namespace mokume::svc

@@ -30,12 +30,15 @@ int64_t most_problems(const mk_experiment& experiment) {
 double spread(const mk_data& data) {
   const int64_t step = std::max<int64_t>(1, data.rows / 1000);
   double sum = 0, squares = 0, count = 0;
-  for (int64_t r = 0; r < data.rows; r += step)
-    for (const float* x = data.x + r * data.features; x < data.x + (r + 1) * data.features; ++x) {
+  for (int64_t r = 0; r < data.rows; r += step) {
+    const int64_t first = data.starts != nullptr ? data.starts[r] : r * data.features;
+    const int64_t end = data.starts != nullptr ? data.starts[r + 1] : first + data.features;
+    for (const float* x = data.x + first; x < data.x + end; ++x) {
       sum += *x;
       squares += static_cast<double>(*x) * static_cast<double>(*x);
-      ++count;
     }
+    count += static_cast<double>(data.features);
+  }
   if (count == 0) return 1;
   const double mean = sum / count;
   return static_cast<double>(data.features) * std::max(0.0, squares / count - mean * mean);
@@ -388,11 +391,14 @@ std::unique_ptr<Fitted> SvcSession::collect(const Settings& settings, const std:
   fitted->settings = settings;
   fitted->features = d;
   const mk_data& train = *experiment_.train;
+  fitted->keeps_sparse = train.starts != nullptr;
   sdk::take_description(experiment_, *fitted);
   for (const int64_t r : used) {
     if (settings.precomputed) {
       fitted->vectors.resize(fitted->vectors.size() + static_cast<size_t>(d), 0.0F);
       fitted->vectors[fitted->vectors.size() - static_cast<size_t>(d - order_->original(r))] = 1;
+    } else if (fitted->keeps_sparse) {
+      fitted->sparse.append(train, order_->original(r));
     } else {
       const float* x = train.x + order_->original(r) * d;
       fitted->vectors.insert(fitted->vectors.end(), x, x + d);
@@ -427,6 +433,8 @@ void check_precomputed(const mk_experiment& experiment) {
   for (uint32_t c = 0; c < experiment.n_candidates; ++c)
     precomputed += candidate_settings(experiment, c).precomputed ? 1 : 0;
   if (precomputed == 0) return;
+  if (train.starts != nullptr)
+    throw Error(MK_INVALID_ARGUMENT, "the kernel is precomputed, and its matrix is dense: remove data.storage");
   if (precomputed < experiment.n_candidates)
     throw Error(
         MK_INVALID_ARGUMENT,
@@ -546,6 +554,9 @@ void check(const sdk::Host& host, const mk_experiment& experiment) {
     if (regression && !settings.class_weight.empty())
       throw Error(MK_INVALID_ARGUMENT, "class_weight weighs classes, but the targets are numbers: remove it");
     check_nu(settings);
+    if (train.starts != nullptr && settings.kernel.pairs != Pairs::products)
+      throw Error(MK_INVALID_ARGUMENT,
+                  "the kernels laplacian and chi2 compare dense rows: choose another kernel, or remove data.storage");
     check_inputs(settings.kernel, train.x, train.rows, train.features, "training row");
     const bool weighs = !regression && !weights_of(settings.class_weight, experiment, 0, MK_ALL_ROWS).empty();
     if (weighs && train.n_classes > 2 && settings.multiclass == Multiclass::one_vs_rest)
@@ -561,9 +572,12 @@ void make_bundles(const mk_experiment& experiment, uint32_t parts, const mk_bund
   if (folds == 0) return;
   const auto wanted = static_cast<uint32_t>((parts + groups.size() - 1) / groups.size());
   const uint32_t pieces = std::clamp<uint32_t>(wanted, 1, folds);
-  const auto n = static_cast<uint64_t>(experiment.train->rows), d = static_cast<uint64_t>(experiment.train->features);
+  const mk_data& train = *experiment.train;
+  const auto n = static_cast<uint64_t>(train.rows);
+  const auto inputs = static_cast<uint64_t>(train.starts != nullptr ? 2 * (train.starts[train.rows] - train.starts[0])
+                                                                    : train.rows * train.features);
   // A bundle needs the training rows, and kernel rows in the mode on_the_fly.
-  const uint64_t bytes_of_matrix = n * d * sizeof(float) + 256 * n * sizeof(float);
+  const uint64_t bytes_of_matrix = inputs * sizeof(float) + 256 * n * sizeof(float);
   const double rows_spread = spread(*experiment.train);
   for (size_t g = 0; g < groups.size(); ++g) {
     const Settings& settings = groups[g].settings;

@@ -52,24 +52,32 @@ Pairs pairs_of(std::string_view name) {
   return name == "chi2" ? Pairs::chi_squared : Pairs::products;
 }
 
-// Calls take(x) for every input of the rows that a fit of this fold trains on.
+// Calls take(x, count) for every input of the rows that a fit of this fold trains on; `count` zeros of a sparse row
+// make one call.
 template <class Take>
 void for_each_input(const mk_data& data, const mk_sample& sample, int32_t fold, Take&& take) {
   for (int64_t i = 0; i < sample.places; ++i) {
     if (fold != MK_ALL_ROWS && sample.fold_of[i] == fold) continue;
+    if (data.starts != nullptr) {
+      const int64_t first = data.starts[sample.row[i]], end = data.starts[sample.row[i] + 1];
+      for (int64_t k = first; k < end; ++k) take(double{data.x[k]}, 1.0);
+      take(0.0, static_cast<double>(data.features - (end - first)));
+      continue;
+    }
     const float* const x = data.x + sample.row[i] * data.features;
-    for (int64_t j = 0; j < data.features; ++j) take(double{x[j]});
+    for (int64_t j = 0; j < data.features; ++j) take(double{x[j]}, 1.0);
   }
 }
 
 double input_variance(const mk_data& data, const mk_sample& sample, int32_t fold) {
   double sum = 0, squares = 0, count = 0;
-  for_each_input(data, sample, fold, [&](double x) {
+  for_each_input(data, sample, fold, [&](double x, double times) {
     sum += x;
-    ++count;
+    count += times;
   });
   if (count == 0) return 0;
-  for_each_input(data, sample, fold, [&](double x) { squares += (x - sum / count) * (x - sum / count); });
+  for_each_input(data, sample, fold,
+                 [&](double x, double times) { squares += times * ((x - sum / count) * (x - sum / count)); });
   return squares / count;
 }
 

@@ -69,7 +69,7 @@ error: unknown key 'seed' in [data]
   |
 7 | seed = 4
   | ^^^^ 'seed' belongs to the top level
-  = [data] takes: source, path, test, labels, test_labels, layout, target, categorical, ignore, weight, task, missing, size, channels, limit, standardize, within
+  = [data] takes: source, path, test, labels, test_labels, layout, target, categorical, ignore, weight, task, storage, missing, size, channels, limit, standardize, within
 
 error: unknown data.source 'digit'
  --> svm.toml:8:10
@@ -132,7 +132,7 @@ error: unknown key 'lmit' in [data]
   |
   | data.lmit=5
   |      ^^^^ did you mean 'limit'?
-  = [data] takes: source, path, test, labels, test_labels, layout, target, categorical, ignore, weight, task, missing, size, channels, limit, standardize, within
+  = [data] takes: source, path, test, labels, test_labels, layout, target, categorical, ignore, weight, task, storage, missing, size, channels, limit, standardize, within
 
 error: validation.folds must be from 2 to 1000, not 1
  --> --set argument 2, column 18

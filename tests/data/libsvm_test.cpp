@@ -8,6 +8,14 @@ namespace {
 
 class Libsvm : public DataTest {};
 
+DataSpec spec_of(const std::string& source, const std::string& path, const std::string& test = "") {
+  DataSpec spec;
+  spec.source = source;
+  spec.path = path;
+  spec.test = test;
+  return spec;
+}
+
 TEST_F(Libsvm, ReadsSparseRows) {
   const RawTable part = read_libsvm(write("a", "+1 1:0.5 3:-2e1\n\n-1\r\n2 \t 2:+7 4:1e-60 \n"), 0, 0);
   EXPECT_EQ(part.table.rows, 3);
@@ -125,6 +133,82 @@ TEST_F(Libsvm, ATestFileMayHaveMoreFeatures) {
   DataSpec wide = spec("libsvm", write("c", many));
   wide.test = write("d", "1 4000000:1\n");
   expect_error(MK_BAD_DATA, {path("d"), "index 4000000", "without gaps"}, [&] { load(wide); });
+}
+
+TEST_F(Libsvm, KeepsSparseRows) {
+  const RawTable part = read_libsvm(write("a", "1 2:0.5 4:0 5:-2\n2\n3 1:1e-60 3:7\n4 9:1\n"), 3, 0, true, true);
+  EXPECT_EQ(part.table.rows, 3);
+  EXPECT_EQ(part.table.features, 9);
+  EXPECT_EQ(part.table.starts, (std::vector<int64_t>{0, 2, 2, 4}));
+  EXPECT_EQ(part.table.column, (std::vector<int32_t>{1, 4, 0, 2}));
+  EXPECT_EQ(part.table.x, (std::vector<float>{0.5F, -2, 0, 7}));
+  EXPECT_EQ(part.table.exact, (std::vector<double>{0.5, -2, 1e-60, 7}));
+}
+
+TEST_F(Libsvm, SparseRowsMayBeWide) {
+  const std::string text = write("a", "1 1:1\n2 16000000:1\n"), test = write("b", "1 2:1\n2 16000001:1\n");
+  DataSpec spec = spec_of("libsvm", text, test);
+  expect_error(MK_BAD_DATA, {"line 2", "16000000"}, [&] { load(spec); });
+  spec.storage = "sparse";
+  const Dataset data = load(spec);
+  EXPECT_EQ(data.train.features, 16000001);
+  EXPECT_EQ(data.test.features, 16000001);
+  EXPECT_EQ(data.train.x.size(), 2U);
+  spec.limit = 1;
+  EXPECT_NE(load(spec).sha256, data.sha256);
+}
+
+TEST_F(Libsvm, RefusesSparseRowsOutOfOrder) {
+  for (const char* const row : {"1 2:1 1:1\n", "1 2:1 2:1\n"})
+    expect_error(MK_BAD_DATA, {"line 1", "sort each line"}, [&] { read_libsvm(write("a", row), 0, 0, false, true); });
+  expect_error(MK_BAD_DATA, {"above the model's 3"}, [&] { read_libsvm(write("a", "1 4:1\n"), 0, 3, false, true); });
+  expect_error(MK_BAD_DATA, {"limit"}, [&] { read_libsvm(write("a", "1 99999999:1\n"), 0, 0, false, true); });
+}
+
+TEST_F(Libsvm, SparseRowsAreScaledWithoutMeans) {
+  const std::string text = write("a", "1 1:3 3:0.3\n2 2:6\n1 3:9\n2 1:1\n");
+  DataSpec spec = spec_of("libsvm", text);
+  spec.storage = "sparse";
+  spec.standardize = {Standardize::Kind::fixed, 0, 3};
+  EXPECT_EQ(load(spec).train.x,
+            (std::vector<float>{1, static_cast<float>(0.3 / 3), 2, 3, static_cast<float>(1.0 / 3)}));
+  for (const Standardize& scaling :
+       {Standardize{Standardize::Kind::features, 0, 1}, Standardize{Standardize::Kind::fixed, 1, 3}}) {
+    spec.standardize = scaling;
+    expect_error(MK_INVALID_ARGUMENT, {"data.storage", "fills the zeros"}, [&] { load(spec); });
+  }
+  spec.standardize = {};
+  const TrainedOn trained{{"1", "2"}, {1}, {3}, 3, {}, {}};
+  expect_error(MK_INVALID_ARGUMENT, {"data.storage", "fills the zeros"}, [&] { load_for_prediction(spec, trained); });
+}
+
+TEST_F(Libsvm, OuterFoldsKeepSparseRows) {
+  DataSpec spec = spec_of("libsvm", write("a", "1 1:1\n2 2:2 3:3\n1\n2 3:4\n"));
+  spec.storage = "sparse";
+  spec.outer = {2, 2, false, false, 0};
+  const Dataset data = load(spec);
+  EXPECT_EQ(data.train.starts, (std::vector<int64_t>{0, 1, 3}));
+  EXPECT_EQ(data.train.x, (std::vector<float>{1, 2, 3}));
+  EXPECT_EQ(data.test.starts, (std::vector<int64_t>{0, 0, 1}));
+  EXPECT_EQ(data.test.column, std::vector<int32_t>{2});
+}
+
+TEST_F(Libsvm, RowsMayHaveWeights) {
+  DataSpec spec = spec_of("libsvm", write("a", "1 1:1\n2 2:2\n1 1:3\n"));
+  std::string header = "{'descr': '<f4', 'fortran_order': False, 'shape': (3,), }";
+  header.resize(117, ' ');
+  const float weights[] = {1, 0.5F, 3};
+  spec.weight = write("w.npy", std::string("\x93NUMPY\x01\x00\x76\x00", 10) + header + "\n" +
+                                   std::string(reinterpret_cast<const char*>(weights), sizeof(weights)));
+  EXPECT_EQ(load(spec).train.weights, (std::vector<float>{1, 0.5F, 3}));
+  spec.limit = 2;
+  EXPECT_EQ(load(spec).train.weights, (std::vector<float>{1, 0.5F}));
+}
+
+TEST_F(Libsvm, OnlyLibsvmHasAStorage) {
+  DataSpec spec = spec_of("csv", write("a", "x,y\n1,2\n"));
+  spec.storage = "sparse";
+  expect_error(MK_INVALID_ARGUMENT, {"data.storage", "libsvm only"}, [&] { load(spec); });
 }
 
 }  // namespace

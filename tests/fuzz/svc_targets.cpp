@@ -34,10 +34,12 @@ FUZZ_TARGET(svc_model) {
     for (const char* of : {"class-", "pair-"}) file("svc/" + (of + std::to_string(k)) + ".libsvm", all[k + 1]);
   accepts([] {
     const svc::Fitted read = svc::Fitted::load(scratch() + "/svc");
-    require(read.vectors.size() == static_cast<size_t>(read.n_vectors() * read.features), "vectors of another size");
+    require(read.keeps_sparse ? read.sparse.rows() == read.n_vectors()
+                              : read.vectors.size() == static_cast<size_t>(read.n_vectors() * read.features),
+            "vectors of another size");
     require(read.coefficients.size() == static_cast<size_t>(read.n_vectors() * read.problems()),
             "coefficients of another size");
-    for (const auto* numbers : {&read.vectors, &read.coefficients, &read.rho})
+    for (const auto* numbers : {&read.vectors, &read.sparse.x, &read.coefficients, &read.rho})
       for (const float number : *numbers) require(std::isfinite(number), "a model with infinities");
     file("svc-again/manifest.json", "");
     read.save(scratch() + "/svc-again");

@@ -16,6 +16,7 @@ from sklearn.datasets import make_classification
 from sklearn.exceptions import ConvergenceWarning
 
 import mokume
+from mokume.sklearn._kernel import dense_rows
 from mokume.sklearn import SVC, GridSearchCV
 from mokume.sklearn._base import temporary_directory
 
@@ -163,10 +164,36 @@ def test_sparse_rows_give_the_model_of_dense_rows(digits, kernel):
     np.testing.assert_allclose(sparse.decision_function(scipy.sparse.csr_matrix(X)), dense.decision_function(X))
 
 
-def test_sparse_rows_that_do_not_fit_are_refused():
+def test_wide_sparse_rows_remain_sparse(digits):
+    X, y = digits
+    columns = np.sort(np.random.default_rng(1).choice(2**24 - 1, X.shape[1], replace=False))
+    dense = scipy.sparse.csr_matrix(X)
+    wide = scipy.sparse.csr_matrix((dense.data, columns[dense.indices], dense.indptr), shape=(len(X), 2**24))
+    weights = np.arange(len(X)) % 3
+    narrow, mine = (SVC(gamma=0.001).fit(rows, y, weights) for rows in [X, wide])
+    np.testing.assert_array_equal(mine.support_, narrow.support_)
+    np.testing.assert_array_equal(mine.predict(wide), narrow.predict(X))
+    assert mine.shape_fit_ == wide.shape and mine.support_vectors_.shape[1] == 2**24
+
+
+def test_wide_sparse_rows_may_be_unsorted_and_repeat_columns(digits):
+    X, y = digits
+    rows = scipy.sparse.csr_matrix(X)
+    turned = [np.flatnonzero(row)[::-1] for row in X]
+    twice = np.concatenate([np.repeat(columns, 2) for columns in turned])
+    halves = np.concatenate([np.repeat(row[columns] / 2, 2) for row, columns in zip(X, turned)])
+    wide = (len(X), 2**24)
+    unsorted = scipy.sparse.csr_matrix((halves, twice, 2 * rows.indptr), shape=wide)
+    sorted_rows = scipy.sparse.csr_matrix((rows.data, rows.indices, rows.indptr), shape=wide)
+    expected, mine = (SVC(gamma=0.001).fit(one, y) for one in [sorted_rows, unsorted])
+    np.testing.assert_array_equal(mine.support_, expected.support_)
+    np.testing.assert_array_equal(mine.dual_coef_.toarray(), expected.dual_coef_.toarray())
+
+
+def test_sparse_rows_that_do_not_fit_as_dense_rows_are_refused():
     X = scipy.sparse.csr_matrix((2**20, 2**20), dtype=np.float64)
     with pytest.raises(ValueError, match="4096 GiB, more than half of the memory"):
-        SVC().fit(X, np.arange(2**20) % 2)
+        dense_rows(X)
 
 
 @pytest.mark.filterwarnings("ignore::FutureWarning")

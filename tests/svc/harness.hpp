@@ -202,6 +202,14 @@ class Experiment {
   Experiment(const Experiment&) = delete;
   Experiment& operator=(const Experiment&) = delete;
 
+  // Replaces the inputs by sparse rows, which must outlive this object.
+  void use_sparse(const mk_data& rows) {
+    data_.features = rows.features;
+    data_.x = rows.x;
+    data_.starts = rows.starts;
+    data_.column = rows.column;
+  }
+
   const mk_experiment* get() const { return &experiment_; }
   const std::vector<std::string>& names() const { return names_; }
 

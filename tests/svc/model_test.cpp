@@ -1,6 +1,7 @@
 // Tests refit, predict, save and load. LIBSVM's own svm-predict reads the saved files.
 #include <unistd.h>
 
+#include <array>
 #include <cmath>
 #include <fstream>
 #include <sstream>
@@ -147,7 +148,8 @@ TEST(LibsvmFile, RoundTripsAndRefusesBrokenFiles) {
   m.rho = {0.1234567890123};
   m.coefficients = {1.5, 0.25, -1.75};
   m.features = 3;
-  m.vectors = {1, 0, 2, 0.1F, -3, 0, 0, 0, 7};
+  for (const auto& row : {std::array{1.0F, 0.0F, 2.0F}, {0.1F, -3.0F, 0.0F}, {0.0F, 0.0F, 7.0F}})
+    m.vectors.append_dense(row.data(), 3);
   const std::string path = scratch / "m";
   svc::write_libsvm(path, m);
   const svc::LibsvmModel r = svc::read_libsvm(path, 3);

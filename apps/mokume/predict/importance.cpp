@@ -206,6 +206,11 @@ void explain_columns(const Models& with, uint32_t repeats) {
                     "others: name rows with --data SPEC");
   const data::DataSpec spec =
       with.options.spec.empty() ? with.run.config().data : data::parse_spec(with.options.spec, &with.run.config().data);
+  if (spec.keeps_sparse())
+    throw Error(
+        MK_INVALID_ARGUMENT,
+        "data.storage is 'sparse', but the columns of sparse rows cannot be shuffled: name dense rows with --data "
+        "libsvm:PATH,storage=dense");
   const data::Dataset loaded = data::load_for_prediction(spec, trained_on(with));
   for (const std::string& note : loaded.notes) say(stderr, "{}\n", note);
   if (with.options.spec.empty() && with.record.data.test_rows == 0)

@@ -64,6 +64,9 @@ void check_approximations(const mk_experiment& experiment) {
   for (uint32_t c = 0; c < experiment.n_candidates; ++c) {
     const Settings settings = candidate_settings(experiment, c);
     check_approximation(settings);
+    if (settings.approximates && experiment.train->starts != nullptr)
+      throw Error(MK_INVALID_ARGUMENT,
+                  "approximation \"nystrom\" takes dense rows: remove data.storage, or set approximation to \"none\"");
     if (settings.approximates) landmarks = std::max(landmarks, settings.landmarks);
   }
   check_landmarks(experiment, landmarks);

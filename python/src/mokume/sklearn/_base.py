@@ -9,6 +9,7 @@ import tempfile
 from pathlib import Path
 
 import numpy as np
+import scipy.sparse
 
 from mokume.program import DONE, call
 from mokume.run import predict, save_rows, toml
@@ -46,6 +47,24 @@ def temporary_directory(bytes_of_rows):
     return tempfile.TemporaryDirectory(prefix="mokume-", dir=_MEMORY)
 
 
+def _bytes_of(rows):
+    return 16 * rows.nnz if scipy.sparse.issparse(rows) else rows.nbytes
+
+
+def _write_libsvm(path, rows, y):
+    """Writes sparse rows and their labels in LIBSVM's format, with digits that give the same numbers again."""
+    rows.sum_duplicates()  # also sorts the columns
+    rows.eliminate_zeros()
+    pairs = [f" {column}:{value!r}" for column, value in zip((rows.indices + 1).tolist(), rows.data.tolist())]
+    last = f" {rows.shape[1]}:0"
+    with open(path, "w") as file:
+        for row, label in enumerate(y.tolist()):
+            text = "".join(pairs[rows.indptr[row] : rows.indptr[row + 1]])
+            # A file has as many features as its largest index, so the first row names the last column.
+            lacks_last = row == 0 and rows[0, rows.shape[1] - 1] == 0
+            file.write(f"{label!r}{text}{last if lacks_last else ''}\n")
+
+
 class Experiment:
     """Runs an experiment in a temporary directory, which exists until the end of the `with` block."""
 
@@ -65,11 +84,13 @@ class Experiment:
             "model_options": options,
             "devices": {"use": self.devices},
         }
+        if scipy.sparse.issparse(X):
+            self.tables["data"] = {"source": "libsvm", "path": "rows.libsvm", "storage": "sparse", "task": task}
         if weights is not None:
             self.tables["data"]["weight"] = "weights.npy"
 
     def __enter__(self):
-        self._place = temporary_directory(self.rows.nbytes)
+        self._place = temporary_directory(_bytes_of(self.rows))
         self.place = self._place.name
         return self
 
@@ -92,8 +113,13 @@ class Experiment:
 
     def run(self, accept=(DONE,)):
         """Runs the experiment, and returns its run directory. Raises Failure unless the exit code is in `accept`."""
-        save_rows(self.place, "rows.npy", self.rows)
-        for name, values in [("labels", self.y), ("weights", self.weights), ("folds", self.fold_of)]:
+        arrays = [("weights", self.weights), ("folds", self.fold_of)]
+        if scipy.sparse.issparse(self.rows):
+            _write_libsvm(os.path.join(self.place, "rows.libsvm"), self.rows, self.y)
+        else:
+            save_rows(self.place, "rows.npy", self.rows)
+            arrays.append(("labels", self.y))
+        for name, values in arrays:
             if values is not None:
                 np.save(os.path.join(self.place, f"{name}.npy"), values)
         for name, content in self.files.items():

@@ -24,6 +24,7 @@ LANDMARKS = {
     "approximation": [StrOptions({"nystrom"}), None],
     "n_components": [Interval(Integral, 1, 16384, closed="both")],
 }
+_LARGEST_DENSE = 1 << 26  # bytes
 _LARGEST_C, _LARGEST_TOL = 1e12, 1.0
 _SMALLEST_GAMMA, _LARGEST_GAMMA = 1e-300, 1e6  # the program refuses 0, and computes the same with the smallest
 _TOO_LARGE = (
@@ -93,7 +94,7 @@ class KernelMachine(ProgramFiles):
     def _sparse_fit(self, X, y, sample_weight, solver_type, kernel, random_seed):
         if self._approximates():
             raise ValueError("X is sparse, but approximation='nystrom' takes dense rows: give X.toarray()")
-        self._fit_rows(dense_rows(X), y, sample_weight, random_seed)
+        self._fit_rows(_rows_of_sparse(X), y, sample_weight, random_seed)
         X.sort_indices()
         self.support_vectors_ = X[self.support_]
         self.dual_coef_ = _with_zeros(self.dual_coef_)
@@ -101,17 +102,17 @@ class KernelMachine(ProgramFiles):
 
     def _fit_rows(self, X, y, sample_weight, seed):
         """Runs the program, and sets the attributes that describe the model."""
-        if not np.isfinite(X).all():
+        if not np.isfinite(X.data if scipy.sparse.issparse(X) else X).all():
             raise ValueError(_TOO_LARGE)
         if sample_weight.ndim != 1 or not np.isfinite(sample_weight).all():
             raise ValueError("sample_weight must hold one finite number for each row")
         options = self._options(self._fitted_class_weight())
-        rows = np.arange(len(X))
+        rows = np.arange(X.shape[0])
         weights = None
         if len(sample_weight) and np.any(sample_weight != 1):
             rows = self._weighted_rows(y, sample_weight)
             weights = sample_weight[rows]
-            if len(rows) < len(X) and 0 < self._gamma <= _LARGEST_GAMMA:  # scale counts the rows without weight
+            if len(rows) < X.shape[0] and 0 < self._gamma <= _LARGEST_GAMMA:  # scale counts the rows without weight
                 options.update(gamma=float(self._gamma), gamma_unit="one")
             X = X[np.ix_(rows, rows)] if self._needs_matrix() else X[rows]
         if self._approximates():
@@ -127,7 +128,7 @@ class KernelMachine(ProgramFiles):
             seed=seed,
             verbose=self.verbose,
         ) as experiment:
-            self._prepare(experiment, len(X))
+            self._prepare(experiment, X.shape[0])
             run = self.__dict__.pop("_ready_run", None) or experiment.run()
             self._keep(run, experiment.devices)
         self._read_model(rows)
@@ -190,6 +191,14 @@ def dense_rows(X):
         return np.ascontiguousarray(X, dtype=np.float32)
     with np.errstate(over="ignore"):
         return X.astype(np.float32).toarray()
+
+
+def _rows_of_sparse(X):
+    """Returns sparse rows for the program: a dense array if it is small, so that the fit is that of dense rows."""
+    if 4 * X.shape[0] * X.shape[1] <= _LARGEST_DENSE:
+        return dense_rows(X)
+    with np.errstate(over="ignore"):
+        return scipy.sparse.csr_matrix(X, dtype=np.float32, copy=True)
 
 
 def _with_zeros(matrix):

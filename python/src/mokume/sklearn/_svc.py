@@ -119,7 +119,8 @@ class SVC(PairMachine, sklearn.svm.SVC):
     """Is scikit-learn's SVC, fitted by mokume on the devices of this machine.
 
     The model has all attributes and methods of scikit-learn's, and predicts with its code; the program predicts if that
-    takes long. It computes in float32, and from sparse rows it makes a dense array.
+    takes long. It computes in float32. Sparse rows that take more than 64 MiB
+    as a dense array remain sparse in the fit.
 
     `devices` takes the values of `mokume run --devices`; None stands for the host if the data is small, and for all
     devices otherwise. The parameters `shrinking` and `cache_size` have no effect: the program does not shrink, and
