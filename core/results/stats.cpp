@@ -52,8 +52,8 @@ CandidateRow gather(const Fits& fits, const std::vector<Metric>& metrics, size_t
     row.ill_determined += is_ill_determined(*fits[i]) ? 1 : 0;
   }
   row.complete = count > 0 && row.values.size() == count;
-  if (row.complete) static_cast<Moments&>(row) = moments(row.values);
   for (size_t m = 0; m < metrics.size(); ++m) row.each.push_back(moments_of(fits, m, first, count));
+  if (row.complete && metric) static_cast<Moments&>(row) = row.each[*metric].value();
   return row;
 }
 

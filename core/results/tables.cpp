@@ -200,10 +200,6 @@ void add_epochs(const FitRecord& record, const std::set<std::string>& names, con
   }
 }
 
-}  // namespace
-
-namespace {
-
 constexpr size_t kMostEpochValues = 250'000;  // about 4 MiB
 
 size_t epoch_values(const FitRecord& record) {
