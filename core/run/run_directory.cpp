@@ -184,8 +184,10 @@ DirectoryLock::DirectoryLock(const std::string& path, const LockWait& wait) {
     if (wait.seconds > 0)
       throw Error(MK_CANCELLED,
                   "another mokume process still works on " + path + ", so no other node may lead the run");
-    throw Error(MK_INVALID_ARGUMENT, "another mokume process is working on " + path +
-                                         ": wait for it, or start a separate run with `mokume run --fresh`");
+    throw Error(
+        MK_CANCELLED,
+        "another mokume process is working on " + path +
+            ": run the same command again when it has ended, or start a separate run with `mokume run --fresh`");
   }
 }
 

@@ -133,8 +133,7 @@ struct LockWait {
 // Locks a directory for this process until destruction. The class is move-only.
 class DirectoryLock {
  public:
-  // Throws Error(MK_INVALID_ARGUMENT) if another process holds the directory, or Error(MK_CANCELLED) if it still holds
-  // the directory after a wait.
+  // Throws Error(MK_CANCELLED) if another process holds the directory, or still holds it after a wait.
   explicit DirectoryLock(const std::string& path, const LockWait& wait = {});
   DirectoryLock(DirectoryLock&& other) noexcept : lock_(std::exchange(other.lock_, -1)) {}
   DirectoryLock& operator=(DirectoryLock&&) = delete;
