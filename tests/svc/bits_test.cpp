@@ -8,6 +8,7 @@
 #include <sstream>
 
 #include "harness.hpp"
+#include "sdk/isa.hpp"
 
 namespace mokume::svc_test {
 namespace {
@@ -99,6 +100,32 @@ TEST_P(SolverBits, AreTheHosts) {
     EXPECT_EQ(saved(opencl, on_opencl), saved(host, on_host)) << "the model of candidate " << c;
     host.model().fitted_destroy(on_host);
     opencl.model().fitted_destroy(on_opencl);
+  }
+}
+
+// Limits the loops to an instruction set until the end of a scope.
+class Limited {
+ public:
+  explicit Limited(std::string_view isa) { setenv("MOKUME_ISA", std::string(isa).c_str(), 1); }
+  ~Limited() { unsetenv("MOKUME_ISA"); }
+  Limited(const Limited&) = delete;
+  Limited& operator=(const Limited&) = delete;
+};
+
+TEST_P(SolverBits, AreThoseOfEveryInstructionSet) {
+  World host("host");
+  const Blobs blobs = integers(GetParam());
+  const std::vector<Candidate> candidates = candidates_of(GetParam());
+  const Experiment experiment(blobs, candidates, 3);
+  const auto keys = all_fits(candidates.size(), 3);
+  Results expected;
+  for (const auto& [name, isa] : sdk::kIsas) {
+    if (!sdk::offers(isa)) continue;
+    const Limited limited(name);
+    Session session(host, experiment);
+    const Results found = session.fit(keys);
+    if (expected.empty()) expected = found;
+    EXPECT_EQ(found, expected) << name;
   }
 }
 

@@ -13,10 +13,14 @@ float dot_of(const float* w, const float* x, int64_t width) {
   Floats sums[kSums] = {};
   for (int64_t b = 0; b < width / kLanes; b += kSums)
     for (int j = 0; j < kSums; ++j) sums[j] += at(w, b + j) * at(x, b + j);
-  Floats lanes = sums[0];
-  for (int j = 1; j < kSums; ++j) lanes += sums[j];
-  for (int half = kLanes / 2; half > 0; half /= 2)
-    for (int t = 0; t < half; ++t) lanes[t] += lanes[t + half];
+  float lanes[kBlock];
+  for (int v = 0; v < kVectors; ++v) {
+    Floats sum = sums[v];
+    for (int j = v + kVectors; j < kSums; j += kVectors) sum += sums[j];
+    at(lanes, v) = sum;
+  }
+  for (int64_t half = kBlock / 2; half > 0; half /= 2)
+    for (int64_t t = 0; t < half; ++t) lanes[t] += lanes[t + half];
   return lanes[0];
 }
 

@@ -8,8 +8,6 @@
 
 namespace mokume::svc::SOLVER_ISA {
 
-static_assert(kTileRows == kLanes);
-
 void sparse_products(const float* tile, int64_t lanes, const SparseView& y, int64_t rows, float* out,
                      int64_t ld) noexcept {
   for (int64_t r = 0; r < rows; ++r) {

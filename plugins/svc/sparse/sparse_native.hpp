@@ -3,6 +3,8 @@
 
 #include <cstdint>
 
+#include "per_isa.hpp"
+
 namespace mokume::svc {
 
 // Refers to sparse rows; see SparseRows.
@@ -23,20 +25,7 @@ using SparseFunction = void (*)(const float* tile, int64_t lanes, const SparseVi
 // Returns the function for the best instruction set of this CPU. All instruction sets give the same bits.
 SparseFunction sparse_native();
 
-#define SVC_SPARSE                                                                                      \
-  void sparse_products(const float* tile, int64_t lanes, const SparseView& y, int64_t rows, float* out, \
-                       int64_t ld) noexcept;
-namespace base {
-SVC_SPARSE
-}
-#if defined(__x86_64__)
-namespace avx2 {
-SVC_SPARSE
-}
-namespace avx512 {
-SVC_SPARSE
-}
-#endif
-#undef SVC_SPARSE
+SVC_PER_ISA(void sparse_products(const float* tile, int64_t lanes, const SparseView& y, int64_t rows, float* out,
+                                 int64_t ld) noexcept)
 
 }  // namespace mokume::svc
