@@ -578,14 +578,13 @@ void make_bundles(const mk_experiment& experiment, uint32_t parts, const mk_bund
                                                                     : train.rows * train.features);
   // A bundle needs the training rows, and kernel rows in the mode on_the_fly.
   const uint64_t bytes_of_matrix = inputs * sizeof(float) + 256 * n * sizeof(float);
-  const double rows_spread = spread(*experiment.train);
+  const double rows_spread = spread(train);
   for (size_t g = 0; g < groups.size(); ++g) {
     const Settings& settings = groups[g].settings;
-    const double gamma = gamma_in_one(groups[g], *experiment.train, rows_spread);
+    const double gamma = gamma_in_one(groups[g], train, rows_spread);
     const double each = guessed_cost(settings.solver, settings.kernel, gamma, rows_spread);
-    const uint64_t bytes = settings.approximates
-                               ? Features::bytes(experiment.train->rows, experiment.train->features, settings.landmarks)
-                               : bytes_of_matrix;
+    const uint64_t bytes =
+        settings.approximates ? Features::bytes(train.rows, train.features, settings.landmarks) : bytes_of_matrix;
     for (uint32_t piece = 0; piece < pieces; ++piece) {
       std::vector<mk_fit> fits;
       for (const uint32_t c : groups[g].candidates)

@@ -56,7 +56,7 @@ std::vector<Ban> bans() {
        {{"core/base/files.cpp", "XDG_CACHE_HOME and HOME name the cache"},
         {"core/sdk/variable.hpp", "the one strict reader of variables that hold seconds"},
         {"core/registry/registry.cpp", "MOKUME_PLUGIN_PATH"},
-        {"core/sdk/variable.hpp", "the one reader of variables with a number"},
+        {"core/sdk/isa.hpp", "MOKUME_ISA limits the instruction set"},
         {"core/data/", "MOKUME_DATA and the cache name data sets"},
         {"core/cluster/", "an MPI launcher announces itself by variables"},
         {"transports/mpi/", "variables limit the start and select a network"},
