@@ -123,15 +123,7 @@ class ModelTable {
         table.predict(handle(fitted)->fitted, Device(device), x, rows, features, labels, scores);
       });
     };
-    if constexpr (requires { &Fitted::predict_sparse; })
-      table_.predict_sparse = [](void* self, const mk_fitted* fitted, const mk_device_services* device,
-                                 const mk_data* rows, int32_t* labels, float* scores, mk_error* error) -> int32_t {
-        return guard(error, [&] {
-          const Fitted& f = handle(fitted)->fitted;
-          check_width(f, rows->features);
-          f.predict_sparse(static_cast<const ModelTable*>(self)->host_, Device(device), *rows, labels, scores);
-        });
-      };
+    if constexpr (requires { &Fitted::predict_sparse; }) table_.predict_sparse = predict_sparse;
     table_.scores_per_row = [](const mk_fitted* f) {
       return static_cast<uint32_t>(Model::scores_per_row(handle(f)->fitted));
     };
@@ -236,6 +228,15 @@ class ModelTable {
       f.predict(host_, device, x, rows, labels, scores);
     else
       f.predict(device, x, rows, labels, scores);
+  }
+
+  static int32_t predict_sparse(void* self, const mk_fitted* fitted, const mk_device_services* device,
+                                const mk_data* rows, int32_t* labels, float* scores, mk_error* error) {
+    return guard(error, [&] {
+      const Fitted& f = handle(fitted)->fitted;
+      check_width(f, rows->features);
+      f.predict_sparse(static_cast<const ModelTable*>(self)->host_, Device(device), *rows, labels, scores);
+    });
   }
 
   static int32_t save(const mk_fitted* fitted, const char* directory, mk_error* error) {

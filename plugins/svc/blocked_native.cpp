@@ -182,7 +182,7 @@ class WorkingSet {
         members_(arrays.members + place * arrays.set),
         tile_(arrays.tile + place * arrays.set * arrays.set),
         size_(count_[kMembers]),
-        blocks_((size_ + kLanes - 1) / kLanes),
+        vectors_((size_ + kLanes - 1) / kLanes),
         f_(room()),
         f_rest_(room()),
         high_(room()),
@@ -253,7 +253,7 @@ class WorkingSet {
   };
 
   static size_t at(int32_t x) { return static_cast<size_t>(x); }
-  size_t room() const { return static_cast<size_t>(blocks_ * kLanes); }
+  size_t room() const { return static_cast<size_t>(vectors_ * kLanes); }
 
   float weight(int32_t x) const { return p_.arrays.weight[members_[x]]; }
   const float* row(int32_t x) const { return tile_ + x * arrays_.set; }
@@ -262,7 +262,7 @@ class WorkingSet {
   Pair extremes(float step, const float* ki, const float* kj) {
     Floats up = spread(kInfinity), low = spread(-kInfinity);
     Ints up_at = Ints{} + kNone;
-    for (int64_t v = 0; v < blocks_; ++v) {
+    for (int64_t v = 0; v < vectors_; ++v) {
       Floats h = SOLVER_ISA::at(f_.data(), v);
       if constexpr (kUpdate) {
         Floats l = SOLVER_ISA::at(f_rest_.data(), v);
@@ -282,21 +282,14 @@ class WorkingSet {
 
   // Returns the member of I_low with the largest second-order gain.
   int32_t second(const Pair& pair, const float* ki) const {
-    Floats best = spread(-1.0F);
-    Ints best_at = Ints{} + kNone;
-    const Floats zero = spread(0), tau = spread(kTau);
+    Partner partner;
+    const Floats up = spread(pair.up);
     const float kii = diagonal_[at(pair.i)];
-    for (int64_t v = 0; v < blocks_; ++v) {
-      const Floats diff = SOLVER_ISA::at(f_.data(), v) - spread(pair.up);
-      const Ints wanted = ((flags_at(state_.data(), v) & kLow) != 0) & (diff > zero);
-      Floats eta = (kii + SOLVER_ISA::at(diagonal_.data(), v)) - 2.0F * SOLVER_ISA::at(ki, v);
-      eta = eta > tau ? eta : tau;
-      const Floats gain = diff * diff / eta;
-      const Ints better = wanted & (gain >= best);
-      best = better ? gain : best;
-      best_at = better ? rows_of(v) : best_at;
+    for (int64_t v = 0; v < vectors_; ++v) {
+      const Ints usable = (flags_at(state_.data(), v) & kLow) != 0;
+      partner.look_at(v, usable, SOLVER_ISA::at(f_.data(), v) - up, diagonal_.data(), ki, kii);
     }
-    return index_of_largest(best, best_at);
+    return index_of_largest(partner.gain, partner.row);
   }
 
   float take_step(int32_t i, int32_t j, float k_ij) {
@@ -329,7 +322,7 @@ class WorkingSet {
   const int32_t* members_;
   const float* tile_;
   int32_t size_;
-  int64_t blocks_;
+  int64_t vectors_;
   std::vector<float> f_, f_rest_, high_, rest_, diagonal_;
   std::vector<int32_t> state_, label_;
 };

@@ -70,9 +70,12 @@ void write_norms(const sdk::Device& device, const mk_tensor& rows, const sdk::Bu
 
 double kernel_value(const Kernel& k, const float* x, const float* y, int64_t d) {
   if (k.pairs != Pairs::products) return std::exp(-k.gamma * distance_of(k.pairs, x, y, d));
-  const bool distances = ops::needs_norms(k.kind);
-  const double dot = distances ? 0 : sum_of(x, y, d, [](double a, double b) { return a * b; });
-  const double distance = distances ? sum_of(x, y, d, [](double a, double b) { return (a - b) * (a - b); }) : 0;
+  if (ops::needs_norms(k.kind))
+    return kernel_value(k, 0, sum_of(x, y, d, [](double a, double b) { return (a - b) * (a - b); }));
+  return kernel_value(k, sum_of(x, y, d, [](double a, double b) { return a * b; }), 0);
+}
+
+double kernel_value(const ops::KernelFunction& k, double dot, double distance) {
   switch (k.kind) {
     case ops::KernelKind::linear:
       return dot;

@@ -96,6 +96,9 @@ struct Fitted {
 // Returns K(x, y) in double precision, for rows of d inputs.
 double kernel_value(const Kernel& k, const float* x, const float* y, int64_t d);
 
+// Returns the value of a kernel for the product of two rows, or for their squared distance if it needs norms.
+double kernel_value(const ops::KernelFunction& k, double dot, double distance);
+
 // Returns the non-zero coefficients of one problem as a two-class model with `labels`; the class +1 comes first.
 LibsvmModel binary_model(const Fitted& f, int64_t problem, const std::vector<int64_t>& labels);
 // Returns a regression or a one-class machine, whose decision values in LIBSVM are positive for accepted rows.

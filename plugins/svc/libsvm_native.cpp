@@ -76,33 +76,15 @@ float take_step(const Problem& p, int32_t i, int32_t j, float kIj, float kIi, fl
 // Returns the row of I_low with the largest second-order gain against row i.
 template <bool kRegression>
 int32_t choose_second(const Problem& p, float epsilon, float up, float up_rest, const float* ki, float kii) {
-  Floats best = spread(-1.0F);
-  Ints best_at = Ints{} + kNone;
+  Partner partner;
   const Floats up16 = spread(up), up_rest16 = spread(up_rest);
-  const Floats zero = spread(0.0F);
-  const Floats tau = spread(kTau);
   for_vectors(p, [&](int64_t v) {
-    const float* f = p.f;
     const Ints flag = flags_at(p.flags, v);
-    Floats h = at(f, v), l = at(f + p.ld, v);
+    Floats h = at(p.f, v), l = at(p.f + p.ld, v);
     if constexpr (kRegression) shift(h, l, low_offsets(flag, epsilon));
-    const Floats diff = (h - up16) + (l - up_rest16);
-    const Ints wanted = ((flag & kLow) != 0) & (diff > zero);
-    Floats eta = (kii + at(p.arrays.diagonal, v)) - 2.0F * at(ki, v);
-    eta = eta > tau ? eta : tau;
-    const Floats gain = diff * diff / eta;
-    const Ints better = wanted & (gain >= best);
-    best = better ? gain : best;
-    best_at = better ? rows_of(v) : best_at;
+    partner.look_at(v, (flag & kLow) != 0, (h - up16) + (l - up_rest16), p.arrays.diagonal, ki, kii);
   });
-  float g = -1.0F;
-  int32_t j = kNone;
-  for (int t = 0; t < kLanes; ++t)
-    if (best[t] > g || (best[t] == g && best_at[t] > j)) {
-      g = best[t];
-      j = best_at[t];
-    }
-  return j;
+  return index_of_largest(partner.gain, partner.row);
 }
 
 struct Extremes {

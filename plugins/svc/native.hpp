@@ -138,6 +138,23 @@ inline int32_t index_of_largest(Floats v, Ints index) {
   return index[0];
 }
 
+// Holds the best partner of a row so far, in each lane. The gain of a step is the second-order one of LIBSVM.
+struct Partner {
+  Floats gain = spread(-1.0F);
+  Ints row = Ints{} + kNone;
+
+  // Looks at vector v, whose rows of `usable` lie `diff` above the row with the kernel values `ki` and `kii`.
+  void look_at(int64_t v, const Ints& usable, const Floats& diff, const float* diagonal, const float* ki, float kii) {
+    const Floats tau = spread(kTau);
+    Floats eta = (kii + at(diagonal, v)) - 2.0F * at(ki, v);
+    eta = eta > tau ? eta : tau;
+    const Floats found = diff * diff / eta;
+    const Ints better = usable & (diff > 0.0F) & (found >= gain);
+    gain = better ? found : gain;
+    row = better ? rows_of(v) : row;
+  }
+};
+
 inline float two_sum(float x, float y, float& low) {
   const float s = x + y;
   const float t = s - x;

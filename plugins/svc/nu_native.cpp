@@ -125,23 +125,13 @@ Second choose_of_side(const NuProblem& p, const Ends& ends) {
   if (ends.i == kNone) return {};
   const float* const ki = p.row(p.arrays.slot[ends.i]);
   const float kii = p.arrays.diagonal[ends.i];
-  Floats best = spread(-1.0F);
-  Ints best_at = Ints{} + kNone;
-  const Floats up = spread(ends.up), up_rest = spread(ends.up_rest), tau = spread(kTau);
+  Partner partner;
+  const Floats up = spread(ends.up), up_rest = spread(ends.up_rest);
   for_vectors(p, [&](int64_t v) {
     const Floats diff = (at(p.f, v) - up) + (at(p.f + p.ld, v) - up_rest);
-    const Ints wanted = ((flags_at(p.flags, v) & low_flag(kSide)) != 0) & (diff > 0.0F);
-    Floats eta = (kii + at(p.arrays.diagonal, v)) - 2.0F * at(ki, v);
-    eta = eta > tau ? eta : tau;
-    const Floats gain = diff * diff / eta;
-    const Ints better = wanted & (gain >= best);
-    best = better ? gain : best;
-    best_at = better ? rows_of(v) : best_at;
+    partner.look_at(v, (flags_at(p.flags, v) & low_flag(kSide)) != 0, diff, p.arrays.diagonal, ki, kii);
   });
-  Second second;
-  for (int t = 0; t < kLanes; ++t)
-    if (best[t] > second.gain || (best[t] == second.gain && best_at[t] > second.j)) second = {best[t], best_at[t]};
-  return second;
+  return {largest_of(partner.gain), index_of_largest(partner.gain, partner.row)};
 }
 
 float take_nu_step(const NuProblem& p, int side, int32_t i, int32_t j, float kij, float c) {

@@ -72,4 +72,11 @@ std::string why_infeasible(const RowOrder& order, const BinaryProblem& problem, 
   return &text[0];
 }
 
+std::string why_infeasible(const RowOrder& order, const Settings& settings, int32_t fold, double nu) {
+  if (settings.kind != Kind::nu_svc) return "";
+  for (const BinaryProblem& problem : weighted_problems(order.classes(), settings, fold))
+    if (std::string why = why_infeasible(order, problem, nu); !why.empty()) return why;
+  return "";
+}
+
 }  // namespace mokume::svc

@@ -24,4 +24,7 @@ std::array<SideMultipliers, 2> nu_start(const RowOrder& order, const BinaryProbl
 // Returns why no nu-SVC with this nu exists, in one sentence, or "".
 std::string why_infeasible(const RowOrder& order, const BinaryProblem& problem, double nu);
 
+// Returns why a fit of this fold has no solution with this nu, or "".
+std::string why_infeasible(const RowOrder& order, const Settings& settings, int32_t fold, double nu);
+
 }  // namespace mokume::svc

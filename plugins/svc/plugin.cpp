@@ -1,4 +1,5 @@
 #include "calibration.hpp"
+#include "checks.hpp"
 #include "fitted.hpp"
 #include "sdk/model.hpp"
 #include "session.hpp"

@@ -65,11 +65,6 @@ class SvcSession {
   std::map<std::tuple<GammaUnit, uint32_t, int32_t>, double> gamma_units_;  // indexed by unit, bootstrap and fold
 };
 
-Settings candidate_settings(const mk_experiment& experiment, uint32_t candidate);
-
-// Throws an Error if the experiment violates a rule that the schema cannot express. Warns of fits that will fail.
-void check(const sdk::Host& host, const mk_experiment& experiment);
-
 // Makes one bundle per kernel matrix, or one per part of the folds if `parts` requests more. Never splits along C.
 void make_bundles(const mk_experiment& experiment, uint32_t parts, const mk_bundle_sink& sink);
 

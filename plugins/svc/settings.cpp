@@ -217,4 +217,8 @@ bool same_chain(const Settings& a, const Settings& b) {
          a.epsilon == b.epsilon && a.standardise_target == b.standardise_target && a.tighten == b.tighten;
 }
 
+Settings candidate_settings(const mk_experiment& experiment, uint32_t candidate) {
+  return settings_of(experiment.values + static_cast<size_t>(candidate) * kParams.size());
+}
+
 }  // namespace mokume::svc

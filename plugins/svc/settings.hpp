@@ -96,4 +96,6 @@ void check_inputs(const Kernel& kernel, const float* x, int64_t rows, int64_t fe
 // Returns whether two candidates differ only in C and nu.
 bool same_chain(const Settings& a, const Settings& b);
 
+Settings candidate_settings(const mk_experiment& experiment, uint32_t candidate);
+
 }  // namespace mokume::svc

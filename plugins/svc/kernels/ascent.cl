@@ -36,6 +36,18 @@
       __global const float *k3, __global const float *k4, __global const float *k5, __global const float *k6,         \
       __global const float *k7, const int panel_rows
 
+// Opens a place: its state in private variables, and its part of each array.
+#define OPEN(place)                                                                          \
+  __global int* si = ints + place * INTS;                                                    \
+  __global float* sf = floats + place * FLOATS;                                              \
+  __global const char* sign = signs + si[I_SIGNS] * rows;                                    \
+  multipliers += place * rows;                                                               \
+  active += place * rows;                                                                    \
+  weights += place * width;                                                                  \
+  const float epsilon = sf[F_EPSILON], elastic = sf[F_ELASTIC], centre = sf[F_CENTRE];       \
+  float sum = sf[F_SUM], rest = sf[F_SUM_REST], most = sf[F_VIOLATION];                      \
+  int moves = si[I_MOVED]
+
 #define FEATURES(row) features_of(row, k0, k1, k2, k3, k4, k5, k6, k7, panel_rows, width)
 
 __global const float* features_of(int row, __global const float* k0, __global const float* k1,

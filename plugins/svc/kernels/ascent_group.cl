@@ -4,15 +4,8 @@ __kernel __attribute__((reqd_work_group_size(UNIT, 1, 1))) void ascent_group(ARG
   __local float partial[2][UNIT], l_a[UNIT], l_bound[UNIT], l_target[UNIT], l_q[UNIT];
   __local int l_row[UNIT];
   const int place = order[get_group_id(0)], t = (int)get_local_id(0);
-  __global int* si = ints + place * INTS;
-  __global float* sf = floats + place * FLOATS;
-  __global const char* sign = signs + si[I_SIGNS] * rows;
-  multipliers += place * rows;
-  active += place * rows;
-  weights += place * width;
-  const float epsilon = sf[F_EPSILON], elastic = sf[F_ELASTIC], centre = sf[F_CENTRE];
-  float sum = sf[F_SUM], rest = sf[F_SUM_REST], most = sf[F_VIOLATION];
-  int moves = si[I_MOVED], turn = 0;
+  OPEN(place);
+  int turn = 0;
   float w[EACH];
   for (int e = 0; e < EACH; ++e) w[e] = e * UNIT < width ? weights[e * UNIT + t] : 0.0f;
 

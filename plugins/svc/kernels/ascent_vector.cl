@@ -1,15 +1,7 @@
 // Gives each machine a work-item, with vectors of 16 features.
 __kernel void ascent_vector(ARGUMENTS) {
   const int place = order[get_global_id(0)];
-  __global int* si = ints + place * INTS;
-  __global float* sf = floats + place * FLOATS;
-  __global const char* sign = signs + si[I_SIGNS] * rows;
-  multipliers += place * rows;
-  active += place * rows;
-  weights += place * width;
-  const float epsilon = sf[F_EPSILON], elastic = sf[F_ELASTIC], centre = sf[F_CENTRE];
-  float sum = sf[F_SUM], rest = sf[F_SUM_REST], most = sf[F_VIOLATION];
-  int moves = si[I_MOVED];
+  OPEN(place);
 
   for (int i = first; i < first + count; ++i) {
     const int row = (int)((si[I_START] + (long)i * si[I_STEP]) % rows);

@@ -37,22 +37,6 @@ double product(const mk_data& a, int64_t r, const mk_data& b, int64_t s) {
   return sum;
 }
 
-double value_of(const ops::KernelFunction& k, double dot, double norms) {
-  switch (k.kind) {
-    case ops::KernelKind::linear:
-      return dot;
-    case ops::KernelKind::polynomial:
-      return std::pow(k.gamma * dot + k.coef0, k.degree);
-    case ops::KernelKind::rbf:
-      return std::exp(-k.gamma * std::max(0.0, norms - 2 * dot));
-    case ops::KernelKind::rbf_minus_one:
-      return std::exp(-k.gamma * std::max(0.0, norms - 2 * dot)) - 1;
-    case ops::KernelKind::sigmoid:
-      return std::tanh(k.gamma * dot + k.coef0);
-  }
-  return 0;
-}
-
 // Copies the rows [first, first + count).
 SparseRows copied(const mk_data& rows, int64_t first, int64_t count) {
   SparseRows some;
@@ -154,7 +138,8 @@ void Fitted::decide_in_double(const mk_data& rows, int64_t row, float* decisions
   const mk_data all = sparse.view(features);
   const double norm = squared_norm(rows, row);
   for (int64_t v = 0; v < n_vectors(); ++v) {
-    const double k = value_of(settings.kernel, product(rows, row, all, v), norm + squared_norm(all, v));
+    const double dot = product(rows, row, all, v);
+    const double k = kernel_value(settings.kernel, dot, std::max(0.0, norm + squared_norm(all, v) - 2 * dot));
     for (int64_t p = 0; p < problems(); ++p)
       sums[static_cast<size_t>(p)] += double{coefficients[static_cast<size_t>(p * n_vectors() + v)]} * k;
   }
