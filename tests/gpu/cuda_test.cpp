@@ -103,7 +103,7 @@ TEST_F(Cuda, the_card_of_the_record_has_the_numbers_of_the_real_one) {
   EXPECT_EQ(text(CL_DEVICE_NAME), "Fake H200");
   EXPECT_EQ(text(CL_DEVICE_VENDOR), "NVIDIA Corporation");
   EXPECT_EQ(text(CL_DRIVER_VERSION), "CUDA 12.8, cuda_icd");
-  EXPECT_EQ(number<cl_uint>(CL_DEVICE_MAX_COMPUTE_UNITS), 7U);
+  EXPECT_EQ(number<cl_uint>(CL_DEVICE_MAX_COMPUTE_UNITS), 132U);
   EXPECT_EQ(number<cl_ulong>(CL_DEVICE_GLOBAL_MEM_SIZE), cl_ulong{4} << 30);
   EXPECT_EQ(number<cl_ulong>(CL_DEVICE_MAX_MEM_ALLOC_SIZE), cl_ulong{1} << 30);
   EXPECT_EQ(number<cl_ulong>(CL_DEVICE_LOCAL_MEM_SIZE), 49152U);
