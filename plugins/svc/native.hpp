@@ -98,7 +98,7 @@ inline bool any(const Ints& mask) {
 }
 
 template <int kBy, class V, int... kLane>
-V rotated(const V& v, std::integer_sequence<int, kLane...>) {
+V rotated(V v, std::integer_sequence<int, kLane...>) {
   return __builtin_shufflevector(v, v, ((kLane + kBy) % kLanes)...);
 }
 
@@ -111,9 +111,10 @@ void reduce(const Step& step) {
   step(std::integral_constant<int, 1>());
 }
 
-// Returns the lanes of v, rotated by kBy.
+// Returns the lanes of v, rotated by kBy. A template forgets that its vectors may lie at any address, so it takes them
+// by value.
 template <int kBy, class V>
-V partners(const V& v) {
+V partners(V v) {
   return rotated<kBy>(v, std::make_integer_sequence<int, kLanes>());
 }
 
