@@ -102,9 +102,8 @@ Bounds bounds_of(const Problem& p) {
   for_vectors(p, [&](int64_t v) {
     const Floats h = at(p.f, v);
     const Ints flag = flags_at(p.flags, v);
-    const Ints lower = ((flag & kUp) != 0) & (h < up), higher = ((flag & kLow) != 0) & (h > low);
-    up = lower ? h : up;
-    low = higher ? h : low;
+    up = select(has(flag, kUp) & less(h, up), h, up);
+    low = select(has(flag, kLow) & less(low, h), h, low);
   });
   return {-largest_of(-up), largest_of(low)};
 }
@@ -271,11 +270,10 @@ class WorkingSet {
         SOLVER_ISA::at(f_rest_.data(), v) = l;
       }
       const Ints flag = flags_at(state_.data(), v);
-      const Ints better = ((flag & kUp) != 0) & (h <= up);
-      up = better ? h : up;
-      up_at = better ? rows_of(v) : up_at;
-      const Ints higher = ((flag & kLow) != 0) & (h > low);
-      low = higher ? h : low;
+      const Mask better = has(flag, kUp) & at_most(h, up);
+      up = select(better, h, up);
+      up_at = select(better, rows_of(v), up_at);
+      low = select(has(flag, kLow) & less(low, h), h, low);
     }
     return {-largest_of(-up), largest_of(low), index_of_largest(-up, up_at)};
   }
@@ -286,7 +284,7 @@ class WorkingSet {
     const Floats up = spread(pair.up);
     const float kii = diagonal_[at(pair.i)];
     for (int64_t v = 0; v < vectors_; ++v) {
-      const Ints usable = (flags_at(state_.data(), v) & kLow) != 0;
+      const Mask usable = has(flags_at(state_.data(), v), kLow);
       partner.look_at(v, usable, SOLVER_ISA::at(f_.data(), v) - up, diagonal_.data(), ki, kii);
     }
     return partner.row();

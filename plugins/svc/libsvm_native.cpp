@@ -73,10 +73,18 @@ float take_step(const Problem& p, int32_t i, int32_t j, float kIj, float kIi, fl
   return step;
 }
 
+struct Extremes {
+  float up = kInfinity, up_rest = 0, low = -kInfinity;  // the minimum is up + up_rest
+  int32_t i = kNone;
+  int32_t j = kNone;  // a row at the maximum
+};
+
 // Returns the row of I_low with the largest second-order gain against row i.
 template <bool kRegression>
-int32_t choose_second(const Problem& p, float epsilon, float up, float up_rest, const float* ki, float kii) {
-  Partner partner;
+int32_t choose_second(const Problem& p, float epsilon, const Extremes& ends, const float* ki, float kii) {
+  const float up = ends.up, up_rest = ends.up_rest, gap = ends.low - up;
+  Partner partner(ends.j == kNone ? -1
+                                  : gap * gap / std::fmax(kii + p.arrays.diagonal[ends.j] - 2.0F * ki[ends.j], kTau));
   prefetch_start(p, ki);
   const Floats up16 = spread(up), up_rest16 = spread(up_rest);
   for_vectors(p, [&](int64_t v) {
@@ -84,22 +92,16 @@ int32_t choose_second(const Problem& p, float epsilon, float up, float up_rest, 
     const Ints flag = flags_at(p.flags, v);
     Floats h = at(p.f, v), l = at(p.f + p.ld, v);
     if constexpr (kRegression) shift(h, l, low_offsets(flag, epsilon));
-    partner.look_at_many(v, (flag & kLow) != 0, (h - up16) + (l - up_rest16), p.arrays.diagonal, ki, kii);
+    partner.look_at_many(v, has(flag, kLow), (h - up16) + (l - up_rest16), p.arrays.diagonal, ki, kii);
   });
   return partner.row();
 }
-
-struct Extremes {
-  float up = kInfinity, up_rest = 0, low = -kInfinity;  // the minimum is up + up_rest
-  int32_t i = kNone;
-};
 
 // Adds step * (K_i - K_j) to F if there is a step, and returns the new extremes.
 template <bool kRegression, bool kUpdate>
 Extremes sweep(const Problem& p, float epsilon, float step, const float* ki, const float* kj) {
   Floats up16 = spread(kInfinity), up_rest16 = spread(0), low16 = spread(-kInfinity);
-  Ints up_at = Ints{} + kNone;
-  Floats least = up16, most = low16;  // of all lanes; most vectors do not reach them
+  Ints up_at = Ints{} + kNone, low_at = up_at;
   for_vectors(p, [&](int64_t v) {
     Floats h = at(p.f, v), l = at(p.f + p.ld, v);
     if constexpr (kUpdate) {
@@ -114,16 +116,13 @@ Extremes sweep(const Problem& p, float epsilon, float step, const float* ki, con
       as_low += low_offsets(flag, epsilon);
       shift(h, l, up_offsets(flag, epsilon));
     }
-    const Ints is_up = (flag & kUp) != 0, is_low = (flag & kLow) != 0;
-    if (!any((is_up & (h <= least)) | (is_low & (as_low > most)))) return;
-    const Ints better = is_up & ((h < up16) | ((h == up16) & (l <= up_rest16)));
-    up16 = better ? h : up16;
-    up_rest16 = better ? l : up_rest16;
-    up_at = better ? rows_of(v) : up_at;
-    const Ints higher = is_low & (as_low > low16);
-    low16 = higher ? as_low : low16;
-    least = spread(-largest_of(-up16));
-    most = spread(largest_of(low16));
+    const Mask better = has(flag, kUp) & (less(h, up16) | (equal(h, up16) & at_most(l, up_rest16)));
+    up16 = select(better, h, up16);
+    up_rest16 = select(better, l, up_rest16);
+    up_at = select(better, rows_of(v), up_at);
+    const Mask higher = has(flag, kLow) & less(low16, as_low);
+    low16 = select(higher, as_low, low16);
+    low_at = select(higher, rows_of(v), low_at);
   });
   Extremes found;
   for (int t = 0; t < kLanes; ++t) {
@@ -133,7 +132,10 @@ Extremes sweep(const Problem& p, float epsilon, float step, const float* ki, con
       found.up_rest = up_rest16[t];
       found.i = up_at[t];
     }
-    found.low = std::fmax(found.low, low16[t]);
+    if (low16[t] > found.low) {
+      found.low = low16[t];
+      found.j = low_at[t];
+    }
   }
   return found;
 }
@@ -178,7 +180,7 @@ void advance(const PlaceArrays& arrays, int32_t max_steps, int32_t place) noexce
       break;
     }
     const float* ki = p.row(arrays.slot[i]);
-    const int32_t j = choose_second<kRegression>(p, sf.epsilon, ends.up, ends.up_rest, ki, arrays.diagonal[i]);
+    const int32_t j = choose_second<kRegression>(p, sf.epsilon, ends, ki, arrays.diagonal[i]);
     if (j == kNone) {
       ends.up = std::numeric_limits<float>::quiet_NaN();
       status = kConverged;

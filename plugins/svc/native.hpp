@@ -82,6 +82,41 @@ inline Ints rows_of(int64_t v) {
   return row + static_cast<int32_t>(v * kLanes);
 }
 
+// A mask of lanes. AVX-512 has registers for masks, but compilers turn masks that are vectors into vectors again and
+// again.
+#if defined(__AVX512F__)
+typedef __mmask16 Mask;
+inline Mask has(const Ints& flags, int32_t bit) {
+  return _mm512_test_epi32_mask(reinterpret_cast<__m512i>(flags), _mm512_set1_epi32(bit));
+}
+inline Mask less(const Floats& a, const Floats& b) {
+  return _mm512_cmp_ps_mask(reinterpret_cast<__m512>(a), reinterpret_cast<__m512>(b), _CMP_LT_OQ);
+}
+inline Mask at_most(const Floats& a, const Floats& b) {
+  return _mm512_cmp_ps_mask(reinterpret_cast<__m512>(a), reinterpret_cast<__m512>(b), _CMP_LE_OQ);
+}
+inline Mask equal(const Floats& a, const Floats& b) {
+  return _mm512_cmp_ps_mask(reinterpret_cast<__m512>(a), reinterpret_cast<__m512>(b), _CMP_EQ_OQ);
+}
+inline Mask no(Mask m) { return static_cast<Mask>(~m); }
+inline Floats select(Mask m, const Floats& a, const Floats& b) {
+  return reinterpret_cast<Floats>(_mm512_mask_mov_ps(reinterpret_cast<__m512>(b), m, reinterpret_cast<__m512>(a)));
+}
+inline Ints select(Mask m, const Ints& a, const Ints& b) {
+  return reinterpret_cast<Ints>(_mm512_mask_mov_epi32(reinterpret_cast<__m512i>(b), m, reinterpret_cast<__m512i>(a)));
+}
+inline bool any(Mask m) { return m != 0; }
+#else
+typedef Ints Mask;
+inline Mask has(const Ints& flags, int32_t bit) { return (flags & bit) != 0; }
+inline Mask less(const Floats& a, const Floats& b) { return a < b; }
+inline Mask at_most(const Floats& a, const Floats& b) { return a <= b; }
+inline Mask equal(const Floats& a, const Floats& b) { return a == b; }
+inline Mask no(const Mask& m) { return ~m; }
+inline Floats select(const Mask& m, const Floats& a, const Floats& b) { return m ? a : b; }
+inline Ints select(const Mask& m, const Ints& a, const Ints& b) { return m ? a : b; }
+#endif
+
 // Uses explicit instructions, because compilers otherwise test the lanes one by one.
 inline bool any(const Ints& mask) {
 #if defined(__AVX512F__)
@@ -155,44 +190,47 @@ inline void prefetch_start(const Problem& p, const float* row) {
 // Holds the best partner of a row so far, in each lane. The gain of a step is the second-order one of LIBSVM.
 class Partner {
  public:
+  // Expects that the largest gain is not below `gain`, apart from roundings.
+  explicit Partner(float gain = -1.0F) : below_(spread(gain * 0.999F)) {}
+
   // Looks at vector v, whose rows of `usable` lie `diff` above the row with the kernel values `ki` and `kii`.
-  void look_at(int64_t v, const Ints& usable, const Floats& diff, const float* diagonal, const float* ki, float kii) {
-    const Floats eta = curvature(v, diagonal, ki, kii), found = diff * diff / eta;
-    take(v, usable & (diff > 0.0F) & (found >= gain_), found);
+  void look_at(int64_t v, const Mask& usable, const Floats& diff, const float* diagonal, const float* ki, float kii) {
+    const Floats found = diff * diff / curvature(v, diagonal, ki, kii);
+    take(v, usable & less(spread(0), diff) & at_most(gain_, found), found);
   }
 
-  // Does the same, but skips most vectors before the division: those without a gain that reaches the largest so far.
-  // The test costs more than it saves where there are few vectors.
-  void look_at_many(int64_t v, const Ints& usable, const Floats& diff, const float* diagonal, const float* ki,
+  // Does the same, but skips the division for vectors without a gain that reaches the largest so far. This costs more
+  // than it saves where there are few vectors.
+  void look_at_many(int64_t v, const Mask& usable, const Floats& diff, const float* diagonal, const float* ki,
                     float kii) {
-    const Ints candidates = usable & (diff > 0.0F);
-    if (!any(candidates)) return;
     const Floats eta = curvature(v, diagonal, ki, kii), square = diff * diff;
-    if (!any(candidates & ~(square < eta * below_))) return;
+    const Mask candidates = usable & less(spread(0), diff);
+    if (!any(candidates & no(less(square, eta * below_)))) return;
     const Floats found = square / eta;
-    take(v, candidates & (found >= gain_), found);
-    constexpr float kRoundings = 1 - 0x1p-20F;  // covers those of the product and of the quotient
-    below_ = spread(largest_of(gain_) * kRoundings);
+    take(v, candidates & at_most(gain_, found), found);
+    below_ = spread(std::fmax(below_[0], largest_of(gain_) * kRoundings));
   }
 
   float gain() const { return largest_of(gain_); }
   int32_t row() const { return index_of_largest(gain_, row_); }
 
  private:
+  static constexpr float kRoundings = 1 - 0x1p-20F;  // covers those of a product and of a quotient
+
   static Floats curvature(int64_t v, const float* diagonal, const float* ki, float kii) {
     const Floats tau = spread(kTau);
     const Floats eta = (kii + at(diagonal, v)) - 2.0F * at(ki, v);
-    return eta > tau ? eta : tau;
+    return select(less(tau, eta), eta, tau);
   }
 
-  void take(int64_t v, const Ints& better, const Floats& found) {
-    gain_ = better ? found : gain_;
-    row_ = better ? rows_of(v) : row_;
+  void take(int64_t v, const Mask& better, const Floats& found) {
+    gain_ = select(better, found, gain_);
+    row_ = select(better, rows_of(v), row_);
   }
 
   Floats gain_ = spread(-1.0F);
   Ints row_ = Ints{} + kNone;
-  Floats below_ = spread(-1.0F);
+  Floats below_;
 };
 
 inline float two_sum(float x, float y, float& low) {

@@ -88,21 +88,16 @@ template <int kSide>
 Ends ends_of(const NuProblem& p) {
   Floats up = spread(kInfinity), up_rest = spread(0), low = spread(-kInfinity), low_rest = spread(0);
   Ints up_at = Ints{} + kNone;
-  Floats least = up, most = low;  // of all lanes; most vectors do not reach them
   for_vectors(p, [&](int64_t v) {
     const Floats h = at(p.f, v), l = at(p.f + p.ld, v);
     const Ints flag = flags_at(p.flags, v);
-    const Ints is_up = (flag & up_flag(kSide)) != 0, is_low = (flag & low_flag(kSide)) != 0;
-    if (!any((is_up & (h <= least)) | (is_low & (h >= most)))) return;
-    const Ints better = is_up & ((h < up) | ((h == up) & (l <= up_rest)));
-    up = better ? h : up;
-    up_rest = better ? l : up_rest;
-    up_at = better ? rows_of(v) : up_at;
-    const Ints higher = is_low & ((h > low) | ((h == low) & (l > low_rest)));
-    low = higher ? h : low;
-    low_rest = higher ? l : low_rest;
-    least = spread(-largest_of(-up));
-    most = spread(largest_of(low));
+    const Mask better = has(flag, up_flag(kSide)) & (less(h, up) | (equal(h, up) & at_most(l, up_rest)));
+    up = select(better, h, up);
+    up_rest = select(better, l, up_rest);
+    up_at = select(better, rows_of(v), up_at);
+    const Mask higher = has(flag, low_flag(kSide)) & (less(low, h) | (equal(h, low) & less(low_rest, l)));
+    low = select(higher, h, low);
+    low_rest = select(higher, l, low_rest);
   });
   Ends ends;
   for (int t = 0; t < kLanes; ++t) {
@@ -135,7 +130,7 @@ Second choose_of_side(const NuProblem& p, const Ends& ends) {
   const Floats up = spread(ends.up), up_rest = spread(ends.up_rest);
   for_vectors(p, [&](int64_t v) {
     const Floats diff = (at(p.f, v) - up) + (at(p.f + p.ld, v) - up_rest);
-    partner.look_at_many(v, (flags_at(p.flags, v) & low_flag(kSide)) != 0, diff, p.arrays.diagonal, ki, kii);
+    partner.look_at_many(v, has(flags_at(p.flags, v), low_flag(kSide)), diff, p.arrays.diagonal, ki, kii);
   });
   return {partner.gain(), partner.row()};
 }
