@@ -79,14 +79,23 @@ struct Extremes {
   int32_t j = kNone;  // a row at the maximum
 };
 
+// Returns the second-order gain of the row with the largest F against row i, or -1 if there is none.
+template <bool kRegression>
+float gain_of_farthest(const Problem& p, float epsilon, const Extremes& ends, const float* ki, float kii) {
+  if (ends.j == kNone) return -1;
+  float shifted = 0;
+  const float h = two_sum(p.f[ends.j], kRegression ? low_offset(p.flags[ends.j], epsilon) : 0.0F, shifted);
+  const float l = p.f[p.ld + ends.j] + shifted;
+  const float diff = (h - ends.up) + (l - ends.up_rest);
+  return diff > 0 ? diff * diff / std::fmax((kii + p.arrays.diagonal[ends.j]) - 2.0F * ki[ends.j], kTau) : -1;
+}
+
 // Returns the row of I_low with the largest second-order gain against row i.
 template <bool kRegression>
 int32_t choose_second(const Problem& p, float epsilon, const Extremes& ends, const float* ki, float kii) {
-  const float up = ends.up, up_rest = ends.up_rest, gap = ends.low - up;
-  Partner partner(ends.j == kNone ? -1
-                                  : gap * gap / std::fmax(kii + p.arrays.diagonal[ends.j] - 2.0F * ki[ends.j], kTau));
+  Partner partner(gain_of_farthest<kRegression>(p, epsilon, ends, ki, kii));
   prefetch_start(p, ki);
-  const Floats up16 = spread(up), up_rest16 = spread(up_rest);
+  const Floats up16 = spread(ends.up), up_rest16 = spread(ends.up_rest);
   for_vectors(p, [&](int64_t v) {
     prefetch(ki, v);
     const Ints flag = flags_at(p.flags, v);
