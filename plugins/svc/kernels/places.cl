@@ -27,6 +27,26 @@
 #define MAX_SPANS 64
 #define NONE -1
 
+// PoCL splits vload16 and vstore16 into parts of two or four elements. Its compiler, clang, loads and stores vectors at
+// any address.
+#ifdef HINTS
+#define WHOLE(space, element)                                                                                     \
+  __attribute__((overloadable, always_inline)) element##16 load16(long i, space const element* p) {               \
+    typedef element##16 anywhere __attribute__((aligned(4)));                                                     \
+    return *(space const anywhere*)(p + i * 16);                                                                  \
+  }                                                                                                               \
+  __attribute__((overloadable, always_inline)) void store16(element##16 v, long i, space element* p) {            \
+    typedef element##16 anywhere __attribute__((aligned(4)));                                                     \
+    *(space anywhere*)(p + i * 16) = v;                                                                           \
+  }
+WHOLE(__global, float)
+WHOLE(__global, int)
+WHOLE(__private, float)
+WHOLE(__private, int)
+#define vload16 load16
+#define vstore16 store16
+#endif
+
 // Some drivers split any(), fmax() and conversions of 16 elements into 16 scalars, but keep these macros in vectors.
 #define ANY16(m) any_long8(as_long8(m))
 #define LARGER(a, b) select(a, b, (b) > (a))
