@@ -66,7 +66,11 @@ class NuSVC(PairMachine, sklearn.svm.NuSVC):
     def _fit_rows(self, X, y, sample_weight, seed):
         weights = sample_weight if len(sample_weight) else np.ones(len(y))
         sizes = [np.sum(weights[(y == number) & (weights > 0)]) for number in range(len(self.classes_))]
-        if not any(sizes) or any(self.nu * (a + b) / 2 > min(a, b) for a, b in itertools.combinations(sizes, 2)):
+        if not any(sizes):
+            raise ValueError("Invalid input - all samples have zero or negative weights, so any nu is infeasible")
+        if np.count_nonzero(sizes) == 1:
+            raise ValueError("specified nu is infeasible: all samples with positive weights belong to the same class")
+        if any(self.nu * (a + b) / 2 > min(a, b) for a, b in itertools.combinations(sizes, 2)):
             raise ValueError("specified nu is infeasible")
         super()._fit_rows(X, y, sample_weight, seed)
 
