@@ -30,27 +30,8 @@ from sklearn.model_selection import (
 from sklearn.pipeline import Pipeline, make_pipeline
 from sklearn.preprocessing import FunctionTransformer, MinMaxScaler, OneHotEncoder, PolynomialFeatures, StandardScaler
 
-from mokume.sklearn import _base
 from mokume.sklearn import SVC, SVR, GridSearchCV, RandomizedSearchCV
-
-SHARED = "one run of the program fits all"
-APART = "one for each fold and setting of the transformers"
-ELSEWHERE = "scikit-learn's search fits each candidate"
-
-
-def assert_same_search(mine, other, tolerance):
-    """Compares two searches that use the same folds."""
-    assert set(other.cv_results_) == set(mine.cv_results_)
-    assert mine.cv_results_["params"] == other.cv_results_["params"]
-    for k in range(other.n_splits_):
-        name = f"split{k}_test_score"
-        np.testing.assert_allclose(mine.cv_results_[name], other.cv_results_[name], atol=tolerance)
-    for name, column in other.cv_results_.items():
-        assert mine.cv_results_[name].dtype == column.dtype if hasattr(column, "dtype") else True
-    assert mine.n_splits_ == other.n_splits_
-    assert mine.best_params_ == other.best_params_
-    assert mine.best_index_ == other.best_index_
-
+from searches import APART, ELSEWHERE, SHARED, assert_same_search
 
 @pytest.mark.parametrize(
     "grid, cv",
@@ -184,20 +165,6 @@ PIPELINES = [
         2,
     ),
 ]
-
-
-@pytest.fixture
-def runs(monkeypatch):
-    """Returns a list to which each run of the program adds an item."""
-    started, call = [], _base.call
-
-    def counted(arguments, **options):
-        if arguments[0] == "run":
-            started.append(arguments)
-        return call(arguments, **options)
-
-    monkeypatch.setattr("mokume.sklearn._base.call", counted)
-    return started
 
 
 @pytest.mark.filterwarnings("ignore:Features .* are constant", "ignore:invalid value encountered")

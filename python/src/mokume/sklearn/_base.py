@@ -38,6 +38,14 @@ _MEMORY = "/dev/shm"
 _LARGEST_IN_MEMORY = 1 << 28
 
 
+class Elsewhere(Exception):
+    """Says why scikit-learn's code does the work."""
+
+
+class Apart(Exception):
+    """Says why each fold of a search needs inputs of its own."""
+
+
 def temporary_directory(bytes_of_rows):
     """Returns a temporary directory, which is in memory if the rows are small and $TMPDIR names no other place."""
     usual = tempfile.gettempdir() == "/tmp"

@@ -8,7 +8,7 @@ import scipy.sparse
 from sklearn.utils import compute_class_weight
 from sklearn.utils._param_validation import Interval, StrOptions
 
-from mokume.sklearn._base import Experiment, ProgramFiles
+from mokume.sklearn._base import Elsewhere, Experiment, ProgramFiles
 
 try:
     from sklearn.utils._sparse import _align_api_if_sparse
@@ -41,6 +41,7 @@ class KernelMachine(ProgramFiles):
     """
 
     _parameter_constraints: dict = {}
+    _model = "svc"
     _task = "classification"
     _ready_run = None
 
@@ -65,6 +66,42 @@ class KernelMachine(ProgramFiles):
             "max_iterations": _NO_LIMIT if self.max_iter == -1 else max(1, int(self.max_iter)),
             **(self._landmarks() if approximates else {}),
         }
+
+    def _check_search(self):
+        """Raises Elsewhere if the program cannot fit this candidate of a search."""
+        if self._needs_matrix():
+            raise Elsewhere("the kernel is a matrix or a function")
+        if getattr(self, "break_ties", False):
+            raise Elsewhere("break_ties=True counts otherwise than the program")
+
+    def _shape(self):
+        """Returns what the candidates of one run must have in common."""
+        return ()
+
+    def _encode(self, y):
+        """Returns the targets of a search as numbers."""
+        return self._validate_targets(y)
+
+    def _searched_targets(self, encoded):
+        return self._targets(encoded)
+
+    def _shared_class_weight(self, y):
+        return ""
+
+    @staticmethod
+    def _prepare_search(machines, X, y, sizes):
+        """Returns the options of these candidates, further files of their run, and its seed."""
+        return [one._options(one._shared_class_weight(y)) for one in machines], {}, 0
+
+    @staticmethod
+    def _limited_fits(run, options, table):
+        """Returns the candidate and the fold of each fit that max_iter ended before it had converged."""
+        columns = zip(table["candidate"], table["fold"], table["status"])
+        return {(candidate, fold) for candidate, fold, status in columns if status == "capped"}
+
+    def _takes_model(self, sizes):
+        """Returns whether the refit of a search, whose fits have `sizes` rows, may take the model of its run."""
+        return getattr(self, "probability", False) is not True
 
     def _approximates(self):
         return getattr(self, "approximation", None) is not None

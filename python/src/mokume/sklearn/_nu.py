@@ -5,6 +5,7 @@ import itertools
 import numpy as np
 import sklearn.svm
 
+from mokume.sklearn._base import Elsewhere
 from mokume.sklearn._kernel import KernelMachine
 from mokume.sklearn._svc import _PROBABILITY, PairMachine
 from mokume.sklearn._svr import RegressionMachine
@@ -162,6 +163,14 @@ class OneClassSVM(KernelMachine, sklearn.svm.OneClassSVM):
 
     def _targets(self, y):
         return np.ones(len(y), dtype=np.int64)
+
+    def _encode(self, y):
+        if not np.isin(y, [-1, 1]).all():
+            raise Elsewhere("a OneClassSVM answers 1 and -1, but y has other labels")
+        return np.asarray(y, dtype=np.float64)
+
+    def _searched_targets(self, encoded):
+        return encoded.astype(np.int64)
 
     def _vectors_of_classes(self, values, vectors):
         return np.array([vectors, vectors], dtype=np.int32)

@@ -12,9 +12,6 @@ class RegressionMachine(KernelMachine):
     _task = "regression"
     _offset = 0.0
 
-    def _shared_class_weight(self, y):
-        return ""
-
     def _targets(self, y):
         """Returns targets around 0, because the program rounds them to float32. The intercept takes up the offset."""
         self._offset = float(np.median(y))
