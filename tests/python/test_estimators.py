@@ -9,7 +9,7 @@ from mokume.sklearn import SVC, SVR, GridSearchCV, MLPClassifier, MLPRegressor, 
 SEARCH = GridSearchCV(SVC(), {"C": [0.5, 1]}, cv=2)
 
 
-MACHINES = [SVC(), SVR(), NuSVC(), NuSVR(), OneClassSVM()]
+MACHINES = [SVC(), SVC(kernel="laplacian"), SVR(), NuSVC(), NuSVR(), OneClassSVM()]
 NETWORKS = [MLPClassifier(max_iter=40), MLPRegressor(max_iter=80)]
 
 

@@ -4,6 +4,7 @@ import warnings
 
 import numpy as np
 import pytest
+import scipy.sparse
 import sklearn.model_selection
 import sklearn.svm
 from sklearn.base import clone
@@ -14,7 +15,9 @@ from sklearn.model_selection import KFold, ShuffleSplit
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
-from mokume.sklearn import GridSearchCV, MLPClassifier, MLPRegressor, NuSVC, NuSVR, OneClassSVM
+import mokume.sklearn
+from mokume.sklearn import _base
+from mokume.sklearn import GridSearchCV, MLPClassifier, MLPRegressor, NuSVC, OneClassSVM
 from searches import APART, ELSEWHERE, SHARED, assert_same_search
 
 FOLDS = KFold(3, shuffle=True, random_state=0)
@@ -40,7 +43,7 @@ def tasks():
 )
 def test_machines_with_nu_share_a_run(tasks, runs, capsys, name, task, grid, scoring):
     X, y = tasks[task]
-    kind, options = globals()[name], {"cv": FOLDS, "scoring": scoring}
+    kind, options = getattr(mokume.sklearn, name), {"cv": FOLDS, "scoring": scoring}
     mine = GridSearchCV(kind(devices="host"), grid, verbose=1, **options).fit(X, y)
     assert SHARED in capsys.readouterr().out and len(runs) == 1
     other = sklearn.model_selection.GridSearchCV(getattr(sklearn.svm, name)(), grid, **options).fit(X, y)
@@ -163,3 +166,25 @@ def test_epochs_that_end_too_early_are_reported(tasks, cv):
     with warnings.catch_warnings():
         warnings.simplefilter("error", ConvergenceWarning)
         GridSearchCV(network, {"max_iter": [5], "tol": [10.0]}, cv=FOLDS, refit=False).fit(X, y)
+
+
+@pytest.mark.parametrize("name, task", [("SVC", "classes"), ("SVR", "numbers"), ("OneClassSVM", "one class")])
+@pytest.mark.parametrize("cv, count", [(FOLDS, 1), (ShuffleSplit(2, random_state=0), 3)])
+def test_many_sparse_rows_remain_sparse(tasks, runs, monkeypatch, name, task, cv, count):
+    X, y = tasks[task]
+    if name == "OneClassSVM":  # equal rows lie on the boundary
+        X, y = tasks["numbers"][0], np.where(tasks["numbers"][1] > 100, 1, -1)
+    X = scipy.sparse.csr_matrix(np.where(X > np.median(X, axis=0), X, 0))
+    grid, options = {"gamma": [0.1, 1.0]}, {"cv": cv, "scoring": "accuracy" if task == "one class" else None}
+    estimator, written = getattr(mokume.sklearn, name)(devices="host"), []
+    if name == "OneClassSVM":
+        estimator.set_params(nu=0.317)
+    write = _base._write_libsvm
+    monkeypatch.setattr(_base, "_write_libsvm", lambda *arguments: (written.append(arguments), write(*arguments)))
+    dense = GridSearchCV(estimator, grid, **options).fit(X, y)
+    assert len(runs) == count and not written
+    monkeypatch.setattr("mokume.sklearn._kernel._LARGEST_DENSE", 0)
+    sparse = GridSearchCV(estimator, grid, **options).fit(X, y)
+    assert len(runs) == 2 * count and len(written) == count
+    assert_same_search(sparse, dense, 1e-5)
+    np.testing.assert_allclose(sparse.predict(X), dense.predict(X), rtol=1e-4)

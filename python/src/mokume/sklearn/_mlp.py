@@ -105,6 +105,10 @@ class Network(ProgramFiles):
             self.fit(X, y)
 
     @staticmethod
+    def _search_rows(machines, X):
+        return dense_rows(X)
+
+    @staticmethod
     def _prepare_search(machines, X, y, sizes):
         """Returns the options of these candidates, further files of their run, and its seed.
 
@@ -369,6 +373,8 @@ def read_safetensors(content):
 
 def training_losses(run):
     """Returns the mean training losses of the epochs of each fit, by its candidate and fold, which are text."""
+    if not (run / "epochs.csv").exists():  # all fits failed
+        return {}
     table, losses = read_table(run / "epochs.csv"), {}
     for candidate, fold, loss in zip(table["candidate"], table["fold"], table["train_loss"]):
         losses.setdefault((candidate, fold), []).append(float(loss))

@@ -6,7 +6,7 @@ import numpy as np
 import sklearn.svm
 
 from mokume.sklearn._base import Elsewhere
-from mokume.sklearn._kernel import KernelMachine
+from mokume.sklearn._kernel import PARAMETERS, KernelMachine
 from mokume.sklearn._svc import _PROBABILITY, PairMachine
 from mokume.sklearn._svr import RegressionMachine
 
@@ -17,7 +17,7 @@ class NuSVC(PairMachine, sklearn.svm.NuSVC):
     The remarks of SVC apply here, too. As in scikit-learn, `class_weight` has no effect on a nu-SVC.
     """
 
-    _parameter_constraints: dict = {**sklearn.svm.NuSVC._parameter_constraints, "devices": [str, None]}
+    _parameter_constraints: dict = {**sklearn.svm.NuSVC._parameter_constraints, **PARAMETERS}
 
     def __init__(
         self,
@@ -79,7 +79,7 @@ class NuSVC(PairMachine, sklearn.svm.NuSVC):
 class NuSVR(RegressionMachine, sklearn.svm.NuSVR):
     """Is scikit-learn's NuSVR, fitted by mokume on the devices of this machine. The remarks of SVR apply here, too."""
 
-    _parameter_constraints: dict = {**sklearn.svm.NuSVR._parameter_constraints, "devices": [str, None]}
+    _parameter_constraints: dict = {**sklearn.svm.NuSVR._parameter_constraints, **PARAMETERS}
 
     def __init__(
         self,
@@ -122,7 +122,7 @@ class OneClassSVM(KernelMachine, sklearn.svm.OneClassSVM):
     The remarks of SVC apply here, too.
     """
 
-    _parameter_constraints: dict = {**sklearn.svm.OneClassSVM._parameter_constraints, "devices": [str, None]}
+    _parameter_constraints: dict = {**sklearn.svm.OneClassSVM._parameter_constraints, **PARAMETERS}
     _task = "one_class"
 
     def __init__(

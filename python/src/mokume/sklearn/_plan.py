@@ -186,7 +186,7 @@ class Plan:
             raise Elsewhere("StandardScaler refuses sparse rows")
         rows = check_array(self._X, dtype=np.float64, order="C", accept_sparse="csr")
         # The program standardises numbers in double precision.
-        rows = rows if scaled else dense_rows(rows)
+        rows = rows if scaled else self.machine._search_rows(self._machines, rows)
         targets = self.machine._encode(self._y)
         fold_of = _folds(self._splits, len(targets))
         if self.machine._task == "classification":
@@ -217,9 +217,10 @@ class Plan:
         X_validated, y_validated = _safe_split(self.estimator, self._X, self._y, validated, trained)
         if self._before:
             X, X_validated = self._transform(self._settings[members[0]], X, y, X_validated)
-        rows = np.vstack(
-            [dense_rows(check_array(one, dtype=np.float64, accept_sparse="csr")) for one in (X, X_validated)]
-        )
+        parts = [check_array(one, dtype=np.float64, accept_sparse="csr") for one in (X, X_validated)]
+        sparse = all(scipy.sparse.issparse(one) for one in parts)
+        rows = scipy.sparse.vstack(parts, "csr") if sparse else np.vstack([dense_rows(one) for one in parts])
+        rows = self.machine._search_rows([self._machines[k] for k in members], rows)
         targets = self.machine._encode(y)
         if self.machine._task == "classification":
             places = np.minimum(np.searchsorted(self.machine.classes_, y_validated), len(self.machine.classes_) - 1)

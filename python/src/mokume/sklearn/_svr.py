@@ -3,7 +3,7 @@
 import numpy as np
 import sklearn.svm
 
-from mokume.sklearn._kernel import LANDMARKS, KernelMachine
+from mokume.sklearn._kernel import LANDMARKS, PARAMETERS, KernelMachine
 
 
 class RegressionMachine(KernelMachine):
@@ -38,7 +38,7 @@ class SVR(RegressionMachine, sklearn.svm.SVR):
     a large offset of all targets costs no precision.
     """
 
-    _parameter_constraints: dict = {**sklearn.svm.SVR._parameter_constraints, **LANDMARKS, "devices": [str, None]}
+    _parameter_constraints: dict = {**sklearn.svm.SVR._parameter_constraints, **PARAMETERS, **LANDMARKS}
 
     def __init__(
         self,
