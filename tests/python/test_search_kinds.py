@@ -17,7 +17,7 @@ from sklearn.preprocessing import StandardScaler
 
 import mokume.sklearn
 from mokume.sklearn import _base
-from mokume.sklearn import GridSearchCV, MLPClassifier, MLPRegressor, NuSVC, OneClassSVM
+from mokume.sklearn import GridSearchCV, MLPClassifier, MLPRegressor, NuSVC, OneClassSVM, SVC
 from searches import APART, ELSEWHERE, SHARED, assert_same_search
 
 FOLDS = KFold(3, shuffle=True, random_state=0)
@@ -188,3 +188,16 @@ def test_many_sparse_rows_remain_sparse(tasks, runs, monkeypatch, name, task, cv
     assert len(runs) == 2 * count and len(written) == count
     assert_same_search(sparse, dense, 1e-5)
     np.testing.assert_allclose(sparse.predict(X), dense.predict(X), rtol=1e-4)
+
+
+@pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
+@pytest.mark.parametrize("estimator", [SVC(), MLPClassifier(max_iter=4, random_state=0), SVC(devices="all")])
+def test_the_host_runs_small_searches(tasks, monkeypatch, estimator):
+    """Other devices take longer to start than the host takes to fit."""
+    used, enter = [], _base.Experiment.__enter__
+    monkeypatch.setattr(_base.Experiment, "__enter__", lambda self: (used.append(self.devices), enter(self))[1])
+    grid = {"C" if isinstance(estimator, SVC) else "alpha": [1, 10]}
+    GridSearchCV(estimator, grid, cv=FOLDS, refit=False).fit(*tasks["classes"])
+    monkeypatch.setattr(type(estimator), "_LITTLE_WORK", 0)
+    GridSearchCV(estimator, grid, cv=FOLDS, refit=False).fit(*tasks["classes"])
+    assert used == (["host", "all"] if estimator.devices is None else ["all", "all"])

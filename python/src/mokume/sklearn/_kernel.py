@@ -47,6 +47,7 @@ class KernelMachine(ProgramFiles):
     _parameter_constraints: dict = {}
     _model = "svc"
     _task = "classification"
+    _LITTLE_WORK = 1 << 25
     _ready_run = None
 
     def fit(self, X, y, sample_weight=None):
@@ -83,6 +84,11 @@ class KernelMachine(ProgramFiles):
             raise Elsewhere("the kernel is a matrix or a function")
         if getattr(self, "break_ties", False):
             raise Elsewhere("break_ties=True counts otherwise than the program")
+
+    @staticmethod
+    def _work(shape, options):
+        """Returns the size of the kernel matrix of a fit."""
+        return shape[0] ** 2
 
     def _shape(self):
         """Returns what the candidates of one run must have in common."""

@@ -51,6 +51,7 @@ class Network(ProgramFiles):
 
     _model = "cnn"
     _task = "classification"
+    _LITTLE_WORK = 1 << 27
 
     def _fit_stochastic(self, X, y, *others):
         if self.__dict__.pop("_only_draws", False):
@@ -89,6 +90,11 @@ class Network(ProgramFiles):
         if self.solver == "lbfgs":
             raise Elsewhere("the program does not know solver='lbfgs'")
         self._check_parameters()
+
+    @staticmethod
+    def _work(shape, options):
+        """Returns how many numbers a fit reads in all of its epochs."""
+        return shape[0] * shape[1] * options["epochs"]
 
     def _shape(self):
         """Returns what the candidates of one run must have in common: the layers and the initial weights."""

@@ -49,6 +49,11 @@ class Batch(NamedTuple):
         """Returns the targets of the rows that each of the run's folds validates."""
         return [self.targets[self.fold_of == fold] for fold in range(len(self.folds))]
 
+    def _ends_soon(self, machine):
+        """Returns whether the host ends the fits before other devices have started."""
+        fits = sum(machine._work(self.rows.shape, options) for options in self.options) * len(self.folds)
+        return fits <= machine._LITTLE_WORK
+
     def experiment(self, machine):
         """Returns the experiment of the run."""
         common, lists = _searched(self.options)
@@ -61,7 +66,7 @@ class Batch(NamedTuple):
             machine._searched_targets(self.targets),
             common,
             task=machine._task,
-            devices=machine.devices or "all",
+            devices=machine.devices or ("host" if self._ends_soon(machine) else "all"),
             seed=self.seed,
             verbose=machine.verbose,
         )
@@ -78,6 +83,7 @@ class Plan:
     def __init__(self, estimator):
         self.estimator = estimator
         self.name, self.machine, self._before = _machine(estimator)
+        self._known = self.machine.get_params(deep=False)
         self.alone = not self.name  # whether the machine is the estimator itself
         self.seeds = 0
         self._together = []
@@ -162,9 +168,8 @@ class Plan:
         """Returns the machine with its parameters of a candidate, and the parameters of the steps before it."""
         prefix = f"{self.name}__" if self.name else ""
         own, settings = {}, {}
-        known = self.machine.get_params(deep=False)
         for name, value in chosen.items():
-            if name.startswith(prefix) and name[len(prefix) :] in known:
+            if name.startswith(prefix) and name[len(prefix) :] in self._known:
                 own[name[len(prefix) :]] = value
             elif self._before and name not in ("steps", self.name) and not (prefix and name.startswith(prefix)):
                 settings[name] = value
