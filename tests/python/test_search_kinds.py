@@ -201,3 +201,15 @@ def test_the_host_runs_small_searches(tasks, monkeypatch, estimator):
     monkeypatch.setattr(type(estimator), "_LITTLE_WORK", 0)
     GridSearchCV(estimator, grid, cv=FOLDS, refit=False).fit(*tasks["classes"])
     assert used == (["host", "all"] if estimator.devices is None else ["all", "all"])
+
+
+@pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
+def test_a_network_behind_a_scaler_is_taken_from_the_run(digits, runs, monkeypatch):
+    X, y = digits
+    pipeline = make_pipeline(StandardScaler(), MLPClassifier(**NETWORK))
+    mine = GridSearchCV(pipeline, {"mlpclassifier__alpha": [0.0, 10.0]}, cv=FOLDS).fit(X, y)
+    assert len(runs) == 1
+    alone = clone(pipeline).set_params(**mine.best_params_).fit(X, y)
+    np.testing.assert_allclose(mine.predict_proba(X), alone.predict_proba(X), atol=1e-3)
+    monkeypatch.setattr("mokume.sklearn._mlp.FEW_PRODUCTS", 0)
+    np.testing.assert_allclose(mine.predict_proba(X), alone.predict_proba(X), atol=1e-3)

@@ -220,6 +220,7 @@ class KernelMachine(ProgramFiles):
             self._prepare(experiment, X.shape[0])
             run = self.__dict__.pop("_ready_run", None) or experiment.run()
             self._keep(run, experiment.devices)
+            self._take_scaled_rows()
         self._read_model(rows)
 
     def _prepare(self, experiment, rows):

@@ -235,6 +235,7 @@ class Network(ProgramFiles):
                 self.coefs_[0][...] = np.nan  # scikit-learn's fit then reports the failure
                 return
             self._keep(run, experiment.devices)
+            self._take_scaled_rows()
             losses = next(losses for (_, fold), losses in training_losses(run).items() if fold == "refit")
         self._take_weights(options["layers"], X.dtype)
         self._take_losses(losses, X.shape[0])

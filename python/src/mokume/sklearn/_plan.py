@@ -84,7 +84,6 @@ class Plan:
         self.estimator = estimator
         self.name, self.machine, self._before = _machine(estimator)
         self._known = self.machine.get_params(deep=False)
-        self.alone = not self.name  # whether the machine is the estimator itself
         self.seeds = 0
         self._together = []
 
@@ -300,21 +299,21 @@ def _folds(splits, rows):
 
 
 def _hardly_varies(rows, fold_of):
-    """Says whether scikit-learn may take a column for constant that has different values in a training set.
+    """Says whether scikit-learn may take a column for constant that has different values in the rows of a fit.
 
     It does so if var <= n * eps * var + (n * mean * eps)**2. Since var is at least range**2 / (2 * n), the range is
     then at most about 1.5 * n**1.5 * eps * mean, which is less than half of the bound below.
     """
     parts = [rows[fold_of == fold] for fold in np.unique(fold_of)]
-    low = _without_each(np.array([part.min(axis=0) for part in parts]), np.min)
-    high = _without_each(np.array([part.max(axis=0) for part in parts]), np.max)
+    low = _all_and_without_each(np.array([part.min(axis=0) for part in parts]), np.min)
+    high = _all_and_without_each(np.array([part.max(axis=0) for part in parts]), np.max)
     bound = 4 * len(rows) ** 1.5 * np.finfo(np.float64).eps * np.maximum(np.abs(low), np.abs(high))
     return bool(np.any((low < high) & (high - low <= bound)))
 
 
-def _without_each(values, reduce):
-    """Returns the reduced rows of `values` without the first row, those without the second, and so on."""
-    return np.array([reduce(np.delete(values, k, axis=0), axis=0) for k in range(len(values))])
+def _all_and_without_each(values, reduce):
+    """Returns the reduced rows of `values`: of all, of those without the first row, without the second, and so on."""
+    return np.array([reduce(values, axis=0)] + [reduce(np.delete(values, k, axis=0), axis=0) for k in range(len(values))])
 
 
 def _candidate(machine, own):

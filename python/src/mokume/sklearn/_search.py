@@ -14,6 +14,7 @@ from sklearn.exceptions import ConvergenceWarning
 from sklearn.metrics import check_scoring
 from sklearn.model_selection import ParameterGrid, ParameterSampler, check_cv
 from sklearn.model_selection._validation import _warn_or_raise_about_fit_failures
+from sklearn.pipeline import Pipeline
 from sklearn.utils import check_random_state
 
 from mokume.program import DONE, FAILED_FITS, REFUSED, Failure
@@ -113,7 +114,7 @@ class SharedSearch:
             self._draw_seeds(plan)
             self._take_results(fits, plan)
             if self.refit:
-                self._refit(X, y, run if plan.alone and plan.one_run else None, plan.sizes)
+                self._refit(X, y, run if plan.one_run else None, plan.sizes)
         return self
 
     def _check_road(self, params):
@@ -177,12 +178,13 @@ class SharedSearch:
         self.multimetric_ = False
 
     def _refit(self, X, y, run, sizes):
-        """Fits the best candidate to all rows, or takes its model from the run if that holds it."""
+        """Fits the best candidate to all rows, or takes its model from the run of all candidates if that holds it."""
         started = time.perf_counter()
         best = clone(self.estimator).set_params(**clone(self.best_params_, safe=False))
         if run is not None and read_json(run / "summary.json")["best"]["candidate"] == self.best_index_:
-            if best._takes_model(sizes):
-                best._ready_run = run
+            machine = best.steps[-1][1] if isinstance(best, Pipeline) else best
+            if machine._takes_model(sizes):
+                machine._ready_run = run
         self.best_estimator_ = best.fit(X, y)
         self.refit_time_ = time.perf_counter() - started
         if hasattr(best, "feature_names_in_"):
