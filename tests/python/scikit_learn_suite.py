@@ -33,7 +33,7 @@ def exceptions():
 
 
 def reason_to_fail(name):
-    """Returns why a test of this name may fail, or None. The names of newer tests begin their parameters with a seed."""
+    """Returns why a test of this name may fail, or None. Newer tests name a seed before their parameters: [42-SVC]."""
     name = re.sub(r"\[\d+-", "[", name)
     return exceptions().get(name) or exceptions().get(name.partition("[")[0])
 

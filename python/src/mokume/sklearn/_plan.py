@@ -313,7 +313,8 @@ def _hardly_varies(rows, fold_of):
 
 def _all_and_without_each(values, reduce):
     """Returns the reduced rows of `values`: of all, of those without the first row, without the second, and so on."""
-    return np.array([reduce(values, axis=0)] + [reduce(np.delete(values, k, axis=0), axis=0) for k in range(len(values))])
+    others = [np.delete(values, k, axis=0) for k in range(len(values))]
+    return np.array([reduce(some, axis=0) for some in (values, *others)])
 
 
 def _candidate(machine, own):

@@ -252,8 +252,9 @@ class GridSearchCV(SharedSearch, sklearn.model_selection.GridSearchCV):
     begin with the same weights.
 
     Its results are scikit-learn's, except that `mean_fit_time` holds the times of whole bundles of fits, including
-    scoring. `n_jobs` has no effect on it: it uses the devices of the estimator, by default the host for a short search and
-    all for a longer one. Every other search is scikit-learn's own. With `verbose` from 1 up, a sentence says which road was taken, and why.
+    scoring. `n_jobs` has no effect on it: it uses the devices of the estimator, by default the host for a short search
+    and all for a longer one. Every other search is scikit-learn's own. With `verbose` from 1 up, a sentence says which
+    road was taken, and why.
     """
 
     def _candidates(self):
