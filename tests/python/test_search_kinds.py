@@ -16,7 +16,7 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
 import mokume.sklearn
-from mokume.sklearn import _base
+from mokume.sklearn import _base, _mlp
 from mokume.sklearn import GridSearchCV, MLPClassifier, MLPRegressor, NuSVC, OneClassSVM, SVC
 from searches import APART, ELSEWHERE, SHARED, assert_same_search
 
@@ -165,7 +165,18 @@ def test_epochs_that_end_too_early_are_reported(tasks, cv):
         GridSearchCV(network, grid, cv=cv, refit=False).fit(X, y)
     with warnings.catch_warnings():
         warnings.simplefilter("error", ConvergenceWarning)
-        GridSearchCV(network, {"max_iter": [5], "tol": [10.0]}, cv=FOLDS, refit=False).fit(X, y)
+        GridSearchCV(network, {"max_iter": [4, 5], "tol": [10.0]}, cv=FOLDS, refit=False).fit(X, y)
+
+
+def test_a_run_whose_fits_ended_before_their_first_epoch_has_no_losses(tmp_path):
+    assert _mlp.training_losses(tmp_path) == {}
+
+
+def test_networks_that_all_fail_are_reported_as_by_scikit_learn(tasks):
+    X, y = tasks["numbers"]
+    network = MLPRegressor(solver="sgd", learning_rate_init=1e5, max_iter=3, random_state=0, devices="host")
+    with pytest.raises(ValueError, match="All the 6 fits failed"):
+        GridSearchCV(network, {"alpha": [0.0, 1.0]}, cv=FOLDS).fit(1e3 * X, 1e3 * y)
 
 
 @pytest.mark.parametrize("name, task", [("SVC", "classes"), ("SVR", "numbers"), ("OneClassSVM", "one class")])

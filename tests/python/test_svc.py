@@ -249,6 +249,12 @@ def test_kernels_that_libsvm_lacks(digits, kernel, function, name, monkeypatch):
     np.testing.assert_allclose(mine.predict(X), here, atol=1e-4)
 
 
+def test_a_machine_of_distances_without_support_vectors_predicts_its_intercept(digits):
+    machine = mokume.sklearn.SVR(kernel="laplacian", epsilon=100).fit(*digits)
+    assert len(machine.support_) == 0
+    np.testing.assert_allclose(machine.predict(digits[0]), machine.intercept_[0])
+
+
 def test_probabilities_with_a_kernel_that_libsvm_lacks(digits):
     X, y = digits
     machine = SVC(kernel="laplacian", gamma=0.1, C=10, probability=True, random_state=0).fit(X[:400], y[:400])

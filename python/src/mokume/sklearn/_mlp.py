@@ -380,7 +380,7 @@ def read_safetensors(content):
 
 def training_losses(run):
     """Returns the mean training losses of the epochs of each fit, by its candidate and fold, which are text."""
-    if not (run / "epochs.csv").exists():  # all fits failed
+    if not (run / "epochs.csv").exists():  # no fit came to the end of an epoch
         return {}
     table, losses = read_table(run / "epochs.csv"), {}
     for candidate, fold, loss in zip(table["candidate"], table["fold"], table["train_loss"]):
