@@ -97,3 +97,12 @@ def test_the_program_predicts_the_same(flowers, patients, monkeypatch):
     for (machine, X), expected in zip(machines, here):
         np.testing.assert_allclose(machine.predict(X), expected, atol=1e-5)
     np.testing.assert_allclose(machines[2][0].decision_function(flowers[0]), values, atol=1e-3)
+
+
+@pytest.mark.parametrize(
+    "weights, said", [([0.0] * 80, "zero or negative weights"), ([1.0] * 60 + [0.0] * 20, "belong to the same class")]
+)
+def test_weights_that_leave_one_class_are_named(flowers, weights, said):
+    X, y = flowers[0][:80], np.r_[np.zeros(60), np.ones(20)]
+    with pytest.raises(ValueError, match=said):
+        NuSVC().fit(X, y, sample_weight=weights)

@@ -30,27 +30,8 @@ from sklearn.model_selection import (
 from sklearn.pipeline import Pipeline, make_pipeline
 from sklearn.preprocessing import FunctionTransformer, MinMaxScaler, OneHotEncoder, PolynomialFeatures, StandardScaler
 
-from mokume.sklearn import _base
 from mokume.sklearn import SVC, SVR, GridSearchCV, RandomizedSearchCV
-
-SHARED = "one run of the program fits all"
-APART = "one for each fold and setting of the transformers"
-ELSEWHERE = "scikit-learn's search fits each candidate"
-
-
-def assert_same_search(mine, other, tolerance):
-    """Compares two searches that use the same folds."""
-    assert set(other.cv_results_) == set(mine.cv_results_)
-    assert mine.cv_results_["params"] == other.cv_results_["params"]
-    for k in range(other.n_splits_):
-        name = f"split{k}_test_score"
-        np.testing.assert_allclose(mine.cv_results_[name], other.cv_results_[name], atol=tolerance)
-    for name, column in other.cv_results_.items():
-        assert mine.cv_results_[name].dtype == column.dtype if hasattr(column, "dtype") else True
-    assert mine.n_splits_ == other.n_splits_
-    assert mine.best_params_ == other.best_params_
-    assert mine.best_index_ == other.best_index_
-
+from searches import APART, ELSEWHERE, SHARED, assert_same_search
 
 @pytest.mark.parametrize(
     "grid, cv",
@@ -82,13 +63,13 @@ def test_random_candidates_are_those_of_scikit_learn(digits):
 
 
 @pytest.mark.parametrize("scoring", [None, "r2", "neg_mean_squared_error"])
-def test_a_regression_is_searched(scoring, capsys):
+def test_a_regression_is_searched(scoring, runs, capsys):
     X, y = load_diabetes(return_X_y=True)
     grid = {"svr__C": [1, 100], "svr__epsilon": [0.1, 10]}
     mine = GridSearchCV(
         make_pipeline(StandardScaler(), SVR(devices="host")), grid, cv=4, scoring=scoring, verbose=1
     ).fit(X, y)
-    assert SHARED in capsys.readouterr().out
+    assert SHARED in capsys.readouterr().out and len(runs) == 1
     other = sklearn.model_selection.GridSearchCV(
         make_pipeline(StandardScaler(), sklearn.svm.SVR()), grid, cv=4, scoring=scoring
     ).fit(X, y)
@@ -97,7 +78,7 @@ def test_a_regression_is_searched(scoring, capsys):
     assert mine.score(X, y) == pytest.approx(other.score(X, y), rel=1e-3)
 
 
-def test_each_fold_scales_its_own_rows(capsys):
+def test_each_fold_scales_its_own_rows(capsys, runs, monkeypatch):
     """A scaler that had seen the validated rows would score otherwise: the last rows are far away."""
     X, y = load_breast_cancer(return_X_y=True)
     X = X + 5 * X.std(axis=0) * (np.arange(len(X)) > 450)[:, None]
@@ -113,6 +94,10 @@ def test_each_fold_scales_its_own_rows(capsys):
     gap = leaking.fit(scaled, y).cv_results_["split4_test_score"] - other.cv_results_["split4_test_score"]
     assert np.abs(gap).max() > 0.05
     np.testing.assert_array_equal(mine.predict(X), other.predict(X))
+    assert len(runs) == 1  # which also fitted the best candidate to all rows
+    monkeypatch.setattr("mokume.sklearn._kernel.MANY_PRODUCTS", 0)
+    np.testing.assert_array_equal(mine.predict(X), other.predict(X))
+    np.testing.assert_allclose(mine.decision_function(X), other.decision_function(X), atol=5e-3)
 
 
 @pytest.mark.parametrize(
@@ -184,20 +169,6 @@ PIPELINES = [
         2,
     ),
 ]
-
-
-@pytest.fixture
-def runs(monkeypatch):
-    """Returns a list to which each run of the program adds an item."""
-    started, call = [], _base.call
-
-    def counted(arguments, **options):
-        if arguments[0] == "run":
-            started.append(arguments)
-        return call(arguments, **options)
-
-    monkeypatch.setattr("mokume.sklearn._base.call", counted)
-    return started
 
 
 @pytest.mark.filterwarnings("ignore:Features .* are constant", "ignore:invalid value encountered")
@@ -404,6 +375,17 @@ def test_a_fold_may_validate_a_row_twice(two_flowers, capsys):
     assert "a fold validates rows more than once" in capsys.readouterr().out
     other = sklearn.model_selection.GridSearchCV(sklearn.svm.SVC(), {"C": [0.01, 1]}, cv=splits).fit(X, y)
     assert_same_search(mine, other, 1e-12)
+
+
+def test_a_column_that_differs_between_the_folds_only_hardly_varies(two_flowers, capsys):
+    X, y = two_flowers
+    rows = np.column_stack([X[:, 3], 1e8 + 1e-7 * (np.arange(len(X)) >= 50)])
+    grid, cv = {"svc__C": [0.01, 1]}, [(np.arange(50, 100), np.arange(50)), (np.arange(50), np.arange(50, 100))]
+    y = np.roll(y, 25)
+    mine = GridSearchCV(make_pipeline(StandardScaler(), SVC(devices="host")), grid, cv=cv, verbose=1).fit(rows, y)
+    assert "a column hardly varies" in capsys.readouterr().out
+    other = sklearn.model_selection.GridSearchCV(make_pipeline(StandardScaler(), sklearn.svm.SVC()), grid, cv=cv)
+    np.testing.assert_array_equal(mine.predict(rows), other.fit(rows, y).predict(rows))
 
 
 @pytest.mark.parametrize("offset, spread, road", [(1e8, 1e-7, APART), (1e8, 1, SHARED), (0, 1e-12, SHARED)])

@@ -13,7 +13,8 @@ import scipy.sparse
 import sklearn.svm
 from sklearn.base import clone
 from sklearn.datasets import make_classification
-from sklearn.exceptions import ConvergenceWarning
+from sklearn.exceptions import ConvergenceWarning, FitFailedWarning
+from sklearn.metrics.pairwise import chi2_kernel, laplacian_kernel
 
 import mokume
 from mokume.sklearn._kernel import dense_rows
@@ -227,3 +228,53 @@ def test_a_failure_has_the_text_and_the_code_of_the_program(two_flowers):
         SVC(devices="no-such-device").fit(*two_flowers)
     assert failure.value.code in (2, 4)
     assert pickle.loads(pickle.dumps(failure.value)).code == failure.value.code
+
+
+@pytest.mark.parametrize("kernel, function", [("laplacian", laplacian_kernel), ("chi2", chi2_kernel)])
+@pytest.mark.parametrize("name", ["SVC", "NuSVC", "SVR", "NuSVR", "OneClassSVM"])
+def test_kernels_that_libsvm_lacks(digits, kernel, function, name, monkeypatch):
+    X, y = digits[0], digits[1] % 4
+    own = {"C": 10} if name in ("SVC", "SVR") else {"nu": 0.213}
+    mine = getattr(mokume.sklearn, name)(kernel=kernel, gamma=0.1, tol=1e-4, **own).fit(X[:300], y[:300])
+    other = getattr(sklearn.svm, name)(kernel="precomputed", tol=1e-4, **own)
+    other.fit(function(X[:300], gamma=0.1), y[:300])
+    values = function(X, X[:300], gamma=0.1)
+    decide = "predict" if name.endswith("SVR") else "decision_function"
+    expected = getattr(other, decide)(values)
+    np.testing.assert_allclose(getattr(mine, decide)(X), expected, atol=2e-3 * np.abs(expected).max())
+    here, again = mine.predict(X), pickle.loads(pickle.dumps(mine))
+    np.testing.assert_array_equal(again.predict(X), here)
+    assert mine.support_vectors_.shape == (len(mine.support_), 64)
+    monkeypatch.setattr("mokume.sklearn._kernel.MANY_PRODUCTS", 0)
+    np.testing.assert_allclose(mine.predict(X), here, atol=1e-4)
+
+
+def test_a_machine_of_distances_without_support_vectors_predicts_its_intercept(digits):
+    machine = mokume.sklearn.SVR(kernel="laplacian", epsilon=100).fit(*digits)
+    assert len(machine.support_) == 0
+    np.testing.assert_allclose(machine.predict(digits[0]), machine.intercept_[0])
+
+
+def test_probabilities_with_a_kernel_that_libsvm_lacks(digits):
+    X, y = digits
+    machine = SVC(kernel="laplacian", gamma=0.1, C=10, probability=True, random_state=0).fit(X[:400], y[:400])
+    shares = machine.predict_proba(X[400:])
+    np.testing.assert_allclose(shares.sum(axis=1), 1)
+    assert np.mean(shares.argmax(axis=1) == machine.predict(X[400:])) > 0.95
+
+
+@pytest.mark.parametrize("kernel", ["laplacian", "chi2"])
+def test_kernels_of_distances_take_dense_rows(digits, kernel, capsys):
+    X, y = scipy.sparse.csr_matrix(digits[0]), digits[1]
+    with pytest.raises(ValueError, match=f"kernel='{kernel}' takes dense rows"):
+        SVC(kernel=kernel).fit(X, y)
+    search = GridSearchCV(SVC(devices="host"), {"kernel": ["rbf", kernel]}, cv=2, error_score=0.0, verbose=1)
+    with pytest.warns(FitFailedWarning):
+        search.fit(X, y)
+    assert "X is sparse, but some candidates take dense rows" in capsys.readouterr().out
+    assert list(search.cv_results_["rank_test_score"]) == [1, 2]
+
+
+def test_chi2_refuses_negative_values(digits):
+    with pytest.raises(ValueError, match="Negative values in data"):
+        SVC(kernel="chi2").fit(digits[0] - 0.5, digits[1])

@@ -1,6 +1,7 @@
 """Defines the common parts of the estimators: checks of their input, and experiments in temporary directories."""
 
 import csv
+import hashlib
 import io
 import json
 import os
@@ -36,6 +37,14 @@ _KEPT = ["run.json", "config.resolved.toml", "experiment.toml"]
 # longer than a small fit.
 _MEMORY = "/dev/shm"
 _LARGEST_IN_MEMORY = 1 << 28
+
+
+class Elsewhere(Exception):
+    """Says why scikit-learn's code does the work."""
+
+
+class Apart(Exception):
+    """Says why each fold of a search needs inputs of its own."""
 
 
 def temporary_directory(bytes_of_rows):
@@ -152,6 +161,17 @@ class ProgramFiles:
         files = [run / name for name in _KEPT] + sorted((run / "models").rglob("*"))
         self._files = {str(f.relative_to(run)): f.read_bytes() for f in files if f.is_file()}
         self._devices = devices
+
+    def _take_scaled_rows(self):
+        """Removes the scaling from the model, whose rows a transformer scales."""
+        manifest = self._model_json("manifest.json")
+        if not manifest["scaling"]["mean"]:
+            return
+        manifest["scaling"] = {"mean": [], "scale": []}
+        self._files["models/best/manifest.json"] = json.dumps(manifest).encode()
+        before = self._files["models/best/SHA256SUMS"].decode().split()
+        files = [(name, hashlib.sha256(self._files[f"models/best/{name}"]).hexdigest()) for name in before[1::2]]
+        self._files["models/best/SHA256SUMS"] = "".join(f"{digest}  {name}\n" for name, digest in files).encode()
 
     def _model_json(self, name):
         return json.loads(self._files[f"models/best/{name}"])

@@ -1,14 +1,16 @@
 """Fits scikit-learn's support vector machines with the program; all but the fit is scikit-learn's own code."""
 
+import copy
 import os
 from numbers import Integral
 
 import numpy as np
 import scipy.sparse
+from sklearn.metrics.pairwise import chi2_kernel, laplacian_kernel
 from sklearn.utils import compute_class_weight
 from sklearn.utils._param_validation import Interval, StrOptions
 
-from mokume.sklearn._base import Experiment, ProgramFiles
+from mokume.sklearn._base import Elsewhere, Experiment, ProgramFiles
 
 try:
     from sklearn.utils._sparse import _align_api_if_sparse
@@ -18,7 +20,9 @@ except ImportError:  # scikit-learn before 1.9 stores matrices
 # The program predicts with more multiplications; with fewer, scikit-learn's code ends before the program has started.
 MANY_PRODUCTS = 1 << 29
 
-_KERNELS = {"linear": "linear", "poly": "polynomial", "rbf": "rbf", "sigmoid": "sigmoid"}
+_DISTANCES = {"laplacian": laplacian_kernel, "chi2": chi2_kernel}  # kernels that LIBSVM lacks
+_KERNELS = {"linear": "linear", "poly": "polynomial", "rbf": "rbf", "sigmoid": "sigmoid"} | {k: k for k in _DISTANCES}
+PARAMETERS = {"kernel": [StrOptions({*_KERNELS, "precomputed"}), callable], "devices": [str, None]}
 _NO_LIMIT = 10**12
 LANDMARKS = {
     "approximation": [StrOptions({"nystrom"}), None],
@@ -41,12 +45,20 @@ class KernelMachine(ProgramFiles):
     """
 
     _parameter_constraints: dict = {}
+    _model = "svc"
     _task = "classification"
+    _LITTLE_WORK = 1 << 25
     _ready_run = None
 
     def fit(self, X, y, sample_weight=None):
         """Fits the machine to rows and their targets; a weight multiplies the parameter C of its row."""
         return super().fit(X, y, sample_weight)
+
+    def __sklearn_tags__(self):
+        tags = super().__sklearn_tags__()
+        tags.input_tags.sparse &= not (self._needs_distances() or self._approximates())
+        tags.input_tags.positive_only = self.kernel == "chi2"
+        return tags
 
     def _options(self, class_weight=""):
         """Returns the parameters of the program's svc. If gamma is a word, it becomes gamma_unit, and gamma is 1."""
@@ -66,6 +78,54 @@ class KernelMachine(ProgramFiles):
             **(self._landmarks() if approximates else {}),
         }
 
+    def _check_search(self):
+        """Raises Elsewhere if the program cannot fit this candidate of a search."""
+        if self._needs_matrix():
+            raise Elsewhere("the kernel is a matrix or a function")
+        if getattr(self, "break_ties", False):
+            raise Elsewhere("break_ties=True counts otherwise than the program")
+
+    @staticmethod
+    def _work(shape, options):
+        """Returns the size of the kernel matrix of a fit."""
+        return shape[0] ** 2
+
+    def _shape(self):
+        """Returns what the candidates of one run must have in common."""
+        return ()
+
+    def _encode(self, y):
+        """Returns the targets of a search as numbers."""
+        return self._validate_targets(y)
+
+    def _searched_targets(self, encoded):
+        return self._targets(encoded)
+
+    def _shared_class_weight(self, y):
+        return ""
+
+    @staticmethod
+    def _search_rows(machines, X):
+        """Returns the rows of a search for these candidates."""
+        if scipy.sparse.issparse(X) and any(one._approximates() or one._needs_distances() for one in machines):
+            raise Elsewhere("X is sparse, but some candidates take dense rows")
+        return rows_of(X)
+
+    @staticmethod
+    def _prepare_search(machines, X, y, sizes):
+        """Returns the options of these candidates, further files of their run, and its seed."""
+        return [one._options(one._shared_class_weight(y)) for one in machines], {}, 0
+
+    @staticmethod
+    def _limited_fits(run, options, table):
+        """Returns the candidate and the fold of each fit that max_iter ended before it had converged."""
+        columns = zip(table["candidate"], table["fold"], table["status"])
+        return {(candidate, fold) for candidate, fold, status in columns if status == "capped"}
+
+    def _takes_model(self, sizes):
+        """Returns whether the refit of a search, whose fits have `sizes` rows, may take the model of its run."""
+        return getattr(self, "probability", False) is not True
+
     def _approximates(self):
         return getattr(self, "approximation", None) is not None
 
@@ -80,12 +140,39 @@ class KernelMachine(ProgramFiles):
     def _needs_matrix(self):
         return callable(self.kernel) or self.kernel == "precomputed"
 
+    def _needs_distances(self):
+        return isinstance(self.kernel, str) and self.kernel in _DISTANCES
+
+    def _for_libsvm(self, X):
+        """Returns a machine that LIBSVM's code can predict with, and its rows.
+
+        A machine whose kernel LIBSVM lacks becomes one for a matrix of the kernel values with the support vectors.
+        """
+        if not self._needs_distances():
+            return self, X
+        machine, vectors = copy.copy(self), len(self.support_)
+        machine.kernel, machine.support_vectors_ = "precomputed", np.empty((0, 0))
+        machine.support_ = np.arange(vectors, dtype=np.int32)
+        if vectors == 0:
+            return machine, np.zeros((len(X), 1))
+        return machine, _DISTANCES[self.kernel](X, self.support_vectors_, gamma=self._gamma)
+
+    def _dense_predict(self, X):
+        machine, X = self._for_libsvm(X)
+        return super(KernelMachine, machine)._dense_predict(X)
+
+    def _dense_decision_function(self, X):
+        machine, X = self._for_libsvm(X)
+        return super(KernelMachine, machine)._dense_decision_function(X)
+
     def _dense_fit(self, X, y, sample_weight, solver_type, kernel, random_seed):
         if callable(self.kernel):
             self._BaseLibSVM__Xfit = X  # scikit-learn's _compute_kernel reads it
             X = self._compute_kernel(X)
             if X.shape[0] != X.shape[1]:
                 raise ValueError("X.shape[0] should be equal to X.shape[1]")
+        if self.kernel == "chi2" and X.min() < 0:
+            raise ValueError("Negative values in data passed to kernel='chi2', which compares frequencies")
         with np.errstate(over="ignore"):
             self._fit_rows(X.astype(np.float32), y, sample_weight, random_seed)
         self.support_vectors_ = np.empty((0, 0)) if self._needs_matrix() else X[self.support_]
@@ -94,7 +181,9 @@ class KernelMachine(ProgramFiles):
     def _sparse_fit(self, X, y, sample_weight, solver_type, kernel, random_seed):
         if self._approximates():
             raise ValueError("X is sparse, but approximation='nystrom' takes dense rows: give X.toarray()")
-        self._fit_rows(_rows_of_sparse(X), y, sample_weight, random_seed)
+        if self._needs_distances():
+            raise ValueError(f"X is sparse, but kernel={self.kernel!r} takes dense rows: give X.toarray()")
+        self._fit_rows(rows_of(X), y, sample_weight, random_seed)
         X.sort_indices()
         self.support_vectors_ = X[self.support_]
         self.dual_coef_ = _with_zeros(self.dual_coef_)
@@ -131,6 +220,7 @@ class KernelMachine(ProgramFiles):
             self._prepare(experiment, X.shape[0])
             run = self.__dict__.pop("_ready_run", None) or experiment.run()
             self._keep(run, experiment.devices)
+            self._take_scaled_rows()
         self._read_model(rows)
 
     def _prepare(self, experiment, rows):
@@ -148,7 +238,8 @@ class KernelMachine(ProgramFiles):
 
     def _read_model(self, rows):
         """Reads the model's LIBSVM file. `rows` are the numbers of the rows that the program trained on."""
-        header, _, vectors = self._files["models/best/model.libsvm"].decode().partition("\nSV\n")
+        ending = "svm" if self._needs_distances() else "libsvm"  # LIBSVM's programs cannot read the former
+        header, _, vectors = self._files[f"models/best/model.{ending}"].decode().partition("\nSV\n")
         values = dict(line.split(" ", 1) for line in header.splitlines())
         manifest = self._model_json("manifest.json")
         if not self._needs_matrix():
@@ -193,9 +284,9 @@ def dense_rows(X):
         return X.astype(np.float32).toarray()
 
 
-def _rows_of_sparse(X):
-    """Returns sparse rows for the program: a dense array if it is small, so that the fit is that of dense rows."""
-    if 4 * X.shape[0] * X.shape[1] <= _LARGEST_DENSE:
+def rows_of(X):
+    """Returns rows for the program. Sparse rows become a dense array if it is small, so that the fit is that of one."""
+    if not scipy.sparse.issparse(X) or 4 * X.shape[0] * X.shape[1] <= _LARGEST_DENSE:
         return dense_rows(X)
     with np.errstate(over="ignore"):
         return scipy.sparse.csr_matrix(X, dtype=np.float32, copy=True)

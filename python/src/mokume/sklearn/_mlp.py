@@ -1,5 +1,6 @@
 """Trains scikit-learn's fully connected networks with the program; all but the training is scikit-learn's own code."""
 
+import contextlib
 import inspect
 import json
 import math
@@ -12,7 +13,7 @@ from sklearn.exceptions import ConvergenceWarning
 from sklearn.neural_network._stochastic_optimizers import AdamOptimizer, SGDOptimizer
 
 from mokume.program import DONE, FAILED_FITS, REFUSED, Failure
-from mokume.sklearn._base import FEW_PRODUCTS, Experiment, ProgramFiles, read_table, validate_data
+from mokume.sklearn._base import Apart, Elsewhere, Experiment, FEW_PRODUCTS, ProgramFiles, read_table, validate_data
 from mokume.sklearn._kernel import dense_rows
 
 _ACTIVATIONS = {"identity": None, "logistic": "sigmoid", "tanh": "tanh", "relu": "relu"}
@@ -20,11 +21,12 @@ _LOSSES = {
     "log_loss": {"loss": "cross_entropy"},
     "squared_error": {"loss": "huber", "huber_delta": 1e30},  # half of the square, like scikit-learn's loss
 }
+_MOST_PATIENT = 10**9 - 1  # the program's largest number
 _COUNTS_EACH_FIT = tuple(int(part) for part in sklearn.__version__.split(".")[:2]) >= (1, 3)
 
 
-class _Elsewhere(Exception):
-    """Says why scikit-learn trains a network."""
+class _Drawn(Exception):
+    """Ends a fit once the initial weights are drawn."""
 
 
 def _with_devices(parent):
@@ -47,33 +49,102 @@ class Network(ProgramFiles):
     tests/python runs scikit-learn's own tests, which show that each version still does this.
     """
 
+    _model = "cnn"
     _task = "classification"
+    _LITTLE_WORK = 1 << 27
 
     def _fit_stochastic(self, X, y, *others):
+        if self.__dict__.pop("_only_draws", False):
+            raise _Drawn
         self.__dict__.pop("_files", None)
         try:
             self._check_road(y, others)
             self._train(X, y)
-        except _Elsewhere as reason:
+        except Elsewhere as reason:
             if self.verbose:
                 print(f"mokume: scikit-learn trains the network, because {reason}.", flush=True)
             super()._fit_stochastic(X, y, *others)
 
     def _check_road(self, y, others):
-        """Raises _Elsewhere for a training that the program does not know. `others` are scikit-learn's arguments."""
+        """Raises Elsewhere for a training that the program does not know. `others` are scikit-learn's arguments."""
         *weights, _, _, _, _, _, incremental = others  # scikit-learn before 1.7 has no weights
         if incremental:
-            raise _Elsewhere("partial_fit makes one pass")
+            raise Elsewhere("partial_fit makes one pass")
         if weights and weights[0] is not None:
-            raise _Elsewhere("the program weighs rows in another way")
-        if self.early_stopping:
-            raise _Elsewhere("early_stopping keeps the weights of one of the epochs")
-        if self.solver == "sgd" and self.learning_rate != "constant":
-            raise _Elsewhere(f"the program does not know learning_rate={self.learning_rate!r}")
-        if self.loss not in _LOSSES:
-            raise _Elsewhere(f"the program does not know loss={self.loss!r}")
+            raise Elsewhere("the program weighs rows in another way")
+        self._check_parameters()
         if y.shape[1] > 1 and self.out_activation_ != "softmax":
-            raise _Elsewhere("each row has several targets")
+            raise Elsewhere("each row has several targets")
+
+    def _check_parameters(self):
+        """Raises Elsewhere for parameters that the program does not know."""
+        if self.early_stopping:
+            raise Elsewhere("early_stopping keeps the weights of one of the epochs")
+        if self.solver == "sgd" and self.learning_rate != "constant":
+            raise Elsewhere(f"the program does not know learning_rate={self.learning_rate!r}")
+        if self.loss not in _LOSSES:
+            raise Elsewhere(f"the program does not know loss={self.loss!r}")
+
+    def _check_search(self):
+        """Raises Elsewhere if the program cannot train this candidate of a search."""
+        if self.solver == "lbfgs":
+            raise Elsewhere("the program does not know solver='lbfgs'")
+        self._check_parameters()
+
+    @staticmethod
+    def _work(shape, options):
+        """Returns how many numbers a fit reads in all of its epochs."""
+        return shape[0] * shape[1] * options["epochs"]
+
+    def _shape(self):
+        """Returns what the candidates of one run must have in common: the layers and the initial weights."""
+        sizes = np.atleast_1d(self.hidden_layer_sizes).tolist() if np.size(self.hidden_layer_sizes) else []
+        seed = self.random_state
+        if isinstance(seed, np.random.RandomState):
+            seed = seed.get_state()[1].tobytes(), seed.get_state()[2]
+        return (*sizes, self.activation, self.solver, seed)
+
+    def _draw(self, X, y):
+        """Draws the initial weights of a fit to these rows."""
+        self._only_draws = True
+        with contextlib.suppress(_Drawn):
+            self.fit(X, y)
+
+    @staticmethod
+    def _search_rows(machines, X):
+        return dense_rows(X)
+
+    @staticmethod
+    def _prepare_search(machines, X, y, sizes):
+        """Returns the options of these candidates, further files of their run, and its seed.
+
+        All fits begin with the same weights. `sizes` has the number of rows of each fit.
+        """
+        first = machines[0]
+        first._draw(X, y)
+        for one in machines:
+            one.coefs_, one.out_activation_ = first.coefs_, first.out_activation_
+            if len({one._batch(size) for size in sizes}) > 1:
+                raise Apart("the size of a batch depends on the rows of a fold")
+        options = [one._options(sizes[0]) for one in machines]
+        files = {options[0]["start"]: first._start(options[0]["layers"])}
+        return options, files, first._random_state.randint(np.iinfo(np.int32).max)
+
+    @staticmethod
+    def _limited_fits(run, options, table):
+        """Returns the candidate and the fold of each fit that max_iter ended before its rule to stop did."""
+        return {
+            (candidate, fold)
+            for (candidate, fold), losses in training_losses(run).items()
+            if fold != "refit" and _ends_at_limit(losses, options[int(candidate)])
+        }
+
+    def _takes_model(self, sizes):
+        """Returns whether the refit of a search, whose fits have `sizes` rows, may take the model of its run.
+
+        The program draws another order of the rows for each candidate, so a seed gives a model of its own to a fit.
+        """
+        return (self.random_state is None or not self.shuffle) and len({self._batch(size) for size in sizes}) == 1
 
     def _is_binary(self):
         return self.out_activation_ == "logistic"
@@ -98,11 +169,7 @@ class Network(ProgramFiles):
         return {"type": "adam", **betas, **common}
 
     def _batch(self, rows):
-        if self.batch_size == "auto":
-            return min(200, rows)
-        if self.batch_size > rows:
-            warnings.warn("Got `batch_size` less than 1 or larger than sample size. It is going to be clipped.")
-        return min(int(self.batch_size), rows)
+        return min(200 if self.batch_size == "auto" else int(self.batch_size), rows)
 
     def _options(self, rows):
         layers, batch = self._layers(), self._batch(rows)
@@ -115,14 +182,13 @@ class Network(ProgramFiles):
             "optimizer": self._optimizer_table(batch),
             "start": "start.safetensors",
         }
-        if math.isfinite(self.n_iter_no_change):
-            patience = int(self.n_iter_no_change) + 1
-            options["stop"] = {
-                "type": "plateau",
-                "patience": patience,
-                "min_delta": float(self.tol),
-                "per_epoch": True,
-            }
+        options["stop"] = {
+            "type": "plateau",
+            "patience": int(min(self.n_iter_no_change, _MOST_PATIENT)) + 1,
+            "min_delta": float(self.tol),
+            "per_epoch": True,
+            "monitor": "train_loss",
+        }
         if self._is_binary():
             options["freeze"] = [str(len(layers) - 1)]
         return options
@@ -144,6 +210,8 @@ class Network(ProgramFiles):
 
     def _train(self, X, y):
         """Runs the program, and sets the attributes that describe the trained network."""
+        if self.batch_size != "auto" and self.batch_size > X.shape[0]:
+            warnings.warn("Got `batch_size` less than 1 or larger than sample size. It is going to be clipped.")
         rows, options = dense_rows(X), self._options(X.shape[0])
         experiment = Experiment(
             "cnn",
@@ -158,18 +226,22 @@ class Network(ProgramFiles):
         experiment.files["start.safetensors"] = self._start(options["layers"])
         with experiment:
             try:
-                run = experiment.run(accept=(DONE, FAILED_FITS)) if np.isfinite(rows).all() else None
+                run = self.__dict__.pop("_ready_run", None) or self._run(experiment)
             except Failure as failure:
                 if failure.code not in REFUSED:
                     raise
-                raise _Elsewhere(f"the program refuses it: {failure}") from failure
+                raise Elsewhere(f"the program refuses it: {failure}") from failure
             if run is None or not (run / "models" / "best" / "model.safetensors").exists():
                 self.coefs_[0][...] = np.nan  # scikit-learn's fit then reports the failure
                 return
             self._keep(run, experiment.devices)
-            losses = training_losses(run)
+            self._take_scaled_rows()
+            losses = next(losses for (_, fold), losses in training_losses(run).items() if fold == "refit")
         self._take_weights(options["layers"], X.dtype)
         self._take_losses(losses, X.shape[0])
+
+    def _run(self, experiment):
+        return experiment.run(accept=(DONE, FAILED_FITS)) if np.isfinite(experiment.rows).all() else None
 
     def _take_weights(self, layers, dtype):
         weights = read_safetensors(self._files["models/best/model.safetensors"])
@@ -239,10 +311,20 @@ class MLPClassifier(Network, sklearn.neural_network.MLPClassifier):
     def _check_road(self, y, others):
         super()._check_road(y, others)
         if len(self.classes_) < 2:
-            raise _Elsewhere("all rows have one class")
+            raise Elsewhere("all rows have one class")
 
     def _targets(self, y):
         return (y.ravel() if self._is_binary() else y.argmax(axis=1)).astype(np.int64)
+
+    def _encode(self, y):
+        """Returns the targets of a search as numbers."""
+        self.classes_, numbers = np.unique(y, return_inverse=True)
+        if len(self.classes_) < 2:
+            raise Elsewhere("all rows have one class")
+        return numbers
+
+    def _searched_targets(self, encoded):
+        return encoded.astype(np.int64)
 
 
 class MLPRegressor(Network, sklearn.neural_network.MLPRegressor):
@@ -260,6 +342,13 @@ class MLPRegressor(Network, sklearn.neural_network.MLPRegressor):
 
     def _targets(self, y):
         return y.ravel().astype(np.float64)
+
+    def _encode(self, y):
+        """Returns the targets of a search as numbers."""
+        return np.asarray(y, dtype=np.float64)
+
+    def _searched_targets(self, encoded):
+        return encoded
 
 
 def _linear(layers):
@@ -290,6 +379,19 @@ def read_safetensors(content):
 
 
 def training_losses(run):
-    """Returns the mean training loss of each epoch of a fit to all rows."""
-    table = read_table(run / "epochs.csv")
-    return [float(loss) for fold, loss in zip(table["fold"], table["train_loss"]) if fold == "refit"]
+    """Returns the mean training losses of the epochs of each fit, by its candidate and fold, which are text."""
+    if not (run / "epochs.csv").exists():  # no fit came to the end of an epoch
+        return {}
+    table, losses = read_table(run / "epochs.csv"), {}
+    for candidate, fold, loss in zip(table["candidate"], table["fold"], table["train_loss"]):
+        losses.setdefault((candidate, fold), []).append(float(loss))
+    return losses
+
+
+def _ends_at_limit(losses, options):
+    """Returns whether a training made all of its epochs and its rule to stop did not end it in the last one."""
+    best, without_better, stop = math.inf, 0, options["stop"]
+    for loss in losses:
+        without_better = 0 if loss <= best - stop["min_delta"] else without_better + 1
+        best = min(best, loss)
+    return len(losses) == options["epochs"] and without_better < stop["patience"]

@@ -5,7 +5,8 @@ import itertools
 import numpy as np
 import sklearn.svm
 
-from mokume.sklearn._kernel import KernelMachine
+from mokume.sklearn._base import Elsewhere
+from mokume.sklearn._kernel import PARAMETERS, KernelMachine
 from mokume.sklearn._svc import _PROBABILITY, PairMachine
 from mokume.sklearn._svr import RegressionMachine
 
@@ -16,7 +17,7 @@ class NuSVC(PairMachine, sklearn.svm.NuSVC):
     The remarks of SVC apply here, too. As in scikit-learn, `class_weight` has no effect on a nu-SVC.
     """
 
-    _parameter_constraints: dict = {**sklearn.svm.NuSVC._parameter_constraints, "devices": [str, None]}
+    _parameter_constraints: dict = {**sklearn.svm.NuSVC._parameter_constraints, **PARAMETERS}
 
     def __init__(
         self,
@@ -66,7 +67,11 @@ class NuSVC(PairMachine, sklearn.svm.NuSVC):
     def _fit_rows(self, X, y, sample_weight, seed):
         weights = sample_weight if len(sample_weight) else np.ones(len(y))
         sizes = [np.sum(weights[(y == number) & (weights > 0)]) for number in range(len(self.classes_))]
-        if not any(sizes) or any(self.nu * (a + b) / 2 > min(a, b) for a, b in itertools.combinations(sizes, 2)):
+        if not any(sizes):
+            raise ValueError("Invalid input - all samples have zero or negative weights, so any nu is infeasible")
+        if np.count_nonzero(sizes) == 1:
+            raise ValueError("specified nu is infeasible: all samples with positive weights belong to the same class")
+        if any(self.nu * (a + b) / 2 > min(a, b) for a, b in itertools.combinations(sizes, 2)):
             raise ValueError("specified nu is infeasible")
         super()._fit_rows(X, y, sample_weight, seed)
 
@@ -74,7 +79,7 @@ class NuSVC(PairMachine, sklearn.svm.NuSVC):
 class NuSVR(RegressionMachine, sklearn.svm.NuSVR):
     """Is scikit-learn's NuSVR, fitted by mokume on the devices of this machine. The remarks of SVR apply here, too."""
 
-    _parameter_constraints: dict = {**sklearn.svm.NuSVR._parameter_constraints, "devices": [str, None]}
+    _parameter_constraints: dict = {**sklearn.svm.NuSVR._parameter_constraints, **PARAMETERS}
 
     def __init__(
         self,
@@ -117,7 +122,7 @@ class OneClassSVM(KernelMachine, sklearn.svm.OneClassSVM):
     The remarks of SVC apply here, too.
     """
 
-    _parameter_constraints: dict = {**sklearn.svm.OneClassSVM._parameter_constraints, "devices": [str, None]}
+    _parameter_constraints: dict = {**sklearn.svm.OneClassSVM._parameter_constraints, **PARAMETERS}
     _task = "one_class"
 
     def __init__(
@@ -158,6 +163,14 @@ class OneClassSVM(KernelMachine, sklearn.svm.OneClassSVM):
 
     def _targets(self, y):
         return np.ones(len(y), dtype=np.int64)
+
+    def _encode(self, y):
+        if not np.isin(y, [-1, 1]).all():
+            raise Elsewhere("a OneClassSVM answers 1 and -1, but y has other labels")
+        return np.asarray(y, dtype=np.float64)
+
+    def _searched_targets(self, encoded):
+        return encoded.astype(np.int64)
 
     def _vectors_of_classes(self, values, vectors):
         return np.array([vectors, vectors], dtype=np.int32)

@@ -14,11 +14,12 @@ from sklearn.exceptions import ConvergenceWarning
 from sklearn.metrics import check_scoring
 from sklearn.model_selection import ParameterGrid, ParameterSampler, check_cv
 from sklearn.model_selection._validation import _warn_or_raise_about_fit_failures
+from sklearn.pipeline import Pipeline
 from sklearn.utils import check_random_state
 
 from mokume.program import DONE, FAILED_FITS, REFUSED, Failure
-from mokume.sklearn._base import read_json, read_table
-from mokume.sklearn._plan import SCORES, Elsewhere, Plan, first_line
+from mokume.sklearn._base import Elsewhere, read_json, read_table
+from mokume.sklearn._plan import SCORES, Plan, first_line
 
 
 class _Drawn:
@@ -107,13 +108,13 @@ class SharedSearch:
                 with contextlib.ExitStack() as place:
                     run = _run(place.enter_context(batch.experiment(plan.machine)))
                     score = _scorer(plan.machine, self.scoring, batch.validated())
-                    _read_fits(run, batch, score, fits, plan.folds)
+                    _read_fits(run, batch, plan.machine, score, fits, plan.folds)
                     if plan.one_run:
                         kept.push(place.pop_all())
             self._draw_seeds(plan)
             self._take_results(fits, plan)
             if self.refit:
-                self._refit(X, y, run if plan.alone and plan.one_run else None)
+                self._refit(X, y, run if plan.one_run else None, plan.sizes)
         return self
 
     def _check_road(self, params):
@@ -176,13 +177,14 @@ class SharedSearch:
         self.n_splits_ = plan.folds
         self.multimetric_ = False
 
-    def _refit(self, X, y, run):
-        """Fits the best candidate to all rows, or takes its model from the run if that holds it."""
+    def _refit(self, X, y, run, sizes):
+        """Fits the best candidate to all rows, or takes its model from the run of all candidates if that holds it."""
         started = time.perf_counter()
         best = clone(self.estimator).set_params(**clone(self.best_params_, safe=False))
         if run is not None and read_json(run / "summary.json")["best"]["candidate"] == self.best_index_:
-            if getattr(best, "probability", False) is not True:
-                best._ready_run = run
+            machine = best.steps[-1][1] if isinstance(best, Pipeline) else best
+            if machine._takes_model(sizes):
+                machine._ready_run = run
         self.best_estimator_ = best.fit(X, y)
         self.refit_time_ = time.perf_counter() - started
         if hasattr(best, "feature_names_in_"):
@@ -198,13 +200,14 @@ def _run(experiment):
         raise Elsewhere(f"the program refuses the search: {failure}") from failure
 
 
-def _read_fits(run, batch, score, fits, folds):
+def _read_fits(run, batch, machine, score, fits, folds):
     """Sets a dictionary for each fit of a run."""
     table, timeline = read_table(run / "results.csv"), read_table(run / "timeline.csv")
     times = {
         place[:2]: float(place[3]) - float(place[2])
         for place in zip(*(timeline[name] for name in ["candidate", "fold", "start_s", "end_s"]))
     }
+    limited = machine._limited_fits(run, batch.options, table)
     values = table["errors"] if "errors" in table else table["mse"]
     for candidate, fold, n, value, status in zip(
         table["candidate"], table["fold"], table["n"], values, table["status"]
@@ -216,13 +219,13 @@ def _read_fits(run, batch, score, fits, folds):
             "fit_time": times.get((candidate, fold), 0.0) + batch.seconds,
             "score_time": 0.0,
             "n_test_samples": int(n),
-            "stopped": status == "capped",
+            "stopped": (candidate, fold) in limited,
         }
 
 
 def _scorer(machine, scoring, validated):
     """Returns a function that turns the program's metric of a fold, whose targets `validated` holds, into a score."""
-    if machine._task == "classification":
+    if machine._task != "regression":
         return lambda errors, fold: (len(validated[fold]) - errors) / len(validated[fold])
     if scoring == "neg_mean_squared_error":
         return lambda mse, fold: -mse
@@ -233,20 +236,25 @@ def _scorer(machine, scoring, validated):
 class GridSearchCV(SharedSearch, sklearn.model_selection.GridSearchCV):
     """Is scikit-learn's GridSearchCV, and shares the work of the fits if the estimator is mokume's.
 
-    The program fits the candidates if the estimator is an SVC or SVR of mokume, or a Pipeline that ends with one, the
-    score is accuracy for an SVC, R2 or the negative mean squared error for an SVR, and training rows are not scored.
-    One run fits all candidates in all folds if
+    The program fits the candidates if the estimator is one of mokume's, or a Pipeline that ends with one, the score is
+    accuracy for classes, R2 or the negative mean squared error for numbers, and training rows are not scored. One run
+    fits all candidates in all folds if
 
     * no step is before the machine, or only a StandardScaler, and the search changes only parameters of the machine,
+    * networks have the same layers, activation, solver and random_state; others have a run for each choice of these,
     * each row is validated at most once, each fold trains on all other rows, and these have all classes,
     * behind a StandardScaler, each column is constant or clearly varies.
 
     Otherwise scikit-learn fits the steps before the machine to the rows that each fold trains on, and one run for each
     fold and each setting of these steps fits the candidates, if two candidates or more have equal settings on average.
 
+    The program draws the order of the rows of a network for each candidate and fold. Without a random_state, all folds
+    begin with the same weights.
+
     Its results are scikit-learn's, except that `mean_fit_time` holds the times of whole bundles of fits, including
-    scoring. `n_jobs` has no effect on it: it uses the devices of the estimator, by default all. Every other search is
-    scikit-learn's own. With `verbose` from 1 up, a sentence says which road was taken, and why.
+    scoring. `n_jobs` has no effect on it: it uses the devices of the estimator, by default the host for a short search
+    and all for a longer one. Every other search is scikit-learn's own. With `verbose` from 1 up, a sentence says which
+    road was taken, and why.
     """
 
     def _candidates(self):

@@ -6,7 +6,7 @@ import itertools
 import numpy as np
 import sklearn.svm
 
-from mokume.sklearn._kernel import LANDMARKS, KernelMachine, weights_as_text
+from mokume.sklearn._kernel import LANDMARKS, PARAMETERS, KernelMachine, weights_as_text
 
 _PROBABILITY = inspect.signature(sklearn.svm.SVC).parameters["probability"].default
 _PROBABILITY_FOLDS = 5
@@ -103,6 +103,10 @@ class PairMachine(KernelMachine):
         """Returns the decision value of each pair of classes, which is positive for the first class."""
         return self._scores_of_program(X) if self._runs_long(X) else super()._dense_decision_function(X)
 
+    def _dense_predict_proba(self, X):
+        machine, X = self._for_libsvm(X)
+        return super(PairMachine, machine)._dense_predict_proba(X)
+
     def _dense_predict(self, X):
         """Returns the number of the class of each row that wins the most pairs."""
         if not self._runs_long(X):
@@ -132,12 +136,15 @@ class SVC(PairMachine, sklearn.svm.SVC):
     `probability=True` fits five folds more, drawn with `random_state`, and learns Platt's sigmoids from the decision
     values of the rows that they validate, as LIBSVM does.
 
+    `kernel="laplacian"` is exp(-gamma * sum |x - y|), and `kernel="chi2"` exp(-gamma * sum (x - y)^2 / (x + y)), which
+    takes no negative values. Both take dense rows.
+
     `approximation="nystrom"` trains on the kernel values with `n_components` training rows, for 100,000 rows and more;
     `random_state` draws them if it is a number. They are the support vectors. With more than two classes, all pairs
     share them, so `dual_coef_` is empty, and the program predicts.
     """
 
-    _parameter_constraints: dict = {**sklearn.svm.SVC._parameter_constraints, **LANDMARKS, "devices": [str, None]}
+    _parameter_constraints: dict = {**sklearn.svm.SVC._parameter_constraints, **PARAMETERS, **LANDMARKS}
 
     def __init__(
         self,

@@ -3,7 +3,7 @@
 import numpy as np
 import sklearn.svm
 
-from mokume.sklearn._kernel import LANDMARKS, KernelMachine
+from mokume.sklearn._kernel import LANDMARKS, PARAMETERS, KernelMachine
 
 
 class RegressionMachine(KernelMachine):
@@ -11,9 +11,6 @@ class RegressionMachine(KernelMachine):
 
     _task = "regression"
     _offset = 0.0
-
-    def _shared_class_weight(self, y):
-        return ""
 
     def _targets(self, y):
         """Returns targets around 0, because the program rounds them to float32. The intercept takes up the offset."""
@@ -41,7 +38,7 @@ class SVR(RegressionMachine, sklearn.svm.SVR):
     a large offset of all targets costs no precision.
     """
 
-    _parameter_constraints: dict = {**sklearn.svm.SVR._parameter_constraints, **LANDMARKS, "devices": [str, None]}
+    _parameter_constraints: dict = {**sklearn.svm.SVR._parameter_constraints, **PARAMETERS, **LANDMARKS}
 
     def __init__(
         self,
