@@ -8,6 +8,7 @@
 #include <immintrin.h>
 #endif
 
+#include <bit>
 #include <cmath>
 #include <cstdint>
 #include <limits>
@@ -38,6 +39,18 @@ constexpr float kTau = 1e-12F;
 constexpr float kInfinity = std::numeric_limits<float>::infinity();
 constexpr int32_t kNone = -1;
 
+// Holds a stored kernel value as an IEEE half (ADR 63). Solvers read rows of floats or of halves.
+struct Half {
+  uint16_t bits;
+
+  operator float() const {
+    const uint32_t sign = (bits & 0x8000U) << 16, size = bits & 0x7fffU;
+    // The smallest halves are multiples of 2^-24. The float of the same bits would be subnormal, which counts as 0.
+    if (size < 0x400U) return std::bit_cast<float>(std::bit_cast<uint32_t>(static_cast<float>(size) * 0x1p-24F) | sign);
+    return std::bit_cast<float>(((size << 13) + (size < 0x7c00U ? 112U << 23 : 224U << 23)) | sign);
+  }
+};
+
 struct Problem {
   const PlaceArrays& arrays;
   const int32_t* span;
@@ -56,8 +69,9 @@ struct Problem {
         a(all.a + place * 2 * all.ld),
         ld(all.ld) {}
 
-  const float* row(int32_t slot) const {
-    return arrays.panels[slot / arrays.panel_rows] + slot % arrays.panel_rows * ld;
+  template <class Value>
+  const Value* row(int32_t slot) const {
+    return static_cast<const Value*>(arrays.panels[slot / arrays.panel_rows]) + slot % arrays.panel_rows * ld;
   }
 };
 
@@ -65,6 +79,20 @@ struct Problem {
 inline const Floats& at(const float* p, int64_t v) { return *reinterpret_cast<const Floats*>(p + v * kLanes); }
 inline Floats& at(float* p, int64_t v) { return *reinterpret_cast<Floats*>(p + v * kLanes); }
 inline const Ints& flags_at(const int32_t* p, int64_t v) { return *reinterpret_cast<const Ints*>(p + v * kLanes); }
+
+inline Floats at(const Half* p, int64_t v) {
+#if defined(__AVX512F__)
+  const __m256i halves = _mm256_loadu_si256(reinterpret_cast<const __m256i*>(p + v * kLanes));
+  return reinterpret_cast<Floats>(_mm512_cvtph_ps(halves));
+#elif defined(__AVX2__)
+  const __m128i halves = _mm_loadu_si128(reinterpret_cast<const __m128i*>(p + v * kLanes));
+  return reinterpret_cast<Floats>(_mm256_cvtph_ps(halves));
+#else
+  Floats values;
+  for (int t = 0; t < kLanes; ++t) values[t] = p[v * kLanes + t];
+  return values;
+#endif
+}
 
 // Calls `body` with each vector of the spans, in ascending order.
 template <class Body>
@@ -145,7 +173,8 @@ struct Partner {
   Ints row = Ints{} + kNone;
 
   // Looks at vector v, whose rows of `usable` lie `diff` above the row with the kernel values `ki` and `kii`.
-  void look_at(int64_t v, const Ints& usable, const Floats& diff, const float* diagonal, const float* ki, float kii) {
+  template <class Value>
+  void look_at(int64_t v, const Ints& usable, const Floats& diff, const float* diagonal, const Value* ki, float kii) {
     const Floats tau = spread(kTau);
     Floats eta = (kii + at(diagonal, v)) - 2.0F * at(ki, v);
     eta = eta > tau ? eta : tau;

@@ -13,8 +13,8 @@ __kernel void smo_vector(SMO_ARGUMENTS) {
   int j = -1;
   while (true) {
     float step = 0.0f;
-    __global const float* ki = 0;
-    __global const float* kj = 0;
+    row_t ki = 0;
+    row_t kj = 0;
     if (!first) {
       if (!(low - up >= tol)) {
         status = CONVERGED;
@@ -39,7 +39,7 @@ __kernel void smo_vector(SMO_ARGUMENTS) {
           const int16 is_low = (flag & LOW) != 0;
           const int16 wanted = is_low & (diff > 0.0f);
           if (ANY16(wanted)) {
-            const float16 raw = CURVATURE(kii, vload16(b, diagonal), vload16(b, ki));
+            const float16 raw = CURVATURE(kii, vload16(b, diagonal), VALUES(b, ki));
             const float16 eta = LARGER((float16)(TAU), raw);
             const float16 gain = diff * diff / eta;
             const int16 better = wanted & (gain >= best);
@@ -84,7 +84,7 @@ __kernel void smo_vector(SMO_ARGUMENTS) {
         float16 h = vload16(b, f);
         float16 l = vload16(b, f + ld);
         if (!first) {
-          ADD_STEP(float16, h, l, step16, vload16(b, ki) - vload16(b, kj));
+          ADD_STEP(float16, h, l, step16, VALUES(b, ki) - VALUES(b, kj));
           vstore16(h, b, f);
           vstore16(l, b, f + ld);
         }
