@@ -94,8 +94,9 @@ void check_storage(const mk_experiment& experiment) {
     halves += candidate_settings(experiment, c).storage == Storage::fp16 ? 1 : 0;
   if (halves == 0) return;
   if (halves < experiment.n_candidates)
-    throw Error(MK_INVALID_ARGUMENT,
-                "the kernel_storage of some candidates is fp16: then it must be that of all, since they share the memory");
+    throw Error(
+        MK_INVALID_ARGUMENT,
+        "the kernel_storage of some candidates is fp16: then it must be that of all, since they share the memory");
   const double most = largest_square(train);
   std::map<GammaUnit, double> units;
   for (uint32_t c = 0; c < experiment.n_candidates; ++c) {

@@ -21,9 +21,9 @@ enum class KernelMode { gram_kept, in_place, on_the_fly, given };
 struct KernelNeeds {
   int64_t rows, stride;  // number of rows, and its padded value
   Storage storage;
-  uint64_t fixed;        // bytes that every mode takes
-  uint64_t row_of_x;     // bytes of a row's inputs in the mode on_the_fly
-  int64_t solver_rows;   // most rows that a solver requests at a time
+  uint64_t fixed;       // bytes that every mode takes
+  uint64_t row_of_x;    // bytes of a row's inputs in the mode on_the_fly
+  int64_t solver_rows;  // most rows that a solver requests at a time
   uint64_t budget, max_buffer;
 };
 

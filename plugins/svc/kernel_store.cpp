@@ -129,12 +129,12 @@ void KernelStore::plan_memory(uint64_t reserve, int64_t solver_rows) {
     if (recorded == choice_word(earlier)) first = earlier;
   plan_ = given ? plan_of(needs, Mode::given) : best_plan(needs, first);
   if (!plan_.fits)
-    throw Error(MK_OUT_OF_MEMORY,
-                "svc needs at least " + std::to_string(plan_.least >> 20) + " MiB for " +
-                    std::to_string(order_.rows()) + " rows of " +
-                    (given ? "kernel values" : std::to_string(order_.features()) + " features") + ", but " +
-                    device_.info().name + " has a budget of " + std::to_string(needs.budget >> 20) +
-                    " MiB: raise [devices] memory or set data.limit");
+    throw Error(MK_OUT_OF_MEMORY, "svc needs at least " + std::to_string(plan_.least >> 20) + " MiB for " +
+                                      std::to_string(order_.rows()) + " rows of " +
+                                      (given ? "kernel values" : std::to_string(order_.features()) + " features") +
+                                      ", but " + device_.info().name + " has a budget of " +
+                                      std::to_string(needs.budget >> 20) +
+                                      " MiB: raise [devices] memory or set data.limit");
   if (!given) device_.set_choice("svc.kernel", choice_word(plan_.mode));
 }
 
@@ -223,17 +223,17 @@ std::vector<sdk::Buffer> KernelStore::make_panels(int64_t rows, Storage storage)
     const int64_t count = std::min(panel_rows(), rows - at);
     panels.emplace_back(device_.table(), static_cast<uint64_t>(count * ld) * bytes_of(storage));
     // The solver reads the columns past the last row, so these columns must be finite. Halves get theirs with each row.
-    if (ld > n && storage == Storage::fp32) device_.submit(ops::fill(sdk::matrix(panels.back().get(), count, ld - n, ld, n), 0.0F));
+    if (ld > n && storage == Storage::fp32)
+      device_.submit(ops::fill(sdk::matrix(panels.back().get(), count, ld - n, ld, n), 0.0F));
   }
   return panels;
 }
 
-// Makes about 16 strips, so that few values are computed twice, but each strip is long enough for a fast product. A strip
-// of halves is no longer than the rows that wait to become halves.
+// Makes about 16 strips, so that few values are computed twice, but each strip is long enough for a fast product. A
+// strip of halves is no longer than the rows that wait to become halves.
 std::vector<KernelStore::Strip> KernelStore::strips() const {
   const int64_t n = order_.rows();
-  const int64_t most =
-      halves_ ? plan_.staged_rows : std::max(kShortestStrip, (n / 16 + kBlock - 1) / kBlock * kBlock);
+  const int64_t most = halves_ ? plan_.staged_rows : std::max(kShortestStrip, (n / 16 + kBlock - 1) / kBlock * kBlock);
   std::vector<Strip> list;
   for (int64_t first = 0; first < n;) {
     const int64_t panel = first / panel_rows();
@@ -260,13 +260,12 @@ void KernelStore::fill_strip(const Strip& s) {
   if (plan_.mode == Mode::in_place) products(s.first, false, values);
   const mk_tensor from =
       plan_.mode == Mode::gram_kept ? sdk::matrix(gram_[s.panel].get(), s.rows, columns, ld, s.at) : values;
-  device_.submit(ops::kernel_map(from, sdk::vector(norms().get(), s.rows, s.first),
-                                 sdk::vector(norms().get(), columns), values, function_));
+  device_.submit(ops::kernel_map(from, sdk::vector(norms().get(), s.rows, s.first), sdk::vector(norms().get(), columns),
+                                 values, function_));
   if (halves_) halves_->narrow(floats, stored, s.rows, ld);
   for (size_t p = 0; p <= s.panel; ++p) {
     const int64_t above = static_cast<int64_t>(p) * panel_rows(), end = std::min(s.first, above + panel_rows());
-    if (end > above)
-      mirror_.copy({floats.buffer, floats.at + above}, {kernel_[p], s.first}, s.rows, end - above, ld);
+    if (end > above) mirror_.copy({floats.buffer, floats.at + above}, {kernel_[p], s.first}, s.rows, end - above, ld);
   }
 }
 

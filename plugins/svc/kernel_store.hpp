@@ -34,18 +34,19 @@
 
 namespace mokume::svc {
 
-// Returns a bound on the absolute values of the kernel matrix of rows whose largest squared norm is `most`. The diagonal
-// bounds a positive definite kernel.
+// Returns a bound on the absolute values of the kernel matrix of rows whose largest squared norm is `most`. The
+// diagonal bounds a positive definite kernel.
 double largest_value(const ops::KernelFunction& f, double most);
 
 class KernelStore {
  public:
   using Mode = KernelMode;
 
-  // Uploads the rows in `order`, whose inputs are kernel values if the settings say so. Leaves `reserve` bytes of the budget free.
-  // Solvers request at most `solver_rows` rows at a time. Throws Error(MK_OUT_OF_MEMORY), with the memory that would
-  // suffice, if not even on_the_fly fits. Records the mode with the run (choice "svc.kernel") and keeps it on resume if
-  // it still fits, because the host backend's GEMM may round a row differently when it computes the row alone.
+  // Uploads the rows in `order`, whose inputs are kernel values if the settings say so. Leaves `reserve` bytes of the
+  // budget free. Solvers request at most `solver_rows` rows at a time. Throws Error(MK_OUT_OF_MEMORY), with the memory
+  // that would suffice, if not even on_the_fly fits. Records the mode with the run (choice "svc.kernel") and keeps it
+  // on resume if it still fits, because the host backend's GEMM may round a row differently when it computes the row
+  // alone.
   KernelStore(const sdk::Host& host, const sdk::Device& device, const mk_data& data, const RowOrder& order,
               uint64_t reserve, int64_t solver_rows, const Settings& settings);
 
@@ -133,7 +134,7 @@ class KernelStore {
   sdk::Buffer numbers_;  // 0, 1, ...
   // Only the mode on_the_fly uses the following members.
   sdk::Buffer index_, gathered_, gathered_norms_;
-  sdk::Buffer rounded_;  // halves of rows that are not stored
+  sdk::Buffer rounded_;          // halves of rows that are not stored
   std::vector<int32_t> slot_;    // slot of each row, or -1
   std::vector<int32_t> row_in_;  // row of each slot, or -1
   int64_t next_slot_ = 0;

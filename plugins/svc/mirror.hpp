@@ -18,8 +18,8 @@ struct MatrixPart {
   int64_t at;
 };
 
-// Waits for the device, and returns the address of a part. Throws Error(MK_UNSUPPORTED) if the device does not share its
-// memory with the host.
+// Waits for the device, and returns the address of a part. Throws Error(MK_UNSUPPORTED) if the device does not share
+// its memory with the host.
 template <class T>
 T* shared_memory(const sdk::Device& device, const MatrixPart& part) {
   device.finish();
@@ -35,8 +35,9 @@ class Mirror {
  public:
   Mirror(const sdk::Host& host, const sdk::Device& device, Storage storage);
 
-  // Sets to[c][r] = from[r][c] for `rows` rows and `columns` columns of `from`, which has floats; `to` has values of the
-  // storage. Both parts have rows of stride `ld` and do not overlap. Throws Error(MK_UNSUPPORTED) if the device neither compiles kernels nor shares its memory.
+  // Sets to[c][r] = from[r][c] for `rows` rows and `columns` columns of `from`, which has floats; `to` has values of
+  // the storage. Both parts have rows of stride `ld` and do not overlap. Throws Error(MK_UNSUPPORTED) if the device
+  // neither compiles kernels nor shares its memory.
   void copy(const MatrixPart& from, const MatrixPart& to, int64_t rows, int64_t columns, int64_t ld) const;
 
  private:

@@ -11,9 +11,9 @@ NuSolver::NuSolver(const sdk::Host& host, const sdk::Device& device, bool regres
     : host_(host),
       device_(device),
       regression_(regression),
-      program_(
-          sdk::Program::build(device, "nu", (std::string(kPlaces) + kNu).c_str(),
-                              "-DPAIRS -DGROUP=" + std::to_string(kGroup) + (regression ? " -DREGRESSION=1" : "") + options_of(storage))) {}
+      program_(sdk::Program::build(
+          device, "nu", (std::string(kPlaces) + kNu).c_str(),
+          "-DPAIRS -DGROUP=" + std::to_string(kGroup) + (regression ? " -DREGRESSION=1" : "") + options_of(storage))) {}
 
 void NuSolver::advance(Places& places, KernelStore& store, int64_t max_iterations) {
   const std::vector<int32_t> order = places.running();

@@ -136,7 +136,8 @@ const std::vector<mk_param> kParams = {
     {"landmark_seed", MK_PARAM_INTEGER, MK_PARAM_YOUNGER, 0, 2147483647, "0", "",
      "nystrom: selects the draw of the landmarks and the order in which the solver visits rows", nullptr, 0, 0},
     {"kernel_storage", MK_PARAM_TEXT, MK_PARAM_YOUNGER, 0, 0, "\"fp32\"", "fp32|fp16",
-     "fp16: training and validation store each kernel value as the nearest IEEE half, in half the memory; predictions of "
+     "fp16: training and validation store each kernel value as the nearest IEEE half, in half the memory; predictions "
+     "of "
      "the model use float32",
      nullptr, 0, 0},
 };

@@ -1,6 +1,7 @@
 // Tests that the solvers on an OpenCL device take the same steps as the host and end with the same bits. A linear
-// kernel of small integers has no roundings but those to halves, so every difference comes from the solver, especially from its sums of two
-// floats, which a compiler that fuses or reorders operations breaks. bench/gpu runs these tests on a GPU.
+// kernel of small integers has no roundings but those to halves, so every difference comes from the solver, especially
+// from its sums of two floats, which a compiler that fuses or reorders operations breaks. bench/gpu runs these tests on
+// a GPU.
 #include <unistd.h>
 
 #include <cmath>
