@@ -26,10 +26,11 @@ void Halves::narrow(const MatrixPart& floats, const MatrixPart& halves, int64_t 
   if (program_) return launch("narrow", floats, halves, rows * ld);
   const float* const from = shared_memory<float>(device_, floats);
   auto* const to = shared_memory<uint16_t>(device_, halves);
+  const HalvesFunctions convert = halves_native();
   const auto kernel = device_.kernel("narrow_native");
   host_.parallel_for(static_cast<uint64_t>(rows), [&](uint64_t row) {
     const auto at = static_cast<int64_t>(row) * ld;
-    halves_native().narrow(from + at, to + at, ld);
+    convert.narrow(from + at, to + at, ld);
   });
 }
 
@@ -37,10 +38,11 @@ void Halves::widen(const MatrixPart& halves, const MatrixPart& floats, int64_t r
   if (program_) return launch("widen", halves, floats, rows * ld);
   const auto* const from = shared_memory<uint16_t>(device_, halves);
   float* const to = shared_memory<float>(device_, floats);
+  const HalvesFunctions convert = halves_native();
   const auto kernel = device_.kernel("widen_native");
   host_.parallel_for(static_cast<uint64_t>(rows), [&](uint64_t row) {
     const auto at = static_cast<int64_t>(row) * ld;
-    halves_native().widen(from + at, to + at, ld);
+    convert.widen(from + at, to + at, ld);
   });
 }
 

@@ -1,6 +1,7 @@
 // The build compiles this file once per instruction set, which SOLVER_ISA names.
 #include "halves_native.hpp"
 
+#include <algorithm>
 #include <bit>
 
 #include "native.hpp"
@@ -8,22 +9,38 @@
 namespace mokume::svc::SOLVER_ISA {
 namespace {
 
-// Returns the nearest half; for ties, the one whose last bit is 0. Compilers turn the loop around this function into
-// vectors.
+// Stores vector v as the nearest halves; for ties, those whose last bit is 0.
+#if defined(__AVX512F__)
+void put(uint16_t* to, int64_t v, const Floats& x) {
+  const __m256i halves = _mm512_cvtps_ph(reinterpret_cast<__m512>(x), _MM_FROUND_TO_NEAREST_INT);
+  _mm256_storeu_si256(reinterpret_cast<__m256i*>(to + v * kLanes), halves);
+}
+#elif defined(__AVX2__)
+void put(uint16_t* to, int64_t v, const Floats& x) {
+  const __m128i halves = _mm256_cvtps_ph(reinterpret_cast<__m256>(x), _MM_FROUND_TO_NEAREST_INT);
+  _mm_storeu_si128(reinterpret_cast<__m128i*>(to + v * kLanes), halves);
+}
+#else
+// The sum of a float and 2^13 times its power of 2 has the last digit of the half, so the sum rounds.
 uint16_t half_of(float x) {
   const auto bits = std::bit_cast<uint32_t>(x);
   const uint32_t sign = bits & 0x80000000U, size = bits ^ sign;
-  // Half of the last bit, minus 1 unless the last bit is 1, carries into the bits that remain.
-  const uint32_t rounded = size + 0xfffU + ((size >> 13) & 1U) - (112U << 23);
-  // The smallest halves are multiples of 2^-24, the distance of floats from 0.5 on.
-  const uint32_t smallest = std::bit_cast<uint32_t>(std::bit_cast<float>(size) + 0.5F) - 0x3f000000U;
-  uint32_t half = size < (113U << 23) ? smallest : rounded >> 13;
-  if (size >= 0x47800000U) half = size > 0x7f800000U ? 0x7e00U : 0x7c00U;
-  return static_cast<uint16_t>(half | (sign >> 16));
+  constexpr uint32_t kInfinite = 0x47800000U;  // 2^16
+  constexpr uint32_t kLeast = 113;             // exponent of 2^-14; smaller halves have the last digit of this one
+  const uint32_t limited = std::min(size, kInfinite);
+  const uint32_t exponent = std::max(limited >> 23, kLeast), power = (exponent + 13) << 23;
+  const uint32_t digits = std::bit_cast<uint32_t>(std::bit_cast<float>(limited) + std::bit_cast<float>(power)) - power;
+  const uint32_t not_a_number = size > 0x7f800000U ? 0x200U : 0;
+  return static_cast<uint16_t>((digits + ((exponent - kLeast) << 10)) | not_a_number | (sign >> 16));
 }
 
+void put(uint16_t* to, int64_t v, const Floats& x) {
+  for (int t = 0; t < kLanes; ++t) to[v * kLanes + t] = half_of(x[t]);
+}
+#endif
+
 void narrow(const float* from, uint16_t* to, int64_t count) noexcept {
-  for (int64_t k = 0; k < count; ++k) to[k] = half_of(from[k]);
+  for (int64_t v = 0; v < count / kLanes; ++v) put(to, v, at(from, v));
 }
 
 void widen(const uint16_t* from, float* to, int64_t count) noexcept {

@@ -7,8 +7,7 @@
 
 namespace mokume::svc {
 
-// Holds the functions for one instruction set. They convert `count` values, which for `widen` is a multiple
-// of kBlock.
+// Holds the functions for one instruction set. They convert `count` values, a multiple of kBlock.
 struct HalvesFunctions {
   void (*narrow)(const float* from, uint16_t* to, int64_t count) noexcept;
   void (*widen)(const uint16_t* from, float* to, int64_t count) noexcept;

@@ -300,10 +300,11 @@ void KernelStore::write_diagonal() {
   for (const float norm : host_norms_) values.push_back(static_cast<float>(diagonal_value(function_, double{norm})));
   values = order_.padded(std::move(values), 0);
   if (halves_) {
+    const HalvesFunctions convert = halves_native();
     std::vector<uint16_t> rounded(values.size());
     const auto count = static_cast<int64_t>(values.size());
-    halves_native().narrow(values.data(), rounded.data(), count);
-    halves_native().widen(rounded.data(), values.data(), count);
+    convert.narrow(values.data(), rounded.data(), count);
+    convert.widen(rounded.data(), values.data(), count);
   }
   device_.write(diagonal_, values.data(), values.size());
 }

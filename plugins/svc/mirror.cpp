@@ -31,18 +31,22 @@ void Mirror::copy_on_host(const MatrixPart& from, const MatrixPart& to, int64_t 
   const float* const source = shared_memory<float>(device_, from);
   float* const floats = storage_ == Storage::fp32 ? shared_memory<float>(device_, to) : nullptr;
   uint16_t* const halves = storage_ == Storage::fp16 ? shared_memory<uint16_t>(device_, to) : nullptr;
+  const HalvesFunctions convert = halves_native();
   const auto kernel = device_.kernel("mirror_native");
   host_.parallel_for(static_cast<uint64_t>((columns + kSide - 1) / kSide), [&](uint64_t k) {
     const int64_t c0 = static_cast<int64_t>(k) * kSide, c1 = std::min(columns, c0 + kSide);
     for (int64_t r0 = 0; r0 < rows; r0 += kSide)
       for (int64_t c = c0; c < c1; ++c) {
         const int64_t count = std::min(kSide, rows - r0);
-        float column[kSide];
+        float column[kSide] = {};
         for (int64_t r = 0; r < count; ++r) column[r] = source[(r0 + r) * ld + c];
-        if (floats != nullptr)
+        if (floats != nullptr) {
           std::copy_n(column, count, floats + c * ld + r0);
-        else
-          halves_native().narrow(column, halves + c * ld + r0, count);
+        } else {
+          uint16_t rounded[kSide];
+          convert.narrow(column, rounded, kSide);
+          std::copy_n(rounded, count, halves + c * ld + r0);
+        }
       }
   });
 }

@@ -145,7 +145,8 @@ TEST(Halves, RefuseWhatTheyCannotHold) {
   for (const char* kernel : {"linear", "polynomial"}) {
     candidate = halved({});
     candidate.kernel = kernel;
-    EXPECT_NE(refusal(blobs, {candidate}).find("but values of the kernel may reach"), std::string::npos) << refusal(blobs, {candidate});
+    EXPECT_NE(refusal(blobs, {candidate}).find("but values of the kernel may reach"), std::string::npos)
+        << refusal(blobs, {candidate});
     EXPECT_NE(refusal(blobs, {candidate}).find("scale the data"), std::string::npos);
     candidate.kernel_storage = "fp32";
     EXPECT_EQ(refusal(blobs, {candidate}), "");
