@@ -36,7 +36,7 @@ constexpr Task kTasks[] = {{"steps_of_libsvm_ovr", "libsvm", "ovr", false},
                            {"halves_of_libsvm", "libsvm", "ovo", false, "auto", "fp16"},
                            {"halves_of_blocked", "blocked", "ovr", false, "auto", "fp16"},
                            {"halves_of_regression", "libsvm", "ovr", true, "auto", "fp16"},
-                           {"halves_of_nu_svc", "libsvm", "ovr", false, "nu_svc", "fp16"},
+                           {"halves_of_nu_svc", "libsvm", "ovo", false, "nu_svc", "fp16"},
                            {"halves_of_nu_svr", "libsvm", "ovr", true, "nu_svr", "fp16"}};
 void PrintTo(const Task& task, std::ostream* out) { *out << task.name; }
 
